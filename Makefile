@@ -2,7 +2,7 @@
 # Settings are environment variables and pass through: PORT=8081 DATA_DIR=/var/lib/vedette make run
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install build run test test-real check format demo sim crash fault fuzz soak bench bench-quick eval eval-quiet clean
+.PHONY: help install build run test test-real check format demo demo-incident sim crash fault fuzz soak bench bench-quick eval eval-quiet clean
 
 # npm takes an empty HOME for a folder named ~ in the clone; without one it asks the system.
 ifeq ($(HOME),)
@@ -44,6 +44,9 @@ format: $(INSTALLED) ## Rewrite the files as `make check` wants them
 
 demo: $(SERVER) $(WEB) ## Show the server at work on made-up telemetry
 	@exec node dist/main.js demo
+
+demo-incident: $(SERVER) ## Break a made-up shop in five ways and show which causes the server names (two minutes)
+	@exec node dist/main.js demo-incident
 
 sim: $(SERVER) ## Run the simulations and 2,000 seeds of faults (half an hour on two cores); SIM_FROM=n SIM_SEEDS=n, SEED=n replays one
 	@node scripts/run-tests.mjs test/sim

@@ -13,6 +13,7 @@ type Command = (rest: readonly string[], world: CommandWorld) => Promise<number>
 
 const COMMANDS: Readonly<Record<string, Command>> = {
   demo: async (rest, { environment }) => (await import("./cli/demo.ts")).runDemo(rest, environment),
+  "demo-incident": async (rest, { environment }) => (await import("./cli/incident/demo-incident.ts")).runDemoIncident(rest, environment),
   import: async (rest, { environment, isTerminal }) => (await import("./cli/import/import.ts")).runImport(rest, environment, isTerminal),
   token: async (rest, { readConfig }) => (await import("./cli/token.ts")).runToken(rest, readConfig()),
   backtest: async (rest, { environment, readConfig }) =>

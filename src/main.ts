@@ -99,6 +99,7 @@ class Server {
   readonly #front: Front;
   /** While it listens. */
   #otlpHttp: HttpServer | undefined;
+  #alertsHttp: HttpServer | undefined;
   #socketHttp: HttpServer | undefined;
   #streamsStored = 0;
   #admissions = 0;
@@ -156,7 +157,7 @@ class Server {
 
   /** Those that listen. */
   get #servers(): readonly HttpServer[] {
-    return [this.#http, this.#otlpHttp, this.#socketHttp].filter((server) => server !== undefined);
+    return [this.#http, this.#otlpHttp, this.#alertsHttp, this.#socketHttp].filter((server) => server !== undefined);
   }
 
   get engineText(): string {
@@ -169,6 +170,7 @@ class Server {
     const { port } = await this.#http.listen(host, wanted);
     this.#port = port;
     await this.#listenOtlp(host);
+    await this.#listenAlerts();
     await this.#listenSocket();
     setInterval(() => this.#streams.keepAlive(), KEEP_ALIVE_MS).unref();
     const state = await this.#coordinator.loaded;
@@ -235,23 +237,34 @@ class Server {
     this.#engines.tell({ type: "tenant", index, name });
   }
 
-  /** Opens the second port; one that is not to be had is told, and the start goes on. */
+  /** Opens the port of OTLP. */
   async #listenOtlp(host: string): Promise<void> {
-    const wanted = this.#config.OTLP_PORT;
-    if (wanted === 0) return;
+    const port = this.#config.OTLP_PORT;
     const server = this.#makeHttp((exchange) => this.#front.handleOtlp(exchange));
-    let state: ListenerState["state"] = "listening";
+    const state = await this.#listenBeside(server, host, port, "OTLP_PORT", "OTLP is taken on the main port");
+    if (state === "listening") this.#otlpHttp = server;
+    this.#coordinator.send({ type: "listeners", listeners: { otlp: { state, port } } });
+  }
+
+  /** Opens the port of alerts, which takes no credential. */
+  async #listenAlerts(): Promise<void> {
+    const { ALERTS_PORT: port, ALERTS_HOST: host, ALERTS_TENANT: tenant } = this.#config;
+    const server = this.#makeHttp((exchange) => this.#front.handleAlerts(exchange, tenant));
+    const state = await this.#listenBeside(server, host, port, "ALERTS_PORT", "alerts are taken on the main port, with a credential");
+    if (state === "listening") this.#alertsHttp = server;
+    this.#coordinator.send({ type: "listeners", listeners: { alerts: { state, port } } });
+  }
+
+  /** Opens a port beside the main one; one that is not to be had is told, and the start goes on. */
+  async #listenBeside(server: HttpServer, host: string, port: number, setting: string, instead: string): Promise<ListenerState["state"]> {
+    if (port === 0) return "closed";
     try {
-      await server.listen(host, wanted);
-      this.#otlpHttp = server;
+      await server.listen(host, port);
+      return "listening";
     } catch (error) {
-      state = "unavailable";
-      this.#log(
-        "warn",
-        `OTLP_PORT is not served: ${error instanceof Error ? error.message : String(error)}; OTLP is taken on the main port`,
-      );
+      this.#log("warn", `${setting} is not served: ${error instanceof Error ? error.message : String(error)}; ${instead}`);
+      return "unavailable";
     }
-    this.#coordinator.send({ type: "listeners", listeners: { otlp: { state, port: wanted } } });
   }
 
   /** Opens the Unix socket. Unlike OTLP's port it was asked for, so the start ends where it is not to be had. */

@@ -16,7 +16,7 @@ export function anomalyView(anomaly: Anomaly, alert: Alert | undefined) {
     anomaly_score: score,
     z_score: anomaly.z,
     detected_at: formatRfc3339(anomaly.detectedAtMs),
-    rca_triggered: false, // until there is RCA
+    rca_triggered: anomaly.paging?.rcaTriggered === true,
     resolved: anomaly.resolvedAtMs !== null,
     severity: anomaly.paging?.tier ?? tierOfScore(score),
     environment: anomaly.environment,

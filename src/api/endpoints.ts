@@ -3,6 +3,7 @@ import type { z } from "zod";
 import type { Endpoint } from "./endpoint.ts";
 import { ACCESS_ENDPOINTS } from "./endpoints/access.ts";
 import { ALERTS_ENDPOINTS } from "./endpoints/alerts.ts";
+import { ANALYSIS_ENDPOINTS } from "./endpoints/analysis.ts";
 import { ANOMALIES_ENDPOINTS } from "./endpoints/anomalies.ts";
 import { AUDIT_ENDPOINTS } from "./endpoints/audit.ts";
 import { BACKTEST_ENDPOINTS } from "./endpoints/backtest.ts";
@@ -37,6 +38,7 @@ export const ENDPOINT_GROUPS = [
   { title: "Anomalies", about: "What was found.", endpoints: ANOMALIES_ENDPOINTS },
   { title: "Alerts", about: "What people are told of, and what they do about it.", endpoints: ALERTS_ENDPOINTS },
   { title: "Routing", about: "Which channels people are told through.", endpoints: ROUTING_ENDPOINTS },
+  { title: "Analysis", about: "Why it broke, what else breaks, and what helped before.", endpoints: ANALYSIS_ENDPOINTS },
   { title: "Coverage", about: "What detection looks at, and what it does not.", endpoints: COVERAGE_ENDPOINTS },
   { title: "Series and records", about: "What is stored.", endpoints: SERIES_ENDPOINTS },
   {

@@ -14,14 +14,6 @@ const RUNBOOKS = "/api/v1/runbooks";
 
 /** In the order of the contract. */
 export const PLANNED: readonly PlannedPath[] = [
-  { path: "/api/v1/alerts/webhook", methods: ["POST"], purpose: "take alerts of an Alertmanager" },
-  { path: "/api/v1/resolutions/webhook", methods: ["POST"], purpose: "store how an incident was resolved" },
-  { path: "/api/v1/rca/correlations", methods: ["GET"], purpose: "list services that move with a service" },
-  { path: "/api/v1/rca/similar", methods: ["GET"], purpose: "list the most similar incidents of the past" },
-  { path: "/api/v1/rca/reports", methods: ["GET"], purpose: "list root-cause reports" },
-  { path: "/api/v1/rca/scorecard", methods: ["GET"], purpose: "score root-cause reports against resolutions" },
-  { path: `${ML}/analyze`, methods: ["POST"], purpose: "analyse the cause of an anomaly" },
-  { path: `${ML}/blast-radius`, methods: ["GET"], purpose: "name the services that a failure reaches" },
   { path: `${ML}/predict`, methods: ["GET"], purpose: "predict anomalies of a service" },
   { path: `${ML}/degradation`, methods: ["GET"], purpose: "list trends that lead to a limit" },
   { path: `${ML}/forecast`, methods: ["GET"], purpose: "forecast a metric" },

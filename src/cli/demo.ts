@@ -27,7 +27,8 @@ async function call<T>(base: string, path: string, init: ServerRequest = {}): Pr
   return (response.headers.get("content-type")?.includes("json") ? JSON.parse(text) : text) as T;
 }
 
-function addressOf(args: readonly string[], environment: Readonly<Record<string, string | undefined>>): string {
+/** The server that is meant: the first argument, else where the settings say. */
+export function addressOf(args: readonly string[], environment: Readonly<Record<string, string | undefined>>): string {
   return args[0] ?? `http://${environment.HOST ?? "127.0.0.1"}:${environment.PORT ?? "8080"}`;
 }
 

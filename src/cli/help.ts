@@ -5,6 +5,8 @@ const HELP = `vedette: finds anomalies in telemetry as it arrives, and says why.
 
   vedette [serve]     start the server
   vedette demo        send 40 minutes of made-up telemetry in ten seconds to a running server, with planted anomalies; show what was found
+  vedette demo-incident
+                      break a made-up shop in five ways, for two minutes, and show which cause a running server names for each
   vedette import FILE send a file of history (CSV, Prometheus query JSON, OTLP JSON) to a running server; it goes on where it was broken off
                       [--url http://127.0.0.1:8080] [--token TOKEN | --token-file PATH] [--format csv|json] [--progress-file PATH]
   vedette token       make a token with the server's own secret: [--role viewer] [--tenant default] [--subject cli] [--expires 1h]
@@ -31,7 +33,7 @@ export function helpFor(command: string, rest: readonly string[]): string | unde
   const options = end < 0 ? rest : rest.slice(0, end);
   if (!options.includes("--help") && !options.includes("-h")) return undefined;
   const lines = HELP.split("\n");
-  const first = lines.findIndex((line) => line.startsWith(`  vedette ${command} `));
+  const first = lines.findIndex((line) => `${line} `.startsWith(`  vedette ${command} `));
   if (first < 0) return HELP;
   const length = lines.slice(first + 1).findIndex((line) => !line.startsWith("   "));
   return lines.slice(first, first + 1 + length).join("\n");

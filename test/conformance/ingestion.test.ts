@@ -413,7 +413,7 @@ describe.each(ENGINES)("ingestion over $kind", ({ kind, skipped }) => {
       service_id: "spiky",
       metric_name: "queue_depth",
       resolved: false,
-      rca_triggered: false,
+      rca_triggered: true,
       severity: "high",
       verdict: { observed: 400, suppressed_by: null },
     });

@@ -46,7 +46,7 @@ describe.each([
   ["http", "delta"],
 ])("the OpenTelemetry SDK, %s exporters, %s", (encoding, temporality) => {
   it("tells of metrics, spans and logs", async () => {
-    const server = await bench.start({ ENGINES: "2", OTLP_PORT: "0" });
+    const server = await bench.start({ ENGINES: "2", OTLP_PORT: "0", ALERTS_PORT: "0" });
     const backend = await startService("backend", server.origin, encoding, temporality);
     const frontend = await startService("frontend", server.origin, encoding, temporality, backend.origin);
     const round = async () => {

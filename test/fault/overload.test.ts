@@ -17,7 +17,7 @@ it.each([
   ["small bodies", 256, 100],
   ["bodies of which one is held at a time", 64, 3_000],
 ])("refuses what finds no room, %s, and keeps what it took", async (_, connections, records) => {
-  const server = await bench.start({ ENGINES: "1", OTLP_PORT: "0" });
+  const server = await bench.start({ ENGINES: "1", OTLP_PORT: "0", ALERTS_PORT: "0" });
   const port = new URL(server.origin).port;
   const args = ["native-bench/clients/flood.mjs", port, server.pid, connections, 3, records].map(String);
   const { stdout } = await promisify(execFile)(process.execPath, args);

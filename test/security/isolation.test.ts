@@ -15,7 +15,7 @@ const ALL: readonly Endpoint[] = ENDPOINTS;
 const NAMES: ReadonlySet<string> = new Set(ALL.map(({ name }) => name));
 const TENANT_ROLES: ReadonlySet<string> = new Set(["viewer", "operator", "admin"]);
 /** What moves by itself. */
-const VOLATILE: ReadonlySet<string> = new Set(["status", "pillarScores", "coverage"]);
+const VOLATILE: ReadonlySet<string> = new Set(["status", "similarReports", "pillarScores", "coverage"]);
 /** Of the server's data as a whole: where there are several tenants, none of them sees it. */
 const WHOLE_SERVER: ReadonlySet<string> = new Set(["dataFaults"]);
 /** Lists of what takes hours to come about: they have no second page here. */
@@ -25,6 +25,8 @@ const HOUR_MS = 3_600_000;
 const NEEDED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   seriesData: { service_id: SERVICE, metric_name: METRIC },
   alertLedger: { service_id: SERVICE },
+  correlations: { service_id: SERVICE },
+  blastRadius: { service_id: SERVICE },
   callGraph: { since: new Date(Date.now() - HOUR_MS).toISOString(), until: new Date(Date.now() + HOUR_MS).toISOString() },
 };
 const POLL_MS = 20;

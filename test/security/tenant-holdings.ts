@@ -53,6 +53,11 @@ const OBJECTS: ReadonlyArray<readonly [endpoint: string, method: string, path: s
       { source_matchers: matchers, target_matchers: matchers, comment: WORD },
     ] as const;
   }),
+  // Incidents of two environments are two.
+  ...twice((i) => {
+    const labels = { alertname: WORD, service: SERVICE, environment: `${WORD}-${i}`, severity: "critical" };
+    return ["alertWebhook", "POST", "/api/v1/alerts/webhook", { alerts: [{ labels, annotations: { summary: WORD } }] }] as const;
+  }),
   ...twice((i) => {
     const body = { name: `${WORD} ${i}`, priority: i, service_pattern: `${WORD}*`, channels: [`chat:${WORD}`] };
     return ["createRoutingRule", "POST", "/api/v1/routing/rules", body] as const;

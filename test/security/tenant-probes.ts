@@ -35,6 +35,8 @@ type Probe = (loot: Loot) => readonly Attack[];
 /** A service of the first tenant, which the second one names as well. */
 export const SERVICE = "checkout";
 export const METRIC = "latency_ms";
+/** One that the second tenant never sends. */
+const UNSENT = "cart";
 
 const record = (fields: object = {}) => ({
   service_id: SERVICE,
@@ -135,6 +137,22 @@ export const PROBES: Readonly<Record<string, Probe>> = {
   anomaly: byId("id", ({ anomalyId }) => anomalyId),
   changeAnomaly: byId("id", ({ anomalyId }) => anomalyId, { resolved: true, feedback: "false_positive" }),
   declareAnomaly: () => [{ body: { service_id: SERVICE, metric_name: METRIC, severity: "high", explanation: "theirs" }, statuses: [201] }],
+  rcaReports: list("rcaReports"),
+  similarReports: ({ anomalyId }) => [{ query: { anomaly_id: anomalyId }, statuses: [404] }],
+  scorecard: () => [{ statuses: [200] }],
+  correlations: () => [{ query: { service_id: UNSENT }, statuses: [404] }],
+  blastRadius: () => [{ query: { service_id: UNSENT }, statuses: [404] }],
+  analyze: ({ anomalyId }) => [
+    { body: { anomaly_id: anomalyId }, statuses: [404] },
+    { body: { service_id: UNSENT, metric_name: METRIC, timestamp: new Date().toISOString() }, statuses: [404] },
+  ],
+  resolutionWebhook: ({ anomalyId }) => [
+    {
+      body: { incident_id: anomalyId, service_id: SERVICE, resolution: "theirs", resolved_by: "them", time_to_recovery_minutes: 1 },
+      statuses: [404],
+    },
+  ],
+  alertWebhook: () => [{ body: { alerts: [{ labels: { alertname: "theirs", service: SERVICE } }] }, statuses: [200] }],
   alerts: list("alerts"),
   alert: byId("alert_id", ({ alertId }) => alertId),
   acknowledgeAlert: byId("alert_id", ({ alertId }) => alertId, { note: "theirs" }),

@@ -1,6 +1,7 @@
 // How each endpoint is brought to answer with success, and with the errors that are its own. By name; the order counts: later ones find what earlier ones made.
 import { compressSync } from "snappy";
 import { expect } from "vitest";
+import { ANALYSIS_CALLS } from "./contract-analysis-calls.ts";
 import { OTLP_LOGS, OTLP_METRICS, OTLP_SPANS, REFUSED_METRICS, SERVICE } from "./contract-bodies.ts";
 import type { ContractDriver } from "./contract-driver.ts";
 import { HOLDING_CALLS } from "./contract-holding-calls.ts";
@@ -365,6 +366,7 @@ const MAP_CALLS: typeof CALLS = {
   },
   ...HOLDING_CALLS,
   ...ROUTING_CALLS,
+  ...ANALYSIS_CALLS,
   alertLedger: async ({ call }) => {
     await call("alertLedger", 200, { query: { service_id: SERVICE } });
     await call("alertLedger", 200, { query: { service_id: SERVICE, metric_name: "m", at: iso() } });

@@ -111,6 +111,10 @@ export class FakeEngine implements EngineLink {
     if (query.type === "pending-chunks") return { type: "pending-chunks", id: query.id, chunks: [] };
     if (query.type === "service-history") return { id: query.id, ...this.history };
     if (query.type === "shares") return { type: "shares", id: query.id, rows: this.shares };
+    if (query.type === "evidence") {
+      const nothing = { series: [], numbers: new Float64Array(0), lines: [], requests: [], rings: [] };
+      return { type: "evidence", id: query.id, ...nothing, streams: 0, tookMs: 0, done: true };
+    }
     if (query.type === "coverage") throw new Error("these streams have no detectors");
     if (query.type === "stream-count") {
       return { type: "stream-count", id: query.id, streams: this.streams.filter(({ summary: s }) => s.tenant === query.tenant).length };
@@ -310,12 +314,16 @@ export class Rig {
 
   /** Everything durable, in the order of its keys, to compare two states. */
   durable(): unknown {
-    return [...this.control.contents, ...this.series.contents].map(([table, rows]) => [
+    const tables = [...this.control.contents, ...this.series.contents].filter(([table]) => !WRITTEN_BY_LOOKS.has(table));
+    return tables.map(([table, rows]) => [
       table,
       [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, value]) => [key, Buffer.from(value).toString("latin1")]),
     ]);
   }
 }
+
+/** Tables of analyses: what they hold follows from when one looked, not from the frames alone. */
+const WRITTEN_BY_LOOKS = new Set(["rca_reports", "incident_memory"]);
 
 function json(kind: number, value: unknown): EngineFrame {
   return { kind, payload: encoder.encode(JSON.stringify(value)) };

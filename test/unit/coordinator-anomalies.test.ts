@@ -19,7 +19,7 @@ describe("an anomaly", () => {
       anomaly_score: anomalyScore(4.2),
       z_score: -4.2,
       detected_at: "2026-01-31T12:00:00.000Z",
-      rca_triggered: false,
+      rca_triggered: true,
       resolved: false,
       severity: "high",
       environment: "prod",
@@ -168,7 +168,9 @@ describe("an anomaly", () => {
     expect((await list(rig)).total).toBe(0);
     expect(rig.counter("anomaliesOpen")).toBe(0);
     expect(
-      [...rig.control.contents].filter(([table]) => !["secrets", "tenants"].includes(table)).every(([, rows]) => rows.size === 0),
+      [...rig.control.contents]
+        .filter(([table]) => !["secrets", "tenants", "rca_reports", "incident_memory"].includes(table))
+        .every(([, rows]) => rows.size === 0),
     ).toBe(true);
   });
 

@@ -17,7 +17,6 @@ import {
   type MetricMetadataEnvelope,
 } from "../../core/protocol/coordinator-frame.ts";
 import type {
-  Deployment,
   DetectorStates,
   DetectorStatesWanted,
   SettingsUpdate,
@@ -28,12 +27,16 @@ import type {
 } from "../../core/protocol/engine-control.ts";
 import type { CoordinatorCommand, CoordinatorMessage, Listeners, QueryCall, ReplayAnswer } from "../../core/protocol/query.ts";
 import { logOf } from "../../core/telemetry/log-event.ts";
+import type { Anomaly } from "../../domain/anomaly/anomaly.ts";
 import type { TrainingResult } from "../../domain/detection/multivariate/service-training.ts";
 import type { TrainingInput } from "../../domain/detection/multivariate/training-input.ts";
 import { environmentSettings } from "../../domain/detection/watchdog-settings.ts";
 import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { Changes } from "./access/changes.ts";
 import { liveSources } from "./alerts/live-sources.ts";
+import type { AnalysisRunner } from "./analysis/analysis-runner.ts";
+import type { EvidenceGathering } from "./analysis/evidence-gathering.ts";
+import { makeAnalysis } from "./analysis/make-analysis.ts";
 import { ControlCommitter, type ControlCommitterDependencies } from "./commits/control-committer.ts";
 import { FrameCommits } from "./commits/frame-commits.ts";
 import { ReplayRunner } from "./dead-letters/replay-runner.ts";
@@ -44,6 +47,7 @@ import { EditQueue } from "./loop/edit-queue.ts";
 import { Retention, type RetentionOutcome } from "./loop/retention.ts";
 import { retentionOptions } from "./loop/retention-options.ts";
 import { StoreGuard } from "./loop/store-guard.ts";
+import { storedNotices } from "./loop/stored-notices.ts";
 import { Outbox } from "./notification/outbox.ts";
 import type { NotificationOptions } from "./notification/routes.ts";
 import { Vectorizer } from "./pillars/vectorizer.ts";
@@ -54,6 +58,7 @@ import { CommittedState } from "./state/committed-state.ts";
 import { CoordinatorCounters } from "./state/coordinator-counters.ts";
 import type { CoordinatorSharesOptions } from "./state/coordinator-shares.ts";
 import type { LogFloor } from "./state/log-coverage.ts";
+import { countStored } from "./state/stored-counts.ts";
 import { DataFaults, type DataFaultsDependencies } from "./status/data-faults.ts";
 import { CyclePace } from "./watchdog/cycle-pace.ts";
 import { readDetectorStates } from "./watchdog/detector-states.ts";
@@ -152,16 +157,19 @@ export class Coordinator {
   readonly dataFaults: DataFaults;
   readonly #replay: ReplayRunner;
   readonly #vectorizer: Vectorizer;
+  readonly #analysis: AnalysisRunner;
   readonly #watchdog: Watchdog;
   readonly outbox: Outbox;
   readonly #edits = new EditQueue();
+  /** Of what is in `control` alone: it waits for no commit of `series`. */
+  readonly #controlEdits = new EditQueue();
   readonly #runner: QueryRunner;
   #stepping: Promise<StepReport> | undefined;
   /** Whether the last step committed anything that engines had sent. */
   #tookFrames = false;
   /** Queries that wait for all that engines have sent. */
   #settling = 0;
-  readonly listeners: Listeners = { otlp: { state: "closed", port: 0 } };
+  readonly listeners: Listeners = { otlp: { state: "closed", port: 0 }, alerts: { state: "closed", port: 0 } };
   #enginesReady = false;
   #lastRunMs = 0;
   #stopping: "no" | "asked" | "done" = "no";
@@ -184,13 +192,6 @@ export class Coordinator {
     this.#state = new CommittedState({ control: controlStore, series: seriesStore }, watchdog, shares, options.notification?.routing);
     this.#coldLoader = new ColdStreamLoader(seriesStore, engines);
     const log = logOf("store", (event) => emit({ type: "log", ...event }));
-    const metadataStored = (metadata: readonly MetricMetadataEnvelope[]) => {
-      for (const engine of engines) engine.tell({ type: "metric-metadata", metadata });
-      for (const { metricName, type } of metadata) log("debug", `${metricName} is of type ${type}`);
-    };
-    const deploymentsStored = (deployments: readonly Deployment[]) => {
-      for (const engine of engines) engine.tell({ type: "deployments", deployments });
-    };
     const observeLatencySeconds = (seconds: number) => {
       dependencies.observeLatencySeconds(seconds);
       this.#replay.observeLatency(seconds);
@@ -204,8 +205,8 @@ export class Coordinator {
       counters: this.#counters,
       pace: new CyclePace(options.watchdogIntervalMs ?? Number.POSITIVE_INFINITY),
       checkpointsStored: () => this.#coldLoader.retry(),
-      metadataStored,
-      deploymentsStored,
+      ...storedNotices(engines, this.#state, log),
+      analysisDue: (anomalies: readonly Anomaly[]) => this.#analysis.take(anomalies),
     };
     const { anomaliesMax = ANOMALIES_MAX, alertsMax = ALERTS_MAX, retentionMs, seriesRestMs = 0 } = options;
     this.#committer = new ControlCommitter({ anomaliesMax, alertsMax, retentionMs }, shared);
@@ -215,8 +216,12 @@ export class Coordinator {
     this.#guard = new StoreGuard({ counters: this.#counters, log });
     this.dataFaults = new DataFaults({ ...dependencies, counters: this.#counters, log });
     this.#disk = new DiskUsage(options.diskLimitBytes ?? Number.POSITIVE_INFINITY, { ...dependencies, counters: this.#counters });
-    this.outbox = new Outbox(options.notification, { ...shared, edit: (work) => this.#edit(work) });
+    const edit = <T>(work: () => Promise<T>) => this.#edit(work);
+    this.outbox = new Outbox(options.notification, { ...shared, edit });
     const engineClient = new EngineClient(engines);
+    const editControl = <T>(work: () => Promise<T>) => this.#edit(work, this.#controlEdits);
+    const { gathering, runner } = makeAnalysis({ ...shared, control: controlStore, engines: engineClient, edit: editControl });
+    this.#analysis = runner;
     this.#vectorizer = new Vectorizer(
       { intervalMs: options.vectorizerIntervalMs },
       {
@@ -224,7 +229,7 @@ export class Coordinator {
         control: controlStore,
         serviceMap: this.#state.configured.serviceMap,
         engines: engineClient,
-        edit: (work) => this.#edit(work),
+        edit,
       },
     );
     this.#watchdog = new Watchdog(
@@ -235,14 +240,14 @@ export class Coordinator {
         store: (operations) => this.#edit(() => controlStore.commit(operations)),
         declare: (frames) => this.#declare(frames),
         settle: () => this.#settle(),
-        edit: (work) => this.#edit(work),
+        edit,
         isStopping: () => this.#stopping !== "no",
         log: (msg) => emit({ type: "log", level: "warn", component: "coordinator", msg }),
         alertsMax,
       }),
       { ...shared, cycleCompleted: (cycles) => emit({ type: "cycle-completed", cycles }) },
     );
-    this.#runner = new QueryRunner({ ...shared, context: this.#queryContext(engineClient) });
+    this.#runner = new QueryRunner({ ...shared, context: this.#queryContext(engineClient, gathering) });
   }
 
   /** Reads the store and removes what no checkpoint knows of. Everything else comes after it. */
@@ -252,12 +257,7 @@ export class Coordinator {
     await this.#state.configured.tenants.found(this.#state.control, this.#dependencies.nowMs());
     this.#lastRunMs = this.#dependencies.nowMs();
     this.outbox.load();
-    this.#counters.set("anomaliesOpen", this.#state.anomalies.openCount);
-    this.#counters.set("alertsFiring", this.#state.alerts.firingCount);
-    this.#counters.set("ledgerRows", this.#state.alerts.ledger.size);
-    this.#counters.set("deadLetters", this.#state.deadLetters.total);
-    this.#counters.set("deadLetterBytes", this.#state.deadLetters.bytes);
-    this.#counters.set("metadataStored", this.#state.metadata.size);
+    countStored(this.#counters, this.#state);
   }
 
   /** Checkpoints for the engines that own their partitions; these ask for the states. */
@@ -340,12 +340,14 @@ export class Coordinator {
   async #step(): Promise<StepReport> {
     const { monotonicMs } = this.#dependencies;
     const pausedUntilMs = this.#guard.pausedUntilMs(monotonicMs());
-    if (pausedUntilMs !== undefined) this.#edits.refuse();
+    if (pausedUntilMs !== undefined) for (const edits of [this.#edits, this.#controlEdits]) edits.refuse();
     const paused = { more: false, mayGather: false, isPaused: true, awaits: "any" } as const;
     if (pausedUntilMs !== undefined) return this.#finished({ ...paused, dueMs: pausedUntilMs });
     const { more, mayGather } = await this.#write();
     const isServing = this.#enginesReady && this.#stopping === "no";
-    const ticksDueMs = isServing ? Math.min(this.#vectorizer.step(), this.#watchdog.step()) : Number.POSITIVE_INFINITY;
+    const ticksDueMs = isServing
+      ? Math.min(this.#vectorizer.step(), this.#watchdog.step(), this.#analysis.step())
+      : Number.POSITIVE_INFINITY;
     this.#disk.measure(monotonicMs());
     this.#guard.limit(this.#disk.isOverLimit);
     const retryMs = this.#guard.pausedUntilMs(monotonicMs());
@@ -363,6 +365,7 @@ export class Coordinator {
     const { series } = this.#frames;
     if (series.hasFailed || this.#edits.isWaiting || this.#isUrgent) await attempts.make(() => series.end());
     if (this.#edits.isWaiting && !series.isUnderWay) await this.#edits.run();
+    await this.#controlEdits.run();
     this.#lastRunMs = nowMs();
     this.#tookFrames = this.#frames.read(this.#isUrgent) && (await attempts.make(() => this.#frames.commitControl())) === true;
     const replayed = monotonicMs() >= this.#replayDueMs && (await attempts.make(() => this.#stepReplay()));
@@ -412,7 +415,7 @@ export class Coordinator {
     return report;
   }
 
-  #queryContext(engines: EngineClient): QueryContext {
+  #queryContext(engines: EngineClient, gathering: EvidenceGathering): QueryContext {
     const { nowMs, yieldTurn, emit, randomBytes, train } = this.#dependencies;
     const { audit } = this.#state.configured;
     const changes = new Changes({ store: this.#state.control, audit, nowMs, emit, edit: (work) => this.#edit(work) });
@@ -420,6 +423,7 @@ export class Coordinator {
       options: { ...this.#options, exclusions: this.#options.exclusions ?? new FieldExclusions("") },
       state: this.#state,
       engines,
+      gathering,
       dataFaults: this.dataFaults,
       outbox: this.outbox,
       nowMs,
@@ -434,6 +438,7 @@ export class Coordinator {
         listeners: this.listeners,
         vectorizer: this.#vectorizer.facts(),
         watchdog: this.#watchdog.facts(),
+        analysis: this.#analysis.facts(),
       }),
       settle: () => this.#settle(),
       isStoreFailing: () => this.#guard.isReadOnly,
@@ -459,8 +464,8 @@ export class Coordinator {
   }
 
   /** Nothing else writes meanwhile: edits have their turn between transactions. */
-  async #edit<T>(work: () => Promise<T>): Promise<T> {
-    const edited = this.#edits.add(work);
+  async #edit<T>(work: () => Promise<T>, edits = this.#edits): Promise<T> {
+    const edited = edits.add(work);
     await this.#stepping;
     const { more, mayGather } = await this.step();
     if ((more && !mayGather) || this.#frames.isGathering) this.#dependencies.wake?.();

@@ -7,6 +7,11 @@ import { changeTenant, createTenant, listTenants } from "./access/tenant-handler
 import { createUser, deleteUser, listUsers, patchUser, putUser } from "./access/user-handlers.ts";
 import { acknowledgeAlert, assignAlert, listAlerts, oneAlert } from "./alerts/alert-handlers.ts";
 import { readLedger } from "./alerts/ledger-handler.ts";
+import { takeAlerts } from "./analysis/alert-webhook-handler.ts";
+import { analyze } from "./analysis/analyze-handler.ts";
+import { listReports, scorecard, similarReports } from "./analysis/report-handlers.ts";
+import { storeResolution } from "./analysis/resolution-handler.ts";
+import { blastRadiusOf, correlations } from "./analysis/topology-handlers.ts";
 import { changeAnomaly, declareAnomaly } from "./anomalies/anomaly-change-handlers.ts";
 import { listAnomalies, oneAnomaly } from "./anomalies/anomaly-handlers.ts";
 import { runBacktest } from "./backtest/backtest-handler.ts";
@@ -58,6 +63,14 @@ export const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } 
   alert: oneAlert,
   acknowledgeAlert,
   assignAlert,
+  rcaReports: listReports,
+  analyze,
+  correlations,
+  blastRadius: blastRadiusOf,
+  resolutionWebhook: storeResolution,
+  similarReports,
+  scorecard,
+  alertWebhook: takeAlerts,
   coverage,
   series: listSeries,
   seriesData,
@@ -112,6 +125,11 @@ export const AFTER_COMMIT: ReadonlySet<CoordinatorEndpoint> = new Set<Coordinato
   "anomaly",
   "alerts",
   "alert",
+  "rcaReports",
+  "similarReports",
+  "scorecard",
+  "correlations",
+  "blastRadius",
   "records",
   "callGraph",
   "labels",

@@ -162,6 +162,7 @@ function engineHandlers(
     "pending-chunks": settle,
     "lane-mark": settle,
     behaviour: settle,
+    evidence: settle,
     coverage: settle,
     watchdog: settle,
     "service-history": settle,

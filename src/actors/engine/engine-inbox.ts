@@ -4,6 +4,7 @@ import type { EngineReply, EngineRequest, StatePart } from "../../core/protocol/
 import type { MetadataBook } from "../../domain/series/metadata-book.ts";
 import type { BehaviourWalk } from "./queries/behaviour-walk.ts";
 import type { DelayedQueries } from "./queries/delayed-queries.ts";
+import type { EvidenceWalk } from "./queries/evidence-walk.ts";
 import { type EngineShares, sharesAnswer } from "./report/engine-shares.ts";
 import type { Shard } from "./shard/shard.ts";
 import type { EngineWatchdog } from "./watchdog/cycle/engine-watchdog.ts";
@@ -30,6 +31,7 @@ const TAKEN_FROM: { readonly [T in EngineRequest["type"]]: InboxPhase } = {
   "stream-count": "serving",
   "lane-mark": "serving",
   behaviour: "serving",
+  evidence: "serving",
   coverage: "serving",
   watchdog: "serving",
   "service-history": "serving",
@@ -42,6 +44,7 @@ export interface EngineInboxDependencies {
   readonly baselines: LongBaselines;
   readonly watchdog: EngineWatchdog;
   readonly behaviour: BehaviourWalk;
+  readonly evidence: EvidenceWalk;
   readonly delayed: DelayedQueries;
   readonly shares: EngineShares;
   readonly takeRequest: () => EngineRequest | undefined;
@@ -61,7 +64,7 @@ export class EngineInbox {
 
   constructor(dependencies: EngineInboxDependencies) {
     this.#dependencies = dependencies;
-    const { shard, metadata, baselines, watchdog, behaviour, delayed, shares, reply, restore, markLane } = dependencies;
+    const { shard, metadata, baselines, watchdog, behaviour, evidence, delayed, shares, reply, restore, markLane } = dependencies;
     const delay = (query: Parameters<DelayedQueries["add"]>[0]) => delayed.add(query);
     this.#handlers = {
       "state-part": restore,
@@ -82,6 +85,7 @@ export class EngineInbox {
         delayed.add(query);
       },
       behaviour: (query) => reply(behaviour.answer(query)),
+      evidence: (query) => reply(evidence.answer(query)),
       coverage: (query) => reply(watchdog.coverage(query)),
       watchdog: (query) => watchdog.ask(query),
       "service-history": (query) => reply(watchdog.history(query)),

@@ -9,6 +9,7 @@ import type { LogFlaw } from "../../core/protocol/data-fault.ts";
 import { fillThresholdTables } from "../../domain/detection/thresholds.ts";
 import { environmentSettings } from "../../domain/detection/watchdog-settings.ts";
 import { ShardKernel } from "../../domain/kernel/shard-kernel.ts";
+import { partitionOf } from "../../domain/placement/partition.ts";
 import { MetadataBook } from "../../domain/series/metadata-book.ts";
 import { StreamEviction } from "./cold/stream-eviction.ts";
 import { EngineCommands } from "./engine-commands.ts";
@@ -19,6 +20,7 @@ import { makeLaneDecoders } from "./lane/lane-decoders.ts";
 import { Placement } from "./lane/placement.ts";
 import { BehaviourWalk } from "./queries/behaviour-walk.ts";
 import { DelayedQueries } from "./queries/delayed-queries.ts";
+import { EvidenceWalk } from "./queries/evidence-walk.ts";
 import { SeriesQueries } from "./queries/series-queries.ts";
 import { Checkpoints } from "./recovery/checkpoints.ts";
 import { isHistoryBlock, Recovery, type ReplayBlock } from "./recovery/recovery.ts";
@@ -134,6 +136,7 @@ export class Engine {
       ...shared,
       metadata,
       behaviour: this.#makeBehaviour(kernel),
+      evidence: this.#makeEvidence(kernel),
       baselines: this.#baselines,
       watchdog: this.#watchdog,
       delayed: this.#delayed,
@@ -142,6 +145,16 @@ export class Engine {
     });
     this.#kernel = kernel;
     this.#lane = this.#makeLane();
+  }
+
+  #makeEvidence(kernel: ShardKernel): EvidenceWalk {
+    return new EvidenceWalk({
+      kernel,
+      services: this.#services,
+      nameOf: (slot) => this.#shard.nameOf(slot),
+      lines: (tenant, name, minutes) => this.#handlers.logs.lines(partitionOf(tenant, name.serviceId), name, minutes),
+      monotonicMs: () => this.#dependencies.clock.monotonicMs(),
+    });
   }
 
   #makeBehaviour(kernel: ShardKernel): BehaviourWalk {

@@ -25,6 +25,7 @@ export interface ShardHandlersDependencies extends Omit<DerivedSeriesDependencie
 /** Registers the handlers of this build with a shard. */
 export class ShardHandlers {
   readonly families: BucketFamilies;
+  readonly logs: LogHandler;
   readonly #shard: Shard;
   readonly #clock: Clock;
 
@@ -48,7 +49,8 @@ export class ShardHandlers {
       callEdges: shares.ledger("call_edges"),
     };
     shard.addHandler(new SpanHandler({ series: limited, counters, send, generation, ...ofSpans }));
-    shard.addHandler(new LogHandler({ series: limited, counters, shares: windowShares("log") }));
+    this.logs = new LogHandler({ series: limited, counters, shares: windowShares("log") });
+    shard.addHandler(this.logs);
   }
 
   /** Does a slice of what is due by time, such as closing windows; while the engine is busy a little later. False when there was nothing. */

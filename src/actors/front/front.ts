@@ -79,6 +79,7 @@ const NO_HEADERS: HttpHeaders = [];
 const RETRY_AFTER_SECONDS = "1";
 /** Of most requests beyond a rate. */
 const TOO_MANY_HEADERS: HttpHeaders = [...JSON_HEADERS, ["Retry-After", RETRY_AFTER_SECONDS]];
+const ALERT_WEBHOOK = "alertWebhook";
 /** Whoever calls what is public. */
 const VISITOR: Principal = { tenant: DEFAULT_TENANT, subject: "visitor", role: "viewer" };
 
@@ -121,6 +122,19 @@ export class Front {
     else {
       const message = `this port takes OTLP over HTTP only: POST /v1/metrics, /v1/traces and /v1/logs, not ${shown(path)}`;
       new Request(exchange, this.#dependencies, undefined).refuse({ code: "not_found", message });
+    }
+  }
+
+  /** The handler of the port of alerts: their webhook alone, as an operator of one tenant. */
+  handleAlerts(exchange: HttpExchange, tenant: string): void {
+    const { method, path } = exchange.request;
+    const route = matchRoute(method, path);
+    const request = new Request(exchange, this.#dependencies, route.found ? route.endpoint : undefined);
+    if (route.found && route.endpoint.name === ALERT_WEBHOOK) {
+      this.#dispatch(request, route.endpoint, { tenant, subject: "alertmanager", role: "operator" }, route.path);
+    } else {
+      const message = `this port takes alerts of an Alertmanager only: POST /api/v1/alerts/webhook, not ${method} ${shown(path)}`;
+      request.refuse({ code: "not_found", message });
     }
   }
 

@@ -54,7 +54,7 @@ export const STATUS = z
           "degraded: an engine does not answer; stalled: nothing was taken in time; behind: no cycle has come to its end for two intervals",
         ),
       vectorizer: z.enum(["ok", "idle", "behind", "disabled"]),
-      rca: z.enum(["ok", "disabled"]),
+      rca: z.enum(["ok", "behind", "disabled"]),
       llm: z.enum(["ok", "disabled"]),
       store: z.enum(["ok", "read_only"]),
       notifier: z

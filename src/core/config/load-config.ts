@@ -55,6 +55,15 @@ export const SETTINGS = [
     "path of a Unix socket to listen on besides, such as /run/vedette.sock, mode 0600: who may open it is local and needs no credential, whatever READ_AUTH says",
   ),
   whole("OTLP_PORT", 4318, 0, 65535, "second port, for OTLP only (0 = closed); a port that is taken is told and the start goes on"),
+  whole(
+    "ALERTS_PORT",
+    9093,
+    0,
+    65535,
+    "port for alerts of an Alertmanager, without a credential (0 = closed); a port that is taken is told and the start goes on",
+  ),
+  text("ALERTS_HOST", "127.0.0.1", "address that ALERTS_PORT is bound to: whoever reaches it may declare anomalies of ALERTS_TENANT"),
+  text("ALERTS_TENANT", "default", "tenant of the alerts that come on ALERTS_PORT"),
   text("DATA_DIR", "./data", "folder of everything durable"),
   whole(
     "ENGINES",

@@ -1,6 +1,7 @@
 // Limits whose places all tenants share, by the thread that counts them. Each is kept by a ledger (core/base/share-ledger.ts), so that no tenant keeps others out;
 // a limit of one request or of one tenant is none of these, nor is a memory that forgets the oldest.
 import type { CoordinatorSharedLimit, EngineSharedLimit, FrontSharedLimit } from "../layout/counters.ts";
+import { RUNNING_INCIDENTS_MAX } from "./analysis-limits.ts";
 import { BACKTESTS_WAITING_MAX } from "./backtest-limits.ts";
 import { LABEL_BYTES_MAX, LABELS_MAX, SATURATION_LIMITS_MAX, SERVICE_MAP_ENTRIES_TOTAL_MAX } from "./declaration-limits.ts";
 import {
@@ -73,6 +74,7 @@ export const COORDINATOR_LIMITS: Readonly<Record<CoordinatorSharedLimit, number>
   backtests_waiting: BACKTESTS_WAITING_MAX,
   routing_rules: ROUTING_RULES_TOTAL_MAX,
   messages_handed: MESSAGES_HANDED_MAX,
+  running_incidents: RUNNING_INCIDENTS_MAX,
 };
 
 /** Of the front. */

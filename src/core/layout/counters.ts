@@ -48,6 +48,7 @@ export const COORDINATOR_SHARED_LIMITS = [
   "backtests_waiting",
   "routing_rules",
   "messages_handed",
+  "running_incidents",
 ] as const;
 export const FRONT_SHARED_LIMITS = ["event_streams", "queries_waiting"] as const;
 export type EngineSharedLimit = (typeof ENGINE_SHARED_LIMITS)[number];

@@ -2,6 +2,7 @@
 import type { CheckpointHeader, MetricMetadataEnvelope, StreamName } from "./coordinator-frame.ts";
 import type { CoverageAnswer, CoverageQuery, LayerCounts } from "./coverage.ts";
 import type { LogFlaw } from "./data-fault.ts";
+import type { EvidenceAnswer, EvidenceQuery } from "./evidence.ts";
 import type { SaturationHistories, SaturationUpdate } from "./saturation.ts";
 import type { SharesAnswer, SharesQuery } from "./shares.ts";
 import type { ScopedOverrides, ThresholdProfile } from "./watchdog-settings.ts";
@@ -92,7 +93,15 @@ export interface ServiceHistoryQuery {
   readonly environment: string;
 }
 
-export type EngineQuery = StreamQuery | BehaviourQuery | CoverageQuery | WatchdogQuery | ServiceHistoryQuery | LaneMarkQuery | SharesQuery;
+export type EngineQuery =
+  | StreamQuery
+  | BehaviourQuery
+  | EvidenceQuery
+  | CoverageQuery
+  | WatchdogQuery
+  | ServiceHistoryQuery
+  | LaneMarkQuery
+  | SharesQuery;
 
 /** A part of a stored partition's state, as it was wanted. */
 export interface StatePart extends StatePartWanted {
@@ -337,6 +346,7 @@ export type EngineAnswer =
   | SeriesDataAnswer
   | PendingChunksAnswer
   | BehaviourAnswer
+  | EvidenceAnswer
   | CoverageAnswer
   | WatchdogAnswer
   | LaneMarkAnswer

@@ -114,6 +114,7 @@ export interface ListenerState {
 /** Ports besides the main one. */
 export interface Listeners {
   readonly otlp: ListenerState;
+  readonly alerts: ListenerState;
 }
 
 export type CoordinatorCommand =
@@ -121,7 +122,7 @@ export type CoordinatorCommand =
   | { readonly type: "engines-ready" }
   | ReplayAnswer
   /** For the status. */
-  | { readonly type: "listeners"; readonly listeners: Listeners }
+  | { readonly type: "listeners"; readonly listeners: Partial<Listeners> }
   /** Something that is stored cannot be read; one that is known is passed over. */
   | { readonly type: "data-fault"; readonly fault: DataFault }
   | { readonly type: "stop" };

@@ -18,6 +18,8 @@ export interface AnomalyPaging {
   readonly decidedAtMs: number;
   /** Decisions before this one. */
   readonly serial: number;
+  /** It triggered root-cause analysis: its pair's cooldown had passed. Absent where not, and in rows of before. */
+  readonly rcaTriggered?: true;
 }
 
 /** What somebody says of an anomaly. */

@@ -1,6 +1,8 @@
 // Counts the logs of one service in windows: by severity and by template.
 import type { WordPool } from "../../core/base/word-pool.ts";
 import { type OpenWindow, OpenWindows } from "../window/open-windows.ts";
+import { minuteOfWindow } from "../window/window-time.ts";
+import { MinuteCounts } from "./minute-counts.ts";
 import { SEVERITIES } from "./severity.ts";
 import { TEMPLATES_MAX, type Template, TemplateTree } from "./template-tree.ts";
 
@@ -15,6 +17,10 @@ export interface LogSeries<S> extends Template {
   readonly scope: "severity" | "template";
   /** Of a severity its name. */
   readonly name: string;
+  /** The highest place in SEVERITIES of its logs. */
+  highest: number;
+  /** Of the last minutes; made with the first log. */
+  minutes: MinuteCounts | undefined;
   /** Logs counted in windows that have ended. */
   total: number;
   lastWindow: number;
@@ -31,7 +37,7 @@ export interface LogCell<S> {
 export type LogWindow<S> = OpenWindow<LogCell<S>[]>;
 
 function series<S>(scope: "severity" | "template", name: string, words: string[]): LogSeries<S> {
-  return { scope, name, words, total: 0, lastWindow: 0, label: undefined, stream: undefined };
+  return { scope, name, words, highest: 0, minutes: undefined, total: 0, lastWindow: 0, label: undefined, stream: undefined };
 }
 
 /** One service. `S` is what the owner keeps with each series. */
@@ -42,6 +48,8 @@ export class LogFold<S> {
   readonly templates = new TemplateTree<LogSeries<S>>((words) => series<S>("template", "", words));
   /** Templates that have a series. */
   labelled = 0;
+  /** The first minute whose counts are whole: what was counted before a start is in no memory. */
+  countedSince = Number.POSITIVE_INFINITY;
 
   constructor(pool: WordPool) {
     this.windows = new OpenWindows<LogCell<S>[]>(pool, () => []);
@@ -54,7 +62,10 @@ export class LogFold<S> {
     if (room <= 0) return "full";
     if (!open.ids.add(high, low)) return "repeated";
     this.cell(open, this.severities[severity] as LogSeries<S>).count++;
-    if (template !== undefined) this.cell(open, template).count++;
+    if (template !== undefined) {
+      this.cell(open, template).count++;
+      if (severity > template.highest) template.highest = severity;
+    }
     return "counted";
   }
 
@@ -77,9 +88,12 @@ export class LogFold<S> {
 
   /** Ends a window: each series of the service with its count in it, 0 too, so that silence is part of what is usual. */
   end(open: LogWindow<S>): Array<{ readonly series: LogSeries<S>; readonly count: number }> {
+    this.countedSince = Math.min(this.countedSince, minuteOfWindow(open.window) + 1);
     const counts = new Map(open.content.map(({ series: of, count }) => [of, count]));
     for (const [of, count] of counts) {
       of.total += count;
+      of.minutes ??= new MinuteCounts();
+      of.minutes.add(minuteOfWindow(open.window), count);
       if (of.scope === "severity" || of.label !== undefined) continue;
       if (of.total < TEMPLATE_SERIES_COUNT_MIN || this.labelled >= TEMPLATE_SERIES_MAX) continue;
       of.label = of.words.join(" ");

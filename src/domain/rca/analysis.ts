@@ -3,12 +3,13 @@
 // Root cause, first symptom and impact are kept apart: the cause is the service that its own resources, lines, times, changes or silence speak for; the
 // first symptom is what departed first; the impact are those that call the cause and show symptoms. Latency and errors alone are symptoms: where nothing
 // else speaks, or nothing more than on a usual day, the answer is that there is not enough evidence, with what was looked at.
+
+import { callersOf } from "../topology/reach.ts";
 import { categoryOf, type RootCauseCategory } from "./category.ts";
 import type { IncidentEvidence, SeriesEvidence } from "./evidence.ts";
 import { type EvidenceItem, evidenceItems, evidenceNumbers, leadingSeries } from "./evidence-items.ts";
 import { meaningOf } from "./metric-kind.ts";
 import { type RankedService, type Ranking, rankServices } from "./ranking.ts";
-import { callersOf } from "./reach.ts";
 import { type IncidentSignature, signatureOf } from "./signature.ts";
 
 /** Candidates of a report. */
@@ -21,7 +22,7 @@ const RESOURCE_MIN = 1.5;
 const FELT_MIN = 3;
 /** From here on a symptom is one. */
 const SYMPTOM_MIN = 3;
-/** Confidence is 1 / (1 + exp(-slope x margin)): of the scores of the first two candidates; chosen on every second case (docs/adr/0106). */
+/** Confidence is 1 / (1 + exp(-slope x margin)): of the scores of the first two candidates; chosen on every second case (docs/adr/0097). */
 const CONFIDENCE_SLOPE = 2.5;
 
 /** A candidate for the cause. */
@@ -83,7 +84,7 @@ export function analyse(evidence: IncidentEvidence): Analysis {
     category: enough ? categoryOf(ranking, evidence, first) : "unknown",
     confidence: enough ? 1 / (1 + Math.exp(-CONFIDENCE_SLOPE * (first.score - (second?.score ?? 0)))) : 0,
     firstSymptom: firstSymptom(evidence.series),
-    impact: first === undefined ? [] : impactOf(ranking, evidence, first.serviceId),
+    impact: first === undefined ? [] : impactOf(ranking, first.serviceId),
     numbers: first === undefined ? {} : evidenceNumbers(ranking, first),
     lookedAt: lookedAt(evidence),
     signature: signatureOf(ranking, evidence, first),
@@ -91,7 +92,7 @@ export function analyse(evidence: IncidentEvidence): Analysis {
 }
 
 /** Whether something departs that usually does not, and the first candidate has more to show than symptoms. */
-function isEnough({ metrics, lines, spans, usualLine, usualSpan, surge }: Ranking, first: RankedService): boolean {
+function isEnough({ metrics, lines, spans, usualLine, usualSpan, surge, peers }: Ranking, first: RankedService): boolean {
   const isUnusual =
     metrics.tailShare <= TAIL_SHARE_MAX ||
     (lines[0]?.strength ?? 0) >= usualLine ||
@@ -106,6 +107,7 @@ function isEnough({ metrics, lines, spans, usualLine, usualSpan, surge }: Rankin
     first.silent ||
     first.saturated ||
     first.change !== undefined ||
+    (peers.has(first.serviceId) && (first.metrics?.symptom ?? 0) >= SYMPTOM_MIN) ||
     surge?.serviceId === first.serviceId;
   return isUnusual && hasCause;
 }
@@ -135,10 +137,11 @@ function isBefore(a: SeriesEvidence, b: SeriesEvidence): boolean {
   return a.onsetMs < b.onsetMs || (a.onsetMs === b.onsetMs && a.departure.novelty > b.departure.novelty);
 }
 
-function impactOf({ metrics }: Ranking, { edges }: IncidentEvidence, cause: string): Impact[] {
+function impactOf({ metrics, edges, peers }: Ranking, cause: string): Impact[] {
   const suffering = callersOf(edges, cause);
   return metrics.services
-    .filter(({ serviceId, symptom }) => serviceId !== cause && suffering.has(serviceId) && symptom >= SYMPTOM_MIN)
+    .map((service) => ({ ...service, symptom: metrics.symptomNovelty(service.serviceId) }))
+    .filter(({ serviceId, symptom }) => serviceId !== cause && !peers.has(serviceId) && suffering.has(serviceId) && symptom >= SYMPTOM_MIN)
     .map(({ serviceId, symptom }) => ({ serviceId, metricName: metrics.symptomName(serviceId), strength: symptom }))
     .sort((a, b) => b.strength - a.strength)
     .slice(0, IMPACT_MAX);

@@ -15,7 +15,7 @@ const SLOW_SHARE_MIN = 0.5;
 /** The category of the first candidate. */
 export function categoryOf(ranking: Ranking, evidence: IncidentEvidence, first: RankedService): RootCauseCategory {
   const { metrics, line, span } = first;
-  if (ranking.surge?.serviceId === first.serviceId || span?.kind === "peer") return "external";
+  if (ranking.surge?.serviceId === first.serviceId || ranking.peers.has(first.serviceId)) return "external";
   const resource = metrics?.resource ?? 0;
   const isSlow = (span?.kind === "self_time" ? span.strength : 0) >= ranking.usualSpan;
   const felt = Math.max(metrics?.symptom ?? 0, isSlow ? SHORT_MIN : 0, span?.kind === "call_gap" ? span.strength : 0);

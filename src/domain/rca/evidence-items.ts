@@ -63,7 +63,8 @@ function otherItems({ lines, spans, surge }: Ranking, { serviceId, silent, satur
     items.push({ source: "log", text, strength: line.strength });
   }
   for (const span of spans.filter((each) => each.serviceId === serviceId && each.strength >= NOVELTY_MIN).slice(0, 3)) {
-    const text = `${SPAN_WORDS[span.kind]} ${span.subject}: ${shortNumber(span.before)} to ${shortNumber(span.now)}`;
+    const subject = span.subject === "" ? "" : ` ${span.subject}`;
+    const text = `${SPAN_WORDS[span.kind]}${subject}: ${shortNumber(span.before)} to ${shortNumber(span.now)}`;
     items.push({ source: span.kind === "call_gap" ? "call" : "span", text, strength: span.strength });
   }
   if (silent) items.push({ source: "silence", text: "sends nothing since the onset", strength: 10 });

@@ -9,6 +9,8 @@ export interface SeriesEvidence {
   readonly metricName: string;
   /** Of a pair that is split by instance, else null. */
   readonly instance: string | null;
+  /** What is called, of a series of calls that says so (`server.address`, `peer.service`); else null. */
+  readonly peer: string | null;
   readonly departure: Departure;
   /** When it departed. */
   readonly onsetMs: number;

@@ -1,7 +1,9 @@
 // What a metric says of a service when it departs: a resource of its own, a symptom that callers feel, or how much it is asked. By the words of its name,
 // as Prometheus, OpenTelemetry, container runtimes and clouds name them.
+import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
 import { familyOfMetric } from "../series/metric-family.ts";
 import { nameWords } from "../series/name-words.ts";
+import { ownAttribute } from "../series/stream-identity.ts";
 
 /** Resources of the service itself. */
 export const RESOURCE_KINDS = ["cpu", "memory", "disk", "network", "pool"] as const;
@@ -55,4 +57,17 @@ function kindOf(metricName: string, of: readonly string[]): MetricKind {
   if (resource !== undefined) return resource[0];
   if (family === "latency" || family === "rate") return family;
   return "other";
+}
+
+/** Attributes by which a series of calls says whom it calls, as OpenTelemetry names them, in order of precedence. */
+const PEER_NAMES = ["peer.service", "server.address", "net.peer.name", "peer"] as const;
+
+/** Whom a series of calls is about; null where it is none or does not say. */
+export function peerOf(metricName: string, attributes: Attributes): string | null {
+  if (meaningOf(metricName).kind !== "dependency") return null;
+  for (const name of PEER_NAMES) {
+    const value = ownAttribute(attributes, name);
+    if (typeof value === "string" && value !== "") return value;
+  }
+  return null;
 }

@@ -30,7 +30,8 @@ export class NoveltyTable {
   readonly #leading: Array<SeriesEvidence | undefined>;
 
   constructor(series: readonly SeriesEvidence[]) {
-    const own = series.filter(({ metricName }) => !meaningOf(metricName).ofHost);
+    // What a series says of one peer is said of that peer alone.
+    const own = series.filter(({ metricName, serviceId, peer }) => !meaningOf(metricName).ofHost && (peer === null || peer === serviceId));
     this.services = [...new Set(own.map(({ serviceId }) => serviceId))];
     this.#numbers = new Map(this.services.map((serviceId, number) => [serviceId, number]));
     this.windows = 1 + own.reduce((most, { departure }) => Math.max(most, departure.past.length), 0);
@@ -56,7 +57,9 @@ export class NoveltyTable {
   }
 
   #take(series: SeriesEvidence): void {
-    const { kind, harm } = meaningOf(series.metricName);
+    const { kind: named, harm } = meaningOf(series.metricName);
+    // What callers wait for a peer is all that is known of its own times.
+    const kind = series.peer === series.serviceId ? "latency" : named;
     const { novelty, shift, past } = series.departure;
     const cell = this.#numbers.get(series.serviceId)! * KINDS.length + KINDS.indexOf(kind);
     const at = cell * this.windows;

@@ -3,6 +3,7 @@
 import { median } from "../detection/robust.ts";
 import type { ChangeEvidence, IncidentEvidence } from "./evidence.ts";
 import { type LineFinding, lineFindings } from "./line-findings.ts";
+import { withPeers } from "./peers.ts";
 import { type MetricsView, metricsView, type ServiceMetrics } from "./service-metrics.ts";
 import { type SpanFinding, slowOperations, spanFindings } from "./span-findings.ts";
 
@@ -45,13 +46,18 @@ export interface Ranking {
   readonly usualSpan: number;
   /** Load that rose at a front door and with it everywhere. */
   readonly surge: Surge | undefined;
+  /** What is called and sends nothing itself: a third party, a managed service. */
+  readonly peers: ReadonlySet<string>;
+  /** Calls, with those to peers. */
+  readonly edges: IncidentEvidence["edges"];
   /** Share of a service's operations that became slower by themselves. */
   slowShare(serviceId: string): number;
 }
 
 /** Candidates, the likeliest first; services that nothing speaks for are left out. */
-export function rankServices(evidence: IncidentEvidence): Ranking {
-  const metrics = metricsView(evidence);
+export function rankServices(given: IncidentEvidence): Ranking {
+  const { evidence, peers } = withPeers(given);
+  const metrics = metricsView(evidence, peers);
   const lines = lineFindings(evidence);
   const spans = spanFindings(evidence);
   const usualLine = usualStrength(evidence.lines.length);
@@ -77,7 +83,7 @@ export function rankServices(evidence: IncidentEvidence): Ranking {
     const { slow, known } = slowOperations(spans, evidence.operations, serviceId);
     return known === 0 ? 0 : slow / known;
   };
-  return { services, metrics, lines, spans, usualLine, usualSpan, surge, slowShare };
+  return { services, metrics, lines, spans, usualLine, usualSpan, surge, peers, edges: evidence.edges, slowShare };
 }
 
 /** The largest of so many standard normal numbers, with a margin. */

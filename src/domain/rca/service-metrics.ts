@@ -11,7 +11,7 @@ import type { IncidentEvidence } from "./evidence.ts";
 import { type MetricKind, meaningOf, RESOURCE_KINDS, SYMPTOM_KINDS } from "./metric-kind.ts";
 import { NoveltyTable } from "./novelty-table.ts";
 
-/** Weights of the sum, chosen on Online Boutique and held on PetShop (docs/adr/0105). */
+/** Weights of the sum, chosen on Online Boutique and held on PetShop (docs/adr/0097). */
 const FELT_ITSELF = 0.5;
 const FELT_BY_CALLERS = 0.5;
 const EXPLAINED = 0.5;
@@ -41,15 +41,22 @@ export interface MetricsView {
   readonly tailShare: number;
   /** The metric that shows a service's symptom. */
   symptomName(serviceId: string): string;
+  /** How far its symptom departs, whoever causes it. */
+  symptomNovelty(serviceId: string): number;
 }
 
 interface Neighbours {
   readonly callers: readonly number[][];
+  /** Peers outside that each service says it waits for. */
+  readonly peers: readonly number[][];
 }
 
-export function metricsView(evidence: Pick<IncidentEvidence, "series" | "edges" | "target">): MetricsView {
+export function metricsView(
+  evidence: Pick<IncidentEvidence, "series" | "edges" | "target">,
+  peers: ReadonlySet<string> = new Set(),
+): MetricsView {
   const table = new NoveltyTable(evidence.series);
-  const neighbours = neighboursOf(table, evidence.edges);
+  const neighbours = neighboursOf(table, evidence.edges, peers);
   const symptom = symptomOf(evidence.target);
   const services = scoresOf(table, neighbours, symptom, 0);
   const now = services.reduce((most, { total }) => Math.max(most, total), 0);
@@ -62,7 +69,13 @@ export function metricsView(evidence: Pick<IncidentEvidence, "series" | "edges" 
     usualTop: Math.max(USUAL_MIN, usual),
     tailShare: (reached + 1) / (tops.length + 1),
     symptomName: (serviceId) => symptomName(table, serviceId),
+    symptomNovelty: (serviceId) => symptomNovelty(table, serviceId),
   };
+}
+
+function symptomNovelty(table: NoveltyTable, serviceId: string): number {
+  const service = table.numberOf(serviceId);
+  return service === undefined ? 0 : Math.max(...SYMPTOM_KINDS.map((kind) => table.novelty(service, kind, 0)));
 }
 
 function symptomName(table: NoveltyTable, serviceId: string): string {
@@ -72,14 +85,16 @@ function symptomName(table: NoveltyTable, serviceId: string): string {
   return table.leading(service, kinds[0]!)?.metricName ?? "";
 }
 
-function neighboursOf(table: NoveltyTable, edges: IncidentEvidence["edges"]): Neighbours {
+function neighboursOf(table: NoveltyTable, edges: IncidentEvidence["edges"], outside: ReadonlySet<string>): Neighbours {
   const callers: number[][] = table.services.map(() => []);
+  const peers: number[][] = table.services.map(() => []);
   for (const [caller, callee] of edges) {
     const from = table.numberOf(caller);
     const to = table.numberOf(callee);
     if (from !== undefined && to !== undefined && from !== to) callers[to]!.push(from);
+    if (from !== undefined && to !== undefined && outside.has(callee)) peers[from]!.push(to);
   }
-  return { callers };
+  return { callers, peers };
 }
 
 type Symptom = "latency" | "errors" | null;
@@ -100,12 +115,14 @@ function topOf(table: NoveltyTable, neighbours: Neighbours, symptom: Symptom, wi
   return scoresOf(table, neighbours, symptom, window).reduce((most, { total }) => Math.max(most, total), 0);
 }
 
-function scoresOf(table: NoveltyTable, { callers }: Neighbours, symptom: Symptom, window: number): ServiceMetrics[] {
+function scoresOf(table: NoveltyTable, { callers, peers }: Neighbours, symptom: Symptom, window: number): ServiceMetrics[] {
   const symptoms = Float64Array.from(table.services, (_, service) => symptomAt(table, service, symptom, window));
   return table.services.map((serviceId, service) => {
     const [resourceKind, resource] = strongest(table, service, window);
     const own = symptoms[service]!;
-    const shown = Math.max(own, FELT_ITSELF * table.novelty(service, "dependency", window));
+    // Time that a service says it waits for somebody outside is not its own.
+    const waited = peers[service]!.reduce((most, peer) => Math.max(most, symptoms[peer]!), 0);
+    const shown = Math.max(0, Math.max(own, FELT_ITSELF * table.novelty(service, "dependency", window)) - waited);
     let felt = callers[service]!.length === 0 ? 0 : Number.POSITIVE_INFINITY;
     let explained = 0;
     for (const caller of callers[service]!) {

@@ -31,3 +31,8 @@ export function closingMs(closing: number): number {
 export function closingsUpTo(timeMs: number): number {
   return Math.floor((timeMs - CLOSING_DELAY_MS) / WINDOW_MS);
 }
+
+/** The minute since 1970 that a window is in. */
+export function minuteOfWindow(window: number): number {
+  return Math.floor((window * WINDOW_MS) / 60_000);
+}

@@ -118,6 +118,11 @@ export class WindowedServices<F extends Fold<C>, C, E> {
     (ids.room(tenant) > 0 ? cells : ids).refuse(tenant, count);
   }
 
+  /** The service of that name, where there is one. */
+  find(partition: number, name: ServiceName): WindowedService<F> | undefined {
+    return this.#partitions[partition]?.get(keyOf(name));
+  }
+
   /** The service of that name, made at first; undefined when its tenant has too many. */
   service(partition: number, name: ServiceName): WindowedService<F> | undefined {
     const key = keyOf(name);

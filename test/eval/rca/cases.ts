@@ -162,7 +162,16 @@ function seriesEvidence(table: WideTable, normal: WideTable, isNormal: (time: nu
     });
     return departure === undefined
       ? []
-      : [{ serviceId, metricName: metric.join("|"), instance: null, departure, onsetMs: table.times[rows[departure.onsetAt]!]! * 1000 }];
+      : [
+          {
+            serviceId,
+            metricName: metric.join("|"),
+            instance: null,
+            peer: null,
+            departure,
+            onsetMs: table.times[rows[departure.onsetAt]!]! * 1000,
+          },
+        ];
   });
 }
 

@@ -45,6 +45,7 @@ export class AlertDraft {
   readonly #alertsMax: number;
   readonly #memory: PagingMemory;
   readonly #rows: LedgerRow[] = [];
+  readonly #triggered = new Map<string, Anomaly>();
   #evicted: ReadonlyArray<{ readonly tenant: string; readonly entry: AlertEntry }> = [];
   #following: FollowingDraft | undefined;
 
@@ -112,6 +113,11 @@ export class AlertDraft {
     return this.#rows.findLast(({ decision }) => decision.anomalyId === anomalyId)?.decision;
   }
 
+  /** Anomalies that trigger root-cause analysis. */
+  get triggered(): Anomaly[] {
+    return [...this.#triggered.values()];
+  }
+
   /** The operations of the transaction in `control`; also decides which old alerts make room. */
   operations(): StoreOperation[] {
     const changed = [...this.#memory.changed];
@@ -174,18 +180,21 @@ export class AlertDraft {
   /** The anomaly with what was decided on it. */
   #decided(anomaly: Anomaly, kind: Finding["kind"], { decision, ended }: FireOutcome): Anomaly {
     if (ended !== undefined) this.#keepOfAlert(ended);
-    const { tier, outcome, suppressedBy } = decision;
+    const { tier, outcome, suppressedBy, rca } = decision;
     const last = anomaly.paging;
+    const triggers = rca?.passed === true || last?.rcaTriggered === true;
     const alertId = decision.alertId ?? last?.alertId ?? null;
     const isSame = kind === "raised" && last?.outcome === outcome && last.suppressedBy === suppressedBy && last.tier === tier;
     if (isSame && alertId === last?.alertId) return anomaly;
     const serial = last === null ? 0 : last.serial + 1;
     this.#rows.push({ id: ledgerRowId(anomaly.id, serial), decision });
-    const decided = { tier, alertId, decidedAtMs: this.#nowMs, serial };
     // What has paged has paged: that it rises is an update of the same alert.
-    if (last?.outcome === "paged" && outcome === "absorbed" && alertId === last.alertId)
-      return { ...anomaly, paging: { ...decided, outcome: "paged", suppressedBy: null } };
-    return { ...anomaly, paging: { ...decided, outcome, suppressedBy } };
+    const hasPaged = last?.outcome === "paged" && outcome === "absorbed" && alertId === last.alertId;
+    const said = hasPaged ? ({ outcome: "paged", suppressedBy: null } as const) : { outcome, suppressedBy };
+    const paging = { tier, alertId, ...said, decidedAtMs: this.#nowMs, serial };
+    const decided: Anomaly = { ...anomaly, paging: triggers ? { ...paging, rcaTriggered: true } : paging };
+    if (rca?.passed === true) this.#triggered.set(anomaly.id, decided);
+    return decided;
   }
 
   #stepOf(after: Alert): AlertStep {

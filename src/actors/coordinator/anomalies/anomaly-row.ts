@@ -28,6 +28,8 @@ const FLAG_FOUNDER = 8;
 const FLAG_FOUNDER_OPEN = 16;
 const FLAG_FEEDBACK = 32;
 const FLAG_PAGING = 64;
+/** Of what was decided; never set before there was root-cause analysis. */
+const FLAG_RCA = 128;
 /** Above the tier and the outcome. */
 const PAGED_ALERT = 32;
 const PAGED_ALERT_TEXT = 64;
@@ -52,7 +54,8 @@ export function encodeAnomaly(anomaly: Anomaly): Uint8Array {
       (founder === null ? 0 : FLAG_FOUNDER) |
       (founder?.open === true ? FLAG_FOUNDER_OPEN : 0) |
       (feedback === null ? 0 : FLAG_FEEDBACK) |
-      (paging === null ? 0 : FLAG_PAGING),
+      (paging === null ? 0 : FLAG_PAGING) |
+      (paging?.rcaTriggered === true ? FLAG_RCA : 0),
   );
   if (isEnded) writeEnd(wordNumber(resolvedBy as string), (resolvedAtMs as number) - detectedAtMs);
   else writeEnd(0, 0);
@@ -101,7 +104,8 @@ export function decodeAnomaly(bytes: Uint8Array, { tenant, timeMs: detectedAtMs,
   const attributes = JSON.parse(labelsJson(readPhrased(reader, TEXT_BYTES_MAX, names))) as Anomaly["attributes"];
   const explanation = readPhrased(reader, TEXT_BYTES_MAX, names);
   const verdict = readPackedVerdict(reader, { detector, z });
-  const paging = has(FLAG_PAGING) ? readPaging(reader, detectedAtMs) : null;
+  const decided = has(FLAG_PAGING) ? readPaging(reader, detectedAtMs) : null;
+  const paging: AnomalyPaging | null = decided !== null && has(FLAG_RCA) ? { ...decided, rcaTriggered: true } : decided;
   const feedback = has(FLAG_FEEDBACK) ? (JSON.parse(reader.text(TEXT_BYTES_MAX)) as AnomalyFeedback) : null;
   return {
     id,

@@ -99,6 +99,14 @@ export class VerdictDraft {
     return anomaly === undefined ? effect : { ...effect, anomaly };
   }
 
+  /** The anomaly that a frame belongs to, as this draft leaves it. */
+  anomalyOf(frame: EpisodeFrame): Anomaly | undefined {
+    const founded = this.#read(frame.tenant, anomalyIdOf(frame));
+    if (founded !== undefined) return founded;
+    const episode = this.#episodes.get(frame.episodeId)?.episode ?? this.#book.readEpisode(frame.episodeId);
+    return episode === undefined ? undefined : this.#read(episode.tenant, episode.anomalyId);
+  }
+
   /** The operations of the transaction; also decides which old anomalies make room. */
   operations(): StoreOperation[] {
     this.#orphans = 0;

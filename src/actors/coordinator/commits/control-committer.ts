@@ -2,6 +2,7 @@
 import type { EngineFrame } from "../../../core/protocol/coordinator-frame.ts";
 import type { CoordinatorMessage, StreamEvents } from "../../../core/protocol/query.ts";
 import type { PagingSources } from "../../../domain/alerting/paging/paging-sources.ts";
+import type { Anomaly } from "../../../domain/anomaly/anomaly.ts";
 import { countAlerts } from "../alerts/alert-counts.ts";
 import { AlertDraft } from "../alerts/alert-draft.ts";
 import { VerdictDraft, type VerdictLimits } from "../anomalies/verdict-draft.ts";
@@ -20,6 +21,8 @@ export interface ControlCommitterDependencies {
   emit(message: CoordinatorMessage): void;
   /** Whether anybody reads the event stream; where it is not given, somebody does. */
   hasSubscribers?(): boolean;
+  /** Anomalies that trigger root-cause analysis have been stored. */
+  analysisDue(anomalies: readonly Anomaly[]): void;
   /** From the arrival of the bytes to the stored anomaly. */
   observeLatencySeconds(seconds: number): void;
 }
@@ -60,6 +63,7 @@ export class ControlCommitter {
   takeAlerts(draft: AlertDraft): void {
     const { state, counters } = this.#dependencies;
     countAlerts(counters, state, draft.apply());
+    this.#dependencies.analysisDue(draft.triggered);
     this.tell(draft.events());
   }
 
@@ -89,6 +93,7 @@ export class ControlCommitter {
     counters.set("deadLetters", state.deadLetters.total);
     counters.set("deadLetterBytes", state.deadLetters.bytes);
     counters.add("deadLettersReplayed", deadLetters?.replayed ?? 0);
+    this.#dependencies.analysisDue(alerts.triggered);
     if (this.#dependencies.hasSubscribers?.() !== false) this.tell([...verdicts.events(), ...alerts.events()]);
   }
 }

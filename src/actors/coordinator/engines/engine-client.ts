@@ -20,6 +20,7 @@ import type {
   WatchdogAnswer,
   WatchdogQuery,
 } from "../../../core/protocol/engine-control.ts";
+import type { EvidenceAnswer, EvidenceQuery } from "../../../core/protocol/evidence.ts";
 import type { ShareRow, SharesAnswer } from "../../../core/protocol/shares.ts";
 import { engineOf, partitionOf } from "../../../domain/placement/partition.ts";
 import type { FrameSource } from "../commits/frame-intake.ts";
@@ -118,6 +119,11 @@ export class EngineClient {
   /** The next slice of a walk over one engine's services. */
   async behaviour(engine: number, query: Omit<BehaviourQuery, "type" | "id">): Promise<BehaviourAnswer> {
     return (await this.#ask(engine, { type: "behaviour", id: this.#ids.next++, ...query })) as BehaviourAnswer;
+  }
+
+  /** The next slice of a walk over what an engine holds of an incident. */
+  async evidence(engine: number, query: Omit<EvidenceQuery, "type" | "id">): Promise<EvidenceAnswer> {
+    return (await this.#ask(engine, { type: "evidence", id: this.#ids.next++, ...query })) as EvidenceAnswer;
   }
 
   /** The next slice of a walk over what an engine's detectors look at. */

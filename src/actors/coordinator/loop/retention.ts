@@ -10,6 +10,7 @@ import { HOUR_MS } from "../../../domain/rollup/hour-column.ts";
 import { readSpanBlockHead } from "../../../domain/trace/span-block.ts";
 import { expireAudit } from "../access/audit-retention.ts";
 import { expireAlerts, expireLedger, expireOpinions } from "../alerts/alert-retention.ts";
+import { expireReports } from "../analysis/report-retention.ts";
 import { episodeTimeKey } from "../anomalies/verdict-draft.ts";
 import { expireCalls, mergeCalls } from "../calls/call-retention.ts";
 import { DeadLetterDraft, type DeadLetterLoss } from "../dead-letters/dead-letter-draft.ts";
@@ -136,6 +137,7 @@ export class Retention {
     yield* this.#episodes(wallNowMs - retentionMs);
     yield* expireAlerts(this.#dependencies, wallNowMs - retentionMs, this.#rowsPerStep);
     yield* expireLedger(this.#dependencies, wallNowMs - retentionMs, this.#rowsPerStep);
+    yield* expireReports(this.#dependencies, wallNowMs - retentionMs, this.#rowsPerStep);
     yield* expireOpinions(this.#dependencies, wallNowMs, this.#rowsPerStep);
     yield* this.#oldDeadLetters(wallNowMs - deadLetterAgeMs);
     yield* this.#excessDeadLetters();

@@ -10,6 +10,8 @@ import type { TrainingInput } from "../../../domain/detection/multivariate/train
 import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
 import type { ChangePlan } from "../access/changes.ts";
 import type { AlertDraft } from "../alerts/alert-draft.ts";
+import type { AnalysisFacts } from "../analysis/analysis-runner.ts";
+import type { EvidenceGathering } from "../analysis/evidence-gathering.ts";
 import type { VerdictDraft } from "../anomalies/verdict-draft.ts";
 import type { EngineClient } from "../engines/engine-client.ts";
 import type { DiskFill } from "../loop/disk-usage.ts";
@@ -33,6 +35,7 @@ export interface CoordinatorFacts {
   readonly listeners: Listeners;
   readonly vectorizer: VectorizerFacts;
   readonly watchdog: WatchdogFacts;
+  readonly analysis: AnalysisFacts;
 }
 
 /** Settings that the detectors of a query's own share with the live ones; as they are by default where they are not given. */
@@ -61,6 +64,8 @@ export interface QueryContext {
   readonly options: QueryOptions;
   readonly state: CommittedState;
   readonly engines: EngineClient;
+  /** Asks the engines what they hold of an incident. */
+  readonly gathering: EvidenceGathering;
   readonly dataFaults: DataFaults;
   readonly outbox: Pick<Outbox, "facts" | "routes" | "view">;
   nowMs(): number;

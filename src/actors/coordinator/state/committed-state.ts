@@ -7,6 +7,7 @@ import type { StatePartWanted, StoredCheckpoint } from "../../../core/protocol/e
 import { ServiceFacts } from "../../../domain/alerting/paging/service-facts.ts";
 import { KeyBuilder } from "../../../domain/codec/key.ts";
 import { AlertBook } from "../alerts/alert-book.ts";
+import { AnalysisBook } from "../analysis/analysis-book.ts";
 import { AnomalyBook } from "../anomalies/anomaly-book.ts";
 import { callSumsKey } from "../calls/call-rows.ts";
 import { DeadLetterBook } from "../dead-letters/dead-letter-book.ts";
@@ -56,6 +57,7 @@ export class CommittedState {
   readonly slo: SloBook;
   readonly services = new ServiceFacts(() => this.configured.tenants.size);
   readonly metadata: MetadataTable;
+  readonly analyses: AnalysisBook;
   /** What people have configured. */
   readonly configured: ControlState;
   #pageSecret: Uint8Array = new Uint8Array(0);
@@ -73,6 +75,7 @@ export class CommittedState {
     this.series = stores.series;
     this.anomalies = new AnomalyBook(stores.control);
     this.configured = new ControlState(watchdog, this.shares, routing);
+    this.analyses = new AnalysisBook(stores.control);
     const opinions = this.shares.ledger("opinion_services");
     this.alerts = new AlertBook(stores.control, stores.series, this.configured.inhibitions, opinions);
   }
@@ -88,6 +91,7 @@ export class CommittedState {
     const warnings = this.configured.load(this.control, nowMs);
     // Alerts that fire are asked for rules by which they keep others quiet.
     this.alerts.load();
+    this.analyses.load();
     this.deadLetters.load(this.control);
     this.replays.load(this.control);
     this.metadata.load(this.series);

@@ -27,6 +27,8 @@
  *            routing_rules   tenant, rule id                    ▶ RoutingRule, or what was edited of the catch-all
  *            deliveries      tenant, alert id, destination hash ▶ DeliveryRow: what a channel has been told of an alert
  *            outbox          the same                           ▶ its destination, while there is a message to be sent
+ *            rca_reports     tenant, created time, report id    ▶ RcaReport: root causes of an incident
+ *            incident_memory tenant, incident id                ▶ RememberedIncident: what an incident was like, and what helped
  *            secrets         name                               ▶ raw bytes
  *   series   records         tenant, time, id                   ▶ record-row.ts
  *            slo_records     tenant, time, id                   ▶ SloRecord: what the last three days' SLO records say
@@ -81,6 +83,8 @@ export const CONTROL_TABLES = [
   "routing_rules",
   "deliveries",
   "outbox",
+  "rca_reports",
+  "incident_memory",
   "secrets",
 ] as const;
 /** Tables of the environment `series`. */

@@ -32,7 +32,15 @@ export async function status(context: QueryContext, { principal, shares }: Query
   return done({
     status: !facts.enginesReady ? "starting" : isDegraded ? "degraded" : "ok",
     version: options.version,
-    components: { watchdog, vectorizer: facts.vectorizer.state, rca: "disabled", llm: "disabled", store, notifier: notifier.state, data },
+    components: {
+      watchdog,
+      vectorizer: facts.vectorizer.state,
+      rca: facts.analysis.state,
+      llm: "disabled",
+      store,
+      notifier: notifier.state,
+      data,
+    },
     watchdog: {
       ...watchdogView(facts, seesAll),
       metrics_monitored: engineStates.reduce((sum, engine) => sum + (engine.series ?? 0), 0),

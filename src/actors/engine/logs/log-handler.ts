@@ -5,9 +5,11 @@ import type { WordPool } from "../../../core/base/word-pool.ts";
 import { NAME_BYTES_MAX } from "../../../core/config/limits.ts";
 import { SECTION_LOGS } from "../../../core/layout/row-frame.ts";
 import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
+import type { LineCounts } from "../../../core/protocol/evidence.ts";
 import type { ByteReader } from "../../../domain/codec/byte-reader.ts";
 import type { ByteSink } from "../../../domain/codec/byte-sink.ts";
 import { type LogCell, LogFold, type LogSeries, type LogWindow } from "../../../domain/logs/log-fold.ts";
+import type { EvidenceMinutes, MinuteCounts } from "../../../domain/logs/minute-counts.ts";
 import { SEVERITIES } from "../../../domain/logs/severity.ts";
 import { type ServiceName, WindowMessageReader } from "../../../domain/window/window-message.ts";
 import { closingOf, windowTimeMs } from "../../../domain/window/window-time.ts";
@@ -69,6 +71,21 @@ export class LogHandler implements MessageHandler {
     const { flags: severity, window, high, low } = reader;
     if (severity >= SEVERITIES.length) throw new Error(`a log has severity ${severity}`);
     return fold.take(severity, template, window, closingOf(window, arrivalWallMs), high, low, most - fold.cells);
+  }
+
+  /** What the lines of a service came to by minute, from the minute of an onset on and before; nothing where too little was counted before. */
+  lines(partition: number, name: ServiceName, minutes: EvidenceMinutes): LineCounts[] {
+    const fold = this.#services.find(partition, name)?.fold;
+    if (fold === undefined) return [];
+    const from = Math.max(minutes.from, fold.countedSince);
+    if (minutes.onset - from < minutes.least) return [];
+    const past = (counts: MinuteCounts) => Array.from({ length: minutes.onset - from }, (_, i) => counts.of(from + i));
+    return [...fold.templates].flatMap(({ words, highest, minutes: counts }) => {
+      if (counts?.hasSince(from) !== true) return [];
+      let now = 0;
+      for (let minute = minutes.onset; minute <= minutes.until; minute++) now += counts.of(minute);
+      return [{ serviceId: name.serviceId, template: words.join(" "), severity: highest, past: past(counts), now }];
+    });
   }
 
   get dueMs(): number {

@@ -1,0 +1,171 @@
+// POST /api/v1/ml/analyze: the cause of a stored anomaly, or of what a metric did at a time. A report that is stored is told; else the evidence is gathered now,
+// and nothing is stored.
+import { done, type Outcome, refused } from "../../../api/refusal.ts";
+import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
+import { offsetMs } from "../../../domain/calendar/time-zone.ts";
+import { laggedCorrelation, onGrid, whitened } from "../../../domain/correlation/lagged-correlation.ts";
+import { suggestedActions, summaryOf } from "../../../domain/rca/advice.ts";
+import { type Analysis, analyse } from "../../../domain/rca/analysis.ts";
+import { blastRadius } from "../../../domain/topology/blast-radius.ts";
+import { unknownAnomaly } from "../anomalies/anomaly-handlers.ts";
+import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import { unpackSignature } from "./report-row.ts";
+import { knows, pastFailures, tooMany, unavailable, unlessGone } from "./topology-handlers.ts";
+
+const MATCHES = 5;
+/** What helped in an incident is advised from this likeness on. */
+const ADVISED_MIN = 0.75;
+/** What happens in so much time is looked at. */
+const LOOK_MS = 5 * 60_000;
+const METRICS_CORRELATED_MAX = 12;
+const DAY_MS = 86_400_000;
+
+/** What is analysed. */
+interface Subject {
+  readonly tenant: string;
+  readonly environment: string;
+  readonly anomalyId: string;
+  readonly serviceId: string;
+  readonly metricName: string;
+  readonly atMs: number;
+}
+
+/** Analyses, or tells what was analysed. */
+export async function analyze(context: QueryContext, { principal, body }: QueryRequest<"analyze">): Promise<Outcome<unknown>> {
+  const { state, nowMs } = context;
+  const { tenant } = principal;
+  const subject = await subjectOf(context, tenant, body);
+  if (!subject.ok) return subject;
+  const of = subject.value;
+  const stored = of.anomalyId === "" ? undefined : state.analyses.reports.ofAnomaly(tenant, of.anomalyId);
+  if (stored === undefined && context.gathering.isFull) return tooMany();
+  const fresh = stored === undefined ? await unlessGone(analysedNow(context, of)) : undefined;
+  const analysis: Omit<Analysis, "signature"> | undefined = stored?.analysis ?? fresh;
+  if (analysis === undefined) return unavailable();
+  const signature = stored === undefined ? (fresh as Analysis).signature : unpackSignature(stored.signature);
+  const similar = analysis.enough
+    ? state.analyses.memory.nearest(tenant, of.environment, signature, MATCHES, stored?.anomalyId ?? of.anomalyId)
+    : [];
+  const matches = similar.flatMap(({ incident, similarity }) =>
+    incident.resolution === null ? [] : [{ incident, similarity, resolution: incident.resolution }],
+  );
+  const advised = matches.find(({ similarity }) => similarity >= ADVISED_MIN)?.resolution.text ?? null;
+  const calls = await context.gathering.calls(of, nowMs());
+  const origin = analysis.enough ? (analysis.candidates[0]?.serviceId ?? of.serviceId) : of.serviceId;
+  const radius = blastRadius(origin, calls, pastFailures(context, tenant, of.environment));
+  return done({
+    anomaly_id: of.anomalyId,
+    service_id: of.serviceId,
+    analyzed_at: formatRfc3339(stored?.evidenceUntilMs ?? nowMs()),
+    root_cause: {
+      category: analysis.category,
+      confidence: analysis.confidence,
+      summary: summaryOf(analysis),
+      evidence: { ...analysis.numbers },
+      suggested_actions: suggestedActions(analysis, advised),
+      historical_matches: matches.map(({ incident, similarity, resolution }) => ({
+        incident_id: incident.incidentId,
+        resolution: resolution.text,
+        similarity,
+        time_to_recovery_mins: resolution.minutes,
+      })),
+    },
+    features: await featuresOf(context, of),
+    blast_radius: [...radius.direct, ...radius.transitive],
+    causal_relationships: [],
+    predicted_anomalies: [],
+  });
+}
+
+async function subjectOf(context: QueryContext, tenant: string, body: QueryRequest<"analyze">["body"]): Promise<Outcome<Subject>> {
+  const { anomaly_id: anomalyId = "", service_id: serviceId, metric_name: metricName, timestamp } = body;
+  if (anomalyId !== "") {
+    const anomaly = context.state.anomalies.find(tenant, anomalyId);
+    if (anomaly === undefined) return unknownAnomaly(anomalyId);
+    return done({
+      tenant,
+      environment: anomaly.environment,
+      anomalyId,
+      serviceId: anomaly.serviceId,
+      metricName: anomaly.metricName,
+      atMs: anomaly.startedAtMs,
+    });
+  }
+  if (serviceId === undefined || metricName === undefined || timestamp === undefined)
+    return refused("missing_field", "give anomaly_id, or service_id, metric_name and timestamp");
+  if (!(await knows(context, tenant, serviceId, undefined)))
+    return refused("not_found", `no service ${JSON.stringify(serviceId)} has sent anything that is kept`, "service_id");
+  if (!(await knows(context, tenant, serviceId, metricName)))
+    return refused("not_found", `service ${JSON.stringify(serviceId)} has no metric ${JSON.stringify(metricName)}`, "metric_name");
+  const engine = context.engines.ownerOf(tenant, serviceId);
+  const asked = { tenant, serviceId, metricName, environment: body.environment ?? null, after: null, limit: 1 };
+  const environment = body.environment ?? (await context.engines.series(engine, asked)).series[0]?.environment ?? "";
+  return done({ tenant, environment, anomalyId: "", serviceId, metricName, atMs: timestamp });
+}
+
+async function analysedNow({ gathering, nowMs, yieldTurn }: QueryContext, of: Subject): Promise<Analysis> {
+  const target = { serviceId: of.serviceId, metricName: of.metricName };
+  const untilMs = Math.min(nowMs(), of.atMs + LOOK_MS);
+  const evidence = await gathering.gather({ ...of, onsetMs: of.atMs, untilMs, target, services: [of.serviceId] });
+  await yieldTurn();
+  return analyse(evidence);
+}
+
+interface Ring {
+  readonly times: Float64Array;
+  readonly values: Float64Array;
+}
+
+/** The features of layer 2 at that time (rule 1.1.3); null where the values have left memory. */
+async function featuresOf(context: QueryContext, of: Subject) {
+  const own = await ringOf(context, of, of.metricName);
+  const upTo = own === undefined ? 0 : own.times.filter((time) => time <= of.atMs + 1).length;
+  const value = (back: number) => own?.values[upTo - 1 - back];
+  const [raw, before, earlier] = [value(0), value(1), value(2)];
+  const localMs = of.atMs + offsetMs(context.options.timeZone ?? "UTC", of.atMs);
+  const day = new Date(localMs).getUTCDay();
+  return {
+    raw_value: raw ?? null,
+    derivative_value: raw === undefined || before === undefined ? null : raw - before,
+    second_derivative: raw === undefined || before === undefined || earlier === undefined ? null : raw - 2 * before + earlier,
+    hour_of_day: Math.floor((((localMs % DAY_MS) + DAY_MS) % DAY_MS) / 3_600_000),
+    day_of_week: day,
+    is_weekend: day === 0 || day === 6,
+    correlated_metrics: own === undefined ? {} : await correlatedMetrics(context, of, own),
+  };
+}
+
+async function ringOf(
+  { engines }: QueryContext,
+  { tenant, environment, serviceId }: Subject,
+  metricName: string,
+): Promise<Ring | undefined> {
+  const query = { tenant, serviceId, metricName, environment, attributes: null };
+  const answer = await unlessGone(engines.seriesData(engines.ownerOf(tenant, serviceId), query));
+  return answer === undefined || answer.times.length === 0 ? undefined : answer;
+}
+
+/** How other metrics of the service move with it at the same time. */
+async function correlatedMetrics(context: QueryContext, of: Subject, own: Ring): Promise<Record<string, number>> {
+  const { engines } = context;
+  const asked = {
+    tenant: of.tenant,
+    serviceId: of.serviceId,
+    metricName: null,
+    environment: of.environment,
+    after: null,
+    limit: 5 * METRICS_CORRELATED_MAX,
+  };
+  const page = await unlessGone(engines.series(engines.ownerOf(of.tenant, of.serviceId), asked));
+  const names = [...new Set(page?.series.map(({ metricName }) => metricName))].filter((name) => name !== of.metricName);
+  const step = own.times.length < 2 ? 1 : (own.times.at(-1)! - own.times[0]!) / (own.times.length - 1);
+  const grid = (ring: Ring) => whitened(onGrid(ring.times, ring.values, own.times[0]! - step / 2, step, own.times.length));
+  const reference = grid(own);
+  const found: Array<[string, number]> = [];
+  for (const name of names.slice(0, METRICS_CORRELATED_MAX)) {
+    const ring = await ringOf(context, of, name);
+    const correlation = ring === undefined ? undefined : laggedCorrelation(reference, grid(ring), 0);
+    if (correlation?.isSignificant === true) found.push([name, Number(correlation.r.toPrecision(4))]);
+  }
+  return Object.fromEntries(found.sort((a, b) => Math.abs(b[1]) - Math.abs(a[1])));
+}

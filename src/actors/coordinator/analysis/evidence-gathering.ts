@@ -1,0 +1,235 @@
+// Asks the engines what they hold of an incident, and puts it together with what the coordinator knows: calls, changes, saturation, silence. An engine has one
+// walk at a time, so questions have their turn one after another; incidents go before questions of people, which wait within a bound.
+import {
+  EVIDENCE_EDGES_PER_INCIDENT_MAX,
+  EVIDENCE_QUESTIONS_PER_SERVER_MAX,
+  EVIDENCE_SERVICES_PER_INCIDENT_MAX,
+  EVIDENCE_STREAMS_PER_TENANT_MAX,
+} from "../../../core/config/analysis-limits.ts";
+import type { EvidenceAnswer, RequestCounts, RingValues } from "../../../core/protocol/evidence.ts";
+import type {
+  CallEvidence,
+  ChangeEvidence,
+  IncidentEvidence,
+  LineEvidence,
+  OperationEvidence,
+  SeriesEvidence,
+} from "../../../domain/rca/evidence.ts";
+import { unpackSeries } from "../../../domain/rca/evidence-packing.ts";
+import type { GraphCall } from "../../../domain/topology/blast-radius.ts";
+import { joinedWith } from "../../../domain/topology/reach.ts";
+import { readCalls } from "../calls/stored-calls.ts";
+import type { EngineClient } from "../engines/engine-client.ts";
+import type { CommittedState } from "../state/committed-state.ts";
+
+const MINUTE_MS = 60_000;
+/** Calls of the last hour make the graph. */
+const GRAPH_MINUTES = 60;
+/** Minutes of calls before the onset that are compared with those since. */
+const CALL_MINUTES_BEFORE = 15;
+const STALE_METRIC = "service.stale";
+
+export interface EvidencePlace {
+  readonly tenant: string;
+  readonly environment: string;
+}
+
+/** What is looked at. */
+export interface EvidenceWanted extends EvidencePlace {
+  readonly onsetMs: number;
+  readonly untilMs: number;
+  readonly target: IncidentEvidence["target"];
+  /** Services of the incident so far. */
+  readonly services: Iterable<string>;
+}
+
+export interface EvidenceDependencies {
+  readonly state: CommittedState;
+  readonly engines: EngineClient;
+  readonly changes: (tenant: string) => readonly ChangeEvidence[];
+  yieldTurn(): Promise<void>;
+}
+
+/** A call minute by minute. */
+interface CallMinutes extends GraphCall {
+  readonly minutes: Map<number, { calls: number; errors: number; microseconds: number }>;
+}
+
+export class EvidenceGathering {
+  readonly #dependencies: EvidenceDependencies;
+  #walk = 0;
+  /** Questions that wait for their turn or have it. */
+  #waiting = 0;
+  /** The end of whatever has its turn. */
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(dependencies: EvidenceDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Whether so many wait that people are to ask again later. */
+  get isFull(): boolean {
+    return this.#waiting >= EVIDENCE_QUESTIONS_PER_SERVER_MAX;
+  }
+
+  /** Evidence of an incident. Rejects with EngineUnavailableError. */
+  gather(wanted: EvidenceWanted): Promise<IncidentEvidence> {
+    return this.#inTurn(() => this.#gather(wanted));
+  }
+
+  /** The series that stand best for each service. Rejects with EngineUnavailableError. */
+  rings({ tenant, environment }: EvidencePlace, nowMs: number): Promise<RingValues[]> {
+    const query = { tenant, environment, onsetMs: nowMs, untilMs: nowMs, services: null, wants: "rings" as const };
+    return this.#inTurn(async () => (await this.#ask(query)).flatMap(({ rings }) => rings));
+  }
+
+  /** Calls between a tenant's services in the last hour. */
+  async calls({ tenant, environment }: EvidencePlace, untilMs: number): Promise<CallMinutes[]> {
+    const to = Math.ceil(untilMs / MINUTE_MS) + 1;
+    const found = new Map<string, CallMinutes & { calls: number; errors: number }>();
+    await readCalls(
+      this.#dependencies,
+      tenant,
+      { from: to - GRAPH_MINUTES, to },
+      ({ caller, callee, minute, calls, errors, microseconds }) => {
+        if (callee.tenant !== tenant || callee.environment !== environment || minute < to - GRAPH_MINUTES || minute >= to) return;
+        const key = JSON.stringify([caller.serviceId, callee.serviceId]);
+        let edge = found.get(key);
+        if (edge === undefined) {
+          if (found.size >= EVIDENCE_EDGES_PER_INCIDENT_MAX) return;
+          edge = { caller: caller.serviceId, callee: callee.serviceId, calls: 0, errors: 0, minutes: new Map() };
+          found.set(key, edge);
+        }
+        edge.calls += calls;
+        edge.errors += errors;
+        const of = edge.minutes.get(minute) ?? { calls: 0, errors: 0, microseconds: 0 };
+        edge.minutes.set(minute, { calls: of.calls + calls, errors: of.errors + errors, microseconds: of.microseconds + microseconds });
+      },
+    );
+    return [...found.values()];
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    this.#waiting++;
+    const done = this.#turn.then(work, work).finally(() => {
+      this.#waiting--;
+    });
+    this.#turn = done.catch(() => undefined);
+    return done;
+  }
+
+  async #gather(wanted: EvidenceWanted): Promise<IncidentEvidence> {
+    const { tenant, environment, onsetMs, untilMs, target } = wanted;
+    const calls = await this.calls(wanted, untilMs);
+    const edges = calls.map(({ caller, callee }) => [caller, callee] as const);
+    const services = await this.#servicesOf(wanted, edges);
+    const answers = await this.#ask({ tenant, environment, onsetMs, untilMs, services, wants: "departures" });
+    const series: SeriesEvidence[] = [];
+    const lines: LineEvidence[] = [];
+    const operations: OperationEvidence[] = [];
+    for (const answer of answers) {
+      for (const one of unpackSeries(answer.series, answer.numbers)) series.push(one);
+      lines.push(...answer.lines);
+      operations.push(...answer.requests.map(operationOf));
+    }
+    return {
+      onsetMs,
+      untilMs,
+      target,
+      series: sortedSeries(series),
+      lines: lines.sort(
+        (a, b) => compareTexts(a.serviceId, b.serviceId) || compareTexts(a.template, b.template) || a.severity - b.severity,
+      ),
+      operations: operations.sort((a, b) => compareTexts(a.serviceId, b.serviceId)),
+      calls: calls.map((call) => callEvidence(call, onsetMs, untilMs)),
+      edges: edges.map((edge) => edge),
+      changes: this.#dependencies.changes(tenant),
+      saturated: this.#saturated(wanted),
+      silent: this.#silent(wanted),
+    };
+  }
+
+  /** All services of a tenant, or of one with very many streams those that calls join with the incident. */
+  async #servicesOf({ tenant, services }: EvidenceWanted, edges: ReadonlyArray<readonly [string, string]>): Promise<string[] | null> {
+    const { engines } = this.#dependencies;
+    let streams = 0;
+    await engines.withEach(async (engine) => {
+      streams += await engines.streamCount(engine, tenant);
+    });
+    if (streams <= EVIDENCE_STREAMS_PER_TENANT_MAX) return null;
+    return [...joinedWith(edges, services)].slice(0, EVIDENCE_SERVICES_PER_INCIDENT_MAX);
+  }
+
+  async #ask(query: Parameters<EngineClient["evidence"]>[1] extends infer Q ? Omit<Q & object, "walk"> : never): Promise<EvidenceAnswer[]> {
+    const { engines } = this.#dependencies;
+    const walk = ++this.#walk;
+    const answers: EvidenceAnswer[] = [];
+    await engines.withEach(async (engine) => {
+      for (let done = false; !done; ) {
+        const answer = await engines.evidence(engine, { ...(query as Parameters<EngineClient["evidence"]>[1]), walk });
+        answers.push(answer);
+        done = answer.done;
+      }
+    });
+    return answers;
+  }
+
+  #saturated({ tenant, environment }: EvidencePlace): IncidentEvidence["saturated"] {
+    const fires = [...this.#dependencies.state.configured.fires.open()];
+    return fires
+      .filter((fire) => fire.tenant === tenant && fire.environment === environment)
+      .map(({ serviceId, metricName }) => ({ serviceId, metricName, instance: null, used: 1 }));
+  }
+
+  /** Services that fell silent not long before or since the onset. */
+  #silent({ tenant, environment, onsetMs }: EvidenceWanted): string[] {
+    const found = new Set<string>();
+    for (const anomaly of this.#dependencies.state.anomalies.openAnomalies()) {
+      if (anomaly.tenant !== tenant || anomaly.environment !== environment || anomaly.metricName !== STALE_METRIC) continue;
+      if (Math.abs(anomaly.startedAtMs - onsetMs) <= CALL_MINUTES_BEFORE * MINUTE_MS) found.add(anomaly.serviceId);
+    }
+    return [...found].sort();
+  }
+}
+
+/** Whatever engine held a series: the same order, so that equal strengths rank alike. */
+function sortedSeries(series: SeriesEvidence[]): SeriesEvidence[] {
+  const keyed = series.map((one) => ({ one, key: JSON.stringify([one.serviceId, one.metricName, one.instance, one.peer]) }));
+  return keyed
+    .sort(
+      (a, b) =>
+        compareTexts(a.key, b.key) || b.one.departure.novelty - a.one.departure.novelty || a.one.departure.mean - b.one.departure.mean,
+    )
+    .map(({ one }) => one);
+}
+
+function compareTexts(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+const NO_TIME = { meanMs: 0, log: 0, spread: 0 };
+
+function operationOf({ serviceId, pastRequests, pastErrors, requests, errors }: RequestCounts): OperationEvidence {
+  const past = pastRequests.map((spans, i) => ({ spans, errors: pastErrors[i] ?? 0, self: NO_TIME }));
+  return { serviceId, operation: "", isEntry: true, past, now: { spans: requests, errors, self: NO_TIME } };
+}
+
+function callEvidence({ caller, callee, minutes }: CallMinutes, onsetMs: number, untilMs: number): CallEvidence {
+  const onset = Math.floor(onsetMs / MINUTE_MS);
+  const windowOf = (from: number, to: number) => {
+    const sum = { calls: 0, errors: 0, microseconds: 0 };
+    for (let minute = from; minute <= to; minute++) {
+      const of = minutes.get(minute);
+      if (of === undefined) continue;
+      sum.calls += of.calls;
+      sum.errors += of.errors;
+      sum.microseconds += of.microseconds;
+    }
+    const meanMs = sum.calls === 0 ? 0 : sum.microseconds / 1000 / sum.calls;
+    return { calls: sum.calls, errors: sum.errors, duration: { meanMs, log: Math.log1p(meanMs), spread: 0 }, gap: NO_TIME };
+  };
+  const past = Array.from({ length: CALL_MINUTES_BEFORE }, (_, i) =>
+    windowOf(onset - CALL_MINUTES_BEFORE + i, onset - CALL_MINUTES_BEFORE + i),
+  );
+  return { caller, callee, isPeer: false, past, now: windowOf(onset, Math.floor(untilMs / MINUTE_MS)) };
+}

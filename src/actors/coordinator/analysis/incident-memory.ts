@@ -1,0 +1,156 @@
+// Past incidents, for what was like them and what helped: signatures in memory, one row each in the store. Resolutions outlive the anomalies that they
+// resolved; of incidents without one the oldest go first where there are too many.
+import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
+import { hash128 } from "../../../core/base/hash128.ts";
+import { REMEMBERED_INCIDENTS_PER_TENANT_MAX } from "../../../core/config/analysis-limits.ts";
+import { KeyBuilder, prefixEnd } from "../../../domain/codec/key.ts";
+import type { RootCauseCategory } from "../../../domain/rca/category.ts";
+import { SimilarIncidents } from "../../../domain/rca/similar.ts";
+import { scan } from "../state/scan.ts";
+import { flag, list, nullable, number, object, oneOf, StoredForm, text } from "../state/stored-json.ts";
+import { unpackSignature } from "./report-row.ts";
+
+/** What somebody wrote of how an incident was resolved (contract 2.11). */
+export interface Resolution {
+  readonly id: string;
+  readonly serviceId: string;
+  readonly text: string;
+  readonly by: string;
+  readonly minutes: number;
+  readonly tags: readonly string[];
+  readonly atMs: number;
+}
+
+/** One incident. */
+export interface RememberedIncident {
+  readonly tenant: string;
+  readonly environment: string;
+  /** The anomaly that began it. */
+  readonly incidentId: string;
+  readonly reportId: string;
+  /** Of the first candidate. */
+  readonly serviceId: string;
+  readonly category: RootCauseCategory;
+  readonly atMs: number;
+  readonly enough: boolean;
+  /** Services that were the first candidate and that showed symptoms: what blast radii are learned from. */
+  readonly affected: readonly string[];
+  readonly signature: readonly number[];
+  readonly resolution: Resolution | null;
+}
+
+const INCIDENT = new StoredForm<RememberedIncident>("incident_memory", {
+  tenant: text,
+  environment: text,
+  incidentId: text,
+  reportId: text,
+  serviceId: text,
+  category: oneOf(["infrastructure", "application", "external", "unknown"]),
+  atMs: number,
+  enough: flag,
+  affected: list(text),
+  signature: list(number),
+  resolution: nullable(object<Resolution>({ id: text, serviceId: text, text, by: text, minutes: number, tags: list(text), atMs: number })),
+});
+
+/** One that is like another. */
+export interface SimilarMatch {
+  readonly incident: RememberedIncident;
+  readonly similarity: number;
+  readonly why: readonly string[];
+}
+
+interface TenantMemory {
+  readonly incidents: RememberedIncident[];
+  readonly places: Map<string, number>;
+  readonly similar: SimilarIncidents;
+}
+
+/** The id under which a resolution is kept. */
+export function knowledgeIdOf(tenant: string, incidentId: string): string {
+  return hash128(JSON.stringify(["resolution", tenant, incidentId]));
+}
+
+export class IncidentMemory {
+  readonly #store: KeyValueStore;
+  /** Read at the first question of a tenant. */
+  readonly #tenants = new Map<string, TenantMemory>();
+
+  constructor(store: KeyValueStore) {
+    this.#store = store;
+  }
+
+  /** The incident that an anomaly began. */
+  find(tenant: string, incidentId: string): RememberedIncident | undefined {
+    const memory = this.#of(tenant);
+    const place = memory.places.get(incidentId);
+    return place === undefined ? undefined : memory.incidents[place];
+  }
+
+  all(tenant: string): readonly RememberedIncident[] {
+    return this.#of(tenant).incidents;
+  }
+
+  /** What is stored of an incident, and what goes for want of room. */
+  operations(incident: RememberedIncident): StoreOperation[] {
+    const { tenant } = incident;
+    const memory = this.#of(tenant);
+    const operations: StoreOperation[] = [{ table: "incident_memory", key: keyOf(incident), value: INCIDENT.encode(incident) }];
+    if (memory.places.has(incident.incidentId) || memory.incidents.length < REMEMBERED_INCIDENTS_PER_TENANT_MAX) return operations;
+    const oldest = this.#leastNeeded(memory);
+    return [...operations, { table: "incident_memory", key: keyOf(oldest), value: undefined }];
+  }
+
+  /** Takes a stored incident over. */
+  put(incident: RememberedIncident): void {
+    const memory = this.#of(incident.tenant);
+    const place = memory.places.get(incident.incidentId) ?? this.#placeFor(memory);
+    const replaced = memory.incidents[place];
+    if (replaced !== undefined) memory.places.delete(replaced.incidentId);
+    memory.incidents[place] = incident;
+    memory.places.set(incident.incidentId, place);
+    const signature = unpackSignature(incident.signature);
+    if (place === memory.similar.size) memory.similar.add(signature);
+    else memory.similar.put(place, signature);
+  }
+
+  /** The nearest others of a tenant and environment. */
+  nearest(tenant: string, environment: string, signature: Float32Array, count: number, leftOut: string): SimilarMatch[] {
+    const memory = this.#of(tenant);
+    const isLeftOut = (place: number) => {
+      const incident = memory.incidents[place]!;
+      return incident.incidentId === leftOut || incident.environment !== environment || !incident.enough;
+    };
+    return memory.similar.nearest(signature, count, isLeftOut).map(({ place, similarity, why }) => ({
+      incident: memory.incidents[place]!,
+      similarity,
+      why,
+    }));
+  }
+
+  #of(tenant: string): TenantMemory {
+    const known = this.#tenants.get(tenant);
+    if (known !== undefined) return known;
+    const memory: TenantMemory = { incidents: [], places: new Map(), similar: new SimilarIncidents() };
+    this.#tenants.set(tenant, memory);
+    const from = new KeyBuilder().text(tenant).finish();
+    for (const { value } of scan(this.#store, "incident_memory", from, prefixEnd(from))) this.put(INCIDENT.decode(value));
+    return memory;
+  }
+
+  #placeFor(memory: TenantMemory): number {
+    if (memory.incidents.length < REMEMBERED_INCIDENTS_PER_TENANT_MAX) return memory.incidents.length;
+    return memory.incidents.indexOf(this.#leastNeeded(memory));
+  }
+
+  /** The oldest without a resolution, else the oldest. */
+  #leastNeeded({ incidents }: TenantMemory): RememberedIncident {
+    const older = (a: RememberedIncident, b: RememberedIncident) => (b.atMs < a.atMs ? b : a);
+    const bare = incidents.filter(({ resolution }) => resolution === null);
+    return (bare.length > 0 ? bare : incidents).reduce(older);
+  }
+}
+
+function keyOf({ tenant, incidentId }: Pick<RememberedIncident, "tenant" | "incidentId">): Uint8Array {
+  return new KeyBuilder().text(tenant).text(incidentId).finish();
+}

@@ -1,0 +1,12 @@
+// What analyses incidents: the gathering of evidence, which questions of people use too, and the runner of analyses that are due.
+import { AnalysisRunner, type AnalysisRunnerDependencies } from "./analysis-runner.ts";
+import { type EvidenceDependencies, EvidenceGathering } from "./evidence-gathering.ts";
+
+type Dependencies = Omit<AnalysisRunnerDependencies, "gathering" | "shares"> & Pick<EvidenceDependencies, "engines">;
+
+/** Both, for one coordinator. */
+export function makeAnalysis(dependencies: Dependencies): { readonly gathering: EvidenceGathering; readonly runner: AnalysisRunner } {
+  const { state, engines, yieldTurn } = dependencies;
+  const gathering = new EvidenceGathering({ state, engines, changes: (tenant) => state.analyses.changes.of(tenant), yieldTurn });
+  return { gathering, runner: new AnalysisRunner({ ...dependencies, gathering, shares: state.shares.ledger("running_incidents") }) };
+}

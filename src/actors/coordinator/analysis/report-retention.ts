@@ -1,0 +1,26 @@
+// Retention of reports: RETENTION_DAYS, and the oldest of a tenant beyond REPORTS_PER_TENANT_MAX. The memory of incidents has a bound of its own.
+import type { CommittedState } from "../state/committed-state.ts";
+import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
+import type { RetentionStep } from "../state/retention-step.ts";
+
+export interface ReportExpiry {
+  readonly state: CommittedState;
+  readonly counters: CoordinatorCounters;
+}
+
+export function* expireReports({ state, counters }: ReportExpiry, beforeMs: number, rowsPerStep: number): Generator<RetentionStep> {
+  const { reports } = state.analyses;
+  for (const tenant of [...reports.tenants]) {
+    for (;;) {
+      const expired = reports.expired(tenant, beforeMs, rowsPerStep);
+      if (expired.length === 0) break;
+      const operations = expired.map(({ key }) => ({ table: "rca_reports", key, value: undefined }));
+      const apply = () => {
+        for (const { id } of expired) reports.remove(tenant, id);
+        counters.add("rcaReportsExpired", expired.length);
+        counters.set("rcaReports", reports.size);
+      };
+      yield { store: state.control, operations, apply };
+    }
+  }
+}

@@ -1,0 +1,98 @@
+// `vedette demo-incident`: breaks a made-up shop in five ways at once, each in an environment of its own, and beside them runs one in which nothing happens;
+// then asks the server for its reports. Sends seven minutes of past in a few seconds, and then goes on as time does. Exits 1 where a report is missing or wrong.
+import { type ServerRequest, serverFetch } from "../../adapters/http/server-fetch.ts";
+import { systemClock } from "../../adapters/runtime/clock.ts";
+import { formatRfc3339 } from "../../core/base/rfc3339.ts";
+import { addressOf } from "../demo.ts";
+import { writeError, writeLine } from "../terminal.ts";
+import { CAUSES, type Cause, EXPECTED, shopTick, TICK_MS } from "./scenario.ts";
+
+/** Ticks of a good past, sent at once. */
+const PAST_TICKS = 42;
+/** Ticks with the cause, one each TICK_MS: reports are revised a minute after the first. */
+const BROKEN_TICKS = 9;
+/** Milliseconds between two ticks of the past. */
+const SEND_EVERY_MS = 40;
+
+interface Report {
+  readonly environment: string;
+  readonly category: string;
+  readonly enough: boolean;
+  readonly summary: string;
+  readonly revision: number;
+  readonly candidates: ReadonlyArray<{ readonly service_id: string }>;
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function call<T>(base: string, path: string, init: ServerRequest = {}): Promise<T> {
+  const response = await serverFetch(base, path, init);
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${init.method ?? "GET"} ${path} answered ${response.status}: ${text.slice(0, 300)}`);
+  return JSON.parse(text) as T;
+}
+
+const post = (body: unknown): ServerRequest => ({
+  method: "POST",
+  headers: { "Content-Type": "application/json" },
+  body: JSON.stringify(body),
+});
+
+/** One tick of every environment. */
+async function sendTick(base: string, environmentOf: (cause: Cause) => string, tick: number, atMs: number): Promise<void> {
+  for (const cause of CAUSES) {
+    const { records, traces } = shopTick(environmentOf(cause), cause, tick, atMs, PAST_TICKS, formatRfc3339);
+    await call(base, "/api/v1/telemetry/batch", post(records));
+    await call(base, "/v1/traces", post(traces));
+  }
+}
+
+/** One line of what was found; whether it is what was planted. */
+function reported(cause: Exclude<Cause, "none">, reports: readonly Report[]): boolean {
+  const { service, category, story } = EXPECTED[cause];
+  const report = reports.find(({ enough }) => enough) ?? reports[0];
+  const isRight = report?.enough === true && report.candidates[0]?.service_id === service && report.category === category;
+  writeLine(`  ${isRight ? "found " : report === undefined ? "MISSED" : "WRONG "} ${story}`);
+  if (report !== undefined) writeLine(`         revision ${report.revision}: ${report.summary}`);
+  return isRight;
+}
+
+async function isReady(base: string): Promise<boolean> {
+  return serverFetch(base, "/readyz").then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}
+
+/** Runs it; resolves with the exit code. */
+export async function runDemoIncident(args: readonly string[], environment: Readonly<Record<string, string | undefined>>): Promise<number> {
+  const base = addressOf(args, environment);
+  if (!(await isReady(base))) {
+    writeError(
+      `no server is ready at ${base}; start one with "make run" in another terminal, or name it: vedette demo-incident http://host:port`,
+    );
+    return 1;
+  }
+  const run = systemClock.wallMs().toString(36).slice(-5);
+  const environmentOf = (cause: Cause) => `shop-${run}-${cause}`;
+  const startMs = systemClock.wallMs() - PAST_TICKS * TICK_MS;
+  writeLine(`sending seven minutes of a shop in ${CAUSES.length} environments to ${base}`);
+  for (let tick = 0; tick < PAST_TICKS; tick++) {
+    await sendTick(base, environmentOf, tick, startMs + tick * TICK_MS);
+    await pause(SEND_EVERY_MS);
+  }
+  writeLine(`now five of them break; the reports are read in ${(BROKEN_TICKS * TICK_MS) / 1000} seconds, after their first revision`);
+  for (let tick = PAST_TICKS; tick < PAST_TICKS + BROKEN_TICKS; tick++) {
+    await pause(Math.max(0, startMs + tick * TICK_MS - systemClock.wallMs()));
+    await sendTick(base, environmentOf, tick, startMs + tick * TICK_MS);
+    if ((tick - PAST_TICKS) % 3 === 2) writeLine(`  ${((tick - PAST_TICKS + 1) * TICK_MS) / 1000} s`);
+  }
+  await pause(2_000);
+  const { reports } = await call<{ reports: Report[] }>(base, "/api/v1/rca/reports?limit=200");
+  const of = (cause: Cause) => reports.filter((report) => report.environment === environmentOf(cause));
+  const isGood = CAUSES.flatMap((cause) => (cause === "none" ? [] : [reported(cause, of(cause))])).every(Boolean);
+  const quiet = of("none").filter(({ enough }) => enough);
+  writeLine(`  ${quiet.length === 0 ? "quiet " : "LOUD  "} nothing happens: ${quiet.length} reports name a cause`);
+  writeLine(`look closer: curl "${base}/api/v1/rca/reports?limit=10"`);
+  return isGood && quiet.length === 0 ? 0 : 1;
+}

@@ -1,0 +1,28 @@
+// Bounds of root-cause analysis.
+
+/** Incidents that are looked at, of all tenants: 1,000 of 20 KiB at most, 20 MB. Beyond, an anomaly triggers nothing, and says so. */
+export const RUNNING_INCIDENTS_MAX = 1_000;
+/** Anomalies and services of an incident that are remembered by name; more are counted. */
+export const INCIDENT_MEMBERS_PER_INCIDENT_MAX = 200;
+/** Reports of a tenant in memory by place; 400 bytes each. The oldest go. */
+export const REPORTS_PER_TENANT_MAX = 20_000;
+/** Incidents of a tenant that are remembered for their likeness: 40 bytes each to search, 300 to store. The oldest without a resolution go first. */
+export const REMEMBERED_INCIDENTS_PER_TENANT_MAX = 100_000;
+/** Changes of a tenant that are remembered; those of half an hour count. */
+export const CHANGES_PER_TENANT_MAX = 200;
+/** Streams of a tenant up to which all of them are looked at; beyond, those of services that calls join with the incident. */
+export const EVIDENCE_STREAMS_PER_TENANT_MAX = 20_000;
+/** Services that are looked at then. */
+export const EVIDENCE_SERVICES_PER_INCIDENT_MAX = 500;
+/** Edges of calls that an analysis reads. */
+export const EVIDENCE_EDGES_PER_INCIDENT_MAX = 20_000;
+/** Questions that wait for evidence beside the incidents: each takes 10 to 200 ms. */
+export const EVIDENCE_QUESTIONS_PER_SERVER_MAX = 16;
+/** Characters of a resolution. */
+export const RESOLUTION_CHARACTERS_MAX = 4_000;
+/** Tags of a resolution. */
+export const RESOLUTION_TAGS_PER_RECORD_MAX = 32;
+/** Alerts of one request of an Alertmanager. */
+export const WEBHOOK_ALERTS_PER_REQUEST_MAX = 1_000;
+/** Bytes of such a request: 4 KiB an alert. */
+export const ALERT_WEBHOOK_BODY_BYTES_MAX = 4 * 1024 * 1024;

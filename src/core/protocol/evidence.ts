@@ -1,0 +1,59 @@
+// What engines hold of an incident: asked for in slices by the analysis of root causes, answered in a packed shape (domain/rca/evidence-packing.ts).
+
+/** Asks for the next slice of a walk over a tenant's services; another number begins a new walk. */
+export interface EvidenceQuery {
+  readonly type: "evidence";
+  readonly id: number;
+  readonly walk: number;
+  readonly tenant: string;
+  readonly environment: string;
+  /** Wall clock: from when on the incident is, and up to where it is looked at. */
+  readonly onsetMs: number;
+  readonly untilMs: number;
+  /** How far series have departed, or the newest values of the two that stand best for each service. */
+  readonly wants: "departures" | "rings";
+  /** Only these services; null for all. */
+  readonly services: readonly string[] | null;
+}
+
+/** Log lines of one template by minute. */
+export interface LineCounts {
+  readonly serviceId: string;
+  readonly template: string;
+  readonly severity: number;
+  readonly past: readonly number[];
+  readonly now: number;
+}
+
+/** Requests and errors of one service by minute, as spans tell them. */
+export interface RequestCounts {
+  readonly serviceId: string;
+  readonly pastRequests: readonly number[];
+  readonly pastErrors: readonly number[];
+  readonly requests: number;
+  readonly errors: number;
+}
+
+/** The newest values of a series, oldest first. */
+export interface RingValues {
+  readonly serviceId: string;
+  readonly metricName: string;
+  readonly times: Float64Array;
+  readonly values: Float64Array;
+}
+
+export interface EvidenceAnswer {
+  readonly type: "evidence";
+  readonly id: number;
+  /** JSON of [service, metric, instance, peer], one a series. */
+  readonly series: readonly string[];
+  readonly numbers: Float64Array;
+  readonly lines: readonly LineCounts[];
+  readonly requests: readonly RequestCounts[];
+  readonly rings: readonly RingValues[];
+  /** Streams looked at, and what that took. */
+  readonly streams: number;
+  readonly tookMs: number;
+  /** The walk is at its end. */
+  readonly done: boolean;
+}

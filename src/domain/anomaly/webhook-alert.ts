@@ -1,0 +1,57 @@
+// An alert of an Alertmanager as an anomaly (decisions, section 6): it counts as manual override, and is told apart by its labels and its start, so that a repeat
+// changes nothing.
+import { hash128 } from "../../core/base/hash128.ts";
+import { parseRfc3339 } from "../../core/base/rfc3339.ts";
+import type { Attributes, EpisodeFrame } from "../../core/protocol/coordinator-frame.ts";
+import { type Tier, zOfScore } from "../detection/anomaly-score.ts";
+import { holds } from "../detection/gates/gate-result.ts";
+import { ruleVerdict } from "../detection/gates/rule-verdict.ts";
+import { environmentOf } from "../series/stream-identity.ts";
+
+export interface WebhookAlert {
+  readonly status: "firing" | "resolved";
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly startsAt?: string | undefined;
+}
+
+const SCORES: Readonly<Record<Tier, number>> = { low: 0.3, medium: 0.6, high: 0.9 };
+const TIERS: Readonly<Record<string, Tier>> = { critical: "high", page: "high", warning: "medium", error: "medium" };
+const SERVICE_LABELS = ["service_id", "service", "job"] as const;
+const TEXT_CHARACTERS_MAX = 1_000;
+/** Earlier starts are none: Alertmanager writes year 1 for them. */
+const STARTS_MS_MIN = 0;
+
+/** The opening or closing of its episode. `nowMs` stands for a start that is not told. */
+export function webhookEpisode(tenant: string, { status, labels, annotations, startsAt }: WebhookAlert, nowMs: number): EpisodeFrame {
+  const metricName = labels.alertname || "alert";
+  const serviceId = SERVICE_LABELS.map((name) => labels[name]).find((value) => value !== undefined && value !== "") ?? "unknown";
+  const startsMs = startsAt === undefined ? undefined : parseRfc3339(startsAt);
+  const startedAtMs = startsMs === undefined || startsMs <= STARTS_MS_MIN || startsMs > nowMs ? nowMs : startsMs;
+  const tier = TIERS[(labels.severity ?? "").toLowerCase()] ?? "low";
+  const z = zOfScore(SCORES[tier]);
+  const numbers = { observed: 0, expected: 0, lower: 0, upper: 0, threshold: 0, baselineValues: 0, baselineAgeSeconds: 0 };
+  const text = annotations.summary ?? annotations.description ?? annotations.message ?? `${metricName} fires`;
+  return {
+    tenant,
+    environment: environmentOf(labels as Attributes),
+    serviceId,
+    metricName,
+    attributes: labels as Attributes,
+    transition: status === "resolved" ? "close" : "open",
+    episodeId: alertEpisodeId(tenant, labels, startsMs === undefined ? 0 : startedAtMs),
+    detector: "manual",
+    direction: "high",
+    startedAtMs,
+    observedAtMs: nowMs,
+    z,
+    verdict: ruleVerdict({ detector: "manual", z, gates: [holds("manual_override", true)], ...numbers }),
+    explanation: text.slice(0, TEXT_CHARACTERS_MAX),
+    arrivalMs: 0,
+  };
+}
+
+function alertEpisodeId(tenant: string, labels: Readonly<Record<string, string>>, startedAtMs: number): string {
+  const sorted = Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1));
+  return hash128(JSON.stringify(["alertmanager", tenant, sorted, startedAtMs]));
+}

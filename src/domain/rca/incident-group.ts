@@ -1,0 +1,181 @@
+// Which anomalies are one incident, and when each incident is looked at: at once, after one and five minutes, since most symptoms follow the first alert, and
+// at its end. Anomalies of one tenant and environment that begin within five minutes of each other and whose services calls join are one incident; where no
+// calls are known, time alone joins.
+import type { ShareLedger } from "../../core/base/share-ledger.ts";
+
+export interface IncidentAnomaly {
+  readonly id: string;
+  readonly tenant: string;
+  readonly environment: string;
+  readonly serviceId: string;
+  readonly metricName: string;
+  readonly startedAtMs: number;
+}
+
+/** An incident that is being looked at. */
+export interface RunningIncident {
+  /** The anomaly that began it; its id is the incident's. */
+  readonly first: IncidentAnomaly;
+  onsetMs: number;
+  readonly openedAtMs: number;
+  lastJoinedMs: number;
+  /** Ids of its anomalies; beyond the bound they are only counted. */
+  readonly members: Set<string>;
+  memberCount: number;
+  readonly services: Set<string>;
+  /** Services that calls join with it, and all that calls are known of; null before the first look. */
+  graph: { readonly joined: ReadonlySet<string>; readonly known: ReadonlySet<string> } | null;
+  revision: number;
+  dueMs: number;
+  ends: boolean;
+}
+
+const JOIN_MS = 5 * 60_000;
+/** After the first look; then only its end is waited for. */
+const REVISIONS_MS = [60_000, 300_000];
+const END_LOOK_MS = 30_000;
+/** An alert of somebody else may have begun long ago: what is looked at begins no longer before its coming. */
+const ONSET_AGE_MS_MAX = 15 * 60_000;
+/** An incident that nobody ends is not looked at any longer. */
+const LASTS_MS_MAX = 3_600_000;
+
+export interface IncidentLimits {
+  readonly membersMax: number;
+  /** Who has how many of the incidents. */
+  readonly shares: Pick<ShareLedger, "take" | "give">;
+}
+
+/** The incidents of all tenants. */
+export class RunningIncidents {
+  readonly #limits: IncidentLimits;
+  readonly #byTenant = new Map<string, Set<RunningIncident>>();
+  /** When a tenant last had its turn. */
+  readonly #turns = new Map<string, number>();
+  #turn = 0;
+  #size = 0;
+
+  constructor(limits: IncidentLimits) {
+    this.#limits = limits;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Takes an anomaly in: the incident that it joins or begins; undefined where there are too many. */
+  take(given: IncidentAnomaly, nowMs: number): { readonly incident: RunningIncident; readonly isNew: boolean } | undefined {
+    const { id, tenant, environment, serviceId, metricName } = given;
+    const anomaly = { id, tenant, environment, serviceId, metricName, startedAtMs: Math.max(given.startedAtMs, nowMs - ONSET_AGE_MS_MAX) };
+    const known = this.#joined(anomaly, nowMs);
+    if (known !== undefined) {
+      this.#join(known, anomaly, nowMs);
+      return { incident: known, isNew: false };
+    }
+    const ofTenant = this.#byTenant.get(anomaly.tenant) ?? new Set();
+    if (!this.#limits.shares.take(anomaly.tenant)) return undefined;
+    const incident = begun(anomaly, nowMs);
+    ofTenant.add(incident);
+    this.#byTenant.set(anomaly.tenant, ofTenant);
+    this.#size++;
+    return { incident, isNew: true };
+  }
+
+  /** The incident that an anomaly is a member of. */
+  of(tenant: string, anomalyId: string): RunningIncident | undefined {
+    for (const incident of this.#byTenant.get(tenant) ?? []) if (incident.members.has(anomalyId)) return incident;
+    return undefined;
+  }
+
+  has(incident: RunningIncident): boolean {
+    return this.#byTenant.get(incident.first.tenant)?.has(incident) === true;
+  }
+
+  /** When the next look is due. */
+  get dueMs(): number {
+    let dueMs = Number.POSITIVE_INFINITY;
+    for (const incidents of this.#byTenant.values()) for (const incident of incidents) dueMs = Math.min(dueMs, incident.dueMs);
+    return dueMs;
+  }
+
+  /** The next to look at: of the tenant whose last turn is longest ago, the one that is due the longest. */
+  next(nowMs: number): RunningIncident | undefined {
+    let best: RunningIncident | undefined;
+    for (const [tenant, incidents] of this.#byTenant) {
+      for (const incident of incidents) {
+        if (incident.dueMs > nowMs) continue;
+        const [turn, bestTurn] = [this.#turns.get(tenant) ?? 0, best === undefined ? 0 : (this.#turns.get(best.first.tenant) ?? 0)];
+        if (best === undefined || turn < bestTurn || (turn === bestTurn && incident.dueMs < best.dueMs)) best = incident;
+      }
+    }
+    if (best !== undefined) this.#turns.set(best.first.tenant, ++this.#turn);
+    return best;
+  }
+
+  /** What follows a look: whether it was worth a revision, and when the next one is. `isOver`: all its anomalies have ended. */
+  looked(incident: RunningIncident, isOver: boolean, nowMs: number): void {
+    if (incident.ends) {
+      this.#remove(incident);
+      return;
+    }
+    const age = nowMs - incident.openedAtMs;
+    if (isOver || age >= LASTS_MS_MAX) {
+      incident.ends = true;
+      incident.dueMs = nowMs;
+      return;
+    }
+    const next = REVISIONS_MS.find((after) => after > age);
+    incident.dueMs = next === undefined ? nowMs + END_LOOK_MS : Math.min(incident.openedAtMs + next, nowMs + END_LOOK_MS);
+  }
+
+  /** Whether a look that is due now makes a revision: the first, after one minute, after five, and the last. */
+  isRevision(incident: RunningIncident, nowMs: number): boolean {
+    if (incident.revision === 0 || incident.ends) return true;
+    const after = REVISIONS_MS[incident.revision - 1];
+    return after !== undefined && nowMs >= incident.openedAtMs + after;
+  }
+
+  #joined({ tenant, environment, serviceId, startedAtMs }: IncidentAnomaly, nowMs: number): RunningIncident | undefined {
+    for (const incident of this.#byTenant.get(tenant) ?? []) {
+      if (incident.ends || incident.first.environment !== environment) continue;
+      if (Math.min(nowMs, startedAtMs) - incident.lastJoinedMs > JOIN_MS || incident.onsetMs - startedAtMs > JOIN_MS) continue;
+      const { graph, services } = incident;
+      if (graph === null || services.has(serviceId) || graph.joined.has(serviceId) || !graph.known.has(serviceId)) return incident;
+    }
+    return undefined;
+  }
+
+  #join(incident: RunningIncident, { id, serviceId, startedAtMs }: IncidentAnomaly, nowMs: number): void {
+    if (incident.members.has(id)) return;
+    incident.memberCount++;
+    incident.lastJoinedMs = nowMs;
+    incident.onsetMs = Math.min(incident.onsetMs, startedAtMs);
+    if (incident.members.size < this.#limits.membersMax) incident.members.add(id);
+    if (incident.services.size < this.#limits.membersMax) incident.services.add(serviceId);
+  }
+
+  #remove(incident: RunningIncident): void {
+    const ofTenant = this.#byTenant.get(incident.first.tenant);
+    if (ofTenant?.delete(incident) !== true) return;
+    this.#size--;
+    this.#limits.shares.give(incident.first.tenant);
+    if (ofTenant.size > 0) return;
+    this.#byTenant.delete(incident.first.tenant);
+    this.#turns.delete(incident.first.tenant);
+  }
+}
+
+function begun(first: IncidentAnomaly, nowMs: number): RunningIncident {
+  return {
+    first,
+    onsetMs: first.startedAtMs,
+    openedAtMs: nowMs,
+    lastJoinedMs: nowMs,
+    members: new Set([first.id]),
+    memberCount: 1,
+    services: new Set([first.serviceId]),
+    graph: null,
+    revision: 0,
+    dueMs: nowMs,
+    ends: false,
+  };
+}
