@@ -10,6 +10,8 @@ const START = Date.UTC(2026, 0, 5, 10);
 const BROKEN_FROM = 40;
 /** Two minutes of it: the first two revisions. */
 const UNTIL = BROKEN_FROM + 12;
+/** Five minutes of it: the third. */
+const AFTER_THIRD = BROKEN_FROM + 34;
 const QUIET_TICKS = 360;
 const TURNS = 10;
 const encoder = new TextEncoder();
@@ -81,6 +83,11 @@ describe("analysis of incidents", () => {
     expect(radius).toMatchObject({ directly_affected: ["checkout"], transitively_affected: ["storefront"] });
     await three.kill();
     expect(await reportsOf(three)).toEqual([report]);
+    await runTicks(three, "shop", "disk", UNTIL, AFTER_THIRD);
+    const [third, ...others] = await reportsOf(three);
+    expect(others).toEqual([]);
+    expect(third).toMatchObject({ report_id: report.report_id, revision: 3, final: false, enough: true });
+    expect(third.candidates[0]).toMatchObject({ service_id: service, metric_name: "disk_used_percent" });
   }, 120_000);
 
   it("reports no cause on a quiet hour", async () => {

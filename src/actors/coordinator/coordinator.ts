@@ -257,6 +257,7 @@ export class Coordinator {
     await this.#state.configured.tenants.found(this.#state.control, this.#dependencies.nowMs());
     this.#lastRunMs = this.#dependencies.nowMs();
     this.outbox.load();
+    this.#analysis.restore();
     countStored(this.#counters, this.#state);
   }
 

@@ -28,12 +28,29 @@ export interface RunningIncident {
   revision: number;
   dueMs: number;
   ends: boolean;
+  /** Anomalies have joined that its stored report does not name yet. */
+  hasJoined: boolean;
+  /** It was looked at before a restart: what was known of it then is in its report alone. */
+  readonly isRestored: boolean;
+}
+
+/** What a stored report says of an incident that is not over. */
+export interface KeptIncident {
+  readonly first: IncidentAnomaly;
+  readonly onsetMs: number;
+  readonly openedAtMs: number;
+  readonly members: readonly string[];
+  readonly memberCount: number;
+  readonly services: readonly string[];
+  readonly revision: number;
 }
 
 const JOIN_MS = 5 * 60_000;
 /** After the first look; then only its end is waited for. */
 const REVISIONS_MS = [60_000, 300_000];
 const END_LOOK_MS = 30_000;
+/** Anomalies that join a report that is stored are named there so soon; one commit for all that come in that time. */
+const JOINED_LOOK_MS = 1_000;
 /** An alert of somebody else may have begun long ago: what is looked at begins no longer before its coming. */
 const ONSET_AGE_MS_MAX = 15 * 60_000;
 /** An incident that nobody ends is not looked at any longer. */
@@ -62,7 +79,10 @@ export class RunningIncidents {
     return this.#size;
   }
 
-  /** Takes an anomaly in: the incident that it joins or begins; undefined where there are too many. */
+  /**
+   * Takes an anomaly in: the incident that it joins or begins. A tenant that has its share of incidents has it join the newest of its environment; undefined
+   * where there is none either.
+   */
   take(given: IncidentAnomaly, nowMs: number): { readonly incident: RunningIncident; readonly isNew: boolean } | undefined {
     const { id, tenant, environment, serviceId, metricName } = given;
     const anomaly = { id, tenant, environment, serviceId, metricName, startedAtMs: Math.max(given.startedAtMs, nowMs - ONSET_AGE_MS_MAX) };
@@ -71,13 +91,24 @@ export class RunningIncidents {
       this.#join(known, anomaly, nowMs);
       return { incident: known, isNew: false };
     }
-    const ofTenant = this.#byTenant.get(anomaly.tenant) ?? new Set();
-    if (!this.#limits.shares.take(anomaly.tenant)) return undefined;
-    const incident = begun(anomaly, nowMs);
-    ofTenant.add(incident);
-    this.#byTenant.set(anomaly.tenant, ofTenant);
-    this.#size++;
-    return { incident, isNew: true };
+    if (this.#limits.shares.take(tenant)) return { incident: this.#add(begun(anomaly, nowMs)), isNew: true };
+    const newest = this.#newest(tenant, environment);
+    if (newest === undefined) return undefined;
+    this.#join(newest, anomaly, nowMs);
+    return { incident: newest, isNew: false };
+  }
+
+  /** Goes on with an incident after a restart; not where there is no room. */
+  restore({ first, members, services, ...kept }: KeptIncident, nowMs: number): void {
+    if (!this.#limits.shares.take(first.tenant)) return;
+    const { membersMax } = this.#limits;
+    this.#add({
+      ...begun(first, nowMs),
+      ...kept,
+      members: new Set(members.slice(0, membersMax)),
+      services: new Set(services.slice(0, membersMax)),
+      isRestored: true,
+    });
   }
 
   /** The incident that an anomaly is a member of. */
@@ -124,7 +155,8 @@ export class RunningIncidents {
       return;
     }
     const next = REVISIONS_MS.find((after) => after > age);
-    incident.dueMs = next === undefined ? nowMs + END_LOOK_MS : Math.min(incident.openedAtMs + next, nowMs + END_LOOK_MS);
+    const soonestMs = nowMs + (incident.hasJoined ? JOINED_LOOK_MS : END_LOOK_MS);
+    incident.dueMs = next === undefined ? soonestMs : Math.min(incident.openedAtMs + next, soonestMs);
   }
 
   /** Whether a look that is due now makes a revision: the first, after one minute, after five, and the last. */
@@ -149,8 +181,26 @@ export class RunningIncidents {
     incident.memberCount++;
     incident.lastJoinedMs = nowMs;
     incident.onsetMs = Math.min(incident.onsetMs, startedAtMs);
-    if (incident.members.size < this.#limits.membersMax) incident.members.add(id);
     if (incident.services.size < this.#limits.membersMax) incident.services.add(serviceId);
+    if (incident.members.size >= this.#limits.membersMax) return;
+    incident.members.add(id);
+    if (incident.revision === 0) return;
+    incident.hasJoined = true;
+    incident.dueMs = Math.min(incident.dueMs, nowMs + JOINED_LOOK_MS);
+  }
+
+  #add(incident: RunningIncident): RunningIncident {
+    const { tenant } = incident.first;
+    const ofTenant = this.#byTenant.get(tenant) ?? new Set();
+    ofTenant.add(incident);
+    this.#byTenant.set(tenant, ofTenant);
+    this.#size++;
+    return incident;
+  }
+
+  #newest(tenant: string, environment: string): RunningIncident | undefined {
+    const ofTenant = [...(this.#byTenant.get(tenant) ?? [])];
+    return ofTenant.findLast(({ ends, first }) => !ends && first.environment === environment);
   }
 
   #remove(incident: RunningIncident): void {
@@ -177,5 +227,7 @@ function begun(first: IncidentAnomaly, nowMs: number): RunningIncident {
     revision: 0,
     dueMs: nowMs,
     ends: false,
+    hasJoined: false,
+    isRestored: false,
   };
 }

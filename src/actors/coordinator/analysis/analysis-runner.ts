@@ -4,12 +4,14 @@
  * engines 60 ms in slices of 0.3 ms, and this thread 30 ms.
  *
  * A ring forgets: the evidence of a series that no longer has enough before the onset is that of the look before, and a departure that was larger stays.
+ * After a restart the looks before are gone: what a stored report says stays, unless what is seen now says more.
  */
 import { type KeyValueStore, StoreError } from "../../../adapters/storage/key-value-store.ts";
 import type { ShareLedger } from "../../../core/base/share-ledger.ts";
 import { INCIDENT_MEMBERS_PER_INCIDENT_MAX } from "../../../core/config/analysis-limits.ts";
 import type { Anomaly } from "../../../domain/anomaly/anomaly.ts";
 import { type Analysis, analyse } from "../../../domain/rca/analysis.ts";
+import { withEarlier } from "../../../domain/rca/earlier-evidence.ts";
 import type { IncidentEvidence, SeriesEvidence } from "../../../domain/rca/evidence.ts";
 import { type RunningIncident, RunningIncidents } from "../../../domain/rca/incident-group.ts";
 import { joinedWith } from "../../../domain/topology/reach.ts";
@@ -17,6 +19,7 @@ import { EngineUnavailableError } from "../engines/engine-client.ts";
 import type { CommittedState } from "../state/committed-state.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import type { EvidenceGathering } from "./evidence-gathering.ts";
+import { keptIncident, missedAnomalies } from "./interrupted-analyses.ts";
 import { packSignature, type RcaReport, reportIdOf } from "./report-row.ts";
 
 const TOP = 3;
@@ -35,6 +38,8 @@ export interface AnalysisRunnerDependencies {
   edit<T>(work: () => Promise<T>): Promise<T>;
   /** Has whoever steps do so. */
   wake?(): void;
+  /** A revision of a report is stored, or names more anomalies. */
+  reportStored?(report: RcaReport): void;
 }
 
 /** What the status tells. */
@@ -61,6 +66,18 @@ export class AnalysisRunner {
   constructor(dependencies: AnalysisRunnerDependencies) {
     this.#dependencies = dependencies;
     this.#incidents = new RunningIncidents({ membersMax: INCIDENT_MEMBERS_PER_INCIDENT_MAX, shares: dependencies.shares });
+  }
+
+  /** Goes on with what a restart has interrupted: reports that are not final, and anomalies that triggered analysis and are in no report. */
+  restore(): void {
+    const { state, counters, nowMs } = this.#dependencies;
+    for (const report of state.analyses.reports.takeRunning()) {
+      this.#incidents.restore(keptIncident(report, state), nowMs());
+      const incident = this.#incidents.of(report.tenant, report.anomalyId);
+      if (incident !== undefined) this.#looked.set(incident, { series: new Map(), report });
+    }
+    for (const anomaly of missedAnomalies(state, nowMs())) this.#incidents.take(anomaly, nowMs());
+    counters.set("rcaIncidents", this.#incidents.size);
   }
 
   /** Anomalies that have been stored and trigger analysis. */
@@ -99,6 +116,7 @@ export class AnalysisRunner {
     try {
       const isOver = this.#isOver(incident);
       if (this.#incidents.isRevision(incident, nowMs())) await this.#revise(incident);
+      else if (incident.hasJoined) await this.#nameJoined(incident);
       this.#incidents.looked(incident, isOver, nowMs());
     } catch (error) {
       if (!(error instanceof EngineUnavailableError || error instanceof StoreError)) throw error;
@@ -122,7 +140,7 @@ export class AnalysisRunner {
   }
 
   async #revise(incident: RunningIncident): Promise<void> {
-    const { gathering, counters, nowMs, edit, control, state, yieldTurn } = this.#dependencies;
+    const { gathering, counters, nowMs, yieldTurn } = this.#dependencies;
     const { first, onsetMs, services } = incident;
     const untilMs = nowMs();
     const { tenant, environment } = first;
@@ -135,27 +153,45 @@ export class AnalysisRunner {
     const joined = joinedWith(fresh.edges, services);
     incident.graph = { joined, known: new Set(fresh.edges.flat()) };
     const analysis = analyse(evidence);
-    const report = this.#reportOf(incident, looked.report, analysis, evidence);
+    await this.#store(incident, looked, this.#reportOf(incident, looked.report, analysis, evidence));
+    counters.add("rcaRevisions", 1);
+    if (!analysis.enough) counters.add("rcaNotEnough", 1);
+  }
+
+  /** Anomalies have joined between two revisions: the report names them. */
+  async #nameJoined(incident: RunningIncident): Promise<void> {
+    const looked = this.#looked.get(incident);
+    if (looked?.report === undefined) return;
+    const { members, memberCount } = incident;
+    await this.#store(incident, looked, { ...looked.report, anomalies: [...members].sort(), anomalyCount: memberCount });
+  }
+
+  async #store(incident: RunningIncident, looked: Looked, report: RcaReport): Promise<void> {
+    const { edit, control, state, counters, reportStored } = this.#dependencies;
     const { reports, memory } = state.analyses;
+    const { tenant, anomalyId } = report;
     await edit(async () => {
-      const remembered = rememberedOf(report, memory.find(tenant, first.id)?.resolution ?? null);
+      const remembered = rememberedOf(report, memory.find(tenant, anomalyId)?.resolution ?? null);
       await control.commit([...reports.operations(report), ...memory.operations(remembered)]);
       reports.put(report);
       memory.put(remembered);
     });
     looked.report = report;
     incident.revision = report.revision;
-    counters.add("rcaRevisions", 1);
-    if (!analysis.enough) counters.add("rcaNotEnough", 1);
-    counters.set("rcaReports", state.analyses.reports.size);
+    incident.hasJoined = incident.members.size > report.anomalies.length;
+    counters.set("rcaReports", reports.size);
+    reportStored?.(report);
   }
 
   #reportOf(incident: RunningIncident, before: RcaReport | undefined, analysis: Analysis, { untilMs }: IncidentEvidence): RcaReport {
     const { first, members, memberCount, onsetMs, openedAtMs, ends } = incident;
-    const { signature, ...said } = analysis;
+    const isKept = incident.isRestored && before !== undefined && saysMore(before.analysis, analysis);
+    const { signature, ...fresh } = analysis;
+    const said = isKept ? before.analysis : fresh;
+    const evidenceUntilMs = isKept ? before.evidenceUntilMs : untilMs;
     const revision = (before?.revision ?? 0) + 1;
-    const top = analysis.candidates.slice(0, TOP).map(({ serviceId }) => serviceId);
-    const note = { revision, evidenceUntilMs: untilMs, top, confidence: analysis.confidence, enough: analysis.enough };
+    const top = said.candidates.slice(0, TOP).map(({ serviceId }) => serviceId);
+    const note = { revision, evidenceUntilMs, top, confidence: said.confidence, enough: said.enough };
     return {
       id: reportIdOf(first.tenant, first.id),
       tenant: first.tenant,
@@ -167,28 +203,20 @@ export class AnalysisRunner {
       anomalyCount: memberCount,
       createdAtMs: openedAtMs,
       onsetMs,
-      evidenceUntilMs: untilMs,
+      evidenceUntilMs,
       revision,
       isFinal: ends,
       analysis: said,
       revisions: [...(before?.revisions ?? []), note],
-      signature: packSignature(signature),
+      signature: isKept ? before.signature : packSignature(signature),
     };
   }
 }
 
-/** Evidence of series with that of looks before, where it is larger or no other is to be had; what is taken here counts for the next look. */
-function withEarlier(earlier: Map<string, SeriesEvidence>, fresh: readonly SeriesEvidence[]): SeriesEvidence[] {
-  const counts = new Map<string, number>();
-  for (const one of fresh) {
-    const name = JSON.stringify([one.serviceId, one.metricName, one.instance, one.peer]);
-    const serial = counts.get(name) ?? 0;
-    counts.set(name, serial + 1);
-    const key = `${serial} ${name}`;
-    const known = earlier.get(key);
-    if (known === undefined || known.departure.novelty < one.departure.novelty) earlier.set(key, one);
-  }
-  return [...earlier.values()];
+/** Whether a report names a cause that more speaks for than for what is seen now. */
+function saysMore(before: RcaReport["analysis"], now: Analysis): boolean {
+  if (!before.enough) return false;
+  return !now.enough || (before.candidates[0]?.score ?? 0) > (now.candidates[0]?.score ?? 0);
 }
 
 function rememberedOf(report: RcaReport, resolution: ReturnType<CommittedState["analyses"]["memory"]["all"]>[number]["resolution"]) {

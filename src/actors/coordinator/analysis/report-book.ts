@@ -37,6 +37,7 @@ interface TenantReports {
 export class ReportBook {
   readonly #store: KeyValueStore;
   readonly #tenants = new Map<string, TenantReports>();
+  readonly #running: RcaReport[] = [];
   size = 0;
 
   constructor(store: KeyValueStore) {
@@ -44,7 +45,16 @@ export class ReportBook {
   }
 
   load(): void {
-    for (const { value } of scan(this.#store, "rca_reports")) this.put(RCA_REPORT.decode(value));
+    for (const { value } of scan(this.#store, "rca_reports")) {
+      const report = RCA_REPORT.decode(value);
+      this.put(report);
+      if (!report.isFinal) this.#running.push(report);
+    }
+  }
+
+  /** Reports that were not final when the store was read; to be asked for once. */
+  takeRunning(): readonly RcaReport[] {
+    return this.#running.splice(0);
   }
 
   get tenants(): Iterable<string> {
@@ -76,6 +86,11 @@ export class ReportBook {
   ofAnomaly(tenant: string, anomalyId: string): RcaReport | undefined {
     const entry = this.#tenants.get(tenant)?.byAnomaly.get(anomalyId);
     return entry === undefined ? undefined : this.#read(entry);
+  }
+
+  /** Whether an anomaly is named in a report. */
+  has(tenant: string, anomalyId: string): boolean {
+    return this.#tenants.get(tenant)?.byAnomaly.has(anomalyId) === true;
   }
 
   find(tenant: string, id: string): RcaReport | undefined {
