@@ -1,6 +1,6 @@
 // Rows of an earlier log get the refs of this start. The log is read from what the oldest checkpoint covers on, so that about half of its rows are in the
 // state already, or are other engines': they are passed over here, a few nanoseconds each. What is not known yet is left to TypeScript, which teaches it
-// (actors/engine/recovery/replayed-refs.ts). Slow twin: in test/property/row-translation.test.ts.
+// (actors/engine/recovery/replayed-refs.ts). Slow twin: in test/property/domain/kernel/row-translation.test.ts.
 import { REPLAYED_COVERAGE, REPLAYED_REFS, REPLAYED_REFS_MAX } from "../../../../core/layout/memory-map";
 import {
   COVERAGE_NO, COVERAGE_UNKNOWN, REPLAYED_NEW_REF, REPLAYED_OTHERS, REPLAYED_PARTITION, REPLAYED_PLACE, REPLAYED_REF_BYTES, REPLAYED_UNKNOWN,

@@ -1,0 +1,154 @@
+import { describe, expect, it } from "vitest";
+import type { AlertMessage } from "../../../../src/domain/notification/alert-message.ts";
+import { chatBody } from "../../../../src/domain/notification/chat-body.ts";
+import { DestinationLane } from "../../../../src/domain/notification/destination-lane.ts";
+import { emailMessage } from "../../../../src/domain/notification/email-message.ts";
+import { oncallRequest } from "../../../../src/domain/notification/oncall-request.ts";
+import { pagerEvent } from "../../../../src/domain/notification/pager-event.ts";
+import { nextRetry } from "../../../../src/domain/notification/retry-schedule.ts";
+
+const MESSAGE: AlertMessage = {
+  kind: "opened",
+  tenant: "default",
+  alertId: "0123456789abcdef0123456789abcdef",
+  severity: "high",
+  serviceId: "checkout",
+  environment: "production",
+  source: "metric",
+  metricName: "latency_ms",
+  explanation: "latency_ms was 400 & <rising>",
+  services: [],
+  startedAtMs: Date.UTC(2026, 0, 31, 12),
+  atMs: Date.UTC(2026, 0, 31, 12),
+  resolvedAtMs: null,
+  acknowledgedBy: null,
+  team: "payments",
+  cause: null,
+  url: "https://vedette.example/alerts/0123",
+  both: false,
+};
+
+describe("chat", () => {
+  it("says the state first, then severity and service, and escapes Slack's three signs", () => {
+    const body = chatBody([MESSAGE]);
+    expect(body.text).toBe("Firing: high, checkout (production), latency_ms");
+    expect(body.attachments[0]?.blocks[0]?.text.text).toContain("latency_ms was 400 &amp; &lt;rising&gt;");
+    expect(chatBody([{ ...MESSAGE, kind: "resolved" }]).text).toMatch(/^Resolved: /);
+    expect(chatBody([{ ...MESSAGE, kind: "resolved", both: true }]).text).toMatch(/^Fired and resolved: /);
+    expect(chatBody([{ ...MESSAGE, kind: "cause", cause: "a full disk" }]).text).toMatch(/^Cause: /);
+  });
+
+  it("keeps to 3,000 characters whatever is to be said, and cuts no escape in two", () => {
+    const explanation = "<&>".repeat(5_000);
+    const text = chatBody([{ ...MESSAGE, explanation, cause: explanation }]).attachments[0]?.blocks[0]?.text.text as string;
+    expect(text.length).toBeLessThanOrEqual(3_000);
+    expect(text.replace(/&(amp|lt|gt);/g, "")).not.toContain("&");
+  });
+
+  it("joins several", () => {
+    const body = chatBody([MESSAGE, { ...MESSAGE, serviceId: "cart" }]);
+    expect(body.text).toContain("(and 1 more)");
+    expect(body.attachments).toHaveLength(2);
+  });
+});
+
+describe("the pager", () => {
+  const event = (more: Partial<AlertMessage>) => JSON.parse(pagerEvent({ ...MESSAGE, ...more }, "k".repeat(32)));
+
+  it("is asked under the identity of the alert", () => {
+    expect(event({})).toMatchObject({
+      event_action: "trigger",
+      dedup_key: MESSAGE.alertId,
+      payload: { severity: "critical", source: "checkout", component: "latency_ms", group: "payments", class: "metric" },
+    });
+    expect(event({ kind: "acknowledged" }).event_action).toBe("acknowledge");
+    expect(event({ kind: "resolved" })).toEqual({ routing_key: "k".repeat(32), event_action: "resolve", dedup_key: MESSAGE.alertId });
+    expect(event({ severity: "medium" }).payload.severity).toBe("error");
+  });
+
+  it("gets at most 1,024 characters of summary and 512 KB", () => {
+    const large = event({ explanation: "x".repeat(600_000) });
+    expect(large.payload.summary.length).toBe(1_024);
+    expect(large.payload.custom_details).toEqual({ left_out: "the event was larger than 512 KB" });
+  });
+});
+
+describe("the on-call service", () => {
+  it("is asked by alias", () => {
+    const { path, body } = oncallRequest({ ...MESSAGE, serviceId: "s".repeat(500) }, "payments");
+    expect(path).toBe("/v2/alerts");
+    expect(JSON.parse(body)).toMatchObject({ alias: MESSAGE.alertId, priority: "P1", responders: [{ type: "team", name: "payments" }] });
+    expect(JSON.parse(body).message.length).toBeLessThanOrEqual(130);
+    expect(oncallRequest({ ...MESSAGE, kind: "resolved" }, "payments").path).toBe(
+      `/v2/alerts/${MESSAGE.alertId}/close?identifierType=alias`,
+    );
+  });
+});
+
+describe("a mail", () => {
+  it("has an identity of alert, state and address, and no header from a name", () => {
+    const mail = emailMessage([{ ...MESSAGE, serviceId: "a\r\nBcc: all@example.com" }], "ops@example.com", "example.com");
+    expect(mail.subject).not.toMatch(/[\r\n]/);
+    expect(mail.messageId).toMatch(/^<[0-9a-f]{32}@example\.com>$/);
+    expect(emailMessage([MESSAGE], "ops@example.com", "example.com").messageId).toBe(
+      emailMessage([MESSAGE], "ops@example.com", "example.com").messageId,
+    );
+    const ended = emailMessage([{ ...MESSAGE, kind: "resolved" }], "ops@example.com", "example.com");
+    expect(ended.messageId).not.toBe(emailMessage([MESSAGE], "ops@example.com", "example.com").messageId);
+    expect(ended.references).toBe(emailMessage([MESSAGE], "ops@example.com", "example.com").references);
+  });
+});
+
+describe("waits between attempts", () => {
+  it("grow from a second to five minutes with full jitter, and end after a day", () => {
+    expect(nextRetry(0, 0, 0, 1, null)).toBe(1_000);
+    expect(nextRetry(3, 0, 0, 0.5, null)).toBe(4_000);
+    expect(nextRetry(20, 0, 0, 1, null)).toBe(300_000);
+    expect(nextRetry(1, 0, 0, 0, 60_000)).toBe(60_000);
+    expect(nextRetry(400, 0, 86_399_000, 1, null)).toBe(86_400_000);
+    expect(nextRetry(400, 0, 86_400_000, 1, null)).toBeNull();
+  });
+});
+
+describe("a destination's lane", () => {
+  const waiting = (tenant: string, key: string, dueAtMs = 0) => ({ tenant, key, dueAtMs });
+  const keys = (taken: ReadonlyArray<{ key: string }>) => taken.map(({ key }) => key);
+
+  it("lets five leave at once, then one in each turn of its rate", () => {
+    const lane = new DestinationLane(2, false);
+    for (let i = 0; i < 8; i++) lane.put(waiting("a", String(i)));
+    for (let i = 0; i < 5; i++) {
+      expect(keys(lane.take(0))).toEqual([String(i)]);
+      expect(lane.take(0)).toEqual([]); // one is under way
+      lane.done();
+    }
+    expect(lane.take(0)).toEqual([]);
+    expect(lane.nextAtMs(0)).toBe(500);
+    expect(keys(lane.take(500))).toEqual(["5"]);
+  });
+
+  it("lets tenants take turns", () => {
+    const lane = new DestinationLane(10, false);
+    for (let i = 0; i < 3; i++) lane.put(waiting("a", `a${i}`));
+    lane.put(waiting("b", "b0"));
+    const order: string[] = [];
+    for (let i = 0; i < 4; i++) {
+      order.push(...keys(lane.take(0)));
+      lane.done();
+    }
+    expect(order).toEqual(["a0", "b0", "a1", "a2"]);
+  });
+
+  it("joins what is due, of one tenant, ten at most", () => {
+    const lane = new DestinationLane(1, true);
+    for (let i = 0; i < 12; i++) lane.put(waiting("a", `a${i}`));
+    lane.put(waiting("a", "later", 10_000));
+    expect(lane.take(0)).toHaveLength(10);
+    lane.done();
+    expect(keys(lane.take(0))).toEqual(["a10", "a11"]);
+    lane.done();
+    expect([lane.isIdle(0), lane.nextAtMs(0)]).toEqual([false, 10_000]);
+    lane.remove("a", "later");
+    expect(lane.nextAtMs(0)).toBe(null);
+  });
+});

@@ -1,0 +1,169 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { AlertMessage, MessageKind } from "../../../../src/domain/notification/alert-message.ts";
+import type { Notifier } from "../../../../src/domain/notification/channel.ts";
+import {
+  type AttemptOutcome,
+  afterRestart,
+  type ChannelDelivery,
+  isPage,
+  withAttempt,
+  withMessage,
+  withOutcome,
+} from "../../../../src/domain/notification/channel-delivery.ts";
+
+const MESSAGE: AlertMessage = {
+  kind: "opened",
+  tenant: "default",
+  alertId: "a1",
+  severity: "high",
+  serviceId: "checkout",
+  environment: "",
+  source: "metric",
+  metricName: "latency_ms",
+  explanation: "latency_ms was 400",
+  services: [],
+  startedAtMs: 0,
+  atMs: 0,
+  resolvedAtMs: null,
+  acknowledgedBy: null,
+  team: null,
+  cause: null,
+  url: null,
+  both: false,
+};
+const of = (kind: MessageKind, more: Partial<AlertMessage> = {}): AlertMessage => ({ ...MESSAGE, kind, ...more });
+const DELIVERED: AttemptOutcome = { kind: "delivered" };
+const REFUSED: AttemptOutcome = { kind: "retry", error: "connection refused", afterMs: null, mayHaveArrived: false };
+const LOST: AttemptOutcome = { kind: "retry", error: "no answer in 10 s", afterMs: null, mayHaveArrived: true };
+
+/** The delivery behind what happens to it, in order. */
+function told(
+  notifier: Notifier,
+  ...steps: ReadonlyArray<AlertMessage | AttemptOutcome | "attempt" | "restart">
+): ChannelDelivery | undefined {
+  let delivery: ChannelDelivery | undefined;
+  for (const step of steps) {
+    if (step === "attempt") delivery = withAttempt(delivery as ChannelDelivery, 1_000);
+    else if (step === "restart") delivery = afterRestart(delivery as ChannelDelivery, notifier);
+    else if ("alertId" in step) delivery = withMessage(delivery, step, notifier);
+    else delivery = withOutcome(delivery as ChannelDelivery, step, notifier, 2_000, 0.5);
+  }
+  return delivery;
+}
+
+describe("a channel's delivery", () => {
+  it("begins with a page, and with nothing else", () => {
+    expect(told("chat", of("opened"))).toMatchObject({ state: "pending", message: { kind: "opened" }, told: "no" });
+    for (const kind of ["updated", "acknowledged", "resolved", "cause"] as const) expect(told("chat", of(kind))).toBeUndefined();
+  });
+
+  it("of an alert that ends before anything was tried is one message in chat and mail, none for pager and oncall", () => {
+    for (const notifier of ["chat", "email"] as const) {
+      expect(told(notifier, of("opened"), of("resolved"))).toMatchObject({ message: { kind: "resolved", both: true } });
+    }
+    for (const notifier of ["pager", "oncall"] as const) {
+      expect(told(notifier, of("opened"), of("resolved"))).toMatchObject({ state: "superseded", message: null });
+    }
+  });
+
+  it("whose attempt was refused ends as one that was never tried", () => {
+    expect(told("pager", of("opened"), "attempt", REFUSED, of("resolved"))).toMatchObject({ state: "superseded", message: null });
+    expect(told("chat", of("opened"), "attempt", REFUSED, of("resolved"))).toMatchObject({ message: { kind: "resolved", both: true } });
+  });
+
+  it("of unknown outcome is followed by its end", () => {
+    expect(told("pager", of("opened"), "attempt", LOST, of("resolved"))).toMatchObject({ message: { kind: "resolved", both: false } });
+    expect(told("pager", of("opened"), "attempt", "restart", of("resolved"))).toMatchObject({ message: { kind: "resolved" } });
+    expect(told("pager", of("opened"), "attempt", of("resolved"), "restart")).toMatchObject({ message: { kind: "resolved" } });
+  });
+
+  it("sends what was decided while one was under way behind it, the newest alone", () => {
+    const busy = told("pager", of("opened"), "attempt", of("raised"), of("acknowledged"), of("resolved"));
+    expect(busy).toMatchObject({ message: { kind: "opened" }, waiting: [{ kind: "resolved" }] });
+    expect(withOutcome(busy as ChannelDelivery, DELIVERED, "pager", 2_000, 0.5)).toMatchObject({
+      message: { kind: "resolved" },
+      told: "yes",
+      waiting: [],
+    });
+  });
+
+  it("gives its cause to a page that waits, and none behind an end", () => {
+    expect(told("chat", of("opened"), of("cause", { cause: "a full disk" }))).toMatchObject({
+      message: { kind: "opened", cause: "a full disk" },
+    });
+    expect(told("chat", of("opened"), "attempt", DELIVERED, of("cause", { cause: "a full disk" }))).toMatchObject({
+      message: { kind: "cause", cause: "a full disk" },
+    });
+    expect(told("chat", of("opened"), "attempt", DELIVERED, of("resolved"), of("cause", { cause: "x" }))).toMatchObject({
+      message: { kind: "resolved" },
+    });
+  });
+
+  it("is not told of its end twice, and hears of a reopening", () => {
+    const done = told("pager", of("opened"), "attempt", DELIVERED, of("resolved"), "attempt", DELIVERED, of("resolved"));
+    expect(done).toMatchObject({ state: "delivered", message: null, endTold: true });
+    expect(withMessage(done, of("reopened"), "pager")).toMatchObject({ message: { kind: "reopened" }, endTold: false });
+  });
+
+  it("that is refused for good is given up; its end is sent where the channel had heard of it", () => {
+    expect(told("pager", of("opened"), "attempt", { kind: "failed", error: "400" })).toMatchObject({ state: "exhausted", told: "no" });
+    const raised = told(
+      "pager",
+      of("opened"),
+      "attempt",
+      DELIVERED,
+      of("raised"),
+      "attempt",
+      { kind: "failed", error: "400" },
+      of("resolved"),
+    );
+    expect(raised).toMatchObject({ state: "pending", message: { kind: "resolved" } });
+  });
+
+  it("whatever happens: who may have been told hears the end last, and an alert that goes on is never left unsaid", () => {
+    const kinds = fc.constantFrom<MessageKind>("raised", "updated", "acknowledged", "cause", "resolved", "reopened");
+    const outcome = fc.constantFrom(DELIVERED, REFUSED, LOST);
+    const step = fc.oneof(kinds, fc.constant("attempt" as const), outcome, fc.constant("restart" as const));
+    fc.assert(
+      fc.property(fc.constantFrom<Notifier>("chat", "pager", "email", "oncall"), fc.array(step, { maxLength: 40 }), (notifier, steps) => {
+        let delivery = withMessage(undefined, of("opened"), notifier) as ChannelDelivery;
+        const heard: MessageKind[] = []; // what may have arrived
+        let isOpen = true;
+        let isTaken = false; // somebody has it since it fires: the pager is not woken for what it has not been told
+        for (const one of [...steps, "settle" as const]) {
+          if (one === "restart") delivery = afterRestart(delivery, notifier);
+          else if (one === "attempt" || one === "settle") {
+            for (let turns = one === "settle" ? 20 : 1; turns > 0 && delivery.message !== null; turns--) {
+              if (!delivery.inFlight) {
+                delivery = withAttempt(delivery, 0);
+                heard.push((delivery.message as AlertMessage).kind);
+              }
+              if (one === "settle") delivery = withOutcome(delivery, DELIVERED, notifier, 0, 0);
+            }
+          } else if (typeof one === "string") {
+            if ((one === "resolved" || one === "raised" || one === "acknowledged" || one === "cause" || one === "updated") && !isOpen)
+              continue;
+            if (one === "reopened" && isOpen) continue;
+            if (one === "resolved") isOpen = false;
+            if (one === "reopened") isOpen = true;
+            if (one === "acknowledged") isTaken = true;
+            if (one === "reopened" || one === "raised") isTaken = false;
+            delivery = withMessage(delivery, of(one), notifier) ?? delivery;
+          } else if (delivery.inFlight) {
+            if (one === REFUSED) heard.pop(); // it is known that it did not arrive
+            delivery = withOutcome(delivery, one, notifier, 0, 0.5);
+          }
+        }
+        expect(delivery.message).toBeNull();
+        if (heard.length === 0) return; // it ended, or somebody had it, before anybody was told
+        const mayStaySilent = isTaken && (notifier === "pager" || notifier === "oncall");
+        if (isOpen && !mayStaySilent) expect(heard.at(-1)).not.toBe("resolved");
+        if (!isOpen) expect(heard.at(-1)).toBe("resolved");
+        if (isOpen && (notifier === "chat" || notifier === "email"))
+          expect(heard.some(isPage) || heard.includes("acknowledged")).toBe(true);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
