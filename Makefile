@@ -33,7 +33,7 @@ run: $(SERVER) $(WEB) ## Start the server (PORT, DATA_DIR, HOST ...); Ctrl-C sto
 test: $(SERVER) $(WEB) ## Run all tests that need nothing more; the last line is "N passed, N failed"
 	@exec node scripts/run-tests.mjs --exclude 'test/real/**'
 
-test-real: $(SERVER) ## Run the tests with a real Prometheus, node exporter, nginx and HAProxy, where they are installed
+test-real: $(SERVER) ## Run the tests with a real Prometheus, node exporter, Alertmanager, nginx and HAProxy, where they are installed
 	@exec node scripts/run-tests.mjs test/real
 
 check: $(INSTALLED) ## Check types, style, floors, unused code and sizes

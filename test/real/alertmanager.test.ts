@@ -1,0 +1,67 @@
+/** A real Alertmanager whose webhook is this server's ALERTS_PORT: its alerts are anomalies of their own with a report, its repeats change nothing, its resolution ends them. */
+import { afterAll, describe, expect, it } from "vitest";
+import { AlertmanagerPeer, freePort, hasAlertmanager } from "../support/alertmanager-peer.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
+import { ServerClient } from "../support/server-client.ts";
+import { ServerBench } from "../support/server-process.ts";
+
+const installed = hasAlertmanager();
+if (!installed)
+  process.stderr.write(
+    "alertmanager.test.ts is skipped: prometheus-alertmanager is not installed (apt-get install prometheus-alertmanager)\n",
+  );
+
+describe.skipIf(!installed)("a real Alertmanager", () => {
+  const bench = new ServerBench();
+  const peer = new AlertmanagerPeer();
+  afterAll(async () => {
+    await peer.close();
+    await bench.close();
+  });
+
+  it("has its alert taken as an anomaly that is analysed, and resolved with it", async () => {
+    const port = await freePort();
+    const client = new ServerClient((await bench.start({ ALERTS_PORT: String(port) })).origin);
+    await peer.start(`http://127.0.0.1:${port}/api/v1/alerts/webhook`);
+    const until = async <T>(ask: () => Promise<T | undefined>): Promise<T> => {
+      const deadline = performance.now() + PATIENCE_MS;
+      for (;;) {
+        const found = await ask();
+        if (found !== undefined) return found;
+        if (performance.now() > deadline) throw new Error("it does not come");
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+    };
+    const anomalies = async () => (await client.get("/api/v1/anomalies?service_id=checkout")).json().anomalies;
+    const alert = {
+      labels: { alertname: "HighErrorRate", service: "checkout", severity: "critical", environment: "prod" },
+      annotations: { summary: "5 % of requests fail" },
+      startsAt: new Date(Date.now() - 60_000).toISOString(),
+    };
+    await peer.post(alert);
+    const [anomaly] = await until(async () => ((await anomalies()).length > 0 ? anomalies() : undefined));
+    expect(anomaly).toMatchObject({
+      service_id: "checkout",
+      metric_name: "HighErrorRate",
+      severity: "high",
+      environment: "prod",
+      explanation: "5 % of requests fail",
+      rca_triggered: true,
+      resolved: false,
+    });
+    const reports = `/api/v1/rca/reports?anomaly_id=${anomaly.anomaly_id}`;
+    const report = await until(async () => (await client.get(reports)).json().reports[0]);
+    // An alert alone says nothing of a cause.
+    expect(report).toMatchObject({ service_id: "checkout", metric_name: "HighErrorRate", enough: false, category: "unknown" });
+    await peer.post(alert);
+    await peer.post({ ...alert, endsAt: new Date().toISOString() });
+    const [ended] = await until(async () => {
+      const found = await anomalies();
+      return found[0]?.resolved === true ? found : undefined;
+    });
+    expect([(await anomalies()).length, ended.anomaly_id]).toEqual([1, anomaly.anomaly_id]);
+    const other = await fetch(`http://127.0.0.1:${port}/api/v1/anomalies`);
+    expect(other.status).toBe(404);
+    client.close();
+  });
+});
