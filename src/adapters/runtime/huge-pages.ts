@@ -1,6 +1,6 @@
 /**
  * Pages of 2 MiB for memory that is read all over. A million rings take 2 GiB; with pages of 4 KiB nearly every sample misses the processor's table of
- * pages, and on a virtual machine each miss is a walk through two of them ([ADR 75](../../../docs/adr/0075-large-pages-for-rings.md)).
+ * pages, and on a virtual machine each miss is a walk through two of them ([ADR 75](../../../docs/measurements/0075-large-pages-for-rings.md)).
  *
  * Linux gives such pages to memory that asks for them (madvise(2), MADV_HUGEPAGE) unless `/sys/kernel/mm/transparent_hugepage/enabled` is `never`. Node has no
  * call for it, so koffi's native library makes it. It is the only native function that is called through koffi, once for each engine before any thread is started.

@@ -1,4 +1,4 @@
-// Labels in what telemetry says of its source (docs/adr/0027-service-labels.md). Pure, and cheap where there is none: a few look-ups.
+// Labels in what telemetry says of its source (docs/measurements/0027-service-labels.md). Pure, and cheap where there is none: a few look-ups.
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
 import { ownAttribute } from "../series/stream-identity.ts";
 import { isLabelText, ROUTING_KEYS, type RoutingKey, type RoutingLabels } from "./service-label.ts";
