@@ -21,7 +21,7 @@ import { heldSentence, holdGates } from "../inhibition/hold-gates.ts";
 import type { Labels } from "../label-matcher.ts";
 import { rcaCooldownGate } from "../rca-cooldown.ts";
 import { type Alert, isFiring, peakOf, withChange, withMember } from "./alert.ts";
-import { CONFIRMATION_GATE, confirmationGate, needsConfirmation } from "./confirmation-gate.ts";
+import { CONFIRMATION_GATE, confirmationGate, isExtremeOfYoung, needsConfirmation } from "./confirmation-gate.ts";
 import { familyOfDetector } from "./detector-family.ts";
 import { type Finding, labelsOf } from "./finding.ts";
 import { type FindingCase, passesFindingGates } from "./finding-gates.ts";
@@ -203,7 +203,7 @@ function fire(of: AskedCase, tier: Tier): { readonly alert: Alert; readonly outc
   const effect = applyFire(newest?.state, key, tier, atMs, goesOn ? Number.POSITIVE_INFINITY : settings.dedupMaxAgeMinutes);
   const isReported =
     (effect.kind === "absorbed" || effect.kind === "raised") && newest !== undefined && newest.pages > 0 && newest.heldBy === null;
-  if (!isReported && needsConfirmation(family) && finding.isRare !== true) {
+  if (!isReported && needsConfirmation(family) && finding.isRare !== true && !isExtremeOfYoung(finding)) {
     gates.push(confirmationGate(of.place, sources.confirmations, memory.signals(of.place), atMs));
   }
   const asked = holdGates(tenant, labels, sources, memory, atMs);
