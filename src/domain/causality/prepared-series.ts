@@ -1,0 +1,71 @@
+// What is done to series before causes are looked for among them: seasons and trends correlate everything with everything, one outlier outweighs a day, and
+// two wandering levels always seem to lead one another.
+import { median } from "../detection/robust.ts";
+import { unitRootTest } from "../forecast/autocorrelation.ts";
+import { leastSquares } from "../forecast/linear-system.ts";
+import { standardised } from "./cross-correlation.ts";
+
+export interface PreparationOptions {
+  /** Distance of the values. */
+  readonly stepMs: number;
+}
+
+const DAY_MS = 24 * 3600 * 1000;
+/** Waves of a day that are taken out where the series covers six hours at least: a smooth daily season, never a fault of minutes. */
+const HARMONICS = [1, 2];
+const HARMONIC_COVERAGE_MIN = 0.25;
+/** Values are clipped at so many robust standard deviations. */
+const CLIP_SD = 5;
+const MAD_TO_SD = 1.4826;
+/** A series whose unit root is not refuted at this level is differenced. */
+const UNIT_ROOT_P_MAX = 0.0001;
+const UNIT_ROOT_LAGS = 4;
+
+/** Without its line and daily waves, clipped, differenced where it wanders, standardised; undefined for a series that is then constant. */
+export function preparedSeries(values: Float64Array, options: PreparationOptions): Float64Array | undefined {
+  const flat = withoutSeason(values, options);
+  const clipped = clip(flat);
+  const test = unitRootTest(clipped, UNIT_ROOT_LAGS);
+  const isWandering = test !== undefined && test.p > UNIT_ROOT_P_MAX;
+  const steady = isWandering ? clip(differences(clipped)) : clipped;
+  const result = standardised(steady);
+  return result.some((value) => value !== 0) ? result : undefined;
+}
+
+/** Residuals of a regression on a line and the waves of a day. */
+function withoutSeason(values: Float64Array, { stepMs }: PreparationOptions): Float64Array {
+  const n = values.length;
+  const columns: Float64Array[] = [new Float64Array(n).fill(1), Float64Array.from({ length: n }, (_, t) => t / n - 0.5)];
+  if (n * stepMs >= HARMONIC_COVERAGE_MIN * DAY_MS) {
+    for (const harmonic of HARMONICS) {
+      const angle = (t: number) => (2 * Math.PI * harmonic * t * stepMs) / DAY_MS;
+      columns.push(
+        Float64Array.from({ length: n }, (_, t) => Math.sin(angle(t))),
+        Float64Array.from({ length: n }, (_, t) => Math.cos(angle(t))),
+      );
+    }
+  }
+  const center = median(values);
+  const fit = leastSquares(
+    columns,
+    values.map((value) => value - center),
+    1e-9,
+  );
+  if (fit === undefined) return values.map((value) => value - center);
+  return values.map(
+    (value, t) => value - center - columns.reduce((sum, column, i) => sum + (column[t] as number) * (fit.coefficients[i] as number), 0),
+  );
+}
+
+/** Clipped around the median; a series whose middle half is constant is left as it is. */
+function clip(values: Float64Array): Float64Array {
+  const center = median(values);
+  const spread = MAD_TO_SD * median(values.map((value) => Math.abs(value - center)));
+  if (!(spread > 0)) return values;
+  return values.map((value) => Math.min(center + CLIP_SD * spread, Math.max(center - CLIP_SD * spread, value)));
+}
+
+/** One value shorter; the first is left out so that series of equal ends stay aligned from the end. */
+function differences(values: Float64Array): Float64Array {
+  return Float64Array.from({ length: values.length }, (_, t) => (t === 0 ? 0 : (values[t] as number) - (values[t - 1] as number)));
+}

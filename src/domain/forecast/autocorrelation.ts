@@ -1,0 +1,84 @@
+// Autocorrelation, partial autocorrelation and the augmented Dickey-Fuller test (Box & Jenkins; MacKinnon 1994 and 2010 for its p-value).
+import { logNormalTail } from "../detection/tail-probability.ts";
+import { leastSquares } from "./linear-system.ts";
+
+/** Result of the Dickey-Fuller test with a constant: small p speaks against a unit root. */
+export interface UnitRootTest {
+  readonly statistic: number;
+  readonly p: number;
+  readonly rows: number;
+}
+
+/** MacKinnon's p for a constant, one series: polynomials in the statistic below and above the turning point. */
+const TURNING_STATISTIC = -1.61;
+const STATISTIC_MIN = -18.83;
+const STATISTIC_MAX = 2.74;
+const SMALL_P = [2.1659, 1.4412, 0.038269];
+const LARGE_P = [1.7339, 0.93202, -0.12745, -0.010368];
+
+/** Biased estimates for lags 0..`lags`; zeros beyond lag 0 for a constant series. */
+export function autocorrelation(values: ArrayLike<number>, lags: number): Float64Array {
+  const n = values.length;
+  let mean = 0;
+  for (let t = 0; t < n; t++) mean += (values[t] as number) / n;
+  const result = new Float64Array(lags + 1);
+  for (let lag = 0; lag <= lags; lag++) {
+    let sum = 0;
+    for (let t = lag; t < n; t++) sum += ((values[t] as number) - mean) * ((values[t - lag] as number) - mean);
+    result[lag] = sum;
+  }
+  const variance = result[0] as number;
+  return result.map((sum, lag) => (lag === 0 ? 1 : variance > 0 ? sum / variance : 0));
+}
+
+/** Partial autocorrelations for lags 0..`lags` by Yule-Walker (Durbin-Levinson recursion). */
+export function partialAutocorrelation(values: ArrayLike<number>, lags: number): Float64Array {
+  const rho = autocorrelation(values, lags);
+  const result = new Float64Array(lags + 1);
+  result[0] = 1;
+  let phi = new Float64Array(0);
+  for (let k = 1; k <= lags; k++) {
+    let top = rho[k] as number;
+    let bottom = 1;
+    for (let j = 1; j < k; j++) {
+      top -= (phi[j - 1] as number) * (rho[k - j] as number);
+      bottom -= (phi[j - 1] as number) * (rho[j] as number);
+    }
+    const last = bottom > 0 ? top / bottom : 0;
+    const next = new Float64Array(k);
+    for (let j = 1; j < k; j++) next[j - 1] = (phi[j - 1] as number) - last * (phi[k - j - 1] as number);
+    next[k - 1] = last;
+    phi = next;
+    result[k] = last;
+  }
+  return result;
+}
+
+/** Augmented Dickey-Fuller test with a constant and `lags` differences. Undefined for a series that is too short or constant. */
+export function unitRootTest(values: ArrayLike<number>, lags: number): UnitRootTest | undefined {
+  const n = values.length;
+  const rows = n - 1 - lags;
+  const size = lags + 2;
+  if (rows <= size) return undefined;
+  const difference = Float64Array.from({ length: n - 1 }, (_, t) => (values[t + 1] as number) - (values[t] as number));
+  const level = Float64Array.from({ length: rows }, (_, t) => values[t + lags] as number);
+  const columns = [
+    level,
+    ...Array.from({ length: lags }, (_, k) => difference.subarray(lags - k - 1, n - 2 - k)),
+    new Float64Array(rows).fill(1),
+  ];
+  const fit = leastSquares(columns, difference.subarray(lags));
+  if (fit === undefined || !(fit.rss > 0)) return undefined;
+  const error = Math.sqrt((fit.rss / (rows - size)) * (fit.inverseDiagonal[0] as number));
+  const statistic = (fit.coefficients[0] as number) / error;
+  return { statistic, p: unitRootProbability(statistic), rows };
+}
+
+function unitRootProbability(statistic: number): number {
+  if (statistic > STATISTIC_MAX) return 1;
+  if (statistic < STATISTIC_MIN) return 0;
+  const coefficients = statistic <= TURNING_STATISTIC ? SMALL_P : LARGE_P;
+  const z = coefficients.reduce((sum, coefficient, power) => sum + coefficient * statistic ** power, 0);
+  const twoSided = Math.exp(logNormalTail(z));
+  return z < 0 ? twoSided / 2 : 1 - twoSided / 2;
+}
