@@ -23,6 +23,7 @@ import { refusalAnswer } from "./actors/front/refusal-answer.ts";
 import { RefusedBodies } from "./actors/front/refused-bodies.ts";
 import { ReplayForwarder } from "./actors/front/replay-forwarder.ts";
 import { RequestHistogram } from "./actors/front/request-histogram.ts";
+import { SummaryLink } from "./actors/front/summary-link.ts";
 import { RefusalQueue } from "./actors/front/tenants/refusal-queue.ts";
 import { TenantGate } from "./actors/front/tenants/tenant-gate.ts";
 import { Vitals } from "./actors/front/vitals.ts";
@@ -44,7 +45,7 @@ import { describeError, isPlain } from "./cli/error-description.ts";
 import { endStart } from "./cli/failed-start.ts";
 import { type FoundData, missingLogLine } from "./cli/found-data.ts";
 import { helpFor } from "./cli/help.ts";
-import { type NotificationSettings, readNotification } from "./cli/notification-settings.ts";
+import { checkUrl, type NotificationSettings, readNotification } from "./cli/notification-settings.ts";
 import { serve } from "./cli/serve.ts";
 import { writeError, writeLine } from "./cli/terminal.ts";
 import { runCommand } from "./commands.ts";
@@ -94,6 +95,7 @@ class Server {
   readonly #notifier: NotifierThread | undefined;
   readonly #logFlaws: LogFlaws;
   readonly #queries: QueryLink;
+  readonly #summaries: SummaryLink;
   readonly #forwarder: ReplayForwarder;
   readonly #http: HttpServer;
   readonly #front: Front;
@@ -139,6 +141,12 @@ class Server {
     this.#coordinator = this.#startCoordinator(found);
     this.#notifier = startNotifier(this.#notification, (port) => this.#coordinator.sendNotifier(port), log.of("notifier"));
     this.#queries = new QueryLink((command) => this.#coordinator.send(command), this.#shares);
+    const { LLM_BASE_URL: baseUrl, LLM_MODEL: model, LLM_API_KEY: modelKey } = config;
+    if (baseUrl !== "") checkUrl("LLM_BASE_URL", baseUrl, ["http:", "https:"]);
+    this.#summaries = new SummaryLink(
+      { baseUrl, model, key: modelKey?.reveal() },
+      { clock: systemClock, log: log.of("server"), answer: (worded) => this.#coordinator.send(worded) },
+    );
     this.#forwarder = new ReplayForwarder({
       clock: systemClock,
       ports: this.#lanes,
@@ -221,6 +229,7 @@ class Server {
       "replay-batch": (batch) => this.#forwarder.take(batch),
       access: ({ changes }) => this.#takeAccess(changes),
       "event-chunks": ({ chunks }) => this.#streams.push(chunks),
+      "summary-wanted": (wanted) => void this.#summaries.word(wanted),
       "cycle-completed": ({ cycles }) => this.#heartbeat.cycleCompleted(cycles),
       log: (event) => this.#processLog.take(event),
     };
@@ -446,7 +455,7 @@ class Server {
     this.#heartbeat.close();
     await Promise.all(this.#servers.map((server) => server.drain(DRAIN_MS_MAX)));
     this.#stopping = true;
-    await this.#notifier?.stop();
+    await Promise.all([this.#notifier?.stop(), this.#summaries.close()]);
     await this.#engines.stop();
     await this.#coordinator.stop();
     await Promise.all([this.#engines.ended(), this.#coordinator.ended]);

@@ -8,14 +8,14 @@ import { done, type ErrorCode, type Outcome, type Refusal, shown } from "./refus
 
 /** Parses a body by its endpoint's schema; the refusal names the first member at fault. An endpoint without a schema gets null. */
 export function parseBody<N extends EndpointName>(name: N, text: string | null): Outcome<BodyOf<N>> {
-  const { body: schema, bodyTypes } = endpointNamed(name);
+  const { body: schema, bodyTypes, bodyArrayMember } = endpointNamed(name);
   if (schema === undefined) return done(null as BodyOf<N>);
-  return (bodyTypes === undefined ? parseJson(schema, text) : parseValue(schema, text)) as Outcome<BodyOf<N>>;
+  return (bodyTypes === undefined ? parseJson(schema, text, bodyArrayMember) : parseValue(schema, text)) as Outcome<BodyOf<N>>;
 }
 
 /** Parses a text that must be a JSON object of this schema. */
-export function parseJson<S extends z.ZodType>(schema: S, text: string | null): Outcome<z.output<S>> {
-  const read = readJsonObject(text);
+export function parseJson<S extends z.ZodType>(schema: S, text: string | null, arrayMember?: string): Outcome<z.output<S>> {
+  const read = readJsonObject(text, arrayMember);
   return read.ok ? parseValue(schema, read.value) : read;
 }
 

@@ -34,6 +34,8 @@ export interface Endpoint {
   readonly bodyTypes?: readonly string[];
   /** Bytes that a body may have, where QUERY_BODY_BYTES_MAX is too few. */
   readonly bodyBytesMax?: number;
+  /** A body that is an array alone stands for an object with this member. */
+  readonly bodyArrayMember?: string;
   /** Bodies that the engines read, in place of `body`. */
   readonly takes?: readonly MediaBody[];
   /** Headers of the request besides those of every request, and what each is for. */

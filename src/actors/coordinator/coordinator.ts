@@ -37,6 +37,7 @@ import { liveSources } from "./alerts/live-sources.ts";
 import type { AnalysisRunner } from "./analysis/analysis-runner.ts";
 import type { EvidenceGathering } from "./analysis/evidence-gathering.ts";
 import { makeAnalysis } from "./analysis/make-analysis.ts";
+import { SummaryWording } from "./analysis/summary-wording.ts";
 import { ControlCommitter, type ControlCommitterDependencies } from "./commits/control-committer.ts";
 import { FrameCommits } from "./commits/frame-commits.ts";
 import { ReplayRunner } from "./dead-letters/replay-runner.ts";
@@ -100,6 +101,8 @@ export interface CoordinatorOptions extends DetectionOptions {
   readonly notification?: NotificationOptions;
   /** How long frames for `series` may gather; not at all where it is not given. */
   readonly seriesRestMs?: number;
+  /** Whether main words summaries (LLM_BASE_URL); by rule where it is not given. */
+  readonly wordsSummaries?: boolean;
 }
 
 /** The world around the coordinator. */
@@ -158,6 +161,7 @@ export class Coordinator {
   readonly #replay: ReplayRunner;
   readonly #vectorizer: Vectorizer;
   readonly #analysis: AnalysisRunner;
+  readonly #wording: SummaryWording;
   readonly #watchdog: Watchdog;
   readonly outbox: Outbox;
   readonly #edits = new EditQueue();
@@ -176,6 +180,7 @@ export class Coordinator {
   readonly #handlers: Handlers<CoordinatorCommand, Promise<void>> = {
     query: (call) => this.query(call),
     "replay-answer": async (answer) => this.takeReplayAnswer(answer),
+    "summary-worded": async (worded) => this.#wording.take(worded),
     "engines-ready": async () => this.markEnginesReady(),
     listeners: async ({ listeners }) => void Object.assign(this.listeners, listeners),
     "data-fault": async ({ fault }) => this.dataFaults.add(fault),
@@ -222,6 +227,7 @@ export class Coordinator {
     const editControl = <T>(work: () => Promise<T>) => this.#edit(work, this.#controlEdits);
     const { gathering, runner } = makeAnalysis({ ...shared, control: controlStore, engines: engineClient, edit: editControl });
     this.#analysis = runner;
+    this.#wording = new SummaryWording({ isOn: options.wordsSummaries === true, counters: this.#counters, emit });
     this.#vectorizer = new Vectorizer(
       { intervalMs: options.vectorizerIntervalMs },
       {
@@ -441,6 +447,7 @@ export class Coordinator {
         watchdog: this.#watchdog.facts(),
         analysis: this.#analysis.facts(),
       }),
+      wordSummary: (analysis) => this.#wording.word(analysis),
       settle: () => this.#settle(),
       isStoreFailing: () => this.#guard.isReadOnly,
       edit: (work) => this.#edit(work),

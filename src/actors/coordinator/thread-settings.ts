@@ -30,6 +30,7 @@ export function coordinatorSettings(
     watchdogIntervalSeconds: config.WATCHDOG_INTERVAL_SECONDS,
     saturationEnabled: config.SATURATION_DETECTOR_ENABLED === "true",
     timeZone: config.DETECTION_TIMEZONE,
+    wordsSummaries: config.LLM_BASE_URL !== "",
     notification: { routing: { destinations, defaultChannels }, publicUrl, hints },
   };
 }

@@ -69,6 +69,7 @@ export interface CoordinatorThreadData {
     readonly saturationEnabled: boolean;
     readonly timeZone: string;
     readonly notification: NotificationOptions;
+    readonly wordsSummaries: boolean;
   };
 }
 
@@ -135,6 +136,7 @@ function coordinatorOptions({ version, settings }: CoordinatorThreadData): Coord
     saturationEnabled: settings.saturationEnabled,
     timeZone: settings.timeZone,
     notification: settings.notification,
+    wordsSummaries: settings.wordsSummaries,
     seriesRestMs: SERIES_REST_MS_MAX,
     ...(settings.diskLimitGib > 0 && { diskLimitBytes: settings.diskLimitGib * GIB }),
   };
@@ -181,7 +183,16 @@ function connectNotifier({ outbox }: Coordinator, raw: MessagePort | null): void
 function mainHandlers(coordinator: Coordinator, wake: () => void): Handlers<CoordinatorCommand | NotifierChange> {
   const take = (command: CoordinatorCommand) => void coordinator.handle(command).then(wake);
   const notifier = ({ port }: NotifierChange) => connectNotifier(coordinator, port);
-  return { notifier, query: take, "replay-answer": take, "engines-ready": take, listeners: take, "data-fault": take, stop: take };
+  return {
+    notifier,
+    query: take,
+    "replay-answer": take,
+    "summary-worded": take,
+    "engines-ready": take,
+    listeners: take,
+    "data-fault": take,
+    stop: take,
+  };
 }
 
 /** What the coordinator says goes to main as it is, but for events: they leave as the bytes that readers are sent, which are moved. */
@@ -192,6 +203,7 @@ function reportHandlers(main: MainMailbox, close: () => Promise<void>): Handlers
     access: report,
     "replay-batch": report,
     "cycle-completed": report,
+    "summary-wanted": report,
     log: report,
     events: ({ events }) => {
       const chunks = eventChunks(events);

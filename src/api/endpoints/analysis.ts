@@ -51,7 +51,6 @@ const WEBHOOK_ALERT = z.object({
   endsAt: z.string().max(NAME_BYTES_MAX).optional(),
 });
 const WEBHOOK_ALERTS = z.array(WEBHOOK_ALERT).min(1).max(WEBHOOK_ALERTS_PER_REQUEST_MAX);
-
 /** Why it broke, what else breaks, and what helped before. */
 export const ANALYSIS_ENDPOINTS = [
   {
@@ -241,6 +240,7 @@ export const ANALYSIS_ENDPOINTS = [
     handledBy: "coordinator",
     query: NO_QUERY,
     body: z.object({ alerts: WEBHOOK_ALERTS, commonLabels: LABELS.default({}), groupLabels: LABELS.default({}) }),
+    bodyArrayMember: "alerts",
     bodyBytesMax: ALERT_WEBHOOK_BODY_BYTES_MAX,
     responses: { 200: ALERTS_TAKEN },
     examples: {
@@ -265,6 +265,7 @@ export const ANALYSIS_ENDPOINTS = [
         anomalies: [{ anomaly_id: REPORT_EXAMPLE.anomaly_id, status: "firing", rca_triggered: true }],
       },
     },
-    summary: "Takes alerts of an Alertmanager as anomalies of their own; on ALERTS_PORT without a credential",
+    summary:
+      "Takes alerts of an Alertmanager, version 4 or an array of alerts alone, as anomalies of their own; on ALERTS_PORT without a credential",
   },
 ] as const satisfies readonly Endpoint[];

@@ -18,6 +18,13 @@ export const EVIDENCE_SERVICES_PER_INCIDENT_MAX = 500;
 export const EVIDENCE_EDGES_PER_INCIDENT_MAX = 20_000;
 /** Questions that wait for evidence beside the incidents: each takes 10 to 200 ms. */
 export const EVIDENCE_QUESTIONS_PER_SERVER_MAX = 16;
+/** Summaries that a language model words at once, of all tenants; more are worded by rule. */
+export const SUMMARIES_WORDED_AT_ONCE_MAX = 4;
+/** How long whoever asks for an analysis waits for its words: less than the 5 s that a query has. */
+export const SUMMARY_MS_MAX = 3_000;
+/** Characters of a summary that a model has worded, and bytes of its answer. */
+export const SUMMARY_CHARACTERS_MAX = 1_000;
+export const SUMMARY_ANSWER_BYTES_MAX = 64 * 1024;
 /** Characters of a resolution. */
 export const RESOLUTION_CHARACTERS_MAX = 4_000;
 /** Tags of a resolution. */

@@ -166,6 +166,13 @@ export const SETTINGS = [
     "DEADMAN_HEARTBEAT_URL",
     "address that is asked for at the end of each evaluation: who misses it knows that evaluation has stalled",
   ),
+  text(
+    "LLM_BASE_URL",
+    "",
+    "URL of a server that speaks OpenAI's chat completions, such as https://host/v1: it words the summary of POST /api/v1/ml/analyze and nothing else; none is asked where it is not set",
+  ),
+  text("LLM_MODEL", "", "model that is named to it"),
+  secret("LLM_API_KEY", "key that is sent to it as Bearer"),
   secret(
     "CHAT_WEBHOOKS",
     "chat webhooks by name, name=URL with commas between; tenant/name=URL for another tenant than default, */name=URL for all",

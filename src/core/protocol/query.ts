@@ -4,6 +4,7 @@ import type { LogEvent } from "../telemetry/log-event.ts";
 import type { AccessChange, KeyScope, Role } from "./access.ts";
 import type { DataFault } from "./data-fault.ts";
 import type { ShareRow } from "./shares.ts";
+import type { SummaryWanted, SummaryWorded } from "./summary-wording.ts";
 
 export type { Role } from "./access.ts";
 
@@ -102,6 +103,7 @@ export type CoordinatorMessage =
   | StreamEvents
   /** A cycle of the Watchdog has come to its end: how many have since the start. */
   | { readonly type: "cycle-completed"; readonly cycles: number }
+  | SummaryWanted
   | ({ readonly type: "log" } & LogEvent)
   | { readonly type: "stopped" };
 
@@ -121,6 +123,7 @@ export type CoordinatorCommand =
   | QueryCall
   | { readonly type: "engines-ready" }
   | ReplayAnswer
+  | SummaryWorded
   /** For the status. */
   | { readonly type: "listeners"; readonly listeners: Partial<Listeners> }
   /** Something that is stored cannot be read; one that is known is passed over. */

@@ -79,6 +79,11 @@ export const COORDINATOR_METRICS = {
   rcaNotEnough: counter("vedette_rca_not_enough_total", "Of them, revisions without enough evidence for a cause"),
   rcaFailures: counter("vedette_rca_failures_total", "Looks at incidents that an engine or the store did not answer"),
   rcaSeconds: counter("vedette_rca_seconds_total", "Time that looks at incidents took, waiting included"),
+  summariesWorded: counter("vedette_rca_summaries_worded_total", "Summaries of analyses that the language model has worded"),
+  summariesByRule: counter(
+    "vedette_rca_summaries_by_rule_total",
+    "Summaries that it was asked for in vain: late, failed or too many at once",
+  ),
   rcaReports: gauge("vedette_rca_reports", "Reports stored"),
   rcaReportsExpired: counter("vedette_rca_reports_expired_total", "Reports deleted by age or number"),
   ledgerRows: gauge("vedette_ledger_rows", "Rows of the ledger of decisions"),

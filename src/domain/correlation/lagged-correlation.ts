@@ -1,5 +1,5 @@
 // How two series move together: the largest correlation over lags of what neither its own past nor the load of all explains. Two daily series correlate by .6
-// whatever they are, so first differences and an AR(1) filter come first (prewhitening), then the mean of all series is taken out.
+// whatever they are, so a cubic trend and an AR filter come first (prewhitening), then the mean of all series is taken out.
 
 /** Values on one grid of time, NaN where there is none. */
 export type GridSeries = Float64Array;
@@ -17,6 +17,8 @@ export interface LaggedCorrelation {
 const VALUES_MIN = 20;
 /** Two-sided 5 % of a normal over one lag; over more by Bonferroni's inequality. */
 const SIGNIFICANT_TAIL = 0.05;
+/** Order of the filter. */
+const OWN_LAGS = 3;
 /** Lags reach a quarter of the series. */
 const LAG_SHARE = 4;
 
@@ -33,19 +35,48 @@ export function onGrid(times: ArrayLike<number>, values: ArrayLike<number>, from
   return sums.map((sum, i) => (counts[i] === 0 ? Number.NaN : sum / counts[i]!));
 }
 
-/** What is new in each step: first differences less what the difference before explains, scaled to a standard deviation of 1. */
+/** What is new in each step: less a trend, less what the values before explain, scaled to a standard deviation of 1. */
 export function whitened(series: GridSeries): GridSeries {
-  const differences = series.map((value, i) => (i === 0 ? Number.NaN : value - series[i - 1]!));
-  let products = 0;
-  let squares = 0;
-  for (let i = 1; i < differences.length; i++) {
-    const product = differences[i]! * differences[i - 1]!;
-    if (Number.isNaN(product)) continue;
-    products += product;
-    squares += differences[i - 1]! ** 2;
+  const level = withoutTrend(series);
+  const weights = autoregression(level);
+  return scaled(level.map((value, i) => weights.reduce((left, weight, k) => left - weight * (level[i - 1 - k] ?? Number.NaN), value)));
+}
+
+/** A series without its cubic trend: of hours, what of a day shows in them. Legendre polynomials, one after another. */
+function withoutTrend(series: GridSeries): GridSeries {
+  const left = Float64Array.from(series);
+  const last = Math.max(1, series.length - 1);
+  // Twice, since the polynomials are not quite at right angles where values are missing.
+  for (const polynomial of [...TREND, ...TREND]) {
+    let products = 0;
+    let squares = 0;
+    for (let i = 0; i < left.length; i++) {
+      if (Number.isNaN(left[i]!)) continue;
+      const basis = polynomial((2 * i) / last - 1);
+      products += basis * left[i]!;
+      squares += basis * basis;
+    }
+    if (squares === 0) continue;
+    for (let i = 0; i < left.length; i++) left[i]! -= (products / squares) * polynomial((2 * i) / last - 1);
   }
-  const phi = squares === 0 ? 0 : Math.max(-0.95, Math.min(0.95, products / squares));
-  return scaled(differences.map((value, i) => (i === 0 ? Number.NaN : value - phi * differences[i - 1]!)));
+  return left;
+}
+
+const TREND: ReadonlyArray<(x: number) => number> = [() => 1, (x) => x, (x) => (3 * x * x - 1) / 2, (x) => (5 * x ** 3 - 3 * x) / 2];
+
+/** Weights of the values before, by Durbin and Levinson's recursion over the correlations of a series with its own past. */
+function autoregression(series: GridSeries): number[] {
+  const own = Array.from({ length: OWN_LAGS }, (_, k) => correlationAt(series, series, k + 1).r);
+  let weights: number[] = [];
+  let left = 1;
+  for (const [order, correlation] of own.entries()) {
+    const explained = weights.reduce((sum, weight, k) => sum + weight * own[order - 1 - k]!, 0);
+    const partial = (correlation - explained) / left;
+    if (!(Math.abs(partial) < 1)) break;
+    weights = [...weights.map((weight, k) => weight - partial * weights[order - 1 - k]!), partial];
+    left *= 1 - partial * partial;
+  }
+  return weights;
 }
 
 /** Series without what the mean of all of them explains of each. */
@@ -74,11 +105,19 @@ export function laggedCorrelation(origin: GridSeries, related: GridSeries, lagMa
   }
   if (best === undefined) return undefined;
   const limit = normalQuantile(SIGNIFICANT_TAIL / 2 / (2 * reach + 1)) / Math.sqrt(best.count - 3);
+  const strength = Math.abs(Math.atanh(Math.min(0.999_999, Math.abs(best.r))));
   return {
     r: (best.r * (best.count - 3)) / best.count,
     lag: best.lag,
-    isSignificant: Math.abs(Math.atanh(Math.min(0.999_999, Math.abs(best.r)))) > limit,
+    isSignificant: strength > limit && strength > limit * Math.sqrt(varianceInflation(origin, related)),
   };
+}
+
+/** Bartlett: by how much the variance of the correlation of two independent series is larger than 1/n for what is left of each one's own past. */
+function varianceInflation(one: GridSeries, other: GridSeries): number {
+  let inflation = 1;
+  for (let lag = 1; lag <= OWN_LAGS; lag++) inflation += 2 * correlationAt(one, one, lag).r * correlationAt(other, other, lag).r;
+  return Math.max(1, inflation);
 }
 
 function correlationAt(origin: GridSeries, related: GridSeries, lag: number): { r: number; count: number } {

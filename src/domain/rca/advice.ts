@@ -27,6 +27,13 @@ export function summaryOf({ enough, candidates, category, confidence, firstSympt
   return `${where}, ${category} (confidence ${confidence.toFixed(2)}): ${why}.${symptom}${suffering}`;
 }
 
+/** What a language model is given to word: the same sentences, and all evidence. */
+export function factsOf(said: Said): string {
+  const [first] = said.candidates;
+  const evidence = (first?.evidence ?? []).map(({ text }) => `- ${text}`);
+  return [summaryOf(said), "Evidence:", ...evidence].join("\n");
+}
+
 /** Where a slow third party, load, a change and each resource lead. */
 const BY_KIND: Readonly<Record<string, string>> = {
   cpu: "see what uses the processor; raise its limit or add instances",

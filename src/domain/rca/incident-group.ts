@@ -39,6 +39,7 @@ export interface KeptIncident {
   readonly first: IncidentAnomaly;
   readonly onsetMs: number;
   readonly openedAtMs: number;
+  readonly lastJoinedMs: number;
   readonly members: readonly string[];
   readonly memberCount: number;
   readonly services: readonly string[];

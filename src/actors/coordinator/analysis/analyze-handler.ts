@@ -4,7 +4,7 @@ import { done, type Outcome, refused } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { offsetMs } from "../../../domain/calendar/time-zone.ts";
 import { laggedCorrelation, onGrid, whitened } from "../../../domain/correlation/lagged-correlation.ts";
-import { suggestedActions, summaryOf } from "../../../domain/rca/advice.ts";
+import { suggestedActions } from "../../../domain/rca/advice.ts";
 import { type Analysis, analyse } from "../../../domain/rca/analysis.ts";
 import { blastRadius } from "../../../domain/topology/blast-radius.ts";
 import { unknownAnomaly } from "../anomalies/anomaly-handlers.ts";
@@ -60,7 +60,7 @@ export async function analyze(context: QueryContext, { principal, body }: QueryR
     root_cause: {
       category: analysis.category,
       confidence: analysis.confidence,
-      summary: summaryOf(analysis),
+      summary: await context.wordSummary(analysis),
       evidence: { ...analysis.numbers },
       suggested_actions: suggestedActions(analysis, advised),
       historical_matches: matches.map(({ incident, similarity, resolution }) => ({

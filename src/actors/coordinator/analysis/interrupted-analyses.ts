@@ -15,14 +15,15 @@ const COOLDOWN_READ_MS = 3_600_000;
 /** What goes on of a report that is not final. */
 export function keptIncident(report: RcaReport, { anomalies }: CommittedState): KeptIncident {
   const { tenant, environment, anomalyId: id, serviceId, metricName, onsetMs, createdAtMs: openedAtMs, revision } = report;
-  const services = report.anomalies.flatMap((member) => anomalies.find(tenant, member)?.serviceId ?? []);
+  const members = report.anomalies.flatMap((member) => anomalies.find(tenant, member) ?? []);
   return {
     first: { id, tenant, environment, serviceId, metricName, startedAtMs: onsetMs },
     onsetMs,
     openedAtMs,
+    lastJoinedMs: members.reduce((last, { detectedAtMs }) => Math.max(last, detectedAtMs), openedAtMs),
     members: report.anomalies,
     memberCount: report.anomalyCount,
-    services: [...new Set([serviceId, ...services])],
+    services: [...new Set([serviceId, ...members.map((member) => member.serviceId)])],
     revision,
   };
 }

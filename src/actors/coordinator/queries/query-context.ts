@@ -12,6 +12,7 @@ import type { ChangePlan } from "../access/changes.ts";
 import type { AlertDraft } from "../alerts/alert-draft.ts";
 import type { AnalysisFacts } from "../analysis/analysis-runner.ts";
 import type { EvidenceGathering } from "../analysis/evidence-gathering.ts";
+import type { RcaReport } from "../analysis/report-row.ts";
 import type { VerdictDraft } from "../anomalies/verdict-draft.ts";
 import type { EngineClient } from "../engines/engine-client.ts";
 import type { DiskFill } from "../loop/disk-usage.ts";
@@ -51,6 +52,8 @@ export interface DetectionOptions {
 /** What queries are configured with. */
 export interface QueryOptions extends DetectionOptions {
   readonly version: string;
+  /** Whether a language model words summaries. */
+  readonly wordsSummaries?: boolean;
   /** WATCHDOG_Z_SCORE_THRESHOLD, WATCHDOG_MIN_SAMPLES and WATCHDOG_WINDOW. */
   readonly zThreshold: number;
   readonly samplesMin: number;
@@ -70,6 +73,8 @@ export interface QueryContext {
   readonly outbox: Pick<Outbox, "facts" | "routes" | "view">;
   nowMs(): number;
   facts(): CoordinatorFacts;
+  /** The summary of an analysis, worded by a language model where one is configured. */
+  wordSummary(analysis: RcaReport["analysis"]): Promise<string>;
   /** Commits what the engines have sent so far, as far as a few steps go: then what they no longer hold is in the store. */
   settle(): Promise<void>;
   /** Whether the store takes no writes: then that did not come about. */

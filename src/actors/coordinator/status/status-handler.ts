@@ -36,7 +36,7 @@ export async function status(context: QueryContext, { principal, shares }: Query
       watchdog,
       vectorizer: facts.vectorizer.state,
       rca: facts.analysis.state,
-      llm: "disabled",
+      llm: options.wordsSummaries === true ? "ok" : "disabled",
       store,
       notifier: notifier.state,
       data,

@@ -1,0 +1,44 @@
+// Words summaries for the coordinator by a language model that the operator has named; what goes wrong is logged once a minute, and costs the words alone.
+import { SummaryModel } from "../../adapters/http-client/summary-model.ts";
+import type { Clock } from "../../adapters/runtime/clock.ts";
+import type { SummaryWanted, SummaryWorded } from "../../core/protocol/summary-wording.ts";
+import type { Log } from "../../core/telemetry/log-event.ts";
+
+export interface SummaryLinkDependencies {
+  readonly clock: Pick<Clock, "monotonicMs">;
+  readonly log: Log;
+  answer(worded: SummaryWorded): void;
+}
+
+const LOGGED_MS = 60_000;
+
+export class SummaryLink {
+  readonly #dependencies: SummaryLinkDependencies;
+  readonly #model: SummaryModel | undefined;
+  #loggedMs = Number.NEGATIVE_INFINITY;
+
+  /** Without a `baseUrl` nothing is ever asked. */
+  constructor(options: ConstructorParameters<typeof SummaryModel>[0], dependencies: SummaryLinkDependencies) {
+    this.#dependencies = dependencies;
+    this.#model = options.baseUrl === "" ? undefined : new SummaryModel(options);
+  }
+
+  async word({ id, facts }: SummaryWanted): Promise<void> {
+    const text = await this.#model?.word(facts).catch((error: unknown) => this.#failed(error));
+    this.#dependencies.answer({ type: "summary-worded", id, text: text ?? null });
+  }
+
+  async close(): Promise<void> {
+    await this.#model?.close();
+  }
+
+  #failed(error: unknown): null {
+    const { clock, log } = this.#dependencies;
+    const nowMs = clock.monotonicMs();
+    if (nowMs - this.#loggedMs >= LOGGED_MS) {
+      this.#loggedMs = nowMs;
+      log("warn", `LLM_BASE_URL words no summary: ${error instanceof Error ? error.message : String(error)}; summaries are by rule`);
+    }
+    return null;
+  }
+}
