@@ -1,6 +1,6 @@
 // Whether a value is worth a page: how improbable it is for this series, by the series' own tail at its own interval, how large in units that matter, and whether the
 // series does so as a rule. One value is enough where the noise is known. A departure goes on until it is over, or has lasted so long that it is the new level.
-import { type Departure, KNOWN_DEPARTURES_WORDS, KnownDepartures, type KnownReason } from "./known-departures.ts";
+import { type Departure, KNOWN_DEPARTURES_WORDS, KnownDepartures, type KnownReason, SHORT_MS } from "./known-departures.ts";
 import { LEARNED_SEASON_WORDS, LearnedSeason } from "./learned-season.ts";
 import { LOCAL_LEVELS_WORDS, LocalLevels, SD_PER_MEAN_DEVIATION } from "./local-levels.ts";
 import { OWN_TAIL_WORDS, OwnTail } from "./own-tail.ts";
@@ -20,6 +20,8 @@ const ACCEPTED_VALUES = 24;
 /** A learned season speaks where it is off by less than half of what other forecasts are. */
 const SEASON_SHARE = 0.5;
 const SEASON_SPREAD_SHARE = 0.25;
+/** One that is off by no more than so many times as much is heard beside them. */
+const CREDIBLE_SHARE = 1.5;
 /** The sd is at least this share of that of all errors: series that are mostly still have bursts which are nothing new. */
 const LONG_SD_SHARE = 0.2;
 const LONG_WEIGHT = 1 / 3000;
@@ -35,6 +37,10 @@ const STILL_WEIGHT = 0.002;
 const STEP_SD_SHARE = 0.3;
 const STEP_WEIGHT = 0.05;
 const STEP_CLIP = 3;
+/** Counts of what hardly ever happens: one of it is no departure, and where values are looked at together it is so many standard deviations that five equal ones hold. */
+const NOTHING = 0.5;
+const DEPARTING_COUNT = 1.5;
+const ONE_SD = 1 / 3;
 /** Equal values in a row that make a level; of one in a departure. */
 const LEVEL_RUN = 5;
 const LEVEL_RUN_DEPARTED = 60;
@@ -60,7 +66,9 @@ const SIDE = 14;
 const BUSY = 15;
 /** Until when one that is no news may last. */
 const KNOWN_UNTIL = 16;
-const HEAD_WORDS = 17;
+/** 1 once a value was no whole number. */
+const FRACTION = 17;
+const HEAD_WORDS = 18;
 
 const AT_REST = 0;
 const DEPARTED = 1;
@@ -155,20 +163,38 @@ export class DepartureDetector {
   }
 
   #measure(value: number): void {
-    const words = this.#words;
     const season = this.#season.expected;
     const isSeason = !Number.isNaN(season) && this.#season.error < SEASON_SHARE * this.#levels.error;
     const spread = isSeason ? Math.max(this.#season.spread, SEASON_SPREAD_SHARE * this.#season.error) : this.#levels.spread;
-    this.expected = isSeason ? season : this.#levels.expected;
+    this.#compare(value, isSeason ? season : this.#levels.expected, spread);
+    // A season that is no better than the level on the whole may still know of a rise that the level cannot: what either of them expects is no departure.
+    if (isSeason || Number.isNaN(season) || this.#season.error > CREDIBLE_SHARE * this.#levels.error) return;
+    const { expected, sd, size } = this;
+    this.#compare(value, season, Math.max(this.#season.spread, SEASON_SPREAD_SHARE * this.#season.error));
+    if (Math.abs(this.size) > Math.abs(size)) [this.expected, this.sd, this.size] = [expected, sd, size];
+  }
+
+  #compare(value: number, expected: number, spread: number): void {
+    const words = this.#words;
+    this.expected = expected;
     this.sd = Math.max(
       SD_PER_MEAN_DEVIATION * spread,
       LONG_SD_SHARE * Math.sqrt(words[LONG_VARIANCE] as number),
-      SD_RELATIVE_MIN * Math.abs(this.expected),
+      SD_RELATIVE_MIN * Math.abs(expected),
       SD_MIN,
     );
     const still = words[STILL] as number;
     if (still > WHOLE_SHARE && still < STILL_SHARE) this.sd = Math.max(this.sd, this.#finest);
-    this.size = (words[COUNT] as number) < 5 ? 0 : (value - this.expected) / this.sd;
+    this.size = (words[COUNT] as number) < 5 ? 0 : (value - expected) / this.sd;
+  }
+
+  /** The sd that values which are looked at together have at least: of whole numbers about nothing; 0 for others. */
+  get leastSd(): number {
+    return this.#countsNothing ? ONE_SD : 0;
+  }
+
+  get #countsNothing(): boolean {
+    return Math.abs(this.#levels.expected) < NOTHING && this.#words[FRACTION] === 0;
   }
 
   /** The sd that a series of whole numbers has at least. */
@@ -179,7 +205,8 @@ export class DepartureDetector {
   #weigh({ intervalMs, caution, streams }: ValueMoment): void {
     const size = Math.abs(this.size);
     this.bar = DEPARTURE_MIN * caution;
-    if ((this.#words[COUNT] as number) < DEPARTING_VALUES) this.evidence = 0;
+    const isOne = this.#countsNothing && size * this.sd < DEPARTING_COUNT;
+    if (isOne || (this.#words[COUNT] as number) < DEPARTING_VALUES) this.evidence = 0;
     else {
       if (size >= this.bar) {
         const tail = this.size < 0 ? this.#below : this.#above;
@@ -234,9 +261,10 @@ export class DepartureDetector {
   #end(timeMs: number, value: number, isAccepted: boolean, { intervalMs, newestMean, hour }: ValueMoment): void {
     const words = this.#words;
     const [from, to] = [words[FROM] as number, words[TO] as number];
+    const endedMs = timeMs - (NEAR_VALUES - 1) * intervalMs;
     this.#known.add({
       startedMs: words[STARTED] as number,
-      endedMs: timeMs - (NEAR_VALUES - 1) * intervalMs,
+      endedMs,
       side: words[SIDE] as number,
       from,
       to,
@@ -244,6 +272,9 @@ export class DepartureDetector {
       peakValue: words[PEAK_VALUE] as number,
       hasStayed: isAccepted || Math.abs(value - to) < Math.abs(value - from) / 2,
     });
+    // What was told and ended by itself before anybody could have looked tells of a tail that is heavy; of any other it was an incident.
+    const tail = words[SIDE] === -1 ? this.#below : this.#above;
+    if (words[STATE] === DEPARTED && endedMs - (words[STARTED] as number) <= SHORT_MS && tail.isHeavy) tail.add(words[PEAK] as number);
     words[STATE] = AT_REST;
     if (isAccepted) this.#levels.settle(newestMean, hour);
   }
@@ -273,6 +304,7 @@ export class DepartureDetector {
     const words = this.#words;
     const step = Math.abs(value - (words[PREVIOUS] as number));
     words[PREVIOUS] = value;
+    if (!Number.isInteger(value)) words[FRACTION] = 1;
     if (count === 1) return;
     words[STILL] = mix(words[STILL] as number, step === 0 ? 1 : 0, Math.max(STILL_WEIGHT, 1 / count));
     const usual = words[STEP] as number;

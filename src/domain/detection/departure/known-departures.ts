@@ -25,7 +25,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 const REMEMBERED_MS = 14 * DAY_MS;
 /** Over so soon, a departure has ended by itself before anybody could have looked. */
-const SHORT_MS = 20 * MINUTE_MS;
+export const SHORT_MS = 20 * MINUTE_MS;
 /** A series that has done so twice, each within this time of the one before, is one that does so. */
 const SHORT_REMEMBERED_MS = 20 * HOUR_MS;
 const SHORT_MIN = 2;
@@ -37,7 +37,9 @@ const CLOCK_MS = [HOUR_MS, DAY_MS, 7 * DAY_MS];
 const PERIODS_BACK_MAX = 3;
 const VALUES_PER_PERIOD_MIN = 50;
 const PERIOD_SLACK = 0.01;
-/** A step is one before if both of its levels are as near as that share of it, or three standard deviations. */
+/** What has lasted so long was the level of its time: the way back from it is as little news as a step that comes again. */
+const LONG_MS = 6 * HOUR_MS;
+/** A step is one before, or the way back from a long one, if both of its levels are as near as that share of it, or three standard deviations. */
 const STEP_SLACK = 0.07;
 const STEP_SLACK_SDS = 3;
 
@@ -97,8 +99,8 @@ export class KnownDepartures {
       const age = of.timeMs - (this.#words[i * DEPARTURE_WORDS + TIME] as number);
       if (age > REMEMBERED_MS || age < 0) continue;
       if (of.value !== 0 && this.#isSameStep(i, of)) return { reason: "known_step", lastsMs: 0 };
-      if (!this.#isLike(i, of) || !comesBack(age, of.intervalMs)) continue;
       const lastedMs = Math.abs(this.#numbers[2 * i * DEPARTURE_WORDS + FIRST_NUMBER + LASTED] as number);
+      if (!this.#isLike(i, of) || !comesBack(age, lastedMs, of.intervalMs)) continue;
       return { reason: "recurring", lastsMs: LONGER * lastedMs + LONGER_INTERVALS * of.intervalMs };
     }
     return null;
@@ -163,7 +165,9 @@ export class KnownDepartures {
     if ((this.#numbers[number + LASTED] as number) >= 0) return false;
     const [from, to] = [this.#numbers[number + FROM] as number, this.#numbers[number + TO] as number];
     const slack = Math.max(STEP_SLACK_SDS * sd, STEP_SLACK * Math.abs(to - from));
-    return Math.abs(value - to) <= slack && Math.abs(expected - from) <= slack;
+    const isThere = Math.abs(value - to) <= slack && Math.abs(expected - from) <= slack;
+    const isBack = Math.abs(value - from) <= slack && Math.abs(expected - to) <= slack;
+    return isThere || (isBack && (this.#numbers[number + LASTED] as number) <= -LONG_MS);
   }
 
   #isLike(i: number, { side, size }: Departure): boolean {
@@ -176,12 +180,13 @@ function shortAt(side: number): number {
   return SHORT_AT + (side < 0 ? SHORT_WORDS : 0);
 }
 
-/** Whether a departure so long ago is one, two or three periods of a clock or calendar back. */
-function comesBack(ageMs: number, intervalMs: number): boolean {
+/** Whether it is one, two or three periods of a clock or calendar since a departure went on that began so long ago. */
+function comesBack(ageMs: number, lastedMs: number, intervalMs: number): boolean {
   return CLOCK_MS.some((period) => {
     if (period < VALUES_PER_PERIOD_MIN * intervalMs) return false;
-    const periods = Math.round(ageMs / period);
-    const off = Math.abs(ageMs - periods * period);
-    return periods >= 1 && periods <= PERIODS_BACK_MAX && off <= Math.max(1.01 * intervalMs, PERIOD_SLACK * period);
+    const slack = Math.max(1.01 * intervalMs, PERIOD_SLACK * period);
+    const periods = Math.floor((ageMs + slack) / period);
+    const off = ageMs - periods * period;
+    return periods >= 1 && periods <= PERIODS_BACK_MAX && off <= Math.min(lastedMs, SHORT_MS) + slack;
   });
 }

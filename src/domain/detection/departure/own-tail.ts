@@ -14,6 +14,8 @@ const TAIL_MIN = 3;
 /** Hill's exponent of a few values says little: noise that looks bounded is not taken for bounded, nor one outlier for a tail without end. */
 const EXPONENT_MIN = 0.2;
 const EXPONENT_MAX = 1;
+/** From here on a tail counts as heavy: of moments higher than the third there are none. */
+const HEAVY_EXPONENT = 1 / 3;
 /** What was long ago fades: by half in a month of minutes. */
 const FADED_VALUES = 1_024;
 const FADED_SHARE = 0.985;
@@ -55,15 +57,26 @@ export class OwnTail {
     for (let i = 0; i < LARGEST; i++) this.#largest[i] = FADED_SHARE * (this.#largest[i] as number);
   }
 
+  /** Whether the tail is that of a power, not of noise; false where too few are known. */
+  get isHeavy(): boolean {
+    const last = this.#largest[LARGEST - 1] as number;
+    return this.#words[LENGTH] === LARGEST && last > 0 && this.#exponent(LARGEST, last) >= HEAVY_EXPONENT;
+  }
+
+  /** Hill's, of the largest so many, down to `last`. */
+  #exponent(used: number, last: number): number {
+    let sum = 0;
+    for (let i = 0; i < used - 1; i++) sum += Math.log((this.#largest[i] as number) / last);
+    return sum / (used - 1);
+  }
+
   /** What the series passes with this probability per value; 0 where too few are known. */
   passedWith(probability: number): number {
     const count = Math.min(COUNT_MAX, this.#words[COUNT] as number);
     const used = Math.min(this.#words[LENGTH] as number, Math.max(TAIL_MIN, Math.floor(count * TAIL_SHARE)));
     const last = this.#largest[used - 1] ?? 0;
     if (used < TAIL_MIN || last <= 0) return 0;
-    let sum = 0;
-    for (let i = 0; i < used - 1; i++) sum += Math.log((this.#largest[i] as number) / last);
-    const exponent = Math.min(EXPONENT_MAX, Math.max(EXPONENT_MIN, sum / (used - 1)));
+    const exponent = Math.min(EXPONENT_MAX, Math.max(EXPONENT_MIN, this.#exponent(used, last)));
     const passed = last * Math.max(1, used / (count * probability)) ** exponent;
     return Math.min(LARGEST_TIMES_MAX * (this.#largest[0] as number), passed);
   }

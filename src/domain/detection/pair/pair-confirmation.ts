@@ -65,22 +65,22 @@ export class PairConfirmation {
     this.#values = values;
   }
 
-  /** Judges the newest of the values, which are finite, and takes it in. `historySd` is that of the pair's whole history. */
-  observe(historySd: number): void {
+  /** Judges the newest of the values, which are finite, and takes it in. `historySd` is that of the pair's whole history, `sdMin` the least that one may be. */
+  observe(historySd: number, sdMin = SD_MIN): void {
     const { count, newest } = this.#values;
     if (count === 1) this.#words[LEVEL] = newest;
     this.alone = 0;
     this.shared = 0;
     this.side = 0;
-    if (count > CONFIRMING_VALUES) this.#judge(historySd, count > MATURE_VALUES ? 1 : YOUNG_BAR);
+    if (count > CONFIRMING_VALUES) this.#judge(historySd, count > MATURE_VALUES ? 1 : YOUNG_BAR, Math.max(SD_MIN, sdMin));
     this.#learn(count, newest);
   }
 
-  #judge(historySd: number, bar: number): void {
+  #judge(historySd: number, bar: number, sdMin: number): void {
     const level = this.#words[LEVEL] as number;
     const spread = this.#words[SPREAD] as number;
     const step = this.#words[STEP] as number;
-    const sd = Math.max(SD_PER_MEAN_DEVIATION * spread, HISTORY_SD_SHARE * historySd, SD_RELATIVE_MIN * Math.abs(level), SD_MIN);
+    const sd = Math.max(SD_PER_MEAN_DEVIATION * spread, HISTORY_SD_SHARE * historySd, SD_RELATIVE_MIN * Math.abs(level), sdMin);
     let sum = 0;
     let low = Number.POSITIVE_INFINITY;
     let high = Number.NEGATIVE_INFINITY;
@@ -101,7 +101,7 @@ export class PairConfirmation {
       this.#agreed() / SHIFT_ALONE,
     );
     const shared = Math.abs(sum) / WIDTH / MEAN_SHARED;
-    const burst = step > 0 ? this.#meanStep(Math.max(step, SD_MIN) / sd) : 0;
+    const burst = step > 0 ? this.#meanStep(Math.max(step, sdMin) / sd) : 0;
     if (burst / BURST_SHARED > shared && burst / BURST_ALONE > alone) this.side = 0;
     this.alone = Math.max(alone, burst / BURST_ALONE) / bar;
     this.shared = Math.max(shared, burst / BURST_SHARED) / bar;

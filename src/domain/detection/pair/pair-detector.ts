@@ -5,7 +5,7 @@ import { anomalyScore } from "../anomaly-score.ts";
 import { DEPARTURE_DETECTOR_WORDS, DepartureDetector } from "../departure/departure-detector.ts";
 import type { KnownReason } from "../departure/known-departures.ts";
 import { OWN_TAIL_WORDS, OwnTail } from "../departure/own-tail.ts";
-import { shareOfOne } from "../departure/page-budget.ts";
+import { PAGES_A_DAY, shareOfOne } from "../departure/page-budget.ts";
 import { AlertGate, GATE_WORDS, type GateStep } from "../gates/alert-gate.ts";
 import { DriftingMoments, MOMENTS_WORDS } from "../rolling/drifting-moments.ts";
 import { RECENT_VALUES, RECENT_WORDS, RecentValues } from "../rolling/recent-values.ts";
@@ -14,6 +14,7 @@ import { INTERVAL_WORDS, UsualInterval } from "../rolling/usual-interval.ts";
 import { HOUR_PROFILE_WORDS, HourProfile } from "../seasonal/hour-profile.ts";
 import { type OffsetMs, UTC_OFFSET } from "../seasonal/time-zone-hours.ts";
 import { equivalentZ, normalQuantile, studentQuantile } from "../tail-probability.ts";
+import { EvidenceRise, RISE_WORDS } from "./evidence-rise.ts";
 import { CONFIRMATION_WORDS, PairConfirmation } from "./pair-confirmation.ts";
 
 const HOUR_MS = 3_600_000;
@@ -72,17 +73,12 @@ const HIGH_LEVELS_A_DAY = 1.5;
 const HIGH_LEVELS_EXPONENT = 1.6;
 const SINGLE_LEVELS_A_DAY = 0.1;
 
-/** What lasts: its evidence, the tail of that, the highest of the stretch at hand; when it rose, when it was there last, and whether people were told. */
-const LASTING_WORDS = CONFIRMATION_WORDS + OWN_TAIL_WORDS + 4;
+/** What lasts: its evidence, the tail of that, the highest of the stretch at hand, and when it rose. */
+const LASTING_WORDS = CONFIRMATION_WORDS + OWN_TAIL_WORDS + 1 + 2 * RISE_WORDS;
 /** Evidence of values that overlap is one: the highest of so many in a row is what counts for the tail, and the stretch at hand does not speak against itself. */
 const LASTING_STRETCH = 12;
 /** Stretches before which their tail says nothing. */
 const LASTING_STRETCHES_MIN = 24;
-/** How often a day a series may have such evidence by itself. */
-const LASTING_A_DAY = 0.1;
-/** People are told of what lasts in the first so many intervals of it; again after as many without it, or after so many where they were told. */
-const LASTING_REPORTED_INTERVALS = 12;
-const LASTING_REST_INTERVALS = 60;
 /** Streams of a service whose evidence is taken as it is; with more of them the bars are higher by as many times. */
 const LASTING_STREAMS = 4;
 
@@ -188,7 +184,8 @@ export class PairDetector {
   readonly #levelPeak: Float64Array;
   readonly #lasting: PairConfirmation;
   readonly #lastingTail: OwnTail;
-  readonly #lastingRise: Float64Array;
+  readonly #aloneRise: EvidenceRise;
+  readonly #sharedRise: EvidenceRise;
   readonly #lastingPeak: Float64Array;
   readonly #offsetMs: OffsetMs;
   readonly #verdict = new PairVerdict();
@@ -223,7 +220,8 @@ export class PairDetector {
     this.#levelPeak = take(1);
     this.#lasting = new PairConfirmation(take(CONFIRMATION_WORDS), this.#values);
     this.#lastingTail = new OwnTail(take(OWN_TAIL_WORDS));
-    this.#lastingRise = take(3);
+    this.#aloneRise = new EvidenceRise(take(RISE_WORDS));
+    this.#sharedRise = new EvidenceRise(take(RISE_WORDS));
     this.#lastingPeak = take(1);
     this.#offsetMs = offsetMs;
   }
@@ -265,7 +263,7 @@ export class PairDetector {
       caution: (caution * zThreshold) / Z_THRESHOLD_DEFAULT,
       streams,
     });
-    this.#lasting.observe(this.#valueMoments.count === 0 ? 0 : this.#valueMoments.sd);
+    this.#lasting.observe(this.#valueMoments.count === 0 ? 0 : this.#valueMoments.sd, this.departure.leastSd);
     this.#observeLevel(value, value - verdict.expected);
     const isIncident = this.#gate.isFiring && timeMs - this.#gate.openedMs < INCIDENT_MS;
     if (!isIncident && !this.departure.isOpen) this.#profile.add(localMs, value, this.#interval.ms);
@@ -276,12 +274,12 @@ export class PairDetector {
     verdict.evidence = Math.max(level, Math.min(level / SUPPORTED_LEVEL, verdict.spike / bars.spike));
     verdict.bar = this.#gate.bar;
     verdict.gate = this.#gate.step(timeMs, verdict.evidence, this.#interval.ms, isLearning);
-    this.#conclude(timeMs, value, wasFiring, around);
+    this.#conclude(timeMs, value, wasFiring, around, !Number.isNaN(hour));
     return verdict;
   }
 
   /** What level and departure say together. */
-  #conclude(timeMs: number, value: number, wasFiring: boolean, around: PairSurroundings): void {
+  #conclude(timeMs: number, value: number, wasFiring: boolean, around: PairSurroundings, isHourKnown: boolean): void {
     const verdict = this.#verdict;
     const { departure } = this;
     verdict.isFiring = this.isFiring;
@@ -293,7 +291,7 @@ export class PairDetector {
     verdict.departedSd = departure.sd;
     verdict.departedBar = departure.bar;
     if (departure.opened) verdict.side = departure.size < 0 ? -1 : 1;
-    verdict.tells = departure.opened || (verdict.gate.isFiring && this.#isShared(timeMs, around));
+    verdict.tells = departure.opened || (verdict.gate.isFiring && this.#isShared(timeMs, around, isHourKnown));
     verdict.shares = false;
     this.#observeLasting(timeMs, value, around);
     this.#learnTail();
@@ -305,23 +303,16 @@ export class PairDetector {
     const { ms } = this.#interval;
     const factor = (Math.max(1, streams / LASTING_STREAMS) * zThreshold) / Z_THRESHOLD_DEFAULT;
     const [alone, shared] = [this.#lasting.alone / factor, this.#lasting.shared / factor];
-    if (Math.max(alone, shared) >= 1) {
-      const rise = this.#lastingRise;
-      const isQuiet = timeMs - (rise[1] as number) > LASTING_REPORTED_INTERVALS * ms && rise[2] !== 1;
-      if (isQuiet || timeMs - (rise[0] as number) > LASTING_REST_INTERVALS * ms) {
-        rise[0] = timeMs;
-        rise[2] = 0;
-      }
-      rise[1] = timeMs;
-      const isNew = timeMs - (rise[0] as number) <= LASTING_REPORTED_INTERVALS * ms;
-      if (isNew && !verdict.tells && !this.#isBusy(timeMs) && !this.departure.wouldBeKnown(timeMs, value, ms)) {
-        const isKnown = this.count >= LASTING_STRETCHES_MIN * LASTING_STRETCH;
-        const tail = isKnown ? this.#lastingTail.passedWith((LASTING_A_DAY * LASTING_STRETCH * ms) / DAY_MS) : 0;
-        verdict.tells = alone >= Math.max(1, tail);
-        verdict.shares = shared >= 1;
-        if (verdict.tells) rise[2] = 1;
-        if (this.#lasting.side !== 0 && (verdict.tells || verdict.shares)) verdict.side = this.#lasting.side;
-      }
+    const isAloneNews = alone >= 1 && this.#aloneRise.isNews(timeMs, ms);
+    const isSharedNews = shared >= 1 && this.#sharedRise.isNews(timeMs, ms);
+    const isNews = (isAloneNews || isSharedNews) && !verdict.tells && !this.#isBusy(timeMs);
+    if (isNews && !this.departure.wouldBeKnown(timeMs, value, ms)) {
+      const isKnown = this.count >= LASTING_STRETCHES_MIN * LASTING_STRETCH;
+      const tail = isKnown ? this.#lastingTail.passedWith((PAGES_A_DAY * LASTING_STRETCH * ms) / DAY_MS) : 0;
+      verdict.tells = isAloneNews && alone >= tail;
+      verdict.shares = isSharedNews;
+      if (verdict.tells) this.#aloneRise.tell();
+      if (this.#lasting.side !== 0 && (verdict.tells || verdict.shares)) verdict.side = this.#lasting.side;
     }
     if (!this.departure.isOpen) this.#lastingPeak[0] = Math.max(this.#lastingPeak[0] as number, alone);
     if (this.count % LASTING_STRETCH !== 0) return;
@@ -345,7 +336,8 @@ export class PairDetector {
   }
 
   /** Whether a level that has come into excursion lately is that of most of its values, and not of a few far ones. */
-  #isShared(timeMs: number, { streams, zThreshold }: PairSurroundings): boolean {
+  #isShared(timeMs: number, { streams, zThreshold }: PairSurroundings, isHourKnown: boolean): boolean {
+    if (this.#verdict.isSeasonal && !isHourKnown) return false;
     const { side, usual, scale, levelBar, width, evidence } = this.#verdict;
     const { ms } = this.#interval;
     if (evidence < 1 || timeMs - this.#gate.openedMs > RECENT_VALUES * ms) return false;

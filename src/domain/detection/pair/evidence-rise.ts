@@ -1,0 +1,38 @@
+// Whether evidence that goes on is still news: for a while after it has risen, and again once it was gone for as long, or long after people were told of it.
+
+/** Numbers of state: when it rose, when it was there last, and whether people were told. */
+export const RISE_WORDS = 3;
+const ROSE = 0;
+const LAST = 1;
+const REPORTED = 2;
+
+/** Intervals from its rise in which evidence is news; without it for as long, the next is. */
+const NEWS_INTERVALS = 12;
+/** Intervals after a rise that was told, before which the next is none. */
+const REST_INTERVALS = 60;
+
+/** Over caller-owned state of RISE_WORDS numbers, all 0 at the start. */
+export class EvidenceRise {
+  readonly #words: Float64Array;
+
+  constructor(words: Float64Array) {
+    this.#words = words;
+  }
+
+  /** Takes that the evidence is there at this time; whether it is news. */
+  isNews(timeMs: number, intervalMs: number): boolean {
+    const words = this.#words;
+    const isNew = timeMs - (words[LAST] as number) > NEWS_INTERVALS * intervalMs && words[REPORTED] !== 1;
+    if (isNew || timeMs - (words[ROSE] as number) > REST_INTERVALS * intervalMs) {
+      words[ROSE] = timeMs;
+      words[REPORTED] = 0;
+    }
+    words[LAST] = timeMs;
+    return timeMs - (words[ROSE] as number) <= NEWS_INTERVALS * intervalMs;
+  }
+
+  /** People were told. */
+  tell(): void {
+    this.#words[REPORTED] = 1;
+  }
+}

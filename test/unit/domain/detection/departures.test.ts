@@ -1,0 +1,163 @@
+// What is a departure of a series and what is none: its own tail, what it has done before, seasons that it shows, and counts of what hardly ever happens.
+import { describe, expect, it } from "vitest";
+import { KNOWN_DEPARTURES_WORDS, KnownDepartures } from "../../../../src/domain/detection/departure/known-departures.ts";
+import { OWN_TAIL_WORDS, OwnTail } from "../../../../src/domain/detection/departure/own-tail.ts";
+import { EvidenceRise, RISE_WORDS } from "../../../../src/domain/detection/pair/evidence-rise.ts";
+import { PairDetector } from "../../../../src/domain/detection/pair/pair-detector.ts";
+import { generator } from "../../../support/generator.ts";
+
+const START = Date.UTC(2026, 0, 5);
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+/** Minutes in which people would be told. */
+function reported(values: readonly number[], intervalMs = MINUTE): number[] {
+  const detector = new PairDetector();
+  return values.flatMap((value, place) => (detector.observe(START + place * intervalMs, value).tells ? [place] : []));
+}
+
+const noise = (count: number, seed = 1, level = 100): number[] => {
+  const { normal } = generator(seed);
+  return Array.from({ length: count }, () => level + normal());
+};
+
+describe("the tail of a series", () => {
+  const tailOf = (sizes: readonly number[]): OwnTail => {
+    const tail = new OwnTail(new Float64Array(OWN_TAIL_WORDS));
+    for (const size of sizes) tail.add(size);
+    return tail;
+  };
+  const { normal, uniform } = generator(7);
+  const light = Array.from({ length: 20_000 }, () => Math.abs(normal()));
+  const heavy = Array.from({ length: 20_000 }, () => (1 - uniform()) ** (-1 / 2.5));
+
+  it("is extrapolated to what is passed once in so many values: light as such, heavy as heavy", () => {
+    expect(tailOf(light).passedWith(1e-5)).toBeGreaterThan(4);
+    expect(tailOf(light).passedWith(1e-5)).toBeLessThan(8);
+    expect(tailOf(heavy).passedWith(1e-5)).toBeGreaterThan(60);
+    expect(tailOf(heavy).passedWith(1e-5)).toBeLessThan(180);
+    expect([tailOf(light).isHeavy, tailOf(heavy.map((size) => size ** 2)).isHeavy]).toEqual([false, true]);
+  });
+
+  it("asks for no more than three times what was ever seen, and for nothing where too little was", () => {
+    const event = [...light.slice(0, 500), 6, 6.5, 6.2, 6.4, 6.6];
+    expect(tailOf(event).passedWith(1e-9)).toBeCloseTo(3 * 6.6, 4);
+    expect(tailOf([1, 2]).passedWith(1e-3)).toBe(0);
+  });
+
+  it("forgets: a month of minutes later half of a departure is left", () => {
+    const tail = tailOf(Array(12).fill(10));
+    const before = tail.passedWith(0.5);
+    for (let value = 0; value < 43_200; value++) tail.add(0);
+    expect(tail.passedWith(0.5)).toBeGreaterThan(0.45 * before);
+    expect(tail.passedWith(0.5)).toBeLessThan(0.65 * before);
+  });
+});
+
+describe("departures that are no news", () => {
+  const of = (timeMs: number, value: number, change = {}) => ({
+    timeMs,
+    value,
+    expected: 10,
+    sd: 1,
+    size: Math.abs(value - 10),
+    side: Math.sign(value - 10),
+    intervalMs: MINUTE,
+    hasLevels: false,
+    ...change,
+  });
+  const ended = (startedMs: number, minutes: number, change = {}) => ({
+    startedMs,
+    endedMs: startedMs + minutes * MINUTE,
+    side: 1,
+    from: 10,
+    to: 30,
+    peak: 20,
+    peakValue: 20,
+    hasStayed: false,
+    ...change,
+  });
+  const known = () => new KnownDepartures(new Float64Array(KNOWN_DEPARTURES_WORDS));
+
+  it("come back an hour, a day or a week later, in the minutes in which they went on then, and not in between", () => {
+    const departures = known();
+    departures.add(ended(START, 3));
+    const reasonAt = (minutes: number) => departures.find(of(START + minutes * MINUTE, 30))?.reason ?? null;
+    expect([reasonAt(60), reasonAt(62), reasonAt(1440), reasonAt(7 * 1440)]).toEqual(Array(4).fill("recurring"));
+    expect([reasonAt(30), reasonAt(90), reasonAt(1440 - 400)]).toEqual([null, null, null]);
+    expect(departures.find(of(START + HOUR, 60))).toBeNull();
+  });
+
+  it("are short, like two before within 20 hours; one before is not enough", () => {
+    const departures = known();
+    departures.add(ended(START, 5));
+    expect(departures.find(of(START + 5.5 * HOUR, 30))).toBeNull();
+    departures.add(ended(START + 5.5 * HOUR, 5));
+    expect(departures.find(of(START + 9.4 * HOUR, 30))?.reason).toBe("short_lived");
+    expect(departures.find(of(START + 40.4 * HOUR, 30))).toBeNull();
+  });
+
+  it("are steps that the series has taken before, and the way back from what was its level for long", () => {
+    const departures = known();
+    departures.add(ended(START, 400, { hasStayed: true }));
+    expect(departures.find(of(START + 50.4 * HOUR, 30))?.reason).toBe("known_step");
+    expect(departures.find(of(START + 50.4 * HOUR, 10, { expected: 30, size: 20, side: -1 }))?.reason).toBe("known_step");
+    expect(departures.find(of(START + 50.4 * HOUR, 0, { expected: 30, size: 30, side: -1 }))).toBeNull();
+    expect(departures.find(of(START + 15 * 24 * HOUR, 30))).toBeNull();
+  });
+});
+
+describe("people are told", () => {
+  it("of one severe value of a series that is known, at once, at any interval from a second to a day", () => {
+    for (const intervalMs of [1000, 10_000, MINUTE, 5 * MINUTE, HOUR, 24 * HOUR]) {
+      const values = [...noise(3000, 2), 140, ...noise(3, 3)];
+      // One in a hundred days, as far as chance goes.
+      expect(reported(values.slice(0, 3000), intervalMs).length).toBeLessThan(1 + (3000 * intervalMs) / (100 * 24 * HOUR));
+      expect(reported(values, intervalMs).filter((place) => place >= 3000)).toEqual([3000]);
+    }
+  });
+
+  it("of the same shift after 20, 40, 60 and 119 values, once", () => {
+    for (const before of [20, 40, 60, 119]) {
+      const shift = [...noise(before, 4), ...noise(120, 5, 120)];
+      expect([before, reported(shift)]).toEqual([before, [before]]);
+    }
+  });
+
+  it("not of noise, a single error in quiet traffic, or a step that a few levels take as they always have", () => {
+    expect(reported(noise(5000, 6))).toEqual([]);
+    const errors = Array.from({ length: 4000 }, (_, minute) => (minute % 171 === 170 ? 1 : 0));
+    expect(reported(errors)).toEqual([]);
+    const replicas = Array.from({ length: 6000 }, (_, minute) => (Math.floor(minute / 700) % 2 === 0 ? 3 : 4));
+    expect(reported(replicas)).toEqual([700]);
+    expect(reported([...replicas, 0, 0])).toEqual([700, 6000]);
+  });
+
+  it("not of a job that runs each hour, after its first times, and of one that does not end", () => {
+    const { normal } = generator(8);
+    const job = (minute: number) => (minute % 60 < 3 ? 205 : 5) + normal();
+    const values = Array.from({ length: 5 * 1440 }, (_, minute) => job(minute));
+    expect(reported(values).filter((minute) => minute > 240)).toEqual([]);
+    const stuck = Array.from({ length: 20 }, () => 205 + normal());
+    expect(reported([...values, ...stuck]).filter((minute) => minute > 240)[0]).toBe(values.length + 5);
+  });
+
+  it("never of a constant that moves by a thousandth of itself", () => {
+    expect(reported([...Array(600).fill(1000), ...Array(60).fill(1001)])).toEqual([]);
+  });
+});
+
+describe("evidence that goes on", () => {
+  it("is news for twelve intervals; again after twelve without it, or 60 after a rise that was told", () => {
+    const newsAt = (minutes: readonly number[], isReported: boolean) => {
+      const rise = new EvidenceRise(new Float64Array(RISE_WORDS));
+      return minutes.filter((minute) => {
+        const isNews = rise.isNews(START + minute * MINUTE, MINUTE);
+        if (isNews && isReported) rise.tell();
+        return isNews;
+      });
+    };
+    expect(newsAt([0, 6, 12, 13, 20, 33], false)).toEqual([0, 6, 12, 33]);
+    expect(newsAt([0, 6, 13, 33, 60, 61], true)).toEqual([0, 6, 61]);
+  });
+});
