@@ -50,7 +50,6 @@ const inside = [
       { from: "usage/billing-handler", to: "access/tenant-book" },
       { from: "alerts/held-alerts", to: "watchdog/watchdog" },
       { from: "alerts/ledger-handler", to: "backtest/moment-layers" },
-      { from: "loop/pacer", to: "coordinator" },
     ],
   },
   {

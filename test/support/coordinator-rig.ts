@@ -1,7 +1,9 @@
 // A coordinator over memory stores, with engines that hold what a test gives them and a clock that a test moves.
 
-import { Coordinator, type CoordinatorOptions, type StepReport } from "../../src/actors/coordinator/coordinator.ts";
+import { Coordinator } from "../../src/actors/coordinator/coordinator.ts";
+import type { CoordinatorOptions } from "../../src/actors/coordinator/coordinator-options.ts";
 import type { EngineLink } from "../../src/actors/coordinator/engines/engine-client.ts";
+import type { StepReport } from "../../src/actors/coordinator/loop/rounds.ts";
 import type { LogFloor } from "../../src/actors/coordinator/state/log-coverage.ts";
 import { CONTROL_TABLES, SERIES_TABLES } from "../../src/actors/coordinator/state/tables.ts";
 import type { FaultKeeper } from "../../src/actors/coordinator/status/data-faults.ts";

@@ -26,7 +26,8 @@ import type { TrainingResult } from "../../domain/detection/multivariate/service
 import type { TrainingInput } from "../../domain/detection/multivariate/training-input.ts";
 import type { NotifierCommand, NotifierReport } from "../../domain/notification/notifier-messages.ts";
 import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
-import { Coordinator, type CoordinatorOptions } from "./coordinator.ts";
+import { Coordinator } from "./coordinator.ts";
+import type { CoordinatorOptions } from "./coordinator-options.ts";
 import { EngineThreadLink } from "./engines/engine-thread-link.ts";
 import type { DiskMeasure } from "./loop/disk-usage.ts";
 import { eventChunks } from "./loop/event-chunks.ts";

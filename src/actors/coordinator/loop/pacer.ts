@@ -2,7 +2,7 @@
 // costs about the same for one frame as for ten, and what engines, front and commits need of the processor they take from each other.
 import { COMMIT_GATHER_MS_MAX, COMMIT_GATHER_MS_MIN } from "../../../core/config/limits.ts";
 import type { AwaitedFrames } from "../../../core/protocol/coordinator-frame.ts";
-import type { StepReport } from "../coordinator.ts";
+import type { StepReport } from "./rounds.ts";
 
 /** What is paced, and its clock. */
 export interface PacerDependencies {

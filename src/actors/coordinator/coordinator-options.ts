@@ -1,0 +1,78 @@
+// What a coordinator is configured with, and the world around it.
+import type { KeyValueStore } from "../../adapters/storage/key-value-store.ts";
+import type { CoordinatorMessage } from "../../core/protocol/query.ts";
+import type { TrainingResult } from "../../domain/detection/multivariate/service-training.ts";
+import type { TrainingInput } from "../../domain/detection/multivariate/training-input.ts";
+import type { FieldExclusions } from "../../domain/series/field-exclusions.ts";
+import type { ControlCommitterDependencies } from "./commits/control-committer.ts";
+import type { EngineLink } from "./engines/engine-client.ts";
+import type { DiskMeasure } from "./loop/disk-usage.ts";
+import type { NotificationOptions } from "./notification/routes.ts";
+import type { DetectionOptions } from "./queries/query-context.ts";
+import type { CoordinatorSharesOptions } from "./state/coordinator-shares.ts";
+import type { LogFloor } from "./state/log-coverage.ts";
+import type { DataFaultsDependencies } from "./status/data-faults.ts";
+
+/** Settings, and bounds that a test may narrow. */
+export interface CoordinatorOptions extends DetectionOptions {
+  readonly version: string;
+  /** WATCHDOG_Z_SCORE_THRESHOLD, WATCHDOG_MIN_SAMPLES and WATCHDOG_WINDOW. */
+  readonly zThreshold: number;
+  readonly samplesMin: number;
+  /** WATCHDOG_RCA_COOLDOWN_MINUTES and ALERT_DEDUP_MAX_AGE_MINUTES; the contract's defaults where they are not given. */
+  readonly rcaCooldownMinutes?: number;
+  readonly dedupMaxAgeMinutes?: number;
+  readonly window: number;
+  /** LOG_FIELD_EXCLUSIONS; none where they are not given. */
+  readonly exclusions?: FieldExclusions;
+  /** RETENTION_DAYS and RETENTION_RAW_DAYS in ms. */
+  readonly retentionMs: number;
+  readonly rawRetentionMs: number;
+  /** AUDIT_RETENTION_DAYS in ms; a year where it is not given. */
+  readonly auditRetentionMs?: number;
+  readonly auditRowsMax?: number;
+  /** DISK_LIMIT_GIB in bytes; none where it is not given. */
+  readonly diskLimitBytes?: number;
+  /** VECTORIZER_INTERVAL_SECONDS in ms; no pillar is scored where it is not given. */
+  readonly vectorizerIntervalMs?: number;
+  /** No cycle of the Watchdog runs where it is not given. */
+  readonly watchdogIntervalMs?: number;
+  /** WATCHDOG_WARMUP_MINUTES; as it is by default where it is not given. */
+  readonly warmUpMinutes?: number;
+  readonly anomaliesMax?: number;
+  readonly alertsMax?: number;
+  readonly episodesMax?: number;
+  readonly deadLetterBytesMax?: number;
+  readonly sharedLimits?: CoordinatorSharesOptions["sharedLimits"];
+  /** Notifiers without their secrets; nobody is told where it is not given. */
+  readonly notification?: NotificationOptions;
+  /** How long frames for `series` may gather; not at all where it is not given. */
+  readonly seriesRestMs?: number;
+  /** Whether main words summaries (LLM_BASE_URL); by rule where it is not given. */
+  readonly wordsSummaries?: boolean;
+}
+
+/** The world around the coordinator. */
+export interface CoordinatorDependencies
+  extends Pick<ControlCommitterDependencies & DataFaultsDependencies, "hasSubscribers" | "faultKeeper"> {
+  readonly controlStore: KeyValueStore;
+  readonly seriesStore: KeyValueStore;
+  readonly engines: readonly EngineLink[];
+  /** Begins with one slot per name of COORDINATOR_COUNTERS. */
+  readonly counters: Float64Array;
+  nowMs(): number;
+  monotonicMs(): number;
+  emit(message: CoordinatorMessage): void;
+  observeLatencySeconds(seconds: number): void;
+  deleteLogSegments(floor: LogFloor): void | Promise<void>;
+  measureDisk(): DiskMeasure;
+  randomBytes(count: number): Uint8Array;
+  /** Resolves after a turn of the event loop. */
+  yieldTurn(): Promise<void>;
+  /** Resolves after so many milliseconds. */
+  sleep(ms: number): Promise<void>;
+  /** Has whoever steps do so: an edit was a step of its own, and it leaves more. */
+  wake?(): void;
+  /** Trains a service's model in another thread; where it is not given none is trained. */
+  train?(input: TrainingInput): Promise<TrainingResult>;
+}

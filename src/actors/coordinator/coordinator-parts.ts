@@ -1,0 +1,196 @@
+// The parts of a coordinator, made and tied together: what commits, what keeps, what runs in cycles, what answers.
+import { ALERTS_MAX, ANOMALIES_MAX } from "../../core/config/limits.ts";
+import { type EpisodeFrame, FRAME_VERDICT } from "../../core/protocol/coordinator-frame.ts";
+import type { Listeners } from "../../core/protocol/query.ts";
+import { logOf } from "../../core/telemetry/log-event.ts";
+import type { Anomaly } from "../../domain/anomaly/anomaly.ts";
+import { environmentSettings } from "../../domain/detection/watchdog-settings.ts";
+import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
+import { Changes } from "./access/changes.ts";
+import { liveSources } from "./alerts/live-sources.ts";
+import type { AnalysisRunner } from "./analysis/analysis-runner.ts";
+import type { EvidenceGathering } from "./analysis/evidence-gathering.ts";
+import { makeAnalysis } from "./analysis/make-analysis.ts";
+import { SummaryWording } from "./analysis/summary-wording.ts";
+import { ControlCommitter } from "./commits/control-committer.ts";
+import { FrameCommits } from "./commits/frame-commits.ts";
+import type { CoordinatorDependencies, CoordinatorOptions } from "./coordinator-options.ts";
+import { ReplayRunner } from "./dead-letters/replay-runner.ts";
+import { EngineClient } from "./engines/engine-client.ts";
+import { DiskUsage } from "./loop/disk-usage.ts";
+import { Retention } from "./loop/retention.ts";
+import { retentionOptions } from "./loop/retention-options.ts";
+import type { Rounds } from "./loop/rounds.ts";
+import { StoreGuard } from "./loop/store-guard.ts";
+import { storedNotices } from "./loop/stored-notices.ts";
+import { Outbox } from "./notification/outbox.ts";
+import { Vectorizer } from "./pillars/vectorizer.ts";
+import type { QueryContext } from "./queries/query-context.ts";
+import { QueryRunner } from "./queries/query-runner.ts";
+import { ColdStreamLoader } from "./series/cold/cold-stream-loader.ts";
+import { CommittedState } from "./state/committed-state.ts";
+import { CoordinatorCounters } from "./state/coordinator-counters.ts";
+import { DataFaults } from "./status/data-faults.ts";
+import { CyclePace } from "./watchdog/cycle-pace.ts";
+import { Watchdog } from "./watchdog/watchdog.ts";
+import { watchdogStages } from "./watchdog-stages.ts";
+
+/** What the parts ask of the rounds that step them. */
+export type Turns = Pick<Rounds, "edit" | "editControl" | "settle" | "isStopping" | "enginesReady" | "lastRunMs">;
+
+/** What stores: the state, the commits that change it, and what keeps the store in bounds. */
+type StoringParts = ReturnType<typeof storingParts>;
+/** What runs beside the commits, at a pace of its own. */
+type RunningParts = ReturnType<typeof runningParts>;
+
+/** The parts of one coordinator. */
+export interface CoordinatorParts extends Omit<StoringParts, "shared">, Omit<RunningParts, "gathering"> {
+  readonly runner: QueryRunner;
+  readonly listeners: Listeners;
+}
+
+/** Makes them. `turns` is asked for when the first of them has work, not before. */
+export function makeParts(options: CoordinatorOptions, dependencies: CoordinatorDependencies, turns: () => Turns): CoordinatorParts {
+  const late: { replay?: ReplayRunner; analysis?: AnalysisRunner } = {};
+  const { shared, ...storing } = storingParts(options, dependencies, late);
+  const engines = new EngineClient(dependencies.engines);
+  const { gathering, ...running } = runningParts(options, { ...shared, engines }, storing, turns);
+  Object.assign(late, { replay: running.replay, analysis: running.analysis });
+  const listeners: Listeners = { otlp: { state: "closed", port: 0 }, alerts: { state: "closed", port: 0 } };
+  const parts = { ...storing, ...running, listeners };
+  const context = queryContext(options, dependencies, { ...parts, gathering, engines }, turns);
+  return { ...parts, runner: new QueryRunner({ ...shared, context }) };
+}
+
+function storingParts(
+  options: CoordinatorOptions,
+  dependencies: CoordinatorDependencies,
+  late: { readonly replay?: ReplayRunner; readonly analysis?: AnalysisRunner },
+) {
+  const { engines, controlStore, seriesStore, emit } = dependencies;
+  const counters = new CoordinatorCounters(dependencies.counters);
+  const state = new CommittedState(
+    { control: controlStore, series: seriesStore },
+    { settings: environmentSettings(options), samplesMin: options.samplesMin },
+    { sharedLimits: options.sharedLimits, counters },
+    options.notification?.routing,
+  );
+  const coldLoader = new ColdStreamLoader(seriesStore, engines);
+  const log = logOf("store", (event) => emit({ type: "log", ...event }));
+  const shared = {
+    ...dependencies,
+    observeLatencySeconds: (seconds: number) => {
+      dependencies.observeLatencySeconds(seconds);
+      late.replay?.observeLatency(seconds);
+    },
+    paging: liveSources(state, { startedAtMs: dependencies.nowMs(), warmUpMinutes: options.warmUpMinutes }),
+    state,
+    counters,
+    pace: new CyclePace(options.watchdogIntervalMs ?? Number.POSITIVE_INFINITY),
+    checkpointsStored: () => coldLoader.retry(),
+    ...storedNotices(engines, state, log),
+    analysisDue: (anomalies: readonly Anomaly[]) => late.analysis?.take(anomalies),
+  };
+  const { anomaliesMax = ANOMALIES_MAX, alertsMax = ALERTS_MAX, retentionMs, seriesRestMs = 0 } = options;
+  const committer = new ControlCommitter({ anomaliesMax, alertsMax, retentionMs }, shared);
+  return {
+    shared,
+    state,
+    counters,
+    coldLoader,
+    committer,
+    frames: new FrameCommits(engines, { retentionMs, seriesRestMs }, { ...shared, committer }),
+    retention: new Retention(retentionOptions(options), shared),
+    guard: new StoreGuard({ counters, log }),
+    dataFaults: new DataFaults({ ...dependencies, counters, log }),
+    disk: new DiskUsage(options.diskLimitBytes ?? Number.POSITIVE_INFINITY, { ...dependencies, counters }),
+  };
+}
+
+function runningParts(
+  options: CoordinatorOptions,
+  shared: Omit<StoringParts["shared"], "engines"> & { readonly engines: EngineClient },
+  { committer, state }: Pick<StoringParts, "committer" | "state">,
+  turns: () => Turns,
+) {
+  const { controlStore: control, emit } = shared;
+  const edit = <T>(work: () => Promise<T>) => turns().edit(work);
+  const { gathering, runner: analysis } = makeAnalysis({ ...shared, control, edit: (work) => turns().editControl(work) });
+  const stages = watchdogStages(options, {
+    ...shared,
+    store: (operations) => edit(() => control.commit(operations)),
+    declare: (frames) => declareFindings(committer, edit, frames),
+    settle: () => turns().settle(),
+    edit,
+    isStopping: () => turns().isStopping,
+    log: (msg) => emit({ type: "log", level: "warn", component: "coordinator", msg }),
+    alertsMax: options.alertsMax ?? ALERTS_MAX,
+  });
+  const cycleCompleted = (cycles: number) => emit({ type: "cycle-completed", cycles });
+  return {
+    gathering,
+    analysis,
+    wording: new SummaryWording({ isOn: options.wordsSummaries === true, counters: shared.counters, emit }),
+    replay: new ReplayRunner({ ...shared, control, replays: state.replays }),
+    outbox: new Outbox(options.notification, { ...shared, edit }),
+    vectorizer: new Vectorizer(
+      { intervalMs: options.vectorizerIntervalMs },
+      { ...shared, control, serviceMap: state.configured.serviceMap, edit },
+    ),
+    watchdog: new Watchdog({ intervalMs: options.watchdogIntervalMs }, stages, { ...shared, cycleCompleted }),
+  };
+}
+
+/** What was found here and not by an engine: stored like an engine's frames. Rejects with StoreError where the store does not take it. */
+async function declareFindings(committer: ControlCommitter, edit: Turns["edit"], frames: readonly EpisodeFrame[]): Promise<void> {
+  if (frames.length === 0) return;
+  const verdicts = frames.map((frame) => ({ kind: FRAME_VERDICT, payload: Buffer.from(JSON.stringify(frame)) }) as const);
+  await edit(() => committer.commit(verdicts));
+}
+
+interface ContextParts extends Omit<CoordinatorParts, "runner"> {
+  readonly gathering: EvidenceGathering;
+  readonly engines: EngineClient;
+}
+
+function queryContext(options: CoordinatorOptions, world: CoordinatorDependencies, parts: ContextParts, turns: () => Turns): QueryContext {
+  const { nowMs, yieldTurn, emit, randomBytes, train } = world;
+  const { state, committer, guard, engines, gathering, dataFaults, outbox } = parts;
+  const edit = <T>(work: () => Promise<T>) => turns().edit(work);
+  const changes = new Changes({ store: state.control, audit: state.configured.audit, nowMs, emit, edit });
+  return {
+    options: { ...options, exclusions: options.exclusions ?? new FieldExclusions("") },
+    state,
+    engines,
+    gathering,
+    dataFaults,
+    outbox,
+    nowMs,
+    yieldTurn,
+    facts: () => ({
+      enginesReady: turns().enginesReady,
+      storeRefusal: guard.reason,
+      disk: parts.disk.fill,
+      lastRunMs: turns().lastRunMs,
+      framesWaiting: parts.frames.waiting,
+      queriesWaiting: state.shares.ledger("queries_running").taken,
+      listeners: parts.listeners,
+      vectorizer: parts.vectorizer.facts(),
+      watchdog: parts.watchdog.facts(),
+      analysis: parts.analysis.facts(),
+    }),
+    wordSummary: (analysis) => parts.wording.word(analysis),
+    settle: () => turns().settle(),
+    isStoreFailing: () => guard.isReadOnly,
+    edit,
+    declare: (frames) => declareFindings(committer, edit, frames),
+    change: (request, plan) => changes.make(request, plan),
+    draftAlerts: () => committer.draftAlerts(),
+    draftVerdicts: (alerts) => committer.draftVerdicts(alerts),
+    takeAlerts: (draft) => committer.takeAlerts(draft),
+    takeVerdicts: (draft) => committer.takeVerdicts(draft),
+    tell: (events) => committer.tell(events),
+    ...(train !== undefined && { train }),
+    randomBytes,
+  };
+}
