@@ -98,7 +98,7 @@ $(KERNEL): $(INSTALLED) $(KERNEL_SOURCES)
 
 $(SERVER): $(INSTALLED) $(KERNEL) $(SERVER_SOURCES)
 	@echo "Building the server (3 of 4) ..."
-	@node_modules/.bin/tsc -p tsconfig.json
+	@node_modules/.bin/tsc -p tsconfig.json --incremental --tsBuildInfoFile dist/.tsbuildinfo
 	@touch $@
 
 $(WEB): $(INSTALLED) $(WEB_SOURCES)
