@@ -1,4 +1,4 @@
-// Writes the tables of docs/reference that are made from the source: settings (load-config.ts), endpoints (endpoints.ts) and metrics (core/telemetry), as built in dist/.
+// Writes the tables of docs/reference that are made from the source: settings (load-config.ts), commands (command-table.ts), endpoints (endpoints.ts) and metrics (core/telemetry), as built in dist/.
 // usage: node scripts/reference.mjs [--check], after `make build`; with --check it writes nothing and exits with 1 when a page is stale
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 
@@ -53,10 +53,26 @@ function metricsTable({ ENGINE_METRICS, COORDINATOR_METRICS, FRONT_METRICS, CONT
   return table(["Metric", "Type", "Unit", "Labels", "What it is"], rows);
 }
 
+/** A section a command: what it does and its options. */
+function commandSections({ COMMAND_TABLE, COMMON_OPTIONS, optionForm, synopsis }) {
+  const options = (list) =>
+    table(
+      ["Option", "Meaning"],
+      list.map((option) => [`\`${optionForm(option)}\``, option.meaning]),
+    );
+  const sections = COMMAND_TABLE.map((entry) => {
+    const own = entry.options.length === 0 ? "" : `\n\n${options(entry.options)}`;
+    return `### ${entry.name}\n\n\`${synopsis(entry)}\`\n\n${entry.summary}.${own}`;
+  });
+  return [...sections, `### Options of every command\n\n${options(COMMON_OPTIONS)}`].join("\n\n");
+}
+
 /** Modules of dist/ that the tables are made from. */
 const SOURCES = [
   "core/config/load-config",
   "api/endpoints",
+  "cli/command-table",
+  "cli/help",
   ...["metric", "engine-metrics", "coordinator-metrics", "front-metrics"].map((name) => `core/telemetry/${name}`),
 ];
 
@@ -65,6 +81,7 @@ const PAGES = [
   ["docs/reference/settings.md", ({ SETTINGS }) => settingsTable(SETTINGS)],
   ["docs/reference/endpoints.md", ({ ENDPOINTS }) => endpointsTable(ENDPOINTS)],
   ["docs/reference/metrics.md", metricsTable],
+  ["docs/reference/commands.md", commandSections],
 ];
 const BEGIN = "<!-- begin, made by scripts/reference.mjs -->";
 const END = "<!-- end -->";

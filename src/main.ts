@@ -41,17 +41,20 @@ import type { Handlers } from "./adapters/runtime/mailbox.ts";
 import { MetricsRegistry } from "./adapters/telemetry/metrics-registry.ts";
 import type { ProcessLog } from "./adapters/telemetry/process-log.ts";
 import { readPlanRates } from "./cli/checked-settings.ts";
+import { type CommandLine, readCommandLine } from "./cli/command-arguments.ts";
 import { describeError, isPlain } from "./cli/error-description.ts";
+import { exitCodeOf } from "./cli/exit-code.ts";
 import { endStart } from "./cli/failed-start.ts";
 import { type FoundData, missingLogLine } from "./cli/found-data.ts";
 import { helpFor } from "./cli/help.ts";
 import { checkUrl, type NotificationSettings, readNotification } from "./cli/notification-settings.ts";
 import { serve } from "./cli/serve.ts";
 import { writeError, writeLine } from "./cli/terminal.ts";
-import { runCommand } from "./commands.ts";
+import { readSettingsFile, runCommand } from "./commands.ts";
 import { ConfigError } from "./core/config/config-error.ts";
 import { DRAIN_MS_MAX } from "./core/config/limits.ts";
 import { type Config, loadConfig } from "./core/config/load-config.ts";
+import { type ResolvedSettings, resolveSettings, type SettingsFile } from "./core/config/settings-sources.ts";
 import { FRONT_LIMITS } from "./core/config/shared-limits.ts";
 import { COORDINATOR_SLOTS } from "./core/layout/counters.ts";
 import type { AccessChange } from "./core/protocol/access.ts";
@@ -64,6 +67,9 @@ import { engineOf } from "./domain/placement/partition.ts";
 const VERSION = (JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string }).version;
 
 const HOUR_MS = 3600 * 1000;
+
+/** Reads the settings as they are now; main sets it once it knows the file. */
+let readConfig: () => Config;
 
 /** Nothing that the server says is to be taken for another kind of file, or kept by a cache. */
 const COMMON_HEADERS: HttpHeaders = [
@@ -472,7 +478,7 @@ function threadStarter(log: ProcessLog) {
 function endProcess({ actor, error }: ActorFailure, log: ProcessLog): never {
   if (isPlain(error)) endStart(error, log);
   else log.take({ level: "fatal", component: "server", msg: `${actor} ended`, fields: errorFields(error) });
-  process.exit(1);
+  process.exit(exitCodeOf(error));
 }
 
 /** Runs the server until a signal ends it. */
@@ -480,21 +486,33 @@ async function runServer(config: Config): Promise<void> {
   await serve(config, VERSION, (meta, found, log) => new Server(config, meta, found, log));
 }
 
-function readConfig(): Config {
-  return loadConfig(process.env, readSettingFile);
+/** The file that --config or VEDETTE_CONFIG names, as it stands now. */
+function settingsFile({ configFile = process.env.VEDETTE_CONFIG }: Pick<CommandLine, "configFile">): SettingsFile | undefined {
+  return configFile === undefined ? undefined : readSettingsFile(configFile);
+}
+
+function readSettings(line: CommandLine): ResolvedSettings {
+  return resolveSettings(process.env, settingsFile(line));
 }
 
 async function main(): Promise<void> {
-  const [command = "serve", ...rest] = process.argv.slice(2);
-  const help = helpFor(command, rest);
-  if (help !== undefined) writeLine(help);
-  else if (command === "--version") writeLine(VERSION);
-  else if (command === "serve") await runServer(readConfig());
-  else
-    process.exitCode = await runCommand(command, rest, { environment: process.env, isTerminal: process.stdout.isTTY === true, readConfig });
+  const words = process.argv.slice(2);
+  const help = helpFor(words);
+  if (help !== undefined) return writeLine(help);
+  if (words[0] === "--version") return writeLine(VERSION);
+  const line = readCommandLine(words);
+  const name = line.entry.name;
+  // Each call reads the file anew: SIGHUP takes over what has changed.
+  readConfig = () => loadConfig(readSettings(line).environment, readSettingFile);
+  const isCheck = name === "check-config";
+  const { environment, warnings } = isCheck ? { environment: process.env, warnings: [] } : readSettings(line);
+  for (const warning of warnings) writeError(`vedette: warning: ${warning}`);
+  if (name === "serve") return runServer(readConfig());
+  const world = { environment, processEnvironment: process.env, settingsFile: settingsFile(line), version: VERSION, readConfig };
+  process.exitCode = await runCommand(line, { ...world, isTerminal: process.stdout.isTTY === true, nowMs: systemClock.wallMs });
 }
 
 main().catch((error: unknown) => {
   writeError(`vedette: ${describeError(error)}`);
-  process.exit(1);
+  process.exit(exitCodeOf(error));
 });

@@ -22,7 +22,7 @@ const ADVICE: Readonly<Record<string, string>> = {
 async function logFatal(msg: string): Promise<void> {
   const { ProcessLog } = await import("./adapters/telemetry/process-log.ts");
   const { systemClock } = await import("./adapters/runtime/clock.ts");
-  const format = process.env.LOG_FORMAT;
+  const format = process.env.VEDETTE_LOG_FORMAT ?? process.env.LOG_FORMAT;
   const options = { level: "error", format: format === "json" || format === "text" ? format : "auto" } as const;
   const log = new ProcessLog(options, systemClock);
   if (log.isJson) log.take({ level: "fatal", component: "parent", msg });

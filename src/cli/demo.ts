@@ -3,9 +3,11 @@
 import { type ServerRequest, serverFetch } from "../adapters/http/server-fetch.ts";
 import { systemClock } from "../adapters/runtime/clock.ts";
 import { formatRfc3339 } from "../core/base/rfc3339.ts";
+import type { CommandArguments } from "./command-arguments.ts";
 import { demoTicks, PLANTED, type PlantedAnomaly, TICK_SECONDS, TICKS } from "./demo-telemetry.ts";
+import { UnreachableError } from "./exit-code.ts";
 import { latencyHistogram, quantileOf } from "./histogram-reader.ts";
-import { writeError, writeLine } from "./terminal.ts";
+import { writeLine } from "./terminal.ts";
 
 /** Milliseconds between two requests of the sender; the whole demo takes about eight seconds. */
 const SEND_EVERY_MS = 50;
@@ -27,12 +29,16 @@ async function call<T>(base: string, path: string, init: ServerRequest = {}): Pr
   return (response.headers.get("content-type")?.includes("json") ? JSON.parse(text) : text) as T;
 }
 
-/** The server that is meant: the first argument, else where the settings say. */
-export function addressOf(args: readonly string[], environment: Readonly<Record<string, string | undefined>>): string {
-  return args[0] ?? `http://${environment.HOST ?? "127.0.0.1"}:${environment.PORT ?? "8080"}`;
+/** The server that is meant: the operand, else where the settings say. */
+export function addressOf({ operands }: CommandArguments, environment: Readonly<Record<string, string | undefined>>): string {
+  return operands[0] ?? `http://${environment.HOST ?? "127.0.0.1"}:${environment.PORT ?? "8080"}`;
 }
 
-async function send(base: string, name: (service: string) => string): Promise<{ records: number; refused: number }> {
+async function send(
+  base: string,
+  name: (service: string) => string,
+  showsProgress: boolean,
+): Promise<{ records: number; refused: number }> {
   const startMs = systemClock.wallMs() - TICKS * TICK_SECONDS * 1000;
   let records = 0;
   let refused = 0;
@@ -43,7 +49,7 @@ async function send(base: string, name: (service: string) => string): Promise<{ 
     records += answer.queued;
     refused += answer.failed;
     tick++;
-    if (tick % 40 === 0) writeLine(`  sent ${tick} of ${TICKS} ticks, ${records} records`);
+    if (showsProgress && tick % 40 === 0) writeLine(`  sent ${tick} of ${TICKS} ticks, ${records} records`);
     await pause(SEND_EVERY_MS);
   }
   return { records, refused };
@@ -58,24 +64,42 @@ function report(planted: PlantedAnomaly, found: readonly FoundAnomaly[], name: (
   return hits.length === 1;
 }
 
+interface DemoOutcome {
+  readonly records: number;
+  readonly refused: number;
+  readonly found: readonly FoundAnomaly[];
+  readonly latency: Parameters<typeof quantileOf>[0];
+}
+
+/** Writes what came of it as JSON; gives the exit code. */
+function reportJson({ records, refused, found, latency }: DemoOutcome, name: (service: string) => string): number {
+  const matches = (planted: PlantedAnomaly, one: FoundAnomaly) =>
+    one.service_id === name(planted.service) && one.metric_name === planted.metric;
+  const planted = PLANTED.map((one) => ({ ...one, found: found.filter((each) => matches(one, each)).length }));
+  const others = found.filter((one) => !PLANTED.some((each) => matches(each, one)));
+  const p99 = quantileOf(latency, 0.99);
+  writeLine(JSON.stringify({ records, refused, planted, anomalies: found, others: others.length, detection_p99: p99 }, null, 2));
+  return planted.every((one) => one.found === 1) && others.length === 0 ? 0 : 1;
+}
+
 /** Runs the demo; resolves with the exit code. */
-export async function runDemo(args: readonly string[], environment: Readonly<Record<string, string | undefined>>): Promise<number> {
-  const base = addressOf(args, environment);
+export async function runDemo(given: CommandArguments, environment: Readonly<Record<string, string | undefined>>): Promise<number> {
+  const base = addressOf(given, environment);
   const reachable = await call(base, "/readyz").then(
     () => true,
     () => false,
   );
   if (!reachable) {
-    writeError(
+    throw new UnreachableError(
       `no server is ready at ${base}; start one with "make run" in another terminal, or name another: vedette demo http://host:port`,
     );
-    return 1;
   }
   const run = systemClock.wallMs().toString(36).slice(-5);
   const name = (service: string) => `demo-${run}-${service}`;
-  writeLine(`sending ${(TICKS * TICK_SECONDS) / 60} minutes of a shop's telemetry to ${base}, with ${PLANTED.length} anomalies planted`);
+  if (!given.has("json"))
+    writeLine(`sending ${(TICKS * TICK_SECONDS) / 60} minutes of a shop's telemetry to ${base}, with ${PLANTED.length} anomalies planted`);
   const before = latencyHistogram(await call<string>(base, "/metrics"));
-  const { records, refused } = await send(base, name);
+  const { records, refused } = await send(base, name, !given.has("json"));
   await pause(500);
   const page = await call<{ anomalies: FoundAnomaly[] }>(base, "/api/v1/anomalies?limit=1000");
   const found = page.anomalies.filter((one) => one.service_id.startsWith(`demo-${run}-`));
@@ -83,6 +107,7 @@ export async function runDemo(args: readonly string[], environment: Readonly<Rec
     bound,
     count: count - (before[i]?.count ?? 0),
   }));
+  if (given.has("json")) return reportJson({ records, refused, found, latency }, name);
   writeLine(`\n${records} records stored, ${refused} refused. What was found:`);
   const good = PLANTED.map((planted) => report(planted, found, name)).every((once) => once);
   const others = found.filter(

@@ -1,7 +1,16 @@
 import { ConfigError } from "../core/config/config-error.ts";
 
 /** Errors whose message is all that the operator needs. */
-const PLAIN_NAMES: ReadonlySet<string> = new Set(["FolderLockedError", "FolderOwnedError", "MetaError", "OlderFolderError", "StoreError"]);
+const PLAIN_NAMES: ReadonlySet<string> = new Set([
+  "FolderLockedError",
+  "FolderOwnedError",
+  "MetaError",
+  "OlderFolderError",
+  "StoreError",
+  "UsageError",
+  "UnreachableError",
+  "CommandError",
+]);
 /** Errors that say that something stored is not what was written. */
 const DAMAGE_NAMES: ReadonlySet<string> = new Set(["DamagedStoreError", "DamagedValueError", "UnknownRowError"]);
 const DAMAGE_ADVICE = 'restore the data folder from a backup, or see what can be read, and saved, with "vedette doctor --data DIR"';

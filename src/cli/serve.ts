@@ -10,6 +10,7 @@ import { ProcessLog, type ProcessLogOptions } from "../adapters/telemetry/proces
 import type { Config } from "../core/config/load-config.ts";
 import type { Log } from "../core/telemetry/log-event.ts";
 import { checkSettings } from "./checked-settings.ts";
+import { exitCodeOf } from "./exit-code.ts";
 import { endStart } from "./failed-start.ts";
 import { closeDataFolder, type FoundData, findData, keepFaults } from "./found-data.ts";
 import { signInLine } from "./sign-in-link.ts";
@@ -40,7 +41,7 @@ export async function serve(config: Config, version: string, makeServer: ServerM
   const log = new ProcessLog({ level: config.LOG_LEVEL, format: config.LOG_FORMAT } as ProcessLogOptions, systemClock);
   await start(config, version, makeServer, log).catch((error: unknown) => {
     endStart(error, log);
-    process.exit(1);
+    process.exit(exitCodeOf(error));
   });
 }
 

@@ -5,40 +5,43 @@ import { JWT_SECRET_FILE, readSecretFile } from "../adapters/credentials/own-sec
 import { mintToken } from "../adapters/credentials/token-mint.ts";
 import { importSecret, JWT_SECRET_BYTES_MIN } from "../adapters/credentials/token-verifier.ts";
 import { systemClock } from "../adapters/runtime/clock.ts";
+import { formatRfc3339 } from "../core/base/rfc3339.ts";
 import { ConfigError } from "../core/config/config-error.ts";
 import type { Config } from "../core/config/load-config.ts";
 import { ROLES, type Role } from "../core/protocol/access.ts";
 import { DEFAULT_TENANT } from "../domain/access/access-policy.ts";
 import { parseRole } from "../domain/access/roles.ts";
+import { UsageError } from "./exit-code.ts";
 import { writeLine } from "./terminal.ts";
 
-const USAGE = "vedette token [--role viewer] [--tenant default] [--subject cli] [--expires 1h]";
+const USAGE = "vedette token [--role viewer] [--tenant default] [--subject cli] [--expires 1h] [--json]";
 const UNITS_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3600_000, d: 86_400_000 };
 const LIFETIME_DAYS_MAX = 3650;
 
 /** Prints one token and nothing else. Throws ConfigError where there is no secret or an argument cannot be used. */
 export async function runToken(args: readonly string[], config: Config): Promise<number> {
-  const { role, tenant, subject, lifetimeMs } = readOptions(args);
+  const { role, tenant, subject, lifetimeMs, isJson } = readOptions(args);
+  const issuedMs = systemClock.wallMs();
   const token = await mintToken(await importSecret(readSecret(config)), {
     subject,
     issuer: config.JWT_ISSUER || undefined,
     audience: config.JWT_AUDIENCE || undefined,
     claims: { [config.JWT_CLAIM_TENANT]: tenant, [config.JWT_CLAIM_ROLE]: role },
-    issuedMs: systemClock.wallMs(),
+    issuedMs,
     lifetimeMs,
   });
-  writeLine(token);
+  writeLine(isJson ? JSON.stringify({ token, role, tenant, expires_at: formatRfc3339(issuedMs + lifetimeMs) }) : token);
   return 0;
 }
 
-function readOptions(args: readonly string[]): { role: Role; tenant: string; subject: string; lifetimeMs: number } {
-  const { role: name, tenant, subject, expires } = parse(args);
+function readOptions(args: readonly string[]): { role: Role; tenant: string; subject: string; lifetimeMs: number; isJson: boolean } {
+  const { role: name, tenant, subject, expires, json: isJson } = parse(args);
   const role = parseRole(name);
-  if (role === undefined) throw new ConfigError(`--role must be one of ${ROLES.join(", ")}, not ${JSON.stringify(name)}`);
+  if (role === undefined) throw new UsageError(`--role must be one of ${ROLES.join(", ")}, not ${JSON.stringify(name)}`);
   const [, count = "", unit = ""] = /^(\d{1,9})([smhd])$/.exec(expires) ?? [];
   const lifetimeMs = Number(count) * (UNITS_MS[unit] ?? Number.NaN);
-  if (lifetimeMs > 0 && lifetimeMs <= LIFETIME_DAYS_MAX * 86_400_000) return { role, tenant, subject, lifetimeMs };
-  throw new ConfigError(`--expires must be a time such as 30m, 12h or 7d, at most ${LIFETIME_DAYS_MAX}d, not ${JSON.stringify(expires)}`);
+  if (lifetimeMs > 0 && lifetimeMs <= LIFETIME_DAYS_MAX * 86_400_000) return { role, tenant, subject, lifetimeMs, isJson };
+  throw new UsageError(`--expires must be a time such as 30m, 12h or 7d, at most ${LIFETIME_DAYS_MAX}d, not ${JSON.stringify(expires)}`);
 }
 
 function parse(args: readonly string[]) {
@@ -47,11 +50,12 @@ function parse(args: readonly string[]) {
     tenant: { type: "string", default: DEFAULT_TENANT },
     subject: { type: "string", default: "cli" },
     expires: { type: "string", default: "1h" },
+    json: { type: "boolean", default: false },
   } as const;
   try {
     return parseArgs({ args: [...args], options }).values;
   } catch (error) {
-    throw new ConfigError(`${error instanceof Error ? error.message : String(error)}; ${USAGE}`);
+    throw new UsageError(`${error instanceof Error ? error.message : String(error)}; ${USAGE}`);
   }
 }
 

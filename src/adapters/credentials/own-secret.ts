@@ -10,7 +10,7 @@ export const ADMIN_TOKEN_FILE = "admin-token";
 export const JWT_SECRET_FILE = "jwt-secret";
 
 /** Name of the file that holds the sign-in link where no terminal shows it. */
-const SIGN_IN_LINK_FILE = "sign-in-link";
+export const SIGN_IN_LINK_FILE = "sign-in-link";
 
 /** Random bytes of such a secret; it is stored in hex. */
 export const OWN_SECRET_BYTES = 32;

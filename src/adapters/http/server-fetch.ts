@@ -29,3 +29,19 @@ function send(socketPath: string, path: string, { method = "GET", headers, body,
     request(options, resolve).on("error", reject).end(body);
   });
 }
+
+/** The same with the body as it comes. */
+export async function serverStream(
+  base: string,
+  target: string,
+  asked: ServerRequest = {},
+): Promise<{ readonly status: number; readonly body: AsyncIterable<Uint8Array> }> {
+  if (base.startsWith(UNIX)) {
+    const incoming = await send(base.slice(UNIX.length), target, asked);
+    return { status: incoming.statusCode ?? 500, body: incoming };
+  }
+  const response = await fetch(`${base}${target}`, asked);
+  return { status: response.status, body: response.body ?? emptyBody() };
+}
+
+async function* emptyBody(): AsyncGenerator<Uint8Array> {}

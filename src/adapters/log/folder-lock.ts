@@ -7,7 +7,7 @@
  * so that a listing never misses both. A process in another pid namespace (a second container on the same volume) looks dead: it is asked by its socket, folder-owner.ts.
  */
 
-import { mkdirSync, readFileSync, readlinkSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readlinkSync, symlinkSync } from "node:fs";
 import { FolderGenerations, removeFile } from "./folder-generations.ts";
 import { errorCode } from "./log-file-system.ts";
 
@@ -46,6 +46,14 @@ export function lockFolder(dataDir: string, pid: number = process.pid): FolderLo
     return { release: () => removeFile(generations.path(highest + 1)) };
   }
   throw new FolderLockedError(dataDir, 0);
+}
+
+/** The living process that has the folder; undefined where none has, or there is no folder. */
+export function holderOf(dataDir: string): number | undefined {
+  const generations = new FolderGenerations(dataDir, "lock");
+  const highest = existsSync(dataDir) ? generations.highest() : 0;
+  const holder = highest === 0 ? undefined : readHolder(generations.path(highest));
+  return holder !== undefined && isAlive(holder) ? pidOf(holder) : undefined;
 }
 
 function readHolder(path: string): string | undefined {

@@ -3,6 +3,7 @@ import { serverFetch } from "../../adapters/http/server-fetch.ts";
 import type { BacktestView } from "../../api/backtest-view.ts";
 import { BACKTEST_ANSWER_MS_MAX } from "../../core/config/backtest-limits.ts";
 import type { Config } from "../../core/config/load-config.ts";
+import { UnreachableError } from "../exit-code.ts";
 import { fileEnvironment } from "../file-environment.ts";
 import { ReplayError } from "../replay/replay-options.ts";
 import { writeError, writeLine } from "../terminal.ts";
@@ -51,7 +52,8 @@ async function askServer(options: BacktestOptionsGiven): Promise<BacktestView> {
   const headers = { "Content-Type": "application/json", ...(token !== undefined && { Authorization: `Bearer ${token}` }) };
   const request = { method: "POST", headers, body: JSON.stringify(body), signal: AbortSignal.timeout(REQUEST_MS_MAX) };
   const answer = await serverFetch(url, "/api/v1/backtest", request).catch((error: unknown) => error);
-  if (!(answer instanceof Response)) throw new BacktestError(`${url} cannot be reached (${causeOf(answer)}); name the server with --url`);
+  if (!(answer instanceof Response))
+    throw new UnreachableError(`${url} cannot be reached (${causeOf(answer)}); name the server with --url`);
   const text = await answer.text();
   if (answer.status !== 200) throw new BacktestError(`the server answered ${answer.status}: ${text.slice(0, 500)}`);
   return JSON.parse(text) as BacktestView;

@@ -8,7 +8,7 @@ import { readBlocks } from "../../adapters/log/log-reader.ts";
 import { listSegments } from "../../adapters/log/log-segment.ts";
 import { logDirectory } from "../../adapters/log/meta-file.ts";
 import { dataFileOf, findingText, walkBeside } from "../../adapters/storage/store-check.ts";
-import { ConfigError } from "../../core/config/config-error.ts";
+import { UsageError } from "../exit-code.ts";
 import { writeLine } from "../terminal.ts";
 import { type RescuedStore, rescueStore } from "./rescue.ts";
 
@@ -16,10 +16,10 @@ const USAGE = "vedette doctor --data DIR [--rescue NEW_DIR]";
 /** Files beside the stores and the log that a new folder takes over as they are. */
 const KEPT_FILES = ["meta.json", "admin-token", "jwt-secret", "data-faults.json"];
 
-/** Runs the command; resolves with 0 where everything can be read, with 1 otherwise. Throws ConfigError where an argument cannot be used. */
+/** Runs the command; resolves with 0 where everything can be read, with 1 otherwise. Throws UsageError where an argument cannot be used. */
 export async function runDoctor(args: readonly string[], stores: readonly RescuedStore[]): Promise<number> {
   const { data, rescue } = readArguments(args);
-  if (!existsSync(data)) throw new ConfigError(`--data: there is no folder ${data}`);
+  if (!existsSync(data)) throw new UsageError(`--data: there is no folder ${data}`);
   const lock = lockFolder(data);
   try {
     if (rescue !== undefined) prepare(rescue);
@@ -36,7 +36,7 @@ export async function runDoctor(args: readonly string[], stores: readonly Rescue
 
 function readArguments(args: readonly string[]): { data: string; rescue: string | undefined } {
   const { data, rescue } = parse(args);
-  if (data === undefined) throw new ConfigError(`--data is missing; ${USAGE}`);
+  if (data === undefined) throw new UsageError(`--data is missing; ${USAGE}`);
   return { data, rescue };
 }
 
@@ -44,12 +44,12 @@ function parse(args: readonly string[]): { data?: string | undefined; rescue?: s
   try {
     return parseArgs({ args: [...args], options: { data: { type: "string" }, rescue: { type: "string" } } }).values;
   } catch (error) {
-    throw new ConfigError(`${error instanceof Error ? error.message : String(error)}; ${USAGE}`);
+    throw new UsageError(`${error instanceof Error ? error.message : String(error)}; ${USAGE}`);
   }
 }
 
 function prepare(rescue: string): void {
-  if (existsSync(rescue) && readdirSync(rescue).length > 0) throw new ConfigError(`--rescue: ${rescue} is not empty; name a new folder`);
+  if (existsSync(rescue) && readdirSync(rescue).length > 0) throw new UsageError(`--rescue: ${rescue} is not empty; name a new folder`);
   mkdirSync(rescue, { recursive: true, mode: 0o700 });
 }
 

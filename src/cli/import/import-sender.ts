@@ -2,6 +2,7 @@
 // back later when the server says that it is busy, or cannot be reached for a while.
 import { serverFetch } from "../../adapters/http/server-fetch.ts";
 import type { Clock } from "../../adapters/runtime/clock.ts";
+import { UnreachableError } from "../exit-code.ts";
 import { ImportError } from "./import-options.ts";
 import type { ImportRequest } from "./import-requests.ts";
 
@@ -42,7 +43,7 @@ export class ImportSender {
     this.#tellWaiting = dependencies.tellWaiting;
   }
 
-  /** Sends until the server has it. Throws ImportError when it refuses, or stays away. */
+  /** Sends until the server has it. Throws ImportError when it refuses or stays away, UnreachableError when it never answered. */
   async send(request: ImportRequest): Promise<ImportAnswer> {
     let reason = "";
     for (let attempt = 0, retryMs = RETRY_MS_FIRST; attempt < ATTEMPTS_MAX; attempt++, retryMs = Math.min(RETRY_MS_MAX, 2 * retryMs)) {
@@ -50,7 +51,7 @@ export class ImportSender {
       const outcome = await this.#attempt(request);
       if (!this.#wasReached && attempt + 1 === FIRST_ATTEMPTS_MAX) {
         const advice = "is it running there, and is the port right? Nothing was sent";
-        throw new ImportError(`no server answers at ${this.#options.url} (${String(outcome)}); ${advice}`);
+        throw new UnreachableError(`no server answers at ${this.#options.url} (${String(outcome)}); ${advice}`);
       }
       if (typeof outcome !== "string") {
         await pause(this.#clock.monotonicMs() - startMs);

@@ -3,6 +3,7 @@
 import { type ServerRequest, serverFetch } from "../../adapters/http/server-fetch.ts";
 import { systemClock } from "../../adapters/runtime/clock.ts";
 import { formatRfc3339 } from "../../core/base/rfc3339.ts";
+import type { CommandArguments } from "../command-arguments.ts";
 import { addressOf } from "../demo.ts";
 import { writeError, writeLine } from "../terminal.ts";
 import { CAUSES, type Cause, EXPECTED, shopTick, TICK_MS } from "./scenario.ts";
@@ -65,8 +66,8 @@ async function isReady(base: string): Promise<boolean> {
 }
 
 /** Runs it; resolves with the exit code. */
-export async function runDemoIncident(args: readonly string[], environment: Readonly<Record<string, string | undefined>>): Promise<number> {
-  const base = addressOf(args, environment);
+export async function runDemoIncident(given: CommandArguments, environment: Readonly<Record<string, string | undefined>>): Promise<number> {
+  const base = addressOf(given, environment);
   if (!(await isReady(base))) {
     writeError(
       `no server is ready at ${base}; start one with "make run" in another terminal, or name it: vedette demo-incident http://host:port`,

@@ -273,16 +273,3 @@ export function readSettings<const T extends readonly Setting[]>(
   });
   return Object.fromEntries(entries) as ConfigOf<T>;
 }
-
-/** The list of settings that `--help` prints, one per line. */
-export function describeSettings(settings: readonly Setting[] = SETTINGS): string {
-  return settings
-    .map((setting) => `  ${setting.name.padEnd(28)} ${String(setting.initial).padEnd(10)} ${setting.meaning} ${valuesOf(setting)}`)
-    .join("\n");
-}
-
-function valuesOf(setting: Setting): string {
-  if (setting.kind === "number") return `[${setting.least}..${setting.most}]`;
-  if (setting.kind === "secret") return `(secret; also ${setting.name}_FILE)`;
-  return `[${setting.choices?.join("|") ?? "text"}]`;
-}

@@ -1,0 +1,63 @@
+// `vedette check-config`: every setting of environment and file is read as a start reads it, and each that cannot be used is named.
+import { readSettingFile } from "../adapters/credentials/setting-file.ts";
+import { ConfigError } from "../core/config/config-error.ts";
+import { loadConfig, readSettings, SETTINGS } from "../core/config/load-config.ts";
+import { resolveSettings, type SettingsFile } from "../core/config/settings-sources.ts";
+import { checkSettings } from "./checked-settings.ts";
+import { writeJson } from "./client/table-text.ts";
+import type { CommandArguments } from "./command-arguments.ts";
+import { EXIT } from "./exit-code.ts";
+import { writeError, writeLine } from "./terminal.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What was found. */
+export interface SettingsReport {
+  readonly problems: readonly string[];
+  readonly warnings: readonly string[];
+  /** Names of the settings that are not at their default. */
+  readonly set: readonly string[];
+}
+
+/** Checks settings and reports all problems at once. */
+export function checkAllSettings(environment: Environment, file: SettingsFile | undefined): SettingsReport {
+  let resolved: ReturnType<typeof resolveSettings>;
+  try {
+    resolved = resolveSettings(environment, file);
+  } catch (error) {
+    return { problems: [messageOf(error)], warnings: [], set: [] };
+  }
+  const settings = resolved.environment;
+  const single = SETTINGS.flatMap((setting) => problemOf(() => readSettings([setting], settings, readSettingFile)));
+  const problems = single.length > 0 ? single : problemOf(() => checkSettings(loadConfig(settings, readSettingFile)));
+  const set = SETTINGS.map(({ name }) => name).filter((name) => settings[name] !== undefined || settings[`${name}_FILE`] !== undefined);
+  return { problems, warnings: resolved.warnings, set };
+}
+
+/** Shows the report; exit code 78 where there are problems. */
+export function runCheckConfig(given: CommandArguments, environment: Environment, file: SettingsFile | undefined): number {
+  const report = checkAllSettings(environment, file);
+  const where = file === undefined ? "the environment" : `${file.path} and the environment`;
+  if (given.has("json")) writeJson({ source: where, ...report });
+  else {
+    for (const warning of report.warnings) writeError(`warning: ${warning}`);
+    for (const problem of report.problems) writeError(`problem: ${problem}`);
+    if (report.problems.length === 0)
+      writeLine(`${where}: in order, ${report.set.length} settings are set${report.set.length === 0 ? "" : `: ${report.set.join(", ")}`}`);
+  }
+  return report.problems.length === 0 ? EXIT.ok : EXIT.setting;
+}
+
+function problemOf(read: () => unknown): string[] {
+  try {
+    read();
+    return [];
+  } catch (error) {
+    return [messageOf(error)];
+  }
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof ConfigError) return error.message;
+  throw error;
+}

@@ -1,0 +1,76 @@
+// `vedette alerts`: alerts of a running server in a table.
+import type { CommandArguments } from "../command-arguments.ts";
+import { EXIT } from "../exit-code.ts";
+import { writeLine } from "../terminal.ts";
+import { readCount } from "./label-operand.ts";
+import { ask, connectTo, type Environment } from "./server-connection.ts";
+import { plain, tableLines, writeJson } from "./table-text.ts";
+
+const LIMIT_MAX = 1000;
+const LIMIT = 50;
+
+/** What the lists and the stream show of an alert. */
+export interface ListedAlert {
+  readonly alert_id: string;
+  readonly state: string;
+  readonly severity: string;
+  readonly service_id: string;
+  readonly environment: string;
+  readonly family: string;
+  readonly started_at: string;
+  readonly explanation: string;
+  readonly pages: number;
+  readonly acknowledged_by: string | null;
+  readonly held_back_by: string | null;
+}
+
+interface AlertPage {
+  readonly alerts: readonly ListedAlert[];
+  readonly total: number;
+}
+
+/** Asks and shows; resolves with the exit code. */
+export async function runAlerts(given: CommandArguments, environment: Environment): Promise<number> {
+  const page = await ask<AlertPage>(connectTo(given, environment), `/api/v1/alerts?${query(given)}`);
+  if (given.has("json")) writeJson(page);
+  else for (const line of alertLines(page)) writeLine(line);
+  return EXIT.ok;
+}
+
+function query(given: CommandArguments): URLSearchParams {
+  const limit = given.text("limit");
+  const search = new URLSearchParams({ limit: String(limit === undefined ? LIMIT : readCount("limit", limit, LIMIT_MAX)) });
+  const state = given.text("state") ?? "firing";
+  if (state !== "all") search.set("state", state);
+  for (const [option, name] of [
+    ["severity", "severity"],
+    ["service", "service_id"],
+    ["environment", "environment"],
+  ] as const) {
+    const value = given.text(option);
+    if (value !== undefined) search.set(name, value);
+  }
+  return search;
+}
+
+function alertLines({ alerts, total }: AlertPage): string[] {
+  if (alerts.length === 0) return ["no alerts"];
+  const rows = alerts.map((alert) => [
+    alert.alert_id,
+    alert.state,
+    alert.severity,
+    plain(alert.environment === "" ? alert.service_id : `${alert.service_id} (${alert.environment})`),
+    alert.started_at,
+    told(alert),
+    plain(alert.explanation),
+  ]);
+  const more = total > alerts.length ? [`${alerts.length} of ${total}; --limit shows more`] : [];
+  return [...tableLines(["ID", "STATE", "SEVERITY", "SERVICE", "STARTED", "TOLD", "EXPLANATION"], rows), ...more];
+}
+
+/** What became of its page. */
+function told({ pages, acknowledged_by, held_back_by }: ListedAlert): string {
+  if (acknowledged_by !== null) return `acknowledged by ${plain(acknowledged_by)}`;
+  if (pages > 0) return `${pages} pages`;
+  return held_back_by === null ? "not yet" : `held: ${held_back_by}`;
+}

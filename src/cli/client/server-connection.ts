@@ -1,0 +1,111 @@
+// How commands ask a running server: address and credential of options, environment or data folder; answers as JSON; failures in one line with their exit code.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { serverFetch } from "../../adapters/http/server-fetch.ts";
+import type { CommandArguments } from "../command-arguments.ts";
+import { CommandError, UnreachableError, UsageError } from "../exit-code.ts";
+
+const REQUEST_MS_MAX = 30_000;
+const MESSAGE_CHARACTERS_MAX = 500;
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Where a server is and with what it is asked. */
+export interface ServerConnection {
+  /** Without a slash at the end. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** What one server was asked for and answered; `status` is that of HTTP. */
+export interface ServerAnswer<T> {
+  readonly status: number;
+  readonly body: T;
+}
+
+/** Reads --url, --token, --token-file and --tenant. The data folder's own token goes to the server of the settings alone. Throws UsageError. */
+export function connectTo(given: CommandArguments, environment: Environment): ServerConnection {
+  const named = given.text("url") ?? environment.VEDETTE_URL;
+  const url = (named ?? ownUrl(environment)).replace(/\/+$/, "");
+  if (!/^(https?:\/\/|unix:\/)/.test(url))
+    throw new UsageError(`--url takes http(s)://host:port or unix:/path, got ${JSON.stringify(url)}`);
+  const token = tokenOf(given, environment, named === undefined);
+  const tenant = given.text("tenant") ?? environment.VEDETTE_TENANT;
+  return {
+    url,
+    headers: { ...(token !== undefined && { Authorization: `Bearer ${token}` }), ...(tenant !== undefined && { "X-Tenant-ID": tenant }) },
+  };
+}
+
+function ownUrl({ SOCKET = "", HOST = "127.0.0.1", PORT = "8080", TLS_CERT_FILE = "" }: Environment): string {
+  if (SOCKET !== "") return `unix:${SOCKET}`;
+  const host = HOST === "0.0.0.0" ? "127.0.0.1" : HOST === "::" ? "::1" : HOST;
+  return `${TLS_CERT_FILE === "" ? "http" : "https"}://${host.includes(":") ? `[${host}]` : host}:${PORT}`;
+}
+
+function tokenOf(given: CommandArguments, environment: Environment, isOwnServer: boolean): string | undefined {
+  const path = given.text("token-file");
+  const token = given.text("token") ?? (path === undefined ? environment.VEDETTE_TOKEN : undefined);
+  if (token !== undefined) return token;
+  const named = path ?? environment.VEDETTE_TOKEN_FILE;
+  if (named !== undefined) return readTokenFile(named);
+  if (!isOwnServer) return undefined;
+  try {
+    return readTokenFile(join(environment.DATA_DIR ?? "./data", "admin-token"));
+  } catch {
+    return undefined; // a server on this machine may ask for none
+  }
+}
+
+function readTokenFile(path: string): string {
+  try {
+    return readFileSync(path, "utf8").trim();
+  } catch (error) {
+    throw new UsageError(`the token cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** Asks for JSON whatever the status is. Throws UnreachableError. */
+export async function tryAsking<T>(
+  { url, headers }: ServerConnection,
+  path: string,
+  body?: unknown,
+  method?: string,
+): Promise<ServerAnswer<T>> {
+  const request = {
+    method: method ?? (body === undefined ? "GET" : "POST"),
+    headers: { ...headers, Accept: "application/json", ...(body !== undefined && { "Content-Type": "application/json" }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    signal: AbortSignal.timeout(REQUEST_MS_MAX),
+  };
+  const answer = await serverFetch(url, path, request).catch((error: unknown) => error);
+  if (!(answer instanceof Response)) throw unreachable(url, answer);
+  const text = await answer.text().catch((error: unknown) => {
+    throw unreachable(url, error);
+  });
+  return { status: answer.status, body: parseAnswer(text) as T };
+}
+
+/** Asks for JSON. Throws UnreachableError; CommandError with the server's message on any status but 2xx. */
+export async function ask<T>(connection: ServerConnection, path: string, body?: unknown, method?: string): Promise<T> {
+  const answer = await tryAsking<T & { readonly message?: string }>(connection, path, body, method);
+  if (answer.status >= 200 && answer.status < 300) return answer.body;
+  const message = String(answer.body?.message ?? JSON.stringify(answer.body)).slice(0, MESSAGE_CHARACTERS_MAX);
+  throw new CommandError(`the server answered ${answer.status}: ${message}`);
+}
+
+/** The error of a server that does not answer, with why. */
+export function unreachable(url: string, error: unknown): UnreachableError {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const reason = cause instanceof Error ? cause.message || String((cause as { code?: unknown }).code ?? cause.name) : String(cause);
+  return new UnreachableError(`no server answers at ${url} (${reason}); start it with vedette serve, or name it with --url`);
+}
+
+function parseAnswer(text: string): unknown {
+  if (text === "") return null;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return { message: text };
+  }
+}

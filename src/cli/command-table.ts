@@ -1,0 +1,213 @@
+// Every command with its operands and options: what `--help`, completion, the man page and the check of arguments are made from. @data-table
+
+/** An option. Without `value` it is a switch. */
+export interface CommandOption {
+  readonly name: string;
+  /** What stands for its value in the help. */
+  readonly value?: string;
+  readonly meaning: string;
+  readonly isRepeated?: boolean;
+  readonly choices?: readonly string[];
+}
+
+/** A command; its name may have two words. */
+export interface CommandEntry {
+  readonly name: string;
+  /** As the help shows them. */
+  readonly operands?: string;
+  /** How many there may be; none where it is missing. */
+  readonly operandsMax?: number;
+  readonly summary: string;
+  readonly options: readonly CommandOption[];
+}
+
+const JSON_OUT: CommandOption = { name: "json", meaning: "write the answer as JSON" };
+const URL_OPTION: CommandOption = {
+  name: "url",
+  value: "URL",
+  meaning: "the server, http(s)://host:port or unix:/path (VEDETTE_URL; else SOCKET, or HOST and PORT)",
+};
+const TOKEN: CommandOption = { name: "token", value: "TOKEN", meaning: "token or API key to ask with (VEDETTE_TOKEN)" };
+const TOKEN_FILE: CommandOption = {
+  name: "token-file",
+  value: "PATH",
+  meaning: "file that holds it (VEDETTE_TOKEN_FILE; else admin-token of DATA_DIR, for the server of the settings)",
+};
+const TENANT: CommandOption = { name: "tenant", value: "ID", meaning: "ask for another tenant than the token's (VEDETTE_TENANT)" };
+const ASKING = [URL_OPTION, TOKEN, TOKEN_FILE, TENANT, JSON_OUT] as const;
+const ALERT_LABELS: readonly CommandOption[] = [
+  { name: "service", value: "ID", meaning: "service_id" },
+  { name: "environment", value: "NAME", meaning: "environment" },
+];
+const SEVERITY: CommandOption = { name: "severity", value: "TIER", meaning: "low, medium or high", choices: ["low", "medium", "high"] };
+
+/** Options that every command takes. */
+export const COMMON_OPTIONS: readonly CommandOption[] = [
+  { name: "config", value: "FILE", meaning: "read settings from a file too, a NAME=VALUE a line (VEDETTE_CONFIG)" },
+  { name: "help", meaning: "say what the command does" },
+];
+
+export const COMMAND_TABLE: readonly CommandEntry[] = [
+  { name: "serve", summary: "Start the server; so does vedette without a command", options: [] },
+  {
+    name: "demo",
+    operands: "[URL]",
+    operandsMax: 1,
+    summary: "Send 40 minutes of made-up telemetry with planted anomalies to a running server, in ten seconds, and show what was found",
+    options: [JSON_OUT],
+  },
+  {
+    name: "sign-in",
+    summary: "Print the link that signs a browser in, once, within 15 minutes of the server's start",
+    options: [JSON_OUT],
+  },
+  {
+    name: "token",
+    summary: "Make a token with the server's own secret",
+    options: [
+      {
+        name: "role",
+        value: "ROLE",
+        meaning: "viewer (default), operator, admin, super_admin",
+        choices: ["viewer", "operator", "admin", "super_admin", "system"],
+      },
+      { name: "tenant", value: "ID", meaning: "default where it is not given" },
+      { name: "subject", value: "NAME", meaning: "whom the audit log names (cli)" },
+      { name: "expires", value: "TIME", meaning: "such as 30m, 12h, 7d (1h)" },
+      JSON_OUT,
+    ],
+  },
+  { name: "status", summary: "Say how a running server is; exit code 1 where a part of it is not in order", options: ASKING },
+  {
+    name: "tail",
+    summary: "Show anomalies and alerts as they come, until Ctrl-C",
+    options: [
+      ...ALERT_LABELS,
+      { name: "only", value: "KIND", meaning: "anomaly or alert", choices: ["anomaly", "alert"] },
+      { name: "count", value: "N", meaning: "end after N lines" },
+      ...ASKING,
+    ],
+  },
+  {
+    name: "alerts",
+    summary: "List alerts, newest first",
+    options: [
+      { name: "state", value: "STATE", meaning: "firing (default), resolved or all", choices: ["firing", "resolved", "all"] },
+      SEVERITY,
+      ...ALERT_LABELS,
+      { name: "limit", value: "N", meaning: "at most so many, up to 1000 (50)" },
+      ...ASKING,
+    ],
+  },
+  {
+    name: "silence add",
+    operands: "LABEL=VALUE...",
+    operandsMax: 64,
+    summary: "Keep alerts with such labels quiet for a while; operators are =, !=, =~ and !~",
+    options: [
+      { name: "for", value: "TIME", meaning: "how long, such as 30m, 2h, 1d (1h)" },
+      { name: "comment", value: "TEXT", meaning: "why" },
+      ...ASKING,
+    ],
+  },
+  {
+    name: "silence list",
+    summary: "List silences",
+    options: [
+      {
+        name: "state",
+        value: "STATE",
+        meaning: "active (default), pending, expired or all",
+        choices: ["active", "pending", "expired", "all"],
+      },
+      ...ASKING,
+    ],
+  },
+  { name: "silence end", operands: "ID...", operandsMax: 64, summary: "End silences at once", options: ASKING },
+  {
+    name: "routes test",
+    operands: "[LABEL=VALUE...]",
+    operandsMax: 64,
+    summary: "Say where an alert would go, and by which rule; nobody is told",
+    options: [...ALERT_LABELS, SEVERITY, ...ASKING],
+  },
+  {
+    name: "import",
+    operands: "FILE",
+    operandsMax: 1,
+    summary: "Send a file of history (CSV, Prometheus query JSON, OTLP JSON) to a running server; it goes on where it was broken off",
+    options: [
+      { name: "url", value: "URL", meaning: "the server (http://127.0.0.1:8080)" },
+      { name: "token", value: "TOKEN", meaning: "the admin's token" },
+      { name: "token-file", value: "PATH", meaning: "file that holds it (admin-token of DATA_DIR)" },
+      { name: "format", value: "FORM", meaning: "csv or json, where the file's name does not say it", choices: ["csv", "json"] },
+      { name: "progress-file", value: "PATH", meaning: "where it is noted how far the import is (FILE.import-progress)" },
+    ],
+  },
+  {
+    name: "replay",
+    operands: "FILE|FOLDER",
+    operandsMax: 1,
+    summary: "Run samples (CSV, CSV.gz: timestamp,value or timestamp,m1,...,mN) through the detectors and write timestamp,score,alert",
+    options: [
+      { name: "train", value: "FILE", meaning: "normal history to learn from first" },
+      { name: "interval", value: "SECONDS", meaning: "between rows without timestamps" },
+      { name: "out", value: "FILE|FOLDER", meaning: "where scores go (standard output)" },
+    ],
+  },
+  {
+    name: "backtest",
+    operands: "[FILE]",
+    operandsMax: 1,
+    summary: "Tell what changed settings would newly page and what no longer, over what a running server has stored or over a file",
+    options: [
+      { name: "since", value: "TIME", meaning: "first moment, such as 2026-01-31T12:00:00Z" },
+      { name: "until", value: "TIME", meaning: "end" },
+      { name: "service", value: "ID", meaning: "only this service" },
+      { name: "metric", value: "NAME", meaning: "only this metric" },
+      { name: "environment", value: "NAME", meaning: "only this environment" },
+      { name: "set", value: "NAME=VALUE", meaning: "a setting that is tried out, such as z_threshold=4", isRepeated: true },
+      { name: "silence", value: "LABEL=VALUE@FROM/TO", meaning: "a silence that is tried out", isRepeated: true },
+      { name: "remove-silence", value: "ID", meaning: "a silence that is left out", isRepeated: true },
+      { name: "interval", value: "SECONDS", meaning: "between rows without timestamps" },
+      { name: "url", value: "URL", meaning: "the server (http://127.0.0.1:8080)" },
+      { name: "token", value: "TOKEN", meaning: "an operator's token" },
+      { name: "token-file", value: "PATH", meaning: "file that holds it (admin-token of DATA_DIR)" },
+      JSON_OUT,
+    ],
+  },
+  {
+    name: "check-config",
+    operands: "[FILE]",
+    operandsMax: 1,
+    summary: "Check the settings of the environment and of a file, all of them, and start nothing; exit code 78 where one cannot be used",
+    options: [JSON_OUT],
+  },
+  {
+    name: "doctor",
+    summary:
+      "Check this machine for a server: cores, limits, disk, clock, HTTP binary, ports, data folder; with --data, what of a data folder can be read",
+    options: [
+      { name: "data", value: "DIR", meaning: "read every row of stores and log in this folder; the server must be stopped" },
+      { name: "rescue", value: "NEW_DIR", meaning: "write what can be read into a new folder" },
+      { name: "json", meaning: "write the machine's findings as JSON" },
+    ],
+  },
+  {
+    name: "completion",
+    operands: "bash|zsh",
+    operandsMax: 1,
+    summary: 'Print what completes commands and options in a shell: eval "$(vedette completion bash)"',
+    options: [],
+  },
+  { name: "man", summary: "Print the man page: vedette man | man -l -", options: [] },
+];
+
+/** The entry that begins `words`, and how many of them are its name. */
+export function findCommand(words: readonly string[]): { readonly entry: CommandEntry; readonly length: number } | undefined {
+  for (const length of [2, 1]) {
+    const entry = words.length >= length ? COMMAND_TABLE.find(({ name }) => name === words.slice(0, length).join(" ")) : undefined;
+    if (entry !== undefined) return { entry, length };
+  }
+  return undefined;
+}

@@ -1,0 +1,86 @@
+// `vedette completion`: a script for bash or zsh that completes commands, options and their values, from the table of commands.
+import { COMMAND_TABLE, COMMON_OPTIONS, type CommandEntry } from "./command-table.ts";
+import { UsageError } from "./exit-code.ts";
+
+/** The script for a shell. Throws UsageError where there is none. */
+export function completionScript(shell: string | undefined): string {
+  if (shell === "bash") return bashScript();
+  if (shell === "zsh") return zshScript();
+  throw new UsageError(`vedette completion needs bash or zsh${shell === undefined ? "" : `, not ${JSON.stringify(shell)}`}`);
+}
+
+function firstWords(): string[] {
+  return [...new Set(COMMAND_TABLE.map(({ name }) => name.split(" ")[0] as string))];
+}
+
+/** Second words by first word. */
+function subcommands(): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const { name } of COMMAND_TABLE) {
+    const [first = "", second] = name.split(" ");
+    if (second !== undefined) found.set(first, [...(found.get(first) ?? []), second]);
+  }
+  return found;
+}
+
+function optionsOf(entry: CommandEntry): string {
+  return [...entry.options, ...COMMON_OPTIONS].map(({ name }) => `--${name}`).join(" ");
+}
+
+/** Cases of `command:--option` with the values that it takes. */
+function choiceCases(): string[] {
+  return COMMAND_TABLE.flatMap((entry) =>
+    entry.options.flatMap(({ name, choices }) =>
+      choices === undefined ? [] : [`    "${entry.name}:--${name}") words="${choices.join(" ")}" ;;`],
+    ),
+  );
+}
+
+/** Options whose value is a file or a folder. */
+function pathCases(): string[] {
+  const names = new Set<string>();
+  for (const { options } of [...COMMAND_TABLE, { options: COMMON_OPTIONS }])
+    for (const { name, value = "" } of options) if (/FILE|PATH|DIR|FOLDER/.test(value)) names.add(`--${name}`);
+  return [`    ${[...names].join("|")}) COMPREPLY=($(compgen -f -- "$current")); return ;;`];
+}
+
+function bashScript(): string {
+  const seconds = [...subcommands()].map(([first, list]) => `    ${first}) words="${list.join(" ")}" ;;`);
+  return `# Completion of vedette for bash, made from its table of commands.
+_vedette() {
+  local current previous command words
+  current=\${COMP_WORDS[COMP_CWORD]}
+  previous=\${COMP_WORDS[COMP_CWORD-1]}
+  COMPREPLY=()
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    COMPREPLY=($(compgen -W "${firstWords().join(" ")} --help --version --config" -- "$current"))
+    return
+  fi
+  case "$previous" in
+${pathCases().join("\n")}
+  esac
+  command=\${COMP_WORDS[1]}
+  words=
+  if [ "$COMP_CWORD" -eq 2 ]; then case "$command" in
+${seconds.join("\n")}
+    completion) words="bash zsh" ;;
+  esac; fi
+  case "$command" in ${[...subcommands().keys()].join("|")}) [ "$COMP_CWORD" -gt 2 ] && command="$command \${COMP_WORDS[2]}" ;; esac
+  case "$command:$previous" in
+${choiceCases().join("\n")}
+  esac
+  if [ -z "$words" ]; then case "$command" in
+${COMMAND_TABLE.map((entry) => `    "${entry.name}") words="${optionsOf(entry)}" ;;`).join("\n")}
+  esac; fi
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+  if [ \${#COMPREPLY[@]} -eq 0 ] && [[ "$current" != -* ]]; then COMPREPLY=($(compgen -f -- "$current")); fi
+}
+complete -F _vedette vedette`;
+}
+
+/** zsh runs the script of bash by its own emulation. */
+function zshScript(): string {
+  return `#compdef vedette
+autoload -U +X bashcompinit && bashcompinit
+${bashScript()}`;
+}
