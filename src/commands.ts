@@ -4,32 +4,55 @@ import type { CommandLine } from "./cli/command-arguments.ts";
 import { EXIT } from "./cli/exit-code.ts";
 import { ConfigError } from "./core/config/config-error.ts";
 import type { Config } from "./core/config/load-config.ts";
-import type { SettingsFile } from "./core/config/settings-sources.ts";
+import { type ResolvedSettings, resolveSettings, type SettingsFile } from "./core/config/settings-sources.ts";
 
 /** What a command may need of the process. */
 export interface CommandWorld {
-  /** The environment with the settings under their own names. */
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  /** The environment as the process has it. */
-  readonly processEnvironment: Readonly<Record<string, string | undefined>>;
-  readonly settingsFile: SettingsFile | undefined;
+  readonly settings: SettingsReader;
   readonly isTerminal: boolean;
   readonly nowMs: () => number;
   readonly version: string;
   readonly readConfig: () => Config;
 }
 
+/** Settings of the process's environment and of the file that --config or VEDETTE_CONFIG names. */
+export class SettingsReader {
+  readonly processEnvironment: Environment;
+  readonly #path: string | undefined;
+
+  constructor(environment: Environment, configFile: string | undefined) {
+    this.processEnvironment = environment;
+    this.#path = configFile ?? environment.VEDETTE_CONFIG;
+  }
+
+  /** The file as it stands now. Throws ConfigError where it cannot be read. */
+  file(path = this.#path): SettingsFile | undefined {
+    return path === undefined ? undefined : readSettingsFile(path);
+  }
+
+  /** Each call reads the file anew: SIGHUP takes over what has changed. Throws ConfigError. */
+  resolve(): ResolvedSettings {
+    return resolveSettings(this.processEnvironment, this.file());
+  }
+
+  /** The environment with the settings under their own names. */
+  get environment(): Environment {
+    return this.resolve().environment;
+  }
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
 type Command = (line: CommandLine, world: CommandWorld) => Promise<number>;
 
 const COMMANDS: Readonly<Record<string, Command>> = {
-  demo: async (line, { environment }) => (await import("./cli/demo.ts")).runDemo(line.arguments, environment),
-  "demo-incident": async (line, { environment }) =>
-    (await import("./cli/incident/demo-incident.ts")).runDemoIncident(line.arguments, environment),
-  import: async ({ rest }, { environment, isTerminal }) =>
-    (await import("./cli/import/import.ts")).runImport(rest, environment, isTerminal),
+  demo: async (line, { settings }) => (await import("./cli/demo.ts")).runDemo(line.arguments, settings.environment),
+  "demo-incident": async (line, { settings }) =>
+    (await import("./cli/incident/demo-incident.ts")).runDemoIncident(line.arguments, settings.environment),
+  import: async ({ rest }, { settings, isTerminal }) =>
+    (await import("./cli/import/import.ts")).runImport(rest, settings.environment, isTerminal),
   token: async ({ rest }, { readConfig }) => (await import("./cli/token.ts")).runToken(rest, readConfig()),
-  backtest: async ({ rest }, { environment, readConfig }) =>
-    (await import("./cli/backtest/backtest.ts")).runBacktest(rest, environment, readConfig),
+  backtest: async ({ rest }, { settings, readConfig }) =>
+    (await import("./cli/backtest/backtest.ts")).runBacktest(rest, settings.environment, readConfig),
   replay: async ({ rest }, { readConfig }) => (await import("./cli/replay/replay.ts")).runReplay(rest, readConfig),
   doctor: async (line, world) => {
     if (line.arguments.text("data") === undefined && line.arguments.text("rescue") === undefined) {
@@ -45,19 +68,20 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     ]);
   },
   "check-config": async (line, world) => {
-    const [path] = line.arguments.operands;
-    const file = path === undefined ? world.settingsFile : readSettingsFile(path);
-    return (await import("./cli/check-config.ts")).runCheckConfig(line.arguments, world.processEnvironment, file);
+    const { settings } = world;
+    const file = settings.file(line.arguments.operands[0]);
+    return (await import("./cli/check-config.ts")).runCheckConfig(line.arguments, settings.processEnvironment, file);
   },
-  "sign-in": async (line, { environment }) => (await import("./cli/client/sign-in.ts")).runSignIn(line.arguments, environment),
-  status: async (line, { environment }) => (await import("./cli/client/status.ts")).runStatus(line.arguments, environment),
-  tail: async (line, { environment }) => (await import("./cli/client/tail.ts")).runTail(line.arguments, environment),
-  alerts: async (line, { environment }) => (await import("./cli/client/alerts.ts")).runAlerts(line.arguments, environment),
-  "silence add": async (line, { environment, nowMs }) =>
-    (await import("./cli/client/silence.ts")).addSilence(line.arguments, environment, nowMs()),
-  "silence list": async (line, { environment }) => (await import("./cli/client/silence.ts")).listSilences(line.arguments, environment),
-  "silence end": async (line, { environment }) => (await import("./cli/client/silence.ts")).endSilences(line.arguments, environment),
-  "routes test": async (line, { environment }) => (await import("./cli/client/route-test.ts")).testRoute(line.arguments, environment),
+  "sign-in": async (line, { settings }) => (await import("./cli/client/sign-in.ts")).runSignIn(line.arguments, settings.environment),
+  status: async (line, { settings }) => (await import("./cli/client/status.ts")).runStatus(line.arguments, settings.environment),
+  tail: async (line, { settings }) => (await import("./cli/client/tail.ts")).runTail(line.arguments, settings.environment),
+  alerts: async (line, { settings }) => (await import("./cli/client/alerts.ts")).runAlerts(line.arguments, settings.environment),
+  "silence add": async (line, { settings, nowMs }) =>
+    (await import("./cli/client/silence.ts")).addSilence(line.arguments, settings.environment, nowMs()),
+  "silence list": async (line, { settings }) =>
+    (await import("./cli/client/silence.ts")).listSilences(line.arguments, settings.environment),
+  "silence end": async (line, { settings }) => (await import("./cli/client/silence.ts")).endSilences(line.arguments, settings.environment),
+  "routes test": async (line, { settings }) => (await import("./cli/client/route-test.ts")).testRoute(line.arguments, settings.environment),
   completion: async (line) => print((await import("./cli/completion.ts")).completionScript(line.arguments.operands[0])),
   man: async (_line, { version }) => print((await import("./cli/manual-page.ts")).manualPage(version)),
 };
@@ -70,7 +94,7 @@ export function runCommand(line: CommandLine, world: CommandWorld): Promise<numb
 }
 
 /** Reads a file of settings. Throws ConfigError. */
-export function readSettingsFile(path: string): SettingsFile {
+function readSettingsFile(path: string): SettingsFile {
   try {
     return { path, text: readFileSync(path, "utf8") };
   } catch (error) {

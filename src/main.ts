@@ -41,7 +41,7 @@ import type { Handlers } from "./adapters/runtime/mailbox.ts";
 import { MetricsRegistry } from "./adapters/telemetry/metrics-registry.ts";
 import type { ProcessLog } from "./adapters/telemetry/process-log.ts";
 import { readPlanRates } from "./cli/checked-settings.ts";
-import { type CommandLine, readCommandLine } from "./cli/command-arguments.ts";
+import { readCommandLine } from "./cli/command-arguments.ts";
 import { describeError, isPlain } from "./cli/error-description.ts";
 import { exitCodeOf } from "./cli/exit-code.ts";
 import { endStart } from "./cli/failed-start.ts";
@@ -50,11 +50,10 @@ import { helpFor } from "./cli/help.ts";
 import { checkUrl, type NotificationSettings, readNotification } from "./cli/notification-settings.ts";
 import { serve } from "./cli/serve.ts";
 import { writeError, writeLine } from "./cli/terminal.ts";
-import { readSettingsFile, runCommand } from "./commands.ts";
+import { runCommand, SettingsReader } from "./commands.ts";
 import { ConfigError } from "./core/config/config-error.ts";
 import { DRAIN_MS_MAX } from "./core/config/limits.ts";
 import { type Config, loadConfig } from "./core/config/load-config.ts";
-import { type ResolvedSettings, resolveSettings, type SettingsFile } from "./core/config/settings-sources.ts";
 import { FRONT_LIMITS } from "./core/config/shared-limits.ts";
 import { COORDINATOR_SLOTS } from "./core/layout/counters.ts";
 import type { AccessChange } from "./core/protocol/access.ts";
@@ -486,30 +485,18 @@ async function runServer(config: Config): Promise<void> {
   await serve(config, VERSION, (meta, found, log) => new Server(config, meta, found, log));
 }
 
-/** The file that --config or VEDETTE_CONFIG names, as it stands now. */
-function settingsFile({ configFile = process.env.VEDETTE_CONFIG }: Pick<CommandLine, "configFile">): SettingsFile | undefined {
-  return configFile === undefined ? undefined : readSettingsFile(configFile);
-}
-
-function readSettings(line: CommandLine): ResolvedSettings {
-  return resolveSettings(process.env, settingsFile(line));
-}
-
 async function main(): Promise<void> {
   const words = process.argv.slice(2);
   const help = helpFor(words);
   if (help !== undefined) return writeLine(help);
   if (words[0] === "--version") return writeLine(VERSION);
   const line = readCommandLine(words);
-  const name = line.entry.name;
-  // Each call reads the file anew: SIGHUP takes over what has changed.
-  readConfig = () => loadConfig(readSettings(line).environment, readSettingFile);
-  const isCheck = name === "check-config";
-  const { environment, warnings } = isCheck ? { environment: process.env, warnings: [] } : readSettings(line);
-  for (const warning of warnings) writeError(`vedette: warning: ${warning}`);
-  if (name === "serve") return runServer(readConfig());
-  const world = { environment, processEnvironment: process.env, settingsFile: settingsFile(line), version: VERSION, readConfig };
-  process.exitCode = await runCommand(line, { ...world, isTerminal: process.stdout.isTTY === true, nowMs: systemClock.wallMs });
+  const settings = new SettingsReader(process.env, line.configFile);
+  readConfig = () => loadConfig(settings.resolve().environment, readSettingFile);
+  if (line.entry.name !== "check-config") for (const warning of settings.resolve().warnings) writeError(`vedette: warning: ${warning}`);
+  if (line.entry.name === "serve") return runServer(readConfig());
+  const isTerminal = process.stdout.isTTY === true;
+  process.exitCode = await runCommand(line, { settings, version: VERSION, readConfig, isTerminal, nowMs: systemClock.wallMs });
 }
 
 main().catch((error: unknown) => {

@@ -62,7 +62,7 @@ describe("where standard output is no terminal", () => {
     mkdirSync(join(folder, "data"));
     writeFileSync(path, "data");
     const server = bench.launch({ DATA_DIR: join(folder, "data"), LOG_FORMAT: "json", SOCKET: path, ENGINES: "1" });
-    expect(await server.ended).toBe(1);
+    expect(await server.ended).toBe(78);
     expect(linesOf(server.errors)).toEqual([
       expect.objectContaining({ level: "fatal", component: "server", msg: expect.stringMatching(/^SOCKET: /) }),
     ]);

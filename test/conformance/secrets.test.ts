@@ -92,7 +92,7 @@ it("no secret is in a list, an error, the audit log, the metrics, the log or the
 
 it("the help shows how a secret is given, and not its value", async () => {
   const server = bench.launch({ JWT_SECRET, JWT_SECRET_FILE: "/dev/null" });
-  expect(await server.ended).toBe(1);
+  expect(await server.ended).toBe(78);
   expect(server.output).toContain("JWT_SECRET and JWT_SECRET_FILE are both set");
   expect(server.output).not.toContain(JWT_SECRET);
 });

@@ -159,7 +159,7 @@ describe("what is gone", () => {
     for (const segment of listSegments(logDirectory(folder))) rmSync(segment.path);
     for (let start = 1; start <= 2; start++) {
       const again = bench.launch(settings);
-      expect(await again.ended).toBe(1);
+      expect(await again.ended).toBe(78);
       expect(again.errors).toMatch(/^vedette: the log segment e\d[^\n]* is missing[^\n]*\n$/);
     }
   });
@@ -171,7 +171,7 @@ describe("what is gone", () => {
     rmSync(join(folder, "meta.json"));
     rmSync(join(folder, "log"), { recursive: true });
     const again = bench.launch({ DATA_DIR: folder });
-    expect(await again.ended).toBe(1);
+    expect(await again.ended).toBe(78);
     expect(again.output).toMatch(/^vedette: [^\n]*meta\.json is missing, but the folder has stores[^\n]*\n$/);
     expect(existsSync(join(folder, "meta.json"))).toBe(false);
   });

@@ -89,7 +89,7 @@ describe("the command", () => {
   });
 
   it("ends as a server that refuses to start, with its line alone", async () => {
-    expect(await start({ PORT: "99999" })).toEqual([1, null]);
+    expect(await start({ PORT: "99999" })).toEqual([78, null]);
     expect(output + errors).toMatch(/^vedette: PORT [^\n]+\n$/);
   });
 
