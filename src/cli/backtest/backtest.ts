@@ -3,7 +3,7 @@ import { serverFetch } from "../../adapters/http/server-fetch.ts";
 import type { BacktestView } from "../../api/backtest-view.ts";
 import { BACKTEST_ANSWER_MS_MAX } from "../../core/config/backtest-limits.ts";
 import type { Config } from "../../core/config/load-config.ts";
-import { UnreachableError } from "../exit-code.ts";
+import { exitCodeOf, UnreachableError } from "../exit-code.ts";
 import { fileEnvironment } from "../file-environment.ts";
 import { ReplayError } from "../replay/replay-options.ts";
 import { writeError, writeLine } from "../terminal.ts";
@@ -13,7 +13,7 @@ import { backtestLines } from "./backtest-table.ts";
 
 const REQUEST_MS_MAX = BACKTEST_ANSWER_MS_MAX + 5_000;
 
-/** Runs it; resolves with the exit code: 0 done, 1 not. `config` is read only for a file. */
+/** Runs it; resolves with the exit code: 0 done, 1 not, 69 the server does not answer. `config` is read only for a file. */
 export async function runBacktest(
   args: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
@@ -27,9 +27,9 @@ export async function runBacktest(
     else for (const line of backtestLines(view)) writeLine(line);
     return 0;
   } catch (error) {
-    if (!(error instanceof BacktestError || error instanceof ReplayError)) throw error;
+    if (!(error instanceof BacktestError || error instanceof ReplayError || error instanceof UnreachableError)) throw error;
     writeError(`vedette backtest: ${error.message}`);
-    return 1;
+    return exitCodeOf(error);
   }
 }
 

@@ -86,7 +86,7 @@ describe("a secret setting", () => {
 
   it("comes from a pipe, as the shell's <(command) gives it", () => {
     const loader = new URL("../../../../scripts/typescript-loader.mjs", import.meta.url).href;
-    const module = new URL("../../../../../../src/adapters/credentials/setting-file.ts", import.meta.url).href;
+    const module = new URL("../../../../src/adapters/credentials/setting-file.ts", import.meta.url).href;
     const script = `import { readSettingFile } from ${JSON.stringify(module)}; process.stdout.write(readSettingFile("/dev/stdin", 1000))`;
     const run = [process.execPath, "--import", loader, "--input-type=module", "-e", script];
     const text = execFileSync("sh", ["-c", 'printf %s "$SIGNING_SECRET" | "$@"', "sh", ...run], {
