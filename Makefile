@@ -74,7 +74,8 @@ eval: $(SERVER) ## Measure detection on labelled public data; EVAL_DATA=folder (
 	@node --import ./scripts/typescript-loader.mjs test/eval/saturation-report.ts $(EVAL_DATA)
 	@node --import ./scripts/typescript-loader.mjs test/eval/rca/rca-eval.ts $(EVAL_DATA)
 	@python3 -c 'import numpy' 2>/dev/null || { echo "make eval needs Python 3 with numpy: apt install python3-numpy, or pip install numpy" >&2; exit 1; }
-	@PYTHONDONTWRITEBYTECODE=1 exec python3 test/eval/evaluate.py $(EVAL_DATA) --halves 20
+	@PYTHONDONTWRITEBYTECODE=1 python3 test/eval/evaluate.py $(EVAL_DATA) --halves 20
+	@exec node --import ./scripts/typescript-loader.mjs test/eval/shapes/shape-report.ts
 
 eval-quiet: $(SERVER) ## Count pages on services without an incident, and incidents that page; QUIET_SERVICES=n QUIET_SEED=n (10000 takes 20 minutes)
 	@exec node --import ./scripts/typescript-loader.mjs test/eval/quiet/quiet.ts --services $${QUIET_SERVICES:-500} --seed $${QUIET_SEED:-1}

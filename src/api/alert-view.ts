@@ -1,6 +1,7 @@
 // An alert and a decision as clients see them (decisions.md section 6), in lists, alone and in the event stream.
 import { formatRfc3339 } from "../core/base/rfc3339.ts";
 import type { Alert } from "../domain/alerting/paging/alert.ts";
+import { holdWords } from "../domain/alerting/paging/hold-words.ts";
 import type { PageDecision } from "../domain/alerting/paging/page-decision.ts";
 import type { GateResult } from "../domain/detection/gates/gate-result.ts";
 
@@ -29,6 +30,7 @@ export function alertView({ state, ...alert }: Alert) {
     assignee: alert.assignee,
     pages: alert.pages,
     held_back_by: alert.heldBy,
+    held_back_until: resolvedAtMs === null ? holdWords(alert.heldBy) : null,
   };
 }
 

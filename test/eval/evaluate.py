@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Detection measured on labelled public data: replays every set found under a folder and prints the scores beside bar and stretch.
 
-Usage: evaluate.py FOLDER [--predictions FOLDER] [--only SET,...] [--halves N]
+Usage: evaluate.py FOLDER [--predictions FOLDER] [--only SET,...] [--halves N] [--kpi-seeds FIRST-LAST]
   FOLDER/nab   windows.json, <category>/<file>.csv.gz          FOLDER/smd   events.json, <machine>.{train,test}.csv.gz, rows of a minute
   FOLDER/msft  events.json, <category>/<series>.csv.gz         FOLDER/asd   the same, rows of five minutes
 NAB is scored by the rows at which an alert opens, at one threshold; events and false alerts by the alert column. False alerts are alerts of which
-less than half lies in events (score_events.py). Always-on and random detectors stand at the bottom: a measure that they do well on is broken.
+less than half lies in events (score_events.py). Pages are scored beside them (page_report.py), those of planted KPIs too. Always-on and random detectors stand at the bottom: a measure that they do well on is broken.
 """
 import argparse
 import json
@@ -17,8 +17,10 @@ import time
 
 import numpy as np
 
+import page_report
 import score_events
 import score_nab
+import score_pages
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MAIN = os.path.join(HERE, "..", "..", "dist", "main.js")
@@ -63,6 +65,7 @@ class NabFile:
         self.sum, _ = score_nab.sweep(rises[scored], ids[scored], raw[scored], len(live), "standard", 0.5)
         at = {t: i for i, t in reversed(list(enumerate(ts)))}
         events = [(at[score_nab.parse_ts(a)], at[score_nab.parse_ts(b)]) for a, b in windows]
+        self.times, self.ranges = ts, sorted(events)
         self.events = EventSeries(score, alert, sorted(events), (ts[-1] - ts[0]).total_seconds() / 86400.0, None)
 
 
@@ -124,6 +127,23 @@ def load(kind, folder, predict):
     return out
 
 
+def pages_of(kind, folder, items, paging):
+    """Pages of a set against its incidents; paging(name) gives the rows that page. NAB's standard score by them, else None."""
+    if kind == "nab":
+        windows = json.load(open(os.path.join(folder, "windows.json")))
+        files = {}
+        pages = score_pages.Pages()
+        for name, file in items.items():
+            rows = paging(name)
+            paged = np.zeros(len(file.times), bool)
+            paged[rows] = True
+            files[name] = NabFile(folder, name, windows[name], paged.astype(float), paged)
+            pages.plus(score_pages.Pages().add(rows, file.ranges, file.events.days, 0, 0))
+        return pages, measures(kind, list(files.values()))["standard score"]
+    events = json.load(open(os.path.join(folder, "events.json")))
+    return page_report.pages_of(events, lambda name: items[name].days, paging), None
+
+
 def replay(kind, folder, out):
     interval = ["--interval", str(INTERVALS[kind])] if kind in INTERVALS else []
     start = time.monotonic()
@@ -146,6 +166,7 @@ def main():
     ap.add_argument("folder", nargs="?")
     ap.add_argument("--predictions", help="where the predictions go (default: FOLDER of this run under dist/eval)")
     ap.add_argument("--only")
+    ap.add_argument("--kpi-seeds", default="1-5", help="seeds of the planted KPIs; none for an empty text")
     ap.add_argument("--halves", type=int, default=0, help="also score so many random halves of each set")
     a = ap.parse_args()
     kinds = [k for k in ("nab", "msft", "smd", "asd") if a.folder and os.path.isdir(os.path.join(a.folder, k)) and (not a.only or k in a.only.split(","))]
@@ -154,7 +175,7 @@ def main():
         return 1
     predictions = a.predictions or os.path.join(HERE, "..", "..", "dist", "eval")
     rng = np.random.default_rng(1)
-    lines, bottom, stability = [], [], []
+    lines, bottom, stability, paged = [], [], [], []
     for kind in kinds:
         folder, out = os.path.join(a.folder, kind), os.path.join(predictions, kind)
         seconds = replay(kind, folder, out)
@@ -173,11 +194,21 @@ def main():
         for label, some in (("always on", always), ("random", chance)):
             text = ", ".join("%s %.3g" % pair for pair in measures(kind, list(some.values())).items())
             bottom.append("| %-9s | %-5s | %s |" % (label, kind, text))
+        rows_of = lambda n: score_pages.page_rows(os.path.join(out, n if n.endswith(".csv") else n + ".csv"))
+        paged += page_report.rows(kind, *pages_of(kind, folder, items, rows_of))
+        for label, rows in (("pages always", lambda n: list(range(lengths[n]))), ("pages never", lambda n: [])):
+            pages, nab = pages_of(kind, folder, items, rows)
+            bottom.append("| %-12s | %-5s | pages: F1 %.3g, false a day %.3g%s |" % (label, kind, pages.f1, pages.false_a_day, "" if nab is None else ", standard score %.3g" % nab))
         names = list(items)
         halves = [measures(kind, [items[names[i]] for i in rng.permutation(len(names))[:math.ceil(len(names) / 2)]]) for _ in range(a.halves)]
         for measure in halves[0] if halves else ():
             q = np.quantile([h[measure] for h in halves], [0, 0.25, 0.5, 0.75, 1])
             stability.append("| %-5s | %-18s | %s |" % (kind, measure, " | ".join("%.3g" % v for v in q)))
+    first, _, last = a.kpi_seeds.partition("-")
+    if first:
+        paged += page_report.rows("kpi", page_report.planted(predictions, MAIN, range(int(first), int(last or first) + 1)))
+    print("\n| pages of | measure                  |    value |   bar | stretch | reached |\n|---|---|---|---|---|---|")
+    print("\n".join(paged), flush=True)
     print("\n| data  | measure            |    value |   bar | stretch | reached |\n|---|---|---|---|---|---|")
     print("\n".join(lines), flush=True)
     print("\nDetectors that know nothing, by the same measures:\n\n| detector  | data  | measures |\n|---|---|---|")

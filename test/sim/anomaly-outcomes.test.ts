@@ -26,10 +26,16 @@ describe.each([1, 2])("with %i engines", (engines) => {
     await minute(7.5);
     for (let at = OUTLIER + 1; at < INCIDENT; at++) await minute(0);
     expect(await said()).toContainEqual([true, "suppressed", "confirmation"]);
-    expect(await alertsOf(watched)).toMatchObject([{ state: "resolved", pages: 0, held_back_by: "confirmation" }]);
+    expect(await alertsOf(watched)).toMatchObject([{ state: "resolved", pages: 0, held_back_by: "confirmation", held_back_until: null }]);
 
     await minute(8);
     expect((await said())[0]).toEqual([false, "suppressed", "confirmation"]);
+    expect(await alertsOf(watched)).toContainEqual(
+      expect.objectContaining({
+        state: "firing",
+        held_back_until: expect.stringMatching(/^until a metric of the service departs as it does not/),
+      }),
+    );
     for (let more = 0; more < 4; more++) await minute(8);
     expect(await alertsOf(watched)).toContainEqual(expect.objectContaining({ state: "firing", pages: 1, held_back_by: null }));
     expect((await said())[0]).toEqual([false, "paged", null]);

@@ -40,6 +40,7 @@ const ALERT_FIELDS = {
     .describe(
       "the gate that keeps its page back; asked again every cycle while the alert fires, and kept where it was resolved before anybody was told",
     ),
+  held_back_until: z.string().nullable().describe("what the gate waits for, in words; null where nothing holds its page, or it is over"),
 };
 
 /** Why a finding did or did not page. */
@@ -116,6 +117,7 @@ export const ALERT_EXAMPLE = {
   assignee: null,
   pages: 1,
   held_back_by: null,
+  held_back_until: null,
 };
 
 export const DECISION_EXAMPLE = {

@@ -25,6 +25,7 @@ import { CONFIRMATION_GATE, confirmationGate, isExtremeOfYoung, needsConfirmatio
 import { familyOfDetector } from "./detector-family.ts";
 import { type Finding, labelsOf } from "./finding.ts";
 import { type FindingCase, passesFindingGates } from "./finding-gates.ts";
+import { waitingSentence } from "./hold-words.ts";
 import type { PageDecision } from "./page-decision.ts";
 import type { FiredSignal, PagingMemory } from "./paging-memory.ts";
 import type { PagingSources } from "./paging-sources.ts";
@@ -303,7 +304,7 @@ function decisionOf(
     suppressedBy,
     gates,
     rca,
-    explanation: heldSentence(finding.explanation, suppressedBy, hold),
+    explanation: waitingSentence(heldSentence(finding.explanation, suppressedBy, hold), suppressedBy),
   };
 }
 

@@ -57,6 +57,7 @@ describe("an alert", () => {
           assignee: null,
           pages: 1,
           held_back_by: null,
+          held_back_until: null,
         },
       ],
       total: 1,

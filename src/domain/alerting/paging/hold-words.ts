@@ -1,0 +1,22 @@
+// What a gate that holds a page back waits for, in words for people.
+import { FLAPPING_GATE } from "../flap-control.ts";
+import { INHIBITED_GATE, SILENCED_GATE } from "../inhibition/hold-gates.ts";
+import { CONFIRMATION_GATE } from "./confirmation-gate.ts";
+
+const UNTIL: Readonly<Record<string, string>> = {
+  [CONFIRMATION_GATE]:
+    "until a metric of the service departs as it does not by itself, or a detector of another kind agrees; asked each cycle while the alert fires",
+  [INHIBITED_GATE]: "until what inhibits it is over; asked each cycle while the alert fires",
+  [SILENCED_GATE]: "until the silence ends; asked each cycle while the alert fires",
+  [FLAPPING_GATE]: "until the pause after its last page is over, an hour at most; asked each cycle while the alert fires",
+};
+
+/** Until when a gate holds, and what for; null where nothing holds or it is not asked again. */
+export function holdWords(gate: string | null): string | null {
+  return gate === null ? null : (UNTIL[gate] ?? null);
+}
+
+/** The sentence of a finding that waits for its confirmation, with what it waits for. */
+export function waitingSentence(explanation: string, suppressedBy: string | null): string {
+  return suppressedBy === CONFIRMATION_GATE ? `${explanation} (held ${UNTIL[CONFIRMATION_GATE]})` : explanation;
+}
