@@ -1,0 +1,63 @@
+// Checkpoints and eviction of an engine that serves: made once the logs have been read.
+import { LogWriteError } from "../../adapters/log/log-writer.ts";
+import { CHECKPOINT_LOG_SHARE, CHECKPOINT_PART_BYTES, CHECKPOINT_ROUND_LOG_BYTES } from "../../core/config/limits.ts";
+import { ROW_BYTES } from "../../core/layout/row-frame.ts";
+import { StreamEviction } from "./cold/stream-eviction.ts";
+import type { EngineDependencies, EngineOptions } from "./engine-options.ts";
+import type { EngineParts } from "./engine-parts.ts";
+import { Checkpoints } from "./recovery/checkpoints.ts";
+import { EngineCounters } from "./report/engine-counters.ts";
+
+/** Of one engine, which has applied what its logs held. */
+export function makeCheckpoints(options: EngineOptions, dependencies: EngineDependencies, parts: EngineParts): Checkpoints {
+  const { epoch, engine, engines, checkpointRoundBytes: roundBytes = CHECKPOINT_ROUND_LOG_BYTES } = options;
+  const { checkpointLogShare: logShare = CHECKPOINT_LOG_SHARE, checkpointPartBytes: partBytes = CHECKPOINT_PART_BYTES } = options;
+  const { memories, log } = dependencies;
+  const { kernel, readers, shard, outbox, counters, lane, recovery } = parts;
+  const lanes = memories.map((memory) => new EngineCounters(memory));
+  const replayedBytes = recovery.rows * ROW_BYTES;
+  return new Checkpoints(
+    { epoch, engine, engines, roundBytes, logShare, partBytes },
+    {
+      memories,
+      kernel,
+      readers,
+      shard,
+      eviction: makeEviction(options, dependencies, parts),
+      outbox,
+      counters,
+      logPosition: () => log.position,
+      takeUsage: () => lane.takeUsage(),
+      endSegment: () => endSegment(dependencies, parts),
+      // A start has the rows to apply, however small they are packed.
+      logBytes: () => lanes.reduce((sum, one) => sum + Math.max(one.get("logBytes"), one.get("rowsPlaced") * ROW_BYTES), replayedBytes),
+    },
+    recovery.restoredBytes,
+  );
+}
+
+function makeEviction({ idleMs, keptMs }: EngineOptions, { clock, processWords }: EngineDependencies, parts: EngineParts): StreamEviction {
+  const { memory, kernel, shard, services, counters, handlers, baselines } = parts;
+  const removing = (slots: readonly number[]) => {
+    handlers.families.removeSlots(slots);
+    baselines.pass.removeSlots(slots);
+  };
+  return new StreamEviction(
+    { idleMs, keptMs },
+    { memory, kernel, cold: shard.cold, services, removing, counters, processWords, wallMs: () => clock.wallMs() },
+  );
+}
+
+/** Ends the log's segment between two bodies; false where one is under way, or the log cannot be written. */
+function endSegment({ log }: EngineDependencies, { lane, counters, memory }: EngineParts): boolean {
+  if (!lane.isIdle) return false;
+  try {
+    if (log.position.offset > 0) log.endSegment();
+  } catch (error) {
+    if (!(error instanceof LogWriteError)) throw error;
+    counters.add("logErrors", 1);
+    return false;
+  }
+  memory.publishPlaced(log.position);
+  return true;
+}

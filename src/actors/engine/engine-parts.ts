@@ -1,0 +1,166 @@
+// The parts of an engine, made and tied together: what takes bodies, what applies rows, what reads the logs, what asks and answers.
+import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
+import { InboxReader } from "../../adapters/runtime/inbox-ring.ts";
+import { BLOCK_BYTES } from "../../core/config/limits.ts";
+import { fillThresholdTables } from "../../domain/detection/thresholds.ts";
+import { environmentSettings } from "../../domain/detection/watchdog-settings.ts";
+import { ShardKernel } from "../../domain/kernel/shard-kernel.ts";
+import { partitionOf } from "../../domain/placement/partition.ts";
+import { MetadataBook } from "../../domain/series/metadata-book.ts";
+import { EngineCommands } from "./engine-commands.ts";
+import { EngineInbox } from "./engine-inbox.ts";
+import type { EngineDependencies, EngineOptions } from "./engine-options.ts";
+import { Lane } from "./lane/lane.ts";
+import { makeLaneDecoders } from "./lane/lane-decoders.ts";
+import { Placement } from "./lane/placement.ts";
+import { BehaviourWalk } from "./queries/behaviour-walk.ts";
+import { DelayedQueries } from "./queries/delayed-queries.ts";
+import { EvidenceWalk } from "./queries/evidence-walk.ts";
+import { SeriesQueries } from "./queries/series-queries.ts";
+import { Recovery } from "./recovery/recovery.ts";
+import { EngineCounters } from "./report/engine-counters.ts";
+import { makeEngineShares } from "./report/engine-shares.ts";
+import { Outbox } from "./report/outbox.ts";
+import { Shard } from "./shard/shard.ts";
+import { ShardHandlers } from "./shard-handlers.ts";
+import { ServiceIndex } from "./streams/service-index.ts";
+import { runsOfAnswers } from "./unit/answer-runs.ts";
+import type { WorkUnit } from "./unit/work-unit.ts";
+import { makeEngineWatchdog } from "./watchdog/detectors.ts";
+import { LongBaselines } from "./watchdog/pairs/long-baselines.ts";
+
+/** The parts of one engine. */
+export type EngineParts = ReturnType<typeof makeParts>;
+
+/** What the base makes: memory, counters, the kernel and the shard that applies rows with it. */
+type Base = ReturnType<typeof makeBase>;
+
+/** Makes them. `markLane` stores how far the lane's records are, once there are checkpoints. */
+export function makeParts(options: EngineOptions, dependencies: EngineDependencies, markLane: () => void) {
+  const base = makeBase(options, dependencies);
+  const { memory, kernel, outbox, shard, counters, shares, services, metadata, commands } = base;
+  const { tenants } = commands;
+  const tenantIndex = (name: string) => tenants.number(name);
+  const { seriesLimit, idleMs, normalizeTemporality: normalize = true } = options;
+  const { reply } = dependencies;
+  const shared = { ...dependencies, memory, kernel, outbox, tenantIndex, tenants: () => tenants.count, counters, shard, shares };
+  const handlers = new ShardHandlers({ seriesLimit, idleMs, normalize }, shared);
+  const delayed = new DelayedQueries({ returns: shard.returns, outbox, queries: new SeriesQueries(shard, kernel, services), reply });
+  const baselines = new LongBaselines(options, { ...shared, ask: reply });
+  const watchdog = makeEngineWatchdog(options, { pairs: baselines.pass }, { ...shared, services, metadata });
+  const recovery = makeRecovery(options, dependencies, base);
+  const inbox = new EngineInbox({
+    ...shared,
+    metadata,
+    behaviour: makeBehaviour(dependencies, base),
+    evidence: makeEvidence(dependencies, base, handlers),
+    baselines,
+    watchdog,
+    delayed,
+    restore: (part) => recovery.restore(part),
+    markLane,
+  });
+  return {
+    ...base,
+    handlers,
+    delayed,
+    baselines,
+    watchdog,
+    recovery,
+    inbox,
+    lane: makeLane(options, dependencies, { ...base, baselines }),
+  };
+}
+
+function makeBase(options: EngineOptions, dependencies: EngineDependencies) {
+  const { engine, engines, threshold, minSamples, window } = options;
+  const { processWords, memories } = dependencies;
+  const commands = new EngineCommands(options.tenants, dependencies.takeCommand);
+  const { tenants } = commands;
+  const memory = memories[engine] as EngineMemory;
+  const counters = new EngineCounters(memory);
+  const shares = makeEngineShares(options, tenants, counters);
+  const metadata = new MetadataBook(shares.ledger("metric_metadata"));
+  metadata.take(options.metadata ?? []);
+  const outbox = new Outbox(memory, dependencies.ringCoordinator);
+  const placement = new Placement(engine, memories);
+  const readers = memories.map((_, lane) => (lane === engine ? undefined : new InboxReader(memory, lane)));
+  dependencies.kernel.setSeeds(...options.seeds);
+  const kernel = new ShardKernel({ window }, { kernel: dependencies.kernel, buffer: memory.memory.buffer });
+  fillThresholdTables(kernel.thresholdTables, threshold, minSamples);
+  const settings = environmentSettings({ ...options, zThreshold: threshold });
+  const services = new ServiceIndex(memory, dependencies.kernel);
+  const tenantIndex = (name: string) => tenants.number(name);
+  const shard = new Shard(
+    { engine, engines, settings, minSamples, blockBytes: options.blockBytes ?? BLOCK_BYTES },
+    { memory, kernel, processWords, outbox, counters, services, tenantIndex, askForStreams: dependencies.reply },
+  );
+  if (options.watchdogSettings !== undefined) shard.profiles.take(options.watchdogSettings);
+  return { commands, memory, counters, shares, metadata, outbox, placement, readers, kernel, services, shard };
+}
+
+function makeEvidence({ clock }: EngineDependencies, { kernel, services, shard }: Base, handlers: ShardHandlers): EvidenceWalk {
+  return new EvidenceWalk({
+    kernel,
+    services,
+    nameOf: (slot) => shard.nameOf(slot),
+    lines: (tenant, name, minutes) => handlers.logs.lines(partitionOf(tenant, name.serviceId), name, minutes),
+    monotonicMs: () => clock.monotonicMs(),
+  });
+}
+
+function makeBehaviour({ clock }: EngineDependencies, { kernel, services, shard }: Base): BehaviourWalk {
+  const metricNameOf = (slot: number) => shard.nameOf(slot).metricName;
+  return new BehaviourWalk({ kernel, services, metricNameOf, monotonicMs: () => clock.monotonicMs() });
+}
+
+function makeRecovery(
+  options: EngineOptions,
+  dependencies: EngineDependencies,
+  { memory, shard, kernel, outbox, commands }: Base,
+): Recovery {
+  const { engine, engines, laneMarks, checkpoints } = options;
+  const { processWords, kernel: lane, reply: askForPart } = dependencies;
+  const tenantIndex = (name: string) => commands.tenants.number(name);
+  return new Recovery(
+    { engine, engines, laneMarks, checkpoints },
+    { memory, shard, kernel, lane, outbox, processWords, tenantIndex, askForPart },
+  );
+}
+
+function makeLane(options: EngineOptions, dependencies: EngineDependencies, parts: Base & { readonly baselines: LongBaselines }): Lane {
+  const { kernel, log, clock, processWords, memories, report } = dependencies;
+  const { memory, counters, metadata, placement, outbox, shard, commands, baselines } = parts;
+  const requestId = (admission: number) => `${options.epoch.toString(16).padStart(7, "0")}-${admission.toString(16).padStart(13, "0")}`;
+  const shared = { memory, memories, processWords, kernel, counters, requestId, metadata };
+  const decoders = makeLaneDecoders(options, {
+    ...shared,
+    wallMs: () => clock.wallMs(),
+    tenantName: (index) => commands.tenants.name(index),
+    tenantIndex: (name) => commands.tenants.number(name),
+  });
+  return new Lane(
+    { engines: options.engines },
+    {
+      ...decoders,
+      memory,
+      kernel,
+      log,
+      counters,
+      requestId,
+      placement,
+      outbox,
+      takesHistory: () => baselines.load(),
+      monotonicMs: () => clock.monotonicMs(),
+      applyOwn: (unit, rowBytes) => applyOwn(shard, options.engine, unit, rowBytes),
+      answer: (answers) => report({ type: "answers", ...runsOfAnswers(answers) }),
+    },
+  );
+}
+
+/** Rows of the lane's own engine need no ring. */
+function applyOwn(shard: Shard, engine: number, unit: WorkUnit, rowBytes: number): void {
+  shard.define(unit);
+  if (rowBytes > 0) shard.applyStaged(unit, rowBytes, engine);
+  shard.takeOwnMessages(unit);
+}
