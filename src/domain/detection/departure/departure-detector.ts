@@ -171,7 +171,10 @@ export class DepartureDetector {
     if (isSeason || Number.isNaN(season) || this.#season.error > CREDIBLE_SHARE * this.#levels.error) return;
     const { expected, sd, size } = this;
     this.#compare(value, season, Math.max(this.#season.spread, SEASON_SPREAD_SHARE * this.#season.error));
-    if (Math.abs(this.size) > Math.abs(size)) [this.expected, this.sd, this.size] = [expected, sd, size];
+    if (Math.abs(this.size) <= Math.abs(size)) return;
+    this.expected = expected;
+    this.sd = sd;
+    this.size = size;
   }
 
   #compare(value: number, expected: number, spread: number): void {

@@ -88,8 +88,8 @@ export class LearnedSeason {
 
   /** Infinite until the season has been seen for some periods. */
   get error(): number {
-    const { [VALUES]: values, [ERROR]: error } = this.#words;
-    return (values as number) > PERIODS_MIN * this.#bins ? (error as number) : Number.POSITIVE_INFINITY;
+    const isSeen = (this.#words[VALUES] as number) > PERIODS_MIN * this.#bins;
+    return isSeen ? (this.#words[ERROR] as number) : Number.POSITIVE_INFINITY;
   }
 
   /** Finds the part of the period that a value of this time belongs to. */
