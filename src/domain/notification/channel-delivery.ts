@@ -137,8 +137,9 @@ function instead(known: ChannelDelivery, unsent: AlertMessage, message: AlertMes
     return unsent.kind === "resolved" ? known : { ...known, message: { ...unsent, cause: message.cause } };
   }
   const newest = { ...message, cause: message.cause ?? unsent.cause };
-  if (isPage(message.kind) || known.told !== "no") return pending(known, newest);
+  // What only says more takes nothing away: a page that waits stays one.
   if (message.kind === "updated") return pending(known, { ...newest, kind: unsent.kind });
+  if (isPage(message.kind) || known.told !== "no") return pending(known, newest);
   // It ended, or somebody has it, before anything was told: chat and mail hear of it in one message, nobody is woken.
   if (wakes(notifier)) return { ...known, state: "superseded", message: null };
   return pending(known, { ...newest, both: message.kind === "resolved" });

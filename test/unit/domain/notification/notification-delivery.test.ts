@@ -106,6 +106,12 @@ describe("a channel's delivery", () => {
     expect(withMessage(done, of("reopened"), "pager")).toMatchObject({ message: { kind: "reopened" }, endTold: false });
   });
 
+  it.each<Notifier>(["pager", "chat"])("a reopening that waits for %s stays one when an update comes", (notifier) => {
+    const done = told(notifier, of("opened"), "attempt", DELIVERED, of("resolved"), "attempt", DELIVERED);
+    const reopened = withMessage(done, of("reopened"), notifier) as ChannelDelivery;
+    expect(withMessage(reopened, of("updated"), notifier)).toMatchObject({ state: "pending", message: { kind: "reopened" } });
+  });
+
   it("that is refused for good is given up; its end is sent where the channel had heard of it", () => {
     expect(told("pager", of("opened"), "attempt", { kind: "failed", error: "400" })).toMatchObject({ state: "exhausted", told: "no" });
     const raised = told(
