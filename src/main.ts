@@ -353,6 +353,7 @@ class Server {
         clock: systemClock,
         gate: this.#accessControl.gate,
         signIn: this.#accessControl.signIn,
+        sessionHeaders: this.#accessControl.sessionHeaders,
         ingestion,
         queries: this.#queries,
         streams: this.#streams,

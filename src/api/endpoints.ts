@@ -15,6 +15,7 @@ import { PILLARS_ENDPOINTS } from "./endpoints/pillars.ts";
 import { ROUTING_ENDPOINTS } from "./endpoints/routing.ts";
 import { SATURATION_ENDPOINTS } from "./endpoints/saturation.ts";
 import { SERIES_ENDPOINTS } from "./endpoints/series.ts";
+import { SERVICES_ENDPOINTS } from "./endpoints/services.ts";
 import { SILENCES_ENDPOINTS } from "./endpoints/silences.ts";
 import { SYSTEM_ENDPOINTS } from "./endpoints/system.ts";
 import { TELEMETRY_ENDPOINTS } from "./endpoints/telemetry.ts";
@@ -41,6 +42,7 @@ export const ENDPOINT_GROUPS = [
   { title: "Analysis", about: "Why it broke, what else breaks, and what helped before.", endpoints: ANALYSIS_ENDPOINTS },
   { title: "Coverage", about: "What detection looks at, and what it does not.", endpoints: COVERAGE_ENDPOINTS },
   { title: "Series and records", about: "What is stored.", endpoints: SERIES_ENDPOINTS },
+  { title: "Services", about: "Who has sent something, and who calls whom.", endpoints: SERVICES_ENDPOINTS },
   {
     title: "Pillars",
     about: "Which tenant, product and custom dimensions services belong to, and how these do.",

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { parseRfc3339 } from "../core/base/rfc3339.ts";
 import { isLongerThan } from "../core/base/utf8.ts";
+import { COUNT_BUCKETS_MAX } from "../core/config/interface-limits.ts";
 import { IDENTITY_BYTES_MAX, JSON_DEPTH_MAX, NAME_BYTES_MAX, PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX } from "../core/config/limits.ts";
 import type { Attributes } from "../core/protocol/coordinator-frame.ts";
 import { parseMonth } from "../domain/access/billing-month.ts";
@@ -31,6 +32,31 @@ export function textParameter(name: string, bytesMax: number = NAME_BYTES_MAX) {
     "invalid_parameter",
     (text) => `${name} must have 1 to ${bytesMax} bytes, got ${shown(text)}; leave it out to select all`,
   ).meta({ minLength: 1, maxLength: bytesMax });
+}
+
+/** A part of a name, whatever its case. */
+export function partParameter() {
+  return textParameter("q").meta({
+    minLength: 1,
+    maxLength: NAME_BYTES_MAX,
+    description: "a part of the name of service or metric, in any case",
+  });
+}
+
+/** Bars of a count over time. */
+export function bucketsParameter() {
+  return wholeParameter("buckets", 1, COUNT_BUCKETS_MAX, "equal parts of the range that severities are counted in; needs since");
+}
+
+/** A whole number of [least, most]. */
+export function wholeParameter(name: string, least: number, most: number, description: string) {
+  const read = (text: string) => (WHOLE.test(text) && Number(text) >= least && Number(text) <= most ? Number(text) : undefined);
+  return textTo(read, "invalid_parameter", (text) => `${name} must be a whole number from ${least} to ${most}, got ${shown(text)}`).meta({
+    type: "integer",
+    minimum: least,
+    maximum: most,
+    description,
+  });
 }
 
 /** An environment; empty selects what names none. */

@@ -43,12 +43,8 @@ export const PLANNED: readonly PlannedPath[] = [
   { path: `${RUNBOOKS}/executions/{id}/cancel`, methods: ["POST"], purpose: "cancel a run" },
   { path: `${RUNBOOKS}/{id}`, methods: ["GET", "PUT", "DELETE"], purpose: "keep one runbook" },
   { path: `${RUNBOOKS}/{id}/execute`, methods: ["POST"], purpose: "run a runbook" },
-  { path: "/api/v1/services", methods: ["GET"], purpose: "list services with their state" },
-  { path: "/api/v1/graph", methods: ["GET"], purpose: "show which service calls which" },
   { path: "/api/v1/backup", methods: ["POST"], purpose: "make a backup while the server runs" },
   { path: "/api/v1/config", methods: ["GET", "POST"], purpose: "export and import the configuration of a tenant" },
-  { path: "/sign-in", methods: ["POST"], purpose: "turn a token into a session" },
-  { path: "/sign-out", methods: ["POST"], purpose: "end a session" },
 ];
 
 /** What the path will do once it is built; undefined where nothing is planned under this path and method. */

@@ -117,6 +117,22 @@ const CALLS: Readonly<Record<string, (bound: Bound) => Promise<void>>> = {
     await call("webFile", 200, { path: { file: "icon.svg" } });
     await call("webFile", 404, { path: { file: "none.js" } });
   },
+  services: async ({ call }) => {
+    const { services } = await call("services", 200, { query: { q: SERVICE.slice(0, 3).toUpperCase(), sort: "worst" } });
+    expect(services.length).toBeGreaterThan(0);
+    await call("services", 400, { query: { sort: "size" } });
+  },
+  graph: async ({ call }) => {
+    await call("graph", 200, { query: { service_id: SERVICE, depth: "2" } });
+    await call("graph", 400, { query: { depth: "7" } });
+  },
+  startSession: async ({ call }) => {
+    await call("startSession", 204);
+    await call("startSession", 401, { headers: { Authorization: "Bearer wrong" } });
+  },
+  endSession: async ({ call }) => {
+    await call("endSession", 204);
+  },
   dlqStats: async ({ call }) => {
     expect((await call("dlqStats", 200)).total_failed).toBeGreaterThan(0);
   },

@@ -30,6 +30,8 @@ import { saturationFires } from "./saturation/fire-handler.ts";
 import { declareLimit, deleteLimit, listLimits } from "./saturation/limit-handlers.ts";
 import { seriesData } from "./series/series-data-handler.ts";
 import { listSeries } from "./series/series-handler.ts";
+import { serviceGraph } from "./services/graph-handler.ts";
+import { listServices } from "./services/service-handler.ts";
 import { createInhibition, deleteInhibition, listInhibitions, oneInhibition } from "./silences/inhibition-handlers.ts";
 import { createSilence, deleteSilence, listSilences, oneSilence } from "./silences/silence-handlers.ts";
 import { coverage } from "./status/coverage-handler.ts";
@@ -82,6 +84,8 @@ export const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } 
   replayDeadLetters,
   replayJob,
   callGraph,
+  services: listServices,
+  graph: serviceGraph,
   createTenant,
   tenants: listTenants,
   changeTenant,
@@ -132,6 +136,7 @@ export const AFTER_COMMIT: ReadonlySet<CoordinatorEndpoint> = new Set<Coordinato
   "blastRadius",
   "records",
   "callGraph",
+  "graph",
   "labels",
   ...DLQ,
 ]);

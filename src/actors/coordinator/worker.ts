@@ -161,6 +161,7 @@ function engineHandlers(
     "streams-wanted": (wanted) => coordinator.returnStreams(engine, wanted),
     series: settle,
     "series-data": settle,
+    "service-list": settle,
     "stream-count": settle,
     "pending-chunks": settle,
     "lane-mark": settle,

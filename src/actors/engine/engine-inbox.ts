@@ -29,6 +29,7 @@ const TAKEN_FROM: { readonly [T in EngineRequest["type"]]: InboxPhase } = {
   "series-data": "serving",
   "pending-chunks": "serving",
   "stream-count": "serving",
+  "service-list": "serving",
   "lane-mark": "serving",
   behaviour: "serving",
   evidence: "serving",
@@ -80,6 +81,7 @@ export class EngineInbox {
       "series-data": delay,
       "pending-chunks": delay,
       "stream-count": delay,
+      "service-list": delay,
       "lane-mark": (query) => {
         markLane();
         delayed.add(query);

@@ -1,5 +1,6 @@
 // The front: routes a request, decides who asks, and passes it on: ingestion to an engine, queries to the coordinator, the rest it answers.
 import { isUtf8 } from "node:buffer";
+import { gzip } from "node:zlib";
 import type { HttpExchange, HttpHeaders, HttpRequest } from "../../adapters/http/http-server.ts";
 import type { Clock } from "../../adapters/runtime/clock.ts";
 import type { Endpoint } from "../../api/endpoint.ts";
@@ -11,11 +12,13 @@ import { parseQuery, splitQuery } from "../../api/query-parsing.ts";
 import { type ErrorCode, type Refusal, shown } from "../../api/refusal.ts";
 import { matchRoute } from "../../api/route-match.ts";
 import { TELEMETRY_TYPES_BODY } from "../../api/telemetry-types.ts";
+import { COMPRESSED_BYTES_MIN } from "../../core/config/interface-limits.ts";
 import { QUERY_BODY_BYTES_MAX } from "../../core/config/limits.ts";
 import type { WrittenCounts } from "../../core/protocol/engine-control.ts";
 import type { Principal } from "../../core/protocol/query.ts";
 import { METRICS_CONTENT_TYPE } from "../../core/telemetry/metric.ts";
 import { DEFAULT_TENANT, isAnonymous } from "../../domain/access/access-policy.ts";
+import { presentedCredential } from "../../domain/access/presented-credential.ts";
 import type { Gate } from "./access/gate.ts";
 import type { SignIn } from "./access/sign-in.ts";
 import { type DocumentAnswer, Documents } from "./documents.ts";
@@ -27,7 +30,7 @@ import { isRemoteWrite2, writtenHeaders } from "./remote-write-headers.ts";
 import { type RequestHistogram, UNMATCHED } from "./request-histogram.ts";
 import type { RefusalQueue } from "./tenants/refusal-queue.ts";
 import type { TenantGate } from "./tenants/tenant-gate.ts";
-import type { FileRequest, WebFiles } from "./web-files.ts";
+import { acceptedCodings, type FileRequest, type WebFiles } from "./web-files.ts";
 import { LINKS } from "./web-links.ts";
 
 /** What /healthz says. */
@@ -49,6 +52,8 @@ export interface FrontDependencies {
   readonly gate: Gate;
   /** Null where no link was printed. */
   readonly signIn: SignIn | null;
+  /** Headers that give a browser a session for at most so long, or take it with 0. */
+  readonly sessionHeaders: (credential: string, lifetimeMs?: number) => HttpHeaders;
   readonly ingestion: Ingestion;
   readonly queries: QueryLink;
   readonly streams: EventStreams;
@@ -73,6 +78,9 @@ export interface FrontDependencies {
 const NO_CONTENT = 204;
 const JSON_ALONE = ["application/json"] as const;
 const JSON_HEADERS: HttpHeaders = [["Content-Type", "application/json"]];
+/** Of answers that are compressed: fast, for half a millisecond more would save a tenth. */
+const PACKED_HEADERS: HttpHeaders = [...JSON_HEADERS, ["Content-Encoding", "gzip"], ["Vary", "Accept-Encoding"]];
+const GZIP_OPTIONS = { level: 4 };
 const METRICS_HEADERS: HttpHeaders = [["Content-Type", METRICS_CONTENT_TYPE]];
 const NO_HEADERS: HttpHeaders = [];
 /** Seconds a sender is asked to wait when the server is overloaded or cannot store. */
@@ -210,6 +218,8 @@ export class Front {
     else if (endpoint === "docs") request.sendLater(this.#documents.page(request.exchange.request.header("if-none-match")));
     else if (endpoint === "stream") this.#stream(request, principal);
     else if (endpoint === "signIn") this.#signIn(request);
+    else if (endpoint === "startSession") this.#startSession(request);
+    else if (endpoint === "endSession") request.respond(204, this.#dependencies.sessionHeaders("", 0), "");
     else if (endpoint === "web") this.#web(request);
     else if (endpoint === "webFile") this.#webFile(request, path.file ?? "");
     else throw new Error(`the front has no answer for ${endpoint}`);
@@ -267,6 +277,23 @@ export class Front {
     }
   }
 
+  /** The gate has found the credential good: it becomes a cookie. */
+  #startSession(request: Request): void {
+    const { gate, clock, sessionHeaders } = this.#dependencies;
+    const { request: head } = request.exchange;
+    const presented = presentedCredential({
+      authorization: head.header("authorization"),
+      apiKey: head.header("x-api-key"),
+      session: undefined,
+    });
+    if (presented.kind !== "token") {
+      request.refuse({ code: "bad_request", message: "send the token or API key that the session is to have in Authorization: Bearer" });
+      return;
+    }
+    const nowMs = clock.wallMs();
+    request.respond(204, sessionHeaders(presented.text, gate.endMs(head, nowMs) - nowMs), "");
+  }
+
   #stream(request: Request, principal: Principal): void {
     const { streams, gate, clock } = this.#dependencies;
     if (!streams.admits(principal.tenant)) {
@@ -276,7 +303,11 @@ export class Front {
       });
       return;
     }
-    const headers: HttpHeaders = [["Content-Type", "text/event-stream"]];
+    const headers: HttpHeaders = [
+      ["Content-Type", "text/event-stream"],
+      ["Cache-Control", "no-store"],
+      ["X-Accel-Buffering", "no"],
+    ];
     if (request.exchange.request.method === "HEAD") request.respond(200, headers, "");
     else {
       const stream = request.exchange.openStream(200, headers);
@@ -343,12 +374,27 @@ class Request implements IngestionSink {
   answer(status: number, body: string | null, written: WrittenCounts | null = null): void {
     this.#written = written;
     if (this.#dialect !== undefined) this.#answerOtlp(this.#dialect, status, body);
+    else if (status < 400 && body !== null && this.#isWorthPacking(body)) this.#respondPacked(status, body);
     else if (status < 400) this.respond(status, body === null || status === NO_CONTENT ? NO_HEADERS : JSON_HEADERS, body ?? "");
     else {
       const known = JSON.parse(body as string) as { request_id?: string };
       const answer = completeError(body as string, known.request_id ?? this.id, this.exchange.request.header("accept"));
       this.respond(answer.status, [["Content-Type", answer.contentType], ...retryHeaders(answer.status)], answer.body);
     }
+  }
+
+  /** Long answers to queries, where the client takes gzip. */
+  #isWorthPacking(body: string): boolean {
+    if (this.#endpoint?.handledBy !== "coordinator" || body.length < COMPRESSED_BYTES_MIN) return false;
+    return acceptedCodings(this.exchange.request.header("accept-encoding")).has("gzip");
+  }
+
+  /** Compressed beside the main thread: 300 kB take 4 ms of another. */
+  #respondPacked(status: number, body: string): void {
+    gzip(body, GZIP_OPTIONS, (error, bytes) => {
+      if (error === null) this.respond(status, PACKED_HEADERS, new Uint8Array(bytes));
+      else this.respond(status, JSON_HEADERS, body);
+    });
   }
 
   /** Of an engine: nothing, a partial success, or a refusal as api/error-answer.ts writes it. */

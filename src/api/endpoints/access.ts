@@ -118,6 +118,28 @@ export const ACCESS_ENDPOINTS = [
     summary: "Uses up the sign-in link of the start: a session for a browser, or a token as JSON",
   },
   {
+    name: "startSession",
+    method: "POST",
+    path: "/sign-in",
+    access: "viewer",
+    handledBy: "front",
+    query: NO_QUERY,
+    responses: { 204: null },
+    errors: ["bad_request"],
+    summary:
+      "Turns the credential of the request's header, a token or an API key, into the session of a browser: a cookie that its scripts cannot read",
+  },
+  {
+    name: "endSession",
+    method: "POST",
+    path: "/sign-out",
+    access: "public",
+    handledBy: "front",
+    query: NO_QUERY,
+    responses: { 204: null },
+    summary: "Ends the session of a browser: its cookie goes. The credential itself counts on",
+  },
+  {
     name: "permissions",
     method: "GET",
     path: "/api/v1/rbac/permissions",

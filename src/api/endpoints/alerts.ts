@@ -3,7 +3,7 @@ import { LABEL_KEY_CHARACTERS_MAX } from "../../core/config/declaration-limits.t
 import { NOTE_CHARACTERS_MAX } from "../../core/config/limits.ts";
 import { DETECTOR_FAMILIES } from "../../domain/alerting/ensemble.ts";
 import type { Endpoint } from "../endpoint.ts";
-import { choiceParameter, environmentParameter, textParameter, timeParameter } from "../parameters.ts";
+import { bucketsParameter, choiceParameter, environmentParameter, partParameter, textParameter, timeParameter } from "../parameters.ts";
 import { ALERT, ALERT_DETAIL, ALERT_EXAMPLE, ALERT_LIST, DECISION_EXAMPLE } from "../shapes/alert.ts";
 import { ANOMALY_EXAMPLE } from "../shapes/anomaly.ts";
 import { DELIVERY_EXAMPLE } from "../shapes/delivery.ts";
@@ -27,6 +27,10 @@ export const ALERTS_ENDPOINTS = [
       service_id: textParameter("service_id").optional(),
       environment: environmentParameter().optional(),
       family: choiceParameter("family", DETECTOR_FAMILIES).optional(),
+      q: partParameter().optional(),
+      team: textParameter("team").optional(),
+      acknowledged: choiceParameter("acknowledged", ["true", "false"]).optional(),
+      buckets: bucketsParameter().optional(),
       ...TIME_RANGE,
       ...PAGE,
     }),

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { NAME_BYTES_MAX, NOTE_CHARACTERS_MAX } from "../../core/config/limits.ts";
 import { isLabelText } from "../../domain/labels/service-label.ts";
 import type { Endpoint } from "../endpoint.ts";
-import { numberParameter, textParameter } from "../parameters.ts";
+import { bucketsParameter, choiceParameter, environmentParameter, numberParameter, partParameter, textParameter } from "../parameters.ts";
 import { SEVERITY } from "../shapes/alert.ts";
 import { ANOMALY_DETAIL, ANOMALY_DETAIL_EXAMPLE, ANOMALY_EXAMPLE, ANOMALY_LIST } from "../shapes/anomaly.ts";
 import { EXAMPLE_TIME } from "../shapes/scalars.ts";
@@ -26,11 +26,22 @@ export const ANOMALIES_ENDPOINTS = [
       service_id: textParameter("service_id").optional(),
       ...TIME_RANGE,
       min_score: numberParameter("min_score", 0, 1).optional(),
+      q: partParameter().optional(),
+      metric_name: textParameter("metric_name").optional(),
+      environment: environmentParameter().optional(),
+      severity: choiceParameter("severity", ["low", "medium", "high"]).optional(),
+      state: choiceParameter("state", ["open", "resolved"]).optional(),
+      detector: textParameter("detector").optional(),
+      alert_id: textParameter("alert_id").optional(),
+      sort: choiceParameter("sort", ["newest", "oldest", "score"]).optional(),
+      view: choiceParameter("view", ["whole", "list"]).optional(),
+      buckets: bucketsParameter().optional(),
       ...PAGE,
     }),
     responses: { 200: ANOMALY_LIST },
     examples: { response: { anomalies: [ANOMALY_EXAMPLE], total: 1, page_token: "" } },
-    summary: "Anomalies, newest detection first",
+    summary:
+      "Anomalies, newest detection first or by `sort`; with `view=list` without their verdicts, with `buckets` counted by severity over time",
   },
   {
     name: "anomaly",

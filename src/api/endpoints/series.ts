@@ -1,8 +1,17 @@
 import { z } from "zod";
+import { DRAWN_BUCKETS_MAX } from "../../core/config/interface-limits.ts";
 import { SERIES_POINTS_DEFAULT, SERIES_POINTS_MAX } from "../../core/config/limits.ts";
 import { RECORD_TYPES } from "../../core/layout/counters.ts";
 import type { Endpoint } from "../endpoint.ts";
-import { attributesParameter, choiceParameter, environmentParameter, limitParameter, textParameter } from "../parameters.ts";
+import {
+  attributesParameter,
+  choiceParameter,
+  environmentParameter,
+  limitParameter,
+  partParameter,
+  textParameter,
+  wholeParameter,
+} from "../parameters.ts";
 import { EXAMPLE_TIME } from "../shapes/scalars.ts";
 import { CALL_GRAPH, RECORD_LIST, SERIES_DATA, SERIES_LIST } from "../shapes/series.ts";
 import { RECORD_EXAMPLE } from "../shapes/telemetry.ts";
@@ -47,6 +56,7 @@ export const SERIES_ENDPOINTS = [
       service_id: textParameter("service_id").optional(),
       metric_name: textParameter("metric_name").optional(),
       environment: environmentParameter().optional(),
+      q: partParameter().optional(),
       ...PAGE,
     }),
     responses: { 200: SERIES_LIST },
@@ -67,6 +77,12 @@ export const SERIES_ENDPOINTS = [
       ...TIME_RANGE,
       resolution: choiceParameter("resolution", ["raw", "1m", "1h"]).optional(),
       limit: limitParameter(SERIES_POINTS_DEFAULT, SERIES_POINTS_MAX),
+      points: wholeParameter(
+        "points",
+        1,
+        DRAWN_BUCKETS_MAX,
+        "for a picture, in place of limit: each of so many equal parts of the range gives its least and its greatest value",
+      ).optional(),
     }),
     responses: { 200: SERIES_DATA },
     errors: ["not_found"],

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { DETECTOR_FAMILIES } from "../../domain/alerting/ensemble.ts";
 import { DELIVERY } from "./delivery.ts";
-import { COUNT, EXAMPLE_TIME, NEXT_PAGE, TIMESTAMP } from "./scalars.ts";
+import { COUNT, EXAMPLE_TIME, NEXT_PAGE, SEVERITY_COUNTS, TIMESTAMP } from "./scalars.ts";
 
 export const SEVERITY = z.enum(["low", "medium", "high"]);
 const FAMILY = z.enum(DETECTOR_FAMILIES);
@@ -66,7 +66,12 @@ export const DECISION = z
   .meta({ id: "PageDecision" });
 
 export const ALERT = z.strictObject(ALERT_FIELDS).meta({ id: "Alert" });
-export const ALERT_LIST = z.strictObject({ alerts: z.array(ALERT), total: COUNT, page_token: NEXT_PAGE });
+export const ALERT_LIST = z.strictObject({
+  alerts: z.array(ALERT),
+  total: COUNT,
+  page_token: NEXT_PAGE,
+  counts: SEVERITY_COUNTS.optional(),
+});
 export const ALERT_DETAIL = z
   .strictObject({
     ...ALERT_FIELDS,

@@ -1,7 +1,7 @@
 // An anomaly as clients see it (contract 2.3 and decisions.md section 2).
 import { z } from "zod";
 import { DECISION, DECISION_EXAMPLE } from "./alert.ts";
-import { ATTRIBUTES, COUNT, EXAMPLE_TIME, NEXT_PAGE, TIMESTAMP } from "./scalars.ts";
+import { ATTRIBUTES, COUNT, EXAMPLE_TIME, NEXT_PAGE, SEVERITY_COUNTS, TIMESTAMP } from "./scalars.ts";
 
 const CONTRIBUTION = z.strictObject({ feature: z.string(), delta_score: z.number() });
 const GATE = z.strictObject({ name: z.string(), passed: z.boolean(), value: z.number(), limit: z.number() });
@@ -98,7 +98,15 @@ export const ANOMALY_DETAIL = z
   .meta({ id: "AnomalyDetail" });
 
 /** A page of them. */
-export const ANOMALY_LIST = z.strictObject({ anomalies: z.array(ANOMALY), total: COUNT, page_token: NEXT_PAGE });
+const LISTED = z
+  .strictObject({ ...ANOMALY_FIELDS, verdict: VERDICT.optional().describe("absent with view=list") })
+  .meta({ id: "ListedAnomaly" });
+export const ANOMALY_LIST = z.strictObject({
+  anomalies: z.array(LISTED),
+  total: COUNT,
+  page_token: NEXT_PAGE,
+  counts: SEVERITY_COUNTS.optional(),
+});
 
 /** For the documentation. */
 export const ANOMALY_EXAMPLE = {

@@ -66,7 +66,8 @@ export const RECORD_LIST = z.strictObject({
   page_token: NEXT_PAGE,
 });
 
-const EDGE = z.strictObject({
+/** Calls from one service to another. */
+export const CALL_EDGE = z.strictObject({
   caller: z.string(),
   callee: z.string(),
   environment: z.string(),
@@ -77,4 +78,4 @@ const EDGE = z.strictObject({
 });
 
 /** Who calls whom. */
-export const CALL_GRAPH = z.strictObject({ edges: z.array(EDGE), since: TIMESTAMP, until: TIMESTAMP, complete: z.boolean() });
+export const CALL_GRAPH = z.strictObject({ edges: z.array(CALL_EDGE), since: TIMESTAMP, until: TIMESTAMP, complete: z.boolean() });

@@ -132,7 +132,7 @@ export const FAMILY_WAIT_MS_MAX = 30_000;
 /** Bytes of a piece of what a message handler keeps in a checkpoint. */
 export const STATE_PIECE_BYTES_MAX = 64 * 1024;
 
-/** Anomalies kept per tenant and in memory as an index (100 B each); the oldest is dropped and counted. */
+/** Anomalies kept per tenant and in memory as an index (280 B each); the oldest is dropped and counted. */
 export const ANOMALIES_MAX = 200_000;
 /** Alerts kept per tenant, and in memory as an index (200 B each): the longest resolved is dropped and counted. */
 export const ALERTS_MAX = 20_000;

@@ -1,9 +1,11 @@
 // Control messages between the coordinator and an engine, and between main and an engine (structured clone over message ports).
+
 import type { CheckpointHeader, MetricMetadataEnvelope, StreamName } from "./coordinator-frame.ts";
 import type { CoverageAnswer, CoverageQuery, LayerCounts } from "./coverage.ts";
 import type { LogFlaw } from "./data-fault.ts";
 import type { EvidenceAnswer, EvidenceQuery } from "./evidence.ts";
 import type { SaturationHistories, SaturationUpdate } from "./saturation.ts";
+import type { ServiceListAnswer, ServiceListQuery } from "./service-list.ts";
 import type { SharesAnswer, SharesQuery } from "./shares.ts";
 import type { ScopedOverrides, ThresholdProfile } from "./watchdog-settings.ts";
 
@@ -17,6 +19,8 @@ export interface SeriesQuery {
   readonly serviceId: string | null;
   readonly metricName: string | null;
   readonly environment: string | null;
+  /** Only streams whose metric's or service's name holds this text, in lower case; all where it is absent. */
+  readonly part?: string | undefined;
   /** Only streams after this key. */
   readonly after: SeriesKey | null;
   readonly limit: number;
@@ -55,7 +59,7 @@ export interface StreamCountQuery {
 }
 
 /** Questions about streams. */
-export type StreamQuery = SeriesQuery | SeriesDataQuery | PendingChunksQuery | StreamCountQuery;
+export type StreamQuery = SeriesQuery | SeriesDataQuery | PendingChunksQuery | StreamCountQuery | ServiceListQuery;
 
 /** Asks for the next slice of a walk over all services: how they behave from `sinceMs` on. Another number begins a new walk. */
 export interface BehaviourQuery {
@@ -342,6 +346,7 @@ export interface ServiceHistoryAnswer {
 export type EngineAnswer =
   | ServiceHistoryAnswer
   | StreamCountAnswer
+  | ServiceListAnswer
   | SeriesAnswer
   | SeriesDataAnswer
   | PendingChunksAnswer

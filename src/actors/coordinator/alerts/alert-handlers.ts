@@ -8,6 +8,7 @@ import type { PageDecision } from "../../../domain/alerting/paging/page-decision
 import { tierOfZ } from "../../../domain/detection/anomaly-score.ts";
 import type { Change } from "../access/changes.ts";
 import { type QueryContext, type QueryRequest, settleLedger } from "../queries/query-context.ts";
+import { countsFor } from "../queries/severity-counts.ts";
 import { timeRange } from "../queries/time-range.ts";
 import { scan } from "../state/scan.ts";
 import { tenantTimeBound, tenantTimeOf } from "../state/tables.ts";
@@ -17,21 +18,41 @@ import { decodeDecision } from "./rows/decision-row.ts";
 const ROWS_PER_TURN = 500;
 
 /** A page of alerts. */
-export function listAlerts({ state }: QueryContext, { principal, query }: QueryRequest<"alerts">): Outcome<unknown> {
+export function listAlerts(context: QueryContext, { principal, query }: QueryRequest<"alerts">): Outcome<unknown> {
   const { limit, page_token: given, ...filters } = query;
   const range = timeRange(query.since, query.until);
   if (!range.ok) return range;
+  const { state } = context;
+  const counts = countsFor(query, context.nowMs());
+  if (!counts.ok) return counts;
   const scope: PageScope = { tenant: principal.tenant, endpoint: "alerts", filters };
   const token = readPageToken(state.pageSecret, scope, given);
   if (!token.ok) return token;
-  const { state: of, severity, service_id: serviceId, environment, family, since: sinceMs, until: untilMs } = query;
-  const filter: AlertFilter = { state: of, severity, serviceId, environment, family, sinceMs, untilMs };
+  const filter = filterOf(context, principal.tenant, query);
   const index = state.alerts.index(principal.tenant);
   const [createdAtMs, id] = (token.value ?? []) as [number, string];
   const entries = index.page(filter, token.value && { createdAtMs, id }, limit + 1);
   const { page, page_token } = cutPage(state.pageSecret, scope, entries, limit, (last) => [last.createdAtMs, last.id]);
   const alerts = page.flatMap((entry) => state.alerts.find(principal.tenant, entry.id) ?? []);
-  return done({ alerts: alerts.map(alertView), total: index.count(filter), page_token });
+  if (counts.value !== undefined) index.each(filter, ({ createdAtMs: atMs, tier }) => counts.value?.add(atMs, tier));
+  const counted = counts.value !== undefined && { counts: counts.value.view() };
+  return done({ alerts: alerts.map(alertView), total: index.count(filter), page_token, ...counted });
+}
+
+function filterOf({ state }: QueryContext, tenant: string, query: QueryRequest<"alerts">["query"]): AlertFilter {
+  const { state: of, severity, service_id: serviceId, environment, family, since: sinceMs, until: untilMs, q, team, acknowledged } = query;
+  return {
+    state: of,
+    severity,
+    serviceId,
+    environment,
+    family,
+    sinceMs,
+    untilMs,
+    part: q?.toLowerCase(),
+    acknowledged: acknowledged === undefined ? undefined : acknowledged === "true",
+    ofService: team === undefined ? undefined : (id) => state.configured.labels.inForce(tenant, id, "team")?.value === team,
+  };
 }
 
 /** One alert. */

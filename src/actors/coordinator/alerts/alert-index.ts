@@ -1,4 +1,4 @@
-// One tenant's alerts in memory, in the order of lists: what filters and pages need. About 200 bytes an alert; at most ALERTS_MAX of them. An entry is changed
+// One tenant's alerts in memory, in the order of lists: what filters and pages need. About 300 bytes an alert; at most ALERTS_MAX of them. An entry is changed
 // where it stands: one that lives for long and is replaced is work for full collections.
 import type { DetectorFamily } from "../../../domain/alerting/ensemble.ts";
 import type { Alert } from "../../../domain/alerting/paging/alert.ts";
@@ -14,6 +14,9 @@ export interface AlertEntry {
   readonly serviceId: string;
   readonly environment: string;
   readonly family: DetectorFamily;
+  /** Of its peak. */
+  readonly metricName: string;
+  readonly isAcknowledged: boolean;
 }
 
 /** Filters of the list; an absent one selects all. `sinceMs` is inclusive, `untilMs` exclusive, both of the start. */
@@ -25,6 +28,11 @@ export interface AlertFilter {
   readonly family?: DetectorFamily | undefined;
   readonly sinceMs?: number | undefined;
   readonly untilMs?: number | undefined;
+  /** A part of the service's or the metric's name, in lower case. */
+  readonly part?: string | undefined;
+  readonly acknowledged?: boolean | undefined;
+  /** Whether a service is one of those that are asked for. */
+  readonly ofService?: ((serviceId: string) => boolean) | undefined;
 }
 
 /** Place in the list: newest first, then by descending id. */
@@ -94,6 +102,11 @@ export class AlertIndex {
     return count;
   }
 
+  /** Goes over the entries that match, oldest first. */
+  each(filter: AlertFilter, take: (entry: AlertEntry) => void): void {
+    for (const entry of this.#order) if (matches(entry, filter)) take(entry);
+  }
+
   /** The newest `limit` entries that match and come after `position` in the list. */
   page(filter: AlertFilter, position: AlertPosition | undefined, limit: number): AlertEntry[] {
     const page: AlertEntry[] = [];
@@ -119,14 +132,25 @@ export class AlertIndex {
   }
 }
 
-function entryOf({ state, updatedAtMs }: Alert): AlertEntry {
+function entryOf({ state, updatedAtMs, acknowledged, peak }: Alert): AlertEntry {
   const { id, createdAtMs, resolvedAtMs, tier, key } = state;
   const { serviceId, environment, family } = key;
-  return { id, createdAtMs, updatedAtMs, isFiring: resolvedAtMs === null, tier, serviceId, environment, family: family as DetectorFamily };
+  return {
+    id,
+    createdAtMs,
+    updatedAtMs,
+    isFiring: resolvedAtMs === null,
+    tier,
+    serviceId,
+    environment,
+    family: family as DetectorFamily,
+    metricName: peak.metricName,
+    isAcknowledged: acknowledged !== null,
+  };
 }
 
 function matches(entry: AlertEntry, filter: AlertFilter): boolean {
-  const { state, severity, serviceId, environment, family, sinceMs, untilMs } = filter;
+  const { state, severity, serviceId, environment, family, sinceMs, untilMs, part, acknowledged, ofService } = filter;
   return (
     (state === undefined || (state === "firing") === entry.isFiring) &&
     (severity === undefined || severity === entry.tier) &&
@@ -134,6 +158,9 @@ function matches(entry: AlertEntry, filter: AlertFilter): boolean {
     (environment === undefined || environment === entry.environment) &&
     (family === undefined || family === entry.family) &&
     (sinceMs === undefined || entry.createdAtMs >= sinceMs) &&
-    (untilMs === undefined || entry.createdAtMs < untilMs)
+    (untilMs === undefined || entry.createdAtMs < untilMs) &&
+    (acknowledged === undefined || acknowledged === entry.isAcknowledged) &&
+    (part === undefined || entry.serviceId.toLowerCase().includes(part) || entry.metricName.toLowerCase().includes(part)) &&
+    (ofService?.(entry.serviceId) ?? true)
   );
 }

@@ -1,8 +1,10 @@
 // All anomalies as committed: an index per tenant, and which anomaly is open for each pair and direction. Bodies stay in the store.
 import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
+import { SharedTexts } from "../../../core/base/shared-texts.ts";
+import { ANOMALY_NAMES_SHARED_MAX } from "../../../core/config/interface-limits.ts";
 import { ANOMALIES_RECENT_MAX } from "../../../core/config/limits.ts";
 import { type Anomaly, type Episode, openKeyOf } from "../../../domain/anomaly/anomaly.ts";
-import { anomalyScore } from "../../../domain/detection/anomaly-score.ts";
+import { anomalyScore, tierOfScore } from "../../../domain/detection/anomaly-score.ts";
 import { scan } from "../state/scan.ts";
 import { EPISODE } from "../state/shared-forms.ts";
 import { idBytes, tenantTimeKey, tenantTimeOf } from "../state/tables.ts";
@@ -35,6 +37,7 @@ export class AnomalyBook {
   /** Rows of those that changed last, oldest first: most episodes are short, and their end finds the anomaly here. As bytes they are no work for collections. */
   readonly #recent = new Map<string, RecentRow>();
   readonly openEpisodes = new OpenEpisodes();
+  readonly #names = new SharedTexts(ANOMALY_NAMES_SHARED_MAX);
   #episodes = 0;
 
   constructor(store: KeyValueStore) {
@@ -103,15 +106,31 @@ export class AnomalyBook {
 
   /** Takes over an anomaly that was committed as `row`; `keyIfOpen` is its `openKeyOf`. Without a row it is read from the store. */
   put(anomaly: Anomaly, keyIfOpen?: string, row?: Uint8Array): void {
-    const { tenant, id, detectedAtMs, serviceId } = anomaly;
+    const { tenant, id } = anomaly;
     const index = this.#indexOf(tenant);
     const openBefore = index.get(id)?.openKey ?? null;
     const openKey = anomaly.resolvedAtMs === null ? (openBefore ?? keyIfOpen ?? openKeyOf(anomaly)) : null;
-    index.put({ id, detectedAtMs, serviceId, score: anomalyScore(anomaly.z), openKey });
+    index.put(this.#entryOf(anomaly, openKey));
     if (openKey === null) this.#close(openBefore, id);
     else if (this.#open.get(openKey)?.id !== id) this.#open.set(openKey, openOf(anomaly));
     this.#recent.delete(id);
     if (row !== undefined) this.#keepRecent(id, { tenant, row });
+  }
+
+  #entryOf({ id, detectedAtMs, serviceId, metricName, environment, detector, paging, z }: Anomaly, openKey: string | null): AnomalyEntry {
+    const score = anomalyScore(z);
+    return {
+      id,
+      detectedAtMs,
+      serviceId: this.#names.shared(serviceId),
+      metricName: this.#names.shared(metricName),
+      environment: this.#names.shared(environment),
+      detector: this.#names.shared(detector),
+      alertId: paging?.alertId ?? null,
+      tier: paging?.tier ?? tierOfScore(score),
+      score,
+      openKey,
+    };
   }
 
   #keepRecent(id: string, recent: RecentRow): void {

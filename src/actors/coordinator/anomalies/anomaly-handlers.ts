@@ -9,6 +9,7 @@ import type { Anomaly } from "../../../domain/anomaly/anomaly.ts";
 import type { Verdict } from "../../../domain/detection/verdict.ts";
 import { ledgerRowId } from "../alerts/ledger-book.ts";
 import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import { countsFor } from "../queries/severity-counts.ts";
 import { timeRange } from "../queries/time-range.ts";
 import type { AnomalyEntry, AnomalyFilter, AnomalyPosition } from "./anomaly-index.ts";
 
@@ -21,11 +22,36 @@ export function listAnomalies(context: QueryContext, { principal, query }: Query
   const scope: PageScope = { tenant: principal.tenant, endpoint: "anomalies", filters };
   const token = readPageToken(state.pageSecret, scope, given);
   if (!token.ok) return token;
-  const filter: AnomalyFilter = { serviceId: query.service_id, sinceMs: query.since, untilMs: query.until, minScore: query.min_score };
+  const counts = countsFor(query, context.nowMs());
+  if (!counts.ok) return counts;
+  const filter = filterOf(query);
   const index = state.anomalies.index(principal.tenant);
-  const entries = index.page(filter, token.value && positionOf(token.value), limit + 1);
-  const { page, page_token } = cutPage(state.pageSecret, scope, entries, limit, ({ detectedAtMs, id }) => [detectedAtMs, id]);
-  return done({ anomalies: readPage(context, principal.tenant, page), total: index.count(filter), page_token });
+  const entries = index.pageBy(query.sort ?? "newest", filter, token.value && positionOf(token.value), limit + 1);
+  const { page, page_token } = cutPage(state.pageSecret, scope, entries, limit, ({ detectedAtMs, id, score }) => [detectedAtMs, id, score]);
+  if (counts.value !== undefined) index.each(filter, ({ detectedAtMs, tier }) => counts.value?.add(detectedAtMs, tier));
+  const anomalies = readPage(context, principal.tenant, page);
+  return done({
+    anomalies: query.view === "list" ? anomalies.map(({ verdict: _, ...anomaly }) => anomaly) : anomalies,
+    total: index.count(filter),
+    page_token,
+    ...(counts.value !== undefined && { counts: counts.value.view() }),
+  });
+}
+
+function filterOf(query: QueryRequest<"anomalies">["query"]): AnomalyFilter {
+  return {
+    serviceId: query.service_id,
+    sinceMs: query.since,
+    untilMs: query.until,
+    minScore: query.min_score,
+    part: query.q?.toLowerCase(),
+    metricName: query.metric_name,
+    environment: query.environment,
+    severity: query.severity,
+    state: query.state,
+    detector: query.detector,
+    alertId: query.alert_id,
+  };
 }
 
 /** One anomaly. */
@@ -63,6 +89,6 @@ function readPage({ state }: QueryContext, tenant: string, page: readonly Anomal
 }
 
 function positionOf(position: readonly unknown[]): AnomalyPosition {
-  const [detectedAtMs, id] = position as [number, string];
-  return { detectedAtMs, id };
+  const [detectedAtMs, id, score] = position as [number, string, number];
+  return { detectedAtMs, id, score };
 }

@@ -1,11 +1,19 @@
 // One tenant's anomalies in memory, in the order of lists: what filters, totals and pages need, so that only the rows of a page are read
-// from the store. About 170 bytes an anomaly; at most ANOMALIES_MAX of them. A filter over all of them takes 1 to 2 ms.
+// from the store. About 280 bytes an anomaly, names shared; at most ANOMALIES_MAX of them. A filter over all of them takes 1 to 4 ms, an order by score 30.
+
+import { LeastItems } from "../../../core/base/least-items.ts";
+import type { Tier } from "../../../domain/detection/anomaly-score.ts";
 
 /** What is kept of an anomaly. */
 export interface AnomalyEntry {
   readonly id: string;
   readonly detectedAtMs: number;
   readonly serviceId: string;
+  readonly metricName: string;
+  readonly environment: string;
+  readonly detector: string;
+  readonly alertId: string | null;
+  readonly tier: Tier;
   readonly score: number;
   /** Key of its pair and direction while it is open. */
   readonly openKey: string | null;
@@ -17,18 +25,36 @@ export interface AnomalyFilter {
   readonly sinceMs?: number | undefined;
   readonly untilMs?: number | undefined;
   readonly minScore?: number | undefined;
+  /** A part of the service's or the metric's name, in lower case. */
+  readonly part?: string | undefined;
+  readonly metricName?: string | undefined;
+  readonly environment?: string | undefined;
+  readonly severity?: Tier | undefined;
+  readonly state?: "open" | "resolved" | undefined;
+  readonly detector?: string | undefined;
+  readonly alertId?: string | undefined;
 }
 
-/** Place in the list: newest first, then by descending id. */
+/** Orders of the list. */
+export const ANOMALY_ORDERS = ["newest", "oldest", "score"] as const;
+export type AnomalyOrder = (typeof ANOMALY_ORDERS)[number];
+
+/** Place in time, then by id; in a list by score also the score. */
 export interface AnomalyPosition {
   readonly detectedAtMs: number;
   readonly id: string;
+  readonly score?: number;
 }
 
 /** Negative when a is older. */
 function compare(a: AnomalyPosition, b: AnomalyPosition): number {
   if (a.detectedAtMs !== b.detectedAtMs) return a.detectedAtMs - b.detectedAtMs;
   return a.id === b.id ? 0 : a.id < b.id ? -1 : 1;
+}
+
+/** The highest score first, then the newest. */
+function compareScores(a: AnomalyPosition, b: AnomalyPosition): number {
+  return (b.score ?? 0) - (a.score ?? 0) || compare(b, a);
 }
 
 /** The entries of one tenant. */
@@ -95,6 +121,26 @@ export class AnomalyIndex {
     return page;
   }
 
+  /** A page in another order than the newest first; those after `position`. */
+  pageBy(order: AnomalyOrder, filter: AnomalyFilter, position: AnomalyPosition | undefined, limit: number): AnomalyEntry[] {
+    if (order === "newest") return this.page(filter, position, limit);
+    const compareBy = order === "oldest" ? compare : compareScores;
+    const page = new LeastItems<AnomalyEntry>(limit, compareBy);
+    this.each(filter, (entry) => {
+      if (position === undefined || compareBy(entry, position) > 0) page.add(entry);
+    });
+    return [...page.sorted];
+  }
+
+  /** Goes over the entries that match, oldest first. */
+  each(filter: AnomalyFilter, take: (entry: AnomalyEntry) => void): void {
+    const last = this.#end(filter);
+    for (let at = this.#begin(filter); at < last; at++) {
+      const entry = this.#entries[at] as AnomalyEntry;
+      if (matchesRest(entry, filter)) take(entry);
+    }
+  }
+
   #begin({ sinceMs }: AnomalyFilter): number {
     return sinceMs === undefined ? this.#head : this.#lowerBound({ detectedAtMs: sinceMs, id: "" });
   }
@@ -123,6 +169,17 @@ export class AnomalyIndex {
   }
 }
 
-function matchesRest(entry: AnomalyEntry, { serviceId, minScore }: AnomalyFilter): boolean {
-  return (serviceId === undefined || entry.serviceId === serviceId) && (minScore === undefined || entry.score >= minScore);
+function matchesRest(entry: AnomalyEntry, filter: AnomalyFilter): boolean {
+  const { serviceId, minScore, part, metricName, environment, severity, state, detector, alertId } = filter;
+  return (
+    (serviceId === undefined || entry.serviceId === serviceId) &&
+    (minScore === undefined || entry.score >= minScore) &&
+    (metricName === undefined || entry.metricName === metricName) &&
+    (environment === undefined || entry.environment === environment) &&
+    (severity === undefined || entry.tier === severity) &&
+    (state === undefined || (state === "open") === (entry.openKey !== null)) &&
+    (detector === undefined || entry.detector === detector) &&
+    (alertId === undefined || entry.alertId === alertId) &&
+    (part === undefined || entry.serviceId.toLowerCase().includes(part) || entry.metricName.toLowerCase().includes(part))
+  );
 }

@@ -13,15 +13,25 @@ import { readCalls } from "./stored-calls.ts";
 const MINUTE_MS = 60_000;
 const DEFAULT_SPAN_MS = 3_600_000;
 
-interface Sum {
+/** Calls of one edge over the range, or over one minute of it. */
+export interface CallSum {
   readonly edge: CallEdge;
   calls: number;
   errors: number;
   microseconds: number;
 }
 
-/** The graph of a range of time; without `since` the last hour. */
-export async function callGraph(context: QueryContext, { principal, query }: QueryRequest<"callGraph">): Promise<Outcome<unknown>> {
+/** Minutes since 1970, `to` excluded. */
+interface Minutes {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The minutes that a query asks for; without `since` the last hour, at most a day. */
+export function callMinutes(
+  context: QueryContext,
+  query: { readonly since?: number | undefined; readonly until?: number | undefined },
+): Outcome<Minutes> {
   const range = timeRange(query.since, query.until);
   if (!range.ok) return range;
   const toMs = Number.isFinite(range.value.toMs) ? range.value.toMs : context.nowMs() + MINUTE_MS;
@@ -34,26 +44,50 @@ export async function callGraph(context: QueryContext, { principal, query }: Que
       "since",
     );
   }
-  const byMinute = query.resolution === "1m";
-  const sums = new Map<string, Sum>();
+  return done(minutes);
+}
+
+interface CallFilter {
+  readonly serviceId?: string | undefined;
+  readonly environment?: string | undefined;
+  readonly byMinute: boolean;
+}
+
+/** Edges with most calls first. */
+export async function sumCalls(
+  context: QueryContext,
+  tenant: string,
+  minutes: Minutes,
+  { serviceId, environment, byMinute }: CallFilter,
+): Promise<CallSum[]> {
+  const sums = new Map<string, CallSum>();
   const take = (edge: CallEdge) => {
     const { caller, callee, minute } = edge;
-    if (minute < minutes.from || minute >= minutes.to || callee.tenant !== principal.tenant) return;
-    if (query.service_id !== undefined && query.service_id !== caller.serviceId && query.service_id !== callee.serviceId) return;
-    if (query.environment !== undefined && query.environment !== callee.environment) return;
+    if (minute < minutes.from || minute >= minutes.to || callee.tenant !== tenant) return;
+    if (serviceId !== undefined && serviceId !== caller.serviceId && serviceId !== callee.serviceId) return;
+    if (environment !== undefined && environment !== callee.environment) return;
     add(sums, `${byMinute ? minute : ""}${serviceText(caller)}${serviceText(callee)}`, edge);
   };
-  await readCalls(context, principal.tenant, minutes, take);
-  const edges = [...sums.values()].sort(compareSums);
+  await readCalls(context, tenant, minutes, take);
+  return [...sums.values()].sort(compareSums);
+}
+
+/** The graph of a range of time. */
+export async function callGraph(context: QueryContext, { principal, query }: QueryRequest<"callGraph">): Promise<Outcome<unknown>> {
+  const minutes = callMinutes(context, query);
+  if (!minutes.ok) return minutes;
+  const byMinute = query.resolution === "1m";
+  const { service_id: serviceId, environment } = query;
+  const edges = await sumCalls(context, principal.tenant, minutes.value, { serviceId, environment, byMinute });
   return done({
-    edges: edges.slice(0, CALL_EDGES_MAX).map((sum) => view(sum, byMinute)),
-    since: formatRfc3339(minutes.from * MINUTE_MS),
-    until: formatRfc3339(minutes.to * MINUTE_MS),
+    edges: edges.slice(0, CALL_EDGES_MAX).map((sum) => edgeView(sum, byMinute)),
+    since: formatRfc3339(minutes.value.from * MINUTE_MS),
+    until: formatRfc3339(minutes.value.to * MINUTE_MS),
     complete: edges.length <= CALL_EDGES_MAX,
   });
 }
 
-function add(sums: Map<string, Sum>, key: string, edge: CallEdge): void {
+function add(sums: Map<string, CallSum>, key: string, edge: CallEdge): void {
   const sum = sums.get(key);
   if (sum === undefined) sums.set(key, { edge, calls: edge.calls, errors: edge.errors, microseconds: edge.microseconds });
   else {
@@ -64,14 +98,15 @@ function add(sums: Map<string, Sum>, key: string, edge: CallEdge): void {
 }
 
 /** Most calls first, then by time and names. */
-function compareSums(a: Sum, b: Sum): number {
+function compareSums(a: CallSum, b: CallSum): number {
   if (a.calls !== b.calls) return b.calls - a.calls;
   if (a.edge.minute !== b.edge.minute) return a.edge.minute - b.edge.minute;
   const [left, right] = [serviceText(a.edge.caller) + serviceText(a.edge.callee), serviceText(b.edge.caller) + serviceText(b.edge.callee)];
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-function view({ edge, calls, errors, microseconds }: Sum, byMinute: boolean) {
+/** An edge as clients see it. */
+export function edgeView({ edge, calls, errors, microseconds }: CallSum, byMinute: boolean) {
   return {
     caller: edge.caller.serviceId,
     callee: edge.callee.serviceId,

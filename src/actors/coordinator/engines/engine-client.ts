@@ -21,6 +21,7 @@ import type {
   WatchdogQuery,
 } from "../../../core/protocol/engine-control.ts";
 import type { EvidenceAnswer, EvidenceQuery } from "../../../core/protocol/evidence.ts";
+import type { ListedService, ServiceListAnswer } from "../../../core/protocol/service-list.ts";
 import type { ShareRow, SharesAnswer } from "../../../core/protocol/shares.ts";
 import { engineOf, partitionOf } from "../../../domain/placement/partition.ts";
 import type { FrameSource } from "../commits/frame-intake.ts";
@@ -94,6 +95,11 @@ export class EngineClient {
   async series(engine: number, query: Omit<SeriesQuery, "type" | "id">): Promise<SeriesPage> {
     const { rows, total, returned } = (await this.#ask(engine, { type: "series", id: this.#ids.next++, ...query })) as SeriesAnswer;
     return { series: rows.flatMap((text) => JSON.parse(text) as SeriesSummary[]), total, returned };
+  }
+
+  /** Services of a tenant that have streams in an engine's memory. */
+  async serviceList(engine: number, tenant: string): Promise<readonly ListedService[]> {
+    return ((await this.#ask(engine, { type: "service-list", id: this.#ids.next++, tenant })) as ServiceListAnswer).rows;
   }
 
   /** Streams of a tenant that an engine has in memory. */

@@ -5,6 +5,7 @@
  * points (1m, 1h) are means of the raw values in buckets aligned to UTC that begin in the range; their bounds come from the rolled-up values before them.
  * Minutes are made from samples, so they reach back RETENTION_RAW_DAYS; hours from stored roll-ups and what is in none yet, RETENTION_DAYS. `complete`
  * is false when a range needs more blocks or samples than one query may read: older points may then be missing.
+ * `points` asks for a picture: all values of the range are read, up to 100,000, and each of so many equal parts of it gives its least and its greatest.
  */
 import { done, type Outcome, refused, shown } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
@@ -12,6 +13,7 @@ import { SERIES_DATA_SAMPLES_MAX } from "../../../core/config/limits.ts";
 import type { SeriesDataAnswer, SeriesSummary } from "../../../core/protocol/engine-control.ts";
 import { bucketMeans, type ExpectationOptions, expectationAt, type ValueSeries } from "../../../domain/detection/expected-values.ts";
 import { partitionOf } from "../../../domain/placement/partition.ts";
+import { drawnPlaces } from "../../../domain/series/drawn-points.ts";
 import { type MetricRange, rangeOfMetric, rangeOver } from "../../../domain/series/metric-range.ts";
 import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
 import { type TimeRange, timeRange } from "../queries/time-range.ts";
@@ -46,7 +48,8 @@ export async function seriesData(context: QueryContext, { principal, query }: Qu
     );
   const resolution = query.resolution ?? "raw";
   const { zThreshold } = context.state.configured.watchdog.settingsOf(principal.tenant, query.service_id, query.metric_name);
-  const request = sampleRequest(answer, range.value, BUCKET_MS[resolution], query.limit, context.options.window);
+  const limit = query.points === undefined ? query.limit : SERIES_DATA_SAMPLES_MAX;
+  const request = sampleRequest(answer, range.value, BUCKET_MS[resolution], limit, context.options.window);
   const read = resolution === "1h" ? await readHours(context, answer, request, mark) : await readSamples(context, answer, request);
   const series: ValueSeries = resolution === "1m" ? bucketMeans(read, BUCKET_MS[resolution]) : read;
   return done({
@@ -56,7 +59,12 @@ export async function seriesData(context: QueryContext, { principal, query }: Qu
     attributes: summary.attributes,
     kind: summary.kind,
     resolution,
-    points: pointsOf(series, range.value, query.limit, { ...context.options, zThreshold, range: valueRange(context, summary, series) }),
+    points: pointsOf(
+      series,
+      range.value,
+      { limit, parts: query.points },
+      { ...context.options, zThreshold, range: valueRange(context, summary, series) },
+    ),
     matches: answer.matches,
     complete: read.complete,
   });
@@ -82,12 +90,19 @@ function bucketStart(ms: number, bucketMs: number): number {
   return Math.floor(ms / bucketMs) * bucketMs;
 }
 
+/** How many points are wanted: the newest `limit`, or of these so many as a picture of so many parts needs. */
+interface PointsWanted {
+  readonly limit: number;
+  readonly parts: number | undefined;
+}
+
 /** The last `limit` places in range; those before them serve as their window. */
-function pointsOf({ times, values }: ValueSeries, range: TimeRange, limit: number, options: ExpectationOptions) {
+function pointsOf({ times, values }: ValueSeries, range: TimeRange, { limit, parts }: PointsWanted, options: ExpectationOptions) {
   const begin = times.findIndex((time) => time >= range.fromMs);
   const first = begin < 0 ? times.length : Math.max(begin, times.length - limit);
-  return Array.from({ length: times.length - first }, (_, at) => {
-    const place = first + at;
+  const places =
+    parts === undefined ? Array.from({ length: times.length - first }, (_, at) => first + at) : drawnPlaces(times, values, first, parts);
+  return places.map((place) => {
     return { timestamp: formatRfc3339(times[place] as number), value: values[place] as number, ...expectationAt(values, place, options) };
   });
 }

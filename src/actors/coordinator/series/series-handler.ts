@@ -23,6 +23,7 @@ export async function listSeries(context: QueryContext, { principal, query }: Qu
     serviceId: query.service_id ?? null,
     metricName: query.metric_name ?? null,
     environment: query.environment ?? null,
+    part: query.q?.toLowerCase(),
     after: (token.value as SeriesKey | undefined) ?? null,
     limit: limit + 1,
   });

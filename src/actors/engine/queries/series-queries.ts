@@ -15,12 +15,13 @@ import type {
 } from "../../../core/protocol/engine-control.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
 import { partitionOf } from "../../../domain/placement/partition.ts";
-import { compareSeriesKeys, seriesKey } from "../../../domain/series/series-order.ts";
+import { compareSeriesKeys, matchesNames, seriesKey } from "../../../domain/series/series-order.ts";
 import { serviceIdOf, serviceKey } from "../../../domain/series/stream-identity.ts";
 import { RETURNED } from "../cold/cold-streams.ts";
 import type { Shard } from "../shard/shard.ts";
 import type { Partition } from "../streams/partition.ts";
 import type { ServiceIndex } from "../streams/service-index.ts";
+import { listServices } from "./service-list.ts";
 
 interface Candidate {
   readonly slot: number;
@@ -32,7 +33,7 @@ interface Candidate {
 /** An answer on its way: others of the engine have their turn at each step. */
 export type AnswerWalk = Generator<void, EngineAnswer>;
 
-type Names = Pick<SeriesQuery, "metricName" | "environment">;
+type Names = Pick<SeriesQuery, "metricName" | "environment" | "part">;
 
 /** Streams that a slice enters into the index of services, 0.1 ms, or 1 where each is of a new service; where very many wait, a part of them. */
 const ENTERED_PER_SLICE = 256;
@@ -61,6 +62,10 @@ export class SeriesQueries {
   *answer(query: StreamQuery): AnswerWalk {
     if (query.type !== "pending-chunks") yield* this.#enterAll();
     if (query.type === "pending-chunks") return this.#pending(query);
+    if (query.type === "service-list") {
+      const rows = yield* listServices(this.#services, this.#kernel, query.tenant);
+      return { type: "service-list", id: query.id, rows };
+    }
     if (query.type === "stream-count") return { type: "stream-count", id: query.id, streams: this.#services.streamsOf(query.tenant) };
     return query.type === "series" ? yield* this.#list(query) : yield* this.#data(query);
   }
@@ -76,7 +81,7 @@ export class SeriesQueries {
   }
 
   *#list(query: SeriesQuery): AnswerWalk {
-    const isWhole = query.metricName === null && query.environment === null;
+    const isWhole = query.metricName === null && query.environment === null && query.part === undefined;
     const page = new LeastItems<Candidate>(query.limit, (a, b) => compareSeriesKeys(a.key, b.key));
     const services = yield* this.#servicesOf(query, isWhole);
     let total = services.passedOver;
@@ -105,12 +110,7 @@ export class SeriesQueries {
   }
 
   /** Streams of a filter that the store may still hold among those that left memory. */
-  #returned({
-    tenant,
-    serviceId,
-    metricName,
-    environment,
-  }: Pick<SeriesQuery, "tenant" | "serviceId" | "metricName" | "environment">): StreamName[] {
+  #returned({ tenant, serviceId, ...names }: Pick<SeriesQuery, "tenant" | "serviceId"> & Names): StreamName[] {
     const { cold, streams } = this.#shard;
     const partitions =
       serviceId === null ? Array.from({ length: PARTITIONS }, (_, partition) => partition) : [partitionOf(tenant, serviceId)];
@@ -119,9 +119,7 @@ export class SeriesQueries {
       .filter((id) => cold.state(id) === RETURNED)
       .map((id) => this.#shard.nameOf(cold.slot(id)))
       .filter((name) => name.tenant === tenant && (serviceId === null || name.serviceId === serviceId))
-      .filter(
-        (name) => (metricName === null || name.metricName === metricName) && (environment === null || name.environment === environment),
-      );
+      .filter((name) => matchesNames(name, names));
   }
 
   #pending({ id, partition, streamId }: PendingChunksQuery): EngineAnswer {
@@ -164,7 +162,7 @@ export class SeriesQueries {
   }
 
   /** Streams of a service that match, in their order; all are where they were found. One that left its slot between two steps has them looked at anew. */
-  *#candidates(slots: readonly number[], { metricName, environment }: Names): Generator<void, Candidate[]> {
+  *#candidates(slots: readonly number[], names: Names): Generator<void, Candidate[]> {
     const found: Candidate[] = [];
     let { removals } = this.#services;
     let looks = 1;
@@ -177,7 +175,7 @@ export class SeriesQueries {
       const slot = slots[at];
       if (slot === undefined) break;
       const name = this.#shard.nameOf(slot);
-      if ((metricName !== null && name.metricName !== metricName) || (environment !== null && name.environment !== environment)) continue;
+      if (!matchesNames(name, names)) continue;
       found.push({ slot, key: seriesKey(name), summary: this.#summary(slot, name) });
     }
     return found.sort((a, b) => compareSeriesKeys(a.key, b.key));

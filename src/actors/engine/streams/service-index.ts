@@ -122,6 +122,15 @@ export class ServiceIndex {
     return { key, slots, tenant };
   }
 
+  /** The environment of a stream, read where its identity names it: between tenant and service. */
+  environmentOf(slot: number): string {
+    const kernel = this.#kernel;
+    kernel.findService(slot);
+    const from = kernel.foundTenant() + kernel.foundTenantBytes() + 1;
+    const text = this.#memory.slice(from, kernel.foundService() - 1 - from).toString();
+    return text.includes("\\") ? (JSON.parse(text) as string) : text.slice(1, -1);
+  }
+
   /** Streams that wait to be entered. */
   get behind(): number {
     return this.#kernel.slots() - this.#entered + this.#again.length;

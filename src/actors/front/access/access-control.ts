@@ -7,6 +7,7 @@ import { ADMIN_TOKEN_FILE, JWT_SECRET_FILE, OWN_SECRET_BYTES, openSecretFile } f
 import { SecretSource } from "../../../adapters/credentials/secret-source.ts";
 import { mintToken } from "../../../adapters/credentials/token-mint.ts";
 import { JWT_SECRET_BYTES_MIN, TokenVerifier } from "../../../adapters/credentials/token-verifier.ts";
+import type { HttpHeaders } from "../../../adapters/http/http-server.ts";
 import type { Clock } from "../../../adapters/runtime/clock.ts";
 import type { Secret } from "../../../core/base/secret.ts";
 import { ConfigError } from "../../../core/config/config-error.ts";
@@ -16,7 +17,7 @@ import { DEFAULT_TENANT, openIngestionWarning } from "../../../domain/access/acc
 import { Authenticator } from "./authenticator.ts";
 import type { CredentialDirectory } from "./credential-directory.ts";
 import { Gate } from "./gate.ts";
-import { SignIn } from "./sign-in.ts";
+import { SignIn, sessionHeaders } from "./sign-in.ts";
 
 /** Settings; texts that are empty are not set. */
 type Settings = Pick<
@@ -35,6 +36,7 @@ type Settings = Pick<
   | "JWT_CLAIM_TENANT"
   | "JWT_CLAIM_ROLE"
   | "JWT_CLOCK_SKEW_SECONDS"
+  | "PUBLIC_URL"
 >;
 
 const LOST_TRUST = "a request without a credential from this machine was not taken for a local one and was refused";
@@ -63,6 +65,8 @@ export class AccessControl {
   readonly signIn: SignIn | null;
   /** Path and query of the link; null where there is none. */
   readonly signInTarget: string | null;
+  /** The headers that give a browser a session, or take it with a life of 0. */
+  readonly sessionHeaders: (credential: string, lifetimeMs?: number) => HttpHeaders;
   readonly #secret: SecretSource | null;
   readonly #dependencies: AccessControlDependencies;
 
@@ -100,6 +104,8 @@ export class AccessControl {
     if (warning !== null) dependencies.log("warn", warning);
     const onLostTrust = (reason: string) => dependencies.log("warn", `${LOST_TRUST}: ${reason}. ${PROXY_ADVICE}`);
     this.gate = new Gate({ policy, authenticator: this.authenticator, tenantExists, sessionCookie, onLostTrust });
+    this.sessionHeaders = (credential, lifetimeMs) =>
+      sessionHeaders(sessionCookie(), credential, settings.PUBLIC_URL.startsWith("https:"), lifetimeMs);
     this.jwks?.start();
     const isOwn = settings.JWT_SECRET === undefined && secret !== null;
     const token = isOwn ? randomHex(OWN_SECRET_BYTES) : null;
@@ -203,7 +209,7 @@ function makeSignIn(token: string, secret: SecretSource, settings: Settings, mad
     const claims = { [settings.JWT_CLAIM_TENANT]: tenant, [settings.JWT_CLAIM_ROLE]: role };
     return mintToken(await secret.key, { subject, ...recipients(settings), claims, issuedMs, lifetimeMs });
   };
-  return new SignIn({ token, madeMs, sessionCookie }, { mint });
+  return new SignIn({ token, madeMs, sessionCookie, isSecure: settings.PUBLIC_URL.startsWith("https:") }, { mint });
 }
 
 function parseUrl(text: string): URL {

@@ -10,7 +10,7 @@ const SUBJECT = "owner";
 const ROLE = "super_admin";
 
 const PAGE = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Vedette</title>
-<p>You are signed in on this browser for twelve hours. The link cannot be used again. <a href="/docs">The API</a></p></html>
+<p>You are signed in on this browser for twelve hours. The link cannot be used again. <a href="/">Open Vedette</a></p></html>
 `;
 
 export interface SignInOptions {
@@ -18,6 +18,8 @@ export interface SignInOptions {
   readonly token: string;
   readonly madeMs: number;
   readonly sessionCookie: () => string;
+  /** Whether browsers reach the server by https. */
+  readonly isSecure: boolean;
 }
 
 export interface SignInDependencies {
@@ -35,6 +37,13 @@ export interface SignInDependencies {
 export interface SignInAnswer {
   readonly headers: HttpHeaders;
   readonly body: string;
+}
+
+/** The cookie of a session, which scripts cannot read and other sites do not send; with a life of 0 it goes. */
+export function sessionHeaders(name: string, credential: string, isSecure: boolean, lifetimeMs: number = SESSION_MS): HttpHeaders {
+  const seconds = Math.max(0, Math.floor(Math.min(lifetimeMs, SESSION_MS) / 1000));
+  const cookie = `${name}=${credential}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${isSecure ? "; Secure" : ""}`;
+  return [["Set-Cookie", cookie]];
 }
 
 /** One link. */
@@ -68,8 +77,8 @@ export class SignIn {
     });
     const secrecy: HttpHeaders = [["Referrer-Policy", "no-referrer"]];
     if (wantsPage) {
-      const cookie = `${this.#options.sessionCookie()}=${token}; Path=/; Max-Age=${SESSION_MS / 1000}; HttpOnly; SameSite=Strict`;
-      return { headers: [["Content-Type", "text/html; charset=utf-8"], ["Set-Cookie", cookie], ...secrecy], body: PAGE };
+      const cookie = sessionHeaders(this.#options.sessionCookie(), token, this.#options.isSecure);
+      return { headers: [["Content-Type", "text/html; charset=utf-8"], ["Refresh", "0; url=/"], ...cookie, ...secrecy], body: PAGE };
     }
     const content = { access_token: token, token_type: "Bearer", expires_in: SESSION_MS / 1000, tenant_id: DEFAULT_TENANT, role: ROLE };
     return { headers: [["Content-Type", "application/json"], ...secrecy], body: JSON.stringify(content) };

@@ -16,7 +16,7 @@ import { KeyBuilder, KeyReader, prefixEnd } from "../../../../domain/codec/key.t
 import type { ColdEntry } from "../../../../domain/kernel/cold-entry.ts";
 import { SnapshotReader } from "../../../../domain/kernel/stream-snapshot.ts";
 import { partitionOf } from "../../../../domain/placement/partition.ts";
-import { compareSeriesKeys, seriesKey } from "../../../../domain/series/series-order.ts";
+import { compareSeriesKeys, matchesNames, seriesKey } from "../../../../domain/series/series-order.ts";
 import { identityName } from "../../../../domain/series/stream-identity.ts";
 import type { QueryContext } from "../../queries/query-context.ts";
 import { scan } from "../../state/scan.ts";
@@ -26,7 +26,7 @@ import { decodeColdBatch } from "./cold-batch.ts";
 /** Batches read before others of the thread get a turn: 16 x 64 KiB are about 5 ms with their names. */
 const BATCHES_PER_TURN = 16;
 
-type Filter = Pick<SeriesQuery, "tenant" | "metricName" | "environment">;
+type Filter = Pick<SeriesQuery, "tenant" | "metricName" | "environment" | "part">;
 
 /** Where one service's streams lie, and how many they are. */
 interface ColdService {
@@ -48,7 +48,7 @@ export async function coldSeries(
 ): Promise<{ series: SeriesSummary[]; total: number }> {
   const { after, limit } = query;
   const series: SeriesSummary[] = [];
-  const isWhole = query.metricName === null && query.environment === null;
+  const isWhole = query.metricName === null && query.environment === null && query.part === undefined;
   const services = coldServices(context, query.tenant, query.serviceId).sort((a, b) => (a.serviceId < b.serviceId ? -1 : 1));
   let total = 0;
   for (const service of services) {
@@ -114,7 +114,7 @@ function coldServices({ state }: QueryContext, tenant: string, serviceId: string
 
 /** Streams of one service that match, in list order. */
 async function streamsOf(context: QueryContext, filter: Filter, { serviceId, batches }: ColdService): Promise<Candidate[]> {
-  const { tenant, metricName, environment } = filter;
+  const { tenant } = filter;
   const partition = partitionOf(tenant, serviceId);
   const streams: Candidate[] = [];
   for (const [index, firstSerial] of batches.entries()) {
@@ -124,8 +124,7 @@ async function streamsOf(context: QueryContext, filter: Filter, { serviceId, bat
     for (const entry of value === undefined ? [] : decodeColdBatch(batchKey, value).entries) {
       const name = identityName(Buffer.from(entry.identity).toString("utf8"));
       const isService = name.tenant === tenant && name.serviceId === serviceId;
-      const fits = (metricName === null || name.metricName === metricName) && (environment === null || name.environment === environment);
-      if (isService && fits) streams.push({ entry, key: seriesKey(name) });
+      if (isService && matchesNames(name, filter)) streams.push({ entry, key: seriesKey(name) });
     }
   }
   return streams.sort((a, b) => compareSeriesKeys(a.key, b.key));

@@ -1,0 +1,42 @@
+// The services of a tenant as the engines know them, remembered for some seconds: pages, searches and sorts of one list then look at the same services, and a
+// list of 10,000 is walked once for many readers.
+import { SERVICE_LIST_MS_MAX, SERVICE_LISTS_KEPT_MAX, SERVICES_LISTED_MAX } from "../../../core/config/interface-limits.ts";
+import type { ListedService } from "../../../core/protocol/service-list.ts";
+import type { QueryContext } from "../queries/query-context.ts";
+import type { CommittedState } from "../state/committed-state.ts";
+
+interface KnownList {
+  readonly atMs: number;
+  readonly services: Promise<readonly ListedService[]>;
+}
+
+/** By server, then by tenant. */
+const lists = new WeakMap<CommittedState, Map<string, KnownList>>();
+
+/** Services of a tenant by name and environment; at most SERVICE_LIST_MS_MAX old. */
+export function servicesOf(context: QueryContext, tenant: string): Promise<readonly ListedService[]> {
+  const known = lists.get(context.state) ?? new Map<string, KnownList>();
+  lists.set(context.state, known);
+  const list = known.get(tenant);
+  if (list !== undefined && context.nowMs() - list.atMs < SERVICE_LIST_MS_MAX) return list.services;
+  const services = ask(context, tenant);
+  const made: KnownList = { atMs: context.nowMs(), services };
+  known.delete(tenant);
+  known.set(tenant, made);
+  for (const oldest of known.keys()) if (known.size > SERVICE_LISTS_KEPT_MAX) known.delete(oldest);
+  // A list that did not come is not remembered.
+  services.catch(() => known.get(tenant) === made && known.delete(tenant));
+  return services;
+}
+
+async function ask({ engines }: QueryContext, tenant: string): Promise<ListedService[]> {
+  const answers = await Promise.all(Array.from({ length: engines.count }, (_, engine) => engines.serviceList(engine, tenant)));
+  return answers
+    .flat()
+    .sort(([a, environmentA], [b, environmentB]) => (a === b ? order(environmentA, environmentB) : order(a, b)))
+    .slice(0, SERVICES_LISTED_MAX);
+}
+
+function order(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

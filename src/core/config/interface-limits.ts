@@ -1,0 +1,22 @@
+// Maxima of what lists tell the user interface and other readers. None is a setting.
+
+/** Names that entries of the index of anomalies share: 20,000 at 100 B are 2 MB; beyond they are shared anew. */
+export const ANOMALY_NAMES_SHARED_MAX = 20_000;
+/** Bars of a count over time: a screen has some 2,000 pixels, and a bar wants eight. */
+export const COUNT_BUCKETS_MAX = 240;
+/** Services of a tenant that are listed, each environment for itself: 200 B each, 20 MB at most. */
+export const SERVICES_LISTED_MAX = 100_000;
+/** Tenants whose list of services is remembered, and for how long: a list of 10,000 takes the engines 10 to 60 ms in slices. */
+export const SERVICE_LISTS_KEPT_MAX = 8;
+export const SERVICE_LIST_MS_MAX = 5_000;
+/** Streams of a service whose times a list of services looks at: of more every so many. */
+export const SERVICE_STREAMS_LISTED_MAX = 256;
+/** Nodes of a graph that are answered, and steps around its service. */
+export const GRAPH_NODES_MAX = 500;
+export const GRAPH_DEPTH_MAX = 6;
+/** Points that a series is drawn from: each bucket gives its least and its greatest value, so that twice as many come. */
+export const DRAWN_BUCKETS_MAX = 2_000;
+/** Answers of JSON from this size on are compressed where the client takes gzip: below it a packet holds them. */
+export const COMPRESSED_BYTES_MIN = 1_024;
+/** Bytes of a credential that a sign-in takes: tokens of identity providers have up to 8 KB. */
+export const SIGN_IN_BODY_BYTES_MAX = 32 * 1024;
