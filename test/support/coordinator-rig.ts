@@ -117,6 +117,15 @@ export class FakeEngine implements EngineLink {
       const nothing = { series: [], numbers: new Float64Array(0), lines: [], requests: [], rings: [] };
       return { type: "evidence", id: query.id, ...nothing, streams: 0, tookMs: 0, done: true };
     }
+    if (query.type === "service-list") {
+      const own = this.streams.filter(({ summary: s }) => s.tenant === query.tenant);
+      const services = new Map(own.map(({ summary: s }) => [`${s.environment} ${s.serviceId}`, s]));
+      return {
+        type: "service-list",
+        id: query.id,
+        rows: [...services.values()].map((s) => [s.serviceId, s.environment, 1, s.firstTimeMs ?? 0, s.lastTimeMs ?? 0] as const),
+      };
+    }
     if (query.type === "coverage") throw new Error("these streams have no detectors");
     if (query.type === "stream-count") {
       return { type: "stream-count", id: query.id, streams: this.streams.filter(({ summary: s }) => s.tenant === query.tenant).length };

@@ -18,5 +18,3 @@ export const GRAPH_DEPTH_MAX = 6;
 export const DRAWN_BUCKETS_MAX = 2_000;
 /** Answers of JSON from this size on are compressed where the client takes gzip: below it a packet holds them. */
 export const COMPRESSED_BYTES_MIN = 1_024;
-/** Bytes of a credential that a sign-in takes: tokens of identity providers have up to 8 KB. */
-export const SIGN_IN_BODY_BYTES_MAX = 32 * 1024;

@@ -8,7 +8,7 @@ import { Button } from "../parts/basics.tsx";
 export function SignInPanel() {
   const [text, setText] = useState("");
   const signIn = async () => {
-    await call("POST /sign-in", { body: { credential: text.trim() } });
+    await call("POST /sign-in", { headers: { Authorization: `Bearer ${text.trim()}` } });
     setText("");
     isSignedOut.value = false;
     reopenStream();

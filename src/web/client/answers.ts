@@ -25,7 +25,7 @@ interface AnswerState<T> {
 }
 
 /** Counts what people change here: answers are asked again. */
-export const changes = signal(0);
+const changes = signal(0);
 /** True once a call was told that the session counts no more, until somebody signs in. */
 export const isSignedOut = signal(false);
 const AGAIN_MS = 5_000;

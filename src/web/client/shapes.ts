@@ -1,19 +1,24 @@
 // Objects of the API by the shapes that it declares, and what pages read of those it declares elsewhere.
 import type { z } from "zod";
 import type { ALERT, ALERT_DETAIL, DECISION } from "../../api/shapes/alert.ts";
+import type { RCA_REPORTS, SIMILAR_REPORTS } from "../../api/shapes/analysis.ts";
 import type { ANOMALY, ANOMALY_DETAIL, VERDICT } from "../../api/shapes/anomaly.ts";
-import type { CALL_GRAPH, SERIES_DATA, SERIES_LIST } from "../../api/shapes/series.ts";
+import type { SERIES_DATA, SERIES_LIST } from "../../api/shapes/series.ts";
 import type { STATUS } from "../../api/shapes/server.ts";
+import type { GRAPH, SERVICE_LIST } from "../../api/shapes/service.ts";
 
 export type Alert = z.output<typeof ALERT>;
 export type AlertDetail = z.output<typeof ALERT_DETAIL>;
 export type Decision = z.output<typeof DECISION>;
-export type Anomaly = z.output<typeof ANOMALY>;
+export type Anomaly = Omit<z.output<typeof ANOMALY>, "verdict"> & { readonly verdict?: Verdict };
 export type AnomalyDetail = z.output<typeof ANOMALY_DETAIL>;
 export type Verdict = z.output<typeof VERDICT>;
 export type SeriesData = z.output<typeof SERIES_DATA>;
 export type Series = z.output<typeof SERIES_LIST>["series"][number];
-export type CallGraph = z.output<typeof CALL_GRAPH>;
+export type Service = z.output<typeof SERVICE_LIST>["services"][number];
+export type Graph = z.output<typeof GRAPH>;
+export type Report = z.output<typeof RCA_REPORTS>["reports"][number];
+export type SimilarReports = z.output<typeof SIMILAR_REPORTS>;
 export type Status = z.output<typeof STATUS>;
 
 export type Severity = Alert["severity"];

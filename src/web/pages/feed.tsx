@@ -3,6 +3,7 @@ import { link, place, setQuery } from "../app/place.ts";
 import type { Anomaly } from "../client/shapes.ts";
 import { AnomalyItem } from "../parts/anomaly-item.tsx";
 import { Empty, Head, Shown } from "../parts/basics.tsx";
+import { Choice } from "../parts/choice.tsx";
 import { FreshButton } from "../parts/fresh-button.tsx";
 import { Histogram } from "../parts/histogram.tsx";
 import { useLiveList } from "../parts/live-list.ts";
@@ -103,23 +104,6 @@ function Filters() {
         </button>
       ))}
     </search>
-  );
-}
-
-/** A filter of few words, in the address. */
-export function Choice({ name, label, choices, any = "any" }: { name: string; label: string; choices: readonly string[]; any?: string }) {
-  return (
-    <label class="row">
-      <span class="soft">{label}</span>
-      <select value={place.value.query[name] ?? ""} onChange={(event) => setQuery({ [name]: event.currentTarget.value || undefined })}>
-        <option value="">{any}</option>
-        {choices.map((choice) => (
-          <option value={choice} key={choice}>
-            {choice}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }
 

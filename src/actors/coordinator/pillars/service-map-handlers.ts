@@ -20,11 +20,14 @@ interface EntryChange {
 export function setServiceMap(context: QueryContext, request: QueryRequest<"setServiceMap">): Promise<Outcome<unknown>> {
   const { tenant } = request.principal;
   // The last entry of a service wins.
-  const given = new Map(request.body.entries.map((entry) => [entry.service_id, entryOf(entry)]));
+  const given = new Map(request.body.entries.map((entry) => [entry.service_id, entry]));
   return context.change(request, () => {
     const book = context.state.configured.serviceMap;
     const changes = [...given.values()]
-      .map((after): EntryChange => ({ before: storedEntry(context.state.control, tenant, after.serviceId), after }))
+      .map((entry): EntryChange => {
+        const before = storedEntry(context.state.control, tenant, entry.service_id);
+        return { before, after: entryOf(entry, before) };
+      })
       .filter(({ before, after }) => before === undefined || !isSameEntry(before, after));
     const created = changes.filter(({ before }) => before === undefined).length;
     const room = roomFor(book, tenant, created);
@@ -56,8 +59,10 @@ export function listServiceMap({ state }: QueryContext, { principal, query }: Qu
   return done({ entries: page.map(entryView), total: state.configured.serviceMap.sizeOf(tenant), page_token });
 }
 
-function entryOf({ service_id, tenant_id = "", product_id = "", custom_keys = {} }: GivenEntry): ServiceEntry {
-  const customKeys = Object.entries(custom_keys).sort(([a], [b]) => (a < b ? -1 : 1));
+/** Without `custom_keys` those that are stored stay; {} takes them away. */
+function entryOf({ service_id, tenant_id = "", product_id = "", custom_keys }: GivenEntry, before: ServiceEntry | undefined): ServiceEntry {
+  const customKeys =
+    custom_keys === undefined ? (before?.customKeys ?? []) : Object.entries(custom_keys).sort(([a], [b]) => (a < b ? -1 : 1));
   return { serviceId: service_id, tenantId: tenant_id, productId: product_id, customKeys };
 }
 

@@ -39,7 +39,13 @@ class AccessRig {
 
   constructor() {
     this.authenticator = new Authenticator(
-      { claims: { tenant: "tenant_id", role: "role" }, clockSkewSeconds: 30, adminToken: ADMIN_TOKEN, sessionCookie: () => COOKIE },
+      {
+        claims: { tenant: "tenant_id", role: "role" },
+        clockSkewSeconds: 30,
+        adminToken: ADMIN_TOKEN,
+        isSecure: false,
+        sessionCookie: () => COOKIE,
+      },
       {
         clock: { wallMs: () => this.nowMs, monotonicMs: () => this.nowMs },
         directory: this.directory,
@@ -275,7 +281,7 @@ describe("sessions", () => {
 describe("the sign-in link", () => {
   const make = () =>
     new SignIn(
-      { token: "t".repeat(64), madeMs: NOW_MS, sessionCookie: () => COOKIE },
+      { token: "t".repeat(64), madeMs: NOW_MS, sessionCookie: () => COOKIE, isSecure: false },
       { mint: async ({ role, tenant }) => `${tenant}.${role}.x` },
     );
 

@@ -1,0 +1,257 @@
+// One alert: its anomalies, likely cause, history, who was told, and why.
+import { useState } from "preact/hooks";
+import { notify } from "../app/notices.tsx";
+import { link, now } from "../app/place.ts";
+import { noteChange, useAnswer } from "../client/answers.ts";
+import { call } from "../client/client.ts";
+import type { AlertDetail, Report } from "../client/shapes.ts";
+import { acknowledge, shortLabels } from "../parts/alert-row.tsx";
+import { Button, CopyButton, Empty, Head, Name, Panel, SeverityMark, Shown, Tag, When } from "../parts/basics.tsx";
+import { CauseSummary } from "../parts/cause-summary.tsx";
+import { SeriesChart } from "../parts/series-chart.tsx";
+import { SilenceDialog } from "../parts/silence-dialog.tsx";
+import { Facts, Table } from "../parts/table.tsx";
+import { numberText } from "../view/number-text.ts";
+import { gateText, hasSeries, outcomeText } from "../view/reason.ts";
+import { durationText } from "../view/time-text.ts";
+
+export function AlertPage({ rest }: { rest: readonly string[] }) {
+  const answer = useAnswer<AlertDetail>("GET /api/v1/alerts/{alert_id}", { path: { alert_id: rest[0] ?? "" } }, 10_000);
+  return <Shown of={answer}>{(alert) => <Whole alert={alert} />}</Shown>;
+}
+
+function Whole({ alert }: { alert: AlertDetail }) {
+  const { severity, service_id, environment, state, started_at, resolved_at, pages, held_back_by } = alert;
+  const isFiring = state === "firing";
+  const lasted = durationText((resolved_at === null ? now.value : Date.parse(resolved_at)) - Date.parse(started_at));
+  return (
+    <>
+      <Head
+        title={
+          <>
+            <Name text={service_id} /> {environment !== "" && <span class="faint">in {environment}</span>}
+          </>
+        }
+        about={
+          <span class="row">
+            <SeverityMark severity={severity} />
+            <Tag tone={isFiring ? (pages > 0 ? severity : "") : "good"}>
+              {isFiring ? (pages > 0 ? "firing" : "open, nobody told") : "resolved"}
+            </Tag>
+            {held_back_by !== null && <Tag>held back: {gateText(held_back_by)}</Tag>}
+            <span>
+              since <When at={started_at} />, {isFiring ? "for" : "lasted"} {lasted}
+            </span>
+          </span>
+        }
+      >
+        <Actions alert={alert} />
+      </Head>
+      <section class="panel stack" aria-label="What happened">
+        <p class="reason">{alert.explanation}</p>
+        <PeakChart alert={alert} />
+      </section>
+      <div class="split">
+        <div class="stack wide">
+          <Cause alert={alert} />
+          <Panel title={`Anomalies (${alert.anomalies}, ${alert.open_anomalies} open)`}>
+            <Table
+              label="Anomalies"
+              rows={alert.members}
+              keyOf={({ anomaly_id }) => anomaly_id}
+              columns={[
+                {
+                  head: "Severity",
+                  isTight: true,
+                  show: (row) => (row.severity === null ? "–" : <SeverityMark severity={row.severity} />),
+                },
+                {
+                  head: "What",
+                  show: (row) => (
+                    <a href={link(["anomaly", row.anomaly_id])}>
+                      <Name text={row.service_id} /> <span class="faint">·</span> <Name text={row.metric_name} />
+                    </a>
+                  ),
+                },
+                {
+                  head: "State",
+                  isTight: true,
+                  show: (row) => (row.resolved === null ? "no longer kept" : row.resolved ? "resolved" : "open"),
+                },
+              ]}
+            />
+          </Panel>
+          <Decisions alert={alert} />
+        </div>
+        <Side alert={alert} />
+      </div>
+    </>
+  );
+}
+
+function Side({ alert }: { alert: AlertDetail }) {
+  return (
+    <div class="stack wide">
+      <Panel title="Who has it">
+        <Facts
+          facts={[
+            [
+              "Acknowledged",
+              alert.acknowledged_by === null ? (
+                "nobody yet"
+              ) : (
+                <span key="by">
+                  {alert.acknowledged_by}, <When at={alert.acknowledged_at} />
+                </span>
+              ),
+            ],
+            ["Assigned", alert.assignee ?? "nobody"],
+            ["Note", alert.note ?? "–"],
+            ["Pages sent", String(alert.pages)],
+          ]}
+        />
+      </Panel>
+      <Deliveries alert={alert} />
+      <Timeline alert={alert} />
+      <Panel title="Labels" aside={<CopyButton text={() => JSON.stringify(alert.labels, null, 1)} />}>
+        <Facts facts={Object.entries(alert.labels).map(([name, value]) => [name, <Name text={value} key={name} />] as const)} />
+      </Panel>
+    </div>
+  );
+}
+
+const LEAD_MS = 45 * 60_000;
+const TAIL_MS = 15 * 60_000;
+
+function PeakChart({ alert }: { alert: AlertDetail }) {
+  const metric = alert.labels.metric_name ?? "";
+  if (metric === "" || !hasSeries(metric)) return null;
+  const startMs = Date.parse(alert.started_at);
+  const endMs = Math.min(Date.parse(alert.updated_at), startMs + 86_400_000);
+  const range = { since: new Date(startMs - LEAD_MS).toISOString(), until: new Date(endMs + TAIL_MS).toISOString() };
+  return (
+    <SeriesChart
+      serviceId={alert.labels.service_id ?? alert.service_id}
+      metricName={metric}
+      environment={alert.environment}
+      {...range}
+      height={220}
+    />
+  );
+}
+
+function Actions({ alert }: { alert: AlertDetail }) {
+  const [isSilencing, setSilencing] = useState(false);
+  const act = async (work: Promise<unknown>, said: string) => {
+    await work;
+    notify("good", said);
+    noteChange();
+  };
+  const assign = () => {
+    const assignee = window.prompt("Who looks after it? Empty: nobody", alert.assignee ?? "");
+    if (assignee === null) return undefined;
+    const body = { assignee: assignee.trim() === "" ? null : assignee.trim() };
+    return act(call("POST /api/v1/alerts/{alert_id}/assign", { path: { alert_id: alert.alert_id }, body }), "Assigned");
+  };
+  return (
+    <>
+      {alert.state === "firing" && alert.acknowledged_by === null && (
+        <Button tone="main" icon="check" keyHint="a" onClick={() => act(acknowledge(alert.alert_id), "Acknowledged")}>
+          Acknowledge
+        </Button>
+      )}
+      <Button icon="users" onClick={assign}>
+        Assign
+      </Button>
+      <Button icon="mute" keyHint="s" onClick={() => setSilencing(true)}>
+        Silence
+      </Button>
+      {isSilencing && <SilenceDialog labels={shortLabels(alert)} onClose={() => setSilencing(false)} />}
+    </>
+  );
+}
+
+function Cause({ alert }: { alert: AlertDetail }) {
+  const first = alert.anomaly_ids[0];
+  const answer = useAnswer<{ reports: Report[] }>(
+    first === undefined ? null : "GET /api/v1/rca/reports",
+    { query: { anomaly_id: first, limit: 1 } },
+    15_000,
+  );
+  const report = answer.data?.reports[0];
+  if (report === undefined) return null;
+  return (
+    <Panel title="Likely cause" aside={<a href={link(["analysis", report.anomaly_id])}>Evidence and impact</a>}>
+      <CauseSummary report={report} />
+    </Panel>
+  );
+}
+
+function Decisions({ alert }: { alert: AlertDetail }) {
+  if (alert.decisions.length === 0) return null;
+  return (
+    <Panel title="Why it did or did not page">
+      <Table
+        label="Decisions"
+        rows={alert.decisions.slice(-30)}
+        keyOf={({ at, anomaly_id, outcome }) => `${at} ${anomaly_id} ${outcome}`}
+        columns={[
+          { head: "When", isTight: true, show: ({ at }) => <When at={at} /> },
+          {
+            head: "Outcome",
+            isTight: true,
+            show: ({ outcome, suppressed_by }) => (
+              <Tag tone={outcome === "paged" ? "accent" : ""}>{outcomeText(outcome, suppressed_by)}</Tag>
+            ),
+          },
+          {
+            head: "Gate that decided",
+            show: ({ gates }) => {
+              const failed = gates.find(({ passed }) => !passed);
+              return failed === undefined
+                ? "all passed"
+                : `${gateText(failed.name)}: ${failed.value === null ? "∞" : numberText(failed.value)} of ${failed.limit === null ? "–" : numberText(failed.limit)}`;
+            },
+          },
+          { head: "z", isNumber: true, show: ({ z_score }) => numberText(Number(z_score.toFixed(1))) },
+        ]}
+      />
+      {!alert.decisions_complete && <p class="faint">There were more decisions than are told here.</p>}
+    </Panel>
+  );
+}
+
+function Deliveries({ alert }: { alert: AlertDetail }) {
+  return (
+    <Panel title="Who was told">
+      {alert.delivery_note !== null && <p class="note warn">{alert.delivery_note}</p>}
+      {alert.deliveries.length === 0 ? (
+        <Empty title="No message left" />
+      ) : (
+        <ul class="stack">
+          {alert.deliveries.map((delivery) => (
+            <li key={JSON.stringify(delivery)} class="row">
+              <Tag>{String((delivery as Record<string, unknown>).state ?? "")}</Tag>
+              <Name text={String((delivery as Record<string, unknown>).channel ?? "")} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </Panel>
+  );
+}
+
+function Timeline({ alert }: { alert: AlertDetail }) {
+  return (
+    <Panel title="History">
+      <ol class="timeline">
+        {alert.history.map(({ at, change, severity, by, note }) => (
+          <li key={`${at} ${change}`}>
+            <When at={at} /> <strong>{change}</strong> {change === "raised" && `to ${severity}`} {by !== null && `by ${by}`}{" "}
+            {note !== null && <span class="soft">{note}</span>}
+          </li>
+        ))}
+      </ol>
+    </Panel>
+  );
+}

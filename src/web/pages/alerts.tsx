@@ -1,0 +1,116 @@
+// What people are or were told of, filtered by the server, live; several can be acknowledged at once.
+import { useState } from "preact/hooks";
+import { notify } from "../app/notices.tsx";
+import { link, place } from "../app/place.ts";
+import { noteChange } from "../client/answers.ts";
+import type { Alert } from "../client/shapes.ts";
+import { AlertRow, acknowledge } from "../parts/alert-row.tsx";
+import { Button, Empty, Head, Shown } from "../parts/basics.tsx";
+import { Choice } from "../parts/choice.tsx";
+import { FreshButton } from "../parts/fresh-button.tsx";
+import { useLiveList } from "../parts/live-list.ts";
+import { RangePicker, useRange } from "../parts/range-picker.tsx";
+import { SearchField } from "../parts/search-field.tsx";
+import { plural } from "../view/number-text.ts";
+
+const INITIAL_RANGE = "7d";
+const ROWS = 200;
+
+export function Alerts() {
+  const { query } = place.value;
+  const { since, until, range } = useRange(INITIAL_RANGE);
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const { q, state, severity, team, acknowledged, service_id } = query;
+  const list = useLiveList<Alert>({
+    key: "GET /api/v1/alerts",
+    call: {
+      query: { q, state, severity, team, acknowledged, service_id, since, until: range.kind === "fixed" ? until : undefined, limit: ROWS },
+    },
+    member: "alerts",
+    event: "alert",
+    idOf: ({ alert_id }) => alert_id,
+    matches: (alert) => range.kind === "last" && matchesAlert(alert, query),
+  });
+  const choose = (id: string) => (isChosen: boolean) => {
+    const next = new Set(chosen);
+    if (isChosen) next.add(id);
+    else next.delete(id);
+    setChosen(next);
+  };
+  return (
+    <>
+      <Head title="Alerts" about="One row an incident: what people are told of, and what was held back with its reason.">
+        <a class="button" href={link(["silences"])}>
+          Silences
+        </a>
+        <RangePicker initial={INITIAL_RANGE} />
+      </Head>
+      <search class="filters">
+        <SearchField label="Find by service or metric" />
+        <Choice name="state" label="State" choices={["firing", "resolved"]} />
+        <Choice name="severity" label="Severity" choices={["high", "medium", "low"]} />
+        <Choice name="acknowledged" label="Acknowledged" choices={["true", "false"]} />
+        <SearchField label="Team" name="team" />
+      </search>
+      {chosen.size > 0 && <Bulk chosen={chosen} onDone={() => setChosen(new Set())} />}
+      <FreshButton count={list.fresh} onShow={list.showFresh} />
+      <Shown of={list.answer} rows={8}>
+        {({ total }) => (
+          <>
+            <section class="panel flush" aria-label="Alerts">
+              {list.rows.length === 0 ? (
+                <Empty title="No alert in this range">
+                  Anomalies that nobody has to be told of stand in <a href={link(["anomalies"])}>the feed</a>.
+                </Empty>
+              ) : (
+                <ul class="list">
+                  {list.rows.map((alert) => (
+                    <AlertRow alert={alert} key={alert.alert_id} isChosen={chosen.has(alert.alert_id)} onChoose={choose(alert.alert_id)} />
+                  ))}
+                </ul>
+              )}
+            </section>
+            <p class="faint">
+              {list.rows.length < total ? `The newest ${list.rows.length} of ` : ""}
+              {plural(total, "alert", "alerts")}
+            </p>
+          </>
+        )}
+      </Shown>
+    </>
+  );
+}
+
+function matchesAlert(alert: Alert, query: Readonly<Record<string, string>>): boolean {
+  const text = (query.q ?? "").toLowerCase();
+  if (text !== "" && !`${alert.service_id} ${alert.labels.metric_name ?? ""}`.toLowerCase().includes(text)) return false;
+  if (query.acknowledged !== undefined && (query.acknowledged === "true") !== (alert.acknowledged_by !== null)) return false;
+  return (
+    (["state", "severity", "service_id"] as const).every((name) => query[name] === undefined || query[name] === alert[name]) &&
+    query.team === undefined
+  );
+}
+
+function Bulk({ chosen, onDone }: { chosen: ReadonlySet<string>; onDone: () => void }) {
+  const run = async () => {
+    const outcomes = await Promise.allSettled([...chosen].map((id) => acknowledge(id)));
+    const failed = outcomes.filter(({ status }) => status === "rejected").length;
+    notify(
+      failed === 0 ? "good" : "bad",
+      `${outcomes.length - failed} acknowledged${failed === 0 ? "" : `, ${failed} not: resolved already or gone`}`,
+    );
+    onDone();
+    noteChange();
+  };
+  return (
+    <div class="note row" role="status">
+      {plural(chosen.size, "alert", "alerts")} chosen
+      <Button tone="main" onClick={run}>
+        Acknowledge
+      </Button>
+      <Button tone="quiet" onClick={onDone}>
+        Choose none
+      </Button>
+    </div>
+  );
+}

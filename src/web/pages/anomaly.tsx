@@ -1,0 +1,309 @@
+// One anomaly: what, against what was usual, why people were told or not, and what can be done about it.
+import { useState } from "preact/hooks";
+import { notify } from "../app/notices.tsx";
+import { link, now, place, zone } from "../app/place.ts";
+import { noteChange, useAnswer } from "../client/answers.ts";
+import { call } from "../client/client.ts";
+import type { Anomaly, AnomalyDetail, Report } from "../client/shapes.ts";
+import { Button, copyText, Empty, Head, Name, Panel, SeverityMark, Shown, Tag, When } from "../parts/basics.tsx";
+import { CauseSummary } from "../parts/cause-summary.tsx";
+import { SeriesChart } from "../parts/series-chart.tsx";
+import { SilenceDialog } from "../parts/silence-dialog.tsx";
+import { Facts } from "../parts/table.tsx";
+import { numberText } from "../view/number-text.ts";
+import { anomalyText, detectorText, gateText, hasSeries, outcomeText, verdictFacts } from "../view/reason.ts";
+import { durationText } from "../view/time-text.ts";
+
+export function AnomalyPage({ rest }: { rest: readonly string[] }) {
+  const id = rest[0] ?? "";
+  const answer = useAnswer<AnomalyDetail>("GET /api/v1/anomalies/{id}", { path: { id } }, 15_000);
+  return <Shown of={answer}>{(anomaly) => <Whole anomaly={anomaly} />}</Shown>;
+}
+
+function Whole({ anomaly }: { anomaly: AnomalyDetail }) {
+  const { service_id, metric_name, environment, severity, resolved, verdict } = anomaly;
+  const window = chartWindow(anomaly);
+  return (
+    <>
+      <Head
+        title={
+          <>
+            <Name text={service_id} /> <span class="faint">·</span> <Name text={metric_name} />
+          </>
+        }
+        about={
+          <span class="row">
+            <SeverityMark severity={severity} />
+            <Tag tone={resolved ? "good" : severity}>{resolved ? `resolved (${anomaly.resolved_by})` : "open"}</Tag>
+            {environment !== "" && <Tag>{environment}</Tag>}
+            <span>
+              began <When at={anomaly.started_at} />, {resolved ? "lasted" : "for"} {lasted(anomaly)}
+            </span>
+          </span>
+        }
+      >
+        <Actions anomaly={anomaly} />
+      </Head>
+      <section class="panel stack" aria-label="What happened">
+        <p class="reason">{anomaly.explanation}</p>
+        {hasSeries(metric_name) ? (
+          <SeriesChart
+            serviceId={service_id}
+            metricName={metric_name}
+            environment={environment}
+            attributes={anomaly.attributes}
+            {...window}
+            isZoomable
+          />
+        ) : (
+          <p class="faint">
+            This rule looks at the whole service, so there is no single series to draw. Its numbers stand under the gates below.
+          </p>
+        )}
+      </section>
+      <div class="split">
+        <div class="stack wide">
+          <Told anomaly={anomaly} />
+          <Gates anomaly={anomaly} />
+        </div>
+        <div class="stack wide">
+          <Cause anomaly={anomaly} />
+          <Panel title="The numbers">
+            <Facts
+              facts={[
+                ["Found by", detectorText(anomaly.detector)],
+                ...(verdict === undefined || verdict === null || !hasSeries(metric_name) ? [] : verdictFacts(verdict, "")),
+                ["Score", numberText(anomaly.anomaly_score)],
+                ["Streams", String(anomaly.streams)],
+                ...Object.entries(anomaly.attributes).map(([name, value]) => [name, <Name text={String(value)} key={name} />] as const),
+              ]}
+            />
+          </Panel>
+          <Links anomaly={anomaly} />
+          <Similar anomaly={anomaly} />
+        </div>
+      </div>
+    </>
+  );
+}
+
+const LEAD_MS = 45 * 60_000;
+const TAIL_MS = 15 * 60_000;
+
+/** The range of the address, else the time around it. */
+function chartWindow({ started_at, resolved_at, observed_at }: AnomalyDetail): { since: string; until: string } {
+  const { from, to } = place.value.query;
+  const startMs = Date.parse(started_at);
+  const endMs = Math.max(Date.parse(observed_at), resolved_at === null ? Math.ceil(now.peek() / 60_000) * 60_000 : Date.parse(resolved_at));
+  const lengthMs = Math.min(endMs - startMs, 86_400_000);
+  const first = new Date(startMs - Math.max(LEAD_MS, lengthMs)).toISOString();
+  const last = new Date(startMs + lengthMs + TAIL_MS).toISOString();
+  return { since: from ?? first, until: to ?? last };
+}
+
+function lasted({ started_at, resolved_at }: AnomalyDetail): string {
+  return durationText((resolved_at === null ? now.value : Date.parse(resolved_at)) - Date.parse(started_at));
+}
+
+function Actions({ anomaly }: { anomaly: AnomalyDetail }) {
+  const [isSilencing, setSilencing] = useState(false);
+  const { anomaly_id: id, service_id, metric_name, environment } = anomaly;
+  const change = async (body: object, said: string) => {
+    await call("PATCH /api/v1/anomalies/{id}", { path: { id }, body });
+    notify("good", said);
+    noteChange();
+  };
+  const address = `${location.origin}${location.pathname}${link(["anomaly", id], { tz: zone.value })}`;
+  return (
+    <>
+      <Button
+        icon="check"
+        pressed={anomaly.feedback === "true_positive"}
+        keyHint="y"
+        onClick={() => change({ feedback: "true_positive" }, "Noted: it was one")}
+      >
+        Real
+      </Button>
+      <Button
+        icon="cross"
+        pressed={anomaly.feedback === "false_positive"}
+        keyHint="n"
+        onClick={() => change({ feedback: "false_positive" }, "Noted: a false alarm. The service's threshold rises for two weeks")}
+      >
+        False alarm
+      </Button>
+      {!anomaly.resolved && (
+        <Button keyHint="r" onClick={() => change({ resolved: true }, "Resolved")}>
+          Resolve
+        </Button>
+      )}
+      <Button icon="mute" keyHint="s" onClick={() => setSilencing(true)}>
+        Silence
+      </Button>
+      <Button icon="copy" label="Copy as text" onClick={() => copyText(anomalyText(anomaly, address))} />
+      {isSilencing && (
+        <SilenceDialog
+          labels={{ service_id, metric_name, ...(environment !== "" && { environment }) }}
+          onClose={() => setSilencing(false)}
+        />
+      )}
+    </>
+  );
+}
+
+/** What became of it, in a sentence. */
+function Told({ anomaly }: { anomaly: AnomalyDetail }) {
+  const { outcome, suppressed_by, alert_id } = anomaly;
+  const text =
+    outcome === "paged"
+      ? "People were told of it."
+      : outcome === "absorbed"
+        ? "It belongs to an alert that people had been told of already."
+        : outcome === "suppressed"
+          ? `Nobody was told: it was held back${suppressed_by === null ? "" : ` by “${gateText(suppressed_by)}”`}. It is asked again while it lasts.`
+          : outcome === "logged"
+            ? "It was written down only: not serious enough to tell anybody."
+            : "Nothing has been decided on it yet.";
+  return (
+    <Panel
+      title="Was anybody told?"
+      aside={<Tag tone={outcome === "paged" ? "accent" : ""}>{outcomeText(outcome, suppressed_by) ?? "undecided"}</Tag>}
+    >
+      <p>{text}</p>
+      {alert_id !== null && (
+        <p>
+          <a href={link(["alert", alert_id])}>Its alert</a>: history, who has it, and deliveries.
+        </p>
+      )}
+      {anomaly.feedback !== null && (
+        <p class="soft">
+          {anomaly.feedback_by} says it was {anomaly.feedback === "true_positive" ? "real" : "a false alarm"}
+          {anomaly.feedback_note ? `: ${anomaly.feedback_note}` : ""} (<When at={anomaly.feedback_at} />)
+        </p>
+      )}
+    </Panel>
+  );
+}
+
+function Gates({ anomaly }: { anomaly: AnomalyDetail }) {
+  const own = (anomaly.verdict?.gates ?? []).map((gate) => ({ ...gate, stage: "detection" }));
+  const paging = (anomaly.decision?.gates ?? []).map((gate) => ({ ...gate, stage: "paging" }));
+  const gates = [...own, ...paging];
+  if (gates.length === 0) return null;
+  return (
+    <Panel title="What was asked, in order">
+      <div class="scroll">
+        <table class="gates">
+          <thead>
+            <tr>
+              <th>Question</th>
+              <th>Answer</th>
+              <th class="right">Value</th>
+              <th class="right">Limit</th>
+            </tr>
+          </thead>
+          <tbody>
+            {gates.map(({ name, passed, value, limit, stage }, at) => (
+              <tr key={`${stage} ${name} ${at}`}>
+                <td title={name}>
+                  {gateText(name)} <span class="faint">{stage}</span>
+                </td>
+                <td class="tight">
+                  <Tag tone={passed ? "good" : "medium"}>{passed ? "✓ yes" : "✗ no"}</Tag>
+                </td>
+                <td class="right">{value === null ? "∞" : numberText(value)}</td>
+                <td class="right">{limit === null ? "–" : numberText(limit)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Panel>
+  );
+}
+
+function Cause({ anomaly }: { anomaly: AnomalyDetail }) {
+  const answer = useAnswer<{ reports: Report[] }>(
+    "GET /api/v1/rca/reports",
+    { query: { anomaly_id: anomaly.anomaly_id, limit: 1 } },
+    anomaly.resolved ? 0 : 15_000,
+  );
+  const report = answer.data?.reports[0];
+  if (answer.error?.code === "not_built") return null;
+  return (
+    <Panel title="Likely cause" aside={report && <a href={link(["analysis", report.anomaly_id])}>Evidence and impact</a>}>
+      {report === undefined ? (
+        <p class="faint">{anomaly.rca_triggered ? "An analysis is on its way." : "No analysis was made of it."}</p>
+      ) : (
+        <CauseSummary report={report} />
+      )}
+    </Panel>
+  );
+}
+
+function Links({ anomaly }: { anomaly: AnomalyDetail }) {
+  const { service_id, metric_name, environment, anomaly_id } = anomaly;
+  const base = `${location.origin}${location.pathname}`;
+  return (
+    <Panel title="From here">
+      <ul class="stack">
+        <li>
+          <a href={link(["service", service_id], { environment })}>The service</a>: all its series
+        </li>
+        <li>
+          <a href={link(["graph"], { service: service_id })}>What calls it, and what it calls</a>
+        </li>
+        <li>
+          <a href={link(["ledger"], { service_id, metric_name, at: anomaly.observed_at })}>Why this pair did or did not page</a>
+        </li>
+        <li>
+          <a href={link(["settings"], { service_id, metric_name })}>Its settings</a>, tried on its past first
+        </li>
+        <li class="row">
+          <Button icon="copy" tone="quiet" onClick={() => copyText(`${base}${link(["anomaly", anomaly_id], { tz: zone.value })}`)}>
+            Link
+          </Button>
+          <Button
+            icon="copy"
+            tone="quiet"
+            onClick={() => copyText(`curl -H "Authorization: Bearer $TOKEN" ${base}api/v1/anomalies/${anomaly_id}`)}
+          >
+            curl
+          </Button>
+        </li>
+      </ul>
+    </Panel>
+  );
+}
+
+function Similar({ anomaly }: { anomaly: AnomalyDetail }) {
+  const { service_id, metric_name, anomaly_id } = anomaly;
+  const answer = useAnswer<{ anomalies: Anomaly[]; total: number }>("GET /api/v1/anomalies", {
+    query: { service_id, metric_name, limit: 8, view: "list" },
+  });
+  const others = (answer.data?.anomalies ?? []).filter((one) => one.anomaly_id !== anomaly_id).slice(0, 6);
+  return (
+    <Panel
+      title="The same pair before"
+      aside={<a href={link(["anomalies"], { service_id, metric_name, range: "30d" })}>{answer.data?.total ?? ""} in all</a>}
+    >
+      {others.length === 0 ? (
+        <Empty title="It has not happened before" />
+      ) : (
+        <ul class="stack">
+          {others.map((one) => (
+            <li key={one.anomaly_id} class="row">
+              <SeverityMark severity={one.severity} isBare />
+              <a href={link(["anomaly", one.anomaly_id])}>
+                <When at={one.detected_at} />
+              </a>
+              <span class="faint">
+                {one.direction === "high" ? "above" : "below"} the usual, score {numberText(one.anomaly_score)}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Panel>
+  );
+}

@@ -1,0 +1,145 @@
+// Why a pair of service and metric did or did not page: decisions in a range, or what each layer said of one moment.
+import { link, place, setQuery } from "../app/place.ts";
+import { useAnswer } from "../client/answers.ts";
+import type { Decision } from "../client/shapes.ts";
+import { Empty, Head, Name, Panel, Shown, Tag, When } from "../parts/basics.tsx";
+import { RangePicker, useRange } from "../parts/range-picker.tsx";
+import { SearchField } from "../parts/search-field.tsx";
+import { Table } from "../parts/table.tsx";
+import { numberText } from "../view/number-text.ts";
+import { gateText, outcomeText } from "../view/reason.ts";
+
+interface Layer {
+  readonly layer: string;
+  readonly state: string;
+  readonly reason: string | null;
+  readonly declared: boolean;
+  readonly value: number | null;
+  readonly bar: number | null;
+}
+
+interface Moment {
+  readonly sample_at: string;
+  readonly declared: boolean;
+  readonly reason: string | null;
+  readonly layers: readonly Layer[];
+}
+
+interface LedgerAnswer {
+  readonly decisions: readonly Decision[];
+  readonly moments: readonly Moment[];
+  readonly complete: boolean;
+}
+
+const INITIAL_RANGE = "1d";
+
+export function Ledger() {
+  const { service_id, metric_name, at } = place.value.query;
+  const { since, until } = useRange(INITIAL_RANGE);
+  const query = at === undefined ? { service_id, metric_name, since, until } : { service_id, metric_name, at };
+  const answer = useAnswer<LedgerAnswer>(service_id === undefined ? null : "GET /api/v1/alerts/ledger", { query });
+  return (
+    <>
+      <Head
+        title="Why it paged, or why not"
+        about="Each decision on the way to a page, with the gate that decided; for a moment what every layer of detection said of it."
+      >
+        {at === undefined && <RangePicker initial={INITIAL_RANGE} />}
+      </Head>
+      <search class="filters">
+        <SearchField label="Service, its whole name" name="service_id" />
+        <SearchField label="Metric, its whole name" name="metric_name" />
+        <SearchField label="At a moment: 2026-01-31T12:00:00Z" name="at" />
+        {at !== undefined && (
+          <button type="button" class="button" onClick={() => setQuery({ at: undefined })}>
+            Whole range
+          </button>
+        )}
+      </search>
+      {service_id === undefined ? (
+        <Empty title="Which service?">Name it above, or come here from an anomaly.</Empty>
+      ) : (
+        <Shown of={answer}>{(ledger) => <Found ledger={ledger} isMoment={at !== undefined} />}</Shown>
+      )}
+    </>
+  );
+}
+
+function Found({ ledger, isMoment }: { ledger: LedgerAnswer; isMoment: boolean }) {
+  return (
+    <>
+      {ledger.moments.map((moment) => (
+        <MomentPanel moment={moment} key={moment.sample_at} />
+      ))}
+      {isMoment && ledger.moments.length === 0 && <Empty title="No sample of the pair near that moment" />}
+      <Panel title="Decisions">
+        {ledger.decisions.length === 0 ? (
+          <Empty title="Nothing was decided here">No finding of the pair went on its way to a page in this time.</Empty>
+        ) : (
+          <Table
+            label="Decisions"
+            rows={ledger.decisions}
+            keyOf={({ at, anomaly_id, outcome }) => `${at} ${anomaly_id} ${outcome}`}
+            columns={[
+              { head: "When", isTight: true, show: ({ at }) => <When at={at} /> },
+              {
+                head: "Outcome",
+                isTight: true,
+                show: ({ outcome, suppressed_by }) => (
+                  <Tag tone={outcome === "paged" ? "accent" : ""}>{outcomeText(outcome, suppressed_by)}</Tag>
+                ),
+              },
+              {
+                head: "Metric",
+                show: ({ metric_name, anomaly_id }) => (
+                  <a href={link(["anomaly", anomaly_id])}>
+                    <Name text={metric_name} />
+                  </a>
+                ),
+              },
+              { head: "First gate that failed", show: ({ gates }) => gateText(gates.find(({ passed }) => !passed)?.name ?? "none") },
+              { head: "Severity", show: ({ severity }) => <Tag tone={severity}>{severity}</Tag> },
+              { head: "z", isNumber: true, show: ({ z_score }) => numberText(Number(z_score.toFixed(1))) },
+            ]}
+          />
+        )}
+        {!ledger.complete && <p class="faint">There were more; a shorter range shows them.</p>}
+      </Panel>
+    </>
+  );
+}
+
+function MomentPanel({ moment }: { moment: Moment }) {
+  return (
+    <Panel
+      title={
+        <>
+          The sample of <When at={moment.sample_at} />
+        </>
+      }
+      aside={
+        <Tag tone={moment.declared ? "high" : ""}>
+          {moment.declared ? "an anomaly" : "not an anomaly"}
+          {moment.reason === null ? "" : `: ${gateText(moment.reason)}`}
+        </Tag>
+      }
+    >
+      <Table
+        label="Layers"
+        rows={moment.layers}
+        keyOf={({ layer }) => layer}
+        columns={[
+          { head: "Layer", show: ({ layer }) => layer.replaceAll("_", " ") },
+          { head: "State", show: ({ state }) => <Tag>{state}</Tag> },
+          {
+            head: "Said",
+            show: ({ declared, reason }) =>
+              declared ? <Tag tone="high">out of the ordinary</Tag> : (reason ?? "ordinary").replaceAll("_", " "),
+          },
+          { head: "Value", isNumber: true, show: ({ value }) => (value === null ? "–" : numberText(Number(value.toPrecision(4)))) },
+          { head: "Bar", isNumber: true, show: ({ bar }) => (bar === null ? "–" : numberText(Number(bar.toPrecision(4)))) },
+        ]}
+      />
+    </Panel>
+  );
+}

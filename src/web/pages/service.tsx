@@ -1,0 +1,244 @@
+// One service: what is open, its series with their bands, labels, who it calls, what it sent.
+import { useState } from "preact/hooks";
+import { link, place, setQuery } from "../app/place.ts";
+import { useAnswer } from "../client/answers.ts";
+import type { Anomaly, Report, Series, Service } from "../client/shapes.ts";
+import { AnomalyItem } from "../parts/anomaly-item.tsx";
+import { Button, Empty, Head, Name, Panel, Shown, Tag, When } from "../parts/basics.tsx";
+import { CauseSummary } from "../parts/cause-summary.tsx";
+import { MoreRows, usePages } from "../parts/pages-of.tsx";
+import { RangePicker, useRange } from "../parts/range-picker.tsx";
+import { SearchField } from "../parts/search-field.tsx";
+import { SeriesChart } from "../parts/series-chart.tsx";
+import { SilenceDialog } from "../parts/silence-dialog.tsx";
+import { Facts } from "../parts/table.tsx";
+import { feedRows } from "../view/feed.ts";
+import { countText, numberText } from "../view/number-text.ts";
+
+const INITIAL_RANGE = "6h";
+const SERIES_ROWS = 24;
+
+export function ServicePage({ rest }: { rest: readonly string[] }) {
+  const id = rest[0] ?? "";
+  const { environment } = place.value.query;
+  const range = useRange(INITIAL_RANGE);
+  const [isSilencing, setSilencing] = useState(false);
+  const facts = useAnswer<{ services: Service[] }>(
+    "GET /api/v1/services",
+    { query: { service_id: id }, keepEmpty: ["environment"] },
+    30_000,
+  );
+  const here = facts.data?.services.find((one) => one.environment === (environment ?? one.environment));
+  const others = facts.data?.services.filter((one) => one !== here) ?? [];
+  return (
+    <>
+      <Head title={<Name text={id} />} about={<About id={id} here={here} others={others} />}>
+        <a class="button" href={link(["graph"], { service: id })}>
+          Graph
+        </a>
+        <a class="button" href={link(["forecast"], { service_id: id })}>
+          Forecast
+        </a>
+        <Button icon="mute" keyHint="s" onClick={() => setSilencing(true)}>
+          Silence
+        </Button>
+        <RangePicker initial={INITIAL_RANGE} />
+      </Head>
+      {isSilencing && (
+        <SilenceDialog labels={{ service_id: id, ...(environment && { environment }) }} onClose={() => setSilencing(false)} />
+      )}
+      <Open id={id} environment={environment} />
+      <AllSeries id={id} environment={here?.environment ?? environment} since={range.since} until={range.until} />
+      <div class="grid">
+        <Labels id={id} />
+        <LatestReport id={id} />
+        <More id={id} />
+      </div>
+    </>
+  );
+}
+
+function About({ id, here, others }: { id: string; here: Service | undefined; others: readonly Service[] }) {
+  return (
+    <span class="row">
+      {here !== undefined && (
+        <>
+          {here.environment !== "" && <Tag>{here.environment}</Tag>}
+          {here.team !== null && <Tag>team {here.team}</Tag>}
+          <Tag>{here.maturity}</Tag>
+          <span>
+            {countText(here.streams)} series, last sample <When at={here.last_sample} ago />
+          </span>
+        </>
+      )}
+      {others.map((one) => (
+        <a key={one.environment} href={link(["service", id], { environment: one.environment })}>
+          also in {one.environment === "" ? "no environment" : one.environment}
+        </a>
+      ))}
+    </span>
+  );
+}
+
+function More({ id }: { id: string }) {
+  return (
+    <Panel title="More of it">
+      <ul class="stack">
+        <li>
+          <a href={link(["records"], { service_id: id })}>Records</a>: logs, events, traces and values as they came
+        </li>
+        <li>
+          <a href={link(["alerts"], { service_id: id, range: "30d" })}>Its alerts</a>
+        </li>
+        <li>
+          <a href={link(["ledger"], { service_id: id })}>Why it did or did not page</a>
+        </li>
+        <li>
+          <a href={link(["saturation"], { service_id: id })}>What runs full</a>
+        </li>
+        <li>
+          <a href={link(["settings"], { service_id: id })}>Settings of detection</a>
+        </li>
+        <li>
+          <a href={link(["models"], { service_id: id })}>Models</a>
+        </li>
+      </ul>
+    </Panel>
+  );
+}
+
+function Open({ id, environment }: { id: string; environment: string | undefined }) {
+  const query = { service_id: id, environment, state: "open", limit: 50, view: "list" };
+  const answer = useAnswer<{ anomalies: Anomaly[]; total: number }>("GET /api/v1/anomalies", { query }, 10_000);
+  if (answer.data === undefined || answer.data.total === 0) return null;
+  return (
+    <section class="panel flush" aria-label="Open anomalies">
+      <div class="panel-head">
+        <h2>Open now</h2>
+        <a href={link(["anomalies"], { service_id: id, range: "7d" })}>All of the last week</a>
+      </div>
+      <ul class="list">
+        {feedRows(answer.data.anomalies)
+          .slice(0, 5)
+          .map((row) => (
+            <AnomalyItem row={row} key={row.key} />
+          ))}
+      </ul>
+    </section>
+  );
+}
+
+function AllSeries({ id, environment, since, until }: { id: string; environment: string | undefined; since: string; until: string }) {
+  const { q, metric } = place.value.query;
+  const list = usePages<Series>(
+    "GET /api/v1/series",
+    { query: { service_id: id, environment, metric_name: metric, q, limit: SERIES_ROWS }, keepEmpty: ["environment"] },
+    "series",
+  );
+  return (
+    <>
+      <search class="filters">
+        <SearchField label="Find a metric" />
+        {metric !== undefined && (
+          <button type="button" class="button" onClick={() => setQuery({ metric: undefined })}>
+            <bdi>{metric}</bdi> ×
+          </button>
+        )}
+      </search>
+      <Shown of={list.answer} rows={8}>
+        {() =>
+          list.rows.length === 0 ? (
+            <Empty title="No series">It may have sent logs only, or nothing in memory any more.</Empty>
+          ) : (
+            <div class="grid charts">
+              {list.rows.map((series) => (
+                <SeriesPanel
+                  series={series}
+                  since={since}
+                  until={until}
+                  isAlone={list.rows.length === 1}
+                  key={`${series.metric_name} ${series.environment} ${JSON.stringify(series.attributes)}`}
+                />
+              ))}
+            </div>
+          )
+        }
+      </Shown>
+      <MoreRows of={list} noun="series" />
+    </>
+  );
+}
+
+function SeriesPanel({ series, since, until, isAlone }: { series: Series; since: string; until: string; isAlone: boolean }) {
+  const { service_id, metric_name, environment, attributes, unit, last_value, maturity, ended } = series;
+  const labels = Object.entries(attributes);
+  return (
+    <Panel
+      title={
+        <a href={link(["service", service_id], { environment, metric: metric_name })}>
+          <Name text={metric_name} />
+        </a>
+      }
+      aside={
+        <>
+          <strong class="num">{last_value === null ? "–" : numberText(last_value)}</strong>
+          {unit !== null && <span class="faint">{unit}</span>}
+          {ended && <Tag>ended</Tag>}
+          {maturity !== "mature" && <Tag>{maturity}</Tag>}
+        </>
+      }
+    >
+      {labels.length > 0 && <p class="faint clip">{labels.map(([name, value]) => `${name}=${String(value)}`).join(" ")}</p>}
+      <SeriesChart
+        serviceId={service_id}
+        metricName={metric_name}
+        environment={environment}
+        attributes={attributes}
+        since={since}
+        until={until}
+        height={isAlone ? 320 : 150}
+        unit={unit ?? ""}
+        isZoomable
+      />
+    </Panel>
+  );
+}
+
+function Labels({ id }: { id: string }) {
+  const answer = useAnswer<{ labels: Array<{ key: string; value: string; source: string }> }>("GET /api/v1/service-labels", {
+    query: { service_id: id },
+  });
+  return (
+    <Panel title="Labels" aside={<a href={link(["labels"], { service_id: id })}>Change</a>}>
+      <Shown of={answer} rows={2}>
+        {({ labels }) =>
+          labels.length === 0 ? (
+            <Empty title="No labels">Team and owner decide who is told. They come with telemetry, from the catalog, or by hand.</Empty>
+          ) : (
+            <Facts
+              facts={labels.map(
+                ({ key, value, source }) =>
+                  [
+                    key,
+                    <span key={key}>
+                      {value} <span class="faint">{source}</span>
+                    </span>,
+                  ] as const,
+              )}
+            />
+          )
+        }
+      </Shown>
+    </Panel>
+  );
+}
+
+function LatestReport({ id }: { id: string }) {
+  const answer = useAnswer<{ reports: Report[] }>("GET /api/v1/rca/reports", { query: { service_id: id, limit: 1 } });
+  const report = answer.data?.reports[0];
+  return (
+    <Panel title="Last analysis" aside={report && <a href={link(["analysis", report.anomaly_id])}>Whole</a>}>
+      {report === undefined ? <p class="faint">None has been made.</p> : <CauseSummary report={report} />}
+    </Panel>
+  );
+}

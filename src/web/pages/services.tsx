@@ -1,0 +1,79 @@
+// All services: found, sorted and paged by the server, so that ten thousand are as quick as ten.
+import { link, place } from "../app/place.ts";
+import type { Service } from "../client/shapes.ts";
+import { Empty, Head, Name, SeverityMark, Shown, Tag, When } from "../parts/basics.tsx";
+import { Choice } from "../parts/choice.tsx";
+import { MoreRows, usePages } from "../parts/pages-of.tsx";
+import { SearchField } from "../parts/search-field.tsx";
+import { Table } from "../parts/table.tsx";
+import { countText } from "../view/number-text.ts";
+
+const ROWS = 100;
+
+export function Services() {
+  const { q, environment, team, state, sort = "worst" } = place.value.query;
+  const list = usePages<Service>("GET /api/v1/services", { query: { q, environment, team, state, sort, limit: ROWS } }, "services", 30_000);
+  return (
+    <>
+      <Head title="Services" about="Who has sent something, with what is open at each.">
+        <a class="button" href={link(["graph"])}>
+          Who calls whom
+        </a>
+      </Head>
+      <search class="filters">
+        <SearchField label="Find a service" />
+        <Choice name="state" label="State" choices={["open", "quiet"]} />
+        <Choice name="sort" label="Order" choices={["name", "latest"]} any="worst first" />
+        <SearchField label="Environment" name="environment" />
+        <SearchField label="Team" name="team" />
+      </search>
+      <Shown of={list.answer} rows={10}>
+        {() => (
+          <section class="panel flush" aria-label="Services">
+            {list.rows.length === 0 ? (
+              <Empty title="No service matches">
+                {q === undefined ? <a href={link(["send"])}>Send something</a> : <a href={link(["services"])}>Show all</a>}
+              </Empty>
+            ) : (
+              <Table
+                label="Services"
+                rows={list.rows}
+                keyOf={({ service_id, environment: of }) => `${of} ${service_id}`}
+                columns={COLUMNS}
+              />
+            )}
+          </section>
+        )}
+      </Shown>
+      <MoreRows of={list} noun="services" />
+    </>
+  );
+}
+
+const COLUMNS = [
+  {
+    head: "Service",
+    show: ({ service_id, environment }: Service) => (
+      <a href={link(["service", service_id], { environment })}>
+        <Name text={service_id} />
+      </a>
+    ),
+  },
+  {
+    head: "Open",
+    isTight: true,
+    show: ({ open_anomalies, worst_severity, service_id }: Service) =>
+      worst_severity === null ? (
+        <span class="faint">quiet</span>
+      ) : (
+        <a class="row" href={link(["anomalies"], { service_id, state: "open" })}>
+          <SeverityMark severity={worst_severity} /> {open_anomalies}
+        </a>
+      ),
+  },
+  { head: "Environment", show: ({ environment }: Service) => <Name text={environment} /> },
+  { head: "Team", show: ({ team }: Service) => (team === null ? <span class="faint">–</span> : <Name text={team} />) },
+  { head: "Maturity", show: ({ maturity }: Service) => <Tag>{maturity}</Tag> },
+  { head: "Series", isNumber: true, show: ({ streams }: Service) => countText(streams) },
+  { head: "Last sample", isTight: true, show: ({ last_sample }: Service) => <When at={last_sample} ago /> },
+];

@@ -1,0 +1,100 @@
+// A row of alerts: what, since when, who has it, and what one can do.
+import { useState } from "preact/hooks";
+import { notify } from "../app/notices.tsx";
+import { link, now } from "../app/place.ts";
+import { noteChange } from "../client/answers.ts";
+import { call } from "../client/client.ts";
+import type { Alert } from "../client/shapes.ts";
+import { plural } from "../view/number-text.ts";
+import { gateText } from "../view/reason.ts";
+import { durationText } from "../view/time-text.ts";
+import { Button, Name, SeverityMark, Tag, When } from "./basics.tsx";
+import { SilenceDialog } from "./silence-dialog.tsx";
+
+export interface AlertRowProps {
+  readonly alert: Alert;
+  readonly isChosen?: boolean;
+  readonly onChoose?: (isChosen: boolean) => void;
+}
+
+/** Acknowledges one alert. */
+export async function acknowledge(id: string, note = ""): Promise<void> {
+  await call("POST /api/v1/alerts/{alert_id}/acknowledge", { path: { alert_id: id }, body: note === "" ? {} : { note } });
+}
+
+export function AlertRow({ alert, isChosen = false, onChoose }: AlertRowProps) {
+  const { alert_id, severity, service_id, environment, state, explanation, anomalies, services, started_at, resolved_at } = alert;
+  const isFiring = state === "firing";
+  const lasted = durationText((resolved_at === null ? now.value : Date.parse(resolved_at)) - Date.parse(started_at));
+  return (
+    <li class={`item ${severity} ${isFiring ? "open" : ""}`} data-row>
+      <div class="row">
+        {onChoose !== undefined && (
+          <input
+            type="checkbox"
+            aria-label={`choose the alert of ${service_id}`}
+            data-key="x"
+            checked={isChosen}
+            onChange={(event) => onChoose(event.currentTarget.checked)}
+          />
+        )}
+        <SeverityMark severity={severity} />
+      </div>
+      <div class="stack-tight">
+        <a class="item-title" href={link(["alert", alert_id])}>
+          {services.length > 1 ? `${plural(services.length, "service", "services")} after each other, from ` : ""}
+          <Name text={service_id} />
+          {environment !== "" && <span class="faint"> in {environment}</span>}
+        </a>
+        <p class="item-text">{explanation}</p>
+        <StateTags alert={alert} />
+      </div>
+      <div class="item-side">
+        <When at={started_at} />
+        <div class="faint">{isFiring ? `for ${lasted}` : `lasted ${lasted}`}</div>
+        {anomalies > 1 && <div class="faint">{plural(anomalies, "anomaly", "anomalies")}</div>}
+        {isFiring && <RowActions alert={alert} />}
+      </div>
+    </li>
+  );
+}
+
+function StateTags({ alert: { state, pages, held_back_by, acknowledged_by, assignee, severity } }: { alert: Alert }) {
+  return (
+    <div class="row">
+      <Tag tone={state === "resolved" ? "good" : pages > 0 ? severity : ""}>
+        {state === "resolved" ? "resolved" : pages > 0 ? "firing" : "open, nobody told"}
+      </Tag>
+      {held_back_by !== null && <Tag>held back: {gateText(held_back_by)}</Tag>}
+      {acknowledged_by !== null && <Tag tone="accent">{acknowledged_by} has it</Tag>}
+      {assignee !== null && <Tag tone="accent">for {assignee}</Tag>}
+    </div>
+  );
+}
+
+function RowActions({ alert }: { alert: Alert }) {
+  const [isSilencing, setSilencing] = useState(false);
+  const take = async () => {
+    await acknowledge(alert.alert_id);
+    notify("good", "Acknowledged: it pages again only where it becomes worse");
+    noteChange();
+  };
+  return (
+    <div class="row end">
+      {alert.acknowledged_by === null && (
+        <Button keyHint="a" onClick={take}>
+          Acknowledge
+        </Button>
+      )}
+      <Button icon="mute" label={`Silence ${alert.service_id}`} keyHint="s" onClick={() => setSilencing(true)} />
+      {isSilencing && <SilenceDialog labels={shortLabels(alert)} onClose={() => setSilencing(false)} />}
+    </div>
+  );
+}
+
+const SILENCED_BY = ["service_id", "metric_name", "environment"] as const;
+
+/** The labels that a silence usually goes by. */
+export function shortLabels({ labels }: Pick<Alert, "labels">): Record<string, string> {
+  return Object.fromEntries(SILENCED_BY.flatMap((name) => (labels[name] ? [[name, labels[name]]] : [])));
+}

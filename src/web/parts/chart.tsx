@@ -1,0 +1,202 @@
+// A series over time with the band of what was ordinary, marks of what was found, and changes. uPlot draws; colours follow the theme, times the zone.
+import { useEffect, useRef } from "preact/hooks";
+import uPlot from "uplot";
+import { theme, zone } from "../app/place.ts";
+import { type ChartMark, type ChartPoint, columnsOf } from "../view/chart-columns.ts";
+import { numberText } from "../view/number-text.ts";
+import { dayText, fullTime, minuteTime } from "../view/time-text.ts";
+
+const HOUR = 3600;
+
+export interface ChartProps {
+  readonly points: readonly ChartPoint[];
+  readonly marks?: readonly ChartMark[];
+  readonly unit?: string;
+  readonly height?: number;
+  readonly label: string;
+  /** Ends of a part that was chosen with the pointer, in ms. */
+  readonly onZoom?: (fromMs: number, toMs: number) => void;
+}
+
+/** The picture, its legend, and the same as a table. */
+export function Chart({ points, marks = [], unit = "", height = 260, label, onZoom }: ChartProps) {
+  const host = useRef<HTMLDivElement>(null);
+  const shownTheme = theme.value;
+  const shownZone = zone.value;
+  useEffect(() => {
+    const element = host.current;
+    if (element === null || points.length === 0) return;
+    const plot = new uPlot(optionsOf(element, { marks, height, zone: shownZone, onZoom }), columnsOf(points), element);
+    const observer = new ResizeObserver(() => {
+      if (element.clientWidth !== plot.width) plot.setSize({ width: element.clientWidth, height });
+    });
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      plot.destroy();
+    };
+  }, [points, marks, shownTheme, shownZone, height]);
+  const hasBand = points.some(({ upper }) => upper !== null);
+  return (
+    <figure class="chart-figure">
+      <div class="chart-legend" aria-hidden="true">
+        <span>
+          <i class="swatch" /> {unit === "" ? "value" : `value in ${unit}`}
+        </span>
+        {hasBand && (
+          <span>
+            <i class="swatch band" /> ordinary
+          </span>
+        )}
+        {marks.some(({ kind }) => kind === "anomaly") && (
+          <span>
+            <i class="swatch mark" /> anomaly
+          </span>
+        )}
+        {marks.some(({ kind }) => kind === "change") && (
+          <span>
+            <i class="swatch dash" /> change
+          </span>
+        )}
+        {onZoom !== undefined && <span class="faint">drag to look closer</span>}
+      </div>
+      <div
+        class="chart"
+        ref={host}
+        role="img"
+        aria-label={`${label}: ${points.length} values; the table below has them`}
+        style={{ minHeight: `${height}px` }}
+      />
+      <ChartTable points={points} marks={marks} zone={shownZone} />
+    </figure>
+  );
+}
+
+const TABLE_ROWS_MAX = 200;
+
+function ChartTable({ points, marks, zone: of }: { points: readonly ChartPoint[]; marks: readonly ChartMark[]; zone: string }) {
+  const marked = new Set(marks.map(({ atMs }) => atMs));
+  const shown = points.slice(-TABLE_ROWS_MAX);
+  return (
+    <details>
+      <summary>As a table{points.length > shown.length ? `, the newest ${shown.length} of ${points.length}` : ""}</summary>
+      <div class="scroll short" tabIndex={-1}>
+        <table>
+          <thead>
+            <tr>
+              <th>Time</th>
+              <th class="right">Value</th>
+              <th class="right">Expected</th>
+              <th class="right">Ordinary from</th>
+              <th class="right">to</th>
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map(({ atMs, value, expected, lower, upper }) => (
+              <tr key={atMs}>
+                <td class="tight num">
+                  {fullTime(atMs, of)} {marked.has(atMs) ? "(anomaly)" : ""}
+                </td>
+                {[value, expected, lower, upper].map((number, column) => (
+                  <td class="right" key={column}>
+                    {number === null ? "–" : numberText(number)}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </details>
+  );
+}
+
+interface Drawn {
+  readonly marks: readonly ChartMark[];
+  readonly height: number;
+  readonly zone: string;
+  readonly onZoom?: ChartProps["onZoom"];
+}
+
+function optionsOf(element: HTMLElement, { marks, height, zone: of, onZoom }: Drawn): uPlot.Options {
+  const style = getComputedStyle(element);
+  const colour = (name: string) => style.getPropertyValue(name).trim();
+  const axis = {
+    stroke: colour("--faint"),
+    grid: { stroke: colour("--line"), width: 1 },
+    ticks: { show: false },
+    font: "12px system-ui, sans-serif",
+  };
+  const times = (_: uPlot, splits: number[]) => splits.map((at, place) => timeLabel(at, splits, place, of));
+  const hidden = { points: { show: false }, stroke: "transparent", width: 0 };
+  return {
+    width: Math.max(200, element.clientWidth),
+    height,
+    legend: { show: false },
+    cursor: { y: false, points: { size: 7, fill: colour("--series") }, drag: { x: onZoom !== undefined, y: false, setScale: false } },
+    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), of),
+    axes: [
+      { ...axis, values: times },
+      { ...axis, size: 64, values: (_, splits) => splits.map((value) => numberText(value)) },
+    ],
+    series: [
+      {},
+      hidden,
+      hidden,
+      { stroke: colour("--faint"), width: 1, dash: [4, 4], points: { show: false } },
+      { stroke: colour("--series"), width: 1.6, points: { show: (plot) => plot.data[0].length < 60, size: 4, fill: colour("--panel") } },
+    ],
+    bands: [{ series: [1, 2], fill: colour("--band") }],
+    hooks: {
+      draw: [(plot) => drawMarks(plot, marks, { anomaly: colour("--high"), change: colour("--faint") })],
+      setSelect: [(plot) => choosePart(plot, onZoom)],
+    },
+  };
+}
+
+function choosePart(plot: uPlot, onZoom: ChartProps["onZoom"]): void {
+  const { left, width } = plot.select;
+  if (width < 8 || onZoom === undefined) return;
+  onZoom(plot.posToVal(left, "x") * 1000, plot.posToVal(left + width, "x") * 1000);
+}
+
+/** 24 hours, with the day where it changes. */
+function timeLabel(at: number, splits: readonly number[], place: number, of: string): string {
+  const ms = at * 1000;
+  const isLong = (splits[1] ?? at) - (splits[0] ?? at) >= 12 * HOUR;
+  const before = splits[place - 1];
+  const isNewDay = before === undefined || dayText(before * 1000, of) !== dayText(ms, of);
+  if (isLong) return dayText(ms, of);
+  return isNewDay ? `${minuteTime(ms, of)}\n${dayText(ms, of)}` : minuteTime(ms, of);
+}
+
+function drawMarks(plot: uPlot, marks: readonly ChartMark[], colours: Readonly<Record<ChartMark["kind"], string>>): void {
+  const { ctx, bbox } = plot;
+  const scale = devicePixelRatio || 1;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  for (const { atMs, value, kind } of marks) {
+    const x = plot.valToPos(atMs / 1000, "x", true);
+    ctx.strokeStyle = colours[kind];
+    ctx.fillStyle = colours[kind];
+    ctx.lineWidth = scale;
+    ctx.beginPath();
+    if (kind === "change" || value === null) {
+      ctx.setLineDash([3 * scale, 3 * scale]);
+      ctx.moveTo(x, bbox.top);
+      ctx.lineTo(x, bbox.top + bbox.height);
+      ctx.stroke();
+    } else {
+      const y = plot.valToPos(value, "y", true);
+      const size = 6 * scale;
+      ctx.moveTo(x, y - size);
+      ctx.lineTo(x + size, y + size);
+      ctx.lineTo(x - size, y + size);
+      ctx.closePath();
+      ctx.fill();
+    }
+  }
+  ctx.restore();
+}

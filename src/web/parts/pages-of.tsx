@@ -1,0 +1,40 @@
+// A list of the API that comes in pages, read on at its end.
+import { useEffect, useState } from "preact/hooks";
+import { useAnswer } from "../client/answers.ts";
+import { addressOf, type CallKey, type CallOptions, call } from "../client/client.ts";
+import type { Page } from "../client/shapes.ts";
+import { Button } from "./basics.tsx";
+
+/** Rows so far, and what reads on. */
+export function usePages<R>(key: CallKey, options: CallOptions, member: string, everyMs = 0) {
+  const answer = useAnswer<Page & Record<string, R[]>>(key, options, everyMs);
+  const [more, setMore] = useState<{ readonly rows: readonly R[]; readonly token: string }>({ rows: [], token: "" });
+  const address = addressOf(key, options);
+  useEffect(() => setMore({ rows: [], token: answer.data?.page_token ?? "" }), [answer.data, address]);
+  const readOn = async () => {
+    const next = await call<Page & Record<string, R[]>>(key, { ...options, query: { ...options.query, page_token: more.token } });
+    setMore({ rows: [...more.rows, ...(next[member] as R[])], token: next.page_token });
+  };
+  return {
+    answer,
+    rows: [...(answer.data?.[member] ?? []), ...more.rows],
+    total: answer.data?.total ?? 0,
+    hasMore: more.token !== "",
+    readOn,
+  };
+}
+
+export function MoreRows({
+  of,
+  noun,
+}: {
+  of: { rows: readonly unknown[]; total: number; hasMore: boolean; readOn(): Promise<void> };
+  noun: string;
+}) {
+  return (
+    <p class="faint row">
+      {of.rows.length} of {of.total} {noun}
+      {of.hasMore && <Button onClick={of.readOn}>Show more</Button>}
+    </p>
+  );
+}

@@ -1,0 +1,84 @@
+// A chart of one series of the API, with the anomalies of its pair in it.
+import { useMemo } from "preact/hooks";
+import { setQuery } from "../app/place.ts";
+import { useAnswer } from "../client/answers.ts";
+import type { Anomaly, SeriesData } from "../client/shapes.ts";
+import { type ChartMark, chartPoints } from "../view/chart-columns.ts";
+import { Empty, Shown } from "./basics.tsx";
+import { Chart } from "./chart.tsx";
+
+export interface SeriesChartProps {
+  readonly serviceId: string;
+  readonly metricName: string;
+  readonly environment: string;
+  /** Absent: the first that matches. */
+  readonly attributes?: Readonly<Record<string, unknown>> | undefined;
+  readonly since: string;
+  readonly until: string;
+  readonly height?: number;
+  readonly unit?: string;
+  /** Marks besides the anomalies. */
+  readonly changes?: readonly ChartMark[];
+  readonly isZoomable?: boolean;
+}
+
+/** Parts of the picture: each gives two points at most. */
+const PARTS = 400;
+const NO_MARKS: readonly ChartMark[] = [];
+
+export function SeriesChart(props: SeriesChartProps) {
+  const {
+    serviceId,
+    metricName,
+    environment,
+    attributes,
+    since,
+    until,
+    height = 260,
+    unit = "",
+    changes = NO_MARKS,
+    isZoomable = false,
+  } = props;
+  const range = { since, until };
+  const pair = { service_id: serviceId, metric_name: metricName, environment };
+  const data = useAnswer<SeriesData>("GET /api/v1/series/data", {
+    query: { ...pair, ...(attributes !== undefined && { attributes: JSON.stringify(attributes) }), ...range, points: PARTS },
+    keepEmpty: ["environment"],
+  });
+  const anomalies = useAnswer<{ anomalies: Anomaly[] }>("GET /api/v1/anomalies", {
+    query: { ...pair, ...range, limit: 100 },
+    keepEmpty: ["environment"],
+  });
+  const points = useMemo(() => chartPoints(data.data?.points ?? []), [data.data]);
+  const marks = useMemo(() => [...(anomalies.data?.anomalies ?? []).map(markOf), ...changes], [anomalies.data, changes]);
+  const zoom = isZoomable
+    ? (fromMs: number, toMs: number) =>
+        setQuery({ from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString(), range: undefined }, false)
+    : undefined;
+  return (
+    <Shown of={data} rows={6}>
+      {({ complete, matches }) =>
+        points.length === 0 ? (
+          <Empty title="No values in this range">A longer range may have some.</Empty>
+        ) : (
+          <>
+            <Chart
+              points={points}
+              marks={marks}
+              unit={unit}
+              height={height}
+              label={`${metricName} of ${serviceId}`}
+              {...(zoom && { onZoom: zoom })}
+            />
+            {!complete && <p class="note warn">The range holds more values than one answer reads: its beginning is missing.</p>}
+            {matches > 1 && attributes === undefined && <p class="faint">The first of {matches} series; the service's page has each.</p>}
+          </>
+        )
+      }
+    </Shown>
+  );
+}
+
+function markOf({ observed_at, verdict }: Anomaly): ChartMark {
+  return { atMs: Date.parse(observed_at), value: verdict?.observed ?? null, kind: "anomaly" };
+}

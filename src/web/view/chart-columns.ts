@@ -1,0 +1,57 @@
+// What a chart is drawn from: columns of numbers, times in seconds.
+
+export interface ChartPoint {
+  readonly atMs: number;
+  readonly value: number;
+  readonly expected: number | null;
+  readonly lower: number | null;
+  readonly upper: number | null;
+}
+
+/** Something at a moment: an anomaly at its value, or a change without one. */
+export interface ChartMark {
+  readonly atMs: number;
+  readonly value: number | null;
+  readonly kind: "anomaly" | "change";
+}
+
+type Column = Array<number | null>;
+
+/** Time, upper and lower bound, expected, value. A gap of more than GAP_FACTOR usual steps breaks the line. */
+export function columnsOf(points: readonly ChartPoint[]): [number[], Column, Column, Column, Column] {
+  const times: number[] = [];
+  const columns: [Column, Column, Column, Column] = [[], [], [], []];
+  const gapMs = GAP_FACTOR * usualStepMs(points);
+  for (const [place, { atMs, value, expected, lower, upper }] of points.entries()) {
+    const before = points[place - 1]?.atMs;
+    if (before !== undefined && gapMs > 0 && atMs - before > gapMs) {
+      times.push((before + 1) / 1000);
+      for (const column of columns) column.push(null);
+    }
+    times.push(atMs / 1000);
+    for (const [at, number] of [upper, lower, expected, value].entries()) (columns[at] as Column).push(number);
+  }
+  return [times, ...columns];
+}
+
+const GAP_FACTOR = 6;
+
+/** The median step, 0 for less than three points. */
+export function usualStepMs(points: ReadonlyArray<Pick<ChartPoint, "atMs">>): number {
+  if (points.length < 3) return 0;
+  const steps = points.slice(1).map(({ atMs }, place) => atMs - (points[place] as ChartPoint).atMs);
+  return steps.sort((a, b) => a - b)[Math.floor(steps.length / 2)] as number;
+}
+
+interface AnsweredPoint {
+  readonly timestamp: string;
+  readonly value: number;
+  readonly expected: number | null;
+  readonly lower: number | null;
+  readonly upper: number | null;
+}
+
+/** Points of the API, for a chart. */
+export function chartPoints(points: readonly AnsweredPoint[]): ChartPoint[] {
+  return points.map(({ timestamp, ...numbers }) => ({ atMs: Date.parse(timestamp), ...numbers }));
+}
