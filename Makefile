@@ -2,7 +2,7 @@
 # Settings are environment variables and pass through: PORT=8081 DATA_DIR=/var/lib/vedette make run
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install build run test test-real check format demo demo-incident sim crash fault fuzz soak bench bench-quick eval eval-quiet clean
+.PHONY: help install build run test test-real web-test check format demo demo-incident sim crash fault fuzz soak bench bench-quick eval eval-quiet clean
 
 # npm takes an empty HOME for a folder named ~ in the clone; without one it asks the system.
 ifeq ($(HOME),)
@@ -33,8 +33,11 @@ run: $(SERVER) $(WEB) ## Start the server (PORT, DATA_DIR, HOST ...); Ctrl-C sto
 test: $(SERVER) $(WEB) ## Run all tests that need nothing more; the last line is "N passed, N failed"
 	@exec node scripts/run-tests.mjs --exclude 'test/real/**'
 
-test-real: $(SERVER) ## Run the tests with a real Prometheus, node exporter, Alertmanager, nginx and HAProxy, where they are installed
+test-real: $(SERVER) $(WEB) ## Run the tests with a real Prometheus, node exporter, Alertmanager, nginx and HAProxy, where they are installed
 	@exec node scripts/run-tests.mjs test/real
+
+web-test: $(SERVER) $(WEB) ## Try the user interface in Chromium: pages, accessibility, journeys
+	@exec node scripts/run-tests.mjs test/real/web.test.ts
 
 check: $(INSTALLED) ## Check types, style, floors, unused code and sizes
 	@exec node scripts/check.mjs

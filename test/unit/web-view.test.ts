@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { chartPoints, columnsOf, usualStepMs } from "../../src/web/view/chart-columns.ts";
+import { chartPoints, columnsOf, usualStepMs, withJudgedBounds } from "../../src/web/view/chart-columns.ts";
 import { BURST_GAP_MS, feedRows, takeChanges } from "../../src/web/view/feed.ts";
 import { formBody } from "../../src/web/view/form-body.ts";
 import { layoutGraph, NODES_DRAWN } from "../../src/web/view/graph-layout.ts";
@@ -159,6 +159,14 @@ describe("charts", () => {
     expect(times).toEqual([0, 10, 20, 30, 30.001, 200]);
     expect(values).toEqual([0, 10, 20, 30, null, 200]);
     expect([upper[0], lower[0], expected[0]]).toEqual([2, 1, null]);
+  });
+});
+
+describe("the band of a chart", () => {
+  it("stays as it was judged while an anomaly lasts", () => {
+    const points = [0, 1, 2, 3].map((atMs) => ({ atMs, value: atMs, expected: 9, lower: 8, upper: 10 }));
+    const judged = withJudgedBounds(points, [{ startMs: 1, endMs: 2, expected: 0, lower: -1, upper: 1 }]);
+    expect(judged.map(({ upper }) => upper)).toEqual([10, 1, 1, 10]);
   });
 });
 

@@ -12,7 +12,7 @@ import { SeriesChart } from "../parts/series-chart.tsx";
 import { SilenceDialog } from "../parts/silence-dialog.tsx";
 import { Facts, Table } from "../parts/table.tsx";
 import { numberText } from "../view/number-text.ts";
-import { gateText, hasSeries, outcomeText } from "../view/reason.ts";
+import { gateText, hasSeries, heldText, outcomeText } from "../view/reason.ts";
 import { durationText } from "../view/time-text.ts";
 
 export function AlertPage({ rest }: { rest: readonly string[] }) {
@@ -38,7 +38,7 @@ function Whole({ alert }: { alert: AlertDetail }) {
             <Tag tone={isFiring ? (pages > 0 ? severity : "") : "good"}>
               {isFiring ? (pages > 0 ? "firing" : "open, nobody told") : "resolved"}
             </Tag>
-            {held_back_by !== null && <Tag>held back: {gateText(held_back_by)}</Tag>}
+            {held_back_by !== null && <Tag>nobody told: {heldText(held_back_by)}</Tag>}
             <span>
               since <When at={started_at} />, {isFiring ? "for" : "lasted"} {lasted}
             </span>

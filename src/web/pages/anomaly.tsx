@@ -11,7 +11,7 @@ import { SeriesChart } from "../parts/series-chart.tsx";
 import { SilenceDialog } from "../parts/silence-dialog.tsx";
 import { Facts } from "../parts/table.tsx";
 import { numberText } from "../view/number-text.ts";
-import { anomalyText, detectorText, gateText, hasSeries, outcomeText, verdictFacts } from "../view/reason.ts";
+import { anomalyText, detectorText, gateText, hasSeries, heldText, outcomeText, verdictFacts } from "../view/reason.ts";
 import { durationText } from "../view/time-text.ts";
 
 export function AnomalyPage({ rest }: { rest: readonly string[] }) {
@@ -160,7 +160,7 @@ function Told({ anomaly }: { anomaly: AnomalyDetail }) {
       : outcome === "absorbed"
         ? "It belongs to an alert that people had been told of already."
         : outcome === "suppressed"
-          ? `Nobody was told: it was held back${suppressed_by === null ? "" : ` by “${gateText(suppressed_by)}”`}. It is asked again while it lasts.`
+          ? `Nobody was told${suppressed_by === null ? "" : `: ${heldText(suppressed_by)}`}. That is asked again while it lasts.`
           : outcome === "logged"
             ? "It was written down only: not serious enough to tell anybody."
             : "Nothing has been decided on it yet.";

@@ -76,6 +76,7 @@ function keyOf({ service_id, environment }: { service_id: string; environment: s
 
 function Picture({ graph, self }: { graph: GraphAnswer; self: string | undefined }) {
   const layout = useMemo(() => layoutOf(graph), [graph]);
+  const hasEnvironments = new Set(graph.nodes.map(({ environment }) => environment)).size > 1;
   const nodes = new Map(graph.nodes.map((node) => [keyOf(node), node]));
   const places = new Map(layout.nodes.map(({ id, layer, row }) => [id, placeOf(layer, row, layout)]));
   const width = layout.layers * (NODE.width + NODE.gapX) - NODE.gapX + 2 * MARGIN;
@@ -107,7 +108,12 @@ function Picture({ graph, self }: { graph: GraphAnswer; self: string | undefined
                 {cut(service_id)}
               </text>
               <text x={at.x + 10} y={at.y + 32} class="sub">
-                {worst_severity === null ? `${countText(node.calls)} calls` : `${open_anomalies} open, ${worst_severity}`}
+                {[
+                  hasEnvironments && environment,
+                  worst_severity === null ? `${countText(node.calls)} calls` : `${open_anomalies} open, ${worst_severity}`,
+                ]
+                  .filter(Boolean)
+                  .join(" · ")}
               </text>
             </a>
           );

@@ -6,7 +6,7 @@ import { noteChange } from "../client/answers.ts";
 import { call } from "../client/client.ts";
 import type { Alert } from "../client/shapes.ts";
 import { plural } from "../view/number-text.ts";
-import { gateText } from "../view/reason.ts";
+import { heldText } from "../view/reason.ts";
 import { durationText } from "../view/time-text.ts";
 import { Button, Name, SeverityMark, Tag, When } from "./basics.tsx";
 import { SilenceDialog } from "./silence-dialog.tsx";
@@ -65,7 +65,7 @@ function StateTags({ alert: { state, pages, held_back_by, acknowledged_by, assig
       <Tag tone={state === "resolved" ? "good" : pages > 0 ? severity : ""}>
         {state === "resolved" ? "resolved" : pages > 0 ? "firing" : "open, nobody told"}
       </Tag>
-      {held_back_by !== null && <Tag>held back: {gateText(held_back_by)}</Tag>}
+      {held_back_by !== null && <Tag>{heldText(held_back_by)}</Tag>}
       {acknowledged_by !== null && <Tag tone="accent">{acknowledged_by} has it</Tag>}
       {assignee !== null && <Tag tone="accent">for {assignee}</Tag>}
     </div>

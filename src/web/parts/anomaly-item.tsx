@@ -3,7 +3,7 @@ import { link } from "../app/place.ts";
 import type { Anomaly } from "../client/shapes.ts";
 import type { FeedRow } from "../view/feed.ts";
 import { plural } from "../view/number-text.ts";
-import { outcomeText } from "../view/reason.ts";
+import { burstText, outcomeText } from "../view/reason.ts";
 import { Name, SeverityMark, Tag, When } from "./basics.tsx";
 
 /** An anomaly alone, or several under one heading. */
@@ -18,11 +18,12 @@ export function AnomalyItem({ row }: { row: FeedRow<Anomaly> }) {
         <a class="item-title" href={href}>
           {row.kind === "burst" ? (
             <>
-              {plural(row.services, "service")}: <Name text={worst.metric_name} /> {worst.direction === "high" ? "rose" : "fell"} at once
+              {plural(row.services, "service")}: {burstText(worst)}
             </>
           ) : (
             <>
               <Name text={worst.service_id} /> <span class="faint">·</span> <Name text={worst.metric_name} />
+              {worst.environment !== "" && <span class="faint"> in {worst.environment}</span>}
             </>
           )}
         </a>

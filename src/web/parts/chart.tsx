@@ -4,7 +4,7 @@ import uPlot from "uplot";
 import { theme, zone } from "../app/place.ts";
 import { type ChartMark, type ChartPoint, columnsOf } from "../view/chart-columns.ts";
 import { numberText } from "../view/number-text.ts";
-import { dayText, fullTime, minuteTime } from "../view/time-text.ts";
+import { clockTime, dayText, fullTime, minuteTime } from "../view/time-text.ts";
 
 const HOUR = 3600;
 
@@ -163,11 +163,13 @@ function choosePart(plot: uPlot, onZoom: ChartProps["onZoom"]): void {
 /** 24 hours, with the day where it changes. */
 function timeLabel(at: number, splits: readonly number[], place: number, of: string): string {
   const ms = at * 1000;
+  const isShort = (splits[1] ?? at) - (splits[0] ?? at) < 60;
+  const clock = isShort ? clockTime(ms, of) : minuteTime(ms, of);
   const isLong = (splits[1] ?? at) - (splits[0] ?? at) >= 12 * HOUR;
   const before = splits[place - 1];
   const isNewDay = before === undefined || dayText(before * 1000, of) !== dayText(ms, of);
   if (isLong) return dayText(ms, of);
-  return isNewDay ? `${minuteTime(ms, of)}\n${dayText(ms, of)}` : minuteTime(ms, of);
+  return isNewDay ? `${clock}\n${dayText(ms, of)}` : clock;
 }
 
 function drawMarks(plot: uPlot, marks: readonly ChartMark[], colours: Readonly<Record<ChartMark["kind"], string>>): void {

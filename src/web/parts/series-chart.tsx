@@ -3,7 +3,7 @@ import { useMemo } from "preact/hooks";
 import { setQuery } from "../app/place.ts";
 import { useAnswer } from "../client/answers.ts";
 import type { Anomaly, SeriesData } from "../client/shapes.ts";
-import { type ChartMark, chartPoints } from "../view/chart-columns.ts";
+import { type ChartMark, chartPoints, withJudgedBounds } from "../view/chart-columns.ts";
 import { Empty, Shown } from "./basics.tsx";
 import { Chart } from "./chart.tsx";
 
@@ -49,7 +49,10 @@ export function SeriesChart(props: SeriesChartProps) {
     query: { ...pair, ...range, limit: 100 },
     keepEmpty: ["environment"],
   });
-  const points = useMemo(() => chartPoints(data.data?.points ?? []), [data.data]);
+  const points = useMemo(
+    () => withJudgedBounds(chartPoints(data.data?.points ?? []), (anomalies.data?.anomalies ?? []).flatMap(episodeOf)),
+    [data.data, anomalies.data],
+  );
   const marks = useMemo(() => [...(anomalies.data?.anomalies ?? []).map(markOf), ...changes], [anomalies.data, changes]);
   const zoom = isZoomable
     ? (fromMs: number, toMs: number) =>
@@ -77,6 +80,21 @@ export function SeriesChart(props: SeriesChartProps) {
       }
     </Shown>
   );
+}
+
+/** Rules that look at something else than the values have bounds of something else. */
+function episodeOf({ started_at, resolved_at, verdict, detector }: Anomaly) {
+  if (verdict === undefined || verdict === null || detector === "saturation") return [];
+  const { expected, lower, upper } = verdict;
+  return [
+    {
+      startMs: Date.parse(started_at),
+      endMs: resolved_at === null ? Number.POSITIVE_INFINITY : Date.parse(resolved_at),
+      expected,
+      lower,
+      upper,
+    },
+  ];
 }
 
 function markOf({ observed_at, verdict }: Anomaly): ChartMark {

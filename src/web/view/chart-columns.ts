@@ -55,3 +55,21 @@ interface AnsweredPoint {
 export function chartPoints(points: readonly AnsweredPoint[]): ChartPoint[] {
   return points.map(({ timestamp, ...numbers }) => ({ atMs: Date.parse(timestamp), ...numbers }));
 }
+
+interface JudgedEpisode {
+  readonly startMs: number;
+  /** Infinite while it lasts. */
+  readonly endMs: number;
+  readonly expected: number;
+  readonly lower: number;
+  readonly upper: number;
+}
+
+/** The band as it was judged by: while an anomaly lasts its own bounds hold, since what is out of the ordinary does not become the ordinary. */
+export function withJudgedBounds(points: readonly ChartPoint[], episodes: readonly JudgedEpisode[]): ChartPoint[] {
+  if (episodes.length === 0) return [...points];
+  return points.map((point) => {
+    const judged = episodes.find(({ startMs, endMs }) => point.atMs >= startMs && point.atMs <= endMs);
+    return judged === undefined ? point : { ...point, expected: judged.expected, lower: judged.lower, upper: judged.upper };
+  });
+}

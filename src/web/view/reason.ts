@@ -30,6 +30,34 @@ export function gateText(name: string): string {
   return GATE_WORDS[name] ?? name.replaceAll("_", " ");
 }
 
+const HELD_WORDS: Readonly<Record<string, string>> = {
+  threshold: "it was not far enough from its usual values",
+  not_persistent: "it lasted for one sample only",
+  persistence: "it has not lasted long enough",
+  practical_significance: "it is too small to matter",
+  significance: "it is too small to matter",
+  confirmation: "nothing else confirms it so far",
+  warm_up: "the server has just started",
+  warmup: "the series is too young to page by",
+  silenced: "a silence covers it",
+  silence: "a silence covers it",
+  inhibited: "another alert keeps it quiet",
+  inhibition: "another alert keeps it quiet",
+  dedup: "people were told of it already",
+  flapping: "it comes and goes",
+  severity: "it is not serious enough",
+  tier: "it is not serious enough",
+  minimum_traffic: "there is too little traffic to judge by",
+  direction: "departures in this direction do not alert",
+  feedback: "people have called such findings false alarms",
+  acknowledged: "somebody has it in hand",
+};
+
+/** Why a gate held something back, in words. */
+export function heldText(gate: string): string {
+  return HELD_WORDS[gate] ?? gate.replaceAll("_", " ");
+}
+
 const DETECTORS: Readonly<Record<string, string>> = {
   z_score: "every sample against the window before it",
   adaptive: "the series against its usual day and week",
@@ -122,4 +150,10 @@ export function anomalyText(anomaly: AnomalyText, address: string): string {
     `detected ${anomaly.detected_at}, ${end}${anomaly.outcome === null ? "" : `, ${outcomeText(anomaly.outcome, anomaly.suppressed_by)}`}`,
     address,
   ].join("\n");
+}
+
+/** What many services did at once. */
+export function burstText({ metric_name, direction }: { readonly metric_name: string; readonly direction: "high" | "low" }): string {
+  if (metric_name === "service.stale") return "fell silent together";
+  return `${metric_name} ${direction === "high" ? "rose" : "fell"} at once`;
 }

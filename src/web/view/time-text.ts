@@ -42,7 +42,7 @@ export function fullTime(ms: number, zone: string): string {
 }
 
 /** 14:03:22 */
-function clockTime(ms: number, zone: string): string {
+export function clockTime(ms: number, zone: string): string {
   return formatOf(zone, "time").format(ms);
 }
 

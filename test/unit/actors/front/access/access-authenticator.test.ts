@@ -43,7 +43,6 @@ class AccessRig {
         claims: { tenant: "tenant_id", role: "role" },
         clockSkewSeconds: 30,
         adminToken: ADMIN_TOKEN,
-        isSecure: false,
         sessionCookie: () => COOKIE,
       },
       {
