@@ -3,7 +3,6 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { fileURLToPath } from "node:url";
 import { CoordinatorThread } from "./actors/coordinator/coordinator-thread.ts";
 import { coordinatorSettings } from "./actors/coordinator/thread-settings.ts";
 import { EngineGroup, type ServingReport } from "./actors/engine/engine-group.ts";
@@ -323,12 +322,8 @@ class Server {
       trial: () => tryWriting(logDirectory(this.#config.DATA_DIR)),
     });
     setInterval(() => void logWatch.look(), LOG_LOOK_MS).unref();
-    const vitals = new Vitals({
+    const shared = {
       clock: systemClock,
-      startedMs,
-      openConnections: () => this.#servers.reduce((sum, { openConnections }) => sum + openConnections, 0),
-      residentBytes: () => process.memoryUsage.rss(),
-      ports: this.#bodyPorts,
       ingestion,
       queries: this.#queries,
       streams: this.#streams,
@@ -336,6 +331,13 @@ class Server {
       refusals,
       requests,
       refusedBodies: this.#refusedBodies,
+    };
+    const vitals = new Vitals({
+      ...shared,
+      startedMs,
+      openConnections: () => this.#servers.reduce((sum, { openConnections }) => sum + openConnections, 0),
+      residentBytes: () => process.memoryUsage.rss(),
+      ports: this.#bodyPorts,
       heartbeat: this.#heartbeat,
       logWatch,
       access: this.#accessControl,
@@ -350,18 +352,9 @@ class Server {
     return new Front(
       { version: VERSION, startedMs },
       {
-        clock: systemClock,
-        gate: this.#accessControl.gate,
-        signIn: this.#accessControl.signIn,
-        sessionHeaders: this.#accessControl.sessionHeaders,
-        ingestion,
-        queries: this.#queries,
-        streams: this.#streams,
-        tenants: this.#tenants,
-        refusals,
-        requests,
-        refusedBodies: this.#refusedBodies,
-        web: new WebFiles(fileURLToPath(new URL("./web/", import.meta.url))),
+        ...shared,
+        ...this.#accessControl.ofFront,
+        web: WebFiles.ofBuild(),
         metrics: () => metrics.page(),
         health: () => vitals.health(),
         isReadOnly: () => vitals.isReadOnly,

@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { HttpHeaders } from "../../adapters/http/http-server.ts";
 import { isKnownTag } from "./documents.ts";
 
@@ -74,9 +75,9 @@ export class WebFiles {
     this.#files = new Map(own.map((name) => [name, readStored(folder, name, new Set(names))]));
   }
 
-  /** Whether there is a UI to show. */
-  get isBuilt(): boolean {
-    return this.#files.has(PAGE);
+  /** The files that were built beside this one: dist/web. */
+  static ofBuild(): WebFiles {
+    return new WebFiles(fileURLToPath(new URL("../../web/", import.meta.url)));
   }
 
   /** The page. */

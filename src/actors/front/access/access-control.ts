@@ -113,6 +113,12 @@ export class AccessControl {
     this.signIn = token === null || secret === null ? null : makeSignIn(token, secret, settings, clock.wallMs(), sessionCookie);
   }
 
+  /** What the front asks of it. */
+  get ofFront() {
+    const { gate, signIn, sessionHeaders } = this;
+    return { gate, signIn, sessionHeaders };
+  }
+
   /** Takes over what files of secrets hold by now, and the identity provider's keys; what cannot be used changes nothing, and is told. */
   reload(readSettings: () => Settings): void {
     const { log, onTokenKeys } = this.#dependencies;
