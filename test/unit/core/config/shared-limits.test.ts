@@ -55,6 +55,14 @@ const NOT_SHARED: Readonly<Record<string, string>> = {
   LANES_MAX: "as many as messages are handed over, which are shared; idle ones are forgotten",
   DESTINATIONS_MAX: "of the settings, at the start",
   JOINED_MESSAGES_MAX: "of one message, which is one tenant's",
+  SUMMARIES_WORDED_AT_ONCE_MAX: "beyond it a summary is worded by rule, and no analysis waits",
+  SUMMARY_ANSWER_BYTES_MAX: "of one answer",
+  ANOMALY_NAMES_SHARED_MAX: "a memory: what it forgets is shared anew",
+  COUNT_BUCKETS_MAX: "of one answer",
+  SERVICES_LISTED_MAX: "of each tenant",
+  SERVICE_LISTS_KEPT_MAX: "a memory: what it forgets is asked of the engines again",
+  GRAPH_NODES_MAX: "of one answer",
+  DRAWN_BUCKETS_MAX: "of one answer",
   DATA_FAULTS_MAX: "of the data folder, not of what tenants do",
 };
 
