@@ -2,7 +2,7 @@
 # Settings are environment variables and pass through: PORT=8081 DATA_DIR=/var/lib/vedette make run
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install build run test test-real web-test check format demo demo-incident sim crash fault fuzz soak bench bench-quick eval eval-quiet clean
+.PHONY: help install build run package package-test test test-real web-test check format demo demo-incident sim crash fault fuzz soak bench bench-quick eval eval-quiet clean
 
 # npm takes an empty HOME for a folder named ~ in the clone; without one it asks the system.
 ifeq ($(HOME),)
@@ -29,6 +29,12 @@ build: $(SERVER) $(WEB) ## Compile kernel, server and user interface to dist/, i
 
 run: $(SERVER) $(WEB) ## Start the server (PORT, DATA_DIR, HOST ...); Ctrl-C stops it
 	@exec node dist/vedette.js
+
+package: $(SERVER) $(WEB) ## Make a tarball and a Debian package with Node inside, and their SBOM, in dist/package
+	@exec node scripts/package.mjs
+
+package-test: package ## Install the Debian package over an overlay of this machine, start, feed, upgrade, remove and purge it (root, three minutes)
+	@exec packaging/test.sh
 
 test: $(SERVER) $(WEB) ## Run all tests that need nothing more; the last line is "N passed, N failed"
 	@exec node scripts/run-tests.mjs --exclude 'test/real/**'
