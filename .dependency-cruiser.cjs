@@ -15,14 +15,14 @@ const floors = [
   {
     name: "adapters",
     path: "^src/adapters/",
-    apart: ["runtime", "http-client", "log", "storage", "http", "credentials", "telemetry", "notify", "sandbox"],
+    apart: ["runtime", "http-client", "log", "storage", "http", "credentials", "telemetry", "notify", "webhooks", "sandbox"],
     shared: ["runtime", "http-client"],
   },
   {
     name: "domain",
     path: "^src/domain/",
     // biome-ignore format: one row reads as an order
-    ordered: ["calendar", "codec", "rollup", "kernel", "placement", "access", "series", "labels", "catalog", "otlp", "prometheus", "distribution", "history", "window", "trace", "logs", "detection", "saturation", "forecast", "causality", "drift", "anomaly", "topology", "correlation", "rca", "alerting", "notification", "pillars", "backtest"],
+    ordered: ["calendar", "codec", "rollup", "kernel", "placement", "access", "series", "labels", "catalog", "otlp", "prometheus", "distribution", "history", "window", "trace", "logs", "detection", "saturation", "forecast", "causality", "drift", "anomaly", "topology", "correlation", "rca", "alerting", "notification", "webhooks", "runbooks", "pillars", "backtest"],
   },
   { name: "core", path: "^src/core/", ordered: ["base", "telemetry", "layout", "protocol", "config"] },
 ];
@@ -72,6 +72,7 @@ const owned = [
   { name: "lmdb", to: "node_modules/lmdb/", owner: "^src/adapters/storage/" },
   { name: "uwebsockets", to: "node_modules/uWebSockets\\.js/", owner: "^src/adapters/http/" },
   { name: "koffi", to: "node_modules/koffi/", owner: "^src/adapters/runtime/" },
+  { name: "interpreters", to: "node_modules/(jq-wasm|quickjs-emscripten-core|@jitl|@pydantic)/", owner: "^src/adapters/sandbox/child/" },
   { name: "re2js", to: "node_modules/re2js/", owner: "^src/domain/alerting/pattern/" },
   { name: "yaml", to: "node_modules/yaml/", owner: "^src/domain/catalog/" },
   { name: "pino", to: "node_modules/pino/", owner: "^src/adapters/telemetry/" },

@@ -4,7 +4,7 @@ import ts from "typescript";
 const runtime = /^src\/(adapters\/runtime\/|main\.ts$|web\/live\/)/;
 const environment = /^src\/(adapters\/runtime\/|(main|vedette)\.ts$)/;
 const threads = /^src\/(adapters\/runtime|domain\/kernel|web\/live)\//;
-const terminal = /^src\/(cli\/|main\.ts$)/;
+const terminal = /^src\/(cli\/|adapters\/sandbox\/child\/|main\.ts$)/;
 
 /** `object.name`, or the whole object where name is missing; `home` is where in src it may stand. */
 const words = [

@@ -1,6 +1,8 @@
 // Every setting: its name, default, bounds and meaning. Read once, by main; `--help` and docs/reference/settings.md are made from this table.
+
 import type { Secret } from "../base/secret.ts";
 import { ConfigError } from "./config-error.ts";
+import { SANDBOX_PROCESSES_DEFAULT, SANDBOX_PROCESSES_MAX } from "./sandbox-limits.ts";
 import { readSecret, type SecretFileReader, type SecretSetting } from "./secret-setting.ts";
 
 interface SettingBase {
@@ -201,6 +203,14 @@ export const SETTINGS = [
     "",
     "channels of the catch-all rule, with commas between, in place of each notifier's default: chat:ops,pager",
   ),
+  whole(
+    "SANDBOX_PROCESSES",
+    SANDBOX_PROCESSES_DEFAULT,
+    1,
+    SANDBOX_PROCESSES_MAX,
+    "processes that run the transforms of tenants at once, 75 MB each; a tenant holds half of them at most. None runs before a webhook has a transform",
+  ),
+  choice("TRANSFORM_PYTHON", ["false", "true"], "whether transforms in python run where the kernel's wall does not stand"),
   text("PUBLIC_URL", "", "URL under which people reach this server, for links in messages"),
   whole("WATCHDOG_MIN_SAMPLES", 12, 3, 120, "values a baseline needs before anything is declared"),
   whole("WATCHDOG_WINDOW", 120, 12, 120, "values in the rolling baseline"),

@@ -1,0 +1,141 @@
+/**
+ * Sandbox: runs the transforms of tenants, which are hostile until shown otherwise, each in a process of its tenant's own behind three walls: the interpreter,
+ * the limits of the process, and a filter of system calls ([ADR 108](../../../docs/adr/0108-programs-of-tenants.md)). No process runs before somebody has a transform.
+ */
+import { SANDBOX_IDLE_LOOK_MS, TRANSFORM_INPUT_BYTES_MAX, TRANSFORM_PROGRAM_CHARACTERS_MAX } from "../../core/config/sandbox-limits.ts";
+import type { SandboxCounts, SandboxWalls } from "../../domain/webhooks/sandbox-state.ts";
+import type { EventTransforms, Transform, TransformOutcome } from "../../domain/webhooks/transform.ts";
+import { systemClock } from "../runtime/clock.ts";
+import type { Request } from "./frames.ts";
+import { Overruns, programKey } from "./overruns.ts";
+import { payloadProblem } from "./payload-text.ts";
+import { ProcessPool } from "./process-pool.ts";
+import { type RunEnd, SandboxProcess } from "./sandbox-process.ts";
+
+export interface SandboxSettings {
+  /** Processes that tenants hold at once. */
+  readonly processes: number;
+  /** Python without the kernel's wall: its interpreter is native code. */
+  readonly allowsPythonUnfiltered: boolean;
+}
+
+export class Sandbox implements EventTransforms {
+  readonly #allowsPythonUnfiltered: boolean;
+  readonly #pool: ProcessPool<SandboxProcess>;
+  readonly #overruns = new Overruns();
+  readonly #look: NodeJS.Timeout;
+  readonly #counts = { runs: 0, failures: 0, kills: 0, starts: 0 };
+  #walls: SandboxWalls | undefined;
+
+  constructor({ processes, allowsPythonUnfiltered }: SandboxSettings) {
+    this.#allowsPythonUnfiltered = allowsPythonUnfiltered;
+    this.#pool = new ProcessPool(processes, {
+      start: () => this.#start(),
+      monotonicMs: () => systemClock.monotonicMs(),
+      later: (ms, call) => {
+        const timer = setTimeout(call, ms);
+        return () => clearTimeout(timer);
+      },
+    });
+    this.#look = setInterval(() => this.#pool.endIdle(), SANDBOX_IDLE_LOOK_MS);
+    this.#look.unref();
+  }
+
+  /** Walls of the newest process; undefined before there was one. */
+  get walls(): SandboxWalls | undefined {
+    return this.#walls;
+  }
+
+  get counts(): SandboxCounts {
+    return { ...this.#counts, processes: this.#pool.processes, waiting: this.#pool.waiting };
+  }
+
+  /** Whether any webhook has a transform: a spare process is kept as long as one has. */
+  want(isWanted: boolean): void {
+    this.#pool.want(isWanted);
+  }
+
+  async transformEvent(tenant: string, transform: Transform, eventJson: string): Promise<TransformOutcome> {
+    const request = requestOf(transform, eventJson);
+    if (typeof request === "string") return failed(request, null, false);
+    const key = programKey(tenant, request);
+    const untilMs = this.#overruns.suspendedUntilMs(key, systemClock.wallMs());
+    if (untilMs !== undefined) {
+      return failed(`suspended until ${new Date(untilMs).toISOString()}: it overran its limits three times in ten minutes`, null, true);
+    }
+    let process: SandboxProcess;
+    try {
+      process = await this.#pool.take(tenant);
+    } catch (error) {
+      return failed(error instanceof Error ? error.message : String(error), null, true);
+    }
+    const refusal = request.language === "python" ? await this.#pythonProblem(process) : undefined;
+    const end: RunEnd = refusal === undefined ? await process.run(request) : { kind: "failed", text: refusal, line: null };
+    this.#pool.giveBack(process);
+    return this.#outcome(key, end);
+  }
+
+  /** Ends all processes. */
+  close(): void {
+    clearInterval(this.#look);
+    this.#pool.close();
+  }
+
+  #start(): SandboxProcess {
+    this.#counts.starts++;
+    const process = new SandboxProcess(true);
+    process.onEnd(() => this.#pool.endIdle());
+    process.ready.then(
+      (walls) => {
+        const { limits, kernel, missing } = walls;
+        const python = walls.languages.includes("python") && (kernel || this.#allowsPythonUnfiltered);
+        this.#walls = {
+          interpreter: true,
+          process: limits,
+          kernel,
+          missing,
+          languages: walls.languages.filter((one) => one !== "python" || python),
+        };
+      },
+      () => undefined,
+    );
+    return process;
+  }
+
+  async #pythonProblem(process: SandboxProcess): Promise<string | undefined> {
+    const { kernel, missing } = await process.ready;
+    if (kernel || this.#allowsPythonUnfiltered) return undefined;
+    return `python is off where the kernel's wall does not stand (${missing}); TRANSFORM_PYTHON=true switches it on`;
+  }
+
+  #outcome(key: string, end: RunEnd): TransformOutcome {
+    this.#counts.runs++;
+    if (end.kind === "payload") {
+      const problem = payloadProblem(end.text);
+      if (problem === undefined) return { kind: "payload", json: end.text };
+      this.#counts.failures++;
+      return failed(problem, null, false);
+    }
+    if (end.kind === "dropped") return { kind: "dropped", error: end.text };
+    this.#counts.failures++;
+    if (end.kind === "killed" || end.kind === "overrun") {
+      this.#counts.kills++;
+      this.#overruns.add(key, systemClock.wallMs());
+    }
+    return failed(end.text, end.line, false);
+  }
+}
+
+function failed(error: string, line: number | null, retry: boolean): TransformOutcome {
+  return { kind: "failed", error, line, retry };
+}
+
+/** What is run; or why nothing is. */
+function requestOf({ type, expression, code }: Transform, event: string): Request | string {
+  const program = type === "jq" ? expression : code;
+  if (program === null) return type === "jq" ? "a jq transform has an expression" : `a ${type} transform has code`;
+  if (program.length > TRANSFORM_PROGRAM_CHARACTERS_MAX)
+    return `it has ${program.length} characters, more than ${TRANSFORM_PROGRAM_CHARACTERS_MAX}`;
+  if (Buffer.byteLength(event) > TRANSFORM_INPUT_BYTES_MAX) return `the event has more than ${TRANSFORM_INPUT_BYTES_MAX} bytes`;
+  return { language: type, program, event };
+}
