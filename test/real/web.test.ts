@@ -2,13 +2,14 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { BROWSER_PATH, launchBrowser } from "../support/browser.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { ServerBench, type ServerProcess } from "../support/server-process.ts";
 
 if (BROWSER_PATH === undefined) process.stderr.write("web.test.ts is skipped: chromium is not installed (apt-get install chromium)\n");
 
-const PATHS = [...readFileSync("src/web/app/map.ts", "utf8").matchAll(/\{ path: "([a-z-]+)"/g)]
+const PATHS = [...readFileSync("src/web/app/map.ts", "utf8").matchAll(/\bpath: "([a-z-]+)"/g)]
   .map(([, path]) => path as string)
   .filter((path) => !["anomaly", "alert", "service"].includes(path));
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -83,7 +84,7 @@ describe.skipIf(BROWSER_PATH === undefined)("the user interface", () => {
     server = await bench.start();
     browser = await launchBrowser();
     await sendTelemetry();
-    await expect.poll(async () => (await anomalies()).length).toBeGreaterThan(1);
+    await vi.waitFor(async () => expect((await anomalies()).length).toBeGreaterThan(1), { timeout: PATIENCE_MS });
   });
   afterAll(async () => {
     await browser?.close();

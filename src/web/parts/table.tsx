@@ -21,13 +21,13 @@ export function Table<R>({
 }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls must be reached by keys
-    <section class="scroll" tabIndex={0} aria-label={label}>
+    <section class="scroll" tabIndex={0} aria-label={`${label}: table`}>
       <table>
         <thead>
           <tr>
             {columns.map(({ head, isNumber, isTight }) => (
               <th key={head} class={`${isNumber ? "right" : ""} ${isTight ? "tight" : ""}`} scope="col">
-                {head}
+                {head === "" ? <span class="unseen">Actions</span> : head}
               </th>
             ))}
           </tr>
