@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { ENDPOINTS } from "../../src/api/endpoints.ts";
-import { plannedPurpose } from "../../src/api/planned-endpoints.ts";
+import { ENDPOINTS } from "../../../src/api/endpoints.ts";
+import { plannedPurpose } from "../../../src/api/planned-endpoints.ts";
 
 const folder = "src/web";
 const source = readdirSync(folder, { recursive: true, encoding: "utf8" })

@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { chartPoints, columnsOf, usualStepMs, withJudgedBounds } from "../../src/web/view/chart-columns.ts";
-import { BURST_GAP_MS, feedRows, takeChanges } from "../../src/web/view/feed.ts";
-import { formBody } from "../../src/web/view/form-body.ts";
-import { layoutGraph, NODES_DRAWN } from "../../src/web/view/graph-layout.ts";
-import { listedColumns, listedRows } from "../../src/web/view/listed-rows.ts";
-import { fixedQuery, parsePlace, placeLink, rangeOf, relativeMs } from "../../src/web/view/location.ts";
-import { matchersText, parseMatchers, silenced } from "../../src/web/view/matchers.ts";
-import { departureText } from "../../src/web/view/number-text.ts";
-import { outcomeText } from "../../src/web/view/reason.ts";
-import { parseLines, parts, previewEntries } from "../../src/web/view/service-map-lines.ts";
-import { backtestText, changedSettings } from "../../src/web/view/settings-change.ts";
-import { durationText, fullTime, isZone, offsetText, shortTime } from "../../src/web/view/time-text.ts";
+import { chartPoints, columnsOf, usualStepMs, withJudgedBounds } from "../../../../src/web/view/chart-columns.ts";
+import { BURST_GAP_MS, feedRows, takeChanges } from "../../../../src/web/view/feed.ts";
+import { formBody } from "../../../../src/web/view/form-body.ts";
+import { layoutGraph, NODES_DRAWN } from "../../../../src/web/view/graph-layout.ts";
+import { listedColumns, listedRows } from "../../../../src/web/view/listed-rows.ts";
+import { fixedQuery, parsePlace, placeLink, rangeOf, relativeMs } from "../../../../src/web/view/location.ts";
+import { matchersText, parseMatchers, silenced } from "../../../../src/web/view/matchers.ts";
+import { departureText } from "../../../../src/web/view/number-text.ts";
+import { outcomeText } from "../../../../src/web/view/reason.ts";
+import { parseLines, parts, previewEntries } from "../../../../src/web/view/service-map-lines.ts";
+import { backtestText, changedSettings } from "../../../../src/web/view/settings-change.ts";
+import { durationText, fullTime, isZone, offsetText, shortTime } from "../../../../src/web/view/time-text.ts";
 
 describe("places and links", () => {
   it("come back as they went, whatever names hold", () => {
