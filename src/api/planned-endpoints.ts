@@ -14,11 +14,6 @@ const RUNBOOKS = "/api/v1/runbooks";
 
 /** In the order of the contract. */
 export const PLANNED: readonly PlannedPath[] = [
-  { path: `${ML}/predict`, methods: ["GET"], purpose: "predict anomalies of a service" },
-  { path: `${ML}/degradation`, methods: ["GET"], purpose: "list trends that lead to a limit" },
-  { path: `${ML}/forecast`, methods: ["GET"], purpose: "forecast a metric" },
-  { path: `${ML}/causal`, methods: ["GET"], purpose: "list what causes what within a service" },
-  { path: `${ML}/validate-causality`, methods: ["POST"], purpose: "test whether one metric causes another" },
   { path: `${ML}/train`, methods: ["POST"], purpose: "train a model of a service" },
   { path: `${ML}/promote`, methods: ["POST"], purpose: "put a shadow model into production" },
   { path: `${ML}/rollback`, methods: ["POST"], purpose: "put the former model back" },

@@ -15,7 +15,16 @@ const ALL: readonly Endpoint[] = ENDPOINTS;
 const NAMES: ReadonlySet<string> = new Set(ALL.map(({ name }) => name));
 const TENANT_ROLES: ReadonlySet<string> = new Set(["viewer", "operator", "admin"]);
 /** What moves by itself. */
-const VOLATILE: ReadonlySet<string> = new Set(["status", "similarReports", "pillarScores", "coverage"]);
+const VOLATILE: ReadonlySet<string> = new Set([
+  "status",
+  "similarReports",
+  "pillarScores",
+  "coverage",
+  "predict",
+  "forecast",
+  "causal",
+  "degradation",
+]);
 /** Of the server's data as a whole: where there are several tenants, none of them sees it. */
 const WHOLE_SERVER: ReadonlySet<string> = new Set(["dataFaults"]);
 /** Lists of what takes hours to come about: they have no second page here. */

@@ -109,6 +109,10 @@ const TABLE: Readonly<Record<string, readonly Asker[]>> = {
   "GET /api/v1/rca/scorecard": READERS,
   "GET /api/v1/rca/correlations": READERS,
   "GET /api/v1/ml/blast-radius": READERS,
+  "GET /api/v1/ml/predict": READERS,
+  "GET /api/v1/ml/degradation": READERS,
+  "GET /api/v1/ml/forecast": READERS,
+  "GET /api/v1/ml/causal": READERS,
   "GET /api/v1/routing/rules": READERS,
   "POST /api/v1/routing/test": READERS,
 
@@ -120,6 +124,7 @@ const TABLE: Readonly<Record<string, readonly Asker[]>> = {
   "POST /api/v1/alerts/{alert_id}/assign": OPERATORS,
   "POST /api/v1/alerts/webhook": OPERATORS,
   "POST /api/v1/ml/analyze": OPERATORS,
+  "POST /api/v1/ml/validate-causality": OPERATORS,
   "POST /api/v1/resolutions/webhook": OPERATORS,
   "GET /api/v1/dlq": OPERATORS,
   "GET /api/v1/dlq/{id}": OPERATORS,

@@ -142,6 +142,13 @@ export const PROBES: Readonly<Record<string, Probe>> = {
   scorecard: () => [{ statuses: [200] }],
   correlations: () => [{ query: { service_id: UNSENT }, statuses: [404] }],
   blastRadius: () => [{ query: { service_id: UNSENT }, statuses: [404] }],
+  predict: () => [{ query: { service_id: UNSENT }, statuses: [404] }],
+  degradation: () => [{ query: { service_id: UNSENT }, statuses: [404] }],
+  forecast: () => [{ query: { service_id: UNSENT, metric: METRIC }, statuses: [404] }],
+  causal: () => [{ query: { service_id: UNSENT }, statuses: [404] }],
+  validateCausality: () => [
+    { body: { service_id: UNSENT, cause_metric: METRIC, effect_metric: METRIC, lookback_hours: 1 }, statuses: [404] },
+  ],
   analyze: ({ anomalyId }) => [
     { body: { anomaly_id: anomalyId }, statuses: [404] },
     { body: { service_id: UNSENT, metric_name: METRIC, timestamp: new Date().toISOString() }, statuses: [404] },

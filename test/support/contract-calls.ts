@@ -5,6 +5,7 @@ import { ANALYSIS_CALLS } from "./contract-analysis-calls.ts";
 import { OTLP_LOGS, OTLP_METRICS, OTLP_SPANS, REFUSED_METRICS, SERVICE } from "./contract-bodies.ts";
 import type { ContractDriver } from "./contract-driver.ts";
 import { HOLDING_CALLS } from "./contract-holding-calls.ts";
+import { PREDICTION_CALLS } from "./contract-prediction-calls.ts";
 import { ROUTING_CALLS } from "./contract-routing-calls.ts";
 import { encodeBody } from "./remote-write-body.ts";
 
@@ -383,6 +384,7 @@ const MAP_CALLS: typeof CALLS = {
   ...HOLDING_CALLS,
   ...ROUTING_CALLS,
   ...ANALYSIS_CALLS,
+  ...PREDICTION_CALLS,
   alertLedger: async ({ call }) => {
     await call("alertLedger", 200, { query: { service_id: SERVICE } });
     await call("alertLedger", 200, { query: { service_id: SERVICE, metric_name: "m", at: iso() } });

@@ -3,6 +3,7 @@ import type { KeyValueStore } from "../../adapters/storage/key-value-store.ts";
 import type { CoordinatorMessage } from "../../core/protocol/query.ts";
 import type { TrainingResult } from "../../domain/detection/multivariate/service-training.ts";
 import type { TrainingInput } from "../../domain/detection/multivariate/training-input.ts";
+import type { Computation, ComputationResult } from "../../domain/prediction/computation.ts";
 import type { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import type { ControlCommitterDependencies } from "./commits/control-committer.ts";
 import type { EngineLink } from "./engines/engine-client.ts";
@@ -75,4 +76,6 @@ export interface CoordinatorDependencies
   wake?(): void;
   /** Trains a service's model in another thread; where it is not given none is trained. */
   train?(input: TrainingInput): Promise<TrainingResult>;
+  /** Computes forecasts and causes in another thread; where it is not given, in this one. */
+  compute?(computation: Computation): Promise<ComputationResult>;
 }

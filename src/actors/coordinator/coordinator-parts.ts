@@ -154,7 +154,7 @@ interface ContextParts extends Omit<CoordinatorParts, "runner"> {
 }
 
 function queryContext(options: CoordinatorOptions, world: CoordinatorDependencies, parts: ContextParts, turns: () => Turns): QueryContext {
-  const { nowMs, yieldTurn, emit, randomBytes, train } = world;
+  const { nowMs, yieldTurn, emit, randomBytes, train, compute } = world;
   const { state, committer, guard, engines, gathering, dataFaults, outbox } = parts;
   const edit = <T>(work: () => Promise<T>) => turns().edit(work);
   const changes = new Changes({ store: state.control, audit: state.configured.audit, nowMs, emit, edit });
@@ -191,6 +191,7 @@ function queryContext(options: CoordinatorOptions, world: CoordinatorDependencie
     takeVerdicts: (draft) => committer.takeVerdicts(draft),
     tell: (events) => committer.tell(events),
     ...(train !== undefined && { train }),
+    ...(compute !== undefined && { compute }),
     randomBytes,
   };
 }

@@ -24,6 +24,10 @@ import { deleteLabel, listLabels, setLabel } from "./labels/label-handlers.ts";
 import { changeRoutingRule, createRoutingRule, deleteRoutingRule, listRoutingRules, testRouting } from "./notification/routing-handlers.ts";
 import { pillarScores } from "./pillars/pillar-handler.ts";
 import { listServiceMap, setServiceMap } from "./pillars/service-map-handlers.ts";
+import { causalRelationships, validateCausality } from "./prediction/causal-handlers.ts";
+import { degradation } from "./prediction/degradation-handler.ts";
+import { forecast } from "./prediction/forecast-handler.ts";
+import { predict } from "./prediction/predict-handler.ts";
 import type { QueryHandler } from "./queries/query-context.ts";
 import { listRecords } from "./records/record-handler.ts";
 import { saturationFires } from "./saturation/fire-handler.ts";
@@ -73,6 +77,11 @@ export const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } 
   similarReports,
   scorecard,
   alertWebhook: takeAlerts,
+  predict,
+  degradation,
+  forecast,
+  causal: causalRelationships,
+  validateCausality,
   coverage,
   series: listSeries,
   seriesData,

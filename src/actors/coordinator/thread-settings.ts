@@ -29,6 +29,7 @@ export function coordinatorSettings(
     vectorizerIntervalSeconds: config.VECTORIZER_INTERVAL_SECONDS,
     watchdogIntervalSeconds: config.WATCHDOG_INTERVAL_SECONDS,
     saturationEnabled: config.SATURATION_DETECTOR_ENABLED === "true",
+    degradationSlope: config.ML_DEGRADATION_SLOPE_THRESHOLD,
     timeZone: config.DETECTION_TIMEZONE,
     wordsSummaries: config.LLM_BASE_URL !== "",
     notification: { routing: { destinations, defaultChannels }, publicUrl, hints },

@@ -16,6 +16,7 @@ import { ReaderCount } from "../../adapters/runtime/reader-count.ts";
 import { threadData } from "../../adapters/runtime/threads.ts";
 import { WorkerPool } from "../../adapters/runtime/worker-pool.ts";
 import { SERIES_REST_MS_MAX, TRAINING_HEAP_MB_MAX, TRAINING_IDLE_MS, TRAINING_MS_MAX } from "../../core/config/limits.ts";
+import { COMPUTATION_HEAP_MB_MAX, COMPUTATION_MS_MAX, COMPUTATIONS_WAITING_MAX } from "../../core/config/prediction-limits.ts";
 import { LATENCY_BOUNDS_SECONDS, SLOT_LATENCY } from "../../core/layout/counters.ts";
 import type { CoordinatorReport, LoadedState, LogLost } from "../../core/protocol/coordinator-report.ts";
 import type { DataFault } from "../../core/protocol/data-fault.ts";
@@ -25,6 +26,7 @@ import { logOf } from "../../core/telemetry/log-event.ts";
 import type { TrainingResult } from "../../domain/detection/multivariate/service-training.ts";
 import type { TrainingInput } from "../../domain/detection/multivariate/training-input.ts";
 import type { NotifierCommand, NotifierReport } from "../../domain/notification/notifier-messages.ts";
+import type { Computation, ComputationResult } from "../../domain/prediction/computation.ts";
 import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { Coordinator } from "./coordinator.ts";
 import type { CoordinatorOptions } from "./coordinator-options.ts";
@@ -68,6 +70,7 @@ export interface CoordinatorThreadData {
     readonly vectorizerIntervalSeconds: number;
     readonly watchdogIntervalSeconds: number;
     readonly saturationEnabled: boolean;
+    readonly degradationSlope: number;
     readonly timeZone: string;
     readonly notification: NotificationOptions;
     readonly wordsSummaries: boolean;
@@ -135,6 +138,7 @@ function coordinatorOptions({ version, settings }: CoordinatorThreadData): Coord
     vectorizerIntervalMs: settings.vectorizerIntervalSeconds * 1000,
     watchdogIntervalMs: settings.watchdogIntervalSeconds * 1000,
     saturationEnabled: settings.saturationEnabled,
+    degradationSlope: settings.degradationSlope,
     timeZone: settings.timeZone,
     notification: settings.notification,
     wordsSummaries: settings.wordsSummaries,
@@ -146,6 +150,19 @@ function coordinatorOptions({ version, settings }: CoordinatorThreadData): Coord
 function trainingPool(): WorkerPool<TrainingInput, TrainingResult> {
   const file = new URL("../training/worker.js", import.meta.url);
   return new WorkerPool({ file, task: "train", heapMbMax: TRAINING_HEAP_MB_MAX, idleMs: TRAINING_IDLE_MS, jobMsMax: TRAINING_MS_MAX });
+}
+
+/** A thread of its own, so that a question does not wait for a training. */
+function computationPool(): WorkerPool<Computation, ComputationResult> {
+  const file = new URL("../training/worker.js", import.meta.url);
+  return new WorkerPool({
+    file,
+    task: "compute",
+    heapMbMax: COMPUTATION_HEAP_MB_MAX,
+    idleMs: TRAINING_IDLE_MS,
+    jobMsMax: COMPUTATION_MS_MAX,
+    waitingMax: COMPUTATIONS_WAITING_MAX,
+  });
 }
 
 /** Gives an engine what it asks for, or whoever asked it the answer. */
@@ -247,9 +264,10 @@ async function run(data: CoordinatorThreadData): Promise<void> {
   };
   const flushing = new FlushRounds(flush, LOG_FLUSH_MS);
   const training = trainingPool();
+  const computations = computationPool();
   const close = async () => {
     pacer.stop();
-    await Promise.all([flushing.stop(), controlStore.close(), seriesStore.close(), training.close(), remover.stop()]);
+    await Promise.all([flushing.stop(), controlStore.close(), seriesStore.close(), training.close(), computations.close(), remover.stop()]);
     for (const engine of engines) engine.close();
     main.send({ type: "stopped" });
     main.close();
@@ -275,6 +293,7 @@ async function run(data: CoordinatorThreadData): Promise<void> {
     sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     wake: () => pacer.nudge(),
     train: (input) => training.run(input),
+    compute: (computation) => computations.run(computation),
   });
   const pacer = pacerOf(coordinator, engines);
   await coordinator.open();

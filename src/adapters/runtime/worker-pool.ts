@@ -11,10 +11,11 @@ export interface WorkerPoolOptions {
   readonly idleMs: number;
   /** A job that takes longer fails, and its thread is ended. */
   readonly jobMsMax: number;
+  /** Jobs that wait besides the one that runs; one where it is not given. */
+  readonly waitingMax?: number;
 }
 
-/** Jobs that wait besides the one that runs. */
-const WAITING_MAX = 1;
+const WAITING_MAX_INITIAL = 1;
 /** Added to the thread's nice value where the system knows such: other threads go first. */
 const NICE = 10;
 
@@ -34,12 +35,12 @@ export class WorkerPool<Job, Result> {
   }
 
   #open(): Piscina {
-    const { file, heapMbMax, idleMs } = this.#options;
+    const { file, heapMbMax, idleMs, waitingMax = WAITING_MAX_INITIAL } = this.#options;
     return new Piscina({
       filename: file.href,
       minThreads: 0,
       maxThreads: 1,
-      maxQueue: WAITING_MAX,
+      maxQueue: waitingMax,
       idleTimeout: idleMs,
       niceIncrement: NICE,
       resourceLimits: { maxOldGenerationSizeMb: heapMbMax },

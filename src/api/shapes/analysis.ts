@@ -1,5 +1,6 @@
 // Reports of root causes, and what is told of a service's surroundings.
 import { z } from "zod";
+import { PREDICTION, RELATIONSHIP } from "./prediction.ts";
 import { COUNT, EXAMPLE_TIME, NEXT_PAGE, TIMESTAMP } from "./scalars.ts";
 
 const CATEGORY = z.enum(["infrastructure", "application", "external", "unknown"]);
@@ -108,8 +109,8 @@ export const ANALYSIS = z.object({
     correlated_metrics: z.record(z.string(), z.number()),
   }),
   blast_radius: z.array(z.string()),
-  causal_relationships: z.array(z.unknown()),
-  predicted_anomalies: z.array(z.unknown()),
+  causal_relationships: z.array(RELATIONSHIP),
+  predicted_anomalies: z.array(PREDICTION),
 });
 
 export const CORRELATIONS = z.object({

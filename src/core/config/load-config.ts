@@ -164,6 +164,13 @@ export const SETTINGS = [
     "streams with a long baseline, 3.3 KiB each; further ones are judged by their window alone",
   ),
   choice("SATURATION_DETECTOR_ENABLED", ["true", "false"], "whether bounded series are watched for running full"),
+  real(
+    "ML_DEGRADATION_SLOPE_THRESHOLD",
+    0.01,
+    0.0001,
+    10,
+    "share of its own size that a metric must change by an hour, for good, to be listed as degrading",
+  ),
   secret(
     "DEADMAN_HEARTBEAT_URL",
     "address that is asked for at the end of each evaluation: who misses it knows that evaluation has stalled",

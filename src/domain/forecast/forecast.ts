@@ -43,17 +43,20 @@ export const FORECAST_VALUES_MIN = 24;
 const ORIGINS_MAX = 6;
 /** Methods that are combined by `auto`, weighed by 1 / error^2 (chosen on half of the M4 series, confirmed on the other half; ADR 104). */
 const COMBINED_MAX = 3;
+/** Cycles of a season that must be there for it to count. */
+const CYCLES_MIN = 2;
 /** A trial foretells a third of the values at most: more would leave too little to learn from. */
 const TRIAL_SHARE = 1 / 3;
 
 /** The forecast; undefined where `values` has fewer than FORECAST_VALUES_MIN. */
 export function forecastSeries(task: ForecastTask, { algorithm, level, range }: ForecastOptions): Forecast | undefined {
-  const { values, horizon, periods } = task;
+  const { values, horizon } = task;
   if (values.length < FORECAST_VALUES_MIN) return undefined;
+  const periods = task.periods.filter((period) => values.length >= CYCLES_MIN * period);
   const trialHorizon = Math.min(horizon, Math.floor(values.length * TRIAL_SHARE));
   const origins = trialOrigins(values.length, trialHorizon, ORIGINS_MAX);
   const trials = runTrials({ values, periods, horizon: trialHorizon }, methodsFor(algorithm, periods), origins);
-  const chosen = chooseMethods(trials, task);
+  const chosen = chooseMethods(trials, { values, periods, horizon });
   if (chosen.length === 0) return undefined;
   const mean = weighted(chosen.map(({ weight, forecast }) => ({ weight, values: forecast })));
   const errors = trials.actual.map((actual, origin) => {
@@ -65,8 +68,8 @@ export function forecastSeries(task: ForecastTask, { algorithm, level, range }: 
   return {
     methods: chosen.map(({ name, weight, error }) => ({ name, weight, trialError: Number.isFinite(error) ? error : null })),
     mean: mean.map(bounded),
-    lower: mean.map((value, step) => bounded(value - (widths[step] as number))),
-    upper: mean.map((value, step) => bounded(value + (widths[step] as number))),
+    lower: mean.map((value, step) => bounded(bounded(value) - (widths[step] as number))),
+    upper: mean.map((value, step) => bounded(bounded(value) + (widths[step] as number))),
     origins: origins.length,
   };
 }

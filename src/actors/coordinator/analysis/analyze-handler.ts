@@ -8,6 +8,8 @@ import { suggestedActions } from "../../../domain/rca/advice.ts";
 import { type Analysis, analyse } from "../../../domain/rca/analysis.ts";
 import { blastRadius } from "../../../domain/topology/blast-radius.ts";
 import { unknownAnomaly } from "../anomalies/anomaly-handlers.ts";
+import { relationshipsOf } from "../prediction/causal-handlers.ts";
+import { predictionsOf } from "../prediction/predict-handler.ts";
 import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
 import { unpackSignature } from "./report-row.ts";
 import { knows, pastFailures, tooMany, unavailable, unlessGone } from "./topology-handlers.ts";
@@ -19,6 +21,9 @@ const ADVISED_MIN = 0.75;
 const LOOK_MS = 5 * 60_000;
 const METRICS_CORRELATED_MAX = 12;
 const DAY_MS = 86_400_000;
+/** How far ahead anomalies are predicted, and how many links of the service are told. */
+const PREDICTED_MINUTES = 30;
+const RELATIONSHIPS_MAX = 20;
 
 /** What is analysed. */
 interface Subject {
@@ -72,9 +77,19 @@ export async function analyze(context: QueryContext, { principal, body }: QueryR
     },
     features: await featuresOf(context, of),
     blast_radius: [...radius.direct, ...radius.transitive],
-    causal_relationships: [],
-    predicted_anomalies: [],
+    ...(await outlookOf(context, of)),
   });
+}
+
+/** What leads to what within the service, and what it is about to have; empty where its history is too short for that. */
+async function outlookOf(context: QueryContext, of: Subject) {
+  const service = { tenant: of.tenant, serviceId: of.serviceId, environment: of.environment };
+  const found = await unlessGone(relationshipsOf(context, service));
+  const predictions = await unlessGone(predictionsOf(context, service, PREDICTED_MINUTES));
+  return {
+    causal_relationships: found?.ok ? found.value.relationships.slice(0, RELATIONSHIPS_MAX) : [],
+    predicted_anomalies: predictions?.ok ? predictions.value : [],
+  };
 }
 
 async function subjectOf(context: QueryContext, tenant: string, body: QueryRequest<"analyze">["body"]): Promise<Outcome<Subject>> {

@@ -7,6 +7,7 @@ import type { Listeners, Principal, StreamEvents } from "../../../core/protocol/
 import type { ShareRow } from "../../../core/protocol/shares.ts";
 import type { TrainingResult } from "../../../domain/detection/multivariate/service-training.ts";
 import type { TrainingInput } from "../../../domain/detection/multivariate/training-input.ts";
+import type { Computation, ComputationResult } from "../../../domain/prediction/computation.ts";
 import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
 import type { ChangePlan } from "../access/changes.ts";
 import type { AlertDraft } from "../alerts/alert-draft.ts";
@@ -47,6 +48,8 @@ export interface DetectionOptions {
   readonly watchdogIntervalMs?: number;
   /** SATURATION_DETECTOR_ENABLED. */
   readonly saturationEnabled?: boolean;
+  /** ML_DEGRADATION_SLOPE_THRESHOLD. */
+  readonly degradationSlope?: number;
 }
 
 /** What queries are configured with. */
@@ -94,6 +97,8 @@ export interface QueryContext {
   tell(events: StreamEvents["events"]): void;
   /** Trains a service's model in another thread; where it is not given none is trained. */
   train?(input: TrainingInput): Promise<TrainingResult>;
+  /** Computes in a thread that trainings do not use; where it is not given, here. Rejects where too many wait, and where it takes too long. */
+  compute?(computation: Computation): Promise<ComputationResult>;
   /** Draws random bytes, for secrets and ids. */
   randomBytes(count: number): Uint8Array;
   /** Lets other work of the thread have its turn in a long query. */

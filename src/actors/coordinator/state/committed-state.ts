@@ -13,6 +13,7 @@ import { callSumsKey } from "../calls/call-rows.ts";
 import { DeadLetterBook } from "../dead-letters/dead-letter-book.ts";
 import { ReplayBook } from "../dead-letters/replay-book.ts";
 import type { RoutingSettings } from "../notification/routing-book.ts";
+import { ForecastBook } from "../prediction/forecast-book.ts";
 import { MetadataTable } from "../series/metadata-table.ts";
 import { RollupBook } from "../series/rollups/rollup-book.ts";
 import { SloBook } from "../watchdog/slo/slo-book.ts";
@@ -58,6 +59,8 @@ export class CommittedState {
   readonly services = new ServiceFacts(() => this.configured.tenants.size);
   readonly metadata: MetadataTable;
   readonly analyses: AnalysisBook;
+  /** Forecasts that were asked for; of memory alone. */
+  readonly forecasts = new ForecastBook();
   /** What people have configured. */
   readonly configured: ControlState;
   #pageSecret: Uint8Array = new Uint8Array(0);

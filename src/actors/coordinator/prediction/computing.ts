@@ -1,0 +1,17 @@
+// Computations of queries, in the thread that is there for them.
+import { done, type Outcome, refused } from "../../../api/refusal.ts";
+import { type Computation, computed, type ResultOf } from "../../../domain/prediction/computation.ts";
+import type { QueryContext } from "../queries/query-context.ts";
+
+/** Refused with 503 where too many wait, or where it takes too long. */
+export async function computeFor<K extends Computation["kind"]>(
+  { compute = async (one) => computed(one) }: QueryContext,
+  computation: Extract<Computation, { kind: K }>,
+): Promise<Outcome<ResultOf<K>>> {
+  try {
+    return done((await compute(computation)) as ResultOf<K>);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return refused("overloaded", `the thread for forecasts and causes did not take or finish this (${why}); ask again shortly`);
+  }
+}

@@ -1,0 +1,85 @@
+// GET /api/v1/ml/degradation: metrics that get worse slowly, of one service or of the tenant's, the worst first.
+import { done, type Outcome, refused, shown } from "../../../api/refusal.ts";
+import { DEGRADATION_SERIES_PER_QUERY_MAX, DEGRADATION_TRENDS_MAX } from "../../../core/config/prediction-limits.ts";
+import type { SeriesKey, SeriesSummary } from "../../../core/protocol/engine-control.ts";
+import { type DegradationTrend, degradationTrend } from "../../../domain/prediction/degradation.ts";
+import { seriesKey } from "../../../domain/series/series-order.ts";
+import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import { askSeries } from "../series/series-handler.ts";
+import { historyOf } from "./metric-history.ts";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+/** Looks back of so many hours and less are read in steps of five minutes. */
+const FINE_HOURS = 48;
+const SLOPE_INITIAL = 0.01;
+const PAGE = 200;
+/** Of metrics whose rise, or fall, is what hurts; others are listed either way. */
+const WORSE_UP = /latency|duration|error|fail|saturation|percent|pct|util|used|usage|queue|lag|pending|retries|memory|rss|heap|cpu/i;
+const WORSE_DOWN = /free|available|remaining|headroom|idle|hit_ratio|success/i;
+
+export async function degradation(context: QueryContext, { principal, query }: QueryRequest<"degradation">): Promise<Outcome<unknown>> {
+  const { service_id: serviceId, lookback_hours: hours } = query;
+  const { tenant } = principal;
+  const stepMs = hours <= FINE_HOURS ? 5 * MINUTE_MS : HOUR_MS;
+  const toMs = context.nowMs();
+  const trends: { readonly summary: SeriesSummary; readonly trend: DegradationTrend }[] = [];
+  let [read, after, total] = [0, null as SeriesKey | null, 0];
+  do {
+    const page = await askSeries(context, {
+      tenant,
+      serviceId: serviceId ?? null,
+      metricName: null,
+      environment: query.environment ?? null,
+      after,
+      limit: PAGE,
+    });
+    total = page.total;
+    for (const summary of page.series.slice(0, DEGRADATION_SERIES_PER_QUERY_MAX - read)) {
+      read++;
+      const { values } = await historyOf(context, [summary], { fromMs: toMs - hours * HOUR_MS, toMs, stepMs });
+      const trend = degradationTrend(values, {
+        stepHours: stepMs / HOUR_MS,
+        slopeMin: context.options.degradationSlope ?? SLOPE_INITIAL,
+        direction: directionOf(summary.metricName),
+        limit: limitOf(context, summary),
+      });
+      if (trend !== undefined) trends.push({ summary, trend });
+    }
+    const last = page.series.at(-1);
+    after = page.series.length < PAGE || last === undefined ? null : seriesKey(last);
+  } while (after !== null && read < DEGRADATION_SERIES_PER_QUERY_MAX);
+  if (read === 0 && serviceId !== undefined)
+    return refused("not_found", `no service ${shown(serviceId)} has sent anything that is kept`, "service_id");
+  const worst = trends.sort((a, b) => b.trend.relativeSlope - a.trend.relativeSlope).slice(0, DEGRADATION_TRENDS_MAX);
+  return done({ trends: worst.map(trendView), series: read, complete: read >= total });
+}
+
+function directionOf(metricName: string): -1 | 0 | 1 {
+  if (WORSE_DOWN.test(metricName)) return -1;
+  return WORSE_UP.test(metricName) ? 1 : 0;
+}
+
+/** What an open finding of saturation says that the metric must not pass. */
+function limitOf({ state }: QueryContext, { tenant, serviceId, metricName, environment }: SeriesSummary): number | null {
+  const fire = state.configured.fires
+    .listOf(tenant)
+    .find(
+      (one) => one.endedAtMs === null && one.serviceId === serviceId && one.metricName === metricName && one.environment === environment,
+    );
+  return fire?.finding.limit ?? null;
+}
+
+function trendView({ summary, trend }: { readonly summary: SeriesSummary; readonly trend: DegradationTrend }) {
+  return {
+    service_id: summary.serviceId,
+    metric_name: summary.metricName,
+    environment: summary.environment,
+    attributes: summary.attributes,
+    current_value: trend.currentValue,
+    trend_slope_per_hour: trend.slopePerHour,
+    estimated_breach_minutes: trend.breachMinutes,
+    threshold: trend.threshold,
+    confidence: trend.confidence,
+  };
+}

@@ -1,0 +1,112 @@
+// GET /api/v1/ml/forecast: the next values of a metric, hour by hour, in steps of five minutes for a few hours, of a quarter of an hour while history is short.
+import { done, type Outcome, refused, shown } from "../../../api/refusal.ts";
+import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
+import type { SeriesSummary } from "../../../core/protocol/engine-control.ts";
+import { FORECAST_VALUES_MIN } from "../../../domain/forecast/forecast.ts";
+import type { EvenGrid } from "../../../domain/prediction/even-grid.ts";
+import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import { computeFor } from "./computing.ts";
+import { historyOf, rangeOf, streamsOf } from "./metric-history.ts";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+const LEVEL = 0.95;
+/** Up to so many hours ahead values are of five minutes. */
+const SHORT_HOURS = 5;
+
+/** Step, history that is read, and lengths of seasons in steps. */
+const RESOLUTIONS = {
+  short: { stepMs: 5 * MINUTE_MS, historyMs: 3 * DAY_MS, periods: [288] },
+  hours: { stepMs: HOUR_MS, historyMs: 30 * DAY_MS, periods: [24, 168] },
+  young: { stepMs: 15 * MINUTE_MS, historyMs: 3 * DAY_MS, periods: [96] },
+} as const;
+
+interface History extends EvenGrid {
+  readonly stepMs: number;
+  readonly periods: readonly number[];
+}
+
+export async function forecast(context: QueryContext, { principal, query }: QueryRequest<"forecast">): Promise<Outcome<unknown>> {
+  const { service_id: serviceId, metric: metricName, algorithm, horizon_hours: hours } = query;
+  const { tenant } = principal;
+  const streams = await streamsOf(context, { tenant, serviceId, metricName, environment: query.environment ?? null });
+  const [first] = streams;
+  if (first === undefined) return unknownMetric(serviceId, metricName, "metric");
+  const history = await historyFor(context, streams, hours);
+  if (history.values.length < FORECAST_VALUES_MIN) return tooShort(history);
+  const { least: lower, most: upper } = rangeOf(context, first, history.values);
+  const horizon = Math.ceil((hours * HOUR_MS) / history.stepMs);
+  const task = { values: history.values, periods: history.periods, horizon };
+  const computed = await computeFor(context, { kind: "forecast", task, options: { algorithm, level: LEVEL, range: { lower, upper } } });
+  if (!computed.ok) return computed;
+  const { forecast: made } = computed.value;
+  if (made === null) return tooShort(history);
+  const endMs = history.startMs + history.values.length * history.stepMs;
+  const points = Array.from(made.mean, (predicted, step) => ({
+    timeMs: endMs + step * history.stepMs,
+    predicted,
+    lower: made.lower[step] as number,
+    upper: made.upper[step] as number,
+  }));
+  const key = JSON.stringify([serviceId, metricName, first.environment, history.stepMs]);
+  const score = scoreOf(context, tenant, key, history);
+  context.state.forecasts.add(tenant, { key, madeAtMs: context.nowMs(), points });
+  return done({
+    service_id: serviceId,
+    metric_name: metricName,
+    environment: first.environment,
+    algorithm,
+    methods: made.methods.map(({ name, weight, trialError }) => ({ name, weight, trial_error: trialError })),
+    history_since: formatRfc3339(history.startMs),
+    history_values: history.values.length,
+    forecast: points.map((point) => ({
+      timestamp: formatRfc3339(point.timeMs),
+      predicted_value: point.predicted,
+      lower_bound: point.lower,
+      upper_bound: point.upper,
+      confidence: LEVEL,
+    })),
+    last_score: score,
+  });
+}
+
+async function historyFor(context: QueryContext, streams: readonly SeriesSummary[], hours: number): Promise<History> {
+  const first = hours <= SHORT_HOURS ? RESOLUTIONS.short : RESOLUTIONS.hours;
+  const history = await readAt(context, streams, first);
+  if (history.values.length >= FORECAST_VALUES_MIN || first !== RESOLUTIONS.hours) return history;
+  return readAt(context, streams, RESOLUTIONS.young);
+}
+
+async function readAt(
+  context: QueryContext,
+  streams: readonly SeriesSummary[],
+  { stepMs, historyMs, periods }: (typeof RESOLUTIONS)[keyof typeof RESOLUTIONS],
+): Promise<History> {
+  const toMs = context.nowMs();
+  return { ...(await historyOf(context, streams, { fromMs: toMs - historyMs, toMs, stepMs })), stepMs, periods };
+}
+
+function scoreOf({ state }: QueryContext, tenant: string, key: string, { startMs, stepMs, values }: History) {
+  const score = state.forecasts.score(tenant, key, (timeMs) => values[Math.round((timeMs - startMs) / stepMs)]);
+  if (score === undefined) return null;
+  return {
+    made_at: formatRfc3339(score.madeAtMs),
+    points: score.points,
+    mean_absolute_error: score.meanAbsoluteError,
+    coverage: score.coverage,
+  };
+}
+
+function tooShort({ values, stepMs }: History): Outcome<never> {
+  const minutes = stepMs / MINUTE_MS;
+  return refused(
+    "unprocessable",
+    `too little history: ${values.length} values of ${minutes} minutes found, ${FORECAST_VALUES_MIN} needed; ask again when more has come in`,
+  );
+}
+
+/** 404, for a metric or for the service. */
+export function unknownMetric(serviceId: string, metricName: string, field: string): Outcome<never> {
+  return refused("not_found", `no series ${shown(metricName)} of ${shown(serviceId)} is known; /api/v1/series lists what there is`, field);
+}

@@ -1,0 +1,111 @@
+// GET /api/v1/ml/predict: anomalies that a service is about to have, by the forecasts of its metrics and by what runs full.
+import { done, type Outcome, refused, shown } from "../../../api/refusal.ts";
+import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
+import type { OutlookSeries, PredictedAnomaly } from "../../../domain/prediction/anomaly-outlook.ts";
+import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import { computeFor } from "./computing.ts";
+import { historyOf, rangeOf } from "./metric-history.ts";
+import { metricsOf } from "./service-metrics.ts";
+
+const MINUTE_MS = 60_000;
+/** Up to so many minutes ahead steps are of one minute. */
+const FINE_MINUTES = 60;
+const FINE_STEPS = 360;
+const COARSE_STEPS = 576;
+const STREAMS_MAX = 4;
+const PREDICTIONS_MAX = 10;
+/** Of a projection of saturation, by its tier. */
+const TIER_CONFIDENCE = { high: 0.9, medium: 0.7, low: 0.5 } as const;
+
+/** As the contract names it. */
+export interface Prediction {
+  readonly metric_name: string;
+  readonly confidence_score: number;
+  readonly prediction_reason: string;
+  readonly suggested_runbook: string;
+  readonly lead_time_minutes: number;
+}
+
+export async function predict(context: QueryContext, { principal, query }: QueryRequest<"predict">): Promise<Outcome<unknown>> {
+  const { service_id: serviceId, horizon_minutes: minutes } = query;
+  const of = { tenant: principal.tenant, serviceId, environment: query.environment ?? null };
+  const predictions = await predictionsOf(context, of, minutes);
+  if (!predictions.ok) return predictions;
+  return done({
+    service_id: serviceId,
+    generated_at: formatRfc3339(context.nowMs()),
+    horizon_minutes: minutes,
+    predictions: predictions.value,
+  });
+}
+
+/** What a service is about to have, the likeliest first. */
+export async function predictionsOf(
+  context: QueryContext,
+  of: { readonly tenant: string; readonly serviceId: string; readonly environment: string | null },
+  minutes: number,
+): Promise<Outcome<readonly Prediction[]>> {
+  const metrics = await metricsOf(context, of);
+  if (metrics.size === 0) return refused("not_found", `no service ${shown(of.serviceId)} has sent anything that is kept`, "service_id");
+  const stepMinutes = minutes <= FINE_MINUTES ? 1 : 5;
+  const stepMs = stepMinutes * MINUTE_MS;
+  const toMs = context.nowMs();
+  const fromMs = toMs - (stepMinutes === 1 ? FINE_STEPS : COARSE_STEPS) * stepMs;
+  const series: OutlookSeries[] = [];
+  for (const [metricName, streams] of metrics) {
+    const [first] = streams;
+    if (first === undefined) continue;
+    const { values } = await historyOf(context, streams.slice(0, STREAMS_MAX), { fromMs, toMs, stepMs });
+    const { least: lower, most: upper } = rangeOf(context, first, values);
+    series.push({ metricName, values: Float64Array.from(values), range: { lower, upper } });
+  }
+  const { zThreshold } = context.options;
+  const steps = Math.ceil(minutes / stepMinutes);
+  const periods = stepMinutes === 5 ? [288] : [];
+  const computed = await computeFor(context, { kind: "outlook", request: { series, stepMinutes, steps, periods, threshold: zThreshold } });
+  if (!computed.ok) return computed;
+  const full = saturating(context, of, minutes);
+  const named = new Set(full.map(({ metric_name }) => metric_name));
+  const outlook = computed.value.predictions
+    .map((one) => predictionView(one, zThreshold))
+    .filter(({ metric_name }) => !named.has(metric_name));
+  return done([...full, ...outlook].sort((a, b) => b.confidence_score - a.confidence_score).slice(0, PREDICTIONS_MAX));
+}
+
+function predictionView(
+  { metricName, confidence, leadMinutes, isAbove, predicted, bound }: PredictedAnomaly,
+  threshold: number,
+): Prediction {
+  const [direction, side] = isAbove ? ["above", "upper"] : ["below", "lower"];
+  return {
+    metric_name: metricName,
+    confidence_score: confidence,
+    prediction_reason: `forecast of ${predicted.toPrecision(4)} in ${leadMinutes} min is ${direction} the ${side} bound of ${bound.toPrecision(4)} (${threshold} robust standard deviations around the median)`,
+    suggested_runbook: "",
+    lead_time_minutes: leadMinutes,
+  };
+}
+
+function saturating(
+  { state, nowMs }: QueryContext,
+  { tenant, serviceId, environment }: { readonly tenant: string; readonly serviceId: string; readonly environment: string | null },
+  minutes: number,
+): Prediction[] {
+  return state.configured.fires.listOf(tenant).flatMap((fire): Prediction[] => {
+    const { exhaustedAtMs, text, tier } = fire.finding;
+    const isOurs = fire.serviceId === serviceId && (environment === null || fire.environment === environment);
+    if (!isOurs || fire.endedAtMs !== null || exhaustedAtMs === null) return [];
+    const lead = Math.max(0, Math.ceil((exhaustedAtMs - nowMs()) / MINUTE_MS));
+    if (lead > minutes) return [];
+    const confidence = TIER_CONFIDENCE[tier as keyof typeof TIER_CONFIDENCE] ?? TIER_CONFIDENCE.low;
+    return [
+      {
+        metric_name: fire.metricName,
+        confidence_score: confidence,
+        prediction_reason: text,
+        suggested_runbook: "",
+        lead_time_minutes: lead,
+      },
+    ];
+  });
+}

@@ -1,0 +1,78 @@
+// Which metrics of a service are about to leave their usual band: the forecast of each against what its history was like.
+
+import { robustStatistics } from "../detection/robust.ts";
+import { normalQuantile } from "../detection/tail-probability.ts";
+import { forecastSeries } from "../forecast/forecast.ts";
+import { normalShare } from "./normal-share.ts";
+
+export interface OutlookSeries {
+  readonly metricName: string;
+  readonly values: Float64Array;
+  readonly range: { readonly lower: number; readonly upper: number };
+}
+
+export interface OutlookRequest {
+  readonly series: readonly OutlookSeries[];
+  readonly stepMinutes: number;
+  readonly steps: number;
+  /** Season lengths, in steps. */
+  readonly periods: readonly number[];
+  /** Robust standard deviations around the median that are usual. */
+  readonly threshold: number;
+}
+
+export interface PredictedAnomaly {
+  readonly metricName: string;
+  /** Largest probability within the horizon, 0..1. */
+  readonly confidence: number;
+  readonly leadMinutes: number;
+  readonly isAbove: boolean;
+  readonly predicted: number;
+  readonly bound: number;
+}
+
+const CONFIDENCE_MIN = 0.3;
+const CONFIDENCE_SURE = 0.5;
+const PREDICTIONS_MAX = 10;
+const LEVEL = 0.95;
+const MAD_TO_SD = 1.4826;
+/** Of the larger of its values: a flat metric does not leave its band by a rounding. */
+const SPREAD_MIN = 1e-3;
+
+/** Those with a probability of at least 0.3, the likeliest first, ten at most. */
+export function predictAnomalies({ series, ...request }: OutlookRequest): PredictedAnomaly[] {
+  return series
+    .flatMap((one) => outlookOf(one, request) ?? [])
+    .sort((a, b) => b.confidence - a.confidence)
+    .slice(0, PREDICTIONS_MAX);
+}
+
+function outlookOf({ metricName, values, range }: OutlookSeries, request: Omit<OutlookRequest, "series">): PredictedAnomaly | undefined {
+  const { stepMinutes, steps, periods, threshold } = request;
+  const forecast = forecastSeries({ values, periods, horizon: steps }, { algorithm: "exponential_smoothing", level: LEVEL, range });
+  if (forecast === undefined) return undefined;
+  const { median, mad } = robustStatistics(values);
+  const spread = Math.max(MAD_TO_SD * mad, SPREAD_MIN * Math.abs(median), 1e-9);
+  const [least, most] = [median - threshold * spread, median + threshold * spread];
+  const z = normalQuantile(Math.log(1 - LEVEL));
+  let [best, lead, isAbove, place] = [0, -1, true, 0];
+  for (let step = 0; step < steps; step++) {
+    const mean = forecast.mean[step] as number;
+    const sigma = Math.max(((forecast.upper[step] as number) - (forecast.lower[step] as number)) / (2 * z), spread * 1e-3);
+    const above = normalShare((mean - most) / sigma);
+    const below = normalShare((least - mean) / sigma);
+    const share = Math.max(above, below);
+    if (share >= CONFIDENCE_SURE && lead < 0) lead = step;
+    if (share > best) [best, isAbove, place] = [share, above >= below, step];
+  }
+  if (best < CONFIDENCE_MIN) return undefined;
+  const at = lead < 0 ? place : lead;
+  return {
+    metricName,
+    confidence: best,
+    leadMinutes: (at + 1) * stepMinutes,
+    isAbove,
+    predicted: forecast.mean[at] as number,
+    bound: isAbove ? most : least,
+  };
+}

@@ -1,0 +1,71 @@
+// Metrics that get worse slowly: a trend that no single value shows, by medians of steps, tested against chance, relative to the metric's own size.
+import { median, robustStatistics } from "../detection/robust.ts";
+import { senSlope, TREND_POINTS_MAX, trendTest } from "../saturation/trend.ts";
+
+export interface DegradationTrend {
+  readonly currentValue: number;
+  /** In the metric's units. */
+  readonly slopePerHour: number;
+  /** |slope| over the median, an hour. */
+  readonly relativeSlope: number;
+  /** Until `threshold` is passed; null where it already is, or in more than a week. */
+  readonly breachMinutes: number | null;
+  readonly threshold: number;
+  /** 1 - p of Mann and Kendall's test, 0..1. */
+  readonly confidence: number;
+}
+
+const P_MAX = 0.01;
+const POINTS_MIN = 8;
+const BAND_SD = 3;
+const MAD_TO_SD = 1.4826;
+const WEEK_MINUTES = 7 * 24 * 60;
+/** The change over the whole time, in robust standard deviations of what is left around the line. */
+const CHANGE_SD_MIN = 1;
+
+/**
+ * The trend of values at even distances of `stepHours`, where it is one: of at least `slopeMin` of the median an hour. `direction` 1: worse when it rises,
+ * -1: when it falls, 0: either. `limit` is what it must not pass where that is known.
+ */
+export function degradationTrend(
+  values: Float64Array,
+  {
+    stepHours,
+    slopeMin,
+    direction,
+    limit,
+  }: { readonly stepHours: number; readonly slopeMin: number; readonly direction: -1 | 0 | 1; readonly limit: number | null },
+): DegradationTrend | undefined {
+  const group = Math.ceil(values.length / TREND_POINTS_MAX);
+  const points = Float64Array.from({ length: Math.floor(values.length / group) }, (_, i) =>
+    median(values.subarray(i * group, (i + 1) * group)),
+  );
+  if (points.length < POINTS_MIN) return undefined;
+  const hours = points.map((_, i) => i * group * stepHours);
+  const line = senSlope(hours, points);
+  const residuals = points.map((value, i) => value - line.intercept - line.slope * (hours[i] as number));
+  const { p } = trendTest(points, residuals);
+  const center = Math.abs(median(points));
+  const relativeSlope = center > 0 ? Math.abs(line.slope) / center : 0;
+  const sd = MAD_TO_SD * robustStatistics(residuals).mad;
+  const change = Math.abs(line.slope) * (hours.at(-1) as number);
+  const isWorse = direction === 0 || Math.sign(line.slope) === direction;
+  if (!isWorse || p >= P_MAX || relativeSlope < slopeMin || change < CHANGE_SD_MIN * sd) return undefined;
+  const current = line.intercept + line.slope * (hours.at(-1) as number);
+  const threshold = limit ?? bandEdge(points, Math.sign(line.slope));
+  const minutes = ((threshold - current) / line.slope) * 60;
+  return {
+    currentValue: values.at(-1) as number,
+    slopePerHour: line.slope,
+    relativeSlope,
+    breachMinutes: minutes > 0 && minutes <= WEEK_MINUTES ? minutes : null,
+    threshold,
+    confidence: 1 - p,
+  };
+}
+
+/** Where a value is unusual by the first half of what was seen, before most of the trend. */
+function bandEdge(points: Float64Array, sign: number): number {
+  const { median: center, mad } = robustStatistics(points.subarray(0, Math.ceil(points.length / 2)));
+  return center + sign * BAND_SD * Math.max(MAD_TO_SD * mad, 0.1 * Math.abs(center));
+}
