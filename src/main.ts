@@ -22,7 +22,7 @@ import { refusalAnswer } from "./actors/front/refusal-answer.ts";
 import { RefusedBodies } from "./actors/front/refused-bodies.ts";
 import { ReplayForwarder } from "./actors/front/replay-forwarder.ts";
 import { RequestHistogram } from "./actors/front/request-histogram.ts";
-import { SummaryLink } from "./actors/front/summary-link.ts";
+import { type SummaryLink, summaryLink } from "./actors/front/summary-link.ts";
 import { RefusalQueue } from "./actors/front/tenants/refusal-queue.ts";
 import { TenantGate } from "./actors/front/tenants/tenant-gate.ts";
 import { Vitals } from "./actors/front/vitals.ts";
@@ -46,7 +46,7 @@ import { exitCodeOf } from "./cli/exit-code.ts";
 import { endStart } from "./cli/failed-start.ts";
 import { type FoundData, missingLogLine } from "./cli/found-data.ts";
 import { helpFor } from "./cli/help.ts";
-import { checkUrl, type NotificationSettings, readNotification } from "./cli/notification-settings.ts";
+import { type NotificationSettings, readNotification } from "./cli/notification-settings.ts";
 import { serve } from "./cli/serve.ts";
 import { writeError, writeLine } from "./cli/terminal.ts";
 import { runCommand, SettingsReader } from "./commands.ts";
@@ -145,12 +145,7 @@ class Server {
     this.#coordinator = this.#startCoordinator(found);
     this.#notifier = startNotifier(this.#notification, (port) => this.#coordinator.sendNotifier(port), log.of("notifier"));
     this.#queries = new QueryLink((command) => this.#coordinator.send(command), this.#shares);
-    const { LLM_BASE_URL: baseUrl, LLM_MODEL: model, LLM_API_KEY: modelKey } = config;
-    if (baseUrl !== "") checkUrl("LLM_BASE_URL", baseUrl, ["http:", "https:"]);
-    this.#summaries = new SummaryLink(
-      { baseUrl, model, key: modelKey?.reveal() },
-      { clock: systemClock, log: log.of("server"), answer: (worded) => this.#coordinator.send(worded) },
-    );
+    this.#summaries = summaryLink(config, { clock: systemClock, log: this.#log, answer: (worded) => this.#coordinator.send(worded) });
     this.#forwarder = new ReplayForwarder({
       clock: systemClock,
       ports: this.#lanes,

@@ -21,6 +21,7 @@ import { overload } from "./overload.mjs";
 import { patterns } from "./patterns.mjs";
 import { pillars } from "./pillars.mjs";
 import { hundredThousandSeries, tenSamplesASeries, tenThousandSeries } from "./remote-write-throughput.mjs";
+import { rootCauses } from "./root-causes.mjs";
 import { singleRecords } from "./single-records.mjs";
 import { watchdog } from "./watchdog.mjs";
 import { watchdogServices } from "./watchdog-services.mjs";
@@ -58,6 +59,7 @@ export const OTHER_ROWS = [
   watchdog,
   pillars,
   patterns,
+  rootCauses,
   oddBodies,
   neighbours,
   deadLetters,

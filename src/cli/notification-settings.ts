@@ -87,7 +87,7 @@ function namedOf(setting: string, text: string | undefined): readonly NamedSecre
 }
 
 /** The value may be a secret: the message does not show it. */
-export function checkUrl(setting: string, text: string, protocols: readonly string[], which = ""): URL {
+function checkUrl(setting: string, text: string, protocols: readonly string[], which = ""): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url !== undefined && protocols.includes(url.protocol) && url.hostname !== "") return url;
   throw new ConfigError(`${setting}${which} is no URL with ${protocols.map((name) => `${name}//`).join(" or ")}`);

@@ -1,6 +1,8 @@
 // Words summaries for the coordinator by a language model that the operator has named; what goes wrong is logged once a minute, and costs the words alone.
 import { SummaryModel } from "../../adapters/http-client/summary-model.ts";
 import type { Clock } from "../../adapters/runtime/clock.ts";
+import { ConfigError } from "../../core/config/config-error.ts";
+import type { Config } from "../../core/config/load-config.ts";
 import type { SummaryWanted, SummaryWorded } from "../../core/protocol/summary-wording.ts";
 import type { Log } from "../../core/telemetry/log-event.ts";
 
@@ -11,6 +13,16 @@ export interface SummaryLinkDependencies {
 }
 
 const LOGGED_MS = 60_000;
+
+/** The link by the settings; throws ConfigError where LLM_BASE_URL is no URL. */
+export function summaryLink(
+  { LLM_BASE_URL: baseUrl, LLM_MODEL: model, LLM_API_KEY: key }: Pick<Config, "LLM_BASE_URL" | "LLM_MODEL" | "LLM_API_KEY">,
+  dependencies: SummaryLinkDependencies,
+): SummaryLink {
+  if (baseUrl !== "" && !/^https?:\/\/./.test(baseUrl))
+    throw new ConfigError("LLM_BASE_URL must be a URL that begins with http:// or https://");
+  return new SummaryLink({ baseUrl, model, key: key?.reveal() }, dependencies);
+}
 
 export class SummaryLink {
   readonly #dependencies: SummaryLinkDependencies;

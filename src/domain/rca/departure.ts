@@ -67,14 +67,11 @@ export function departureOf({ width, past, pastLeads, now, nowLead }: SeriesWind
     const byChange = Number.isNaN(ofChange) ? byLevel : (ofChange - changeScale.mean) / changeScale.spread;
     return Number.isNaN(byLevel) ? 0 : Math.max(0, Math.min(byLevel, byChange));
   };
-  return {
-    mean,
-    sd: scale,
-    ...placesOf(now, mean),
-    novelty: noveltyOf(level, change),
-    shift: Math.max(-Z_MAX, Math.min(Z_MAX, (momentsOf(now).mean - mean) / scale)),
-    past: levels.map((value, i) => noveltyOf(value, changes[i]!)),
-  };
+  const usual = new Float32Array(windows);
+  for (let i = 0; i < windows; i++) usual[i] = noveltyOf(levels[i]!, changes[i]!);
+  const { peak, peakAt, onsetAt } = placesOf(now, mean);
+  const shift = Math.max(-Z_MAX, Math.min(Z_MAX, (momentsOf(now).mean - mean) / scale));
+  return { mean, sd: scale, peak, peakAt, onsetAt, novelty: noveltyOf(level, change), shift, past: usual };
 }
 
 function momentsOf(values: Float64Array): { mean: number; sd: number; count: number } {
@@ -104,19 +101,21 @@ function peakOf(values: Float64Array, from: number, width: number, centre: numbe
 }
 
 function spreadOf(peaks: Float32Array): { mean: number; spread: number } {
-  const { mean, sd, count } = momentsOf(Float64Array.from(peaks));
+  const { mean, sd, count } = momentsOf(new Float64Array(peaks));
   return count < WINDOWS_MIN ? { mean: USUAL_PEAK, spread: USUAL_SPREAD } : { mean, spread: Math.max(SPREAD_MIN, sd) };
 }
 
 function placesOf(now: Float64Array, mean: number): { peak: number; peakAt: number; onsetAt: number } {
   let peakAt = 0;
   let off = -1;
-  now.forEach((value, i) => {
-    if (Math.abs(value - mean) > off) {
-      off = Math.abs(value - mean);
+  for (let i = 0; i < now.length; i++) {
+    const away = Math.abs(now[i]! - mean);
+    if (away > off) {
+      off = away;
       peakAt = i;
     }
-  });
-  const onsetAt = now.findIndex((value) => Math.abs(value - mean) >= off / 2);
-  return { peak: now[peakAt]!, peakAt, onsetAt: Math.max(0, onsetAt) };
+  }
+  let onsetAt = 0;
+  while (onsetAt < peakAt && !(Math.abs(now[onsetAt]! - mean) >= off / 2)) onsetAt++;
+  return { peak: now[peakAt]!, peakAt, onsetAt };
 }

@@ -8,7 +8,8 @@ const NUMBERS = 9;
 /** Adds a series to what is packed. */
 export function packSeries({ departure, onsetMs }: Pick<SeriesEvidence, "departure" | "onsetMs">, numbers: number[]): void {
   const { mean, sd, peak, peakAt, onsetAt, novelty, shift, past } = departure;
-  numbers.push(mean, sd, peak, peakAt, onsetAt, novelty, shift, onsetMs, past.length, ...past);
+  numbers.push(mean, sd, peak, peakAt, onsetAt, novelty, shift, onsetMs, past.length);
+  for (let i = 0; i < past.length; i++) numbers.push(past[i]!);
 }
 
 /** The name of a series as it is packed. */
@@ -21,11 +22,13 @@ export function unpackSeries(names: readonly string[], numbers: Float64Array): S
   let at = 0;
   return names.map((name) => {
     const [serviceId, metricName, instance, peer] = JSON.parse(name) as [string, string, string | null, string | null];
-    const [mean, sd, peak, peakAt, onsetAt, novelty, shift, onsetMs, windows] = numbers.subarray(at, at + NUMBERS) as unknown as number[];
+    const windows = numbers[at + 8];
     if (windows === undefined) throw new Error("packed evidence has more names than numbers");
-    const past = Float32Array.from(numbers.subarray(at + NUMBERS, at + NUMBERS + windows));
+    const past = new Float32Array(numbers.subarray(at + NUMBERS, at + NUMBERS + windows));
+    const [mean, sd, peak] = [numbers[at]!, numbers[at + 1]!, numbers[at + 2]!];
+    const [peakAt, onsetAt, novelty, shift] = [numbers[at + 3]!, numbers[at + 4]!, numbers[at + 5]!, numbers[at + 6]!];
+    const onsetMs = numbers[at + 7]!;
     at += NUMBERS + windows;
-    const departure = { mean: mean!, sd: sd!, peak: peak!, peakAt: peakAt!, onsetAt: onsetAt!, novelty: novelty!, shift: shift!, past };
-    return { serviceId, metricName, instance, peer, departure, onsetMs: onsetMs! };
+    return { serviceId, metricName, instance, peer, departure: { mean, sd, peak, peakAt, onsetAt, novelty, shift, past }, onsetMs };
   });
 }

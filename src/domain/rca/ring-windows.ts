@@ -14,7 +14,7 @@ export interface RingWindows {
   readonly start: number;
 }
 
-/** Cuts `count` values, oldest first; undefined where there is nothing since the onset or too little before it. */
+/** Cuts `count` values, oldest first, into views of them; undefined where there is nothing since the onset or too little before it. */
 export function ringWindows(
   times: ArrayLike<number>,
   values: Float64Array,
@@ -35,12 +35,14 @@ export function ringWindows(
   if (width < 1) return undefined;
   const windows = Math.min(PAST_WINDOWS_MAX, Math.floor(start / width));
   const from = start - windows * width;
+  const pastLeads = new Float64Array(windows);
+  for (let i = 0; i < windows; i++) pastLeads[i] = from + i * width === 0 ? Number.NaN : values[from + i * width - 1]!;
   return {
     windows: {
       width,
-      past: values.slice(from, start),
-      pastLeads: Float64Array.from({ length: windows }, (_, i) => values[from + i * width - 1] ?? Number.NaN),
-      now: values.slice(start, start + width),
+      past: values.subarray(from, start),
+      pastLeads,
+      now: values.subarray(start, start + width),
       nowLead: values[start - 1] ?? Number.NaN,
     },
     start,

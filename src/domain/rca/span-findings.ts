@@ -49,15 +49,17 @@ export function spanFindings(evidence: Pick<IncidentEvidence, "operations" | "ca
   ].sort((a, b) => b.strength - a.strength);
 }
 
-/** How many of a service's operations became slower. */
+/** How many of a service's operations became slower, of those that are known by name. */
 export function slowOperations(
   findings: readonly SpanFinding[],
   operations: readonly OperationEvidence[],
   serviceId: string,
 ): SlowOperations {
-  const known = operations.filter((operation) => operation.serviceId === serviceId && operation.now.spans >= SPANS_MIN).length;
+  const known = operations.filter(
+    (operation) => operation.serviceId === serviceId && operation.operation !== "" && operation.now.spans >= SPANS_MIN,
+  ).length;
   const slow = findings.filter(
-    (finding) => finding.serviceId === serviceId && finding.kind === "self_time" && finding.strength >= SPANS_MIN,
+    (finding) => finding.serviceId === serviceId && finding.kind === "self_time" && finding.subject !== "" && finding.strength >= SPANS_MIN,
   ).length;
   return { slow, known };
 }

@@ -16,5 +16,6 @@ export class AnalysisBook {
 
   load(): void {
     this.reports.load();
+    this.memory.load();
   }
 }

@@ -16,6 +16,7 @@ import type {
   SeriesEvidence,
 } from "../../../domain/rca/evidence.ts";
 import { unpackSeries } from "../../../domain/rca/evidence-packing.ts";
+import { selfTimes } from "../../../domain/rca/self-times.ts";
 import type { GraphCall } from "../../../domain/topology/blast-radius.ts";
 import { joinedWith } from "../../../domain/topology/reach.ts";
 import { readCalls } from "../calls/stored-calls.ts";
@@ -140,7 +141,7 @@ export class EvidenceGathering {
       lines: lines.sort(
         (a, b) => compareTexts(a.serviceId, b.serviceId) || compareTexts(a.template, b.template) || a.severity - b.severity,
       ),
-      operations: operations.sort((a, b) => compareTexts(a.serviceId, b.serviceId)),
+      operations: [...operations, ...ownTimes(calls, series, wanted)].sort((a, b) => compareTexts(a.serviceId, b.serviceId)),
       calls: calls.map((call) => callEvidence(call, onsetMs, untilMs)),
       edges: edges.map((edge) => edge),
       changes: this.#dependencies.changes(tenant),
@@ -205,6 +206,20 @@ function sortedSeries(series: SeriesEvidence[]): SeriesEvidence[] {
 
 function compareTexts(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** As many windows as lines and requests have. */
+const SELF_WINDOWS = 10;
+
+/** Self times of services; not of those that measure calls to peers outside, since what they wait for these is in no call that is known. */
+function ownTimes(
+  calls: readonly CallMinutes[],
+  series: readonly SeriesEvidence[],
+  { onsetMs, untilMs }: EvidenceWanted,
+): OperationEvidence[] {
+  const waiting = new Set(series.filter(({ peer }) => peer !== null).map(({ serviceId }) => serviceId));
+  const minutes = { onset: Math.floor(onsetMs / MINUTE_MS), until: Math.floor(untilMs / MINUTE_MS), past: SELF_WINDOWS };
+  return selfTimes(calls, minutes).filter(({ serviceId }) => !waiting.has(serviceId));
 }
 
 const NO_TIME = { meanMs: 0, log: 0, spread: 0 };

@@ -3,7 +3,7 @@
 import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import { hash128 } from "../../../core/base/hash128.ts";
 import { REMEMBERED_INCIDENTS_PER_TENANT_MAX } from "../../../core/config/analysis-limits.ts";
-import { KeyBuilder, prefixEnd } from "../../../domain/codec/key.ts";
+import { KeyBuilder } from "../../../domain/codec/key.ts";
 import type { RootCauseCategory } from "../../../domain/rca/category.ts";
 import { SimilarIncidents } from "../../../domain/rca/similar.ts";
 import { scan } from "../state/scan.ts";
@@ -53,16 +53,24 @@ const INCIDENT = new StoredForm<RememberedIncident>("incident_memory", {
   resolution: nullable(object<Resolution>({ id: text, serviceId: text, text, by: text, minutes: number, tags: list(text), atMs: number })),
 });
 
+/** What of an incident is in memory, about 250 bytes: the rest is read from its row, or follows from its id. */
+export type IncidentEntry = Omit<RememberedIncident, "reportId" | "signature">;
+
 /** One that is like another. */
 export interface SimilarMatch {
-  readonly incident: RememberedIncident;
+  readonly incident: IncidentEntry;
   readonly similarity: number;
   readonly why: readonly string[];
 }
 
+/** Beyond, names are kept anew. */
+const NAMES_MAX = 20_000;
+
 interface TenantMemory {
-  readonly incidents: RememberedIncident[];
+  readonly incidents: IncidentEntry[];
   readonly places: Map<string, number>;
+  /** Names that many incidents have in common, each once. */
+  readonly names: Map<string, string>;
   readonly similar: SimilarIncidents;
 }
 
@@ -73,21 +81,25 @@ export function knowledgeIdOf(tenant: string, incidentId: string): string {
 
 export class IncidentMemory {
   readonly #store: KeyValueStore;
-  /** Read at the first question of a tenant. */
   readonly #tenants = new Map<string, TenantMemory>();
 
   constructor(store: KeyValueStore) {
     this.#store = store;
   }
 
-  /** The incident that an anomaly began. */
-  find(tenant: string, incidentId: string): RememberedIncident | undefined {
-    const memory = this.#of(tenant);
-    const place = memory.places.get(incidentId);
-    return place === undefined ? undefined : memory.incidents[place];
+  /** Reads the store; to be called once. 100,000 incidents take about a second. */
+  load(): void {
+    for (const { value } of scan(this.#store, "incident_memory")) this.put(INCIDENT.decode(value));
   }
 
-  all(tenant: string): readonly RememberedIncident[] {
+  /** The incident that an anomaly began. */
+  find(tenant: string, incidentId: string): RememberedIncident | undefined {
+    if (!this.#of(tenant).places.has(incidentId)) return undefined;
+    const value = this.#store.get("incident_memory", keyOf({ tenant, incidentId }));
+    return value === undefined ? undefined : INCIDENT.decode(value);
+  }
+
+  all(tenant: string): readonly IncidentEntry[] {
     return this.#of(tenant).incidents;
   }
 
@@ -107,7 +119,7 @@ export class IncidentMemory {
     const place = memory.places.get(incident.incidentId) ?? this.#placeFor(memory);
     const replaced = memory.incidents[place];
     if (replaced !== undefined) memory.places.delete(replaced.incidentId);
-    memory.incidents[place] = incident;
+    memory.incidents[place] = entryOf(incident, memory.names);
     memory.places.set(incident.incidentId, place);
     const signature = unpackSignature(incident.signature);
     if (place === memory.similar.size) memory.similar.add(signature);
@@ -131,10 +143,8 @@ export class IncidentMemory {
   #of(tenant: string): TenantMemory {
     const known = this.#tenants.get(tenant);
     if (known !== undefined) return known;
-    const memory: TenantMemory = { incidents: [], places: new Map(), similar: new SimilarIncidents() };
+    const memory: TenantMemory = { incidents: [], places: new Map(), names: new Map(), similar: new SimilarIncidents() };
     this.#tenants.set(tenant, memory);
-    const from = new KeyBuilder().text(tenant).finish();
-    for (const { value } of scan(this.#store, "incident_memory", from, prefixEnd(from))) this.put(INCIDENT.decode(value));
     return memory;
   }
 
@@ -144,11 +154,35 @@ export class IncidentMemory {
   }
 
   /** The oldest without a resolution, else the oldest. */
-  #leastNeeded({ incidents }: TenantMemory): RememberedIncident {
-    const older = (a: RememberedIncident, b: RememberedIncident) => (b.atMs < a.atMs ? b : a);
+  #leastNeeded({ incidents }: TenantMemory): IncidentEntry {
+    const older = (a: IncidentEntry, b: IncidentEntry) => (b.atMs < a.atMs ? b : a);
     const bare = incidents.filter(({ resolution }) => resolution === null);
     return (bare.length > 0 ? bare : incidents).reduce(older);
   }
+}
+
+function entryOf(
+  { tenant, environment, incidentId, serviceId, category, atMs, enough, affected, resolution }: RememberedIncident,
+  names: Map<string, string>,
+): IncidentEntry {
+  const shared = (name: string) => {
+    const known = names.get(name);
+    if (known !== undefined) return known;
+    if (names.size >= NAMES_MAX) names.clear();
+    names.set(name, name);
+    return name;
+  };
+  return {
+    tenant: shared(tenant),
+    environment: shared(environment),
+    incidentId,
+    serviceId: shared(serviceId),
+    category,
+    atMs,
+    enough,
+    affected: affected.map(shared),
+    resolution,
+  };
 }
 
 function keyOf({ tenant, incidentId }: Pick<RememberedIncident, "tenant" | "incidentId">): Uint8Array {

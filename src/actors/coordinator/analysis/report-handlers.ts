@@ -6,7 +6,7 @@ import { unknownAnomaly } from "../anomalies/anomaly-handlers.ts";
 import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
 import { timeRange } from "../queries/time-range.ts";
 import type { ReportFilter } from "./report-book.ts";
-import { unpackSignature } from "./report-row.ts";
+import { reportIdOf, unpackSignature } from "./report-row.ts";
 import { reportView, resolutionView } from "./report-view.ts";
 
 const SIMILAR = 5;
@@ -40,8 +40,9 @@ export function similarReports({ state }: QueryContext, { principal, query }: Qu
   }
   const nearest = memory.nearest(tenant, incident.environment, unpackSignature(incident.signature), SIMILAR, incident.incidentId);
   const views = nearest.map(({ incident: other, similarity, why }) => {
-    const stored = reports.find(tenant, other.reportId);
-    const known = { report_id: other.reportId, incident_id: other.incidentId, service_id: other.serviceId, category: other.category };
+    const reportId = reportIdOf(tenant, other.incidentId);
+    const stored = reports.find(tenant, reportId);
+    const known = { report_id: reportId, incident_id: other.incidentId, service_id: other.serviceId, category: other.category };
     return { ...(stored === undefined ? known : reportView(stored)), similarity, why, resolution: resolutionView(other.resolution) };
   });
   return done({ anomaly_id: anomalyId, reports: views });
@@ -53,9 +54,9 @@ export async function scorecard({ state, yieldTurn }: QueryContext, { principal 
   const scored: ScoredRevision[] = [];
   const last: ScoredRevision[] = [];
   let looked = 0;
-  for (const { reportId, resolution } of state.analyses.memory.all(tenant)) {
+  for (const { incidentId, resolution } of state.analyses.memory.all(tenant)) {
     if (resolution === null) continue;
-    const report = state.analyses.reports.find(tenant, reportId);
+    const report = state.analyses.reports.find(tenant, reportIdOf(tenant, incidentId));
     if (report === undefined) continue;
     const revisions = report.revisions.map((note) => ({ ...note, cause: resolution.serviceId }));
     scored.push(...revisions);

@@ -1,0 +1,67 @@
+// Time that services spend by themselves, from the calls between them alone: what callers wait for a service, less what it waits for those that it calls. Of a
+// service that nobody calls there is none. Calls that run beside each other are subtracted in full, so that a self time is at the least what is told here.
+import type { OperationEvidence, OperationWindow } from "./evidence.ts";
+
+/** Sums of the calls between two services in one minute. */
+export interface CallSums {
+  readonly calls: number;
+  readonly microseconds: number;
+}
+
+/** Calls of one caller and callee by minute since 1970. */
+export interface MinuteCalls {
+  readonly caller: string;
+  readonly callee: string;
+  readonly minutes: ReadonlyMap<number, CallSums>;
+}
+
+/** Minutes that are looked at: windows before the onset, and from its minute on. */
+export interface SelfTimeMinutes {
+  readonly onset: number;
+  readonly until: number;
+  /** Windows of one minute before the onset. */
+  readonly past: number;
+}
+
+/** One operation without a name for each service that is called. */
+export function selfTimes(calls: readonly MinuteCalls[], { onset, until, past }: SelfTimeMinutes): OperationEvidence[] {
+  const incoming = groupedBy(calls, ({ callee }) => callee);
+  const outgoing = groupedBy(calls, ({ caller }) => caller);
+  return [...incoming].map(([serviceId, received]) => {
+    const sent = outgoing.get(serviceId) ?? [];
+    const windowOf = (from: number, to: number): OperationWindow => {
+      const asked = sumsOf(received, from, to);
+      const waitedUs = sumsOf(sent, from, to).microseconds;
+      const meanMs = asked.calls === 0 ? 0 : Math.max(0, asked.microseconds - waitedUs) / 1_000 / asked.calls;
+      return { spans: asked.calls, errors: 0, self: { meanMs, log: Math.log1p(meanMs), spread: 0 } };
+    };
+    const windows = Array.from({ length: past }, (_, i) => windowOf(onset - past + i, onset - past + i));
+    return { serviceId, operation: "", isEntry: false, past: windows, now: windowOf(onset, until) };
+  });
+}
+
+function groupedBy(calls: readonly MinuteCalls[], keyOf: (call: MinuteCalls) => string): Map<string, MinuteCalls[]> {
+  const groups = new Map<string, MinuteCalls[]>();
+  for (const call of calls) {
+    if (call.caller === call.callee) continue;
+    const key = keyOf(call);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [call]);
+    else group.push(call);
+  }
+  return groups;
+}
+
+function sumsOf(calls: readonly MinuteCalls[], from: number, to: number): CallSums {
+  let count = 0;
+  let microseconds = 0;
+  for (const { minutes } of calls) {
+    for (let minute = from; minute <= to; minute++) {
+      const of = minutes.get(minute);
+      if (of === undefined) continue;
+      count += of.calls;
+      microseconds += of.microseconds;
+    }
+  }
+  return { calls: count, microseconds };
+}
