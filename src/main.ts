@@ -27,7 +27,7 @@ import { RefusalQueue } from "./actors/front/tenants/refusal-queue.ts";
 import { TenantGate } from "./actors/front/tenants/tenant-gate.ts";
 import { Vitals } from "./actors/front/vitals.ts";
 import { WebFiles } from "./actors/front/web-files.ts";
-import { type NotifierThread, startNotifier } from "./actors/notifier/notifier-thread.ts";
+import { NotifierStart } from "./actors/notifier/notifier-thread.ts";
 import { readSettingFile } from "./adapters/credentials/setting-file.ts";
 import { createHttpServer } from "./adapters/http/http-engine.ts";
 import type { HttpHandler, HttpHeaders, HttpRequest, HttpServer, RefusalCode } from "./adapters/http/http-server.ts";
@@ -65,7 +65,6 @@ import { engineOf } from "./domain/placement/partition.ts";
 const VERSION = (JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string }).version;
 
 const HOUR_MS = 3600 * 1000;
-
 /** Reads the settings as they are now; main sets it once it knows the file. */
 let readConfig: () => Config;
 
@@ -96,7 +95,7 @@ class Server {
   readonly #heartbeat: Heartbeat;
   readonly #coordinator: CoordinatorThread;
   readonly #notification: NotificationSettings;
-  readonly #notifier: NotifierThread | undefined;
+  readonly #notifier: NotifierStart;
   readonly #logFlaws: LogFlaws;
   readonly #queries: QueryLink;
   readonly #summaries: SummaryLink;
@@ -143,7 +142,7 @@ class Server {
     this.#bodyPorts = this.#engines.views.map((memory) => new BodyPort(memory, () => ++this.#admissions));
     this.#notification = readNotification(config);
     this.#coordinator = this.#startCoordinator(found);
-    this.#notifier = startNotifier(this.#notification, (port) => this.#coordinator.sendNotifier(port), log.of("notifier"));
+    this.#notifier = new NotifierStart(this.#notification, (port) => this.#coordinator.sendNotifier(port), log.of("notifier"));
     this.#queries = new QueryLink((command) => this.#coordinator.send(command), this.#shares);
     const { LLM_BASE_URL: baseUrl, LLM_MODEL: model, LLM_API_KEY: modelKey } = config;
     if (baseUrl !== "") checkUrl("LLM_BASE_URL", baseUrl, ["http:", "https:"]);
@@ -234,6 +233,7 @@ class Server {
       access: ({ changes }) => this.#takeAccess(changes),
       "event-chunks": ({ chunks }) => this.#streams.push(chunks),
       "summary-wanted": (wanted) => void this.#summaries.word(wanted),
+      "notifier-wanted": () => this.#notifier.want(),
       "cycle-completed": ({ cycles }) => this.#heartbeat.cycleCompleted(cycles),
       log: (event) => this.#processLog.take(event),
     };
@@ -438,8 +438,8 @@ class Server {
   /** Once the logs have been read by all. */
   #tellLogFlaws(): void {
     const { faults, warning, tornBytes } = this.#logFlaws.findings(damagedDirectory(this.#config.DATA_DIR));
-    if (tornBytes > 0)
-      this.#log("warn", `${tornBytes} bytes that end a log are no whole block: a kill broke a write off, or the file was cut`);
+    const torn = `${tornBytes} bytes that end a log are no whole block: a kill broke a write off, or the file was cut`;
+    if (tornBytes > 0) this.#log("warn", torn);
     if (warning !== null) this.#log("error", warning);
     for (const fault of faults) this.#coordinator.send({ type: "data-fault", fault });
   }
@@ -454,7 +454,7 @@ class Server {
     this.#heartbeat.close();
     await Promise.all(this.#servers.map((server) => server.drain(DRAIN_MS_MAX)));
     this.#stopping = true;
-    await Promise.all([this.#notifier?.stop(), this.#summaries.close()]);
+    await Promise.all([this.#notifier.stop(), this.#summaries.close()]);
     await this.#engines.stop();
     await this.#coordinator.stop();
     await Promise.all([this.#engines.ended(), this.#coordinator.ended]);

@@ -6,6 +6,7 @@ import { OTLP_LOGS, OTLP_METRICS, OTLP_SPANS, REFUSED_METRICS, SERVICE } from ".
 import type { ContractDriver } from "./contract-driver.ts";
 import { HOLDING_CALLS } from "./contract-holding-calls.ts";
 import { ROUTING_CALLS } from "./contract-routing-calls.ts";
+import { WEBHOOK_CALLS } from "./contract-webhook-calls.ts";
 import { encodeBody } from "./remote-write-body.ts";
 
 type Calls = Readonly<Record<string, (driver: ContractDriver) => Promise<void>>>;
@@ -382,6 +383,7 @@ const MAP_CALLS: typeof CALLS = {
   },
   ...HOLDING_CALLS,
   ...ROUTING_CALLS,
+  ...WEBHOOK_CALLS,
   ...ANALYSIS_CALLS,
   alertLedger: async ({ call }) => {
     await call("alertLedger", 200, { query: { service_id: SERVICE } });

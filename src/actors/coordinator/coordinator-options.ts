@@ -75,4 +75,6 @@ export interface CoordinatorDependencies
   wake?(): void;
   /** Trains a service's model in another thread; where it is not given none is trained. */
   train?(input: TrainingInput): Promise<TrainingResult>;
+  /** Why a URL of a tenant may not be asked for; where it is not given names are not resolved. */
+  forbiddenTarget?(url: string): Promise<string | null>;
 }

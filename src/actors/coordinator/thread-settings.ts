@@ -31,6 +31,7 @@ export function coordinatorSettings(
     saturationEnabled: config.SATURATION_DETECTOR_ENABLED === "true",
     timeZone: config.DETECTION_TIMEZONE,
     wordsSummaries: config.LLM_BASE_URL !== "",
+    allowsPrivate: config.WEBHOOK_ALLOW_PRIVATE === "true",
     notification: { routing: { destinations, defaultChannels }, publicUrl, hints },
   };
 }
