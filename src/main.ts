@@ -10,6 +10,7 @@ import type { EngineOptions } from "./actors/engine/engine-options.ts";
 import { AccessControl } from "./actors/front/access/access-control.ts";
 import { CredentialDirectory } from "./actors/front/access/credential-directory.ts";
 import { BodyPort } from "./actors/front/body-port.ts";
+import { COMMON_HEADERS } from "./actors/front/common-headers.ts";
 import { EventStreams, KEEP_ALIVE_MS } from "./actors/front/event-streams.ts";
 import { Front } from "./actors/front/front.ts";
 import { Heartbeat } from "./actors/front/heartbeat.ts";
@@ -30,7 +31,7 @@ import { WebFiles } from "./actors/front/web-files.ts";
 import { NotifierStart } from "./actors/notifier/notifier-thread.ts";
 import { readSettingFile } from "./adapters/credentials/setting-file.ts";
 import { createHttpServer } from "./adapters/http/http-engine.ts";
-import type { HttpHandler, HttpHeaders, HttpRequest, HttpServer, RefusalCode } from "./adapters/http/http-server.ts";
+import type { HttpHandler, HttpRequest, HttpServer, RefusalCode } from "./adapters/http/http-server.ts";
 import { damagedDirectory } from "./adapters/log/damaged-bytes.ts";
 import { logDirectory, type Meta, noteStores } from "./adapters/log/meta-file.ts";
 import { type ActorFailure, type ActorStart, ActorThread } from "./adapters/runtime/actor-thread.ts";
@@ -67,12 +68,6 @@ const VERSION = (JSON.parse(readFileSync(new URL("../package.json", import.meta.
 const HOUR_MS = 3600 * 1000;
 /** Reads the settings as they are now; main sets it once it knows the file. */
 let readConfig: () => Config;
-
-/** Nothing that the server says is to be taken for another kind of file, or kept by a cache. */
-const COMMON_HEADERS: HttpHeaders = [
-  ["X-Content-Type-Options", "nosniff"],
-  ["Cache-Control", "no-store"],
-];
 
 /** Everything that runs. */
 class Server {

@@ -222,10 +222,7 @@ export const PROBES: Readonly<Record<string, Probe>> = {
   webhook: byId("name", ({ webhookName }) => webhookName),
   changeWebhook: byId("name", ({ webhookName }) => webhookName, { name: "theirs-2", url: "https://example.com/" }),
   deleteWebhook: byId("name", ({ webhookName }) => webhookName),
-  webhookDeliveries: ({ webhookName, tokens }) => [
-    { path: { name: webhookName }, statuses: [404] },
-    { path: { name: "theirs" }, query: { limit: "1", page_token: tokens.get("webhooks") as string }, statuses: [400] },
-  ],
+  webhookDeliveries: byId("name", ({ webhookName }) => webhookName),
   alertLedger: () => [
     { query: { service_id: SERVICE }, statuses: [200] },
     { query: { service_id: SERVICE, metric_name: METRIC, at: new Date().toISOString() }, statuses: [200] },

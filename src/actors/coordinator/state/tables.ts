@@ -91,7 +91,6 @@ export const CONTROL_TABLES = [
   "webhooks",
   "webhook_deliveries",
   "webhook_outbox",
-
   "secrets",
 ] as const;
 /** Tables of the environment `series`. */
