@@ -10,6 +10,7 @@ import type { EngineOptions } from "./actors/engine/engine-options.ts";
 import { AccessControl } from "./actors/front/access/access-control.ts";
 import { CredentialDirectory } from "./actors/front/access/credential-directory.ts";
 import { BodyPort } from "./actors/front/body-port.ts";
+import { COMMON_HEADERS } from "./actors/front/common-headers.ts";
 import { EventStreams, KEEP_ALIVE_MS } from "./actors/front/event-streams.ts";
 import { Front } from "./actors/front/front.ts";
 import { Heartbeat } from "./actors/front/heartbeat.ts";
@@ -27,10 +28,10 @@ import { RefusalQueue } from "./actors/front/tenants/refusal-queue.ts";
 import { TenantGate } from "./actors/front/tenants/tenant-gate.ts";
 import { Vitals } from "./actors/front/vitals.ts";
 import { WebFiles } from "./actors/front/web-files.ts";
-import { type NotifierThread, startNotifier } from "./actors/notifier/notifier-thread.ts";
+import { NotifierStart } from "./actors/notifier/notifier-thread.ts";
 import { readSettingFile } from "./adapters/credentials/setting-file.ts";
 import { createHttpServer } from "./adapters/http/http-engine.ts";
-import type { HttpHandler, HttpHeaders, HttpRequest, HttpServer, RefusalCode } from "./adapters/http/http-server.ts";
+import type { HttpHandler, HttpRequest, HttpServer, RefusalCode } from "./adapters/http/http-server.ts";
 import { damagedDirectory } from "./adapters/log/damaged-bytes.ts";
 import { logDirectory, type Meta, noteStores } from "./adapters/log/meta-file.ts";
 import { type ActorFailure, type ActorStart, ActorThread } from "./adapters/runtime/actor-thread.ts";
@@ -65,15 +66,8 @@ import { engineOf } from "./domain/placement/partition.ts";
 const VERSION = (JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string }).version;
 
 const HOUR_MS = 3600 * 1000;
-
 /** Reads the settings as they are now; main sets it once it knows the file. */
 let readConfig: () => Config;
-
-/** Nothing that the server says is to be taken for another kind of file, or kept by a cache. */
-const COMMON_HEADERS: HttpHeaders = [
-  ["X-Content-Type-Options", "nosniff"],
-  ["Cache-Control", "no-store"],
-];
 
 /** Everything that runs. */
 class Server {
@@ -96,7 +90,7 @@ class Server {
   readonly #heartbeat: Heartbeat;
   readonly #coordinator: CoordinatorThread;
   readonly #notification: NotificationSettings;
-  readonly #notifier: NotifierThread | undefined;
+  readonly #notifier: NotifierStart;
   readonly #logFlaws: LogFlaws;
   readonly #queries: QueryLink;
   readonly #summaries: SummaryLink;
@@ -143,7 +137,7 @@ class Server {
     this.#bodyPorts = this.#engines.views.map((memory) => new BodyPort(memory, () => ++this.#admissions));
     this.#notification = readNotification(config);
     this.#coordinator = this.#startCoordinator(found);
-    this.#notifier = startNotifier(this.#notification, (port) => this.#coordinator.sendNotifier(port), log.of("notifier"));
+    this.#notifier = new NotifierStart(this.#notification, (port) => this.#coordinator.sendNotifier(port), log.of("notifier"));
     this.#queries = new QueryLink((command) => this.#coordinator.send(command), this.#shares);
     this.#summaries = summaryLink(config, { clock: systemClock, log: this.#log, answer: (worded) => this.#coordinator.send(worded) });
     this.#forwarder = new ReplayForwarder({
@@ -229,6 +223,7 @@ class Server {
       access: ({ changes }) => this.#takeAccess(changes),
       "event-chunks": ({ chunks }) => this.#streams.push(chunks),
       "summary-wanted": (wanted) => void this.#summaries.word(wanted),
+      "notifier-wanted": () => this.#notifier.want(),
       "cycle-completed": ({ cycles }) => this.#heartbeat.cycleCompleted(cycles),
       log: (event) => this.#processLog.take(event),
     };
@@ -433,8 +428,8 @@ class Server {
   /** Once the logs have been read by all. */
   #tellLogFlaws(): void {
     const { faults, warning, tornBytes } = this.#logFlaws.findings(damagedDirectory(this.#config.DATA_DIR));
-    if (tornBytes > 0)
-      this.#log("warn", `${tornBytes} bytes that end a log are no whole block: a kill broke a write off, or the file was cut`);
+    const torn = `${tornBytes} bytes that end a log are no whole block: a kill broke a write off, or the file was cut`;
+    if (tornBytes > 0) this.#log("warn", torn);
     if (warning !== null) this.#log("error", warning);
     for (const fault of faults) this.#coordinator.send({ type: "data-fault", fault });
   }
@@ -449,7 +444,7 @@ class Server {
     this.#heartbeat.close();
     await Promise.all(this.#servers.map((server) => server.drain(DRAIN_MS_MAX)));
     this.#stopping = true;
-    await Promise.all([this.#notifier?.stop(), this.#summaries.close()]);
+    await Promise.all([this.#notifier.stop(), this.#summaries.close()]);
     await this.#engines.stop();
     await this.#coordinator.stop();
     await Promise.all([this.#engines.ended(), this.#coordinator.ended]);

@@ -22,6 +22,7 @@ import { SYSTEM_ENDPOINTS } from "./endpoints/system.ts";
 import { TELEMETRY_ENDPOINTS } from "./endpoints/telemetry.ts";
 import { TENANTS_ENDPOINTS } from "./endpoints/tenants.ts";
 import { WATCHDOG_SETTINGS_ENDPOINTS } from "./endpoints/watchdog-settings.ts";
+import { WEBHOOKS_ENDPOINTS } from "./endpoints/webhooks.ts";
 
 /** Endpoints that belong together; the tag of the OpenAPI document. */
 export interface EndpointGroup {
@@ -40,6 +41,7 @@ export const ENDPOINT_GROUPS = [
   { title: "Anomalies", about: "What was found.", endpoints: ANOMALIES_ENDPOINTS },
   { title: "Alerts", about: "What people are told of, and what they do about it.", endpoints: ALERTS_ENDPOINTS },
   { title: "Routing", about: "Which channels people are told through.", endpoints: ROUTING_ENDPOINTS },
+  { title: "Webhooks", about: "Events for other systems.", endpoints: WEBHOOKS_ENDPOINTS },
   { title: "Analysis", about: "Why it broke, what else breaks, and what helped before.", endpoints: ANALYSIS_ENDPOINTS },
   { title: "Prediction", about: "What comes next, what gets worse, and what leads to what.", endpoints: PREDICTION_ENDPOINTS },
   { title: "Coverage", about: "What detection looks at, and what it does not.", endpoints: COVERAGE_ENDPOINTS },

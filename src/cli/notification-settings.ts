@@ -22,6 +22,7 @@ export type NotificationConfig = Pick<
   | "EMAIL_DEFAULT_TO"
   | "EMAIL_ALLOWED_DOMAINS"
   | "NOTIFY_LIMITS"
+  | "WEBHOOK_ALLOW_PRIVATE"
   | "ROUTING_DEFAULT_CHANNELS"
   | "PUBLIC_URL"
 >;
@@ -30,6 +31,8 @@ export interface NotificationSettings {
   readonly destinations: DestinationSettings;
   readonly secrets: DestinationSecrets;
   readonly limits: NotifyLimits;
+  /** WEBHOOK_ALLOW_PRIVATE. */
+  readonly allowsPrivate: boolean;
   /** ROUTING_DEFAULT_CHANNELS; null where it is not set. */
   readonly defaultChannels: readonly string[] | null;
   /** Without a slash at its end; null where it is not set. */
@@ -71,6 +74,7 @@ export function readNotification(config: NotificationConfig): NotificationSettin
       oncall: oncallKey === undefined ? undefined : { baseUrl: config.ONCALL_BASE_URL, key: oncallKey },
     },
     limits: limitsOf(config.NOTIFY_LIMITS),
+    allowsPrivate: config.WEBHOOK_ALLOW_PRIVATE === "true",
     defaultChannels: defaultChannelsOf(config.ROUTING_DEFAULT_CHANNELS),
     publicUrl: config.PUBLIC_URL === "" ? null : config.PUBLIC_URL.replace(/\/+$/, ""),
     hints:

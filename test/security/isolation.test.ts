@@ -138,7 +138,8 @@ describe.each(ENGINES)("tenants over $kind", ({ kind, skipped }) => {
   async function takeLoot(): Promise<Loot> {
     const tokens = new Map<string, string>();
     for (const { name, path, query, access } of ALL) {
-      if (!("page_token" in query.shape) || !TENANT_ROLES.has(access) || VOLATILE.has(name) || EMPTY.has(name)) continue;
+      if (!("page_token" in query.shape) || path.includes("{") || !TENANT_ROLES.has(access) || VOLATILE.has(name) || EMPTY.has(name))
+        continue;
       const { token } = await firstRow(path, "", NEEDED[name]);
       const next = await client.get(target(path, {}, { ...NEEDED[name], limit: "1", page_token: token }), acme);
       expect([name, next.status]).toEqual([name, 200]); // good for its owner
@@ -158,6 +159,7 @@ describe.each(ENGINES)("tenants over $kind", ({ kind, skipped }) => {
       alertId: (await firstRow("/api/v1/alerts", "alerts")).row.alert_id as string,
       inhibitionId: (await firstRow("/api/v1/inhibitions", "inhibitions")).row.inhibition_id as string,
       ruleId: (await firstRow("/api/v1/routing/rules", "rules")).row.id as string,
+      webhookName: (await firstRow("/api/v1/webhooks", "webhooks")).row.name as string,
       jobId: await beginReplay(replaying, { ids: [deadLetterId] }),
       keyId: (await firstRow("/api/v1/apikeys", "keys")).row.key_id as string,
       userId: (await firstRow("/api/v1/users", "users")).row.user_id as string,

@@ -63,6 +63,10 @@ const OBJECTS: ReadonlyArray<readonly [endpoint: string, method: string, path: s
     return ["createRoutingRule", "POST", "/api/v1/routing/rules", body] as const;
   }),
   ...twice((i) => {
+    const body = { name: `held-${i}`, url: `https://example.com/${WORD}` };
+    return ["createWebhook", "POST", "/api/v1/webhooks", body] as const;
+  }),
+  ...twice((i) => {
     const body = { service_id: WORD, metric_name: `${WORD} ${i}`, z_threshold: 7 };
     return ["setWatchdogSettings", "PUT", "/api/v1/settings/watchdog", body] as const;
   }),

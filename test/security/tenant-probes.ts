@@ -12,6 +12,7 @@ export interface Loot {
   readonly deadLetterId: string;
   readonly inhibitionId: string;
   readonly ruleId: string;
+  readonly webhookName: string;
   readonly jobId: string;
   readonly keyId: string;
   readonly userId: string;
@@ -221,6 +222,14 @@ export const PROBES: Readonly<Record<string, Probe>> = {
     { body: { alert_id: alertId }, statuses: [404] },
     { body: { service_id: SERVICE }, statuses: [200] },
   ],
+  createWebhook: () => [{ body: { name: "theirs", url: "https://example.com/theirs" }, statuses: [201] }],
+  webhooks: ({ tokens }) => [{ statuses: [200] }, { query: { limit: "1", page_token: tokens.get("webhooks") as string }, statuses: [400] }],
+  testWebhook: ({ webhookName }) => [{ body: { webhook_name: webhookName }, statuses: [404] }],
+  webhookKey: everybodys,
+  webhook: byId("name", ({ webhookName }) => webhookName),
+  changeWebhook: byId("name", ({ webhookName }) => webhookName, { name: "theirs-2", url: "https://example.com/" }),
+  deleteWebhook: byId("name", ({ webhookName }) => webhookName),
+  webhookDeliveries: byId("name", ({ webhookName }) => webhookName),
   alertLedger: () => [
     { query: { service_id: SERVICE }, statuses: [200] },
     { query: { service_id: SERVICE, metric_name: METRIC, at: new Date().toISOString() }, statuses: [200] },

@@ -7,6 +7,7 @@ import type { ContractDriver } from "./contract-driver.ts";
 import { HOLDING_CALLS } from "./contract-holding-calls.ts";
 import { PREDICTION_CALLS } from "./contract-prediction-calls.ts";
 import { ROUTING_CALLS } from "./contract-routing-calls.ts";
+import { WEBHOOK_CALLS } from "./contract-webhook-calls.ts";
 import { encodeBody } from "./remote-write-body.ts";
 
 type Calls = Readonly<Record<string, (driver: ContractDriver) => Promise<void>>>;
@@ -383,6 +384,7 @@ const MAP_CALLS: typeof CALLS = {
   },
   ...HOLDING_CALLS,
   ...ROUTING_CALLS,
+  ...WEBHOOK_CALLS,
   ...ANALYSIS_CALLS,
   ...PREDICTION_CALLS,
   alertLedger: async ({ call }) => {

@@ -106,7 +106,7 @@ export class OutboxWorld {
   }
 
   #connect(): void {
-    const { outbox } = this.rig.coordinator;
+    const { outbox } = this.rig.coordinator.outbound;
     const attempts: Attempt[] = [];
     this.#attempts = attempts;
     const sender: Sender = {
@@ -192,14 +192,14 @@ export class OutboxWorld {
 
   #loseNotifier(): void {
     this.#cut();
-    this.rig.coordinator.outbox.disconnect();
+    this.rig.coordinator.outbound.outbox.disconnect();
     this.#connect();
   }
 
   async #kill(): Promise<void> {
     this.#cut();
-    this.rig.coordinator.outbox.disconnect();
-    this.rig.coordinator.outbox.stop();
+    this.rig.coordinator.outbound.outbox.disconnect();
+    this.rig.coordinator.outbound.outbox.stop();
     this.rig.control.kill();
     this.rig.series.kill();
     this.#underWay = Promise.resolve();

@@ -78,4 +78,6 @@ export interface CoordinatorDependencies
   train?(input: TrainingInput): Promise<TrainingResult>;
   /** Computes forecasts and causes in another thread; where it is not given, in this one. */
   compute?(computation: Computation): Promise<ComputationResult>;
+  /** Why a URL of a tenant may not be asked for; where it is not given names are not resolved. */
+  forbiddenTarget?(url: string): Promise<string | null>;
 }

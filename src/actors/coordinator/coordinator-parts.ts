@@ -11,6 +11,7 @@ import { liveSources } from "./alerts/live-sources.ts";
 import type { AnalysisRunner } from "./analysis/analysis-runner.ts";
 import type { EvidenceGathering } from "./analysis/evidence-gathering.ts";
 import { makeAnalysis } from "./analysis/make-analysis.ts";
+import type { RcaReport } from "./analysis/report-row.ts";
 import { SummaryWording } from "./analysis/summary-wording.ts";
 import { ControlCommitter } from "./commits/control-committer.ts";
 import { FrameCommits } from "./commits/frame-commits.ts";
@@ -23,7 +24,7 @@ import { retentionOptions } from "./loop/retention-options.ts";
 import type { Rounds } from "./loop/rounds.ts";
 import { StoreGuard } from "./loop/store-guard.ts";
 import { storedNotices } from "./loop/stored-notices.ts";
-import { Outbox } from "./notification/outbox.ts";
+import { Outbound } from "./outbound.ts";
 import { Vectorizer } from "./pillars/vectorizer.ts";
 import type { QueryContext } from "./queries/query-context.ts";
 import { QueryRunner } from "./queries/query-runner.ts";
@@ -49,24 +50,27 @@ export interface CoordinatorParts extends Omit<StoringParts, "shared">, Omit<Run
   readonly listeners: Listeners;
 }
 
+/** Parts that others tell of what they have done, and that are made after these. */
+interface LateParts {
+  readonly replay?: ReplayRunner;
+  readonly analysis?: AnalysisRunner;
+  readonly outbound?: Outbound;
+}
+
 /** Makes them. `turns` is asked for when the first of them has work, not before. */
 export function makeParts(options: CoordinatorOptions, dependencies: CoordinatorDependencies, turns: () => Turns): CoordinatorParts {
-  const late: { replay?: ReplayRunner; analysis?: AnalysisRunner } = {};
+  const late: LateParts = {};
   const { shared, ...storing } = storingParts(options, dependencies, late);
   const engines = new EngineClient(dependencies.engines);
   const { gathering, ...running } = runningParts(options, { ...shared, engines }, storing, turns);
-  Object.assign(late, { replay: running.replay, analysis: running.analysis });
+  Object.assign(late, { replay: running.replay, analysis: running.analysis, outbound: running.outbound });
   const listeners: Listeners = { otlp: { state: "closed", port: 0 }, alerts: { state: "closed", port: 0 } };
   const parts = { ...storing, ...running, listeners };
   const context = queryContext(options, dependencies, { ...parts, gathering, engines }, turns);
   return { ...parts, runner: new QueryRunner({ ...shared, context }) };
 }
 
-function storingParts(
-  options: CoordinatorOptions,
-  dependencies: CoordinatorDependencies,
-  late: { readonly replay?: ReplayRunner; readonly analysis?: AnalysisRunner },
-) {
+function storingParts(options: CoordinatorOptions, dependencies: CoordinatorDependencies, late: LateParts) {
   const { engines, controlStore, seriesStore, emit } = dependencies;
   const counters = new CoordinatorCounters(dependencies.counters);
   const state = new CommittedState(
@@ -89,6 +93,7 @@ function storingParts(
     pace: new CyclePace(options.watchdogIntervalMs ?? Number.POSITIVE_INFINITY),
     checkpointsStored: () => coldLoader.retry(),
     ...storedNotices(engines, state, log),
+    reportStored: (report: RcaReport) => late.outbound?.reportStored(report),
     analysisDue: (anomalies: readonly Anomaly[]) => late.analysis?.take(anomalies),
   };
   const { anomaliesMax = ANOMALIES_MAX, alertsMax = ALERTS_MAX, retentionMs, seriesRestMs = 0 } = options;
@@ -126,13 +131,14 @@ function runningParts(
     log: (msg) => emit({ type: "log", level: "warn", component: "coordinator", msg }),
     alertsMax: options.alertsMax ?? ALERTS_MAX,
   });
+  const outbound = new Outbound(options.notification, { ...shared, edit });
   const cycleCompleted = (cycles: number) => emit({ type: "cycle-completed", cycles });
   return {
     gathering,
     analysis,
     wording: new SummaryWording({ isOn: options.wordsSummaries === true, counters: shared.counters, emit }),
-    replay: new ReplayRunner({ ...shared, control, replays: state.replays }),
-    outbox: new Outbox(options.notification, { ...shared, edit }),
+    replay: new ReplayRunner({ ...shared, events: outbound.replays, control, replays: state.replays }),
+    outbound,
     vectorizer: new Vectorizer(
       { intervalMs: options.vectorizerIntervalMs },
       { ...shared, control, serviceMap: state.configured.serviceMap, edit },
@@ -155,7 +161,7 @@ interface ContextParts extends Omit<CoordinatorParts, "runner"> {
 
 function queryContext(options: CoordinatorOptions, world: CoordinatorDependencies, parts: ContextParts, turns: () => Turns): QueryContext {
   const { nowMs, yieldTurn, emit, randomBytes, train, compute } = world;
-  const { state, committer, guard, engines, gathering, dataFaults, outbox } = parts;
+  const { state, committer, guard, engines, gathering, dataFaults, outbound } = parts;
   const edit = <T>(work: () => Promise<T>) => turns().edit(work);
   const changes = new Changes({ store: state.control, audit: state.configured.audit, nowMs, emit, edit });
   return {
@@ -164,7 +170,7 @@ function queryContext(options: CoordinatorOptions, world: CoordinatorDependencie
     engines,
     gathering,
     dataFaults,
-    outbox,
+    ...outbound.parts(),
     nowMs,
     yieldTurn,
     facts: () => ({

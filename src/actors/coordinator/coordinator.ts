@@ -21,7 +21,7 @@ import type { CoordinatorCommand, QueryCall, ReplayAnswer } from "../../core/pro
 import type { CoordinatorDependencies, CoordinatorOptions } from "./coordinator-options.ts";
 import { type CoordinatorParts, makeParts } from "./coordinator-parts.ts";
 import { Rounds, type StepReport } from "./loop/rounds.ts";
-import type { Outbox } from "./notification/outbox.ts";
+import type { Outbound } from "./outbound.ts";
 import type { CommittedState } from "./state/committed-state.ts";
 import { countStored } from "./state/stored-counts.ts";
 import type { DataFaults } from "./status/data-faults.ts";
@@ -56,8 +56,8 @@ export class Coordinator {
     return this.#parts.dataFaults;
   }
 
-  get outbox(): Outbox {
-    return this.#parts.outbox;
+  get outbound(): Outbound {
+    return this.#parts.outbound;
   }
 
   /** Reads the store and removes what no checkpoint knows of. Everything else comes after it. */
@@ -66,7 +66,7 @@ export class Coordinator {
     for (const msg of await this.#state.open(randomBytes, nowMs())) emit({ type: "log", level: "warn", component: "store", msg });
     await this.#state.configured.tenants.found(this.#state.control, nowMs());
     this.#rounds.lastRunMs = nowMs();
-    this.outbox.load();
+    this.outbound.load();
     this.#parts.analysis.restore();
     countStored(this.#parts.counters, this.#state);
   }
@@ -142,6 +142,6 @@ export class Coordinator {
   /** From now on `step` ends with `stopped`, once everything that the engines have sent is stored, or at once when the store does not take it. */
   stop(): void {
     this.#rounds.stop();
-    this.outbox.stop();
+    this.outbound.stop();
   }
 }

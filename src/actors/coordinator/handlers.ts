@@ -43,6 +43,8 @@ import { acknowledgeDataFaults, listDataFaults } from "./status/data-fault-handl
 import { status } from "./status/status-handler.ts";
 import { billingUsage } from "./usage/billing-handler.ts";
 import { deleteWatchdogSettings, listWatchdogSettings, setWatchdogSettings } from "./watchdog/watchdog-settings-handlers.ts";
+import { listDeliveries, testWebhook } from "./webhooks/delivery-handlers.ts";
+import { changeWebhook, createWebhook, deleteWebhook, listWebhooks, oneWebhook, webhookKey } from "./webhooks/webhook-handlers.ts";
 
 /** By the endpoint's name. */
 export const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } = {
@@ -121,6 +123,14 @@ export const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } 
   changeRoutingRule,
   deleteRoutingRule,
   testRouting,
+  createWebhook,
+  webhooks: listWebhooks,
+  testWebhook,
+  webhookKey,
+  webhook: oneWebhook,
+  changeWebhook,
+  deleteWebhook,
+  webhookDeliveries: listDeliveries,
   watchdogSettings: listWatchdogSettings,
   setWatchdogSettings,
   deleteWatchdogSettings,

@@ -32,6 +32,7 @@ export function coordinatorSettings(
     degradationSlope: config.ML_DEGRADATION_SLOPE_THRESHOLD,
     timeZone: config.DETECTION_TIMEZONE,
     wordsSummaries: config.LLM_BASE_URL !== "",
+    allowsPrivate: config.WEBHOOK_ALLOW_PRIVATE === "true",
     notification: { routing: { destinations, defaultChannels }, publicUrl, hints },
   };
 }

@@ -1,6 +1,7 @@
 // The thread of the coordinator: opens the stores, hands the checkpoints to main, then steps the coordinator whenever there is work or time is due.
 import { randomBytes } from "node:crypto";
 import { statfsSync } from "node:fs";
+import { forbiddenTarget } from "../../adapters/http-client/resolved-address.ts";
 import { DataFaultFile } from "../../adapters/log/data-fault-file.ts";
 import { FlushRounds } from "../../adapters/log/flush-rounds.ts";
 import { LogFlusher } from "../../adapters/log/log-flusher.ts";
@@ -25,9 +26,9 @@ import type { CoordinatorCommand, CoordinatorMessage } from "../../core/protocol
 import { logOf } from "../../core/telemetry/log-event.ts";
 import type { TrainingResult } from "../../domain/detection/multivariate/service-training.ts";
 import type { TrainingInput } from "../../domain/detection/multivariate/training-input.ts";
-import type { NotifierCommand, NotifierReport } from "../../domain/notification/notifier-messages.ts";
 import type { Computation, ComputationResult } from "../../domain/prediction/computation.ts";
 import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
+import type { OutboundCommand, OutboundReport } from "../../domain/webhooks/outbound-messages.ts";
 import { Coordinator } from "./coordinator.ts";
 import type { CoordinatorOptions } from "./coordinator-options.ts";
 import { EngineThreadLink } from "./engines/engine-thread-link.ts";
@@ -74,6 +75,8 @@ export interface CoordinatorThreadData {
     readonly timeZone: string;
     readonly notification: NotificationOptions;
     readonly wordsSummaries: boolean;
+    /** WEBHOOK_ALLOW_PRIVATE. */
+    readonly allowsPrivate: boolean;
   };
 }
 
@@ -191,11 +194,12 @@ function engineHandlers(
   };
 }
 
-function connectNotifier({ outbox }: Coordinator, raw: MessagePort | null): void {
-  if (raw === null) return outbox.disconnect();
-  const mailbox = new Mailbox<NotifierReport, NotifierCommand>(raw);
-  mailbox.serve({ reports: ({ reports }) => outbox.take(reports) });
-  outbox.connect({ send: (command) => mailbox.send(command) });
+function connectNotifier({ outbound }: Coordinator, raw: MessagePort | null): void {
+  if (raw === null) return outbound.disconnect();
+  const mailbox = new Mailbox<OutboundReport, OutboundCommand>(raw);
+  const take = (report: OutboundReport) => outbound.take(report);
+  mailbox.serve({ reports: take, "webhook-reports": take, "webhook-tried": take, requested: take });
+  outbound.connect({ send: (command) => mailbox.send(command) });
 }
 
 /** Each command wakes whoever steps, once it has been taken. */
@@ -223,6 +227,7 @@ function reportHandlers(main: MainMailbox, close: () => Promise<void>): Handlers
     "replay-batch": report,
     "cycle-completed": report,
     "summary-wanted": report,
+    "notifier-wanted": report,
     log: report,
     events: ({ events }) => {
       const chunks = eventChunks(events);
@@ -294,6 +299,7 @@ async function run(data: CoordinatorThreadData): Promise<void> {
     wake: () => pacer.nudge(),
     train: (input) => training.run(input),
     compute: (computation) => computations.run(computation),
+    forbiddenTarget: (url) => forbiddenTarget(url, data.settings.allowsPrivate),
   });
   const pacer = pacerOf(coordinator, engines);
   await coordinator.open();

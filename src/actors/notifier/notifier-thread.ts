@@ -5,32 +5,54 @@ import { NOTIFIER_RESTART_MS, NOTIFIER_RESTART_MS_MAX, NOTIFIER_SOUND_MS } from 
 import { errorFields, type Log } from "../../core/telemetry/log-event.ts";
 import type { DestinationSecrets, NotifyLimits } from "../../domain/notification/destination-secrets.ts";
 import { type DestinationSettings, isAnyConfigured } from "../../domain/notification/destinations.ts";
-import type { NotifierCommand, NotifierReport } from "../../domain/notification/notifier-messages.ts";
+import type { OutboundCommand, OutboundReport } from "../../domain/webhooks/outbound-messages.ts";
 import type { NotifierThreadData, StopNotifier } from "./worker.ts";
 
 export interface NotifierThreadSettings {
   readonly secrets: DestinationSecrets;
   readonly limits: NotifyLimits;
   readonly destinations: DestinationSettings;
+  /** WEBHOOK_ALLOW_PRIVATE. */
+  readonly allowsPrivate: boolean;
   /** For the log. */
   readonly hints: readonly string[];
 }
 
-/** Starts the notifier where anything is configured. `connect` gives the coordinator its end of the channel to it; null once it has ended. */
-export function startNotifier(
-  settings: NotifierThreadSettings,
-  connect: (port: MessagePort | null) => void,
-  log: Log,
-): NotifierThread | undefined {
-  for (const hint of settings.hints) log("warn", hint);
-  return isAnyConfigured(settings.destinations) ? new NotifierThread(settings, connect, log) : undefined;
+/** The notifier as far as it is needed: from the start where a channel is configured, else from the first webhook or runbook on. */
+export class NotifierStart {
+  readonly #settings: NotifierThreadSettings;
+  readonly #connect: (port: MessagePort | null) => void;
+  readonly #log: Log;
+  #thread: NotifierThread | undefined;
+  #isStopping = false;
+
+  /** `connect` gives the coordinator its end of the channel to it; null once it has ended. */
+  constructor(settings: NotifierThreadSettings, connect: (port: MessagePort | null) => void, log: Log) {
+    this.#settings = settings;
+    this.#connect = connect;
+    this.#log = log;
+    for (const hint of settings.hints) log("warn", hint);
+    if (isAnyConfigured(settings.destinations)) this.want();
+  }
+
+  /** Something is to be sent. */
+  want(): void {
+    if (this.#isStopping) return;
+    this.#thread ??= new NotifierThread(this.#settings, this.#connect, this.#log);
+  }
+
+  /** Resolves once what was under way has its answer, or has waited long enough. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    await this.#thread?.stop();
+  }
 }
 
-export class NotifierThread {
+class NotifierThread {
   readonly #thread: ActorThread;
   #main: Mailbox<never, StopNotifier> | undefined;
 
-  constructor({ secrets, limits }: NotifierThreadSettings, connect: (port: MessagePort | null) => void, log: Log) {
+  constructor({ secrets, limits, allowsPrivate }: NotifierThreadSettings, connect: (port: MessagePort | null) => void, log: Log) {
     const options = {
       name: "notifier",
       file: new URL("./worker.js", import.meta.url),
@@ -42,8 +64,8 @@ export class NotifierThread {
     };
     this.#thread = new ActorThread(options, () => {
       const main = createChannel<never, StopNotifier>();
-      const { first, second } = createChannel<NotifierReport, NotifierCommand>();
-      const data: NotifierThreadData = { secrets, limits, coordinatorPort: second.raw, mainPort: main.second.raw };
+      const { first, second } = createChannel<OutboundReport, OutboundCommand>();
+      const data: NotifierThreadData = { secrets, limits, allowsPrivate, coordinatorPort: second.raw, mainPort: main.second.raw };
       this.#main?.close();
       this.#main = main.first;
       connect(first.raw);

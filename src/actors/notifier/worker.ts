@@ -7,11 +7,15 @@ import { pagerSender } from "../../adapters/notify/pager-sender.ts";
 import { systemClock } from "../../adapters/runtime/clock.ts";
 import { Mailbox, type MessagePort } from "../../adapters/runtime/mailbox.ts";
 import { threadData } from "../../adapters/runtime/threads.ts";
+import { WebhookSender } from "../../adapters/webhooks/webhook-sender.ts";
 import type { DestinationSecrets, NotifyLimits } from "../../domain/notification/destination-secrets.ts";
 import type { Destination } from "../../domain/notification/destinations.ts";
 import type { NamedSecret } from "../../domain/notification/named-destinations.ts";
-import type { NotifierCommand, NotifierReport } from "../../domain/notification/notifier-messages.ts";
+import type { NotifierCommand } from "../../domain/notification/notifier-messages.ts";
+import type { OutboundCommand, OutboundReport, TenantAnswer, TenantRequest } from "../../domain/webhooks/outbound-messages.ts";
+import type { WebhookCommand } from "../../domain/webhooks/webhook-messages.ts";
 import { Notifier, type NotifierDependencies } from "./notifier.ts";
+import { WebhookDispatcher } from "./webhook-dispatcher.ts";
 
 /** Begin no attempt any more, and end once those under way have their answers. */
 export interface StopNotifier {
@@ -21,12 +25,16 @@ export interface StopNotifier {
 export interface NotifierThreadData {
   readonly secrets: DestinationSecrets;
   readonly limits: NotifyLimits;
+  /** Whether URLs of tenants may lead to private addresses. */
+  readonly allowsPrivate: boolean;
   readonly coordinatorPort: MessagePort;
   readonly mainPort: MessagePort;
 }
 
 /** A chat webhook answers one at a time; the pager's and the on-call service's hosts are shared by many keys and teams. */
 const CONNECTIONS_PER_ORIGIN = 8;
+/** URLs of tenants: a webhook has eight in flight, and several may share a host. */
+const TENANT_CONNECTIONS_PER_ORIGIN = 64;
 /** What is under way when the server stops may take so long to be answered; else it is sent again after the next start, under the same key. */
 const STOP_MS_MAX = 3_000;
 const STOP_LOOK_MS = 20;
@@ -52,13 +60,21 @@ function sendersOf({ chat, pager, email, oncall }: DestinationSecrets): Notifier
   };
 }
 
-function run({ secrets, limits, coordinatorPort, mainPort }: NotifierThreadData): void {
-  const coordinator = new Mailbox<NotifierCommand, NotifierReport>(coordinatorPort);
+/** One request past the guard, for a runbook. */
+async function requested(http: OutboundHttp, { url, method, headers, body, timeoutMs }: TenantRequest): Promise<TenantAnswer> {
+  const answer = await http.send({ url, method, headers, body: body ?? undefined, timeoutMs });
+  const { tookMs } = answer;
+  if (answer.kind === "answered") return { kind: "answered", status: answer.status, text: answer.text, tookMs };
+  return { kind: "failed", error: answer.error, mayHaveArrived: answer.mayHaveArrived, tookMs };
+}
+
+function run({ secrets, limits, allowsPrivate, coordinatorPort, mainPort }: NotifierThreadData): void {
+  const coordinator = new Mailbox<OutboundCommand, OutboundReport>(coordinatorPort);
   const main = new Mailbox<StopNotifier, never>(mainPort);
   let timer: NodeJS.Timeout | undefined;
   const step = () => {
     clearTimeout(timer);
-    const dueAtMs = notifier.step();
+    const dueAtMs = earlier(notifier.step(), webhooks.step());
     if (dueAtMs === null) return;
     timer = setTimeout(step, Math.min(TIMER_MS_MAX, Math.max(0, dueAtMs - systemClock.wallMs())));
   };
@@ -68,19 +84,48 @@ function run({ secrets, limits, coordinatorPort, mainPort }: NotifierThreadData)
     report: (reports) => coordinator.send({ type: "reports", reports }),
     wake: step,
   });
+  const http = new OutboundHttp({
+    guard: { allowPrivate: allowsPrivate },
+    connectionsPerOrigin: TENANT_CONNECTIONS_PER_ORIGIN,
+    monotonicMs: () => systemClock.monotonicMs(),
+  });
+  const webhooks = new WebhookDispatcher({
+    sender: new WebhookSender({ http, transforms: undefined, nowMs: () => systemClock.wallMs() }),
+    nowMs: () => systemClock.wallMs(),
+    report: (report) => coordinator.send(report),
+    wake: step,
+  });
   const take = (command: NotifierCommand) => {
     notifier.take(command);
     step();
   };
-  coordinator.serve({ send: take, recall: take });
-  main.serve({ stop: () => endOnceAnswered(notifier) });
+  const takeOfWebhook = (command: WebhookCommand) => {
+    webhooks.take(command);
+    step();
+  };
+  coordinator.serve({
+    send: take,
+    recall: take,
+    "webhook-key": takeOfWebhook,
+    "webhook-target": takeOfWebhook,
+    "webhook-gone": takeOfWebhook,
+    "webhook-events": takeOfWebhook,
+    "webhook-try": takeOfWebhook,
+    request: ({ id, request }) => void requested(http, request).then((answer) => coordinator.send({ type: "requested", id, answer })),
+  });
+  main.serve({ stop: () => endOnceAnswered(notifier, webhooks) });
 }
 
-function endOnceAnswered(notifier: Notifier): void {
+function earlier(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : Math.min(one, other);
+}
+
+function endOnceAnswered(notifier: Notifier, webhooks: WebhookDispatcher): void {
   notifier.stop();
+  webhooks.stop();
   const lastMs = systemClock.monotonicMs() + STOP_MS_MAX;
   const look = setInterval(() => {
-    if (notifier.underWay > 0 && systemClock.monotonicMs() < lastMs) return;
+    if (notifier.underWay + webhooks.underWay > 0 && systemClock.monotonicMs() < lastMs) return;
     clearInterval(look);
     setImmediate(() => process.exit(0)); // connections that are kept would hold the thread
   }, STOP_LOOK_MS);

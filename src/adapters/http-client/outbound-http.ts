@@ -16,7 +16,7 @@ const RETRY_AFTER_S_MAX = 86_400;
 
 export interface OutboundRequest {
   readonly url: string;
-  readonly method: "POST" | "PUT" | "PATCH" | "GET";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
   readonly timeoutMs: number;

@@ -47,7 +47,7 @@ const STATS_EXAMPLE = {
   limits: { age_seconds: 604_800, bytes: 1_073_741_824 },
 };
 /** Of telemetry, and of messages that came to nobody, which are no telemetry and cannot be replayed as such. */
-const DEAD_LETTER_REASONS = [...VALIDATION_REASONS, "channel_exhausted"] as const;
+const DEAD_LETTER_REASONS = [...VALIDATION_REASONS, "channel_exhausted", "webhook_exhausted"] as const;
 const PROBLEM_EXAMPLE = { reason: DEAD_LETTER_EXAMPLE.reason, field: DEAD_LETTER_EXAMPLE.field, message: DEAD_LETTER_EXAMPLE.message };
 
 /** What could not be taken, and its way in after all. */

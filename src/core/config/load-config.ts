@@ -218,6 +218,11 @@ export const SETTINGS = [
     "processes that run the transforms of tenants at once, 75 MB each; a tenant holds half of them at most. None runs before a webhook has a transform",
   ),
   choice("TRANSFORM_PYTHON", ["false", "true"], "whether transforms in python run where the kernel's wall does not stand"),
+  choice(
+    "WEBHOOK_ALLOW_PRIVATE",
+    ["false", "true"],
+    "true: webhooks and runbooks may lead to loopback, link-local and private addresses; metadata addresses never",
+  ),
   text("PUBLIC_URL", "", "URL under which people reach this server, for links in messages"),
   whole("WATCHDOG_MIN_SAMPLES", 12, 3, 120, "values a baseline needs before anything is declared"),
   whole("WATCHDOG_WINDOW", 120, 12, 120, "values in the rolling baseline"),

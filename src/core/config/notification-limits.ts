@@ -35,6 +35,9 @@ export const NOTIFIER_RESTART_MS_MAX = 60 * SECOND_MS;
 export const NOTIFIER_SOUND_MS = 300 * SECOND_MS;
 /** How long a message that came to nothing is told in the status. */
 export const EXHAUSTED_REPORTED_MS = HOUR_MS;
+/** Requests that somebody waits for, of all tenants, and how long: two answers of 10 s and a start of the notifier. */
+export const OUTBOUND_CALLS_MAX = 100;
+export const OUTBOUND_CALL_MS_MAX = 25 * SECOND_MS;
 /** Named destinations of the environment, over all notifiers. */
 export const DESTINATIONS_MAX = 1_000;
 

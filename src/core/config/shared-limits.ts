@@ -27,6 +27,7 @@ import {
   WINDOW_IDS_MAX,
 } from "./limits.ts";
 import { MESSAGES_HANDED_MAX, ROUTING_RULES_TOTAL_MAX } from "./notification-limits.ts";
+import { WEBHOOK_EVENTS_HANDED_MAX, WEBHOOK_EVENTS_WAITING_MAX, WEBHOOKS_TOTAL_MAX } from "./webhook-limits.ts";
 
 /** WATCHDOG_PAIRS_MAX where it is not given. */
 export const PAIRS_MAX_INITIAL = 200_000;
@@ -74,6 +75,9 @@ export const COORDINATOR_LIMITS: Readonly<Record<CoordinatorSharedLimit, number>
   backtests_waiting: BACKTESTS_WAITING_MAX,
   routing_rules: ROUTING_RULES_TOTAL_MAX,
   messages_handed: MESSAGES_HANDED_MAX,
+  webhooks: WEBHOOKS_TOTAL_MAX,
+  webhook_events_waiting: WEBHOOK_EVENTS_WAITING_MAX,
+  webhook_events_handed: WEBHOOK_EVENTS_HANDED_MAX,
   running_incidents: RUNNING_INCIDENTS_MAX,
 };
 

@@ -48,6 +48,9 @@ export const COORDINATOR_SHARED_LIMITS = [
   "backtests_waiting",
   "routing_rules",
   "messages_handed",
+  "webhooks",
+  "webhook_events_waiting",
+  "webhook_events_handed",
   "running_incidents",
 ] as const;
 export const FRONT_SHARED_LIMITS = ["event_streams", "queries_waiting"] as const;

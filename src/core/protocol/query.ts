@@ -104,6 +104,8 @@ export type CoordinatorMessage =
   /** A cycle of the Watchdog has come to its end: how many have since the start. */
   | { readonly type: "cycle-completed"; readonly cycles: number }
   | SummaryWanted
+  /** Something is to be sent that needs the notifier, which may not run. */
+  | { readonly type: "notifier-wanted" }
   | ({ readonly type: "log" } & LogEvent)
   | { readonly type: "stopped" };
 

@@ -21,6 +21,10 @@ const RETENTION_DELETED = counter(
 
 const NOTIFICATIONS = counter("vedette_notifications_total", "Attempts to tell people, by what became of them", ["notifier", "outcome"]);
 
+const WEBHOOK_ATTEMPTS = counter("vedette_webhook_attempts_total", "Attempts to deliver events to webhooks, by what became of them", [
+  "outcome",
+]);
+
 /** By the name of the slot, in the order of the slots. */
 export const COORDINATOR_METRICS = {
   deadLetters: gauge("svc_dlq_depth", "Dead letters held"),
@@ -134,6 +138,11 @@ export const COORDINATOR_METRICS = {
   oncallDelivered: part(NOTIFICATIONS, { notifier: "oncall", outcome: "delivered" }),
   oncallRetried: part(NOTIFICATIONS, { notifier: "oncall", outcome: "retried" }),
   oncallExhausted: part(NOTIFICATIONS, { notifier: "oncall", outcome: "exhausted" }),
+  webhookOutboxDepth: gauge("vedette_webhook_outbox_depth", "Events for webhooks that are stored and not done with"),
+  webhooksSucceeded: part(WEBHOOK_ATTEMPTS, { outcome: "succeeded" }),
+  webhooksFailed: part(WEBHOOK_ATTEMPTS, { outcome: "failed" }),
+  webhooksExhausted: part(WEBHOOK_ATTEMPTS, { outcome: "exhausted" }),
+  webhooksDropped: part(WEBHOOK_ATTEMPTS, { outcome: "dropped" }),
   storesUnchecked: gauge("vedette_stores_unchecked", "1 while a large store is still being looked through for damage"),
   storeReadOnly: gauge("vedette_store_read_only", "1 while writes are refused: the store cannot be written, or DISK_LIMIT_GIB is passed"),
   seriesMapBytes: part(STORE_MAP, { store: "series" }),

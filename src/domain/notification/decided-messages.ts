@@ -31,6 +31,12 @@ export function decidedMessages(step: AlertStep, facts: MessageFacts): AlertMess
   });
 }
 
+/** The message that tells of a cause, once one is known. */
+export function causeMessage(alert: Alert, cause: string, atMs: number, facts: MessageFacts): AlertMessage {
+  const change = { kind: "raised", atMs, tier: alert.state.tier, by: null } as const;
+  return { ...messageOf(alert, "cause", change, facts), cause };
+}
+
 function kindOf({ after, renews }: AlertStep, change: AlertChange, place: number): MessageKind | undefined {
   if (change.kind === "acknowledged" || change.kind === "resolved") return change.kind;
   if (change.kind === "updated") return after.history[place - 1]?.kind === "raised" ? "updated" : undefined;
@@ -45,7 +51,12 @@ function pageKind(before: readonly AlertChange[], renews: boolean): MessageKind 
 }
 
 /** A message of an alert as it is now. */
-function messageOf(alert: Alert, kind: MessageKind, { atMs, tier, by }: AlertChange, { team, publicUrl }: MessageFacts): AlertMessage {
+function messageOf(
+  alert: Alert,
+  kind: MessageKind,
+  { atMs, tier, by }: Pick<AlertChange, "atMs" | "tier" | "by">,
+  { team, publicUrl }: MessageFacts,
+): AlertMessage {
   const { id, key, createdAtMs, resolvedAtMs } = alert.state;
   return {
     kind,

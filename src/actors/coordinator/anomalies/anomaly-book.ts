@@ -8,6 +8,7 @@ import { anomalyScore, tierOfScore } from "../../../domain/detection/anomaly-sco
 import { scan } from "../state/scan.ts";
 import { EPISODE } from "../state/shared-forms.ts";
 import { idBytes, tenantTimeKey, tenantTimeOf } from "../state/tables.ts";
+import type { AnomalyFollower } from "./anomaly-follower.ts";
 import { type AnomalyEntry, AnomalyIndex } from "./anomaly-index.ts";
 import { decodeAnomaly } from "./anomaly-row.ts";
 import { OpenEpisodes } from "./open-episodes.ts";
@@ -38,6 +39,8 @@ export class AnomalyBook {
   readonly #recent = new Map<string, RecentRow>();
   readonly openEpisodes = new OpenEpisodes();
   readonly #names = new SharedTexts(ANOMALY_NAMES_SHARED_MAX);
+  /** Whoever stores something of its own with anomalies. */
+  follower: AnomalyFollower | undefined;
   #episodes = 0;
 
   constructor(store: KeyValueStore) {

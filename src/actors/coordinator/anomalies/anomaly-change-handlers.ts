@@ -29,16 +29,24 @@ export function changeAnomaly(context: QueryContext, request: QueryRequest<"chan
       return refused("unprocessable", `${state.alerts.feedback.shares.taken} services have opinions already; they wear off in two weeks`);
     const draft = context.draftAlerts();
     if (after.resolvedAtMs !== before.resolvedAtMs) draft.end(after, subject);
+    const { follower } = state.anomalies;
+    const following = follower?.follows(tenant) === true ? follower.draft() : undefined;
     const row = { table: "anomalies", key: tenantTimeKey(tenant, after.detectedAtMs, id), value: encodeAnomaly(after) };
     return {
       ok: true,
       note: { action: "anomaly.change", object: id, before: byHand(before), after: byHand(after) },
-      operations: [row, ...draft.operations(), ...(opinions === undefined ? [] : [feedbackOperation(opinions)])],
+      operations: [
+        row,
+        ...draft.operations(),
+        ...(opinions === undefined ? [] : [feedbackOperation(opinions)]),
+        ...(following?.operations([{ before, after, alert: draft.ofAnomaly(after) }]) ?? []),
+      ],
       apply: () => {
         state.anomalies.put(after);
         if (opinions !== undefined) state.alerts.feedback.put(opinions);
         context.tell([{ event: "anomaly", tenant, data: JSON.stringify(anomalyView(after, draft.ofAnomaly(after))) }]);
         context.takeAlerts(draft);
+        following?.apply();
         return [];
       },
       outcome: done(anomalyDetail(context, after)),

@@ -18,6 +18,7 @@ import type { AlertDraft } from "../alerts/alert-draft.ts";
 import { EPISODE } from "../state/shared-forms.ts";
 import { byKey, idBytes, tenantTimeKey } from "../state/tables.ts";
 import type { AnomalyBook } from "./anomaly-book.ts";
+import type { AnomalyFollowing, AnomalyStep } from "./anomaly-follower.ts";
 import type { AnomalyEntry } from "./anomaly-index.ts";
 import { encodeAnomaly } from "./anomaly-row.ts";
 import { noteOpenEpisode, type OpenEpisode, openEpisodeOperations } from "./open-episodes.ts";
@@ -70,6 +71,7 @@ export class VerdictDraft {
   /** Arrival of the bytes behind each anomaly that was opened here; 0 in a replay. */
   readonly openedArrivalsMs: number[] = [];
   #evicted: ReadonlyArray<{ readonly tenant: string; readonly entry: AnomalyEntry }> = [];
+  #following: AnomalyFollowing | undefined;
 
   constructor(book: AnomalyBook, limits: VerdictLimits, wallNowMs: number, alerts: AlertDraft) {
     this.#book = book;
@@ -125,6 +127,9 @@ export class VerdictDraft {
       operations.push(...this.#founderOperations(tenant, entry));
       operations.push({ table: "anomalies", key: tenantTimeKey(tenant, entry.detectedAtMs, entry.id), value: undefined });
     }
+    const steps = this.#steps();
+    this.#following = steps.length === 0 ? undefined : this.#book.follower?.draft();
+    operations.push(...(this.#following?.operations(steps) ?? []));
     return operations;
   }
 
@@ -135,6 +140,7 @@ export class VerdictDraft {
     for (const { isNew } of this.#episodes.values()) this.#book.addEpisodes(isNew ? 1 : 0);
     this.#book.addEpisodes(this.#orphans);
     for (const { tenant, entry } of this.#evicted) this.#book.remove(tenant, this.#book.index(tenant).get(entry.id) ?? entry);
+    this.#following?.apply();
     return this.#evicted.length;
   }
 
@@ -143,6 +149,17 @@ export class VerdictDraft {
     const reported = [...this.#changed.values()].filter((changed) => changed.isNews);
     return reported.map(({ anomaly }) => {
       return { event: "anomaly", tenant: anomaly.tenant, data: JSON.stringify(anomalyView(anomaly, this.#alerts.ofAnomaly(anomaly))) };
+    });
+  }
+
+  /** What this draft changes, for whoever follows. */
+  #steps(): AnomalyStep[] {
+    const { follower } = this.#book;
+    if (follower === undefined) return [];
+    return [...this.#changed.values()].flatMap(({ anomaly }) => {
+      const { tenant, id } = anomaly;
+      if (!follower.follows(tenant)) return [];
+      return { before: this.#book.find(tenant, id), after: anomaly, alert: this.#alerts.ofAnomaly(anomaly) };
     });
   }
 

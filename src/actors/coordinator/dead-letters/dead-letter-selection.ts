@@ -10,6 +10,9 @@ import { ID_BYTES, idText, tenantTimeBound, tenantTimeKey } from "../state/table
 import type { DeadLetterKey } from "./dead-letter-id.ts";
 import type { DeadLetterSelection } from "./replay-book.ts";
 
+/** Reason of letters that hold an event of a webhook. */
+export const WEBHOOK_EXHAUSTED = "webhook_exhausted";
+
 /** Reads a stored letter. */
 export function readDeadLetter({ value }: StoreEntry): DeadLetterEnvelope {
   return DEAD_LETTER.decode(value);

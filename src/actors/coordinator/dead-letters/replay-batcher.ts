@@ -1,7 +1,7 @@
 // Sorts the letters of one step of a replay by what becomes of them, and counts.
 import { REPLAY_BATCH_BYTES, REPLAY_BODY_BYTES, REPLAY_BODY_DEAD_LETTERS, REPLAY_SCAN_ROWS } from "../../../core/config/limits.ts";
 import type { DeadLetterEnvelope } from "../../../core/protocol/coordinator-frame.ts";
-import { fateOf, selects } from "./dead-letter-selection.ts";
+import { fateOf, selects, WEBHOOK_EXHAUSTED } from "./dead-letter-selection.ts";
 import type { DeadLetterSelection, ReplayJob } from "./replay-book.ts";
 
 /** What one step adds to its job's counts. */
@@ -30,6 +30,8 @@ interface SizedDeadLetter {
 export class ReplayBatcher {
   readonly #live: SizedDeadLetter[] = [];
   readonly #history: SizedDeadLetter[] = [];
+  /** Events of webhooks: they go back on their way, and to no engine. */
+  readonly events: DeadLetterEnvelope[] = [];
   readonly tally: ReplayTally = { examined: 0, selected: 0, failed: 0, missing: 0, replayedBefore: 0, failedByReason: {} };
   readonly #nowMs: number;
   #bytes = 0;
@@ -45,7 +47,7 @@ export class ReplayBatcher {
 
   /** Whether a letter of so many bytes has to wait for the next batch; the first of a batch never has. */
   isFull(bytes: number): boolean {
-    const letters = this.#live.length + this.#history.length;
+    const letters = this.#live.length + this.#history.length + this.events.length;
     return letters > 0 && (letters >= REPLAY_SCAN_ROWS || this.#bytes + bytes > REPLAY_BATCH_BYTES);
   }
 
@@ -54,6 +56,11 @@ export class ReplayBatcher {
     this.tally.examined++;
     if (!selects(selection, letter)) return;
     this.tally.selected++;
+    if (letter.reason === WEBHOOK_EXHAUSTED) {
+      this.#bytes += bytes;
+      this.events.push(letter);
+      return;
+    }
     const fate = fateOf(letter, this.#nowMs);
     if (fate.outcome === "refused") {
       countFailure(this.tally, fate.refusal.reason);

@@ -17,7 +17,7 @@ import {
 import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
 import { END_REPLAYED } from "./dead-letter-draft.ts";
 import { type DeadLetterKey, deadLetterId, deadLetterKey } from "./dead-letter-id.ts";
-import { deadLettersAfter, fateOf, placeOf, readDeadLetter, selects } from "./dead-letter-selection.ts";
+import { deadLettersAfter, fateOf, placeOf, readDeadLetter, selects, WEBHOOK_EXHAUSTED } from "./dead-letter-selection.ts";
 import { problemView } from "./dead-letter-view.ts";
 import { type DeadLetterSelection, JOB, type ReplayJob, replayJobKey } from "./replay-book.ts";
 
@@ -153,6 +153,11 @@ function rehearseDeadLetter({ nowMs }: QueryContext, value: Uint8Array, selectio
   rehearsal.examined++;
   if (!selects(selection, letter)) return;
   rehearsal.selected++;
+  if (letter.reason === WEBHOOK_EXHAUSTED) {
+    rehearsal.accepted++;
+    if (rehearsal.entries.length < REPLAY_IDS_MAX) rehearsal.entries.push({ dlq_id: deadLetterId(letter), outcome: "accepted" });
+    return;
+  }
   const fate = fateOf(letter, nowMs());
   if (fate.outcome === "refused") rehearsal.refused++;
   else rehearsal.accepted++;

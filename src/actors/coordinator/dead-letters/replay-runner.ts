@@ -8,7 +8,7 @@
  *
  * A crash between 2 and 4 repeats what is left of a batch: letters that have ended are gone, and rows and records that are there already change nothing.
  */
-import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
+import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import { restMsAfter } from "../../../core/base/paced-work.ts";
 import {
   REPLAY_BUSY_SHARE,
@@ -19,6 +19,7 @@ import {
   REPLAY_SCAN_ROWS,
   REPLAY_YIELD_MS_MAX,
 } from "../../../core/config/limits.ts";
+import type { DeadLetterEnvelope } from "../../../core/protocol/coordinator-frame.ts";
 import type { CoordinatorMessage, ReplayAnswer, ReplayOutcome } from "../../../core/protocol/query.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import { END_REPLAYED } from "./dead-letter-draft.ts";
@@ -34,6 +35,19 @@ export interface ReplayRunnerDependencies {
   nowMs(): number;
   monotonicMs(): number;
   emit(message: CoordinatorMessage): void;
+  readonly events: EventReplays;
+}
+
+/** What becomes of letters that hold events of webhooks. */
+export interface EventReplays {
+  /** Puts them back on their way: to be stored with the end of their letters, and then taken over. */
+  again(letters: readonly DeadLetterEnvelope[]): {
+    readonly taken: readonly DeadLetterEnvelope[];
+    operations(): StoreOperation[];
+    apply(): void;
+  };
+  /** Ends letters. */
+  ends(tenant: string, letters: readonly DeadLetterEnvelope[]): { operations(): StoreOperation[]; apply(): void };
 }
 
 /** What is under way for a job, and how the job stands once it is done. */
@@ -43,6 +57,8 @@ interface Batch {
   readonly tally: ReplayTally;
   /** Those that have not been answered; the first may be at an engine. */
   readonly bodies: ReplayBody[];
+  /** Of webhooks. */
+  readonly events: readonly DeadLetterEnvelope[];
   /** Rounds since the last answer. */
   rounds: number;
 }
@@ -107,7 +123,7 @@ export class ReplayRunner {
     const batcher = new ReplayBatcher(this.#dependencies.nowMs());
     const moved = job.selection.ids === undefined ? this.#readFilter(job, batcher) : this.#readIds(job, job.selection.ids, batcher);
     const bodies = batcher.bodies();
-    this.#batch = { job, moved, tally: batcher.tally, bodies, rounds: 0 };
+    this.#batch = { job, moved, tally: batcher.tally, bodies, events: batcher.events, rounds: 0 };
   }
 
   /** Letters behind the cursor that the filter selects. */
@@ -180,12 +196,21 @@ export class ReplayRunner {
   }
 
   /** The job's counts as they are now: the transactions since have moved `replayed` on. */
-  async #finish({ job, moved, tally }: Batch): Promise<void> {
-    const { control, replays, counters } = this.#dependencies;
+  async #finish({ job, moved, tally, events: letters }: Batch): Promise<void> {
+    const { control, replays, counters, events } = this.#dependencies;
     const now = replays.find(job.tenant, job.id) ?? job;
-    const after: ReplayJob = { ...withTally(now, tally), ...moved };
-    await control.commit([{ table: "replay_jobs", key: replayJobKey(after), value: JOB.encode(after) }]);
+    const again = events.again(letters);
+    const ends = events.ends(job.tenant, again.taken);
+    const lost = letters.length - again.taken.length;
+    if (lost > 0) tally.failedByReason.webhook_deleted = (tally.failedByReason.webhook_deleted ?? 0) + lost;
+    tally.failed += lost;
+    const counted = withTally(now, tally);
+    const after: ReplayJob = { ...counted, replayed: counted.replayed + again.taken.length, ...moved };
+    const row = { table: "replay_jobs", key: replayJobKey(after), value: JOB.encode(after) };
+    await control.commit([row, ...again.operations(), ...ends.operations()]);
     replays.put(after);
+    again.apply();
+    ends.apply();
     counters.add("deadLettersNotReplayed", tally.failed);
     if (after.finishedMs !== null) counters.set("replayJobs", replays.unfinished().length);
     this.#batch = undefined;

@@ -24,6 +24,7 @@ import { breath, PARTITIONS_PER_STEP, type RetentionStep } from "../state/retent
 import { scanTenants } from "../state/scan.ts";
 import { ID_BYTES, partitionKey, TABLE_START, tenantTimeBound, tenantTimeKey } from "../state/tables.ts";
 import { expireUsage } from "../usage/usage-retention.ts";
+import { expireDeliveries } from "../webhooks/webhook-retention.ts";
 
 /** How long and how much is kept. */
 export interface RetentionOptions {
@@ -138,6 +139,7 @@ export class Retention {
     yield* expireAlerts(this.#dependencies, wallNowMs - retentionMs, this.#rowsPerStep);
     yield* expireLedger(this.#dependencies, wallNowMs - retentionMs, this.#rowsPerStep);
     yield* expireReports(this.#dependencies, wallNowMs - retentionMs, this.#rowsPerStep);
+    yield* expireDeliveries(this.#dependencies.state, wallNowMs, this.#rowsPerStep);
     yield* expireOpinions(this.#dependencies, wallNowMs, this.#rowsPerStep);
     yield* this.#oldDeadLetters(wallNowMs - deadLetterAgeMs);
     yield* this.#excessDeadLetters();

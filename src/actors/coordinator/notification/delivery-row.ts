@@ -6,7 +6,7 @@ import type { AlertMessage } from "../../../domain/notification/alert-message.ts
 import { NOTIFIERS, type Notifier } from "../../../domain/notification/channel.ts";
 import { afterRestart, type ChannelDelivery } from "../../../domain/notification/channel-delivery.ts";
 import { type Destination, destinationKey } from "../../../domain/notification/destinations.ts";
-import { flag, list, nullable, number, object, oneOf, StoredForm, text } from "../state/stored-json.ts";
+import { flag, list, nullable, number, object, oneOf, optional, StoredForm, text } from "../state/stored-json.ts";
 import { idBytes } from "../state/tables.ts";
 
 export interface DeliveryRow {
@@ -21,6 +21,8 @@ export interface DeliveryRow {
   readonly delivery: ChannelDelivery;
   /** Which run of the notifier it was stored under. What an earlier one had in its hands may have been sent. */
   readonly run: string;
+  /** The cause was told here, or is to be: once an alert. */
+  readonly causeTold?: true;
 }
 
 const MESSAGE = object<AlertMessage>({
@@ -66,6 +68,7 @@ export const DELIVERY_ROW = new StoredForm<DeliveryRow>("deliveries", {
   destination: nullable(object<Destination>({ notifier: oneOf(NOTIFIERS), tenant: text, target: text })),
   delivery: DELIVERY,
   run: text,
+  causeTold: optional(oneOf([true])),
 });
 /** Rows of `outbox`: the lane that a message waits in. */
 export const OUTBOX_ROW = new StoredForm<{ readonly lane: string }>("outbox", { lane: text });

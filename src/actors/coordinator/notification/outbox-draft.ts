@@ -124,6 +124,17 @@ export class OutboxDraft implements FollowingDraft {
     if (isLost) this.#lose({ ...row, delivery: begun }, message, ended.error ?? "", nowMs());
   }
 
+  /** Tells who heard of an alert of its cause: once, and behind its page. */
+  tellCause(message: AlertMessage): void {
+    for (const { key, row: stored } of rowsOfAlert(this.#sources.control, message.tenant, message.alertId)) {
+      const text = keyText(key);
+      if (stored.causeTold === true) continue;
+      this.#put(text, message, undefined);
+      const row = this.#rows.get(text);
+      if (row !== undefined) this.#rows.set(text, { ...row, causeTold: true });
+    }
+  }
+
   #tell({ after }: AlertStep, message: AlertMessage): void {
     const { tenant, alertId } = message;
     if (isPage(message.kind)) {
@@ -165,7 +176,8 @@ export class OutboxDraft implements FollowingDraft {
     const delivery = withMessage(known?.delivery, message, place.notifier);
     if (delivery === undefined || delivery === known?.delivery) return;
     const { channel, ruleId, fallback, notifier, destination } = place;
-    this.#rows.set(text, { channel, ruleId, fallback, notifier, destination, delivery, run: this.#sources.run });
+    const causeTold = known?.causeTold === true ? ({ causeTold: true } as const) : {};
+    this.#rows.set(text, { channel, ruleId, fallback, notifier, destination, delivery, run: this.#sources.run, ...causeTold });
   }
 
   #read(text: string, isHeld: boolean): DeliveryRow | undefined {

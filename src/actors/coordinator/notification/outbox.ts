@@ -13,9 +13,12 @@ import {
   MESSAGES_HANDED_PER_STEP,
   REPORTS_PER_COMMIT,
 } from "../../../core/config/notification-limits.ts";
-import type { Alert } from "../../../domain/alerting/paging/alert.ts";
+import { type Alert, isFiring } from "../../../domain/alerting/paging/alert.ts";
+import { causeMessage } from "../../../domain/notification/decided-messages.ts";
 import type { DeliveryReport, HandedDelivery, NotifierCommand } from "../../../domain/notification/notifier-messages.ts";
+import { summaryOf } from "../../../domain/rca/advice.ts";
 import type { AlertFollower } from "../alerts/alert-follower.ts";
+import type { RcaReport } from "../analysis/report-row.ts";
 import { DeadLetterDraft } from "../dead-letters/dead-letter-draft.ts";
 import type { CommittedState } from "../state/committed-state.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
@@ -27,7 +30,7 @@ import { type NotificationOptions, Routes } from "./routes.ts";
 import { WaitingRows } from "./waiting-rows.ts";
 
 /** The notifier's end. */
-export interface NotifierLink {
+interface NotifierLink {
   send(command: NotifierCommand): void;
 }
 
@@ -75,6 +78,8 @@ export class Outbox implements AlertFollower {
   readonly #waiting = new WaitingRows();
   readonly #exhaustedMs = new Map<string, number>();
   #reports: DeliveryReport[] = [];
+  /** Reports whose cause is to be told. */
+  #causes = new Map<string, RcaReport>();
   #link: NotifierLink | undefined;
   #run: string;
   #runs = 0;
@@ -148,6 +153,13 @@ export class Outbox implements AlertFollower {
     this.#work();
   }
 
+  /** A revision of a report is stored: who was told of its alerts hears of the cause, once there is one. */
+  reportRevised(report: RcaReport): void {
+    if (!report.analysis.enough || !this.routes.isAnyConfigured) return;
+    this.#causes.set(report.id, report);
+    this.#work();
+  }
+
   /** Nothing is handed over any more. */
   stop(): void {
     this.#isStopped = true;
@@ -209,7 +221,10 @@ export class Outbox implements AlertFollower {
   async #step(): Promise<boolean> {
     const run = this.#run;
     const reports = this.#reports.splice(0, REPORTS_PER_COMMIT);
+    const causes = this.#causes;
+    this.#causes = new Map();
     const draft = this.draft();
+    for (const report of causes.values()) this.#tellCause(draft, report);
     for (const report of reports) if (this.#held.get(report.key)?.serial === report.serial) draft.settle(report);
     try {
       const operations = draft.operations([]);
@@ -217,10 +232,22 @@ export class Outbox implements AlertFollower {
       if (operations.length > 0) await this.#control.commit(operations, { flushLater: true });
     } catch (error) {
       if (run === this.#run) this.#reports.unshift(...reports);
+      for (const [id, report] of causes) if (!this.#causes.has(id)) this.#causes.set(id, report);
       throw error;
     }
     draft.apply();
     return this.#reports.length > 0 || this.#handOver(MESSAGES_HANDED_PER_STEP);
+  }
+
+  #tellCause(draft: OutboxDraft, report: RcaReport): void {
+    const { state, nowMs } = this.#dependencies;
+    const { tenant, anomalies, analysis } = report;
+    const alertIds = new Set(anomalies.map((id) => state.anomalies.find(tenant, id)?.paging?.alertId));
+    for (const alertId of alertIds) {
+      const alert = alertId == null ? undefined : state.alerts.find(tenant, alertId);
+      if (alert === undefined || !isFiring(alert)) continue;
+      draft.tellCause(causeMessage(alert, summaryOf(analysis), nowMs(), this.routes.facts(alert)));
+    }
   }
 
   #committed(draft: OutboxDraft): void {

@@ -7,6 +7,10 @@ export class WaitingRows {
     return this.#size;
   }
 
+  has(lane: string, key: string): boolean {
+    return this.#lanes.get(lane)?.has(key) === true;
+  }
+
   /** Destinations that rows wait for. Rows may be removed meanwhile. */
   lanes(): string[] {
     return [...this.#lanes.keys()];

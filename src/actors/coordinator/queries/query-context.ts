@@ -18,11 +18,13 @@ import type { VerdictDraft } from "../anomalies/verdict-draft.ts";
 import type { EngineClient } from "../engines/engine-client.ts";
 import type { DiskFill } from "../loop/disk-usage.ts";
 import type { StoreRefusal } from "../loop/store-guard.ts";
+import type { OutboundCalls } from "../notification/outbound-calls.ts";
 import type { Outbox } from "../notification/outbox.ts";
 import type { VectorizerFacts } from "../pillars/vectorizer.ts";
 import type { CommittedState } from "../state/committed-state.ts";
 import type { DataFaults } from "../status/data-faults.ts";
 import type { WatchdogFacts } from "../watchdog/watchdog.ts";
+import type { WebhookOutbox } from "../webhooks/webhook-outbox.ts";
 
 /** What the status tells of the coordinator itself. */
 export interface CoordinatorFacts {
@@ -74,6 +76,12 @@ export interface QueryContext {
   readonly gathering: EvidenceGathering;
   readonly dataFaults: DataFaults;
   readonly outbox: Pick<Outbox, "facts" | "routes" | "view">;
+  readonly webhooks: Pick<WebhookOutbox, "aim" | "forget" | "target">;
+  readonly calls: OutboundCalls;
+  /** The key that events are signed by. */
+  webhookPublicKey(): { readonly standard: string; readonly pem: string };
+  /** Why a URL of a tenant may not be asked for; null where it may. */
+  forbiddenTarget(url: string): Promise<string | null>;
   nowMs(): number;
   facts(): CoordinatorFacts;
   /** The summary of an analysis, worded by a language model where one is configured. */

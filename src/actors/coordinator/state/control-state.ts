@@ -16,6 +16,7 @@ import { InhibitionBook } from "../silences/inhibition-book.ts";
 import { admitStored } from "../silences/pattern-room.ts";
 import { SilenceBook } from "../silences/silence-book.ts";
 import { WatchdogBook, type WatchdogEnvironment } from "../watchdog/watchdog-book.ts";
+import { WebhookBook } from "../webhooks/webhook-book.ts";
 import type { CoordinatorCounters } from "./coordinator-counters.ts";
 import type { CoordinatorShares } from "./coordinator-shares.ts";
 
@@ -40,6 +41,7 @@ export class ControlState {
   readonly serviceMap: ServiceMapBook;
   readonly watchdog: WatchdogBook;
   readonly routing: RoutingBook;
+  readonly webhooks: WebhookBook;
   readonly #books: readonly ControlBook[];
 
   constructor(watchdog: WatchdogEnvironment, shares: CoordinatorShares, routing?: RoutingSettings) {
@@ -51,6 +53,7 @@ export class ControlState {
     this.serviceMap = new ServiceMapBook(of("mapped_services"), of("pillar_values"));
     this.watchdog = new WatchdogBook(watchdog, of("watchdog_places"));
     this.routing = new RoutingBook(routing, of("routing_rules"));
+    this.webhooks = new WebhookBook(of("webhooks"));
     this.#books = [
       this.tenants,
       this.keys,
@@ -64,6 +67,7 @@ export class ControlState {
       this.serviceMap,
       this.watchdog,
       this.routing,
+      this.webhooks,
     ];
   }
 

@@ -29,6 +29,9 @@
  *            outbox          the same                           ▶ its destination, while there is a message to be sent
  *            rca_reports     tenant, created time, report id    ▶ RcaReport: root causes of an incident
  *            incident_memory tenant, incident id                ▶ RememberedIncident: what an incident was like, and what helped
+ *            webhooks        tenant, name                       ▶ Webhook, its secrets included
+ *            webhook_deliveries tenant, webhook id, time, id    ▶ WebhookDeliveryRow: an event on its way to a webhook, with its attempts
+ *            webhook_outbox  the same                           ▶ empty, while it is not done with
  *            secrets         name                               ▶ raw bytes
  *   series   records         tenant, time, id                   ▶ record-row.ts
  *            slo_records     tenant, time, id                   ▶ SloRecord: what the last three days' SLO records say
@@ -85,6 +88,9 @@ export const CONTROL_TABLES = [
   "outbox",
   "rca_reports",
   "incident_memory",
+  "webhooks",
+  "webhook_deliveries",
+  "webhook_outbox",
   "secrets",
 ] as const;
 /** Tables of the environment `series`. */

@@ -1,0 +1,90 @@
+// All that leaves the server for people and other systems: messages of alerts, events of webhooks, single requests. One notifier sends them.
+import { forbiddenUrl } from "../../adapters/http-client/address-guard.ts";
+import { dispatch, type Handlers } from "../../adapters/runtime/mailbox.ts";
+import { publicKeyOf, signingKeyOf } from "../../adapters/webhooks/webhook-signature.ts";
+import type { CoordinatorMessage } from "../../core/protocol/query.ts";
+import type { OutboundReport } from "../../domain/webhooks/outbound-messages.ts";
+import type { RcaReport } from "./analysis/report-row.ts";
+import type { EventReplays } from "./dead-letters/replay-runner.ts";
+import { OutboundCalls, type OutboundLink } from "./notification/outbound-calls.ts";
+import { Outbox, type OutboxDependencies } from "./notification/outbox.ts";
+import type { NotificationOptions } from "./notification/routes.ts";
+import { eventReplays } from "./webhooks/event-replays.ts";
+import { WebhookOutbox } from "./webhooks/webhook-outbox.ts";
+
+export interface OutboundDependencies extends OutboxDependencies {
+  emit(message: CoordinatorMessage): void;
+  /** Why a URL of a tenant may not be asked for; where it is not given names are not resolved. */
+  forbiddenTarget?(url: string): Promise<string | null>;
+}
+
+/** The parts, connected and stopped together. */
+export class Outbound {
+  readonly outbox: Outbox;
+  readonly webhooks: WebhookOutbox;
+  readonly calls: OutboundCalls;
+  readonly replays: EventReplays;
+  readonly forbiddenTarget: (url: string) => Promise<string | null>;
+  readonly #privateKey: () => string;
+  readonly #handlers: Handlers<OutboundReport>;
+
+  constructor(options: NotificationOptions | undefined, dependencies: OutboundDependencies) {
+    const { emit, state } = dependencies;
+    const wantNotifier = () => emit({ type: "notifier-wanted" });
+    this.#privateKey = () => signingKeyOf(state.pageSecret);
+    this.outbox = new Outbox(options, dependencies);
+    this.webhooks = new WebhookOutbox({ ...dependencies, wantNotifier, signingKey: this.#privateKey });
+    this.calls = new OutboundCalls(wantNotifier);
+    this.replays = eventReplays(state, this.webhooks);
+    this.forbiddenTarget = dependencies.forbiddenTarget ?? (async (url) => forbiddenUrl(url, false));
+    this.#handlers = {
+      reports: ({ reports }) => this.outbox.take(reports),
+      "webhook-reports": ({ reports }) => this.webhooks.take(reports),
+      "webhook-tried": (report) => this.calls.take(report),
+      requested: (report) => this.calls.take(report),
+    };
+  }
+
+  /** Reads what waits. To be called once, before anything is committed. */
+  load(): void {
+    this.outbox.load();
+    this.webhooks.load();
+  }
+
+  /** A notifier is there. */
+  connect(link: OutboundLink): void {
+    this.outbox.connect(link);
+    this.webhooks.connect(link);
+    this.calls.connect(link);
+  }
+
+  /** The notifier has ended. */
+  disconnect(): void {
+    this.outbox.disconnect();
+    this.webhooks.disconnect();
+    this.calls.disconnect();
+  }
+
+  /** Takes what the notifier reports. */
+  take(report: OutboundReport): void {
+    dispatch(this.#handlers, report);
+  }
+
+  /** A revision of a report is stored. */
+  reportStored(report: RcaReport): void {
+    this.outbox.reportRevised(report);
+    this.webhooks.reportRevised(report);
+  }
+
+  /** Nothing is handed over any more. */
+  stop(): void {
+    this.outbox.stop();
+    this.webhooks.stop();
+  }
+
+  /** What handlers use. */
+  parts() {
+    const { outbox, webhooks, calls, forbiddenTarget } = this;
+    return { outbox, webhooks, calls, forbiddenTarget, webhookPublicKey: () => publicKeyOf(this.#privateKey()) };
+  }
+}

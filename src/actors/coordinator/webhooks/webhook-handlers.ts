@@ -1,0 +1,209 @@
+// GET, POST /api/v1/webhooks, GET, PUT, DELETE /{name}, POST /test, GET /{name}/deliveries and GET /public-key.
+import { secretBytes } from "../../../adapters/webhooks/webhook-signature.ts";
+import type { BodyOf } from "../../../api/endpoints.ts";
+import { cutPage, type PageScope, readPageToken } from "../../../api/page-token.ts";
+import { done, noContent, type Outcome, refused, shown } from "../../../api/refusal.ts";
+import { WEBHOOKS_PER_TENANT_MAX } from "../../../core/config/webhook-limits.ts";
+import type { PatternCache } from "../../../domain/alerting/pattern/pattern-cache.ts";
+import type { Transform } from "../../../domain/webhooks/transform.ts";
+import { RESERVED_NAMES, searched, type Webhook, type WebhookPattern } from "../../../domain/webhooks/webhook.ts";
+import type { Change } from "../access/changes.ts";
+import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import { WebhookOutbox } from "./webhook-outbox.ts";
+import { HIDDEN, shownUrl, webhookView } from "./webhook-view.ts";
+
+const ID_BYTES = 16;
+
+type WebhookBody = BodyOf<"createWebhook">;
+
+export async function createWebhook(context: QueryContext, request: QueryRequest<"createWebhook">): Promise<Outcome<unknown>> {
+  const { webhooks } = context.state.configured;
+  const { tenant } = request.principal;
+  const { body } = request;
+  const problem = bodyProblem(context, body, undefined) ?? (await urlProblem(context, body.url));
+  if (problem !== undefined) return problem;
+  const id = Buffer.from(context.randomBytes(ID_BYTES)).toString("hex");
+  return context.change(request, () => {
+    if (webhooks.find(tenant, body.name) !== undefined) return taken(body.name);
+    const own = webhooks.of(tenant).length;
+    const hasRoom = webhooks.shares.room(tenant) >= 1;
+    if (!hasRoom) webhooks.shares.refuse(tenant);
+    if (!hasRoom || own >= WEBHOOKS_PER_TENANT_MAX) {
+      const room = `there is room for ${WEBHOOKS_PER_TENANT_MAX} and ${webhooks.shares.most}`;
+      return refused("unprocessable", `there are ${own} webhooks of yours and ${webhooks.shares.taken} in all; ${room}: delete one first`);
+    }
+    const head = { id, tenant, formerSecret: null, formerSecretUntilMs: 0, createdAtMs: context.nowMs() };
+    const webhook: Webhook = { ...head, ...fieldsOf(body), headers: body.headers, url: body.url, secret: body.secret };
+    return stored(context, undefined, webhook);
+  });
+}
+
+export async function changeWebhook(context: QueryContext, request: QueryRequest<"changeWebhook">): Promise<Outcome<unknown>> {
+  const { webhooks } = context.state.configured;
+  const { tenant } = request.principal;
+  const name = request.path.name ?? "";
+  const { body } = request;
+  const known = webhooks.find(tenant, name);
+  if (known === undefined) return unknownWebhook(name);
+  const problem = bodyProblem(context, body, known) ?? (body.url === shownUrl(known.url) ? undefined : await urlProblem(context, body.url));
+  if (problem !== undefined) return problem;
+  return context.change(request, () => {
+    const before = webhooks.find(tenant, name);
+    if (before === undefined) return unknownWebhook(name);
+    if (body.name !== name && webhooks.find(tenant, body.name) !== undefined) return taken(body.name);
+    const url = body.url === shownUrl(before.url) ? before.url : body.url;
+    const headers = Object.fromEntries(
+      Object.entries(body.headers).map(([header, value]) => [header, value === HIDDEN ? (before.headers[header] as string) : value]),
+    );
+    const fields: Webhook = { ...before, ...fieldsOf(body), url, headers };
+    const secret = body.secret === HIDDEN ? before.secret : body.secret;
+    return stored(context, before, WebhookOutbox.withSecret(fields, secret, context.nowMs()));
+  });
+}
+
+export function deleteWebhook(context: QueryContext, request: QueryRequest<"deleteWebhook">): Promise<Outcome<unknown>> {
+  const { webhooks } = context.state.configured;
+  const { tenant } = request.principal;
+  const name = request.path.name ?? "";
+  return context.change(request, () => {
+    const before = webhooks.find(tenant, name);
+    if (before === undefined) return unknownWebhook(name);
+    return {
+      ok: true,
+      note: { action: "webhook.delete", object: name, before: webhookView(before), after: null },
+      operations: [webhooks.removal(before)],
+      apply: () => {
+        webhooks.remove(before);
+        context.webhooks.forget(before);
+        return [];
+      },
+      outcome: noContent(),
+    };
+  });
+}
+
+export function oneWebhook({ state }: QueryContext, { principal, path }: QueryRequest<"webhook">): Outcome<unknown> {
+  const webhook = state.configured.webhooks.find(principal.tenant, path.name ?? "");
+  return webhook === undefined ? unknownWebhook(path.name ?? "") : done(webhookView(webhook));
+}
+
+export function listWebhooks({ state }: QueryContext, { principal, query }: QueryRequest<"webhooks">): Outcome<unknown> {
+  const { limit, page_token: given } = query;
+  const scope: PageScope = { tenant: principal.tenant, endpoint: "webhooks", filters: {} };
+  const token = readPageToken(state.pageSecret, scope, given);
+  if (!token.ok) return token;
+  const all = state.configured.webhooks.of(principal.tenant);
+  const after = token.value as readonly [name: string] | undefined;
+  const rows = after === undefined ? all : all.filter(({ name }) => name > after[0]);
+  const { page, page_token } = cutPage(state.pageSecret, scope, rows, limit, ({ name }) => [name]);
+  return done({ webhooks: page.map(webhookView), total: all.length, page_token });
+}
+
+export function webhookKey({ webhookPublicKey }: QueryContext): Outcome<unknown> {
+  const { standard, pem } = webhookPublicKey();
+  return done({ public_key: standard, pem });
+}
+
+export function unknownWebhook(name: string) {
+  return refused("not_found", `no webhook has the name ${shown(name)}; GET /api/v1/webhooks lists those that there are`);
+}
+
+function taken(name: string) {
+  return refused("conflict", `there is a webhook with the name ${shown(name)}; change it, or give another name`, "name");
+}
+
+function stored(context: QueryContext, before: Webhook | undefined, webhook: Webhook): Change<unknown> {
+  const { webhooks } = context.state.configured;
+  const after = webhookView(webhook);
+  const isRenamed = before !== undefined && before.name !== webhook.name;
+  return {
+    ok: true,
+    note: {
+      action: before === undefined ? "webhook.create" : "webhook.change",
+      object: webhook.name,
+      before: before === undefined ? null : webhookView(before),
+      after,
+    },
+    operations: [...(isRenamed ? [webhooks.removal(before)] : []), webhooks.operation(webhook)],
+    apply: () => {
+      if (isRenamed) webhooks.remove(before);
+      webhooks.put(webhook);
+      context.webhooks.aim(webhook);
+      return [];
+    },
+    outcome: before === undefined ? { ok: true, value: after, status: 201 } : done(after),
+  };
+}
+
+function fieldsOf({ name, method, pattern, transform, retry, enabled }: WebhookBody) {
+  const { type, expression = null, code = null } = transform ?? { type: null };
+  return {
+    name,
+    method,
+    pattern: patternOf(pattern),
+    transform: type === null ? null : ({ type, expression, code } satisfies Transform),
+    retry: {
+      maxAttempts: retry.max_attempts,
+      initialDelayMs: retry.initial_delay_ms,
+      backoffMultiplier: retry.backoff_multiplier,
+      maxDelayMs: retry.max_delay_ms,
+    },
+    enabled,
+  };
+}
+
+function patternOf(pattern: WebhookBody["pattern"]): WebhookPattern {
+  return {
+    serviceIdRegex: pattern.service_id_regex,
+    metricNameRegex: pattern.metric_name_regex,
+    minAnomalyScore: pattern.min_anomaly_score,
+    rootCauseCategory: pattern.root_cause_category,
+    environments: pattern.environments,
+  };
+}
+
+/** `before` is the webhook that it changes: what it hides may be sent back hidden. */
+function bodyProblem({ state }: QueryContext, body: WebhookBody, before: Webhook | undefined) {
+  if (RESERVED_NAMES.includes(body.name))
+    return refused("invalid_field", `${shown(body.name)} is the name of a path of its own; give another`, "name");
+  const hidden = before === undefined ? undefined : before.secret;
+  if (body.secret === HIDDEN && hidden == null) return refused("invalid_field", "there is no secret that *** could stand for", "secret");
+  const bytes = body.secret === null || body.secret === HIDDEN ? undefined : secretBytes(body.secret);
+  if (bytes === null || (bytes !== undefined && body.secret?.startsWith("whsec_") === true && (bytes.length < 24 || bytes.length > 64))) {
+    return refused("invalid_field", "a secret that begins with whsec_ is base64 of 24 to 64 bytes", "secret");
+  }
+  for (const [name, value] of Object.entries(body.headers)) {
+    if (value === HIDDEN && before?.headers[name] === undefined) {
+      return refused("invalid_field", `there is no header ${shown(name)} that *** could stand for`, `headers.${name}`);
+    }
+  }
+  return transformProblem(body) ?? patternProblem(state.configured.patterns, body.pattern, "pattern");
+}
+
+function transformProblem({ transform }: WebhookBody) {
+  if (transform === null) return undefined;
+  return refused("not_built", "transforms are not built yet: leave transform out, and the event is sent as it is", "transform");
+}
+
+/** A regular expression that cannot be read, or would need too much, with the place in it. */
+function patternProblem(patterns: PatternCache, pattern: WebhookBody["pattern"], field: string) {
+  for (const name of ["service_id_regex", "metric_name_regex"] as const) {
+    const regex = pattern[name];
+    if (regex === null) continue;
+    const problem = patterns.problem(regex) ?? patterns.problem(searched(regex));
+    if (problem !== null) return refused("invalid_field", `${problem}, at character ${problemPlace(regex, problem)}`, `${field}.${name}`);
+  }
+  return undefined;
+}
+
+/** Where in a pattern the part is that its problem names, counted from 1; its end where none is named. */
+function problemPlace(regex: string, problem: string): number {
+  const part = /`([^`]*)`/.exec(problem)?.[1] ?? "";
+  const at = part === "" || part === regex ? -1 : regex.indexOf(part);
+  return at < 0 ? regex.length : at + 1;
+}
+
+async function urlProblem(context: QueryContext, url: string) {
+  const problem = await context.forbiddenTarget(url);
+  return problem === null ? undefined : refused("invalid_field", `the URL may not be asked for: ${problem}`, "url");
+}

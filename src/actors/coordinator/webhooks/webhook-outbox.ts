@@ -1,0 +1,351 @@
+/**
+ * Events on their way to webhooks. A delivery is stored in the transaction that stores its anomaly; what waits is handed to the notifier, so many at a time for each
+ * webhook, and what becomes of an attempt is stored before the next. An event that waits for root-cause analysis is let go by a revision of its report, or when its
+ * time is over. All of it happens between transactions.
+ */
+import { type KeyValueStore, StoreError } from "../../../adapters/storage/key-value-store.ts";
+import { REPORTS_PER_COMMIT } from "../../../core/config/notification-limits.ts";
+import {
+  WEBHOOK_EVENTS_HANDED_PER_WEBHOOK_MAX,
+  WEBHOOK_EVENTS_PER_STEP,
+  WEBHOOK_OLD_SECRET_MS,
+} from "../../../core/config/webhook-limits.ts";
+import type { Webhook } from "../../../domain/webhooks/webhook.ts";
+import type { HandedEvent, WebhookReport, WebhookTarget } from "../../../domain/webhooks/webhook-messages.ts";
+import type { RcaReport } from "../analysis/report-row.ts";
+import type { AnomalyFollower } from "../anomalies/anomaly-follower.ts";
+import type { OutboundLink } from "../notification/outbound-calls.ts";
+import { WaitingRows } from "../notification/waiting-rows.ts";
+import type { CommittedState } from "../state/committed-state.ts";
+import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
+import { scan } from "../state/scan.ts";
+import { type ChangedDelivery, WebhookDraft } from "./webhook-draft.ts";
+import { deliveryKeyText, deliveryPlace, keyOfDeliveryText, WEBHOOK_DELIVERY } from "./webhook-row.ts";
+
+export interface WebhookOutboxDependencies {
+  readonly state: CommittedState;
+  readonly counters: CoordinatorCounters;
+  nowMs(): number;
+  /** Does work that writes, between the transactions of others; rejects where the store takes no writes. */
+  edit<T>(work: () => Promise<T>): Promise<T>;
+  /** Resolves after so many milliseconds. */
+  sleep(ms: number): Promise<void>;
+  /** Has the notifier started where it does not run. */
+  wantNotifier(): void;
+  /** The key of v1a signatures. */
+  signingKey(): string;
+}
+
+interface HeldEvent {
+  readonly serial: number;
+  readonly webhookId: string;
+  readonly tenant: string;
+}
+
+/** After a commit that failed. */
+const RETRY_MS = 1_000;
+
+export class WebhookOutbox implements AnomalyFollower {
+  readonly #dependencies: WebhookOutboxDependencies;
+  readonly #control: KeyValueStore;
+  readonly #waiting = new WaitingRows();
+  readonly #held = new Map<string, HeldEvent>();
+  readonly #heldByWebhook = new Map<string, number>();
+  /** Rows that are not done with, by webhook. */
+  readonly #opened = new Map<string, Set<string>>();
+  /** Rows that wait for their cause, with the time until which they do, by anomaly. */
+  readonly #gathering = new Map<string, Map<string, number>>();
+  #released = new Set<string>();
+  #reports: WebhookReport[] = [];
+  #link: OutboundLink | undefined;
+  #serial = 0;
+  #restsUntilMs = Number.POSITIVE_INFINITY;
+  #isWorking = false;
+  #isWanted = false;
+  #isStopped = false;
+
+  constructor(dependencies: WebhookOutboxDependencies) {
+    this.#dependencies = dependencies;
+    this.#control = dependencies.state.control;
+    dependencies.state.anomalies.follower = this;
+  }
+
+  /** Reads what waits. To be called once, before anything is committed. */
+  load(): void {
+    const { webhooks } = this.#dependencies.state.configured;
+    for (const { key } of scan(this.#control, "webhook_outbox")) {
+      const stored = this.#control.get("webhook_deliveries", key);
+      const place = deliveryPlace(key);
+      if (stored === undefined || webhooks.byId(place.webhookId) === undefined) continue;
+      this.#place(deliveryKeyText(key), { place, row: WEBHOOK_DELIVERY.decode(stored), isNew: true });
+    }
+    this.#count();
+    if (webhooks.size > 0) this.#dependencies.wantNotifier();
+  }
+
+  get size(): number {
+    return this.#held.size + this.#waiting.size;
+  }
+
+  follows(tenant: string): boolean {
+    return this.#dependencies.state.configured.webhooks.has(tenant);
+  }
+
+  draft(): WebhookDraft {
+    const { state, nowMs } = this.#dependencies;
+    return new WebhookDraft({
+      state,
+      control: this.#control,
+      nowMs,
+      waiting: (webhookId) => this.#opened.get(webhookId)?.size ?? 0,
+      hasRoom: (tenant) => this.#room.room(tenant) >= 1,
+      committed: (draft) => this.#committed(draft),
+    });
+  }
+
+  /** A notifier is there. */
+  connect(link: OutboundLink): void {
+    this.disconnect();
+    this.#link = link;
+    link.send({ type: "webhook-key", privateKey: this.#dependencies.signingKey() });
+    for (const webhook of this.#dependencies.state.configured.webhooks.all) this.aim(webhook);
+    this.#work();
+  }
+
+  /** The notifier has ended: what it had in its hands is sent again under the same id. */
+  disconnect(): void {
+    this.#link = undefined;
+    this.#reports = [];
+    for (const [key, { webhookId }] of this.#held) this.#waiting.add(webhookId, key);
+    for (const { tenant } of this.#held.values()) this.#handed.give(tenant);
+    this.#held.clear();
+    this.#heldByWebhook.clear();
+  }
+
+  take(reports: readonly WebhookReport[]): void {
+    this.#reports.push(...reports);
+    this.#work();
+  }
+
+  /** A webhook is new, or has changed. */
+  aim(webhook: Webhook): void {
+    if (!webhook.enabled) this.#call(webhook.id);
+    else if (this.#link === undefined) this.#dependencies.wantNotifier();
+    else this.#link.send({ type: "webhook-target", target: this.target(webhook) });
+    this.#work();
+  }
+
+  /** A webhook is gone: what waits for it has an end. */
+  forget({ id, tenant }: Webhook): void {
+    this.#call(id);
+    for (let key = this.#waiting.first(id); key !== undefined; key = this.#waiting.first(id)) this.#waiting.remove(id, key);
+    for (const keys of this.#gathering.values()) {
+      for (const key of keys.keys()) if (deliveryPlace(keyOfDeliveryText(key)).webhookId === id) keys.delete(key);
+    }
+    this.#room.give(tenant, this.#opened.get(id)?.size ?? 0);
+    this.#opened.delete(id);
+    this.#count();
+  }
+
+  target({ id, tenant, url, method, headers, transform, secret, formerSecret, formerSecretUntilMs }: Webhook): WebhookTarget {
+    const forEver = Number.MAX_SAFE_INTEGER;
+    const former = formerSecret === null ? [] : [{ secret: formerSecret, untilMs: formerSecretUntilMs }];
+    const secrets = secret === null ? [] : [{ secret, untilMs: forEver }, ...former];
+    return { id, tenant, url, method, headers, transform, secrets };
+  }
+
+  /** The webhook with another secret: the one before signs beside it for a day. */
+  static withSecret(webhook: Webhook, secret: string | null, nowMs: number): Webhook {
+    if (secret === webhook.secret) return webhook;
+    return { ...webhook, secret, formerSecret: webhook.secret, formerSecretUntilMs: nowMs + WEBHOOK_OLD_SECRET_MS };
+  }
+
+  /** A revision of a report is stored: events of its anomalies that wait for it are asked again. */
+  reportRevised({ tenant, anomalies }: RcaReport): void {
+    for (const id of anomalies) {
+      const keys = this.#gathering.get(JSON.stringify([tenant, id]));
+      if (keys !== undefined) for (const key of keys.keys()) this.#released.add(key);
+    }
+    if (this.#released.size > 0) this.#work();
+  }
+
+  /** Nothing is handed over any more. */
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  get #handed() {
+    return this.#dependencies.state.shares.ledger("webhook_events_handed");
+  }
+
+  get #room() {
+    return this.#dependencies.state.shares.ledger("webhook_events_waiting");
+  }
+
+  /** Takes back what the notifier has of a webhook. */
+  #call(webhookId: string): void {
+    this.#link?.send({ type: "webhook-gone", webhookId });
+    for (const [key, held] of this.#held) {
+      if (held.webhookId !== webhookId) continue;
+      this.#release(key);
+      this.#waiting.add(webhookId, key);
+    }
+  }
+
+  #work(): void {
+    this.#isWanted = true;
+    if (this.#isWorking || this.#isStopped) return;
+    this.#isWorking = true;
+    void this.#workOff().finally(() => {
+      this.#isWorking = false;
+    });
+  }
+
+  async #workOff(): Promise<void> {
+    while (this.#isWanted && !this.#isStopped) {
+      this.#isWanted = false;
+      try {
+        const more = await this.#dependencies.edit(() => this.#step());
+        this.#isWanted ||= more;
+      } catch (error) {
+        if (!(error instanceof StoreError)) throw error;
+        this.#isWanted = true;
+        await this.#dependencies.sleep(RETRY_MS);
+      }
+    }
+  }
+
+  /** One commit of outcomes and of events that are let go, one run of handing over; true where there is more of either. */
+  async #step(): Promise<boolean> {
+    const reports = this.#reports.splice(0, REPORTS_PER_COMMIT);
+    const released = this.#released;
+    this.#released = new Set();
+    const draft = this.draft();
+    for (const report of reports) if (this.#held.get(report.key)?.serial === report.serial) draft.settle(report);
+    for (const key of released) draft.release(key, false);
+    const nowMs = this.#dependencies.nowMs();
+    for (const keys of this.#gathering.values()) for (const [key, untilMs] of keys) if (untilMs <= nowMs) draft.release(key, true);
+    try {
+      const operations = draft.operations([]);
+      if (operations.length > 0) await this.#control.commit(operations, { flushLater: true });
+    } catch (error) {
+      this.#reports.unshift(...reports);
+      for (const key of released) this.#released.add(key);
+      throw error;
+    }
+    draft.apply();
+    return this.#reports.length > 0 || this.#handOver();
+  }
+
+  #committed(draft: WebhookDraft): void {
+    const { counters, state } = this.#dependencies;
+    for (const key of draft.back) this.#release(key);
+    for (const [key, changed] of draft.changed) this.#place(key, changed);
+    for (const webhook of draft.disabled) this.aim(webhook);
+    counters.add("webhooksSucceeded", draft.counts.succeeded);
+    counters.add("webhooksFailed", draft.counts.failed);
+    counters.add("webhooksExhausted", draft.counts.exhausted);
+    counters.add("webhooksDropped", draft.counts.dropped);
+    counters.set("deadLetters", state.deadLetters.total);
+    this.#handOver();
+    this.#restUntilDue();
+  }
+
+  /** Where a row belongs now. */
+  #place(key: string, { place, row }: ChangedDelivery): void {
+    const { tenant, webhookId } = place;
+    const name = JSON.stringify([tenant, row.anomalyId]);
+    const keys = this.#gathering.get(name);
+    keys?.delete(key);
+    if (keys?.size === 0) this.#gathering.delete(name);
+    if (row.state === "gathering") {
+      const gathering = this.#gathering.get(name) ?? new Map<string, number>();
+      this.#gathering.set(name, gathering.set(key, row.holdUntilMs ?? Number.POSITIVE_INFINITY));
+    }
+    if (row.state === "pending") this.#waiting.add(webhookId, key);
+    else this.#waiting.remove(webhookId, key);
+    if (row.state === "gathering" || row.state === "pending") this.#open(tenant, webhookId, key);
+    else this.#close(tenant, webhookId, key);
+  }
+
+  #open(tenant: string, webhookId: string, key: string): void {
+    const keys = this.#opened.get(webhookId) ?? new Set<string>();
+    this.#opened.set(webhookId, keys);
+    if (keys.has(key)) return;
+    keys.add(key);
+    this.#room.add(tenant);
+  }
+
+  #close(tenant: string, webhookId: string, key: string): void {
+    const keys = this.#opened.get(webhookId);
+    if (keys?.delete(key) !== true) return;
+    this.#room.give(tenant);
+    if (keys.size === 0) this.#opened.delete(webhookId);
+  }
+
+  #release(key: string): void {
+    const held = this.#held.get(key);
+    if (held === undefined) return;
+    this.#held.delete(key);
+    this.#handed.give(held.tenant);
+    const count = (this.#heldByWebhook.get(held.webhookId) ?? 1) - 1;
+    if (count > 0) this.#heldByWebhook.set(held.webhookId, count);
+    else this.#heldByWebhook.delete(held.webhookId);
+  }
+
+  #handOver(): boolean {
+    const events: HandedEvent[] = [];
+    const { webhooks } = this.#dependencies.state.configured;
+    if (this.#link !== undefined && !this.#isStopped) {
+      for (const webhookId of this.#waiting.lanes()) {
+        if (events.length >= WEBHOOK_EVENTS_PER_STEP) break;
+        if (webhooks.byId(webhookId)?.enabled !== true) continue;
+        while (
+          events.length < WEBHOOK_EVENTS_PER_STEP &&
+          (this.#heldByWebhook.get(webhookId) ?? 0) < WEBHOOK_EVENTS_HANDED_PER_WEBHOOK_MAX
+        ) {
+          const key = this.#waiting.first(webhookId);
+          const handed = key === undefined ? undefined : this.#hand(webhookId, key);
+          if (handed === undefined) break;
+          if (handed !== "gone") events.push(handed);
+        }
+      }
+      if (events.length > 0) this.#link.send({ type: "webhook-events", events });
+    } else if (this.#waiting.size > 0 && !this.#isStopped) this.#dependencies.wantNotifier();
+    this.#count();
+    return events.length >= WEBHOOK_EVENTS_PER_STEP;
+  }
+
+  /** Undefined where its tenant has no room. */
+  #hand(webhookId: string, key: string): HandedEvent | "gone" | undefined {
+    const bytes = keyOfDeliveryText(key);
+    const { tenant } = deliveryPlace(bytes);
+    if (this.#handed.room(tenant) < 1) return undefined;
+    const stored = this.#control.get("webhook_deliveries", bytes);
+    const row = stored && WEBHOOK_DELIVERY.decode(stored);
+    this.#waiting.remove(webhookId, key);
+    if (row?.state !== "pending" || row.event === null) return "gone";
+    this.#handed.add(tenant);
+    const serial = ++this.#serial;
+    this.#held.set(key, { serial, webhookId, tenant });
+    this.#heldByWebhook.set(webhookId, (this.#heldByWebhook.get(webhookId) ?? 0) + 1);
+    return { key, serial, webhookId, eventId: row.eventId, event: row.event, dueAtMs: row.nextAttemptAtMs };
+  }
+
+  /** Looks again when the first of those that gather has waited long enough. */
+  #restUntilDue(): void {
+    let dueMs = Number.POSITIVE_INFINITY;
+    for (const keys of this.#gathering.values()) for (const untilMs of keys.values()) dueMs = Math.min(dueMs, untilMs);
+    if (dueMs >= this.#restsUntilMs) return;
+    this.#restsUntilMs = dueMs;
+    const { nowMs, sleep } = this.#dependencies;
+    void sleep(Math.max(0, dueMs - nowMs()) + 1).then(() => {
+      if (this.#restsUntilMs === dueMs) this.#restsUntilMs = Number.POSITIVE_INFINITY;
+      if (!this.#isStopped) this.#work();
+    });
+  }
+
+  #count(): void {
+    this.#dependencies.counters.set("webhookOutboxDepth", this.size);
+  }
+}

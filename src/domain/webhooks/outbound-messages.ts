@@ -1,0 +1,28 @@
+// All that the coordinator and the notifier say to each other.
+import type { NotifierCommand, NotifierReport } from "../notification/notifier-messages.ts";
+import type { WebhookCommand, WebhookReports } from "./webhook-messages.ts";
+
+/** A request to a URL that a tenant has set. */
+export interface TenantRequest {
+  readonly url: string;
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+  readonly timeoutMs: number;
+}
+
+/** How it ended. `mayHaveArrived`: it was sent, at least in part, and no answer came. */
+export type TenantAnswer =
+  | { readonly kind: "answered"; readonly status: number; readonly text: string; readonly tookMs: number }
+  | { readonly kind: "failed"; readonly error: string; readonly mayHaveArrived: boolean; readonly tookMs: number };
+
+export type OutboundCommand =
+  | NotifierCommand
+  | WebhookCommand
+  /** One request past the guard. */
+  | { readonly type: "request"; readonly id: number; readonly request: TenantRequest };
+
+export type OutboundReport =
+  | NotifierReport
+  | WebhookReports
+  | { readonly type: "requested"; readonly id: number; readonly answer: TenantAnswer };
