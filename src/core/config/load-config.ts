@@ -56,7 +56,13 @@ export const SETTINGS = [
     "",
     "path of a Unix socket to listen on besides, such as /run/vedette.sock, mode 0600: who may open it is local and needs no credential, whatever READ_AUTH says",
   ),
-  whole("OTLP_PORT", 4318, 0, 65535, "second port, for OTLP only (0 = closed); where the port is taken the log says so and the start goes on"),
+  whole(
+    "OTLP_PORT",
+    4318,
+    0,
+    65535,
+    "second port, for OTLP only (0 = closed); where the port is taken the log says so and the start goes on",
+  ),
   whole(
     "ALERTS_PORT",
     9093,
