@@ -1,5 +1,5 @@
 // The services of a tenant that have streams in this engine's memory, each environment for itself, with the times of their values: what a list of services shows.
-// A service costs 0.6 us a stream that is looked at; 10,000 services of ten streams take 60 ms, in slices.
+// Sketch: a service costs 0.6 us a stream that is looked at; 10,000 services of ten streams take 60 ms, in slices.
 import { SERVICE_STREAMS_LISTED_MAX, SERVICES_LISTED_MAX } from "../../../core/config/interface-limits.ts";
 import type { ListedService } from "../../../core/protocol/service-list.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
