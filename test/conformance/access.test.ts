@@ -325,7 +325,7 @@ describe("the first start", () => {
     ["a password in the URL", { JWKS_URL: "https://ann:secret@idp.example/jwks" }, /no credentials/],
   ])("with %s is refused in one line", async (_, settings, message) => {
     const server = bench.launch(settings);
-    expect(await server.ended).toBe(1);
+    expect(await server.ended).toBe(78);
     expect(server.output).toMatch(message);
     expect(server.output).not.toContain(settings.JWT_SECRET ?? "never");
     expect(server.output.trim().split("\n")).toHaveLength(1);

@@ -231,7 +231,7 @@ describe("an alert", () => {
     expect([body.deliveries, body.delivery_note]).toEqual([[], "nobody is told: no channel is configured"]);
     expect((await call(server, folder, "GET", "/api/v1/status")).body.components.notifier).toBe("disabled");
     const refused = bench.launch({ CHAT_WEBHOOKS: "ops=nourl-hush" });
-    expect(await refused.ended).toBe(1);
+    expect(await refused.ended).toBe(78);
     expect(refused.output).toContain("CHAT_WEBHOOKS of default/ops is no URL");
     expect(refused.output).not.toContain("hush");
   });

@@ -76,7 +76,7 @@ describe("the data folder", () => {
     const folder = bench.dataFolder();
     writeFileSync(join(folder, "note"), "x");
     const { status, stdout, stderr } = run([], { DATA_DIR: join(folder, name), PORT: "0", OTLP_PORT: "0", ALERTS_PORT: "0" });
-    expect([status, stdout]).toEqual([1, ""]);
+    expect([status, stdout]).toEqual([78, ""]);
     expect(stderr).toMatch(/^vedette: DATA_DIR cannot be used: [^\n]*\n$/);
   });
 });
@@ -88,7 +88,7 @@ describe("a secret that others can read", () => {
     writeFileSync(path, "0123456789abcdef0123456789abcdef");
     chmodSync(path, mode);
     const { status, stdout, stderr } = run([], { DATA_DIR: folder, JWT_SECRET_FILE: path, PORT: "0", OTLP_PORT: "0", ALERTS_PORT: "0" });
-    expect([status, stdout]).toEqual([1, ""]);
+    expect([status, stdout]).toEqual([78, ""]);
     expect(stderr).toMatch(/^vedette: JWT_SECRET_FILE names a file that other users of this machine can read: chmod 600 it[^\n]*\n$/);
   });
 });
@@ -98,7 +98,7 @@ describe("admin-token", () => {
     const folder = bench.dataFolder();
     writeFileSync(join(folder, "admin-token"), text, { mode: 0o600 });
     const server = bench.launch({ DATA_DIR: folder, ENGINES: "1" });
-    expect(await server.ended).toBe(1);
+    expect(await server.ended).toBe(78);
     expect(server.output).toMatch(/^vedette: [^\n]*admin-token[^\n]*\n$/);
     expect(server.output).toContain(says);
   });

@@ -63,6 +63,12 @@ const TABLE: Readonly<Record<string, readonly Asker[]>> = {
   "GET /openapi.json": ANYBODY,
   "GET /docs": ANYBODY,
   "GET /sign-in": ANYBODY,
+  "GET /": ANYBODY,
+  "GET /ui/{file}": ANYBODY,
+  "POST /sign-out": ANYBODY,
+  "POST /sign-in": READERS,
+  "GET /api/v1/services": READERS,
+  "GET /api/v1/graph": READERS,
 
   "POST /api/v1/telemetry": WRITERS,
   "POST /api/v1/telemetry/batch": WRITERS,

@@ -40,7 +40,7 @@ const HEADERS = z
     }
   })
   .refine((headers) => Object.keys(headers).length <= WEBHOOK_HEADERS_MAX, `may have ${WEBHOOK_HEADERS_MAX} members`)
-  .meta({ maxProperties: WEBHOOK_HEADERS_MAX, propertyNames: { pattern: "^X-[A-Za-z0-9-]{1,60}$" } });
+  .meta({ maxProperties: WEBHOOK_HEADERS_MAX, propertyNames: { type: "string", pattern: "^X-[A-Za-z0-9-]{1,60}$" } });
 
 const TRANSFORM = z
   .strictObject({

@@ -189,6 +189,8 @@ export class Rounds {
 
   async #edit<T>(work: () => Promise<T>, edits: EditQueue): Promise<T> {
     const edited = edits.add(work);
+    // It may end before it is waited for below, and its end is told there.
+    edited.catch(() => undefined);
     await this.#stepping;
     const { more, mayGather } = await this.step();
     if ((more && !mayGather) || this.#parts.frames.isGathering) this.#dependencies.wake?.();
