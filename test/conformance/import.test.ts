@@ -170,16 +170,16 @@ describe("vedette import", () => {
 
   it("says in one line what is wrong with how it was called", async () => {
     const started = await start();
-    const calls: Array<[args: string[], message: RegExp]> = [
-      [["none.csv"], /none\.csv cannot be read/],
-      [["package.json", "--format", "xml"], /does not say what it is/],
-      [["package.json"], /must have data\.result/],
-      [["README.md", "--format", "json"], /not JSON/],
-      [["package.json", "--nope"], /Unknown option/],
+    const calls: Array<[args: string[], message: RegExp, exit: number]> = [
+      [["none.csv"], /none\.csv cannot be read/, 1],
+      [["package.json", "--format", "xml"], /--format must be one of csv, json/, 2],
+      [["package.json"], /must have data\.result/, 1],
+      [["README.md", "--format", "json"], /not JSON/, 1],
+      [["package.json", "--nope"], /has no option --nope/, 2],
     ];
-    for (const [[file = "", ...args], message] of calls) {
+    for (const [[file = "", ...args], message, exit] of calls) {
       const { code, output } = await runImport(started, file, ...args);
-      expect([code, output.trim().split("\n").length]).toEqual([1, 1]);
+      expect([code, output.trim().split("\n").length]).toEqual([exit, 1]);
       expect(output).toMatch(message);
     }
   });

@@ -13,6 +13,7 @@ export interface RequestSchema {
   readonly dependentRequired?: Readonly<Record<string, readonly string[]>>;
   readonly additionalProperties?: boolean | RequestSchema;
   readonly propertyNames?: RequestSchema;
+  readonly not?: RequestSchema;
   readonly minProperties?: number;
   readonly maxProperties?: number;
   readonly items?: RequestSchema;
@@ -103,7 +104,7 @@ function fittingObject(schema: RequestSchema): fc.Arbitrary<unknown> {
   const { properties = {}, required = [], additionalProperties, propertyNames = { type: "string", minLength: 1 }, oneOf, anyOf } = schema;
   const members = Object.fromEntries(Object.entries(properties).map(([name, member]) => [name, fitting(member)]));
   const own = fc.record(members, { requiredKeys: [...required] });
-  const isOne = (value: object) => oneOf === undefined || oneOf.filter((choice) => hasRequired(choice, value)).length === 1;
+  const isOne = (value: object) => oneOf === undefined || oneOf.filter((choice) => isChosen(choice, value)).length === 1;
   const isAny = (value: object) => anyOf === undefined || anyOf.some((choice) => hasRequired(choice, value));
   const isComplete = (value: object) =>
     Object.entries(schema.dependentRequired ?? {}).every(
@@ -116,6 +117,15 @@ function fittingObject(schema: RequestSchema): fc.Arbitrary<unknown> {
     maxKeys: Math.max(schema.minProperties ?? 0, Math.min(schema.maxProperties ?? ITEMS_SHOWN, ITEMS_SHOWN)),
   };
   return fc.dictionary(fitting(propertyNames) as fc.Arbitrary<string>, fitting(additionalProperties), limits);
+}
+
+/** Whether an object is what a choice asks for: members that it must and must not have, and those of one value or of a few. */
+function isChosen(choice: RequestSchema, value: object): boolean {
+  const members = Object.entries(choice.properties ?? {}).every(([name, { const: one, enum: some }]) => {
+    const given = (value as Readonly<Record<string, unknown>>)[name];
+    return (one === undefined || given === one) && (some === undefined || (some as readonly unknown[]).includes(given));
+  });
+  return members && hasRequired(choice, value) && (choice.not === undefined || !hasRequired(choice.not, value));
 }
 
 function hasRequired({ required = [] }: RequestSchema, value: object): boolean {
