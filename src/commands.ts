@@ -44,7 +44,7 @@ export class SettingsReader {
 type Environment = Readonly<Record<string, string | undefined>>;
 type Command = (line: CommandLine, world: CommandWorld) => Promise<number>;
 
-const COMMANDS: Readonly<Record<string, Command>> = {
+export const COMMANDS: Readonly<Record<string, Command>> = {
   demo: async (line, { settings }) => (await import("./cli/demo.ts")).runDemo(line.arguments, settings.environment),
   "demo-incident": async (line, { settings }) =>
     (await import("./cli/incident/demo-incident.ts")).runDemoIncident(line.arguments, settings.environment),

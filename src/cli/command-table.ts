@@ -57,6 +57,13 @@ export const COMMAND_TABLE: readonly CommandEntry[] = [
     options: [JSON_OUT],
   },
   {
+    name: "demo-incident",
+    operands: "[URL]",
+    operandsMax: 1,
+    summary: "Break a made-up shop in five ways, for two minutes, and show which cause a running server names for each",
+    options: [],
+  },
+  {
     name: "sign-in",
     summary: "Print the link that signs a browser in, once, within 15 minutes of the server's start",
     options: [JSON_OUT],

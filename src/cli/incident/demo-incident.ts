@@ -5,7 +5,8 @@ import { systemClock } from "../../adapters/runtime/clock.ts";
 import { formatRfc3339 } from "../../core/base/rfc3339.ts";
 import type { CommandArguments } from "../command-arguments.ts";
 import { addressOf } from "../demo.ts";
-import { writeError, writeLine } from "../terminal.ts";
+import { UnreachableError } from "../exit-code.ts";
+import { writeLine } from "../terminal.ts";
 import { CAUSES, type Cause, EXPECTED, shopTick, TICK_MS } from "./scenario.ts";
 
 /** Ticks of a good past, sent at once. */
@@ -69,10 +70,9 @@ async function isReady(base: string): Promise<boolean> {
 export async function runDemoIncident(given: CommandArguments, environment: Readonly<Record<string, string | undefined>>): Promise<number> {
   const base = addressOf(given, environment);
   if (!(await isReady(base))) {
-    writeError(
+    throw new UnreachableError(
       `no server is ready at ${base}; start one with "make run" in another terminal, or name it: vedette demo-incident http://host:port`,
     );
-    return 1;
   }
   const run = systemClock.wallMs().toString(36).slice(-5);
   const environmentOf = (cause: Cause) => `shop-${run}-${cause}`;

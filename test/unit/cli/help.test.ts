@@ -6,6 +6,7 @@ import { completionScript } from "../../../src/cli/completion.ts";
 import { UsageError } from "../../../src/cli/exit-code.ts";
 import { helpFor } from "../../../src/cli/help.ts";
 import { manualPage } from "../../../src/cli/manual-page.ts";
+import { COMMANDS } from "../../../src/commands.ts";
 import { SETTINGS } from "../../../src/core/config/load-config.ts";
 
 const COLUMNS = 100;
@@ -17,6 +18,11 @@ function helpText(...words: string[]): string {
 }
 
 describe("help", () => {
+  it("has every command that there is", () => {
+    const names = new Set(COMMAND_TABLE.map(({ name }) => name.split(" ")[0]));
+    expect(Object.keys(COMMANDS).filter((name) => !names.has(name.split(" ")[0]))).toEqual([]);
+  });
+
   it("is the whole text, or a command's own", () => {
     for (const whole of ["--help", "-h", "help"]) expect(helpFor([whole])).toMatch(/demo \[URL\][\s\S]*PORT/);
     const replay = helpText("replay", "--help");
