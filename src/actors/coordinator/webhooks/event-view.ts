@@ -5,7 +5,6 @@ import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import type { Alert } from "../../../domain/alerting/paging/alert.ts";
 import type { Anomaly } from "../../../domain/anomaly/anomaly.ts";
 import type { RootCause } from "../analysis/root-cause-view.ts";
-import { decodeAnomaly, encodeAnomaly } from "../anomalies/anomaly-row.ts";
 import type { EventType, WebhookDeliveryRow } from "./webhook-row.ts";
 
 /** JSON of an event. `verdict_digest` is SHA-256 over the JSON of the anomaly's member `verdict`, without spaces, as `GET /api/v1/anomalies/{id}` shows it. */
@@ -13,15 +12,13 @@ export function eventText(
   { eventId, eventType, occurredAtMs }: Pick<WebhookDeliveryRow, "eventId" | "eventType" | "occurredAtMs">,
   { anomaly, alert, cause }: { readonly anomaly: Anomaly; readonly alert: Alert | undefined; readonly cause: RootCause | null },
 ): string {
-  // As it is read back from the store, which keeps some numbers shorter than they are found.
-  const stored = decodeAnomaly(encodeAnomaly(anomaly), { tenant: anomaly.tenant, timeMs: anomaly.detectedAtMs, id: anomaly.id });
   return JSON.stringify({
     event_id: eventId,
     event_type: eventType,
     occurred_at: formatRfc3339(occurredAtMs),
-    tenant_id: stored.tenant,
-    ...anomalyView(stored, alert),
-    verdict_digest: createHash("sha256").update(JSON.stringify(stored.verdict)).digest("hex"),
+    tenant_id: anomaly.tenant,
+    ...anomalyView(anomaly, alert),
+    verdict_digest: createHash("sha256").update(JSON.stringify(anomaly.verdict)).digest("hex"),
     root_cause: cause,
   });
 }

@@ -111,6 +111,12 @@ describe("an anomaly's row", () => {
     expect(row.length).toBeLessThan(256);
   });
 
+  it("has a verdict of the same JSON as before, members in their order: digests of it hold", () => {
+    for (const given of [verdict(), verdict({ value: 0.1 + 0.2, operation: true }), JSON.parse(JSON.stringify(verdict()))]) {
+      expect(JSON.stringify(readBack(anomaly({ verdict: given })).verdict)).toBe(JSON.stringify(given));
+    }
+  });
+
   it("of another version is named, and not read", () => {
     for (const version of [1, 3, 5]) {
       const row = Uint8Array.of(version, 0);
