@@ -10,6 +10,7 @@ import { DestinationLane } from "../../domain/notification/destination-lane.ts";
 import type { NotifyLimits } from "../../domain/notification/destination-secrets.ts";
 import { type Destination, destinationKey } from "../../domain/notification/destinations.ts";
 import type { DeliveryReport, HandedDelivery, NotifierCommand } from "../../domain/notification/notifier-messages.ts";
+import { sendDue } from "./due-lanes.ts";
 
 /** What sends through one notifier. Never rejects. */
 export interface Sender {
@@ -61,12 +62,7 @@ export class Notifier {
   /** Sends what is due; returns when the next is, null where nothing waits for a time. */
   step(): number | null {
     const nowMs = this.#dependencies.nowMs();
-    let nextMs: number | null = null;
-    for (const lane of this.#lanes.values()) {
-      if (lane.dueAtMs !== null && lane.dueAtMs <= nowMs) this.#send(lane, nowMs);
-      if (lane.dueAtMs !== null) nextMs = Math.min(nextMs ?? lane.dueAtMs, lane.dueAtMs);
-    }
-    return nextMs;
+    return sendDue(this.#lanes.values(), nowMs, (lane) => this.#send(lane, nowMs));
   }
 
   /** No attempt begins any more. */

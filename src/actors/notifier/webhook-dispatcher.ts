@@ -5,6 +5,7 @@
 import type { WebhookOutcome } from "../../domain/webhooks/webhook-delivery.ts";
 import { WebhookLane } from "../../domain/webhooks/webhook-lane.ts";
 import type { HandedEvent, WebhookCommand, WebhookReports, WebhookTarget } from "../../domain/webhooks/webhook-messages.ts";
+import { sendDue } from "./due-lanes.ts";
 
 /** What makes one attempt. Never rejects. */
 export interface EventSender {
@@ -54,12 +55,7 @@ export class WebhookDispatcher {
 
   step(): number | null {
     const nowMs = this.#dependencies.nowMs();
-    let nextMs: number | null = null;
-    for (const lane of this.#lanes.values()) {
-      if (lane.dueAtMs !== null && lane.dueAtMs <= nowMs) this.#send(lane, nowMs);
-      if (lane.dueAtMs !== null) nextMs = Math.min(nextMs ?? lane.dueAtMs, lane.dueAtMs);
-    }
-    return nextMs;
+    return sendDue(this.#lanes.values(), nowMs, (lane) => this.#send(lane, nowMs));
   }
 
   /** No attempt begins any more. */

@@ -6,7 +6,7 @@
  * hands, and each tenant its share of all, so that a dead receiver fills neither. All of it happens between transactions: a draft and what it was made over
  * never differ.
  */
-import { type KeyValueStore, StoreError, type StoreOperation } from "../../../adapters/storage/key-value-store.ts";
+import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import {
   EXHAUSTED_REPORTED_MS,
   MESSAGES_HANDED_PER_DESTINATION_MAX,
@@ -25,8 +25,10 @@ import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import { scan } from "../state/scan.ts";
 import { currentRow, DELIVERY_ROW, keyOfText, keyText, laneOf, OUTBOX_ROW, rowsOfAlert, tenantOfKey } from "./delivery-row.ts";
 import { deliveryView } from "./delivery-view.ts";
+import { type HeldRow, HeldRows } from "./held-rows.ts";
 import { type ChangedRow, OutboxDraft } from "./outbox-draft.ts";
 import { type NotificationOptions, Routes } from "./routes.ts";
+import { type StoreTurns, StoreWork } from "./store-work.ts";
 import { WaitingRows } from "./waiting-rows.ts";
 
 /** The notifier's end. */
@@ -34,15 +36,11 @@ interface NotifierLink {
   send(command: NotifierCommand): void;
 }
 
-export interface OutboxDependencies {
+export interface OutboxDependencies extends StoreTurns {
   readonly state: CommittedState;
   readonly counters: CoordinatorCounters;
   nowMs(): number;
   randomBytes(count: number): Uint8Array;
-  /** Does work that writes, between the transactions of others; rejects where the store takes no writes. */
-  edit<T>(work: () => Promise<T>): Promise<T>;
-  /** Resolves after so many milliseconds. */
-  sleep(ms: number): Promise<void>;
 }
 
 /** What the status says. */
@@ -52,11 +50,7 @@ export interface NotifierFacts {
   readonly waiting: number;
 }
 
-/** A row in the notifier's hands. */
-interface HeldRow {
-  readonly serial: number;
-  readonly tenant: string;
-  readonly lane: string;
+interface RecallableRow extends HeldRow {
   isRecalled: boolean;
 }
 
@@ -65,16 +59,13 @@ const NOBODY = "nobody is told: no channel is configured";
 const COUNTED = { delivered: "Delivered", retried: "Retried", exhausted: "Exhausted" } as const;
 /** Of the name of a run, which no earlier one had. */
 const RUN_BYTES = 8;
-/** After a commit that failed. */
-const RETRY_MS = 1_000;
 
 export class Outbox implements AlertFollower {
   readonly routes: Routes;
   readonly #hints: readonly string[];
   readonly #dependencies: OutboxDependencies;
   readonly #control: KeyValueStore;
-  readonly #held = new Map<string, HeldRow>();
-  readonly #heldByLane = new Map<string, number>();
+  readonly #held = new HeldRows<RecallableRow>(() => this.#handed);
   readonly #waiting = new WaitingRows();
   readonly #exhaustedMs = new Map<string, number>();
   #reports: DeliveryReport[] = [];
@@ -84,9 +75,7 @@ export class Outbox implements AlertFollower {
   #run: string;
   #runs = 0;
   #serial = 0;
-  #isWorking = false;
-  #isWanted = false;
-  #isStopped = false;
+  readonly #work: StoreWork;
 
   /** Nobody is told where no options are given. */
   constructor(options: NotificationOptions | undefined, dependencies: OutboxDependencies) {
@@ -97,6 +86,7 @@ export class Outbox implements AlertFollower {
     this.#run = `${Buffer.from(randomBytes(RUN_BYTES)).toString("hex")}-${dependencies.nowMs()}`;
     this.#dependencies = dependencies;
     this.#control = state.control;
+    this.#work = new StoreWork(() => this.#step(), dependencies);
     state.alerts.follower = this;
   }
 
@@ -132,7 +122,7 @@ export class Outbox implements AlertFollower {
     this.disconnect();
     this.#link = link;
     this.#dependencies.counters.add("notifierStarts", 1);
-    this.#work();
+    this.#work.want();
   }
 
   /** The notifier has ended: what it had in its hands may have been sent. */
@@ -141,28 +131,25 @@ export class Outbox implements AlertFollower {
     this.#link = undefined;
     this.#reports = [];
     this.#run = `${this.#run.split(".", 1)[0]}.${++this.#runs}`;
-    for (const [key, { lane }] of this.#held) this.#waiting.add(lane, key);
-    for (const { tenant } of this.#held.values()) this.#handed.give(tenant);
-    this.#held.clear();
-    this.#heldByLane.clear();
+    this.#held.returnTo(this.#waiting);
   }
 
   /** Takes what the notifier reports. */
   take(reports: readonly DeliveryReport[]): void {
     this.#reports.push(...reports);
-    this.#work();
+    this.#work.want();
   }
 
   /** A revision of a report is stored: who was told of its alerts hears of the cause, once there is one. */
   reportRevised(report: RcaReport): void {
     if (!report.analysis.enough || !this.routes.isAnyConfigured) return;
     this.#causes.set(report.id, report);
-    this.#work();
+    this.#work.want();
   }
 
   /** Nothing is handed over any more. */
   stop(): void {
-    this.#isStopped = true;
+    this.#work.stop();
   }
 
   facts(tenant: string): NotifierFacts {
@@ -190,31 +177,6 @@ export class Outbox implements AlertFollower {
 
   get #handed() {
     return this.#dependencies.state.shares.ledger("messages_handed");
-  }
-
-  /** Outcomes, then what there is room for, until neither is left. */
-  #work(): void {
-    this.#isWanted = true;
-    if (this.#isWorking) return;
-    this.#isWorking = true;
-    void this.#workOff().finally(() => {
-      this.#isWorking = false;
-    });
-  }
-
-  async #workOff(): Promise<void> {
-    while (this.#isWanted && !this.#isStopped) {
-      this.#isWanted = false;
-      try {
-        const more = await this.#dependencies.edit(() => this.#step());
-        this.#isWanted ||= more;
-      } catch (error) {
-        if (!(error instanceof StoreError)) throw error;
-        // The store takes no writes now: nothing is lost, and it is tried again.
-        this.#isWanted = true;
-        await this.#dependencies.sleep(RETRY_MS);
-      }
-    }
   }
 
   /** One commit of outcomes, one run of handing over; true where there is more of either. */
@@ -257,7 +219,7 @@ export class Outbox implements AlertFollower {
       if (latencyMs !== null) counters.notifyLatency(latencyMs / 1_000);
       if (outcome === "exhausted") this.#exhaustedMs.set(tenant, nowMs());
     }
-    for (const key of draft.back) this.#release(key);
+    for (const key of draft.back) this.#held.release(key);
     for (const changed of draft.changed) this.#place(changed);
     this.#handOver(MESSAGES_HANDED_PER_STEP);
     counters.set("deadLetters", state.deadLetters.total);
@@ -278,23 +240,13 @@ export class Outbox implements AlertFollower {
     }
   }
 
-  #release(key: string): void {
-    const held = this.#held.get(key);
-    if (held === undefined) return;
-    this.#held.delete(key);
-    this.#handed.give(held.tenant);
-    const count = (this.#heldByLane.get(held.lane) ?? 1) - 1;
-    if (count > 0) this.#heldByLane.set(held.lane, count);
-    else this.#heldByLane.delete(held.lane);
-  }
-
   /** Hands over what there is room for, a destination after the other; true where more could be. */
   #handOver(most: number): boolean {
     const deliveries: HandedDelivery[] = [];
-    if (this.#link !== undefined && !this.#isStopped) {
+    if (this.#link !== undefined && !this.#work.isStopped) {
       for (const lane of this.#waiting.lanes()) {
         if (this.#handed.taken >= this.#handed.most) break;
-        while (deliveries.length < most && (this.#heldByLane.get(lane) ?? 0) < MESSAGES_HANDED_PER_DESTINATION_MAX) {
+        while (deliveries.length < most && this.#held.count(lane) < MESSAGES_HANDED_PER_DESTINATION_MAX) {
           const key = this.#waiting.first(lane);
           const handed = key === undefined ? undefined : this.#hand(lane, key);
           if (handed === undefined) break;
@@ -320,10 +272,8 @@ export class Outbox implements AlertFollower {
       return "gone";
     }
     this.#waiting.remove(lane, key);
-    this.#handed.add(tenant);
     const serial = ++this.#serial;
-    this.#held.set(key, { serial, tenant, lane, isRecalled: false });
-    this.#heldByLane.set(lane, (this.#heldByLane.get(lane) ?? 0) + 1);
+    this.#held.hold(key, { serial, tenant, lane, isRecalled: false });
     return { key, serial, tenant, destination: row.destination, message, dueAtMs: row.delivery.nextAttemptAtMs };
   }
 

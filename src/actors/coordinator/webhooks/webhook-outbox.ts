@@ -3,7 +3,7 @@
  * webhook, and what becomes of an attempt is stored before the next. An event that waits for root-cause analysis is let go by a revision of its report, or when its
  * time is over. All of it happens between transactions.
  */
-import { type KeyValueStore, StoreError } from "../../../adapters/storage/key-value-store.ts";
+import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
 import { REPORTS_PER_COMMIT } from "../../../core/config/notification-limits.ts";
 import {
   WEBHOOK_EVENTS_HANDED_PER_WEBHOOK_MAX,
@@ -14,7 +14,9 @@ import type { Webhook } from "../../../domain/webhooks/webhook.ts";
 import type { HandedEvent, WebhookReport, WebhookTarget } from "../../../domain/webhooks/webhook-messages.ts";
 import type { RcaReport } from "../analysis/report-row.ts";
 import type { AnomalyFollower } from "../anomalies/anomaly-follower.ts";
+import { type HeldRow, HeldRows } from "../notification/held-rows.ts";
 import type { OutboundLink } from "../notification/outbound-calls.ts";
+import { type StoreTurns, StoreWork } from "../notification/store-work.ts";
 import { WaitingRows } from "../notification/waiting-rows.ts";
 import type { CommittedState } from "../state/committed-state.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
@@ -22,35 +24,23 @@ import { scan } from "../state/scan.ts";
 import { type ChangedDelivery, WebhookDraft } from "./webhook-draft.ts";
 import { deliveryKeyText, deliveryPlace, keyOfDeliveryText, WEBHOOK_DELIVERY } from "./webhook-row.ts";
 
-export interface WebhookOutboxDependencies {
+export interface WebhookOutboxDependencies extends StoreTurns {
   readonly state: CommittedState;
   readonly counters: CoordinatorCounters;
   nowMs(): number;
-  /** Does work that writes, between the transactions of others; rejects where the store takes no writes. */
-  edit<T>(work: () => Promise<T>): Promise<T>;
-  /** Resolves after so many milliseconds. */
-  sleep(ms: number): Promise<void>;
   /** Has the notifier started where it does not run. */
   wantNotifier(): void;
   /** The key of v1a signatures. */
   signingKey(): string;
 }
 
-interface HeldEvent {
-  readonly serial: number;
-  readonly webhookId: string;
-  readonly tenant: string;
-}
-
-/** After a commit that failed. */
-const RETRY_MS = 1_000;
-
 export class WebhookOutbox implements AnomalyFollower {
   readonly #dependencies: WebhookOutboxDependencies;
   readonly #control: KeyValueStore;
   readonly #waiting = new WaitingRows();
-  readonly #held = new Map<string, HeldEvent>();
-  readonly #heldByWebhook = new Map<string, number>();
+  /** The lane is the webhook's id. */
+  readonly #held = new HeldRows<HeldRow>(() => this.#handed);
+  readonly #work: StoreWork;
   /** Rows that are not done with, by webhook. */
   readonly #opened = new Map<string, Set<string>>();
   /** Rows that wait for their cause, with the time until which they do, by anomaly. */
@@ -60,13 +50,11 @@ export class WebhookOutbox implements AnomalyFollower {
   #link: OutboundLink | undefined;
   #serial = 0;
   #restsUntilMs = Number.POSITIVE_INFINITY;
-  #isWorking = false;
-  #isWanted = false;
-  #isStopped = false;
 
   constructor(dependencies: WebhookOutboxDependencies) {
     this.#dependencies = dependencies;
     this.#control = dependencies.state.control;
+    this.#work = new StoreWork(() => this.#step(), dependencies);
     dependencies.state.anomalies.follower = this;
   }
 
@@ -109,22 +97,19 @@ export class WebhookOutbox implements AnomalyFollower {
     this.#link = link;
     link.send({ type: "webhook-key", privateKey: this.#dependencies.signingKey() });
     for (const webhook of this.#dependencies.state.configured.webhooks.all) this.aim(webhook);
-    this.#work();
+    this.#work.want();
   }
 
   /** The notifier has ended: what it had in its hands is sent again under the same id. */
   disconnect(): void {
     this.#link = undefined;
     this.#reports = [];
-    for (const [key, { webhookId }] of this.#held) this.#waiting.add(webhookId, key);
-    for (const { tenant } of this.#held.values()) this.#handed.give(tenant);
-    this.#held.clear();
-    this.#heldByWebhook.clear();
+    this.#held.returnTo(this.#waiting);
   }
 
   take(reports: readonly WebhookReport[]): void {
     this.#reports.push(...reports);
-    this.#work();
+    this.#work.want();
   }
 
   /** A webhook is new, or has changed. */
@@ -132,7 +117,7 @@ export class WebhookOutbox implements AnomalyFollower {
     if (!webhook.enabled) this.#call(webhook.id);
     else if (this.#link === undefined) this.#dependencies.wantNotifier();
     else this.#link.send({ type: "webhook-target", target: this.target(webhook) });
-    this.#work();
+    this.#work.want();
   }
 
   /** A webhook is gone: what waits for it has an end. */
@@ -166,12 +151,12 @@ export class WebhookOutbox implements AnomalyFollower {
       const keys = this.#gathering.get(JSON.stringify([tenant, id]));
       if (keys !== undefined) for (const key of keys.keys()) this.#released.add(key);
     }
-    if (this.#released.size > 0) this.#work();
+    if (this.#released.size > 0) this.#work.want();
   }
 
   /** Nothing is handed over any more. */
   stop(): void {
-    this.#isStopped = true;
+    this.#work.stop();
   }
 
   get #handed() {
@@ -185,33 +170,9 @@ export class WebhookOutbox implements AnomalyFollower {
   /** Takes back what the notifier has of a webhook. */
   #call(webhookId: string): void {
     this.#link?.send({ type: "webhook-gone", webhookId });
-    for (const [key, held] of this.#held) {
-      if (held.webhookId !== webhookId) continue;
-      this.#release(key);
+    for (const key of this.#held.keysOf(webhookId)) {
+      this.#held.release(key);
       this.#waiting.add(webhookId, key);
-    }
-  }
-
-  #work(): void {
-    this.#isWanted = true;
-    if (this.#isWorking || this.#isStopped) return;
-    this.#isWorking = true;
-    void this.#workOff().finally(() => {
-      this.#isWorking = false;
-    });
-  }
-
-  async #workOff(): Promise<void> {
-    while (this.#isWanted && !this.#isStopped) {
-      this.#isWanted = false;
-      try {
-        const more = await this.#dependencies.edit(() => this.#step());
-        this.#isWanted ||= more;
-      } catch (error) {
-        if (!(error instanceof StoreError)) throw error;
-        this.#isWanted = true;
-        await this.#dependencies.sleep(RETRY_MS);
-      }
     }
   }
 
@@ -239,7 +200,7 @@ export class WebhookOutbox implements AnomalyFollower {
 
   #committed(draft: WebhookDraft): void {
     const { counters, state } = this.#dependencies;
-    for (const key of draft.back) this.#release(key);
+    for (const key of draft.back) this.#held.release(key);
     for (const [key, changed] of draft.changed) this.#place(key, changed);
     for (const webhook of draft.disabled) this.aim(webhook);
     counters.add("webhooksSucceeded", draft.counts.succeeded);
@@ -283,27 +244,14 @@ export class WebhookOutbox implements AnomalyFollower {
     if (keys.size === 0) this.#opened.delete(webhookId);
   }
 
-  #release(key: string): void {
-    const held = this.#held.get(key);
-    if (held === undefined) return;
-    this.#held.delete(key);
-    this.#handed.give(held.tenant);
-    const count = (this.#heldByWebhook.get(held.webhookId) ?? 1) - 1;
-    if (count > 0) this.#heldByWebhook.set(held.webhookId, count);
-    else this.#heldByWebhook.delete(held.webhookId);
-  }
-
   #handOver(): boolean {
     const events: HandedEvent[] = [];
     const { webhooks } = this.#dependencies.state.configured;
-    if (this.#link !== undefined && !this.#isStopped) {
+    if (this.#link !== undefined && !this.#work.isStopped) {
       for (const webhookId of this.#waiting.lanes()) {
         if (events.length >= WEBHOOK_EVENTS_PER_STEP) break;
         if (webhooks.byId(webhookId)?.enabled !== true) continue;
-        while (
-          events.length < WEBHOOK_EVENTS_PER_STEP &&
-          (this.#heldByWebhook.get(webhookId) ?? 0) < WEBHOOK_EVENTS_HANDED_PER_WEBHOOK_MAX
-        ) {
+        while (events.length < WEBHOOK_EVENTS_PER_STEP && this.#held.count(webhookId) < WEBHOOK_EVENTS_HANDED_PER_WEBHOOK_MAX) {
           const key = this.#waiting.first(webhookId);
           const handed = key === undefined ? undefined : this.#hand(webhookId, key);
           if (handed === undefined) break;
@@ -311,7 +259,7 @@ export class WebhookOutbox implements AnomalyFollower {
         }
       }
       if (events.length > 0) this.#link.send({ type: "webhook-events", events });
-    } else if (this.#waiting.size > 0 && !this.#isStopped) this.#dependencies.wantNotifier();
+    } else if (this.#waiting.size > 0 && !this.#work.isStopped) this.#dependencies.wantNotifier();
     this.#count();
     return events.length >= WEBHOOK_EVENTS_PER_STEP;
   }
@@ -325,10 +273,8 @@ export class WebhookOutbox implements AnomalyFollower {
     const row = stored && WEBHOOK_DELIVERY.decode(stored);
     this.#waiting.remove(webhookId, key);
     if (row?.state !== "pending" || row.event === null) return "gone";
-    this.#handed.add(tenant);
     const serial = ++this.#serial;
-    this.#held.set(key, { serial, webhookId, tenant });
-    this.#heldByWebhook.set(webhookId, (this.#heldByWebhook.get(webhookId) ?? 0) + 1);
+    this.#held.hold(key, { serial, tenant, lane: webhookId });
     return { key, serial, webhookId, eventId: row.eventId, event: row.event, dueAtMs: row.nextAttemptAtMs };
   }
 
@@ -341,7 +287,7 @@ export class WebhookOutbox implements AnomalyFollower {
     const { nowMs, sleep } = this.#dependencies;
     void sleep(Math.max(0, dueMs - nowMs()) + 1).then(() => {
       if (this.#restsUntilMs === dueMs) this.#restsUntilMs = Number.POSITIVE_INFINITY;
-      if (!this.#isStopped) this.#work();
+      if (!this.#work.isStopped) this.#work.want();
     });
   }
 

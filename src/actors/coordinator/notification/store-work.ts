@@ -1,0 +1,60 @@
+import { StoreError } from "../../../adapters/storage/key-value-store.ts";
+
+/** How steps get at the store. */
+export interface StoreTurns {
+  /** Does work that writes, between the transactions of others; rejects where the store takes no writes. */
+  edit<T>(work: () => Promise<T>): Promise<T>;
+  /** Resolves after so many milliseconds. */
+  sleep(ms: number): Promise<void>;
+}
+
+/** After a commit that failed. */
+const RETRY_MS = 1_000;
+
+/** Steps that write between the transactions of others, one after the other until none is wanted. What the store refuses is tried again: nothing is lost. */
+export class StoreWork {
+  readonly #step: () => Promise<boolean>;
+  readonly #turns: StoreTurns;
+  #isWanted = false;
+  #isRunning = false;
+  #isStopped = false;
+
+  /** `step` resolves with whether there is more to do. */
+  constructor(step: () => Promise<boolean>, turns: StoreTurns) {
+    this.#step = step;
+    this.#turns = turns;
+  }
+
+  get isStopped(): boolean {
+    return this.#isStopped;
+  }
+
+  /** There is something to do. */
+  want(): void {
+    this.#isWanted = true;
+    if (this.#isRunning || this.#isStopped) return;
+    this.#isRunning = true;
+    void this.#run().finally(() => {
+      this.#isRunning = false;
+    });
+  }
+
+  /** No step begins any more. */
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  async #run(): Promise<void> {
+    while (this.#isWanted && !this.#isStopped) {
+      this.#isWanted = false;
+      try {
+        const more = await this.#turns.edit(this.#step);
+        this.#isWanted ||= more;
+      } catch (error) {
+        if (!(error instanceof StoreError)) throw error;
+        this.#isWanted = true;
+        await this.#turns.sleep(RETRY_MS);
+      }
+    }
+  }
+}
