@@ -42,7 +42,7 @@ export const PLANTED: readonly PlantedAnomaly[] = [
 ];
 
 /** mulberry32: 32 bits of state, good enough for noise. */
-function makeRandom(seed: number): () => number {
+export function makeRandom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

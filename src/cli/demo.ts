@@ -1,5 +1,6 @@
 // `vedette demo`: sends 40 minutes of a small shop's telemetry in a few seconds to a running server, with anomalies planted at known moments,
 // then asks the server what it found and how fast. Exits 1 when one was missed or found twice.
+import { setTimeout as pause } from "node:timers/promises";
 import { type ServerRequest, serverFetch } from "../adapters/http/server-fetch.ts";
 import { systemClock } from "../adapters/runtime/clock.ts";
 import { formatRfc3339 } from "../core/base/rfc3339.ts";
@@ -20,9 +21,8 @@ interface FoundAnomaly {
   readonly explanation: string;
 }
 
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-
-async function call<T>(base: string, path: string, init: ServerRequest = {}): Promise<T> {
+/** What the server answers; throws where it refuses. */
+export async function call<T>(base: string, path: string, init: ServerRequest = {}): Promise<T> {
   const response = await serverFetch(base, path, init);
   const text = await response.text();
   if (!response.ok) throw new Error(`${init.method ?? "GET"} ${path} answered ${response.status}: ${text.slice(0, 300)}`);

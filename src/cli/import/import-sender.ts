@@ -1,5 +1,6 @@
 // Sends the requests of an import one after another. It rests as long as the server took, so that it never has more than half of an engine, and comes
 // back later when the server says that it is busy, or cannot be reached for a while.
+import { setTimeout as pause } from "node:timers/promises";
 import { serverFetch } from "../../adapters/http/server-fetch.ts";
 import type { Clock } from "../../adapters/runtime/clock.ts";
 import { UnreachableError } from "../exit-code.ts";
@@ -25,8 +26,6 @@ const ATTEMPTS_MAX = 24;
 /** Attempts to reach a server that has not answered yet, 1.4 s: a wrong port is said at once, a server that restarts meanwhile is waited for. */
 const FIRST_ATTEMPTS_MAX = 4;
 const REQUEST_MS_MAX = 60_000;
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** One connection to one server. */
 export class ImportSender {

@@ -1,10 +1,11 @@
 // `vedette demo-incident`: breaks a made-up shop in five ways at once, each in an environment of its own, and beside them runs one in which nothing happens;
 // then asks the server for its reports. Sends seven minutes of past in a few seconds, and then goes on as time does. Exits 1 where a report is missing or wrong.
+import { setTimeout as pause } from "node:timers/promises";
 import { type ServerRequest, serverFetch } from "../../adapters/http/server-fetch.ts";
 import { systemClock } from "../../adapters/runtime/clock.ts";
 import { formatRfc3339 } from "../../core/base/rfc3339.ts";
 import type { CommandArguments } from "../command-arguments.ts";
-import { addressOf } from "../demo.ts";
+import { addressOf, call } from "../demo.ts";
 import { UnreachableError } from "../exit-code.ts";
 import { writeLine } from "../terminal.ts";
 import { CAUSES, type Cause, EXPECTED, shopTick, TICK_MS } from "./scenario.ts";
@@ -23,15 +24,6 @@ interface Report {
   readonly summary: string;
   readonly revision: number;
   readonly candidates: ReadonlyArray<{ readonly service_id: string }>;
-}
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-
-async function call<T>(base: string, path: string, init: ServerRequest = {}): Promise<T> {
-  const response = await serverFetch(base, path, init);
-  const text = await response.text();
-  if (!response.ok) throw new Error(`${init.method ?? "GET"} ${path} answered ${response.status}: ${text.slice(0, 300)}`);
-  return JSON.parse(text) as T;
 }
 
 const post = (body: unknown): ServerRequest => ({

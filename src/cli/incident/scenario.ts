@@ -1,6 +1,7 @@
 // The telemetry of a shop of five services, and of five ways in which it breaks: each cause in an environment of its own, so that they share nothing, and one
 // environment in which nothing happens. Seeded by environment and tick: every run sends the same values. A tick is ten seconds; the first call of each trace
 // comes in at the storefront.
+import { makeRandom } from "../demo-telemetry.ts";
 
 /** Ways to break; "none" is a quiet day. */
 export const CAUSES = ["disk", "deployment", "third-party", "surge", "code", "none"] as const;
@@ -74,16 +75,11 @@ export function shopTick(
   };
 }
 
-/** mulberry32, begun by a text and a number. */
+/** Random numbers, begun by a text and a number. */
 function randomOf(text: string, tick: number): () => number {
-  let state = tick * SEED_TICK;
-  for (const character of text) state = (Math.imul(state, 31) + character.charCodeAt(0)) | 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / WORD;
-  };
+  let seed = tick * SEED_TICK;
+  for (const character of text) seed = (Math.imul(seed, 31) + character.charCodeAt(0)) | 0;
+  return makeRandom(seed);
 }
 
 /** About a value, by a share to both sides. */

@@ -1,5 +1,7 @@
 // Upper tails of the F and chi-square distributions, by the incomplete beta and gamma functions (Abramowitz & Stegun 26.5 and 26.4; Press et al.,
 // Numerical Recipes, chapter 6, for the continued fractions). Right to about 1e-12 relative.
+import { betaFraction, nonZero } from "../detection/tail-probability.ts";
+
 const TINY = 1e-300;
 const TERMS_MAX = 10_000;
 const LANCZOS = [676.5203681218851, -1259.1392167224028, 771.3234287776531, -176.6150291621406, 12.507343278686905, -0.13857109526572012];
@@ -24,24 +26,6 @@ function betaShare(x: number, a: number, b: number): number {
   const logFront = a * Math.log(x) + b * Math.log1p(-x) + logGamma(a + b) - logGamma(a) - logGamma(b);
   if (x < (a + 1) / (a + b + 2)) return (Math.exp(logFront) * betaFraction(a, b, x)) / a;
   return 1 - (Math.exp(logFront) * betaFraction(b, a, 1 - x)) / b;
-}
-
-function betaFraction(a: number, b: number, x: number): number {
-  let c = 1;
-  let d = 1 / nonZero(1 - ((a + b) * x) / (a + 1));
-  let fraction = d;
-  for (let m = 1; m < TERMS_MAX; m++) {
-    const even = (m * (b - m) * x) / ((a + 2 * m - 1) * (a + 2 * m));
-    d = 1 / nonZero(1 + even * d);
-    c = nonZero(1 + even / c);
-    fraction *= d * c;
-    const odd = (-(a + m) * (a + b + m) * x) / ((a + 2 * m) * (a + 2 * m + 1));
-    d = 1 / nonZero(1 + odd * d);
-    c = nonZero(1 + odd / c);
-    fraction *= d * c;
-    if (Math.abs(d * c - 1) < 1e-15) break;
-  }
-  return fraction;
 }
 
 /** Regularised upper incomplete gamma function Q(a, x). */
@@ -78,8 +62,4 @@ function logGamma(x: number): number {
   for (const [i, coefficient] of [...LANCZOS, ...LANCZOS_TAIL].entries()) sum += coefficient / (at + i + 1);
   const t = at + 7.5;
   return 0.5 * Math.log(2 * Math.PI) + (at + 0.5) * Math.log(t) - t + Math.log(sum);
-}
-
-function nonZero(value: number): number {
-  return Math.abs(value) < TINY ? TINY : value;
 }

@@ -97,7 +97,7 @@ function logGammaRatio(a: number): number {
 }
 
 /** Continued fraction of the incomplete beta function by Lentz's method: I_x(a, b) = x^a (1 - x)^b / (a B(a, b)) * fraction. */
-function betaFraction(a: number, b: number, x: number): number {
+export function betaFraction(a: number, b: number, x: number): number {
   let c = 1;
   let d = 1 / nonZero(1 - ((a + b) * x) / (a + 1));
   let fraction = d;
@@ -140,6 +140,7 @@ function errorFunction(x: number): number {
   return (2 / Math.sqrt(Math.PI)) * Math.exp(-x * x) * sum;
 }
 
-function nonZero(value: number): number {
+/** A denominator of a continued fraction, kept off zero. */
+export function nonZero(value: number): number {
   return Math.abs(value) < FRACTION_TINY ? FRACTION_TINY : value;
 }

@@ -1,6 +1,7 @@
 // Intervals around a forecast from its own errors at past moments (split conformal prediction; Vovk et al. 2005, by horizon as in Stankeviciute et al. 2021).
 // The size of an error may only grow with the horizon: an isotonic curve through the mean errors by step carries the width, one quantile of the errors in
 // units of that curve its level.
+import { mean } from "./mean.ts";
 
 /** Errors of a forecast that was chosen by these very errors are smaller than those to come, the more so the farther ahead. */
 const INFLATION_FIRST = 1.1;
@@ -46,8 +47,4 @@ function upperQuantile(ratios: readonly number[], level: number, independent: nu
   const place = Math.min(sorted.length - 1, Math.ceil(corrected * sorted.length) - 1);
   const beyond = corrected > 1 ? corrected + 0.5 / independent : 1;
   return (sorted[place] as number) * beyond;
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }

@@ -1,6 +1,7 @@
 // Forecast by a ridge regression on lagged values: the newest ones, and those about a whole number of seasons ago. Applied to its own forecasts step by step.
 import type { ForecastMethod } from "./forecast-method.ts";
 import { leastSquares } from "./linear-system.ts";
+import { mean } from "./mean.ts";
 
 const RIDGE = 1e-3;
 /** Rows that must be there for each lag. */
@@ -58,8 +59,4 @@ function applied(
     whole[t] = Math.min(2 * high - low, Math.max(2 * low - high, next));
   }
   return whole.subarray(x.length);
-}
-
-function mean(values: Float64Array): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }

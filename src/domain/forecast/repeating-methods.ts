@@ -1,5 +1,6 @@
 // Forecasts that repeat what was: the last value, the last cycle, the mean of the last cycles.
 import type { ForecastMethod } from "./forecast-method.ts";
+import { mean } from "./mean.ts";
 
 export const naive: ForecastMethod = {
   name: "naive",
@@ -37,7 +38,3 @@ export const seasonalMean: ForecastMethod = {
     return Float64Array.from({ length: horizon }, (_, step) => (profile[step % period] as number) + shift);
   },
 };
-
-function mean(values: Float64Array): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
-}
