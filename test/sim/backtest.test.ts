@@ -68,7 +68,7 @@ it("pages what lies between two thresholds no longer, alike for 1, 2 and 4 engin
     const quiet = await ask(restarted, { since: at(60), until: at(MINUTES), silences: { add: [silenced] } });
     expect(quiet.no_longer.map(({ service_id, reason }) => `${service_id} ${reason}`)).toEqual(["far silenced"]);
     const matcher = (value: string) => [{ name: "service_id", operator: "=", value }];
-    const rule = { source_matchers: matcher("slight"), target_matchers: matcher("far") };
+    const rule = { source_matchers: matcher("far"), target_matchers: matcher("slight") };
     const inhibited = await ask(restarted, { since: at(60), until: at(MINUTES), inhibitions: { add: [rule] } });
     expect(inhibited.no_longer.length + (inhibited.findings.after.inhibited ?? 0)).toBeGreaterThan(0);
     const one = await ask(restarted, { ...body, service_id: "quiet" });

@@ -84,9 +84,14 @@ export class WatchedServer {
   }
 
   /** Lets a minute pass, with the cycle that comes due in it. */
-  async minute(): Promise<void> {
+  minute(): Promise<void> {
+    return this.cycle(MINUTE_MS);
+  }
+
+  /** Lets time pass in which a cycle comes due. */
+  async cycle(advanceMs: number): Promise<void> {
     const before = this.server.counter("watchdogCycles") + this.server.counter("watchdogFailures");
-    this.machine.clock.advance(MINUTE_MS);
+    this.machine.clock.advance(advanceMs);
     for (let turns = 0; this.server.counter("watchdogCycles") + this.server.counter("watchdogFailures") === before; turns++) {
       if (turns > TURNS_MAX) throw new Error("no cycle came to its end");
       await this.server.rest();

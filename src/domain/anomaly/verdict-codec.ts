@@ -40,6 +40,7 @@ const WORDS = [
   "acknowledged",
   "manual_override",
   "rca_cooldown",
+  "own_tail",
 ] as const;
 const NUMBERS: ReadonlyMap<string, number> = new Map(WORDS.map((word, i) => [word, i + 1]));
 

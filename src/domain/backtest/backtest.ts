@@ -8,7 +8,7 @@
 import { BACKTEST_EVALUATIONS_MAX } from "../../core/config/backtest-limits.ts";
 import type { PageDecision } from "../alerting/paging/page-decision.ts";
 import { isBucketSeries } from "../series/classification.ts";
-import { identityText, serviceKey } from "../series/stream-identity.ts";
+import { identityText } from "../series/stream-identity.ts";
 import {
   BACKTEST_LAYERS,
   type BacktestFacts,
@@ -26,8 +26,9 @@ import { CascadeRule } from "./rules/cascade-rule.ts";
 import type { BacktestRule } from "./rules/rule.ts";
 import { boundedUnits, SaturationRule } from "./rules/saturation-rule.ts";
 import { StaleRule } from "./rules/stale-rule.ts";
-import { type BothFrames, seriesFrames, ThresholdTables } from "./series-frames.ts";
-import { type PlacedSeries, serviceFrames, servicesOf } from "./service-frames.ts";
+import { SeriesFrames } from "./series-frames.ts";
+import { serviceFrames, servicesOf } from "./service-frames.ts";
+import type { PlacedSeries } from "./timed-frames.ts";
 import { decide } from "./timeline.ts";
 import { type Pause, WorkSlices } from "./work-slices.ts";
 
@@ -100,21 +101,10 @@ async function find(
     .map((series) => ({ series, key: identityText(series.name) }))
     .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
   const { slices } = options;
-  const tables = new ThresholdTables(options.samplesMin);
-  const frames: BothFrames = [[], []];
   const found = { ...options, facts };
-  const streamsOf = new Map<string, number>();
-  for (const { series } of all) {
-    const key = serviceKey(series.name.tenant, series.name.serviceId);
-    streamsOf.set(key, (streamsOf.get(key) ?? 0) + 1);
-  }
-  for (const [place, { series }] of all.entries()) {
-    slices.share = (SERIES_SHARE * place) / all.length;
-    const { tenant, serviceId, metricName } = series.name;
-    const settings = [both[0].settingsOf(tenant, serviceId, metricName), both[1].settingsOf(tenant, serviceId, metricName)] as const;
-    const streams = streamsOf.get(serviceKey(tenant, serviceId)) ?? 1;
-    await seriesFrames(series, place, settings, frames, { ...found, tables, streams });
-  }
+  const frames = await new SeriesFrames(all, { ...found, both }).find((share) => {
+    slices.share = SERIES_SHARE * share;
+  });
   slices.share = SERIES_SHARE;
   const services = await serviceFrames(all, both, frames, found);
   const timeline = {

@@ -1,40 +1,28 @@
 // What the layers that look at one series find on it, in both variants; where both judge it alike a layer runs once.
-import type { EpisodeFrame } from "../../core/protocol/coordinator-frame.ts";
-import type { ConfirmedPair } from "../../core/protocol/engine-control.ts";
+
+import { groupBy } from "../../core/base/grouping.ts";
+import { LiveStreams } from "../detection/service/live-streams.ts";
 import { fillThresholdTables, THRESHOLD_TABLE_VALUES } from "../detection/thresholds.ts";
 import type { WatchdogSettings } from "../detection/watchdog-settings.ts";
 import { isBucketSeries } from "../series/classification.ts";
-import type { BacktestFacts, BacktestOptions, BacktestSeries, Scored } from "./history.ts";
+import { serviceKey } from "../series/stream-identity.ts";
+import type { BacktestSeries, BacktestVariant } from "./history.ts";
+import { groupsOf, inOrderOfBeginning, type OrderedSeries, PairRun, type StreamGroup } from "./pair-groups.ts";
+import {
+  type BothFrames,
+  type PlacedSeries,
+  type SeriesFramesOptions,
+  STAGE_PAIRS,
+  STAGE_SAMPLES,
+  type TimedFrame,
+} from "./timed-frames.ts";
+import { aggregateFrames } from "./tracks/aggregate-track.ts";
 import { PairTrack } from "./tracks/pair-track.ts";
 import { WindowTrack } from "./tracks/window-track.ts";
-import type { WorkSlices } from "./work-slices.ts";
 
 /** Of one sample under layer 1, and of one under the long baselines. */
 const WINDOW_US = 7;
 export const PAIR_US = 3;
-
-/** Where a finding comes from: of two at one time, that of the lower number comes first, as in a cycle (rule 1.1.1). */
-const STAGE_SAMPLES = 0;
-export const STAGE_SERVICES = 1;
-const STAGE_PAIRS = 2;
-
-/** A transition or a confirmation, and when it is known. */
-export interface TimedFrame {
-  readonly frame: EpisodeFrame | ConfirmedPair;
-  readonly atMs: number;
-  readonly stage: number;
-  /** Place of its series, or service, among all. */
-  readonly place: number;
-}
-
-/** Of the present and of the changed run. */
-export type BothFrames = readonly [TimedFrame[], TimedFrame[]];
-
-export interface SeriesFramesOptions extends BacktestOptions {
-  readonly facts: BacktestFacts;
-  readonly slices: WorkSlices;
-  readonly scored?: Scored;
-}
 
 /** Threshold tables by threshold: about 20 ms each, once. */
 export class ThresholdTables {
@@ -55,45 +43,132 @@ export class ThresholdTables {
   }
 }
 
-/** Gives `into` what is found on a series; nothing on one that is excluded. */
-export async function seriesFrames(
-  series: BacktestSeries,
-  place: number,
-  settings: readonly [WatchdogSettings, WatchdogSettings],
-  into: BothFrames,
-  options: SeriesFramesOptions & { readonly tables: ThresholdTables; readonly streams: number },
-): Promise<void> {
-  const [first, second] = settings;
-  const sides = sidesOf(settings);
-  const windowsAlike = first.zThreshold === second.zThreshold && first.direction === second.direction;
-  for (const run of runsOf(sides, windowsAlike)) {
-    const { zThreshold: threshold, direction } = settings[run[0] as 0 | 1];
-    const track = new WindowTrack(series, { ...options, threshold, direction, tables: options.tables.of(threshold) });
-    for (let at = 0; at < series.times.length; at++) {
-      for (const frame of track.observe(at)) put(into, run, { frame, atMs: frame.observedAtMs, stage: STAGE_SAMPLES, place });
-      if (options.slices.spend(WINDOW_US)) await options.slices.turn();
-    }
-  }
-  if (isBucketSeries(series.name, series.flags)) return;
-  const pairsAlike = windowsAlike && first.evaluationDelaySeconds === second.evaluationDelaySeconds;
-  for (const run of runsOf(sides, pairsAlike)) await pairFrames(series, place, settings[run[0] as 0 | 1], run, into, options);
+/** What goes with a series in one of the runs. */
+interface SeriesRun {
+  readonly series: BacktestSeries;
+  readonly place: number;
+  readonly settings: WatchdogSettings;
+  /** The variants that the run is for. */
+  readonly sides: readonly number[];
+  readonly kept: PairRun;
+  readonly streamsAt: (nowMs: number) => number;
 }
 
-async function pairFrames(
-  series: BacktestSeries,
-  place: number,
-  settings: WatchdogSettings,
-  run: readonly number[],
-  into: BothFrames,
-  { facts, slices, scored, ...options }: SeriesFramesOptions & { readonly streams: number },
-): Promise<void> {
-  const { tenant, serviceId } = series.name;
-  const deployments = facts.deployments(tenant, serviceId);
-  const track = new PairTrack(series, { ...settings, ...options, deployments, ...(scored !== undefined && { scored }) });
-  for (let atMs = track.dueMs; Number.isFinite(atMs); atMs = track.dueMs) {
-    const before = track.seen;
-    for (const frame of track.visit(atMs)) put(into, run, { frame, atMs, stage: STAGE_PAIRS, place });
-    if (slices.spend(PAIR_US * (track.seen - before))) await slices.turn();
+export interface SeriesFramesDependencies extends SeriesFramesOptions {
+  readonly both: readonly [SettingsOf, SettingsOf];
+}
+
+type SettingsOf = Pick<BacktestVariant, "settingsOf">;
+
+/** Finds on all series what layer 1 and the long baselines say of each, and of what several streams of a pair come to together. */
+export class SeriesFrames {
+  readonly #options: SeriesFramesDependencies;
+  readonly #tables: ThresholdTables;
+  readonly #ordered: readonly OrderedSeries[];
+  readonly #groups: readonly StreamGroup[];
+  readonly #kept: readonly [PairRun, PairRun];
+  readonly #live: ReadonlyMap<string, LiveStreams>;
+  readonly #frames: BothFrames = [[], []];
+
+  constructor(all: readonly PlacedSeries[], options: SeriesFramesDependencies) {
+    this.#options = options;
+    this.#tables = new ThresholdTables(options.samplesMin);
+    this.#ordered = inOrderOfBeginning(all);
+    this.#groups = groupsOf(this.#ordered);
+    const given = all.map(({ series }) => series);
+    const cycleOf = (timeMs: number) => Math.ceil(timeMs / options.intervalMs) * options.intervalMs;
+    this.#kept = [new PairRun(given, this.#groups, cycleOf), new PairRun(given, this.#groups, cycleOf)];
+    const services = groupBy(given, ({ name }) => serviceKey(name.tenant, name.serviceId));
+    this.#live = new Map([...services].map(([key, members]) => [key, new LiveStreams(members)]));
+  }
+
+  /** `progress` is told the share that is done. */
+  async find(progress: (share: number) => void): Promise<BothFrames> {
+    for (const [done, { series, place }] of this.#ordered.entries()) {
+      progress(done / this.#ordered.length);
+      for (const run of this.#runsOf(series, place)) await this.#track(run);
+    }
+    for (const group of this.#groups) await this.#aggregate(group);
+    return this.#frames;
+  }
+
+  #runsOf(series: BacktestSeries, place: number): SeriesRun[] {
+    const { tenant, serviceId, metricName } = series.name;
+    const [first, second] = this.#options.both.map(({ settingsOf }) => settingsOf(tenant, serviceId, metricName)) as [
+      WatchdogSettings,
+      WatchdogSettings,
+    ];
+    const areAlike =
+      first.zThreshold === second.zThreshold &&
+      first.direction === second.direction &&
+      first.evaluationDelaySeconds === second.evaluationDelaySeconds;
+    const streamsAt = (nowMs: number) => (this.#live.get(serviceKey(tenant, serviceId)) as LiveStreams).at(nowMs);
+    return runsOf(sidesOf([first, second]), areAlike).map((sides) => {
+      const side = sides[0] as 0 | 1;
+      return { series, place, sides, settings: [first, second][side] as WatchdogSettings, kept: this.#kept[side], streamsAt };
+    });
+  }
+
+  /** Layer 1 and the long baseline beside each other, so that each value is judged with what the cycles before it have seen. */
+  async #track(run: SeriesRun): Promise<void> {
+    const { series, place, settings, sides } = run;
+    const { slices, ...options } = this.#options;
+    const { zThreshold: threshold, direction } = settings;
+    const track = new WindowTrack(series, { ...options, threshold, direction, tables: this.#tables.of(threshold) });
+    const pair = isBucketSeries(series.name, series.flags) ? undefined : this.#pairOf(run);
+    for (let at = 0; at < series.times.length; at++) {
+      if (pair !== undefined) await this.#visitCycles(pair, run, series.times[at] as number);
+      const frames = track.observe(at, (side) => pair?.tellsNow(at, side));
+      for (const frame of frames) this.#put(sides, { frame, atMs: frame.observedAtMs, stage: STAGE_SAMPLES, place });
+      if (slices.spend(WINDOW_US)) await slices.turn();
+    }
+    if (pair !== undefined) await this.#visitCycles(pair, run, Number.POSITIVE_INFINITY);
+  }
+
+  #pairOf({ series, settings, kept, streamsAt }: SeriesRun): PairTrack {
+    const { facts, scored, intervalMs, offsetMs } = this.#options;
+    const deployments = facts.deployments(series.name.tenant, series.name.serviceId);
+    const fed = kept.fed(series);
+    return new PairTrack(series, {
+      ...settings,
+      intervalMs,
+      offsetMs,
+      deployments,
+      streamsAt,
+      inherited: kept.inherited(series),
+      ...(scored !== undefined && { scored }),
+      ...(fed !== undefined && { fed }),
+    });
+  }
+
+  /** Cycles before a time, which the long baseline has values to see in. */
+  async #visitCycles(pair: PairTrack, { series, place, sides, kept }: SeriesRun, beforeMs: number): Promise<void> {
+    const { slices } = this.#options;
+    for (let atMs = pair.dueMs; Number.isFinite(atMs) && atMs < beforeMs; atMs = pair.dueMs) {
+      const before = pair.seen;
+      for (const frame of pair.visit(atMs)) this.#put(sides, { frame, atMs, stage: STAGE_PAIRS, place });
+      kept.pass(series, pair, atMs, pair.dueMs);
+      if (slices.spend(PAIR_US * (pair.seen - before))) await slices.turn();
+    }
+  }
+
+  /** What the streams of a pair come to together, behind each of them. */
+  async #aggregate(group: StreamGroup): Promise<void> {
+    const { facts, slices, offsetMs, intervalMs } = this.#options;
+    const [first] = group.members as [OrderedSeries];
+    const place = Math.max(...group.members.map((member) => member.place)) + 0.5;
+    const deployments = facts.deployments(first.series.name.tenant, first.series.name.serviceId);
+    for (const { sides, kept, settings, streamsAt } of this.#runsOf(first.series, first.place)) {
+      const options = { ...settings, offsetMs, intervalMs, deployments, streamsAt };
+      for (const { frame, atMs } of aggregateFrames(kept.streamsOf(group), group.aggregation, options)) {
+        this.#put(sides, { frame, atMs, stage: STAGE_PAIRS, place });
+        if (slices.spend(PAIR_US)) await slices.turn();
+      }
+    }
+  }
+
+  #put(sides: readonly number[], found: TimedFrame): void {
+    for (const side of sides) this.#frames[side as 0 | 1].push(found);
   }
 }
 
@@ -106,8 +181,4 @@ function sidesOf(settings: readonly [WatchdogSettings, WatchdogSettings]): numbe
 function runsOf(sides: readonly number[], areAlike: boolean): ReadonlyArray<readonly number[]> {
   if (sides.length === 0) return [];
   return areAlike ? [sides] : sides.map((side) => [side]);
-}
-
-function put(into: BothFrames, sides: readonly number[], found: TimedFrame): void {
-  for (const side of sides) into[side as 0 | 1].push(found);
 }

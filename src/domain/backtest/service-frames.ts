@@ -11,8 +11,8 @@ import { HistoryCursor, type ServiceHistory, type StreamSamples } from "../detec
 import { aggregationOf } from "../detection/multivariate/service-vector.ts";
 import { isBucketSeries } from "../series/classification.ts";
 import { serviceKey } from "../series/stream-identity.ts";
-import type { BacktestSeries, BacktestVariant, LayerReport } from "./history.ts";
-import { type BothFrames, type SeriesFramesOptions, STAGE_SERVICES, type TimedFrame } from "./series-frames.ts";
+import type { BacktestVariant, LayerReport } from "./history.ts";
+import { type BothFrames, type PlacedSeries, type SeriesFramesOptions, STAGE_SERVICES, type TimedFrame } from "./timed-frames.ts";
 import { ServiceTrack } from "./tracks/service-track.ts";
 
 /** Of one vector: the model's components and trees. */
@@ -30,12 +30,6 @@ class TrainingBudget {
     this.#left--;
     return true;
   }
-}
-
-/** A series in the order of all. */
-export interface PlacedSeries {
-  readonly series: BacktestSeries;
-  readonly key: string;
 }
 
 /** Gives `into` what is found on services of two metrics or more. */

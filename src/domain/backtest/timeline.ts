@@ -10,7 +10,7 @@ import type { BacktestFacts, BacktestOptions, BacktestVariant } from "./history.
 import { IncidentRun } from "./incident-run.ts";
 import type { RequestCounts } from "./request-counts.ts";
 import type { BacktestRule } from "./rules/rule.ts";
-import type { TimedFrame } from "./series-frames.ts";
+import type { TimedFrame } from "./timed-frames.ts";
 import type { WorkSlices } from "./work-slices.ts";
 
 /** Of one transition on its way to a page, and of a cycle in which nothing happens. */

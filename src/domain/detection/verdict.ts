@@ -1,5 +1,6 @@
 // The one verdict record of every detector, and the z-score detector's way to it. An alert's explanation, the ledger of why something did
 // not page, the backtest and the UI read this record; field names are those that leave the server as JSON.
+import type { TailEvidence } from "./departure/own-tail.ts";
 import { median } from "./robust.ts";
 import { logNormalTail, logStudentTail, reportedProbability, Z_MAX } from "./tail-probability.ts";
 import { levelsFor, operationBar, ratioForZ, zOfRatio } from "./thresholds.ts";
@@ -23,6 +24,7 @@ export const GATE_REASONS = {
   counter_reset: "counter_reset",
   constant_departure: "constant_departure_not_confirmed",
   persistence: "not_persistent",
+  own_tail: "ordinary",
 } as const;
 
 export type GateName = keyof typeof GATE_REASONS;
@@ -93,6 +95,8 @@ export interface ZScoreInput {
   readonly percent: boolean;
   /** Of a histogram's quantile: the widest bucket that its values lay in of late; 0 for a series of any other kind. */
   readonly bucketWidth?: number;
+  /** What its long baseline says of the value, where that calls it a departure which people are to be told of at once. */
+  readonly ownTail?: TailEvidence | undefined;
   readonly layers: readonly string[];
 }
 
@@ -192,6 +196,7 @@ function zScoreGates(input: ZScoreInput, z: number, center: number): Gate[] {
   if (input.reset) gates.push({ name: "counter_reset", passed: input.declared, value: magnitude, limit: open });
   if (input.constant) gates.push({ name: "constant_departure", passed: input.declared, value: magnitude, limit: open });
   gates.push({ name: "persistence", passed: input.declared, value: magnitude, limit: strong });
+  if (input.ownTail !== undefined) gates.push({ name: "own_tail", passed: true, value: input.ownTail.size, limit: input.ownTail.bar });
   return gates;
 }
 

@@ -14,7 +14,7 @@ import {
   serviceMoment,
   skippedMoment,
 } from "../../../domain/backtest/layer-moment.ts";
-import type { PlacedSeries } from "../../../domain/backtest/service-frames.ts";
+import type { PlacedSeries } from "../../../domain/backtest/timed-frames.ts";
 import { WorkSlices } from "../../../domain/backtest/work-slices.ts";
 import { writeTrainingInput } from "../../../domain/detection/multivariate/training-input.ts";
 import { TimeZoneHours } from "../../../domain/detection/seasonal/time-zone-hours.ts";

@@ -26,6 +26,7 @@ import type { BlockEncoder } from "../../../domain/codec/chunk-block.ts";
 import type { ChunkBlockBuilder } from "../../../domain/codec/chunk-block-builder.ts";
 import { CHUNK_BYTES_MAX, encodeSampleChunk } from "../../../domain/codec/sample-chunk.ts";
 import { messagesOf } from "../../../domain/codec/shard-message.ts";
+import type { TailEvidence } from "../../../domain/detection/departure/own-tail.ts";
 import { endEpisodes } from "../../../domain/detection/ended-episodes.ts";
 import type { ShardEvent } from "../../../domain/kernel/shard-events.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
@@ -72,6 +73,9 @@ export interface RowBatch {
   readonly arrivalMs: number;
 }
 
+/** By slot and side. */
+type EpisodeTail = (slot: number, side: 1 | -1) => TailEvidence | undefined;
+
 /** One engine's shard. */
 export class Shard {
   readonly #options: ShardOptions;
@@ -85,6 +89,7 @@ export class Shard {
   readonly #handlers = new Map<number, MessageHandler>();
   #collectBuckets: () => void;
   #learnHistory: (slot: number) => void = () => undefined;
+  #tellsNow: EpisodeTail = () => undefined;
   #isHistory = false;
   readonly #time = new Float64Array(1);
   readonly #value = new Float64Array(1);
@@ -149,6 +154,11 @@ export class Shard {
   /** Has `learn` look at the rings of streams that take history, before their values leave them. */
   learnHistoryWith(learn: (slot: number) => void): void {
     this.#learnHistory = learn;
+  }
+
+  /** Has `tellsNow` say of a value that layer 1 has declared whether the stream's long baseline tells people of it at once. */
+  tellAtOnceWith(tellsNow: EpisodeTail): void {
+    this.#tellsNow = tellsNow;
   }
 
   get handlers(): Iterable<MessageHandler> {
@@ -346,6 +356,7 @@ export class Shard {
       minSamples: this.#options.minSamples,
       bucketWidth: kernel.records.width(slot),
       baseline: () => kernel.baseline(slot, event.timeMs),
+      ownTail: (side) => this.#tellsNow(slot, side),
       hashText: (text) => this.#hashBytes(text),
     });
     if (frame !== undefined) outbox.send(episodeKind(frame), encodeEpisode(isEnd ? { ...frame, transition: "end" } : frame));

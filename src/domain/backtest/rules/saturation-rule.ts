@@ -18,7 +18,8 @@ import {
 import { SaturationSeries } from "../../saturation/saturation-series.ts";
 import { type SaturationUnit, saturationUnits } from "../../saturation/saturation-units.ts";
 import type { BacktestFacts, BacktestSeries } from "../history.ts";
-import { type PlacedSeries, servicesOf } from "../service-frames.ts";
+import { servicesOf } from "../service-frames.ts";
+import type { PlacedSeries } from "../timed-frames.ts";
 import type { BacktestRule, RuleCycle } from "./rule.ts";
 
 const MINUTE_MS = 60_000;

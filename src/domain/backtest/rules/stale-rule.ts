@@ -9,7 +9,8 @@ import { DETECTOR_STALE } from "../../detection/service/stale-finding.ts";
 import { serviceKey } from "../../series/stream-identity.ts";
 import type { BacktestSeries } from "../history.ts";
 import { placeAfter } from "../request-counts.ts";
-import { type PlacedSeries, servicesOf } from "../service-frames.ts";
+import { servicesOf } from "../service-frames.ts";
+import type { PlacedSeries } from "../timed-frames.ts";
 import type { BacktestRule, RuleCycle } from "./rule.ts";
 
 /** A ring's worth of arrivals is what a rhythm is read from. */

@@ -2,7 +2,14 @@
 import { hash128 } from "../../../core/base/hash128.ts";
 import type { EpisodeFrame, StreamName } from "../../../core/protocol/coordinator-frame.ts";
 import type { ConfirmedPair } from "../../../core/protocol/engine-control.ts";
-import { PairDetector, type PairSurroundings, type PairVerdict, SURROUNDED_BY_NOTHING } from "../../detection/pair/pair-detector.ts";
+import type { TailEvidence } from "../../detection/departure/own-tail.ts";
+import {
+  type NewValues,
+  PairDetector,
+  type PairSurroundings,
+  type PairVerdict,
+  SURROUNDED_BY_NOTHING,
+} from "../../detection/pair/pair-detector.ts";
 import { DETECTOR_ADAPTIVE, explainPair, mayAlert, type PairObservation, pairVerdict, pairZ } from "../../detection/pair/pair-verdict.ts";
 import { type OffsetMs, UTC_OFFSET } from "../../detection/seasonal/time-zone-hours.ts";
 import type { WatchdogSettings } from "../../detection/watchdog-settings.ts";
@@ -10,11 +17,18 @@ import type { WatchdogSettings } from "../../detection/watchdog-settings.ts";
 /** What is older before the cycle confirms nothing that people are to be told of now. */
 const CONFIRMED_MS_MAX = 10 * 60_000;
 
+/** What a pair begins with: the state of another one, and what sentences call it. */
+export interface PairBeginning {
+  readonly state?: ArrayBuffer | undefined;
+  readonly label?: () => string;
+}
+
 export class PairFindings {
   readonly #name: StreamName;
   readonly #direction: WatchdogSettings["direction"];
   readonly #offsetMs: OffsetMs;
   readonly #detector: PairDetector;
+  readonly #label: () => string;
   #firstMs = Number.NaN;
   #lastMs = 0;
   #startedMs = 0;
@@ -25,12 +39,18 @@ export class PairFindings {
   #risen: EpisodeFrame | undefined;
   #frames: Array<EpisodeFrame | ConfirmedPair> = [];
 
-  /** `direction` are the departures that may alert. */
-  constructor(name: StreamName, direction: WatchdogSettings["direction"], offsetMs: OffsetMs = UTC_OFFSET) {
+  /** `direction` are the departures that may alert; `begun` is the state of another pair that it goes on from. */
+  constructor(name: StreamName, direction: WatchdogSettings["direction"], offsetMs: OffsetMs = UTC_OFFSET, begun: PairBeginning = {}) {
     this.#name = name;
     this.#direction = direction;
     this.#offsetMs = offsetMs;
-    this.#detector = new PairDetector(undefined, offsetMs);
+    this.#detector = new PairDetector(begun.state, offsetMs);
+    this.#label = begun.label ?? (() => name.metricName);
+  }
+
+  /** The detector's state, and what it says of it. */
+  get detector(): Pick<PairDetector, "state" | "isAtRest" | "baseline"> {
+    return this.#detector;
   }
 
   /** Takes an observation; what follows from it is told at the end of its cycle. The verdict is used again for the next one. */
@@ -51,10 +71,15 @@ export class PairFindings {
     return verdict;
   }
 
+  /** What people would be told of values that are not taken in. */
+  foresee(values: NewValues, around: PairSurroundings, side: 1 | -1): TailEvidence | undefined {
+    return this.#detector.foresee(values, around, side);
+  }
+
   /** The record of the newest observation, and its sentence. */
   explain(verdict: PairVerdict) {
     const of = this.#observation(verdict, this.#direction);
-    return { verdict: pairVerdict(of), explanation: explainPair(of, this.#name.metricName) };
+    return { verdict: pairVerdict(of), explanation: explainPair(of, this.#label()) };
   }
 
   /** What a cycle tells, at its end. */
@@ -112,7 +137,7 @@ export class PairFindings {
       observedAtMs: this.#lastMs,
       z: this.#peak,
       verdict: pairVerdict(of),
-      explanation: explainPair(of, metricName),
+      explanation: explainPair(of, this.#label()),
       arrivalMs: 0,
     };
   }

@@ -2,11 +2,15 @@
 // together by the minute, are observed (actors/engine/watchdog/pairs does so live).
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
 import type { ConfirmedPair } from "../../../core/protocol/engine-control.ts";
-import type { PairVerdict } from "../../detection/pair/pair-detector.ts";
+import type { TailEvidence } from "../../detection/departure/own-tail.ts";
+import { warmingCaution } from "../../detection/pair/instance-family.ts";
+import type { PairSurroundings, PairVerdict } from "../../detection/pair/pair-detector.ts";
 import { groupObservations } from "../../detection/rolling/observation-groups.ts";
 import type { OffsetMs } from "../../detection/seasonal/time-zone-hours.ts";
 import type { WatchdogSettings } from "../../detection/watchdog-settings.ts";
 import type { BacktestSeries, Scored } from "../history.ts";
+import type { CycleMean } from "./aggregate-track.ts";
+import type { Offer } from "./instance-lineage.ts";
 import { PairFindings } from "./pair-findings.ts";
 
 export interface PairTrackOptions extends Pick<WatchdogSettings, "direction" | "evaluationDelaySeconds" | "zThreshold"> {
@@ -14,9 +18,13 @@ export interface PairTrackOptions extends Pick<WatchdogSettings, "direction" | "
   readonly offsetMs: OffsetMs;
   /** Of its service, ascending. */
   readonly deployments: readonly number[];
-  /** Streams of its service; 1 where they are not known. */
-  readonly streams?: number;
+  /** Streams of its service that are alive at a time; 1 where they are not known. */
+  readonly streamsAt?: (nowMs: number) => number;
   readonly scored?: Scored;
+  /** The state that it inherits from another instance. */
+  readonly inherited?: ArrayBuffer | undefined;
+  /** Hears what the observations of a cycle come to. */
+  readonly fed?: (mean: CycleMean) => void;
 }
 
 export class PairTrack {
@@ -38,7 +46,7 @@ export class PairTrack {
     this.#series = series;
     this.#options = options;
     this.#delayMs = 1000 * options.evaluationDelaySeconds;
-    this.findings = new PairFindings(series.name, options.direction, options.offsetMs);
+    this.findings = new PairFindings(series.name, options.direction, options.offsetMs, { state: options.inherited });
   }
 
   /** The next cycle that has a value to see; Infinity after the last. */
@@ -65,34 +73,61 @@ export class PairTrack {
   /** What the cycle tells. */
   visit(cycleMs: number): ReadonlyArray<EpisodeFrame | ConfirmedPair> {
     const { times } = this.#series;
-    const { deployments, streams = 1, zThreshold, scored } = this.#options;
+    const { scored } = this.#options;
     while (this.#end < times.length && (times[this.#end] as number) + this.#delayMs <= cycleMs) this.#end++;
-    while (this.#deployed < deployments.length && (deployments[this.#deployed] as number) <= cycleMs) this.#deployed++;
-    const deployedMs = this.#deployed === 0 ? 0 : (deployments[this.#deployed - 1] as number);
-    const around = { deployedMs, streams, zThreshold };
-    const count = this.#group();
+    const around = this.#aroundAt(cycleMs, this.#lastMs);
+    const count = this.#group(this.#end);
+    if (count > 0) this.#lastMs = this.#times[count - 1] as number;
+    while (this.#from < this.#end && (times[this.#from] as number) <= this.#lastMs) this.#from++;
     for (let i = 0; i < count; i++) {
       const timeMs = this.#times[i] as number;
       this.#verdict = this.findings.observe(timeMs, this.#values[i] as number, around);
       scored?.("pair", timeMs, this.#verdict.score);
     }
     this.#observed += count;
+    if (count > 0) this.#options.fed?.({ cycleMs, timeMs: this.#lastMs, mean: meanOf(this.#values, count) });
     return count === 0 ? [] : this.findings.reported(cycleMs);
   }
 
-  /** Puts what is to be observed together in order; how many observations that are. */
-  #group(): number {
+  /** What people are to be told at once, when the value at a place has come, on a side; cycles before it have been visited. */
+  tellsNow(place: number, side: 1 | -1): TailEvidence | undefined {
+    if (this.#delayMs > 0) return undefined;
+    const count = this.#group(place + 1);
+    if (count === 0) return undefined;
+    const around = this.#aroundAt(this.#series.times[place] as number, this.#times[0] as number);
+    return this.findings.foresee({ times: this.#times, values: this.#values, count }, around, side);
+  }
+
+  /** What it has to leave to another instance. */
+  offer(): Offer {
+    const { state, isAtRest, baseline } = this.findings.detector;
+    return { lastMs: this.#lastMs, isAtRest, baseline, copy: () => state.slice(0) };
+  }
+
+  #aroundAt(nowMs: number, valueMs: number): PairSurroundings {
+    const { deployments, streamsAt, zThreshold, inherited } = this.#options;
+    while (this.#deployed < deployments.length && (deployments[this.#deployed] as number) <= nowMs) this.#deployed++;
+    const deployedMs = this.#deployed === 0 ? 0 : (deployments[this.#deployed - 1] as number);
+    const caution = inherited === undefined ? 1 : warmingCaution(this.#series.times[0] as number, valueMs);
+    return { deployedMs, streams: streamsAt?.(nowMs) ?? 1, zThreshold, caution };
+  }
+
+  /** Puts what has not been observed before a place together in order; how many observations that are. */
+  #group(end: number): number {
     const { times, values } = this.#series;
-    const length = this.#end - this.#from;
+    const length = end - this.#from;
     if (length > this.#times.length) {
       this.#times = new Float64Array(2 * length);
       this.#values = new Float64Array(2 * length);
     }
-    this.#times.set(times.subarray(this.#from, this.#end));
-    this.#values.set(values.subarray(this.#from, this.#end));
-    const count = groupObservations(this.#times, this.#values, length, this.#lastMs);
-    if (count > 0) this.#lastMs = this.#times[count - 1] as number;
-    while (this.#from < this.#end && (times[this.#from] as number) <= this.#lastMs) this.#from++;
-    return count;
+    this.#times.set(times.subarray(this.#from, end));
+    this.#values.set(values.subarray(this.#from, end));
+    return groupObservations(this.#times, this.#values, length, this.#lastMs);
   }
+}
+
+function meanOf(values: Float64Array, count: number): number {
+  let sum = 0;
+  for (let i = 0; i < count; i++) sum += values[i] as number;
+  return sum / count;
 }

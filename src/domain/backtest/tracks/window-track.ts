@@ -4,7 +4,8 @@ import { EVENT_CLOSE, EVENT_FLAG_CONSTANT, EVENT_OPEN, EVENT_UPDATE } from "../.
 import { FLAG_OPERATION, FLAG_PERCENT, WINDOW_MAX } from "../../../core/layout/stream-record.ts";
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
 import { decodeEpisode, encodeEpisode } from "../../anomaly/episode-codec.ts";
-import { episodeFrame } from "../../anomaly/episode-frame.ts";
+import { type EpisodeContext, episodeFrame } from "../../anomaly/episode-frame.ts";
+import type { TailEvidence } from "../../detection/departure/own-tail.ts";
 import type { OracleEvent } from "../../detection/episode-oracle.ts";
 import { StreamOracle } from "../../detection/stream-oracle.ts";
 import type { WatchdogSettings } from "../../detection/watchdog-settings.ts";
@@ -39,14 +40,14 @@ export class WindowTrack {
     this.#hash = Buffer.from(hash128(JSON.stringify([tenant, environment, serviceId, metricName, attributes])), "hex");
   }
 
-  /** Takes the value at a place; places come in order. */
-  observe(place: number): EpisodeFrame[] {
+  /** Takes the value at a place; places come in order. `tellsNow` is what the long baseline says of it at once. */
+  observe(place: number, tellsNow?: (side: 1 | -1) => TailEvidence | undefined): EpisodeFrame[] {
     const { times, values } = this.#series;
     const events = this.#oracle.apply(times[place] as number, values[place] as number);
-    return events.filter(({ kind }) => REPORTED.has(kind)).flatMap((event) => this.#frame(event, place) ?? []);
+    return events.filter(({ kind }) => REPORTED.has(kind)).flatMap((event) => this.#frame(event, place, tellsNow) ?? []);
   }
 
-  #frame(event: OracleEvent, place: number): EpisodeFrame | undefined {
+  #frame(event: OracleEvent, place: number, ownTail: EpisodeContext["ownTail"]): EpisodeFrame | undefined {
     const { window, samplesMin, threshold, direction } = this.#options;
     const { name, flags, times, values } = this.#series;
     const first = Math.max(0, place - Math.min(window, WINDOW_MAX));
@@ -60,6 +61,7 @@ export class WindowTrack {
       minSamples: samplesMin,
       baseline: () => ({ values: values.slice(first, place), ageSeconds }),
       hashText: (text) => Buffer.from(hash128(text), "hex"),
+      ...(ownTail !== undefined && { ownTail }),
     });
     return packed && decodeEpisode(encodeEpisode(packed));
   }

@@ -132,6 +132,11 @@ export class DepartureDetector {
     return this.#words[STATE] === DEPARTED;
   }
 
+  /** Whether no departure is on, news or not. */
+  get isAtRest(): boolean {
+    return this.#words[STATE] === AT_REST;
+  }
+
   /** When a departure was last on, news or not; ms, 0 for never. */
   get busyMs(): number {
     return this.#words[BUSY] as number;

@@ -4,6 +4,12 @@
 /** So far out that the series passes it by chance as seldom as people may be told for nothing. */
 export const OWN_TAIL_GATE = "own_tail";
 
+/** How far a series has strayed, and the bar that its own tail sets, both in one unit: standard deviations, or units of the bar. */
+export interface TailEvidence {
+  readonly size: number;
+  readonly bar: number;
+}
+
 /** Departures kept. */
 const LARGEST = 12;
 /** Numbers of state, as single precision: departures, how many of them there are, and how many values there were. */

@@ -16,6 +16,11 @@ export function aggregationOf(isCounter: boolean, metricName: string, attributes
   return isCounter ? AGGREGATION_SUM : AGGREGATION_MEAN;
 }
 
+/** What people call it. */
+export function aggregationWord(aggregation: number): string {
+  return ["sum", "mean", "max"][aggregation] as string;
+}
+
 /** A value stands for so long, in ms, where vectors are so far apart. */
 export function valueAgeMsMax(intervalMs: number): number {
   return Math.max(SERVICE_VALUE_AGE_MS_MAX, 2 * intervalMs);

@@ -105,6 +105,16 @@ export class PairArena {
     this.#page(pair).isDirty = true;
   }
 
+  /** Begins a pair with the state of another, as if it had seen its values. */
+  inherit(pair: number, from: number): void {
+    const source = this.#place(from) + HEAD_WORDS;
+    const page = this.#page(pair);
+    const place = this.#place(pair);
+    page.doubles.set(this.#page(from).doubles.subarray(source, source + STATE_WORDS), place + HEAD_WORDS);
+    page.doubles[place + COUNT] = this.count(from);
+    page.isDirty = true;
+  }
+
   /** Brings the pair's state to the detector. */
   load(pair: number): void {
     const from = this.#place(pair) + HEAD_WORDS;

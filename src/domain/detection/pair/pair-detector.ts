@@ -4,7 +4,7 @@
 import { anomalyScore } from "../anomaly-score.ts";
 import { DEPARTURE_DETECTOR_WORDS, DepartureDetector } from "../departure/departure-detector.ts";
 import type { KnownReason } from "../departure/known-departures.ts";
-import { OWN_TAIL_WORDS, OwnTail } from "../departure/own-tail.ts";
+import { OWN_TAIL_WORDS, OwnTail, type TailEvidence } from "../departure/own-tail.ts";
 import { PAGES_A_DAY, shareOfOne } from "../departure/page-budget.ts";
 import { AlertGate, GATE_WORDS, type GateStep } from "../gates/alert-gate.ts";
 import { DriftingMoments, MOMENTS_WORDS } from "../rolling/drifting-moments.ts";
@@ -149,6 +149,20 @@ export class PairVerdict {
   }
 }
 
+/** Values that no cycle has seen yet, the first `count` of each. */
+export interface NewValues {
+  readonly times: Float64Array;
+  readonly values: Float64Array;
+  readonly count: number;
+}
+
+/** How far what a verdict tells of has strayed, in the unit of its bar; undefined where it tells of nothing, or of something on the other side. */
+export function evidenceOf(verdict: PairVerdict, side: 1 | -1): TailEvidence | undefined {
+  if (!verdict.tells || verdict.side !== side) return undefined;
+  if (verdict.departure !== 0) return { size: Math.abs(verdict.departure), bar: verdict.departedBar };
+  return verdict.evidence >= 1 ? { size: verdict.level, bar: verdict.levelBar } : { size: 1, bar: 1 };
+}
+
 /** What is known around a value: when its service was last deployed (0 for never), how many streams that has, and the z threshold that is set for it. */
 export interface PairSurroundings {
   readonly deployedMs: number;
@@ -156,6 +170,8 @@ export interface PairSurroundings {
   readonly streams: number;
   /** As of layer 1; at the default of 3 the bars of what is told are as they are measured, else higher or lower by as many times. */
   readonly zThreshold: number;
+  /** Factor of the bars for other reasons, as while a new instance warms up; 1 where it is not given. */
+  readonly caution?: number;
 }
 
 const Z_THRESHOLD_DEFAULT = 3;
@@ -242,9 +258,14 @@ export class PairDetector {
     return this.#gate.isFiring || this.departure.isOpen;
   }
 
+  /** Nothing departs, and no alert fires: what the state holds is the series' own ordinary. */
+  get isAtRest(): boolean {
+    return !this.#gate.isFiring && this.departure.isAtRest;
+  }
+
   /** Judges a finite value (within +-VALUE_MAX) by what came before it, and takes it in. Times must not go back. */
   observe(timeMs: number, observed: number, around: PairSurroundings = SURROUNDED_BY_NOTHING): PairVerdict {
-    const { deployedMs, streams, zThreshold } = around;
+    const { deployedMs, streams, zThreshold, caution: asked = 1 } = around;
     const value = Math.min(VALUE_MAX, Math.max(-VALUE_MAX, observed));
     this.#interval.add(timeMs);
     const verdict = this.#verdict;
@@ -255,7 +276,7 @@ export class PairDetector {
     verdict.spike = this.#observeSpike(value);
     const hour = this.#profile.between(localMs, this.#interval.ms);
     const isSettling = this.#settles(timeMs, deployedMs, hour);
-    const caution = isSettling ? DEPLOYMENT_BAR : 1;
+    const caution = Math.max(asked, isSettling ? DEPLOYMENT_BAR : 1);
     this.departure.observe(timeMs, value, {
       intervalMs: this.#interval.ms,
       hour,
@@ -278,6 +299,15 @@ export class PairDetector {
     return verdict;
   }
 
+  /** What people would be told of the first `count` of these values on a side, each as the next cycle would judge it; none of them is taken in. */
+  foresee({ times, values, count }: NewValues, around: PairSurroundings, side: 1 | -1): TailEvidence | undefined {
+    const kept = new Uint8Array(this.state.slice(0));
+    let evidence: TailEvidence | undefined;
+    for (let i = 0; i < count; i++) evidence = evidenceOf(this.observe(times[i] as number, values[i] as number, around), side) ?? evidence;
+    new Uint8Array(this.state).set(kept);
+    return evidence;
+  }
+
   /** What level and departure say together. */
   #conclude(timeMs: number, value: number, wasFiring: boolean, around: PairSurroundings, isHourKnown: boolean): void {
     const verdict = this.#verdict;
@@ -298,10 +328,10 @@ export class PairDetector {
   }
 
   /** What lasts is told of beside what departs at once: the values in a row say together what none of them does. */
-  #observeLasting(timeMs: number, value: number, { streams, zThreshold }: PairSurroundings): void {
+  #observeLasting(timeMs: number, value: number, { streams, zThreshold, caution = 1 }: PairSurroundings): void {
     const verdict = this.#verdict;
     const { ms } = this.#interval;
-    const factor = (Math.max(1, streams / LASTING_STREAMS) * zThreshold) / Z_THRESHOLD_DEFAULT;
+    const factor = (Math.max(1, streams / LASTING_STREAMS) * caution * zThreshold) / Z_THRESHOLD_DEFAULT;
     const [alone, shared] = [this.#lasting.alone / factor, this.#lasting.shared / factor];
     const isAloneNews = alone >= 1 && this.#aloneRise.isNews(timeMs, ms);
     const isSharedNews = shared >= 1 && this.#sharedRise.isNews(timeMs, ms);

@@ -19,6 +19,8 @@ export interface PairEpisodesDependencies {
   readonly detector: PairDetector;
   readonly offsetMs: OffsetMs;
   readonly nameOf: (slot: number) => StreamName;
+  /** What a sentence calls it, where that is not the metric's name. */
+  readonly labelOf?: (slot: number) => string;
   readonly firstTimeMs: (slot: number) => number;
   /** 32 hex digits of a text. */
   readonly hashText: (text: string) => string;
@@ -89,11 +91,11 @@ export class PairEpisodes {
   }
 
   #finding(slot: number, timeMs: number, verdict: PairVerdict): Finding {
-    const { detector, offsetMs, nameOf, firstTimeMs } = this.#dependencies;
+    const { detector, offsetMs, nameOf, labelOf, firstTimeMs } = this.#dependencies;
     const ageSeconds = Math.max(0, timeMs - firstTimeMs(slot)) / 1000;
     const localMs = timeMs + offsetMs(timeMs);
     const observation: PairObservation = { verdict, baseline: detector.baseline, ageSeconds, localMs, direction: "both" };
-    return { timeMs, verdict: pairVerdict(observation), explanation: explainPair(observation, nameOf(slot).metricName) };
+    return { timeMs, verdict: pairVerdict(observation), explanation: explainPair(observation, labelOf?.(slot) ?? nameOf(slot).metricName) };
   }
 
   #frame(pair: number, slot: number, transition: EpisodeFrame["transition"], { timeMs, ...finding }: Finding): EpisodeFrame {

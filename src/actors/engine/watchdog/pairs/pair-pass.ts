@@ -8,7 +8,9 @@ import { FLAG_BUCKET, FLAG_COUNTER, FLAG_ENDED, SR_HASH, WINDOW_MAX } from "../.
 import type { EpisodeFrame, StreamName } from "../../../../core/protocol/coordinator-frame.ts";
 import type { ConfirmedPair, FiringEpisodes, WatchdogCounts } from "../../../../core/protocol/engine-control.ts";
 import { EVALUATED, LEARNING, NOT_VISITED } from "../../../../domain/detection/coverage.ts";
+import type { TailEvidence } from "../../../../domain/detection/departure/own-tail.ts";
 import type { Deployments } from "../../../../domain/detection/pair/deployments.ts";
+import { warmingCaution } from "../../../../domain/detection/pair/instance-family.ts";
 import { hashNumber, PairArena } from "../../../../domain/detection/pair/pair-arena.ts";
 import {
   LEARNING_VALUES,
@@ -20,9 +22,13 @@ import { PairEpisodes } from "../../../../domain/detection/pair/pair-episodes.ts
 import { DETECTOR_ADAPTIVE } from "../../../../domain/detection/pair/pair-verdict.ts";
 import { groupObservations } from "../../../../domain/detection/rolling/observation-groups.ts";
 import type { OffsetMs } from "../../../../domain/detection/seasonal/time-zone-hours.ts";
+import { lastFullHour } from "../../../../domain/detection/service/live-streams.ts";
 import type { WatchdogSettings } from "../../../../domain/detection/watchdog-settings.ts";
 import type { StreamRecords } from "../../../../domain/kernel/stream-records.ts";
+import { serviceKey } from "../../../../domain/series/stream-identity.ts";
 import type { WatchdogDetector } from "../cycle/engine-watchdog.ts";
+import { AggregatePass } from "./aggregate-pass.ts";
+import { InstanceFamilies } from "./instance-families.ts";
 import type { PairPlaces } from "./pair-places.ts";
 
 /** What is set for streams. */
@@ -70,8 +76,9 @@ type Skipped = "ended" | "histogram_bucket" | "excluded" | "pair_limit";
 const REPORTED_MS_MAX = 24 * 3600 * 1000;
 /** What is older before the cycle confirms nothing that people are to be told of now. */
 const CONFIRMED_MS_MAX = 10 * 60_000;
-/** Mark of a pair: its stream counts. */
+/** Marks of a pair: its stream counts; it has begun with the baseline of another instance. */
 const COUNTS = 1;
+const INHERITED = 2;
 const NO_SERVICE: ServiceAtHand = {
   key: "",
   tenant: "",
@@ -88,6 +95,8 @@ export class PairPass implements WatchdogDetector {
   readonly #dependencies: PairPassDependencies;
   readonly #detector: PairDetector;
   readonly #episodes: PairEpisodes;
+  readonly #families: InstanceFamilies;
+  readonly #aggregates: AggregatePass;
   readonly #times = new Float64Array(WINDOW_MAX);
   readonly #values = new Float64Array(WINDOW_MAX);
   /** Pairs by slot; 0 for none. */
@@ -95,6 +104,8 @@ export class PairPass implements WatchdogDetector {
   /** Pairs from the store whose streams have not been seen yet, by the number of their hash. */
   readonly #unclaimed = new Map<number, number>();
   #cyclesLoaded = 0;
+  /** By service: streams that are alive, and the hour for which they were counted; 0 where all of them count. */
+  readonly #live = new Map<string, { readonly hourMs: number; readonly streams: number }>();
   #service = NO_SERVICE;
   #nowMs = 0;
   #evaluated = 0;
@@ -120,6 +131,17 @@ export class PairPass implements WatchdogDetector {
       hashText,
       send,
     });
+    this.#families = new InstanceFamilies(this.arena, this.#detector);
+    this.#aggregates = new AggregatePass({
+      ...dependencies,
+      offsetMs: options.offsetMs,
+      arena: this.arena,
+      detector: this.#detector,
+      pairOf: (slot) => this.#pairs[slot] ?? 0,
+      claim: (words, partition, tenant) => this.#take(words, 0, partition, tenant),
+      confirm: (name, direction, reported) => this.#confirm(name, direction, reported),
+      isFiring: (episodeId) => this.#firing.push(episodeId),
+    });
   }
 
   get isReady(): boolean {
@@ -135,11 +157,12 @@ export class PairPass implements WatchdogDetector {
   }
 
   visit(key: string, slots: readonly number[], first: number): number {
-    if (key !== this.#service.key) this.#service = this.#serviceOf(key, slots.length);
+    if (key !== this.#service.key) this.#service = this.#serviceOf(key, slots);
     let values = LONG_BASELINE_VALUES_PER_VISIT;
     const stop = Math.min(slots.length, first + LONG_BASELINE_STREAMS_PER_VISIT);
     let next = first;
     for (; next < stop && values > 0; next++) values -= this.#look(slots[next] as number);
+    if (next === slots.length) this.#aggregates.cycle(this.#service, this.#nowMs);
     return next;
   }
 
@@ -186,9 +209,12 @@ export class PairPass implements WatchdogDetector {
     for (const slot of slots) {
       const pair = this.#pairs[slot] ?? 0;
       if (pair === 0) continue;
+      this.#families.leave(pair);
+      this.#aggregates.rings.leave(slot);
       this.#free(pair);
       this.#pairs[slot] = 0;
     }
+    this.#live.clear();
   }
 
   /** Whether an alert of the stream is open. */
@@ -202,6 +228,24 @@ export class PairPass implements WatchdogDetector {
     this.#episodes.end(this.#pairs[slot] as number, slot, this.#dependencies.records.lastTimeMs(slot), "end");
   }
 
+  /** What people are to be told at once of a stream whose newest value layer 1 has declared; undefined where the next cycle, or nobody, is to tell. */
+  tellsNow(slot: number, side: 1 | -1): TailEvidence | undefined {
+    const pair = this.#pairs[slot] ?? 0;
+    const { records, nameOf, settings } = this.#dependencies;
+    if (pair === 0 || (records.flags(slot) & (FLAG_ENDED | FLAG_BUCKET)) !== 0 || !this.#isSameKind(slot, pair)) return undefined;
+    const { tenant, serviceId, metricName } = nameOf(slot);
+    const key = serviceKey(tenant, serviceId);
+    const own = settings.settingsOf(tenant, serviceId, metricName);
+    if (own.excluded || own.evaluationDelaySeconds > 0) return undefined;
+    const count = this.#readNew(slot, pair, Number.POSITIVE_INFINITY);
+    if (count === 0) return undefined;
+    const streams = this.#live.get(key)?.streams ?? 1;
+    const caution = this.#cautionAt(slot, pair, this.#times[0] as number);
+    const around = { deployedMs: this.#dependencies.deployments.of(key), streams, zThreshold: own.zThreshold, caution };
+    this.arena.load(pair);
+    return this.#detector.foresee({ times: this.#times, values: this.#values, count }, around, side);
+  }
+
   /** Takes history of a stream in that its ring holds, and judges none of it. Only once what is stored is here. */
   learn(slot: number): void {
     const { records } = this.#dependencies;
@@ -210,7 +254,25 @@ export class PairPass implements WatchdogDetector {
     if (pair !== 0) this.#observe(slot, pair, Number.POSITIVE_INFINITY, SURROUNDED_BY_NOTHING, undefined);
   }
 
-  #serviceOf(key: string, streams: number): ServiceAtHand {
+  /** Factor of the bars of a stream that has inherited its baseline. */
+  #cautionAt(slot: number, pair: number, timeMs: number): number {
+    return (this.arena.marks(pair) & INHERITED) === 0 ? 1 : warmingCaution(this.#dependencies.records.firstTimeMs(slot), timeMs);
+  }
+
+  /** Streams of a service that are alive, counted once an hour. */
+  #liveOf(key: string, slots: readonly number[]): number {
+    const { records } = this.#dependencies;
+    const { fromMs, toMs } = lastFullHour(this.#nowMs);
+    const known = this.#live.get(key);
+    if (known?.hourMs === toMs) return known.streams;
+    let streams = 0;
+    for (const slot of slots) if (records.lastTimeMs(slot) >= fromMs && records.firstTimeMs(slot) < toMs) streams++;
+    const live = { hourMs: streams === 0 ? 0 : toMs, streams: streams === 0 ? slots.length : streams };
+    this.#live.set(key, live);
+    return live.streams;
+  }
+
+  #serviceOf(key: string, slots: readonly number[]): ServiceAtHand {
     const { settings, deployments } = this.#dependencies;
     const [tenant, serviceId] = JSON.parse(key) as [string, string];
     return {
@@ -220,7 +282,7 @@ export class PairPass implements WatchdogDetector {
       settings: settings.settingsOf(tenant, serviceId, ""),
       hasMetrics: settings.hasMetrics(tenant, serviceId),
       deployedMs: deployments.of(key),
-      streams,
+      streams: this.#liveOf(key, slots),
     };
   }
 
@@ -233,7 +295,7 @@ export class PairPass implements WatchdogDetector {
     if (own.excluded) return this.#skip("excluded", slot);
     if ((flags & FLAG_ENDED) !== 0) return this.#skip("ended", slot);
     if ((flags & FLAG_BUCKET) !== 0) return this.#skip("histogram_bucket", slot);
-    const pair = this.#pairAt(slot);
+    const pair = this.#pairAt(slot, true);
     if (pair === 0) {
       this.#isLimited = true;
       return this.#skip("pair_limit", slot);
@@ -241,7 +303,8 @@ export class PairPass implements WatchdogDetector {
     const delayMs = own.evaluationDelaySeconds * 1000;
     const untilMs = delayMs > 0 ? this.#nowMs - delayMs : Number.POSITIVE_INFINITY;
     const { streams } = this.#service;
-    const taken = this.#observe(slot, pair, untilMs, { deployedMs, streams, zThreshold: own.zThreshold }, own.direction);
+    const caution = this.#cautionAt(slot, pair, this.arena.lastTimeMs(pair));
+    const taken = this.#observe(slot, pair, untilMs, { deployedMs, streams, zThreshold: own.zThreshold, caution }, own.direction);
     if (this.arena.count(pair) < LEARNING_VALUES) this.#learning++;
     else this.#evaluated++;
     this.#report(pair);
@@ -263,13 +326,9 @@ export class PairPass implements WatchdogDetector {
     around: PairSurroundings,
     direction: WatchdogSettings["direction"] | undefined,
   ): number {
-    const { records } = this.#dependencies;
     const { arena } = this;
     this.#matchKind(slot, pair);
-    const sinceMs = arena.lastTimeMs(pair);
-    if (records.lastTimeMs(slot) <= sinceMs) return 0;
-    const read = records.readSince(slot, sinceMs, untilMs, this.#times, this.#values);
-    const count = groupObservations(this.#times, this.#values, read, sinceMs);
+    const count = this.#readNew(slot, pair, untilMs);
     if (count === 0) return 0;
     arena.load(pair);
     let reported: { readonly isAlone: boolean; readonly side: 1 | -1 } | undefined;
@@ -284,50 +343,89 @@ export class PairPass implements WatchdogDetector {
     const lastMs = this.#times[count - 1] as number;
     arena.save(pair, lastMs, this.#detector.count);
     if (direction !== undefined && lastMs >= this.#nowMs - CONFIRMED_MS_MAX && reported !== undefined)
-      this.#confirm(slot, direction, reported);
+      this.#confirm(this.#dependencies.nameOf(slot), direction, reported);
+    if (direction !== undefined) this.#aggregates.rings.take(slot, lastMs, this.#values, count);
     return count;
   }
 
+  /** Puts the observations that the detector has not seen into #times and #values; how many they are. */
+  #readNew(slot: number, pair: number, untilMs: number): number {
+    const { records } = this.#dependencies;
+    const sinceMs = this.arena.lastTimeMs(pair);
+    if (records.lastTimeMs(slot) <= sinceMs) return 0;
+    const read = records.readSince(slot, sinceMs, untilMs, this.#times, this.#values);
+    return groupObservations(this.#times, this.#values, read, sinceMs);
+  }
+
   /** Tells of a departure that people are to be told of. */
-  #confirm(slot: number, direction: WatchdogSettings["direction"], reported: Pick<ConfirmedPair, "isAlone" | "side">): void {
-    const { tenant, environment, serviceId, metricName } = this.#dependencies.nameOf(slot);
+  #confirm(
+    { tenant, environment, serviceId, metricName }: StreamName,
+    direction: WatchdogSettings["direction"],
+    reported: Pick<ConfirmedPair, "isAlone" | "side">,
+  ): void {
     const override = direction === "both" ? null : direction;
     this.#confirmed.push({ tenant, environment, serviceId, metricName, ...reported, direction: override });
   }
 
   /** A stream that counts now and did not before, or the reverse, has begun anew. */
   #matchKind(slot: number, pair: number): void {
-    const marks = (this.#dependencies.records.flags(slot) & FLAG_COUNTER) === 0 ? 0 : COUNTS;
-    if (this.arena.marks(pair) === marks) return;
+    if (this.#isSameKind(slot, pair)) return;
     if (this.arena.count(pair) > 0) {
       this.#episodes.end(pair, slot, this.arena.lastTimeMs(pair), "end");
       this.arena.reset(pair);
     }
-    this.arena.setMarks(pair, marks);
+    this.arena.setMarks(pair, this.#kindOf(slot));
+  }
+
+  #kindOf(slot: number): number {
+    return (this.#dependencies.records.flags(slot) & FLAG_COUNTER) === 0 ? 0 : COUNTS;
+  }
+
+  #isSameKind(slot: number, pair: number): boolean {
+    return (this.arena.marks(pair) & COUNTS) === this.#kindOf(slot);
   }
 
   #report(pair: number): void {
     if (this.arena.openedMs(pair) !== 0) this.#firing.push(this.#episodes.idOf(pair));
   }
 
-  /** The pair of a stream: known, from the store, or new; 0 where there is no room. */
-  #pairAt(slot: number): number {
+  /** The pair of a stream: known, from the store, or new, which may inherit from another instance; 0 where there is no room. */
+  #pairAt(slot: number, mayInherit = false): number {
     const known = this.#pairs[slot] ?? 0;
     if (known !== 0) return known;
-    const { records, words, places, nameOf } = this.#dependencies;
-    const at = (records.address(slot) + SR_HASH) >>> 2;
-    const hash = hashNumber(words, at);
-    let pair = this.#unclaimed.get(hash) ?? 0;
-    const { tenant } = nameOf(slot);
-    if (pair !== 0 && this.arena.isOf(pair, words, at)) {
-      this.#unclaimed.delete(hash);
-      places.claim(pair, tenant);
-    } else if (!places.take(tenant)) return 0;
-    else {
-      pair = this.arena.take(records.partition(slot), words, at);
-      places.enter(pair, tenant);
-    }
+    const { records, words, nameOf } = this.#dependencies;
+    const name = nameOf(slot);
+    const pair = this.#take(words, (records.address(slot) + SR_HASH) >>> 2, records.partition(slot), name.tenant);
+    if (pair === 0) return 0;
     this.#setPair(slot, pair);
+    this.#families.enter(pair, name);
+    this.#aggregates.rings.enter(slot, name, this.#kindOf(slot) === COUNTS);
+    if (mayInherit && this.arena.count(pair) === 0) this.#inherit(slot, pair);
+    return pair;
+  }
+
+  #inherit(slot: number, pair: number): void {
+    const kind = this.#kindOf(slot);
+    const isLike = (other: number) => (this.arena.marks(other) & COUNTS) === kind;
+    const ancestor = this.#families.ancestorOf(pair, this.#dependencies.records.lastTimeMs(slot), isLike);
+    if (ancestor === 0) return;
+    this.arena.inherit(pair, ancestor);
+    this.arena.setMarks(pair, kind | INHERITED);
+  }
+
+  /** The pair of a hash, from the store or new; 0 where there is no room. */
+  #take(words: Uint32Array, at: number, partition: number, tenant: string): number {
+    const { places } = this.#dependencies;
+    const hash = hashNumber(words, at);
+    const stored = this.#unclaimed.get(hash) ?? 0;
+    if (stored !== 0 && this.arena.isOf(stored, words, at)) {
+      this.#unclaimed.delete(hash);
+      places.claim(stored, tenant);
+      return stored;
+    }
+    if (!places.take(tenant)) return 0;
+    const pair = this.arena.take(partition, words, at);
+    places.enter(pair, tenant);
     return pair;
   }
 

@@ -1,0 +1,91 @@
+// The long baselines of aggregate rings: as those of streams, over what several streams of a pair come to together.
+import type { EpisodeFrame, StreamName } from "../../../../core/protocol/coordinator-frame.ts";
+import type { ConfirmedPair } from "../../../../core/protocol/engine-control.ts";
+import { type AggregateValue, aggregateLabel } from "../../../../domain/detection/pair/pair-aggregate.ts";
+import type { PairArena } from "../../../../domain/detection/pair/pair-arena.ts";
+import type { PairDetector } from "../../../../domain/detection/pair/pair-detector.ts";
+import { PairEpisodes } from "../../../../domain/detection/pair/pair-episodes.ts";
+import type { OffsetMs } from "../../../../domain/detection/seasonal/time-zone-hours.ts";
+import type { WatchdogSettings } from "../../../../domain/detection/watchdog-settings.ts";
+import type { StreamRecords } from "../../../../domain/kernel/stream-records.ts";
+import { type AggregateRing, AggregateRings } from "./aggregate-rings.ts";
+
+export interface AggregatePassDependencies {
+  readonly records: StreamRecords;
+  readonly arena: PairArena;
+  readonly detector: PairDetector;
+  readonly offsetMs: OffsetMs;
+  readonly settings: { settingsOf(tenant: string, serviceId: string, metricName: string): WatchdogSettings };
+  readonly hashText: (text: string) => string;
+  readonly send: (frame: EpisodeFrame) => void;
+  /** The pair of a stream. */
+  readonly pairOf: (slot: number) => number;
+  /** A pair for a hash, 0 where there is no room. */
+  readonly claim: (words: Uint32Array, partition: number, tenant: string) => number;
+  readonly confirm: (name: StreamName, direction: WatchdogSettings["direction"], reported: Pick<ConfirmedPair, "isAlone" | "side">) => void;
+  /** Takes the episode of an aggregate that goes on. */
+  readonly isFiring: (episodeId: string) => void;
+}
+
+/** The service at hand. */
+interface AggregatedService {
+  readonly key: string;
+  readonly deployedMs: number;
+  readonly streams: number;
+}
+
+export class AggregatePass {
+  readonly rings = new AggregateRings();
+  readonly #dependencies: AggregatePassDependencies;
+  readonly #episodes: PairEpisodes;
+  #ring!: AggregateRing;
+
+  constructor(dependencies: AggregatePassDependencies) {
+    this.#dependencies = dependencies;
+    this.#episodes = new PairEpisodes({
+      ...dependencies,
+      nameOf: () => this.#ring.name,
+      labelOf: () => aggregateLabel(this.#ring.name, this.#ring.streams),
+      firstTimeMs: () => this.#ring.firstMs,
+    });
+  }
+
+  /** Ends the cycle of a service: observes what its rings have come to. */
+  cycle(service: AggregatedService, nowMs: number): void {
+    const { arena, isFiring } = this.#dependencies;
+    for (const [ring, value] of this.rings.cycle(service.key, nowMs)) {
+      this.#ring = ring;
+      if (ring.pair === 0) ring.pair = this.#begin(ring);
+      if (ring.pair === 0) continue;
+      if (value !== undefined) this.#observe(ring, value, service);
+      else if (!ring.aggregate.hasMembers) this.#episodes.end(ring.pair, 0, arena.lastTimeMs(ring.pair), "end");
+      if (arena.openedMs(ring.pair) !== 0) isFiring(this.#episodes.idOf(ring.pair));
+    }
+  }
+
+  #observe(ring: AggregateRing, { timeMs, value, streams }: AggregateValue, service: AggregatedService): void {
+    const { arena, detector, settings, confirm } = this.#dependencies;
+    const { tenant, serviceId, metricName } = ring.name;
+    ring.streams = streams;
+    if (ring.firstMs === 0) ring.firstMs = timeMs;
+    if (timeMs <= arena.lastTimeMs(ring.pair)) return;
+    const { direction, zThreshold } = settings.settingsOf(tenant, serviceId, metricName);
+    arena.load(ring.pair);
+    const deployedMs = Math.max(service.deployedMs, ring.aggregate.changedMs);
+    const verdict = detector.observe(timeMs, value, { deployedMs, streams: service.streams, zThreshold });
+    this.#episodes.take({ pair: ring.pair, slot: 0, direction, isNews: true }, timeMs, verdict);
+    this.#episodes.flush();
+    arena.save(ring.pair, timeMs, detector.count);
+    if (verdict.tells || verdict.shares) confirm(ring.name, direction, { isAlone: verdict.tells, side: verdict.side });
+  }
+
+  /** Begins with the baseline of its first stream. */
+  #begin({ hash, name, firstSlot }: AggregateRing): number {
+    const { arena, records, pairOf, claim } = this.#dependencies;
+    const bytes = Uint8Array.from(Buffer.from(hash, "hex"));
+    const pair = claim(new Uint32Array(bytes.buffer), records.partition(firstSlot), name.tenant);
+    const first = pairOf(firstSlot);
+    if (pair !== 0 && first !== 0 && arena.count(pair) === 0 && arena.count(first) > 0) arena.inherit(pair, first);
+    return pair;
+  }
+}

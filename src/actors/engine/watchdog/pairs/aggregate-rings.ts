@@ -1,0 +1,86 @@
+// The aggregate rings of one engine: of each pair with several streams a long baseline more, over what they come to together. Fed once a cycle, service by service.
+import { hash128 } from "../../../../core/base/hash128.ts";
+import type { StreamName } from "../../../../core/protocol/coordinator-frame.ts";
+import { aggregationOf } from "../../../../domain/detection/multivariate/service-vector.ts";
+import { type AggregateValue, aggregateName, PairAggregate } from "../../../../domain/detection/pair/pair-aggregate.ts";
+import { serviceKey } from "../../../../domain/series/stream-identity.ts";
+
+/** The first stream of a pair, and what a second one makes of it. */
+interface Group {
+  readonly slot: number;
+  ring: AggregateRing | undefined;
+}
+
+export interface AggregateRing {
+  readonly name: StreamName;
+  /** Of its name: 32 hex digits. */
+  readonly hash: string;
+  readonly aggregate: PairAggregate;
+  /** The stream that it begins with. */
+  readonly firstSlot: number;
+  /** Its pair in the arena; 0 until it has one. */
+  pair: number;
+  /** Streams in its newest value, and when it had its first. */
+  streams: number;
+  firstMs: number;
+}
+
+export class AggregateRings {
+  /** By the pair's names, hashed. */
+  readonly #groups = new Map<string, Group>();
+  readonly #bySlot = new Map<number, AggregateRing>();
+  readonly #byService = new Map<string, AggregateRing[]>();
+  /** Groups of slots that are alone in theirs. */
+  readonly #alone = new Map<number, string>();
+
+  /** Enters a stream. */
+  enter(slot: number, name: StreamName, isCounter: boolean): void {
+    const { tenant, environment, serviceId, metricName, attributes } = name;
+    const key = hash128(JSON.stringify([tenant, environment, serviceId, metricName]));
+    const group = this.#groups.get(key);
+    if (group === undefined) {
+      this.#groups.set(key, { slot, ring: undefined });
+      this.#alone.set(slot, key);
+      return;
+    }
+    if (group.ring === undefined) {
+      const aggregation = aggregationOf(isCounter, metricName, attributes);
+      group.ring = {
+        name: aggregateName(name, aggregation),
+        hash: hash128(`aggregate ${key}`),
+        aggregate: new PairAggregate(aggregation),
+        firstSlot: group.slot,
+        pair: 0,
+        streams: 0,
+        firstMs: 0,
+      };
+      this.#alone.delete(group.slot);
+      this.#bySlot.set(group.slot, group.ring);
+      const service = serviceKey(tenant, serviceId);
+      this.#byService.set(service, [...(this.#byService.get(service) ?? []), group.ring]);
+    }
+    this.#bySlot.set(slot, group.ring);
+  }
+
+  /** A stream leaves memory; its ring goes on with the others. */
+  leave(slot: number): void {
+    this.#bySlot.delete(slot);
+    const alone = this.#alone.get(slot);
+    if (alone !== undefined) this.#groups.delete(alone);
+    this.#alone.delete(slot);
+  }
+
+  /** Takes the mean of what a stream has had since the last cycle. */
+  take(slot: number, timeMs: number, values: Float64Array, count: number): void {
+    const ring = this.#bySlot.get(slot);
+    if (ring === undefined) return;
+    let sum = 0;
+    for (let i = 0; i < count; i++) sum += values[i] as number;
+    ring.aggregate.take(slot, timeMs, sum / count);
+  }
+
+  /** Ends a service's cycle: each of its rings, with the value that it has come to. */
+  *cycle(service: string, nowMs: number): Generator<readonly [AggregateRing, AggregateValue | undefined]> {
+    for (const ring of this.#byService.get(service) ?? []) yield [ring, ring.aggregate.cycle(nowMs)];
+  }
+}

@@ -1,0 +1,75 @@
+// Instances of one pair: streams that differ by nothing but their instance. A new one inherits the baseline of those before it, where they are alike, so that a
+// deployment which renames every pod loses none, and a fault in a new pod is found as in an old one.
+import type { Attributes, StreamName } from "../../../core/protocol/coordinator-frame.ts";
+import { INSTANCE_NAMES, instanceOf } from "../../series/instance-name.ts";
+import { identityText } from "../../series/stream-identity.ts";
+
+const HOUR_MS = 3_600_000;
+/** Of instances that had a value so lately it is asked whether they are alike. */
+const ALIVE_MS = HOUR_MS;
+/** Means of alike instances lie within so many standard deviations of theirs. */
+const ALIKE_SDS = 3;
+/** Values that a baseline has before it is worth inheriting: an hour of minutes. */
+const INHERITED_VALUES = 60;
+/** How long a new instance warms up: caches are cold, code is not compiled yet. */
+const WARMING_MS = 10 * 60_000;
+/** Factor of the bars until then, as after a deployment. */
+const WARMING_BAR = 3;
+
+/** The text that instances of one pair share; null for a stream that names no instance. */
+export function familyText(name: StreamName): string | null {
+  if (instanceOf(name.attributes) === null) return null;
+  const attributes: Record<string, Attributes[string]> = {};
+  for (const [key, value] of Object.entries(name.attributes))
+    if (!(INSTANCE_NAMES as readonly string[]).includes(key)) attributes[key] = value;
+  return identityText({ ...name, attributes });
+}
+
+/** Factor of the bars for a value of a stream that has inherited its baseline. */
+export function warmingCaution(firstMs: number, timeMs: number): number {
+  return timeMs - firstMs < WARMING_MS ? WARMING_BAR : 1;
+}
+
+/** A baseline that a new instance may inherit. */
+export interface Ancestor {
+  /** Of equals the lower one leaves its baseline. */
+  readonly instance: string;
+  readonly lastMs: number;
+  readonly isAtRest: boolean;
+  readonly baseline: { readonly n: number; readonly mean: number; readonly sd: number };
+}
+
+/** Chooses among the instances of a pair, offered in any order, the one whose baseline another that begins at `atMs` inherits. */
+export class Inheritance<T extends Ancestor> {
+  readonly #atMs: number;
+  #best: T | undefined;
+  #least = Number.POSITIVE_INFINITY;
+  #most = Number.NEGATIVE_INFINITY;
+  #sd = 0;
+
+  constructor(atMs: number) {
+    this.#atMs = atMs;
+  }
+
+  /** Whether it may become the one that is inherited from; its baseline is to be kept then. */
+  offer(one: T): boolean {
+    const { n, mean, sd } = one.baseline;
+    if (n < INHERITED_VALUES || this.#atMs - one.lastMs > ALIVE_MS) return false;
+    this.#least = Math.min(this.#least, mean);
+    this.#most = Math.max(this.#most, mean);
+    this.#sd = Math.max(this.#sd, sd);
+    if (!one.isAtRest || (this.#best !== undefined && compare(this.#best, one) <= 0)) return false;
+    this.#best = one;
+    return true;
+  }
+
+  /** The one that was chosen; undefined where there is none, or instances are not alike. */
+  get chosen(): T | undefined {
+    return this.#most - this.#least <= ALIKE_SDS * this.#sd ? this.#best : undefined;
+  }
+}
+
+/** Negative where the first is the better: it has seen more. */
+function compare(one: Ancestor, other: Ancestor): number {
+  return other.baseline.n - one.baseline.n || (one.instance < other.instance ? -1 : 1);
+}
