@@ -67,6 +67,18 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       { name: "series", tables: SERIES_TABLES, mender: new RescuedCheckpoints() },
     ]);
   },
+  backup: async (line, { settings, isTerminal, readConfig }) => {
+    const { superAdminToken } = await import("./cli/token.ts");
+    const ownToken = () => superAdminToken(readConfig(), "vedette-backup");
+    return (await import("./cli/backup/backup.ts")).runBackup(line.arguments, { environment: settings.environment, isTerminal, ownToken });
+  },
+  restore: async (line) => {
+    const { CONTROL_TABLES, SERIES_TABLES } = await import("./actors/coordinator/state/tables.ts");
+    return (await import("./cli/backup/restore.ts")).runRestore(line.arguments, [
+      { name: "control", tables: CONTROL_TABLES },
+      { name: "series", tables: SERIES_TABLES },
+    ]);
+  },
   "check-config": async (line, world) => {
     const { settings } = world;
     const file = settings.file(line.arguments.operands[0]);

@@ -7,6 +7,7 @@ import { ANALYSIS_ENDPOINTS } from "./endpoints/analysis.ts";
 import { ANOMALIES_ENDPOINTS } from "./endpoints/anomalies.ts";
 import { AUDIT_ENDPOINTS } from "./endpoints/audit.ts";
 import { BACKTEST_ENDPOINTS } from "./endpoints/backtest.ts";
+import { BACKUP_ENDPOINTS } from "./endpoints/backup.ts";
 import { COVERAGE_ENDPOINTS } from "./endpoints/coverage.ts";
 import { DEAD_LETTERS_ENDPOINTS } from "./endpoints/dead-letters.ts";
 import { INHIBITIONS_ENDPOINTS } from "./endpoints/inhibitions.ts";
@@ -69,6 +70,7 @@ export const ENDPOINT_GROUPS = [
     about: "How sensitive detection and paging are for a tenant, a service or a metric, and what other settings would do.",
     endpoints: [...WATCHDOG_SETTINGS_ENDPOINTS, ...BACKTEST_ENDPOINTS] as const,
   },
+  { title: "Backup", about: "Copies of the data folder, made while the server runs.", endpoints: BACKUP_ENDPOINTS },
   { title: "Audit log", about: "Who changed what.", endpoints: AUDIT_ENDPOINTS },
 ] as const satisfies readonly EndpointGroup[];
 

@@ -33,7 +33,6 @@ export const PLANNED: readonly PlannedPath[] = [
   { path: `${RUNBOOKS}/executions/{id}/cancel`, methods: ["POST"], purpose: "cancel a run" },
   { path: `${RUNBOOKS}/{id}`, methods: ["GET", "PUT", "DELETE"], purpose: "keep one runbook" },
   { path: `${RUNBOOKS}/{id}/execute`, methods: ["POST"], purpose: "run a runbook" },
-  { path: "/api/v1/backup", methods: ["POST"], purpose: "make a backup while the server runs" },
   { path: "/api/v1/config", methods: ["GET", "POST"], purpose: "export and import the configuration of a tenant" },
 ];
 

@@ -184,6 +184,28 @@ export const COMMAND_TABLE: readonly CommandEntry[] = [
     ],
   },
   {
+    name: "backup",
+    summary: "Have a running server make a backup of its data folder into BACKUP_DIR, and follow it to its end",
+    options: [
+      { name: "whole", meaning: "link nothing from the backup before" },
+      { name: "list", meaning: "show the backups that there are, and make none" },
+      ...ASKING,
+    ],
+  },
+  {
+    name: "restore",
+    operands: "BACKUP",
+    operandsMax: 1,
+    summary: "Check every byte of a backup, and make a new data folder of it; exit code 1 where it is not as it was written",
+    options: [
+      { name: "check", meaning: "check and change nothing" },
+      { name: "data", value: "NEW_DIR", meaning: "folder to restore into: missing or empty" },
+      { name: "log", value: "DIR", meaning: "data folder that still has the log behind the backup, which is put behind it" },
+      { name: "until", value: "TIME", meaning: "take of that log what arrived up to then, such as 2026-01-31T12:00:00Z" },
+      JSON_OUT,
+    ],
+  },
+  {
     name: "check-config",
     operands: "[FILE]",
     operandsMax: 1,

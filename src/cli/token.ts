@@ -16,13 +16,30 @@ import { writeLine } from "./terminal.ts";
 
 const USAGE = "vedette token [--role viewer] [--tenant default] [--subject cli] [--expires 1h] [--json]";
 const UNITS_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3600_000, d: 86_400_000 };
+/** No backup takes longer. */
+const COMMAND_MS = 12 * 3600 * 1000;
 const LIFETIME_DAYS_MAX = 3650;
 
 /** Prints one token and nothing else. Throws ConfigError where there is no secret or an argument cannot be used. */
 export async function runToken(args: readonly string[], config: Config): Promise<number> {
   const { role, tenant, subject, lifetimeMs, isJson } = readOptions(args);
   const issuedMs = systemClock.wallMs();
-  const token = await mintToken(await importSecret(readSecret(config)), {
+  const token = await ownToken(config, { role, tenant, subject, lifetimeMs, issuedMs });
+  writeLine(isJson ? JSON.stringify({ token, role, tenant, expires_at: formatRfc3339(issuedMs + lifetimeMs) }) : token);
+  return 0;
+}
+
+interface TokenOrder {
+  readonly role: Role;
+  readonly tenant: string;
+  readonly subject: string;
+  readonly lifetimeMs: number;
+  readonly issuedMs: number;
+}
+
+/** Makes a token. Rejects with ConfigError where there is no secret to make it with. */
+async function ownToken(config: Config, { role, tenant, subject, lifetimeMs, issuedMs }: TokenOrder): Promise<string> {
+  return mintToken(await importSecret(readSecret(config)), {
     subject,
     issuer: config.JWT_ISSUER || undefined,
     audience: config.JWT_AUDIENCE || undefined,
@@ -30,8 +47,15 @@ export async function runToken(args: readonly string[], config: Config): Promise
     issuedMs,
     lifetimeMs,
   });
-  writeLine(isJson ? JSON.stringify({ token, role, tenant, expires_at: formatRfc3339(issuedMs + lifetimeMs) }) : token);
-  return 0;
+}
+
+/** A token of a super-admin for the time of one command; undefined where there is no secret to make it with. */
+export async function superAdminToken(config: Config, subject: string): Promise<string | undefined> {
+  const order = { role: "super_admin", tenant: DEFAULT_TENANT, subject, lifetimeMs: COMMAND_MS, issuedMs: systemClock.wallMs() } as const;
+  return ownToken(config, order).catch((error: unknown) => {
+    if (error instanceof ConfigError) return undefined;
+    throw error;
+  });
 }
 
 function readOptions(args: readonly string[]): { role: Role; tenant: string; subject: string; lifetimeMs: number; isJson: boolean } {

@@ -176,6 +176,8 @@ const TABLE: Readonly<Record<string, readonly Asker[]>> = {
   "POST /api/v1/tenants": SUPER_ADMINS,
   "PATCH /api/v1/tenants/{id}": SUPER_ADMINS,
   "GET /api/v1/billing/usage": SUPER_ADMINS,
+  "GET /api/v1/backup": SUPER_ADMINS,
+  "POST /api/v1/backup": SUPER_ADMINS,
 };
 
 /** The role that a refusal has to name. */

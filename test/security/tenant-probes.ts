@@ -192,6 +192,8 @@ export const PROBES: Readonly<Record<string, Probe>> = {
   tenants: above({}),
   changeTenant: above({ path: { id: "acme" }, body: { plan: "free" } }),
   billingUsage: above({}),
+  backups: above({}),
+  startBackup: above({ body: {} }),
 
   setLabel: () => [{ body: { service_id: SERVICE, key: "team", value: "theirs" }, statuses: [200, 201] }],
   labels: list("labels"),

@@ -1,6 +1,6 @@
 // How each endpoint is brought to answer with success, and with the errors that are its own. By name; the order counts: later ones find what earlier ones made.
 import { compressSync } from "snappy";
-import { expect } from "vitest";
+import { expect, vi } from "vitest";
 import { ANALYSIS_CALLS } from "./contract-analysis-calls.ts";
 import { OTLP_LOGS, OTLP_METRICS, OTLP_SPANS, REFUSED_METRICS, SERVICE } from "./contract-bodies.ts";
 import type { ContractDriver } from "./contract-driver.ts";
@@ -8,6 +8,7 @@ import { HOLDING_CALLS } from "./contract-holding-calls.ts";
 import { PREDICTION_CALLS } from "./contract-prediction-calls.ts";
 import { ROUTING_CALLS } from "./contract-routing-calls.ts";
 import { WEBHOOK_CALLS } from "./contract-webhook-calls.ts";
+import { PATIENCE_MS } from "./patience.ts";
 import { encodeBody } from "./remote-write-body.ts";
 
 type Calls = Readonly<Record<string, (driver: ContractDriver) => Promise<void>>>;
@@ -335,6 +336,18 @@ const TENANT_CALLS: typeof CALLS = {
     expect((await call("billingUsage", 200)).total_events).toBeGreaterThan(0);
     for (const month of ["2026-01", "1970-01", "4999-12"]) await call("billingUsage", 200, { query: { month } });
     for (const month of ["0000-01", "5000-01", "January"]) await call("billingUsage", 400, { query: { month } });
+  },
+
+  startBackup: async ({ call }) => {
+    await call("startBackup", 400, { body: { whole: "yes" } });
+    await call("startBackup", 202, { body: {} });
+    await call("startBackup", 409, { body: {} });
+  },
+  backups: async ({ call }) => {
+    await vi.waitFor(async () => expect((await call("backups", 200)).running).toBeNull(), PATIENCE_MS);
+    const { last, backups } = await call("backups", 200);
+    expect(last.error).toBeNull();
+    expect(backups).toMatchObject([{ name: last.name, files: expect.any(Number) }]);
   },
 };
 

@@ -5,6 +5,7 @@ import type { TrainingResult } from "../../domain/detection/multivariate/service
 import type { TrainingInput } from "../../domain/detection/multivariate/training-input.ts";
 import type { Computation, ComputationResult } from "../../domain/prediction/computation.ts";
 import type { FieldExclusions } from "../../domain/series/field-exclusions.ts";
+import type { BackupRunner, EndedBackup } from "./backup/backup-runner.ts";
 import type { ControlCommitterDependencies } from "./commits/control-committer.ts";
 import type { EngineLink } from "./engines/engine-client.ts";
 import type { DiskMeasure } from "./loop/disk-usage.ts";
@@ -65,6 +66,8 @@ export interface CoordinatorDependencies
   monotonicMs(): number;
   emit(message: CoordinatorMessage): void;
   observeLatencySeconds(seconds: number): void;
+  /** Makes backups of the folder; none where it is not given. */
+  makeBackups?(ended: (backup: EndedBackup) => void): BackupRunner;
   deleteLogSegments(floor: LogFloor): void | Promise<void>;
   measureDisk(): DiskMeasure;
   randomBytes(count: number): Uint8Array;

@@ -2,7 +2,7 @@
 import { ALERTS_MAX, ANOMALIES_MAX } from "../../core/config/limits.ts";
 import { type EpisodeFrame, FRAME_VERDICT } from "../../core/protocol/coordinator-frame.ts";
 import type { Listeners } from "../../core/protocol/query.ts";
-import { logOf } from "../../core/telemetry/log-event.ts";
+import { type Log, logOf } from "../../core/telemetry/log-event.ts";
 import type { Anomaly } from "../../domain/anomaly/anomaly.ts";
 import { environmentSettings } from "../../domain/detection/watchdog-settings.ts";
 import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
@@ -13,6 +13,7 @@ import type { EvidenceGathering } from "./analysis/evidence-gathering.ts";
 import { makeAnalysis } from "./analysis/make-analysis.ts";
 import type { RcaReport } from "./analysis/report-row.ts";
 import { SummaryWording } from "./analysis/summary-wording.ts";
+import type { EndedBackup } from "./backup/backup-runner.ts";
 import { ControlCommitter } from "./commits/control-committer.ts";
 import { FrameCommits } from "./commits/frame-commits.ts";
 import type { CoordinatorDependencies, CoordinatorOptions } from "./coordinator-options.ts";
@@ -108,8 +109,18 @@ function storingParts(options: CoordinatorOptions, dependencies: CoordinatorDepe
     retention: new Retention(retentionOptions(options), shared),
     guard: new StoreGuard({ counters, log }),
     dataFaults: new DataFaults({ ...dependencies, counters, log }),
+    backups: dependencies.makeBackups?.((ended) => noteBackup(ended, counters, log)),
     disk: new DiskUsage(options.diskLimitBytes ?? Number.POSITIVE_INFINITY, { ...dependencies, counters }),
   };
+}
+
+function noteBackup({ name, error, seconds, bytes, endedAtMs }: EndedBackup, counters: CoordinatorCounters, log: Log): void {
+  counters.add(error === null ? "backupsMade" : "backupsFailed", 1);
+  counters.set("backupSeconds", seconds);
+  if (error !== null) return log("error", `the backup ${name} was not made: ${error}`);
+  counters.set("backupBytes", bytes);
+  counters.set("backupTime", endedAtMs / 1_000);
+  log("info", `the backup ${name} is made`, { seconds, bytes });
 }
 
 function runningParts(
@@ -170,6 +181,7 @@ function queryContext(options: CoordinatorOptions, world: CoordinatorDependencie
     engines,
     gathering,
     dataFaults,
+    ...(parts.backups !== undefined && { backups: parts.backups }),
     ...outbound.parts(),
     nowMs,
     yieldTurn,

@@ -15,6 +15,7 @@ import { blastRadiusOf, correlations } from "./analysis/topology-handlers.ts";
 import { changeAnomaly, declareAnomaly } from "./anomalies/anomaly-change-handlers.ts";
 import { listAnomalies, oneAnomaly } from "./anomalies/anomaly-handlers.ts";
 import { runBacktest } from "./backtest/backtest-handler.ts";
+import { listBackups, startBackup } from "./backup/backup-handlers.ts";
 import { callGraph } from "./calls/call-graph-handler.ts";
 import { correctDeadLetter, deleteDeadLetter, listDeadLetters, oneDeadLetter } from "./dead-letters/dead-letter-handlers.ts";
 import { dlqStats } from "./dead-letters/dead-letter-stats-handler.ts";
@@ -49,6 +50,8 @@ import { changeWebhook, createWebhook, deleteWebhook, listWebhooks, oneWebhook, 
 /** By the endpoint's name. */
 export const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } = {
   status,
+  startBackup,
+  backups: listBackups,
   dataFaults: listDataFaults,
   acknowledgeDataFaults,
   permissions,

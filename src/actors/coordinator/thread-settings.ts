@@ -25,6 +25,12 @@ export function coordinatorSettings(
     auditRetentionDays: config.AUDIT_RETENTION_DAYS,
     fieldExclusions: config.LOG_FIELD_EXCLUSIONS,
     diskLimitGib: config.DISK_LIMIT_GIB,
+    backup: {
+      directory: config.BACKUP_DIR,
+      keep: config.BACKUP_KEEP,
+      mibPerSecond: config.BACKUP_MIB_PER_SECOND,
+      logGib: config.BACKUP_LOG_GIB,
+    },
     storeCheckWaitGib: config.STORE_CHECK_WAIT_GIB,
     vectorizerIntervalSeconds: config.VECTORIZER_INTERVAL_SECONDS,
     watchdogIntervalSeconds: config.WATCHDOG_INTERVAL_SECONDS,

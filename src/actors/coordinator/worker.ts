@@ -4,6 +4,7 @@ import { statfsSync } from "node:fs";
 import { forbiddenTarget } from "../../adapters/http-client/resolved-address.ts";
 import { DataFaultFile } from "../../adapters/log/data-fault-file.ts";
 import { FlushRounds } from "../../adapters/log/flush-rounds.ts";
+import { archiveDirectory, LogArchive } from "../../adapters/log/log-archive.ts";
 import { LogFlusher } from "../../adapters/log/log-flusher.ts";
 import { InventoryKeeper } from "../../adapters/log/log-inventory.ts";
 import { LogRemover } from "../../adapters/log/log-remover.ts";
@@ -29,6 +30,7 @@ import type { TrainingInput } from "../../domain/detection/multivariate/training
 import type { Computation, ComputationResult } from "../../domain/prediction/computation.ts";
 import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import type { OutboundCommand, OutboundReport } from "../../domain/webhooks/outbound-messages.ts";
+import { type BackupOptions, BackupRunner, type BackupRunnerDependencies } from "./backup/backup-runner.ts";
 import { Coordinator } from "./coordinator.ts";
 import type { CoordinatorOptions } from "./coordinator-options.ts";
 import { EngineThreadLink } from "./engines/engine-thread-link.ts";
@@ -67,6 +69,7 @@ export interface CoordinatorThreadData {
     readonly fieldExclusions: string;
     /** 0 for none. */
     readonly diskLimitGib: number;
+    readonly backup: Pick<BackupOptions, "directory" | "keep" | "mibPerSecond"> & { readonly logGib: number };
     readonly storeCheckWaitGib: number;
     readonly vectorizerIntervalSeconds: number;
     readonly watchdogIntervalSeconds: number;
@@ -250,6 +253,27 @@ function storesToOpen({ dataDir, settings }: CoordinatorThreadData): Omit<Stores
   return { dataDir, bytesMaxNow: settings.storeCheckWaitGib * GIB };
 }
 
+/** Flushes the log and notes how far. */
+function logFlush({ dataDir, epoch }: CoordinatorThreadData, memories: readonly EngineMemory[]): () => Promise<void> {
+  const flusher = new LogFlusher(logDirectory(dataDir));
+  const inventory = new InventoryKeeper(dataDir, epoch);
+  return async () => {
+    const placed = memories.map((memory) => memory.placed());
+    await flusher.flush();
+    await inventory.note(flusher.flushed, placed);
+  };
+}
+
+/** What becomes of the log's segments that the stores no longer need. */
+function retiredLog({ dataDir, settings }: CoordinatorThreadData) {
+  const remover = new LogRemover([logDirectory(dataDir), archiveDirectory(dataDir)]);
+  return { archive: new LogArchive(dataDir, settings.backup.logGib * GIB, remover), stop: () => remover.stop() };
+}
+
+function backupRunner({ dataDir, version, settings }: CoordinatorThreadData, world: Omit<BackupRunnerDependencies, "nowMs">): BackupRunner {
+  return new BackupRunner({ ...settings.backup, dataDir, version }, { ...world, nowMs: () => systemClock.wallMs() });
+}
+
 async function run(data: CoordinatorThreadData): Promise<void> {
   const main: MainMailbox = new Mailbox(data.mainPort);
   const log = logOf("store", (event) => main.send({ type: "log", ...event }));
@@ -260,19 +284,15 @@ async function run(data: CoordinatorThreadData): Promise<void> {
   const slots = new Float64Array(data.counters);
   const readers = new ReaderCount(data.readerCount);
   const directory = logDirectory(data.dataDir);
-  const [flusher, remover] = [new LogFlusher(directory), new LogRemover(directory)];
-  const inventory = new InventoryKeeper(data.dataDir, data.epoch);
-  const flush = async () => {
-    const placed = memories.map((memory) => memory.placed());
-    await flusher.flush();
-    await inventory.note(flusher.flushed, placed);
-  };
-  const flushing = new FlushRounds(flush, LOG_FLUSH_MS);
+  const { archive, ...retired } = retiredLog(data);
+  let backups: BackupRunner | undefined;
+  const flushing = new FlushRounds(logFlush(data, memories), LOG_FLUSH_MS);
   const training = trainingPool();
   const computations = computationPool();
   const close = async () => {
     pacer.stop();
-    await Promise.all([flushing.stop(), controlStore.close(), seriesStore.close(), training.close(), computations.close(), remover.stop()]);
+    await backups?.stop();
+    await Promise.all([flushing.stop(), controlStore.close(), seriesStore.close(), training.close(), computations.close(), retired.stop()]);
     for (const engine of engines) engine.close();
     main.send({ type: "stopped" });
     main.close();
@@ -289,7 +309,11 @@ async function run(data: CoordinatorThreadData): Promise<void> {
     hasSubscribers: () => readers.value > 0,
     observeLatencySeconds: (seconds) => observe(slots, seconds),
     deleteLogSegments: (floor) => {
-      for (const { path } of coveredSegments(directory, floor)) remover.discard(path);
+      for (const { path } of coveredSegments(directory, floor)) archive.retire(path);
+    },
+    makeBackups: (ended) => {
+      backups = backupRunner(data, { archive, ended });
+      return backups;
     },
     measureDisk: diskMeter(data.dataDir),
     faultKeeper: new DataFaultFile(data.dataDir, systemClock.wallMs()),

@@ -14,6 +14,7 @@ import type { LogPosition } from "./block-format.ts";
 import { errorCode } from "./log-file-system.ts";
 import { type LogSegment, listSegments, parseSegmentName } from "./log-segment.ts";
 import { logDirectory } from "./meta-file.ts";
+import { replaceFile } from "./replaced-file.ts";
 import { notedSegments, notePath } from "./segment-note.ts";
 
 const VERSION = 1;
@@ -40,6 +41,12 @@ export function readInventory(dataDir: string): LogInventory | undefined {
     if (error instanceof SyntaxError || errorCode(error) === "ENOENT") return undefined;
     throw error;
   }
+}
+
+/** Writes the inventory of a folder that no server has open: a backup, or what is restored from one. Throws the system's error. */
+export function writeInventory(dataDir: string, segments: LogInventory): void {
+  const known = [...segments].filter(([, bytes]) => bytes > 0);
+  replaceFile(join(dataDir, NAME), JSON.stringify({ version: VERSION, segments: Object.fromEntries(known) }));
 }
 
 /** What of the inventory is not in the folder. */

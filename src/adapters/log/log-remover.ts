@@ -22,11 +22,13 @@ export class LogRemover {
   #isStopping = false;
   #removing: Promise<void> | undefined;
 
-  /** Begins with what a killed server has left. */
-  constructor(directory: string) {
-    this.#waiting = namesIn(directory)
-      .filter((name) => name.endsWith(DISCARDED))
-      .map((name) => join(directory, name));
+  /** Begins with what a killed server has left in the folders. */
+  constructor(directories: readonly string[]) {
+    this.#waiting = directories.flatMap((directory) =>
+      namesIn(directory)
+        .filter((name) => name.endsWith(DISCARDED))
+        .map((name) => join(directory, name)),
+    );
     this.#begin();
   }
 

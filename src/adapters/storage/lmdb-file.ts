@@ -47,6 +47,7 @@ export interface PageTree {
 export interface Snapshot {
   readonly pageBytes: number;
   readonly mapBytes: number;
+  /** It is on the disk: another machine, or this one after a start, takes it too. */
   readonly isFlushed: boolean;
   readonly free: PageTree;
   readonly tables: PageTree;
@@ -122,7 +123,7 @@ export class LmdbFile {
     const flushed = readSnapshot(page.subarray(first.pageBytes / 2 + PAGE_HEADER_BYTES));
     const [newer, older] = first.transaction >= second.transaction ? [first, second] : [second, first];
     checkFlushed(flushed, newer);
-    if (isCertain(newer)) return newer;
+    if (isCertain(newer)) return { ...newer, isFlushed: newer.isFlushed || flushed.transaction === newer.transaction };
     if (older.boot !== 0n && older.boot === bootOfMachine())
       throw new FileDamage("the last transaction names an earlier start of the machine than the one before");
     return flushed.transaction > older.transaction ? flushed : older;

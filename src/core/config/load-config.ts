@@ -236,6 +236,16 @@ export const SETTINGS = [
   whole("RETENTION_DAYS", 30, 1, 3650, "days that hourly roll-ups, records and anomalies are kept"),
   whole("RETENTION_RAW_DAYS", 7, 1, 3650, "days that raw samples are kept"),
   whole("AUDIT_RETENTION_DAYS", 365, 1, 3650, "days that rows of the audit log are kept"),
+  text("BACKUP_DIR", "", "folder that backups are made in, one below it for each; none are made where it is not set"),
+  whole("BACKUP_KEEP", 7, 1, 1_000, "backups that are kept in BACKUP_DIR; older ones go once a newer one is whole"),
+  whole("BACKUP_MIB_PER_SECOND", 64, 1, 100_000, "MiB a second at which the stores are copied into a backup"),
+  real(
+    "BACKUP_LOG_GIB",
+    0,
+    0,
+    1_048_576,
+    "GiB of the log that are kept behind the newest backup, in DATA_DIR, for a restore to a later moment; 0 = none",
+  ),
   real(
     "STORE_CHECK_WAIT_GIB",
     2,

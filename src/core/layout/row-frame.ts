@@ -35,6 +35,8 @@ export const FRAME_WRAP = 255;
 /** Set on the last frame of a block for a destination: only then has the shard passed the block's log position. */
 export const FRAME_LAST = 256;
 
+/** Row offsets count from this long before the arrival of the unit: a day of lateness and an hour to spare. */
+export const BASE_LEAD_MS = 25 * 3600 * 1000;
 /** In FRAME_ARRIVAL: the rows are history. They are stored and enter baselines, and are not judged. */
 export const ARRIVAL_HISTORY = -1;
 /** The same in the header of a log block, among its kinds. */

@@ -19,6 +19,8 @@ const RETENTION_DELETED = counter(
   ["what"],
 );
 
+const BACKUPS = counter("vedette_backups_total", "Backups by what became of them", ["outcome"]);
+
 const NOTIFICATIONS = counter("vedette_notifications_total", "Attempts to tell people, by what became of them", ["notifier", "outcome"]);
 
 const WEBHOOK_ATTEMPTS = counter("vedette_webhook_attempts_total", "Attempts to deliver events to webhooks, by what became of them", [
@@ -60,6 +62,11 @@ export const COORDINATOR_METRICS = {
   cascadesOpen: gauge("vedette_cascades_open", "Cascades that are not over"),
   saturationFiresOpen: gauge("vedette_saturation_fires_open", "Findings of saturation that are not over"),
   saturationFolds: counter("vedette_saturation_folds_total", "Bounded series whose stored past was read"),
+  backupsMade: part(BACKUPS, { outcome: "made" }),
+  backupsFailed: part(BACKUPS, { outcome: "failed" }),
+  backupSeconds: gauge("vedette_backup_seconds", "How long the last backup took, made or not"),
+  backupBytes: gauge("vedette_backup_bytes", "Bytes of the last backup that was made"),
+  backupTime: gauge("vedette_backup_timestamp_seconds", "When the last backup was made, since the start; 0 where none was"),
   vectorizerStreams: gauge("vedette_vectorizer_streams", "Streams that the last tick looked at"),
   commits: counter("vedette_store_commits_total", "Transactions committed to the store"),
   commitSecondsTotal: counter("vedette_store_commit_seconds_total", "Time in store commits"),

@@ -97,7 +97,7 @@ describe("completion", () => {
   }
 
   it("offers commands, their second words, options and values in bash", () => {
-    expect(offered("vedette ba")).toEqual(["backtest"]);
+    expect(offered("vedette ba")).toEqual(["backtest", "backup"]);
     expect(offered("vedette silence ")).toEqual(["add", "list", "end"]);
     expect(offered("vedette silence add --f")).toEqual(["--for"]);
     expect(offered("vedette alerts --severity ")).toEqual(["low", "medium", "high"]);

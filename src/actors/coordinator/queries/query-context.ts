@@ -15,6 +15,7 @@ import type { AnalysisFacts } from "../analysis/analysis-runner.ts";
 import type { EvidenceGathering } from "../analysis/evidence-gathering.ts";
 import type { RcaReport } from "../analysis/report-row.ts";
 import type { VerdictDraft } from "../anomalies/verdict-draft.ts";
+import type { BackupRunner } from "../backup/backup-runner.ts";
 import type { EngineClient } from "../engines/engine-client.ts";
 import type { DiskFill } from "../loop/disk-usage.ts";
 import type { StoreRefusal } from "../loop/store-guard.ts";
@@ -75,6 +76,8 @@ export interface QueryContext {
   /** Asks the engines what they hold of an incident. */
   readonly gathering: EvidenceGathering;
   readonly dataFaults: DataFaults;
+  /** Backups of the folder; none where the coordinator has no folder. */
+  readonly backups?: Pick<BackupRunner, "isConfigured" | "running" | "last" | "list" | "start">;
   readonly outbox: Pick<Outbox, "facts" | "routes" | "view">;
   readonly webhooks: Pick<WebhookOutbox, "aim" | "forget" | "target">;
   readonly calls: OutboundCalls;

@@ -3,7 +3,7 @@
 import { hash128 } from "../../../core/base/hash128.ts";
 import type { WordPool } from "../../../core/base/word-pool.ts";
 import { NAME_BYTES_MAX } from "../../../core/config/limits.ts";
-import { SECTION_LOGS } from "../../../core/layout/row-frame.ts";
+import { BASE_LEAD_MS, SECTION_LOGS } from "../../../core/layout/row-frame.ts";
 import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
 import type { LineCounts } from "../../../core/protocol/evidence.ts";
 import type { ByteReader } from "../../../domain/codec/byte-reader.ts";
@@ -18,7 +18,6 @@ import type { EngineCounters } from "../report/engine-counters.ts";
 import type { DerivedStream } from "../shard/derived-series.ts";
 import type { LimitedSeries } from "../shard/limited-series.ts";
 import type { MessageArrival, MessageHandler } from "../shard/message-handler.ts";
-import { BASE_LEAD_MS } from "../unit/work-unit.ts";
 
 /** Hex digits of a template's id. */
 const TEMPLATE_ID_DIGITS = 16;

@@ -1,9 +1,8 @@
 // What a shard does with messages on spans: windows by service (span-folds.ts), callers and callees by trace (span-joins.ts).
-import { SECTION_SPANS } from "../../../core/layout/row-frame.ts";
+import { BASE_LEAD_MS, SECTION_SPANS } from "../../../core/layout/row-frame.ts";
 import { MESSAGE_JOIN } from "../../../domain/trace/join-message.ts";
 import { MESSAGE_WINDOW } from "../../../domain/window/window-message.ts";
 import type { MessageArrival, MessageHandler } from "../shard/message-handler.ts";
-import { BASE_LEAD_MS } from "../unit/work-unit.ts";
 import { SpanFolds, type SpanFoldsDependencies } from "./span-folds.ts";
 import { PIECE_HELD, SpanJoins, type SpanJoinsDependencies } from "./span-joins.ts";
 

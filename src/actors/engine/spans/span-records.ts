@@ -1,12 +1,12 @@
 // Gathers the spans of a unit into blocks of records, one for each service and second in which they ended.
-import { SECTION_SPAN_BLOCK } from "../../../core/layout/row-frame.ts";
+import { BASE_LEAD_MS, SECTION_SPAN_BLOCK } from "../../../core/layout/row-frame.ts";
 import { SPAN_ROW_KIND_SHIFT } from "../../../core/layout/span-row.ts";
 import { type Attributes, FRAME_SPAN_BLOCK } from "../../../core/protocol/coordinator-frame.ts";
 import type { OtlpSpan } from "../../../domain/otlp/otlp-items.ts";
 import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
 import { SpanBlockWriter } from "../../../domain/trace/span-block-writer.ts";
 import type { ServiceName } from "../../../domain/window/window-message.ts";
-import { BASE_LEAD_MS, type WorkUnit } from "../unit/work-unit.ts";
+import type { WorkUnit } from "../unit/work-unit.ts";
 import type { SpanRows } from "./span-rows.ts";
 
 /** A block leaves at this size: LMDB is cheap with values of some pages, and a query reads whole blocks. */

@@ -7,6 +7,7 @@ import type { RecordType } from "../../../core/layout/counters.ts";
 import { DEFINITIONS, PACKED_ROWS, STAGING, STAGING_BYTES } from "../../../core/layout/memory-map.ts";
 import {
   ARRIVAL_HISTORY,
+  BASE_LEAD_MS,
   BLOCK_HISTORY,
   DEFINE_FLAGS,
   DEFINE_HASH,
@@ -44,9 +45,6 @@ import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
 import { engineOf } from "../../../domain/placement/partition.ts";
 import type { DeadLetterGroups } from "../../../domain/series/dead-letter-groups.ts";
 import { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
-
-/** Row offsets count from this long before the arrival of the unit: a day of lateness and an hour to spare. */
-export const BASE_LEAD_MS = 25 * 3600 * 1000;
 
 /** A stream's definition before it is encoded. */
 export interface Definition {

@@ -32,7 +32,7 @@ describe("the log's remover", () => {
   };
 
   it("takes a segment out of the log at once, and frees it in steps", async () => {
-    const remover = new LogRemover(directory);
+    const remover = new LogRemover([directory]);
     const [first, second] = [segment(0), segment(1)];
     expect(remover.discard(first)).toBe(true);
     expect(listSegments(directory).map(({ path }) => path)).toEqual([second]);
@@ -49,7 +49,7 @@ describe("the log's remover", () => {
   });
 
   it("frees one after another what is discarded meanwhile, small and empty ones too", async () => {
-    const remover = new LogRemover(directory);
+    const remover = new LogRemover([directory]);
     for (const [number, bytes] of [SEGMENT_BYTES, 0, 1, 5_000_000].entries()) expect(remover.discard(segment(number, bytes))).toBe(true);
     await until(() => names().length === 0);
     expect(remover.discard(segment(4))).toBe(true);
@@ -57,20 +57,20 @@ describe("the log's remover", () => {
   });
 
   it("says of one that has gone already that it has", () => {
-    expect(new LogRemover(directory).discard(segmentPath(directory, 1, 0, 7))).toBe(false);
+    expect(new LogRemover([directory]).discard(segmentPath(directory, 1, 0, 7))).toBe(false);
   });
 
   it("frees what a killed server has left, and nothing else", async () => {
     const [kept, left] = [segment(1), segment(0)];
     renameSync(left, `${left}.discarded`);
-    new LogRemover(directory);
+    new LogRemover([directory]);
     await until(() => names().length === 1);
     expect(listSegments(directory).map(({ path }) => path)).toEqual([kept]);
-    new LogRemover(join(directory, "missing"));
+    new LogRemover([join(directory, "missing")]);
   });
 
   it("leaves nothing when it is stopped", async () => {
-    const remover = new LogRemover(directory);
+    const remover = new LogRemover([directory]);
     for (let number = 0; number < 10; number++) remover.discard(segment(number));
     await remover.stop();
     expect(names()).toEqual([]);

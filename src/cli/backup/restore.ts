@@ -1,0 +1,138 @@
+/**
+ * `vedette restore`: checks a backup, every byte of it, and makes a data folder of it. With --log it puts the log behind it that another folder still has, up to --until: the next start reads it as after a kill.
+ * What people changed behind the backup (silences, acknowledgements, settings) stands in the stores alone and is not in the log.
+ */
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { writeInventory } from "../../adapters/log/log-inventory.ts";
+import { listSegments } from "../../adapters/log/log-segment.ts";
+import { logDirectory } from "../../adapters/log/meta-file.ts";
+import { findingText, walkBeside } from "../../adapters/storage/store-check.ts";
+import { parseRfc3339 } from "../../core/base/rfc3339.ts";
+import { BACKUP_MANIFEST, type BackupManifest, readBackupManifest } from "../../core/protocol/backup.ts";
+import { writeJson } from "../client/table-text.ts";
+import type { CommandArguments } from "../command-arguments.ts";
+import { CommandError, EXIT, UsageError } from "../exit-code.ts";
+import { writeLine } from "../terminal.ts";
+import { copyFiles, verifyFiles } from "./backup-files.ts";
+import { addLaterLog, type LaterLog } from "./later-log.ts";
+
+/** A store and its tables. */
+export interface RestoredStore {
+  readonly name: string;
+  readonly tables: readonly string[];
+}
+
+interface RestoreOrder {
+  readonly backup: string;
+  readonly data: string | undefined;
+  readonly log: string | undefined;
+  readonly untilMs: number;
+}
+
+/** Checks, and restores where --data names a folder; exit code 1 where something of the backup is not as it was. Throws UsageError, CommandError. */
+export async function runRestore(given: CommandArguments, stores: readonly RestoredStore[]): Promise<number> {
+  const order = readOrder(given);
+  const manifest = readManifest(order.backup);
+  const problems = [
+    ...verifyFiles(order.backup, manifest),
+    ...(await walkStores(order.backup, stores)),
+    ...checkLog(order.backup, manifest),
+  ];
+  if (problems.length > 0) return showProblems(given, order.backup, problems);
+  const later = order.data === undefined ? undefined : restoreInto(order.data, order, manifest);
+  show(given, order, manifest, later);
+  return EXIT.ok;
+}
+
+function readOrder(given: CommandArguments): RestoreOrder {
+  const [backup] = given.operands;
+  if (backup === undefined) throw new UsageError("name the folder of a backup: vedette restore BACKUP --data NEW_DIR, or --check");
+  const [data, log, until] = ["data", "log", "until"].map((name) => given.text(name));
+  if ((data === undefined) === !given.has("check"))
+    throw new UsageError("give --data NEW_DIR to restore into, or --check to change nothing");
+  if (log === undefined && until !== undefined) throw new UsageError("--until needs --log: a backup by itself is restored as of its cut");
+  const untilMs = until === undefined ? Number.POSITIVE_INFINITY : parseRfc3339(until);
+  if (untilMs === undefined) throw new UsageError(`--until takes a moment such as 2026-01-31T12:00:00Z, got ${JSON.stringify(until)}`);
+  return { backup, data, log, untilMs };
+}
+
+function readManifest(backup: string): BackupManifest {
+  const path = join(backup, BACKUP_MANIFEST);
+  try {
+    return readBackupManifest(readFileSync(path, "utf8"));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CommandError(`${backup} is no backup that can be restored: ${path}: ${reason}`);
+  }
+}
+
+async function walkStores(backup: string, stores: readonly RestoredStore[]): Promise<string[]> {
+  const problems: string[] = [];
+  for (const { name, tables } of stores) {
+    const file = join(backup, name, "data.mdb");
+    if (!existsSync(file)) continue; // said by verifyFiles
+    const { findings } = await walkBeside(file, tables, { isThorough: true });
+    problems.push(...findings.map((finding) => `${file}: ${findingText(finding)}`));
+  }
+  return problems;
+}
+
+/** The segments are there as far as the cut says; their bytes were compared with their checksums. */
+function checkLog(backup: string, { lanes }: BackupManifest): string[] {
+  const bytes = new Map(
+    listSegments(logDirectory(backup)).map(({ path, epoch, lane, segment }) => [`${epoch} ${lane} ${segment}`, statSync(path).size]),
+  );
+  return lanes
+    .filter(({ epoch, lane, segment, bytes: cut }) => bytes.get(`${epoch} ${lane} ${segment}`) !== cut)
+    .map(({ epoch, lane, segment }) => `log: start ${epoch}, lane ${lane}, segment ${segment} does not end where the cut was`);
+}
+
+function showProblems(given: CommandArguments, backup: string, problems: readonly string[]): number {
+  if (given.has("json")) writeJson({ backup, problems });
+  else {
+    for (const problem of problems) writeLine(problem);
+    writeLine(`${backup} is not what was written: ${problems.length} findings, nothing was restored`);
+  }
+  return EXIT.problems;
+}
+
+/** Makes the folder beside and renames it: what is half restored has another name. */
+function restoreInto(data: string, order: RestoreOrder, manifest: BackupManifest): LaterLog | undefined {
+  if (existsSync(data) && readdirSync(data).length > 0) throw new UsageError(`--data: ${data} is not empty; name a new folder`);
+  process.umask(0o077);
+  const partial = `${data.replace(/\/+$/, "")}.partial`;
+  rmSync(partial, { recursive: true, force: true });
+  mkdirSync(partial, { recursive: true, mode: 0o700 });
+  try {
+    copyFiles(order.backup, partial, manifest);
+    const later = order.log === undefined ? undefined : addLaterLog(partial, order.log, { manifest, untilMs: order.untilMs });
+    writeInventory(partial, new Map(listSegments(logDirectory(partial)).map(({ path }) => [basename(path), statSync(path).size])));
+    rmSync(data, { recursive: true, force: true });
+    mkdirSync(dirname(data), { recursive: true });
+    renameSync(partial, data);
+    return later;
+  } catch (error) {
+    rmSync(partial, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+function show(given: CommandArguments, { backup, data }: RestoreOrder, manifest: BackupManifest, later: LaterLog | undefined): void {
+  const { cut_at: cutAt, cut_admission: admission, files, bytes } = manifest;
+  if (given.has("json"))
+    return writeJson({
+      backup,
+      data: data ?? null,
+      cut_at: cutAt,
+      cut_admission: admission,
+      files: files.length,
+      bytes,
+      later_log: later ?? null,
+      problems: [],
+    });
+  writeLine(`${backup} is whole: ${files.length} files, ${bytes} bytes, as of ${cutAt} (admission ${admission})`);
+  if (data === undefined) return;
+  if (later !== undefined) writeLine(`of the log behind it: ${later.blocks} blocks, ${later.rows} rows, up to ${later.until ?? "its cut"}`);
+  writeLine(`restored to ${data}: start the server with DATA_DIR=${data}`);
+}
