@@ -220,6 +220,7 @@ class Server {
     return {
       answer: (answer) => this.#queries.answer(answer),
       "replay-batch": (batch) => this.#forwarder.take(batch),
+      "own-telemetry": (own) => this.#forwarder.takeOwn(own),
       access: ({ changes }) => this.#takeAccess(changes),
       "event-chunks": ({ chunks }) => this.#streams.push(chunks),
       "summary-wanted": (wanted) => void this.#summaries.word(wanted),

@@ -10,6 +10,7 @@ import { BACKTEST_ENDPOINTS } from "./endpoints/backtest.ts";
 import { BACKUP_ENDPOINTS } from "./endpoints/backup.ts";
 import { COVERAGE_ENDPOINTS } from "./endpoints/coverage.ts";
 import { DEAD_LETTERS_ENDPOINTS } from "./endpoints/dead-letters.ts";
+import { DRILL_ENDPOINTS } from "./endpoints/drill.ts";
 import { INHIBITIONS_ENDPOINTS } from "./endpoints/inhibitions.ts";
 import { LABELS_ENDPOINTS } from "./endpoints/labels.ts";
 import { PILLARS_ENDPOINTS } from "./endpoints/pillars.ts";
@@ -41,7 +42,7 @@ export const ENDPOINT_GROUPS = [
   { title: "Dead letters", about: "What could not be taken, and its way in after all.", endpoints: DEAD_LETTERS_ENDPOINTS },
   { title: "Anomalies", about: "What was found.", endpoints: ANOMALIES_ENDPOINTS },
   { title: "Alerts", about: "What people are told of, and what they do about it.", endpoints: ALERTS_ENDPOINTS },
-  { title: "Routing", about: "Which channels people are told through.", endpoints: ROUTING_ENDPOINTS },
+  { title: "Routing", about: "Which channels people are told through.", endpoints: [...ROUTING_ENDPOINTS, ...DRILL_ENDPOINTS] as const },
   { title: "Webhooks", about: "Events for other systems.", endpoints: WEBHOOKS_ENDPOINTS },
   { title: "Analysis", about: "Why it broke, what else breaks, and what helped before.", endpoints: ANALYSIS_ENDPOINTS },
   { title: "Prediction", about: "What comes next, what gets worse, and what leads to what.", endpoints: PREDICTION_ENDPOINTS },

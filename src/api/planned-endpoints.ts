@@ -24,7 +24,6 @@ export const PLANNED: readonly PlannedPath[] = [
   { path: `${ML}/jobs/{id}/cancel`, methods: ["POST"], purpose: "cancel a training job" },
   { path: "/api/v1/routing/budgets/{team}", methods: ["PUT"], purpose: "set how many pages a team may get" },
   { path: "/api/v1/reports/pages", methods: ["GET"], purpose: "count pages by team and service" },
-  { path: "/api/v1/drill", methods: ["POST"], purpose: "try the way from a sample to a receiver" },
   { path: RUNBOOKS, methods: ["GET", "POST"], purpose: "keep runbooks" },
   { path: `${RUNBOOKS}/executions`, methods: ["GET"], purpose: "list runs of runbooks" },
   { path: `${RUNBOOKS}/executions/{id}`, methods: ["GET"], purpose: "show a run of a runbook" },

@@ -152,6 +152,7 @@ const TABLE: Readonly<Record<string, readonly Asker[]>> = {
   "PUT /api/v1/saturation/limits": OPERATORS,
   "DELETE /api/v1/saturation/limits": OPERATORS,
   "POST /api/v1/backtest": OPERATORS,
+  "POST /api/v1/drill": OPERATORS,
 
   "POST /api/v1/import": ADMINS,
   "POST /api/v1/routing/rules": ADMINS,

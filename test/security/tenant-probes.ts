@@ -230,6 +230,7 @@ export const PROBES: Readonly<Record<string, Probe>> = {
     { body: { alert_id: alertId }, statuses: [404] },
     { body: { service_id: SERVICE }, statuses: [200] },
   ],
+  drill: () => [{ body: {}, statuses: [200] }],
   createWebhook: () => [{ body: { name: "theirs", url: "https://example.com/theirs" }, statuses: [201] }],
   webhooks: ({ tokens }) => [{ statuses: [200] }, { query: { limit: "1", page_token: tokens.get("webhooks") as string }, statuses: [400] }],
   testWebhook: ({ webhookName }) => [{ body: { webhook_name: webhookName }, statuses: [404] }],

@@ -48,6 +48,8 @@ export interface CoordinatorOptions extends DetectionOptions {
   readonly sharedLimits?: CoordinatorSharesOptions["sharedLimits"];
   /** Notifiers without their secrets; nobody is told where it is not given. */
   readonly notification?: NotificationOptions;
+  /** DRILL_INTERVAL_HOURS in ms; no drill runs by itself where it is not given. */
+  readonly drillIntervalMs?: number;
   /** How long frames for `series` may gather; not at all where it is not given. */
   readonly seriesRestMs?: number;
   /** Whether main words summaries (LLM_BASE_URL); by rule where it is not given. */

@@ -25,6 +25,7 @@ import { retentionOptions } from "./loop/retention-options.ts";
 import type { Rounds } from "./loop/rounds.ts";
 import { StoreGuard } from "./loop/store-guard.ts";
 import { storedNotices } from "./loop/stored-notices.ts";
+import { Drills } from "./notification/drills.ts";
 import { Outbound } from "./outbound.ts";
 import { Vectorizer } from "./pillars/vectorizer.ts";
 import type { QueryContext } from "./queries/query-context.ts";
@@ -46,7 +47,7 @@ type StoringParts = ReturnType<typeof storingParts>;
 type RunningParts = ReturnType<typeof runningParts>;
 
 /** The parts of one coordinator. */
-export interface CoordinatorParts extends Omit<StoringParts, "shared">, Omit<RunningParts, "gathering"> {
+export interface CoordinatorParts extends Omit<StoringParts, "shared">, Omit<RunningParts, "gathering" | "changes"> {
   readonly runner: QueryRunner;
   readonly listeners: Listeners;
 }
@@ -63,11 +64,11 @@ export function makeParts(options: CoordinatorOptions, dependencies: Coordinator
   const late: LateParts = {};
   const { shared, ...storing } = storingParts(options, dependencies, late);
   const engines = new EngineClient(dependencies.engines);
-  const { gathering, ...running } = runningParts(options, { ...shared, engines }, storing, turns);
+  const { gathering, changes, ...running } = runningParts(options, { ...shared, engines }, storing, turns);
   Object.assign(late, { replay: running.replay, analysis: running.analysis, outbound: running.outbound });
   const listeners: Listeners = { otlp: { state: "closed", port: 0 }, alerts: { state: "closed", port: 0 } };
   const parts = { ...storing, ...running, listeners };
-  const context = queryContext(options, dependencies, { ...parts, gathering, engines }, turns);
+  const context = queryContext(options, dependencies, { ...parts, gathering, changes, engines }, turns);
   return { ...parts, runner: new QueryRunner({ ...shared, context }) };
 }
 
@@ -143,9 +144,15 @@ function runningParts(
     alertsMax: options.alertsMax ?? ALERTS_MAX,
   });
   const outbound = new Outbound(options.notification, { ...shared, edit });
+  const changes = new Changes({ store: control, audit: state.configured.audit, nowMs: shared.nowMs, emit, edit });
   const cycleCompleted = (cycles: number) => emit({ type: "cycle-completed", cycles });
   return {
     gathering,
+    changes,
+    drills: new Drills(
+      { intervalMs: options.drillIntervalMs },
+      { ...shared, routes: outbound.outbox.routes, changes, isStopping: () => turns().isStopping },
+    ),
     analysis,
     wording: new SummaryWording({ isOn: options.wordsSummaries === true, counters: shared.counters, emit }),
     replay: new ReplayRunner({ ...shared, events: outbound.replays, control, replays: state.replays }),
@@ -167,14 +174,14 @@ async function declareFindings(committer: ControlCommitter, edit: Turns["edit"],
 
 interface ContextParts extends Omit<CoordinatorParts, "runner"> {
   readonly gathering: EvidenceGathering;
+  readonly changes: Changes;
   readonly engines: EngineClient;
 }
 
 function queryContext(options: CoordinatorOptions, world: CoordinatorDependencies, parts: ContextParts, turns: () => Turns): QueryContext {
-  const { nowMs, yieldTurn, emit, randomBytes, train, compute } = world;
-  const { state, committer, guard, engines, gathering, dataFaults, outbound } = parts;
+  const { nowMs, yieldTurn, randomBytes, train, compute } = world;
+  const { state, committer, guard, engines, gathering, changes, dataFaults, outbound, drills } = parts;
   const edit = <T>(work: () => Promise<T>) => turns().edit(work);
-  const changes = new Changes({ store: state.control, audit: state.configured.audit, nowMs, emit, edit });
   return {
     options: { ...options, exclusions: options.exclusions ?? new FieldExclusions("") },
     state,
@@ -183,6 +190,7 @@ function queryContext(options: CoordinatorOptions, world: CoordinatorDependencie
     dataFaults,
     ...(parts.backups !== undefined && { backups: parts.backups }),
     ...outbound.parts(),
+    drills,
     nowMs,
     yieldTurn,
     facts: () => ({

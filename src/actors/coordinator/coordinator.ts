@@ -36,6 +36,7 @@ export class Coordinator {
   readonly #handlers: Handlers<CoordinatorCommand, Promise<void>> = {
     query: (call) => this.query(call),
     "replay-answer": async (answer) => this.takeReplayAnswer(answer),
+    "own-telemetry-answer": async (answer) => this.#parts.drills.take(answer),
     "summary-worded": async (worded) => this.#parts.wording.take(worded),
     "engines-ready": async () => this.markEnginesReady(),
     listeners: async ({ listeners }) => void Object.assign(this.#parts.listeners, listeners),
@@ -46,9 +47,9 @@ export class Coordinator {
   constructor(options: CoordinatorOptions, dependencies: CoordinatorDependencies) {
     this.#dependencies = dependencies;
     this.#parts = makeParts(options, dependencies, () => this.#rounds);
-    const { state, counters, vectorizer, watchdog, analysis } = this.#parts;
+    const { state, counters, vectorizer, watchdog, analysis, drills } = this.#parts;
     this.#state = state;
-    const ticks = [vectorizer, watchdog, analysis];
+    const ticks = [vectorizer, watchdog, analysis, drills];
     this.#rounds = new Rounds({ ...this.#parts, ticks, count: () => state.configured.count(counters) }, dependencies);
   }
 
@@ -67,6 +68,7 @@ export class Coordinator {
     await this.#state.configured.tenants.found(this.#state.control, nowMs());
     this.#rounds.lastRunMs = nowMs();
     this.outbound.load();
+    this.#parts.drills.load();
     this.#parts.analysis.restore();
     countStored(this.#parts.counters, this.#state);
   }

@@ -22,6 +22,7 @@ import { dlqStats } from "./dead-letters/dead-letter-stats-handler.ts";
 import { replayDeadLetters, replayJob } from "./dead-letters/replay-handlers.ts";
 import { importCatalog } from "./labels/catalog-handler.ts";
 import { deleteLabel, listLabels, setLabel } from "./labels/label-handlers.ts";
+import { startDrill } from "./notification/drill-handler.ts";
 import { changeRoutingRule, createRoutingRule, deleteRoutingRule, listRoutingRules, testRouting } from "./notification/routing-handlers.ts";
 import { pillarScores } from "./pillars/pillar-handler.ts";
 import { listServiceMap, setServiceMap } from "./pillars/service-map-handlers.ts";
@@ -126,6 +127,7 @@ export const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } 
   changeRoutingRule,
   deleteRoutingRule,
   testRouting,
+  drill: startDrill,
   createWebhook,
   webhooks: listWebhooks,
   testWebhook,

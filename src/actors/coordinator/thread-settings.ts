@@ -39,6 +39,7 @@ export function coordinatorSettings(
     timeZone: config.DETECTION_TIMEZONE,
     wordsSummaries: config.LLM_BASE_URL !== "",
     allowsPrivate: config.WEBHOOK_ALLOW_PRIVATE === "true",
+    drillIntervalHours: config.DRILL_INTERVAL_HOURS,
     notification: { routing: { destinations, defaultChannels }, publicUrl, hints },
   };
 }

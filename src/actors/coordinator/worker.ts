@@ -80,6 +80,7 @@ export interface CoordinatorThreadData {
     readonly wordsSummaries: boolean;
     /** WEBHOOK_ALLOW_PRIVATE. */
     readonly allowsPrivate: boolean;
+    readonly drillIntervalHours: number;
   };
 }
 
@@ -93,7 +94,8 @@ type MainMailbox = Mailbox<CoordinatorCommand | NotifierChange, CoordinatorRepor
 
 /** Named in a fault. */
 const LOST_NAMES_MAX = 4;
-const DAY_MS = 24 * 3600 * 1000;
+const HOUR_MS = 3600 * 1000;
+const DAY_MS = 24 * HOUR_MS;
 const GIB = 1024 ** 3;
 
 function observe(slots: Float64Array, seconds: number): void {
@@ -147,6 +149,7 @@ function coordinatorOptions({ version, settings }: CoordinatorThreadData): Coord
     degradationSlope: settings.degradationSlope,
     timeZone: settings.timeZone,
     notification: settings.notification,
+    drillIntervalMs: settings.drillIntervalHours * HOUR_MS,
     wordsSummaries: settings.wordsSummaries,
     seriesRestMs: SERIES_REST_MS_MAX,
     ...(settings.diskLimitGib > 0 && { diskLimitBytes: settings.diskLimitGib * GIB }),
@@ -213,6 +216,7 @@ function mainHandlers(coordinator: Coordinator, wake: () => void): Handlers<Coor
     notifier,
     query: take,
     "replay-answer": take,
+    "own-telemetry-answer": take,
     "summary-worded": take,
     "engines-ready": take,
     listeners: take,
@@ -228,6 +232,7 @@ function reportHandlers(main: MainMailbox, close: () => Promise<void>): Handlers
     answer: report,
     access: report,
     "replay-batch": report,
+    "own-telemetry": report,
     "cycle-completed": report,
     "summary-wanted": report,
     "notifier-wanted": report,

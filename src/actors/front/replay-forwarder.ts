@@ -1,8 +1,9 @@
-// Carries batches of a replay from the coordinator to an engine, and the answers back. Live telemetry goes first: while many bodies wait, a batch is
-// refused at once and comes again later.
+// Carries batches of a replay, and what the server sends itself, from the coordinator to an engine, and the answers back. Live telemetry goes first: while many
+// bodies wait, a batch is refused at once and comes again later.
 import type { Clock } from "../../adapters/runtime/clock.ts";
 import { REPLAY_BODIES_WAITING_MAX } from "../../core/config/limits.ts";
-import { BODY_REPLAY, BODY_REPLAY_HISTORY } from "../../core/protocol/body-kind.ts";
+import { BODY_JSON_OWN, BODY_REPLAY, BODY_REPLAY_HISTORY } from "../../core/protocol/body-kind.ts";
+import type { OwnTelemetry, OwnTelemetryAnswer } from "../../core/protocol/own-telemetry.ts";
 import type { ReplayAnswer, ReplayBatch } from "../../core/protocol/query.ts";
 import type { BodyPort } from "./body-port.ts";
 
@@ -11,7 +12,7 @@ export interface ReplayForwarderDependencies {
   readonly ports: readonly BodyPort[];
   readonly schedulePublish: () => void;
   readonly tenantIndex: (name: string) => number;
-  readonly answer: (answer: ReplayAnswer) => void;
+  readonly answer: (answer: ReplayAnswer | OwnTelemetryAnswer) => void;
 }
 
 const BUSY = 503;
@@ -26,18 +27,22 @@ export class ReplayForwarder {
 
   /** Hands a batch to the engine with the fewest bodies waiting. */
   take({ batch, tenant, isHistory, body }: ReplayBatch): void {
+    const { answer } = this.#dependencies;
+    const kind = isHistory ? BODY_REPLAY_HISTORY : BODY_REPLAY;
+    this.#submit(kind, tenant, body, (status, text) => answer({ type: "replay-answer", batch, status, body: text }));
+  }
+
+  /** The same for telemetry of the server itself. */
+  takeOwn({ id, tenant, body }: OwnTelemetry): void {
+    const { answer } = this.#dependencies;
+    this.#submit(BODY_JSON_OWN, tenant, body, (status, text) => answer({ type: "own-telemetry-answer", id, status, body: text }));
+  }
+
+  #submit(kind: number, tenant: string, bytes: Uint8Array, answer: (status: number, text: string | null) => void): void {
     const { clock, ports, schedulePublish, tenantIndex } = this.#dependencies;
-    const answer = (status: number, text: string | null) => this.#dependencies.answer({ type: "replay-answer", batch, status, body: text });
     const port = ports.reduce((best, one) => (one.waiting < best.waiting ? one : best));
-    const outgoing = {
-      bytes: body,
-      kind: isHistory ? BODY_REPLAY_HISTORY : BODY_REPLAY,
-      tenant: tenantIndex(tenant),
-      idempotencyKey: "",
-      arrivalMs: clock.monotonicMs(),
-      wallMs: clock.wallMs(),
-      isAnonymous: false,
-    };
+    const times = { arrivalMs: clock.monotonicMs(), wallMs: clock.wallMs() };
+    const outgoing = { bytes, kind, tenant: tenantIndex(tenant), idempotencyKey: "", ...times, isAnonymous: false };
     if (port.waiting < REPLAY_BODIES_WAITING_MAX && port.submit(outgoing, { answer })) schedulePublish();
     else answer(BUSY, null);
   }

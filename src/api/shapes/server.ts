@@ -1,5 +1,6 @@
 // What the server says of itself (contract 4.1 and 4.2).
 import { z } from "zod";
+import { DRILL_RESULT } from "./drill.ts";
 import { COUNT, COUNTS, TIMESTAMP } from "./scalars.ts";
 
 /** Of all tenants together. */
@@ -60,6 +61,7 @@ export const STATUS = z
       notifier: z
         .enum(["ok", "degraded", "disabled"])
         .describe("disabled: no channel is configured; degraded: what was to be told could not be, or the thread that tells has ended"),
+      drill: z.enum(["ok", "failed", "disabled"]).describe("of the tenant's last fire drill; disabled: there was none"),
       data: z.enum(["ok", "damaged"]).describe("damaged: there are faults of the data folder that no operator has acknowledged"),
     }),
     watchdog: z.strictObject({
@@ -96,6 +98,7 @@ export const STATUS = z
       reasons: z.array(z.string()).describe("what is to be known of it, in words"),
       waiting: WHOLE_COUNT.describe("messages that are stored and have not arrived"),
     }),
+    drill: DRILL_RESULT.nullable().describe("the tenant's last fire drill"),
     store: z.strictObject({
       state: z.enum(["ok", "read_only"]),
       reason: z.enum(["write_failed", "disk_limit"]).nullable().describe("why writes are refused"),

@@ -229,6 +229,13 @@ export const SETTINGS = [
     ["false", "true"],
     "true: webhooks and runbooks may lead to loopback, link-local and private addresses; metadata addresses never",
   ),
+  whole(
+    "DRILL_INTERVAL_HOURS",
+    0,
+    0,
+    8_760,
+    "hours between two fire drills of the tenant default, which page like any other alert; 0: none runs by itself",
+  ),
   text("PUBLIC_URL", "", "URL under which people reach this server, for links in messages"),
   whole("WATCHDOG_MIN_SAMPLES", 12, 3, 120, "values a baseline needs before anything is declared"),
   whole("WATCHDOG_WINDOW", 120, 12, 120, "values in the rolling baseline"),

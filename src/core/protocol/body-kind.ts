@@ -4,6 +4,8 @@ export const BODY_JSON_SINGLE = 1;
 export const BODY_JSON_BATCH = 2;
 export const BODY_REMOTE_WRITE_1 = 3;
 export const BODY_REMOTE_WRITE_2 = 4;
+/** A batch that the server sends itself (own-telemetry.ts): taken like one of a sender, and not billed. */
+export const BODY_JSON_OWN = 5;
 /** Dead letters again, as JSON; their records are of the last day. */
 export const BODY_REPLAY = 8;
 /** The same with records that are older: they are history. */
@@ -17,4 +19,9 @@ export const BODY_OTLP = 16;
 /** Whether the rows of such a body are history, which keeps to units of work of its own. */
 export function isHistoryBody(kind: number): boolean {
   return kind >= BODY_REPLAY_HISTORY && kind <= BODY_IMPORT_JSON;
+}
+
+/** Whether a JSON body is an array of records. */
+export function isBatchBody(kind: number): boolean {
+  return kind === BODY_JSON_BATCH || kind === BODY_JSON_OWN;
 }

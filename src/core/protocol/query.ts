@@ -3,6 +3,7 @@
 import type { LogEvent } from "../telemetry/log-event.ts";
 import type { AccessChange, KeyScope, Role } from "./access.ts";
 import type { DataFault } from "./data-fault.ts";
+import type { OwnTelemetry, OwnTelemetryAnswer } from "./own-telemetry.ts";
 import type { ShareRow } from "./shares.ts";
 import type { SummaryWanted, SummaryWorded } from "./summary-wording.ts";
 
@@ -100,6 +101,7 @@ export type CoordinatorMessage =
   | QueryAnswer
   | AccessMessage
   | ReplayBatch
+  | OwnTelemetry
   | StreamEvents
   /** A cycle of the Watchdog has come to its end: how many have since the start. */
   | { readonly type: "cycle-completed"; readonly cycles: number }
@@ -125,6 +127,7 @@ export type CoordinatorCommand =
   | QueryCall
   | { readonly type: "engines-ready" }
   | ReplayAnswer
+  | OwnTelemetryAnswer
   | SummaryWorded
   /** For the status. */
   | { readonly type: "listeners"; readonly listeners: Partial<Listeners> }

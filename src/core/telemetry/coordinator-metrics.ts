@@ -27,6 +27,8 @@ const WEBHOOK_ATTEMPTS = counter("vedette_webhook_attempts_total", "Attempts to 
   "outcome",
 ]);
 
+const DRILLS = counter("vedette_drills_total", "Fire drills that have ended, by how", ["result"]);
+
 /** By the name of the slot, in the order of the slots. */
 export const COORDINATOR_METRICS = {
   deadLetters: gauge("svc_dlq_depth", "Dead letters held"),
@@ -145,6 +147,8 @@ export const COORDINATOR_METRICS = {
   oncallDelivered: part(NOTIFICATIONS, { notifier: "oncall", outcome: "delivered" }),
   oncallRetried: part(NOTIFICATIONS, { notifier: "oncall", outcome: "retried" }),
   oncallExhausted: part(NOTIFICATIONS, { notifier: "oncall", outcome: "exhausted" }),
+  drillsPassed: part(DRILLS, { result: "passed" }),
+  drillsFailed: part(DRILLS, { result: "failed" }),
   webhookOutboxDepth: gauge("vedette_webhook_outbox_depth", "Events for webhooks that are stored and not done with"),
   webhooksSucceeded: part(WEBHOOK_ATTEMPTS, { outcome: "succeeded" }),
   webhooksFailed: part(WEBHOOK_ATTEMPTS, { outcome: "failed" }),

@@ -1,4 +1,5 @@
 // What is told of an alert: a copy of what stands in a message, made when it is decided.
+import { DRILL_SERVICE } from "../../core/protocol/own-telemetry.ts";
 import type { Tier } from "../detection/anomaly-score.ts";
 
 /** Why a message leaves. A page is opened, raised, reopened or renewed; `cause` follows a page once, when root-cause analysis has one. */
@@ -51,7 +52,8 @@ export function headline(message: AlertMessage): string {
 
 /** Sentences behind the headline: what is so, its cause, who has it. */
 export function detailLines(message: AlertMessage): string[] {
-  const lines = message.kind === "cause" ? [] : [message.explanation];
+  const drill = message.serviceId === DRILL_SERVICE ? ["This is a fire drill: nothing has happened."] : [];
+  const lines = message.kind === "cause" ? [] : [...drill, message.explanation];
   if (message.cause !== null) lines.push(`Cause: ${message.cause}`);
   if (message.acknowledgedBy !== null) lines.push(`Acknowledged by ${message.acknowledgedBy}`);
   if (message.services.length > 1) lines.push(`Services: ${message.services.join(", ")}`);

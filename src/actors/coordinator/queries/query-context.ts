@@ -19,6 +19,7 @@ import type { BackupRunner } from "../backup/backup-runner.ts";
 import type { EngineClient } from "../engines/engine-client.ts";
 import type { DiskFill } from "../loop/disk-usage.ts";
 import type { StoreRefusal } from "../loop/store-guard.ts";
+import type { Drills } from "../notification/drills.ts";
 import type { OutboundCalls } from "../notification/outbound-calls.ts";
 import type { Outbox } from "../notification/outbox.ts";
 import type { VectorizerFacts } from "../pillars/vectorizer.ts";
@@ -81,6 +82,7 @@ export interface QueryContext {
   readonly outbox: Pick<Outbox, "facts" | "routes" | "view">;
   readonly webhooks: Pick<WebhookOutbox, "aim" | "forget" | "target">;
   readonly calls: OutboundCalls;
+  readonly drills: Pick<Drills, "start" | "facts">;
   /** The key that events are signed by. */
   webhookPublicKey(): { readonly standard: string; readonly pem: string };
   /** Why a URL of a tenant may not be asked for; null where it may. */

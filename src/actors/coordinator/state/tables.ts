@@ -32,6 +32,7 @@
  *            webhooks        tenant, name                       ▶ Webhook, its secrets included
  *            webhook_deliveries tenant, webhook id, time, id    ▶ WebhookDeliveryRow: an event on its way to a webhook, with its attempts
  *            webhook_outbox  the same                           ▶ empty, while it is not done with
+ *            drills          tenant                             ▶ Drill: the last fire drill
  *            secrets         name                               ▶ raw bytes
  *   series   records         tenant, time, id                   ▶ record-row.ts
  *            slo_records     tenant, time, id                   ▶ SloRecord: what the last three days' SLO records say
@@ -91,6 +92,7 @@ export const CONTROL_TABLES = [
   "webhooks",
   "webhook_deliveries",
   "webhook_outbox",
+  "drills",
   "secrets",
 ] as const;
 /** Tables of the environment `series`. */

@@ -1,5 +1,6 @@
 // GET /api/v1/status: what runs, what does not and why. Parts that are not built yet say `disabled`.
 import type { z } from "zod";
+import { drillView } from "../../../api/drill-view.ts";
 import { done, type Outcome } from "../../../api/refusal.ts";
 import type { STATUS } from "../../../api/shapes/server.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
@@ -27,8 +28,9 @@ export async function status(context: QueryContext, { principal, shares }: Query
   const store = facts.storeRefusal === null ? "ok" : "read_only";
   const data = context.dataFaults.open === 0 ? "ok" : "damaged";
   const notifier = context.outbox.facts(principal.tenant);
-  const isDegraded =
-    store !== "ok" || data !== "ok" || watchdog !== "ok" || facts.vectorizer.state === "behind" || notifier.state === "degraded";
+  const drill = context.drills.facts(principal.tenant);
+  const isServing = store === "ok" && data === "ok" && watchdog === "ok" && facts.vectorizer.state !== "behind";
+  const isDegraded = !isServing || notifier.state === "degraded" || drill.state === "failed";
   return done({
     status: !facts.enginesReady ? "starting" : isDegraded ? "degraded" : "ok",
     version: options.version,
@@ -39,6 +41,7 @@ export async function status(context: QueryContext, { principal, shares }: Query
       llm: options.wordsSummaries === true ? "ok" : "disabled",
       store,
       notifier: notifier.state,
+      drill: drill.state,
       data,
     },
     watchdog: {
@@ -50,6 +53,7 @@ export async function status(context: QueryContext, { principal, shares }: Query
     },
     vectorizer: vectorizerView(facts.vectorizer, seesAll),
     notifier: { reasons: [...notifier.reasons], waiting: seesAll ? notifier.waiting : null },
+    drill: drill.last === undefined ? null : drillView(drill.last),
     store: storeView(facts),
     engines: engineStates,
     shared_limits: seesAll ? await refusedTenants(context, shares) : null,

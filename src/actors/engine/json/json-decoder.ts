@@ -15,7 +15,7 @@ import {
 import type { RecordType } from "../../../core/layout/counters.ts";
 import { STATUS_DONE, STATUS_ODD_RECORD, STATUS_TOO_LARGE, STATUS_UNKNOWN_STREAM } from "../../../core/layout/kernel-status.ts";
 import { SCRATCH, SCRATCH_BYTES } from "../../../core/layout/memory-map.ts";
-import { BODY_JSON_BATCH, BODY_JSON_SINGLE } from "../../../core/protocol/body-kind.ts";
+import { BODY_JSON_BATCH, BODY_JSON_OWN, BODY_JSON_SINGLE, isBatchBody } from "../../../core/protocol/body-kind.ts";
 import { decodeJson, holdsHalfCharacter } from "../../../domain/codec/json-body.ts";
 import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
 import { fillPowersOfFive } from "../../../domain/kernel/powers-of-five.ts";
@@ -126,7 +126,7 @@ export class JsonDecoder implements BodyDecoder {
 
   /** Starts a body, which is refused as a whole or taken: the answer; undefined when others have their turn first, then resume() with a fresh unit. */
   begin(body: Body, unit: WorkUnit): BodyAnswer | undefined {
-    const isBatch = body.kind === BODY_JSON_BATCH;
+    const isBatch = isBatchBody(body.kind);
     if (body.bytes > JSON_SCANNED_BYTES_MAX) return this.#beginLong(body, isBatch);
     const records = this.#scan(body.pointer, body.bytes, isBatch ? FORM_BATCH : FORM_SINGLE, body, unit);
     if (records < 0) return this.#beginOdd(body, unit, records);
@@ -141,7 +141,7 @@ export class JsonDecoder implements BodyDecoder {
   /** Of a body whose records the kernel has staged, all of them. */
   #answerUsual(records: number, isBatch: boolean, body: Body, unit: WorkUnit): BodyAnswer {
     this.#dependencies.counters.accepted("metric", records);
-    unit.accept(this.#dependencies.tenantName(body.tenant), body.wallMs, "metric", records);
+    this.#bill(body, unit, "metric", records);
     return isBatch ? batchAnswer(records, []) : QUEUED_ONE;
   }
 
@@ -260,7 +260,7 @@ export class JsonDecoder implements BodyDecoder {
     unit.worked(body.bytes);
     const parsed = this.#parse(body);
     if (!parsed.ok) return parsed;
-    this.#values = body.kind === BODY_JSON_BATCH ? [...(parsed.value as unknown[])] : [parsed.value];
+    this.#values = isBatchBody(body.kind) ? [...(parsed.value as unknown[])] : [parsed.value];
     this.#halves = parsed.halves;
     return undefined;
   }
@@ -283,7 +283,7 @@ export class JsonDecoder implements BodyDecoder {
   }
 
   #answer(body: Body, records: number, { failures }: Outcome): BodyAnswer {
-    if (body.kind === BODY_JSON_BATCH) return batchAnswer(records - failures.length, failures);
+    if (isBatchBody(body.kind)) return batchAnswer(records - failures.length, failures);
     const [failure] = failures;
     if (failure === undefined) return QUEUED_ONE;
     const { reason: code, message, field } = failure.refusal;
@@ -296,7 +296,7 @@ export class JsonDecoder implements BodyDecoder {
     if (body.bytes === 0) return bad("the body is empty; send a JSON telemetry record");
     const decoded = decodeJsonBody(body, this.#dependencies);
     if (!decoded.ok) return bad(decoded.message);
-    if (body.kind !== BODY_JSON_BATCH) {
+    if (!isBatchBody(body.kind)) {
       return Array.isArray(decoded.value) ? bad("one record is expected here, got an array; send it to /api/v1/telemetry/batch") : decoded;
     }
     if (!Array.isArray(decoded.value)) return { ok: false, ...NO_ARRAY };
@@ -319,7 +319,7 @@ export class JsonDecoder implements BodyDecoder {
 
   /** Buries what was refused, behind all that was accepted, and counts the body's records; undefined when others have their turn first. */
   #finish(body: Body, unit: WorkUnit): BodyAnswer | undefined {
-    const { counters, tenantName } = this.#dependencies;
+    const { counters } = this.#dependencies;
     const outcome = this.#outcome;
     const { failures } = outcome;
     if (failures.length > FAILURES_IN_PASSING && outcome.buried === 0 && !unit.isFresh) return undefined;
@@ -333,9 +333,14 @@ export class JsonDecoder implements BodyDecoder {
     for (const [type, count] of outcome.accepted) {
       if (count === 0) continue;
       counters.accepted(type, count);
-      unit.accept(tenantName(body.tenant), body.wallMs, type, count);
+      this.#bill(body, unit, type, count);
     }
     return this.#answer(body, outcome.records, outcome);
+  }
+
+  /** Counts accepted records in the bill of their tenant, unless the server has sent them itself. */
+  #bill({ kind, tenant, wallMs }: Body, unit: WorkUnit, type: RecordType, records: number): void {
+    if (kind !== BODY_JSON_OWN) unit.accept(this.#dependencies.tenantName(tenant), wallMs, type, records);
   }
 
   #take(record: TelemetryRecord, { index, isSpelled }: PlacedRecord, body: Body, unit: WorkUnit): Refusal | undefined {

@@ -9,6 +9,7 @@
  * The alert of a finding on a member of a firing cascade is the cascade's.
  */
 
+import { DRILL_SERVICE } from "../../../core/protocol/own-telemetry.ts";
 import type { PageOutcome } from "../../anomaly/page-outcome.ts";
 import { anomalyScore, type Tier, tierOfScore } from "../../detection/anomaly-score.ts";
 import { above, atLeast, firstFailed, type GateResult, holds } from "../../detection/gates/gate-result.ts";
@@ -107,7 +108,7 @@ function caseOf(finding: Finding, sources: PagingSources, memory: PagingMemory):
   const family = familyOfDetector(finding.detector);
   const settings = sources.settingsOf(finding.tenant, finding.serviceId, finding.metricName);
   const place = placeText(finding);
-  const rca = finding.kind === "opened" ? rcaGate(finding, place, settings, memory) : null;
+  const rca = finding.kind === "opened" && finding.serviceId !== DRILL_SERVICE ? rcaGate(finding, place, settings, memory) : null;
   return { finding, family, settings, sources, gates: [], memory, place, score: anomalyScore(finding.z), rca };
 }
 

@@ -6,6 +6,7 @@ import type { ShareLedger } from "../../../../core/base/share-ledger.ts";
 import { FLAG_HISTORY, WINDOW_MAX } from "../../../../core/layout/stream-record.ts";
 import type { ArrivalsFound, ServiceInEnvironment, SilentService } from "../../../../core/protocol/arrivals.ts";
 import type { WatchdogCounts } from "../../../../core/protocol/engine-control.ts";
+import { DRILL_SERVICE } from "../../../../core/protocol/own-telemetry.ts";
 import { maturityOf } from "../../../../domain/detection/gates/baseline-maturity.ts";
 import { ArrivalRhythm, OVERDUE_MS_MIN, overdueFromMs } from "../../../../domain/detection/service/arrival-rhythm.ts";
 import { SilentStreams } from "../../../../domain/detection/service/silent-streams.ts";
@@ -63,6 +64,7 @@ export class ArrivalsPass implements WatchdogDetector {
   readonly #requests: RequestTally;
   readonly #silentStreams: SilentStreams;
   #wantsTraffic = false;
+  #isDrill = false;
   /** Of the service at hand. */
   #firstSeenMs = Number.POSITIVE_INFINITY;
   #young: Array<readonly [string, number]> = [];
@@ -100,6 +102,7 @@ export class ArrivalsPass implements WatchdogDetector {
     if (next < slots.length) return next;
     let firstSeenMs = this.#firstSeenMs;
     this.#silentStreams.judge(key);
+    if (this.#isDrill) return next; // it is silent between two drills
     for (const code of this.#historic) if (!this.#newest.has(code)) this.#judgeKnown(key, this.#environments.nameOf(code));
     for (const [code, slot] of this.#newest) {
       const environment = this.#environments.nameOf(code);
@@ -113,6 +116,7 @@ export class ArrivalsPass implements WatchdogDetector {
 
   #begin(key: string): void {
     const [tenant, serviceId] = JSON.parse(key) as [string, string];
+    this.#isDrill = serviceId === DRILL_SERVICE;
     this.#newest.clear();
     this.#historic.clear();
     this.#requests.begin();

@@ -1,0 +1,14 @@
+// POST /api/v1/drill: one fire drill; the answer comes at its end.
+import { drillView } from "../../../api/drill-view.ts";
+import { done, type Outcome } from "../../../api/refusal.ts";
+import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import { rowsOfAlert } from "./delivery-row.ts";
+import { deliveryView } from "./delivery-view.ts";
+
+export async function startDrill({ drills, state }: QueryContext, request: QueryRequest<"drill">): Promise<Outcome<unknown>> {
+  const ended = await drills.start(request);
+  if (!ended.ok) return ended;
+  const drill = ended.value;
+  const rows = drill.alertId === null ? [] : rowsOfAlert(state.control, drill.tenant, drill.alertId);
+  return done({ ...drillView(drill), deliveries: rows.map(({ row }) => deliveryView(row)) });
+}

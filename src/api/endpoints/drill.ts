@@ -1,0 +1,51 @@
+import type { Endpoint } from "../endpoint.ts";
+import { DRILL_ANSWER, DRILL_BODY } from "../shapes/drill.ts";
+import { EXAMPLE_TIME } from "../shapes/scalars.ts";
+import { NO_QUERY } from "./query-shapes.ts";
+
+const passed = (stage: "ingest" | "detect" | "route" | "receive" | "resolve", after_ms: number) =>
+  ({ stage, state: "passed", after_ms }) as const;
+
+/** Whether people would be told. */
+export const DRILL_ENDPOINTS = [
+  {
+    name: "drill",
+    method: "POST",
+    path: "/api/v1/drill",
+    access: "operator",
+    handledBy: "coordinator",
+    query: NO_QUERY,
+    body: DRILL_BODY,
+    responses: { 200: DRILL_ANSWER },
+    errors: ["conflict"],
+    examples: {
+      body: {},
+      response: {
+        drill_id: "5d2e3f405163b1f0c5a9d2e47f6a8b0c",
+        result: "passed",
+        failed_stage: null,
+        reason: null,
+        started_at: EXAMPLE_TIME,
+        duration_ms: 1210,
+        stages: [passed("ingest", 9), passed("detect", 31), passed("route", 31), passed("receive", 84), passed("resolve", 1190)],
+        environment: "drill-5d2e3f405163",
+        anomaly_id: "3b1f0c5a9d2e47f6a8b0c1d2e3f40516",
+        alert_id: "7a1f0c5a9d2e47f6a8b0c1d2e3f40516",
+        deliveries: [
+          {
+            channel: "pager",
+            rule_id: "catch-all",
+            state: "delivered",
+            attempts: 1,
+            error: null,
+            sent_at: EXAMPLE_TIME,
+            delivered_at: EXAMPLE_TIME,
+            fallback: false,
+          },
+        ],
+      },
+    },
+    summary:
+      "Sends a planted spike of the service vedette.drill the way of any sample, to the receivers of its page, and says how far it came; the answer comes at the end, within 160 s",
+  },
+] as const satisfies readonly Endpoint[];

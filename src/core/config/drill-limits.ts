@@ -1,0 +1,33 @@
+// Bounds of fire drills, each with its reason.
+
+const SECOND_MS = 1_000;
+
+/** From the first sample to the last receiver: what the contract of the drill allows. */
+export const DRILL_TOLD_MS_MAX = 120 * SECOND_MS;
+/** How long the end may take then, until those that were told have heard of it. */
+export const DRILL_ENDED_MS_MAX = 30 * SECOND_MS;
+/** Both, and what storing the result takes. */
+export const DRILL_ANSWER_MS_MAX = DRILL_TOLD_MS_MAX + DRILL_ENDED_MS_MAX + 10 * SECOND_MS;
+/** After which a gate that holds the page is taken for the end: the values of the spike have all been judged by then. What waits for its confirmation waits on. */
+export const DRILL_DECIDED_MS = SECOND_MS;
+/** How often a drill looks what has come of it: a read of some rows. Of each tenant one drill is under way, and it holds a place of its queries. */
+export const DRILL_LOOK_MS = 20;
+/** An engine's answer to the samples, and the wait where it has none to give. */
+export const DRILL_INGEST_ANSWER_MS_MAX = 15 * SECOND_MS;
+export const DRILL_RETRY_MS = 500;
+/** After a start, before the first of DRILL_INTERVAL_HOURS where one is due: receivers that start with the server are there by then. */
+export const DRILL_FIRST_MS = 300 * SECOND_MS;
+/** Quiet values in front of the spike (issue of the drill), and their distance. */
+export const DRILL_QUIET_VALUES = 60;
+export const DRILL_VALUE_INTERVAL_MS = SECOND_MS;
+/** Values of the spike, and quiet ones behind it: five end an anomaly. */
+export const DRILL_SPIKE_VALUES = 3;
+export const DRILL_CALM_VALUES = 8;
+/** Characters of a reason. */
+export const DRILL_REASON_CHARACTERS_MAX = 500;
+
+const ties: Array<[boolean, string]> = [
+  [DRILL_INGEST_ANSWER_MS_MAX < DRILL_TOLD_MS_MAX, "an engine that gives no answer leaves time to try again"],
+  [(DRILL_QUIET_VALUES + DRILL_SPIKE_VALUES) * DRILL_VALUE_INTERVAL_MS <= 300 * SECOND_MS, "no value is late"],
+];
+for (const [holds, what] of ties) if (!holds) throw new Error(`drill-limits.ts: it must hold that ${what}`);
