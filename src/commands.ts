@@ -79,6 +79,10 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       { name: "series", tables: SERIES_TABLES },
     ]);
   },
+  "config export": async (line, { settings }) =>
+    (await import("./cli/client/configuration.ts")).exportConfiguration(line.arguments, settings.environment),
+  "config import": async (line, { settings }) =>
+    (await import("./cli/client/configuration.ts")).importConfiguration(line.arguments, settings.environment),
   "check-config": async (line, world) => {
     const { settings } = world;
     const file = settings.file(line.arguments.operands[0]);

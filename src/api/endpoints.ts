@@ -8,6 +8,7 @@ import { ANOMALIES_ENDPOINTS } from "./endpoints/anomalies.ts";
 import { AUDIT_ENDPOINTS } from "./endpoints/audit.ts";
 import { BACKTEST_ENDPOINTS } from "./endpoints/backtest.ts";
 import { BACKUP_ENDPOINTS } from "./endpoints/backup.ts";
+import { CONFIGURATION_ENDPOINTS } from "./endpoints/configuration.ts";
 import { COVERAGE_ENDPOINTS } from "./endpoints/coverage.ts";
 import { DEAD_LETTERS_ENDPOINTS } from "./endpoints/dead-letters.ts";
 import { DRILL_ENDPOINTS } from "./endpoints/drill.ts";
@@ -70,6 +71,11 @@ export const ENDPOINT_GROUPS = [
     title: "Settings of detection",
     about: "How sensitive detection and paging are for a tenant, a service or a metric, and what other settings would do.",
     endpoints: [...WATCHDOG_SETTINGS_ENDPOINTS, ...BACKTEST_ENDPOINTS] as const,
+  },
+  {
+    title: "Configuration",
+    about: "What people have set, as one document.",
+    endpoints: CONFIGURATION_ENDPOINTS,
   },
   { title: "Backup", about: "Copies of the data folder, made while the server runs.", endpoints: BACKUP_ENDPOINTS },
   { title: "Audit log", about: "Who changed what.", endpoints: AUDIT_ENDPOINTS },

@@ -32,7 +32,6 @@ export const PLANNED: readonly PlannedPath[] = [
   { path: `${RUNBOOKS}/executions/{id}/cancel`, methods: ["POST"], purpose: "cancel a run" },
   { path: `${RUNBOOKS}/{id}`, methods: ["GET", "PUT", "DELETE"], purpose: "keep one runbook" },
   { path: `${RUNBOOKS}/{id}/execute`, methods: ["POST"], purpose: "run a runbook" },
-  { path: "/api/v1/config", methods: ["GET", "POST"], purpose: "export and import the configuration of a tenant" },
 ];
 
 /** What the path will do once it is built; undefined where nothing is planned under this path and method. */

@@ -206,6 +206,18 @@ export const COMMAND_TABLE: readonly CommandEntry[] = [
     ],
   },
   {
+    name: "config export",
+    summary: "Write the settings, labels, rules and webhooks of a tenant as one document, without secrets",
+    options: [{ name: "out", value: "FILE", meaning: "where to (standard output)" }, ...ASKING],
+  },
+  {
+    name: "config import",
+    operands: "FILE",
+    operandsMax: 1,
+    summary: "Write what differs of such a document into a running server, and delete nothing; exit code 1 where an entry is refused",
+    options: [{ name: "dry-run", meaning: "say what would change, and change nothing" }, ...ASKING],
+  },
+  {
     name: "check-config",
     operands: "[FILE]",
     operandsMax: 1,

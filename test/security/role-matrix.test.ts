@@ -178,6 +178,8 @@ const TABLE: Readonly<Record<string, readonly Asker[]>> = {
   "PATCH /api/v1/tenants/{id}": SUPER_ADMINS,
   "GET /api/v1/billing/usage": SUPER_ADMINS,
   "GET /api/v1/backup": SUPER_ADMINS,
+  "GET /api/v1/config": ADMINS,
+  "POST /api/v1/config": ADMINS,
   "POST /api/v1/backup": SUPER_ADMINS,
 };
 

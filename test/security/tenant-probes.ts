@@ -253,6 +253,10 @@ export const PROBES: Readonly<Record<string, Probe>> = {
   ],
   deleteLimit: () => [{ query: { service: SERVICE, metric: METRIC }, statuses: [204, 404] }],
   setWatchdogSettings: () => [{ body: { service_id: SERVICE, metric_name: METRIC, z_threshold: 7 }, statuses: [200, 201] }],
+  exportConfiguration: everybodys,
+  importConfiguration: () => [
+    { body: { format: 1, tenant_id: "default", labels: [{ service_id: SERVICE, key: "team", value: "theirs" }] }, statuses: [200] },
+  ],
   watchdogSettings: ({ tokens }) => [
     { statuses: [200] },
     { query: { service_id: SERVICE }, statuses: [200] },

@@ -338,6 +338,28 @@ const TENANT_CALLS: typeof CALLS = {
     for (const month of ["0000-01", "5000-01", "January"]) await call("billingUsage", 400, { query: { month } });
   },
 
+  exportConfiguration: async ({ call }) => {
+    await call("setLabel", 201, { body: { service_id: "exported", key: "team", value: "a" } });
+    const document = await call("exportConfiguration", 200);
+    expect(document.labels).toContainEqual({ service_id: "exported", key: "team", value: "a" });
+    expect(JSON.stringify(document.webhooks)).not.toContain("whsec_");
+  },
+  importConfiguration: async ({ call }) => {
+    const document = await call("exportConfiguration", 200);
+    const again = await call("importConfiguration", 200, { body: document });
+    expect(again.problems).toEqual([]);
+    for (const [name, counts] of Object.entries<Record<string, number>>(again.sections))
+      expect({ name, ...counts }).toMatchObject({ name, created: 0, changed: 0 });
+    await call("importConfiguration", 400, { body: { ...document, format: 2 } });
+    await call("importConfiguration", 400, { body: { ...document, unknown: [] } });
+    const labels = [{ service_id: "imported", key: "team", value: "a" }, { service_id: "imported" }];
+    const body = { format: 1, labels };
+    const dry = await call("importConfiguration", 200, { body, query: { dry_run: "true" } });
+    const counts = { created: 1, changed: 0, unchanged: 0, refused: 1 };
+    expect(dry).toMatchObject({ dry_run: true, sections: { labels: counts }, problems: [{ section: "labels", index: 1 }] });
+    expect((await call("importConfiguration", 200, { body })).sections.labels).toEqual(counts);
+    expect((await call("importConfiguration", 200, { body })).sections.labels).toEqual({ ...counts, created: 0, unchanged: 1 });
+  },
   startBackup: async ({ call }) => {
     await call("startBackup", 400, { body: { whole: "yes" } });
     await call("startBackup", 202, { body: {} });

@@ -17,6 +17,7 @@ import { listAnomalies, oneAnomaly } from "./anomalies/anomaly-handlers.ts";
 import { runBacktest } from "./backtest/backtest-handler.ts";
 import { listBackups, startBackup } from "./backup/backup-handlers.ts";
 import { callGraph } from "./calls/call-graph-handler.ts";
+import { exportConfiguration, importConfiguration } from "./configuration/configuration-handlers.ts";
 import { correctDeadLetter, deleteDeadLetter, listDeadLetters, oneDeadLetter } from "./dead-letters/dead-letter-handlers.ts";
 import { dlqStats } from "./dead-letters/dead-letter-stats-handler.ts";
 import { replayDeadLetters, replayJob } from "./dead-letters/replay-handlers.ts";
@@ -53,6 +54,8 @@ export const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } 
   status,
   startBackup,
   backups: listBackups,
+  exportConfiguration,
+  importConfiguration,
   dataFaults: listDataFaults,
   acknowledgeDataFaults,
   permissions,

@@ -30,6 +30,10 @@ export const CATALOG_TOKENS_MAX = 5_000;
 export const CATALOG_DEPTH_MAX = 64;
 export const CATALOG_ALIASES_MAX = 50;
 
+/** Entries of one section of an imported configuration, each a change with a row of the audit log; and the bytes of its body: 800 an entry of the largest section. */
+export const CONFIGURATION_ENTRIES_MAX = 10_000;
+export const CONFIGURATION_BODY_BYTES_MAX = 8 * 1024 * 1024;
+
 /** Entries of one PUT of the service map (decisions.md section 4), and the bytes of its body: 800 an entry. */
 export const SERVICE_MAP_ENTRIES_MAX = 10_000;
 export const SERVICE_MAP_BODY_BYTES_MAX = 8 * 1024 * 1024;

@@ -1,0 +1,107 @@
+// GET and POST /api/v1/config: the configuration of the caller's tenant as one document, without secrets, and its way back in.
+
+import type { BodyOf } from "../../../api/endpoints.ts";
+import { done, type Outcome } from "../../../api/refusal.ts";
+import type { ChangeRequest, QueryContext, QueryRequest } from "../queries/query-context.ts";
+import { CONFIGURATION_SECTIONS, type ConfigurationEntry, type ConfigurationSection } from "./configuration-sections.ts";
+
+/** Version of the document. */
+const FORMAT = 1;
+/** A file that is wrong throughout says so with its first lines. */
+const PROBLEMS_MAX = 100;
+
+/** All sections, each a list. */
+export async function exportConfiguration(context: QueryContext, request: QueryRequest<"exportConfiguration">): Promise<Outcome<unknown>> {
+  const { tenant } = request.principal;
+  const document: Record<string, unknown> = { format: FORMAT, tenant_id: tenant };
+  for (const section of CONFIGURATION_SECTIONS) document[section.name] = await section.list(context, request);
+  return done(document);
+}
+
+interface Problem {
+  readonly section: string;
+  readonly index: number;
+  readonly message: string;
+}
+
+/** What an import does with the entries of one section. */
+interface SectionCounts {
+  created: number;
+  changed: number;
+  unchanged: number;
+  refused: number;
+}
+
+/**
+ * Writes what differs, entry by entry, each as its own endpoint would; nothing is deleted. With dry_run the same is found and nothing written. An entry that cannot be used is told and the others are taken.
+ */
+export async function importConfiguration(context: QueryContext, request: QueryRequest<"importConfiguration">): Promise<Outcome<unknown>> {
+  const isDry = request.query.dry_run === "true";
+  const sections: Record<string, SectionCounts> = {};
+  const problems: Problem[] = [];
+  for (const section of CONFIGURATION_SECTIONS) {
+    const given = request.body[section.name as keyof BodyOf<"importConfiguration">] as ConfigurationEntry[] | undefined;
+    if (given === undefined) continue;
+    const tell = (index: number, message: string) => problems.push({ section: section.name, index, message });
+    sections[section.name] = await importSection(context, request, { section, given, isDry, tell });
+  }
+  return done({ dry_run: isDry, sections, problems: problems.slice(0, PROBLEMS_MAX), problems_total: problems.length });
+}
+
+interface SectionImport {
+  readonly section: ConfigurationSection;
+  readonly given: readonly ConfigurationEntry[];
+  readonly isDry: boolean;
+  readonly tell: (index: number, message: string) => void;
+}
+
+async function importSection(context: QueryContext, request: ChangeRequest, { section, given, isDry, tell }: SectionImport) {
+  const counts: SectionCounts = { created: 0, changed: 0, unchanged: 0, refused: 0 };
+  const there = new Map<string, string>();
+  const remember = (entry: ConfigurationEntry) => {
+    const parsed = section.parse(entry);
+    there.set(section.key(parsed.ok ? parsed.value : entry), canonical(parsed.ok ? parsed.value : entry));
+  };
+  for (const entry of await section.list(context, request)) remember(entry);
+  for (const [index, raw] of given.entries()) {
+    const problem = await importEntry(raw, index);
+    if (problem === undefined) continue;
+    counts.refused++;
+    tell(index, problem);
+  }
+  return counts;
+
+  async function importEntry(raw: ConfigurationEntry, index: number): Promise<string | undefined> {
+    const parsed = section.parse(raw);
+    if (!parsed.ok) return parsed.refusal.message;
+    const entry = parsed.value;
+    const before = there.get(section.key(entry));
+    if (before === canonical(entry)) {
+      counts.unchanged++;
+      return undefined;
+    }
+    const lack = before === undefined ? section.incomplete?.(entry) : undefined;
+    if (lack !== undefined) return lack;
+    if (!isDry) {
+      const written = await section.write(context, request, raw, before !== undefined);
+      if (!written.ok) return written.refusal.message;
+    }
+    counts[before === undefined ? "created" : "changed"]++;
+    there.set(section.key(entry), canonical(entry));
+    if (index % 100 === 0) await context.yieldTurn();
+    return undefined;
+  }
+}
+
+/** The same text for the same content, whatever the order of members. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_name, member: unknown) =>
+    typeof member === "object" && member !== null && !Array.isArray(member)
+      ? Object.fromEntries(
+          Object.entries(member)
+            .filter(([, one]) => one !== null && one !== undefined)
+            .sort(([a], [b]) => (a < b ? -1 : 1)),
+        )
+      : member,
+  );
+}

@@ -1,0 +1,205 @@
+// What a tenant's configuration consists of: for each kind of setting how it is listed, told apart, compared and written, by the handlers that answer for it alone. A kind that is added here is exported and imported.
+import { parseBody } from "../../../api/body-parsing.ts";
+import type { BodyOf, CoordinatorEndpoint } from "../../../api/endpoints.ts";
+import { parseQuery } from "../../../api/query-parsing.ts";
+import type { Outcome } from "../../../api/refusal.ts";
+import { PAGE_ROWS_MAX } from "../../../core/config/limits.ts";
+import { ROUTING_CATCH_ALL_PRIORITY } from "../../../core/config/notification-limits.ts";
+import { listLabels, setLabel } from "../labels/label-handlers.ts";
+import { changeRoutingRule, createRoutingRule, listRoutingRules } from "../notification/routing-handlers.ts";
+import { listServiceMap, setServiceMap } from "../pillars/service-map-handlers.ts";
+import type { ChangeRequest, QueryContext, QueryHandler, QueryRequest } from "../queries/query-context.ts";
+import { declareLimit, listLimits } from "../saturation/limit-handlers.ts";
+import { createInhibition, listInhibitions } from "../silences/inhibition-handlers.ts";
+import { listWatchdogSettings, setWatchdogSettings } from "../watchdog/watchdog-settings-handlers.ts";
+import { changeWebhook, createWebhook, listWebhooks } from "../webhooks/webhook-handlers.ts";
+
+/** One setting as it stands in a file. */
+export type ConfigurationEntry = Readonly<Record<string, unknown>>;
+
+/** One kind of setting. */
+export interface ConfigurationSection {
+  readonly name: string;
+  /** All that there are, as a file has them. */
+  list(context: QueryContext, request: ChangeRequest): Promise<ConfigurationEntry[]>;
+  /** What tells two of them apart. */
+  key(entry: ConfigurationEntry): string;
+  /** As it will be stored: defaults filled in. */
+  parse(entry: ConfigurationEntry): Outcome<ConfigurationEntry>;
+  /** Writes one, with a row of the audit log. */
+  write(context: QueryContext, request: ChangeRequest, entry: ConfigurationEntry, isThere: boolean): Promise<Outcome<unknown>>;
+  /** Why one that is not there cannot be made of what a file holds; undefined where it can. */
+  incomplete?(entry: ConfigurationEntry): string | undefined;
+}
+
+/** What stands in place of a secret. */
+const HIDDEN = "***";
+
+async function readAll<N extends CoordinatorEndpoint>(
+  [endpoint, handler, member]: readonly [endpoint: N, handler: QueryHandler<N>, member: string],
+  context: QueryContext,
+  request: ChangeRequest,
+): Promise<ConfigurationEntry[]> {
+  const rows: ConfigurationEntry[] = [];
+  for (let token = ""; ; ) {
+    const query = parseQuery(endpoint, { limit: String(PAGE_ROWS_MAX), ...(token !== "" && { page_token: token }) });
+    if (!query.ok) throw new Error(`${endpoint} does not take its own query: ${query.refusal.message}`);
+    const page = await handler(context, { ...whole(request), query: query.value } as unknown as QueryRequest<N>);
+    if (!page.ok) throw new Error(`${endpoint} does not list: ${page.refusal.message}`);
+    const value = page.value as Readonly<Record<string, unknown>>;
+    rows.push(...(value[member] as ConfigurationEntry[]));
+    token = String(value.page_token ?? "");
+    if (token === "") return rows;
+    await context.yieldTurn();
+  }
+}
+
+function whole({ principal, requestId, address }: ChangeRequest) {
+  return { principal, requestId, address, path: {}, query: {}, body: null, mediaType: null, shares: [] };
+}
+
+async function writeBody<N extends CoordinatorEndpoint>(
+  [endpoint, handler]: readonly [endpoint: N, handler: QueryHandler<N>],
+  context: QueryContext,
+  request: ChangeRequest,
+  { body, path = {} }: { readonly body: unknown; readonly path?: Readonly<Record<string, string>> },
+): Promise<Outcome<unknown>> {
+  const parsed = parseBody(endpoint, JSON.stringify(body));
+  if (!parsed.ok) return parsed;
+  return handler(context, { ...whole(request), path, body: parsed.value as BodyOf<N> } as unknown as QueryRequest<N>);
+}
+
+function parsedBy(endpoint: CoordinatorEndpoint) {
+  return (entry: ConfigurationEntry) => parseBody(endpoint, JSON.stringify(entry)) as Outcome<ConfigurationEntry>;
+}
+
+/** Members of a row, those that a write takes. */
+function only(row: ConfigurationEntry, names: readonly string[]): ConfigurationEntry {
+  return Object.fromEntries(names.filter((name) => row[name] !== undefined).map((name) => [name, row[name]]));
+}
+
+function without(row: ConfigurationEntry, names: readonly string[]): ConfigurationEntry {
+  return Object.fromEntries(Object.entries(row).filter(([name, value]) => !names.includes(name) && value !== null));
+}
+
+const keyOf =
+  (...names: readonly string[]) =>
+  (entry: ConfigurationEntry) =>
+    JSON.stringify(names.map((name) => entry[name] ?? null));
+
+const detectionSettings: ConfigurationSection = {
+  name: "detection_settings",
+  list: async (context, request) => {
+    const rows = await readAll(["watchdogSettings", listWatchdogSettings, "overrides"], context, request);
+    return rows.map(({ set, ...place }) => ({ ...without(place, ["updated_at"]), ...(set as ConfigurationEntry) }));
+  },
+  key: keyOf("service_id", "metric_name"),
+  parse: parsedBy("setWatchdogSettings"),
+  write: (context, request, body) => writeBody(["setWatchdogSettings", setWatchdogSettings], context, request, { body }),
+};
+
+const labels: ConfigurationSection = {
+  name: "labels",
+  list: async (context, request) => {
+    const rows = await readAll(["labels", listLabels, "labels"], context, request);
+    return rows.flatMap(({ service_id, key, source, value, overrides }) => {
+      const sources = [{ source, value }, ...(overrides as Array<{ source: unknown; value: unknown }>)];
+      const manual = sources.find((each) => each.source === "manual");
+      return manual === undefined ? [] : [{ service_id, key, value: manual.value }];
+    });
+  },
+  key: keyOf("service_id", "key"),
+  parse: parsedBy("setLabel"),
+  write: (context, request, body) => writeBody(["setLabel", setLabel], context, request, { body }),
+};
+
+const saturationLimits: ConfigurationSection = {
+  name: "saturation_limits",
+  list: async (context, request) => {
+    const rows = await readAll(["limits", listLimits, "limits"], context, request);
+    return rows.map((row) => without(row, ["updated_at"]));
+  },
+  key: keyOf("service_id", "metric"),
+  parse: parsedBy("declareLimit"),
+  write: (context, request, body) => writeBody(["declareLimit", declareLimit], context, request, { body }),
+};
+
+const serviceMap: ConfigurationSection = {
+  name: "service_map",
+  list: (context, request) => readAll(["serviceMap", listServiceMap, "entries"], context, request),
+  key: keyOf("service_id"),
+  parse: (entry) => {
+    const parsed = parseBody("setServiceMap", JSON.stringify({ entries: [entry] }));
+    return parsed.ok ? { ok: true, value: { tenant_id: "", product_id: "", custom_keys: {}, ...parsed.value.entries[0] } } : parsed;
+  },
+  write: (context, request, entry) => writeBody(["setServiceMap", setServiceMap], context, request, { body: { entries: [entry] } }),
+};
+
+/** Without an identity of its own: two that say the same are one. */
+const inhibitions: ConfigurationSection = {
+  name: "inhibitions",
+  list: async (context, request) => {
+    const rows = await readAll(["inhibitions", listInhibitions, "inhibitions"], context, request);
+    return rows.map((row) => only(row, ["source_matchers", "target_matchers", "equal", "comment"]));
+  },
+  key: keyOf("source_matchers", "target_matchers", "equal"),
+  parse: parsedBy("createInhibition"),
+  write: async (context, request, body, isThere) =>
+    isThere ? { ok: true, value: null } : writeBody(["createInhibition", createInhibition], context, request, { body }),
+};
+
+const RULE_MEMBERS = ["name", "priority", "label_matchers", "service_pattern", "severity", "source", "environment", "channels"];
+
+/** By its name: ids are of one server. The rule behind all others is always there, and may have no channels, which no write takes. */
+const routingRules: ConfigurationSection = {
+  name: "routing_rules",
+  list: async (context, request) => {
+    const rules = await rulesOf(context, request);
+    return rules.filter(({ channels }) => (channels as unknown[]).length > 0).map((row) => only(row, RULE_MEMBERS));
+  },
+  key: ruleKey,
+  parse: parsedBy("createRoutingRule"),
+  write: async (context, request, body) => {
+    const id = (await rulesOf(context, request)).find((rule) => ruleKey(rule) === ruleKey(body))?.id;
+    if (id === undefined) return writeBody(["createRoutingRule", createRoutingRule], context, request, { body });
+    return writeBody(["changeRoutingRule", changeRoutingRule], context, request, { body, path: { id: String(id) } });
+  },
+};
+
+function ruleKey({ name, priority }: ConfigurationEntry): string {
+  return priority === ROUTING_CATCH_ALL_PRIORITY ? "the rule behind all others" : `rule ${name}`;
+}
+
+function rulesOf(context: QueryContext, request: ChangeRequest): Promise<ConfigurationEntry[]> {
+  return readAll(["routingRules", listRoutingRules, "rules"], context, request);
+}
+
+/** Their secrets are `***`, which leaves those of a webhook that is there as they are. */
+const webhooks: ConfigurationSection = {
+  name: "webhooks",
+  list: async (context, request) => {
+    const rows = await readAll(["webhooks", listWebhooks, "webhooks"], context, request);
+    return rows.map((row) => only(row, ["name", "url", "method", "headers", "pattern", "transform", "retry", "secret", "enabled"]));
+  },
+  key: keyOf("name"),
+  parse: parsedBy("createWebhook"),
+  write: (context, request, body, isThere) =>
+    isThere
+      ? writeBody(["changeWebhook", changeWebhook], context, request, { body, path: { name: String(body.name) } })
+      : writeBody(["createWebhook", createWebhook], context, request, { body }),
+  incomplete: ({ url, secret, headers }) => {
+    const hidden = [url, secret, ...Object.values((headers ?? {}) as object)].some((value) => String(value).includes(HIDDEN));
+    return hidden ? `url, headers or secret are ${HIDDEN} in the file, and there is no such webhook yet: put them in` : undefined;
+  },
+};
+
+/** In the order in which they are imported. */
+export const CONFIGURATION_SECTIONS: readonly ConfigurationSection[] = [
+  detectionSettings,
+  labels,
+  saturationLimits,
+  serviceMap,
+  inhibitions,
+  routingRules,
+  webhooks,
+];

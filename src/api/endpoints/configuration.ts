@@ -1,0 +1,87 @@
+import { z } from "zod";
+import { CONFIGURATION_BODY_BYTES_MAX, CONFIGURATION_ENTRIES_MAX } from "../../core/config/declaration-limits.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { choiceParameter } from "../parameters.ts";
+import { COUNT } from "../shapes/scalars.ts";
+import { NO_QUERY } from "./query-shapes.ts";
+
+const ENTRIES = z.array(z.record(z.string(), z.unknown()));
+const GIVEN = ENTRIES.max(CONFIGURATION_ENTRIES_MAX).optional();
+const SECTION_COUNTS = z.strictObject({ created: COUNT, changed: COUNT, unchanged: COUNT, refused: COUNT });
+
+const DOCUMENT_EXAMPLE = {
+  format: 1,
+  tenant_id: "default",
+  detection_settings: [{ service_id: "checkout", z_threshold: 4 }],
+  labels: [{ service_id: "checkout", key: "team", value: "payments" }],
+  saturation_limits: [],
+  service_map: [],
+  inhibitions: [],
+  routing_rules: [],
+  webhooks: [],
+};
+
+/** The configuration of a tenant as one document. */
+export const CONFIGURATION_ENDPOINTS = [
+  {
+    name: "exportConfiguration",
+    method: "GET",
+    path: "/api/v1/config",
+    access: "admin",
+    handledBy: "coordinator",
+    query: NO_QUERY,
+    responses: {
+      200: z.strictObject({
+        format: z.literal(1),
+        tenant_id: z.string(),
+        detection_settings: ENTRIES.describe("as PUT /api/v1/settings/watchdog takes them"),
+        labels: ENTRIES.describe("those set by hand, as PUT /api/v1/service-labels takes them"),
+        saturation_limits: ENTRIES,
+        service_map: ENTRIES,
+        inhibitions: ENTRIES,
+        routing_rules: ENTRIES.describe("told apart by name"),
+        webhooks: ENTRIES.describe("secrets, headers and paths are ***"),
+      }),
+    },
+    examples: { response: DOCUMENT_EXAMPLE },
+    summary: "The settings, labels, rules and webhooks of the own tenant, without secrets",
+  },
+  {
+    name: "importConfiguration",
+    method: "POST",
+    path: "/api/v1/config",
+    access: "admin",
+    handledBy: "coordinator",
+    query: z.strictObject({ dry_run: choiceParameter("dry_run", ["true", "false"]).optional() }),
+    body: z.strictObject({
+      format: z.literal(1),
+      tenant_id: z.string().optional().describe("of the export; what is imported goes to the own tenant"),
+      detection_settings: GIVEN,
+      labels: GIVEN,
+      saturation_limits: GIVEN,
+      service_map: GIVEN,
+      inhibitions: GIVEN,
+      routing_rules: GIVEN,
+      webhooks: GIVEN,
+    }),
+    bodyBytesMax: CONFIGURATION_BODY_BYTES_MAX,
+    responses: {
+      200: z.strictObject({
+        dry_run: z.boolean(),
+        sections: z.record(z.string(), SECTION_COUNTS),
+        problems: z.array(z.strictObject({ section: z.string(), index: COUNT, message: z.string() })).describe("the first hundred"),
+        problems_total: COUNT,
+      }),
+    },
+    examples: {
+      body: DOCUMENT_EXAMPLE,
+      response: {
+        dry_run: false,
+        sections: { labels: { created: 1, changed: 0, unchanged: 0, refused: 0 } },
+        problems: [],
+        problems_total: 0,
+      },
+    },
+    summary: "Writes what differs of such a document, entry by entry, and deletes nothing; dry_run=true says what would change",
+  },
+] as const satisfies readonly Endpoint[];

@@ -1,0 +1,55 @@
+// `vedette config export` and `config import`: the configuration of a tenant as one document, and its way into a server.
+import { readFileSync, writeFileSync } from "node:fs";
+import type { CommandArguments } from "../command-arguments.ts";
+import { CommandError, EXIT, UsageError } from "../exit-code.ts";
+import { writeError, writeLine } from "../terminal.ts";
+import { ask, connectTo, type Environment } from "./server-connection.ts";
+import { plain, tableLines, writeJson } from "./table-text.ts";
+
+const PATH = "/api/v1/config";
+
+interface Imported {
+  readonly dry_run: boolean;
+  readonly sections: Readonly<Record<string, Readonly<Record<"created" | "changed" | "unchanged" | "refused", number>>>>;
+  readonly problems: ReadonlyArray<{ readonly section: string; readonly index: number; readonly message: string }>;
+  readonly problems_total: number;
+}
+
+/** Writes the document. Throws UnreachableError, CommandError. */
+export async function exportConfiguration(given: CommandArguments, environment: Environment): Promise<number> {
+  const document = await ask<unknown>(connectTo(given, environment), PATH);
+  const out = given.text("out");
+  if (out === undefined) writeJson(document);
+  else writeFileSync(out, `${JSON.stringify(document, null, 2)}\n`, { mode: 0o600 });
+  return EXIT.ok;
+}
+
+/** Writes what differs, and says so by section. Throws UsageError, UnreachableError, CommandError. */
+export async function importConfiguration(given: CommandArguments, environment: Environment): Promise<number> {
+  const [file] = given.operands;
+  if (file === undefined) throw new UsageError("name the file: vedette config import FILE [--dry-run]");
+  const document = readDocument(file);
+  const answer = await ask<Imported>(connectTo(given, environment), given.has("dry-run") ? `${PATH}?dry_run=true` : PATH, document);
+  if (given.has("json")) writeJson(answer);
+  else show(answer);
+  return answer.problems_total === 0 ? EXIT.ok : EXIT.problems;
+}
+
+function readDocument(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch (error) {
+    throw new CommandError(`${file} is no document of config export: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function show({ dry_run: isDry, sections, problems, problems_total: total }: Imported): void {
+  const rows = Object.entries(sections).map(([name, { created, changed, unchanged, refused }]) => [
+    name,
+    ...[created, changed, unchanged, refused].map(String),
+  ]);
+  for (const line of tableLines(["section", isDry ? "would be new" : "new", isDry ? "would change" : "changed", "same", "refused"], rows))
+    writeLine(line);
+  for (const { section, index, message } of problems) writeError(`${section}[${index}]: ${plain(message)}`);
+  if (total > problems.length) writeError(`... and ${total - problems.length} more`);
+}
