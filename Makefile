@@ -86,8 +86,9 @@ eval: $(SERVER) ## Measure detection on labelled public data; EVAL_DATA=folder (
 	@PYTHONDONTWRITEBYTECODE=1 python3 test/eval/evaluate.py $(EVAL_DATA) --halves 20
 	@exec node --import ./scripts/typescript-loader.mjs test/eval/shapes/shape-report.ts
 
-eval-quiet: $(SERVER) ## Count pages on services without an incident, and incidents that page; QUIET_SERVICES=n QUIET_SEED=n (10000 takes 20 minutes)
-	@exec node --import ./scripts/typescript-loader.mjs test/eval/quiet/quiet.ts --services $${QUIET_SERVICES:-500} --seed $${QUIET_SEED:-1}
+eval-quiet: $(SERVER) ## Count pages on services without an incident, and of pods renamed each hour; QUIET_SERVICES=n ROLLING_SERVICES=n QUIET_SEED=n (six minutes)
+	@node --import ./scripts/typescript-loader.mjs test/eval/quiet/quiet.ts --services $${QUIET_SERVICES:-500} --seed $${QUIET_SEED:-1}
+	@exec node --import ./scripts/typescript-loader.mjs test/eval/rolling/rolling-report.ts --services $${ROLLING_SERVICES:-200} --seed $${QUIET_SEED:-1}
 
 clean: ## Delete what the build wrote; packages and data stay
 	@rm -rf dist coverage .vitest

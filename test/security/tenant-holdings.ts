@@ -70,6 +70,7 @@ const OBJECTS: ReadonlyArray<readonly [endpoint: string, method: string, path: s
     const body = { service_id: WORD, metric_name: `${WORD} ${i}`, z_threshold: 7 };
     return ["setWatchdogSettings", "PUT", "/api/v1/settings/watchdog", body] as const;
   }),
+  ["setCalendar", "PUT", "/api/v1/settings/calendar", { days: [{ date: "2026-12-24", name: WORD, like: "weekend" }] }],
   [
     "setServiceMap",
     "PUT",

@@ -263,6 +263,8 @@ export const PROBES: Readonly<Record<string, Probe>> = {
     { query: { limit: "1", page_token: tokens.get("watchdogSettings") as string }, statuses: [400] },
   ],
   deleteWatchdogSettings: () => [{ query: { service_id: SERVICE, metric_name: METRIC }, statuses: [204, 404] }],
+  setCalendar: () => [{ body: { days: [{ date: "2026-12-24", name: "theirs", like: "unusual" }] }, statuses: [200] }],
+  calendar: () => [{ statuses: [200] }],
   backtest: () => [
     { body: { since: "2026-01-01T00:00:00Z", until: "2100-01-01T00:00:00Z", settings: { z_threshold: 5 } }, statuses: [200] },
   ],

@@ -456,6 +456,15 @@ const MAP_CALLS: typeof CALLS = {
     await call("deleteWatchdogSettings", 204, { query: { service_id: SERVICE } });
     await call("deleteWatchdogSettings", 404, { query: { service_id: SERVICE } });
   },
+  setCalendar: async ({ call }) => {
+    const day = { date: "2026-11-27", name: "sale", like: "unusual" };
+    await call("setCalendar", 200, { body: { days: [day, { date: "2026-12-25", name: "Christmas", like: "weekend", yearly: true }] } });
+    await call("setCalendar", 400, { body: { days: [{ ...day, date: "2026-02-30" }] } });
+    await call("setCalendar", 400, { body: { days: [day, day] } });
+  },
+  calendar: async ({ call }) => {
+    await call("calendar", 200);
+  },
   backtest: async ({ call }) => {
     const body = { service_id: SERVICE, since: "2026-01-01T00:00:00Z", until: "2100-01-01T00:00:00Z", settings: { z_threshold: 5 } };
     await call("backtest", 200, { body });

@@ -45,6 +45,7 @@ import { coverage } from "./status/coverage-handler.ts";
 import { acknowledgeDataFaults, listDataFaults } from "./status/data-fault-handlers.ts";
 import { status } from "./status/status-handler.ts";
 import { billingUsage } from "./usage/billing-handler.ts";
+import { readCalendar, setCalendar } from "./watchdog/calendar-handlers.ts";
 import { deleteWatchdogSettings, listWatchdogSettings, setWatchdogSettings } from "./watchdog/watchdog-settings-handlers.ts";
 import { listDeliveries, testWebhook } from "./webhooks/delivery-handlers.ts";
 import { changeWebhook, createWebhook, deleteWebhook, listWebhooks, oneWebhook, webhookKey } from "./webhooks/webhook-handlers.ts";
@@ -142,6 +143,8 @@ export const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } 
   watchdogSettings: listWatchdogSettings,
   setWatchdogSettings,
   deleteWatchdogSettings,
+  calendar: readCalendar,
+  setCalendar,
   backtest: runBacktest,
   audit: listAudit,
   setServiceMap,

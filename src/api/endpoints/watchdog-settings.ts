@@ -1,5 +1,8 @@
 import { z } from "zod";
+import { KNOWN_DAY_NAME_BYTES_MAX, KNOWN_DAYS_PER_TENANT_MAX } from "../../core/config/calendar-limits.ts";
 import { NAME_BYTES_MAX, WATCHDOG_NAMES_BYTES_MAX } from "../../core/config/limits.ts";
+import { DAY_KINDS } from "../../core/protocol/watchdog-settings.ts";
+import { isDate } from "../../domain/calendar/known-days.ts";
 import { isLabelText } from "../../domain/labels/service-label.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { textParameter } from "../parameters.ts";
@@ -45,6 +48,32 @@ const IN_FORCE = {
 };
 const EXAMPLE = { service_id: "checkout", metric_name: null, settings: IN_FORCE, set: { z_threshold: 4 }, updated_at: EXAMPLE_TIME };
 
+const DAY = z.strictObject({
+  date: z
+    .string()
+    .refine(isDate, "must be a day that there is, as YYYY-MM-DD")
+    .meta({ format: "date" })
+    .describe("by the clock of DETECTION_TIMEZONE"),
+  name: z
+    .string()
+    .refine(
+      (text) => isLabelText(text) && Buffer.byteLength(text) <= KNOWN_DAY_NAME_BYTES_MAX,
+      `must have 1 to ${KNOWN_DAY_NAME_BYTES_MAX} bytes and no control characters`,
+    )
+    .meta({ minLength: 1, maxLength: KNOWN_DAY_NAME_BYTES_MAX }),
+  like: z
+    .enum(DAY_KINDS)
+    .describe(
+      "weekend: usual is what a weekend has; unusual: nothing is learned, and departures are told of if they go on afterwards or are far out",
+    ),
+  yearly: z.boolean().describe("it comes back each year"),
+});
+const CALENDAR = z.strictObject({ days: z.array(DAY), updated_at: TIMESTAMP.nullable() });
+const CALENDAR_BODY = z
+  .strictObject({ days: z.array(DAY.extend({ yearly: DAY.shape.yearly.optional() })).max(KNOWN_DAYS_PER_TENANT_MAX) })
+  .refine(({ days }) => new Set(days.map(({ date, yearly }) => `${date} ${yearly === true}`)).size === days.length, "has a date twice");
+const KNOWN_DAY_EXAMPLE = { date: "2026-12-25", name: "Christmas", like: "weekend", yearly: true };
+
 /** Settings of detection and paging by tenant, service and metric; changes are in force without a restart. */
 export const WATCHDOG_SETTINGS_ENDPOINTS = [
   {
@@ -88,5 +117,28 @@ export const WATCHDOG_SETTINGS_ENDPOINTS = [
     responses: { 204: null },
     errors: ["not_found"],
     summary: "Takes away all that is set for a tenant itself, a service itself or a metric",
+  },
+  {
+    name: "calendar",
+    method: "GET",
+    path: "/api/v1/settings/calendar",
+    access: "viewer",
+    handledBy: "coordinator",
+    query: NO_QUERY,
+    responses: { 200: CALENDAR },
+    examples: { response: { days: [KNOWN_DAY_EXAMPLE], updated_at: EXAMPLE_TIME } },
+    summary: "Days of the tenant that baselines know to be other than usual: holidays, sales",
+  },
+  {
+    name: "setCalendar",
+    method: "PUT",
+    path: "/api/v1/settings/calendar",
+    access: "admin",
+    handledBy: "coordinator",
+    query: NO_QUERY,
+    body: CALENDAR_BODY,
+    responses: { 200: CALENDAR },
+    examples: { body: { days: [KNOWN_DAY_EXAMPLE] }, response: { days: [KNOWN_DAY_EXAMPLE], updated_at: EXAMPLE_TIME } },
+    summary: "Sets all known days of the tenant anew, in force for each sample from now on",
   },
 ] as const satisfies readonly Endpoint[];

@@ -7,7 +7,7 @@ import type { EvidenceAnswer, EvidenceQuery } from "./evidence.ts";
 import type { SaturationHistories, SaturationUpdate } from "./saturation.ts";
 import type { ServiceListAnswer, ServiceListQuery } from "./service-list.ts";
 import type { SharesAnswer, SharesQuery } from "./shares.ts";
-import type { ScopedOverrides, ThresholdProfile } from "./watchdog-settings.ts";
+import type { ScopedOverrides, TenantCalendar, ThresholdProfile } from "./watchdog-settings.ts";
 
 /** Position of one stream in the order of lists: (service, metric, environment, attributes as JSON). */
 export type SeriesKey = readonly [string, string, string, string];
@@ -193,6 +193,8 @@ export interface SettingsUpdate {
   readonly profiles: readonly ThresholdProfile[];
   /** Of those that are new. */
   readonly tables: readonly ProfileTables[];
+  /** Of tenants whose known days were set. */
+  readonly calendars: readonly TenantCalendar[];
 }
 
 /** What the Watchdog's detectors are told without being asked. */

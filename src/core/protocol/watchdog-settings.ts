@@ -36,3 +36,23 @@ export interface ThresholdProfile {
   readonly profile: number;
   readonly threshold: number;
 }
+
+/** weekend: what is usual is that of a weekend. unusual: nothing is learned of it, and what departs is told of if it goes on afterwards, or is far out. */
+export const DAY_KINDS = ["weekend", "unusual"] as const;
+export type DayKind = (typeof DAY_KINDS)[number];
+
+/** A day that is known to be other than usual. */
+export interface KnownDay {
+  /** YYYY-MM-DD, by the clock of DETECTION_TIMEZONE. */
+  readonly date: string;
+  readonly name: string;
+  readonly like: DayKind;
+  /** It comes back on this day of each year. */
+  readonly yearly: boolean;
+}
+
+/** Known days of one tenant. */
+export interface TenantCalendar {
+  readonly tenant: string;
+  readonly days: readonly KnownDay[];
+}

@@ -9,7 +9,7 @@ import {
 } from "../../core/layout/kernel-event.ts";
 import { FLAG_OPERATION, FLAG_PERCENT } from "../../core/layout/stream-record.ts";
 import type { WatchdogSettings } from "../../core/protocol/watchdog-settings.ts";
-import type { TailEvidence } from "../detection/departure/own-tail.ts";
+import type { LongBaselineSays } from "../detection/departure/own-tail.ts";
 import { zOfRatio } from "../detection/thresholds.ts";
 import { DETECTOR_Z_SCORE, passesGates, type Verdict, zScoreVerdict } from "../detection/verdict.ts";
 import type { ShardEvent } from "../kernel/shard-events.ts";
@@ -30,8 +30,8 @@ export interface EpisodeContext {
   /** Of a histogram's quantile (SR_WIDTH); 0 for other streams. Not given where buckets are not known any more. */
   readonly bucketWidth?: number;
   readonly baseline: () => BaselineWindow;
-  /** What the stream's long baseline says at once of the value, where people are to be told of it. */
-  readonly ownTail?: (side: 1 | -1) => TailEvidence | undefined;
+  /** What the stream's long baseline says of the value at once. */
+  readonly longBaseline?: (side: 1 | -1) => LongBaselineSays | undefined;
   /** 16 bytes of a text. */
   readonly hashText: (text: string) => Uint8Array;
 }
@@ -85,7 +85,7 @@ function verdictOf(event: ShardEvent, context: EpisodeContext): Verdict {
     operation: (context.streamFlags & FLAG_OPERATION) !== 0,
     percent: (context.streamFlags & FLAG_PERCENT) !== 0,
     bucketWidth: context.bucketWidth ?? 0,
-    ownTail: context.ownTail?.((flags & EVENT_FLAG_HIGH) === 0 ? -1 : 1),
+    longBaseline: context.longBaseline?.((flags & EVENT_FLAG_HIGH) === 0 ? -1 : 1),
     layers: LAYERS,
   });
 }

@@ -41,6 +41,7 @@ const WORDS = [
   "manual_override",
   "rca_cooldown",
   "own_tail",
+  "long_baseline",
 ] as const;
 const NUMBERS: ReadonlyMap<string, number> = new Map(WORDS.map((word, i) => [word, i + 1]));
 

@@ -5,6 +5,7 @@ import type { AnomalyOpinion } from "../alerting/feedback.ts";
 import type { InhibitionRules } from "../alerting/inhibition/inhibition-rule.ts";
 import type { ActiveInhibitions } from "../alerting/paging/paging-sources.ts";
 import type { Silence } from "../alerting/silence.ts";
+import type { KnownDays } from "../calendar/known-days.ts";
 import type { TrainingJob, TrainingResult } from "../detection/multivariate/service-training.ts";
 import type { OffsetMs } from "../detection/seasonal/time-zone-hours.ts";
 import type { SloRecord } from "../detection/service/slo-record.ts";
@@ -30,6 +31,8 @@ export interface BacktestFacts {
   opinions(tenant: string, serviceId: string): readonly AnomalyOpinion[];
   /** Times of the service's deployments, ascending. */
   deployments(tenant: string, serviceId: string): readonly number[];
+  /** Days of a tenant that are known to be other than usual. */
+  knownDaysOf(tenant: string): KnownDays | undefined;
   /** Unit that senders tell of a metric; null where they do not. */
   unitOf(tenant: string, metricName: string): string | null;
   limitFor(tenant: string, serviceId: string, metricName: string): DeclaredLimit | null;
@@ -50,6 +53,7 @@ export const NO_FACTS: BacktestFacts = {
   firstSeenMs: () => undefined,
   opinions: () => [],
   deployments: () => [],
+  knownDaysOf: () => undefined,
   unitOf: () => null,
   limitFor: () => null,
   sloRecords: [],

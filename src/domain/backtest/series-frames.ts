@@ -136,6 +136,7 @@ export class SeriesFrames {
       deployments,
       streamsAt,
       inherited: kept.inherited(series),
+      knownDays: facts.knownDaysOf(series.name.tenant),
       ...(scored !== undefined && { scored }),
       ...(fed !== undefined && { fed }),
     });
@@ -159,7 +160,8 @@ export class SeriesFrames {
     const place = Math.max(...group.members.map((member) => member.place)) + 0.5;
     const deployments = facts.deployments(first.series.name.tenant, first.series.name.serviceId);
     for (const { sides, kept, settings, streamsAt } of this.#runsOf(first.series, first.place)) {
-      const options = { ...settings, offsetMs, intervalMs, deployments, streamsAt };
+      const knownDays = facts.knownDaysOf(first.series.name.tenant);
+      const options = { ...settings, offsetMs, intervalMs, deployments, streamsAt, knownDays };
       for (const { frame, atMs } of aggregateFrames(kept.streamsOf(group), group.aggregation, options)) {
         this.#put(sides, { frame, atMs, stage: STAGE_PAIRS, place });
         if (slices.spend(PAIR_US)) await slices.turn();

@@ -1,6 +1,6 @@
 // The one verdict record of every detector, and the z-score detector's way to it. An alert's explanation, the ledger of why something did
 // not page, the backtest and the UI read this record; field names are those that leave the server as JSON.
-import type { TailEvidence } from "./departure/own-tail.ts";
+import { KNOWN_TAIL_VALUES, type LongBaselineSays } from "./departure/own-tail.ts";
 import { median } from "./robust.ts";
 import { logNormalTail, logStudentTail, reportedProbability, Z_MAX } from "./tail-probability.ts";
 import { levelsFor, operationBar, ratioForZ, zOfRatio } from "./thresholds.ts";
@@ -25,6 +25,7 @@ export const GATE_REASONS = {
   constant_departure: "constant_departure_not_confirmed",
   persistence: "not_persistent",
   own_tail: "ordinary",
+  long_baseline: "too_few_samples",
 } as const;
 
 export type GateName = keyof typeof GATE_REASONS;
@@ -95,8 +96,8 @@ export interface ZScoreInput {
   readonly percent: boolean;
   /** Of a histogram's quantile: the widest bucket that its values lay in of late; 0 for a series of any other kind. */
   readonly bucketWidth?: number;
-  /** What its long baseline says of the value, where that calls it a departure which people are to be told of at once. */
-  readonly ownTail?: TailEvidence | undefined;
+  /** What its long baseline says of the value. */
+  readonly longBaseline?: LongBaselineSays | undefined;
   readonly layers: readonly string[];
 }
 
@@ -196,7 +197,16 @@ function zScoreGates(input: ZScoreInput, z: number, center: number): Gate[] {
   if (input.reset) gates.push({ name: "counter_reset", passed: input.declared, value: magnitude, limit: open });
   if (input.constant) gates.push({ name: "constant_departure", passed: input.declared, value: magnitude, limit: open });
   gates.push({ name: "persistence", passed: input.declared, value: magnitude, limit: strong });
-  if (input.ownTail !== undefined) gates.push({ name: "own_tail", passed: true, value: input.ownTail.size, limit: input.ownTail.bar });
+  if (input.longBaseline !== undefined) gates.push(...longBaselineGates(input.count, input.longBaseline));
+  return gates;
+}
+
+/** These let through, and hold nothing back. */
+function longBaselineGates(count: number, { values, evidence }: LongBaselineSays): Gate[] {
+  const gates: Gate[] = [];
+  if (count < KNOWN_TAIL_VALUES && values >= KNOWN_TAIL_VALUES)
+    gates.push({ name: "long_baseline", passed: true, value: values, limit: KNOWN_TAIL_VALUES });
+  if (evidence !== undefined) gates.push({ name: "own_tail", passed: true, value: evidence.size, limit: evidence.bar });
   return gates;
 }
 

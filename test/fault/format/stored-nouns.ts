@@ -19,7 +19,7 @@ const STORES = [
     "changeAnomaly",
   ],
   ...["declareAnomaly", "alerts", "assignAlert", "acknowledgeAlert", "createKey", "createUser", "putUser", "createTenant", "setServiceMap"],
-  ...["setLabel", "importCatalog", "declareLimit", "setWatchdogSettings", "createSilence", "createInhibition"],
+  ...["setLabel", "importCatalog", "declareLimit", "setWatchdogSettings", "setCalendar", "createSilence", "createInhibition"],
 ];
 
 /** Lists of nouns: the endpoint, the member that holds its rows, and members of a row that stay as they are however long it lies. */

@@ -35,6 +35,8 @@ const WITHOUT_A_PAGE: ReadonlySet<string> = new Set([
   "POST /api/v1/alerts/webhook",
   "POST /api/v1/ml/analyze", // made by itself; its report has a page
   "GET /api/v1/rca/scorecard",
+  "GET /api/v1/settings/calendar", // a list of dates, set as a whole
+  "PUT /api/v1/settings/calendar",
 ]);
 
 /** Parts whose pages list what there is; the rest of them is done through the API so far. */

@@ -31,6 +31,7 @@ export async function backtestFacts(
     firstSeenMs: (_tenant, serviceId) => firstSeenMs.get(serviceId),
     opinions: (tenant, serviceId) => state.alerts.feedback.of(tenant, serviceId),
     deployments: (_tenant, serviceId) => deployments.get(serviceId) ?? [],
+    knownDaysOf: (tenant) => state.configured.watchdog.calendars.knownDaysOf(tenant),
     unitOf: (tenant, metricName) => state.metadata.ofSeries(tenant, metricName)?.unit ?? null,
     limitFor: (tenant, serviceId, metricName) => {
       const limit = limits.limitFor(tenant, serviceId, metricName);

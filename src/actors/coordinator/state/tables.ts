@@ -23,6 +23,7 @@
  *            silences        tenant, silence id                 ▶ Silence or maintenance window
  *            inhibitions     tenant, rule id                    ▶ inhibition rule
  *            watchdog_settings tenant, service, metric          ▶ overrides of the Watchdog's settings; empty service or metric: of all
+ *            calendars       tenant                             ▶ StoredCalendar: days that are known to be other than usual
  *            feedback        tenant, service                    ▶ what people said of a service's anomalies, and what follows
  *            routing_rules   tenant, rule id                    ▶ RoutingRule, or what was edited of the catch-all
  *            deliveries      tenant, alert id, destination hash ▶ DeliveryRow: what a channel has been told of an alert
@@ -83,6 +84,7 @@ export const CONTROL_TABLES = [
   "silences",
   "inhibitions",
   "watchdog_settings",
+  "calendars",
   "feedback",
   "routing_rules",
   "deliveries",

@@ -6,6 +6,7 @@ import type { SettingsUpdate } from "../../../core/protocol/engine-control.ts";
 import type {
   ScopedOverrides,
   SettingsScope,
+  TenantCalendar,
   ThresholdProfile,
   WatchdogOverrides,
   WatchdogSettings,
@@ -16,6 +17,7 @@ import { ThresholdProfiles } from "../../../domain/detection/threshold-profiles.
 import { fillThresholdTables, THRESHOLD_TABLE_VALUES } from "../../../domain/detection/thresholds.ts";
 import { scan } from "../state/scan.ts";
 import { flag, nullable, number, object, oneOf, optional, StoredForm, text } from "../state/stored-json.ts";
+import { CalendarBook, type StoredCalendar } from "./calendar-book.ts";
 
 /** What is set at a place, as it is stored. */
 export interface StoredSettings extends ScopedOverrides {
@@ -57,6 +59,7 @@ export interface WatchdogEnvironment {
 /** The settings in force on one server. */
 export class WatchdogBook {
   readonly table: SettingsTable;
+  readonly calendars = new CalendarBook();
   readonly #samplesMin: number;
   readonly #profiles: ThresholdProfiles;
   /** When each place was last changed, by its key in JSON. */
@@ -75,6 +78,7 @@ export class WatchdogBook {
       this.#updated.set(placeKey(stored), stored.updatedMs);
     }
     this.#profiles.use(this.#thresholds());
+    this.calendars.load(store);
   }
 
   /** The settings in force for a metric of a service. */
@@ -104,17 +108,23 @@ export class WatchdogBook {
     if (settings === undefined) this.#updated.delete(placeKey(place));
     else this.#updated.set(placeKey(place), settings.updatedMs);
     const added = this.#profiles.use(this.#thresholds());
-    return this.#update([{ tenant, serviceId, metricName, overrides: settings?.overrides ?? {} }], added);
+    return this.#update([{ tenant, serviceId, metricName, overrides: settings?.overrides ?? {} }], added, []);
+  }
+
+  /** Takes a stored calendar over; what the engines are to be told of it. */
+  putCalendar(stored: StoredCalendar): SettingsUpdate {
+    this.calendars.put(stored);
+    return this.#update([], [], [stored]);
   }
 
   /** Everything, for an engine that knows nothing yet. */
   update(): SettingsUpdate {
-    return this.#update([...this.table.all()], this.#profiles.all);
+    return this.#update([...this.table.all()], this.#profiles.all, this.calendars.all);
   }
 
-  #update(places: readonly ScopedOverrides[], added: readonly ThresholdProfile[]): SettingsUpdate {
+  #update(places: readonly ScopedOverrides[], added: readonly ThresholdProfile[], calendars: readonly TenantCalendar[]): SettingsUpdate {
     const tables = added.map((each) => ({ ...each, tables: this.#tables(each.threshold) }));
-    return { type: "watchdog-settings", places, profiles: this.#profiles.all, tables };
+    return { type: "watchdog-settings", places, profiles: this.#profiles.all, tables, calendars };
   }
 
   /** About 20 ms: here and once, so that no engine's verdicts wait for it. */

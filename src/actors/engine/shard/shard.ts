@@ -26,7 +26,7 @@ import type { BlockEncoder } from "../../../domain/codec/chunk-block.ts";
 import type { ChunkBlockBuilder } from "../../../domain/codec/chunk-block-builder.ts";
 import { CHUNK_BYTES_MAX, encodeSampleChunk } from "../../../domain/codec/sample-chunk.ts";
 import { messagesOf } from "../../../domain/codec/shard-message.ts";
-import type { TailEvidence } from "../../../domain/detection/departure/own-tail.ts";
+import type { LongBaselineSays } from "../../../domain/detection/departure/own-tail.ts";
 import { endEpisodes } from "../../../domain/detection/ended-episodes.ts";
 import type { ShardEvent } from "../../../domain/kernel/shard-events.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
@@ -74,7 +74,7 @@ export interface RowBatch {
 }
 
 /** By slot and side. */
-type EpisodeTail = (slot: number, side: 1 | -1) => TailEvidence | undefined;
+type EpisodeTail = (slot: number, side: 1 | -1) => LongBaselineSays | undefined;
 
 /** One engine's shard. */
 export class Shard {
@@ -356,7 +356,7 @@ export class Shard {
       minSamples: this.#options.minSamples,
       bucketWidth: kernel.records.width(slot),
       baseline: () => kernel.baseline(slot, event.timeMs),
-      ownTail: (side) => this.#tellsNow(slot, side),
+      longBaseline: (side) => this.#tellsNow(slot, side),
       hashText: (text) => this.#hashBytes(text),
     });
     if (frame !== undefined) outbox.send(episodeKind(frame), encodeEpisode(isEnd ? { ...frame, transition: "end" } : frame));

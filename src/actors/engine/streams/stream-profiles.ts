@@ -4,6 +4,7 @@ import { PROFILE_SLOTS_PER_STEP } from "../../../core/config/limits.ts";
 import { PROFILE_EXCLUDED } from "../../../core/layout/stream-record.ts";
 import type { SettingsUpdate } from "../../../core/protocol/engine-control.ts";
 import type { ScopedOverrides, WatchdogSettings } from "../../../core/protocol/watchdog-settings.ts";
+import { KnownDays } from "../../../domain/calendar/known-days.ts";
 import { SettingsTable } from "../../../domain/detection/settings-table.ts";
 import { ThresholdProfiles } from "../../../domain/detection/threshold-profiles.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
@@ -36,6 +37,7 @@ export class StreamProfiles {
   readonly #profiles: ThresholdProfiles;
   /** Numbers of the tenants for whom something is set. */
   readonly #tenants = new Set<number>();
+  readonly #calendars = new Map<string, KnownDays>();
   /** Changes that came while the one before was on its walk: tables that it may still lead to are not overwritten. */
   readonly #waiting: SettingsUpdate[] = [];
   #walk = NO_WALK;
@@ -59,6 +61,11 @@ export class StreamProfiles {
     return this.#table.hasMetrics(tenant, serviceId);
   }
 
+  /** The days that a tenant has told; undefined for none. */
+  knownDaysOf(tenant: string): KnownDays | undefined {
+    return this.#calendars.get(tenant);
+  }
+
   /** Threshold that a stream is judged by. */
   thresholdOf(slot: number): number {
     const profile = this.#dependencies.kernel.records.profile(slot);
@@ -75,6 +82,10 @@ export class StreamProfiles {
 
   /** Takes a change; the streams that it is for follow with `step`. */
   take(reported: SettingsUpdate): void {
+    for (const { tenant, days } of reported.calendars) {
+      if (days.length === 0) this.#calendars.delete(tenant);
+      else this.#calendars.set(tenant, new KnownDays(days));
+    }
     if (this.#isWalking) this.#waiting.push(reported);
     else this.#begin(reported);
   }

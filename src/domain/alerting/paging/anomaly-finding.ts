@@ -2,7 +2,7 @@
 
 import type { Anomaly } from "../../anomaly/anomaly.ts";
 import type { Tier } from "../../detection/anomaly-score.ts";
-import { OWN_TAIL_GATE } from "../../detection/departure/own-tail.ts";
+import { LONG_BASELINE_GATE, OWN_TAIL_GATE } from "../../detection/departure/own-tail.ts";
 import type { Finding } from "./finding.ts";
 
 /** What the last decision on it has left. */
@@ -22,6 +22,7 @@ export function findingOf(anomaly: Anomaly, kind: Finding["kind"], before: Decid
   const gates = Array.isArray(verdict?.gates)
     ? (verdict.gates as ReadonlyArray<{ readonly name?: unknown; readonly passed?: unknown }>)
     : [];
+  const isNamed = (gate: string) => gates.some(({ name, passed }) => name === gate && passed === true);
   const services = detector === "cascade" && Array.isArray(attributes.members) ? attributes.members.map(String) : [];
   return {
     kind,
@@ -33,7 +34,8 @@ export function findingOf(anomaly: Anomaly, kind: Finding["kind"], before: Decid
     anomalyId: anomaly.id,
     detector,
     operation: gates.some(({ name }) => name === "operation_bar"),
-    isRare: gates.some(({ name, passed }) => name === OWN_TAIL_GATE && passed === true),
+    isRare: isNamed(OWN_TAIL_GATE),
+    hasLongBaseline: isNamed(LONG_BASELINE_GATE),
     z,
     threshold: typeof verdict?.threshold === "number" ? verdict.threshold : 0,
     baselineValues: typeof verdict?.baseline?.n === "number" ? verdict.baseline.n : 0,

@@ -1,13 +1,13 @@
 // People are told of what a statistic has found only once it is confirmed: by a departure that holds, by an independent detector, or, of a series without a history, by being extreme. The
 // anomaly and its alert do not wait.
+import { KNOWN_TAIL_VALUES } from "../../detection/departure/own-tail.ts";
 import { type GateResult, holds } from "../../detection/gates/gate-result.ts";
 import type { DetectorFamily, EnsembleSignal } from "../ensemble.ts";
 import type { ServiceConfirmations } from "./service-confirmations.ts";
 
 export const CONFIRMATION_GATE = "confirmation";
 
-/** A series of fewer values than its detector's window has no history of its own to ask: there, a finding so far out in equivalent z, in thresholds, waits for nothing. */
-const YOUNG_VALUES = 120;
+/** A series without a tail of its own: there, a finding so far out in equivalent z, in thresholds, waits for nothing. */
 const EXTREME_THRESHOLDS = 20 / 3;
 /** The same over so few values that Student's tail lets no z rise higher. */
 const FEW_VALUES = 60;
@@ -29,11 +29,12 @@ export interface Unconfirmed {
   /** z that its detector declared it above, and the values that it compared with. */
   readonly threshold: number;
   readonly baselineValues: number;
+  readonly hasLongBaseline?: boolean;
 }
 
 /** Whether a finding on a series that is too young to have a tail of its own is so far out that no noise gives it. */
-export function isExtremeOfYoung({ detector, z, threshold, baselineValues }: Unconfirmed): boolean {
-  if (detector !== "z_score" || threshold <= 0 || baselineValues >= YOUNG_VALUES) return false;
+export function isExtremeOfYoung({ detector, z, threshold, baselineValues, hasLongBaseline }: Unconfirmed): boolean {
+  if (detector !== "z_score" || threshold <= 0 || baselineValues >= KNOWN_TAIL_VALUES || hasLongBaseline === true) return false;
   return Math.abs(z) >= threshold * (baselineValues < FEW_VALUES ? FEW_EXTREME_THRESHOLDS : EXTREME_THRESHOLDS);
 }
 

@@ -18,6 +18,8 @@ export interface Finding {
   readonly operation: boolean;
   /** Its detector calls it rare for the series or service, by its own tail: people are told of it. */
   readonly isRare?: boolean;
+  /** Though layer 1 knows few of its values, its long baseline knows many. */
+  readonly hasLongBaseline?: boolean;
   /** Signed equivalent z of the peak. */
   readonly z: number;
   /** z that its detector declared it above. */

@@ -1,6 +1,7 @@
 // What several streams of a pair come to together under the long baselines, as the Watchdog's cycles see it (actors/engine/watchdog/pairs/aggregate-pass.ts does so live).
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
 import type { ConfirmedPair } from "../../../core/protocol/engine-control.ts";
+import type { KnownDays } from "../../calendar/known-days.ts";
 import { aggregateLabel, aggregateName, PairAggregate } from "../../detection/pair/pair-aggregate.ts";
 import type { OffsetMs } from "../../detection/seasonal/time-zone-hours.ts";
 import type { WatchdogSettings } from "../../detection/watchdog-settings.ts";
@@ -27,13 +28,14 @@ export interface AggregateTrackOptions extends Pick<WatchdogSettings, "direction
   readonly intervalMs: number;
   readonly deployments: readonly number[];
   readonly streamsAt: (nowMs: number) => number;
+  readonly knownDays: KnownDays | undefined;
 }
 
 /** What is found in each cycle, in order; streams by the order of their first values. */
 export function* aggregateFrames(
   streams: readonly AggregatedStream[],
   aggregation: number,
-  { direction, zThreshold, offsetMs, intervalMs, deployments, streamsAt }: AggregateTrackOptions,
+  { direction, zThreshold, offsetMs, intervalMs, deployments, streamsAt, knownDays }: AggregateTrackOptions,
 ): Generator<{ readonly frame: EpisodeFrame | ConfirmedPair; readonly atMs: number }> {
   const [first, second] = streams;
   if (first === undefined || second === undefined || second.means.length === 0) return;
@@ -59,7 +61,7 @@ export function* aggregateFrames(
     newestMs = value.timeMs;
     count = value.streams;
     const deployedMs = Math.max(aggregate.changedMs, deployments.findLast((atMs) => atMs <= nowMs) ?? 0);
-    findings.observe(value.timeMs, value.value, { deployedMs, streams: streamsAt(nowMs), zThreshold });
+    findings.observe(value.timeMs, value.value, { deployedMs, streams: streamsAt(nowMs), zThreshold, knownDays });
     for (const frame of findings.reported(nowMs)) yield { frame, atMs: nowMs };
   }
 }

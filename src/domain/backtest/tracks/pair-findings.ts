@@ -49,7 +49,7 @@ export class PairFindings {
   }
 
   /** The detector's state, and what it says of it. */
-  get detector(): Pick<PairDetector, "state" | "isAtRest" | "baseline"> {
+  get detector(): Pick<PairDetector, "state" | "isAtRest" | "baseline" | "count"> {
     return this.#detector;
   }
 

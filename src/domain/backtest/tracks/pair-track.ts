@@ -2,8 +2,9 @@
 // together by the minute, are observed (actors/engine/watchdog/pairs does so live).
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
 import type { ConfirmedPair } from "../../../core/protocol/engine-control.ts";
-import type { TailEvidence } from "../../detection/departure/own-tail.ts";
-import { warmingCaution } from "../../detection/pair/instance-family.ts";
+import type { KnownDays } from "../../calendar/known-days.ts";
+import type { LongBaselineSays } from "../../detection/departure/own-tail.ts";
+import { warmUntil } from "../../detection/pair/instance-family.ts";
 import type { PairSurroundings, PairVerdict } from "../../detection/pair/pair-detector.ts";
 import { groupObservations } from "../../detection/rolling/observation-groups.ts";
 import type { OffsetMs } from "../../detection/seasonal/time-zone-hours.ts";
@@ -18,6 +19,7 @@ export interface PairTrackOptions extends Pick<WatchdogSettings, "direction" | "
   readonly offsetMs: OffsetMs;
   /** Of its service, ascending. */
   readonly deployments: readonly number[];
+  readonly knownDays?: KnownDays | undefined;
   /** Streams of its service that are alive at a time; 1 where they are not known. */
   readonly streamsAt?: (nowMs: number) => number;
   readonly scored?: Scored;
@@ -75,7 +77,7 @@ export class PairTrack {
     const { times } = this.#series;
     const { scored } = this.#options;
     while (this.#end < times.length && (times[this.#end] as number) + this.#delayMs <= cycleMs) this.#end++;
-    const around = this.#aroundAt(cycleMs, this.#lastMs);
+    const around = this.#aroundAt(cycleMs);
     const count = this.#group(this.#end);
     if (count > 0) this.#lastMs = this.#times[count - 1] as number;
     while (this.#from < this.#end && (times[this.#from] as number) <= this.#lastMs) this.#from++;
@@ -90,12 +92,13 @@ export class PairTrack {
   }
 
   /** What people are to be told at once, when the value at a place has come, on a side; cycles before it have been visited. */
-  tellsNow(place: number, side: 1 | -1): TailEvidence | undefined {
+  tellsNow(place: number, side: 1 | -1): LongBaselineSays | undefined {
     if (this.#delayMs > 0) return undefined;
+    const known = this.findings.detector.count;
     const count = this.#group(place + 1);
-    if (count === 0) return undefined;
-    const around = this.#aroundAt(this.#series.times[place] as number, this.#times[0] as number);
-    return this.findings.foresee({ times: this.#times, values: this.#values, count }, around, side);
+    if (count === 0) return { values: known, evidence: undefined };
+    const around = this.#aroundAt(this.#series.times[place] as number);
+    return { values: known, evidence: this.findings.foresee({ times: this.#times, values: this.#values, count }, around, side) };
   }
 
   /** What it has to leave to another instance. */
@@ -104,12 +107,12 @@ export class PairTrack {
     return { lastMs: this.#lastMs, isAtRest, baseline, copy: () => state.slice(0) };
   }
 
-  #aroundAt(nowMs: number, valueMs: number): PairSurroundings {
-    const { deployments, streamsAt, zThreshold, inherited } = this.#options;
+  #aroundAt(nowMs: number): PairSurroundings {
+    const { deployments, streamsAt, zThreshold, inherited, knownDays } = this.#options;
     while (this.#deployed < deployments.length && (deployments[this.#deployed] as number) <= nowMs) this.#deployed++;
     const deployedMs = this.#deployed === 0 ? 0 : (deployments[this.#deployed - 1] as number);
-    const caution = inherited === undefined ? 1 : warmingCaution(this.#series.times[0] as number, valueMs);
-    return { deployedMs, streams: streamsAt?.(nowMs) ?? 1, zThreshold, caution };
+    const warmUntilMs = inherited === undefined ? 0 : warmUntil(this.#series.times[0] as number);
+    return { deployedMs, streams: streamsAt?.(nowMs) ?? 1, zThreshold, warmUntilMs, knownDays };
   }
 
   /** Puts what has not been observed before a place together in order; how many observations that are. */

@@ -5,7 +5,6 @@ import { FLAG_OPERATION, FLAG_PERCENT, WINDOW_MAX } from "../../../core/layout/s
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
 import { decodeEpisode, encodeEpisode } from "../../anomaly/episode-codec.ts";
 import { type EpisodeContext, episodeFrame } from "../../anomaly/episode-frame.ts";
-import type { TailEvidence } from "../../detection/departure/own-tail.ts";
 import type { OracleEvent } from "../../detection/episode-oracle.ts";
 import { StreamOracle } from "../../detection/stream-oracle.ts";
 import type { WatchdogSettings } from "../../detection/watchdog-settings.ts";
@@ -40,14 +39,14 @@ export class WindowTrack {
     this.#hash = Buffer.from(hash128(JSON.stringify([tenant, environment, serviceId, metricName, attributes])), "hex");
   }
 
-  /** Takes the value at a place; places come in order. `tellsNow` is what the long baseline says of it at once. */
-  observe(place: number, tellsNow?: (side: 1 | -1) => TailEvidence | undefined): EpisodeFrame[] {
+  /** Takes the value at a place; places come in order. `longBaseline` tells what that says of it at once. */
+  observe(place: number, longBaseline?: EpisodeContext["longBaseline"]): EpisodeFrame[] {
     const { times, values } = this.#series;
     const events = this.#oracle.apply(times[place] as number, values[place] as number);
-    return events.filter(({ kind }) => REPORTED.has(kind)).flatMap((event) => this.#frame(event, place, tellsNow) ?? []);
+    return events.filter(({ kind }) => REPORTED.has(kind)).flatMap((event) => this.#frame(event, place, longBaseline) ?? []);
   }
 
-  #frame(event: OracleEvent, place: number, ownTail: EpisodeContext["ownTail"]): EpisodeFrame | undefined {
+  #frame(event: OracleEvent, place: number, longBaseline: EpisodeContext["longBaseline"]): EpisodeFrame | undefined {
     const { window, samplesMin, threshold, direction } = this.#options;
     const { name, flags, times, values } = this.#series;
     const first = Math.max(0, place - Math.min(window, WINDOW_MAX));
@@ -61,7 +60,7 @@ export class WindowTrack {
       minSamples: samplesMin,
       baseline: () => ({ values: values.slice(first, place), ageSeconds }),
       hashText: (text) => Buffer.from(hash128(text), "hex"),
-      ...(ownTail !== undefined && { ownTail }),
+      ...(longBaseline !== undefined && { longBaseline }),
     });
     return packed && decodeEpisode(encodeEpisode(packed));
   }

@@ -37,6 +37,8 @@ const STILL_WEIGHT = 0.002;
 const STEP_SD_SHARE = 0.3;
 const STEP_WEIGHT = 0.05;
 const STEP_CLIP = 3;
+/** What departs while a new instance warms up, or on an unusual day, is told of at once from so many times the bar on. */
+const LENIENT_BAR = 3;
 /** Counts of what hardly ever happens: one of it is no departure, and where values are looked at together it is so many standard deviations that five equal ones hold. */
 const NOTHING = 0.5;
 const DEPARTING_COUNT = 1.5;
@@ -88,6 +90,8 @@ export interface ValueMoment {
   readonly newestMean: number;
   /** Factor of the bar: more than 1 while a deployment settles. */
   readonly caution: number;
+  /** What departs before this, but far, is told of if it goes on then; 0 for at once. */
+  readonly lenientUntilMs: number;
   /** Streams of its service: one of many departs by chance so many times as often. */
   readonly streams: number;
 }
@@ -226,9 +230,10 @@ export class DepartureDetector {
 
   #begin(timeMs: number, value: number, moment: ValueMoment): void {
     const words = this.#words;
-    const { intervalMs } = moment;
+    const { intervalMs, lenientUntilMs } = moment;
     const of = this.#departure(timeMs, value, intervalMs);
-    const known = this.#known.find(of);
+    const isLenient = timeMs < lenientUntilMs && this.evidence < LENIENT_BAR;
+    const known = this.#known.find(of) ?? (isLenient ? { reason: "expected" as const, lastsMs: lenientUntilMs - timeMs } : null);
     this.known = known?.reason ?? null;
     words[KNOWN_UNTIL] = timeMs + (known?.lastsMs ?? 0);
     this.opened = this.known === null;

@@ -48,7 +48,7 @@ const LONGER = 1.5;
 const LONGER_INTERVALS = 3;
 
 /** Why a departure is no news. */
-export type KnownReason = "recurring" | "short_lived" | "known_step" | "known_level";
+export type KnownReason = "recurring" | "short_lived" | "known_step" | "known_level" | "expected";
 
 /** A departure that is no news, and how long it may last before it is. */
 export interface Known {

@@ -4,6 +4,17 @@
 /** So far out that the series passes it by chance as seldom as people may be told for nothing. */
 export const OWN_TAIL_GATE = "own_tail";
 
+/** A series of fewer values has no tail of its own to ask. */
+export const KNOWN_TAIL_VALUES = 120;
+/** Passes where layer 1 knows fewer values than that of a stream, and its long baseline, which it has inherited, as many: its own tail is asked then. */
+export const LONG_BASELINE_GATE = "long_baseline";
+
+/** What the long baseline of a stream says of a value that layer 1 has declared: how many values it knows, and what people are to be told of at once. */
+export interface LongBaselineSays {
+  readonly values: number;
+  readonly evidence: TailEvidence | undefined;
+}
+
 /** How far a series has strayed, and the bar that its own tail sets, both in one unit: standard deviations, or units of the bar. */
 export interface TailEvidence {
   readonly size: number;

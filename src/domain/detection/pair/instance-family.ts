@@ -13,9 +13,6 @@ const ALIKE_SDS = 3;
 const INHERITED_VALUES = 60;
 /** How long a new instance warms up: caches are cold, code is not compiled yet. */
 const WARMING_MS = 10 * 60_000;
-/** Factor of the bars until then, as after a deployment. */
-const WARMING_BAR = 3;
-
 /** The text that instances of one pair share; null for a stream that names no instance. */
 export function familyText(name: StreamName): string | null {
   if (instanceOf(name.attributes) === null) return null;
@@ -25,9 +22,9 @@ export function familyText(name: StreamName): string | null {
   return identityText({ ...name, attributes });
 }
 
-/** Factor of the bars for a value of a stream that has inherited its baseline. */
-export function warmingCaution(firstMs: number, timeMs: number): number {
-  return timeMs - firstMs < WARMING_MS ? WARMING_BAR : 1;
+/** Until when an instance that began then warms up. */
+export function warmUntil(firstMs: number): number {
+  return firstMs + WARMING_MS;
 }
 
 /** A baseline that a new instance may inherit. */

@@ -57,6 +57,8 @@ export class PairConfirmation {
   /** Evidence in units of its bar: from 1 on the pair confirms by itself, or together with another metric of its service. */
   alone = 0;
   shared = 0;
+  /** The same of values that are all nothing, where the series has been far from it: no number of streams makes that chance. */
+  nothing = 0;
   /** Side of the level that the values lie on; 0 where they scatter. */
   side: -1 | 0 | 1 = 0;
 
@@ -71,6 +73,7 @@ export class PairConfirmation {
     if (count === 1) this.#words[LEVEL] = newest;
     this.alone = 0;
     this.shared = 0;
+    this.nothing = 0;
     this.side = 0;
     if (count > CONFIRMING_VALUES) this.#judge(historySd, count > MATURE_VALUES ? 1 : YOUNG_BAR, Math.max(SD_MIN, sdMin));
     this.#learn(count, newest);
@@ -103,6 +106,7 @@ export class PairConfirmation {
     const shared = Math.abs(sum) / WIDTH / MEAN_SHARED;
     const burst = step > 0 ? this.#meanStep(Math.max(step, sdMin) / sd) : 0;
     if (burst / BURST_SHARED > shared && burst / BURST_ALONE > alone) this.side = 0;
+    if (isStill && this.#values.newest === 0) this.nothing = this.#least(WIDTH) / STILL_ALONE / bar;
     this.alone = Math.max(alone, burst / BURST_ALONE) / bar;
     this.shared = Math.max(shared, burst / BURST_SHARED) / bar;
   }

@@ -1,6 +1,7 @@
 // The slow detector of one pair of service and metric: long baselines beside the two hours of the streaming window. Each observation costs O(1).
 // Two families of evidence: the mean of the last hour against its own long history and against the hour of the day (shifts, ramps), and the
 // value, its short mean and its step against medians (spikes, in a past that holds anomalies itself).
+import { endOfDay, type KnownDays } from "../../calendar/known-days.ts";
 import { anomalyScore } from "../anomaly-score.ts";
 import { DEPARTURE_DETECTOR_WORDS, DepartureDetector } from "../departure/departure-detector.ts";
 import type { KnownReason } from "../departure/known-departures.ts";
@@ -170,8 +171,10 @@ export interface PairSurroundings {
   readonly streams: number;
   /** As of layer 1; at the default of 3 the bars of what is told are as they are measured, else higher or lower by as many times. */
   readonly zThreshold: number;
-  /** Factor of the bars for other reasons, as while a new instance warms up; 1 where it is not given. */
-  readonly caution?: number;
+  /** Until when a new instance warms up: what departs before, but far, is told of if it goes on then. */
+  readonly warmUntilMs?: number;
+  /** Of its tenant. */
+  readonly knownDays?: KnownDays | undefined;
 }
 
 const Z_THRESHOLD_DEFAULT = 3;
@@ -205,6 +208,8 @@ export class PairDetector {
   readonly #lastingPeak: Float64Array;
   readonly #offsetMs: OffsetMs;
   readonly #verdict = new PairVerdict();
+  /** What departs before this, but far, is told of if it goes on then: a new instance warms up, or the day is known to be unusual. */
+  #lenientUntilMs = 0;
 
   /** `state` of PAIR_STATE_BYTES bytes is used in place. Hours of the day are UTC's plus `offsetMs`. */
   constructor(state: ArrayBuffer = new ArrayBuffer(PAIR_STATE_BYTES), offsetMs: OffsetMs = UTC_OFFSET) {
@@ -265,29 +270,34 @@ export class PairDetector {
 
   /** Judges a finite value (within +-VALUE_MAX) by what came before it, and takes it in. Times must not go back. */
   observe(timeMs: number, observed: number, around: PairSurroundings = SURROUNDED_BY_NOTHING): PairVerdict {
-    const { deployedMs, streams, zThreshold, caution: asked = 1 } = around;
+    const { deployedMs, streams, zThreshold, knownDays } = around;
     const value = Math.min(VALUE_MAX, Math.max(-VALUE_MAX, observed));
     this.#interval.add(timeMs);
     const verdict = this.#verdict;
     const isLearning = this.#valueMoments.count < LEARNING_VALUES;
     const wasFiring = this.isFiring;
     const localMs = timeMs + this.#offsetMs(timeMs);
-    verdict.expected = this.#profile.expected(localMs, this.#valueMoments.count === 0 ? value : this.#valueMoments.mean);
+    const day = knownDays?.kindAt(localMs) ?? null;
+    const isHoliday = day === "weekend";
+    this.#lenientUntilMs = Math.max(around.warmUntilMs ?? 0, day === "unusual" ? endOfDay(localMs) - localMs + timeMs : 0);
+    const isLenient = timeMs < this.#lenientUntilMs;
+    verdict.expected = this.#profile.expected(localMs, this.#valueMoments.count === 0 ? value : this.#valueMoments.mean, isHoliday);
     verdict.spike = this.#observeSpike(value);
-    const hour = this.#profile.between(localMs, this.#interval.ms);
+    const hour = this.#profile.between(localMs, this.#interval.ms, isHoliday);
     const isSettling = this.#settles(timeMs, deployedMs, hour);
-    const caution = Math.max(asked, isSettling ? DEPLOYMENT_BAR : 1);
+    const caution = isSettling || isLenient ? DEPLOYMENT_BAR : 1;
     this.departure.observe(timeMs, value, {
       intervalMs: this.#interval.ms,
       hour,
       newestMean: this.#values.mean(RECENT_VALUES),
-      caution: (caution * zThreshold) / Z_THRESHOLD_DEFAULT,
+      caution: ((isSettling ? DEPLOYMENT_BAR : 1) * zThreshold) / Z_THRESHOLD_DEFAULT,
+      lenientUntilMs: this.#lenientUntilMs,
       streams,
     });
     this.#lasting.observe(this.#valueMoments.count === 0 ? 0 : this.#valueMoments.sd, this.departure.leastSd);
     this.#observeLevel(value, value - verdict.expected);
     const isIncident = this.#gate.isFiring && timeMs - this.#gate.openedMs < INCIDENT_MS;
-    if (!isIncident && !this.departure.isOpen) this.#profile.add(localMs, value, this.#interval.ms);
+    if (!isIncident && !this.departure.isOpen && day !== "unusual") this.#profile.add(localMs, value, this.#interval.ms, isHoliday);
     verdict.sign = Math.sign(value - verdict.expected);
     const bars = barsOf(this.#interval.ms);
     verdict.levelBar = bars.level * caution;
@@ -328,11 +338,12 @@ export class PairDetector {
   }
 
   /** What lasts is told of beside what departs at once: the values in a row say together what none of them does. */
-  #observeLasting(timeMs: number, value: number, { streams, zThreshold, caution = 1 }: PairSurroundings): void {
+  #observeLasting(timeMs: number, value: number, { streams, zThreshold }: PairSurroundings): void {
     const verdict = this.#verdict;
     const { ms } = this.#interval;
+    const caution = timeMs < this.#lenientUntilMs ? DEPLOYMENT_BAR : 1;
     const factor = (Math.max(1, streams / LASTING_STREAMS) * caution * zThreshold) / Z_THRESHOLD_DEFAULT;
-    const [alone, shared] = [this.#lasting.alone / factor, this.#lasting.shared / factor];
+    const [alone, shared] = [Math.max(this.#lasting.alone / factor, this.#lasting.nothing / caution), this.#lasting.shared / factor];
     const isAloneNews = alone >= 1 && this.#aloneRise.isNews(timeMs, ms);
     const isSharedNews = shared >= 1 && this.#sharedRise.isNews(timeMs, ms);
     const isNews = (isAloneNews || isSharedNews) && !verdict.tells && !this.#isBusy(timeMs);

@@ -37,36 +37,37 @@ export class HourProfile {
     this.#counts = new Float32Array(words.buffer, words.byteOffset + 4 * PLACES, PLACES);
   }
 
-  /** Mean of the hour of `timeMs` on such a day, drawn towards that of any day; `otherwise` stands for an hour that has hardly been seen. */
-  expected(timeMs: number, otherwise: number): number {
+  /** Mean of the hour of `timeMs` on such a day, drawn towards that of any day; `otherwise` stands for an hour that has hardly been seen. A holiday is as a weekend. */
+  expected(timeMs: number, otherwise: number, isHoliday = false): number {
     const any = this.#mean(place(timeMs, ANY_DAY), otherwise);
-    const at = place(timeMs, kindOf(timeMs));
+    const at = place(timeMs, isHoliday ? WEEKEND : kindOf(timeMs));
     const count = this.#counts[at] as number;
     return (count * (this.#means[at] as number) + POOLED_VALUES * any) / (count + POOLED_VALUES);
   }
 
   /** What is usual at this time, between the middles of two hours; NaN where one of these has been seen on fewer than two days. */
-  between(timeMs: number, intervalMs: number): number {
+  between(timeMs: number, intervalMs: number, isHoliday = false): number {
     const from = timeMs - HOUR_MS / 2;
     const to = timeMs + HOUR_MS / 2;
     const enough = DAYS_MIN * Math.max(1, HOUR_MS / intervalMs);
     if ((this.#counts[place(from, ANY_DAY)] as number) < enough || (this.#counts[place(to, ANY_DAY)] as number) < enough) return Number.NaN;
     const share = from / HOUR_MS - Math.floor(from / HOUR_MS);
-    return (1 - share) * this.#between(from, timeMs) + share * this.#between(to, timeMs);
+    const kind = isHoliday ? WEEKEND : kindOf(timeMs);
+    return (1 - share) * this.#between(from, kind) + share * this.#between(to, kind);
   }
 
-  /** Of the hour, on a day like that of `dayMs`. */
-  #between(timeMs: number, dayMs: number): number {
+  /** Of the hour, on a day of this kind. */
+  #between(timeMs: number, kind: number): number {
     const any = this.#means[place(timeMs, ANY_DAY)] as number;
-    const at = place(timeMs, kindOf(dayMs));
+    const at = place(timeMs, kind);
     const count = this.#counts[at] as number;
     return (count * (this.#means[at] as number) + POOLED_VALUES * any) / (count + POOLED_VALUES);
   }
 
-  add(timeMs: number, value: number, intervalMs: number): void {
+  add(timeMs: number, value: number, intervalMs: number, isHoliday = false): void {
     const memory = Math.max(MEMORY_MIN, (MEMORY_DAYS * HOUR_MS) / intervalMs);
     this.#learn(place(timeMs, ANY_DAY), value, memory);
-    this.#learn(place(timeMs, kindOf(timeMs)), value, memory);
+    this.#learn(place(timeMs, isHoliday ? WEEKEND : kindOf(timeMs)), value, memory);
   }
 
   #mean(at: number, otherwise: number): number {

@@ -51,6 +51,7 @@ const NOT_SHARED: Readonly<Record<string, string>> = {
   DAMAGED_BYTES_KEPT_MAX: "of the data folder, not of what tenants do",
   ROUTING_RULES_MAX: "of each tenant",
   ROUTING_PRIORITY_MAX: "a number, not places",
+  KNOWN_DAY_NAME_BYTES_MAX: "of one day",
   ROUTING_LABEL_MATCHERS_MAX: "of one rule",
   LANES_MAX: "as many as messages are handed over, which are shared; idle ones are forgotten",
   DESTINATIONS_MAX: "of the settings, at the start",

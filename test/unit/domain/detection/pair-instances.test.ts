@@ -1,6 +1,6 @@
 // Instances of a pair: whose baseline a new one inherits, what several streams come to together, and how many streams of a service are alive.
 import { describe, expect, it } from "vitest";
-import { familyText, Inheritance, warmingCaution } from "../../../../src/domain/detection/pair/instance-family.ts";
+import { familyText, Inheritance, warmUntil } from "../../../../src/domain/detection/pair/instance-family.ts";
 import { PairAggregate } from "../../../../src/domain/detection/pair/pair-aggregate.ts";
 import { LiveStreams } from "../../../../src/domain/detection/service/live-streams.ts";
 
@@ -44,8 +44,7 @@ describe("instances", () => {
   });
 
   it("warm up for ten minutes", () => {
-    expect(warmingCaution(HOUR_MS, HOUR_MS + 9 * MINUTE_MS)).toBe(3);
-    expect(warmingCaution(HOUR_MS, HOUR_MS + 10 * MINUTE_MS)).toBe(1);
+    expect(warmUntil(HOUR_MS)).toBe(HOUR_MS + 10 * MINUTE_MS);
   });
 });
 

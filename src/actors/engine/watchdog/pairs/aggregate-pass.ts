@@ -1,6 +1,7 @@
 // The long baselines of aggregate rings: as those of streams, over what several streams of a pair come to together.
 import type { EpisodeFrame, StreamName } from "../../../../core/protocol/coordinator-frame.ts";
 import type { ConfirmedPair } from "../../../../core/protocol/engine-control.ts";
+import type { KnownDays } from "../../../../domain/calendar/known-days.ts";
 import { type AggregateValue, aggregateLabel } from "../../../../domain/detection/pair/pair-aggregate.ts";
 import type { PairArena } from "../../../../domain/detection/pair/pair-arena.ts";
 import type { PairDetector } from "../../../../domain/detection/pair/pair-detector.ts";
@@ -32,6 +33,7 @@ interface AggregatedService {
   readonly key: string;
   readonly deployedMs: number;
   readonly streams: number;
+  readonly knownDays: KnownDays | undefined;
 }
 
 export class AggregatePass {
@@ -72,7 +74,7 @@ export class AggregatePass {
     const { direction, zThreshold } = settings.settingsOf(tenant, serviceId, metricName);
     arena.load(ring.pair);
     const deployedMs = Math.max(service.deployedMs, ring.aggregate.changedMs);
-    const verdict = detector.observe(timeMs, value, { deployedMs, streams: service.streams, zThreshold });
+    const verdict = detector.observe(timeMs, value, { deployedMs, streams: service.streams, zThreshold, knownDays: service.knownDays });
     this.#episodes.take({ pair: ring.pair, slot: 0, direction, isNews: true }, timeMs, verdict);
     this.#episodes.flush();
     arena.save(ring.pair, timeMs, detector.count);

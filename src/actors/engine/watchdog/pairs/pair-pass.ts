@@ -7,10 +7,11 @@ import {
 import { FLAG_BUCKET, FLAG_COUNTER, FLAG_ENDED, SR_HASH, WINDOW_MAX } from "../../../../core/layout/stream-record.ts";
 import type { EpisodeFrame, StreamName } from "../../../../core/protocol/coordinator-frame.ts";
 import type { ConfirmedPair, FiringEpisodes, WatchdogCounts } from "../../../../core/protocol/engine-control.ts";
+import type { KnownDays } from "../../../../domain/calendar/known-days.ts";
 import { EVALUATED, LEARNING, NOT_VISITED } from "../../../../domain/detection/coverage.ts";
-import type { TailEvidence } from "../../../../domain/detection/departure/own-tail.ts";
+import type { LongBaselineSays } from "../../../../domain/detection/departure/own-tail.ts";
 import type { Deployments } from "../../../../domain/detection/pair/deployments.ts";
-import { warmingCaution } from "../../../../domain/detection/pair/instance-family.ts";
+import { warmUntil } from "../../../../domain/detection/pair/instance-family.ts";
 import { hashNumber, PairArena } from "../../../../domain/detection/pair/pair-arena.ts";
 import {
   LEARNING_VALUES,
@@ -37,6 +38,8 @@ export interface PairSettings {
   settingsOf(tenant: string, serviceId: string, metricName: string): WatchdogSettings;
   /** Whether metrics of the service may have settings of their own. */
   hasMetrics(tenant: string, serviceId: string): boolean;
+  /** undefined for a tenant that has told none. */
+  knownDaysOf(tenant: string): KnownDays | undefined;
 }
 
 export interface PairPassOptions {
@@ -68,6 +71,7 @@ interface ServiceAtHand {
   readonly hasMetrics: boolean;
   readonly deployedMs: number;
   readonly streams: number;
+  readonly knownDays: KnownDays | undefined;
 }
 
 type Skipped = "ended" | "histogram_bucket" | "excluded" | "pair_limit";
@@ -87,6 +91,7 @@ const NO_SERVICE: ServiceAtHand = {
   hasMetrics: false,
   deployedMs: 0,
   streams: 1,
+  knownDays: undefined,
 };
 
 /** The pairs of one engine. */
@@ -229,7 +234,7 @@ export class PairPass implements WatchdogDetector {
   }
 
   /** What people are to be told at once of a stream whose newest value layer 1 has declared; undefined where the next cycle, or nobody, is to tell. */
-  tellsNow(slot: number, side: 1 | -1): TailEvidence | undefined {
+  tellsNow(slot: number, side: 1 | -1): LongBaselineSays | undefined {
     const pair = this.#pairs[slot] ?? 0;
     const { records, nameOf, settings } = this.#dependencies;
     if (pair === 0 || (records.flags(slot) & (FLAG_ENDED | FLAG_BUCKET)) !== 0 || !this.#isSameKind(slot, pair)) return undefined;
@@ -237,13 +242,15 @@ export class PairPass implements WatchdogDetector {
     const key = serviceKey(tenant, serviceId);
     const own = settings.settingsOf(tenant, serviceId, metricName);
     if (own.excluded || own.evaluationDelaySeconds > 0) return undefined;
+    const known = this.arena.count(pair);
     const count = this.#readNew(slot, pair, Number.POSITIVE_INFINITY);
-    if (count === 0) return undefined;
+    if (count === 0) return { values: known, evidence: undefined };
     const streams = this.#live.get(key)?.streams ?? 1;
-    const caution = this.#cautionAt(slot, pair, this.#times[0] as number);
-    const around = { deployedMs: this.#dependencies.deployments.of(key), streams, zThreshold: own.zThreshold, caution };
+    const deployedMs = this.#dependencies.deployments.of(key);
+    const knownDays = settings.knownDaysOf(tenant);
+    const around = { deployedMs, streams, zThreshold: own.zThreshold, warmUntilMs: this.#warmUntilMs(slot, pair), knownDays };
     this.arena.load(pair);
-    return this.#detector.foresee({ times: this.#times, values: this.#values, count }, around, side);
+    return { values: known, evidence: this.#detector.foresee({ times: this.#times, values: this.#values, count }, around, side) };
   }
 
   /** Takes history of a stream in that its ring holds, and judges none of it. Only once what is stored is here. */
@@ -254,9 +261,9 @@ export class PairPass implements WatchdogDetector {
     if (pair !== 0) this.#observe(slot, pair, Number.POSITIVE_INFINITY, SURROUNDED_BY_NOTHING, undefined);
   }
 
-  /** Factor of the bars of a stream that has inherited its baseline. */
-  #cautionAt(slot: number, pair: number, timeMs: number): number {
-    return (this.arena.marks(pair) & INHERITED) === 0 ? 1 : warmingCaution(this.#dependencies.records.firstTimeMs(slot), timeMs);
+  /** Until when a stream that has inherited its baseline warms up. */
+  #warmUntilMs(slot: number, pair: number): number {
+    return (this.arena.marks(pair) & INHERITED) === 0 ? 0 : warmUntil(this.#dependencies.records.firstTimeMs(slot));
   }
 
   /** Streams of a service that are alive, counted once an hour. */
@@ -283,6 +290,7 @@ export class PairPass implements WatchdogDetector {
       hasMetrics: settings.hasMetrics(tenant, serviceId),
       deployedMs: deployments.of(key),
       streams: this.#liveOf(key, slots),
+      knownDays: settings.knownDaysOf(tenant),
     };
   }
 
@@ -302,9 +310,9 @@ export class PairPass implements WatchdogDetector {
     }
     const delayMs = own.evaluationDelaySeconds * 1000;
     const untilMs = delayMs > 0 ? this.#nowMs - delayMs : Number.POSITIVE_INFINITY;
-    const { streams } = this.#service;
-    const caution = this.#cautionAt(slot, pair, this.arena.lastTimeMs(pair));
-    const taken = this.#observe(slot, pair, untilMs, { deployedMs, streams, zThreshold: own.zThreshold, caution }, own.direction);
+    const { streams, knownDays } = this.#service;
+    const around = { deployedMs, streams, zThreshold: own.zThreshold, warmUntilMs: this.#warmUntilMs(slot, pair), knownDays };
+    const taken = this.#observe(slot, pair, untilMs, around, own.direction);
     if (this.arena.count(pair) < LEARNING_VALUES) this.#learning++;
     else this.#evaluated++;
     this.#report(pair);

@@ -1,0 +1,6 @@
+// Bounds of a tenant's calendar of known days.
+
+/** Days of a tenant: a year of dates, and as many again that come back each year; 40 bytes each in every engine, some 30 KB. */
+export const KNOWN_DAYS_PER_TENANT_MAX = 732;
+/** UTF-8 bytes of a day's name. */
+export const KNOWN_DAY_NAME_BYTES_MAX = 128;
