@@ -1,14 +1,14 @@
 // How each endpoint is brought to answer with success, and with the errors that are its own. By name; the order counts: later ones find what earlier ones made.
 import { compressSync } from "snappy";
-import { expect, vi } from "vitest";
+import { expect } from "vitest";
 import { ANALYSIS_CALLS } from "./contract-analysis-calls.ts";
 import { OTLP_LOGS, OTLP_METRICS, OTLP_SPANS, REFUSED_METRICS, SERVICE } from "./contract-bodies.ts";
 import type { ContractDriver } from "./contract-driver.ts";
 import { HOLDING_CALLS } from "./contract-holding-calls.ts";
+import { OPERATION_CALLS } from "./contract-operation-calls.ts";
 import { PREDICTION_CALLS } from "./contract-prediction-calls.ts";
 import { ROUTING_CALLS } from "./contract-routing-calls.ts";
 import { WEBHOOK_CALLS } from "./contract-webhook-calls.ts";
-import { PATIENCE_MS } from "./patience.ts";
 import { encodeBody } from "./remote-write-body.ts";
 
 type Calls = Readonly<Record<string, (driver: ContractDriver) => Promise<void>>>;
@@ -337,40 +337,6 @@ const TENANT_CALLS: typeof CALLS = {
     for (const month of ["2026-01", "1970-01", "4999-12"]) await call("billingUsage", 200, { query: { month } });
     for (const month of ["0000-01", "5000-01", "January"]) await call("billingUsage", 400, { query: { month } });
   },
-
-  exportConfiguration: async ({ call }) => {
-    await call("setLabel", 201, { body: { service_id: "exported", key: "team", value: "a" } });
-    const document = await call("exportConfiguration", 200);
-    expect(document.labels).toContainEqual({ service_id: "exported", key: "team", value: "a" });
-    expect(JSON.stringify(document.webhooks)).not.toContain("whsec_");
-  },
-  importConfiguration: async ({ call }) => {
-    const document = await call("exportConfiguration", 200);
-    const again = await call("importConfiguration", 200, { body: document });
-    expect(again.problems).toEqual([]);
-    for (const [name, counts] of Object.entries<Record<string, number>>(again.sections))
-      expect({ name, ...counts }).toMatchObject({ name, created: 0, changed: 0 });
-    await call("importConfiguration", 400, { body: { ...document, format: 2 } });
-    await call("importConfiguration", 400, { body: { ...document, unknown: [] } });
-    const labels = [{ service_id: "imported", key: "team", value: "a" }, { service_id: "imported" }];
-    const body = { format: 1, labels };
-    const dry = await call("importConfiguration", 200, { body, query: { dry_run: "true" } });
-    const counts = { created: 1, changed: 0, unchanged: 0, refused: 1 };
-    expect(dry).toMatchObject({ dry_run: true, sections: { labels: counts }, problems: [{ section: "labels", index: 1 }] });
-    expect((await call("importConfiguration", 200, { body })).sections.labels).toEqual(counts);
-    expect((await call("importConfiguration", 200, { body })).sections.labels).toEqual({ ...counts, created: 0, unchanged: 1 });
-  },
-  startBackup: async ({ call }) => {
-    await call("startBackup", 400, { body: { whole: "yes" } });
-    await call("startBackup", 202, { body: {} });
-    await call("startBackup", 409, { body: {} });
-  },
-  backups: async ({ call }) => {
-    await vi.waitFor(async () => expect((await call("backups", 200)).running).toBeNull(), PATIENCE_MS);
-    const { last, backups } = await call("backups", 200);
-    expect(last.error).toBeNull();
-    expect(backups).toMatchObject([{ name: last.name, files: expect.any(Number) }]);
-  },
 };
 
 const MAP_CALLS: typeof CALLS = {
@@ -422,6 +388,7 @@ const MAP_CALLS: typeof CALLS = {
   ...WEBHOOK_CALLS,
   ...ANALYSIS_CALLS,
   ...PREDICTION_CALLS,
+  ...OPERATION_CALLS,
   alertLedger: async ({ call }) => {
     await call("alertLedger", 200, { query: { service_id: SERVICE } });
     await call("alertLedger", 200, { query: { service_id: SERVICE, metric_name: "m", at: iso() } });
