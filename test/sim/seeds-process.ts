@@ -1,5 +1,7 @@
 // A process that runs seeds of the simulation: seeds-process.ts <from> <end> <step>. It tells its parent of each.
-import { runSeed } from "../support/simulation-seed.ts";
+import { runOutboxSeed } from "../support/outbox-seed.ts";
+import { replayable, runSeed } from "../support/simulation-seed.ts";
+import { runWebhookSeed } from "../support/webhook-seed.ts";
 
 /** What became of a seed. */
 export interface SeedReport {
@@ -15,7 +17,8 @@ const [from = 0, end = 0, step = 1] = process.argv.slice(2).map(Number);
 async function reportOf(seed: number): Promise<SeedReport> {
   try {
     const { counts, anomalies } = await runSeed(seed);
-    return { seed, counts: { anomalies: anomalies.length, ...counts } };
+    const outboxes = await replayable(seed, async () => ({ ...(await runOutboxSeed(seed)), ...(await runWebhookSeed(seed)) }));
+    return { seed, counts: { anomalies: anomalies.length, ...counts, ...outboxes } };
   } catch (error) {
     return { seed, error: error instanceof Error ? error.message : String(error), counts: {} };
   }

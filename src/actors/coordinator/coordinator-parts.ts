@@ -37,6 +37,7 @@ import { DataFaults } from "./status/data-faults.ts";
 import { CyclePace } from "./watchdog/cycle-pace.ts";
 import { Watchdog } from "./watchdog/watchdog.ts";
 import { watchdogStages } from "./watchdog-stages.ts";
+import type { ExpiredDelivery } from "./webhooks/webhook-row.ts";
 
 /** What the parts ask of the rounds that step them. */
 export type Turns = Pick<Rounds, "edit" | "editControl" | "settle" | "isStopping" | "enginesReady" | "lastRunMs">;
@@ -96,6 +97,7 @@ function storingParts(options: CoordinatorOptions, dependencies: CoordinatorDepe
     checkpointsStored: () => coldLoader.retry(),
     ...storedNotices(engines, state, log),
     reportStored: (report: RcaReport) => late.outbound?.reportStored(report),
+    expired: (rows: readonly ExpiredDelivery[]) => late.outbound?.webhooks.expired(rows),
     analysisDue: (anomalies: readonly Anomaly[]) => late.analysis?.take(anomalies),
   };
   const { anomaliesMax = ANOMALIES_MAX, alertsMax = ALERTS_MAX, retentionMs, seriesRestMs = 0 } = options;

@@ -18,13 +18,12 @@ import { deadLettersToDrop } from "../dead-letters/dead-letter-retention.ts";
 import { type BlockSpan, decodeSpan } from "../series/block-rows.ts";
 import { rollUp } from "../series/rollups/rollup-retention.ts";
 import { decodeRollupSpan, type RollupSpan } from "../series/rollups/rollup-rows.ts";
-import type { CommittedState } from "../state/committed-state.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import { breath, PARTITIONS_PER_STEP, type RetentionStep } from "../state/retention-step.ts";
 import { scanTenants } from "../state/scan.ts";
 import { ID_BYTES, partitionKey, TABLE_START, tenantTimeBound, tenantTimeKey } from "../state/tables.ts";
 import { expireUsage } from "../usage/usage-retention.ts";
-import { expireDeliveries } from "../webhooks/webhook-retention.ts";
+import { type DeliveryRetentionDependencies, expireDeliveries } from "../webhooks/webhook-retention.ts";
 
 /** How long and how much is kept. */
 export interface RetentionOptions {
@@ -42,8 +41,7 @@ export interface RetentionOptions {
 }
 
 /** What retention works on. */
-export interface RetentionDependencies {
-  readonly state: CommittedState;
+export interface RetentionDependencies extends DeliveryRetentionDependencies {
   readonly counters: CoordinatorCounters;
   emit(message: CoordinatorMessage): void;
   /** Resolves after a turn of the event loop. */
@@ -139,7 +137,7 @@ export class Retention {
     yield* expireAlerts(this.#dependencies, wallNowMs - retentionMs, this.#rowsPerStep);
     yield* expireLedger(this.#dependencies, wallNowMs - retentionMs, this.#rowsPerStep);
     yield* expireReports(this.#dependencies, wallNowMs - retentionMs, this.#rowsPerStep);
-    yield* expireDeliveries(this.#dependencies.state, wallNowMs, this.#rowsPerStep);
+    yield* expireDeliveries(this.#dependencies, wallNowMs, this.#rowsPerStep);
     yield* expireOpinions(this.#dependencies, wallNowMs, this.#rowsPerStep);
     yield* this.#oldDeadLetters(wallNowMs - deadLetterAgeMs);
     yield* this.#excessDeadLetters();

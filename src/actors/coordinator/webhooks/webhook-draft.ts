@@ -205,6 +205,8 @@ export class WebhookDraft implements AnomalyFollowing {
     const nowMs = this.#sources.nowMs();
     const cause = this.#causeOf(anomaly);
     const wanted = eventType === "anomaly.declared" ? webhook.pattern.rootCauseCategory : null;
+    // No analysis will ever name a cause of it.
+    if (wanted !== null && cause === null && anomaly.paging?.rcaTriggered !== true) return;
     const waits =
       wanted !== null
         ? cause?.category !== wanted

@@ -6,6 +6,7 @@
 import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
 import { REPORTS_PER_COMMIT } from "../../../core/config/notification-limits.ts";
 import {
+  WEBHOOK_CAUSE_WAIT_MS,
   WEBHOOK_EVENTS_HANDED_PER_WEBHOOK_MAX,
   WEBHOOK_EVENTS_PER_STEP,
   WEBHOOK_OLD_SECRET_MS,
@@ -21,8 +22,9 @@ import { WaitingRows } from "../notification/waiting-rows.ts";
 import type { CommittedState } from "../state/committed-state.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import { scan } from "../state/scan.ts";
+import { DueRows } from "./due-rows.ts";
 import { type ChangedDelivery, WebhookDraft } from "./webhook-draft.ts";
-import { deliveryKeyText, deliveryPlace, keyOfDeliveryText, WEBHOOK_DELIVERY } from "./webhook-row.ts";
+import { deliveryKeyText, deliveryPlace, type ExpiredDelivery, keyOfDeliveryText, WEBHOOK_DELIVERY } from "./webhook-row.ts";
 
 export interface WebhookOutboxDependencies extends StoreTurns {
   readonly state: CommittedState;
@@ -43,8 +45,10 @@ export class WebhookOutbox implements AnomalyFollower {
   readonly #work: StoreWork;
   /** Rows that are not done with, by webhook. */
   readonly #opened = new Map<string, Set<string>>();
-  /** Rows that wait for their cause, with the time until which they do, by anomaly. */
-  readonly #gathering = new Map<string, Map<string, number>>();
+  /** Rows that wait for their cause, by anomaly. */
+  readonly #gathering = new Map<string, Set<string>>();
+  /** Those of them that wait for any cause, and not for long. */
+  readonly #holds = new DueRows(WEBHOOK_CAUSE_WAIT_MS);
   #released = new Set<string>();
   #reports: WebhookReport[] = [];
   #link: OutboundLink | undefined;
@@ -61,12 +65,15 @@ export class WebhookOutbox implements AnomalyFollower {
   /** Reads what waits. To be called once, before anything is committed. */
   load(): void {
     const { webhooks } = this.#dependencies.state.configured;
+    const rows: Array<ChangedDelivery & { readonly key: string }> = [];
     for (const { key } of scan(this.#control, "webhook_outbox")) {
       const stored = this.#control.get("webhook_deliveries", key);
       const place = deliveryPlace(key);
       if (stored === undefined || webhooks.byId(place.webhookId) === undefined) continue;
-      this.#place(deliveryKeyText(key), { place, row: WEBHOOK_DELIVERY.decode(stored), isNew: true });
+      rows.push({ key: deliveryKeyText(key), place, row: WEBHOOK_DELIVERY.decode(stored), isNew: true });
     }
+    rows.sort((a, b) => (a.row.holdUntilMs ?? 0) - (b.row.holdUntilMs ?? 0));
+    for (const { key, ...changed } of rows) this.#place(key, changed);
     this.#count();
     if (webhooks.size > 0) this.#dependencies.wantNotifier();
   }
@@ -124,8 +131,10 @@ export class WebhookOutbox implements AnomalyFollower {
   forget({ id, tenant }: Webhook): void {
     this.#call(id);
     for (let key = this.#waiting.first(id); key !== undefined; key = this.#waiting.first(id)) this.#waiting.remove(id, key);
-    for (const keys of this.#gathering.values()) {
-      for (const key of keys.keys()) if (deliveryPlace(keyOfDeliveryText(key)).webhookId === id) keys.delete(key);
+    for (const key of this.#opened.get(id) ?? []) this.#holds.remove(key);
+    for (const [name, keys] of this.#gathering) {
+      for (const key of keys) if (deliveryPlace(keyOfDeliveryText(key)).webhookId === id) keys.delete(key);
+      if (keys.size === 0) this.#gathering.delete(name);
     }
     this.#room.give(tenant, this.#opened.get(id)?.size ?? 0);
     this.#opened.delete(id);
@@ -149,9 +158,20 @@ export class WebhookOutbox implements AnomalyFollower {
   reportRevised({ tenant, anomalies }: RcaReport): void {
     for (const id of anomalies) {
       const keys = this.#gathering.get(JSON.stringify([tenant, id]));
-      if (keys !== undefined) for (const key of keys.keys()) this.#released.add(key);
+      for (const key of keys ?? []) this.#released.add(key);
     }
     if (this.#released.size > 0) this.#work.want();
+  }
+
+  /** Rows are gone before they were done with: they were too old. */
+  expired(rows: readonly ExpiredDelivery[]): void {
+    for (const { key, row } of rows) {
+      const place = deliveryPlace(key);
+      const hex = deliveryKeyText(key);
+      this.#held.release(hex);
+      this.#place(hex, { place, row: { ...row, state: "dropped" }, isNew: false });
+    }
+    this.#count();
   }
 
   /** Nothing is handed over any more. */
@@ -184,8 +204,7 @@ export class WebhookOutbox implements AnomalyFollower {
     const draft = this.draft();
     for (const report of reports) if (this.#held.get(report.key)?.serial === report.serial) draft.settle(report);
     for (const key of released) draft.release(key, false);
-    const nowMs = this.#dependencies.nowMs();
-    for (const keys of this.#gathering.values()) for (const [key, untilMs] of keys) if (untilMs <= nowMs) draft.release(key, true);
+    for (const key of this.#holds.due(this.#dependencies.nowMs())) draft.release(key, true);
     try {
       const operations = draft.operations([]);
       if (operations.length > 0) await this.#control.commit(operations, { flushLater: true });
@@ -215,18 +234,27 @@ export class WebhookOutbox implements AnomalyFollower {
   /** Where a row belongs now. */
   #place(key: string, { place, row }: ChangedDelivery): void {
     const { tenant, webhookId } = place;
-    const name = JSON.stringify([tenant, row.anomalyId]);
-    const keys = this.#gathering.get(name);
-    keys?.delete(key);
-    if (keys?.size === 0) this.#gathering.delete(name);
-    if (row.state === "gathering") {
-      const gathering = this.#gathering.get(name) ?? new Map<string, number>();
-      this.#gathering.set(name, gathering.set(key, row.holdUntilMs ?? Number.POSITIVE_INFINITY));
-    }
+    if (row.state === "gathering") this.#gather(tenant, key, row);
+    else this.#gathered(tenant, key, row);
     if (row.state === "pending") this.#waiting.add(webhookId, key);
     else this.#waiting.remove(webhookId, key);
     if (row.state === "gathering" || row.state === "pending") this.#open(tenant, webhookId, key);
     else this.#close(tenant, webhookId, key);
+  }
+
+  #gather(tenant: string, key: string, { anomalyId, holdUntilMs }: ChangedDelivery["row"]): void {
+    const name = JSON.stringify([tenant, anomalyId]);
+    const keys = this.#gathering.get(name) ?? new Set<string>();
+    this.#gathering.set(name, keys.add(key));
+    if (holdUntilMs !== null) this.#holds.add(key, holdUntilMs);
+  }
+
+  #gathered(tenant: string, key: string, { anomalyId }: ChangedDelivery["row"]): void {
+    const name = JSON.stringify([tenant, anomalyId]);
+    const keys = this.#gathering.get(name);
+    keys?.delete(key);
+    if (keys?.size === 0) this.#gathering.delete(name);
+    this.#holds.remove(key);
   }
 
   #open(tenant: string, webhookId: string, key: string): void {
@@ -280,11 +308,10 @@ export class WebhookOutbox implements AnomalyFollower {
 
   /** Looks again when the first of those that gather has waited long enough. */
   #restUntilDue(): void {
-    let dueMs = Number.POSITIVE_INFINITY;
-    for (const keys of this.#gathering.values()) for (const untilMs of keys.values()) dueMs = Math.min(dueMs, untilMs);
+    const { nowMs, sleep } = this.#dependencies;
+    const dueMs = this.#holds.nextAtMs(nowMs()) ?? Number.POSITIVE_INFINITY;
     if (dueMs >= this.#restsUntilMs) return;
     this.#restsUntilMs = dueMs;
-    const { nowMs, sleep } = this.#dependencies;
     void sleep(Math.max(0, dueMs - nowMs()) + 1).then(() => {
       if (this.#restsUntilMs === dueMs) this.#restsUntilMs = Number.POSITIVE_INFINITY;
       if (!this.#work.isStopped) this.#work.want();

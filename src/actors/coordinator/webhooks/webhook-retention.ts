@@ -1,12 +1,31 @@
 // Retention of deliveries: seven days, so many of one webhook, and those whose webhook is gone.
+
+import type { KeyValueStore, StoreEntry } from "../../../adapters/storage/key-value-store.ts";
 import { WEBHOOK_DELIVERIES_MS, WEBHOOK_DELIVERIES_PER_WEBHOOK_MAX } from "../../../core/config/webhook-limits.ts";
 import type { CommittedState } from "../state/committed-state.ts";
 import { breath, type RetentionStep } from "../state/retention-step.ts";
 import { TABLE_END, TABLE_START } from "../state/tables.ts";
-import { deliveryBound, deliveryPlace } from "./webhook-row.ts";
+import { deliveryBound, deliveryPlace, type ExpiredDelivery, WEBHOOK_DELIVERY } from "./webhook-row.ts";
+
+export interface DeliveryRetentionDependencies {
+  readonly state: CommittedState;
+  /** Takes rows that were not done with. */
+  expired(rows: readonly ExpiredDelivery[]): void;
+}
+
+interface Deletes {
+  readonly control: KeyValueStore;
+  readonly expired: DeliveryRetentionDependencies["expired"];
+  readonly rowsPerStep: number;
+}
 
 /** The order of keys groups a webhook's deliveries, the oldest first. */
-export function* expireDeliveries({ control, configured }: CommittedState, nowMs: number, rowsPerStep: number): Generator<RetentionStep> {
+export function* expireDeliveries(
+  { state: { control, configured }, expired }: DeliveryRetentionDependencies,
+  nowMs: number,
+  rowsPerStep: number,
+): Generator<RetentionStep> {
+  const deletes = { control, expired, rowsPerStep };
   let from: Uint8Array = TABLE_START;
   for (;;) {
     const [first] = control.range("webhook_deliveries", { from, to: TABLE_END, limit: 1 });
@@ -15,22 +34,23 @@ export function* expireDeliveries({ control, configured }: CommittedState, nowMs
     const isKnown = configured.webhooks.byId(webhookId) !== undefined;
     const end = deliveryBound(tenant, webhookId, Number.POSITIVE_INFINITY);
     const to = isKnown ? deliveryBound(tenant, webhookId, nowMs - WEBHOOK_DELIVERIES_MS) : end;
-    yield* deleted(control, first.key, to, rowsPerStep);
-    if (isKnown) yield* beyond(control, tenant, webhookId, rowsPerStep);
+    yield* deleted(deletes, first.key, to);
+    if (isKnown) yield* beyond(deletes, tenant, webhookId);
     from = end;
   }
 }
 
-function* deleted(control: CommittedState["control"], from: Uint8Array, to: Uint8Array, rowsPerStep: number): Generator<RetentionStep> {
+function* deleted(deletes: Deletes, from: Uint8Array, to: Uint8Array): Generator<RetentionStep> {
   for (;;) {
-    const entries = control.range("webhook_deliveries", { from, to, limit: rowsPerStep });
+    const entries = deletes.control.range("webhook_deliveries", { from, to, limit: deletes.rowsPerStep });
     if (entries.length === 0) return;
-    yield stepOf(control, entries);
+    yield stepOf(deletes, entries);
   }
 }
 
 /** The oldest beyond the number. */
-function* beyond(control: CommittedState["control"], tenant: string, webhookId: string, rowsPerStep: number): Generator<RetentionStep> {
+function* beyond(deletes: Deletes, tenant: string, webhookId: string): Generator<RetentionStep> {
+  const { control, rowsPerStep } = deletes;
   const from = deliveryBound(tenant, webhookId, Number.NEGATIVE_INFINITY);
   let to = deliveryBound(tenant, webhookId, Number.POSITIVE_INFINITY);
   let kept = 0;
@@ -41,15 +61,17 @@ function* beyond(control: CommittedState["control"], tenant: string, webhookId: 
     kept += entries.length;
     to = last.key;
     if (kept > WEBHOOK_DELIVERIES_PER_WEBHOOK_MAX)
-      yield stepOf(control, entries.slice(entries.length - (kept - WEBHOOK_DELIVERIES_PER_WEBHOOK_MAX)));
+      yield stepOf(deletes, entries.slice(entries.length - (kept - WEBHOOK_DELIVERIES_PER_WEBHOOK_MAX)));
     else yield breath(control);
   }
 }
 
-function stepOf(control: CommittedState["control"], entries: ReadonlyArray<{ readonly key: Uint8Array }>): RetentionStep {
+function stepOf({ control, expired }: Deletes, entries: readonly StoreEntry[]): RetentionStep {
   const operations = entries.flatMap(({ key }) => [
     { table: "webhook_deliveries", key, value: undefined },
     { table: "webhook_outbox", key, value: undefined },
   ]);
-  return { store: control, operations, apply: () => undefined };
+  const rows = entries.map(({ key, value }) => ({ key, row: WEBHOOK_DELIVERY.decode(value) }));
+  const open = rows.filter(({ row }) => row.state === "gathering" || row.state === "pending");
+  return { store: control, operations, apply: () => expired(open) };
 }

@@ -78,6 +78,12 @@ export const WEBHOOK_DELIVERY = new StoredForm<WebhookDeliveryRow>("webhook_deli
   nextAttemptAtMs: number,
 });
 
+/** A row that retention has deleted before it was done with. */
+export interface ExpiredDelivery {
+  readonly key: Uint8Array;
+  readonly row: WebhookDeliveryRow;
+}
+
 export function webhookKey(tenant: string, name: string): Uint8Array {
   return new KeyBuilder().text(tenant).text(name).finish();
 }

@@ -1,0 +1,51 @@
+// One seed of the simulation of the outbox: what happens, and what must be so whatever was cut.
+import { isPage } from "../../src/domain/notification/channel-delivery.ts";
+import { OutboxWorld } from "./outbox-world.ts";
+
+const ACTIONS = 40;
+
+/** Runs a seed; throws what is wrong, in words. */
+export async function runOutboxSeed(seed: number): Promise<Record<"told" | "ended" | "repeated", number>> {
+  const world = await OutboxWorld.open(seed);
+  for (let action = 0; action < ACTIONS; action++) await world.act();
+  await world.settle();
+  const found = await violations(world);
+  if (found.length > 0) throw new Error(found.join("; "));
+  const keys = world.arrivals.map(({ receiver, message }) => JSON.stringify([receiver, message.alertId, message.atMs]));
+  return {
+    told: world.arrivals.length,
+    ended: world.arrivals.filter(({ message }) => message.kind === "resolved").length,
+    repeated: keys.length - new Set(keys).size,
+  };
+}
+
+/** What is wrong with what arrived, in words. */
+async function violations(world: OutboxWorld): Promise<string[]> {
+  const found: string[] = [];
+  const alerts = await world.alerts();
+  for (const alert of alerts) {
+    for (const receiver of ["chat", "pager"]) {
+      const arrived = world.arrivals.filter((one) => one.receiver === receiver && one.message.alertId === alert.alert_id);
+      const words = arrived.map(({ message }) => `${message.kind}@${message.atMs}`).join(" ");
+      const say = (what: string) => found.push(`${receiver} ${alert.alert_id} (${alert.state}): ${what}: ${words}`);
+      const times = arrived.map(({ message }) => message.atMs);
+      if (times.some((atMs, place) => atMs < (times[place - 1] ?? 0))) say("out of order");
+      const delivery = alert.deliveries.find(({ channel }: { channel: string }) => channel === receiver);
+      const last = arrived.at(-1)?.message;
+      const heardPage = arrived.some(({ message }) => isPage(message.kind));
+      if (alert.state === "resolved" && heardPage && last?.kind !== "resolved") say("its end was lost");
+      // One that opens again may be held back: what counts is whether a page was decided since its end.
+      const changes: string[] = alert.history.map(({ change }: { change: string }) => change);
+      if (alert.state === "firing" && changes.lastIndexOf("paged") > changes.lastIndexOf("resolved")) {
+        // Nobody is woken where somebody had it before the pager was tried.
+        if (receiver === "pager" && changes.lastIndexOf("acknowledged") > changes.lastIndexOf("paged")) continue;
+        if (last === undefined) say("nobody heard of it");
+        else if (last.kind === "resolved") say("it was told as resolved last");
+      }
+      if (alert.pages > 0 && delivery === undefined) say("it has no delivery");
+      if (delivery !== undefined && !["delivered", "superseded"].includes(delivery.state)) say(`it stays ${delivery.state}`);
+      if (delivery?.state === "superseded" && heardPage && last?.kind !== "resolved") say("superseded, but it was heard of");
+    }
+  }
+  return found;
+}
