@@ -23,6 +23,8 @@ export type NotificationConfig = Pick<
   | "EMAIL_ALLOWED_DOMAINS"
   | "NOTIFY_LIMITS"
   | "WEBHOOK_ALLOW_PRIVATE"
+  | "SANDBOX_PROCESSES"
+  | "TRANSFORM_PYTHON"
   | "ROUTING_DEFAULT_CHANNELS"
   | "PUBLIC_URL"
 >;
@@ -33,6 +35,8 @@ export interface NotificationSettings {
   readonly limits: NotifyLimits;
   /** WEBHOOK_ALLOW_PRIVATE. */
   readonly allowsPrivate: boolean;
+  /** SANDBOX_PROCESSES and TRANSFORM_PYTHON. */
+  readonly transforms: { readonly processes: number; readonly allowsPythonUnfiltered: boolean };
   /** ROUTING_DEFAULT_CHANNELS; null where it is not set. */
   readonly defaultChannels: readonly string[] | null;
   /** Without a slash at its end; null where it is not set. */
@@ -75,6 +79,7 @@ export function readNotification(config: NotificationConfig): NotificationSettin
     },
     limits: limitsOf(config.NOTIFY_LIMITS),
     allowsPrivate: config.WEBHOOK_ALLOW_PRIVATE === "true",
+    transforms: { processes: config.SANDBOX_PROCESSES, allowsPythonUnfiltered: config.TRANSFORM_PYTHON === "true" },
     defaultChannels: defaultChannelsOf(config.ROUTING_DEFAULT_CHANNELS),
     publicUrl: config.PUBLIC_URL === "" ? null : config.PUBLIC_URL.replace(/\/+$/, ""),
     hints:

@@ -14,7 +14,9 @@ export const WEBHOOK_CALLS: Readonly<Record<string, (driver: ContractDriver) => 
     await call("createWebhook", 400, { body: { ...WEBHOOK, name: "test", url: "https://example.invalid/x" } });
     await call("createWebhook", 400, { body: { ...OPEN, name: "contract-3" } });
     await call("createWebhook", 400, { body: { ...WEBHOOK, name: "contract-3", pattern: { service_id_regex: "a(b" } } });
-    await call("createWebhook", 501, { body: { ...WEBHOOK, name: "contract-3", transform: { type: "jq", expression: "." } } });
+    await call("createWebhook", 201, {
+      body: { ...WEBHOOK, name: "contract-3", url: "https://example.invalid/z", transform: { type: "jq", expression: "." } },
+    });
   },
   webhooks: async ({ call }) => {
     const first = await call("webhooks", 200, { query: { limit: "1" } });

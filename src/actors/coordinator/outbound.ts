@@ -10,6 +10,7 @@ import { OutboundCalls, type OutboundLink } from "./notification/outbound-calls.
 import { Outbox, type OutboxDependencies } from "./notification/outbox.ts";
 import type { NotificationOptions } from "./notification/routes.ts";
 import { eventReplays } from "./webhooks/event-replays.ts";
+import { SandboxFacts } from "./webhooks/sandbox-facts.ts";
 import { WebhookOutbox } from "./webhooks/webhook-outbox.ts";
 
 export interface OutboundDependencies extends OutboxDependencies {
@@ -23,6 +24,7 @@ export class Outbound {
   readonly outbox: Outbox;
   readonly webhooks: WebhookOutbox;
   readonly calls: OutboundCalls;
+  readonly sandbox: SandboxFacts;
   readonly replays: EventReplays;
   readonly forbiddenTarget: (url: string) => Promise<string | null>;
   readonly #privateKey: () => string;
@@ -34,6 +36,7 @@ export class Outbound {
     this.#privateKey = () => signingKeyOf(state.pageSecret);
     this.outbox = new Outbox(options, dependencies);
     this.webhooks = new WebhookOutbox({ ...dependencies, wantNotifier, signingKey: this.#privateKey });
+    this.sandbox = new SandboxFacts(dependencies.counters);
     this.calls = new OutboundCalls(wantNotifier);
     this.replays = eventReplays(state, this.webhooks);
     this.forbiddenTarget = dependencies.forbiddenTarget ?? (async (url) => forbiddenUrl(url, false));
@@ -41,6 +44,11 @@ export class Outbound {
       reports: ({ reports }) => this.outbox.take(reports),
       "webhook-reports": ({ reports }) => this.webhooks.take(reports),
       "webhook-tried": (report) => this.calls.take(report),
+      "transform-tried": (report) => {
+        this.sandbox.take(report.sandbox);
+        this.calls.take(report);
+      },
+      sandbox: ({ sandbox }) => this.sandbox.take(sandbox),
       requested: (report) => this.calls.take(report),
     };
   }
@@ -63,6 +71,7 @@ export class Outbound {
     this.outbox.disconnect();
     this.webhooks.disconnect();
     this.calls.disconnect();
+    this.sandbox.ended();
   }
 
   /** Takes what the notifier reports. */
@@ -84,7 +93,7 @@ export class Outbound {
 
   /** What handlers use. */
   parts() {
-    const { outbox, webhooks, calls, forbiddenTarget } = this;
-    return { outbox, webhooks, calls, forbiddenTarget, webhookPublicKey: () => publicKeyOf(this.#privateKey()) };
+    const { outbox, webhooks, calls, sandbox, forbiddenTarget } = this;
+    return { outbox, webhooks, calls, sandbox, forbiddenTarget, webhookPublicKey: () => publicKeyOf(this.#privateKey()) };
   }
 }

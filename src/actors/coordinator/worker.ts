@@ -204,7 +204,7 @@ function connectNotifier({ outbound }: Coordinator, raw: MessagePort | null): vo
   if (raw === null) return outbound.disconnect();
   const mailbox = new Mailbox<OutboundReport, OutboundCommand>(raw);
   const take = (report: OutboundReport) => outbound.take(report);
-  mailbox.serve({ reports: take, "webhook-reports": take, "webhook-tried": take, requested: take });
+  mailbox.serve({ reports: take, "webhook-reports": take, "webhook-tried": take, "transform-tried": take, sandbox: take, requested: take });
   outbound.connect({ send: (command) => mailbox.send(command) });
 }
 

@@ -6,6 +6,7 @@ import { errorFields, type Log } from "../../core/telemetry/log-event.ts";
 import type { DestinationSecrets, NotifyLimits } from "../../domain/notification/destination-secrets.ts";
 import { type DestinationSettings, isAnyConfigured } from "../../domain/notification/destinations.ts";
 import type { OutboundCommand, OutboundReport } from "../../domain/webhooks/outbound-messages.ts";
+import type { TransformSettings } from "./transforms.ts";
 import type { NotifierThreadData, StopNotifier } from "./worker.ts";
 
 export interface NotifierThreadSettings {
@@ -14,6 +15,7 @@ export interface NotifierThreadSettings {
   readonly destinations: DestinationSettings;
   /** WEBHOOK_ALLOW_PRIVATE. */
   readonly allowsPrivate: boolean;
+  readonly transforms: TransformSettings;
   /** For the log. */
   readonly hints: readonly string[];
 }
@@ -52,7 +54,11 @@ class NotifierThread {
   readonly #thread: ActorThread;
   #main: Mailbox<never, StopNotifier> | undefined;
 
-  constructor({ secrets, limits, allowsPrivate }: NotifierThreadSettings, connect: (port: MessagePort | null) => void, log: Log) {
+  constructor(
+    { secrets, limits, allowsPrivate, transforms }: NotifierThreadSettings,
+    connect: (port: MessagePort | null) => void,
+    log: Log,
+  ) {
     const options = {
       name: "notifier",
       file: new URL("./worker.js", import.meta.url),
@@ -65,7 +71,8 @@ class NotifierThread {
     this.#thread = new ActorThread(options, () => {
       const main = createChannel<never, StopNotifier>();
       const { first, second } = createChannel<OutboundReport, OutboundCommand>();
-      const data: NotifierThreadData = { secrets, limits, allowsPrivate, coordinatorPort: second.raw, mainPort: main.second.raw };
+      const shared = { secrets, limits, allowsPrivate, transforms };
+      const data: NotifierThreadData = { ...shared, coordinatorPort: second.raw, mainPort: main.second.raw };
       this.#main?.close();
       this.#main = main.first;
       connect(first.raw);

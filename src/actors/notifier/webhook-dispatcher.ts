@@ -4,7 +4,7 @@
  */
 import type { WebhookOutcome } from "../../domain/webhooks/webhook-delivery.ts";
 import { WebhookLane } from "../../domain/webhooks/webhook-lane.ts";
-import type { HandedEvent, WebhookCommand, WebhookReports, WebhookTarget } from "../../domain/webhooks/webhook-messages.ts";
+import type { EventCommand, HandedEvent, WebhookReports, WebhookTarget } from "../../domain/webhooks/webhook-messages.ts";
 import { sendDue } from "./due-lanes.ts";
 
 /** What makes one attempt. Never rejects. */
@@ -44,7 +44,7 @@ export class WebhookDispatcher {
   }
 
   /** Takes a command; the caller steps then. */
-  take(command: WebhookCommand): void {
+  take(command: EventCommand): void {
     const { sender } = this.#dependencies;
     if (command.type === "webhook-key") sender.setKey(command.privateKey);
     else if (command.type === "webhook-target") this.#aim(command.target);
@@ -91,7 +91,7 @@ export class WebhookDispatcher {
     wake();
   }
 
-  async #try({ id, target, eventId, event }: Extract<WebhookCommand, { type: "webhook-try" }>): Promise<void> {
+  async #try({ id, target, eventId, event }: Extract<EventCommand, { type: "webhook-try" }>): Promise<void> {
     const attemptedAtMs = this.#dependencies.nowMs();
     const outcome = await this.#outcome(target, eventId, event);
     this.#dependencies.report({ type: "webhook-tried", id, attemptedAtMs, outcome });

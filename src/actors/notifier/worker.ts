@@ -13,8 +13,9 @@ import type { Destination } from "../../domain/notification/destinations.ts";
 import type { NamedSecret } from "../../domain/notification/named-destinations.ts";
 import type { NotifierCommand } from "../../domain/notification/notifier-messages.ts";
 import type { OutboundCommand, OutboundReport, TenantAnswer, TenantRequest } from "../../domain/webhooks/outbound-messages.ts";
-import type { WebhookCommand } from "../../domain/webhooks/webhook-messages.ts";
+import type { EventCommand } from "../../domain/webhooks/webhook-messages.ts";
 import { Notifier, type NotifierDependencies } from "./notifier.ts";
+import { type TransformSettings, Transforms } from "./transforms.ts";
 import { WebhookDispatcher } from "./webhook-dispatcher.ts";
 
 /** Begin no attempt any more, and end once those under way have their answers. */
@@ -27,6 +28,7 @@ export interface NotifierThreadData {
   readonly limits: NotifyLimits;
   /** Whether URLs of tenants may lead to private addresses. */
   readonly allowsPrivate: boolean;
+  readonly transforms: TransformSettings;
   readonly coordinatorPort: MessagePort;
   readonly mainPort: MessagePort;
 }
@@ -68,7 +70,7 @@ async function requested(http: OutboundHttp, { url, method, headers, body, timeo
   return { kind: "failed", error: answer.error, mayHaveArrived: answer.mayHaveArrived, tookMs };
 }
 
-function run({ secrets, limits, allowsPrivate, coordinatorPort, mainPort }: NotifierThreadData): void {
+function run({ secrets, limits, allowsPrivate, transforms: transformSettings, coordinatorPort, mainPort }: NotifierThreadData): void {
   const coordinator = new Mailbox<OutboundCommand, OutboundReport>(coordinatorPort);
   const main = new Mailbox<StopNotifier, never>(mainPort);
   let timer: NodeJS.Timeout | undefined;
@@ -89,8 +91,12 @@ function run({ secrets, limits, allowsPrivate, coordinatorPort, mainPort }: Noti
     connectionsPerOrigin: TENANT_CONNECTIONS_PER_ORIGIN,
     monotonicMs: () => systemClock.monotonicMs(),
   });
+  const transforms = new Transforms(transformSettings, {
+    monotonicMs: () => systemClock.monotonicMs(),
+    report: (report) => coordinator.send(report),
+  });
   const webhooks = new WebhookDispatcher({
-    sender: new WebhookSender({ http, transforms: undefined, nowMs: () => systemClock.wallMs() }),
+    sender: new WebhookSender({ http, transforms: transforms.sandbox, nowMs: () => systemClock.wallMs() }),
     nowMs: () => systemClock.wallMs(),
     report: (report) => coordinator.send(report),
     wake: step,
@@ -99,7 +105,9 @@ function run({ secrets, limits, allowsPrivate, coordinatorPort, mainPort }: Noti
     notifier.take(command);
     step();
   };
-  const takeOfWebhook = (command: WebhookCommand) => {
+  const takeOfWebhook = (command: EventCommand) => {
+    if (command.type === "webhook-target") transforms.aim(command.target.id, command.target.transform !== null);
+    if (command.type === "webhook-gone") transforms.aim(command.webhookId, false);
     webhooks.take(command);
     step();
   };
@@ -111,22 +119,24 @@ function run({ secrets, limits, allowsPrivate, coordinatorPort, mainPort }: Noti
     "webhook-gone": takeOfWebhook,
     "webhook-events": takeOfWebhook,
     "webhook-try": takeOfWebhook,
+    "transform-trial": (trial) => void transforms.try(trial),
     request: ({ id, request }) => void requested(http, request).then((answer) => coordinator.send({ type: "requested", id, answer })),
   });
-  main.serve({ stop: () => endOnceAnswered(notifier, webhooks) });
+  main.serve({ stop: () => endOnceAnswered(notifier, webhooks, transforms) });
 }
 
 function earlier(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : Math.min(one, other);
 }
 
-function endOnceAnswered(notifier: Notifier, webhooks: WebhookDispatcher): void {
+function endOnceAnswered(notifier: Notifier, webhooks: WebhookDispatcher, transforms: Transforms): void {
   notifier.stop();
   webhooks.stop();
   const lastMs = systemClock.monotonicMs() + STOP_MS_MAX;
   const look = setInterval(() => {
     if (notifier.underWay + webhooks.underWay > 0 && systemClock.monotonicMs() < lastMs) return;
     clearInterval(look);
+    transforms.close();
     setImmediate(() => process.exit(0)); // connections that are kept would hold the thread
   }, STOP_LOOK_MS);
 }

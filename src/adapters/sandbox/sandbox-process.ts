@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import { constants, setPriority } from "node:os";
 import type { Readable, Writable } from "node:stream";
 import { SANDBOX_START_MS_MAX, TRANSFORM_KILL_GRACE_MS, TRANSFORM_RUN_MS_MAX } from "../../core/config/sandbox-limits.ts";
+import { findWrapper, type Wrapper } from "./bubblewrap.ts";
 import {
   ANSWER_DESCRIPTOR,
   ANSWER_HEAD_BYTES,
@@ -31,7 +32,14 @@ export type RunEnd = Answer | { readonly kind: "killed"; readonly text: string; 
 
 /** The collector's heap holds events and answers; programs have memory of their own. */
 const HEAP_MB = 64;
-const FILE = new URL("./child/runner.js", import.meta.url);
+const FILE = new URL("./child/runner.js", import.meta.url).pathname.replace("/src/", "/dist/");
+/** The folder of the server. */
+const ROOT = new URL("../../../", import.meta.url).pathname;
+
+/** What may be put around sandbox processes; undefined where nothing may. */
+export function sandboxWrapper(): Wrapper | undefined {
+  return findWrapper(process.execPath, ROOT);
+}
 
 export class SandboxProcess {
   readonly #child: ChildProcess;
@@ -44,14 +52,10 @@ export class SandboxProcess {
   /** Resolves once it is locked. Rejects with why it is not. */
   readonly ready: Promise<ProcessWalls>;
 
-  constructor(withPython: boolean) {
-    const parameters = [
-      `--max-old-space-size=${HEAP_MB}`,
-      "--no-warnings",
-      FILE.pathname.replace("/src/", "/dist/"),
-      ...(withPython ? ["--python"] : []),
-    ];
-    this.#child = spawn(process.execPath, parameters, {
+  constructor(withPython: boolean, wrapper: Wrapper | undefined) {
+    const command = [...(wrapper ?? []), process.execPath, `--max-old-space-size=${HEAP_MB}`, "--no-warnings", FILE];
+    const [program, ...parameters] = [...command, ...(withPython ? ["--python"] : [])] as [string, ...string[]];
+    this.#child = spawn(program, parameters, {
       env: {},
       cwd: "/",
       stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"],

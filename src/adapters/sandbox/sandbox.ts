@@ -3,20 +3,23 @@
  * the limits of the process, and a filter of system calls ([ADR 108](../../../docs/adr/0108-programs-of-tenants.md)). No process runs before somebody has a transform.
  */
 import { SANDBOX_IDLE_LOOK_MS, TRANSFORM_INPUT_BYTES_MAX, TRANSFORM_PROGRAM_CHARACTERS_MAX } from "../../core/config/sandbox-limits.ts";
-import type { SandboxCounts, SandboxWalls } from "../../domain/webhooks/sandbox-state.ts";
+import type { SandboxReport, SandboxWalls } from "../../domain/webhooks/sandbox-state.ts";
 import type { EventTransforms, Transform, TransformOutcome } from "../../domain/webhooks/transform.ts";
 import { systemClock } from "../runtime/clock.ts";
+import type { Wrapper } from "./bubblewrap.ts";
 import type { Request } from "./frames.ts";
 import { Overruns, programKey } from "./overruns.ts";
 import { payloadProblem } from "./payload-text.ts";
 import { ProcessPool } from "./process-pool.ts";
-import { type RunEnd, SandboxProcess } from "./sandbox-process.ts";
+import { type RunEnd, SandboxProcess, sandboxWrapper } from "./sandbox-process.ts";
 
 export interface SandboxSettings {
   /** Processes that tenants hold at once. */
   readonly processes: number;
   /** Python without the kernel's wall: its interpreter is native code. */
   readonly allowsPythonUnfiltered: boolean;
+  /** Walls or counts have changed. */
+  changed?(): void;
 }
 
 export class Sandbox implements EventTransforms {
@@ -25,10 +28,14 @@ export class Sandbox implements EventTransforms {
   readonly #overruns = new Overruns();
   readonly #look: NodeJS.Timeout;
   readonly #counts = { runs: 0, failures: 0, kills: 0, starts: 0 };
+  readonly #changed: () => void;
+  /** Null before it is looked for, at the first start. */
+  #wrapper: Wrapper | undefined | null = null;
   #walls: SandboxWalls | undefined;
 
-  constructor({ processes, allowsPythonUnfiltered }: SandboxSettings) {
+  constructor({ processes, allowsPythonUnfiltered, changed = () => undefined }: SandboxSettings) {
     this.#allowsPythonUnfiltered = allowsPythonUnfiltered;
+    this.#changed = changed;
     this.#pool = new ProcessPool(processes, {
       start: () => this.#start(),
       monotonicMs: () => systemClock.monotonicMs(),
@@ -46,8 +53,9 @@ export class Sandbox implements EventTransforms {
     return this.#walls;
   }
 
-  get counts(): SandboxCounts {
-    return { ...this.#counts, processes: this.#pool.processes, waiting: this.#pool.waiting };
+  get report(): SandboxReport {
+    const counts = { ...this.#counts, processes: this.#pool.processes, waiting: this.#pool.waiting };
+    return { walls: this.#walls ?? null, counts };
   }
 
   /** Whether any webhook has a transform: a spare process is kept as long as one has. */
@@ -83,8 +91,13 @@ export class Sandbox implements EventTransforms {
 
   #start(): SandboxProcess {
     this.#counts.starts++;
-    const process = new SandboxProcess(true);
-    process.onEnd(() => this.#pool.endIdle());
+    if (this.#wrapper === null) this.#wrapper = sandboxWrapper();
+    const wrapper = this.#wrapper;
+    const process = new SandboxProcess(true, wrapper);
+    process.onEnd(() => {
+      this.#pool.endIdle();
+      this.#changed();
+    });
     process.ready.then(
       (walls) => {
         const { limits, kernel, missing } = walls;
@@ -94,10 +107,14 @@ export class Sandbox implements EventTransforms {
           process: limits,
           kernel,
           missing,
+          namespaces: wrapper !== undefined,
           languages: walls.languages.filter((one) => one !== "python" || python),
         };
+        this.#changed();
       },
-      () => undefined,
+      () => {
+        this.#wrapper = undefined; // the next one starts without
+      },
     );
     return process;
   }
@@ -110,6 +127,7 @@ export class Sandbox implements EventTransforms {
 
   #outcome(key: string, end: RunEnd): TransformOutcome {
     this.#counts.runs++;
+    this.#changed();
     if (end.kind === "payload") {
       const problem = payloadProblem(end.text);
       if (problem === undefined) return { kind: "payload", json: end.text };

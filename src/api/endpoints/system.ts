@@ -40,6 +40,13 @@ const STATUS_EXAMPLE = {
     pillar_values: 6,
   },
   notifier: { reasons: [], waiting: 0 },
+  sandbox: {
+    walls: { interpreter: true, process: true, kernel: true, namespaces: false },
+    missing: null,
+    languages: ["jq", "javascript", "python"],
+    processes: 1,
+    waiting: 0,
+  },
   store: {
     state: "ok",
     reason: null,

@@ -7,6 +7,7 @@ import {
   WEBHOOK_DELIVERIES,
   WEBHOOK_LIST,
   WEBHOOK_PUBLIC_KEY,
+  WEBHOOK_SAVED,
   WEBHOOK_TEST_BODY,
   WEBHOOK_VIEW,
 } from "../shapes/webhook.ts";
@@ -63,9 +64,9 @@ export const WEBHOOKS_ENDPOINTS = [
     handledBy: "coordinator",
     query: NO_QUERY,
     body: WEBHOOK_BODY,
-    responses: { 201: WEBHOOK_VIEW },
-    errors: ["invalid_field", "conflict", "unprocessable", "not_built"],
-    examples: { body: BODY, response: EXAMPLE },
+    responses: { 201: WEBHOOK_SAVED },
+    errors: ["invalid_field", "conflict", "unprocessable", "overloaded"],
+    examples: { body: BODY, response: { ...EXAMPLE, transform_trial: [] } },
     summary: "Has events sent to a URL: anomalies that are declared and resolved and match its pattern",
   },
   {
@@ -133,9 +134,9 @@ export const WEBHOOKS_ENDPOINTS = [
     query: NO_QUERY,
     parameters: NAME,
     body: WEBHOOK_BODY,
-    responses: { 200: WEBHOOK_VIEW },
-    errors: ["not_found", "invalid_field", "conflict", "not_built"],
-    examples: { body: BODY, response: EXAMPLE },
+    responses: { 200: WEBHOOK_SAVED },
+    errors: ["not_found", "invalid_field", "conflict", "unprocessable", "overloaded"],
+    examples: { body: BODY, response: { ...EXAMPLE, transform_trial: [] } },
     summary: "Puts another webhook in its place; what is sent back as *** is unchanged, and a former secret signs for another day",
   },
   {

@@ -99,6 +99,21 @@ export const STATUS = z
       waiting: WHOLE_COUNT.describe("messages that are stored and have not arrived"),
     }),
     drill: DRILL_RESULT.nullable().describe("the tenant's last fire drill"),
+    sandbox: z.strictObject({
+      walls: z
+        .strictObject({
+          interpreter: z.boolean(),
+          process: z.boolean().describe("limits of memory, files and processes, and an empty environment"),
+          kernel: z.boolean().describe("a filter of system calls"),
+          namespaces: z.boolean().describe("by bubblewrap, where it is found"),
+        })
+        .nullable()
+        .describe("around programs of tenants; null before the first process of the server"),
+      missing: z.string().nullable().describe("why a wall does not stand"),
+      languages: z.array(z.string()).nullable().describe("that transforms may be written in"),
+      processes: WHOLE_COUNT.describe("the spare one too"),
+      waiting: WHOLE_COUNT.describe("events that wait for a process"),
+    }),
     store: z.strictObject({
       state: z.enum(["ok", "read_only"]),
       reason: z.enum(["write_failed", "disk_limit"]).nullable().describe("why writes are refused"),

@@ -112,6 +112,20 @@ export const WEBHOOK_VIEW = z
   })
   .meta({ id: "Webhook" });
 
+/** A webhook that has been saved. */
+export const WEBHOOK_SAVED = WEBHOOK_VIEW.extend({
+  transform_trial: z
+    .array(
+      z.strictObject({
+        event_id: z.string(),
+        output: z.unknown().describe("the body that would be sent; null where there is none"),
+        error: z.string().nullable().describe("why none is"),
+        line: z.int().nullable().describe("of the program, where the failure names one"),
+      }),
+    )
+    .describe("the transform on stored events, the newest first: up to 20, fewer where one overran its limits or time ran out"),
+}).meta({ id: "WebhookSaved" });
+
 export const WEBHOOK_LIST = z.strictObject({ webhooks: z.array(WEBHOOK_VIEW), total: COUNT, page_token: NEXT_PAGE });
 
 export const WEBHOOK_TEST_BODY = z.strictObject({ webhook_name: WEBHOOK_NAME_TEXT });

@@ -37,5 +37,10 @@ export const TRANSFORM_KILLS_MAX = 3;
 export const TRANSFORM_KILLS_PERIOD_MS = 10 * MINUTE_MS;
 /** Programs whose overruns are counted, some 200 bytes each; the oldest is forgotten. */
 export const TRANSFORM_PENALTIES_MAX = 10_000;
+/** Stored events that a program is tried on when it is saved, and how long that may take: a query is given 15 s. */
+export const TRANSFORM_TRIAL_EVENTS_MAX = 20;
+export const TRANSFORM_TRIAL_MS_MAX = 5 * SECOND_MS;
+/** What has changed in a sandbox is told at most so often. */
+export const SANDBOX_REPORT_MS = 250;
 /** Characters of what a failure says. */
 export const TRANSFORM_ERROR_CHARACTERS_MAX = 500;

@@ -5,6 +5,8 @@ export interface SandboxWalls {
   readonly interpreter: true;
   readonly process: boolean;
   readonly kernel: boolean;
+  /** Namespaces of its own, by bubblewrap: beside the others where it is found. */
+  readonly namespaces: boolean;
   readonly missing: string | null;
   /** Languages that programs may be written in here. */
   readonly languages: readonly string[];
@@ -18,4 +20,10 @@ export interface SandboxCounts {
   readonly starts: number;
   readonly processes: number;
   readonly waiting: number;
+}
+
+/** What a sandbox tells of itself when it has changed. `walls` are null before its first process. */
+export interface SandboxReport {
+  readonly walls: SandboxWalls | null;
+  readonly counts: SandboxCounts;
 }

@@ -1,5 +1,6 @@
 // What the coordinator and the notifier say to each other of webhooks and single requests.
-import type { Transform } from "./transform.ts";
+import type { SandboxReport } from "./sandbox-state.ts";
+import type { Transform, TransformOutcome } from "./transform.ts";
 import type { WebhookMethod } from "./webhook.ts";
 import type { WebhookOutcome } from "./webhook-delivery.ts";
 
@@ -27,7 +28,8 @@ export interface HandedEvent {
   readonly dueAtMs: number;
 }
 
-export type WebhookCommand =
+/** What the lanes of webhooks take. */
+export type EventCommand =
   /** The key by which v1a signatures are made: PKCS #8, DER, base64. */
   | { readonly type: "webhook-key"; readonly privateKey: string }
   /** A webhook is there, or is another by now. */
@@ -44,6 +46,17 @@ export type WebhookCommand =
       readonly event: string;
     };
 
+export type WebhookCommand =
+  | EventCommand
+  /** Runs of a transform on events, one after another, sent nowhere. */
+  | {
+      readonly type: "transform-trial";
+      readonly id: number;
+      readonly tenant: string;
+      readonly transform: Transform;
+      readonly events: readonly string[];
+    };
+
 /** What became of an attempt. */
 export interface WebhookReport {
   readonly key: string;
@@ -55,4 +68,12 @@ export interface WebhookReport {
 
 export type WebhookReports =
   | { readonly type: "webhook-reports"; readonly reports: readonly WebhookReport[] }
-  | { readonly type: "webhook-tried"; readonly id: number; readonly attemptedAtMs: number; readonly outcome: WebhookOutcome };
+  | { readonly type: "webhook-tried"; readonly id: number; readonly attemptedAtMs: number; readonly outcome: WebhookOutcome }
+  /** Of as many events as were run, in their order. */
+  | {
+      readonly type: "transform-tried";
+      readonly id: number;
+      readonly outcomes: readonly TransformOutcome[];
+      readonly sandbox: SandboxReport;
+    }
+  | { readonly type: "sandbox"; readonly sandbox: SandboxReport };

@@ -3,10 +3,13 @@
 import { Requests } from "../../../adapters/runtime/requests.ts";
 import { OUTBOUND_CALL_MS_MAX, OUTBOUND_CALLS_MAX } from "../../../core/config/notification-limits.ts";
 import type { OutboundCommand, OutboundReport, TenantAnswer, TenantRequest } from "../../../domain/webhooks/outbound-messages.ts";
+import type { Transform } from "../../../domain/webhooks/transform.ts";
 import type { WebhookTarget } from "../../../domain/webhooks/webhook-messages.ts";
 
 type Tried = Extract<OutboundReport, { type: "webhook-tried" }>;
+type TransformTried = Extract<OutboundReport, { type: "transform-tried" }>;
 type Requested = Extract<OutboundReport, { type: "requested" }>;
+type CallAnswer = Tried | TransformTried | Requested;
 
 /** The notifier's end. */
 export interface OutboundLink {
@@ -14,7 +17,7 @@ export interface OutboundLink {
 }
 
 export class OutboundCalls {
-  readonly #calls = new Requests<Tried | Requested>();
+  readonly #calls = new Requests<CallAnswer>();
   readonly #waiting = new Map<number, () => void>();
   readonly #want: () => void;
   #link: OutboundLink | undefined;
@@ -44,7 +47,7 @@ export class OutboundCalls {
     for (const ended of waiting) ended();
   }
 
-  take(report: Tried | Requested): void {
+  take(report: CallAnswer): void {
     this.#calls.settle(report);
   }
 
@@ -54,6 +57,12 @@ export class OutboundCalls {
     return answer?.type === "webhook-tried" ? answer : undefined;
   }
 
+  /** Runs of a transform on events; undefined where no answer came. */
+  async tryTransform(tenant: string, transform: Transform, events: readonly string[]): Promise<TransformTried | undefined> {
+    const answer = await this.#call((id) => ({ type: "transform-trial", id, tenant, transform, events }));
+    return answer?.type === "transform-tried" ? answer : undefined;
+  }
+
   /** One request. Never rejects. */
   async request(request: TenantRequest): Promise<TenantAnswer> {
     const answer = await this.#call((id) => ({ type: "request", id, request }));
@@ -61,10 +70,10 @@ export class OutboundCalls {
     return { kind: "failed", error: "the notifier has ended, or gave no answer", mayHaveArrived: true, tookMs: 0 };
   }
 
-  #call(command: (id: number) => OutboundCommand): Promise<Tried | Requested | undefined> {
+  #call(command: (id: number) => OutboundCommand): Promise<CallAnswer | undefined> {
     const id = ++this.#id;
     return new Promise((resolve) => {
-      const end = (answer: Tried | Requested | undefined) => {
+      const end = (answer: CallAnswer | undefined) => {
         this.#waiting.delete(id);
         resolve(answer);
       };

@@ -26,6 +26,7 @@ import type { VectorizerFacts } from "../pillars/vectorizer.ts";
 import type { CommittedState } from "../state/committed-state.ts";
 import type { DataFaults } from "../status/data-faults.ts";
 import type { WatchdogFacts } from "../watchdog/watchdog.ts";
+import type { SandboxFacts } from "../webhooks/sandbox-facts.ts";
 import type { WebhookOutbox } from "../webhooks/webhook-outbox.ts";
 
 /** What the status tells of the coordinator itself. */
@@ -83,6 +84,7 @@ export interface QueryContext {
   readonly webhooks: Pick<WebhookOutbox, "aim" | "forget" | "target">;
   readonly calls: OutboundCalls;
   readonly drills: Pick<Drills, "start" | "facts">;
+  readonly sandbox: Pick<SandboxFacts, "walls" | "processes" | "waiting">;
   /** The key that events are signed by. */
   webhookPublicKey(): { readonly standard: string; readonly pem: string };
   /** Why a URL of a tenant may not be asked for; null where it may. */

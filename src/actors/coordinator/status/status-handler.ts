@@ -54,6 +54,7 @@ export async function status(context: QueryContext, { principal, shares }: Query
     vectorizer: vectorizerView(facts.vectorizer, seesAll),
     notifier: { reasons: [...notifier.reasons], waiting: seesAll ? notifier.waiting : null },
     drill: drill.last === undefined ? null : drillView(drill.last),
+    sandbox: sandboxView(context, seesAll),
     store: storeView(facts),
     engines: engineStates,
     shared_limits: seesAll ? await refusedTenants(context, shares) : null,
@@ -109,6 +110,18 @@ function storeView({ storeRefusal, disk }: CoordinatorFacts): Status["store"] {
     free_bytes: freeBytes,
     limit_bytes: Number.isFinite(limitBytes) ? limitBytes : null,
     fill: room === 0 ? null : Math.round((used / room) * 1e4) / 1e4,
+  };
+}
+
+/** `walls` are those of the newest process; null before there was one. */
+function sandboxView({ sandbox }: QueryContext, seesAll: boolean): Status["sandbox"] {
+  const { walls, processes, waiting } = sandbox;
+  return {
+    walls: walls && { interpreter: true, process: walls.process, kernel: walls.kernel, namespaces: walls.namespaces },
+    missing: walls?.missing ?? null,
+    languages: walls === null ? null : [...walls.languages],
+    processes: seesAll ? processes : null,
+    waiting: seesAll ? waiting : null,
   };
 }
 

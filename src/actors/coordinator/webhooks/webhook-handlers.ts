@@ -9,6 +9,7 @@ import type { Transform } from "../../../domain/webhooks/transform.ts";
 import { RESERVED_NAMES, searched, type Webhook, type WebhookPattern } from "../../../domain/webhooks/webhook.ts";
 import type { Change } from "../access/changes.ts";
 import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import { type TransformTrial, tryTransform } from "./transform-trial.ts";
 import { WebhookOutbox } from "./webhook-outbox.ts";
 import { HIDDEN, shownUrl, webhookView } from "./webhook-view.ts";
 
@@ -22,6 +23,8 @@ export async function createWebhook(context: QueryContext, request: QueryRequest
   const { body } = request;
   const problem = bodyProblem(context, body, undefined) ?? (await urlProblem(context, body.url));
   if (problem !== undefined) return problem;
+  const tried = await tryTransform(context, { tenant, ...fieldsOf(body) });
+  if (!tried.ok) return tried;
   const id = Buffer.from(context.randomBytes(ID_BYTES)).toString("hex");
   return context.change(request, () => {
     if (webhooks.find(tenant, body.name) !== undefined) return taken(body.name);
@@ -34,7 +37,7 @@ export async function createWebhook(context: QueryContext, request: QueryRequest
     }
     const head = { id, tenant, formerSecret: null, formerSecretUntilMs: 0, createdAtMs: context.nowMs() };
     const webhook: Webhook = { ...head, ...fieldsOf(body), headers: body.headers, url: body.url, secret: body.secret };
-    return stored(context, undefined, webhook);
+    return stored(context, undefined, webhook, tried.trial);
   });
 }
 
@@ -47,6 +50,8 @@ export async function changeWebhook(context: QueryContext, request: QueryRequest
   if (known === undefined) return unknownWebhook(name);
   const problem = bodyProblem(context, body, known) ?? (body.url === shownUrl(known.url) ? undefined : await urlProblem(context, body.url));
   if (problem !== undefined) return problem;
+  const tried = await tryTransform(context, { tenant, ...fieldsOf(body) });
+  if (!tried.ok) return tried;
   return context.change(request, () => {
     const before = webhooks.find(tenant, name);
     if (before === undefined) return unknownWebhook(name);
@@ -57,7 +62,7 @@ export async function changeWebhook(context: QueryContext, request: QueryRequest
     );
     const fields: Webhook = { ...before, ...fieldsOf(body), url, headers };
     const secret = body.secret === HIDDEN ? before.secret : body.secret;
-    return stored(context, before, WebhookOutbox.withSecret(fields, secret, context.nowMs()));
+    return stored(context, before, WebhookOutbox.withSecret(fields, secret, context.nowMs()), tried.trial);
   });
 }
 
@@ -112,9 +117,10 @@ function taken(name: string) {
   return refused("conflict", `there is a webhook with the name ${shown(name)}; change it, or give another name`, "name");
 }
 
-function stored(context: QueryContext, before: Webhook | undefined, webhook: Webhook): Change<unknown> {
+function stored(context: QueryContext, before: Webhook | undefined, webhook: Webhook, trial: readonly TransformTrial[]): Change<unknown> {
   const { webhooks } = context.state.configured;
   const after = webhookView(webhook);
+  const answer = { ...after, transform_trial: trial };
   const isRenamed = before !== undefined && before.name !== webhook.name;
   return {
     ok: true,
@@ -131,7 +137,7 @@ function stored(context: QueryContext, before: Webhook | undefined, webhook: Web
       context.webhooks.aim(webhook);
       return [];
     },
-    outcome: before === undefined ? { ok: true, value: after, status: 201 } : done(after),
+    outcome: before === undefined ? { ok: true, value: answer, status: 201 } : done(answer),
   };
 }
 
@@ -177,12 +183,7 @@ function bodyProblem({ state }: QueryContext, body: WebhookBody, before: Webhook
       return refused("invalid_field", `there is no header ${shown(name)} that *** could stand for`, `headers.${name}`);
     }
   }
-  return transformProblem(body) ?? patternProblem(state.configured.patterns, body.pattern, "pattern");
-}
-
-function transformProblem({ transform }: WebhookBody) {
-  if (transform === null) return undefined;
-  return refused("not_built", "transforms are not built yet: leave transform out, and the event is sent as it is", "transform");
+  return patternProblem(state.configured.patterns, body.pattern, "pattern");
 }
 
 /** A regular expression that cannot be read, or would need too much, with the place in it. */

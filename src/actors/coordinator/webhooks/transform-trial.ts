@@ -1,0 +1,83 @@
+// The trial of a transform when its webhook is saved: its program on the newest stored events that the webhook's pattern takes, sent nowhere.
+import { refused } from "../../../api/refusal.ts";
+import { hash128 } from "../../../core/base/hash128.ts";
+import { TRANSFORM_TRIAL_EVENTS_MAX } from "../../../core/config/sandbox-limits.ts";
+import type { Anomaly } from "../../../domain/anomaly/anomaly.ts";
+import type { Transform, TransformOutcome } from "../../../domain/webhooks/transform.ts";
+import { matchesSubject, searched, type WebhookPattern } from "../../../domain/webhooks/webhook.ts";
+import { rootCauseView } from "../analysis/root-cause-view.ts";
+import type { QueryContext } from "../queries/query-context.ts";
+import { eventText, testEventText } from "./event-view.ts";
+import { eventIdOf } from "./webhook-row.ts";
+
+/** Anomalies that are looked at for events that the pattern takes. */
+const ANOMALIES_LOOKED_AT = 500;
+
+/** What became of one event. */
+export interface TransformTrial {
+  readonly event_id: string;
+  /** The body that would be sent. */
+  readonly output: unknown;
+  readonly error: string | null;
+  readonly line: number | null;
+}
+
+interface Tried {
+  readonly tenant: string;
+  readonly transform: Transform | null;
+  readonly pattern: WebhookPattern;
+}
+
+/** The trial, none for a webhook without a transform; or why it cannot be kept. */
+export async function tryTransform(context: QueryContext, { tenant, transform, pattern }: Tried) {
+  if (transform === null) return { ok: true, trial: [] as TransformTrial[] } as const;
+  if (context.calls.isFull)
+    return refused("overloaded", "too many tests, trials and steps of runbooks are under way; try again in a moment");
+  const events = trialEvents(context, tenant, pattern);
+  const tried = await context.calls.tryTransform(
+    tenant,
+    transform,
+    events.map(({ text }) => text),
+  );
+  if (tried === undefined) return refused("overloaded", "the notifier gave no answer; try again in a moment");
+  const { walls } = tried.sandbox;
+  if (walls !== null && !walls.languages.includes(transform.type)) {
+    const instead = `transforms may be in ${walls.languages.join(" and ")}`;
+    return refused("unprocessable", `${transform.type} is off here: ${tried.outcomes.map(errorOf)[0] ?? ""}; ${instead}`, "transform.type");
+  }
+  const trial = tried.outcomes.map((outcome, place) => trialView(events[place]?.id ?? "", outcome));
+  return { ok: true, trial } as const;
+}
+
+function trialView(eventId: string, outcome: TransformOutcome): TransformTrial {
+  const output: unknown = outcome.kind === "payload" ? JSON.parse(outcome.json) : null;
+  return { event_id: eventId, output, error: errorOf(outcome), line: outcome.kind === "failed" ? outcome.line : null };
+}
+
+function errorOf(outcome: TransformOutcome): string | null {
+  return outcome.kind === "payload" ? null : outcome.error;
+}
+
+/** Events of the newest anomalies that the pattern takes, else of the newest; a test event where there is none. */
+function trialEvents(context: QueryContext, tenant: string, pattern: WebhookPattern) {
+  const { state, nowMs } = context;
+  const { patterns } = state.configured;
+  const finds = (regex: string, value: string) => patterns.matches(searched(regex), value) === true;
+  const newest = state.anomalies.index(tenant).page({}, undefined, ANOMALIES_LOOKED_AT);
+  const taken = newest.filter(({ serviceId, metricName, environment, score }) =>
+    matchesSubject(pattern, { serviceId, metricName, environment, score }, finds),
+  );
+  const entries = (taken.length > 0 ? taken : newest).slice(0, TRANSFORM_TRIAL_EVENTS_MAX);
+  const anomalies = entries.map(({ id }) => state.anomalies.find(tenant, id)).filter((anomaly) => anomaly !== undefined);
+  if (anomalies.length > 0) return anomalies.map((anomaly) => declaredEvent(context, anomaly));
+  const id = hash128(JSON.stringify(["trial", tenant, nowMs()]));
+  return [{ id, text: testEventText(id, tenant, nowMs()) }];
+}
+
+function declaredEvent({ state }: QueryContext, anomaly: Anomaly) {
+  const { tenant, detectedAtMs: occurredAtMs } = anomaly;
+  const eventId = eventIdOf(tenant, anomaly.id, "anomaly.declared", 0);
+  const cause = rootCauseView(state, state.analyses.reports.ofAnomaly(tenant, anomaly.id));
+  const head = { eventId, eventType: "anomaly.declared", occurredAtMs } as const;
+  return { id: eventId, text: eventText(head, { anomaly, alert: state.alerts.ofAnomaly(anomaly), cause }) };
+}

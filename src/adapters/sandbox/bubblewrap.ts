@@ -1,0 +1,38 @@
+// bubblewrap (bwrap(1)) around a sandbox process where it is found and may make namespaces: no network, no other process, and of files only what the interpreters
+// are loaded from. The process needs none of it once it is locked; it stands where a system has no filter of system calls that is known here.
+import { spawnSync } from "node:child_process";
+import { existsSync, realpathSync } from "node:fs";
+import { join } from "node:path";
+
+/** Where packages of systems put it; a PATH is not asked. */
+const PLACES = ["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"];
+/** Of the system, for the loader of native libraries. */
+const SYSTEM = ["/usr", "/lib", "/lib64", "/etc/ld.so.cache"];
+/** Of the server's own folder. Its data may lie beside them. */
+const OWN = ["dist", "node_modules", "package.json"];
+const TRIAL_MS_MAX = 3_000;
+
+/** What stands before a command: the program and its parameters. */
+export type Wrapper = readonly [program: string, ...parameters: string[]];
+
+/** A wrapper for `command` that runs from `root`; undefined where there is none, or it may not do its work. Waits some 20 ms for a trial. */
+export function findWrapper(command: string, root: string): Wrapper | undefined {
+  const program = process.platform === "linux" ? PLACES.find((place) => existsSync(place)) : undefined;
+  if (program === undefined) return undefined;
+  const shown = (path: string, at = path) => (existsSync(path) ? ["--ro-bind", realpathSync(path), at] : []);
+  const parameters = [
+    ...["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"],
+    ...SYSTEM.flatMap((path) => shown(path)),
+    ...["--proc", "/proc", "--dev", "/dev"],
+    ...shown(command),
+    ...OWN.flatMap((name) => shown(join(root, name))),
+    ...["--chdir", "/", "--"],
+  ];
+  const { status } = spawnSync(program, [...parameters, command, "--version"], {
+    env: {},
+    cwd: "/",
+    stdio: "ignore",
+    timeout: TRIAL_MS_MAX,
+  });
+  return status === 0 ? [program, ...parameters] : undefined;
+}

@@ -1,0 +1,77 @@
+// Transforms of webhooks in a running server: tried when they are saved, run on what is delivered, ended when they overrun.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { PATIENCE_MS } from "../support/patience.ts";
+import { ServerBench } from "../support/server-process.ts";
+import { WebhookReceiver } from "../support/webhook-receiver.ts";
+
+const bench = new ServerBench();
+let receiver: WebhookReceiver;
+afterEach(async () => {
+  receiver.close();
+  await bench.close();
+});
+
+const isLinuxX64 = process.platform === "linux" && process.arch === "x64";
+const JQ = (expression: string) => ({ type: "jq", expression });
+const JAVASCRIPT = (code: string) => ({ type: "javascript", code });
+
+test.runIf(isLinuxX64)("a transform is tried when it is saved, makes what is delivered, and the status names its walls", async () => {
+  receiver = await WebhookReceiver.open();
+  const folder = bench.dataFolder();
+  const server = await bench.start({ ENGINES: "1", WEBHOOK_ALLOW_PRIVATE: "true", DATA_DIR: folder });
+  const token = readFileSync(join(folder, "admin-token"), "utf8").trim();
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of all shapes
+  const call = async (method: string, path: string, body?: unknown): Promise<any> => {
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    const response = await fetch(`${server.origin}/api/v1${path}`, {
+      method,
+      headers,
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    return response.json();
+  };
+  const declare = (service: string) =>
+    call("POST", "/anomalies", { service_id: service, severity: "high", explanation: `${service} is down` });
+  const attempts = async (name: string, count: number) => {
+    for (const untilMs = Date.now() + PATIENCE_MS; Date.now() < untilMs; ) {
+      const { deliveries } = await call("GET", `/webhooks/${name}/deliveries`);
+      if (deliveries.filter(({ state }: { state: string }) => state !== "pending").length >= count) return deliveries;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    throw new Error(`${name} has fewer than ${count} attempts`);
+  };
+
+  expect((await call("GET", "/status")).sandbox).toMatchObject({ walls: null, processes: 0 });
+  await declare("shop-1");
+  const save = (name: string, transform: unknown) => call("POST", "/webhooks", { name, url: `${receiver.origin}/${name}`, transform });
+  const text = await save("text", JQ("{text: .service_id, cause: .root_cause.summary}"));
+  expect(text.transform_trial).toMatchObject([{ output: { text: "shop-1" }, error: null, line: null }]);
+  const throws = await save("throws", JAVASCRIPT("function transform(event) {\n  throw new Error('no');\n}"));
+  expect(throws.transform_trial).toMatchObject([{ output: null, error: "Error: no", line: 2 }]);
+  await save("none", JQ("select(.service_id == null)"));
+  const python = await save("python", { type: "python", code: "def transform(event):\n    return {'who': event['service_id']}" });
+  expect(python.transform_trial).toMatchObject([{ output: { who: "shop-1" } }]);
+  expect((await call("GET", "/status")).sandbox).toMatchObject({
+    walls: { interpreter: true, process: true, kernel: true },
+    missing: null,
+    languages: ["jq", "javascript", "python"],
+  });
+
+  await declare("shop-2");
+  expect(await attempts("text", 1)).toMatchObject([{ attempt: 1, state: "succeeded" }]);
+  expect(await attempts("throws", 1)).toMatchObject([{ attempt: 1, state: "exhausted", error: "transform: Error: no (line 2)" }]);
+  expect((await attempts("none", 1))[0]).toMatchObject({
+    attempt: 1,
+    state: "succeeded",
+    status_code: null,
+    error: expect.stringContaining("no output"),
+  });
+  await attempts("python", 1);
+  const got = receiver.received.map(({ path, text: body }) => [path, JSON.parse(body)]).sort();
+  expect(got).toEqual([
+    ["/python", { who: "shop-2" }],
+    ["/text", expect.objectContaining({ text: "shop-2" })],
+  ]);
+});
