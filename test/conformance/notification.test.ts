@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import { freePort } from "../support/alertmanager-peer.ts";
 import { FakeReceivers } from "../support/fake-receivers.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { ServerBench, type ServerProcess } from "../support/server-process.ts";
@@ -64,6 +65,41 @@ async function declare(server: ServerProcess, folder: string, service: string): 
 
 const resolve = (server: ServerProcess, folder: string, id: string) =>
   call(server, folder, "PATCH", `/api/v1/anomalies/${id}`, { resolved: true });
+
+/** Alerts of an Alertmanager, in the warm-up: they go by the same rules, by their labels and their source, and their end goes where they went. */
+async function inboundAlerts(receivers: FakeReceivers, server: ServerProcess, folder: string, port: number): Promise<void> {
+  receivers.received.length = 0;
+  const rule = {
+    name: "eu",
+    priority: 1,
+    source: "alertmanager",
+    label_matchers: { cluster: "eu" },
+    environment: "prod",
+    severity: "high",
+  };
+  expect((await call(server, folder, "POST", "/api/v1/routing/rules", { ...rule, channels: ["chat:ops"] })).status).toBe(201);
+  const send = async (status: string, cluster: string) => {
+    const labels = { alertname: "HighErrorRate", service: "cart", severity: "critical", environment: "prod", cluster };
+    const alert = { status, labels, annotations: { summary: "5 % fail" }, startsAt: "2026-01-31T12:00:00Z" };
+    const answer = await fetch(`http://127.0.0.1:${port}/api/v1/alerts/webhook`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ alerts: [alert], groupLabels: {} }),
+    });
+    expect(answer.status).toBe(200);
+  };
+  const told = () => receivers.received.map(({ path, body }) => `${path} ${body.event_action ?? String(body.text).split(",")[0]}`).sort();
+  await send("firing", "eu");
+  await until(told, (lines) => lines.length === 1);
+  await send("resolved", "eu");
+  await until(told, (lines) => lines.length === 2);
+  expect(told()).toEqual(["/slack/T/B/opssecret Firing: high", "/slack/T/B/opssecret Resolved: high"]);
+  const { alerts } = (await call(server, folder, "GET", "/api/v1/alerts")).body;
+  const own = alerts.find(({ services, service_id }: { services: string[]; service_id: string }) => (service_id ?? services[0]) === "cart");
+  const { deliveries } = (await call(server, folder, "GET", `/api/v1/alerts/${own.alert_id}`)).body;
+  expect(deliveries).toMatchObject([{ channel: "chat:ops", state: "delivered" }]);
+  receivers.received.length = 0;
+}
 
 describe("the fake receivers", () => {
   it("take what the real Alertmanager's notifiers send, and refuse what is none of it", async () => {
@@ -170,10 +206,12 @@ describe("an alert", () => {
   it("goes by the rules, falls back, and shows no secret anywhere", async () => {
     const receivers = await receiversOf();
     const folder = bench.dataFolder();
+    const alertsPort = await freePort();
     const settings = {
       ...settingsOf(receivers),
       DATA_DIR: folder,
       LOG_LEVEL: "debug",
+      ALERTS_PORT: String(alertsPort),
       CHAT_WEBHOOKS: `ops=${receivers.origin}/slack/T/B/opssecret,acme/own=${receivers.origin}/slack/T/B/acmesecret`,
     };
     const server = await bench.start(settings);
@@ -205,6 +243,7 @@ describe("an alert", () => {
       (count) => count === 2,
     );
     expect(receivers.received.map(({ path }) => path).sort()).toEqual(["/pd/v2/enqueue", "/slack/T/B/opssecret"]);
+    await inboundAlerts(receivers, server, folder, alertsPort);
     receivers.behaviour = (path) => (path.startsWith("/slack/") ? 404 : undefined);
     await declare(server, folder, "cart-us");
     const dlq = await until(

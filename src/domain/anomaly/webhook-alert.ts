@@ -15,6 +15,9 @@ export interface WebhookAlert {
   readonly startsAt?: string | undefined;
 }
 
+/** Its family is told as `alertmanager` where rules ask for a source. */
+const DETECTOR_EXTERNAL = "external";
+
 const SCORES: Readonly<Record<Tier, number>> = { low: 0.3, medium: 0.6, high: 0.9 };
 const TIERS: Readonly<Record<string, Tier>> = { critical: "high", page: "high", warning: "medium", error: "medium" };
 const SERVICE_LABELS = ["service_id", "service", "job"] as const;
@@ -40,12 +43,12 @@ export function webhookEpisode(tenant: string, { status, labels, annotations, st
     attributes: labels as Attributes,
     transition: status === "resolved" ? "close" : "open",
     episodeId: alertEpisodeId(tenant, labels, startsMs === undefined ? 0 : startedAtMs),
-    detector: "manual",
+    detector: DETECTOR_EXTERNAL,
     direction: "high",
     startedAtMs,
     observedAtMs: nowMs,
     z,
-    verdict: ruleVerdict({ detector: "manual", z, gates: [holds("manual_override", true)], ...numbers }),
+    verdict: ruleVerdict({ detector: DETECTOR_EXTERNAL, z, gates: [holds("manual_override", true)], ...numbers }),
     explanation: text.slice(0, TEXT_CHARACTERS_MAX),
     arrivalMs: 0,
   };

@@ -36,5 +36,5 @@ function isSame(one: Labels, other: Labels): boolean {
 }
 
 function isOfMember({ family }: Labels): boolean {
-  return family !== "cascade" && family !== "manual";
+  return family !== "cascade" && family !== "manual" && family !== "external";
 }

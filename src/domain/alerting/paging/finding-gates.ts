@@ -32,7 +32,8 @@ export interface FindingCase {
 
 /** Asks the gates in their order; true where all have passed. */
 export function passesFindingGates({ finding, family, settings, sources, gates }: FindingCase): boolean {
-  if (family === "manual") return ask(gates, holds("manual_override", true));
+  // What people declare, and what an Alertmanager sends, has been decided already.
+  if (family === "manual" || family === "external") return ask(gates, holds("manual_override", true));
   if (!ask(gates, holds("exclusion", !settings.excluded))) return false;
   if (family === "metric" && !ask(gates, directionGate(finding.z, finding.metricName, directionOf(settings)))) return false;
   const signal = signalOfDetector(finding.detector, finding.operation);

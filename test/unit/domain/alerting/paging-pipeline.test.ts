@@ -87,7 +87,7 @@ describe("rule 1.1.9: warm-up", () => {
     }
   });
   it("not for named-metric z, SLO burn, stale service, cascade and manual override", () => {
-    for (const detector of ["z_score", "slo_burn", "stale", "cascade", "manual"]) expect(at(0, { detector })).toBeNull();
+    for (const detector of ["z_score", "slo_burn", "stale", "cascade", "manual", "external"]) expect(at(0, { detector })).toBeNull();
   });
   it("as long as is set", () => {
     expect([
@@ -226,6 +226,7 @@ describe("what people decide", () => {
     const by = (change: Partial<Finding>) => rig.fire({ metricName: "latency", z: 9, ...change }).suppressedBy;
     expect(by({})).toBe("exclusion");
     expect(by({ detector: "manual" })).toBeNull();
+    expect(by({ detector: "external" })).toBeNull();
     for (const [i, change] of [{ metricName: "queue" }, { serviceId: "cart" }, { tenant: "u" }].entries())
       expect([i, by({ ...change, atMs: START + i }) === "exclusion"]).toEqual([i, false]);
   });
