@@ -196,7 +196,9 @@ export class WebhookWorld {
     this.outbox.connect({
       send: (command) => {
         void turns(3).then(() => {
-          if (this.#dispatcher !== dispatcher || command.type === "send" || command.type === "recall" || command.type === "request") return;
+          if (this.#dispatcher !== dispatcher) return;
+          const { type } = command;
+          if (type !== "webhook-key" && type !== "webhook-target" && type !== "webhook-gone" && type !== "webhook-events") return;
           dispatcher.take(command);
           dispatcher.step();
         });
