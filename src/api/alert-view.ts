@@ -22,6 +22,7 @@ export function alertView({ state, ...alert }: Alert) {
     anomalies: alert.anomalies,
     open_anomalies: alert.open,
     services: alert.services,
+    merged_into: alert.mergedInto,
     explanation: alert.peak.explanation,
     labels: alert.labels,
     acknowledged_by: alert.acknowledged?.by ?? null,

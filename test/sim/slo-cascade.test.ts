@@ -96,6 +96,17 @@ async function watchedWithCalls(): Promise<WatchedServer> {
 const queues = (services: readonly string[], jumped: ReadonlySet<string>, minute: number): SentRecord[] =>
   services.map((service) => ({ service, metric: "queue_length", value: 50 + ((minute * 7) % 5) + (jumped.has(service) ? 400 : 0) }));
 
+interface ListedAlert {
+  readonly alert_id: string;
+  readonly service_id: string;
+  readonly state: string;
+  readonly services: readonly string[];
+  readonly merged_into: string | null;
+}
+
+const alertsOf = async (watched: WatchedServer) =>
+  ((await watched.server.query("alerts", { limit: "100" })) as { alerts: ListedAlert[] }).alerts;
+
 describe("cascades on the whole server", () => {
   it("tells three services that calls join as one, on the one that the others call", async () => {
     const watched = await watchedWithCalls();
@@ -109,6 +120,16 @@ describe("cascades on the whole server", () => {
     expect(cascade).toMatchObject({ service_id: "db", detector: "cascade", severity: "high" });
     expect([...cascade.attributes.members].sort()).toEqual(["db", "shop", "web"]);
     expect(cascade.explanation).toContain("most likely because of db: shop, web");
+    // Its members have paged before: it goes on under the identity of the first, and the others close into it.
+    const alerts = await alertsOf(watched);
+    const [first] = alerts.filter(({ services }) => services.length > 0);
+    expect(first).toMatchObject({ service_id: "db", state: "firing", pages: 1, explanation: cascade.explanation, merged_into: null });
+    const merged = alerts.filter(({ service_id }) => service_id === "shop" || service_id === "web");
+    expect(merged.length).toBeGreaterThan(0);
+    for (const each of merged) expect(each).toMatchObject({ state: "resolved", merged_into: first?.alert_id });
+    expect(alerts.filter(({ state }) => state === "firing").map(({ service_id }) => service_id)).toEqual(
+      expect.arrayContaining(["db", "other"]),
+    );
     await watched.kill();
     await run(watched, 1, (minute) => queues(services, new Set(["db", "shop", "web", "other"]), minute));
     const again = await open(watched, "service.cascade");

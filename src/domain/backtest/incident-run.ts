@@ -94,7 +94,8 @@ export class IncidentRun {
     for (const outcome of [own, ...raised]) this.#keep(outcome);
   }
 
-  #keep({ decision, ended }: FireOutcome): void {
+  #keep({ decision, ended, merged }: FireOutcome): void {
+    for (const each of merged) this.#decided(each);
     const { anomalyId: id, outcome, tier } = decision;
     if (ended !== undefined) this.#decided(ended);
     const reached = outcome === "paged" || outcome === "absorbed";

@@ -178,7 +178,8 @@ export class AlertDraft {
   }
 
   /** The anomaly with what was decided on it. */
-  #decided(anomaly: Anomaly, kind: Finding["kind"], { decision, ended }: FireOutcome): Anomaly {
+  #decided(anomaly: Anomaly, kind: Finding["kind"], { decision, ended, merged }: FireOutcome): Anomaly {
+    for (const each of merged) this.#keepOfAlert(each);
     if (ended !== undefined) this.#keepOfAlert(ended);
     const { tier, outcome, suppressedBy, rca } = decision;
     const last = anomaly.paging;

@@ -51,6 +51,8 @@ export interface Alert {
   readonly pages: number;
   /** Gate that holds its page back: asked again while the alert fires, and kept when it is resolved untold. Null where people know all there is to tell. */
   readonly heldBy: string | null;
+  /** The alert that it has closed into, as a part of its incident; null for most. */
+  readonly mergedInto: string | null;
   readonly acknowledged: Acknowledgement | null;
   readonly assignee: string | null;
   readonly updatedAtMs: number;

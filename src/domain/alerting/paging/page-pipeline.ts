@@ -13,6 +13,7 @@ import { DRILL_SERVICE } from "../../../core/protocol/own-telemetry.ts";
 import type { PageOutcome } from "../../anomaly/page-outcome.ts";
 import { anomalyScore, type Tier, tierOfScore } from "../../detection/anomaly-score.ts";
 import { above, atLeast, firstFailed, type GateResult, holds } from "../../detection/gates/gate-result.ts";
+import { INGESTION_SERVICE } from "../../detection/service/tenant-silence.ts";
 import type { WatchdogSettings } from "../../detection/watchdog-settings.ts";
 import { applyFire, type FireEffect, resolveAlert } from "../alert-identity.ts";
 import { ensembleTier, isCorroborated } from "../ensemble.ts";
@@ -27,6 +28,7 @@ import { familyOfDetector } from "./detector-family.ts";
 import { type Finding, labelsOf } from "./finding.ts";
 import { type FindingCase, passesFindingGates } from "./finding-gates.ts";
 import { waitingSentence } from "./hold-words.ts";
+import { memberAlerts, mergedAlert, withMembersOf } from "./merged-alerts.ts";
 import type { PageDecision } from "./page-decision.ts";
 import type { FiredSignal, PagingMemory } from "./paging-memory.ts";
 import type { PagingSources } from "./paging-sources.ts";
@@ -51,6 +53,8 @@ export interface FireOutcome {
   readonly decision: PageDecision;
   /** That the alert which the anomaly leaves for a newer one has resolved thereby. */
   readonly ended: PageDecision | undefined;
+  /** Those that other alerts have closed into the finding's. */
+  readonly merged: readonly PageDecision[];
 }
 
 /** With what became of the open findings that it has corroborated. */
@@ -72,7 +76,8 @@ interface AskedCase extends FindingCase {
 /** Decides on a finding and on those that it corroborates, the strongest first, and keeps in the memory what follows from it. */
 export function decideFire(finding: Finding, sources: PagingSources, memory: PagingMemory, openFindings: OpenFindings): EnsembleOutcome {
   const of = caseOf(finding, sources, memory);
-  if (!passesFindingGates(of)) return { decision: decisionOf(of, tierOfScore(of.score), "suppressed", null), ended: undefined, raised: [] };
+  if (!passesFindingGates(of))
+    return { decision: decisionOf(of, tierOfScore(of.score), "suppressed", null), ended: undefined, merged: [], raised: [] };
   memory.addSignal(of.place, signalOf(of, false));
   const others = corroborated(of, openFindings).map((other) => caseOf(other, sources, memory));
   const [stronger, weaker] = [
@@ -104,7 +109,8 @@ function decideRaised(of: AskedCase): FireOutcome[] {
   return passesFindingGates(of) ? [decideTier(of)] : [];
 }
 
-function caseOf(finding: Finding, sources: PagingSources, memory: PagingMemory): AskedCase {
+function caseOf(given: Finding, sources: PagingSources, memory: PagingMemory): AskedCase {
+  const finding = given.alertId === null ? given : { ...given, alertId: memory.current(given.alertId)?.state.id ?? given.alertId };
   const family = familyOfDetector(finding.detector);
   const settings = sources.settingsOf(finding.tenant, finding.serviceId, finding.metricName);
   const place = placeText(finding);
@@ -118,17 +124,21 @@ function decideTier(of: AskedCase): FireOutcome {
   const tier = raiseTier(of, tierOfScore(of.score));
   const isAlert = atLeast("tier", RANK[tier], RANK.medium);
   of.gates.push(isAlert);
-  if (!isAlert.passed) return { decision: decisionOf(of, tier, "logged", null), ended: undefined };
-  const { alert, outcome, hold } = fire(of, tier);
-  memory.keep(alert);
+  if (!isAlert.passed) return { decision: decisionOf(of, tier, "logged", null), ended: undefined, merged: [] };
+  const { alert, outcome, hold, others } = fire(of, tier);
+  const merged = others.map((other) => {
+    memory.keep(mergedAlert(other, alert, finding.atMs));
+    return decisionOn(other, { ...other.peak, alertId: other.state.id, by: null, atMs: finding.atMs }, "resolved", []);
+  });
+  memory.keep(others.reduce(withMembersOf, alert));
   const hasMoved = finding.kind === "raised" && finding.alertId !== null && finding.alertId !== alert.state.id;
   const ended = hasMoved ? decideEnd({ ...finding, alertId: finding.alertId, by: null }, memory) : undefined;
-  return { decision: decisionOf(of, tier, outcome, alert.state.id, hold), ended };
+  return { decision: decisionOf(of, tier, outcome, alert.state.id, hold), ended, merged };
 }
 
 /** Takes an anomaly out of its alert; the decision where it was the last that was open. One that was held back keeps why nobody was told. */
 export function decideEnd(end: AnomalyEnd, memory: PagingMemory): PageDecision | undefined {
-  const alert = memory.alert(end.alertId);
+  const alert = memory.current(end.alertId);
   if (alert === undefined) return undefined;
   const open = Math.max(0, alert.open - 1);
   if (open > 0 || !isFiring(alert)) {
@@ -195,14 +205,28 @@ function signalOf({ finding, family, memory, place }: AskedCase, isRaised: boole
   return { family, metricName, anomalyId, atMs: known?.atMs ?? firedAtMs, isRaised: isRaised || known?.isRaised === true };
 }
 
-function fire(of: AskedCase, tier: Tier): { readonly alert: Alert; readonly outcome: PageOutcome; readonly hold?: Hold | undefined } {
+/** What a finding has made of its alert, and the alerts that close into it. */
+interface Fired {
+  readonly alert: Alert;
+  readonly outcome: PageOutcome;
+  readonly hold?: Hold | undefined;
+  readonly others: readonly Alert[];
+}
+
+function fire(of: AskedCase, tier: Tier): Fired {
   const { finding, family, settings, sources, memory, gates } = of;
   const { tenant, environment, serviceId, atMs } = finding;
-  const key = memory.cascadeOf(of.place) ?? { tenant, environment, serviceId, family };
-  const newest = memory.newest(key);
+  const own = memory.cascadeOf(of.place) ?? { tenant, environment, serviceId, family };
+  const known = memory.newest(own);
+  const { first, others } = memberAlerts(finding, family, memory, known !== undefined && isFiring(known) ? known : undefined);
+  const newest = first ?? known;
+  const key = first?.state.key ?? own;
   const labels = labelsOf(finding, tier);
   const goesOn = finding.kind === "raised" && newest !== undefined && isFiring(newest) && finding.alertId === newest.state.id;
-  const effect = applyFire(newest?.state, key, tier, atMs, goesOn ? Number.POSITIVE_INFINITY : settings.dedupMaxAgeMinutes);
+  const maxAgeMinutes = goesOn || first !== undefined ? Number.POSITIVE_INFINITY : settings.dedupMaxAgeMinutes;
+  const applied = applyFire(newest?.state, key, tier, atMs, maxAgeMinutes);
+  // What has taken an identity over says something else of it: people are sent an update.
+  const effect: FireEffect = first === undefined ? applied : { ...applied, kind: "raised" };
   const isReported =
     (effect.kind === "absorbed" || effect.kind === "raised") && newest !== undefined && newest.pages > 0 && newest.heldBy === null;
   if (!isReported && needsConfirmation(family) && finding.isRare !== true && !isExtremeOfYoung(finding)) {
@@ -211,26 +235,31 @@ function fire(of: AskedCase, tier: Tier): { readonly alert: Alert; readonly outc
   const asked = holdGates(tenant, labels, sources, memory, atMs);
   gates.push(...asked.gates);
   const held = firstFailed(gates)?.name ?? null;
-  const known = effect.kind === "renewed" ? undefined : newest;
+  const last = effect.kind === "renewed" ? undefined : newest;
   const alert = joined(finding, newest, effect, labels);
   if (held !== null) {
     const state = { ...effect.alert, flap: newest?.state.flap ?? CALM };
     const isUnreported = !isReported || alert.pages === 0 || alert.heldBy !== null;
-    return { alert: { ...alert, state, heldBy: isUnreported ? held : null }, outcome: "suppressed", hold: asked.hold };
+    return { alert: { ...alert, state, heldBy: isUnreported ? held : null }, outcome: "suppressed", hold: asked.hold, others };
   }
   if (newest !== undefined) gates.push(dedupGate(effect, newest, atMs, settings.dedupMaxAgeMinutes));
   gates.push(...effect.gates.filter(({ name }) => name === FLAPPING_GATE));
-  if (known?.acknowledged != null && firstFailed(gates) === undefined) {
-    gates.push(holds("acknowledged", tier === "high" && RANK[tier] > RANK[known.state.tier]));
+  if (last?.acknowledged != null && firstFailed(gates) === undefined) {
+    gates.push(holds("acknowledged", tier === "high" && RANK[tier] > RANK[last.state.tier]));
   }
   const failed = firstFailed(gates)?.name;
-  if (failed === undefined) return { alert: notified(alert, atMs), outcome: "paged" };
+  if (failed === undefined) return { alert: notified(alert, atMs), outcome: "paged", others };
   if (effect.kind === "raised" && isReported)
-    return { alert: withChange(alert, { atMs, kind: "updated", tier: effect.alert.tier, by: null, note: null }), outcome: "absorbed" };
+    return {
+      alert: withChange(alert, { atMs, kind: "updated", tier: effect.alert.tier, by: null, note: null }),
+      outcome: "absorbed",
+      others,
+    };
   return {
     // What held it back before it was resolved is over with it.
     alert: { ...alert, heldBy: failed === FLAPPING_GATE ? failed : effect.kind === "reopened" ? null : alert.heldBy },
     outcome: failed === "dedup" ? "absorbed" : "suppressed",
+    others,
   };
 }
 
@@ -253,7 +282,10 @@ function dedupGate(effect: FireEffect, newest: Alert, atMs: number, maxAgeMinute
 function joined(finding: Finding, newest: Alert | undefined, effect: FireEffect, labels: Labels): Alert {
   const { alert: state, kind } = effect;
   const known = kind === "renewed" ? undefined : newest;
-  const isPeak = known === undefined || Math.abs(finding.z) >= Math.abs(known.peak.z);
+  // What a cascade or a tenant's silence says goes before what any of its members does.
+  const isOfAll = finding.services.length > 0 || finding.serviceId === INGESTION_SERVICE;
+  const isOfMember = known !== undefined && known.services.length > 0 && !isOfAll;
+  const isPeak = known === undefined || isOfAll || (!isOfMember && Math.abs(finding.z) >= Math.abs(known.peak.z));
   const isMember = known !== undefined && finding.alertId === state.id;
   const alert: Alert = {
     state,
@@ -262,9 +294,10 @@ function joined(finding: Finding, newest: Alert | undefined, effect: FireEffect,
     members: isMember ? known.members : withMember(known?.members, finding),
     anomalies: (known?.anomalies ?? 0) + (isMember ? 0 : 1),
     open: (known?.open ?? 0) + (isMember && finding.kind === "raised" ? 0 : 1),
-    services: servicesOf(finding, newest),
+    services: kind === "reopened" ? finding.services : servicesOf(finding, newest),
     pages: known?.pages ?? 0,
     heldBy: known?.heldBy ?? null,
+    mergedInto: null,
     acknowledged: known?.acknowledged ?? null,
     assignee: known?.assignee ?? null,
     updatedAtMs: finding.atMs,

@@ -55,6 +55,12 @@ export class PagingMemory {
     return this.#alerts.get(id) ?? this.#base?.alert(id);
   }
 
+  /** The alert that one of this id goes on in: itself, or the one that it has closed into. */
+  current(id: string): Alert | undefined {
+    const alert = this.alert(id);
+    return alert?.mergedInto == null ? alert : this.alert(alert.mergedInto);
+  }
+
   newest(key: AlertKey): Alert | undefined {
     const id = this.#newestId(keyText(key));
     return id === undefined ? undefined : this.alert(id);

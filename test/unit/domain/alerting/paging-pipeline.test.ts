@@ -5,6 +5,7 @@ import type { Hold } from "../../../../src/domain/alerting/hold.ts";
 import type { Finding } from "../../../../src/domain/alerting/paging/finding.ts";
 import { decideFire } from "../../../../src/domain/alerting/paging/page-pipeline.ts";
 import { PagingMemory } from "../../../../src/domain/alerting/paging/paging-memory.ts";
+import { ServiceConfirmations } from "../../../../src/domain/alerting/paging/service-confirmations.ts";
 import { placeText } from "../../../../src/domain/alerting/paging/service-scope.ts";
 import { PagingRig, PAGING_START_MS as START } from "../../../support/paging-rig.ts";
 
@@ -369,6 +370,75 @@ describe("cascade", () => {
       alertId: renewed.alertId,
     });
   });
+  const CASCADE = { detector: "cascade", metricName: "service.cascade", z: 5.1, services: ["database", "checkout", "web"] };
+
+  it("that becomes known after its members have paged takes the identity of the first, and the others close into it", () => {
+    const rig = new PagingRig();
+    const first = rig.fire({ serviceId: "web", z: 9 });
+    const second = rig.fire({ serviceId: "database", z: 30, atMs: START + MINUTE });
+    const elsewhere = rig.fire({ serviceId: "search", atMs: START + MINUTE });
+    const { decision, merged } = rig.outcome({ ...CASCADE, serviceId: "database", atMs: START + 2 * MINUTE });
+    expect(decision).toMatchObject({ outcome: "absorbed", alertId: first.alertId });
+    expect(merged.map(({ alertId, outcome }) => `${alertId} ${outcome}`)).toEqual([`${second.alertId} resolved`]);
+    const alert = rig.memory.alert(first.alertId as string);
+    expect(alert).toMatchObject({ pages: 1, open: 3, services: CASCADE.services, peak: { metricName: "service.cascade" } });
+    expect(alert?.history.slice(-2).map(({ kind }) => kind)).toEqual(["raised", "updated"]);
+    expect(rig.memory.alert(second.alertId as string)).toMatchObject({ mergedInto: first.alertId, open: 0 });
+    expect(rig.memory.alert(elsewhere.alertId as string)?.state.resolvedAtMs).toBeNull();
+
+    // What a member finds later, higher or not, is part of it; nobody is called again.
+    expect(rig.fire({ ...second, kind: "raised", z: 60, services: [], atMs: START + 3 * MINUTE })).toMatchObject({
+      alertId: first.alertId,
+    });
+    expect(rig.fire({ serviceId: "checkout", z: 99, atMs: START + 3 * MINUTE })).toMatchObject({
+      outcome: "absorbed",
+      alertId: first.alertId,
+    });
+    expect(rig.memory.alert(first.alertId as string)).toMatchObject({ pages: 1, open: 4, peak: { metricName: "service.cascade" } });
+
+    // It is over with the last of all, and a member that fires then is an alert of its own again.
+    rig.end(first, START + 4 * MINUTE);
+    rig.end(second, START + 4 * MINUTE);
+    expect(rig.end(decision, START + 4 * MINUTE)).toBeUndefined();
+    expect(rig.memory.alert(first.alertId as string)?.open).toBe(1);
+  });
+
+  it("that nobody was told of the members of pages itself, and they close into it", () => {
+    const rig = new PagingRig({ confirmations: new ServiceConfirmations() });
+    const held = rig.fire({ serviceId: "web" });
+    expect(held.suppressedBy).toBe("confirmation");
+    const { decision } = rig.outcome({ ...CASCADE, serviceId: "database", atMs: START + MINUTE });
+    expect(decision).toMatchObject({ outcome: "paged", family: "cascade" });
+    expect(rig.memory.alert(held.alertId as string)?.mergedInto).toBe(decision.alertId);
+    expect(rig.again(START + 2 * MINUTE)).toEqual([]);
+  });
+
+  it("leaves alone what fires since long before, and what people and other systems say", () => {
+    const rig = new PagingRig();
+    const old = rig.fire({ serviceId: "web", detector: "saturation", metricName: "disk" });
+    const external = rig.fire({ serviceId: "web", detector: "external", atMs: START + 20 * MINUTE });
+    const { decision, merged } = rig.outcome({ ...CASCADE, serviceId: "database", atMs: START + 21 * MINUTE });
+    expect([decision.outcome, merged]).toEqual(["paged", []]);
+    for (const { alertId } of [old, external]) expect(rig.memory.alert(alertId as string)?.mergedInto).toBeNull();
+  });
+
+  it("of all services of a tenant, whose first ones have paged, is one identity too", () => {
+    const rig = new PagingRig();
+    const first = rig.fire({ serviceId: "web", detector: "stale", metricName: "service.stale", environment: "prod" });
+    const second = rig.fire({ serviceId: "shop", detector: "stale", metricName: "service.stale", environment: "dev", atMs: START + 1 });
+    const { decision } = rig.outcome({
+      serviceId: "ingestion",
+      environment: "",
+      detector: "stale",
+      metricName: "service.stale",
+      z: -5,
+      atMs: START + MINUTE,
+    });
+    expect(decision).toMatchObject({ outcome: "absorbed", alertId: first.alertId });
+    expect(rig.memory.alert(second.alertId as string)?.mergedInto).toBe(first.alertId);
+    expect(rig.memory.alert(first.alertId as string)?.peak.serviceId).toBe("ingestion");
+  });
+
   it("that is over leaves its members to themselves", () => {
     const rig = new PagingRig();
     const root = rig.fire({ serviceId: "database", detector: "cascade", services: ["database", "checkout"] });

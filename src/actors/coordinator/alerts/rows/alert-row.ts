@@ -1,9 +1,11 @@
 // An alert as a stored value:
 //
-//   version u8 = 2, id, tenant, environment, service and family text, created, last fire f64, fires varint, tier u8, {resolved}, reopenings and {paged} f64,
+//   version u8 = 3, id, tenant, environment, service and family text, created, last fire f64, fires varint, tier u8, {resolved}, reopenings and {paged} f64,
 //   labels as pairs of texts, peak (anomaly id, service and metric text, detector word, z f64, explanation text), members (anomaly id, metric text, {service
 //   text where it is not the alert's}), anomalies, open and pages varint, services as texts, {held by word}, {acknowledged: by text, {note}, at f64},
-//   {assignee}, updated f64, history (at f64, kind and tier u8, {by}, {note})
+//   {assignee}, updated f64, history (at f64, kind and tier u8, {by}, {note}), {merged into}
+//
+// A row of version 2 ends before the last.
 //
 // Lists begin with their length. An alert is stored again with each of its anomalies: packed it costs a fifth.
 
@@ -26,7 +28,8 @@ import {
 } from "../../state/row-fields.ts";
 import { checkRowVersion } from "../../state/stored-json.ts";
 
-const VERSION = 2;
+const VERSION = 3;
+const VERSION_UNMERGED = 2;
 /** Part of the format. */
 const KINDS: ReadonlyArray<AlertChange["kind"]> = [
   "opened",
@@ -72,12 +75,14 @@ export function encodeAlert(alert: Alert): Uint8Array {
   writeOptionalText(sink, alert.assignee);
   sink.double(alert.updatedAtMs);
   writeHistory(alert.history);
+  writeOptionalText(sink, alert.mergedInto);
   return sink.shortCopy();
 }
 
 /** Throws on another version. */
 export function decodeAlert(bytes: Uint8Array): Alert {
-  checkRowVersion("alerts", bytes, VERSION);
+  const isUnmerged = bytes[0] === VERSION_UNMERGED;
+  checkRowVersion("alerts", bytes, isUnmerged ? VERSION_UNMERGED : VERSION);
   const reader = new ByteReader(bytes, DAMAGE, 1);
   const state = readState(reader);
   const labels: Labels = Object.fromEntries(readList(reader, () => [reader.text(TEXT_BYTES_MAX), reader.text(TEXT_BYTES_MAX)]));
@@ -98,6 +103,7 @@ export function decodeAlert(bytes: Uint8Array): Alert {
     assignee: readOptionalText(reader),
     updatedAtMs: reader.double(),
     history: readList(reader, () => readChange(reader)),
+    mergedInto: isUnmerged ? null : readOptionalText(reader),
   };
 }
 

@@ -32,6 +32,7 @@ const ALERT: Alert = {
   heldBy: "silenced",
   acknowledged: { by: "ada", note: null, atMs: 7 },
   assignee: "bob",
+  mergedInto: "fedcba9876543210".repeat(2),
   updatedAtMs: 8,
   history: [
     { atMs: 1, kind: "opened", tier: "medium", by: null, note: null },
@@ -68,6 +69,13 @@ describe("a row of another version", () => {
     expect(() => decodeAlert(Uint8Array.of(1, 0x5b))).toThrow("table alerts is none that this program knows: its version is 1");
     expect(() => decodeDecision(Uint8Array.of(2, 0), PLACE)).toThrow("table ledger is none that this program knows: its version is 2");
   });
+});
+
+it("an alert of before alerts closed into each other is read as one that has not", () => {
+  const row = encodeAlert({ ...ALERT, mergedInto: null });
+  const before = Uint8Array.from(row.subarray(0, row.length - 1));
+  before[0] = 2;
+  expect(decodeAlert(before)).toEqual({ ...ALERT, mergedInto: null });
 });
 
 describe("members that grow", () => {

@@ -55,6 +55,7 @@ describe("an alert", () => {
           acknowledged_at: null,
           note: null,
           assignee: null,
+          merged_into: null,
           pages: 1,
           held_back_by: null,
           held_back_until: null,
