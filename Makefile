@@ -2,7 +2,7 @@
 # Settings are environment variables and pass through: PORT=8081 DATA_DIR=/var/lib/vedette make run
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install build run package package-test test test-real web-test check format demo demo-incident sim crash fault fuzz soak bench bench-quick eval eval-quiet clean
+.PHONY: help install build run package package-test test test-real web-test docs-test check format demo demo-incident sim crash fault fuzz soak bench backup-test bench-quick eval eval-quiet clean
 
 # npm takes an empty HOME for a folder named ~ in the clone; without one it asks the system.
 ifeq ($(HOME),)
@@ -45,6 +45,9 @@ test-real: $(SERVER) $(WEB) ## Run the tests with a real Prometheus, node export
 web-test: $(SERVER) $(WEB) ## Try the user interface in Chromium: pages, accessibility, journeys
 	@exec node scripts/run-tests.mjs test/real/web.test.ts
 
+docs-test: $(SERVER) $(WEB) ## Run every command of the README and of docs/*.md, each document over a server of its own
+	@exec node scripts/docs-test.mjs $(DOCS)
+
 check: $(INSTALLED) ## Check types, style, floors, unused code and sizes
 	@exec node scripts/check.mjs
 
@@ -75,6 +78,9 @@ soak: $(SERVER) ## Watch the server for 20 minutes of mixed load; SOAK_MINUTES=n
 
 bench: $(SERVER) ## Measure against the peers (35 to 45 minutes, two free cores); results in native-bench/results
 	@exec node native-bench/bench.mjs
+
+backup-test: $(SERVER) ## Measure backups beside half the load, and the restore of a million streams (ten minutes, two free cores)
+	@exec node native-bench/bench.mjs --only backup --repeats $${BACKUP_REPEATS:-1}
 
 bench-quick: $(SERVER) ## Measure the most important rows once, in two minutes
 	@exec node native-bench/bench.mjs --quick

@@ -1,6 +1,7 @@
 // The rows: those of the table of goals in its order, with that on overload; then the others.
 import { answerLatency } from "./answer-latency.mjs";
 import { authCost } from "./auth-cost.mjs";
+import { backup } from "./backup.mjs";
 import { bystanders } from "./bystanders.mjs";
 import { coldStreams } from "./cold-streams.mjs";
 import { deadLetters } from "./dead-letters.mjs";
@@ -63,6 +64,7 @@ export const OTHER_ROWS = [
   oddBodies,
   neighbours,
   deadLetters,
+  backup,
   kernels,
 ];
 
