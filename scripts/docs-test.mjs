@@ -14,9 +14,12 @@ const READY_MS_MAX = 30_000;
 const OUTPUT_CHARACTERS = 2_000;
 
 const only = process.argv.slice(2);
-const documents = ["README.md", ...readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md")).map((name) => `docs/${name}`)].filter(
-  (name) => only.length === 0 || only.includes(name),
-);
+const documents = [
+  "README.md",
+  ...readdirSync(join(root, "docs"))
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => `docs/${name}`),
+].filter((name) => only.length === 0 || only.includes(name));
 
 /** The blocks of a document: their line, their text, and why they are not run. */
 function blocksOf(text) {
@@ -39,7 +42,12 @@ function tour() {
 
 function settingsOf(text) {
   const given = /<!-- server: (.*?) -->/.exec(text)?.[1] ?? "";
-  return Object.fromEntries(given.split(/\s+/).filter(Boolean).map((word) => word.split(/=(.*)/s).slice(0, 2)));
+  return Object.fromEntries(
+    given
+      .split(/\s+/)
+      .filter(Boolean)
+      .map((word) => word.split(/=(.*)/s).slice(0, 2)),
+  );
 }
 
 async function freePorts(count) {
@@ -91,7 +99,11 @@ async function runDocument(name) {
   };
   for (const path of ["var/lib", "var/backups", "etc/vedette"]) mkdirSync(join(folder, path), { recursive: true });
   const settings = Object.fromEntries(Object.entries(settingsOf(text)).map(([key, value]) => [key, places(value)]));
-  const server = spawn(process.execPath, ["--no-memory-reducer", join(root, "dist/main.js")], { env: { ...environment, ...settings }, stdio: "ignore", cwd: work });
+  const server = spawn(process.execPath, ["--no-memory-reducer", join(root, "dist/main.js")], {
+    env: { ...environment, ...settings },
+    stdio: "ignore",
+    cwd: work,
+  });
   const sum = { passed: 0, failed: 0 };
   try {
     await ready(port);
@@ -106,7 +118,10 @@ async function runDocument(name) {
     for (const [place, { line }] of commands.entries()) {
       const isPassed = place < reached;
       sum[isPassed ? "passed" : "failed"]++;
-      const why = place === reached ? `  ended with ${status}\n${output.slice(output.lastIndexOf("\n@@") + 1).slice(-OUTPUT_CHARACTERS)}` : "  not reached";
+      const why =
+        place === reached
+          ? `  ended with ${status}\n${output.slice(output.lastIndexOf("\n@@") + 1).slice(-OUTPUT_CHARACTERS)}`
+          : "  not reached";
       console.log(`${isPassed ? "ok      " : "FAILED  "} ${name}:${line}${isPassed ? "" : why}`);
     }
   } finally {

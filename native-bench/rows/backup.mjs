@@ -29,10 +29,12 @@ export const backup = {
     const file = await context.bodies.get("planted", { ...planting, plants });
     const saturating = await context.bodies.get("A");
     const many = await context.bodies.get("remote-write", { ...fill, endMs: Math.floor(Date.now() / 1000) * 1000 - 60_000 });
-    const half = (options) => (_repeat, { saturation }) => {
-      const requestsPerSecond = saturation.at(-1).warm.samplesPerSecond / 2 / samplesPerRequest;
-      return detectionTurn(context, { file, planting, requestsPerSecond, earlyPerSecond: earlyShare * requestsPerSecond, ...options() });
-    };
+    const half =
+      (options) =>
+      (_repeat, { saturation }) => {
+        const requestsPerSecond = saturation.at(-1).warm.samplesPerSecond / 2 / samplesPerRequest;
+        return detectionTurn(context, { file, planting, requestsPerSecond, earlyPerSecond: earlyShare * requestsPerSecond, ...options() });
+      };
     const contestants = {
       saturation: () => saturationTurn(context, saturating),
       alone: half(() => ({})),
