@@ -158,7 +158,7 @@ export interface NewValues {
 }
 
 /** How far what a verdict tells of has strayed, in the unit of its bar; undefined where it tells of nothing, or of something on the other side. */
-export function evidenceOf(verdict: PairVerdict, side: 1 | -1): TailEvidence | undefined {
+function evidenceOf(verdict: PairVerdict, side: 1 | -1): TailEvidence | undefined {
   if (!verdict.tells || verdict.side !== side) return undefined;
   if (verdict.departure !== 0) return { size: Math.abs(verdict.departure), bar: verdict.departedBar };
   return verdict.evidence >= 1 ? { size: verdict.level, bar: verdict.levelBar } : { size: 1, bar: 1 };
