@@ -45,12 +45,34 @@ function metricsTable({ ENGINE_METRICS, COORDINATOR_METRICS, FRONT_METRICS, CONT
     Object.values(table).flatMap((slot) => partsOf(slot).map(({ metric }) => metric)),
   );
   const others = [FRONT_METRICS, CONTRACT_METRICS, LABELLED_METRICS].flatMap((each) => Object.values(each));
+  const alerts = alertsByMetric();
   const metrics = [...new Set([...slots, ...others])].sort((a, b) => (a.name < b.name ? -1 : 1));
   const rows = metrics.map((metric) => {
     const labels = metric.labels.map((label) => `\`${label}\``).join(", ");
-    return [`\`${metric.name}\``, metric.type, unitOf(metric) ?? "-", labels || "-", metric.help];
+    return [
+      `\`${metric.name}\``,
+      metric.type,
+      unitOf(metric) ?? "-",
+      labels || "-",
+      metric.help,
+      alerts.get(metric.name)?.join(", ") ?? "-",
+    ];
   });
-  return table(["Metric", "Type", "Unit", "Labels", "What it is"], rows);
+  return table(["Metric", "Type", "Unit", "Labels", "What it is", "Alert"], rows);
+}
+
+/** Names of the alerts of packaging/prometheus/vedette-rules.yml by the metrics that they look at. */
+function alertsByMetric() {
+  const alerts = new Map();
+  for (const [, alert, expression] of readFileSync("packaging/prometheus/vedette-rules.yml", "utf8").matchAll(
+    /- alert: (\w+)\n\s+expr: (.*)/g,
+  )) {
+    for (const name of new Set(expression.match(/\b(?:vedette|svc)_\w+/g) ?? [])) {
+      const metric = name.replace(/_bucket$/, "");
+      alerts.set(metric, [...(alerts.get(metric) ?? []), alert]);
+    }
+  }
+  return alerts;
 }
 
 /** A section a command: what it does and its options. */

@@ -30,4 +30,9 @@ describe.skipIf(missing)("promtool check metrics", () => {
     expect([status, stdout, stderr]).toEqual([0, "", ""]);
     expect(page).toContain('svc_validation_failures_total{reason="missing_service_id"} 1');
   });
+
+  it("accepts the rules on Vedette itself", () => {
+    const { status, stdout } = spawnSync("promtool", ["check", "rules", "packaging/prometheus/vedette-rules.yml"], { encoding: "utf8" });
+    expect([status, stdout]).toEqual([0, expect.stringContaining("SUCCESS")]);
+  });
 });
