@@ -125,6 +125,19 @@ export function choiceParameter<const T extends string>(name: string, choices: r
   return textTo(read, code, (text) => `${name} must be one of ${choices.join(", ")}, got ${shown(text)}`).meta({ enum: [...choices] });
 }
 
+/** Some of the choices, with commas between. */
+export function choicesParameter<const T extends string>(name: string, choices: readonly T[]) {
+  const read = (text: string) => {
+    const named = text.split(",", choices.length + 1);
+    return named.every((one): one is T => choices.some((choice) => choice === one)) ? named : undefined;
+  };
+  const pattern = `^(${choices.join("|")})(,(${choices.join("|")})){0,${choices.length - 1}}$`;
+  return textTo(read, "invalid_parameter", (text) => `${name} must be some of ${choices.join(", ")} with commas, got ${shown(text)}`).meta({
+    pattern,
+    description: `some of ${choices.join(", ")}, with commas between`,
+  });
+}
+
 /** Attributes as a JSON object, made canonical: {"zone":"a"}. */
 export function attributesParameter() {
   return textTo(

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { STREAM_EVENTS } from "../../src/api/shapes/stream-events.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { ServerClient } from "../support/server-client.ts";
 import { ServerBench } from "../support/server-process.ts";
 
@@ -31,7 +32,9 @@ describe("events of /api/v1/stream", () => {
     let text = "";
     stream.on("data", (chunk: Buffer) => (text += chunk.toString()));
     const sent = (name: string) =>
-      [...text.matchAll(new RegExp(`event: ${name}\\ndata: (.*)\\n\\n`, "g"))].map(([, data]) => JSON.parse(data as string));
+      [...text.matchAll(new RegExp(`event: ${name}\\nid: \\d+-\\d+\\ndata: (.*)\\n\\n`, "g"))].map(([, data]) =>
+        JSON.parse(data as string),
+      );
     const sample = (i: number, value: number) => ({
       service_id: "spiky",
       type: "metric",
@@ -41,7 +44,8 @@ describe("events of /api/v1/stream", () => {
     });
     await client.postJson("/api/v1/telemetry/batch", Array.from({ length: 40 }, (_, i) => sample(i, 100 + ((i * 7) % 5)))); // biome-ignore format: one row
     await client.postJson("/api/v1/telemetry", sample(40, 4000));
-    for (const name of NAMES) await expect.poll(() => sent(name).length, { message: name }).toBeGreaterThan(0);
+    await client.postJson("/api/v1/dlq/replay", { filter: {} });
+    for (const name of NAMES) await expect.poll(() => sent(name).length, { message: name, timeout: PATIENCE_MS }).toBeGreaterThan(0);
     stream.destroy();
     const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
     for (const name of NAMES) {

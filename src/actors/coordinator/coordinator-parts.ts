@@ -1,4 +1,5 @@
 // The parts of a coordinator, made and tied together: what commits, what keeps, what runs in cycles, what answers.
+import { NEWS_UNREAD_MS } from "../../core/config/interface-limits.ts";
 import { ALERTS_MAX, ANOMALIES_MAX } from "../../core/config/limits.ts";
 import { type EpisodeFrame, FRAME_VERDICT } from "../../core/protocol/coordinator-frame.ts";
 import type { Listeners } from "../../core/protocol/query.ts";
@@ -17,6 +18,7 @@ import type { EndedBackup } from "./backup/backup-runner.ts";
 import { ControlCommitter } from "./commits/control-committer.ts";
 import { FrameCommits } from "./commits/frame-commits.ts";
 import type { CoordinatorDependencies, CoordinatorOptions } from "./coordinator-options.ts";
+import { replayEvent } from "./dead-letters/replay-handlers.ts";
 import { ReplayRunner } from "./dead-letters/replay-runner.ts";
 import { EngineClient } from "./engines/engine-client.ts";
 import { DiskUsage } from "./loop/disk-usage.ts";
@@ -34,6 +36,9 @@ import { ColdStreamLoader } from "./series/cold/cold-stream-loader.ts";
 import { CommittedState } from "./state/committed-state.ts";
 import { CoordinatorCounters } from "./state/coordinator-counters.ts";
 import { DataFaults } from "./status/data-faults.ts";
+import { detectionLatency } from "./status/latency-quantile.ts";
+import { sharedState } from "./status/status-handler.ts";
+import { StreamNews } from "./status/stream-news.ts";
 import { CyclePace } from "./watchdog/cycle-pace.ts";
 import { Watchdog } from "./watchdog/watchdog.ts";
 import { watchdogStages } from "./watchdog-stages.ts";
@@ -50,6 +55,7 @@ type RunningParts = ReturnType<typeof runningParts>;
 /** The parts of one coordinator. */
 export interface CoordinatorParts extends Omit<StoringParts, "shared">, Omit<RunningParts, "gathering" | "changes"> {
   readonly runner: QueryRunner;
+  readonly news: StreamNews;
   readonly listeners: Listeners;
 }
 
@@ -70,7 +76,21 @@ export function makeParts(options: CoordinatorOptions, dependencies: Coordinator
   const listeners: Listeners = { otlp: { state: "closed", port: 0 }, alerts: { state: "closed", port: 0 } };
   const parts = { ...storing, ...running, listeners };
   const context = queryContext(options, dependencies, { ...parts, gathering, changes, engines }, turns);
-  return { ...parts, runner: new QueryRunner({ ...shared, context }) };
+  return { ...parts, runner: new QueryRunner({ ...shared, context }), news: streamNews(dependencies, context) };
+}
+
+function streamNews(world: CoordinatorDependencies, context: QueryContext): StreamNews {
+  const { replays } = context.state;
+  return new StreamNews({
+    ...world,
+    jobs: () => replays.lately(world.nowMs() - NEWS_UNREAD_MS).map((job) => ({ tenant: job.tenant, event: replayEvent(job) })),
+    job: (tenant, id) => {
+      const job = replays.find(tenant, id);
+      return job && replayEvent(job);
+    },
+    state: () => sharedState(context),
+    tell: context.tell,
+  });
 }
 
 function storingParts(options: CoordinatorOptions, dependencies: CoordinatorDependencies, late: LateParts) {
@@ -174,7 +194,7 @@ async function declareFindings(committer: ControlCommitter, edit: Turns["edit"],
   await edit(() => committer.commit(verdicts));
 }
 
-interface ContextParts extends Omit<CoordinatorParts, "runner"> {
+interface ContextParts extends Omit<CoordinatorParts, "runner" | "news"> {
   readonly gathering: EvidenceGathering;
   readonly changes: Changes;
   readonly engines: EngineClient;
@@ -206,6 +226,7 @@ function queryContext(options: CoordinatorOptions, world: CoordinatorDependencie
       vectorizer: parts.vectorizer.facts(),
       watchdog: parts.watchdog.facts(),
       analysis: parts.analysis.facts(),
+      detection: detectionLatency(world.counters),
     }),
     wordSummary: (analysis) => parts.wording.word(analysis),
     settle: () => turns().settle(),

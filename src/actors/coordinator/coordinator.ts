@@ -47,9 +47,9 @@ export class Coordinator {
   constructor(options: CoordinatorOptions, dependencies: CoordinatorDependencies) {
     this.#dependencies = dependencies;
     this.#parts = makeParts(options, dependencies, () => this.#rounds);
-    const { state, counters, vectorizer, watchdog, analysis, drills } = this.#parts;
+    const { state, counters, vectorizer, watchdog, analysis, drills, news } = this.#parts;
     this.#state = state;
-    const ticks = [vectorizer, watchdog, analysis, drills];
+    const ticks = [vectorizer, watchdog, analysis, drills, news];
     this.#rounds = new Rounds({ ...this.#parts, ticks, count: () => state.configured.count(counters) }, dependencies);
   }
 

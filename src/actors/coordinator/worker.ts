@@ -35,7 +35,7 @@ import { Coordinator } from "./coordinator.ts";
 import type { CoordinatorOptions } from "./coordinator-options.ts";
 import { EngineThreadLink } from "./engines/engine-thread-link.ts";
 import type { DiskMeasure } from "./loop/disk-usage.ts";
-import { eventChunks } from "./loop/event-chunks.ts";
+import { EventIds, eventChunks } from "./loop/event-chunks.ts";
 import { type LogGap, lostLog } from "./loop/lost-log.ts";
 import { openStores, type StoresToOpen } from "./loop/opened-stores.ts";
 import { Pacer } from "./loop/pacer.ts";
@@ -228,6 +228,7 @@ function mainHandlers(coordinator: Coordinator, wake: () => void): Handlers<Coor
 /** What the coordinator says goes to main as it is, but for events: they leave as the bytes that readers are sent, which are moved. */
 function reportHandlers(main: MainMailbox, close: () => Promise<void>): Handlers<CoordinatorMessage> {
   const report = (message: CoordinatorReport) => main.send(message);
+  const ids = new EventIds();
   return {
     answer: report,
     access: report,
@@ -238,7 +239,7 @@ function reportHandlers(main: MainMailbox, close: () => Promise<void>): Handlers
     "notifier-wanted": report,
     log: report,
     events: ({ events }) => {
-      const chunks = eventChunks(events);
+      const chunks = eventChunks(events, ids, systemClock.wallMs());
       main.send(
         { type: "event-chunks", chunks },
         chunks.map(({ bytes }) => bytes.buffer),

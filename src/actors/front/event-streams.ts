@@ -1,11 +1,13 @@
 // Open `GET /api/v1/stream` answers. Events come as they were committed, many at once where many were, and leave as one buffer for all readers of a tenant: at
-// once where none left a moment before, else with those that come until then. A reader that lags is told how many it missed.
+// once where none left a moment before, else with those that come until then. Nothing is kept for those who are away: a reader that lagged, or that comes back
+// with the id of the last event it had, is told `missed` with the moment since when, and asks the lists.
 import type { HttpStream } from "../../adapters/http/http-server.ts";
 import type { Clock } from "../../adapters/runtime/clock.ts";
 import { ReaderCount } from "../../adapters/runtime/reader-count.ts";
+import { formatRfc3339 } from "../../core/base/rfc3339.ts";
 import { ShareLedger } from "../../core/base/share-ledger.ts";
 import { EVENT_STREAM_LAG_BYTES_MAX } from "../../core/config/limits.ts";
-import type { EventChunk } from "../../core/protocol/query.ts";
+import type { EventChunk, StreamEventName } from "../../core/protocol/query.ts";
 
 /** Milliseconds between two buffers: the coordinator waits about as long between two commits. */
 const GATHER_MS = 2;
@@ -18,7 +20,11 @@ interface Reader {
   readonly stream: HttpStream;
   readonly tenant: string;
   readonly credential: StreamCredential;
+  /** Null for all. */
+  readonly names: ReadonlySet<StreamEventName> | null;
   missed: number;
+  /** Of events: wall time up to which it has what there was. */
+  hasUntilMs: number;
   endTimer: NodeJS.Timeout | undefined;
 }
 
@@ -30,6 +36,17 @@ export interface StreamCredential {
   readonly endMs: number;
 }
 
+/** What a reader asks for besides being one. */
+export interface StreamWish {
+  /** Absent: all. */
+  readonly names?: readonly StreamEventName[] | undefined;
+  /** Of the last event that it had. */
+  readonly lastEventId?: string | undefined;
+}
+
+/** An id is the wall time of its commit in ms, and a place in it. */
+const EVENT_ID = /^(\d{1,15})-\d{1,9}$/;
+
 const encoder = new TextEncoder();
 
 /** All readers of the event stream. */
@@ -37,7 +54,7 @@ export class EventStreams {
   readonly #clock: Clock;
   readonly #shares: ShareLedger;
   readonly #readers = new Set<Reader>();
-  readonly #waiting = new Map<string, EventChunk[]>();
+  #waiting: EventChunk[] = [];
   /** Tells other threads how many readers there are. */
   readonly readerCount = new ReaderCount();
   #isFlushDue = false;
@@ -62,13 +79,24 @@ export class EventStreams {
     return hasRoom;
   }
 
-  add(tenant: string, stream: HttpStream, credential: StreamCredential): void {
-    const reader: Reader = { stream, tenant, credential, missed: 0, endTimer: undefined };
+  add(tenant: string, stream: HttpStream, credential: StreamCredential, { names, lastEventId }: StreamWish = {}): void {
+    const hasUntilMs = this.#clock.wallMs();
+    const reader: Reader = {
+      stream,
+      tenant,
+      credential,
+      names: names === undefined ? null : new Set(names),
+      missed: 0,
+      hasUntilMs,
+      endTimer: undefined,
+    };
     this.#readers.add(reader);
     this.#shares.add(tenant);
     this.#tellCount();
     stream.onClose(() => this.#remove(reader));
-    stream.write(encoder.encode(": vedette event stream\nretry: 2000\n\n"));
+    stream.write(encoder.encode(`: vedette event stream\nretry: 2000\nid: ${hasUntilMs}-0\n\n`));
+    const [, lastMs] = EVENT_ID.exec(lastEventId ?? "") ?? [];
+    if (lastMs !== undefined) stream.write(missedEvent(null, Math.min(Number(lastMs), hasUntilMs), hasUntilMs));
     if (credential.endMs < Number.POSITIVE_INFINITY) this.#endInTime(reader);
   }
 
@@ -81,13 +109,8 @@ export class EventStreams {
 
   /** Keeps events until the next flush; those of tenants without a reader are dropped at once. */
   push(chunks: readonly EventChunk[]): void {
-    for (const chunk of chunks) {
-      if (!this.#isRead(chunk.tenant)) continue;
-      const waiting = this.#waiting.get(chunk.tenant) ?? [];
-      waiting.push(chunk);
-      this.#waiting.set(chunk.tenant, waiting);
-    }
-    if (this.#waiting.size === 0 || this.#isFlushDue) return;
+    for (const chunk of chunks) if (this.#isRead(chunk)) this.#waiting.push(chunk);
+    if (this.#waiting.length === 0 || this.#isFlushDue) return;
     const waitMs = this.#nextFlushMs - this.#clock.monotonicMs();
     if (waitMs <= 0) this.#flush();
     else this.#flushIn(waitMs);
@@ -98,33 +121,38 @@ export class EventStreams {
     setTimeout(() => this.#flush(), waitMs);
   }
 
-  #isRead(tenant: string): boolean {
-    for (const reader of this.#readers) if (reader.tenant === tenant) return true;
+  #isRead(chunk: EventChunk): boolean {
+    for (const reader of this.#readers) if (reads(reader, chunk)) return true;
     return false;
   }
 
+  /** Readers of the same tenant and names get the same bytes. */
   #flush(): void {
     this.#isFlushDue = false;
     this.#isQuiet = false;
     this.#nextFlushMs = this.#clock.monotonicMs() + GATHER_MS;
-    const chunks = new Map([...this.#waiting].map(([tenant, waiting]) => [tenant, joined(waiting)]));
-    this.#waiting.clear();
+    const joinedOf = new Map<string, Joined>();
     for (const reader of this.#readers) {
-      const chunk = chunks.get(reader.tenant);
-      if (chunk !== undefined) this.#send(reader, chunk.bytes, chunk.count);
+      const key = `${[...(reader.names ?? [])].join()} ${reader.tenant}`;
+      const chunk = joinedOf.get(key) ?? joined(this.#waiting.filter((one) => reads(reader, one)));
+      joinedOf.set(key, chunk);
+      if (chunk.count > 0) this.#send(reader, chunk.bytes, chunk.count);
     }
+    this.#waiting = [];
   }
 
   #send(reader: Reader, bytes: Uint8Array, count: number): void {
+    const nowMs = this.#clock.wallMs();
     if (reader.stream.bufferedBytes > EVENT_STREAM_LAG_BYTES_MAX) {
       reader.missed += count;
       this.missedTotal += count;
       return;
     }
     if (reader.missed > 0) {
-      reader.stream.write(encoder.encode(`event: missed\ndata: {"missed":${reader.missed}}\n\n`));
+      reader.stream.write(missedEvent(reader.missed, reader.hasUntilMs, nowMs));
       reader.missed = 0;
     }
+    reader.hasUntilMs = nowMs;
     reader.stream.write(bytes);
   }
 
@@ -167,8 +195,20 @@ export class EventStreams {
   }
 }
 
+function reads({ tenant, names }: Reader, chunk: EventChunk): boolean {
+  return (chunk.tenant === null || chunk.tenant === tenant) && (names === null || names.has(chunk.event));
+}
+
+/** `missed` is null where nobody has counted; the id is the one that the server has. */
+function missedEvent(missed: number | null, sinceMs: number, nowMs: number): Uint8Array {
+  const data = JSON.stringify({ missed, since: formatRfc3339(sinceMs) });
+  return encoder.encode(`event: missed\nid: ${nowMs}-0\ndata: ${data}\n\n`);
+}
+
+type Joined = Pick<EventChunk, "bytes" | "count">;
+
 /** Mostly there is one: it is sent as it came. */
-function joined(chunks: readonly EventChunk[]): Pick<EventChunk, "bytes" | "count"> {
+function joined(chunks: readonly EventChunk[]): Joined {
   const [first] = chunks;
   if (first !== undefined && chunks.length === 1) return first;
   return {

@@ -28,6 +28,7 @@ import type { QueryLink } from "./query-link.ts";
 import type { RefusedBodies } from "./refused-bodies.ts";
 import { isRemoteWrite2, writtenHeaders } from "./remote-write-headers.ts";
 import { type RequestHistogram, UNMATCHED } from "./request-histogram.ts";
+import { streamWish } from "./stream-wish.ts";
 import type { RefusalQueue } from "./tenants/refusal-queue.ts";
 import type { TenantGate } from "./tenants/tenant-gate.ts";
 import { acceptedCodings, type FileRequest, type WebFiles } from "./web-files.ts";
@@ -296,6 +297,9 @@ export class Front {
 
   #stream(request: Request, principal: Principal): void {
     const { streams, gate, clock } = this.#dependencies;
+    const { request: head } = request.exchange;
+    const wish = streamWish(head);
+    if (!wish.ok) return request.refuse(wish.refusal);
     if (!streams.admits(principal.tenant)) {
       request.refuse({
         code: "overloaded",
@@ -312,8 +316,8 @@ export class Front {
     else {
       const stream = request.exchange.openStream(200, headers);
       if (stream === undefined) return;
-      const { request: head } = request.exchange;
-      streams.add(principal.tenant, stream, { isGood: () => gate.isStillGood(head), endMs: gate.endMs(head, clock.wallMs()) });
+      const credential = { isGood: () => gate.isStillGood(head), endMs: gate.endMs(head, clock.wallMs()) };
+      streams.add(principal.tenant, stream, credential, wish.value);
     }
   }
 }

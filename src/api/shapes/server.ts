@@ -64,6 +64,9 @@ export const STATUS = z
       drill: z.enum(["ok", "failed", "disabled"]).describe("of the tenant's last fire drill; disabled: there was none"),
       data: z.enum(["ok", "damaged"]).describe("damaged: there are faults of the data folder that no operator has acknowledged"),
     }),
+    detection: z
+      .strictObject({ count: COUNT, p50_ms: z.number().min(0).nullable(), p99_ms: z.number().min(0).nullable() })
+      .describe("from the arrival of a sample to its stored anomaly, since the start; null before the first"),
     watchdog: z.strictObject({
       last_run: TIMESTAMP.describe("end of the last cycle; before the first, the last look at what the engines have found"),
       metrics_monitored: COUNT.describe("streams of the tenant in memory, each judged with every sample"),

@@ -18,3 +18,8 @@ export const GRAPH_DEPTH_MAX = 6;
 export const DRAWN_BUCKETS_MAX = 2_000;
 /** Answers of JSON from this size on are compressed where the client takes gzip: below it a packet holds them. */
 export const COMPRESSED_BYTES_MIN = 1_024;
+/** An event's id: 15 digits of milliseconds, a dash, 9 digits. */
+export const EVENT_ID_BYTES_MAX = 25;
+/** Jobs and the server's state are compared so often where somebody reads the event stream, and else: some 10 us each time. */
+export const NEWS_MS = 1_000;
+export const NEWS_UNREAD_MS = 5_000;

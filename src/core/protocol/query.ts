@@ -49,10 +49,14 @@ export interface QueryAnswer {
   readonly body: string;
 }
 
-/** Events for `GET /api/v1/stream`: already serialised, one object a line of `data:`. */
+/** What `GET /api/v1/stream` tells of. */
+export const STREAM_EVENT_NAMES = ["anomaly", "alert", "job", "status"] as const;
+export type StreamEventName = (typeof STREAM_EVENT_NAMES)[number];
+
+/** Events for `GET /api/v1/stream`: already serialised, one object a line of `data:`. Tenant null: for the readers of all. */
 export interface StreamEvents {
   readonly type: "events";
-  readonly events: ReadonlyArray<{ readonly event: "anomaly" | "alert"; readonly tenant: string; readonly data: string }>;
+  readonly events: ReadonlyArray<{ readonly event: StreamEventName; readonly tenant: string | null; readonly data: string }>;
 }
 
 /** The same as the bytes that a tenant's readers are sent: what leaves the coordinator's thread. */
@@ -61,8 +65,10 @@ export interface StreamChunks {
   readonly chunks: readonly EventChunk[];
 }
 
+/** Events of one name that follow each other, for the readers of a tenant, or of all (null). */
 export interface EventChunk {
-  readonly tenant: string;
+  readonly tenant: string | null;
+  readonly event: StreamEventName;
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Events in them. */
   readonly count: number;

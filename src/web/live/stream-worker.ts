@@ -24,6 +24,8 @@ let source: EventSource | undefined;
 let state: "connecting" | "live" | "offline" = "connecting";
 let waiting: Array<{ event: string; data: string }> = [];
 let dropped = 0;
+/** Of the last event that came: a stream that is opened anew begins with what was missed since. */
+let lastId = "";
 let isDue = false;
 
 function tell(message: StreamMessage): void {
@@ -37,7 +39,8 @@ function flush(): void {
   dropped = 0;
 }
 
-function take(event: string, data: string): void {
+function take(event: string, { data, lastEventId }: MessageEvent<string>): void {
+  lastId = lastEventId;
   if (waiting.length < GATHERED_MAX) waiting.push({ event, data });
   else dropped++;
   if (isDue) return;
@@ -52,14 +55,14 @@ function setState(next: typeof state): void {
 }
 
 function open(): void {
-  source = new EventSource(new URL("../api/v1/stream", scope.location.href));
+  source = new EventSource(new URL(`../api/v1/stream${lastId === "" ? "" : `?last_event_id=${lastId}`}`, scope.location.href));
   source.onopen = () => setState("live");
   source.onerror = () => {
     setState(source?.readyState === EventSource.CLOSED ? "offline" : "connecting");
     if (source?.readyState === EventSource.CLOSED) setTimeout(reopen, 5_000);
   };
   for (const name of ["anomaly", "alert", "job", "status", "missed"]) {
-    source.addEventListener(name, (event) => take(name, (event as MessageEvent<string>).data));
+    source.addEventListener(name, (event) => take(name, event as MessageEvent<string>));
   }
 }
 
@@ -81,6 +84,7 @@ scope.onconnect = (event) => {
     if (tabs.size > 0) return;
     source?.close();
     source = undefined;
+    lastId = "";
     state = "connecting";
   };
   port.onmessage = ({ data }) => {

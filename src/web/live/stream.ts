@@ -1,11 +1,12 @@
 // The event stream as a tab sees it: through the shared worker, or where there is none by a connection of its own, which a hidden tab gives up.
 import { signal } from "@preact/signals";
+import { wallMs } from "./clock.ts";
 import type { StreamMessage } from "./stream-message.ts";
 
-/** What pages may listen to. `gap`: events may be missing, so lists are to be asked again. */
+/** What pages may listen to. A gap: events may be missing from this moment (RFC 3339) on, and the lists tell them. */
 export interface StreamListener {
   onEvent(event: string, data: string): void;
-  onGap(): void;
+  onGap(since: string): void;
 }
 
 export const streamState = signal<"connecting" | "live" | "offline">("connecting");
@@ -13,8 +14,9 @@ export const streamState = signal<"connecting" | "live" | "offline">("connecting
 export const isPaused = signal(false);
 
 const PING_MS = 30_000;
+/** Events may be a little older than the moment at which they were told. */
+const SINCE_MARGIN_MS = 5_000;
 const listeners = new Set<StreamListener>();
-let wasLive = false;
 let port: MessagePort | undefined;
 
 /** Listens until the returned function is called. */
@@ -71,15 +73,18 @@ function trusted(address: string): unknown {
 
 function connectAlone(): void {
   let source: EventSource | undefined;
+  let lastId = "";
   const open = () => {
     source?.close();
-    source = new EventSource("api/v1/stream");
+    source = new EventSource(`api/v1/stream${lastId === "" ? "" : `?last_event_id=${lastId}`}`);
     source.onopen = () => take({ type: "state", state: "live" });
     source.onerror = () => take({ type: "state", state: source?.readyState === EventSource.CLOSED ? "offline" : "connecting" });
     for (const name of ["anomaly", "alert", "job", "status", "missed"]) {
-      source.addEventListener(name, (event) =>
-        take({ type: "events", events: [{ event: name, data: (event as MessageEvent<string>).data }], dropped: 0 }),
-      );
+      source.addEventListener(name, (event) => {
+        const { data, lastEventId } = event as MessageEvent<string>;
+        lastId = lastEventId;
+        take({ type: "events", events: [{ event: name, data }], dropped: 0 });
+      });
     }
   };
   const follow = () => {
@@ -95,23 +100,17 @@ function connectAlone(): void {
 }
 
 function take(message: StreamMessage): void {
-  if (message.type === "state") takeState(message.state);
+  if (message.type === "state") streamState.value = message.state;
   else {
     for (const { event, data } of message.events) {
-      if (event === "missed") tellGap();
+      if (event === "missed") tellGap(Date.parse((JSON.parse(data) as { since: string }).since));
       else for (const listener of listeners) listener.onEvent(event, data);
     }
-    if (message.dropped > 0) tellGap();
+    if (message.dropped > 0) tellGap(wallMs());
   }
 }
 
-function takeState(state: "connecting" | "live" | "offline"): void {
-  streamState.value = state;
-  if (state !== "live") return;
-  if (wasLive) tellGap();
-  wasLive = true;
-}
-
-function tellGap(): void {
-  for (const listener of listeners) listener.onGap();
+function tellGap(sinceMs: number): void {
+  const since = new Date(sinceMs - SINCE_MARGIN_MS).toISOString();
+  for (const listener of listeners) listener.onGap(since);
 }

@@ -1,7 +1,9 @@
 // The first page: what fires, worst first, and who has it; how the server does; where nothing has come yet, how to send something.
+import { useEffect } from "preact/hooks";
 import { link } from "../app/place.ts";
 import { useAnswer } from "../client/answers.ts";
 import type { Alert, Anomaly, Service, Status } from "../client/shapes.ts";
+import { listen } from "../live/stream.ts";
 import { AlertRow } from "../parts/alert-row.tsx";
 import { AnomalyItem } from "../parts/anomaly-item.tsx";
 import { Empty, Head, Name, Panel, SeverityMark, Shown, Tag, When } from "../parts/basics.tsx";
@@ -10,7 +12,6 @@ import { FreshButton } from "../parts/fresh-button.tsx";
 import { useLiveList } from "../parts/live-list.ts";
 import { feedRows, severityRank } from "../view/feed.ts";
 import { countText, percentText, plural } from "../view/number-text.ts";
-import { durationText } from "../view/time-text.ts";
 
 const FIRING_ROWS = 100;
 
@@ -24,6 +25,7 @@ export function Now() {
     matches: ({ state }) => state === "firing",
   });
   const status = useAnswer<Status>("GET /api/v1/status", {}, 10_000);
+  useEffect(() => listen({ onEvent: (event) => event === "status" && status.reload(), onGap: status.reload }), []);
   const firing = list.rows.filter(({ state }) => state === "firing").sort(worstFirst);
   const told = firing.filter(({ pages }) => pages > 0);
   const held = firing.filter(({ pages }) => pages === 0);
@@ -107,8 +109,15 @@ function Figures({ status, told, held }: { status: Status | undefined; told: num
         </dd>
       </div>
       <div class="figure">
-        <dt>Detection lag</dt>
-        <dd>{status === undefined ? "–" : durationText(status.watchdog.lag_seconds * 1000)}</dd>
+        <dt>Found within</dt>
+        <dd>
+          {status?.detection.p99_ms == null ? "–" : `${status.detection.p99_ms.toPrecision(2)} ms`}{" "}
+          <small
+            title={`half within ${status?.detection.p50_ms ?? "–"} ms of the arrival of the sample, of ${status?.detection.count ?? 0}`}
+          >
+            p99
+          </small>
+        </dd>
       </div>
       <div class="figure">
         <dt>Disk</dt>

@@ -1,7 +1,7 @@
 // A list of the API that stays live: rows that are shown change where they stand, new ones wait above until the reader wants them.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type Answer, useAnswer } from "../client/answers.ts";
-import type { CallKey, CallOptions } from "../client/client.ts";
+import { type CallKey, type CallOptions, call } from "../client/client.ts";
 import { isPaused, listen } from "../live/stream.ts";
 import { takeChanges } from "../view/feed.ts";
 
@@ -26,6 +26,13 @@ export interface LiveList<T> {
   readonly fresh: number;
   /** Shows what waits. */
   showFresh(): void;
+}
+
+/** What the stream did not tell: the rows that are shown as they are now, and those that have come since. Oldest first, as the stream tells them. */
+async function missedRows<T>({ key, call: options, member }: LiveListOptions<T>, since: string): Promise<T[]> {
+  const ask = async (query: CallOptions["query"]) => (await call<Record<string, T[]>>(key, { ...options, query }))[member] ?? [];
+  const [shown, come] = await Promise.all([ask(options.query), ask({ ...options.query, since, limit: FRESH_MAX })]);
+  return [...shown, ...come].reverse();
 }
 
 export function useLiveList<T>(options: LiveListOptions<T>): LiveList<T> {
@@ -57,14 +64,16 @@ export function useLiveList<T>(options: LiveListOptions<T>): LiveList<T> {
         return taken.list;
       });
     };
+    const take = (changed: readonly T[]) => {
+      waiting.current.push(...changed);
+      if (waiting.current.length > FRESH_MAX) waiting.current.splice(0, waiting.current.length - FRESH_MAX);
+      if (timer === 0) timer = window.setTimeout(draw, DRAW_MS);
+    };
     const stop = listen({
       onEvent(event, data) {
-        if (event !== own.current.event) return;
-        waiting.current.push(JSON.parse(data) as T);
-        if (waiting.current.length > FRESH_MAX) waiting.current.splice(0, waiting.current.length - FRESH_MAX);
-        if (timer === 0) timer = window.setTimeout(draw, DRAW_MS);
+        if (event === own.current.event) take([JSON.parse(data) as T]);
       },
-      onGap: answer.reload,
+      onGap: (since) => void missedRows(own.current, since).then(take, answer.reload),
     });
     return () => {
       stop();

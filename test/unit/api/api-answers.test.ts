@@ -52,7 +52,6 @@ describe("routes", () => {
         expect(ENDPOINTS.some((endpoint) => endpoint.path === path && endpoint.method === method)).toBe(false);
       }
     }
-    expect(matchRoute("POST", "/api/v1/backup")).toMatchObject({ refusal: { code: "not_built" } });
     expect(matchRoute("POST", "/api/v1/alerts/webhook")).toMatchObject({ found: true });
     expect(matchRoute("GET", "/sign-in")).toMatchObject({ found: true });
   });

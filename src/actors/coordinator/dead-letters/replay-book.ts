@@ -72,11 +72,15 @@ export function replayJobKey({ tenant, createdMs, id }: Pick<ReplayJob, "tenant"
   return new KeyBuilder().text(tenant).time(createdMs).fixed(idBytes(id)).finish();
 }
 
+/** Jobs that have ended, remembered for those who are told of it. */
+const ENDED_MAX = 16;
+
 /** The committed jobs of all tenants: at most REPLAY_JOBS_KEPT_MAX each. */
 export class ReplayBook {
   readonly #tenants = new Map<string, Map<string, ReplayJob>>();
   /** By tenant and id. */
   readonly #unfinished = new Map<string, ReplayJob>();
+  #ended: readonly ReplayJob[] = [];
 
   /** Reads the store; to be called once. */
   load(store: KeyValueStore): void {
@@ -88,7 +92,7 @@ export class ReplayBook {
     jobs.set(job.id, job);
     this.#tenants.set(job.tenant, jobs);
     if (job.finishedMs === null) this.#unfinished.set(jobText(job), job);
-    else this.#unfinished.delete(jobText(job));
+    else if (this.#unfinished.delete(jobText(job))) this.#ended = [...this.#ended, job].slice(-ENDED_MAX);
   }
 
   remove(job: Pick<ReplayJob, "tenant" | "id">): void {
@@ -108,6 +112,11 @@ export class ReplayBook {
   /** Whether any tenant has a job that is not done. */
   get hasUnfinished(): boolean {
     return this.#unfinished.size > 0;
+  }
+
+  /** Of all tenants, those that run and those that ended since then. */
+  lately(sinceMs: number): ReplayJob[] {
+    return [...this.#unfinished.values(), ...this.#ended.filter(({ finishedMs }) => (finishedMs ?? 0) >= sinceMs)];
   }
 
   /** Jobs of all tenants that are not done, oldest first. */

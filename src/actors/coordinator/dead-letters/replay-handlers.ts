@@ -5,6 +5,7 @@
  * one that finds its letters gone. A dry run looks at RECORDS_SCANNED_MAX letters, shows REPLAY_IDS_MAX of them and changes nothing.
  */
 import { done, type Outcome, refused, shown } from "../../../api/refusal.ts";
+import type { JobEvent } from "../../../api/shapes/stream-events.ts";
 import { hash128 } from "../../../core/base/hash128.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import {
@@ -174,3 +175,8 @@ function becoming({ serviceId, type, metricName, value, body, traceId, timeMs, a
 }
 
 type ReplayedRecord = Extract<ReturnType<typeof fateOf>, { outcome: "live" | "history" }>["record"];
+
+/** A job as the event stream tells it. */
+export function replayEvent({ id, finishedMs, examined, candidates }: ReplayJob): JobEvent {
+  return { job_id: id, kind: "dlq_replay", state: finishedMs === null ? "running" : "done", done: examined, total: candidates };
+}

@@ -3,23 +3,40 @@
 import type { EventChunk, StreamEvents } from "../../../core/protocol/query.ts";
 import { ByteSink } from "../../../domain/codec/byte-sink.ts";
 
+type Events = StreamEvents["events"];
+
 const sink = new ByteSink();
 
-/** One chunk a tenant, its events in their order. */
-export function eventChunks(events: StreamEvents["events"]): EventChunk[] {
-  const tenants = new Set(events.map(({ tenant }) => tenant));
-  return [...tenants].map((tenant) => chunkOf(tenant, events));
+/** Ids of events, ascending: the wall time in ms of their commit, and their place in it. */
+export class EventIds {
+  #ms = 0;
+  #place = 0;
+
+  next(nowMs: number): string {
+    this.#place = nowMs > this.#ms ? 0 : this.#place + 1;
+    this.#ms = Math.max(nowMs, this.#ms);
+    return `${this.#ms}-${this.#place}`;
+  }
 }
 
-function chunkOf(tenant: string, events: StreamEvents["events"]): EventChunk {
-  let count = 0;
+/** A tenant's events in their order, in a chunk for each run of one name. */
+export function eventChunks(events: Events, ids: EventIds, nowMs: number): EventChunk[] {
+  const tenants = new Set(events.map(({ tenant }) => tenant));
+  return [...tenants].flatMap((tenant) => runsOf(events.filter((event) => event.tenant === tenant)).map((run) => chunkOf(run, ids, nowMs)));
+}
+
+function runsOf(events: Events): Events[] {
+  const begins = events.flatMap(({ event }, at) => (at === 0 || events[at - 1]?.event !== event ? [at] : []));
+  return begins.map((begin, run) => events.slice(begin, begins[run + 1]));
+}
+
+function chunkOf(run: Events, ids: EventIds, nowMs: number): EventChunk {
+  const [{ event, tenant }] = run as [Events[number]];
   sink.at = 0;
-  for (const one of events) {
-    if (one.tenant !== tenant) continue;
-    count++;
-    sink.utf8(`event: ${one.event}\ndata: `);
-    sink.utf8(one.data);
+  for (const { data } of run) {
+    sink.utf8(`event: ${event}\nid: ${ids.next(nowMs)}\ndata: `);
+    sink.utf8(data);
     sink.utf8("\n\n");
   }
-  return { tenant, bytes: sink.bytes.slice(0, sink.at), count };
+  return { tenant, event, bytes: sink.bytes.slice(0, sink.at), count: run.length };
 }

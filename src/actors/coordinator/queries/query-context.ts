@@ -25,6 +25,7 @@ import type { Outbox } from "../notification/outbox.ts";
 import type { VectorizerFacts } from "../pillars/vectorizer.ts";
 import type { CommittedState } from "../state/committed-state.ts";
 import type { DataFaults } from "../status/data-faults.ts";
+import type { DetectionLatency } from "../status/latency-quantile.ts";
 import type { WatchdogFacts } from "../watchdog/watchdog.ts";
 import type { SandboxFacts } from "../webhooks/sandbox-facts.ts";
 import type { WebhookOutbox } from "../webhooks/webhook-outbox.ts";
@@ -43,6 +44,7 @@ export interface CoordinatorFacts {
   readonly vectorizer: VectorizerFacts;
   readonly watchdog: WatchdogFacts;
   readonly analysis: AnalysisFacts;
+  readonly detection: DetectionLatency;
 }
 
 /** Settings that the detectors of a query's own share with the live ones; as they are by default where they are not given. */

@@ -3,6 +3,7 @@ import type { z } from "zod";
 import { drillView } from "../../../api/drill-view.ts";
 import { done, type Outcome } from "../../../api/refusal.ts";
 import type { STATUS } from "../../../api/shapes/server.ts";
+import type { StatusEvent } from "../../../api/shapes/stream-events.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { reaches } from "../../../domain/access/roles.ts";
 import { EngineUnavailableError } from "../engines/engine-client.ts";
@@ -23,27 +24,22 @@ export async function status(context: QueryContext, { principal, shares }: Query
     Array.from({ length: engines.count }, (_, engine) => engineStatus(context, principal.tenant, engine)),
   );
   const facts = context.facts();
+  const { detection } = facts;
   const seesAll = reaches(principal.role, "super_admin") || state.configured.tenants.size === 1;
-  const watchdog = watchdogState(facts, engineStates, nowMs());
-  const store = facts.storeRefusal === null ? "ok" : "read_only";
-  const data = context.dataFaults.open === 0 ? "ok" : "damaged";
+  const shared = sharedState(context, engineStates);
   const notifier = context.outbox.facts(principal.tenant);
   const drill = context.drills.facts(principal.tenant);
-  const isServing = store === "ok" && data === "ok" && watchdog === "ok" && facts.vectorizer.state !== "behind";
-  const isDegraded = !isServing || notifier.state === "degraded" || drill.state === "failed";
+  const isDegraded = shared.status === "degraded" || notifier.state === "degraded" || drill.state === "failed";
   return done({
-    status: !facts.enginesReady ? "starting" : isDegraded ? "degraded" : "ok",
+    status: isDegraded && shared.status !== "starting" ? "degraded" : shared.status,
     version: options.version,
     components: {
-      watchdog,
-      vectorizer: facts.vectorizer.state,
-      rca: facts.analysis.state,
+      ...shared.components,
       llm: options.wordsSummaries === true ? "ok" : "disabled",
-      store,
       notifier: notifier.state,
       drill: drill.state,
-      data,
     },
+    detection: { count: detection.count, p50_ms: detection.p50Ms, p99_ms: detection.p99Ms },
     watchdog: {
       ...watchdogView(facts, seesAll),
       metrics_monitored: engineStates.reduce((sum, engine) => sum + (engine.series ?? 0), 0),
@@ -62,6 +58,21 @@ export async function status(context: QueryContext, { principal, shares }: Query
     queues: { frames_waiting: facts.framesWaiting, queries_waiting: facts.queriesWaiting },
     versions: { vedette: options.version, node: process.versions.node },
   });
+}
+
+/** State of the parts that all tenants share. */
+export function sharedState(context: QueryContext, engines: readonly EngineStatus[] = []): StatusEvent {
+  const facts = context.facts();
+  const components = {
+    watchdog: watchdogState(facts, engines, context.nowMs()),
+    vectorizer: facts.vectorizer.state,
+    rca: facts.analysis.state,
+    store: facts.storeRefusal === null ? ("ok" as const) : ("read_only" as const),
+    data: context.dataFaults.open === 0 ? ("ok" as const) : ("damaged" as const),
+  };
+  const { watchdog, vectorizer, store, data } = components;
+  const isServing = store === "ok" && data === "ok" && watchdog === "ok" && vectorizer !== "behind";
+  return { status: !facts.enginesReady ? "starting" : isServing ? "ok" : "degraded", components };
 }
 
 /** Every sample is judged by the engine that holds its stream; what that finds counts once the coordinator has stored it. */

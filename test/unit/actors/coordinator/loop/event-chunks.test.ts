@@ -1,17 +1,18 @@
 // Events on their way from the coordinator to the readers of the event stream.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { eventChunks } from "../../../../../src/actors/coordinator/loop/event-chunks.ts";
+import { EventIds, eventChunks } from "../../../../../src/actors/coordinator/loop/event-chunks.ts";
 import { EventStreams } from "../../../../../src/actors/front/event-streams.ts";
 import type { HttpStream } from "../../../../../src/adapters/http/http-server.ts";
 
 const CLOCK = { wallMs: () => 0, monotonicMs: () => 1 };
 const GOOD = { isGood: () => true, endMs: Number.POSITIVE_INFINITY };
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
-const event = (tenant: string, data: string) => ({ event: "anomaly" as const, tenant, data });
+const event = (tenant: string | null, data: string, name: "anomaly" | "alert" | "status" = "anomaly") => ({ event: name, tenant, data });
+const chunksOf = (...events: Array<ReturnType<typeof event>>) => eventChunks(events, new EventIds(), 7);
 
 class Reader implements HttpStream {
   readonly chunks: string[] = [];
-  readonly bufferedBytes = 0;
+  bufferedBytes = 0;
   ended = false;
   #close: () => void = () => undefined;
 
@@ -36,24 +37,72 @@ class Reader implements HttpStream {
 }
 
 describe("chunks of events", () => {
-  it("hold a tenant's events in their order, each in bytes of its own", () => {
-    const chunks = eventChunks([event("a", '{"x":"é"}'), event("b", "{}"), event("a", "[]")]);
-    expect(chunks.map(({ tenant, count, bytes }) => [tenant, count, text(bytes)])).toEqual([
-      ["a", 2, 'event: anomaly\ndata: {"x":"é"}\n\nevent: anomaly\ndata: []\n\n'],
-      ["b", 1, "event: anomaly\ndata: {}\n\n"],
+  it("hold a tenant's events of one name in their order, each with its id, in bytes of their own", () => {
+    const chunks = chunksOf(event("a", '{"x":"é"}'), event("b", "{}"), event("a", "[]"), event("a", "{}", "alert"), event("a", "1"));
+    expect(chunks.map((chunk) => [chunk.tenant, chunk.event, chunk.count, text(chunk.bytes)])).toEqual([
+      ["a", "anomaly", 2, 'event: anomaly\nid: 7-0\ndata: {"x":"é"}\n\nevent: anomaly\nid: 7-1\ndata: []\n\n'],
+      ["a", "alert", 1, "event: alert\nid: 7-2\ndata: {}\n\n"],
+      ["a", "anomaly", 1, "event: anomaly\nid: 7-3\ndata: 1\n\n"],
+      ["b", "anomaly", 1, "event: anomaly\nid: 7-4\ndata: {}\n\n"],
     ]);
-    expect(new Set(chunks.map(({ bytes }) => bytes.buffer)).size).toBe(2);
+    expect(new Set(chunks.map(({ bytes }) => bytes.buffer)).size).toBe(4);
     expect(chunks.every(({ bytes }) => bytes.byteLength === bytes.buffer.byteLength)).toBe(true);
   });
 
-  it("go to the readers of their tenant", () => {
+  it("have ids that ascend, also where the clock goes back", () => {
+    const ids = new EventIds();
+    expect([5, 5, 6, 4, 7].map((nowMs) => ids.next(nowMs))).toEqual(["5-0", "5-1", "6-0", "6-1", "7-0"]);
+  });
+});
+
+describe("readers of the stream", () => {
+  const bodies = (reader: Reader) => reader.chunks.slice(1).join("");
+
+  it("get the events of their tenant and of all, of the names that they want", () => {
     const streams = new EventStreams(CLOCK);
-    const [one, other] = [new Reader(), new Reader()];
+    const [one, other, alerts] = [new Reader(), new Reader(), new Reader()];
     streams.add("a", one, GOOD);
     streams.add("b", other, GOOD);
-    streams.push(eventChunks([event("a", "{}")]));
-    expect(one.chunks.slice(1)).toEqual(["event: anomaly\ndata: {}\n\n"]);
-    expect(other.chunks.length).toBe(1);
+    streams.add("a", alerts, GOOD, { names: ["alert"] });
+    streams.push(chunksOf(event("a", "1"), event("a", "2", "alert"), event(null, "3", "status")));
+    expect([one, other, alerts].map((reader) => bodies(reader).match(/data: \d/g))).toEqual([
+      ["data: 1", "data: 2", "data: 3"],
+      ["data: 3"],
+      ["data: 2"],
+    ]);
+  });
+
+  it("begin with an id, and after a gap with the moment since when they have missed something", () => {
+    const streams = new EventStreams({ wallMs: () => 60_000, monotonicMs: () => 1 });
+    const [fresh, back, odd, ahead] = [new Reader(), new Reader(), new Reader(), new Reader()];
+    streams.add("a", fresh, GOOD);
+    streams.add("a", back, GOOD, { lastEventId: "5000-3" });
+    streams.add("a", odd, GOOD, { lastEventId: "yesterday" });
+    streams.add("a", ahead, GOOD, { lastEventId: "99000-0" });
+    expect(fresh.chunks).toEqual([": vedette event stream\nretry: 2000\nid: 60000-0\n\n"]);
+    const missed = (since: string) => `event: missed\nid: 60000-0\ndata: {"missed":null,"since":"${since}"}\n\n`;
+    expect(bodies(back)).toBe(missed("1970-01-01T00:00:05.000Z"));
+    expect(bodies(odd)).toBe("");
+    expect(bodies(ahead)).toBe(missed("1970-01-01T00:01:00.000Z"));
+  });
+
+  it("that lag are told how many they have missed and since when, and go on from there", () => {
+    let nowMs = 1_000;
+    const streams = new EventStreams({ wallMs: () => nowMs, monotonicMs: () => nowMs });
+    const reader = new Reader();
+    streams.add("a", reader, GOOD);
+    const push = (atMs: number, data: string, bufferedBytes: number) => {
+      nowMs = atMs;
+      reader.bufferedBytes = bufferedBytes;
+      streams.push(chunksOf(event("a", data)));
+    };
+    push(2_000, "1", 0);
+    push(3_000, "2", Number.MAX_SAFE_INTEGER);
+    push(4_000, "3", Number.MAX_SAFE_INTEGER);
+    push(5_000, "4", 0);
+    expect(bodies(reader)).toContain('event: missed\nid: 5000-0\ndata: {"missed":2,"since":"1970-01-01T00:00:02.000Z"}\n\n');
+    expect(bodies(reader).match(/data: \d/g)).toEqual(["data: 1", "data: 4"]);
+    expect(streams.missedTotal).toBe(2);
   });
 });
 
