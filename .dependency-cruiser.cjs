@@ -36,7 +36,7 @@ const inside = [
     // biome-ignore format: one row reads as an order
     ordered: [
       "state", "engines", "queries",
-      "usage", "access", "labels", "silences", "dead-letters", "series", "records", "calls", "alerts", "anomalies", "services", "pillars", "status", "backup", "watchdog", "saturation", "prediction", "backtest", "analysis", "notification", "webhooks", "configuration",
+      "usage", "access", "labels", "silences", "dead-letters", "series", "records", "calls", "alerts", "anomalies", "services", "pillars", "status", "backup", "watchdog", "saturation", "prediction", "backtest", "analysis", "notification", "webhooks", "runbooks", "configuration",
       "commits", "loop",
     ],
     // Each goes once the nouns hand their parts to a list: books to the state, handlers to the queries, stages to the Watchdog.

@@ -17,6 +17,7 @@ import { LABELS_ENDPOINTS } from "./endpoints/labels.ts";
 import { PILLARS_ENDPOINTS } from "./endpoints/pillars.ts";
 import { PREDICTION_ENDPOINTS } from "./endpoints/prediction.ts";
 import { ROUTING_ENDPOINTS } from "./endpoints/routing.ts";
+import { RUNBOOKS_ENDPOINTS } from "./endpoints/runbooks.ts";
 import { SATURATION_ENDPOINTS } from "./endpoints/saturation.ts";
 import { SERIES_ENDPOINTS } from "./endpoints/series.ts";
 import { SERVICES_ENDPOINTS } from "./endpoints/services.ts";
@@ -45,6 +46,7 @@ export const ENDPOINT_GROUPS = [
   { title: "Alerts", about: "What people are told of, and what they do about it.", endpoints: ALERTS_ENDPOINTS },
   { title: "Routing", about: "Which channels people are told through.", endpoints: [...ROUTING_ENDPOINTS, ...DRILL_ENDPOINTS] as const },
   { title: "Webhooks", about: "Events for other systems.", endpoints: WEBHOOKS_ENDPOINTS },
+  { title: "Runbooks", about: "What is done about findings, by itself or after an approval.", endpoints: RUNBOOKS_ENDPOINTS },
   { title: "Analysis", about: "Why it broke, what else breaks, and what helped before.", endpoints: ANALYSIS_ENDPOINTS },
   { title: "Prediction", about: "What comes next, what gets worse, and what leads to what.", endpoints: PREDICTION_ENDPOINTS },
   { title: "Coverage", about: "What detection looks at, and what it does not.", endpoints: COVERAGE_ENDPOINTS },

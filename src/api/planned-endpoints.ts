@@ -10,7 +10,6 @@ interface PlannedPath {
 }
 
 const ML = "/api/v1/ml";
-const RUNBOOKS = "/api/v1/runbooks";
 
 /** In the order of the contract. */
 export const PLANNED: readonly PlannedPath[] = [
@@ -24,14 +23,6 @@ export const PLANNED: readonly PlannedPath[] = [
   { path: `${ML}/jobs/{id}/cancel`, methods: ["POST"], purpose: "cancel a training job" },
   { path: "/api/v1/routing/budgets/{team}", methods: ["PUT"], purpose: "set how many pages a team may get" },
   { path: "/api/v1/reports/pages", methods: ["GET"], purpose: "count pages by team and service" },
-  { path: RUNBOOKS, methods: ["GET", "POST"], purpose: "keep runbooks" },
-  { path: `${RUNBOOKS}/executions`, methods: ["GET"], purpose: "list runs of runbooks" },
-  { path: `${RUNBOOKS}/executions/{id}`, methods: ["GET"], purpose: "show a run of a runbook" },
-  { path: `${RUNBOOKS}/executions/{id}/approve`, methods: ["POST"], purpose: "approve a step of a run" },
-  { path: `${RUNBOOKS}/executions/{id}/reject`, methods: ["POST"], purpose: "reject a step of a run" },
-  { path: `${RUNBOOKS}/executions/{id}/cancel`, methods: ["POST"], purpose: "cancel a run" },
-  { path: `${RUNBOOKS}/{id}`, methods: ["GET", "PUT", "DELETE"], purpose: "keep one runbook" },
-  { path: `${RUNBOOKS}/{id}/execute`, methods: ["POST"], purpose: "run a runbook" },
 ];
 
 /** What the path will do once it is built; undefined where nothing is planned under this path and method. */

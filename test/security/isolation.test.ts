@@ -160,6 +160,8 @@ describe.each(ENGINES)("tenants over $kind", ({ kind, skipped }) => {
       inhibitionId: (await firstRow("/api/v1/inhibitions", "inhibitions")).row.inhibition_id as string,
       ruleId: (await firstRow("/api/v1/routing/rules", "rules")).row.id as string,
       webhookName: (await firstRow("/api/v1/webhooks", "webhooks")).row.name as string,
+      runbookId: (await firstRow("/api/v1/runbooks", "runbooks")).row.id as string,
+      executionId: (await firstRow("/api/v1/runbooks/executions", "executions")).row.execution_id as string,
       jobId: await beginReplay(replaying, { ids: [deadLetterId] }),
       keyId: (await firstRow("/api/v1/apikeys", "keys")).row.key_id as string,
       userId: (await firstRow("/api/v1/users", "users")).row.user_id as string,

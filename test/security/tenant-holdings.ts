@@ -67,6 +67,11 @@ const OBJECTS: ReadonlyArray<readonly [endpoint: string, method: string, path: s
     return ["createWebhook", "POST", "/api/v1/webhooks", body] as const;
   }),
   ...twice((i) => {
+    const steps = [{ type: "http", name: WORD, url: `https://example.com/${WORD}`, approval_required: true }];
+    return ["createRunbook", "POST", "/api/v1/runbooks", { id: `held-${i}`, name: `${WORD} ${i}`, steps }] as const;
+  }),
+  ...twice((i) => ["executeRunbook", "POST", `/api/v1/runbooks/held-${i}/execute`, {}] as const),
+  ...twice((i) => {
     const body = { service_id: WORD, metric_name: `${WORD} ${i}`, z_threshold: 7 };
     return ["setWatchdogSettings", "PUT", "/api/v1/settings/watchdog", body] as const;
   }),

@@ -13,6 +13,8 @@ export interface Loot {
   readonly inhibitionId: string;
   readonly ruleId: string;
   readonly webhookName: string;
+  readonly runbookId: string;
+  readonly executionId: string;
   readonly jobId: string;
   readonly keyId: string;
   readonly userId: string;
@@ -239,6 +241,20 @@ export const PROBES: Readonly<Record<string, Probe>> = {
   changeWebhook: byId("name", ({ webhookName }) => webhookName, { name: "theirs-2", url: "https://example.com/" }),
   deleteWebhook: byId("name", ({ webhookName }) => webhookName),
   webhookDeliveries: byId("name", ({ webhookName }) => webhookName),
+  createRunbook: () => [{ body: { name: "theirs", steps: [{ type: "wait", seconds: 1 }] }, statuses: [201] }],
+  runbooks: ({ tokens }) => [{ statuses: [200] }, { query: { limit: "1", page_token: tokens.get("runbooks") as string }, statuses: [400] }],
+  runbook: byId("id", ({ runbookId }) => runbookId),
+  changeRunbook: byId("id", ({ runbookId }) => runbookId, { name: "theirs", steps: [{ type: "wait", seconds: 1 }] }),
+  deleteRunbook: byId("id", ({ runbookId }) => runbookId),
+  executeRunbook: byId("id", ({ runbookId }) => runbookId, {}),
+  executions: ({ tokens }) => [
+    { statuses: [200] },
+    { query: { limit: "1", page_token: tokens.get("executions") as string }, statuses: [400] },
+  ],
+  execution: byId("id", ({ executionId }) => executionId),
+  approveStep: byId("id", ({ executionId }) => executionId, { step: "a" }),
+  rejectStep: byId("id", ({ executionId }) => executionId, { step: "a" }),
+  cancelExecution: byId("id", ({ executionId }) => executionId, {}),
   alertLedger: () => [
     { query: { service_id: SERVICE }, statuses: [200] },
     { query: { service_id: SERVICE, metric_name: METRIC, at: new Date().toISOString() }, statuses: [200] },

@@ -8,6 +8,7 @@ import { HOLDING_CALLS } from "./contract-holding-calls.ts";
 import { OPERATION_CALLS } from "./contract-operation-calls.ts";
 import { PREDICTION_CALLS } from "./contract-prediction-calls.ts";
 import { ROUTING_CALLS } from "./contract-routing-calls.ts";
+import { RUNBOOK_CALLS } from "./contract-runbook-calls.ts";
 import { WEBHOOK_CALLS } from "./contract-webhook-calls.ts";
 import { encodeBody } from "./remote-write-body.ts";
 
@@ -386,6 +387,7 @@ const MAP_CALLS: typeof CALLS = {
   ...HOLDING_CALLS,
   ...ROUTING_CALLS,
   ...WEBHOOK_CALLS,
+  ...RUNBOOK_CALLS,
   ...ANALYSIS_CALLS,
   ...PREDICTION_CALLS,
   ...OPERATION_CALLS,

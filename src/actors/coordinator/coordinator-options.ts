@@ -54,6 +54,8 @@ export interface CoordinatorOptions extends DetectionOptions {
   readonly seriesRestMs?: number;
   /** Whether main words summaries (LLM_BASE_URL); by rule where it is not given. */
   readonly wordsSummaries?: boolean;
+  /** RUNBOOK_FOUR_EYES; true where it is not given. */
+  readonly runbookFourEyes?: boolean;
 }
 
 /** The world around the coordinator. */

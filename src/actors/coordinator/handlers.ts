@@ -33,6 +33,8 @@ import { forecast } from "./prediction/forecast-handler.ts";
 import { predict } from "./prediction/predict-handler.ts";
 import type { QueryHandler } from "./queries/query-context.ts";
 import { listRecords } from "./records/record-handler.ts";
+import { approveStep, cancelExecution, executeRunbook, listExecutions, oneExecution, rejectStep } from "./runbooks/execution-handlers.ts";
+import { changeRunbook, createRunbook, deleteRunbook, listRunbooks, oneRunbook } from "./runbooks/runbook-handlers.ts";
 import { saturationFires } from "./saturation/fire-handler.ts";
 import { declareLimit, deleteLimit, listLimits } from "./saturation/limit-handlers.ts";
 import { seriesData } from "./series/series-data-handler.ts";
@@ -140,6 +142,17 @@ export const HANDLERS: { readonly [N in CoordinatorEndpoint]: QueryHandler<N> } 
   changeWebhook,
   deleteWebhook,
   webhookDeliveries: listDeliveries,
+  runbooks: listRunbooks,
+  createRunbook,
+  executions: listExecutions,
+  execution: oneExecution,
+  approveStep,
+  rejectStep,
+  cancelExecution,
+  runbook: oneRunbook,
+  changeRunbook,
+  deleteRunbook,
+  executeRunbook,
   watchdogSettings: listWatchdogSettings,
   setWatchdogSettings,
   deleteWatchdogSettings,

@@ -5,10 +5,12 @@ import { publicKeyOf, signingKeyOf } from "../../adapters/webhooks/webhook-signa
 import type { CoordinatorMessage } from "../../core/protocol/query.ts";
 import type { OutboundReport } from "../../domain/webhooks/outbound-messages.ts";
 import type { RcaReport } from "./analysis/report-row.ts";
+import { anomalyFollowers } from "./anomalies/anomaly-followers.ts";
 import type { EventReplays } from "./dead-letters/replay-runner.ts";
 import { OutboundCalls, type OutboundLink } from "./notification/outbound-calls.ts";
 import { Outbox, type OutboxDependencies } from "./notification/outbox.ts";
 import type { NotificationOptions } from "./notification/routes.ts";
+import { RunbookRunner } from "./runbooks/runbook-runner.ts";
 import { eventReplays } from "./webhooks/event-replays.ts";
 import { SandboxFacts } from "./webhooks/sandbox-facts.ts";
 import { WebhookOutbox } from "./webhooks/webhook-outbox.ts";
@@ -25,6 +27,7 @@ export class Outbound {
   readonly webhooks: WebhookOutbox;
   readonly calls: OutboundCalls;
   readonly sandbox: SandboxFacts;
+  readonly runs: RunbookRunner;
   readonly replays: EventReplays;
   readonly forbiddenTarget: (url: string) => Promise<string | null>;
   readonly #privateKey: () => string;
@@ -38,6 +41,8 @@ export class Outbound {
     this.webhooks = new WebhookOutbox({ ...dependencies, wantNotifier, signingKey: this.#privateKey });
     this.sandbox = new SandboxFacts(dependencies.counters);
     this.calls = new OutboundCalls(wantNotifier);
+    this.runs = new RunbookRunner({ ...dependencies, calls: this.calls, outbox: this.outbox });
+    state.anomalies.follower = anomalyFollowers([this.webhooks, this.runs]);
     this.replays = eventReplays(state, this.webhooks);
     this.forbiddenTarget = dependencies.forbiddenTarget ?? (async (url) => forbiddenUrl(url, false));
     this.#handlers = {
@@ -57,6 +62,7 @@ export class Outbound {
   load(): void {
     this.outbox.load();
     this.webhooks.load();
+    this.runs.load();
   }
 
   /** A notifier is there. */
@@ -83,17 +89,19 @@ export class Outbound {
   reportStored(report: RcaReport): void {
     this.outbox.reportRevised(report);
     this.webhooks.reportRevised(report);
+    this.runs.reportRevised(report);
   }
 
   /** Nothing is handed over any more. */
   stop(): void {
     this.outbox.stop();
     this.webhooks.stop();
+    this.runs.stop();
   }
 
   /** What handlers use. */
   parts() {
-    const { outbox, webhooks, calls, sandbox, forbiddenTarget } = this;
-    return { outbox, webhooks, calls, sandbox, forbiddenTarget, webhookPublicKey: () => publicKeyOf(this.#privateKey()) };
+    const { outbox, webhooks, calls, sandbox, runs, forbiddenTarget } = this;
+    return { outbox, webhooks, calls, sandbox, runs, forbiddenTarget, webhookPublicKey: () => publicKeyOf(this.#privateKey()) };
   }
 }

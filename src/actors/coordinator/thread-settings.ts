@@ -37,6 +37,7 @@ export function coordinatorSettings(
     saturationEnabled: config.SATURATION_DETECTOR_ENABLED === "true",
     degradationSlope: config.ML_DEGRADATION_SLOPE_THRESHOLD,
     timeZone: config.DETECTION_TIMEZONE,
+    runbookFourEyes: config.RUNBOOK_FOUR_EYES === "true",
     wordsSummaries: config.LLM_BASE_URL !== "",
     allowsPrivate: config.WEBHOOK_ALLOW_PRIVATE === "true",
     drillIntervalHours: config.DRILL_INTERVAL_HOURS,

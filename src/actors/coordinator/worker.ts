@@ -78,6 +78,7 @@ export interface CoordinatorThreadData {
     readonly timeZone: string;
     readonly notification: NotificationOptions;
     readonly wordsSummaries: boolean;
+    readonly runbookFourEyes: boolean;
     /** WEBHOOK_ALLOW_PRIVATE. */
     readonly allowsPrivate: boolean;
     readonly drillIntervalHours: number;
@@ -151,6 +152,7 @@ function coordinatorOptions({ version, settings }: CoordinatorThreadData): Coord
     notification: settings.notification,
     drillIntervalMs: settings.drillIntervalHours * HOUR_MS,
     wordsSummaries: settings.wordsSummaries,
+    runbookFourEyes: settings.runbookFourEyes,
     seriesRestMs: SERIES_REST_MS_MAX,
     ...(settings.diskLimitGib > 0 && { diskLimitBytes: settings.diskLimitGib * GIB }),
   };

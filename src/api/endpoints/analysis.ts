@@ -107,6 +107,7 @@ export const ANALYSIS_ENDPOINTS = [
           suggested_actions: ["orders-db: free or add disk space; see what writes"],
           historical_matches: [],
         },
+        suggested_runbook: "",
         features: {
           raw_value: 812,
           derivative_value: 310,

@@ -44,6 +44,7 @@ const REPORT_FIELDS = {
   confidence: SHARE,
   enough: z.boolean().describe("false: not enough evidence for a cause"),
   summary: z.string(),
+  suggested_runbook: z.string().describe("name of the runbook that matches; empty where none does"),
   looked_at: z.object({ services: COUNT, series: COUNT, lines: COUNT, operations: COUNT, calls: COUNT, changes: COUNT }),
 };
 const RCA_REPORT = z.object(REPORT_FIELDS);
@@ -99,6 +100,7 @@ export const ANALYSIS = z.object({
     suggested_actions: z.array(z.string()),
     historical_matches: z.array(MATCH),
   }),
+  suggested_runbook: z.string().describe("name of the runbook that matches; empty where none does"),
   features: z.object({
     raw_value: z.number().nullable(),
     derivative_value: z.number().nullable(),
@@ -171,5 +173,6 @@ export const REPORT_EXAMPLE = {
   confidence: 0.91,
   enough: true,
   summary: "orders-db (db-1), infrastructure (confidence 0.91): disk_used_percent of db-1 went from 71.2 to 99.8.",
+  suggested_runbook: "",
   looked_at: { services: 5, series: 180, lines: 40, operations: 5, calls: 6, changes: 0 },
 } as const;

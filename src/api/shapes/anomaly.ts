@@ -94,6 +94,9 @@ export const ANOMALY_DETAIL = z
     feedback_by: z.string().nullable(),
     feedback_at: TIMESTAMP.nullable(),
     feedback_note: z.string().nullable(),
+    annotations: z
+      .array(z.strictObject({ text: z.string(), at: TIMESTAMP, execution_id: z.string(), runbook_name: z.string() }))
+      .describe("what runs of runbooks have noted"),
   })
   .meta({ id: "AnomalyDetail" });
 
@@ -158,4 +161,5 @@ export const ANOMALY_DETAIL_EXAMPLE = {
   feedback_by: null,
   feedback_at: null,
   feedback_note: null,
+  annotations: [],
 };

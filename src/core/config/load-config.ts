@@ -224,6 +224,7 @@ export const SETTINGS = [
     "processes that run the transforms of tenants at once, 75 MB each; a tenant holds half of them at most. None runs before a webhook has a transform",
   ),
   choice("TRANSFORM_PYTHON", ["false", "true"], "whether transforms in python run where the kernel's wall does not stand"),
+  choice("RUNBOOK_FOUR_EYES", ["true", "false"], "true: a step of a runbook is approved by somebody other than who started the run"),
   choice(
     "WEBHOOK_ALLOW_PRIVATE",
     ["false", "true"],

@@ -51,6 +51,8 @@ export const COORDINATOR_SHARED_LIMITS = [
   "webhooks",
   "webhook_events_waiting",
   "webhook_events_handed",
+  "runbooks",
+  "runbook_runs",
   "running_incidents",
 ] as const;
 export const FRONT_SHARED_LIMITS = ["event_streams", "queries_waiting"] as const;

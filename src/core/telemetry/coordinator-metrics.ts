@@ -29,6 +29,10 @@ const WEBHOOK_ATTEMPTS = counter("vedette_webhook_attempts_total", "Attempts to 
 
 const DRILLS = counter("vedette_drills_total", "Fire drills that have ended, by how", ["result"]);
 
+const RUNBOOK_RUNS = counter("vedette_runbook_runs_total", "Runs of runbooks that are over, dry ones not counted, by how they ended", [
+  "state",
+]);
+
 /** By the name of the slot, in the order of the slots. */
 export const COORDINATOR_METRICS = {
   deadLetters: gauge("svc_dlq_depth", "Dead letters held"),
@@ -154,6 +158,15 @@ export const COORDINATOR_METRICS = {
   webhooksFailed: part(WEBHOOK_ATTEMPTS, { outcome: "failed" }),
   webhooksExhausted: part(WEBHOOK_ATTEMPTS, { outcome: "exhausted" }),
   webhooksDropped: part(WEBHOOK_ATTEMPTS, { outcome: "dropped" }),
+  runbooks: gauge("vedette_runbooks", "Runbooks of all tenants"),
+  runbookRunsOpen: gauge("vedette_runbook_runs_open", "Runs of runbooks that are not over"),
+  runbookRunsSucceeded: part(RUNBOOK_RUNS, { state: "succeeded" }),
+  runbookRunsFailed: part(RUNBOOK_RUNS, { state: "failed" }),
+  runbookRunsRejected: part(RUNBOOK_RUNS, { state: "rejected" }),
+  runbookRunsExpired: part(RUNBOOK_RUNS, { state: "expired" }),
+  runbookRunsCancelled: part(RUNBOOK_RUNS, { state: "cancelled" }),
+  runbookRunsInterrupted: part(RUNBOOK_RUNS, { state: "interrupted" }),
+  runbookRunsRefused: counter("vedette_runbook_runs_refused_total", "Runs that were to begin by themselves, beyond those that may be"),
   transformRuns: counter("vedette_transform_runs_total", "Runs of transforms, trials too"),
   transformFailures: counter("vedette_transform_failures_total", "Runs of transforms that made no payload and did not mean to"),
   transformKills: counter("vedette_transform_kills_total", "Of them, runs that overran a limit or ended their process"),

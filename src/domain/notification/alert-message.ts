@@ -2,8 +2,8 @@
 import { DRILL_SERVICE } from "../../core/protocol/own-telemetry.ts";
 import type { Tier } from "../detection/anomaly-score.ts";
 
-/** Why a message leaves. A page is opened, raised, reopened or renewed; `cause` follows a page once, when root-cause analysis has one. */
-export type MessageKind = "opened" | "raised" | "reopened" | "renewed" | "updated" | "acknowledged" | "resolved" | "cause";
+/** Why a message leaves. A page is opened, raised, reopened or renewed; `cause` follows a page once, when root-cause analysis has one; a `notice` is of a runbook. */
+export type MessageKind = "opened" | "raised" | "reopened" | "renewed" | "updated" | "acknowledged" | "resolved" | "cause" | "notice";
 
 export interface AlertMessage {
   readonly kind: MessageKind;
@@ -39,6 +39,7 @@ function stateWord({ kind, both }: Pick<AlertMessage, "kind" | "both">): string 
   if (kind === "resolved") return "Resolved";
   if (kind === "acknowledged") return "Acknowledged";
   if (kind === "cause") return "Cause";
+  if (kind === "notice") return "Runbook";
   return "Firing";
 }
 

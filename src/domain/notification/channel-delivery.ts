@@ -49,7 +49,7 @@ const NEW: ChannelDelivery = {
   error: null,
 };
 
-const PAGES: ReadonlySet<MessageKind> = new Set(["opened", "raised", "reopened", "renewed"]);
+const PAGES: ReadonlySet<MessageKind> = new Set(["opened", "raised", "reopened", "renewed", "notice"]);
 
 /** Whether a message of this kind is sent to a channel that knows nothing of the alert. */
 export function isPage(kind: MessageKind): boolean {

@@ -12,6 +12,7 @@ import { relationshipsOf } from "../prediction/causal-handlers.ts";
 import { predictionsOf } from "../prediction/predict-handler.ts";
 import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
 import { unpackSignature } from "./report-row.ts";
+import { suggestedRunbook } from "./report-view.ts";
 import { knows, pastFailures, tooMany, unavailable, unlessGone } from "./topology-handlers.ts";
 
 const MATCHES = 5;
@@ -75,6 +76,7 @@ export async function analyze(context: QueryContext, { principal, body }: QueryR
         time_to_recovery_mins: resolution.minutes,
       })),
     },
+    suggested_runbook: suggestedRunbook(state, of, analysis),
     features: await featuresOf(context, of),
     blast_radius: [...radius.direct, ...radius.transitive],
     ...(await outlookOf(context, of)),

@@ -24,7 +24,11 @@ export function listReports({ state }: QueryContext, { principal, query }: Query
   const [createdAtMs, id] = (token.value ?? []) as [number, string];
   const found = state.analyses.reports.page(principal.tenant, filter, token.value && { createdAtMs, id }, limit + 1);
   const { page, page_token } = cutPage(state.pageSecret, scope, found, limit, (last) => [last.createdAtMs, last.id]);
-  return done({ reports: page.map(reportView), total: state.analyses.reports.count(principal.tenant, filter), page_token });
+  return done({
+    reports: page.map((report) => reportView(state, report)),
+    total: state.analyses.reports.count(principal.tenant, filter),
+    page_token,
+  });
 }
 
 /** The incidents that are most like that of an anomaly. */
@@ -43,7 +47,7 @@ export function similarReports({ state }: QueryContext, { principal, query }: Qu
     const reportId = reportIdOf(tenant, other.incidentId);
     const stored = reports.find(tenant, reportId);
     const known = { report_id: reportId, incident_id: other.incidentId, service_id: other.serviceId, category: other.category };
-    return { ...(stored === undefined ? known : reportView(stored)), similarity, why, resolution: resolutionView(other.resolution) };
+    return { ...(stored === undefined ? known : reportView(state, stored)), similarity, why, resolution: resolutionView(other.resolution) };
   });
   return done({ anomaly_id: anomalyId, reports: views });
 }

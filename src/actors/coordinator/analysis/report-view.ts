@@ -2,11 +2,30 @@
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { summaryOf } from "../../../domain/rca/advice.ts";
 import type { Analysis } from "../../../domain/rca/analysis.ts";
+import type { CommittedState } from "../state/committed-state.ts";
 import type { Resolution } from "./incident-memory.ts";
 import type { RcaReport } from "./report-row.ts";
 
+/** Name of the runbook that is for an incident; empty where none is. A service without a stored finding is asked without its score. */
+export function suggestedRunbook(
+  state: Pick<CommittedState, "anomalies" | "configured">,
+  of: {
+    readonly tenant: string;
+    readonly anomalyId: string;
+    readonly serviceId: string;
+    readonly metricName: string;
+    readonly environment: string;
+  },
+  { enough, category }: Pick<Analysis, "enough" | "category">,
+): string {
+  const { tenant, serviceId, metricName, environment, anomalyId } = of;
+  const entry = anomalyId === "" ? undefined : state.anomalies.index(tenant).get(anomalyId);
+  const subject = { serviceId, metricName, environment, score: entry?.score ?? null, severity: entry?.tier ?? null };
+  return state.configured.runbooks.suggested(tenant, { ...subject, category: enough ? category : null });
+}
+
 /** The object that leaves the server. */
-export function reportView(report: RcaReport) {
+export function reportView(state: Pick<CommittedState, "anomalies" | "configured">, report: RcaReport) {
   const { analysis } = report;
   const { candidates, firstSymptom, impact, category, confidence, enough, lookedAt } = analysis;
   return {
@@ -37,6 +56,7 @@ export function reportView(report: RcaReport) {
     enough,
     summary: summaryOf(analysis),
     looked_at: { ...lookedAt },
+    suggested_runbook: suggestedRunbook(state, report, analysis),
   };
 }
 

@@ -11,6 +11,7 @@ import { ledgerRowId } from "../alerts/ledger-book.ts";
 import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
 import { countsFor } from "../queries/severity-counts.ts";
 import { timeRange } from "../queries/time-range.ts";
+import { annotationsOf } from "./annotation-row.ts";
 import type { AnomalyEntry, AnomalyFilter, AnomalyPosition } from "./anomaly-index.ts";
 
 /** A page of anomalies. */
@@ -77,6 +78,12 @@ export function anomalyDetail({ state }: QueryContext, anomaly: Anomaly, made?: 
     feedback_by: feedback?.by ?? null,
     feedback_at: feedback === null ? null : formatRfc3339(feedback.atMs),
     feedback_note: feedback?.note ?? null,
+    annotations: annotationsOf(state.control, anomaly.tenant, anomaly.id).map((note) => ({
+      text: note.text,
+      at: formatRfc3339(note.atMs),
+      execution_id: note.executionId,
+      runbook_name: note.runbookName,
+    })),
   };
 }
 

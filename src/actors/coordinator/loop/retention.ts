@@ -15,6 +15,7 @@ import { episodeTimeKey } from "../anomalies/verdict-draft.ts";
 import { expireCalls, mergeCalls } from "../calls/call-retention.ts";
 import { DeadLetterDraft, type DeadLetterLoss } from "../dead-letters/dead-letter-draft.ts";
 import { deadLettersToDrop } from "../dead-letters/dead-letter-retention.ts";
+import { expireExecutions } from "../runbooks/execution-retention.ts";
 import { type BlockSpan, decodeSpan } from "../series/block-rows.ts";
 import { rollUp } from "../series/rollups/rollup-retention.ts";
 import { decodeRollupSpan, type RollupSpan } from "../series/rollups/rollup-rows.ts";
@@ -137,6 +138,7 @@ export class Retention {
     yield* expireAlerts(this.#dependencies, wallNowMs - retentionMs, this.#rowsPerStep);
     yield* expireLedger(this.#dependencies, wallNowMs - retentionMs, this.#rowsPerStep);
     yield* expireReports(this.#dependencies, wallNowMs - retentionMs, this.#rowsPerStep);
+    yield* expireExecutions(this.#dependencies.state, wallNowMs, this.#rowsPerStep);
     yield* expireDeliveries(this.#dependencies, wallNowMs, this.#rowsPerStep);
     yield* expireOpinions(this.#dependencies, wallNowMs, this.#rowsPerStep);
     yield* this.#oldDeadLetters(wallNowMs - deadLetterAgeMs);

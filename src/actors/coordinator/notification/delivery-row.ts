@@ -26,7 +26,7 @@ export interface DeliveryRow {
 }
 
 const MESSAGE = object<AlertMessage>({
-  kind: oneOf(["opened", "raised", "reopened", "renewed", "updated", "acknowledged", "resolved", "cause"]),
+  kind: oneOf(["opened", "raised", "reopened", "renewed", "updated", "acknowledged", "resolved", "cause", "notice"]),
   tenant: text,
   alertId: text,
   severity: oneOf(["low", "medium", "high"]),

@@ -2,6 +2,7 @@
 import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import { hash128 } from "../../../core/base/hash128.ts";
 import type { DeadLetterEnvelope } from "../../../core/protocol/coordinator-frame.ts";
+import type { RoutedChannel } from "../../../domain/notification/alert-channels.ts";
 import { type AlertMessage, headline } from "../../../domain/notification/alert-message.ts";
 import { parseChannel } from "../../../domain/notification/channel.ts";
 import { isPage, undeliverable, withAttempt, withMessage, withOutcome, withRecall } from "../../../domain/notification/channel-delivery.ts";
@@ -135,6 +136,13 @@ export class OutboxDraft implements FollowingDraft {
     }
   }
 
+  /** Tells the channels that a runbook names; the channels that lead somewhere. */
+  notice(message: AlertMessage, channels: readonly string[]): string[] {
+    const routed = this.#sources.routes.named(message.tenant, channels).filter(({ destination }) => destination !== null);
+    this.#send(message, null, routed);
+    return routed.map(({ channel }) => channel);
+  }
+
   #tell({ after }: AlertStep, message: AlertMessage): void {
     const { tenant, alertId } = message;
     if (isPage(message.kind)) {
@@ -149,8 +157,12 @@ export class OutboxDraft implements FollowingDraft {
   }
 
   #page(message: AlertMessage, labels: Readonly<Record<string, string>>): void {
-    const { tenant, alertId } = message;
     const { ruleId, channels } = this.#sources.routes.of(message, labels);
+    this.#send(message, ruleId, channels);
+  }
+
+  #send(message: AlertMessage, ruleId: string | null, channels: readonly RoutedChannel[]): void {
+    const { tenant, alertId } = message;
     for (const { channel, destination, fallback } of channels) {
       const text = keyText(deliveryKey(tenant, alertId, destination, channel));
       const parsed = parseChannel(channel);

@@ -73,6 +73,11 @@ export class Routes {
     return { ruleId: rule?.id ?? null, channels };
   }
 
+  /** Where channels lead that are named, not routed to. */
+  named(tenant: string, channels: readonly string[]): readonly RoutedChannel[] {
+    return routedChannels(this.#book.destinations, tenant, channels, this.#book.catchAllOf(tenant).channels);
+  }
+
   defaultOf(tenant: string, notifier: Notifier): Destination | null {
     return resolveChannel(this.#book.destinations, tenant, { notifier, target: null }).destination;
   }

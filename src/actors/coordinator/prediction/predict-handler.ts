@@ -69,7 +69,17 @@ export async function predictionsOf(
   const outlook = computed.value.predictions
     .map((one) => predictionView(one, zThreshold))
     .filter(({ metric_name }) => !named.has(metric_name));
-  return done([...full, ...outlook].sort((a, b) => b.confidence_score - a.confidence_score).slice(0, PREDICTIONS_MAX));
+  const suggested = ({ metric_name: metricName }: Prediction) =>
+    context.state.configured.runbooks.suggested(of.tenant, {
+      serviceId: of.serviceId,
+      metricName,
+      environment: of.environment ?? "",
+      score: null,
+      severity: null,
+      category: null,
+    });
+  const all = [...full, ...outlook].map((one) => ({ ...one, suggested_runbook: suggested(one) }));
+  return done(all.sort((a, b) => b.confidence_score - a.confidence_score).slice(0, PREDICTIONS_MAX));
 }
 
 function predictionView(

@@ -23,6 +23,7 @@ import type { Drills } from "../notification/drills.ts";
 import type { OutboundCalls } from "../notification/outbound-calls.ts";
 import type { Outbox } from "../notification/outbox.ts";
 import type { VectorizerFacts } from "../pillars/vectorizer.ts";
+import type { RunbookRunner } from "../runbooks/runbook-runner.ts";
 import type { CommittedState } from "../state/committed-state.ts";
 import type { DataFaults } from "../status/data-faults.ts";
 import type { DetectionLatency } from "../status/latency-quantile.ts";
@@ -64,6 +65,8 @@ export interface QueryOptions extends DetectionOptions {
   readonly version: string;
   /** Whether a language model words summaries. */
   readonly wordsSummaries?: boolean;
+  /** RUNBOOK_FOUR_EYES; true where it is not given. */
+  readonly runbookFourEyes?: boolean;
   /** WATCHDOG_Z_SCORE_THRESHOLD, WATCHDOG_MIN_SAMPLES and WATCHDOG_WINDOW. */
   readonly zThreshold: number;
   readonly samplesMin: number;
@@ -86,6 +89,7 @@ export interface QueryContext {
   readonly webhooks: Pick<WebhookOutbox, "aim" | "forget" | "target">;
   readonly calls: OutboundCalls;
   readonly drills: Pick<Drills, "start" | "facts">;
+  readonly runs: Pick<RunbookRunner, "open" | "place" | "begin" | "problem">;
   readonly sandbox: Pick<SandboxFacts, "walls" | "processes" | "waiting">;
   /** The key that events are signed by. */
   webhookPublicKey(): { readonly standard: string; readonly pem: string };

@@ -10,6 +10,7 @@ import { UserBook } from "../access/user-book.ts";
 import { LabelBook } from "../labels/label-book.ts";
 import { RoutingBook, type RoutingSettings } from "../notification/routing-book.ts";
 import { ServiceMapBook } from "../pillars/service-map-book.ts";
+import { RunbookBook } from "../runbooks/runbook-book.ts";
 import { FireBook } from "../saturation/fire-book.ts";
 import { LimitBook } from "../saturation/limit-book.ts";
 import { InhibitionBook } from "../silences/inhibition-book.ts";
@@ -42,6 +43,7 @@ export class ControlState {
   readonly watchdog: WatchdogBook;
   readonly routing: RoutingBook;
   readonly webhooks: WebhookBook;
+  readonly runbooks: RunbookBook;
   readonly #books: readonly ControlBook[];
 
   constructor(watchdog: WatchdogEnvironment, shares: CoordinatorShares, routing?: RoutingSettings) {
@@ -54,6 +56,7 @@ export class ControlState {
     this.watchdog = new WatchdogBook(watchdog, of("watchdog_places"));
     this.routing = new RoutingBook(routing, of("routing_rules"));
     this.webhooks = new WebhookBook(of("webhooks"));
+    this.runbooks = new RunbookBook(this.patterns, of("runbooks"));
     this.#books = [
       this.tenants,
       this.keys,
@@ -68,6 +71,7 @@ export class ControlState {
       this.watchdog,
       this.routing,
       this.webhooks,
+      this.runbooks,
     ];
   }
 
@@ -89,6 +93,7 @@ export class ControlState {
     counters.set("silences", this.silences.size);
     counters.set("inhibitions", this.inhibitions.size);
     counters.set("saturationLimits", this.saturation.limits.size);
+    counters.set("runbooks", this.runbooks.size);
     counters.set("watchdogPlaces", this.watchdog.table.size);
   }
 }

@@ -33,6 +33,11 @@
  *            webhooks        tenant, name                       ▶ Webhook, its secrets included
  *            webhook_deliveries tenant, webhook id, time, id    ▶ WebhookDeliveryRow: an event on its way to a webhook, with its attempts
  *            webhook_outbox  the same                           ▶ empty, while it is not done with
+ *            runbooks        tenant, runbook id                 ▶ Runbook, its secrets included
+ *            runbook_executions tenant, execution id            ▶ Execution: a run, with the runbook as it was
+ *            runbook_open    the same                           ▶ empty, while it is not over
+ *            annotations     tenant, anomaly id, execution id, u16 step ▶ Annotation: what a run noted at an anomaly
+ *            page_budgets    tenant, team                       ▶ PageBudget: how many pages a team may have in a week
  *            drills          tenant                             ▶ Drill: the last fire drill
  *            secrets         name                               ▶ raw bytes
  *   series   records         tenant, time, id                   ▶ record-row.ts
@@ -94,6 +99,11 @@ export const CONTROL_TABLES = [
   "webhooks",
   "webhook_deliveries",
   "webhook_outbox",
+  "runbooks",
+  "runbook_executions",
+  "runbook_open",
+  "annotations",
+  "page_budgets",
   "drills",
   "secrets",
 ] as const;

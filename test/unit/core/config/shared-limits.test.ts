@@ -81,6 +81,16 @@ const NOT_SHARED: Readonly<Record<string, string>> = {
   WEBHOOK_ATTEMPTS_MAX: "of one event",
   WEBHOOK_MULTIPLIER_MAX: "of one webhook",
   WEBHOOK_FLIGHT_MAX: "of one webhook",
+  RUNBOOK_STEPS_MAX: "of one runbook",
+  RUNBOOK_REQUESTS_MAX: "a tenant has a fifth of them at most",
+  RUNBOOK_WAIT_SECONDS_MAX: "of one step",
+  RUNBOOK_SILENCE_SECONDS_MAX: "of one step",
+  RUNBOOK_TIMEOUT_SECONDS_MAX: "of one step",
+  RUNBOOK_ATTEMPTS_MAX: "of one step",
+  RUNBOOK_HEADERS_MAX: "of one step",
+  RUNBOOK_CHANNELS_MAX: "of one step",
+  RUNBOOK_SECRETS_MAX: "of one runbook",
+  TRANSFORM_TRIAL_EVENTS_MAX: "of one trial",
   DATA_FAULTS_MAX: "of the data folder, not of what tenants do",
 };
 

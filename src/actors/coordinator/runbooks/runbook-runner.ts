@@ -1,0 +1,354 @@
+/**
+ * Runs of runbooks that are not over. A step is stored as begun before its request leaves, and as done before the next begins; what a crash cuts off is therefore
+ * known to have been under way. All of it happens between transactions, and requests are made by the notifier past the guard of tenants' URLs.
+ */
+import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
+import {
+  RUNBOOK_DRY_RUNS_PER_HOUR_MAX,
+  RUNBOOK_HOUR_MS,
+  RUNBOOK_LOOK_MS_MAX,
+  RUNBOOK_REQUESTS_MAX,
+  RUNBOOK_REQUESTS_PER_TENANT_MAX,
+  RUNBOOK_RESULT_CHARACTERS_MAX,
+  RUNBOOK_RUNS_OPEN_PER_TENANT_MAX,
+  RUNBOOK_RUNS_PER_HOUR_MAX,
+  RUNBOOK_RUNS_PER_STEP,
+  RUNBOOK_SENT_BODY_CHARACTERS_MAX,
+} from "../../../core/config/runbook-limits.ts";
+import { advanced, begun, done, type Execution, failed, isOpen, recovered, uncertain } from "../../../domain/runbooks/execution.ts";
+import { requestOf, withoutSecrets } from "../../../domain/runbooks/rendered-step.ts";
+import type { HttpStep, Runbook } from "../../../domain/runbooks/runbook.ts";
+import type { TenantAnswer } from "../../../domain/webhooks/outbound-messages.ts";
+import type { RcaReport } from "../analysis/report-row.ts";
+import type { AnomalyFollower } from "../anomalies/anomaly-follower.ts";
+import type { OutboundCalls } from "../notification/outbound-calls.ts";
+import type { Outbox } from "../notification/outbox.ts";
+import { type StoreTurns, StoreWork } from "../notification/store-work.ts";
+import type { CommittedState } from "../state/committed-state.ts";
+import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
+import { scan, scanTenants } from "../state/scan.ts";
+import { AutoRuns } from "./auto-runs.ts";
+import { executionOperations, readExecution } from "./execution-store.ts";
+import { LocalSteps } from "./local-steps.ts";
+import { EXECUTION, executionBound, executionPlace, executionsEnd } from "./runbook-row.ts";
+
+export interface RunbookRunnerDependencies extends StoreTurns {
+  readonly state: CommittedState;
+  readonly counters: CoordinatorCounters;
+  readonly calls: Pick<OutboundCalls, "request" | "isFull">;
+  readonly outbox: Pick<Outbox, "draft" | "routes">;
+  nowMs(): number;
+}
+
+interface Answered {
+  readonly tenant: string;
+  readonly id: string;
+  readonly place: number;
+  readonly answer: TenantAnswer;
+}
+
+interface Sending {
+  readonly execution: Execution;
+  readonly place: number;
+  readonly step: HttpStep;
+}
+
+/** What one step of the runner changes. */
+interface Moves {
+  readonly changed: Map<string, Execution>;
+  readonly sends: Sending[];
+  readonly local: LocalSteps;
+  hasMore: boolean;
+}
+
+/** Requests that others have made end without this being told. */
+const SLOT_LOOK_MS = 1_000;
+
+const COUNTED = {
+  succeeded: "runbookRunsSucceeded",
+  failed: "runbookRunsFailed",
+  rejected: "runbookRunsRejected",
+  expired: "runbookRunsExpired",
+  cancelled: "runbookRunsCancelled",
+  interrupted: "runbookRunsInterrupted",
+} as const;
+
+export class RunbookRunner implements AnomalyFollower {
+  readonly #dependencies: RunbookRunnerDependencies;
+  readonly #control: KeyValueStore;
+  readonly #work: StoreWork;
+  /** By id; those that moved last stand last. */
+  readonly #open = new Map<string, Execution>();
+  /** Runs whose request is under way, with their tenants. */
+  readonly #sent = new Map<string, string>();
+  /** When runs of a runbook began in the last hour, wet and dry. */
+  readonly #begun = new Map<string, number[]>();
+  #answers: Answered[] = [];
+  #revised: RcaReport[] = [];
+  #isRecovering = true;
+  #restsUntilMs = Number.POSITIVE_INFINITY;
+
+  constructor(dependencies: RunbookRunnerDependencies) {
+    this.#dependencies = dependencies;
+    this.#control = dependencies.state.control;
+    this.#work = new StoreWork(() => this.#step(), dependencies);
+  }
+
+  /** Reads what is not over. To be called once, before anything is committed. */
+  load(): void {
+    for (const { key } of scan(this.#control, "runbook_open")) {
+      const { tenant, id } = executionPlace(key);
+      const execution = readExecution(this.#control, tenant, id);
+      if (execution !== undefined) this.#keep(execution);
+    }
+    const sinceMs = this.#dependencies.nowMs() - RUNBOOK_HOUR_MS;
+    for (const tenant of scanTenants(this.#control, "runbook_executions")) {
+      for (const { value } of scan(this.#control, "runbook_executions", executionBound(tenant, sinceMs), executionsEnd(tenant))) {
+        this.#noteBegin(EXECUTION.decode(value));
+      }
+    }
+    if (this.#open.size > 0) this.#work.want();
+  }
+
+  follows(tenant: string): boolean {
+    return this.#dependencies.state.configured.runbooks.has(tenant);
+  }
+
+  draft(): AutoRuns {
+    const { state, nowMs, counters } = this.#dependencies;
+    return new AutoRuns({
+      state,
+      nowMs,
+      problem: (runbook, more) => this.problem(runbook, false, more),
+      committed: (draft) => {
+        for (const run of draft.runs) this.begin(run);
+        counters.add("runbookRunsRefused", draft.refused);
+      },
+    });
+  }
+
+  /** A revision of a report is stored: runbooks that ask for its category may match by now. */
+  reportRevised(report: RcaReport): void {
+    if (!report.analysis.enough || !this.follows(report.tenant)) return;
+    this.#revised.push(report);
+    this.#work.want();
+  }
+
+  /** Why a runbook may not run now, beyond `more` that are about to; null where it may. */
+  problem(runbook: Runbook, dryRun: boolean, more = 0): string | null {
+    const { tenant, id } = runbook;
+    const dry = dryRun || runbook.dryRun;
+    const most = dry ? RUNBOOK_DRY_RUNS_PER_HOUR_MAX : RUNBOOK_RUNS_PER_HOUR_MAX;
+    if (this.#recent(beginKey(tenant, id, dry)).length + more >= most) {
+      return `a runbook has at most ${most} ${dry ? "dry runs" : "runs"} in an hour; try again later`;
+    }
+    const own = [...this.#open.values()].filter((execution) => execution.tenant === tenant).length + more;
+    if (!dry && (own >= RUNBOOK_RUNS_OPEN_PER_TENANT_MAX || this.#room.room(tenant) <= more)) {
+      return `${own} runs are not over, and there is room for no more: approve, reject or cancel some first`;
+    }
+    return null;
+  }
+
+  /** A run that is not over; undefined where it is, or is none. */
+  open(tenant: string, id: string): Execution | undefined {
+    const execution = this.#open.get(id);
+    return execution?.tenant === tenant ? execution : undefined;
+  }
+
+  /** Takes over a run that is stored and has changed. */
+  place(execution: Execution): void {
+    if (isOpen(execution)) {
+      this.#keep(execution);
+      this.#work.want();
+    } else if (this.#open.delete(execution.id)) {
+      this.#room.give(execution.tenant);
+      this.#dependencies.counters.add(COUNTED[execution.state as keyof typeof COUNTED], 1);
+    }
+    this.#count();
+  }
+
+  /** Takes over a run that is stored and new. */
+  begin(execution: Execution): void {
+    this.#noteBegin(execution);
+    this.place(execution);
+  }
+
+  /** No step begins any more. */
+  stop(): void {
+    this.#work.stop();
+  }
+
+  get #room() {
+    return this.#dependencies.state.shares.ledger("runbook_runs");
+  }
+
+  #keep(execution: Execution): void {
+    if (!this.#open.delete(execution.id)) this.#room.add(execution.tenant);
+    this.#open.set(execution.id, execution);
+  }
+
+  #noteBegin({ tenant, runbook, dryRun, createdAtMs }: Execution): void {
+    const key = beginKey(tenant, runbook.id, dryRun);
+    this.#begun.set(key, [...this.#recent(key), createdAtMs]);
+    if (this.#begun.size <= RUNBOOK_BEGINS_KEPT) return;
+    for (const name of [...this.#begun.keys()]) if (this.#recent(name).length === 0) this.#begun.delete(name);
+  }
+
+  #recent(key: string): number[] {
+    const sinceMs = this.#dependencies.nowMs() - RUNBOOK_HOUR_MS;
+    return (this.#begun.get(key) ?? []).filter((atMs) => atMs > sinceMs);
+  }
+
+  /** One commit of answers and of what moves on; true where there is more. */
+  async #step(): Promise<boolean> {
+    const { state, nowMs, outbox } = this.#dependencies;
+    const answers = this.#answers;
+    const revised = this.#revised;
+    this.#answers = [];
+    this.#revised = [];
+    const local = new LocalSteps({
+      state,
+      nowMs: nowMs(),
+      notices: () => outbox.draft(),
+      isAnyChannelConfigured: outbox.routes.isAnyConfigured,
+    });
+    const moves: Moves = { changed: new Map(), sends: [], local, hasMore: false };
+    for (const answer of answers) this.#settle(answer, moves);
+    const begun = this.#causesKnown(revised);
+    let restMs = Number.POSITIVE_INFINITY;
+    for (const execution of this.#open.values()) restMs = Math.min(restMs, this.#move(execution, moves));
+    const operations = [...[...moves.changed.values()].flatMap(executionOperations), ...begun.operations([]), ...local.operations()];
+    try {
+      if (operations.length > 0) await this.#control.commit(operations);
+    } catch (error) {
+      this.#answers.unshift(...answers);
+      this.#revised.unshift(...revised);
+      throw error;
+    }
+    this.#isRecovering = moves.hasMore && this.#isRecovering;
+    for (const { id } of answers) this.#sent.delete(id);
+    begun.apply();
+    local.apply();
+    for (const execution of moves.changed.values()) this.place(execution);
+    for (const sending of moves.sends) this.#send(sending);
+    this.#rest(restMs);
+    return moves.hasMore;
+  }
+
+  #causesKnown(reports: readonly RcaReport[]): AutoRuns {
+    const draft = this.draft();
+    const { anomalies } = this.#dependencies.state;
+    for (const { tenant, anomalies: ids } of reports) {
+      for (const id of ids) {
+        const anomaly = anomalies.find(tenant, id);
+        if (anomaly !== undefined) draft.begin(anomaly);
+      }
+    }
+    return draft;
+  }
+
+  #settle({ tenant, id, place, answer }: Answered, { changed }: Moves): void {
+    const execution = this.#open.get(id) ?? readExecution(this.#control, tenant, id);
+    if (execution === undefined) return;
+    const nowMs = this.#dependencies.nowMs();
+    changed.set(id, answered(execution, place, answer, nowMs));
+  }
+
+  /** Moves a run on as far as it goes; when it is to be looked at again. */
+  #move(known: Execution, moves: Moves): number {
+    const nowMs = this.#dependencies.nowMs();
+    const settled = moves.changed.get(known.id);
+    if (settled === undefined && this.#sent.has(known.id)) return Number.POSITIVE_INFINITY;
+    if (moves.changed.size >= RUNBOOK_RUNS_PER_STEP) {
+      moves.hasMore = true;
+      return nowMs;
+    }
+    let { execution, next } = advanced(settled ?? (this.#isRecovering ? recovered(known, nowMs) : known), nowMs);
+    while (next.kind === "do") {
+      const { place, step } = next;
+      if (step.type === "http") {
+        if (!this.#hasSlot(execution.tenant, moves.sends)) return this.#later(known, execution, moves);
+        execution = begun(execution, place, nowMs);
+        moves.sends.push({ execution, place, step });
+        break;
+      }
+      if (step.type === "wait") break; // it is never to be done
+      const { ok, result } = moves.local.do(execution, place, step);
+      const text = result.slice(0, RUNBOOK_RESULT_CHARACTERS_MAX);
+      ({ execution, next } = advanced((ok ? done : failed)(begun(execution, place, nowMs), place, text, nowMs), nowMs));
+    }
+    if (execution !== known) moves.changed.set(known.id, execution);
+    return next.kind === "rests" && isOpen(execution) ? (next.untilMs ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
+  }
+
+  /** It waits for its turn to send. */
+  #later(known: Execution, execution: Execution, moves: Moves): number {
+    if (execution !== known) moves.changed.set(known.id, execution);
+    return this.#dependencies.nowMs() + SLOT_LOOK_MS;
+  }
+
+  #hasSlot(tenant: string, sends: readonly Sending[]): boolean {
+    if (this.#work.isStopped || this.#dependencies.calls.isFull || this.#sent.size + sends.length >= RUNBOOK_REQUESTS_MAX) return false;
+    const own = [...this.#sent.values()].filter((one) => one === tenant).length;
+    return own + sends.filter(({ execution }) => execution.tenant === tenant).length < RUNBOOK_REQUESTS_PER_TENANT_MAX;
+  }
+
+  #send({ execution, place, step }: Sending): void {
+    const { id, tenant } = execution;
+    this.#sent.set(id, tenant);
+    const request = requestOf(execution, place, step);
+    void this.#answerOf(request, step.timeoutSeconds * 1_000).then((answer) => {
+      this.#answers.push({ tenant, id, place, answer });
+      this.#work.want();
+    });
+  }
+
+  async #answerOf(request: ReturnType<typeof requestOf>, timeoutMs: number): Promise<TenantAnswer> {
+    if ((request.body?.length ?? 0) > RUNBOOK_SENT_BODY_CHARACTERS_MAX) {
+      const error = `its body would have more than ${RUNBOOK_SENT_BODY_CHARACTERS_MAX} characters`;
+      return { kind: "failed", error, mayHaveArrived: false, tookMs: 0 };
+    }
+    return this.#dependencies.calls.request({ ...request, timeoutMs });
+  }
+
+  /** Looks again when the first of those that wait has waited long enough. */
+  #rest(untilMs: number): void {
+    const { nowMs, sleep } = this.#dependencies;
+    if (this.#open.size === 0 || untilMs >= this.#restsUntilMs) return;
+    const atMs = Math.min(untilMs, nowMs() + RUNBOOK_LOOK_MS_MAX);
+    this.#restsUntilMs = atMs;
+    void sleep(Math.max(0, atMs - nowMs()) + 1).then(() => {
+      if (this.#restsUntilMs === atMs) this.#restsUntilMs = Number.POSITIVE_INFINITY;
+      if (!this.#work.isStopped) this.#work.want();
+    });
+  }
+
+  #count(): void {
+    this.#dependencies.counters.set("runbookRunsOpen", this.#open.size);
+  }
+}
+
+/** Names of runbooks whose begins are remembered before those without any are forgotten. */
+const RUNBOOK_BEGINS_KEPT = 10_000;
+
+function beginKey(tenant: string, runbookId: string, dry: boolean): string {
+  return JSON.stringify([tenant, runbookId, dry]);
+}
+
+/** A run after the answer to the request of a step. */
+function answered(execution: Execution, place: number, answer: TenantAnswer, nowMs: number): Execution {
+  const step = execution.runbook.steps[place];
+  const masked = (text: string) => (step?.type === "http" ? withoutSecrets(text, execution, step) : text);
+  if (answer.kind === "answered") {
+    const { status } = answer;
+    const said = masked(answer.text)
+      .replace(/\s+/g, " ")
+      .trim()
+      .slice(0, RUNBOOK_RESULT_CHARACTERS_MAX / 2);
+    const result = `answered ${status}${said === "" ? "" : `: ${said}`}`;
+    const isGood = status >= 200 && status < 300;
+    return isGood ? done(execution, place, result, nowMs, status) : failed(execution, place, result, nowMs, status);
+  }
+  const error = masked(answer.error).slice(0, RUNBOOK_RESULT_CHARACTERS_MAX);
+  return answer.mayHaveArrived ? uncertain(execution, place, error, nowMs) : failed(execution, place, error, nowMs);
+}

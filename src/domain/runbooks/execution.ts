@@ -1,0 +1,217 @@
+/**
+ * One run of a runbook, as a state and what moves it. A run keeps the runbook as it was when it began. Each step is stored before it is done and when it is done;
+ * what only the server changes (notices, notes, silences) is stored with the step in one transaction, so only an http step can have an outcome that nobody knows.
+ */
+import { RUNBOOK_APPROVAL_MS_MAX, RUNBOOK_ATTEMPTS_MAX } from "../../core/config/runbook-limits.ts";
+import type { Runbook, RunbookStep } from "./runbook.ts";
+import type { Facts } from "./template.ts";
+
+export const EXECUTION_STATES = [
+  "pending_approval",
+  "running",
+  "succeeded",
+  "failed",
+  "rejected",
+  "expired",
+  "cancelled",
+  "interrupted",
+] as const;
+export type ExecutionState = (typeof EXECUTION_STATES)[number];
+
+/** `rendered`: of a dry run; `skipped`: the run ended before it; `interrupted`: its outcome is not known. */
+export const STEP_STATES = [
+  "waiting",
+  "pending_approval",
+  "running",
+  "succeeded",
+  "failed",
+  "rejected",
+  "interrupted",
+  "skipped",
+  "rendered",
+] as const;
+export type StepState = (typeof STEP_STATES)[number];
+
+/** Who decided on a step, and what was said. */
+export interface Decision {
+  readonly by: string;
+  readonly atMs: number;
+  readonly comment: string;
+}
+
+export interface StepRun {
+  readonly state: StepState;
+  readonly decision: Decision | null;
+  readonly attempts: number;
+  readonly startedAtMs: number | null;
+  readonly endedAtMs: number | null;
+  /** Of a wait: until when. */
+  readonly untilMs: number | null;
+  readonly statusCode: number | null;
+  /** What came of it, in words; null before. */
+  readonly result: string | null;
+}
+
+export interface Execution {
+  /** 32 hex digits, the first twelve the time when it was made: runs of a tenant stand in the order of their ids. */
+  readonly id: string;
+  readonly tenant: string;
+  /** As it was. */
+  readonly runbook: Runbook;
+  /** Empty where it was started without one. */
+  readonly anomalyId: string;
+  readonly facts: Facts;
+  readonly dryRun: boolean;
+  /** Subject of who started it; null where it started by itself. */
+  readonly startedBy: string | null;
+  readonly state: ExecutionState;
+  readonly steps: readonly StepRun[];
+  readonly createdAtMs: number;
+  /** When it began to wait for the approval that it waits for. */
+  readonly waitingSinceMs: number;
+  readonly endedAtMs: number | null;
+  /** Why it ended as it did; null where it succeeded, and before. */
+  readonly reason: string | null;
+}
+
+/** What the run needs done next; `rests`: nothing now, at the time given or when somebody does something. */
+export type NextAction =
+  | { readonly kind: "do"; readonly place: number; readonly step: RunbookStep }
+  | { readonly kind: "rests"; readonly untilMs: number | null };
+
+const NEW: StepRun = {
+  state: "waiting",
+  decision: null,
+  attempts: 0,
+  startedAtMs: null,
+  endedAtMs: null,
+  untilMs: null,
+  statusCode: null,
+  result: null,
+};
+
+export interface ExecutionStart extends Pick<Execution, "id" | "tenant" | "runbook" | "anomalyId" | "facts" | "startedBy"> {
+  readonly dryRun: boolean;
+  readonly nowMs: number;
+}
+
+/** A run as it is made. A dry run is over at once: it shows what would be done. */
+export function newExecution({ nowMs, ...start }: ExecutionStart): Execution {
+  const dryRun = start.dryRun || start.runbook.dryRun;
+  const steps = start.runbook.steps.map((): StepRun => (dryRun ? { ...NEW, state: "rendered" } : NEW));
+  const state = dryRun ? "succeeded" : "running";
+  return { ...start, dryRun, state, steps, createdAtMs: nowMs, waitingSinceMs: nowMs, endedAtMs: dryRun ? nowMs : null, reason: null };
+}
+
+/** Whether it is not over. */
+export function isOpen({ state }: Pick<Execution, "state">): boolean {
+  return state === "running" || state === "pending_approval";
+}
+
+/** Place of the step that it is at; -1 where all are done. */
+export function currentStep({ steps }: Pick<Execution, "steps">): number {
+  return steps.findIndex(({ state }) => state !== "succeeded");
+}
+
+/** Whether a step needs an approval: its own, or the first one's for the whole run. */
+export function needsApproval({ approvalRequired, steps }: Runbook, place: number): boolean {
+  return steps[place]?.approvalRequired === true || (place === 0 && approvalRequired);
+}
+
+/** The run as far as it goes without anything being done, and what it needs then. */
+export function advanced(execution: Execution, nowMs: number): { readonly execution: Execution; readonly next: NextAction } {
+  const rests = (one: Execution, untilMs: number | null = null) => ({ execution: one, next: { kind: "rests", untilMs } as const });
+  if (execution.state === "pending_approval") {
+    const untilMs = execution.waitingSinceMs + RUNBOOK_APPROVAL_MS_MAX;
+    return nowMs < untilMs ? rests(execution, untilMs) : rests(ended(execution, "expired", "nobody approved it within 24 hours", nowMs));
+  }
+  if (execution.state !== "running") return rests(execution);
+  const place = currentStep(execution);
+  if (place < 0) return rests(ended(execution, "succeeded", null, nowMs));
+  const step = execution.runbook.steps[place] as RunbookStep;
+  const run = execution.steps[place] as StepRun;
+  if (run.decision === null && needsApproval(execution.runbook, place)) {
+    const waiting = withStep({ ...execution, state: "pending_approval", waitingSinceMs: nowMs }, place, { state: "pending_approval" });
+    return rests(waiting, nowMs + RUNBOOK_APPROVAL_MS_MAX);
+  }
+  if (step.type !== "wait") return run.state === "running" ? rests(execution) : { execution, next: { kind: "do", place, step } };
+  const untilMs = run.untilMs ?? nowMs + step.seconds * 1_000;
+  const started = { state: "running", startedAtMs: run.startedAtMs ?? nowMs, untilMs } as const;
+  if (nowMs < untilMs) return rests(withStep(execution, place, started), untilMs);
+  return advanced(done(withStep(execution, place, started), place, `waited ${step.seconds} s`, nowMs), nowMs);
+}
+
+/** A step as it begins. */
+export function begun(execution: Execution, place: number, nowMs: number): Execution {
+  const { attempts } = execution.steps[place] as StepRun;
+  return withStep(execution, place, { state: "running", startedAtMs: nowMs, attempts: attempts + 1 });
+}
+
+/** A step that was done. */
+export function done(execution: Execution, place: number, result: string, nowMs: number, statusCode: number | null = null): Execution {
+  return withStep(execution, place, { state: "succeeded", endedAtMs: nowMs, result, statusCode });
+}
+
+/** A step that failed; the run with it. Of a run that is over only the step changes. */
+export function failed(execution: Execution, place: number, result: string, nowMs: number, statusCode: number | null = null): Execution {
+  const noted = withStep(execution, place, { state: "failed", endedAtMs: nowMs, result, statusCode });
+  return isOpen(execution) ? ended(noted, "failed", `${nameOf(execution, place)}: ${result}`, nowMs) : noted;
+}
+
+/** A step whose outcome nobody knows: done again where it is idempotent, a few times; else the run ends here. */
+export function uncertain(execution: Execution, place: number, result: string, nowMs: number): Execution {
+  const step = execution.runbook.steps[place];
+  const { attempts } = execution.steps[place] as StepRun;
+  if (!isOpen(execution)) return withStep(execution, place, { state: "interrupted", result });
+  if (step?.type === "http" && step.idempotent) {
+    if (attempts < RUNBOOK_ATTEMPTS_MAX) return withStep(execution, place, { state: "waiting", result });
+    return failed(execution, place, `${result} (${attempts} attempts)`, nowMs);
+  }
+  const noted = withStep(execution, place, { state: "interrupted", endedAtMs: nowMs, result });
+  const why = `${nameOf(execution, place)}: it may have been done, nobody knows, and it is not done again (${result})`;
+  return ended(noted, "interrupted", why, nowMs);
+}
+
+/** The run as a start finds it: a request that was under way has an outcome that nobody knows. */
+export function recovered(execution: Execution, nowMs: number): Execution {
+  const place = currentStep(execution);
+  const isCut = place >= 0 && execution.steps[place]?.state === "running" && execution.runbook.steps[place]?.type === "http";
+  if (execution.state !== "running" || !isCut) return execution;
+  return uncertain(execution, place, "the server ended while its request was under way", nowMs);
+}
+
+/** The step that it waits for was approved, or rejected. */
+export function decided(execution: Execution, isApproved: boolean, decision: Decision): Execution {
+  const place = currentStep(execution);
+  if (isApproved) return withStep({ ...execution, state: "running" }, place, { state: "waiting", decision });
+  const rejected = withStep(execution, place, { state: "rejected", decision, endedAtMs: decision.atMs });
+  const comment = decision.comment === "" ? "" : `: ${decision.comment}`;
+  return ended(rejected, "rejected", `${nameOf(execution, place)} was rejected by ${decision.by}${comment}`, decision.atMs);
+}
+
+/** Somebody ends it. A request that is under way may still be answered, which is noted. */
+export function cancelled(execution: Execution, { by, atMs, comment }: Decision): Execution {
+  const place = currentStep(execution);
+  const isUnderWay = execution.steps[place]?.state === "running" && execution.runbook.steps[place]?.type === "http";
+  const noted = isUnderWay
+    ? withStep(execution, place, { state: "interrupted", result: "the run was cancelled while its request was under way" })
+    : execution;
+  return ended(noted, "cancelled", `cancelled by ${by}${comment === "" ? "" : `: ${comment}`}`, atMs);
+}
+
+function ended(execution: Execution, state: ExecutionState, reason: string | null, nowMs: number): Execution {
+  const steps = execution.steps.map((step): StepRun => {
+    const isOver = step.state !== "waiting" && step.state !== "pending_approval" && !(step.state === "running" && step.untilMs !== null);
+    return isOver ? step : { ...step, state: "skipped" };
+  });
+  return { ...execution, steps, state, reason, endedAtMs: nowMs };
+}
+
+function withStep(execution: Execution, place: number, change: Partial<StepRun>): Execution {
+  const steps = execution.steps.map((step, index) => (index === place ? { ...step, ...change } : step));
+  return { ...execution, steps };
+}
+
+function nameOf({ runbook }: Execution, place: number): string {
+  return `step ${runbook.steps[place]?.name ?? place}`;
+}

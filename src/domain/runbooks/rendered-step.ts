@@ -1,0 +1,72 @@
+// A step as it is done for one run: its texts with the run's facts in them. The same is shown, with *** in place of what is secret.
+import type { Execution } from "./execution.ts";
+import type { HttpMethod, HttpStep, RunbookStep } from "./runbook.ts";
+import { type Facts, placeOfBody, rendered, withSecrets } from "./template.ts";
+
+export interface RenderedRequest {
+  readonly method: HttpMethod;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+}
+
+const HIDDEN = "***";
+/** What is shorter is in every text, and no secret. */
+const SECRET_CHARACTERS_MIN = 4;
+
+/** The request of an http step, with its secrets: for whoever sends it. Its key is the same in every attempt. */
+export function requestOf(execution: Pick<Execution, "id" | "facts" | "runbook">, place: number, step: HttpStep): RenderedRequest {
+  const made = requestWith(step, withSecrets(execution.facts, execution.runbook.secrets, false));
+  const hasType = Object.keys(made.headers).some((name) => name.toLowerCase() === "content-type");
+  const type =
+    made.body === null || hasType ? {} : { "content-type": placeOfBody(made.body) === "json" ? "application/json" : "text/plain" };
+  return { ...made, headers: { ...type, ...made.headers, "idempotency-key": `${execution.id}-${place}` } };
+}
+
+/** The request as people are shown it: no header's value, no secret. */
+export function shownRequest({ facts, runbook }: Pick<Execution, "facts" | "runbook">, step: HttpStep): RenderedRequest {
+  const made = requestWith(step, withSecrets(facts, runbook.secrets, true));
+  return { ...made, headers: Object.fromEntries(Object.keys(made.headers).map((name) => [name, HIDDEN])) };
+}
+
+/** What a step does, in words. */
+export function shownAction(step: RunbookStep, facts: Facts): string {
+  switch (step.type) {
+    case "http":
+      return `${step.method} a request`;
+    case "notify":
+      return `tells ${step.channels.join(", ")}: ${textOf(step.message, facts)}`;
+    case "wait":
+      return `waits ${step.seconds} s`;
+    case "annotate":
+      return `notes: ${textOf(step.text, facts)}`;
+    default:
+      return `silences ${facts.service_id} for ${step.seconds} s`;
+  }
+}
+
+/** What a receiver has said, without the secrets and headers that it was sent: it may say them back. */
+export function withoutSecrets(text: string, { facts, runbook }: Pick<Execution, "facts" | "runbook">, step: HttpStep): string {
+  const { headers } = requestWith(step, withSecrets(facts, runbook.secrets, false));
+  const hidden = [...Object.values(headers), ...Object.values(runbook.secrets)].flatMap((value) => [
+    value,
+    encodeURIComponent(value),
+    JSON.stringify(value).slice(1, -1),
+  ]);
+  const longestFirst = [...new Set(hidden)].filter((value) => value.length >= SECRET_CHARACTERS_MIN).sort((a, b) => b.length - a.length);
+  return longestFirst.reduce((masked, value) => masked.replaceAll(value, HIDDEN), text);
+}
+
+/** A text for people. */
+export function textOf(text: string, facts: Facts): string {
+  return rendered(text, facts, "text");
+}
+
+function requestWith({ method, url, headers, body }: HttpStep, facts: Facts): RenderedRequest {
+  return {
+    method,
+    url: rendered(url, facts, "url"),
+    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, rendered(value, facts, "header")])),
+    body: body === null ? null : rendered(body, facts, placeOfBody(body)),
+  };
+}

@@ -1,0 +1,72 @@
+// Placeholders in the texts of a runbook: {{service_id}} stands for the finding's service. What is put in is written for its place, so that no value of a
+// finding, which a sender of telemetry chooses, ends a quotation or a line.
+
+/** Values by the names of placeholders. */
+export type Facts = Readonly<Record<string, string>>;
+
+/** Names that every run knows; `attributes.<name>` and `secrets.<name>` beside them. Of a run without an anomaly those of the anomaly are empty. */
+export const FACT_NAMES = [
+  "anomaly_id",
+  "alert_id",
+  "service_id",
+  "metric_name",
+  "environment",
+  "severity",
+  "anomaly_score",
+  "explanation",
+  "root_cause.category",
+  "root_cause.summary",
+  "tenant_id",
+  "runbook_id",
+  "runbook_name",
+  "execution_id",
+  "started_by",
+] as const;
+
+/** How a value is written where it is put in. */
+export type Place = "url" | "json" | "header" | "text";
+
+const PLACEHOLDER = /\{\{\s*([A-Za-z0-9_.\-/]{1,200})\s*\}\}/g;
+const CONTROL = /\p{Cc}/gu;
+const LONE_SURROGATES = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+const HIDDEN = "***";
+
+/** A text with its placeholders filled. Names that are not known give nothing. */
+export function rendered(text: string, facts: Facts, place: Place): string {
+  return text.replace(PLACEHOLDER, (_, name: string) => written(Object.hasOwn(facts, name) ? (facts[name] as string) : "", place));
+}
+
+/** The place of a body: values are written into quotations where it is JSON. */
+export function placeOfBody(body: string): Place {
+  return /^\s*[[{"]/.test(body) ? "json" : "text";
+}
+
+/** The first placeholder that nothing is known of; undefined where there is none. */
+export function unknownPlaceholder(text: string, secrets: readonly string[]): string | undefined {
+  for (const [, name] of text.matchAll(PLACEHOLDER)) {
+    const isKnown =
+      (FACT_NAMES as readonly string[]).includes(name as string) ||
+      name?.startsWith("attributes.") === true ||
+      secrets.some((secret) => name === `secrets.${secret}`);
+    if (!isKnown) return name;
+  }
+  return undefined;
+}
+
+/** Facts with the secrets beside them; `***` in their place where they are to be shown. */
+export function withSecrets(facts: Facts, secrets: Readonly<Record<string, string>>, isShown: boolean): Facts {
+  const named = Object.entries(secrets).map(([name, value]) => [`secrets.${name}`, isShown ? HIDDEN : value]);
+  return { ...facts, ...Object.fromEntries(named) };
+}
+
+function written(value: string, place: Place): string {
+  if (place === "url") return value === HIDDEN ? HIDDEN : inUrl(value);
+  if (place === "json") return JSON.stringify(value).slice(1, -1);
+  if (place === "header") return value.replace(/[^\t\u0020-\u007e\u0080-\u00ff]/g, "?");
+  return value.replace(CONTROL, (one) => (one === "\n" || one === "\t" ? one : " "));
+}
+
+/** Of dots alone a path's part would lead to the part above it. */
+function inUrl(value: string): string {
+  return encodeURIComponent(/^[.]+$/.test(value) ? value.replaceAll(".", "-") : value.replace(LONE_SURROGATES, "\ufffd"));
+}
