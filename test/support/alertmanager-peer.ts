@@ -35,9 +35,11 @@ export class AlertmanagerPeer {
   #child: ChildProcess | undefined;
   #log = "";
   #origin = "";
+  #url = "";
 
   /** Starts it; `url` is told of every alert, and of its end. */
   async start(url: string): Promise<void> {
+    this.#url = url;
     const config = join(this.#folder, "alertmanager.yml");
     const route = { receiver: "vedette", group_by: ["alertname"], group_wait: "1s", group_interval: "1s", repeat_interval: "1h" };
     const receivers = [{ name: "vedette", webhook_configs: [{ url, send_resolved: true }] }];
@@ -59,6 +61,12 @@ export class AlertmanagerPeer {
     }
   }
 
+  /** kill -9, and a start over the same folder. */
+  async restart(): Promise<void> {
+    await this.#kill();
+    await this.start(this.#url);
+  }
+
   #isReady(): Promise<boolean> {
     return fetch(`${this.#origin}/-/ready`).then(
       ({ ok }) => ok,
@@ -78,11 +86,14 @@ export class AlertmanagerPeer {
     if (!answer.ok) throw new Error(`it answered ${answer.status}: ${await answer.text()}`);
   }
 
+  async #kill(): Promise<void> {
+    if (this.#child === undefined || this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    this.#child.kill("SIGKILL");
+    await once(this.#child, "exit");
+  }
+
   async close(): Promise<void> {
-    if (this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null) {
-      this.#child.kill("SIGKILL");
-      await once(this.#child, "exit");
-    }
+    await this.#kill();
     rmSync(this.#folder, { recursive: true, force: true });
   }
 }

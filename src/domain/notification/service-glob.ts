@@ -11,16 +11,25 @@ export function globMatches(glob: string, text: string): boolean {
     if (sign === "*") {
       star = place++;
       retryAt = at;
-    } else if (place < glob.length && (sign === "?" || sign === text[at])) {
+    } else if (sign === "?") {
+      place += 1;
+      at = behind(text, at);
+    } else if (place < glob.length && sign === text[at]) {
       place += 1;
       at += 1;
     } else if (star >= 0) {
       place = star + 1;
-      at = ++retryAt;
+      retryAt = behind(text, retryAt);
+      at = retryAt;
     } else {
       return false;
     }
   }
   while (glob[place] === "*") place += 1;
   return place === glob.length;
+}
+
+/** The place behind a character, which two surrogates are one of. */
+function behind(text: string, at: number): number {
+  return at + ((text.codePointAt(at) as number) > 0xffff ? 2 : 1);
 }

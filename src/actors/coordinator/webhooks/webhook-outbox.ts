@@ -78,8 +78,9 @@ export class WebhookOutbox implements AnomalyFollower {
     if (webhooks.size > 0) this.#dependencies.wantNotifier();
   }
 
+  /** Events that are not done with: those that wait for their cause too. */
   get size(): number {
-    return this.#held.size + this.#waiting.size;
+    return this.#room.taken;
   }
 
   follows(tenant: string): boolean {
