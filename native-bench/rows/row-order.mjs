@@ -15,6 +15,7 @@ import { kernels } from "./kernels.mjs";
 import { millionStreams } from "./million-streams.mjs";
 import { neighbours } from "./neighbours.mjs";
 import { newStreams } from "./new-streams.mjs";
+import { notifyFlood, notifyLatency } from "./notify.mjs";
 import { oddBodies } from "./odd-bodies.mjs";
 import { otlpMetrics, otlpMetricsJson } from "./otlp-metrics.mjs";
 import { otlpTraces } from "./otlp-traces.mjs";
@@ -61,6 +62,8 @@ export const OTHER_ROWS = [
   pillars,
   patterns,
   rootCauses,
+  notifyLatency,
+  notifyFlood,
   oddBodies,
   neighbours,
   deadLetters,
