@@ -5,7 +5,15 @@ import type { DeadLetterEnvelope } from "../../../core/protocol/coordinator-fram
 import type { RoutedChannel } from "../../../domain/notification/alert-channels.ts";
 import { type AlertMessage, headline } from "../../../domain/notification/alert-message.ts";
 import { parseChannel } from "../../../domain/notification/channel.ts";
-import { isPage, undeliverable, withAttempt, withMessage, withOutcome, withRecall } from "../../../domain/notification/channel-delivery.ts";
+import {
+  type ChannelDelivery,
+  isPage,
+  undeliverable,
+  withAttempt,
+  withMessage,
+  withOutcome,
+  withRecall,
+} from "../../../domain/notification/channel-delivery.ts";
 import { type AlertStep, decidedMessages } from "../../../domain/notification/decided-messages.ts";
 import { destinationKey } from "../../../domain/notification/destinations.ts";
 import type { DeliveryReport } from "../../../domain/notification/notifier-messages.ts";
@@ -223,7 +231,15 @@ export class OutboxDraft implements FollowingDraft {
     if (other === null || row.destination === null || destinationKey(other) === destinationKey(row.destination)) return;
     const routed = { channel: row.channel, ruleId: row.ruleId, fallback: true, notifier: row.notifier, destination: other };
     const text = keyText(deliveryKey(tenant, alertId, other, row.channel));
+    const known = this.#read(text, this.#sources.isHeld(text));
+    if (known !== undefined && hears(known.delivery, message)) return;
     this.#put(text, message, routed);
     for (const later of waiting) this.#put(text, later, undefined);
   }
+}
+
+/** Whether a channel is told this message, or was, without another's failure. */
+function hears({ message: own, told, endTold, sentAtMs }: ChannelDelivery, { atMs }: AlertMessage): boolean {
+  if (own !== null) return own.atMs >= atMs;
+  return told !== "no" && !endTold && sentAtMs !== null && sentAtMs >= atMs;
 }

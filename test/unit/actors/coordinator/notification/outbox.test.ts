@@ -1,0 +1,87 @@
+// What leaves for whom: a channel that fails and its notifier's default, a renewal and the identity that it takes the place of.
+import { describe, expect, it } from "vitest";
+import type { AttemptOutcome } from "../../../../../src/domain/notification/channel-delivery.ts";
+import type { HandedDelivery } from "../../../../../src/domain/notification/notifier-messages.ts";
+import { Rig } from "../../../../support/coordinator-rig.ts";
+
+const NONE = { named: [], enabled: false, initial: null };
+const DESTINATIONS = {
+  chat: { named: [{ tenant: "default", name: "ops" }], enabled: true, initial: "" },
+  pager: { named: [], enabled: true, initial: "" },
+  email: { ...NONE, allowedDomains: [] },
+  oncall: NONE,
+};
+const OPTIONS = { notification: { routing: { destinations: DESTINATIONS, defaultChannels: null }, publicUrl: null, hints: [] } };
+const OWNER = { tenant: "default", subject: "ada", role: "admin" } as const;
+const REFUSED: AttemptOutcome = { kind: "failed", error: "answered 404" };
+
+interface Told {
+  readonly channel: string;
+  readonly kind: string;
+  readonly metric: string;
+}
+
+/** A rig whose notifier sends at once, by name of the destination: `outcomeOf` says how it ends. */
+async function open(outcomeOf: (destination: string) => AttemptOutcome, options: object = {}) {
+  const rig = await Rig.open({ ...OPTIONS, ...options });
+  const { outbox } = rig.coordinator.outbound;
+  const told: Told[] = [];
+  const handed: HandedDelivery[] = [];
+  outbox.connect({ send: (command) => command.type === "send" && handed.push(...command.deliveries) });
+  const settle = async () => {
+    for (let turn = 0; turn < 5; turn++) {
+      for (const { key, serial, destination, message } of handed.splice(0)) {
+        const channel = `${destination.notifier}:${destination.target}`;
+        told.push({ channel, kind: message.kind, metric: message.metricName });
+        outbox.take([{ key, serial, kind: "attempted", sentAtMs: rig.nowMs, endedAtMs: rig.nowMs, outcome: outcomeOf(channel) }]);
+      }
+      await rig.drain();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  const ask = async (endpoint: string, content: object, path = {}) => (await rig.askAs(OWNER, endpoint, { content, path })).body;
+  const declare = async (change: object = {}) => {
+    const made = await ask("declareAnomaly", { service_id: "cart", severity: "high", explanation: "down", ...change });
+    await settle();
+    return made;
+  };
+  return { rig, told, settle, ask, declare };
+}
+
+const delivered = (): AttemptOutcome => ({ kind: "delivered" });
+
+describe("a channel that refuses a message", () => {
+  it("has its notifier's default told", async () => {
+    const { told, ask, declare } = await open((channel) => (channel === "chat:ops" ? REFUSED : { kind: "delivered" }));
+    await ask("createRoutingRule", { name: "r", priority: 1, channels: ["chat:ops"] });
+    await declare();
+    expect(told.map(({ channel, kind }) => `${channel} ${kind}`)).toEqual(["chat:ops opened", "chat: opened"]);
+  });
+
+  it("has it told once, where the rule names it too", async () => {
+    const { told, ask, declare, settle } = await open((channel) => (channel === "chat:ops" ? REFUSED : { kind: "delivered" }));
+    await ask("createRoutingRule", { name: "r", priority: 1, channels: ["chat", "chat:ops"] });
+    const { anomaly_id } = await declare();
+    expect(told.map(({ channel, kind }) => `${channel} ${kind}`)).toEqual(["chat: opened", "chat:ops opened"]);
+    await ask("changeAnomaly", { resolved: true }, { id: anomaly_id });
+    await settle();
+    expect(told.slice(2).map(({ channel, kind }) => `${channel} ${kind}`)).toEqual(["chat: resolved"]);
+  });
+});
+
+describe("an alert that is too old to take in more", () => {
+  it("is renewed under another identity, and the end of the one before is told all the same", async () => {
+    const { rig, told, ask, declare, settle } = await open(delivered, { dedupMaxAgeMinutes: 1 });
+    const first = await declare({ metric_name: "a" });
+    rig.nowMs += 120_000;
+    const second = await declare({ metric_name: "b" });
+    expect(second.alert_id).not.toBe(first.alert_id);
+    await ask("changeAnomaly", { resolved: true }, { id: first.anomaly_id });
+    await settle();
+    expect(told.filter(({ channel }) => channel === "pager:").map(({ kind, metric }) => `${kind} ${metric}`)).toEqual([
+      "opened a",
+      "renewed b",
+      "resolved a",
+    ]);
+  });
+});
