@@ -54,6 +54,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   backtest: async ({ rest }, { settings, readConfig }) =>
     (await import("./cli/backtest/backtest.ts")).runBacktest(rest, settings.environment, readConfig),
   replay: async ({ rest }, { readConfig }) => (await import("./cli/replay/replay.ts")).runReplay(rest, readConfig),
+  eval: async (line, { readConfig }) => (await import("./cli/eval/eval.ts")).runEval(line.arguments, readConfig()),
   doctor: async (line, world) => {
     if (line.arguments.text("data") === undefined && line.arguments.text("rescue") === undefined) {
       const { runMachineCheck } = await import("./cli/doctor/machine-check.ts");

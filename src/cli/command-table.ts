@@ -184,6 +184,17 @@ export const COMMAND_TABLE: readonly CommandEntry[] = [
     ],
   },
   {
+    name: "eval",
+    operands: "FILE|FOLDER",
+    operandsMax: 1,
+    summary: "Say how well these settings page on labelled samples of one's own: incidents found, false pages a day",
+    options: [
+      { name: "labels", value: "FILE", meaning: 'incidents as JSON, {"file.csv": [[from, to], ...]}, rows from 0 or moments' },
+      { name: "interval", value: "SECONDS", meaning: "between rows without timestamps" },
+      JSON_OUT,
+    ],
+  },
+  {
     name: "backup",
     summary: "Have a running server make a backup of its data folder into BACKUP_DIR, and follow it to its end",
     options: [

@@ -44,7 +44,23 @@ export async function runReplay(args: readonly string[], config: () => Config): 
   }
 }
 
+/** What the rows of a file would have led to, by the time of each. Rejects with ReplayError. */
+export async function judgeFile(file: ReplayFile, intervalMs: number | undefined, environment: FileEnvironment) {
+  const { table, scores, alerts, pages } = await judgedFile(file, intervalMs, environment, new ReplayProgress(false));
+  return { times: Float64Array.from(table.times), scores, alerts, pages };
+}
+
 async function replayFile(file: ReplayFile, intervalMs: number | undefined, environment: FileEnvironment, progress: ReplayProgress) {
+  const { table, scores, alerts, pages } = await judgedFile(file, intervalMs, environment, progress);
+  const output = await openOutput(file.output);
+  try {
+    await writeRows(output, table, (place) => `${scores[place] ?? 0},${alerts[place] ?? 0}`, pages);
+  } finally {
+    await close(output);
+  }
+}
+
+async function judgedFile(file: ReplayFile, intervalMs: number | undefined, environment: FileEnvironment, progress: ReplayProgress) {
   const table = new ReplayTable();
   const train =
     file.train === undefined ? undefined : await readRows(file.train, { intervalMs, startMs: BARE_START_MS }, table, true, progress);
@@ -52,13 +68,7 @@ async function replayFile(file: ReplayFile, intervalMs: number | undefined, envi
   const { metrics } = await readRows(file.input, { intervalMs, startMs }, table, false, progress);
   if (train !== undefined && train.metrics.length !== metrics.length)
     throw new ReplayError(`${file.input} has ${metrics.length} metrics, but ${file.train} has ${train.metrics.length}`);
-  const { scores, alerts, pages } = await judged(table, metrics, environment);
-  const output = await openOutput(file.output);
-  try {
-    await writeRows(output, table, (place) => `${scores[place] ?? 0},${alerts[place] ?? 0}`, pages);
-  } finally {
-    await close(output);
-  }
+  return { table, ...(await judged(table, metrics, environment)) };
 }
 
 /** The rows of a file into the table; its columns and the time of its last row. */
