@@ -8,8 +8,9 @@ import { done, type ErrorCode, type Outcome, type Refusal, shown } from "./refus
 
 /** Parses a body by its endpoint's schema; the refusal names the first member at fault. An endpoint without a schema gets null. */
 export function parseBody<N extends EndpointName>(name: N, text: string | null): Outcome<BodyOf<N>> {
-  const { body: schema, bodyTypes, bodyArrayMember } = endpointNamed(name);
+  const { body: schema, bodyTypes, bodyArrayMember, bodyOptional } = endpointNamed(name);
   if (schema === undefined) return done(null as BodyOf<N>);
+  if (bodyOptional === true && (text ?? "") === "") return parseValue(schema, {}) as Outcome<BodyOf<N>>;
   return (bodyTypes === undefined ? parseJson(schema, text, bodyArrayMember) : parseValue(schema, text)) as Outcome<BodyOf<N>>;
 }
 

@@ -30,6 +30,8 @@ export interface Endpoint {
   readonly query: z.ZodObject;
   /** Schema of the JSON body of the coordinator's endpoints; absent where none is taken. Strict, so that no member is set that none of these names. */
   readonly body?: z.ZodType;
+  /** No body at all stands for an empty object. */
+  readonly bodyOptional?: true;
   /** Media types of the body where it is other than JSON; `body` is then a schema of its text. */
   readonly bodyTypes?: readonly string[];
   /** Bytes that a body may have, where QUERY_BODY_BYTES_MAX is too few. */

@@ -191,6 +191,10 @@ export class Front {
       this.#call(request, from);
       return;
     }
+    if (endpoint.bodyOptional === true && hasNoBody(exchange.request)) {
+      this.#call(request, { ...from, body: "" });
+      return;
+    }
     const mediaType = mediaTypeOf(exchange.request);
     const refusal = refuseBodyHeaders(exchange.request, mediaType, endpoint.bodyTypes ?? JSON_ALONE);
     if (refusal !== undefined) request.refuse(refusal);
@@ -443,6 +447,10 @@ function refuseQuery({ name, query: schema }: Endpoint, query: string): Refusal 
   if (!split.ok) return split.refusal;
   const parsed = parseQuery(name as EndpointName, split.value);
   return parsed.ok ? undefined : parsed.refusal;
+}
+
+function hasNoBody(request: HttpRequest): boolean {
+  return (request.header("content-length") ?? "0") === "0" && request.header("transfer-encoding") === undefined;
 }
 
 /** Of the body, in lower case without parameters; "" where none is told. */

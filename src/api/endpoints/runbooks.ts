@@ -198,6 +198,7 @@ export const RUNBOOKS_ENDPOINTS = [
     query: NO_QUERY,
     parameters: EXECUTION_ID,
     body: CANCEL_BODY,
+    bodyOptional: true,
     responses: { 200: EXECUTION_VIEW },
     errors: ["not_found", "conflict"],
     examples: {
@@ -255,6 +256,7 @@ export const RUNBOOKS_ENDPOINTS = [
     query: z.strictObject({ dry_run: choiceParameter("dry_run", ["true", "false"]).optional() }),
     parameters: RUNBOOK_ID,
     body: EXECUTE_BODY,
+    bodyOptional: true,
     responses: { 201: EXECUTION_VIEW },
     errors: ["not_found", "rate_limit_exceeded"],
     examples: { body: { anomaly_id: EXECUTION.anomaly_id }, response: EXECUTION },

@@ -76,7 +76,7 @@ function headerParameters({ headers = {} }: Endpoint): JsonObject[] {
 }
 
 function requestBodyOf(endpoint: Endpoint, schemas: SchemaCollector): JsonObject | undefined {
-  const { body, takes, bodyTypes = [JSON_TYPE], bodyBytesMax, examples } = endpoint;
+  const { body, takes, bodyTypes = [JSON_TYPE], bodyBytesMax, bodyOptional, examples } = endpoint;
   if (takes !== undefined) {
     const description = `At most ${bodyBytesMax ?? BODY_BYTES_MAX} bytes as sent.`;
     return { required: true, description, content: contentOf(takes, (schema) => schemas.input(schema)) };
@@ -85,7 +85,7 @@ function requestBodyOf(endpoint: Endpoint, schemas: SchemaCollector): JsonObject
   const example = examples?.body;
   const described = { schema: schemas.input(body), ...(example !== undefined && { example }) };
   const content = Object.fromEntries(bodyTypes.map((mediaType) => [mediaType, described]));
-  return { required: true, description: `At most ${bodyBytesMax ?? QUERY_BODY_BYTES_MAX} bytes.`, content };
+  return { required: bodyOptional !== true, description: `At most ${bodyBytesMax ?? QUERY_BODY_BYTES_MAX} bytes.`, content };
 }
 
 function contentOf(bodies: readonly MediaBody[], convert: (schema: NonNullable<MediaBody["schema"]>) => JsonObject): JsonObject {

@@ -179,24 +179,20 @@ export const RUNBOOK_VIEW = z
 
 export const RUNBOOK_LIST = z.strictObject({ runbooks: z.array(RUNBOOK_VIEW), total: COUNT, page_token: NEXT_PAGE });
 
-export const EXECUTE_BODY = z
-  .strictObject({
-    anomaly_id: z.string().max(64).optional().describe("what placeholders speak of; without it they are empty"),
-    dry_run: z.boolean().default(false),
-  })
-  .prefault({});
+export const EXECUTE_BODY = z.strictObject({
+  anomaly_id: z.string().max(64).optional().describe("what placeholders speak of; without it they are empty"),
+  dry_run: z.boolean().default(false),
+});
 
 export const DECISION_BODY = z.strictObject({
   step: z.string().min(1).max(RUNBOOK_NAME_CHARACTERS_MAX).describe("name of the step that waits"),
   comment: z.string().max(RUNBOOK_TEXT_CHARACTERS_MAX).default(""),
 });
 
-export const CANCEL_BODY = z
-  .strictObject({
-    step: z.string().min(1).max(RUNBOOK_NAME_CHARACTERS_MAX).optional(),
-    comment: z.string().max(RUNBOOK_TEXT_CHARACTERS_MAX).default(""),
-  })
-  .prefault({});
+export const CANCEL_BODY = z.strictObject({
+  step: z.string().min(1).max(RUNBOOK_NAME_CHARACTERS_MAX).optional(),
+  comment: z.string().max(RUNBOOK_TEXT_CHARACTERS_MAX).default(""),
+});
 
 export const EXECUTION_STATE = z.enum(EXECUTION_STATES);
 

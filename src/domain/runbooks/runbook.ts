@@ -3,7 +3,6 @@ import type { Tier } from "../detection/anomaly-score.ts";
 import { matchesSubject, type PatternSubject, type WebhookPattern } from "../webhooks/webhook.ts";
 
 export const STEP_TYPES = ["http", "notify", "wait", "annotate", "silence"] as const;
-export type StepType = (typeof STEP_TYPES)[number];
 export const HTTP_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 export type HttpMethod = (typeof HTTP_METHODS)[number];
 

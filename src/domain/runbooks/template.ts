@@ -5,7 +5,7 @@
 export type Facts = Readonly<Record<string, string>>;
 
 /** Names that every run knows; `attributes.<name>` and `secrets.<name>` beside them. Of a run without an anomaly those of the anomaly are empty. */
-export const FACT_NAMES = [
+const FACT_NAMES = [
   "anomaly_id",
   "alert_id",
   "service_id",

@@ -81,6 +81,8 @@ const NOT_SHARED: Readonly<Record<string, string>> = {
   WEBHOOK_ATTEMPTS_MAX: "of one event",
   WEBHOOK_MULTIPLIER_MAX: "of one webhook",
   WEBHOOK_FLIGHT_MAX: "of one webhook",
+  CONFIGURATION_ENTRIES_MAX: "of one body",
+  CONFIGURATION_BODY_BYTES_MAX: "of one body",
   RUNBOOK_STEPS_MAX: "of one runbook",
   RUNBOOK_REQUESTS_MAX: "a tenant has a fifth of them at most",
   RUNBOOK_WAIT_SECONDS_MAX: "of one step",
