@@ -32,25 +32,14 @@ const inside = [
   {
     name: "coordinator",
     path: "src/actors/coordinator/",
-    // What all nouns use, the nouns, then what commits and steps them all.
+    // What all nouns use, the nouns, what puts them together, then what commits and steps them all.
     // biome-ignore format: one row reads as an order
     ordered: [
       "state", "engines", "queries",
-      "usage", "access", "labels", "silences", "dead-letters", "series", "records", "calls", "alerts", "anomalies", "services", "pillars", "status", "backup", "watchdog", "saturation", "prediction", "backtest", "analysis", "notification", "webhooks", "runbooks", "configuration",
-      "commits", "loop",
+      "usage", "access", "labels", "silences", "dead-letters", "series", "records", "calls", "alerts", "anomalies", "services", "pillars", "watchdog", "saturation", "prediction", "backtest", "ledger", "analysis", "notification", "webhooks", "runbooks", "configuration", "backup", "status",
+      "nouns", "commits", "loop",
     ],
-    // Each goes once the nouns hand their parts to a list: books to the state, handlers to the queries, stages to the Watchdog.
-    known: [
-      { from: "state/committed-state", to: ".+-(book|table|rows)" },
-      { from: "state/control-state", to: ".+-book|silences/pattern-room" },
-      { from: "state/tables", to: "anomalies/anomaly-dictionary" },
-      { from: "queries/query-context", to: ".+/.+" },
-      { from: "queries/answer-query", to: "handlers" },
-      { from: "engines/engine-client", to: "series/cold/cold-stream-loader|commits/frame-intake" },
-      { from: "usage/billing-handler", to: "access/tenant-book" },
-      { from: "alerts/held-alerts", to: "watchdog/watchdog" },
-      { from: "alerts/ledger-handler", to: "backtest/moment-layers" },
-    ],
+    known: [],
   },
   {
     name: "engine",

@@ -1,7 +1,7 @@
 // Front ports, engines and a virtual clock on one thread, over an in-memory disk: real rings, real kernels, real log; no thread, no timer.
 // What the engines send to the coordinator goes to whatever drains their rings.
 import { readFileSync } from "node:fs";
-import type { EngineLink } from "../../src/actors/coordinator/engines/engine-client.ts";
+import type { EngineLink } from "../../src/actors/coordinator/engines/engine-link.ts";
 import { Engine } from "../../src/actors/engine/engine.ts";
 import { replayStart } from "../../src/actors/engine/recovery/recovery.ts";
 import { EngineCounters } from "../../src/actors/engine/report/engine-counters.ts";

@@ -2,7 +2,7 @@
 
 import { Coordinator } from "../../src/actors/coordinator/coordinator.ts";
 import type { CoordinatorOptions } from "../../src/actors/coordinator/coordinator-options.ts";
-import type { EngineLink } from "../../src/actors/coordinator/engines/engine-client.ts";
+import type { EngineLink } from "../../src/actors/coordinator/engines/engine-link.ts";
 import type { StepReport } from "../../src/actors/coordinator/loop/rounds.ts";
 import type { LogFloor } from "../../src/actors/coordinator/state/log-coverage.ts";
 import { CONTROL_TABLES, SERIES_TABLES } from "../../src/actors/coordinator/state/tables.ts";

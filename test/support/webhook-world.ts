@@ -4,7 +4,7 @@
 import type { RcaReport } from "../../src/actors/coordinator/analysis/report-row.ts";
 import { reportIdOf } from "../../src/actors/coordinator/analysis/report-row.ts";
 import { encodeAnomaly } from "../../src/actors/coordinator/anomalies/anomaly-row.ts";
-import { CommittedState } from "../../src/actors/coordinator/state/committed-state.ts";
+import { CommittedState } from "../../src/actors/coordinator/nouns/committed-state.ts";
 import { CoordinatorCounters } from "../../src/actors/coordinator/state/coordinator-counters.ts";
 import { CONTROL_TABLES, SERIES_TABLES, tenantTimeKey } from "../../src/actors/coordinator/state/tables.ts";
 import { WebhookOutbox } from "../../src/actors/coordinator/webhooks/webhook-outbox.ts";

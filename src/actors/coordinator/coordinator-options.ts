@@ -7,7 +7,7 @@ import type { Computation, ComputationResult } from "../../domain/prediction/com
 import type { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import type { BackupRunner, EndedBackup } from "./backup/backup-runner.ts";
 import type { ControlCommitterDependencies } from "./commits/control-committer.ts";
-import type { EngineLink } from "./engines/engine-client.ts";
+import type { EngineLink } from "./engines/engine-link.ts";
 import type { DiskMeasure } from "./loop/disk-usage.ts";
 import type { NotificationOptions } from "./notification/routes.ts";
 import type { DetectionOptions } from "./queries/query-context.ts";

@@ -28,12 +28,13 @@ import type { Rounds } from "./loop/rounds.ts";
 import { StoreGuard } from "./loop/store-guard.ts";
 import { storedNotices } from "./loop/stored-notices.ts";
 import { Drills } from "./notification/drills.ts";
+import { CommittedState } from "./nouns/committed-state.ts";
+import { AFTER_COMMIT, HANDLERS, type NounsContext } from "./nouns/handlers.ts";
 import { Outbound } from "./outbound.ts";
 import { Vectorizer } from "./pillars/vectorizer.ts";
 import type { QueryContext } from "./queries/query-context.ts";
 import { QueryRunner } from "./queries/query-runner.ts";
 import { ColdStreamLoader } from "./series/cold/cold-stream-loader.ts";
-import { CommittedState } from "./state/committed-state.ts";
 import { CoordinatorCounters } from "./state/coordinator-counters.ts";
 import { DataFaults } from "./status/data-faults.ts";
 import { detectionLatency } from "./status/latency-quantile.ts";
@@ -54,7 +55,7 @@ type RunningParts = ReturnType<typeof runningParts>;
 
 /** The parts of one coordinator. */
 export interface CoordinatorParts extends Omit<StoringParts, "shared">, Omit<RunningParts, "gathering" | "changes"> {
-  readonly runner: QueryRunner;
+  readonly runner: QueryRunner<NounsContext>;
   readonly news: StreamNews;
   readonly listeners: Listeners;
 }
@@ -76,10 +77,11 @@ export function makeParts(options: CoordinatorOptions, dependencies: Coordinator
   const listeners: Listeners = { otlp: { state: "closed", port: 0 }, alerts: { state: "closed", port: 0 } };
   const parts = { ...storing, ...running, listeners };
   const context = queryContext(options, dependencies, { ...parts, gathering, changes, engines }, turns);
-  return { ...parts, runner: new QueryRunner({ ...shared, context }), news: streamNews(dependencies, context) };
+  const nouns = { handlers: HANDLERS, afterCommit: AFTER_COMMIT };
+  return { ...parts, runner: new QueryRunner<NounsContext>({ ...shared, nouns, context }), news: streamNews(dependencies, context) };
 }
 
-function streamNews(world: CoordinatorDependencies, context: QueryContext): StreamNews {
+function streamNews(world: CoordinatorDependencies, context: NounsContext): StreamNews {
   const { replays } = context.state;
   return new StreamNews({
     ...world,
@@ -200,7 +202,12 @@ interface ContextParts extends Omit<CoordinatorParts, "runner" | "news"> {
   readonly engines: EngineClient;
 }
 
-function queryContext(options: CoordinatorOptions, world: CoordinatorDependencies, parts: ContextParts, turns: () => Turns): QueryContext {
+function queryContext(
+  options: CoordinatorOptions,
+  world: CoordinatorDependencies,
+  parts: ContextParts,
+  turns: () => Turns,
+): NounsContext & QueryContext {
   const { nowMs, yieldTurn, randomBytes, train, compute } = world;
   const { state, committer, guard, engines, gathering, changes, dataFaults, outbound, drills } = parts;
   const edit = <T>(work: () => Promise<T>) => turns().edit(work);

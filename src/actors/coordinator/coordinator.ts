@@ -21,9 +21,9 @@ import type { CoordinatorCommand, QueryCall, ReplayAnswer } from "../../core/pro
 import type { CoordinatorDependencies, CoordinatorOptions } from "./coordinator-options.ts";
 import { type CoordinatorParts, makeParts } from "./coordinator-parts.ts";
 import { Rounds, type StepReport } from "./loop/rounds.ts";
+import type { CommittedState } from "./nouns/committed-state.ts";
+import { countStored } from "./nouns/stored-counts.ts";
 import type { Outbound } from "./outbound.ts";
-import type { CommittedState } from "./state/committed-state.ts";
-import { countStored } from "./state/stored-counts.ts";
 import type { DataFaults } from "./status/data-faults.ts";
 import { readDetectorStates } from "./watchdog/detector-states.ts";
 

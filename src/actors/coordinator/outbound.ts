@@ -11,11 +11,13 @@ import { OutboundCalls, type OutboundLink } from "./notification/outbound-calls.
 import { Outbox, type OutboxDependencies } from "./notification/outbox.ts";
 import type { NotificationOptions } from "./notification/routes.ts";
 import { RunbookRunner } from "./runbooks/runbook-runner.ts";
+import type { RunbookState } from "./runbooks/runbook-state.ts";
 import { eventReplays } from "./webhooks/event-replays.ts";
 import { SandboxFacts } from "./webhooks/sandbox-facts.ts";
-import { WebhookOutbox } from "./webhooks/webhook-outbox.ts";
+import { WebhookOutbox, type WebhookOutboxDependencies } from "./webhooks/webhook-outbox.ts";
 
 export interface OutboundDependencies extends OutboxDependencies {
+  readonly state: OutboxDependencies["state"] & WebhookOutboxDependencies["state"] & RunbookState;
   emit(message: CoordinatorMessage): void;
   /** Why a URL of a tenant may not be asked for; where it is not given names are not resolved. */
   forbiddenTarget?(url: string): Promise<string | null>;

@@ -3,7 +3,10 @@
 import type { FiringEpisodes, ServicesWanting } from "../../core/protocol/engine-control.ts";
 import { DETECTOR_ADAPTIVE } from "../../domain/detection/pair/pair-verdict.ts";
 import { heldAlertsStage } from "./alerts/held-alerts.ts";
+import type { SaturationBooks } from "./saturation/saturation-context.ts";
 import { SaturationStage } from "./saturation/saturation-stage.ts";
+import type { StateWith } from "./state/stored-state.ts";
+import type { WatchdogStage } from "./state/watchdog-stage.ts";
 import { ArrivalsStage } from "./watchdog/arrivals/arrivals-stage.ts";
 import { CascadeStage } from "./watchdog/cascade/cascade-stage.ts";
 import { enginePass } from "./watchdog/engine-pass.ts";
@@ -11,7 +14,6 @@ import { OpenAlerts } from "./watchdog/open-alerts.ts";
 import { SloStage } from "./watchdog/slo/slo-stage.ts";
 import type { StagesContext } from "./watchdog/stages-context.ts";
 import { ModelTraining } from "./watchdog/training/model-training.ts";
-import type { WatchdogStage } from "./watchdog/watchdog.ts";
 
 export interface StagesOptions {
   /** SATURATION_DETECTOR_ENABLED. */
@@ -21,7 +23,11 @@ export interface StagesOptions {
   readonly rawRetentionMs: number;
 }
 
-export function watchdogStages(options: StagesOptions, context: StagesContext): readonly WatchdogStage[] {
+interface AllStagesContext extends StagesContext {
+  readonly state: StagesContext["state"] & StateWith<unknown, SaturationBooks>;
+}
+
+export function watchdogStages(options: StagesOptions, context: AllStagesContext): readonly WatchdogStage[] {
   const adaptive = new OpenAlerts(DETECTOR_ADAPTIVE, {
     openEpisodes: context.state.anomalies.openEpisodes,
     declare: (frames) => context.declare(frames),
@@ -38,7 +44,7 @@ export function watchdogStages(options: StagesOptions, context: StagesContext): 
     servicesPass(options, context),
     adaptive.after(enginePass("pairs", 1, pairs)),
     new ArrivalsStage(context),
-    ...(options.saturationEnabled === false ? [] : [new SaturationStage(context, context.state.configured.fires)]),
+    ...(options.saturationEnabled === false ? [] : [new SaturationStage(context)]),
     new SloStage(context),
     new CascadeStage(context),
     heldAlertsStage(context),

@@ -4,15 +4,16 @@ import { issuePageToken, type PageScope, readPageToken } from "../../../api/page
 import { done, type Outcome } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { RECORDS_SCANNED_MAX } from "../../../core/config/limits.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
 import { timeRange } from "../queries/time-range.ts";
 import { tenantTimeBound, tenantTimeKey } from "../state/tables.ts";
+import type { AccessContext } from "./access-context.ts";
 import { AUDIT_ENTRY, type AuditEntry } from "./audit-log.ts";
 
 const ROWS_PER_READ = 500;
 
 /** A page of the tenant's rows. */
-export async function listAudit(context: QueryContext, { principal, query }: QueryRequest<"audit">): Promise<Outcome<unknown>> {
+export async function listAudit(context: AccessContext, { principal, query }: QueryRequest<"audit">): Promise<Outcome<unknown>> {
   const { limit, page_token, ...filters } = query;
   const range = timeRange(query.since, query.until);
   if (!range.ok) return range;
@@ -47,7 +48,7 @@ type AuditFilter = Pick<QueryRequest<"audit">["query"], "actor" | "action" | "ob
 
 /** Rows that match, and how many do: up to the last row wanted, or with `countsAll` up to the bound. */
 async function readRows(
-  { state, yieldTurn }: QueryContext,
+  { state, yieldTurn }: AccessContext,
   from: Uint8Array,
   before: Uint8Array,
   { actor, action, object }: AuditFilter,

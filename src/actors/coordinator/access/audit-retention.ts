@@ -1,12 +1,13 @@
 // Rows of the audit log leave by age, and beyond a maximum the oldest of the tenant that has most: one tenant's flood takes no other's rows.
 import type { CoordinatorMessage } from "../../../core/protocol/query.ts";
-import type { CommittedState } from "../state/committed-state.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import type { RetentionStep } from "../state/retention-step.ts";
+import type { StateWith } from "../state/stored-state.ts";
 import { tenantTimeBound } from "../state/tables.ts";
+import type { AccessBooks } from "./access-context.ts";
 
 interface AuditRetention {
-  readonly state: CommittedState;
+  readonly state: StateWith<unknown, Pick<AccessBooks, "audit">>;
   readonly counters: CoordinatorCounters;
   emit(message: CoordinatorMessage): void;
 }
@@ -44,7 +45,7 @@ export function* expireAudit(
   }
 }
 
-function oldest({ control, configured }: CommittedState, tenant: string, beforeMs: number, limit: number) {
+function oldest({ control, configured }: StateWith<unknown, Pick<AccessBooks, "audit">>, tenant: string, beforeMs: number, limit: number) {
   const from = tenantTimeBound(tenant, Number.NEGATIVE_INFINITY);
   const entries = control.range("audit", { from, to: tenantTimeBound(tenant, beforeMs), limit });
   if (entries.length === 0) return undefined;

@@ -3,6 +3,7 @@ import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/ke
 import type { Outcome, Refusal } from "../../../api/refusal.ts";
 import type { AccessChange } from "../../../core/protocol/access.ts";
 import type { CoordinatorMessage } from "../../../core/protocol/query.ts";
+import type { ChangeRequest } from "../queries/query-context.ts";
 import type { AuditBook } from "./audit-book.ts";
 import { auditRow, type ChangeNote, type ChangeOrigin } from "./audit-log.ts";
 
@@ -18,6 +19,12 @@ export interface Change<T> {
 
 /** A change, an answer where nothing has to change, or a refusal; decided when it is the change's turn. */
 export type ChangePlan<T> = () => Change<T> | { readonly ok: "unchanged"; readonly outcome: Outcome<T> } | RefusedChange;
+
+/** What handlers that change something use. */
+export interface Changing {
+  /** Changes the configuration: decided when it is its turn, stored with a row of the audit log, in force before the answer leaves. */
+  change<T>(request: ChangeRequest, plan: ChangePlan<T>): Promise<Outcome<T>>;
+}
 
 interface RefusedChange {
   readonly ok: false;

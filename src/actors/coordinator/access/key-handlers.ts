@@ -11,14 +11,15 @@ import { KEYS_PER_TENANT_MAX } from "../../../core/config/limits.ts";
 import { apiKeyText, KEY_ID_BYTES, KEY_SECRET_BYTES, keyIdOf, keyPrefix } from "../../../domain/access/api-key.ts";
 import { rightsOf } from "../../../domain/access/key-scopes.ts";
 import { reaches } from "../../../domain/access/roles.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
+import type { AccessContext } from "./access-context.ts";
 import { type ApiKey, putKey, removeKey } from "./key-book.ts";
 
 /** Draws before an unused id is given up: with 40 bits and a million keys the second is taken once in a million times. */
 const ID_DRAWS_MAX = 8;
 
 /** Makes a key. */
-export async function createKey(context: QueryContext, request: QueryRequest<"createKey">): Promise<Outcome<unknown>> {
+export async function createKey(context: AccessContext, request: QueryRequest<"createKey">): Promise<Outcome<unknown>> {
   const { state, nowMs, change } = context;
   const { principal, body } = request;
   const { tenant, role, subject } = principal;
@@ -52,7 +53,7 @@ export async function createKey(context: QueryContext, request: QueryRequest<"cr
 }
 
 /** The tenant's keys. */
-export function listKeys({ state }: QueryContext, { principal, query }: QueryRequest<"keys">): Outcome<unknown> {
+export function listKeys({ state }: AccessContext, { principal, query }: QueryRequest<"keys">): Outcome<unknown> {
   const { limit } = query;
   const scope: PageScope = { tenant: principal.tenant, endpoint: "keys", filters: {} };
   const token = readPageToken(state.pageSecret, scope, query.page_token);
@@ -65,7 +66,7 @@ export function listKeys({ state }: QueryContext, { principal, query }: QueryReq
 }
 
 /** Revokes a key. */
-export async function revokeKey({ state, change }: QueryContext, request: QueryRequest<"revokeKey">): Promise<Outcome<unknown>> {
+export async function revokeKey({ state, change }: AccessContext, request: QueryRequest<"revokeKey">): Promise<Outcome<unknown>> {
   return change(request, () => {
     const { keys } = state.configured;
     const key = keys.find(request.principal.tenant, request.path.key_id ?? "");
@@ -82,7 +83,7 @@ export async function revokeKey({ state, change }: QueryContext, request: QueryR
 
 /** Replaces a key by another that opens the same. */
 export async function rotateKey(
-  context: QueryContext,
+  context: AccessContext,
   request: QueryRequest<"rotateKey"> | QueryRequest<"rotateKeyOtherSpelling">,
 ): Promise<Outcome<unknown>> {
   const { state, nowMs, change } = context;
@@ -105,7 +106,7 @@ export async function rotateKey(
   });
 }
 
-function makeKey({ state, randomBytes }: QueryContext, content: Omit<ApiKey, "keyId" | "digest">): { key: ApiKey; text: string } {
+function makeKey({ state, randomBytes }: AccessContext, content: Omit<ApiKey, "keyId" | "digest">): { key: ApiKey; text: string } {
   let keyId = keyIdOf(randomBytes(KEY_ID_BYTES));
   for (let draw = 1; state.configured.keys.has(keyId); draw++) {
     if (draw === ID_DRAWS_MAX) throw new Error("no unused key id was drawn: the random source repeats itself");

@@ -4,9 +4,10 @@ import { created, done, type Outcome, refused } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { TENANTS_MAX } from "../../../core/layout/memory-map.ts";
 import { monthOf } from "../../../domain/access/billing-month.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
 import { takeCounts } from "../usage/current-usage.ts";
 import { eventsOf, readUsage } from "../usage/usage-rows.ts";
+import type { AccessContext } from "./access-context.ts";
 import type { Change } from "./changes.ts";
 import { type Tenant, tenantChange, tenantOperation } from "./tenant-book.ts";
 
@@ -16,7 +17,7 @@ function tenantView({ id, name, plan, createdMs }: Tenant) {
 }
 
 /** Adds a tenant. */
-export function createTenant(context: QueryContext, request: QueryRequest<"createTenant">): Promise<Outcome<unknown>> {
+export function createTenant(context: AccessContext, request: QueryRequest<"createTenant">): Promise<Outcome<unknown>> {
   const { tenants } = context.state.configured;
   const { tenant_id: id, name, plan, contact_email: contactEmail = null } = request.body;
   return context.change(request, () => {
@@ -30,7 +31,7 @@ export function createTenant(context: QueryContext, request: QueryRequest<"creat
 }
 
 /** Changes a tenant's name, plan or contact; its new rate is in force when the answer leaves. */
-export function changeTenant(context: QueryContext, request: QueryRequest<"changeTenant">): Promise<Outcome<unknown>> {
+export function changeTenant(context: AccessContext, request: QueryRequest<"changeTenant">): Promise<Outcome<unknown>> {
   const { tenants } = context.state.configured;
   const { name, plan, contact_email: contactEmail } = request.body;
   return context.change(request, () => {
@@ -46,7 +47,7 @@ export function changeTenant(context: QueryContext, request: QueryRequest<"chang
   });
 }
 
-function changeTo({ state }: QueryContext, after: Tenant, before: Tenant | undefined): Change<unknown> {
+function changeTo({ state }: AccessContext, after: Tenant, before: Tenant | undefined): Change<unknown> {
   const view = tenantView(after);
   const stored = { ...view, contact_email: after.contactEmail };
   return {
@@ -67,7 +68,7 @@ function changeTo({ state }: QueryContext, after: Tenant, before: Tenant | undef
 }
 
 /** Tenants by id, each with what was accepted of it since the month began. */
-export async function listTenants(context: QueryContext, { principal, query }: QueryRequest<"tenants">): Promise<Outcome<unknown>> {
+export async function listTenants(context: AccessContext, { principal, query }: QueryRequest<"tenants">): Promise<Outcome<unknown>> {
   const { state } = context;
   const scope: PageScope = { tenant: principal.tenant, endpoint: "tenants", filters: {} };
   const token = readPageToken(state.pageSecret, scope, query.page_token);

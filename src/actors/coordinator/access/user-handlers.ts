@@ -7,12 +7,13 @@ import { USERS_PER_TENANT_MAX } from "../../../core/config/limits.ts";
 import type { Role } from "../../../core/protocol/access.ts";
 import { SUBJECT_LENGTH_MAX } from "../../../domain/access/token-claims.ts";
 import { refuseUserChange } from "../../../domain/access/user-role.ts";
-import type { ChangeRequest, QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { ChangeRequest, QueryRequest } from "../queries/query-context.ts";
+import type { AccessContext } from "./access-context.ts";
 import type { ChangePlan } from "./changes.ts";
 import { putUserRow, removeUserRow, type User } from "./user-book.ts";
 
 /** The tenant's users. */
-export function listUsers({ state }: QueryContext, { principal, query }: QueryRequest<"users">): Outcome<unknown> {
+export function listUsers({ state }: AccessContext, { principal, query }: QueryRequest<"users">): Outcome<unknown> {
   const { limit, user_id } = query;
   const scope: PageScope = { tenant: principal.tenant, endpoint: "users", filters: { user_id } };
   const token = readPageToken(state.pageSecret, scope, query.page_token);
@@ -25,7 +26,7 @@ export function listUsers({ state }: QueryContext, { principal, query }: QueryRe
 }
 
 /** Binds a subject that is not bound yet. */
-export async function createUser(context: QueryContext, request: QueryRequest<"createUser">): Promise<Outcome<unknown>> {
+export async function createUser(context: AccessContext, request: QueryRequest<"createUser">): Promise<Outcome<unknown>> {
   const { user_id: subject, ...content } = request.body;
   return context.change(request, () => {
     if (context.state.configured.users.find(request.principal.tenant, subject) !== undefined) {
@@ -36,7 +37,7 @@ export async function createUser(context: QueryContext, request: QueryRequest<"c
 }
 
 /** Sets a user whether it was there or not. */
-export async function putUser(context: QueryContext, request: QueryRequest<"putUser">): Promise<Outcome<unknown>> {
+export async function putUser(context: AccessContext, request: QueryRequest<"putUser">): Promise<Outcome<unknown>> {
   const subject = request.path.user_id ?? "";
   const { disabled = false, ...content } = request.body;
   return context.change(request, () => {
@@ -46,7 +47,7 @@ export async function putUser(context: QueryContext, request: QueryRequest<"putU
 }
 
 /** Changes what is given. */
-export async function patchUser(context: QueryContext, request: QueryRequest<"patchUser">): Promise<Outcome<unknown>> {
+export async function patchUser(context: AccessContext, request: QueryRequest<"patchUser">): Promise<Outcome<unknown>> {
   const subject = request.path.user_id ?? "";
   return context.change(request, () => {
     const before = context.state.configured.users.find(request.principal.tenant, subject);
@@ -57,7 +58,7 @@ export async function patchUser(context: QueryContext, request: QueryRequest<"pa
 }
 
 /** Forgets a user. */
-export async function deleteUser({ state, change }: QueryContext, request: QueryRequest<"deleteUser">): Promise<Outcome<unknown>> {
+export async function deleteUser({ state, change }: AccessContext, request: QueryRequest<"deleteUser">): Promise<Outcome<unknown>> {
   const subject = request.path.user_id ?? "";
   return change(request, () => {
     const { users } = state.configured;
@@ -82,7 +83,7 @@ interface UserContent {
 }
 
 function planUser(
-  { state, nowMs }: QueryContext,
+  { state, nowMs }: AccessContext,
   { principal }: ChangeRequest,
   subject: string,
   { role, name, disabled }: UserContent,

@@ -1,9 +1,9 @@
-import type { CommittedState } from "../state/committed-state.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import type { AlertCounts } from "./alert-draft.ts";
+import type { AlertBooks } from "./alerts-context.ts";
 
 /** Takes what a draft has done over into the metrics. */
-export function countAlerts(counters: CoordinatorCounters, { alerts }: CommittedState, done: AlertCounts): void {
+export function countAlerts(counters: CoordinatorCounters, { alerts }: AlertBooks, done: AlertCounts): void {
   counters.add("alertsOpened", done.opened);
   counters.add("alertsDropped", done.dropped);
   counters.add("pagesDecided", done.paged);

@@ -7,18 +7,20 @@ import { type Alert, isFiring, withChange } from "../../../domain/alerting/pagin
 import type { PageDecision } from "../../../domain/alerting/paging/page-decision.ts";
 import { tierOfZ } from "../../../domain/detection/anomaly-score.ts";
 import type { Change } from "../access/changes.ts";
-import { type QueryContext, type QueryRequest, settleLedger } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
 import { countsFor } from "../queries/severity-counts.ts";
 import { timeRange } from "../queries/time-range.ts";
 import { scan } from "../state/scan.ts";
 import { tenantTimeBound, tenantTimeOf } from "../state/tables.ts";
 import type { AlertFilter } from "./alert-index.ts";
+import type { AlertsContext } from "./alerts-context.ts";
 import { decodeDecision } from "./rows/decision-row.ts";
+import { settleLedger } from "./settled-ledger.ts";
 
 const ROWS_PER_TURN = 500;
 
 /** A page of alerts. */
-export function listAlerts(context: QueryContext, { principal, query }: QueryRequest<"alerts">): Outcome<unknown> {
+export function listAlerts(context: AlertsContext, { principal, query }: QueryRequest<"alerts">): Outcome<unknown> {
   const { limit, page_token: given, ...filters } = query;
   const range = timeRange(query.since, query.until);
   if (!range.ok) return range;
@@ -39,7 +41,7 @@ export function listAlerts(context: QueryContext, { principal, query }: QueryReq
   return done({ alerts: alerts.map(alertView), total: index.count(filter), page_token, ...counted });
 }
 
-function filterOf({ state }: QueryContext, tenant: string, query: QueryRequest<"alerts">["query"]): AlertFilter {
+function filterOf({ state }: AlertsContext, tenant: string, query: QueryRequest<"alerts">["query"]): AlertFilter {
   const { state: of, severity, service_id: serviceId, environment, family, since: sinceMs, until: untilMs, q, team, acknowledged } = query;
   return {
     state: of,
@@ -56,7 +58,7 @@ function filterOf({ state }: QueryContext, tenant: string, query: QueryRequest<"
 }
 
 /** One alert. */
-export async function oneAlert(context: QueryContext, { principal, path }: QueryRequest<"alert">): Promise<Outcome<unknown>> {
+export async function oneAlert(context: AlertsContext, { principal, path }: QueryRequest<"alert">): Promise<Outcome<unknown>> {
   const { state } = context;
   const alert = state.alerts.find(principal.tenant, path.alert_id ?? "");
   if (alert === undefined) return unknownAlert(path);
@@ -82,7 +84,7 @@ export async function oneAlert(context: QueryContext, { principal, path }: Query
 }
 
 /** Acknowledges an alert. */
-export function acknowledgeAlert(context: QueryContext, request: QueryRequest<"acknowledgeAlert">): Promise<Outcome<unknown>> {
+export function acknowledgeAlert(context: AlertsContext, request: QueryRequest<"acknowledgeAlert">): Promise<Outcome<unknown>> {
   const { by = request.principal.subject, note = null } = request.body;
   return context.change(request, () => {
     const before = context.state.alerts.find(request.principal.tenant, request.path.alert_id ?? "");
@@ -96,7 +98,7 @@ export function acknowledgeAlert(context: QueryContext, request: QueryRequest<"a
 }
 
 /** Assigns an alert. */
-export function assignAlert(context: QueryContext, request: QueryRequest<"assignAlert">): Promise<Outcome<unknown>> {
+export function assignAlert(context: AlertsContext, request: QueryRequest<"assignAlert">): Promise<Outcome<unknown>> {
   const { assignee } = request.body;
   return context.change(request, () => {
     const before = context.state.alerts.find(request.principal.tenant, request.path.alert_id ?? "");
@@ -108,7 +110,7 @@ export function assignAlert(context: QueryContext, request: QueryRequest<"assign
   });
 }
 
-function changed(context: QueryContext, action: string, before: Alert, after: Alert): Change<unknown> {
+function changed(context: AlertsContext, action: string, before: Alert, after: Alert): Change<unknown> {
   const draft = context.draftAlerts();
   draft.keep(after);
   return {
@@ -134,7 +136,7 @@ function unknownAlert(path: Readonly<Record<string, string>>) {
 }
 
 /** The first decisions on an alert, from the tenant's rows of the time in which it fired. */
-async function decisionsOn(alert: Alert, context: QueryContext): Promise<{ decisions: PageDecision[]; isComplete: boolean }> {
+async function decisionsOn(alert: Alert, context: AlertsContext): Promise<{ decisions: PageDecision[]; isComplete: boolean }> {
   await settleLedger(context);
   const { id, key, createdAtMs } = alert.state;
   const from = tenantTimeBound(key.tenant, createdAtMs);

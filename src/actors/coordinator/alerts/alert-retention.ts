@@ -1,13 +1,14 @@
 // Retention of alerts, of the ledger and of opinions. An alert goes when nothing has happened to it for as long as anomalies are kept: then its anomalies are gone.
 import { LEDGER_ROWS_MAX } from "../../../core/config/limits.ts";
-import type { CommittedState } from "../state/committed-state.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import type { RetentionStep } from "../state/retention-step.ts";
+import type { StateWith } from "../state/stored-state.ts";
 import { tenantTimeBound, tenantTimeKey } from "../state/tables.ts";
+import type { AlertBooks } from "./alerts-context.ts";
 import { feedbackOperation } from "./feedback-book.ts";
 
 export interface AlertExpiry {
-  readonly state: CommittedState;
+  readonly state: StateWith<AlertBooks>;
   readonly counters: CoordinatorCounters;
 }
 

@@ -3,14 +3,15 @@ import type { StoreOperation } from "../../../adapters/storage/key-value-store.t
 import { ALERTS_ASKED_PER_STEP } from "../../../core/config/limits.ts";
 import type { CoordinatorMessage } from "../../../core/protocol/query.ts";
 import type { PagingSources } from "../../../domain/alerting/paging/paging-sources.ts";
-import type { CommittedState } from "../state/committed-state.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
-import type { WatchdogStage } from "../watchdog/watchdog.ts";
+import type { StateWith } from "../state/stored-state.ts";
+import type { WatchdogStage } from "../state/watchdog-stage.ts";
 import { countAlerts } from "./alert-counts.ts";
 import { AlertDraft } from "./alert-draft.ts";
+import type { AlertBooks } from "./alerts-context.ts";
 
 export interface HeldAlertsDependencies {
-  readonly state: CommittedState;
+  readonly state: StateWith<AlertBooks>;
   readonly paging: PagingSources;
   readonly counters: CoordinatorCounters;
   readonly alertsMax: number;

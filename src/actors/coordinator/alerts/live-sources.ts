@@ -1,7 +1,13 @@
 // What the pipeline to a page asks of this server.
 import { INHIBITIONS } from "../../../domain/alerting/inhibition/built-in-inhibitions.ts";
 import type { PagingSources } from "../../../domain/alerting/paging/paging-sources.ts";
-import type { CommittedState } from "../state/committed-state.ts";
+import type { ServiceFacts } from "../../../domain/alerting/paging/service-facts.ts";
+import type { SettingsSource } from "../series/series-context.ts";
+import type { PatternHolders } from "../silences/pattern-room.ts";
+import type { StateWith } from "../state/stored-state.ts";
+import type { AlertBooks } from "./alerts-context.ts";
+
+type PagingState = StateWith<AlertBooks & { readonly services: ServiceFacts }, Pick<PatternHolders, "silences"> & SettingsSource>;
 
 export interface LiveSourcesOptions {
   readonly startedAtMs: number;
@@ -11,7 +17,7 @@ export interface LiveSourcesOptions {
 
 /** Of services that no cycle has seen yet nothing is known: they count as mature, and nothing is held back for want of traffic. */
 export function liveSources(
-  { alerts, configured, services }: Pick<CommittedState, "alerts" | "configured" | "services">,
+  { alerts, configured, services }: PagingState,
   { startedAtMs, warmUpMinutes = 8 }: LiveSourcesOptions,
 ): PagingSources {
   return {

@@ -3,10 +3,11 @@
 import { done, type Outcome } from "../../../api/refusal.ts";
 import type { Anomaly } from "../../../domain/anomaly/anomaly.ts";
 import { type WebhookAlert, webhookEpisode } from "../../../domain/anomaly/webhook-alert.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
+import type { AnalysisContext } from "./analysis-context.ts";
 
 /** Takes alerts. */
-export function takeAlerts(context: QueryContext, request: QueryRequest<"alertWebhook">): Promise<Outcome<unknown>> {
+export function takeAlerts(context: AnalysisContext, request: QueryRequest<"alertWebhook">): Promise<Outcome<unknown>> {
   const { tenant } = request.principal;
   const { alerts, commonLabels } = request.body;
   return context.change(request, () => {

@@ -15,9 +15,12 @@ import { withEarlier } from "../../../domain/rca/earlier-evidence.ts";
 import type { IncidentEvidence, SeriesEvidence } from "../../../domain/rca/evidence.ts";
 import { type RunningIncident, RunningIncidents } from "../../../domain/rca/incident-group.ts";
 import { joinedWith } from "../../../domain/topology/reach.ts";
+import type { AlertBooks } from "../alerts/alerts-context.ts";
+import type { AnomalyBooks } from "../anomalies/anomalies-context.ts";
 import { EngineUnavailableError } from "../engines/engine-client.ts";
-import type { CommittedState } from "../state/committed-state.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
+import type { StateWith } from "../state/stored-state.ts";
+import type { AnalysisBooks } from "./analysis-context.ts";
 import type { EvidenceGathering } from "./evidence-gathering.ts";
 import { keptIncident, missedAnomalies } from "./interrupted-analyses.ts";
 import { packSignature, type RcaReport, reportIdOf } from "./report-row.ts";
@@ -26,7 +29,7 @@ const TOP = 3;
 const RETRY_MS = 5_000;
 
 export interface AnalysisRunnerDependencies {
-  readonly state: CommittedState;
+  readonly state: StateWith<AnalysisBooks & AnomalyBooks & AlertBooks>;
   readonly control: KeyValueStore;
   readonly gathering: EvidenceGathering;
   readonly counters: CoordinatorCounters;
@@ -219,7 +222,7 @@ function saysMore(before: RcaReport["analysis"], now: Analysis): boolean {
   return !now.enough || (before.candidates[0]?.score ?? 0) > (now.candidates[0]?.score ?? 0);
 }
 
-function rememberedOf(report: RcaReport, resolution: ReturnType<CommittedState["analyses"]["memory"]["all"]>[number]["resolution"]) {
+function rememberedOf(report: RcaReport, resolution: ReturnType<AnalysisBooks["analyses"]["memory"]["all"]>[number]["resolution"]) {
   const { tenant, environment, anomalyId: incidentId, id: reportId, createdAtMs: atMs, analysis, signature } = report;
   const [first] = analysis.candidates;
   const affected = analysis.impact.map(({ serviceId }) => serviceId);

@@ -10,7 +10,8 @@ import { blastRadius } from "../../../domain/topology/blast-radius.ts";
 import { unknownAnomaly } from "../anomalies/anomaly-handlers.ts";
 import { relationshipsOf } from "../prediction/causal-handlers.ts";
 import { predictionsOf } from "../prediction/predict-handler.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
+import type { AnalysisContext } from "./analysis-context.ts";
 import { unpackSignature } from "./report-row.ts";
 import { suggestedRunbook } from "./report-view.ts";
 import { knows, pastFailures, tooMany, unavailable, unlessGone } from "./topology-handlers.ts";
@@ -37,7 +38,7 @@ interface Subject {
 }
 
 /** Analyses, or tells what was analysed. */
-export async function analyze(context: QueryContext, { principal, body }: QueryRequest<"analyze">): Promise<Outcome<unknown>> {
+export async function analyze(context: AnalysisContext, { principal, body }: QueryRequest<"analyze">): Promise<Outcome<unknown>> {
   const { state, nowMs } = context;
   const { tenant } = principal;
   const subject = await subjectOf(context, tenant, body);
@@ -84,7 +85,7 @@ export async function analyze(context: QueryContext, { principal, body }: QueryR
 }
 
 /** What leads to what within the service, and what it is about to have; empty where its history is too short for that. */
-async function outlookOf(context: QueryContext, of: Subject) {
+async function outlookOf(context: AnalysisContext, of: Subject) {
   const service = { tenant: of.tenant, serviceId: of.serviceId, environment: of.environment };
   const found = await unlessGone(relationshipsOf(context, service));
   const predictions = await unlessGone(predictionsOf(context, service, PREDICTED_MINUTES));
@@ -94,7 +95,7 @@ async function outlookOf(context: QueryContext, of: Subject) {
   };
 }
 
-async function subjectOf(context: QueryContext, tenant: string, body: QueryRequest<"analyze">["body"]): Promise<Outcome<Subject>> {
+async function subjectOf(context: AnalysisContext, tenant: string, body: QueryRequest<"analyze">["body"]): Promise<Outcome<Subject>> {
   const { anomaly_id: anomalyId = "", service_id: serviceId, metric_name: metricName, timestamp } = body;
   if (anomalyId !== "") {
     const anomaly = context.state.anomalies.find(tenant, anomalyId);
@@ -120,7 +121,7 @@ async function subjectOf(context: QueryContext, tenant: string, body: QueryReque
   return done({ tenant, environment, anomalyId: "", serviceId, metricName, atMs: timestamp });
 }
 
-async function analysedNow({ gathering, nowMs, yieldTurn }: QueryContext, of: Subject): Promise<Analysis> {
+async function analysedNow({ gathering, nowMs, yieldTurn }: AnalysisContext, of: Subject): Promise<Analysis> {
   const target = { serviceId: of.serviceId, metricName: of.metricName };
   const untilMs = Math.min(nowMs(), of.atMs + LOOK_MS);
   const evidence = await gathering.gather({ ...of, onsetMs: of.atMs, untilMs, target, services: [of.serviceId] });
@@ -134,7 +135,7 @@ interface Ring {
 }
 
 /** The features of layer 2 at that time (rule 1.1.3); null where the values have left memory. */
-async function featuresOf(context: QueryContext, of: Subject) {
+async function featuresOf(context: AnalysisContext, of: Subject) {
   const own = await ringOf(context, of, of.metricName);
   const upTo = own === undefined ? 0 : own.times.filter((time) => time <= of.atMs + 1).length;
   const value = (back: number) => own?.values[upTo - 1 - back];
@@ -153,7 +154,7 @@ async function featuresOf(context: QueryContext, of: Subject) {
 }
 
 async function ringOf(
-  { engines }: QueryContext,
+  { engines }: AnalysisContext,
   { tenant, environment, serviceId }: Subject,
   metricName: string,
 ): Promise<Ring | undefined> {
@@ -163,7 +164,7 @@ async function ringOf(
 }
 
 /** How other metrics of the service move with it at the same time. */
-async function correlatedMetrics(context: QueryContext, of: Subject, own: Ring): Promise<Record<string, number>> {
+async function correlatedMetrics(context: AnalysisContext, of: Subject, own: Ring): Promise<Record<string, number>> {
   const { engines } = context;
   const asked = {
     tenant: of.tenant,

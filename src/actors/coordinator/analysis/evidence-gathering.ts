@@ -19,9 +19,11 @@ import { unpackSeries } from "../../../domain/rca/evidence-packing.ts";
 import { selfTimes } from "../../../domain/rca/self-times.ts";
 import type { GraphCall } from "../../../domain/topology/blast-radius.ts";
 import { joinedWith } from "../../../domain/topology/reach.ts";
+import type { AnomalyBooks } from "../anomalies/anomalies-context.ts";
 import { readCalls } from "../calls/stored-calls.ts";
 import type { EngineClient } from "../engines/engine-client.ts";
-import type { CommittedState } from "../state/committed-state.ts";
+import type { SaturationBooks } from "../saturation/saturation-context.ts";
+import type { StateWith } from "../state/stored-state.ts";
 
 const MINUTE_MS = 60_000;
 /** Calls of the last hour make the graph. */
@@ -45,7 +47,7 @@ export interface EvidenceWanted extends EvidencePlace {
 }
 
 export interface EvidenceDependencies {
-  readonly state: CommittedState;
+  readonly state: StateWith<AnomalyBooks, Pick<SaturationBooks, "fires">>;
   readonly engines: EngineClient;
   readonly changes: (tenant: string) => readonly ChangeEvidence[];
   yieldTurn(): Promise<void>;

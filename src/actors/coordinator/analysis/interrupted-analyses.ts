@@ -4,7 +4,9 @@ import { RCA_PAIRS_MAX } from "../../../core/config/limits.ts";
 import { placeText } from "../../../domain/alerting/paging/service-scope.ts";
 import type { Anomaly } from "../../../domain/anomaly/anomaly.ts";
 import type { KeptIncident } from "../../../domain/rca/incident-group.ts";
-import type { CommittedState } from "../state/committed-state.ts";
+import type { AlertBooks } from "../alerts/alerts-context.ts";
+import type { AnomalyBooks } from "../anomalies/anomalies-context.ts";
+import type { AnalysisBooks } from "./analysis-context.ts";
 import type { RcaReport } from "./report-row.ts";
 
 /** An anomaly that was missed so long ago is looked at no more: nothing of its beginning is left in memory. */
@@ -13,7 +15,7 @@ const MISSED_MS = 15 * 60_000;
 const COOLDOWN_READ_MS = 3_600_000;
 
 /** What goes on of a report that is not final. */
-export function keptIncident(report: RcaReport, { anomalies }: CommittedState): KeptIncident {
+export function keptIncident(report: RcaReport, { anomalies }: AnomalyBooks): KeptIncident {
   const { tenant, environment, anomalyId: id, serviceId, metricName, onsetMs, createdAtMs: openedAtMs, revision } = report;
   const members = report.anomalies.flatMap((member) => anomalies.find(tenant, member) ?? []);
   return {
@@ -29,7 +31,7 @@ export function keptIncident(report: RcaReport, { anomalies }: CommittedState): 
 }
 
 /** Restores the cooldown of pairs; anomalies that triggered analysis not long ago and that no report names, the oldest first. */
-export function missedAnomalies({ anomalies, alerts, analyses }: CommittedState, nowMs: number): Anomaly[] {
+export function missedAnomalies({ anomalies, alerts, analyses }: AnomalyBooks & AlertBooks & AnalysisBooks, nowMs: number): Anomaly[] {
   const missed: Anomaly[] = [];
   for (const tenant of anomalies.tenants) {
     const recent = anomalies.index(tenant).page({ sinceMs: nowMs - COOLDOWN_READ_MS }, undefined, RCA_PAIRS_MAX);

@@ -2,7 +2,7 @@
 import { AnalysisRunner, type AnalysisRunnerDependencies } from "./analysis-runner.ts";
 import { type EvidenceDependencies, EvidenceGathering } from "./evidence-gathering.ts";
 
-type Dependencies = Omit<AnalysisRunnerDependencies, "gathering" | "shares"> & Pick<EvidenceDependencies, "engines">;
+type Dependencies = Omit<AnalysisRunnerDependencies, "gathering" | "shares"> & Pick<EvidenceDependencies, "engines" | "state">;
 
 /** Both, for one coordinator. */
 export function makeAnalysis(dependencies: Dependencies): { readonly gathering: EvidenceGathering; readonly runner: AnalysisRunner } {

@@ -3,8 +3,9 @@ import { cutPage, type PageScope, readPageToken } from "../../../api/page-token.
 import { done, type Outcome, refused, shown } from "../../../api/refusal.ts";
 import { brier, calibration, hits, type ScoredRevision, scoresByRevision } from "../../../domain/rca/scorecard.ts";
 import { unknownAnomaly } from "../anomalies/anomaly-handlers.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
 import { timeRange } from "../queries/time-range.ts";
+import type { AnalysisContext } from "./analysis-context.ts";
 import type { ReportFilter } from "./report-book.ts";
 import { reportIdOf, unpackSignature } from "./report-row.ts";
 import { reportView, resolutionView } from "./report-view.ts";
@@ -13,7 +14,7 @@ const SIMILAR = 5;
 const ROWS_PER_TURN = 200;
 
 /** A page of reports. */
-export function listReports({ state }: QueryContext, { principal, query }: QueryRequest<"rcaReports">): Outcome<unknown> {
+export function listReports({ state }: AnalysisContext, { principal, query }: QueryRequest<"rcaReports">): Outcome<unknown> {
   const { limit, page_token: given, ...filters } = query;
   const range = timeRange(query.since, query.until);
   if (!range.ok) return range;
@@ -32,7 +33,7 @@ export function listReports({ state }: QueryContext, { principal, query }: Query
 }
 
 /** The incidents that are most like that of an anomaly. */
-export function similarReports({ state }: QueryContext, { principal, query }: QueryRequest<"similarReports">): Outcome<unknown> {
+export function similarReports({ state }: AnalysisContext, { principal, query }: QueryRequest<"similarReports">): Outcome<unknown> {
   const { tenant } = principal;
   const { anomaly_id: anomalyId } = query;
   const { reports, memory } = state.analyses;
@@ -53,7 +54,10 @@ export function similarReports({ state }: QueryContext, { principal, query }: Qu
 }
 
 /** What the reports were worth, by the resolutions. */
-export async function scorecard({ state, yieldTurn }: QueryContext, { principal }: QueryRequest<"scorecard">): Promise<Outcome<unknown>> {
+export async function scorecard(
+  { state, yieldTurn }: AnalysisContext,
+  { principal }: QueryRequest<"scorecard">,
+): Promise<Outcome<unknown>> {
   const { tenant } = principal;
   const scored: ScoredRevision[] = [];
   const last: ScoredRevision[] = [];

@@ -1,10 +1,12 @@
 // Retention of reports: RETENTION_DAYS, and the oldest of a tenant beyond REPORTS_PER_TENANT_MAX. The memory of incidents has a bound of its own.
-import type { CommittedState } from "../state/committed-state.ts";
+
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import type { RetentionStep } from "../state/retention-step.ts";
+import type { StateWith } from "../state/stored-state.ts";
+import type { AnalysisBooks } from "./analysis-context.ts";
 
 export interface ReportExpiry {
-  readonly state: CommittedState;
+  readonly state: StateWith<AnalysisBooks>;
   readonly counters: CoordinatorCounters;
 }
 

@@ -2,13 +2,17 @@
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { summaryOf } from "../../../domain/rca/advice.ts";
 import type { Analysis } from "../../../domain/rca/analysis.ts";
-import type { CommittedState } from "../state/committed-state.ts";
+import type { AnomalyBooks } from "../anomalies/anomalies-context.ts";
+import type { RunbookSuggestions } from "../prediction/prediction-context.ts";
+import type { StateWith } from "../state/stored-state.ts";
 import type { Resolution } from "./incident-memory.ts";
 import type { RcaReport } from "./report-row.ts";
 
+type SuggestingState = StateWith<AnomalyBooks, RunbookSuggestions>;
+
 /** Name of the runbook that is for an incident; empty where none is. A service without a stored finding is asked without its score. */
 export function suggestedRunbook(
-  state: Pick<CommittedState, "anomalies" | "configured">,
+  state: SuggestingState,
   of: {
     readonly tenant: string;
     readonly anomalyId: string;
@@ -25,7 +29,7 @@ export function suggestedRunbook(
 }
 
 /** The object that leaves the server. */
-export function reportView(state: Pick<CommittedState, "anomalies" | "configured">, report: RcaReport) {
+export function reportView(state: SuggestingState, report: RcaReport) {
   const { analysis } = report;
   const { candidates, firstSymptom, impact, category, confidence, enough, lookedAt } = analysis;
   return {

@@ -5,13 +5,14 @@ import { done, type Outcome } from "../../../api/refusal.ts";
 import type { Anomaly } from "../../../domain/anomaly/anomaly.ts";
 import { unknownAnomaly } from "../anomalies/anomaly-handlers.ts";
 import { encodeAnomaly } from "../anomalies/anomaly-row.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
 import { tenantTimeKey } from "../state/tables.ts";
+import type { AnalysisContext } from "./analysis-context.ts";
 import { knowledgeIdOf, type RememberedIncident, type Resolution } from "./incident-memory.ts";
 import { reportIdOf } from "./report-row.ts";
 
 /** Stores a resolution. */
-export function storeResolution(context: QueryContext, request: QueryRequest<"resolutionWebhook">): Promise<Outcome<unknown>> {
+export function storeResolution(context: AnalysisContext, request: QueryRequest<"resolutionWebhook">): Promise<Outcome<unknown>> {
   const { state, nowMs } = context;
   const { tenant, subject } = request.principal;
   const { incident_id: anomalyId } = request.body;

@@ -1,13 +1,13 @@
 // The cause of an incident as events, messages and runbooks tell it; null while there is not enough evidence for one.
 import { suggestedActions, summaryOf } from "../../../domain/rca/advice.ts";
-import type { CommittedState } from "../state/committed-state.ts";
+import type { AnalysisBooks } from "./analysis-context.ts";
 import { type RcaReport, unpackSignature } from "./report-row.ts";
 
 /** A resolution is advised where its incident is so similar. */
 const ADVISED_MIN = 0.75;
 
 /** The object that leaves the server, as the analysis shows it. */
-export function rootCauseView({ analyses }: Pick<CommittedState, "analyses">, report: RcaReport | undefined) {
+export function rootCauseView({ analyses }: AnalysisBooks, report: RcaReport | undefined) {
   if (report === undefined || !report.analysis.enough) return null;
   const { analysis, tenant, environment, anomalyId } = report;
   const [nearest] = analyses.memory.nearest(tenant, environment, unpackSignature(report.signature), 1, anomalyId);

@@ -3,11 +3,15 @@ import { done, type Outcome, refused } from "../../../api/refusal.ts";
 import { relatedServices } from "../../../domain/correlation/related-services.ts";
 import { blastRadius, type PastFailures } from "../../../domain/topology/blast-radius.ts";
 import { EngineUnavailableError } from "../engines/engine-client.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
+import type { AnalysisContext } from "./analysis-context.ts";
 import { unknownService } from "./report-handlers.ts";
 
 /** Services that move with a service. */
-export async function correlations(context: QueryContext, { principal, query }: QueryRequest<"correlations">): Promise<Outcome<unknown>> {
+export async function correlations(
+  context: AnalysisContext,
+  { principal, query }: QueryRequest<"correlations">,
+): Promise<Outcome<unknown>> {
   const { gathering, nowMs } = context;
   const { service_id: serviceId, depth } = query;
   const place = {
@@ -35,7 +39,10 @@ export async function correlations(context: QueryContext, { principal, query }: 
 }
 
 /** Services that a failure reaches. */
-export async function blastRadiusOf(context: QueryContext, { principal, query }: QueryRequest<"blastRadius">): Promise<Outcome<unknown>> {
+export async function blastRadiusOf(
+  context: AnalysisContext,
+  { principal, query }: QueryRequest<"blastRadius">,
+): Promise<Outcome<unknown>> {
   const { tenant } = principal;
   const { service_id: serviceId, metric } = query;
   const environment = query.environment ?? (await environmentOf(context, tenant, serviceId)) ?? "";
@@ -58,7 +65,7 @@ export async function blastRadiusOf(context: QueryContext, { principal, query }:
 
 /** By what became of callers when a service was the cause of an incident; what a resolution names goes before what a report said. */
 export function pastFailures(
-  { state }: QueryContext,
+  { state }: AnalysisContext,
   tenant: string,
   environment: string,
 ): (caller: string, callee: string) => PastFailures {
@@ -78,7 +85,7 @@ export function pastFailures(
 
 /** Whether a tenant has series of a service, or of one metric of it. */
 export async function knows(
-  { engines }: QueryContext,
+  { engines }: AnalysisContext,
   tenant: string,
   serviceId: string,
   metricName: string | undefined,
@@ -96,7 +103,7 @@ export async function knows(
 }
 
 /** The environment of a service's first series; undefined where there is none. */
-async function environmentOf({ engines }: QueryContext, tenant: string, serviceId: string): Promise<string | undefined> {
+async function environmentOf({ engines }: AnalysisContext, tenant: string, serviceId: string): Promise<string | undefined> {
   const engine = engines.ownerOf(tenant, serviceId);
   const page = await engines.series(engine, { tenant, serviceId, metricName: null, environment: null, after: null, limit: 1 });
   return page.series[0]?.environment;

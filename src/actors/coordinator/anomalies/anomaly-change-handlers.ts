@@ -7,15 +7,16 @@ import { familyOfDetector } from "../../../domain/alerting/paging/detector-famil
 import type { Anomaly } from "../../../domain/anomaly/anomaly.ts";
 import { manualEpisode } from "../../../domain/anomaly/manual-finding.ts";
 import { feedbackOperation, type ServiceOpinions } from "../alerts/feedback-book.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
 import { tenantTimeKey } from "../state/tables.ts";
+import type { AnomaliesContext } from "./anomalies-context.ts";
 import { anomalyDetail, unknownAnomaly } from "./anomaly-handlers.ts";
 import { encodeAnomaly } from "./anomaly-row.ts";
 
 const MANUAL_METRIC = "service.manual";
 
 /** Resolves an anomaly, or takes what somebody says of it. */
-export function changeAnomaly(context: QueryContext, request: QueryRequest<"changeAnomaly">): Promise<Outcome<unknown>> {
+export function changeAnomaly(context: AnomaliesContext, request: QueryRequest<"changeAnomaly">): Promise<Outcome<unknown>> {
   const { state } = context;
   const { tenant, subject } = request.principal;
   const id = request.path.id ?? "";
@@ -55,7 +56,7 @@ export function changeAnomaly(context: QueryContext, request: QueryRequest<"chan
 }
 
 /** Declares an anomaly by hand. */
-export function declareAnomaly(context: QueryContext, request: QueryRequest<"declareAnomaly">): Promise<Outcome<unknown>> {
+export function declareAnomaly(context: AnomaliesContext, request: QueryRequest<"declareAnomaly">): Promise<Outcome<unknown>> {
   const { tenant, subject } = request.principal;
   const { service_id: serviceId, metric_name: metricName = MANUAL_METRIC, environment = "", severity, explanation } = request.body;
   return context.change(request, () => {
@@ -98,7 +99,7 @@ function changed(before: Anomaly, body: QueryRequest<"changeAnomaly">["body"], b
 
 /** The service's opinions with this one; "full" where no further service may have any. */
 function opinionsWith(
-  { state }: QueryContext,
+  { state }: AnomaliesContext,
   { tenant, serviceId, id, detector, feedback }: Anomaly,
 ): ServiceOpinions | "full" | undefined {
   if (feedback === null) return undefined;

@@ -8,14 +8,15 @@ import type { PageDecision } from "../../../domain/alerting/paging/page-decision
 import type { Anomaly } from "../../../domain/anomaly/anomaly.ts";
 import type { Verdict } from "../../../domain/detection/verdict.ts";
 import { ledgerRowId } from "../alerts/ledger-book.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
 import { countsFor } from "../queries/severity-counts.ts";
 import { timeRange } from "../queries/time-range.ts";
 import { annotationsOf } from "./annotation-row.ts";
+import type { AnomaliesContext } from "./anomalies-context.ts";
 import type { AnomalyEntry, AnomalyFilter, AnomalyPosition } from "./anomaly-index.ts";
 
 /** A page of anomalies. */
-export function listAnomalies(context: QueryContext, { principal, query }: QueryRequest<"anomalies">): Outcome<unknown> {
+export function listAnomalies(context: AnomaliesContext, { principal, query }: QueryRequest<"anomalies">): Outcome<unknown> {
   const { limit, page_token: given, ...filters } = query;
   const range = timeRange(query.since, query.until);
   if (!range.ok) return range;
@@ -56,7 +57,7 @@ function filterOf(query: QueryRequest<"anomalies">["query"]): AnomalyFilter {
 }
 
 /** One anomaly. */
-export function oneAnomaly(context: QueryContext, { principal, path }: QueryRequest<"anomaly">): Outcome<unknown> {
+export function oneAnomaly(context: AnomaliesContext, { principal, path }: QueryRequest<"anomaly">): Outcome<unknown> {
   const id = path.id ?? "";
   const anomaly = context.state.anomalies.find(principal.tenant, id);
   return anomaly === undefined ? unknownAnomaly(id) : done(anomalyDetail(context, anomaly));
@@ -67,7 +68,7 @@ export function unknownAnomaly(id: string) {
 }
 
 /** An anomaly with the last decision on it; `made` is one that is not stored yet. */
-export function anomalyDetail({ state }: QueryContext, anomaly: Anomaly, made?: PageDecision) {
+export function anomalyDetail({ state }: AnomaliesContext, anomaly: Anomaly, made?: PageDecision) {
   const { paging, feedback, verdict } = anomaly;
   const rowId = paging === null ? "" : ledgerRowId(anomaly.id, paging.serial);
   const decision = made ?? (paging === null ? undefined : state.alerts.ledger.find(anomaly.tenant, paging.decidedAtMs, rowId));
@@ -88,7 +89,7 @@ export function anomalyDetail({ state }: QueryContext, anomaly: Anomaly, made?: 
 }
 
 /** Retention may have deleted a row between index and store: it is then left out. */
-function readPage({ state }: QueryContext, tenant: string, page: readonly AnomalyEntry[]) {
+function readPage({ state }: AnomaliesContext, tenant: string, page: readonly AnomalyEntry[]) {
   return page.flatMap(({ id, detectedAtMs }) => {
     const anomaly = state.anomalies.read({ tenant, id, detectedAtMs });
     return anomaly === undefined ? [] : [anomalyView(anomaly, state.alerts.ofAnomaly(anomaly))];

@@ -8,10 +8,10 @@ import { KeyReader } from "../../../domain/codec/key.ts";
 import { writeTrainingInput } from "../../../domain/detection/multivariate/training-input.ts";
 import { isRatio, type SloRecord } from "../../../domain/detection/service/slo-record.ts";
 import { readCalls } from "../calls/stored-calls.ts";
-import type { QueryContext } from "../queries/query-context.ts";
 import { decodeRecordRow, rowMatches, serviceBytes } from "../records/record-row.ts";
 import { tenantTimeBound } from "../state/tables.ts";
 import { SLO_RECORD, SLO_WINDOW_MS } from "../watchdog/slo/slo-book.ts";
+import type { BacktestContext, MomentsContext } from "./backtest-context.ts";
 import type { SampleSelection } from "./backtest-samples.ts";
 
 const DAY_MS = 86_400_000;
@@ -19,7 +19,7 @@ const ROWS_PER_READ = 1_000;
 const WHOLE_SERVICE = "it looks at all metrics of a service; leave metric_name out";
 
 export async function backtestFacts(
-  context: QueryContext,
+  context: BacktestContext,
   selection: SampleSelection,
   firstSeenMs: ReadonlyMap<string, number>,
 ): Promise<Omit<BacktestFacts, "counting">> {
@@ -56,7 +56,7 @@ function leftOut({ serviceId, metricName }: SampleSelection, saturationEnabled: 
 
 /** Event records that tell of deployments, by service, ascending; of the newest BACKTEST_RECORDS_MAX records of the range. */
 export async function deploymentsOf(
-  { state, yieldTurn }: QueryContext,
+  { state, yieldTurn }: MomentsContext,
   { tenant, serviceId, sinceMs, untilMs }: Pick<SampleSelection, "tenant" | "serviceId" | "sinceMs" | "untilMs">,
 ): Promise<Map<string, number[]>> {
   const service = serviceId === null ? undefined : serviceBytes(serviceId);
@@ -86,7 +86,7 @@ export async function deploymentsOf(
 
 /** Of three days before the beginning on, as windows reach so far back; at most BACKTEST_RECORDS_MAX, the oldest first. */
 async function sloRecordsOf(
-  { state, yieldTurn }: QueryContext,
+  { state, yieldTurn }: MomentsContext,
   { tenant, serviceId, environment, sinceMs, untilMs }: SampleSelection,
 ): Promise<SloRecord[]> {
   const to = tenantTimeBound(tenant, Math.max(0, untilMs));
@@ -110,7 +110,7 @@ async function sloRecordsOf(
 }
 
 /** Calls of the range asked for last are kept: both runs ask for the same minutes, and a cascade for those of the cycle before. */
-function callReader(context: QueryContext): BacktestFacts["calls"] {
+function callReader(context: BacktestContext): BacktestFacts["calls"] {
   let kept: { readonly key: string; readonly calls: readonly Call[] } = { key: "", calls: [] };
   return async (tenant, environment, from, to) => {
     const key = JSON.stringify([tenant, environment, from, to]);

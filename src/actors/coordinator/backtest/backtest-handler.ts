@@ -10,9 +10,9 @@ import {
 } from "../../../core/config/backtest-limits.ts";
 import { backtest, cycles, firstCycle } from "../../../domain/backtest/backtest.ts";
 import { TimeZoneHours } from "../../../domain/detection/seasonal/time-zone-hours.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
 import { matchersProblem, patternSumProblem } from "../silences/pattern-room.ts";
-import type { CommittedState } from "../state/committed-state.ts";
+import type { BacktestContext } from "./backtest-context.ts";
 import { backtestFacts } from "./backtest-facts.ts";
 import { selectedSamples } from "./backtest-samples.ts";
 import { variantsOf, wantsTraffic } from "./backtest-variants.ts";
@@ -26,9 +26,9 @@ interface Backtests {
   /** Of the one that runs, what is done. */
   share: number;
 }
-const backtests = new WeakMap<CommittedState, Backtests>();
+const backtests = new WeakMap<object, Backtests>();
 
-function backtestsOf({ state, nowMs }: QueryContext): Backtests {
+function backtestsOf({ state, nowMs }: BacktestContext): Backtests {
   const known = backtests.get(state);
   if (known !== undefined) return known;
   const options = {
@@ -45,7 +45,7 @@ function backtestsOf({ state, nowMs }: QueryContext): Backtests {
 class BacktestLateError extends Error {}
 
 /** Runs the present settings and the changed ones over stored history. */
-export async function runBacktest(context: QueryContext, request: QueryRequest<"backtest">): Promise<Outcome<unknown>> {
+export async function runBacktest(context: BacktestContext, request: QueryRequest<"backtest">): Promise<Outcome<unknown>> {
   const { since: sinceMs, until: untilMs } = request.body;
   if (sinceMs >= untilMs) return refused("bad_request", "since must be before until");
   const { silences, inhibitions } = request.body;
@@ -65,7 +65,7 @@ export async function runBacktest(context: QueryContext, request: QueryRequest<"
 }
 
 async function runOne(
-  context: QueryContext,
+  context: BacktestContext,
   request: QueryRequest<"backtest">,
   sinceMs: number,
   untilMs: number,
@@ -84,7 +84,7 @@ async function runOne(
 }
 
 async function compare(
-  context: QueryContext,
+  context: BacktestContext,
   request: QueryRequest<"backtest">,
   sinceMs: number,
   untilMs: number,

@@ -8,9 +8,9 @@ import type { BacktestSeries } from "../../../domain/backtest/history.ts";
 import { isRequestCount } from "../../../domain/pillars/request-metric.ts";
 import { flagsOfPoint, flagsOfRecord } from "../../../domain/series/classification.ts";
 import { canonicalAttributes } from "../../../domain/series/stream-identity.ts";
-import type { QueryContext } from "../queries/query-context.ts";
 import { askSeries, askSeriesData } from "../series/series-handler.ts";
 import { readSamples } from "../series/stored-samples.ts";
+import type { BacktestContext } from "./backtest-context.ts";
 
 const DAY_MS = 86_400_000;
 const KEPT_FLAGS = FLAG_OPERATION | FLAG_PERCENT | FLAG_COUNTER;
@@ -38,7 +38,7 @@ export interface SelectedSamples {
 const ADVICE = "name a service_id, a metric_name or an environment, or give a shorter time";
 
 /** Reads the samples of all series that are selected; refused where they are too many. */
-export async function selectedSamples(context: QueryContext, selection: SampleSelection): Promise<Outcome<SelectedSamples>> {
+export async function selectedSamples(context: BacktestContext, selection: SampleSelection): Promise<Outcome<SelectedSamples>> {
   const { tenant, serviceId, metricName, environment } = selection;
   const selected = { tenant, serviceId, metricName, environment, after: null, limit: BACKTEST_SERIES_MAX };
   const { series: summaries, total } = await askSeries(context, selected);
@@ -71,7 +71,7 @@ function tooLong({ metricName, serviceId }: SeriesSummary): string {
 
 /** All series of the services, where the selection leaves some of them out. */
 async function seriesAround(
-  context: QueryContext,
+  context: BacktestContext,
   { tenant, metricName, environment }: SampleSelection,
   selected: readonly SeriesSummary[],
 ): Promise<SeriesSummary[]> {
@@ -97,7 +97,7 @@ function countingAround({ metricName, environment, wantsTraffic }: SampleSelecti
 
 /** Undefined where it is more than one query reads. */
 async function readSeries(
-  context: QueryContext,
+  context: BacktestContext,
   { sinceMs, untilMs }: SampleSelection,
   summary: SeriesSummary,
 ): Promise<BacktestSeries | undefined> {

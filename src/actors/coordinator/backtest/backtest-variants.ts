@@ -6,12 +6,13 @@ import { compileInhibition, type InhibitionRules } from "../../../domain/alertin
 import type { Silence } from "../../../domain/alerting/silence.ts";
 import type { BacktestVariant } from "../../../domain/backtest/history.ts";
 import { effectiveSettings } from "../../../domain/detection/watchdog-settings.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
+import type { BacktestContext } from "./backtest-context.ts";
 
 type Body = BodyOf<"backtest">;
 
 /** Whether any pair of the tenant's may have a minimum of traffic in one of the runs. */
-export function wantsTraffic({ state }: QueryContext, { principal, body }: QueryRequest<"backtest">): boolean {
+export function wantsTraffic({ state }: BacktestContext, { principal, body }: QueryRequest<"backtest">): boolean {
   const { table } = state.configured.watchdog;
   const set = table.listOf(principal.tenant).map(({ overrides }) => overrides.minimumTraffic ?? 0);
   return [body.settings?.minimum_traffic ?? 0, table.initial.minimumTraffic, ...set].some((minimum) => minimum > 0);
@@ -19,7 +20,7 @@ export function wantsTraffic({ state }: QueryContext, { principal, body }: Query
 
 /** What is in force, and the same with the changes of the request. */
 export function variantsOf(
-  { state }: QueryContext,
+  { state }: BacktestContext,
   { principal, body }: QueryRequest<"backtest">,
 ): { readonly before: BacktestVariant; readonly after: BacktestVariant } {
   const { tenant } = principal;
@@ -52,7 +53,7 @@ function addedSilences(tenant: string, added: NonNullable<NonNullable<Body["sile
 /** The tenant's rules without those that are removed, and with those that are added, which are asked last. */
 function changedRules(
   tenant: string,
-  { inhibitions: present, patterns }: QueryContext["state"]["configured"],
+  { inhibitions: present, patterns }: BacktestContext["state"]["configured"],
   changes: Body["inhibitions"],
 ): InhibitionRules {
   const removed = new Set(changes?.remove);

@@ -20,9 +20,9 @@ import { writeTrainingInput } from "../../../domain/detection/multivariate/train
 import { TimeZoneHours } from "../../../domain/detection/seasonal/time-zone-hours.ts";
 import { flagsOfPoint } from "../../../domain/series/classification.ts";
 import { canonicalAttributes, identityText } from "../../../domain/series/stream-identity.ts";
-import type { QueryContext } from "../queries/query-context.ts";
 import { askSeries, askSeriesData } from "../series/series-handler.ts";
 import { readSamples } from "../series/stored-samples.ts";
+import type { MomentsContext } from "./backtest-context.ts";
 import { deploymentsOf } from "./backtest-facts.ts";
 
 const DAY_MS = 86_400_000;
@@ -34,17 +34,17 @@ const DEPLOYMENTS_MS = 30 * DAY_MS;
 
 /** The layers of moments of one service. */
 export class MomentLayers {
-  readonly #context: QueryContext;
+  readonly #context: MomentsContext;
   readonly #moment: MomentContext;
   readonly #atMs: number;
 
-  private constructor(context: QueryContext, moment: MomentContext, atMs: number) {
+  private constructor(context: MomentsContext, moment: MomentContext, atMs: number) {
     this.#context = context;
     this.#moment = moment;
     this.#atMs = atMs;
   }
 
-  static async open(context: QueryContext, tenant: string, serviceId: string, atMs: number): Promise<MomentLayers> {
+  static async open(context: MomentsContext, tenant: string, serviceId: string, atMs: number): Promise<MomentLayers> {
     const { state, options, train } = context;
     const deployments = await deploymentsOf(context, { tenant, serviceId, sinceMs: atMs - DEPLOYMENTS_MS, untilMs: atMs + 1 });
     const { limits } = state.configured.saturation;

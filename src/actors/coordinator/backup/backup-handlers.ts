@@ -1,11 +1,12 @@
 // POST and GET /api/v1/backup: begins a backup of the whole folder, and lists those there are.
 import { done, type Outcome, refused } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
+import type { BackupContext } from "./backup-context.ts";
 import type { RunningBackup } from "./backup-runner.ts";
 
 /** Begins one, with a row of the audit log. */
-export async function startBackup(context: QueryContext, request: QueryRequest<"startBackup">): Promise<Outcome<unknown>> {
+export async function startBackup(context: BackupContext, request: QueryRequest<"startBackup">): Promise<Outcome<unknown>> {
   const { backups } = context;
   if (backups === undefined || !backups.isConfigured)
     return refused("conflict", "no folder for backups is configured: set BACKUP_DIR and start the server again");
@@ -27,7 +28,7 @@ export async function startBackup(context: QueryContext, request: QueryRequest<"
   return outcome.ok && running !== null ? { ok: true, value: runningView(running), status: 202 } : outcome;
 }
 
-export function listBackups({ backups }: QueryContext): Outcome<unknown> {
+export function listBackups({ backups }: BackupContext): Outcome<unknown> {
   const listed = backups?.list() ?? [];
   const [running, last] = [backups?.running ?? null, backups?.last ?? null];
   return done({

@@ -6,8 +6,9 @@ import { done, type Outcome, refused } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { CALL_EDGES_MAX, CALL_MINUTES_READ_MAX } from "../../../core/config/limits.ts";
 import { type CallEdge, serviceText } from "../../../domain/trace/call-edges.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
 import { timeRange } from "../queries/time-range.ts";
+import type { CallsContext } from "./calls-context.ts";
 import { readCalls } from "./stored-calls.ts";
 
 const MINUTE_MS = 60_000;
@@ -29,7 +30,7 @@ interface Minutes {
 
 /** The minutes that a query asks for; without `since` the last hour, at most a day. */
 export function callMinutes(
-  context: QueryContext,
+  context: CallsContext,
   query: { readonly since?: number | undefined; readonly until?: number | undefined },
 ): Outcome<Minutes> {
   const range = timeRange(query.since, query.until);
@@ -55,7 +56,7 @@ interface CallFilter {
 
 /** Edges with most calls first. */
 export async function sumCalls(
-  context: QueryContext,
+  context: CallsContext,
   tenant: string,
   minutes: Minutes,
   { serviceId, environment, byMinute }: CallFilter,
@@ -73,7 +74,7 @@ export async function sumCalls(
 }
 
 /** The graph of a range of time. */
-export async function callGraph(context: QueryContext, { principal, query }: QueryRequest<"callGraph">): Promise<Outcome<unknown>> {
+export async function callGraph(context: CallsContext, { principal, query }: QueryRequest<"callGraph">): Promise<Outcome<unknown>> {
   const minutes = callMinutes(context, query);
   if (!minutes.ok) return minutes;
   const byMinute = query.resolution === "1m";

@@ -2,19 +2,24 @@
 import { MINUTE_CALLS_MAX } from "../../../core/config/limits.ts";
 import { PARTITIONS } from "../../../core/layout/memory-map.ts";
 import { type CallEdge, CallEdges, decodeCallEdges } from "../../../domain/trace/call-edges.ts";
-import type { CommittedState } from "../state/committed-state.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import { breath, PARTITIONS_PER_STEP, type RetentionStep } from "../state/retention-step.ts";
 import { scanTenants } from "../state/scan.ts";
+import type { StateWith } from "../state/stored-state.ts";
 import { callMinuteKey, callSumsKey } from "./call-rows.ts";
 
 const MINUTE_MS = 60_000;
 /** Sums of one partition merged in one commit: one a checkpoint, and there is a round a minute. */
 const SUMS_PER_STEP = 16;
 
+interface Generations {
+  /** Of each partition's checkpoint: sums of calls since earlier ones are final. */
+  readonly generations: ReadonlyMap<number, number>;
+}
+
 /** What this works on. */
 export interface CallMinutesDependencies {
-  readonly state: CommittedState;
+  readonly state: StateWith<Generations>;
   readonly counters: CoordinatorCounters;
 }
 

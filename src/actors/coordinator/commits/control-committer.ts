@@ -6,7 +6,7 @@ import type { Anomaly } from "../../../domain/anomaly/anomaly.ts";
 import { countAlerts } from "../alerts/alert-counts.ts";
 import { AlertDraft } from "../alerts/alert-draft.ts";
 import { VerdictDraft, type VerdictLimits } from "../anomalies/verdict-draft.ts";
-import type { CommittedState } from "../state/committed-state.ts";
+import type { CommittedState } from "../nouns/committed-state.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import { ControlTransaction } from "./control-transaction.ts";
 

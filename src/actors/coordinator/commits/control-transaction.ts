@@ -16,7 +16,7 @@ import { AlertDraft } from "../alerts/alert-draft.ts";
 import { VerdictDraft, type VerdictLimits } from "../anomalies/verdict-draft.ts";
 import { DeadLetterDraft } from "../dead-letters/dead-letter-draft.ts";
 import { LabelDraft } from "../labels/label-draft.ts";
-import type { CommittedState } from "../state/committed-state.ts";
+import type { CommittedState } from "../nouns/committed-state.ts";
 import { decodePayload } from "../state/stored-json.ts";
 
 /** Drafts of one transaction over the committed state; those of what comes seldom are made when it comes. */

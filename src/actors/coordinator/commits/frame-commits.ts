@@ -1,6 +1,8 @@
 // What engines send, on its way into the two stores: `control` first, and at once where anybody may wait for it; `series` behind it and gathered.
+
+import type { FrameSource } from "../engines/engine-link.ts";
 import type { ControlCommitter } from "./control-committer.ts";
-import { FrameIntake, type FrameSource } from "./frame-intake.ts";
+import { FrameIntake } from "./frame-intake.ts";
 import { SeriesCommitter, type SeriesCommitterDependencies } from "./series-committer.ts";
 import { SeriesFlusher, type SeriesFlusherDependencies } from "./series-flusher.ts";
 

@@ -18,17 +18,10 @@ import {
   FRAME_VERDICT,
   PROMPT_FRAMES,
 } from "../../../core/protocol/coordinator-frame.ts";
+import type { FrameSource } from "../engines/engine-link.ts";
 
 const VERDICT_KINDS: ReadonlySet<number> = new Set([FRAME_VERDICT, FRAME_CLOSING]);
 const RECORD_KINDS: ReadonlySet<number> = new Set([FRAME_RECORD, FRAME_DEAD_LETTER, FRAME_SPAN_BLOCK]);
-
-/** Where frames come from. */
-export interface FrameSource {
-  /** Takes at most `most` frames, oldest first. */
-  takeFrames(most: number): EngineFrame[];
-  /** Takes a payload back that nothing reads any more. */
-  reuse(payload: Uint8Array): void;
-}
 
 /** Frames for one transaction: `counts[i]` of them from source i, each source's in order. */
 export interface FramePick {

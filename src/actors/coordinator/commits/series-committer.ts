@@ -1,7 +1,7 @@
 // Makes records, blocks, checkpoints and marks durable, and raises the floor of the logs behind them.
 import type { EngineFrame, MetricMetadataEnvelope } from "../../../core/protocol/coordinator-frame.ts";
 import type { Deployment } from "../../../core/protocol/engine-control.ts";
-import { type CommittedState, laneMarkKey } from "../state/committed-state.ts";
+import { type CommittedState, laneMarkKey } from "../nouns/committed-state.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import { floorHasRisen, type LogFloor } from "../state/log-coverage.ts";
 import { TABLE_START } from "../state/tables.ts";

@@ -2,7 +2,8 @@
 
 import type { BodyOf } from "../../../api/endpoints.ts";
 import { done, type Outcome } from "../../../api/refusal.ts";
-import type { ChangeRequest, QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { ChangeRequest, QueryRequest } from "../queries/query-context.ts";
+import type { ConfigurationContext } from "./configuration-context.ts";
 import { CONFIGURATION_SECTIONS, type ConfigurationEntry, type ConfigurationSection } from "./configuration-sections.ts";
 
 /** Version of the document. */
@@ -11,7 +12,10 @@ const FORMAT = 1;
 const PROBLEMS_MAX = 100;
 
 /** All sections, each a list. */
-export async function exportConfiguration(context: QueryContext, request: QueryRequest<"exportConfiguration">): Promise<Outcome<unknown>> {
+export async function exportConfiguration(
+  context: ConfigurationContext,
+  request: QueryRequest<"exportConfiguration">,
+): Promise<Outcome<unknown>> {
   const { tenant } = request.principal;
   const document: Record<string, unknown> = { format: FORMAT, tenant_id: tenant };
   for (const section of CONFIGURATION_SECTIONS) document[section.name] = await section.list(context, request);
@@ -35,7 +39,10 @@ interface SectionCounts {
 /**
  * Writes what differs, entry by entry, each as its own endpoint would; nothing is deleted. With dry_run the same is found and nothing written. An entry that cannot be used is told and the others are taken.
  */
-export async function importConfiguration(context: QueryContext, request: QueryRequest<"importConfiguration">): Promise<Outcome<unknown>> {
+export async function importConfiguration(
+  context: ConfigurationContext,
+  request: QueryRequest<"importConfiguration">,
+): Promise<Outcome<unknown>> {
   const isDry = request.query.dry_run === "true";
   const sections: Record<string, SectionCounts> = {};
   const problems: Problem[] = [];
@@ -55,7 +62,7 @@ interface SectionImport {
   readonly tell: (index: number, message: string) => void;
 }
 
-async function importSection(context: QueryContext, request: ChangeRequest, { section, given, isDry, tell }: SectionImport) {
+async function importSection(context: ConfigurationContext, request: ChangeRequest, { section, given, isDry, tell }: SectionImport) {
   const counts: SectionCounts = { created: 0, changed: 0, unchanged: 0, refused: 0 };
   const there = new Map<string, string>();
   const remember = (entry: ConfigurationEntry) => {

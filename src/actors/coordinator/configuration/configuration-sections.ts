@@ -8,11 +8,12 @@ import { ROUTING_CATCH_ALL_PRIORITY } from "../../../core/config/notification-li
 import { listLabels, setLabel } from "../labels/label-handlers.ts";
 import { changeRoutingRule, createRoutingRule, listRoutingRules } from "../notification/routing-handlers.ts";
 import { listServiceMap, setServiceMap } from "../pillars/service-map-handlers.ts";
-import type { ChangeRequest, QueryContext, QueryHandler, QueryRequest } from "../queries/query-context.ts";
+import type { ChangeRequest, QueryHandler, QueryRequest } from "../queries/query-context.ts";
 import { declareLimit, listLimits } from "../saturation/limit-handlers.ts";
 import { createInhibition, listInhibitions } from "../silences/inhibition-handlers.ts";
 import { listWatchdogSettings, setWatchdogSettings } from "../watchdog/watchdog-settings-handlers.ts";
 import { changeWebhook, createWebhook, listWebhooks } from "../webhooks/webhook-handlers.ts";
+import type { ConfigurationContext } from "./configuration-context.ts";
 
 /** One setting as it stands in a file. */
 export type ConfigurationEntry = Readonly<Record<string, unknown>>;
@@ -21,13 +22,13 @@ export type ConfigurationEntry = Readonly<Record<string, unknown>>;
 export interface ConfigurationSection {
   readonly name: string;
   /** All that there are, as a file has them. */
-  list(context: QueryContext, request: ChangeRequest): Promise<ConfigurationEntry[]>;
+  list(context: ConfigurationContext, request: ChangeRequest): Promise<ConfigurationEntry[]>;
   /** What tells two of them apart. */
   key(entry: ConfigurationEntry): string;
   /** As it will be stored: defaults filled in. */
   parse(entry: ConfigurationEntry): Outcome<ConfigurationEntry>;
   /** Writes one, with a row of the audit log. */
-  write(context: QueryContext, request: ChangeRequest, entry: ConfigurationEntry, isThere: boolean): Promise<Outcome<unknown>>;
+  write(context: ConfigurationContext, request: ChangeRequest, entry: ConfigurationEntry, isThere: boolean): Promise<Outcome<unknown>>;
   /** Why one that is not there cannot be made of what a file holds; undefined where it can. */
   incomplete?(entry: ConfigurationEntry): string | undefined;
 }
@@ -36,8 +37,8 @@ export interface ConfigurationSection {
 const HIDDEN = "***";
 
 async function readAll<N extends CoordinatorEndpoint>(
-  [endpoint, handler, member]: readonly [endpoint: N, handler: QueryHandler<N>, member: string],
-  context: QueryContext,
+  [endpoint, handler, member]: readonly [endpoint: N, handler: QueryHandler<N, ConfigurationContext>, member: string],
+  context: ConfigurationContext,
   request: ChangeRequest,
 ): Promise<ConfigurationEntry[]> {
   const rows: ConfigurationEntry[] = [];
@@ -59,8 +60,8 @@ function whole({ principal, requestId, address }: ChangeRequest) {
 }
 
 async function writeBody<N extends CoordinatorEndpoint>(
-  [endpoint, handler]: readonly [endpoint: N, handler: QueryHandler<N>],
-  context: QueryContext,
+  [endpoint, handler]: readonly [endpoint: N, handler: QueryHandler<N, ConfigurationContext>],
+  context: ConfigurationContext,
   request: ChangeRequest,
   { body, path = {} }: { readonly body: unknown; readonly path?: Readonly<Record<string, string>> },
 ): Promise<Outcome<unknown>> {
@@ -170,7 +171,7 @@ function ruleKey({ name, priority }: ConfigurationEntry): string {
   return priority === ROUTING_CATCH_ALL_PRIORITY ? "the rule behind all others" : `rule ${name}`;
 }
 
-function rulesOf(context: QueryContext, request: ChangeRequest): Promise<ConfigurationEntry[]> {
+function rulesOf(context: ConfigurationContext, request: ChangeRequest): Promise<ConfigurationEntry[]> {
   return readAll(["routingRules", listRoutingRules, "rules"], context, request);
 }
 

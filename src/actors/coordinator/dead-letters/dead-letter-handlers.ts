@@ -10,13 +10,14 @@ import { issuePageToken, type PageScope, readPageToken } from "../../../api/page
 import { done, type Outcome, refused, shown } from "../../../api/refusal.ts";
 import { RECORDS_SCANNED_MAX } from "../../../core/config/limits.ts";
 import type { DeadLetterEnvelope } from "../../../core/protocol/coordinator-frame.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
 import { timeRange } from "../queries/time-range.ts";
 import { tenantTimeBound, tenantTimeKey } from "../state/tables.ts";
 import { DeadLetterDraft } from "./dead-letter-draft.ts";
 import { type DeadLetterKey, deadLetterKey } from "./dead-letter-id.ts";
 import { fateOf, placeOf, readDeadLetter, selects } from "./dead-letter-selection.ts";
 import { deadLetterView, problemView } from "./dead-letter-view.ts";
+import type { DeadLettersContext } from "./dead-letters-context.ts";
 import type { DeadLetterSelection } from "./replay-book.ts";
 
 const ROWS_PER_READ = 500;
@@ -34,7 +35,10 @@ interface Scan {
 }
 
 /** A page of letters. */
-export async function listDeadLetters(context: QueryContext, { principal, query }: QueryRequest<"deadLetters">): Promise<Outcome<unknown>> {
+export async function listDeadLetters(
+  context: DeadLettersContext,
+  { principal, query }: QueryRequest<"deadLetters">,
+): Promise<Outcome<unknown>> {
   const { limit, page_token, ...filters } = query;
   const range = timeRange(query.since, query.until);
   if (!range.ok) return range;
@@ -78,14 +82,14 @@ function totalOf(position: readonly unknown[]): ListTotal {
 }
 
 /** Without a filter the count is known whatever was scanned. */
-function firstTotal(context: QueryContext, tenant: string, query: QueryRequest<"deadLetters">["query"], scanned: Scan): ListTotal {
+function firstTotal(context: DeadLettersContext, tenant: string, query: QueryRequest<"deadLetters">["query"], scanned: Scan): ListTotal {
   const isFiltered = [query.reason, query.topic, query.service_id, query.since, query.until].some((filter) => filter !== undefined);
   if (!isFiltered) return { total: context.state.deadLetters.counts(tenant).total, isExact: true };
   return { total: scanned.matches, isExact: scanned.endedAt === undefined };
 }
 
 async function scan(
-  context: QueryContext,
+  context: DeadLettersContext,
   tenant: string,
   selection: DeadLetterSelection,
   before: DeadLetterKey | undefined,
@@ -117,14 +121,14 @@ async function scan(
 }
 
 /** One letter, and what is wrong with its record as it stands. */
-export function oneDeadLetter({ state, nowMs }: QueryContext, { principal, path }: QueryRequest<"deadLetter">): Outcome<unknown> {
+export function oneDeadLetter({ state, nowMs }: DeadLettersContext, { principal, path }: QueryRequest<"deadLetter">): Outcome<unknown> {
   const entry = findEntry(state.control, principal.tenant, path.id ?? "");
   return entry === undefined ? absent(path.id ?? "") : done(judgedView(readDeadLetter(entry), nowMs()));
 }
 
 /** Puts another payload in the place of the one that came: {"payload": record}, or the record itself. */
 export async function correctDeadLetter(
-  { state, options, nowMs, edit }: QueryContext,
+  { state, options, nowMs, edit }: DeadLettersContext,
   { principal, path, body }: QueryRequest<"correctDeadLetter">,
 ): Promise<Outcome<unknown>> {
   const payload = options.exclusions.strip("payload" in body && !("service_id" in body) ? body.payload : body);
@@ -145,7 +149,7 @@ export async function correctDeadLetter(
 
 /** Deletes a letter for good. */
 export async function deleteDeadLetter(
-  { state, edit }: QueryContext,
+  { state, edit }: DeadLettersContext,
   { principal, path }: QueryRequest<"deleteDeadLetter">,
 ): Promise<Outcome<unknown>> {
   return edit(async () => {
@@ -159,7 +163,7 @@ export async function deleteDeadLetter(
   });
 }
 
-function findEntry(store: QueryContext["state"]["control"], tenant: string, id: string): StoreEntry | undefined {
+function findEntry(store: DeadLettersContext["state"]["control"], tenant: string, id: string): StoreEntry | undefined {
   const key = deadLetterKey(tenant, id);
   const value = key && store.get("dead_letters", key);
   return key !== undefined && value !== undefined ? { key, value } : undefined;

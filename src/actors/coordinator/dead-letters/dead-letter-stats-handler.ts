@@ -2,12 +2,13 @@
 import { done, type Outcome } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { DEAD_LETTER_AGE_MS_MAX, DEAD_LETTER_BYTES_MAX } from "../../../core/config/limits.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
 import { tenantTimeBound } from "../state/tables.ts";
 import { readDeadLetter } from "./dead-letter-selection.ts";
+import type { DeadLettersContext } from "./dead-letters-context.ts";
 
 /** Counts by reason and topic; the dates are null when there is none. `dropped`: gone by age, and by bytes before their time. */
-export function dlqStats({ state }: QueryContext, { principal }: QueryRequest<"dlqStats">): Outcome<unknown> {
+export function dlqStats({ state }: DeadLettersContext, { principal }: QueryRequest<"dlqStats">): Outcome<unknown> {
   const counts = state.deadLetters.counts(principal.tenant);
   const edge = (reverse: boolean): string | null => {
     const from = tenantTimeBound(principal.tenant, Number.NEGATIVE_INFINITY);

@@ -15,16 +15,17 @@ import {
   REPLAY_JOBS_MAX,
   REPLAY_SCAN_ROWS,
 } from "../../../core/config/limits.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
 import { END_REPLAYED } from "./dead-letter-draft.ts";
 import { type DeadLetterKey, deadLetterId, deadLetterKey } from "./dead-letter-id.ts";
 import { deadLettersAfter, fateOf, placeOf, readDeadLetter, selects, WEBHOOK_EXHAUSTED } from "./dead-letter-selection.ts";
 import { problemView } from "./dead-letter-view.ts";
+import type { DeadLettersContext } from "./dead-letters-context.ts";
 import { type DeadLetterSelection, JOB, type ReplayJob, replayJobKey } from "./replay-book.ts";
 
 /** Begins a replay, or says what it would do. */
 export async function replayDeadLetters(
-  context: QueryContext,
+  context: DeadLettersContext,
   { principal, body }: QueryRequest<"replayDeadLetters">,
 ): Promise<Outcome<unknown>> {
   const { ids, filter, dry_run } = body;
@@ -44,7 +45,11 @@ function selectionOf(filter: NonNullable<QueryRequest<"replayDeadLetters">["body
   };
 }
 
-async function begin({ state, nowMs, edit }: QueryContext, tenant: string, selection: DeadLetterSelection): Promise<Outcome<unknown>> {
+async function begin(
+  { state, nowMs, edit }: DeadLettersContext,
+  tenant: string,
+  selection: DeadLetterSelection,
+): Promise<Outcome<unknown>> {
   return edit(async () => {
     const jobs = state.replays.of(tenant);
     const running = jobs.filter(({ finishedMs }) => finishedMs === null);
@@ -77,7 +82,7 @@ function newJob(head: Pick<ReplayJob, "id" | "tenant" | "selection" | "createdMs
 }
 
 /** How far a replay is. */
-export function replayJob({ state }: QueryContext, { principal, path }: QueryRequest<"replayJob">): Outcome<unknown> {
+export function replayJob({ state }: DeadLettersContext, { principal, path }: QueryRequest<"replayJob">): Outcome<unknown> {
   const job = state.replays.find(principal.tenant, path.id ?? "");
   if (job !== undefined) return done(jobView(job));
   return refused("not_found", `no replay has the id ${shown(path.id ?? "")}; the last ${REPLAY_JOBS_KEPT_MAX} are remembered`);
@@ -112,7 +117,7 @@ interface Rehearsal {
 }
 
 /** What each letter would become, without doing it. */
-async function rehearse(context: QueryContext, tenant: string, selection: DeadLetterSelection) {
+async function rehearse(context: DeadLettersContext, tenant: string, selection: DeadLetterSelection) {
   const rehearsal: Rehearsal = { examined: 0, selected: 0, accepted: 0, refused: 0, entries: [] };
   const isWhole = selection.ids === undefined ? await rehearseFilter(context, tenant, selection, rehearsal) : true;
   for (const id of selection.ids ?? []) rehearseNamed(context, tenant, id, rehearsal);
@@ -120,7 +125,7 @@ async function rehearse(context: QueryContext, tenant: string, selection: DeadLe
 }
 
 async function rehearseFilter(
-  context: QueryContext,
+  context: DeadLettersContext,
   tenant: string,
   selection: DeadLetterSelection,
   rehearsal: Rehearsal,
@@ -137,7 +142,7 @@ async function rehearseFilter(
   return false;
 }
 
-function rehearseNamed(context: QueryContext, tenant: string, id: string, rehearsal: Rehearsal): void {
+function rehearseNamed(context: DeadLettersContext, tenant: string, id: string, rehearsal: Rehearsal): void {
   const key = deadLetterKey(tenant, id) as Uint8Array;
   const value = context.state.control.get("dead_letters", key);
   if (value !== undefined) {
@@ -149,7 +154,7 @@ function rehearseNamed(context: QueryContext, tenant: string, id: string, rehear
   rehearsal.entries.push({ dlq_id: id, outcome: wasReplayed ? "already_replayed" : "not_found" });
 }
 
-function rehearseDeadLetter({ nowMs }: QueryContext, value: Uint8Array, selection: DeadLetterSelection, rehearsal: Rehearsal): void {
+function rehearseDeadLetter({ nowMs }: DeadLettersContext, value: Uint8Array, selection: DeadLetterSelection, rehearsal: Rehearsal): void {
   const letter = readDeadLetter({ key: value, value });
   rehearsal.examined++;
   if (!selects(selection, letter)) return;

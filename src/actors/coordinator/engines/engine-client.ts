@@ -24,15 +24,7 @@ import type { EvidenceAnswer, EvidenceQuery } from "../../../core/protocol/evide
 import type { ListedService, ServiceListAnswer } from "../../../core/protocol/service-list.ts";
 import type { ShareRow, SharesAnswer } from "../../../core/protocol/shares.ts";
 import { engineOf, partitionOf } from "../../../domain/placement/partition.ts";
-import type { FrameSource } from "../commits/frame-intake.ts";
-import type { ColdRecipient } from "../series/cold/cold-stream-loader.ts";
-
-/** The coordinator's end of one engine. `ask` rejects when the engine does not answer in time. */
-export interface EngineLink extends FrameSource, ColdRecipient {
-  ask(query: EngineQuery): Promise<EngineAnswer>;
-  /** Sends what is not answered. */
-  tell(message: EngineNotice): void;
-}
+import type { EngineLink } from "./engine-link.ts";
 
 /** An engine did not answer. */
 export class EngineUnavailableError extends Error {

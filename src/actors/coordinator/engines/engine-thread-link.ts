@@ -15,7 +15,7 @@ import type {
   ReturnedStreams,
   StatePart,
 } from "../../../core/protocol/engine-control.ts";
-import type { EngineLink } from "./engine-client.ts";
+import type { EngineLink } from "./engine-link.ts";
 
 /** An engine that takes longer to answer is reported as not answering; its longest unit of work takes some 50 ms. */
 const ENGINE_ANSWER_MS_MAX = 5_000;

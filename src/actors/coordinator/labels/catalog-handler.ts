@@ -5,9 +5,10 @@ import { CATALOG_ENTITIES_MAX } from "../../../core/config/declaration-limits.ts
 import type { ComponentLabel } from "../../../domain/catalog/catalog-entity.ts";
 import { CatalogError, isLabel, type PlacedEntity, readCatalog } from "../../../domain/catalog/catalog-reader.ts";
 import { ROUTING_KEYS } from "../../../domain/labels/service-label.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
 import type { LabelBook, ServiceLabel } from "./label-book.ts";
 import { LabelDraft } from "./label-draft.ts";
+import type { LabelsContext } from "./labels-context.ts";
 
 /** Entities read before others of the thread have their turn: some 5 ms. */
 const ENTITIES_PER_TURN = 20;
@@ -29,7 +30,7 @@ interface EntityResult {
 }
 
 /** Imports a catalog. */
-export async function importCatalog(context: QueryContext, request: QueryRequest<"importCatalog">): Promise<Outcome<unknown>> {
+export async function importCatalog(context: LabelsContext, request: QueryRequest<"importCatalog">): Promise<Outcome<unknown>> {
   const read = await readEntities(context, request);
   if (!read.ok) return read;
   const { tenant } = request.principal;
@@ -59,7 +60,7 @@ export async function importCatalog(context: QueryContext, request: QueryRequest
   });
 }
 
-async function readEntities(context: QueryContext, { body, mediaType }: QueryRequest<"importCatalog">): Promise<Outcome<PlacedEntity[]>> {
+async function readEntities(context: LabelsContext, { body, mediaType }: QueryRequest<"importCatalog">): Promise<Outcome<PlacedEntity[]>> {
   const entities: PlacedEntity[] = [];
   try {
     for (const entity of readCatalog(body, mediaType === "application/json" ? "json" : "yaml")) {

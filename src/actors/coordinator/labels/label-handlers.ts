@@ -6,15 +6,16 @@ import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { RECORDS_SCANNED_MAX } from "../../../core/config/limits.ts";
 import { KeyBuilder, prefixEnd } from "../../../domain/codec/key.ts";
 import { LABEL_SOURCES as ORDER } from "../../../domain/labels/service-label.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
 import { TABLE_END } from "../state/tables.ts";
 import { type LabelScope, labelKey, readLabel, type ServiceLabel } from "./label-book.ts";
 import { LabelDraft } from "./label-draft.ts";
+import type { LabelsContext } from "./labels-context.ts";
 
 const ROWS_PER_READ = 500;
 
 /** Sets a label by hand. */
-export function setLabel(context: QueryContext, request: QueryRequest<"setLabel">): Promise<Outcome<unknown>> {
+export function setLabel(context: LabelsContext, request: QueryRequest<"setLabel">): Promise<Outcome<unknown>> {
   const { labels } = context.state.configured;
   const { service_id: serviceId, key, value } = request.body;
   const place: LabelScope = { tenant: request.principal.tenant, serviceId, key, source: "manual" };
@@ -41,7 +42,7 @@ export function setLabel(context: QueryContext, request: QueryRequest<"setLabel"
 }
 
 /** Removes what one source says. */
-export function deleteLabel(context: QueryContext, request: QueryRequest<"deleteLabel">): Promise<Outcome<unknown>> {
+export function deleteLabel(context: LabelsContext, request: QueryRequest<"deleteLabel">): Promise<Outcome<unknown>> {
   const { labels } = context.state.configured;
   const { service_id: serviceId, key, source = "manual" } = request.query;
   const place: LabelScope = { tenant: request.principal.tenant, serviceId, key, source };
@@ -76,7 +77,7 @@ function absence({ serviceId, key, source }: LabelScope, others: readonly Servic
 }
 
 /** A page of the tenant's labels. */
-export async function listLabels(context: QueryContext, { principal, query }: QueryRequest<"labels">): Promise<Outcome<unknown>> {
+export async function listLabels(context: LabelsContext, { principal, query }: QueryRequest<"labels">): Promise<Outcome<unknown>> {
   const { limit, page_token, ...filters } = query;
   const { tenant } = principal;
   const scope: PageScope = { tenant, endpoint: "labels", filters };
@@ -103,7 +104,7 @@ function behind(tenant: string, serviceId: string, key: string): Uint8Array {
 
 /** The first `limit` groups of rows of one service and key; `endedAt` where the bound on what is looked at ended it. */
 async function readGroups(
-  context: QueryContext,
+  context: LabelsContext,
   { from, to }: { readonly from: Uint8Array; readonly to: Uint8Array },
   key: string | undefined,
   limit: number,

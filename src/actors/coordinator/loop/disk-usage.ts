@@ -1,6 +1,7 @@
 // How much of the disk the data folder takes, as metrics, and whether that is more than DISK_LIMIT_GIB. An idle server takes no more than it needs.
 import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
+import type { DiskFill } from "../status/store-facts.ts";
 
 /** What the coordinator cannot see in its stores. */
 export interface DiskMeasure {
@@ -8,16 +9,6 @@ export interface DiskMeasure {
   readonly logSegments: number;
   /** Free for this process on the file system of the data folder. */
   readonly freeBytes: number;
-}
-
-/** What the folder held at the last look. */
-export interface DiskFill {
-  /** Entries of the stores, and the log. */
-  readonly storeBytes: number;
-  readonly logBytes: number;
-  readonly freeBytes: number;
-  /** DISK_LIMIT_GIB; Infinity for none. */
-  readonly limitBytes: number;
 }
 
 /** What is measured, and how. */

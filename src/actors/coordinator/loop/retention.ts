@@ -15,6 +15,7 @@ import { episodeTimeKey } from "../anomalies/verdict-draft.ts";
 import { expireCalls, mergeCalls } from "../calls/call-retention.ts";
 import { DeadLetterDraft, type DeadLetterLoss } from "../dead-letters/dead-letter-draft.ts";
 import { deadLettersToDrop } from "../dead-letters/dead-letter-retention.ts";
+import type { CommittedState } from "../nouns/committed-state.ts";
 import { expireExecutions } from "../runbooks/execution-retention.ts";
 import { type BlockSpan, decodeSpan } from "../series/block-rows.ts";
 import { rollUp } from "../series/rollups/rollup-retention.ts";
@@ -43,6 +44,7 @@ export interface RetentionOptions {
 
 /** What retention works on. */
 export interface RetentionDependencies extends DeliveryRetentionDependencies {
+  readonly state: CommittedState;
   readonly counters: CoordinatorCounters;
   emit(message: CoordinatorMessage): void;
   /** Resolves after a turn of the event loop. */

@@ -4,17 +4,12 @@
 import { StoreError } from "../../../adapters/storage/key-value-store.ts";
 import { STORE_RETRY_MS_FIRST, STORE_RETRY_MS_MAX } from "../../../core/config/limits.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
+import type { StoreRefusal } from "../status/store-facts.ts";
 
 /** What the guard needs. */
 export interface StoreGuardDependencies {
   readonly counters: CoordinatorCounters;
   log(level: "info" | "warn" | "error", line: string): void;
-}
-
-/** A failed write, with what the system or the store said of it; or more on the disk than DISK_LIMIT_GIB. */
-export interface StoreRefusal {
-  readonly cause: "write_failed" | "disk_limit";
-  readonly errorCode: string | null;
 }
 
 /** State of writing. */

@@ -2,8 +2,8 @@
 import type { MetricMetadataEnvelope } from "../../../core/protocol/coordinator-frame.ts";
 import type { Deployment } from "../../../core/protocol/engine-control.ts";
 import type { Log } from "../../../core/telemetry/log-event.ts";
-import type { EngineLink } from "../engines/engine-client.ts";
-import type { CommittedState } from "../state/committed-state.ts";
+import type { EngineLink } from "../engines/engine-link.ts";
+import type { CommittedState } from "../nouns/committed-state.ts";
 
 /** Senders of both. */
 export function storedNotices(engines: readonly EngineLink[], { analyses }: CommittedState, log: Log) {

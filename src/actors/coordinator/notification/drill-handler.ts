@@ -1,11 +1,12 @@
 // POST /api/v1/drill: one fire drill; the answer comes at its end.
 import { drillView } from "../../../api/drill-view.ts";
 import { done, type Outcome } from "../../../api/refusal.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
 import { rowsOfAlert } from "./delivery-row.ts";
 import { deliveryView } from "./delivery-view.ts";
+import type { NotificationContext } from "./notification-context.ts";
 
-export async function startDrill({ drills, state }: QueryContext, request: QueryRequest<"drill">): Promise<Outcome<unknown>> {
+export async function startDrill({ drills, state }: NotificationContext, request: QueryRequest<"drill">): Promise<Outcome<unknown>> {
   const ended = await drills.start(request);
   if (!ended.ok) return ended;
   const drill = ended.value;

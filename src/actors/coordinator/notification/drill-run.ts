@@ -15,12 +15,13 @@ import { DRILL_SERVICE, type OwnTelemetryAnswer } from "../../../core/protocol/o
 import { CONFIRMATION_GATE } from "../../../domain/alerting/paging/confirmation-gate.ts";
 import type { Anomaly } from "../../../domain/anomaly/anomaly.ts";
 import { calmRecords, type Drill, drillEnvironment, drillRecords, stagesOf } from "../../../domain/notification/drill.ts";
-import type { CommittedState } from "../state/committed-state.ts";
+import type { AnomalyBooks } from "../anomalies/anomalies-context.ts";
+import type { StateWith } from "../state/stored-state.ts";
 import { rowsOfAlert } from "./delivery-row.ts";
 import type { Routes } from "./routes.ts";
 
 export interface DrillRunDependencies {
-  readonly state: CommittedState;
+  readonly state: StateWith<AnomalyBooks>;
   readonly routes: Routes;
   nowMs(): number;
   monotonicMs(): number;

@@ -9,9 +9,10 @@ import { DEFAULT_TENANT } from "../../../domain/access/access-policy.ts";
 import { type Drill, failedStage } from "../../../domain/notification/drill.ts";
 import type { ChangeOrigin } from "../access/audit-log.ts";
 import type { ChangePlan, Changes } from "../access/changes.ts";
-import type { CommittedState } from "../state/committed-state.ts";
+import type { AnomalyBooks } from "../anomalies/anomalies-context.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import { scan } from "../state/scan.ts";
+import type { StateWith } from "../state/stored-state.ts";
 import { DRILL, drillOperation } from "./drill-row.ts";
 import { DrillRun, type DrillRunDependencies } from "./drill-run.ts";
 
@@ -21,7 +22,7 @@ export interface DrillsOptions {
 }
 
 export interface DrillsDependencies extends Omit<DrillRunDependencies, "ingest"> {
-  readonly state: CommittedState;
+  readonly state: StateWith<AnomalyBooks>;
   readonly counters: CoordinatorCounters;
   readonly changes: Changes;
   emit(message: OwnTelemetry): void;

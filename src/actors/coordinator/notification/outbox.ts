@@ -18,16 +18,21 @@ import { causeMessage } from "../../../domain/notification/decided-messages.ts";
 import type { DeliveryReport, HandedDelivery, NotifierCommand } from "../../../domain/notification/notifier-messages.ts";
 import { summaryOf } from "../../../domain/rca/advice.ts";
 import type { AlertFollower } from "../alerts/alert-follower.ts";
+import type { AlertBooks } from "../alerts/alerts-context.ts";
 import type { RcaReport } from "../analysis/report-row.ts";
+import type { AnomalyBooks } from "../anomalies/anomalies-context.ts";
 import { DeadLetterDraft } from "../dead-letters/dead-letter-draft.ts";
-import type { CommittedState } from "../state/committed-state.ts";
+import type { DeadLetterBooks } from "../dead-letters/dead-letters-context.ts";
+import type { LabelBooks } from "../labels/labels-context.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import { scan } from "../state/scan.ts";
+import type { StateWith } from "../state/stored-state.ts";
 import { currentRow, DELIVERY_ROW, keyOfText, keyText, laneOf, OUTBOX_ROW, rowsOfAlert, tenantOfKey } from "./delivery-row.ts";
 import { deliveryView } from "./delivery-view.ts";
 import { type HeldRow, HeldRows } from "./held-rows.ts";
 import { type ChangedRow, OutboxDraft } from "./outbox-draft.ts";
 import { type NotificationOptions, Routes } from "./routes.ts";
+import type { RoutingBooks } from "./routing-book.ts";
 import { type StoreTurns, StoreWork } from "./store-work.ts";
 import { WaitingRows } from "./waiting-rows.ts";
 
@@ -37,7 +42,7 @@ interface NotifierLink {
 }
 
 export interface OutboxDependencies extends StoreTurns {
-  readonly state: CommittedState;
+  readonly state: StateWith<AlertBooks & AnomalyBooks & DeadLetterBooks, LabelBooks & RoutingBooks>;
   readonly counters: CoordinatorCounters;
   nowMs(): number;
   randomBytes(count: number): Uint8Array;

@@ -112,3 +112,7 @@ export class RoutingBook {
     return this.#tenants.get(tenant) ?? NO_RULES;
   }
 }
+
+export interface RoutingBooks {
+  readonly routing: RoutingBook;
+}

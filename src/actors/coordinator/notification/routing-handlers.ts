@@ -16,14 +16,15 @@ import { type DestinationSettings, resolveChannel } from "../../../domain/notifi
 import { type RoutingRule, type RoutingSubject, sourceOf } from "../../../domain/notification/routing-rule.ts";
 import { CATCH_ALL_ID } from "../../../domain/notification/routing-rules.ts";
 import type { Change } from "../access/changes.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
+import type { NotificationContext } from "./notification-context.ts";
 import { ruleOperation } from "./routing-book.ts";
 
 const ID_BYTES = 16;
 
 type RuleBody = BodyOf<"createRoutingRule">;
 
-export function createRoutingRule(context: QueryContext, request: QueryRequest<"createRoutingRule">): Promise<Outcome<unknown>> {
+export function createRoutingRule(context: NotificationContext, request: QueryRequest<"createRoutingRule">): Promise<Outcome<unknown>> {
   const { routing } = context.state.configured;
   const { tenant } = request.principal;
   const id = Buffer.from(context.randomBytes(ID_BYTES)).toString("hex");
@@ -44,7 +45,7 @@ export function createRoutingRule(context: QueryContext, request: QueryRequest<"
   });
 }
 
-export function changeRoutingRule(context: QueryContext, request: QueryRequest<"changeRoutingRule">): Promise<Outcome<unknown>> {
+export function changeRoutingRule(context: NotificationContext, request: QueryRequest<"changeRoutingRule">): Promise<Outcome<unknown>> {
   const { routing } = context.state.configured;
   const { tenant } = request.principal;
   const id = request.path.id ?? "";
@@ -57,7 +58,7 @@ export function changeRoutingRule(context: QueryContext, request: QueryRequest<"
   });
 }
 
-export function deleteRoutingRule(context: QueryContext, request: QueryRequest<"deleteRoutingRule">): Promise<Outcome<unknown>> {
+export function deleteRoutingRule(context: NotificationContext, request: QueryRequest<"deleteRoutingRule">): Promise<Outcome<unknown>> {
   const { routing } = context.state.configured;
   const { tenant } = request.principal;
   const id = request.path.id ?? "";
@@ -78,7 +79,7 @@ export function deleteRoutingRule(context: QueryContext, request: QueryRequest<"
   });
 }
 
-export function listRoutingRules({ state }: QueryContext, { principal, query }: QueryRequest<"routingRules">): Outcome<unknown> {
+export function listRoutingRules({ state }: NotificationContext, { principal, query }: QueryRequest<"routingRules">): Outcome<unknown> {
   const { limit, page_token: given } = query;
   const { tenant } = principal;
   const { routing } = state.configured;
@@ -103,7 +104,7 @@ export function listRoutingRules({ state }: QueryContext, { principal, query }: 
 }
 
 /** Where an alert goes, or one that might be. */
-export function testRouting({ state, outbox }: QueryContext, { principal, body }: QueryRequest<"testRouting">): Outcome<unknown> {
+export function testRouting({ state, outbox }: NotificationContext, { principal, body }: QueryRequest<"testRouting">): Outcome<unknown> {
   const { tenant } = principal;
   const subject = body.alert_id === undefined ? imagined(body) : ofAlert(state.alerts.find(tenant, body.alert_id));
   if (subject === undefined) return refused("not_found", `no alert has the id ${shown(body.alert_id ?? "")}`, "alert_id");
@@ -127,7 +128,7 @@ function imagined({
   return { serviceId: service_id, severity, source, environment, labels: named };
 }
 
-function ofAlert(alert: ReturnType<QueryContext["state"]["alerts"]["find"]>): RoutingSubject | undefined {
+function ofAlert(alert: ReturnType<NotificationContext["state"]["alerts"]["find"]>): RoutingSubject | undefined {
   if (alert === undefined) return undefined;
   const { key, tier } = alert.state;
   const source = sourceOf(key.family as DetectorFamily);
@@ -158,7 +159,7 @@ function channelsOf({ channels }: RuleBody): string[] {
   return [...new Set(texts)];
 }
 
-function stored({ state }: QueryContext, tenant: string, before: RoutingRule | undefined, rule: RoutingRule): Change<unknown> {
+function stored({ state }: NotificationContext, tenant: string, before: RoutingRule | undefined, rule: RoutingRule): Change<unknown> {
   const { routing } = state.configured;
   const { destinations } = routing;
   const after = ruleView(destinations, tenant, rule);
@@ -180,7 +181,7 @@ function stored({ state }: QueryContext, tenant: string, before: RoutingRule | u
   };
 }
 
-function editedCatchAll({ state }: QueryContext, tenant: string, before: RoutingRule, body: RuleBody) {
+function editedCatchAll({ state }: NotificationContext, tenant: string, before: RoutingRule, body: RuleBody) {
   const { routing } = state.configured;
   const matches =
     Object.keys(body.label_matchers).length > 0 ||
@@ -216,7 +217,7 @@ function priorityProblem({ priority }: RuleBody) {
 }
 
 /** Patterns are asked one after another at each page: what all of a tenant's cost is bounded by their characters. */
-function patternProblem({ state }: QueryContext, tenant: string, id: string, { service_pattern: pattern }: RuleBody) {
+function patternProblem({ state }: NotificationContext, tenant: string, id: string, { service_pattern: pattern }: RuleBody) {
   const others = state.configured.routing.rulesOf(tenant).filter((rule) => rule.id !== id);
   const characters = others.reduce((sum, { servicePattern }) => sum + (servicePattern?.length ?? 0), pattern?.length ?? 0);
   if (characters <= SERVICE_PATTERNS_CHARACTERS_MAX) return undefined;

@@ -4,11 +4,12 @@ import { done, type Outcome } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import type { PillarValue } from "../../../domain/pillars/pillar-value.ts";
 import { FAMILIES } from "../../../domain/series/metric-family.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
 import { maturityOf } from "../series/series-handler.ts";
+import type { PillarsContext } from "./pillars-context.ts";
 
 /** A page of scores. */
-export function pillarScores(context: QueryContext, { principal, query }: QueryRequest<"pillarScores">): Outcome<unknown> {
+export function pillarScores(context: PillarsContext, { principal, query }: QueryRequest<"pillarScores">): Outcome<unknown> {
   const { limit, page_token: given, ...filters } = query;
   const { state } = context;
   const scope: PageScope = { tenant: principal.tenant, endpoint: "pillarScores", filters };

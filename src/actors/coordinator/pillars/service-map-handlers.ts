@@ -3,7 +3,8 @@ import { cutPage, type PageScope, readPageToken } from "../../../api/page-token.
 import { done, type Outcome, refused } from "../../../api/refusal.ts";
 import { SERVICE_MAP_TENANT_ENTRIES_MAX } from "../../../core/config/declaration-limits.ts";
 import { isSameEntry, type ServiceEntry } from "../../../domain/pillars/service-entry.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
+import type { PillarsContext } from "./pillars-context.ts";
 import { entryRow, type ServiceMapBook, storedEntries, storedEntry } from "./service-map-book.ts";
 
 type GivenEntry = QueryRequest<"setServiceMap">["body"]["entries"][number];
@@ -17,7 +18,7 @@ interface EntryChange {
 }
 
 /** Maps services. */
-export function setServiceMap(context: QueryContext, request: QueryRequest<"setServiceMap">): Promise<Outcome<unknown>> {
+export function setServiceMap(context: PillarsContext, request: QueryRequest<"setServiceMap">): Promise<Outcome<unknown>> {
   const { tenant } = request.principal;
   // The last entry of a service wins.
   const given = new Map(request.body.entries.map((entry) => [entry.service_id, entry]));
@@ -49,7 +50,7 @@ export function setServiceMap(context: QueryContext, request: QueryRequest<"setS
 }
 
 /** A page of the map, by service. */
-export function listServiceMap({ state }: QueryContext, { principal, query }: QueryRequest<"serviceMap">): Outcome<unknown> {
+export function listServiceMap({ state }: PillarsContext, { principal, query }: QueryRequest<"serviceMap">): Outcome<unknown> {
   const { tenant } = principal;
   const scope: PageScope = { tenant, endpoint: "serviceMap", filters: {} };
   const token = readPageToken(state.pageSecret, scope, query.page_token);

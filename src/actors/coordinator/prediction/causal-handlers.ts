@@ -5,10 +5,11 @@ import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { CAUSAL_LAG_MAX, CAUSAL_MINUTES, CAUSAL_STEPS_MIN } from "../../../core/config/prediction-limits.ts";
 import type { PairValidation } from "../../../domain/causality/pair-validation.ts";
 import type { EvenGrid } from "../../../domain/prediction/even-grid.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
 import { computeFor } from "./computing.ts";
 import { unknownMetric } from "./forecast-handler.ts";
 import { historyOf, streamsOf } from "./metric-history.ts";
+import type { PredictionContext } from "./prediction-context.ts";
 import { metricsOf } from "./service-metrics.ts";
 
 const MINUTE_MS = 60_000;
@@ -33,7 +34,10 @@ export interface Relationship {
   readonly confidence: number;
 }
 
-export async function causalRelationships(context: QueryContext, { principal, query }: QueryRequest<"causal">): Promise<Outcome<unknown>> {
+export async function causalRelationships(
+  context: PredictionContext,
+  { principal, query }: QueryRequest<"causal">,
+): Promise<Outcome<unknown>> {
   const { service_id: serviceId } = query;
   const found = await relationshipsOf(context, { tenant: principal.tenant, serviceId, environment: query.environment ?? null });
   if (!found.ok) return found;
@@ -49,7 +53,7 @@ export async function causalRelationships(context: QueryContext, { principal, qu
 
 /** The links among the metrics of a service. */
 export async function relationshipsOf(
-  context: QueryContext,
+  context: PredictionContext,
   of: { readonly tenant: string; readonly serviceId: string; readonly environment: string | null },
 ): Promise<Outcome<{ readonly aligned: Aligned; readonly relationships: readonly Relationship[] }>> {
   const metrics = await metricsOf(context, of);
@@ -76,7 +80,7 @@ export async function relationshipsOf(
 const STREAMS_MAX = 4;
 
 export async function validateCausality(
-  context: QueryContext,
+  context: PredictionContext,
   { principal, body }: QueryRequest<"validateCausality">,
 ): Promise<Outcome<unknown>> {
   const { service_id: serviceId, cause_metric: cause, effect_metric: effect, lookback_hours: hours } = body;

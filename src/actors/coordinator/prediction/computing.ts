@@ -1,11 +1,11 @@
 // Computations of queries, in the thread that is there for them.
 import { done, type Outcome, refused } from "../../../api/refusal.ts";
 import { type Computation, computed, type ResultOf } from "../../../domain/prediction/computation.ts";
-import type { QueryContext } from "../queries/query-context.ts";
+import type { PredictionContext } from "./prediction-context.ts";
 
 /** Refused with 503 where too many wait, or where it takes too long. */
 export async function computeFor<K extends Computation["kind"]>(
-  { compute = async (one) => computed(one) }: QueryContext,
+  { compute = async (one) => computed(one) }: PredictionContext,
   computation: Extract<Computation, { kind: K }>,
 ): Promise<Outcome<ResultOf<K>>> {
   try {

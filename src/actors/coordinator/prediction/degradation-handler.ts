@@ -4,9 +4,10 @@ import { DEGRADATION_SERIES_PER_QUERY_MAX, DEGRADATION_TRENDS_MAX } from "../../
 import type { SeriesKey, SeriesSummary } from "../../../core/protocol/engine-control.ts";
 import { type DegradationTrend, degradationTrend } from "../../../domain/prediction/degradation.ts";
 import { seriesKey } from "../../../domain/series/series-order.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
 import { askSeries } from "../series/series-handler.ts";
 import { historyOf } from "./metric-history.ts";
+import type { PredictionContext } from "./prediction-context.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -18,7 +19,10 @@ const PAGE = 200;
 const WORSE_UP = /latency|duration|error|fail|saturation|percent|pct|util|used|usage|queue|lag|pending|retries|memory|rss|heap|cpu/i;
 const WORSE_DOWN = /free|available|remaining|headroom|idle|hit_ratio|success/i;
 
-export async function degradation(context: QueryContext, { principal, query }: QueryRequest<"degradation">): Promise<Outcome<unknown>> {
+export async function degradation(
+  context: PredictionContext,
+  { principal, query }: QueryRequest<"degradation">,
+): Promise<Outcome<unknown>> {
   const { service_id: serviceId, lookback_hours: hours } = query;
   const { tenant } = principal;
   const stepMs = hours <= FINE_HOURS ? 5 * MINUTE_MS : HOUR_MS;
@@ -61,7 +65,7 @@ function directionOf(metricName: string): -1 | 0 | 1 {
 }
 
 /** What an open finding of saturation says that the metric must not pass. */
-function limitOf({ state }: QueryContext, { tenant, serviceId, metricName, environment }: SeriesSummary): number | null {
+function limitOf({ state }: PredictionContext, { tenant, serviceId, metricName, environment }: SeriesSummary): number | null {
   const fire = state.configured.fires
     .listOf(tenant)
     .find(

@@ -4,9 +4,10 @@ import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import type { SeriesSummary } from "../../../core/protocol/engine-control.ts";
 import { FORECAST_VALUES_MIN } from "../../../domain/forecast/forecast.ts";
 import type { EvenGrid } from "../../../domain/prediction/even-grid.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
 import { computeFor } from "./computing.ts";
 import { historyOf, rangeOf, streamsOf } from "./metric-history.ts";
+import type { PredictionContext } from "./prediction-context.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -27,7 +28,7 @@ interface History extends EvenGrid {
   readonly periods: readonly number[];
 }
 
-export async function forecast(context: QueryContext, { principal, query }: QueryRequest<"forecast">): Promise<Outcome<unknown>> {
+export async function forecast(context: PredictionContext, { principal, query }: QueryRequest<"forecast">): Promise<Outcome<unknown>> {
   const { service_id: serviceId, metric: metricName, algorithm, horizon_hours: hours } = query;
   const { tenant } = principal;
   const streams = await streamsOf(context, { tenant, serviceId, metricName, environment: query.environment ?? null });
@@ -71,7 +72,7 @@ export async function forecast(context: QueryContext, { principal, query }: Quer
   });
 }
 
-async function historyFor(context: QueryContext, streams: readonly SeriesSummary[], hours: number): Promise<History> {
+async function historyFor(context: PredictionContext, streams: readonly SeriesSummary[], hours: number): Promise<History> {
   const first = hours <= SHORT_HOURS ? RESOLUTIONS.short : RESOLUTIONS.hours;
   const history = await readAt(context, streams, first);
   if (history.values.length >= FORECAST_VALUES_MIN || first !== RESOLUTIONS.hours) return history;
@@ -79,7 +80,7 @@ async function historyFor(context: QueryContext, streams: readonly SeriesSummary
 }
 
 async function readAt(
-  context: QueryContext,
+  context: PredictionContext,
   streams: readonly SeriesSummary[],
   { stepMs, historyMs, periods }: (typeof RESOLUTIONS)[keyof typeof RESOLUTIONS],
 ): Promise<History> {
@@ -87,7 +88,7 @@ async function readAt(
   return { ...(await historyOf(context, streams, { fromMs: toMs - historyMs, toMs, stepMs })), stepMs, periods };
 }
 
-function scoreOf({ state }: QueryContext, tenant: string, key: string, { startMs, stepMs, values }: History) {
+function scoreOf({ state }: PredictionContext, tenant: string, key: string, { startMs, stepMs, values }: History) {
   const score = state.forecasts.score(tenant, key, (timeMs) => values[Math.round((timeMs - startMs) / stepMs)]);
   if (score === undefined) return null;
   return {

@@ -7,10 +7,10 @@ import { type EvenGrid, evenGrid, joinedGrid } from "../../../domain/prediction/
 import { HOUR_MS } from "../../../domain/rollup/hour-column.ts";
 import { type MetricRange, rangeOfMetric, rangeOver } from "../../../domain/series/metric-range.ts";
 import { canonicalAttributes } from "../../../domain/series/stream-identity.ts";
-import type { QueryContext } from "../queries/query-context.ts";
 import { readHours } from "../series/rollups/stored-hours.ts";
 import { askSeries, askSeriesData } from "../series/series-handler.ts";
 import { readSamples } from "../series/stored-samples.ts";
+import type { PredictionContext } from "./prediction-context.ts";
 
 export interface MetricName {
   readonly tenant: string;
@@ -28,7 +28,7 @@ export interface HistoryRange {
 
 /** Streams of a metric in one environment, JOINED_STREAMS_PER_METRIC_MAX at most; empty for one that is not known. */
 export async function streamsOf(
-  context: QueryContext,
+  context: PredictionContext,
   { tenant, serviceId, metricName, environment }: MetricName,
 ): Promise<SeriesSummary[]> {
   const limit = JOINED_STREAMS_PER_METRIC_MAX;
@@ -38,7 +38,7 @@ export async function streamsOf(
 }
 
 /** Those streams as one history, whole steps only. Hours come from roll-ups, shorter steps from samples. */
-export async function historyOf(context: QueryContext, streams: readonly SeriesSummary[], range: HistoryRange): Promise<EvenGrid> {
+export async function historyOf(context: PredictionContext, streams: readonly SeriesSummary[], range: HistoryRange): Promise<EvenGrid> {
   const [first] = streams;
   if (first === undefined) return { startMs: range.fromMs, values: new Float64Array(0), filled: 0 };
   const toMs = Math.floor(range.toMs / range.stepMs) * range.stepMs;
@@ -50,7 +50,7 @@ export async function historyOf(context: QueryContext, streams: readonly SeriesS
   return joinedGrid(grids, range.stepMs, joinOf(first));
 }
 
-async function streamHistory(context: QueryContext, summary: SeriesSummary, range: HistoryRange): Promise<EvenGrid> {
+async function streamHistory(context: PredictionContext, summary: SeriesSummary, range: HistoryRange): Promise<EvenGrid> {
   const { tenant, serviceId, metricName, environment, attributes } = summary;
   const mark = context.state.rollups.mark(partitionOf(tenant, serviceId));
   const answer = await askSeriesData(context, { tenant, serviceId, metricName, environment, attributes: canonicalAttributes(attributes) });
@@ -72,7 +72,7 @@ function joinOf({ kind, metricName }: SeriesSummary): "sum" | "max" | "mean" {
 }
 
 /** What the values of a metric can be, unless they say otherwise. */
-export function rangeOf({ state }: QueryContext, { tenant, metricName, kind }: SeriesSummary, values: Float64Array): MetricRange {
+export function rangeOf({ state }: PredictionContext, { tenant, metricName, kind }: SeriesSummary, values: Float64Array): MetricRange {
   const unit = state.metadata.ofSeries(tenant, metricName)?.unit ?? null;
   return rangeOver(rangeOfMetric({ metricName, unit, isCounter: kind === "counter" }), values);
 }

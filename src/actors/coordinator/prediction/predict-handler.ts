@@ -2,9 +2,10 @@
 import { done, type Outcome, refused, shown } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import type { OutlookSeries, PredictedAnomaly } from "../../../domain/prediction/anomaly-outlook.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
 import { computeFor } from "./computing.ts";
 import { historyOf, rangeOf } from "./metric-history.ts";
+import type { PredictionContext } from "./prediction-context.ts";
 import { metricsOf } from "./service-metrics.ts";
 
 const MINUTE_MS = 60_000;
@@ -26,7 +27,7 @@ export interface Prediction {
   readonly lead_time_minutes: number;
 }
 
-export async function predict(context: QueryContext, { principal, query }: QueryRequest<"predict">): Promise<Outcome<unknown>> {
+export async function predict(context: PredictionContext, { principal, query }: QueryRequest<"predict">): Promise<Outcome<unknown>> {
   const { service_id: serviceId, horizon_minutes: minutes } = query;
   const of = { tenant: principal.tenant, serviceId, environment: query.environment ?? null };
   const predictions = await predictionsOf(context, of, minutes);
@@ -41,7 +42,7 @@ export async function predict(context: QueryContext, { principal, query }: Query
 
 /** What a service is about to have, the likeliest first. */
 export async function predictionsOf(
-  context: QueryContext,
+  context: PredictionContext,
   of: { readonly tenant: string; readonly serviceId: string; readonly environment: string | null },
   minutes: number,
 ): Promise<Outcome<readonly Prediction[]>> {
@@ -97,7 +98,7 @@ function predictionView(
 }
 
 function saturating(
-  { state, nowMs }: QueryContext,
+  { state, nowMs }: PredictionContext,
   { tenant, serviceId, environment }: { readonly tenant: string; readonly serviceId: string; readonly environment: string | null },
   minutes: number,
 ): Prediction[] {

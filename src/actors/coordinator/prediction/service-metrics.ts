@@ -1,8 +1,8 @@
 // The metrics of a service that are looked at together: one of each histogram, since its percentiles are one metric, and the busiest first.
 import { CAUSAL_METRICS_PER_SERVICE_MAX } from "../../../core/config/prediction-limits.ts";
 import type { SeriesSummary } from "../../../core/protocol/engine-control.ts";
-import type { QueryContext } from "../queries/query-context.ts";
 import { askSeries } from "../series/series-handler.ts";
+import type { PredictionContext } from "./prediction-context.ts";
 
 const SERIES_MAX = 1_000;
 const PERCENTILE = /\.p(50|95|99)$/;
@@ -11,7 +11,7 @@ const PREFERRED = ["95", "99", "50"];
 
 /** Streams by metric, of one environment; empty for a service that is not known. */
 export async function metricsOf(
-  context: QueryContext,
+  context: PredictionContext,
   of: { readonly tenant: string; readonly serviceId: string; readonly environment: string | null },
 ): Promise<ReadonlyMap<string, SeriesSummary[]>> {
   const { series } = await askSeries(context, { ...of, metricName: null, after: null, limit: SERIES_MAX });

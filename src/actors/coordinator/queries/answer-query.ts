@@ -7,8 +7,7 @@ import { parseQuery } from "../../../api/query-parsing.ts";
 import { ERROR_STATUS, type Outcome, type Refusal, refused } from "../../../api/refusal.ts";
 import type { QueryCall } from "../../../core/protocol/query.ts";
 import { EngineUnavailableError } from "../engines/engine-client.ts";
-import { AFTER_COMMIT, HANDLERS } from "../handlers.ts";
-import type { QueryContext } from "./query-context.ts";
+import type { QueryContext, QueryHandlers } from "./query-context.ts";
 import { ShareOfTimeError } from "./query-turns.ts";
 
 const NO_CONTENT = 204;
@@ -25,16 +24,22 @@ export function refusalAnswer(refusal: Refusal): Answered {
 }
 
 /** Answers a call once its turn has come. Rejects only on a defect of this program. */
-export async function answerQuery(context: QueryContext, call: QueryCall, turn: () => Promise<void>): Promise<Answered> {
-  if (!Object.hasOwn(HANDLERS, call.endpoint)) throw new RangeError(`the coordinator does not answer ${call.endpoint}`);
-  const outcome = await handle(context, call.endpoint as CoordinatorEndpoint, call, turn);
+export async function answerQuery<Context extends Pick<QueryContext, "settle">>(
+  nouns: QueryHandlers<Context>,
+  context: Context,
+  call: QueryCall,
+  turn: () => Promise<void>,
+): Promise<Answered> {
+  if (!Object.hasOwn(nouns.handlers, call.endpoint)) throw new RangeError(`the coordinator does not answer ${call.endpoint}`);
+  const outcome = await handle(nouns, context, call.endpoint as CoordinatorEndpoint, call, turn);
   if (!outcome.ok) return refusalAnswer(outcome.refusal);
   const { status: code = 200, value } = outcome;
   return { status: code, body: code === NO_CONTENT ? "" : JSON.stringify(value) };
 }
 
-async function handle<N extends CoordinatorEndpoint>(
-  context: QueryContext,
+async function handle<N extends CoordinatorEndpoint, Context extends Pick<QueryContext, "settle">>(
+  { handlers, afterCommit }: QueryHandlers<Context>,
+  context: Context,
   endpoint: N,
   call: QueryCall,
   turn: () => Promise<void>,
@@ -45,9 +50,9 @@ async function handle<N extends CoordinatorEndpoint>(
   if (!body.ok) return body;
   try {
     await turn();
-    if (AFTER_COMMIT.has(endpoint)) await context.settle();
+    if (afterCommit.has(endpoint)) await context.settle();
     const { principal, path, requestId, address = null, mediaType = null, shares = [] } = call;
-    return await HANDLERS[endpoint](context, {
+    return await handlers[endpoint](context, {
       principal,
       requestId,
       address,

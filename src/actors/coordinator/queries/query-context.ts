@@ -1,52 +1,15 @@
-// What the queries read, and their common shape.
-import { StoreError } from "../../../adapters/storage/key-value-store.ts";
+// What handlers may use, and their common shape. A noun's own context (<noun>/<noun>-context.ts) names what its handlers use of it, and the books that they read.
 import type { BodyOf, CoordinatorEndpoint, QueryOf } from "../../../api/endpoints.ts";
 import type { Outcome } from "../../../api/refusal.ts";
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
-import type { Listeners, Principal, StreamEvents } from "../../../core/protocol/query.ts";
+import type { Principal, StreamEvents } from "../../../core/protocol/query.ts";
 import type { ShareRow } from "../../../core/protocol/shares.ts";
 import type { TrainingResult } from "../../../domain/detection/multivariate/service-training.ts";
 import type { TrainingInput } from "../../../domain/detection/multivariate/training-input.ts";
 import type { Computation, ComputationResult } from "../../../domain/prediction/computation.ts";
 import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
-import type { ChangePlan } from "../access/changes.ts";
-import type { AlertDraft } from "../alerts/alert-draft.ts";
-import type { AnalysisFacts } from "../analysis/analysis-runner.ts";
-import type { EvidenceGathering } from "../analysis/evidence-gathering.ts";
-import type { RcaReport } from "../analysis/report-row.ts";
-import type { VerdictDraft } from "../anomalies/verdict-draft.ts";
-import type { BackupRunner } from "../backup/backup-runner.ts";
 import type { EngineClient } from "../engines/engine-client.ts";
-import type { DiskFill } from "../loop/disk-usage.ts";
-import type { StoreRefusal } from "../loop/store-guard.ts";
-import type { Drills } from "../notification/drills.ts";
-import type { OutboundCalls } from "../notification/outbound-calls.ts";
-import type { Outbox } from "../notification/outbox.ts";
-import type { VectorizerFacts } from "../pillars/vectorizer.ts";
-import type { RunbookRunner } from "../runbooks/runbook-runner.ts";
-import type { CommittedState } from "../state/committed-state.ts";
-import type { DataFaults } from "../status/data-faults.ts";
-import type { DetectionLatency } from "../status/latency-quantile.ts";
-import type { WatchdogFacts } from "../watchdog/watchdog.ts";
-import type { SandboxFacts } from "../webhooks/sandbox-facts.ts";
-import type { WebhookOutbox } from "../webhooks/webhook-outbox.ts";
-
-/** What the status tells of the coordinator itself. */
-export interface CoordinatorFacts {
-  readonly enginesReady: boolean;
-  /** Why the store takes no writes; null while it does. */
-  readonly storeRefusal: StoreRefusal | null;
-  readonly disk: DiskFill;
-  /** Wall clock of the last look at the engines' verdicts. */
-  readonly lastRunMs: number;
-  readonly framesWaiting: number;
-  readonly queriesWaiting: number;
-  readonly listeners: Listeners;
-  readonly vectorizer: VectorizerFacts;
-  readonly watchdog: WatchdogFacts;
-  readonly analysis: AnalysisFacts;
-  readonly detection: DetectionLatency;
-}
+import type { StateWith } from "../state/stored-state.ts";
 
 /** Settings that the detectors of a query's own share with the live ones; as they are by default where they are not given. */
 export interface DetectionOptions {
@@ -75,30 +38,11 @@ export interface QueryOptions extends DetectionOptions {
   readonly exclusions: FieldExclusions;
 }
 
-/** Everything that a query may use. */
+/** What any handler may use. */
 export interface QueryContext {
   readonly options: QueryOptions;
-  readonly state: CommittedState;
   readonly engines: EngineClient;
-  /** Asks the engines what they hold of an incident. */
-  readonly gathering: EvidenceGathering;
-  readonly dataFaults: DataFaults;
-  /** Backups of the folder; none where the coordinator has no folder. */
-  readonly backups?: Pick<BackupRunner, "isConfigured" | "running" | "last" | "list" | "start">;
-  readonly outbox: Pick<Outbox, "facts" | "routes" | "view">;
-  readonly webhooks: Pick<WebhookOutbox, "aim" | "forget" | "target">;
-  readonly calls: OutboundCalls;
-  readonly drills: Pick<Drills, "start" | "facts">;
-  readonly runs: Pick<RunbookRunner, "open" | "place" | "begin" | "problem">;
-  readonly sandbox: Pick<SandboxFacts, "walls" | "processes" | "waiting">;
-  /** The key that events are signed by. */
-  webhookPublicKey(): { readonly standard: string; readonly pem: string };
-  /** Why a URL of a tenant may not be asked for; null where it may. */
-  forbiddenTarget(url: string): Promise<string | null>;
   nowMs(): number;
-  facts(): CoordinatorFacts;
-  /** The summary of an analysis, worded by a language model where one is configured. */
-  wordSummary(analysis: RcaReport["analysis"]): Promise<string>;
   /** Commits what the engines have sent so far, as far as a few steps go: then what they no longer hold is in the store. */
   settle(): Promise<void>;
   /** Whether the store takes no writes: then that did not come about. */
@@ -107,13 +51,6 @@ export interface QueryContext {
   edit<T>(work: () => Promise<T>): Promise<T>;
   /** Stores findings that no engine has made: SLO burn, cascade, manual override. Rejects with StoreError. */
   declare(frames: readonly EpisodeFrame[]): Promise<void>;
-  /** Changes the configuration: decided when it is its turn, stored with a row of the audit log, in force before the answer leaves. */
-  change<T>(request: ChangeRequest, plan: ChangePlan<T>): Promise<Outcome<T>>;
-  /** What a change does to alerts, and to anomalies with them: for the operations of a change, and to be taken over once they are stored. */
-  draftAlerts(): AlertDraft;
-  draftVerdicts(alerts: AlertDraft): VerdictDraft;
-  takeAlerts(draft: AlertDraft): void;
-  takeVerdicts(draft: VerdictDraft): void;
   /** Tells the event stream. */
   tell(events: StreamEvents["events"]): void;
   /** Trains a service's model in another thread; where it is not given none is trained. */
@@ -125,6 +62,11 @@ export interface QueryContext {
   /** Lets other work of the thread have its turn in a long query. */
   yieldTurn(): Promise<void>;
 }
+
+/** So much of it as a noun uses, and the state with the books that it names. */
+export type Using<Members extends keyof QueryContext, Books = unknown, Configured = unknown> = Pick<QueryContext, Members> & {
+  readonly state: StateWith<Books, Configured>;
+};
 
 /** Who changes something, by which request. */
 export interface ChangeRequest {
@@ -145,19 +87,15 @@ export interface QueryRequest<N extends CoordinatorEndpoint> extends ChangeReque
   readonly shares: readonly ShareRow[];
 }
 
-/** Answers one endpoint; the value is sent as JSON. */
-export type QueryHandler<N extends CoordinatorEndpoint> = (
-  context: QueryContext,
+/** Answers one endpoint, with what its noun uses; the value is sent as JSON. */
+export type QueryHandler<N extends CoordinatorEndpoint, Context> = (
+  context: Context,
   request: QueryRequest<N>,
 ) => Outcome<unknown> | Promise<Outcome<unknown>>;
 
-/** Stores decisions that wait for their commit, so that the ledger has them; where the store refuses, it is read as it is. */
-export async function settleLedger({ state, edit }: QueryContext): Promise<void> {
-  const { ledger } = state.alerts;
-  if (!ledger.isWaiting) return;
-  try {
-    await edit(() => ledger.store());
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-  }
+/** The handlers of all nouns, by the endpoint's name, and which of them answer from what is stored. */
+export interface QueryHandlers<Context> {
+  readonly handlers: { readonly [N in CoordinatorEndpoint]: QueryHandler<N, Context> };
+  /** What the engines have sent is committed before these answer, so that a sender finds what it was answered for. */
+  readonly afterCommit: ReadonlySet<CoordinatorEndpoint>;
 }

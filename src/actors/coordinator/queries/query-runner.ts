@@ -5,11 +5,15 @@ import { errorFields } from "../../../core/telemetry/log-event.ts";
 import { EngineAsks } from "../engines/engine-asks.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import { type Answered, answerQuery, refusalAnswer } from "./answer-query.ts";
-import type { QueryContext } from "./query-context.ts";
+import type { QueryHandlers, Using } from "./query-context.ts";
 import { type QueryTicket, QueryTurns } from "./query-turns.ts";
 
-export interface QueryRunnerDependencies extends Pick<Clock, "monotonicMs"> {
-  readonly context: QueryContext;
+/** What every query uses, whatever its noun. */
+type AnyContext = Using<"engines" | "settle" | "yieldTurn">;
+
+export interface QueryRunnerDependencies<Context> extends Pick<Clock, "monotonicMs"> {
+  readonly nouns: QueryHandlers<Context>;
+  readonly context: Context;
   readonly counters: Pick<CoordinatorCounters, "add">;
   emit(message: CoordinatorMessage): void;
 }
@@ -17,12 +21,12 @@ export interface QueryRunnerDependencies extends Pick<Clock, "monotonicMs"> {
 /** Queries that take long whoever else asks, and are bounded in another way. */
 const PATIENT = new Set(["backtest"]);
 
-export class QueryRunner {
-  readonly #dependencies: QueryRunnerDependencies;
+export class QueryRunner<Context extends AnyContext> {
+  readonly #dependencies: QueryRunnerDependencies<Context>;
   readonly #turns: QueryTurns;
   readonly #asks = new EngineAsks();
 
-  constructor(dependencies: QueryRunnerDependencies) {
+  constructor(dependencies: QueryRunnerDependencies<Context>) {
     const { monotonicMs, context } = dependencies;
     this.#dependencies = dependencies;
     this.#turns = new QueryTurns({ monotonicMs, yieldTurn: () => context.yieldTurn() });
@@ -30,7 +34,7 @@ export class QueryRunner {
 
   /** Answers a call. A defect in one answer ends neither the coordinator nor the others' answers. */
   async answer(call: QueryCall): Promise<Answered> {
-    const { context, counters, emit } = this.#dependencies;
+    const { nouns, context, counters, emit } = this.#dependencies;
     const { tenant } = call.principal;
     const places = context.state.shares.ledger("queries_running");
     if (!places.take(tenant)) {
@@ -40,7 +44,7 @@ export class QueryRunner {
     const ticket = this.#turns.begin(tenant, !PATIENT.has(call.endpoint));
     try {
       const turn = () => this.#turns.turn(ticket, false);
-      return await answerQuery(this.#shared(ticket), call, turn);
+      return await answerQuery(nouns, this.#shared(ticket), call, turn);
     } catch (error) {
       const fields = { endpoint: call.endpoint, request_id: call.requestId, ...errorFields(error) };
       emit({ type: "log", level: "error", component: "queries", msg: "a query failed", fields });
@@ -55,7 +59,7 @@ export class QueryRunner {
   }
 
   /** The context of one query: whatever it waits for, it goes on when its tenant has its turn. */
-  #shared(ticket: QueryTicket): QueryContext {
+  #shared(ticket: QueryTicket): Context {
     const { context } = this.#dependencies;
     const goOn = async <T>(waits: Promise<T>): Promise<T> => {
       const value = await waits;

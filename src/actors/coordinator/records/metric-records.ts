@@ -13,10 +13,10 @@ import { RECORD_SERIES_MAX, RECORD_SUMMARIES_MAX } from "../../../core/config/li
 import type { SeriesSummary } from "../../../core/protocol/engine-control.ts";
 import { seriesKey } from "../../../domain/series/series-order.ts";
 import { canonicalAttributes } from "../../../domain/series/stream-identity.ts";
-import type { QueryContext } from "../queries/query-context.ts";
 import type { TimeRange } from "../queries/time-range.ts";
 import { askSeries, askSeriesData } from "../series/series-handler.ts";
 import { recentSamples } from "../series/stored-samples.ts";
+import type { RecordsContext } from "./records-context.ts";
 
 /** A row of the list: its place (time, id) and what is sent. */
 export interface RecordListRow {
@@ -33,7 +33,7 @@ export interface MetricRows {
 
 /** The samples of a range. */
 export async function metricRows(
-  context: QueryContext,
+  context: RecordsContext,
   tenant: string,
   serviceId: string | undefined,
   range: TimeRange,
@@ -59,7 +59,7 @@ function newestSample(summary: SeriesSummary): RecordListRow[] {
     : [rowOf(summary, seriesId(summary), summary.lastTimeMs, summary.lastValue)];
 }
 
-async function samplesOf(context: QueryContext, summary: SeriesSummary): Promise<RecordListRow[]> {
+async function samplesOf(context: RecordsContext, summary: SeriesSummary): Promise<RecordListRow[]> {
   const { tenant, serviceId, metricName, environment } = summary;
   const attributes = canonicalAttributes(summary.attributes);
   const answer = await askSeriesData(context, { tenant, serviceId, metricName, environment, attributes });

@@ -10,12 +10,13 @@ import { done, type Outcome } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { RECORDS_SCANNED_MAX } from "../../../core/config/limits.ts";
 import { KeyReader } from "../../../domain/codec/key.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
 import { timeRange } from "../queries/time-range.ts";
 import { ID_BYTES, idText, tenantTimeBound, tenantTimeKey } from "../state/tables.ts";
 import { metricRows, type RecordListRow } from "./metric-records.ts";
 import { type ListPosition, mergeRows, NO_ROWS, type RecordFilter, type ScannedRows } from "./record-list.ts";
 import { decodeRecordRow, rowMatches, serviceBytes } from "./record-row.ts";
+import type { RecordsContext } from "./records-context.ts";
 import { scanSpans } from "./span-records.ts";
 
 const ROWS_PER_READ = 1_000;
@@ -26,7 +27,7 @@ interface ListTotal {
 }
 
 /** A page of records. */
-export async function listRecords(context: QueryContext, { principal, query }: QueryRequest<"records">): Promise<Outcome<unknown>> {
+export async function listRecords(context: RecordsContext, { principal, query }: QueryRequest<"records">): Promise<Outcome<unknown>> {
   const { limit, page_token, ...filters } = query;
   const range = timeRange(query.since, query.until);
   if (!range.ok) return range;
@@ -69,7 +70,7 @@ function firstTotal(sources: readonly ScannedRows[], isComplete: boolean): ListT
 
 /** Scans on behind the page as far as the bound goes, because the first page counts all matches. */
 async function scanRecords(
-  context: QueryContext,
+  context: RecordsContext,
   filter: RecordFilter,
   position: ListPosition | undefined,
   limit: number,
@@ -98,11 +99,11 @@ async function scanRecords(
 /** Only rows that may be of a trace are decoded for it. */
 function isOfTrace(value: Uint8Array, traceId: string | undefined): boolean {
   if (traceId === undefined) return true;
-  const given = decodeRecordRow(value).record["trace_id"];
+  const given = decodeRecordRow(value).record.trace_id;
   return typeof given === "string" && given.toLowerCase() === traceId;
 }
 
-function readRows({ state }: QueryContext, { tenant, range }: RecordFilter, before: ListPosition | undefined) {
+function readRows({ state }: RecordsContext, { tenant, range }: RecordFilter, before: ListPosition | undefined) {
   const from = tenantTimeBound(tenant, range.fromMs);
   const to = before === undefined ? tenantTimeBound(tenant, range.toMs) : tenantTimeKey(tenant, before.timeMs, before.id);
   return state.series.range("records", { from, to, reverse: true, limit: ROWS_PER_READ });

@@ -5,10 +5,10 @@ import { SPAN_BLOCKS_READ_MAX, SPANS_READ_MAX } from "../../../core/config/limit
 import { KeyReader } from "../../../domain/codec/key.ts";
 import { readSpanBlockHead, spansOfBlock } from "../../../domain/trace/span-block.ts";
 import { spanRecord, spanRecordId, spanTimeMs } from "../../../domain/trace/span-record.ts";
-import type { QueryContext } from "../queries/query-context.ts";
 import { tenantTimeBound } from "../state/tables.ts";
 import type { RecordListRow } from "./metric-records.ts";
 import { compareRows, type ListPosition, type RecordFilter, type ScannedRows } from "./record-list.ts";
+import type { RecordsContext } from "./records-context.ts";
 
 const SECOND_MS = 1000;
 const BLOCKS_PER_READ = 64;
@@ -17,7 +17,7 @@ const ID_END = "f".repeat(32);
 
 /** Spans behind a position: the first `limit` that match, and how many do, within what one query reads. */
 export async function scanSpans(
-  context: QueryContext,
+  context: RecordsContext,
   filter: RecordFilter,
   position: ListPosition | undefined,
   limit: number,
@@ -44,7 +44,7 @@ export async function scanSpans(
 }
 
 /** The newest second before a time that has blocks, and lies in the range. */
-function newestSecond({ state }: QueryContext, { tenant, range }: RecordFilter, beforeMs: number): number | undefined {
+function newestSecond({ state }: RecordsContext, { tenant, range }: RecordFilter, beforeMs: number): number | undefined {
   const from = tenantTimeBound(tenant, Math.floor(range.fromMs / SECOND_MS) * SECOND_MS);
   const to = tenantTimeBound(tenant, beforeMs);
   const [entry] = state.series.range("span_blocks", { from, to, reverse: true, limit: 1 });
@@ -55,7 +55,7 @@ function newestSecond({ state }: QueryContext, { tenant, range }: RecordFilter, 
 }
 
 async function readSecond(
-  { state, yieldTurn }: QueryContext,
+  { state, yieldTurn }: RecordsContext,
   filter: RecordFilter,
   second: number,
   position: ListPosition | undefined,

@@ -6,13 +6,13 @@ import type { Anomaly } from "../../../domain/anomaly/anomaly.ts";
 import { type Execution, newExecution } from "../../../domain/runbooks/execution.ts";
 import type { Runbook } from "../../../domain/runbooks/runbook.ts";
 import type { AnomalyFollowing, AnomalyStep } from "../anomalies/anomaly-follower.ts";
-import type { CommittedState } from "../state/committed-state.ts";
 import { factsOf, subjectOfAnomaly } from "./execution-facts.ts";
 import { executionOperations, readExecution } from "./execution-store.ts";
 import { executionId } from "./runbook-row.ts";
+import type { RunbookState } from "./runbook-state.ts";
 
 export interface AutoRunsSources {
-  readonly state: CommittedState;
+  readonly state: RunbookState;
   nowMs(): number;
   /** Why a runbook may not run now, beyond so many that are about to; null where it may. */
   problem(runbook: Runbook, more: number): string | null;

@@ -5,12 +5,12 @@ import { anomalyScore } from "../../../domain/detection/anomaly-score.ts";
 import type { Runbook, RunbookSubject } from "../../../domain/runbooks/runbook.ts";
 import type { Facts } from "../../../domain/runbooks/template.ts";
 import { rootCauseView } from "../analysis/root-cause-view.ts";
-import type { CommittedState } from "../state/committed-state.ts";
+import type { RunbookState } from "./runbook-state.ts";
 
 /** Of one value: a body of many of them is bounded too. */
 const VALUE_CHARACTERS_MAX = 1_024;
 
-export function subjectOfAnomaly(state: CommittedState, anomaly: Anomaly): RunbookSubject {
+export function subjectOfAnomaly(state: RunbookState, anomaly: Anomaly): RunbookSubject {
   const { serviceId, metricName, environment, z, tenant, id } = anomaly;
   const cause = rootCauseView(state, state.analyses.reports.ofAnomaly(tenant, id));
   const { severity } = anomalyView(anomaly, state.alerts.ofAnomaly(anomaly));
@@ -25,7 +25,7 @@ export interface FactsOf {
   readonly anomaly: Anomaly | undefined;
 }
 
-export function factsOf(state: CommittedState, { tenant, runbook, executionId, startedBy, anomaly }: FactsOf): Facts {
+export function factsOf(state: RunbookState, { tenant, runbook, executionId, startedBy, anomaly }: FactsOf): Facts {
   const own = {
     tenant_id: tenant,
     runbook_id: runbook.id,

@@ -3,18 +3,19 @@ import { cutPage, type PageScope, readPageToken } from "../../../api/page-token.
 import { created, done, type Outcome, refused, shown } from "../../../api/refusal.ts";
 import { cancelled, currentStep, type Decision, decided, type Execution, newExecution } from "../../../domain/runbooks/execution.ts";
 import { unknownAnomaly } from "../anomalies/anomaly-handlers.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
 import { scanNewest } from "../state/scan.ts";
 import { factsOf } from "./execution-facts.ts";
 import { executionOperations, readExecution } from "./execution-store.ts";
 import { unknownRunbook } from "./runbook-handlers.ts";
 import { EXECUTION, executionBound, executionId, executionsEnd } from "./runbook-row.ts";
 import { executionView } from "./runbook-view.ts";
+import type { RunbooksContext } from "./runbooks-context.ts";
 
 const ID_BYTES = 10;
 const ROWS_PER_READ = 100;
 
-export async function executeRunbook(context: QueryContext, request: QueryRequest<"executeRunbook">): Promise<Outcome<unknown>> {
+export async function executeRunbook(context: RunbooksContext, request: QueryRequest<"executeRunbook">): Promise<Outcome<unknown>> {
   const { state, runs, nowMs, randomBytes } = context;
   const { tenant, subject: startedBy } = request.principal;
   const { body, query, path } = request;
@@ -44,16 +45,16 @@ export async function executeRunbook(context: QueryContext, request: QueryReques
   });
 }
 
-export function approveStep(context: QueryContext, request: QueryRequest<"approveStep">): Promise<Outcome<unknown>> {
+export function approveStep(context: RunbooksContext, request: QueryRequest<"approveStep">): Promise<Outcome<unknown>> {
   return decide(context, request, true);
 }
 
-export function rejectStep(context: QueryContext, request: QueryRequest<"rejectStep">): Promise<Outcome<unknown>> {
+export function rejectStep(context: RunbooksContext, request: QueryRequest<"rejectStep">): Promise<Outcome<unknown>> {
   return decide(context, request, false);
 }
 
 function decide(
-  context: QueryContext,
+  context: RunbooksContext,
   request: QueryRequest<"approveStep"> | QueryRequest<"rejectStep">,
   isApproved: boolean,
 ): Promise<Outcome<unknown>> {
@@ -81,13 +82,13 @@ function decide(
   });
 }
 
-export function cancelExecution(context: QueryContext, request: QueryRequest<"cancelExecution">): Promise<Outcome<unknown>> {
+export function cancelExecution(context: RunbooksContext, request: QueryRequest<"cancelExecution">): Promise<Outcome<unknown>> {
   return changed(context, request, (execution) => cancelled(execution, decisionOf(context, request)));
 }
 
 type DecisionRequest = QueryRequest<"approveStep"> | QueryRequest<"rejectStep"> | QueryRequest<"cancelExecution">;
 
-function decisionOf({ nowMs }: QueryContext, { principal, body }: DecisionRequest): Decision {
+function decisionOf({ nowMs }: RunbooksContext, { principal, body }: DecisionRequest): Decision {
   return { by: principal.subject, atMs: nowMs(), comment: body.comment };
 }
 
@@ -95,7 +96,7 @@ const ACTIONS = { running: "runbook.approve", rejected: "runbook.reject", cancel
 
 /** Changes a run that is not over, and notes it. */
 function changed(
-  context: QueryContext,
+  context: RunbooksContext,
   request: DecisionRequest,
   change: (execution: Execution) => Execution | ReturnType<typeof refused>,
 ): Promise<Outcome<unknown>> {
@@ -130,14 +131,17 @@ function noted(execution: Execution) {
   return { execution_id, runbook_id, revision, anomaly_id, state, dry_run, pending_step, reason };
 }
 
-export function oneExecution({ state, runs }: QueryContext, { principal, path }: QueryRequest<"execution">): Outcome<unknown> {
+export function oneExecution({ state, runs }: RunbooksContext, { principal, path }: QueryRequest<"execution">): Outcome<unknown> {
   const { tenant } = principal;
   const id = path.id ?? "";
   const execution = runs.open(tenant, id) ?? readExecution(state.control, tenant, id);
   return execution === undefined ? unknownExecution(id) : done(executionView(execution));
 }
 
-export async function listExecutions(context: QueryContext, { principal, query }: QueryRequest<"executions">): Promise<Outcome<unknown>> {
+export async function listExecutions(
+  context: RunbooksContext,
+  { principal, query }: QueryRequest<"executions">,
+): Promise<Outcome<unknown>> {
   const { state, yieldTurn } = context;
   const { tenant } = principal;
   const { limit, page_token: given, ...filters } = query;

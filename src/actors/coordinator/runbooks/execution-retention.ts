@@ -1,13 +1,13 @@
 // Retention of runs: thirty days, so many of a tenant. What is not over stays.
 import { RUNBOOK_RUNS_MS, RUNBOOK_RUNS_PER_TENANT_MAX } from "../../../core/config/runbook-limits.ts";
 import { type Execution, isOpen } from "../../../domain/runbooks/execution.ts";
-import type { CommittedState } from "../state/committed-state.ts";
 import { breath, type RetentionStep } from "../state/retention-step.ts";
 import { scanTenants } from "../state/scan.ts";
 import { executionRemoval, noticeId } from "./execution-store.ts";
 import { EXECUTION, executionBound, executionsEnd } from "./runbook-row.ts";
+import type { RunbookState } from "./runbook-state.ts";
 
-export function* expireExecutions(state: CommittedState, nowMs: number, rowsPerStep: number): Generator<RetentionStep> {
+export function* expireExecutions(state: RunbookState, nowMs: number, rowsPerStep: number): Generator<RetentionStep> {
   const { control } = state;
   for (const tenant of [...scanTenants(control, "runbook_executions")]) {
     const oldMs = nowMs - RUNBOOK_RUNS_MS;
@@ -31,7 +31,7 @@ export function* expireExecutions(state: CommittedState, nowMs: number, rowsPerS
   }
 }
 
-function removal({ alerts }: CommittedState, execution: Execution) {
+function removal({ alerts }: RunbookState, execution: Execution) {
   const notices = execution.runbook.steps.flatMap(({ type }, place) =>
     type === "notify" ? (alerts.follower?.removal(execution.tenant, noticeId(execution.id, place)) ?? []) : [],
   );

@@ -9,8 +9,8 @@ import type { RunbookStep } from "../../../domain/runbooks/runbook.ts";
 import { ANNOTATION, annotationKey } from "../anomalies/annotation-row.ts";
 import type { OutboxDraft } from "../notification/outbox-draft.ts";
 import { type StoredSilence, silenceOperation } from "../silences/silence-book.ts";
-import type { CommittedState } from "../state/committed-state.ts";
 import { noticeId } from "./execution-store.ts";
+import type { RunbookState } from "./runbook-state.ts";
 
 type LocalStep = Exclude<RunbookStep, { type: "http" | "wait" }>;
 
@@ -20,7 +20,7 @@ export interface LocalOutcome {
 }
 
 export interface LocalStepsDependencies {
-  readonly state: CommittedState;
+  readonly state: RunbookState;
   /** Made once it is needed. */
   notices(): OutboxDraft;
   readonly isAnyChannelConfigured: boolean;

@@ -5,8 +5,8 @@ import { RUNBOOK_TIMEOUT_SECONDS_DEFAULT } from "../../../core/config/runbook-li
 import { RESERVED_IDS, type Runbook, type RunbookMatch, type RunbookStep } from "../../../domain/runbooks/runbook.ts";
 import { unknownPlaceholder } from "../../../domain/runbooks/template.ts";
 import { searched } from "../../../domain/webhooks/webhook.ts";
-import type { QueryContext } from "../queries/query-context.ts";
 import { HIDDEN } from "./runbook-view.ts";
+import type { RunbooksContext } from "./runbooks-context.ts";
 
 type RunbookBody = BodyOf<"createRunbook">;
 type StepBody = RunbookBody["steps"][number];
@@ -74,7 +74,7 @@ function kept(given: Readonly<Record<string, string>>, before: Readonly<Record<s
 }
 
 /** Why a runbook cannot be kept; undefined where it can. */
-export async function runbookProblem(context: QueryContext, body: RunbookBody, before: Runbook | undefined) {
+export async function runbookProblem(context: RunbooksContext, body: RunbookBody, before: Runbook | undefined) {
   if (body.id !== undefined && RESERVED_IDS.includes(body.id)) {
     return refused("invalid_field", `${shown(body.id)} is the name of a path of its own; give another`, "id");
   }
@@ -119,7 +119,7 @@ function stepProblem(step: StepBody, place: number, name: string, body: RunbookB
   return undefined;
 }
 
-async function urlProblem({ forbiddenTarget }: QueryContext, { url }: StepBody, place: number) {
+async function urlProblem({ forbiddenTarget }: RunbooksContext, { url }: StepBody, place: number) {
   if (url === undefined) return undefined;
   const field = `steps[${place}].url`;
   const origin = /^[a-z]+:\/\/[^/?#]*/i.exec(url)?.[0] ?? "";

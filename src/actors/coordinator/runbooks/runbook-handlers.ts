@@ -4,13 +4,14 @@ import { created, done, noContent, type Outcome, refused, shown } from "../../..
 import { RUNBOOKS_PER_TENANT_MAX } from "../../../core/config/runbook-limits.ts";
 import type { Runbook } from "../../../domain/runbooks/runbook.ts";
 import type { Change } from "../access/changes.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
 import { fieldsOf, runbookProblem } from "./runbook-definition.ts";
 import { runbookView } from "./runbook-view.ts";
+import type { RunbooksContext } from "./runbooks-context.ts";
 
 const ID_BYTES = 16;
 
-export async function createRunbook(context: QueryContext, request: QueryRequest<"createRunbook">): Promise<Outcome<unknown>> {
+export async function createRunbook(context: RunbooksContext, request: QueryRequest<"createRunbook">): Promise<Outcome<unknown>> {
   const { runbooks } = context.state.configured;
   const { tenant } = request.principal;
   const { body } = request;
@@ -34,7 +35,7 @@ export async function createRunbook(context: QueryContext, request: QueryRequest
   });
 }
 
-export async function changeRunbook(context: QueryContext, request: QueryRequest<"changeRunbook">): Promise<Outcome<unknown>> {
+export async function changeRunbook(context: RunbooksContext, request: QueryRequest<"changeRunbook">): Promise<Outcome<unknown>> {
   const { runbooks } = context.state.configured;
   const { tenant } = request.principal;
   const id = request.path.id ?? "";
@@ -58,7 +59,7 @@ export async function changeRunbook(context: QueryContext, request: QueryRequest
   });
 }
 
-export function deleteRunbook(context: QueryContext, request: QueryRequest<"deleteRunbook">): Promise<Outcome<unknown>> {
+export function deleteRunbook(context: RunbooksContext, request: QueryRequest<"deleteRunbook">): Promise<Outcome<unknown>> {
   const { runbooks } = context.state.configured;
   const { tenant } = request.principal;
   const id = request.path.id ?? "";
@@ -78,12 +79,12 @@ export function deleteRunbook(context: QueryContext, request: QueryRequest<"dele
   });
 }
 
-export function oneRunbook({ state }: QueryContext, { principal, path }: QueryRequest<"runbook">): Outcome<unknown> {
+export function oneRunbook({ state }: RunbooksContext, { principal, path }: QueryRequest<"runbook">): Outcome<unknown> {
   const runbook = state.configured.runbooks.find(principal.tenant, path.id ?? "");
   return runbook === undefined ? unknownRunbook(path.id ?? "") : done(runbookView(runbook));
 }
 
-export function listRunbooks({ state }: QueryContext, { principal, query }: QueryRequest<"runbooks">): Outcome<unknown> {
+export function listRunbooks({ state }: RunbooksContext, { principal, query }: QueryRequest<"runbooks">): Outcome<unknown> {
   const scope: PageScope = { tenant: principal.tenant, endpoint: "runbooks", filters: {} };
   const token = readPageToken(state.pageSecret, scope, query.page_token);
   if (!token.ok) return token;
@@ -98,7 +99,7 @@ export function unknownRunbook(id: string) {
   return refused("not_found", `no runbook has the id ${shown(id)}; GET /api/v1/runbooks lists those that there are`);
 }
 
-function stored(context: QueryContext, before: Runbook | undefined, runbook: Runbook): Change<unknown> {
+function stored(context: RunbooksContext, before: Runbook | undefined, runbook: Runbook): Change<unknown> {
   const { runbooks } = context.state.configured;
   const after = runbookView(runbook);
   const action = before === undefined ? "runbook.create" : "runbook.change";

@@ -24,16 +24,16 @@ import type { AnomalyFollower } from "../anomalies/anomaly-follower.ts";
 import type { OutboundCalls } from "../notification/outbound-calls.ts";
 import type { Outbox } from "../notification/outbox.ts";
 import { type StoreTurns, StoreWork } from "../notification/store-work.ts";
-import type { CommittedState } from "../state/committed-state.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import { scan, scanTenants } from "../state/scan.ts";
 import { AutoRuns } from "./auto-runs.ts";
 import { executionOperations, readExecution } from "./execution-store.ts";
 import { LocalSteps } from "./local-steps.ts";
 import { EXECUTION, executionBound, executionPlace, executionsEnd } from "./runbook-row.ts";
+import type { RunbookState } from "./runbook-state.ts";
 
 export interface RunbookRunnerDependencies extends StoreTurns {
-  readonly state: CommittedState;
+  readonly state: RunbookState;
   readonly counters: CoordinatorCounters;
   readonly calls: Pick<OutboundCalls, "request" | "isFull">;
   readonly outbox: Pick<Outbox, "draft" | "routes">;

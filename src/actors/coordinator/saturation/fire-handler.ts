@@ -2,11 +2,12 @@
 import { cutPage, type PageScope, readPageToken } from "../../../api/page-token.ts";
 import { done, type Outcome } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
 import type { SaturationFire } from "./fire-book.ts";
+import type { SaturationContext } from "./saturation-context.ts";
 
 /** A page of findings. One that has ended meanwhile has left its place: the page goes on behind those that are still ahead of it. */
-export function saturationFires({ state }: QueryContext, { principal, query }: QueryRequest<"saturationFires">): Outcome<unknown> {
+export function saturationFires({ state }: SaturationContext, { principal, query }: QueryRequest<"saturationFires">): Outcome<unknown> {
   const { limit, page_token: given, ...filters } = query;
   const scope: PageScope = { tenant: principal.tenant, endpoint: "saturationFires", filters };
   const token = readPageToken(state.pageSecret, scope, given);

@@ -4,11 +4,12 @@ import { done, noContent, type Outcome, refused, shown } from "../../../api/refu
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { SATURATION_LIMITS_PER_TENANT_MAX } from "../../../core/config/declaration-limits.ts";
 import { compareLimits, type SaturationLimit } from "../../../domain/saturation/saturation-limits.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
 import { type LimitScope, limitOperation } from "./limit-book.ts";
+import type { SaturationContext } from "./saturation-context.ts";
 
 /** Declares a limit. */
-export function declareLimit(context: QueryContext, request: QueryRequest<"declareLimit">): Promise<Outcome<unknown>> {
+export function declareLimit(context: SaturationContext, request: QueryRequest<"declareLimit">): Promise<Outcome<unknown>> {
   const { limits } = context.state.configured.saturation;
   const { service_id = null, metric, limit_value: limitValue, unit } = request.body;
   const { tenant } = request.principal;
@@ -35,7 +36,7 @@ export function declareLimit(context: QueryContext, request: QueryRequest<"decla
 }
 
 /** Removes a declaration. */
-export function deleteLimit(context: QueryContext, request: QueryRequest<"deleteLimit">): Promise<Outcome<unknown>> {
+export function deleteLimit(context: SaturationContext, request: QueryRequest<"deleteLimit">): Promise<Outcome<unknown>> {
   const { limits } = context.state.configured.saturation;
   const { service = null, metric } = request.query;
   const place: LimitScope = { tenant: request.principal.tenant, serviceId: service, metric };
@@ -59,7 +60,7 @@ export function deleteLimit(context: QueryContext, request: QueryRequest<"delete
 }
 
 /** A page of the tenant's declarations. */
-export function listLimits({ state }: QueryContext, { principal, query }: QueryRequest<"limits">): Outcome<unknown> {
+export function listLimits({ state }: SaturationContext, { principal, query }: QueryRequest<"limits">): Outcome<unknown> {
   const { limit, page_token: given, ...filters } = query;
   const scope: PageScope = { tenant: principal.tenant, endpoint: "limits", filters };
   const token = readPageToken(state.pageSecret, scope, given);

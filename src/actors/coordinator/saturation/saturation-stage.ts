@@ -7,10 +7,12 @@ import type { Corroboration, SaturationFound, SaturationReport, WantedHistory } 
 import { DETECTOR_SATURATION } from "../../../domain/saturation/saturation-finding.ts";
 import { SATURATION_EVERY_CYCLES } from "../../../domain/saturation/saturation-fire.ts";
 import { serviceKey } from "../../../domain/series/stream-identity.ts";
+import type { StateWith } from "../state/stored-state.ts";
+import type { Cycle, StageOutcome, WatchdogStage } from "../state/watchdog-stage.ts";
 import { enginePass } from "../watchdog/engine-pass.ts";
 import type { StagesContext } from "../watchdog/stages-context.ts";
-import type { Cycle, StageOutcome, WatchdogStage } from "../watchdog/watchdog.ts";
 import type { FireBook } from "./fire-book.ts";
+import type { SaturationBooks } from "./saturation-context.ts";
 import { StoredPasts } from "./stored-past.ts";
 
 /** What the engines have told in the pass under way. */
@@ -26,10 +28,14 @@ function nothingFound(): PassFindings {
   return { reports: [], waiting: new Set(), over: new Set(), ended: new Set(), wanted: new Map() };
 }
 
+interface SaturationStageContext extends StagesContext {
+  readonly state: StagesContext["state"] & StateWith<unknown, SaturationBooks>;
+}
+
 export class SaturationStage implements WatchdogStage {
   readonly name = "saturation";
   readonly every = SATURATION_EVERY_CYCLES;
-  readonly #context: StagesContext;
+  readonly #context: SaturationStageContext;
   readonly #fires: FireBook;
   readonly #pass: WatchdogStage;
   readonly #pasts: StoredPasts;
@@ -38,9 +44,9 @@ export class SaturationStage implements WatchdogStage {
   /** What the store did not take. */
   #undeclared: readonly EpisodeFrame[] = [];
 
-  constructor(context: StagesContext, fires: FireBook) {
+  constructor(context: SaturationStageContext) {
     this.#context = context;
-    this.#fires = fires;
+    this.#fires = context.state.configured.fires;
     this.#pasts = new StoredPasts(context);
     this.#pass = enginePass("saturation", SATURATION_EVERY_CYCLES, {
       ...context,

@@ -15,16 +15,17 @@ import { bucketMeans, type ExpectationOptions, expectationAt, type ValueSeries }
 import { partitionOf } from "../../../domain/placement/partition.ts";
 import { drawnPlaces } from "../../../domain/series/drawn-points.ts";
 import { type MetricRange, rangeOfMetric, rangeOver } from "../../../domain/series/metric-range.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
 import { type TimeRange, timeRange } from "../queries/time-range.ts";
 import { readHours } from "./rollups/stored-hours.ts";
+import type { SeriesContext } from "./series-context.ts";
 import { askSeriesData } from "./series-handler.ts";
 import { readSamples, type SampleRequest } from "./stored-samples.ts";
 
 const BUCKET_MS = { raw: 0, "1m": 60_000, "1h": 3_600_000 } as const;
 
 /** The values of one series. */
-export async function seriesData(context: QueryContext, { principal, query }: QueryRequest<"seriesData">): Promise<Outcome<unknown>> {
+export async function seriesData(context: SeriesContext, { principal, query }: QueryRequest<"seriesData">): Promise<Outcome<unknown>> {
   const range = timeRange(query.since, query.until);
   if (!range.ok) return range;
   const mark = context.state.rollups.mark(partitionOf(principal.tenant, query.service_id));
@@ -71,7 +72,7 @@ export async function seriesData(context: QueryContext, { principal, query }: Qu
 }
 
 /** What the values of a series can be, as far as they themselves do not say otherwise. */
-function valueRange({ state }: QueryContext, { tenant, metricName, kind }: SeriesSummary, { values }: ValueSeries): MetricRange {
+function valueRange({ state }: SeriesContext, { tenant, metricName, kind }: SeriesSummary, { values }: ValueSeries): MetricRange {
   const unit = state.metadata.ofSeries(tenant, metricName)?.unit ?? null;
   return rangeOver(rangeOfMetric({ metricName, unit, isCounter: kind === "counter" }), values);
 }

@@ -5,15 +5,16 @@ import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import type { SeriesDataAnswer, SeriesDataQuery, SeriesKey, SeriesQuery, SeriesSummary } from "../../../core/protocol/engine-control.ts";
 import { compareSeriesKeys, seriesKey } from "../../../domain/series/series-order.ts";
 import type { SeriesPage } from "../engines/engine-client.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
 import { coldSeries, coldSeriesData } from "./cold/cold-series.ts";
+import type { SeriesContext } from "./series-context.ts";
 
 const HOUR_MS = 3600 * 1000;
 const YOUNG_MS = 24 * HOUR_MS;
 const SETTLING_MS = 7 * 24 * HOUR_MS;
 
 /** A page of series. */
-export async function listSeries(context: QueryContext, { principal, query }: QueryRequest<"series">): Promise<Outcome<unknown>> {
+export async function listSeries(context: SeriesContext, { principal, query }: QueryRequest<"series">): Promise<Outcome<unknown>> {
   const { limit, page_token: given, ...filters } = query;
   const scope: PageScope = { tenant: principal.tenant, endpoint: "series", filters };
   const token = readPageToken(context.state.pageSecret, scope, given);
@@ -36,7 +37,7 @@ export async function listSeries(context: QueryContext, { principal, query }: Qu
  * asked first: what leaves them afterwards is in the store by then.
  */
 export async function askSeries(
-  context: QueryContext,
+  context: SeriesContext,
   query: Omit<SeriesQuery, "type" | "id">,
 ): Promise<{ series: SeriesSummary[]; total: number }> {
   const { engines } = context;
@@ -55,7 +56,7 @@ export async function askSeries(
 const LOOKS_MAX = 4;
 
 /** The newest values of the first stream that matches, wherever it is. */
-export async function askSeriesData(context: QueryContext, query: Omit<SeriesDataQuery, "type" | "id">): Promise<SeriesDataAnswer> {
+export async function askSeriesData(context: SeriesContext, query: Omit<SeriesDataQuery, "type" | "id">): Promise<SeriesDataAnswer> {
   const { engines } = context;
   const owner = engines.ownerOf(query.tenant, query.serviceId);
   for (let looks = 1; ; looks++) {
@@ -91,7 +92,7 @@ function mergePages(answers: ReadonlyArray<Pick<SeriesPage, "series">>, limit: n
   return merged;
 }
 
-function seriesView(context: QueryContext, summary: SeriesSummary) {
+function seriesView(context: SeriesContext, summary: SeriesSummary) {
   const metadata = context.state.metadata.ofSeries(summary.tenant, summary.metricName);
   return {
     service_id: summary.serviceId,

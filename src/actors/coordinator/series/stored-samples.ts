@@ -4,9 +4,9 @@ import { SERIES_DATA_BLOCKS_MAX, SERIES_DATA_SAMPLES_MAX } from "../../../core/c
 import type { SeriesDataAnswer } from "../../../core/protocol/engine-control.ts";
 import { ChunkBlock } from "../../../domain/codec/chunk-block.ts";
 import { CHUNK_SAMPLES_MAX, decodeSampleChunk } from "../../../domain/codec/sample-chunk.ts";
-import type { QueryContext } from "../queries/query-context.ts";
 import { blockKey } from "../state/tables.ts";
 import { type BlockSpan, newestSpans } from "./block-rows.ts";
+import type { SeriesContext } from "./series-context.ts";
 
 /** Blocks read before others of the thread get a turn: 16 x 64 KiB are about 0.6 ms. */
 const BLOCKS_PER_TURN = 16;
@@ -41,7 +41,7 @@ export interface Samples {
 }
 
 /** Reads what is wanted; somewhat more may come back. */
-export async function readSamples(context: QueryContext, answer: SeriesDataAnswer, request: SampleRequest): Promise<Samples> {
+export async function readSamples(context: SeriesContext, answer: SeriesDataAnswer, request: SampleRequest): Promise<Samples> {
   const gathered = fromEngine(answer, request);
   const complete = await addBlocks(context, answer, request.firstBlock ?? 0, gathered);
   return { ...gathered.sorted(), complete };
@@ -61,7 +61,7 @@ function fromEngine(answer: SeriesDataAnswer, request: SampleRequest): SampleSet
 
 /** Adds stored blocks from the newest on until enough is there; false when a bound ended it. */
 async function addBlocks(
-  context: QueryContext,
+  context: SeriesContext,
   { partition, streamId }: SeriesDataAnswer,
   firstBlock: number,
   gathered: SampleSet,

@@ -3,14 +3,15 @@ import { done, type Outcome } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { neighbourhood } from "../../../domain/trace/neighbourhood.ts";
 import { callMinutes, edgeView, sumCalls } from "../calls/call-graph-handler.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
 import { openStates, openView, placeKey, rankOf } from "./service-state.ts";
+import type { ServicesContext } from "./services-context.ts";
 
 const DEPTH_DEFAULT = 2;
 const NODES_DEFAULT = 150;
 
 /** The graph; without `service_id` of all services that traces name. */
-export async function serviceGraph(context: QueryContext, { principal, query }: QueryRequest<"graph">): Promise<Outcome<unknown>> {
+export async function serviceGraph(context: ServicesContext, { principal, query }: QueryRequest<"graph">): Promise<Outcome<unknown>> {
   const minutes = callMinutes(context, query);
   if (!minutes.ok) return minutes;
   const { tenant } = principal;

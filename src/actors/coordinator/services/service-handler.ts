@@ -3,10 +3,11 @@ import { cutPage, type PagePosition, type PageScope, readPageToken } from "../..
 import { done, type Outcome } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import type { ListedService } from "../../../core/protocol/service-list.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
 import { maturityOf } from "../series/series-handler.ts";
 import { servicesOf } from "./service-list.ts";
 import { type OpenState, openStates, openView, placeKey, rankOf } from "./service-state.ts";
+import type { ServicesContext } from "./services-context.ts";
 
 interface Row {
   readonly service: ListedService;
@@ -18,7 +19,7 @@ interface Row {
 type Query = QueryRequest<"services">["query"];
 
 /** A page of services. */
-export async function listServices(context: QueryContext, { principal, query }: QueryRequest<"services">): Promise<Outcome<unknown>> {
+export async function listServices(context: ServicesContext, { principal, query }: QueryRequest<"services">): Promise<Outcome<unknown>> {
   const { limit, page_token: given, ...filters } = query;
   const { tenant } = principal;
   const scope: PageScope = { tenant, endpoint: "services", filters };
@@ -35,7 +36,7 @@ export async function listServices(context: QueryContext, { principal, query }: 
 }
 
 function rowOf(
-  context: QueryContext,
+  context: ServicesContext,
   tenant: string,
   service: ListedService,
   states: ReadonlyMap<string, OpenState>,
@@ -67,11 +68,11 @@ function comparePositions(a: PagePosition, b: PagePosition): number {
   return 0;
 }
 
-function teamOf({ state }: QueryContext, tenant: string, serviceId: string): string | null {
+function teamOf({ state }: ServicesContext, tenant: string, serviceId: string): string | null {
   return state.configured.labels.inForce(tenant, serviceId, "team")?.value ?? null;
 }
 
-function view(context: QueryContext, tenant: string, { service, state }: Row) {
+function view(context: ServicesContext, tenant: string, { service, state }: Row) {
   const [serviceId, environment, streams, firstMs, lastMs] = service;
   return {
     service_id: serviceId,

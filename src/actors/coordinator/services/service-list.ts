@@ -2,8 +2,7 @@
 // list of 10,000 is walked once for many readers.
 import { SERVICE_LIST_MS_MAX, SERVICE_LISTS_KEPT_MAX, SERVICES_LISTED_MAX } from "../../../core/config/interface-limits.ts";
 import type { ListedService } from "../../../core/protocol/service-list.ts";
-import type { QueryContext } from "../queries/query-context.ts";
-import type { CommittedState } from "../state/committed-state.ts";
+import type { ServicesContext } from "./services-context.ts";
 
 interface KnownList {
   readonly atMs: number;
@@ -11,10 +10,10 @@ interface KnownList {
 }
 
 /** By server, then by tenant. */
-const lists = new WeakMap<CommittedState, Map<string, KnownList>>();
+const lists = new WeakMap<object, Map<string, KnownList>>();
 
 /** Services of a tenant by name and environment; at most SERVICE_LIST_MS_MAX old. */
-export function servicesOf(context: QueryContext, tenant: string): Promise<readonly ListedService[]> {
+export function servicesOf(context: ServicesContext, tenant: string): Promise<readonly ListedService[]> {
   const known = lists.get(context.state) ?? new Map<string, KnownList>();
   lists.set(context.state, known);
   const list = known.get(tenant);
@@ -29,7 +28,7 @@ export function servicesOf(context: QueryContext, tenant: string): Promise<reado
   return services;
 }
 
-async function ask({ engines }: QueryContext, tenant: string): Promise<ListedService[]> {
+async function ask({ engines }: ServicesContext, tenant: string): Promise<ListedService[]> {
   const answers = await Promise.all(Array.from({ length: engines.count }, (_, engine) => engines.serviceList(engine, tenant)));
   return answers
     .flat()

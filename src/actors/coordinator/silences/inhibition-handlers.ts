@@ -3,14 +3,15 @@ import { cutPage, type PageScope, readPageToken } from "../../../api/page-token.
 import { done, noContent, type Outcome, refused, shown } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { INHIBITIONS_PER_TENANT_MAX } from "../../../core/config/limits.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
 import { inhibitionOperation, type StoredInhibition } from "./inhibition-book.ts";
 import { matchersProblem, patternRoomProblem } from "./pattern-room.ts";
+import type { SilencesContext } from "./silences-context.ts";
 
 const ID_BYTES = 16;
 
 /** Makes a rule; alerts that fire already keep others quiet by it from now on. */
-export async function createInhibition(context: QueryContext, request: QueryRequest<"createInhibition">): Promise<Outcome<unknown>> {
+export async function createInhibition(context: SilencesContext, request: QueryRequest<"createInhibition">): Promise<Outcome<unknown>> {
   const { alerts, configured } = context.state;
   const { inhibitions } = configured;
   const { tenant, subject } = request.principal;
@@ -48,7 +49,7 @@ export async function createInhibition(context: QueryContext, request: QueryRequ
 }
 
 /** Ends a rule. */
-export function deleteInhibition(context: QueryContext, request: QueryRequest<"deleteInhibition">): Promise<Outcome<unknown>> {
+export function deleteInhibition(context: SilencesContext, request: QueryRequest<"deleteInhibition">): Promise<Outcome<unknown>> {
   const { alerts, configured } = context.state;
   const { inhibitions } = configured;
   const { tenant } = request.principal;
@@ -71,13 +72,13 @@ export function deleteInhibition(context: QueryContext, request: QueryRequest<"d
 }
 
 /** One rule. */
-export function oneInhibition({ state }: QueryContext, { principal, path }: QueryRequest<"inhibition">): Outcome<unknown> {
+export function oneInhibition({ state }: SilencesContext, { principal, path }: QueryRequest<"inhibition">): Outcome<unknown> {
   const rule = state.configured.inhibitions.find(principal.tenant, path.id ?? "");
   return rule === undefined ? unknownInhibition(path.id ?? "") : done(inhibitionView(rule));
 }
 
 /** A page of the tenant's rules. */
-export function listInhibitions({ state }: QueryContext, { principal, query }: QueryRequest<"inhibitions">): Outcome<unknown> {
+export function listInhibitions({ state }: SilencesContext, { principal, query }: QueryRequest<"inhibitions">): Outcome<unknown> {
   const { limit, page_token: given } = query;
   const scope: PageScope = { tenant: principal.tenant, endpoint: "inhibitions", filters: {} };
   const token = readPageToken(state.pageSecret, scope, given);

@@ -7,16 +7,17 @@ import { SILENCES_PER_TENANT_MAX } from "../../../core/config/limits.ts";
 import { emptyMatchersProblem } from "../../../domain/alerting/label-matcher.ts";
 import { type RecurringWindow, windowProblem } from "../../../domain/alerting/maintenance-window.ts";
 import { type Silence, silenceState } from "../../../domain/alerting/silence.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
 import { matchersProblem, patternRoomProblem } from "./pattern-room.ts";
 import { type StoredSilence, silenceOperation } from "./silence-book.ts";
+import type { SilencesContext } from "./silences-context.ts";
 
 const DAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const;
 const DAY_MINUTES = 1440;
 const ID_BYTES = 16;
 
 /** Makes a silence, or a window that comes again. */
-export async function createSilence(context: QueryContext, request: QueryRequest<"createSilence">): Promise<Outcome<unknown>> {
+export async function createSilence(context: SilencesContext, request: QueryRequest<"createSilence">): Promise<Outcome<unknown>> {
   const { configured } = context.state;
   const { silences } = configured;
   const { tenant, subject } = request.principal;
@@ -58,7 +59,7 @@ export async function createSilence(context: QueryContext, request: QueryRequest
 }
 
 /** Ends a silence at once. */
-export function deleteSilence(context: QueryContext, request: QueryRequest<"deleteSilence">): Promise<Outcome<unknown>> {
+export function deleteSilence(context: SilencesContext, request: QueryRequest<"deleteSilence">): Promise<Outcome<unknown>> {
   const { silences } = context.state.configured;
   const { tenant } = request.principal;
   const id = request.path.id ?? "";
@@ -79,13 +80,13 @@ export function deleteSilence(context: QueryContext, request: QueryRequest<"dele
 }
 
 /** One silence. */
-export function oneSilence({ state, nowMs }: QueryContext, { principal, path }: QueryRequest<"silence">): Outcome<unknown> {
+export function oneSilence({ state, nowMs }: SilencesContext, { principal, path }: QueryRequest<"silence">): Outcome<unknown> {
   const silence = state.configured.silences.find(principal.tenant, path.id ?? "");
   return silence === undefined ? unknownSilence(path.id ?? "") : done(silenceView(silence, nowMs()));
 }
 
 /** A page of the tenant's silences. */
-export function listSilences({ state, nowMs }: QueryContext, { principal, query }: QueryRequest<"silences">): Outcome<unknown> {
+export function listSilences({ state, nowMs }: SilencesContext, { principal, query }: QueryRequest<"silences">): Outcome<unknown> {
   const { limit, page_token: given, ...filters } = query;
   const scope: PageScope = { tenant: principal.tenant, endpoint: "silences", filters };
   const token = readPageToken(state.pageSecret, scope, given);

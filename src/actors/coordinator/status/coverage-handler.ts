@@ -5,18 +5,18 @@ import { COVERAGE_KEYS_MAX, COVERAGE_METRICS_MAX, COVERAGE_STREAMS_MAX, COVERAGE
 import { COVERAGE_LAYERS, type CoverageAnswer, type CoverageQuery, type MetricCoverage } from "../../../core/protocol/coverage.ts";
 import { CoverageTally } from "../../../domain/detection/coverage.ts";
 import { DistinctCount } from "../../../domain/series/distinct-count.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
-import type { CommittedState } from "../state/committed-state.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
 import { ownSharedLimits } from "./shared-limits.ts";
 import { type SloCoverage, sloCoverage } from "./slo-coverage.ts";
+import type { StatusContext } from "./status-context.ts";
 
 /** Of one tenant, walking or waiting; the longest that one waits, which is before its caller gives up. */
 const PER_TENANT_MAX = 4;
 const WAIT_MS_MAX = 10_000;
 /** By server: one walk at a time, since an engine keeps the place of one. */
-const gates = new WeakMap<CommittedState, TurnGate>();
+const gates = new WeakMap<object, TurnGate>();
 
-function gateOf({ state, nowMs }: QueryContext): TurnGate {
+function gateOf({ state, nowMs }: StatusContext): TurnGate {
   const gate = gates.get(state) ?? new TurnGate({ perTenantMax: PER_TENANT_MAX, waitMsMax: WAIT_MS_MAX }, nowMs);
   gates.set(state, gate);
   return gate;
@@ -67,7 +67,7 @@ class Found {
   }
 }
 
-export async function coverage(context: QueryContext, { principal, query, shares }: QueryRequest<"coverage">): Promise<Outcome<unknown>> {
+export async function coverage(context: StatusContext, { principal, query, shares }: QueryRequest<"coverage">): Promise<Outcome<unknown>> {
   const { tenant } = principal;
   const counted = await gateOf(context).run(tenant, () => count(context, tenant, query));
   if (counted === "full") return refused("overloaded", `${PER_TENANT_MAX} counts of coverage wait already; try again in a second`);
@@ -78,7 +78,7 @@ export async function coverage(context: QueryContext, { principal, query, shares
   return done(coverageView(found, streamsInMemory, limits, sloCoverage(context, of)));
 }
 
-async function count(context: QueryContext, tenant: string, query: QueryRequest<"coverage">["query"]) {
+async function count(context: StatusContext, tenant: string, query: QueryRequest<"coverage">["query"]) {
   const { engines } = context;
   const all = Array.from({ length: engines.count }, (_, engine) => engine);
   const asked = query.service_id === undefined ? all : [engines.ownerOf(tenant, query.service_id)];
@@ -91,7 +91,7 @@ async function count(context: QueryContext, tenant: string, query: QueryRequest<
 }
 
 async function walk(
-  { engines }: QueryContext,
+  { engines }: StatusContext,
   engine: number,
   of: Omit<CoverageQuery, "type" | "id" | "most">,
   most: number,

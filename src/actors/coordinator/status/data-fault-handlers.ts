@@ -4,16 +4,17 @@ import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import type { KeptDataFault } from "../../../core/protocol/data-fault.ts";
 import type { Principal } from "../../../core/protocol/query.ts";
 import { reaches } from "../../../domain/access/roles.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
+import type { StatusContext } from "./status-context.ts";
 
 /** Every fault that is kept, the oldest first. */
-export function listDataFaults(context: QueryContext, { principal }: QueryRequest<"dataFaults">): Outcome<unknown> {
+export function listDataFaults(context: StatusContext, { principal }: QueryRequest<"dataFaults">): Outcome<unknown> {
   return mayAct(context, principal) ? done(faultsView(context)) : ofSuperAdmins();
 }
 
 /** Acknowledges all that are open; the server is no longer degraded because of them. */
 export function acknowledgeDataFaults(
-  context: QueryContext,
+  context: StatusContext,
   request: QueryRequest<"acknowledgeDataFaults">,
 ): Outcome<unknown> | Promise<Outcome<unknown>> {
   const { dataFaults } = context;
@@ -38,7 +39,7 @@ export function acknowledgeDataFaults(
 }
 
 /** The folder is everybody's: where there are several tenants, one's operator does not speak for the others. */
-function mayAct({ state }: QueryContext, { role }: Principal): boolean {
+function mayAct({ state }: StatusContext, { role }: Principal): boolean {
   return reaches(role, "super_admin") || state.configured.tenants.size === 1;
 }
 
@@ -46,7 +47,7 @@ function ofSuperAdmins() {
   return refused("forbidden", "the data folder holds the data of several tenants: this needs the role super_admin");
 }
 
-function faultsView({ dataFaults }: QueryContext) {
+function faultsView({ dataFaults }: StatusContext) {
   return { faults: dataFaults.faults.map(faultView), open: dataFaults.open, total: dataFaults.faults.length };
 }
 

@@ -2,7 +2,7 @@
 import { SHARE_REFUSALS_REPORTED_MAX } from "../../../core/config/shared-limits.ts";
 import type { ShareRow } from "../../../core/protocol/shares.ts";
 import { EngineUnavailableError } from "../engines/engine-client.ts";
-import type { QueryContext } from "../queries/query-context.ts";
+import type { StatusContext } from "./status-context.ts";
 
 /** Each engine has all of them, as the coordinator has. */
 const KEPT_BY_EACH_ENGINE = "metric_metadata";
@@ -14,13 +14,13 @@ interface SharedLimitView {
 }
 
 /** A tenant's places of every limit, by name; `front` are those that the coordinator cannot know. */
-export async function ownSharedLimits(context: QueryContext, tenant: string, front: readonly ShareRow[]): Promise<SharedLimitView[]> {
+export async function ownSharedLimits(context: StatusContext, tenant: string, front: readonly ShareRow[]): Promise<SharedLimitView[]> {
   const rows = [...context.state.shares.of(tenant), ...front, ...(await ofEngines(context, tenant))];
   return added(rows).map(({ limit, held, refused }) => ({ limit, held, refused_total: refused }));
 }
 
 /** The tenants that were refused most, the first of all first. */
-export async function refusedTenants(context: QueryContext, front: readonly ShareRow[]) {
+export async function refusedTenants(context: StatusContext, front: readonly ShareRow[]) {
   const rows = [...context.state.shares.refusals(SHARE_REFUSALS_REPORTED_MAX), ...front, ...(await ofEngines(context, null))];
   return added(rows)
     .sort((a, b) => b.refused - a.refused)
@@ -29,7 +29,7 @@ export async function refusedTenants(context: QueryContext, front: readonly Shar
 }
 
 /** An engine that does not answer is left out. */
-async function ofEngines({ engines }: QueryContext, tenant: string | null): Promise<ShareRow[]> {
+async function ofEngines({ engines }: StatusContext, tenant: string | null): Promise<ShareRow[]> {
   const asked = Array.from({ length: engines.count }, async (_, engine) => {
     try {
       return await engines.shares(engine, tenant);

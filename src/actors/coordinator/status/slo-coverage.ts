@@ -2,7 +2,7 @@
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import type { CoverageQuery, LayerCounts } from "../../../core/protocol/coverage.ts";
 import { CoverageTally, EVALUATED } from "../../../domain/detection/coverage.ts";
-import type { QueryContext } from "../queries/query-context.ts";
+import type { StatusContext } from "./status-context.ts";
 
 export interface SloCoverage {
   readonly slo_burn: LayerCounts;
@@ -17,7 +17,7 @@ export interface SloCoverage {
 
 /** Of a tenant, or one of its services, or environments. */
 export function sloCoverage(
-  { state }: QueryContext,
+  { state }: StatusContext,
   { tenant, serviceId, environment }: Pick<CoverageQuery, "tenant" | "serviceId" | "environment">,
 ): SloCoverage {
   const isAsked = (slo: { readonly tenant: string; readonly serviceId: string; readonly environment: string }) =>

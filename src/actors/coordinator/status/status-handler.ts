@@ -7,8 +7,9 @@ import type { StatusEvent } from "../../../api/shapes/stream-events.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { reaches } from "../../../domain/access/roles.ts";
 import { EngineUnavailableError } from "../engines/engine-client.ts";
-import type { CoordinatorFacts, QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
 import { refusedTenants } from "./shared-limits.ts";
+import type { CoordinatorFacts, StatusContext } from "./status-context.ts";
 
 type Status = z.output<typeof STATUS>;
 type EngineStatus = Status["engines"][number];
@@ -18,7 +19,7 @@ const HOUR_MS = 3600 * 1000;
 const LAG_MS_MAX = 3 * 60_000;
 
 /** State of the server as the tenant sees it. */
-export async function status(context: QueryContext, { principal, shares }: QueryRequest<"status">): Promise<Outcome<Status>> {
+export async function status(context: StatusContext, { principal, shares }: QueryRequest<"status">): Promise<Outcome<Status>> {
   const { engines, state, options, nowMs } = context;
   const engineStates = await Promise.all(
     Array.from({ length: engines.count }, (_, engine) => engineStatus(context, principal.tenant, engine)),
@@ -61,7 +62,7 @@ export async function status(context: QueryContext, { principal, shares }: Query
 }
 
 /** State of the parts that all tenants share. */
-export function sharedState(context: QueryContext, engines: readonly EngineStatus[] = []): StatusEvent {
+export function sharedState(context: StatusContext, engines: readonly EngineStatus[] = []): StatusEvent {
   const facts = context.facts();
   const components = {
     watchdog: watchdogState(facts, engines, context.nowMs()),
@@ -125,7 +126,7 @@ function storeView({ storeRefusal, disk }: CoordinatorFacts): Status["store"] {
 }
 
 /** `walls` are those of the newest process; null before there was one. */
-function sandboxView({ sandbox }: QueryContext, seesAll: boolean): Status["sandbox"] {
+function sandboxView({ sandbox }: StatusContext, seesAll: boolean): Status["sandbox"] {
   const { walls, processes, waiting } = sandbox;
   return {
     walls: walls && { interpreter: true, process: walls.process, kernel: walls.kernel, namespaces: walls.namespaces },
@@ -151,7 +152,7 @@ function vectorizerView({ state: _, lastRunMs, ...counts }: CoordinatorFacts["ve
 }
 
 /** An engine that does not answer is a fact to report here, not a failure of the question. */
-async function engineStatus({ engines }: QueryContext, tenant: string, engine: number): Promise<EngineStatus> {
+async function engineStatus({ engines }: StatusContext, tenant: string, engine: number): Promise<EngineStatus> {
   try {
     return { engine, state: "ok", series: await engines.streamCount(engine, tenant) };
   } catch (error) {

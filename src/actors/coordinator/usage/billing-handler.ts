@@ -4,13 +4,13 @@ import { done, type Outcome } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { RECORD_TYPES } from "../../../core/layout/counters.ts";
 import { monthOf, monthStartMs, monthText } from "../../../domain/access/billing-month.ts";
-import type { Tenant } from "../access/tenant-book.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
 import { takeCounts } from "./current-usage.ts";
+import type { ListedTenant, UsageContext } from "./usage-context.ts";
 import { eventsOf, readUsage, totalOf } from "./usage-rows.ts";
 
 /** Every tenant, those without events too, by id; `total_events` is of all of them whatever the page. */
-export async function billingUsage(context: QueryContext, { principal, query }: QueryRequest<"billingUsage">): Promise<Outcome<unknown>> {
+export async function billingUsage(context: UsageContext, { principal, query }: QueryRequest<"billingUsage">): Promise<Outcome<unknown>> {
   const { state } = context;
   const { limit, month = monthOf(context.nowMs()) } = query;
   const scope: PageScope = { tenant: principal.tenant, endpoint: "billingUsage", filters: { month: query.month } };
@@ -29,7 +29,7 @@ export async function billingUsage(context: QueryContext, { principal, query }: 
   });
 }
 
-function usageView({ state }: QueryContext, { id, name, plan }: Tenant, month: number) {
+function usageView({ state }: UsageContext, { id, name, plan }: ListedTenant, month: number) {
   const row = readUsage(state.series, month, id);
   const types = RECORD_TYPES.map((type, place) => [type, row.counts[place] ?? 0] as const);
   return { tenant_id: id, name, plan, events: eventsOf(row), by_type: Object.fromEntries(types) };

@@ -2,16 +2,17 @@
 import { done, type Outcome } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import type { KnownDay } from "../../../core/protocol/watchdog-settings.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
 import { calendarOperation, type StoredCalendar } from "./calendar-book.ts";
+import type { WatchdogContext } from "./watchdog-context.ts";
 
 /** The days that are set. */
-export function readCalendar({ state }: QueryContext, { principal }: QueryRequest<"calendar">): Outcome<unknown> {
+export function readCalendar({ state }: WatchdogContext, { principal }: QueryRequest<"calendar">): Outcome<unknown> {
   return done(view(state.configured.watchdog.calendars.of(principal.tenant)));
 }
 
 /** Sets all days anew. */
-export async function setCalendar(context: QueryContext, request: QueryRequest<"setCalendar">): Promise<Outcome<unknown>> {
+export async function setCalendar(context: WatchdogContext, request: QueryRequest<"setCalendar">): Promise<Outcome<unknown>> {
   const book = context.state.configured.watchdog;
   const { tenant } = request.principal;
   const days = request.body.days

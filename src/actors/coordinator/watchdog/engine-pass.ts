@@ -1,8 +1,8 @@
 // A stage that walks over all engines' services at once, one question an engine at a time.
 import type { WatchdogCounts, WatchdogPass } from "../../../core/protocol/engine-control.ts";
 import type { EngineClient } from "../engines/engine-client.ts";
+import type { Cycle, WatchdogStage } from "../state/watchdog-stage.ts";
 import type { CyclePace } from "./cycle-pace.ts";
-import type { Cycle, WatchdogStage } from "./watchdog.ts";
 
 export interface EnginePassDependencies {
   readonly engines: EngineClient;

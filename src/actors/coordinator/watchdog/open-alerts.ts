@@ -3,7 +3,7 @@ import { OPEN_CLOSED_PER_CYCLE } from "../../../core/config/limits.ts";
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
 import type { FiringEpisodes } from "../../../core/protocol/engine-control.ts";
 import type { OpenEpisodes } from "../anomalies/open-episodes.ts";
-import type { Cycle, WatchdogStage } from "./watchdog.ts";
+import type { Cycle, WatchdogStage } from "../state/watchdog-stage.ts";
 
 export interface OpenAlertsDependencies {
   readonly openEpisodes: OpenEpisodes;

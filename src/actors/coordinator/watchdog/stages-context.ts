@@ -1,13 +1,25 @@
 // What the Watchdog's stages on the coordinator work with.
 import type { StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
+import type { ServiceFacts } from "../../../domain/alerting/paging/service-facts.ts";
 import type { TrainingResult } from "../../../domain/detection/multivariate/service-training.ts";
 import type { TrainingInput } from "../../../domain/detection/multivariate/training-input.ts";
+import type { AlertBooks } from "../alerts/alerts-context.ts";
 import type { HeldAlertsDependencies } from "../alerts/held-alerts.ts";
+import type { AnomalyBooks } from "../anomalies/anomalies-context.ts";
 import type { EngineClient } from "../engines/engine-client.ts";
+import type { StateWith } from "../state/stored-state.ts";
 import type { CyclePace } from "./cycle-pace.ts";
+import type { SloBook } from "./slo/slo-book.ts";
+
+/** What the stages read. */
+type StagesState = StateWith<
+  AlertBooks & AnomalyBooks & { readonly slo: SloBook; readonly services: ServiceFacts },
+  { readonly tenants: { readonly size: number } }
+>;
 
 export interface StagesContext extends HeldAlertsDependencies {
+  readonly state: StagesState;
   readonly engines: EngineClient;
   readonly pace: CyclePace;
   yieldTurn(): Promise<void>;

@@ -7,13 +7,17 @@ import { WATCHDOG_PLACES_PER_TENANT_MAX } from "../../../core/config/limits.ts";
 import { compareScopes } from "../../../domain/detection/settings-table.ts";
 import { THRESHOLDS_MAX } from "../../../domain/detection/threshold-profiles.ts";
 import type { ScopedOverrides, SettingsScope } from "../../../domain/detection/watchdog-settings.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
 import { type StoredSettings, settingsOperation, type WatchdogBook } from "./watchdog-book.ts";
+import type { WatchdogContext } from "./watchdog-context.ts";
 
 const METRIC_NEEDS_SERVICE = "metric_name needs service_id: settings are of a tenant, a service, or a metric of a service";
 
 /** Sets some members of a place. */
-export async function setWatchdogSettings(context: QueryContext, request: QueryRequest<"setWatchdogSettings">): Promise<Outcome<unknown>> {
+export async function setWatchdogSettings(
+  context: WatchdogContext,
+  request: QueryRequest<"setWatchdogSettings">,
+): Promise<Outcome<unknown>> {
   const book = context.state.configured.watchdog;
   const { service_id, metric_name, ...changes } = request.body;
   const place = placeOf(request.principal.tenant, service_id, metric_name);
@@ -44,7 +48,10 @@ export async function setWatchdogSettings(context: QueryContext, request: QueryR
 }
 
 /** Takes all away that is set at a place. */
-export function deleteWatchdogSettings(context: QueryContext, request: QueryRequest<"deleteWatchdogSettings">): Promise<Outcome<unknown>> {
+export function deleteWatchdogSettings(
+  context: WatchdogContext,
+  request: QueryRequest<"deleteWatchdogSettings">,
+): Promise<Outcome<unknown>> {
   const book = context.state.configured.watchdog;
   const { service_id, metric_name } = request.query;
   const place = placeOf(request.principal.tenant, service_id, metric_name);
@@ -65,7 +72,7 @@ export function deleteWatchdogSettings(context: QueryContext, request: QueryRequ
 }
 
 /** What is in force at a place, and a page of what is set there and below. */
-export function listWatchdogSettings({ state }: QueryContext, { principal, query }: QueryRequest<"watchdogSettings">): Outcome<unknown> {
+export function listWatchdogSettings({ state }: WatchdogContext, { principal, query }: QueryRequest<"watchdogSettings">): Outcome<unknown> {
   const { limit, page_token: given, ...filters } = query;
   if (query.metric_name !== undefined && query.service_id === undefined) return refused("invalid_parameter", METRIC_NEEDS_SERVICE);
   const book = state.configured.watchdog;

@@ -7,31 +7,11 @@ import { StoreError } from "../../../adapters/storage/key-value-store.ts";
 import type { WatchdogCounts } from "../../../core/protocol/engine-control.ts";
 import { EngineUnavailableError } from "../engines/engine-client.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
+import type { Cycle, WatchdogStage } from "../state/watchdog-stage.ts";
 import type { CyclePace } from "./cycle-pace.ts";
 
 /** While a cycle takes longer than its interval, its end is looked for this often. */
 const OVERDUE_LOOK_MS = 100;
-
-/** One cycle, as its passes see it. */
-export interface Cycle {
-  readonly number: number;
-  readonly nowMs: number;
-}
-
-/** One pass of a cycle, in the order of the list that the Watchdog is made with. */
-export interface WatchdogStage {
-  readonly name: string;
-  /** Every so many cycles, the first included. */
-  readonly every: number;
-  /** Rejects with EngineUnavailableError or StoreError where it could not be done; the cycle ends there and counts as failed. */
-  run(cycle: Cycle): Promise<StageOutcome>;
-}
-
-export interface StageOutcome {
-  readonly counts: WatchdogCounts;
-  /** What all threads worked for it. */
-  readonly workMs: number;
-}
 
 export interface WatchdogOptions {
   /** WATCHDOG_INTERVAL_SECONDS in ms; no cycle runs where it is undefined. */

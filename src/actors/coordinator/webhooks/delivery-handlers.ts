@@ -3,11 +3,12 @@ import { cutPage, type PageScope, readPageToken } from "../../../api/page-token.
 import { done, type Outcome, refused } from "../../../api/refusal.ts";
 import { hash128 } from "../../../core/base/hash128.ts";
 import { afterAttempt } from "../../../domain/webhooks/webhook-delivery.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
 import { testEventText } from "./event-view.ts";
 import { unknownWebhook } from "./webhook-handlers.ts";
 import { deliveryBound, deliveryIdOf, deliveryKey, WEBHOOK_DELIVERY, type WebhookDeliveryRow } from "./webhook-row.ts";
 import { attemptCount, attemptView, attemptViews } from "./webhook-view.ts";
+import type { WebhooksContext } from "./webhooks-context.ts";
 
 /** Rows read at once while a page is put together. */
 const ROWS_PER_READ = 200;
@@ -15,7 +16,7 @@ const ROWS_PER_READ = 200;
 type Position = readonly [occurredAtMs: number, deliveryId: string, attempt: number];
 
 export async function listDeliveries(
-  context: QueryContext,
+  context: WebhooksContext,
   { principal, path, query }: QueryRequest<"webhookDeliveries">,
 ): Promise<Outcome<unknown>> {
   const { state, yieldTurn } = context;
@@ -50,7 +51,7 @@ export async function listDeliveries(
   return done({ deliveries: page.map(({ view }) => view), total, page_token });
 }
 
-export async function testWebhook(context: QueryContext, request: QueryRequest<"testWebhook">): Promise<Outcome<unknown>> {
+export async function testWebhook(context: WebhooksContext, request: QueryRequest<"testWebhook">): Promise<Outcome<unknown>> {
   const { state, calls, webhooks, nowMs, edit, randomBytes } = context;
   const { tenant } = request.principal;
   const name = request.body.webhook_name;

@@ -1,11 +1,12 @@
 // Dead letters of webhooks on their way again: each event under its id, its attempts counted anew.
 import { DeadLetterDraft } from "../dead-letters/dead-letter-draft.ts";
+import type { DeadLetterBooks } from "../dead-letters/dead-letters-context.ts";
 import type { EventReplays } from "../dead-letters/replay-runner.ts";
-import type { CommittedState } from "../state/committed-state.ts";
+import type { StateWith } from "../state/stored-state.ts";
 import type { WebhookOutbox } from "./webhook-outbox.ts";
 import { EVENT_TYPES, type EventType } from "./webhook-row.ts";
 
-export function eventReplays(state: CommittedState, webhooks: Pick<WebhookOutbox, "draft">): EventReplays {
+export function eventReplays(state: StateWith<DeadLetterBooks>, webhooks: Pick<WebhookOutbox, "draft">): EventReplays {
   return {
     again(letters) {
       const draft = webhooks.draft();

@@ -6,9 +6,9 @@ import type { Anomaly } from "../../../domain/anomaly/anomaly.ts";
 import type { Transform, TransformOutcome } from "../../../domain/webhooks/transform.ts";
 import { matchesSubject, searched, type WebhookPattern } from "../../../domain/webhooks/webhook.ts";
 import { rootCauseView } from "../analysis/root-cause-view.ts";
-import type { QueryContext } from "../queries/query-context.ts";
 import { eventText, testEventText } from "./event-view.ts";
 import { eventIdOf } from "./webhook-row.ts";
+import type { WebhooksContext } from "./webhooks-context.ts";
 
 /** Anomalies that are looked at for events that the pattern takes. */
 const ANOMALIES_LOOKED_AT = 500;
@@ -29,7 +29,7 @@ interface Tried {
 }
 
 /** The trial, none for a webhook without a transform; or why it cannot be kept. */
-export async function tryTransform(context: QueryContext, { tenant, transform, pattern }: Tried) {
+export async function tryTransform(context: WebhooksContext, { tenant, transform, pattern }: Tried) {
   if (transform === null) return { ok: true, trial: [] as TransformTrial[] } as const;
   if (context.calls.isFull)
     return refused("overloaded", "too many tests, trials and steps of runbooks are under way; try again in a moment");
@@ -59,7 +59,7 @@ function errorOf(outcome: TransformOutcome): string | null {
 }
 
 /** Events of the newest anomalies that the pattern takes, else of the newest; a test event where there is none. */
-function trialEvents(context: QueryContext, tenant: string, pattern: WebhookPattern) {
+function trialEvents(context: WebhooksContext, tenant: string, pattern: WebhookPattern) {
   const { state, nowMs } = context;
   const { patterns } = state.configured;
   const finds = (regex: string, value: string) => patterns.matches(searched(regex), value) === true;
@@ -74,7 +74,7 @@ function trialEvents(context: QueryContext, tenant: string, pattern: WebhookPatt
   return [{ id, text: testEventText(id, tenant, nowMs()) }];
 }
 
-function declaredEvent({ state }: QueryContext, anomaly: Anomaly) {
+function declaredEvent({ state }: WebhooksContext, anomaly: Anomaly) {
   const { tenant, detectedAtMs: occurredAtMs } = anomaly;
   const eventId = eventIdOf(tenant, anomaly.id, "anomaly.declared", 0);
   const cause = rootCauseView(state, state.analyses.reports.ofAnomaly(tenant, anomaly.id));

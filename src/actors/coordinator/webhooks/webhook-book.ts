@@ -1,6 +1,7 @@
 // The webhooks of all tenants, in memory as they are stored.
 import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import { ShareLedger } from "../../../core/base/share-ledger.ts";
+import type { PatternCache } from "../../../domain/alerting/pattern/pattern-cache.ts";
 import type { Webhook } from "../../../domain/webhooks/webhook.ts";
 import { scan } from "../state/scan.ts";
 import { WEBHOOK, webhookKey } from "./webhook-row.ts";
@@ -67,4 +68,10 @@ export class WebhookBook {
     this.shares.give(tenant, 1);
     if (own.size === 0) this.#tenants.delete(tenant);
   }
+}
+
+/** What webhooks are kept in, and what their patterns are matched by. */
+export interface WebhookBooks {
+  readonly webhooks: WebhookBook;
+  readonly patterns: PatternCache;
 }

@@ -8,11 +8,16 @@ import { anomalyScore } from "../../../domain/detection/anomaly-score.ts";
 import { matchesSubject, searched, type Webhook } from "../../../domain/webhooks/webhook.ts";
 import { afterAttempt } from "../../../domain/webhooks/webhook-delivery.ts";
 import type { WebhookReport } from "../../../domain/webhooks/webhook-messages.ts";
+import type { AlertBooks } from "../alerts/alerts-context.ts";
+import type { AnalysisBooks } from "../analysis/analysis-context.ts";
 import { rootCauseView } from "../analysis/root-cause-view.ts";
+import type { AnomalyBooks } from "../anomalies/anomalies-context.ts";
 import type { AnomalyFollowing, AnomalyStep } from "../anomalies/anomaly-follower.ts";
 import { DeadLetterDraft } from "../dead-letters/dead-letter-draft.ts";
-import type { CommittedState } from "../state/committed-state.ts";
+import type { DeadLetterBooks } from "../dead-letters/dead-letters-context.ts";
+import type { StateWith } from "../state/stored-state.ts";
 import { eventText } from "./event-view.ts";
+import type { WebhookBooks } from "./webhook-book.ts";
 import {
   type DeliveryPlace,
   deliveryIdOf,
@@ -33,8 +38,11 @@ export interface ChangedDelivery {
   readonly isNew: boolean;
 }
 
+/** What events are made of. */
+export type WebhookDraftState = StateWith<AlertBooks & AnalysisBooks & AnomalyBooks & DeadLetterBooks, WebhookBooks>;
+
 export interface WebhookDraftSources {
-  readonly state: CommittedState;
+  readonly state: WebhookDraftState;
   readonly control: KeyValueStore;
   nowMs(): number;
   /** How many events of a webhook wait. */

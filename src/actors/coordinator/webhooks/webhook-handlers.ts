@@ -8,16 +8,17 @@ import type { PatternCache } from "../../../domain/alerting/pattern/pattern-cach
 import type { Transform } from "../../../domain/webhooks/transform.ts";
 import { RESERVED_NAMES, searched, type Webhook, type WebhookPattern } from "../../../domain/webhooks/webhook.ts";
 import type { Change } from "../access/changes.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
 import { type TransformTrial, tryTransform } from "./transform-trial.ts";
 import { WebhookOutbox } from "./webhook-outbox.ts";
 import { HIDDEN, shownUrl, webhookView } from "./webhook-view.ts";
+import type { WebhooksContext } from "./webhooks-context.ts";
 
 const ID_BYTES = 16;
 
 type WebhookBody = BodyOf<"createWebhook">;
 
-export async function createWebhook(context: QueryContext, request: QueryRequest<"createWebhook">): Promise<Outcome<unknown>> {
+export async function createWebhook(context: WebhooksContext, request: QueryRequest<"createWebhook">): Promise<Outcome<unknown>> {
   const { webhooks } = context.state.configured;
   const { tenant } = request.principal;
   const { body } = request;
@@ -41,7 +42,7 @@ export async function createWebhook(context: QueryContext, request: QueryRequest
   });
 }
 
-export async function changeWebhook(context: QueryContext, request: QueryRequest<"changeWebhook">): Promise<Outcome<unknown>> {
+export async function changeWebhook(context: WebhooksContext, request: QueryRequest<"changeWebhook">): Promise<Outcome<unknown>> {
   const { webhooks } = context.state.configured;
   const { tenant } = request.principal;
   const name = request.path.name ?? "";
@@ -66,7 +67,7 @@ export async function changeWebhook(context: QueryContext, request: QueryRequest
   });
 }
 
-export function deleteWebhook(context: QueryContext, request: QueryRequest<"deleteWebhook">): Promise<Outcome<unknown>> {
+export function deleteWebhook(context: WebhooksContext, request: QueryRequest<"deleteWebhook">): Promise<Outcome<unknown>> {
   const { webhooks } = context.state.configured;
   const { tenant } = request.principal;
   const name = request.path.name ?? "";
@@ -87,12 +88,12 @@ export function deleteWebhook(context: QueryContext, request: QueryRequest<"dele
   });
 }
 
-export function oneWebhook({ state }: QueryContext, { principal, path }: QueryRequest<"webhook">): Outcome<unknown> {
+export function oneWebhook({ state }: WebhooksContext, { principal, path }: QueryRequest<"webhook">): Outcome<unknown> {
   const webhook = state.configured.webhooks.find(principal.tenant, path.name ?? "");
   return webhook === undefined ? unknownWebhook(path.name ?? "") : done(webhookView(webhook));
 }
 
-export function listWebhooks({ state }: QueryContext, { principal, query }: QueryRequest<"webhooks">): Outcome<unknown> {
+export function listWebhooks({ state }: WebhooksContext, { principal, query }: QueryRequest<"webhooks">): Outcome<unknown> {
   const { limit, page_token: given } = query;
   const scope: PageScope = { tenant: principal.tenant, endpoint: "webhooks", filters: {} };
   const token = readPageToken(state.pageSecret, scope, given);
@@ -104,7 +105,7 @@ export function listWebhooks({ state }: QueryContext, { principal, query }: Quer
   return done({ webhooks: page.map(webhookView), total: all.length, page_token });
 }
 
-export function webhookKey({ webhookPublicKey }: QueryContext): Outcome<unknown> {
+export function webhookKey({ webhookPublicKey }: WebhooksContext): Outcome<unknown> {
   const { standard, pem } = webhookPublicKey();
   return done({ public_key: standard, pem });
 }
@@ -117,7 +118,12 @@ function taken(name: string) {
   return refused("conflict", `there is a webhook with the name ${shown(name)}; change it, or give another name`, "name");
 }
 
-function stored(context: QueryContext, before: Webhook | undefined, webhook: Webhook, trial: readonly TransformTrial[]): Change<unknown> {
+function stored(
+  context: WebhooksContext,
+  before: Webhook | undefined,
+  webhook: Webhook,
+  trial: readonly TransformTrial[],
+): Change<unknown> {
   const { webhooks } = context.state.configured;
   const after = webhookView(webhook);
   const answer = { ...after, transform_trial: trial };
@@ -169,7 +175,7 @@ function patternOf(pattern: WebhookBody["pattern"]): WebhookPattern {
 }
 
 /** `before` is the webhook that it changes: what it hides may be sent back hidden. */
-function bodyProblem({ state }: QueryContext, body: WebhookBody, before: Webhook | undefined) {
+function bodyProblem({ state }: WebhooksContext, body: WebhookBody, before: Webhook | undefined) {
   if (RESERVED_NAMES.includes(body.name))
     return refused("invalid_field", `${shown(body.name)} is the name of a path of its own; give another`, "name");
   const hidden = before === undefined ? undefined : before.secret;
@@ -204,7 +210,7 @@ function problemPlace(regex: string, problem: string): number {
   return at < 0 ? regex.length : at + 1;
 }
 
-async function urlProblem(context: QueryContext, url: string) {
+async function urlProblem(context: WebhooksContext, url: string) {
   const problem = await context.forbiddenTarget(url);
   return problem === null ? undefined : refused("invalid_field", `the URL may not be asked for: ${problem}`, "url");
 }

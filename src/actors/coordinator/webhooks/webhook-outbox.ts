@@ -19,15 +19,14 @@ import { type HeldRow, HeldRows } from "../notification/held-rows.ts";
 import type { OutboundLink } from "../notification/outbound-calls.ts";
 import { type StoreTurns, StoreWork } from "../notification/store-work.ts";
 import { WaitingRows } from "../notification/waiting-rows.ts";
-import type { CommittedState } from "../state/committed-state.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import { scan } from "../state/scan.ts";
 import { DueRows } from "./due-rows.ts";
-import { type ChangedDelivery, WebhookDraft } from "./webhook-draft.ts";
+import { type ChangedDelivery, WebhookDraft, type WebhookDraftState } from "./webhook-draft.ts";
 import { deliveryKeyText, deliveryPlace, type ExpiredDelivery, keyOfDeliveryText, WEBHOOK_DELIVERY } from "./webhook-row.ts";
 
 export interface WebhookOutboxDependencies extends StoreTurns {
-  readonly state: CommittedState;
+  readonly state: WebhookDraftState;
   readonly counters: CoordinatorCounters;
   nowMs(): number;
   /** Has the notifier started where it does not run. */

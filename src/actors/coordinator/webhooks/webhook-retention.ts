@@ -2,13 +2,14 @@
 
 import type { KeyValueStore, StoreEntry } from "../../../adapters/storage/key-value-store.ts";
 import { WEBHOOK_DELIVERIES_MS, WEBHOOK_DELIVERIES_PER_WEBHOOK_MAX } from "../../../core/config/webhook-limits.ts";
-import type { CommittedState } from "../state/committed-state.ts";
 import { breath, type RetentionStep } from "../state/retention-step.ts";
+import type { StateWith } from "../state/stored-state.ts";
 import { TABLE_END, TABLE_START } from "../state/tables.ts";
+import type { WebhookBooks } from "./webhook-book.ts";
 import { deliveryBound, deliveryPlace, type ExpiredDelivery, WEBHOOK_DELIVERY } from "./webhook-row.ts";
 
 export interface DeliveryRetentionDependencies {
-  readonly state: CommittedState;
+  readonly state: StateWith<unknown, Pick<WebhookBooks, "webhooks">>;
   /** Takes rows that were not done with. */
   expired(rows: readonly ExpiredDelivery[]): void;
 }

@@ -18,9 +18,9 @@ import { SnapshotReader } from "../../../../domain/kernel/stream-snapshot.ts";
 import { partitionOf } from "../../../../domain/placement/partition.ts";
 import { compareSeriesKeys, matchesNames, seriesKey } from "../../../../domain/series/series-order.ts";
 import { identityName } from "../../../../domain/series/stream-identity.ts";
-import type { QueryContext } from "../../queries/query-context.ts";
 import { scan } from "../../state/scan.ts";
 import { coldKey, TABLE_END } from "../../state/tables.ts";
+import type { SeriesContext } from "../series-context.ts";
 import { decodeColdBatch } from "./cold-batch.ts";
 
 /** Batches read before others of the thread get a turn: 16 x 64 KiB are about 5 ms with their names. */
@@ -43,7 +43,7 @@ interface Candidate {
 
 /** The first `limit` streams after `after`, and how many match whatever the page. */
 export async function coldSeries(
-  context: QueryContext,
+  context: SeriesContext,
   query: Omit<SeriesQuery, "type" | "id">,
 ): Promise<{ series: SeriesSummary[]; total: number }> {
   const { after, limit } = query;
@@ -68,7 +68,7 @@ export async function coldSeries(
 
 /** What the store alone says of the streams that match: the newest values of the first, as an engine would tell them. */
 export async function coldSeriesData(
-  context: QueryContext,
+  context: SeriesContext,
   query: Omit<SeriesDataQuery, "type" | "id">,
 ): Promise<SeriesDataAnswer | undefined> {
   const { tenant, serviceId, attributes } = query;
@@ -96,7 +96,7 @@ export async function coldSeriesData(
 }
 
 /** The tenant's services, or one of them. */
-function coldServices({ state }: QueryContext, tenant: string, serviceId: string | null): ColdService[] {
+function coldServices({ state }: SeriesContext, tenant: string, serviceId: string | null): ColdService[] {
   const prefix = new KeyBuilder().text(tenant);
   const from = (serviceId === null ? prefix : prefix.text(serviceId)).finish();
   const services = new Map<string, ColdService>();
@@ -113,7 +113,7 @@ function coldServices({ state }: QueryContext, tenant: string, serviceId: string
 }
 
 /** Streams of one service that match, in list order. */
-async function streamsOf(context: QueryContext, filter: Filter, { serviceId, batches }: ColdService): Promise<Candidate[]> {
+async function streamsOf(context: SeriesContext, filter: Filter, { serviceId, batches }: ColdService): Promise<Candidate[]> {
   const { tenant } = filter;
   const partition = partitionOf(tenant, serviceId);
   const streams: Candidate[] = [];

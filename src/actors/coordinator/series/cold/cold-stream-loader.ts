@@ -1,14 +1,9 @@
 // Gives engines the streams that they want back. What has left memory with a checkpoint that is not stored yet is given when it is.
 import type { KeyValueStore } from "../../../../adapters/storage/key-value-store.ts";
 import { RETURNED_BYTES_MAX } from "../../../../core/config/limits.ts";
-import type { ReturnedStreams } from "../../../../core/protocol/engine-control.ts";
 import type { ColdEntry } from "../../../../domain/kernel/cold-entry.ts";
+import type { ColdRecipient } from "../../engines/engine-link.ts";
 import { type ColdBatch, coldBatchOf } from "./cold-batch.ts";
-
-/** Where streams are delivered. */
-export interface ColdRecipient {
-  deliver(streams: ReturnedStreams): void;
-}
 
 /** One runner for all engines. */
 export class ColdStreamLoader {

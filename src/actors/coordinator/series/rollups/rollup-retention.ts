@@ -14,17 +14,20 @@ import { PARTITIONS } from "../../../../core/layout/memory-map.ts";
 import { ChunkBlock } from "../../../../domain/codec/chunk-block.ts";
 import { HOUR_MS } from "../../../../domain/rollup/hour-column.ts";
 import { HourlyFold } from "../../../../domain/rollup/hourly-fold.ts";
-import type { CommittedState } from "../../state/committed-state.ts";
 import type { CoordinatorCounters } from "../../state/coordinator-counters.ts";
 import { breath, PARTITIONS_PER_STEP, type RetentionStep } from "../../state/retention-step.ts";
+import type { StateWith } from "../../state/stored-state.ts";
 import { blockKey, partitionKey } from "../../state/tables.ts";
 import { decodeSpan } from "../block-rows.ts";
+import type { SeriesBooks } from "../series-context.ts";
 import { RollupPace } from "./rollup-pace.ts";
 import { deleteRollup, markOperation, type RollupMark, rollupOperations } from "./rollup-rows.ts";
 
+type RollupState = StateWith<Pick<SeriesBooks, "rollups">>;
+
 /** What roll-ups are made from. */
 export interface RollupDependencies {
-  readonly state: CommittedState;
+  readonly state: RollupState;
   readonly counters: CoordinatorCounters;
   monotonicMs(): number;
 }
@@ -68,12 +71,12 @@ export function* rollUp(dependencies: RollupDependencies, { wallNowMs, keptFromM
 }
 
 /** Blocks of a partition that may be rolled up. */
-function blocksOf({ rollups }: CommittedState, partition: number): number {
+function blocksOf({ rollups }: RollupState, partition: number): number {
   return rollups.settledBlocks(partition) - rollups.mark(partition).firstBlock;
 }
 
 /** Whether the partition's turn has come since its oldest block that is not rolled up was filled. */
-function isDue(state: CommittedState, partition: number, wallNowMs: number): boolean {
+function isDue(state: RollupState, partition: number, wallNowMs: number): boolean {
   const { firstBlock } = state.rollups.mark(partition);
   const settled = state.rollups.settledBlocks(partition);
   if (settled <= firstBlock) return false;

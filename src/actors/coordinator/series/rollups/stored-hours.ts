@@ -10,8 +10,8 @@ import type { SeriesDataAnswer } from "../../../../core/protocol/engine-control.
 import { compareKeys } from "../../../../domain/codec/key.ts";
 import { decodeHours, HOUR_MS, Hours } from "../../../../domain/rollup/hour-column.ts";
 import { RollupBlock } from "../../../../domain/rollup/rollup-block.ts";
-import type { QueryContext } from "../../queries/query-context.ts";
 import { blockKey } from "../../state/tables.ts";
+import type { SeriesContext } from "../series-context.ts";
 import { readSamples, type SampleRequest, type Samples } from "../stored-samples.ts";
 import { newestRollups, type RollupMark, type RollupSpan } from "./rollup-rows.ts";
 
@@ -20,7 +20,7 @@ const ROLLUPS_PER_TURN = 16;
 
 /** Means of the hours that have samples, each at its beginning, ascending; `complete` as with samples. */
 export async function readHours(
-  context: QueryContext,
+  context: SeriesContext,
   answer: SeriesDataAnswer,
   request: SampleRequest,
   mark: RollupMark,
@@ -34,7 +34,7 @@ export async function readHours(
 }
 
 async function addRollups(
-  { state, yieldTurn }: QueryContext,
+  { state, yieldTurn }: SeriesContext,
   partition: number,
   streamId: Uint8Array,
   hours: HourSums,

@@ -14,9 +14,9 @@ import { INGESTION_SERVICE } from "../../../../domain/detection/service/tenant-s
 import { serviceKey } from "../../../../domain/series/stream-identity.ts";
 import { ledgerRowId } from "../../alerts/ledger-book.ts";
 import { RuleEpisodes } from "../../anomalies/rule-episodes.ts";
+import type { Cycle, StageOutcome, WatchdogStage } from "../../state/watchdog-stage.ts";
 import { enginePass } from "../engine-pass.ts";
 import type { StagesContext } from "../stages-context.ts";
-import type { Cycle, StageOutcome, WatchdogStage } from "../watchdog.ts";
 
 /** Gate by which findings wait for what the tenant's other services do. */
 const HOLD_GATE = "tenant_silence";

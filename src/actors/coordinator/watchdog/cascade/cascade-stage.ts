@@ -6,8 +6,8 @@ import { CASCADE_CALLS_MINUTES, CASCADE_METRIC, cascadeFinding, DETECTOR_CASCADE
 import type { RuleFinding } from "../../../../domain/detection/service/rule-episode-set.ts";
 import { RuleEpisodes } from "../../anomalies/rule-episodes.ts";
 import { readCalls } from "../../calls/stored-calls.ts";
+import type { Cycle, StageOutcome, WatchdogStage } from "../../state/watchdog-stage.ts";
 import type { StagesContext } from "../stages-context.ts";
-import type { Cycle, StageOutcome, WatchdogStage } from "../watchdog.ts";
 
 const MINUTE_MS = 60_000;
 

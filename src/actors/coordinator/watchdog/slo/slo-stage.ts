@@ -1,8 +1,8 @@
 // The Watchdog's stage over SLOs: how fast each burns its error budget. Of several of one service the worst is told.
 import { DETECTOR_BURN, WorstBurns } from "../../../../domain/detection/service/burn-finding.ts";
 import { RuleEpisodes } from "../../anomalies/rule-episodes.ts";
+import type { Cycle, StageOutcome, WatchdogStage } from "../../state/watchdog-stage.ts";
 import type { StagesContext } from "../stages-context.ts";
-import type { Cycle, StageOutcome, WatchdogStage } from "../watchdog.ts";
 
 /** An evaluation adds up 4,320 minutes for each pair of windows: 10 to 30 us. */
 const WINDOWS_PER_TURN = 50;

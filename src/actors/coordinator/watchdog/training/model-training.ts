@@ -20,8 +20,8 @@ import { decodeServiceRow, encodeServiceRow, type ServiceRow, serviceHash, servi
 import type { TrainingResult } from "../../../../domain/detection/multivariate/service-training.ts";
 import type { TrainingInput } from "../../../../domain/detection/multivariate/training-input.ts";
 import { type EngineClient, EngineUnavailableError } from "../../engines/engine-client.ts";
-import type { CommittedState } from "../../state/committed-state.ts";
 import type { CoordinatorCounters } from "../../state/coordinator-counters.ts";
+import type { StoredState } from "../../state/stored-state.ts";
 import { detectorStatesKey } from "../../state/tables.ts";
 import { serviceHistory } from "./stored-history.ts";
 
@@ -41,7 +41,7 @@ export interface ModelTrainingOptions {
 
 export interface ModelTrainingDependencies {
   readonly engines: EngineClient;
-  readonly state: CommittedState;
+  readonly state: StoredState;
   readonly counters: CoordinatorCounters;
   nowMs(): number;
   monotonicMs(): number;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { ControlState } from "../../../../../src/actors/coordinator/nouns/control-state.ts";
 import { inhibitionOperation } from "../../../../../src/actors/coordinator/silences/inhibition-book.ts";
 import { patternSumProblem } from "../../../../../src/actors/coordinator/silences/pattern-room.ts";
 import { silenceOperation } from "../../../../../src/actors/coordinator/silences/silence-book.ts";
-import { ControlState } from "../../../../../src/actors/coordinator/state/control-state.ts";
 import { makeCoordinatorShares } from "../../../../../src/actors/coordinator/state/coordinator-shares.ts";
 import {
   PATTERN_MATCHERS_PER_TENANT_MAX,

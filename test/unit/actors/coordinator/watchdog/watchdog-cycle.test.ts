@@ -2,8 +2,9 @@
 import { describe, expect, it } from "vitest";
 import { EngineUnavailableError } from "../../../../../src/actors/coordinator/engines/engine-client.ts";
 import { CoordinatorCounters } from "../../../../../src/actors/coordinator/state/coordinator-counters.ts";
+import type { WatchdogStage } from "../../../../../src/actors/coordinator/state/watchdog-stage.ts";
 import { CyclePace } from "../../../../../src/actors/coordinator/watchdog/cycle-pace.ts";
-import { Watchdog, type WatchdogStage } from "../../../../../src/actors/coordinator/watchdog/watchdog.ts";
+import { Watchdog } from "../../../../../src/actors/coordinator/watchdog/watchdog.ts";
 import { COORDINATOR_SLOTS } from "../../../../../src/core/layout/counters.ts";
 
 const COUNTS = { evaluated: 1, learning: 0, skipped: {} };

@@ -16,15 +16,15 @@ import type { RoutingSettings } from "../notification/routing-book.ts";
 import { ForecastBook } from "../prediction/forecast-book.ts";
 import { MetadataTable } from "../series/metadata-table.ts";
 import { RollupBook } from "../series/rollups/rollup-book.ts";
+import { decodeCheckpointRow } from "../state/checkpoint-row.ts";
+import { type CoordinatorShares, type CoordinatorSharesOptions, makeCoordinatorShares } from "../state/coordinator-shares.ts";
+import { LogCoverage } from "../state/log-coverage.ts";
+import { scan } from "../state/scan.ts";
+import { LANE_MARK } from "../state/shared-forms.ts";
+import { blockKey, checkpointPartKey, partitionKey } from "../state/tables.ts";
 import { SloBook } from "../watchdog/slo/slo-book.ts";
 import type { WatchdogEnvironment } from "../watchdog/watchdog-book.ts";
-import { decodeCheckpointRow } from "./checkpoint-row.ts";
 import { ControlState } from "./control-state.ts";
-import { type CoordinatorShares, type CoordinatorSharesOptions, makeCoordinatorShares } from "./coordinator-shares.ts";
-import { LogCoverage } from "./log-coverage.ts";
-import { scan } from "./scan.ts";
-import { LANE_MARK } from "./shared-forms.ts";
-import { blockKey, checkpointPartKey, partitionKey } from "./tables.ts";
 
 /** Keys that one step of the clean-up at start deletes; spans are small, blocks are deleted one page chain each. */
 const VOID_BLOCKS_PER_STEP = 500;

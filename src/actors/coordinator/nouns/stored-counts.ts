@@ -1,6 +1,7 @@
 // Gauges of what the store held at the start; what changes them later counts on from there.
+
+import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import type { CommittedState } from "./committed-state.ts";
-import type { CoordinatorCounters } from "./coordinator-counters.ts";
 
 /** Sets them, once the state has been read. */
 export function countStored(counters: CoordinatorCounters, { anomalies, alerts, deadLetters, metadata, analyses }: CommittedState): void {

@@ -11,12 +11,14 @@ import type { SeriesSummary } from "../../../core/protocol/engine-control.ts";
 import type { PageDecision } from "../../../domain/alerting/paging/page-decision.ts";
 import { type LayerMoment, SAMPLE_AGE_MS_MAX, skippedMoment } from "../../../domain/backtest/layer-moment.ts";
 import { type MomentVerdict, momentVerdict } from "../../../domain/detection/moment-verdict.ts";
+import { decodeDecision } from "../alerts/rows/decision-row.ts";
+import { settleLedger } from "../alerts/settled-ledger.ts";
 import { MomentLayers } from "../backtest/moment-layers.ts";
-import { type QueryContext, type QueryRequest, settleLedger } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
 import { timeRange } from "../queries/time-range.ts";
 import { scanNewest } from "../state/scan.ts";
 import { tenantTimeBound, tenantTimeOf } from "../state/tables.ts";
-import { decodeDecision } from "./rows/decision-row.ts";
+import type { LedgerContext } from "./ledger-context.ts";
 
 const ROWS_PER_READ = 500;
 /** Decisions of a moment: those on an alert that pages are a little later than its sample, those of an episode that goes on earlier. */
@@ -31,7 +33,7 @@ interface LedgerFilter {
 }
 
 /** Decisions and, with `at`, the verdicts of that moment. */
-export async function readLedger(context: QueryContext, { principal, query }: QueryRequest<"alertLedger">): Promise<Outcome<unknown>> {
+export async function readLedger(context: LedgerContext, { principal, query }: QueryRequest<"alertLedger">): Promise<Outcome<unknown>> {
   const { at, since, until } = query;
   if (at !== undefined && (since !== undefined || until !== undefined)) {
     return refused("invalid_parameter", "give either at, for one moment, or since and until, for a range", "at");
@@ -56,7 +58,7 @@ export async function readLedger(context: QueryContext, { principal, query }: Qu
 
 /** The newest decisions first. */
 async function decisionsOf(
-  { state, yieldTurn }: QueryContext,
+  { state, yieldTurn }: LedgerContext,
   filter: LedgerFilter,
   fromMs: number,
   toMs: number,
@@ -78,7 +80,7 @@ async function decisionsOf(
 }
 
 /** Of each stream of the pair, the first LEDGER_STREAMS_MAX, and of the services of its environments. */
-async function momentsOf(context: QueryContext, filter: LedgerFilter, atMs: number) {
+async function momentsOf(context: LedgerContext, filter: LedgerFilter, atMs: number) {
   const { tenant, serviceId, metricName = "", environment = null } = filter;
   const owner = context.engines.ownerOf(tenant, serviceId);
   const { series } = await context.engines.series(owner, {
@@ -99,7 +101,7 @@ async function momentsOf(context: QueryContext, filter: LedgerFilter, atMs: numb
   return { moments, services };
 }
 
-async function momentOf(context: QueryContext, layers: MomentLayers, summary: SeriesSummary, atMs: number) {
+async function momentOf(context: LedgerContext, layers: MomentLayers, summary: SeriesSummary, atMs: number) {
   const { tenant, serviceId, metricName } = summary;
   const series = await layers.read(summary);
   const { samplesMin, window } = context.options;

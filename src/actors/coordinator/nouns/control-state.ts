@@ -16,10 +16,10 @@ import { LimitBook } from "../saturation/limit-book.ts";
 import { InhibitionBook } from "../silences/inhibition-book.ts";
 import { admitStored } from "../silences/pattern-room.ts";
 import { SilenceBook } from "../silences/silence-book.ts";
+import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
+import type { CoordinatorShares } from "../state/coordinator-shares.ts";
 import { WatchdogBook, type WatchdogEnvironment } from "../watchdog/watchdog-book.ts";
 import { WebhookBook } from "../webhooks/webhook-book.ts";
-import type { CoordinatorCounters } from "./coordinator-counters.ts";
-import type { CoordinatorShares } from "./coordinator-shares.ts";
 
 /** A book of one noun. */
 interface ControlBook {

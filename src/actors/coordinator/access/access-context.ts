@@ -1,0 +1,17 @@
+// What the handlers of keys, users, tenants and the audit log use.
+import type { Using } from "../queries/query-context.ts";
+import type { CountingContext } from "../usage/usage-context.ts";
+import type { AuditBook } from "./audit-book.ts";
+import type { Changing } from "./changes.ts";
+import type { KeyBook } from "./key-book.ts";
+import type { TenantBook } from "./tenant-book.ts";
+import type { UserBook } from "./user-book.ts";
+
+export interface AccessBooks {
+  readonly keys: KeyBook;
+  readonly users: UserBook;
+  readonly tenants: TenantBook;
+  readonly audit: AuditBook;
+}
+
+export type AccessContext = Using<"nowMs" | "randomBytes" | "yieldTurn", unknown, AccessBooks> & Changing & CountingContext;

@@ -1,0 +1,19 @@
+// What the handlers of anomalies use.
+import type { Changing } from "../access/changes.ts";
+import type { AlertDraft } from "../alerts/alert-draft.ts";
+import type { AlertBooks, AlertChanges } from "../alerts/alerts-context.ts";
+import type { Using } from "../queries/query-context.ts";
+import type { AnomalyBook } from "./anomaly-book.ts";
+import type { VerdictDraft } from "./verdict-draft.ts";
+
+export interface AnomalyBooks {
+  readonly anomalies: AnomalyBook;
+}
+
+/** What a change does to anomalies, and to alerts with them. */
+export interface AnomalyChanges extends AlertChanges {
+  draftVerdicts(alerts: AlertDraft): VerdictDraft;
+  takeVerdicts(draft: VerdictDraft): void;
+}
+
+export type AnomaliesContext = Using<"nowMs" | "tell", AnomalyBooks & AlertBooks> & Changing & AnomalyChanges;

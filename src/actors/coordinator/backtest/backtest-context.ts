@@ -1,0 +1,11 @@
+// What a backtest uses.
+import type { AlertBooks } from "../alerts/alerts-context.ts";
+import type { Using } from "../queries/query-context.ts";
+import type { SaturationBooks } from "../saturation/saturation-context.ts";
+import type { SeriesContext } from "../series/series-context.ts";
+import type { PatternHolders } from "../silences/pattern-room.ts";
+import type { WatchdogBooks } from "../watchdog/watchdog-context.ts";
+
+/** What the layers of one moment are judged by. */
+export type MomentsContext = SeriesContext & Using<"train", unknown, Pick<SaturationBooks, "saturation"> & WatchdogBooks>;
+export type BacktestContext = MomentsContext & Using<"nowMs", AlertBooks, PatternHolders>;

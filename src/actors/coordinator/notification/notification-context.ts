@@ -1,0 +1,15 @@
+// What the handlers of routing use.
+import type { Changing } from "../access/changes.ts";
+import type { AlertBooks } from "../alerts/alerts-context.ts";
+import type { Using } from "../queries/query-context.ts";
+import type { Drills } from "./drills.ts";
+import type { Outbox } from "./outbox.ts";
+import type { RoutingBooks } from "./routing-book.ts";
+
+/** Where messages go. */
+interface Routing {
+  readonly outbox: Pick<Outbox, "facts" | "routes" | "view">;
+  readonly drills: Pick<Drills, "start">;
+}
+
+export type NotificationContext = Using<"nowMs" | "randomBytes", AlertBooks, RoutingBooks> & Changing & Routing;

@@ -1,0 +1,10 @@
+// What the handlers of the Watchdog's settings use.
+import type { Changing } from "../access/changes.ts";
+import type { Using } from "../queries/query-context.ts";
+import type { WatchdogBook } from "./watchdog-book.ts";
+
+export interface WatchdogBooks {
+  readonly watchdog: WatchdogBook;
+}
+
+export type WatchdogContext = Using<"engines" | "nowMs", unknown, WatchdogBooks> & Changing;

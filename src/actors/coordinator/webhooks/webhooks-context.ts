@@ -1,0 +1,27 @@
+// What the handlers of webhooks use.
+import type { Changing } from "../access/changes.ts";
+import type { AlertBooks } from "../alerts/alerts-context.ts";
+import type { AnalysisBooks } from "../analysis/analysis-context.ts";
+import type { AnomalyBooks } from "../anomalies/anomalies-context.ts";
+import type { OutboundCalls } from "../notification/outbound-calls.ts";
+import type { Using } from "../queries/query-context.ts";
+import type { WebhookBooks } from "./webhook-book.ts";
+import type { WebhookOutbox } from "./webhook-outbox.ts";
+
+/** What calls the systems of tenants. */
+interface Calling {
+  readonly webhooks: Pick<WebhookOutbox, "aim" | "forget" | "target">;
+  readonly calls: OutboundCalls;
+  /** The key that events are signed by. */
+  webhookPublicKey(): { readonly standard: string; readonly pem: string };
+  /** Why a URL of a tenant may not be asked for; null where it may. */
+  forbiddenTarget(url: string): Promise<string | null>;
+}
+
+export type WebhooksContext = Using<
+  "edit" | "nowMs" | "randomBytes" | "yieldTurn",
+  AlertBooks & AnalysisBooks & AnomalyBooks,
+  WebhookBooks
+> &
+  Changing &
+  Calling;
