@@ -54,8 +54,8 @@ check: $(INSTALLED) ## Check types, style, floors, unused code and sizes
 format: $(INSTALLED) ## Rewrite the files as `make check` wants them
 	@exec node_modules/.bin/biome check --write
 
-demo: $(SERVER) $(WEB) ## Show the server at work on made-up telemetry
-	@exec node dist/main.js demo
+demo: $(SERVER) $(WEB) ## Show the server at work on made-up telemetry; LIVE=1 goes on until Ctrl-C
+	@exec node dist/main.js demo $(if $(LIVE),--live)
 
 demo-incident: $(SERVER) ## Break a made-up shop in five ways and show which causes the server names (two minutes)
 	@exec node dist/main.js demo-incident

@@ -61,22 +61,33 @@ export interface DemoRecord {
   readonly attributes: Readonly<Record<string, string>>;
 }
 
-/** Yields the records of each tick; `name` makes a run's service ids, `startMs` is the time of tick 0. */
+/** Behind the run, where the demo goes on: one of the planted anomalies every three minutes, in turn. */
+const LIVE_PERIOD_TICKS = 12;
+const LIVE_QUIET_TICKS = 4;
+
+function factorOf(service: string, metric: string, tick: number): number {
+  const isOf = (one: PlantedAnomaly) => one.service === service && one.metric === metric;
+  if (tick < TICKS) return PLANTED.find((one) => isOf(one) && tick >= one.at && tick < one.at + one.ticks)?.factor ?? 1;
+  const turn = Math.floor((tick - TICKS) / LIVE_PERIOD_TICKS);
+  const place = ((tick - TICKS) % LIVE_PERIOD_TICKS) - LIVE_QUIET_TICKS;
+  const planted = PLANTED[turn % PLANTED.length] as PlantedAnomaly;
+  return isOf(planted) && place >= 0 && place < planted.ticks ? planted.factor : 1;
+}
+
+/** Yields the records of each tick, without end; `name` makes a run's service ids, `startMs` is the time of tick 0. */
 export function* demoTicks(
   name: (service: string) => string,
   startMs: number,
   formatTime: (ms: number) => string,
-): Generator<DemoRecord[]> {
+): Generator<DemoRecord[], never> {
   const random = makeRandom(20261121);
   const normal = () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
   const totals = new Map<string, number>();
-  for (let tick = 0; tick < TICKS; tick++) {
+  for (let tick = 0; ; tick++) {
     const timestamp = formatTime(startMs + tick * TICK_SECONDS * 1000);
     yield SERVICES.flatMap((service) =>
       SHAPES.map((shape) => {
-        const factor =
-          PLANTED.find((one) => one.service === service && one.metric === shape.metric && tick >= one.at && tick < one.at + one.ticks)
-            ?.factor ?? 1;
+        const factor = factorOf(service, shape.metric, tick);
         const level = shape.base * (1 + 0.05 * Math.sin(tick / 25)) * factor + shape.noise * normal();
         const key = `${service} ${shape.metric}`;
         const value = shape.counter ? Math.round((totals.get(key) ?? 1e6) + level) : Math.round(level * 100) / 100;
@@ -86,4 +97,26 @@ export function* demoTicks(
       }),
     );
   }
+}
+
+/** An OTLP request by which a sender says that the series of these records end: points without a recorded value. */
+export function endOfSeries(records: readonly DemoRecord[], atMs: number): unknown {
+  const timeUnixNano = String(BigInt(Math.round(atMs)) * 1_000_000n);
+  const attribute = ([key, value]: readonly [string, string]) => ({ key, value: { stringValue: value } });
+  const resourceMetrics = [...new Set(records.map(({ service_id }) => service_id))].map((service) => ({
+    resource: { attributes: [attribute(["service.name", service]), attribute(["deployment.environment", "demo"])] },
+    scopeMetrics: [
+      {
+        metrics: records
+          .filter(({ service_id }) => service_id === service)
+          .map(({ metric_name, attributes }) => {
+            const dataPoints = [{ timeUnixNano, flags: 1, attributes: Object.entries(attributes).map(attribute) }];
+            return attributes.metric_type === "counter"
+              ? { name: metric_name, sum: { isMonotonic: true, aggregationTemporality: 2, dataPoints } }
+              : { name: metric_name, gauge: { dataPoints } };
+          }),
+      },
+    ],
+  }));
+  return { resourceMetrics };
 }

@@ -1,11 +1,11 @@
 // `vedette demo`: sends 40 minutes of a small shop's telemetry in a few seconds to a running server, with anomalies planted at known moments,
-// then asks the server what it found and how fast. Exits 1 when one was missed or found twice.
+// then asks the server what it found and how fast. Exits 1 when one was missed or found twice. With --live it goes on behind that, until Ctrl-C.
 import { setTimeout as pause } from "node:timers/promises";
 import { type ServerRequest, serverFetch } from "../adapters/http/server-fetch.ts";
 import { systemClock } from "../adapters/runtime/clock.ts";
 import { formatRfc3339 } from "../core/base/rfc3339.ts";
 import type { CommandArguments } from "./command-arguments.ts";
-import { demoTicks, PLANTED, type PlantedAnomaly, TICK_SECONDS, TICKS } from "./demo-telemetry.ts";
+import { type DemoRecord, demoTicks, endOfSeries, PLANTED, type PlantedAnomaly, TICK_SECONDS, TICKS } from "./demo-telemetry.ts";
 import { UnreachableError } from "./exit-code.ts";
 import { latencyHistogram, quantileOf } from "./histogram-reader.ts";
 import { writeLine } from "./terminal.ts";
@@ -34,25 +34,53 @@ export function addressOf({ operands }: CommandArguments, environment: Readonly<
   return operands[0] ?? `http://${environment.HOST ?? "127.0.0.1"}:${environment.PORT ?? "8080"}`;
 }
 
-async function send(
-  base: string,
-  name: (service: string) => string,
-  showsProgress: boolean,
-): Promise<{ records: number; refused: number }> {
-  const startMs = systemClock.wallMs() - TICKS * TICK_SECONDS * 1000;
-  let records = 0;
-  let refused = 0;
-  let tick = 0;
-  for (const batch of demoTicks(name, startMs, formatRfc3339)) {
-    const init = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(batch) };
-    const answer = await call<{ queued: number; failed: number }>(base, "/api/v1/telemetry/batch", init);
-    records += answer.queued;
-    refused += answer.failed;
-    tick++;
-    if (showsProgress && tick % 40 === 0) writeLine(`  sent ${tick} of ${TICKS} ticks, ${records} records`);
-    await pause(SEND_EVERY_MS);
+const JSON_TYPE = { "Content-Type": "application/json" };
+
+/** The sender of one run. */
+class DemoSender {
+  readonly #base: string;
+  readonly #ticks: Generator<DemoRecord[], never>;
+  #last: DemoRecord[] = [];
+  records = 0;
+  refused = 0;
+
+  constructor(base: string, name: (service: string) => string) {
+    this.#base = base;
+    this.#ticks = demoTicks(name, systemClock.wallMs() - TICKS * TICK_SECONDS * 1000, formatRfc3339);
   }
-  return { records, refused };
+
+  async sendTick(): Promise<void> {
+    this.#last = this.#ticks.next().value;
+    const init = { method: "POST", headers: JSON_TYPE, body: JSON.stringify(this.#last) };
+    const answer = await call<{ queued: number; failed: number }>(this.#base, "/api/v1/telemetry/batch", init);
+    this.records += answer.queued;
+    this.refused += answer.failed;
+  }
+
+  async sendRun(showsProgress: boolean): Promise<void> {
+    for (let tick = 1; tick <= TICKS; tick++) {
+      await this.sendTick();
+      if (showsProgress && tick % 40 === 0) writeLine(`  sent ${tick} of ${TICKS} ticks, ${this.records} records`);
+      await pause(SEND_EVERY_MS);
+    }
+  }
+
+  /** Goes on as a shop would, a tick of time a tick, until a signal. */
+  async goOn(): Promise<void> {
+    const stop = new AbortController();
+    const onSignal = () => stop.abort();
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, onSignal);
+    while (!stop.signal.aborted) {
+      await this.sendTick();
+      await pause(TICK_SECONDS * 1000, undefined, { signal: stop.signal }).catch(() => undefined);
+    }
+  }
+
+  /** Says that the series end: otherwise the demo's services would be found silent a few minutes later. */
+  async end(): Promise<void> {
+    const body = JSON.stringify(endOfSeries(this.#last, Date.parse(this.#last[0]?.timestamp ?? "") + 1000));
+    await call(this.#base, "/v1/metrics", { method: "POST", headers: JSON_TYPE, body });
+  }
 }
 
 function report(planted: PlantedAnomaly, found: readonly FoundAnomaly[], name: (service: string) => string): boolean {
@@ -99,7 +127,8 @@ export async function runDemo(given: CommandArguments, environment: Readonly<Rec
   if (!given.has("json"))
     writeLine(`sending ${(TICKS * TICK_SECONDS) / 60} minutes of a shop's telemetry to ${base}, with ${PLANTED.length} anomalies planted`);
   const before = latencyHistogram(await call<string>(base, "/metrics"));
-  const { records, refused } = await send(base, name, !given.has("json"));
+  const sender = new DemoSender(base, name);
+  await sender.sendRun(!given.has("json"));
   await pause(500);
   const page = await call<{ anomalies: FoundAnomaly[] }>(base, "/api/v1/anomalies?limit=1000");
   const found = page.anomalies.filter((one) => one.service_id.startsWith(`demo-${run}-`));
@@ -107,6 +136,8 @@ export async function runDemo(given: CommandArguments, environment: Readonly<Rec
     bound,
     count: count - (before[i]?.count ?? 0),
   }));
+  const { records, refused } = sender;
+  if (!given.has("live")) await sender.end();
   if (given.has("json")) return reportJson({ records, refused, found, latency }, name);
   writeLine(`\n${records} records stored, ${refused} refused. What was found:`);
   const good = PLANTED.map((planted) => report(planted, found, name)).every((once) => once);
@@ -120,5 +151,10 @@ export async function runDemo(given: CommandArguments, environment: Readonly<Rec
     `\nfrom the arrival of the bytes to the stored anomaly: p50 ${quantileOf(latency, 0.5)}, p99 ${p99} (histogram svc_detection_latency_seconds, this run)`,
   );
   writeLine(`look closer: curl "${base}/api/v1/anomalies?service_id=${name("checkout")}"`);
+  if (given.has("live")) {
+    writeLine(`\ngoing on, a sample every ${TICK_SECONDS} s and an anomaly every three minutes: ${base}/   Ctrl-C ends it`);
+    await sender.goOn();
+    await sender.end();
+  }
   return good && others.length === 0 ? 0 : 1;
 }
