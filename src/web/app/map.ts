@@ -98,6 +98,13 @@ export const PAGES: readonly PageEntry[] = [
     load: async () => (await import("../pages/runbooks.tsx")).Runbooks,
   },
   { path: "send", title: "Send telemetry", icon: "send", group: "Server", load: async () => (await import("../pages/send.tsx")).Send },
+  {
+    path: "backup",
+    title: "Backup and configuration",
+    icon: "copy",
+    group: "Server",
+    load: async () => (await import("../pages/backup.tsx")).Backup,
+  },
   { path: "system", title: "System", icon: "server", group: "Server", load: async () => (await import("../pages/system.tsx")).System },
   { path: "keys", title: "API keys", icon: "key", group: "Server", load: resource("keys") },
   { path: "users", title: "Users", icon: "users", group: "Server", load: resource("users") },

@@ -13,6 +13,8 @@ export interface CallOptions {
   readonly text?: { readonly mediaType: string; readonly content: string };
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
+  /** For what takes longer than a minute. */
+  readonly timeoutMs?: number;
   /** Told while the server asks to wait. */
   readonly onWait?: (seconds: number) => void;
 }
@@ -79,7 +81,7 @@ async function send(key: CallKey, options: CallOptions): Promise<Response> {
     init.body = JSON.stringify(body);
   }
   const late = new AbortController();
-  const timer = setTimeout(() => late.abort(), TIMEOUT_MS);
+  const timer = setTimeout(() => late.abort(), options.timeoutMs ?? TIMEOUT_MS);
   const stop = () => late.abort();
   signal?.addEventListener("abort", stop);
   try {

@@ -3,9 +3,11 @@ import type { z } from "zod";
 import type { ALERT, ALERT_DETAIL, DECISION } from "../../api/shapes/alert.ts";
 import type { RCA_REPORTS, SIMILAR_REPORTS } from "../../api/shapes/analysis.ts";
 import type { ANOMALY, ANOMALY_DETAIL, VERDICT } from "../../api/shapes/anomaly.ts";
+import type { DRILL_ANSWER } from "../../api/shapes/drill.ts";
 import type { SERIES_DATA, SERIES_LIST } from "../../api/shapes/series.ts";
 import type { STATUS } from "../../api/shapes/server.ts";
 import type { GRAPH, SERVICE_LIST } from "../../api/shapes/service.ts";
+import type { WEBHOOK_ATTEMPT, WEBHOOK_SAVED, WEBHOOK_VIEW } from "../../api/shapes/webhook.ts";
 
 export type Alert = z.output<typeof ALERT>;
 export type AlertDetail = z.output<typeof ALERT_DETAIL>;
@@ -20,6 +22,11 @@ export type Graph = z.output<typeof GRAPH>;
 export type Report = z.output<typeof RCA_REPORTS>["reports"][number];
 export type SimilarReports = z.output<typeof SIMILAR_REPORTS>;
 export type Status = z.output<typeof STATUS>;
+
+export type Webhook = z.output<typeof WEBHOOK_VIEW>;
+export type WebhookSaved = z.output<typeof WEBHOOK_SAVED>;
+export type WebhookAttempt = z.output<typeof WEBHOOK_ATTEMPT>;
+export type Drill = z.output<typeof DRILL_ANSWER>;
 
 export type Severity = Alert["severity"];
 

@@ -5,6 +5,7 @@ import { noteChange } from "../client/answers.ts";
 import { call } from "../client/client.ts";
 import { Empty, Head, Name, Panel, Shown, Tag } from "../parts/basics.tsx";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
+import { FireDrill } from "../parts/fire-drill.tsx";
 import { Form } from "../parts/form.tsx";
 import { MoreRows, usePages } from "../parts/pages-of.tsx";
 import { Table } from "../parts/table.tsx";
@@ -68,6 +69,7 @@ export function Routing() {
         )}
       </Shown>
       <MoreRows of={list} noun="rules" />
+      <FireDrill />
     </>
   );
 }

@@ -1,0 +1,67 @@
+// A fire drill: whether people would be told, tried from end to end, and how the last one went.
+import { useState } from "preact/hooks";
+import { link } from "../app/place.ts";
+import { noteChange, useAnswer } from "../client/answers.ts";
+import { call } from "../client/client.ts";
+import type { Drill, Status } from "../client/shapes.ts";
+import { durationText } from "../view/time-text.ts";
+import { Button, Empty, Panel, Tag, When } from "./basics.tsx";
+
+/** A drill ends within 160 s. */
+const DRILL_MS_MAX = 170_000;
+const MARKS = { passed: "good", failed: "high", not_reached: "" } as const;
+
+type DrillResult = Omit<Drill, "deliveries"> & Partial<Pick<Drill, "deliveries">>;
+
+export function FireDrill() {
+  const status = useAnswer<Status>("GET /api/v1/status");
+  const [result, setResult] = useState<DrillResult>();
+  const run = async () => {
+    setResult(await call<Drill>("POST /api/v1/drill", { body: {}, timeoutMs: DRILL_MS_MAX }));
+    noteChange();
+  };
+  const shown = result ?? status.data?.drill ?? undefined;
+  return (
+    <Panel
+      title="Would people be told?"
+      aside={
+        <Button icon="bell" onClick={run}>
+          Run a fire drill
+        </Button>
+      }
+    >
+      <p class="soft">
+        A planted spike of the service <code>vedette.drill</code> goes the way of any sample, up to the receivers of its page. They are told
+        that it is a drill. It takes up to two minutes.
+      </p>
+      {shown === undefined ? <Empty title="No drill has been run" /> : <DrillView drill={shown} />}
+    </Panel>
+  );
+}
+
+function DrillView({ drill }: { drill: DrillResult }) {
+  const { result, reason, started_at, duration_ms, stages, alert_id, deliveries } = drill;
+  return (
+    <div class={`note stack ${result === "passed" ? "good" : "bad"}`} role="status">
+      <strong>
+        {result === "passed" ? "Everybody was told" : "It did not come through"} <When at={started_at} />, after {durationText(duration_ms)}
+      </strong>
+      <ol class="row">
+        {stages.map(({ stage, state, after_ms }) => (
+          <li key={stage}>
+            <Tag tone={MARKS[state]}>
+              {stage}: {state === "passed" ? `${after_ms} ms` : state.replace("_", " ")}
+            </Tag>
+          </li>
+        ))}
+      </ol>
+      {reason !== null && <span>{reason}</span>}
+      {deliveries?.map(({ channel, state, error }) => (
+        <span key={channel}>
+          {channel}: {state} {error}
+        </span>
+      ))}
+      {alert_id !== null && <a href={link(["alert", alert_id])}>The drill's alert</a>}
+    </div>
+  );
+}
