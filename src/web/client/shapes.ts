@@ -4,6 +4,7 @@ import type { ALERT, ALERT_DETAIL, DECISION } from "../../api/shapes/alert.ts";
 import type { RCA_REPORTS, SIMILAR_REPORTS } from "../../api/shapes/analysis.ts";
 import type { ANOMALY, ANOMALY_DETAIL, VERDICT } from "../../api/shapes/anomaly.ts";
 import type { DRILL_ANSWER } from "../../api/shapes/drill.ts";
+import type { EXECUTION_VIEW, RUNBOOK_VIEW } from "../../api/shapes/runbook.ts";
 import type { SERIES_DATA, SERIES_LIST } from "../../api/shapes/series.ts";
 import type { STATUS } from "../../api/shapes/server.ts";
 import type { GRAPH, SERVICE_LIST } from "../../api/shapes/service.ts";
@@ -26,6 +27,8 @@ export type Status = z.output<typeof STATUS>;
 export type Webhook = z.output<typeof WEBHOOK_VIEW>;
 export type WebhookSaved = z.output<typeof WEBHOOK_SAVED>;
 export type WebhookAttempt = z.output<typeof WEBHOOK_ATTEMPT>;
+export type Runbook = z.output<typeof RUNBOOK_VIEW>;
+export type Execution = z.output<typeof EXECUTION_VIEW>;
 export type Drill = z.output<typeof DRILL_ANSWER>;
 
 export type Severity = Alert["severity"];

@@ -1,13 +1,191 @@
-// Runbooks and their runs.
-import { Head } from "../parts/basics.tsx";
-import { Listed } from "./listed.tsx";
+// Runbooks: what is done about a finding, by itself or after an approval; and their runs.
+import { useState } from "preact/hooks";
+import { notify } from "../app/notices.tsx";
+import { link, place } from "../app/place.ts";
+import { noteChange, useAnswer } from "../client/answers.ts";
+import { call } from "../client/client.ts";
+import type { Execution, Runbook } from "../client/shapes.ts";
+import { Button, Empty, Head, Name, Panel, Shown, Tag, When } from "../parts/basics.tsx";
+import { Choice } from "../parts/choice.tsx";
+import { ConfirmButton } from "../parts/confirm-button.tsx";
+import { Document } from "../parts/document.tsx";
+import { ExecutionPanel, ExecutionTable } from "../parts/executions.tsx";
+import { MoreRows, usePages } from "../parts/pages-of.tsx";
+import { Facts, Table } from "../parts/table.tsx";
+import { patternText } from "../view/webhook-form-body.ts";
 
-export function Runbooks() {
+const ROWS = 100;
+const EXAMPLE = {
+  id: "tell-the-team",
+  name: "Tell the team",
+  match: { service_id_regex: "^checkout$", severity: ["high"] },
+  steps: [
+    { name: "note", type: "annotate", text: "{{service_id}}: {{explanation}}" },
+    { name: "tell", type: "notify", channels: ["chat:ops"], message: "{{service_id}}: {{explanation}}", approval_required: true },
+  ],
+};
+
+/** `#/runbooks`, `#/runbooks/<id>`, `#/runbooks/run/<execution_id>`. */
+export function Runbooks({ rest: [first, second] }: { rest: readonly string[] }) {
+  if (first === "run" && second !== undefined) return <ExecutionPage id={second} />;
+  return first === undefined ? <RunbookList /> : <RunbookPage id={first} />;
+}
+
+function RunbookList() {
+  const list = usePages<Runbook>("GET /api/v1/runbooks", { query: { limit: ROWS } }, "runbooks");
+  const make = async (body: unknown) => {
+    await call("POST /api/v1/runbooks", { body });
+    notify("good", "The runbook is kept");
+    noteChange();
+  };
   return (
     <>
-      <Head title="Runbooks" about="What is done about a finding, by itself or after an approval." />
-      <Listed title="Runbooks" of="GET /api/v1/runbooks" empty="No runbook" />
-      <Listed title="Runs" of="GET /api/v1/runbooks/executions" empty="None has run" />
+      <Head title="Runbooks" about="What is done about a finding, step by step, by itself or after an approval." />
+      <Panel>
+        <details>
+          <summary>Add a runbook</summary>
+          <Document label="The runbook" initial={EXAMPLE} action="Keep it" submit={make} />
+        </details>
+      </Panel>
+      <Shown of={list.answer}>
+        {() => (
+          <section class="panel flush" aria-label="Runbooks">
+            {list.rows.length === 0 ? (
+              <Empty title="No runbook">One that matches a finding is suggested with it; with auto it runs by itself.</Empty>
+            ) : (
+              <Table label="Runbooks" rows={list.rows} keyOf={({ id }) => id} columns={COLUMNS} />
+            )}
+          </section>
+        )}
+      </Shown>
+      <MoreRows of={list} noun="runbooks" />
+      <Runs />
     </>
   );
+}
+
+const COLUMNS = [
+  {
+    head: "Name",
+    show: ({ id, name }: Runbook) => (
+      <a href={link(["runbooks", id])}>
+        <Name text={name} />
+      </a>
+    ),
+  },
+  { head: "For", show: ({ match }: Runbook) => <code>{patternText(match)}</code> },
+  { head: "Steps", show: ({ steps }: Runbook) => steps.map(({ name, type }) => <Tag key={name}>{type}</Tag>) },
+  { head: "Runs", show: ({ auto, dry_run, approval_required }: Runbook) => howText({ auto, dry_run, approval_required }) },
+];
+
+function howText({ auto, dry_run, approval_required }: Pick<Runbook, "auto" | "dry_run" | "approval_required">): string {
+  const parts = [
+    auto ? "by itself" : "when somebody runs it",
+    approval_required && "after an approval",
+    dry_run && "showing what it would do",
+  ];
+  return parts.filter((part) => part !== false).join(", ");
+}
+
+function Runs({ runbookId }: { runbookId?: string }) {
+  const { state } = place.value.query;
+  const list = usePages<Execution>(
+    "GET /api/v1/runbooks/executions",
+    { query: { runbook_id: runbookId, state, limit: ROWS } },
+    "executions",
+    10_000,
+  );
+  return (
+    <>
+      <Panel title="Runs" aside={<Choice name="state" label="State" choices={["pending_approval", "running", "succeeded", "failed"]} />}>
+        <Shown of={list.answer} rows={3}>
+          {() => (list.rows.length === 0 ? <Empty title="None has run" /> : <ExecutionTable rows={list.rows} />)}
+        </Shown>
+      </Panel>
+      <MoreRows of={list} noun="runs" />
+    </>
+  );
+}
+
+function RunbookPage({ id }: { id: string }) {
+  const answer = useAnswer<Runbook>("GET /api/v1/runbooks/{id}", { path: { id } });
+  return (
+    <>
+      <Shown of={answer}>
+        {(runbook) => (
+          <>
+            <Head
+              title={<Name text={runbook.name} />}
+              about={
+                <>
+                  One of the <a href={link(["runbooks"])}>runbooks</a>; {howText(runbook)}.
+                </>
+              }
+            />
+            <RunbookParts runbook={runbook} />
+          </>
+        )}
+      </Shown>
+      <Runs runbookId={id} />
+    </>
+  );
+}
+
+function RunbookParts({ runbook }: { runbook: Runbook }) {
+  const { id, match, revision, updated_at, created_at: _, ...definition } = runbook;
+  const [anomalyId, setAnomalyId] = useState(place.value.query.anomaly_id ?? "");
+  const run = async (dry_run: boolean) => {
+    const body = anomalyId.trim() === "" ? { dry_run } : { anomaly_id: anomalyId.trim(), dry_run };
+    const { execution_id } = await call<{ execution_id: string }>("POST /api/v1/runbooks/{id}/execute", { path: { id }, body });
+    location.hash = link(["runbooks", "run", execution_id]);
+  };
+  const change = async (body: unknown) => {
+    await call("PUT /api/v1/runbooks/{id}", { path: { id }, body });
+    notify("good", "The next revision is kept");
+    noteChange();
+  };
+  const remove = async () => {
+    await call("DELETE /api/v1/runbooks/{id}", { path: { id } });
+    location.hash = link(["runbooks"]);
+  };
+  return (
+    <Panel>
+      <Facts
+        facts={[
+          ["For", <code key="for">{patternText(match)}</code>],
+          ["Revision", revision],
+          ["Changed", <When at={updated_at} key="changed" />],
+          [
+            "Steps",
+            runbook.steps
+              .map(({ name, type, approval_required }) => `${name} (${type}${approval_required ? ", approved" : ""})`)
+              .join(", "),
+          ],
+        ]}
+      />
+      <div class="tools">
+        <label class="field">
+          <span>For the anomaly</span>
+          <input value={anomalyId} onInput={(event) => setAnomalyId(event.currentTarget.value)} />
+          <small>its id; placeholders speak of it, and are empty without</small>
+        </label>
+        <Button onClick={() => run(true)}>Show what it would do</Button>
+        <Button tone="main" icon="play" onClick={() => run(false)}>
+          Run it
+        </Button>
+        <ConfirmButton question="Delete: sure?" done="Deleted" work={remove}>
+          Delete
+        </ConfirmButton>
+      </div>
+      <details>
+        <summary>Change it</summary>
+        <Document label="The runbook" initial={{ ...definition, match }} action="Keep the next revision" submit={change} key={revision} />
+      </details>
+    </Panel>
+  );
+}
+
+function ExecutionPage({ id }: { id: string }) {
+  const answer = useAnswer<Execution>("GET /api/v1/runbooks/executions/{id}", { path: { id } }, 2_000);
+  return <Shown of={answer}>{(execution) => <ExecutionPanel execution={execution} />}</Shown>;
 }

@@ -48,17 +48,7 @@ export function WebhookForm({
   return (
     <div class="stack">
       <div class="fields">
-        {LINES.map(([name, label, hint]) => (
-          <label class="field" key={name}>
-            <span>{label}</span>
-            <input
-              value={fields[name]}
-              disabled={name === "name" && webhook !== undefined}
-              onInput={(event) => set({ [name]: event.currentTarget.value })}
-            />
-            {hint !== undefined && <small>{hint}</small>}
-          </label>
-        ))}
+        <Lines fields={fields} isNamed={webhook !== undefined} set={set} />
         <label class="field long">
           <span>Headers, one a line</span>
           <textarea rows={2} value={fields.headers} onInput={(event) => set({ headers: event.currentTarget.value })} />
@@ -81,20 +71,7 @@ export function WebhookForm({
           </select>
         </label>
       </div>
-      {fields.transform !== "" && (
-        <label class="field">
-          <span>Program in {fields.transform}</span>
-          <textarea
-            class="code"
-            rows={6}
-            value={fields.program}
-            spellcheck={false}
-            placeholder={EXAMPLES[fields.transform]}
-            onInput={(event) => set({ program: event.currentTarget.value })}
-          />
-          <small>It is tried on the newest stored events when it is saved; what it would send is shown then.</small>
-        </label>
-      )}
+      {fields.transform !== "" && <Program fields={fields} onChange={(program) => set({ program })} />}
       {fault !== "" && (
         <p class="note bad" role="alert">
           {fault}
@@ -106,5 +83,46 @@ export function WebhookForm({
         </Button>
       </div>
     </div>
+  );
+}
+
+function Program({ fields, onChange }: { fields: WebhookFields; onChange: (program: string) => void }) {
+  return (
+    <label class="field">
+      <span>Program in {fields.transform}</span>
+      <textarea
+        class="code"
+        rows={6}
+        value={fields.program}
+        spellcheck={false}
+        placeholder={EXAMPLES[fields.transform]}
+        onInput={(event) => onChange(event.currentTarget.value)}
+      />
+      <small>It is tried on the newest stored events when it is saved; what it would send is shown then.</small>
+    </label>
+  );
+}
+
+interface LinesProps {
+  readonly fields: WebhookFields;
+  readonly isNamed: boolean;
+  readonly set: (change: Partial<WebhookFields>) => void;
+}
+
+function Lines({ fields, isNamed, set }: LinesProps) {
+  return (
+    <>
+      {LINES.map(([name, label, hint]) => (
+        <label class="field" key={name}>
+          <span>{label}</span>
+          <input
+            value={fields[name]}
+            disabled={name === "name" && isNamed}
+            onInput={(event) => set({ [name]: event.currentTarget.value })}
+          />
+          {hint !== undefined && <small>{hint}</small>}
+        </label>
+      ))}
+    </>
   );
 }
