@@ -14,6 +14,7 @@ import { DEAD_LETTERS_ENDPOINTS } from "./endpoints/dead-letters.ts";
 import { DRILL_ENDPOINTS } from "./endpoints/drill.ts";
 import { INHIBITIONS_ENDPOINTS } from "./endpoints/inhibitions.ts";
 import { LABELS_ENDPOINTS } from "./endpoints/labels.ts";
+import { MODELS_ENDPOINTS } from "./endpoints/models.ts";
 import { PILLARS_ENDPOINTS } from "./endpoints/pillars.ts";
 import { PREDICTION_ENDPOINTS } from "./endpoints/prediction.ts";
 import { ROUTING_ENDPOINTS } from "./endpoints/routing.ts";
@@ -49,6 +50,11 @@ export const ENDPOINT_GROUPS = [
   { title: "Runbooks", about: "What is done about findings, by itself or after an approval.", endpoints: RUNBOOKS_ENDPOINTS },
   { title: "Analysis", about: "Why it broke, what else breaks, and what helped before.", endpoints: ANALYSIS_ENDPOINTS },
   { title: "Prediction", about: "What comes next, what gets worse, and what leads to what.", endpoints: PREDICTION_ENDPOINTS },
+  {
+    title: "Models",
+    about: "What a service's metrics do together: trained, scored as shadows, promoted and taken back.",
+    endpoints: MODELS_ENDPOINTS,
+  },
   { title: "Coverage", about: "What detection looks at, and what it does not.", endpoints: COVERAGE_ENDPOINTS },
   { title: "Series and records", about: "What is stored.", endpoints: SERIES_ENDPOINTS },
   { title: "Services", about: "Who has sent something, and who calls whom.", endpoints: SERVICES_ENDPOINTS },

@@ -9,18 +9,8 @@ interface PlannedPath {
   readonly purpose: string;
 }
 
-const ML = "/api/v1/ml";
-
 /** In the order of the contract. */
 export const PLANNED: readonly PlannedPath[] = [
-  { path: `${ML}/train`, methods: ["POST"], purpose: "train a model of a service" },
-  { path: `${ML}/promote`, methods: ["POST"], purpose: "put a shadow model into production" },
-  { path: `${ML}/rollback`, methods: ["POST"], purpose: "put the former model back" },
-  { path: `${ML}/drift`, methods: ["GET"], purpose: "compare a model with what comes in today" },
-  { path: `${ML}/models`, methods: ["GET"], purpose: "list models" },
-  { path: `${ML}/jobs`, methods: ["GET"], purpose: "list training jobs" },
-  { path: `${ML}/jobs/{id}`, methods: ["GET"], purpose: "show a training job" },
-  { path: `${ML}/jobs/{id}/cancel`, methods: ["POST"], purpose: "cancel a training job" },
   { path: "/api/v1/routing/budgets/{team}", methods: ["PUT"], purpose: "set how many pages a team may get" },
   { path: "/api/v1/reports/pages", methods: ["GET"], purpose: "count pages by team and service" },
 ];

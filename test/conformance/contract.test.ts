@@ -16,7 +16,12 @@ let client: ServerClient;
 let driver: ContractDriver;
 
 beforeAll(async () => {
-  const server = await bench.start({ ENGINES: "2", RUNBOOK_FOUR_EYES: "false", BACKUP_DIR: bench.dataFolder() });
+  const server = await bench.start({
+    ENGINES: "2",
+    WATCHDOG_INTERVAL_SECONDS: "5",
+    RUNBOOK_FOUR_EYES: "false",
+    BACKUP_DIR: bench.dataFolder(),
+  });
   client = new ServerClient(server.origin);
   // The link of the start gives the owner's token: a super-admin's.
   const link = server.signInLink.searchParams.get("token") as string;

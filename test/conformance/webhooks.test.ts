@@ -137,7 +137,12 @@ it("signs with both secrets for a day, keeps what is sent back hidden, shows not
   const url = `${receiver.origin}/hooks/4f1c?key=topsecret`;
   const headers = { Authorization: "Bearer topsecret" };
   const made = await call("POST", "/webhooks", { name: "tickets", url, headers, secret: SECRET });
-  const changed = await call("PUT", "/webhooks/tickets", { ...made.body, created_at: undefined, transform_trial: undefined, secret: NEXT_SECRET });
+  const changed = await call("PUT", "/webhooks/tickets", {
+    ...made.body,
+    created_at: undefined,
+    transform_trial: undefined,
+    secret: NEXT_SECRET,
+  });
   expect(changed.status).toBe(200);
   await call("POST", "/webhooks/test", { webhook_name: "tickets" });
   const last = receiver.received.at(-1);

@@ -24,11 +24,12 @@ const VOLATILE: ReadonlySet<string> = new Set([
   "forecast",
   "causal",
   "degradation",
+  "drift",
 ]);
 /** Of the server's data as a whole: where there are several tenants, none of them sees it. */
 const WHOLE_SERVER: ReadonlySet<string> = new Set(["dataFaults"]);
 /** Lists of what takes hours to come about: they have no second page here. */
-const EMPTY: ReadonlySet<string> = new Set(["saturationFires"]);
+const EMPTY: ReadonlySet<string> = new Set(["saturationFires", "models"]);
 const HOUR_MS = 3_600_000;
 /** Parameters without which a list or an object is not given, or moves by itself: the call graph is that of the last hour. */
 const NEEDED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -162,6 +163,7 @@ describe.each(ENGINES)("tenants over $kind", ({ kind, skipped }) => {
       webhookName: (await firstRow("/api/v1/webhooks", "webhooks")).row.name as string,
       runbookId: (await firstRow("/api/v1/runbooks", "runbooks")).row.id as string,
       executionId: (await firstRow("/api/v1/runbooks/executions", "executions")).row.execution_id as string,
+      trainingId: (await firstRow("/api/v1/ml/jobs", "jobs")).row.job_id as string,
       jobId: await beginReplay(replaying, { ids: [deadLetterId] }),
       keyId: (await firstRow("/api/v1/apikeys", "keys")).row.key_id as string,
       userId: (await firstRow("/api/v1/users", "users")).row.user_id as string,

@@ -139,6 +139,10 @@ const TABLE: Readonly<Record<string, readonly Asker[]>> = {
   "GET /api/v1/ml/degradation": READERS,
   "GET /api/v1/ml/forecast": READERS,
   "GET /api/v1/ml/causal": READERS,
+  "GET /api/v1/ml/jobs": READERS,
+  "GET /api/v1/ml/jobs/{id}": READERS,
+  "GET /api/v1/ml/models": READERS,
+  "GET /api/v1/ml/drift": READERS,
   "GET /api/v1/routing/rules": READERS,
   "POST /api/v1/routing/test": READERS,
 
@@ -167,6 +171,10 @@ const TABLE: Readonly<Record<string, readonly Asker[]>> = {
   "POST /api/v1/drill": OPERATORS,
 
   "POST /api/v1/import": ADMINS,
+  "POST /api/v1/ml/train": ADMINS,
+  "POST /api/v1/ml/jobs/{id}/cancel": ADMINS,
+  "POST /api/v1/ml/promote": ADMINS,
+  "POST /api/v1/ml/rollback": ADMINS,
   "POST /api/v1/routing/rules": ADMINS,
   "PUT /api/v1/routing/rules/{id}": ADMINS,
   "DELETE /api/v1/routing/rules/{id}": ADMINS,

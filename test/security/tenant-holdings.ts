@@ -40,6 +40,11 @@ const OBJECTS: ReadonlyArray<readonly [endpoint: string, method: string, path: s
     const body = { service_id: i === 1 ? SERVICE : "cart", metric: METRIC, limit_value: 100, unit: WORD };
     return ["declareLimit", "PUT", "/api/v1/saturation/limits", body] as const;
   }),
+  // Neither has two metrics: both jobs fail at once, and are there.
+  ...twice((i) => {
+    const body = { service_id: i === 1 ? SERVICE : "cart", training_window_days: i, model_type: "isolation_forest" };
+    return ["trainModel", "POST", "/api/v1/ml/train", body] as const;
+  }),
   ...twice((i) => {
     const matchers = [{ name: "service_id", operator: "=", value: `${WORD}-${i}` }];
     return ["createSilence", "POST", "/api/v1/silences", { matchers, ends_at: "2099-01-01T00:00:00Z", comment: WORD }] as const;

@@ -16,6 +16,7 @@ export interface Loot {
   readonly runbookId: string;
   readonly executionId: string;
   readonly jobId: string;
+  readonly trainingId: string;
   readonly keyId: string;
   readonly userId: string;
 }
@@ -158,6 +159,14 @@ export const PROBES: Readonly<Record<string, Probe>> = {
   validateCausality: () => [
     { body: { service_id: UNSENT, cause_metric: METRIC, effect_metric: METRIC, lookback_hours: 1 }, statuses: [404] },
   ],
+  trainModel: () => [{ body: { service_id: UNSENT, training_window_days: 1, model_type: "isolation_forest" }, statuses: [404] }],
+  trainings: list("trainings"),
+  training: byId("id", ({ trainingId }) => trainingId),
+  cancelTraining: byId("id", ({ trainingId }) => trainingId),
+  models: () => [{ statuses: [200], isEmpty: true }],
+  promoteModel: () => [{ body: { model_id: "0".repeat(32), service_id: SERVICE }, statuses: [404] }],
+  rollBackModel: () => [{ body: { service_id: UNSENT }, statuses: [404] }],
+  drift: () => [{ query: { service_id: UNSENT }, statuses: [404] }],
   analyze: ({ anomalyId }) => [
     { body: { anomaly_id: anomalyId }, statuses: [404] },
     { body: { service_id: UNSENT, metric_name: METRIC, timestamp: new Date().toISOString() }, statuses: [404] },

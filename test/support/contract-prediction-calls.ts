@@ -1,11 +1,15 @@
-// The calls of contract-calls.ts on forecasts and causes, over two and a half hours of minutes of two metrics of which one leads the other.
+// The calls of contract-calls.ts on forecasts and causes, over five and a half hours of minutes of two metrics of which one leads the other.
 
 import type { ContractDriver } from "./contract-driver.ts";
 import { generator } from "./generator.ts";
 
 const FORESEEN = "foreseen";
 const UNSENT = "never sent";
-const MINUTES = 150;
+/** One metric, and no model. */
+const BARE = "bare";
+const POLLS_MAX = 200;
+const POLL_MS = 100;
+const MINUTES = 330;
 const LAG = 2;
 const pair = { service_id: FORESEEN, cause_metric: "lead", effect_metric: "follow", lookback_hours: 3 };
 
@@ -23,6 +27,18 @@ function minutesOfBoth() {
     record("lead", minute, 50 + value),
     record("follow", minute, 80 + 2 * (lead[minute - LAG] ?? 0) + random.normal()),
   ]);
+}
+
+/** A model of the service, once the Watchdog has seen it. */
+async function trained({ call }: ContractDriver): Promise<string> {
+  const body = { service_id: FORESEEN, training_window_days: 3, model_type: "isolation_forest" };
+  let job = { job_id: "", status: "failed", model_id: "" };
+  for (let polls = 0; polls < POLLS_MAX && job.status !== "succeeded"; polls++) {
+    if (job.status === "failed") job = await call("trainModel", 202, { body });
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    job = await call("training", 200, { path: { id: job.job_id } });
+  }
+  return job.model_id;
 }
 
 export const PREDICTION_CALLS: Readonly<Record<string, (driver: ContractDriver) => Promise<void>>> = {
@@ -49,5 +65,56 @@ export const PREDICTION_CALLS: Readonly<Record<string, (driver: ContractDriver) 
     await call("validateCausality", 200, { body: pair });
     await call("validateCausality", 404, { body: { ...pair, effect_metric: UNSENT } });
     await call("validateCausality", 400, { body: { ...pair, lookback_hours: 0 } });
+  },
+  trainModel: async ({ call }) => {
+    const body = { service_id: FORESEEN, training_window_days: 1, model_type: "isolation_forest" };
+    await call("trainModel", 202, { body });
+    await call("trainModel", 404, { body: { ...body, service_id: UNSENT } });
+    await call("trainModel", 400, { body: { ...body, training_window_days: 91 } });
+    await call("trainModel", 400, { body: { ...body, model_type: "oracle" } });
+  },
+  trainings: async ({ call }) => {
+    await call("trainings", 200);
+    await call("trainings", 200, { query: { service_id: FORESEEN, state: "failed" } });
+    await call("trainings", 400, { query: { state: "lost" } });
+  },
+  training: async ({ call }) => {
+    const { jobs } = await call("trainings", 200);
+    await call("training", 200, { path: { id: jobs[0].job_id } });
+    await call("training", 404, { path: { id: "0".repeat(32) } });
+  },
+  cancelTraining: async ({ call }) => {
+    await call("cancelTraining", 404, { path: { id: "0".repeat(32) } });
+    const body = { service_id: FORESEEN, training_window_days: 2, model_type: "isolation_forest" };
+    // Of some that wait for each other the last is not through yet.
+    const taken = [];
+    for (let i = 0; i < 6; i++) taken.push(await call("trainModel", 202, { body }));
+    await call("cancelTraining", 200, { path: { id: taken.at(-1).job_id } });
+    await call("cancelTraining", 409, { path: { id: taken.at(-1).job_id } });
+  },
+  models: async ({ call }) => {
+    await call("models", 200);
+    await call("models", 400, { query: { state: "old" } });
+  },
+  promoteModel: async (driver) => {
+    const { call } = driver;
+    await call("promoteModel", 404, { body: { model_id: "0".repeat(32), service_id: FORESEEN } });
+    const body = { model_id: await trained(driver), service_id: FORESEEN };
+    await call("promoteModel", 404, { body: { ...body, service_id: UNSENT } });
+    // Nothing is labelled, so nothing says that it is better.
+    await call("promoteModel", 409, { body: { ...body, only_if_better: true } });
+    await call("promoteModel", 200, { body });
+    await call("drift", 200, { query: { service_id: FORESEEN } });
+    await call("promoteModel", 409, { body });
+  },
+  rollBackModel: async ({ call }) => {
+    await call("rollBackModel", 404, { body: { service_id: UNSENT } });
+    await call("rollBackModel", 200, { body: { service_id: FORESEEN } });
+    await call("rollBackModel", 409, { body: { service_id: FORESEEN } });
+  },
+  drift: async ({ call }) => {
+    await call("telemetry", 200, { body: { service_id: BARE, metric_name: "m", value: 1, timestamp: new Date().toISOString() } });
+    await call("drift", 404, { query: { service_id: UNSENT } });
+    await call("drift", 422, { query: { service_id: BARE } });
   },
 };

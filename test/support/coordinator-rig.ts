@@ -74,6 +74,7 @@ export class FakeEngine implements EngineLink {
   history: Omit<ServiceHistoryAnswer, "id"> = {
     type: "service-history",
     columns: "",
+    names: [],
     aggregations: new Uint8Array(0),
     starts: new Uint16Array(1),
     streamIds: new Uint8Array(0),

@@ -27,6 +27,9 @@ import { retentionOptions } from "./loop/retention-options.ts";
 import type { Rounds } from "./loop/rounds.ts";
 import { StoreGuard } from "./loop/store-guard.ts";
 import { storedNotices } from "./loop/stored-notices.ts";
+import { ModelMessages } from "./models/model-messages.ts";
+import { ServiceInputs } from "./models/service-inputs.ts";
+import { TrainingJobs } from "./models/training-jobs.ts";
 import { Drills } from "./notification/drills.ts";
 import { CommittedState } from "./nouns/committed-state.ts";
 import { AFTER_COMMIT, HANDLERS, type NounsContext } from "./nouns/handlers.ts";
@@ -157,8 +160,14 @@ function runningParts(
   const { controlStore: control, emit } = shared;
   const edit = <T>(work: () => Promise<T>) => turns().edit(work);
   const { gathering, runner: analysis } = makeAnalysis({ ...shared, control, edit: (work) => turns().editControl(work) });
+  const { inputs, messages, trainings } = requestedModels(options, { ...shared, edit }, turns);
   const stages = watchdogStages(options, {
     ...shared,
+    requested: {
+      production: (service, columns) => messages.production(service, columns),
+      shadow: (service) => messages.shadow(service),
+      takeCounts: (shadows) => trainings.takeCounts(shadows),
+    },
     store: (operations) => edit(() => control.commit(operations)),
     declare: (frames) => declareFindings(committer, edit, frames),
     settle: () => turns().settle(),
@@ -172,6 +181,9 @@ function runningParts(
   const cycleCompleted = (cycles: number) => emit({ type: "cycle-completed", cycles });
   return {
     gathering,
+    inputs,
+    messages,
+    trainings,
     changes,
     drills: new Drills(
       { intervalMs: options.drillIntervalMs },
@@ -187,6 +199,21 @@ function runningParts(
     ),
     watchdog: new Watchdog({ intervalMs: options.watchdogIntervalMs }, stages, { ...shared, cycleCompleted }),
   };
+}
+
+/** What has to do with models that people have had trained. */
+function requestedModels(
+  options: CoordinatorOptions,
+  shared: Omit<StoringParts["shared"], "engines"> & { readonly engines: EngineClient; readonly edit: Turns["edit"] },
+  turns: () => Turns,
+) {
+  const { state, engines, controlStore: control, train = () => Promise.reject(new Error("there is no thread for trainings")) } = shared;
+  const isStopping = () => turns().isStopping;
+  const inputs = new ServiceInputs({ ...shared, series: state.series, settle: () => turns().settle(), isStopping });
+  const messages = new ModelMessages({ models: state.configured.models, series: state.series, engines });
+  const timing = { intervalMs: options.watchdogIntervalMs, rawRetentionMs: options.rawRetentionMs };
+  const trainings = new TrainingJobs(timing, { ...shared, control, inputs, messages, isStopping, train: (input) => train(input) });
+  return { inputs, messages, trainings };
 }
 
 /** What was found here and not by an engine: stored like an engine's frames. Rejects with StoreError where the store does not take it. */
@@ -209,13 +236,16 @@ function queryContext(
   turns: () => Turns,
 ): NounsContext & QueryContext {
   const { nowMs, yieldTurn, randomBytes, train, compute } = world;
-  const { state, committer, guard, engines, gathering, changes, dataFaults, outbound, drills } = parts;
+  const { state, committer, counters, guard, engines, gathering, inputs, messages, changes, dataFaults, outbound, drills } = parts;
   const edit = <T>(work: () => Promise<T>) => turns().edit(work);
   return {
     options: { ...options, exclusions: options.exclusions ?? new FieldExclusions("") },
     state,
     engines,
     gathering,
+    counters,
+    inputs,
+    messages,
     dataFaults,
     ...(parts.backups !== undefined && { backups: parts.backups }),
     ...outbound.parts(),

@@ -47,9 +47,9 @@ export class Coordinator {
   constructor(options: CoordinatorOptions, dependencies: CoordinatorDependencies) {
     this.#dependencies = dependencies;
     this.#parts = makeParts(options, dependencies, () => this.#rounds);
-    const { state, counters, vectorizer, watchdog, analysis, drills, news } = this.#parts;
+    const { state, counters, vectorizer, watchdog, analysis, drills, trainings, news } = this.#parts;
     this.#state = state;
-    const ticks = [vectorizer, watchdog, analysis, drills, news];
+    const ticks = [vectorizer, watchdog, analysis, drills, trainings, news];
     this.#rounds = new Rounds({ ...this.#parts, ticks, count: () => state.configured.count(counters) }, dependencies);
   }
 
@@ -70,6 +70,7 @@ export class Coordinator {
     this.outbound.load();
     this.#parts.drills.load();
     this.#parts.analysis.restore();
+    await this.#parts.trainings.restore();
     countStored(this.#parts.counters, this.#state);
   }
 

@@ -55,5 +55,10 @@ export function watchdogStages(options: StagesOptions, context: AllStagesContext
 function servicesPass({ watchdogIntervalMs: intervalMs = 0, rawRetentionMs }: StagesOptions, context: StagesContext): WatchdogStage {
   const { train = () => Promise.reject(new Error("there is no thread for trainings")) } = context;
   const training = new ModelTraining({ intervalMs, rawRetentionMs }, { ...context, train: (input) => train(input) });
-  return enginePass("services", 1, { ...context, take: (engine, found) => training.take(engine, found as ServicesWanting) });
+  const take = (engine: number, found: unknown) => {
+    const { shadows = [], ...wanting } = found as ServicesWanting;
+    context.requested.takeCounts(shadows);
+    training.take(engine, wanting);
+  };
+  return enginePass("services", 1, { ...context, take });
 }

@@ -3,6 +3,7 @@ import { Requests } from "../../adapters/runtime/requests.ts";
 import type { ShareLedger } from "../../core/base/share-ledger.ts";
 import { BACKTEST_ANSWER_MS_MAX } from "../../core/config/backtest-limits.ts";
 import { DRILL_ANSWER_MS_MAX } from "../../core/config/drill-limits.ts";
+import { PROMOTION_ANSWER_MS_MAX } from "../../core/config/model-limits.ts";
 import { SHARE_REFUSALS_REPORTED_MAX } from "../../core/config/shared-limits.ts";
 import type { FrontSharedLimit } from "../../core/layout/counters.ts";
 import type { CoordinatorCommand, QueryAnswer, QueryCall } from "../../core/protocol/query.ts";
@@ -15,7 +16,11 @@ type OnQueryAnswer = (status: number, body: string) => void;
 const ANSWER_MS_MAX = 15_000;
 
 /** Of endpoints that are given more time. */
-const ANSWER_MS_MAX_OF: Readonly<Record<string, number>> = { backtest: BACKTEST_ANSWER_MS_MAX, drill: DRILL_ANSWER_MS_MAX };
+const ANSWER_MS_MAX_OF: Readonly<Record<string, number>> = {
+  backtest: BACKTEST_ANSWER_MS_MAX,
+  drill: DRILL_ANSWER_MS_MAX,
+  promoteModel: PROMOTION_ANSWER_MS_MAX,
+};
 
 function lateAnswer(ms: number): Pick<QueryAnswer, "status" | "body"> {
   const message = `the coordinator did not answer within ${ms / 1000} s; try again shortly`;

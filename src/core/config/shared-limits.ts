@@ -26,7 +26,9 @@ import {
   WATCHDOG_PLACES_MAX,
   WINDOW_IDS_MAX,
 } from "./limits.ts";
+import { MODELS_KEPT_MAX, SHADOW_MODELS_MAX, TRAININGS_WAITING_MAX } from "./model-limits.ts";
 import { MESSAGES_HANDED_MAX, ROUTING_RULES_TOTAL_MAX } from "./notification-limits.ts";
+import { COMPUTATIONS_WAITING_MAX } from "./prediction-limits.ts";
 import { RUNBOOK_RUNS_OPEN_MAX, RUNBOOKS_TOTAL_MAX } from "./runbook-limits.ts";
 import { WEBHOOK_EVENTS_HANDED_MAX, WEBHOOK_EVENTS_WAITING_MAX, WEBHOOKS_TOTAL_MAX } from "./webhook-limits.ts";
 
@@ -82,6 +84,10 @@ export const COORDINATOR_LIMITS: Readonly<Record<CoordinatorSharedLimit, number>
   runbooks: RUNBOOKS_TOTAL_MAX,
   runbook_runs: RUNBOOK_RUNS_OPEN_MAX,
   running_incidents: RUNNING_INCIDENTS_MAX,
+  training_jobs: TRAININGS_WAITING_MAX,
+  requested_models: MODELS_KEPT_MAX,
+  shadow_models: SHADOW_MODELS_MAX,
+  computations_waiting: COMPUTATIONS_WAITING_MAX,
 };
 
 /** Of the front. */

@@ -54,6 +54,10 @@ export const COORDINATOR_SHARED_LIMITS = [
   "runbooks",
   "runbook_runs",
   "running_incidents",
+  "training_jobs",
+  "requested_models",
+  "shadow_models",
+  "computations_waiting",
 ] as const;
 export const FRONT_SHARED_LIMITS = ["event_streams", "queries_waiting"] as const;
 export type EngineSharedLimit = (typeof ENGINE_SHARED_LIMITS)[number];

@@ -95,6 +95,8 @@ export interface ServiceHistoryQuery {
   /** JSON of [tenant, service]. */
   readonly key: string;
   readonly environment: string;
+  /** Of this shadow's metrics, where it runs; else, and where absent, of those of the model in production. */
+  readonly modelId?: string;
 }
 
 export type EngineQuery =
@@ -128,6 +130,15 @@ export interface StoredMetadata {
 /** What the pass "services" tells: services whose detector lacks its stored state and model, or is due for a new model. */
 export interface ServicesWanting {
   readonly services: readonly ServiceWanting[];
+  /** What shadows have done since the last time. */
+  readonly shadows?: readonly ShadowCounts[];
+}
+
+/** Vectors that a shadow has scored, and alerts that it would have opened. */
+export interface ShadowCounts {
+  readonly modelId: string;
+  readonly scored: number;
+  readonly alerts: number;
 }
 
 export interface ServiceWanting {
@@ -155,6 +166,21 @@ export interface ServiceModelMessage {
   readonly state: Float64Array<ArrayBuffer> | null;
   /** Newest sample that the state has seen; 0 for that of a training. */
   readonly sampleMs: number;
+  /** Of a model that somebody has promoted, with the metrics that the service's vectors are made of from now on; null for one of the automatic trainings. */
+  readonly promoted: { readonly modelId: string; readonly names: readonly string[] } | null;
+}
+
+/** A model that is scored beside the one in production; without `model` none is any more. */
+export interface ShadowModelMessage {
+  readonly type: "shadow-model";
+  readonly key: string;
+  readonly environment: string;
+  readonly modelId: string;
+  readonly names: readonly string[];
+  /** Hash of the names. */
+  readonly columns: string;
+  readonly model: Uint8Array<ArrayBuffer> | null;
+  readonly state: Float64Array<ArrayBuffer>;
 }
 
 /** Pages of states of a detector, as they were wanted; `next` is the page to ask for next, null where there is none. */
@@ -198,7 +224,7 @@ export interface SettingsUpdate {
 }
 
 /** What the Watchdog's detectors are told without being asked. */
-export type WatchdogNotice = SaturationUpdate | SaturationHistories | ServiceModelMessage;
+export type WatchdogNotice = SaturationUpdate | SaturationHistories | ServiceModelMessage | ShadowModelMessage;
 
 /** What engines are told without being asked. */
 export type EngineNotice = StoredMetadata | SettingsUpdate | StoredDeployments | WatchdogNotice;
@@ -331,6 +357,7 @@ export interface ServiceHistoryAnswer {
   readonly type: "service-history";
   readonly id: number;
   readonly columns: string;
+  readonly names: readonly string[];
   /** How the streams of a metric make one value: AGGREGATION_* of domain/detection/multivariate/service-vector.ts. */
   readonly aggregations: Uint8Array;
   /** Of each metric the place of its first stream; one more for the end of the last. */

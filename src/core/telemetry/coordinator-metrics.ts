@@ -32,6 +32,7 @@ const DRILLS = counter("vedette_drills_total", "Fire drills that have ended, by 
 const RUNBOOK_RUNS = counter("vedette_runbook_runs_total", "Runs of runbooks that are over, dry ones not counted, by how they ended", [
   "state",
 ]);
+const JOBS = counter("vedette_jobs_total", "Training jobs that have ended, by how", ["outcome"]);
 
 /** By the name of the slot, in the order of the slots. */
 export const COORDINATOR_METRICS = {
@@ -60,6 +61,18 @@ export const COORDINATOR_METRICS = {
     "vedette_service_training_seconds_total",
     "From the beginning of trainings to their end, in a thread of its own",
   ),
+  jobsWaiting: gauge("vedette_jobs_waiting", "Training jobs that wait for their turn"),
+  jobsRunning: gauge("vedette_jobs_running", "Training jobs that run, one at most"),
+  jobsSucceeded: part(JOBS, { outcome: "succeeded" }),
+  jobsFailed: part(JOBS, { outcome: "failed" }),
+  jobsInterrupted: part(JOBS, { outcome: "interrupted" }),
+  jobsCancelled: part(JOBS, { outcome: "cancelled" }),
+  jobsSeconds: counter("vedette_jobs_seconds_total", "From the beginning of training jobs to their end"),
+  requestedModels: gauge("vedette_requested_models", "Models that were trained on request and are kept"),
+  shadowModels: gauge("vedette_shadow_models", "Models that are scored beside those in production"),
+  shadowVectors: counter("vedette_shadow_vectors_total", "Vectors that shadows have scored"),
+  modelsPromoted: counter("vedette_models_promoted_total", "Models that were put into production by hand"),
+  modelsRolledBack: counter("vedette_models_rolled_back_total", "Promotions that were taken back"),
   servicesStale: gauge("vedette_services_stale", "Services that are silent for longer than they ever are"),
   silences: gauge("vedette_silences", "Silences and maintenance windows, expired ones too"),
   inhibitions: gauge("vedette_inhibitions", "Inhibition rules that people have made"),

@@ -8,6 +8,8 @@ import { KeyBook } from "../access/key-book.ts";
 import { TenantBook } from "../access/tenant-book.ts";
 import { UserBook } from "../access/user-book.ts";
 import { LabelBook } from "../labels/label-book.ts";
+import { TrainingJobBook } from "../models/job-book.ts";
+import { ModelBook } from "../models/model-book.ts";
 import { RoutingBook, type RoutingSettings } from "../notification/routing-book.ts";
 import { ServiceMapBook } from "../pillars/service-map-book.ts";
 import { RunbookBook } from "../runbooks/runbook-book.ts";
@@ -44,6 +46,8 @@ export class ControlState {
   readonly routing: RoutingBook;
   readonly webhooks: WebhookBook;
   readonly runbooks: RunbookBook;
+  readonly trainings: TrainingJobBook;
+  readonly models: ModelBook;
   readonly #books: readonly ControlBook[];
 
   constructor(watchdog: WatchdogEnvironment, shares: CoordinatorShares, routing?: RoutingSettings) {
@@ -57,6 +61,8 @@ export class ControlState {
     this.routing = new RoutingBook(routing, of("routing_rules"));
     this.webhooks = new WebhookBook(of("webhooks"));
     this.runbooks = new RunbookBook(this.patterns, of("runbooks"));
+    this.trainings = new TrainingJobBook(of("training_jobs"));
+    this.models = new ModelBook(of("requested_models"), of("shadow_models"));
     this.#books = [
       this.tenants,
       this.keys,
@@ -72,6 +78,8 @@ export class ControlState {
       this.routing,
       this.webhooks,
       this.runbooks,
+      this.trainings,
+      this.models,
     ];
   }
 
@@ -95,5 +103,7 @@ export class ControlState {
     counters.set("saturationLimits", this.saturation.limits.size);
     counters.set("runbooks", this.runbooks.size);
     counters.set("watchdogPlaces", this.watchdog.table.size);
+    counters.set("requestedModels", this.models.shares.taken);
+    counters.set("shadowModels", this.models.shadowShares.taken);
   }
 }

@@ -64,7 +64,12 @@ export async function relationshipsOf(
   for (const [name, streams] of metrics) grids.push([name, await historyOf(context, streams.slice(0, STREAMS_MAX), range)]);
   const aligned = align(grids, MINUTE_MS);
   if (aligned.names.length === 0 || aligned.steps < CAUSAL_STEPS_MIN) return tooShort(aligned.steps, 1);
-  const computed = await computeFor(context, { kind: "causes", series: aligned.series, stepMs: MINUTE_MS, lagMax: CAUSAL_LAG_MAX });
+  const computed = await computeFor(context, of.tenant, {
+    kind: "causes",
+    series: aligned.series,
+    stepMs: MINUTE_MS,
+    lagMax: CAUSAL_LAG_MAX,
+  });
   if (!computed.ok) return computed;
   const relationships = computed.value.links.map(({ cause, effect, strength, lag, q }) => ({
     cause_metric: aligned.names[cause] as string,
@@ -101,7 +106,7 @@ export async function validateCausality(
   const aligned = align(grids, stepMs, 0);
   const [from, to] = aligned.series;
   if (from === undefined || to === undefined || aligned.steps < CAUSAL_STEPS_MIN) return tooShort(aligned.steps, stepMinutes);
-  const computed = await computeFor(context, { kind: "pair", cause: from, effect: to, stepMs, lagMax: CAUSAL_LAG_MAX });
+  const computed = await computeFor(context, tenant, { kind: "pair", cause: from, effect: to, stepMs, lagMax: CAUSAL_LAG_MAX });
   if (!computed.ok) return computed;
   const { validation } = computed.value;
   const since = formatRfc3339(aligned.sinceMs);

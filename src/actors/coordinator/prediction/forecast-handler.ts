@@ -39,7 +39,11 @@ export async function forecast(context: PredictionContext, { principal, query }:
   const { least: lower, most: upper } = rangeOf(context, first, history.values);
   const horizon = Math.ceil((hours * HOUR_MS) / history.stepMs);
   const task = { values: history.values, periods: history.periods, horizon };
-  const computed = await computeFor(context, { kind: "forecast", task, options: { algorithm, level: LEVEL, range: { lower, upper } } });
+  const computed = await computeFor(context, tenant, {
+    kind: "forecast",
+    task,
+    options: { algorithm, level: LEVEL, range: { lower, upper } },
+  });
   if (!computed.ok) return computed;
   const { forecast: made } = computed.value;
   if (made === null) return tooShort(history);

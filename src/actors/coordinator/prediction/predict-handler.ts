@@ -63,7 +63,10 @@ export async function predictionsOf(
   const { zThreshold } = context.options;
   const steps = Math.ceil(minutes / stepMinutes);
   const periods = stepMinutes === 5 ? [288] : [];
-  const computed = await computeFor(context, { kind: "outlook", request: { series, stepMinutes, steps, periods, threshold: zThreshold } });
+  const computed = await computeFor(context, of.tenant, {
+    kind: "outlook",
+    request: { series, stepMinutes, steps, periods, threshold: zThreshold },
+  });
   if (!computed.ok) return computed;
   const full = saturating(context, of, minutes);
   const named = new Set(full.map(({ metric_name }) => metric_name));

@@ -19,7 +19,7 @@ export interface QueryRunnerDependencies<Context> extends Pick<Clock, "monotonic
 }
 
 /** Queries that take long whoever else asks, and are bounded in another way. */
-const PATIENT = new Set(["backtest"]);
+const PATIENT = new Set(["backtest", "promoteModel"]);
 
 export class QueryRunner<Context extends AnyContext> {
   readonly #dependencies: QueryRunnerDependencies<Context>;

@@ -39,6 +39,9 @@
  *            annotations     tenant, anomaly id, execution id, u16 step ▶ Annotation: what a run noted at an anomaly
  *            page_budgets    tenant, team                       ▶ PageBudget: how many pages a team may have in a week
  *            drills          tenant                             ▶ Drill: the last fire drill
+ *            training_jobs   tenant, created time, id           ▶ TrainingJobRow: a training that was asked for
+ *            models          tenant, model id                   ▶ ModelRow: a model that was trained on request
+ *            model_parts     tenant, model id, u16 part         ▶ its bytes, the state of its detector, what its training saw (model-row.ts)
  *            secrets         name                               ▶ raw bytes
  *   series   records         tenant, time, id                   ▶ record-row.ts
  *            slo_records     tenant, time, id                   ▶ SloRecord: what the last three days' SLO records say
@@ -105,6 +108,9 @@ export const CONTROL_TABLES = [
   "annotations",
   "page_budgets",
   "drills",
+  "training_jobs",
+  "models",
+  "model_parts",
   "secrets",
 ] as const;
 /** Tables of the environment `series`. */

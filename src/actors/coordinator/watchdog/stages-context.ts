@@ -2,6 +2,7 @@
 import type { StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
 import type { ServiceFacts } from "../../../domain/alerting/paging/service-facts.ts";
+import type { ShadowCounts } from "../../../core/protocol/engine-control.ts";
 import type { TrainingResult } from "../../../domain/detection/multivariate/service-training.ts";
 import type { TrainingInput } from "../../../domain/detection/multivariate/training-input.ts";
 import type { AlertBooks } from "../alerts/alerts-context.ts";
@@ -17,6 +18,7 @@ type StagesState = StateWith<
   AlertBooks & AnomalyBooks & { readonly slo: SloBook; readonly services: ServiceFacts },
   { readonly tenants: { readonly size: number } }
 >;
+import type { RequestedModels } from "./training/model-training.ts";
 
 export interface StagesContext extends HeldAlertsDependencies {
   readonly state: StagesState;
@@ -32,6 +34,8 @@ export interface StagesContext extends HeldAlertsDependencies {
   settle(): Promise<void>;
   /** Trains a service's model in another thread; where it is not given none is trained. */
   train?(input: TrainingInput): Promise<TrainingResult>;
+  /** Models that people have had trained, and what engines say of shadows. */
+  readonly requested: RequestedModels & { takeCounts(shadows: readonly ShadowCounts[]): void };
   /** An orderly stop has begun. */
   isStopping(): boolean;
   /** Tells the log. */

@@ -4,9 +4,10 @@ import { SERVICE_STATE_STORE_MS } from "../../../core/config/limits.ts";
 import type { ServiceModelMessage } from "../../../core/protocol/engine-control.ts";
 import { encodeServiceRow, serviceHash, servicePage } from "../../../core/protocol/service-rows.ts";
 import { LEARNING } from "../coverage.ts";
-import { ServiceDetector, serviceDetectorWords } from "../multivariate/service-detector.ts";
+import { carryAlert, ServiceDetector, serviceDetectorWords } from "../multivariate/service-detector.ts";
 import { decodeServiceModel } from "../multivariate/service-model-coding.ts";
 import type { ServicePlan } from "./service-plan.ts";
+import type { ShadowModel } from "./shadow-model.ts";
 
 /** What is known of its model: not asked yet, none, or there. */
 type Phase = "unknown" | "learning" | "judged";
@@ -35,6 +36,12 @@ export class MonitoredService {
   /** Vectors of the model's training, and when. */
   rows = 0;
   trainedMs = 0;
+  /** Metrics of a promoted model: the vector stays with them. */
+  pinned: readonly string[] | undefined;
+  /** What is scored beside the model in production. */
+  shadow: ShadowModel | undefined;
+  /** State of the detector of metrics that were given up: its alert goes on in the next one. */
+  #formerWords: Float64Array | undefined;
   #plan: ServicePlan;
   #words: Float64Array<ArrayBuffer> | undefined;
   #model: Uint8Array<ArrayBuffer> | undefined;
@@ -60,6 +67,7 @@ export class MonitoredService {
     this.#plan = plan;
     if (isSame) return;
     this.plannedMs = nowMs;
+    this.#formerWords = this.#words ?? this.#formerWords;
     this.#words = undefined;
     this.#model = undefined;
     this.phase = "unknown";
@@ -73,24 +81,46 @@ export class MonitoredService {
     return new ServiceDetector(this.#plan.shape.names.length, this.#words, model);
   }
 
-  /** Takes what the coordinator has of it. A model of other metrics is left out: it is asked for again. */
-  take({ columns, model, state, rows, trainedMs, sampleMs, dueMs }: ServiceModelMessage): void {
-    if (columns !== this.#plan.shape.columns) return;
+  /**
+   * Takes what the coordinator has of it. A model of other metrics is left out: it is asked for again. True where the vector is to be made of other metrics first:
+   * those of a model that was promoted, or those that are chosen once it is none any more.
+   */
+  take(message: ServiceModelMessage): boolean {
+    const wasPinned = this.pinned !== undefined;
+    this.pinned = message.promoted?.names;
+    if (message.columns !== this.#plan.shape.columns) return message.promoted !== null || wasPinned;
     this.askedCycle = Number.NEGATIVE_INFINITY;
-    const words = this.#words ?? (state?.length === serviceDetectorWords(this.#plan.shape.names.length) ? state : undefined);
-    if (model === null || words === undefined) {
+    const words = this.#wordsFor(message);
+    if (message.model === null || words === undefined) {
       if (this.phase === "unknown") this.phase = "learning";
       // A model without a state is of no use: both are made anew.
-      this.dueMs = model === null ? dueMs : 0;
-      return;
+      this.dueMs = message.model === null ? message.dueMs : 0;
+      return false;
     }
-    if (this.#words === undefined) this.sampleMs = sampleMs;
+    if (this.#words === undefined) this.sampleMs = message.sampleMs;
     this.#words = words;
-    this.#model = model;
+    this.#model = message.model;
     this.phase = "judged";
-    this.rows = rows;
-    this.trainedMs = trainedMs;
-    this.dueMs = dueMs;
+    this.rows = message.rows;
+    this.trainedMs = message.trainedMs;
+    this.dueMs = message.dueMs;
+    return false;
+  }
+
+  /**
+   * The state that goes on with the model: of a promoted shadow its own, since its evidence has a history with this model; else that of the model before. What
+   * alert is open, and how high its bar is, goes on whichever it is.
+   */
+  #wordsFor({ promoted, state }: ServiceModelMessage): Float64Array<ArrayBuffer> | undefined {
+    const before = this.#words ?? this.#formerWords;
+    const isOurs = promoted !== null && this.shadow?.modelId === promoted.modelId;
+    const given = state?.length === serviceDetectorWords(this.#plan.shape.names.length) ? state : undefined;
+    const words = isOurs ? this.shadow?.words : (this.#words ?? given);
+    if (isOurs) this.shadow = undefined;
+    if (words === undefined || words === before) return words;
+    if (before !== undefined) carryAlert(before, words);
+    this.#formerWords = undefined;
+    return words;
   }
 
   /** Its row of the table of states; undefined without a state. */
@@ -104,6 +134,6 @@ export class MonitoredService {
 
   /** Bytes of model, state and plan. */
   get bytes(): number {
-    return (this.#model?.length ?? 0) + (this.#words?.byteLength ?? 0) + this.#plan.slots.byteLength;
+    return (this.#model?.length ?? 0) + (this.#words?.byteLength ?? 0) + this.#plan.slots.byteLength + (this.shadow?.bytes ?? 0);
   }
 }

@@ -11,7 +11,7 @@ import { INTERVAL_WORDS, UsualInterval } from "../rolling/usual-interval.ts";
 import { normalQuantile, Z_MAX } from "../tail-probability.ts";
 import type { Random } from "./isolation-forest.ts";
 import { FEATURE_ROWS } from "./service-features.ts";
-import { ServiceModel, SMOOTHED_VECTORS, type TimedRows } from "./service-model.ts";
+import { isWhole, ServiceModel, SMOOTHED_VECTORS, type TimedRows } from "./service-model.ts";
 import type { EigenSolver } from "./symmetric-eigen.ts";
 
 /** Rows that the evidence's history remembers. */
@@ -43,11 +43,17 @@ const OVER_BITS = 0b111;
 const NEAR = 0.8;
 const OWN_SHARE = 0.5;
 const SEVERE = 2;
+const GATE_PLACE = HEAD_WORDS + 2 * RECENT_WORDS + CHANNELS * CHANNEL_WORDS + INTERVAL_WORDS;
 const FIXED_WORDS = HEAD_WORDS + 2 * RECENT_WORDS + CHANNELS * CHANNEL_WORDS + INTERVAL_WORDS + GATE_WORDS + OWN_TAIL_WORDS;
 
 /** Numbers of state of a detector for so many metrics: 102 and three rows. */
 export function serviceDetectorWords(width: number): number {
   return FIXED_WORDS + FEATURE_ROWS * width;
+}
+
+/** Takes the alert of one detector's state over into another's: whether it is open, since when, and how high its bar is. The metrics may differ. */
+export function carryAlert(from: Float64Array, into: Float64Array): void {
+  into.set(from.subarray(GATE_PLACE, GATE_PLACE + GATE_WORDS), GATE_PLACE);
 }
 
 /** What the detector says of a vector; the object is used again for the next one. */
@@ -181,10 +187,12 @@ export class ServiceDetector {
       .sort((a, b) => b.share - a.share);
   }
 
-  #readHistory(model: ServiceModel, { times, values, width }: TimedRows): void {
+  #readHistory(model: ServiceModel, { times, values, width, breaks }: TimedRows): void {
     const count = times.length;
-    for (let row = FEATURE_ROWS - 1; row < count; row++)
+    for (let row = FEATURE_ROWS - 1; row < count; row++) {
+      if (!isWhole(breaks, row)) continue;
       this.#tail.add(Math.max(0, this.#weigh(model, values, row * width, times[row] as number)));
+    }
     this.#rows.set(values.subarray((count - FEATURE_ROWS) * width));
     this.#head[ROWS_SEEN] = count;
     this.#head[NEWEST_MS] = times[count - 1] as number;

@@ -29,6 +29,14 @@ const TREE_VECTORS = 64;
 export interface TimedRows extends Rows {
   /** ms, one a row. */
   readonly times: Float64Array;
+  /** 1 for each row that does not follow the one before it, where rows were left out between them; absent where all follow each other. */
+  readonly breaks?: Uint8Array;
+}
+
+/** Whether a row has the FEATURE_ROWS - 1 rows before it that its step and features are made of. */
+export function isWhole(breaks: Uint8Array | undefined, row: number): boolean {
+  for (let before = 0; breaks !== undefined && before < ROWS_BEFORE; before++) if (breaks[row - before] === 1) return false;
+  return true;
 }
 
 /** Strangeness of a vector: logarithms of 1 + what it is relative to its median in training, so that a usual one has log 2. */
@@ -88,7 +96,7 @@ export class ServiceModel {
     const count = times.length;
     if (count < MODEL_ROWS_MIN) throw new Error(`a model needs ${MODEL_ROWS_MIN} rows, got ${count}`);
     const levels = PrincipalComponents.learn({ values, width }, eigen);
-    const steps = PrincipalComponents.learn({ values: stepsOf(values, width), width }, eigen);
+    const steps = PrincipalComponents.learn({ values: stepsOf(rows), width }, eigen);
     const season = seasonWords((times[count - 1] as number) - (times[0] as number));
     const every = Math.ceil(count / CALIBRATION_ROWS_MAX);
     const trees = Math.round(Math.min(TREES_MAX, Math.max(TREES_MIN, TREES_PER_METRIC * width)));
@@ -137,11 +145,13 @@ export class ServiceModel {
     ]);
   }
 
-  #history({ times, values, width }: TimedRows, every: number): { components: number[]; isolations: number[] } {
+  #history({ times, values, width, breaks }: TimedRows, every: number): { components: number[]; isolations: number[] } {
     const components: number[] = [];
     const isolations: number[] = [];
     // Runs of consecutive vectors, so that the means are those of neighbours though history is thinned.
     for (let first = ROWS_BEFORE; first + SMOOTHED_VECTORS <= times.length; first += every * SMOOTHED_VECTORS) {
+      const last = first + SMOOTHED_VECTORS - 1;
+      if (!(isWhole(breaks, first) && isWhole(breaks, last) && isWhole(breaks, last - ROWS_BEFORE))) continue;
       let [sum, isolated] = [0, 0];
       for (let row = first; row < first + SMOOTHED_VECTORS; row++) {
         const { shape, step, isolation } = this.measure(values, row * width, times[row] as number);
@@ -158,10 +168,15 @@ export class ServiceModel {
 
 const NO_TAIL = TailCalibration.fit([0]);
 
-function calibratedMedians({ levels, steps }: Pick<ModelParts, "levels" | "steps">, { values, width }: Rows, every: number): Medians {
+function calibratedMedians(
+  { levels, steps }: Pick<ModelParts, "levels" | "steps">,
+  { values, width, breaks }: TimedRows,
+  every: number,
+): Medians {
   const seen: Record<keyof Medians, number[]> = { shape: [], level: [], step: [], jump: [] };
   const difference = new Float64Array(width);
   for (let i = width; i < values.length; i += every * width) {
+    if (breaks?.[i / width] === 1) continue;
     for (let j = 0; j < width; j++) difference[j] = (values[i + j] as number) - (values[i + j - width] as number);
     const step = steps.measure(difference, 0);
     seen.step.push(step.residual);
@@ -174,21 +189,25 @@ function calibratedMedians({ levels, steps }: Pick<ModelParts, "levels" | "steps
   return { shape: of("shape"), level: of("level"), step: of("step"), jump: of("jump") };
 }
 
-/** Row i minus row i - 1; zeros for the first. */
-function stepsOf(values: Float64Array, width: number): Float64Array {
+/** Row i minus row i - 1, of those that follow it; zeros for the first. */
+function stepsOf({ values, width, breaks }: TimedRows): Float64Array {
   const steps = new Float64Array(values.length);
-  for (let i = width; i < values.length; i++) steps[i] = (values[i] as number) - (values[i - width] as number);
-  return steps;
+  let at = width;
+  for (let i = width; i < values.length; i += width) {
+    if (breaks?.[i / width] === 1) continue;
+    for (let j = 0; j < width; j++) steps[at++] = (values[i + j] as number) - (values[i + j - width] as number);
+  }
+  return steps.subarray(0, at);
 }
 
-/** The features of every so manieth row. */
-function featuresOf({ times, values, width }: TimedRows, season: number, every: number): Rows {
+/** The features of every so manieth row that has the rows before it. */
+function featuresOf({ times, values, width, breaks }: TimedRows, season: number, every: number): Rows {
   const featuresWidth = featureWidth(width, season);
-  const rows = Math.ceil((times.length - ROWS_BEFORE) / every);
-  const features = new Float64Array(rows * featuresWidth);
-  for (let row = 0; row < rows; row++) {
-    const from = ROWS_BEFORE + row * every;
-    writeFeatures(values, from * width, width, { ms: times[from] as number, season }, features, row * featuresWidth);
+  const chosen: number[] = [];
+  for (let row = ROWS_BEFORE; row < times.length; row += every) if (isWhole(breaks, row)) chosen.push(row);
+  const features = new Float64Array(chosen.length * featuresWidth);
+  for (const [at, row] of chosen.entries()) {
+    writeFeatures(values, row * width, width, { ms: times[row] as number, season }, features, at * featuresWidth);
   }
   return { values: features, width: featuresWidth };
 }

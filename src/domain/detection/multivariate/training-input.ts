@@ -3,6 +3,7 @@
 import { Builder, ByteBuffer } from "flatbuffers";
 import { TRAINING_CHUNK_BYTES_MAX } from "../../../core/config/limits.ts";
 import { Chunk, TrainingInput as Input, Stream, type Stream as StreamTable } from "./generated/training-input.ts";
+import type { RowSelection } from "./selected-rows.ts";
 import type { RowRequest, StreamSamples } from "./service-rows.ts";
 import type { TrainingJob } from "./service-training.ts";
 import type { StreamHistory } from "./stream-history.ts";
@@ -12,6 +13,8 @@ export interface TrainingInput {
   readonly buffer: SharedArrayBuffer;
   /** Where the root of the FlatBuffer stands. */
   readonly at: number;
+  /** Of a training that was asked for. */
+  readonly selection?: RowSelection;
 }
 
 /** What an input has besides its streams. */
@@ -96,7 +99,7 @@ export function writeTrainingInput({ streams, ...request }: TrainingJob): Traini
 }
 
 /** The job that an input stands for: its arrays are views of the buffer. Throws where it is none. */
-export function readTrainingInput({ buffer, at }: TrainingInput): TrainingJob {
+export function readTrainingInput({ buffer, at, selection }: TrainingInput): TrainingJob {
   const bytes = new ByteBuffer(new Uint8Array(buffer));
   bytes.setPosition(at);
   if (!Input.bufferHasIdentifier(bytes)) throw new Error("a training's input is no TrainingInput");
@@ -110,6 +113,7 @@ export function readTrainingInput({ buffer, at }: TrainingInput): TrainingJob {
     intervalMs: input.intervalMs(),
     rowsMax: input.rowsMax(),
     seed: input.seed(),
+    ...(selection !== undefined && { selection }),
   };
 }
 

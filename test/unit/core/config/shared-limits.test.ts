@@ -17,6 +17,9 @@ const OF_WORK =
 /** The others, each with its reason. */
 const NOT_SHARED: Readonly<Record<string, string>> = {
   ALERTS_MAX: "of each tenant",
+  TRAINING_WINDOW_DAYS_MAX: "a number, not places",
+  REQUESTED_VECTORS_MAX: "of one training, of which one runs",
+  DRIFT_VECTORS_MAX: "of one question",
   ANOMALIES_MAX: "of each tenant",
   LEDGER_ROWS_MAX: "of each tenant",
   PATTERN_MATCHERS_STORED_MAX: "of each tenant",

@@ -58,6 +58,7 @@ function answer(): ServiceHistoryAnswer {
     type: "service-history",
     id: 1,
     columns: "",
+    names: [],
     aggregations: Uint8Array.of(0, 0),
     starts: Uint16Array.of(0, 1, 2),
     streamIds: Uint8Array.of(...ID, ...OTHER_ID),

@@ -15,6 +15,7 @@ import type {
   ServiceModelMessage,
   ServicesWanting,
   ServiceWanting,
+  ShadowModelMessage,
 } from "../../../../core/protocol/engine-control.ts";
 import { decodeServiceRow, encodeServiceRow, type ServiceRow, serviceHash, servicePage } from "../../../../core/protocol/service-rows.ts";
 import type { TrainingResult } from "../../../../domain/detection/multivariate/service-training.ts";
@@ -57,6 +58,22 @@ export interface ModelTrainingDependencies {
   isStopping(): boolean;
   /** Tells the log. */
   log(line: string): void;
+  /** Models that people have had trained. */
+  readonly requested: RequestedModels;
+}
+
+/** What engines are told of models that people have had trained, by tenant, service and environment. */
+export interface RequestedModels {
+  /** The promoted one, for vectors of these columns; undefined where there is none. */
+  production(service: RequestedService, columns: string): ServiceModelMessage | undefined;
+  /** The one that is scored beside it. */
+  shadow(service: RequestedService): ShadowModelMessage | undefined;
+}
+
+interface RequestedService {
+  readonly tenant: string;
+  readonly serviceId: string;
+  readonly environment: string;
 }
 
 interface Wanted extends ServiceWanting {
@@ -126,6 +143,10 @@ export class ModelTraining {
   }
 
   #load(service: string, wanted: Wanted): void {
+    const { engines, requested } = this.#dependencies;
+    const shadow = requested.shadow(serviceOf(wanted));
+    if (shadow !== undefined) engines.tell(wanted.engine, shadow);
+    if (this.#tellPromoted(wanted)) return;
     const model = this.#row(service, wanted, DETECTOR_SERVICE_MODELS);
     const state = this.#row(service, wanted, DETECTOR_SERVICES);
     if (model === undefined || state === undefined) return this.#tell(wanted, {});
@@ -140,6 +161,16 @@ export class ModelTraining {
     });
   }
 
+  /** True where somebody has promoted a model: then no other one counts. */
+  #tellPromoted(wanted: Wanted): boolean {
+    const { engines, requested, counters } = this.#dependencies;
+    const promoted = requested.production(serviceOf(wanted), wanted.columns);
+    if (promoted === undefined) return false;
+    counters.add("modelsLoaded", 1);
+    engines.tell(wanted.engine, promoted);
+    return true;
+  }
+
   /** A stored row of the service and its metrics. */
   #row(service: string, { partition, columns }: Wanted, detector: number): ServiceRow | undefined {
     const bytes = this.#dependencies.state.series.get("detector_states", detectorStatesKey(partition, detector, servicePage(service)));
@@ -151,6 +182,7 @@ export class ModelTraining {
     const { engines, nowMs, monotonicMs, counters, settle, log } = this.#dependencies;
     const { intervalMs } = this.#options;
     const { key, environment } = wanted;
+    if (this.#tellPromoted(wanted)) return;
     const startMs = monotonicMs();
     const answer = await engines.serviceHistory(wanted.engine, { key, environment });
     if (answer.columns !== wanted.columns) return;
@@ -171,7 +203,8 @@ export class ModelTraining {
     } finally {
       counters.add("trainingSeconds", (monotonicMs() - startMs) / 1000);
     }
-    if (this.#dependencies.isStopping()) return;
+    // Somebody may have promoted a model meanwhile.
+    if (this.#dependencies.isStopping() || this.#tellPromoted(wanted)) return;
     const { rows, model, state } = result;
     if (model === null) return this.#tell(wanted, { dueMs: trainedMs + (SERVICE_VECTORS_MIN - rows) * intervalMs });
     await this.#store(service, wanted, { model, rows, trainedMs });
@@ -205,7 +238,12 @@ export class ModelTraining {
   }
 
   #tell({ engine, key, environment, columns }: Wanted, known: Partial<ServiceModelMessage>): void {
-    const nothing = { model: null, state: null, sampleMs: 0, trainedMs: 0, rows: 0, dueMs: 0 };
+    const nothing = { model: null, state: null, sampleMs: 0, trainedMs: 0, rows: 0, dueMs: 0, promoted: null };
     this.#dependencies.engines.tell(engine, { ...nothing, ...known, type: "service-model", key, environment, columns });
   }
+}
+
+function serviceOf({ key, environment }: Wanted): RequestedService {
+  const [tenant, serviceId] = JSON.parse(key) as [string, string];
+  return { tenant, serviceId, environment };
 }

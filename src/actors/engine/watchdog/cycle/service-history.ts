@@ -15,7 +15,16 @@ export interface ServiceHistoryDependencies {
 /** The answer for a service that is not monitored. */
 export function noHistory(id: number): ServiceHistoryAnswer {
   const none = { aggregations: new Uint8Array(0), starts: new Uint16Array(1), streamIds: new Uint8Array(0), counts: new Uint8Array(0) };
-  return { type: "service-history", id, columns: "", ...none, times: new Float64Array(0), values: new Float64Array(0), pendingChunks: [] };
+  return {
+    type: "service-history",
+    id,
+    columns: "",
+    names: [],
+    ...none,
+    times: new Float64Array(0),
+    values: new Float64Array(0),
+    pendingChunks: [],
+  };
 }
 
 /** The answer for the plan of a service in that partition. */
@@ -25,7 +34,7 @@ export function serviceHistory(
   { records, hashOf, partition }: ServiceHistoryDependencies,
 ): ServiceHistoryAnswer {
   const { slots, shape } = of.plan;
-  const { columns, aggregations, starts } = shape;
+  const { columns, names, aggregations, starts } = shape;
   const counts = Uint8Array.from(slots, (slot) => records.count(slot));
   const total = counts.reduce((sum, count) => sum + count, 0);
   const [times, values] = [new Float64Array(total), new Float64Array(total)];
@@ -47,5 +56,5 @@ export function serviceHistory(
     const place = places.get(Buffer.from(streamId).toString("latin1"));
     if (place !== undefined) pendingChunks.push([place, new Uint8Array(chunk)]);
   }
-  return { type: "service-history", id, columns, aggregations, starts, streamIds, counts, times, values, pendingChunks };
+  return { type: "service-history", id, columns, names, aggregations, starts, streamIds, counts, times, values, pendingChunks };
 }

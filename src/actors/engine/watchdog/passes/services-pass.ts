@@ -15,6 +15,7 @@ import type {
   ServiceHistoryQuery,
   ServicesWanting,
   ServiceWanting,
+  ShadowCounts,
   WatchdogCounts,
   WatchdogNotice,
 } from "../../../../core/protocol/engine-control.ts";
@@ -24,6 +25,7 @@ import { MonitoredService } from "../../../../domain/detection/monitored-service
 import { ServiceEpisodes, type ServiceEpisodesDependencies } from "../../../../domain/detection/monitored-service/service-episodes.ts";
 import { ServicePlanner, type ServicePlannerDependencies } from "../../../../domain/detection/monitored-service/service-plan.ts";
 import { ServiceVectorReader } from "../../../../domain/detection/monitored-service/service-vector-reader.ts";
+import { ShadowModel } from "../../../../domain/detection/monitored-service/shadow-model.ts";
 import { isVectorFull } from "../../../../domain/detection/multivariate/service-vector.ts";
 import { SILENT_STREAM_MS } from "../../../../domain/detection/service/silent-streams.ts";
 import type { WatchdogDetector } from "../cycle/engine-watchdog.ts";
@@ -45,7 +47,8 @@ export interface ServicesPassDependencies extends ServicePlannerDependencies, Se
 
 /** Services by their key, and what their streams were when their plans were made. */
 interface KnownService {
-  readonly signature: number;
+  /** Below 0: plans are to be made anew. */
+  signature: number;
   readonly environments: readonly MonitoredService[];
   /** An environment of it found no place. */
   readonly isLimited: boolean;
@@ -68,6 +71,7 @@ export class ServicesPass implements WatchdogDetector {
   /** Of the service at hand while its names are read. */
   #signature = 0;
   #wanting: ServiceWanting[] = [];
+  #shadows: ShadowCounts[] = [];
   #evaluated = 0;
   #learning = 0;
   #skipped: Record<string, number> = {};
@@ -125,20 +129,43 @@ export class ServicesPass implements WatchdogDetector {
   }
 
   takeFound(): ServicesWanting | undefined {
-    const services = this.#wanting;
-    if (services.length === 0) return undefined;
+    const [services, shadows] = [this.#wanting, this.#shadows];
+    if (services.length === 0 && shadows.length === 0) return undefined;
     this.#wanting = [];
-    return { services };
+    this.#shadows = [];
+    return { services, ...(shadows.length > 0 && { shadows }) };
   }
 
   /** Takes what the coordinator has of a service. */
   take(notice: WatchdogNotice): void {
-    if (notice.type === "service-model") this.#find(notice)?.take(notice);
+    if (notice.type !== "service-model" && notice.type !== "shadow-model") return;
+    const service = this.#find(notice);
+    if (service === undefined) return;
+    if (notice.type === "service-model") {
+      if (service.take(notice)) this.#planAnew(notice.key);
+      return;
+    }
+    const { model } = notice;
+    if (model === null) {
+      if (service.shadow?.modelId === notice.modelId) service.shadow = undefined;
+      return;
+    }
+    service.shadow = new ShadowModel({ ...notice, model });
+    this.#planAnew(notice.key);
+  }
+
+  /** With the next visit: names of streams are read then. */
+  #planAnew(key: string): void {
+    const known = this.#known.get(key);
+    if (known !== undefined) known.signature = -1;
   }
 
   history(query: ServiceHistoryQuery): ServiceHistoryAnswer {
     const service = this.#find(query);
-    return service === undefined ? noHistory(query.id) : serviceHistory(query.id, service, this.#dependencies);
+    if (service === undefined) return noHistory(query.id);
+    const { partition, shadow } = service;
+    const plan = shadow !== undefined && shadow.modelId === query.modelId ? shadow.plan : service.plan;
+    return plan === undefined ? noHistory(query.id) : serviceHistory(query.id, { plan, partition }, this.#dependencies);
   }
 
   /** Has the states of all services stored, before the end. */
@@ -182,6 +209,7 @@ export class ServicesPass implements WatchdogDetector {
       const known = before?.environments.find((service) => service.environment === environment);
       if (known !== undefined) {
         this.#replan(known);
+        known.shadow?.setPlan(this.#planner.plan(environment, known.shadow.names));
         environments.push(known);
         continue;
       }
@@ -202,7 +230,8 @@ export class ServicesPass implements WatchdogDetector {
   #replan(service: MonitoredService): void {
     const isHeld = this.#nowMs - service.plannedMs < SERVICE_COLUMNS_HELD_MS || service.detector()?.isFiring === true;
     const keeps = isHeld && service.phase === "judged";
-    service.setPlan(this.#planner.plan(service.environment, keeps ? service.plan.shape.names : undefined), this.#nowMs);
+    const held = service.pinned ?? (keeps ? service.plan.shape.names : undefined);
+    service.setPlan(this.#planner.plan(service.environment, held), this.#nowMs);
   }
 
   #judgeAll(known: KnownService): void {
@@ -212,6 +241,7 @@ export class ServicesPass implements WatchdogDetector {
     for (const service of known.environments) {
       if (service.plan.metricsLeftOut > 0) this.#skip("metrics_left_out", service.plan.metricsLeftOut);
       this.#judge(service);
+      this.#score(service);
       this.#bytes += service.bytes;
     }
   }
@@ -244,6 +274,14 @@ export class ServicesPass implements WatchdogDetector {
     if (suppressedBy !== null) this.#skip(suppressedBy);
     const isReported = this.#episodes.take(service, detector, verdict, wasFiring);
     if (isReported || this.#nowMs - service.storedMs >= SERVICE_STATE_STORE_MS) this.#store(service);
+  }
+
+  /** Scores the shadow, of which nobody is told more than numbers. */
+  #score({ shadow }: MonitoredService): void {
+    if (shadow === undefined) return;
+    shadow.score(this.#reader, this.#nowMs);
+    const counts = shadow.takeCounts();
+    if (counts !== undefined) this.#shadows.push(counts);
   }
 
   #wantWhatIsDue(service: MonitoredService): void {

@@ -58,6 +58,7 @@ function rig(train: (job: TrainingJob) => Promise<TrainingResult> = async (job) 
       train: (input) => train(readTrainingInput(input)),
       isStopping: () => store.isStopping,
       log: (line) => void log.push(line),
+      requested: { production: () => undefined, shadow: () => undefined },
     },
   );
   const counter = (name: CoordinatorCounter) => slots[COORDINATOR_COUNTERS.indexOf(name)] as number;

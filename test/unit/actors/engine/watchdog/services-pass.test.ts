@@ -124,7 +124,7 @@ function judged(): { rig: Rig; next: (isBroken?: boolean) => number[] } {
     seed: 1,
   });
   const { key, environment, columns } = wanted as ServiceWanting;
-  const due = { trainedMs: START, dueMs: Number.MAX_SAFE_INTEGER, sampleMs: 0, rows };
+  const due = { trainedMs: START, dueMs: Number.MAX_SAFE_INTEGER, sampleMs: 0, rows, promoted: null };
   rig.pass.take({ type: "service-model", key, environment, columns, model, state, ...due });
   return { rig, next };
 }
