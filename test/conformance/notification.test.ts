@@ -1,7 +1,9 @@
 // People are told: from a spike, or an anomaly by hand, to the receivers of chat, pager and on-call service, over failures and kill -9.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { IncomingWebhook } from "@slack/webhook";
 import { afterEach, describe, expect, it } from "vitest";
+import { parseBody } from "../../src/api/body-parsing.ts";
 import { freePort } from "../support/alertmanager-peer.ts";
 import { FakeReceivers } from "../support/fake-receivers.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
@@ -112,6 +114,14 @@ describe("the fake receivers", () => {
       200, 202, 202, 202, 202, 200,
     ]);
     expect(receivers.faults).toEqual([]);
+    // Its webhook notifier's bodies are what our own port of alerts takes.
+    const webhooks = lines.map((line) => JSON.parse(line)).filter(({ url }) => url === "/webhook");
+    expect(webhooks.length).toBeGreaterThan(0);
+    for (const { body } of webhooks) expect(parseBody("alertWebhook", JSON.stringify(body)).ok).toBe(true);
+    // Slack's own client.
+    const hook = new IncomingWebhook(`${receivers.origin}/slack/T0/B0/x`);
+    expect(await hook.send({ text: "hello", attachments: [{ fallback: "hello", text: "there" }] })).toEqual({ text: "ok" });
+    expect(receivers.at("/slack/")).toHaveLength(1);
     expect(receivers.judge("/pd/v2/enqueue", undefined, "{}")).toBe(400);
     expect(receivers.judge("/slack/a", undefined, "{}")).toBe(400);
     expect(receivers.judge("/opsgenie/v2/alerts", "GenieKey k", "{}")).toBe(400);

@@ -6,7 +6,7 @@ import { ServerBench } from "../support/server-process.ts";
 import { WebhookReceiver } from "../support/webhook-receiver.ts";
 import { DeliveriesRound } from "./deliveries-round.ts";
 
-const KILLS = Number(process.env.DELIVERY_KILLS ?? 4);
+const KILLS = Number(process.env.DELIVERY_KILLS ?? 3);
 const SEED = Number(process.env.CRASH_SEED ?? Math.floor(Math.random() * 1_000_000));
 /** Kills of the Alertmanager beside it: each takes some seconds, so only where many of ours are asked for. */
 const KILLS_BESIDE = KILLS >= 100 && hasAlertmanager() ? 5 : 0;
@@ -33,7 +33,7 @@ function heardOf(alert: Json, round: DeliveriesRound): { readonly pager: string[
 }
 
 describe("kill -9 at a random moment of the deliveries", () => {
-  it(`loses nothing over ${KILLS} kills; replay: CRASH_SEED=${SEED} make crash`, { timeout: 900_000 }, async () => {
+  it(`loses nothing over ${KILLS} kills; replay: CRASH_SEED=${SEED} make crash`, { timeout: 60_000 + 6_000 * KILLS }, async () => {
     round = await DeliveriesRound.open(bench, SEED);
     const server = await round.run(KILLS);
     const alerts = await round.alerts(server);
