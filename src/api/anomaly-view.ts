@@ -4,6 +4,7 @@ import type { Alert } from "../domain/alerting/paging/alert.ts";
 import { outcomeNow } from "../domain/alerting/paging/outcome-now.ts";
 import type { Anomaly } from "../domain/anomaly/anomaly.ts";
 import { anomalyScore, tierOfScore } from "../domain/detection/anomaly-score.ts";
+import { AGGREGATE_ATTRIBUTE } from "../domain/detection/pair/pair-aggregate.ts";
 
 /** The object that leaves the server. `alert` is the one that it belongs to, where what is said of it depends on that; `streams` is the number of member streams. */
 export function anomalyView(anomaly: Anomaly, alert: Alert | undefined) {
@@ -21,6 +22,7 @@ export function anomalyView(anomaly: Anomaly, alert: Alert | undefined) {
     severity: anomaly.paging?.tier ?? tierOfScore(score),
     environment: anomaly.environment,
     attributes: anomaly.attributes,
+    series: seriesOf(anomaly),
     observed_at: formatRfc3339(anomaly.observedAtMs),
     started_at: formatRfc3339(anomaly.startedAtMs),
     resolved_at: anomaly.resolvedAtMs === null ? null : formatRfc3339(anomaly.resolvedAtMs),
@@ -35,4 +37,15 @@ export function anomalyView(anomaly: Anomaly, alert: Alert | undefined) {
     suppressed_by: now?.suppressedBy ?? null,
     feedback: anomaly.feedback?.opinion ?? null,
   };
+}
+
+/** Detectors that judge stored series: each its own, or what a metric of an instance comes to. */
+const OF_STREAM: ReadonlySet<string> = new Set(["z_score", "adaptive"]);
+const OF_METRIC: ReadonlySet<string> = new Set(["saturation"]);
+
+/** The stored series that it is of; attributes are null where it is of several of the metric's. */
+function seriesOf({ serviceId, metricName, environment, attributes, detector }: Anomaly) {
+  const isOfStream = OF_STREAM.has(detector) && !Object.hasOwn(attributes, AGGREGATE_ATTRIBUTE);
+  if (!isOfStream && !OF_STREAM.has(detector) && !OF_METRIC.has(detector)) return null;
+  return { service_id: serviceId, metric_name: metricName, environment, attributes: isOfStream ? attributes : null };
 }

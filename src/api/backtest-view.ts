@@ -2,6 +2,7 @@
 import { formatRfc3339 } from "../core/base/rfc3339.ts";
 import { BACKTEST_EXAMPLES_MAX, BACKTEST_ROWS_MAX } from "../core/config/backtest-limits.ts";
 import type { BacktestOutcome } from "../domain/backtest/backtest.ts";
+import type { LabelledOutcome, LabelledRun } from "../domain/backtest/labelled-incidents.ts";
 import type { LonePage } from "../domain/backtest/page-difference.ts";
 
 /** What was gone over. */
@@ -16,7 +17,7 @@ const DATE_CHARACTERS = "2026-01-31".length;
 
 export function backtestView(outcome: BacktestOutcome, { sinceMs, untilMs, series, samples }: BacktestScope) {
   const { before, after, newly, noLonger, days, findingsBefore, findingsAfter } = outcome;
-  const { analysesBefore, analysesAfter, layers } = outcome;
+  const { analysesBefore, analysesAfter, layers, labelled } = outcome;
   return {
     since: formatRfc3339(sinceMs),
     until: formatRfc3339(untilMs),
@@ -26,6 +27,7 @@ export function backtestView(outcome: BacktestOutcome, { sinceMs, untilMs, serie
     findings: { before: findingsBefore, after: findingsAfter },
     analyses: { before: analysesBefore, after: analysesAfter },
     layers,
+    labelled: labelledView(labelled),
     newly: newly.slice(0, BACKTEST_EXAMPLES_MAX).map(pageView),
     no_longer: noLonger.slice(0, BACKTEST_EXAMPLES_MAX).map(pageView),
     by_service: days.slice(0, BACKTEST_ROWS_MAX).map((day) => ({
@@ -36,6 +38,26 @@ export function backtestView(outcome: BacktestOutcome, { sinceMs, untilMs, serie
       after: day.after,
       newly: day.newly,
       no_longer: day.noLonger,
+    })),
+  };
+}
+
+function labelledView({ incidents, falseAlarms, before, after, missed }: LabelledOutcome) {
+  const runView = ({ found, missed: count, falsePages }: LabelledRun) => ({ found, missed: count, false_pages: falsePages });
+  return {
+    incidents,
+    false_alarms: falseAlarms,
+    before: runView(before),
+    after: runView(after),
+    missed: missed.slice(0, BACKTEST_EXAMPLES_MAX).map(({ label, foundBefore, foundAfter }) => ({
+      anomaly_id: label.anomalyId,
+      service_id: label.serviceId,
+      environment: label.environment,
+      metric_name: label.metricName,
+      started_at: formatRfc3339(label.startedMs),
+      ended_at: formatRfc3339(label.endedMs),
+      found_before: foundBefore,
+      found_after: foundAfter,
     })),
   };
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { BACKTEST_SAMPLES_MAX, BACKTEST_SILENCES_MAX } from "../../core/config/backtest-limits.ts";
+import { BACKTEST_INCIDENTS_MAX, BACKTEST_SAMPLES_MAX, BACKTEST_SILENCES_MAX } from "../../core/config/backtest-limits.ts";
 import { NAME_BYTES_MAX } from "../../core/config/limits.ts";
 import { BACKTEST_LAYERS } from "../../domain/backtest/history.ts";
 import { isLabelText } from "../../domain/labels/service-label.ts";
@@ -34,6 +34,12 @@ const INHIBITION_RULES = z.strictObject({
   add: z.array(INHIBITION_RULE).max(BACKTEST_SILENCES_MAX).optional().describe("as if they had been there"),
   remove: z.array(z.string().max(NAME_BYTES_MAX)).max(BACKTEST_SILENCES_MAX).optional().describe("ids of rules, as if they had not"),
 });
+const INCIDENT = z.strictObject({
+  service_id: nameField(),
+  environment: z.string().max(NAME_BYTES_MAX).optional(),
+  starts_at: timeField(),
+  ends_at: timeField(),
+});
 const BODY = z.strictObject({
   service_id: nameField().optional(),
   metric_name: nameField().optional(),
@@ -43,6 +49,11 @@ const BODY = z.strictObject({
   settings: SETTINGS_SOME.optional().describe("in place of those in force, for all series that are selected"),
   silences: SILENCES.optional(),
   inhibitions: INHIBITION_RULES.optional(),
+  incidents: z
+    .array(INCIDENT)
+    .max(BACKTEST_INCIDENTS_MAX)
+    .optional()
+    .describe("known incidents, beside the anomalies that people have called true or false positives"),
 });
 
 const PAGE = z.strictObject({
@@ -56,6 +67,17 @@ const PAGE = z.strictObject({
   z_score: z.number(),
   explanation: z.string(),
   reason: z.string().describe("why the other run has no such page: not_declared, logged, absorbed, or the gate that held it back"),
+});
+const LABELLED_RUN = z.strictObject({ found: COUNT, missed: COUNT, false_pages: COUNT });
+const MISSED = z.strictObject({
+  anomaly_id: z.string().nullable().describe("null for one that was given with the question"),
+  service_id: z.string(),
+  environment: z.string(),
+  metric_name: z.string().nullable(),
+  started_at: TIMESTAMP,
+  ended_at: TIMESTAMP,
+  found_before: z.boolean(),
+  found_after: z.boolean(),
 });
 const ANSWER = z.strictObject({
   since: TIMESTAMP,
@@ -76,6 +98,15 @@ const ANSWER = z.strictObject({
       }),
     )
     .describe("how each layer of detection took part"),
+  labelled: z
+    .strictObject({
+      incidents: COUNT.describe("that people have labelled: anomalies called true positives, and those given with the question"),
+      false_alarms: COUNT.describe("anomalies called false positives"),
+      before: LABELLED_RUN,
+      after: LABELLED_RUN,
+      missed: z.array(MISSED).describe("the first of those that one of the runs misses"),
+    })
+    .describe("both runs by what people have labelled: a page from three cycles before an incident to twelve behind it finds it"),
   newly: z.array(PAGE).describe("the first pages of the changed run alone"),
   no_longer: z.array(PAGE).describe("the first pages of the present run alone"),
   by_service: z.array(
@@ -135,6 +166,13 @@ export const BACKTEST_ENDPOINTS = [
           { layer: "slo_burn", evaluated: 0, reason: null },
           { layer: "cascade", evaluated: 0, reason: "it looks at services that call each other; leave service_id and metric_name out" },
         ],
+        labelled: {
+          incidents: 2,
+          false_alarms: 1,
+          before: { found: 2, missed: 0, false_pages: 1 },
+          after: { found: 2, missed: 0, false_pages: 0 },
+          missed: [],
+        },
         newly: [],
         no_longer: [GONE],
         by_service: [{ service_id: "checkout", environment: "", day: "2026-01-31", before: 3, after: 2, newly: 0, no_longer: 1 }],

@@ -33,7 +33,18 @@ const DATA_EXAMPLE = {
   ...NAME_EXAMPLE,
   kind: "gauge",
   resolution: "raw",
-  points: [{ timestamp: EXAMPLE_TIME, value: 17, expected: 15.2, lower: 9.8, upper: 20.6 }],
+  points: [
+    {
+      timestamp: EXAMPLE_TIME,
+      value: 17,
+      expected: 15.2,
+      lower: 9.8,
+      upper: 20.6,
+      statistical: { expected: 15.2, lower: 9.8, upper: 20.6 },
+      adaptive: { expected: 15, lower: 5.1, upper: 26.3 },
+      judged_by: "statistical",
+    },
+  ],
   matches: 1,
   complete: true,
 };

@@ -59,6 +59,12 @@ const ANOMALY_FIELDS = {
   severity: z.enum(["low", "medium", "high"]),
   environment: z.string(),
   attributes: ATTRIBUTES,
+  series: z
+    .strictObject({ service_id: z.string(), metric_name: z.string(), environment: z.string(), attributes: ATTRIBUTES.nullable() })
+    .nullable()
+    .describe(
+      "the stored series that it is of, null where no one series has it (service.stale); attributes are null where it is of several",
+    ),
   observed_at: TIMESTAMP.describe("time of the sample at the peak"),
   started_at: TIMESTAMP,
   resolved_at: TIMESTAMP.nullable(),
@@ -124,6 +130,7 @@ export const ANOMALY_EXAMPLE = {
   severity: "high",
   environment: "production",
   attributes: { route: "/pay" },
+  series: { service_id: "checkout", metric_name: "request.duration_ms.p95", environment: "production", attributes: { route: "/pay" } },
   observed_at: EXAMPLE_TIME,
   started_at: "2026-01-31T11:59:50.000Z",
   resolved_at: null,

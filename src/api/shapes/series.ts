@@ -23,12 +23,19 @@ const SERIES = z
 /** A page of series. */
 export const SERIES_LIST = z.strictObject({ series: z.array(SERIES), total: COUNT, page_token: NEXT_PAGE });
 
+const BOUNDS = z.strictObject({ expected: z.number(), lower: z.number(), upper: z.number() });
 const POINT = z.strictObject({
   timestamp: TIMESTAMP,
   value: z.number(),
   expected: z.number().nullable(),
   lower: z.number().nullable().describe("never beyond what a metric of such a name, unit and kind can have, as long as its values are not"),
   upper: z.number().nullable(),
+  statistical: BOUNDS.nullable().describe("of layer 1: masked, floored, as wide as its threshold"),
+  adaptive: BOUNDS.nullable().describe("of the long baseline, by the series' own tail; null where it looks at a minute's values together"),
+  judged_by: z
+    .enum(["statistical", "adaptive"])
+    .nullable()
+    .describe("whose bounds are expected, lower and upper; null where no detector looks at such values"),
 });
 
 /** Values of one series. */

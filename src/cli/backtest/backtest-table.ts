@@ -14,6 +14,7 @@ export function backtestLines({
   findings,
   analyses,
   layers,
+  labelled,
   newly,
   no_longer,
   by_service,
@@ -23,6 +24,7 @@ export function backtestLines({
     `pages: ${pages.before} as it is, ${pages.after} with the changes (${pages.newly} new, ${pages.no_longer} no longer)`,
     `findings as it is: ${countsText(findings.before)}; with the changes: ${countsText(findings.after)}`,
     ...(analyses.before === analyses.after ? [] : [`analyses begun: ${analyses.before} as it is, ${analyses.after} with the changes`]),
+    ...labelledLines(labelled),
     ...layers.filter(({ reason }) => reason !== null).map(({ layer, reason }) => `${layer}: ${reason}`),
   ];
   const changed = by_service.filter((row) => row.newly + row.no_longer > 0);
@@ -32,6 +34,12 @@ export function backtestLines({
   if (changed.length > ROWS_SHOWN) lines.push(`... and ${changed.length - ROWS_SHOWN} more`);
   lines.push(...pageLines("would newly page", newly, pages.newly), ...pageLines("would no longer page", no_longer, pages.no_longer));
   return lines;
+}
+
+function labelledLines({ incidents, false_alarms, before, after }: BacktestView["labelled"]): string[] {
+  const found = `labelled incidents found: ${before.found} of ${incidents} as it is, ${after.found} with the changes`;
+  const alarms = `pages of labelled false alarms: ${before.false_pages} as it is, ${after.false_pages} with the changes`;
+  return [...(incidents === 0 ? [] : [found]), ...(false_alarms === 0 ? [] : [alarms])];
 }
 
 function pageLines(title: string, pages: BacktestView["newly"], total: number): string[] {

@@ -26,3 +26,5 @@ export const BACKTEST_ANSWER_MS_MAX = BACKTEST_WAIT_MS_MAX + BACKTEST_MS_MAX + 1
 /** Backtests of all tenants that wait for the one that runs, or run: a request each, and nothing else. Of one tenant. */
 export const BACKTESTS_WAITING_MAX = 128;
 export const BACKTESTS_PER_TENANT_MAX = 4;
+/** Known incidents that a question may bring: 100 B each. */
+export const BACKTEST_INCIDENTS_MAX = 1_000;

@@ -19,6 +19,7 @@ import {
   type LayerReport,
   type Scored,
 } from "./history.ts";
+import { type LabelledOutcome, labelledOutcome } from "./labelled-incidents.ts";
 import { type PageDifference, pageDifference } from "./page-difference.ts";
 import { RequestCounts } from "./request-counts.ts";
 import { BurnRule, slosOf } from "./rules/burn-rule.ts";
@@ -44,6 +45,7 @@ export interface BacktestOutcome extends PageDifference {
   readonly analysesBefore: number;
   readonly analysesAfter: number;
   readonly layers: readonly LayerReport[];
+  readonly labelled: LabelledOutcome;
 }
 
 /** Runs both variants. */
@@ -73,6 +75,7 @@ export async function backtest(
     findingsAfter: countOutcomes(after),
     analysesBefore: countAnalyses(before),
     analysesAfter: countAnalyses(after),
+    labelled: labelledOutcome(facts.labels, { before, after }, options.intervalMs),
     layers: BACKTEST_LAYERS.map((layer) => reports.find((report) => report.layer === layer) as LayerReport),
   };
 }

@@ -11,6 +11,7 @@ import type { OffsetMs } from "../detection/seasonal/time-zone-hours.ts";
 import type { SloRecord } from "../detection/service/slo-record.ts";
 import type { WatchdogSettings } from "../detection/watchdog-settings.ts";
 import type { DeclaredLimit } from "../saturation/bounded-name.ts";
+import type { IncidentLabel } from "./labelled-incidents.ts";
 
 /** The samples of one stream, ascending by time. */
 export interface BacktestSeries {
@@ -44,6 +45,8 @@ export interface BacktestFacts {
   readonly counting: readonly BacktestSeries[];
   /** Trains a service's model; null where none is trained. */
   readonly train: ((job: TrainingJob) => Promise<TrainingResult>) | null;
+  /** Times that people have called an incident, or none. */
+  readonly labels: readonly IncidentLabel[];
   /** Layers that the selection leaves without what they look at, and why. */
   readonly leftOut: Readonly<Partial<Record<BacktestLayer, string>>>;
 }
@@ -60,6 +63,7 @@ export const NO_FACTS: BacktestFacts = {
   calls: () => Promise.resolve([]),
   counting: [],
   train: null,
+  labels: [],
   leftOut: {},
 };
 

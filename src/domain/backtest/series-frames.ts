@@ -2,12 +2,12 @@
 
 import { groupBy } from "../../core/base/grouping.ts";
 import { LiveStreams } from "../detection/service/live-streams.ts";
-import { fillThresholdTables, THRESHOLD_TABLE_VALUES } from "../detection/thresholds.ts";
 import type { WatchdogSettings } from "../detection/watchdog-settings.ts";
 import { isBucketSeries } from "../series/classification.ts";
 import { serviceKey } from "../series/stream-identity.ts";
 import type { BacktestSeries, BacktestVariant } from "./history.ts";
 import { groupsOf, inOrderOfBeginning, type OrderedSeries, PairRun, type StreamGroup } from "./pair-groups.ts";
+import { ThresholdTables } from "./threshold-tables.ts";
 import {
   type BothFrames,
   type PlacedSeries,
@@ -23,25 +23,6 @@ import { WindowTrack } from "./tracks/window-track.ts";
 /** Of one sample under layer 1, and of one under the long baselines. */
 const WINDOW_US = 7;
 export const PAIR_US = 3;
-
-/** Threshold tables by threshold: about 20 ms each, once. */
-export class ThresholdTables {
-  readonly #samplesMin: number;
-  readonly #tables = new Map<number, Float64Array>();
-
-  constructor(samplesMin: number) {
-    this.#samplesMin = samplesMin;
-  }
-
-  of(threshold: number): Float64Array {
-    const known = this.#tables.get(threshold);
-    if (known !== undefined) return known;
-    const filled = new Float64Array(THRESHOLD_TABLE_VALUES);
-    fillThresholdTables(filled, threshold, this.#samplesMin);
-    this.#tables.set(threshold, filled);
-    return filled;
-  }
-}
 
 /** What goes with a series in one of the runs. */
 interface SeriesRun {

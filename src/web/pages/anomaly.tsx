@@ -46,12 +46,12 @@ function Whole({ anomaly }: { anomaly: AnomalyDetail }) {
       </Head>
       <section class="panel stack" aria-label="What happened">
         <p class="reason">{anomaly.explanation}</p>
-        {hasSeries(metric_name) ? (
+        {anomaly.series !== null ? (
           <SeriesChart
             serviceId={service_id}
             metricName={metric_name}
             environment={environment}
-            attributes={anomaly.attributes}
+            attributes={anomaly.series.attributes ?? undefined}
             {...window}
             isZoomable
           />

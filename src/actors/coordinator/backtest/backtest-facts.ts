@@ -22,7 +22,7 @@ export async function backtestFacts(
   context: BacktestContext,
   selection: SampleSelection,
   firstSeenMs: ReadonlyMap<string, number>,
-): Promise<Omit<BacktestFacts, "counting">> {
+): Promise<Omit<BacktestFacts, "counting" | "labels">> {
   const { state, train, options } = context;
   const { limits } = state.configured.saturation;
   const deployments = await deploymentsOf(context, selection);

@@ -14,6 +14,7 @@ import type { QueryRequest } from "../queries/query-context.ts";
 import { matchersProblem, patternSumProblem } from "../silences/pattern-room.ts";
 import type { BacktestContext } from "./backtest-context.ts";
 import { backtestFacts } from "./backtest-facts.ts";
+import { backtestLabels } from "./backtest-labels.ts";
 import { selectedSamples } from "./backtest-samples.ts";
 import { variantsOf, wantsTraffic } from "./backtest-variants.ts";
 
@@ -48,7 +49,9 @@ class BacktestLateError extends Error {}
 export async function runBacktest(context: BacktestContext, request: QueryRequest<"backtest">): Promise<Outcome<unknown>> {
   const { since: sinceMs, until: untilMs } = request.body;
   if (sinceMs >= untilMs) return refused("bad_request", "since must be before until");
-  const { silences, inhibitions } = request.body;
+  const { silences, inhibitions, incidents = [] } = request.body;
+  if (incidents.some(({ starts_at, ends_at }) => starts_at > ends_at))
+    return refused("bad_request", "an incident must not end before it starts");
   const matchers = [
     ...(silences?.add ?? []).flatMap((silence) => silence.matchers),
     ...(inhibitions?.add ?? []).flatMap((rule) => [...rule.source_matchers, ...rule.target_matchers]),
@@ -121,6 +124,7 @@ async function compare(
       `the samples reach over ${cycleCount} cycles of the Watchdog, and a backtest takes ${BACKTEST_CYCLES_MAX}; give a shorter time`,
     );
   const facts = await backtestFacts(context, selection, firstSeenMs);
-  const outcome = await backtest(series, { ...facts, counting }, both, options, pause);
+  const labels = backtestLabels(context, request, series, { sinceMs, untilMs: until });
+  const outcome = await backtest(series, { ...facts, counting, labels }, both, options, pause);
   return done(backtestView(outcome, { sinceMs, untilMs, series: series.length, samples }));
 }

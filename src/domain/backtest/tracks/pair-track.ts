@@ -6,7 +6,7 @@ import type { KnownDays } from "../../calendar/known-days.ts";
 import type { LongBaselineSays } from "../../detection/departure/own-tail.ts";
 import { warmUntil } from "../../detection/pair/instance-family.ts";
 import type { PairSurroundings, PairVerdict } from "../../detection/pair/pair-detector.ts";
-import { groupObservations } from "../../detection/rolling/observation-groups.ts";
+import { groupWithPending } from "../../detection/rolling/observation-groups.ts";
 import type { OffsetMs } from "../../detection/seasonal/time-zone-hours.ts";
 import type { WatchdogSettings } from "../../detection/watchdog-settings.ts";
 import type { BacktestSeries, Scored } from "../history.ts";
@@ -78,7 +78,7 @@ export class PairTrack {
     const { scored } = this.#options;
     while (this.#end < times.length && (times[this.#end] as number) + this.#delayMs <= cycleMs) this.#end++;
     const around = this.#aroundAt(cycleMs);
-    const count = this.#group(this.#end);
+    const { groups: count } = this.#group(this.#end);
     if (count > 0) this.#lastMs = this.#times[count - 1] as number;
     while (this.#from < this.#end && (times[this.#from] as number) <= this.#lastMs) this.#from++;
     for (let i = 0; i < count; i++) {
@@ -95,10 +95,10 @@ export class PairTrack {
   tellsNow(place: number, side: 1 | -1): LongBaselineSays | undefined {
     if (this.#delayMs > 0) return undefined;
     const known = this.findings.detector.count;
-    const count = this.#group(place + 1);
-    if (count === 0) return { values: known, evidence: undefined };
+    const { groups: count, pending } = this.#group(place + 1);
+    if (count === 0 && pending === undefined) return { values: known, evidence: undefined };
     const around = this.#aroundAt(this.#series.times[place] as number);
-    return { values: known, evidence: this.findings.foresee({ times: this.#times, values: this.#values, count }, around, side) };
+    return { values: known, evidence: this.findings.foresee({ times: this.#times, values: this.#values, count, pending }, around, side) };
   }
 
   /** What it has to leave to another instance. */
@@ -115,8 +115,8 @@ export class PairTrack {
     return { deployedMs, streams: streamsAt?.(nowMs) ?? 1, zThreshold, warmUntilMs, knownDays };
   }
 
-  /** Puts what has not been observed before a place together in order; how many observations that are. */
-  #group(end: number): number {
+  /** Puts what has not been observed before a place together in order. */
+  #group(end: number): ReturnType<typeof groupWithPending> {
     const { times, values } = this.#series;
     const length = end - this.#from;
     if (length > this.#times.length) {
@@ -125,7 +125,7 @@ export class PairTrack {
     }
     this.#times.set(times.subarray(this.#from, end));
     this.#values.set(values.subarray(this.#from, end));
-    return groupObservations(this.#times, this.#values, length, this.#lastMs);
+    return groupWithPending(this.#times, this.#values, length, this.#lastMs);
   }
 }
 

@@ -115,6 +115,8 @@ export class DepartureDetector {
   opened = false;
   /** Why a departure at hand is no news. */
   known: KnownReason | null = null;
+  /** Of the newest value. */
+  #newest: Pick<ValueMoment, "intervalMs" | "caution" | "streams"> = { intervalMs: HOUR_MS, caution: 1, streams: 1 };
 
   constructor(words: Float64Array) {
     this.#words = words;
@@ -166,6 +168,16 @@ export class DepartureDetector {
     this.#learn(timeMs, value, moment);
   }
 
+  /** Between what the newest value would have been ordinary. */
+  get bounds(): { readonly expected: number; readonly lower: number; readonly upper: number } {
+    const { expected, sd } = this;
+    const { intervalMs, caution, streams } = this.#newest;
+    const probability = pagesPerValue(intervalMs) * shareOfOne(streams);
+    const barOf = (tail: OwnTail) => caution * Math.max(DEPARTURE_MIN, tail.passedWith(probability));
+    const [above, below] = [barOf(this.#above), barOf(this.#below)];
+    return { expected, lower: expected - below * sd, upper: expected + above * sd };
+  }
+
   /** Takes the level for usual, as after a deployment. */
   settle(level: number, hour: number): void {
     this.#levels.settle(level, hour);
@@ -214,7 +226,9 @@ export class DepartureDetector {
     return (this.#words[STILL] as number) > WHOLE_SHARE ? STEP_SD_SHARE * (this.#words[STEP] as number) : 0;
   }
 
-  #weigh({ intervalMs, caution, streams }: ValueMoment): void {
+  #weigh(moment: ValueMoment): void {
+    const { intervalMs, caution, streams } = moment;
+    this.#newest = moment;
     const size = Math.abs(this.size);
     this.bar = DEPARTURE_MIN * caution;
     const isOne = this.#countsNothing && size * this.sd < DEPARTING_COUNT;

@@ -3,12 +3,13 @@
 // value, its short mean and its step against medians (spikes, in a past that holds anomalies itself).
 import { endOfDay, type KnownDays } from "../../calendar/known-days.ts";
 import { anomalyScore } from "../anomaly-score.ts";
-import { DEPARTURE_DETECTOR_WORDS, DepartureDetector } from "../departure/departure-detector.ts";
+import { DEPARTING_VALUES, DEPARTURE_DETECTOR_WORDS, DepartureDetector } from "../departure/departure-detector.ts";
 import type { KnownReason } from "../departure/known-departures.ts";
 import { OWN_TAIL_WORDS, OwnTail, type TailEvidence } from "../departure/own-tail.ts";
 import { PAGES_A_DAY, shareOfOne } from "../departure/page-budget.ts";
 import { AlertGate, GATE_WORDS, type GateStep } from "../gates/alert-gate.ts";
 import { DriftingMoments, MOMENTS_WORDS } from "../rolling/drifting-moments.ts";
+import type { PendingGroup } from "../rolling/observation-groups.ts";
 import { RECENT_VALUES, RECENT_WORDS, RecentValues } from "../rolling/recent-values.ts";
 import { SAMPLE_VALUES, SAMPLE_WORDS, ThinnedSample } from "../rolling/thinned-sample.ts";
 import { INTERVAL_WORDS, UsualInterval } from "../rolling/usual-interval.ts";
@@ -155,6 +156,8 @@ export interface NewValues {
   readonly times: Float64Array;
   readonly values: Float64Array;
   readonly count: number;
+  /** Of the minute that goes on, where values are taken together by the minute. */
+  readonly pending?: PendingGroup | undefined;
 }
 
 /** How far what a verdict tells of has strayed, in the unit of its bar; undefined where it tells of nothing, or of something on the other side. */
@@ -310,12 +313,22 @@ export class PairDetector {
   }
 
   /** What people would be told of the first `count` of these values on a side, each as the next cycle would judge it; none of them is taken in. */
-  foresee({ times, values, count }: NewValues, around: PairSurroundings, side: 1 | -1): TailEvidence | undefined {
+  foresee({ times, values, count, pending }: NewValues, around: PairSurroundings, side: 1 | -1): TailEvidence | undefined {
     const kept = new Uint8Array(this.state.slice(0));
     let evidence: TailEvidence | undefined;
     for (let i = 0; i < count; i++) evidence = evidenceOf(this.observe(times[i] as number, values[i] as number, around), side) ?? evidence;
+    if (pending !== undefined && this.count >= DEPARTING_VALUES) evidence = this.#foreseePending(pending, around, side) ?? evidence;
     new Uint8Array(this.state).set(kept);
     return evidence;
+  }
+
+  /** A part of a minute scatters more than the whole, as independent values do: it has to depart by as much more. */
+  #foreseePending({ timeMs, mean, share }: PendingGroup, around: PairSurroundings, side: 1 | -1): TailEvidence | undefined {
+    const verdict = this.observe(timeMs, mean, around);
+    const evidence = this.departure.opened ? evidenceOf(verdict, side) : undefined;
+    if (evidence === undefined) return undefined;
+    const bar = evidence.bar / Math.sqrt(share);
+    return evidence.size >= bar ? { size: evidence.size, bar } : undefined;
   }
 
   /** What level and departure say together. */

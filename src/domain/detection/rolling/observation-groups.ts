@@ -14,9 +14,27 @@ const VALUE_MAX = 1e300;
  * last value of each, and their mean. Returns how many; values behind the last of these belong to a minute that may still go on.
  */
 export function groupObservations(times: Float64Array, values: Float64Array, count: number, sinceMs: number): number {
+  return groupWithPending(times, values, count, sinceMs).groups;
+}
+
+/** Values of a minute that may still go on: their time, mean, and which share of the minute they are. */
+export interface PendingGroup {
+  readonly timeMs: number;
+  readonly mean: number;
+  readonly share: number;
+}
+
+/** The same, with what is behind the last observation; undefined where nothing is. */
+export function groupWithPending(
+  times: Float64Array,
+  values: Float64Array,
+  count: number,
+  sinceMs: number,
+): { readonly groups: number; readonly pending: PendingGroup | undefined } {
   let groups = 0;
   let before = sinceMs;
-  for (let at = 0; at < count; ) {
+  let at = 0;
+  while (at < count) {
     const end = endOfGroup(times, at, count, before);
     if (end > count) break;
     const mean = meanOf(values, at, end);
@@ -26,7 +44,14 @@ export function groupObservations(times: Float64Array, values: Float64Array, cou
     groups++;
     at = end;
   }
-  return groups;
+  return { groups, pending: at < count ? pendingGroup(times, values, at, count, before) : undefined };
+}
+
+function pendingGroup(times: Float64Array, values: Float64Array, at: number, count: number, before: number): PendingGroup {
+  const timeMs = times[count - 1] as number;
+  const elapsed = timeMs - (count - 1 > at ? (times[count - 2] as number) : before);
+  const ofMinute = Math.max(count - at, elapsed > 0 ? GROUP_MS / elapsed : 1);
+  return { timeMs, mean: meanOf(values, at, count), share: (count - at) / ofMinute };
 }
 
 /** Where the group that begins at `at` ends; beyond `count` where nothing behind it says so. */

@@ -21,7 +21,7 @@ import {
 } from "../../../../domain/detection/pair/pair-detector.ts";
 import { PairEpisodes } from "../../../../domain/detection/pair/pair-episodes.ts";
 import { DETECTOR_ADAPTIVE } from "../../../../domain/detection/pair/pair-verdict.ts";
-import { groupObservations } from "../../../../domain/detection/rolling/observation-groups.ts";
+import { groupObservations, groupWithPending } from "../../../../domain/detection/rolling/observation-groups.ts";
 import type { OffsetMs } from "../../../../domain/detection/seasonal/time-zone-hours.ts";
 import { lastFullHour } from "../../../../domain/detection/service/live-streams.ts";
 import type { WatchdogSettings } from "../../../../domain/detection/watchdog-settings.ts";
@@ -237,20 +237,26 @@ export class PairPass implements WatchdogDetector {
   tellsNow(slot: number, side: 1 | -1): LongBaselineSays | undefined {
     const pair = this.#pairs[slot] ?? 0;
     const { records, nameOf, settings } = this.#dependencies;
-    if (pair === 0 || (records.flags(slot) & (FLAG_ENDED | FLAG_BUCKET)) !== 0 || !this.#isSameKind(slot, pair)) return undefined;
+    if ((records.flags(slot) & (FLAG_ENDED | FLAG_BUCKET)) !== 0) return undefined;
+    const isKnown = pair !== 0 && this.#isSameKind(slot, pair);
     const { tenant, serviceId, metricName } = nameOf(slot);
     const key = serviceKey(tenant, serviceId);
     const own = settings.settingsOf(tenant, serviceId, metricName);
     if (own.excluded || own.evaluationDelaySeconds > 0) return undefined;
-    const known = this.arena.count(pair);
-    const count = this.#readNew(slot, pair, Number.POSITIVE_INFINITY);
-    if (count === 0) return { values: known, evidence: undefined };
+    const known = isKnown ? this.arena.count(pair) : 0;
+    const sinceMs = isKnown ? this.arena.lastTimeMs(pair) : 0;
+    const read = records.readSince(slot, sinceMs, Number.POSITIVE_INFINITY, this.#times, this.#values);
+    const { groups: count, pending } = groupWithPending(this.#times, this.#values, read, sinceMs);
+    if (count === 0 && pending === undefined) return { values: known, evidence: undefined };
     const streams = this.#live.get(key)?.streams ?? 1;
     const deployedMs = this.#dependencies.deployments.of(key);
     const knownDays = settings.knownDaysOf(tenant);
-    const around = { deployedMs, streams, zThreshold: own.zThreshold, warmUntilMs: this.#warmUntilMs(slot, pair), knownDays };
-    this.arena.load(pair);
-    return { values: known, evidence: this.#detector.foresee({ times: this.#times, values: this.#values, count }, around, side) };
+    const warmUntilMs = isKnown ? this.#warmUntilMs(slot, pair) : 0;
+    const around = { deployedMs, streams, zThreshold: own.zThreshold, warmUntilMs, knownDays };
+    // Of a stream that no cycle has seen the ring is all that is known.
+    if (isKnown) this.arena.load(pair);
+    else new Uint8Array(this.#detector.state).fill(0);
+    return { values: known, evidence: this.#detector.foresee({ times: this.#times, values: this.#values, count, pending }, around, side) };
   }
 
   /** Takes history of a stream in that its ring holds, and judges none of it. Only once what is stored is here. */

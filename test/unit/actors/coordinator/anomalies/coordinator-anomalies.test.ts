@@ -24,6 +24,7 @@ describe("an anomaly", () => {
       severity: "high",
       environment: "prod",
       attributes: { zone: "a" },
+      series: { service_id: "checkout", metric_name: "latency_ms", environment: "prod", attributes: { zone: "a" } },
       observed_at: "2026-01-31T11:59:59.500Z",
       started_at: "2026-01-31T11:59:59.000Z",
       resolved_at: null,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { maturityOf } from "../../../../../src/actors/coordinator/series/series-handler.ts";
 import { bucketMeans, expectationAt } from "../../../../../src/domain/detection/expected-values.ts";
+import { ratioForZ } from "../../../../../src/domain/detection/thresholds.ts";
 import { windowStatistics } from "../../../../../src/domain/detection/welford.ts";
 import { partitionOf } from "../../../../../src/domain/placement/partition.ts";
 import { rangeOfMetric } from "../../../../../src/domain/series/metric-range.ts";
@@ -167,8 +168,11 @@ describe("the data of a series", () => {
     const { mean, variance } = windowStatistics(values.slice(180, 300));
     expect(body.points[0]).toMatchObject({
       expected: mean,
-      lower: Math.max(0, mean - 3 * Math.sqrt(variance as number)),
-      upper: mean + 3 * Math.sqrt(variance as number),
+      lower: Math.max(0, mean - ratioForZ(3, 120) * Math.sqrt(variance as number)),
+      upper: mean + ratioForZ(3, 120) * Math.sqrt(variance as number),
+      judged_by: "statistical",
+      // Values of seconds are looked at by the minute.
+      adaptive: null,
     });
     const first = (await rig.ask("seriesData", { ...ask, until: at(13) })).body.points;
     expect(first.map((point: { expected: number | null }) => point.expected === null)).toEqual([...Array(12).fill(true), false]);

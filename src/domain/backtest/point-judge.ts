@@ -1,0 +1,120 @@
+// The bounds of a series' values, made by judging it again: layer 1 with its masks and floors, and the long baseline by the series' own tail. About 10 us a value.
+
+import { EVENT_OPEN } from "../../core/layout/kernel-event.ts";
+import { FLAG_OPERATION } from "../../core/layout/stream-record.ts";
+import { PairDetector, type PairSurroundings, SURROUNDED_BY_NOTHING } from "../detection/pair/pair-detector.ts";
+import { groupObservations } from "../detection/rolling/observation-groups.ts";
+import type { OffsetMs } from "../detection/seasonal/time-zone-hours.ts";
+import { StreamOracle } from "../detection/stream-oracle.ts";
+import { levelsFor, ratioForZ } from "../detection/thresholds.ts";
+import { ThresholdTables } from "./threshold-tables.ts";
+import type { WorkSlices } from "./work-slices.ts";
+
+/** Values between lower and upper are ordinary. */
+export interface JudgedBounds {
+  readonly expected: number;
+  readonly lower: number;
+  readonly upper: number;
+}
+
+/** What the detectors compared a value with; null where one knew too little, or looked at the value with others of its minute. */
+export interface JudgedPoint {
+  readonly statistical: JudgedBounds | null;
+  readonly adaptive: JudgedBounds | null;
+  /** The detector whose bounds count: of a value that one of them declared that one, else layer 1. */
+  readonly judgedBy: "statistical" | "adaptive" | null;
+}
+
+export interface PointJudgeOptions extends Pick<PairSurroundings, "streams" | "knownDays"> {
+  readonly window: number;
+  readonly samplesMin: number;
+  readonly zThreshold: number;
+  readonly offsetMs: OffsetMs;
+  /** Of the stream. */
+  readonly flags: number;
+  readonly slices: WorkSlices;
+}
+
+/** Values before which the long baseline says nothing. */
+const ADAPTIVE_VALUES = 14;
+const POINT_US = 10;
+
+/** Judges the values of a stream, ascending by time. */
+export async function judgePoints(times: Float64Array, values: Float64Array, options: PointJudgeOptions): Promise<JudgedPoint[]> {
+  const { slices } = options;
+  const window = new WindowBounds(options);
+  const pair = new PairBounds(times, values, options);
+  const points: JudgedPoint[] = [];
+  for (let at = 0; at < times.length; at++) {
+    const [timeMs, value] = [times[at] as number, values[at] as number];
+    const { bounds: statistical, opens } = window.judge(timeMs, value);
+    const { bounds: adaptive, opens: isAdaptive } = pair.judge(timeMs);
+    const judgedBy = isAdaptive && !opens ? "adaptive" : statistical !== null ? "statistical" : adaptive === null ? null : "adaptive";
+    points.push({ statistical, adaptive, judgedBy });
+    if (slices.spend(POINT_US)) await slices.turn();
+  }
+  return points;
+}
+
+interface Judged {
+  readonly bounds: JudgedBounds | null;
+  /** An anomaly began with the value. */
+  readonly opens: boolean;
+}
+
+/** Layer 1: its oracle keeps the window as the kernel does. */
+class WindowBounds {
+  readonly #oracle: StreamOracle;
+  readonly #open: number;
+  readonly #samplesMin: number;
+
+  constructor({ window, samplesMin, zThreshold, flags }: PointJudgeOptions) {
+    const operation = (flags & FLAG_OPERATION) !== 0;
+    this.#oracle = new StreamOracle({ window, tables: ThresholdTables.shared(samplesMin).of(zThreshold), counter: false, operation });
+    this.#open = levelsFor(zThreshold, operation).open;
+    this.#samplesMin = samplesMin;
+  }
+
+  judge(timeMs: number, value: number): Judged {
+    const { count, mean, sd, isConstant } = this.#oracle.baseline;
+    const opens = this.#oracle.apply(timeMs, value).some(({ kind }) => kind === EVENT_OPEN);
+    if (count < this.#samplesMin) return { bounds: null, opens };
+    const width = isConstant ? Math.max(sd, 0.01 * Math.abs(mean)) : sd * ratioForZ(this.#open, count);
+    return { bounds: { expected: mean, lower: mean - width, upper: mean + width }, opens };
+  }
+}
+
+/** The long baseline, which takes the values of a minute together. */
+class PairBounds {
+  readonly #detector: PairDetector;
+  readonly #around: PairSurroundings;
+  readonly #times: Float64Array;
+  readonly #values: Float64Array;
+  readonly #count: number;
+  readonly #alone: ReadonlySet<number>;
+  #next = 0;
+
+  constructor(times: Float64Array, values: Float64Array, { offsetMs, streams, knownDays, zThreshold }: PointJudgeOptions) {
+    this.#detector = new PairDetector(undefined, offsetMs);
+    this.#around = { ...SURROUNDED_BY_NOTHING, streams, knownDays, zThreshold };
+    this.#times = times.slice();
+    this.#values = values.slice();
+    this.#count = groupObservations(this.#times, this.#values, times.length, 0);
+    const grouped = new Map<number, number>();
+    let group = 0;
+    for (const timeMs of times) {
+      grouped.set(group, (grouped.get(group) ?? 0) + 1);
+      if (timeMs === this.#times[group]) group++;
+    }
+    this.#alone = new Set([...grouped].filter(([, length]) => length === 1).map(([at]) => at));
+  }
+
+  judge(timeMs: number): Judged {
+    const at = this.#next;
+    if (at >= this.#count || timeMs !== this.#times[at]) return { bounds: null, opens: false };
+    this.#next++;
+    const knows = this.#detector.count >= ADAPTIVE_VALUES && this.#alone.has(at);
+    const { opened } = this.#detector.observe(timeMs, this.#values[at] as number, this.#around);
+    return { bounds: knows ? this.#detector.departure.bounds : null, opens: opened && knows };
+  }
+}
