@@ -2,7 +2,8 @@
 
 import { EVENT_OPEN } from "../../core/layout/kernel-event.ts";
 import { FLAG_OPERATION } from "../../core/layout/stream-record.ts";
-import { PairDetector, type PairSurroundings, SURROUNDED_BY_NOTHING } from "../detection/pair/pair-detector.ts";
+import { PairDetector } from "../detection/pair/pair-detector.ts";
+import { type PairSurroundings, SURROUNDED_BY_NOTHING } from "../detection/pair/pair-surroundings.ts";
 import { groupObservations } from "../detection/rolling/observation-groups.ts";
 import type { OffsetMs } from "../detection/seasonal/time-zone-hours.ts";
 import { StreamOracle } from "../detection/stream-oracle.ts";

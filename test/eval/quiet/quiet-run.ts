@@ -12,7 +12,7 @@ import { decodeEpisode, encodeEpisode } from "../../../src/domain/anomaly/episod
 import { episodeFrame } from "../../../src/domain/anomaly/episode-frame.ts";
 import { IncidentRun } from "../../../src/domain/backtest/incident-run.ts";
 import { PairFindings } from "../../../src/domain/backtest/tracks/pair-findings.ts";
-import { SURROUNDED_BY_NOTHING } from "../../../src/domain/detection/pair/pair-detector.ts";
+import { SURROUNDED_BY_NOTHING } from "../../../src/domain/detection/pair/pair-surroundings.ts";
 import { environmentSettings } from "../../../src/domain/detection/watchdog-settings.ts";
 import { identityText } from "../../../src/domain/series/stream-identity.ts";
 import { type Row, ShardRig } from "../../support/shard-rig.ts";

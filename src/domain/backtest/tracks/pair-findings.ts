@@ -3,13 +3,9 @@ import { hash128 } from "../../../core/base/hash128.ts";
 import type { EpisodeFrame, StreamName } from "../../../core/protocol/coordinator-frame.ts";
 import type { ConfirmedPair } from "../../../core/protocol/engine-control.ts";
 import type { TailEvidence } from "../../detection/departure/own-tail.ts";
-import {
-  type NewValues,
-  PairDetector,
-  type PairSurroundings,
-  type PairVerdict,
-  SURROUNDED_BY_NOTHING,
-} from "../../detection/pair/pair-detector.ts";
+import { PairDetector } from "../../detection/pair/pair-detector.ts";
+import type { PairVerdict } from "../../detection/pair/pair-finding.ts";
+import { type NewValues, type PairSurroundings, SURROUNDED_BY_NOTHING } from "../../detection/pair/pair-surroundings.ts";
 import { DETECTOR_ADAPTIVE, explainPair, mayAlert, type PairObservation, pairVerdict, pairZ } from "../../detection/pair/pair-verdict.ts";
 import { type OffsetMs, UTC_OFFSET } from "../../detection/seasonal/time-zone-hours.ts";
 import type { WatchdogSettings } from "../../detection/watchdog-settings.ts";

@@ -12,7 +12,7 @@ const WAIT_ROUNDS = 2.5;
 const FIRST_WAIT_MS = 10 * 60_000;
 
 /** Attribute of an anomaly on an aggregate: how its streams are taken together. No stored series has it. */
-const AGGREGATE_ATTRIBUTE = "vedette.aggregate";
+export const AGGREGATE_ATTRIBUTE = "vedette.aggregate";
 
 /** The name of what streams of a pair come to together. */
 export function aggregateName({ tenant, environment, serviceId, metricName }: StreamName, aggregation: number): StreamName {

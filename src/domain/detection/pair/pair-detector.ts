@@ -1,13 +1,11 @@
 // The slow detector of one pair of service and metric: long baselines beside the two hours of the streaming window. Each observation costs O(1).
 // Two families of evidence: the mean of the last hour against its own long history and against the hour of the day (shifts, ramps), and the
 // value, its short mean and its step against medians (spikes, in a past that holds anomalies itself).
-import { endOfDay, type KnownDays } from "../../calendar/known-days.ts";
-import { anomalyScore } from "../anomaly-score.ts";
+import { endOfDay } from "../../calendar/known-days.ts";
 import { DEPARTING_VALUES, DEPARTURE_DETECTOR_WORDS, DepartureDetector } from "../departure/departure-detector.ts";
-import type { KnownReason } from "../departure/known-departures.ts";
 import { OWN_TAIL_WORDS, OwnTail, type TailEvidence } from "../departure/own-tail.ts";
-import { PAGES_A_DAY, shareOfOne } from "../departure/page-budget.ts";
-import { AlertGate, GATE_WORDS, type GateStep } from "../gates/alert-gate.ts";
+import { shareOfOne } from "../departure/page-budget.ts";
+import { AlertGate, GATE_WORDS } from "../gates/alert-gate.ts";
 import { DriftingMoments, MOMENTS_WORDS } from "../rolling/drifting-moments.ts";
 import type { PendingGroup } from "../rolling/observation-groups.ts";
 import { RECENT_VALUES, RECENT_WORDS, RecentValues } from "../rolling/recent-values.ts";
@@ -15,9 +13,10 @@ import { SAMPLE_VALUES, SAMPLE_WORDS, ThinnedSample } from "../rolling/thinned-s
 import { INTERVAL_WORDS, UsualInterval } from "../rolling/usual-interval.ts";
 import { HOUR_PROFILE_WORDS, HourProfile } from "../seasonal/hour-profile.ts";
 import { type OffsetMs, UTC_OFFSET } from "../seasonal/time-zone-hours.ts";
-import { equivalentZ, normalQuantile, studentQuantile } from "../tail-probability.ts";
-import { EvidenceRise, RISE_WORDS } from "./evidence-rise.ts";
-import { CONFIRMATION_WORDS, PairConfirmation } from "./pair-confirmation.ts";
+import { normalQuantile, studentQuantile } from "../tail-probability.ts";
+import { LASTING_WORDS, LastingEvidence } from "./lasting-evidence.ts";
+import { evidenceOf, PairVerdict, SPIKE_FREEDOM } from "./pair-finding.ts";
+import { type NewValues, type PairSurroundings, SURROUNDED_BY_NOTHING, Z_THRESHOLD_DEFAULT } from "./pair-surroundings.ts";
 
 const HOUR_MS = 3_600_000;
 /** Values that the long baselines remember: 4 days of minutes, 22 of five minutes. */
@@ -47,8 +46,6 @@ const DAY_MS = 24 * HOUR_MS;
 const MEAN_SCATTER_MIN = 0.5;
 /** A mean of n independent groups has Student's tail; at 3.5 its quantile is wider than the normal one by this / n (Cornish & Fisher). */
 const SMALL_SAMPLE = 3.3;
-/** Robust z of telemetry has Student's tail with so many degrees of freedom: 10 is an equivalent z of 3.1, 100 of 4.8. */
-const SPIKE_FREEDOM = 3;
 
 /** Samples hold single precision; larger values are taken as this. */
 const VALUE_MAX = 1e38;
@@ -75,15 +72,6 @@ const HIGH_LEVELS_A_DAY = 1.5;
 const HIGH_LEVELS_EXPONENT = 1.6;
 const SINGLE_LEVELS_A_DAY = 0.1;
 
-/** What lasts: its evidence, the tail of that, the highest of the stretch at hand, and when it rose. */
-const LASTING_WORDS = CONFIRMATION_WORDS + OWN_TAIL_WORDS + 1 + 2 * RISE_WORDS;
-/** Evidence of values that overlap is one: the highest of so many in a row is what counts for the tail, and the stretch at hand does not speak against itself. */
-const LASTING_STRETCH = 12;
-/** Stretches before which their tail says nothing. */
-const LASTING_STRETCHES_MIN = 24;
-/** Streams of a service whose evidence is taken as it is; with more of them the bars are higher by as many times. */
-const LASTING_STREAMS = 4;
-
 const SAMPLES = 3;
 const WORDS =
   INTERVAL_WORDS +
@@ -98,91 +86,6 @@ const WORDS =
   LASTING_WORDS;
 /** Bytes of a pair's state, everything included. */
 export const PAIR_STATE_BYTES = 8 * WORDS + 4 * SAMPLES * SAMPLE_VALUES;
-
-/** What the detector says of an observation; the object is used again for the next one. */
-export class PairVerdict {
-  /** Sign of the value's departure from what it was compared with. */
-  sign = 0;
-  /** What the value was compared with. */
-  expected = 0;
-  /** Standard deviations of the short mean from its history, whichever of `usual` is further off. */
-  level = 0;
-  /** 1 where the level lies above what is usual, else -1. */
-  side: 1 | -1 = 1;
-  /** Mean of the newest `width` values; what is usual for it, and the width in value of one of its standard deviations. */
-  mean = 0;
-  width = 1;
-  usual = 0;
-  scale = 0;
-  /** Whether `usual` is that of the hour, else that of the whole history. */
-  isSeasonal = false;
-  /** Levels from here on open an alert by themselves. */
-  levelBar = 0;
-  /** Level or level with spike, in units of their bars: from 1 on an excursion; and what it must reach while the stream pages often. */
-  evidence = 0;
-  bar = 1;
-  /** Robust standard deviations of the value, its short mean or its step. */
-  spike = 0;
-  gate: GateStep = { isFiring: false, opened: false, suppressedBy: null };
-  /** An alert fires, of the level or of a departure, and has begun with this value. */
-  isFiring = false;
-  opened = false;
-  /** People are to be told now: a departure that is news has begun, or a level that most of its values share. */
-  tells = false;
-  /** People are to be told now if another metric of the service lasts too. */
-  shares = false;
-  /** Standard deviations of the departure at hand, signed; 0 where there is none. Its value, what that should have been, one of these deviations, and the bar in them. */
-  departure = 0;
-  departedValue = 0;
-  departedFrom = 0;
-  departedSd = 0;
-  departedBar = 0;
-  /** Why a departure at hand is no news. */
-  known: KnownReason | null = null;
-
-  /** 0..1, comparable over time and between pairs; made when it is asked for. */
-  get score(): number {
-    return anomalyScore(this.z);
-  }
-
-  /** Signed equivalent z behind the score; made when it is asked for. */
-  get z(): number {
-    return this.sign * equivalentZ(this.spike, SPIKE_FREEDOM);
-  }
-}
-
-/** Values that no cycle has seen yet, the first `count` of each. */
-export interface NewValues {
-  readonly times: Float64Array;
-  readonly values: Float64Array;
-  readonly count: number;
-  /** Of the minute that goes on, where values are taken together by the minute. */
-  readonly pending?: PendingGroup | undefined;
-}
-
-/** How far what a verdict tells of has strayed, in the unit of its bar; undefined where it tells of nothing, or of something on the other side. */
-function evidenceOf(verdict: PairVerdict, side: 1 | -1): TailEvidence | undefined {
-  if (!verdict.tells || verdict.side !== side) return undefined;
-  if (verdict.departure !== 0) return { size: Math.abs(verdict.departure), bar: verdict.departedBar };
-  return verdict.evidence >= 1 ? { size: verdict.level, bar: verdict.levelBar } : { size: 1, bar: 1 };
-}
-
-/** What is known around a value: when its service was last deployed (0 for never), how many streams that has, and the z threshold that is set for it. */
-export interface PairSurroundings {
-  readonly deployedMs: number;
-  /** Of which any may depart by chance. */
-  readonly streams: number;
-  /** As of layer 1; at the default of 3 the bars of what is told are as they are measured, else higher or lower by as many times. */
-  readonly zThreshold: number;
-  /** Until when a new instance warms up: what departs before, but far, is told of if it goes on then. */
-  readonly warmUntilMs?: number;
-  /** Of its tenant. */
-  readonly knownDays?: KnownDays | undefined;
-}
-
-const Z_THRESHOLD_DEFAULT = 3;
-/** A stream alone, never deployed. */
-export const SURROUNDED_BY_NOTHING: PairSurroundings = { deployedMs: 0, streams: 1, zThreshold: Z_THRESHOLD_DEFAULT };
 
 /** One pair. Its whole state is `state`: store its bytes, and give them to the constructor to go on. */
 export class PairDetector {
@@ -204,11 +107,7 @@ export class PairDetector {
   readonly departure: DepartureDetector;
   readonly #levelTail: OwnTail;
   readonly #levelPeak: Float64Array;
-  readonly #lasting: PairConfirmation;
-  readonly #lastingTail: OwnTail;
-  readonly #aloneRise: EvidenceRise;
-  readonly #sharedRise: EvidenceRise;
-  readonly #lastingPeak: Float64Array;
+  readonly #lasting: LastingEvidence;
   readonly #offsetMs: OffsetMs;
   readonly #verdict = new PairVerdict();
   /** What departs before this, but far, is told of if it goes on then: a new instance warms up, or the day is known to be unusual. */
@@ -242,11 +141,7 @@ export class PairDetector {
     this.departure = new DepartureDetector(take(DEPARTURE_DETECTOR_WORDS));
     this.#levelTail = new OwnTail(take(OWN_TAIL_WORDS));
     this.#levelPeak = take(1);
-    this.#lasting = new PairConfirmation(take(CONFIRMATION_WORDS), this.#values);
-    this.#lastingTail = new OwnTail(take(OWN_TAIL_WORDS));
-    this.#aloneRise = new EvidenceRise(take(RISE_WORDS));
-    this.#sharedRise = new EvidenceRise(take(RISE_WORDS));
-    this.#lastingPeak = take(1);
+    this.#lasting = new LastingEvidence(take(LASTING_WORDS), this.#values);
     this.#offsetMs = offsetMs;
   }
 
@@ -345,33 +240,23 @@ export class PairDetector {
     verdict.departedBar = departure.bar;
     if (departure.opened) verdict.side = departure.size < 0 ? -1 : 1;
     verdict.tells = departure.opened || (verdict.gate.isFiring && this.#isShared(timeMs, around, isHourKnown));
-    verdict.shares = false;
-    this.#observeLasting(timeMs, value, around);
+    const intervalMs = this.#interval.ms;
+    const lasting = this.#lasting;
+    lasting.judge({
+      timeMs,
+      intervalMs,
+      count: this.count,
+      streams: around.streams,
+      caution: timeMs < this.#lenientUntilMs ? DEPLOYMENT_BAR : 1,
+      strictness: around.zThreshold / Z_THRESHOLD_DEFAULT,
+      isTold: verdict.tells || this.#isBusy(timeMs),
+      isIncident: departure.isOpen,
+      isKnown: () => departure.wouldBeKnown(timeMs, value, intervalMs),
+    });
+    verdict.shares = lasting.shares;
+    if (lasting.side !== 0 && (lasting.tells || lasting.shares)) verdict.side = lasting.side;
+    verdict.tells ||= lasting.tells;
     this.#learnTail();
-  }
-
-  /** What lasts is told of beside what departs at once: the values in a row say together what none of them does. */
-  #observeLasting(timeMs: number, value: number, { streams, zThreshold }: PairSurroundings): void {
-    const verdict = this.#verdict;
-    const { ms } = this.#interval;
-    const caution = timeMs < this.#lenientUntilMs ? DEPLOYMENT_BAR : 1;
-    const factor = (Math.max(1, streams / LASTING_STREAMS) * caution * zThreshold) / Z_THRESHOLD_DEFAULT;
-    const [alone, shared] = [Math.max(this.#lasting.alone / factor, this.#lasting.nothing / caution), this.#lasting.shared / factor];
-    const isAloneNews = alone >= 1 && this.#aloneRise.isNews(timeMs, ms);
-    const isSharedNews = shared >= 1 && this.#sharedRise.isNews(timeMs, ms);
-    const isNews = (isAloneNews || isSharedNews) && !verdict.tells && !this.#isBusy(timeMs);
-    if (isNews && !this.departure.wouldBeKnown(timeMs, value, ms)) {
-      const isKnown = this.count >= LASTING_STRETCHES_MIN * LASTING_STRETCH;
-      const tail = isKnown ? this.#lastingTail.passedWith((PAGES_A_DAY * LASTING_STRETCH * ms) / DAY_MS) : 0;
-      verdict.tells = isAloneNews && alone >= tail;
-      verdict.shares = isSharedNews;
-      if (verdict.tells) this.#aloneRise.tell();
-      if (this.#lasting.side !== 0 && (verdict.tells || verdict.shares)) verdict.side = this.#lasting.side;
-    }
-    if (!this.departure.isOpen) this.#lastingPeak[0] = Math.max(this.#lastingPeak[0] as number, alone);
-    if (this.count % LASTING_STRETCH !== 0) return;
-    this.#lastingTail.add(this.#lastingPeak[0] as number);
-    this.#lastingPeak[0] = 0;
   }
 
   /** The highest level of each short mean's stretch is what levels do by themselves. */

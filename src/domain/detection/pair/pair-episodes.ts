@@ -2,7 +2,8 @@
 import type { EpisodeFrame, StreamName } from "../../../core/protocol/coordinator-frame.ts";
 import type { OffsetMs } from "../seasonal/time-zone-hours.ts";
 import type { PairArena } from "./pair-arena.ts";
-import type { PairDetector, PairVerdict } from "./pair-detector.ts";
+import type { PairDetector } from "./pair-detector.ts";
+import type { PairVerdict } from "./pair-finding.ts";
 import { DETECTOR_ADAPTIVE, explainPair, mayAlert, type PairObservation, pairVerdict, pairZ } from "./pair-verdict.ts";
 
 /** The stream whose values are being given to the detector. */

@@ -7,7 +7,8 @@ import type { RuleVerdict } from "../gates/rule-verdict.ts";
 import { hourOf } from "../seasonal/hour-profile.ts";
 import { logNormalTail, reportedProbability, Z_MAX } from "../tail-probability.ts";
 import { figure, zText } from "../verdict.ts";
-import { LEARNING_VALUES, type PairVerdict } from "./pair-detector.ts";
+import { LEARNING_VALUES } from "./pair-detector.ts";
+import type { PairVerdict } from "./pair-finding.ts";
 
 export const DETECTOR_ADAPTIVE = "adaptive";
 const LAYERS = ["statistical", "adaptive"] as const;

@@ -2,7 +2,8 @@
 import { describe, expect, it } from "vitest";
 import type { SettingsUpdate } from "../../../../src/core/protocol/engine-control.ts";
 import { isDate, KnownDays } from "../../../../src/domain/calendar/known-days.ts";
-import { PairDetector, SURROUNDED_BY_NOTHING } from "../../../../src/domain/detection/pair/pair-detector.ts";
+import { PairDetector } from "../../../../src/domain/detection/pair/pair-detector.ts";
+import { SURROUNDED_BY_NOTHING } from "../../../../src/domain/detection/pair/pair-surroundings.ts";
 import { Rig } from "../../../support/coordinator-rig.ts";
 import { generator } from "../../../support/generator.ts";
 

@@ -13,13 +13,9 @@ import type { LongBaselineSays } from "../../../../domain/detection/departure/ow
 import type { Deployments } from "../../../../domain/detection/pair/deployments.ts";
 import { warmUntil } from "../../../../domain/detection/pair/instance-family.ts";
 import { hashNumber, PairArena } from "../../../../domain/detection/pair/pair-arena.ts";
-import {
-  LEARNING_VALUES,
-  PairDetector,
-  type PairSurroundings,
-  SURROUNDED_BY_NOTHING,
-} from "../../../../domain/detection/pair/pair-detector.ts";
+import { LEARNING_VALUES, PairDetector } from "../../../../domain/detection/pair/pair-detector.ts";
 import { PairEpisodes } from "../../../../domain/detection/pair/pair-episodes.ts";
+import { type PairSurroundings, SURROUNDED_BY_NOTHING } from "../../../../domain/detection/pair/pair-surroundings.ts";
 import { DETECTOR_ADAPTIVE } from "../../../../domain/detection/pair/pair-verdict.ts";
 import { groupObservations, groupWithPending } from "../../../../domain/detection/rolling/observation-groups.ts";
 import type { OffsetMs } from "../../../../domain/detection/seasonal/time-zone-hours.ts";

@@ -1,0 +1,91 @@
+// What lasts: values in a row that say together what none of them does, held against what such evidence comes to by itself on this series.
+import { OWN_TAIL_WORDS, OwnTail } from "../departure/own-tail.ts";
+import { PAGES_A_DAY } from "../departure/page-budget.ts";
+import type { RecentValues } from "../rolling/recent-values.ts";
+import { EvidenceRise, RISE_WORDS } from "./evidence-rise.ts";
+import { CONFIRMATION_WORDS, PairConfirmation } from "./pair-confirmation.ts";
+
+const DAY_MS = 24 * 3_600_000;
+/** Numbers of state: the evidence, the tail of that, the highest of the stretch at hand, and when it rose. */
+export const LASTING_WORDS = CONFIRMATION_WORDS + OWN_TAIL_WORDS + 1 + 2 * RISE_WORDS;
+/** Evidence of values that overlap is one: the highest of so many in a row is what counts for the tail, and the stretch at hand does not speak against itself. */
+const LASTING_STRETCH = 12;
+/** Stretches before which their tail says nothing. */
+const LASTING_STRETCHES_MIN = 24;
+/** Streams of a service whose evidence is taken as it is; with more of them the bars are higher by as many times. */
+const LASTING_STREAMS = 4;
+
+/** What goes with the newest value. */
+export interface LastingMoment {
+  readonly timeMs: number;
+  readonly intervalMs: number;
+  /** Values of the series so far, this one included. */
+  readonly count: number;
+  readonly streams: number;
+  /** Factors of the bars: while something settles, and by the threshold that is set. */
+  readonly caution: number;
+  readonly strictness: number;
+  /** People are told of the value by other evidence, or what it shows belongs to that. */
+  readonly isTold: boolean;
+  /** A departure is open, of which the evidence says nothing about the series' ordinary. */
+  readonly isIncident: boolean;
+  /** Whether what departs is no news. */
+  readonly isKnown: () => boolean;
+}
+
+/** Of one pair over caller-owned state of LASTING_WORDS numbers, all 0 at the start. The fields tell of the newest value. */
+export class LastingEvidence {
+  readonly #confirmation: PairConfirmation;
+  readonly #tail: OwnTail;
+  readonly #aloneRise: EvidenceRise;
+  readonly #sharedRise: EvidenceRise;
+  readonly #peak: Float64Array;
+  /** People are to be told, now, or now if another metric of the service lasts too. */
+  tells = false;
+  shares = false;
+
+  constructor(words: Float64Array, values: RecentValues) {
+    let used = 0;
+    const take = (count: number): Float64Array => {
+      used += count;
+      return words.subarray(used - count, used);
+    };
+    this.#confirmation = new PairConfirmation(take(CONFIRMATION_WORDS), values);
+    this.#tail = new OwnTail(take(OWN_TAIL_WORDS));
+    this.#aloneRise = new EvidenceRise(take(RISE_WORDS));
+    this.#sharedRise = new EvidenceRise(take(RISE_WORDS));
+    this.#peak = take(1);
+  }
+
+  /** Side of the level that the values lie on; 0 where they scatter. */
+  get side(): -1 | 0 | 1 {
+    return this.#confirmation.side;
+  }
+
+  /** Takes the newest value; `historySd` is that of the whole history, `sdMin` the least that one may be. */
+  observe(historySd: number, sdMin: number): void {
+    this.#confirmation.observe(historySd, sdMin);
+  }
+
+  /** Judges it, with what else is known of it by then. */
+  judge({ timeMs, intervalMs, count, streams, caution, strictness, isTold, isIncident, isKnown }: LastingMoment): void {
+    const factor = Math.max(1, streams / LASTING_STREAMS) * caution * strictness;
+    const alone = Math.max(this.#confirmation.alone / factor, this.#confirmation.nothing / caution);
+    const shared = this.#confirmation.shared / factor;
+    const isAloneNews = alone >= 1 && this.#aloneRise.isNews(timeMs, intervalMs);
+    const isSharedNews = shared >= 1 && this.#sharedRise.isNews(timeMs, intervalMs);
+    this.tells = false;
+    this.shares = false;
+    if ((isAloneNews || isSharedNews) && !isTold && !isKnown()) {
+      const hasTail = count >= LASTING_STRETCHES_MIN * LASTING_STRETCH;
+      const tail = hasTail ? this.#tail.passedWith((PAGES_A_DAY * LASTING_STRETCH * intervalMs) / DAY_MS) : 0;
+      this.tells = isAloneNews && alone >= tail;
+      this.shares = isSharedNews;
+      if (this.tells) this.#aloneRise.tell();
+    }
+    if (!isIncident) this.#peak[0] = Math.max(this.#peak[0] as number, alone);
+    if (count % LASTING_STRETCH !== 0) return;
+    this.#tail.add(this.#peak[0] as number);
+    this.#peak[0] = 0;
+  }
+}

@@ -1,0 +1,29 @@
+// What is known around the values of a pair.
+import type { KnownDays } from "../../calendar/known-days.ts";
+import type { PendingGroup } from "../rolling/observation-groups.ts";
+
+/** Values that no cycle has seen yet, the first `count` of each. */
+export interface NewValues {
+  readonly times: Float64Array;
+  readonly values: Float64Array;
+  readonly count: number;
+  /** Of the minute that goes on, where values are taken together by the minute. */
+  readonly pending?: PendingGroup | undefined;
+}
+
+/** What is known around a value: when its service was last deployed (0 for never), how many streams that has, and the z threshold that is set for it. */
+export interface PairSurroundings {
+  readonly deployedMs: number;
+  /** Of which any may depart by chance. */
+  readonly streams: number;
+  /** As of layer 1; at the default of 3 the bars of what is told are as they are measured, else higher or lower by as many times. */
+  readonly zThreshold: number;
+  /** Until when a new instance warms up: what departs before, but far, is told of if it goes on then. */
+  readonly warmUntilMs?: number;
+  /** Of its tenant. */
+  readonly knownDays?: KnownDays | undefined;
+}
+
+export const Z_THRESHOLD_DEFAULT = 3;
+/** A stream alone, never deployed. */
+export const SURROUNDED_BY_NOTHING: PairSurroundings = { deployedMs: 0, streams: 1, zThreshold: Z_THRESHOLD_DEFAULT };
