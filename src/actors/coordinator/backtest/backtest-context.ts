@@ -1,4 +1,6 @@
 // What a backtest uses.
+
+import type { Anomaly } from "../../../domain/anomaly/anomaly.ts";
 import type { AlertBooks } from "../alerts/alerts-context.ts";
 import type { Using } from "../queries/query-context.ts";
 import type { SaturationBooks } from "../saturation/saturation-context.ts";
@@ -8,4 +10,9 @@ import type { WatchdogBooks } from "../watchdog/watchdog-context.ts";
 
 /** What the layers of one moment are judged by. */
 export type MomentsContext = SeriesContext & Using<"train", unknown, Pick<SaturationBooks, "saturation"> & WatchdogBooks>;
-export type BacktestContext = MomentsContext & Using<"nowMs", AlertBooks, PatternHolders>;
+export type BacktestContext = MomentsContext & Using<"nowMs", AlertBooks & AnomalySource, PatternHolders>;
+
+/** Anomalies by their id, for what people have said of them. */
+interface AnomalySource {
+  readonly anomalies: { find(tenant: string, id: string): Anomaly | undefined };
+}

@@ -1,11 +1,12 @@
 // What people have labelled in the time of a backtest: anomalies that they called true or false positives, and incidents that come with the question.
 import type { BacktestSeries } from "../../../domain/backtest/history.ts";
 import type { IncidentLabel } from "../../../domain/backtest/labelled-incidents.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
+import type { BacktestContext } from "./backtest-context.ts";
 
 /** Of the services and environments of the series that are gone over. */
 export function backtestLabels(
-  { state }: QueryContext,
+  { state }: BacktestContext,
   { principal, body }: QueryRequest<"backtest">,
   series: readonly BacktestSeries[],
   { sinceMs, untilMs }: { readonly sinceMs: number; readonly untilMs: number },

@@ -1,4 +1,5 @@
 // What the handlers of series use.
+import type { KnownDays } from "../../../domain/calendar/known-days.ts";
 import type { WatchdogSettings } from "../../../domain/detection/watchdog-settings.ts";
 import type { Using } from "../queries/query-context.ts";
 import type { MetadataTable } from "./metadata-table.ts";
@@ -11,7 +12,11 @@ export interface SeriesBooks {
 
 /** The Watchdog's settings of a pair. */
 export interface SettingsSource {
-  readonly watchdog: { settingsOf(tenant: string, serviceId: string, metricName: string): WatchdogSettings };
+  readonly watchdog: {
+    settingsOf(tenant: string, serviceId: string, metricName: string): WatchdogSettings;
+    /** Known days of tenants. */
+    readonly calendars: { knownDaysOf(tenant: string): KnownDays | undefined };
+  };
 }
 
 /** What reading of stored blocks takes. */
