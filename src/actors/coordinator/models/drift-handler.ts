@@ -6,10 +6,11 @@ import { DRIFT_METRICS_PER_ANSWER_MAX, DRIFT_VECTORS_MAX, DRIFT_VECTORS_MIN } fr
 import type { VectorReference } from "../../../domain/detection/multivariate/vector-reference.ts";
 import type { ColumnDrift } from "../../../domain/models/model-drift.ts";
 import { computeFor } from "../prediction/computing.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
 import { automaticId } from "./automatic-model.ts";
 import { environmentOf } from "./job-handlers.ts";
 import type { ModelledService } from "./model-book.ts";
+import type { ModelsContext } from "./models-context.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -23,7 +24,7 @@ interface JudgedModel {
   readonly isPromoted: boolean;
 }
 
-export async function drift(context: QueryContext, { principal, query }: QueryRequest<"drift">): Promise<Outcome<unknown>> {
+export async function drift(context: ModelsContext, { principal, query }: QueryRequest<"drift">): Promise<Outcome<unknown>> {
   const { tenant } = principal;
   const { service_id: serviceId } = query;
   const environment = await environmentOf(context, { tenant, serviceId, environment: query.environment });
@@ -56,7 +57,7 @@ export async function drift(context: QueryContext, { principal, query }: QueryRe
   return done(driftView({ service, model, rows, columns, names: input.names }));
 }
 
-function modelOf({ state, messages }: QueryContext, service: ModelledService): JudgedModel | undefined {
+function modelOf({ state, messages }: ModelsContext, service: ModelledService): JudgedModel | undefined {
   const { models } = state.configured;
   const promoted = models.production(service);
   if (promoted !== undefined) {

@@ -3,14 +3,15 @@ import { cutPage, type PageScope, readPageToken } from "../../../api/page-token.
 import { done, type Outcome, refused, shown } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { TRAININGS_PER_TENANT_MAX } from "../../../core/config/model-limits.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
 import { askSeries } from "../series/series-handler.ts";
 import { isEnded, jobOperation, type TrainingJobRow } from "./job-book.ts";
+import type { ModelsContext } from "./models-context.ts";
 
 const ID_BYTES = 16;
 
 /** Takes a training; its job says what becomes of it. */
-export async function trainModel(context: QueryContext, request: QueryRequest<"trainModel">): Promise<Outcome<unknown>> {
+export async function trainModel(context: ModelsContext, request: QueryRequest<"trainModel">): Promise<Outcome<unknown>> {
   const { tenant, subject } = request.principal;
   const { service_id: serviceId, training_window_days: windowDays, model_type: modelType } = request.body;
   const environment = await environmentOf(context, { tenant, serviceId, environment: request.body.environment });
@@ -54,7 +55,7 @@ const TRAININGS_PER_MINUTE = 4;
 
 /** The environment that is meant: the named one, where the service has it, else its first. */
 export async function environmentOf(
-  context: QueryContext,
+  context: ModelsContext,
   { tenant, serviceId, environment }: { readonly tenant: string; readonly serviceId: string; readonly environment: string | undefined },
 ): Promise<Outcome<string>> {
   const { series } = await askSeries(context, {
@@ -72,7 +73,7 @@ export async function environmentOf(
 }
 
 /** A page of the tenant's jobs. */
-export function listTrainings({ state }: QueryContext, { principal, query }: QueryRequest<"trainings">): Outcome<unknown> {
+export function listTrainings({ state }: ModelsContext, { principal, query }: QueryRequest<"trainings">): Outcome<unknown> {
   const { limit, page_token: given, ...filters } = query;
   const scope: PageScope = { tenant: principal.tenant, endpoint: "trainings", filters };
   const token = readPageToken(state.pageSecret, scope, given);
@@ -87,13 +88,13 @@ export function listTrainings({ state }: QueryContext, { principal, query }: Que
   return done({ jobs: page.map(jobView), total: matching.length, page_token });
 }
 
-export function oneTraining({ state }: QueryContext, { principal, path }: QueryRequest<"training">): Outcome<unknown> {
+export function oneTraining({ state }: ModelsContext, { principal, path }: QueryRequest<"training">): Outcome<unknown> {
   const job = state.configured.trainings.find(principal.tenant, path.id ?? "");
   return job === undefined ? unknownJob(path.id ?? "") : done(jobView(job));
 }
 
 /** Ends a job that waits, or whose model is not wanted any more. */
-export function cancelTraining(context: QueryContext, request: QueryRequest<"cancelTraining">): Promise<Outcome<unknown>> {
+export function cancelTraining(context: ModelsContext, request: QueryRequest<"cancelTraining">): Promise<Outcome<unknown>> {
   const jobs = context.state.configured.trainings;
   const id = request.path.id ?? "";
   return context.change(request, () => {

@@ -2,8 +2,9 @@
 import { LABELLED_TIMES_PER_SERVICE_MAX } from "../../../core/config/model-limits.ts";
 import type { Anomaly } from "../../../domain/anomaly/anomaly.ts";
 import type { LabelledTime } from "../../../domain/models/model-comparison.ts";
-import type { CommittedState } from "../state/committed-state.ts";
+import type { StateWith } from "../state/stored-state.ts";
 import type { ModelledService } from "./model-book.ts";
+import type { LabelledBooks } from "./models-context.ts";
 
 const MINUTE_MS = 60_000;
 /** What led to an incident, and what it left behind, belongs to it. */
@@ -11,7 +12,11 @@ const BEFORE_MS = 5 * MINUTE_MS;
 const AFTER_MS = 5 * MINUTE_MS;
 
 /** The newest LABELLED_TIMES_PER_SERVICE_MAX; what is still open lasts until now. */
-export function labelledTimes(state: CommittedState, { tenant, serviceId, environment }: ModelledService, nowMs: number): LabelledTime[] {
+export function labelledTimes(
+  state: StateWith<LabelledBooks>,
+  { tenant, serviceId, environment }: ModelledService,
+  nowMs: number,
+): LabelledTime[] {
   const said = new Map<string, boolean>();
   for (const { anomalyId, opinion } of state.alerts.feedback.of(tenant, serviceId)) said.set(anomalyId, opinion === "true_positive");
   for (const incident of state.analyses.memory.all(tenant)) {

@@ -3,9 +3,9 @@ import { done, type Outcome } from "../../../api/refusal.ts";
 import { SERVICE_VECTORS_MAX } from "../../../core/config/limits.ts";
 import type { ModelComparison } from "../../../domain/models/model-comparison.ts";
 import { computeFor } from "../prediction/computing.ts";
-import type { QueryContext } from "../queries/query-context.ts";
 import { labelledTimes } from "./labelled-times.ts";
 import type { ModelRow } from "./model-row.ts";
+import type { ModelsContext } from "./models-context.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -13,7 +13,7 @@ const MINUTE_MS = 60_000;
 export type Compared = { readonly comparison: ModelComparison } | { readonly comparison: null; readonly why: string };
 
 /** Refused where the thread for computations has no room. Rejects with EngineUnavailableError. */
-export async function compareWithProduction(context: QueryContext, candidate: ModelRow): Promise<Outcome<Compared>> {
+export async function compareWithProduction(context: ModelsContext, candidate: ModelRow): Promise<Outcome<Compared>> {
   const { state, options, inputs, messages, nowMs } = context;
   const { models } = state.configured;
   const none = (why: string): Outcome<Compared> => done({ comparison: null, why });

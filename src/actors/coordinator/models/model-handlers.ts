@@ -3,18 +3,19 @@ import { cutPage, type PageScope, readPageToken } from "../../../api/page-token.
 import { done, type Outcome, refused, shown } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import type { ModelComparison } from "../../../domain/models/model-comparison.ts";
-import type { QueryContext, QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
 import { servicesOf } from "../services/service-list.ts";
 import { automaticId } from "./automatic-model.ts";
 import { environmentOf } from "./job-handlers.ts";
 import type { ModelledService } from "./model-book.ts";
 import { type Compared, compareWithProduction } from "./model-comparisons.ts";
 import { type ModelRow, modelOperation } from "./model-row.ts";
+import type { ModelsContext } from "./models-context.ts";
 
 const TURN_SERVICES = 64;
 
 /** A page of the tenant's models: those that were asked for, and those of the automatic trainings that are in production. */
-export async function listModels(context: QueryContext, { principal, query }: QueryRequest<"models">): Promise<Outcome<unknown>> {
+export async function listModels(context: ModelsContext, { principal, query }: QueryRequest<"models">): Promise<Outcome<unknown>> {
   const { state } = context;
   const { tenant } = principal;
   const { limit, page_token: given, ...filters } = query;
@@ -37,7 +38,7 @@ function order(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-async function automaticModels(context: QueryContext, tenant: string, wanted: string | undefined) {
+async function automaticModels(context: ModelsContext, tenant: string, wanted: string | undefined) {
   const { messages, state, yieldTurn } = context;
   const found = [];
   let looked = 0;
@@ -91,7 +92,7 @@ function modelView(model: ModelRow) {
 }
 
 /** Puts a model into production, and says how it did beside the one before. */
-export async function promoteModel(context: QueryContext, request: QueryRequest<"promoteModel">): Promise<Outcome<unknown>> {
+export async function promoteModel(context: ModelsContext, request: QueryRequest<"promoteModel">): Promise<Outcome<unknown>> {
   const { models } = context.state.configured;
   const { tenant } = request.principal;
   const { model_id: id, service_id: serviceId, only_if_better: onlyIfBetter } = request.body;
@@ -138,7 +139,7 @@ export async function promoteModel(context: QueryContext, request: QueryRequest<
 }
 
 /** Puts the model back that was in production before. */
-export async function rollBackModel(context: QueryContext, request: QueryRequest<"rollBackModel">): Promise<Outcome<unknown>> {
+export async function rollBackModel(context: ModelsContext, request: QueryRequest<"rollBackModel">): Promise<Outcome<unknown>> {
   const { models } = context.state.configured;
   const { tenant } = request.principal;
   const { service_id: serviceId } = request.body;
@@ -176,7 +177,7 @@ export async function rollBackModel(context: QueryContext, request: QueryRequest
 
 /** A service that sends nothing any more may still have a promoted model. */
 function rollbackEnvironment(
-  context: QueryContext,
+  context: ModelsContext,
   tenant: string,
   body: QueryRequest<"rollBackModel">["body"],
 ): Promise<Outcome<string>> | Outcome<string> {

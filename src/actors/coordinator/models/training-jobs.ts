@@ -11,12 +11,12 @@ import type { ShadowCounts } from "../../../core/protocol/engine-control.ts";
 import type { SelectionSummary, TrainingResult } from "../../../domain/detection/multivariate/service-training.ts";
 import type { TrainingInput } from "../../../domain/detection/multivariate/training-input.ts";
 import { EngineUnavailableError } from "../engines/engine-client.ts";
-import type { CommittedState } from "../state/committed-state.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import { isEnded, jobOperation, type TrainingJobRow } from "./job-book.ts";
 import { labelledTimes } from "./labelled-times.ts";
 import type { ModelMessages } from "./model-messages.ts";
 import { contentOperations, type ModelContent, type ModelRow, modelOperation, removeModelOperations } from "./model-row.ts";
+import type { ModelsState } from "./models-context.ts";
 import type { ServiceInput, ServiceInputs } from "./service-inputs.ts";
 
 const DAY_MS = 86_400_000;
@@ -35,7 +35,7 @@ export interface TrainingJobsOptions {
 }
 
 export interface TrainingJobsDependencies {
-  readonly state: CommittedState;
+  readonly state: ModelsState;
   readonly control: KeyValueStore;
   readonly counters: CoordinatorCounters;
   readonly inputs: ServiceInputs;

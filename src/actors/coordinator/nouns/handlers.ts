@@ -34,6 +34,10 @@ import { deleteLabel, listLabels, setLabel } from "../labels/label-handlers.ts";
 import type { LabelsContext } from "../labels/labels-context.ts";
 import type { LedgerContext } from "../ledger/ledger-context.ts";
 import { readLedger } from "../ledger/ledger-handler.ts";
+import { drift } from "../models/drift-handler.ts";
+import { cancelTraining, listTrainings, oneTraining, trainModel } from "../models/job-handlers.ts";
+import { listModels, promoteModel, rollBackModel } from "../models/model-handlers.ts";
+import type { ModelsContext } from "../models/models-context.ts";
 import { startDrill } from "../notification/drill-handler.ts";
 import type { NotificationContext } from "../notification/notification-context.ts";
 import {
@@ -101,6 +105,7 @@ export type NounsContext = UsageContext &
   BacktestContext &
   LedgerContext &
   AnalysisContext &
+  ModelsContext &
   NotificationContext &
   WebhooksContext &
   StatusContext &
@@ -150,6 +155,14 @@ export const HANDLERS: QueryHandlers<NounsContext>["handlers"] = {
   forecast,
   causal: causalRelationships,
   validateCausality,
+  trainModel,
+  trainings: listTrainings,
+  training: oneTraining,
+  cancelTraining,
+  models: listModels,
+  promoteModel,
+  rollBackModel,
+  drift,
   coverage,
   series: listSeries,
   seriesData,

@@ -5,8 +5,7 @@ import type { PredictionContext } from "./prediction-context.ts";
 
 /** A place of the tenant's among those that wait. Refused with 503 where too many wait, or where it takes too long. */
 export async function computeFor<K extends Computation["kind"]>(
-  { compute = async (one) => computed(one) }: PredictionContext,
-  { state, compute = async (one) => computed(one) }: QueryContext,
+  { state, compute = async (one) => computed(one) }: PredictionContext,
   tenant: string,
   computation: Extract<Computation, { kind: K }>,
 ): Promise<Outcome<ResultOf<K>>> {

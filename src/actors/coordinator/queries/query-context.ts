@@ -10,39 +10,6 @@ import type { Computation, ComputationResult } from "../../../domain/prediction/
 import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
 import type { EngineClient } from "../engines/engine-client.ts";
 import type { StateWith } from "../state/stored-state.ts";
-import type { DiskFill } from "../loop/disk-usage.ts";
-import type { StoreRefusal } from "../loop/store-guard.ts";
-import type { ModelMessages } from "../models/model-messages.ts";
-import type { ServiceInputs } from "../models/service-inputs.ts";
-import type { Drills } from "../notification/drills.ts";
-import type { OutboundCalls } from "../notification/outbound-calls.ts";
-import type { Outbox } from "../notification/outbox.ts";
-import type { VectorizerFacts } from "../pillars/vectorizer.ts";
-import type { RunbookRunner } from "../runbooks/runbook-runner.ts";
-import type { CommittedState } from "../state/committed-state.ts";
-import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
-import type { DataFaults } from "../status/data-faults.ts";
-import type { DetectionLatency } from "../status/latency-quantile.ts";
-import type { WatchdogFacts } from "../watchdog/watchdog.ts";
-import type { SandboxFacts } from "../webhooks/sandbox-facts.ts";
-import type { WebhookOutbox } from "../webhooks/webhook-outbox.ts";
-
-/** What the status tells of the coordinator itself. */
-export interface CoordinatorFacts {
-  readonly enginesReady: boolean;
-  /** Why the store takes no writes; null while it does. */
-  readonly storeRefusal: StoreRefusal | null;
-  readonly disk: DiskFill;
-  /** Wall clock of the last look at the engines' verdicts. */
-  readonly lastRunMs: number;
-  readonly framesWaiting: number;
-  readonly queriesWaiting: number;
-  readonly listeners: Listeners;
-  readonly vectorizer: VectorizerFacts;
-  readonly watchdog: WatchdogFacts;
-  readonly analysis: AnalysisFacts;
-  readonly detection: DetectionLatency;
-}
 
 /** Settings that the detectors of a query's own share with the live ones; as they are by default where they are not given. */
 export interface DetectionOptions {
@@ -69,33 +36,12 @@ export interface QueryOptions extends DetectionOptions {
   readonly window: number;
   /** LOG_FIELD_EXCLUSIONS. */
   readonly exclusions: FieldExclusions;
-  /** RETENTION_RAW_DAYS in ms. */
-  readonly rawRetentionMs: number;
 }
 
 /** What any handler may use. */
 export interface QueryContext {
   readonly options: QueryOptions;
   readonly engines: EngineClient;
-  /** Asks the engines what they hold of an incident. */
-  readonly gathering: EvidenceGathering;
-  readonly dataFaults: DataFaults;
-  readonly counters: Pick<CoordinatorCounters, "add">;
-  /** Samples of services' vectors, and what engines are told of requested models. */
-  readonly inputs: Pick<ServiceInputs, "of">;
-  readonly messages: ModelMessages;
-  /** Backups of the folder; none where the coordinator has no folder. */
-  readonly backups?: Pick<BackupRunner, "isConfigured" | "running" | "last" | "list" | "start">;
-  readonly outbox: Pick<Outbox, "facts" | "routes" | "view">;
-  readonly webhooks: Pick<WebhookOutbox, "aim" | "forget" | "target">;
-  readonly calls: OutboundCalls;
-  readonly drills: Pick<Drills, "start" | "facts">;
-  readonly runs: Pick<RunbookRunner, "open" | "place" | "begin" | "problem">;
-  readonly sandbox: Pick<SandboxFacts, "walls" | "processes" | "waiting">;
-  /** The key that events are signed by. */
-  webhookPublicKey(): { readonly standard: string; readonly pem: string };
-  /** Why a URL of a tenant may not be asked for; null where it may. */
-  forbiddenTarget(url: string): Promise<string | null>;
   nowMs(): number;
   /** Commits what the engines have sent so far, as far as a few steps go: then what they no longer hold is in the store. */
   settle(): Promise<void>;

@@ -1,8 +1,8 @@
 // What the Watchdog's stages on the coordinator work with.
 import type { StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
-import type { ServiceFacts } from "../../../domain/alerting/paging/service-facts.ts";
 import type { ShadowCounts } from "../../../core/protocol/engine-control.ts";
+import type { ServiceFacts } from "../../../domain/alerting/paging/service-facts.ts";
 import type { TrainingResult } from "../../../domain/detection/multivariate/service-training.ts";
 import type { TrainingInput } from "../../../domain/detection/multivariate/training-input.ts";
 import type { AlertBooks } from "../alerts/alerts-context.ts";
@@ -12,13 +12,13 @@ import type { EngineClient } from "../engines/engine-client.ts";
 import type { StateWith } from "../state/stored-state.ts";
 import type { CyclePace } from "./cycle-pace.ts";
 import type { SloBook } from "./slo/slo-book.ts";
+import type { RequestedModels } from "./training/model-training.ts";
 
 /** What the stages read. */
 type StagesState = StateWith<
   AlertBooks & AnomalyBooks & { readonly slo: SloBook; readonly services: ServiceFacts },
   { readonly tenants: { readonly size: number } }
 >;
-import type { RequestedModels } from "./training/model-training.ts";
 
 export interface StagesContext extends HeldAlertsDependencies {
   readonly state: StagesState;
