@@ -61,7 +61,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       return runMachineCheck(world.readConfig(), { isJson: line.arguments.has("json"), nowMs: world.nowMs() });
     }
     const { runDoctor } = await import("./cli/doctor/doctor.ts");
-    const { CONTROL_TABLES, SERIES_TABLES } = await import("./actors/coordinator/state/tables.ts");
+    const { CONTROL_TABLES, SERIES_TABLES } = await import("./actors/coordinator/nouns/modules.ts");
     const { RescuedCheckpoints } = await import("./actors/coordinator/state/rescued-checkpoints.ts");
     return runDoctor(line.rest, [
       { name: "control", tables: CONTROL_TABLES, mender: undefined },
@@ -74,7 +74,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     return (await import("./cli/backup/backup.ts")).runBackup(line.arguments, { environment: settings.environment, isTerminal, ownToken });
   },
   restore: async (line) => {
-    const { CONTROL_TABLES, SERIES_TABLES } = await import("./actors/coordinator/state/tables.ts");
+    const { CONTROL_TABLES, SERIES_TABLES } = await import("./actors/coordinator/nouns/modules.ts");
     return (await import("./cli/backup/restore.ts")).runRestore(line.arguments, [
       { name: "control", tables: CONTROL_TABLES },
       { name: "series", tables: SERIES_TABLES },

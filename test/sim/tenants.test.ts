@@ -2,7 +2,7 @@
 // restarts, and is counted for what it sent.
 import { compressSync } from "snappy";
 import { expect, it } from "vitest";
-import { SERIES_TABLES } from "../../src/actors/coordinator/state/tables.ts";
+import { SERIES_TABLES } from "../../src/actors/coordinator/nouns/modules.ts";
 import { readUsage } from "../../src/actors/coordinator/usage/usage-rows.ts";
 import { formatRfc3339 } from "../../src/core/base/rfc3339.ts";
 import { BODY_JSON_BATCH, BODY_REMOTE_WRITE_1 } from "../../src/core/protocol/body-kind.ts";

@@ -5,7 +5,7 @@ import type { CoordinatorOptions } from "../../src/actors/coordinator/coordinato
 import type { EngineLink } from "../../src/actors/coordinator/engines/engine-link.ts";
 import type { StepReport } from "../../src/actors/coordinator/loop/rounds.ts";
 import type { LogFloor } from "../../src/actors/coordinator/state/log-coverage.ts";
-import { CONTROL_TABLES, SERIES_TABLES } from "../../src/actors/coordinator/state/tables.ts";
+import { CONTROL_TABLES, SERIES_TABLES } from "../../src/actors/coordinator/nouns/modules.ts";
 import type { FaultKeeper } from "../../src/actors/coordinator/status/data-faults.ts";
 import { NO_COUNTS } from "../../src/actors/engine/watchdog/cycle/engine-watchdog.ts";
 import { hash128 } from "../../src/core/base/hash128.ts";

@@ -2,7 +2,7 @@
 // whoever drives it steps engines and the coordinator, lets commits of the stores go on, and moves the clock. `kill` leaves the disk and the stores.
 
 import { Coordinator } from "../../src/actors/coordinator/coordinator.ts";
-import { CONTROL_TABLES, SERIES_TABLES } from "../../src/actors/coordinator/state/tables.ts";
+import { CONTROL_TABLES, SERIES_TABLES } from "../../src/actors/coordinator/nouns/modules.ts";
 import { deleteCoveredSegments } from "../../src/adapters/log/log-segment.ts";
 import type { RingSizes } from "../../src/adapters/runtime/engine-memory.ts";
 import type { CoordinatorEndpoint } from "../../src/api/endpoints.ts";

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Coordinator } from "../../src/actors/coordinator/coordinator.ts";
-import { CONTROL_TABLES, SERIES_TABLES } from "../../src/actors/coordinator/state/tables.ts";
+import { CONTROL_TABLES, SERIES_TABLES } from "../../src/actors/coordinator/nouns/modules.ts";
 import { deleteCoveredSegments } from "../../src/adapters/log/log-segment.ts";
 import type { KeyValueStore } from "../../src/adapters/storage/key-value-store.ts";
 import { openLmdbStore } from "../../src/adapters/storage/lmdb-store.ts";

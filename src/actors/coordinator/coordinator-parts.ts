@@ -32,7 +32,7 @@ import { ServiceInputs } from "./models/service-inputs.ts";
 import { TrainingJobs } from "./models/training-jobs.ts";
 import { Drills } from "./notification/drills.ts";
 import { CommittedState } from "./nouns/committed-state.ts";
-import { AFTER_COMMIT, HANDLERS, type NounsContext } from "./nouns/handlers.ts";
+import { HANDLERS, type NounsContext, retentionWork } from "./nouns/modules.ts";
 import { Outbound } from "./outbound.ts";
 import { Vectorizer } from "./pillars/vectorizer.ts";
 import type { QueryContext } from "./queries/query-context.ts";
@@ -80,8 +80,11 @@ export function makeParts(options: CoordinatorOptions, dependencies: Coordinator
   const listeners: Listeners = { otlp: { state: "closed", port: 0 }, alerts: { state: "closed", port: 0 } };
   const parts = { ...storing, ...running, listeners };
   const context = queryContext(options, dependencies, { ...parts, gathering, changes, engines }, turns);
-  const nouns = { handlers: HANDLERS, afterCommit: AFTER_COMMIT };
-  return { ...parts, runner: new QueryRunner<NounsContext>({ ...shared, nouns, context }), news: streamNews(dependencies, context) };
+  return {
+    ...parts,
+    runner: new QueryRunner<NounsContext>({ ...shared, nouns: HANDLERS, context }),
+    news: streamNews(dependencies, context),
+  };
 }
 
 function streamNews(world: CoordinatorDependencies, context: NounsContext): StreamNews {
@@ -134,7 +137,7 @@ function storingParts(options: CoordinatorOptions, dependencies: CoordinatorDepe
     coldLoader,
     committer,
     frames: new FrameCommits(engines, { retentionMs, seriesRestMs }, { ...shared, committer }),
-    retention: new Retention(retentionOptions(options), shared),
+    retention: new Retention(retentionOptions(options), { ...shared, work: retentionWork(shared) }),
     guard: new StoreGuard({ counters, log }),
     dataFaults: new DataFaults({ ...dependencies, counters, log }),
     backups: dependencies.makeBackups?.((ended) => noteBackup(ended, counters, log)),

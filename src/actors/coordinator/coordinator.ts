@@ -22,6 +22,7 @@ import type { CoordinatorDependencies, CoordinatorOptions } from "./coordinator-
 import { type CoordinatorParts, makeParts } from "./coordinator-parts.ts";
 import { Rounds, type StepReport } from "./loop/rounds.ts";
 import type { CommittedState } from "./nouns/committed-state.ts";
+import { setGauges } from "./nouns/modules.ts";
 import { countStored } from "./nouns/stored-counts.ts";
 import type { Outbound } from "./outbound.ts";
 import type { DataFaults } from "./status/data-faults.ts";
@@ -50,7 +51,7 @@ export class Coordinator {
     const { state, counters, vectorizer, watchdog, analysis, drills, trainings, news } = this.#parts;
     this.#state = state;
     const ticks = [vectorizer, watchdog, analysis, drills, trainings, news];
-    this.#rounds = new Rounds({ ...this.#parts, ticks, count: () => state.configured.count(counters) }, dependencies);
+    this.#rounds = new Rounds({ ...this.#parts, ticks, count: () => setGauges(state, counters) }, dependencies);
   }
 
   get dataFaults(): DataFaults {

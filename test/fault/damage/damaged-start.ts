@@ -2,7 +2,7 @@
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { CONTROL_TABLES, SERIES_TABLES } from "../../../src/actors/coordinator/state/tables.ts";
+import { CONTROL_TABLES, SERIES_TABLES } from "../../../src/actors/coordinator/nouns/modules.ts";
 import { readBlocks } from "../../../src/adapters/log/log-reader.ts";
 import { walkStore } from "../../../src/adapters/storage/store-walk.ts";
 import { ServerProcess } from "../../support/server-process.ts";

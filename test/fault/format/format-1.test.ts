@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { open } from "lmdb";
 import { afterEach, describe, expect, it } from "vitest";
-import { SERIES_TABLES } from "../../../src/actors/coordinator/state/tables.ts";
+import { SERIES_TABLES } from "../../../src/actors/coordinator/nouns/modules.ts";
 import { openLmdbStore } from "../../../src/adapters/storage/lmdb-store.ts";
 import { ServerBench, ServerProcess } from "../../support/server-process.ts";
 import { listNouns, ownersDriver, storeNouns } from "./stored-nouns.ts";

@@ -6,8 +6,9 @@ import { checkStore } from "../../../adapters/storage/store-check.ts";
 import type { Log } from "../../../core/telemetry/log-event.ts";
 import { KeyBuilder } from "../../../domain/codec/key.ts";
 import { checkDecisionVersion } from "../alerts/rows/decision-row.ts";
+import { CONTROL_TABLES, SERIES_TABLES } from "../nouns/modules.ts";
 import { scanTenants } from "../state/scan.ts";
-import { CONTROL_TABLES, SERIES_TABLES, TABLE_END } from "../state/tables.ts";
+import { TABLE_END } from "../state/tables.ts";
 
 const SERIES = "series";
 

@@ -24,7 +24,7 @@ import { LANE_MARK } from "../state/shared-forms.ts";
 import { blockKey, checkpointPartKey, partitionKey } from "../state/tables.ts";
 import { SloBook } from "../watchdog/slo/slo-book.ts";
 import type { WatchdogEnvironment } from "../watchdog/watchdog-book.ts";
-import { ControlState } from "./control-state.ts";
+import { type ControlState, makeControlState } from "./control-state.ts";
 
 /** Keys that one step of the clean-up at start deletes; spans are small, blocks are deleted one page chain each. */
 const VOID_BLOCKS_PER_STEP = 500;
@@ -77,7 +77,7 @@ export class CommittedState {
     this.control = stores.control;
     this.series = stores.series;
     this.anomalies = new AnomalyBook(stores.control);
-    this.configured = new ControlState(watchdog, this.shares, routing);
+    this.configured = makeControlState(watchdog, this.shares, routing);
     this.analyses = new AnalysisBook(stores.control);
     const opinions = this.shares.ledger("opinion_services");
     this.alerts = new AlertBook(stores.control, stores.series, this.configured.inhibitions, opinions);

@@ -21,3 +21,19 @@ const nothing = () => undefined;
 export function breath(store: KeyValueStore): RetentionStep {
   return { store, operations: [], apply: nothing };
 }
+
+/** What one round of retention goes by. Sizes of steps may shrink in the course of it: on a full disk. */
+export interface RetentionTerms {
+  readonly wallNowMs: number;
+  /** Anomalies, episodes, records and roll-ups from before are past their time. */
+  readonly keptFromMs: number;
+  readonly rawKeptFromMs: number;
+  readonly auditKeptFromMs: number;
+  readonly auditRowsMax: number;
+  readonly deadLettersKeptFromMs: number;
+  readonly deadLetterBytesMax: number;
+  readonly episodesMax: number;
+  readonly intervalMs: number;
+  readonly rowsPerStep: number;
+  readonly blocksPerStep: number;
+}

@@ -1,141 +1,17 @@
-/**
- * The tables of the two environments and their keys (domain/codec/key.ts).
- *
- *   control  anomalies       tenant, detected time, id          ▶ anomaly-row.ts: Anomaly
- *            episodes        episode id                         ▶ Episode, but of those that opened an anomaly, which stand in its row
- *            standing_episodes episode id                       ▶ OpenEpisode: open ones of detectors that judge in cycles
- *            episode_times   committed time, episode id         ▶ empty; the order in which episodes are forgotten
- *            dead_letters    tenant, received time, id          ▶ DeadLetterEnvelope
- *            dead_letter_ends tenant, received time, id         ▶ u8: how a letter that is gone ended, END_REPLAYED or END_DELETED
- *            replay_jobs     tenant, created time, id           ▶ ReplayJob
- *            counters        kind, tenant                       ▶ DeadLetterCounts
- *            audit           tenant, time, id                   ▶ AuditEntry
- *            api_keys        key id                             ▶ ApiKey
- *            users           tenant, subject                    ▶ User
- *            tenants         tenant                             ▶ Tenant
- *            audit_counts    tenant                             ▶ rows of the audit log
- *            service_labels  tenant, service, key, u16 source   ▶ label-book.ts (control): a label of one source
- *            saturation_limits tenant, metric, u16 0 or 1, service ▶ SaturationLimit: of the tenant, or of a service
- *            saturation_fires tenant, fire id                   ▶ SaturationFire: a finding, open or ended
- *            service_map     tenant, service                    ▶ ServiceEntry without its service
- *            pillar_history  tenant, pillar, value              ▶ MagnitudeHistory (domain/pillars)
- *            alerts          tenant, created time, id           ▶ AlertRow: an alert with its state
- *            silences        tenant, silence id                 ▶ Silence or maintenance window
- *            inhibitions     tenant, rule id                    ▶ inhibition rule
- *            watchdog_settings tenant, service, metric          ▶ overrides of the Watchdog's settings; empty service or metric: of all
- *            calendars       tenant                             ▶ StoredCalendar: days that are known to be other than usual
- *            feedback        tenant, service                    ▶ what people said of a service's anomalies, and what follows
- *            routing_rules   tenant, rule id                    ▶ RoutingRule, or what was edited of the catch-all
- *            deliveries      tenant, alert id, destination hash ▶ DeliveryRow: what a channel has been told of an alert
- *            outbox          the same                           ▶ its destination, while there is a message to be sent
- *            rca_reports     tenant, created time, report id    ▶ RcaReport: root causes of an incident
- *            incident_memory tenant, incident id                ▶ RememberedIncident: what an incident was like, and what helped
- *            webhooks        tenant, name                       ▶ Webhook, its secrets included
- *            webhook_deliveries tenant, webhook id, time, id    ▶ WebhookDeliveryRow: an event on its way to a webhook, with its attempts
- *            webhook_outbox  the same                           ▶ empty, while it is not done with
- *            runbooks        tenant, runbook id                 ▶ Runbook, its secrets included
- *            runbook_executions tenant, execution id            ▶ Execution: a run, with the runbook as it was
- *            runbook_open    the same                           ▶ empty, while it is not over
- *            annotations     tenant, anomaly id, execution id, u16 step ▶ Annotation: what a run noted at an anomaly
- *            page_budgets    tenant, team                       ▶ PageBudget: how many pages a team may have in a week
- *            drills          tenant                             ▶ Drill: the last fire drill
- *            training_jobs   tenant, created time, id           ▶ TrainingJobRow: a training that was asked for
- *            models          tenant, model id                   ▶ ModelRow: a model that was trained on request
- *            model_parts     tenant, model id, u16 part         ▶ its bytes, the state of its detector, what its training saw (model-row.ts)
- *            secrets         name                               ▶ raw bytes
- *   series   records         tenant, time, id                   ▶ record-row.ts
- *            slo_records     tenant, time, id                   ▶ SloRecord: what the last three days' SLO records say
- *            span_blocks     tenant, second, block id           ▶ span-block.ts (domain/trace): spans of a service that ended in that second
- *            blocks          partition, block                   ▶ chunk block
- *            block_spans     partition, block                   ▶ times and size of the block, so that 64 KiB need not be read to skip it
- *            rollups         partition, roll-up                 ▶ roll-up block
- *            rollup_spans    partition, roll-up                 ▶ hours and streams of the roll-up, so that it need not be read to skip it
- *            rollup_marks    partition                          ▶ how far the blocks are rolled up, and which roll-ups count
- *            checkpoints     partition                          ▶ header and last part of the state
- *            checkpoint_parts partition, generation, part       ▶ the parts before it
- *            cold_streams    partition, first serial            ▶ cold-batch.ts: streams that left memory, up to the next key's serial
- *            cold_services   tenant, service, first serial      ▶ u32: how many of a batch's streams are the service's
- *            metric_metadata tenant, metric name                ▶ MetricMetadataEnvelope
- *            lane_marks      epoch, lane                        ▶ LaneMark
- *            call_sums       partition, since                   ▶ call-rows.ts: calls between services since a checkpoint of the partition
- *            call_minutes    tenant, minute                     ▶ call-rows.ts: calls between services in a minute
- *            ledger          tenant, time, id                   ▶ decision-row.ts (alerts/rows): PageDecision, why something did or did not page
- *            ledger_counts   tenant                             ▶ rows of the ledger
- *            detector_states partition, detector, page          ▶ states of the Watchdog's detectors, as their engine packs them
- *            usage           month, tenant                      ▶ usage-rows.ts: accepted events
- *
- * Lane marks stand beside the records and the usage that they speak of, so that one transaction holds both.
- */
+/** Keys of the tables of both environments (domain/codec/key.ts). Which tables there are, and what their keys and values are, stands in each noun's module. */
 import { compareKeys, KeyBuilder, KeyReader } from "../../../domain/codec/key.ts";
 
-/** Tables of the environment `control`. */
-export const CONTROL_TABLES = [
-  "anomalies",
-  "episodes",
-  "episode_times",
-  "standing_episodes",
-  "dead_letters",
-  "dead_letter_ends",
-  "replay_jobs",
-  "counters",
-  "audit_counts",
-  "service_labels",
-  "saturation_limits",
-  "audit",
-  "api_keys",
-  "users",
-  "tenants",
-  "saturation_fires",
-  "service_map",
-  "pillar_history",
-  "alerts",
-  "silences",
-  "inhibitions",
-  "watchdog_settings",
-  "calendars",
-  "feedback",
-  "routing_rules",
-  "deliveries",
-  "outbox",
-  "rca_reports",
-  "incident_memory",
-  "webhooks",
-  "webhook_deliveries",
-  "webhook_outbox",
-  "runbooks",
-  "runbook_executions",
-  "runbook_open",
-  "annotations",
-  "page_budgets",
-  "drills",
-  "training_jobs",
-  "models",
-  "model_parts",
-  "secrets",
-] as const;
-/** Tables of the environment `series`. */
-export const SERIES_TABLES = [
-  "records",
-  "slo_records",
-  "span_blocks",
-  "blocks",
-  "block_spans",
-  "rollups",
-  "rollup_spans",
-  "rollup_marks",
-  "checkpoints",
-  "checkpoint_parts",
-  "cold_streams",
-  "cold_services",
-  "metric_metadata",
-  "lane_marks",
-  "call_sums",
-  "call_minutes",
-  "ledger",
-  "ledger_counts",
-  "detector_states",
-  "usage",
-] as const;
+/** Tables of no noun. Lane marks stand beside the records and the usage that they speak of, so that one transaction holds both. */
+export const STATE_TABLES = {
+  control: {
+    secrets: { key: "name", value: "raw bytes" },
+  },
+  series: {
+    checkpoints: { key: "partition", value: "header and last part of the state" },
+    checkpoint_parts: { key: "partition, generation, part", value: "the parts before it" },
+    lane_marks: { key: "epoch, lane", value: "LaneMark" },
+  },
+} as const;
 
 /** Bytes of an id of 32 hex digits. */
 export const ID_BYTES = 16;

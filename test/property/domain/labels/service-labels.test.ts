@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { LabelBook, labelBytes, type ServiceLabel } from "../../../../src/actors/coordinator/labels/label-book.ts";
 import { LabelDraft } from "../../../../src/actors/coordinator/labels/label-draft.ts";
-import { CONTROL_TABLES } from "../../../../src/actors/coordinator/state/tables.ts";
+import { CONTROL_TABLES } from "../../../../src/actors/coordinator/nouns/modules.ts";
 import { LABEL_SOURCES } from "../../../../src/domain/labels/service-label.ts";
 import { MemoryStore } from "../../../support/memory-store.ts";
 

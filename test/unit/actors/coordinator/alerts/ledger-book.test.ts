@@ -1,7 +1,7 @@
 // Rows of the ledger gather, are stored once each, and are read while they wait.
 import { describe, expect, it } from "vitest";
 import { LedgerBook, ledgerRowId } from "../../../../../src/actors/coordinator/alerts/ledger-book.ts";
-import { SERIES_TABLES } from "../../../../../src/actors/coordinator/state/tables.ts";
+import { SERIES_TABLES } from "../../../../../src/actors/coordinator/nouns/modules.ts";
 import { LEDGER_GATHER_MS_MAX, LEDGER_ROWS_GATHERED_MAX } from "../../../../../src/core/config/limits.ts";
 import { MemoryStore } from "../../../../support/memory-store.ts";
 import { PagingRig, PAGING_START_MS as START } from "../../../../support/paging-rig.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ControlState } from "../../../../../src/actors/coordinator/nouns/control-state.ts";
+import { makeControlState } from "../../../../../src/actors/coordinator/nouns/control-state.ts";
 import { inhibitionOperation } from "../../../../../src/actors/coordinator/silences/inhibition-book.ts";
 import { patternSumProblem } from "../../../../../src/actors/coordinator/silences/pattern-room.ts";
 import { silenceOperation } from "../../../../../src/actors/coordinator/silences/silence-book.ts";
@@ -24,8 +24,8 @@ const silence = (rig: Rig, body: object, tenant = "default") =>
 const inhibition = (rig: Rig, source: object[], target: object[]) =>
   rig.ask("createInhibition", {}, {}, "default", { source_matchers: source, target_matchers: target });
 /** What is in force, as it is stored. */
-function configuredOf(rig: Rig): ControlState {
-  const state = new ControlState(
+function configuredOf(rig: Rig): ReturnType<typeof makeControlState> {
+  const state = makeControlState(
     { settings: environmentSettings({}), samplesMin: 12 },
     makeCoordinatorShares({}, () => 1),
   );

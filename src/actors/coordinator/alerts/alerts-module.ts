@@ -1,0 +1,30 @@
+// What the coordinator folds of alerts.
+import type { NounModule } from "../state/noun-module.ts";
+import type { RetentionTerms } from "../state/retention-step.ts";
+import { acknowledgeAlert, assignAlert, listAlerts, oneAlert } from "./alert-handlers.ts";
+import { type AlertExpiry, expireAlerts, expireLedger, expireOpinions } from "./alert-retention.ts";
+
+export const ALERTS = {
+  tables: {
+    control: {
+      alerts: { key: "tenant, created time, id", value: "AlertRow: an alert with its state" },
+      feedback: { key: "tenant, service", value: "what people said of a service's anomalies, and what follows" },
+    },
+    series: {
+      ledger: { key: "tenant, time, id", value: "decision-row.ts (alerts/rows): PageDecision, why something did or did not page" },
+      ledger_counts: { key: "tenant", value: "rows of the ledger" },
+    },
+  },
+  *expire(sources: AlertExpiry, terms: RetentionTerms) {
+    yield* expireAlerts(sources, terms.keptFromMs, terms.rowsPerStep);
+    yield* expireLedger(sources, terms.keptFromMs, terms.rowsPerStep);
+    yield* expireOpinions(sources, terms.wallNowMs, terms.rowsPerStep);
+  },
+  handlers: {
+    alerts: listAlerts,
+    alert: oneAlert,
+    acknowledgeAlert,
+    assignAlert,
+  },
+  afterCommit: ["alerts", "alert"],
+} as const satisfies NounModule;

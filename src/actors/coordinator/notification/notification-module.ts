@@ -1,0 +1,28 @@
+// What the coordinator folds of notification.
+import type { BookSources, NounModule } from "../state/noun-module.ts";
+import { startDrill } from "./drill-handler.ts";
+import { RoutingBook, type RoutingSettings } from "./routing-book.ts";
+import { changeRoutingRule, createRoutingRule, deleteRoutingRule, listRoutingRules, testRouting } from "./routing-handlers.ts";
+
+export const NOTIFICATION = {
+  tables: {
+    control: {
+      routing_rules: { key: "tenant, rule id", value: "RoutingRule, or what was edited of the catch-all" },
+      deliveries: { key: "tenant, alert id, destination hash", value: "DeliveryRow: what a channel has been told of an alert" },
+      outbox: { key: "tenant, alert id, destination hash", value: "its destination, while there is a message to be sent" },
+      page_budgets: { key: "tenant, team", value: "PageBudget: how many pages a team may have in a week" },
+      drills: { key: "tenant", value: "Drill: the last fire drill" },
+    },
+  },
+  configured: ({ share, routing }: BookSources & { readonly routing: RoutingSettings | undefined }) => ({
+    routing: new RoutingBook(routing, share("routing_rules")),
+  }),
+  handlers: {
+    createRoutingRule,
+    routingRules: listRoutingRules,
+    changeRoutingRule,
+    deleteRoutingRule,
+    testRouting,
+    drill: startDrill,
+  },
+} as const satisfies NounModule;

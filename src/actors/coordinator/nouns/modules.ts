@@ -1,0 +1,127 @@
+// The nouns of the coordinator, folded: their tables, handlers, Books of configured things, gauges and retention. What is missing here does not compile.
+import type { CoordinatorEndpoint } from "../../../api/endpoints.ts";
+import { ACCESS } from "../access/access-module.ts";
+import { ALERTS } from "../alerts/alerts-module.ts";
+import { ANALYSIS } from "../analysis/analysis-module.ts";
+import { ANOMALIES } from "../anomalies/anomalies-module.ts";
+import { BACKTEST } from "../backtest/backtest-module.ts";
+import { BACKUP } from "../backup/backup-module.ts";
+import { CALLS } from "../calls/calls-module.ts";
+import { CONFIGURATION } from "../configuration/configuration-module.ts";
+import { DEAD_LETTERS } from "../dead-letters/dead-letters-module.ts";
+import { LABELS } from "../labels/labels-module.ts";
+import { LEDGER } from "../ledger/ledger-module.ts";
+import { MODELS } from "../models/models-module.ts";
+import { NOTIFICATION } from "../notification/notification-module.ts";
+import { PILLARS } from "../pillars/pillars-module.ts";
+import { PREDICTION } from "../prediction/prediction-module.ts";
+import type { QueryHandlers } from "../queries/query-context.ts";
+import { RECORDS } from "../records/records-module.ts";
+import { RUNBOOKS } from "../runbooks/runbooks-module.ts";
+import { SATURATION } from "../saturation/saturation-module.ts";
+import { SERIES } from "../series/series-module.ts";
+import { SERVICES } from "../services/services-module.ts";
+import { SILENCES } from "../silences/silences-module.ts";
+import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
+import type { NounModule } from "../state/noun-module.ts";
+import type { RetentionStep, RetentionTerms } from "../state/retention-step.ts";
+import { STATE_TABLES } from "../state/tables.ts";
+import { STATUS } from "../status/status-module.ts";
+import { USAGE } from "../usage/usage-module.ts";
+import { WATCHDOG } from "../watchdog/watchdog-module.ts";
+import { WEBHOOKS } from "../webhooks/webhooks-module.ts";
+
+/** In the order in which a round of retention goes through them. */
+export const MODULES = [
+  ANOMALIES,
+  ALERTS,
+  LEDGER,
+  ANALYSIS,
+  RUNBOOKS,
+  WEBHOOKS,
+  DEAD_LETTERS,
+  ACCESS,
+  USAGE,
+  RECORDS,
+  CALLS,
+  SERIES,
+  LABELS,
+  SILENCES,
+  SERVICES,
+  PILLARS,
+  WATCHDOG,
+  SATURATION,
+  PREDICTION,
+  BACKTEST,
+  MODELS,
+  NOTIFICATION,
+  CONFIGURATION,
+  BACKUP,
+  STATUS,
+] as const;
+
+type Module = (typeof MODULES)[number];
+/** One type that has all of a union's. */
+type Together<Union> = (Union extends unknown ? (one: Union) => void : never) extends (all: infer All) => void ? All : never;
+type PartOf<Name extends keyof NounModule> = Extract<Module, Required<Pick<NounModule, Name>>>[Name];
+/** What the functions of all nouns take together. */
+type TakenBy<Work extends ((first: never, ...rest: never[]) => unknown) | undefined> = Work extends (
+  first: infer First,
+  ...rest: never[]
+) => unknown
+  ? (first: First) => void
+  : never;
+type Taken<Work extends ((first: never, ...rest: never[]) => unknown) | undefined> =
+  TakenBy<Work> extends (all: infer All) => void ? All : never;
+
+/** The handlers of all nouns. */
+type AllHandlers = Together<PartOf<"handlers">>;
+type HandlersOf<M> = M extends { readonly handlers: infer Handlers } ? Handlers[keyof Handlers] : never;
+/** What they use together. */
+export type NounsContext = Taken<HandlersOf<Module>>;
+/** Books of configured things, by the names under which nouns find them. */
+export type ConfiguredBooks = Together<ReturnType<PartOf<"configured">>>;
+export type ConfiguredSources = Taken<PartOf<"configured">>;
+type GaugedState = Taken<PartOf<"gauges">>;
+export type RetentionSources = Taken<PartOf<"expire">> & Taken<PartOf<"gather">>;
+
+const modules: readonly NounModule[] = MODULES;
+
+function tablesOf(environment: "control" | "series"): string[] {
+  return [STATE_TABLES, ...modules.map(({ tables }) => tables)].flatMap((tables) => Object.keys(tables?.[environment] ?? {}));
+}
+
+/** Tables of the environment `control`. */
+export const CONTROL_TABLES: readonly string[] = tablesOf("control");
+/** Tables of the environment `series`. */
+export const SERIES_TABLES: readonly string[] = tablesOf("series");
+
+const handlers: QueryHandlers<NounsContext>["handlers"] = Object.assign({}, ...modules.map((one) => one.handlers)) as AllHandlers;
+
+/** Who answers each endpoint of the coordinator. */
+export const HANDLERS: QueryHandlers<NounsContext> = {
+  handlers,
+  afterCommit: new Set<CoordinatorEndpoint>(modules.flatMap(({ afterCommit = [] }) => afterCommit)),
+};
+
+/** Makes the Books of what people configure. */
+export function configuredBooks(sources: ConfiguredSources): ConfiguredBooks {
+  return Object.assign({}, ...modules.map(({ configured }) => configured?.(sources as never))) as ConfiguredBooks;
+}
+
+/** Tells how much there is. */
+export function setGauges(state: GaugedState, counters: CoordinatorCounters): void {
+  for (const { gauges } of modules) {
+    for (const [name, value] of Object.entries(gauges?.(state as never) ?? {})) counters.set(name as never, value);
+  }
+}
+
+/** What the nouns do in a round of retention. */
+export function retentionWork(sources: RetentionSources) {
+  return {
+    expire: (terms: RetentionTerms): Array<Generator<RetentionStep>> =>
+      modules.flatMap(({ expire }) => (expire === undefined ? [] : [expire(sources as never, terms)])),
+    gather: (terms: RetentionTerms): Array<Generator<RetentionStep>> =>
+      modules.flatMap(({ gather }) => (gather === undefined ? [] : [gather(sources as never, terms)])),
+  };
+}
