@@ -16,6 +16,7 @@ export const DRILL_ENDPOINTS = [
     handledBy: "coordinator",
     query: NO_QUERY,
     body: DRILL_BODY,
+    bodyOptional: true,
     responses: { 200: DRILL_ANSWER },
     errors: ["conflict"],
     examples: {
