@@ -40,6 +40,8 @@ export class OutboxWorld {
   #notifier: Notifier | undefined;
   #attempts: Attempt[] = [];
   #random: number;
+  /** Whether the wall clock is put back now and then: half of the seeds. Times of messages say nothing of their order then. */
+  readonly stepsClock: boolean;
   #underWay: Promise<unknown> = Promise.resolve();
   /** Start of the open episode of each service. */
   readonly #open = new Map<string, number>();
@@ -47,6 +49,7 @@ export class OutboxWorld {
   private constructor(rig: Rig, seed: number) {
     this.rig = rig;
     this.#random = seed * 2_654_435_761 + 1;
+    this.stepsClock = seed % 2 === 0;
   }
 
   static async open(seed: number): Promise<OutboxWorld> {
@@ -68,6 +71,7 @@ export class OutboxWorld {
       () => this.#endAttempt(true),
       () => this.#pass(this.#draw(4) === 0 ? 400_000 : 3_000),
       () => this.#pass(1_000),
+      () => this.#putBack(),
       () => (this.#draw(3) === 0 ? this.#loseNotifier() : undefined),
       () => (this.#draw(3) === 0 ? this.#kill() : undefined),
     ];
@@ -180,6 +184,12 @@ export class OutboxWorld {
   #pass(ms: number): void {
     this.rig.nowMs += ms;
     this.rig.monotonicMs += ms;
+    this.#notifier?.step();
+  }
+
+  #putBack(): void {
+    if (!this.stepsClock || this.#draw(3) > 0) return;
+    this.rig.nowMs -= 1_000 * (1 + this.#draw(60));
     this.#notifier?.step();
   }
 

@@ -137,7 +137,9 @@ export class DrillRun {
   }
 
   #detected(): string | undefined {
-    const filter = { serviceId: DRILL_SERVICE, environment: this.#environment };
+    // The bound spares a look at all that a tenant has; a clock may be put back meanwhile.
+    const sinceMs = this.#startedAtMs - DRILL_TOLD_MS_MAX;
+    const filter = { serviceId: DRILL_SERVICE, environment: this.#environment, sinceMs };
     return this.#dependencies.state.anomalies.index(this.#tenant).page(filter, undefined, 1)[0]?.id;
   }
 
