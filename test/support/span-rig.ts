@@ -12,7 +12,7 @@ import type { LaneExports } from "../../src/domain/kernel/lane-kernel.ts";
 import type { ItemRefusal, OtlpSpan } from "../../src/domain/otlp/otlp-items.ts";
 import { refuseSpan } from "../../src/domain/otlp/otlp-limits.ts";
 import { FieldExclusions } from "../../src/domain/series/field-exclusions.ts";
-import { CallEdges } from "../../src/domain/trace/call-edges.ts";
+import { type CallEdge, CallEdges } from "../../src/domain/trace/call-edges.ts";
 import { openLedger } from "./share-ledgers.ts";
 
 /** Writes derived values into a map: metric, names and time to value; the first stays the value that is scored. */
@@ -172,13 +172,18 @@ export class SpanRig {
 
   /** The call graph as the store holds it. */
   calls(wallMs: number): string[] {
-    this.handler.tick(wallMs + 3_600_000);
-    const all = new CallEdges(1_000_000);
-    for (const edges of this.#sums.values()) all.addEncoded(edges);
-    return [...all]
+    return this.edges(wallMs)
       .map(
         (e) => `${e.caller.serviceId} ${e.callee.environment}/${e.callee.serviceId} ${e.minute} ${e.calls} ${e.errors} ${e.microseconds}`,
       )
       .sort();
+  }
+
+  /** The same as edges. */
+  edges(wallMs: number): CallEdge[] {
+    this.handler.tick(wallMs + 3_600_000);
+    const all = new CallEdges(1_000_000);
+    for (const edges of this.#sums.values()) all.addEncoded(edges);
+    return [...all];
   }
 }

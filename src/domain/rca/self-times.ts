@@ -1,4 +1,4 @@
-// Time that services spend by themselves, from the calls between them alone: what callers wait for a service, less what it waits for those that it calls. Of a
+// Time that services spend by themselves, from the calls between them alone: what callers wait for a service, less what it waits for those that it calls, the way there and back included where it is known. Of a
 // service that nobody calls there is none. Calls that run beside each other are subtracted in full, so that a self time is at the least what is told here.
 import type { OperationEvidence, OperationWindow } from "./evidence.ts";
 
@@ -6,6 +6,8 @@ import type { OperationEvidence, OperationWindow } from "./evidence.ts";
 export interface CallSums {
   readonly calls: number;
   readonly microseconds: number;
+  /** Of those calls whose caller's own span is known, what it took beyond the called one's. */
+  readonly gapMicroseconds: number;
 }
 
 /** Calls of one caller and callee by minute since 1970. */
@@ -31,7 +33,8 @@ export function selfTimes(calls: readonly MinuteCalls[], { onset, until, past }:
     const sent = outgoing.get(serviceId) ?? [];
     const windowOf = (from: number, to: number): OperationWindow => {
       const asked = sumsOf(received, from, to);
-      const waitedUs = sumsOf(sent, from, to).microseconds;
+      const waits = sumsOf(sent, from, to);
+      const waitedUs = waits.microseconds + waits.gapMicroseconds;
       const meanMs = asked.calls === 0 ? 0 : Math.max(0, asked.microseconds - waitedUs) / 1_000 / asked.calls;
       return { spans: asked.calls, errors: 0, self: { meanMs, log: Math.log1p(meanMs), spread: 0 } };
     };
@@ -55,13 +58,15 @@ function groupedBy(calls: readonly MinuteCalls[], keyOf: (call: MinuteCalls) => 
 function sumsOf(calls: readonly MinuteCalls[], from: number, to: number): CallSums {
   let count = 0;
   let microseconds = 0;
+  let gapMicroseconds = 0;
   for (const { minutes } of calls) {
     for (let minute = from; minute <= to; minute++) {
       const of = minutes.get(minute);
       if (of === undefined) continue;
       count += of.calls;
       microseconds += of.microseconds;
+      gapMicroseconds += of.gapMicroseconds;
     }
   }
-  return { calls: count, microseconds };
+  return { calls: count, microseconds, gapMicroseconds };
 }

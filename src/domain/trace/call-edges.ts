@@ -1,37 +1,46 @@
 // Sums of calls between services, by minute, and their bytes:
 //
-//   version u8 = 1, then for each edge {caller varint: 0 = a new name, whose tenant, environment and service follow as texts, else its number from 1 on; callee the
-//   same; zigzag of minute - the minute before varint; calls varint; errors varint; microseconds varint}
+//   version u8 = 2, then for each edge {caller varint: 0 = a new name, whose tenant, environment and service follow as texts, else its number from 1 on; callee the
+//   same; zigzag of minute - the minute before varint; calls varint; errors varint; microseconds varint; gap calls varint; gap microseconds varint}
+//   version 1 has no gaps
 import { ByteReader } from "../codec/byte-reader.ts";
 import { ByteSink } from "../codec/byte-sink.ts";
 import { unzigzag, zigzag } from "../codec/varint.ts";
 import { readServiceName, type ServiceName } from "../window/window-message.ts";
 
-const VERSION = 1;
+const VERSION = 2;
+const VERSION_WITHOUT_GAPS = 1;
 /** A sum stays here, as near to what it would be as numbers are exact; no minute has so many calls, or microseconds in them. */
 const SUM_MAX = 2 ** 52;
 /** Minutes are below this: any two of them have a difference that a varint holds. */
 const MINUTES_MAX = 2 ** 48;
 
-/** Calls from one service to another that ended in one minute (since 1970). Sums are whole, so their order does not matter. */
-export interface CallEdge {
-  readonly caller: ServiceName;
-  readonly callee: ServiceName;
-  readonly minute: number;
+/** Sums over calls. Of some of them the caller's own span is known: what it took beyond the called one's is the gap. */
+export interface CallTotals {
   readonly calls: number;
   readonly errors: number;
   readonly microseconds: number;
+  readonly gapCalls: number;
+  readonly gapMicroseconds: number;
+}
+
+export const NO_CALLS: CallTotals = { calls: 0, errors: 0, microseconds: 0, gapCalls: 0, gapMicroseconds: 0 };
+
+/** Calls from one service to another that ended in one minute (since 1970). Sums are whole, so their order does not matter. */
+export interface CallEdge extends CallTotals {
+  readonly caller: ServiceName;
+  readonly callee: ServiceName;
+  readonly minute: number;
 }
 
 /** The same with texts of `serviceText` for the services. */
-export interface CallSum {
+export interface CallSum extends Mutable<CallTotals> {
   readonly caller: string;
   readonly callee: string;
   readonly minute: number;
-  calls: number;
-  errors: number;
-  microseconds: number;
 }
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** One text for a service: equal for equal names. */
 export function serviceText({ tenant, environment, serviceId }: ServiceName): string {
@@ -58,15 +67,12 @@ export class CallEdges {
     return this.#sums.size;
   }
 
-  add(caller: string, callee: string, minute: number, calls: number, errors: number, microseconds: number): void {
+  add(caller: string, callee: string, minute: number, totals: CallTotals): void {
     const key = `${minute}${caller}${callee}`;
     const sum = this.#sums.get(key);
-    if (sum !== undefined) {
-      sum.calls = Math.min(SUM_MAX, sum.calls + calls);
-      sum.errors = Math.min(SUM_MAX, sum.errors + errors);
-      sum.microseconds = Math.min(SUM_MAX, sum.microseconds + microseconds);
-    } else if (this.#sums.size < this.#edgesMax) this.#sums.set(key, { caller, callee, minute, calls, errors, microseconds });
-    else this.dropped += calls;
+    if (sum !== undefined) addTotals(sum, totals);
+    else if (this.#sums.size < this.#edgesMax) this.#sums.set(key, { caller, callee, minute, ...totalsOf(totals) });
+    else this.dropped += totals.calls;
   }
 
   /** Adds edges that were written, all of them or none. Throws on bytes that are none. */
@@ -74,8 +80,8 @@ export class CallEdges {
     for (const edge of decodeCallEdges(bytes)) this.addEdge(edge);
   }
 
-  addEdge({ caller, callee, minute, calls, errors, microseconds }: CallEdge): void {
-    this.add(serviceText(caller), serviceText(callee), minute, calls, errors, microseconds);
+  addEdge(edge: CallEdge): void {
+    this.add(serviceText(edge.caller), serviceText(edge.callee), edge.minute, edge);
   }
 
   *[Symbol.iterator](): Generator<CallEdge> {
@@ -87,19 +93,34 @@ export class CallEdges {
   }
 }
 
+/** Adds calls to a sum, which stays within what numbers are exact for. */
+export function addTotals(sum: Mutable<CallTotals>, { calls, errors, microseconds, gapCalls, gapMicroseconds }: CallTotals): void {
+  sum.calls = Math.min(SUM_MAX, sum.calls + calls);
+  sum.errors = Math.min(SUM_MAX, sum.errors + errors);
+  sum.microseconds = Math.min(SUM_MAX, sum.microseconds + microseconds);
+  sum.gapCalls = Math.min(SUM_MAX, sum.gapCalls + gapCalls);
+  sum.gapMicroseconds = Math.min(SUM_MAX, sum.gapMicroseconds + gapMicroseconds);
+}
+
+function totalsOf({ calls, errors, microseconds, gapCalls, gapMicroseconds }: CallTotals): CallTotals {
+  return { calls, errors, microseconds, gapCalls, gapMicroseconds };
+}
+
 /** Writes edges. */
 export function encodeCalls(sums: Iterable<Readonly<CallSum>>): Uint8Array {
   const sink = new ByteSink(256);
   const names = new Map<string, number>();
   sink.u8(VERSION);
   let before = 0;
-  for (const { caller, callee, minute, calls, errors, microseconds } of sums) {
+  for (const { caller, callee, minute, calls, errors, microseconds, gapCalls, gapMicroseconds } of sums) {
     writeName(sink, names, caller);
     writeName(sink, names, callee);
     sink.varint(zigzag(minute - before));
     sink.varint(calls);
     sink.varint(errors);
     sink.varint(microseconds);
+    sink.varint(gapCalls);
+    sink.varint(gapMicroseconds);
     before = minute;
   }
   return sink.bytes.slice(0, sink.at);
@@ -118,7 +139,9 @@ function writeName(sink: ByteSink, names: Map<string, number>, text: string): vo
 
 /** Reads edges. Throws on another version and on bytes that are no edges. */
 export function decodeCallEdges(bytes: Uint8Array): CallEdge[] {
-  if (bytes[0] !== VERSION) throw new Error(`calls have version ${bytes[0]}, this program reads ${VERSION}`);
+  const version = bytes[0];
+  if (version !== VERSION && version !== VERSION_WITHOUT_GAPS)
+    throw new Error(`calls have version ${version}, this program reads ${VERSION_WITHOUT_GAPS} and ${VERSION}`);
   const reader = new ByteReader(bytes, "stored calls are damaged", 1);
   const names: ServiceName[] = [];
   const edges: CallEdge[] = [];
@@ -128,7 +151,10 @@ export function decodeCallEdges(bytes: Uint8Array): CallEdge[] {
     const callee = readName(reader, names);
     minute += unzigzag(reader.varint());
     if (minute < 0 || minute >= MINUTES_MAX) reader.fail();
-    edges.push({ caller, callee, minute, calls: readSum(reader), errors: readSum(reader), microseconds: readSum(reader) });
+    const timed = { calls: readSum(reader), errors: readSum(reader), microseconds: readSum(reader) };
+    const gaps =
+      version === VERSION ? { gapCalls: readSum(reader), gapMicroseconds: readSum(reader) } : { gapCalls: 0, gapMicroseconds: 0 };
+    edges.push({ caller, callee, minute, ...timed, ...gaps });
   }
   return edges;
 }

@@ -1,5 +1,5 @@
 // Sums of calls between numbered services, by minute: what a shard adds up call by call, without a text. About 30 ns a call.
-import type { CallSum } from "./call-edges.ts";
+import { type CallSum, NO_CALLS } from "./call-edges.ts";
 
 /** Services are numbered below this. */
 const CALL_SERVICES_MAX = 2 ** 20;
@@ -24,13 +24,17 @@ export class CallSums {
     this.#names = names;
   }
 
-  /** Adds a call; false when there are too many edges. */
-  add(caller: number, callee: number, minute: number, isError: boolean, microseconds: number): boolean {
+  /** Adds a call, with its gap where that is known (negative where it is not); false when there are too many edges. */
+  add(caller: number, callee: number, minute: number, isError: boolean, microseconds: number, gapMicroseconds: number): boolean {
     const sum = this.#sum(caller, callee, minute);
     if (sum === undefined) return false;
     sum.calls++;
     if (isError) sum.errors++;
     sum.microseconds += microseconds;
+    if (gapMicroseconds >= 0) {
+      sum.gapCalls++;
+      sum.gapMicroseconds += gapMicroseconds;
+    }
     return true;
   }
 
@@ -54,7 +58,7 @@ export class CallSums {
     const known = this.#byKey.get(key);
     if (known !== undefined) return known;
     if (!this.#takes(caller)) return undefined;
-    const sum = { caller: this.#names[caller]!, callee: this.#names[callee]!, minute, calls: 0, errors: 0, microseconds: 0 };
+    const sum = { caller: this.#names[caller]!, callee: this.#names[callee]!, minute, ...NO_CALLS };
     this.#byKey.set(key, sum);
     this.#sums.push(sum);
     return sum;

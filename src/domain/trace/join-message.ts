@@ -10,9 +10,10 @@ import { unzigzag, writeVarint, zigzag } from "../codec/varint.ts";
 import { readServiceName, type ServiceName, skipServiceName, writeServiceName } from "../window/window-message.ts";
 
 export const MESSAGE_JOIN = 2;
-/** Of a span: it has a parent; it failed. */
+/** Of a span: it has a parent; it failed; it is a call to another service, as its caller saw it. */
 export const JOIN_CHILD = 1;
 export const JOIN_ERROR = 2;
+export const JOIN_CLIENT = 8;
 /** Of a span without its service, or of its parent. */
 const SPAN_BYTES_MAX = 24;
 /** Twice the services that a message remembers; one beyond is named again. */

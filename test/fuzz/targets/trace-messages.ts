@@ -118,7 +118,9 @@ export function callEdgesTarget(): FuzzTarget {
     const sums = new CallEdges(1_000);
     for (let edges = random.below(ITEMS_MAX); edges > 0; edges--) {
       const [calls, errors, microseconds] = [random.below(1000), random.below(10), random.next()];
-      sums.addEdge({ caller: service(random), callee: service(random), minute: WINDOW / 6 + random.below(4), calls, errors, microseconds });
+      const gaps = { gapCalls: random.below(calls + 1), gapMicroseconds: random.below(1_000_000) };
+      const minute = WINDOW / 6 + random.below(4);
+      sums.addEdge({ caller: service(random), callee: service(random), minute, calls, errors, microseconds, ...gaps });
     }
     out.raw(sums.encode());
   };

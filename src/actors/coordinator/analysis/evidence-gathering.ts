@@ -14,11 +14,13 @@ import type {
   LineEvidence,
   OperationEvidence,
   SeriesEvidence,
+  TimeMoments,
 } from "../../../domain/rca/evidence.ts";
 import { unpackSeries } from "../../../domain/rca/evidence-packing.ts";
 import { selfTimes } from "../../../domain/rca/self-times.ts";
 import type { GraphCall } from "../../../domain/topology/blast-radius.ts";
 import { joinedWith } from "../../../domain/topology/reach.ts";
+import { addTotals, type CallTotals, NO_CALLS } from "../../../domain/trace/call-edges.ts";
 import type { AnomalyBooks } from "../anomalies/anomalies-context.ts";
 import { readCalls } from "../calls/stored-calls.ts";
 import type { EngineClient } from "../engines/engine-client.ts";
@@ -55,7 +57,7 @@ export interface EvidenceDependencies {
 
 /** A call minute by minute. */
 interface CallMinutes extends GraphCall {
-  readonly minutes: Map<number, { calls: number; errors: number; microseconds: number }>;
+  readonly minutes: Map<number, CallTotals>;
 }
 
 export class EvidenceGathering {
@@ -90,25 +92,21 @@ export class EvidenceGathering {
   async calls({ tenant, environment }: EvidencePlace, untilMs: number): Promise<CallMinutes[]> {
     const to = Math.ceil(untilMs / MINUTE_MS) + 1;
     const found = new Map<string, CallMinutes & { calls: number; errors: number }>();
-    await readCalls(
-      this.#dependencies,
-      tenant,
-      { from: to - GRAPH_MINUTES, to },
-      ({ caller, callee, minute, calls, errors, microseconds }) => {
-        if (callee.tenant !== tenant || callee.environment !== environment || minute < to - GRAPH_MINUTES || minute >= to) return;
-        const key = JSON.stringify([caller.serviceId, callee.serviceId]);
-        let edge = found.get(key);
-        if (edge === undefined) {
-          if (found.size >= EVIDENCE_EDGES_PER_INCIDENT_MAX) return;
-          edge = { caller: caller.serviceId, callee: callee.serviceId, calls: 0, errors: 0, minutes: new Map() };
-          found.set(key, edge);
-        }
-        edge.calls += calls;
-        edge.errors += errors;
-        const of = edge.minutes.get(minute) ?? { calls: 0, errors: 0, microseconds: 0 };
-        edge.minutes.set(minute, { calls: of.calls + calls, errors: of.errors + errors, microseconds: of.microseconds + microseconds });
-      },
-    );
+    await readCalls(this.#dependencies, tenant, { from: to - GRAPH_MINUTES, to }, ({ caller, callee, minute, ...totals }) => {
+      if (callee.tenant !== tenant || callee.environment !== environment || minute < to - GRAPH_MINUTES || minute >= to) return;
+      const key = JSON.stringify([caller.serviceId, callee.serviceId]);
+      let edge = found.get(key);
+      if (edge === undefined) {
+        if (found.size >= EVIDENCE_EDGES_PER_INCIDENT_MAX) return;
+        edge = { caller: caller.serviceId, callee: callee.serviceId, calls: 0, errors: 0, minutes: new Map() };
+        found.set(key, edge);
+      }
+      edge.calls += totals.calls;
+      edge.errors += totals.errors;
+      const of = { ...(edge.minutes.get(minute) ?? NO_CALLS) };
+      addTotals(of, totals);
+      edge.minutes.set(minute, of);
+    });
     return [...found.values()];
   }
 
@@ -231,19 +229,23 @@ function operationOf({ serviceId, pastRequests, pastErrors, requests, errors }: 
   return { serviceId, operation: "", isEntry: true, past, now: { spans: requests, errors, self: NO_TIME } };
 }
 
+/** Of a minute the mean alone is known. */
+function meanTime(microseconds: number, count: number): TimeMoments {
+  if (count === 0) return NO_TIME;
+  const meanMs = microseconds / 1000 / count;
+  return { meanMs, log: Math.log1p(meanMs), spread: 0 };
+}
+
 function callEvidence({ caller, callee, minutes }: CallMinutes, onsetMs: number, untilMs: number): CallEvidence {
   const onset = Math.floor(onsetMs / MINUTE_MS);
   const windowOf = (from: number, to: number) => {
-    const sum = { calls: 0, errors: 0, microseconds: 0 };
+    const sum = { ...NO_CALLS };
     for (let minute = from; minute <= to; minute++) {
       const of = minutes.get(minute);
-      if (of === undefined) continue;
-      sum.calls += of.calls;
-      sum.errors += of.errors;
-      sum.microseconds += of.microseconds;
+      if (of !== undefined) addTotals(sum, of);
     }
-    const meanMs = sum.calls === 0 ? 0 : sum.microseconds / 1000 / sum.calls;
-    return { calls: sum.calls, errors: sum.errors, duration: { meanMs, log: Math.log1p(meanMs), spread: 0 }, gap: NO_TIME };
+    const { calls, errors } = sum;
+    return { calls, errors, duration: meanTime(sum.microseconds, calls), gap: meanTime(sum.gapMicroseconds, sum.gapCalls) };
   };
   const past = Array.from({ length: CALL_MINUTES_BEFORE }, (_, i) =>
     windowOf(onset - CALL_MINUTES_BEFORE + i, onset - CALL_MINUTES_BEFORE + i),

@@ -2,7 +2,7 @@
 // coordinator as sums that replace each other until a checkpoint seals them (domain/trace/call-edges.ts). A held span is written as
 //
 //   kind u8 = 4, then {service varint: 0 = new, tenant, environment, service texts; flags u8; key u32 u32; arrival in seconds since 2020 varint;
-//   and of one that waits: parent's key u32 u32, minute varint, microseconds varint} ...
+//   of one that waits: parent's key u32 u32, minute varint, microseconds varint; of a client's that does not wait: microseconds varint} ...
 import { ByteMap } from "../../../core/base/byte-map.ts";
 import { ShareLedger } from "../../../core/base/share-ledger.ts";
 import { HANDLER_PIECE_BYTES, JOIN_MS_MAX, JOIN_SERVICES_MAX, JOIN_SPANS_MAX } from "../../../core/config/limits.ts";
@@ -13,7 +13,7 @@ import { ByteSink } from "../../../domain/codec/byte-sink.ts";
 import { encodeCalls, serviceText } from "../../../domain/trace/call-edges.ts";
 import { CallSums } from "../../../domain/trace/call-sums.ts";
 import { JoinBatch } from "../../../domain/trace/join-batch.ts";
-import { JOIN_CHILD, JoinMessageReader } from "../../../domain/trace/join-message.ts";
+import { JOIN_CHILD, JOIN_CLIENT, JoinMessageReader } from "../../../domain/trace/join-message.ts";
 import { TraceJoin } from "../../../domain/trace/trace-join.ts";
 import { readServiceName, type ServiceName } from "../../../domain/window/window-message.ts";
 import type { EngineCounters } from "../report/engine-counters.ts";
@@ -101,8 +101,8 @@ export class SpanJoins {
   #partition(number: number): JoinedPartition {
     let partition = this.#partitions[number];
     if (partition === undefined) {
-      const join = new TraceJoin(JOIN_SPANS_MAX, (caller, callee, minute, us, isError) =>
-        this.#count(number, caller, callee, minute, us, isError),
+      const join = new TraceJoin(JOIN_SPANS_MAX, (caller, callee, minute, us, isError, gapUs) =>
+        this.#count(number, caller, callee, minute, us, isError, gapUs),
       );
       const { edges } = this.#dependencies;
       const shares = new ShareLedger({ most: edges.most, tenants: () => edges.places.tenants });
@@ -153,11 +153,11 @@ export class SpanJoins {
     return this.#names.push(text) - 1;
   }
 
-  #count(number: number, caller: number, callee: number, minute: number, microseconds: number, isError: boolean): void {
+  #count(number: number, caller: number, callee: number, minute: number, us: number, isError: boolean, gapUs: number): void {
     const partition = this.#partitions[number] as JoinedPartition;
     if (partition.since < 0) partition.since = this.#dependencies.generation(number);
     partition.isChanged = true;
-    if (partition.calls.add(caller, callee, minute, isError, microseconds)) this.#joined++;
+    if (partition.calls.add(caller, callee, minute, isError, us, gapUs)) this.#joined++;
     else this.#dropped++;
   }
 
@@ -209,7 +209,7 @@ export class SpanJoins {
       const seconds = SECONDS_2020 + reader.varint();
       const parent = waits
         ? { parentHigh: reader.u32(), parentLow: reader.u32(), minute: reader.varint(), microseconds: reader.varint() }
-        : { parentHigh: 0, parentLow: 0, minute: 0, microseconds: 0 };
+        : { parentHigh: 0, parentLow: 0, minute: 0, microseconds: (flags & JOIN_CLIENT) === 0 ? 0 : reader.varint() };
       if (service >= 0) join.restore({ ...key, ...parent }, seconds, waits);
     }
   }
@@ -241,7 +241,7 @@ function heldPieces(join: TraceJoin, texts: readonly string[]): Uint8Array[] {
       sink.u32(parentLow);
       sink.varint(minute);
       sink.varint(microseconds);
-    }
+    } else if ((flags & JOIN_CLIENT) !== 0) sink.varint(microseconds);
     if (sink.at > HANDLER_PIECE_BYTES) end();
   });
   if (sink.at > 0) end();

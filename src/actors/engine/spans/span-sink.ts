@@ -4,13 +4,13 @@ import { isLongerThan } from "../../../core/base/utf8.ts";
 import { NEW_SOURCE_TEXT_BYTES } from "../../../core/config/body-limits.ts";
 import { NAME_BYTES_MAX, TRACE_PARTITIONS } from "../../../core/config/limits.ts";
 import { SECTION_SPANS } from "../../../core/layout/row-frame.ts";
-import { NO_SPAN_TEXT, SPAN_ROW_CHILD, SPAN_ROW_ERROR, SPAN_ROW_REQUEST } from "../../../core/layout/span-row.ts";
+import { NO_SPAN_TEXT, SPAN_ROW_CHILD, SPAN_ROW_ERROR, SPAN_ROW_KIND_SHIFT, SPAN_ROW_REQUEST } from "../../../core/layout/span-row.ts";
 import type { Attributes } from "../../../core/protocol/coordinator-frame.ts";
 import type { ItemRefusal, OtlpSpan } from "../../../domain/otlp/otlp-items.ts";
 import { partitionOf, serviceSeed } from "../../../domain/placement/partition.ts";
 import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
 import { bucketOf } from "../../../domain/trace/duration-sketch.ts";
-import { JOIN_CHILD, JOIN_ERROR, JoinMessageWriter } from "../../../domain/trace/join-message.ts";
+import { JOIN_CHILD, JOIN_CLIENT, JOIN_ERROR, JoinMessageWriter } from "../../../domain/trace/join-message.ts";
 import { SPAN_ERROR, SPAN_REQUEST } from "../../../domain/trace/service-fold.ts";
 import { SpanKey } from "../../../domain/trace/span-key.ts";
 import {
@@ -38,6 +38,9 @@ const MICROSECONDS_MAX = 2 ** 40;
 const KIND_UNSPECIFIED = 0;
 const KIND_INTERNAL = 1;
 const KIND_SERVER = 2;
+const KIND_CLIENT = 3;
+/** Of SPAN_ROW_FLAGS, shifted. */
+const KIND_MASK = 7;
 const KIND_CONSUMER = 5;
 const STATUS_ERROR = 2;
 const NO_PARENT = "0000000000000000";
@@ -74,6 +77,7 @@ export class SpanSink implements MessageSource {
   #parentLow = 0;
   #isChild = false;
   #isError = false;
+  #isClient = false;
 
   /** Records hold no field that `exclusions` names. */
   constructor(exclusions: FieldExclusions) {
@@ -102,6 +106,7 @@ export class SpanSink implements MessageSource {
     this.#enter(unit);
     this.#isChild = isChild;
     this.#isError = span.statusCode === STATUS_ERROR;
+    this.#isClient = span.kind === KIND_CLIENT;
     const startMs = span.startMs > 0 ? span.startMs : endMs;
     const microseconds = Math.min(MICROSECONDS_MAX, Math.max(0, Math.round((endMs - startMs) * 1000)));
     const { high, low, traceHash } = key;
@@ -127,6 +132,7 @@ export class SpanSink implements MessageSource {
     this.#enter(unit);
     this.#isChild = (flags & SPAN_ROW_CHILD) !== 0;
     this.#isError = (flags & SPAN_ROW_ERROR) !== 0;
+    this.#isClient = ((flags >>> SPAN_ROW_KIND_SHIFT) & KIND_MASK) === KIND_CLIENT;
     this.#parentHigh = rows.parentHigh;
     this.#parentLow = rows.parentLow;
     this.#fold(source, name, rows.nameText, (flags & SPAN_ROW_REQUEST) !== 0, endMs, microseconds, high, low, unit);
@@ -205,7 +211,8 @@ export class SpanSink implements MessageSource {
     if (message.bytes > MESSAGE_BYTES_FULL) unit.addMessage(SECTION_SPANS, partition, message.finish());
     else if (message.bytes === 0) this.#begunJoins.push(partition);
     if (message.bytes === 0) message.begin(minute);
-    message.add(source, source.number, (this.#isChild ? JOIN_CHILD : 0) | (this.#isError ? JOIN_ERROR : 0), high, low);
+    const flags = (this.#isChild ? JOIN_CHILD : 0) | (this.#isError ? JOIN_ERROR : 0) | (this.#isClient ? JOIN_CLIENT : 0);
+    message.add(source, source.number, flags, high, low);
     if (this.#isChild) message.addParent(this.#parentHigh, this.#parentLow, minute, microseconds);
   }
 

@@ -7,7 +7,10 @@ const minutes = { onset: ONSET, until: ONSET + 1, past: 10 };
 
 /** 60 calls a minute of so many ms each. */
 function calls(caller: string, callee: string, msOf: (minute: number) => number): MinuteCalls {
-  const sums = Array.from({ length: 12 }, (_, i) => [ONSET - 10 + i, { calls: 60, microseconds: 60_000 * msOf(ONSET - 10 + i) }] as const);
+  const sums = Array.from(
+    { length: 12 },
+    (_, i) => [ONSET - 10 + i, { calls: 60, microseconds: 60_000 * msOf(ONSET - 10 + i), gapMicroseconds: 0 }] as const,
+  );
   return { caller, callee, minutes: new Map(sums) };
 }
 

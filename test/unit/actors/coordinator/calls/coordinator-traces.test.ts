@@ -24,6 +24,8 @@ function calls(
       calls: count,
       errors: 1,
       microseconds: 1_000 * count,
+      gapCalls: count,
+      gapMicroseconds: 10 * count,
     });
   const encoded = sums.encode();
   const payload = new Uint8Array(CALLS_HEADER_BYTES + encoded.length);
