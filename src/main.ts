@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { CoordinatorThread } from "./actors/coordinator/coordinator-thread.ts";
-import { coordinatorSettings } from "./actors/coordinator/thread-settings.ts";
+import { notificationOptions } from "./actors/coordinator/notification/routes.ts";
 import { EngineGroup, type ServingReport } from "./actors/engine/engine-group.ts";
 import type { EngineOptions } from "./actors/engine/engine-options.ts";
 import { AccessControl } from "./actors/front/access/access-control.ts";
@@ -55,6 +55,7 @@ import { ConfigError } from "./core/config/config-error.ts";
 import { DRAIN_MS_MAX } from "./core/config/limits.ts";
 import { type Config, loadConfig } from "./core/config/load-config.ts";
 import { FRONT_LIMITS } from "./core/config/shared-limits.ts";
+import { coordinatorSlice, engineSettings, engineSlice } from "./core/config/thread-settings.ts";
 import { COORDINATOR_SLOTS } from "./core/layout/counters.ts";
 import type { AccessChange } from "./core/protocol/access.ts";
 import type { CoordinatorReport, LoadedState } from "./core/protocol/coordinator-report.ts";
@@ -65,7 +66,6 @@ import { engineOf } from "./domain/placement/partition.ts";
 
 const VERSION = (JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string }).version;
 
-const HOUR_MS = 3600 * 1000;
 /** Reads the settings as they are now; main sets it once it knows the file. */
 let readConfig: () => Config;
 
@@ -210,7 +210,9 @@ class Server {
       readerCount: this.#streams.readerCount.word,
       gap: { segments, isLogEmpty },
       acceptsLoss: config.ACCEPT_DATA_LOSS === "true",
-      settings: coordinatorSettings(config, this.#notification),
+      settings: coordinatorSlice(config),
+      notification: notificationOptions(this.#notification),
+      wordsSummaries: config.LLM_BASE_URL !== "",
     };
     const logLost = (names: readonly string[]) => new ConfigError(missingLogLine(names, logDirectory(config.DATA_DIR)));
     return new CoordinatorThread(data, { startThread: threadStarter(this.#processLog), handlers: this.#coordinatorHandlers(), logLost });
@@ -386,7 +388,6 @@ class Server {
   }
 
   #engineOptions(engine: number, state: LoadedState, seeds: EngineOptions["seeds"]): EngineOptions {
-    const config = this.#config;
     const engines = this.#engines.count;
     return {
       engine,
@@ -394,22 +395,11 @@ class Server {
       epoch: this.#meta.epoch,
       seeds,
       tenants: this.#tenants.names,
-      fieldExclusions: config.LOG_FIELD_EXCLUSIONS,
-      seriesLimit: config.SERIES_LIMIT,
-      normalizeTemporality: config.OTEL_TEMPORALITY_NORMALIZE === "true",
-      threshold: config.WATCHDOG_Z_SCORE_THRESHOLD,
-      minSamples: config.WATCHDOG_MIN_SAMPLES,
-      window: config.WATCHDOG_WINDOW,
+      ...engineSettings(engineSlice(this.#config)),
       checkpoints: state.checkpoints.filter(({ partition }) => engineOf(partition, engines) === engine),
       laneMarks: state.laneMarks,
       metadata: state.metadata,
-      timeZone: config.DETECTION_TIMEZONE,
-      pairsMax: config.WATCHDOG_PAIRS_MAX,
       watchdogSettings: state.watchdogSettings,
-      idleMs: config.STREAM_IDLE_HOURS * HOUR_MS,
-      keptMs: config.RETENTION_DAYS * 24 * HOUR_MS,
-      servicesMax: config.WATCHDOG_SERVICES_MAX,
-      watchdogIntervalMs: config.WATCHDOG_INTERVAL_SECONDS * 1000,
     };
   }
 

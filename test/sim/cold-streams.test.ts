@@ -112,7 +112,7 @@ it("makes room for others under SERIES_LIMIT, in the slots and the memory that t
 });
 
 it("forgets them with their samples", async () => {
-  const rig = new Rig({ keptMs: 24 * HOUR_MS });
+  const rig = new Rig({ retentionMs: 24 * HOUR_MS });
   await rig.start(2);
   await rig.send(0, range(0, 4), (s) => s);
   await rig.idle(2 * HOUR_MS);

@@ -83,7 +83,7 @@ export interface ClusterOptions {
   /** Default: streams stay in memory. */
   readonly idleMs?: number;
   readonly rings?: RingSizes;
-  readonly keptMs?: number;
+  readonly retentionMs?: number;
   /** WATCHDOG_SERVICES_MAX and the interval of cycles; by default no services are judged. */
   readonly servicesMax?: number;
   readonly watchdogIntervalMs?: number;
@@ -202,12 +202,12 @@ export class Cluster {
         laneMarks,
         seeds: SEEDS,
         idleMs: options.idleMs ?? Number.POSITIVE_INFINITY,
-        keptMs: options.keptMs ?? Number.POSITIVE_INFINITY,
+        retentionMs: options.retentionMs ?? Number.POSITIVE_INFINITY,
         tenants: options.tenants ?? ["default"],
         metadata: options.metadata ?? [],
         seriesLimit: options.seriesLimit ?? 1_000_000,
-        threshold: options.threshold ?? 3,
-        minSamples: 12,
+        zThreshold: options.threshold ?? 3,
+        samplesMin: 12,
         window: 120,
         ...given(options),
       },

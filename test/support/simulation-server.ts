@@ -47,7 +47,7 @@ export interface SimulatedServerOptions {
   readonly checkpointLogShare: number;
   readonly checkpointPartBytes: number;
   readonly idleMs: number;
-  readonly keptMs?: number;
+  readonly retentionMs?: number;
   readonly seriesLimit?: number;
   /** No cycle of the Watchdog runs where it is not given. */
   readonly watchdogIntervalMs?: number;

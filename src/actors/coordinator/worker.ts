@@ -19,6 +19,7 @@ import { threadData } from "../../adapters/runtime/threads.ts";
 import { WorkerPool } from "../../adapters/runtime/worker-pool.ts";
 import { SERIES_REST_MS_MAX, TRAINING_HEAP_MB_MAX, TRAINING_IDLE_MS, TRAINING_MS_MAX } from "../../core/config/limits.ts";
 import { COMPUTATION_HEAP_MB_MAX, COMPUTATION_MS_MAX, COMPUTATIONS_WAITING_MAX } from "../../core/config/prediction-limits.ts";
+import { type CoordinatorSlice, coordinatorSettings, folderSettings } from "../../core/config/thread-settings.ts";
 import { LATENCY_BOUNDS_SECONDS, SLOT_LATENCY } from "../../core/layout/counters.ts";
 import type { CoordinatorReport, LoadedState, LogLost } from "../../core/protocol/coordinator-report.ts";
 import type { DataFault } from "../../core/protocol/data-fault.ts";
@@ -30,7 +31,7 @@ import type { TrainingInput } from "../../domain/detection/multivariate/training
 import type { Computation, ComputationResult } from "../../domain/prediction/computation.ts";
 import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import type { OutboundCommand, OutboundReport } from "../../domain/webhooks/outbound-messages.ts";
-import { type BackupOptions, BackupRunner, type BackupRunnerDependencies } from "./backup/backup-runner.ts";
+import { BackupRunner, type BackupRunnerDependencies } from "./backup/backup-runner.ts";
 import { Coordinator } from "./coordinator.ts";
 import type { CoordinatorOptions } from "./coordinator-options.ts";
 import { EngineThreadLink } from "./engines/engine-thread-link.ts";
@@ -58,31 +59,10 @@ export interface CoordinatorThreadData {
   /** Of the log, by what was noted of it. */
   readonly gap: LogGap;
   readonly acceptsLoss: boolean;
-  readonly settings: {
-    readonly threshold: number;
-    readonly paging: { readonly rcaCooldownMinutes: number; readonly dedupMaxAgeMinutes: number; readonly warmUpMinutes: number };
-    readonly minSamples: number;
-    readonly window: number;
-    readonly retentionDays: number;
-    readonly retentionRawDays: number;
-    readonly auditRetentionDays: number;
-    readonly fieldExclusions: string;
-    /** 0 for none. */
-    readonly diskLimitGib: number;
-    readonly backup: Pick<BackupOptions, "directory" | "keep" | "mibPerSecond"> & { readonly logGib: number };
-    readonly storeCheckWaitGib: number;
-    readonly vectorizerIntervalSeconds: number;
-    readonly watchdogIntervalSeconds: number;
-    readonly saturationEnabled: boolean;
-    readonly degradationSlope: number;
-    readonly timeZone: string;
-    readonly notification: NotificationOptions;
-    readonly wordsSummaries: boolean;
-    readonly runbookFourEyes: boolean;
-    /** WEBHOOK_ALLOW_PRIVATE. */
-    readonly allowsPrivate: boolean;
-    readonly drillIntervalHours: number;
-  };
+  readonly settings: CoordinatorSlice;
+  readonly notification: NotificationOptions;
+  /** Whether main words summaries. */
+  readonly wordsSummaries: boolean;
 }
 
 /** Main has started a notifier, whose end of their channel this is, or one has ended. */
@@ -95,9 +75,6 @@ type MainMailbox = Mailbox<CoordinatorCommand | NotifierChange, CoordinatorRepor
 
 /** Named in a fault. */
 const LOST_NAMES_MAX = 4;
-const HOUR_MS = 3600 * 1000;
-const DAY_MS = 24 * HOUR_MS;
-const GIB = 1024 ** 3;
 
 function observe(slots: Float64Array, seconds: number): void {
   const found = LATENCY_BOUNDS_SECONDS.findIndex((bound) => seconds <= bound);
@@ -133,29 +110,10 @@ function pacerOf(coordinator: Coordinator, engines: readonly EngineThreadLink[])
   });
 }
 
-function coordinatorOptions({ version, settings }: CoordinatorThreadData): CoordinatorOptions {
-  return {
-    version,
-    zThreshold: settings.threshold,
-    ...settings.paging,
-    samplesMin: settings.minSamples,
-    window: settings.window,
-    exclusions: new FieldExclusions(settings.fieldExclusions),
-    retentionMs: settings.retentionDays * DAY_MS,
-    rawRetentionMs: settings.retentionRawDays * DAY_MS,
-    auditRetentionMs: settings.auditRetentionDays * DAY_MS,
-    vectorizerIntervalMs: settings.vectorizerIntervalSeconds * 1000,
-    watchdogIntervalMs: settings.watchdogIntervalSeconds * 1000,
-    saturationEnabled: settings.saturationEnabled,
-    degradationSlope: settings.degradationSlope,
-    timeZone: settings.timeZone,
-    notification: settings.notification,
-    drillIntervalMs: settings.drillIntervalHours * HOUR_MS,
-    wordsSummaries: settings.wordsSummaries,
-    runbookFourEyes: settings.runbookFourEyes,
-    seriesRestMs: SERIES_REST_MS_MAX,
-    ...(settings.diskLimitGib > 0 && { diskLimitBytes: settings.diskLimitGib * GIB }),
-  };
+function coordinatorOptions({ version, settings, notification, wordsSummaries }: CoordinatorThreadData): CoordinatorOptions {
+  const { fieldExclusions, ...options } = coordinatorSettings(settings);
+  const exclusions = new FieldExclusions(fieldExclusions);
+  return { version, ...options, exclusions, notification, wordsSummaries, seriesRestMs: SERIES_REST_MS_MAX };
 }
 
 function trainingPool(): WorkerPool<TrainingInput, TrainingResult> {
@@ -258,7 +216,7 @@ function acceptedLoss(names: readonly string[], epoch: number): DataFault {
 }
 
 function storesToOpen({ dataDir, settings }: CoordinatorThreadData): Omit<StoresToOpen, "log"> {
-  return { dataDir, bytesMaxNow: settings.storeCheckWaitGib * GIB };
+  return { dataDir, bytesMaxNow: folderSettings(settings).storeCheckWaitBytes };
 }
 
 /** Flushes the log and notes how far. */
@@ -275,11 +233,11 @@ function logFlush({ dataDir, epoch }: CoordinatorThreadData, memories: readonly 
 /** What becomes of the log's segments that the stores no longer need. */
 function retiredLog({ dataDir, settings }: CoordinatorThreadData) {
   const remover = new LogRemover([logDirectory(dataDir), archiveDirectory(dataDir)]);
-  return { archive: new LogArchive(dataDir, settings.backup.logGib * GIB, remover), stop: () => remover.stop() };
+  return { archive: new LogArchive(dataDir, folderSettings(settings).archiveBytesMax, remover), stop: () => remover.stop() };
 }
 
 function backupRunner({ dataDir, version, settings }: CoordinatorThreadData, world: Omit<BackupRunnerDependencies, "nowMs">): BackupRunner {
-  return new BackupRunner({ ...settings.backup, dataDir, version }, { ...world, nowMs: () => systemClock.wallMs() });
+  return new BackupRunner({ ...folderSettings(settings).backup, dataDir, version }, { ...world, nowMs: () => systemClock.wallMs() });
 }
 
 async function run(data: CoordinatorThreadData): Promise<void> {
@@ -331,7 +289,7 @@ async function run(data: CoordinatorThreadData): Promise<void> {
     wake: () => pacer.nudge(),
     train: (input) => training.run(input),
     compute: (computation) => computations.run(computation),
-    forbiddenTarget: (url) => forbiddenTarget(url, data.settings.allowsPrivate),
+    forbiddenTarget: (url) => forbiddenTarget(url, folderSettings(data.settings).allowsPrivate),
   });
   const pacer = pacerOf(coordinator, engines);
   await coordinator.open();

@@ -36,14 +36,18 @@ export function makeCheckpoints(options: EngineOptions, dependencies: EngineDepe
   );
 }
 
-function makeEviction({ idleMs, keptMs }: EngineOptions, { clock, processWords }: EngineDependencies, parts: EngineParts): StreamEviction {
+function makeEviction(
+  { idleMs, retentionMs }: EngineOptions,
+  { clock, processWords }: EngineDependencies,
+  parts: EngineParts,
+): StreamEviction {
   const { memory, kernel, shard, services, counters, handlers, baselines } = parts;
   const removing = (slots: readonly number[]) => {
     handlers.families.removeSlots(slots);
     baselines.pass.removeSlots(slots);
   };
   return new StreamEviction(
-    { idleMs, keptMs },
+    { idleMs, retentionMs },
     { memory, kernel, cold: shard.cold, services, removing, counters, processWords, wallMs: () => clock.wallMs() },
   );
 }

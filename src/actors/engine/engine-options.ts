@@ -25,10 +25,10 @@ export interface EngineOptions {
   readonly seriesLimit: number;
   /** Whether cumulative histograms and counters of every way in become deltas (OTEL_TEMPORALITY_NORMALIZE); default: they do. */
   readonly normalizeTemporality?: boolean;
-  readonly threshold: number;
+  readonly zThreshold: number;
   readonly rcaCooldownMinutes?: number;
   readonly dedupMaxAgeMinutes?: number;
-  readonly minSamples: number;
+  readonly samplesMin: number;
   readonly window: number;
   readonly tenants: readonly string[];
   /** Seeds of the lane table, then of identities. */
@@ -36,7 +36,7 @@ export interface EngineOptions {
   readonly checkpoints: readonly StoredCheckpoint[];
   /** STREAM_IDLE_HOURS and RETENTION_DAYS in ms. */
   readonly idleMs: number;
-  readonly keptMs: number;
+  readonly retentionMs: number;
   /** WATCHDOG_SERVICES_MAX and WATCHDOG_INTERVAL_SECONDS in ms; by default no services are judged. */
   readonly servicesMax?: number;
   readonly watchdogIntervalMs?: number;

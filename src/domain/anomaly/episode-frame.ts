@@ -26,7 +26,7 @@ export interface EpisodeContext {
   readonly threshold: number;
   /** Departures that may alert. */
   readonly direction: () => WatchdogSettings["direction"];
-  readonly minSamples: number;
+  readonly samplesMin: number;
   /** Of a histogram's quantile (SR_WIDTH); 0 for other streams. Not given where buckets are not known any more. */
   readonly bucketWidth?: number;
   readonly baseline: () => BaselineWindow;
@@ -81,7 +81,7 @@ function verdictOf(event: ShardEvent, context: EpisodeContext): Verdict {
     reset: (flags & EVENT_FLAG_RESET) !== 0,
     threshold: context.threshold,
     direction: context.direction(),
-    minimumSamples: context.minSamples,
+    minimumSamples: context.samplesMin,
     operation: (context.streamFlags & FLAG_OPERATION) !== 0,
     percent: (context.streamFlags & FLAG_PERCENT) !== 0,
     bucketWidth: context.bucketWidth ?? 0,

@@ -129,7 +129,7 @@ function runBatch(batch: readonly Planned[], first: number, tally: Tally): void 
           streamFlags: rig.shard.records.flags(event.slot),
           threshold: SETTINGS.zThreshold,
           direction: () => SETTINGS.direction,
-          minSamples: 12,
+          samplesMin: 12,
           baseline: () => rig.shard.baseline(event.slot, event.timeMs),
           hashText: (text) => Buffer.from(hash128(text), "hex"),
         });

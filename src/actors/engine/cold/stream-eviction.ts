@@ -17,7 +17,7 @@ export interface StreamEvictionOptions {
   /** STREAM_IDLE_HOURS in ms. */
   readonly idleMs: number;
   /** How long a stream in the store is kept after its newest sample. */
-  readonly keptMs: number;
+  readonly retentionMs: number;
 }
 
 export interface StreamEvictionDependencies {
@@ -76,7 +76,7 @@ export class StreamEviction {
   /** Streams in the store whose newest sample is past its retention, and which no ref names. */
   forgotten({ cold: ids }: Partition): number[] {
     const { cold, wallMs } = this.#dependencies;
-    const beforeMs = wallMs() - this.#options.keptMs;
+    const beforeMs = wallMs() - this.#options.retentionMs;
     return Array.from(ids.words).filter((id) => cold.state(id) === COLD && cold.lastTimeMs(id) < beforeMs && !cold.hasRef(id));
   }
 

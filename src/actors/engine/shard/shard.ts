@@ -49,7 +49,7 @@ export interface ShardOptions {
   readonly engines: number;
   /** Settings for whom nothing else is set. */
   readonly settings: WatchdogSettings;
-  readonly minSamples: number;
+  readonly samplesMin: number;
   /** Most bytes of a block of chunks. */
   readonly blockBytes: number;
 }
@@ -353,7 +353,7 @@ export class Shard {
       streamFlags: kernel.records.flags(slot),
       threshold: this.profiles.thresholdOf(slot),
       direction: () => this.profiles.directionOf(slot),
-      minSamples: this.#options.minSamples,
+      samplesMin: this.#options.samplesMin,
       bucketWidth: kernel.records.width(slot),
       baseline: () => kernel.baseline(slot, event.timeMs),
       longBaseline: (side) => this.#tellsNow(slot, side),

@@ -29,7 +29,7 @@ const CYCLE_MS_INITIAL = 60_000;
 
 /** Of one of so many engines; `detectors` are those that are made elsewhere. */
 export function makeEngineWatchdog(
-  options: ServicesSettings & { readonly minSamples: number },
+  options: ServicesSettings & { readonly samplesMin: number },
   detectors: { readonly pairs?: PairPass },
   dependencies: DetectorDependencies,
 ): EngineWatchdog {
@@ -64,6 +64,6 @@ export function makeEngineWatchdog(
   );
   return new EngineWatchdog(
     { ...detectors, services: makeServicesPass(options, dependencies), arrivals, saturation },
-    { services, records: kernel.records, samplesMin: options.minSamples, nameOf: streams.nameOf, monotonicMs: () => clock.monotonicMs() },
+    { services, records: kernel.records, samplesMin: options.samplesMin, nameOf: streams.nameOf, monotonicMs: () => clock.monotonicMs() },
   );
 }

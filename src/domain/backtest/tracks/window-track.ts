@@ -57,7 +57,7 @@ export class WindowTrack {
       streamFlags: flags & (FLAG_OPERATION | FLAG_PERCENT),
       threshold,
       direction: () => direction,
-      minSamples: samplesMin,
+      samplesMin,
       baseline: () => ({ values: values.slice(first, place), ageSeconds }),
       hashText: (text) => Buffer.from(hash128(text), "hex"),
       ...(longBaseline !== undefined && { longBaseline }),
