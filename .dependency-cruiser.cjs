@@ -36,7 +36,7 @@ const inside = [
     // biome-ignore format: one row reads as an order
     ordered: [
       "state", "engines", "queries",
-      "usage", "access", "labels", "silences", "dead-letters", "series", "records", "calls", "alerts", "anomalies", "services", "pillars", "watchdog", "saturation", "prediction", "backtest", "ledger", "analysis", "models", "notification", "webhooks", "runbooks", "configuration", "backup", "status",
+      "usage", "access", "labels", "silences", "dead-letters", "series", "records", "calls", "alerts", "anomalies", "services", "pillars", "watchdog", "saturation", "prediction", "analysis", "models", "notification", "backtest", "ledger", "webhooks", "runbooks", "configuration", "backup", "status",
       "nouns", "commits", "loop",
     ],
     known: [],

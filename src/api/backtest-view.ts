@@ -4,6 +4,7 @@ import { BACKTEST_EXAMPLES_MAX, BACKTEST_ROWS_MAX } from "../core/config/backtes
 import type { BacktestOutcome } from "../domain/backtest/backtest.ts";
 import type { LabelledOutcome, LabelledRun } from "../domain/backtest/labelled-incidents.ts";
 import type { LonePage } from "../domain/backtest/page-difference.ts";
+import type { RoutedPages } from "../domain/backtest/routed-pages.ts";
 
 /** What was gone over. */
 export interface BacktestScope {
@@ -15,7 +16,11 @@ export interface BacktestScope {
 
 const DATE_CHARACTERS = "2026-01-31".length;
 
-export function backtestView(outcome: BacktestOutcome, { sinceMs, untilMs, series, samples }: BacktestScope) {
+/** `routed` is empty where nobody routes: on the command line. */
+export function backtestView(
+  outcome: BacktestOutcome & { readonly routed?: readonly RoutedPages[] },
+  { sinceMs, untilMs, series, samples }: BacktestScope,
+) {
   const { before, after, newly, noLonger, days, findingsBefore, findingsAfter } = outcome;
   const { analysesBefore, analysesAfter, layers, labelled } = outcome;
   return {
@@ -30,6 +35,16 @@ export function backtestView(outcome: BacktestOutcome, { sinceMs, untilMs, serie
     labelled: labelledView(labelled),
     newly: newly.slice(0, BACKTEST_EXAMPLES_MAX).map(pageView),
     no_longer: noLonger.slice(0, BACKTEST_EXAMPLES_MAX).map(pageView),
+    routing: (outcome.routed ?? [])
+      .slice(0, BACKTEST_ROWS_MAX)
+      .map(({ team, channel, before: was, after: would, newly: more, noLonger: less }) => ({
+        team,
+        channel,
+        before: was,
+        after: would,
+        newly: more,
+        no_longer: less,
+      })),
     by_service: days.slice(0, BACKTEST_ROWS_MAX).map((day) => ({
       service_id: day.serviceId,
       environment: day.environment,

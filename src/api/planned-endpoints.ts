@@ -10,10 +10,7 @@ interface PlannedPath {
 }
 
 /** In the order of the contract. */
-export const PLANNED: readonly PlannedPath[] = [
-  { path: "/api/v1/routing/budgets/{team}", methods: ["PUT"], purpose: "set how many pages a team may get" },
-  { path: "/api/v1/reports/pages", methods: ["GET"], purpose: "count pages by team and service" },
-];
+export const PLANNED: readonly PlannedPath[] = [];
 
 /** What the path will do once it is built; undefined where nothing is planned under this path and method. */
 export function plannedPurpose(method: string, path: string): string | undefined {

@@ -25,6 +25,7 @@ const VOLATILE: ReadonlySet<string> = new Set([
   "causal",
   "degradation",
   "drift",
+  "pageReport",
 ]);
 /** Of the server's data as a whole: where there are several tenants, none of them sees it. */
 const WHOLE_SERVER: ReadonlySet<string> = new Set(["dataFaults"]);

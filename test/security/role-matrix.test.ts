@@ -113,6 +113,8 @@ const TABLE: Readonly<Record<string, readonly Asker[]>> = {
   "PUT /api/v1/webhooks/{name}": ADMINS,
   "DELETE /api/v1/webhooks/{name}": ADMINS,
   "GET /api/v1/webhooks/{name}/deliveries": ADMINS,
+  "PUT /api/v1/routing/budgets/{team}": ADMINS,
+  "GET /api/v1/reports/pages": READERS,
   "GET /api/v1/runbooks": READERS,
   "POST /api/v1/runbooks": ADMINS,
   "GET /api/v1/runbooks/{id}": READERS,

@@ -32,4 +32,14 @@ export const ROUTING_CALLS: Readonly<Record<string, (driver: ContractDriver) => 
     await call("testRouting", 200, { body: { service_id: "nobody", severity: "high" } });
     await call("testRouting", 404, { body: { alert_id: "0".repeat(32) } });
   },
+  setPageBudget: async ({ call }) => {
+    await call("setPageBudget", 200, { path: { team: "payments" }, body: { pages_per_week: 3 } });
+    await call("setPageBudget", 200, { path: { team: "payments" }, body: { pages_per_week: null } });
+    await call("setPageBudget", 400, { path: { team: "payments" }, body: { pages_per_week: -1 } });
+  },
+  pageReport: async ({ call }) => {
+    await call("pageReport", 200);
+    await call("pageReport", 200, { query: { team: "payments", since: "2026-01-01T00:00:00Z", until: "2026-01-02T00:00:00Z" } });
+    await call("pageReport", 400, { query: { since: "2026-01-02T00:00:00Z", until: "2026-01-01T00:00:00Z" } });
+  },
 };

@@ -5,6 +5,7 @@ import { BACKTEST_LAYERS } from "../../domain/backtest/history.ts";
 import { isLabelText } from "../../domain/labels/service-label.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { timeField } from "../parameters.ts";
+import { ROUTING_RULE_BODY } from "../shapes/routing.ts";
 import { COUNT, COUNTS, EXAMPLE_TIME, TIMESTAMP } from "../shapes/scalars.ts";
 import { SETTINGS_SOME } from "../shapes/watchdog-settings.ts";
 import { INHIBITION_RULE } from "./inhibitions.ts";
@@ -40,6 +41,10 @@ const INCIDENT = z.strictObject({
   starts_at: timeField(),
   ends_at: timeField(),
 });
+const ROUTING_RULES = z.strictObject({
+  add: z.array(ROUTING_RULE_BODY).max(BACKTEST_SILENCES_MAX).optional().describe("as if they had been there"),
+  remove: z.array(z.string().max(NAME_BYTES_MAX)).max(BACKTEST_SILENCES_MAX).optional().describe("ids of rules, as if they had not"),
+});
 const BODY = z.strictObject({
   service_id: nameField().optional(),
   metric_name: nameField().optional(),
@@ -54,6 +59,7 @@ const BODY = z.strictObject({
     .max(BACKTEST_INCIDENTS_MAX)
     .optional()
     .describe("known incidents, beside the anomalies that people have called true or false positives"),
+  routing: ROUTING_RULES.optional(),
 });
 
 const PAGE = z.strictObject({
@@ -109,6 +115,9 @@ const ANSWER = z.strictObject({
     .describe("both runs by what people have labelled: a page from three cycles before an incident to twelve behind it finds it"),
   newly: z.array(PAGE).describe("the first pages of the changed run alone"),
   no_longer: z.array(PAGE).describe("the first pages of the present run alone"),
+  routing: z
+    .array(z.strictObject({ team: z.string(), channel: z.string(), before: COUNT, after: COUNT, newly: COUNT, no_longer: COUNT }))
+    .describe("pages by team and channel, by the rules as they are and as the request would have them"),
   by_service: z.array(
     z.strictObject({
       service_id: z.string(),
@@ -175,9 +184,10 @@ export const BACKTEST_ENDPOINTS = [
         },
         newly: [],
         no_longer: [GONE],
+        routing: [{ team: "payments", channel: "pager:payments", before: 3, after: 2, newly: 0, no_longer: 1 }],
         by_service: [{ service_id: "checkout", environment: "", day: "2026-01-31", before: 3, after: 2, newly: 0, no_longer: 1 }],
       },
     },
-    summary: `What changed settings, silences and inhibitions would newly page, and what no longer, over stored samples (at most ${BACKTEST_SAMPLES_MAX})`,
+    summary: `What changed settings, silences, inhibitions and routing would newly page, and what no longer, over stored samples (at most ${BACKTEST_SAMPLES_MAX})`,
   },
 ] as const satisfies readonly Endpoint[];

@@ -1,8 +1,18 @@
 import { z } from "zod";
 import type { Endpoint } from "../endpoint.ts";
-import { ROUTING_RULE_BODY, ROUTING_RULE_LIST, ROUTING_RULE_STORED, ROUTING_TEST_ANSWER, ROUTING_TEST_BODY } from "../shapes/routing.ts";
+import { textParameter } from "../parameters.ts";
+import {
+  PAGE_BUDGET,
+  PAGE_BUDGET_BODY,
+  PAGE_REPORT,
+  ROUTING_RULE_BODY,
+  ROUTING_RULE_LIST,
+  ROUTING_RULE_STORED,
+  ROUTING_TEST_ANSWER,
+  ROUTING_TEST_BODY,
+} from "../shapes/routing.ts";
 import { EXAMPLE_TIME } from "../shapes/scalars.ts";
-import { NO_QUERY, PAGE } from "./query-shapes.ts";
+import { NO_QUERY, PAGE, TIME_RANGE } from "./query-shapes.ts";
 
 const PARAMETERS = { id: "id of the rule; catch-all for the one behind all others" };
 const RULE = {
@@ -98,5 +108,55 @@ export const ROUTING_ENDPOINTS = [
       },
     },
     summary: "Says where an alert would go, and by which rule; nobody is told",
+  },
+  {
+    name: "setPageBudget",
+    method: "PUT",
+    path: "/api/v1/routing/budgets/{team}",
+    access: "admin",
+    handledBy: "coordinator",
+    query: NO_QUERY,
+    parameters: { team: "label team of services" },
+    body: PAGE_BUDGET_BODY,
+    responses: { 200: PAGE_BUDGET },
+    errors: ["invalid_parameter", "unprocessable"],
+    examples: { body: { pages_per_week: 10 }, response: { team: "payments", pages_per_week: 10, updated_at: EXAMPLE_TIME } },
+    summary:
+      "Says how many pages in a week a team means to have, which the report holds against those that it had; no page is dropped because of it",
+  },
+  {
+    name: "pageReport",
+    method: "GET",
+    path: "/api/v1/reports/pages",
+    access: "viewer",
+    handledBy: "coordinator",
+    query: z.strictObject({
+      ...TIME_RANGE,
+      team: textParameter("team").optional(),
+      service_id: textParameter("service_id").optional(),
+    }),
+    responses: { 200: PAGE_REPORT },
+    examples: {
+      response: {
+        since: "2026-01-24T12:00:00.000Z",
+        until: EXAMPLE_TIME,
+        days: 7,
+        pages: 12,
+        rows: [
+          {
+            team: "payments",
+            service_id: "checkout",
+            pages: 12,
+            per_service_day: 1.7142857142857142,
+            acknowledged: 9,
+            median_ack_seconds: 140,
+            false_positives: 1,
+            budget: 10,
+          },
+        ],
+        teams: [{ team: "payments", pages: 12, pages_last_week: 12, budget: 10, over_budget: true }],
+      },
+    },
+    summary: "Pages by team and service, the last seven days where since is not given: who has taken them, and what people said of them",
   },
 ] as const satisfies readonly Endpoint[];

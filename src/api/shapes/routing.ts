@@ -3,14 +3,15 @@ import { z } from "zod";
 import {
   CHANNEL_CHARACTERS_MAX,
   CHANNELS_PER_RULE_MAX,
+  PAGES_PER_WEEK_MAX,
   ROUTING_CATCH_ALL_PRIORITY,
   ROUTING_LABEL_MATCHERS_MAX,
   ROUTING_NAME_CHARACTERS_MAX,
   SERVICE_PATTERN_CHARACTERS_MAX,
 } from "../../core/config/notification-limits.ts";
 import { DETECTOR_FAMILIES } from "../../domain/alerting/ensemble.ts";
-import { CHANNEL_PATTERN, parseChannel } from "../../domain/notification/channel.ts";
-import { sourceOf } from "../../domain/notification/routing-rule.ts";
+import { CHANNEL_PATTERN, channelText, parseChannel } from "../../domain/notification/channel.ts";
+import { type RoutingRule, sourceOf } from "../../domain/notification/routing-rule.ts";
 import { SEVERITY } from "./alert.ts";
 import { labelText } from "./matcher.ts";
 import { COUNT, NEXT_PAGE, TIMESTAMP } from "./scalars.ts";
@@ -124,4 +125,70 @@ export const ROUTING_TEST_ANSWER = z.strictObject({
       }),
     )
     .describe("rules that were asked before, in their order"),
+});
+
+/** The rule that a body says. */
+export function ruleFrom(id: string, body: z.output<typeof ROUTING_RULE_BODY>, createdAtMs: number): RoutingRule {
+  return {
+    id,
+    name: body.name,
+    priority: body.priority,
+    labelMatchers: body.label_matchers,
+    servicePattern: body.service_pattern,
+    severity: body.severity,
+    source: body.source,
+    environment: body.environment,
+    channels: channelTexts(body.channels),
+    createdAtMs,
+  };
+}
+
+/** Each once, in one spelling. */
+export function channelTexts(channels: readonly string[]): string[] {
+  const texts = channels.map((text) => {
+    const channel = parseChannel(text);
+    return typeof channel === "string" ? text : channelText(channel);
+  });
+  return [...new Set(texts)];
+}
+
+/** A limit on how many pages a team means to have. */
+export const PAGE_BUDGET_BODY = z.strictObject({
+  pages_per_week: z
+    .number()
+    .min(0)
+    .max(PAGES_PER_WEEK_MAX)
+    .nullable()
+    .describe("null: none any more. No page is ever dropped because of it"),
+});
+export const PAGE_BUDGET = z.strictObject({ team: z.string(), pages_per_week: z.number().nullable(), updated_at: TIMESTAMP });
+
+export const PAGE_REPORT = z.strictObject({
+  since: TIMESTAMP,
+  until: TIMESTAMP,
+  days: z.number(),
+  pages: COUNT,
+  rows: z
+    .array(
+      z.strictObject({
+        team: z.string().describe("label team of the service; empty where it has none"),
+        service_id: z.string(),
+        pages: COUNT,
+        per_service_day: z.number().describe("pages in a day"),
+        acknowledged: COUNT.describe("alerts that paged and somebody has taken"),
+        median_ack_seconds: z.number().nullable().describe("from the first page to whoever has taken it; null where nobody has"),
+        false_positives: COUNT.describe("alerts that paged, of which people said that nothing was wrong"),
+        budget: z.number().nullable().describe("pages in a week that the team means to have; null where it has said nothing"),
+      }),
+    )
+    .describe("most pages first"),
+  teams: z.array(
+    z.strictObject({
+      team: z.string(),
+      pages: COUNT,
+      pages_last_week: COUNT.describe("of the seven days before until"),
+      budget: z.number().nullable(),
+      over_budget: z.boolean(),
+    }),
+  ),
 });

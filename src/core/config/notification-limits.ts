@@ -18,6 +18,12 @@ export const SERVICE_PATTERNS_CHARACTERS_MAX = 32_768;
 /** Label matchers of one rule, and characters of its name. */
 export const ROUTING_LABEL_MATCHERS_MAX = 16;
 export const ROUTING_NAME_CHARACTERS_MAX = 200;
+/** Page budgets of a tenant and of all, some 100 B each, and pages of a week that one may name. */
+export const PAGE_BUDGETS_PER_TENANT_MAX = 1_000;
+export const PAGE_BUDGETS_TOTAL_MAX = 20_000;
+export const PAGES_PER_WEEK_MAX = 1_000_000;
+/** Rows of a report on pages, and alerts of which it is made: some 20 us each. */
+export const PAGE_REPORT_ROWS_MAX = 1_000;
 /** Routing rules of all tenants, some 1 KB each. */
 export const ROUTING_RULES_TOTAL_MAX = 20_000;
 /** Messages in the notifier's hands, of all tenants and for one destination of a tenant: some 2 KB each; the rest waits in the store. */

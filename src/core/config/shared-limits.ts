@@ -27,7 +27,7 @@ import {
   WINDOW_IDS_MAX,
 } from "./limits.ts";
 import { MODELS_KEPT_MAX, SHADOW_MODELS_MAX, TRAININGS_WAITING_MAX } from "./model-limits.ts";
-import { MESSAGES_HANDED_MAX, ROUTING_RULES_TOTAL_MAX } from "./notification-limits.ts";
+import { MESSAGES_HANDED_MAX, PAGE_BUDGETS_TOTAL_MAX, ROUTING_RULES_TOTAL_MAX } from "./notification-limits.ts";
 import { COMPUTATIONS_WAITING_MAX } from "./prediction-limits.ts";
 import { RUNBOOK_RUNS_OPEN_MAX, RUNBOOKS_TOTAL_MAX } from "./runbook-limits.ts";
 import { WEBHOOK_EVENTS_HANDED_MAX, WEBHOOK_EVENTS_WAITING_MAX, WEBHOOKS_TOTAL_MAX } from "./webhook-limits.ts";
@@ -81,6 +81,7 @@ export const COORDINATOR_LIMITS: Readonly<Record<CoordinatorSharedLimit, number>
   webhooks: WEBHOOKS_TOTAL_MAX,
   webhook_events_waiting: WEBHOOK_EVENTS_WAITING_MAX,
   webhook_events_handed: WEBHOOK_EVENTS_HANDED_MAX,
+  page_budgets: PAGE_BUDGETS_TOTAL_MAX,
   runbooks: RUNBOOKS_TOTAL_MAX,
   runbook_runs: RUNBOOK_RUNS_OPEN_MAX,
   running_incidents: RUNNING_INCIDENTS_MAX,

@@ -51,6 +51,7 @@ export const COORDINATOR_SHARED_LIMITS = [
   "webhooks",
   "webhook_events_waiting",
   "webhook_events_handed",
+  "page_budgets",
   "runbooks",
   "runbook_runs",
   "running_incidents",

@@ -26,6 +26,10 @@ export interface ServiceDay {
 }
 
 export interface PageDifference {
+  /** Pages of each run, and which of the other's each is; those of one alone stand for themselves. */
+  readonly pagesBefore: readonly PageDecision[];
+  readonly pagesAfter: readonly PageDecision[];
+  readonly same: ReadonlyMap<PageDecision, PageDecision>;
   readonly before: number;
   readonly after: number;
   /** Ascending by time. */
@@ -49,7 +53,8 @@ export function pageDifference(before: readonly PageDecision[], after: readonly 
   const sorted = [...days.values()].sort(
     (a, b) => compare(a.serviceId, b.serviceId) || compare(a.environment, b.environment) || a.dayMs - b.dayMs,
   );
-  return { before: pagesBefore.length, after: pagesAfter.length, newly, noLonger, days: sorted };
+  const pages = { pagesBefore, pagesAfter, same: matched };
+  return { ...pages, before: pagesBefore.length, after: pagesAfter.length, newly, noLonger, days: sorted };
 }
 
 function isPage({ outcome }: PageDecision): boolean {
@@ -57,15 +62,15 @@ function isPage({ outcome }: PageDecision): boolean {
 }
 
 /** Pairs each page with the first of the other run, not yet paired, of the same service and family and about the same time. */
-function matchPages(before: readonly PageDecision[], after: readonly PageDecision[]): Set<PageDecision> {
-  const matched = new Set<PageDecision>();
+function matchPages(before: readonly PageDecision[], after: readonly PageDecision[]): Map<PageDecision, PageDecision> {
+  const matched = new Map<PageDecision, PageDecision>();
   const byPlace = groupBy(after, placeOf);
   for (const page of before) {
     const others = byPlace.get(placeOf(page)) ?? [];
     const other = others.find((each) => !matched.has(each) && Math.abs(each.atMs - page.atMs) <= MATCH_MS);
     if (other === undefined) continue;
-    matched.add(page);
-    matched.add(other);
+    matched.set(page, other);
+    matched.set(other, page);
   }
   return matched;
 }

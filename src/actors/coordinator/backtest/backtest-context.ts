@@ -2,6 +2,8 @@
 
 import type { Anomaly } from "../../../domain/anomaly/anomaly.ts";
 import type { AlertBooks } from "../alerts/alerts-context.ts";
+import type { Routes } from "../notification/routes.ts";
+import type { RoutingBooks } from "../notification/routing-book.ts";
 import type { Using } from "../queries/query-context.ts";
 import type { SaturationBooks } from "../saturation/saturation-context.ts";
 import type { SeriesContext } from "../series/series-context.ts";
@@ -10,7 +12,10 @@ import type { WatchdogBooks } from "../watchdog/watchdog-context.ts";
 
 /** What the layers of one moment are judged by. */
 export type MomentsContext = SeriesContext & Using<"train", unknown, Pick<SaturationBooks, "saturation"> & WatchdogBooks>;
-export type BacktestContext = MomentsContext & Using<"nowMs", AlertBooks & AnomalySource, PatternHolders>;
+export type BacktestContext = MomentsContext &
+  Using<"nowMs", AlertBooks & AnomalySource, PatternHolders & RoutingBooks> & {
+    readonly outbox: { readonly routes: Pick<Routes, "subject"> };
+  };
 
 /** Anomalies by their id, for what people have said of them. */
 interface AnomalySource {

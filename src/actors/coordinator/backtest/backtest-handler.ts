@@ -15,6 +15,7 @@ import { matchersProblem, patternSumProblem } from "../silences/pattern-room.ts"
 import type { BacktestContext } from "./backtest-context.ts";
 import { backtestFacts } from "./backtest-facts.ts";
 import { backtestLabels } from "./backtest-labels.ts";
+import { routedOf, routingProblem } from "./backtest-routing.ts";
 import { selectedSamples } from "./backtest-samples.ts";
 import { variantsOf, wantsTraffic } from "./backtest-variants.ts";
 
@@ -59,6 +60,8 @@ export async function runBacktest(context: BacktestContext, request: QueryReques
   const { patterns } = context.state.configured;
   const problem = (await matchersProblem(matchers, patterns, context.yieldTurn)) ?? patternSumProblem(patterns, [], matchers);
   if (problem !== null) return refused("bad_request", problem);
+  const unknown = routingProblem(context, request);
+  if (unknown !== undefined) return unknown;
   const all = backtestsOf(context);
   const outcome = await all.gate.run(request.principal.tenant, () => runOne(context, request, sinceMs, untilMs));
   if (outcome === "late") return refused("overloaded", `other backtests took ${BACKTEST_WAIT_MS_MAX / 1000} s; try again later`);
@@ -126,5 +129,6 @@ async function compare(
   const facts = await backtestFacts(context, selection, firstSeenMs);
   const labels = backtestLabels(context, request, series, { sinceMs, untilMs: until });
   const outcome = await backtest(series, { ...facts, counting, labels }, both, options, pause);
-  return done(backtestView(outcome, { sinceMs, untilMs, series: series.length, samples }));
+  const routed = routedOf(context, request, outcome);
+  return done(backtestView({ ...outcome, routed }, { sinceMs, untilMs, series: series.length, samples }));
 }

@@ -1,6 +1,8 @@
 // What the coordinator folds of notification.
 import type { BookSources, NounModule } from "../state/noun-module.ts";
 import { startDrill } from "./drill-handler.ts";
+import { PageBudgetBook } from "./page-budget-book.ts";
+import { reportPages, setPageBudget } from "./page-report-handlers.ts";
 import { RoutingBook, type RoutingSettings } from "./routing-book.ts";
 import { changeRoutingRule, createRoutingRule, deleteRoutingRule, listRoutingRules, testRouting } from "./routing-handlers.ts";
 
@@ -16,6 +18,7 @@ export const NOTIFICATION = {
   },
   configured: ({ share, routing }: BookSources & { readonly routing: RoutingSettings | undefined }) => ({
     routing: new RoutingBook(routing, share("routing_rules")),
+    pageBudgets: new PageBudgetBook(share("page_budgets")),
   }),
   handlers: {
     createRoutingRule,
@@ -23,6 +26,9 @@ export const NOTIFICATION = {
     changeRoutingRule,
     deleteRoutingRule,
     testRouting,
+    setPageBudget,
+    pageReport: reportPages,
     drill: startDrill,
   },
+  afterCommit: ["pageReport"],
 } as const satisfies NounModule;

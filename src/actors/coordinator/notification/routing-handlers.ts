@@ -2,6 +2,7 @@
 import type { BodyOf } from "../../../api/endpoints.ts";
 import { cutPage, type PageScope, readPageToken } from "../../../api/page-token.ts";
 import { done, noContent, type Outcome, refused, shown } from "../../../api/refusal.ts";
+import { channelTexts, ruleFrom } from "../../../api/shapes/routing.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import {
   ROUTING_CATCH_ALL_PRIORITY,
@@ -11,7 +12,7 @@ import {
 } from "../../../core/config/notification-limits.ts";
 import type { DetectorFamily } from "../../../domain/alerting/ensemble.ts";
 import { unresolvedChannels } from "../../../domain/notification/alert-channels.ts";
-import { channelText, parseChannel } from "../../../domain/notification/channel.ts";
+import { parseChannel } from "../../../domain/notification/channel.ts";
 import { type DestinationSettings, resolveChannel } from "../../../domain/notification/destinations.ts";
 import { type RoutingRule, type RoutingSubject, sourceOf } from "../../../domain/notification/routing-rule.ts";
 import { CATCH_ALL_ID } from "../../../domain/notification/routing-rules.ts";
@@ -41,7 +42,7 @@ export function createRoutingRule(context: NotificationContext, request: QueryRe
         `there are ${own} routing rules of yours and ${routing.shares.taken} in all; ${room}: delete one first`,
       );
     }
-    return stored(context, tenant, undefined, ruleOf(id, request.body, context.nowMs()));
+    return stored(context, tenant, undefined, ruleFrom(id, request.body, context.nowMs()));
   });
 }
 
@@ -54,7 +55,7 @@ export function changeRoutingRule(context: NotificationContext, request: QueryRe
     if (before === undefined) return unknownRule(id);
     if (id === CATCH_ALL_ID) return editedCatchAll(context, tenant, before, request.body);
     const problem = priorityProblem(request.body) ?? patternProblem(context, tenant, id, request.body);
-    return problem ?? stored(context, tenant, before, ruleOf(id, request.body, before.createdAtMs));
+    return problem ?? stored(context, tenant, before, ruleFrom(id, request.body, before.createdAtMs));
   });
 }
 
@@ -135,30 +136,6 @@ function ofAlert(alert: ReturnType<NotificationContext["state"]["alerts"]["find"
   return { serviceId: key.serviceId, severity: tier, source, environment: key.environment, labels: alert.labels };
 }
 
-function ruleOf(id: string, body: RuleBody, createdAtMs: number): RoutingRule {
-  return {
-    id,
-    name: body.name,
-    priority: body.priority,
-    labelMatchers: body.label_matchers,
-    servicePattern: body.service_pattern,
-    severity: body.severity,
-    source: body.source,
-    environment: body.environment,
-    channels: channelsOf(body),
-    createdAtMs,
-  };
-}
-
-/** Each once, in one spelling. */
-function channelsOf({ channels }: RuleBody): string[] {
-  const texts = channels.map((text) => {
-    const channel = parseChannel(text);
-    return typeof channel === "string" ? text : channelText(channel);
-  });
-  return [...new Set(texts)];
-}
-
 function stored({ state }: NotificationContext, tenant: string, before: RoutingRule | undefined, rule: RoutingRule): Change<unknown> {
   const { routing } = state.configured;
   const { destinations } = routing;
@@ -195,7 +172,7 @@ function editedCatchAll({ state }: NotificationContext, tenant: string, before: 
   if (body.priority !== ROUTING_CATCH_ALL_PRIORITY) {
     return refused("invalid_field", `the catch-all has priority ${ROUTING_CATCH_ALL_PRIORITY}, got ${body.priority}`, "priority");
   }
-  const edit = { name: body.name, channels: channelsOf(body) };
+  const edit = { name: body.name, channels: channelTexts(body.channels) };
   const rule: RoutingRule = { ...before, ...edit };
   const after = ruleView(routing.destinations, tenant, rule);
   const change: Change<unknown> = {

@@ -1,0 +1,138 @@
+// PUT /api/v1/routing/budgets/{team} and GET /api/v1/reports/pages. A budget is what a team means to have: no page is dropped because of it.
+import { done, type Outcome, refused, shown } from "../../../api/refusal.ts";
+import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
+import { NAME_BYTES_MAX } from "../../../core/config/limits.ts";
+import { PAGE_BUDGETS_PER_TENANT_MAX, PAGE_REPORT_ROWS_MAX } from "../../../core/config/notification-limits.ts";
+import { DRILL_SERVICE } from "../../../core/protocol/own-telemetry.ts";
+import type { Alert } from "../../../domain/alerting/paging/alert.ts";
+import { isLabelText } from "../../../domain/labels/service-label.ts";
+import { type PagedAlert, pageRows } from "../../../domain/notification/page-report.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
+import { timeRange } from "../queries/time-range.ts";
+import { budgetOperation, type PageBudget } from "./page-budget-book.ts";
+import type { PageReportContext } from "./page-report-context.ts";
+
+const DAY_MS = 86_400_000;
+const WEEK_MS = 7 * DAY_MS;
+/** Alerts read between turns of others. */
+const ALERTS_PER_TURN = 100;
+
+export function setPageBudget(context: PageReportContext, request: QueryRequest<"setPageBudget">): Promise<Outcome<unknown>> {
+  const { pageBudgets } = context.state.configured;
+  const { tenant } = request.principal;
+  const team = request.path.team ?? "";
+  const { pages_per_week: pagesPerWeek } = request.body;
+  return context.change(request, () => {
+    if (!isLabelText(team))
+      return refused("invalid_parameter", `a team has 1 to ${NAME_BYTES_MAX} bytes and no control characters`, "team");
+    const before = pageBudgets.find(tenant, team);
+    const isNew = before === undefined && pagesPerWeek !== null;
+    if (isNew && (pageBudgets.of(tenant).length >= PAGE_BUDGETS_PER_TENANT_MAX || pageBudgets.shares.room(tenant) < 1)) {
+      pageBudgets.shares.refuse(tenant);
+      return refused(
+        "unprocessable",
+        `there are ${pageBudgets.of(tenant).length} budgets, and there is room for no more: set one to null first`,
+      );
+    }
+    const updatedAtMs = context.nowMs();
+    const after = pagesPerWeek === null ? undefined : { tenant, team, pagesPerWeek, updatedAtMs };
+    const view = { team, pages_per_week: pagesPerWeek, updated_at: formatRfc3339(updatedAtMs) };
+    return {
+      ok: true,
+      note: { action: "page_budget.set", object: team, before: before === undefined ? null : budgetNote(before), after: view },
+      operations: [budgetOperation(tenant, team, after)],
+      apply: () => {
+        if (after === undefined) pageBudgets.remove(tenant, team);
+        else pageBudgets.put(after);
+        return [];
+      },
+      outcome: done(view),
+    };
+  });
+}
+
+function budgetNote({ team, pagesPerWeek }: PageBudget) {
+  return { team, pages_per_week: pagesPerWeek };
+}
+
+export async function reportPages(context: PageReportContext, { principal, query }: QueryRequest<"pageReport">): Promise<Outcome<unknown>> {
+  const { state, nowMs } = context;
+  const { tenant } = principal;
+  const untilMs = query.until ?? nowMs();
+  const sinceMs = query.since ?? untilMs - WEEK_MS;
+  const range = timeRange(sinceMs, untilMs);
+  if (!range.ok) return range;
+  if (sinceMs === untilMs)
+    return refused("invalid_parameter", `since must be before until, got ${shown(formatRfc3339(sinceMs))} twice`, "since");
+  const days = (untilMs - sinceMs) / DAY_MS;
+  const budget = (team: string) => state.configured.pageBudgets.find(tenant, team)?.pagesPerWeek ?? null;
+  const selected = (team: string) => query.team === undefined || query.team === team;
+  const alerts = await pagedAlerts(context, tenant, Math.min(sinceMs, untilMs - WEEK_MS), untilMs, query.service_id);
+  const own = alerts.filter(({ team }) => selected(team));
+  const rows = pageRows(own.flatMap((alert) => within(alert, sinceMs)));
+  const lastWeek = pageRows(own.flatMap((alert) => within(alert, untilMs - WEEK_MS)));
+  const sum = (of: typeof rows, name: string) => of.reduce((pages, row) => pages + (row.team === name ? row.pages : 0), 0);
+  const budgets = state.configured.pageBudgets.of(tenant).map(({ team }) => team);
+  const teams = [...new Set([...rows.map(({ team }) => team), ...budgets.filter(selected)])].sort();
+  return done({
+    since: formatRfc3339(sinceMs),
+    until: formatRfc3339(untilMs),
+    days,
+    pages: rows.reduce((pages, row) => pages + row.pages, 0),
+    rows: rows.slice(0, PAGE_REPORT_ROWS_MAX).map((row) => ({
+      team: row.team,
+      service_id: row.serviceId,
+      pages: row.pages,
+      per_service_day: row.pages / days,
+      acknowledged: row.acknowledged,
+      median_ack_seconds: row.medianAckSeconds,
+      false_positives: row.falsePositives,
+      budget: budget(row.team),
+    })),
+    teams: teams.slice(0, PAGE_REPORT_ROWS_MAX).map((team) => {
+      const week = sum(lastWeek, team);
+      return { team, pages: sum(rows, team), pages_last_week: week, budget: budget(team), over_budget: week > (budget(team) ?? week) };
+    }),
+  });
+}
+
+function within(alert: PagedAlert, sinceMs: number): PagedAlert[] {
+  const pagesAtMs = alert.pagesAtMs.filter((atMs) => atMs >= sinceMs);
+  return pagesAtMs.length === 0 ? [] : [{ ...alert, pagesAtMs }];
+}
+
+/** Alerts of a tenant that paged in a time. Fire drills are none. */
+async function pagedAlerts(
+  { state, outbox, yieldTurn }: PageReportContext,
+  tenant: string,
+  sinceMs: number,
+  untilMs: number,
+  serviceId: string | undefined,
+): Promise<PagedAlert[]> {
+  const ids: string[] = [];
+  state.alerts.index(tenant).each({ serviceId, untilMs }, ({ id, updatedAtMs, serviceId: service }) => {
+    if (updatedAtMs >= sinceMs && service !== DRILL_SERVICE) ids.push(id);
+  });
+  const found: PagedAlert[] = [];
+  for (const [read, id] of ids.entries()) {
+    if ((read + 1) % ALERTS_PER_TURN === 0) await yieldTurn();
+    const alert = state.alerts.find(tenant, id);
+    const pagesAtMs = alert?.history
+      .filter(({ kind, atMs }) => kind === "paged" && atMs >= sinceMs && atMs < untilMs)
+      .map(({ atMs }) => atMs);
+    if (alert === undefined || pagesAtMs === undefined || pagesAtMs.length === 0) continue;
+    found.push({
+      team: outbox.routes.facts(alert).team ?? alert.labels.team ?? "",
+      serviceId: alert.state.key.serviceId,
+      pagesAtMs,
+      acknowledgedAtMs: alert.acknowledged?.atMs ?? null,
+      isFalsePositive: isFalsePositive(state, tenant, alert),
+    });
+  }
+  return found;
+}
+
+/** Somebody has said so of one of its anomalies. */
+function isFalsePositive({ anomalies }: PageReportContext["state"], tenant: string, { members }: Alert): boolean {
+  return members.some(({ anomalyId }) => anomalies.find(tenant, anomalyId)?.feedback?.opinion === "false_positive");
+}

@@ -1,0 +1,60 @@
+// Pages by team and service: how many, who has taken them, and what people said of them.
+
+/** One alert that paged. */
+export interface PagedAlert {
+  readonly team: string;
+  readonly serviceId: string;
+  /** When it paged, ascending. */
+  readonly pagesAtMs: readonly number[];
+  readonly acknowledgedAtMs: number | null;
+  readonly isFalsePositive: boolean;
+}
+
+export interface PageRow {
+  readonly team: string;
+  readonly serviceId: string;
+  readonly pages: number;
+  readonly acknowledged: number;
+  readonly medianAckSeconds: number | null;
+  readonly falsePositives: number;
+}
+
+/** Rows by team and service, most pages first. */
+export function pageRows(alerts: readonly PagedAlert[]): PageRow[] {
+  const groups = new Map<string, PagedAlert[]>();
+  for (const alert of alerts) {
+    const key = JSON.stringify([alert.team, alert.serviceId]);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [alert]);
+    else group.push(alert);
+  }
+  const rows = [...groups.values()].map(rowOf);
+  return rows.sort((a, b) => b.pages - a.pages || compare(a.team, b.team) || compare(a.serviceId, b.serviceId));
+}
+
+function rowOf(alerts: readonly PagedAlert[]): PageRow {
+  const { team, serviceId } = alerts[0] as PagedAlert;
+  const waits = alerts.flatMap(({ acknowledgedAtMs, pagesAtMs: [first] }) =>
+    acknowledgedAtMs === null || first === undefined ? [] : [Math.max(0, acknowledgedAtMs - first) / 1_000],
+  );
+  return {
+    team,
+    serviceId,
+    pages: alerts.reduce((sum, { pagesAtMs }) => sum + pagesAtMs.length, 0),
+    acknowledged: waits.length,
+    medianAckSeconds: median(waits),
+    falsePositives: alerts.filter(({ isFalsePositive }) => isFalsePositive).length,
+  };
+}
+
+/** Of an even number the mean of the two in the middle; null of none. */
+function median(values: readonly number[]): number | null {
+  const sorted = [...values].sort((a, b) => a - b);
+  const half = sorted.length / 2;
+  const [lower, upper] = [sorted[Math.ceil(half) - 1], sorted[Math.floor(half)]];
+  return lower === undefined || upper === undefined ? null : (lower + upper) / 2;
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
