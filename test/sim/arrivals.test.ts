@@ -1,5 +1,6 @@
 // Stale services and the silence of a whole tenant, through the whole server on a virtual clock.
 import { describe, expect, it } from "vitest";
+import { DRILL_SERVICE } from "../../src/core/protocol/own-telemetry.ts";
 import { MINUTE_MS, type SentRecord, WatchedServer } from "../support/watched-server.ts";
 
 const START = Date.UTC(2026, 0, 5, 6);
@@ -43,10 +44,10 @@ describe("arrivals on the whole server", () => {
     expect(await stale(watched, true)).toEqual(["a "]);
   }, 60_000);
 
-  it("tells one environment of a service while the other sends", async () => {
+  it("tells one environment of a service while the other sends, and nothing of the service of fire drills", async () => {
     const watched = await WatchedServer.open(START);
     const both = [...SERVICES.map((service) => record(service, "staging")), ...SERVICES.map((service) => record(service, "production"))];
-    await run(watched, 60, both);
+    await run(watched, 60, [...both, record(DRILL_SERVICE, "drill-1")]);
     await run(watched, 6, both.slice(1));
     expect(await stale(watched)).toEqual(["a staging"]);
   }, 60_000);

@@ -5,8 +5,8 @@ import type { RcaReport } from "../../src/actors/coordinator/analysis/report-row
 import { reportIdOf } from "../../src/actors/coordinator/analysis/report-row.ts";
 import { encodeAnomaly } from "../../src/actors/coordinator/anomalies/anomaly-row.ts";
 import { CommittedState } from "../../src/actors/coordinator/nouns/committed-state.ts";
-import { CoordinatorCounters } from "../../src/actors/coordinator/state/coordinator-counters.ts";
 import { CONTROL_TABLES, SERIES_TABLES } from "../../src/actors/coordinator/nouns/modules.ts";
+import { CoordinatorCounters } from "../../src/actors/coordinator/state/coordinator-counters.ts";
 import { tenantTimeKey } from "../../src/actors/coordinator/state/tables.ts";
 import { WebhookOutbox } from "../../src/actors/coordinator/webhooks/webhook-outbox.ts";
 import { WEBHOOK_DELIVERY, type WebhookDeliveryRow } from "../../src/actors/coordinator/webhooks/webhook-row.ts";
