@@ -8,10 +8,13 @@ import { runWebhookSeed } from "../support/webhook-seed.ts";
 const ONE = process.env.SEED === undefined ? undefined : Number(process.env.SEED);
 const SEEDS = ONE === undefined ? Number(process.env.OUTBOX_SEEDS ?? 60) : 1;
 
+/** 589: work that was asked for in the turn between its last step and its end was forgotten. */
+const REGRESSIONS = [589];
+
 async function sums(run: (seed: number) => Promise<Record<string, number>>): Promise<Record<string, number>> {
   const sum: Record<string, number> = {};
-  for (let place = 0; place < SEEDS; place++) {
-    const seed = ONE ?? place + 1;
+  const seeds = Array.from({ length: SEEDS }, (_, place) => place + 1);
+  for (const seed of ONE === undefined ? new Set([...seeds, ...REGRESSIONS]) : [ONE]) {
     for (const [name, count] of Object.entries(await replayable(seed, () => run(seed)))) sum[name] = (sum[name] ?? 0) + count;
   }
   return sum;

@@ -34,9 +34,7 @@ export class StoreWork {
     this.#isWanted = true;
     if (this.#isRunning || this.#isStopped) return;
     this.#isRunning = true;
-    void this.#run().finally(() => {
-      this.#isRunning = false;
-    });
+    void this.#run();
   }
 
   /** No step begins any more. */
@@ -44,17 +42,24 @@ export class StoreWork {
     this.#isStopped = true;
   }
 
+  /** It is over in the turn in which nothing is wanted any more: what is wanted a turn later begins another. */
   async #run(): Promise<void> {
-    while (this.#isWanted && !this.#isStopped) {
-      this.#isWanted = false;
-      try {
-        const more = await this.#turns.edit(this.#step);
-        this.#isWanted ||= more;
-      } catch (error) {
-        if (!(error instanceof StoreError)) throw error;
-        this.#isWanted = true;
-        await this.#turns.sleep(RETRY_MS);
-      }
+    try {
+      while (this.#isWanted && !this.#isStopped) await this.#once();
+    } finally {
+      this.#isRunning = false;
+    }
+  }
+
+  async #once(): Promise<void> {
+    this.#isWanted = false;
+    try {
+      const more = await this.#turns.edit(this.#step);
+      this.#isWanted ||= more;
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      this.#isWanted = true;
+      await this.#turns.sleep(RETRY_MS);
     }
   }
 }
