@@ -106,7 +106,8 @@ const ROWS = [
 
 const WIDTH = 24;
 const HEIGHT = 8;
-const source = { type: "prometheus", uid: "${datasource}" };
+// A variable of the dashboard, which Grafana fills in.
+const source = { type: "prometheus", uid: `$\{datasource}` };
 
 function panelsOf() {
   const panels = [];

@@ -54,7 +54,10 @@ export const COMMAND_TABLE: readonly CommandEntry[] = [
     operands: "[URL]",
     operandsMax: 1,
     summary: "Send 40 minutes of made-up telemetry with planted anomalies to a running server, in ten seconds, and show what was found",
-    options: [{ name: "live", meaning: "go on behind that, a sample every 15 s and an anomaly every three minutes, until Ctrl-C" }, JSON_OUT],
+    options: [
+      { name: "live", meaning: "go on behind that, a sample every 15 s and an anomaly every three minutes, until Ctrl-C" },
+      JSON_OUT,
+    ],
   },
   {
     name: "demo-incident",

@@ -4,8 +4,8 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { decodeCheckpointRow } from "../../src/actors/coordinator/state/checkpoint-row.ts";
 import { CONTROL_TABLES, SERIES_TABLES } from "../../src/actors/coordinator/nouns/modules.ts";
+import { decodeCheckpointRow } from "../../src/actors/coordinator/state/checkpoint-row.ts";
 import { type RowTaker, walkStore } from "../../src/adapters/storage/store-walk.ts";
 import { LoadSender } from "../support/load-sender.ts";
 import { LoadScript } from "../support/load-sender-script.ts";

@@ -2,8 +2,8 @@
 // to `after` rows behind its last row; a page that lies in no incident is false.
 
 /** Which rows around an incident count. */
-export const ROWS_BEFORE = 3;
-export const ROWS_AFTER = 12;
+const ROWS_BEFORE = 3;
+const ROWS_AFTER = 12;
 
 /** An incident by its first and last row. */
 export interface LabelledRows {

@@ -1,7 +1,7 @@
 // What a training reads of the store: gathered beside whatever the coordinator does, the newest first, and not after a stop has begun.
 import { describe, expect, it } from "vitest";
-import { blockOperations } from "../../../../src/actors/coordinator/series/block-rows.ts";
 import { SERIES_TABLES } from "../../../../src/actors/coordinator/nouns/modules.ts";
+import { blockOperations } from "../../../../src/actors/coordinator/series/block-rows.ts";
 import { serviceHistory } from "../../../../src/actors/coordinator/watchdog/training/stored-history.ts";
 import { PacedWork } from "../../../../src/core/base/paced-work.ts";
 import { SERIES_DATA_BLOCKS_MAX } from "../../../../src/core/config/limits.ts";

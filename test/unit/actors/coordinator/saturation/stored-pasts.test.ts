@@ -1,9 +1,9 @@
 // Stored pasts of bounded series: read between cycles, beside whatever the coordinator does, and told to who asked last.
 import { describe, expect, it } from "vitest";
 import { EngineUnavailableError } from "../../../../../src/actors/coordinator/engines/engine-client.ts";
+import { SERIES_TABLES } from "../../../../../src/actors/coordinator/nouns/modules.ts";
 import { StoredPasts } from "../../../../../src/actors/coordinator/saturation/stored-past.ts";
 import { blockOperations } from "../../../../../src/actors/coordinator/series/block-rows.ts";
-import { SERIES_TABLES } from "../../../../../src/actors/coordinator/nouns/modules.ts";
 import type { StagesContext } from "../../../../../src/actors/coordinator/watchdog/stages-context.ts";
 import { SATURATION_FOLD_SHARE } from "../../../../../src/core/config/pace-limits.ts";
 import type { SaturationHistories, WantedHistory } from "../../../../../src/core/protocol/saturation.ts";
