@@ -27,6 +27,7 @@ import { rootCauses } from "./root-causes.mjs";
 import { singleRecords } from "./single-records.mjs";
 import { watchdog } from "./watchdog.mjs";
 import { watchdogServices } from "./watchdog-services.mjs";
+import { idle, webhookLatency } from "./webhook-latency.mjs";
 
 /** @type {import("../turns.mjs").Row[]} */
 const GOAL_ROWS = [
@@ -64,6 +65,8 @@ export const OTHER_ROWS = [
   rootCauses,
   notifyLatency,
   notifyFlood,
+  webhookLatency,
+  idle,
   oddBodies,
   neighbours,
   deadLetters,
