@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { REMOTE_WRITE_HEADERS, startProcess } from "./server-process.mjs";
 
-const mainFile = join(fileURLToPath(new URL("../..", import.meta.url)), "dist", "main.js");
+const ownMainFile = join(fileURLToPath(new URL("../..", import.meta.url)), "dist", "main.js");
 
 export const REMOTE_WRITE_PATH = "/api/v1/rwmetrics/write";
 export const SINGLE_PATH = "/api/v1/telemetry";
@@ -19,7 +19,8 @@ function countAccepted(metrics) {
   return metrics.sum("svc_ingestion_events_total", 'status="accepted"') - unscored;
 }
 
-export function startVedette(options) {
+/** `mainFile`: of another checkout, which before-after.mjs compares. */
+export function startVedette({ mainFile = ownMainFile, ...options }) {
   const plan = (port, dataDir) => ({
     command: process.execPath,
     args: ["--no-memory-reducer", mainFile],

@@ -1,16 +1,5 @@
 // Log records of ExportLogsServiceRequest in JSON.
-import {
-  addAttributes,
-  anyValueOf,
-  attempt,
-  countOf,
-  idOf,
-  itemsOfJson,
-  millisecondsOf,
-  objectOf,
-  type RequestNames,
-  textOf,
-} from "./json-values.ts";
+import { addAttributes, anyValueOf, countOf, idOf, millisecondsOf, objectOf, type RequestNames, readItems, textOf } from "./json-values.ts";
 import { bodyText } from "./log-body.ts";
 import type { LogItem, OtlpLog, OtlpSource } from "./otlp-items.ts";
 import type { AttributeMap } from "./protobuf-attributes.ts";
@@ -22,10 +11,8 @@ const SEVERITY_RANGES = ["TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"];
 
 /** The log records of a body that requestProblem() found nothing wrong with. */
 export function* logsOfJson(body: unknown): Generator<LogItem> {
-  for (const { source, item } of itemsOfJson(body, LOG_NAMES)) {
-    const log = typeof source === "string" ? source : attempt(() => readLog(item, source));
-    if (typeof log === "string") yield { type: "damaged", item: { message: log } };
-    else yield { type: "log", log };
+  for (const log of readItems(body, LOG_NAMES, readLog)) {
+    yield typeof log === "string" ? { type: "damaged", item: { message: log } } : { type: "log", log };
   }
 }
 

@@ -1,14 +1,13 @@
 // Spans of ExportTraceServiceRequest in JSON.
 import {
   addAttributes,
-  attempt,
   enumOf,
   fractionalMillisecondsOf,
   idOf,
   isObject,
-  itemsOfJson,
   objectOf,
   type RequestNames,
+  readItems,
   textOf,
 } from "./json-values.ts";
 import type { OtlpSource, OtlpSpan, SpanItem } from "./otlp-items.ts";
@@ -21,10 +20,8 @@ const CODES = ["UNSET", "OK", "ERROR"] as const;
 
 /** The spans of a body that requestProblem() found nothing wrong with. */
 export function* spansOfJson(body: unknown): Generator<SpanItem> {
-  for (const { source, item } of itemsOfJson(body, TRACE_NAMES)) {
-    const span = typeof source === "string" ? source : attempt(() => readSpan(item, source));
-    if (typeof span === "string") yield { type: "damaged", item: { message: span } };
-    else yield { type: "span", span };
+  for (const span of readItems(body, TRACE_NAMES, readSpan)) {
+    yield typeof span === "string" ? { type: "damaged", item: { message: span } } : { type: "span", span };
   }
 }
 

@@ -155,6 +155,15 @@ export function* itemsOfJson(body: unknown, names: RequestNames): Generator<Json
   }
 }
 
+/** Reads each item of a body: what `read` makes of it, or the message that says what is wrong with it. */
+export function* readItems<T extends object>(
+  body: unknown,
+  names: RequestNames,
+  read: (item: unknown, source: OtlpSource) => T,
+): Generator<T | string> {
+  for (const { source, item } of itemsOfJson(body, names)) yield typeof source === "string" ? source : attempt(() => read(item, source));
+}
+
 /** The source that a decoded Resource describes; what is wrong with it when it cannot be read. */
 export function sourceOfJson(resource: unknown): OtlpSource | string {
   return attempt(() => {

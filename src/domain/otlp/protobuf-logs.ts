@@ -4,7 +4,7 @@ import { WireReader } from "../codec/wire-reader.ts";
 import { bodyText } from "./log-body.ts";
 import type { LogItem, OtlpLog, OtlpSource } from "./otlp-items.ts";
 import { type AttributeMap, readAnyValue, readAttribute } from "./protobuf-attributes.ts";
-import { DAMAGED_RESOURCE, isTooLongToRead, itemsOf } from "./protobuf-request.ts";
+import { itemsOf, readPlaced } from "./protobuf-request.ts";
 
 /** The log records of a body that isRequest() holds for, with undefined as itemsOf() has it. */
 export function* logsOfProtobuf(bytes: Buffer): Generator<LogItem | undefined> {
@@ -14,16 +14,8 @@ export function* logsOfProtobuf(bytes: Buffer): Generator<LogItem | undefined> {
       yield undefined;
       continue;
     }
-    const { source, from, to } = placed;
-    reader.at = from;
-    reader.failed = false;
-    const log = source === undefined || isTooLongToRead(from, to) ? undefined : readLog(reader, to, source);
-    if (log !== undefined) yield { type: "log", log };
-    else
-      yield {
-        type: "damaged",
-        item: { message: source === undefined ? DAMAGED_RESOURCE : "a log record is not valid protobuf, or has more than 655360 bytes" },
-      };
+    const log = readPlaced(reader, placed, "a log record", readLog);
+    yield typeof log === "string" ? { type: "damaged", item: { message: log } } : { type: "log", log };
   }
 }
 

@@ -145,3 +145,17 @@ export function sourceOfResource(resource: Buffer): OtlpSource | undefined {
 }
 
 export const DAMAGED_RESOURCE = "the attributes of its resource are not valid protobuf, or have more than 655360 bytes";
+
+/** One item, which lies between two places of the reader's bytes: what `read` makes of it, or why it cannot be read. `source` is undefined where its resource cannot be read. */
+export function readPlaced<T extends object>(
+  reader: WireReader,
+  { source, from, to }: { readonly source: OtlpSource | undefined; readonly from: number; readonly to: number },
+  what: string,
+  read: (reader: WireReader, to: number, source: OtlpSource) => T | undefined,
+): T | string {
+  if (source === undefined) return DAMAGED_RESOURCE;
+  reader.at = from;
+  reader.failed = false;
+  const item = isTooLongToRead(from, to) ? undefined : read(reader, to, source);
+  return item ?? `${what} is not valid protobuf, or has more than 655360 bytes`;
+}

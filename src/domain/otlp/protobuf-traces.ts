@@ -3,7 +3,7 @@
 import { WireReader } from "../codec/wire-reader.ts";
 import type { OtlpSource, OtlpSpan, SpanItem } from "./otlp-items.ts";
 import { type AttributeMap, readAttribute } from "./protobuf-attributes.ts";
-import { DAMAGED_RESOURCE, isTooLongToRead, itemsOf } from "./protobuf-request.ts";
+import { itemsOf, readPlaced } from "./protobuf-request.ts";
 
 /** The spans of a body that isRequest() holds for, with undefined as itemsOf() has it. */
 export function* spansOfProtobuf(bytes: Buffer): Generator<SpanItem | undefined> {
@@ -13,14 +13,8 @@ export function* spansOfProtobuf(bytes: Buffer): Generator<SpanItem | undefined>
 
 /** One span, which lies between two places of the reader's bytes; `source` is undefined where its resource cannot be read. */
 export function spanItem(reader: WireReader, from: number, to: number, source: OtlpSource | undefined): SpanItem {
-  reader.at = from;
-  reader.failed = false;
-  const span = source === undefined || isTooLongToRead(from, to) ? undefined : readSpan(reader, to, source);
-  if (span !== undefined) return { type: "span", span };
-  return {
-    type: "damaged",
-    item: { message: source === undefined ? DAMAGED_RESOURCE : "a span is not valid protobuf, or has more than 655360 bytes" },
-  };
+  const span = readPlaced(reader, { source, from, to }, "a span", readSpan);
+  return typeof span === "string" ? { type: "damaged", item: { message: span } } : { type: "span", span };
 }
 
 function readSpan(reader: WireReader, to: number, source: OtlpSource): OtlpSpan | undefined {

@@ -8,11 +8,12 @@ import type { AlertDetail, Report } from "../client/shapes.ts";
 import { acknowledge, shortLabels } from "../parts/alert-row.tsx";
 import { Button, CopyButton, Empty, Head, Name, Panel, SeverityMark, Shown, Tag, When } from "../parts/basics.tsx";
 import { CauseSummary } from "../parts/cause-summary.tsx";
+import { decisionKey, OUTCOME, WHEN, Z_SCORE } from "../parts/decision-columns.tsx";
 import { SeriesChart } from "../parts/series-chart.tsx";
 import { SilenceDialog } from "../parts/silence-dialog.tsx";
 import { Facts, Table } from "../parts/table.tsx";
 import { numberText } from "../view/number-text.ts";
-import { gateText, hasSeries, heldText, outcomeText } from "../view/reason.ts";
+import { gateText, hasSeries, heldText } from "../view/reason.ts";
 import { durationText } from "../view/time-text.ts";
 
 export function AlertPage({ rest }: { rest: readonly string[] }) {
@@ -194,16 +195,10 @@ function Decisions({ alert }: { alert: AlertDetail }) {
       <Table
         label="Decisions"
         rows={alert.decisions.slice(-30)}
-        keyOf={({ at, anomaly_id, outcome }) => `${at} ${anomaly_id} ${outcome}`}
+        keyOf={decisionKey}
         columns={[
-          { head: "When", isTight: true, show: ({ at }) => <When at={at} /> },
-          {
-            head: "Outcome",
-            isTight: true,
-            show: ({ outcome, suppressed_by }) => (
-              <Tag tone={outcome === "paged" ? "accent" : ""}>{outcomeText(outcome, suppressed_by)}</Tag>
-            ),
-          },
+          WHEN,
+          OUTCOME,
           {
             head: "Gate that decided",
             show: ({ gates }) => {
@@ -213,7 +208,7 @@ function Decisions({ alert }: { alert: AlertDetail }) {
                 : `${gateText(failed.name)}: ${failed.value === null ? "∞" : numberText(failed.value)} of ${failed.limit === null ? "–" : numberText(failed.limit)}`;
             },
           },
-          { head: "z", isNumber: true, show: ({ z_score }) => numberText(Number(z_score.toFixed(1))) },
+          Z_SCORE,
         ]}
       />
       {!alert.decisions_complete && <p class="faint">There were more decisions than are told here.</p>}

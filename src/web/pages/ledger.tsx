@@ -3,11 +3,12 @@ import { link, place, setQuery } from "../app/place.ts";
 import { useAnswer } from "../client/answers.ts";
 import type { Decision } from "../client/shapes.ts";
 import { Empty, Head, Name, Panel, Shown, Tag, When } from "../parts/basics.tsx";
+import { decisionKey, OUTCOME, WHEN, Z_SCORE } from "../parts/decision-columns.tsx";
 import { RangePicker, useRange } from "../parts/range-picker.tsx";
 import { SearchField } from "../parts/search-field.tsx";
 import { Table } from "../parts/table.tsx";
 import { numberText } from "../view/number-text.ts";
-import { gateText, outcomeText } from "../view/reason.ts";
+import { gateText } from "../view/reason.ts";
 
 interface Layer {
   readonly layer: string;
@@ -79,16 +80,10 @@ function Found({ ledger, isMoment }: { ledger: LedgerAnswer; isMoment: boolean }
           <Table
             label="Decisions"
             rows={ledger.decisions}
-            keyOf={({ at, anomaly_id, outcome }) => `${at} ${anomaly_id} ${outcome}`}
+            keyOf={decisionKey}
             columns={[
-              { head: "When", isTight: true, show: ({ at }) => <When at={at} /> },
-              {
-                head: "Outcome",
-                isTight: true,
-                show: ({ outcome, suppressed_by }) => (
-                  <Tag tone={outcome === "paged" ? "accent" : ""}>{outcomeText(outcome, suppressed_by)}</Tag>
-                ),
-              },
+              WHEN,
+              OUTCOME,
               {
                 head: "Metric",
                 show: ({ metric_name, anomaly_id }) => (
@@ -99,7 +94,7 @@ function Found({ ledger, isMoment }: { ledger: LedgerAnswer; isMoment: boolean }
               },
               { head: "First gate that failed", show: ({ gates }) => gateText(gates.find(({ passed }) => !passed)?.name ?? "none") },
               { head: "Severity", show: ({ severity }) => <Tag tone={severity}>{severity}</Tag> },
-              { head: "z", isNumber: true, show: ({ z_score }) => numberText(Number(z_score.toFixed(1))) },
+              Z_SCORE,
             ]}
           />
         )}

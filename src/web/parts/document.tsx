@@ -1,7 +1,7 @@
 // A JSON document that is written by hand and sent; what was typed stays where the server refuses it.
 import { useState } from "preact/hooks";
 import { ApiError } from "../client/client.ts";
-import { Button } from "./basics.tsx";
+import { Send } from "./send.tsx";
 
 export function Document({
   label,
@@ -31,16 +31,7 @@ export function Document({
         <span>{label}</span>
         <textarea rows={14} value={text} spellcheck={false} onInput={(event) => setText(event.currentTarget.value)} />
       </label>
-      {fault !== "" && (
-        <p class="note bad" role="alert">
-          {fault}
-        </p>
-      )}
-      <div class="tools">
-        <Button tone="main" onClick={send}>
-          {action}
-        </Button>
-      </div>
+      <Send fault={fault} action={action} onSend={send} />
     </div>
   );
 }

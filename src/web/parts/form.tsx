@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { ApiError } from "../client/client.ts";
 import { type FormField, formBody } from "../view/form-body.ts";
-import { Button } from "./basics.tsx";
+import { Send } from "./send.tsx";
 
 export interface FormProps {
   readonly fields: readonly FormField[];
@@ -44,16 +44,7 @@ export function Form({ fields, action, submit, initial = {} }: FormProps) {
           />
         ))}
       </div>
-      {fault !== "" && (
-        <p class="note bad" role="alert">
-          {fault}
-        </p>
-      )}
-      <div class="tools">
-        <Button tone="main" onClick={send}>
-          {action}
-        </Button>
-      </div>
+      <Send fault={fault} action={action} onSend={send} />
     </form>
   );
 }

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { ApiError } from "../client/client.ts";
 import type { Webhook } from "../client/shapes.ts";
 import { initialWebhook, type WebhookFields, webhookBody } from "../view/webhook-form-body.ts";
-import { Button } from "./basics.tsx";
+import { Send } from "./send.tsx";
 
 const EXAMPLES: Readonly<Record<string, string>> = {
   jq: '{text: "\\(.service_id): \\(.explanation)"}',
@@ -72,16 +72,7 @@ export function WebhookForm({
         </label>
       </div>
       {fields.transform !== "" && <Program fields={fields} onChange={(program) => set({ program })} />}
-      {fault !== "" && (
-        <p class="note bad" role="alert">
-          {fault}
-        </p>
-      )}
-      <div class="tools">
-        <Button tone="main" onClick={send}>
-          {action}
-        </Button>
-      </div>
+      <Send fault={fault} action={action} onSend={send} />
     </div>
   );
 }
