@@ -9,12 +9,15 @@ import { Button, Empty, Head, Shown } from "../parts/basics.tsx";
 import { Choice } from "../parts/choice.tsx";
 import { FreshButton } from "../parts/fresh-button.tsx";
 import { useLiveList } from "../parts/live-list.ts";
+import { LongList, ReadsOn } from "../parts/long-list.tsx";
 import { RangePicker, useRange } from "../parts/range-picker.tsx";
 import { SearchField } from "../parts/search-field.tsx";
 import { plural } from "../view/number-text.ts";
 
 const INITIAL_RANGE = "7d";
 const ROWS = 200;
+/** Of an item with three lines. */
+const ITEM_PX = 92;
 
 export function Alerts() {
   const { query } = place.value;
@@ -63,13 +66,16 @@ export function Alerts() {
                   Anomalies that nobody has to be told of stand in <a href={link(["anomalies"])}>the feed</a>.
                 </Empty>
               ) : (
-                <ul class="list">
-                  {list.rows.map((alert) => (
+                <LongList
+                  rows={list.rows}
+                  rowPx={ITEM_PX}
+                  show={(alert) => (
                     <AlertRow alert={alert} key={alert.alert_id} isChosen={chosen.has(alert.alert_id)} onChoose={choose(alert.alert_id)} />
-                  ))}
-                </ul>
+                  )}
+                />
               )}
             </section>
+            <ReadsOn hasMore={list.hasMore} readOn={list.readOn} />
             <p class="faint">
               {list.rows.length < total ? `The newest ${list.rows.length} of ` : ""}
               {plural(total, "alert", "alerts")}

@@ -2,11 +2,12 @@
 import { link, place, setQuery } from "../app/place.ts";
 import type { Anomaly } from "../client/shapes.ts";
 import { AnomalyItem } from "../parts/anomaly-item.tsx";
-import { Empty, Head, Shown } from "../parts/basics.tsx";
+import { Button, Empty, Head, Shown } from "../parts/basics.tsx";
 import { Choice } from "../parts/choice.tsx";
 import { FreshButton } from "../parts/fresh-button.tsx";
 import { Histogram } from "../parts/histogram.tsx";
-import { useLiveList } from "../parts/live-list.ts";
+import { type LiveList, useLiveList } from "../parts/live-list.ts";
+import { LongList, ReadsOn } from "../parts/long-list.tsx";
 import { RangePicker, useRange } from "../parts/range-picker.tsx";
 import { SearchField } from "../parts/search-field.tsx";
 import { feedRows } from "../view/feed.ts";
@@ -14,6 +15,8 @@ import { plural } from "../view/number-text.ts";
 
 const INITIAL_RANGE = "1d";
 const ROWS = 200;
+/** Of an item with two lines. */
+const ITEM_PX = 66;
 const FILTERS = ["q", "service_id", "metric_name", "environment", "severity", "state", "detector"] as const;
 
 export function Feed() {
@@ -28,7 +31,7 @@ export function Feed() {
         sort: query.sort,
         since,
         until: range.kind === "fixed" ? until : undefined,
-        limit: query.limit ?? ROWS,
+        limit: ROWS,
         view: "list",
         buckets: 48,
       },
@@ -59,14 +62,11 @@ export function Feed() {
               {rows.length === 0 ? (
                 <NothingFound />
               ) : (
-                <ul class="list">
-                  {ordered.map((row) => (
-                    <AnomalyItem row={row} key={row.key} />
-                  ))}
-                </ul>
+                <LongList rows={ordered} rowPx={ITEM_PX} show={(row) => <AnomalyItem row={row} key={row.key} />} />
               )}
             </section>
-            <More shown={list.rows.length} total={list.total} />
+            <ReadsOn hasMore={list.hasMore} readOn={list.readOn} />
+            <More of={list} />
           </>
         )}
       </Shown>
@@ -122,20 +122,13 @@ function NothingFound() {
   );
 }
 
-const ROWS_MAX = 1000;
-
-function More({ shown, total }: { shown: number; total: number }) {
-  if (total <= shown) return <p class="faint">{plural(total, "anomaly", "anomalies")} in this range.</p>;
+function More({ of: { rows, total, hasMore, readOn } }: { of: LiveList<Anomaly> }) {
   return (
     <p class="faint row">
-      The newest {shown} of {plural(total, "anomaly", "anomalies")}.
-      {shown < ROWS_MAX ? (
-        <button type="button" class="button" onClick={() => setQuery({ limit: String(ROWS_MAX) })}>
-          Show {Math.min(ROWS_MAX, total)}
-        </button>
-      ) : (
-        "A shorter range or a filter shows the others."
-      )}
+      {rows.length < total ? `${rows.length} of ` : ""}
+      {plural(total, "anomaly", "anomalies")} in this range.
+      {hasMore && <Button onClick={readOn}>Show more</Button>}
+      {!hasMore && rows.length < total && "A shorter range or a filter shows the others."}
     </p>
   );
 }

@@ -3,16 +3,24 @@ import { link, place } from "../app/place.ts";
 import type { Service } from "../client/shapes.ts";
 import { Empty, Head, Name, SeverityMark, Shown, Tag, When } from "../parts/basics.tsx";
 import { Choice } from "../parts/choice.tsx";
+import { ReadsOn } from "../parts/long-list.tsx";
 import { MoreRows, usePages } from "../parts/pages-of.tsx";
 import { SearchField } from "../parts/search-field.tsx";
 import { Table } from "../parts/table.tsx";
 import { countText } from "../view/number-text.ts";
 
-const ROWS = 100;
+/** Of a page: read on while the reader scrolls; of what is searched for the first screen is enough. */
+const ROWS = 200;
+const FOUND_ROWS = 60;
 
 export function Services() {
   const { q, environment, team, state, sort = "worst" } = place.value.query;
-  const list = usePages<Service>("GET /api/v1/services", { query: { q, environment, team, state, sort, limit: ROWS } }, "services", 30_000);
+  const list = usePages<Service>(
+    "GET /api/v1/services",
+    { query: { q, environment, team, state, sort, limit: q === undefined ? ROWS : FOUND_ROWS } },
+    "services",
+    30_000,
+  );
   return (
     <>
       <Head title="Services" about="Who has sent something, with what is open at each.">
@@ -40,11 +48,13 @@ export function Services() {
                 rows={list.rows}
                 keyOf={({ service_id, environment: of }) => `${of} ${service_id}`}
                 columns={COLUMNS}
+                total={list.total}
               />
             )}
           </section>
         )}
       </Shown>
+      <ReadsOn hasMore={list.hasMore} readOn={list.readOn} />
       <MoreRows of={list} noun="services" />
     </>
   );

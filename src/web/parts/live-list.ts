@@ -7,6 +7,8 @@ import { takeChanges } from "../view/feed.ts";
 
 /** Rows that wait; beyond them only their number is kept. */
 const FRESH_MAX = 1000;
+/** Rows that are kept: some 1 kB each. */
+const ROWS_MAX = 20_000;
 /** Events are taken over so often: the reader sees them at once, the machine draws five times a second. */
 const DRAW_MS = 100;
 
@@ -24,6 +26,9 @@ export interface LiveList<T> {
   readonly rows: readonly T[];
   readonly total: number;
   readonly fresh: number;
+  /** Older rows, at the end of the list. */
+  readonly hasMore: boolean;
+  readOn(): Promise<void>;
   /** Shows what waits. */
   showFresh(): void;
 }
@@ -36,7 +41,8 @@ async function missedRows<T>({ key, call: options, member }: LiveListOptions<T>,
 }
 
 export function useLiveList<T>(options: LiveListOptions<T>): LiveList<T> {
-  const answer = useAnswer<{ total: number } & Record<string, T[]>>(options.key, options.call);
+  const answer = useAnswer<{ total: number; page_token: string } & Record<string, T[]>>(options.key, options.call);
+  const [token, setToken] = useState("");
   const [rows, setRows] = useState<readonly T[]>([]);
   const [fresh, setFresh] = useState<readonly T[]>([]);
   const waiting = useRef<T[]>([]);
@@ -45,6 +51,7 @@ export function useLiveList<T>(options: LiveListOptions<T>): LiveList<T> {
   useEffect(() => {
     setRows((answer.data?.[options.member] as T[] | undefined) ?? []);
     setFresh([]);
+    setToken(answer.data?.page_token ?? "");
   }, [answer.data]);
   useEffect(() => {
     let timer = 0;
@@ -89,5 +96,22 @@ export function useLiveList<T>(options: LiveListOptions<T>): LiveList<T> {
   useEffect(() => {
     if (rows.length === 0 && fresh.length > 0 && !answer.isLoading) showFresh();
   }, [fresh]);
-  return { answer, rows, total: (answer.data?.total ?? 0) + fresh.length, fresh: fresh.length, showFresh };
+  const readOn = async () => {
+    const query = { ...options.call.query, page_token: token };
+    const next = await call<{ page_token: string } & Record<string, T[]>>(options.key, { ...options.call, query });
+    setToken(next.page_token);
+    setRows((before) => {
+      const ids = new Set(before.map(options.idOf));
+      return [...before, ...(next[options.member] ?? []).filter((row) => !ids.has(options.idOf(row)))];
+    });
+  };
+  return {
+    hasMore: token !== "" && rows.length < ROWS_MAX,
+    readOn,
+    answer,
+    rows,
+    total: (answer.data?.total ?? 0) + fresh.length,
+    fresh: fresh.length,
+    showFresh,
+  };
 }

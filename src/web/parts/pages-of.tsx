@@ -5,14 +5,21 @@ import { addressOf, type CallKey, type CallOptions, call } from "../client/clien
 import type { Page } from "../client/shapes.ts";
 import { Button } from "./basics.tsx";
 
+/** Pages behind the first are longer: who scrolls wants more of them. */
+const GROWTH = 3;
+const PAGE_ROWS_MAX = 1_000;
+
 /** Rows so far, and what reads on. */
 export function usePages<R>(key: CallKey, options: CallOptions, member: string, everyMs = 0) {
-  const answer = useAnswer<Page & Record<string, R[]>>(key, options, everyMs);
   const [more, setMore] = useState<{ readonly rows: readonly R[]; readonly token: string }>({ rows: [], token: "" });
+  // Whoever has read on keeps what was read.
+  const answer = useAnswer<Page & Record<string, R[]>>(key, options, more.rows.length > 0 ? 0 : everyMs);
   const address = addressOf(key, options);
   useEffect(() => setMore({ rows: [], token: answer.data?.page_token ?? "" }), [answer.data, address]);
   const readOn = async () => {
-    const next = await call<Page & Record<string, R[]>>(key, { ...options, query: { ...options.query, page_token: more.token } });
+    const { limit } = options.query ?? {};
+    const query = { ...options.query, ...(typeof limit === "number" && { limit: Math.min(PAGE_ROWS_MAX, limit * GROWTH) }) };
+    const next = await call<Page & Record<string, R[]>>(key, { ...options, query: { ...query, page_token: more.token } });
     setMore({ rows: [...more.rows, ...(next[member] as R[])], token: next.page_token });
   };
   return {

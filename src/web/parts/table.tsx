@@ -1,5 +1,6 @@
 // Tables of rows: columns by what they show, sorted by the server or not at all.
 import type { ComponentChildren } from "preact";
+import { LongTableRows } from "./long-list.tsx";
 
 export interface Column<R> {
   readonly head: string;
@@ -8,21 +9,36 @@ export interface Column<R> {
   readonly isTight?: boolean;
 }
 
+/** Of a row with one line. */
+const ROW_PX = 40;
+
 export function Table<R>({
   rows,
   columns,
   keyOf,
   label,
+  total = 0,
 }: {
   rows: readonly R[];
   columns: ReadonlyArray<Column<R>>;
   keyOf: (row: R) => string;
   label: string;
+  /** Of a long table: rows that there are, read or not. Its columns keep their widths. */
+  total?: number;
 }) {
+  const rowOf = (row: R, place: number) => (
+    <tr key={keyOf(row)} data-row aria-rowindex={total > 0 ? place + 2 : undefined}>
+      {columns.map(({ head, show, isNumber, isTight }) => (
+        <td key={head} class={`${isNumber ? "right" : ""} ${isTight ? "tight" : ""}`}>
+          {show(row)}
+        </td>
+      ))}
+    </tr>
+  );
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls must be reached by keys
     <section class="scroll" tabIndex={0} aria-label={`${label}: table`}>
-      <table>
+      <table class={total > 0 ? "long" : ""} aria-rowcount={total > 0 ? total + 1 : undefined}>
         <thead>
           <tr>
             {columns.map(({ head, isNumber, isTight }) => (
@@ -32,17 +48,7 @@ export function Table<R>({
             ))}
           </tr>
         </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={keyOf(row)} data-row>
-              {columns.map(({ head, show, isNumber, isTight }) => (
-                <td key={head} class={`${isNumber ? "right" : ""} ${isTight ? "tight" : ""}`}>
-                  {show(row)}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
+        {total > 0 ? <LongTableRows rows={rows} rowPx={ROW_PX} columns={columns.length} show={rowOf} /> : <tbody>{rows.map(rowOf)}</tbody>}
       </table>
     </section>
   );
