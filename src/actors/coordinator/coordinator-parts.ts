@@ -27,6 +27,7 @@ import { retentionOptions } from "./loop/retention-options.ts";
 import type { Rounds } from "./loop/rounds.ts";
 import { StoreGuard } from "./loop/store-guard.ts";
 import { storedNotices } from "./loop/stored-notices.ts";
+import { trainingEvent } from "./models/job-handlers.ts";
 import { ModelMessages } from "./models/model-messages.ts";
 import { ServiceInputs } from "./models/service-inputs.ts";
 import { TrainingJobs } from "./models/training-jobs.ts";
@@ -88,14 +89,22 @@ export function makeParts(options: CoordinatorOptions, dependencies: Coordinator
 }
 
 function streamNews(world: CoordinatorDependencies, context: NounsContext): StreamNews {
-  const { replays } = context.state;
+  const { replays, configured } = context.state;
+  const replayOf = (tenant: string, id: string) => {
+    const job = replays.find(tenant, id);
+    return job && replayEvent(job);
+  };
+  const trainingOf = (tenant: string, id: string) => {
+    const job = configured.trainings.find(tenant, id);
+    return job && trainingEvent(job);
+  };
   return new StreamNews({
     ...world,
-    jobs: () => replays.lately(world.nowMs() - NEWS_UNREAD_MS).map((job) => ({ tenant: job.tenant, event: replayEvent(job) })),
-    job: (tenant, id) => {
-      const job = replays.find(tenant, id);
-      return job && replayEvent(job);
-    },
+    jobs: () => [
+      ...replays.lately(world.nowMs() - NEWS_UNREAD_MS).map((job) => ({ tenant: job.tenant, event: replayEvent(job) })),
+      ...configured.trainings.inState("running").map((job) => ({ tenant: job.tenant, event: trainingEvent(job) })),
+    ],
+    job: (tenant, id) => replayOf(tenant, id) ?? trainingOf(tenant, id),
     state: () => sharedState(context),
     tell: context.tell,
   });

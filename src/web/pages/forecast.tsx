@@ -1,23 +1,40 @@
-// What is to come: trends that lead to a limit, anomalies that are likely, correlated services.
-import { place } from "../app/place.ts";
-import { Empty, Head } from "../parts/basics.tsx";
+// What is to come: trends that lead to a limit, anomalies that are likely, a metric's next values with their band, and which metric leads which.
+import { useState } from "preact/hooks";
+import { link, place } from "../app/place.ts";
+import { useAnswer } from "../client/answers.ts";
+import { call } from "../client/client.ts";
+import type { Causal, Degradation, Predictions } from "../client/shapes.ts";
+import { Button, Empty, Head, Name, Panel, Shown, Tag } from "../parts/basics.tsx";
+import { ForecastChart } from "../parts/forecast-chart.tsx";
 import { SearchField } from "../parts/search-field.tsx";
+import { Table } from "../parts/table.tsx";
+import { numberText, percentText, plural } from "../view/number-text.ts";
+import { durationText } from "../view/time-text.ts";
 import { Listed } from "./listed.tsx";
 
+const MINUTE_MS = 60_000;
+
 export function Forecast() {
-  const { service_id } = place.value.query;
+  const { service_id, metric } = place.value.query;
   return (
     <>
-      <Head title="Forecast" about="Trends that lead to a limit, what is likely to come, and who moves along." />
+      <Head title="Forecast" about="Trends that lead to a limit, what is likely to come, and which metric leads which." />
       <search class="filters">
         <SearchField label="Service, its whole name" name="service_id" />
+        <SearchField label="Metric, its whole name" name="metric" />
       </search>
+      {service_id !== undefined && metric !== undefined && (
+        <Panel title={<Name text={`${metric} of ${service_id}`} />}>
+          <ForecastChart serviceId={service_id} metricName={metric} />
+        </Panel>
+      )}
+      <Trends serviceId={service_id} />
       {service_id === undefined ? (
-        <Empty title="Which service?">Name it above, or come here from its page.</Empty>
+        <Empty title="Which service?">Name it above, or come here from its page, for what is likely to come.</Empty>
       ) : (
         <>
-          <Listed title="On its way to a limit" of="GET /api/v1/ml/degradation" query={{ service_id }} empty="Nothing is" />
-          <Listed title="Likely to come" of="GET /api/v1/ml/predict" query={{ service_id }} empty="Nothing is foreseen" />
+          <Likely serviceId={service_id} />
+          <Leads serviceId={service_id} />
           <Listed
             title="Moves along with it"
             of="GET /api/v1/rca/correlations"
@@ -27,5 +44,121 @@ export function Forecast() {
         </>
       )}
     </>
+  );
+}
+
+function Trends({ serviceId }: { serviceId: string | undefined }) {
+  const answer = useAnswer<Degradation>("GET /api/v1/ml/degradation", { query: { service_id: serviceId } });
+  return (
+    <Panel title="On its way to a limit">
+      <Shown of={answer} rows={3}>
+        {({ trends, series }) =>
+          trends.length === 0 ? (
+            <Empty title="Nothing is">{plural(series, "series was", "series were")} looked at.</Empty>
+          ) : (
+            <Table
+              label="Trends"
+              rows={trends}
+              keyOf={({ service_id, metric_name, environment, attributes }) =>
+                JSON.stringify([service_id, metric_name, environment, attributes])
+              }
+              columns={[
+                {
+                  head: "Metric",
+                  show: ({ service_id, metric_name }) => (
+                    <a href={link(["forecast"], { service_id, metric: metric_name })}>
+                      <Name text={metric_name} /> <span class="faint">of</span> <Name text={service_id} />
+                    </a>
+                  ),
+                },
+                { head: "Now", isNumber: true, show: ({ current_value }) => numberText(current_value) },
+                {
+                  head: "an hour",
+                  isNumber: true,
+                  show: ({ trend_slope_per_hour: slope }) => `${slope > 0 ? "+" : ""}${numberText(slope)}`,
+                },
+                { head: "Limit", isNumber: true, show: ({ threshold }) => numberText(threshold) },
+                {
+                  head: "There in",
+                  isTight: true,
+                  show: ({ estimated_breach_minutes: minutes }) => (minutes === null ? "–" : durationText(minutes * MINUTE_MS)),
+                },
+                { head: "Sure", isNumber: true, show: ({ confidence }) => percentText(confidence) },
+              ]}
+            />
+          )
+        }
+      </Shown>
+    </Panel>
+  );
+}
+
+function Likely({ serviceId }: { serviceId: string }) {
+  const answer = useAnswer<Predictions>("GET /api/v1/ml/predict", { query: { service_id: serviceId } });
+  return (
+    <Panel title="Likely to come">
+      <Shown of={answer} rows={3}>
+        {({ predictions, horizon_minutes }) =>
+          predictions.length === 0 ? (
+            <Empty title={`Nothing is foreseen within ${horizon_minutes} minutes`} />
+          ) : (
+            <ul class="stack">
+              {predictions.map(({ metric_name, confidence_score, prediction_reason, lead_time_minutes, suggested_runbook }) => (
+                <li key={metric_name}>
+                  <a href={link(["forecast"], { service_id: serviceId, metric: metric_name })}>
+                    <Name text={metric_name} />
+                  </a>{" "}
+                  <Tag tone="medium">in {durationText(lead_time_minutes * MINUTE_MS)}</Tag> <Tag>{percentText(confidence_score)}</Tag>{" "}
+                  <span class="soft">{prediction_reason}</span>{" "}
+                  {suggested_runbook !== "" && <a href={link(["runbooks", suggested_runbook])}>the runbook for it</a>}
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Shown>
+    </Panel>
+  );
+}
+
+function Leads({ serviceId }: { serviceId: string }) {
+  const answer = useAnswer<Causal>("GET /api/v1/ml/causal", { query: { service_id: serviceId } });
+  return (
+    <Panel title="Which metric leads which">
+      <Shown of={answer} rows={3}>
+        {({ relationships, samples }) =>
+          relationships.length === 0 ? (
+            <Empty title="None leads another">In the {plural(samples, "minute", "minutes")} that its metrics share.</Empty>
+          ) : (
+            <Table
+              label="Relationships"
+              rows={relationships}
+              keyOf={({ cause_metric, effect_metric }) => `${cause_metric} ${effect_metric}`}
+              columns={[
+                { head: "Leads", show: ({ cause_metric }) => <Name text={cause_metric} /> },
+                { head: "follows", show: ({ effect_metric }) => <Name text={effect_metric} /> },
+                { head: "by", isTight: true, show: ({ lag_minutes }) => durationText(lag_minutes * MINUTE_MS) },
+                { head: "Strength", isNumber: true, show: ({ strength }) => percentText(strength) },
+                { head: "Sure", isNumber: true, show: ({ confidence }) => percentText(confidence) },
+                { head: "", show: (one) => <Validate serviceId={serviceId} cause={one.cause_metric} effect={one.effect_metric} /> },
+              ]}
+            />
+          )
+        }
+      </Shown>
+    </Panel>
+  );
+}
+
+/** Tests one pair by itself, on values that the relationship was not found on. */
+function Validate({ serviceId, cause, effect }: { serviceId: string; cause: string; effect: string }) {
+  const [found, setFound] = useState<{ readonly is_causal: boolean; readonly evidence: string }>();
+  const body = { service_id: serviceId, cause_metric: cause, effect_metric: effect };
+  const run = async () => setFound(await call<{ is_causal: boolean; evidence: string }>("POST /api/v1/ml/validate-causality", { body }));
+  if (found === undefined) return <Button onClick={run}>Test it</Button>;
+  return (
+    <span role="status">
+      <Tag tone={found.is_causal ? "good" : ""}>{found.is_causal ? "holds" : "does not hold"}</Tag> {found.evidence}
+    </span>
   );
 }

@@ -6,6 +6,7 @@ import type { Anomaly, Report, Series, Service } from "../client/shapes.ts";
 import { AnomalyItem } from "../parts/anomaly-item.tsx";
 import { Button, Empty, Head, Name, Panel, Shown, Tag, When } from "../parts/basics.tsx";
 import { CauseSummary } from "../parts/cause-summary.tsx";
+import { ForecastChart } from "../parts/forecast-chart.tsx";
 import { MoreRows, usePages } from "../parts/pages-of.tsx";
 import { RangePicker, useRange } from "../parts/range-picker.tsx";
 import { SearchField } from "../parts/search-field.tsx";
@@ -172,6 +173,7 @@ function AllSeries({ id, environment, since, until }: { id: string; environment:
 function SeriesPanel({ series, since, until, isAlone }: { series: Series; since: string; until: string; isAlone: boolean }) {
   const { service_id, metric_name, environment, attributes, unit, last_value, maturity, ended } = series;
   const labels = Object.entries(attributes);
+  const [isForecast, setForecast] = useState(false);
   return (
     <Panel
       title={
@@ -200,6 +202,12 @@ function SeriesPanel({ series, since, until, isAlone }: { series: Series; since:
         unit={unit ?? ""}
         isZoomable
       />
+      {isAlone && (
+        <details onToggle={(event) => setForecast(event.currentTarget.open)}>
+          <summary>What it will be</summary>
+          {isForecast && <ForecastChart serviceId={service_id} metricName={metric_name} environment={environment} />}
+        </details>
+      )}
     </Panel>
   );
 }

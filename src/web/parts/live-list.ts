@@ -40,6 +40,18 @@ async function missedRows<T>({ key, call: options, member }: LiveListOptions<T>,
   return [...shown, ...come].reverse();
 }
 
+/** The next page. */
+async function olderRows<T>({ key, call: options, member }: LiveListOptions<T>, token: string): Promise<{ rows: T[]; token: string }> {
+  const query = { ...options.query, page_token: token };
+  const next = await call<{ page_token: string } & Record<string, T[]>>(key, { ...options, query });
+  return { rows: next[member] ?? [], token: next.page_token };
+}
+
+function joinedRows<T>(before: readonly T[], older: readonly T[], idOf: (row: T) => string): readonly T[] {
+  const ids = new Set(before.map(idOf));
+  return [...before, ...older.filter((row) => !ids.has(idOf(row)))];
+}
+
 export function useLiveList<T>(options: LiveListOptions<T>): LiveList<T> {
   const answer = useAnswer<{ total: number; page_token: string } & Record<string, T[]>>(options.key, options.call);
   const [token, setToken] = useState("");
@@ -82,28 +94,21 @@ export function useLiveList<T>(options: LiveListOptions<T>): LiveList<T> {
       },
       onGap: (since) => void missedRows(own.current, since).then(take, answer.reload),
     });
-    return () => {
-      stop();
-      clearTimeout(timer);
-    };
+    return () => (stop(), clearTimeout(timer));
   }, []);
   const showFresh = () => {
     setRows((before) => [...fresh, ...before]);
     setFresh([]);
-    window.scrollTo({ top: 0 });
+    scrollTo({ top: 0 });
   };
   // A list that is empty has no reader whose place could move.
   useEffect(() => {
     if (rows.length === 0 && fresh.length > 0 && !answer.isLoading) showFresh();
   }, [fresh]);
   const readOn = async () => {
-    const query = { ...options.call.query, page_token: token };
-    const next = await call<{ page_token: string } & Record<string, T[]>>(options.key, { ...options.call, query });
-    setToken(next.page_token);
-    setRows((before) => {
-      const ids = new Set(before.map(options.idOf));
-      return [...before, ...(next[options.member] ?? []).filter((row) => !ids.has(options.idOf(row)))];
-    });
+    const older = await olderRows(options, token);
+    setToken(older.token);
+    setRows((before) => joinedRows(before, older.rows, options.idOf));
   };
   return {
     hasMore: token !== "" && rows.length < ROWS_MAX,

@@ -2,7 +2,8 @@
 
 export interface ChartPoint {
   readonly atMs: number;
-  readonly value: number;
+  /** Null ahead of now. */
+  readonly value: number | null;
   readonly expected: number | null;
   readonly lower: number | null;
   readonly upper: number | null;
@@ -53,7 +54,21 @@ interface AnsweredPoint {
 
 /** Points of the API, for a chart. */
 export function chartPoints(points: readonly AnsweredPoint[]): ChartPoint[] {
-  return points.map(({ timestamp, ...numbers }) => ({ atMs: Date.parse(timestamp), ...numbers }));
+  return points.map(({ timestamp, value, expected, lower, upper }) => ({ atMs: Date.parse(timestamp), value, expected, lower, upper }));
+}
+
+interface AnsweredForecast {
+  readonly timestamp: string;
+  readonly predicted_value: number;
+  readonly lower_bound: number;
+  readonly upper_bound: number;
+}
+
+/** What is expected ahead of now, with its band. */
+export function forecastPoints(forecast: readonly AnsweredForecast[]): ChartPoint[] {
+  return forecast.map(({ timestamp, predicted_value: expected, lower_bound: lower, upper_bound: upper }) => {
+    return { atMs: Date.parse(timestamp), value: null, expected, lower, upper };
+  });
 }
 
 interface JudgedEpisode {

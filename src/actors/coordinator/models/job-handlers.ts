@@ -1,6 +1,7 @@
 // POST /api/v1/ml/train, GET /api/v1/ml/jobs, GET /api/v1/ml/jobs/{id} and POST /api/v1/ml/jobs/{id}/cancel.
 import { cutPage, type PageScope, readPageToken } from "../../../api/page-token.ts";
 import { done, type Outcome, refused, shown } from "../../../api/refusal.ts";
+import type { JobEvent } from "../../../api/shapes/stream-events.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { TRAININGS_PER_TENANT_MAX } from "../../../core/config/model-limits.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
@@ -145,4 +146,10 @@ function jobView(job: TrainingJobRow) {
     notes: job.notes,
     model_id: job.modelId,
   };
+}
+
+/** A job as the event stream tells it: in hundredths. */
+export function trainingEvent({ id, state, progress }: TrainingJobRow): JobEvent {
+  const told = { queued: "running", running: "running", succeeded: "done", failed: "failed", cancelled: "failed" } as const;
+  return { job_id: id, kind: "training", state: told[state], done: Math.round(progress * 100), total: 100 };
 }
