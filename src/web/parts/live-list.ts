@@ -71,8 +71,7 @@ export function useLiveList<T>(options: LiveListOptions<T>): LiveList<T> {
       timer = 0;
       if (isPaused.value) return;
       const { idOf, matches } = own.current;
-      const arrived = waiting.current.splice(0);
-      const latest = [...new Map(arrived.map((row) => [idOf(row), row])).values()];
+      const latest = [...new Map(waiting.current.splice(0).map((row) => [idOf(row), row])).values()];
       setRows((before) => {
         const taken = takeChanges(before, latest, idOf);
         const unknown = taken.fresh.filter(matches);
@@ -94,7 +93,10 @@ export function useLiveList<T>(options: LiveListOptions<T>): LiveList<T> {
       },
       onGap: (since) => void missedRows(own.current, since).then(take, answer.reload),
     });
-    return () => (stop(), clearTimeout(timer));
+    return () => {
+      stop();
+      clearTimeout(timer);
+    };
   }, []);
   const showFresh = () => {
     setRows((before) => [...fresh, ...before]);
