@@ -118,6 +118,16 @@ describe("analysis of incidents", () => {
     expect(third.candidates[0]).toMatchObject({ service_id: service, metric_name: "disk_used_percent" });
   }, 120_000);
 
+  it("remembers a deployment over a kill", async () => {
+    const watched = await WatchedServer.open(START);
+    await runTicks(watched, "shop", "deployment", 0, BROKEN_FROM);
+    await watched.kill();
+    await runTicks(watched, "shop", "deployment", BROKEN_FROM, UNTIL);
+    const [report] = await reportsOf(watched);
+    expect(report.looked_at.changes).toBe(1);
+    expect(JSON.stringify(report.candidates)).toContain("deployment");
+  }, 120_000);
+
   it("names what lies behind a slow network, which only callers' spans show", async () => {
     const [one, three] = [await WatchedServer.open(START, 1), await WatchedServer.open(START, 3)];
     for (const watched of [one, three]) await runTicks(watched, "shop", "none", 0, UNTIL, slowNetwork);

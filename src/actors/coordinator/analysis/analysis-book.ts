@@ -14,8 +14,9 @@ export class AnalysisBook {
     this.memory = new IncidentMemory(control);
   }
 
-  load(): void {
+  load(series: KeyValueStore, nowMs: number): void {
     this.reports.load();
     this.memory.load();
+    this.changes.load(series, nowMs);
   }
 }

@@ -1,8 +1,9 @@
 // What the coordinator folds of root-cause analysis.
 import type { NounModule } from "../state/noun-module.ts";
-import type { RetentionTerms } from "../state/retention-step.ts";
+import type { RetentionStep, RetentionTerms } from "../state/retention-step.ts";
 import { takeAlerts } from "./alert-webhook-handler.ts";
 import { analyze } from "./analyze-handler.ts";
+import { expireDeployments } from "./change-book.ts";
 import { listReports, scorecard, similarReports } from "./report-handlers.ts";
 import { expireReports, type ReportExpiry } from "./report-retention.ts";
 import { storeResolution } from "./resolution-handler.ts";
@@ -14,8 +15,14 @@ export const ANALYSIS = {
       rca_reports: { key: "tenant, created time, report id", value: "RcaReport: root causes of an incident" },
       incident_memory: { key: "tenant, incident id", value: "RememberedIncident: what an incident was like, and what helped" },
     },
+    series: {
+      deployments: { key: "tenant, time, record id", value: "Deployment: of the last day, as event records told" },
+    },
   },
-  expire: (sources: ReportExpiry, terms: RetentionTerms) => expireReports(sources, terms.keptFromMs, terms.rowsPerStep),
+  expire: function* (sources: ReportExpiry, terms: RetentionTerms): Generator<RetentionStep> {
+    yield* expireReports(sources, terms.keptFromMs, terms.rowsPerStep);
+    yield* expireDeployments(sources.state.series, terms.wallNowMs, terms.rowsPerStep);
+  },
   handlers: {
     rcaReports: listReports,
     analyze,

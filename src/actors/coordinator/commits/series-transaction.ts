@@ -28,6 +28,7 @@ import type { Deployment } from "../../../core/protocol/engine-control.ts";
 import { deploymentOf } from "../../../domain/anomaly/deployment.ts";
 import type { SloRecord } from "../../../domain/detection/service/slo-record.ts";
 import { readSpanBlockHead, spanBlockId } from "../../../domain/trace/span-block.ts";
+import { deploymentOperation } from "../analysis/change-book.ts";
 import { callSumsKey, readCallsFrame } from "../calls/call-rows.ts";
 import { type CommittedState, laneMarkKey } from "../nouns/committed-state.ts";
 import { encodeRecordRow } from "../records/record-row.ts";
@@ -94,7 +95,10 @@ export class SeriesTransaction {
     this.#series.push({ table: "records", key, value: encodeRecordRow(envelope) });
     this.#takeSlo(envelope);
     const deployment = deploymentOf(envelope);
-    if (deployment !== undefined) this.deployments.push(deployment);
+    if (deployment !== undefined) {
+      this.#series.push(deploymentOperation(deployment, envelope.id));
+      this.deployments.push(deployment);
+    }
     this.records++;
   }
 

@@ -94,7 +94,7 @@ export class CommittedState {
     const warnings = this.configured.load(this.control, nowMs);
     // Alerts that fire are asked for rules by which they keep others quiet.
     this.alerts.load();
-    this.analyses.load();
+    this.analyses.load(this.series, nowMs);
     this.deadLetters.load(this.control);
     this.replays.load(this.control);
     this.metadata.load(this.series);
