@@ -10,16 +10,15 @@ import type { EngineOptions } from "./actors/engine/engine-options.ts";
 import { AccessControl } from "./actors/front/access/access-control.ts";
 import { CredentialDirectory } from "./actors/front/access/credential-directory.ts";
 import { BodyPort } from "./actors/front/body-port.ts";
-import { COMMON_HEADERS } from "./actors/front/common-headers.ts";
 import { EventStreams, KEEP_ALIVE_MS } from "./actors/front/event-streams.ts";
 import { Front } from "./actors/front/front.ts";
 import { Heartbeat } from "./actors/front/heartbeat.ts";
 import { Ingestion } from "./actors/front/ingestion.ts";
+import { Listeners } from "./actors/front/listeners.ts";
 import { LogFlaws } from "./actors/front/log-flaws.ts";
 import { LOG_LOOK_MS, LogWatch, tryWriting } from "./actors/front/log-watch.ts";
 import { registerMetrics } from "./actors/front/metrics-page.ts";
 import { QueryLink } from "./actors/front/query-link.ts";
-import { refusalAnswer } from "./actors/front/refusal-answer.ts";
 import { RefusedBodies } from "./actors/front/refused-bodies.ts";
 import { ReplayForwarder } from "./actors/front/replay-forwarder.ts";
 import { RequestHistogram } from "./actors/front/request-histogram.ts";
@@ -30,8 +29,6 @@ import { Vitals } from "./actors/front/vitals.ts";
 import { WebFiles } from "./actors/front/web-files.ts";
 import { NotifierStart } from "./actors/notifier/notifier-thread.ts";
 import { readSettingFile } from "./adapters/credentials/setting-file.ts";
-import { createHttpServer } from "./adapters/http/http-engine.ts";
-import type { HttpHandler, HttpRequest, HttpServer, RefusalCode } from "./adapters/http/http-server.ts";
 import { damagedDirectory } from "./adapters/log/damaged-bytes.ts";
 import { logDirectory, type Meta, noteStores } from "./adapters/log/meta-file.ts";
 import { type ActorFailure, type ActorStart, ActorThread } from "./adapters/runtime/actor-thread.ts";
@@ -59,7 +56,6 @@ import { coordinatorSlice, engineSettings, engineSlice } from "./core/config/thr
 import { COORDINATOR_SLOTS } from "./core/layout/counters.ts";
 import type { AccessChange } from "./core/protocol/access.ts";
 import type { CoordinatorReport, LoadedState } from "./core/protocol/coordinator-report.ts";
-import type { ListenerState } from "./core/protocol/query.ts";
 import { errorFields, type Log } from "./core/telemetry/log-event.ts";
 import { TenantShares } from "./domain/access/tenant-shares.ts";
 import { engineOf } from "./domain/placement/partition.ts";
@@ -76,7 +72,6 @@ class Server {
   readonly #processLog: ProcessLog;
   readonly #log: Log;
   readonly #accessControl: AccessControl;
-  #port = 0;
   readonly #startedMs = systemClock.wallMs();
   readonly #credentials = new CredentialDirectory();
   readonly #tenants: TenantGate;
@@ -95,17 +90,11 @@ class Server {
   readonly #queries: QueryLink;
   readonly #summaries: SummaryLink;
   readonly #forwarder: ReplayForwarder;
-  readonly #http: HttpServer;
+  readonly #listeners: Listeners;
   readonly #front: Front;
-  /** While it listens. */
-  #otlpHttp: HttpServer | undefined;
-  #alertsHttp: HttpServer | undefined;
-  #socketHttp: HttpServer | undefined;
   #streamsStored = 0;
   #admissions = 0;
   #requestIds = 0;
-  /** Ids of requests on which a handler failed, for the answer that follows. */
-  readonly #faultIds = new WeakMap<HttpRequest, string>();
   #publishScheduled = false;
   #stopping = false;
 
@@ -116,13 +105,22 @@ class Server {
     this.#meta = meta;
     this.#logFlaws = new LogFlaws(found.inventory);
     this.#logFlaws.add(found.cutOff);
+    this.#listeners = new Listeners(config, {
+      front: () => this.#front,
+      refusedBodies: this.#refusedBodies,
+      nextRequestId: () => this.#nextRequestId(),
+      log: (component) => log.of(component),
+      wallMs: systemClock.wallMs,
+      tell: (listeners) => this.#coordinator.send({ type: "listeners", listeners }),
+      lost: (error) => endProcess({ actor: "front", error }, log),
+    });
     this.#accessControl = new AccessControl(config, {
       clock: systemClock,
       directory: this.#credentials,
       tenantExists: (tenant) => this.#tenants.number(tenant) !== undefined,
       randomHex: (bytes) => randomBytes(bytes).toString("hex"),
       log: log.of("access"),
-      port: () => this.#port,
+      port: () => this.#listeners.port,
       onTokenKeys: () => this.#streams.review(),
     });
     this.#heartbeat = new Heartbeat(config.DEADMAN_HEARTBEAT_URL, { clock: systemClock, log: log.of("heartbeat") });
@@ -148,17 +146,11 @@ class Server {
       answer: (answer) => this.#coordinator.send(answer),
     });
     this.#front = this.#makeFront();
-    this.#http = this.#makeHttp((exchange) => this.#front.handle(exchange));
   }
 
   /** Where bodies go: to the first engine of each thread. */
   get #lanes(): readonly BodyPort[] {
     return this.#bodyPorts.slice(0, this.#engines.threadCount);
-  }
-
-  /** Those that listen. */
-  get #servers(): readonly HttpServer[] {
-    return [this.#http, this.#otlpHttp, this.#alertsHttp, this.#socketHttp].filter((server) => server !== undefined);
   }
 
   get engineText(): string {
@@ -167,12 +159,7 @@ class Server {
 
   /** Starts all actors; resolves with the address once requests are served, with null where it was to stop before. */
   async start(): Promise<string | null> {
-    const { HOST: host, PORT: wanted } = this.#config;
-    const { port } = await this.#http.listen(host, wanted);
-    this.#port = port;
-    await this.#listenOtlp(host);
-    await this.#listenAlerts();
-    await this.#listenSocket();
+    await this.#listeners.open();
     setInterval(() => this.#streams.keepAlive(), KEEP_ALIVE_MS).unref();
     const state = await this.#coordinator.loaded;
     if (this.#stopping) return null;
@@ -188,7 +175,7 @@ class Server {
       handlers: (engine) => this.#engineHandlers(engine),
     });
     this.#coordinator.send({ type: "engines-ready" });
-    return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+    return this.#listeners.address;
   }
 
   /** Path and query of the sign-in link; null where the operator has keys of their own. */
@@ -243,68 +230,6 @@ class Server {
     this.#engines.tell({ type: "tenant", index, name });
   }
 
-  /** Opens the port of OTLP. */
-  async #listenOtlp(host: string): Promise<void> {
-    const port = this.#config.OTLP_PORT;
-    const server = this.#makeHttp((exchange) => this.#front.handleOtlp(exchange));
-    const state = await this.#listenBeside(server, host, port, "OTLP_PORT", "OTLP is taken on the main port");
-    if (state === "listening") this.#otlpHttp = server;
-    this.#coordinator.send({ type: "listeners", listeners: { otlp: { state, port } } });
-  }
-
-  /** Opens the port of alerts, which takes no credential. */
-  async #listenAlerts(): Promise<void> {
-    const { ALERTS_PORT: port, ALERTS_HOST: host, ALERTS_TENANT: tenant } = this.#config;
-    const server = this.#makeHttp((exchange) => this.#front.handleAlerts(exchange, tenant));
-    const state = await this.#listenBeside(server, host, port, "ALERTS_PORT", "alerts are taken on the main port, with a credential");
-    if (state === "listening") this.#alertsHttp = server;
-    this.#coordinator.send({ type: "listeners", listeners: { alerts: { state, port } } });
-  }
-
-  /** Opens a port beside the main one; one that is not to be had is told, and the start goes on. */
-  async #listenBeside(server: HttpServer, host: string, port: number, setting: string, instead: string): Promise<ListenerState["state"]> {
-    if (port === 0) return "closed";
-    try {
-      await server.listen(host, port);
-      return "listening";
-    } catch (error) {
-      this.#log("warn", `${setting} is not served: ${error instanceof Error ? error.message : String(error)}; ${instead}`);
-      return "unavailable";
-    }
-  }
-
-  /** Opens the Unix socket. Unlike OTLP's port it was asked for, so the start ends where it is not to be had. */
-  async #listenSocket(): Promise<void> {
-    const path = this.#config.SOCKET;
-    if (path === "") return;
-    const server = this.#makeHttp((exchange) => this.#front.handle(exchange));
-    await server.listenUnix(path).catch((error: Error) => {
-      throw new ConfigError(`SOCKET: ${error.message}`);
-    });
-    this.#socketHttp = server;
-  }
-
-  #makeHttp(handler: HttpHandler): HttpServer {
-    const sources = {
-      refusedBodies: this.#refusedBodies,
-      requestId: (request: HttpRequest | undefined) => (request && this.#faultIds.get(request)) ?? this.#nextRequestId(),
-    };
-    const options = {
-      commonHeaders: COMMON_HEADERS,
-      refusal: (_status: number, code: RefusalCode, message: string, request?: HttpRequest) =>
-        refusalAnswer({ code, message, request }, sources),
-      onHandlerFault: (error: unknown, request: HttpRequest) => this.#noteFault(error, request),
-    };
-    const log = this.#processLog.of("http");
-    return createHttpServer(this.#config.HTTP_ENGINE as "auto" | "uws" | "node", options, handler, (line) => log("info", line));
-  }
-
-  #noteFault(error: unknown, request: HttpRequest): void {
-    const id = this.#nextRequestId();
-    this.#faultIds.set(request, id);
-    this.#log("error", "a request failed", { request_id: id, method: request.method, path: request.path, ...errorFields(error) });
-  }
-
   #makeFront(): Front {
     const startedMs = this.#startedMs;
     const requests = new RequestHistogram();
@@ -328,7 +253,7 @@ class Server {
     const vitals = new Vitals({
       ...shared,
       startedMs,
-      openConnections: () => this.#servers.reduce((sum, { openConnections }) => sum + openConnections, 0),
+      listeners: this.#listeners,
       residentBytes: () => process.memoryUsage.rss(),
       ports: this.#bodyPorts,
       heartbeat: this.#heartbeat,
@@ -343,7 +268,7 @@ class Server {
     const metrics = new MetricsRegistry();
     registerMetrics(metrics, vitals.metrics);
     return new Front(
-      { version: VERSION, startedMs },
+      { version: VERSION, startedMs, guardsMetrics: this.#config.METRICS_AUTH === "required" },
       {
         ...shared,
         ...this.#accessControl.ofFront,
@@ -427,13 +352,14 @@ class Server {
 
   reload(): void {
     this.#accessControl.reload(readConfig);
+    this.#listeners.reload();
   }
 
   /** Stops in order: no new requests, answers out, engines checkpointed, store closed. */
   async stop(): Promise<void> {
     this.#streams.end();
     this.#heartbeat.close();
-    await Promise.all(this.#servers.map((server) => server.drain(DRAIN_MS_MAX)));
+    await this.#listeners.drain(DRAIN_MS_MAX);
     this.#stopping = true;
     await Promise.all([this.#notifier.stop(), this.#summaries.close()]);
     await this.#engines.stop();

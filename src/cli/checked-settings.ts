@@ -1,4 +1,6 @@
 // Settings whose form only the part that they are for can judge: read before anything is opened, so that a bad one stops the start with its name.
+import { readTlsIdentity, type TlsFiles } from "../adapters/http/tls/tls-identity.ts";
+import { systemClock } from "../adapters/runtime/clock.ts";
 import { ConfigError } from "../core/config/config-error.ts";
 import type { Config } from "../core/config/load-config.ts";
 import { type PlanRates, parsePlanRates } from "../domain/access/plans.ts";
@@ -8,12 +10,13 @@ import { type NotificationConfig, readNotification } from "./notification-settin
 
 /** Throws ConfigError at the first setting that cannot be used. */
 export function checkSettings(
-  config: Pick<Config, "LOG_FIELD_EXCLUSIONS" | "PLAN_LIMITS" | "DETECTION_TIMEZONE"> & NotificationConfig,
+  config: Pick<Config, "LOG_FIELD_EXCLUSIONS" | "PLAN_LIMITS" | "DETECTION_TIMEZONE"> & NotificationConfig & TlsFiles,
 ): void {
   checkExclusions(config.LOG_FIELD_EXCLUSIONS);
   readPlanRates(config.PLAN_LIMITS);
   checkTimeZone(config.DETECTION_TIMEZONE);
   readNotification(config);
+  readTlsIdentity(config, systemClock.wallMs());
 }
 
 /** Throws ConfigError where LOG_FIELD_EXCLUSIONS cannot be used. */

@@ -8,6 +8,7 @@ import type { CommandArguments } from "./command-arguments.ts";
 import { type DemoRecord, demoTicks, endOfSeries, PLANTED, type PlantedAnomaly, TICK_SECONDS, TICKS } from "./demo-telemetry.ts";
 import { UnreachableError } from "./exit-code.ts";
 import { latencyHistogram, quantileOf } from "./histogram-reader.ts";
+import { ownAddress } from "./own-server.ts";
 import { writeLine } from "./terminal.ts";
 
 /** Milliseconds between two requests of the sender; the whole demo takes about eight seconds. */
@@ -31,7 +32,7 @@ export async function call<T>(base: string, path: string, init: ServerRequest = 
 
 /** The server that is meant: the operand, else where the settings say. */
 export function addressOf({ operands }: CommandArguments, environment: Readonly<Record<string, string | undefined>>): string {
-  return operands[0] ?? `http://${environment.HOST ?? "127.0.0.1"}:${environment.PORT ?? "8080"}`;
+  return operands[0] ?? ownAddress(environment);
 }
 
 const JSON_TYPE = { "Content-Type": "application/json" };

@@ -11,7 +11,7 @@ import { PATIENCE_MS } from "./patience.ts";
 export type ServerSettings = Readonly<Record<string, string>>;
 
 const MAIN = "dist/main.js";
-const LISTENS = / listens on (http:\/\/\S+)/;
+const LISTENS = / listens on (https?:\/\/\S+)/;
 
 /** One run of the server, from its start to its end. */
 export class ServerProcess {
@@ -81,8 +81,18 @@ export class ServerProcess {
       if (performance.now() > deadlineMs) throw new Error(`the server was not ready after ${PATIENCE_MS} ms: ${this.#tail()}`);
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
+    if (this.origin.startsWith("https:")) return; // its certificate is the test's own; it says that it listens once it is ready
     const response = await fetch(`${this.origin}/readyz`);
     if (response.status !== 200) throw new Error(`/readyz says ${response.status}: ${await response.text()}`);
+  }
+
+  /** Waits for a line of its output. */
+  async says(line: RegExp): Promise<void> {
+    const deadlineMs = performance.now() + PATIENCE_MS;
+    while (!line.test(this.#output)) {
+      if (performance.now() > deadlineMs) throw new Error(`the server does not say ${line}: ${this.#tail()}`);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
   }
 
   /** GETs JSON; throws on any status but 200. */

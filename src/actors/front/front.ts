@@ -19,6 +19,7 @@ import type { Principal } from "../../core/protocol/query.ts";
 import { METRICS_CONTENT_TYPE } from "../../core/telemetry/metric.ts";
 import { DEFAULT_TENANT, isAnonymous } from "../../domain/access/access-policy.ts";
 import { presentedCredential } from "../../domain/access/presented-credential.ts";
+import { reaches } from "../../domain/access/roles.ts";
 import type { Gate } from "./access/gate.ts";
 import type { SignIn } from "./access/sign-in.ts";
 import { type DocumentAnswer, Documents } from "./documents.ts";
@@ -46,6 +47,8 @@ export interface Health {
 export interface FrontOptions {
   readonly version: string;
   readonly startedMs: number;
+  /** The page of metrics needs a credential. */
+  readonly guardsMetrics: boolean;
 }
 
 export interface FrontDependencies {
@@ -89,6 +92,7 @@ const RETRY_AFTER_SECONDS = "1";
 /** Of most requests beyond a rate. */
 const TOO_MANY_HEADERS: HttpHeaders = [...JSON_HEADERS, ["Retry-After", RETRY_AFTER_SECONDS]];
 const ALERT_WEBHOOK = "alertWebhook";
+const METRICS = "metrics";
 /** Whoever calls what is public. */
 const VISITOR: Principal = { tenant: DEFAULT_TENANT, subject: "visitor", role: "viewer" };
 
@@ -114,11 +118,12 @@ export class Front {
       return;
     }
     const { endpoint, path: parameters } = route;
-    if (endpoint.access === "public") {
+    const isGuarded = endpoint.name === METRICS && this.#options.guardsMetrics;
+    if (endpoint.access === "public" && !isGuarded) {
       this.#dispatch(request, endpoint, VISITOR, parameters);
       return;
     }
-    this.#dependencies.gate.pass(endpoint.access, exchange, {
+    this.#dependencies.gate.pass(endpoint.access === "public" ? "viewer" : endpoint.access, exchange, {
       admit: (principal) => this.#dispatch(request, endpoint, principal, parameters),
       refuse: (refusal, headers) => request.refuse(refusal, headers),
     });
@@ -139,7 +144,9 @@ export class Front {
     const { method, path } = exchange.request;
     const route = matchRoute(method, path);
     const request = new Request(exchange, this.#dependencies, route.found ? route.endpoint : undefined);
-    if (route.found && route.endpoint.name === ALERT_WEBHOOK) {
+    const refusal = this.#dependencies.gate.refuseSender(exchange.request);
+    if (refusal !== undefined) request.refuse(refusal);
+    else if (route.found && route.endpoint.name === ALERT_WEBHOOK) {
       this.#dispatch(request, route.endpoint, { tenant, subject: "alertmanager", role: "operator" }, route.path);
     } else {
       const message = `this port takes alerts of an Alertmanager only: POST /api/v1/alerts/webhook, not ${method} ${shown(path)}`;
@@ -218,7 +225,7 @@ export class Front {
     if (endpoint === "healthz") request.respond(200, JSON_HEADERS, JSON.stringify(this.#health()));
     else if (endpoint === "readyz") this.#ready(request);
     else if (endpoint === "telemetryTypes") request.respond(200, JSON_HEADERS, TELEMETRY_TYPES_BODY);
-    else if (endpoint === "metrics") request.sendLater(this.#metrics());
+    else if (endpoint === METRICS) this.#sendMetrics(request, principal);
     else if (endpoint === "openapi") request.sendLater(this.#documents.openApi(request.exchange.request.header("if-none-match")));
     else if (endpoint === "docs") request.sendLater(this.#documents.page(request.exchange.request.header("if-none-match")));
     else if (endpoint === "stream") this.#stream(request, principal);
@@ -244,6 +251,12 @@ export class Front {
     if (file === undefined)
       request.refuse({ code: "not_found", message: `the user interface has no file ${shown(name)}; load the page again` });
     else request.respond(file.status, file.headers, file.body);
+  }
+
+  /** They are of the whole server, with numbers of all tenants: where they are guarded, for its own people. */
+  #sendMetrics(request: Request, principal: Principal): void {
+    if (principal.tenant === DEFAULT_TENANT || reaches(principal.role, "super_admin")) request.sendLater(this.#metrics());
+    else request.refuse({ code: "forbidden", message: `metrics of the server need a credential of the tenant ${DEFAULT_TENANT}` });
   }
 
   async #metrics(): Promise<DocumentAnswer> {

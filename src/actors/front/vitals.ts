@@ -8,6 +8,7 @@ import type { EventStreams } from "./event-streams.ts";
 import type { Health } from "./front.ts";
 import type { Heartbeat } from "./heartbeat.ts";
 import type { Ingestion } from "./ingestion.ts";
+import type { Listeners } from "./listeners.ts";
 import type { LogWatch } from "./log-watch.ts";
 import type { MetricsSources } from "./metrics-page.ts";
 import type { QueryLink } from "./query-link.ts";
@@ -25,7 +26,7 @@ const STORE_READ_ONLY = COORDINATOR_COUNTERS.indexOf("storeReadOnly");
 export interface VitalsDependencies {
   readonly clock: Clock;
   readonly startedMs: number;
-  readonly openConnections: () => number;
+  readonly listeners: Listeners;
   readonly residentBytes: () => number;
   readonly ports: readonly BodyPort[];
   readonly ingestion: Ingestion;
@@ -62,13 +63,14 @@ export class Vitals {
   }
 
   #front(): MetricsSources["front"] {
-    const { clock, startedMs, openConnections, residentBytes, streams, queries, ingestion } = this.#dependencies;
+    const { clock, startedMs, listeners, residentBytes, streams, queries, ingestion } = this.#dependencies;
     const { access, tenants, refusals, heartbeat } = this.#dependencies;
     const { authenticator, jwks } = access;
     return {
       residentBytes,
       uptimeSeconds: () => (clock.wallMs() - startedMs) / 1000,
-      openConnections,
+      openConnections: () => listeners.openConnections,
+      certificateExpiry: () => listeners.certificateExpiry,
       eventStreams: () => streams.count,
       queriesWaiting: () => queries.waiting,
       credentialsCached: () => authenticator.cached,

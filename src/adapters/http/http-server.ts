@@ -6,6 +6,7 @@
  * It is over when it was answered or when the client went away; everything called on it afterwards is ignored.
  */
 import type { HttpLimits } from "./http-limits.ts";
+import type { TlsIdentity } from "./tls/tls-identity.ts";
 
 /** Header lines of an answer; Content-Length, Transfer-Encoding, Connection and Date belong to the adapter and are refused. */
 export type HttpHeaders = ReadonlyArray<readonly [name: string, value: string]>;
@@ -22,6 +23,8 @@ export interface HttpRequest {
   readonly remoteAddress: string;
   /** HTTP's version, "1.1" or "1.0"; uws refuses the latter by itself. */
   readonly version: string;
+  /** The peer has shown a certificate of the server's `clientAuthorities`. */
+  readonly hasClientCertificate: boolean;
   /** Value of a header by its lower-case name; repeated headers are joined by ", ". */
   header(name: string): string | undefined;
   /** The first header name, in lower case, that `test` says yes to. */
@@ -88,6 +91,8 @@ export interface HttpServerOptions {
   onHandlerFault(error: unknown, request: HttpRequest): void;
   /** Header lines of every answer, but for those of which the answer has one of its own. */
   readonly commonHeaders?: HttpHeaders;
+  /** What the server shows to speak TLS; undefined for plain HTTP. Unix sockets are always plain. */
+  readonly tls?: TlsIdentity | undefined;
   /** Departures from HTTP_LIMITS. */
   readonly limits?: Partial<HttpLimits>;
 }
@@ -115,6 +120,8 @@ export interface HttpServer {
   listen(host: string, port: number): Promise<{ port: number }>;
   /** Listens on a Unix socket instead, mode 0600, which goes with the server; rejects with a message that names path and reason. */
   listenUnix(path: string): Promise<void>;
+  /** Shows another identity to connections that open from now on; those that are open go on with the one before. Rejects where the port is lost by that. */
+  renewTls(identity: TlsIdentity): Promise<void>;
   /**
    * Stops accepting, closes idle connections, lets started exchanges finish and closes each behind its answer. Resolves when all are gone,
    * at the latest after `timeoutMs`, when the rest is cut off. Streams do not end by themselves: their owner ends them.

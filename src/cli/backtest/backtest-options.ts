@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { SETTING_NAMES, SETTINGS_SOME } from "../../api/shapes/watchdog-settings.ts";
 import { parseRfc3339 } from "../../core/base/rfc3339.ts";
+import { ownAddress } from "../own-server.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -47,7 +48,7 @@ export function readBacktestOptions(args: readonly string[], environment: Enviro
   if (file === undefined && (values.since === undefined || values.until === undefined))
     throw new BacktestError(`give --since and --until: ${BACKTEST_USAGE}`);
   for (const [name, time] of [["since", values.since] as const, ["until", values.until] as const]) checkTime(`--${name}`, time);
-  const url = values.url ?? `http://${environment.HOST ?? "127.0.0.1"}:${environment.PORT ?? "8080"}`;
+  const url = values.url ?? ownAddress(environment);
   return {
     file,
     intervalMs: intervalOf(values.interval),

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { serverFetch } from "../../adapters/http/server-fetch.ts";
 import type { CommandArguments } from "../command-arguments.ts";
 import { CommandError, UnreachableError, UsageError } from "../exit-code.ts";
+import { ownAddress } from "../own-server.ts";
 
 const REQUEST_MS_MAX = 30_000;
 const MESSAGE_CHARACTERS_MAX = 500;
@@ -37,10 +38,8 @@ export function connectTo(given: CommandArguments, environment: Environment): Se
   };
 }
 
-function ownUrl({ SOCKET = "", HOST = "127.0.0.1", PORT = "8080", TLS_CERT_FILE = "" }: Environment): string {
-  if (SOCKET !== "") return `unix:${SOCKET}`;
-  const host = HOST === "0.0.0.0" ? "127.0.0.1" : HOST === "::" ? "::1" : HOST;
-  return `${TLS_CERT_FILE === "" ? "http" : "https"}://${host.includes(":") ? `[${host}]` : host}:${PORT}`;
+function ownUrl(environment: Environment): string {
+  return environment.SOCKET ? `unix:${environment.SOCKET}` : ownAddress(environment);
 }
 
 function tokenOf(given: CommandArguments, environment: Environment, isOwnServer: boolean): string | undefined {

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { ownAddress } from "../own-server.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -31,7 +32,7 @@ export function readImportOptions(args: readonly string[], environment: Environm
   const format = values.format ?? formatOf(file);
   if (format !== "csv" && format !== "json")
     throw new ImportError(`the name of ${file} does not say what it is; give --format csv or --format json`);
-  const url = values.url ?? `http://${environment.HOST ?? "127.0.0.1"}:${environment.PORT ?? "8080"}`;
+  const url = values.url ?? ownAddress(environment);
   return {
     file,
     format,

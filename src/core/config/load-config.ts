@@ -72,6 +72,17 @@ export const SETTINGS = [
   ),
   text("ALERTS_HOST", "127.0.0.1", "address that ALERTS_PORT is bound to: whoever reaches it may declare anomalies of ALERTS_TENANT"),
   text("ALERTS_TENANT", "default", "tenant of the alerts that come on ALERTS_PORT"),
+  text(
+    "TLS_CERT_FILE",
+    "",
+    "certificate in PEM, with those that signed it behind it: all ports speak TLS then; read again on SIGHUP and when it changes",
+  ),
+  text("TLS_KEY_FILE", "", "its private key in PEM, without a passphrase"),
+  text(
+    "TLS_CLIENT_CA_FILE",
+    "",
+    "certificate authorities in PEM: telemetry and alerts are then taken over connections with a certificate of theirs only; needs node:http",
+  ),
   text("DATA_DIR", "./data", "folder of everything durable"),
   whole(
     "ENGINES",
@@ -107,6 +118,11 @@ export const SETTINGS = [
     "READ_AUTH",
     ["loopback", "required"],
     "loopback: requests from this machine to a server bound to loopback need no credential to read; required behind a proxy",
+  ),
+  choice(
+    "METRICS_AUTH",
+    ["none", "required"],
+    "whether GET /metrics needs a credential, of a viewer of the tenant default or a super admin",
   ),
   secret(
     "JWT_SECRET",

@@ -6,7 +6,7 @@ import { SETTINGS, type Setting } from "./load-config.ts";
 
 const PREFIX = "VEDETTE_";
 /** What the command line reads besides the settings, with the prefix only. */
-const COMMAND_VARIABLES = ["CONFIG", "URL", "TOKEN", "TOKEN_FILE", "TENANT"] as const;
+const COMMAND_VARIABLES = ["CONFIG", "URL", "TOKEN", "TOKEN_FILE", "TENANT", "CA_FILE"] as const;
 /** Old names, of which load-config.ts tells the successor. */
 const OLD_NAMES = ["AIOPS_WATCHDOG_INTERVAL"];
 /** Shorter names resemble too much. */

@@ -6,6 +6,10 @@ export const FRONT_METRICS = {
   residentBytes: gauge("vedette_resident_bytes", "Resident memory of the process"),
   uptimeSeconds: gauge("vedette_uptime_seconds", "Seconds since the start"),
   openConnections: gauge("vedette_open_connections", "Open HTTP connections"),
+  certificateExpiry: gauge(
+    "vedette_tls_certificate_expiry_timestamp_seconds",
+    "Seconds since 1970 at which the certificate of TLS_CERT_FILE ends",
+  ),
   eventStreams: gauge("vedette_event_streams", "Open event streams"),
   queriesWaiting: gauge("vedette_queries_waiting", "Queries waiting for the coordinator"),
   credentialsCached: gauge("vedette_credentials_cached", "Credentials remembered as genuine"),

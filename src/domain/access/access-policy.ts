@@ -34,6 +34,8 @@ export interface AccessPolicyOptions {
   readonly boundHost: string;
   /** Port the server listens on. */
   readonly boundPort: number;
+  /** It speaks TLS there. */
+  readonly isTls: boolean;
 }
 
 /** Why a request is refused. */
@@ -57,6 +59,7 @@ const NOT_LOCAL = unauthorized(
 const SHOWN_MAX = 60;
 /** Of a Host that names none. */
 const HTTP_PORT = 80;
+const HTTPS_PORT = 443;
 const LOOPBACK_NAME = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\]|::1)$/i;
 
 /** Whether a request had no credential. Tokens with that subject are refused. */
@@ -73,8 +76,8 @@ function hostName(host: string): string {
   return host.replace(/:\d+$/, "");
 }
 
-function hostPort(host: string): number {
-  return Number(/:(\d+)$/.exec(host)?.[1] ?? HTTP_PORT);
+function hostPort(host: string, isTls: boolean): number {
+  return Number(/:(\d+)$/.exec(host)?.[1] ?? (isTls ? HTTPS_PORT : HTTP_PORT));
 }
 
 function originHost(origin: string): string | undefined {
@@ -96,14 +99,14 @@ function hasLocalPeer({ remoteAddress }: Caller, { readAuth, boundHost }: Access
 }
 
 /** What shows that a request was passed on by somebody or made by a foreign page; null where nothing does. */
-function foreignSign(caller: Caller, boundPort: number): string | null {
+function foreignSign(caller: Caller, { boundPort, isTls }: AccessPolicyOptions): string | null {
   if (caller.forwardedBy !== undefined) return `it has the header ${caller.forwardedBy.slice(0, SHOWN_MAX)}, which proxies add`;
   if (caller.beginsAsNginx) return "it begins with Host and Connection: close, as nginx passes requests on";
   if (caller.version !== "1.1") return `it speaks HTTP/${caller.version}, as proxies do`;
   if (caller.remoteAddress === UNIX_PEER) return null; // no browser gets there, and what a client writes as Host means nothing
   if (caller.host === undefined) return "it has no Host";
   if (!isLoopback(hostName(caller.host))) return "its Host is not this machine's loopback name or address";
-  if (hostPort(caller.host) !== boundPort) return `its Host is not at port ${boundPort}, where this server listens`;
+  if (hostPort(caller.host, isTls) !== boundPort) return `its Host is not at port ${boundPort}, where this server listens`;
   return isOfForeignPage(caller) ? "another site's page made a browser send it" : null;
 }
 
@@ -121,13 +124,13 @@ function foreignOrigin({ origin, host }: Caller): boolean {
 
 /** Why a request that comes from this machine is not taken for one of somebody on it; null where it is, or where it comes from elsewhere. */
 export function lostTrust(caller: Caller, options: AccessPolicyOptions): string | null {
-  return hasLocalPeer(caller, options) ? foreignSign(caller, options.boundPort) : null;
+  return hasLocalPeer(caller, options) ? foreignSign(caller, options) : null;
 }
 
 /** Whom a request without a credential acts as: an operator of the default tenant, or nobody. */
 export function actWithoutCredential(access: Access, caller: Caller, options: AccessPolicyOptions): ActingOutcome {
   if (access === "ingest" && caller.remoteAddress !== UNIX_PEER) return writeWithoutCredential(caller, options);
-  if (hasLocalPeer(caller, options) && foreignSign(caller, options.boundPort) === null) return LOCAL;
+  if (hasLocalPeer(caller, options) && foreignSign(caller, options) === null) return LOCAL;
   if (access === "ingest") return writeWithoutCredential(caller, options);
   return options.readAuth === "required" ? NOBODY : NOT_LOCAL;
 }

@@ -37,6 +37,8 @@ type Settings = Pick<
   | "JWT_CLAIM_ROLE"
   | "JWT_CLOCK_SKEW_SECONDS"
   | "PUBLIC_URL"
+  | "TLS_CERT_FILE"
+  | "TLS_CLIENT_CA_FILE"
 >;
 
 const LOST_TRUST = "a request without a credential from this machine was not taken for a local one and was refused";
@@ -99,13 +101,19 @@ export class AccessControl {
         verify: (token, nowMs) => verifier.verify(token, nowMs),
       },
     );
-    const policy = () => ({ ingestAuth: settings.INGEST_AUTH, readAuth: settings.READ_AUTH, boundHost: settings.HOST, boundPort: port() });
+    const policy = () => ({
+      ingestAuth: settings.INGEST_AUTH,
+      readAuth: settings.READ_AUTH,
+      boundHost: settings.HOST,
+      boundPort: port(),
+      isTls: settings.TLS_CERT_FILE !== "",
+    });
+    const needsClientCertificate = settings.TLS_CLIENT_CA_FILE !== "";
     const warning = openIngestionWarning({ ingestAuth: settings.INGEST_AUTH, boundHost: settings.HOST });
-    if (warning !== null) dependencies.log("warn", warning);
+    if (warning !== null && !needsClientCertificate) dependencies.log("warn", warning);
     const onLostTrust = (reason: string) => dependencies.log("warn", `${LOST_TRUST}: ${reason}. ${PROXY_ADVICE}`);
-    this.gate = new Gate({ policy, authenticator: this.authenticator, tenantExists, sessionCookie, onLostTrust });
-    this.sessionHeaders = (credential, lifetimeMs) =>
-      sessionHeaders(sessionCookie(), credential, settings.PUBLIC_URL.startsWith("https:"), lifetimeMs);
+    this.gate = new Gate({ policy, authenticator: this.authenticator, tenantExists, sessionCookie, onLostTrust, needsClientCertificate });
+    this.sessionHeaders = (credential, lifetimeMs) => sessionHeaders(sessionCookie(), credential, isReachedByHttps(settings), lifetimeMs);
     this.jwks?.start();
     const isOwn = settings.JWT_SECRET === undefined && secret !== null;
     const token = isOwn ? randomHex(OWN_SECRET_BYTES) : null;
@@ -215,7 +223,12 @@ function makeSignIn(token: string, secret: SecretSource, settings: Settings, mad
     const claims = { [settings.JWT_CLAIM_TENANT]: tenant, [settings.JWT_CLAIM_ROLE]: role };
     return mintToken(await secret.key, { subject, ...recipients(settings), claims, issuedMs, lifetimeMs });
   };
-  return new SignIn({ token, madeMs, sessionCookie, isSecure: settings.PUBLIC_URL.startsWith("https:") }, { mint });
+  return new SignIn({ token, madeMs, sessionCookie, isSecure: isReachedByHttps(settings) }, { mint });
+}
+
+/** Whether browsers reach the server by https, so that a cookie may be kept from all else. */
+function isReachedByHttps({ TLS_CERT_FILE, PUBLIC_URL }: Settings): boolean {
+  return TLS_CERT_FILE !== "" || PUBLIC_URL.startsWith("https:");
 }
 
 function parseUrl(text: string): URL {

@@ -1,6 +1,7 @@
 // The way of a request from its credential to whom it acts as: who it is, whose tenant it means, and whether that may do what is asked.
 import type { HttpExchange, HttpHeaders, HttpRequest } from "../../../adapters/http/http-server.ts";
 import type { Refusal } from "../../../api/refusal.ts";
+import { UNIX_PEER } from "../../../core/protocol/access.ts";
 import type { Principal } from "../../../core/protocol/query.ts";
 import {
   type Access,
@@ -17,6 +18,8 @@ import { credentialInQuery } from "../../../domain/access/presented-credential.t
 import type { Authenticator, SettledIdentity } from "./authenticator.ts";
 
 const NO_HEADERS: HttpHeaders = [];
+const NO_CERTIFICATE =
+  "senders show a client certificate here (TLS_CLIENT_CA_FILE): this connection has shown none, or one that another authority signed or that has ended";
 
 export interface GateDependencies {
   /** What the settings say, and where the server listens: the port is known once it does. */
@@ -26,6 +29,8 @@ export interface GateDependencies {
   readonly sessionCookie: () => string;
   /** Told once why a request of this machine was not taken for a local one. */
   readonly onLostTrust: (reason: string) => void;
+  /** Whoever writes must have shown a certificate. */
+  readonly needsClientCertificate: boolean;
 }
 
 /** What becomes of a request at the gate: exactly one of the two is called, once, unless the client leaves. */
@@ -53,6 +58,11 @@ export class Gate {
       );
       return;
     }
+    const refusal = access === "ingest" ? this.refuseSender(exchange.request) : undefined;
+    if (refusal !== undefined) {
+      sink.refuse(refusal, NO_HEADERS);
+      return;
+    }
     const identity = this.#dependencies.authenticator.identify(exchange.request);
     if (identity.kind !== "pending") {
       this.#decide(access, exchange.request, identity, sink);
@@ -63,6 +73,12 @@ export class Gate {
       .settle(identity)
       .then((settled) => () => this.#decide(access, exchange.request, settled, sink), thrown)
       .then(goOn);
+  }
+
+  /** Why this connection may not write, whatever its credential is: senders must have shown a certificate. */
+  refuseSender(request: HttpRequest): Refusal | undefined {
+    if (!this.#dependencies.needsClientCertificate || request.hasClientCertificate || request.remoteAddress === UNIX_PEER) return undefined;
+    return { code: "unauthorized", message: NO_CERTIFICATE };
   }
 
   /** Whether the credential of a request that was admitted counts still, as far as can be said at once. */

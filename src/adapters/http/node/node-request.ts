@@ -1,5 +1,6 @@
 /** The head of a request on node:http, in the port's terms. */
 import type { IncomingMessage } from "node:http";
+import { TLSSocket } from "node:tls";
 import { UNIX_PEER } from "../../../core/protocol/access.ts";
 import type { HttpRequest } from "../http-server.ts";
 import { RequestHeaders } from "../request-headers.ts";
@@ -11,6 +12,7 @@ export class NodeRequestHead implements HttpRequest {
   readonly query: string;
   readonly remoteAddress: string;
   readonly version: string;
+  readonly hasClientCertificate: boolean;
   readonly headers = new RequestHeaders();
 
   constructor(message: IncomingMessage, isUnix: boolean) {
@@ -21,6 +23,7 @@ export class NodeRequestHead implements HttpRequest {
     this.query = mark < 0 ? "" : target.slice(mark + 1);
     this.version = message.httpVersion;
     this.remoteAddress = isUnix ? UNIX_PEER : (message.socket.remoteAddress ?? "").replace(/^::ffff:(?=\d+\.)/, "");
+    this.hasClientCertificate = showsCertificate(message.socket);
     // rawHeaders, because `headers` drops the second of some repeated ones, which is what the framing check must see.
     const lines = message.rawHeaders;
     for (let i = 0; i + 1 < lines.length; i += 2) this.headers.add((lines[i] ?? "").toLowerCase(), lines[i + 1] ?? "");
@@ -51,4 +54,9 @@ function originForm(target: string): string {
   if (absolute === null) return target;
   const rest = absolute[1] ?? "";
   return rest.startsWith("/") ? rest : `/${rest}`;
+}
+
+/** `authorized` alone does not do: node says so too of a TLS 1.3 session that was taken up again and never had a certificate. */
+function showsCertificate(socket: IncomingMessage["socket"]): boolean {
+  return socket instanceof TLSSocket && socket.authorized && socket.getPeerX509Certificate() !== undefined;
 }

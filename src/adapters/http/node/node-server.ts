@@ -2,15 +2,18 @@
 
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { createServer } from "node:http";
+import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { Server as NetServer } from "node:net";
 import { statusLine } from "../answer-head.ts";
 import type { HttpHandler, HttpServer, HttpServerOptions, RefusalCode } from "../http-server.ts";
 import type { ServerContext } from "../server-context.ts";
 import { createServerContext } from "../server-context.ts";
+import { TLS_VERSION_MIN, type TlsIdentity } from "../tls/tls-identity.ts";
 import { claimSocketPath, withPrivateFiles } from "../unix-socket.ts";
 import { ConnectionLane } from "./connection-lane.ts";
 import { NodeExchange } from "./node-exchange.ts";
+import { TlsHandshakes } from "./tls-handshakes.ts";
 
 /** Length of the kernel's queue of connections not yet accepted; Linux cuts it to net.core.somaxconn, 4096 by default. */
 const LISTEN_BACKLOG = 4096;
@@ -26,15 +29,23 @@ export class NodeHttpServer implements HttpServer {
   readonly engineName = "node";
   readonly #context: ServerContext;
   readonly #handler: HttpHandler;
-  readonly #server: Server;
+  readonly #server: Server | TlsServer;
+  readonly #handshakes = new TlsHandshakes();
   readonly #lanes = new Map<Socket, ConnectionLane>();
   #drained: Promise<void> | undefined;
 
   constructor(options: HttpServerOptions, dependencies: { handler: HttpHandler }) {
     this.#context = createServerContext(options);
     this.#handler = dependencies.handler;
-    this.#server = this.#createServer();
-    this.#server.on("connection", (socket) => this.#onConnection(socket));
+    this.#server = this.#createServer(options.tls);
+    if (options.tls === undefined) this.#server.on("connection", (socket) => this.#onConnection(socket));
+    else {
+      this.#server.on("connection", (socket: Socket) => this.#handshakes.add(socket));
+      this.#server.on("secureConnection", (socket: Socket) => {
+        this.#handshakes.end(socket);
+        this.#onConnection(socket);
+      });
+    }
     this.#server.on("request", (incoming, outgoing) => this.#onRequest(incoming, outgoing, false));
     this.#server.on("checkContinue", (incoming, outgoing) => this.#onRequest(incoming, outgoing, true));
     this.#server.on("checkExpectation", (incoming, outgoing) => this.#onExpectation(incoming, outgoing));
@@ -67,6 +78,11 @@ export class NodeHttpServer implements HttpServer {
     });
   }
 
+  renewTls(identity: TlsIdentity): Promise<void> {
+    if ("setSecureContext" in this.#server) this.#server.setSecureContext(secureOptions(identity));
+    return Promise.resolve();
+  }
+
   drain(timeoutMs: number): Promise<void> {
     this.#drained ??= this.#drain(timeoutMs);
     return this.#drained;
@@ -81,15 +97,16 @@ export class NodeHttpServer implements HttpServer {
       NetServer.prototype.close.call(this.#server, resolve);
     });
     const gone = Promise.all([...this.#lanes.values()].map((lane) => lane.closed));
+    this.#handshakes.destroyAll();
     for (const lane of this.#lanes.values()) if (lane.isIdle) lane.socket.destroy();
     await Promise.all([closed, gone]);
     clearTimeout(timer);
     this.#server.close(() => {}); // stops http's own timer; its error says that the server is closed
   }
 
-  #createServer(): Server {
+  #createServer(identity: TlsIdentity | undefined): Server | TlsServer {
     const { limits } = this.#context;
-    const server = createServer({
+    const options = {
       maxHeaderSize: limits.headerBytesMax,
       headersTimeout: limits.headerTimeoutMs,
       // Bounds bodies that nobody collects; collected ones have their own limit, which must come first.
@@ -98,7 +115,11 @@ export class NodeHttpServer implements HttpServer {
       keepAliveTimeout: limits.idleTimeoutMs,
       noDelay: true,
       requireHostHeader: false, // we refuse it, in our words
-    });
+    };
+    const server =
+      identity === undefined
+        ? createServer(options)
+        : createTlsServer({ ...options, ...tlsOptions(identity), handshakeTimeout: limits.headerTimeoutMs });
     server.maxConnections = limits.connectionsMax;
     server.maxHeadersCount = 0; // else node drops the surplus silently; we count and refuse
     return server;
@@ -166,4 +187,18 @@ export class NodeHttpServer implements HttpServer {
     socket.end(body);
     this.#context.sweep.add({ sweepPlace: -1, sweepTicks: 0, expire: () => socket.destroy() }, this.#context.limits.lingerMs);
   }
+}
+
+function secureOptions({ certificate, key, clientAuthorities }: TlsIdentity) {
+  return {
+    cert: certificate,
+    key,
+    minVersion: TLS_VERSION_MIN,
+    ...(clientAuthorities !== undefined && { ca: clientAuthorities }),
+  } as const;
+}
+
+/** Who shows no certificate, or another's, is let in all the same: what that opens, the gate decides, and says in words. */
+function tlsOptions(identity: TlsIdentity) {
+  return { ...secureOptions(identity), requestCert: identity.clientAuthorities !== undefined, rejectUnauthorized: false };
 }

@@ -62,9 +62,17 @@ export interface UwsApp {
   close(): UwsApp;
 }
 
+/** Files in PEM that a TLS app reads when it is made. */
+export interface UwsTlsFiles {
+  readonly cert_file_name: string;
+  readonly key_file_name: string;
+}
+
 /** The native library. */
 export interface UwsLibrary {
   App(): UwsApp;
+  /** Throws where a file cannot be used. */
+  SSLApp(files: UwsTlsFiles): UwsApp;
   us_listen_socket_close(socket: UwsListenSocket): void;
   us_socket_local_port(socket: UwsListenSocket): number;
   /** "silent": answers have no `uWebSockets` header from then on, in this process. Undocumented; conformance/http-adapters looks at the wire. */

@@ -11,6 +11,8 @@ export class UwsRequestHead implements HttpRequest {
   readonly query: string;
   /** The parser refuses every other. */
   readonly version = "1.1";
+  /** The pinned library cannot tell. */
+  readonly hasClientCertificate = false;
   readonly headers = new RequestHeaders();
   #response: UwsResponse | undefined;
   #remoteAddress = "";

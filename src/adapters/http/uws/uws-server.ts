@@ -1,11 +1,24 @@
-/** The port on uWebSockets.js: one app on the main thread. */
-import { createServer } from "node:net";
+/**
+ * The port on uWebSockets.js, on the main thread: one app, and with TLS one for each identity whose connections are still open, since an app reads its certificate when
+ * it is made. The listening socket moves from one app to the next; between the two steps, in one turn, connections are refused.
+ */
+import { type AddressInfo, createServer } from "node:net";
 import type { HttpHandler, HttpServer, HttpServerOptions } from "../http-server.ts";
 import type { ServerContext } from "../server-context.ts";
 import { createServerContext } from "../server-context.ts";
+import type { TlsIdentity } from "../tls/tls-identity.ts";
 import { claimSocketPath, releaseSocketPath, withPrivateFiles } from "../unix-socket.ts";
 import { UwsExchange } from "./uws-exchange.ts";
 import type { UwsApp, UwsLibrary, UwsListenSocket, UwsRequest, UwsResponse } from "./uws-library.ts";
+
+/** Apps of identities before, kept for their connections: beyond that those of the oldest are closed. */
+const FORMER_APPS_MAX = 3;
+
+/** An app with the number of its connections. */
+interface CountedApp {
+  readonly app: UwsApp;
+  connections: number;
+}
 
 /** A server on the native library. */
 export class UwsHttpServer implements HttpServer {
@@ -13,7 +26,9 @@ export class UwsHttpServer implements HttpServer {
   readonly #library: UwsLibrary;
   readonly #handler: HttpHandler;
   readonly #context: ServerContext;
-  readonly #app: UwsApp;
+  /** The oldest first; the last one listens. */
+  #apps: CountedApp[];
+  #address = { host: "", port: 0 };
   #listenSocket: UwsListenSocket | undefined;
   #socketPath: string | undefined;
   #connections = 0;
@@ -26,9 +41,7 @@ export class UwsHttpServer implements HttpServer {
     this.#library = dependencies.library;
     this.#handler = dependencies.handler;
     this.#context = createServerContext(options);
-    this.#app = this.#library.App();
-    this.#app.filter((response, change) => this.#onConnection(response, change));
-    this.#app.any("/*", (response, request) => this.#onRequest(response, request));
+    this.#apps = [this.#makeApp(options.tls)];
   }
 
   get openConnections(): number {
@@ -37,10 +50,13 @@ export class UwsHttpServer implements HttpServer {
 
   async listen(host: string, port: number): Promise<{ port: number }> {
     if (this.#listenSocket !== undefined) throw new Error("this server listens already");
-    const socket = await this.#openListenSocket(host, port);
+    // Only a socket that was bound to a number may be bound again while connections of before are open: uws sets SO_REUSEADDR for those alone.
+    const number = port === 0 && this.#context.options.tls !== undefined ? await freePort(host) : port;
+    const socket = await this.#openListenSocket(host, number);
     if (socket === false) throw new Error(`cannot listen on ${host}:${port}: ${await listenFailure(host, port)}`);
     this.#listenSocket = socket;
-    return { port: this.#library.us_socket_local_port(socket) };
+    this.#address = { host, port: this.#library.us_socket_local_port(socket) };
+    return { port: this.#address.port };
   }
 
   async listenUnix(path: string): Promise<void> {
@@ -51,6 +67,19 @@ export class UwsHttpServer implements HttpServer {
     if (socket === false) throw new Error(`cannot listen on ${path}: refused by uWebSockets.js; look at the folder's owner and mode`);
     this.#listenSocket = socket;
     this.#socketPath = path;
+  }
+
+  async renewTls(identity: TlsIdentity): Promise<void> {
+    const { host, port } = this.#address;
+    if (this.#listenSocket === undefined || port === 0) return; // nothing listens, or on a Unix socket
+    const next = this.#makeApp(identity); // throws before anything is closed
+    this.#library.us_listen_socket_close(this.#listenSocket);
+    this.#apps = [...this.#apps.filter(({ connections }) => connections > 0), next];
+    this.#listenSocket = undefined;
+    const socket = await this.#openListenSocket(host, port);
+    if (socket === false) throw new Error(`cannot listen on ${host}:${port} again: ${await listenFailure(host, port)}`);
+    this.#listenSocket = socket;
+    for (const { app } of this.#apps.splice(0, Math.max(0, this.#apps.length - 1 - FORMER_APPS_MAX))) app.close();
   }
 
   drain(timeoutMs: number): Promise<void> {
@@ -68,11 +97,27 @@ export class UwsHttpServer implements HttpServer {
       this.#onIdle = () => {
         this.#onIdle = undefined;
         clearTimeout(timer);
-        this.#app.close();
+        for (const { app } of this.#apps) app.close();
         resolve();
       };
       this.#closeWhenIdle();
     });
+  }
+
+  get #app(): UwsApp {
+    return (this.#apps.at(-1) as CountedApp).app;
+  }
+
+  #makeApp(identity: TlsIdentity | undefined): CountedApp {
+    const files = identity?.files;
+    const app =
+      files === undefined
+        ? this.#library.App()
+        : this.#library.SSLApp({ cert_file_name: files.TLS_CERT_FILE, key_file_name: files.TLS_KEY_FILE });
+    const counted = { app, connections: 0 };
+    app.filter((response, change) => this.#onConnection(counted, response, change));
+    app.any("/*", (response, request) => this.#onRequest(response, request));
+    return counted;
   }
 
   #openListenSocket(host: string, port: number): Promise<UwsListenSocket | false> {
@@ -80,7 +125,8 @@ export class UwsHttpServer implements HttpServer {
     return new Promise((resolve) => this.#app.listen(host, port, this.#library.LIBUS_LISTEN_EXCLUSIVE_PORT, resolve));
   }
 
-  #onConnection(response: UwsResponse, change: number): void {
+  #onConnection(counted: CountedApp, response: UwsResponse, change: number): void {
+    counted.connections += change;
     this.#connections += change;
     if (change > 0 && this.#connections > this.#context.limits.connectionsMax) response.close();
   }
@@ -102,6 +148,18 @@ export class UwsHttpServer implements HttpServer {
     // One turn later, because the last answer may still be corked, and because app.close() ends other exchanges inside a native callback.
     if (this.#onIdle !== undefined && this.#exchanges === 0) setImmediate(() => this.#exchanges === 0 && this.#onIdle?.());
   }
+}
+
+/** A number that the system would give now. */
+function freePort(host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once("error", reject);
+    probe.listen({ host, port: 0, exclusive: true }, () => {
+      const { port } = probe.address() as AddressInfo;
+      probe.close(() => resolve(port));
+    });
+  });
 }
 
 /** Why listening failed: uws only says that it did, so the same is tried with node:net. */

@@ -93,7 +93,13 @@ describe("what a principal may do", () => {
 });
 
 describe("a request without a credential", () => {
-  const options: AccessPolicyOptions = { ingestAuth: "optional", readAuth: "loopback", boundHost: "127.0.0.1", boundPort: 8080 };
+  const options: AccessPolicyOptions = {
+    ingestAuth: "optional",
+    readAuth: "loopback",
+    boundHost: "127.0.0.1",
+    boundPort: 8080,
+    isTls: false,
+  };
   const local: Caller = {
     remoteAddress: "127.0.0.1",
     version: "1.1",

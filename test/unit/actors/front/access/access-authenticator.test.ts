@@ -24,7 +24,16 @@ const CLAIMS = { sub: "ann", tenant_id: "acme", role: "admin", exp: NOW_MS / 100
 
 function request(headers: Record<string, string>, method = "GET"): HttpRequest {
   const findHeader = (test: (name: string) => boolean) => Object.keys(headers).find(test);
-  return { method, path: "/", query: "", version: "1.1", remoteAddress: "192.0.2.7", header: (name) => headers[name], findHeader };
+  return {
+    method,
+    path: "/",
+    query: "",
+    version: "1.1",
+    remoteAddress: "192.0.2.7",
+    hasClientCertificate: false,
+    header: (name) => headers[name],
+    findHeader,
+  };
 }
 
 class AccessRig {

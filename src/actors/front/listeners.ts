@@ -1,0 +1,194 @@
+// The ports of the server: which are open, over what, and with which certificate. The main port and the socket must be had; of the others the log says where they are not.
+import { createHttpServer } from "../../adapters/http/http-engine.ts";
+import type { HttpHandler, HttpRequest, HttpServer, HttpServerOptions, RefusalCode } from "../../adapters/http/http-server.ts";
+import type { TlsIdentity } from "../../adapters/http/tls/tls-identity.ts";
+import { TlsSource } from "../../adapters/http/tls/tls-source.ts";
+import { ConfigError } from "../../core/config/config-error.ts";
+import type { Config } from "../../core/config/load-config.ts";
+import type { ListenerState, Listeners as ListenerStates } from "../../core/protocol/query.ts";
+import { errorFields, type Log, type LogComponent } from "../../core/telemetry/log-event.ts";
+import { commonHeaders } from "./common-headers.ts";
+import type { Front } from "./front.ts";
+import { refusalAnswer } from "./refusal-answer.ts";
+import type { RefusedBodies } from "./refused-bodies.ts";
+
+type Settings = Pick<
+  Config,
+  | "HOST"
+  | "PORT"
+  | "SOCKET"
+  | "OTLP_PORT"
+  | "ALERTS_PORT"
+  | "ALERTS_HOST"
+  | "ALERTS_TENANT"
+  | "HTTP_ENGINE"
+  | "TLS_CERT_FILE"
+  | "TLS_KEY_FILE"
+  | "TLS_CLIENT_CA_FILE"
+  | "PUBLIC_URL"
+>;
+
+export interface ListenersDependencies {
+  readonly front: () => Front;
+  readonly refusedBodies: RefusedBodies;
+  readonly nextRequestId: () => string;
+  readonly log: (component: LogComponent) => Log;
+  readonly wallMs: () => number;
+  /** Told how each port beside the main one is, for the status. */
+  readonly tell: (listeners: Partial<ListenerStates>) => void;
+  /** A port that was open is lost: the process cannot go on. */
+  readonly lost: (error: Error) => void;
+}
+
+/** A port beside the main one. */
+interface SidePort {
+  readonly name: keyof ListenerStates;
+  readonly setting: string;
+  readonly host: string;
+  readonly port: number;
+  readonly handler: HttpHandler;
+  /** What the log says where it is not to be had. */
+  readonly instead: string;
+}
+
+/** All listening sockets of the process. */
+export class Listeners {
+  readonly #settings: Settings;
+  readonly #dependencies: ListenersDependencies;
+  readonly #log: Log;
+  readonly #tls: TlsSource;
+  readonly #servers: HttpServer[] = [];
+  /** Ids of requests on which a handler failed, for the answer that follows. */
+  readonly #faultIds = new WeakMap<HttpRequest, string>();
+  #port = 0;
+
+  /** Throws ConfigError where the certificate cannot be used. */
+  constructor(settings: Settings, dependencies: ListenersDependencies) {
+    this.#settings = settings;
+    this.#dependencies = dependencies;
+    this.#log = dependencies.log("server");
+    this.#tls = new TlsSource(settings, { wallMs: dependencies.wallMs, log: dependencies.log("http") });
+  }
+
+  /** The main port, 0 before it is open. */
+  get port(): number {
+    return this.#port;
+  }
+
+  get openConnections(): number {
+    return this.#servers.reduce((sum, { openConnections }) => sum + openConnections, 0);
+  }
+
+  /** Wall time in seconds at which the certificate ends; null without TLS. */
+  get certificateExpiry(): number | null {
+    return this.#tls.expiresSeconds;
+  }
+
+  /** Where the main port is reached. */
+  get address(): string {
+    const { HOST } = this.#settings;
+    return `${this.#tls.identity === undefined ? "http" : "https"}://${HOST.includes(":") ? `[${HOST}]` : HOST}:${this.#port}`;
+  }
+
+  /** Opens all ports. Rejects where the main one or the socket is not to be had. */
+  async open(): Promise<void> {
+    const { HOST, PORT } = this.#settings;
+    const main = this.#makeHttp((exchange) => this.#dependencies.front().handle(exchange), this.#tls.identity);
+    this.#servers.push(main);
+    this.#port = (await main.listen(HOST, PORT)).port;
+    for (const side of this.#sidePorts()) await this.#openSide(side);
+    await this.#openSocket();
+    this.#tls.follow((identity) => void this.#renew(identity));
+  }
+
+  /** SIGHUP: the certificate is read again. */
+  reload(): void {
+    this.#tls.renew((identity) => void this.#renew(identity));
+  }
+
+  /** Stops accepting and lets started exchanges finish, for at most so long. */
+  async drain(timeoutMs: number): Promise<void> {
+    this.#tls.close();
+    await Promise.all(this.#servers.map((server) => server.drain(timeoutMs)));
+  }
+
+  #sidePorts(): readonly SidePort[] {
+    const { HOST, OTLP_PORT, ALERTS_PORT, ALERTS_HOST, ALERTS_TENANT } = this.#settings;
+    const { front } = this.#dependencies;
+    return [
+      {
+        name: "otlp",
+        setting: "OTLP_PORT",
+        host: HOST,
+        port: OTLP_PORT,
+        handler: (exchange) => front().handleOtlp(exchange),
+        instead: "OTLP is taken on the main port",
+      },
+      {
+        name: "alerts",
+        setting: "ALERTS_PORT",
+        host: ALERTS_HOST,
+        port: ALERTS_PORT,
+        handler: (exchange) => front().handleAlerts(exchange, ALERTS_TENANT),
+        instead: "alerts are taken on the main port, with a credential",
+      },
+    ];
+  }
+
+  async #openSide({ name, setting, host, port, handler, instead }: SidePort): Promise<void> {
+    let state: ListenerState["state"] = "closed";
+    if (port !== 0) {
+      const server = this.#makeHttp(handler, this.#tls.identity);
+      state = await server.listen(host, port).then(
+        () => "listening" as const,
+        (error: Error) => {
+          this.#log("warn", `${setting} is not served: ${error.message}; ${instead}`);
+          return "unavailable" as const;
+        },
+      );
+      if (state === "listening") this.#servers.push(server);
+    }
+    this.#dependencies.tell({ [name]: { state, port } });
+  }
+
+  async #openSocket(): Promise<void> {
+    const path = this.#settings.SOCKET;
+    if (path === "") return;
+    const server = this.#makeHttp((exchange) => this.#dependencies.front().handle(exchange), undefined);
+    await server.listenUnix(path).catch((error: Error) => {
+      throw new ConfigError(`SOCKET: ${error.message}`);
+    });
+    this.#servers.push(server);
+  }
+
+  async #renew(identity: TlsIdentity): Promise<void> {
+    await Promise.all(this.#servers.map((server) => server.renewTls(identity))).catch((error: Error) => this.#dependencies.lost(error));
+  }
+
+  #makeHttp(handler: HttpHandler, tls: TlsIdentity | undefined): HttpServer {
+    const log = this.#dependencies.log("http");
+    const kind = this.#settings.HTTP_ENGINE as "auto" | "uws" | "node";
+    return createHttpServer(kind, this.#serverOptions(tls), handler, (line) => log("info", line));
+  }
+
+  #serverOptions(tls: TlsIdentity | undefined): HttpServerOptions {
+    const { refusedBodies, nextRequestId } = this.#dependencies;
+    const sources = {
+      refusedBodies,
+      requestId: (request: HttpRequest | undefined) => (request && this.#faultIds.get(request)) ?? nextRequestId(),
+    };
+    return {
+      commonHeaders: commonHeaders({ isTls: tls !== undefined, port: this.#settings.PORT, publicUrl: this.#settings.PUBLIC_URL }),
+      refusal: (_status: number, code: RefusalCode, message: string, request?: HttpRequest) =>
+        refusalAnswer({ code, message, request }, sources),
+      onHandlerFault: (error: unknown, request: HttpRequest) => this.#noteFault(error, request),
+      tls,
+    };
+  }
+
+  #noteFault(error: unknown, request: HttpRequest): void {
+    const id = this.#dependencies.nextRequestId();
+    this.#faultIds.set(request, id);
+    this.#log("error", "a request failed", { request_id: id, method: request.method, path: request.path, ...errorFields(error) });
+  }
+}
