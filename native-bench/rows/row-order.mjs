@@ -27,7 +27,7 @@ import { rootCauses } from "./root-causes.mjs";
 import { singleRecords } from "./single-records.mjs";
 import { watchdog } from "./watchdog.mjs";
 import { watchdogServices } from "./watchdog-services.mjs";
-import { idle, webhookLatency } from "./webhook-latency.mjs";
+import { hostileTransforms, idle, webhookLatency } from "./webhook-latency.mjs";
 
 /** @type {import("../turns.mjs").Row[]} */
 const GOAL_ROWS = [
@@ -66,6 +66,7 @@ export const OTHER_ROWS = [
   notifyLatency,
   notifyFlood,
   webhookLatency,
+  hostileTransforms,
   idle,
   oddBodies,
   neighbours,

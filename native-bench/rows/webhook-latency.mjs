@@ -20,6 +20,8 @@ const firstCalls = { whole: 12, quick: 3 };
 const env = { WEBHOOK_ALLOW_PRIVATE: "true", SANDBOX_PROCESSES: "2" };
 const tenants = ["first", "second", "third"];
 const spareMs = 4_000;
+/** Each takes its tenant's processes for some 1.25 s a run. */
+const hostile = 20;
 
 /** @type {import("../turns.mjs").Row} */
 export const webhookLatency = {
@@ -74,29 +76,82 @@ export const idle = {
   },
 };
 
-async function latencyTurn(context, size) {
-  return withServer(context, async (server, { arrived, url }) => {
-    const ids = [];
+/** @type {import("../turns.mjs").Row} */
+export const hostileTransforms = {
+  name: "hostile-transforms",
+  what:
+    `a tenant whose ${hostile} webhooks have transforms that never end, each run killed and three times in ten minutes; beside them another tenant's events, half as many as in webhook-latency, ` +
+    "to a webhook with a transform: what its p99 is above that of the same events alone before",
+  quick: false,
+  async run(context) {
+    const size = context.quick ? "quick" : "whole";
+    const turns = await takeTurns(context, { vedette: () => hostileTurn(context, size) });
+    const of = (read) => turns.vedette.map(read);
+    return {
+      lines: [
+        {
+          label: "others' p99 beside endless transforms, above that alone",
+          values: of(({ alone, beside }) => beside.p99 - alone.p99),
+          unit: "ms",
+          bar: 25,
+          lowerIsBetter: true,
+          note: `alone ${of(({ alone }) => shown(alone.p99)).join(", ")} ms, beside ${of(({ beside }) => shown(beside.p99)).join(", ")} ms, p50 ${of(({ alone }) => shown(alone.p50)).join(", ")} and ${of(({ beside }) => shown(beside.p50)).join(", ")} ms; ${of(({ kills }) => shown(kills)).join(", ")} runs killed`,
+        },
+      ],
+      notMeasured: [],
+    };
+  },
+};
+
+async function hostileTurn(context, size) {
+  return withServer(context, { ...env, SANDBOX_PROCESSES: "4" }, async (server, { arrived, url }) => {
     await ask(server, "POST", "/webhooks", { name: "bench", url, transform });
-    const count = events[size] + cold;
-    for (let made = 0; made < count; made++) {
-      const body = { service_id: `service-${made}`, severity: "high", explanation: "made up" };
-      ids.push((await ask(server, "POST", "/anomalies", body)).anomaly_id);
+    const alone = await resolvedEvents(server, arrived, Math.ceil(events[size] / 2), "alone");
+    await ask(server, "POST", "/tenants", { tenant_id: "hostile", name: "hostile", plan: "enterprise" });
+    for (let place = 0; place < hostile; place++) {
+      const endless = { type: "jq", expression: `def f: f; f | ${place}` };
+      await ask(server, "POST", "/webhooks", { name: `endless-${place}`, url, transform: endless }, "hostile");
     }
-    await until(() => arrived.length >= count);
-    arrived.length = 0;
-    const startMs = performance.now();
-    const resolved = ids.map(async (id, place) => {
-      await pause(startMs + (1_000 * place) / perSecond - performance.now());
-      await ask(server, "PATCH", `/anomalies/${id}`, { resolved: true });
-    });
-    await Promise.all(resolved);
-    await until(() => arrived.length >= count);
-    const latencies = arrived.slice(cold).map(({ atMs, body }) => atMs - Date.parse(body.at));
-    const sorted = latencies.sort((a, b) => a - b);
-    const at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
-    return { p50: at(0.5), p99: at(0.99), max: sorted.at(-1), first: await slowestFirst(server, url, firstCalls[size]) };
+    await ask(server, "POST", "/anomalies", { service_id: "a", severity: "high", explanation: "made up" }, "hostile");
+    await ask(server, "POST", "/anomalies", { service_id: "b", severity: "high", explanation: "made up" }, "hostile");
+    const beside = await resolvedEvents(server, arrived, Math.ceil(events[size] / 2), "beside");
+    const page = await (await fetch(`http://127.0.0.1:${server.port}/metrics`)).text();
+    return { alone, beside, kills: Number(/^vedette_transform_kills_total (\d+)/m.exec(page)?.[1]) };
   });
+}
+
+async function latencyTurn(context, size) {
+  return withServer(context, env, async (server, { arrived, url }) => {
+    await ask(server, "POST", "/webhooks", { name: "bench", url, transform });
+    const latencies = await resolvedEvents(server, arrived, events[size], "service");
+    return { ...latencies, first: await slowestFirst(server, url, firstCalls[size]) };
+  });
+}
+
+/** Anomalies that are declared and then resolved: from the time of each of these events, which waits for nothing, to its receiver. */
+async function resolvedEvents(server, arrived, most, name) {
+  const ids = [];
+  const count = most + cold;
+  arrived.length = 0;
+  for (let made = 0; made < count; made++) {
+    const body = { service_id: `${name}-${made}`, severity: "high", explanation: "made up" };
+    ids.push((await ask(server, "POST", "/anomalies", body)).anomaly_id);
+  }
+  await until(() => arrived.length >= count);
+  arrived.length = 0;
+  const startMs = performance.now();
+  const resolved = ids.map(async (id, place) => {
+    await pause(startMs + (1_000 * place) / perSecond - performance.now());
+    await ask(server, "PATCH", `/anomalies/${id}`, { resolved: true });
+  });
+  await Promise.all(resolved);
+  await until(() => arrived.length >= count);
+  const sorted = arrived
+    .slice(cold)
+    .map(({ atMs, body }) => atMs - Date.parse(body.at))
+    .sort((a, b) => a - b);
+  const at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
+  return { p50: at(0.5), p99: at(0.99), max: sorted.at(-1) };
 }
 
 async function slowestFirst(server, url, calls) {
@@ -116,7 +171,7 @@ async function slowestFirst(server, url, calls) {
 }
 
 async function idleTurn(context) {
-  return withServer(context, async (server, { url }) => {
+  return withServer(context, env, async (server, { url }) => {
     await ask(server, "POST", "/webhooks", { name: "plain", url });
     await ask(server, "POST", "/webhooks/test", { webhook_name: "plain" });
     const before = descendants(server.pid);
@@ -127,7 +182,7 @@ async function idleTurn(context) {
 }
 
 /** A server, and a receiver in this process, so that both ends read one clock. */
-async function withServer(context, turn) {
+async function withServer(context, settings, turn) {
   const arrived = [];
   const receiver = createServer((incoming, response) => {
     const atMs = Date.now();
@@ -141,7 +196,7 @@ async function withServer(context, turn) {
     });
   });
   await new Promise((resolve) => receiver.listen(0, "127.0.0.1", resolve));
-  const server = await context.startServer("vedette", { env, keepData: false });
+  const server = await context.startServer("vedette", { env: settings, keepData: false });
   try {
     const { port, pid, dataDir } = server;
     const words = [mainFile, "token", "--role", "super_admin"];
