@@ -3,6 +3,7 @@
 import { robustStatistics } from "../detection/robust.ts";
 import { normalQuantile } from "../detection/tail-probability.ts";
 import { forecastSeries } from "../forecast/forecast.ts";
+import { seasonalAdjustment } from "../forecast/seasonal-adjustment.ts";
 import { normalShare } from "./normal-share.ts";
 
 export interface OutlookSeries {
@@ -17,7 +18,7 @@ export interface OutlookRequest {
   readonly steps: number;
   /** Season lengths, in steps. */
   readonly periods: readonly number[];
-  /** Robust standard deviations around the median that are usual. */
+  /** Robust standard deviations around the median, and around its season where history has two cycles of it, that are usual. */
   readonly threshold: number;
 }
 
@@ -51,16 +52,17 @@ function outlookOf({ metricName, values, range }: OutlookSeries, request: Omit<O
   const { stepMinutes, steps, periods, threshold } = request;
   const forecast = forecastSeries({ values, periods, horizon: steps }, { algorithm: "exponential_smoothing", level: LEVEL, range });
   if (forecast === undefined) return undefined;
-  const { median, mad } = robustStatistics(values);
+  const { adjusted, season } = seasonalAdjustment(values, periods);
+  const { median, mad } = robustStatistics(adjusted);
   const spread = Math.max(MAD_TO_SD * mad, SPREAD_MIN * Math.abs(median), 1e-9);
-  const [least, most] = [median - threshold * spread, median + threshold * spread];
+  const edge = (step: number, side: -1 | 1) => median + season(values.length + step) + side * threshold * spread;
   const z = normalQuantile(Math.log(1 - LEVEL));
   let [best, lead, isAbove, place] = [0, -1, true, 0];
   for (let step = 0; step < steps; step++) {
     const mean = forecast.mean[step] as number;
     const sigma = Math.max(((forecast.upper[step] as number) - (forecast.lower[step] as number)) / (2 * z), spread * 1e-3);
-    const above = normalShare((mean - most) / sigma);
-    const below = normalShare((least - mean) / sigma);
+    const above = normalShare((mean - edge(step, 1)) / sigma);
+    const below = normalShare((edge(step, -1) - mean) / sigma);
     const share = Math.max(above, below);
     if (share >= CONFIDENCE_SURE && lead < 0) lead = step;
     if (share > best) [best, isAbove, place] = [share, above >= below, step];
@@ -73,6 +75,6 @@ function outlookOf({ metricName, values, range }: OutlookSeries, request: Omit<O
     leadMinutes: (at + 1) * stepMinutes,
     isAbove,
     predicted: forecast.mean[at] as number,
-    bound: isAbove ? most : least,
+    bound: edge(at, isAbove ? 1 : -1),
   };
 }

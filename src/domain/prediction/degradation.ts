@@ -1,5 +1,6 @@
 // Metrics that get worse slowly: a trend that no single value shows, by medians of steps, tested against chance, relative to the metric's own size.
 import { median, robustStatistics } from "../detection/robust.ts";
+import { seasonalAdjustment } from "../forecast/seasonal-adjustment.ts";
 import { senSlope, TREND_POINTS_MAX, trendTest } from "../saturation/trend.ts";
 
 export interface DegradationTrend {
@@ -15,6 +16,7 @@ export interface DegradationTrend {
   readonly confidence: number;
 }
 
+const CYCLES_MIN = 2;
 const P_MAX = 0.01;
 const POINTS_MIN = 8;
 const BAND_SD = 3;
@@ -62,6 +64,18 @@ export function degradationTrend(
     threshold,
     confidence: 1 - p,
   };
+}
+
+/**
+ * Values without the daily and weekly course that the values before them had; as they are where those are fewer than two cycles, and where both together are too
+ * few as well. `periods` are lengths of seasons in steps.
+ */
+export function withoutSeason(before: Float64Array, values: Float64Array, periods: readonly number[]): Float64Array {
+  const least = CYCLES_MIN * Math.min(...periods);
+  const known = before.length >= least ? before : Float64Array.of(...before, ...values);
+  if (known.length < least) return values;
+  const { season } = seasonalAdjustment(known, periods);
+  return values.map((value, at) => value - season(before.length + at));
 }
 
 /** Where a value is unusual by the first half of what was seen, before most of the trend. */

@@ -1,10 +1,12 @@
 // What the coordinator folds of models and their trainings.
 import type { BookSources, NounModule } from "../state/noun-module.ts";
+import type { RetentionTerms } from "../state/retention-step.ts";
 import { drift } from "./drift-handler.ts";
 import { TrainingJobBook } from "./job-book.ts";
 import { cancelTraining, listTrainings, oneTraining, trainModel } from "./job-handlers.ts";
 import { ModelBook } from "./model-book.ts";
 import { listModels, promoteModel, rollBackModel } from "./model-handlers.ts";
+import { expireModels, type ModelExpiry } from "./model-retention.ts";
 import type { ModelBooks } from "./models-context.ts";
 
 export const MODELS = {
@@ -26,6 +28,7 @@ export const MODELS = {
     requestedModels: configured.models.shares.taken,
     shadowModels: configured.models.shadowShares.taken,
   }),
+  expire: (sources: ModelExpiry, terms: RetentionTerms) => expireModels(sources, terms.keptFromMs, terms.rowsPerStep),
   handlers: {
     trainModel,
     trainings: listTrainings,

@@ -59,7 +59,7 @@ export class CommittedState {
   readonly services = new ServiceFacts(() => this.configured.tenants.size);
   readonly metadata: MetadataTable;
   readonly analyses: AnalysisBook;
-  /** Forecasts that were asked for; of memory alone. */
+  /** Forecasts that were asked for. */
   readonly forecasts = new ForecastBook();
   /** What people have configured. */
   readonly configured: ControlState;
@@ -97,6 +97,7 @@ export class CommittedState {
     this.analyses.load(this.series, nowMs);
     this.deadLetters.load(this.control);
     this.replays.load(this.control);
+    this.forecasts.load(this.control);
     this.metadata.load(this.series);
     for (const { value } of scan(this.series, "lane_marks")) this.coverage.putMark(LANE_MARK.decode(value));
     for (let partition = 0; partition < PARTITIONS; partition++) {

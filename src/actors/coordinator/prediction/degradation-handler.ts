@@ -2,17 +2,21 @@
 import { done, type Outcome, refused, shown } from "../../../api/refusal.ts";
 import { DEGRADATION_SERIES_PER_QUERY_MAX, DEGRADATION_TRENDS_MAX } from "../../../core/config/prediction-limits.ts";
 import type { SeriesKey, SeriesSummary } from "../../../core/protocol/engine-control.ts";
-import { type DegradationTrend, degradationTrend } from "../../../domain/prediction/degradation.ts";
+import { type DegradationTrend, degradationTrend, withoutSeason } from "../../../domain/prediction/degradation.ts";
 import { seriesKey } from "../../../domain/series/series-order.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { askSeries } from "../series/series-handler.ts";
-import { historyOf } from "./metric-history.ts";
+import { type HistoryRange, historyOf } from "./metric-history.ts";
 import type { PredictionContext } from "./prediction-context.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 /** Looks back of so many hours and less are read in steps of five minutes. */
 const FINE_HOURS = 48;
+const DAY_MS = 24 * HOUR_MS;
+/** History before that shows the season: of days for short looks back, of weeks for long ones. */
+const SEASON_DAYS = 5 * DAY_MS;
+const SEASON_WEEKS = 21 * DAY_MS;
 const SLOPE_INITIAL = 0.01;
 const PAGE = 200;
 /** Of metrics whose rise, or fall, is what hurts; others are listed either way. */
@@ -41,13 +45,8 @@ export async function degradation(
     total = page.total;
     for (const summary of page.series.slice(0, DEGRADATION_SERIES_PER_QUERY_MAX - read)) {
       read++;
-      const { values } = await historyOf(context, [summary], { fromMs: toMs - hours * HOUR_MS, toMs, stepMs });
-      const trend = degradationTrend(values, {
-        stepHours: stepMs / HOUR_MS,
-        slopeMin: context.options.degradationSlope ?? SLOPE_INITIAL,
-        direction: directionOf(summary.metricName),
-        limit: limitOf(context, summary),
-      });
+      const range = { fromMs: toMs - hours * HOUR_MS, toMs, stepMs };
+      const trend = await trendOf(context, summary, range);
       if (trend !== undefined) trends.push({ summary, trend });
     }
     const last = page.series.at(-1);
@@ -57,6 +56,25 @@ export async function degradation(
     return refused("not_found", `no service ${shown(serviceId)} has sent anything that is kept`, "service_id");
   const worst = trends.sort((a, b) => b.trend.relativeSlope - a.trend.relativeSlope).slice(0, DEGRADATION_TRENDS_MAX);
   return done({ trends: worst.map(trendView), series: read, complete: read >= total });
+}
+
+/** A trend that is there in the values and in what they are without their season: the way up of every morning is none. */
+async function trendOf(context: PredictionContext, summary: SeriesSummary, range: HistoryRange): Promise<DegradationTrend | undefined> {
+  const options = {
+    stepHours: range.stepMs / HOUR_MS,
+    slopeMin: context.options.degradationSlope ?? SLOPE_INITIAL,
+    direction: directionOf(summary.metricName),
+    limit: limitOf(context, summary),
+  };
+  const { values } = await historyOf(context, [summary], range);
+  const trend = degradationTrend(values, options);
+  if (trend === undefined) return undefined;
+  const isFine = range.stepMs < HOUR_MS;
+  const all = await historyOf(context, [summary], { ...range, fromMs: range.fromMs - (isFine ? SEASON_DAYS : SEASON_WEEKS) });
+  const before = all.values.subarray(0, Math.max(0, all.values.length - values.length));
+  const rest = withoutSeason(before, values, isFine ? [DAY_MS / range.stepMs] : [24, 168]);
+  const left = rest === values ? trend : degradationTrend(rest, options);
+  return left && { ...trend, slopePerHour: left.slopePerHour, relativeSlope: left.relativeSlope, confidence: left.confidence };
 }
 
 function directionOf(metricName: string): -1 | 0 | 1 {

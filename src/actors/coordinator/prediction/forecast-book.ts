@@ -1,13 +1,36 @@
-// Forecasts that were asked for, until their time has come and somebody asks again: then each says how wrong it was. Of memory alone: a restart forgets them.
+// Forecasts that were asked for, until their time has come and somebody asks again: then each says how wrong it was. Stored, so that a restart forgets none.
+import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import { FORECAST_POINTS_SCORED_MAX, FORECASTS_PER_TENANT_MAX } from "../../../core/config/prediction-limits.ts";
+import { scan } from "../state/scan.ts";
+import { list, number, object, StoredForm, text } from "../state/stored-json.ts";
+import { tenantTimeKey } from "../state/tables.ts";
+
+/** One point of a forecast. */
+interface GivenPoint {
+  readonly timeMs: number;
+  readonly predicted: number;
+  readonly lower: number;
+  readonly upper: number;
+}
 
 /** One forecast that was given out. */
 export interface GivenForecast {
-  /** Of the series: service, metric, environment. */
+  /** 32 hex digits. */
+  readonly id: string;
+  readonly tenant: string;
+  /** Of the series: service, metric, environment, step. */
   readonly key: string;
   readonly madeAtMs: number;
-  readonly points: readonly { readonly timeMs: number; readonly predicted: number; readonly lower: number; readonly upper: number }[];
+  readonly points: readonly GivenPoint[];
 }
+
+const FORECAST = new StoredForm<GivenForecast>("forecasts", {
+  id: text,
+  tenant: text,
+  key: text,
+  madeAtMs: number,
+  points: list(object<GivenPoint>({ timeMs: number, predicted: number, lower: number, upper: number })),
+});
 
 /** How a past forecast did. */
 export interface ForecastScore {
@@ -23,28 +46,76 @@ export class ForecastBook {
   /** Of each tenant, oldest first. */
   readonly #byTenant = new Map<string, GivenForecast[]>();
 
-  /** Remembers a forecast; the oldest of the tenant goes where there are too many. */
-  add(tenant: string, forecast: GivenForecast): void {
-    const known = this.#byTenant.get(tenant) ?? [];
-    this.#byTenant.set(tenant, known);
-    known.push({ ...forecast, points: forecast.points.slice(0, FORECAST_POINTS_SCORED_MAX) });
+  /** Reads the store; to be called once. */
+  load(store: KeyValueStore): void {
+    for (const { value } of scan(store, "forecasts")) this.put(FORECAST.decode(value));
+  }
+
+  get tenants(): Iterable<string> {
+    return this.#byTenant.keys();
+  }
+
+  /** What is stored of one: its first FORECAST_POINTS_SCORED_MAX points, in the place of the tenant's oldest where there are too many. */
+  draft(forecast: GivenForecast): { readonly forecast: GivenForecast; readonly operations: readonly StoreOperation[] } {
+    const kept = { ...forecast, points: forecast.points.slice(0, FORECAST_POINTS_SCORED_MAX) };
+    const known = this.#byTenant.get(forecast.tenant) ?? [];
+    const gone = known.slice(0, Math.max(0, known.length + 1 - FORECASTS_PER_TENANT_MAX));
+    return {
+      forecast: kept,
+      operations: [{ table: "forecasts", key: keyOf(kept), value: FORECAST.encode(kept) }, ...gone.map(forecastRemoval)],
+    };
+  }
+
+  /** Takes over one that is stored. */
+  put(forecast: GivenForecast): void {
+    const known = this.#byTenant.get(forecast.tenant) ?? [];
+    this.#byTenant.set(forecast.tenant, known);
+    known.push(forecast);
     if (known.length > FORECASTS_PER_TENANT_MAX) known.shift();
   }
 
-  /** The score of the oldest remembered forecast of a series that has points whose time has come. `valueAt` is what came; undefined where nothing did. */
-  score(tenant: string, key: string, valueAt: (timeMs: number) => number | undefined): ForecastScore | undefined {
-    for (const { key: of, madeAtMs, points } of this.#byTenant.get(tenant) ?? []) {
-      if (of !== key) continue;
-      let [count, error, inside] = [0, 0, 0];
-      for (const { timeMs, predicted, lower, upper } of points) {
-        const value = valueAt(timeMs);
-        if (value === undefined) continue;
-        count++;
-        error += Math.abs(value - predicted);
-        inside += Number(value >= lower && value <= upper);
-      }
-      if (count > 0) return { madeAtMs, points: count, meanAbsoluteError: error / count, coverage: inside / count };
-    }
-    return undefined;
+  /** Those of a tenant that were made before, at most so many. */
+  expired(tenant: string, beforeMs: number, limit: number): GivenForecast[] {
+    return (this.#byTenant.get(tenant) ?? []).slice(0, limit).filter(({ madeAtMs }) => madeAtMs < beforeMs);
   }
+
+  remove({ tenant, id }: GivenForecast): void {
+    const left = (this.#byTenant.get(tenant) ?? []).filter((one) => one.id !== id);
+    if (left.length > 0) this.#byTenant.set(tenant, left);
+    else this.#byTenant.delete(tenant);
+  }
+
+  /**
+   * The score of that remembered forecast of a series of which most points have come, the newest of equal ones. `valueAt` is what came; undefined where nothing
+   * did.
+   */
+  score(tenant: string, key: string, valueAt: (timeMs: number) => number | undefined): ForecastScore | undefined {
+    let best: ForecastScore | undefined;
+    for (const forecast of this.#byTenant.get(tenant) ?? []) {
+      const score = forecast.key === key ? scoreOf(forecast, valueAt) : undefined;
+      if (score !== undefined && score.points >= (best?.points ?? 1)) best = score;
+    }
+    return best;
+  }
+}
+
+/** Deletes one. */
+export function forecastRemoval(forecast: GivenForecast): StoreOperation {
+  return { table: "forecasts", key: keyOf(forecast), value: undefined };
+}
+
+function keyOf({ tenant, madeAtMs, id }: GivenForecast): Uint8Array {
+  return tenantTimeKey(tenant, madeAtMs, id);
+}
+
+function scoreOf({ madeAtMs, points }: GivenForecast, valueAt: (timeMs: number) => number | undefined): ForecastScore {
+  let [count, error, inside] = [0, 0, 0];
+  for (const { timeMs, predicted, lower, upper } of points) {
+    const value = valueAt(timeMs);
+    if (value === undefined) continue;
+    count++;
+    error += Math.abs(value - predicted);
+    inside += Number(value >= lower && value <= upper);
+  }
+  return { madeAtMs, points: count, meanAbsoluteError: count === 0 ? 0 : error / count, coverage: count === 0 ? 0 : inside / count };
 }

@@ -1,4 +1,5 @@
 // GET /api/v1/ml/forecast: the next values of a metric, hour by hour, in steps of five minutes for a few hours, of a quarter of an hour while history is short.
+import { StoreError } from "../../../adapters/storage/key-value-store.ts";
 import { done, type Outcome, refused, shown } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import type { SeriesSummary } from "../../../core/protocol/engine-control.ts";
@@ -6,9 +7,11 @@ import { FORECAST_VALUES_MIN } from "../../../domain/forecast/forecast.ts";
 import type { EvenGrid } from "../../../domain/prediction/even-grid.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { computeFor } from "./computing.ts";
+import type { GivenForecast } from "./forecast-book.ts";
 import { historyOf, rangeOf, streamsOf } from "./metric-history.ts";
 import type { PredictionContext } from "./prediction-context.ts";
 
+const ID_BYTES = 16;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
@@ -56,7 +59,8 @@ export async function forecast(context: PredictionContext, { principal, query }:
   }));
   const key = JSON.stringify([serviceId, metricName, first.environment, history.stepMs]);
   const score = scoreOf(context, tenant, key, history);
-  context.state.forecasts.add(tenant, { key, madeAtMs: context.nowMs(), points });
+  const id = Buffer.from(context.randomBytes(ID_BYTES)).toString("hex");
+  await remember(context, { id, tenant, key, madeAtMs: context.nowMs(), points });
   return done({
     service_id: serviceId,
     metric_name: metricName,
@@ -74,6 +78,19 @@ export async function forecast(context: PredictionContext, { principal, query }:
     })),
     last_score: score,
   });
+}
+
+/** So that it can be scored; where the store takes nothing it is given out all the same. */
+async function remember({ state, edit }: PredictionContext, given: GivenForecast): Promise<void> {
+  try {
+    await edit(async () => {
+      const { forecast: kept, operations } = state.forecasts.draft(given);
+      await state.control.commit(operations);
+      state.forecasts.put(kept);
+    });
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+  }
 }
 
 async function historyFor(context: PredictionContext, streams: readonly SeriesSummary[], hours: number): Promise<History> {

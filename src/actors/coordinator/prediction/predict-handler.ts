@@ -1,6 +1,7 @@
 // GET /api/v1/ml/predict: anomalies that a service is about to have, by the forecasts of its metrics and by what runs full.
 import { done, type Outcome, refused, shown } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
+import type { SeriesSummary } from "../../../core/protocol/engine-control.ts";
 import type { OutlookSeries, PredictedAnomaly } from "../../../domain/prediction/anomaly-outlook.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { computeFor } from "./computing.ts";
@@ -13,6 +14,10 @@ const MINUTE_MS = 60_000;
 const FINE_MINUTES = 60;
 const FINE_STEPS = 360;
 const COARSE_STEPS = 576;
+/** The daily course is looked for in a week of five minutes. */
+const SEASON_STEP_MS = 5 * MINUTE_MS;
+const DAY_STEPS = 288;
+const SEASON_STEPS = 7 * DAY_STEPS;
 const STREAMS_MAX = 4;
 const PREDICTIONS_MAX = 10;
 /** Of a projection of saturation, by its tier. */
@@ -68,11 +73,11 @@ export async function predictionsOf(
     request: { series, stepMinutes, steps, periods, threshold: zThreshold },
   });
   if (!computed.ok) return computed;
+  const expected = await withoutUsualCourse(context, of.tenant, metrics, { found: computed.value.predictions, minutes });
+  if (!expected.ok) return expected;
   const full = saturating(context, of, minutes);
   const named = new Set(full.map(({ metric_name }) => metric_name));
-  const outlook = computed.value.predictions
-    .map((one) => predictionView(one, zThreshold))
-    .filter(({ metric_name }) => !named.has(metric_name));
+  const outlook = expected.value.map((one) => predictionView(one, zThreshold)).filter(({ metric_name }) => !named.has(metric_name));
   const suggested = ({ metric_name: metricName }: Prediction) =>
     context.state.configured.runbooks.suggested(of.tenant, {
       serviceId: of.serviceId,
@@ -84,6 +89,42 @@ export async function predictionsOf(
     });
   const all = [...full, ...outlook].map((one) => ({ ...one, suggested_runbook: suggested(one) }));
   return done(all.sort((a, b) => b.confidence_score - a.confidence_score).slice(0, PREDICTIONS_MAX));
+}
+
+/**
+ * Those that also leave the band around the daily course, where days of history show one: what rises every morning is no anomaly. They are looked at in steps of
+ * five minutes, over a week.
+ */
+async function withoutUsualCourse(
+  context: PredictionContext,
+  tenant: string,
+  metrics: ReadonlyMap<string, readonly SeriesSummary[]>,
+  { found, minutes }: { readonly found: readonly PredictedAnomaly[]; readonly minutes: number },
+): Promise<Outcome<readonly PredictedAnomaly[]>> {
+  const toMs = context.nowMs();
+  const series: OutlookSeries[] = [];
+  for (const { metricName } of found) {
+    const streams = metrics.get(metricName) ?? [];
+    const [first] = streams;
+    if (first === undefined) continue;
+    const range = { fromMs: toMs - SEASON_STEPS * SEASON_STEP_MS, toMs, stepMs: SEASON_STEP_MS };
+    const { values } = await historyOf(context, streams.slice(0, STREAMS_MAX), range);
+    const { least: lower, most: upper } = rangeOf(context, first, values);
+    if (values.length >= 2 * DAY_STEPS) series.push({ metricName, values: Float64Array.from(values), range: { lower, upper } });
+  }
+  if (series.length === 0) return done(found);
+  const steps = Math.max(1, Math.ceil((minutes * MINUTE_MS) / SEASON_STEP_MS));
+  const request = { series, stepMinutes: SEASON_STEP_MS / MINUTE_MS, steps, periods: [DAY_STEPS], threshold: context.options.zThreshold };
+  const computed = await computeFor(context, tenant, { kind: "outlook", request });
+  if (!computed.ok) return computed;
+  const [looked, kept] = [new Set(series.map(({ metricName }) => metricName)), computed.value.predictions];
+  return done(
+    found.flatMap((one) => {
+      const seasonal = kept.find(({ metricName }) => metricName === one.metricName);
+      if (seasonal === undefined) return looked.has(one.metricName) ? [] : [one];
+      return [{ ...one, confidence: Math.min(one.confidence, seasonal.confidence), bound: seasonal.bound }];
+    }),
+  );
 }
 
 function predictionView(

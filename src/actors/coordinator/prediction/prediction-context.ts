@@ -5,7 +5,6 @@ import type { SaturationBooks } from "../saturation/saturation-context.ts";
 import type { SeriesContext } from "../series/series-context.ts";
 import type { ForecastBook } from "./forecast-book.ts";
 
-/** Of memory alone. */
 export interface ForecastBooks {
   readonly forecasts: ForecastBook;
 }
@@ -18,4 +17,5 @@ export interface RunbookSuggestions {
   };
 }
 
-export type PredictionContext = SeriesContext & Using<"compute", ForecastBooks, Pick<SaturationBooks, "fires"> & RunbookSuggestions>;
+export type PredictionContext = SeriesContext &
+  Using<"compute" | "edit" | "randomBytes", ForecastBooks, Pick<SaturationBooks, "fires"> & RunbookSuggestions>;

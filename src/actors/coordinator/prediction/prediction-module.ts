@@ -6,6 +6,9 @@ import { forecast } from "./forecast-handler.ts";
 import { predict } from "./predict-handler.ts";
 
 export const PREDICTION = {
+  tables: {
+    control: { forecasts: { key: "tenant, time made, id", value: "GivenForecast: what a forecast said, until it is scored" } },
+  },
   handlers: {
     predict,
     degradation,
