@@ -9,7 +9,6 @@ import { StreamDefiner } from "../../src/actors/engine/unit/stream-definer.ts";
 import { type BodyAnswer, decodeDefinitions, WorkUnit } from "../../src/actors/engine/unit/work-unit.ts";
 import { BodyPort } from "../../src/actors/front/body-port.ts";
 import { EngineMemory, ProcessWords } from "../../src/adapters/runtime/engine-memory.ts";
-import { SMALL_BODY_BYTES_MAX } from "../../src/core/config/limits.ts";
 import { ENGINE_SLOTS } from "../../src/core/layout/counters.ts";
 import { STATUS_DONE, STATUS_ODD_BODY } from "../../src/core/layout/kernel-status.ts";
 import { PROCESS_WORDS_BYTES, STAGING, STAGING_BYTES } from "../../src/core/layout/memory-map.ts";
@@ -18,6 +17,7 @@ import { BODY_JSON_BATCH, BODY_JSON_SINGLE } from "../../src/core/protocol/body-
 import type { LaneExports } from "../../src/domain/kernel/lane-kernel.ts";
 import { FieldExclusions } from "../../src/domain/series/field-exclusions.ts";
 import { loadKernel } from "./kernel.ts";
+import { placeBody } from "./placed-body.ts";
 
 const ENGINES = 2;
 /** The wall clock of every body. */
@@ -116,19 +116,7 @@ export class JsonRig {
 
   #place(bytes: Uint8Array, kind: number, idempotencyKey: string, wallMs: number, tenant: number): Body {
     const at = this.#admissions;
-    const taken = this.#port.submit(
-      { bytes, kind, tenant, idempotencyKey, arrivalMs: 0, wallMs, isAnonymous: false },
-      { answer: () => {} },
-    );
-    if (!taken) throw new Error("the body found no room");
-    this.#port.publish();
-    const one = { status: 200, body: null, written: null };
-    const isLarge = bytes.byteLength > SMALL_BODY_BYTES_MAX;
-    this.#port.answer(
-      isLarge
-        ? { counts: [], statuses: [], bodies: [], written: [], large: one, overtaken: [] }
-        : { counts: [1], statuses: [200], bodies: [null], written: [null], large: null, overtaken: [] },
-    );
+    placeBody(this.#port, { bytes, kind, tenant, idempotencyKey, wallMs });
     return readBody(this.#memory, at);
   }
 

@@ -11,7 +11,6 @@ import { StreamDefiner } from "../../src/actors/engine/unit/stream-definer.ts";
 import { type BodyAnswer, decodeDefinitions, WorkUnit } from "../../src/actors/engine/unit/work-unit.ts";
 import { BodyPort } from "../../src/actors/front/body-port.ts";
 import { EngineMemory, ProcessWords } from "../../src/adapters/runtime/engine-memory.ts";
-import { SMALL_BODY_BYTES_MAX } from "../../src/core/config/limits.ts";
 import { STATUS_ODD_BODY } from "../../src/core/layout/kernel-status.ts";
 import { PROCESS_WORDS_BYTES, SPAN_ROWS, STAGING, STAGING_BYTES } from "../../src/core/layout/memory-map.ts";
 import {
@@ -35,6 +34,7 @@ import { readSpanBlockHead, spansOfBlock } from "../../src/domain/trace/span-blo
 import { spanRecord, spanRecordId, spanTimeMs } from "../../src/domain/trace/span-record.ts";
 import { MESSAGE_WINDOW, WindowMessageReader } from "../../src/domain/window/window-message.ts";
 import { loadKernel } from "./kernel.ts";
+import { placeBody } from "./placed-body.ts";
 
 const ENGINES = 2;
 /** Of the bodies' arrival. */
@@ -162,19 +162,7 @@ export class OtlpRig {
 
   #place(bytes: Uint8Array, kind: number, wallMs: number, idempotencyKey: string): Body {
     const at = this.#admissions;
-    const taken = this.#port.submit(
-      { bytes, kind, tenant: 0, idempotencyKey, arrivalMs: 0, wallMs, isAnonymous: false },
-      { answer: () => {} },
-    );
-    if (!taken) throw new Error("the body found no room");
-    this.#port.publish();
-    const one = { status: 200, body: null, written: null };
-    const isLarge = bytes.byteLength > SMALL_BODY_BYTES_MAX;
-    this.#port.answer(
-      isLarge
-        ? { counts: [], statuses: [], bodies: [], written: [], large: one, overtaken: [] }
-        : { counts: [1], statuses: [200], bodies: [null], written: [null], large: null, overtaken: [] },
-    );
+    placeBody(this.#port, { bytes, kind, tenant: 0, idempotencyKey, wallMs });
     return readBody(this.memory, at);
   }
 

@@ -55,7 +55,7 @@ class Progress {
   readonly #phase: (BackupReport & { type: "progress" })["phase"];
   readonly #bytesTotal: number;
   #bytes = 0;
-  #toldAt = 0;
+  #reportedAt = 0;
 
   constructor(phase: (BackupReport & { type: "progress" })["phase"], bytesTotal: number) {
     this.#phase = phase;
@@ -69,8 +69,8 @@ class Progress {
   at(bytes: number): void {
     this.#bytes = bytes;
     const now = systemClock.monotonicMs();
-    if (now - this.#toldAt < PROGRESS_MS && bytes < this.#bytesTotal) return;
-    this.#toldAt = now;
+    if (now - this.#reportedAt < PROGRESS_MS && bytes < this.#bytesTotal) return;
+    this.#reportedAt = now;
     report({ type: "progress", phase: this.#phase, bytes, bytesTotal: this.#bytesTotal });
   }
 }

@@ -61,7 +61,7 @@ function alertLines({ alerts, total }: AlertPage): string[] {
     alert.severity,
     plain(alert.environment === "" ? alert.service_id : `${alert.service_id} (${alert.environment})`),
     alert.started_at,
-    told(alert),
+    notified(alert),
     plain(alert.explanation),
   ]);
   const more = total > alerts.length ? [`${alerts.length} of ${total}; --limit shows more`] : [];
@@ -69,7 +69,7 @@ function alertLines({ alerts, total }: AlertPage): string[] {
 }
 
 /** What became of its page. */
-function told({ pages, acknowledged_by, held_back_by }: ListedAlert): string {
+function notified({ pages, acknowledged_by, held_back_by }: ListedAlert): string {
   if (acknowledged_by !== null) return `acknowledged by ${plain(acknowledged_by)}`;
   if (pages > 0) return `${pages} pages`;
   return held_back_by === null ? "not yet" : `held: ${held_back_by}`;
