@@ -97,6 +97,7 @@ export const PAGES: readonly PageEntry[] = [
     group: "Notify",
     load: async () => (await import("../pages/runbooks.tsx")).Runbooks,
   },
+  { path: "pages", title: "Pages", icon: "bell", group: "Notify", load: async () => (await import("../pages/page-report.tsx")).PageReport },
   { path: "send", title: "Send telemetry", icon: "send", group: "Server", load: async () => (await import("../pages/send.tsx")).Send },
   {
     path: "backup",

@@ -6,6 +6,7 @@ import type { ANOMALY, ANOMALY_DETAIL, VERDICT } from "../../api/shapes/anomaly.
 import type { DRILL_ANSWER } from "../../api/shapes/drill.ts";
 import type { DRIFT, JOBS, MODELS, PROMOTION } from "../../api/shapes/models.ts";
 import type { CAUSAL, DEGRADATION, FORECAST, PREDICTIONS } from "../../api/shapes/prediction.ts";
+import type { PAGE_REPORT } from "../../api/shapes/routing.ts";
 import type { EXECUTION_VIEW, RUNBOOK_VIEW } from "../../api/shapes/runbook.ts";
 import type { SERIES_DATA, SERIES_LIST } from "../../api/shapes/series.ts";
 import type { STATUS } from "../../api/shapes/server.ts";
@@ -29,6 +30,7 @@ export type Status = z.output<typeof STATUS>;
 export type Webhook = z.output<typeof WEBHOOK_VIEW>;
 export type WebhookSaved = z.output<typeof WEBHOOK_SAVED>;
 export type WebhookAttempt = z.output<typeof WEBHOOK_ATTEMPT>;
+export type PageReportAnswer = z.output<typeof PAGE_REPORT>;
 export type Causal = z.output<typeof CAUSAL>;
 export type Degradation = z.output<typeof DEGRADATION>;
 export type ForecastAnswer = z.output<typeof FORECAST>;
