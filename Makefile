@@ -48,6 +48,9 @@ web-test: $(SERVER) $(WEB) ## Try the user interface in Chromium: pages, accessi
 docs-test: $(SERVER) $(WEB) ## Run every command of the README and of docs/*.md, each document over a server of its own
 	@exec node scripts/docs-test.mjs $(DOCS)
 
+web-bench: $(SERVER) $(WEB) ## Measure the user interface in Chromium (20 minutes); WEB_BENCH_ROWS=feed,week WEB_BENCH_MINUTES=n
+	@exec node native-bench/web/web-bench.mjs
+
 check: $(INSTALLED) ## Check types, style, floors, unused code and sizes
 	@exec node scripts/check.mjs
 
