@@ -58,7 +58,7 @@ const SILENT_FIELDS_MAX = 4_096;
 const MESSAGE_BYTES_MAX = JSON_ELEMENT_BYTES_MAX;
 
 /** Whether a message is longer than anybody reads. */
-export function isTooLongToRead(from: number, to: number): boolean {
+function isTooLongToRead(from: number, to: number): boolean {
   return to - from > MESSAGE_BYTES_MAX;
 }
 

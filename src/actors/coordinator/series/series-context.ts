@@ -19,6 +19,4 @@ export interface SettingsSource {
   };
 }
 
-/** What reading of stored blocks takes. */
-export type BlocksContext = Using<"yieldTurn">;
 export type SeriesContext = Using<"engines" | "isStoreFailing" | "nowMs" | "options" | "settle" | "yieldTurn", SeriesBooks, SettingsSource>;
