@@ -20,6 +20,7 @@ const NOT_SHARED: Readonly<Record<string, string>> = {
   TRAINING_WINDOW_DAYS_MAX: "a number, not places",
   REQUESTED_VECTORS_MAX: "of one training, of which one runs",
   DRIFT_VECTORS_MAX: "of one question",
+  EVENT_ID_BYTES_MAX: "of one request: the id of the last event that a reader has seen",
   ANOMALIES_MAX: "of each tenant",
   LEDGER_ROWS_MAX: "of each tenant",
   PATTERN_MATCHERS_STORED_MAX: "of each tenant",
