@@ -46,7 +46,7 @@ function days(shift = 0): TrainingJob {
 }
 
 /** A model of the first 2,000 minutes, or of some of them. */
-function trained(excluded: readonly (readonly [number, number])[], [from, to] = [0, 2_000] as const) {
+function trained(excluded: readonly (readonly [number, number])[], [from, to]: readonly [number, number] = [0, 2_000]) {
   const job = { ...days(), toMs: timeOf(to), selection: { excluded, rowsMax: 4_320 } };
   const streams = job.streams.map(({ times, values }) => ({ times: times.slice(from, to + 1), values: values.slice(from, to + 1) }));
   return trainService({ ...job, streams });
