@@ -5,7 +5,7 @@ import { cpus, loadavg } from "node:os";
 import { launch } from "./web-browser.mjs";
 import { ROWS } from "./web-rows.mjs";
 
-const REPEATS = 5;
+const REPEATS = Number(process.env.WEB_BENCH_REPEATS ?? 5);
 const minutes = Number(process.env.WEB_BENCH_MINUTES ?? 10);
 const names = (process.env.WEB_BENCH_ROWS ?? Object.keys(ROWS).join(",")).split(",");
 

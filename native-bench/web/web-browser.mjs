@@ -28,7 +28,7 @@ export async function openPage(browser, address, { slowdown = 1 } = {}) {
   const page = await context.newPage();
   await page.addInitScript(noteTimes);
   const session = await context.newCDPSession(page);
-  await session.send("Performance.enable");
+  await session.send("Performance.enable", { timeDomain: "threadTicks" });
   await session.send("Network.enable");
   let bytes = 0;
   const sizes = new Map();
