@@ -7,6 +7,7 @@ import { OWN_TAIL_WORDS, OwnTail } from "./own-tail.ts";
 import { pagesPerValue, shareOfOne } from "./page-budget.ts";
 
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 /** Standard deviations below which nothing is a departure, whatever the tail. */
 const DEPARTURE_MIN = 5.5;
 /** Values before which nothing departs. */
@@ -113,6 +114,7 @@ export class DepartureDetector {
   evidence = 0;
   /** A departure that is news began with this value. */
   opened = false;
+  #isOfSeason = false;
   /** Why a departure at hand is no news. */
   known: KnownReason | null = null;
   /** Of the newest value. */
@@ -187,6 +189,7 @@ export class DepartureDetector {
     const season = this.#season.expected;
     const isSeason = !Number.isNaN(season) && this.#season.error < SEASON_SHARE * this.#levels.error;
     const spread = isSeason ? Math.max(this.#season.spread, SEASON_SPREAD_SHARE * this.#season.error) : this.#levels.spread;
+    this.#isOfSeason = isSeason;
     this.#compare(value, isSeason ? season : this.#levels.expected, spread);
     // A season that is no better than the level on the whole may still know of a rise that the level cannot: what either of them expects is no departure.
     if (isSeason || Number.isNaN(season) || this.#season.error > CREDIBLE_SHARE * this.#levels.error) return;
@@ -266,7 +269,9 @@ export class DepartureDetector {
   #departure(timeMs: number, value: number, intervalMs: number): Departure {
     const { expected, sd, size } = this;
     const hasLevels = (this.#words[STILL] as number) > LEVELS_SHARE;
-    return { timeMs, value, expected, sd, size: Math.abs(size), side: Math.sign(size), intervalMs, hasLevels };
+    const isYoung = (this.#words[COUNT] as number) * intervalMs < DAY_MS;
+    const isOfSeason = this.#isOfSeason;
+    return { timeMs, value, expected, sd, size: Math.abs(size), side: Math.sign(size), intervalMs, hasLevels, isOfSeason, isYoung };
   }
 
   #goOn(timeMs: number, value: number, moment: ValueMoment): void {
@@ -312,7 +317,8 @@ export class DepartureDetector {
     const count = (words[COUNT] as number) + 1;
     words[COUNT] = count;
     // What comes back by the clock, and what goes on, says nothing of the noise; that a short departure has come again does.
-    if ((words[STATE] === AT_REST || this.known === "short_lived") && count > 1) {
+    const isOrdinary = words[STATE] === AT_REST && this.known === null;
+    if ((isOrdinary || this.known === "short_lived") && count > 1) {
       this.#above.add(Math.max(0, this.size));
       this.#below.add(Math.max(0, -this.size));
     }

@@ -29,6 +29,8 @@ export const SHORT_MS = 20 * MINUTE_MS;
 /** A series that has done so twice, each within this time of the one before, is one that does so. */
 const SHORT_REMEMBERED_MS = 20 * HOUR_MS;
 const SHORT_MIN = 2;
+/** Of a series of which no day is known. */
+const SHORT_MIN_YOUNG = 1;
 /** A departure is like one before up to so many times its size, in standard deviations or in values. */
 const LIKE_SIZE = 2;
 const LIKE_VALUE = 1.3;
@@ -67,6 +69,10 @@ export interface Departure {
   readonly intervalMs: number;
   /** The series has a few levels, as the number of replicas. */
   readonly hasLevels: boolean;
+  /** A season of the series' own says what the value should have been: a level that it has at other times is news at this one. */
+  readonly isOfSeason: boolean;
+  /** Less than a day of the series is known: what it does for the second time may be its habit. */
+  readonly isYoung: boolean;
 }
 
 /** One that is over: what it went from and to, its largest size and value off, and whether the series has stayed there. */
@@ -94,11 +100,11 @@ export class KnownDepartures {
   /** Why the departure is no news; null where it is. */
   find(of: Departure): Known | null {
     if (this.#isShortLived(of)) return { reason: "short_lived", lastsMs: SHORT_MS };
-    if (of.hasLevels && of.value !== 0 && this.#isKnownLevel(of)) return { reason: "known_level", lastsMs: 0 };
+    if (of.hasLevels && !of.isOfSeason && of.value !== 0 && this.#isKnownLevel(of)) return { reason: "known_level", lastsMs: 0 };
     for (let i = 0; i < DEPARTURES_KEPT; i++) {
       const age = of.timeMs - (this.#words[i * DEPARTURE_WORDS + TIME] as number);
       if (age > REMEMBERED_MS || age < 0) continue;
-      if (of.value !== 0 && this.#isSameStep(i, of)) return { reason: "known_step", lastsMs: 0 };
+      if (of.value !== 0 && !of.isOfSeason && this.#isSameStep(i, of)) return { reason: "known_step", lastsMs: 0 };
       const lastedMs = Math.abs(this.#numbers[2 * i * DEPARTURE_WORDS + FIRST_NUMBER + LASTED] as number);
       if (!this.#isLike(i, of) || !comesBack(age, lastedMs, of.intervalMs)) continue;
       return { reason: "recurring", lastsMs: LONGER * lastedMs + LONGER_INTERVALS * of.intervalMs };
@@ -144,10 +150,10 @@ export class KnownDepartures {
     this.#numbers[number + 1] = Math.max(peakValue, isRecent ? (this.#numbers[number + 1] as number) : 0);
   }
 
-  #isShortLived({ timeMs, side, size, value, expected }: Departure): boolean {
+  #isShortLived({ timeMs, side, size, value, expected, isYoung }: Departure): boolean {
     const at = shortAt(side);
     const endedMs = this.#words[at] as number;
-    if ((this.#words[at + 2] as number) < SHORT_MIN || timeMs - endedMs > SHORT_REMEMBERED_MS) return false;
+    if ((this.#words[at + 2] as number) < (isYoung ? SHORT_MIN_YOUNG : SHORT_MIN) || timeMs - endedMs > SHORT_REMEMBERED_MS) return false;
     const [peak, peakValue] = [this.#numbers[2 * (at + 1)] as number, this.#numbers[2 * (at + 1) + 1] as number];
     return size < LIKE_SIZE * peak || Math.abs(value - expected) < LIKE_VALUE * peakValue;
   }

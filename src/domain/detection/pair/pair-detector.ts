@@ -44,6 +44,8 @@ const DAY_MS = 24 * HOUR_MS;
  * standard deviation would be an alert; such a shift is seldom worth a page.
  */
 const MEAN_SCATTER_MIN = 0.5;
+/** The sd that values have at least, relative to their level (decisions, section 2). */
+const SD_RELATIVE_MIN = 1e-3;
 /** A mean of n independent groups has Student's tail; at 3.5 its quantile is wider than the normal one by this / n (Cornish & Fisher). */
 const SMALL_SAMPLE = 3.3;
 
@@ -312,11 +314,17 @@ export class PairDetector {
     const step = this.#values.count === 0 ? 0 : Math.abs(value - this.#values.newest);
     this.#values.add(value);
     const mean = this.#values.mean(SPIKE_WIDTH);
-    const spike = Math.max(Math.abs(this.#valueSample.z(value)), Math.abs(this.#meanSample.z(mean)), this.#stepSample.ratio(step));
+    const spike = Math.max(Math.abs(this.#valueSample.z(value)), Math.abs(this.#meanSample.z(mean)), this.#stepRatio(step, value));
     this.#valueSample.add(value);
     this.#meanSample.add(mean);
     if (this.#values.count > 1) this.#stepSample.add(step);
     return spike;
+  }
+
+  /** A step in usual ones, of no less than a thousandth of the level: series that hardly move have hardly any. */
+  #stepRatio(step: number, value: number): number {
+    const floor = SD_RELATIVE_MIN * Math.abs(value);
+    return floor > 0 ? Math.min(this.#stepSample.ratio(step), step / floor) : this.#stepSample.ratio(step);
   }
 
   #observeLevel(value: number, residual: number): void {
@@ -326,8 +334,10 @@ export class PairDetector {
     const mean = this.#values.mean(width);
     const residualMean = this.#residuals.mean(width);
     const freedom = Math.max(1, Math.min(this.#levelMoments.count, LONG_MEMORY) / width);
-    const shift = shiftOf(mean, this.#levelMoments, this.#valueMoments);
-    const seasonal = shiftOf(residualMean, this.#residualMeanMoments, this.#residualMoments);
+    // What is left of a value without its hour has the floor of the value itself, though it lies about nothing.
+    const floor = SD_RELATIVE_MIN * Math.abs(this.#valueMoments.mean);
+    const shift = shiftOf(mean, this.#levelMoments, this.#valueMoments, 0);
+    const seasonal = shiftOf(residualMean, this.#residualMeanMoments, this.#residualMoments, floor);
     const isSeasonal = Math.abs(seasonal) > Math.abs(shift);
     const spread = 1 + SMALL_SAMPLE / freedom;
     verdict.level = Math.abs(isSeasonal ? seasonal : shift) / spread;
@@ -337,7 +347,8 @@ export class PairDetector {
     verdict.width = width;
     verdict.usual = isSeasonal ? mean - residualMean + this.#residualMeanMoments.mean : this.#levelMoments.mean;
     verdict.scale =
-      spread * (isSeasonal ? scaleOf(this.#residualMeanMoments, this.#residualMoments) : scaleOf(this.#levelMoments, this.#valueMoments));
+      spread *
+      (isSeasonal ? scaleOf(this.#residualMeanMoments, this.#residualMoments, floor) : scaleOf(this.#levelMoments, this.#valueMoments, 0));
     this.#levelMoments.add(mean, LONG_MEMORY);
     this.#residualMeanMoments.add(residualMean, LONG_MEMORY);
     this.#residualMoments.add(residual, LONG_MEMORY);
@@ -378,12 +389,13 @@ function highLevels(stretchMs: number, width: number): number {
   return (perDay * stretchMs) / DAY_MS;
 }
 
-/** Standard deviations of a short mean from its own history, which is taken to scatter at least by MEAN_SCATTER_MIN of what its values do. */
-function shiftOf(mean: number, history: DriftingMoments, values: DriftingMoments): number {
-  return history.z(mean) * Math.min(1, history.sd / (MEAN_SCATTER_MIN * values.sd));
+/** Standard deviations of a short mean from its own history, which is taken to scatter at least by `floor`, and by MEAN_SCATTER_MIN of what its values do. */
+function shiftOf(mean: number, history: DriftingMoments, values: DriftingMoments, floor: number): number {
+  const sd = Math.max(history.sd, floor);
+  return history.isScored ? ((mean - history.mean) / sd) * Math.min(1, sd / (MEAN_SCATTER_MIN * Math.max(values.sd, floor))) : 0;
 }
 
 /** What one of these standard deviations is in the unit of the values. */
-function scaleOf(history: DriftingMoments, values: DriftingMoments): number {
-  return Math.max(history.sd, MEAN_SCATTER_MIN * values.sd);
+function scaleOf(history: DriftingMoments, values: DriftingMoments, floor: number): number {
+  return Math.max(history.sd, floor, MEAN_SCATTER_MIN * values.sd);
 }

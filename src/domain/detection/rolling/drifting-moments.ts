@@ -30,6 +30,11 @@ export class DriftingMoments {
     return Math.max(Math.sqrt(this.#words[VARIANCE] as number), SD_RELATIVE_MIN * Math.abs(this.mean), SD_MIN);
   }
 
+  /** Whether there are enough values to compare another one with. */
+  get isScored(): boolean {
+    return this.count >= SCORED_FROM;
+  }
+
   /** (value - mean) / sd against the values so far; 0 below 8 of them. */
   z(value: number): number {
     return this.count < SCORED_FROM ? 0 : (value - this.mean) / this.sd;
