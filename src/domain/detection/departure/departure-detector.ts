@@ -155,6 +155,28 @@ export class DepartureDetector {
     return this.#words[STATE] === KNOWN || this.#known.find(this.#departure(timeMs, value, intervalMs)) !== null;
   }
 
+  /**
+   * Whether the newest values to a side, each as far out as the least of them, are together as rare as one that departs: what is nothing special for the series once is
+   * nothing special twice in a row either, where it is that often. `before` gives them, the newest first.
+   */
+  isRareInRow(side: 1 | -1, most: number, before: (back: number) => number): boolean {
+    const { intervalMs, streams } = this.#newest;
+    const probability = pagesPerValue(intervalMs) * shareOfOne(streams);
+    const tail = side < 0 ? this.#below : this.#above;
+    let least = Number.POSITIVE_INFINITY;
+    for (let back = 0; back < most; back++) {
+      least = Math.min(least, (side * (before(back) - this.expected)) / this.sd);
+      if (least > 0 && back > 0 && least >= tail.passedWith(probability ** (1 / (back + 1)))) return true;
+    }
+    return false;
+  }
+
+  /** Whether the newest value is of a level, or comes by a step, that the series has had. */
+  hasHadLevel(timeMs: number, value: number, intervalMs: number): boolean {
+    const known = this.#known.find(this.#departure(timeMs, value, intervalMs))?.reason;
+    return known === "known_level" || known === "known_step";
+  }
+
   /** Judges a value by those before it, and takes it in. Times must not go back. */
   observe(timeMs: number, value: number, moment: ValueMoment): void {
     const words = this.#words;
@@ -317,8 +339,7 @@ export class DepartureDetector {
     const count = (words[COUNT] as number) + 1;
     words[COUNT] = count;
     // What comes back by the clock, and what goes on, says nothing of the noise; that a short departure has come again does.
-    const isOrdinary = words[STATE] === AT_REST && this.known === null;
-    if ((isOrdinary || this.known === "short_lived") && count > 1) {
+    if ((words[STATE] === AT_REST || this.known === "short_lived") && count > 1) {
       this.#above.add(Math.max(0, this.size));
       this.#below.add(Math.max(0, -this.size));
     }

@@ -106,7 +106,7 @@ export class KnownDepartures {
       if (age > REMEMBERED_MS || age < 0) continue;
       if (of.value !== 0 && !of.isOfSeason && this.#isSameStep(i, of)) return { reason: "known_step", lastsMs: 0 };
       const lastedMs = Math.abs(this.#numbers[2 * i * DEPARTURE_WORDS + FIRST_NUMBER + LASTED] as number);
-      if (!this.#isLike(i, of) || !comesBack(age, lastedMs, of.intervalMs)) continue;
+      if (!this.#isLike(i, of) || !(of.isYoung || comesBack(age, lastedMs, of.intervalMs))) continue;
       return { reason: "recurring", lastsMs: LONGER * lastedMs + LONGER_INTERVALS * of.intervalMs };
     }
     return null;

@@ -1,11 +1,10 @@
 // What lasts: values in a row that say together what none of them does, held against what such evidence comes to by itself on this series.
 import { OWN_TAIL_WORDS, OwnTail } from "../departure/own-tail.ts";
-import { PAGES_A_DAY } from "../departure/page-budget.ts";
+import { pagesPerValue } from "../departure/page-budget.ts";
 import type { RecentValues } from "../rolling/recent-values.ts";
 import { EvidenceRise, RISE_WORDS } from "./evidence-rise.ts";
 import { CONFIRMATION_WORDS, PairConfirmation } from "./pair-confirmation.ts";
 
-const DAY_MS = 24 * 3_600_000;
 /** Numbers of state: the evidence, the tail of that, the highest of the stretch at hand, and when it rose. */
 export const LASTING_WORDS = CONFIRMATION_WORDS + OWN_TAIL_WORDS + 1 + 2 * RISE_WORDS;
 /** Evidence of values that overlap is one: the highest of so many in a row is what counts for the tail, and the stretch at hand does not speak against itself. */
@@ -29,8 +28,8 @@ export interface LastingMoment {
   readonly isTold: boolean;
   /** A departure is open, of which the evidence says nothing about the series' ordinary. */
   readonly isIncident: boolean;
-  /** Whether what departs is no news. */
-  readonly isKnown: () => boolean;
+  /** Whether what departs to a side, 0 for a scatter, is no news, or nothing special for the series. */
+  readonly isOrdinary: (side: -1 | 0 | 1) => boolean;
 }
 
 /** Of one pair over caller-owned state of LASTING_WORDS numbers, all 0 at the start. The fields tell of the newest value. */
@@ -68,7 +67,7 @@ export class LastingEvidence {
   }
 
   /** Judges it, with what else is known of it by then. */
-  judge({ timeMs, intervalMs, count, streams, caution, strictness, isTold, isIncident, isKnown }: LastingMoment): void {
+  judge({ timeMs, intervalMs, count, streams, caution, strictness, isTold, isIncident, isOrdinary }: LastingMoment): void {
     const factor = Math.max(1, streams / LASTING_STREAMS) * caution * strictness;
     const alone = Math.max(this.#confirmation.alone / factor, this.#confirmation.nothing / caution);
     const shared = this.#confirmation.shared / factor;
@@ -76,9 +75,9 @@ export class LastingEvidence {
     const isSharedNews = shared >= 1 && this.#sharedRise.isNews(timeMs, intervalMs);
     this.tells = false;
     this.shares = false;
-    if ((isAloneNews || isSharedNews) && !isTold && !isKnown()) {
+    if ((isAloneNews || isSharedNews) && !isTold && !isOrdinary(this.side)) {
       const hasTail = count >= LASTING_STRETCHES_MIN * LASTING_STRETCH;
-      const tail = hasTail ? this.#tail.passedWith((PAGES_A_DAY * LASTING_STRETCH * intervalMs) / DAY_MS) : 0;
+      const tail = hasTail ? this.#tail.passedWith(LASTING_STRETCH * pagesPerValue(intervalMs)) : 0;
       this.tells = isAloneNews && alone >= tail;
       this.shares = isSharedNews;
       if (this.tells) this.#aloneRise.tell();

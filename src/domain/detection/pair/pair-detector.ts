@@ -74,6 +74,9 @@ const HIGH_LEVELS_A_DAY = 1.5;
 const HIGH_LEVELS_EXPONENT = 1.6;
 const SINGLE_LEVELS_A_DAY = 0.1;
 
+/** Values in a row of which what lasts must be rare together. */
+const IN_ROW_VALUES = 5;
+
 const SAMPLES = 3;
 const WORDS =
   INTERVAL_WORDS +
@@ -241,7 +244,7 @@ export class PairDetector {
     verdict.departedSd = departure.sd;
     verdict.departedBar = departure.bar;
     if (departure.opened) verdict.side = departure.size < 0 ? -1 : 1;
-    verdict.tells = departure.opened || (verdict.gate.isFiring && this.#isShared(timeMs, around, isHourKnown));
+    verdict.tells = departure.opened || (verdict.gate.isFiring && this.#isShared(timeMs, value, around, isHourKnown));
     const intervalMs = this.#interval.ms;
     const lasting = this.#lasting;
     lasting.judge({
@@ -253,7 +256,9 @@ export class PairDetector {
       strictness: around.zThreshold / Z_THRESHOLD_DEFAULT,
       isTold: verdict.tells || this.#isBusy(timeMs),
       isIncident: departure.isOpen,
-      isKnown: () => departure.wouldBeKnown(timeMs, value, intervalMs),
+      isOrdinary: (side) =>
+        departure.wouldBeKnown(timeMs, value, intervalMs) ||
+        (side !== 0 && !departure.isRareInRow(side, IN_ROW_VALUES, (back) => this.#values.before(back))),
     });
     verdict.shares = lasting.shares;
     if (lasting.side !== 0 && (lasting.tells || lasting.shares)) verdict.side = lasting.side;
@@ -277,12 +282,12 @@ export class PairDetector {
   }
 
   /** Whether a level that has come into excursion lately is that of most of its values, and not of a few far ones. */
-  #isShared(timeMs: number, { streams, zThreshold }: PairSurroundings, isHourKnown: boolean): boolean {
+  #isShared(timeMs: number, value: number, { streams, zThreshold }: PairSurroundings, isHourKnown: boolean): boolean {
     if (this.#verdict.isSeasonal && !isHourKnown) return false;
     const { side, usual, scale, levelBar, width, evidence } = this.#verdict;
     const { ms } = this.#interval;
     if (evidence < 1 || timeMs - this.#gate.openedMs > RECENT_VALUES * ms) return false;
-    if (this.#isBusy(timeMs)) return false;
+    if (this.#isBusy(timeMs) || this.departure.hasHadLevel(timeMs, value, ms)) return false;
     const tail = this.#levelTail.passedWith(highLevels(width * ms, width) * shareOfOne(streams));
     if (this.#verdict.level < (tail * zThreshold) / Z_THRESHOLD_DEFAULT) return false;
     const bar = SHARED_LEVEL * levelBar * scale;
