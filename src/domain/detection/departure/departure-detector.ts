@@ -21,6 +21,8 @@ const ACCEPTED_VALUES = 24;
 /** A learned season speaks where it is off by less than half of what other forecasts are. */
 const SEASON_SHARE = 0.5;
 const SEASON_SPREAD_SHARE = 0.25;
+/** One that is off by less than this share knows better than a step that the series has taken before. */
+const SHARP_SEASON_SHARE = 0.1;
 /** One that is off by no more than so many times as much is heard beside them. */
 const CREDIBLE_SHARE = 1.5;
 /** The sd is at least this share of that of all errors: series that are mostly still have bursts which are nothing new. */
@@ -211,7 +213,7 @@ export class DepartureDetector {
     const season = this.#season.expected;
     const isSeason = !Number.isNaN(season) && this.#season.error < SEASON_SHARE * this.#levels.error;
     const spread = isSeason ? Math.max(this.#season.spread, SEASON_SPREAD_SHARE * this.#season.error) : this.#levels.spread;
-    this.#isOfSeason = isSeason;
+    this.#isOfSeason = isSeason && this.#season.error < SHARP_SEASON_SHARE * this.#levels.error;
     this.#compare(value, isSeason ? season : this.#levels.expected, spread);
     // A season that is no better than the level on the whole may still know of a rise that the level cannot: what either of them expects is no departure.
     if (isSeason || Number.isNaN(season) || this.#season.error > CREDIBLE_SHARE * this.#levels.error) return;
