@@ -159,12 +159,13 @@ export class DepartureDetector {
 
   /**
    * Whether the newest values to a side, each as far out as the least of them, are together as rare as one that departs: what is nothing special for the series once is
-   * nothing special twice in a row either, where it is that often. `before` gives them, the newest first.
+   * nothing special twice in a row either, where it is that often. Of a tail that is not heavy all are. `before` gives them, the newest first.
    */
   isRareInRow(side: 1 | -1, most: number, before: (back: number) => number): boolean {
     const { intervalMs, streams } = this.#newest;
     const probability = pagesPerValue(intervalMs) * shareOfOne(streams);
     const tail = side < 0 ? this.#below : this.#above;
+    if (!tail.isHeavy) return true;
     let least = Number.POSITIVE_INFINITY;
     for (let back = 0; back < most; back++) {
       least = Math.min(least, (side * (before(back) - this.expected)) / this.sd);

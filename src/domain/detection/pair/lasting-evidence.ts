@@ -1,9 +1,11 @@
 // What lasts: values in a row that say together what none of them does, held against what such evidence comes to by itself on this series.
 import { OWN_TAIL_WORDS, OwnTail } from "../departure/own-tail.ts";
-import { pagesPerValue } from "../departure/page-budget.ts";
+import { PAGES_A_DAY } from "../departure/page-budget.ts";
 import type { RecentValues } from "../rolling/recent-values.ts";
 import { EvidenceRise, RISE_WORDS } from "./evidence-rise.ts";
 import { CONFIRMATION_WORDS, PairConfirmation } from "./pair-confirmation.ts";
+
+const DAY_MS = 24 * 3_600_000;
 
 /** Numbers of state: the evidence, the tail of that, the highest of the stretch at hand, and when it rose. */
 export const LASTING_WORDS = CONFIRMATION_WORDS + OWN_TAIL_WORDS + 1 + 2 * RISE_WORDS;
@@ -77,7 +79,7 @@ export class LastingEvidence {
     this.shares = false;
     if ((isAloneNews || isSharedNews) && !isTold && !isOrdinary(this.side)) {
       const hasTail = count >= LASTING_STRETCHES_MIN * LASTING_STRETCH;
-      const tail = hasTail ? this.#tail.passedWith(LASTING_STRETCH * pagesPerValue(intervalMs)) : 0;
+      const tail = hasTail ? this.#tail.passedWith((PAGES_A_DAY * LASTING_STRETCH * intervalMs) / DAY_MS) : 0;
       this.tells = isAloneNews && alone >= tail;
       this.shares = isSharedNews;
       if (this.tells) this.#aloneRise.tell();

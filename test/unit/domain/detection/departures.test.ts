@@ -64,8 +64,8 @@ describe("departures that are no news", () => {
     side: Math.sign(value - 10),
     intervalMs: MINUTE,
     hasLevels: false,
-  isOfSeason: false,
-  isYoung: false,
+    isOfSeason: false,
+    isYoung: false,
     ...change,
   });
   const ended = (startedMs: number, minutes: number, change = {}) => ({
