@@ -406,9 +406,9 @@ describe.each(ENGINES)("ingestion over $kind", ({ kind, skipped }) => {
       Array.from({ length: 40 }, (_, i) => sample(i, 100 + ((i * 7) % 5))),
     );
     await client.postJson(SINGLE, sample(40, 400));
-    await expect.poll(() => /event: anomaly\ndata: (.*)\n\n/.exec(events)?.[1]).toBeDefined();
+    await expect.poll(() => /event: anomaly\nid: .*\ndata: (.*)\n\n/.exec(events)?.[1]).toBeDefined();
     stream.destroy();
-    const reported = JSON.parse(/event: anomaly\ndata: (.*)\n\n/.exec(events)?.[1] as string);
+    const reported = JSON.parse(/event: anomaly\nid: .*\ndata: (.*)\n\n/.exec(events)?.[1] as string);
     expect(reported).toMatchObject({
       service_id: "spiky",
       metric_name: "queue_depth",
