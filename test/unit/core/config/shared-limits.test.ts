@@ -88,7 +88,6 @@ const NOT_SHARED: Readonly<Record<string, string>> = {
   CONFIGURATION_ENTRIES_MAX: "of one body",
   CONFIGURATION_BODY_BYTES_MAX: "of one body",
   PAGES_PER_WEEK_MAX: "a number, not places",
-  EVENT_ID_BYTES_MAX: "of one event",
   RUNBOOK_STEPS_MAX: "of one runbook",
   RUNBOOK_REQUESTS_MAX: "a tenant has a fifth of them at most",
   RUNBOOK_WAIT_SECONDS_MAX: "of one step",
