@@ -14,7 +14,7 @@ mount -t proc proc "$root/merged/proc"
 mount --bind /dev "$root/merged/dev"
 mkdir "$root/merged/packages"
 cp "$packages"/vedette* "$root/merged/packages/"
-chroot "$root/merged" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin VEDETTE_PORT=28099 VEDETTE_OTLP_PORT=0 VEDETTE_ALERTS_PORT=0 LOG_FORMAT=text bash -euo pipefail -c '
+chroot "$root/merged" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin VEDETTE_PORT=28099 VEDETTE_OTLP_PORT=0 VEDETTE_OTLP_GRPC_PORT=0 VEDETTE_ALERTS_PORT=0 LOG_FORMAT=text bash -euo pipefail -c '
 fail() { echo "package-test: $1" >&2; cat /tmp/server.log >&2 || true; exit 1; }
 serve() {
   setpriv --reuid vedette --regid vedette --clear-groups vedette serve >/tmp/server.log 2>&1 &

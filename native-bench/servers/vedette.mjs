@@ -24,7 +24,7 @@ export function startVedette({ mainFile = ownMainFile, ...options }) {
   const plan = (port, dataDir) => ({
     command: process.execPath,
     args: ["--no-memory-reducer", mainFile],
-    env: { PORT: String(port), OTLP_PORT: "0", ALERTS_PORT: "0", DATA_DIR: dataDir, ENGINES: "1", LOG_LEVEL: "warn" },
+    env: { PORT: String(port), OTLP_PORT: "0", OTLP_GRPC_PORT: "0", ALERTS_PORT: "0", DATA_DIR: dataDir, ENGINES: "1", LOG_LEVEL: "warn" },
   });
   const server = { kind: "vedette", plan, ready: "/readyz", path: REMOTE_WRITE_PATH, headers: REMOTE_WRITE_HEADERS, countAccepted };
   return startProcess(server, options);

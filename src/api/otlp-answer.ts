@@ -64,7 +64,7 @@ export function refuseOtlpType(contentType: string | undefined): Refusal | undef
   if (type === CONTENT_TYPES.json || type === CONTENT_TYPES.protobuf) return undefined;
   if (type.startsWith("application/grpc")) {
     const message =
-      "gRPC is not served; send OTLP over HTTP: set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf, or in a collector use the otlphttp exporter, with port 4318";
+      "gRPC is served on a port of its own, OTLP_GRPC_PORT (4317); here send OTLP over HTTP: set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf, or in a collector use the otlphttp exporter, with port 4318";
     return { code: "unsupported_media_type", message };
   }
   const got = contentType === undefined ? "none" : JSON.stringify(contentType.slice(0, 80));

@@ -1,4 +1,5 @@
 // The ports of the server: which are open, over what, and with which certificate. The main port and the socket must be had; of the others the log says where they are not.
+import { GrpcServer } from "../../adapters/http/grpc/grpc-server.ts";
 import { createHttpServer } from "../../adapters/http/http-engine.ts";
 import type { HttpHandler, HttpRequest, HttpServer, HttpServerOptions, RefusalCode } from "../../adapters/http/http-server.ts";
 import type { TlsIdentity } from "../../adapters/http/tls/tls-identity.ts";
@@ -18,6 +19,7 @@ type Settings = Pick<
   | "PORT"
   | "SOCKET"
   | "OTLP_PORT"
+  | "OTLP_GRPC_PORT"
   | "ALERTS_PORT"
   | "ALERTS_HOST"
   | "ALERTS_TENANT"
@@ -47,6 +49,7 @@ interface SidePort {
   readonly host: string;
   readonly port: number;
   readonly handler: HttpHandler;
+  readonly isGrpc?: boolean;
   /** What the log says where it is not to be had. */
   readonly instead: string;
 }
@@ -113,7 +116,7 @@ export class Listeners {
   }
 
   #sidePorts(): readonly SidePort[] {
-    const { HOST, OTLP_PORT, ALERTS_PORT, ALERTS_HOST, ALERTS_TENANT } = this.#settings;
+    const { HOST, OTLP_PORT, OTLP_GRPC_PORT, ALERTS_PORT, ALERTS_HOST, ALERTS_TENANT } = this.#settings;
     const { front } = this.#dependencies;
     return [
       {
@@ -123,6 +126,15 @@ export class Listeners {
         port: OTLP_PORT,
         handler: (exchange) => front().handleOtlp(exchange),
         instead: "OTLP is taken on the main port",
+      },
+      {
+        name: "otlp_grpc",
+        setting: "OTLP_GRPC_PORT",
+        host: HOST,
+        port: OTLP_GRPC_PORT,
+        handler: (exchange) => front().handleOtlp(exchange),
+        isGrpc: true,
+        instead: "OTLP is taken over HTTP",
       },
       {
         name: "alerts",
@@ -135,10 +147,11 @@ export class Listeners {
     ];
   }
 
-  async #openSide({ name, setting, host, port, handler, instead }: SidePort): Promise<void> {
+  async #openSide({ name, setting, host, port, handler, isGrpc = false, instead }: SidePort): Promise<void> {
     let state: ListenerState["state"] = "closed";
     if (port !== 0) {
-      const server = this.#makeHttp(handler, this.#tls.identity);
+      const tls = this.#tls.identity;
+      const server = isGrpc ? new GrpcServer(this.#serverOptions(tls), handler) : this.#makeHttp(handler, tls);
       state = await server.listen(host, port).then(
         () => "listening" as const,
         (error: Error) => {

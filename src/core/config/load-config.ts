@@ -64,6 +64,13 @@ export const SETTINGS = [
     "second port, for OTLP only (0 = closed); where the port is taken the log says so and the start goes on",
   ),
   whole(
+    "OTLP_GRPC_PORT",
+    4317,
+    0,
+    65535,
+    "port for OTLP over gRPC (0 = closed); where the port is taken the log says so and the start goes on",
+  ),
+  whole(
     "ALERTS_PORT",
     9093,
     0,

@@ -126,6 +126,7 @@ export interface ListenerState {
 /** Ports besides the main one. */
 export interface Listeners {
   readonly otlp: ListenerState;
+  readonly otlp_grpc: ListenerState;
   readonly alerts: ListenerState;
 }
 

@@ -1,9 +1,9 @@
 /** The head of a request on node:http, in the port's terms. */
 import type { IncomingMessage } from "node:http";
-import { TLSSocket } from "node:tls";
 import { UNIX_PEER } from "../../../core/protocol/access.ts";
 import type { HttpRequest } from "../http-server.ts";
 import { RequestHeaders } from "../request-headers.ts";
+import { showsCertificate } from "../tls/shown-certificate.ts";
 
 /** The head of a request on node:http. */
 export class NodeRequestHead implements HttpRequest {
@@ -54,9 +54,4 @@ function originForm(target: string): string {
   if (absolute === null) return target;
   const rest = absolute[1] ?? "";
   return rest.startsWith("/") ? rest : `/${rest}`;
-}
-
-/** `authorized` alone does not do: node says so too of a TLS 1.3 session that was taken up again and never had a certificate. */
-function showsCertificate(socket: IncomingMessage["socket"]): boolean {
-  return socket instanceof TLSSocket && socket.authorized && socket.getPeerX509Certificate() !== undefined;
 }

@@ -9,7 +9,8 @@ import { statusLine } from "../answer-head.ts";
 import type { HttpHandler, HttpServer, HttpServerOptions, RefusalCode } from "../http-server.ts";
 import type { ServerContext } from "../server-context.ts";
 import { createServerContext } from "../server-context.ts";
-import { TLS_VERSION_MIN, type TlsIdentity } from "../tls/tls-identity.ts";
+import type { TlsIdentity } from "../tls/tls-identity.ts";
+import { secureOptions, tlsOptions } from "../tls/tls-options.ts";
 import { claimSocketPath, withPrivateFiles } from "../unix-socket.ts";
 import { ConnectionLane } from "./connection-lane.ts";
 import { NodeExchange } from "./node-exchange.ts";
@@ -187,18 +188,4 @@ export class NodeHttpServer implements HttpServer {
     socket.end(body);
     this.#context.sweep.add({ sweepPlace: -1, sweepTicks: 0, expire: () => socket.destroy() }, this.#context.limits.lingerMs);
   }
-}
-
-function secureOptions({ certificate, key, clientAuthorities }: TlsIdentity) {
-  return {
-    cert: certificate,
-    key,
-    minVersion: TLS_VERSION_MIN,
-    ...(clientAuthorities !== undefined && { ca: clientAuthorities }),
-  } as const;
-}
-
-/** Who shows no certificate, or another's, is let in all the same: what that opens, the gate decides, and says in words. */
-function tlsOptions(identity: TlsIdentity) {
-  return { ...secureOptions(identity), requestCert: identity.clientAuthorities !== undefined, rejectUnauthorized: false };
 }

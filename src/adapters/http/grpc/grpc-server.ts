@@ -1,0 +1,112 @@
+/**
+ * OTLP over gRPC behind the port of HttpServer, on node:http2: calls become exchanges, so that a message goes the way of a body. nghttp2 itself answers pings, and
+ * ends connections that flood it with them or with resets.
+ */
+import { createSecureServer, createServer, type Http2SecureServer, type Http2Server, type ServerHttp2Session } from "node:http2";
+import type { AddressInfo } from "node:net";
+import type { HttpHandler, HttpServer, HttpServerOptions } from "../http-server.ts";
+import { createServerContext, type ServerContext } from "../server-context.ts";
+import { showsCertificate } from "../tls/shown-certificate.ts";
+import type { TlsIdentity } from "../tls/tls-identity.ts";
+import { secureOptions, tlsOptions } from "../tls/tls-options.ts";
+import { GrpcExchange } from "./grpc-exchange.ts";
+import type { GrpcPeer } from "./grpc-request.ts";
+
+const MIB = 1024 * 1024;
+/** Exporters have a handful under way; more waits at the sender. */
+const STREAMS_MAX = 100;
+/** Of a call, then of a connection: with the protocol's 64 KiB a message of 1 MiB takes sixteen round trips. */
+const STREAM_WINDOW_BYTES = MIB;
+const CONNECTION_WINDOW_BYTES = 8 * MIB;
+/** Exporters send once a minute by default. */
+const IDLE_MS = 300_000;
+const NEVER_UNIX = "OTLP over gRPC has no Unix socket";
+
+/** A server of gRPC. */
+export class GrpcServer implements HttpServer {
+  readonly engineName = "node";
+  readonly #context: ServerContext;
+  readonly #server: Http2Server | Http2SecureServer;
+  readonly #sessions = new Map<ServerHttp2Session, GrpcPeer>();
+  #drained: Promise<void> | undefined;
+
+  constructor(options: HttpServerOptions, handler: HttpHandler) {
+    this.#context = createServerContext(options);
+    this.#server = this.#createServer(options.tls);
+    this.#server.on("session", (session: ServerHttp2Session) => this.#onSession(session));
+    this.#server.on("stream", (stream, headers) => {
+      const session = stream.session as ServerHttp2Session | undefined;
+      const peer = session === undefined ? undefined : this.#sessions.get(session);
+      if (peer === undefined) stream.close();
+      else if (!String(headers["content-type"]).startsWith("application/grpc")) {
+        stream.respond({ ":status": 415 }, { endStream: true }); // as the protocol has it
+      } else new GrpcExchange({ stream, headers, peer }, this.#context, handler);
+    });
+  }
+
+  get openConnections(): number {
+    return this.#sessions.size;
+  }
+
+  listen(host: string, port: number): Promise<{ port: number }> {
+    return new Promise((resolve, reject) => {
+      const onError = (error: Error): void => reject(new Error(`cannot listen on ${host}:${port}: ${error.message}`, { cause: error }));
+      this.#server.once("error", onError);
+      this.#server.listen({ host, port, exclusive: true }, () => {
+        this.#server.off("error", onError);
+        resolve({ port: (this.#server.address() as AddressInfo).port });
+      });
+    });
+  }
+
+  listenUnix(): Promise<void> {
+    return Promise.reject(new Error(NEVER_UNIX));
+  }
+
+  renewTls(identity: TlsIdentity): Promise<void> {
+    if ("setSecureContext" in this.#server) this.#server.setSecureContext(secureOptions(identity));
+    return Promise.resolve();
+  }
+
+  drain(timeoutMs: number): Promise<void> {
+    this.#drained ??= this.#drain(timeoutMs);
+    return this.#drained;
+  }
+
+  async #drain(timeoutMs: number): Promise<void> {
+    this.#server.close();
+    const timer = setTimeout(() => {
+      for (const session of this.#sessions.keys()) session.destroy();
+    }, timeoutMs);
+    const gone = [...this.#sessions.keys()].map((session) => new Promise((resolve) => session.once("close", resolve)));
+    for (const session of this.#sessions.keys()) session.close(); // GOAWAY; calls under way are answered
+    await Promise.all(gone);
+    clearTimeout(timer);
+  }
+
+  #createServer(identity: TlsIdentity | undefined): Http2Server | Http2SecureServer {
+    const { headerBytesMax, headerCountMax, headerTimeoutMs, connectionsMax } = this.#context.limits;
+    const options = {
+      settings: { maxConcurrentStreams: STREAMS_MAX, initialWindowSize: STREAM_WINDOW_BYTES, maxHeaderListSize: headerBytesMax },
+      maxHeaderListPairs: headerCountMax,
+      maxSessionMemory: 64, // MiB
+    };
+    const server =
+      identity === undefined
+        ? createServer(options)
+        : createSecureServer({ ...options, ...tlsOptions(identity), handshakeTimeout: headerTimeoutMs });
+    server.maxConnections = connectionsMax;
+    server.on("sessionError", () => {}); // of a peer that is gone or breaks the protocol
+    return server;
+  }
+
+  #onSession(session: ServerHttp2Session): void {
+    const { remoteAddress = "" } = session.socket;
+    const peer = { address: remoteAddress.replace(/^::ffff:(?=\d+\.)/, ""), hasClientCertificate: showsCertificate(session.socket) };
+    this.#sessions.set(session, peer);
+    session.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
+    session.setTimeout(IDLE_MS, () => session.close());
+    session.on("error", () => {});
+    session.once("close", () => this.#sessions.delete(session));
+  }
+}

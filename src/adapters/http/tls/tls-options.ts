@@ -1,0 +1,17 @@
+// An identity as node's TLS takes it.
+import { TLS_VERSION_MIN, type TlsIdentity } from "./tls-identity.ts";
+
+/** What is shown; may be changed while a server listens. */
+export function secureOptions({ certificate, key, clientAuthorities }: TlsIdentity) {
+  return {
+    cert: certificate,
+    key,
+    minVersion: TLS_VERSION_MIN,
+    ...(clientAuthorities !== undefined && { ca: clientAuthorities }),
+  } as const;
+}
+
+/** Who shows no certificate, or another's, is let in all the same: what that opens, the gate decides, and says in words. */
+export function tlsOptions(identity: TlsIdentity) {
+  return { ...secureOptions(identity), requestCert: identity.clientAuthorities !== undefined, rejectUnauthorized: false };
+}
