@@ -93,6 +93,7 @@ async function runDocument(name) {
     HOME: folder,
     PORT: String(port),
     OTLP_PORT: String(otlpPort),
+    OTLP_GRPC_PORT: "0",
     ALERTS_PORT: String(alertsPort),
     DATA_DIR: join(work, "data"),
     LANG: "C.UTF-8",
