@@ -74,17 +74,21 @@ export function departureOf({ width, past, pastLeads, now, nowLead }: SeriesWind
   return { mean, sd: scale, peak, peakAt, onsetAt, novelty: noveltyOf(level, change), shift, past: usual };
 }
 
-function momentsOf(values: Float64Array): { mean: number; sd: number; count: number } {
+/** In two passes without a division a value: a third of what running moments take. */
+function momentsOf(values: Float64Array | Float32Array): { mean: number; sd: number; count: number } {
   let count = 0;
-  let mean = 0;
-  let squares = 0;
+  let sum = 0;
   for (let i = 0; i < values.length; i++) {
     const value = values[i]!;
     if (Number.isNaN(value)) continue;
     count++;
-    const off = value - mean;
-    mean += off / count;
-    squares += off * (value - mean);
+    sum += value;
+  }
+  const mean = count === 0 ? 0 : sum / count;
+  let squares = 0;
+  for (let i = 0; i < values.length; i++) {
+    const off = values[i]! - mean;
+    if (!Number.isNaN(off)) squares += off * off;
   }
   return { mean, sd: count > 1 ? Math.sqrt(squares / (count - 1)) : 0, count };
 }
@@ -101,7 +105,7 @@ function peakOf(values: Float64Array, from: number, width: number, centre: numbe
 }
 
 function spreadOf(peaks: Float32Array): { mean: number; spread: number } {
-  const { mean, sd, count } = momentsOf(new Float64Array(peaks));
+  const { mean, sd, count } = momentsOf(peaks);
   return count < WINDOWS_MIN ? { mean: USUAL_PEAK, spread: USUAL_SPREAD } : { mean, spread: Math.max(SPREAD_MIN, sd) };
 }
 

@@ -20,11 +20,12 @@ export function packName({ serviceId, metricName, instance, peer }: Omit<SeriesE
 /** Reads what was packed. Throws where names and numbers do not fit. */
 export function unpackSeries(names: readonly string[], numbers: Float64Array): SeriesEvidence[] {
   let at = 0;
+  const novelties = new Float32Array(numbers);
   return names.map((name) => {
     const [serviceId, metricName, instance, peer] = JSON.parse(name) as [string, string, string | null, string | null];
     const windows = numbers[at + 8];
     if (windows === undefined) throw new Error("packed evidence has more names than numbers");
-    const past = new Float32Array(numbers.subarray(at + NUMBERS, at + NUMBERS + windows));
+    const past = novelties.subarray(at + NUMBERS, at + NUMBERS + windows);
     const [mean, sd, peak] = [numbers[at]!, numbers[at + 1]!, numbers[at + 2]!];
     const [peakAt, onsetAt, novelty, shift] = [numbers[at + 3]!, numbers[at + 4]!, numbers[at + 5]!, numbers[at + 6]!];
     const onsetMs = numbers[at + 7]!;

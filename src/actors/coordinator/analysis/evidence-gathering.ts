@@ -125,11 +125,10 @@ export class EvidenceGathering {
     const edges = calls.map(({ caller, callee }) => [caller, callee] as const);
     const services = await this.#servicesOf(wanted, edges);
     const answers = await this.#ask({ tenant, environment, onsetMs, untilMs, services, wants: "departures" });
-    const series: SeriesEvidence[] = [];
+    const series = sortedSeries(answers.flatMap(namedSeries));
     const lines: LineEvidence[] = [];
     const operations: OperationEvidence[] = [];
     for (const answer of answers) {
-      for (const one of unpackSeries(answer.series, answer.numbers)) series.push(one);
       lines.push(...answer.lines);
       operations.push(...answer.requests.map(operationOf));
     }
@@ -137,7 +136,7 @@ export class EvidenceGathering {
       onsetMs,
       untilMs,
       target,
-      series: sortedSeries(series),
+      series,
       lines: lines.sort(
         (a, b) => compareTexts(a.serviceId, b.serviceId) || compareTexts(a.template, b.template) || a.severity - b.severity,
       ),
@@ -193,13 +192,22 @@ export class EvidenceGathering {
   }
 }
 
+/** A series under its packed name. */
+interface NamedSeries {
+  readonly name: string;
+  readonly one: SeriesEvidence;
+}
+
+function namedSeries({ series, numbers }: EvidenceAnswer): NamedSeries[] {
+  return unpackSeries(series, numbers).map((one, i) => ({ name: series[i]!, one }));
+}
+
 /** Whatever engine held a series: the same order, so that equal strengths rank alike. */
-function sortedSeries(series: SeriesEvidence[]): SeriesEvidence[] {
-  const keyed = series.map((one) => ({ one, key: JSON.stringify([one.serviceId, one.metricName, one.instance, one.peer]) }));
-  return keyed
+function sortedSeries(series: NamedSeries[]): SeriesEvidence[] {
+  return series
     .sort(
       (a, b) =>
-        compareTexts(a.key, b.key) || b.one.departure.novelty - a.one.departure.novelty || a.one.departure.mean - b.one.departure.mean,
+        compareTexts(a.name, b.name) || b.one.departure.novelty - a.one.departure.novelty || a.one.departure.mean - b.one.departure.mean,
     )
     .map(({ one }) => one);
 }

@@ -1,6 +1,6 @@
 // Tells the coordinator what this engine holds of an incident: how far each series of a tenant has left what it was (domain/rca/departure.ts), and what its
-// services logged and were asked by minute. One walk goes over the tenant's services in slices of about 0.3 ms, between bodies, with one answer a slice.
-// Sketch: 5 us a stream whose name is known, 15 us else; names of 20,000 streams are kept, 4 MB.
+// services logged and were asked by minute. One walk goes over the tenant's services in slices of about 0.5 ms, between bodies, with one answer a slice.
+// Sketch: 4 us a stream whose name is known, 15 us else; names of 20,000 streams are kept, 4 MB.
 import { WINDOW_MAX } from "../../../core/layout/stream-record.ts";
 import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
 import type { EvidenceAnswer, EvidenceQuery, LineCounts, RequestCounts, RingValues } from "../../../core/protocol/evidence.ts";
@@ -15,7 +15,7 @@ import { serviceIdOf } from "../../../domain/series/stream-identity.ts";
 import type { ServiceName } from "../../../domain/window/window-message.ts";
 import type { ServiceIndex } from "../streams/service-index.ts";
 
-const STREAMS_PER_SLICE = 48;
+const STREAMS_PER_SLICE = 128;
 const NAMES_KEPT_MAX = 20_000;
 const MINUTE_MS = 60_000;
 /** Minutes before the onset that must have been counted. */
@@ -104,7 +104,7 @@ export class EvidenceWalk {
       type: "evidence",
       id: query.id,
       ...found,
-      numbers: Float64Array.from(found.numbers),
+      numbers: new Float64Array(found.numbers),
       streams,
       tookMs: monotonicMs() - startMs,
       done,
