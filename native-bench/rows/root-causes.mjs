@@ -26,6 +26,7 @@ export const rootCauses = {
     const loop = (shape) => async () => JSON.parse(await context.runPinned(process.execPath, ["--expose-gc", loopFile, shape, "20"]));
     const turns = await takeTurns(context, {
       live: () => liveTurn(context, size),
+      flood: () => stormTurn(context, stormAlerts[size]),
       analyse: loop("analyse"),
       storm: loop("storm"),
       similar: loop("similar"),
@@ -37,15 +38,15 @@ export const rootCauses = {
         { label: "alert to report, the first", values: of("live", ({ firstMs }) => firstMs), ...ms },
         { label: "analysis on demand, median", values: of("live", ({ analyseMs }) => median(analyseMs)), bar: 50, goal: 20, ...ms },
         { label: "CPU of an analysis on demand, all threads", values: of("live", ({ analyseCpuMs }) => analyseCpuMs), ...ms },
-        { label: "incidents of the storm", values: of("live", ({ incidents }) => incidents), unit: "", bar: 1, lowerIsBetter: true },
+        { label: "incidents of the storm", values: of("flood", ({ incidents }) => incidents), unit: "", bar: 1, lowerIsBetter: true },
         {
-          label: "time in analysis beside the storm",
-          values: of("live", ({ stormShare }) => 100 * stormShare),
-          unit: "%",
-          bar: 10,
-          goal: 5,
+          label: "analyses of the storm",
+          values: of("flood", ({ revisions }) => revisions),
+          unit: "",
+          bar: 1,
           lowerIsBetter: true,
         },
+        { label: "looks at the storm, waiting included", values: of("flood", ({ lookedMs }) => lookedMs), ...ms },
         { label: "ranking of 8,000 series, CPU", values: of("analyse", ({ cpuMs }) => median(cpuMs)), ...ms },
         { label: "10,000 pairs joining, CPU", values: of("storm", ({ cpuMs }) => median(cpuMs)), ...ms },
         { label: "nearest 5 of 100,000 incidents, CPU", values: of("similar", ({ cpuMs }) => median(cpuMs)), bar: 50, goal: 10, ...ms },
@@ -57,11 +58,7 @@ export const rootCauses = {
 };
 
 async function liveTurn(context, size) {
-  const server = await context.startServer("vedette", { env: { WATCHDOG_WARMUP_MINUTES: "0" } });
-  try {
-    const base = `http://127.0.0.1:${server.port}`;
-    const startMs = Date.now() - values * stepMs;
-    for (let i = 0; i < values; i++) await post(base, "/api/v1/telemetry/batch", records(startMs + i * stepMs));
+  return withSeries(context, async (base, server) => {
     const first = await firstReport(base);
     const cpuBefore = server.cpuSeconds();
     const analyseMs = [];
@@ -72,7 +69,22 @@ async function liveTurn(context, size) {
       analyseMs.push(performance.now() - beganMs);
     }
     const analyseCpuMs = (1_000 * (server.cpuSeconds() - cpuBefore)) / analyses[size];
-    return { firstMs: first, analyseMs, analyseCpuMs, ...(await storm(base, server, stormAlerts[size])) };
+    return { firstMs: first, analyseMs, analyseCpuMs };
+  });
+}
+
+/** A server of its own: an incident that has its report already would take the storm in without an analysis. */
+async function stormTurn(context, count) {
+  return withSeries(context, (base, server) => storm(base, server, count));
+}
+
+async function withSeries(context, measure) {
+  const server = await context.startServer("vedette", { env: { WATCHDOG_WARMUP_MINUTES: "0" } });
+  try {
+    const base = `http://127.0.0.1:${server.port}`;
+    const startMs = Date.now() - values * stepMs;
+    for (let i = 0; i < values; i++) await post(base, "/api/v1/telemetry/batch", records(startMs + i * stepMs));
+    return await measure(base, server);
   } finally {
     await server.kill();
   }
@@ -113,18 +125,31 @@ async function firstReport(base) {
   throw new Error("no report has come");
 }
 
-/** Time in analysis over the time that the storm took; incidents counted by their reports. */
+/** Incidents by their reports, and what their analysis took by the counters, once these have it. */
 async function storm(base, server, count) {
-  const before = (await server.metrics()).sum("vedette_rca_seconds_total");
-  const beganMs = performance.now();
   for (let i = 0; i < count; i += alertsPerRequest) {
     const alerts = Array.from({ length: alertsPerRequest }, (_, k) => alert(`Storm ${i + k}`, `service-${(i + k) % services}`));
     await post(base, "/api/v1/alerts/webhook", { alerts });
   }
-  const seconds = (performance.now() - beganMs) / 1_000;
-  const inAnalysis = (await server.metrics()).sum("vedette_rca_seconds_total") - before;
-  const { total } = await (await fetch(`${base}/api/v1/rca/reports?limit=1`)).json();
-  return { incidents: total, stormShare: inAnalysis / seconds };
+  const incidents = await untilReported(base);
+  const beganMs = performance.now();
+  while (performance.now() - beganMs < reportMsMax) {
+    const metrics = await server.metrics();
+    const [revisions, seconds] = [metrics.sum("vedette_rca_revisions_total"), metrics.sum("vedette_rca_seconds_total")];
+    if (revisions > 0 && seconds > 0) return { incidents, revisions, lookedMs: 1_000 * seconds };
+  }
+  throw new Error("no analysis of the storm was counted");
+}
+
+/** Reports that there are, once there are any. */
+async function untilReported(base) {
+  const beganMs = performance.now();
+  while (performance.now() - beganMs < reportMsMax) {
+    const { total } = await (await fetch(`${base}/api/v1/rca/reports?limit=1`)).json();
+    if (total > 0) return total;
+    await new Promise((resolve) => setTimeout(resolve, pollMs));
+  }
+  throw new Error("no report has come");
 }
 
 function median(numbers) {
