@@ -15,7 +15,7 @@ import { serviceIdOf } from "../../../domain/series/stream-identity.ts";
 import type { ServiceName } from "../../../domain/window/window-message.ts";
 import type { ServiceIndex } from "../streams/service-index.ts";
 
-const STREAMS_PER_SLICE = 128;
+const STREAMS_PER_SLICE = 48;
 const NAMES_KEPT_MAX = 20_000;
 const MINUTE_MS = 60_000;
 /** Minutes before the onset that must have been counted. */
