@@ -34,6 +34,9 @@ export interface RequestSchema {
 const LENGTH_SHOWN = 40;
 const ITEMS_SHOWN = 4;
 const NUMBER_SHOWN = 1e9;
+const DAY_MS = 86_400_000;
+/** A thousand years of them: that two of a list are the same is rare. */
+const DAYS_SHOWN = 365_000;
 const YEAR_MS = 366 * 86_400_000;
 
 /** Values that fit. Moments lie around the present, since bodies may want them in the future or not too far away. */
@@ -79,6 +82,7 @@ function fittingNumber(schema: RequestSchema): fc.Arbitrary<number> {
 function fittingText(schema: RequestSchema): fc.Arbitrary<string> {
   const { minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern, format, contentMediaType } = schema;
   if (format === "date-time") return moment();
+  if (format === "date") return fc.integer({ min: 0, max: DAYS_SHOWN }).map((day) => new Date(day * DAY_MS).toISOString().slice(0, 10));
   if (format === "email") return fc.emailAddress().filter((address) => pattern === undefined || new RegExp(pattern).test(address));
   if (contentMediaType === "application/json")
     return fc.dictionary(fc.string({ maxLength: 8 }), fc.string({ maxLength: 8 }), { maxKeys: 3 }).map((value) => JSON.stringify(value));
@@ -100,18 +104,36 @@ function fittingList({ items = {}, minItems = 0, maxItems = ITEMS_SHOWN }: Reque
   return fc.array(fitting(items), { minLength: minItems, maxLength: Math.max(minItems, Math.min(maxItems, ITEMS_SHOWN)) });
 }
 
+/** Whether a member must not be there. */
+function isBarred(member: RequestSchema | false): boolean {
+  return member === false || (member.not !== undefined && Object.keys(member.not).length === 0);
+}
+
+/** One of the choices, with the members that it bars left out and those that it needs put in. */
+function fittingChoice(schema: RequestSchema, choices: readonly RequestSchema[]): fc.Arbitrary<unknown> {
+  const { oneOf: _, ...whole } = schema;
+  const of = ({ properties = {}, required = [] }: RequestSchema) => {
+    const members = { ...whole.properties };
+    for (const [name, member] of Object.entries(properties))
+      members[name] = isBarred(member) ? (member as RequestSchema) : { ...members[name], ...member };
+    return fittingObject({ ...whole, properties: members, required: [...new Set([...(whole.required ?? []), ...required])] });
+  };
+  return fc.oneof(...choices.map(of)).filter((value) => choices.filter((choice) => isChosen(choice, value as object)).length === 1);
+}
+
 function fittingObject(schema: RequestSchema): fc.Arbitrary<unknown> {
-  const { properties = {}, required = [], additionalProperties, propertyNames = { type: "string", minLength: 1 }, oneOf, anyOf } = schema;
-  const members = Object.fromEntries(Object.entries(properties).map(([name, member]) => [name, fitting(member)]));
+  if (schema.oneOf !== undefined) return fittingChoice(schema, schema.oneOf);
+  const { properties = {}, required = [], additionalProperties, propertyNames = { type: "string", minLength: 1 }, anyOf } = schema;
+  const known = Object.entries(properties).filter(([, member]) => !isBarred(member));
+  const members = Object.fromEntries(known.map(([name, member]) => [name, fitting(member)]));
   const own = fc.record(members, { requiredKeys: [...required] });
-  const isOne = (value: object) => oneOf === undefined || oneOf.filter((choice) => isChosen(choice, value)).length === 1;
   const isAny = (value: object) => anyOf === undefined || anyOf.some((choice) => hasRequired(choice, value));
   const isComplete = (value: object) =>
     Object.entries(schema.dependentRequired ?? {}).every(
       ([name, needed]) => !Object.hasOwn(value, name) || hasRequired({ required: needed }, value),
     );
   const isMap = typeof additionalProperties === "object" && Object.keys(properties).length === 0;
-  if (!isMap) return own.filter((value) => isOne(value) && isAny(value) && isComplete(value));
+  if (!isMap) return own.filter((value) => isAny(value) && isComplete(value));
   const limits = {
     minKeys: schema.minProperties ?? 0,
     maxKeys: Math.max(schema.minProperties ?? 0, Math.min(schema.maxProperties ?? ITEMS_SHOWN, ITEMS_SHOWN)),
@@ -121,7 +143,9 @@ function fittingObject(schema: RequestSchema): fc.Arbitrary<unknown> {
 
 /** Whether an object is what a choice asks for: members that it must and must not have, and those of one value or of a few. */
 function isChosen(choice: RequestSchema, value: object): boolean {
-  const members = Object.entries(choice.properties ?? {}).every(([name, { const: one, enum: some }]) => {
+  const members = Object.entries(choice.properties ?? {}).every(([name, member]) => {
+    if (isBarred(member)) return !Object.hasOwn(value, name);
+    const { const: one, enum: some } = member;
     const given = (value as Readonly<Record<string, unknown>>)[name];
     return (one === undefined || given === one) && (some === undefined || (some as readonly unknown[]).includes(given));
   });
@@ -144,6 +168,7 @@ export function breaking(schema: RequestSchema): ReadonlyArray<readonly [rule: s
     if (minLength !== undefined && minLength > 0) broken.push(["minLength", ""]);
     if (maxLength !== undefined) broken.push(["maxLength", "x".repeat(maxLength + 1)]);
     if (pattern !== undefined) broken.push(["pattern", "\u0000 \n"]);
+    if (format === "date") broken.push(["format", "yesterday"], ["format", "2026-02-30"]);
     if (format === "date-time") broken.push(["format", "yesterday"], ["format", "2026-02-30T00:00:00Z"]);
   }
   if (minimum !== undefined && Number.isSafeInteger(minimum - 1)) broken.push(["minimum", minimum - 1]);

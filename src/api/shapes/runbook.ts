@@ -73,7 +73,7 @@ const HEAD_MEMBERS = ["name", "type", "approval_required"];
 
 const STEP = z
   .strictObject({
-    action: z.undefined({ error: "is called type since 12.10: write type in place of action" }).optional(),
+    action: z.undefined({ error: "is called type since 12.10: write type in place of action" }).optional().meta({ not: {} }),
     name: NAME.optional().describe("step-1, step-2, ... where it is not given"),
     type: z.enum(STEP_TYPES),
     approval_required: z.boolean().default(false),

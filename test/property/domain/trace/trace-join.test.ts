@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { JoinBatch } from "../../../../src/domain/trace/join-batch.ts";
-import { JOIN_CHILD, JOIN_ERROR } from "../../../../src/domain/trace/join-message.ts";
+import { JOIN_CHILD, JOIN_CLIENT, JOIN_ERROR } from "../../../../src/domain/trace/join-message.ts";
 import { type JoinSpan, TraceJoin } from "../../../../src/domain/trace/trace-join.ts";
 
 /** More than the first places of the ring, so that it grows before spans are pushed out. */
@@ -52,9 +52,18 @@ class PlainJoin {
   }
 
   #join(parent: JoinSpan, child: JoinSpan): void {
-    if (parent.service !== child.service)
-      this.#onCall(callText(parent.service, child.service, child.minute, child.microseconds, (child.flags & JOIN_ERROR) !== 0));
+    if (parent.service === child.service) return;
+    const { service, minute, microseconds, flags } = child;
+    this.#onCall(callText(parent.service, service, minute, microseconds, (flags & JOIN_ERROR) !== 0, gapOf(parent, microseconds)));
   }
+}
+
+/** Longest duration of a client's span that is held. */
+const HELD_MICROSECONDS_MAX = 2 ** 31 - 1;
+
+function gapOf(parent: JoinSpan, microseconds: number): number {
+  const isKnown = (parent.flags & JOIN_CLIENT) !== 0 && parent.microseconds < HELD_MICROSECONDS_MAX;
+  return isKnown ? Math.max(0, parent.microseconds - microseconds) : -1;
 }
 
 const callText = (...call: readonly (number | boolean)[]) => call.join(" ");
@@ -69,6 +78,7 @@ const spanArbitrary = fc.record({
   parent: fc.option(keyArbitrary, { nil: undefined }),
   service: fc.integer({ min: 0, max: 199_999 }),
   isError: fc.boolean(),
+  isClient: fc.boolean(),
   minute: fc.integer({ min: 0, max: 2 ** 30 }),
   microseconds: fc.integer({ min: 0, max: 2 ** 40 }),
 });
@@ -78,17 +88,27 @@ function spanOf({
   parent,
   service,
   isError,
+  isClient,
   minute,
   microseconds,
 }: typeof spanArbitrary extends fc.Arbitrary<infer T> ? T : never): JoinSpan {
-  const flags = (parent === undefined ? 0 : JOIN_CHILD) | (isError ? JOIN_ERROR : 0);
+  const flags = (parent === undefined ? 0 : JOIN_CHILD) | (isError ? JOIN_ERROR : 0) | (isClient ? JOIN_CLIENT : 0);
   return { service, flags, high: key[0], low: key[1], parentHigh: parent?.[0] ?? 0, parentLow: parent?.[1] ?? 0, minute, microseconds };
 }
 
-/** What is said of held spans: of those that wait for no parent, no more than what a checkpoint keeps. */
+/** What is said of held spans: of those that wait for no parent, no more than what a checkpoint keeps, and of a client's among them how long it took. */
 function heldText({ span, seconds, waits }: Held): string {
   const { service, flags, high, low, parentHigh, parentLow, minute, microseconds } = span;
-  return callText(service, flags, high, low, seconds, waits, ...(waits ? [parentHigh, parentLow, minute, microseconds] : []));
+  const isClient = (flags & JOIN_CLIENT) !== 0;
+  return callText(
+    service,
+    flags,
+    high,
+    low,
+    seconds,
+    waits,
+    ...(waits ? [parentHigh, parentLow, minute, microseconds] : isClient ? [Math.min(HELD_MICROSECONDS_MAX, microseconds)] : []),
+  );
 }
 
 function heldBy(join: TraceJoin): Held[] {
