@@ -15,7 +15,7 @@ const STREAM_HOLDS =
 const STATUS_EXAMPLE = {
   status: "ok",
   version: "1.0.0",
-  components: { watchdog: "ok", vectorizer: "ok", rca: "disabled", llm: "disabled", store: "ok", notifier: "ok", data: "ok" },
+  components: { watchdog: "ok", vectorizer: "ok", rca: "disabled", llm: "disabled", store: "ok", notifier: "ok", drill: "disabled", data: "ok" },
   detection: { count: 2140, p50_ms: 7.4, p99_ms: 28.1 },
   watchdog: {
     last_run: EXAMPLE_TIME,
@@ -47,6 +47,7 @@ const STATUS_EXAMPLE = {
     streams: 1250,
     pillar_values: 6,
   },
+  drill: null,
   notifier: { reasons: [], waiting: 0 },
   sandbox: {
     walls: { interpreter: true, process: true, kernel: true, namespaces: false },

@@ -7,6 +7,7 @@ import type { PairArena } from "../../../../domain/detection/pair/pair-arena.ts"
 import type { PairDetector } from "../../../../domain/detection/pair/pair-detector.ts";
 import { PairEpisodes } from "../../../../domain/detection/pair/pair-episodes.ts";
 import type { OffsetMs } from "../../../../domain/detection/seasonal/time-zone-hours.ts";
+import { SILENT_STREAM_MS } from "../../../../domain/detection/service/silent-streams.ts";
 import type { WatchdogSettings } from "../../../../domain/detection/watchdog-settings.ts";
 import type { StreamRecords } from "../../../../domain/kernel/stream-records.ts";
 import { type AggregateRing, AggregateRings } from "./aggregate-rings.ts";
@@ -60,9 +61,16 @@ export class AggregatePass {
       if (ring.pair === 0) ring.pair = this.#begin(ring);
       if (ring.pair === 0) continue;
       if (value !== undefined) this.#observe(ring, value, service);
-      else if (!ring.aggregate.hasMembers) this.#episodes.end(ring.pair, 0, arena.lastTimeMs(ring.pair), "end");
+      else if (!ring.aggregate.hasMembers || this.#isGone(ring, nowMs))
+        this.#episodes.end(ring.pair, 0, arena.lastTimeMs(ring.pair), "end");
       if (arena.openedMs(ring.pair) !== 0) isFiring(this.#episodes.idOf(ring.pair));
     }
+  }
+
+  /** One stream alone is no aggregate: what was found of several has ended where there are none for as long as a stream may be silent. */
+  #isGone({ pair }: AggregateRing, nowMs: number): boolean {
+    const { arena } = this.#dependencies;
+    return arena.openedMs(pair) !== 0 && nowMs - arena.lastTimeMs(pair) > SILENT_STREAM_MS;
   }
 
   #observe(ring: AggregateRing, { timeMs, value, streams }: AggregateValue, service: AggregatedService): void {
