@@ -48,7 +48,14 @@ describe("where standard output is no terminal", () => {
     const taken = createServer();
     await once(taken.listen(0, "127.0.0.1"), "listening");
     const OTLP_PORT = String((taken.address() as AddressInfo).port);
-    const server = bench.launch({ LOG_FORMAT: "json", LOG_LEVEL: "warn", ENGINES: "1", OTLP_PORT, OTLP_GRPC_PORT: "0", HTTP_ENGINE: "node" });
+    const server = bench.launch({
+      LOG_FORMAT: "json",
+      LOG_LEVEL: "warn",
+      ENGINES: "1",
+      OTLP_PORT,
+      OTLP_GRPC_PORT: "0",
+      HTTP_ENGINE: "node",
+    });
     await expect.poll(() => server.output, { timeout: PATIENCE_MS }).toContain("OTLP_PORT");
     server.signal("SIGINT");
     await server.ended;

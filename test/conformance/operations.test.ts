@@ -75,7 +75,13 @@ describe("the data folder", () => {
   ])("that is %s ends the start in one line", (_, name) => {
     const folder = bench.dataFolder();
     writeFileSync(join(folder, "note"), "x");
-    const { status, stdout, stderr } = run([], { DATA_DIR: join(folder, name), PORT: "0", OTLP_PORT: "0", OTLP_GRPC_PORT: "0", ALERTS_PORT: "0" });
+    const { status, stdout, stderr } = run([], {
+      DATA_DIR: join(folder, name),
+      PORT: "0",
+      OTLP_PORT: "0",
+      OTLP_GRPC_PORT: "0",
+      ALERTS_PORT: "0",
+    });
     expect([status, stdout]).toEqual([78, ""]);
     expect(stderr).toMatch(/^vedette: DATA_DIR cannot be used: [^\n]*\n$/);
   });
@@ -87,7 +93,14 @@ describe("a secret that others can read", () => {
     const path = join(folder, "secret");
     writeFileSync(path, "0123456789abcdef0123456789abcdef");
     chmodSync(path, mode);
-    const { status, stdout, stderr } = run([], { DATA_DIR: folder, JWT_SECRET_FILE: path, PORT: "0", OTLP_PORT: "0", OTLP_GRPC_PORT: "0", ALERTS_PORT: "0" });
+    const { status, stdout, stderr } = run([], {
+      DATA_DIR: folder,
+      JWT_SECRET_FILE: path,
+      PORT: "0",
+      OTLP_PORT: "0",
+      OTLP_GRPC_PORT: "0",
+      ALERTS_PORT: "0",
+    });
     expect([status, stdout]).toEqual([78, ""]);
     expect(stderr).toMatch(/^vedette: JWT_SECRET_FILE names a file that other users of this machine can read: chmod 600 it[^\n]*\n$/);
   });

@@ -37,7 +37,16 @@ function killQuietly(pid: number): void {
 
 function start(settings: Readonly<Record<string, string>> = {}, args: readonly string[] = []): Promise<[number | null, string | null]> {
   parent = spawn(process.execPath, ["dist/vedette.js", ...args], {
-    env: { PORT: "0", OTLP_PORT: "0", OTLP_GRPC_PORT: "0", ALERTS_PORT: "0", ENGINES: "1", DATA_DIR: folder, LOG_FORMAT: "text", ...settings },
+    env: {
+      PORT: "0",
+      OTLP_PORT: "0",
+      OTLP_GRPC_PORT: "0",
+      ALERTS_PORT: "0",
+      ENGINES: "1",
+      DATA_DIR: folder,
+      LOG_FORMAT: "text",
+      ...settings,
+    },
     stdio: ["ignore", "pipe", "pipe"],
   });
   parent.stdout?.on("data", (text: Buffer) => (output += text.toString()));

@@ -78,7 +78,11 @@ export function makeParts(options: CoordinatorOptions, dependencies: Coordinator
   const engines = new EngineClient(dependencies.engines);
   const { gathering, changes, ...running } = runningParts(options, { ...shared, engines }, storing, turns);
   Object.assign(late, { replay: running.replay, analysis: running.analysis, outbound: running.outbound });
-  const listeners: Listeners = { otlp: { state: "closed", port: 0 }, otlp_grpc: { state: "closed", port: 0 }, alerts: { state: "closed", port: 0 } };
+  const listeners: Listeners = {
+    otlp: { state: "closed", port: 0 },
+    otlp_grpc: { state: "closed", port: 0 },
+    alerts: { state: "closed", port: 0 },
+  };
   const parts = { ...storing, ...running, listeners };
   const context = queryContext(options, dependencies, { ...parts, gathering, changes, engines }, turns);
   return {

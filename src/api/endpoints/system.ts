@@ -15,7 +15,16 @@ const STREAM_HOLDS =
 const STATUS_EXAMPLE = {
   status: "ok",
   version: "1.0.0",
-  components: { watchdog: "ok", vectorizer: "ok", rca: "disabled", llm: "disabled", store: "ok", notifier: "ok", drill: "disabled", data: "ok" },
+  components: {
+    watchdog: "ok",
+    vectorizer: "ok",
+    rca: "disabled",
+    llm: "disabled",
+    store: "ok",
+    notifier: "ok",
+    drill: "disabled",
+    data: "ok",
+  },
   detection: { count: 2140, p50_ms: 7.4, p99_ms: 28.1 },
   watchdog: {
     last_run: EXAMPLE_TIME,
