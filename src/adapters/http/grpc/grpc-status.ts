@@ -1,7 +1,6 @@
 // Statuses of gRPC, and google.rpc.Status with RetryInfo in a trailer: what tells a sender of OTLP to come back, and when.
 // https://opentelemetry.io/docs/specs/otlp/#failures, https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md
 
-const GRPC_OK = 0;
 export const GRPC_INVALID_ARGUMENT = 3;
 export const GRPC_DEADLINE_EXCEEDED = 4;
 export const GRPC_UNIMPLEMENTED = 12;
