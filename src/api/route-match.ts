@@ -3,7 +3,6 @@
 import { groupBy } from "../core/base/grouping.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { ENDPOINTS } from "./endpoints.ts";
-import { plannedPurpose } from "./planned-endpoints.ts";
 import { type Refusal, shown } from "./refusal.ts";
 
 /** The endpoint and its path parameters, decoded; or why there is none. `allow` is the value of the Allow header of a 405. */
@@ -29,12 +28,6 @@ const NO_PARAMETERS = Object.freeze({});
 /** Matches a method and a path without its query, not decoded. HEAD is answered as GET. */
 export function matchRoute(method: string, path: string): RouteMatch {
   const exact = EXACT.get(path);
-  const built = exact?.some((endpoint) => endpoint.method === endpointMethod(method)) ?? false;
-  const purpose = built ? undefined : plannedPurpose(endpointMethod(method), path);
-  if (purpose !== undefined) {
-    const message = `${method} ${shown(path)} is not built yet; it will ${purpose}`;
-    return { found: false, refusal: { code: "not_built", message } };
-  }
   if (exact !== undefined) return chooseMethod(method, path, exact, NO_PARAMETERS);
   const segments = path.split("/");
   for (const pattern of PATTERNS) {
