@@ -10,6 +10,8 @@ import { CONFIGURATION_SECTIONS, type ConfigurationEntry, type ConfigurationSect
 const FORMAT = 1;
 /** A file that is wrong throughout says so with its first lines. */
 const PROBLEMS_MAX = 100;
+/** Looked at between two turns of others, whatever becomes of them. */
+const ENTRIES_PER_TURN = 100;
 
 /** All sections, each a list. */
 export async function exportConfiguration(
@@ -71,14 +73,15 @@ async function importSection(context: ConfigurationContext, request: ChangeReque
   };
   for (const entry of await section.list(context, request)) remember(entry);
   for (const [index, raw] of given.entries()) {
-    const problem = await importEntry(raw, index);
+    if (index % ENTRIES_PER_TURN === 0) await context.yieldTurn();
+    const problem = await importEntry(raw);
     if (problem === undefined) continue;
     counts.refused++;
     tell(index, problem);
   }
   return counts;
 
-  async function importEntry(raw: ConfigurationEntry, index: number): Promise<string | undefined> {
+  async function importEntry(raw: ConfigurationEntry): Promise<string | undefined> {
     const parsed = section.parse(raw);
     if (!parsed.ok) return parsed.refusal.message;
     const entry = parsed.value;
@@ -95,7 +98,6 @@ async function importSection(context: ConfigurationContext, request: ChangeReque
     }
     counts[before === undefined ? "created" : "changed"]++;
     there.set(section.key(entry), canonical(entry));
-    if (index % 100 === 0) await context.yieldTurn();
     return undefined;
   }
 }
