@@ -1,5 +1,6 @@
 // Pages against labelled incidents, as shared measures of detection count them (test/eval/score_pages.py is the twin): an incident is found where a page lies from `before` rows ahead of it
 // to `after` rows behind its last row; a page that lies in no incident is false.
+import { median } from "../detection/robust.ts";
 
 /** Which rows around an incident count. */
 const ROWS_BEFORE = 3;
@@ -50,6 +51,7 @@ export function figuresOf(scores: readonly PageScore[]): PageFigures {
   const recall = incidents === 0 ? null : found / incidents;
   const precision = found + falsePages === 0 ? null : found / (found + falsePages);
   const f1 = recall && precision ? (2 * recall * precision) / (recall + precision) : 0;
+  const delays = scores.flatMap((score) => score.delays);
   const falsePerDay = days === 0 ? 0 : falsePages / days;
   return {
     incidents,
@@ -61,13 +63,6 @@ export function figuresOf(scores: readonly PageScore[]): PageFigures {
     precision,
     f1,
     falsePerDay,
-    delayRows: median(scores.flatMap(({ delays }) => delays)),
+    delayRows: delays.length === 0 ? null : median(delays),
   };
-}
-
-function median(values: readonly number[]): number | null {
-  if (values.length === 0) return null;
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? (sorted[middle] as number) : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2;
 }

@@ -1,4 +1,5 @@
 // Pages by team and service: how many, who has taken them, and what people said of them.
+import { median } from "../detection/robust.ts";
 
 /** One alert that paged. */
 export interface PagedAlert {
@@ -42,17 +43,9 @@ function rowOf(alerts: readonly PagedAlert[]): PageRow {
     serviceId,
     pages: alerts.reduce((sum, { pagesAtMs }) => sum + pagesAtMs.length, 0),
     acknowledged: waits.length,
-    medianAckSeconds: median(waits),
+    medianAckSeconds: waits.length === 0 ? null : median(waits),
     falsePositives: alerts.filter(({ isFalsePositive }) => isFalsePositive).length,
   };
-}
-
-/** Of an even number the mean of the two in the middle; null of none. */
-function median(values: readonly number[]): number | null {
-  const sorted = [...values].sort((a, b) => a - b);
-  const half = sorted.length / 2;
-  const [lower, upper] = [sorted[Math.ceil(half) - 1], sorted[Math.floor(half)]];
-  return lower === undefined || upper === undefined ? null : (lower + upper) / 2;
 }
 
 function compare(a: string, b: string): number {
