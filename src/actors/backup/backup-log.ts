@@ -32,25 +32,23 @@ export function cutLog(dataDir: string): { readonly segments: readonly CutSegmen
   for (const [index, segment] of all.entries()) {
     const next = all[index + 1];
     const isFull = next !== undefined && next.epoch === segment.epoch && next.lane === segment.lane;
-    const cut = isFull ? { bytes: sizeOf(segment.path, dataDir), admission: 0 } : wholeBlocks(segment.path);
+    const cut = isFull ? { bytes: statSync(segmentNow(segment, dataDir)).size, admission: 0 } : wholeBlocks(segment, dataDir);
     segments.push({ ...segment, bytes: cut.bytes, isFull });
     if (!isFull) lanes.push({ epoch: segment.epoch, lane: segment.lane, segment: segment.segment, ...cut });
   }
   return { segments, lanes };
 }
 
-/** Up to the end of the last block: behind it one may be half written. */
-function wholeBlocks(path: string): { readonly bytes: number; readonly admission: number } {
+/** Up to the end of the last block: behind it one may be half written. A segment that leaves the log meanwhile is read where it has gone: a file that is not there reads as an empty one. */
+function wholeBlocks(segment: LogSegment, dataDir: string): { readonly bytes: number; readonly admission: number } {
+  const path = segmentNow(segment, dataDir);
   let admission = 0;
   const blocks = readBlocks(path);
   for (let step = blocks.next(); ; step = blocks.next()) {
-    if (step.done === true) return { bytes: step.value.endOffset, admission };
+    if (step.done === true)
+      return path === segmentNow(segment, dataDir) ? { bytes: step.value.endOffset, admission } : wholeBlocks(segment, dataDir);
     admission = Math.max(admission, step.value.header.admission);
   }
-}
-
-function sizeOf(path: string, dataDir: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? statSync(join(archiveDirectory(dataDir), basename(path))).size;
 }
 
 /** Links a file of an earlier backup where it is the same; false where the file system cannot. */

@@ -26,6 +26,7 @@ import { basename, dirname, join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { syncDirectory } from "../../adapters/log/log-file-system.ts";
 import { writeInventory } from "../../adapters/log/log-inventory.ts";
+import { KEPT_FILES } from "../../adapters/log/stored-parts.ts";
 import { systemClock } from "../../adapters/runtime/clock.ts";
 import { type HeldStore, holdStore } from "../../adapters/storage/store-copy.ts";
 import {
@@ -40,7 +41,7 @@ import {
 import { type CutSegment, copyBytes, cutLog, linkFile, segmentNow, unchangedFile } from "./backup-log.ts";
 
 /** Beside the stores and the log; the inventory is made anew. */
-const KEPT = ["meta.json", "admin-token", "jwt-secret", "data-faults.json", "damaged"];
+const KEPT = [...KEPT_FILES, "damaged"];
 /** In the order in which they are held. */
 const STORES = ["series", "control"] as const;
 const HASH_STEP_BYTES = 1024 * 1024;
@@ -63,15 +64,11 @@ class Progress {
   }
 
   add(bytes: number): void {
-    this.at(this.#bytes + bytes);
-  }
-
-  at(bytes: number): void {
-    this.#bytes = bytes;
+    this.#bytes += bytes;
     const now = systemClock.monotonicMs();
-    if (now - this.#reportedAt < PROGRESS_MS && bytes < this.#bytesTotal) return;
+    if (now - this.#reportedAt < PROGRESS_MS && this.#bytes < this.#bytesTotal) return;
     this.#reportedAt = now;
-    report({ type: "progress", phase: this.#phase, bytes, bytesTotal: this.#bytesTotal });
+    report({ type: "progress", phase: this.#phase, bytes: this.#bytes, bytesTotal: this.#bytesTotal });
   }
 }
 
@@ -95,16 +92,16 @@ function holdStores(): Map<string, HeldStore> {
 }
 
 async function copyStores(partial: string, stores: ReadonlyMap<string, HeldStore>): Promise<void> {
-  const progress = new Progress("stores", bytesOf(stores));
+  const progress = new Progress("stores", bytesOf(stores.values()));
   for (const [name, store] of stores) {
     await store.copy(join(partial, name), order.bytesPerMs, (bytes) => progress.add(bytes));
     store.close();
   }
 }
 
-function bytesOf(stores: ReadonlyMap<string, HeldStore>): number {
+function bytesOf(parts: Iterable<{ readonly bytes: number }>): number {
   let total = 0;
-  for (const { bytes } of stores.values()) total += bytes;
+  for (const { bytes } of parts) total += bytes;
   return total;
 }
 
@@ -113,10 +110,7 @@ async function copyLog(
   segments: readonly CutSegment[],
   previous: readonly BackupFile[],
 ): Promise<Map<string, BackupFile>> {
-  const progress = new Progress(
-    "log",
-    segments.reduce((sum, { bytes }) => sum + bytes, 0),
-  );
+  const progress = new Progress("log", bytesOf(segments));
   const linked = new Map<string, BackupFile>();
   mkdirSync(join(partial, "log"), { recursive: true, mode: 0o700 });
   for (const segment of segments) {
@@ -145,7 +139,7 @@ function* filesBelow(folder: string, below = folder): Generator<string> {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) yield* filesBelow(path, below);
-    else if (entry.isFile() && entry.name !== "lock.mdb") yield relative(below, path);
+    else if (entry.isFile()) yield relative(below, path);
   }
 }
 
@@ -184,12 +178,6 @@ async function checksum(partial: string, path: string, progress: Progress): Prom
   }
 }
 
-function sum(files: Iterable<BackupFile>): number {
-  let bytes = 0;
-  for (const file of files) bytes += file.bytes;
-  return bytes;
-}
-
 async function makeBackup(): Promise<BackupManifest> {
   const parent = dirname(order.target);
   mkdirSync(parent, { recursive: true, mode: 0o700 });
@@ -202,7 +190,7 @@ async function makeBackup(): Promise<BackupManifest> {
     const stores = holdStores();
     const { segments, lanes } = cutLog(order.dataDir);
     const cutAt = new Date(order.startedAtMs + systemClock.monotonicMs() - beganMs).toISOString();
-    needRoom(bytesOf(stores) + segments.reduce((total, { bytes }) => total + bytes, 0), parent);
+    needRoom(bytesOf(stores.values()) + bytesOf(segments), parent);
     await copyStores(partial, stores);
     const linked = await copyLog(partial, segments, previous);
     copyKept(partial);
@@ -214,8 +202,8 @@ async function makeBackup(): Promise<BackupManifest> {
       cut_admission: Math.max(0, ...lanes.map(({ admission }) => admission)),
       lanes,
       files,
-      bytes: sum(files),
-      linked_bytes: sum(linked.values()),
+      bytes: bytesOf(files),
+      linked_bytes: bytesOf(linked.values()),
     };
     writeFileSync(join(partial, BACKUP_MANIFEST), `${JSON.stringify(manifest, null, 1)}\n`, { mode: 0o600, flush: true });
     renameSync(partial, order.target);

@@ -10,6 +10,9 @@ const STORES = [
   { name: "series", holds: "records, stored samples and the states of all series" },
 ] as const;
 
+/** Files beside the stores and the log without which a folder is another: its seed, its secrets, what of it cannot be read. */
+export const KEPT_FILES = ["meta.json", "admin-token", "jwt-secret", "data-faults.json"] as const;
+
 const FILE = "data.mdb";
 
 /** A store that is not where it was. */

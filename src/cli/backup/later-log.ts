@@ -69,7 +69,6 @@ function laterSegments(from: string, { lanes }: BackupManifest): Map<string, Log
 function checkOrder(segments: readonly LogSegment[], first: number): void {
   let wanted = first;
   for (const { path, segment } of segments) {
-    // The segment of the cut may have gone: what it had behind the cut is then missing, unless the next begins where the cut is.
     if (segment !== wanted)
       throw new CommandError(
         `--log: segment ${wanted} before ${path} is gone, so what came in between would be missing; keep more with BACKUP_LOG_GIB, or restore without --log`,

@@ -7,14 +7,13 @@ import { lockFolder } from "../../adapters/log/folder-lock.ts";
 import { readBlocks } from "../../adapters/log/log-reader.ts";
 import { listSegments } from "../../adapters/log/log-segment.ts";
 import { logDirectory } from "../../adapters/log/meta-file.ts";
+import { KEPT_FILES } from "../../adapters/log/stored-parts.ts";
 import { dataFileOf, findingText, walkBeside } from "../../adapters/storage/store-check.ts";
 import { UsageError } from "../exit-code.ts";
 import { writeLine } from "../terminal.ts";
 import { type RescuedStore, rescueStore } from "./rescue.ts";
 
 const USAGE = "vedette doctor --data DIR [--rescue NEW_DIR]";
-/** Files beside the stores and the log that a new folder takes over as they are. */
-const KEPT_FILES = ["meta.json", "admin-token", "jwt-secret", "data-faults.json"];
 
 /** Runs the command; resolves with 0 where everything can be read, with 1 otherwise. Throws UsageError where an argument cannot be used. */
 export async function runDoctor(args: readonly string[], stores: readonly RescuedStore[]): Promise<number> {

@@ -37,15 +37,7 @@ export function listBackups({ backups }: BackupContext): Outcome<unknown> {
       last === null
         ? null
         : { name: last.name, ended_at: formatRfc3339(last.endedAtMs), seconds: last.seconds, bytes: last.bytes, error: last.error },
-    backups: listed.map(({ name, manifest }) => ({
-      name,
-      cut_at: manifest.cut_at,
-      cut_admission: manifest.cut_admission,
-      bytes: manifest.bytes,
-      linked_bytes: manifest.linked_bytes,
-      files: manifest.files.length,
-      version: manifest.version,
-    })),
+    backups: listed,
     total: listed.length,
   });
 }

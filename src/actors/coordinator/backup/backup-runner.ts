@@ -1,6 +1,7 @@
 // Has a process of its own make backups of the running server's folder (actors/backup/backup-process.ts): one at a time, at the lowest priority.
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { constants, setPriority } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
@@ -34,9 +35,10 @@ export interface BackupOptions {
 }
 
 /** A backup that is there. */
-export interface StoredBackup {
+export interface StoredBackup extends Omit<BackupManifest, "format" | "files" | "lanes"> {
   readonly name: string;
-  readonly manifest: BackupManifest;
+  /** How many. */
+  readonly files: number;
 }
 
 /** The backup that is being made. */
@@ -68,6 +70,8 @@ export interface BackupRunnerDependencies {
 export class BackupRunner {
   readonly #options: BackupOptions;
   readonly #dependencies: BackupRunnerDependencies;
+  /** Those that were read: a manifest does not change, and is asked for while a backup is followed. */
+  readonly #read = new Map<string, StoredBackup>();
   #running: RunningBackup | null = null;
   #last: EndedBackup | null = null;
   #child: ChildProcess | undefined;
@@ -95,14 +99,23 @@ export class BackupRunner {
     const { directory } = this.#options;
     if (!this.isConfigured || !existsSync(directory)) return [];
     const names = readdirSync(directory).filter((name) => NAME.test(name));
+    for (const name of this.#read.keys()) if (!names.includes(name)) this.#read.delete(name);
     const found = names.sort().reverse().slice(0, LISTED_MAX);
-    return found.flatMap((name) => {
-      try {
-        return { name, manifest: readBackupManifest(readFileSync(join(directory, name, BACKUP_MANIFEST), "utf8")) };
-      } catch {
-        return [];
-      }
-    });
+    return found.flatMap((name) => this.#stored(name) ?? []);
+  }
+
+  #stored(name: string): StoredBackup | undefined {
+    const known = this.#read.get(name);
+    if (known !== undefined) return known;
+    try {
+      const manifest = readBackupManifest(readFileSync(join(this.#options.directory, name, BACKUP_MANIFEST), "utf8"));
+      const { cut_at, cut_admission, bytes, linked_bytes, version, files } = manifest;
+      const stored = { name, cut_at, cut_admission, bytes, linked_bytes, files: files.length, version };
+      this.#read.set(name, stored);
+      return stored;
+    } catch {
+      return undefined;
+    }
   }
 
   /** Begins one; undefined while another is being made. `isWhole` links nothing from the one before. */
@@ -138,8 +151,10 @@ export class BackupRunner {
     const made = await this.#make(order).catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
     const isMade = typeof made !== "string";
     archive.release(isMade ? copiedSegments(made) : () => false);
-    if (isMade) this.#removeOld();
-    else rmSync(`${order.target}.partial`, { recursive: true, force: true });
+    const gone = isMade ? this.#old() : [`${order.target}.partial`];
+    // In other threads: to free a file of gigabytes takes longer than this one may stand still.
+    // What cannot be removed is tried again behind the next backup.
+    for (const folder of gone) await rm(folder, { recursive: true, force: true }).catch(() => undefined);
     const endedAtMs = nowMs();
     const seconds = (endedAtMs - startedAtMs) / 1_000;
     this.#last = { name, endedAtMs, error: isMade ? null : made, seconds, bytes: isMade ? made.bytes : 0 };
@@ -174,9 +189,12 @@ export class BackupRunner {
     }
   }
 
-  #removeOld(): void {
+  /** Folders beyond those that are kept. */
+  #old(): string[] {
     const { directory, keep } = this.#options;
-    for (const { name } of this.list().slice(keep)) rmSync(join(directory, name), { recursive: true, force: true });
+    return this.list()
+      .slice(keep)
+      .map(({ name }) => join(directory, name));
   }
 }
 
