@@ -1,6 +1,6 @@
 // Secrets that the server makes for itself: <dataDir>/admin-token and <dataDir>/jwt-secret, mode 0600. Who can read them owns the machine's data. Made at the
 // first start; deleting one makes the next start draw another.
-import { closeSync, fsyncSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError } from "../../core/config/config-error.ts";
 import { CLOSE_IT, isOpenToOthers } from "./secret-mode.ts";
@@ -57,14 +57,18 @@ export function readSecretFile(path: string): string | undefined {
   throw new ConfigError(`${path} must hold at least 64 lower-case hex digits; delete it and the next start makes another`);
 }
 
+/** Written beside and renamed: who finds the file finds all of it, after a kill too. */
 function storeSecret(path: string, text: string): void {
-  const file = openSync(path, "wx", 0o600);
+  const beside = `${path}.new`;
+  rmSync(beside, { force: true }); // of a start that was killed
+  const file = openSync(beside, "wx", 0o600);
   try {
     writeFileSync(file, `${text}\n`);
     fsyncSync(file);
   } finally {
     closeSync(file);
   }
+  renameSync(beside, path);
 }
 
 function readText(path: string): string | undefined {
