@@ -104,13 +104,12 @@ function greet(config: Config, { engineText, signInTarget }: ServedServer, start
   const { address, version, startSeconds } = started;
   const socket = config.SOCKET === "" ? "" : ` and ${config.SOCKET}`;
   const fields = { version, address, start_seconds: startSeconds };
-  log("info", `vedette ${version} listens on ${address}${socket}  (data in ${config.DATA_DIR}, ${engineText})`, fields);
   const isTerminal = process.stdout.isTTY === true;
-  if (signInTarget !== null) {
-    const line = signInLine(`${address}${signInTarget}`, config.DATA_DIR, isTerminal);
-    if (isTerminal)
-      writeLine(line); // it holds the link, which belongs in no log
-    else log("info", line);
-  }
+  // Before the line that says that it serves: who waits for that finds the link.
+  const line = signInTarget === null ? undefined : signInLine(`${address}${signInTarget}`, config.DATA_DIR, isTerminal);
+  log("info", `vedette ${version} listens on ${address}${socket}  (data in ${config.DATA_DIR}, ${engineText})`, fields);
+  if (line !== undefined && isTerminal)
+    writeLine(line); // it holds the link, which belongs in no log
+  else if (line !== undefined) log("info", line);
   if (isTerminal) writeLine(`try first:  curl ${address}/healthz    or, in another terminal:  make demo`);
 }
