@@ -180,7 +180,8 @@ export class CrashRound {
     await server.kill();
     this.#kills++;
     this.#segmentsFilled = Math.max(this.#segmentsFilled, ...listSegments(logDirectory(this.#folder)).map(({ segment }) => segment));
-    if (/^\S+Z (?:fatal|error) /m.test(server.output)) throw new Error(`the server complained: ${server.output}`);
+    const complaint = /^\S+Z (?:fatal|error) .*$/m.exec(server.output)?.[0];
+    if (complaint !== undefined) throw new Error(`the server complained: ${complaint}\nof all that it printed:\n${server.output}`);
   }
 
   /** Sends until a part of all requests is acknowledged, then acts; senders that go on do so until the connection breaks or nothing is left. */
