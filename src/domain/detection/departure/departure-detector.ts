@@ -50,6 +50,8 @@ const ONE_SD = 1 / 3;
 const LEVEL_RUN = 5;
 const LEVEL_RUN_DEPARTED = 60;
 const LEVEL_REFRESH = 16;
+/** How often a series goes far out is what it has done in a day and a half of minutes. */
+const ONSET_WEIGHT = 1 / 2000;
 const PEAK_VALUES = 30;
 
 /** Numbers of the head. */
@@ -73,7 +75,10 @@ const BUSY = 15;
 const KNOWN_UNTIL = 16;
 /** 1 once a value was no whole number. */
 const FRACTION = 17;
-const HEAD_WORDS = 18;
+/** Share of the values with which the series went far out by itself, to each side. */
+const ONSETS_ABOVE = 18;
+const ONSETS_BELOW = 19;
+const HEAD_WORDS = 20;
 
 const AT_REST = 0;
 const DEPARTED = 1;
@@ -158,17 +163,22 @@ export class DepartureDetector {
   }
 
   /**
-   * Whether the newest values to a side, each as far out as the least of them, are together as rare as one that departs: what is nothing special for the series once is
-   * nothing special twice in a row either, where it is that often. Of a tail that is not heavy all are. `before` gives them, the newest first.
+   * Whether the newest values to a side are together as rare as one that departs: what is nothing special for the series once is nothing special twice in a row
+   * either, where it is that often. Where the series goes far out by itself with one of r values, k of them have the probability r^k; of a heavy tail, each must be
+   * as far out as what it passes with the k-th root. `before` gives the values, the newest first.
    */
   isRareInRow(side: 1 | -1, most: number, before: (back: number) => number): boolean {
     const { intervalMs, streams } = this.#newest;
     const probability = pagesPerValue(intervalMs) * shareOfOne(streams);
+    const sizeOf = (back: number) => (side * (before(back) - this.expected)) / this.sd;
+    let far = 0;
+    for (let back = 0; back < most; back++) if (sizeOf(back) >= DEPARTURE_MIN) far++;
+    if (far > 0 && (this.#words[side < 0 ? ONSETS_BELOW : ONSETS_ABOVE] as number) ** far > probability) return false;
     const tail = side < 0 ? this.#below : this.#above;
     if (!tail.isHeavy) return true;
     let least = Number.POSITIVE_INFINITY;
     for (let back = 0; back < most; back++) {
-      least = Math.min(least, (side * (before(back) - this.expected)) / this.sd);
+      least = Math.min(least, sizeOf(back));
       if (least > 0 && back > 0 && least >= tail.passedWith(probability ** (1 / (back + 1)))) return true;
     }
     return false;
@@ -318,7 +328,7 @@ export class DepartureDetector {
   #end(timeMs: number, value: number, isAccepted: boolean, { intervalMs, newestMean, hour }: ValueMoment): void {
     const words = this.#words;
     const [from, to] = [words[FROM] as number, words[TO] as number];
-    const endedMs = timeMs - (NEAR_VALUES - 1) * intervalMs;
+    const endedMs = isAccepted ? timeMs : timeMs - (NEAR_VALUES - 1) * intervalMs;
     this.#known.add({
       startedMs: words[STARTED] as number,
       endedMs,
@@ -351,9 +361,21 @@ export class DepartureDetector {
     const squared = count <= 20 ? error * error : Math.min(error * error, most * most);
     if (count > 1) words[LONG_VARIANCE] = mix(words[LONG_VARIANCE] as number, squared, Math.max(LONG_WEIGHT, 1 / count));
     const errorMax = 4 * SD_PER_MEAN_DEVIATION * Math.max(this.#levels.spread, SD_RELATIVE_MIN * Math.abs(this.expected), SD_MIN);
+    this.#learnOnset(count);
     this.#levels.learn(value, isIncident, this.#finest);
     this.#season.learn(timeMs, value, { count, intervalMs, isIncident, errorMax });
     this.#learnSteps(timeMs, value, count, isIncident);
+  }
+
+  /** How often the series goes far out: values that go on with it do not count. */
+  #learnOnset(count: number): void {
+    const words = this.#words;
+    const before = ((words[PREVIOUS] as number) - this.expected) / this.sd;
+    const weight = Math.max(ONSET_WEIGHT, 1 / count);
+    const isAbove = this.size >= DEPARTURE_MIN && before < DEPARTURE_MIN;
+    const isBelow = this.size <= -DEPARTURE_MIN && before > -DEPARTURE_MIN;
+    words[ONSETS_ABOVE] = mix(words[ONSETS_ABOVE] as number, isAbove ? 1 : 0, weight);
+    words[ONSETS_BELOW] = mix(words[ONSETS_BELOW] as number, isBelow ? 1 : 0, weight);
   }
 
   /** What whole numbers and levels the series has. */

@@ -41,6 +41,8 @@ const VALUES_PER_PERIOD_MIN = 50;
 const PERIOD_SLACK = 0.01;
 /** What has lasted so long was the level of its time: the way back from it is as little news as a step that comes again. */
 const LONG_MS = 6 * HOUR_MS;
+/** Until then it is the end of what began; later it is a step of its own. */
+const BACK_MS = 3 * DAY_MS;
 /** A step is one before, or the way back from a long one, if both of its levels are as near as that share of it, or three standard deviations. */
 const STEP_SLACK = 0.07;
 const STEP_SLACK_SDS = 3;
@@ -104,7 +106,7 @@ export class KnownDepartures {
     for (let i = 0; i < DEPARTURES_KEPT; i++) {
       const age = of.timeMs - (this.#words[i * DEPARTURE_WORDS + TIME] as number);
       if (age > REMEMBERED_MS || age < 0) continue;
-      if (of.value !== 0 && !of.isOfSeason && this.#isSameStep(i, of)) return { reason: "known_step", lastsMs: 0 };
+      if (of.value !== 0 && !of.isOfSeason && this.#isSameStep(i, of, age)) return { reason: "known_step", lastsMs: 0 };
       const lastedMs = Math.abs(this.#numbers[2 * i * DEPARTURE_WORDS + FIRST_NUMBER + LASTED] as number);
       if (!this.#isLike(i, of) || !(of.isYoung || comesBack(age, lastedMs, of.intervalMs))) continue;
       return { reason: "recurring", lastsMs: LONGER * lastedMs + LONGER_INTERVALS * of.intervalMs };
@@ -166,14 +168,14 @@ export class KnownDepartures {
     return false;
   }
 
-  #isSameStep(i: number, { value, expected, sd }: Departure): boolean {
+  #isSameStep(i: number, { value, expected, sd }: Departure, ageMs: number): boolean {
     const number = 2 * i * DEPARTURE_WORDS + FIRST_NUMBER;
     if ((this.#numbers[number + LASTED] as number) >= 0) return false;
     const [from, to] = [this.#numbers[number + FROM] as number, this.#numbers[number + TO] as number];
     const slack = Math.max(STEP_SLACK_SDS * sd, STEP_SLACK * Math.abs(to - from));
     const isThere = Math.abs(value - to) <= slack && Math.abs(expected - from) <= slack;
     const isBack = Math.abs(value - from) <= slack && Math.abs(expected - to) <= slack;
-    return isThere || (isBack && (this.#numbers[number + LASTED] as number) <= -LONG_MS);
+    return isThere || (isBack && ageMs <= BACK_MS && (this.#numbers[number + LASTED] as number) <= -LONG_MS);
   }
 
   #isLike(i: number, { side, size }: Departure): boolean {

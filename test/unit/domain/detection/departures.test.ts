@@ -105,6 +105,7 @@ describe("departures that are no news", () => {
     expect(departures.find(of(START + 50.4 * HOUR, 30))?.reason).toBe("known_step");
     expect(departures.find(of(START + 50.4 * HOUR, 10, { expected: 30, size: 20, side: -1 }))?.reason).toBe("known_step");
     expect(departures.find(of(START + 50.4 * HOUR, 0, { expected: 30, size: 30, side: -1 }))).toBeNull();
+    expect(departures.find(of(START + 80.4 * HOUR, 10, { expected: 30, size: 20, side: -1 }))).toBeNull();
     expect(departures.find(of(START + 15 * 24 * HOUR, 30))).toBeNull();
   });
 });
@@ -142,6 +143,21 @@ describe("people are told", () => {
     expect(reported(values).filter((minute) => minute > 240)).toEqual([]);
     const stuck = Array.from({ length: 20 }, () => 205 + normal());
     expect(reported([...values, ...stuck]).filter((minute) => minute > 240)[0]).toBe(values.length + 5);
+  });
+
+  it("not of two bursts in a row where one minute in fifty has one, but of three; and of two where there were none", () => {
+    const { normal, uniform } = generator(9);
+    const bursts = Array.from({ length: 4000 }, (_, minute) => (minute > 100 && uniform() < 0.02 ? 60 : 10) + normal());
+    const pagesOf = (...values: number[]) => reported([...bursts, ...Array(10).fill(10), ...values]).filter((minute) => minute >= 4010);
+    expect(pagesOf(60, 60, 10, 10, 10, 10)).toEqual([]);
+    expect(pagesOf(60, 60, 60)).toEqual([4012]);
+    expect(reported([...noise(4000, 10), 160, 160]).filter((minute) => minute >= 3000)).toEqual([4000]);
+  });
+
+  it("of a new level, and not of the way back from it once it was accepted", () => {
+    const day = [...noise(2000, 11), ...noise(400, 12, 130)];
+    expect(reported(day)).toEqual([2000]);
+    expect(reported([...day, ...noise(60, 13)])).toEqual([2000]);
   });
 
   it("never of a constant that moves by a thousandth of itself", () => {
