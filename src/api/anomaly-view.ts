@@ -5,6 +5,7 @@ import { outcomeNow } from "../domain/alerting/paging/outcome-now.ts";
 import type { Anomaly } from "../domain/anomaly/anomaly.ts";
 import { anomalyScore, tierOfScore } from "../domain/detection/anomaly-score.ts";
 import { AGGREGATE_ATTRIBUTE } from "../domain/detection/pair/pair-aggregate.ts";
+import type { Verdict } from "../domain/detection/verdict.ts";
 
 /** The object that leaves the server. `alert` is the one that it belongs to, where what is said of it depends on that; `streams` is the number of member streams. */
 export function anomalyView(anomaly: Anomaly, alert: Alert | undefined) {
@@ -36,6 +37,26 @@ export function anomalyView(anomaly: Anomaly, alert: Alert | undefined) {
     outcome: now?.outcome ?? null,
     suppressed_by: now?.suppressedBy ?? null,
     feedback: anomaly.feedback?.opinion ?? null,
+  };
+}
+
+/** An anomaly beside the values that it is of: what a chart draws. */
+export function anomalyMark(anomaly: Anomaly) {
+  const { verdict } = anomaly;
+  const { observed = null, expected = null, lower = null, upper = null } = (verdict ?? {}) as Partial<Verdict>;
+  return {
+    anomaly_id: anomaly.id,
+    detector: anomaly.detector,
+    severity: anomaly.paging?.tier ?? tierOfScore(anomalyScore(anomaly.z)),
+    direction: anomaly.direction,
+    attributes: anomaly.attributes,
+    started_at: formatRfc3339(anomaly.startedAtMs),
+    observed_at: formatRfc3339(anomaly.observedAtMs),
+    resolved_at: anomaly.resolvedAtMs === null ? null : formatRfc3339(anomaly.resolvedAtMs),
+    observed,
+    expected,
+    lower,
+    upper,
   };
 }
 

@@ -138,6 +138,27 @@ export function choicesParameter<const T extends string>(name: string, choices: 
   });
 }
 
+/** Names as a JSON array, `most` at most: ["a","b"]. */
+export function namesParameter(name: string, most: number, description: string) {
+  const read = (text: string) => {
+    const decoded = isLongerThan(text, most * (NAME_BYTES_MAX + 3) + 2) ? undefined : decodeJson(text);
+    const value = decoded?.ok === true ? decoded.value : undefined;
+    if (!Array.isArray(value) || value.length > most) return undefined;
+    return value.every((one): one is string => typeof one === "string" && one !== "" && !isLongerThan(one, NAME_BYTES_MAX))
+      ? value
+      : undefined;
+  };
+  return textTo(
+    read,
+    "invalid_parameter",
+    (text) => `${name} must be a JSON array of at most ${most} names such as ["a","b"], got ${shown(text)}`,
+  ).meta({
+    contentMediaType: "application/json",
+    contentSchema: { type: "array", maxItems: most, items: { type: "string", minLength: 1, maxLength: NAME_BYTES_MAX } },
+    description: `${description}: ["a","b"]`,
+  });
+}
+
 /** Attributes as a JSON object, made canonical: {"zone":"a"}. */
 export function attributesParameter() {
   return textTo(

@@ -249,6 +249,9 @@ const CALLS: Readonly<Record<string, (bound: Bound) => Promise<void>>> = {
     for (const resolution of ["raw", "1m", "1h"]) {
       expect((await call("seriesData", 200, { query: { ...seriesQuery, resolution } })).points.length).toBeGreaterThan(0);
     }
+    const several = await call("seriesData", 200, { query: { ...seriesQuery, series: "2", points: "10", metrics: '["absent"]' } });
+    expect(several.more.length).toBeLessThan(2);
+    await call("seriesData", 400, { query: { ...seriesQuery, series: "24", points: "2000" } });
     await call("seriesData", 404, { query: { ...seriesQuery, metric_name: "absent" } });
     await call("seriesData", 400, { query: { service_id: SERVICE } });
     await call("seriesData", 400, { query: { ...seriesQuery, attributes: "[]" } });

@@ -1,21 +1,26 @@
 // The API's description, made at the first request for it and kept: it does not change while the server runs.
 import { createHash } from "node:crypto";
 import { setImmediate as turn } from "node:timers/promises";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
 import type { HttpHeaders } from "../../adapters/http/http-server.ts";
 import { documentationPage, PAGE_POLICY } from "../../api/docs/page.ts";
 import { openApiDocument } from "../../api/openapi/document.ts";
+import { acceptedCodings, type FileRequest, isKnownTag } from "./file-request.ts";
 
 /** An answer whose content has a validator. */
 export interface DocumentAnswer {
   readonly status: 200 | 304;
   readonly headers: HttpHeaders;
-  readonly body: string;
+  readonly body: string | Uint8Array;
 }
 
 interface StoredDocument {
   readonly headers: HttpHeaders;
   readonly tag: string;
   readonly body: string;
+  /** The same in gzip. */
+  readonly packed: Uint8Array;
 }
 
 const PAGE_HEADERS: HttpHeaders = [
@@ -24,7 +29,11 @@ const PAGE_HEADERS: HttpHeaders = [
   ["Referrer-Policy", "no-referrer"],
 ];
 /** Headers of both. A cache asks each time: another version of the server has another document. */
-const SHARED_HEADERS: HttpHeaders = [["Cache-Control", "no-cache"]];
+const SHARED_HEADERS: HttpHeaders = [
+  ["Cache-Control", "no-cache"],
+  ["Vary", "Accept-Encoding"],
+];
+const packedBy = promisify(gzip);
 
 /** /openapi.json and /docs. */
 export class Documents {
@@ -35,19 +44,19 @@ export class Documents {
     this.#version = version;
   }
 
-  /** The OpenAPI document; `ifNoneMatch` is the header of that name. */
-  async openApi(ifNoneMatch: string | undefined): Promise<DocumentAnswer> {
+  /** The OpenAPI document. */
+  async openApi(request: FileRequest): Promise<DocumentAnswer> {
     const make = async () => store(JSON.stringify(await inTurns(openApiDocument(this.#version))), [["Content-Type", "application/json"]]);
-    return answer(await this.#kept("openapi", make), ifNoneMatch);
+    return answer(await this.#kept("openapi", make), request);
   }
 
   /** The documentation for people. */
-  async page(ifNoneMatch: string | undefined): Promise<DocumentAnswer> {
+  async page(request: FileRequest): Promise<DocumentAnswer> {
     const make = async () => {
       const document = await inTurns(openApiDocument(this.#version));
       return store(await inTurns(documentationPage(document)), PAGE_HEADERS);
     };
-    return answer(await this.#kept("docs", make), ifNoneMatch);
+    return answer(await this.#kept("docs", make), request);
   }
 
   #kept(name: string, make: () => Promise<StoredDocument>): Promise<StoredDocument> {
@@ -66,17 +75,15 @@ async function inTurns<T>(work: Generator<void, T>): Promise<T> {
   }
 }
 
-function store(body: string, headers: HttpHeaders): StoredDocument {
+async function store(body: string, headers: HttpHeaders): Promise<StoredDocument> {
+  const packed = new Uint8Array(await packedBy(body));
   const tag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
-  return { body, tag, headers: [...headers, ...SHARED_HEADERS, ["ETag", tag]] };
+  return { body, packed, tag, headers: [...headers, ...SHARED_HEADERS, ["ETag", tag]] };
 }
 
-function answer({ headers, tag, body }: StoredDocument, ifNoneMatch: string | undefined): DocumentAnswer {
-  return isKnownTag(tag, ifNoneMatch) ? { status: 304, headers, body: "" } : { status: 200, headers, body };
-}
-
-/** If-None-Match compares weakly (RFC 9110, 13.1.2). */
-export function isKnownTag(tag: string, ifNoneMatch: string | undefined): boolean {
-  const given = (ifNoneMatch ?? "").split(",").map((each) => each.trim().replace(/^W\//, ""));
-  return given.includes(tag) || given.includes("*");
+function answer({ headers, tag, body, packed }: StoredDocument, { acceptEncoding, ifNoneMatch }: FileRequest): DocumentAnswer {
+  if (isKnownTag(tag, ifNoneMatch)) return { status: 304, headers, body: "" };
+  if (!acceptedCodings(acceptEncoding).has("gzip")) return { status: 200, headers, body };
+  const weakened = headers.map(([name, value]) => [name, name === "ETag" ? `W/${value}` : value] as const);
+  return { status: 200, headers: [...weakened, ["Content-Encoding", "gzip"]], body: packed };
 }

@@ -24,6 +24,7 @@ import type { Gate } from "./access/gate.ts";
 import type { SignIn } from "./access/sign-in.ts";
 import { type DocumentAnswer, Documents } from "./documents.ts";
 import type { EventStreams } from "./event-streams.ts";
+import { acceptedCodings, type FileRequest } from "./file-request.ts";
 import type { Ingestion, IngestionSink } from "./ingestion.ts";
 import type { QueryLink } from "./query-link.ts";
 import type { RefusedBodies } from "./refused-bodies.ts";
@@ -32,7 +33,7 @@ import { type RequestHistogram, UNMATCHED } from "./request-histogram.ts";
 import { streamWish } from "./stream-wish.ts";
 import type { RefusalQueue } from "./tenants/refusal-queue.ts";
 import type { TenantGate } from "./tenants/tenant-gate.ts";
-import { acceptedCodings, type FileRequest, type WebFiles } from "./web-files.ts";
+import type { WebFiles } from "./web-files.ts";
 import { LINKS } from "./web-links.ts";
 
 /** What /healthz says. */
@@ -226,8 +227,8 @@ export class Front {
     else if (endpoint === "readyz") this.#ready(request);
     else if (endpoint === "telemetryTypes") request.respond(200, JSON_HEADERS, TELEMETRY_TYPES_BODY);
     else if (endpoint === METRICS) this.#sendMetrics(request, principal);
-    else if (endpoint === "openapi") request.sendLater(this.#documents.openApi(request.exchange.request.header("if-none-match")));
-    else if (endpoint === "docs") request.sendLater(this.#documents.page(request.exchange.request.header("if-none-match")));
+    else if (endpoint === "openapi") request.sendLater(this.#documents.openApi(fileRequest(request.exchange.request)));
+    else if (endpoint === "docs") request.sendLater(this.#documents.page(fileRequest(request.exchange.request)));
     else if (endpoint === "stream") this.#stream(request, principal);
     else if (endpoint === "signIn") this.#signIn(request);
     else if (endpoint === "startSession") this.#startSession(request);

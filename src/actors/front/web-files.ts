@@ -5,19 +5,13 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { HttpHeaders } from "../../adapters/http/http-server.ts";
-import { isKnownTag } from "./documents.ts";
+import { acceptedCodings, type FileRequest, isKnownTag } from "./file-request.ts";
 
 /** An answer of bytes. */
 export interface FileAnswer {
   readonly status: 200 | 304;
   readonly headers: HttpHeaders;
   readonly body: Uint8Array | string;
-}
-
-/** What of a request decides on the answer. */
-export interface FileRequest {
-  readonly acceptEncoding: string | undefined;
-  readonly ifNoneMatch: string | undefined;
 }
 
 interface StoredFile {
@@ -95,16 +89,6 @@ export class WebFiles {
     if (file.gzip !== undefined && accepted.has("gzip")) return encoded(file, "gzip", file.gzip);
     return { status: 200, headers: file.headers, body: file.plain };
   }
-}
-
-/** Codings that a client takes, in lower case; those with a weight of 0 it does not (RFC 9110, 12.5.3). */
-export function acceptedCodings(header: string | undefined): ReadonlySet<string> {
-  const codings = new Set<string>();
-  for (const part of (header ?? "").toLowerCase().split(",")) {
-    const [name = "", ...parameters] = part.split(";").map((word) => word.trim());
-    if (name !== "" && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter))) codings.add(name);
-  }
-  return codings;
 }
 
 function encoded(file: StoredFile, coding: string, body: Uint8Array): FileAnswer {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DRAWN_BUCKETS_MAX } from "../../core/config/interface-limits.ts";
+import { DRAWN_BUCKETS_MAX, SERIES_TOGETHER_MAX } from "../../core/config/interface-limits.ts";
 import { SERIES_POINTS_DEFAULT, SERIES_POINTS_MAX } from "../../core/config/limits.ts";
 import { RECORD_TYPES } from "../../core/layout/counters.ts";
 import type { Endpoint } from "../endpoint.ts";
@@ -8,6 +8,7 @@ import {
   choiceParameter,
   environmentParameter,
   limitParameter,
+  namesParameter,
   partParameter,
   textParameter,
   wholeParameter,
@@ -43,6 +44,22 @@ const DATA_EXAMPLE = {
       statistical: { expected: 15.2, lower: 9.8, upper: 20.6 },
       adaptive: { expected: 15, lower: 5.1, upper: 26.3 },
       judged_by: "statistical",
+    },
+  ],
+  anomalies: [
+    {
+      anomaly_id: "3b1f0c5a9d2e47f6a8b0c1d2e3f40516",
+      detector: "z_score",
+      severity: "high",
+      direction: "high",
+      attributes: { queue: "orders" },
+      started_at: EXAMPLE_TIME,
+      observed_at: EXAMPLE_TIME,
+      resolved_at: null,
+      observed: 92,
+      expected: 15.2,
+      lower: 9.8,
+      upper: 20.6,
     },
   ],
   matches: 1,
@@ -94,11 +111,22 @@ export const SERIES_ENDPOINTS = [
         DRAWN_BUCKETS_MAX,
         "for a picture, in place of limit: each of so many equal parts of the range gives its least and its greatest value",
       ).optional(),
+      series: wholeParameter(
+        "series",
+        1,
+        SERIES_TOGETHER_MAX,
+        "series that match and are answered: the first here, the others in more",
+      ).optional(),
+      metrics: namesParameter(
+        "metrics",
+        SERIES_TOGETHER_MAX - 1,
+        "further metrics of the service whose series are answered too",
+      ).optional(),
     }),
     responses: { 200: SERIES_DATA },
     errors: ["not_found"],
     examples: { response: DATA_EXAMPLE },
-    summary: "Values of one series with what was expected: the newest of the range, in ascending order",
+    summary: "Values of a series, or of several, with what was expected and what was found: the newest of the range, in ascending order",
   },
   {
     name: "records",

@@ -38,14 +38,42 @@ const POINT = z.strictObject({
     .describe("whose bounds are expected, lower and upper; null where no detector looks at such values"),
 });
 
-/** Values of one series. */
-export const SERIES_DATA = z.strictObject({
+/** An anomaly beside the values that it is of. */
+const MARK = z
+  .strictObject({
+    anomaly_id: z.string(),
+    detector: z.string(),
+    severity: z.enum(["low", "medium", "high"]),
+    direction: z.enum(["high", "low"]),
+    attributes: ATTRIBUTES,
+    started_at: TIMESTAMP,
+    observed_at: TIMESTAMP.describe("time of the sample at the peak"),
+    resolved_at: TIMESTAMP.nullable(),
+    observed: z.number().nullable(),
+    expected: z.number().nullable(),
+    lower: z.number().nullable(),
+    upper: z.number().nullable(),
+  })
+  .meta({ id: "AnomalyMark" });
+
+const VALUES = {
   ...SERIES_NAME,
   kind: KIND,
   resolution: z.enum(["raw", "1m", "1h"]),
   points: z.array(POINT),
-  matches: COUNT.describe("series that the query matched; the first in list order is answered"),
+  anomalies: z
+    .array(MARK)
+    .describe(
+      "of its service, metric and environment, newest first, 100 at most: those detected in the range, and those before that are open",
+    ),
   complete: z.boolean().describe("false where older points of the range may be missing"),
+};
+
+/** Values of a series, and of others. */
+export const SERIES_DATA = z.strictObject({
+  ...VALUES,
+  matches: COUNT.describe("series that the query matched; the first in list order is answered"),
+  more: z.array(z.strictObject(VALUES)).optional().describe("with series or metrics: the others"),
 });
 
 /** A stored record; of a metric its name, value and time. */

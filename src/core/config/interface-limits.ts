@@ -27,3 +27,7 @@ export const NEWS_UNREAD_MS = 5_000;
 export const SERIES_POINTS_JUDGED_MAX = 20_000;
 /** Values before the first that is shown, from which the detectors' baselines are made again: a day of minutes. */
 export const JUDGED_CONTEXT_VALUES = 1_440;
+/** Series in one answer of values: a page of a service shows 24 charts; they share SERIES_POINTS_MAX points and SERIES_POINTS_JUDGED_MAX judgements. */
+export const SERIES_TOGETHER_MAX = 24;
+/** Anomalies that come with the values of a series: 300 B each. */
+export const SERIES_ANOMALIES_MAX = 100;

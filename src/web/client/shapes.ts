@@ -20,6 +20,7 @@ export type Anomaly = Omit<z.output<typeof ANOMALY>, "verdict"> & { readonly ver
 export type AnomalyDetail = z.output<typeof ANOMALY_DETAIL>;
 export type Verdict = z.output<typeof VERDICT>;
 export type SeriesData = z.output<typeof SERIES_DATA>;
+export type AnomalyMark = SeriesData["anomalies"][number];
 export type Series = z.output<typeof SERIES_LIST>["series"][number];
 export type Service = z.output<typeof SERVICE_LIST>["services"][number];
 export type Graph = z.output<typeof GRAPH>;

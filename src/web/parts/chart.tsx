@@ -1,5 +1,5 @@
 // A series over time with the band of what was ordinary, marks of what was found, and changes. uPlot draws; colours follow the theme, times the zone.
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { theme, zone } from "../app/place.ts";
 import { type ChartMark, type ChartPoint, columnsOf } from "../view/chart-columns.ts";
@@ -74,40 +74,54 @@ export function Chart({ points, marks = [], unit = "", height = 260, label, onZo
 
 const TABLE_ROWS_MAX = 200;
 
-function ChartTable({ points, marks, zone: of }: { points: readonly ChartPoint[]; marks: readonly ChartMark[]; zone: string }) {
-  const marked = new Set(marks.map(({ atMs }) => atMs));
-  const shown = points.slice(-TABLE_ROWS_MAX);
+interface TableOf {
+  readonly points: readonly ChartPoint[];
+  readonly marks: readonly ChartMark[];
+  readonly zone: string;
+}
+
+/** The twin of the picture. Its rows are made when somebody opens it: 1,400 cells are a third of what a chart costs. */
+function ChartTable({ points, marks, zone: of }: TableOf) {
+  const [isOpen, setOpen] = useState(false);
+  const shown = Math.min(points.length, TABLE_ROWS_MAX);
   return (
-    <details>
-      <summary>As a table{points.length > shown.length ? `, the newest ${shown.length} of ${points.length}` : ""}</summary>
-      <div class="scroll short" tabIndex={-1}>
-        <table>
-          <thead>
-            <tr>
-              <th>Time</th>
-              <th class="right">Value</th>
-              <th class="right">Expected</th>
-              <th class="right">Ordinary from</th>
-              <th class="right">to</th>
-            </tr>
-          </thead>
-          <tbody>
-            {shown.map(({ atMs, value, expected, lower, upper }) => (
-              <tr key={atMs}>
-                <td class="tight num">
-                  {fullTime(atMs, of)} {marked.has(atMs) ? "(anomaly)" : ""}
-                </td>
-                {[value, expected, lower, upper].map((number, column) => (
-                  <td class="right" key={column}>
-                    {number === null ? "–" : numberText(number)}
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>As a table{points.length > shown ? `, the newest ${shown} of ${points.length}` : ""}</summary>
+      {isOpen && <ChartRows points={points.slice(-shown)} marks={marks} zone={of} />}
     </details>
+  );
+}
+
+function ChartRows({ points, marks, zone: of }: TableOf) {
+  const marked = new Set(marks.map(({ atMs }) => atMs));
+  return (
+    <div class="scroll short" tabIndex={-1}>
+      <table>
+        <thead>
+          <tr>
+            <th>Time</th>
+            <th class="right">Value</th>
+            <th class="right">Expected</th>
+            <th class="right">Ordinary from</th>
+            <th class="right">to</th>
+          </tr>
+        </thead>
+        <tbody>
+          {points.map(({ atMs, value, expected, lower, upper }) => (
+            <tr key={atMs}>
+              <td class="tight num">
+                {fullTime(atMs, of)} {marked.has(atMs) ? "(anomaly)" : ""}
+              </td>
+              {[value, expected, lower, upper].map((number, column) => (
+                <td class="right" key={column}>
+                  {number === null ? "–" : numberText(number)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }
 

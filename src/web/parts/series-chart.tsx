@@ -2,7 +2,7 @@
 import { useMemo } from "preact/hooks";
 import { setQuery } from "../app/place.ts";
 import { useAnswer } from "../client/answers.ts";
-import type { Anomaly, SeriesData } from "../client/shapes.ts";
+import type { AnomalyMark, SeriesData } from "../client/shapes.ts";
 import { type ChartMark, chartPoints, withJudgedBounds } from "../view/chart-columns.ts";
 import { Empty, Shown } from "./basics.tsx";
 import { Chart } from "./chart.tsx";
@@ -23,7 +23,7 @@ export interface SeriesChartProps {
 }
 
 /** Parts of the picture: each gives two points at most. */
-const PARTS = 400;
+const PARTS = 380;
 const NO_MARKS: readonly ChartMark[] = [];
 
 export function SeriesChart(props: SeriesChartProps) {
@@ -45,15 +45,11 @@ export function SeriesChart(props: SeriesChartProps) {
     query: { ...pair, ...(attributes !== undefined && { attributes: JSON.stringify(attributes) }), ...range, points: PARTS },
     keepEmpty: ["environment"],
   });
-  const anomalies = useAnswer<{ anomalies: Anomaly[] }>("GET /api/v1/anomalies", {
-    query: { ...pair, ...range, limit: 100 },
-    keepEmpty: ["environment"],
-  });
   const points = useMemo(
-    () => withJudgedBounds(chartPoints(data.data?.points ?? []), (anomalies.data?.anomalies ?? []).flatMap(episodeOf)),
-    [data.data, anomalies.data],
+    () => withJudgedBounds(chartPoints(data.data?.points ?? []), (data.data?.anomalies ?? []).flatMap(episodeOf)),
+    [data.data],
   );
-  const marks = useMemo(() => [...(anomalies.data?.anomalies ?? []).map(markOf), ...changes], [anomalies.data, changes]);
+  const marks = useMemo(() => [...(data.data?.anomalies ?? []).map(markOf), ...changes], [data.data, changes]);
   const zoom = isZoomable
     ? (fromMs: number, toMs: number) =>
         setQuery({ from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString(), range: undefined }, false)
@@ -83,20 +79,12 @@ export function SeriesChart(props: SeriesChartProps) {
 }
 
 /** Rules that look at something else than the values have bounds of something else. */
-function episodeOf({ started_at, resolved_at, verdict, detector }: Anomaly) {
-  if (verdict === undefined || verdict === null || detector === "saturation") return [];
-  const { expected, lower, upper } = verdict;
-  return [
-    {
-      startMs: Date.parse(started_at),
-      endMs: resolved_at === null ? Number.POSITIVE_INFINITY : Date.parse(resolved_at),
-      expected,
-      lower,
-      upper,
-    },
-  ];
+function episodeOf({ started_at, resolved_at, detector, expected, lower, upper }: AnomalyMark) {
+  if (expected === null || lower === null || upper === null || detector === "saturation") return [];
+  const endMs = resolved_at === null ? Number.POSITIVE_INFINITY : Date.parse(resolved_at);
+  return [{ startMs: Date.parse(started_at), endMs, expected, lower, upper }];
 }
 
-function markOf({ observed_at, verdict }: Anomaly): ChartMark {
-  return { atMs: Date.parse(observed_at), value: verdict?.observed ?? null, kind: "anomaly" };
+function markOf({ observed_at, observed }: AnomalyMark): ChartMark {
+  return { atMs: Date.parse(observed_at), value: observed, kind: "anomaly" };
 }

@@ -5,6 +5,7 @@ import { ANOMALY_NAMES_SHARED_MAX } from "../../../core/config/interface-limits.
 import { ANOMALIES_RECENT_MAX } from "../../../core/config/limits.ts";
 import { type Anomaly, type Episode, openKeyOf } from "../../../domain/anomaly/anomaly.ts";
 import { anomalyScore, tierOfScore } from "../../../domain/detection/anomaly-score.ts";
+import type { PairName } from "../series/series-context.ts";
 import { scan } from "../state/scan.ts";
 import { EPISODE } from "../state/shared-forms.ts";
 import { idBytes, tenantTimeKey, tenantTimeOf } from "../state/tables.ts";
@@ -98,6 +99,14 @@ export class AnomalyBook {
   find(tenant: string, id: string): Anomaly | undefined {
     const entry = this.index(tenant).get(id);
     return entry === undefined ? undefined : this.read({ tenant, id, detectedAtMs: entry.detectedAtMs });
+  }
+
+  /** Anomalies of a pair that lasted at some time of [fromMs, toMs), the newest first, `most` at most; of those that began earlier only what is open still. */
+  during({ tenant, ...pair }: PairName, fromMs: number, toMs: number, most: number): Anomaly[] {
+    const index = this.index(tenant);
+    const inRange = index.page({ ...pair, sinceMs: fromMs, untilMs: toMs }, undefined, most);
+    const before = index.page({ ...pair, untilMs: Math.min(fromMs, toMs), state: "open" }, undefined, most - inRange.length);
+    return [...inRange, ...before].flatMap(({ id, detectedAtMs }) => this.read({ tenant, id, detectedAtMs }) ?? []);
   }
 
   /** Reads an episode with a row of its own from the store. */

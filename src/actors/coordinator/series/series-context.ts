@@ -1,4 +1,6 @@
 // What the handlers of series use.
+
+import type { Anomaly } from "../../../domain/anomaly/anomaly.ts";
 import type { KnownDays } from "../../../domain/calendar/known-days.ts";
 import type { WatchdogSettings } from "../../../domain/detection/watchdog-settings.ts";
 import type { Using } from "../queries/query-context.ts";
@@ -10,6 +12,22 @@ export interface SeriesBooks {
   readonly rollups: RollupBook;
 }
 
+/** A service's metric in an environment. */
+export interface PairName {
+  readonly tenant: string;
+  readonly serviceId: string;
+  readonly metricName: string;
+  readonly environment: string;
+}
+
+/** What was found of a pair. */
+export interface FindingSource {
+  readonly anomalies: {
+    /** Anomalies that lasted at some time of [fromMs, toMs), the newest first. */
+    during(pair: PairName, fromMs: number, toMs: number, most: number): readonly Anomaly[];
+  };
+}
+
 /** The Watchdog's settings of a pair. */
 export interface SettingsSource {
   readonly watchdog: {
@@ -19,4 +37,8 @@ export interface SettingsSource {
   };
 }
 
-export type SeriesContext = Using<"engines" | "isStoreFailing" | "nowMs" | "options" | "settle" | "yieldTurn", SeriesBooks, SettingsSource>;
+export type SeriesContext = Using<
+  "engines" | "isStoreFailing" | "nowMs" | "options" | "settle" | "yieldTurn",
+  SeriesBooks & FindingSource,
+  SettingsSource
+>;

@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliCompressSync, brotliDecompressSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { acceptedCodings, UI_POLICY, WebFiles } from "../../../../src/actors/front/web-files.ts";
+import { acceptedCodings } from "../../../../src/actors/front/file-request.ts";
+import { UI_POLICY, WebFiles } from "../../../../src/actors/front/web-files.ts";
 
 const SCRIPT = "console.log(1);".repeat(40);
 let folder = "";

@@ -68,6 +68,8 @@ const NOT_SHARED: Readonly<Record<string, string>> = {
   SERVICE_LISTS_KEPT_MAX: "a memory: what it forgets is asked of the engines again",
   GRAPH_NODES_MAX: "of one answer",
   DRAWN_BUCKETS_MAX: "of one answer",
+  SERIES_ANOMALIES_MAX: "of one answer",
+  SERIES_TOGETHER_MAX: "of one answer",
   SANDBOX_PROCESSES_MAX: "a tenant has half of them at most, and one without takes the place of an idle one",
   SANDBOX_WAITING_MAX: "a tenant has a tenth of them at most, and tenants take turns",
   TRANSFORM_PENALTIES_MAX: "a memory: each costs its tenant a second of a process, and what it forgets runs again",

@@ -6,7 +6,7 @@ import { windowStatistics } from "../../../../../src/domain/detection/welford.ts
 import { partitionOf } from "../../../../../src/domain/placement/partition.ts";
 import { rangeOfMetric } from "../../../../../src/domain/series/metric-range.ts";
 import { chunkBlock } from "../../../../support/chunk-block.ts";
-import { block, checkpoint, DAY_MS, type FakeStream, Rig, record, START_MS, stream } from "../../../../support/coordinator-rig.ts";
+import { block, checkpoint, DAY_MS, episode, type FakeStream, Rig, record, START_MS, stream } from "../../../../support/coordinator-rig.ts";
 import { sampleChunk } from "../../../../support/sample-chunk.ts";
 
 const at = (seconds: number) => new Date(START_MS + seconds * 1000).toISOString();
@@ -256,6 +256,52 @@ describe("the data of a series", () => {
     expect((await rig.ask("seriesData", { ...ask, environment: "staging" })).status).toBe(404);
     expect((await rig.ask("seriesData", { ...ask, metric_name: "nope" })).body).toMatchObject({ error: "not_found" });
     expect((await rig.ask("seriesData", ask, {}, "other")).status).toBe(404);
+  });
+
+  it("comes with others of its metric, or of other metrics, in one answer", async () => {
+    const { rig } = await filled();
+    for (const zone of ["b", "c"]) hold(rig, stream({ attributes: { zone } }, { times: [START_MS], values: [42] }));
+    hold(rig, stream({ metricName: "errors" }, { times: [START_MS], values: [7] }));
+    const all = async (query: Record<string, string>) => {
+      const { body } = await rig.ask("seriesData", { ...ask, limit: "10", ...query });
+      const rows = [body, ...body.more].map(
+        ({ metric_name, attributes, points }) => `${metric_name} ${attributes.zone ?? ""} ${points.length}`,
+      );
+      return { rows, matches: body.matches };
+    };
+    const instances = ["latency_ms b 1", "latency_ms c 1", "latency_ms  10"];
+    expect(await all({ series: "24" })).toEqual({ rows: instances, matches: 3 });
+    expect(await all({ series: "2" })).toEqual({ rows: instances.slice(0, 2), matches: 3 });
+    expect(await all({ metrics: '["errors","latency_ms","nope"]' })).toEqual({ rows: [...instances, "errors  1"], matches: 4 });
+    expect(await all({ series: "24", metrics: '["errors"]', attributes: '{"zone":"c"}' })).toEqual({
+      rows: ["latency_ms c 1"],
+      matches: 1,
+    });
+    const refusals = await Promise.all([
+      rig.ask("seriesData", { ...ask, series: "24", points: "417" }),
+      rig.ask("seriesData", { ...ask, series: "24", metric_name: "nope" }),
+      rig.ask("seriesData", { ...ask, metrics: "errors" }),
+    ]);
+    expect(refusals.map(({ body }) => [body.error, body.field])).toEqual([
+      ["invalid_parameter", "series"],
+      ["not_found", undefined],
+      ["invalid_parameter", "metrics"],
+    ]);
+  });
+
+  it("has the anomalies of its pair: those found in the range, and those of before that are open", async () => {
+    const { rig } = await filled();
+    await rig.take(episode({ z: 9 }));
+    const found = async (query: Record<string, string> = {}) =>
+      (await rig.ask("seriesData", { ...ask, limit: "1", ...query })).body.anomalies;
+    expect(await found()).toMatchObject([
+      { severity: "high", direction: "high", detector: "z_score", resolved_at: null, observed: 1, expected: null },
+    ]);
+    expect(await found({ since: at(100) })).toHaveLength(1);
+    expect(await found({ until: at(-1) })).toHaveLength(0);
+    expect(await found({ environment: "prod" })).toHaveLength(1);
+    await rig.take(episode({ z: 9, metricName: "errors" }));
+    expect(await found()).toHaveLength(1);
   });
 
   it("loses its blocks after the retention of raw samples, once they are rolled up", async () => {
