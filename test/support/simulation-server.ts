@@ -57,7 +57,7 @@ export interface SimulatedServerOptions {
   readonly pairsMax?: number;
   readonly rings?: RingSizes;
   /** How long frames for the series store gather; not at all where it is not given. */
-  readonly seriesRestMs?: number;
+  readonly seriesGatherMs?: number;
   /** WATCHDOG_SERVICES_MAX; none where it is not given. */
   readonly servicesMax?: number;
   /** By number; `default` where none are given. */
@@ -122,7 +122,7 @@ export class SimulatedServer {
       reuse: (payload: Uint8Array) => this.#cluster?.link(engine).reuse(payload),
       ask: (query: Parameters<ReturnType<Cluster["link"]>["ask"]>[0]) => this.cluster.link(engine).ask(query),
     }));
-    const { watchdogIntervalMs, seriesRestMs } = this.#options;
+    const { watchdogIntervalMs, seriesGatherMs } = this.#options;
     const settings = {
       version: "1.0.0",
       zThreshold: 3,
@@ -131,7 +131,7 @@ export class SimulatedServer {
       retentionMs: 30 * DAY_MS,
       rawRetentionMs: 7 * DAY_MS,
       ...(watchdogIntervalMs !== undefined && { watchdogIntervalMs }),
-      ...(seriesRestMs !== undefined && { seriesRestMs }),
+      ...(seriesGatherMs !== undefined && { seriesGatherMs }),
     };
     return new Coordinator(settings, {
       controlStore: this.control,
@@ -175,7 +175,7 @@ export class SimulatedServer {
     );
     for (let turns = 0; !isOpen && turns < turnsMax; turns++) await this.turn();
     if (!isOpen) return false;
-    const { seed: _seed, commitTurnsMax: _turns, seriesRestMs: _rest, ...options } = this.#options;
+    const { seed: _seed, commitTurnsMax: _turns, seriesGatherMs: _rest, ...options } = this.#options;
     const checkpoints = [...this.#coordinator.loadCheckpoints()];
     const laneMarks = this.#coordinator.loadLaneMarks();
     const returnStreams = (engine: number, wanted: StreamsWanted) =>
@@ -274,7 +274,7 @@ export class SimulatedServer {
   #endSeriesRest(): boolean {
     const { clock } = this.#machine;
     const restMs = this.#dueMs - clock.monotonicMs();
-    if (restMs <= 0 || restMs > (this.#options.seriesRestMs ?? 0)) return false;
+    if (restMs <= 0 || restMs > (this.#options.seriesGatherMs ?? 0)) return false;
     clock.advance(restMs);
     return true;
   }

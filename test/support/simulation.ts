@@ -140,7 +140,7 @@ class Run {
       idleMs: options.faults && options.seed % 3 > 0 ? 1000 * 4 ** (options.seed % 7) : Number.POSITIVE_INFINITY,
       commitTurnsMax: this.#below(12),
       // In half of the runs verdicts are committed ahead of what else engines send.
-      ...(options.seed % 2 > 0 && { seriesRestMs: 1 + (options.seed % 50) }),
+      ...(options.seed % 2 > 0 && { seriesGatherMs: 1 + (options.seed % 50) }),
     };
   }
 

@@ -11,7 +11,7 @@ import type { BackupFile, BackupLane } from "../../core/protocol/backup.ts";
 
 /** Copied at a time; others have the disk and the core between. */
 const STEP_BYTES = 1024 * 1024;
-const REST_MS = 2;
+const PAUSE_MS = 2;
 
 /** A segment up to the cut. */
 export interface CutSegment extends LogSegment {
@@ -76,7 +76,7 @@ export async function copyBytes(from: string, to: string, bytes: number, copied:
         for (let written = 0; written < read; ) written += writeSync(target, piece, written, read - written);
         at += read;
         copied(read);
-        await sleep(REST_MS);
+        await sleep(PAUSE_MS);
       }
       fsyncSync(target);
     } finally {

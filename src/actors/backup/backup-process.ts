@@ -45,7 +45,7 @@ const KEPT = [...KEPT_FILES, "damaged"];
 /** In the order in which they are held. */
 const STORES = ["series", "control"] as const;
 const HASH_STEP_BYTES = 1024 * 1024;
-const REST_MS = 1;
+const PAUSE_MS = 1;
 const PROGRESS_MS = 200;
 
 const order = JSON.parse(process.argv[2] as string) as BackupOrder;
@@ -169,7 +169,7 @@ async function checksum(partial: string, path: string, progress: Progress): Prom
       hash.update(piece.subarray(0, read));
       bytes += read;
       progress.add(read);
-      await sleep(REST_MS);
+      await sleep(PAUSE_MS);
     }
     fsyncSync(descriptor);
     return { path, bytes, sha256: hash.digest("hex") };

@@ -51,7 +51,7 @@ export interface CoordinatorOptions extends DetectionOptions {
   /** DRILL_INTERVAL_HOURS in ms; no drill runs by itself where it is not given. */
   readonly drillIntervalMs?: number;
   /** How long frames for `series` may gather; not at all where it is not given. */
-  readonly seriesRestMs?: number;
+  readonly seriesGatherMs?: number;
   /** Whether main words summaries (LLM_BASE_URL); by rule where it is not given. */
   readonly wordsSummaries?: boolean;
   /** RUNBOOK_FOUR_EYES; true where it is not given. */

@@ -141,7 +141,7 @@ function storingParts(options: CoordinatorOptions, dependencies: CoordinatorDepe
     expired: (rows: readonly ExpiredDelivery[]) => late.outbound?.webhooks.expired(rows),
     analysisDue: (anomalies: readonly Anomaly[]) => late.analysis?.take(anomalies),
   };
-  const { anomaliesMax = ANOMALIES_MAX, alertsMax = ALERTS_MAX, retentionMs, seriesRestMs = 0 } = options;
+  const { anomaliesMax = ANOMALIES_MAX, alertsMax = ALERTS_MAX, retentionMs, seriesGatherMs = 0 } = options;
   const committer = new ControlCommitter({ anomaliesMax, alertsMax, retentionMs }, shared);
   return {
     shared,
@@ -149,7 +149,7 @@ function storingParts(options: CoordinatorOptions, dependencies: CoordinatorDepe
     counters,
     coldLoader,
     committer,
-    frames: new FrameCommits(engines, { retentionMs, seriesRestMs }, { ...shared, committer }),
+    frames: new FrameCommits(engines, { retentionMs, seriesGatherMs }, { ...shared, committer }),
     retention: new Retention(retentionOptions(options), { ...shared, work: retentionWork(shared) }),
     guard: new StoreGuard({ counters, log }),
     dataFaults: new DataFaults({ ...dependencies, counters, log }),

@@ -17,7 +17,7 @@ import { dispatch, type Handlers, Mailbox, type MessagePort } from "../../adapte
 import { ReaderCount } from "../../adapters/runtime/reader-count.ts";
 import { threadData } from "../../adapters/runtime/threads.ts";
 import { WorkerPool } from "../../adapters/runtime/worker-pool.ts";
-import { SERIES_REST_MS_MAX, TRAINING_HEAP_MB_MAX, TRAINING_IDLE_MS, TRAINING_MS_MAX } from "../../core/config/limits.ts";
+import { SERIES_GATHER_MS_MAX, TRAINING_HEAP_MB_MAX, TRAINING_IDLE_MS, TRAINING_MS_MAX } from "../../core/config/limits.ts";
 import { COMPUTATION_HEAP_MB_MAX, COMPUTATION_MS_MAX, COMPUTATIONS_WAITING_MAX } from "../../core/config/prediction-limits.ts";
 import { type CoordinatorSlice, coordinatorSettings, folderSettings } from "../../core/config/thread-settings.ts";
 import { LATENCY_BOUNDS_SECONDS, SLOT_LATENCY } from "../../core/layout/counters.ts";
@@ -113,7 +113,7 @@ function pacerOf(coordinator: Coordinator, engines: readonly EngineThreadLink[])
 function coordinatorOptions({ version, settings, notification, wordsSummaries }: CoordinatorThreadData): CoordinatorOptions {
   const { fieldExclusions, ...options } = coordinatorSettings(settings);
   const exclusions = new FieldExclusions(fieldExclusions);
-  return { version, ...options, exclusions, notification, wordsSummaries, seriesRestMs: SERIES_REST_MS_MAX };
+  return { version, ...options, exclusions, notification, wordsSummaries, seriesGatherMs: SERIES_GATHER_MS_MAX };
 }
 
 function trainingPool(): WorkerPool<TrainingInput, TrainingResult> {

@@ -5,24 +5,8 @@ import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
 import { BoundedQueue } from "../../core/base/bounded-queue.ts";
 import { COPIED_BYTES_PER_TURN } from "../../core/config/body-limits.ts";
 import { BODIES_WAITING_BYTES_MAX, BODIES_WAITING_MAX, SMALL_BODY_BYTES_MAX } from "../../core/config/limits.ts";
-import {
-  BODY_PADDING_BYTES,
-  BODY_RING,
-  BODY_RING_BYTES,
-  DESCRIPTOR_ADMISSION,
-  DESCRIPTOR_ANONYMOUS,
-  DESCRIPTOR_ARRIVAL,
-  DESCRIPTOR_BODY_BYTES,
-  DESCRIPTOR_BYTES,
-  DESCRIPTOR_COUNT,
-  DESCRIPTOR_KEY_BYTES,
-  DESCRIPTOR_KIND,
-  DESCRIPTOR_POINTER,
-  DESCRIPTOR_TENANT,
-  DESCRIPTOR_WALL,
-  DESCRIPTORS,
-  LARGE_BODY,
-} from "../../core/layout/memory-map.ts";
+import { writeDescriptor } from "../../core/layout/body-descriptor.ts";
+import { BODY_PADDING_BYTES, BODY_RING, BODY_RING_BYTES, DESCRIPTOR_COUNT, LARGE_BODY } from "../../core/layout/memory-map.ts";
 import { type EngineAnswerContent, type EngineReport, STATUS_SET_ASIDE, type WrittenCounts } from "../../core/protocol/engine-control.ts";
 
 /** From this size on a small body waits in a buffer that is used again: four of 512 KiB fill the ring, so with more senders than that most have to wait. */
@@ -195,18 +179,11 @@ export class BodyPort {
     for (let i = 0; i < BODY_PADDING_BYTES; i += 8) view.setFloat64(end + i, 0); // fill() is a call out of the engine's code
     if (key.byteLength > 0) bytes.set(key, end + BODY_PADDING_BYTES);
     const place = this.#head % DESCRIPTOR_COUNT;
-    const at = DESCRIPTORS + place * DESCRIPTOR_BYTES;
-    view.setUint32(at + DESCRIPTOR_POINTER, pointer, true);
-    view.setUint32(at + DESCRIPTOR_BODY_BYTES, bodyBytes, true);
-    view.setUint32(at + DESCRIPTOR_KIND, body.kind, true);
-    view.setUint32(at + DESCRIPTOR_TENANT, body.tenant, true);
-    view.setUint32(at + DESCRIPTOR_KEY_BYTES, key.byteLength, true);
-    view.setUint32(at + DESCRIPTOR_ANONYMOUS, body.isAnonymous ? 1 : 0, true);
     const admission = this.#nextAdmission();
     this.#admissions[place] = admission;
-    view.setFloat64(at + DESCRIPTOR_ADMISSION, admission, true);
-    view.setFloat64(at + DESCRIPTOR_ARRIVAL, body.arrivalMs, true);
-    view.setFloat64(at + DESCRIPTOR_WALL, body.wallMs, true);
+    const { kind, tenant, isAnonymous, arrivalMs, wallMs } = body;
+    const keyBytes = key.byteLength;
+    writeDescriptor(view, place, { pointer, bytes: bodyBytes, kind, tenant, keyBytes, isAnonymous, admission, arrivalMs, wallMs });
     this.#sinks[place] = sink;
     this.#ringBytes[place] = ringBytes;
     this.#head++;

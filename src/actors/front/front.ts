@@ -52,13 +52,8 @@ export interface FrontOptions {
   readonly guardsMetrics: boolean;
 }
 
-export interface FrontDependencies {
-  readonly clock: Clock;
-  readonly gate: Gate;
-  /** Null where no link was printed. */
-  readonly signIn: SignIn | null;
-  /** Headers that give a browser a session for at most so long, or take it with 0. */
-  readonly sessionHeaders: (credential: string, lifetimeMs?: number) => HttpHeaders;
+/** What requests go through. */
+export interface FrontParts {
   readonly ingestion: Ingestion;
   readonly queries: QueryLink;
   readonly streams: EventStreams;
@@ -67,6 +62,15 @@ export interface FrontDependencies {
   readonly refusals: RefusalQueue;
   readonly requests: RequestHistogram;
   readonly refusedBodies: RefusedBodies;
+}
+
+export interface FrontDependencies extends FrontParts {
+  readonly clock: Clock;
+  readonly gate: Gate;
+  /** Null where no link was printed. */
+  readonly signIn: SignIn | null;
+  /** Headers that give a browser a session for at most so long, or take it with 0. */
+  readonly sessionHeaders: (credential: string, lifetimeMs?: number) => HttpHeaders;
   readonly web: WebFiles;
   /** The page of metrics. */
   readonly metrics: () => Promise<string>;

@@ -4,18 +4,11 @@ import { COORDINATOR_COUNTERS, FRONT_SHARED_LIMITS, type FrontSharedLimit } from
 import type { TenantShares } from "../../domain/access/tenant-shares.ts";
 import type { AccessControl } from "./access/access-control.ts";
 import type { BodyPort } from "./body-port.ts";
-import type { EventStreams } from "./event-streams.ts";
-import type { Health } from "./front.ts";
+import type { FrontParts, Health } from "./front.ts";
 import type { Heartbeat } from "./heartbeat.ts";
-import type { Ingestion } from "./ingestion.ts";
 import type { Listeners } from "./listeners.ts";
 import type { LogWatch } from "./log-watch.ts";
 import type { MetricsSources } from "./metrics-page.ts";
-import type { QueryLink } from "./query-link.ts";
-import type { RefusedBodies } from "./refused-bodies.ts";
-import type { RequestHistogram } from "./request-histogram.ts";
-import type { RefusalQueue } from "./tenants/refusal-queue.ts";
-import type { TenantGate } from "./tenants/tenant-gate.ts";
 
 /** Fill of a body ring above which /healthz says "full". */
 const RING_FULL_RATIO = 0.9;
@@ -23,19 +16,12 @@ const DATA_FAULTS = COORDINATOR_COUNTERS.indexOf("dataFaults");
 const STORES_UNCHECKED = COORDINATOR_COUNTERS.indexOf("storesUnchecked");
 const STORE_READ_ONLY = COORDINATOR_COUNTERS.indexOf("storeReadOnly");
 
-export interface VitalsDependencies {
+export interface VitalsDependencies extends FrontParts {
   readonly clock: Clock;
   readonly startedMs: number;
   readonly listeners: Listeners;
   readonly residentBytes: () => number;
   readonly ports: readonly BodyPort[];
-  readonly ingestion: Ingestion;
-  readonly queries: QueryLink;
-  readonly streams: EventStreams;
-  readonly tenants: TenantGate;
-  readonly refusals: RefusalQueue;
-  readonly requests: RequestHistogram;
-  readonly refusedBodies: RefusedBodies;
   readonly heartbeat: Heartbeat;
   readonly logWatch: LogWatch;
   readonly access: AccessControl;

@@ -1,9 +1,16 @@
 /** Puts the chunks of one body together in a pooled buffer which doubles when full, so a body of n bytes is copied at most twice. */
 import type { BodyPool } from "./body-pool.ts";
-import type { BodyReceiver } from "./http-server.ts";
+import type { BodyReceiver, RefusalCode } from "./http-server.ts";
 
 /** What became of a chunk. */
 export type AppendOutcome = "taken" | "too-long" | "no-memory";
+
+/** The refusal of a body that was not taken: status, code, message. */
+export function bodyRefusal(outcome: Exclude<AppendOutcome, "taken">, maxBytes: number): readonly [number, RefusalCode, string] {
+  return outcome === "too-long"
+    ? [413, "body_too_large", `the body is longer than ${maxBytes} bytes; send smaller requests`]
+    : [503, "overloaded", "too many bodies are being received"];
+}
 
 /** One body being collected; ends with `deliver` or `discard`, both of which give the buffer back. */
 export class BodyCollector {

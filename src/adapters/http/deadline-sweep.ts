@@ -1,4 +1,4 @@
-/** One timer for all deadlines of a server. It counts ticks, so it needs no clock, and rests once nothing has waited for a while. */
+/** One timer for all deadlines of a server. It counts ticks, so it needs no clock, and stops once nothing has waited for a while. */
 
 /** Something that can run out of time. The sweep keeps its notes on it: every body comes and goes, which a map takes a tenth of a microsecond for, and shrinks. */
 export interface Expiring {
@@ -12,7 +12,7 @@ export interface Expiring {
 const TICKS_PER_TIMEOUT = 4;
 const TICK_MS_MIN = 5;
 const TICK_MS_MAX = 250;
-/** Ticks without a new entry, after which the timer rests: starting it with each of 25 bodies a second took a twentieth of the thread's work. */
+/** Ticks without a new entry, after which the timer stops: starting it with each of 25 bodies a second took a twentieth of the thread's work. */
 const IDLE_TICKS_MAX = 40;
 
 /** Expires entries at their time limit, or up to one tick and a bit (a quarter of the shortest limit) later. */

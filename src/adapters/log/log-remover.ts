@@ -14,7 +14,7 @@ import { namesIn } from "./log-segment.ts";
 const DISCARDED = ".discarded";
 /** Freed at a time: 1 ms, and then others have the core. A segment is gone in a tenth of a second, faster than any log grows. */
 const STEP_BYTES = 4 * 1024 * 1024;
-const REST_MS = 5;
+const PAUSE_MS = 5;
 
 /** Takes segments out of the log at once, and frees them one after another. */
 export class LogRemover {
@@ -45,7 +45,7 @@ export class LogRemover {
     return true;
   }
 
-  /** Frees without rests what is left. */
+  /** Frees without pauses what is left. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     await this.#removing;
@@ -69,7 +69,7 @@ export class LogRemover {
       const { size } = await file.stat();
       for (let end = size - STEP_BYTES; end > 0 && !this.#isStopping; end -= STEP_BYTES) {
         await file.truncate(end);
-        await sleep(REST_MS);
+        await sleep(PAUSE_MS);
       }
     } finally {
       await file.close();

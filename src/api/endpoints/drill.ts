@@ -1,4 +1,5 @@
 import type { Endpoint } from "../endpoint.ts";
+import { DELIVERY_EXAMPLE } from "../shapes/delivery.ts";
 import { DRILL_ANSWER, DRILL_BODY } from "../shapes/drill.ts";
 import { EXAMPLE_TIME } from "../shapes/scalars.ts";
 import { NO_QUERY } from "./query-shapes.ts";
@@ -32,18 +33,7 @@ export const DRILL_ENDPOINTS = [
         environment: "drill-5d2e3f405163",
         anomaly_id: "3b1f0c5a9d2e47f6a8b0c1d2e3f40516",
         alert_id: "7a1f0c5a9d2e47f6a8b0c1d2e3f40516",
-        deliveries: [
-          {
-            channel: "pager",
-            rule_id: "catch-all",
-            state: "delivered",
-            attempts: 1,
-            error: null,
-            sent_at: EXAMPLE_TIME,
-            delivered_at: EXAMPLE_TIME,
-            fallback: false,
-          },
-        ],
+        deliveries: [{ ...DELIVERY_EXAMPLE, channel: "pager" }],
       },
     },
     summary:

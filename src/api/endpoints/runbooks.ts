@@ -15,8 +15,6 @@ import {
 import { EXAMPLE_TIME } from "../shapes/scalars.ts";
 import { NO_QUERY, PAGE } from "./query-shapes.ts";
 
-const RUNBOOK_ID = { id: "id of the runbook" };
-const EXECUTION_ID = { id: "execution_id of the run" };
 const STEP = {
   name: "restart",
   type: "http",
@@ -101,6 +99,15 @@ const EXECUTION = {
     },
   ],
 } as const;
+/** What endpoints of one runbook, of one run, and changes of a run have in common. */
+const OF_RUNBOOK = { handledBy: "coordinator", query: NO_QUERY, parameters: { id: "id of the runbook" }, errors: ["not_found"] } as const;
+const OF_EXECUTION = {
+  handledBy: "coordinator",
+  query: NO_QUERY,
+  parameters: { id: "execution_id of the run" },
+  responses: { 200: EXECUTION_VIEW },
+} as const;
+const CHANGE_OF_EXECUTION = { ...OF_EXECUTION, method: "POST", access: "operator", errors: ["not_found", "conflict"] } as const;
 const DECISION = { step: "restart", comment: "the deployment has been looked at" };
 
 /** What is done about findings. */
@@ -146,43 +153,29 @@ export const RUNBOOKS_ENDPOINTS = [
     summary: "Runs of the last 30 days, the newest first",
   },
   {
+    ...OF_EXECUTION,
     name: "execution",
     method: "GET",
     path: "/api/v1/runbooks/executions/{id}",
     access: "viewer",
-    handledBy: "coordinator",
-    query: NO_QUERY,
-    parameters: EXECUTION_ID,
-    responses: { 200: EXECUTION_VIEW },
     errors: ["not_found"],
     examples: { response: EXECUTION },
     summary: "One run, step by step",
   },
   {
+    ...CHANGE_OF_EXECUTION,
     name: "approveStep",
-    method: "POST",
     path: "/api/v1/runbooks/executions/{id}/approve",
-    access: "operator",
-    handledBy: "coordinator",
-    query: NO_QUERY,
-    parameters: EXECUTION_ID,
     body: DECISION_BODY,
-    responses: { 200: EXECUTION_VIEW },
     errors: ["not_found", "conflict", "forbidden"],
     examples: { body: DECISION, response: { ...EXECUTION, state: "running", pending_step: null, expires_at: null } },
     summary: "Approves the step that waits, once, by somebody other than who started the run (RUNBOOK_FOUR_EYES)",
   },
   {
+    ...CHANGE_OF_EXECUTION,
     name: "rejectStep",
-    method: "POST",
     path: "/api/v1/runbooks/executions/{id}/reject",
-    access: "operator",
-    handledBy: "coordinator",
-    query: NO_QUERY,
-    parameters: EXECUTION_ID,
     body: DECISION_BODY,
-    responses: { 200: EXECUTION_VIEW },
-    errors: ["not_found", "conflict"],
     examples: {
       body: DECISION,
       response: { ...EXECUTION, state: "rejected", pending_step: null, expires_at: null, ended_at: EXAMPLE_TIME },
@@ -190,17 +183,11 @@ export const RUNBOOKS_ENDPOINTS = [
     summary: "Rejects the step that waits, and ends the run",
   },
   {
+    ...CHANGE_OF_EXECUTION,
     name: "cancelExecution",
-    method: "POST",
     path: "/api/v1/runbooks/executions/{id}/cancel",
-    access: "operator",
-    handledBy: "coordinator",
-    query: NO_QUERY,
-    parameters: EXECUTION_ID,
     body: CANCEL_BODY,
     bodyOptional: true,
-    responses: { 200: EXECUTION_VIEW },
-    errors: ["not_found", "conflict"],
     examples: {
       body: { comment: "it has recovered by itself" },
       response: { ...EXECUTION, state: "cancelled", pending_step: null, expires_at: null, ended_at: EXAMPLE_TIME },
@@ -208,26 +195,21 @@ export const RUNBOOKS_ENDPOINTS = [
     summary: "Ends a run before its next step",
   },
   {
+    ...OF_RUNBOOK,
     name: "runbook",
     method: "GET",
     path: "/api/v1/runbooks/{id}",
     access: "viewer",
-    handledBy: "coordinator",
-    query: NO_QUERY,
-    parameters: RUNBOOK_ID,
     responses: { 200: RUNBOOK_VIEW },
-    errors: ["not_found"],
     examples: { response: EXAMPLE },
     summary: "One runbook, without its secrets",
   },
   {
+    ...OF_RUNBOOK,
     name: "changeRunbook",
     method: "PUT",
     path: "/api/v1/runbooks/{id}",
     access: "admin",
-    handledBy: "coordinator",
-    query: NO_QUERY,
-    parameters: RUNBOOK_ID,
     body: RUNBOOK_BODY,
     responses: { 200: RUNBOOK_VIEW },
     errors: ["not_found", "invalid_field", "conflict"],
@@ -236,25 +218,21 @@ export const RUNBOOKS_ENDPOINTS = [
       "Puts another revision in its place; what is sent back as *** is unchanged. Approvals of runs of the former one are not taken any more",
   },
   {
+    ...OF_RUNBOOK,
     name: "deleteRunbook",
     method: "DELETE",
     path: "/api/v1/runbooks/{id}",
     access: "admin",
-    handledBy: "coordinator",
-    query: NO_QUERY,
-    parameters: RUNBOOK_ID,
     responses: { 204: null },
-    errors: ["not_found"],
     summary: "Deletes a runbook; its runs stay, and what waits for an approval gets none",
   },
   {
+    ...OF_RUNBOOK,
     name: "executeRunbook",
     method: "POST",
     path: "/api/v1/runbooks/{id}/execute",
     access: "operator",
-    handledBy: "coordinator",
     query: z.strictObject({ dry_run: choiceParameter("dry_run", ["true", "false"]).optional() }),
-    parameters: RUNBOOK_ID,
     body: EXECUTE_BODY,
     bodyOptional: true,
     responses: { 201: EXECUTION_VIEW },

@@ -1,7 +1,6 @@
 // Dead letters and their replay (decisions.md section 6).
 import { z } from "zod";
-import { RECORD_TYPES } from "../../core/layout/counters.ts";
-import { ATTRIBUTES, COUNT, COUNTS, EXAMPLE_TIME, NEXT_PAGE, TIMESTAMP, TOTAL_RELATION } from "./scalars.ts";
+import { COUNT, COUNTS, EXAMPLE_TIME, NEXT_PAGE, RECORD, TIMESTAMP, TOTAL_RELATION } from "./scalars.ts";
 
 /** Counts by reason and topic. */
 export const DEAD_LETTER_STATS = z.strictObject({
@@ -66,16 +65,7 @@ export const REPLAY_JOB = z
   })
   .meta({ id: "ReplayJob" });
 
-const BECOMES = z.strictObject({
-  service_id: z.string(),
-  type: z.enum(RECORD_TYPES),
-  metric_name: z.string().optional(),
-  value: z.number().optional(),
-  body: z.string().optional(),
-  trace_id: z.string().optional(),
-  timestamp: TIMESTAMP,
-  attributes: ATTRIBUTES,
-});
+const BECOMES = z.strictObject(RECORD);
 
 /** What a replay would do. */
 export const REPLAY_REHEARSAL = z.strictObject({

@@ -1,6 +1,7 @@
 // Values that many answers hold.
 import { z } from "zod";
 import { parseRfc3339 } from "../../core/base/rfc3339.ts";
+import { RECORD_TYPES } from "../../core/layout/counters.ts";
 
 /** A moment. */
 export const TIMESTAMP = z
@@ -19,6 +20,18 @@ export const TOTAL_RELATION = z.enum(["eq", "gte"]).describe("gte: there are at 
 
 /** Attributes as they came. */
 export const ATTRIBUTES = z.record(z.string(), z.unknown());
+
+/** Members of a record, as it is sent and stored; of a metric its name and value. */
+export const RECORD = {
+  service_id: z.string(),
+  type: z.enum(RECORD_TYPES),
+  metric_name: z.string().optional(),
+  value: z.number().optional(),
+  body: z.string().optional(),
+  trace_id: z.string().optional(),
+  timestamp: TIMESTAMP,
+  attributes: ATTRIBUTES,
+};
 
 /** Names and how many of each. */
 export const COUNTS = z.record(z.string(), COUNT);

@@ -1,7 +1,6 @@
 // What is stored: series and their values, records, the call graph (decisions.md section 6).
 import { z } from "zod";
-import { RECORD_TYPES } from "../../core/layout/counters.ts";
-import { ATTRIBUTES, COUNT, NEXT_PAGE, TIMESTAMP, TOTAL_RELATION } from "./scalars.ts";
+import { ATTRIBUTES, COUNT, NEXT_PAGE, RECORD, TIMESTAMP, TOTAL_RELATION } from "./scalars.ts";
 
 const SERIES_NAME = { service_id: z.string(), metric_name: z.string(), environment: z.string(), attributes: ATTRIBUTES };
 const KIND = z.enum(["gauge", "counter"]).describe("values of a counter are what was added per interval");
@@ -79,14 +78,7 @@ export const SERIES_DATA = z.strictObject({
 /** A stored record; of a metric its name, value and time. */
 const STORED_RECORD = z
   .looseObject({
-    service_id: z.string(),
-    type: z.enum(RECORD_TYPES),
-    metric_name: z.string().optional(),
-    value: z.number().optional(),
-    body: z.string().optional(),
-    trace_id: z.string().optional(),
-    timestamp: TIMESTAMP,
-    attributes: ATTRIBUTES,
+    ...RECORD,
     environment: z.string(),
     record_id: z.string().optional(),
     received_at: TIMESTAMP.optional(),

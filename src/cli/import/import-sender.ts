@@ -1,4 +1,4 @@
-// Sends the requests of an import one after another. It rests as long as the server took, so that it never has more than half of an engine, and comes
+// Sends the requests of an import one after another. It pauses as long as the server took, so that it never has more than half of an engine, and comes
 // back later when the server says that it is busy, or cannot be reached for a while.
 import { setTimeout as pause } from "node:timers/promises";
 import { serverFetch } from "../../adapters/http/server-fetch.ts";

@@ -1,28 +1,28 @@
-// Work of the coordinator that nobody waits for: done in small pieces, and rested from so that all of it takes a share of the thread's time.
+// Work of the coordinator that nobody waits for: done in small pieces, with pauses between, so that all of it takes a share of the thread's time.
 
-/** How long to rest after so much work, so that it takes that share of the time; ms. */
-export function restMsAfter(workMs: number, share: number): number {
+/** The pause after so much work, so that it takes that share of the time; ms. */
+export function pauseMsAfter(workMs: number, share: number): number {
   return workMs * (1 / share - 1);
 }
 
 export interface PacedWorkOptions {
   /** Of the thread's time, 0..1. */
   readonly share: number;
-  /** Work in ms before a rest. */
+  /** Work in ms before a pause. */
   readonly pieceMs: number;
 }
 
 export interface PacedWorkDependencies {
   monotonicMs(): number;
   sleep(ms: number): Promise<void>;
-  /** Told of each piece how long it was. */
+  /** Called behind each piece with its time. */
   worked?(ms: number): void;
 }
 
 export class PacedWork {
   readonly #options: PacedWorkOptions;
   readonly #dependencies: PacedWorkDependencies;
-  /** Since the last rest. */
+  /** Since the last pause. */
   #workedMs = 0;
 
   constructor(options: PacedWorkOptions, dependencies: PacedWorkDependencies) {
@@ -40,12 +40,12 @@ export class PacedWork {
     return result;
   }
 
-  /** Between pieces: rests once enough was worked. */
+  /** Between pieces: pauses once enough was worked. */
   async pause(): Promise<void> {
     const { share, pieceMs } = this.#options;
     if (this.#workedMs < pieceMs) return;
-    const restMs = restMsAfter(this.#workedMs, share);
+    const pauseMs = pauseMsAfter(this.#workedMs, share);
     this.#workedMs = 0;
-    await this.#dependencies.sleep(restMs);
+    await this.#dependencies.sleep(pauseMs);
   }
 }

@@ -266,7 +266,7 @@ export const RECORDS_PER_COMMIT_MAX = 1_000;
 export const COMMIT_GATHER_MS_MIN = 2;
 export const COMMIT_GATHER_MS_MAX = 5;
 /** Milliseconds in which frames gather that nobody waits for, those for `series` and ends of episodes: a commit costs about the same for one block as for ten. At 450 blocks/s they are 45. */
-export const SERIES_REST_MS_MAX = 100;
+export const SERIES_GATHER_MS_MAX = 100;
 /** Bytes that may gather, of all engines: half a transaction, so that the frames of a full one are there when the commit before ends. */
 export const SERIES_GATHERED_BYTES_MAX = TRANSACTION_BYTES_MAX / 2;
 /** Part of a ring from which on the coordinator is told of frames that it does not await: 2 MiB, as much as may gather. */

@@ -202,22 +202,6 @@ export const REPLICA_BUCKETS = 8192;
 export const PROCESS_TENANT_PAIRS = PROCESS_REPLICA_GROUPS + REPLICA_BUCKETS * 128;
 export const PROCESS_WORDS_BYTES = PROCESS_TENANT_PAIRS + TENANTS_MAX * 4;
 
-// Descriptor of one body (byte offsets).
-export const DESCRIPTOR_POINTER = 0;
-export const DESCRIPTOR_BODY_BYTES = 4;
-/** One of BODY_* in core/protocol/body-kind.ts. */
-export const DESCRIPTOR_KIND = 8;
-export const DESCRIPTOR_TENANT = 12;
-/** Bytes of the Idempotency-Key, which lies behind the body's padding; 0 = none. */
-export const DESCRIPTOR_KEY_BYTES = 16;
-/** 1 where the request had no credential, else 0. */
-export const DESCRIPTOR_ANONYMOUS = 20;
-export const DESCRIPTOR_ADMISSION = 24;
-/** Monotonic milliseconds at which the last byte of the body had arrived. */
-export const DESCRIPTOR_ARRIVAL = 32;
-/** Wall clock milliseconds of the same moment. */
-export const DESCRIPTOR_WALL = 40;
-
 /** Series of the remote-write body at hand, as the lane kernel's first pass found them (12 .. 16 MiB). */
 export const SERIES_INDEX = 0xc00000;
 export const SERIES_INDEX_BYTES = 0x400000;

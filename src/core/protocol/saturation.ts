@@ -9,12 +9,15 @@ export interface HeldFinding {
 }
 
 /** A declared limit; `serviceId` null is the tenant-wide default. */
-export interface KnownLimit {
+export interface SaturationLimit {
   readonly tenant: string;
   readonly serviceId: string | null;
   readonly metric: string;
+  /** Positive and finite, in `unit`. */
   readonly limitValue: number;
+  /** For texts: bytes, connections. */
   readonly unit: string;
+  /** Milliseconds since 1970. */
   readonly updatedMs: number;
 }
 
@@ -25,7 +28,7 @@ export type Corroboration = readonly [service: string, environment: string, metr
 export interface SaturationUpdate {
   readonly type: "saturation-update";
   /** All declarations, where they have changed since the last pass. */
-  readonly limits: readonly KnownLimit[] | null;
+  readonly limits: readonly SaturationLimit[] | null;
   /** Findings that were open when the coordinator started; told once. */
   readonly held: readonly HeldFinding[] | null;
   /** Keys of the engine's series that have a finding which is told. */

@@ -1,5 +1,6 @@
 // The one verdict record of every detector, and the z-score detector's way to it. An alert's explanation, the ledger of why something did
 // not page, the backtest and the UI read this record; field names are those that leave the server as JSON.
+import type { ShardEvent } from "../kernel/shard-events.ts";
 import { KNOWN_TAIL_VALUES, type LongBaselineSays } from "./departure/own-tail.ts";
 import { median } from "./robust.ts";
 import { logNormalTail, logStudentTail, reportedProbability, Z_MAX } from "./tail-probability.ts";
@@ -69,15 +70,7 @@ export interface Verdict {
 }
 
 /** What the shard knows of a judged sample (its event and its stream) and of the configuration. */
-export interface ZScoreInput {
-  readonly value: number;
-  readonly mean: number;
-  /** Standard deviation as used, floored. */
-  readonly sd: number;
-  readonly rawSd: number;
-  /** (value - mean) / sd; for a departure from a constant already a z. */
-  readonly ratio: number;
-  readonly count: number;
+export interface ZScoreInput extends Pick<ShardEvent, "value" | "mean" | "sd" | "rawSd" | "ratio" | "count"> {
   /** Copy of the window before the value. */
   readonly window: ArrayLike<number>;
   readonly ageSeconds: number;

@@ -1,8 +1,7 @@
 // Log records of ExportLogsServiceRequest in JSON.
-import { addAttributes, anyValueOf, countOf, idOf, millisecondsOf, objectOf, type RequestNames, readItems, textOf } from "./json-values.ts";
+import { type AttributedItem, anyValueOf, countOf, idOf, millisecondsOf, type RequestNames, readItems, textOf } from "./json-values.ts";
 import { bodyText } from "./log-body.ts";
-import type { LogItem, OtlpLog, OtlpSource } from "./otlp-items.ts";
-import type { AttributeMap } from "./protobuf-attributes.ts";
+import type { LogItem, OtlpLog } from "./otlp-items.ts";
 
 /** Names of the levels of a request of log records. */
 export const LOG_NAMES: RequestNames = { resources: "resourceLogs", scopes: "scopeLogs", items: "logRecords" };
@@ -11,15 +10,12 @@ const SEVERITY_RANGES = ["TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"];
 
 /** The log records of a body that requestProblem() found nothing wrong with. */
 export function* logsOfJson(body: unknown): Generator<LogItem> {
-  for (const log of readItems(body, LOG_NAMES, readLog)) {
+  for (const log of readItems(body, LOG_NAMES, "a log record", readLog)) {
     yield typeof log === "string" ? { type: "damaged", item: { message: log } } : { type: "log", log };
   }
 }
 
-function readLog(item: unknown, source: OtlpSource): OtlpLog {
-  const given = objectOf(item, "a log record");
-  const attributes: AttributeMap = {};
-  addAttributes(given.attributes, attributes);
+function readLog({ given, attributes, source }: AttributedItem): OtlpLog {
   const { serviceId, environment, resourceAttributes } = source;
   return {
     serviceId,

@@ -1,17 +1,15 @@
 // Spans of ExportTraceServiceRequest in JSON.
 import {
-  addAttributes,
+  type AttributedItem,
   enumOf,
   fractionalMillisecondsOf,
   idOf,
   isObject,
-  objectOf,
   type RequestNames,
   readItems,
   textOf,
 } from "./json-values.ts";
-import type { OtlpSource, OtlpSpan, SpanItem } from "./otlp-items.ts";
-import type { AttributeMap } from "./protobuf-attributes.ts";
+import type { OtlpSpan, SpanItem } from "./otlp-items.ts";
 
 /** Names of the levels of a request of spans. */
 export const TRACE_NAMES: RequestNames = { resources: "resourceSpans", scopes: "scopeSpans", items: "spans" };
@@ -20,15 +18,12 @@ const CODES = ["UNSET", "OK", "ERROR"] as const;
 
 /** The spans of a body that requestProblem() found nothing wrong with. */
 export function* spansOfJson(body: unknown): Generator<SpanItem> {
-  for (const span of readItems(body, TRACE_NAMES, readSpan)) {
+  for (const span of readItems(body, TRACE_NAMES, "a span", readSpan)) {
     yield typeof span === "string" ? { type: "damaged", item: { message: span } } : { type: "span", span };
   }
 }
 
-function readSpan(item: unknown, source: OtlpSource): OtlpSpan {
-  const given = objectOf(item, "a span");
-  const attributes: AttributeMap = {};
-  addAttributes(given.attributes, attributes);
+function readSpan({ given, attributes, source }: AttributedItem): OtlpSpan {
   const { serviceId, environment, resourceAttributes } = source;
   return {
     serviceId,

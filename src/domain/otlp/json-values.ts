@@ -155,13 +155,30 @@ export function* itemsOfJson(body: unknown, names: RequestNames): Generator<Json
   }
 }
 
-/** Reads each item of a body: what `read` makes of it, or the message that says what is wrong with it. */
+/** An item that has attributes, with what is read of it already. */
+export interface AttributedItem {
+  readonly given: JsonObject;
+  readonly attributes: AttributeMap;
+  readonly source: OtlpSource;
+}
+
+/** Reads each item of a body, named `what` in messages: what `read` makes of it, or the message that says what is wrong with it. */
 export function* readItems<T extends object>(
   body: unknown,
   names: RequestNames,
-  read: (item: unknown, source: OtlpSource) => T,
+  what: string,
+  read: (item: AttributedItem) => T,
 ): Generator<T | string> {
-  for (const { source, item } of itemsOfJson(body, names)) yield typeof source === "string" ? source : attempt(() => read(item, source));
+  for (const { source, item } of itemsOfJson(body, names)) {
+    yield typeof source === "string" ? source : attempt(() => read(attributedItem(item, what, source)));
+  }
+}
+
+function attributedItem(item: unknown, what: string, source: OtlpSource): AttributedItem {
+  const given = objectOf(item, what);
+  const attributes: AttributeMap = {};
+  addAttributes(given.attributes, attributes);
+  return { given, attributes, source };
 }
 
 /** The source that a decoded Resource describes; what is wrong with it when it cannot be read. */

@@ -19,7 +19,7 @@ export function* logsOfProtobuf(bytes: Buffer): Generator<LogItem | undefined> {
   }
 }
 
-function readLog(reader: WireReader, to: number, source: OtlpSource): OtlpLog | undefined {
+function readLog(reader: WireReader, to: number, source: OtlpSource): OtlpLog {
   const attributes: AttributeMap = {};
   let [severityText, traceId, spanId] = ["", "", ""];
   let [timeMs, observedMs, severityNumber] = [0, 0, 0];
@@ -52,7 +52,6 @@ function readLog(reader: WireReader, to: number, source: OtlpSource): OtlpLog | 
         break;
     }
   }
-  if (reader.failed) return undefined;
   const { serviceId, environment, resourceAttributes } = source;
   return {
     serviceId,

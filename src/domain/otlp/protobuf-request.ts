@@ -151,11 +151,11 @@ export function readPlaced<T extends object>(
   reader: WireReader,
   { source, from, to }: { readonly source: OtlpSource | undefined; readonly from: number; readonly to: number },
   what: string,
-  read: (reader: WireReader, to: number, source: OtlpSource) => T | undefined,
+  read: (reader: WireReader, to: number, source: OtlpSource) => T,
 ): T | string {
   if (source === undefined) return DAMAGED_RESOURCE;
   reader.at = from;
   reader.failed = false;
   const item = isTooLongToRead(from, to) ? undefined : read(reader, to, source);
-  return item ?? `${what} is not valid protobuf, or has more than 655360 bytes`;
+  return item === undefined || reader.failed ? `${what} is not valid protobuf, or has more than 655360 bytes` : item;
 }

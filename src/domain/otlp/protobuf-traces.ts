@@ -17,7 +17,7 @@ export function spanItem(reader: WireReader, from: number, to: number, source: O
   return typeof span === "string" ? { type: "damaged", item: { message: span } } : { type: "span", span };
 }
 
-function readSpan(reader: WireReader, to: number, source: OtlpSource): OtlpSpan | undefined {
+function readSpan(reader: WireReader, to: number, source: OtlpSource): OtlpSpan {
   const attributes: AttributeMap = {};
   let [traceId, spanId, parentSpanId, name] = ["", "", "", ""];
   let [kind, startMs, endMs, statusCode] = [0, 0, 0, 0];
@@ -52,7 +52,6 @@ function readSpan(reader: WireReader, to: number, source: OtlpSource): OtlpSpan 
         break;
     }
   }
-  if (reader.failed) return undefined;
   const { serviceId, environment, resourceAttributes } = source;
   return {
     serviceId,

@@ -74,10 +74,10 @@ export interface Execution {
   readonly reason: string | null;
 }
 
-/** What the run needs done next; `rests`: nothing now, at the time given or when somebody does something. */
+/** What the run needs done next; `waits`: nothing now, at the time given or when somebody does something. */
 export type NextAction =
   | { readonly kind: "do"; readonly place: number; readonly step: RunbookStep }
-  | { readonly kind: "rests"; readonly untilMs: number | null };
+  | { readonly kind: "waits"; readonly untilMs: number | null };
 
 const NEW: StepRun = {
   state: "waiting",
@@ -120,24 +120,24 @@ export function needsApproval({ approvalRequired, steps }: Runbook, place: numbe
 
 /** The run as far as it goes without anything being done, and what it needs then. */
 export function advanced(execution: Execution, nowMs: number): { readonly execution: Execution; readonly next: NextAction } {
-  const rests = (one: Execution, untilMs: number | null = null) => ({ execution: one, next: { kind: "rests", untilMs } as const });
+  const waits = (one: Execution, untilMs: number | null = null) => ({ execution: one, next: { kind: "waits", untilMs } as const });
   if (execution.state === "pending_approval") {
     const untilMs = execution.waitingSinceMs + RUNBOOK_APPROVAL_MS_MAX;
-    return nowMs < untilMs ? rests(execution, untilMs) : rests(ended(execution, "expired", "nobody approved it within 24 hours", nowMs));
+    return nowMs < untilMs ? waits(execution, untilMs) : waits(ended(execution, "expired", "nobody approved it within 24 hours", nowMs));
   }
-  if (execution.state !== "running") return rests(execution);
+  if (execution.state !== "running") return waits(execution);
   const place = currentStep(execution);
-  if (place < 0) return rests(ended(execution, "succeeded", null, nowMs));
+  if (place < 0) return waits(ended(execution, "succeeded", null, nowMs));
   const step = execution.runbook.steps[place] as RunbookStep;
   const run = execution.steps[place] as StepRun;
   if (run.decision === null && needsApproval(execution.runbook, place)) {
     const waiting = withStep({ ...execution, state: "pending_approval", waitingSinceMs: nowMs }, place, { state: "pending_approval" });
-    return rests(waiting, nowMs + RUNBOOK_APPROVAL_MS_MAX);
+    return waits(waiting, nowMs + RUNBOOK_APPROVAL_MS_MAX);
   }
-  if (step.type !== "wait") return run.state === "running" ? rests(execution) : { execution, next: { kind: "do", place, step } };
+  if (step.type !== "wait") return run.state === "running" ? waits(execution) : { execution, next: { kind: "do", place, step } };
   const untilMs = run.untilMs ?? nowMs + step.seconds * 1_000;
   const started = { state: "running", startedAtMs: run.startedAtMs ?? nowMs, untilMs } as const;
-  if (nowMs < untilMs) return rests(withStep(execution, place, started), untilMs);
+  if (nowMs < untilMs) return waits(withStep(execution, place, started), untilMs);
   return advanced(done(withStep(execution, place, started), place, `waited ${step.seconds} s`, nowMs), nowMs);
 }
 

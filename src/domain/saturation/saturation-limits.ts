@@ -1,19 +1,7 @@
 // Declared limits of metrics that saturate (contract, section 2.10): of one service, or of every service of a tenant that emits the metric.
 
 import { ShareLedger } from "../../core/base/share-ledger.ts";
-
-/** A declaration; `serviceId` null is the tenant-wide default. */
-export interface SaturationLimit {
-  readonly tenant: string;
-  readonly serviceId: string | null;
-  readonly metric: string;
-  /** Positive and finite, in `unit`. */
-  readonly limitValue: number;
-  /** For texts: bytes, connections. */
-  readonly unit: string;
-  /** Milliseconds since 1970. */
-  readonly updatedMs: number;
-}
+import type { SaturationLimit } from "../../core/protocol/saturation.ts";
 
 const keyOf = (serviceId: string | null, metric: string) => JSON.stringify([serviceId, metric]);
 

@@ -1,4 +1,5 @@
 // Why something was found, and why somebody was told of it or not, in words that need no manual.
+import type { Verdict } from "../client/shapes.ts";
 import { departureText, numberText, zText } from "./number-text.ts";
 
 const GATE_WORDS: Readonly<Record<string, string>> = {
@@ -91,22 +92,7 @@ export function hasSeries(metricName: string): boolean {
   return !["service.multivariate", "service.stale", "service.cascade", "slo.burn"].includes(metricName);
 }
 
-interface VerdictNumbers {
-  readonly observed: number;
-  readonly expected: number;
-  readonly lower: number;
-  readonly upper: number;
-  readonly z: number;
-  readonly p: number;
-  readonly threshold: number;
-  readonly baseline: {
-    readonly n: number;
-    readonly mean: number;
-    readonly sd: number;
-    readonly median: number;
-    readonly age_seconds: number;
-  };
-}
+type VerdictNumbers = Pick<Verdict, "observed" | "expected" | "lower" | "upper" | "z" | "p" | "threshold" | "baseline">;
 
 /** The numbers behind a verdict, each with what it is. */
 export function verdictFacts(verdict: VerdictNumbers, unit: string): ReadonlyArray<readonly [label: string, value: string]> {

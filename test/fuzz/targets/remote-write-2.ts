@@ -1,54 +1,24 @@
 // Decompressed remote-write 2.0 bodies: the kernel's check and walk against the strict twin, over a lane table that is emptied for each input and over one that
 // knows the streams of the inputs before; and native histograms, whose decoder is TypeScript, against protobufjs.
-import { STATUS_BAD_PROTOBUF } from "../../../src/core/layout/kernel-status.ts";
 import { START_MARKER_HIGH } from "../../../src/core/layout/row-frame.ts";
 import { metadataMessages } from "../../../src/domain/prometheus/metadata-messages.ts";
 import { decodeNativeHistogram, NATIVE_BUCKETS_MAX, NativeHistogramError } from "../../../src/domain/prometheus/native-histogram.ts";
-import { BASE_MS, ENGINES, LaneHarness, type Staged, WINDOW_MS } from "../../support/lane-harness.ts";
-import { bucketsOf, expectedOf2, strictDecode2 } from "../../support/remote-write-2-body.ts";
+import { BASE_MS, type Staged, WINDOW_MS } from "../../support/lane-harness.ts";
+import { bucketsOf, expectedOf2, type RawSeries2, strictDecode2 } from "../../support/remote-write-2-body.ts";
 import type { ByteWriter } from "../input/byte-writer.ts";
 import type { Random } from "../input/random.ts";
 import { attempt, type FuzzTarget, magnitude, must, textTokens } from "../target.ts";
 import { sameRows } from "./remote-write.ts";
-
-/** A harness keeps every stream it has seen; after so many inputs a new one begins. */
-const INPUTS_PER_HARNESS = 1 << 16;
+import { type WalkProtocol, walkTarget } from "./walk-target.ts";
 
 /** Over an empty table. */
 export function remoteWrite2Target(): FuzzTarget {
-  return walkTarget("remote-write-2", true);
+  return walkTarget("remote-write-2", true, PROTOCOL);
 }
 
 /** Over a table that knows the streams of earlier inputs. */
 export function warmRemoteWrite2Target(): FuzzTarget {
-  return walkTarget("remote-write-2-warm", false);
-}
-
-function walkTarget(name: string, cold: boolean): FuzzTarget {
-  let harness = new LaneHarness();
-  let calls = 0;
-  const check = (input: Uint8Array): number => {
-    if (++calls % INPUTS_PER_HARNESS === 0) harness = new LaneHarness();
-    if (cold) harness.kernel.laneTableClear();
-    const last = input[input.length - 1] ?? 0;
-    const rows = last % 4 === 3 ? { maxRows: 1 + (last >> 2) } : {};
-    harness.kernel.stagingReset(ENGINES);
-    harness.kernel.rejectsReset();
-    const { begun, staged, statuses, metadata } = harness.ingest(input, { ...rows, version: 2 });
-    const decoded = strictDecode2(input);
-    if (decoded === undefined) {
-      must(begun === STATUS_BAD_PROTOBUF, `answered ${begun} for a body that the twin refuses`);
-      return -1;
-    }
-    const samples = decoded.reduce((sum, each) => sum + each.samples.length, 0);
-    must(begun === samples, `answered ${begun} instead of ${samples} samples`);
-    const values = staged.filter((row) => !isMarker(row));
-    sameRows(values, expectedOf2(decoded));
-    const seen = statuses.reduce((set, status) => set | (1 << status), 0);
-    const extra = magnitude(metadata.length) * 4 + magnitude(staged.length - values.length);
-    return (((magnitude(samples) * 8 + magnitude(decoded.length)) * 32 + extra) << 12) | (seen & 4095);
-  };
-  return { name, bytesMax: 1536, tokens: TOKENS, write, check };
+  return walkTarget("remote-write-2-warm", false, PROTOCOL);
 }
 
 function isMarker({ bits, code }: Staged): boolean {
@@ -65,6 +35,19 @@ const TOKENS = [
   Uint8Array.from([0x1a, 0x00]),
   Uint8Array.from([0x0b]),
 ];
+
+const PROTOCOL: WalkProtocol<RawSeries2> = {
+  version: 2,
+  tokens: TOKENS,
+  write,
+  decode: strictDecode2,
+  judge: ({ staged, metadata }, decoded, samples, seen) => {
+    const values = staged.filter((row) => !isMarker(row));
+    sameRows(values, expectedOf2(decoded));
+    const extra = magnitude(metadata.length) * 4 + magnitude(staged.length - values.length);
+    return (((magnitude(samples) * 8 + magnitude(decoded.length)) * 32 + extra) << 12) | (seen & 4095);
+  },
+};
 
 /** A Request as senders write it, with now and then a field out of its usual place. */
 function write(out: ByteWriter, random: Random): void {

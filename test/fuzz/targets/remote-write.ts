@@ -1,49 +1,20 @@
 // Decompressed remote-write bodies: the kernel's check and walk against the strict twin. Once over a lane table that is emptied for each input, once over
 // one that knows the streams of the inputs before: labels of known streams are not checked again (remote-write-index.ts), so that is another path.
-import { STATUS_BAD_PROTOBUF } from "../../../src/core/layout/kernel-status.ts";
-import { BASE_MS, ENGINES, LaneHarness, type Staged, WINDOW_MS } from "../../support/lane-harness.ts";
-import { expectedOf, strictDecode } from "../../support/remote-write-decoder.ts";
+import { BASE_MS, type Staged, WINDOW_MS } from "../../support/lane-harness.ts";
+import { expectedOf, type RawSeries, strictDecode } from "../../support/remote-write-decoder.ts";
 import type { ByteWriter } from "../input/byte-writer.ts";
 import type { Random } from "../input/random.ts";
 import { type FuzzTarget, magnitude, must, textTokens } from "../target.ts";
-
-/** A harness keeps every stream it has seen; after so many inputs a new one begins. */
-const INPUTS_PER_HARNESS = 1 << 16;
+import { type WalkProtocol, walkTarget } from "./walk-target.ts";
 
 /** Over an empty table. */
 export function remoteWriteTarget(): FuzzTarget {
-  return walkTarget("remote-write", true);
+  return walkTarget("remote-write", true, PROTOCOL);
 }
 
 /** Over a table that knows the streams of earlier inputs. */
 export function warmRemoteWriteTarget(): FuzzTarget {
-  return walkTarget("remote-write-warm", false);
-}
-
-function walkTarget(name: string, cold: boolean): FuzzTarget {
-  let harness = new LaneHarness();
-  let calls = 0;
-  const check = (input: Uint8Array): number => {
-    if (++calls % INPUTS_PER_HARNESS === 0) harness = new LaneHarness();
-    if (cold) harness.kernel.laneTableClear();
-    // The last byte also says how many rows a unit may hold, so that walks stop and go on.
-    const last = input[input.length - 1] ?? 0;
-    const rows = last % 4 === 3 ? { maxRows: 1 + (last >> 2) } : {};
-    harness.kernel.stagingReset(ENGINES);
-    harness.kernel.rejectsReset();
-    const { begun, staged, statuses } = harness.ingest(input, rows);
-    const decoded = strictDecode(input);
-    if (decoded === undefined) {
-      must(begun === STATUS_BAD_PROTOBUF, `answered ${begun} for a body that the twin refuses`);
-      return -1;
-    }
-    const samples = decoded.reduce((sum, each) => sum + each.samples.length, 0);
-    must(begun === samples, `answered ${begun} instead of ${samples} samples`);
-    sameRows(staged, expectedOf(decoded));
-    const seen = statuses.reduce((set, status) => set | (1 << status), 0);
-    return (((magnitude(samples) * 8 + magnitude(decoded.length)) * 8 + magnitude(samples - staged.length)) << 8) | (seen & 255);
-  };
-  return { name, bytesMax: 1536, tokens: TOKENS, write, check };
+  return walkTarget("remote-write-warm", false, PROTOCOL);
 }
 
 /** Compares rows and rejects by stream; the order inside a stream counts, rejects stand apart. */
@@ -78,6 +49,17 @@ const TOKENS = [
   Uint8Array.from([0x0d, 1, 2, 3, 4]),
   Uint8Array.from([0xff, 0xfe]),
 ];
+
+const PROTOCOL: WalkProtocol<RawSeries> = {
+  version: 1,
+  tokens: TOKENS,
+  write,
+  decode: strictDecode,
+  judge: ({ staged }, decoded, samples, seen) => {
+    sameRows(staged, expectedOf(decoded));
+    return (((magnitude(samples) * 8 + magnitude(decoded.length)) * 8 + magnitude(samples - staged.length)) << 8) | (seen & 255);
+  },
+};
 
 /** A WriteRequest as senders write it, with now and then a field out of its usual place. */
 function write(out: ByteWriter, random: Random): void {

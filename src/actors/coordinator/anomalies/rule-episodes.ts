@@ -37,20 +37,18 @@ export class RuleEpisodes {
       if (place.detector !== this.#detector) continue;
       const anomaly = book.read(place);
       if (anomaly === undefined) continue;
-      const { tenant, environment, serviceId, metricName, attributes, direction, startedAtMs, observedAtMs, z, verdict, explanation } =
-        anomaly;
       this.#episodes.restore({
-        tenant,
-        environment,
-        serviceId,
-        metricName,
-        attributes,
-        direction,
-        startedAtMs,
-        observedAtMs,
-        z,
-        verdict,
-        explanation,
+        tenant: anomaly.tenant,
+        environment: anomaly.environment,
+        serviceId: anomaly.serviceId,
+        metricName: anomaly.metricName,
+        attributes: anomaly.attributes,
+        direction: anomaly.direction,
+        startedAtMs: anomaly.startedAtMs,
+        observedAtMs: anomaly.observedAtMs,
+        z: anomaly.z,
+        verdict: anomaly.verdict,
+        explanation: anomaly.explanation,
       });
       loaded?.(anomaly);
     }

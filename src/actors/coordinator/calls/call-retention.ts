@@ -3,7 +3,7 @@ import { MINUTE_CALLS_MAX } from "../../../core/config/limits.ts";
 import { PARTITIONS } from "../../../core/layout/memory-map.ts";
 import { type CallEdge, CallEdges, decodeCallEdges } from "../../../domain/trace/call-edges.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
-import { breath, PARTITIONS_PER_STEP, type RetentionStep } from "../state/retention-step.ts";
+import { PARTITIONS_PER_STEP, type RetentionStep, yieldStep } from "../state/retention-step.ts";
 import { scanTenants } from "../state/scan.ts";
 import type { StateWith } from "../state/stored-state.ts";
 import { callMinuteKey, callSumsKey } from "./call-rows.ts";
@@ -27,7 +27,7 @@ export interface CallMinutesDependencies {
 export function* mergeCalls({ state, counters }: CallMinutesDependencies, beforeMs: number): Generator<RetentionStep> {
   const { series, generations } = state;
   for (let partition = 0; partition < PARTITIONS; partition++) {
-    if (partition % PARTITIONS_PER_STEP === 0) yield breath(series);
+    if (partition % PARTITIONS_PER_STEP === 0) yield yieldStep(series);
     for (;;) {
       const to = callSumsKey(partition, generations.get(partition) ?? 0);
       const sums = series.range("call_sums", { from: callSumsKey(partition, 0), to, limit: SUMS_PER_STEP });

@@ -14,7 +14,7 @@ export interface FrameCommitsDependencies extends SeriesCommitterDependencies, P
 /** How long what is stored in `series` is kept, and how long its frames may gather at most. */
 export interface FrameCommitsOptions {
   readonly retentionMs: number;
-  readonly seriesRestMs: number;
+  readonly seriesGatherMs: number;
 }
 
 /** The frames of all engines. */
@@ -22,19 +22,23 @@ export class FrameCommits {
   readonly series: SeriesFlusher;
   readonly #intake: FrameIntake;
   readonly #committer: ControlCommitter;
-  readonly #restMs: number;
+  readonly #gatherMs: number;
   readonly #monotonicMs: () => number;
   /** When frames for `control` that nobody waits for have gathered long enough. */
-  #restEndsMs = Number.POSITIVE_INFINITY;
+  #gatherEndsMs = Number.POSITIVE_INFINITY;
 
-  constructor(sources: readonly FrameSource[], { retentionMs, seriesRestMs }: FrameCommitsOptions, dependencies: FrameCommitsDependencies) {
+  constructor(
+    sources: readonly FrameSource[],
+    { retentionMs, seriesGatherMs }: FrameCommitsOptions,
+    dependencies: FrameCommitsDependencies,
+  ) {
     this.#intake = new FrameIntake(sources);
     this.#committer = dependencies.committer;
-    this.#restMs = seriesRestMs;
+    this.#gatherMs = seriesGatherMs;
     this.#monotonicMs = () => dependencies.monotonicMs();
     const committer = new SeriesCommitter(retentionMs, dependencies);
     const { ledger } = dependencies.state.alerts;
-    this.series = new SeriesFlusher(seriesRestMs, { ...dependencies, intake: this.#intake, committer, ledger });
+    this.series = new SeriesFlusher(seriesGatherMs, { ...dependencies, intake: this.#intake, committer, ledger });
   }
 
   /** Frames taken and not yet committed. */
@@ -49,7 +53,7 @@ export class FrameCommits {
 
   /** Monotonic time at which what gathers is to be committed. */
   get dueMs(): number {
-    return Math.min(this.series.dueMs, this.#restEndsMs);
+    return Math.min(this.series.dueMs, this.#gatherEndsMs);
   }
 
   /** Whether all for `control` that was in the rings when they were read last has been committed. */
@@ -68,7 +72,7 @@ export class FrameCommits {
     const pick = this.#intake.pickControl();
     await this.#committer.commit(pick.frames);
     this.#intake.confirmControl(pick);
-    this.#restEndsMs = Number.POSITIVE_INFINITY;
+    this.#gatherEndsMs = Number.POSITIVE_INFINITY;
     return true;
   }
 
@@ -76,7 +80,7 @@ export class FrameCommits {
   #isControlDue(isUrgent: boolean): boolean {
     if (!this.#intake.isControlWaiting) return false;
     const nowMs = this.#monotonicMs();
-    this.#restEndsMs = Math.min(this.#restEndsMs, nowMs + this.#restMs);
-    return isUrgent || this.#intake.isControlDue || nowMs >= this.#restEndsMs || this.series.isDue;
+    this.#gatherEndsMs = Math.min(this.#gatherEndsMs, nowMs + this.#gatherMs);
+    return isUrgent || this.#intake.isControlDue || nowMs >= this.#gatherEndsMs || this.series.isDue;
   }
 }

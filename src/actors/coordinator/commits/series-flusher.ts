@@ -15,16 +15,16 @@ export interface SeriesFlusherDependencies {
   wake?(): void;
 }
 
-/** Gathers for `restMs`, then commits beside whatever else is done. One commit is under way at a time; nothing else may write to `series` meanwhile. */
+/** Gathers for `gatherMs`, then commits beside whatever else is done. One commit is under way at a time; nothing else may write to `series` meanwhile. */
 export class SeriesFlusher {
-  readonly #restMs: number;
+  readonly #gatherMs: number;
   readonly #dependencies: SeriesFlusherDependencies;
-  #restEndsMs = Number.POSITIVE_INFINITY;
+  #gatherEndsMs = Number.POSITIVE_INFINITY;
   #underWay: Promise<void> | undefined;
   #failures: unknown[] = [];
 
-  constructor(restMs: number, dependencies: SeriesFlusherDependencies) {
-    this.#restMs = restMs;
+  constructor(gatherMs: number, dependencies: SeriesFlusherDependencies) {
+    this.#gatherMs = gatherMs;
     this.#dependencies = dependencies;
   }
 
@@ -45,18 +45,18 @@ export class SeriesFlusher {
 
   /** Whether a commit is to be waited for: where frames do not gather, nothing goes on beside it. */
   get isAwaited(): boolean {
-    return this.#restMs === 0;
+    return this.#gatherMs === 0;
   }
 
   /** Monotonic time at which what waits is to be committed; none while a commit is under way, whose end is told. */
   get dueMs(): number {
-    return this.isUnderWay ? Number.POSITIVE_INFINITY : this.#restEndsMs;
+    return this.isUnderWay ? Number.POSITIVE_INFINITY : this.#gatherEndsMs;
   }
 
   /** Whether what waits has gathered long enough, or is enough. */
   get isDue(): boolean {
     const { intake, ledger, nowMs, monotonicMs } = this.#dependencies;
-    return monotonicMs() >= this.#restEndsMs || intake.isSeriesFull || ledger.isDue(nowMs());
+    return monotonicMs() >= this.#gatherEndsMs || intake.isSeriesFull || ledger.isDue(nowMs());
   }
 
   /** Begins to commit what is due, or all there is where it is urgent; true when there was something. */
@@ -64,7 +64,7 @@ export class SeriesFlusher {
     const mayBegin = this.#mayBegin(isUrgent);
     if (this.isUnderWay || !mayBegin) return false;
     const waited = this.isWaiting;
-    this.#restEndsMs = Number.POSITIVE_INFINITY;
+    this.#gatherEndsMs = Number.POSITIVE_INFINITY;
     this.#underWay = this.#commit().then(
       () => this.#end(),
       (error) => this.#end([error]),
@@ -102,10 +102,10 @@ export class SeriesFlusher {
   #mayBegin(isUrgent: boolean): boolean {
     const { intake, committer, ledger, monotonicMs } = this.#dependencies;
     if (intake.seriesWaiting === 0 && !ledger.isWaiting) {
-      this.#restEndsMs = Number.POSITIVE_INFINITY; // the commit under way has taken along what began to wait meanwhile
+      this.#gatherEndsMs = Number.POSITIVE_INFINITY; // the commit under way has taken along what began to wait meanwhile
       return committer.isFloorStale;
     }
-    this.#restEndsMs = Math.min(this.#restEndsMs, monotonicMs() + this.#restMs);
+    this.#gatherEndsMs = Math.min(this.#gatherEndsMs, monotonicMs() + this.#gatherMs);
     return isUrgent || this.isDue;
   }
 }

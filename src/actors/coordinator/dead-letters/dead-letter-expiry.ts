@@ -4,7 +4,7 @@ import { DEAD_LETTER_ENDS_MAX } from "../../../core/config/limits.ts";
 import type { CoordinatorMessage } from "../../../core/protocol/query.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import type { RetentionStep, RetentionTerms } from "../state/retention-step.ts";
-import { breath } from "../state/retention-step.ts";
+import { yieldStep } from "../state/retention-step.ts";
 import type { StateWith } from "../state/stored-state.ts";
 import { tenantTimeBound } from "../state/tables.ts";
 import { DeadLetterDraft, type DeadLetterLoss } from "./dead-letter-draft.ts";
@@ -40,7 +40,7 @@ function* excessDeadLetters(sources: Sources, terms: RetentionTerms): Generator<
   if (excess() <= 0) return;
   for (const { tenant, entries } of deadLettersToDrop(state, terms.rowsPerStep)) {
     if (entries.length === 0) {
-      yield breath(state.control);
+      yield yieldStep(state.control);
       continue;
     }
     // A part of a step of anonymous letters is enough: the walk over them begins anew with the next round.

@@ -9,7 +9,7 @@
  * A crash between 2 and 4 repeats what is left of a batch: letters that have ended are gone, and rows and records that are there already change nothing.
  */
 import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
-import { restMsAfter } from "../../../core/base/paced-work.ts";
+import { pauseMsAfter } from "../../../core/base/paced-work.ts";
 import {
   REPLAY_BUSY_SHARE,
   REPLAY_DEAD_LETTERS_PER_SECOND_MAX,
@@ -189,7 +189,7 @@ export class ReplayRunner {
     const tookMs = monotonicMs() - this.#sentMs;
     const pauseMs = Math.max(
       (letters.length / REPLAY_DEAD_LETTERS_PER_SECOND_MAX) * 1000 - tookMs,
-      restMsAfter(tookMs, REPLAY_BUSY_SHARE),
+      pauseMsAfter(tookMs, REPLAY_BUSY_SHARE),
       this.#yield(),
     );
     this.#dueMs = monotonicMs() + pauseMs;

@@ -12,7 +12,7 @@ export interface PacerDependencies {
   monotonicMs(): number;
 }
 
-const REST_MS_MAX = 60_000;
+const SLEEP_MS_MAX = 60_000;
 
 /** Twice what the commit took, so that commits have a third of the time at most, within bounds. */
 function gatherMs(commitMs: number): number {
@@ -65,17 +65,17 @@ export class Pacer {
       tookMs = monotonicMs() - startMs;
       if (report.more) this.#again ||= !report.mayGather;
       this.#again ||= this.#isNudged && !report.mayGather;
-      // Whoever is about to rest asks for word, each time: the one that was asked for may have come and gone while a step ran.
+      // Whoever is about to sleep asks for word, each time: the one that was asked for may have come and gone while a step ran.
       framesWait = !report.more && !report.isPaused && awaitFrames(report.awaits);
-      // No word comes of frames that are there already: a step more at once, and if they are not taken even then, after a short rest.
+      // No word comes of frames that are there already: a step more at once, and if they are not taken even then, after a short sleep.
       this.#again ||= framesWait && mayRepeat;
       mayRepeat &&= !framesWait;
     } while (this.#again && !this.#stopped);
     this.#running = false;
     if (this.#stopped) return;
     this.#gathers = report.mayGather || framesWait;
-    const restMs = this.#gathers ? gatherMs(tookMs) : report.dueMs - monotonicMs();
-    this.#timer = setTimeout(() => this.wake(), Math.min(REST_MS_MAX, Math.max(1, restMs)));
+    const sleepMs = this.#gathers ? gatherMs(tookMs) : report.dueMs - monotonicMs();
+    this.#timer = setTimeout(() => this.wake(), Math.min(SLEEP_MS_MAX, Math.max(1, sleepMs)));
   }
 
   stop(): void {

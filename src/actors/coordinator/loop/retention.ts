@@ -1,5 +1,5 @@
 // Rolls samples up into hours, and deletes what is past its time or over its bytes, a few hundred rows a step, so that commits of verdicts never
-// wait long behind it. A round visits every table once; the next begins RETENTION_INTERVAL_MS after it has begun. Roll-ups rest between steps.
+// wait long behind it. A round visits every table once; the next begins RETENTION_INTERVAL_MS after it has begun. Roll-ups pause between steps.
 import { StoreError } from "../../../adapters/storage/key-value-store.ts";
 import { FULL_DISK_ROWS_PER_STEP, FULL_DISK_STEPS } from "../../../core/config/limits.ts";
 import type { RetentionStep, RetentionTerms } from "../state/retention-step.ts";
@@ -75,7 +75,7 @@ export class Retention {
     this.#round = undefined;
     const drawn = round.next();
     if (drawn.done) return "idle";
-    const { store, operations, apply, restMs = 0 } = drawn.value;
+    const { store, operations, apply, pauseMs = 0 } = drawn.value;
     try {
       if (operations.length > 0) await store.commit(operations);
       else await this.#dependencies.yieldTurn();
@@ -87,7 +87,7 @@ export class Retention {
     apply();
     this.#round = round;
     // A disk that is full is to have room soon.
-    if (!Number.isFinite(this.#rowsMax)) this.#dueMs = this.#dependencies.monotonicMs() + restMs;
+    if (!Number.isFinite(this.#rowsMax)) this.#dueMs = this.#dependencies.monotonicMs() + pauseMs;
     return operations.length > 0 ? "committed" : "worked";
   }
 

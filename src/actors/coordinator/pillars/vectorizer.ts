@@ -6,7 +6,7 @@
  *   3. all values are scored (domain/pillars/), in turns of about 0.5 ms
  *   4. histories that have grown are stored, each every ten minutes: a crash costs about so much of them
  *
- * A tick runs beside the steps of the coordinator and writes to the store in edits of 250 rows. It rests four times as long as it works, so that 400,000 streams take
+ * A tick runs beside the steps of the coordinator and writes to the store in edits of 250 rows. It sleeps four times as long as it works, so that 400,000 streams take
  * some four seconds, a million some ten, and no verdict waits. While nothing is mapped nothing is asked.
  */
 import { type KeyValueStore, StoreError, type StoreOperation } from "../../../adapters/storage/key-value-store.ts";
@@ -139,7 +139,7 @@ export class Vectorizer {
     }
   }
 
-  /** Runs pure work, with rests between its pieces. */
+  /** Runs pure work, with pauses between its pieces. */
   async #inTurns(pieces: Generator<void>, work: { ms: number }): Promise<void> {
     const { monotonicMs } = this.#dependencies;
     for (let done = false; !done; ) {

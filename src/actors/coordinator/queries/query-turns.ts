@@ -72,9 +72,9 @@ export class QueryTurns {
     }
   }
 
-  /** Resolves when the query may go on; `rests` lets others of the thread go first even where nobody else asks. Rejects with ShareOfTimeError. */
-  turn(ticket: QueryTicket, rests: boolean): Promise<void> {
-    if (this.#underWay <= 1 && !this.#isServing) return rests ? this.#dependencies.yieldTurn() : Promise.resolve();
+  /** Resolves when the query may go on; `yields` lets others of the thread go first even where nobody else asks. Rejects with ShareOfTimeError. */
+  turn(ticket: QueryTicket, yields: boolean): Promise<void> {
+    if (this.#underWay <= 1 && !this.#isServing) return yields ? this.#dependencies.yieldTurn() : Promise.resolve();
     return new Promise((go, refuse) => {
       const waiters = this.#waiters.get(ticket.tenant) ?? [];
       this.#waiters.set(ticket.tenant, waiters);

@@ -1,7 +1,7 @@
 // Retention of runs: thirty days, so many of a tenant. What is not over stays.
 import { RUNBOOK_RUNS_MS, RUNBOOK_RUNS_PER_TENANT_MAX } from "../../../core/config/runbook-limits.ts";
 import { type Execution, isOpen } from "../../../domain/runbooks/execution.ts";
-import { breath, type RetentionStep } from "../state/retention-step.ts";
+import { type RetentionStep, yieldStep } from "../state/retention-step.ts";
 import { scanTenants } from "../state/scan.ts";
 import { executionRemoval, noticeId } from "./execution-store.ts";
 import { EXECUTION, executionBound, executionsEnd } from "./runbook-row.ts";
@@ -25,7 +25,7 @@ export function* expireExecutions(state: RunbookState, nowMs: number, rowsPerSte
         if (isKept) kept++;
         else gone.push(execution);
       }
-      if (gone.length === 0) yield breath(control);
+      if (gone.length === 0) yield yieldStep(control);
       else yield { store: control, operations: gone.flatMap((execution) => removal(state, execution)), apply: () => undefined };
     }
   }

@@ -86,7 +86,7 @@ export class RunbookRunner implements AnomalyFollower {
   #answers: Answered[] = [];
   #revised: RcaReport[] = [];
   #isRecovering = true;
-  #restsUntilMs = Number.POSITIVE_INFINITY;
+  #sleepsUntilMs = Number.POSITIVE_INFINITY;
 
   constructor(dependencies: RunbookRunnerDependencies) {
     this.#dependencies = dependencies;
@@ -215,8 +215,8 @@ export class RunbookRunner implements AnomalyFollower {
     const moves: Moves = { changed: new Map(), sends: [], local, hasMore: false };
     for (const answer of answers) this.#settle(answer, moves);
     const begun = this.#causesKnown(revised);
-    let restMs = Number.POSITIVE_INFINITY;
-    for (const execution of this.#open.values()) restMs = Math.min(restMs, this.#move(execution, moves));
+    let sleepMs = Number.POSITIVE_INFINITY;
+    for (const execution of this.#open.values()) sleepMs = Math.min(sleepMs, this.#move(execution, moves));
     const operations = [...[...moves.changed.values()].flatMap(executionOperations), ...begun.operations([]), ...local.operations()];
     try {
       if (operations.length > 0) await this.#control.commit(operations);
@@ -231,7 +231,7 @@ export class RunbookRunner implements AnomalyFollower {
     local.apply();
     for (const execution of moves.changed.values()) this.place(execution);
     for (const sending of moves.sends) this.#send(sending);
-    this.#rest(restMs);
+    this.#sleepUntil(sleepMs);
     return moves.hasMore;
   }
 
@@ -278,7 +278,7 @@ export class RunbookRunner implements AnomalyFollower {
       ({ execution, next } = advanced((ok ? done : failed)(begun(execution, place, nowMs), place, text, nowMs), nowMs));
     }
     if (execution !== known) moves.changed.set(known.id, execution);
-    return next.kind === "rests" && isOpen(execution) ? (next.untilMs ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
+    return next.kind === "waits" && isOpen(execution) ? (next.untilMs ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
   }
 
   /** It waits for its turn to send. */
@@ -312,13 +312,13 @@ export class RunbookRunner implements AnomalyFollower {
   }
 
   /** Looks again when the first of those that wait has waited long enough. */
-  #rest(untilMs: number): void {
+  #sleepUntil(untilMs: number): void {
     const { nowMs, sleep } = this.#dependencies;
-    if (this.#open.size === 0 || untilMs >= this.#restsUntilMs) return;
+    if (this.#open.size === 0 || untilMs >= this.#sleepsUntilMs) return;
     const atMs = Math.min(untilMs, nowMs() + RUNBOOK_LOOK_MS_MAX);
-    this.#restsUntilMs = atMs;
+    this.#sleepsUntilMs = atMs;
     void sleep(Math.max(0, atMs - nowMs()) + 1).then(() => {
-      if (this.#restsUntilMs === atMs) this.#restsUntilMs = Number.POSITIVE_INFINITY;
+      if (this.#sleepsUntilMs === atMs) this.#sleepsUntilMs = Number.POSITIVE_INFINITY;
       if (!this.#work.isStopped) this.#work.want();
     });
   }

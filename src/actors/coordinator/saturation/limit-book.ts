@@ -2,8 +2,9 @@
 
 import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import { ShareLedger } from "../../../core/base/share-ledger.ts";
+import type { SaturationLimit } from "../../../core/protocol/saturation.ts";
 import { KeyBuilder } from "../../../domain/codec/key.ts";
-import { type SaturationLimit, SaturationLimits } from "../../../domain/saturation/saturation-limits.ts";
+import { SaturationLimits } from "../../../domain/saturation/saturation-limits.ts";
 import { scan } from "../state/scan.ts";
 import { nullable, number, StoredForm, text } from "../state/stored-json.ts";
 

@@ -3,7 +3,8 @@ import { cutPage, type PagePosition, type PageScope, readPageToken } from "../..
 import { done, noContent, type Outcome, refused, shown } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { SATURATION_LIMITS_PER_TENANT_MAX } from "../../../core/config/declaration-limits.ts";
-import { compareLimits, type SaturationLimit } from "../../../domain/saturation/saturation-limits.ts";
+import type { SaturationLimit } from "../../../core/protocol/saturation.ts";
+import { compareLimits } from "../../../domain/saturation/saturation-limits.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { type LimitScope, limitOperation } from "./limit-book.ts";
 import type { SaturationContext } from "./saturation-context.ts";

@@ -5,7 +5,7 @@ import { HOUR_MS } from "../../../domain/rollup/hour-column.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import { setOldest } from "../state/oldest-gauge.ts";
 import type { RetentionStep, RetentionTerms } from "../state/retention-step.ts";
-import { breath, PARTITIONS_PER_STEP } from "../state/retention-step.ts";
+import { PARTITIONS_PER_STEP, yieldStep } from "../state/retention-step.ts";
 import type { StateWith } from "../state/stored-state.ts";
 import { partitionKey } from "../state/tables.ts";
 import { type BlockSpan, decodeSpan } from "./block-rows.ts";
@@ -70,7 +70,7 @@ function* expire<S>(
 ): Generator<RetentionStep, S | undefined> {
   const { series } = sources.state;
   const oldest = (limit: number) => series.range(tables[0], { from: partitionKey(partition), to: partitionKey(partition + 1), limit });
-  if (partition % PARTITIONS_PER_STEP === 0) yield breath(series);
+  if (partition % PARTITIONS_PER_STEP === 0) yield yieldStep(series);
   for (;;) {
     const [first] = oldest(1);
     if (first === undefined) return undefined;

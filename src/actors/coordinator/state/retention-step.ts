@@ -9,7 +9,7 @@ export interface RetentionStep {
   /** Called once the operations are committed. */
   readonly apply: () => void;
   /** How long others have the thread behind the step. Absent for not at all. */
-  readonly restMs?: number;
+  readonly pauseMs?: number;
 }
 
 /** Partitions looked at in one step: a look-up each, 10 us. */
@@ -18,7 +18,7 @@ export const PARTITIONS_PER_STEP = 16;
 const nothing = () => undefined;
 
 /** A step that gives others their turn. */
-export function breath(store: KeyValueStore): RetentionStep {
+export function yieldStep(store: KeyValueStore): RetentionStep {
   return { store, operations: [], apply: nothing };
 }
 

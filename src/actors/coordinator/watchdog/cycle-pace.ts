@@ -1,5 +1,5 @@
 // How fast a cycle of the Watchdog goes: so fast that its walks are over by the goal, going by what they took in the cycle before and by how far they have come.
-// A cycle in time rests between questions; one that is behind does not, and holds its engines for longer at a time, within bounds, so that no verdict of the
+// A cycle in time pauses between questions; one that is behind does not, and holds its engines for longer at a time, within bounds, so that no verdict of the
 // stream waits. Bodies that wait come first, until the rest of the walk needs much of the time that is left to it. What a pass finds does not hang on it: values
 // are given to detectors in their order, however the walk is cut.
 import {

@@ -52,7 +52,7 @@ export class WebhookOutbox implements AnomalyFollower {
   #reports: WebhookReport[] = [];
   #link: OutboundLink | undefined;
   #serial = 0;
-  #restsUntilMs = Number.POSITIVE_INFINITY;
+  #sleepsUntilMs = Number.POSITIVE_INFINITY;
 
   constructor(dependencies: WebhookOutboxDependencies) {
     this.#dependencies = dependencies;
@@ -310,10 +310,10 @@ export class WebhookOutbox implements AnomalyFollower {
   #restUntilDue(): void {
     const { nowMs, sleep } = this.#dependencies;
     const dueMs = this.#holds.nextAtMs(nowMs()) ?? Number.POSITIVE_INFINITY;
-    if (dueMs >= this.#restsUntilMs) return;
-    this.#restsUntilMs = dueMs;
+    if (dueMs >= this.#sleepsUntilMs) return;
+    this.#sleepsUntilMs = dueMs;
     void sleep(Math.max(0, dueMs - nowMs()) + 1).then(() => {
-      if (this.#restsUntilMs === dueMs) this.#restsUntilMs = Number.POSITIVE_INFINITY;
+      if (this.#sleepsUntilMs === dueMs) this.#sleepsUntilMs = Number.POSITIVE_INFINITY;
       if (!this.#work.isStopped) this.#work.want();
     });
   }

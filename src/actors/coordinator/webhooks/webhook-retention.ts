@@ -2,7 +2,7 @@
 
 import type { KeyValueStore, StoreEntry } from "../../../adapters/storage/key-value-store.ts";
 import { WEBHOOK_DELIVERIES_MS, WEBHOOK_DELIVERIES_PER_WEBHOOK_MAX } from "../../../core/config/webhook-limits.ts";
-import { breath, type RetentionStep } from "../state/retention-step.ts";
+import { type RetentionStep, yieldStep } from "../state/retention-step.ts";
 import type { StateWith } from "../state/stored-state.ts";
 import { TABLE_END, TABLE_START } from "../state/tables.ts";
 import type { WebhookBooks } from "./webhook-book.ts";
@@ -63,7 +63,7 @@ function* beyond(deletes: Deletes, tenant: string, webhookId: string): Generator
     to = last.key;
     if (kept > WEBHOOK_DELIVERIES_PER_WEBHOOK_MAX)
       yield stepOf(deletes, entries.slice(entries.length - (kept - WEBHOOK_DELIVERIES_PER_WEBHOOK_MAX)));
-    else yield breath(control);
+    else yield yieldStep(control);
   }
 }
 

@@ -1,7 +1,7 @@
 // Checkpoints of an engine's partitions, round-robin. A checkpoint names, per lane, the log position that its state covers; it travels in the
 // same ring as verdicts and blocks, behind all of them that belong to that state. It is written a part at a time, about 2 ms each, between units
 // of work. Its pace follows the log: a round per CHECKPOINT_ROUND_LOG_BYTES, and never more than one byte for CHECKPOINT_LOG_SHARE bytes of log.
-// When nothing has come for a while, the lane ends its segment and one quick round covers it, so that a server at rest keeps no log.
+// When nothing has come for a while, the lane ends its segment and one quick round covers it, so that an idle server keeps no log.
 import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
 import type { InboxReader } from "../../../adapters/runtime/inbox-ring.ts";
 import { Uint32List } from "../../../core/base/uint32-list.ts";
@@ -30,12 +30,12 @@ import { PartitionStateWriter } from "./partition-state.ts";
 
 /** A quiet engine still checkpoints one partition this often while the round is not complete, so that old segments go away. */
 const QUIET_CHECKPOINT_MS = 1_000;
-/** Nothing was logged for so long: the server is at rest. */
-const REST_MS = 3_000;
+/** Nothing was logged for so long: the server is idle. */
+const IDLE_MS = 3_000;
 /** From the end of the lane's segment to the round that covers it: by then every lane has ended its own. */
-const REST_SETTLE_MS = 1_000;
+const IDLE_SETTLE_MS = 1_000;
 /** Less log than this is not worth a round. */
-const REST_LOG_BYTES_MIN = 256 * 1024;
+const IDLE_LOG_BYTES_MIN = 256 * 1024;
 /** How long a checkpoint waits for its partition's streams that are on their way back. */
 const SETTLE_MS_MAX = 5_000;
 /** How often one partition is looked through for idle streams: all of them in about four minutes. */
@@ -109,13 +109,13 @@ export class Checkpoints {
   #left: number;
   /** Partitions left to write before the engine stops; -1 while it does not. */
   #lastOnes = -1;
-  /** Log bytes at the last tick and since when they have been the same, and at the last rest. */
+  /** Log bytes at the last tick and since when they have been the same, and at the last idle round. */
   #seenBytes = 0;
   #seenMs = 0;
-  #restedBytes = 0;
-  /** When the round of a rest begins, and partitions left in it. */
-  #restRoundMs = Number.POSITIVE_INFINITY;
-  #restLeft = 0;
+  #idleBytes = 0;
+  /** When the idle round begins, and partitions left in it. */
+  #idleRoundMs = Number.POSITIVE_INFINITY;
+  #idleLeft = 0;
   /** Times of the last tick, and of the last tick before a checkpoint began. */
   #nowMs = 0;
   #lastMs = 0;
@@ -149,7 +149,7 @@ export class Checkpoints {
     if (this.#draft !== undefined || this.#owned.length === 0) return false;
     if (this.#beginIdle(nowMs)) return true;
     const bytes = this.#dependencies.logBytes();
-    this.#rest(nowMs, bytes);
+    this.#idle(nowMs, bytes);
     if (bytes - this.#roundStartBytes > 0 && this.#left === 0) {
       this.#left = this.#owned.length;
       this.#roundStartBytes = bytes;
@@ -160,27 +160,27 @@ export class Checkpoints {
   }
 
   /** Ends the segment when nothing has come for a while, then has all partitions written: the earlier segments are covered by that, and go. */
-  #rest(nowMs: number, bytes: number): void {
+  #idle(nowMs: number, bytes: number): void {
     if (bytes !== this.#seenBytes) {
       this.#seenBytes = bytes;
       this.#seenMs = nowMs;
-      this.#restLeft = 0;
-      this.#restRoundMs = Number.POSITIVE_INFINITY;
-    } else if (nowMs >= this.#restRoundMs) {
-      this.#restRoundMs = Number.POSITIVE_INFINITY;
-      this.#restLeft = this.#owned.length;
+      this.#idleLeft = 0;
+      this.#idleRoundMs = Number.POSITIVE_INFINITY;
+    } else if (nowMs >= this.#idleRoundMs) {
+      this.#idleRoundMs = Number.POSITIVE_INFINITY;
+      this.#idleLeft = this.#owned.length;
       this.#left = 0;
       this.#roundStartBytes = bytes;
-    } else if (nowMs - this.#seenMs >= REST_MS && this.#isWorthARest(bytes) && this.#dependencies.endSegment()) {
-      this.#restedBytes = bytes;
-      this.#restRoundMs = nowMs + REST_SETTLE_MS;
+    } else if (nowMs - this.#seenMs >= IDLE_MS && this.#isWorthIdleRound(bytes) && this.#dependencies.endSegment()) {
+      this.#idleBytes = bytes;
+      this.#idleRoundMs = nowMs + IDLE_SETTLE_MS;
     }
   }
 
-  /** A rest writes at most as much state as was logged since the last one. */
-  #isWorthARest(bytes: number): boolean {
-    const logged = bytes - this.#restedBytes;
-    if (logged < REST_LOG_BYTES_MIN) return false;
+  /** An idle round writes at most as much state as was logged since the last one. */
+  #isWorthIdleRound(bytes: number): boolean {
+    const logged = bytes - this.#idleBytes;
+    if (logged < IDLE_LOG_BYTES_MIN) return false;
     const { shard } = this.#dependencies;
     const stateBytes = this.#owned.reduce((sum, number) => sum + shard.streams.partition(number).stateBytes, 0);
     return stateBytes * this.#options.engines <= logged;
@@ -226,7 +226,7 @@ export class Checkpoints {
 
   get #isDue(): boolean {
     if (this.#lastOnes >= 0) return this.#lastOnes > 0;
-    if (this.#restLeft > 0) return true;
+    if (this.#idleLeft > 0) return true;
     return this.#owned.length > 0 && this.#dependencies.logBytes() >= this.#dueBytes;
   }
 
@@ -257,7 +257,7 @@ export class Checkpoints {
   #begin(): void {
     this.#left = Math.max(0, this.#left - 1);
     if (this.#lastOnes > 0) this.#lastOnes--;
-    this.#restLeft = Math.max(0, this.#restLeft - 1);
+    this.#idleLeft = Math.max(0, this.#idleLeft - 1);
     this.#beginWith(this.#owned[this.#next] as number);
     this.#next = (this.#next + 1) % this.#owned.length;
   }

@@ -1,7 +1,7 @@
 // One unary call: the five bytes before its message are read, then the handler sees a request, and the message is collected as a body is. Answers of HTTP become statuses of gRPC.
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import { constants } from "node:http2";
-import { BodyCollector } from "../body-collector.ts";
+import { BodyCollector, bodyRefusal } from "../body-collector.ts";
 import type { Expiring } from "../deadline-sweep.ts";
 import type { BodyReceiver, HttpExchange, HttpHandler, HttpHeaders, HttpStream, RefusalCode } from "../http-server.ts";
 import type { ServerContext } from "../server-context.ts";
@@ -151,7 +151,7 @@ export class GrpcExchange implements HttpExchange, Expiring {
     this.#received += chunk.length;
     if (this.#received > this.#messageBytes)
       this.#fail(GRPC_INVALID_ARGUMENT, "a call has one message, and that is longer than its prefix says");
-    else if (this.#collector?.append(chunk) === "no-memory") this.#refuse(503, "overloaded", "too many bodies are being received");
+    else if (this.#collector?.append(chunk) === "no-memory") this.#refuse(...bodyRefusal("no-memory", this.#messageBytes));
   }
 
   #onEnd(): void {

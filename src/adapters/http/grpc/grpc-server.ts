@@ -5,10 +5,11 @@
 import { createSecureServer, createServer, type Http2SecureServer, type Http2Server, type ServerHttp2Session } from "node:http2";
 import type { AddressInfo } from "node:net";
 import type { HttpHandler, HttpServer, HttpServerOptions } from "../http-server.ts";
+import { listening } from "../node/listening.ts";
 import { createServerContext, type ServerContext } from "../server-context.ts";
 import { showsCertificate } from "../tls/shown-certificate.ts";
 import type { TlsIdentity } from "../tls/tls-identity.ts";
-import { secureOptions, tlsOptions } from "../tls/tls-options.ts";
+import { renewIdentity, tlsOptions } from "../tls/tls-options.ts";
 import { GrpcExchange } from "./grpc-exchange.ts";
 import type { GrpcPeer } from "./grpc-request.ts";
 
@@ -48,15 +49,9 @@ export class GrpcServer implements HttpServer {
     return this.#sessions.size;
   }
 
-  listen(host: string, port: number): Promise<{ port: number }> {
-    return new Promise((resolve, reject) => {
-      const onError = (error: Error): void => reject(new Error(`cannot listen on ${host}:${port}: ${error.message}`, { cause: error }));
-      this.#server.once("error", onError);
-      this.#server.listen({ host, port, exclusive: true }, () => {
-        this.#server.off("error", onError);
-        resolve({ port: (this.#server.address() as AddressInfo).port });
-      });
-    });
+  async listen(host: string, port: number): Promise<{ port: number }> {
+    await listening(this.#server, { host, port }, `${host}:${port}`);
+    return { port: (this.#server.address() as AddressInfo).port };
   }
 
   listenUnix(): Promise<void> {
@@ -64,7 +59,7 @@ export class GrpcServer implements HttpServer {
   }
 
   renewTls(identity: TlsIdentity): Promise<void> {
-    if ("setSecureContext" in this.#server) this.#server.setSecureContext(secureOptions(identity));
+    renewIdentity(this.#server, identity);
     return Promise.resolve();
   }
 

@@ -1,8 +1,7 @@
 /** One exchange on node:http. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isBodiless } from "../answer-head.ts";
-import type { AppendOutcome } from "../body-collector.ts";
-import { BodyCollector } from "../body-collector.ts";
+import { type AppendOutcome, BodyCollector, bodyRefusal } from "../body-collector.ts";
 import type { Expiring } from "../deadline-sweep.ts";
 import type { BodyReceiver, HttpExchange, HttpHeaders, HttpStream, RefusalCode } from "../http-server.ts";
 import type { ServerContext } from "../server-context.ts";
@@ -153,9 +152,7 @@ export class NodeExchange implements HttpExchange, Expiring {
   }
 
   #refuseBody(outcome: Exclude<AppendOutcome, "taken">, maxBytes: number): void {
-    if (outcome === "too-long")
-      this.refuse(413, "body_too_large", `the body is longer than ${maxBytes} bytes; send smaller requests`, true);
-    else this.refuse(503, "overloaded", "too many bodies are being received", true);
+    this.refuse(...bodyRefusal(outcome, maxBytes), true);
   }
 
   #takeAnswer(): void {

@@ -10,9 +10,10 @@ import type { HttpHandler, HttpServer, HttpServerOptions, RefusalCode } from "..
 import type { ServerContext } from "../server-context.ts";
 import { createServerContext } from "../server-context.ts";
 import type { TlsIdentity } from "../tls/tls-identity.ts";
-import { secureOptions, tlsOptions } from "../tls/tls-options.ts";
+import { renewIdentity, tlsOptions } from "../tls/tls-options.ts";
 import { claimSocketPath, withPrivateFiles } from "../unix-socket.ts";
 import { ConnectionLane } from "./connection-lane.ts";
+import { listening } from "./listening.ts";
 import { NodeExchange } from "./node-exchange.ts";
 import { TlsHandshakes } from "./tls-handshakes.ts";
 
@@ -69,18 +70,11 @@ export class NodeHttpServer implements HttpServer {
   }
 
   #listen(where: { host: string; port: number } | { path: string }, name: string): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const onError = (error: Error): void => reject(new Error(`cannot listen on ${name}: ${error.message}`, { cause: error }));
-      this.#server.once("error", onError);
-      this.#server.listen({ ...where, backlog: LISTEN_BACKLOG, exclusive: true }, () => {
-        this.#server.off("error", onError);
-        resolve();
-      });
-    });
+    return listening(this.#server, { ...where, backlog: LISTEN_BACKLOG }, name);
   }
 
   renewTls(identity: TlsIdentity): Promise<void> {
-    if ("setSecureContext" in this.#server) this.#server.setSecureContext(secureOptions(identity));
+    renewIdentity(this.#server, identity);
     return Promise.resolve();
   }
 

@@ -2,13 +2,22 @@
 import { TLS_VERSION_MIN, type TlsIdentity } from "./tls-identity.ts";
 
 /** What is shown; may be changed while a server listens. */
-export function secureOptions({ certificate, key, clientAuthorities }: TlsIdentity) {
+function secureOptions({ certificate, key, clientAuthorities }: TlsIdentity) {
   return {
     cert: certificate,
     key,
     minVersion: TLS_VERSION_MIN,
     ...(clientAuthorities !== undefined && { ca: clientAuthorities }),
   } as const;
+}
+
+/** Shows another identity to connections that a server takes from now on; nothing where it speaks no TLS. */
+export function renewIdentity(server: object, identity: TlsIdentity): void {
+  if (canRenew(server)) server.setSecureContext(secureOptions(identity));
+}
+
+function canRenew(server: object): server is { setSecureContext(options: ReturnType<typeof secureOptions>): void } {
+  return "setSecureContext" in server;
 }
 
 /** Who shows no certificate, or another's, is let in all the same: what that opens, the gate decides, and says in words. */

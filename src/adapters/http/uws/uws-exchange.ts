@@ -3,8 +3,7 @@
  * is taken away after its callback; every write happens inside cork(); after the end or the abort the response must not be touched again.
  */
 import { isBodiless, statusLine } from "../answer-head.ts";
-import type { AppendOutcome } from "../body-collector.ts";
-import { BodyCollector } from "../body-collector.ts";
+import { type AppendOutcome, BodyCollector, bodyRefusal } from "../body-collector.ts";
 import type { Expiring } from "../deadline-sweep.ts";
 import { UWS_WHOLE_ANSWER_BYTES_MAX } from "../http-limits.ts";
 import type { BodyReceiver, HttpExchange, HttpHeaders, HttpStream, RefusalCode } from "../http-server.ts";
@@ -167,9 +166,7 @@ export class UwsExchange implements HttpExchange, Expiring {
   }
 
   #refuseBody(outcome: Exclude<AppendOutcome, "taken">, maxBytes: number): void {
-    if (outcome === "too-long")
-      this.refuse(413, "body_too_large", `the body is longer than ${maxBytes} bytes; send smaller requests`, true);
-    else this.refuse(503, "overloaded", "too many bodies are being received", true);
+    this.refuse(...bodyRefusal(outcome, maxBytes), true);
   }
 
   #refuseNow(status: number, code: RefusalCode, message: string): void {

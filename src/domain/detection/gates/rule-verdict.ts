@@ -11,15 +11,7 @@ export interface RuleVerdict extends Omit<Verdict, "gates"> {
 }
 
 /** What a rule has to say; the rest of the record follows. */
-export interface RuleObservation {
-  readonly detector: string;
-  readonly observed: number;
-  readonly expected: number;
-  readonly lower: number;
-  readonly upper: number;
-  /** Signed. */
-  readonly z: number;
-  readonly threshold: number;
+export interface RuleObservation extends Pick<Verdict, "detector" | "observed" | "expected" | "lower" | "upper" | "z" | "threshold"> {
   readonly baselineValues: number;
   readonly baselineAgeSeconds: number;
   readonly gates: readonly GateResult[];
@@ -34,16 +26,16 @@ function finite(value: number): number {
 }
 
 export function ruleVerdict(of: RuleObservation): RuleVerdict {
-  const { detector, observed, expected, lower, upper, z, threshold, gates } = of;
+  const { detector, expected, gates } = of;
   return {
     detector,
-    observed,
+    observed: of.observed,
     expected,
-    lower,
-    upper,
-    z,
-    p: reportedProbability(logNormalTail(z)),
-    threshold,
+    lower: of.lower,
+    upper: of.upper,
+    z: of.z,
+    p: reportedProbability(logNormalTail(of.z)),
+    threshold: of.threshold,
     baseline: { n: of.baselineValues, mean: expected, sd: 0, median: expected, bucket: null, age_seconds: of.baselineAgeSeconds },
     contributions: [],
     gates: gates.map((gate) => ({ ...gate, value: finite(gate.value), limit: finite(gate.limit) })),

@@ -1,30 +1,20 @@
 // What a rule that looks at services finds from cycle to cycle, as episodes: what it finds is opened, raised while it goes on, and closed once it is no longer
 // found. Pure: whoever holds the set says what was taken in.
 import { hash128 } from "../../../core/base/hash128.ts";
-import type { Attributes, EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
+import type { EpisodeFrame, StreamName } from "../../../core/protocol/coordinator-frame.ts";
 import type { RuleVerdict } from "../gates/rule-verdict.ts";
 
 /** Where a rule finds something. */
 export type RuleScope = Pick<RuleFinding, "tenant" | "environment" | "serviceId" | "metricName">;
 
 /** What a rule finds in one cycle, at most once for each place. */
-export interface RuleFinding {
-  readonly tenant: string;
-  readonly environment: string;
-  readonly serviceId: string;
-  readonly metricName: string;
-  readonly attributes: Attributes;
-  readonly direction: "high" | "low";
-  readonly startedAtMs: number;
-  /** Time of the sample that it is told with. */
-  readonly observedAtMs: number;
-  /** Told again whenever its attributes change; else only where its z has grown. */
+export interface RuleFinding extends StreamName, Pick<EpisodeFrame, "direction" | "startedAtMs" | "observedAtMs" | "explanation"> {
+  /** Reported again whenever its attributes change; else only where its z has grown. */
   readonly isRestated?: boolean;
   readonly verdict: RuleVerdict;
-  readonly explanation: string;
 }
 
-/** What an open episode was told with. */
+/** What an open episode was reported with. */
 export type ReportedFinding = Omit<RuleFinding, "verdict" | "isRestated"> & { readonly z: number; readonly verdict: unknown };
 
 interface OpenEpisode {

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { compareLimits, type SaturationLimit, SaturationLimits } from "../../../../src/domain/saturation/saturation-limits.ts";
+import type { SaturationLimit } from "../../../../src/core/protocol/saturation.ts";
+import { compareLimits, SaturationLimits } from "../../../../src/domain/saturation/saturation-limits.ts";
 
 const names = fc.constantFrom("a", "b", "__proto__", "constructor", '","', "null");
 const place = fc.record({ tenant: names, serviceId: fc.option(names), metric: names });

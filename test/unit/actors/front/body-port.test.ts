@@ -3,14 +3,8 @@ import { BodyPort } from "../../../../src/actors/front/body-port.ts";
 import { createEngineMemory, EngineMemory } from "../../../../src/adapters/runtime/engine-memory.ts";
 import { COPIED_BYTES_PER_TURN } from "../../../../src/core/config/body-limits.ts";
 import { BODIES_WAITING_BYTES_MAX, SMALL_BODY_BYTES_MAX } from "../../../../src/core/config/limits.ts";
-import {
-  BODY_RING,
-  BODY_RING_BYTES,
-  DESCRIPTOR_BYTES,
-  DESCRIPTOR_POINTER,
-  DESCRIPTORS,
-  LARGE_BODY,
-} from "../../../../src/core/layout/memory-map.ts";
+import { readDescriptor } from "../../../../src/core/layout/body-descriptor.ts";
+import { BODY_RING, BODY_RING_BYTES, LARGE_BODY } from "../../../../src/core/layout/memory-map.ts";
 import { STATUS_SET_ASIDE } from "../../../../src/core/protocol/engine-control.ts";
 
 it("keeps a large body that waits for the place of large ones, though its sender's buffer is used again", () => {
@@ -46,7 +40,7 @@ it("keeps bodies that find no room in the ring, in their order, up to a bound", 
   };
   /** Whether the body of that value, which was the last to be placed, is whole. */
   const placed = (value: number) => {
-    const from = memory.view.getUint32(DESCRIPTORS + (value - 1) * DESCRIPTOR_BYTES + DESCRIPTOR_POINTER, true);
+    const from = readDescriptor(memory.view, value - 1).pointer;
     return memory.bytes.subarray(from, from + pooled.length).every((byte) => byte === value);
   };
   const inRing = [1, 2, 3].map(submit);
@@ -76,7 +70,7 @@ it("begins the ring anew when nothing lies in it: the first bytes are in the cac
       { bytes: new Uint8Array(5000), kind: 0, tenant: 0, idempotencyKey: "", arrivalMs: 0, wallMs: 0, isAnonymous: false },
       { answer: () => undefined },
     );
-  const placeOf = (body: number) => memory.view.getUint32(DESCRIPTORS + body * DESCRIPTOR_BYTES + DESCRIPTOR_POINTER, true);
+  const placeOf = (body: number) => readDescriptor(memory.view, body).pointer;
   expect([submit(), submit()]).toEqual([true, true]);
   port.publish();
   expect(placeOf(1)).toBeGreaterThan(placeOf(0));

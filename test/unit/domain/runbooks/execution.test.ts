@@ -52,12 +52,12 @@ describe("a run", () => {
     const first = advanced(runOf([NOTE, WAIT, HTTP]), 0);
     expect(first.next).toMatchObject({ kind: "do", place: 0 });
     const waiting = advanced(done(begun(first.execution, 0, 0), 0, "seen", 0), 0);
-    expect(waiting.next).toEqual({ kind: "rests", untilMs: 5_000 });
-    expect(advanced(waiting.execution, 4_999).next).toEqual({ kind: "rests", untilMs: 5_000 });
+    expect(waiting.next).toEqual({ kind: "waits", untilMs: 5_000 });
+    expect(advanced(waiting.execution, 4_999).next).toEqual({ kind: "waits", untilMs: 5_000 });
     const sending = advanced(waiting.execution, 5_000);
     expect(sending.next).toMatchObject({ kind: "do", place: 2 });
     const sent = begun(sending.execution, 2, 5_000);
-    expect(advanced(sent, 5_001).next).toEqual({ kind: "rests", untilMs: null });
+    expect(advanced(sent, 5_001).next).toEqual({ kind: "waits", untilMs: null });
     const over = advanced(done(sent, 2, "answered 200", 5_002, 200), 5_002).execution;
     expect(over).toMatchObject({ state: "succeeded", endedAtMs: 5_002, reason: null });
     expect(states(over)).toEqual(["succeeded", "succeeded", "succeeded"]);
@@ -73,7 +73,7 @@ describe("a run", () => {
     for (const run of [runOf([HTTP, NOTE], {}, true), runOf([HTTP, NOTE], { dryRun: true })]) {
       expect(run).toMatchObject({ state: "succeeded", dryRun: true });
       expect(states(run)).toEqual(["rendered", "rendered"]);
-      expect(advanced(run, 1).next).toEqual({ kind: "rests", untilMs: null });
+      expect(advanced(run, 1).next).toEqual({ kind: "waits", untilMs: null });
     }
   });
 });
@@ -94,7 +94,7 @@ describe("an approval", () => {
   test("is waited for, holds for one step, and the next one waits again", () => {
     const { execution, next } = waiting();
     expect(execution.state).toBe("pending_approval");
-    expect(next).toEqual({ kind: "rests", untilMs: RUNBOOK_APPROVAL_MS_MAX });
+    expect(next).toEqual({ kind: "waits", untilMs: RUNBOOK_APPROVAL_MS_MAX });
     const approved = advanced(decided(execution, true, DECISION), 1);
     expect(approved.next).toMatchObject({ kind: "do", place: 0 });
     const second = advanced(done(begun(approved.execution, 0, 1), 0, "answered 200", 2, 200), 2).execution;

@@ -1,6 +1,6 @@
 // How much of the coordinator's time roll-ups take: what the blocks of a round need to be rolled up before the next one begins, spread over that time.
 
-import { restMsAfter } from "../../../../core/base/paced-work.ts";
+import { pauseMsAfter } from "../../../../core/base/paced-work.ts";
 import { ROLLUP_ROUND_SHARE, ROLLUP_SHARE_MAX, ROLLUP_SHARE_MIN } from "../../../../core/config/pace-limits.ts";
 
 /** What folding a block of 64 KiB and storing its hours takes, until so many blocks have told; on a core that others use too it takes longer. */
@@ -29,9 +29,9 @@ export class RollupPace {
   }
 
   /** How long others have the thread, now that roll-ups have had it for `workMs`. */
-  restAfterMs(workMs: number): number {
+  pauseAfterMs(workMs: number): number {
     this.#workMs += workMs;
-    return restMsAfter(workMs, this.share);
+    return pauseMsAfter(workMs, this.share);
   }
 
   /** Share of the thread's time from now on. */

@@ -15,7 +15,7 @@ import { ChunkBlock } from "../../../../domain/codec/chunk-block.ts";
 import { HOUR_MS } from "../../../../domain/rollup/hour-column.ts";
 import { HourlyFold } from "../../../../domain/rollup/hourly-fold.ts";
 import type { CoordinatorCounters } from "../../state/coordinator-counters.ts";
-import { breath, PARTITIONS_PER_STEP, type RetentionStep } from "../../state/retention-step.ts";
+import { PARTITIONS_PER_STEP, type RetentionStep, yieldStep } from "../../state/retention-step.ts";
 import type { StateWith } from "../../state/stored-state.ts";
 import { blockKey, partitionKey } from "../../state/tables.ts";
 import { decodeSpan } from "../block-rows.ts";
@@ -55,7 +55,7 @@ export function* rollUp(dependencies: RollupDependencies, { wallNowMs, keptFromM
   const fromHour = Math.max(0, Math.ceil(keptFromMs / HOUR_MS));
   const due: number[] = [];
   for (let partition = 0; partition < PARTITIONS; partition++) {
-    if (partition % PARTITIONS_PER_STEP === 0) yield breath(state.series);
+    if (partition % PARTITIONS_PER_STEP === 0) yield yieldStep(state.series);
     if (isDue(state, partition, wallNowMs)) due.push(partition);
   }
   const pace = new RollupPace({ intervalMs, blocks: due.reduce((sum, partition) => sum + blocksOf(state, partition), 0), monotonicMs });
@@ -63,7 +63,7 @@ export function* rollUp(dependencies: RollupDependencies, { wallNowMs, keptFromM
     do {
       let begunMs = monotonicMs();
       for (const step of rollUpPartition({ ...dependencies, pace }, partition, fromHour)) {
-        yield { ...step, restMs: pace.restAfterMs(monotonicMs() - begunMs) };
+        yield { ...step, pauseMs: pace.pauseAfterMs(monotonicMs() - begunMs) };
         begunMs = monotonicMs();
       }
     } while (isDue(state, partition, wallNowMs));
@@ -114,10 +114,10 @@ function* foldBlocks({ state, pace }: PacedDependencies, partition: number, fold
       const bytes = series.get("blocks", key);
       const block = bytes === undefined ? undefined : ChunkBlock.open(bytes);
       if (block === undefined) throw new Error("a stored block is missing or does not open");
-      for (const _ of fold.add(block)) yield breath(series);
+      for (const _ of fold.add(block)) yield yieldStep(series);
       next = decodeSpan(key, value).block + 1;
       pace.folded();
-      yield breath(series);
+      yield yieldStep(series);
       if (fold.entries >= ROLLUP_ENTRIES_MAX) return next;
     }
     if (spans.length < SPANS_PER_READ) return next;
@@ -150,12 +150,12 @@ function* storeRollups({ state, counters }: RollupDependencies, partition: numbe
   };
   for (const value of fold.finish()) {
     if (value === undefined) {
-      yield breath(state.series);
+      yield yieldStep(state.series);
       continue;
     }
     operations.push(...rollupOperations(partition, nextRollup++, value));
     bytes += value.block.length;
-    yield bytes >= ROLLUP_COMMIT_BYTES ? commit() : breath(state.series);
+    yield bytes >= ROLLUP_COMMIT_BYTES ? commit() : yieldStep(state.series);
   }
   if (operations.length > 0) yield commit();
   return nextRollup;

@@ -187,10 +187,10 @@ export class SaturationPass implements WatchdogDetector {
   /** What became of it, in the words of domain/detection/coverage.ts. */
   #judge(unit: SlotUnit, service: ServiceAtHand): string {
     const place = this.#arena.placeOf(unit.key, unit.name.tenant);
-    if (place === undefined) return this.#rest(unit, "series_limit");
+    if (place === undefined) return this.#idle(unit, "series_limit");
     this.#arena.markPass(place, this.#pass);
     const slots = unit.streams.map(({ slot }) => slot);
-    if (!this.#prepare(place, unit, slots)) return this.#rest(unit, LEARNING);
+    if (!this.#prepare(place, unit, slots)) return this.#idle(unit, LEARNING);
     const at = this.#arena.open(place);
     const { tenant, metricName } = unit.name;
     const names = { metricName, unit: this.#dependencies.unitOf(tenant, metricName), instance: unit.instance };
@@ -201,7 +201,7 @@ export class SaturationPass implements WatchdogDetector {
     const { hasEnded, isSilent, endsWithHistory } = this.#feed.stateOf(slots, this.#nowMs);
     const isGone = hasEnded || (isSilent && this.#goesOn(unit, service));
     const isJudged = !isGone && !endsWithHistory && fedMs > sinceMs;
-    const state = isJudged ? this.#evaluate(unit, series, fedMs) : this.#rest(unit, this.#restState(fedMs, hasEnded), isGone);
+    const state = isJudged ? this.#evaluate(unit, series, fedMs) : this.#idle(unit, this.#idleState(fedMs, hasEnded), isGone);
     series.detach(at);
     if (isGone) releaseTier(at);
     return state;
@@ -214,20 +214,20 @@ export class SaturationPass implements WatchdogDetector {
       corroborated: this.#reported.isCorroborated(serviceKey(tenant, serviceId), environment, metricName),
     });
     const unknown = gates.find(({ name, passed }) => !passed && (name === "limit_known" || name === "recent_value"));
-    if (unknown?.name === "recent_value") return this.#rest(unit, "no_recent_value");
-    if (unknown !== undefined) return this.#rest(unit, "no_declared_limit", true);
+    if (unknown?.name === "recent_value") return this.#idle(unit, "no_recent_value");
+    if (unknown !== undefined) return this.#idle(unit, "no_declared_limit", true);
     if (finding !== null) this.#reports.push({ ...unit.name, key: unit.key, sampleMs, finding });
     else if (this.#reported.isOpen(unit.key)) this.#over.push(unit.key);
     return EVALUATED;
   }
 
   /** Without new values nothing is over: a finding that is told goes on, unless nothing more will come. */
-  #rest(unit: SlotUnit, state: string, isGone = false): string {
+  #idle(unit: SlotUnit, state: string, isGone = false): string {
     if (this.#reported.isOpen(unit.key)) (isGone ? this.#ended : this.#waiting).push(unit.key);
     return state;
   }
 
-  #restState(fedMs: number, hasEnded: boolean): string {
+  #idleState(fedMs: number, hasEnded: boolean): string {
     if (hasEnded) return "ended";
     return this.#nowMs - fedMs <= RECENT_MS_MAX ? EVALUATED : "no_recent_value";
   }

@@ -6,12 +6,12 @@ import { chunkBlock } from "../../../../support/chunk-block.ts";
 import { block, checkpoint, deadLetter, episode, Rig, record, START_MS } from "../../../../support/coordinator-rig.ts";
 import type { MemoryStore } from "../../../../support/memory-store.ts";
 
-const REST_MS = 25;
+const GATHER_MS = 25;
 const someBlock = chunkBlock([
   { streamId: new Uint8Array(16).fill(3), firstMs: START_MS, lastMs: START_MS, chunk: Uint8Array.of(1, 2, 3) },
 ]);
 const rows = (rig: Rig, table: string) => (rig.control.contents.get(table) ?? rig.series.contents.get(table))?.size ?? 0;
-const open = () => Rig.open({ seriesRestMs: REST_MS });
+const open = () => Rig.open({ seriesGatherMs: GATHER_MS });
 
 /** Lets so much time pass, and every promise go on that can. */
 async function pass(rig: Rig, ms: number): Promise<void> {
@@ -43,9 +43,9 @@ describe("what is stored in series", () => {
     const rig = await open();
     rig.engines[0]?.frames.push(block(7, 0, someBlock), record());
     const report = await rig.drain();
-    expect(report).toMatchObject({ more: false, awaits: "prompt", dueMs: rig.monotonicMs + REST_MS });
+    expect(report).toMatchObject({ more: false, awaits: "prompt", dueMs: rig.monotonicMs + GATHER_MS });
     expect(stored(rig)).toEqual([0, 0, 0, 0, 0]);
-    rig.monotonicMs += REST_MS - 1;
+    rig.monotonicMs += GATHER_MS - 1;
     await rig.take(block(7, 1, someBlock), episode(), deadLetter());
     expect(stored(rig)).toEqual([1, 1, 0, 0, 0]);
     await pass(rig, 1);
@@ -81,7 +81,7 @@ describe("what is stored in series", () => {
     const rig = await open();
     await rig.take(episode());
     expect(rig.counter("ledgerRows")).toBe(0);
-    await pass(rig, REST_MS);
+    await pass(rig, GATHER_MS);
     expect(rig.counter("ledgerRows")).toBeGreaterThan(0);
   });
 
@@ -89,7 +89,7 @@ describe("what is stored in series", () => {
     const rig = await open();
     const verdicts = Array.from({ length: 140 }, (_, i) => episode({ metricName: `m${i}` }));
     rig.engines[0]?.frames.push(block(7, 0, someBlock), ...verdicts, checkpoint(3, 1, []));
-    rig.monotonicMs += REST_MS;
+    rig.monotonicMs += GATHER_MS;
     rig.control.failAll("ENOSPC");
     for (let step = 0; step < 10; step++) {
       await rig.coordinator.step();
@@ -100,16 +100,16 @@ describe("what is stored in series", () => {
     await rig.coordinator.step();
     expect(stored(rig)).toEqual([50, 0, 0, 1, 0]);
     await rig.drain();
-    await pass(rig, REST_MS);
+    await pass(rig, GATHER_MS);
     expect(stored(rig)).toEqual([140, 0, 0, 1, 1]);
   });
 
   it("has the ends of episodes stored that came before it", async () => {
     const rig = await open();
     await rig.take(episode());
-    await pass(rig, REST_MS);
+    await pass(rig, GATHER_MS);
     await rig.take(block(7, 0, someBlock));
-    await pass(rig, REST_MS - 1);
+    await pass(rig, GATHER_MS - 1);
     const commits = rig.control.commits;
     await rig.take(episode({ transition: "close" }), checkpoint(3, 1, []));
     expect([rig.control.commits - commits, isOpen(rig), ...stored(rig)]).toEqual([0, 1, 1, 0, 0, 0, 0]);
@@ -128,7 +128,7 @@ describe("what is stored in series", () => {
     await rig.take(frame);
     expect(reused).toEqual([]);
     const held = hold(rig.series);
-    await pass(rig, REST_MS);
+    await pass(rig, GATHER_MS);
     expect([held.commits, reused]).toEqual([1, []]);
     held.release();
     await pass(rig, 0);
@@ -141,7 +141,7 @@ describe("the end of an episode", () => {
   async function begun(names: readonly string[]) {
     const rig = await open();
     await rig.take(...names.map((metricName) => episode({ metricName })));
-    await pass(rig, REST_MS);
+    await pass(rig, GATHER_MS);
     expect(isOpen(rig)).toBe(names.length);
     return rig;
   }
@@ -155,11 +155,11 @@ describe("the end of an episode", () => {
     expect([isOpen(rig), rig.control.commits - commits]).toEqual([2, 1]);
     await rig.take(...ended(["b"]));
     expect(await rig.drain()).toMatchObject({ more: false, awaits: "prompt" });
-    await pass(rig, REST_MS - 1);
+    await pass(rig, GATHER_MS - 1);
     expect(isOpen(rig)).toBe(2);
     await pass(rig, 1);
     expect(isOpen(rig)).toBe(1);
-    await pass(rig, REST_MS);
+    await pass(rig, GATHER_MS);
     expect(await rig.drain()).toMatchObject({ more: false, awaits: "any" });
   });
 
@@ -186,7 +186,7 @@ describe("a commit of the series store that hangs", () => {
     const rig = await open();
     await rig.take(block(7, 0, someBlock), record(), checkpoint(3, 1, []));
     const held = hold(rig.series);
-    await pass(rig, REST_MS);
+    await pass(rig, GATHER_MS);
     expect(held.commits).toBe(1);
     return { rig, held };
   }
@@ -195,7 +195,7 @@ describe("a commit of the series store that hangs", () => {
     const { rig, held } = await hanging();
     await rig.take(episode(), block(7, 1, someBlock));
     expect(stored(rig)).toEqual([1, 0, 0, 0, 0]);
-    await pass(rig, REST_MS);
+    await pass(rig, GATHER_MS);
     await rig.take(episode({ metricName: "other" }));
     expect([held.commits, ...stored(rig)]).toEqual([1, 2, 0, 0, 0, 0]);
     held.release();
@@ -209,10 +209,10 @@ describe("a commit of the series store that hangs", () => {
     const rig = await open();
     await rig.take(episode(), block(7, 0, someBlock)); // the verdict's row of the ledger goes along
     const held = hold(rig.series);
-    await pass(rig, REST_MS);
+    await pass(rig, GATHER_MS);
     await pass(rig, 1);
     held.release();
-    await pass(rig, REST_MS);
+    await pass(rig, GATHER_MS);
     expect([held.commits, ...stored(rig)]).toEqual([1, 1, 0, 0, 1, 0]);
     const report = await rig.drain();
     expect(report).toMatchObject({ more: false, awaits: "any" });

@@ -21,7 +21,7 @@ describe("the pace of roll-ups", () => {
     const endMs = clock.ms + ROLLUP_ROUND_SHARE * INTERVAL_MS;
     for (let block = 0; block < 5_000; block++) {
       pace.folded();
-      clock.ms += blockMs + pace.restAfterMs(blockMs);
+      clock.ms += blockMs + pace.pauseAfterMs(blockMs);
       shares.push(pace.share);
     }
     const neededShare = (5_000 * blockMs) / (ROLLUP_ROUND_SHARE * INTERVAL_MS);
@@ -36,6 +36,6 @@ describe("the pace of roll-ups", () => {
     expect(pace.share).toBeGreaterThan(2 * before);
     clock.ms += ROLLUP_ROUND_SHARE * INTERVAL_MS;
     expect(pace.share).toBe(ROLLUP_SHARE_MAX);
-    expect(pace.restAfterMs(4)).toBe(4);
+    expect(pace.pauseAfterMs(4)).toBe(4);
   });
 });
