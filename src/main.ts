@@ -35,6 +35,7 @@ import { type ActorFailure, type ActorStart, ActorThread } from "./adapters/runt
 import { systemClock } from "./adapters/runtime/clock.ts";
 import { hashSeeds } from "./adapters/runtime/hash-seeds.ts";
 import type { Handlers } from "./adapters/runtime/mailbox.ts";
+import type { ServiceManager } from "./adapters/runtime/service-manager.ts";
 import { MetricsRegistry } from "./adapters/telemetry/metrics-registry.ts";
 import type { ProcessLog } from "./adapters/telemetry/process-log.ts";
 import { readPlanRates } from "./cli/checked-settings.ts";
@@ -68,6 +69,7 @@ let readConfig: () => Config;
 /** Everything that runs. */
 class Server {
   readonly #config: Config;
+  readonly #manager: ServiceManager;
   readonly #meta: Meta;
   readonly #processLog: ProcessLog;
   readonly #log: Log;
@@ -98,8 +100,9 @@ class Server {
   #publishScheduled = false;
   #stopping = false;
 
-  constructor(config: Config, meta: Meta, found: FoundData, log: ProcessLog) {
+  constructor(config: Config, meta: Meta, found: FoundData, log: ProcessLog, manager: ServiceManager) {
     this.#config = config;
+    this.#manager = manager;
     this.#processLog = log;
     this.#log = log.of("server");
     this.#meta = meta;
@@ -214,7 +217,10 @@ class Server {
       "event-chunks": ({ chunks }) => this.#streams.push(chunks),
       "summary-wanted": (wanted) => void this.#summaries.word(wanted),
       "notifier-wanted": () => this.#notifier.want(),
-      "cycle-completed": ({ cycles }) => this.#heartbeat.cycleCompleted(cycles),
+      "cycle-ended": ({ completed }) => {
+        this.#heartbeat.cycleCompleted(completed);
+        this.#manager.cycleEnded();
+      },
       log: (event) => this.#processLog.take(event),
     };
   }
@@ -383,7 +389,7 @@ function endProcess({ actor, error }: ActorFailure, log: ProcessLog): never {
 
 /** Runs the server until a signal ends it. */
 async function runServer(config: Config): Promise<void> {
-  await serve(config, VERSION, (meta, found, log) => new Server(config, meta, found, log));
+  await serve(config, VERSION, (meta, found, log, manager) => new Server(config, meta, found, log, manager));
 }
 
 async function main(): Promise<void> {

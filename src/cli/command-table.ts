@@ -221,7 +221,7 @@ export const COMMAND_TABLE: readonly CommandEntry[] = [
   },
   {
     name: "config export",
-    summary: "Write the settings, labels, rules and webhooks of a tenant as one document, without secrets",
+    summary: "Write the settings, labels, rules, webhooks, runbooks, budgets and known days of a tenant as one document, without secrets",
     options: [{ name: "out", value: "FILE", meaning: "where to (standard output)" }, ...ASKING],
   },
   {

@@ -4,7 +4,8 @@ import { UsageError } from "./exit-code.ts";
 
 /** The script for a shell. Throws UsageError where there is none. */
 export function completionScript(shell: string | undefined): string {
-  if (shell === "bash") return bashScript();
+  if (shell === "bash")
+    return `# Completion of vedette for bash, made from its table of commands.\n${bashFunction("_vedette")}\ncomplete -F _vedette vedette`;
   if (shell === "zsh") return zshScript();
   throw new UsageError(`vedette completion needs bash or zsh${shell === undefined ? "" : `, not ${JSON.stringify(shell)}`}`);
 }
@@ -44,10 +45,10 @@ function pathCases(): string[] {
   return [`    ${[...names].join("|")}) COMPREPLY=($(compgen -f -- "$current")); return ;;`];
 }
 
-function bashScript(): string {
+/** A function that sets COMPREPLY, by the variables that bash sets. */
+function bashFunction(name: string): string {
   const seconds = [...subcommands()].map(([first, list]) => `    ${first}) words="${list.join(" ")}" ;;`);
-  return `# Completion of vedette for bash, made from its table of commands.
-_vedette() {
+  return `${name}() {
   local current previous command words
   current=\${COMP_WORDS[COMP_CWORD]}
   previous=\${COMP_WORDS[COMP_CWORD-1]}
@@ -74,13 +75,13 @@ ${COMMAND_TABLE.map((entry) => `    "${entry.name}") words="${optionsOf(entry)}"
   esac; fi
   COMPREPLY=($(compgen -W "$words" -- "$current"))
   if [ \${#COMPREPLY[@]} -eq 0 ] && [[ "$current" != -* ]]; then COMPREPLY=($(compgen -f -- "$current")); fi
-}
-complete -F _vedette vedette`;
+}`;
 }
 
-/** zsh runs the script of bash by its own emulation. */
+/** zsh runs the function of bash by its own emulation. Its text is a file of fpath, which runs at the first completion and must complete then, or is evaluated. */
 function zshScript(): string {
   return `#compdef vedette
 autoload -U +X bashcompinit && bashcompinit
-${bashScript()}`;
+${bashFunction("_vedette_words")}
+if [ "\${funcstack[1]}" = _vedette ]; then _bash_complete -F _vedette_words; else complete -F _vedette_words vedette; fi`;
 }

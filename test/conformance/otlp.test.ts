@@ -1,12 +1,15 @@
 /** What senders of OTLP see of the real server, over both HTTP adapters: answers as https://opentelemetry.io/docs/specs/otlp/ has them. */
 import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { gzipSync } from "node:zlib";
+import * as zlib from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ENGINES } from "../support/http-exchanges.ts";
 import { decodeResponse, decodeStatus, encodeRequest } from "../support/otlp-schema.ts";
 import { ServerBench, type ServerProcess } from "../support/server-process.ts";
 
+const { gzipSync } = zlib;
+/** Of Node 22.15 and newer. */
+const { zstdCompressSync: zstdSync } = zlib as unknown as { zstdCompressSync?: (bytes: Uint8Array) => Buffer };
 const SIGNALS = ["metrics", "traces", "logs"] as const;
 type Signal = (typeof SIGNALS)[number];
 const JSON_TYPE = "application/json";
@@ -83,7 +86,7 @@ describe.each(ENGINES)("OTLP over $kind", ({ kind, skipped }) => {
     return [status, type, type === PROTOBUF_TYPE ? decode(bytes) : JSON.parse(bytes.toString())];
   }
 
-  check("answers in the request's encoding, on both paths and both ports, plain and gzip", async () => {
+  check("answers in the request's encoding, on both paths and both ports, plain, gzip and, where Node has it, zstd", async () => {
     for (const type of [JSON_TYPE, PROTOBUF_TYPE]) {
       for (const signal of SIGNALS) {
         const body = bodyOf(signal, type, requestOf(signal, "shop"));
@@ -100,6 +103,8 @@ describe.each(ENGINES)("OTLP over $kind", ({ kind, skipped }) => {
         }
         const zipped = await post(`/v1/${signal}`, `${type}; charset=utf-8`, gzipSync(body), { "Content-Encoding": "gzip" });
         expect([zipped.status, zipped.headers.get("content-type")]).toEqual([200, type]);
+        const squeezed = zstdSync && (await post(`/v1/${signal}`, type, zstdSync(body), { "Content-Encoding": "zstd" }));
+        expect(squeezed?.status ?? 200).toBe(200);
       }
     }
     const { series } = await server.get<{ series: object[] }>("/api/v1/series", { service_id: "shop" });
@@ -180,7 +185,10 @@ describe.each(ENGINES)("OTLP over $kind", ({ kind, skipped }) => {
       ["gzip beyond 64 MiB", PROTOBUF_TYPE, bomb, gzip, 413, INVALID_ARGUMENT, /inflates to more than/],
       ["gzip beyond 64 MiB as JSON", JSON_TYPE, bomb, gzip, 413, INVALID_ARGUMENT, /inflates to more than/],
       ["a body beyond 16 MiB", PROTOBUF_TYPE, Buffer.alloc(16 * 1024 * 1024 + 1), {}, 413, INVALID_ARGUMENT, /longer than/],
-      ["another encoding", PROTOBUF_TYPE, good, { "Content-Encoding": "zstd" }, 415, INVALID_ARGUMENT, /gzip or identity/],
+      ["another encoding", PROTOBUF_TYPE, good, { "Content-Encoding": "br" }, 415, INVALID_ARGUMENT, /gzip(?:, zstd)? or identity/],
+      zstdSync === undefined
+        ? ["zstd", PROTOBUF_TYPE, good, { "Content-Encoding": "zstd" }, 415, INVALID_ARGUMENT, /Node 22\.15 or newer/]
+        : ["a body that is no zstd", PROTOBUF_TYPE, good, { "Content-Encoding": "zstd" }, 400, INVALID_ARGUMENT, /not zstd/],
       ["a wrong credential", PROTOBUF_TYPE, good, { Authorization: "Bearer wrong" }, 401, 16, /credential|key|token/i],
       ["a wrong credential in JSON", JSON_TYPE, "{}", { "X-API-Key": "wrong" }, 401, 16, /credential|key|token/i],
     ];

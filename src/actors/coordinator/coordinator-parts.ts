@@ -194,7 +194,7 @@ function runningParts(
   });
   const outbound = new Outbound(options.notification, { ...shared, edit });
   const changes = new Changes({ store: control, audit: state.configured.audit, nowMs: shared.nowMs, emit, edit });
-  const cycleCompleted = (cycles: number) => emit({ type: "cycle-completed", cycles });
+  const cycleEnded = (completed: number) => emit({ type: "cycle-ended", completed });
   return {
     gathering,
     inputs,
@@ -213,7 +213,7 @@ function runningParts(
       { intervalMs: options.vectorizerIntervalMs },
       { ...shared, control, serviceMap: state.configured.serviceMap, edit },
     ),
-    watchdog: new Watchdog({ intervalMs: options.watchdogIntervalMs }, stages, { ...shared, cycleCompleted }),
+    watchdog: new Watchdog({ intervalMs: options.watchdogIntervalMs }, stages, { ...shared, cycleEnded }),
   };
 }
 

@@ -194,7 +194,7 @@ function reportHandlers(main: MainMailbox, close: () => Promise<void>): Handlers
     access: report,
     "replay-batch": report,
     "own-telemetry": report,
-    "cycle-completed": report,
+    "cycle-ended": report,
     "summary-wanted": report,
     "notifier-wanted": report,
     log: report,

@@ -1,4 +1,4 @@
-// Takes the body of a write request: checks what its headers say, collects it, inflates gzip, hands it to the least busy engine.
+// Takes the body of a write request: checks what its headers say, collects it, inflates it, hands it to the least busy engine.
 
 import { createHash } from "node:crypto";
 import type { HttpExchange } from "../../adapters/http/http-server.ts";
@@ -25,7 +25,7 @@ import {
 } from "../../core/protocol/body-kind.ts";
 import { otlpBodyKind, otlpOfBodyKind } from "../../core/protocol/otlp-kind.ts";
 import type { AnswerSink, BodyPort, OutgoingBody } from "./body-port.ts";
-import { Inflations } from "./inflation.ts";
+import { type Coding, HAS_ZSTD, Inflations } from "./inflation.ts";
 import { remoteWriteKind } from "./remote-write-headers.ts";
 
 /** Body kind of each ingestion endpoint, by its name in the endpoint table. */
@@ -36,7 +36,9 @@ const BODY_KINDS: Readonly<Record<string, number>> = {
   remoteWriteOtherSpelling: BODY_REMOTE_WRITE_1,
 };
 
-const GZIP_OR_NONE = /^(?:identity|gzip|x-gzip)$/i;
+const ENCODINGS = HAS_ZSTD ? /^(?:identity|gzip|x-gzip|zstd)$/i : /^(?:identity|gzip|x-gzip)$/i;
+const ENCODING_NAMES = HAS_ZSTD ? "gzip, zstd or identity" : "gzip or identity";
+const ZSTD_ADVICE = "; zstd is taken by a server on Node 22.15 or newer";
 
 /** How the caller hears of the outcome, once. */
 export interface IngestionSink extends AnswerSink {
@@ -103,22 +105,23 @@ export class Ingestion {
   #collect(kind: number, sender: Sender, idempotencyKey: string, exchange: HttpExchange, sink: IngestionSink): void {
     const isSnappy = kind === BODY_REMOTE_WRITE_1 || kind === BODY_REMOTE_WRITE_2;
     const encoding = isSnappy ? undefined : exchange.request.header("content-encoding");
-    const gzip = encoding !== undefined && /^(?:x-)?gzip$/i.test(encoding);
+    const coding = codingOf(encoding);
     exchange.collectBody(isHistoryBody(kind) ? IMPORT_BODY_BYTES_MAX : BODY_BYTES_MAX, (body) => {
       const { clock } = this.#dependencies;
       const arrived = { bytes: body, kind, ...sender, idempotencyKey, arrivalMs: clock.monotonicMs(), wallMs: clock.wallMs() };
-      if (gzip) this.#inflate(arrived, sink);
+      if (coding !== undefined) this.#inflate(arrived, coding, sink);
       else this.#submit(arrived, sink);
     });
   }
 
-  #inflate(body: OutgoingBody, sink: IngestionSink): void {
-    const bytesMax = isHistoryBody(body.kind) ? IMPORT_BODY_BYTES_MAX : DECOMPRESSED_BYTES_MAX;
-    const taken = this.#inflations.take(body.bytes, body.tenant, bytesMax, (result) => {
+  #inflate(body: OutgoingBody, coding: Coding, sink: IngestionSink): void {
+    const { bytes, tenant, kind } = body;
+    const bytesMax = isHistoryBody(kind) ? IMPORT_BODY_BYTES_MAX : DECOMPRESSED_BYTES_MAX;
+    const taken = this.#inflations.take({ bytes, coding, tenant, bytesMax }, (result) => {
       if (result.ok) this.#submit({ ...body, bytes: result.pieces[0] as Uint8Array, rest: result.pieces.slice(1) }, sink);
       else if (result.reason === "too_large") sink.refuse({ code: "payload_too_large", message: result.message });
       else {
-        const code = body.kind >= BODY_OTLP && otlpOfBodyKind(body.kind).encoding === "protobuf" ? "invalid_protobuf" : "invalid_json";
+        const code = kind >= BODY_OTLP && otlpOfBodyKind(kind).encoding === "protobuf" ? "invalid_protobuf" : "invalid_json";
         sink.refuse({ code, message: result.message });
       }
     });
@@ -158,7 +161,7 @@ function importKind(exchange: HttpExchange): number | Refusal {
     : /^application\/json\s*(?:;|$)/i.test(type)
       ? BODY_IMPORT_JSON
       : undefined;
-  if (kind !== undefined) return refuseEncoding(exchange, /^(?:identity|gzip|x-gzip)$/i, "gzip or identity") ?? kind;
+  if (kind !== undefined) return refuseEncoding(exchange) ?? kind;
   const got = type === "" ? "none" : JSON.stringify(type.slice(0, 80));
   return { code: "unsupported_media_type", message: `Content-Type must be text/csv or application/json, got ${got}` };
 }
@@ -171,7 +174,7 @@ function refuseJsonHeaders(exchange: HttpExchange): Refusal | undefined {
       message: `Content-Type must be application/json, got ${type === undefined ? "none" : JSON.stringify(type.slice(0, 80))}`,
     };
   }
-  return refuseEncoding(exchange, GZIP_OR_NONE, "gzip or identity");
+  return refuseEncoding(exchange);
 }
 
 function refuseHeaders(kind: number, exchange: HttpExchange): Refusal | undefined {
@@ -185,11 +188,21 @@ function otlpKind({ request }: HttpExchange): number {
 }
 
 function refuseOtlpHeaders(exchange: HttpExchange): Refusal | undefined {
-  return refuseOtlpType(exchange.request.header("content-type")) ?? refuseEncoding(exchange, GZIP_OR_NONE, "gzip or identity");
+  return refuseOtlpType(exchange.request.header("content-type")) ?? refuseEncoding(exchange);
 }
 
-function refuseEncoding(exchange: HttpExchange, known: RegExp, names: string): Refusal | undefined {
+function refuseEncoding(exchange: HttpExchange): Refusal | undefined {
   const encoding = exchange.request.header("content-encoding");
-  if (encoding === undefined || known.test(encoding.trim())) return undefined;
-  return { code: "unsupported_media_type", message: `Content-Encoding must be ${names}, got ${JSON.stringify(encoding.slice(0, 80))}` };
+  if (encoding === undefined || ENCODINGS.test(encoding.trim())) return undefined;
+  const advice = !HAS_ZSTD && /^zstd$/i.test(encoding.trim()) ? ZSTD_ADVICE : "";
+  const message = `Content-Encoding must be ${ENCODING_NAMES}, got ${JSON.stringify(encoding.slice(0, 80))}${advice}`;
+  return { code: "unsupported_media_type", message };
+}
+
+/** How a body is packed; undefined where it is not. */
+function codingOf(encoding: string | undefined): Coding | undefined {
+  if (encoding === undefined) return undefined;
+  const name = encoding.trim().toLowerCase();
+  if (name === "zstd") return "zstd";
+  return name === "gzip" || name === "x-gzip" ? "gzip" : undefined;
 }

@@ -19,6 +19,9 @@ const DOCUMENT_EXAMPLE = {
   inhibitions: [],
   routing_rules: [],
   webhooks: [],
+  runbooks: [],
+  page_budgets: [{ team: "payments", pages_per_week: 10 }],
+  calendar: [{ date: "2026-12-25", name: "Christmas", like: "weekend", yearly: true }],
 };
 
 /** The configuration of a tenant as one document. */
@@ -41,10 +44,13 @@ export const CONFIGURATION_ENDPOINTS = [
         inhibitions: ENTRIES,
         routing_rules: ENTRIES.describe("told apart by name"),
         webhooks: ENTRIES.describe("secrets, headers and paths are ***"),
+        runbooks: ENTRIES.describe("told apart by id; secrets and headers are ***"),
+        page_budgets: ENTRIES.describe("told apart by team"),
+        calendar: ENTRIES.describe("days as PUT /api/v1/settings/calendar takes them"),
       }),
     },
     examples: { response: DOCUMENT_EXAMPLE },
-    summary: "The settings, labels, rules and webhooks of the own tenant, without secrets",
+    summary: "The settings, labels, rules, webhooks, runbooks, budgets and known days of the own tenant, without secrets",
   },
   {
     name: "importConfiguration",
@@ -63,6 +69,9 @@ export const CONFIGURATION_ENDPOINTS = [
       inhibitions: GIVEN,
       routing_rules: GIVEN,
       webhooks: GIVEN,
+      runbooks: GIVEN,
+      page_budgets: GIVEN,
+      calendar: GIVEN,
     }),
     bodyBytesMax: CONFIGURATION_BODY_BYTES_MAX,
     responses: {

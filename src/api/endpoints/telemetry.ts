@@ -14,8 +14,9 @@ import {
 } from "../shapes/telemetry.ts";
 import { ANY_QUERY, NO_QUERY } from "./query-shapes.ts";
 
+const ENCODINGS = "gzip or identity; zstd where the server runs on Node 22.15 or newer";
 const TELEMETRY_HEADERS = {
-  "Content-Encoding": "gzip or identity",
+  "Content-Encoding": ENCODINGS,
   "Idempotency-Key": "makes repeats of the request known as such for 5 minutes, for logs and events",
 };
 const REMOTE_WRITE_HEADERS = {
@@ -186,7 +187,7 @@ export const TELEMETRY_ENDPOINTS = [
     handledBy: "engine",
     query: NO_QUERY,
     takes: IMPORT_BODIES,
-    headers: { "Content-Encoding": "gzip or identity" },
+    headers: { "Content-Encoding": ENCODINGS },
     responses: { 200: IMPORTED },
     examples: { response: { status: "ok", imported: 1440, series: 1, failed: 0, failures: [] } },
     summary: "Stores samples of the past as history: CSV, Prometheus query JSON, OTLP JSON, up to 10,000 and 1 MiB a request",

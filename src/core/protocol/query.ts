@@ -109,8 +109,8 @@ export type CoordinatorMessage =
   | ReplayBatch
   | OwnTelemetry
   | StreamEvents
-  /** A cycle of the Watchdog has come to its end: how many have since the start. */
-  | { readonly type: "cycle-completed"; readonly cycles: number }
+  /** A cycle of the Watchdog has ended: how many have come to their end since the start. One that the disk refuses ends without. */
+  | { readonly type: "cycle-ended"; readonly completed: number }
   | SummaryWanted
   /** Something is to be sent that needs the notifier, which may not run. */
   | { readonly type: "notifier-wanted" }

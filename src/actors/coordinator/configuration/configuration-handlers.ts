@@ -4,7 +4,8 @@ import type { BodyOf } from "../../../api/endpoints.ts";
 import { done, type Outcome } from "../../../api/refusal.ts";
 import type { ChangeRequest, QueryRequest } from "../queries/query-context.ts";
 import type { ConfigurationContext } from "./configuration-context.ts";
-import { CONFIGURATION_SECTIONS, type ConfigurationEntry, type ConfigurationSection } from "./configuration-sections.ts";
+import type { ConfigurationEntry, ConfigurationSection } from "./configuration-section.ts";
+import { CONFIGURATION_SECTIONS } from "./configuration-sections.ts";
 
 /** Version of the document. */
 const FORMAT = 1;
@@ -67,6 +68,7 @@ interface SectionImport {
 async function importSection(context: ConfigurationContext, request: ChangeRequest, { section, given, isDry, tell }: SectionImport) {
   const counts: SectionCounts = { created: 0, changed: 0, unchanged: 0, refused: 0 };
   const there = new Map<string, string>();
+  const together: ConfigurationEntry[] = [];
   const remember = (entry: ConfigurationEntry) => {
     const parsed = section.parse(entry);
     there.set(section.key(parsed.ok ? parsed.value : entry), canonical(parsed.ok ? parsed.value : entry));
@@ -78,6 +80,11 @@ async function importSection(context: ConfigurationContext, request: ChangeReque
     if (problem === undefined) continue;
     counts.refused++;
     tell(index, problem);
+  }
+  const written = together.length === 0 ? undefined : await section.writeAll?.(context, request, together);
+  if (written?.ok === false) {
+    tell(0, written.refusal.message);
+    return { created: 0, changed: 0, unchanged: counts.unchanged, refused: given.length - counts.unchanged };
   }
   return counts;
 
@@ -92,7 +99,8 @@ async function importSection(context: ConfigurationContext, request: ChangeReque
     }
     const lack = before === undefined ? section.incomplete?.(entry) : undefined;
     if (lack !== undefined) return lack;
-    if (!isDry) {
+    if (section.writeAll !== undefined && !isDry) together.push(raw);
+    else if (!isDry) {
       const written = await section.write(context, request, raw, before !== undefined);
       if (!written.ok) return written.refusal.message;
     }

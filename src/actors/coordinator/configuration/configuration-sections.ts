@@ -1,92 +1,27 @@
 // What a tenant's configuration consists of: for each kind of setting how it is listed, told apart, compared and written, by the handlers that answer for it alone. A kind that is added here is exported and imported.
 import { parseBody } from "../../../api/body-parsing.ts";
-import type { BodyOf, CoordinatorEndpoint } from "../../../api/endpoints.ts";
-import { parseQuery } from "../../../api/query-parsing.ts";
-import type { Outcome } from "../../../api/refusal.ts";
-import { PAGE_ROWS_MAX } from "../../../core/config/limits.ts";
 import { ROUTING_CATCH_ALL_PRIORITY } from "../../../core/config/notification-limits.ts";
 import { listLabels, setLabel } from "../labels/label-handlers.ts";
 import { changeRoutingRule, createRoutingRule, listRoutingRules } from "../notification/routing-handlers.ts";
 import { listServiceMap, setServiceMap } from "../pillars/service-map-handlers.ts";
-import type { ChangeRequest, QueryHandler, QueryRequest } from "../queries/query-context.ts";
+import type { ChangeRequest } from "../queries/query-context.ts";
 import { declareLimit, listLimits } from "../saturation/limit-handlers.ts";
 import { createInhibition, listInhibitions } from "../silences/inhibition-handlers.ts";
 import { listWatchdogSettings, setWatchdogSettings } from "../watchdog/watchdog-settings-handlers.ts";
 import { changeWebhook, createWebhook, listWebhooks } from "../webhooks/webhook-handlers.ts";
 import type { ConfigurationContext } from "./configuration-context.ts";
-
-/** One setting as it stands in a file. */
-export type ConfigurationEntry = Readonly<Record<string, unknown>>;
-
-/** One kind of setting. */
-export interface ConfigurationSection {
-  readonly name: string;
-  /** All that there are, as a file has them. */
-  list(context: ConfigurationContext, request: ChangeRequest): Promise<ConfigurationEntry[]>;
-  /** What tells two of them apart. */
-  key(entry: ConfigurationEntry): string;
-  /** As it will be stored: defaults filled in. */
-  parse(entry: ConfigurationEntry): Outcome<ConfigurationEntry>;
-  /** Writes one, with a row of the audit log. */
-  write(context: ConfigurationContext, request: ChangeRequest, entry: ConfigurationEntry, isThere: boolean): Promise<Outcome<unknown>>;
-  /** Why one that is not there cannot be made of what a file holds; undefined where it can. */
-  incomplete?(entry: ConfigurationEntry): string | undefined;
-}
-
-/** What stands in place of a secret. */
-const HIDDEN = "***";
-
-async function readAll<N extends CoordinatorEndpoint>(
-  [endpoint, handler, member]: readonly [endpoint: N, handler: QueryHandler<N, ConfigurationContext>, member: string],
-  context: ConfigurationContext,
-  request: ChangeRequest,
-): Promise<ConfigurationEntry[]> {
-  const rows: ConfigurationEntry[] = [];
-  for (let token = ""; ; ) {
-    const query = parseQuery(endpoint, { limit: String(PAGE_ROWS_MAX), ...(token !== "" && { page_token: token }) });
-    if (!query.ok) throw new Error(`${endpoint} does not take its own query: ${query.refusal.message}`);
-    const page = await handler(context, { ...whole(request), query: query.value } as unknown as QueryRequest<N>);
-    if (!page.ok) throw new Error(`${endpoint} does not list: ${page.refusal.message}`);
-    const value = page.value as Readonly<Record<string, unknown>>;
-    rows.push(...(value[member] as ConfigurationEntry[]));
-    token = String(value.page_token ?? "");
-    if (token === "") return rows;
-    await context.yieldTurn();
-  }
-}
-
-function whole({ principal, requestId, address }: ChangeRequest) {
-  return { principal, requestId, address, path: {}, query: {}, body: null, mediaType: null, shares: [] };
-}
-
-async function writeBody<N extends CoordinatorEndpoint>(
-  [endpoint, handler]: readonly [endpoint: N, handler: QueryHandler<N, ConfigurationContext>],
-  context: ConfigurationContext,
-  request: ChangeRequest,
-  { body, path = {} }: { readonly body: unknown; readonly path?: Readonly<Record<string, string>> },
-): Promise<Outcome<unknown>> {
-  const parsed = parseBody(endpoint, JSON.stringify(body));
-  if (!parsed.ok) return parsed;
-  return handler(context, { ...whole(request), path, body: parsed.value as BodyOf<N> } as unknown as QueryRequest<N>);
-}
-
-function parsedBy(endpoint: CoordinatorEndpoint) {
-  return (entry: ConfigurationEntry) => parseBody(endpoint, JSON.stringify(entry)) as Outcome<ConfigurationEntry>;
-}
-
-/** Members of a row, those that a write takes. */
-function only(row: ConfigurationEntry, names: readonly string[]): ConfigurationEntry {
-  return Object.fromEntries(names.filter((name) => row[name] !== undefined).map((name) => [name, row[name]]));
-}
-
-function without(row: ConfigurationEntry, names: readonly string[]): ConfigurationEntry {
-  return Object.fromEntries(Object.entries(row).filter(([name, value]) => !names.includes(name) && value !== null));
-}
-
-const keyOf =
-  (...names: readonly string[]) =>
-  (entry: ConfigurationEntry) =>
-    JSON.stringify(names.map((name) => entry[name] ?? null));
+import {
+  type ConfigurationEntry,
+  type ConfigurationSection,
+  HIDDEN,
+  keyOf,
+  only,
+  parsedBy,
+  readAll,
+  without,
+  writeBody,
+} from "./configuration-section.ts";
+import { calendar, pageBudgets, runbooks } from "./operating-sections.ts";
 
 const detectionSettings: ConfigurationSection = {
   name: "detection_settings",
@@ -203,4 +138,7 @@ export const CONFIGURATION_SECTIONS: readonly ConfigurationSection[] = [
   inhibitions,
   routingRules,
   webhooks,
+  runbooks,
+  pageBudgets,
+  calendar,
 ];

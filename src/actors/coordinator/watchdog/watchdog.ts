@@ -23,8 +23,8 @@ export interface WatchdogDependencies {
   readonly counters: CoordinatorCounters;
   nowMs(): number;
   monotonicMs(): number;
-  /** Told after each cycle that came to its end: their number since the start (dead-man's switch). */
-  cycleCompleted(cycles: number): void;
+  /** Told after each cycle that came to its end, and each that the disk refused: the number of the former since the start. The dead-man's switch counts; systemd, which would only start the server over the same disk again, hears of both. */
+  cycleEnded(completed: number): void;
 }
 
 /** What the status tells of one pass. */
@@ -93,7 +93,7 @@ export class Watchdog {
 
   /** An engine or a store that does not answer ends the cycle, and the next begins anew; a defect ends the thread. */
   async #run(startMs: number): Promise<void> {
-    const { counters, pace, nowMs, monotonicMs, cycleCompleted } = this.#dependencies;
+    const { counters, pace, nowMs, monotonicMs, cycleEnded } = this.#dependencies;
     const intervalMs = this.#options.intervalMs as number;
     this.#running = true;
     try {
@@ -111,11 +111,12 @@ export class Watchdog {
       this.#freshUntilMs = monotonicMs() + 2 * intervalMs;
       counters.add("watchdogCycles", 1);
       counters.set("watchdogCycleSeconds", this.#durationMs / 1000);
-      cycleCompleted(this.#completed);
+      cycleEnded(this.#completed);
     } catch (error) {
       if (!(error instanceof EngineUnavailableError || error instanceof StoreError)) throw error;
       this.#failures++;
       counters.add("watchdogFailures", 1);
+      if (error instanceof StoreError) cycleEnded(this.#completed);
     } finally {
       this.#running = false;
     }

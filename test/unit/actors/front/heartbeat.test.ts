@@ -107,7 +107,7 @@ describe("the heartbeat", () => {
         counters: new CoordinatorCounters(new Float64Array(COORDINATOR_SLOTS)),
         nowMs: () => clock.ms,
         monotonicMs: () => clock.ms,
-        cycleCompleted: (cycles) => heartbeat.cycleCompleted(cycles),
+        cycleEnded: (cycles) => heartbeat.cycleCompleted(cycles),
       },
     );
     watchdog.step();

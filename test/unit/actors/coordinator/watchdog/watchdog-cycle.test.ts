@@ -5,6 +5,7 @@ import { CoordinatorCounters } from "../../../../../src/actors/coordinator/state
 import type { WatchdogStage } from "../../../../../src/actors/coordinator/state/watchdog-stage.ts";
 import { CyclePace } from "../../../../../src/actors/coordinator/watchdog/cycle-pace.ts";
 import { Watchdog } from "../../../../../src/actors/coordinator/watchdog/watchdog.ts";
+import { StoreError } from "../../../../../src/adapters/storage/key-value-store.ts";
 import { COORDINATOR_SLOTS } from "../../../../../src/core/layout/counters.ts";
 
 const COUNTS = { evaluated: 1, learning: 0, skipped: {} };
@@ -19,7 +20,7 @@ function rig(stages: (log: string[], ends: Array<() => void>) => readonly Watchd
     counters: new CoordinatorCounters(new Float64Array(COORDINATOR_SLOTS)),
     nowMs: () => clock.ms,
     monotonicMs: () => clock.ms,
-    cycleCompleted: (cycles) => completed.push(cycles),
+    cycleEnded: (cycles) => completed.push(cycles),
   });
   return { watchdog, clock, log, ends, completed };
 }
@@ -110,5 +111,21 @@ describe("the cycle of the Watchdog", () => {
     watchdog.step();
     await settled();
     expect(completed).toEqual([1]);
+  });
+
+  it("tells of a cycle that the disk refused, and counts it for nothing: a new start would find the same disk", async () => {
+    const { watchdog, completed } = rig(() => [
+      {
+        name: "pairs",
+        every: 1,
+        run: async () => {
+          throw new StoreError("writing findings", "ENOSPC");
+        },
+      },
+    ]);
+    watchdog.step();
+    await settled();
+    expect(completed).toEqual([0]);
+    expect(watchdog.facts()).toMatchObject({ cycles: 0, failures: 1 });
   });
 });

@@ -1,0 +1,83 @@
+// Sections of the configuration's document of what people do: runbooks, budgets of pages, known days.
+import { parseBody } from "../../../api/body-parsing.ts";
+import { done, type Outcome, refused, shown } from "../../../api/refusal.ts";
+import { RUNBOOK_TIMEOUT_SECONDS_DEFAULT } from "../../../core/config/runbook-limits.ts";
+import { isLabelText } from "../../../domain/labels/service-label.ts";
+import { setPageBudget } from "../notification/page-report-handlers.ts";
+import { changeRunbook, createRunbook, listRunbooks } from "../runbooks/runbook-handlers.ts";
+import { setCalendar } from "../watchdog/calendar-handlers.ts";
+import { type ConfigurationEntry, type ConfigurationSection, HIDDEN, keyOf, only, readAll, writeBody } from "./configuration-section.ts";
+
+const RUNBOOK_MEMBERS = ["id", "name", "match", "dry_run", "approval_required", "auto", "steps", "secrets"];
+/** What a step of type http is where a file does not say it. */
+const HTTP_STEP = { method: "POST", headers: {}, timeout_seconds: RUNBOOK_TIMEOUT_SECONDS_DEFAULT, idempotent: false };
+
+/** By their ids. Secrets and headers are `***`, which leaves those of a runbook that is there as they are. */
+export const runbooks: ConfigurationSection = {
+  name: "runbooks",
+  list: async (context, request) => {
+    const rows = await readAll(["runbooks", listRunbooks, "runbooks"], context, request);
+    return rows.map((row) => only(row, RUNBOOK_MEMBERS));
+  },
+  key: keyOf("id"),
+  parse: (entry) => {
+    const parsed = parseBody("createRunbook", JSON.stringify(entry));
+    if (!parsed.ok) return parsed;
+    if (parsed.value.id === undefined) return refused("invalid_field", "id is missing: it is what a runbook is known by", "id");
+    const steps = parsed.value.steps.map((step, place) => ({
+      ...(step.type === "http" && HTTP_STEP),
+      ...step,
+      name: step.name ?? `step-${place + 1}`,
+    }));
+    return done({ ...parsed.value, steps }) as Outcome<ConfigurationEntry>;
+  },
+  write: (context, request, body, isThere) =>
+    isThere
+      ? writeBody(["changeRunbook", changeRunbook], context, request, { body, path: { id: String(body.id) } })
+      : writeBody(["createRunbook", createRunbook], context, request, { body }),
+  incomplete: ({ secrets, steps }) => {
+    const named = [secrets, ...(steps as ConfigurationEntry[]).map(({ headers }) => headers)];
+    const isHidden = named.some((values) => Object.values((values ?? {}) as object).includes(HIDDEN));
+    return isHidden ? `secrets or headers are ${HIDDEN} in the file, and there is no such runbook yet: put them in` : undefined;
+  },
+};
+
+export const pageBudgets: ConfigurationSection = {
+  name: "page_budgets",
+  list: async ({ state }, { principal }) =>
+    state.configured.pageBudgets.of(principal.tenant).map(({ team, pagesPerWeek }) => ({ team, pages_per_week: pagesPerWeek })),
+  key: keyOf("team"),
+  parse: ({ team, ...rest }) => {
+    if (typeof team !== "string" || !isLabelText(team))
+      return refused("invalid_field", `team must be a label's text, got ${shown(String(team))}`, "team");
+    const parsed = parseBody("setPageBudget", JSON.stringify(rest));
+    if (!parsed.ok) return parsed;
+    if (parsed.value.pages_per_week === null)
+      return refused("invalid_field", "pages_per_week must be a number: an import deletes nothing", "pages_per_week");
+    return done({ team, ...parsed.value }) as Outcome<ConfigurationEntry>;
+  },
+  write: (context, request, { team, pages_per_week }) =>
+    writeBody(["setPageBudget", setPageBudget], context, request, { body: { pages_per_week }, path: { team: String(team) } }),
+};
+
+/** By their dates. They are stored as one, so that one change writes all. */
+export const calendar: ConfigurationSection = {
+  name: "calendar",
+  list: async ({ state }, { principal }) =>
+    [...(state.configured.watchdog.calendars.of(principal.tenant)?.days ?? [])].map((day) => ({ ...day })),
+  key: keyOf("date"),
+  parse: (entry) => {
+    const parsed = parseBody("setCalendar", JSON.stringify({ days: [entry] }));
+    return parsed.ok
+      ? (done({ ...parsed.value.days[0], yearly: parsed.value.days[0]?.yearly ?? false }) as Outcome<ConfigurationEntry>)
+      : parsed;
+  },
+  write: (context, request, entry) => writeDays([entry], context, request),
+  writeAll: (context, request, entries) => writeDays(entries, context, request),
+};
+
+const writeDays = async (entries: readonly ConfigurationEntry[], ...[context, request]: Parameters<ConfigurationSection["list"]>) => {
+  const days = new Map((await calendar.list(context, request)).map((day) => [day.date, day]));
+  for (const entry of entries) days.set(entry.date, entry);
+  return writeBody(["setCalendar", setCalendar], context, request, { body: { days: [...days.values()] } });
+};
