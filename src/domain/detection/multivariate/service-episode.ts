@@ -1,7 +1,15 @@
 // Episodes of a service under its joint detector: when one begins, rises and ends, and the frame that tells of it.
 import type { EpisodeFrame, StreamName } from "../../../core/protocol/coordinator-frame.ts";
 import type { ServiceDetector, ServiceVerdict } from "./service-detector.ts";
-import { DETECTOR_SERVICE, explainService, METRIC_OF_SERVICE, type ServiceFinding, serviceVerdict, serviceZ } from "./service-verdict.ts";
+import {
+  DETECTOR_SERVICE,
+  evidenceZ,
+  explainService,
+  METRIC_OF_SERVICE,
+  type ServiceFinding,
+  serviceVerdict,
+  serviceZ,
+} from "./service-verdict.ts";
 
 /** A peak that is so much higher than the one told last is told. */
 const PEAK_GROWTH = 1.5;
@@ -22,7 +30,10 @@ export function serviceTransition(verdict: ServiceVerdict, wasFiring: boolean, p
   const { gate } = verdict;
   if (gate.opened) return "open";
   if (wasFiring && !gate.isFiring) return "close";
-  return gate.isFiring && serviceZ(verdict) > PEAK_GROWTH * peakZ ? "update" : undefined;
+  if (!gate.isFiring) return undefined;
+  // What passes the service's own tail is told by the vector that passes it, however little it rises above what opened the episode.
+  const isBeyondTail = verdict.evidence >= verdict.tail && evidenceZ(verdict.tail) > peakZ;
+  return isBeyondTail || serviceZ(verdict) > PEAK_GROWTH * peakZ ? "update" : undefined;
 }
 
 /** Where the episode is. */

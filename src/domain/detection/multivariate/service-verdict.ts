@@ -32,7 +32,12 @@ export interface ServiceFinding {
 
 /** Equivalent z of the rarer of both: the vector in training, the evidence in its own history. */
 export function serviceZ({ z, evidence }: Pick<ServiceVerdict, "z" | "evidence">): number {
-  return Math.min(Z_MAX, Math.max(z, evidence > 0 ? equivalentZ(evidence, EVIDENCE_FREEDOM) : 0));
+  return Math.min(Z_MAX, Math.max(z, evidenceZ(evidence)));
+}
+
+/** Equivalent z of evidence, in standard deviations of its own history; 0 where there is none. */
+export function evidenceZ(evidence: number): number {
+  return evidence > 0 ? equivalentZ(evidence, EVIDENCE_FREEDOM) : 0;
 }
 
 /** Verdict (domain/detection/verdict.ts) of the detector's last vector, with the features of the metric that contributes most. */
