@@ -4,7 +4,7 @@ import { notify } from "../app/notices.tsx";
 import { link, now } from "../app/place.ts";
 import { noteChange, useAnswer } from "../client/answers.ts";
 import { call } from "../client/client.ts";
-import type { AlertDetail, Report } from "../client/shapes.ts";
+import type { AlertDetail, AnomalyDetail, Report } from "../client/shapes.ts";
 import { acknowledge, shortLabels } from "../parts/alert-row.tsx";
 import { Button, CopyButton, Empty, Head, Name, Panel, SeverityMark, Shown, Tag, When } from "../parts/basics.tsx";
 import { CauseSummary } from "../parts/cause-summary.tsx";
@@ -126,15 +126,25 @@ const TAIL_MS = 15 * 60_000;
 
 function PeakChart({ alert }: { alert: AlertDetail }) {
   const metric = alert.labels.metric_name ?? "";
-  if (metric === "" || !hasSeries(metric)) return null;
+  return metric === "" || !hasSeries(metric) ? null : <MetricChart alert={alert} metric={metric} />;
+}
+
+/** The series of its first anomaly of that metric. */
+function MetricChart({ alert, metric }: { alert: AlertDetail; metric: string }) {
   const startMs = Date.parse(alert.started_at);
   const endMs = Math.min(Date.parse(alert.updated_at), startMs + 86_400_000);
+  const member = alert.members.find(({ metric_name }) => metric_name === metric);
+  const answer = useAnswer<AnomalyDetail>(member === undefined ? null : "GET /api/v1/anomalies/{id}", {
+    path: { id: member?.anomaly_id ?? "" },
+  });
+  if (member !== undefined && answer.data === undefined && answer.error === undefined) return null;
   const range = { since: new Date(startMs - LEAD_MS).toISOString(), until: new Date(endMs + TAIL_MS).toISOString() };
   return (
     <SeriesChart
       serviceId={alert.labels.service_id ?? alert.service_id}
       metricName={metric}
       environment={alert.environment}
+      attributes={answer.data?.series?.attributes ?? undefined}
       {...range}
       height={220}
     />

@@ -7,6 +7,7 @@ import { call } from "../client/client.ts";
 import { Button, Empty, Head, Name, Panel, Shown, Tag, When } from "../parts/basics.tsx";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
+import { LetterPatchDialog } from "../parts/letter-patch-dialog.tsx";
 import { MoreRows, usePages } from "../parts/pages-of.tsx";
 import { SearchField } from "../parts/search-field.tsx";
 import { Table } from "../parts/table.tsx";
@@ -114,7 +115,7 @@ function columnsWith(show: (letter: Letter) => void) {
     {
       head: "",
       show: (letter: Letter) => (
-        <div class="row end">
+        <div class="row end whole">
           <Button onClick={() => show(letter)}>Look and correct</Button>
           <ConfirmButton
             question="Delete: sure?"
@@ -203,6 +204,7 @@ function Replay({ filter }: { filter: Readonly<Record<string, string | undefined
   useEffect(() => {
     if (job !== undefined && job.state !== "running") noteChange();
   }, [job?.state]);
+  const [isPatching, setPatching] = useState(false);
   const dry = async () => {
     const answer = await call<DryRun>("POST /api/v1/dlq/replay", { body: { ...body, dry_run: true } });
     const entries = answer.entries ?? [];
@@ -213,6 +215,7 @@ function Replay({ filter }: { filter: Readonly<Record<string, string | undefined
   return (
     <Panel>
       <div class="row">
+        <Button onClick={() => setPatching(true)}>Correct all of these</Button>
         <Button onClick={dry}>Try a replay of these</Button>
         <Button tone="main" onClick={run} disabled={job?.state === "running"}>
           Replay these
@@ -222,6 +225,7 @@ function Replay({ filter }: { filter: Readonly<Record<string, string | undefined
           {job !== undefined && ` ${job.state}: ${percentText(job.progress)}, ${job.replayed} taken, ${job.failed} refused again`}
         </span>
       </div>
+      {isPatching && <LetterPatchDialog filter={filter} onClose={() => setPatching(false)} />}
       {job !== undefined && (
         <span class="meter">
           <i style={{ width: `${Math.round(job.progress * 100)}%` }} />

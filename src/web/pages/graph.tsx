@@ -11,7 +11,7 @@ import { Table } from "../parts/table.tsx";
 import { layoutGraph } from "../view/graph-layout.ts";
 import { countText, numberText, percentText } from "../view/number-text.ts";
 
-const NODE = { width: 172, height: 40, gapX: 84, gapY: 16 } as const;
+const NODE = { width: 216, height: 40, gapX: 84, gapY: 16 } as const;
 const MARGIN = 12;
 
 export function Graph() {
@@ -102,18 +102,16 @@ function Picture({ graph, self }: { graph: GraphAnswer; self: string | undefined
               href={link(["service", service_id], { environment })}
               class={`node ${worst_severity ?? ""} ${service_id === self ? "self" : ""}`}
             >
-              <title>{`${service_id}: ${open_anomalies === 0 ? "quiet" : `${open_anomalies} open, ${worst_severity}`}`}</title>
+              <title>{`${service_id}${environment === "" ? "" : ` in ${environment}`}: ${open_anomalies === 0 ? "quiet" : `${open_anomalies} open, ${worst_severity}`}`}</title>
               <rect x={at.x} y={at.y} width={NODE.width} height={NODE.height} rx="6" />
               <text x={at.x + 10} y={at.y + 17}>
                 {cut(service_id)}
               </text>
               <text x={at.x + 10} y={at.y + 32} class="sub">
-                {[
-                  hasEnvironments && environment,
-                  worst_severity === null ? `${countText(node.calls)} calls` : `${open_anomalies} open, ${worst_severity}`,
-                ]
-                  .filter(Boolean)
-                  .join(" · ")}
+                {worst_severity === null ? `${countText(node.calls)} calls` : `${open_anomalies} open, ${worst_severity}`}
+              </text>
+              <text x={at.x + NODE.width - 10} y={at.y + 32} class="sub end">
+                {hasEnvironments ? cut(environment, 16) : ""}
               </text>
             </a>
           );
@@ -154,16 +152,18 @@ function isBad({ edges }: GraphAnswer, from: string, to: string): boolean {
   return edge !== undefined && edge.errors / Math.max(1, edge.calls) > 0.05;
 }
 
-function cut(name: string): string {
-  return name.length > 22 ? `${name.slice(0, 21)}…` : name;
+/** What fits into a box. */
+function cut(name: string, most = 22): string {
+  return name.length > most ? `${name.slice(0, most - 1)}…` : name;
 }
 
 function Edges({ graph }: { graph: GraphAnswer }) {
-  const states = new Map(graph.nodes.map((node) => [node.service_id, node]));
+  const states = new Map(graph.nodes.map((node) => [keyOf(node), node]));
   const service = (id: string, environment: string) => {
-    const severity = states.get(id)?.worst_severity ?? null;
+    const node = states.get(keyOf({ service_id: id, environment })) ?? graph.nodes.find(({ service_id }) => service_id === id);
+    const severity = node?.worst_severity ?? null;
     return (
-      <a class="row" href={link(["service", id], { environment: states.get(id)?.environment ?? environment })}>
+      <a class="row" href={link(["service", id], { environment: node?.environment ?? environment })}>
         <Name text={id} /> {severity !== null && <SeverityMark severity={severity} />}
       </a>
     );

@@ -11,7 +11,7 @@ import { FirstSteps } from "../parts/first-steps.tsx";
 import { FreshButton } from "../parts/fresh-button.tsx";
 import { useLiveList } from "../parts/live-list.ts";
 import { feedRows, severityRank } from "../view/feed.ts";
-import { countText, percentText, plural } from "../view/number-text.ts";
+import { countText, numberText, percentText, plural } from "../view/number-text.ts";
 
 const FIRING_ROWS = 100;
 
@@ -111,7 +111,7 @@ function Figures({ status, told, held }: { status: Status | undefined; told: num
       <div class="figure">
         <dt>Found within</dt>
         <dd>
-          {status?.detection.p99_ms == null ? "–" : `${status.detection.p99_ms.toPrecision(2)} ms`}{" "}
+          {status?.detection.p99_ms == null ? "–" : `${numberText(Number(status.detection.p99_ms.toPrecision(2)))} ms`}{" "}
           <small
             title={`half within ${status?.detection.p50_ms ?? "–"} ms of the arrival of the sample, of ${status?.detection.count ?? 0}`}
           >

@@ -1,12 +1,10 @@
 // What runs full, and when; limits are declared here, beside what they are for.
-import { notify } from "../app/notices.tsx";
 import { link, place } from "../app/place.ts";
-import { noteChange } from "../client/answers.ts";
 import { call } from "../client/client.ts";
 import { Empty, Head, Name, Panel, SeverityMark, Shown, Tag, When } from "../parts/basics.tsx";
 import { Choice } from "../parts/choice.tsx";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
-import { Form } from "../parts/form.tsx";
+import { LimitForm } from "../parts/limit-form.tsx";
 import { MoreRows, usePages } from "../parts/pages-of.tsx";
 import { SearchField } from "../parts/search-field.tsx";
 import { Table } from "../parts/table.tsx";
@@ -91,29 +89,26 @@ const FIRE_COLUMNS = [
   { head: "Projected full", isTight: true, show: ({ projected_at }: Fire) => <When at={projected_at} /> },
   { head: "State", isTight: true, show: ({ state }: Fire) => <Tag tone={state === "firing" ? "medium" : "good"}>{state}</Tag> },
   { head: "Why", show: ({ explanation }: Fire) => <span class="soft">{explanation}</span> },
+  {
+    head: "",
+    show: ({ service_id, metric_name, limit, unit }: Fire) => (
+      <details>
+        <summary>Another limit</summary>
+        <LimitForm initial={{ service_id, metric: metric_name, limit_value: String(limit), unit: unit ?? undefined }} />
+      </details>
+    ),
+  },
 ];
 
 function Limits() {
   const list = usePages<Limit>("GET /api/v1/saturation/limits", { query: { limit: 100 } }, "limits");
-  const declare = async (body: Record<string, unknown>) => {
-    await call("PUT /api/v1/saturation/limits", { body });
-    notify("good", "Declared; it counts from the next look on");
-    noteChange();
-  };
   return (
     <Panel title="Declared limits">
       <details open={place.value.query.new !== undefined}>
         <summary>Declare a limit</summary>
-        <Form
-          action="Declare"
-          submit={declare}
+        <LimitForm
           initial={{ service_id: place.value.query.service_id, metric: place.value.query.metric }}
-          fields={[
-            { name: "service_id", label: "Service", hint: "empty: every service" },
-            { name: "metric", label: "Metric", isRequired: true },
-            { name: "limit_value", label: "Full at", kind: "number", isRequired: true },
-            { name: "unit", label: "Unit" },
-          ]}
+          key={JSON.stringify(place.value.query)}
         />
       </details>
       <Shown of={list.answer} rows={3}>

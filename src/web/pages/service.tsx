@@ -7,6 +7,7 @@ import { AnomalyItem } from "../parts/anomaly-item.tsx";
 import { Button, Empty, Head, Name, Panel, Shown, Tag, When } from "../parts/basics.tsx";
 import { CauseSummary } from "../parts/cause-summary.tsx";
 import { ForecastChart } from "../parts/forecast-chart.tsx";
+import { LimitForm } from "../parts/limit-form.tsx";
 import { MoreRows, usePages } from "../parts/pages-of.tsx";
 import { RangePicker, useRange } from "../parts/range-picker.tsx";
 import { SearchField } from "../parts/search-field.tsx";
@@ -206,6 +207,12 @@ function SeriesPanel({ series, since, until, isAlone }: { series: Series; since:
         <details onToggle={(event) => setForecast(event.currentTarget.open)}>
           <summary>What it will be</summary>
           {isForecast && <ForecastChart serviceId={service_id} metricName={metric_name} environment={environment} />}
+        </details>
+      )}
+      {isAlone && (
+        <details>
+          <summary>Declare when it is full</summary>
+          <LimitForm initial={{ service_id, metric: metric_name, unit: unit ?? undefined }} />
         </details>
       )}
     </Panel>

@@ -38,6 +38,7 @@ export function MoreRows({
   of: { rows: readonly unknown[]; total: number; hasMore: boolean; readOn(): Promise<void> };
   noun: string;
 }) {
+  if (of.total === 0) return null;
   return (
     <p class="faint row">
       {of.rows.length} of {of.total} {noun}

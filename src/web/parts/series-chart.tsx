@@ -46,10 +46,10 @@ export function SeriesChart(props: SeriesChartProps) {
     keepEmpty: ["environment"],
   });
   const points = useMemo(
-    () => withJudgedBounds(chartPoints(data.data?.points ?? []), (data.data?.anomalies ?? []).flatMap(episodeOf)),
+    () => withJudgedBounds(chartPoints(data.data?.points ?? []), ownAnomalies(data.data).flatMap(episodeOf)),
     [data.data],
   );
-  const marks = useMemo(() => [...(data.data?.anomalies ?? []).map(markOf), ...changes], [data.data, changes]);
+  const marks = useMemo(() => [...ownAnomalies(data.data).map(markOf), ...changes], [data.data, changes]);
   const zoom = isZoomable
     ? (fromMs: number, toMs: number) =>
         setQuery({ from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString(), range: undefined }, false)
@@ -76,6 +76,13 @@ export function SeriesChart(props: SeriesChartProps) {
       }
     </Shown>
   );
+}
+
+/** Those of this series, not of another instance of its metric. */
+function ownAnomalies(data: SeriesData | undefined): readonly AnomalyMark[] {
+  const own = data?.attributes ?? {};
+  const isOther = ([name, value]: [string, unknown]) => Object.hasOwn(own, name) && JSON.stringify(own[name]) !== JSON.stringify(value);
+  return (data?.anomalies ?? []).filter(({ attributes }) => !Object.entries(attributes).some(isOther));
 }
 
 /** Rules that look at something else than the values have bounds of something else. */

@@ -1,0 +1,26 @@
+// Declares the limit of a metric, beside whatever shows it.
+import { notify } from "../app/notices.tsx";
+import { noteChange } from "../client/answers.ts";
+import { call } from "../client/client.ts";
+import { Form } from "./form.tsx";
+
+export function LimitForm({ initial }: { initial: Readonly<Record<string, string | undefined>> }) {
+  const declare = async (body: Record<string, unknown>) => {
+    await call("PUT /api/v1/saturation/limits", { body });
+    notify("good", "Declared; it counts from the next look on");
+    noteChange();
+  };
+  return (
+    <Form
+      action="Declare"
+      submit={declare}
+      initial={initial}
+      fields={[
+        { name: "service_id", label: "Service", hint: "empty: every service" },
+        { name: "metric", label: "Metric", isRequired: true },
+        { name: "limit_value", label: "Full at", kind: "number", isRequired: true },
+        { name: "unit", label: "Unit" },
+      ]}
+    />
+  );
+}
