@@ -1,10 +1,12 @@
 // Overruns of programs: one that overran its limits three times in ten minutes is suspended until the first of them is ten minutes old.
+
 import { createHash } from "node:crypto";
+import { BoundedMap } from "../../core/base/bounded-map.ts";
 import { TRANSFORM_KILLS_MAX, TRANSFORM_KILLS_PERIOD_MS, TRANSFORM_PENALTIES_MAX } from "../../core/config/sandbox-limits.ts";
 import type { Request } from "./frames.ts";
 
 export class Overruns {
-  readonly #momentsMs = new Map<string, readonly number[]>();
+  readonly #momentsMs = new BoundedMap<string, readonly number[]>(TRANSFORM_PENALTIES_MAX);
 
   /** When a program that is suspended may run again; undefined where it may now. */
   suspendedUntilMs(key: string, nowMs: number): number | undefined {
@@ -13,11 +15,7 @@ export class Overruns {
   }
 
   add(key: string, nowMs: number): void {
-    const moments = [...this.#within(key, nowMs), nowMs];
-    this.#momentsMs.delete(key);
-    this.#momentsMs.set(key, moments);
-    const [oldest] = this.#momentsMs.keys();
-    if (this.#momentsMs.size > TRANSFORM_PENALTIES_MAX && oldest !== undefined) this.#momentsMs.delete(oldest);
+    this.#momentsMs.set(key, [...this.#within(key, nowMs), nowMs]);
   }
 
   #within(key: string, nowMs: number): readonly number[] {

@@ -1,20 +1,16 @@
 // One string for equal strings: rows that are read from a store bring texts of their own, and lists of many rows would hold each name once a row.
+import { BoundedMap } from "./bounded-map.ts";
 
-/** Texts that are shared; all are forgotten at `most`, and those that come again are kept anew. */
+/** Texts that are shared, `most` of them; those that come again after that are kept anew. */
 export class SharedTexts {
-  readonly #most: number;
-  readonly #texts = new Map<string, string>();
+  readonly #texts: BoundedMap<string, string>;
 
   constructor(most: number) {
-    this.#most = most;
+    this.#texts = new BoundedMap(most);
   }
 
   /** The string that was given first for this text. */
   shared(text: string): string {
-    const known = this.#texts.get(text);
-    if (known !== undefined) return known;
-    if (this.#texts.size >= this.#most) this.#texts.clear();
-    this.#texts.set(text, text);
-    return text;
+    return this.#texts.obtain(text, () => text);
   }
 }

@@ -1,11 +1,12 @@
 // Threshold tables by threshold: about 20 ms each, made once.
+import { BoundedMap } from "../../core/base/bounded-map.ts";
 import { THRESHOLDS_MAX } from "../detection/threshold-profiles.ts";
 import { fillThresholdTables, THRESHOLD_TABLE_VALUES } from "../detection/thresholds.ts";
 
 export class ThresholdTables {
   static readonly #shared = new Map<number, ThresholdTables>();
   readonly #samplesMin: number;
-  readonly #tables = new Map<number, Float64Array>();
+  readonly #tables = new BoundedMap<number, Float64Array>(2 * THRESHOLDS_MAX);
 
   constructor(samplesMin: number) {
     this.#samplesMin = samplesMin;
@@ -19,12 +20,10 @@ export class ThresholdTables {
   }
 
   of(threshold: number): Float64Array {
-    const known = this.#tables.get(threshold);
-    if (known !== undefined) return known;
-    const filled = new Float64Array(THRESHOLD_TABLE_VALUES);
-    fillThresholdTables(filled, threshold, this.#samplesMin);
-    if (this.#tables.size > 2 * THRESHOLDS_MAX) this.#tables.clear();
-    this.#tables.set(threshold, filled);
-    return filled;
+    return this.#tables.obtain(threshold, () => {
+      const filled = new Float64Array(THRESHOLD_TABLE_VALUES);
+      fillThresholdTables(filled, threshold, this.#samplesMin);
+      return filled;
+    });
   }
 }

@@ -1,4 +1,5 @@
 // Offsets of time zones from UTC, by the rules that the runtime knows.
+import { BoundedMap } from "../../core/base/bounded-map.ts";
 
 /** Local time less UTC in an IANA zone, at an instant; 2 us. Throws RangeError for a zone that is unknown. */
 export function offsetMs(timeZone: string, atMs: number): number {
@@ -20,13 +21,15 @@ export function isTimeZone(timeZone: string): boolean {
 
 /** Making a format takes 50 us, so those of the last zones are kept. */
 const FORMATS_MAX = 64;
-const formats = new Map<string, Intl.DateTimeFormat>();
+const formats = new BoundedMap<string, Intl.DateTimeFormat>(FORMATS_MAX);
 
 function formatOf(timeZone: string): Intl.DateTimeFormat {
-  const known = formats.get(timeZone);
-  if (known !== undefined) return known;
+  return formats.obtain(timeZone, () => newFormat(timeZone));
+}
+
+function newFormat(timeZone: string): Intl.DateTimeFormat {
   const numeric = "numeric" as const;
-  const format = new Intl.DateTimeFormat("en-US", {
+  return new Intl.DateTimeFormat("en-US", {
     timeZone,
     hourCycle: "h23",
     year: numeric,
@@ -36,7 +39,4 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
     minute: numeric,
     second: numeric,
   });
-  if (formats.size >= FORMATS_MAX) formats.clear();
-  formats.set(timeZone, format);
-  return format;
 }

@@ -1,5 +1,6 @@
 // Why a moment of a stream was or was not declared by layer 1, from its stored samples: they are run through the detector's twin again, and the sample of the
 // moment gets the verdict that it had. For moments of which nothing was written down, since there was nothing to tell.
+import { BoundedMap } from "../../core/base/bounded-map.ts";
 import { EVENT_FLAG_AFTER_GAP, EVENT_FLAG_CONSTANT, EVENT_FLAG_RESET, EVENT_OPEN, EVENT_UPDATE } from "../../core/layout/kernel-event.ts";
 import { StreamOracle } from "./stream-oracle.ts";
 import { fillThresholdTables, levelsFor, THRESHOLD_TABLE_VALUES } from "./thresholds.ts";
@@ -27,7 +28,7 @@ export interface MomentVerdict {
 /** Samples before the moment from which the detector's state is as it was: five windows. */
 const MOMENT_SAMPLES = 600;
 const TABLES_KEPT_MAX = 8;
-const tables = new Map<string, Float64Array>();
+const tables = new BoundedMap<string, Float64Array>(TABLES_KEPT_MAX);
 
 /** The verdict on the newest sample at or before `atMs`; undefined where there is none. Values of counters are deltas, as they are stored. */
 export function momentVerdict(times: Float64Array, values: Float64Array, atMs: number, options: MomentOptions): MomentVerdict | undefined {
@@ -78,12 +79,9 @@ function reasonOf(verdict: Verdict, { threshold, minimumSamples, operation }: Mo
 }
 
 function tablesFor({ threshold, minimumSamples }: MomentOptions): Float64Array {
-  const key = `${threshold} ${minimumSamples}`;
-  const known = tables.get(key);
-  if (known !== undefined) return known;
-  const made = new Float64Array(THRESHOLD_TABLE_VALUES);
-  fillThresholdTables(made, threshold, minimumSamples);
-  if (tables.size >= TABLES_KEPT_MAX) tables.clear();
-  tables.set(key, made);
-  return made;
+  return tables.obtain(`${threshold} ${minimumSamples}`, () => {
+    const made = new Float64Array(THRESHOLD_TABLE_VALUES);
+    fillThresholdTables(made, threshold, minimumSamples);
+    return made;
+  });
 }

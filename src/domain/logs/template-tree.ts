@@ -2,6 +2,7 @@
 // Depth Tree, ICWS 2017). A masked text goes by its number of words, its first word and its line of source to a few templates; it joins the one of whose fixed words it has most
 // in their places, more than half, and the words that differ become <*>; else it is a new one. Other than in Drain the share is that of the fixed words, so a
 // text that comes again always fits and changes nothing.
+import { BoundedMap } from "../../core/base/bounded-map.ts";
 
 /** Words of a text that count; the rest of a longer one is cut. */
 const WORDS_MAX = 40;
@@ -22,7 +23,7 @@ export interface Template {
 export class TemplateTree<T extends Template> {
   readonly #make: (words: string[]) => T;
   readonly #branches = new Map<string, T[]>();
-  readonly #known = new Map<string, T>();
+  readonly #known = new BoundedMap<string, T>(KNOWN_TEXTS_MAX);
   readonly #templates = new Set<T>();
 
   constructor(make: (words: string[]) => T) {
@@ -45,7 +46,6 @@ export class TemplateTree<T extends Template> {
     const branch = this.#branch(words);
     const template = closest(branch, words) ?? this.#add(words, branch);
     if (template === undefined) return undefined;
-    if (this.#known.size >= KNOWN_TEXTS_MAX) this.#known.clear();
     this.#known.set(text, template);
     return template;
   }

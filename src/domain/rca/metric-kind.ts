@@ -1,5 +1,6 @@
 // What a metric says of a service when it departs: a resource of its own, a symptom that callers feel, or how much it is asked. By the words of its name,
 // as Prometheus, OpenTelemetry, container runtimes and clouds name them.
+import { BoundedMap } from "../../core/base/bounded-map.ts";
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
 import { familyOfMetric } from "../series/metric-family.ts";
 import { nameWords } from "../series/name-words.ts";
@@ -33,20 +34,19 @@ const RESOURCES: ReadonlyArray<readonly [ResourceKind, ReadonlySet<string>]> = [
 ];
 const GOOD_WHEN_HIGH = words("availability success successes available uptime healthy ready hit hits apdex free remaining");
 const MEANINGS_HELD_MAX = 20_000;
-const meanings = new Map<string, MetricMeaning>();
+const meanings = new BoundedMap<string, MetricMeaning>(MEANINGS_HELD_MAX);
 
 /** What the name says. */
 export function meaningOf(metricName: string): MetricMeaning {
-  const known = meanings.get(metricName);
-  if (known !== undefined) return known;
+  return meanings.obtain(metricName, () => readMeaning(metricName));
+}
+
+function readMeaning(metricName: string): MetricMeaning {
   const of = nameWords(metricName);
   const kind = kindOf(metricName, of);
   const isGood = of.some((word) => GOOD_WHEN_HIGH.has(word));
   const isHarmful = kind === "latency" || kind === "errors" || kind === "dependency";
-  const meaning: MetricMeaning = { kind, ofHost: of.some((word) => HOST.has(word)), harm: isGood ? -1 : isHarmful ? 1 : 0 };
-  if (meanings.size >= MEANINGS_HELD_MAX) meanings.clear();
-  meanings.set(metricName, meaning);
-  return meaning;
+  return { kind, ofHost: of.some((word) => HOST.has(word)), harm: isGood ? -1 : isHarmful ? 1 : 0 };
 }
 
 function kindOf(metricName: string, of: readonly string[]): MetricKind {

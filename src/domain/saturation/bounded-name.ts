@@ -1,6 +1,7 @@
 // What a metric's name, unit and range say of its bounds: whether it fills or drains, and where it ends. Names are read by whole words, so
 // that `downloads` is no load; a name of both kinds (free_percent) is one of what remains.
 
+import { BoundedMap } from "../../core/base/bounded-map.ts";
 import { nameWords } from "../series/name-words.ts";
 
 export type BoundedKind = "utilization" | "remaining";
@@ -55,16 +56,13 @@ interface NameFacts {
 
 /** Names of bounded series are few, and 0.3 KiB each here. */
 const FACTS_HELD_MAX = 10_000;
-const facts = new Map<string, NameFacts>();
+const facts = new BoundedMap<string, NameFacts>(FACTS_HELD_MAX);
 
 function factsOf(metricName: string): NameFacts {
-  const known = facts.get(metricName);
-  if (known !== undefined) return known;
-  const of = nameWords(metricName);
-  const read = { words: of, kind: kindOfWords(of) };
-  if (facts.size >= FACTS_HELD_MAX) facts.clear();
-  facts.set(metricName, read);
-  return read;
+  return facts.obtain(metricName, () => {
+    const of = nameWords(metricName);
+    return { words: of, kind: kindOfWords(of) };
+  });
 }
 
 /** What the name alone says; null for a name of neither kind, which a declared limit still makes a utilization. */

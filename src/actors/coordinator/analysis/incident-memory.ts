@@ -1,7 +1,9 @@
 // Past incidents, for what was like them and what helped: signatures in memory, one row each in the store. Resolutions outlive the anomalies that they
 // resolved; of incidents without one the oldest go first where there are too many.
+
 import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import { hash128 } from "../../../core/base/hash128.ts";
+import { SharedTexts } from "../../../core/base/shared-texts.ts";
 import { REMEMBERED_INCIDENTS_PER_TENANT_MAX } from "../../../core/config/analysis-limits.ts";
 import { KeyBuilder } from "../../../domain/codec/key.ts";
 import type { RootCauseCategory } from "../../../domain/rca/category.ts";
@@ -70,7 +72,7 @@ interface TenantMemory {
   readonly incidents: IncidentEntry[];
   readonly places: Map<string, number>;
   /** Names that many incidents have in common, each once. */
-  readonly names: Map<string, string>;
+  readonly names: SharedTexts;
   readonly similar: SimilarIncidents;
 }
 
@@ -143,7 +145,7 @@ export class IncidentMemory {
   #of(tenant: string): TenantMemory {
     const known = this.#tenants.get(tenant);
     if (known !== undefined) return known;
-    const memory: TenantMemory = { incidents: [], places: new Map(), names: new Map(), similar: new SimilarIncidents() };
+    const memory: TenantMemory = { incidents: [], places: new Map(), names: new SharedTexts(NAMES_MAX), similar: new SimilarIncidents() };
     this.#tenants.set(tenant, memory);
     return memory;
   }
@@ -163,15 +165,9 @@ export class IncidentMemory {
 
 function entryOf(
   { tenant, environment, incidentId, serviceId, category, atMs, enough, affected, resolution }: RememberedIncident,
-  names: Map<string, string>,
+  names: SharedTexts,
 ): IncidentEntry {
-  const shared = (name: string) => {
-    const known = names.get(name);
-    if (known !== undefined) return known;
-    if (names.size >= NAMES_MAX) names.clear();
-    names.set(name, name);
-    return name;
-  };
+  const shared = (name: string) => names.shared(name);
   return {
     tenant: shared(tenant),
     environment: shared(environment),

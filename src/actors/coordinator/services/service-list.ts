@@ -1,5 +1,6 @@
 // The services of a tenant as the engines know them, remembered for some seconds: pages, searches and sorts of one list then look at the same services, and a
 // list of 10,000 is walked once for many readers.
+import { BoundedMap } from "../../../core/base/bounded-map.ts";
 import { SERVICE_LIST_MS_MAX, SERVICE_LISTS_KEPT_MAX, SERVICES_LISTED_MAX } from "../../../core/config/interface-limits.ts";
 import type { ListedService } from "../../../core/protocol/service-list.ts";
 import type { ServicesContext } from "./services-context.ts";
@@ -10,19 +11,17 @@ interface KnownList {
 }
 
 /** By server, then by tenant. */
-const lists = new WeakMap<object, Map<string, KnownList>>();
+const lists = new WeakMap<object, BoundedMap<string, KnownList>>();
 
 /** Services of a tenant by name and environment; at most SERVICE_LIST_MS_MAX old. */
 export function servicesOf(context: ServicesContext, tenant: string): Promise<readonly ListedService[]> {
-  const known = lists.get(context.state) ?? new Map<string, KnownList>();
+  const known = lists.get(context.state) ?? new BoundedMap<string, KnownList>(SERVICE_LISTS_KEPT_MAX);
   lists.set(context.state, known);
   const list = known.get(tenant);
   if (list !== undefined && context.nowMs() - list.atMs < SERVICE_LIST_MS_MAX) return list.services;
   const services = ask(context, tenant);
   const made: KnownList = { atMs: context.nowMs(), services };
-  known.delete(tenant);
   known.set(tenant, made);
-  for (const oldest of known.keys()) if (known.size > SERVICE_LISTS_KEPT_MAX) known.delete(oldest);
   // A list that did not come is not remembered.
   services.catch(() => known.get(tenant) === made && known.delete(tenant));
   return services;

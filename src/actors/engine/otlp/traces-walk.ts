@@ -1,6 +1,8 @@
 // Drives the kernel's walk over the spans of a body in protobuf: rows go to the span sink as numbers, a resource is read once, and what the kernel finds odd is decoded and
 // judged span by span as any other item (domain/otlp/protobuf-traces.ts).
+
 import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
+import { BoundedMap } from "../../../core/base/bounded-map.ts";
 import { TIMESTAMP_AGE_MS_MAX, TIMESTAMP_FUTURE_MS_MAX } from "../../../core/config/limits.ts";
 import {
   SPAN_ROW_ITEM,
@@ -50,7 +52,7 @@ export class TracesWalk {
   readonly #dependencies: TracesWalkDependencies;
   readonly #rows: SpanRows;
   /** By tenant and bytes; forgotten all together when they are too many. */
-  readonly #resources = new Map<string, KnownResource>();
+  readonly #resources = new BoundedMap<string, KnownResource>(RESOURCES_KEPT_MAX);
   #tenant = "";
   #resourceAt = -1;
   #resource: KnownResource = { source: undefined, spans: undefined };
@@ -132,13 +134,7 @@ export class TracesWalk {
       return;
     }
     const key = `${this.#tenant}\0${bytes.toString("latin1")}`;
-    let resource = this.#resources.get(key);
-    if (resource === undefined) {
-      if (this.#resources.size >= RESOURCES_KEPT_MAX) this.#resources.clear();
-      resource = this.#read(bytes, unit);
-      this.#resources.set(key, resource);
-    }
-    this.#resource = resource;
+    this.#resource = this.#resources.obtain(key, () => this.#read(bytes, unit));
   }
 
   #read(bytes: Buffer, unit: WorkUnit): KnownResource {

@@ -1,6 +1,7 @@
 // Tells the coordinator what this engine holds of an incident: how far each series of a tenant has left what it was (domain/rca/departure.ts), and what its
 // services logged and were asked by minute. One walk goes over the tenant's services in slices of about 0.5 ms, between bodies, with one answer a slice.
 // Sketch: 4 us a stream whose name is known, 15 us else; names of 20,000 streams are kept, 4 MB.
+import { BoundedMap } from "../../../core/base/bounded-map.ts";
 import { WINDOW_MAX } from "../../../core/layout/stream-record.ts";
 import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
 import type { EvidenceAnswer, EvidenceQuery, LineCounts, RequestCounts, RingValues } from "../../../core/protocol/evidence.ts";
@@ -68,7 +69,7 @@ export class EvidenceWalk {
   readonly #dependencies: EvidenceWalkDependencies;
   readonly #times = new Float64Array(WINDOW_MAX);
   readonly #values = new Float64Array(WINDOW_MAX);
-  readonly #names = new Map<number, KnownName>();
+  readonly #names = new BoundedMap<number, KnownName>(NAMES_KEPT_MAX);
   #removals = 0;
   #walk = -1;
   #rest: Iterator<readonly [string, readonly number[]]> = [][Symbol.iterator]();
@@ -174,7 +175,6 @@ export class EvidenceWalk {
     const { environment, serviceId, metricName, attributes } = this.#dependencies.nameOf(slot);
     const packed = packName({ serviceId, metricName, instance: instanceOf(attributes), peer: peerOf(metricName, attributes) });
     const name = { environment, serviceId, metricName, packed };
-    if (this.#names.size >= NAMES_KEPT_MAX) this.#names.clear();
     this.#names.set(slot, name);
     return name;
   }

@@ -1,5 +1,6 @@
 // Labels that telemetry says of its services, on the way to the coordinator: looked for where a stream is defined or a resource is read, never per sample.
-// What was told once is not told again while it is remembered.
+// What was reported once is not reported again while it is remembered.
+import { BoundedMap } from "../../../core/base/bounded-map.ts";
 import { LABELS_REPORTED_MAX } from "../../../core/config/declaration-limits.ts";
 import type { Attributes } from "../../../core/protocol/coordinator-frame.ts";
 import { isLabelText, ROUTING_KEYS, type RoutingLabels } from "../../../domain/labels/service-label.ts";
@@ -10,9 +11,9 @@ import type { WorkUnit } from "./work-unit.ts";
 /** One lane's. */
 export class LabelIntake {
   readonly #exclusions: FieldExclusions;
-  /** Values by tenant, service and key; forgotten all together when they are too many. */
-  readonly #reported = new Map<string, string>();
-  /** What was told since it was last known to be logged. */
+  /** Values by tenant, service and key. */
+  readonly #reported = new BoundedMap<string, string>(LABELS_REPORTED_MAX);
+  /** What was reported since a report was last known to be logged. */
   #unsaved: string[] = [];
   /** Attributes that were looked at last: a decoder gives the same object for all items of one resource. */
   #last: Attributes | undefined;
@@ -28,20 +29,20 @@ export class LabelIntake {
     if (attributes === this.#last && tenant === this.#lastTenant) return;
     this.#last = attributes;
     this.#lastTenant = tenant;
-    this.#tell(tenant, serviceId, labelsOfAttributes(this.#allowed(attributes)), unit);
+    this.#report(tenant, serviceId, labelsOfAttributes(this.#allowed(attributes)), unit);
   }
 
   /** Takes the labels of a remote-write series. */
   takeSeries(tenant: string, serviceId: string, metricName: string, attributes: Attributes, unit: WorkUnit): void {
-    this.#tell(tenant, serviceId, labelsOfSeries(metricName, this.#allowed(attributes)), unit);
+    this.#report(tenant, serviceId, labelsOfSeries(metricName, this.#allowed(attributes)), unit);
   }
 
-  /** What was told is in the log. */
+  /** What was reported is in the log. */
   saved(): void {
     this.#unsaved = [];
   }
 
-  /** The unit is not in the log: what it held is to be told again. */
+  /** The unit is not in the log: what it held is to be reported again. */
   forget(): void {
     for (const key of this.#unsaved) this.#reported.delete(key);
     this.#unsaved = [];
@@ -52,7 +53,7 @@ export class LabelIntake {
     return this.#exclusions.isEmpty ? attributes : (this.#exclusions.strip({ attributes }).attributes ?? {});
   }
 
-  #tell(tenant: string, serviceId: string, said: RoutingLabels | undefined, unit: WorkUnit): void {
+  #report(tenant: string, serviceId: string, said: RoutingLabels | undefined, unit: WorkUnit): void {
     if (said === undefined || !isLabelText(serviceId)) return;
     let labels: RoutingLabels | undefined;
     for (const key of ROUTING_KEYS) {
@@ -60,7 +61,6 @@ export class LabelIntake {
       if (value === undefined) continue;
       const place = `${key}\0${tenant}\0${serviceId}`;
       if (this.#reported.get(place) === value) continue;
-      if (this.#reported.size >= LABELS_REPORTED_MAX) this.#reported.clear();
       this.#reported.set(place, value);
       this.#unsaved.push(place);
       labels = { ...labels, [key]: value };

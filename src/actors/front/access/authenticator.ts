@@ -1,10 +1,12 @@
 // Whose a request's credential is. One that was found genuine before is one look-up; an API key is checked at once; a token that is new here takes the time of a
 // signature, and of a fetch of keys at worst, while the exchange is held. A change of keys or users is in force with the next request.
+
 import { credentialDigest, credentialName, isNameOf } from "../../../adapters/credentials/credential-hash.ts";
 import type { VerifyOutcome } from "../../../adapters/credentials/token-verifier.ts";
 import type { HttpRequest } from "../../../adapters/http/http-server.ts";
 import type { Clock } from "../../../adapters/runtime/clock.ts";
-import { AUTHENTICATIONS_WAITING_MAX } from "../../../core/config/limits.ts";
+import { BoundedMap } from "../../../core/base/bounded-map.ts";
+import { AUTHENTICATIONS_WAITING_MAX, CREDENTIALS_CACHED_MAX } from "../../../core/config/limits.ts";
 import type { AccessChange } from "../../../core/protocol/access.ts";
 import { DEFAULT_TENANT, isOwnOrigin } from "../../../domain/access/access-policy.ts";
 import { keyIdIn, resemblesApiKey } from "../../../domain/access/api-key.ts";
@@ -12,8 +14,8 @@ import { rightsOf } from "../../../domain/access/key-scopes.ts";
 import { presentedCredential } from "../../../domain/access/presented-credential.ts";
 import { type ClaimNames, readClaims } from "../../../domain/access/token-claims.ts";
 import { boundRole } from "../../../domain/access/user-role.ts";
-import { CredentialCache, type KnownCredential } from "./credential-cache.ts";
 import type { CredentialDirectory } from "./credential-directory.ts";
+import type { KnownCredential } from "./known-credential.ts";
 
 /** No credential came. */
 export interface Anonymous {
@@ -72,7 +74,8 @@ const FOREIGN_PAGE =
 export class Authenticator {
   readonly #options: AuthenticatorOptions;
   readonly #dependencies: AuthenticatorDependencies;
-  readonly #cache = new CredentialCache();
+  /** By SHA-256 of the credential. */
+  readonly #cache = new BoundedMap<string, KnownCredential>(CREDENTIALS_CACHED_MAX);
   readonly #adminDigest: Uint8Array;
   readonly #waiting = new Map<string, Promise<SettledIdentity>>();
   /** Counts changes of the keys that tokens are checked with. */
@@ -115,10 +118,10 @@ export class Authenticator {
     const { text, isSession } = presented;
     if (isSession && isFromForeignPage(request)) return { kind: "refused", code: "forbidden", message: FOREIGN_PAGE, isSession: false };
     const name = credentialName(text);
-    const known = this.#cache.find(name);
+    const known = this.#cache.get(name);
     if (known === undefined) return this.#judge(name, text, isSession);
     if (known.validUntilMs > this.#dependencies.clock.wallMs()) return known;
-    this.#cache.remove(name);
+    this.#cache.delete(name);
     return this.#refuse("the credential has expired; get a new one", isSession);
   }
 
@@ -185,7 +188,7 @@ export class Authenticator {
   }
 
   #remember(name: string, credential: KnownCredential): KnownCredential {
-    this.#cache.put(name, credential);
+    this.#cache.set(name, credential);
     return credential;
   }
 

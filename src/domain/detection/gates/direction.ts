@@ -1,4 +1,5 @@
 // Which way a series is bad: fewer errors and faster answers are no alert. By whole words of the name; an override of the series goes first.
+import { BoundedMap } from "../../../core/base/bounded-map.ts";
 import { nameWords } from "../../series/name-words.ts";
 import type { GateResult } from "./gate-result.ts";
 
@@ -9,18 +10,13 @@ const BAD_WHEN_HIGH = words(
 );
 const BAD_WHEN_LOW = words("success availability apdex uptime free available remaining headroom healthy");
 
-/** Of names whose words were looked at lately, 100 B each: every finding of a metric asks. All are forgotten where there are too many. */
+/** Of names whose words were looked at lately, 100 B each: every finding of a metric asks. */
 const NAMES_KEPT_MAX = 4_096;
-const kept = new Map<string, Direction>();
+const kept = new BoundedMap<string, Direction>(NAMES_KEPT_MAX);
 
 /** Direction by name; words of both kinds, or none, say nothing. */
 export function directionOfName(metricName: string): Direction {
-  const known = kept.get(metricName);
-  if (known !== undefined) return known;
-  const direction = directionOfWords(metricName);
-  if (kept.size >= NAMES_KEPT_MAX) kept.clear();
-  kept.set(metricName, direction);
-  return direction;
+  return kept.obtain(metricName, () => directionOfWords(metricName));
 }
 
 function directionOfWords(metricName: string): Direction {

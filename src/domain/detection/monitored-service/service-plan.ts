@@ -1,4 +1,5 @@
 // Which streams make which number of a service's vector (service-columns.ts).
+import { BoundedMap } from "../../../core/base/bounded-map.ts";
 import { hash128 } from "../../../core/base/hash128.ts";
 import { FLAG_BUCKET, FLAG_COUNTER, PROFILE_EXCLUDED, WINDOW_MAX } from "../../../core/layout/stream-record.ts";
 import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
@@ -42,7 +43,7 @@ const SHAPES_HELD_MAX = 10_000;
 /** Makes the plans of one service after another: begin, then its streams, then a plan for each of its environments. */
 export class ServicePlanner {
   readonly #dependencies: ServicePlannerDependencies;
-  readonly #shapes = new Map<string, VectorShape>();
+  readonly #shapes = new BoundedMap<string, VectorShape>(SHAPES_HELD_MAX);
   readonly #times = new Float64Array(WINDOW_MAX);
   readonly #values = new Float64Array(WINDOW_MAX);
   #environments = new Map<string, Map<string, Metric>>();
@@ -96,12 +97,10 @@ export class ServicePlanner {
 
   #shape(names: readonly string[], kinds: readonly number[], lengths: readonly number[]): VectorShape {
     const text = JSON.stringify([names, kinds, lengths]);
-    const known = this.#shapes.get(text);
-    if (known !== undefined) return known;
-    const shape = { names, columns: hash128(JSON.stringify(names)), aggregations: Uint8Array.from(kinds), starts: startsOf(lengths) };
-    if (this.#shapes.size >= SHAPES_HELD_MAX) this.#shapes.clear();
-    this.#shapes.set(text, shape);
-    return shape;
+    return this.#shapes.obtain(text, () => {
+      const columns = hash128(JSON.stringify(names));
+      return { names, columns, aggregations: Uint8Array.from(kinds), starts: startsOf(lengths) };
+    });
   }
 
   #chosen(metrics: ReadonlyMap<string, Metric>): string[] {

@@ -1,6 +1,7 @@
 // The slow detector of one pair of service and metric: long baselines beside the two hours of the streaming window. Each observation costs O(1).
 // Two families of evidence: the mean of the last hour against its own long history and against the hour of the day (shifts, ramps), and the
 // value, its short mean and its step against medians (spikes, in a past that holds anomalies itself).
+import { BoundedMap } from "../../../core/base/bounded-map.ts";
 import { endOfDay } from "../../calendar/known-days.ts";
 import { DEPARTING_VALUES, DEPARTURE_DETECTOR_WORDS, DepartureDetector } from "../departure/departure-detector.ts";
 import { OWN_TAIL_WORDS, OwnTail, type TailEvidence } from "../departure/own-tail.ts";
@@ -368,18 +369,13 @@ interface Bars {
 
 /** Bars by interval: many pairs have the same few. */
 const BARS_HELD_MAX = 4_096;
-const bars = new Map<number, Bars>();
+const bars = new BoundedMap<number, Bars>(BARS_HELD_MAX);
 
 function barsOf(intervalMs: number): Bars {
-  const known = bars.get(intervalMs);
-  if (known !== undefined) return known;
-  const made = {
+  return bars.obtain(intervalMs, () => ({
     level: normalQuantile(Math.log(LEVELS_A_DAY * Math.min(1, (intervalMs * widthOf(intervalMs)) / DAY_MS))),
     spike: studentQuantile(Math.log(SPIKES_A_DAY * Math.min(1, intervalMs / DAY_MS)), SPIKE_FREEDOM),
-  };
-  if (bars.size >= BARS_HELD_MAX) bars.clear();
-  bars.set(intervalMs, made);
-  return made;
+  }));
 }
 
 /** Values of the short mean: an hour of them, at most RECENT_VALUES. */

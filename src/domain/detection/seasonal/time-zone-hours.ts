@@ -1,4 +1,5 @@
 // The clock on the wall for seasonal baselines: offsets of one time zone, looked up once a quarter of an hour, since no zone changes in between.
+import { BoundedMap } from "../../../core/base/bounded-map.ts";
 import { isTimeZone, offsetMs } from "../../calendar/time-zone.ts";
 
 const QUARTER_MS = 900_000;
@@ -14,7 +15,7 @@ export const UTC_OFFSET: OffsetMs = () => 0;
 /** Offsets of one zone. */
 export class TimeZoneHours {
   readonly #timeZone: string;
-  readonly #offsets = new Map<number, number>();
+  readonly #offsets = new BoundedMap<number, number>(QUARTERS_MAX);
   #quarter = Number.NaN;
   #offset = 0;
 
@@ -30,16 +31,9 @@ export class TimeZoneHours {
   readonly offsetMs: OffsetMs = (timeMs) => {
     const quarter = Math.floor(timeMs / QUARTER_MS);
     if (quarter !== this.#quarter) {
-      this.#offset = this.#offsets.get(quarter) ?? this.#look(quarter);
+      this.#offset = this.#offsets.obtain(quarter, () => offsetMs(this.#timeZone, quarter * QUARTER_MS));
       this.#quarter = quarter;
     }
     return this.#offset;
   };
-
-  #look(quarter: number): number {
-    const offset = offsetMs(this.#timeZone, quarter * QUARTER_MS);
-    if (this.#offsets.size >= QUARTERS_MAX) this.#offsets.clear();
-    this.#offsets.set(quarter, offset);
-    return offset;
-  }
 }
