@@ -1,5 +1,4 @@
-// The telemetry record that a dead letter holds: as it stands for JSON, and put together again from the labels of a remote-write sample and, of
-// folders of before, from the items of OTLP.
+// The telemetry record that a dead letter holds: as it stands, or put together again from the labels of a remote-write sample.
 import { rfc3339OrNumber } from "../../core/base/rfc3339.ts";
 import { FLAG_COUNTER } from "../../core/layout/stream-record.ts";
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
@@ -9,7 +8,6 @@ import { nameOfLabels } from "./stream-identity.ts";
 /** The record that a letter's payload stands for, not judged yet. */
 export function recordOfDeadLetter(payload: unknown): unknown {
   if (!isObject(payload) || "service_id" in payload) return payload;
-  if (typeof payload.serviceId === "string") return recordOfOtlpItem(payload);
   if (!isObject(payload.labels)) return payload;
   const labels = Object.entries(payload.labels).filter((label): label is [string, string] => typeof label[1] === "string");
   const { serviceId, metricName, attributes } = nameOfLabels("", labels);
@@ -23,21 +21,6 @@ export function recordOfDeadLetter(payload: unknown): unknown {
     }),
     // Of a JSON record its name says nothing about what its values are.
     attributes: (flagsOfSeries(metricName) & FLAG_COUNTER) === 0 ? attributes : ({ ...attributes, metric_type: "counter" } as Attributes),
-  };
-}
-
-/** Of letters that were stored as the decoder's own items: a log has a body, a span a name and an end. */
-function recordOfOtlpItem(item: Readonly<Record<string, unknown>>): unknown {
-  const isLog = "body" in item;
-  const { serviceId, name, body, startMs, endMs, traceId, spanId, attributes, resourceAttributes } = item;
-  const time = isLog ? item.timeMs : endMs;
-  const content = isLog ? { type: "log", body } : { type: "trace", metric_name: name, value: Number(endMs) - Number(startMs) };
-  return {
-    service_id: serviceId,
-    ...content,
-    ...(traceId === "" ? {} : { trace_id: traceId }),
-    timestamp: typeof time === "number" ? rfc3339OrNumber(time) : time,
-    attributes: { ...Object(resourceAttributes), ...Object(attributes), ...(spanId === "" ? {} : { span_id: spanId }) },
   };
 }
 

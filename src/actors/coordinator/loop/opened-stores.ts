@@ -5,6 +5,7 @@ import { openLmdbStore, type SealedStore } from "../../../adapters/storage/lmdb-
 import { checkStore } from "../../../adapters/storage/store-check.ts";
 import type { Log } from "../../../core/telemetry/log-event.ts";
 import { KeyBuilder } from "../../../domain/codec/key.ts";
+import { checkSpanBlockVersion } from "../../../domain/trace/span-block.ts";
 import { checkDecisionVersion } from "../alerts/rows/decision-row.ts";
 import { CONTROL_TABLES, SERIES_TABLES } from "../nouns/modules.ts";
 import { scanTenants } from "../state/scan.ts";
@@ -61,7 +62,9 @@ class OlderFolderError extends Error {
 async function refuseOlder(path: string, store: SealedStore, close: () => Promise<void>): Promise<void> {
   try {
     if (!store.isSealed) throw new OlderFolderError(path, "its values have no checksums");
-    if (path.endsWith(SERIES)) checkLedger(path, store);
+    if (!path.endsWith(SERIES)) return;
+    checkOldest(path, store, "ledger", checkDecisionVersion);
+    checkOldest(path, store, "span_blocks", checkSpanBlockVersion);
   } catch (error) {
     await close();
     throw error;
@@ -69,11 +72,11 @@ async function refuseOlder(path: string, store: SealedStore, close: () => Promis
 }
 
 /** A tenant's rows lie by time, the oldest first: a later one is of no earlier version. */
-function checkLedger(path: string, store: KeyValueStore): void {
-  for (const tenant of scanTenants(store, "ledger")) {
-    const [oldest] = store.range("ledger", { from: new KeyBuilder().text(tenant).finish(), to: TABLE_END, limit: 1 });
+function checkOldest(path: string, store: KeyValueStore, table: string, check: (value: Uint8Array) => void): void {
+  for (const tenant of scanTenants(store, table)) {
+    const [oldest] = store.range(table, { from: new KeyBuilder().text(tenant).finish(), to: TABLE_END, limit: 1 });
     try {
-      if (oldest !== undefined) checkDecisionVersion(oldest.value);
+      if (oldest !== undefined) check(oldest.value);
     } catch (error) {
       throw new OlderFolderError(path, (error as Error).message);
     }
