@@ -6,7 +6,8 @@ import { VirtualClock } from "./cluster.ts";
 import { MemoryDisk } from "./memory-log.ts";
 import { type SimulatedMachine, SimulatedServer, type SimulatedServerOptions, SMALL_SIZES } from "./simulation-server.ts";
 
-const START = Date.UTC(2026, 0, 5, 12);
+/** Wall clock of the minute behind the history. */
+export const SERVICE_WORLD_START_MS = Date.UTC(2026, 0, 5, 12);
 const MINUTE_MS = 60_000;
 /** Minutes of history. */
 export const HISTORY = 300;
@@ -14,7 +15,10 @@ export const METRICS = ["cpu", "latency.p95", "memory", "queue", "requests"];
 export const SERVICES = ["a", "b", "c", "d"];
 const encoder = new TextEncoder();
 
+const EVERYWHERE = ["prod", "test"].flatMap((environment) => SERVICES.map((service) => [environment, service] as const));
+
 export interface Found {
+  readonly anomaly_id: string;
   readonly service_id: string;
   readonly environment: string;
   readonly metric_name: string;
@@ -26,25 +30,49 @@ export interface Found {
   readonly verdict: { readonly contributions: ReadonlyArray<{ readonly feature: string }> };
 }
 
-/** Services, each of whose metrics follow one load; in production `b`'s queue goes the other way from minute `from` to `to`. */
+/** Minutes [from, to) in which a metric of production's `b` goes the other way. */
+interface Broken {
+  readonly metric: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What is broken besides, and the service whose records are sent, alone; all of them where none is named. */
+interface WorldContents {
+  readonly further: readonly Broken[];
+  readonly sent: string | undefined;
+}
+
+/** Services, each of whose metrics follow one load, but for what is broken. */
 export class World {
-  readonly machine: SimulatedMachine = { clock: new VirtualClock(START), disk: new MemoryDisk(), control: new Map(), series: new Map() };
+  readonly machine: SimulatedMachine = {
+    clock: new VirtualClock(SERVICE_WORLD_START_MS),
+    disk: new MemoryDisk(),
+    control: new Map(),
+    series: new Map(),
+  };
   readonly #random = seededRandom(11);
   readonly #loads = new Map<string, number>();
-  readonly #from: number;
-  readonly #to: number;
+  readonly #broken: readonly Broken[];
+  readonly #sent: string | undefined;
   server: SimulatedServer;
   #epoch = 1;
   #minute = 0;
 
-  private constructor(server: (machine: SimulatedMachine) => SimulatedServer, [from, to]: readonly [number, number]) {
+  private constructor(server: (machine: SimulatedMachine) => SimulatedServer, broken: readonly Broken[], sent?: string) {
     this.server = server(this.machine);
-    this.#from = from;
-    this.#to = to;
+    this.#broken = broken;
+    this.#sent = sent;
   }
 
-  static async open(options: Partial<SimulatedServerOptions>, broken: readonly [number, number]): Promise<World> {
-    const world = new World((machine) => new SimulatedServer(optionsOf(1, options), machine), broken);
+  /** The queue is broken from minute to minute, and what else is told. */
+  static async open(
+    options: Partial<SimulatedServerOptions>,
+    [from, to]: readonly [number, number],
+    { further = [], sent }: Partial<WorldContents> = {},
+  ): Promise<World> {
+    const broken = [{ metric: "queue", from, to }, ...further];
+    const world = new World((machine) => new SimulatedServer(optionsOf(1, options), machine), broken, sent);
     await world.server.open();
     return world;
   }
@@ -91,25 +119,24 @@ export class World {
 
   #records(): object[] {
     const minute = this.#minute++;
-    const timestamp = formatRfc3339(START + (minute - HISTORY) * MINUTE_MS);
-    return ["prod", "test"].flatMap((environment) =>
-      SERVICES.flatMap((service_id) => {
-        const key = `${environment} ${service_id}`;
-        const load = 0.9 * (this.#loads.get(key) ?? 0) + this.#random() - 0.5;
-        this.#loads.set(key, load);
-        const isBroken = key === "prod b" && minute >= this.#from && minute < this.#to;
-        const at = isBroken ? Math.sign(load) * Math.max(0.8, Math.abs(load)) : load;
-        return METRICS.map((metric_name, j) => {
-          const sign = isBroken && metric_name === "queue" ? -1 : 1;
-          const value = 50 + sign * (j + 1) * at + 0.05 * (j + 1) * (this.#random() - 0.5);
-          return { service_id, metric_name, value, timestamp, attributes: { environment } };
-        });
-      }),
-    );
+    const timestamp = formatRfc3339(SERVICE_WORLD_START_MS + (minute - HISTORY) * MINUTE_MS);
+    return EVERYWHERE.flatMap(([environment, service_id]) => {
+      const key = `${environment} ${service_id}`;
+      const load = 0.9 * (this.#loads.get(key) ?? 0) + this.#random() - 0.5;
+      this.#loads.set(key, load);
+      const broken = key === "prod b" ? this.#broken.filter(({ from, to }) => minute >= from && minute < to) : [];
+      const at = broken.length > 0 ? Math.sign(load) * Math.max(0.8, Math.abs(load)) : load;
+      const records = METRICS.map((metric_name, j) => {
+        const sign = broken.some(({ metric }) => metric === metric_name) ? -1 : 1;
+        const value = 50 + sign * (j + 1) * at + 0.05 * (j + 1) * (this.#random() - 0.5);
+        return { service_id, metric_name, value, timestamp, attributes: { environment } };
+      });
+      return this.#sent === undefined || key === `prod ${this.#sent}` ? records : [];
+    });
   }
 
   async found(): Promise<Found[]> {
-    const { anomalies } = (await this.server.query("anomalies")) as { anomalies: Found[] };
+    const { anomalies } = (await this.server.query("anomalies", { limit: "1000" })) as { anomalies: Found[] };
     return anomalies.filter(({ metric_name }) => metric_name === "service.multivariate");
   }
 }

@@ -48,6 +48,8 @@ export interface SimulatedServerOptions {
   readonly checkpointPartBytes: number;
   readonly idleMs: number;
   readonly retentionMs?: number;
+  /** Seven days where it is not given. */
+  readonly rawRetentionMs?: number;
   readonly seriesLimit?: number;
   /** No cycle of the Watchdog runs where it is not given. */
   readonly watchdogIntervalMs?: number;
@@ -123,13 +125,15 @@ export class SimulatedServer {
       ask: (query: Parameters<ReturnType<Cluster["link"]>["ask"]>[0]) => this.cluster.link(engine).ask(query),
     }));
     const { watchdogIntervalMs, seriesGatherMs } = this.#options;
+    // Different ones in each start, and the same in each run.
+    let drawn = 16 * this.#options.epoch;
     const settings = {
       version: "1.0.0",
       zThreshold: 3,
       samplesMin: 12,
       window: 120,
       retentionMs: 30 * DAY_MS,
-      rawRetentionMs: 7 * DAY_MS,
+      rawRetentionMs: this.#options.rawRetentionMs ?? 7 * DAY_MS,
       ...(watchdogIntervalMs !== undefined && { watchdogIntervalMs }),
       ...(seriesGatherMs !== undefined && { seriesGatherMs }),
     };
@@ -149,7 +153,7 @@ export class SimulatedServer {
         this.segmentsDeleted += deleteCoveredSegments("log", floor, this.#machine.disk);
       },
       measureDisk: () => ({ logBytes: this.#machine.disk.usedBytes, logSegments: 1, freeBytes: Number.MAX_SAFE_INTEGER }),
-      randomBytes: (count) => new Uint8Array(count).fill(7),
+      randomBytes: (count) => new Uint8Array(count).fill(7).fill(++drawn, 0, 1),
       yieldTurn: () => Promise.resolve(),
       sleep: () => Promise.resolve(),
       wake: () => {

@@ -4,7 +4,7 @@
 export const TRAINING_WINDOW_DAYS_MAX = 90;
 /** Vectors of a requested training, three days of minutes; more are thinned evenly. 64 metrics train in 0.6 s. */
 export const REQUESTED_VECTORS_MAX = 4_320;
-/** Trainings of all tenants that wait: at 1 to 10 s each the last one begins within a quarter of an hour. */
+/** Trainings of all tenants that wait beside the one that runs: at 1 to 10 s each the last one begins within a quarter of an hour. */
 export const TRAININGS_WAITING_MAX = 100;
 /** Of one tenant, the one that runs included. */
 export const TRAININGS_PER_TENANT_MAX = 10;

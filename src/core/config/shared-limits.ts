@@ -85,7 +85,7 @@ export const COORDINATOR_LIMITS: Readonly<Record<CoordinatorSharedLimit, number>
   runbooks: RUNBOOKS_TOTAL_MAX,
   runbook_runs: RUNBOOK_RUNS_OPEN_MAX,
   running_incidents: RUNNING_INCIDENTS_MAX,
-  training_jobs: TRAININGS_WAITING_MAX,
+  training_jobs: TRAININGS_WAITING_MAX + 1,
   requested_models: MODELS_KEPT_MAX,
   shadow_models: SHADOW_MODELS_MAX,
   computations_waiting: COMPUTATIONS_WAITING_MAX,

@@ -24,6 +24,16 @@ export interface BacktestSeries {
   readonly endsWithHistory?: boolean;
 }
 
+/** A service's model that somebody has put into production: it judges instead of those that would be trained on the way. */
+export interface PromotedModel {
+  /** Metrics of its vector, in their order. */
+  readonly names: readonly string[];
+  readonly model: Uint8Array<ArrayBuffer>;
+  /** Vectors of its training. */
+  readonly rows: number;
+  readonly trainedMs: number;
+}
+
 /** What is known besides the samples. */
 export interface BacktestFacts {
   /** First sample of a service; undefined where nobody knows, which counts as mature. */
@@ -43,6 +53,8 @@ export interface BacktestFacts {
   calls(tenant: string, environment: string, from: number, to: number): Promise<readonly Call[]>;
   /** Series that count the requests of the same services, besides those that are gone over. */
   readonly counting: readonly BacktestSeries[];
+  /** Undefined where the automatic trainings judge the service. */
+  promoted(service: Pick<StreamName, "tenant" | "serviceId" | "environment">): PromotedModel | undefined;
   /** Trains a service's model; null where none is trained. */
   readonly train: ((job: TrainingJob) => Promise<TrainingResult>) | null;
   /** Times that people have called an incident, or none. */
@@ -62,6 +74,7 @@ export const NO_FACTS: BacktestFacts = {
   sloRecords: [],
   calls: () => Promise.resolve([]),
   counting: [],
+  promoted: () => undefined,
   train: null,
   labels: [],
   leftOut: {},

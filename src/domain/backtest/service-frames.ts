@@ -7,17 +7,20 @@ import { SERVICE_MODEL_AGE_MS_MAX, SERVICE_VECTORS_MAX, SERVICE_VECTORS_MIN } fr
 import { FLAG_COUNTER } from "../../core/layout/stream-record.ts";
 import { serviceHash, servicePage } from "../../core/protocol/service-rows.ts";
 import { chosenMetrics, startsOf, streamsPerMetric, unevenness } from "../detection/multivariate/service-columns.ts";
+import { serviceDetectorWords } from "../detection/multivariate/service-detector.ts";
 import { HistoryCursor, type ServiceHistory, type StreamSamples } from "../detection/multivariate/service-rows.ts";
 import { aggregationOf } from "../detection/multivariate/service-vector.ts";
 import { isBucketSeries } from "../series/classification.ts";
 import { serviceKey } from "../series/stream-identity.ts";
-import type { BacktestVariant, LayerReport } from "./history.ts";
+import type { BacktestVariant, LayerReport, PromotedModel } from "./history.ts";
 import { type BothFrames, type PlacedSeries, type SeriesFramesOptions, STAGE_SERVICES, type TimedFrame } from "./timed-frames.ts";
 import { ServiceTrack } from "./tracks/service-track.ts";
 
 /** Of one vector: the model's components and trees. */
 export const VECTOR_US = 150;
 const METRICS_MIN = 2;
+/** Vectors that evidence learns from. */
+const EVIDENCE_VECTORS = 128;
 /** Samples from which the regularity of a metric is known: a ring's worth. */
 const REGULARITY_SAMPLES = 120;
 
@@ -39,7 +42,7 @@ export async function serviceFrames(
   into: BothFrames,
   options: SeriesFramesOptions,
 ): Promise<LayerReport> {
-  const { train, leftOut } = options.facts;
+  const { train, leftOut, promoted } = options.facts;
   const layer = "isolation_forest";
   if (leftOut[layer] !== undefined || train === null)
     return { layer, evaluated: 0, reason: leftOut[layer] ?? "no model is trained where there is no server" };
@@ -47,7 +50,11 @@ export async function serviceFrames(
   let judged = 0;
   let learning = 0;
   for (const [place, members] of servicesOf(all).entries()) {
-    const chosen = variants.map((variant) => columnsOf(members, variant));
+    const ofService = promoted((members[0] as PlacedSeries).series.name);
+    const chosen = variants.map((variant) => {
+      const own = ofService && columnsOf(members, variant, ofService.names);
+      return own === undefined ? columnsOf(members, variant) : { ...own, promoted: ofService };
+    });
     const texts = chosen.map((columns) => JSON.stringify(columns?.names ?? []));
     const runs = texts[0] === texts[1] ? [[0, 1]] : [[0], [1]];
     for (const run of runs) {
@@ -66,6 +73,8 @@ export async function serviceFrames(
 /** What a service's vector is made of. */
 export interface VectorColumns extends ServiceHistory {
   readonly names: readonly string[];
+  /** The model that judges it; absent where models are trained on the way. */
+  readonly promoted?: PromotedModel | undefined;
 }
 
 /** Series by service and environment, in their order. */
@@ -74,21 +83,26 @@ export function servicesOf(all: readonly PlacedSeries[]): ReadonlyArray<readonly
   return [...groupBy(all, keyOf).values()];
 }
 
-/** The vector of a service as the engines choose it, without excluded metrics and buckets; undefined where it has too few metrics. */
+/**
+ * The vector of a service as the engines choose it, without excluded metrics and buckets, or of the metrics of a model; undefined where it has too few metrics, or
+ * lacks one of those.
+ */
 export function columnsOf(
   members: readonly PlacedSeries[],
   { settingsOf }: Pick<BacktestVariant, "settingsOf">,
+  ofModel?: readonly string[],
 ): VectorColumns | undefined {
   const isWatched = ({ series: { name, flags } }: PlacedSeries) =>
     !(isBucketSeries(name, flags) || settingsOf(name.tenant, name.serviceId, name.metricName).excluded);
   const metrics = groupBy(members.filter(isWatched), ({ series }) => series.name.metricName);
-  if (metrics.size < METRICS_MIN) return undefined;
+  if (metrics.size < METRICS_MIN || ofModel?.some((name) => !metrics.has(name))) return undefined;
   const streamOf = (name: string) => ((metrics.get(name) as PlacedSeries[])[0] as PlacedSeries).series;
-  const names = chosenMetrics([...metrics.keys()], (name) => {
+  const unevennessOf = (name: string) => {
     const { times } = streamOf(name);
     const newest = times.subarray(Math.max(0, times.length - REGULARITY_SAMPLES));
     return unevenness(newest, newest.length);
-  });
+  };
+  const names = ofModel ?? chosenMetrics([...metrics.keys()], unevennessOf);
   const share = streamsPerMetric(names.length);
   const streams = names.map((name) => (metrics.get(name) as PlacedSeries[]).slice(0, share).map(({ series }) => series));
   const kinds = names.map((name) => aggregationOf((streamOf(name).flags & FLAG_COUNTER) !== 0, name, streamOf(name).name.attributes));
@@ -117,8 +131,12 @@ async function trackFrames(
   const values = new Float64Array(columns.names.length);
   const found: TimedFrame[] = [];
   const firstMs = Math.ceil(sinceMs / intervalMs) * intervalMs;
-  let dueMs = firstMs;
-  for (let atMs = firstMs; atMs <= untilMs; atMs += intervalMs) {
+  const { promoted } = columns;
+  let dueMs = promoted === undefined ? firstMs : Number.POSITIVE_INFINITY;
+  if (promoted !== undefined) track.take(promoted.model, new Float64Array(serviceDetectorWords(columns.names.length)), promoted);
+  // A model of the way has read the vectors of its training; a promoted one reads those before the beginning, and what opened there is not told.
+  let isBefore = promoted !== undefined;
+  for (let atMs = isBefore ? firstMs - EVIDENCE_VECTORS * intervalMs : firstMs; atMs <= untilMs; atMs += intervalMs) {
     if (atMs >= dueMs) {
       const mayTrain = budget.take();
       const result = mayTrain
@@ -140,8 +158,9 @@ async function trackFrames(
     if (!track.isTrained) continue;
     const isNew = cursor.read(atMs, values);
     const frame = isNew ? track.observe(atMs, cursor.newestMs, values) : undefined;
-    if (isNew) options.scored?.("service", cursor.newestMs, track.newestScore);
-    if (frame !== undefined) found.push({ frame, atMs, stage: STAGE_SERVICES, place });
+    isBefore &&= atMs < firstMs || frame?.transition !== "open";
+    if (isNew && atMs >= firstMs) options.scored?.("service", cursor.newestMs, track.newestScore);
+    if (frame !== undefined && !isBefore) found.push({ frame, atMs, stage: STAGE_SERVICES, place });
     if (slices.spend(isNew ? VECTOR_US : 1)) await slices.turn();
   }
   return track.isTrained ? found : undefined;

@@ -1,5 +1,6 @@
 // Two models of a service over the same stored history, as a backtest would run them: which would have paged when, held against what people said of its
-// anomalies. A model is better where it misses fewer true incidents and raises fewer false alarms; where both do the same, where it pages less.
+// anomalies. A model that misses more of the true incidents is worse, whatever else it does; else one with fewer misses and false alarms in all is better, and where
+// both do the same, one that pages less outside of incidents.
 import { ServiceDetector, serviceDetectorWords } from "../detection/multivariate/service-detector.ts";
 import type { TimedRows } from "../detection/multivariate/service-model.ts";
 import { decodeServiceModel } from "../detection/multivariate/service-model-coding.ts";
@@ -78,6 +79,7 @@ export function compareModels({ candidate, production, labels }: ComparisonReque
 
 function verdictOf(ours: ModelRecord, theirs: ModelRecord): ModelComparison["verdict"] {
   const errors = ({ missed, falseAlarms }: ModelRecord) => missed + falseAlarms;
+  if (ours.missed > theirs.missed) return "worse";
   const difference = errors(ours) - errors(theirs) || ours.outside - theirs.outside;
   if (difference === 0) return "equal";
   return difference < 0 ? "better" : "worse";

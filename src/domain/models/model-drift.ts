@@ -44,11 +44,16 @@ export function modelDrift({ input, reference, trainedMs, rowsMax, rowsMin }: Dr
   const current = part(all, Math.max(0, Math.min(Math.max(split, count - rowsMax), count - rowsMin)), count);
   const known = reference ?? (split > 0 ? referenceOf(part(all, 0, split)) : { columns: [] });
   if (current.times.length === 0 || known.columns.length !== all.width) return { rows: current.times.length, columns: [] };
-  const columns = known.columns.map((of, column) => {
-    const { psi, klDivergence, effect, p, isDrift } = findDrift(of.counts, countsAgainst(current, column, of), all.width);
+  return { rows: current.times.length, columns: columnDrifts(known, current) };
+}
+
+/** Of vectors with as many columns as the reference has; those that moved most first. */
+export function columnDrifts(reference: VectorReference, current: TimedRows): ColumnDrift[] {
+  const columns = reference.columns.map((of, column) => {
+    const { psi, klDivergence, effect, p, isDrift } = findDrift(of.counts, countsAgainst(current, column, of), current.width);
     return { column, psi, klDivergence, effect, p, isDrift };
   });
-  return { rows: current.times.length, columns: columns.sort((a, b) => b.effect - a.effect) };
+  return columns.sort((a, b) => b.effect - a.effect);
 }
 
 function part({ times, values, width }: TimedRows, from: number, to: number): TimedRows {

@@ -1,12 +1,12 @@
 // node --import ./scripts/typescript-loader.mjs test/eval/rca/rca-eval.ts FOLDER: root causes of FOLDER/rca, by the function that the coordinator calls.
-import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Analysis, analyse } from "../../../src/domain/rca/analysis.ts";
+import { type Row, rowText } from "../rows.ts";
+import { scoredToFile } from "../scorer.ts";
 import { type EvaluatedCase, readCases } from "./cases.ts";
 import { leaveOneOut, type SignedCase } from "./leave-one-out.ts";
-import { type Row, rowText } from "./rows.ts";
 
 /** Systems, with bar and goal of AC@1 and Avg@5. */
 const SYSTEMS = [
@@ -34,19 +34,12 @@ interface Analysed {
   readonly analysis: Analysis;
 }
 
-function scored<T>(script: string, args: readonly string[], out: string): T {
-  const file = join(out, "scores.json");
-  const { status, stderr } = spawnSync("python3", [join(import.meta.dirname, "..", script), ...args, "--out", file], { encoding: "utf8" });
-  if (status !== 0) throw new Error(`${script}: ${stderr}`);
-  return JSON.parse(readFileSync(file, "utf8")) as T;
-}
-
 function rankingRows(of: string, out: string, analysed: readonly Analysed[]): Row[] {
   const ranks = join(out, "ranks.json");
   writeFileSync(ranks, JSON.stringify(Object.fromEntries(analysed.map(({ each, analysis }) => [each.id, rankingOf(analysis)]))));
   return SYSTEMS.flatMap(({ name, prefix, bars, goals }): Row[] => {
     const args = ["--cases", join(of, "cases.json"), "--pred", ranks, "--only", prefix];
-    const { all } = scored<{ all?: Record<string, number> }>("score_rca.py", args, out);
+    const { all } = scoredToFile<{ all?: Record<string, number> }>("score_rca.py", args, out);
     if (all === undefined) return [];
     return [
       { data: name, measure: "AC@1", value: all["AC@1"]!, bar: bars[0], goal: goals[0] },
@@ -69,7 +62,7 @@ function reportRows(of: string, out: string, analysed: readonly Analysed[]): Row
   });
   writeFileSync(reports, JSON.stringify(Object.fromEntries(reported)));
   const args = ["--cases", join(of, "cases.json"), "--quiet", join(of, "quiet.json"), "--reports", reports];
-  const scores = scored<ReportScores>("score_rca_reports.py", args, out);
+  const scores = scoredToFile<ReportScores>("score_rca_reports.py", args, out);
   const all = scores.all!;
   return [
     { data: "nezha", measure: "quiet windows: not enough evidence", value: all.quiet_abstained!, bar: 0.8, goal: 0.95 },

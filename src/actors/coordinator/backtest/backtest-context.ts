@@ -2,6 +2,7 @@
 
 import type { Anomaly } from "../../../domain/anomaly/anomaly.ts";
 import type { AlertBooks } from "../alerts/alerts-context.ts";
+import type { ModelBooks } from "../models/models-context.ts";
 import type { Routes } from "../notification/routes.ts";
 import type { RoutingBooks } from "../notification/routing-book.ts";
 import type { Using } from "../queries/query-context.ts";
@@ -13,7 +14,7 @@ import type { WatchdogBooks } from "../watchdog/watchdog-context.ts";
 /** What the layers of one moment are judged by. */
 export type MomentsContext = SeriesContext & Using<"train", unknown, Pick<SaturationBooks, "saturation"> & WatchdogBooks>;
 export type BacktestContext = MomentsContext &
-  Using<"nowMs", AlertBooks & AnomalySource, PatternHolders & RoutingBooks> & {
+  Using<"nowMs", AlertBooks & AnomalySource, PatternHolders & RoutingBooks & Pick<ModelBooks, "models">> & {
     readonly outbox: { readonly routes: Pick<Routes, "subject"> };
   };
 

@@ -24,7 +24,8 @@ export async function backtestFacts(
   firstSeenMs: ReadonlyMap<string, number>,
 ): Promise<Omit<BacktestFacts, "counting" | "labels">> {
   const { state, train, options } = context;
-  const { limits } = state.configured.saturation;
+  const { saturation, models } = state.configured;
+  const { limits } = saturation;
   const deployments = await deploymentsOf(context, selection);
   const isWhole = selection.metricName === null;
   return {
@@ -39,6 +40,11 @@ export async function backtestFacts(
     },
     sloRecords: isWhole ? await sloRecordsOf(context, selection) : [],
     calls: callReader(context),
+    promoted: (service) => {
+      const row = models.production(service);
+      const content = row && models.content(row);
+      return row && content && { names: row.names, model: content.model, rows: row.rows, trainedMs: row.trainedMs };
+    },
     train: train === undefined ? null : (job) => train(writeTrainingInput(job)),
     leftOut: leftOut(selection, options.saturationEnabled !== false),
   };

@@ -151,6 +151,8 @@ export class ServicesPass implements WatchdogDetector {
       return;
     }
     service.shadow = new ShadowModel({ ...notice, model });
+    // Mostly of the metrics that are judged already: then it can be compared at once.
+    service.shadow.setPlan(service.plan);
     this.#planAnew(notice.key);
   }
 
