@@ -101,6 +101,7 @@ const FILLS: Readonly<Record<EngineSharedLimit, readonly [fill: (things: readonl
   bucket_families: [buckets],
   metric_metadata: [metadata],
   call_edges: [spans],
+  timed_operations: [spans],
   long_baselines: [disks],
   monitored_services: [pairs],
   bounded_series: [disks],

@@ -116,7 +116,8 @@ export class FakeEngine implements EngineLink {
     if (query.type === "shares") return { type: "shares", id: query.id, rows: this.shares };
     if (query.type === "evidence") {
       const nothing = { series: [], numbers: new Float64Array(0), lines: [], requests: [], rings: [] };
-      return { type: "evidence", id: query.id, ...nothing, streams: 0, tookMs: 0, done: true };
+      const noOperations = { operations: [], operationNumbers: new Float64Array(0), named: [] };
+      return { type: "evidence", id: query.id, ...nothing, ...noOperations, streams: 0, tookMs: 0, done: true };
     }
     if (query.type === "service-list") {
       const own = this.streams.filter(({ summary: s }) => s.tenant === query.tenant);

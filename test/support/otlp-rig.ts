@@ -205,9 +205,9 @@ export function spanLinesOf(payload: Uint8Array): string[] {
   const reader = new JoinMessageReader(payload);
   while (reader.next()) {
     if (reader.newService !== undefined) names.push(JSON.stringify(reader.newService));
-    const { service, flags, high, low, parentHigh, parentLow, minute, microseconds } = reader;
-    const parent = (flags & JOIN_CHILD) === 0 ? [] : [parentHigh, parentLow, minute, microseconds];
-    lines.push(JSON.stringify([names[service - 1], flags, high, low, ...parent]));
+    const { service, flags, high, low, parentHigh, parentLow, minute, microseconds, operation } = reader;
+    const parent = (flags & JOIN_CHILD) === 0 ? [] : [parentHigh, parentLow];
+    lines.push(JSON.stringify([names[service - 1], flags, high, low, minute, microseconds, operation, ...parent]));
   }
   return lines;
 }

@@ -13,6 +13,7 @@ import type { ItemRefusal, OtlpSpan } from "../../src/domain/otlp/otlp-items.ts"
 import { refuseSpan } from "../../src/domain/otlp/otlp-limits.ts";
 import { FieldExclusions } from "../../src/domain/series/field-exclusions.ts";
 import { type CallEdge, CallEdges } from "../../src/domain/trace/call-edges.ts";
+import { OperationTimes } from "../../src/domain/trace/operation-times.ts";
 import { openLedger } from "./share-ledgers.ts";
 
 /** Writes derived values into a map: metric, names and time to value; the first stays the value that is scored. */
@@ -89,6 +90,7 @@ export class SpanRig {
   readonly log: LoggedMessage[] = [];
   counters = new CounterMap();
   handler: SpanHandler;
+  times!: OperationTimes;
   readonly #sink = new SpanSink(new FieldExclusions(""));
   /** By partition: the sums since each checkpoint, the checkpoint's number, its pieces, and the messages that it covers. */
   readonly #sums = new Map<string, Uint8Array>();
@@ -105,6 +107,7 @@ export class SpanRig {
   }
 
   #makeHandler(): SpanHandler {
+    this.times = new OperationTimes(openLedger());
     return new SpanHandler({
       series: this.series,
       counters: this.counters,
@@ -116,6 +119,7 @@ export class SpanRig {
       windowShares: { services: openLedger(), cells: openLedger(), ids: openLedger() },
       joinedServices: openLedger(),
       callEdges: openLedger(),
+      times: this.times,
     });
   }
 

@@ -105,6 +105,8 @@ function makeEvidence({ clock }: EngineDependencies, { kernel, services, shard }
     services,
     nameOf: (slot) => shard.nameOf(slot),
     lines: (tenant, name, minutes) => handlers.logs.lines(partitionOf(tenant, name.serviceId), name, minutes),
+    operationNames: (tenant, name) => handlers.spans.operationNames(partitionOf(tenant, name.serviceId), name),
+    times: handlers.operationTimes,
     monotonicMs: () => clock.monotonicMs(),
   });
 }

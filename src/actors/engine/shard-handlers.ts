@@ -1,5 +1,6 @@
 // The handlers of one shard, and their time: what is due is done once everything that came before is taken.
 import type { Clock } from "../../adapters/runtime/clock.ts";
+import { OperationTimes } from "../../domain/trace/operation-times.ts";
 import type { BucketFamilies } from "./distributions/bucket-families.ts";
 import { addDistributions, type DistributionsOptions } from "./distributions/distributions.ts";
 import { LogHandler } from "./logs/log-handler.ts";
@@ -26,6 +27,8 @@ export interface ShardHandlersDependencies extends Omit<DerivedSeriesDependencie
 export class ShardHandlers {
   readonly families: BucketFamilies;
   readonly logs: LogHandler;
+  readonly spans: SpanHandler;
+  readonly operationTimes: OperationTimes;
   readonly #shard: Shard;
   readonly #clock: Clock;
 
@@ -48,7 +51,9 @@ export class ShardHandlers {
       joinedServices: shares.ledger("call_services"),
       callEdges: shares.ledger("call_edges"),
     };
-    shard.addHandler(new SpanHandler({ series: limited, counters, send, generation, ...ofSpans }));
+    this.operationTimes = new OperationTimes(shares.ledger("timed_operations"));
+    this.spans = new SpanHandler({ series: limited, counters, send, generation, times: this.operationTimes, ...ofSpans });
+    shard.addHandler(this.spans);
     this.logs = new LogHandler({ series: limited, counters, shares: windowShares("log") });
     shard.addHandler(this.logs);
   }

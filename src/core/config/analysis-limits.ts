@@ -16,6 +16,8 @@ export const EVIDENCE_STREAMS_PER_TENANT_MAX = 20_000;
 export const EVIDENCE_SERVICES_PER_INCIDENT_MAX = 500;
 /** Edges of calls that an analysis reads. */
 export const EVIDENCE_EDGES_PER_INCIDENT_MAX = 20_000;
+/** Operations of one engine whose self times of the last twenty minutes are kept: 20,000 x 900 B. Beyond, spans of further ones have none. */
+export const TIMED_OPERATIONS_MAX = 20_000;
 /** Questions that wait for evidence beside the incidents: each takes 10 to 200 ms. */
 export const EVIDENCE_QUESTIONS_PER_SERVER_MAX = 16;
 /** Summaries that a language model words at once, of all tenants; more are worded by rule. */

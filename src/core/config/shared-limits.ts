@@ -1,7 +1,7 @@
 // Limits whose places all tenants share, by the thread that counts them. Each is kept by a ledger (core/base/share-ledger.ts), so that no tenant keeps others out;
 // a limit of one request or of one tenant is none of these, nor is a memory that forgets the oldest.
 import type { CoordinatorSharedLimit, EngineSharedLimit, FrontSharedLimit } from "../layout/counters.ts";
-import { RUNNING_INCIDENTS_MAX } from "./analysis-limits.ts";
+import { RUNNING_INCIDENTS_MAX, TIMED_OPERATIONS_MAX } from "./analysis-limits.ts";
 import { BACKTESTS_WAITING_MAX } from "./backtest-limits.ts";
 import { LABEL_BYTES_MAX, LABELS_MAX, SATURATION_LIMITS_MAX, SERVICE_MAP_ENTRIES_TOTAL_MAX } from "./declaration-limits.ts";
 import {
@@ -53,6 +53,7 @@ export function engineSharedLimits(engines: number, pairsMax: number, servicesMa
     bucket_families: BUCKET_FAMILIES_MAX,
     metric_metadata: METRIC_METADATA_MAX,
     call_edges: PARTITION_CALLS_MAX,
+    timed_operations: TIMED_OPERATIONS_MAX,
     long_baselines: pairsMax,
     monitored_services: Math.ceil(servicesMax / engines),
     bounded_series: Math.ceil(SATURATION_SERIES_MAX / engines),

@@ -26,6 +26,7 @@ export const ENGINE_SHARED_LIMITS = [
   "bucket_families",
   "metric_metadata",
   "call_edges",
+  "timed_operations",
   "long_baselines",
   "monitored_services",
   "bounded_series",

@@ -51,6 +51,11 @@ export interface EvidenceAnswer {
   readonly lines: readonly LineCounts[];
   readonly requests: readonly RequestCounts[];
   readonly rings: readonly RingValues[];
+  /** Self times of operations of the traces that the engine joins: the service of each, and numbers (domain/rca/operation-packing.ts). */
+  readonly operations: readonly string[];
+  readonly operationNumbers: Float64Array;
+  /** Names of the operations of its own services. */
+  readonly named: ReadonlyArray<{ readonly serviceId: string; readonly names: readonly string[] }>;
   /** Streams looked at, and what that took. */
   readonly streams: number;
   readonly tookMs: number;

@@ -1,7 +1,7 @@
 // Counts of the last twenty minutes, by minute: 40 bytes.
 
-/** Minutes that are kept. */
-export const MINUTES_KEPT = 20;
+import { MINUTES_KEPT } from "../window/window-time.ts";
+
 const COUNT_MAX = 0xffff;
 
 /** Minutes of an incident since 1970: what is before it begins with `from`, at least `least` of them. */

@@ -1,6 +1,7 @@
 // What is known of an incident: of each series, line of a log, operation and call what it was like in windows before, and what it is like since the onset.
 // Made by the engines from what they hold in memory, and by the tests from labelled data; whatever the source, ranking reads nothing else.
 // Windows before ("past") are as long as the window since the onset, so that what is unusual now can be held against what was usual then.
+import type { TimeMoments } from "../trace/time-sums.ts";
 import type { Departure } from "./departure.ts";
 
 /** One stream of values. */
@@ -32,13 +33,6 @@ export interface OperationWindow {
   readonly spans: number;
   readonly errors: number;
   readonly self: TimeMoments;
-}
-
-/** Moments of times in ms: their mean, and mean and standard deviation of ln(1 + ms), which one slow span does not move far. */
-export interface TimeMoments {
-  readonly meanMs: number;
-  readonly log: number;
-  readonly spread: number;
 }
 
 export interface OperationEvidence {

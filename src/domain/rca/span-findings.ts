@@ -1,6 +1,7 @@
 // What spans say of a service by itself: operations that take longer than their children explain, errors that come from no child, and calls whose caller
 // waits longer than the called service works. Times are compared by their logarithm with those of the windows before.
-import type { CallEvidence, IncidentEvidence, OperationEvidence, OperationWindow, TimeMoments } from "./evidence.ts";
+import type { TimeMoments } from "../trace/time-sums.ts";
+import type { CallEvidence, IncidentEvidence, OperationEvidence, OperationWindow } from "./evidence.ts";
 
 /** A time varies by this share, whatever the windows before say. */
 const SPREAD_MIN = 0.15;

@@ -13,7 +13,9 @@ export const MICROSECONDS_HIGH = 6;
 export const FLAGS_SHIFT = 16;
 export const HIGH_MASK = 0xffff;
 export const SERVICE = 7;
-export const SPAN_WORDS = 8;
+/** Its number in OperationTimes, or NO_OPERATION. */
+export const OPERATION = 8;
+export const SPAN_WORDS = 9;
 
 /** Spans on their way to a TraceJoin, as words: they are looked for together, so that their cache misses overlap. */
 export class JoinBatch {
@@ -29,6 +31,7 @@ export class JoinBatch {
     parentLow: number,
     minute: number,
     microseconds: number,
+    operation: number,
   ): void {
     const at = this.count * SPAN_WORDS;
     if (at === this.words.length) this.#grow();
@@ -42,6 +45,7 @@ export class JoinBatch {
     words[at + MICROSECONDS] = microseconds;
     words[at + MICROSECONDS_HIGH] = (Math.floor(microseconds / HIGH_WORD) & HIGH_MASK) | (flags << FLAGS_SHIFT);
     words[at + SERVICE] = service;
+    words[at + OPERATION] = operation;
   }
 
   #grow(): void {

@@ -1,21 +1,25 @@
-// A lane's message on spans of some traces, for the shard that joins callers and callees. About 16 bytes a span without parent, 28 with one:
+// A lane's message on spans of some traces, for the shard that joins callers and callees. About 18 bytes a span without parent, 27 with one:
 //
-//   kind u8 = 2, first minute varint, then for each span
+//   kind u8 = 3, first minute varint, then for each span
 //   {service varint: 0 = a new one, whose tenant, environment and service follow as texts, else its number in this message from 1 on; flags u8; key, high u32,
-//    low u32; and with JOIN_CHILD the parent's key, high u32, low u32, zigzag of minute of its end - first minute varint, microseconds varint}
+//    low u32; zigzag of minute of its end - first minute varint; microseconds varint; without JOIN_CLIENT the hash of its operation u32; with JOIN_CHILD the
+//    parent's key, high u32, low u32}
+//   kind 2, of logs that were written before: without hash, and minute and microseconds only with JOIN_CHILD, behind the parent's key
 import { NumberTable } from "../../core/base/number-table.ts";
 import { ByteReader } from "../codec/byte-reader.ts";
 import { ByteSink } from "../codec/byte-sink.ts";
 import { unzigzag, writeVarint, zigzag } from "../codec/varint.ts";
 import { readServiceName, type ServiceName, skipServiceName, writeServiceName } from "../window/window-message.ts";
 
-export const MESSAGE_JOIN = 2;
+export const MESSAGE_JOIN = 3;
+/** As it was before spans carried their operation. */
+export const MESSAGE_JOIN_UNTIMED = 2;
 /** Of a span: it has a parent; it failed; it is a call to another service, as its caller saw it. */
 export const JOIN_CHILD = 1;
 export const JOIN_ERROR = 2;
 export const JOIN_CLIENT = 8;
-/** Of a span without its service, or of its parent. */
-const SPAN_BYTES_MAX = 24;
+/** Of a span without its service. */
+const SPAN_BYTES_MAX = 40;
 /** Twice the services that a message remembers; one beyond is named again. */
 const SERVICE_PLACES = 256;
 const DAMAGE = "a message on traces is damaged";
@@ -37,8 +41,17 @@ export class JoinMessageWriter {
     this.#firstMinute = firstMinute;
   }
 
-  /** Adds a span; `number` is always the same service. */
-  add(service: ServiceName, number: number, flags: number, high: number, low: number): void {
+  /** Adds a span; `number` is always the same service, and `operation` the hash of its operation's name. With JOIN_CHILD addParent() must follow. */
+  add(
+    service: ServiceName,
+    number: number,
+    flags: number,
+    high: number,
+    low: number,
+    minute: number,
+    microseconds: number,
+    operation: number,
+  ): void {
     const sink = this.#sink;
     const known = this.#services.find(number);
     sink.varint(known);
@@ -47,21 +60,24 @@ export class JoinMessageWriter {
       writeServiceName(sink, service);
     }
     sink.reserve(SPAN_BYTES_MAX);
-    const { at, view } = sink;
-    sink.bytes[at] = flags;
+    const { at, view, bytes } = sink;
+    bytes[at] = flags;
     view.setUint32(at + 1, high, true);
     view.setUint32(at + 5, low, true);
-    sink.at = at + 9;
+    sink.at = writeVarint(microseconds, bytes, writeVarint(zigzag(minute - this.#firstMinute), bytes, at + 9));
+    if ((flags & JOIN_CLIENT) !== 0) return;
+    view.setInt32(sink.at, operation, true);
+    sink.at += 4;
   }
 
   /** Goes on with a span that was added with JOIN_CHILD. */
-  addParent(high: number, low: number, minute: number, microseconds: number): void {
+  addParent(high: number, low: number): void {
     const sink = this.#sink;
     sink.reserve(SPAN_BYTES_MAX);
-    const { at, view, bytes } = sink;
+    const { at, view } = sink;
     view.setUint32(at, high, true);
     view.setUint32(at + 4, low, true);
-    sink.at = writeVarint(microseconds, bytes, writeVarint(zigzag(minute - this.#firstMinute), bytes, at + 8));
+    sink.at = at + 8;
   }
 
   /** The message, valid until the next `begin`. */
@@ -78,6 +94,7 @@ export class JoinMessageWriter {
 export class JoinMessageReader {
   readonly #reader: ByteReader;
   readonly #firstMinute: number;
+  readonly #isTimed: boolean;
   #services = 0;
   /** Of the span at hand: its service's number, and where its names stand when it is new in this message. */
   service = 0;
@@ -91,11 +108,16 @@ export class JoinMessageReader {
   parentLow = 0;
   minute = 0;
   microseconds = 0;
+  /** Hash of the operation, where `hasOperation`. */
+  operation = 0;
+  hasOperation = false;
 
   constructor(payload: Uint8Array) {
     const reader = new ByteReader(payload, DAMAGE);
     this.#reader = reader;
-    if (reader.u8() !== MESSAGE_JOIN) reader.fail();
+    const kind = reader.u8();
+    if (kind !== MESSAGE_JOIN && kind !== MESSAGE_JOIN_UNTIMED) reader.fail();
+    this.#isTimed = kind === MESSAGE_JOIN;
     this.#firstMinute = reader.varint();
   }
 
@@ -115,8 +137,23 @@ export class JoinMessageReader {
     this.flags = reader.u8();
     this.high = reader.u32();
     this.low = reader.u32();
+    if (this.#isTimed) this.#readTimes();
     if ((this.flags & JOIN_CHILD) !== 0) this.#readParent();
     return true;
+  }
+
+  #readTimes(): void {
+    const reader = this.#reader;
+    this.#readMinute();
+    this.hasOperation = (this.flags & JOIN_CLIENT) === 0;
+    if (this.hasOperation) this.operation = reader.u32() | 0;
+  }
+
+  #readMinute(): void {
+    const reader = this.#reader;
+    this.minute = this.#firstMinute + unzigzag(reader.varint());
+    this.microseconds = reader.varint();
+    if (this.minute < 0) reader.fail();
   }
 
   /** What places of names count in. */
@@ -132,8 +169,6 @@ export class JoinMessageReader {
     const reader = this.#reader;
     this.parentHigh = reader.u32();
     this.parentLow = reader.u32();
-    this.minute = this.#firstMinute + unzigzag(reader.varint());
-    this.microseconds = reader.varint();
-    if (this.minute < 0) reader.fail();
+    if (!this.#isTimed) this.#readMinute();
   }
 }

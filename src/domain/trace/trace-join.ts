@@ -1,5 +1,6 @@
 // Joins spans to their parents by key, in whatever order they come: the spans of one partition of traces, newest last, 5 minutes or SPANS_MAX of them.
-// Sketch: 24 bytes a span in a ring of words, with a chained hash index of 4 to 8 more, so that most of what is looked for lies in a cache; what a child needs until its
+// A span's self time is what is left of its duration ten seconds after its arrival, when those that it called have come; sums of them are kept by its owner.
+// Sketch: 28 bytes a span in a ring of words, with a chained hash index of 4 to 8 more, so that most of what is looked for lies in a cache; what a child needs until its
 // parent comes is kept apart (waiting-children.ts). A span costs one to two cache misses, about 0.1 us. A span whose key is held changes nothing, so messages and requests may
 // repeat.
 import {
@@ -12,19 +13,22 @@ import {
   MICROSECONDS,
   MICROSECONDS_HIGH,
   MINUTE,
+  OPERATION,
   PARENT_HIGH,
   PARENT_LOW,
   SERVICE,
   SPAN_WORDS,
 } from "./join-batch.ts";
 import { JOIN_CHILD, JOIN_CLIENT, JOIN_ERROR } from "./join-message.ts";
+import { NO_OPERATION } from "./operation-times.ts";
 import { WaitingChildren } from "./waiting-children.ts";
 
 const PLACES_FIRST = 64;
 const NONE = -1;
 /**
- * A held span as words: its key, the place of the next in its chain, when it arrived, its flags with, above them, its service or, while it waits, its number among those that wait, and of a
- * client's its duration in microseconds, DURATION_MAX where it is longer.
+ * A held span as words: its key, the place of the next in its chain, when it arrived, its flags with, above them, its service or, while it waits, its number among those that wait; of a
+ * client's its duration in microseconds, DURATION_MAX where it is longer, of another what its children have left of it so far; and the number of its operation with, below it, how many
+ * minutes before its arrival it ended, NO_OPERATION once its self time is told or where there is none to tell.
  */
 const HELD_HIGH = 0;
 const HELD_LOW = 1;
@@ -32,12 +36,20 @@ const LINK = 2;
 const ARRIVAL = 3;
 const OWNER = 4;
 const DURATION = 5;
-const HELD_WORDS = 6;
+const TIMED = 6;
+const HELD_WORDS = 7;
 const DURATION_MAX = 2 ** 31 - 1;
 const OWNER_SHIFT = 4;
 const WAITS = 4;
 /** Of what is kept in flags. */
 const FLAGS = JOIN_CHILD | JOIN_ERROR | JOIN_CLIENT;
+/** Minutes from a span's end to its arrival, and the other way round where its sender's clock is ahead: others have no self time. */
+const AGE_BITS = 8;
+const AGE_MASK = 2 ** AGE_BITS - 1;
+const AHEAD_MAX = 16;
+const OPERATIONS_MAX = 2 ** 22;
+/** Between the arrival of a span and that of those that it called. */
+const SELF_TIME_SECONDS = 10;
 /** A gap that nobody knows: the caller's span is not a client's, or too long. */
 const NO_GAP = -1;
 
@@ -55,6 +67,9 @@ export type OnCall = (
   gapMicroseconds: number,
 ) => void;
 
+/** Is told what a span of an operation took by itself, and the minute of its end. */
+export type OnSelfTime = (operation: number, minute: number, microseconds: number) => void;
+
 /** A span as it is added. */
 export interface JoinSpan {
   readonly service: number;
@@ -65,15 +80,20 @@ export interface JoinSpan {
   readonly parentLow: number;
   readonly minute: number;
   readonly microseconds: number;
+  /** Its number in OperationTimes, NO_OPERATION where there is none, as of a client's. */
+  readonly operation: number;
 }
 
 /** The spans of one partition. */
 export class TraceJoin {
   readonly #spansMax: number;
   readonly #onCall: OnCall;
+  readonly #onSelfTime: OnSelfTime;
   /** Numbers of the oldest span held and of the next one; a span lies at its number modulo the places. */
   #first = 0;
   #next = 0;
+  /** Of the first whose self time is not told yet. */
+  #timed = 0;
   #mask = 0;
   #places = 0;
   #words = new Int32Array(0);
@@ -86,9 +106,10 @@ export class TraceJoin {
   /** Spans that had to go before their time. */
   evictions = 0;
 
-  constructor(spansMax: number, onCall: OnCall) {
+  constructor(spansMax: number, onCall: OnCall, onSelfTime: OnSelfTime) {
     this.#spansMax = spansMax;
     this.#onCall = onCall;
+    this.#onSelfTime = onSelfTime;
     this.#allocate(PLACES_FIRST);
   }
 
@@ -98,11 +119,13 @@ export class TraceJoin {
 
   /** Takes a span that arrived at a time in seconds; false when it is held already. */
   add(span: JoinSpan, arrivalSeconds: number): boolean {
+    this.tellSelfTimes(arrivalSeconds);
     return this.#add(this.#single(span), 0, arrivalSeconds);
   }
 
   /** Takes the spans of a batch, in their order. */
   addBatch({ words, count }: JoinBatch, arrivalSeconds: number): void {
+    this.tellSelfTimes(arrivalSeconds);
     this.#touch(words, count);
     for (let i = 0; i < count; i++) this.#add(words, i * SPAN_WORDS, arrivalSeconds);
   }
@@ -114,9 +137,28 @@ export class TraceJoin {
     if (waits) this.#wait(at, words, 0);
   }
 
-  #single({ service, flags, high, low, parentHigh, parentLow, minute, microseconds }: JoinSpan): Int32Array {
+  /** Tells self times of spans whose children have had their time to come. */
+  tellSelfTimes(nowSeconds: number): void {
+    const words = this.#words;
+    for (; this.#timed < this.#next; this.#timed++) {
+      const at = this.#at(this.#timed);
+      if (words[at + ARRIVAL]! >>> 0 > nowSeconds - SELF_TIME_SECONDS) return;
+      this.#tellSelfTime(at);
+    }
+  }
+
+  #tellSelfTime(at: number): void {
+    const words = this.#words;
+    const timed = words[at + TIMED]!;
+    if (timed === NO_OPERATION) return;
+    const minute = arrivalMinute(words[at + ARRIVAL]!) + AHEAD_MAX - (timed & AGE_MASK);
+    words[at + TIMED] = NO_OPERATION;
+    this.#onSelfTime(timed >> AGE_BITS, minute, Math.max(0, words[at + DURATION]!));
+  }
+
+  #single({ service, flags, high, low, parentHigh, parentLow, minute, microseconds, operation }: JoinSpan): Int32Array {
     this.#one.count = 0;
-    this.#one.push(service, flags, high, low, parentHigh, parentLow, minute, microseconds);
+    this.#one.push(service, flags, high, low, parentHigh, parentLow, minute, microseconds, operation);
     return this.#one.words;
   }
 
@@ -157,9 +199,9 @@ export class TraceJoin {
     while (this.#first < this.#next && this.#words[this.#at(this.#first) + ARRIVAL]! >>> 0 < beforeSeconds) this.#drop();
   }
 
-  /** Calls with every span held, oldest first; parent and minute are known of one that waits alone, microseconds of such a one and of a client's. The span is valid during the call. */
+  /** Calls with every span held, oldest first, without operations; parent and minute are known of one that waits alone, microseconds of such a one and of a client's. The span is valid during the call. */
   forEach(visit: (span: JoinSpan, arrivalSeconds: number, waits: boolean) => void): void {
-    const span = { service: 0, flags: 0, high: 0, low: 0, parentHigh: 0, parentLow: 0, minute: 0, microseconds: 0 };
+    const span = { ...NO_SPAN };
     for (let number = this.#first; number < this.#next; number++) {
       const at = this.#at(number);
       const owner = this.#words[at + OWNER]!;
@@ -168,7 +210,7 @@ export class TraceJoin {
       span.flags = owner & FLAGS;
       span.high = this.#words[at + HELD_HIGH]! >>> 0;
       span.low = this.#words[at + HELD_LOW]! >>> 0;
-      span.microseconds = this.#words[at + DURATION]!;
+      span.microseconds = (owner & JOIN_CLIENT) === 0 ? 0 : this.#words[at + DURATION]!;
       if (waits) this.#waiting.read(owner >> OWNER_SHIFT, span);
       visit(span, this.#words[at + ARRIVAL]! >>> 0, waits);
     }
@@ -193,7 +235,8 @@ export class TraceJoin {
     words[at + ARRIVAL] = arrivalSeconds;
     const flags = (from[fromAt + MICROSECONDS_HIGH]! >>> FLAGS_SHIFT) & FLAGS;
     words[at + OWNER] = (from[fromAt + SERVICE]! << OWNER_SHIFT) | flags;
-    words[at + DURATION] = (flags & JOIN_CLIENT) === 0 ? 0 : Math.min(DURATION_MAX, microsecondsOf(from, fromAt));
+    words[at + DURATION] = Math.min(DURATION_MAX, microsecondsOf(from, fromAt));
+    words[at + TIMED] = timedOf(from[fromAt + OPERATION]!, arrivalMinute(arrivalSeconds) - from[fromAt + MINUTE]!, words[at + DURATION]!);
     this.#chain(at);
     return at;
   }
@@ -240,6 +283,9 @@ export class TraceJoin {
   }
 
   #join(parent: number, callee: number, minute: number, microseconds: number, isError: boolean): void {
+    const words = this.#words;
+    if (words[parent + TIMED] !== NO_OPERATION)
+      words[parent + DURATION] = Math.max(-DURATION_MAX, words[parent + DURATION]! - microseconds);
     const caller = this.#service(parent);
     if (caller !== callee) this.#onCall(caller, callee, minute, microseconds, isError, this.#gap(parent, microseconds));
   }
@@ -261,6 +307,8 @@ export class TraceJoin {
   #drop(): void {
     const at = this.#at(this.#first++);
     const words = this.#words;
+    this.#tellSelfTime(at);
+    this.#timed = Math.max(this.#timed, this.#first);
     this.#unchain(at);
     if ((words[at + OWNER]! & WAITS) !== 0) this.#waiting.remove(words[at + OWNER]! >> OWNER_SHIFT);
   }
@@ -297,6 +345,19 @@ export class TraceJoin {
     this.#words = new Int32Array(HELD_WORDS * places);
     this.#heads = new Int32Array(places).fill(NONE);
   }
+}
+
+const NO_SPAN = { service: 0, flags: 0, high: 0, low: 0, parentHigh: 0, parentLow: 0, minute: 0, microseconds: 0, operation: NO_OPERATION };
+
+function arrivalMinute(seconds: number): number {
+  return Math.floor((seconds >>> 0) / 60);
+}
+
+/** Operation and age in one word; NO_OPERATION where the age, or the duration, is out of bounds. */
+function timedOf(operation: number, ageMinutes: number, duration: number): number {
+  const age = ageMinutes + AHEAD_MAX;
+  if (operation < 0 || operation >= OPERATIONS_MAX || age < 0 || age > AGE_MASK || duration === DURATION_MAX) return NO_OPERATION;
+  return (operation << AGE_BITS) | age;
 }
 
 function microsecondsOf(words: Int32Array, at: number): number {

@@ -36,3 +36,6 @@ export function closingsUpTo(timeMs: number): number {
 export function minuteOfWindow(window: number): number {
   return Math.floor((window * WINDOW_MS) / 60_000);
 }
+
+/** Minutes that an engine remembers one by one of what the analysis of incidents compares: lines by template, self times by operation. */
+export const MINUTES_KEPT = 20;

@@ -1,12 +1,6 @@
 // Logs and spans of a case as evidence: counts and mean times of the windows of its normal ranges, and of the window from its injection on.
-import type {
-  CallEvidence,
-  CallWindow,
-  LineEvidence,
-  OperationEvidence,
-  OperationWindow,
-  TimeMoments,
-} from "../../../src/domain/rca/evidence.ts";
+import type { CallEvidence, CallWindow, LineEvidence, OperationEvidence, OperationWindow } from "../../../src/domain/rca/evidence.ts";
+import type { TimeMoments } from "../../../src/domain/trace/time-sums.ts";
 import type { Line, TimedSpan } from "./telemetry.ts";
 
 /** Logs and spans of a file, in no order. */

@@ -1,6 +1,6 @@
 // Messages on spans and logs, and what is stored of spans and calls: what is taken is read again as it was, everything else is refused by an Error.
 import { CallEdges, decodeCallEdges } from "../../../src/domain/trace/call-edges.ts";
-import { JOIN_CHILD, JoinMessageReader, JoinMessageWriter } from "../../../src/domain/trace/join-message.ts";
+import { JOIN_CHILD, JOIN_CLIENT, JoinMessageReader, JoinMessageWriter } from "../../../src/domain/trace/join-message.ts";
 import { readSpanBlockHead, spansOfBlock } from "../../../src/domain/trace/span-block.ts";
 import { SpanBlockWriter } from "../../../src/domain/trace/span-block-writer.ts";
 import { spanRecordId } from "../../../src/domain/trace/span-record.ts";
@@ -74,8 +74,19 @@ function joinItems(input: Uint8Array): string[] {
   while (reader.next()) {
     if (reader.newService !== undefined) services.push(reader.newService);
     must(services[reader.service - 1] !== undefined, "a span has a service that its message does not hold");
-    const parent = (reader.flags & JOIN_CHILD) === 0 ? [] : [reader.parentHigh, reader.parentLow, reader.minute, reader.microseconds];
-    lines.push([JSON.stringify(services[reader.service - 1]), reader.flags, reader.high, reader.low, ...parent].join(" "));
+    const parent = (reader.flags & JOIN_CHILD) === 0 ? [] : [reader.parentHigh, reader.parentLow];
+    lines.push(
+      [
+        JSON.stringify(services[reader.service - 1]),
+        reader.flags,
+        reader.high,
+        reader.low,
+        reader.minute,
+        reader.microseconds,
+        reader.operation,
+        ...parent,
+      ].join(" "),
+    );
   }
   return lines;
 }
@@ -90,10 +101,11 @@ export function joinMessageTarget(): FuzzTarget {
     const services = [service(random), service(random)];
     writer.begin(WINDOW / 6);
     for (let spans = random.below(ITEMS_MAX); spans > 0; spans--) {
-      const flags = random.below(4);
+      const flags = random.below(4) | (random.below(2) * JOIN_CLIENT);
+      const minute = WINDOW / 6 + random.below(3);
       const number = random.below(2);
-      writer.add(services[number] as ServiceName, number, flags, random.next(), random.next());
-      if ((flags & JOIN_CHILD) !== 0) writer.addParent(random.next(), random.next(), WINDOW / 6 + random.below(3), random.next());
+      writer.add(services[number] as ServiceName, number, flags, random.next(), random.next(), minute, random.next(), random.next() | 0);
+      if ((flags & JOIN_CHILD) !== 0) writer.addParent(random.next(), random.next());
     }
     out.raw(writer.finish());
   };

@@ -14,13 +14,14 @@ import type {
   LineEvidence,
   OperationEvidence,
   SeriesEvidence,
-  TimeMoments,
 } from "../../../domain/rca/evidence.ts";
 import { unpackSeries } from "../../../domain/rca/evidence-packing.ts";
+import { OPERATION_WINDOWS, OperationTotals } from "../../../domain/rca/operation-packing.ts";
 import { selfTimes } from "../../../domain/rca/self-times.ts";
 import type { GraphCall } from "../../../domain/topology/blast-radius.ts";
 import { joinedWith } from "../../../domain/topology/reach.ts";
 import { addTotals, type CallTotals, NO_CALLS } from "../../../domain/trace/call-edges.ts";
+import { NO_TIME, type TimeMoments } from "../../../domain/trace/time-sums.ts";
 import type { AnomalyBooks } from "../anomalies/anomalies-context.ts";
 import { readCalls } from "../calls/stored-calls.ts";
 import type { EngineClient } from "../engines/engine-client.ts";
@@ -127,10 +128,12 @@ export class EvidenceGathering {
     const answers = await this.#ask({ tenant, environment, onsetMs, untilMs, services, wants: "departures" });
     const series = sortedSeries(answers.flatMap(namedSeries));
     const lines: LineEvidence[] = [];
-    const operations: OperationEvidence[] = [];
+    const requests: OperationEvidence[] = [];
+    const totals = new OperationTotals();
     for (const answer of answers) {
       lines.push(...answer.lines);
-      operations.push(...answer.requests.map(operationOf));
+      requests.push(...answer.requests.map(operationOf));
+      totals.add(answer.operations, answer.operationNumbers, answer.named);
     }
     return {
       onsetMs,
@@ -140,7 +143,9 @@ export class EvidenceGathering {
       lines: lines.sort(
         (a, b) => compareTexts(a.serviceId, b.serviceId) || compareTexts(a.template, b.template) || a.severity - b.severity,
       ),
-      operations: [...operations, ...ownTimes(calls, series, wanted)].sort((a, b) => compareTexts(a.serviceId, b.serviceId)),
+      operations: [...requests, ...ownTimes(calls, series, totals, wanted)].sort(
+        (a, b) => compareTexts(a.serviceId, b.serviceId) || compareTexts(a.operation, b.operation),
+      ),
       calls: calls.map((call) => callEvidence(call, onsetMs, untilMs)),
       edges: edges.map((edge) => edge),
       changes: this.#dependencies.changes(tenant),
@@ -216,21 +221,22 @@ function compareTexts(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** As many windows as lines and requests have. */
-const SELF_WINDOWS = 10;
-
-/** Self times of services; not of those that measure calls to peers outside, since what they wait for these is in no call that is known. */
+/**
+ * Self times by operation; of services whose spans came before a restart those that calls tell. Not of services that measure calls to peers outside, since
+ * what they wait for these need not be in a span.
+ */
 function ownTimes(
   calls: readonly CallMinutes[],
   series: readonly SeriesEvidence[],
+  totals: OperationTotals,
   { onsetMs, untilMs }: EvidenceWanted,
 ): OperationEvidence[] {
   const waiting = new Set(series.filter(({ peer }) => peer !== null).map(({ serviceId }) => serviceId));
-  const minutes = { onset: Math.floor(onsetMs / MINUTE_MS), until: Math.floor(untilMs / MINUTE_MS), past: SELF_WINDOWS };
-  return selfTimes(calls, minutes).filter(({ serviceId }) => !waiting.has(serviceId));
+  const minutes = { onset: Math.floor(onsetMs / MINUTE_MS), until: Math.floor(untilMs / MINUTE_MS), past: OPERATION_WINDOWS };
+  const { services } = totals;
+  const byCalls = selfTimes(calls, minutes).filter(({ serviceId }) => !services.has(serviceId));
+  return [...totals.evidence(), ...byCalls].filter(({ serviceId }) => !waiting.has(serviceId));
 }
-
-const NO_TIME = { meanMs: 0, log: 0, spread: 0 };
 
 function operationOf({ serviceId, pastRequests, pastErrors, requests, errors }: RequestCounts): OperationEvidence {
   const past = pastRequests.map((spans, i) => ({ spans, errors: pastErrors[i] ?? 0, self: NO_TIME }));

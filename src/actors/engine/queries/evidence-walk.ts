@@ -1,20 +1,24 @@
 // Tells the coordinator what this engine holds of an incident: how far each series of a tenant has left what it was (domain/rca/departure.ts), and what its
-// services logged and were asked by minute. One walk goes over the tenant's services in slices of about 0.5 ms, between bodies, with one answer a slice.
+// services logged, were asked and took by themselves by minute. One walk goes over the tenant's services in slices of about 0.5 ms, between bodies, with one answer a slice.
 // Sketch: 4 us a stream whose name is known, 15 us else; names of 20,000 streams are kept, 4 MB.
 import { BoundedMap } from "../../../core/base/bounded-map.ts";
 import { WINDOW_MAX } from "../../../core/layout/stream-record.ts";
 import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
 import type { EvidenceAnswer, EvidenceQuery, LineCounts, RequestCounts, RingValues } from "../../../core/protocol/evidence.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
-import { type EvidenceMinutes, MINUTES_KEPT } from "../../../domain/logs/minute-counts.ts";
+import type { EvidenceMinutes } from "../../../domain/logs/minute-counts.ts";
 import { departureOf } from "../../../domain/rca/departure.ts";
 import { packName, packSeries } from "../../../domain/rca/evidence-packing.ts";
 import { type MetricKind, meaningOf, peerOf } from "../../../domain/rca/metric-kind.ts";
+import type { NamedOperations } from "../../../domain/rca/operation-packing.ts";
 import { ringWindows } from "../../../domain/rca/ring-windows.ts";
 import { instanceOf } from "../../../domain/series/instance-name.ts";
 import { serviceIdOf } from "../../../domain/series/stream-identity.ts";
+import type { OperationTimes } from "../../../domain/trace/operation-times.ts";
 import type { ServiceName } from "../../../domain/window/window-message.ts";
+import { MINUTES_KEPT } from "../../../domain/window/window-time.ts";
 import type { ServiceIndex } from "../streams/service-index.ts";
+import { OperationSlices } from "./operation-slices.ts";
 
 const STREAMS_PER_SLICE = 48;
 const NAMES_KEPT_MAX = 20_000;
@@ -33,6 +37,9 @@ export interface EvidenceWalkDependencies {
   readonly services: ServiceIndex;
   readonly nameOf: (slot: number) => StreamName;
   readonly lines: (tenant: string, name: ServiceName, minutes: EvidenceMinutes) => LineCounts[];
+  /** Operations of a service that are known by name. */
+  readonly operationNames: (tenant: string, name: ServiceName) => string[];
+  readonly times: Pick<OperationTimes, "of">;
   monotonicMs(): number;
 }
 
@@ -62,6 +69,9 @@ interface Found {
   readonly lines: LineCounts[];
   readonly requests: RequestCounts[];
   readonly rings: RingValues[];
+  readonly operations: string[];
+  readonly operationNumbers: number[];
+  readonly named: NamedOperations[];
 }
 
 /** The walk of one engine. */
@@ -74,9 +84,11 @@ export class EvidenceWalk {
   #walk = -1;
   #rest: Iterator<readonly [string, readonly number[]]> = [][Symbol.iterator]();
   #service: ServiceAtHand | undefined;
+  readonly #operations: OperationSlices;
 
   constructor(dependencies: EvidenceWalkDependencies) {
     this.#dependencies = dependencies;
+    this.#operations = new OperationSlices(dependencies.times);
   }
 
   /** The next slice of a walk; a number that is not that of the walk under way begins a new one. */
@@ -85,9 +97,10 @@ export class EvidenceWalk {
     const startMs = monotonicMs();
     this.#forgetRemoved();
     if (query.walk !== this.#walk) this.#begin(query);
-    const found: Found = { series: [], numbers: [], lines: [], requests: [], rings: [] };
+    const found: Found = { series: [], numbers: [], lines: [], requests: [], rings: [], operations: [], operationNumbers: [], named: [] };
     let streams = 0;
-    for (let left = STREAMS_PER_SLICE; left > 0 && this.#service !== undefined; left--) {
+    let left = STREAMS_PER_SLICE;
+    for (; left > 0 && this.#service !== undefined; left--) {
       const service = this.#service;
       if (service.next < service.slots.length) {
         const slot = service.slots[service.next++]!;
@@ -100,12 +113,14 @@ export class EvidenceWalk {
         this.#service = this.#next(query);
       }
     }
-    const done = this.#service === undefined;
+    if (this.#service === undefined) this.#operations.take(left, query, found);
+    const done = this.#service === undefined && this.#operations.isDone;
     return {
       type: "evidence",
       id: query.id,
       ...found,
       numbers: new Float64Array(found.numbers),
+      operationNumbers: new Float64Array(found.operationNumbers),
       streams,
       tookMs: monotonicMs() - startMs,
       done,
@@ -123,6 +138,7 @@ export class EvidenceWalk {
     this.#walk = query.walk;
     this.#rest = this.#dependencies.services.servicesOf(query.tenant).entries();
     this.#service = this.#next(query);
+    this.#operations.begin(query);
   }
 
   #next({ services }: EvidenceQuery): ServiceAtHand | undefined {
@@ -191,8 +207,11 @@ export class EvidenceWalk {
     const { tenant, environment, onsetMs, untilMs } = query;
     const onset = Math.floor(onsetMs / MINUTE_MS);
     const minutes = { from: onset - MINUTES_KEPT + 5, onset, until: Math.floor(untilMs / MINUTE_MS), least: MINUTES_BEFORE_MIN };
-    const lines = this.#dependencies.lines(tenant, { tenant, environment, serviceId: service.serviceId }, minutes);
+    const name = { tenant, environment, serviceId: service.serviceId };
+    const lines = this.#dependencies.lines(tenant, name, minutes);
     found.lines.push(...lines);
+    const names = this.#dependencies.operationNames(tenant, name);
+    if (names.length > 0) found.named.push({ serviceId: service.serviceId, names });
     if (service.requests.size === 0) return;
     const windows = lines[0]?.past.length ?? minutes.onset - minutes.from;
     const past = (sums: Map<number, number>) => Array.from({ length: windows }, (_, i) => sums.get(onset - windows + i) ?? 0);

@@ -1,7 +1,7 @@
 // What a shard does with messages on spans: windows by service (span-folds.ts), callers and callees by trace (span-joins.ts).
 import { BASE_LEAD_MS, SECTION_SPANS } from "../../../core/layout/row-frame.ts";
-import { MESSAGE_JOIN } from "../../../domain/trace/join-message.ts";
-import { MESSAGE_WINDOW } from "../../../domain/window/window-message.ts";
+import { MESSAGE_JOIN, MESSAGE_JOIN_UNTIMED } from "../../../domain/trace/join-message.ts";
+import { MESSAGE_WINDOW, type ServiceName } from "../../../domain/window/window-message.ts";
 import type { MessageArrival, MessageHandler } from "../shard/message-handler.ts";
 import { SpanFolds, type SpanFoldsDependencies } from "./span-folds.ts";
 import { PIECE_HELD, SpanJoins, type SpanJoinsDependencies } from "./span-joins.ts";
@@ -27,8 +27,14 @@ export class SpanHandler implements MessageHandler {
     const arrivalWallMs = baseMs + BASE_LEAD_MS;
     if (arrivalMs === 0) this.#folds.services.closeReplayed(arrivalWallMs);
     if (payload[0] === MESSAGE_WINDOW) this.#folds.take(partition, payload, arrivalWallMs);
-    else if (payload[0] === MESSAGE_JOIN) this.#joins.take(partition, payload, arrivalWallMs);
+    else if (payload[0] === MESSAGE_JOIN || payload[0] === MESSAGE_JOIN_UNTIMED) this.#joins.take(partition, payload, arrivalWallMs);
     else throw new Error(`messages on spans of kind ${payload[0]} are unknown to this build`);
+  }
+
+  /** Operations of a service that are known by name. */
+  operationNames(partition: number, name: ServiceName): string[] {
+    const fold = this.#folds.services.find(partition, name)?.fold;
+    return fold === undefined ? [] : Array.from(fold.operations, (operation) => operation.name);
   }
 
   get dueMs(): number {

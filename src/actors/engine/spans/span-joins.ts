@@ -14,8 +14,10 @@ import { encodeCalls, serviceText } from "../../../domain/trace/call-edges.ts";
 import { CallSums } from "../../../domain/trace/call-sums.ts";
 import { JoinBatch } from "../../../domain/trace/join-batch.ts";
 import { JOIN_CHILD, JOIN_CLIENT, JoinMessageReader } from "../../../domain/trace/join-message.ts";
+import { NO_OPERATION, type OperationTimes } from "../../../domain/trace/operation-times.ts";
 import { TraceJoin } from "../../../domain/trace/trace-join.ts";
 import { readServiceName, type ServiceName } from "../../../domain/window/window-message.ts";
+import { MINUTES_KEPT } from "../../../domain/window/window-time.ts";
 import type { EngineCounters } from "../report/engine-counters.ts";
 
 export const PIECE_HELD = 4;
@@ -24,6 +26,7 @@ const HELD_WAITS = 4;
 const SECONDS_2020 = 1_577_836_800;
 /** Sums of a partition are sent this often while they change. */
 const SENT_EVERY_MS = 2_000;
+const MINUTE_MS = 60_000;
 
 export interface SpanJoinsDependencies {
   readonly counters: Pick<EngineCounters, "add" | "set">;
@@ -31,6 +34,8 @@ export interface SpanJoinsDependencies {
   readonly services: ShareLedger;
   /** Places that each partition has for edges of calls; counts those of all partitions. */
   readonly edges: ShareLedger;
+  /** What spans took by themselves. */
+  readonly times: OperationTimes;
   readonly send: (kind: number, payload: Uint8Array) => void;
   /** Number of the partition's newest checkpoint. */
   readonly generation: (partition: number) => number;
@@ -55,7 +60,7 @@ export class SpanJoins {
   readonly #partitions: Array<JoinedPartition | undefined> = Array.from({ length: PARTITIONS });
   /** Texts of services by number, and numbers by text. */
   readonly #names: string[] = [];
-  readonly #tenants: string[] = [];
+  readonly #services: ServiceName[] = [];
   readonly #numbers = new Map<string, number>();
   /** The same by the bytes that messages name them with: names that are no UTF-8 in two ways are one service. */
   readonly #numbersByKey = new ByteMap<number>(JOIN_SERVICES_MAX);
@@ -71,10 +76,12 @@ export class SpanJoins {
   /** Takes the spans of one message, which arrived at a wall time. */
   take(partition: number, payload: Uint8Array, arrivalWallMs: number): void {
     const { join } = this.#partition(partition);
+    const { times } = this.#dependencies;
     const reader = new JoinMessageReader(payload);
     const services: number[] = [];
     const batch = this.#batch;
     const seconds = Math.floor(arrivalWallMs / 1000);
+    const arrivalMinute = Math.floor(arrivalWallMs / MINUTE_MS);
     const evictions = join.evictions;
     join.expire(seconds - JOIN_MS_MAX / 1000);
     batch.count = 0;
@@ -82,8 +89,9 @@ export class SpanJoins {
       if (reader.isNewService) services.push(this.#numberOf(reader));
       const service = services[reader.service - 1] as number;
       if (service < 0) continue;
-      const { flags, high, low, parentHigh, parentLow, minute, microseconds } = reader;
-      batch.push(service, flags, high, low, parentHigh, parentLow, minute, microseconds);
+      const { flags, high, low, parentHigh, parentLow, minute, microseconds, operation: hash } = reader;
+      const operation = reader.hasOperation ? times.number(service, this.#services[service]!, hash, arrivalMinute) : NO_OPERATION;
+      batch.push(service, flags, high, low, parentHigh, parentLow, minute, microseconds, operation);
     }
     join.addBatch(batch, seconds);
     this.#account(join.evictions - evictions);
@@ -101,10 +109,12 @@ export class SpanJoins {
   #partition(number: number): JoinedPartition {
     let partition = this.#partitions[number];
     if (partition === undefined) {
-      const join = new TraceJoin(JOIN_SPANS_MAX, (caller, callee, minute, us, isError, gapUs) =>
-        this.#count(number, caller, callee, minute, us, isError, gapUs),
+      const { edges, times } = this.#dependencies;
+      const join = new TraceJoin(
+        JOIN_SPANS_MAX,
+        (caller, callee, minute, us, isError, gapUs) => this.#count(number, caller, callee, minute, us, isError, gapUs),
+        (operation, minute, us) => times.add(operation, minute, us),
       );
-      const { edges } = this.#dependencies;
       const shares = new ShareLedger({ most: edges.most, tenants: () => edges.places.tenants });
       partition = { join, shares, calls: this.#newSums(shares), isChanged: false, sentMs: 0, since: -1 };
       this.#partitions[number] = partition;
@@ -118,7 +128,7 @@ export class SpanJoins {
     for (const tenant of shares.tenants) edges.give(tenant, shares.held(tenant));
     shares.clear();
     return new CallSums((caller) => {
-      const tenant = this.#tenants[caller] as string;
+      const { tenant } = this.#services[caller] as ServiceName;
       const isTaken = shares.take(tenant);
       if (isTaken) edges.add(tenant);
       else edges.refuse(tenant);
@@ -149,7 +159,7 @@ export class SpanJoins {
       return -1;
     }
     this.#numbers.set(text, this.#names.length);
-    this.#tenants.push(name.tenant);
+    this.#services.push(name);
     return this.#names.push(text) - 1;
   }
 
@@ -161,15 +171,17 @@ export class SpanJoins {
     else this.#dropped++;
   }
 
-  /** Forgets what is too old, and sends sums that have changed. */
+  /** Tells self times, forgets what is too old, and sends sums that have changed. */
   tick(wallMs: number): void {
     let held = 0;
     this.#partitions.forEach((partition, number) => {
       if (partition === undefined) return;
+      partition.join.tellSelfTimes(Math.floor(wallMs / 1000));
       partition.join.expire(Math.floor((wallMs - JOIN_MS_MAX) / 1000));
       held += partition.join.size;
       if (partition.isChanged && Math.abs(wallMs - partition.sentMs) >= SENT_EVERY_MS) this.#send(number, partition, wallMs);
     });
+    this.#dependencies.times.expire(Math.floor(wallMs / MINUTE_MS) - MINUTES_KEPT);
     this.#dependencies.counters.set("spansHeld", held);
   }
 
@@ -210,7 +222,7 @@ export class SpanJoins {
       const parent = waits
         ? { parentHigh: reader.u32(), parentLow: reader.u32(), minute: reader.varint(), microseconds: reader.varint() }
         : { parentHigh: 0, parentLow: 0, minute: 0, microseconds: (flags & JOIN_CLIENT) === 0 ? 0 : reader.varint() };
-      if (service >= 0) join.restore({ ...key, ...parent }, seconds, waits);
+      if (service >= 0) join.restore({ ...key, ...parent, operation: NO_OPERATION }, seconds, waits);
     }
   }
 }

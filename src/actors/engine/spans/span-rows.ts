@@ -22,6 +22,7 @@ import {
 } from "../../../core/layout/span-row.ts";
 import { encodeText } from "../../../domain/codec/byte-sink.ts";
 import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
+import { operationHash } from "../../../domain/trace/operation-hash.ts";
 import type { AttributeWords } from "../../../domain/trace/span-block-writer.ts";
 
 const ROW_WORDS = SPAN_ROW_BYTES / 4;
@@ -46,6 +47,8 @@ export class SpanRows implements AttributeWords {
   /** Names by number as encodeText() gives them, from `#first` on. */
   #first = 0;
   #names: Array<Uint8Array | undefined> = [];
+  /** operationHash() of them. */
+  #hashes: number[] = [];
 
   constructor(memory: EngineMemory, kernel: LaneExports) {
     this.#engineMemory = memory;
@@ -89,6 +92,7 @@ export class SpanRows implements AttributeWords {
     if (first !== this.#first) {
       this.#first = first;
       this.#names = [];
+      this.#hashes = [];
     }
     return this.#count > 0;
   }
@@ -155,9 +159,16 @@ export class SpanRows implements AttributeWords {
     const place = number - this.#first;
     const known = this.#names[place];
     if (known !== undefined) return known;
-    const name = encodeText(this.#engineMemory.slice(this.textAddress(number), this.textBytes(number)).toString());
+    const text = this.#engineMemory.slice(this.textAddress(number), this.textBytes(number)).toString();
+    const name = encodeText(text);
     this.#names[place] = name;
+    this.#hashes[place] = operationHash(text);
     return name;
+  }
+
+  /** operationHash() of a name with a number, which must have been read. */
+  get nameHash(): number {
+    return this.#hashes[this.word(SPAN_ROW_NAME) - this.#first]!;
   }
 
   get nameText(): number {

@@ -11,6 +11,7 @@ import { partitionOf, serviceSeed } from "../../../domain/placement/partition.ts
 import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
 import { bucketOf } from "../../../domain/trace/duration-sketch.ts";
 import { JOIN_CHILD, JOIN_CLIENT, JOIN_ERROR, JoinMessageWriter } from "../../../domain/trace/join-message.ts";
+import { operationHash } from "../../../domain/trace/operation-hash.ts";
 import { SPAN_ERROR, SPAN_REQUEST } from "../../../domain/trace/service-fold.ts";
 import { SpanKey } from "../../../domain/trace/span-key.ts";
 import {
@@ -111,7 +112,8 @@ export class SpanSink implements MessageSource {
     const microseconds = Math.min(MICROSECONDS_MAX, Math.max(0, Math.round((endMs - startMs) * 1000)));
     const { high, low, traceHash } = key;
     this.#fold(source, span.name, NO_SPAN_TEXT, isRequest(span.kind, isChild), endMs, microseconds, high, low, unit);
-    this.#join(source, traceHash, endMs, microseconds, high, low, unit);
+    const operation = this.#isClient ? 0 : operationHash(span.name);
+    this.#join(source, traceHash, endMs, microseconds, operation, high, low, unit);
     source.records.add(span, isChild ? span.parentSpanId : "", Math.round(endMs * 1000), microseconds, low, unit);
     return undefined;
   }
@@ -136,7 +138,7 @@ export class SpanSink implements MessageSource {
     this.#parentHigh = rows.parentHigh;
     this.#parentLow = rows.parentLow;
     this.#fold(source, name, rows.nameText, (flags & SPAN_ROW_REQUEST) !== 0, endMs, microseconds, high, low, unit);
-    this.#join(source, rows.traceHash, endMs, microseconds, high, low, unit);
+    this.#join(source, rows.traceHash, endMs, microseconds, this.#isClient ? 0 : hashOf(name, rows), high, low, unit);
     source.records.addRow(rows, name, resource, unit);
   }
 
@@ -204,7 +206,16 @@ export class SpanSink implements MessageSource {
     else message.addNumbered(name, nameText, flags, window, bucketOf(microseconds), high, low);
   }
 
-  #join(source: SpanSource, traceHash: number, endMs: number, microseconds: number, high: number, low: number, unit: WorkUnit): void {
+  #join(
+    source: SpanSource,
+    traceHash: number,
+    endMs: number,
+    microseconds: number,
+    operation: number,
+    high: number,
+    low: number,
+    unit: WorkUnit,
+  ): void {
     const partition = traceHash % TRACE_PARTITIONS;
     const message = this.#joins[partition] ?? this.#newJoin(partition);
     const minute = Math.floor(endMs / MINUTE_MS);
@@ -212,8 +223,8 @@ export class SpanSink implements MessageSource {
     else if (message.bytes === 0) this.#begunJoins.push(partition);
     if (message.bytes === 0) message.begin(minute);
     const flags = (this.#isChild ? JOIN_CHILD : 0) | (this.#isError ? JOIN_ERROR : 0) | (this.#isClient ? JOIN_CLIENT : 0);
-    message.add(source, source.number, flags, high, low);
-    if (this.#isChild) message.addParent(this.#parentHigh, this.#parentLow, minute, microseconds);
+    message.add(source, source.number, flags, high, low, minute, microseconds, operation);
+    if (this.#isChild) message.addParent(this.#parentHigh, this.#parentLow);
   }
 
   #beginFold(source: SpanSource): WindowMessageWriter {
@@ -227,6 +238,10 @@ export class SpanSink implements MessageSource {
     this.#joins[partition] = message;
     return message;
   }
+}
+
+function hashOf(name: string | Uint8Array, rows: SpanRows): number {
+  return typeof name === "string" ? operationHash(name) : rows.nameHash;
 }
 
 function isTooLong(name: string): boolean {

@@ -12,46 +12,67 @@ interface Held {
   readonly span: JoinSpan;
   readonly seconds: number;
   waits: boolean;
+  /** What its children have left of it; undefined once that is told, or where it is not to be. */
+  self?: number | undefined;
 }
 
 /** The same by search. */
 class PlainJoin {
   held: Held[] = [];
   evictions = 0;
+  readonly selfTimes: string[] = [];
   readonly #onCall: (call: string) => void;
 
   constructor(onCall: (call: string) => void) {
     this.#onCall = onCall;
   }
 
+  tell(seconds: number): void {
+    for (const held of this.held) if (held.seconds <= seconds - 10) this.#tell(held);
+  }
+
+  /** As after a restart. */
+  forgetSelfTimes(): void {
+    for (const held of this.held) held.self = undefined;
+  }
+
+  #tell(held: Held | undefined): void {
+    if (held?.self === undefined) return;
+    this.selfTimes.push(callText(held.span.operation, held.span.minute, Math.max(0, held.self)));
+    held.self = undefined;
+  }
+
   add(span: JoinSpan, seconds: number): void {
     if (this.#find(span.high, span.low) !== undefined) return;
     if (this.held.length >= SPANS_MAX) {
-      this.held.shift();
+      this.#tell(this.held.shift());
       this.evictions++;
     }
-    const added: Held = { span, seconds, waits: false };
+    const isTimed = span.operation >= 0 && Math.abs(span.minute - MINUTE) <= AGE_MAX && span.microseconds < HELD_MICROSECONDS_MAX;
+    const added: Held = { span, seconds, waits: false, self: isTimed ? span.microseconds : undefined };
     this.held.push(added);
     if ((span.flags & JOIN_CHILD) !== 0) {
       const parent = this.#find(span.parentHigh, span.parentLow);
       added.waits = parent === undefined;
-      if (parent !== undefined) this.#join(parent.span, span);
+      if (parent !== undefined) this.#join(parent, span);
     }
     for (const child of this.held.filter((each) => each.waits && each.span.parentHigh === span.high && each.span.parentLow === span.low)) {
       child.waits = false;
-      this.#join(span, child.span);
+      this.#join(added, child.span);
     }
   }
 
   expire(before: number): void {
-    while (this.held.length > 0 && (this.held[0] as Held).seconds < before) this.held.shift();
+    while (this.held.length > 0 && (this.held[0] as Held).seconds < before) this.#tell(this.held.shift());
   }
 
   #find(high: number, low: number): Held | undefined {
     return this.held.find(({ span }) => span.high === high && span.low === low);
   }
 
-  #join(parent: JoinSpan, child: JoinSpan): void {
+  #join(held: Held, child: JoinSpan): void {
+    const parent = held.span;
+    if (held.self !== undefined) held.self = Math.max(-HELD_MICROSECONDS_MAX, held.self - child.microseconds);
     if (parent.service === child.service) return;
     const { service, minute, microseconds, flags } = child;
     this.#onCall(callText(parent.service, service, minute, microseconds, (flags & JOIN_ERROR) !== 0, gapOf(parent, microseconds)));
@@ -68,6 +89,11 @@ function gapOf(parent: JoinSpan, microseconds: number): number {
 
 const callText = (...call: readonly (number | boolean)[]) => call.join(" ");
 
+/** Minute of the arrivals, and how far from it spans end that have self times, those that ended in it. */
+const MINUTE = 1_000;
+const AGE_MAX = 16;
+const START_SECONDS = MINUTE * 60;
+
 /** Few keys, of which many share the low bits that a chain goes by, some with the highest bits set. */
 const keyArbitrary = fc.tuple(
   fc.constantFrom(1, 0x80000000, 0xffffffff),
@@ -79,8 +105,12 @@ const spanArbitrary = fc.record({
   service: fc.integer({ min: 0, max: 199_999 }),
   isError: fc.boolean(),
   isClient: fc.boolean(),
-  minute: fc.integer({ min: 0, max: 2 ** 30 }),
-  microseconds: fc.integer({ min: 0, max: 2 ** 40 }),
+  minute: fc.oneof(
+    fc.constantFrom(0, MINUTE - AGE_MAX, MINUTE, MINUTE + AGE_MAX, MINUTE + AGE_MAX + 1),
+    fc.integer({ min: 0, max: 2 ** 30 }),
+  ),
+  microseconds: fc.oneof(fc.integer({ min: 0, max: 100 }), fc.integer({ min: 0, max: 2 ** 40 })),
+  operation: fc.integer({ min: -1, max: 3 }),
 });
 
 function spanOf({
@@ -91,9 +121,11 @@ function spanOf({
   isClient,
   minute,
   microseconds,
+  operation,
 }: typeof spanArbitrary extends fc.Arbitrary<infer T> ? T : never): JoinSpan {
   const flags = (parent === undefined ? 0 : JOIN_CHILD) | (isError ? JOIN_ERROR : 0) | (isClient ? JOIN_CLIENT : 0);
-  return { service, flags, high: key[0], low: key[1], parentHigh: parent?.[0] ?? 0, parentLow: parent?.[1] ?? 0, minute, microseconds };
+  const [parentHigh, parentLow] = [parent?.[0] ?? 0, parent?.[1] ?? 0];
+  return { service, flags, high: key[0], low: key[1], parentHigh, parentLow, minute, microseconds, operation: isClient ? -1 : operation };
 }
 
 /** What is said of held spans: of those that wait for no parent, no more than what a checkpoint keeps, and of a client's among them how long it took. */
@@ -130,31 +162,41 @@ it("joins what a search joins, whatever is pushed out, expires or is put back", 
     fc.property(fc.array(stepArbitrary, { minLength: 1, maxLength: 12 }), (steps) => {
       const calls: string[] = [];
       const plainCalls: string[] = [];
-      const fresh = () => new TraceJoin(SPANS_MAX, (...call) => calls.push(callText(...call)));
+      const selfTimes: string[] = [];
+      const fresh = () =>
+        new TraceJoin(
+          SPANS_MAX,
+          (...call) => calls.push(callText(...call)),
+          (...time) => selfTimes.push(callText(...time)),
+        );
       const plain = new PlainJoin((call) => plainCalls.push(call));
       let join = fresh();
       let evictions = 0;
       let stranger = 1;
-      steps.forEach(({ spans, strangers, expires, restores }, seconds) => {
+      steps.forEach(({ spans, strangers, expires, restores }, step) => {
+        const seconds = START_SECONDS + 4 * step;
         const batch = new JoinBatch();
         const all = spans.map(spanOf);
-        const service = { service: 5, flags: 0, high: 7, parentHigh: 0, parentLow: 0, minute: 0, microseconds: 0 };
+        const service = { service: 5, flags: 0, high: 7, parentHigh: 0, parentLow: 0, minute: 0, microseconds: 0, operation: -1 };
         for (let i = 0; i < strangers; i++) all.push({ ...service, low: stranger++ });
+        plain.tell(seconds);
         for (const span of all) {
-          const { service: number, flags, high, low, parentHigh, parentLow, minute, microseconds } = span;
-          batch.push(number, flags, high, low, parentHigh, parentLow, minute, microseconds);
+          const { service: number, flags, high, low, parentHigh, parentLow, minute, microseconds, operation } = span;
+          batch.push(number, flags, high, low, parentHigh, parentLow, minute, microseconds, operation);
           plain.add(span, seconds);
         }
         join.addBatch(batch, seconds);
-        if (expires) for (const each of [join, plain]) each.expire(seconds - 2);
+        if (expires) for (const each of [join, plain]) each.expire(seconds - 8);
         if (restores) {
           const held = heldBy(join);
           evictions += join.evictions;
           join = fresh();
+          plain.forgetSelfTimes();
           for (const { span, seconds: arrival, waits } of held) join.restore(span, arrival, waits);
         }
         expect(heldBy(join).map(heldText)).toEqual(plain.held.map(heldText));
         expect(calls.toSorted()).toEqual(plainCalls.toSorted());
+        expect(selfTimes.toSorted()).toEqual(plain.selfTimes.toSorted());
         expect([join.size, evictions + join.evictions]).toEqual([plain.held.length, plain.evictions]);
       });
     }),

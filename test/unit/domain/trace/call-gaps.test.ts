@@ -11,19 +11,21 @@ const START = Date.UTC(2026, 0, 5, 10);
 const [WEB, SHOP] = [0, 1];
 
 function held(id: number, service: number, flags: number, microseconds: number, parent = 0): JoinSpan {
-  return { service, flags, high: id, low: id, parentHigh: parent, parentLow: parent, minute: 7, microseconds };
+  return { service, flags, high: id, low: id, parentHigh: parent, parentLow: parent, minute: 7, microseconds, operation: -1 };
 }
 
 const caller = (microseconds: number, flags = JOIN_CLIENT) => held(1, WEB, flags, microseconds);
 const called = held(2, SHOP, JOIN_CHILD, 200_000, 1);
 
+const untold = () => undefined;
+
 /** Gaps in microseconds of the calls that are found. */
 function gapsOf(spans: readonly JoinSpan[], restored = false): number[] {
   const gaps: number[] = [];
-  const join = new TraceJoin(100, (_caller, _callee, _minute, _microseconds, _isError, gap) => gaps.push(gap));
+  const join = new TraceJoin(100, (_caller, _callee, _minute, _microseconds, _isError, gap) => gaps.push(gap), untold);
   const [first, ...rest] = spans as [JoinSpan, ...JoinSpan[]];
   join.add(first, 0);
-  const next = restored ? new TraceJoin(100, (_caller, _callee, _minute, _us, _isError, gap) => gaps.push(gap)) : join;
+  const next = restored ? new TraceJoin(100, (_caller, _callee, _minute, _us, _isError, gap) => gaps.push(gap), untold) : join;
   if (restored) join.forEach((span, seconds, waits) => next.restore({ ...span }, seconds, waits));
   for (const span of rest) next.add(span, 0);
   return gaps;
