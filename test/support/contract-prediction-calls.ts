@@ -65,6 +65,7 @@ export const PREDICTION_CALLS: Readonly<Record<string, (driver: ContractDriver) 
     await call("validateCausality", 200, { body: pair });
     await call("validateCausality", 404, { body: { ...pair, effect_metric: UNSENT } });
     await call("validateCausality", 400, { body: { ...pair, lookback_hours: 0 } });
+    await call("validateCausality", 400, { body: { ...pair, effect_metric: pair.cause_metric } });
   },
   trainModel: async ({ call }) => {
     const body = { service_id: FORESEEN, training_window_days: 1, model_type: "isolation_forest" };

@@ -64,6 +64,8 @@ export interface SimulatedServerOptions {
   readonly servicesMax?: number;
   /** By number; `default` where none are given. */
   readonly tenants?: readonly string[];
+  /** What trainings of models wait for before they begin. */
+  readonly trainingGate?: Promise<void>;
 }
 
 /** Sizes at which some bodies already make several segments, blocks and parts of checkpoints; streams stay in memory. */
@@ -159,7 +161,10 @@ export class SimulatedServer {
       wake: () => {
         this.#hasMore = true;
       },
-      train: async (input) => trainService(readTrainingInput(input)),
+      train: async (input) => {
+        await this.#options.trainingGate;
+        return trainService(readTrainingInput(input));
+      },
     });
   }
 

@@ -18,7 +18,7 @@ import { NO_QUERY } from "./query-shapes.ts";
 
 const whole = (name: string, most: number, initial: number) =>
   numberParameter(name, 1, most)
-    .refine(Number.isInteger, "must be a whole number")
+    .refine(Number.isInteger, `${name} must be a whole number from 1 to ${most}`)
     .meta({ type: "integer", "x-default": initial })
     .optional()
     .transform((value) => value ?? initial);
@@ -85,6 +85,7 @@ export const PREDICTION_ENDPOINTS = [
             estimated_breach_minutes: 980,
             threshold: 1_000_000_000,
             confidence: 0.999,
+            since: EXAMPLE_TIME,
           },
         ],
         series: 42,
@@ -155,13 +156,18 @@ export const PREDICTION_ENDPOINTS = [
     access: "operator",
     handledBy: "coordinator",
     query: NO_QUERY,
-    body: z.strictObject({
-      service_id: NAME,
-      cause_metric: NAME,
-      effect_metric: NAME,
-      lookback_hours: z.int().min(1).max(VALIDATION_HOURS_MAX).default(DEGRADATION_HOURS_INITIAL),
-      environment: z.string().max(NAME_BYTES_MAX).optional(),
-    }),
+    body: z
+      .strictObject({
+        service_id: NAME,
+        cause_metric: NAME,
+        effect_metric: NAME,
+        lookback_hours: z.int().min(1).max(VALIDATION_HOURS_MAX).default(DEGRADATION_HOURS_INITIAL),
+        environment: z.string().max(NAME_BYTES_MAX).optional(),
+      })
+      .refine(({ cause_metric, effect_metric }) => cause_metric !== effect_metric, {
+        path: ["effect_metric"],
+        message: "must be another metric than cause_metric: a metric always leads itself",
+      }),
     responses: { 200: VALIDATION },
     errors: ["not_found", "unprocessable", "overloaded"],
     examples: {

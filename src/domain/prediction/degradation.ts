@@ -9,7 +9,7 @@ export interface DegradationTrend {
   readonly slopePerHour: number;
   /** |slope| over the median, an hour. */
   readonly relativeSlope: number;
-  /** Until `threshold` is passed; null where it already is, or in more than a week. */
+  /** Until `threshold` is passed, 0 where it already is; null in more than a week. */
   readonly breachMinutes: number | null;
   readonly threshold: number;
   /** 1 - p of Mann and Kendall's test, 0..1. */
@@ -60,7 +60,7 @@ export function degradationTrend(
     currentValue: values.at(-1) as number,
     slopePerHour: line.slope,
     relativeSlope,
-    breachMinutes: minutes > 0 && minutes <= WEEK_MINUTES ? minutes : null,
+    breachMinutes: minutes <= WEEK_MINUTES ? Math.max(0, minutes) : null,
     threshold,
     confidence: 1 - p,
   };

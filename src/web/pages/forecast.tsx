@@ -81,7 +81,8 @@ function Trends({ serviceId }: { serviceId: string | undefined }) {
                 {
                   head: "There in",
                   isTight: true,
-                  show: ({ estimated_breach_minutes: minutes }) => (minutes === null ? "–" : durationText(minutes * MINUTE_MS)),
+                  show: ({ estimated_breach_minutes: minutes }) =>
+                    minutes === null ? "–" : minutes === 0 ? "passed" : durationText(minutes * MINUTE_MS),
                 },
                 { head: "Sure", isNumber: true, show: ({ confidence }) => percentText(confidence) },
               ]}

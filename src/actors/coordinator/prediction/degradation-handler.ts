@@ -1,5 +1,6 @@
 // GET /api/v1/ml/degradation: metrics that get worse slowly, of one service or of the tenant's, the worst first.
 import { done, type Outcome, refused, shown } from "../../../api/refusal.ts";
+import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { DEGRADATION_SERIES_PER_QUERY_MAX, DEGRADATION_TRENDS_MAX } from "../../../core/config/prediction-limits.ts";
 import type { SeriesKey, SeriesSummary } from "../../../core/protocol/engine-control.ts";
 import { type DegradationTrend, degradationTrend, withoutSeason } from "../../../domain/prediction/degradation.ts";
@@ -23,6 +24,9 @@ const PAGE = 200;
 const WORSE_UP = /latency|duration|error|fail|saturation|percent|pct|util|used|usage|queue|lag|pending|retries|memory|rss|heap|cpu/i;
 const WORSE_DOWN = /free|available|remaining|headroom|idle|hit_ratio|success/i;
 
+/** With the time of the oldest value that it was found in. */
+type DatedTrend = DegradationTrend & { readonly sinceMs: number };
+
 export async function degradation(
   context: PredictionContext,
   { principal, query }: QueryRequest<"degradation">,
@@ -31,7 +35,7 @@ export async function degradation(
   const { tenant } = principal;
   const stepMs = hours <= FINE_HOURS ? 5 * MINUTE_MS : HOUR_MS;
   const toMs = context.nowMs();
-  const trends: { readonly summary: SeriesSummary; readonly trend: DegradationTrend }[] = [];
+  const trends: { readonly summary: SeriesSummary; readonly trend: DatedTrend }[] = [];
   let [read, after, total] = [0, null as SeriesKey | null, 0];
   do {
     const page = await askSeries(context, {
@@ -59,14 +63,14 @@ export async function degradation(
 }
 
 /** A trend that is there in the values and in what they are without their season: the way up of every morning is none. */
-async function trendOf(context: PredictionContext, summary: SeriesSummary, range: HistoryRange): Promise<DegradationTrend | undefined> {
+async function trendOf(context: PredictionContext, summary: SeriesSummary, range: HistoryRange): Promise<DatedTrend | undefined> {
   const options = {
     stepHours: range.stepMs / HOUR_MS,
     slopeMin: context.options.degradationSlope ?? SLOPE_INITIAL,
     direction: directionOf(summary.metricName),
     limit: limitOf(context, summary),
   };
-  const { values } = await historyOf(context, [summary], range);
+  const { values, startMs } = await historyOf(context, [summary], range);
   const trend = degradationTrend(values, options);
   if (trend === undefined) return undefined;
   const isFine = range.stepMs < HOUR_MS;
@@ -74,7 +78,9 @@ async function trendOf(context: PredictionContext, summary: SeriesSummary, range
   const before = all.values.subarray(0, Math.max(0, all.values.length - values.length));
   const rest = withoutSeason(before, values, isFine ? [DAY_MS / range.stepMs] : [24, 168]);
   const left = rest === values ? trend : degradationTrend(rest, options);
-  return left && { ...trend, slopePerHour: left.slopePerHour, relativeSlope: left.relativeSlope, confidence: left.confidence };
+  return (
+    left && { ...trend, sinceMs: startMs, slopePerHour: left.slopePerHour, relativeSlope: left.relativeSlope, confidence: left.confidence }
+  );
 }
 
 function directionOf(metricName: string): -1 | 0 | 1 {
@@ -92,7 +98,7 @@ function limitOf({ state }: PredictionContext, { tenant, serviceId, metricName, 
   return fire?.finding.limit ?? null;
 }
 
-function trendView({ summary, trend }: { readonly summary: SeriesSummary; readonly trend: DegradationTrend }) {
+function trendView({ summary, trend }: { readonly summary: SeriesSummary; readonly trend: DatedTrend }) {
   return {
     service_id: summary.serviceId,
     metric_name: summary.metricName,
@@ -103,5 +109,6 @@ function trendView({ summary, trend }: { readonly summary: SeriesSummary; readon
     estimated_breach_minutes: trend.breachMinutes,
     threshold: trend.threshold,
     confidence: trend.confidence,
+    since: formatRfc3339(trend.sinceMs),
   };
 }

@@ -29,6 +29,8 @@ describe("slow trends", () => {
     expect(trend?.confidence).toBeGreaterThan(0.99);
     // 98 now, 2 an hour: 26 hours.
     expect((trend?.breachMinutes ?? 0) / 60).toBeCloseTo(26, 0);
+    expect(degradationTrend(values, { ...options, limit: 90 })?.breachMinutes).toBe(0);
+    expect(degradationTrend(values, { ...options, limit: 1_000 })?.breachMinutes).toBeNull();
   });
 
   it("are none in noise, in a constant, in too few values, and in a rise that helps", () => {
