@@ -2,7 +2,7 @@
 # Settings are environment variables and pass through: PORT=8081 DATA_DIR=/var/lib/vedette make run
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install build run package package-test test test-real web-test docs-test check format demo demo-incident sim crash fault fuzz soak bench backup-test bench-quick eval eval-quiet clean
+.PHONY: help install build run package package-test test test-real test-nodes web-test docs-test check format demo demo-incident sim crash fault fuzz soak bench backup-test bench-quick eval eval-quiet clean
 
 # npm takes an empty HOME for a folder named ~ in the clone; without one it asks the system.
 ifeq ($(HOME),)
@@ -13,6 +13,7 @@ INSTALLED := node_modules/.installed
 KERNEL := dist/.kernel
 SERVER := dist/.server
 WEB := dist/.web
+NODES := test/nodes/node_modules/.installed
 ASSEMBLY := src/domain/kernel/assembly
 # Folders count as sources too, so that a deleted file causes a build.
 KERNEL_SOURCES := $(shell find $(ASSEMBLY) src/core/layout 2>/dev/null) scripts/build-kernel.mjs
@@ -33,7 +34,7 @@ run: $(SERVER) $(WEB) ## Start the server (PORT, DATA_DIR, HOST ...); Ctrl-C sto
 package: $(SERVER) $(WEB) ## Make a tarball and a Debian package with Node inside, and their SBOM, in dist/package
 	@exec node scripts/package.mjs
 
-package-test: package ## Install the Debian package over an overlay of this machine, start, feed, upgrade, remove and purge it (root, three minutes)
+package-test: package ## Install the Debian package over an overlay of this machine, start, feed, upgrade, remove and purge it, and build it again (root, three minutes)
 	@exec packaging/test.sh
 
 test: $(SERVER) $(WEB) ## Run all tests that need nothing more; the last line is "N passed, N failed"
@@ -41,6 +42,9 @@ test: $(SERVER) $(WEB) ## Run all tests that need nothing more; the last line is
 
 test-real: $(SERVER) $(WEB) ## Run the tests with a real Prometheus, node exporter, Alertmanager, nginx and HAProxy, where they are installed
 	@exec node scripts/run-tests.mjs test/real
+
+test-nodes: $(SERVER) $(NODES) ## Run the contract, ingestion and crash suites on Node 22 and 24 too
+	@exec node scripts/test-nodes.mjs
 
 web-test: $(SERVER) $(WEB) ## Try the user interface in Chromium: pages, accessibility, journeys
 	@exec node scripts/run-tests.mjs test/real/web.test.ts
@@ -110,6 +114,11 @@ $(INSTALLED): package-lock.json
 	@node -e 'process.exit(Number(process.versions.node.split(".")[0]) >= 20 ? 0 : 1)' || { echo "Vedette needs Node 20 or newer on the PATH." >&2; exit 1; }
 	@echo "Installing packages (1 of 4) ..."
 	@npm ci --ignore-scripts --include=dev --include=optional --no-audit --no-fund --no-progress --loglevel=error --fetch-retries=5 >/dev/null
+	@touch $@
+
+# Binaries of Node alone, each a package of the registry that runs nothing at its install.
+$(NODES): test/nodes/package-lock.json
+	@npm ci --prefix test/nodes --ignore-scripts --no-audit --no-fund --no-progress --loglevel=error --fetch-retries=5 >/dev/null
 	@touch $@
 
 $(KERNEL): $(INSTALLED) $(KERNEL_SOURCES)

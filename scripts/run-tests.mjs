@@ -8,7 +8,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 
-const runMinutesMax = 20; // .ci/run has 30 in all, of which apt-get may take 7
+const runMinutesMax = 20; // of one call; .ci/run makes four
 const namedMax = 100; // failures named above the last line
 
 /** Runs vitest to its end and returns its exit code; 128 + n where signal n ended it. */
