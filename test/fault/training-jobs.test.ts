@@ -21,7 +21,8 @@ it("training jobs survive a kill, and one that ran says that it was interrupted"
   const settings = { ENGINES: "1", DATA_DIR: folder };
   const server = await bench.start(settings);
   const authorization = `Bearer ${readFileSync(join(folder, "admin-token"), "utf8").trim()}`;
-  const ask = async (origin: string, path: string, body?: unknown) => {
+  // biome-ignore lint/suspicious/noExplicitAny: answers of all shapes
+  const ask = async (origin: string, path: string, body?: unknown): Promise<any> => {
     const sent = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
     const response = await fetch(`${origin}/api/v1/${path}`, { ...sent, headers: { authorization, "content-type": "application/json" } });
     expect([path, response.status]).toEqual([path, response.status < 300 ? response.status : "a success"]);
