@@ -339,7 +339,7 @@ class Server {
       answers: (answers) => (this.#bodyPorts[engine] as BodyPort).answer(answers),
       ready: ({ flaws, streams, replayedRows: replayed_rows, replayMs }) => {
         this.#logFlaws.add(flaws);
-        if (this.#engines.unready === 0) this.#tellLogFlaws();
+        if (this.#engines.unready === 0) this.#reportLogFlaws();
         if (streams === 0) return;
         const fields = { engine, streams, replayed_rows, replay_ms: Math.round(replayMs) };
         this.#processLog.of("engine")("info", "an engine has read what is stored", fields);
@@ -348,7 +348,7 @@ class Server {
   }
 
   /** Once the logs have been read by all. */
-  #tellLogFlaws(): void {
+  #reportLogFlaws(): void {
     const { faults, warning, tornBytes } = this.#logFlaws.findings(damagedDirectory(this.#config.DATA_DIR));
     const torn = `${tornBytes} bytes that end a log are no whole block: a kill broke a write off, or the file was cut`;
     if (tornBytes > 0) this.#log("warn", torn);

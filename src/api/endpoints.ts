@@ -44,7 +44,7 @@ export const ENDPOINT_GROUPS = [
   { title: "Tenants", about: "Who shares the server, and what each has sent.", endpoints: TENANTS_ENDPOINTS },
   { title: "Dead letters", about: "What could not be taken, and its way in after all.", endpoints: DEAD_LETTERS_ENDPOINTS },
   { title: "Anomalies", about: "What was found.", endpoints: ANOMALIES_ENDPOINTS },
-  { title: "Alerts", about: "What people are told of, and what they do about it.", endpoints: ALERTS_ENDPOINTS },
+  { title: "Alerts", about: "What people are informed of, and what they do about it.", endpoints: ALERTS_ENDPOINTS },
   { title: "Routing", about: "Which channels people are told through.", endpoints: [...ROUTING_ENDPOINTS, ...DRILL_ENDPOINTS] as const },
   { title: "Webhooks", about: "Events for other systems.", endpoints: WEBHOOKS_ENDPOINTS },
   { title: "Runbooks", about: "What is done about findings, by itself or after an approval.", endpoints: RUNBOOKS_ENDPOINTS },

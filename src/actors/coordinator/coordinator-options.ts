@@ -46,7 +46,7 @@ export interface CoordinatorOptions extends DetectionOptions {
   readonly episodesMax?: number;
   readonly deadLetterBytesMax?: number;
   readonly sharedLimits?: CoordinatorSharesOptions["sharedLimits"];
-  /** Notifiers without their secrets; nobody is told where it is not given. */
+  /** Notifiers without their secrets; nobody is informed where it is not given. */
   readonly notification?: NotificationOptions;
   /** DRILL_INTERVAL_HOURS in ms; no drill runs by itself where it is not given. */
   readonly drillIntervalMs?: number;

@@ -64,7 +64,7 @@ export interface CoordinatorParts extends Omit<StoringParts, "shared">, Omit<Run
   readonly listeners: Listeners;
 }
 
-/** Parts that others tell of what they have done, and that are made after these. */
+/** Parts that others report what they have done, and that are made after these. */
 interface LateParts {
   readonly replay?: ReplayRunner;
   readonly analysis?: AnalysisRunner;

@@ -47,7 +47,7 @@ export class CoordinatorThread {
 
   /** Has it store what engines have sent, close its stores and end; resolves when it has stopped. */
   async stop(): Promise<void> {
-    this.#handle.tellStop();
+    this.#handle.reportStop();
     await this.#handle.stopped;
   }
 

@@ -131,7 +131,7 @@ export class EngineGroup {
   async stop(): Promise<void> {
     if (!this.isStarted) return;
     for (const { handle, memory } of this.#engines) {
-      handle.tellStop();
+      handle.reportStop();
       memory.ringBell();
     }
     await Promise.all(this.#engines.map(({ handle }) => handle.stopped));

@@ -92,7 +92,7 @@ export class EventStreams {
     };
     this.#readers.add(reader);
     this.#shares.add(tenant);
-    this.#tellCount();
+    this.#reportCount();
     stream.onClose(() => this.#remove(reader));
     stream.write(encoder.encode(`: vedette event stream\nretry: 2000\nid: ${hasUntilMs}-0\n\n`));
     const [, lastMs] = EVENT_ID.exec(lastEventId ?? "") ?? [];
@@ -187,10 +187,10 @@ export class EventStreams {
     clearTimeout(reader.endTimer);
     if (!this.#readers.delete(reader)) return;
     this.#shares.give(reader.tenant);
-    this.#tellCount();
+    this.#reportCount();
   }
 
-  #tellCount(): void {
+  #reportCount(): void {
     this.readerCount.value = this.#readers.size;
   }
 }

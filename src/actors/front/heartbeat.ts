@@ -55,13 +55,13 @@ export class Heartbeat {
     const problem = await ask(url, AbortSignal.any([this.#abort.signal, AbortSignal.timeout(HEARTBEAT_MS_MAX)]));
     if (problem === undefined) this.lastSuccessSeconds = this.#dependencies.clock.wallMs() / 1000;
     else this.failed++;
-    this.#tell(problem);
+    this.#report(problem);
     this.#state = pingEnded(this.#state);
     this.#step();
   }
 
   /** Once when it begins to fail, and once when it works again. */
-  #tell(problem: string | undefined): void {
+  #report(problem: string | undefined): void {
     const isFailing = problem !== undefined;
     if (isFailing === this.#isFailing) return;
     this.#isFailing = isFailing;

@@ -1,6 +1,6 @@
 // What the headers of a remote-write request say, and those of its answer.
 // 1.0: https://prometheus.io/docs/specs/prw/remote_write_spec/  2.0: https://prometheus.io/docs/specs/prw/remote_write_spec_2_0/
-// The message is told by the `proto` parameter of Content-Type alone; the version headers and Content-Encoding say nothing more and may be absent. Content-Type may
+// The message is distinguished by the `proto` parameter of Content-Type alone; the version headers and Content-Encoding say nothing more and may be absent. Content-Type may
 // not, though old senders of 1.0 set none: a page of any site makes browsers send a body without one, and asks nobody (`no-cors`).
 import type { HttpHeaders, HttpRequest } from "../../adapters/http/http-server.ts";
 import { type Outcome, refused } from "../../api/refusal.ts";

@@ -1,4 +1,4 @@
-// Transforms in the notifier: the sandbox, the webhooks that want it, trials, and what is told of it.
+// Transforms in the notifier: the sandbox, the webhooks that want it, trials, and what is said about it.
 import { Sandbox } from "../../adapters/sandbox/sandbox.ts";
 import { SANDBOX_REPORT_MS, TRANSFORM_TRIAL_MS_MAX } from "../../core/config/sandbox-limits.ts";
 import type { TransformOutcome } from "../../domain/webhooks/transform.ts";

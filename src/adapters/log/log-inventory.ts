@@ -2,7 +2,7 @@
  * <dataDir>/log-inventory.json: {"version":1,"segments":{"e0000000001-0000-00000000.log":4096, ...}}, the segments that hold blocks and how much of each has been flushed, 40 bytes each.
  * A start that finds less knows that something is gone: without it a folder whose log was deleted looks like one that holds nothing.
  *
- * Written beside the flushes of the log, once a second while the log grows, so a damaged end that nobody is told of is no more than what a loss of power may cost. A full disk leaves
+ * Written beside the flushes of the log, once a second while the log grows, so a damaged end that nobody is informed of is no more than what a loss of power may cost. A full disk leaves
  * the last one, which stays true but for segments that were deleted since: those are covered by what the stores hold, which the coordinator looks up. Segments that came since
  * have a note of their own (segment-note.ts).
  */

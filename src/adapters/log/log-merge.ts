@@ -3,7 +3,7 @@
  *
  * Blocks of a writer are numbered, and each knows how many rows came before it. So what is missing between two blocks is known in blocks and rows, whether bytes in the middle of a
  * segment were damaged, its end was cut off or a segment is missing. Bytes that are no block are harmless where no number is missing behind them: a write that failed, whose
- * caller was told. At the end of a lane that cannot be told from a write that was cut off by a kill, so there they are a torn end.
+ * caller was told. At the end of a lane that cannot be distinguished from a write that was cut off by a kill, so there they are a torn end.
  */
 import type { LogFlaw } from "../../core/protocol/data-fault.ts";
 import type { BlockPlace, LogPosition, StoredBlockHeader } from "./block-format.ts";

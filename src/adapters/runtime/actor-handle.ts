@@ -29,7 +29,7 @@ export class ActorHandle<Incoming extends Message, Outgoing extends Message> {
   }
 
   /** Tells it to stop. */
-  tellStop(): void {
+  reportStop(): void {
     this.mailbox.send({ type: "stop" });
   }
 

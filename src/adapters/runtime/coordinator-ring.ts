@@ -32,7 +32,7 @@ export class CoordinatorRingWriter {
   readonly #ringBytes: number;
   #written: number;
   #sent = 0;
-  /** Whether a prompt frame was written that the reader was not told of. */
+  /** Whether a prompt frame was written that the reader was not informed of. */
   #isPromptUnreported = false;
 
   constructor(own: EngineMemory) {

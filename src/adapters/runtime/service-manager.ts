@@ -23,7 +23,7 @@ export class ServiceManager {
   readonly #log: Log;
   readonly #waiting = new Map<string, string>();
   #isSending = false;
-  #isTold = false;
+  #isReported = false;
 
   constructor(options: ServiceManagerOptions, log: Log) {
     this.#options = options;
@@ -41,19 +41,19 @@ export class ServiceManager {
     const { watchdogUsec, cycleSeconds } = this.#options;
     const neededUsec = CYCLES_MISSED_MAX * cycleSeconds * 1_000_000;
     const patience = watchdogUsec > 0 && watchdogUsec < neededUsec ? { WATCHDOG_USEC: String(neededUsec) } : {};
-    this.#tell({ READY: "1", STATUS: `serves ${address}`, ...patience });
+    this.#report({ READY: "1", STATUS: `serves ${address}`, ...patience });
   }
 
   /** A cycle of the evaluation loop has come to an end. */
   cycleEnded(): void {
-    if (this.#options.watchdogUsec > 0) this.#tell({ WATCHDOG: "1" });
+    if (this.#options.watchdogUsec > 0) this.#report({ WATCHDOG: "1" });
   }
 
   stopping(): void {
-    this.#tell({ STOPPING: "1", STATUS: "answers what is under way, and writes checkpoints" });
+    this.#report({ STOPPING: "1", STATUS: "answers what is under way, and writes checkpoints" });
   }
 
-  #tell(states: Readonly<Record<string, string>>): void {
+  #report(states: Readonly<Record<string, string>>): void {
     if (this.#options.socket === undefined || this.#options.socket === "") return;
     for (const [name, value] of Object.entries(states)) this.#waiting.set(name, value);
     if (!this.#isSending) this.#send(this.#options.socket);
@@ -69,16 +69,16 @@ export class ServiceManager {
       child.removeAllListeners();
       child.on("error", () => undefined);
       this.#isSending = false;
-      if (problem !== undefined) this.#tellProblem(problem);
+      if (problem !== undefined) this.#reportProblem(problem);
       if (this.#waiting.size > 0) this.#send(socket);
     };
     child.once("error", (error) => ended(error.message));
     child.once("exit", (code, signal) => ended(code === 0 ? undefined : `it ended with ${code ?? signal}`));
   }
 
-  #tellProblem(problem: string): void {
-    if (this.#isTold) return;
-    this.#isTold = true;
+  #reportProblem(problem: string): void {
+    if (this.#isReported) return;
+    this.#isReported = true;
     this.#log("warn", `systemd is not told how the server is: ${PROGRAM}: ${problem}`);
   }
 }

@@ -25,7 +25,7 @@ export function v8Threads(ids: readonly number[], processId: number, nodeOptions
   return found.length === POOL_THREADS ? found : [];
 }
 
-/** Lets other threads go before V8's. To be called before any thread is started; where the system does not tell of threads nothing happens. */
+/** Lets other threads go before V8's. To be called before any thread is started; where the system does not report threads nothing happens. */
 export function yieldV8Threads(): void {
   try {
     const ids = readdirSync("/proc/self/task").map(Number);

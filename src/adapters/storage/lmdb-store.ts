@@ -6,7 +6,7 @@
  *    for one another are still grouped by the library;
  *  - a commit that fails leaves a flush promise that never settles, so that `close()` hangs: an empty commit before closing renews it;
  *  - a write that finds the disk full damages the heap: room is taken before (file-room.ts), while no commit is under way;
- *  - a full disk is reported as EIO where some bytes of a write had room: the free space tells them apart. lmdb-js also prints such errors to stderr;
+ *  - a full disk is reported as EIO where some bytes of a write had room: the free space distinguishes them. lmdb-js also prints such errors to stderr;
  *  - `getBinaryFast` returns a buffer that is reused: only `getBinary` is used.
  *  - the promise of a commit resolves after its fdatasync, 0.7 ms for 100 KB on an idle disk and 3 to 50 ms on a busy one; that readers see it 0.3 ms
  *    after it began the library tells only to itself, in the callback of `startWriting` (write.js), where we listen too (visible-commits.ts).

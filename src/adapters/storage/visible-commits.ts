@@ -14,12 +14,12 @@ const VISIBLE = 1;
 
 /** The commits of one environment, of which one is written at a time. */
 export class VisibleCommits {
-  #tell: () => void = () => undefined;
+  #report: () => void = () => undefined;
 
   constructor(environment: WritingEnvironment) {
     const { startWriting } = environment;
     const listening = (address: number, callback: (status: number) => unknown) => {
-      const tell = this.#tell;
+      const tell = this.#report;
       return startWriting.call(environment, address, (status) => {
         if (status === VISIBLE) tell();
         return callback(status);
@@ -31,7 +31,7 @@ export class VisibleCommits {
   /** Resolves when the commit that is begun next is visible, or never; to be called just before it begins. */
   next(): Promise<void> {
     return new Promise((resolve) => {
-      this.#tell = resolve;
+      this.#report = resolve;
     });
   }
 }

@@ -1,4 +1,4 @@
-// Text as HTML. What is built of it is text too: `Html` tells apart what has been escaped from what has not.
+// Text as HTML. What is built of it is text too: `Html` distinguishes what has been escaped from what has not.
 
 /** HTML that may stand in a page. */
 export type Html = string & { readonly escaped: unique symbol };

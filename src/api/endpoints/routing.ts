@@ -31,9 +31,9 @@ const EXAMPLE = {
   unresolved_targets: ["pager:payments"],
   created_at: EXAMPLE_TIME,
 } as const;
-const WARNING = "pager:payments is not configured: the pager's default destination is told in its place";
+const WARNING = "pager:payments is not configured: the pager's default destination is notified in its place";
 
-/** Which channels are told of an alert. */
+/** Which channels are informed of an alert. */
 export const ROUTING_ENDPOINTS = [
   {
     name: "createRoutingRule",
@@ -83,7 +83,7 @@ export const ROUTING_ENDPOINTS = [
     parameters: PARAMETERS,
     responses: { 204: null },
     errors: ["not_found", "conflict"],
-    summary: "Ends a rule; channels that were told of an alert hear of its end all the same",
+    summary: "Ends a rule; channels that were informed of an alert hear of its end all the same",
   },
   {
     name: "testRouting",

@@ -64,7 +64,7 @@ const DAY = z.strictObject({
   like: z
     .enum(DAY_KINDS)
     .describe(
-      "weekend: usual is what a weekend has; unusual: nothing is learned, and departures are told of if they go on afterwards or are far out",
+      "weekend: usual is what a weekend has; unusual: nothing is learned, and departures are reported if they go on afterwards or are far out",
     ),
   yearly: z.boolean().describe("it comes back each year"),
 });

@@ -1,4 +1,4 @@
-// Reports of root causes, and what is told of a service's surroundings.
+// Reports of root causes, and what is said about a service's surroundings.
 import { z } from "zod";
 import { PREDICTION, RELATIONSHIP } from "./prediction.ts";
 import { COUNT, EXAMPLE_TIME, NEXT_PAGE, TIMESTAMP } from "./scalars.ts";

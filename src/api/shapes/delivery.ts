@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { COUNT, EXAMPLE_TIME, TIMESTAMP } from "./scalars.ts";
 
-/** What a channel has been told of an alert. */
+/** What a channel has received of an alert. */
 export const DELIVERY = z
   .strictObject({
     channel: z.string(),
@@ -11,7 +11,7 @@ export const DELIVERY = z
     error: z.string().nullable(),
     sent_at: TIMESTAMP.nullable().describe("when the last attempt began"),
     delivered_at: TIMESTAMP.nullable(),
-    fallback: z.boolean().describe("it was told in the place of a target that is not configured, or that failed"),
+    fallback: z.boolean().describe("it was notified in the place of a target that is not configured, or that failed"),
   })
   .meta({ id: "Delivery" });
 

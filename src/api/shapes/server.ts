@@ -5,7 +5,7 @@ import { COUNT, COUNTS, TIMESTAMP } from "./scalars.ts";
 
 /** Of all tenants together. */
 const WHOLE_COUNT = COUNT.nullable().describe(
-  "of the whole server: null for those who may see one of several tenants; coverage tells of their own",
+  "of the whole server: null for those who may see one of several tenants; coverage reports their own",
 );
 
 /** /healthz. */

@@ -58,7 +58,7 @@ export class ShareLedger {
   readonly most: number;
   readonly share: number;
   readonly #tenants: () => number;
-  readonly #tell: (count: number) => void;
+  readonly #report: (count: number) => void;
   readonly #accounts = new Map<string, Account>();
   #taken = 0;
   #within = 0;
@@ -67,7 +67,7 @@ export class ShareLedger {
     this.most = most;
     this.share = sharePlaces(most);
     this.#tenants = tenants;
-    this.#tell = refused;
+    this.#report = refused;
   }
 
   /** For one tenant, to whom all places are open; for what is built without others around it. */
@@ -118,7 +118,7 @@ export class ShareLedger {
   /** Counts what was refused. */
   refuse(tenant: string, count = 1): void {
     this.#account(tenant).refused += count;
-    this.#tell(count);
+    this.#report(count);
   }
 
   /** Enters what is held already, such as restored state: it stays, whether or not there is room. */

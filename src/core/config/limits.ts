@@ -144,7 +144,7 @@ export const OPINIONS_PER_SERVICE_MAX = 64;
 export const OPINION_SERVICES_MAX = 10_000;
 /** Characters of a note by hand. */
 export const NOTE_CHARACTERS_MAX = 1024;
-/** Decisions that one alert is told with, and rows of the ledger that are looked at for them: 5,000 at 5 us, in turns of 500. */
+/** Decisions that one alert is reported with, and rows of the ledger that are looked at for them: 5,000 at 5 us, in turns of 500. */
 export const ALERT_DECISIONS_MAX = 200;
 export const LEDGER_SCANNED_MAX = 5_000;
 /** Alerts asked again for what holds them back in one commit, as retention's rows. */
@@ -269,7 +269,7 @@ export const COMMIT_GATHER_MS_MAX = 5;
 export const SERIES_GATHER_MS_MAX = 100;
 /** Bytes that may gather, of all engines: half a transaction, so that the frames of a full one are there when the commit before ends. */
 export const SERIES_GATHERED_BYTES_MAX = TRANSACTION_BYTES_MAX / 2;
-/** Part of a ring from which on the coordinator is told of frames that it does not await: 2 MiB, as much as may gather. */
+/** Part of a ring from which on the coordinator is informed of frames that it does not await: 2 MiB, as much as may gather. */
 export const RING_FILL_REPORTED = 1 / 4;
 /** Episodes remembered so that a replay changes nothing; 1,000,000 x 200 B of disk, the oldest forgotten first. */
 export const EPISODES_MAX = 1_000_000;
@@ -422,7 +422,7 @@ export const LEDGER_STREAMS_MAX = 16;
 export const LEDGER_HISTORY_SAMPLES_MAX = 20_000;
 export const LEDGER_SERVICE_SAMPLES_MAX = 100_000;
 export const LEDGER_SERVICE_STREAMS_MAX = 256;
-/** Open anomalies that engines are told of before a pass, as confirming ones. */
+/** Open anomalies that engines are informed of before a pass, as confirming ones. */
 export const CORROBORATIONS_MAX = 20_000;
 
 /** Metrics of a service that are judged together: the covariance of 64 takes 0.1 s for 4,320 vectors, and more are seldom of one cause. */

@@ -40,7 +40,7 @@ export const TRANSFORM_PENALTIES_MAX = 10_000;
 /** Stored events that a program is tried on when it is saved, and how long that may take: a query is given 15 s. */
 export const TRANSFORM_TRIAL_EVENTS_MAX = 20;
 export const TRANSFORM_TRIAL_MS_MAX = 5 * SECOND_MS;
-/** What has changed in a sandbox is told at most so often. */
+/** What has changed in a sandbox is reported at most so often. */
 export const SANDBOX_REPORT_MS = 250;
 /** Characters of what a failure says. */
 export const TRANSFORM_ERROR_CHARACTERS_MAX = 500;

@@ -109,7 +109,7 @@ function unquoted(value: string, where: string): string {
   return quote === '"' ? inner.replaceAll(/\\(["\\])/g, "$1") : inner;
 }
 
-/** Bare names may be others' variables: one that is a letter off a setting is told and no more. */
+/** Bare names may be others' variables: one that is a letter off a setting is reported and no more. */
 function warningsOf(environment: Environment, names: ReadonlySet<string>): string[] {
   return Object.keys(environment).flatMap((given) => {
     if (names.has(given) || given.startsWith(PREFIX) || given.length < WARNED_LENGTH_MIN) return [];

@@ -1,4 +1,4 @@
-// What an engine tells of the arrivals of its services, in the Watchdog's pass over them.
+// What an engine says about the arrivals of its services, in the Watchdog's pass over them.
 
 /** A service that has missed samples; gates are those of domain/detection/service/arrival-rhythm.ts. */
 export interface SilentService {

@@ -223,10 +223,10 @@ export interface SettingsUpdate {
   readonly calendars: readonly TenantCalendar[];
 }
 
-/** What the Watchdog's detectors are told without being asked. */
+/** What the Watchdog's detectors get without asking. */
 export type WatchdogNotice = SaturationUpdate | SaturationHistories | ServiceModelMessage | ShadowModelMessage;
 
-/** What engines are told without being asked. */
+/** What engines get without asking. */
 export type EngineNotice = StoredMetadata | SettingsUpdate | StoredDeployments | WatchdogNotice;
 
 /** Coordinator to engine. */
@@ -304,7 +304,7 @@ export interface BehaviourAnswer {
 /** What a pass counts. */
 export type WatchdogCounts = LayerCounts;
 
-/** What a pass tells of alerts that it has open: those of its detector that no engine names in a cycle are over. */
+/** What a pass says about alerts that it has open: those of its detector that no engine names in a cycle are over. */
 export interface FiringEpisodes {
   readonly detector: string;
   /** Episode ids. */
@@ -459,5 +459,5 @@ export type EngineReport =
     }
   | { readonly type: "stopped" };
 
-/** A stored checkpoint, without its state, as the engine that owns the partition is told of it at start-up. */
+/** A stored checkpoint, without its state, as the engine that owns the partition is informed of it at start-up. */
 export type StoredCheckpoint = CheckpointHeader;

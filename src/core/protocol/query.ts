@@ -49,7 +49,7 @@ export interface QueryAnswer {
   readonly body: string;
 }
 
-/** What `GET /api/v1/stream` tells of. */
+/** What `GET /api/v1/stream` reports. */
 export const STREAM_EVENT_NAMES = ["anomaly", "alert", "job", "status"] as const;
 export type StreamEventName = (typeof STREAM_EVENT_NAMES)[number];
 

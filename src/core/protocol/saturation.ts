@@ -1,7 +1,7 @@
 // What the coordinator and the engines tell each other for the Watchdog's pass over bounded series.
 import type { StreamName } from "./coordinator-frame.ts";
 
-/** A finding that is told already; `key` is that of its series. */
+/** A finding that is reported already; `key` is that of its series. */
 export interface HeldFinding {
   readonly key: string;
   readonly tier: "low" | "medium" | "high";
@@ -29,7 +29,7 @@ export interface SaturationUpdate {
   readonly type: "saturation-update";
   /** All declarations, where they have changed since the last pass. */
   readonly limits: readonly SaturationLimit[] | null;
-  /** Findings that were open when the coordinator started; told once. */
+  /** Findings that were open when the coordinator started; reported once. */
   readonly held: readonly HeldFinding[] | null;
   /** Keys of the engine's series that have a finding which is told. */
   readonly open: readonly string[];

@@ -1,6 +1,6 @@
 /**
  * Rows of services in the table "detector_states", little-endian: of a detector its state, of a model the model. A row's page is the first word of the
- * service's hash; another service with the same page is told apart by the hash, and takes the row over.
+ * service's hash; another service with the same page is distinguished by the hash, and takes the row over.
  *
  *   0 u32 version, u32 count (state: metrics; model: vectors of its training), f64 time ms (state: newest sample judged; model: of its training)
  *  16 hash of the service and environment, 16 bytes    32 hash of its metrics' names, 16 bytes    48 the state's numbers (f64), or the model

@@ -37,7 +37,7 @@ export interface ThresholdProfile {
   readonly threshold: number;
 }
 
-/** weekend: what is usual is that of a weekend. unusual: nothing is learned of it, and what departs is told of if it goes on afterwards, or is far out. */
+/** weekend: what is usual is that of a weekend. unusual: nothing is learned of it, and what departs is reported if it goes on afterwards, or is far out. */
 export const DAY_KINDS = ["weekend", "unusual"] as const;
 export type DayKind = (typeof DAY_KINDS)[number];
 

@@ -1,4 +1,4 @@
-// Tenants as main tells an engine of them. Main tells of a tenant before it publishes the first body: what a body, or a message of another lane, names has come,
+// Tenants as main tells an engine of them. Main reports a tenant before it publishes the first body: what a body, or a message of another lane, names has come,
 // even where it has not been taken yet.
 import { TenantDirectory } from "./tenant-directory.ts";
 
@@ -21,14 +21,14 @@ export class KnownTenants {
     this.#directory.learn(number, name);
   }
 
-  /** Throws for a number that main has not told of. */
+  /** Throws for a number that main has not announced. */
   name(number: number): string {
     const known = this.#directory.name(number) ?? (this.#takeCommands() ? this.#directory.name(number) : undefined);
     if (known !== undefined) return known;
     throw new Error(`a body is of tenant ${number}, of which this engine was not told`);
   }
 
-  /** Throws for a tenant that main has not told of. */
+  /** Throws for a tenant that main has not announced. */
   number(name: string): number {
     const known = this.#directory.number(name) ?? (this.#takeCommands() ? this.#directory.number(name) : undefined);
     if (known !== undefined) return known;

@@ -1,12 +1,12 @@
 // The dead-man's switch (rule 1.1.12): one ping of DEADMAN_HEARTBEAT_URL for every evaluation tick that came to its end. Pings have no clock
-// of their own: a process whose evaluation has stalled has no new tick to tell of, and falls silent.
+// of their own: a process whose evaluation has stalled has no new tick to report, and falls silent.
 import { above, type GateResult } from "../detection/gates/gate-result.ts";
 
 /** Ticks are counted from the start of the process. */
 export interface DeadManState {
   /** The last tick that a ping was sent for. */
   readonly pingedTick: number;
-  /** A ping is on its way; the next waits for its end, and then tells of the newest tick only. */
+  /** A ping is on its way; the next waits for its end, and then reports the newest tick only. */
   readonly inFlight: boolean;
 }
 

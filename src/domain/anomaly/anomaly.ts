@@ -101,7 +101,7 @@ export function foundingEpisode(anomaly: Anomaly | undefined, episodeId: string)
   return { tenant: anomaly.tenant, anomalyId: anomaly.id, detectedAtMs: anomaly.detectedAtMs, open: anomaly.founder.open };
 }
 
-/** What an anomaly is told from others by while it is open. */
+/** What an anomaly is distinguished by while it is open. */
 export type AnomalyKey = Pick<Anomaly, "tenant" | "environment" | "serviceId" | "metricName" | "direction" | "detector">;
 
 /**

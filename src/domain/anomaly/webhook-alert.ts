@@ -1,4 +1,4 @@
-// An alert of an Alertmanager as an anomaly (decisions, section 6): it counts as manual override, and is told apart by its labels and its start, so that a repeat
+// An alert of an Alertmanager as an anomaly (decisions, section 6): it counts as manual override, and is distinguished by its labels and its start, so that a repeat
 // changes nothing.
 import { hash128 } from "../../core/base/hash128.ts";
 import { parseRfc3339 } from "../../core/base/rfc3339.ts";
@@ -15,7 +15,7 @@ export interface WebhookAlert {
   readonly startsAt?: string | undefined;
 }
 
-/** Its family is told as `alertmanager` where rules ask for a source. */
+/** Its family is reported as `alertmanager` where rules ask for a source. */
 const DETECTOR_EXTERNAL = "external";
 
 const SCORES: Readonly<Record<Tier, number>> = { low: 0.3, medium: 0.6, high: 0.9 };

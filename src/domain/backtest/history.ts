@@ -44,7 +44,7 @@ export interface BacktestFacts {
   deployments(tenant: string, serviceId: string): readonly number[];
   /** Days of a tenant that are known to be other than usual. */
   knownDaysOf(tenant: string): KnownDays | undefined;
-  /** Unit that senders tell of a metric; null where they do not. */
+  /** Unit that senders report a metric; null where they do not. */
   unitOf(tenant: string, metricName: string): string | null;
   limitFor(tenant: string, serviceId: string, metricName: string): DeclaredLimit | null;
   /** Ascending by time. */

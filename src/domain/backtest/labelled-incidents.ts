@@ -79,7 +79,7 @@ function pagesByService(decisions: readonly PageDecision[]): PagesByService {
   return pages;
 }
 
-/** Of the label's service and environment, in its time: any page tells of an incident, and one of the metric that was no incident is a false one. */
+/** Of the label's service and environment, in its time: any page reports an incident, and one of the metric that was no incident is a false one. */
 function pagesOf(pages: PagesByService, label: IncidentLabel, intervalMs: number): readonly PageDecision[] {
   const { startedMs, endedMs, metricName, isIncident } = label;
   return (pages.get(placeOf(label)) ?? []).filter(

@@ -99,7 +99,7 @@ export class SeriesFrames {
     const pair = isBucketSeries(series.name, series.flags) ? undefined : this.#pairOf(run);
     for (let at = 0; at < series.times.length; at++) {
       if (pair !== undefined) await this.#visitCycles(pair, run, series.times[at] as number);
-      const frames = track.observe(at, (side) => pair?.tellsNow(at, side));
+      const frames = track.observe(at, (side) => pair?.reportsNow(at, side));
       for (const frame of frames) this.#put(sides, { frame, atMs: frame.observedAtMs, stage: STAGE_SAMPLES, place });
       if (slices.spend(WINDOW_US)) await slices.turn();
     }

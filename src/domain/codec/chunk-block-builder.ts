@@ -173,7 +173,7 @@ export class ChunkBlockBuilder {
     return isWhole && builder.count === count ? builder : undefined;
   }
 
-  /** Takes records over; false when they do not end where the bytes do or one has impossible times. Streams are told apart by the first words of their ids. */
+  /** Takes records over; false when they do not end where the bytes do or one has impossible times. Streams are distinguished by the first words of their ids. */
   #adopt(records: Uint8Array): boolean {
     let next = this.#grow(records.length / 4);
     this.#bytes(0).set(records, 4 * next);

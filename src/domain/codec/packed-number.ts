@@ -13,7 +13,7 @@ const ITSELF = RAW + 2 * FORMS;
 /** Eight times its zigzag is a varint. */
 const SCALED_MAX = 2 ** 49;
 const NEAR_BITS = 16;
-/** A quarter of what 16 bits tell apart: a later version of the program may predict a little else. */
+/** A quarter of what 16 bits distinguish: a later version of the program may predict a little else. */
 const NEAR_MAX = 2 ** (NEAR_BITS - 2);
 const WORD = 2 ** 32;
 

@@ -1,5 +1,5 @@
 // Where a frame of zstd ends (RFC 8878), found by the lengths of its blocks without inflating them. Node's decoder stops behind the first frame, and one of Node 22 takes a body that
-// was cut for a whole one: what it would drop in silence is told by the lengths.
+// was cut for a whole one: what it would drop in silence is reported by the lengths.
 
 const MAGIC = 0xfd2fb528;
 const FRAME_HEAD_BYTES_MIN = 5;

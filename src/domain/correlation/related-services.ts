@@ -30,7 +30,7 @@ const WEIGHT_OF_SERIES = 0.6;
 const WEIGHT_OF_CALLS = 0.4;
 /** Of services that no call joins, a correlation counts from here on. */
 const CORRELATION_MIN = 0.3;
-/** Fewer services have no common load that could be told apart. */
+/** Fewer services have no common load that could be distinguished. */
 const COMMON_MIN = 5;
 const RELATED_MAX = 100;
 

@@ -60,7 +60,7 @@ export class SettingsTable {
     this.shares.add(tenant, after - before);
   }
 
-  /** The settings in force for a metric of a service; what is told of both is empty where they are not named. */
+  /** The settings in force for a metric of a service; what is said about both is empty where they are not named. */
   settingsOf(tenant: string, serviceId: string, metricName: string): WatchdogSettings {
     const services = this.#tenants.get(tenant);
     if (services === undefined) return this.initial;

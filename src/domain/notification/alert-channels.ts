@@ -39,7 +39,7 @@ export function routedChannels(
   return [...found.values()];
 }
 
-/** Channels whose target names no destination: the notifier's default is told in its place, if there is one. */
+/** Channels whose target names no destination: the notifier's default is notified in its place, if there is one. */
 export function unresolvedChannels(settings: DestinationSettings, tenant: string, channels: readonly string[]): string[] {
   return channels.filter((channel) => {
     const { destination, fallback } = routedChannel(settings, tenant, channel);

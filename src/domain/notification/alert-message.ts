@@ -1,4 +1,4 @@
-// What is told of an alert: a copy of what stands in a message, made when it is decided.
+// What is said about an alert: a copy of what stands in a message, made when it is decided.
 import { DRILL_SERVICE } from "../../core/protocol/own-telemetry.ts";
 import type { Tier } from "../detection/anomaly-score.ts";
 
@@ -20,7 +20,7 @@ export interface AlertMessage {
   /** Services of a cascade; empty for others. */
   readonly services: readonly string[];
   readonly startedAtMs: number;
-  /** When what is told was decided. */
+  /** When what is reported was decided. */
   readonly atMs: number;
   readonly resolvedAtMs: number | null;
   readonly acknowledgedBy: string | null;

@@ -1,5 +1,5 @@
-// What one channel has been told of one alert, and what it is still to be told. Messages of an alert reach a channel strictly in their order: one is under way at
-// a time. A newer state takes the place of one that has not arrived; an end reaches every channel that was, or may have been, told of the alert.
+// What one channel has been told about one alert, and what it is still to be told. Messages of an alert reach a channel strictly in their order: one is under way at
+// a time. A newer state takes the place of one that has not arrived; an end reaches every channel that was, or may have been, informed of the alert.
 import type { AlertMessage, MessageKind } from "./alert-message.ts";
 import type { Notifier } from "./channel.ts";
 import { nextRetry } from "./retry-schedule.ts";
@@ -18,7 +18,7 @@ export interface ChannelDelivery {
   readonly attempts: number;
   /** Whether the channel knows of the alert: `unknown` after an attempt that may have arrived. */
   readonly told: "no" | "unknown" | "yes";
-  /** Whether what it was told last is the end. */
+  /** Whether what it was reported last is the end. */
   readonly endTold: boolean;
   readonly firstTriedAtMs: number | null;
   readonly nextAttemptAtMs: number;
@@ -124,7 +124,7 @@ function afterAttempt(
 /** Nothing is to be sent: a page always is, anything else to a channel that knows of the alert and not of its end. */
 function behind(known: ChannelDelivery, message: AlertMessage, notifier: Notifier): ChannelDelivery {
   if (isPage(message.kind)) return pending({ ...known, endTold: false }, message);
-  // It fires again, and somebody had it before that was told here: who reads hears of it, nobody is woken.
+  // It fires again, and somebody had it before that was reported here: who reads hears of it, nobody is woken.
   const isNews = message.kind === "acknowledged" && known.endTold && !wakes(notifier);
   if (isNews) return pending({ ...known, endTold: false }, message);
   return known.told === "no" || known.endTold ? known : pending(known, message);

@@ -1,4 +1,4 @@
-// What people are to be told of a change of an alert: each new line of its history that says so is a message.
+// What people are to be told about a change of an alert: each new line of its history that says so is a message.
 
 import type { DetectorFamily } from "../alerting/ensemble.ts";
 import type { Alert, AlertChange } from "../alerting/paging/alert.ts";
@@ -31,7 +31,7 @@ export function decidedMessages(step: AlertStep, facts: MessageFacts): AlertMess
   });
 }
 
-/** The message that tells of a cause, once one is known. */
+/** The message that reports a cause, once one is known. */
 export function causeMessage(alert: Alert, cause: string, atMs: number, facts: MessageFacts): AlertMessage {
   const change = { kind: "raised", atMs, tier: alert.state.tier, by: null } as const;
   return { ...messageOf(alert, "cause", change, facts), cause };

@@ -1,4 +1,4 @@
-// Requests that a counting series tells of one cycle.
+// Requests that a counting series reports one cycle.
 
 /** Usual gaps, and at least cycles, after which a stream that sends no more counts nothing. */
 const SILENT_AFTER = 2;

@@ -55,7 +55,7 @@ export interface ProjectionResult {
   readonly gates: readonly GateResult[];
 }
 
-/** Projects a history whose values rise towards `limit`. `held` if one is told already: it may then be a
+/** Projects a history whose values rise towards `limit`. `held` if one is reported already: it may then be a
  * quarter farther off. Cheap gates come first: few series get as far as the slopes of all pairs. */
 export function project(history: SaturationHistory, nowMs: number, limit: number, held: boolean): ProjectionResult {
   const stretch = held ? LEAVE_FACTOR : 1;

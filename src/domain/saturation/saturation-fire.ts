@@ -9,7 +9,7 @@ export const SATURATION_EVERY_CYCLES = 2;
 
 const GROWTH_REPORTED = 1.1;
 
-/** What is told of one series; times in ms since 1970. */
+/** What is said about one series; times in ms since 1970. */
 export interface ReportedFinding {
   /** 32 hex digits; that of its episode. */
   readonly id: string;
@@ -27,7 +27,7 @@ export interface FoundFinding {
   readonly sampleMs: number;
 }
 
-/** What is told once an evaluation has found something again, or for the first time; `key` is that of the series. */
+/** What is reported once an evaluation has found something again, or for the first time; `key` is that of the series. */
 export function nextReport(
   before: ReportedFinding | undefined,
   key: string,

@@ -36,7 +36,7 @@ export function clearPlace({ head, rings }: SaturationPlace): void {
   head.set([-1, 0, 0, Number.NEGATIVE_INFINITY, Number.NaN, -1, 0, 0]);
 }
 
-/** Puts what was told before a restart back into a place whose history was read again: it then goes on as it was. */
+/** Puts what was reported before a restart back into a place whose history was read again: it then goes on as it was. */
 export function holdTier({ head }: SaturationPlace, tier: Tier, rule: SaturationFinding["rule"]): void {
   const isProjected = rule === "time_to_exhaustion";
   head.set(
@@ -157,7 +157,7 @@ export class SaturationSeries {
     this.projected = 0;
   }
 
-  /** An end that is projected for the first time is not told yet; one that was told and is no longer projected is gone. */
+  /** An end that is projected for the first time is not told yet; one that was reported and is no longer projected is gone. */
   private withPersistence(result: ProjectionResult): ProjectionResult {
     this.projected = result.projection === null ? 0 : Math.min(PERSISTENCE_EVALUATIONS, this.projected + 1);
     if (result.projection === null) return result;

@@ -41,7 +41,7 @@ export function saturationUnits<S extends BoundedStream>(streams: readonly S[]):
 }
 
 function unitOfStream<S extends BoundedStream>(stream: S, instance: string, hasSiblings: boolean): SaturationUnit<S> {
-  const rest = hasSiblings || instance === "" ? tellingApart(stream.name.attributes) : "";
+  const rest = hasSiblings || instance === "" ? distinguishing(stream.name.attributes) : "";
   const text = [instance, rest].filter((part) => part !== "").join(" ");
   return { key: stream.hash, name: stream.name, instance: text === "" ? null : text, streams: [stream] };
 }
@@ -59,7 +59,7 @@ function instanceAttributes(attributes: Attributes): Attributes {
 }
 
 /** Such as mountpoint=/data. */
-function tellingApart(attributes: Attributes): string {
+function distinguishing(attributes: Attributes): string {
   const known = new Set<string>([...INSTANCE_NAMES, environmentAttribute(attributes) ?? ""]);
   const reported = Object.entries(attributes).filter(([name, value]) => !known.has(name) && typeof value === "string");
   return reported

@@ -1,4 +1,4 @@
-// Metadata of metrics as one engine knows them: what its own lane is told, and what the coordinator tells of all lanes once it is stored. They decide
+// Metadata of metrics as one engine knows them: what its own lane is told, and what the coordinator reports all lanes once it is stored. They decide
 // whether series count where the suffix of their name says otherwise.
 import { ShareLedger } from "../../core/base/share-ledger.ts";
 import { METADATA_TYPE_HOLD_MS, METRIC_METADATA_MAX } from "../../core/config/limits.ts";
@@ -82,7 +82,7 @@ export class MetadataBook {
     this.#unsaved = [];
   }
 
-  /** What was learned since is not in the log: it will be told again. */
+  /** What was learned since is not in the log: it will be reported again. */
   forgetUnsaved(): void {
     for (const key of this.#unsaved) {
       const forgotten = this.#metrics.get(key);

@@ -8,7 +8,7 @@ export interface MetricRange {
   readonly most: number;
 }
 
-/** How a series is named. `unit` is what its sender tells of it, null where it does not. */
+/** How a series is named. `unit` is what its sender reports it, null where it does not. */
 export interface MetricDescription {
   readonly metricName: string;
   readonly unit: string | null;
@@ -33,7 +33,7 @@ const COUNTS = words(
 const SHARES = words("percent pct percentage ratio fraction share utilization utilisation usage used free available");
 const PERCENT = words("percent pct percentage");
 const RATIO = words("ratio fraction");
-/** Units that tell of a quantity without a sign: time, information, shares. UCUM's braces annotate what is counted. */
+/** Units that report a quantity without a sign: time, information, shares. UCUM's braces annotate what is counted. */
 const UNSIGNED_UNIT = /^(?:n?s|us|ms|min|h|d|seconds?|milliseconds?|bytes?|by|[kmgt]i?by|bits?|%|percent|\{.*\})(?:\/.*)?$/i;
 const PERCENT_UNIT = /^(?:%|percent)$/i;
 

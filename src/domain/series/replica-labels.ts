@@ -9,7 +9,7 @@ const CLUSTER_LABEL = "cluster";
 export interface ReplicaSource {
   /** One replica is taken in each group: the series of one service's instance in one cluster, which one server of a pair scrapes at once. */
   readonly group: string;
-  /** The tenant's cluster, whose servers are told apart by their replica. */
+  /** The tenant's cluster, whose servers are distinguished by their replica. */
   readonly cluster: string;
   readonly replica: string;
 }

@@ -16,7 +16,7 @@ export interface PastFailures {
   readonly failed: number;
 }
 
-/** What is told. */
+/** What is reported. */
 export interface BlastRadius {
   readonly direct: readonly string[];
   readonly transitive: readonly string[];

@@ -1,4 +1,4 @@
-// Counts of durations in exponential buckets: bucket i holds (2^((i - 1) / 16), 2^(i / 16)] microseconds, from 1 us to 13 days. A quantile is told as the
+// Counts of durations in exponential buckets: bucket i holds (2^((i - 1) / 16), 2^(i / 16)] microseconds, from 1 us to 13 days. A quantile is reported as the
 // geometric middle of its bucket: at most 2^(1/32) - 1 = 2.2 % off, whatever the distribution (the buckets are those of an OTLP exponential histogram of scale 4).
 import { type ByteCursor, readVarint, writeVarint } from "../codec/varint.ts";
 

@@ -54,7 +54,7 @@ const SELF_TIME_SECONDS = 10;
 const NO_GAP = -1;
 
 /**
- * Is told of a span of one service that another service's span called. Services are the numbers that the owner gave; `minute` and `microseconds` are those of the
+ * Is informed of a span of one service that another service's span called. Services are the numbers that the owner gave; `minute` and `microseconds` are those of the
  * called span: minutes since 1970 of its end, and its duration. `gapMicroseconds` is what the caller's span took beyond that, on the network and in queues; negative where
  * the caller's span is not that of a client.
  */

@@ -30,7 +30,7 @@ interface DecidedAnomalies {
   readonly raised: readonly Anomaly[];
 }
 
-/** What the metrics are told of a draft. */
+/** What the metrics are told about a draft. */
 export interface AlertCounts {
   readonly opened: number;
   readonly paged: number;

@@ -1,4 +1,4 @@
-// Alerts that fire and that nobody was told of, since a silence, an inhibition or a flapping pause held them back: asked again at the end of each cycle.
+// Alerts that fire and that nobody was informed of, since a silence, an inhibition or a flapping pause held them back: asked again at the end of each cycle.
 import type { StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import { ALERTS_ASKED_PER_STEP } from "../../../core/config/limits.ts";
 import type { CoordinatorMessage } from "../../../core/protocol/query.ts";

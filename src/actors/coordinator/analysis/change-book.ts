@@ -1,4 +1,4 @@
-// Deployments of the last day, by tenant: what somebody changed before an incident. Stored with the record that tells of each, and read at the start.
+// Deployments of the last day, by tenant: what somebody changed before an incident. Stored with the record that reports each, and read at the start.
 import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import { CHANGES_PER_TENANT_MAX } from "../../../core/config/analysis-limits.ts";
 import type { Deployment } from "../../../core/protocol/engine-control.ts";

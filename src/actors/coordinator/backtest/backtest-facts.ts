@@ -60,7 +60,7 @@ function leftOut({ serviceId, metricName }: SampleSelection, saturationEnabled: 
   };
 }
 
-/** Event records that tell of deployments, by service, ascending; of the newest BACKTEST_RECORDS_MAX records of the range. */
+/** Event records that report deployments, by service, ascending; of the newest BACKTEST_RECORDS_MAX records of the range. */
 export async function deploymentsOf(
   { state, yieldTurn }: MomentsContext,
   { tenant, serviceId, sinceMs, untilMs }: Pick<SampleSelection, "tenant" | "serviceId" | "sinceMs" | "untilMs">,

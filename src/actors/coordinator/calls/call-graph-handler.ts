@@ -1,5 +1,5 @@
 /**
- * GET /api/v1/call-graph: calls between services that traces have shown, by caller and callee, or by minute too. What partitions have told since their last
+ * GET /api/v1/call-graph: calls between services that traces have shown, by caller and callee, or by minute too. What partitions have reported since their last
  * checkpoint counts as well. At most a day is read, and CALL_EDGES_MAX edges are answered, those with most calls: `complete` is false where there was more.
  */
 import { done, type Outcome, refused } from "../../../api/refusal.ts";

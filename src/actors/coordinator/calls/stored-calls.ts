@@ -1,4 +1,4 @@
-// Reading the call graph as stored (call-rows.ts): minutes that are merged, and what partitions have told since their last checkpoints.
+// Reading the call graph as stored (call-rows.ts): minutes that are merged, and what partitions have reported since their last checkpoints.
 import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
 import { type CallEdge, decodeCallEdges } from "../../../domain/trace/call-edges.ts";
 import { scan } from "../state/scan.ts";

@@ -1,4 +1,4 @@
-// Makes verdicts, dead letters and labels durable, and tells of it: latencies, events, counters.
+// Makes verdicts, dead letters and labels durable, and reports it: latencies, events, counters.
 import type { EngineFrame } from "../../../core/protocol/coordinator-frame.ts";
 import type { CoordinatorMessage, StreamEvents } from "../../../core/protocol/query.ts";
 import type { PagingSources } from "../../../domain/alerting/paging/paging-sources.ts";
@@ -59,7 +59,7 @@ export class ControlCommitter {
     return new VerdictDraft(this.#dependencies.state.anomalies, this.#limits, this.#dependencies.nowMs(), alerts);
   }
 
-  /** Takes over what a change has stored, and tells of it. */
+  /** Takes over what a change has stored, and reports it. */
   takeAlerts(draft: AlertDraft): void {
     const { state, counters } = this.#dependencies;
     countAlerts(counters, state, draft.apply());

@@ -18,7 +18,7 @@ export interface SeriesCommitterDependencies {
   checkpointsStored(): void;
   /** Metadata of metrics have been stored. */
   metadataStored(metadata: readonly MetricMetadataEnvelope[]): void;
-  /** Event records that tell of deployments have been stored. */
+  /** Event records that report deployments have been stored. */
   deploymentsStored(deployments: readonly Deployment[]): void;
 }
 

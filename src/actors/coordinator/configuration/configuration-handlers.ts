@@ -40,7 +40,7 @@ interface SectionCounts {
 }
 
 /**
- * Writes what differs, entry by entry, each as its own endpoint would; nothing is deleted. With dry_run the same is found and nothing written. An entry that cannot be used is told and the others are taken.
+ * Writes what differs, entry by entry, each as its own endpoint would; nothing is deleted. With dry_run the same is found and nothing written. An entry that cannot be used is reported and the others are taken.
  */
 export async function importConfiguration(
   context: ConfigurationContext,

@@ -46,7 +46,7 @@ function* excessDeadLetters(sources: Sources, terms: RetentionTerms): Generator<
     // A part of a step of anonymous letters is enough: the walk over them begins anew with the next round.
     const dropped = upToBytes(entries, excess());
     yield loseDeadLetters(sources, terms, state.control, dropped, "dropped");
-    tellDropped(sources, terms, tenant, dropped.length);
+    reportDropped(sources, terms, tenant, dropped.length);
     if (excess() <= 0) return;
   }
 }
@@ -71,7 +71,7 @@ function* deadLetterEnds(sources: Sources, terms: RetentionTerms, beforeMs: numb
   }
 }
 
-function tellDropped(sources: Sources, terms: RetentionTerms, tenant: string, count: number): void {
+function reportDropped(sources: Sources, terms: RetentionTerms, tenant: string, count: number): void {
   const { emit, state } = sources;
   const msg = `dead letters of tenant ${JSON.stringify(tenant)} passed ${terms.deadLetterBytesMax} bytes: the oldest ${count} were dropped, ${state.deadLetters.counts(tenant).dropped} so far`;
   emit({ type: "log", level: "warn", component: "retention", msg });

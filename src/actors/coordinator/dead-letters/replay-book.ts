@@ -72,7 +72,7 @@ export function replayJobKey({ tenant, createdMs, id }: Pick<ReplayJob, "tenant"
   return new KeyBuilder().text(tenant).time(createdMs).fixed(idBytes(id)).finish();
 }
 
-/** Jobs that have ended, remembered for those who are told of it. */
+/** Jobs that have ended, remembered for those who are informed of it. */
 const ENDED_MAX = 16;
 
 /** The committed jobs of all tenants: at most REPLAY_JOBS_KEPT_MAX each. */

@@ -79,7 +79,7 @@ export class EngineClient {
   }
 
   /** Tells all engines; what they are asked afterwards they answer knowing it. */
-  tellAll(message: EngineNotice): void {
+  reportAll(message: EngineNotice): void {
     for (const link of this.#links) link.tell(message);
   }
 

@@ -53,14 +53,14 @@ export class StoreGuard {
     this.#pauseMs = Math.min(STORE_RETRY_MS_MAX, Math.max(STORE_RETRY_MS_FIRST, 2 * this.#pauseMs));
     this.#retryAtMs = monotonicMs + this.#pauseMs;
     counters.add("commitErrors", 1);
-    this.#tell();
+    this.#report();
   }
 
   /** A write has succeeded. */
   succeeded(): void {
     if (!this.isReadOnly) return;
     this.#pauseMs = 0;
-    this.#tell();
+    this.#report();
     this.#dependencies.log("info", "the store takes writes again");
   }
 
@@ -68,13 +68,13 @@ export class StoreGuard {
   limit(isOverLimit: boolean): void {
     if (isOverLimit === this.#isOverLimit) return;
     this.#isOverLimit = isOverLimit;
-    this.#tell();
+    this.#report();
     if (isOverLimit)
       this.#dependencies.log("error", "the data folder holds more than DISK_LIMIT_GIB: writes are refused until retention has made room");
     else this.#dependencies.log("info", "the data folder holds less than DISK_LIMIT_GIB: writes are taken again");
   }
 
-  #tell(): void {
+  #report(): void {
     this.#dependencies.counters.set("storeReadOnly", this.refusesWrites ? 1 : 0);
   }
 }

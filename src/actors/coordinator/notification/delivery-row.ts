@@ -1,4 +1,4 @@
-// What one channel has been told of one alert, as it is stored: tables `deliveries` and, while there is something to be sent, `outbox`.
+// What one channel has received of one alert, as it is stored: tables `deliveries` and, while there is something to be sent, `outbox`.
 import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
 import { hash128 } from "../../../core/base/hash128.ts";
 import { KeyBuilder, KeyReader, prefixEnd } from "../../../domain/codec/key.ts";
@@ -12,7 +12,7 @@ import { idBytes } from "../state/tables.ts";
 export interface DeliveryRow {
   /** The channel as the rule names it. */
   readonly channel: string;
-  /** Null for what was told in place of a channel that failed. */
+  /** Null for what was notified in place of a channel that failed. */
   readonly ruleId: string | null;
   readonly fallback: boolean;
   readonly notifier: Notifier;
@@ -21,7 +21,7 @@ export interface DeliveryRow {
   readonly delivery: ChannelDelivery;
   /** Which run of the notifier it was stored under. What an earlier one had in its hands may have been sent. */
   readonly run: string;
-  /** The cause was told here, or is to be: once an alert. */
+  /** The cause was reported here, or is to be: once an alert. */
   readonly causeTold?: true;
 }
 

@@ -69,7 +69,7 @@ export class DrillRun {
       this.#passed();
       this.#anomalyId = await this.#until(() => this.#detected(), "no anomaly was found");
       this.#passed();
-      this.#alertId = await this.#until(() => this.#routed(), "nobody is told of its anomaly");
+      this.#alertId = await this.#until(() => this.#routed(), "nobody is informed of its anomaly");
       this.#passed();
       await this.#until(() => this.#received(), "a receiver has not taken its page");
       this.#passed();

@@ -84,7 +84,7 @@ export class Drills {
     this.#dueMs += this.#intervalMs;
     const principal = { tenant: DEFAULT_TENANT, subject: "drill-interval", role: "system" } as const;
     void this.start({ principal, requestId: "", address: null }).catch((error: unknown) => {
-      if (!(error instanceof StoreError)) throw error; // the status tells of the store
+      if (!(error instanceof StoreError)) throw error; // the status reports the store
     });
     return this.#dueMs;
   }

@@ -10,7 +10,7 @@ export const NOTIFICATION = {
   tables: {
     control: {
       routing_rules: { key: "tenant, rule id", value: "RoutingRule, or what was edited of the catch-all" },
-      deliveries: { key: "tenant, alert id, destination hash", value: "DeliveryRow: what a channel has been told of an alert" },
+      deliveries: { key: "tenant, alert id, destination hash", value: "DeliveryRow: what a channel has received of an alert" },
       outbox: { key: "tenant, alert id, destination hash", value: "its destination, while there is a message to be sent" },
       page_budgets: { key: "tenant, team", value: "PageBudget: how many pages a team may have in a week" },
       drills: { key: "tenant", value: "Drill: the last fire drill" },

@@ -40,7 +40,7 @@ export interface ChangedRow {
   readonly row: DeliveryRow;
 }
 
-/** What the counters are told of an outcome. */
+/** What the counters are told about an outcome. */
 export interface SettledAttempt {
   readonly notifier: DeliveryRow["notifier"];
   readonly outcome: "delivered" | "retried" | "exhausted";
@@ -75,7 +75,7 @@ export class OutboxDraft implements FollowingDraft {
 
   operations(steps: readonly AlertStep[]): StoreOperation[] {
     for (const step of steps) {
-      for (const message of decidedMessages(step, this.#sources.routes.facts(step.after))) this.#tell(step, message);
+      for (const message of decidedMessages(step, this.#sources.routes.facts(step.after))) this.#report(step, message);
     }
     const rows = [...this.#rows].flatMap(([text, row]): StoreOperation[] => {
       const key = keyOfText(text);
@@ -134,7 +134,7 @@ export class OutboxDraft implements FollowingDraft {
   }
 
   /** Tells who heard of an alert of its cause: once, and behind its page. */
-  tellCause(message: AlertMessage): void {
+  reportCause(message: AlertMessage): void {
     for (const { key, row: stored } of rowsOfAlert(this.#sources.control, message.tenant, message.alertId)) {
       const text = keyText(key);
       if (stored.causeTold === true) continue;
@@ -151,7 +151,7 @@ export class OutboxDraft implements FollowingDraft {
     return routed.map(({ channel }) => channel);
   }
 
-  #tell({ after }: AlertStep, message: AlertMessage): void {
+  #report({ after }: AlertStep, message: AlertMessage): void {
     const { tenant, alertId } = message;
     if (isPage(message.kind)) {
       this.#page(message, after.labels);
@@ -183,7 +183,7 @@ export class OutboxDraft implements FollowingDraft {
   }
 
   #nowhere(text: string, routed: Omit<DeliveryRow, "delivery" | "run">, tenant: string): void {
-    const error = `${routed.channel} names no destination that is configured, and nothing else is told in its place`;
+    const error = `${routed.channel} names no destination that is configured, and nobody else is notified in its place`;
     this.#rows.set(text, { ...routed, run: this.#sources.run, delivery: undeliverable(error) });
     this.settled.push({ notifier: routed.notifier, outcome: "exhausted", latencyMs: null, tenant });
   }
@@ -211,7 +211,7 @@ export class OutboxDraft implements FollowingDraft {
     return this.#sources.control.get("deliveries", keyOfText(text)) !== undefined;
   }
 
-  /** Nobody heard of it here: it is kept as a dead letter, and the default of its notifier is told where that is another one. */
+  /** Nobody heard of it here: it is kept as a dead letter, and the default of its notifier is notified where that is another one. */
   #lose(row: DeliveryRow, message: AlertMessage, error: string, nowMs: number): void {
     const { tenant, alertId, kind, atMs } = message;
     const { attempts, waiting } = row.delivery;

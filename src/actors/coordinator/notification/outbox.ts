@@ -82,7 +82,7 @@ export class Outbox implements AlertFollower {
   #serial = 0;
   readonly #work: StoreWork;
 
-  /** Nobody is told where no options are given. */
+  /** Nobody is notified where no options are given. */
   constructor(options: NotificationOptions | undefined, dependencies: OutboxDependencies) {
     const { state, randomBytes } = dependencies;
     const { routing, labels } = state.configured;
@@ -145,7 +145,7 @@ export class Outbox implements AlertFollower {
     this.#work.want();
   }
 
-  /** A revision of a report is stored: who was told of its alerts hears of the cause, once there is one. */
+  /** A revision of a report is stored: who was informed of its alerts hears of the cause, once there is one. */
   reportRevised(report: RcaReport): void {
     if (!report.analysis.enough || !this.routes.isAnyConfigured) return;
     this.#causes.set(report.id, report);
@@ -171,7 +171,7 @@ export class Outbox implements AlertFollower {
     return { state: troubles.length === 0 ? "ok" : "degraded", reasons: [...troubles, ...hints], waiting };
   }
 
-  /** What channels have been told of an alert, as its answer shows it. */
+  /** What channels have received of an alert, as its answer shows it. */
   view({ state }: Alert) {
     const rows = rowsOfAlert(this.#control, state.key.tenant, state.id).map(({ row }) => row);
     return {
@@ -191,7 +191,7 @@ export class Outbox implements AlertFollower {
     const causes = this.#causes;
     this.#causes = new Map();
     const draft = this.draft();
-    for (const report of causes.values()) this.#tellCause(draft, report);
+    for (const report of causes.values()) this.#reportCause(draft, report);
     for (const report of reports) if (this.#held.get(report.key)?.serial === report.serial) draft.settle(report);
     try {
       const operations = draft.operations([]);
@@ -206,14 +206,14 @@ export class Outbox implements AlertFollower {
     return this.#reports.length > 0 || this.#handOver(MESSAGES_HANDED_PER_STEP);
   }
 
-  #tellCause(draft: OutboxDraft, report: RcaReport): void {
+  #reportCause(draft: OutboxDraft, report: RcaReport): void {
     const { state, nowMs } = this.#dependencies;
     const { tenant, anomalies, analysis } = report;
     const alertIds = new Set(anomalies.map((id) => state.anomalies.find(tenant, id)?.paging?.alertId));
     for (const alertId of alertIds) {
       const alert = alertId == null ? undefined : state.alerts.find(tenant, alertId);
       if (alert === undefined || !isFiring(alert)) continue;
-      draft.tellCause(causeMessage(alert, summaryOf(analysis), nowMs(), this.routes.facts(alert)));
+      draft.reportCause(causeMessage(alert, summaryOf(analysis), nowMs(), this.routes.facts(alert)));
     }
   }
 

@@ -206,7 +206,7 @@ function warningsOf(destinations: DestinationSettings, tenant: string, channels:
   return unresolvedChannels(destinations, tenant, channels).map((text) => {
     const channel = parseChannel(text);
     const isReported = typeof channel !== "string" && resolveChannel(destinations, tenant, channel).destination !== null;
-    const instead = isReported ? "the notifier's default is told in its place" : "the catch-all's channels are told in its place";
+    const instead = isReported ? "the notifier's default is notified in its place" : "the catch-all's channels are notified in its place";
     return `${text} names nothing that is configured: ${instead}`;
   });
 }

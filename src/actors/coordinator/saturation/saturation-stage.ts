@@ -57,7 +57,7 @@ export class SaturationStage implements WatchdogStage {
   async run(cycle: Cycle): Promise<StageOutcome> {
     const { counters, monotonicMs } = this.#context;
     this.#found = nothingFound();
-    this.#tell();
+    this.#report();
     const outcome = await this.#pass.run(cycle);
     const startMs = monotonicMs();
     await this.#settle(cycle.nowMs);
@@ -66,7 +66,7 @@ export class SaturationStage implements WatchdogStage {
     return { ...outcome, workMs: outcome.workMs + monotonicMs() - startMs };
   }
 
-  #tell(): void {
+  #report(): void {
     const { engines, state } = this.#context;
     const { limits } = state.configured.saturation;
     const isFirst = this.#limitsReported < 0;

@@ -33,7 +33,7 @@ export class DataFaults {
   constructor(dependencies: DataFaultsDependencies) {
     this.#keeper = dependencies.faultKeeper ?? NO_FAULTS;
     this.#dependencies = dependencies;
-    this.#tell();
+    this.#report();
   }
 
   get faults(): readonly KeptDataFault[] {
@@ -53,7 +53,7 @@ export class DataFaults {
     } catch (error) {
       log("warn", `a fault of the data could not be noted for the next start: ${messageOf(error)}`);
     }
-    this.#tell();
+    this.#report();
   }
 
   /** Says that the stores are not looked through yet until `check` is at its end; what it rejects with is a fault. */
@@ -79,11 +79,11 @@ export class DataFaults {
     } catch (error) {
       throw new StoreError("store the acknowledgement", errorCode(error), error);
     } finally {
-      this.#tell();
+      this.#report();
     }
   }
 
-  #tell(): void {
+  #report(): void {
     this.#dependencies.counters.set("dataFaults", this.open);
   }
 }

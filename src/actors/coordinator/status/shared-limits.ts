@@ -1,4 +1,4 @@
-// What is told of the limits that tenants share: a tenant's own places in coverage, and in the status who was refused most.
+// What is said about the limits that tenants share: a tenant's own places in coverage, and in the status who was refused most.
 import { SHARE_REFUSALS_REPORTED_MAX } from "../../../core/config/shared-limits.ts";
 import type { ShareRow } from "../../../core/protocol/shares.ts";
 import { EngineUnavailableError } from "../engines/engine-client.ts";

@@ -1,4 +1,4 @@
-// What coverage tells of SLOs: those that are judged, and those whose senders give something else than a good ratio.
+// What coverage says about SLOs: those that are judged, and those whose senders give something else than a good ratio.
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import type { CoverageQuery, LayerCounts } from "../../../core/protocol/coverage.ts";
 import { CoverageTally, EVALUATED } from "../../../domain/detection/coverage.ts";

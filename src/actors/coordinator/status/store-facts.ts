@@ -1,4 +1,4 @@
-// What the status tells of the stores.
+// What the status says about the stores.
 
 /** A failed write, with what the system or the store said of it; or more on the disk than DISK_LIMIT_GIB. */
 export interface StoreRefusal {

@@ -1,4 +1,4 @@
-// Known days of tenants, as they are stored and as engines are told of them.
+// Known days of tenants, as they are stored and as engines are informed of them.
 import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import { DAY_KINDS, type KnownDay, type TenantCalendar } from "../../../core/protocol/watchdog-settings.ts";
 import { KnownDays } from "../../../domain/calendar/known-days.ts";

@@ -27,7 +27,7 @@ export async function setCalendar(context: WatchdogContext, request: QueryReques
       note: { action: "calendar.set", object: "the tenant", before: before?.days ?? null, after: days },
       operations: [calendarOperation(stored)],
       apply: () => {
-        context.engines.tellAll(book.putCalendar(stored));
+        context.engines.reportAll(book.putCalendar(stored));
         return [];
       },
       outcome: done(view(stored)),

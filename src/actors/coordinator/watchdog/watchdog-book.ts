@@ -101,7 +101,7 @@ export class WatchdogBook {
     return this.#profiles.fit(this.#thresholds(change));
   }
 
-  /** Takes a stored change over; what the engines are to be told of it. */
+  /** Takes a stored change over; what the engines are to be told about it. */
   put(place: SettingsScope, settings: StoredSettings | undefined): SettingsUpdate {
     const { tenant, serviceId, metricName } = place;
     this.table.put(place, settings?.overrides);
@@ -111,7 +111,7 @@ export class WatchdogBook {
     return this.#update([{ tenant, serviceId, metricName, overrides: settings?.overrides ?? {} }], added, []);
   }
 
-  /** Takes a stored calendar over; what the engines are to be told of it. */
+  /** Takes a stored calendar over; what the engines are to be told about it. */
   putCalendar(stored: StoredCalendar): SettingsUpdate {
     this.calendars.put(stored);
     return this.#update([], [], [stored]);

@@ -38,7 +38,7 @@ export async function setWatchdogSettings(
       note: { action: "settings.set", object: nameOf(place), before: before && settingsView(before), after: settingsView(overrides) },
       operations: [settingsOperation(place, stored)],
       apply: () => {
-        context.engines.tellAll(book.put(place, stored));
+        context.engines.reportAll(book.put(place, stored));
         return [];
       },
       outcome: before === undefined ? { ok: true, value: null, status: 201 } : done(null),
@@ -63,7 +63,7 @@ export function deleteWatchdogSettings(
       note: { action: "settings.delete", object: nameOf(place), before: settingsView(before), after: null },
       operations: [settingsOperation(place, undefined)],
       apply: () => {
-        context.engines.tellAll(book.put(place, undefined));
+        context.engines.reportAll(book.put(place, undefined));
         return [];
       },
       outcome: noContent(),

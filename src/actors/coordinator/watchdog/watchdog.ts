@@ -27,7 +27,7 @@ export interface WatchdogDependencies {
   cycleEnded(completed: number): void;
 }
 
-/** What the status tells of one pass. */
+/** What the status says about one pass. */
 export interface StageFacts {
   readonly name: string;
   readonly lastRunMs: number;

@@ -53,7 +53,7 @@ export class BucketFamily {
   arrivalMs = 0;
   /** When all buckets had ended; 0 for no such time. */
   #endedMs = 0;
-  #tellsEnd = false;
+  #reportsEnd = false;
   #active = 0;
   /** By bucket: whether it is waited for, and how often in a row it was missing. */
   #isActive = new Uint8Array(FIRST_BUCKETS);
@@ -113,7 +113,7 @@ export class BucketFamily {
     this.#deactivate(index);
     if (this.#active > 0) return;
     this.#endedMs = timeMs;
-    this.#tellsEnd = true;
+    this.#reportsEnd = true;
   }
 
   /** Whether a bucket is waited for. */
@@ -191,13 +191,13 @@ export class BucketFamily {
       if (next?.isClosed === true) next.isNew = true;
     }
     while (rows.length > POINTS_KEPT_MAX) this.#drop();
-    if (this.#tellsEnd) this.#tellEnd();
+    if (this.#reportsEnd) this.#reportEnd();
   }
 
-  #tellEnd(): void {
+  #reportEnd(): void {
     const suffixes = QUANTILES.map(({ suffix }) => suffix);
     this.derived.end(suffixes, this.#endedMs, this.arrivalMs);
-    this.#tellsEnd = false;
+    this.#reportsEnd = false;
   }
 
   #countMissing(row: FamilyRow): void {

@@ -351,7 +351,7 @@ export class JsonDecoder implements BodyDecoder {
     }
     if (!KEPT.has(record.type)) return undefined;
     const refusal = this.#keep(record, index, body, unit);
-    if (refusal === undefined && !SCORED.has(record.type)) this.#tellLabels(record, body, unit);
+    if (refusal === undefined && !SCORED.has(record.type)) this.#reportLabels(record, body, unit);
     return refusal;
   }
 
@@ -382,12 +382,12 @@ export class JsonDecoder implements BodyDecoder {
       kernel.laneInsert(defined.ref, defined.destination, defined.partition);
     }
     kernel.stageRow(defined.destination, defined.ref, record.timeMs - unit.baseMs, record.value);
-    this.#tellLabels(record, body, unit);
+    this.#reportLabels(record, body, unit);
     return undefined;
   }
 
   /** A record has no resource: its attributes say what one would. Those of a replay may be days old. */
-  #tellLabels({ serviceId, attributes }: TelemetryRecord, body: Body, unit: WorkUnit): void {
+  #reportLabels({ serviceId, attributes }: TelemetryRecord, body: Body, unit: WorkUnit): void {
     if (body.kind !== BODY_JSON_SINGLE && body.kind !== BODY_JSON_BATCH) return;
     this.#dependencies.labels.takeAttributes(this.#dependencies.tenantName(body.tenant), serviceId, attributes, unit);
   }

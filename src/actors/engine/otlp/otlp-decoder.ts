@@ -324,12 +324,12 @@ export class OtlpDecoder implements BodyDecoder {
     const refusal = this.#refusalOf(item, body, unit);
     if (refusal === undefined) {
       outcome.accept(1);
-      this.#tellLabels(given, body, unit);
+      this.#reportLabels(given, body, unit);
     } else outcome.refuse(unit, refusal, payloadOf(item));
   }
 
-  /** What is told of a source and a metric. Number points tell theirs where their stream is defined. */
-  #tellLabels(item: Item, body: Body, unit: WorkUnit): void {
+  /** What is said about a source and a metric. Number points tell theirs where their stream is defined. */
+  #reportLabels(item: Item, body: Body, unit: WorkUnit): void {
     if (item.type === "number" || item.type === "damaged") return;
     const { serviceId, resourceAttributes } = item.type === "span" ? item.span : item.type === "log" ? item.log : item.head.source;
     const { labels, descriptions, tenantName } = this.#dependencies;

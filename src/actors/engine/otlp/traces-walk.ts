@@ -98,7 +98,7 @@ export class TracesWalk {
       unit.worked(0, ROW_ITEMS);
       spans.takeRow(service, rows, source.resourceAttributes, unit);
       accepted++;
-      if (this.#isUnreported) this.#tell(service, source, unit);
+      if (this.#isUnreported) this.#report(service, source, unit);
     }
     outcome.accept(accepted);
     return !this.#waits;
@@ -118,7 +118,7 @@ export class TracesWalk {
     this.#resourceAt = -1;
   }
 
-  #tell({ serviceId }: SpanSource, { resourceAttributes }: OtlpSource, unit: WorkUnit): void {
+  #report({ serviceId }: SpanSource, { resourceAttributes }: OtlpSource, unit: WorkUnit): void {
     this.#isUnreported = false;
     this.#dependencies.labels.takeAttributes(this.#tenant, serviceId, resourceAttributes, unit);
   }

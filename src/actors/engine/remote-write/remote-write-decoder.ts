@@ -226,7 +226,7 @@ export class RemoteWriteDecoder implements BodyDecoder {
     return undefined;
   }
 
-  /** Whether samples of a replica are taken; those of number 0 cannot be told apart from others and are. */
+  /** Whether samples of a replica are taken; those of number 0 cannot be distinguished from others and are. */
   #isTaken(source: number, nowMs: number): boolean {
     const choice = source === 0 ? "untracked" : this.#dependencies.sources.choose(source, nowMs);
     if (choice === "takes-over") this.#dependencies.counters.add("replicaTakeovers", 1);

@@ -89,7 +89,7 @@ export class Shard {
   readonly #handlers = new Map<number, MessageHandler>();
   #collectBuckets: () => void;
   #learnHistory: (slot: number) => void = () => undefined;
-  #tellsNow: EpisodeTail = () => undefined;
+  #reportsNow: EpisodeTail = () => undefined;
   #isHistory = false;
   readonly #time = new Float64Array(1);
   readonly #value = new Float64Array(1);
@@ -156,9 +156,9 @@ export class Shard {
     this.#learnHistory = learn;
   }
 
-  /** Has `tellsNow` say of a value that layer 1 has declared whether the stream's long baseline tells people of it at once. */
-  tellAtOnceWith(tellsNow: EpisodeTail): void {
-    this.#tellsNow = tellsNow;
+  /** Has `reportsNow` say of a value that layer 1 has declared whether the stream's long baseline tells people of it at once. */
+  reportAtOnceWith(reportsNow: EpisodeTail): void {
+    this.#reportsNow = reportsNow;
   }
 
   get handlers(): Iterable<MessageHandler> {
@@ -356,7 +356,7 @@ export class Shard {
       samplesMin: this.#options.samplesMin,
       bucketWidth: kernel.records.width(slot),
       baseline: () => kernel.baseline(slot, event.timeMs),
-      longBaseline: (side) => this.#tellsNow(slot, side),
+      longBaseline: (side) => this.#reportsNow(slot, side),
       hashText: (text) => this.#hashBytes(text),
     });
     if (frame !== undefined) outbox.send(episodeKind(frame), encodeEpisode(isEnd ? { ...frame, transition: "end" } : frame));

@@ -1,4 +1,4 @@
-// Answers on their way to the front: equal ones that follow each other are told as one with their number.
+// Answers on their way to the front: equal ones that follow each other are reported as one with their number.
 import type { EngineAnswerContent, WrittenCounts } from "../../../core/protocol/engine-control.ts";
 import type { BodyAnswer } from "./work-unit.ts";
 

@@ -1,4 +1,4 @@
-// API keys and users as the coordinator tells of them.
+// API keys and users as the coordinator reports them.
 import type { AccessChange, KeyRecord, UserRecord } from "../../../core/protocol/access.ts";
 
 /** What is in force now. Bounded where it is written: KEYS_PER_TENANT_MAX and USERS_PER_TENANT_MAX. */

@@ -112,11 +112,11 @@ export class Gate {
     const caller = new RequestCaller(request);
     const policy = this.#dependencies.policy();
     const outcome = actWithoutCredential(access, caller, policy);
-    if (!outcome.ok && access !== "ingest" && !this.#isTrustReported) this.#tellLostTrust(lostTrust(caller, policy));
+    if (!outcome.ok && access !== "ingest" && !this.#isTrustReported) this.#reportLostTrust(lostTrust(caller, policy));
     return outcome;
   }
 
-  #tellLostTrust(reason: string | null): void {
+  #reportLostTrust(reason: string | null): void {
     if (reason === null) return;
     this.#isTrustReported = true;
     this.#dependencies.onLostTrust(reason);

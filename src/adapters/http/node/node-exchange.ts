@@ -46,7 +46,7 @@ export class NodeExchange implements HttpExchange, Expiring {
     // Before node's own listener, which may close the socket. "finish" also comes when a connection dies with the answer half out.
     this.#outgoing.prependOnceListener("finish", () => (this.#sent = !messages.incoming.socket.destroyed));
     this.#outgoing.once("close", () => this.#close());
-    this.#incoming.on("error", () => {}); // a vanished client is told by "close"; unheard, this event would be thrown
+    this.#incoming.on("error", () => {}); // a vanished client is reported by "close"; unheard, this event would be thrown
   }
 
   get aborted(): boolean {
@@ -165,7 +165,7 @@ export class NodeExchange implements HttpExchange, Expiring {
   #headLines(headers: HttpHeaders, bodyBytes: number | undefined, close: boolean): string[] {
     const lines = headers.flat();
     if (bodyBytes !== undefined) lines.push("Content-Length", String(bodyBytes));
-    // Who was not told to continue may send the body all the same or not: the next request could not be told from it.
+    // Who was not told to continue may send the body all the same or not: the next request could not be distinguished from it.
     if (close || this.#awaitsContinue || this.#context.draining) lines.push("Connection", "close");
     return lines;
   }

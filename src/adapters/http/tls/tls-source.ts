@@ -19,7 +19,7 @@ export class TlsSource {
   readonly #dependencies: TlsSourceDependencies;
   #identity: TlsIdentity | undefined;
   /** Of the last problem that was told: two files change one after the other, and a bad one stays bad. */
-  #toldProblem = "";
+  #reportedProblem = "";
 
   /** Throws ConfigError where the files cannot be used. */
   constructor(files: TlsFiles, dependencies: TlsSourceDependencies) {
@@ -52,7 +52,7 @@ export class TlsSource {
     if (before === undefined) return;
     try {
       const identity = readTlsIdentity(this.#files, this.#dependencies.wallMs());
-      this.#toldProblem = "";
+      this.#reportedProblem = "";
       if (identity === undefined || isSameIdentity(before, identity)) return;
       this.#identity = identity;
       onRenewed(identity);
@@ -60,7 +60,7 @@ export class TlsSource {
       this.#warnOfEnd();
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      this.#tell(error.message);
+      this.#report(error.message);
     }
   }
 
@@ -72,9 +72,9 @@ export class TlsSource {
     return Object.values(this.#files).filter((path) => path !== "");
   }
 
-  #tell(problem: string): void {
-    if (problem === this.#toldProblem) return;
-    this.#toldProblem = problem;
+  #report(problem: string): void {
+    if (problem === this.#reportedProblem) return;
+    this.#reportedProblem = problem;
     this.#dependencies.log("warn", `TLS: the certificate before stays in force: ${problem}`);
   }
 

@@ -49,7 +49,7 @@ export interface Alert {
   /** Services of a cascade; empty for others. */
   readonly services: readonly string[];
   readonly pages: number;
-  /** Gate that holds its page back: asked again while the alert fires, and kept when it is resolved untold. Null where people know all there is to tell. */
+  /** Gate that holds its page back: asked again while the alert fires, and kept when it is resolved unreported. Null where people know all there is to tell. */
   readonly heldBy: string | null;
   /** The alert that it has closed into, as a part of its incident; null for most. */
   readonly mergedInto: string | null;

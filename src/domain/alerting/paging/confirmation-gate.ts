@@ -1,4 +1,4 @@
-// People are told of what a statistic has found only once it is confirmed: by a departure that holds, by an independent detector, or, of a series without a history, by being extreme. The
+// People are informed of what a statistic has found only once it is confirmed: by a departure that holds, by an independent detector, or, of a series without a history, by being extreme. The
 // anomaly and its alert do not wait.
 import { KNOWN_TAIL_VALUES } from "../../detection/departure/own-tail.ts";
 import { type GateResult, holds } from "../../detection/gates/gate-result.ts";
@@ -17,7 +17,7 @@ const SIGNAL_MS = 120_000;
 /** Families that look at the same values: one of them does not confirm the other. */
 const STATISTICAL: ReadonlySet<DetectorFamily> = new Set<DetectorFamily>(["metric", "multivariate"]);
 
-/** Whether findings of the family wait; all others are told of by themselves. */
+/** Whether findings of the family wait; all others page by themselves. */
 export function needsConfirmation(family: DetectorFamily): boolean {
   return STATISTICAL.has(family);
 }

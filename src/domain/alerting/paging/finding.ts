@@ -16,7 +16,7 @@ export interface Finding {
   readonly detector: string;
   /** Of an operation-class series (rule 1.1.8). */
   readonly operation: boolean;
-  /** Its detector calls it rare for the series or service, by its own tail: people are told of it. */
+  /** Its detector calls it rare for the series or service, by its own tail: people are informed of it. */
   readonly isRare?: boolean;
   /** Though layer 1 knows few of its values, its long baseline knows many. */
   readonly hasLongBaseline?: boolean;

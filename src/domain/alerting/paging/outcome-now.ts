@@ -1,5 +1,5 @@
 // What became of an anomaly by now. Its alert is the one home of whether anybody was told: an anomaly that a gate has held back keeps the decision that was made on
-// it, and what is said of it follows its alert, which may have paged since, be held by another gate, or have ended untold.
+// it, and what is said of it follows its alert, which may have paged since, be held by another gate, or have ended unreported.
 import type { AnomalyPaging } from "../../anomaly/anomaly.ts";
 import { FLAPPING_GATE } from "../flap-control.ts";
 import { INHIBITED_GATE, SILENCED_GATE } from "../inhibition/hold-gates.ts";

@@ -186,7 +186,7 @@ function rcaGate({ metricName, atMs }: Finding, place: string, settings: Watchdo
 }
 
 /**
- * Only what has come this far corroborates others. A single detector holds nothing back: the gate is told where it has raised the tier. What was raised once stays
+ * Only what has come this far corroborates others. A single detector holds nothing back: the gate is reported where it has raised the tier. What was raised once stays
  * so, whatever is remembered by then.
  */
 function raiseTier(of: AskedCase, tier: Tier): Tier {
@@ -269,7 +269,7 @@ function notified(alert: Alert, atMs: number): Alert {
   return withChange({ ...alert, state, pages: alert.pages + 1, heldBy: null }, change);
 }
 
-/** Fails where the alert takes the fire in: people have been told of it, and a higher tier is shown and sent as an update of what they know. */
+/** Fails where the alert takes the fire in: people have been informed of it, and a higher tier is shown and sent as an update of what they know. */
 function dedupGate(effect: FireEffect, newest: Alert, atMs: number, maxAgeMinutes: number): GateResult {
   const minutes = (atMs - newest.state.createdAtMs) / MINUTE_MS;
   return {

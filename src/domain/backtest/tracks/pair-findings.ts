@@ -10,7 +10,7 @@ import { DETECTOR_ADAPTIVE, explainPair, mayAlert, type PairObservation, pairVer
 import { type OffsetMs, UTC_OFFSET } from "../../detection/seasonal/time-zone-hours.ts";
 import type { WatchdogSettings } from "../../detection/watchdog-settings.ts";
 
-/** What is older before the cycle confirms nothing that people are to be told of now. */
+/** What is older before the cycle confirms nothing that people are to be told about now. */
 const CONFIRMED_MS_MAX = 10 * 60_000;
 
 /** What a pair begins with: the state of another one, and what sentences call it. */
@@ -29,7 +29,7 @@ export class PairFindings {
   #lastMs = 0;
   #startedMs = 0;
   #peak = 0;
-  #tells = false;
+  #reports = false;
   #shares = false;
   #side: 1 | -1 = 1;
   #risen: EpisodeFrame | undefined;
@@ -49,14 +49,14 @@ export class PairFindings {
     return this.#detector;
   }
 
-  /** Takes an observation; what follows from it is told at the end of its cycle. The verdict is used again for the next one. */
+  /** Takes an observation; what follows from it is reported at the end of its cycle. The verdict is used again for the next one. */
   observe(timeMs: number, value: number, around: PairSurroundings = SURROUNDED_BY_NOTHING): PairVerdict {
     if (Number.isNaN(this.#firstMs)) this.#firstMs = timeMs;
     this.#lastMs = timeMs;
     const verdict = this.#detector.observe(timeMs, value, around);
     const z = pairZ(verdict);
-    if (verdict.tells || verdict.shares) this.#side = verdict.side;
-    this.#tells ||= verdict.tells;
+    if (verdict.reports || verdict.shares) this.#side = verdict.side;
+    this.#reports ||= verdict.reports;
     this.#shares ||= verdict.shares;
     if (this.#startedMs === 0) this.#begin(verdict, z);
     else if (!verdict.isFiring) this.#end(verdict);
@@ -67,7 +67,7 @@ export class PairFindings {
     return verdict;
   }
 
-  /** What people would be told of values that are not taken in. */
+  /** What people would be told about values that are not taken in. */
   foresee(values: NewValues, around: PairSurroundings, side: 1 | -1): TailEvidence | undefined {
     return this.#detector.foresee(values, around, side);
   }
@@ -82,13 +82,13 @@ export class PairFindings {
   reported(cycleMs: number): ReadonlyArray<EpisodeFrame | ConfirmedPair> {
     const frames = this.#frames;
     if (this.#risen !== undefined) frames.push(this.#risen);
-    if (this.#lastMs >= cycleMs - CONFIRMED_MS_MAX && (this.#tells || this.#shares)) {
+    if (this.#lastMs >= cycleMs - CONFIRMED_MS_MAX && (this.#reports || this.#shares)) {
       const { tenant, environment, serviceId, metricName } = this.#name;
       const direction = this.#direction === "both" ? null : this.#direction;
-      frames.push({ tenant, environment, serviceId, metricName, isAlone: this.#tells, side: this.#side, direction });
+      frames.push({ tenant, environment, serviceId, metricName, isAlone: this.#reports, side: this.#side, direction });
     }
     this.#risen = undefined;
-    this.#tells = false;
+    this.#reports = false;
     this.#shares = false;
     this.#frames = [];
     return frames;

@@ -93,7 +93,7 @@ export class PairTrack {
   }
 
   /** What people are to be told at once, when the value at a place has come, on a side; cycles before it have been visited. */
-  tellsNow(place: number, side: 1 | -1): LongBaselineSays | undefined {
+  reportsNow(place: number, side: 1 | -1): LongBaselineSays | undefined {
     if (this.#delayMs > 0) return undefined;
     const known = this.findings.detector.count;
     const { groups: count, pending } = this.#group(place + 1);

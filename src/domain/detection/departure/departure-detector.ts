@@ -40,7 +40,7 @@ const STILL_WEIGHT = 0.002;
 const STEP_SD_SHARE = 0.3;
 const STEP_WEIGHT = 0.05;
 const STEP_CLIP = 3;
-/** What departs while a new instance warms up, or on an unusual day, is told of at once from so many times the bar on. */
+/** What departs while a new instance warms up, or on an unusual day, is reported at once from so many times the bar on. */
 const LENIENT_BAR = 3;
 /** Counts of what hardly ever happens: one of it is no departure, and where values are looked at together it is so many standard deviations that five equal ones hold. */
 const NOTHING = 0.5;
@@ -98,13 +98,13 @@ export interface ValueMoment {
   readonly newestMean: number;
   /** Factor of the bar: more than 1 while a deployment settles. */
   readonly caution: number;
-  /** What departs before this, but far, is told of if it goes on then; 0 for at once. */
+  /** What departs before this, but far, is reported if it goes on then; 0 for at once. */
   readonly lenientUntilMs: number;
   /** Streams of its service: one of many departs by chance so many times as often. */
   readonly streams: number;
 }
 
-/** Departures of one pair over caller-owned state of DEPARTURE_DETECTOR_WORDS numbers, all 0 at the start. The fields tell of the newest value. */
+/** Departures of one pair over caller-owned state of DEPARTURE_DETECTOR_WORDS numbers, all 0 at the start. The fields report the newest value. */
 export class DepartureDetector {
   readonly #words: Float64Array;
   readonly #levels: LocalLevels;
@@ -339,7 +339,7 @@ export class DepartureDetector {
       peakValue: words[PEAK_VALUE] as number,
       hasStayed: isAccepted || Math.abs(value - to) < Math.abs(value - from) / 2,
     });
-    // What was told and ended by itself before anybody could have looked tells of a tail that is heavy; of any other it was an incident.
+    // What was reported and ended by itself before anybody could have looked speaks for a tail that is heavy; of any other it was an incident.
     const tail = words[SIDE] === -1 ? this.#below : this.#above;
     if (words[STATE] === DEPARTED && endedMs - (words[STARTED] as number) <= SHORT_MS && tail.isHeavy) tail.add(words[PEAK] as number);
     words[STATE] = AT_REST;

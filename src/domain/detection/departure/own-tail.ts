@@ -9,7 +9,7 @@ export const KNOWN_TAIL_VALUES = 120;
 /** Passes where layer 1 knows fewer values than that of a stream, and its long baseline, which it has inherited, as many: its own tail is asked then. */
 export const LONG_BASELINE_GATE = "long_baseline";
 
-/** What the long baseline of a stream says of a value that layer 1 has declared: how many values it knows, and what people are to be told of at once. */
+/** What the long baseline of a stream says of a value that layer 1 has declared: how many values it knows, and what people are to be told about at once. */
 export interface LongBaselineSays {
   readonly values: number;
   readonly evidence: TailEvidence | undefined;
@@ -25,7 +25,7 @@ export interface TailEvidence {
 const LARGEST = 12;
 /** Numbers of state, as single precision: departures, how many of them there are, and how many values there were. */
 export const OWN_TAIL_WORDS = LARGEST / 2 + 1;
-/** Of few values, the largest twentieth, three at least, tell of a tail. */
+/** Of few values, the largest twentieth, three at least, report a tail. */
 const TAIL_SHARE = 0.05;
 const TAIL_MIN = 3;
 /** Hill's exponent of a few values says little: noise that looks bounded is not taken for bounded, nor one outlier for a tail without end. */

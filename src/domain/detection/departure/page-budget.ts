@@ -4,7 +4,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /**
  * Pages a day that a series of hourly values may cost for nothing, on each side. Of quicker series less: an hour of trouble has more values there that can show it,
- * and what one of them tells of is over sooner.
+ * and what one of them reports is over sooner.
  */
 export const PAGES_A_DAY = 0.1;
 const PAGES_EXPONENT = 0.4;

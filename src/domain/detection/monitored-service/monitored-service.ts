@@ -31,7 +31,7 @@ export class MonitoredService {
   storedMs: number;
   /** Newest sample of the vector that was judged last. */
   sampleMs = 0;
-  /** z of the highest peak that was told of the alert that is open. */
+  /** z of the highest peak that was reported of the alert that is open. */
   peakZ = 0;
   /** Vectors of the model's training, and when. */
   rows = 0;

@@ -1,4 +1,4 @@
-// A model that is scored beside the one in production: the same vectors of the same service, a detector of its own, and nothing that anybody is told of but
+// A model that is scored beside the one in production: the same vectors of the same service, a detector of its own, and nothing that anybody is informed of but
 // two numbers. Its detector is made over its state for each visit, as the service's own is.
 import type { ShadowModelMessage } from "../../../core/protocol/engine-control.ts";
 import { ServiceDetector } from "../multivariate/service-detector.ts";

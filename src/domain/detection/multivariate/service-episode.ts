@@ -1,4 +1,4 @@
-// Episodes of a service under its joint detector: when one begins, rises and ends, and the frame that tells of it.
+// Episodes of a service under its joint detector: when one begins, rises and ends, and the frame that reports it.
 import type { EpisodeFrame, StreamName } from "../../../core/protocol/coordinator-frame.ts";
 import type { ServiceDetector, ServiceVerdict } from "./service-detector.ts";
 import {
@@ -31,7 +31,7 @@ export function serviceTransition(verdict: ServiceVerdict, wasFiring: boolean, p
   if (gate.opened) return "open";
   if (wasFiring && !gate.isFiring) return "close";
   if (!gate.isFiring) return undefined;
-  // What passes the service's own tail is told by the vector that passes it, however little it rises above what opened the episode.
+  // What passes the service's own tail is reported by the vector that passes it, however little it rises above what opened the episode.
   const isBeyondTail = verdict.evidence >= verdict.tail && evidenceZ(verdict.tail) > peakZ;
   return isBeyondTail || serviceZ(verdict) > PEAK_GROWTH * peakZ ? "update" : undefined;
 }

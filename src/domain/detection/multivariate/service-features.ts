@@ -4,7 +4,7 @@
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const WEEK_MS = 7 * DAY_MS;
-/** History must have seen each hour, or each day of the week, twice before it is told apart from the others. */
+/** History must have seen each hour, or each day of the week, twice before it is distinguished from the others. */
 const DAYS_SEEN_MIN = 2;
 const WEEKS_SEEN_MIN = 2;
 /** 1970-01-01 was the fourth day of a week that begins with Sunday. */

@@ -3,7 +3,7 @@ import { DEPLOYMENTS_REMEMBERED_MAX } from "../../../core/config/limits.ts";
 import type { Deployment } from "../../../core/protocol/engine-control.ts";
 import { serviceKey } from "../../series/stream-identity.ts";
 
-/** A detector remembers by itself that a deployment settles; values that are later than this do not need to be told of it. */
+/** A detector remembers by itself that a deployment settles; values that are later than this do not need to be informed of it. */
 const REMEMBERED_MS = 25 * 3600 * 1000;
 
 /** The newest deployment of each service. */

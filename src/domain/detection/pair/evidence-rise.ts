@@ -1,4 +1,4 @@
-// Whether evidence that goes on is still news: for a while after it has risen, and again once it was gone for as long, or long after people were told of it.
+// Whether evidence that goes on is still news: for a while after it has risen, and again once it was gone for as long, or long after people were informed of it.
 
 /** Numbers of state: when it rose, when it was there last, and whether people were told. */
 export const RISE_WORDS = 3;

@@ -26,15 +26,15 @@ export interface LastingMoment {
   /** Factors of the bars: while something settles, and by the threshold that is set. */
   readonly caution: number;
   readonly strictness: number;
-  /** People are told of the value by other evidence, or what it shows belongs to that. */
-  readonly isTold: boolean;
+  /** People are informed of the value by other evidence, or what it shows belongs to that. */
+  readonly isReported: boolean;
   /** A departure is open, of which the evidence says nothing about the series' ordinary. */
   readonly isIncident: boolean;
   /** Whether what departs to a side, 0 for a scatter, is no news, or nothing special for the series. */
   readonly isOrdinary: (side: -1 | 0 | 1) => boolean;
 }
 
-/** Of one pair over caller-owned state of LASTING_WORDS numbers, all 0 at the start. The fields tell of the newest value. */
+/** Of one pair over caller-owned state of LASTING_WORDS numbers, all 0 at the start. The fields report the newest value. */
 export class LastingEvidence {
   readonly #confirmation: PairConfirmation;
   readonly #tail: OwnTail;
@@ -42,7 +42,7 @@ export class LastingEvidence {
   readonly #sharedRise: EvidenceRise;
   readonly #peak: Float64Array;
   /** People are to be told, now, or now if another metric of the service lasts too. */
-  tells = false;
+  reports = false;
   shares = false;
 
   constructor(words: Float64Array, values: RecentValues) {
@@ -69,20 +69,20 @@ export class LastingEvidence {
   }
 
   /** Judges it, with what else is known of it by then. */
-  judge({ timeMs, intervalMs, count, streams, caution, strictness, isTold, isIncident, isOrdinary }: LastingMoment): void {
+  judge({ timeMs, intervalMs, count, streams, caution, strictness, isReported, isIncident, isOrdinary }: LastingMoment): void {
     const factor = Math.max(1, streams / LASTING_STREAMS) * caution * strictness;
     const alone = Math.max(this.#confirmation.alone / factor, this.#confirmation.nothing / caution);
     const shared = this.#confirmation.shared / factor;
     const isAloneNews = alone >= 1 && this.#aloneRise.isNews(timeMs, intervalMs);
     const isSharedNews = shared >= 1 && this.#sharedRise.isNews(timeMs, intervalMs);
-    this.tells = false;
+    this.reports = false;
     this.shares = false;
-    if ((isAloneNews || isSharedNews) && !isTold && !isOrdinary(this.side)) {
+    if ((isAloneNews || isSharedNews) && !isReported && !isOrdinary(this.side)) {
       const hasTail = count >= LASTING_STRETCHES_MIN * LASTING_STRETCH;
       const tail = hasTail ? this.#tail.passedWith((PAGES_A_DAY * LASTING_STRETCH * intervalMs) / DAY_MS) : 0;
-      this.tells = isAloneNews && alone >= tail;
+      this.reports = isAloneNews && alone >= tail;
       this.shares = isSharedNews;
-      if (this.tells) this.#aloneRise.tell();
+      if (this.reports) this.#aloneRise.tell();
     }
     if (!isIncident) this.#peak[0] = Math.max(this.#peak[0] as number, alone);
     if (count % LASTING_STRETCH !== 0) return;

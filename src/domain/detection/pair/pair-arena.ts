@@ -140,7 +140,7 @@ export class PairArena {
     return this.#page(pair).doubles[this.#place(pair) + COUNT] as number;
   }
 
-  /** When the episode that was told and is open began; 0 for none. */
+  /** When the episode that was reported and is open began; 0 for none. */
   openedMs(pair: number): number {
     return this.#page(pair).doubles[this.#place(pair) + OPENED] as number;
   }

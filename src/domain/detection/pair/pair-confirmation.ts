@@ -1,5 +1,5 @@
 // Whether a departure of a pair holds: the newest five values against a level that follows the last half hour and a robust spread that reaches hours back. A
-// lone outlier of correlated noise decays within them, an incident stays. It opens no anomaly; it says when people may be told of one.
+// lone outlier of correlated noise decays within them, an incident stays. It opens no anomaly; it says when people may be informed of one.
 // Level and spread are M-estimates on the run: deviations count with at most CLIP spreads (Huber 1964), so that an incident moves neither soon.
 import type { RecentValues } from "../rolling/recent-values.ts";
 
@@ -47,7 +47,7 @@ export const CONFIRMING_VALUES = 12;
 const MATURE_VALUES = 60;
 const YOUNG_BAR = 8 / SHIFT_ALONE;
 
-/** Confirmation of one pair over caller-owned state of CONFIRMATION_WORDS numbers, all 0 at the start. The fields tell of the newest value. */
+/** Confirmation of one pair over caller-owned state of CONFIRMATION_WORDS numbers, all 0 at the start. The fields report the newest value. */
 export class PairConfirmation {
   readonly #words: Float64Array;
   /** Of the pair, with the newest one in it. */

@@ -68,7 +68,7 @@ const INCIDENT_MS = 6 * HOUR_MS;
 /** The tail of levels, and the highest of the stretch at hand. */
 const LEVEL_TAIL_WORDS = OWN_TAIL_WORDS + 1;
 /**
- * How many stretches a day have a level that may be told of, as its height alone goes: where a stretch is an hour, so high a level is what an alert of levels
+ * How many stretches a day have a level that may be reported, as its height alone goes: where a stretch is an hour, so high a level is what an alert of levels
  * stands for; shorter ones are less; one of one or two values is these values, which departures judge.
  */
 const HIGH_LEVELS_A_DAY = 1.5;
@@ -116,7 +116,7 @@ export class PairDetector {
   readonly #lasting: LastingEvidence;
   readonly #offsetMs: OffsetMs;
   readonly #verdict = new PairVerdict();
-  /** What departs before this, but far, is told of if it goes on then: a new instance warms up, or the day is known to be unusual. */
+  /** What departs before this, but far, is reported if it goes on then: a new instance warms up, or the day is known to be unusual. */
   #lenientUntilMs = 0;
 
   /** `state` of PAIR_STATE_BYTES bytes is used in place. Hours of the day are UTC's plus `offsetMs`. */
@@ -213,7 +213,7 @@ export class PairDetector {
     return verdict;
   }
 
-  /** What people would be told of the first `count` of these values on a side, each as the next cycle would judge it; none of them is taken in. */
+  /** What people would be told about the first `count` of these values on a side, each as the next cycle would judge it; none of them is taken in. */
   foresee({ times, values, count, pending }: NewValues, around: PairSurroundings, side: 1 | -1): TailEvidence | undefined {
     const kept = new Uint8Array(this.state.slice(0));
     let evidence: TailEvidence | undefined;
@@ -245,7 +245,7 @@ export class PairDetector {
     verdict.departedSd = departure.sd;
     verdict.departedBar = departure.bar;
     if (departure.opened) verdict.side = departure.size < 0 ? -1 : 1;
-    verdict.tells = departure.opened || (verdict.gate.isFiring && this.#isShared(timeMs, value, around, isHourKnown));
+    verdict.reports = departure.opened || (verdict.gate.isFiring && this.#isShared(timeMs, value, around, isHourKnown));
     const intervalMs = this.#interval.ms;
     const lasting = this.#lasting;
     lasting.judge({
@@ -255,15 +255,15 @@ export class PairDetector {
       streams: around.streams,
       caution: timeMs < this.#lenientUntilMs ? DEPLOYMENT_BAR : 1,
       strictness: around.zThreshold / Z_THRESHOLD_DEFAULT,
-      isTold: verdict.tells || this.#isBusy(timeMs),
+      isReported: verdict.reports || this.#isBusy(timeMs),
       isIncident: departure.isOpen,
       isOrdinary: (side) =>
         departure.wouldBeKnown(timeMs, value, intervalMs) ||
         (side !== 0 && !departure.isRareInRow(side, IN_ROW_VALUES, (back) => this.#values.before(back))),
     });
     verdict.shares = lasting.shares;
-    if (lasting.side !== 0 && (lasting.tells || lasting.shares)) verdict.side = lasting.side;
-    verdict.tells ||= lasting.tells;
+    if (lasting.side !== 0 && (lasting.reports || lasting.shares)) verdict.side = lasting.side;
+    verdict.reports ||= lasting.reports;
     this.#learnTail();
   }
 
@@ -383,7 +383,7 @@ function widthOf(intervalMs: number): number {
   return Math.max(1, Math.min(RECENT_VALUES, Math.round(HOUR_MS / intervalMs)));
 }
 
-/** Share of stretches of this length whose level may be told of. */
+/** Share of stretches of this length whose level may be reported. */
 function highLevels(stretchMs: number, width: number): number {
   const perDay =
     width < SHARED_VALUES ? SINGLE_LEVELS_A_DAY : HIGH_LEVELS_A_DAY * Math.min(1, (stretchMs / HOUR_MS) ** HIGH_LEVELS_EXPONENT);

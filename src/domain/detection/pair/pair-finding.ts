@@ -37,7 +37,7 @@ export class PairVerdict {
   isFiring = false;
   opened = false;
   /** People are to be told now: a departure that is news has begun, or a level that most of its values share. */
-  tells = false;
+  reports = false;
   /** People are to be told now if another metric of the service lasts too. */
   shares = false;
   /** Standard deviations of the departure at hand, signed; 0 where there is none. Its value, what that should have been, one of these deviations, and the bar in them. */
@@ -60,9 +60,9 @@ export class PairVerdict {
   }
 }
 
-/** How far what a verdict tells of has strayed, in the unit of its bar; undefined where it tells of nothing, or of something on the other side. */
+/** How far what a verdict reports has strayed, in the unit of its bar; undefined where it reports nothing, or of something on the other side. */
 export function evidenceOf(verdict: PairVerdict, side: 1 | -1): TailEvidence | undefined {
-  if (!verdict.tells || verdict.side !== side) return undefined;
+  if (!verdict.reports || verdict.side !== side) return undefined;
   if (verdict.departure !== 0) return { size: Math.abs(verdict.departure), bar: verdict.departedBar };
   return verdict.evidence >= 1 ? { size: verdict.level, bar: verdict.levelBar } : { size: 1, bar: 1 };
 }

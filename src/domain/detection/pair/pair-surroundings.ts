@@ -16,9 +16,9 @@ export interface PairSurroundings {
   readonly deployedMs: number;
   /** Of which any may depart by chance. */
   readonly streams: number;
-  /** As of layer 1; at the default of 3 the bars of what is told are as they are measured, else higher or lower by as many times. */
+  /** As of layer 1; at the default of 3 the bars of what is reported are as they are measured, else higher or lower by as many times. */
   readonly zThreshold: number;
-  /** Until when a new instance warms up: what departs before, but far, is told of if it goes on then. */
+  /** Until when a new instance warms up: what departs before, but far, is reported if it goes on then. */
   readonly warmUntilMs?: number;
   /** Of its tenant. */
   readonly knownDays?: KnownDays | undefined;

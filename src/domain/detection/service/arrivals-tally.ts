@@ -1,4 +1,4 @@
-// What all engines have told of arrivals in one cycle, by tenant. In whichever order they tell it, the sums are the same.
+// What all engines have told about arrivals in one cycle, by tenant. In whichever order they tell it, the sums are the same.
 import type { ArrivalsFound, SilentService } from "../../../core/protocol/arrivals.ts";
 import type { KnownArrivals } from "./silent-tenants.ts";
 

@@ -25,7 +25,7 @@ export class WorstBurns {
   readonly #worst = new Map<string, RuleFinding>();
   readonly #judged = new Set<string>();
 
-  /** `isOpen` says of a place whether it is told already. */
+  /** `isOpen` says of a place whether it is reported already. */
   constructor(isOpen: (place: RuleScope) => boolean) {
     this.#isOpen = isOpen;
   }

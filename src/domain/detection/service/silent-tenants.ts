@@ -1,5 +1,5 @@
-// The silences of tenants from cycle to cycle: which services are told of their own, which by one alert on ingestion, and which wait for more to be known.
-// An alert on ingestion goes on for as long as one of its services is silent: what has been told with it is not told again service by service.
+// The silences of tenants from cycle to cycle: which services have an alert of their own, which share one on ingestion, and which wait for more to be known.
+// An alert on ingestion goes on for as long as one of its services is silent: what has been told with it is not reported again service by service.
 import { parseRfc3339 } from "../../../core/base/rfc3339.ts";
 import type { SilentService } from "../../../core/protocol/arrivals.ts";
 import type { Attributes } from "../../../core/protocol/coordinator-frame.ts";
@@ -18,7 +18,7 @@ export interface HeldService {
 
 /** What is known of a tenant's arrivals in a cycle. */
 export interface KnownArrivals extends TenantArrivals {
-  /** After a restart services are still to be heard of: what is told of a silence of all stands until then. */
+  /** After a restart services are still to be heard of: what is said about a silence of all stands until then. */
   readonly isUnheard: boolean;
 }
 
@@ -50,7 +50,7 @@ export class SilentTenants {
     return this.#open.keys();
   }
 
-  /** Takes the alert on ingestion that was open before a restart. One of an earlier version does not say since when: it was told once the least limit had passed. */
+  /** Takes the alert on ingestion that was open before a restart. One of an earlier version does not say since when: it was reported once the least limit had passed. */
   restore({ tenant, environment, serviceId, attributes, startedAtMs }: OpenAlert): void {
     if (serviceId !== INGESTION_SERVICE) return;
     const { silent, silent_since, silent_most = silent, watched, services } = attributes;
@@ -67,7 +67,7 @@ export class SilentTenants {
     return held;
   }
 
-  /** What is to be told of a tenant in this cycle. */
+  /** What is to be said about a tenant in this cycle. */
   findings(tenant: string, arrivals: KnownArrivals, nowMs: number): RuleFinding[] {
     const open = this.#open.get(tenant);
     const isReported = ({ service, environment }: SilentService) =>
@@ -111,7 +111,7 @@ function reportedOf(
     onsetMs,
     most: Math.max(open?.most ?? 0, ingestion.length),
     watched: isSame ? open.watched : watched,
-    // Of what is told already there is nothing to judge.
+    // Of what is reported already there is nothing to judge.
     gates: open === undefined || isJudged ? gates : open.gates,
     members,
   };

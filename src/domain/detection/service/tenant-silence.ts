@@ -3,12 +3,12 @@
 // one that sends every minute, which has missed samples by then all the same.
 //
 //   silent    has missed samples: stale, or overdue by an interval or more      pending   has sent nothing since, and need not have yet
-//   alive     has sent since                                                    covered   silent since the silence that is told already
+//   alive     has sent since                                                    covered   silent since the silence that is reported already
 import type { SilentService } from "../../../core/protocol/arrivals.ts";
 import { above, atLeast, type GateResult } from "../gates/gate-result.ts";
 import { overdueFromMs } from "./arrival-rhythm.ts";
 
-/** The service that a tenant's silence is told of. */
+/** The service that a tenant's silence is reported under. */
 export const INGESTION_SERVICE = "ingestion";
 /** "At once": onsets within this of each other, besides the interval in which each may have fallen silent. */
 const TOGETHER_MS = 60_000;
@@ -31,7 +31,7 @@ export interface TenantArrivals {
 export interface KnownSilence {
   /** Whether a service has an alert of its own, which goes on. */
   isReported(service: SilentService): boolean;
-  /** When the silence began that is told already; undefined where none is. */
+  /** When the silence began that is reported already; undefined where none is. */
   readonly onsetMs: number | undefined;
   /** Since when findings are held; undefined where none are. */
   readonly heldSinceMs: number | undefined;

@@ -89,7 +89,7 @@ it("takes an actor's stop for itself, and leaves the rest to the handlers", asyn
   handle.serve({ ready: () => handle.ready.give() });
   second.send({ type: "ready" });
   await handle.ready.given;
-  handle.tellStop();
+  handle.reportStop();
   expect(second.take()).toEqual({ type: "stop" });
   second.send({ type: "stopped" });
   await handle.stopped;

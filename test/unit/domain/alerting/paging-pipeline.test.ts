@@ -268,7 +268,7 @@ describe("what people decide", () => {
     expect(by(3.1, 1.5, "isolation_forest")).toEqual([null, undefined]);
     expect(by(2.1, 1.5, "slo_burn")).toEqual([null, undefined]);
   });
-  it("a silenced alert fires untold, and pages when the silence is over and it fires still", () => {
+  it("a silenced alert fires unreported, and pages when the silence is over and it fires still", () => {
     let silenced = true;
     const rig = new PagingRig({
       silences: { silenced: (_, labels) => (silenced && labels.service_id === "checkout" ? SILENCE : undefined) },

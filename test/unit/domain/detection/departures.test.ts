@@ -13,7 +13,7 @@ const HOUR = 60 * MINUTE;
 /** Minutes in which people would be told. */
 function reported(values: readonly number[], intervalMs = MINUTE): number[] {
   const detector = new PairDetector();
-  return values.flatMap((value, place) => (detector.observe(START + place * intervalMs, value).tells ? [place] : []));
+  return values.flatMap((value, place) => (detector.observe(START + place * intervalMs, value).reports ? [place] : []));
 }
 
 const noise = (count: number, seed = 1, level = 100): number[] => {

@@ -37,9 +37,9 @@ describe("known days", () => {
       const working = hour >= 8 && hour < 18 ? 100 : 20;
       const usual = day % 7 >= 5 ? weekend : working;
       const value = (day === 16 ? wednesday(hour, usual) : usual) + normal();
-      const { tells } = detector.observe(at, value, { ...SURROUNDED_BY_NOTHING, knownDays: days });
-      if (tells && day === 16) counts[0]++;
-      if (tells && day === 17) counts[1]++;
+      const { reports } = detector.observe(at, value, { ...SURROUNDED_BY_NOTHING, knownDays: days });
+      if (reports && day === 16) counts[0]++;
+      if (reports && day === 17) counts[1]++;
     }
     return counts;
   };

@@ -23,8 +23,8 @@ function told(values: Float64Array): number[] {
   const detector = new PairDetector();
   const minutes: number[] = [];
   for (const [minute, value] of values.entries()) {
-    const { tells } = detector.observe(START_MS + minute * MINUTE_MS, value);
-    if (tells && minute - (minutes.at(-1) ?? Number.NEGATIVE_INFINITY) > SAME_MINUTES) minutes.push(minute);
+    const { reports } = detector.observe(START_MS + minute * MINUTE_MS, value);
+    if (reports && minute - (minutes.at(-1) ?? Number.NEGATIVE_INFINITY) > SAME_MINUTES) minutes.push(minute);
   }
   return minutes;
 }

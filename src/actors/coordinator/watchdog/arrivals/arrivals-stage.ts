@@ -50,7 +50,7 @@ export class ArrivalsStage implements WatchdogStage {
     this.#found = [];
     const startMs = monotonicMs();
     await this.#episodes.settle(this.#findings(cycle.nowMs), (place) => this.#fateOf(place));
-    this.#tellHeld(this.#tenants.takeHeld(), cycle.nowMs);
+    this.#reportHeld(this.#tenants.takeHeld(), cycle.nowMs);
     counters.set("servicesStale", this.#tally.stale);
     return { ...outcome, workMs: outcome.workMs + monotonicMs() - startMs };
   }
@@ -82,7 +82,7 @@ export class ArrivalsStage implements WatchdogStage {
   }
 
   /** Of each that is held a row of the ledger says until when and for what. */
-  #tellHeld(held: readonly HeldService[], nowMs: number): void {
+  #reportHeld(held: readonly HeldService[], nowMs: number): void {
     const reported = new Map<string, number>();
     const rows = [];
     for (const one of held) {

@@ -103,7 +103,7 @@ export class SloBook {
     if (record.timeMs >= window.newestMs) Object.assign(window, { objective: record.objective, newestMs: record.timeMs });
   }
 
-  /** Whether the record's value is no ratio; the newest record of an SLO says what is told of it. */
+  /** Whether the record's value is no ratio; the newest record of an SLO says what is said about it. */
   #noteOutside(
     key: string,
     { ratio: value, timeMs: atMs, tenant, environment, serviceId, metricName }: SloRecord,

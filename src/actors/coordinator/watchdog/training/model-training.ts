@@ -62,7 +62,7 @@ export interface ModelTrainingDependencies {
   readonly requested: RequestedModels;
 }
 
-/** What engines are told of models that people have had trained, by tenant, service and environment. */
+/** What engines are told about models that people have had trained, by tenant, service and environment. */
 export interface RequestedModels {
   /** The promoted one, for vectors of these columns; undefined where there is none. */
   production(service: RequestedService, columns: string): ServiceModelMessage | undefined;
@@ -146,12 +146,12 @@ export class ModelTraining {
     const { engines, requested } = this.#dependencies;
     const shadow = requested.shadow(serviceOf(wanted));
     if (shadow !== undefined) engines.tell(wanted.engine, shadow);
-    if (this.#tellPromoted(wanted)) return;
+    if (this.#sendPromoted(wanted)) return;
     const model = this.#row(service, wanted, DETECTOR_SERVICE_MODELS);
     const state = this.#row(service, wanted, DETECTOR_SERVICES);
-    if (model === undefined || state === undefined) return this.#tell(wanted, {});
+    if (model === undefined || state === undefined) return this.#report(wanted, {});
     this.#dependencies.counters.add("modelsLoaded", 1);
-    this.#tell(wanted, {
+    this.#report(wanted, {
       model: model.bytes,
       state: new Float64Array(state.bytes.buffer),
       sampleMs: state.timeMs,
@@ -162,7 +162,7 @@ export class ModelTraining {
   }
 
   /** True where somebody has promoted a model: then no other one counts. */
-  #tellPromoted(wanted: Wanted): boolean {
+  #sendPromoted(wanted: Wanted): boolean {
     const { engines, requested, counters } = this.#dependencies;
     const promoted = requested.production(serviceOf(wanted), wanted.columns);
     if (promoted === undefined) return false;
@@ -182,7 +182,7 @@ export class ModelTraining {
     const { engines, nowMs, monotonicMs, counters, settle, log } = this.#dependencies;
     const { intervalMs } = this.#options;
     const { key, environment } = wanted;
-    if (this.#tellPromoted(wanted)) return;
+    if (this.#sendPromoted(wanted)) return;
     const startMs = monotonicMs();
     const answer = await engines.serviceHistory(wanted.engine, { key, environment });
     if (answer.columns !== wanted.columns) return;
@@ -199,17 +199,17 @@ export class ModelTraining {
       log(
         `a model of the service ${key} was not trained: ${error instanceof Error ? error.message : String(error)}; it is tried again in an hour`,
       );
-      return this.#tell(wanted, { dueMs: trainedMs + FAILED_RETRY_MS });
+      return this.#report(wanted, { dueMs: trainedMs + FAILED_RETRY_MS });
     } finally {
       counters.add("trainingSeconds", (monotonicMs() - startMs) / 1000);
     }
     // Somebody may have promoted a model meanwhile.
-    if (this.#dependencies.isStopping() || this.#tellPromoted(wanted)) return;
+    if (this.#dependencies.isStopping() || this.#sendPromoted(wanted)) return;
     const { rows, model, state } = result;
-    if (model === null) return this.#tell(wanted, { dueMs: trainedMs + (SERVICE_VECTORS_MIN - rows) * intervalMs });
+    if (model === null) return this.#report(wanted, { dueMs: trainedMs + (SERVICE_VECTORS_MIN - rows) * intervalMs });
     await this.#store(service, wanted, { model, rows, trainedMs });
     counters.add("modelsTrained", 1);
-    this.#tell(wanted, { model, state, trainedMs, rows, dueMs: this.#dueMs(trainedMs, rows) });
+    this.#report(wanted, { model, state, trainedMs, rows, dueMs: this.#dueMs(trainedMs, rows) });
   }
 
   /** Undefined once a stop has begun. */
@@ -237,7 +237,7 @@ export class ModelTraining {
     return trainedMs + Math.min(SERVICE_MODEL_AGE_MS_MAX, rows * this.#options.intervalMs);
   }
 
-  #tell({ engine, key, environment, columns }: Wanted, known: Partial<ServiceModelMessage>): void {
+  #report({ engine, key, environment, columns }: Wanted, known: Partial<ServiceModelMessage>): void {
     const nothing = { model: null, state: null, sampleMs: 0, trainedMs: 0, rows: 0, dueMs: 0, promoted: null };
     this.#dependencies.engines.tell(engine, { ...nothing, ...known, type: "service-model", key, environment, columns });
   }

@@ -86,7 +86,7 @@ export class AggregatePass {
     this.#episodes.take({ pair: ring.pair, slot: 0, direction, isNews: true }, timeMs, verdict);
     this.#episodes.flush();
     arena.save(ring.pair, timeMs, detector.count);
-    if (verdict.tells || verdict.shares) confirm(ring.name, direction, { isAlone: verdict.tells, side: verdict.side });
+    if (verdict.reports || verdict.shares) confirm(ring.name, direction, { isAlone: verdict.reports, side: verdict.side });
   }
 
   /** Begins with the baseline of its first stream. */

@@ -67,7 +67,7 @@ export class LongBaselines {
     const restored = (pair: number, hash: number) => this.pass.restored(pair, hash);
     this.#store = new PairStore(own, { arena: this.pass.arena, outbox, ask, restored });
     shard.learnHistoryWith((slot) => this.pass.learn(slot));
-    shard.tellAtOnceWith((slot, side) => this.pass.tellsNow(slot, side));
+    shard.reportAtOnceWith((slot, side) => this.pass.reportsNow(slot, side));
   }
 
   /** Takes states that were stored, or deployments. */

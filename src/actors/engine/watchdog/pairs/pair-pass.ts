@@ -74,7 +74,7 @@ type Skipped = "ended" | "histogram_bucket" | "excluded" | "pair_limit";
 
 /** What begins earlier before the cycle is not told: it is history that an import has brought, or so late that ingestion would refuse it. */
 const REPORTED_MS_MAX = 24 * 3600 * 1000;
-/** What is older before the cycle confirms nothing that people are to be told of now. */
+/** What is older before the cycle confirms nothing that people are to be told about now. */
 const CONFIRMED_MS_MAX = 10 * 60_000;
 /** Marks of a pair: its stream counts; it has begun with the baseline of another instance. */
 const COUNTS = 1;
@@ -230,7 +230,7 @@ export class PairPass implements WatchdogDetector {
   }
 
   /** What people are to be told at once of a stream whose newest value layer 1 has declared; undefined where the next cycle, or nobody, is to tell. */
-  tellsNow(slot: number, side: 1 | -1): LongBaselineSays | undefined {
+  reportsNow(slot: number, side: 1 | -1): LongBaselineSays | undefined {
     const pair = this.#pairs[slot] ?? 0;
     const { records, nameOf, settings } = this.#dependencies;
     if ((records.flags(slot) & (FLAG_ENDED | FLAG_BUCKET)) !== 0) return undefined;
@@ -328,7 +328,7 @@ export class PairPass implements WatchdogDetector {
     return 0;
   }
 
-  /** Gives the detector the values of the ring that it has not seen; told of are alerts where `direction` says which. */
+  /** Gives the detector the values of the ring that it has not seen; `direction` says which of them may be reported. */
   #observe(
     slot: number,
     pair: number,
@@ -345,7 +345,7 @@ export class PairPass implements WatchdogDetector {
     for (let i = 0; i < count; i++) {
       const timeMs = this.#times[i] as number;
       const verdict = this.#detector.observe(timeMs, this.#values[i] as number, around);
-      if (verdict.tells || verdict.shares) reported = { isAlone: verdict.tells || reported?.isAlone === true, side: verdict.side };
+      if (verdict.reports || verdict.shares) reported = { isAlone: verdict.reports || reported?.isAlone === true, side: verdict.side };
       if (direction !== undefined)
         this.#episodes.take({ pair, slot, direction, isNews: timeMs >= this.#nowMs - REPORTED_MS_MAX }, timeMs, verdict);
     }
@@ -367,7 +367,7 @@ export class PairPass implements WatchdogDetector {
     return groupObservations(this.#times, this.#values, read, sinceMs);
   }
 
-  /** Tells of a departure that people are to be told of. */
+  /** Tells of a departure that people are to be informed of. */
   #confirm(
     { tenant, environment, serviceId, metricName }: StreamName,
     direction: WatchdogSettings["direction"],

@@ -1,5 +1,5 @@
 // Whose the long baselines are. Their limit is of the whole process and shared by tenants: what counts is counted in words of the process, by number of tenant;
-// the ledger of this engine tells of it.
+// the ledger of this engine reports it.
 import type { ProcessWords } from "../../../../adapters/runtime/engine-memory.ts";
 import type { ShareLedger } from "../../../../core/base/share-ledger.ts";
 

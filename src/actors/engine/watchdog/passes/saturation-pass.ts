@@ -34,7 +34,7 @@ export interface SaturationPassDependencies {
   readonly counters: EngineCounters;
   nameOf(slot: number): StreamName;
   hashOf(slot: number): Uint8Array;
-  /** Unit that senders tell of a metric; null where they do not. */
+  /** Unit that senders report a metric; null where they do not. */
   unitOf(tenant: string, metricName: string): string | null;
 }
 

@@ -16,7 +16,7 @@ const ENTRY_HASH_HIGH: usize = 8;
 const ENTRY_TENANT: usize = 16;
 const ENTRY_REF: usize = 20;
 const ENTRY_PLACE: usize = 24; // destination in bits 0..7, partition in bits 8..15, source in bits 16..31
-/** What was told last of the stream beside its samples; 0 = nothing. Of remote-write a hash; of OTLP its start time in units of 2^20 ns (about a millisecond). */
+/** What was reported last of the stream beside its samples; 0 = nothing. Of remote-write a hash; of OTLP its start time in units of 2^20 ns (about a millisecond). */
 const ENTRY_NOTES: usize = 28;
 
 const SLOT_SHIFT: usize = 3;
@@ -217,7 +217,7 @@ export function laneNotes(): u32 {
   return load<u32>(found, ENTRY_NOTES);
 }
 
-/** Keeps a hash of what was told of a stream, so that what is told again need not be looked at. */
+/** Keeps a hash of what was said about a stream, so that what is reported again need not be looked at. */
 // @ts-ignore
 @inline
 export function laneSetNotes(notes: u32): void {

@@ -28,7 +28,7 @@ const FIELD_TYPE: u32 = 1;
 const FIELD_HELP: u32 = 3;
 const FIELD_UNIT: u32 = 4;
 
-/** Entry of the index: that of 1.0, then what is told beside the samples. */
+/** Entry of the index: that of 1.0, then what is reported beside the samples. */
 export const ENTRY_2_BYTES: usize = 64;
 export const ENTRY_START: usize = 32; // i64, ms since 1970; 0 = not told
 export const ENTRY_NOTES: usize = 40; // u32, hash of all that follows and of the start; 0 = nothing is told
@@ -309,7 +309,7 @@ function enter(content: usize, end: usize): void {
   indexEnd2 = at + ENTRY_2_BYTES;
 }
 
-/** 32 bits that change with what is told, whatever the body's symbols are numbered. */
+/** 32 bits that change with what is reported, whatever the body's symbols are numbered. */
 // @ts-ignore
 @inline
 function notesOf(): u32 {
@@ -320,7 +320,7 @@ function notesOf(): u32 {
   return <u32>(hash >> 32) | 1;
 }
 
-/** Looks up the entries that have not been; those that are known, with all that is told of them, need no second look. */
+/** Looks up the entries that have not been; those that are known, with all that is said about them, need no second look. */
 function lookUpEntries(): void {
   const end = indexEnd2;
   let touchedAll = false;

@@ -7,7 +7,7 @@
 //
 // Labels of a stream that is in the lane table were checked when it got there. So a series that ends in samples as senders write them is not read label by
 // label: what stands before those samples is compared with the labels that followed last time, else hashed and looked up, and only where the table does not
-// know it is it checked. That needs the keys of remote-write in the table to be told from all others: they begin with a label's tag, which is a line feed, as
+// know it is it checked. That needs the keys of remote-write in the table to be distinguished from all others: they begin with a label's tag, which is a line feed, as
 // no other key does.
 // Sketch: 8 ns to compare a series, or 25 ns its hash and 5 ns its look-up (20 at a million streams); 2 ns a sample; 2 to 3 ns a label only at first sight.
 import { SCRATCH, SCRATCH_BYTES, SERIES_INDEX, SERIES_INDEX_BYTES } from "../../../../core/layout/memory-map";

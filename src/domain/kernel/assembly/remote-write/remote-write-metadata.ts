@@ -1,4 +1,4 @@
-// What the series that the walk over a 2.0 body stands at tells of its metric.
+// What the series that the walk over a 2.0 body stands at says about its metric.
 import { ENTRY_DESCRIBED, ENTRY_HELP, ENTRY_TYPE, ENTRY_UNIT } from "./remote-write-2-index";
 import { entryAt } from "./remote-write-walk";
 

@@ -202,7 +202,7 @@ export function remoteWriteStep(): i32 {
     const status = stageSamples();
     if (status != STATUS_OK) return status;
     inSeries = false;
-    if (newStart != 0) untell();
+    if (newStart != 0) withdraw();
   }
 }
 
@@ -245,7 +245,7 @@ function stagePlain(): void {
 }
 
 /** A start time that no sample was taken for has not been told. */
-function untell(): void {
+function withdraw(): void {
   if (isEntered && laneFind(keyLow, keyHigh, tenant)) laneSetNotes(0);
   newStart = 0;
 }
