@@ -336,7 +336,7 @@ export class Rig {
 }
 
 /** Tables of analyses: what they hold follows from when one looked, not from the frames alone. */
-const WRITTEN_BY_LOOKS = new Set(["rca_reports", "incident_memory"]);
+const WRITTEN_BY_LOOKS = new Set(["rca_reports", "incident_members", "incident_memory"]);
 
 function json(kind: number, value: unknown): EngineFrame {
   return { kind, payload: encoder.encode(JSON.stringify(value)) };

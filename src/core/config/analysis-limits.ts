@@ -2,8 +2,14 @@
 
 /** Incidents that are looked at, of all tenants: 1,000 of 20 KiB at most, 20 MB. Beyond, an anomaly triggers nothing, and says so. */
 export const RUNNING_INCIDENTS_MAX = 1_000;
-/** Anomalies and services of an incident that are remembered by name; more are counted. */
+/** Anomalies and services of an incident that its report names; further anomalies have a row each, by which the report is found. */
 export const INCIDENT_MEMBERS_PER_INCIDENT_MAX = 200;
+/** Anomalies beyond those, of one incident: a storm of as many pairs. 100 B each in memory and stored; more are counted. */
+export const JOINED_MEMBERS_PER_INCIDENT_MAX = 10_000;
+/** The same of a tenant, 2 MB; those of the oldest reports go. */
+export const JOINED_MEMBERS_PER_TENANT_MAX = 20_000;
+/** Of them, rows of one commit. */
+export const JOINED_MEMBERS_PER_COMMIT_MAX = 1_000;
 /** Reports of a tenant in memory by place; 400 bytes each. The oldest go. */
 export const REPORTS_PER_TENANT_MAX = 20_000;
 /** Incidents of a tenant that are remembered for their likeness: 40 bytes each to search, 300 to store. The oldest without a resolution go first. */

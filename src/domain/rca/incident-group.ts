@@ -19,8 +19,11 @@ export interface RunningIncident {
   onsetMs: number;
   readonly openedAtMs: number;
   lastJoinedMs: number;
-  /** Ids of its anomalies; beyond the bound they are only counted. */
+  /** Ids of its anomalies up to the bound. */
   readonly members: Set<string>;
+  /** Of those beyond it that are not stored yet, and how many were stored or wait; more are only counted. */
+  readonly joined: string[];
+  joinedCount: number;
   memberCount: number;
   readonly services: Set<string>;
   /** Services that calls join with it, and all that calls are known of; null before the first look. */
@@ -42,6 +45,8 @@ export interface KeptIncident {
   readonly lastJoinedMs: number;
   readonly members: readonly string[];
   readonly memberCount: number;
+  /** Of those beyond the bound that are stored. */
+  readonly joinedCount: number;
   readonly services: readonly string[];
   readonly revision: number;
 }
@@ -59,6 +64,7 @@ const LASTS_MS_MAX = 3_600_000;
 
 export interface IncidentLimits {
   readonly membersMax: number;
+  readonly joinedMax: number;
   /** Who has how many of the incidents. */
   readonly shares: Pick<ShareLedger, "take" | "give">;
 }
@@ -183,8 +189,11 @@ export class RunningIncidents {
     incident.lastJoinedMs = nowMs;
     incident.onsetMs = Math.min(incident.onsetMs, startedAtMs);
     if (incident.services.size < this.#limits.membersMax) incident.services.add(serviceId);
-    if (incident.members.size >= this.#limits.membersMax) return;
-    incident.members.add(id);
+    if (incident.members.size < this.#limits.membersMax) incident.members.add(id);
+    else if (incident.joinedCount < this.#limits.joinedMax) {
+      incident.joined.push(id);
+      incident.joinedCount++;
+    } else return;
     if (incident.revision === 0) return;
     incident.hasJoined = true;
     incident.dueMs = Math.min(incident.dueMs, nowMs + JOINED_LOOK_MS);
@@ -222,6 +231,8 @@ function begun(first: IncidentAnomaly, nowMs: number): RunningIncident {
     openedAtMs: nowMs,
     lastJoinedMs: nowMs,
     members: new Set([first.id]),
+    joined: [],
+    joinedCount: 0,
     memberCount: 1,
     services: new Set([first.serviceId]),
     graph: null,

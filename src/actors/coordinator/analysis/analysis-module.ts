@@ -13,6 +13,10 @@ export const ANALYSIS = {
   tables: {
     control: {
       rca_reports: { key: "tenant, created time, report id", value: "RcaReport: root causes of an incident" },
+      incident_members: {
+        key: "tenant, created time of the report, anomaly id",
+        value: "JoinedMember: an anomaly beyond those that the report of its incident names",
+      },
       incident_memory: { key: "tenant, incident id", value: "RememberedIncident: what an incident was like, and what helped" },
     },
     series: {

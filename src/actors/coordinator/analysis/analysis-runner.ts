@@ -8,7 +8,11 @@
  */
 import { type KeyValueStore, StoreError } from "../../../adapters/storage/key-value-store.ts";
 import type { ShareLedger } from "../../../core/base/share-ledger.ts";
-import { INCIDENT_MEMBERS_PER_INCIDENT_MAX } from "../../../core/config/analysis-limits.ts";
+import {
+  INCIDENT_MEMBERS_PER_INCIDENT_MAX,
+  JOINED_MEMBERS_PER_COMMIT_MAX,
+  JOINED_MEMBERS_PER_INCIDENT_MAX,
+} from "../../../core/config/analysis-limits.ts";
 import type { Anomaly } from "../../../domain/anomaly/anomaly.ts";
 import { type Analysis, analyse } from "../../../domain/rca/analysis.ts";
 import { withEarlier } from "../../../domain/rca/earlier-evidence.ts";
@@ -68,7 +72,11 @@ export class AnalysisRunner {
 
   constructor(dependencies: AnalysisRunnerDependencies) {
     this.#dependencies = dependencies;
-    this.#incidents = new RunningIncidents({ membersMax: INCIDENT_MEMBERS_PER_INCIDENT_MAX, shares: dependencies.shares });
+    this.#incidents = new RunningIncidents({
+      membersMax: INCIDENT_MEMBERS_PER_INCIDENT_MAX,
+      joinedMax: JOINED_MEMBERS_PER_INCIDENT_MAX,
+      shares: dependencies.shares,
+    });
   }
 
   /** Goes on with what a restart has interrupted: reports that are not final, and anomalies that triggered analysis and are in no report. */
@@ -173,15 +181,17 @@ export class AnalysisRunner {
     const { edit, control, state, counters, reportStored } = this.#dependencies;
     const { reports, memory } = state.analyses;
     const { tenant, anomalyId } = report;
+    const joined = incident.joined.slice(0, JOINED_MEMBERS_PER_COMMIT_MAX);
     await edit(async () => {
       const remembered = rememberedOf(report, memory.find(tenant, anomalyId)?.resolution ?? null);
-      await control.commit([...reports.operations(report), ...memory.operations(remembered)]);
-      reports.put(report);
+      await control.commit([...reports.operations(report, joined), ...memory.operations(remembered)]);
+      reports.put(report, joined);
       memory.put(remembered);
     });
     looked.report = report;
     incident.revision = report.revision;
-    incident.hasJoined = incident.members.size > report.anomalies.length;
+    incident.joined.splice(0, joined.length);
+    incident.hasJoined = incident.members.size > report.anomalies.length || incident.joined.length > 0;
     counters.set("rcaReports", reports.size);
     reportStored?.(report);
   }

@@ -15,7 +15,7 @@ const MISSED_MS = 15 * 60_000;
 const COOLDOWN_READ_MS = 3_600_000;
 
 /** What goes on of a report that is not final. */
-export function keptIncident(report: RcaReport, { anomalies }: AnomalyBooks): KeptIncident {
+export function keptIncident(report: RcaReport, { anomalies, analyses }: AnomalyBooks & AnalysisBooks): KeptIncident {
   const { tenant, environment, anomalyId: id, serviceId, metricName, onsetMs, createdAtMs: openedAtMs, revision } = report;
   const members = report.anomalies.flatMap((member) => anomalies.find(tenant, member) ?? []);
   return {
@@ -25,6 +25,7 @@ export function keptIncident(report: RcaReport, { anomalies }: AnomalyBooks): Ke
     lastJoinedMs: members.reduce((last, { detectedAtMs }) => Math.max(last, detectedAtMs), openedAtMs),
     members: report.anomalies,
     memberCount: report.anomalyCount,
+    joinedCount: analyses.reports.joinedCount(tenant, report.id),
     services: [...new Set([serviceId, ...members.map((member) => member.serviceId)])],
     revision,
   };

@@ -1,8 +1,9 @@
 // The reports of all tenants by place in memory; their contents are read from the store.
 import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
-import { REPORTS_PER_TENANT_MAX } from "../../../core/config/analysis-limits.ts";
+import { JOINED_MEMBERS_PER_TENANT_MAX, REPORTS_PER_TENANT_MAX } from "../../../core/config/analysis-limits.ts";
 import { scan } from "../state/scan.ts";
-import { tenantTimeKey } from "../state/tables.ts";
+import { tenantTimeKey, tenantTimeOf } from "../state/tables.ts";
+import { JOINED_MEMBER, MEMBERS_TABLE, memberDeletions, memberOperations } from "./joined-members.ts";
 import { RCA_REPORT, type RcaReport } from "./report-row.ts";
 
 /** Where a report is, and what lists filter by. */
@@ -12,6 +13,16 @@ interface ReportEntry {
   readonly createdAtMs: number;
   readonly services: ReadonlySet<string>;
   readonly anomalies: readonly string[];
+  /** Those beyond what the report names (joined-members.ts). */
+  readonly joined: readonly string[];
+}
+
+/** Members that are to be deleted. */
+export interface ExpiredMembers {
+  /** Of their report. */
+  readonly id: string;
+  readonly anomalies: readonly string[];
+  readonly operations: readonly StoreOperation[];
 }
 
 export interface ReportFilter {
@@ -32,6 +43,8 @@ interface TenantReports {
   readonly entries: ReportEntry[];
   readonly byId: Map<string, ReportEntry>;
   readonly byAnomaly: Map<string, ReportEntry>;
+  /** Of all entries. */
+  joinedCount: number;
 }
 
 export class ReportBook {
@@ -50,6 +63,12 @@ export class ReportBook {
       this.put(report);
       if (!report.isFinal) this.#running.push(report);
     }
+    for (const { key, value } of scan(this.#store, MEMBERS_TABLE)) {
+      const { anomalyId, reportId } = JOINED_MEMBER.decode(value);
+      const reports = this.#tenants.get(tenantTimeOf(key).tenant);
+      const entry = reports?.byId.get(reportId);
+      if (reports !== undefined && entry !== undefined) this.#join(reports, entry, [anomalyId]);
+    }
   }
 
   /** Reports that were not final when the store was read; to be asked for once. */
@@ -61,13 +80,13 @@ export class ReportBook {
     return this.#tenants.keys();
   }
 
-  /** Takes a stored revision over. */
-  put(report: RcaReport): void {
+  /** Takes a stored revision over, with anomalies that have joined beyond those that it names. */
+  put(report: RcaReport, joined: readonly string[] = []): void {
     const { id, tenant, createdAtMs, anomalies } = report;
     const reports = this.#of(tenant);
     const services = new Set([report.serviceId, ...report.analysis.candidates.map(({ serviceId }) => serviceId)]);
-    const entry: ReportEntry = { id, tenant, createdAtMs, services, anomalies };
     const known = reports.byId.get(id);
+    const entry: ReportEntry = { id, tenant, createdAtMs, services, anomalies, joined: known?.joined ?? [] };
     if (known === undefined) {
       this.size++;
       let at = reports.entries.length;
@@ -75,11 +94,24 @@ export class ReportBook {
       reports.entries.splice(at, 0, entry);
     } else reports.entries[reports.entries.indexOf(known)] = entry;
     reports.byId.set(id, entry);
-    for (const anomaly of anomalies) reports.byAnomaly.set(anomaly, entry);
+    for (const anomaly of [...anomalies, ...entry.joined]) reports.byAnomaly.set(anomaly, entry);
+    this.#join(reports, entry, joined);
   }
 
-  operations(report: RcaReport): StoreOperation[] {
-    return [{ table: "rca_reports", key: keyOf(report), value: RCA_REPORT.encode(report) }];
+  #join(reports: TenantReports, entry: ReportEntry, joined: readonly string[]): void {
+    if (joined.length === 0) return;
+    (entry.joined as string[]).push(...joined);
+    reports.joinedCount += joined.length;
+    for (const anomaly of joined) reports.byAnomaly.set(anomaly, entry);
+  }
+
+  /** Anomalies of a report beyond those that it names. */
+  joinedCount(tenant: string, id: string): number {
+    return this.#tenants.get(tenant)?.byId.get(id)?.joined.length ?? 0;
+  }
+
+  operations(report: RcaReport, joined: readonly string[] = []): StoreOperation[] {
+    return [{ table: "rca_reports", key: keyOf(report), value: RCA_REPORT.encode(report) }, ...memberOperations(report, joined)];
   }
 
   /** The report of the incident that an anomaly is a part of. */
@@ -88,7 +120,7 @@ export class ReportBook {
     return entry === undefined ? undefined : this.#read(entry);
   }
 
-  /** Whether an anomaly is named in a report. */
+  /** Whether an anomaly is part of an incident with a report. */
   has(tenant: string, anomalyId: string): boolean {
     return this.#tenants.get(tenant)?.byAnomaly.has(anomalyId) === true;
   }
@@ -103,7 +135,7 @@ export class ReportBook {
     const found: RcaReport[] = [];
     for (const entry of this.#newestFirst(tenant)) {
       if (found.length >= limit) break;
-      if (!matches(entry, filter) || (after !== undefined && compare(entry, after) >= 0)) continue;
+      if (!this.#matches(entry, filter) || (after !== undefined && compare(entry, after) >= 0)) continue;
       const report = this.#read(entry);
       if (report !== undefined) found.push(report);
     }
@@ -112,7 +144,7 @@ export class ReportBook {
 
   count(tenant: string, filter: ReportFilter): number {
     let count = 0;
-    for (const entry of this.#newestFirst(tenant)) if (matches(entry, filter)) count++;
+    for (const entry of this.#newestFirst(tenant)) if (this.#matches(entry, filter)) count++;
     return count;
   }
 
@@ -124,6 +156,28 @@ export class ReportBook {
     return old.map((entry) => ({ id: entry.id, key: keyOf(entry) }));
   }
 
+  /** Of the oldest report that has any: members that are to go with it, or as the tenant has too many; undefined where there are none. */
+  expiredMembers(tenant: string, beforeMs: number, limit: number): ExpiredMembers | undefined {
+    const { entries, joinedCount } = this.#of(tenant);
+    const excess = entries.length - REPORTS_PER_TENANT_MAX;
+    const at = entries.findIndex(({ joined }) => joined.length > 0);
+    const entry = entries[at];
+    if (entry === undefined || (entry.createdAtMs >= beforeMs && at >= excess && joinedCount <= JOINED_MEMBERS_PER_TENANT_MAX))
+      return undefined;
+    const anomalies = entry.joined.slice(0, limit);
+    return { id: entry.id, anomalies, operations: memberDeletions(entry, anomalies) };
+  }
+
+  removeMembers(tenant: string, { id, anomalies }: Pick<ExpiredMembers, "id" | "anomalies">): void {
+    const reports = this.#of(tenant);
+    const entry = reports.byId.get(id);
+    if (entry === undefined) return;
+    (entry.joined as string[]).splice(0, anomalies.length);
+    reports.joinedCount -= anomalies.length;
+    for (const anomaly of anomalies) if (reports.byAnomaly.get(anomaly) === entry) reports.byAnomaly.delete(anomaly);
+  }
+
+  /** Removes a report whose members are gone. */
   remove(tenant: string, id: string): void {
     const reports = this.#of(tenant);
     const entry = reports.byId.get(id);
@@ -143,10 +197,20 @@ export class ReportBook {
   #of(tenant: string): TenantReports {
     let reports = this.#tenants.get(tenant);
     if (reports === undefined) {
-      reports = { entries: [], byId: new Map(), byAnomaly: new Map() };
+      reports = { entries: [], byId: new Map(), byAnomaly: new Map(), joinedCount: 0 };
       this.#tenants.set(tenant, reports);
     }
     return reports;
+  }
+
+  #matches(entry: ReportEntry, filter: ReportFilter): boolean {
+    const { anomalyId } = filter;
+    if (anomalyId !== undefined && !entry.anomalies.includes(anomalyId) && !this.#isPart(entry, anomalyId)) return false;
+    return matches(entry, filter);
+  }
+
+  #isPart(entry: ReportEntry, anomalyId: string): boolean {
+    return this.#tenants.get(entry.tenant)?.byAnomaly.get(anomalyId)?.id === entry.id;
   }
 
   #read(entry: ReportEntry): RcaReport | undefined {
@@ -163,8 +227,7 @@ function compare(a: ReportPosition, b: ReportPosition): number {
   return a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 }
 
-function matches({ services, anomalies, createdAtMs }: ReportEntry, { serviceId, anomalyId, sinceMs, untilMs }: ReportFilter): boolean {
+function matches({ services, createdAtMs }: ReportEntry, { serviceId, sinceMs, untilMs }: ReportFilter): boolean {
   if (serviceId !== undefined && !services.has(serviceId)) return false;
-  if (anomalyId !== undefined && !anomalies.includes(anomalyId)) return false;
   return createdAtMs >= (sinceMs ?? Number.NEGATIVE_INFINITY) && createdAtMs < (untilMs ?? Number.POSITIVE_INFINITY);
 }

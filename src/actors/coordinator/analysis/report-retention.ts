@@ -1,4 +1,4 @@
-// Retention of reports: RETENTION_DAYS, and the oldest of a tenant beyond REPORTS_PER_TENANT_MAX. The memory of incidents has a bound of its own.
+// Retention of reports, and of the members of their incidents: RETENTION_DAYS, and the oldest of a tenant beyond REPORTS_PER_TENANT_MAX. The memory of incidents has a bound of its own.
 
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import type { RetentionStep } from "../state/retention-step.ts";
@@ -13,6 +13,11 @@ export interface ReportExpiry {
 export function* expireReports({ state, counters }: ReportExpiry, beforeMs: number, rowsPerStep: number): Generator<RetentionStep> {
   const { reports } = state.analyses;
   for (const tenant of [...reports.tenants]) {
+    for (;;) {
+      const members = reports.expiredMembers(tenant, beforeMs, rowsPerStep);
+      if (members === undefined) break;
+      yield { store: state.control, operations: members.operations, apply: () => reports.removeMembers(tenant, members) };
+    }
     for (;;) {
       const expired = reports.expired(tenant, beforeMs, rowsPerStep);
       if (expired.length === 0) break;

@@ -17,7 +17,8 @@ const sharesOf = (most: number) => {
   };
 };
 
-const incidents = (most = 100, membersMax = 200) => new RunningIncidents({ membersMax, shares: sharesOf(most) });
+const incidents = (most = 100, membersMax = 200, joinedMax = 1_000) =>
+  new RunningIncidents({ membersMax, joinedMax, shares: sharesOf(most) });
 
 const anomaly = (id: string, change: Partial<IncidentAnomaly> = {}): IncidentAnomaly => ({
   id,
@@ -115,6 +116,13 @@ describe("when an incident is looked at", () => {
     expect(incident.hasJoined).toBe(false);
   });
 
+  it("names anomalies up to its bound, hands on those beyond within theirs, and counts the rest", () => {
+    const running = incidents(100, 2, 2);
+    const { incident } = running.take(anomaly("a"), START)!;
+    for (const id of ["b", "c", "d", "e"]) running.take(anomaly(id), START);
+    expect([[...incident.members], incident.joined, incident.joinedCount, incident.memberCount]).toEqual([["a", "b"], ["c", "d"], 2, 5]);
+  });
+
   it("gives tenants turns", () => {
     const running = incidents();
     for (let i = 0; i < 3; i++) running.take(anomaly(`a${i}`, { startedAtMs: START + i * 10 * MINUTE_MS }), START + i * 10 * MINUTE_MS);
@@ -127,7 +135,7 @@ describe("when an incident is looked at", () => {
     const running = incidents();
     const first = anomaly("a");
     const times = { onsetMs: START, openedAtMs: START, lastJoinedMs: START };
-    const kept = { first, ...times, members: ["a", "b"], memberCount: 3, services: ["orders"], revision: 2 };
+    const kept = { first, ...times, members: ["a", "b"], memberCount: 3, joinedCount: 0, services: ["orders"], revision: 2 };
     running.restore(kept, START + 4 * MINUTE_MS);
     const incident = running.of("default", "b")!;
     expect(incident).toMatchObject({ isRestored: true, memberCount: 3 });

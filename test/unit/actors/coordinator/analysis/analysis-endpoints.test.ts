@@ -1,6 +1,6 @@
 // Alerts of others, reports, resolutions and the memory of incidents, over a coordinator whose engines hold nothing: what evidence says is tested elsewhere.
 import { describe, expect, it } from "vitest";
-import { WEBHOOK_ALERTS_PER_REQUEST_MAX } from "../../../../../src/core/config/analysis-limits.ts";
+import { INCIDENT_MEMBERS_PER_INCIDENT_MAX, WEBHOOK_ALERTS_PER_REQUEST_MAX } from "../../../../../src/core/config/analysis-limits.ts";
 import { answerSchema } from "../../../../support/answer-schema.ts";
 import { DAY_MS, Rig, START_MS } from "../../../../support/coordinator-rig.ts";
 
@@ -125,6 +125,32 @@ describe("reports", () => {
     await fire(rig, alert("Slow", { status: "resolved" }), alert("Down", { status: "resolved" }, { service: "orders" }));
     await pass(rig, 2 * MINUTE_MS);
     expect(await reports(rig)).toMatchObject([{ revision: 4, final: true, anomaly_id: id }]);
+  });
+
+  it("are found by each of the anomalies of a large incident, over a restart, until they go", async () => {
+    const rig = await Rig.open({ retentionMs: 2 * DAY_MS });
+    const many = Array.from({ length: INCIDENT_MEMBERS_PER_INCIDENT_MAX + 30 }, (_, i) => alert(`a${i}`, {}, { service: `s${i}` }));
+    const { anomalies, anomaly_id: incident } = await fire(rig, ...many);
+    await pass(rig, 2_000, 1_000);
+    const [report] = await reports(rig);
+    expect(report).toMatchObject({ incident_id: incident, anomaly_count: many.length });
+    expect(report.anomalies).toHaveLength(INCIDENT_MEMBERS_PER_INCIDENT_MAX);
+    const found = async (of: Rig) => {
+      const counts = anomalies.map(({ anomaly_id }: Json) => ask(of, "rcaReports", { anomaly_id }).then(({ body }) => body.total));
+      return (await Promise.all(counts)).reduce((sum: number, total: number) => sum + total, 0);
+    };
+    expect(await found(rig)).toBe(many.length);
+    const unnamed = anomalies.find(({ anomaly_id }: Json) => !report.anomalies.includes(anomaly_id));
+    expect((await ask(rig, "similarReports", { anomaly_id: unnamed.anomaly_id })).body.reports).toEqual([]);
+    expect((await ask(rig, "rcaReports", { anomaly_id: unnamed.anomaly_id }, undefined, "other")).body.total).toBe(0);
+    const restarted = await rig.restarted({ retentionMs: 2 * DAY_MS });
+    expect(await found(restarted)).toBe(many.length);
+    await pass(restarted, 64 * MINUTE_MS, 4 * MINUTE_MS);
+    expect(await reports(restarted)).toMatchObject([{ anomaly_count: many.length, final: true }]);
+    restarted.nowMs += 3 * DAY_MS;
+    restarted.monotonicMs += 3 * DAY_MS;
+    await settle(restarted);
+    expect([await found(restarted), restarted.control.contents.get("incident_members")?.size ?? 0]).toEqual([0, 0]);
   });
 
   it("go on after a restart, also one before the first", async () => {

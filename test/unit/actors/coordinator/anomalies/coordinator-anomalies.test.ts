@@ -170,7 +170,7 @@ describe("an anomaly", () => {
     expect(rig.counter("anomaliesOpen")).toBe(0);
     expect(
       [...rig.control.contents]
-        .filter(([table]) => !["secrets", "tenants", "rca_reports", "incident_memory"].includes(table))
+        .filter(([table]) => !["secrets", "tenants", "rca_reports", "incident_members", "incident_memory"].includes(table))
         .every(([, rows]) => rows.size === 0),
     ).toBe(true);
   });
