@@ -37,12 +37,14 @@ export class AlertmanagerPeer {
   #origin = "";
   #url = "";
 
-  /** Starts it; `url` is told of every alert, and of its end. */
-  async start(url: string): Promise<void> {
+  /** Starts it; `url` is told of every alert, and of its end, by `http_config` where one is given. */
+  async start(url: string, httpConfig?: object): Promise<void> {
     this.#url = url;
     const config = join(this.#folder, "alertmanager.yml");
     const route = { receiver: "vedette", group_by: ["alertname"], group_wait: "1s", group_interval: "1s", repeat_interval: "1h" };
-    const receivers = [{ name: "vedette", webhook_configs: [{ url, send_resolved: true }] }];
+    const receivers = [
+      { name: "vedette", webhook_configs: [{ url, send_resolved: true, ...(httpConfig && { http_config: httpConfig }) }] },
+    ];
     writeFileSync(config, JSON.stringify({ route, receivers })); // JSON is YAML
     const port = await freePort();
     this.#origin = `http://127.0.0.1:${port}`;

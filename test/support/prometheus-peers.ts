@@ -60,7 +60,8 @@ export class PrometheusPeers {
   instance = "";
   #prometheus = "";
 
-  async start(remoteWriteUrl: string, scrapeSeconds: number): Promise<void> {
+  /** `remote` are further members of its remote_write, as JSON, which is YAML. */
+  async start(remoteWriteUrl: string, scrapeSeconds: number, remote: object = {}): Promise<void> {
     this.instance = await this.#launch(EXPORTER, []);
     const config = join(this.#folder, "prometheus.yml");
     writeFileSync(
@@ -71,7 +72,7 @@ export class PrometheusPeers {
         "- job_name: node",
         `  static_configs: [{targets: ["${this.instance}"]}]`,
         "remote_write:",
-        `- url: ${remoteWriteUrl}`,
+        `- ${JSON.stringify({ url: remoteWriteUrl, ...remote })}`,
         "",
       ].join("\n"),
     );

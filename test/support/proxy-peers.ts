@@ -1,11 +1,12 @@
-// Debian's nginx and HAProxy as processes of a test, each with the plainest configuration that there is: on free ports, over a folder of their own, ended with
+// Debian's nginx, HAProxy and Caddy as processes of a test, each with the plainest configuration that there is: on free ports, over a folder of their own, ended with
 // the test.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { CertificateFiles } from "./certificates.ts";
 import { PATIENCE_MS } from "./patience.ts";
 
 /** Debian has them in a folder that is root's. */
@@ -14,16 +15,16 @@ const ENVIRONMENT = { ...process.env, PATH: `${process.env.PATH ?? ""}:/usr/sbin
 /** Whether a program is installed here. */
 function isInstalled(program: string): boolean {
   try {
-    execFileSync(program, ["-v"], { stdio: "ignore", env: ENVIRONMENT });
+    execFileSync(program, [program === "caddy" ? "version" : "-v"], { stdio: "ignore", env: ENVIRONMENT });
     return true;
   } catch {
     return false;
   }
 }
 
-/** Which of the two proxies is not installed here; undefined where both are. */
-export function missingProxy(): string | undefined {
-  return ["nginx", "haproxy"].find((program) => !isInstalled(program));
+/** Which of the proxies is not installed here; undefined where all are. */
+export function missingProxy(programs: readonly string[] = ["nginx", "haproxy"]): string | undefined {
+  return programs.find((program) => !isInstalled(program));
 }
 
 /** Proxies of one test, by what they are. */
@@ -32,12 +33,16 @@ export class ProxyPeers {
   readonly #children: ChildProcess[] = [];
 
   /** An nginx with nothing but `proxy_pass` and `lines` in its location; the port it listens on. */
-  async nginx(target: string, lines: readonly string[] = []): Promise<number> {
+  async nginx(target: string, lines: readonly string[] = [], tls: readonly string[] = []): Promise<number> {
     const port = await freePort();
     const folder = mkdtempSync(join(this.#folder, "nginx-"));
     const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path ${folder}/${name};`);
     const location = [`proxy_pass ${target};`, ...lines].join(" ");
-    const http = ["access_log off;", ...temporary, `server { listen 127.0.0.1:${port}; location / { ${location} } }`].join("\n");
+    const http = [
+      "access_log off;",
+      ...temporary,
+      `server { listen 127.0.0.1:${port}${tls.length > 0 ? " ssl" : ""}; ${tls.join(" ")} location / { ${location} } }`,
+    ].join("\n");
     writeFileSync(join(folder, "nginx.conf"), `pid ${folder}/pid;\nevents {}\nhttp {\n${http}\n}\n`);
     await this.#launch(
       "nginx",
@@ -48,13 +53,42 @@ export class ProxyPeers {
   }
 
   /** A HAProxy with nothing but a frontend and a server; the port it listens on. */
-  async haproxy(address: string): Promise<number> {
+  async haproxy(address: string, tls = ""): Promise<number> {
     const port = await freePort();
     const file = join(mkdtempSync(join(this.#folder, "haproxy-")), "haproxy.cfg");
     const defaults = ["defaults", " mode http", " timeout connect 5s", " timeout client 30s", " timeout server 30s"];
-    const proxy = ["listen vedette", ` bind 127.0.0.1:${port}`, ` server one ${address}`];
+    const proxy = ["listen vedette", ` bind 127.0.0.1:${port}${tls}`, ` server one ${address}`];
     writeFileSync(file, `${[...defaults, ...proxy].join("\n")}\n`);
     await this.#launch("haproxy", ["-db", "-f", file], port);
+    return port;
+  }
+
+  /** An nginx that clients reach over TLS, and that goes on over TLS and believes `authority` alone. */
+  async nginxOverTls(target: string, { certificate, key }: CertificateFiles, authority: string): Promise<number> {
+    const checks = [
+      "proxy_http_version 1.1;",
+      `proxy_ssl_trusted_certificate ${authority};`,
+      "proxy_ssl_verify on;",
+      "proxy_ssl_name localhost;",
+    ];
+    return this.nginx(target, checks, [`ssl_certificate ${certificate};`, `ssl_certificate_key ${key};`]);
+  }
+
+  /** The same of a HAProxy, which wants certificate and key in one file. */
+  async haproxyOverTls(address: string, files: CertificateFiles, authority: string): Promise<number> {
+    const both = join(mkdtempSync(join(this.#folder, "pem-")), "both.pem");
+    writeFileSync(both, `${readFileSync(files.certificate, "utf8")}${readFileSync(files.key, "utf8")}`);
+    return this.haproxy(`${address} ssl verify required ca-file ${authority}`, ` ssl crt ${both}`);
+  }
+
+  /** The same of a Caddy. */
+  async caddyOverTls(target: string, { certificate, key }: CertificateFiles, authority: string): Promise<number> {
+    const port = await freePort();
+    const folder = mkdtempSync(join(this.#folder, "caddy-"));
+    const transport = `transport http {\n tls_trusted_ca_certs ${authority}\n}`;
+    const site = `https://127.0.0.1:${port} {\n tls ${certificate} ${key}\n reverse_proxy ${target} {\n ${transport}\n}\n}`;
+    writeFileSync(join(folder, "Caddyfile"), `{\n admin off\n auto_https disable_redirects\n storage file_system ${folder}\n}\n${site}\n`);
+    await this.#launch("caddy", ["run", "--adapter", "caddyfile", "--config", join(folder, "Caddyfile")], port);
     return port;
   }
 
