@@ -13,6 +13,7 @@ import { heap } from "./heap.mjs";
 import { jsonBatches } from "./json-batches.mjs";
 import { kernels } from "./kernels.mjs";
 import { millionStreams } from "./million-streams.mjs";
+import { predictions, shadowModels } from "./models.mjs";
 import { neighbours } from "./neighbours.mjs";
 import { newStreams } from "./new-streams.mjs";
 import { notifyFlood, notifyLatency } from "./notify.mjs";
@@ -59,6 +60,8 @@ export const OTHER_ROWS = [
   authCost,
   fairness,
   watchdogServices,
+  shadowModels,
+  predictions,
   watchdog,
   pillars,
   patterns,
