@@ -210,7 +210,7 @@ export class DepartureDetector {
     const { expected, sd } = this;
     const { intervalMs, caution, streams } = this.#newest;
     const probability = pagesPerValue(intervalMs) * shareOfOne(streams);
-    const barOf = (tail: OwnTail) => caution * Math.max(DEPARTURE_MIN, tail.passedWith(probability));
+    const barOf = (tail: OwnTail) => caution * Math.max(DEPARTURE_MIN, tail.passedWith(probability, streams));
     const [above, below] = [barOf(this.#above), barOf(this.#below)];
     return { expected, lower: expected - below * sd, upper: expected + above * sd };
   }
@@ -274,7 +274,7 @@ export class DepartureDetector {
     else {
       if (size >= this.bar) {
         const tail = this.size < 0 ? this.#below : this.#above;
-        this.bar = Math.max(this.bar, caution * tail.passedWith(pagesPerValue(intervalMs) * shareOfOne(streams)));
+        this.bar = Math.max(this.bar, caution * tail.passedWith(pagesPerValue(intervalMs) * shareOfOne(streams), streams));
       }
       this.evidence = size / this.bar;
     }

@@ -43,6 +43,8 @@ const LENGTH = LARGEST;
 const COUNT = LARGEST + 1;
 /** What is so many times as large as anything that the series has done is news to it, however heavy the tail seems: values of one event bend the exponent together. */
 const LARGEST_TIMES_MAX = 3;
+/** Values of each of the series alike that one must have had before its own largest speaks for all of them. */
+const ALIKE_VALUES = 10;
 
 /** Over caller-owned state of OWN_TAIL_WORDS numbers, all 0 at the start. */
 export class OwnTail {
@@ -87,14 +89,15 @@ export class OwnTail {
     return sum / (used - 1);
   }
 
-  /** What the series passes with this probability per value; 0 where too few are known. */
-  passedWith(probability: number): number {
+  /** What the series passes with this probability per value; 0 where too few are known. A series of few values, one of `alike`, has done only a part of what all do. */
+  passedWith(probability: number, alike = 1): number {
     const count = Math.min(COUNT_MAX, this.#words[COUNT] as number);
     const used = Math.min(this.#words[LENGTH] as number, Math.max(TAIL_MIN, Math.floor(count * TAIL_SHARE)));
     const last = this.#largest[used - 1] ?? 0;
     if (used < TAIL_MIN || last <= 0) return 0;
     const exponent = Math.min(EXPONENT_MAX, Math.max(EXPONENT_MIN, this.#exponent(used, last)));
     const passed = last * Math.max(1, used / (count * probability)) ** exponent;
-    return Math.min(LARGEST_TIMES_MAX * (this.#largest[0] as number), passed);
+    const unseen = Math.max(1, (ALIKE_VALUES * (alike - 1)) / count) ** EXPONENT_MIN;
+    return Math.min(LARGEST_TIMES_MAX * unseen * (this.#largest[0] as number), passed);
   }
 }
