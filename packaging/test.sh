@@ -5,6 +5,32 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 packages=$(realpath dist/package)
+# Where no mounts are granted, root or not, the tarball alone runs: from an empty folder with an empty environment.
+run_unpacked() {
+  local folder server
+  folder=$(mktemp -d)
+  tar -xzf "$packages"/vedette-*.tar.gz -C "$folder"
+  env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin VEDETTE_PORT=28099 VEDETTE_OTLP_PORT=0 VEDETTE_OTLP_GRPC_PORT=0 VEDETTE_ALERTS_PORT=0 DATA_DIR="$folder/data" "$folder"/vedette-*/vedette serve >"$folder/log" 2>&1 &
+  server=$!
+  for _ in $(seq 600); do
+    if curl -fs http://127.0.0.1:28099/readyz >/dev/null; then break; fi
+    sleep 0.1
+  done
+  curl -fs http://127.0.0.1:28099/readyz >/dev/null || { cat "$folder/log"; return 1; }
+  kill -TERM "$server"
+  wait "$server" || return 1
+  rm -rf "$folder"
+  echo "ok the tarball runs"
+  echo "No mounts are granted here: installation, upgrade, removal and purge of the Debian package were not tried."
+}
+if [ "${1:-}" != inside ] && ! unshare --mount --pid --fork bash -c 'folder=$(mktemp -d) && mount -t tmpfs none "$folder" && mkdir "$folder/upper" "$folder/work" "$folder/merged" &&
+  mount -t overlay overlay -o "lowerdir=/,upperdir=$folder/upper,workdir=$folder/work" "$folder/merged"'; then
+  if run_unpacked; then echo "1 passed, 0 failed"; else
+    echo "0 passed, 1 failed"
+    exit 1
+  fi
+  exit 0
+fi
 if [ "${1:-}" != inside ]; then
   log=$(mktemp)
   trap 'rm -f "$log"' EXIT
