@@ -47,7 +47,7 @@ test-nodes: $(SERVER) $(NODES) ## Run the contract, ingestion and crash suites o
 	@exec node scripts/test-nodes.mjs
 
 web-test: $(SERVER) $(WEB) ## Try the user interface in Chromium: pages, accessibility, journeys
-	@exec node scripts/run-tests.mjs test/real/web.test.ts
+	@exec node scripts/run-tests.mjs test/real/web
 
 docs-test: $(SERVER) $(WEB) ## Run every command of the README and of docs/*.md, each document over a server of its own
 	@exec node scripts/docs-test.mjs $(DOCS)

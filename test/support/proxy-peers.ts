@@ -35,21 +35,20 @@ export class ProxyPeers {
   /** An nginx with nothing but `proxy_pass` and `lines` in its location; the port it listens on. */
   async nginx(target: string, lines: readonly string[] = [], tls: readonly string[] = []): Promise<number> {
     const port = await freePort();
-    const folder = mkdtempSync(join(this.#folder, "nginx-"));
-    const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path ${folder}/${name};`);
-    const location = [`proxy_pass ${target};`, ...lines].join(" ");
-    const http = [
-      "access_log off;",
-      ...temporary,
-      `server { listen 127.0.0.1:${port}${tls.length > 0 ? " ssl" : ""}; ${tls.join(" ")} location / { ${location} } }`,
-    ].join("\n");
-    writeFileSync(join(folder, "nginx.conf"), `pid ${folder}/pid;\nevents {}\nhttp {\n${http}\n}\n`);
-    await this.#launch(
-      "nginx",
-      ["-p", folder, "-c", join(folder, "nginx.conf"), "-e", "stderr", "-g", "daemon off; master_process off;"],
-      port,
-    );
+    const listen = `listen 127.0.0.1:${port}${tls.length > 0 ? " ssl" : ""}; ${tls.join(" ")}`;
+    await this.#nginx(port, listen, [`proxy_pass ${target};`, ...lines]);
     return port;
+  }
+
+  /** An nginx that ends TLS and names the outside address to what is behind it, as docs/proxy.md has it; started once that is known. */
+  async nginxWithTls(certificate: string, key: string): Promise<{ port: number; start(target: string): Promise<void> }> {
+    const port = await freePort();
+    const listen = `listen 127.0.0.1:${port} ssl; ssl_certificate ${certificate}; ssl_certificate_key ${key};`;
+    const headers = ["proxy_set_header Host $http_host;", "proxy_set_header X-Forwarded-For $remote_addr;", "proxy_http_version 1.1;"];
+    const start = async (target: string) => {
+      await this.#nginx(port, listen, [`proxy_pass ${target};`, ...headers]);
+    };
+    return { port, start };
   }
 
   /** A HAProxy with nothing but a frontend and a server; the port it listens on. */
@@ -99,6 +98,15 @@ export class ProxyPeers {
       await once(child, "exit");
     }
     rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  async #nginx(port: number, listen: string, location: readonly string[]): Promise<void> {
+    const folder = mkdtempSync(join(this.#folder, "nginx-"));
+    const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path ${folder}/${name};`);
+    const http = ["access_log off;", ...temporary, `server { ${listen} location / { ${location.join(" ")} } }`].join("\n");
+    writeFileSync(join(folder, "nginx.conf"), `pid ${folder}/pid;\nevents {}\nhttp {\n${http}\n}\n`);
+    const args = ["-p", folder, "-c", join(folder, "nginx.conf"), "-e", "stderr", "-g", "daemon off; master_process off;"];
+    await this.#launch("nginx", args, port);
   }
 
   async #launch(program: string, args: readonly string[], port: number): Promise<void> {

@@ -1,5 +1,7 @@
 // The event stream as a tab sees it: through the shared worker, or where there is none by a connection of its own, which a hidden tab gives up.
+
 import { signal } from "@preact/signals";
+import { noteChange } from "../client/answers.ts";
 import { wallMs } from "./clock.ts";
 import type { StreamMessage } from "./stream-message.ts";
 
@@ -100,7 +102,7 @@ function connectAlone(): void {
 }
 
 function take(message: StreamMessage): void {
-  if (message.type === "state") streamState.value = message.state;
+  if (message.type === "state") setState(message.state);
   else {
     for (const { event, data } of message.events) {
       if (event === "missed") tellGap(Date.parse((JSON.parse(data) as { since: string }).since));
@@ -108,6 +110,13 @@ function take(message: StreamMessage): void {
     }
     if (message.dropped > 0) tellGap(wallMs());
   }
+}
+
+/** Where the stream breaks off, what is on the page is asked again: it says then that the server is away, and how old it is. */
+function setState(state: typeof streamState.value): void {
+  const isLost = streamState.peek() === "live" && state !== "live" && !document.hidden;
+  streamState.value = state;
+  if (isLost) noteChange();
 }
 
 function tellGap(sinceMs: number): void {

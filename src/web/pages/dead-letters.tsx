@@ -38,6 +38,8 @@ export function DeadLetters() {
   const stats = useAnswer<Stats>("GET /api/v1/debug/dlq-stats", {}, 15_000);
   const list = usePages<Letter>("GET /api/v1/dlq", { query: { ...filter, limit: 50 } }, "entries");
   const [shown, setShown] = useState<Letter>();
+  // What became of a replay stays in sight though no letter is left.
+  const [isReplaying, setReplaying] = useState(false);
   return (
     <>
       <Head
@@ -51,7 +53,7 @@ export function DeadLetters() {
         <SearchField label="Service, its whole name" name="service_id" />
         <SearchField label="Way in: json, otlp …" name="topic" />
       </search>
-      {list.rows.length > 0 && <Replay filter={filter} />}
+      {(list.rows.length > 0 || isReplaying) && <Replay filter={filter} onRun={() => setReplaying(true)} key={JSON.stringify(filter)} />}
       <Shown of={list.answer}>
         {() => (
           <section class="panel flush" aria-label="Dead letters">
@@ -185,16 +187,19 @@ interface Job {
 }
 
 interface DryRun {
-  readonly entries?: ReadonlyArray<{ readonly replayable?: boolean; readonly problem?: unknown }>;
+  readonly complete: boolean;
+  readonly selected: number;
+  readonly accepted: number;
+  readonly entries: ReadonlyArray<{ readonly problem?: { readonly message: string } | null }>;
 }
 
-function Replay({ filter }: { filter: Readonly<Record<string, string | undefined>> }) {
+function Replay({ filter, onRun }: { filter: Readonly<Record<string, string | undefined>>; onRun: () => void }) {
   const given = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
   const body = Object.keys(given).length === 0 ? { filter: { since: "1970-01-01T00:00:00Z" } } : { filter: given };
   const [tried, setTried] = useState("");
   const [job, setJob] = useState<Job>();
   useEffect(() => {
-    if (job === undefined || job.state !== "running") return;
+    if (job === undefined || job.state === "done") return;
     const timer = setTimeout(
       () => void call<Job>("GET /api/v1/dlq/replay/{id}", { path: { id: job.job_id } }).then(setJob, () => undefined),
       700,
@@ -202,22 +207,26 @@ function Replay({ filter }: { filter: Readonly<Record<string, string | undefined
     return () => clearTimeout(timer);
   }, [job]);
   useEffect(() => {
-    if (job !== undefined && job.state !== "running") noteChange();
+    if (job?.state === "done") noteChange();
   }, [job?.state]);
   const [isPatching, setPatching] = useState(false);
   const dry = async () => {
     const answer = await call<DryRun>("POST /api/v1/dlq/replay", { body: { ...body, dry_run: true } });
-    const entries = answer.entries ?? [];
-    const good = entries.filter(({ replayable, problem }) => replayable ?? problem === null).length;
-    setTried(`${good} of the first ${plural(entries.length, "dead letter", "dead letters")} would be taken.`);
+    const { complete, selected, accepted, entries } = answer;
+    const problem = entries.find((one) => one.problem)?.problem?.message;
+    const of = `${complete ? "" : "the first "}${plural(selected, "dead letter")}`;
+    setTried(`${accepted} of ${of} would be taken.${problem === undefined ? "" : ` Of the others: ${problem}.`}`);
   };
-  const run = async () => setJob(await call<Job>("POST /api/v1/dlq/replay", { body }));
+  const run = async () => {
+    onRun();
+    setJob(await call<Job>("POST /api/v1/dlq/replay", { body }));
+  };
   return (
     <Panel>
       <div class="row">
         <Button onClick={() => setPatching(true)}>Correct all of these</Button>
         <Button onClick={dry}>Try a replay of these</Button>
-        <Button tone="main" onClick={run} disabled={job?.state === "running"}>
+        <Button tone="main" onClick={run} disabled={job !== undefined && job.state !== "done"}>
           Replay these
         </Button>
         <span role="status">

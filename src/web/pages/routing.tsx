@@ -48,7 +48,7 @@ export function Routing() {
       <Head title="Routing" about="The first rule that fits says where an alert goes." />
       {unresolved.length > 0 && (
         <p class="note warn" role="status">
-          Nothing is configured for {unresolved.join(", ")}: their default destination is told in their place.
+          Nothing is configured for {unresolved.join(", ")}: a default destination is told in their place, where there is one.
         </p>
       )}
       <div class="grid">
@@ -117,6 +117,11 @@ interface Tested {
   readonly skipped: ReadonlyArray<{ readonly rule_id: string; readonly failed_matcher: string }>;
 }
 
+function leadsTo(target: string | null, isFallback: boolean): string {
+  if (target === null) return "leads nowhere: nothing is configured for it";
+  return isFallback ? `is not configured; ${target || "the default"} is told` : `→ ${target || "its default"}`;
+}
+
 function Tester() {
   const [tested, setTested] = useState<Tested>();
   const fields: readonly FormField[] = [
@@ -133,7 +138,7 @@ function Tester() {
           <strong>{tested.rule === null ? "No rule fits: the default destinations are told." : `“${tested.rule.name}” fits.`}</strong>
           {tested.resolved.map(({ channel, target, fallback }) => (
             <span key={channel}>
-              {channel} {fallback ? `is not configured; ${target || "the default"} is told` : `→ ${target || "its default"}`}
+              <code>{channel}</code> {leadsTo(target, fallback)}
             </span>
           ))}
           {tested.skipped.length > 0 && <span class="faint">{tested.skipped.length} rules before it did not fit</span>}

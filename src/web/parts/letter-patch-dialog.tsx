@@ -101,7 +101,7 @@ export function LetterPatchDialog({ filter, onClose }: { filter: Readonly<Record
           Correct {changes.length}
         </Button>
         <Button tone="quiet" onClick={onClose} disabled={isRunning}>
-          {outcome === undefined ? "Cancel" : "Close"}
+          {outcome === undefined ? "Cancel" : "Done"}
         </Button>
       </div>
     </Dialog>
