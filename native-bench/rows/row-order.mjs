@@ -1,4 +1,5 @@
 // The rows: those of the table of goals in its order, with that on overload; then the others.
+import { adapters } from "./adapters.mjs";
 import { answerLatency } from "./answer-latency.mjs";
 import { authCost } from "./auth-cost.mjs";
 import { backup } from "./backup.mjs";
@@ -18,6 +19,7 @@ import { neighbours } from "./neighbours.mjs";
 import { newStreams } from "./new-streams.mjs";
 import { notifyFlood, notifyLatency } from "./notify.mjs";
 import { oddBodies } from "./odd-bodies.mjs";
+import { otlpGrpc } from "./otlp-grpc.mjs";
 import { otlpMetrics, otlpMetricsJson } from "./otlp-metrics.mjs";
 import { otlpTraces } from "./otlp-traces.mjs";
 import { overload } from "./overload.mjs";
@@ -56,6 +58,8 @@ export const OTHER_ROWS = [
   coldStreams,
   otlpMetrics,
   otlpMetricsJson,
+  otlpGrpc,
+  adapters,
   otlpTraces,
   authCost,
   fairness,

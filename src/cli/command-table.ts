@@ -64,7 +64,7 @@ export const COMMAND_TABLE: readonly CommandEntry[] = [
     operands: "[URL]",
     operandsMax: 1,
     summary: "Break a made-up shop in five ways, for two minutes, and show which cause a running server names for each",
-    options: [],
+    options: [JSON_OUT],
   },
   {
     name: "sign-in",
@@ -152,6 +152,7 @@ export const COMMAND_TABLE: readonly CommandEntry[] = [
       { name: "token-file", value: "PATH", meaning: "file that holds it (admin-token of DATA_DIR)" },
       { name: "format", value: "FORM", meaning: "csv or json, where the file's name does not say it", choices: ["csv", "json"] },
       { name: "progress-file", value: "PATH", meaning: "where it is noted how far the import is (FILE.import-progress)" },
+      { name: "json", meaning: "write the outcome as JSON; what happens meanwhile goes to standard error" },
     ],
   },
   {
@@ -163,6 +164,7 @@ export const COMMAND_TABLE: readonly CommandEntry[] = [
       { name: "train", value: "FILE", meaning: "normal history to learn from first" },
       { name: "interval", value: "SECONDS", meaning: "between rows without timestamps" },
       { name: "out", value: "FILE|FOLDER", meaning: "where scores go (standard output)" },
+      { name: "json", meaning: "write a JSON object a row" },
     ],
   },
   {
@@ -245,7 +247,7 @@ export const COMMAND_TABLE: readonly CommandEntry[] = [
     options: [
       { name: "data", value: "DIR", meaning: "read every row of stores and log in this folder; the server must be stopped" },
       { name: "rescue", value: "NEW_DIR", meaning: "write what can be read into a new folder" },
-      { name: "json", meaning: "write the machine's findings as JSON" },
+      { name: "json", meaning: "write what is found as JSON" },
     ],
   },
   {

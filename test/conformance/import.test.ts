@@ -1,6 +1,7 @@
 /** History on the real server: the endpoint, the command line, what a baseline knows of it afterwards. */
 import { execFile, spawn } from "node:child_process";
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
@@ -165,6 +166,20 @@ describe("vedette import", () => {
       for (const service of ["s0", "s17", "s39"]) expect(await readPoints(started, service)).toEqual(samples);
     } finally {
       for (const path of [file, `${file}.import-progress`]) rmSync(path, { force: true });
+    }
+  });
+
+  it("tells its outcome as JSON, and what happens meanwhile on standard error", async () => {
+    const started = await start();
+    const file = join(tmpdir(), `vedette-import-${process.pid}.csv`);
+    writeFileSync(file, `service_id,metric_name,timestamp,value\nj,cpu,${new Date(Date.now() - 60_000).toISOString()},1\nj,cpu,never,2\n`);
+    try {
+      const { code, output } = await runImport(started, file, "--json");
+      const outcome = { file, url: started.server.origin, series: 1, imported: 1, left_out: 1 };
+      expect(JSON.parse(output.slice(0, output.indexOf("\n}\n") + 2))).toMatchObject({ ...outcome, problems: [{ at: "line 3" }] });
+      expect(code).toBe(1);
+    } finally {
+      rmSync(file, { force: true });
     }
   });
 

@@ -72,6 +72,13 @@ describe("one series", () => {
     expect(rows.length).toBe(2000);
     expect(rows[0]?.[0]).toBe("2026-01-05 00:00:00");
     expect(rows[1499]?.[2]).toBe("0");
+    const json = join(folder, "out.json");
+    expect(await runReplay(["--json", "--out", json, join(folder, "shift.csv")], config)).toBe(0);
+    const objects = readFileSync(json, "utf8")
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(objects.map(({ timestamp, score, alert, page }) => [timestamp, score, alert, page].map(String))).toEqual(rows);
     expect(rows.slice(1500, 1512).some(([, , alert]) => alert === "1")).toBe(true);
     expect(rows.at(-1)?.[2]).toBe("0");
     expect(rows.every(([, score]) => Number(score) >= 0 && Number(score) <= 1)).toBe(true);

@@ -90,6 +90,16 @@ describe("a value with one wrong bit", () => {
     expect(differences(held, again).filter((line) => line.includes("too many"))).toEqual([]);
     await server.stop();
     expect((await doctor("--data", rescued)).code).toBe(0);
+    const asJson = await doctor("--data", folder, "--json");
+    expect(asJson.code).toBe(1);
+    const report = JSON.parse(asJson.output.slice(asJson.output.indexOf("{"), asJson.output.lastIndexOf("}") + 1));
+    expect(report).toMatchObject({
+      is_whole: false,
+      stores: [
+        { name: "control", damage: 0 },
+        { name: "series", damage: 1 },
+      ],
+    });
   });
 
   it("is told by a server that did not wait for the check, and only then is it no longer unchecked", async () => {

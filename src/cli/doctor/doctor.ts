@@ -10,38 +10,43 @@ import { logDirectory } from "../../adapters/log/meta-file.ts";
 import { KEPT_FILES } from "../../adapters/log/stored-parts.ts";
 import { dataFileOf, findingText, walkBeside } from "../../adapters/storage/store-check.ts";
 import { UsageError } from "../exit-code.ts";
-import { writeLine } from "../terminal.ts";
+import { writeError, writeLine } from "../terminal.ts";
 import { type RescuedStore, rescueStore } from "./rescue.ts";
 
-const USAGE = "vedette doctor --data DIR [--rescue NEW_DIR]";
+const USAGE = "vedette doctor --data DIR [--rescue NEW_DIR] [--json]";
 
 /** Runs the command; resolves with 0 where everything can be read, with 1 otherwise. Throws UsageError where an argument cannot be used. */
 export async function runDoctor(args: readonly string[], stores: readonly RescuedStore[]): Promise<number> {
-  const { data, rescue } = readArguments(args);
+  const { data, rescue, isJson } = readArguments(args);
   if (!existsSync(data)) throw new UsageError(`--data: there is no folder ${data}`);
   const lock = lockFolder(data);
   try {
     if (rescue !== undefined) prepare(rescue);
-    let isWhole = true;
-    for (const store of stores) isWhole = (await reportStore(data, store)) && isWhole;
-    isWhole = reportLog(data) && isWhole;
-    if (rescue !== undefined) await writeRescued(data, rescue, stores);
-    else if (!isWhole) writeLine(`what can be read is written into a new folder by: vedette doctor --data ${data} --rescue NEW_DIR`);
+    const found = [];
+    for (const store of stores) found.push(await examineStore(data, store));
+    const log = examineLog(data);
+    const isWhole = found.every(({ damage }) => damage === 0) && log.every(({ unreadable_bytes }) => unreadable_bytes === 0);
+    const say = isJson ? writeError : writeLine;
+    if (isJson) writeLine(JSON.stringify({ data, is_whole: isWhole, stores: found, log }, null, 2));
+    else for (const line of [...found.flatMap(storeLines), ...log.map(logLine)]) writeLine(line);
+    if (rescue !== undefined) await writeRescued(data, rescue, stores, say);
+    else if (!isWhole) say(`what can be read is written into a new folder by: vedette doctor --data ${data} --rescue NEW_DIR`);
     return isWhole ? 0 : 1;
   } finally {
     lock.release();
   }
 }
 
-function readArguments(args: readonly string[]): { data: string; rescue: string | undefined } {
-  const { data, rescue } = parse(args);
+function readArguments(args: readonly string[]): { data: string; rescue: string | undefined; isJson: boolean } {
+  const { data, rescue, json } = parse(args);
   if (data === undefined) throw new UsageError(`--data is missing; ${USAGE}`);
-  return { data, rescue };
+  return { data, rescue, isJson: json === true };
 }
 
-function parse(args: readonly string[]): { data?: string | undefined; rescue?: string | undefined } {
+function parse(args: readonly string[]): { data?: string | undefined; rescue?: string | undefined; json?: boolean | undefined } {
   try {
-    return parseArgs({ args: [...args], options: { data: { type: "string" }, rescue: { type: "string" } } }).values;
+    return parseArgs({ args: [...args], options: { data: { type: "string" }, rescue: { type: "string" }, json: { type: "boolean" } } })
+      .values;
   } catch (error) {
     throw new UsageError(`${error instanceof Error ? error.message : String(error)}; ${USAGE}`);
   }
@@ -52,47 +57,70 @@ function prepare(rescue: string): void {
   mkdirSync(rescue, { recursive: true, mode: 0o700 });
 }
 
-/** Lines about one store; true where all of it can be read. */
-async function reportStore(data: string, { name, tables }: RescuedStore): Promise<boolean> {
-  const file = dataFileOf(join(data, name));
-  if (file === undefined) {
-    writeLine(`${name}: there is no store`);
-    return true;
-  }
-  const { findings, findingCount, tables: counts } = await walkBeside(file, tables, { isThorough: true });
-  writeLine(`${name}: ${file}, ${statSync(file).size} bytes, ${findingCount === 0 ? "all of it can be read" : `${findingCount} findings`}`);
-  for (const [table, { rows, damaged }] of counts) {
-    if (rows + damaged > 0) writeLine(`  ${table.padEnd(20)} ${String(rows).padStart(9)} rows${damaged > 0 ? `, ${damaged} damaged` : ""}`);
-  }
-  for (const finding of findings) writeLine(`  ${findingText(finding)}`);
-  if (findingCount > findings.length) writeLine(`  ... and ${findingCount - findings.length} more`);
-  return findingCount === 0;
+/** What of a store can be read. */
+interface StoreReport {
+  readonly name: string;
+  /** Null where there is no store. */
+  readonly file: string | null;
+  readonly bytes: number;
+  /** Findings in all; `findings` are the first. */
+  readonly damage: number;
+  readonly findings: readonly string[];
+  readonly tables: ReadonlyArray<{ readonly table: string; readonly rows: number; readonly damaged: number }>;
 }
 
-/** A segment that a kill or a loss of power has cut ends before its file does: nobody was answered for those bytes. */
-function reportLog(data: string): boolean {
-  let isWhole = true;
-  for (const { path } of listSegments(logDirectory(data))) {
+async function examineStore(data: string, { name, tables }: RescuedStore): Promise<StoreReport> {
+  const file = dataFileOf(join(data, name));
+  if (file === undefined) return { name, file: null, bytes: 0, damage: 0, findings: [], tables: [] };
+  const { findings, findingCount, tables: counts } = await walkBeside(file, tables, { isThorough: true });
+  const counted = [...counts].map(([table, { rows, damaged }]) => ({ table, rows, damaged }));
+  return { name, file, bytes: statSync(file).size, damage: findingCount, findings: findings.map(findingText), tables: counted };
+}
+
+function storeLines({ name, file, bytes, damage, findings, tables }: StoreReport): string[] {
+  if (file === null) return [`${name}: there is no store`];
+  const more = damage > findings.length ? [`  ... and ${damage - findings.length} more`] : [];
+  return [
+    `${name}: ${file}, ${bytes} bytes, ${damage === 0 ? "all of it can be read" : `${damage} findings`}`,
+    ...tables
+      .filter(({ rows, damaged }) => rows + damaged > 0)
+      .map(
+        ({ table, rows, damaged }) => `  ${table.padEnd(20)} ${String(rows).padStart(9)} rows${damaged > 0 ? `, ${damaged} damaged` : ""}`,
+      ),
+    ...findings.map((text) => `  ${text}`),
+    ...more,
+  ];
+}
+
+/** A segment of the log. One that a kill or a loss of power has cut ends before its file does: nobody was answered for those bytes. */
+interface SegmentReport {
+  readonly path: string;
+  readonly blocks: number;
+  readonly bytes: number;
+  readonly unreadable_bytes: number;
+}
+
+function examineLog(data: string): SegmentReport[] {
+  return listSegments(logDirectory(data)).map(({ path }) => {
     const blocks = readBlocks(path);
     let [count, step] = [0, blocks.next()];
     for (; step.done !== true; step = blocks.next()) count++;
-    const { endOffset, cutBytes } = step.value;
-    writeLine(`log: ${path}, ${count} blocks of ${endOffset} bytes${cutBytes > 0 ? `, then ${cutBytes} bytes that cannot be read` : ""}`);
-    isWhole &&= cutBytes === 0;
-  }
-  return isWhole;
+    return { path, blocks: count, bytes: step.value.endOffset, unreadable_bytes: step.value.cutBytes };
+  });
 }
 
-async function writeRescued(data: string, rescue: string, stores: readonly RescuedStore[]): Promise<void> {
+function logLine({ path, blocks, bytes, unreadable_bytes: cut }: SegmentReport): string {
+  return `log: ${path}, ${blocks} blocks of ${bytes} bytes${cut > 0 ? `, then ${cut} bytes that cannot be read` : ""}`;
+}
+
+async function writeRescued(data: string, rescue: string, stores: readonly RescuedStore[], say: (line: string) => void): Promise<void> {
   for (const store of stores) {
     const file = dataFileOf(join(data, store.name));
-    if (file !== undefined) writeLine(`${store.name}: ${await rescueStore(file, join(rescue, store.name), store)}`);
+    if (file !== undefined) say(`${store.name}: ${await rescueStore(file, join(rescue, store.name), store)}`);
   }
   for (const name of KEPT_FILES) if (existsSync(join(data, name))) copyFileSync(join(data, name), join(rescue, name));
   mkdirSync(logDirectory(rescue), { recursive: true });
   for (const { path } of listSegments(logDirectory(data)))
     copyFileSync(path, join(logDirectory(rescue), path.slice(logDirectory(data).length + 1)));
-  writeLine(
-    `written to ${rescue}: start the server with DATA_DIR=${rescue}, and keep ${data} until you have seen that it holds what you need`,
-  );
+  say(`written to ${rescue}: start the server with DATA_DIR=${rescue}, and keep ${data} until you have seen that it holds what you need`);
 }

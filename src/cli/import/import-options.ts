@@ -16,13 +16,15 @@ export interface ImportOptions {
   readonly token: string;
   /** Where it is noted how far the import is. */
   readonly progressFile: string;
+  /** The outcome is written as JSON. */
+  readonly isJson: boolean;
 }
 
 /** An import that cannot be done; the message is one line for the person at the terminal. */
 export class ImportError extends Error {}
 
 const IMPORT_USAGE =
-  "vedette import FILE [--url http://127.0.0.1:8080] [--token TOKEN | --token-file PATH] [--format csv|json] [--progress-file PATH]";
+  "vedette import FILE [--url http://127.0.0.1:8080] [--token TOKEN | --token-file PATH] [--format csv|json] [--progress-file PATH] [--json]";
 
 /** Reads the arguments. The token is that of the data folder where none is given. Throws ImportError. */
 export function readImportOptions(args: readonly string[], environment: Environment): ImportOptions {
@@ -39,6 +41,7 @@ export function readImportOptions(args: readonly string[], environment: Environm
     url: url.replace(/\/+$/, ""),
     token: values.token ?? readToken(values["token-file"] ?? join(environment.DATA_DIR ?? "./data", "admin-token")),
     progressFile: values["progress-file"] ?? `${file}.import-progress`,
+    isJson: values.json === true,
   };
 }
 
@@ -50,7 +53,7 @@ export function formatOf(file: string): "csv" | "json" | undefined {
 
 function parse(args: readonly string[]) {
   const text = { type: "string" } as const;
-  const options = { url: text, token: text, "token-file": text, format: text, "progress-file": text };
+  const options = { url: text, token: text, "token-file": text, format: text, "progress-file": text, json: { type: "boolean" } } as const;
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {

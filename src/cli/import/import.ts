@@ -19,8 +19,10 @@ export async function runImport(
   try {
     const options = readImportOptions(args, environment);
     const history = readHistoryFile(options, { nowMs: systemClock.wallMs(), samplesMax: IMPORT_FILE_SAMPLES_MAX });
-    tellProblems(history);
-    const failed = await sendAll(options, history, isTerminal);
+    const say = options.isJson ? writeError : writeLine;
+    tellProblems(history, say);
+    const failed = await sendAll(options, history, isTerminal && !options.isJson, say);
+    if (options.isJson) writeLine(JSON.stringify(outcomeOf(options, history, failed), null, 2));
     return history.refused + failed > 0 ? 1 : 0;
   } catch (error) {
     if (!(error instanceof ImportError)) throw error;
@@ -29,35 +31,48 @@ export async function runImport(
   }
 }
 
-function tellProblems({ refused, problems }: HistoryFile): void {
+type Say = (line: string) => void;
+
+function tellProblems({ refused, problems }: HistoryFile, say: Say): void {
   if (refused === 0) return;
-  writeLine(`${refused} samples are left out:`);
-  for (const { at, error, message } of problems.slice(0, PROBLEMS_SHOWN)) writeLine(`  ${at}: ${error}: ${message}`);
-  if (refused > PROBLEMS_SHOWN) writeLine("  and others");
+  say(`${refused} samples are left out:`);
+  for (const { at, error, message } of problems.slice(0, PROBLEMS_SHOWN)) say(`  ${at}: ${error}: ${message}`);
+  if (refused > PROBLEMS_SHOWN) say("  and others");
 }
 
-async function sendAll(options: ImportOptions, history: HistoryFile, isTerminal: boolean): Promise<number> {
+function outcomeOf({ file, url }: ImportOptions, { samples, series, refused, problems }: HistoryFile, failed: number) {
+  return {
+    file,
+    url,
+    series: series.length,
+    imported: samples - failed,
+    left_out: failed + refused,
+    problems: problems.slice(0, PROBLEMS_SHOWN),
+  };
+}
+
+async function sendAll(options: ImportOptions, history: HistoryFile, isTerminal: boolean, say: Say): Promise<number> {
   const { url, file, progressFile } = options;
   const mark = { file, url, version: history.version };
   const start = Math.min(history.samples, readMark(progressFile, mark));
-  writeLine(`${file}: ${history.samples} samples of ${history.series.length} series to ${url}`);
-  if (start > 0) writeLine(`${start} of them are there already: going on from there`);
+  say(`${file}: ${history.samples} samples of ${history.series.length} series to ${url}`);
+  if (start > 0) say(`${start} of them are there already: going on from there`);
   const sender = new ImportSender(options, {
     clock: systemClock,
-    tellWaiting: (reason) => writeLine(`the server does not take samples now (${reason}); trying again for three minutes`),
+    tellWaiting: (reason) => say(`the server does not take samples now (${reason}); trying again for three minutes`),
   });
-  const bar = new ProgressBar({ total: history.samples, isTerminal }, writeText);
+  const bar = new ProgressBar({ total: history.samples, isTerminal }, options.isJson ? () => undefined : writeText);
   const startMs = systemClock.monotonicMs();
   let failed = 0;
   for (const request of importRequests(history.series, start)) {
     const answer = await sender.send(request);
     failed += answer.failed;
-    for (const { at, error, message } of answer.failures.slice(0, 1)) writeLine(`  refused: ${at}: ${error}: ${message}`);
+    for (const { at, error, message } of answer.failures.slice(0, 1)) say(`  refused: ${at}: ${error}: ${message}`);
     writeMark(progressFile, { ...mark, samples: request.to });
     bar.show(request.to, ((request.to - start) * 1000) / Math.max(1, systemClock.monotonicMs() - startMs));
   }
   bar.end();
   removeMark(progressFile);
-  writeLine(`done: ${history.samples - failed} samples are in, ${failed + history.refused} left out`);
+  say(`done: ${history.samples - failed} samples are in, ${failed + history.refused} left out`);
   return failed;
 }

@@ -7,7 +7,7 @@ import { formatRfc3339 } from "../../core/base/rfc3339.ts";
 import type { CommandArguments } from "../command-arguments.ts";
 import { addressOf, call } from "../demo.ts";
 import { UnreachableError } from "../exit-code.ts";
-import { writeLine } from "../terminal.ts";
+import { writeError, writeLine } from "../terminal.ts";
 import { CAUSES, type Cause, EXPECTED, shopTick, TICK_MS } from "./scenario.ts";
 
 /** Ticks of a good past, sent at once. */
@@ -41,14 +41,23 @@ async function sendTick(base: string, environmentOf: (cause: Cause) => string, t
   }
 }
 
-/** One line of what was found; whether it is what was planted. */
-function reported(cause: Exclude<Cause, "none">, reports: readonly Report[]): boolean {
+/** What was found of a cause: as it was planted, wrong, or nothing. */
+interface Finding {
+  readonly story: string;
+  readonly outcome: "found" | "wrong" | "missed";
+  readonly report: Report | undefined;
+}
+
+function findingOf(cause: Exclude<Cause, "none">, reports: readonly Report[]): Finding {
   const { service, category, story } = EXPECTED[cause];
   const report = reports.find(({ enough }) => enough) ?? reports[0];
   const isRight = report?.enough === true && report.candidates[0]?.service_id === service && report.category === category;
-  writeLine(`  ${isRight ? "found " : report === undefined ? "MISSED" : "WRONG "} ${story}`);
+  return { story, outcome: isRight ? "found" : report === undefined ? "missed" : "wrong", report };
+}
+
+function show({ story, outcome, report }: Finding): void {
+  writeLine(`  ${outcome === "found" ? "found " : outcome === "missed" ? "MISSED" : "WRONG "} ${story}`);
   if (report !== undefined) writeLine(`         revision ${report.revision}: ${report.summary}`);
-  return isRight;
 }
 
 async function isReady(base: string): Promise<boolean> {
@@ -69,23 +78,30 @@ export async function runDemoIncident(given: CommandArguments, environment: Read
   const run = systemClock.wallMs().toString(36).slice(-5);
   const environmentOf = (cause: Cause) => `shop-${run}-${cause}`;
   const startMs = systemClock.wallMs() - PAST_TICKS * TICK_MS;
-  writeLine(`sending seven minutes of a shop in ${CAUSES.length} environments to ${base}`);
+  const say = given.has("json") ? writeError : writeLine;
+  say(`sending seven minutes of a shop in ${CAUSES.length} environments to ${base}`);
   for (let tick = 0; tick < PAST_TICKS; tick++) {
     await sendTick(base, environmentOf, tick, startMs + tick * TICK_MS);
     await pause(SEND_EVERY_MS);
   }
-  writeLine(`now five of them break; the reports are read in ${(BROKEN_TICKS * TICK_MS) / 1000} seconds, after their first revision`);
+  say(`now five of them break; the reports are read in ${(BROKEN_TICKS * TICK_MS) / 1000} seconds, after their first revision`);
   for (let tick = PAST_TICKS; tick < PAST_TICKS + BROKEN_TICKS; tick++) {
     await pause(Math.max(0, startMs + tick * TICK_MS - systemClock.wallMs()));
     await sendTick(base, environmentOf, tick, startMs + tick * TICK_MS);
-    if ((tick - PAST_TICKS) % 3 === 2) writeLine(`  ${((tick - PAST_TICKS + 1) * TICK_MS) / 1000} s`);
+    if ((tick - PAST_TICKS) % 3 === 2) say(`  ${((tick - PAST_TICKS + 1) * TICK_MS) / 1000} s`);
   }
   await pause(2_000);
   const { reports } = await call<{ reports: Report[] }>(base, "/api/v1/rca/reports?limit=200");
   const of = (cause: Cause) => reports.filter((report) => report.environment === environmentOf(cause));
-  const isGood = CAUSES.flatMap((cause) => (cause === "none" ? [] : [reported(cause, of(cause))])).every(Boolean);
+  const findings = CAUSES.flatMap((cause) => (cause === "none" ? [] : [findingOf(cause, of(cause))]));
   const quiet = of("none").filter(({ enough }) => enough);
+  const code = findings.every(({ outcome }) => outcome === "found") && quiet.length === 0 ? 0 : 1;
+  if (given.has("json")) {
+    writeLine(JSON.stringify({ findings, reports_of_quiet: quiet.length }, null, 2));
+    return code;
+  }
+  for (const finding of findings) show(finding);
   writeLine(`  ${quiet.length === 0 ? "quiet " : "LOUD  "} nothing happens: ${quiet.length} reports name a cause`);
   writeLine(`look closer: curl "${base}/api/v1/rca/reports?limit=10"`);
-  return isGood && quiet.length === 0 ? 0 : 1;
+  return code;
 }

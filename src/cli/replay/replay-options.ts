@@ -11,19 +11,21 @@ export interface ReplayOptions {
   readonly intervalMs: number | undefined;
   /** File or folder; standard output for undefined. */
   readonly out: string | undefined;
+  /** A JSON object a row in place of CSV. */
+  readonly isJson: boolean;
 }
 
 /** A replay that cannot be done; the message is one line for the person at the terminal. */
 export class ReplayError extends Error {}
 
-const REPLAY_USAGE = "vedette replay [--train FILE] [--interval SECONDS] [--out FILE|FOLDER] FILE|FOLDER";
+const REPLAY_USAGE = "vedette replay [--train FILE] [--interval SECONDS] [--out FILE|FOLDER] [--json] FILE|FOLDER";
 
 /** Reads the arguments. Throws ReplayError. */
 export function readReplayOptions(args: readonly string[]): ReplayOptions {
   const { values, positionals } = parse(args);
   const [source, ...others] = positionals;
   if (source === undefined || others.length > 0) throw new ReplayError(`give one file or folder: ${REPLAY_USAGE}`);
-  return { source, train: values.train, intervalMs: intervalOf(values.interval), out: values.out };
+  return { source, train: values.train, intervalMs: intervalOf(values.interval), out: values.out, isJson: values.json === true };
 }
 
 function intervalOf(text: string | undefined): number | undefined {
@@ -37,7 +39,11 @@ function intervalOf(text: string | undefined): number | undefined {
 function parse(args: readonly string[]) {
   const text = { type: "string" } as const;
   try {
-    return parseArgs({ args: [...args], options: { train: text, interval: text, out: text }, allowPositionals: true });
+    return parseArgs({
+      args: [...args],
+      options: { train: text, interval: text, out: text, json: { type: "boolean" } },
+      allowPositionals: true,
+    });
   } catch (error) {
     throw new ReplayError(`${error instanceof Error ? error.message : String(error)}; ${REPLAY_USAGE}`);
   }

@@ -12,7 +12,7 @@ import { TimeZoneHours } from "../../domain/detection/seasonal/time-zone-hours.t
 import { FILE_FACTS, type FileEnvironment, fileEnvironment } from "../file-environment.ts";
 import { CsvRows, type LateRows } from "./csv-rows.ts";
 import { type ReplayFile, replayFiles } from "./replay-files.ts";
-import { ReplayError, readReplayOptions } from "./replay-options.ts";
+import { ReplayError, type ReplayOptions, readReplayOptions } from "./replay-options.ts";
 import { ReplayTable } from "./replay-table.ts";
 
 const HEADER = "timestamp,score,alert,page\n";
@@ -32,7 +32,7 @@ export async function runReplay(args: readonly string[], config: () => Config): 
     const environment = fileEnvironment(config());
     for (const [index, file] of files.entries()) {
       progress.begin(`${index + 1} of ${files.length}: ${file.input}`);
-      await replayFile(file, options.intervalMs, environment, progress);
+      await replayFile(file, options, environment, progress);
     }
     progress.end();
     return 0;
@@ -50,11 +50,12 @@ export async function judgeFile(file: ReplayFile, intervalMs: number | undefined
   return { times: Float64Array.from(table.times), scores, alerts, pages };
 }
 
-async function replayFile(file: ReplayFile, intervalMs: number | undefined, environment: FileEnvironment, progress: ReplayProgress) {
+async function replayFile(file: ReplayFile, { intervalMs, isJson }: ReplayOptions, environment: FileEnvironment, progress: ReplayProgress) {
   const { table, scores, alerts, pages } = await judgedFile(file, intervalMs, environment, progress);
   const output = await openOutput(file.output);
   try {
-    await writeRows(output, table, (place) => `${scores[place] ?? 0},${alerts[place] ?? 0}`, pages);
+    const facts = (place: number, page: number) => [scores[place] ?? 0, alerts[place] ?? 0, page] as const;
+    await writeRows(output, table, isJson ? jsonRows(facts, pages) : csvRows(facts, pages));
   } finally {
     await close(output);
   }
@@ -100,11 +101,32 @@ async function judged(table: ReplayTable, metrics: readonly string[], { settings
 }
 
 /** A row for each of the input; a page stands in the first row of its time. */
-async function writeRows(output: Writable, { rows }: ReplayTable, said: (place: number) => string, pages: Uint8Array): Promise<void> {
-  let text = HEADER;
+/** How rows are written: what stands first, and a row. */
+interface RowForm {
+  readonly head: string;
+  readonly pages: Uint8Array;
+  row(timestamp: string, place: number, page: number): string;
+}
+
+type RowFacts = (place: number, page: number) => readonly [score: number, alert: number, page: number];
+
+function csvRows(facts: RowFacts, pages: Uint8Array): RowForm {
+  return { head: HEADER, pages, row: (timestamp, place, page) => `${timestamp},${facts(place, page).join(",")}\n` };
+}
+
+function jsonRows(facts: RowFacts, pages: Uint8Array): RowForm {
+  const row = (timestamp: string, place: number, page: number) => {
+    const [score, alert, paged] = facts(place, page);
+    return `${JSON.stringify({ timestamp, score, alert, page: paged })}\n`;
+  };
+  return { head: "", pages, row };
+}
+
+async function writeRows(output: Writable, { rows }: ReplayTable, { head, pages, row }: RowForm): Promise<void> {
+  let text = head;
   let before = -1;
   for (const { timestamp, place } of rows) {
-    text += `${timestamp},${said(place)},${place === before ? 0 : (pages[place] ?? 0)}\n`;
+    text += row(String(timestamp), place, place === before ? 0 : (pages[place] ?? 0));
     before = place;
     if (text.length <= CHUNK_CHARACTERS) continue;
     await write(output, text);

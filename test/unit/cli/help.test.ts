@@ -66,6 +66,11 @@ describe("a command line", () => {
     expect(readCommandLine(["replay", "--", "--odd.csv"]).arguments.operands).toEqual(["--odd.csv"]);
   });
 
+  it("has --json for every command but those that serve or write a text for a program", () => {
+    const without = COMMAND_TABLE.filter(({ options }) => !options.some(({ name }) => name === "json")).map(({ name }) => name);
+    expect(without).toEqual(["serve", "completion", "man"]);
+  });
+
   const refused: Array<[words: string[], message: string]> = [
     [["sevre"], 'unknown command "sevre"; did you mean vedette serve? (vedette --help lists them)'],
     [["--prot", "1"], "vedette serve has no option --prot (vedette serve --help lists them)"],
