@@ -10,6 +10,11 @@ const cycleMs = 5_000;
 /** Vectors of a model's training, a cycle apart. */
 const HISTORY = 300;
 const PAIRS = 9;
+const IDLE_CYCLES = 3;
+/** Of each metric in a cycle: what senders that tell every 15 s bring in one of a minute. */
+const VALUES = 4;
+/** Before the first pair, so that what is judged so seldom is compiled. */
+const WARM_CYCLES = 24;
 const services = { whole: 100, quick: 20 };
 const cyclesPerPair = { whole: 4, quick: 2 };
 const env = { WATCHDOG_INTERVAL_SECONDS: String(cycleMs / 1000), WATCHDOG_Z_SCORE_THRESHOLD: "10" };
@@ -18,7 +23,7 @@ const env = { WATCHDOG_INTERVAL_SECONDS: String(cycleMs / 1000), WATCHDOG_Z_SCOR
 export const shadowModels = {
   name: "shadow-models",
   what:
-    `${shown(services.whole)} services of ${METRICS} metrics (--quick: ${shown(services.quick)}), a value of each every ${cycleMs / 1000} s and a cycle of the Watchdog behind each, so that each value is of a vector: CPU of the server a value where ` +
+    `${shown(services.whole)} services of ${METRICS} metrics (--quick: ${shown(services.quick)}), ${VALUES} values of each in a cycle of the Watchdog of ${cycleMs / 1000} s, as of senders that tell every 15 s in one of a minute: CPU of the server a value where ` +
     `each service has a shadow beside the model in production, against one that has none, ${PAIRS} pairs, both at the same time and in alternating order`,
   quick: false,
   async run(context) {
@@ -35,6 +40,12 @@ export const shadowModels = {
         context.log(`${pair + 1}/${PAIRS}: ${shown(values.shadows.at(-1))} and ${shown(values.none.at(-1))} us a value`);
       }
       const scored = await scoredBy(sides.shadows);
+      const idle = {};
+      for (const [side, server] of Object.entries(sides)) {
+        const us = await cpuUs(server.pid, () => pause(IDLE_CYCLES * cycleMs));
+        idle[side] = us / (IDLE_CYCLES * count * METRICS * VALUES);
+      }
+      const worked = (side) => values[side].map((us) => us - idle[side]);
       const ratio = { against: "without shadows", values: ratios(values.shadows, values.none) };
       return {
         lines: [
@@ -46,6 +57,14 @@ export const shadowModels = {
             bar: 1.05,
             lowerIsBetter: true,
             note: `${shown(scored)} vectors scored by shadows; median of the differences ${shown(median(values.shadows.map((us, pair) => us - values.none[pair])))} us a value`,
+          },
+          {
+            label: "without what the server takes when idle",
+            values: worked("shadows"),
+            unit: "us a value",
+            ratio: { against: "without shadows", values: ratios(worked("shadows"), worked("none")) },
+            lowerIsBetter: true,
+            note: `idle: ${shown(idle.shadows)} and ${shown(idle.none)} us a value of a cycle`,
           },
         ],
         notMeasured: [],
@@ -83,22 +102,26 @@ async function preparedServer(context, count, withShadows) {
     if (Date.now() > untilMs) throw new Error(`${await shadows()} of ${count} services have a shadow after five minutes`);
     await pause(500);
   }
-  for (let i = 0; i < 3; i++) await round(server, count);
+  for (let i = 0; i < WARM_CYCLES; i++) await round(server, count);
   return server;
 }
 
 async function usPerValue(server, count, cycles) {
-  const before = cpuUs(server.pid);
-  for (let i = 0; i < cycles; i++) await round(server, count);
-  return (cpuUs(server.pid) - before) / (cycles * count * METRICS);
+  const us = await cpuUs(server.pid, async () => {
+    for (let i = 0; i < cycles; i++) await round(server, count);
+  });
+  return us / (cycles * count * METRICS * VALUES);
 }
 
-/** A value of each metric, and the rest of a cycle. */
+/** A cycle with its values. */
 async function round(server, count) {
-  const startMs = performance.now();
-  const nowMs = Date.now();
-  await send(server, BATCH_PATH, Array.from({ length: count }, (_, service) => vector(service, nowMs)).flat());
-  await pause(Math.max(0, cycleMs - (performance.now() - startMs)));
+  for (let value = 0; value < VALUES; value++) {
+    const startMs = performance.now();
+    const nowMs = Date.now();
+    const vectors = Array.from({ length: count }, (_, service) => vector(service, nowMs));
+    await send(server, BATCH_PATH, vectors.flat());
+    await pause(Math.max(0, cycleMs / VALUES - (performance.now() - startMs)));
+  }
 }
 
 /** Metrics that follow one load. */
@@ -127,10 +150,17 @@ async function scoredBy(server) {
   return (await server.metrics()).sum("vedette_shadow_vectors_total");
 }
 
-/** CPU of all threads, user and system, to the nanosecond. */
-function cpuUs(pid) {
-  const tasks = readdirSync(`/proc/${pid}/task`);
-  return tasks.reduce((sum, task) => sum + Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, "utf8").split(" ", 1)[0]) / 1000, 0);
+/** CPU that a process takes meanwhile, user and system, to the nanosecond; of threads that end meanwhile nothing counts. */
+async function cpuUs(pid, meanwhile) {
+  const read = () => {
+    const tasks = readdirSync(`/proc/${pid}/task`);
+    return new Map(
+      tasks.map((task) => [task, Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, "utf8").split(" ", 1)[0]) / 1000]),
+    );
+  };
+  const before = read();
+  await meanwhile();
+  return [...read()].reduce((sum, [task, us]) => sum + us - (before.get(task) ?? 0), 0);
 }
 
 const COMPUTED = 9;

@@ -91,6 +91,7 @@ function jobOf(metrics) {
 /** A pass over services that have their models, its streams' records made up. */
 async function filledPass(trainService) {
   const { ServicesPass } = await import("../../dist/actors/engine/watchdog/passes/services-pass.js");
+  const { ShareLedger } = await import("../../dist/core/base/share-ledger.js");
   let nowMs = START_MS + MINUTE_MS;
   let judged = 0;
   const records = {
@@ -122,6 +123,7 @@ async function filledPass(trainService) {
       send: () => undefined,
       store: () => undefined,
       publish: () => undefined,
+      shares: ShareLedger.alone(),
     },
   );
   const slots = Array.from({ length: SERVICES }, (_, s) => Array.from({ length: METRICS }, (_, j) => s * METRICS + j));
@@ -139,7 +141,15 @@ async function filledPass(trainService) {
   const trained = Array.from({ length: MODELS }, () => trainService(jobOf(METRICS)));
   for (const [s, { key, environment, columns }] of pass.takeFound().services.entries()) {
     const { model, state, rows } = trained[s % MODELS];
-    const own = { model: model.slice(), state: state.slice(), rows, trainedMs: START_MS, sampleMs: 0, dueMs: Number.MAX_SAFE_INTEGER };
+    const own = {
+      model: model.slice(),
+      state: state.slice(),
+      rows,
+      trainedMs: START_MS,
+      sampleMs: 0,
+      dueMs: Number.MAX_SAFE_INTEGER,
+      promoted: null,
+    };
     pass.take({ type: "service-model", key, environment, columns, ...own });
   }
   cycle();

@@ -3,17 +3,23 @@
 import { median } from "../detection/robust.ts";
 import { unitRootTest } from "../forecast/autocorrelation.ts";
 import { leastSquares } from "../forecast/linear-system.ts";
+import { mean } from "../forecast/mean.ts";
 import { standardised } from "./cross-correlation.ts";
+import { fTail } from "./probability-tails.ts";
 
 export interface PreparationOptions {
   /** Distance of the values. */
   readonly stepMs: number;
 }
 
-const DAY_MS = 24 * 3600 * 1000;
+const HOUR_MS = 3600 * 1000;
+const DAY_MS = 24 * HOUR_MS;
 /** Waves of a day that are taken out where the series covers six hours at least: a smooth daily season, never a fault of minutes. */
 const HARMONICS = [1, 2];
 const HARMONIC_COVERAGE_MIN = 0.25;
+/** What recurs every hour is taken out, minute by minute, where so many hours show it beyond this level: jobs and scrapes of the hour are shared by many metrics. */
+const HOURS_MIN = 6;
+const HOURLY_P_MAX = 1e-6;
 /** Values are clipped at so many robust standard deviations. */
 const CLIP_SD = 5;
 const MAD_TO_SD = 1.4826;
@@ -23,7 +29,7 @@ const UNIT_ROOT_LAGS = 4;
 
 /** Without its line and daily waves, clipped, differenced where it wanders, standardised; undefined for a series that is then constant. */
 export function preparedSeries(values: Float64Array, options: PreparationOptions): Float64Array | undefined {
-  const flat = withoutSeason(values, options);
+  const flat = withoutHourlyCourse(withoutSeason(values, options), options);
   const clipped = clip(flat);
   const test = unitRootTest(clipped, UNIT_ROOT_LAGS);
   const isWandering = test !== undefined && test.p > UNIT_ROOT_P_MAX;
@@ -55,6 +61,25 @@ function withoutSeason(values: Float64Array, { stepMs }: PreparationOptions): Fl
   return values.map(
     (value, t) => value - center - columns.reduce((sum, column, i) => sum + (column[t] as number) * (fit.coefficients[i] as number), 0),
   );
+}
+
+/** Residuals of the means of each minute of the hour, where an analysis of variance finds that they differ. */
+function withoutHourlyCourse(values: Float64Array, { stepMs }: PreparationOptions): Float64Array {
+  const [n, phases] = [values.length, HOUR_MS / stepMs];
+  if (!Number.isInteger(phases) || phases < 2 || n < HOURS_MIN * phases) return values;
+  const [sums, counts] = [new Float64Array(phases), new Float64Array(phases)];
+  const middle = mean(values);
+  for (let t = 0; t < n; t++) {
+    sums[t % phases] = (sums[t % phases] as number) + (values[t] as number) - middle;
+    counts[t % phases] = (counts[t % phases] as number) + 1;
+  }
+  const course = sums.map((sum, phase) => sum / (counts[phase] as number));
+  const explained = course.reduce((sum, own, phase) => sum + own ** 2 * (counts[phase] as number), 0);
+  const left = values.reduce((sum, value) => sum + (value - middle) ** 2, 0) - explained;
+  const f = explained / (phases - 1) / (left / (n - phases));
+  return left > 0 && fTail(f, phases - 1, n - phases) < HOURLY_P_MAX
+    ? values.map((value, t) => value - (course[t % phases] as number))
+    : values;
 }
 
 /** Clipped around the median; a series whose middle half is constant is left as it is. */

@@ -13,13 +13,23 @@ export class ServiceVectorReader {
   values = new Float64Array(0);
   present = 0;
   newestMs = 0;
+  #plan: ServicePlan | undefined;
+  #nowMs = 0;
 
   constructor(records: StreamRecords, intervalMs: number) {
     this.#records = records;
     this.#ageMsMax = valueAgeMsMax(intervalMs);
   }
 
-  read({ shape: { names, aggregations, starts }, slots }: ServicePlan, nowMs: number): void {
+  /** A vector that was read just before, for the model in production, is there for its shadow too; not where it had gaps, which that model has filled. */
+  read(plan: ServicePlan, nowMs: number): void {
+    const {
+      shape: { names, aggregations, starts },
+      slots,
+    } = plan;
+    if (plan === this.#plan && nowMs === this.#nowMs && this.present === names.length) return;
+    this.#plan = plan;
+    this.#nowMs = nowMs;
     const records = this.#records;
     if (this.values.length !== names.length) this.values = new Float64Array(names.length);
     this.present = 0;

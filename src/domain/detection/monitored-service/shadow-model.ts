@@ -32,8 +32,10 @@ export class ShadowModel {
     return this.#plan;
   }
 
-  setPlan(plan: ServicePlan): void {
+  /** False for a plan of other metrics. */
+  setPlan(plan: ServicePlan): boolean {
     this.#plan = plan.shape.columns === this.#columns ? plan : undefined;
+    return this.#plan !== undefined;
   }
 
   /** Scores the newest vector, where there is one that it has not seen. */

@@ -33,6 +33,14 @@ function independent(random: Generator, count: number, length: number): Float64A
 }
 
 describe("discovery of causes", () => {
+  it("finds none among metrics that share the jobs of the hour, and the one that there is beside them", () => {
+    const [a, b, , d] = chain(6) as [Float64Array, Float64Array, Float64Array, Float64Array];
+    const job = (at: number) => (t: number) => (t % 60 >= at && t % 60 < at + 3 ? 12 : 0);
+    const shared = [a, b, d].map((values, place) => values.map((value, t) => value + job(2 * place)(t)));
+    expect(discoverLinks(shared, OPTIONS).map(({ cause, effect, lag }) => [cause, effect, lag])).toEqual([[0, 1, 3]]);
+    expect(validatePair(shared[0] as Float64Array, shared[2] as Float64Array, OPTIONS)?.isCausal).toBe(false);
+  });
+
   it("finds the links of a chain with their lags, and no link from its beginning to its end", () => {
     const links = discoverLinks(chain(1), OPTIONS).map(({ cause, effect, lag }) => [cause, effect, lag]);
     expect(links.sort()).toEqual([

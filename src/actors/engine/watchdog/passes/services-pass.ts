@@ -211,7 +211,8 @@ export class ServicesPass implements WatchdogDetector {
       const known = before?.environments.find((service) => service.environment === environment);
       if (known !== undefined) {
         this.#replan(known);
-        known.shadow?.setPlan(this.#planner.plan(environment, known.shadow.names));
+        const { shadow } = known;
+        if (shadow !== undefined && !shadow.setPlan(known.plan)) shadow.setPlan(this.#planner.plan(environment, shadow.names));
         environments.push(known);
         continue;
       }
