@@ -138,7 +138,7 @@ export const COMMAND_TABLE: readonly CommandEntry[] = [
     name: "routes test",
     operands: "[LABEL=VALUE...]",
     operandsMax: 64,
-    summary: "Say where an alert would go, and by which rule; nobody is told",
+    summary: "Say where an alert would go, and by which rule; no message is sent",
     options: [...ALERT_LABELS, SEVERITY, ...ASKING],
   },
   {
@@ -171,7 +171,8 @@ export const COMMAND_TABLE: readonly CommandEntry[] = [
     name: "backtest",
     operands: "[FILE]",
     operandsMax: 1,
-    summary: "Tell what changed settings would newly page and what no longer, over what a running server has stored or over a file",
+    summary:
+      "Compare which pages changed settings would add and which they would drop, over what a running server has stored or over a file",
     options: [
       { name: "since", value: "TIME", meaning: "first moment, such as 2026-01-31T12:00:00Z" },
       { name: "until", value: "TIME", meaning: "end" },

@@ -277,7 +277,7 @@ describe("an alert", () => {
     const server = await bench.start({ ENGINES: "1", DATA_DIR: folder });
     const { alert_id } = await declare(server, folder, "cart");
     const { body } = await call(server, folder, "GET", `/api/v1/alerts/${alert_id}`);
-    expect([body.deliveries, body.delivery_note]).toEqual([[], "nobody is told: no channel is configured"]);
+    expect([body.deliveries, body.delivery_note]).toEqual([[], "nobody is notified: no channel is configured"]);
     expect((await call(server, folder, "GET", "/api/v1/status")).body.components.notifier).toBe("disabled");
     const refused = bench.launch({ CHAT_WEBHOOKS: "ops=nourl-hush" });
     expect(await refused.ended).toBe(78);

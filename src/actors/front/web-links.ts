@@ -9,7 +9,7 @@ const TEXT = `Vedette, anomaly detection and incident analysis. Open this addres
 /metrics                    self-telemetry for Prometheus
 /api/v1/status              what runs and what does not
 /api/v1/anomalies           what was found, newest first
-/api/v1/alerts              what people are told of
+/api/v1/alerts              what people are notified of
 /api/v1/stream              both as server-sent events, as they come
 
 Send a value:  curl -H 'Content-Type: application/json' -d '{"service_id":"checkout","metric_name":"queue.depth","value":17,"timestamp":"2026-01-31T12:00:00Z"}' <this address>/api/v1/telemetry

@@ -107,7 +107,7 @@ export const ROUTING_ENDPOINTS = [
         skipped: [{ rule_id: "3b1f0c5a9d2e47f6a8b0c1d2e3f40516", failed_matcher: "service_pattern" }],
       },
     },
-    summary: "Says where an alert would go, and by which rule; nobody is told",
+    summary: "Says where an alert would go, and by which rule; no message is sent",
   },
   {
     name: "setPageBudget",

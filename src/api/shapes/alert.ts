@@ -95,7 +95,7 @@ export const ALERT_DETAIL = z
       }),
     ),
     deliveries: z.array(DELIVERY).describe("what channels have received of it, or are to be"),
-    delivery_note: z.string().nullable().describe("why nobody is told, where it is for want of settings"),
+    delivery_note: z.string().nullable().describe("why nobody is notified, where it is for want of settings"),
     decisions: z.array(DECISION).describe("oldest first"),
     decisions_complete: z.boolean(),
   })

@@ -156,7 +156,7 @@ export class DrillRun {
         `its anomaly was not paged: ${paging?.outcome ?? "not decided"} by the gate ${paging?.suppressedBy ?? "none"}`,
       );
     }
-    if (!routes.isAnyConfigured) throw new StageFailure("nobody is told: no channel is configured");
+    if (!routes.isAnyConfigured) throw new StageFailure("nobody is notified: no channel is configured");
     if (rowsOfAlert(this.#control, this.#tenant, paging.alertId).length === 0) {
       throw new StageFailure(`no rule that matches ${DRILL_SERVICE} has a channel`);
     }

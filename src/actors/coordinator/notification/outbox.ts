@@ -59,7 +59,7 @@ interface RecallableRow extends HeldRow {
   isRecalled: boolean;
 }
 
-const NOBODY = "nobody is told: no channel is configured";
+const NOBODY = "nobody is notified: no channel is configured";
 /** In names of counters. */
 const COUNTED = { delivered: "Delivered", retried: "Retried", exhausted: "Exhausted" } as const;
 /** Of the name of a run, which no earlier one had. */

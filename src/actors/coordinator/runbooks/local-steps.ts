@@ -56,7 +56,7 @@ export class LocalSteps {
 
   #notify(execution: Execution, place: number, { channels, message }: Extract<LocalStep, { type: "notify" }>): LocalOutcome {
     const { isAnyChannelConfigured, nowMs } = this.#dependencies;
-    if (!isAnyChannelConfigured) return { ok: false, result: "nobody is told: no channel is configured" };
+    if (!isAnyChannelConfigured) return { ok: false, result: "nobody is notified: no channel is configured" };
     const { facts, tenant, runbook } = execution;
     const severity = facts.severity === "high" || facts.severity === "medium" ? facts.severity : "low";
     const notice: AlertMessage = {
