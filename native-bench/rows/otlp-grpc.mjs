@@ -23,6 +23,7 @@ export const otlpGrpc = {
     const file = await context.bodies.get("otlp-metrics", { points: context.quick ? 6_000_000 : 11_000_000 });
     const turns = await takeTurns(context, {
       http: () => turn(context, file, openHttp),
+      node: () => turn(context, file, openHttp, { HTTP_ENGINE: "node" }),
       grpc: () => turn(context, file, openGrpc),
     });
     const ratio = ratioLine("gRPC / HTTP", turns.grpc, turns.http, { bar: 1.5, lowerIsBetter: true });
@@ -30,7 +31,9 @@ export const otlpGrpc = {
       lines: [
         { label: "OTLP over HTTP, CPU", values: turns.http, unit: "us a point" },
         { label: "OTLP over gRPC, CPU", values: turns.grpc, unit: "us a point" },
+        { label: "OTLP over HTTP by node:http, CPU", values: turns.node, unit: "us a point" },
         ratio,
+        ratioLine("gRPC / HTTP by node:http", turns.grpc, turns.node, { lowerIsBetter: true }),
       ],
       notMeasured: [],
     };
@@ -38,9 +41,9 @@ export const otlpGrpc = {
 };
 
 /** Microseconds of the server's CPU a point. */
-async function turn(context, file, open) {
+async function turn(context, file, open, settings = {}) {
   const grpcPort = await freePort();
-  const server = await context.startServer("vedette", { env: { OTLP_GRPC_PORT: String(grpcPort) } });
+  const server = await context.startServer("vedette", { env: { OTLP_GRPC_PORT: String(grpcPort), ...settings } });
   try {
     const lanes = [0, 1, 2, 3, 4].map(() => open({ httpPort: server.port, grpcPort }));
     const warm = { begunCpu: 0, points: 0 };

@@ -121,6 +121,18 @@ describe("a folder that cannot be used", () => {
   });
 });
 
+describe("a folder of a newer version", () => {
+  it("is refused in one line that says so, and left as it is", async () => {
+    const folder = bench.dataFolder();
+    const written = JSON.stringify({ version: 2, epoch: 3, hasStores: true, seed: "0".repeat(64) });
+    writeFileSync(join(folder, "meta.json"), written);
+    const server = bench.launch({ DATA_DIR: folder });
+    expect(await server.ended).not.toBe(0);
+    expect(server.output).toMatch(/^vedette: [^\n]*meta\.json has version 2, this server knows 1: a newer one wrote it[^\n]*\n$/);
+    expect(readFileSync(join(folder, "meta.json"), "utf8")).toBe(written);
+  });
+});
+
 describe("DURABILITY=power", () => {
   it("answers, and holds everything after a kill", async () => {
     const folder = bench.dataFolder();

@@ -86,7 +86,10 @@ function readMeta(path: string): Meta | undefined {
   }
   const { version, epoch, seed, hasStores } = members;
   if (typeof version === "number" && version !== VERSION) {
-    throw new MetaError("META_VERSION", `${path} has version ${version}, this server knows ${VERSION}`);
+    throw new MetaError(
+      "META_VERSION",
+      `${path} has version ${version}, this server knows ${VERSION}: ${version > VERSION ? "a newer one wrote it; start that, or a backup of before in another folder" : "it is too old"}`,
+    );
   }
   if (typeof version !== "number" || typeof epoch !== "number" || !Number.isSafeInteger(epoch) || epoch < 1 || typeof seed !== "string") {
     throw new MetaError("META_MALFORMED", `${path} is damaged: it has no valid version, epoch or seed; ${META_ADVICE}`);
