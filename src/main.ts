@@ -35,7 +35,7 @@ import { type ActorFailure, type ActorStart, ActorThread } from "./adapters/runt
 import { systemClock } from "./adapters/runtime/clock.ts";
 import { hashSeeds } from "./adapters/runtime/hash-seeds.ts";
 import type { Handlers } from "./adapters/runtime/mailbox.ts";
-import type { ServiceManager } from "./adapters/runtime/service-manager.ts";
+import type { SystemdLink } from "./adapters/runtime/systemd-link.ts";
 import { MetricsRegistry } from "./adapters/telemetry/metrics-registry.ts";
 import type { ProcessLog } from "./adapters/telemetry/process-log.ts";
 import { readPlanRates } from "./cli/checked-settings.ts";
@@ -69,7 +69,7 @@ let readConfig: () => Config;
 /** Everything that runs. */
 class Server {
   readonly #config: Config;
-  readonly #manager: ServiceManager;
+  readonly #manager: SystemdLink;
   readonly #meta: Meta;
   readonly #processLog: ProcessLog;
   readonly #log: Log;
@@ -100,7 +100,7 @@ class Server {
   #publishScheduled = false;
   #stopping = false;
 
-  constructor(config: Config, meta: Meta, found: FoundData, log: ProcessLog, manager: ServiceManager) {
+  constructor(config: Config, meta: Meta, found: FoundData, log: ProcessLog, manager: SystemdLink) {
     this.#config = config;
     this.#manager = manager;
     this.#processLog = log;

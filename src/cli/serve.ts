@@ -5,7 +5,7 @@ import { lockFolder } from "../adapters/log/folder-lock.ts";
 import { ownFolder } from "../adapters/log/folder-owner.ts";
 import { type Meta, openMeta } from "../adapters/log/meta-file.ts";
 import { systemClock } from "../adapters/runtime/clock.ts";
-import { ServiceManager } from "../adapters/runtime/service-manager.ts";
+import { SystemdLink } from "../adapters/runtime/systemd-link.ts";
 import { applyV8Policy } from "../adapters/runtime/v8-policy.ts";
 import { ProcessLog, type ProcessLogOptions } from "../adapters/telemetry/process-log.ts";
 import type { Config } from "../core/config/load-config.ts";
@@ -32,7 +32,7 @@ export interface ServedServer {
   notReady(): string | null;
 }
 
-export type ServerMaker = (meta: Meta, found: FoundData, log: ProcessLog, manager: ServiceManager) => ServedServer;
+export type ServerMaker = (meta: Meta, found: FoundData, log: ProcessLog, manager: SystemdLink) => ServedServer;
 
 /** An orderly stop that takes longer is ended: nothing that was acknowledged depends on it. */
 const STOP_MS_MAX = 18_000;
@@ -64,7 +64,7 @@ async function start(config: Config, version: string, makeServer: ServerMaker, p
   const meta = openMeta(config.DATA_DIR, () => randomBytes(32).toString("hex"));
   const found = findData(config.DATA_DIR, meta, config.ACCEPT_DATA_LOSS === "true");
   keepFaults(config.DATA_DIR, found.faults, folderLog);
-  const manager = ServiceManager.ofProcess(config.WATCHDOG_INTERVAL_SECONDS, log);
+  const manager = SystemdLink.ofProcess(config.WATCHDOG_INTERVAL_SECONDS, log);
   const server = makeServer(meta, found, processLog, manager);
   reportOpening(config.DATA_DIR, log);
   reload = () => server.reload();

@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ServiceManager } from "../../src/adapters/runtime/service-manager.ts";
+import { SystemdLink } from "../../src/adapters/runtime/systemd-link.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { ServerBench } from "../support/server-process.ts";
 
@@ -48,7 +48,7 @@ async function until(holds: () => boolean): Promise<void> {
 function managerAt(path: string | undefined, watchdogUsec = 300_000_000, programs = process.env.PATH as string) {
   const lines: string[] = [];
   const options = { socket: path, watchdogUsec, cycleSeconds: 60, path: programs };
-  return { manager: new ServiceManager(options, (level, msg) => lines.push(`${level} ${msg}`)), lines };
+  return { manager: new SystemdLink(options, (level, msg) => lines.push(`${level} ${msg}`)), lines };
 }
 
 describe("what systemd hears of the server", () => {

@@ -9,7 +9,7 @@ const CYCLES_MISSED_MAX = 3;
 const SEND_MS_MAX = 10_000;
 const PROGRAM = "systemd-notify";
 
-export interface ServiceManagerOptions {
+export interface SystemdLinkOptions {
   /** Path of the socket, NOTIFY_SOCKET; nothing is sent without one. */
   readonly socket: string | undefined;
   /** Microseconds without WATCHDOG=1 after which systemd ends the server, WATCHDOG_USEC. */
@@ -18,22 +18,22 @@ export interface ServiceManagerOptions {
   readonly path: string;
 }
 
-export class ServiceManager {
-  readonly #options: ServiceManagerOptions;
+export class SystemdLink {
+  readonly #options: SystemdLinkOptions;
   readonly #log: Log;
   readonly #waiting = new Map<string, string>();
   #isSending = false;
   #isReported = false;
 
-  constructor(options: ServiceManagerOptions, log: Log) {
+  constructor(options: SystemdLinkOptions, log: Log) {
     this.#options = options;
     this.#log = log;
   }
 
   /** As systemd started this process. */
-  static ofProcess(cycleSeconds: number, log: Log): ServiceManager {
+  static ofProcess(cycleSeconds: number, log: Log): SystemdLink {
     const { NOTIFY_SOCKET: socket, WATCHDOG_USEC, PATH: path = "/usr/bin:/bin" } = process.env;
-    return new ServiceManager({ socket, watchdogUsec: Number(WATCHDOG_USEC ?? 0), cycleSeconds, path }, log);
+    return new SystemdLink({ socket, watchdogUsec: Number(WATCHDOG_USEC ?? 0), cycleSeconds, path }, log);
   }
 
   /** Requests are served. A watchdog that would not wait for three cycles is made to. */
