@@ -91,11 +91,8 @@ const FIRE_COLUMNS = [
   { head: "Why", show: ({ explanation }: Fire) => <span class="soft">{explanation}</span> },
   {
     head: "",
-    show: ({ service_id, metric_name, limit, unit }: Fire) => (
-      <details>
-        <summary>Another limit</summary>
-        <LimitForm initial={{ service_id, metric: metric_name, limit_value: String(limit), unit: unit ?? undefined }} />
-      </details>
+    show: ({ service_id, metric_name }: Fire) => (
+      <a href={link(["saturation"], { service_id, metric: metric_name, new: "1" })}>Declare another limit</a>
     ),
   },
 ];

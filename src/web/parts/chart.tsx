@@ -150,7 +150,7 @@ function optionsOf(element: HTMLElement, { marks, height, zone: of, onZoom }: Dr
     cursor: { y: false, points: { size: 7, fill: colour("--series") }, drag: { x: onZoom !== undefined, y: false, setScale: false } },
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), of),
     axes: [
-      { ...axis, values: times },
+      { ...axis, values: times, space: 76 },
       { ...axis, size: 64, values: (_, splits) => splits.map((value) => numberText(value)) },
     ],
     series: [
