@@ -68,34 +68,8 @@ export function LetterPatchDialog({ filter, onClose }: { filter: Readonly<Record
   return (
     <Dialog title="Correct all of these" onClose={onClose}>
       <PatchFields patch={patch} onChange={setPatch} />
-      <div class="note stack" role="status">
-        {letters === undefined ? (
-          "Reading them …"
-        ) : (
-          <>
-            <strong>
-              {changes.length} of {plural(letters.length, "dead letter", "dead letters")} would change
-            </strong>
-            {changes.slice(0, SHOWN).map(({ letter, after }) => (
-              <span class="stack-tight" key={letter.dlq_id}>
-                <code class="wrap faint">{JSON.stringify(letter.payload)}</code>
-                <code class="wrap">{JSON.stringify(after)}</code>
-              </span>
-            ))}
-          </>
-        )}
-      </div>
-      {outcome !== undefined && (
-        <>
-          <span class="meter">
-            <i style={{ width: `${Math.round((100 * outcome.done) / Math.max(1, changes.length))}%` }} />
-          </span>
-          <p class="note" role="status">
-            {outcome.done} of {changes.length} corrected, {outcome.good} of them can be taken now.
-            {outcome.problem !== "" && ` Of the others: ${outcome.problem}`}
-          </p>
-        </>
-      )}
+      <Preview letters={letters} changes={changes} />
+      {outcome !== undefined && <Progress outcome={outcome} total={changes.length} />}
       <div class="tools">
         <Button tone="main" onClick={run} disabled={changes.length === 0 || outcome !== undefined}>
           Correct {changes.length}
@@ -105,6 +79,48 @@ export function LetterPatchDialog({ filter, onClose }: { filter: Readonly<Record
         </Button>
       </div>
     </Dialog>
+  );
+}
+
+interface Change {
+  readonly letter: Letter;
+  readonly after: unknown;
+}
+
+/** How many would change, and what the first of them become. */
+function Preview({ letters, changes }: { letters: readonly Letter[] | undefined; changes: readonly Change[] }) {
+  return (
+    <div class="note stack" role="status">
+      {letters === undefined ? (
+        "Reading them …"
+      ) : (
+        <>
+          <strong>
+            {changes.length} of {plural(letters.length, "dead letter", "dead letters")} would change
+          </strong>
+          {changes.slice(0, SHOWN).map(({ letter, after }) => (
+            <span class="stack-tight" key={letter.dlq_id}>
+              <code class="wrap faint">{JSON.stringify(letter.payload)}</code>
+              <code class="wrap">{JSON.stringify(after)}</code>
+            </span>
+          ))}
+        </>
+      )}
+    </div>
+  );
+}
+
+function Progress({ outcome, total }: { outcome: Outcome; total: number }) {
+  return (
+    <>
+      <span class="meter">
+        <i style={{ width: `${Math.round((100 * outcome.done) / Math.max(1, total))}%` }} />
+      </span>
+      <p class="note" role="status">
+        {outcome.done} of {total} corrected, {outcome.good} of them can be taken now.
+        {outcome.problem !== "" && ` Of the others: ${outcome.problem}`}
+      </p>
+    </>
   );
 }
 
