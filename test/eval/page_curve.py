@@ -65,6 +65,7 @@ def main():
     width = WIDTH * len(found)
     svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {HEIGHT}" font-family="sans-serif" font-size="11" fill="#333">\n'
+        f"<title>Recall of pages against false pages a day, as z_threshold moves the bars</title>\n"
         f'<rect width="{width}" height="{HEIGHT}" fill="#fff"/>\n<g>\n{body}\n</g>\n'
         f'<text x="12" y="{TOP + PLOT_H / 2}" transform="rotate(-90 12 {TOP + PLOT_H / 2})" text-anchor="middle">recall of pages</text>\n</svg>\n'
     )
