@@ -1,6 +1,6 @@
 // Time that services spend by themselves, from the calls between them alone: what callers wait for a service, less what it waits for those that it calls, the way there and back included where it is known. Of a
 // service that nobody calls there is none. Calls that run beside each other are subtracted in full, so that a self time is at the least what is told here.
-import type { OperationEvidence, OperationWindow } from "./evidence.ts";
+import type { OperationEvidence, OperationWindow, SeriesEvidence } from "./evidence.ts";
 
 /** Sums of the calls between two services in one minute. */
 export interface CallSums {
@@ -41,6 +41,12 @@ export function selfTimes(calls: readonly MinuteCalls[], { onset, until, past }:
     const windows = Array.from({ length: past }, (_, i) => windowOf(onset - past + i, onset - past + i));
     return { serviceId, operation: "", isEntry: false, past: windows, now: windowOf(onset, until) };
   });
+}
+
+/** Without the times of services that measure calls to peers outside: what they wait for these need not be in a span. */
+export function ownTimesOf(times: readonly OperationEvidence[], series: readonly SeriesEvidence[]): OperationEvidence[] {
+  const waiting = new Set(series.filter(({ peer }) => peer !== null).map(({ serviceId }) => serviceId));
+  return times.filter(({ serviceId }) => !waiting.has(serviceId));
 }
 
 function groupedBy(calls: readonly MinuteCalls[], keyOf: (call: MinuteCalls) => string): Map<string, MinuteCalls[]> {

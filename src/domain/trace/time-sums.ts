@@ -21,6 +21,13 @@ export interface TimeMoments {
 /** Of what nothing is known. */
 export const NO_TIME: TimeMoments = { meanMs: 0, log: 0, spread: 0 };
 
+/** Moments where the sum of times alone is known. */
+export function meanMoments(microseconds: number, count: number): TimeMoments {
+  if (count === 0) return NO_TIME;
+  const meanMs = microseconds / 1000 / count;
+  return { meanMs, log: Math.log1p(meanMs), spread: 0 };
+}
+
 /** Adds a time to the sum that begins at `at`. */
 export function addTime(sums: Float64Array, at: number, microseconds: number): void {
   const log = Math.log1p(microseconds / 1000);

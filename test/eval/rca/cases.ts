@@ -5,7 +5,7 @@ import { departureOf } from "../../../src/domain/rca/departure.ts";
 import type { IncidentEvidence, SeriesEvidence } from "../../../src/domain/rca/evidence.ts";
 import { readWideTable, type WideTable } from "./csv.ts";
 import { readLines, readSpans } from "./telemetry.ts";
-import { type Telemetry, telemetryEvidence } from "./telemetry-evidence.ts";
+import { caseEvidence, type Telemetry } from "./telemetry-evidence.ts";
 
 type Range = readonly [from: number, to: number];
 
@@ -103,7 +103,7 @@ class Source {
       untilMs: to * 1000,
       target: of?.target ? { serviceId: of.target.service, metricName: of.target.metric } : null,
       series: seriesEvidence(table, normal, isNormal, [from, to]),
-      ...telemetryEvidence(telemetry, isNormal, [from, to]),
+      ...caseEvidence(telemetry, isNormal, [from, to]),
       edges: this.#graph(file, of, telemetry),
       changes: [],
       saturated: [],

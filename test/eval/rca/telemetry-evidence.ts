@@ -1,6 +1,7 @@
-// Logs and spans of a case as evidence: counts and mean times of the windows of its normal ranges, and of the window from its injection on.
-import type { CallEvidence, CallWindow, LineEvidence, OperationEvidence, OperationWindow } from "../../../src/domain/rca/evidence.ts";
-import type { TimeMoments } from "../../../src/domain/trace/time-sums.ts";
+// Logs and spans of a case as evidence, in the shape that engines give it: counts and times of windows before, and of the window from its injection on.
+import type { CallEvidence, CallWindow, LineEvidence, OperationEvidence } from "../../../src/domain/rca/evidence.ts";
+import { operationEvidence } from "../../../src/domain/rca/operation-packing.ts";
+import { addTime, meanMoments, NO_TIME, TIME_SUM_NUMBERS } from "../../../src/domain/trace/time-sums.ts";
 import type { Line, TimedSpan } from "./telemetry.ts";
 
 /** Logs and spans of a file, in no order. */
@@ -17,21 +18,42 @@ export interface TelemetryEvidence {
 
 /** Telemetry farther apart than this is of two windows. */
 const PAUSE_S = 30;
+const MINUTE_MS = 60_000;
 
-/** Evidence; none where there is no telemetry of that time. */
-export function telemetryEvidence(
+/** Windows before, from 0 on, and behind them the one since the onset; undefined for what is in none. */
+export interface EvidenceWindows {
+  readonly past: number;
+  readonly of: (atMs: number) => number | undefined;
+}
+
+/** Evidence of a case; none where there is no telemetry of that time. */
+export function caseEvidence(
   telemetry: Telemetry | null,
   isNormal: (time: number) => boolean,
   [from, to]: readonly [number, number],
 ): TelemetryEvidence {
-  if (telemetry === null) return { lines: [], operations: [], calls: [] };
   const isNow = (time: number) => time >= from && time <= to;
-  if (!telemetry.lines.some(({ atMs }) => isNow(atMs / 1000))) return { lines: [], operations: [], calls: [] };
-  const windowOf = normalWindows(telemetry, isNormal);
+  if (telemetry?.lines.some(({ atMs }) => isNow(atMs / 1000)) !== true) return { lines: [], operations: [], calls: [] };
+  const normal = normalWindows(telemetry, isNormal);
+  const of = (atMs: number) => normal.of(atMs / 1000) ?? (isNow(atMs / 1000) ? normal.count : undefined);
+  return telemetryEvidence(telemetry, { past: normal.count, of });
+}
+
+/** Windows of a minute, as engines count them. */
+export function minuteWindows(onsetMs: number, untilMs: number, past: number): EvidenceWindows {
+  const [onset, until] = [Math.floor(onsetMs / MINUTE_MS), Math.floor(untilMs / MINUTE_MS)];
+  const of = (atMs: number) => {
+    const minute = Math.floor(atMs / MINUTE_MS);
+    return minute < onset - past || minute > until ? undefined : Math.min(past, minute - onset + past);
+  };
+  return { past, of };
+}
+
+export function telemetryEvidence({ lines, spans }: Telemetry, windows: EvidenceWindows): TelemetryEvidence {
   return {
-    lines: lineEvidence(telemetry.lines, windowOf, isNow),
-    operations: operationEvidence(telemetry.spans, windowOf, isNow),
-    calls: callEvidence(telemetry.spans, windowOf, isNow),
+    lines: lineEvidence(lines, windows),
+    operations: [...requestEvidence(spans, windows), ...selfTimeEvidence(spans, windows)],
+    calls: callEvidence(spans, windows),
   };
 }
 
@@ -54,102 +76,106 @@ function normalWindows({ lines }: Telemetry, isNormal: (time: number) => boolean
   return { count: window + 1, of: (time) => numbers.get(Math.floor(time)) };
 }
 
-function lineEvidence(lines: readonly Line[], windows: NormalWindows, isNow: (time: number) => boolean): LineEvidence[] {
+function lineEvidence(lines: readonly Line[], windows: EvidenceWindows): LineEvidence[] {
   const found = new Map<string, { serviceId: string; template: string; severity: number; past: Uint32Array; now: number }>();
   for (const { atMs, serviceId, template, severity } of lines) {
-    const window = windows.of(atMs / 1000);
-    if (window === undefined && !isNow(atMs / 1000)) continue;
+    const window = windows.of(atMs);
+    if (window === undefined) continue;
     const text = template.words.join(" ");
     const key = `${serviceId} ${severity} ${text}`;
-    const line = found.get(key) ?? { serviceId, template: text, severity, past: new Uint32Array(windows.count), now: 0 };
+    const line = found.get(key) ?? { serviceId, template: text, severity, past: new Uint32Array(windows.past), now: 0 };
     found.set(key, line);
-    if (window === undefined) line.now++;
+    if (window === windows.past) line.now++;
     else line.past[window]!++;
   }
   return [...found.values()];
 }
 
-/** Sums of times. */
-class Times {
-  count = 0;
-  total = 0;
-  logs = 0;
-  squares = 0;
-
-  add(ms: number): void {
-    if (Number.isNaN(ms)) return;
-    const log = Math.log1p(ms);
-    this.count++;
-    this.total += ms;
-    this.logs += log;
-    this.squares += log * log;
-  }
-
-  moments(): TimeMoments {
-    const { count, total, logs, squares } = this;
-    if (count === 0) return { meanMs: 0, log: 0, spread: 0 };
-    const log = logs / count;
-    return { meanMs: total / count, log, spread: count < 2 ? 0 : Math.sqrt(Math.max(0, (squares - count * log * log) / (count - 1))) };
-  }
-}
-
-class Sums {
-  readonly times = new Times();
-  readonly gaps = new Times();
-}
-
-interface SumsByWindow {
-  readonly past: Sums[];
-  readonly now: Sums;
-}
-
-function gather(
+/** What is summed of spans with one key, window by window. */
+function sumsByKey<S>(
   spans: readonly TimedSpan[],
-  windows: NormalWindows,
-  isNow: (time: number) => boolean,
-  keyOf: (span: TimedSpan) => string,
-  measure: (span: TimedSpan) => number,
-): Map<string, SumsByWindow> {
-  const found = new Map<string, SumsByWindow>();
+  windows: EvidenceWindows,
+  keyOf: (span: TimedSpan) => readonly string[],
+  make: () => S,
+  add: (sums: S, span: TimedSpan, window: number) => void,
+): Array<readonly [key: readonly string[], sums: S]> {
+  const found = new Map<string, S>();
   for (const span of spans) {
-    const window = windows.of(span.endMs / 1000);
-    if (window === undefined && !isNow(span.endMs / 1000)) continue;
-    const key = keyOf(span);
-    const sums = found.get(key) ?? { past: Array.from({ length: windows.count }, () => new Sums()), now: new Sums() };
+    const window = windows.of(span.endMs);
+    if (window === undefined) continue;
+    const key = JSON.stringify(keyOf(span));
+    const sums = found.get(key) ?? make();
     found.set(key, sums);
-    const into = window === undefined ? sums.now : sums.past[window]!;
-    into.times.add(measure(span));
-    into.gaps.add(span.gapMs);
+    add(sums, span, window);
   }
-  return found;
+  return [...found].map(([key, sums]) => [JSON.parse(key) as string[], sums]);
 }
 
-function operationEvidence(spans: readonly TimedSpan[], windows: NormalWindows, isNow: (time: number) => boolean): OperationEvidence[] {
-  const keyOf = ({ serviceId, operation, caller }: TimedSpan) => JSON.stringify([serviceId, operation, caller !== serviceId]);
-  const windowOf = ({ times }: Sums): OperationWindow => ({ spans: times.count, errors: 0, self: times.moments() });
-  return [...gather(spans, windows, isNow, keyOf, ({ selfMs }) => selfMs)].map(([key, { past, now }]) => {
-    const [serviceId, operation, isEntry] = JSON.parse(key) as [string, string, boolean];
-    return { serviceId, operation, isEntry, past: past.map(windowOf), now: windowOf(now) };
-  });
+/** Requests of each service, and how many of them failed. */
+function requestEvidence(spans: readonly TimedSpan[], windows: EvidenceWindows): OperationEvidence[] {
+  const make = () => Array.from({ length: windows.past + 1 }, () => ({ spans: 0, errors: 0, self: NO_TIME }));
+  const requests = spans.filter(({ isRequest }) => isRequest);
+  const found = sumsByKey(
+    requests,
+    windows,
+    ({ serviceId }) => [serviceId],
+    make,
+    (sums, { isError }, window) => {
+      sums[window]!.spans++;
+      if (isError) sums[window]!.errors++;
+    },
+  );
+  return found.map(([[serviceId = ""], sums]) => ({
+    serviceId,
+    operation: "",
+    isEntry: true,
+    past: sums.slice(0, -1),
+    now: sums.at(-1)!,
+  }));
 }
 
-function callEvidence(spans: readonly TimedSpan[], windows: NormalWindows, isNow: (time: number) => boolean): CallEvidence[] {
+/** What operations take by themselves; not calls, whose time is that of the called and of the way there. */
+function selfTimeEvidence(spans: readonly TimedSpan[], windows: EvidenceWindows): OperationEvidence[] {
+  const own = spans.filter(({ isClient }) => !isClient);
+  const found = sumsByKey(
+    own,
+    windows,
+    ({ serviceId, operation }) => [serviceId, operation],
+    () => new Float64Array((windows.past + 1) * TIME_SUM_NUMBERS),
+    (sums, { selfUs }, window) => addTime(sums, window * TIME_SUM_NUMBERS, selfUs),
+  );
+  return found.map(([[serviceId = "", operation = ""], sums]) => operationEvidence(serviceId, operation, sums));
+}
+
+function callEvidence(spans: readonly TimedSpan[], windows: EvidenceWindows): CallEvidence[] {
   const between = spans.filter(({ caller, serviceId }) => caller !== "" && caller !== serviceId);
-  const windowOf = ({ times, gaps }: Sums): CallWindow => ({
-    calls: times.count,
-    errors: 0,
-    duration: times.moments(),
-    gap: gaps.moments(),
-  });
-  const found = gather(
+  const make = () => Array.from({ length: windows.past + 1 }, () => ({ calls: 0, errors: 0, us: 0, gaps: 0, gapUs: 0 }));
+  const found = sumsByKey(
     between,
     windows,
-    isNow,
-    ({ caller, serviceId }) => JSON.stringify([caller, serviceId]),
-    ({ durationMs }) => durationMs,
+    ({ caller, serviceId }) => [caller, serviceId],
+    make,
+    (sums, { durationUs, gapUs, isError }, window) => {
+      const sum = sums[window]!;
+      sum.calls++;
+      sum.us += durationUs;
+      if (isError) sum.errors++;
+      if (Number.isNaN(gapUs)) return;
+      sum.gaps++;
+      sum.gapUs += gapUs;
+    },
   );
-  return [...found].map(([key, { past, now }]) => {
-    const [caller, callee] = JSON.parse(key) as [string, string];
-    return { caller, callee, isPeer: false, past: past.map(windowOf), now: windowOf(now) };
+  const windowOf = ({ calls, errors, us, gaps, gapUs }: ReturnType<typeof make>[number]): CallWindow => ({
+    calls,
+    errors,
+    duration: meanMoments(us, calls),
+    gap: meanMoments(gapUs, gaps),
   });
+  return found.map(([[caller = "", callee = ""], sums]) => ({
+    caller,
+    callee,
+    isPeer: false,
+    past: sums.slice(0, -1).map(windowOf),
+    now: windowOf(sums.at(-1)!),
+  }));
 }

@@ -17,12 +17,29 @@ export interface TimedSpan {
   readonly endMs: number;
   readonly serviceId: string;
   readonly operation: string;
-  readonly durationMs: number;
-  readonly selfMs: number;
+  readonly durationUs: number;
+  /** What its children leave of it; overlaps are subtracted twice, as where only sums are known. */
+  readonly selfUs: number;
   /** Service of the parent, "" for a root. */
   readonly caller: string;
-  /** What of the parent's duration this one does not explain; NaN without a parent. */
-  readonly gapMs: number;
+  /** What of the caller's span this one does not explain; NaN without one, or where it is known to be no client's. */
+  readonly gapUs: number;
+  readonly isRequest: boolean;
+  readonly isClient: boolean;
+  readonly isError: boolean;
+}
+
+/** A span as it was sent. */
+export interface SentSpan {
+  readonly key: string;
+  readonly parentKey: string;
+  readonly endMs: number;
+  readonly durationUs: number;
+  readonly serviceId: string;
+  readonly operation: string;
+  /** As OpenTelemetry numbers them; null where nothing is known of kinds. */
+  readonly kind: number | null;
+  readonly isError: boolean;
 }
 
 export function readLines(file: string): Line[] {
@@ -47,65 +64,49 @@ function severityWord(text: string): string {
   return /\b(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL)\b/.exec(text.slice(0, 60))?.[0] ?? "";
 }
 
-interface RawSpan {
-  readonly startUs: number;
-  readonly durationUs: number;
-  readonly serviceId: string;
-  readonly operation: string;
-  readonly parentKey: string;
-}
-
 export function readSpans(file: string): TimedSpan[] {
-  const spans = new Map<string, RawSpan>();
-  for (const line of gzipLines(file).slice(1)) {
-    const [start, duration, serviceId = "", operation = "", trace = "", span = "", parent = ""] = cellsOf(line, 6);
-    spans.set(`${trace}/${span}`, {
-      startUs: Number(start),
-      durationUs: Number(duration),
-      serviceId,
-      operation,
-      parentKey: parent === "" ? "" : `${trace}/${parent}`,
+  const spans = gzipLines(file)
+    .slice(1)
+    .map((line): SentSpan => {
+      const [start, duration, serviceId = "", operation = "", trace = "", span = "", parent = ""] = cellsOf(line, 6);
+      return {
+        key: `${trace}/${span}`,
+        parentKey: parent === "" ? "" : `${trace}/${parent}`,
+        endMs: (Number(start) + Number(duration)) / 1000,
+        durationUs: Number(duration),
+        serviceId,
+        operation,
+        kind: null,
+        isError: false,
+      };
     });
-  }
-  const covered = childTimes(spans);
-  return [...spans].map(([key, span]) => timedSpan(span, spans.get(span.parentKey), covered.get(key) ?? 0));
+  return timedSpans(spans);
 }
 
-function timedSpan({ startUs, durationUs, serviceId, operation }: RawSpan, parent: RawSpan | undefined, coveredUs: number): TimedSpan {
+const [SERVER, CLIENT, CONSUMER] = [2, 3, 5];
+
+/** Spans with what is known of them by those above and below them. */
+export function timedSpans(sent: readonly SentSpan[]): TimedSpan[] {
+  const spans = new Map(sent.map((span) => [span.key, span]));
+  const covered = new Map<string, number>();
+  for (const { parentKey, durationUs } of spans.values()) covered.set(parentKey, (covered.get(parentKey) ?? 0) + durationUs);
+  return [...spans.values()].map((span) => timedSpan(span, spans.get(span.parentKey), covered.get(span.key) ?? 0));
+}
+
+function timedSpan(span: SentSpan, parent: SentSpan | undefined, coveredUs: number): TimedSpan {
+  const { endMs, serviceId, operation, durationUs, kind, isError, parentKey } = span;
+  const caller = parent?.serviceId ?? "";
+  const hasGap = parent !== undefined && (parent.kind === null || parent.kind === CLIENT);
   return {
-    endMs: (startUs + durationUs) / 1000,
+    endMs,
     serviceId,
     operation,
-    durationMs: durationUs / 1000,
-    selfMs: Math.max(0, durationUs - coveredUs) / 1000,
-    caller: parent?.serviceId ?? "",
-    gapMs: parent === undefined ? Number.NaN : Math.max(0, parent.durationUs - durationUs) / 1000,
+    durationUs,
+    selfUs: Math.max(0, durationUs - coveredUs),
+    caller,
+    gapUs: hasGap ? Math.max(0, parent.durationUs - durationUs) : Number.NaN,
+    isRequest: kind === null ? caller !== serviceId : kind === SERVER || kind === CONSUMER || (parentKey === "" && kind <= 1),
+    isClient: kind === CLIENT,
+    isError,
   };
-}
-
-/** By span how much of it its children cover, overlaps once. */
-function childTimes(spans: ReadonlyMap<string, RawSpan>): Map<string, number> {
-  const children = new Map<string, Array<readonly [number, number]>>();
-  for (const { parentKey, startUs, durationUs } of spans.values()) {
-    const parent = spans.get(parentKey);
-    if (parent === undefined) continue;
-    const from = Math.max(startUs, parent.startUs);
-    const to = Math.min(startUs + durationUs, parent.startUs + parent.durationUs);
-    if (to <= from) continue;
-    const list = children.get(parentKey);
-    if (list === undefined) children.set(parentKey, [[from, to]]);
-    else list.push([from, to]);
-  }
-  return new Map([...children].map(([key, list]) => [key, unionLength(list)]));
-}
-
-function unionLength(intervals: Array<readonly [number, number]>): number {
-  intervals.sort((a, b) => a[0] - b[0]);
-  let length = 0;
-  let end = Number.NEGATIVE_INFINITY;
-  for (const [from, to] of intervals) {
-    length += Math.max(0, to - Math.max(from, end));
-    end = Math.max(end, to);
-  }
-  return length;
 }

@@ -17,11 +17,11 @@ import type {
 } from "../../../domain/rca/evidence.ts";
 import { unpackSeries } from "../../../domain/rca/evidence-packing.ts";
 import { OPERATION_WINDOWS, OperationTotals } from "../../../domain/rca/operation-packing.ts";
-import { selfTimes } from "../../../domain/rca/self-times.ts";
+import { ownTimesOf, selfTimes } from "../../../domain/rca/self-times.ts";
 import type { GraphCall } from "../../../domain/topology/blast-radius.ts";
 import { joinedWith } from "../../../domain/topology/reach.ts";
 import { addTotals, type CallTotals, NO_CALLS } from "../../../domain/trace/call-edges.ts";
-import { NO_TIME, type TimeMoments } from "../../../domain/trace/time-sums.ts";
+import { meanMoments, NO_TIME } from "../../../domain/trace/time-sums.ts";
 import type { AnomalyBooks } from "../anomalies/anomalies-context.ts";
 import { readCalls } from "../calls/stored-calls.ts";
 import type { EngineClient } from "../engines/engine-client.ts";
@@ -222,8 +222,7 @@ function compareTexts(a: string, b: string): number {
 }
 
 /**
- * Self times by operation; of services whose spans came before a restart those that calls tell. Not of services that measure calls to peers outside, since
- * what they wait for these need not be in a span.
+ * Self times by operation; of services whose spans came before a restart those that calls tell.
  */
 function ownTimes(
   calls: readonly CallMinutes[],
@@ -231,23 +230,15 @@ function ownTimes(
   totals: OperationTotals,
   { onsetMs, untilMs }: EvidenceWanted,
 ): OperationEvidence[] {
-  const waiting = new Set(series.filter(({ peer }) => peer !== null).map(({ serviceId }) => serviceId));
   const minutes = { onset: Math.floor(onsetMs / MINUTE_MS), until: Math.floor(untilMs / MINUTE_MS), past: OPERATION_WINDOWS };
   const { services } = totals;
   const byCalls = selfTimes(calls, minutes).filter(({ serviceId }) => !services.has(serviceId));
-  return [...totals.evidence(), ...byCalls].filter(({ serviceId }) => !waiting.has(serviceId));
+  return ownTimesOf([...totals.evidence(), ...byCalls], series);
 }
 
 function operationOf({ serviceId, pastRequests, pastErrors, requests, errors }: RequestCounts): OperationEvidence {
   const past = pastRequests.map((spans, i) => ({ spans, errors: pastErrors[i] ?? 0, self: NO_TIME }));
   return { serviceId, operation: "", isEntry: true, past, now: { spans: requests, errors, self: NO_TIME } };
-}
-
-/** Of a minute the mean alone is known. */
-function meanTime(microseconds: number, count: number): TimeMoments {
-  if (count === 0) return NO_TIME;
-  const meanMs = microseconds / 1000 / count;
-  return { meanMs, log: Math.log1p(meanMs), spread: 0 };
 }
 
 function callEvidence({ caller, callee, minutes }: CallMinutes, onsetMs: number, untilMs: number): CallEvidence {
@@ -259,7 +250,7 @@ function callEvidence({ caller, callee, minutes }: CallMinutes, onsetMs: number,
       if (of !== undefined) addTotals(sum, of);
     }
     const { calls, errors } = sum;
-    return { calls, errors, duration: meanTime(sum.microseconds, calls), gap: meanTime(sum.gapMicroseconds, sum.gapCalls) };
+    return { calls, errors, duration: meanMoments(sum.microseconds, calls), gap: meanMoments(sum.gapMicroseconds, sum.gapCalls) };
   };
   const past = Array.from({ length: CALL_MINUTES_BEFORE }, (_, i) =>
     windowOf(onset - CALL_MINUTES_BEFORE + i, onset - CALL_MINUTES_BEFORE + i),
