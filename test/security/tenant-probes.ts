@@ -157,7 +157,7 @@ export const PROBES: Readonly<Record<string, Probe>> = {
   forecast: () => [{ query: { service_id: UNSENT, metric: METRIC }, statuses: [404] }],
   causal: () => [{ query: { service_id: UNSENT }, statuses: [404] }],
   validateCausality: () => [
-    { body: { service_id: UNSENT, cause_metric: METRIC, effect_metric: METRIC, lookback_hours: 1 }, statuses: [404] },
+    { body: { service_id: UNSENT, cause_metric: METRIC, effect_metric: UNSENT, lookback_hours: 1 }, statuses: [404] },
   ],
   trainModel: () => [{ body: { service_id: UNSENT, training_window_days: 1, model_type: "isolation_forest" }, statuses: [404] }],
   trainings: list("trainings"),

@@ -28,6 +28,7 @@ export interface RequestSchema {
   readonly exclusiveMinimum?: number;
   readonly exclusiveMaximum?: number;
   readonly contentMediaType?: string;
+  readonly contentSchema?: RequestSchema;
 }
 
 /** Longer texts and lists say nothing new. */
@@ -80,10 +81,11 @@ function fittingNumber(schema: RequestSchema): fc.Arbitrary<number> {
 }
 
 function fittingText(schema: RequestSchema): fc.Arbitrary<string> {
-  const { minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern, format, contentMediaType } = schema;
+  const { minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern, format, contentMediaType, contentSchema } = schema;
   if (format === "date-time") return moment();
   if (format === "date") return fc.integer({ min: 0, max: DAYS_SHOWN }).map((day) => new Date(day * DAY_MS).toISOString().slice(0, 10));
   if (format === "email") return fc.emailAddress().filter((address) => pattern === undefined || new RegExp(pattern).test(address));
+  if (contentSchema?.type === "array") return fitting(contentSchema).map((value) => JSON.stringify(value));
   if (contentMediaType === "application/json")
     return fc.dictionary(fc.string({ maxLength: 8 }), fc.string({ maxLength: 8 }), { maxKeys: 3 }).map((value) => JSON.stringify(value));
   const isLong = (text: string) => text.length >= minLength && text.length <= maxLength;
