@@ -13,8 +13,12 @@ export interface Row {
   readonly less?: boolean;
 }
 
-/** As a line of a table. */
-export function rowText({ data, measure, value, bar, goal, less = false }: Row): string {
+/** As a table. */
+export function rowsText(rows: readonly Row[]): string {
+  return ["| data | measure | value | bar | goal | reached |", "|---|---|---|---|---|---|", ...rows.map(rowText)].join("\n");
+}
+
+function rowText({ data, measure, value, bar, goal, less = false }: Row): string {
   const reaches = (aim: Aim | undefined) => {
     if (aim === undefined) return false;
     if (typeof aim !== "number") return value >= aim[0] && value <= aim[1];

@@ -16,6 +16,35 @@ import { type CallEdge, CallEdges } from "../../src/domain/trace/call-edges.ts";
 import { OperationTimes } from "../../src/domain/trace/operation-times.ts";
 import { openLedger } from "./share-ledgers.ts";
 
+/** When spans of a rig are: a span without times of its own ends 1.1 s behind it and took 100 ms. */
+export const SPANS_START = Date.UTC(2026, 0, 5, 12);
+
+/** A span by what of it matters; of the server's kind, of the first trace, without a parent where nothing is said. */
+export function spanOf(
+  fields: Partial<OtlpSpan> & { readonly id: number; readonly trace?: number; readonly parent?: number | undefined },
+): OtlpSpan {
+  const { id, trace = 1, parent, ...rest } = fields;
+  return {
+    serviceId: "shop",
+    environment: "",
+    traceId: hex(trace, 32),
+    spanId: hex(id, 16),
+    parentSpanId: parent === undefined ? "" : hex(parent, 16),
+    name: "GET /",
+    kind: 2,
+    startMs: (rest.endMs ?? SPANS_START + 1_100) - 100,
+    endMs: SPANS_START + 1_100,
+    statusCode: 0,
+    attributes: {},
+    resourceAttributes: {},
+    ...rest,
+  };
+}
+
+function hex(value: number, digits: number): string {
+  return value.toString(16).padStart(digits, "0");
+}
+
 /** Writes derived values into a map: metric, names and time to value; the first stays the value that is scored. */
 class SeriesSink {
   readonly values = new Map<string, number>();

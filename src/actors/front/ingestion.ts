@@ -36,7 +36,13 @@ const BODY_KINDS: Readonly<Record<string, number>> = {
   remoteWriteOtherSpelling: BODY_REMOTE_WRITE_1,
 };
 
-const ENCODINGS = HAS_ZSTD ? /^(?:identity|gzip|x-gzip|zstd)$/i : /^(?:identity|gzip|x-gzip)$/i;
+/** How bodies are packed by the names of Content-Encoding, in lower case; undefined for not at all. */
+const CODINGS: ReadonlyMap<string, Coding | undefined> = new Map([
+  ["identity", undefined],
+  ["gzip", "gzip"],
+  ["x-gzip", "gzip"],
+  ...(HAS_ZSTD ? [["zstd", "zstd"] as const] : []),
+]);
 const ENCODING_NAMES = HAS_ZSTD ? "gzip, zstd or identity" : "gzip or identity";
 const ZSTD_ADVICE = "; zstd is taken by a server on Node 22.15 or newer";
 
@@ -105,7 +111,7 @@ export class Ingestion {
   #collect(kind: number, sender: Sender, idempotencyKey: string, exchange: HttpExchange, sink: IngestionSink): void {
     const isSnappy = kind === BODY_REMOTE_WRITE_1 || kind === BODY_REMOTE_WRITE_2;
     const encoding = isSnappy ? undefined : exchange.request.header("content-encoding");
-    const coding = codingOf(encoding);
+    const coding = encoding === undefined ? undefined : CODINGS.get(codingName(encoding));
     exchange.collectBody(isHistoryBody(kind) ? IMPORT_BODY_BYTES_MAX : BODY_BYTES_MAX, (body) => {
       const { clock } = this.#dependencies;
       const arrived = { bytes: body, kind, ...sender, idempotencyKey, arrivalMs: clock.monotonicMs(), wallMs: clock.wallMs() };
@@ -193,16 +199,12 @@ function refuseOtlpHeaders(exchange: HttpExchange): Refusal | undefined {
 
 function refuseEncoding(exchange: HttpExchange): Refusal | undefined {
   const encoding = exchange.request.header("content-encoding");
-  if (encoding === undefined || ENCODINGS.test(encoding.trim())) return undefined;
-  const advice = !HAS_ZSTD && /^zstd$/i.test(encoding.trim()) ? ZSTD_ADVICE : "";
+  if (encoding === undefined || CODINGS.has(codingName(encoding))) return undefined;
+  const advice = codingName(encoding) === "zstd" ? ZSTD_ADVICE : "";
   const message = `Content-Encoding must be ${ENCODING_NAMES}, got ${JSON.stringify(encoding.slice(0, 80))}${advice}`;
   return { code: "unsupported_media_type", message };
 }
 
-/** How a body is packed; undefined where it is not. */
-function codingOf(encoding: string | undefined): Coding | undefined {
-  if (encoding === undefined) return undefined;
-  const name = encoding.trim().toLowerCase();
-  if (name === "zstd") return "zstd";
-  return name === "gzip" || name === "x-gzip" ? "gzip" : undefined;
+function codingName(encoding: string): string {
+  return encoding.trim().toLowerCase();
 }

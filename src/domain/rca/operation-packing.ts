@@ -3,14 +3,20 @@
 //
 //   hash, then {count, microseconds, logs, squares} of each window before the onset and of the one since
 import { operationHash } from "../trace/operation-hash.ts";
-import type { OperationSums } from "../trace/operation-times.ts";
+import type { OperationMinutes, OperationSums } from "../trace/operation-times.ts";
 import { OTHER_OPERATION } from "../trace/service-fold.ts";
 import { addSums, TIME_SUM_NUMBERS, timeCount, timeMoments } from "../trace/time-sums.ts";
 import type { OperationEvidence, OperationWindow } from "./evidence.ts";
 
 /** Windows of a minute before the onset that operations are compared with. */
-export const OPERATION_WINDOWS = 10;
+const OPERATION_WINDOWS = 10;
+const MINUTE_MS = 60_000;
 const NUMBERS = 1 + TIME_SUM_NUMBERS * (OPERATION_WINDOWS + 1);
+
+/** The minutes of an incident whose times are compared. */
+export function operationMinutes({ onsetMs, untilMs }: { readonly onsetMs: number; readonly untilMs: number }): OperationMinutes {
+  return { onset: Math.floor(onsetMs / MINUTE_MS), until: Math.floor(untilMs / MINUTE_MS), past: OPERATION_WINDOWS };
+}
 
 /** Operations of one service by name. */
 export interface NamedOperations {
@@ -34,11 +40,7 @@ export class OperationTotals {
     if (numbers.length !== services.length * NUMBERS) throw new Error("packed operations do not fit their services");
     services.forEach((serviceId, i) => {
       const at = i * NUMBERS;
-      const sums = numbers.subarray(at + 1, at + NUMBERS);
-      const operations = entryOf(this.#sums, serviceId);
-      const known = operations.get(numbers[at]!);
-      if (known === undefined) operations.set(numbers[at]!, sums.slice());
-      else addSums(known, sums);
+      addTo(entryOf(this.#sums, serviceId), numbers[at]!, numbers.subarray(at + 1, at + NUMBERS));
     });
     for (const { serviceId, names } of named) {
       const byHash = entryOf(this.#names, serviceId);
@@ -56,10 +58,7 @@ export class OperationTotals {
     return [...this.#sums].flatMap(([serviceId, operations]) => {
       const byName = new Map<string, Float64Array>();
       for (const [hash, sums] of operations) {
-        const name = this.#names.get(serviceId)?.get(hash) ?? OTHER_OPERATION;
-        const known = byName.get(name);
-        if (known === undefined) byName.set(name, sums.slice());
-        else addSums(known, sums);
+        addTo(byName, this.#names.get(serviceId)?.get(hash) ?? OTHER_OPERATION, sums);
       }
       return [...byName].sort(([a], [b]) => (a < b ? -1 : 1)).map(([operation, sums]) => operationEvidence(serviceId, operation, sums));
     });
@@ -76,6 +75,12 @@ export function operationEvidence(serviceId: string, operation: string, sums: Fl
 function windowOf(sums: Float64Array, window: number): OperationWindow {
   const at = window * TIME_SUM_NUMBERS;
   return { spans: timeCount(sums, at), errors: 0, self: timeMoments(sums, at) };
+}
+
+function addTo<K>(totals: Map<K, Float64Array>, key: K, sums: Float64Array): void {
+  const known = totals.get(key);
+  if (known === undefined) totals.set(key, sums.slice());
+  else addSums(known, sums);
 }
 
 function entryOf<K, V>(maps: Map<string, Map<K, V>>, key: string): Map<K, V> {

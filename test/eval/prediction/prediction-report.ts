@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { rowText } from "../rows.ts";
+import { rowsText } from "../rows.ts";
 import { causalRows } from "./causal-rows.ts";
 import { driftRows } from "./drift-rows.ts";
 import { forecastRows } from "./forecast-rows.ts";
@@ -17,7 +17,7 @@ const out = mkdtempSync(join(tmpdir(), "prediction-eval-"));
 try {
   const ofFiles = folder === undefined ? [] : [...forecastRows(join(folder, "m4"), out), ...causalRows(join(folder, "synth"), out)];
   const rows = [...ofFiles, ...independentRows(seed), ...driftRows(seed)];
-  console.log(["| data | measure | value | bar | goal | reached |", "|---|---|---|---|---|---|", ...rows.map(rowText)].join("\n"));
+  console.log(rowsText(rows));
 } finally {
   rmSync(out, { recursive: true });
 }

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Analysis, analyse } from "../../../src/domain/rca/analysis.ts";
-import { type Row, rowText } from "../rows.ts";
+import { type Row, rowsText } from "../rows.ts";
 import { scoredToFile } from "../scorer.ts";
 import { type EvaluatedCase, readCases } from "./cases.ts";
 import { leaveOneOut, type SignedCase } from "./leave-one-out.ts";
@@ -23,7 +23,7 @@ function report(of: string): void {
   const out = mkdtempSync(join(tmpdir(), "rca-eval-"));
   try {
     const rows = [...rankingRows(of, out, analysed), ...reportRows(of, out, analysed), ...similarRows(analysed)];
-    console.log(["| data | measure | value | bar | goal | reached |", "|---|---|---|---|---|---|", ...rows.map(rowText)].join("\n"));
+    console.log(rowsText(rows));
   } finally {
     rmSync(out, { recursive: true });
   }

@@ -16,7 +16,7 @@ import type {
   SeriesEvidence,
 } from "../../../domain/rca/evidence.ts";
 import { unpackSeries } from "../../../domain/rca/evidence-packing.ts";
-import { OPERATION_WINDOWS, OperationTotals } from "../../../domain/rca/operation-packing.ts";
+import { OperationTotals, operationMinutes } from "../../../domain/rca/operation-packing.ts";
 import { ownTimesOf, selfTimes } from "../../../domain/rca/self-times.ts";
 import type { GraphCall } from "../../../domain/topology/blast-radius.ts";
 import { joinedWith } from "../../../domain/topology/reach.ts";
@@ -221,18 +221,15 @@ function compareTexts(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/**
- * Self times by operation; of services whose spans came before a restart those that calls tell.
- */
+/** Self times by operation; of services whose spans came before a restart those that calls show. */
 function ownTimes(
   calls: readonly CallMinutes[],
   series: readonly SeriesEvidence[],
   totals: OperationTotals,
-  { onsetMs, untilMs }: EvidenceWanted,
+  wanted: EvidenceWanted,
 ): OperationEvidence[] {
-  const minutes = { onset: Math.floor(onsetMs / MINUTE_MS), until: Math.floor(untilMs / MINUTE_MS), past: OPERATION_WINDOWS };
   const { services } = totals;
-  const byCalls = selfTimes(calls, minutes).filter(({ serviceId }) => !services.has(serviceId));
+  const byCalls = selfTimes(calls, operationMinutes(wanted)).filter(({ serviceId }) => !services.has(serviceId));
   return ownTimesOf([...totals.evidence(), ...byCalls], series);
 }
 

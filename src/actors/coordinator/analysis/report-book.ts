@@ -14,7 +14,7 @@ interface ReportEntry {
   readonly services: ReadonlySet<string>;
   readonly anomalies: readonly string[];
   /** Those beyond what the report names (joined-members.ts). */
-  readonly joined: readonly string[];
+  readonly joined: string[];
 }
 
 /** Members that are to be deleted. */
@@ -100,7 +100,7 @@ export class ReportBook {
 
   #join(reports: TenantReports, entry: ReportEntry, joined: readonly string[]): void {
     if (joined.length === 0) return;
-    (entry.joined as string[]).push(...joined);
+    entry.joined.push(...joined);
     reports.joinedCount += joined.length;
     for (const anomaly of joined) reports.byAnomaly.set(anomaly, entry);
   }
@@ -172,7 +172,7 @@ export class ReportBook {
     const reports = this.#of(tenant);
     const entry = reports.byId.get(id);
     if (entry === undefined) return;
-    (entry.joined as string[]).splice(0, anomalies.length);
+    entry.joined.splice(0, anomalies.length);
     reports.joinedCount -= anomalies.length;
     for (const anomaly of anomalies) if (reports.byAnomaly.get(anomaly) === entry) reports.byAnomaly.delete(anomaly);
   }

@@ -1,16 +1,14 @@
 // Sections of the configuration's document of what people do: runbooks, budgets of pages, known days.
 import { parseBody } from "../../../api/body-parsing.ts";
 import { done, type Outcome, refused, shown } from "../../../api/refusal.ts";
-import { RUNBOOK_TIMEOUT_SECONDS_DEFAULT } from "../../../core/config/runbook-limits.ts";
 import { isLabelText } from "../../../domain/labels/service-label.ts";
 import { setPageBudget } from "../notification/page-report-handlers.ts";
+import { HTTP_STEP, stepName } from "../runbooks/runbook-definition.ts";
 import { changeRunbook, createRunbook, listRunbooks } from "../runbooks/runbook-handlers.ts";
 import { setCalendar } from "../watchdog/calendar-handlers.ts";
 import { type ConfigurationEntry, type ConfigurationSection, HIDDEN, keyOf, only, readAll, writeBody } from "./configuration-section.ts";
 
 const RUNBOOK_MEMBERS = ["id", "name", "match", "dry_run", "approval_required", "auto", "steps", "secrets"];
-/** What a step of type http is where a file does not say it. */
-const HTTP_STEP = { method: "POST", headers: {}, timeout_seconds: RUNBOOK_TIMEOUT_SECONDS_DEFAULT, idempotent: false };
 
 /** By their ids. Secrets and headers are `***`, which leaves those of a runbook that is there as they are. */
 export const runbooks: ConfigurationSection = {
@@ -27,7 +25,7 @@ export const runbooks: ConfigurationSection = {
     const steps = parsed.value.steps.map((step, place) => ({
       ...(step.type === "http" && HTTP_STEP),
       ...step,
-      name: step.name ?? `step-${place + 1}`,
+      name: stepName(step, place),
     }));
     return done({ ...parsed.value, steps }) as Outcome<ConfigurationEntry>;
   },

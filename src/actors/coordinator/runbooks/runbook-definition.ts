@@ -12,6 +12,8 @@ type RunbookBody = BodyOf<"createRunbook">;
 type StepBody = RunbookBody["steps"][number];
 type RunbookFields = Omit<Runbook, "id" | "tenant" | "revision" | "createdAtMs" | "updatedAtMs">;
 
+/** What a step of type http is where its body does not say it. */
+export const HTTP_STEP = { method: "POST", headers: {}, timeout_seconds: RUNBOOK_TIMEOUT_SECONDS_DEFAULT, idempotent: false } as const;
 /** Stands for a placeholder where a URL is looked at. */
 const PLACEHOLDER = /\{\{[^}]*\}\}/g;
 
@@ -40,7 +42,7 @@ function matchOf(match: RunbookBody["match"]): RunbookMatch {
   };
 }
 
-function stepName({ name }: StepBody, place: number): string {
+export function stepName({ name }: StepBody, place: number): string {
   return name ?? `step-${place + 1}`;
 }
 
@@ -51,12 +53,12 @@ function stepOf(step: StepBody, name: string, known: RunbookStep | undefined): R
       return {
         ...head,
         type: "http",
-        method: step.method ?? "POST",
+        method: step.method ?? HTTP_STEP.method,
         url: step.url ?? "",
-        headers: kept(step.headers ?? {}, known?.type === "http" ? known.headers : {}),
+        headers: kept(step.headers ?? HTTP_STEP.headers, known?.type === "http" ? known.headers : {}),
         body: step.body ?? null,
-        timeoutSeconds: step.timeout_seconds ?? RUNBOOK_TIMEOUT_SECONDS_DEFAULT,
-        idempotent: step.idempotent ?? false,
+        timeoutSeconds: step.timeout_seconds ?? HTTP_STEP.timeout_seconds,
+        idempotent: step.idempotent ?? HTTP_STEP.idempotent,
       };
     case "notify":
       return { ...head, type: "notify", channels: step.channels ?? [], message: step.message ?? "" };

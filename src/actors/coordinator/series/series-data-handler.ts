@@ -28,7 +28,7 @@ import { type TimeRange, timeRange } from "../queries/time-range.ts";
 import { readHours } from "./rollups/stored-hours.ts";
 import type { SeriesContext } from "./series-context.ts";
 import { askSeries, askSeriesData } from "./series-handler.ts";
-import { judgedPoints, pointsOf, valueRange } from "./series-points.ts";
+import { type JudgingOptions, judgedPoints, pointsOf, streamsOf, valueRange } from "./series-points.ts";
 import { readSamples, type SampleRequest } from "./stored-samples.ts";
 
 const BUCKET_MS = { raw: 0, "1m": 60_000, "1h": 3_600_000 } as const;
@@ -48,7 +48,9 @@ export async function seriesData(context: SeriesContext, request: DataRequest): 
   const range = timeRange(query.since, query.until);
   if (!range.ok) return range;
   const named = { metricName: query.metric_name, environment: query.environment ?? null, attributes: query.attributes ?? null };
-  if (query.series === undefined && query.metrics === undefined) return oneSeries(context, request, range.value, named, 1);
+  const streams = streamsOf(context, request.principal.tenant, query.service_id);
+  if (query.series === undefined && query.metrics === undefined)
+    return oneSeries(context, request, range.value, named, { most: SERIES_POINTS_JUDGED_MAX, streams });
   const most = query.series ?? SERIES_TOGETHER_MAX;
   const each = Math.floor(SERIES_POINTS_MAX / most);
   const asked = query.points ?? (query.limit === SERIES_POINTS_DEFAULT ? 0 : query.limit);
@@ -59,11 +61,16 @@ export async function seriesData(context: SeriesContext, request: DataRequest): 
       "series",
     );
   const shared = { ...request, query: { ...query, limit: Math.min(query.limit, each) } };
-  return severalSeries(context, shared, range.value, most);
+  return severalSeries(context, shared, range.value, { most, streams });
 }
 
 /** The first `most` series of the metrics, in the order in which they are named. */
-async function severalSeries(context: SeriesContext, request: DataRequest, range: TimeRange, most: number): Promise<Outcome<unknown>> {
+async function severalSeries(
+  context: SeriesContext,
+  request: DataRequest,
+  range: TimeRange,
+  { most, streams }: { readonly most: number; readonly streams: JudgingOptions["streams"] },
+): Promise<Outcome<unknown>> {
   const { query, principal } = request;
   const found: SeriesSummary[] = [];
   let matches = 0;
@@ -84,7 +91,7 @@ async function severalSeries(context: SeriesContext, request: DataRequest, range
   const answers: Array<Record<string, unknown>> = [];
   for (const { metricName, environment, attributes } of found) {
     const wanted = { metricName, environment, attributes: canonicalAttributes(attributes) };
-    const answer = await oneSeries(context, request, range, wanted, found.length);
+    const answer = await oneSeries(context, request, range, wanted, { most: Math.ceil(SERIES_POINTS_JUDGED_MAX / found.length), streams });
     if (answer.ok) answers.push(answer.value as Record<string, unknown>);
     await context.yieldTurn();
   }
@@ -97,13 +104,13 @@ function unknownSeries({ service_id, metric_name }: DataRequest["query"]) {
   return refused("not_found", `no series ${shown(metric_name)} of ${shown(service_id)} matches; /api/v1/series lists what there is`);
 }
 
-/** The values of the first series that matches; `together` is how many share what one query may judge. */
+/** The values of the first series that matches. */
 async function oneSeries(
   context: SeriesContext,
   { principal, query }: DataRequest,
   range: TimeRange,
   wanted: Wanted,
-  together: number,
+  judging: Omit<JudgingOptions, "zThreshold">,
 ): Promise<Outcome<unknown>> {
   const { tenant } = principal;
   const mark = context.state.rollups.mark(partitionOf(tenant, query.service_id));
@@ -122,8 +129,7 @@ async function oneSeries(
   const read = resolution === "1h" ? await readHours(context, answer, request, mark) : await readSamples(context, answer, request);
   const series: ValueSeries = resolution === "1m" ? bucketMeans(read, BUCKET_MS[resolution]) : read;
   const options = { ...context.options, zThreshold, range: valueRange(context, summary, series) };
-  const most = Math.ceil(SERIES_POINTS_JUDGED_MAX / together);
-  const judged = resolution === "1h" ? undefined : await judgedPoints(context, summary, series, { zThreshold, most });
+  const judged = resolution === "1h" ? undefined : await judgedPoints(context, summary, series, { ...judging, zThreshold });
   return done({
     service_id: summary.serviceId,
     metric_name: summary.metricName,

@@ -1,6 +1,5 @@
 // The points of an answer of /api/v1/series/data: which of the values that were read, and with which bounds.
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
-import { SERIES_POINTS_JUDGED_MAX } from "../../../core/config/interface-limits.ts";
 import type { SeriesSummary } from "../../../core/protocol/engine-control.ts";
 import { type JudgedBounds, type JudgedPoint, judgePoints } from "../../../domain/backtest/point-judge.ts";
 import { WorkSlices } from "../../../domain/backtest/work-slices.ts";
@@ -13,15 +12,34 @@ import type { TimeRange } from "../queries/time-range.ts";
 import type { SeriesContext } from "./series-context.ts";
 import { askSeries } from "./series-handler.ts";
 
+export interface JudgingOptions {
+  readonly zThreshold: number;
+  readonly most: number;
+  /** Streams of the service, one at least. */
+  readonly streams: () => Promise<number>;
+}
+
+/** Streams of a service, asked of its engine once, however many series of it are judged. */
+export function streamsOf(context: SeriesContext, tenant: string, serviceId: string): () => Promise<number> {
+  let streams: Promise<number> | undefined;
+  const ask = async () => {
+    const { total } = await askSeries(context, { tenant, serviceId, metricName: null, environment: null, after: null, limit: 1 });
+    return Math.max(1, total);
+  };
+  return () => {
+    streams ??= ask();
+    return streams;
+  };
+}
+
 /** The newest of the values, `most` at most, as the detectors judge them, those of minutes as the long baseline sees them. */
 export async function judgedPoints(
   context: SeriesContext,
-  { tenant, serviceId, metricName, kind }: SeriesSummary,
+  { tenant, metricName, kind }: SeriesSummary,
   { times, values }: ValueSeries,
-  { zThreshold, most = SERIES_POINTS_JUDGED_MAX }: { zThreshold: number; most?: number },
+  { zThreshold, most, streams }: JudgingOptions,
 ): Promise<JudgedPoints> {
   const { options, state } = context;
-  const { total } = await askSeries(context, { tenant, serviceId, metricName: null, environment: null, after: null, limit: 1 });
   const first = Math.max(0, times.length - most);
   const points = await judgePoints(times.subarray(first), values.subarray(first), {
     window: options.window,
@@ -29,7 +47,7 @@ export async function judgedPoints(
     zThreshold,
     offsetMs: new TimeZoneHours(options.timeZone ?? "UTC").offsetMs,
     flags: flagsOfPoint(metricName, kind === "counter"),
-    streams: Math.max(1, total),
+    streams: await streams(),
     knownDays: state.configured.watchdog.calendars.knownDaysOf(tenant),
     slices: new WorkSlices(() => context.yieldTurn()),
   });

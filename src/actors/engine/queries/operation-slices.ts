@@ -1,9 +1,7 @@
 // The part of an evidence walk behind its services: what operations took by themselves, of the traces that this engine joins. About 2 us an operation.
 import type { EvidenceQuery } from "../../../core/protocol/evidence.ts";
-import { OPERATION_WINDOWS, packOperation } from "../../../domain/rca/operation-packing.ts";
+import { operationMinutes, packOperation } from "../../../domain/rca/operation-packing.ts";
 import type { OperationSums, OperationTimes } from "../../../domain/trace/operation-times.ts";
-
-const MINUTE_MS = 60_000;
 
 /** What a slice finds. */
 export interface FoundOperations {
@@ -19,9 +17,9 @@ export class OperationSlices {
     this.#times = times;
   }
 
-  begin({ tenant, environment, onsetMs, untilMs, wants }: EvidenceQuery): void {
-    const minutes = { onset: Math.floor(onsetMs / MINUTE_MS), until: Math.floor(untilMs / MINUTE_MS), past: OPERATION_WINDOWS };
-    this.#rest = wants === "departures" ? this.#times.of(tenant, environment, minutes) : undefined;
+  begin(query: EvidenceQuery): void {
+    const { tenant, environment, wants } = query;
+    this.#rest = wants === "departures" ? this.#times.of(tenant, environment, operationMinutes(query)) : undefined;
   }
 
   get isDone(): boolean {

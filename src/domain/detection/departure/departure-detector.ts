@@ -168,13 +168,12 @@ export class DepartureDetector {
    * as far out as what it passes with the k-th root. `before` gives the values, the newest first.
    */
   isRareInRow(side: 1 | -1, most: number, before: (back: number) => number): boolean {
-    const { intervalMs, streams } = this.#newest;
-    const probability = pagesPerValue(intervalMs) * shareOfOne(streams);
+    const probability = this.#pageProbability;
     const sizeOf = (back: number) => (side * (before(back) - this.expected)) / this.sd;
     let far = 0;
     for (let back = 0; back < most; back++) if (sizeOf(back) >= DEPARTURE_MIN) far++;
     if (far > 0 && (this.#words[side < 0 ? ONSETS_BELOW : ONSETS_ABOVE] as number) ** far > probability) return false;
-    const tail = side < 0 ? this.#below : this.#above;
+    const tail = this.#tailTo(side);
     if (!tail.isHeavy) return true;
     let least = Number.POSITIVE_INFINITY;
     for (let back = 0; back < most; back++) {
@@ -208,11 +207,22 @@ export class DepartureDetector {
   /** Between what the newest value would have been ordinary. */
   get bounds(): { readonly expected: number; readonly lower: number; readonly upper: number } {
     const { expected, sd } = this;
-    const { intervalMs, caution, streams } = this.#newest;
-    const probability = pagesPerValue(intervalMs) * shareOfOne(streams);
-    const barOf = (tail: OwnTail) => caution * Math.max(DEPARTURE_MIN, tail.passedWith(probability, streams));
-    const [above, below] = [barOf(this.#above), barOf(this.#below)];
-    return { expected, lower: expected - below * sd, upper: expected + above * sd };
+    return { expected, lower: expected - this.#barTo(-1) * sd, upper: expected + this.#barTo(1) * sd };
+  }
+
+  /** Probability of a value of this series that may page by chance. */
+  get #pageProbability(): number {
+    return pagesPerValue(this.#newest.intervalMs) * shareOfOne(this.#newest.streams);
+  }
+
+  #tailTo(side: number): OwnTail {
+    return side < 0 ? this.#below : this.#above;
+  }
+
+  /** Standard deviations from which on a value to a side departs. */
+  #barTo(side: number): number {
+    const { caution, streams } = this.#newest;
+    return caution * Math.max(DEPARTURE_MIN, this.#tailTo(side).passedWith(this.#pageProbability, streams));
   }
 
   /** Takes the level for usual, as after a deployment. */
@@ -265,17 +275,13 @@ export class DepartureDetector {
   }
 
   #weigh(moment: ValueMoment): void {
-    const { intervalMs, caution, streams } = moment;
     this.#newest = moment;
     const size = Math.abs(this.size);
-    this.bar = DEPARTURE_MIN * caution;
+    this.bar = DEPARTURE_MIN * moment.caution;
     const isOne = this.#countsNothing && size * this.sd < DEPARTING_COUNT;
     if (isOne || (this.#words[COUNT] as number) < DEPARTING_VALUES) this.evidence = 0;
     else {
-      if (size >= this.bar) {
-        const tail = this.size < 0 ? this.#below : this.#above;
-        this.bar = Math.max(this.bar, caution * tail.passedWith(pagesPerValue(intervalMs) * shareOfOne(streams), streams));
-      }
+      if (size >= this.bar) this.bar = this.#barTo(this.size);
       this.evidence = size / this.bar;
     }
   }
@@ -340,7 +346,7 @@ export class DepartureDetector {
       hasStayed: isAccepted || Math.abs(value - to) < Math.abs(value - from) / 2,
     });
     // What was reported and ended by itself before anybody could have looked speaks for a tail that is heavy; of any other it was an incident.
-    const tail = words[SIDE] === -1 ? this.#below : this.#above;
+    const tail = this.#tailTo(words[SIDE] as number);
     if (words[STATE] === DEPARTED && endedMs - (words[STARTED] as number) <= SHORT_MS && tail.isHeavy) tail.add(words[PEAK] as number);
     words[STATE] = AT_REST;
     if (isAccepted) this.#levels.settle(newestMean, hour);

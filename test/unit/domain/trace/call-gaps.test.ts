@@ -5,7 +5,7 @@ import type { OtlpSpan } from "../../../../src/domain/otlp/otlp-items.ts";
 import { CallEdges, decodeCallEdges } from "../../../../src/domain/trace/call-edges.ts";
 import { JOIN_CHILD, JOIN_CLIENT } from "../../../../src/domain/trace/join-message.ts";
 import { type JoinSpan, TraceJoin } from "../../../../src/domain/trace/trace-join.ts";
-import { SpanRig } from "../../../support/span-rig.ts";
+import { SpanRig, spanOf } from "../../../support/span-rig.ts";
 
 const START = Date.UTC(2026, 0, 5, 10);
 const [WEB, SHOP] = [0, 1];
@@ -52,20 +52,8 @@ describe("the gap of a call", () => {
   });
 
   it("is summed by caller, callee and minute, from the spans of a body on, over restarts", () => {
-    const span = (id: number, serviceId: string, kind: number, ms: number, parent = 0): OtlpSpan => ({
-      traceId: "1".padStart(32, "0"),
-      spanId: id.toString(16).padStart(16, "0"),
-      parentSpanId: parent === 0 ? "" : parent.toString(16).padStart(16, "0"),
-      name: "call",
-      kind,
-      startMs: START,
-      endMs: START + ms,
-      statusCode: 0,
-      serviceId,
-      environment: "",
-      attributes: {},
-      resourceAttributes: {},
-    });
+    const span = (id: number, serviceId: string, kind: number, ms: number, parent?: number): OtlpSpan =>
+      spanOf({ id, parent, serviceId, name: "call", kind, startMs: START, endMs: START + ms });
     const rig = new SpanRig();
     rig.send([span(1, "web", 2, 300), span(2, "web", 3, 250, 1)], START + 1_000);
     rig.restart();

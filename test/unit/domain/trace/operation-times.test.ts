@@ -6,7 +6,7 @@ import { operationEvidence } from "../../../../src/domain/rca/operation-packing.
 import { operationHash } from "../../../../src/domain/trace/operation-hash.ts";
 import { NO_OPERATION, OperationTimes } from "../../../../src/domain/trace/operation-times.ts";
 import { openLedger } from "../../../support/share-ledgers.ts";
-import { SpanRig } from "../../../support/span-rig.ts";
+import { SpanRig, spanOf } from "../../../support/span-rig.ts";
 
 const MINUTE_MS = 60_000;
 const START = Date.UTC(2026, 0, 5, 10);
@@ -24,20 +24,8 @@ function means(times: OperationTimes, tenant = "acme", onset = MINUTE) {
 
 describe("self times", () => {
   it("are what children leave of a server's span, in whatever order they come, and none of a client's", () => {
-    const span = (id: number, serviceId: string, name: string, kind: number, ms: number, parent = 0): OtlpSpan => ({
-      traceId: "1".padStart(32, "0"),
-      spanId: id.toString(16).padStart(16, "0"),
-      parentSpanId: parent === 0 ? "" : parent.toString(16).padStart(16, "0"),
-      name,
-      kind,
-      startMs: START,
-      endMs: START + ms,
-      statusCode: 0,
-      serviceId,
-      environment: "",
-      attributes: {},
-      resourceAttributes: {},
-    });
+    const span = (id: number, serviceId: string, name: string, kind: number, ms: number, parent?: number): OtlpSpan =>
+      spanOf({ id, parent, serviceId, name, kind, startMs: START, endMs: START + ms });
     const trace = [
       span(1, "web", "GET /", SERVER, 100),
       span(2, "web", "call shop", CLIENT, 60, 1),

@@ -4,29 +4,9 @@ import { FLAG_OPERATION } from "../../../../src/core/layout/stream-record.ts";
 import type { OtlpSpan } from "../../../../src/domain/otlp/otlp-items.ts";
 import { readSpanBlockHead, spansOfBlock } from "../../../../src/domain/trace/span-block.ts";
 import { SpanBlockWriter } from "../../../../src/domain/trace/span-block-writer.ts";
-import { SpanRig } from "../../../support/span-rig.ts";
+import { SpanRig, SPANS_START as START, spanOf as span } from "../../../support/span-rig.ts";
 
-const START = Date.UTC(2026, 0, 5, 12);
 const hex = (value: number, digits: number) => value.toString(16).padStart(digits, "0");
-
-function span(fields: Partial<OtlpSpan> & { readonly id: number; readonly trace?: number; readonly parent?: number }): OtlpSpan {
-  const { id, trace = 1, parent, ...rest } = fields;
-  return {
-    serviceId: "shop",
-    environment: "",
-    traceId: hex(trace, 32),
-    spanId: hex(id, 16),
-    parentSpanId: parent === undefined ? "" : hex(parent, 16),
-    name: "GET /",
-    kind: 2,
-    startMs: (rest.endMs ?? START + 1_100) - 100,
-    endMs: START + 1_100,
-    statusCode: 0,
-    attributes: {},
-    resourceAttributes: {},
-    ...rest,
-  };
-}
 
 describe("windows of spans", () => {
   it("close 5 s after their end, with requests, errors and quantiles of the service and of each operation", () => {
