@@ -42,9 +42,13 @@ async function sendTelemetry(): Promise<void> {
   expect(response.status).toBe(200);
 }
 
-async function anomalies(): Promise<Array<{ anomaly_id: string; service_id: string; explanation: string }>> {
-  const response = await fetch(`${server.origin}/api/v1/anomalies`);
-  return ((await response.json()) as { anomalies: Array<{ anomaly_id: string; service_id: string; explanation: string }> }).anomalies;
+async function listed<Row>(list: string): Promise<Row[]> {
+  const response = await fetch(`${server.origin}/api/v1/${list}`);
+  return ((await response.json()) as Record<string, Row[]>)[list] as Row[];
+}
+
+function anomalies(): Promise<Array<{ anomaly_id: string; service_id: string; explanation: string }>> {
+  return listed("anomalies");
 }
 
 /** A page whose errors are kept; refusals for want of a role are not errors of the page. */
@@ -62,20 +66,23 @@ async function open(hash: string, options: { width: number; theme: "light" | "da
   return { page, errors, close: () => context.close() };
 }
 
-async function violations(page: Page): Promise<string[]> {
+/** Rules of axe that the page breaks, each with the places of its first three; a text, which a failed test prints whole. */
+async function violations(page: Page): Promise<string> {
   await page.evaluate(AXE);
   return page.evaluate(async () => {
     const { axe } = globalThis as unknown as {
       axe: { run(): Promise<{ violations: Array<{ id: string; nodes: Array<{ target: string[] }> }> }> };
     };
     const found = await axe.run();
-    return found.violations.map(
-      ({ id, nodes }) =>
-        `${id}: ${nodes
-          .slice(0, 3)
-          .map(({ target }) => target.join(" "))
-          .join(", ")}`,
-    );
+    return found.violations
+      .map(
+        ({ id, nodes }) =>
+          `${id}: ${nodes
+            .slice(0, 3)
+            .map(({ target }) => target.join(" "))
+            .join(", ")}`,
+      )
+      .join("; ");
   });
 }
 
@@ -97,8 +104,8 @@ describe.skipIf(BROWSER_PATH === undefined)("the user interface", () => {
   ])("at $width px, $theme", (options) => {
     it.each(PATHS)("%s has no errors, nothing for axe, and does not scroll sideways", async (path) => {
       const { page, errors, close } = await open(`#/${path}`, options);
-      expect(await violations(page)).toEqual([]);
-      expect(errors).toEqual([]);
+      expect(await violations(page)).toBe("");
+      expect(errors.join("; ")).toBe("");
       expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
       await close();
     });
@@ -115,9 +122,26 @@ describe.skipIf(BROWSER_PATH === undefined)("the user interface", () => {
     expect(await page.locator(".reason").textContent()).toContain("request.duration_ms");
     await page.locator(".chart canvas").waitFor();
     expect(await page.locator("h1 b").count()).toBe(0);
-    expect(await violations(page)).toEqual([]);
-    expect(errors).toEqual([]);
+    expect(await violations(page)).toBe("");
+    expect(errors.join("; ")).toBe("");
     await close();
+  });
+
+  it("shows each anomaly, its alert and its service without errors and with nothing for axe", async () => {
+    const shown = await anomalies();
+    const alerts = await listed<{ alert_id: string }>("alerts");
+    const hashes = [
+      ...shown.map(({ anomaly_id }) => `#/anomaly/${anomaly_id}`),
+      ...alerts.map(({ alert_id }) => `#/alert/${alert_id}`),
+      "#/service/checkout",
+    ];
+    expect(alerts.length).toBeGreaterThan(0);
+    for (const hash of hashes) {
+      const { page, errors, close } = await open(hash);
+      expect(await violations(page), hash).toBe("");
+      expect(errors.join("; "), hash).toBe("");
+      await close();
+    }
   });
 
   it("shows what comes while it is open, without moving rows under the reader", async () => {
