@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { SignJWT } from "jose";
 import { compressSync } from "snappy";
 import { afterEach, describe, expect, it } from "vitest";
+import { freePort } from "../support/alertmanager-peer.ts";
 import { ENGINES } from "../support/http-exchanges.ts";
 import { RawHttpClient } from "../support/http-raw-client.ts";
 import { encodeBody } from "../support/remote-write-body.ts";
@@ -60,6 +61,42 @@ const remoteWrite = (name: string) => {
   return compressSync(Buffer.from(encodeBody([{ labels, samples: [{ value: 1, time: Date.now() }] }])));
 };
 const record = () => ({ service_id: "s", metric_name: "m", value: 1, timestamp: new Date().toISOString() });
+
+/** The port for alerts asks no credential, refuses wrong ones and pages of other sites, and takes right ones for whose they are. */
+async function declareAlerts(client: ServerClient, port: number): Promise<void> {
+  const alerts = new ServerClient(`http://127.0.0.1:${port}`);
+  closers.push(() => alerts.close());
+  const body = JSON.stringify({ alerts: [{ status: "firing", labels: { alertname: "Down", service: "shop" } }] });
+  const post = async (headers: Record<string, string>) => {
+    const answer = await alerts.ask({
+      method: "POST",
+      path: "/api/v1/alerts/webhook",
+      headers: { "Content-Type": "application/json", ...headers },
+      body,
+    });
+    return [answer.status, answer.headers["www-authenticate"] !== undefined];
+  };
+  const token = (role: string) =>
+    new SignJWT({ sub: "ann", tenant_id: "default", role, exp: Math.floor(Date.now() / 1000) + 60 })
+      .setProtectedHeader({ alg: "HS256" })
+      .sign(Buffer.from(SECRET));
+  for (const headers of [
+    { Origin: "http://evil.example" },
+    { Origin: `http://127.0.0.1:${client.port}` },
+    { Host: `evil.example:${port}`, Origin: `http://evil.example:${port}` },
+    { "X-API-Key": "vdt_wrong" },
+    { Authorization: "Bearer wrong" },
+    { Authorization: "Bearer a.b.c" },
+  ]) {
+    expect([headers, ...(await post(headers))]).toEqual([headers, 401, true]);
+  }
+  expect(await post({ Authorization: `Bearer ${await token("viewer")}` })).toEqual([403, false]);
+  expect(await post({ "X-Tenant-ID": "acme" })).toEqual([403, false]);
+  expect((await client.get("/api/v1/anomalies")).json().anomalies).toEqual([]);
+  expect(await post({ Authorization: `Bearer ${await token("operator")}`, Origin: "http://evil.example" })).toEqual([200, false]);
+  expect(await post({})).toEqual([200, false]);
+  expect((await client.get("/api/v1/anomalies")).json().anomalies).toHaveLength(1);
+}
 
 describe.each(ENGINES)("trust over $kind", ({ kind, skipped }) => {
   const test = it.skipIf(skipped);
@@ -116,8 +153,9 @@ describe.each(ENGINES)("trust over $kind", ({ kind, skipped }) => {
     expect(server.output).toMatch(/it has the header via/);
   });
 
-  test("no page of another site writes telemetry, nor one under a name that was bound anew to this machine", async () => {
-    const { client } = await start(settings);
+  test("no page of another site writes telemetry or declares alerts, nor one under a name that was bound anew to this machine", async () => {
+    const alertsPort = await freePort();
+    const { client } = await start({ ...settings, ALERTS_PORT: String(alertsPort) });
     const evil = { Origin: "http://evil.example" };
     const rebound = { Host: `evil.example:${client.port}` };
     const post = (path: string, headers: Record<string, string>, body: string | Uint8Array) =>
@@ -143,6 +181,7 @@ describe.each(ENGINES)("trust over $kind", ({ kind, skipped }) => {
     ]) {
       expect(await post("/api/v1/telemetry", { "Content-Type": "application/json", ...headers }, json)).toBe(200);
     }
+    await declareAlerts(client, alertsPort);
   });
 
   test("every write wants its Content-Type: a body without one is what pages of any site can send", async () => {

@@ -17,7 +17,7 @@ import { QUERY_BODY_BYTES_MAX } from "../../core/config/limits.ts";
 import type { WrittenCounts } from "../../core/protocol/engine-control.ts";
 import type { Principal } from "../../core/protocol/query.ts";
 import { METRICS_CONTENT_TYPE } from "../../core/telemetry/metric.ts";
-import { DEFAULT_TENANT, isAnonymous } from "../../domain/access/access-policy.ts";
+import { type AlertsPort, DEFAULT_TENANT, isAnonymous } from "../../domain/access/access-policy.ts";
 import { presentedCredential } from "../../domain/access/presented-credential.ts";
 import { reaches } from "../../domain/access/roles.ts";
 import type { Gate } from "./access/gate.ts";
@@ -145,18 +145,19 @@ export class Front {
   }
 
   /** The handler of the port of alerts: their webhook alone, as an operator of one tenant. */
-  handleAlerts(exchange: HttpExchange, tenant: string): void {
+  handleAlerts(exchange: HttpExchange, port: AlertsPort): void {
     const { method, path } = exchange.request;
     const route = matchRoute(method, path);
     const request = new Request(exchange, this.#dependencies, route.found ? route.endpoint : undefined);
-    const refusal = this.#dependencies.gate.refuseSender(exchange.request);
-    if (refusal !== undefined) request.refuse(refusal);
-    else if (route.found && route.endpoint.name === ALERT_WEBHOOK) {
-      this.#dispatch(request, route.endpoint, { tenant, subject: "alertmanager", role: "operator" }, route.path);
-    } else {
+    if (!route.found || route.endpoint.name !== ALERT_WEBHOOK) {
       const message = `this port takes alerts of an Alertmanager only: POST /api/v1/alerts/webhook, not ${method} ${shown(path)}`;
       request.refuse({ code: "not_found", message });
+      return;
     }
+    this.#dependencies.gate.passAlert(port, exchange, {
+      admit: (principal) => this.#dispatch(request, route.endpoint, principal, route.path),
+      refuse: (refusal, headers) => request.refuse(refusal, headers),
+    });
   }
 
   #dispatch(request: Request, endpoint: Endpoint, principal: Principal, path: Readonly<Record<string, string>>): void {

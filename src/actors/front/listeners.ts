@@ -141,7 +141,7 @@ export class Listeners {
         setting: "ALERTS_PORT",
         host: ALERTS_HOST,
         port: ALERTS_PORT,
-        handler: (exchange) => front().handleAlerts(exchange, ALERTS_TENANT),
+        handler: (exchange) => front().handleAlerts(exchange, { boundHost: ALERTS_HOST, tenant: ALERTS_TENANT }),
         instead: "alerts are taken on the main port, with a credential",
       },
     ];

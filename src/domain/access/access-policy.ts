@@ -135,16 +135,38 @@ export function actWithoutCredential(access: Access, caller: Caller, options: Ac
   return options.readAuth === "required" ? NOBODY : NOT_LOCAL;
 }
 
+/** Whether a name that was bound anew to this machine can be ruled out: where loopback alone is listened on, the Host names it. */
+function isOwnHost({ host }: Caller, boundHost: string): boolean {
+  return !isLoopback(boundHost) || host === undefined || isLoopback(hostName(host));
+}
+
 /** Telemetry is taken from anybody, but not from a browser that another site's page, or a name that was bound anew to this machine, makes send it. */
 function writeWithoutCredential(caller: Caller, { ingestAuth, boundHost }: AccessPolicyOptions): ActingOutcome {
   if (ingestAuth !== "optional") return unauthorized("writing telemetry needs a credential here (INGEST_AUTH=required): send X-API-Key");
   if (foreignOrigin(caller)) {
     return unauthorized("a page of another site (see Origin) writes telemetry with a credential only: send X-API-Key, or no Origin");
   }
-  const { host, remoteAddress } = caller;
-  if (remoteAddress === UNIX_PEER || !isLoopback(boundHost) || host === undefined || isLoopback(hostName(host))) return LOCAL;
+  if (caller.remoteAddress === UNIX_PEER || isOwnHost(caller, boundHost)) return LOCAL;
   return unauthorized(
     "writing telemetry at this Host needs a credential: send X-API-Key; without one the Host must be localhost, 127.0.0.1 or [::1], since the server listens there alone",
+  );
+}
+
+/** The port for alerts of an Alertmanager, which asks no credential. */
+export interface AlertsPort {
+  readonly boundHost: string;
+  /** Whose the alerts are. */
+  readonly tenant: string;
+}
+
+/** Whom an alert without a credential acts as at that port: an operator of its tenant, or nobody where a page of another site makes a browser send it. */
+export function actAsAlertmanager(caller: Caller, { boundHost, tenant }: AlertsPort): ActingOutcome {
+  if (foreignOrigin(caller)) {
+    return unauthorized("a page of another site (see Origin) declares alerts with a credential only: send X-API-Key, or no Origin");
+  }
+  if (isOwnHost(caller, boundHost)) return { ok: true, principal: { tenant, subject: "alertmanager", role: "operator" } };
+  return unauthorized(
+    "alerts at this Host need a credential: send X-API-Key; without one the Host must be localhost, 127.0.0.1 or [::1], since ALERTS_PORT listens there alone",
   );
 }
 

@@ -7,6 +7,8 @@ import {
   type Access,
   type AccessPolicyOptions,
   type ActingOutcome,
+  type AlertsPort,
+  actAsAlertmanager,
   actForTenant,
   actWithoutCredential,
   type Caller,
@@ -39,6 +41,12 @@ export interface GateSink {
   refuse(refusal: Refusal, headers: HttpHeaders): void;
 }
 
+/** What a request must be, and whom it acts as where it has no credential. */
+interface GateRules {
+  readonly access: Access;
+  readonly anonymous: (request: HttpRequest) => ActingOutcome;
+}
+
 /** Admits requests. */
 export class Gate {
   readonly #dependencies: GateDependencies;
@@ -50,6 +58,17 @@ export class Gate {
 
   /** Decides on a request; at once unless its token is new here, and then its exchange is held. */
   pass(access: Access, exchange: HttpExchange, sink: GateSink): void {
+    this.#pass({ access, anonymous: (request) => this.#actWithoutCredential(access, request) }, exchange, sink);
+  }
+
+  /** Decides on an alert at ALERTS_PORT: as on the main port where it shows a credential, else by where it comes from. */
+  passAlert(port: AlertsPort, exchange: HttpExchange, sink: GateSink): void {
+    const refusal = this.#refuseSender(exchange.request);
+    if (refusal !== undefined) sink.refuse(refusal, NO_HEADERS);
+    else this.#pass({ access: "operator", anonymous: (request) => actAsAlertmanager(new RequestCaller(request), port) }, exchange, sink);
+  }
+
+  #pass(rules: GateRules, exchange: HttpExchange, sink: GateSink): void {
     const inUrl = credentialInQuery(exchange.request.query);
     if (inUrl !== undefined) {
       sink.refuse(
@@ -58,25 +77,25 @@ export class Gate {
       );
       return;
     }
-    const refusal = access === "ingest" ? this.refuseSender(exchange.request) : undefined;
+    const refusal = rules.access === "ingest" ? this.#refuseSender(exchange.request) : undefined;
     if (refusal !== undefined) {
       sink.refuse(refusal, NO_HEADERS);
       return;
     }
     const identity = this.#dependencies.authenticator.identify(exchange.request);
     if (identity.kind !== "pending") {
-      this.#decide(access, exchange.request, identity, sink);
+      this.#decide(rules, exchange.request, identity, sink);
       return;
     }
     const goOn = exchange.hold();
     void this.#dependencies.authenticator
       .settle(identity)
-      .then((settled) => () => this.#decide(access, exchange.request, settled, sink), thrown)
+      .then((settled) => () => this.#decide(rules, exchange.request, settled, sink), thrown)
       .then(goOn);
   }
 
   /** Why this connection may not write, whatever its credential is: senders must have shown a certificate. */
-  refuseSender(request: HttpRequest): Refusal | undefined {
+  #refuseSender(request: HttpRequest): Refusal | undefined {
     if (!this.#dependencies.needsClientCertificate || request.hasClientCertificate || request.remoteAddress === UNIX_PEER) return undefined;
     return { code: "unauthorized", message: NO_CERTIFICATE };
   }
@@ -97,13 +116,12 @@ export class Gate {
     return identity.expiresMs > nowMs ? identity.expiresMs : identity.validUntilMs;
   }
 
-  #decide(access: Access, request: HttpRequest, identity: SettledIdentity, sink: GateSink): void {
+  #decide({ access, anonymous }: GateRules, request: HttpRequest, identity: SettledIdentity, sink: GateSink): void {
     if (identity.kind === "refused") {
       sink.refuse(identity, identity.code === "unauthorized" ? this.#challenge(identity.isSession) : NO_HEADERS);
       return;
     }
-    const outcome =
-      identity.kind === "known" ? { ok: true as const, principal: identity.principal } : this.#actWithoutCredential(access, request);
+    const outcome = identity.kind === "known" ? { ok: true as const, principal: identity.principal } : anonymous(request);
     if (outcome.ok) this.#actFor(access, request, outcome.principal, sink);
     else sink.refuse(outcome.refusal, this.#challenge(false));
   }

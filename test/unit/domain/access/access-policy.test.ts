@@ -6,6 +6,8 @@ import type { Principal } from "../../../../src/core/protocol/query.ts";
 import {
   type Access,
   type AccessPolicyOptions,
+  type AlertsPort,
+  actAsAlertmanager,
   actForTenant,
   actWithoutCredential,
   type Caller,
@@ -191,6 +193,29 @@ describe("a request without a credential", () => {
     const bound = { boundHost: "0.0.0.0" };
     expect(role("ingest", { ...local, host: "vedette.example" }, bound)).toEqual(operator);
     expect(role("ingest", { ...local, host: "vedette.example", origin: "http://evil.example" }, bound)).toBe("unauthorized");
+  });
+
+  it("declares alerts at their port as an operator of its tenant, but not for another site's page or a name that was bound anew", () => {
+    const port = { boundHost: "127.0.0.1", tenant: "acme" };
+    const local9093 = { ...local, host: "127.0.0.1:9093" };
+    const alert = (change: Partial<Caller>, changed: Partial<AlertsPort> = {}) => {
+      const outcome = actAsAlertmanager({ ...local9093, ...change }, { ...port, ...changed });
+      return outcome.ok ? outcome.principal : outcome.refusal.code;
+    };
+    const alertmanager = { tenant: "acme", subject: "alertmanager", role: "operator" };
+    for (const change of [{}, { host: undefined }, { host: "localhost" }, { forwardedBy: "via", version: "1.0" }])
+      expect(alert(change)).toEqual(alertmanager);
+    const rebound = { host: "evil.example:9093" };
+    for (const change of [
+      { origin: "https://evil.example" },
+      { origin: "null" },
+      rebound,
+      { ...rebound, origin: "http://evil.example:9093" },
+    ])
+      expect(alert(change)).toBe("unauthorized");
+    const network = { boundHost: "0.0.0.0" };
+    expect(alert({ host: "vedette.example:9093" }, network)).toEqual(alertmanager);
+    expect(alert({ host: "vedette.example:9093", origin: "http://evil.example" }, network)).toBe("unauthorized");
   });
 
   it("is named at the start where everybody on the network may write", () => {
