@@ -3,9 +3,10 @@
 import { IncidentMemory } from "../../dist/actors/coordinator/analysis/incident-memory.js";
 import { analyse } from "../../dist/domain/rca/analysis.js";
 import { departureOf } from "../../dist/domain/rca/departure.js";
-import { packName, packSeries, unpackSeries } from "../../dist/domain/rca/evidence-packing.js";
+import { SeriesPacker, unpackSeries } from "../../dist/domain/rca/evidence-packing.js";
 import { RunningIncidents } from "../../dist/domain/rca/incident-group.js";
 import { ringWindows } from "../../dist/domain/rca/ring-windows.js";
+import { packName, ToldNames } from "../../dist/domain/rca/series-names.js";
 
 const services = 200;
 const metrics = [
@@ -47,7 +48,7 @@ const megabytes = () => {
 /** 8,000 series, one service of which breaks, as the engines pack them. */
 function packed() {
   const names = [];
-  const numbers = [];
+  const packer = new SeriesPacker();
   for (let service = 0; service < services; service++) {
     for (const metric of metrics) {
       for (let copy = 0; copy < copies; copy++) {
@@ -58,21 +59,24 @@ function packed() {
           (_, i) => 50 + 5 * (random() + random() - 1) + (isBroken && times[i] >= onsetMs ? 45 : 0),
         );
         const cut = ringWindows(times, ring, values, { onsetMs, untilMs });
+        packer.add({ name: names.length, departure: departureOf(cut.windows), onsetMs });
         names.push(packName({ serviceId: `service-${service}`, metricName: metric, instance: `i-${copy}`, peer: null }));
-        packSeries({ departure: departureOf(cut.windows), onsetMs }, numbers);
       }
     }
   }
-  return { names, numbers: Float64Array.from(numbers) };
+  return { names, numbers: packer.take() };
 }
 
 const edges = Array.from({ length: services - 1 }, (_, i) => [`service-${Math.floor(i / 3)}`, `service-${i + 1}`]);
 
 function analyseLoop(repeats) {
   const { names, numbers } = packed();
+  const told = new ToldNames();
+  told.learn({ namesFrom: 0, names });
   const once = () => {
+    const series = unpackSeries(numbers, (number) => told.of(number)).map(({ one }) => one);
     const nothing = { lines: [], operations: [], calls: [], changes: [], saturated: [], silent: [] };
-    return analyse({ onsetMs, untilMs, target: null, series: unpackSeries(names, numbers), edges, ...nothing });
+    return analyse({ onsetMs, untilMs, target: null, series, edges, ...nothing });
   };
   const [first] = once().candidates;
   if (first?.serviceId !== "service-17") throw new Error(`the broken service is not the first candidate: ${first?.serviceId}`);

@@ -27,6 +27,7 @@ import { patterns } from "./patterns.mjs";
 import { pillars } from "./pillars.mjs";
 import { hundredThousandSeries, tenSamplesASeries, tenThousandSeries } from "./remote-write-throughput.mjs";
 import { rootCauses } from "./root-causes.mjs";
+import { rootCausesBeside } from "./root-causes-beside.mjs";
 import { singleRecords } from "./single-records.mjs";
 import { watchdog } from "./watchdog.mjs";
 import { watchdogServices } from "./watchdog-services.mjs";
@@ -70,6 +71,7 @@ export const OTHER_ROWS = [
   pillars,
   patterns,
   rootCauses,
+  rootCausesBeside,
   notifyLatency,
   notifyFlood,
   webhookLatency,

@@ -50,7 +50,7 @@ export interface EngineInboxDependencies {
   readonly delayed: DelayedQueries;
   readonly shares: EngineShares;
   readonly takeRequest: () => EngineRequest | undefined;
-  readonly reply: (reply: EngineReply) => void;
+  readonly reply: (reply: EngineReply, moved?: readonly ArrayBuffer[]) => void;
   /** Takes a part of a stored state. */
   readonly restore: (part: StatePart) => void;
   /** Has the lane's mark put into the ring. */
@@ -89,7 +89,10 @@ export class EngineInbox {
         delayed.add(query);
       },
       behaviour: (query) => reply(behaviour.answer(query)),
-      evidence: (query) => reply(evidence.answer(query)),
+      evidence: (query) => {
+        const answer = evidence.answer(query);
+        reply(answer, [answer.numbers.buffer]);
+      },
       coverage: (query) => reply(watchdog.coverage(query)),
       watchdog: (query) => watchdog.ask(query),
       "service-history": (query) => reply(watchdog.history(query)),

@@ -74,5 +74,5 @@ export interface EngineDependencies {
   readonly takeCommand: () => EngineCommand | undefined;
   readonly takeRequest: () => EngineRequest | undefined;
   /** To the coordinator. */
-  readonly reply: (reply: EngineReply) => void;
+  readonly reply: (reply: EngineReply, moved?: readonly ArrayBuffer[]) => void;
 }

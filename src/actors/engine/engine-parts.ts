@@ -49,11 +49,12 @@ export function makeParts(options: EngineOptions, dependencies: EngineDependenci
   const baselines = new LongBaselines(options, { ...shared, ask: reply });
   const watchdog = makeEngineWatchdog(options, { pairs: baselines.pass }, { ...shared, services, metadata });
   const recovery = makeRecovery(options, dependencies, base);
+  const lane = makeLane(options, dependencies, { ...base, baselines });
   const inbox = new EngineInbox({
     ...shared,
     metadata,
     behaviour: makeBehaviour(dependencies, base),
-    evidence: makeEvidence(dependencies, base, handlers),
+    evidence: makeEvidence(dependencies, base, handlers, lane),
     baselines,
     watchdog,
     delayed,
@@ -68,7 +69,7 @@ export function makeParts(options: EngineOptions, dependencies: EngineDependenci
     watchdog,
     recovery,
     inbox,
-    lane: makeLane(options, dependencies, { ...base, baselines }),
+    lane,
   };
 }
 
@@ -99,7 +100,8 @@ function makeBase(options: EngineOptions, dependencies: EngineDependencies) {
   return { commands, memory, counters, shares, metadata, outbox, placement, readers, kernel, services, shard };
 }
 
-function makeEvidence({ clock }: EngineDependencies, { kernel, services, shard }: Base, handlers: ShardHandlers): EvidenceWalk {
+function makeEvidence({ clock }: EngineDependencies, base: Base, handlers: ShardHandlers, lane: Lane): EvidenceWalk {
+  const { kernel, services, shard, readers } = base;
   return new EvidenceWalk({
     kernel,
     services,
@@ -107,6 +109,7 @@ function makeEvidence({ clock }: EngineDependencies, { kernel, services, shard }
     lines: (tenant, name, minutes) => handlers.logs.lines(partitionOf(tenant, name.serviceId), name, minutes),
     operationNames: (tenant, name) => handlers.spans.operationNames(partitionOf(tenant, name.serviceId), name),
     times: handlers.operationTimes,
+    isWaitedFor: () => lane.waiting > 0 || readers.some((reader) => reader?.peek() !== undefined),
     monotonicMs: () => clock.monotonicMs(),
   });
 }

@@ -67,7 +67,7 @@ function host({ options, mainPort, coordinatorPort }: EngineData, data: EngineTh
     ringCoordinator: () => coordinator.send({ type: "frames" }),
     takeCommand: () => main.take(),
     takeRequest: () => coordinator.take(),
-    reply: (reply) => coordinator.send(reply),
+    reply: (reply, moved) => coordinator.send(reply, moved),
   });
   const close = () => {
     main.close();

@@ -5,6 +5,8 @@ export interface EvidenceQuery {
   readonly type: "evidence";
   readonly id: number;
   readonly walk: number;
+  /** Names of series that this engine has told and that are known still. */
+  readonly namesKnown: number;
   readonly tenant: string;
   readonly environment: string;
   /** Wall clock: from when on the incident is, and up to where it is looked at. */
@@ -45,9 +47,11 @@ export interface RingValues {
 export interface EvidenceAnswer {
   readonly type: "evidence";
   readonly id: number;
-  /** JSON of [service, metric, instance, peer], one a series. */
-  readonly series: readonly string[];
-  readonly numbers: Float64Array;
+  /** Names that are told for the first time, JSON of [service, metric, instance, peer], and the number of the first (domain/rca/series-names.ts). */
+  readonly names: readonly string[];
+  readonly namesFrom: number;
+  /** Series, packed. */
+  readonly numbers: Float64Array<ArrayBuffer>;
   readonly lines: readonly LineCounts[];
   readonly requests: readonly RequestCounts[];
   readonly rings: readonly RingValues[];

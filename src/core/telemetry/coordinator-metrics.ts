@@ -109,6 +109,7 @@ export const COORDINATOR_METRICS = {
   rcaNotEnough: counter("vedette_rca_not_enough_total", "Of them, revisions without enough evidence for a cause"),
   rcaFailures: counter("vedette_rca_failures_total", "Looks at incidents that an engine or the store did not answer"),
   rcaSeconds: counter("vedette_rca_seconds_total", "Time that looks at incidents took, waiting included"),
+  rcaBusySeconds: counter("vedette_rca_busy_seconds_total", "Time of the coordinator's thread that analysis of root causes took"),
   summariesWorded: counter("vedette_rca_summaries_worded_total", "Summaries of analyses that the language model has worded"),
   summariesByRule: counter(
     "vedette_rca_summaries_by_rule_total",

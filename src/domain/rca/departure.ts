@@ -16,6 +16,10 @@ const Z_OF_CONSTANT = 20;
 const SD_MIN = 1e-9;
 const SD_RELATIVE_MIN = 1e-3;
 
+/** Peaks of the windows at hand, so that a series makes no arrays of its own for them. */
+const WINDOWS_HELD = 64;
+const HELD = [new Float32Array(WINDOWS_HELD), new Float32Array(WINDOWS_HELD)] as const;
+
 /** Values by window, missing ones NaN. */
 export interface SeriesWindows {
   readonly width: number;
@@ -51,8 +55,7 @@ export function departureOf({ width, past, pastLeads, now, nowLead }: SeriesWind
   if (count < 2 * WINDOWS_MIN || windows < WINDOWS_MIN) return undefined;
   const scale = Math.max(sd, SD_MIN, SD_RELATIVE_MIN * Math.abs(mean));
   const isConstant = sd <= SD_MIN;
-  const levels = new Float32Array(windows);
-  const changes = new Float32Array(windows);
+  const [levels, changes] = windows <= WINDOWS_HELD ? HELD : [new Float32Array(windows), new Float32Array(windows)];
   for (let i = 0; i < windows; i++) {
     levels[i] = peakOf(past, i * width, width, mean, scale, isConstant);
     changes[i] = peakOf(past, i * width, width, pastLeads[i]!, scale, isConstant);
@@ -60,8 +63,8 @@ export function departureOf({ width, past, pastLeads, now, nowLead }: SeriesWind
   const level = peakOf(now, 0, now.length, mean, scale, isConstant);
   if (Number.isNaN(level)) return undefined;
   const change = peakOf(now, 0, now.length, nowLead, scale, isConstant);
-  const levelScale = spreadOf(levels);
-  const changeScale = spreadOf(changes);
+  const levelScale = spreadOf(levels, windows);
+  const changeScale = spreadOf(changes, windows);
   const noveltyOf = (ofLevel: number, ofChange: number) => {
     const byLevel = (ofLevel - levelScale.mean) / levelScale.spread;
     const byChange = Number.isNaN(ofChange) ? byLevel : (ofChange - changeScale.mean) / changeScale.spread;
@@ -75,10 +78,10 @@ export function departureOf({ width, past, pastLeads, now, nowLead }: SeriesWind
 }
 
 /** In two passes without a division a value: a third of what running moments take. */
-function momentsOf(values: Float64Array | Float32Array): { mean: number; sd: number; count: number } {
+function momentsOf(values: Float64Array | Float32Array, length = values.length): { mean: number; sd: number; count: number } {
   let count = 0;
   let sum = 0;
-  for (let i = 0; i < values.length; i++) {
+  for (let i = 0; i < length; i++) {
     const value = values[i]!;
     if (Number.isNaN(value)) continue;
     count++;
@@ -86,7 +89,7 @@ function momentsOf(values: Float64Array | Float32Array): { mean: number; sd: num
   }
   const mean = count === 0 ? 0 : sum / count;
   let squares = 0;
-  for (let i = 0; i < values.length; i++) {
+  for (let i = 0; i < length; i++) {
     const off = values[i]! - mean;
     if (!Number.isNaN(off)) squares += off * off;
   }
@@ -104,8 +107,8 @@ function peakOf(values: Float64Array, from: number, width: number, centre: numbe
   return Math.log1p(z);
 }
 
-function spreadOf(peaks: Float32Array): { mean: number; spread: number } {
-  const { mean, sd, count } = momentsOf(peaks);
+function spreadOf(peaks: Float32Array, windows: number): { mean: number; spread: number } {
+  const { mean, sd, count } = momentsOf(peaks, windows);
   return count < WINDOWS_MIN ? { mean: USUAL_PEAK, spread: USUAL_SPREAD } : { mean, spread: Math.max(SPREAD_MIN, sd) };
 }
 

@@ -1,35 +1,84 @@
-// Evidence of series between threads: names as texts, numbers in one array, since objects cost ten times as much to move.
+// Evidence of series between threads: numbers in one array, since objects cost ten times as much to move, and each name once (series-names.ts), since texts
+// cost as much as the departures themselves.
 //
-//   mean, sd, peak, peak at, onset at, novelty, shift, onset ms, windows n, n novelties of the past
+//   number of the name, mean, sd, peak, peak at, onset at, novelty, shift, onset ms, windows n, n novelties of the past
 import type { SeriesEvidence } from "./evidence.ts";
 
-const NUMBERS = 9;
+const NUMBERS = 10;
+/** Numbers that there is room for at first: 200 series. It doubles. */
+const ROOM_MIN = 8_192;
 
-/** Adds a series to what is packed. */
-export function packSeries({ departure, onsetMs }: Pick<SeriesEvidence, "departure" | "onsetMs">, numbers: number[]): void {
-  const { mean, sd, peak, peakAt, onsetAt, novelty, shift, past } = departure;
-  numbers.push(mean, sd, peak, peakAt, onsetAt, novelty, shift, onsetMs, past.length);
-  for (let i = 0; i < past.length; i++) numbers.push(past[i]!);
+/** What is packed of a series. */
+export interface SeriesToPack extends Pick<SeriesEvidence, "departure" | "onsetMs"> {
+  /** Number of its name. */
+  readonly name: number;
 }
 
-/** The name of a series as it is packed. */
-export function packName({ serviceId, metricName, instance, peer }: Omit<SeriesEvidence, "departure" | "onsetMs">): string {
-  return JSON.stringify([serviceId, metricName, instance, peer]);
+/** Series that are being packed, in memory that is used again. */
+export class SeriesPacker {
+  #numbers = new Float64Array(ROOM_MIN);
+  #used = 0;
+
+  add({ name, departure, onsetMs }: SeriesToPack): void {
+    const { mean, sd, peak, peakAt, onsetAt, novelty, shift, past } = departure;
+    const at = this.#used;
+    this.#used += NUMBERS + past.length;
+    while (this.#used > this.#numbers.length) this.#grow();
+    const numbers = this.#numbers;
+    numbers[at] = name;
+    numbers[at + 1] = mean;
+    numbers[at + 2] = sd;
+    numbers[at + 3] = peak;
+    numbers[at + 4] = peakAt;
+    numbers[at + 5] = onsetAt;
+    numbers[at + 6] = novelty;
+    numbers[at + 7] = shift;
+    numbers[at + 8] = onsetMs;
+    numbers[at + 9] = past.length;
+    numbers.set(past, at + NUMBERS);
+  }
+
+  /** A copy of what was packed, whose buffer may be moved; begins anew. */
+  take(): Float64Array<ArrayBuffer> {
+    const taken = this.#numbers.slice(0, this.#used);
+    this.#used = 0;
+    return taken;
+  }
+
+  #grow(): void {
+    const more = new Float64Array(2 * this.#numbers.length);
+    more.set(this.#numbers);
+    this.#numbers = more;
+  }
 }
 
-/** Reads what was packed. Throws where names and numbers do not fit. */
-export function unpackSeries(names: readonly string[], numbers: Float64Array): SeriesEvidence[] {
-  let at = 0;
+/** A series that was packed, with what stands for its name. */
+export interface UnpackedSeries<Name> {
+  readonly name: Name;
+  readonly one: SeriesEvidence;
+}
+
+/** Reads what was packed, in its order. Throws where a name is not known or numbers are missing. */
+export function unpackSeries<Name extends { readonly of: SeriesName }>(
+  numbers: Float64Array,
+  nameOf: (number: number) => Name | undefined,
+): Array<UnpackedSeries<Name>> {
+  const found: Array<UnpackedSeries<Name>> = [];
   const novelties = new Float32Array(numbers);
-  return names.map((name) => {
-    const [serviceId, metricName, instance, peer] = JSON.parse(name) as [string, string, string | null, string | null];
-    const windows = numbers[at + 8];
-    if (windows === undefined) throw new Error("packed evidence has more names than numbers");
+  for (let at = 0; at < numbers.length; ) {
+    const name = nameOf(numbers[at]!);
+    const windows = numbers[at + 9];
+    if (name === undefined || windows === undefined) throw new Error("packed evidence is cut off, or of a series that has no name");
+    const { serviceId, metricName, instance, peer } = name.of;
     const past = novelties.subarray(at + NUMBERS, at + NUMBERS + windows);
-    const [mean, sd, peak] = [numbers[at]!, numbers[at + 1]!, numbers[at + 2]!];
-    const [peakAt, onsetAt, novelty, shift] = [numbers[at + 3]!, numbers[at + 4]!, numbers[at + 5]!, numbers[at + 6]!];
-    const onsetMs = numbers[at + 7]!;
+    const [mean, sd, peak] = [numbers[at + 1]!, numbers[at + 2]!, numbers[at + 3]!];
+    const [peakAt, onsetAt, novelty, shift] = [numbers[at + 4]!, numbers[at + 5]!, numbers[at + 6]!, numbers[at + 7]!];
+    const departure = { mean, sd, peak, peakAt, onsetAt, novelty, shift, past };
+    found.push({ name, one: { serviceId, metricName, instance, peer, departure, onsetMs: numbers[at + 8]! } });
     at += NUMBERS + windows;
-    return { serviceId, metricName, instance, peer, departure: { mean, sd, peak, peakAt, onsetAt, novelty, shift, past }, onsetMs };
-  });
+  }
+  return found;
 }
+
+/** What a series is called. */
+export type SeriesName = Pick<SeriesEvidence, "serviceId" | "metricName" | "instance" | "peer">;

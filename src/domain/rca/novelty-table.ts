@@ -16,6 +16,7 @@ export const KINDS: readonly MetricKind[] = [
   "rate",
   "other",
 ];
+const KIND_NUMBERS = Object.fromEntries(KINDS.map((kind, number) => [kind, number])) as Readonly<Record<MetricKind, number>>;
 /** Below so many services with a kind, what most have is no common cause. */
 const COMMON_SERVICES_MIN = 5;
 
@@ -47,13 +48,13 @@ export class NoveltyTable {
 
   /** 0 where nothing is known. */
   novelty(service: number, kind: MetricKind, window: number): number {
-    const cell = this.#cells[(service * KINDS.length + KINDS.indexOf(kind)) * this.windows + window]!;
+    const cell = this.#cells[(service * KINDS.length + KIND_NUMBERS[kind]) * this.windows + window]!;
     return cell > 0 ? cell : 0;
   }
 
   /** The series that departs most of its kind now. */
   leading(service: number, kind: MetricKind): SeriesEvidence | undefined {
-    return this.#leading[service * KINDS.length + KINDS.indexOf(kind)];
+    return this.#leading[service * KINDS.length + KIND_NUMBERS[kind]];
   }
 
   #take(series: SeriesEvidence): void {
@@ -61,7 +62,7 @@ export class NoveltyTable {
     // What callers wait for a peer is all that is known of its own times.
     const kind = series.peer === series.serviceId ? "latency" : named;
     const { novelty, shift, past } = series.departure;
-    const cell = this.#numbers.get(series.serviceId)! * KINDS.length + KINDS.indexOf(kind);
+    const cell = this.#numbers.get(series.serviceId)! * KINDS.length + KIND_NUMBERS[kind];
     const at = cell * this.windows;
     const cells = this.#cells;
     const now = harm !== 0 && Math.sign(shift) !== harm ? 0 : novelty;

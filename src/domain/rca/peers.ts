@@ -21,7 +21,7 @@ export function withPeers(evidence: IncidentEvidence): PeerEvidence {
   const series: SeriesEvidence[] = [];
   for (const one of evidence.series) {
     const named = one.peer === null ? null : resolved(one.peer, services);
-    series.push({ ...one, peer: named });
+    series.push(one.peer === named ? one : { ...one, peer: named });
     if (named === null) continue;
     const edge = [one.serviceId, named] as const;
     edges.set(JSON.stringify(edge), edge);

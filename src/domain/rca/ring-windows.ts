@@ -7,6 +7,8 @@ const LEAD_VALUES_MAX = 4;
 /** Fewer could not tell an unusual window from the rest. */
 const PAST_WINDOWS_MIN = 10;
 const PAST_WINDOWS_MAX = 24;
+/** One array for each number of windows: made anew for each series they cost as much as all else here. */
+const LEADS = Array.from({ length: PAST_WINDOWS_MAX + 1 }, (_, windows) => new Float64Array(windows));
 
 /** The windows, and where the one since the onset begins among the values. */
 export interface RingWindows {
@@ -14,7 +16,7 @@ export interface RingWindows {
   readonly start: number;
 }
 
-/** Cuts `count` values, oldest first, into views of them; undefined where there is nothing since the onset or too little before it. */
+/** Cuts `count` values, oldest first, into views of them, which hold until the next call; undefined where there is nothing since the onset or too little before it. */
 export function ringWindows(
   times: ArrayLike<number>,
   values: Float64Array,
@@ -35,7 +37,7 @@ export function ringWindows(
   if (width < 1) return undefined;
   const windows = Math.min(PAST_WINDOWS_MAX, Math.floor(start / width));
   const from = start - windows * width;
-  const pastLeads = new Float64Array(windows);
+  const pastLeads = LEADS[windows]!;
   for (let i = 0; i < windows; i++) pastLeads[i] = from + i * width === 0 ? Number.NaN : values[from + i * width - 1]!;
   return {
     windows: {

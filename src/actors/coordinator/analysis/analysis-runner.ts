@@ -28,6 +28,7 @@ import type { AnalysisBooks } from "./analysis-context.ts";
 import type { EvidenceGathering } from "./evidence-gathering.ts";
 import { keptIncident, missedAnomalies } from "./interrupted-analyses.ts";
 import { packSignature, type RcaReport, reportIdOf } from "./report-row.ts";
+import type { ThreadTime } from "./thread-time.ts";
 
 const TOP = 3;
 const RETRY_MS = 5_000;
@@ -38,6 +39,7 @@ export interface AnalysisRunnerDependencies {
   readonly gathering: EvidenceGathering;
   readonly counters: CoordinatorCounters;
   readonly shares: ShareLedger;
+  readonly time: ThreadTime;
   nowMs(): number;
   monotonicMs(): number;
   yieldTurn(): Promise<void>;
@@ -57,7 +59,7 @@ export interface AnalysisFacts {
 
 /** Of one incident, between looks. */
 interface Looked {
-  readonly series: Map<string, SeriesEvidence>;
+  series: readonly SeriesEvidence[];
   report: RcaReport | undefined;
 }
 
@@ -85,7 +87,7 @@ export class AnalysisRunner {
     for (const report of state.analyses.reports.takeRunning()) {
       this.#incidents.restore(keptIncident(report, state), nowMs());
       const incident = this.#incidents.of(report.tenant, report.anomalyId);
-      if (incident !== undefined) this.#looked.set(incident, { series: new Map(), report });
+      if (incident !== undefined) this.#looked.set(incident, { series: [], report });
     }
     for (const anomaly of missedAnomalies(state, nowMs())) this.#incidents.take(anomaly, nowMs());
     counters.set("rcaIncidents", this.#incidents.size);
@@ -93,15 +95,21 @@ export class AnalysisRunner {
 
   /** Anomalies that have been stored and trigger analysis. */
   take(anomalies: readonly Anomaly[]): void {
-    const { counters, nowMs, wake } = this.#dependencies;
-    for (const anomaly of anomalies) {
-      const taken = this.#incidents.take(anomaly, nowMs());
-      counters.add("rcaTriggered", 1);
-      if (taken === undefined) counters.add("rcaRefused", 1);
-      else if (!taken.isNew) counters.add("rcaJoined", 1);
-    }
+    if (anomalies.length === 0) return;
+    const { counters, time, wake } = this.#dependencies;
+    time.spend(() => {
+      for (const anomaly of anomalies) this.#take(anomaly);
+    });
     counters.set("rcaIncidents", this.#incidents.size);
-    if (anomalies.length > 0) wake?.();
+    wake?.();
+  }
+
+  #take(anomaly: Anomaly): void {
+    const { counters, nowMs } = this.#dependencies;
+    const taken = this.#incidents.take(anomaly, nowMs());
+    counters.add("rcaTriggered", 1);
+    if (taken === undefined) counters.add("rcaRefused", 1);
+    else if (!taken.isNew) counters.add("rcaJoined", 1);
   }
 
   facts(): AnalysisFacts {
@@ -151,22 +159,25 @@ export class AnalysisRunner {
   }
 
   async #revise(incident: RunningIncident): Promise<void> {
-    const { gathering, counters, nowMs, yieldTurn } = this.#dependencies;
+    const { gathering, counters, time, nowMs, yieldTurn } = this.#dependencies;
     const { first, onsetMs, services } = incident;
     const untilMs = nowMs();
     const { tenant, environment } = first;
     const target = { serviceId: first.serviceId, metricName: first.metricName };
     const fresh = await gathering.gather({ tenant, environment, onsetMs, untilMs, target, services });
     await yieldTurn();
-    const looked = this.#looked.get(incident) ?? { series: new Map(), report: undefined };
+    const looked = this.#looked.get(incident) ?? { series: [], report: undefined };
     this.#looked.set(incident, looked);
-    const evidence = { ...fresh, series: withEarlier(looked.series, fresh.series) };
-    const joined = joinedWith(fresh.edges, services);
-    incident.graph = { joined, known: new Set(fresh.edges.flat()) };
-    const analysis = analyse(evidence);
-    await this.#store(incident, looked, this.#reportOf(incident, looked.report, analysis, evidence));
+    const report = time.spend(() => {
+      looked.series = withEarlier(looked.series, fresh.series);
+      const evidence = { ...fresh, series: looked.series };
+      const joined = joinedWith(fresh.edges, services);
+      incident.graph = { joined, known: new Set(fresh.edges.flat()) };
+      return this.#reportOf(incident, looked.report, analyse(evidence), evidence);
+    });
+    await this.#store(incident, looked, report);
     counters.add("rcaRevisions", 1);
-    if (!analysis.enough) counters.add("rcaNotEnough", 1);
+    if (!report.analysis.enough) counters.add("rcaNotEnough", 1);
   }
 
   /** Anomalies have joined between two revisions: the report names them. */

@@ -6,27 +6,20 @@ import {
   EVIDENCE_SERVICES_PER_INCIDENT_MAX,
   EVIDENCE_STREAMS_PER_TENANT_MAX,
 } from "../../../core/config/analysis-limits.ts";
-import type { EvidenceAnswer, RequestCounts, RingValues } from "../../../core/protocol/evidence.ts";
-import type {
-  CallEvidence,
-  ChangeEvidence,
-  IncidentEvidence,
-  LineEvidence,
-  OperationEvidence,
-  SeriesEvidence,
-} from "../../../domain/rca/evidence.ts";
-import { unpackSeries } from "../../../domain/rca/evidence-packing.ts";
-import { OperationTotals, operationMinutes } from "../../../domain/rca/operation-packing.ts";
-import { ownTimesOf, selfTimes } from "../../../domain/rca/self-times.ts";
+import type { EvidenceAnswer, EvidenceQuery, RingValues } from "../../../core/protocol/evidence.ts";
+import type { CallEvidence, ChangeEvidence, IncidentEvidence } from "../../../domain/rca/evidence.ts";
+import { type ToldName, ToldNames } from "../../../domain/rca/series-names.ts";
 import type { GraphCall } from "../../../domain/topology/blast-radius.ts";
 import { joinedWith } from "../../../domain/topology/reach.ts";
 import { addTotals, type CallTotals, NO_CALLS } from "../../../domain/trace/call-edges.ts";
-import { meanMoments, NO_TIME } from "../../../domain/trace/time-sums.ts";
+import { meanMoments } from "../../../domain/trace/time-sums.ts";
 import type { AnomalyBooks } from "../anomalies/anomalies-context.ts";
 import { readCalls } from "../calls/stored-calls.ts";
 import type { EngineClient } from "../engines/engine-client.ts";
 import type { SaturationBooks } from "../saturation/saturation-context.ts";
 import type { StateWith } from "../state/stored-state.ts";
+import type { ThreadTime } from "./thread-time.ts";
+import { ToldEvidence } from "./told-evidence.ts";
 
 const MINUTE_MS = 60_000;
 /** Calls of the last hour make the graph. */
@@ -53,8 +46,11 @@ export interface EvidenceDependencies {
   readonly state: StateWith<AnomalyBooks, Pick<SaturationBooks, "fires">>;
   readonly engines: EngineClient;
   readonly changes: (tenant: string) => readonly ChangeEvidence[];
+  readonly time: ThreadTime;
   yieldTurn(): Promise<void>;
 }
+
+type WalkQuery = Omit<EvidenceQuery, "type" | "id" | "walk" | "namesKnown">;
 
 /** A call minute by minute. */
 interface CallMinutes extends GraphCall {
@@ -63,6 +59,8 @@ interface CallMinutes extends GraphCall {
 
 export class EvidenceGathering {
   readonly #dependencies: EvidenceDependencies;
+  /** What each engine has told. */
+  readonly #names = new Map<number, ToldNames>();
   #walk = 0;
   /** Questions that wait for their turn or have it. */
   #waiting = 0;
@@ -86,7 +84,11 @@ export class EvidenceGathering {
   /** The series that stand best for each service. Rejects with EngineUnavailableError. */
   rings({ tenant, environment }: EvidencePlace, nowMs: number): Promise<RingValues[]> {
     const query = { tenant, environment, onsetMs: nowMs, untilMs: nowMs, services: null, wants: "rings" as const };
-    return this.#inTurn(async () => (await this.#ask(query)).flatMap(({ rings }) => rings));
+    const found: RingValues[] = [];
+    return this.#inTurn(async () => {
+      await this.#ask(query, ({ rings }) => found.push(...rings));
+      return found;
+    });
   }
 
   /** Calls between a tenant's services in the last hour. */
@@ -125,33 +127,21 @@ export class EvidenceGathering {
     const calls = await this.calls(wanted, untilMs);
     const edges = calls.map(({ caller, callee }) => [caller, callee] as const);
     const services = await this.#servicesOf(wanted, edges);
-    const answers = await this.#ask({ tenant, environment, onsetMs, untilMs, services, wants: "departures" });
-    const series = sortedSeries(answers.flatMap(namedSeries));
-    const lines: LineEvidence[] = [];
-    const requests: OperationEvidence[] = [];
-    const totals = new OperationTotals();
-    for (const answer of answers) {
-      lines.push(...answer.lines);
-      requests.push(...answer.requests.map(operationOf));
-      totals.add(answer.operations, answer.operationNumbers, answer.named);
-    }
-    return {
+    const { time } = this.#dependencies;
+    const told = new ToldEvidence();
+    const query = { tenant, environment, onsetMs, untilMs, services, wants: "departures" as const };
+    await this.#ask(query, (answer, nameOf) => time.spend(() => told.add(answer, nameOf)));
+    return time.spend(() => ({
       onsetMs,
       untilMs,
       target,
-      series,
-      lines: lines.sort(
-        (a, b) => compareTexts(a.serviceId, b.serviceId) || compareTexts(a.template, b.template) || a.severity - b.severity,
-      ),
-      operations: [...requests, ...ownTimes(calls, series, totals, wanted)].sort(
-        (a, b) => compareTexts(a.serviceId, b.serviceId) || compareTexts(a.operation, b.operation),
-      ),
+      ...told.evidence(calls, wanted),
       calls: calls.map((call) => callEvidence(call, onsetMs, untilMs)),
-      edges: edges.map((edge) => edge),
+      edges,
       changes: this.#dependencies.changes(tenant),
       saturated: this.#saturated(wanted),
       silent: this.#silent(wanted),
-    };
+    }));
   }
 
   /** All services of a tenant, or of one with very many streams those that calls join with the incident. */
@@ -165,18 +155,21 @@ export class EvidenceGathering {
     return [...joinedWith(edges, services)].slice(0, EVIDENCE_SERVICES_PER_INCIDENT_MAX);
   }
 
-  async #ask(query: Parameters<EngineClient["evidence"]>[1] extends infer Q ? Omit<Q & object, "walk"> : never): Promise<EvidenceAnswer[]> {
+  /** Walks over all engines; each goes on while what it has told before is taken in. */
+  async #ask(query: WalkQuery, take: (answer: EvidenceAnswer, nameOf: (number: number) => ToldName | undefined) => void): Promise<void> {
     const { engines } = this.#dependencies;
     const walk = ++this.#walk;
-    const answers: EvidenceAnswer[] = [];
     await engines.withEach(async (engine) => {
-      for (let done = false; !done; ) {
-        const answer = await engines.evidence(engine, { ...(query as Parameters<EngineClient["evidence"]>[1]), walk });
-        answers.push(answer);
-        done = answer.done;
+      const names = this.#names.get(engine) ?? new ToldNames();
+      this.#names.set(engine, names);
+      const ask = () => engines.evidence(engine, { ...query, walk, namesKnown: names.count });
+      for (let next: Promise<EvidenceAnswer> | undefined = ask(); next !== undefined; ) {
+        const answer: EvidenceAnswer = await next;
+        names.learn(answer);
+        next = answer.done ? undefined : ask();
+        take(answer, (number) => names.of(number));
       }
     });
-    return answers;
   }
 
   #saturated({ tenant, environment }: EvidencePlace): IncidentEvidence["saturated"] {
@@ -195,47 +188,6 @@ export class EvidenceGathering {
     }
     return [...found].sort();
   }
-}
-
-/** A series under its packed name. */
-interface NamedSeries {
-  readonly name: string;
-  readonly one: SeriesEvidence;
-}
-
-function namedSeries({ series, numbers }: EvidenceAnswer): NamedSeries[] {
-  return unpackSeries(series, numbers).map((one, i) => ({ name: series[i]!, one }));
-}
-
-/** Whatever engine held a series: the same order, so that equal strengths rank alike. */
-function sortedSeries(series: NamedSeries[]): SeriesEvidence[] {
-  return series
-    .sort(
-      (a, b) =>
-        compareTexts(a.name, b.name) || b.one.departure.novelty - a.one.departure.novelty || a.one.departure.mean - b.one.departure.mean,
-    )
-    .map(({ one }) => one);
-}
-
-function compareTexts(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
-}
-
-/** Self times by operation; of services whose spans came before a restart those that calls show. */
-function ownTimes(
-  calls: readonly CallMinutes[],
-  series: readonly SeriesEvidence[],
-  totals: OperationTotals,
-  wanted: EvidenceWanted,
-): OperationEvidence[] {
-  const { services } = totals;
-  const byCalls = selfTimes(calls, operationMinutes(wanted)).filter(({ serviceId }) => !services.has(serviceId));
-  return ownTimesOf([...totals.evidence(), ...byCalls], series);
-}
-
-function operationOf({ serviceId, pastRequests, pastErrors, requests, errors }: RequestCounts): OperationEvidence {
-  const past = pastRequests.map((spans, i) => ({ spans, errors: pastErrors[i] ?? 0, self: NO_TIME }));
-  return { serviceId, operation: "", isEntry: true, past, now: { spans: requests, errors, self: NO_TIME } };
 }
 
 function callEvidence({ caller, callee, minutes }: CallMinutes, onsetMs: number, untilMs: number): CallEvidence {

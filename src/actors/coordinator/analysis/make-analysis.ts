@@ -1,12 +1,14 @@
 // What analyses incidents: the gathering of evidence, which questions of people use too, and the runner of analyses that are due.
 import { AnalysisRunner, type AnalysisRunnerDependencies } from "./analysis-runner.ts";
 import { type EvidenceDependencies, EvidenceGathering } from "./evidence-gathering.ts";
+import { ThreadTime } from "./thread-time.ts";
 
-type Dependencies = Omit<AnalysisRunnerDependencies, "gathering" | "shares"> & Pick<EvidenceDependencies, "engines" | "state">;
+type Dependencies = Omit<AnalysisRunnerDependencies, "gathering" | "shares" | "time"> & Pick<EvidenceDependencies, "engines" | "state">;
 
 /** Both, for one coordinator. */
 export function makeAnalysis(dependencies: Dependencies): { readonly gathering: EvidenceGathering; readonly runner: AnalysisRunner } {
   const { state, engines, yieldTurn } = dependencies;
-  const gathering = new EvidenceGathering({ state, engines, changes: (tenant) => state.analyses.changes.of(tenant), yieldTurn });
-  return { gathering, runner: new AnalysisRunner({ ...dependencies, gathering, shares: state.shares.ledger("running_incidents") }) };
+  const time = new ThreadTime(dependencies);
+  const gathering = new EvidenceGathering({ state, engines, changes: (tenant) => state.analyses.changes.of(tenant), yieldTurn, time });
+  return { gathering, runner: new AnalysisRunner({ ...dependencies, gathering, time, shares: state.shares.ledger("running_incidents") }) };
 }
