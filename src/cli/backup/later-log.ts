@@ -71,7 +71,7 @@ function checkOrder(segments: readonly LogSegment[], first: number): void {
   for (const { path, segment } of segments) {
     if (segment !== wanted)
       throw new CommandError(
-        `--log: segment ${wanted} before ${path} is gone, so what came in between would be missing; keep more with BACKUP_LOG_GIB, or restore without --log`,
+        `--log: segment ${wanted} before ${path} is gone, so what came in between would be missing: take the newest backup (what is behind it is kept, up to BACKUP_LOG_GIB), or restore without --log`,
       );
     wanted = segment + 1;
   }
