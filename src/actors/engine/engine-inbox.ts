@@ -50,7 +50,7 @@ export interface EngineInboxDependencies {
   readonly delayed: DelayedQueries;
   readonly shares: EngineShares;
   readonly takeRequest: () => EngineRequest | undefined;
-  readonly reply: (reply: EngineReply, moved?: readonly ArrayBuffer[]) => void;
+  readonly reply: (reply: EngineReply) => void;
   /** Takes a part of a stored state. */
   readonly restore: (part: StatePart) => void;
   /** Has the lane's mark put into the ring. */
@@ -89,10 +89,7 @@ export class EngineInbox {
         delayed.add(query);
       },
       behaviour: (query) => reply(behaviour.answer(query)),
-      evidence: (query) => {
-        const answer = evidence.answer(query);
-        reply(answer, [answer.numbers.buffer]);
-      },
+      evidence: (query) => evidence.take(query),
       coverage: (query) => reply(watchdog.coverage(query)),
       watchdog: (query) => watchdog.ask(query),
       "service-history": (query) => reply(watchdog.history(query)),

@@ -50,11 +50,12 @@ export function makeParts(options: EngineOptions, dependencies: EngineDependenci
   const watchdog = makeEngineWatchdog(options, { pairs: baselines.pass }, { ...shared, services, metadata });
   const recovery = makeRecovery(options, dependencies, base);
   const lane = makeLane(options, dependencies, { ...base, baselines });
+  const evidence = makeEvidence(dependencies, base, handlers, lane);
   const inbox = new EngineInbox({
     ...shared,
     metadata,
     behaviour: makeBehaviour(dependencies, base),
-    evidence: makeEvidence(dependencies, base, handlers, lane),
+    evidence,
     baselines,
     watchdog,
     delayed,
@@ -67,6 +68,7 @@ export function makeParts(options: EngineOptions, dependencies: EngineDependenci
     delayed,
     baselines,
     watchdog,
+    evidence,
     recovery,
     inbox,
     lane,

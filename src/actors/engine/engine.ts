@@ -131,6 +131,7 @@ export class Engine {
     if (!this.#shard.returns.isFull) did = this.#lane.step() || did;
     if (did) this.#parts.watchdog.noteBody();
     did = this.#takeMessages() || did;
+    did = this.#stepEvidence() || did;
     did = this.#shard.profiles.step() || did;
     did = this.#parts.handlers.families.settle() || did;
     did = this.#parts.delayed.answerSome(this.#checkpoints?.isCarrying === true) || did;
@@ -141,6 +142,14 @@ export class Engine {
     if (this.#phase === "serving") did = this.#stepWatchdog() || did;
     else did = this.#stop() || did;
     return this.#parts.services.keepUp(did) || did;
+  }
+
+  #stepEvidence(): boolean {
+    const { evidence } = this.#parts;
+    if (!evidence.isAsked) return false;
+    const answer = evidence.step();
+    if (answer !== undefined) this.#dependencies.reply(answer, [answer.numbers.buffer]);
+    return true;
   }
 
   #stepWatchdog(): boolean {

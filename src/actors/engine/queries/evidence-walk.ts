@@ -1,6 +1,6 @@
 // Tells the coordinator what this engine holds of an incident: how far each series of a tenant has left what it was (domain/rca/departure.ts), and what its
-// services logged, were asked and took by themselves by minute. One walk goes over the tenant's services in slices of about 0.2 ms; an answer ends with the first
-// slice behind which something waits for the engine, or with 4 ms of them, since a message costs as much as 20 series.
+// services logged, were asked and took by themselves by minute. One walk goes over the tenant's services in slices of about 0.2 ms, between bodies; an answer has
+// twenty of them, since a message costs as much as 20 series.
 // Sketch: 4 us a stream whose name is known, 15 us else; names of 20,000 streams are kept, 4 MB.
 import { WINDOW_MAX } from "../../../core/layout/stream-record.ts";
 import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
@@ -22,7 +22,7 @@ import type { ServiceIndex } from "../streams/service-index.ts";
 import { OperationSlices } from "./operation-slices.ts";
 
 const STREAMS_PER_SLICE = 48;
-/** Of an answer: 4 ms, for what the engine does not look for here (questions, cycles) waits so long. */
+/** 4 ms, and so long wait questions and cycles, which are not looked for between slices. */
 const SLICES_PER_ANSWER_MAX = 20;
 /** Beyond, all are forgotten with the next answer. */
 const NAMES_KEPT_MAX = 20_000;
@@ -71,7 +71,18 @@ interface ServiceAtHand {
   readonly preferred: Map<MetricKind, RingValues>;
 }
 
-/** What a slice finds. */
+/** A question that is not answered yet. */
+interface Asked {
+  readonly query: EvidenceQuery;
+  readonly found: Found;
+  readonly namesFrom: number;
+  slices: number;
+  streams: number;
+  tookMs: number;
+  done: boolean;
+}
+
+/** What an answer tells. */
 interface Found {
   readonly names: string[];
   readonly lines: LineCounts[];
@@ -90,6 +101,7 @@ export class EvidenceWalk {
   readonly #names = new Map<number, KnownName>();
   readonly #packer = new SeriesPacker();
   #told = 0;
+  #asked: Asked | undefined;
   #removals = 0;
   #walk = -1;
   #rest: Iterator<readonly [string, readonly number[]]> = [][Symbol.iterator]();
@@ -101,20 +113,40 @@ export class EvidenceWalk {
     this.#operations = new OperationSlices(dependencies.times);
   }
 
-  /** The next slices of a walk; a number that is not that of the walk under way begins a new one. */
-  answer(query: EvidenceQuery): EvidenceAnswer {
-    const { isWaitedFor, monotonicMs } = this.#dependencies;
-    const startMs = monotonicMs();
+  /** Takes a question: for the next slices of a walk, or, with a number that is not that of the walk under way, the first ones of a new one. */
+  take(query: EvidenceQuery): void {
+    if (this.#asked !== undefined) this.#packer.take(); // whoever asked has given up: what was found goes, and the names with it
     this.#forgetNames(query);
-    const namesFrom = this.#told;
     if (query.walk !== this.#walk) this.#begin(query);
     const found: Found = { names: [], lines: [], requests: [], rings: [], operations: [], operationNumbers: [], named: [] };
-    let streams = 0;
-    let done = false;
-    for (let slices = 0; !done && slices < SLICES_PER_ANSWER_MAX && (slices === 0 || !isWaitedFor()); slices++) {
-      streams += this.#takeSlice(query, found);
-      done = this.#service === undefined && this.#operations.isDone;
+    this.#asked = { query, found, namesFrom: this.#told, slices: 0, streams: 0, tookMs: 0, done: false };
+  }
+
+  get isAsked(): boolean {
+    return this.#asked !== undefined;
+  }
+
+  /** Does slices up to the first behind which something waits for the engine; the answer once it is long enough or the walk at its end. */
+  step(): EvidenceAnswer | undefined {
+    const asked = this.#asked;
+    if (asked === undefined) return undefined;
+    const { isWaitedFor, monotonicMs, services } = this.#dependencies;
+    const startMs = monotonicMs();
+    // Streams have gone since: their slots may be others', so the answer ends before any is looked at under a name that is not its own.
+    if (asked.slices > 0 && services.removals !== this.#removals) asked.slices = SLICES_PER_ANSWER_MAX;
+    while (asked.slices < SLICES_PER_ANSWER_MAX && !asked.done) {
+      asked.streams += this.#takeSlice(asked.query, asked.found);
+      asked.slices++;
+      asked.done = this.#service === undefined && this.#operations.isDone;
+      if (isWaitedFor()) break;
     }
+    asked.tookMs += monotonicMs() - startMs;
+    if (!asked.done && asked.slices < SLICES_PER_ANSWER_MAX) return undefined;
+    this.#asked = undefined;
+    return this.#answerOf(asked);
+  }
+
+  #answerOf({ query, found, namesFrom, streams, tookMs, done }: Asked): EvidenceAnswer {
     return {
       type: "evidence",
       id: query.id,
@@ -123,7 +155,7 @@ export class EvidenceWalk {
       numbers: this.#packer.take(),
       operationNumbers: new Float64Array(found.operationNumbers),
       streams,
-      tookMs: monotonicMs() - startMs,
+      tookMs,
       done,
     };
   }
