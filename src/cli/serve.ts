@@ -5,6 +5,7 @@ import { lockFolder } from "../adapters/log/folder-lock.ts";
 import { ownFolder } from "../adapters/log/folder-owner.ts";
 import { type Meta, openMeta } from "../adapters/log/meta-file.ts";
 import { systemClock } from "../adapters/runtime/clock.ts";
+import { collectWhenIdle } from "../adapters/runtime/idle-collection.ts";
 import { SystemdLink } from "../adapters/runtime/systemd-link.ts";
 import { applyV8Policy } from "../adapters/runtime/v8-policy.ts";
 import { ProcessLog, type ProcessLogOptions } from "../adapters/telemetry/process-log.ts";
@@ -94,6 +95,7 @@ async function start(config: Config, version: string, makeServer: ServerMaker, p
   const address = await server.start();
   if (address === null) return;
   manager.ready(address);
+  collectWhenIdle({ returnFree: true });
   greet(config, server, { address, version, startSeconds: startEnded() }, log);
 }
 

@@ -1,6 +1,7 @@
 /** OTLP over gRPC against the whole server: the real exporters of OpenTelemetry, and calls of grpc-js with the bytes of a test where an exporter cannot be made to err. */
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { connect, type IncomingHttpHeaders } from "node:http2";
 import { createServer } from "node:net";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
@@ -146,6 +147,28 @@ describe("OTLP over gRPC", () => {
     const metadata = new Metadata();
     metadata.set("grpc-encoding", "snappy");
     expect((await call(gzipSync(valid(1)), METRICS, { metadata })).code).not.toBe(status.OK);
+  });
+
+  it("a deadline that passes before the message has come ends the call, and nothing of it is stored", async () => {
+    const session = connect(`http://127.0.0.1:${port}`);
+    const ended = new Promise<IncomingHttpHeaders>((resolve, reject) => {
+      const head = { ":method": "POST", ":path": METRICS, "content-type": "application/grpc", te: "trailers", "grpc-timeout": "300m" };
+      const stream = session.request(head).on("response", resolve).on("error", reject);
+      const message = valid(1, "late");
+      const prefixed = Buffer.concat([Buffer.alloc(5), message]);
+      prefixed.writeUInt32BE(message.length, 1);
+      stream.write(prefixed.subarray(0, prefixed.length - 1)); // the last byte never comes
+    });
+    expect(await ended).toMatchObject({
+      "grpc-status": String(status.DEADLINE_EXCEEDED),
+      "grpc-message": expect.stringContaining("deadline"),
+    });
+    // The connection goes on, and so does a call with a deadline that is kept.
+    expect((await call(valid(1, "in-time"), METRICS, { deadline: Date.now() + 20_000 })).code).toBe(status.OK);
+    session.close();
+    const names = await namesOf("shop");
+    expect(names).toContain("in-time");
+    expect(names).not.toContain("late");
   });
 
   it("with TLS, and the sender's certificate where one is asked for", async () => {

@@ -13,6 +13,7 @@ import { logDirectory } from "../../adapters/log/meta-file.ts";
 import { systemClock } from "../../adapters/runtime/clock.ts";
 import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
 import { viewMemories } from "../../adapters/runtime/engine-threads.ts";
+import { collectWhenIdle } from "../../adapters/runtime/idle-collection.ts";
 import { dispatch, type Handlers, Mailbox, type MessagePort } from "../../adapters/runtime/mailbox.ts";
 import { ReaderCount } from "../../adapters/runtime/reader-count.ts";
 import { threadData } from "../../adapters/runtime/threads.ts";
@@ -308,6 +309,7 @@ async function run(data: CoordinatorThreadData): Promise<void> {
   main.serve(mainHandlers(coordinator, wake));
   wake();
   void coordinator.dataFaults.checkStores(checkLater);
+  collectWhenIdle();
 }
 
 void run(threadData<CoordinatorThreadData>());

@@ -9,6 +9,7 @@ import { systemClock } from "../../adapters/runtime/clock.ts";
 import { type EngineMemory, ProcessWords } from "../../adapters/runtime/engine-memory.ts";
 import { yieldEngine } from "../../adapters/runtime/engine-priority.ts";
 import { viewMemories } from "../../adapters/runtime/engine-threads.ts";
+import { idleCollection } from "../../adapters/runtime/idle-collection.ts";
 import { Mailbox, type MessagePort } from "../../adapters/runtime/mailbox.ts";
 import { threadData } from "../../adapters/runtime/threads.ts";
 import type { EngineCommand, EngineReply, EngineReport, EngineRequest, FramesPlaced } from "../../core/protocol/engine-control.ts";
@@ -79,9 +80,11 @@ function host({ options, mainPort, coordinatorPort }: EngineData, data: EngineTh
 /** Until all have stopped. */
 function loop(hosted: readonly HostedEngine[]): void {
   const { memory, counters } = hosted[0] as HostedEngine;
+  const collection = idleCollection();
   while (hosted.some(({ engine }) => engine.phase !== "stopped")) {
     const bell = memory.bell();
     if (stepAll(hosted)) continue;
+    collection.look();
     memory.sleep(bell, Math.min(...hosted.map(({ engine }) => engine.restMs)));
     counters.add("wakeups", 1);
   }

@@ -5,6 +5,7 @@ import { emailSender } from "../../adapters/notify/email-sender.ts";
 import { oncallSender } from "../../adapters/notify/oncall-sender.ts";
 import { pagerSender } from "../../adapters/notify/pager-sender.ts";
 import { systemClock } from "../../adapters/runtime/clock.ts";
+import { collectWhenIdle } from "../../adapters/runtime/idle-collection.ts";
 import { Mailbox, type MessagePort } from "../../adapters/runtime/mailbox.ts";
 import { threadData } from "../../adapters/runtime/threads.ts";
 import { WebhookSender } from "../../adapters/webhooks/webhook-sender.ts";
@@ -123,6 +124,7 @@ function run({ secrets, limits, allowsPrivate, transforms: transformSettings, co
     request: ({ id, request }) => void requested(http, request).then((answer) => coordinator.send({ type: "requested", id, answer })),
   });
   main.serve({ stop: () => endOnceAnswered(notifier, webhooks, transforms) });
+  collectWhenIdle();
 }
 
 function earlier(one: number | null, other: number | null): number | null {

@@ -1,0 +1,112 @@
+/**
+ * Gives memory back while nothing is asked of the process. Heaps are not collected as a whole below 128 MB ([v8-policy.ts](v8-policy.ts)), so that without this a server keeps
+ * what its start has left: modules as they were read, and young generations as large as the busiest second wanted them.
+ *
+ * Each thread looks every few seconds what the whole process uses of a core. Where that was next to nothing twice, it collects its own heap, and once more with the next quiet look:
+ * V8 makes a young generation smaller only where it sees that little is allocated. It does so again when the heap has grown since, ten minutes later at the earliest: a thread stands
+ * for 40 to 100 ms. A process that has work is not held up.
+ */
+import { getHeapStatistics, setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { systemClock } from "./clock.ts";
+import { loadKoffi } from "./native-functions.ts";
+
+const MIB = 1024 * 1024;
+const LOOK_MS = 3_000;
+/** Of one core, by all threads. An idle server uses 1 to 3 %. */
+const QUIET_SHARE = 0.05;
+/** Looks that were quiet, one after another. */
+const QUIET_LOOKS = 2;
+/** More than an idle thread's young generation. */
+const GROWN_BYTES = 8 * MIB;
+const APART_MS = 600_000;
+
+export interface IdleCollectionOptions {
+  readonly monotonicMs: () => number;
+  /** Of all threads of the process, since it began. */
+  readonly cpuMs: () => number;
+  /** What the thread's heap takes, garbage included. */
+  readonly heapBytes: () => number;
+  readonly collect: () => void;
+}
+
+/** Decides when one thread collects its heap. */
+export class IdleCollection {
+  readonly #options: IdleCollectionOptions;
+  #lookedMs: number;
+  #cpuMs: number;
+  #quietLooks = 0;
+  #isHalfDone = false;
+  #collectedBytes = 0;
+  #notBeforeMs = 0;
+
+  constructor(options: IdleCollectionOptions) {
+    this.#options = options;
+    this.#lookedMs = options.monotonicMs();
+    this.#cpuMs = options.cpuMs();
+  }
+
+  /** To be called now and then, as often as the caller likes. */
+  look(): void {
+    const { monotonicMs, cpuMs, heapBytes, collect } = this.#options;
+    const nowMs = monotonicMs();
+    const elapsedMs = nowMs - this.#lookedMs;
+    if (elapsedMs < LOOK_MS) return;
+    const usedMs = cpuMs() - this.#cpuMs;
+    this.#lookedMs = nowMs;
+    this.#cpuMs += usedMs;
+    this.#quietLooks = usedMs < elapsedMs * QUIET_SHARE ? this.#quietLooks + 1 : 0;
+    if (this.#isHalfDone ? this.#quietLooks === 0 : this.#quietLooks < QUIET_LOOKS || nowMs < this.#notBeforeMs) return;
+    if (!this.#isHalfDone && heapBytes() < this.#collectedBytes + GROWN_BYTES) return;
+    collect();
+    this.#isHalfDone = !this.#isHalfDone;
+    this.#notBeforeMs = nowMs + APART_MS;
+    this.#collectedBytes = heapBytes();
+  }
+}
+
+/** The calling thread's; `returnFree` where it also gives back what the C library holds free, of all threads: by one of them is enough. */
+export function idleCollection({ returnFree = false } = {}): IdleCollection {
+  return new IdleCollection({
+    monotonicMs: systemClock.monotonicMs,
+    cpuMs: () => {
+      const { user, system } = process.cpuUsage();
+      return (user + system) / 1000;
+    },
+    heapBytes: () => getHeapStatistics().total_heap_size,
+    collect: () => {
+      collectHeap();
+      if (returnFree) returnFreeMemory();
+    },
+  });
+}
+
+/** For a thread that has an event loop: looks from now on, and does not keep the thread alive. */
+export function collectWhenIdle(options?: { readonly returnFree?: boolean }): void {
+  const collection = idleCollection(options);
+  setInterval(() => collection.look(), LOOK_MS).unref();
+}
+
+/** The whole heap of this thread, moved together. Both flags are the process's and known to Node 20 and later; they stand for the time of one collection. */
+function collectHeap(): void {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  setFlagsFromString("--no-expose-gc");
+  setFlagsFromString("--compact-on-every-full-gc");
+  try {
+    collect();
+  } finally {
+    setFlagsFromString("--no-compact-on-every-full-gc");
+  }
+}
+
+/** malloc_trim(3); only glibc has it, others keep what they have. */
+function returnFreeMemory(): void {
+  if (process.platform !== "linux") return;
+  try {
+    const koffi = loadKoffi();
+    if (typeof koffi !== "string") koffi.load(null).func("int malloc_trim(size_t bytes)")(0);
+  } catch {
+    // As without it.
+  }
+}
