@@ -60,11 +60,11 @@ const recordOf = (service_id, value, atMs) => ({
 export const usual = (at) => 100 + ((at * 7) % 5);
 export const nameOf = (at) => `service-${String(at).padStart(5, "0")}`;
 
-/** So many services with `samples` usual values each, a second apart, up to now. */
-export async function sendUsual(server, services, samples, endMs = Date.now()) {
+/** So many services from the one of number `first` on, with `samples` usual values each, a second apart, up to now. */
+export async function sendUsual(server, services, samples, endMs = Date.now(), first = 0) {
   let batch = [];
   for (let at = 0; at < samples; at++) {
-    for (let service = 0; service < services; service++) {
+    for (let service = first; service < first + services; service++) {
       batch.push(recordOf(nameOf(service), usual(at + service), endMs - (samples - at) * 1000));
       if (batch.length < BATCH) continue;
       await post(server, "/api/v1/telemetry/batch", batch);
