@@ -132,7 +132,6 @@ export async function week({ browser, repeats }) {
   }
 }
 
-/** From the bytes sent to the row on screen. */
 /** Notes when the page first shows so many anomalies: one as a row where none stood, the others as "n new" above it. */
 function noteShown() {
   window.bench.shownMs = [];
@@ -143,6 +142,7 @@ function noteShown() {
   }).observe(document.body, { childList: true, subtree: true, characterData: true });
 }
 
+/** From the bytes sent to the row on screen. */
 export async function latency({ browser }) {
   const server = await startServer();
   try {

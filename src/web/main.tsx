@@ -1,6 +1,7 @@
 // The user interface's first script.
 import { render } from "preact";
 import { connectKeyboard } from "./app/keyboard.ts";
+import { fetchDetailPages } from "./app/map.ts";
 import { Shell } from "./app/shell.tsx";
 import { connectStream } from "./live/stream.ts";
 
@@ -9,3 +10,6 @@ root.replaceChildren();
 render(<Shell />, root);
 connectKeyboard();
 connectStream();
+/** Behind the first page's own scripts and answers. */
+const DETAIL_PAGES_MS = 1_000;
+setTimeout(fetchDetailPages, DETAIL_PAGES_MS);

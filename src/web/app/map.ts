@@ -1,4 +1,4 @@
-// All pages: their place in the address, their name, and where they stand in the navigation. A page's script is fetched with the first look at it.
+// All pages: their place in the address, their name, and where they stand in the navigation. A page's script is fetched with the first look at it, those that lists lead to before.
 import type { FunctionComponent } from "preact";
 import type { IconName } from "../parts/icons.tsx";
 
@@ -117,4 +117,9 @@ export const PAGES: readonly PageEntry[] = [
 /** The page of a path's first segment; the first page where there is none. */
 export function pageOf(path: readonly string[]): PageEntry | undefined {
   return PAGES.find((page) => page.path === (path[0] ?? "now"));
+}
+
+/** Fetches the scripts of the pages that lists lead to, so that a click waits for its data alone; one that does not come is asked again by the page. */
+export function fetchDetailPages(): void {
+  for (const page of PAGES) if (page.group === undefined) page.load().catch(() => undefined);
 }

@@ -4,7 +4,7 @@ import { link, place, setQuery } from "../app/place.ts";
 import { useAnswer } from "../client/answers.ts";
 import type { Anomaly, Report, Series, Service } from "../client/shapes.ts";
 import { AnomalyItem } from "../parts/anomaly-item.tsx";
-import { Button, Empty, Head, Name, Panel, Shown, Tag, When } from "../parts/basics.tsx";
+import { Button, Empty, Head, Name, Panel, Shown, Skeleton, Tag, When } from "../parts/basics.tsx";
 import { CauseSummary } from "../parts/cause-summary.tsx";
 import { ForecastChart } from "../parts/forecast-chart.tsx";
 import { LimitForm } from "../parts/limit-form.tsx";
@@ -50,7 +50,11 @@ export function ServicePage({ rest }: { rest: readonly string[] }) {
         <SilenceDialog labels={{ service_id: id, ...(environment && { environment }) }} onClose={() => setSilencing(false)} />
       )}
       <Open id={id} environment={environment} />
-      <AllSeries id={id} environment={here?.environment ?? environment} since={range.since} until={range.until} />
+      {environment === undefined && facts.isLoading && facts.data === undefined ? (
+        <Skeleton rows={8} />
+      ) : (
+        <AllSeries id={id} environment={here?.environment ?? environment} since={range.since} until={range.until} />
+      )}
       <div class="grid">
         <Labels id={id} />
         <LatestReport id={id} />
