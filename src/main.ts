@@ -289,19 +289,19 @@ class Server {
     );
   }
 
-  /** What requests wait for; null once they are served. */
+  /** Reason for which requests wait; null once they are served. */
   notReady(): string | null {
-    if (this.#stopping) return "it is stopping";
+    if (this.#stopping) return "stopping";
     const { isStarted, unready, count } = this.#engines;
-    if (!isStarted) return "it opens its store";
+    if (!isStarted) return "opening the store";
     if (unready === 0) return null;
-    return `${unready} of ${count} engines still read what is stored: ${this.#progress()}`;
+    return `${unready} of ${count} engines are still reading stored data: ${this.#progress()}`;
   }
 
-  /** How far the start is. */
+  /** Progress of the start. */
   #progress(): string {
     const restored = Math.min(this.#engines.sum("streams"), this.#streamsStored);
-    return `${restored} of ${this.#streamsStored} streams restored, ${this.#engines.sum("rowsReplayed")} rows of the logs applied`;
+    return `${restored} of ${this.#streamsStored} streams restored, ${this.#engines.sum("rowsReplayed")} log rows applied`;
   }
 
   #nextRequestId(): string {

@@ -6,7 +6,7 @@ import type { LabelledOutcome, LabelledRun } from "../domain/backtest/labelled-i
 import type { LonePage } from "../domain/backtest/page-difference.ts";
 import type { RoutedPages } from "../domain/backtest/routed-pages.ts";
 
-/** What was gone over. */
+/** Period and series of the backtest. */
 export interface BacktestScope {
   readonly sinceMs: number;
   readonly untilMs: number;

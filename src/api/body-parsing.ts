@@ -30,7 +30,7 @@ function refusalOf(body: unknown, issue: z.core.$ZodIssue): Refusal {
   const place = index === undefined ? {} : { index };
   if (issue.code === "unrecognized_keys") {
     const field = [...issue.path, issue.keys[0] ?? ""].join(".");
-    return { code: "unknown_field", message: `${shown(field)} is no member of this body; leave it out`, field, ...place };
+    return { code: "unknown_field", message: `${shown(field)} is not a member of this body; leave it out`, field, ...place };
   }
   const field = issue.path.join(".");
   if (field === "") return { code: "bad_request", message: issue.message };

@@ -12,7 +12,7 @@ export type EndpointHandler = "front" | "engine" | "coordinator";
 /** A body that is not JSON by the schema of `body`: telemetry on its way in, text and events on their way out. */
 export interface MediaBody {
   readonly mediaType: string;
-  /** What it holds, in a sentence. */
+  /** Contents, in a sentence. */
   readonly holds: string;
   /** Where it is JSON. */
   readonly schema?: z.ZodType;
@@ -42,7 +42,7 @@ export interface Endpoint {
   readonly takes?: readonly MediaBody[];
   /** Headers of the request besides those of every request, and what each is for. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** What each parameter of the path is. */
+  /** Description of each parameter of the path. */
   readonly parameters?: Readonly<Record<string, string>>;
   /** Schema of the JSON body of each success by its status, null where there is no body, and of other answers that are not errors. */
   readonly responses: Readonly<Record<number, z.ZodType | null>>;
@@ -50,7 +50,7 @@ export interface Endpoint {
   readonly media?: Readonly<Record<number, readonly MediaBody[]>>;
   /** Error codes besides those that follow from access, query and body (error-codes.ts). */
   readonly errors?: readonly ErrorCode[];
-  /** What stands in the documentation, and is tested. */
+  /** Example that stands in the documentation, and is tested. */
   readonly examples?: { readonly body?: unknown; readonly response?: unknown };
   readonly summary: string;
 }

@@ -28,7 +28,7 @@ const PATHS: ReadonlyMap<string, OtlpSignal> = new Map(
 );
 const CONTENT_TYPES: Readonly<Record<OtlpEncoding, string>> = { protobuf: "application/x-protobuf", json: "application/json" };
 
-/** What protobufjs makes of a message of schemas/. */
+/** Result of protobufjs for a message of schemas/. */
 interface MessageEncoder {
   encode(message: object): { finish(): Uint8Array };
 }

@@ -9,14 +9,14 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { done, type Outcome, refused } from "./refusal.ts";
 
-/** What a token is bound to. Filters are compared as JSON, with their names sorted. */
+/** Query that a token is bound to. Filters are compared as JSON, with their names sorted. */
 export interface PageScope {
   readonly tenant: string;
   readonly endpoint: string;
   readonly filters: Readonly<Record<string, unknown>>;
 }
 
-/** What a position may be made of. */
+/** Parts of a position. */
 export type PagePosition = ReadonlyArray<string | number | boolean>;
 
 /** Bytes of the key that seals tokens. */

@@ -36,7 +36,7 @@ function refusedIssue(endpoint: Endpoint, parameters: Readonly<Record<string, st
   if (issue.code === "unrecognized_keys") {
     const [unknown = ""] = issue.keys;
     const known = Object.keys(endpoint.query.shape).join(", ") || "none";
-    return refused("unknown_parameter", `${shown(unknown)} is no parameter of ${endpoint.path}; it takes ${known}`, unknown);
+    return refused("unknown_parameter", `${shown(unknown)} is not a parameter of ${endpoint.path}; it takes ${known}`, unknown);
   }
   const field = String(issue.path[0] ?? "");
   if (!Object.hasOwn(parameters, field)) return refused("missing_parameter", `${field} is absent; ${endpoint.path} needs it`, field);

@@ -66,7 +66,7 @@ export interface Refusal {
   readonly index?: number;
 }
 
-/** What an operation gives: a value, with the status to answer where that is not 200, or why there is none. */
+/** Result of an operation: a value, with the status to answer where that is not 200, or why there is none. */
 export type Outcome<T> =
   | { readonly ok: true; readonly value: T; readonly status?: 201 | 202 | 204 }
   | { readonly ok: false; readonly refusal: Refusal };

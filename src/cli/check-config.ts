@@ -11,7 +11,7 @@ import { writeError, writeLine } from "./terminal.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What was found. */
+/** Findings of the check. */
 export interface SettingsReport {
   readonly problems: readonly string[];
   readonly warnings: readonly string[];

@@ -4,9 +4,9 @@ import { nearestName, suggestion } from "../core/base/nearest-name.ts";
 import { COMMAND_TABLE, COMMON_OPTIONS, type CommandEntry, type CommandOption, findCommand } from "./command-table.ts";
 import { UsageError } from "./exit-code.ts";
 
-/** What a command was called with. */
+/** Arguments of a command. */
 export interface CommandArguments {
-  /** Of an option with a value. The last where it was given twice. */
+  /** Value of an option. The last where it was given twice. */
   text(name: string): string | undefined;
   /** Whether a switch was given. */
   has(name: string): boolean;
@@ -17,7 +17,7 @@ export interface CommandArguments {
 export interface CommandLine {
   readonly entry: CommandEntry;
   readonly arguments: CommandArguments;
-  /** What stands behind the command's name, without --config, for commands that take it apart themselves. */
+  /** Arguments behind the command's name, without --config, for commands that take them apart themselves. */
   readonly rest: readonly string[];
   readonly configFile: string | undefined;
 }

@@ -3,7 +3,7 @@
 /** An option. Without `value` it is a switch. */
 export interface CommandOption {
   readonly name: string;
-  /** What stands for its value in the help. */
+  /** Placeholder of its value in the help. */
   readonly value?: string;
   readonly meaning: string;
   readonly isRepeated?: boolean;
@@ -15,7 +15,7 @@ export interface CommandEntry {
   readonly name: string;
   /** As the help shows them. */
   readonly operands?: string;
-  /** How many there may be; none where it is missing. */
+  /** Number of arguments allowed; none where it is missing. */
   readonly operandsMax?: number;
   readonly summary: string;
   readonly options: readonly CommandOption[];

@@ -22,7 +22,7 @@ interface FoundAnomaly {
   readonly explanation: string;
 }
 
-/** What the server answers; throws where it refuses. */
+/** Answer of the server; throws where it refuses. */
 export async function call<T>(base: string, path: string, init: ServerRequest = {}): Promise<T> {
   const response = await serverFetch(base, path, init);
   const text = await response.text();

@@ -15,7 +15,7 @@ const PLAIN_NAMES: ReadonlySet<string> = new Set([
 const DAMAGE_NAMES: ReadonlySet<string> = new Set(["DamagedStoreError", "DamagedValueError", "UnknownRowError"]);
 const DAMAGE_ADVICE = 'restore the data folder from a backup, or see what can be read, and saved, with "vedette doctor --data DIR"';
 
-/** What the terminal shows of an error that ends the command: one line of those that the operator can mend, the stack of all others. */
+/** Text on the terminal for an error that ends the command: one line for those that the operator can mend, the stack for all others. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (DAMAGE_NAMES.has(error.name)) return `${error.message}; ${DAMAGE_ADVICE}`;

@@ -11,10 +11,10 @@ import { ConfigError } from "../core/config/config-error.ts";
 import type { DataFault } from "../core/protocol/data-fault.ts";
 import type { Log } from "../core/telemetry/log-event.ts";
 
-/** How to go on. */
+/** Advice on how to go on. */
 const ADVICE = "restore it from a backup, or start once with ACCEPT_DATA_LOSS=true to go on without";
 
-/** What is there, and what is not. */
+/** Parts of the data folder that are there, and that are not. */
 export interface FoundData extends MissingLog {
   readonly inventory: LogInventory;
   /** A folder of an earlier version has no inventory: then it is known only whether there is any log. */

@@ -6,7 +6,7 @@ const COLUMNS = 100;
 const NAME_COLUMNS = 24;
 const HELP_WORDS: ReadonlySet<string> = new Set(["--help", "-h", "help"]);
 
-/** What to print where help is asked for, undefined where it is not. A command that is not known has the whole text. */
+/** Text to print where help is asked for, undefined where it is not. A command that is not known has the whole text. */
 export function helpFor(words: readonly string[]): string | undefined {
   const [first = ""] = words;
   if (HELP_WORDS.has(first)) return wholeHelp();
@@ -29,7 +29,7 @@ export function optionForm({ name, value }: CommandOption): string {
   return `--${name}${value === undefined ? "" : ` ${value}`}`;
 }
 
-/** What a setting may be. */
+/** Values of a setting, in words. */
 export function settingValues(setting: Setting): string {
   if (setting.kind === "number") return `${setting.least} to ${setting.most}`;
   if (setting.kind === "secret") return `secret; also ${setting.name}_FILE`;

@@ -41,7 +41,7 @@ export interface NotificationSettings {
   readonly defaultChannels: readonly string[] | null;
   /** Without a slash at its end; null where it is not set. */
   readonly publicUrl: string | null;
-  /** What an operator may not expect; for the log and the status. */
+  /** Warnings for the operator, for the log and the status. */
   readonly hints: readonly string[];
 }
 

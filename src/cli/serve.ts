@@ -29,7 +29,7 @@ export interface ServedServer {
   start(): Promise<string | null>;
   stop(): Promise<void>;
   reload(): void;
-  /** What requests wait for; null once they are served. */
+  /** Reason for which requests wait; null once they are served. */
   notReady(): string | null;
 }
 

@@ -12,7 +12,7 @@ const MIB = 1024 ** 2;
 export interface StartReportDependencies {
   readonly log: Log;
   readonly monotonicMs: () => number;
-  /** What the start does now and how far it is; null once the server serves. */
+  /** Step and progress of the start; null once the server serves. */
   readonly progress: () => string | null;
 }
 
@@ -26,7 +26,7 @@ export function reportOpening(dataDir: string, log: Log): void {
     log_mib: mib(bytes),
     log_segments: segments,
   };
-  log("info", "the data folder is opened: both stores, then what the log holds beyond them", fields);
+  log("info", "opening the data folder: both stores, then log rows that are not in them yet", fields);
 }
 
 /** Says how far the start is until it is ended. Returns what ends it, and gives its seconds. */
@@ -35,7 +35,7 @@ export function followStart({ log, monotonicMs, progress }: StartReportDependenc
   const seconds = () => Math.round(monotonicMs() - startMs) / 1000;
   const timer = setInterval(() => {
     const text = progress();
-    if (text !== null) log("info", `the start goes on: ${text}`, { seconds: seconds() });
+    if (text !== null) log("info", `still starting: ${text}`, { seconds: seconds() });
   }, everyMs);
   timer.unref();
   return () => {

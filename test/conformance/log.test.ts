@@ -90,7 +90,7 @@ describe("a long start", () => {
     );
     await expect.poll(() => said.length).toBe(2);
     await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(said).toEqual(["info the start goes on: 1 of 2 engines 0.5", "info the start goes on: 1 of 2 engines 1"]);
+    expect(said).toEqual(["info still starting: 1 of 2 engines 0.5", "info still starting: 1 of 2 engines 1"]);
     expect(end()).toBe(1.5);
   });
 });

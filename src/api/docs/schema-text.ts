@@ -11,7 +11,7 @@ export interface Member {
 
 const DEPTH_MAX = 6;
 
-/** What a value must be: "whole number from 1 to 1000, default 50". */
+/** Constraints of a value in words: "whole number from 1 to 1000, default 50". */
 export function schemaText(schema: JsonObject): string {
   const { default: given } = schema;
   const initial = given === undefined ? "" : `, default ${typeof given === "object" ? JSON.stringify(given) : String(given)}`;

@@ -13,7 +13,7 @@ import { NO_QUERY, PAGE, TIME_RANGE } from "./query-shapes.ts";
 const PERSON = z.string().min(1).max(LABEL_KEY_CHARACTERS_MAX);
 const PARAMETERS = { alert_id: "alert_id of the alert" };
 
-/** What people are informed of. */
+/** Endpoints of alerts. */
 export const ALERTS_ENDPOINTS = [
   {
     name: "alerts",

@@ -14,7 +14,7 @@ const nameField = () =>
     .refine(isLabelText, `must have 1 to ${NAME_BYTES_MAX} bytes and no control characters`)
     .meta({ minLength: 1, maxLength: NAME_BYTES_MAX });
 
-/** What was found. */
+/** Endpoints of anomalies. */
 export const ANOMALIES_ENDPOINTS = [
   {
     name: "anomalies",

@@ -144,7 +144,7 @@ const GONE = {
   reason: "not_declared",
 };
 
-/** What other settings would have paged. */
+/** Backtest: pages under other settings. */
 export const BACKTEST_ENDPOINTS = [
   {
     name: "backtest",

@@ -59,7 +59,7 @@ const COVERAGE = z.strictObject({
   complete: z.boolean().describe("every stream in memory that could match was looked at"),
 });
 
-/** What detection looks at. */
+/** Endpoints of detection coverage. */
 export const COVERAGE_ENDPOINTS = [
   {
     name: "coverage",

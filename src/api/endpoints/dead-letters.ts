@@ -46,11 +46,11 @@ const STATS_EXAMPLE = {
   dropped: { by_age: 0, by_size: 0 },
   limits: { age_seconds: 604_800, bytes: 1_073_741_824 },
 };
-/** Of telemetry, and of messages that came to nobody, which are no telemetry and cannot be replayed as such. */
+/** Kinds of dead letters: telemetry, and messages that reached nobody, which cannot be replayed as telemetry. */
 const DEAD_LETTER_REASONS = [...VALIDATION_REASONS, "channel_exhausted", "webhook_exhausted"] as const;
 const PROBLEM_EXAMPLE = { reason: DEAD_LETTER_EXAMPLE.reason, field: DEAD_LETTER_EXAMPLE.field, message: DEAD_LETTER_EXAMPLE.message };
 
-/** What could not be taken, and its way in after all. */
+/** Endpoints of dead letters and their replay. */
 export const DEAD_LETTERS_ENDPOINTS = [
   {
     name: "dlqStats",

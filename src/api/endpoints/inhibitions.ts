@@ -7,7 +7,7 @@ import { NO_QUERY, PAGE } from "./query-shapes.ts";
 
 const matchers = () => z.array(MATCHER).min(1).max(LABEL_MATCHERS_MAX);
 
-/** What a rule says. */
+/** Contents of an inhibition rule. */
 export const INHIBITION_RULE = z.strictObject({
   source_matchers: matchers().describe("of the alert that keeps others quiet while it fires; all must hold"),
   target_matchers: matchers().describe("of the alerts that are kept quiet; all must hold"),

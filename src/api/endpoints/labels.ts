@@ -74,7 +74,7 @@ const IMPORT_EXAMPLE = {
   ],
 };
 
-/** What a service is labelled with: by telemetry, by the catalog, by hand. */
+/** Endpoints of a service's labels: from telemetry, from the catalog, set by hand. */
 export const LABELS_ENDPOINTS = [
   {
     name: "setLabel",

@@ -25,7 +25,7 @@ const whole = (name: string, most: number, initial: number) =>
 const ENVIRONMENT = { environment: environmentParameter().optional() };
 const NAME = z.string().min(1).max(NAME_BYTES_MAX);
 
-/** What comes next, what gets worse, and what leads to what. */
+/** Endpoints of forecasts, slow trends and causes. */
 export const PREDICTION_ENDPOINTS = [
   {
     name: "predict",

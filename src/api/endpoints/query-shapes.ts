@@ -9,5 +9,5 @@ export const ANY_QUERY = z.object({});
 
 /** `since` is inclusive, `until` exclusive, everywhere: adjacent ranges then share no row. */
 export const TIME_RANGE = { since: timeParameter("since").optional(), until: timeParameter("until").optional() };
-/** Of lists: how many rows, and where the last page ended. */
+/** Parameters of lists: number of rows, and the end of the last page. */
 export const PAGE = { limit: limitParameter(), page_token: pageTokenParameter() };

@@ -99,7 +99,7 @@ const EXECUTION = {
     },
   ],
 } as const;
-/** What endpoints of one runbook, of one run, and changes of a run have in common. */
+/** Common members of endpoints of one runbook, of one run, and of changes of a run. */
 const OF_RUNBOOK = { handledBy: "coordinator", query: NO_QUERY, parameters: { id: "id of the runbook" }, errors: ["not_found"] } as const;
 const OF_EXECUTION = {
   handledBy: "coordinator",
@@ -110,7 +110,7 @@ const OF_EXECUTION = {
 const CHANGE_OF_EXECUTION = { ...OF_EXECUTION, method: "POST", access: "operator", errors: ["not_found", "conflict"] } as const;
 const DECISION = { step: "restart", comment: "the deployment has been looked at" };
 
-/** What is done about findings. */
+/** Endpoints of runbooks and their runs. */
 export const RUNBOOKS_ENDPOINTS = [
   {
     name: "runbooks",

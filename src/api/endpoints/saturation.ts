@@ -95,7 +95,7 @@ const FIRE_EXAMPLE = {
     "disk.used_percent on node-3 is 87.2% of 100%; rising 3.1%/h (2.7 to 3.6), projected full at 2026-01-31T16:06Z (in 4.1 h, range 3.6 h to 4.7 h)",
 } as const;
 
-/** What a metric can rise to before the service is full, and what runs full. */
+/** Endpoints of saturation: limits of metrics, and what runs full. */
 export const SATURATION_ENDPOINTS = [
   {
     name: "declareLimit",

@@ -72,7 +72,7 @@ const GRAPH_EXAMPLE = {
   complete: true,
 };
 
-/** What is stored. */
+/** Endpoints of stored series. */
 export const SERIES_ENDPOINTS = [
   {
     name: "series",

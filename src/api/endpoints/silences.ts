@@ -60,7 +60,7 @@ const EXAMPLE = {
   created_at: EXAMPLE_TIME,
 } as const;
 
-/** What is kept and not told. */
+/** Endpoints of silences and inhibitions: alerts that are stored and not sent. */
 export const SILENCES_ENDPOINTS = [
   {
     name: "createSilence",

@@ -86,7 +86,7 @@ const OTLP = {
   media: OTLP_ANSWERS,
 } as const satisfies Partial<Endpoint>;
 
-/** What comes in. */
+/** Endpoints of ingestion. */
 export const TELEMETRY_ENDPOINTS = [
   {
     name: "telemetry",

@@ -14,12 +14,12 @@ export class SchemaCollector {
   /** Answers of errors stand in every endpoint. */
   readonly #converted = { input: new Map<z.ZodType, JsonObject>(), output: new Map<z.ZodType, JsonObject>() };
 
-  /** What a client may send: defaults and transforms by what they take. */
+  /** Schema of what a client may send: defaults and transforms by what they take. */
   input(schema: z.ZodType): JsonObject {
     return this.#convert(schema, "input");
   }
 
-  /** What a client gets. Members that are not known are left open: later versions of the server may send more. */
+  /** Schema of what a client gets. Members that are not known are left open: later versions of the server may send more. */
   output(schema: z.ZodType): JsonObject {
     return this.#convert(schema, "output");
   }

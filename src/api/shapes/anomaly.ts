@@ -6,7 +6,7 @@ import { ATTRIBUTES, COUNT, EXAMPLE_TIME, NEXT_PAGE, SEVERITY_COUNTS, TIMESTAMP 
 const CONTRIBUTION = z.strictObject({ feature: z.string(), delta_score: z.number() });
 const GATE = z.strictObject({ name: z.string(), passed: z.boolean(), value: z.number(), limit: z.number() });
 
-/** Of the metric that contributes most to what its service's metrics do together; names as in contract 4.5. */
+/** Features of the metric that contributes most to what its service's metrics do together; names as in contract 4.5. */
 const FEATURES = z
   .strictObject({
     metric_name: z.string(),

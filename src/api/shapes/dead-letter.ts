@@ -46,7 +46,7 @@ export const JUDGED_DEAD_LETTER = z
   .strictObject({ ...DEAD_LETTER, replayable: z.boolean(), problem: PROBLEM.nullable() })
   .meta({ id: "JudgedDeadLetter" });
 
-/** How far a replay is. */
+/** Progress of a replay. */
 export const REPLAY_JOB = z
   .strictObject({
     job_id: z.string(),
@@ -67,7 +67,7 @@ export const REPLAY_JOB = z
 
 const BECOMES = z.strictObject(RECORD);
 
-/** What a replay would do. */
+/** Preview of a replay. */
 export const REPLAY_REHEARSAL = z.strictObject({
   dry_run: z.literal(true),
   complete: z.boolean(),

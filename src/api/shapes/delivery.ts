@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { COUNT, EXAMPLE_TIME, TIMESTAMP } from "./scalars.ts";
 
-/** What a channel has received of an alert. */
+/** Deliveries of an alert to a channel. */
 export const DELIVERY = z
   .strictObject({
     channel: z.string(),

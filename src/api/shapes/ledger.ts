@@ -24,7 +24,7 @@ const LAYER = {
   ),
 };
 
-/** What was decided on a pair, and what a moment of it was. */
+/** Decision on a pair, and one moment of it. */
 export const LEDGER = z.strictObject({
   decisions: z.array(DECISION).describe("newest first"),
   moments: z

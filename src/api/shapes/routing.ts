@@ -35,7 +35,7 @@ const LABEL_MATCHERS = z
   .meta({ maxProperties: ROUTING_LABEL_MATCHERS_MAX })
   .describe("labels of the alert, and labels team and owner of its service, that must have these values");
 
-/** What a rule says; matchers that are absent or null hold for everything. */
+/** Contents of a rule; matchers that are absent or null match everything. */
 export const ROUTING_RULE_BODY = z.strictObject({
   name: z.string().min(1).max(ROUTING_NAME_CHARACTERS_MAX),
   priority: z
@@ -91,7 +91,7 @@ export const ROUTING_RULE_LIST = z.strictObject({
   page_token: NEXT_PAGE,
 });
 
-/** What is asked of the rules: an alert, or one that might be. */
+/** Question to the rules: an alert, or one that might be. */
 export const ROUTING_TEST_BODY = z
   .strictObject({
     alert_id: z.string().optional(),

@@ -119,7 +119,7 @@ const STEP = z
     })),
   });
 
-/** What a runbook says; `***` in place of what is not shown means unchanged. */
+/** Contents of a runbook; `***` in place of what is not shown means unchanged. */
 export const RUNBOOK_BODY = z.strictObject({
   id: ID.optional().describe("made by the server where it is not given"),
   name: NAME,

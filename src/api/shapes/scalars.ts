@@ -40,7 +40,7 @@ export const COUNTS = z.record(z.string(), COUNT);
 export const EXAMPLE_TIME = "2026-01-31T12:00:00.000Z";
 
 const BY_SEVERITY = { low: COUNT, medium: COUNT, high: COUNT };
-/** What matches, by severity and by time. */
+/** Counts of matches, by severity and by time. */
 export const SEVERITY_COUNTS = z
   .strictObject({ ...BY_SEVERITY, buckets: z.array(z.strictObject({ start: TIMESTAMP, ...BY_SEVERITY })) })
   .describe("only with buckets");

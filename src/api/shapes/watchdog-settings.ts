@@ -61,7 +61,7 @@ export function overridesOf(members: z.output<typeof SETTINGS_SOME>): WatchdogOv
   return changedOverrides({}, members);
 }
 
-/** What is set after a change of some members. */
+/** Settings after a change of some members. */
 export function changedOverrides(before: WatchdogOverrides, changes: SettingsChanges): WatchdogOverrides {
   const after: Record<string, unknown> = { ...before };
   for (const name of SETTING_NAMES) {
@@ -72,7 +72,7 @@ export function changedOverrides(before: WatchdogOverrides, changes: SettingsCha
   return after;
 }
 
-/** What is set, by the names of answers. */
+/** Settings by the names of answers. */
 export function settingsView(overrides: WatchdogOverrides): z.output<typeof SETTINGS_SOME> {
   const members = SETTING_NAMES.filter((name) => overrides[NAMES[name]] !== undefined);
   return Object.fromEntries(members.map((name) => [name, overrides[NAMES[name]]]));

@@ -70,7 +70,7 @@ const RETRY = z.strictObject({
   max_delay_ms: z.int().min(1).max(WEBHOOK_DELAY_MS_MAX).default(INITIAL_RETRY.maxDelayMs),
 });
 
-/** What a webhook says; `***` in place of what is not shown means unchanged. */
+/** Contents of a webhook; `***` in place of what is not shown means unchanged. */
 export const WEBHOOK_BODY = z.strictObject({
   name: WEBHOOK_NAME_TEXT,
   url: z.string().min(1).max(WEBHOOK_URL_CHARACTERS_MAX),

@@ -15,7 +15,7 @@ export interface SilenceOption {
   readonly ends_at: string;
 }
 
-/** What is tried out, and on what. */
+/** Changes that are tried out, and the series they are tried on. */
 export interface BacktestOptionsGiven {
   /** File of samples; what the server has stored where it is undefined. */
   readonly file: string | undefined;

@@ -15,7 +15,7 @@ import { CsvRows } from "../replay/csv-rows.ts";
 import { BacktestError, type BacktestOptionsGiven } from "./backtest-options.ts";
 
 export const FILE_TENANT = "default";
-/** Of a table, which names none. */
+/** Service of a table, which names none. */
 const TABLE_SERVICE = "file";
 /** A header is looked for in so much. */
 const HEADER_BYTES_MAX = 65_536;

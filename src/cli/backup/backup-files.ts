@@ -8,7 +8,7 @@ const STEP_BYTES = 4 * 1024 * 1024;
 /** Without them there is nothing to start over. */
 const NEEDED = ["meta.json", "series/data.mdb", "control/data.mdb"];
 
-/** What of the files is not as it was written, a line each. */
+/** Files that are not as they were written, a line each. */
 export function verifyFiles(backup: string, { files }: BackupManifest): string[] {
   const listed = new Set(files.map(({ path }) => path));
   const unlisted = NEEDED.filter((path) => !listed.has(path)).map((path) => `${path} is not in the manifest`);

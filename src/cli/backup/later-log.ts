@@ -10,7 +10,7 @@ import { BASE_LEAD_MS, BLOCK_HISTORY } from "../../core/layout/row-frame.ts";
 import type { BackupManifest } from "../../core/protocol/backup.ts";
 import { CommandError, UsageError } from "../exit-code.ts";
 
-/** What was put behind. */
+/** Blocks that were appended. */
 export interface LaterLog {
   readonly blocks: number;
   readonly rows: number;

@@ -9,7 +9,7 @@ import { plain, tableLines, writeJson } from "./table-text.ts";
 const LIMIT_MAX = 1000;
 const LIMIT = 50;
 
-/** What the lists and the stream show of an alert. */
+/** Alert as the lists and the stream show it. */
 export interface ListedAlert {
   readonly alert_id: string;
   readonly state: string;
@@ -68,7 +68,7 @@ function alertLines({ alerts, total }: AlertPage): string[] {
   return [...tableLines(["ID", "STATE", "SEVERITY", "SERVICE", "STARTED", "TOLD", "EXPLANATION"], rows), ...more];
 }
 
-/** What became of its page. */
+/** Outcome of its page. */
 function notified({ pages, acknowledged_by, held_back_by }: ListedAlert): string {
   if (acknowledged_by !== null) return `acknowledged by ${plain(acknowledged_by)}`;
   if (pages > 0) return `${pages} pages`;

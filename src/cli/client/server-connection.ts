@@ -18,7 +18,7 @@ export interface ServerConnection {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What one server was asked for and answered; `status` is that of HTTP. */
+/** Request to one server and its answer; `status` is that of HTTP. */
 export interface ServerAnswer<T> {
   readonly status: number;
   readonly body: T;

@@ -57,7 +57,7 @@ function prepare(rescue: string): void {
   mkdirSync(rescue, { recursive: true, mode: 0o700 });
 }
 
-/** What of a store can be read. */
+/** Readable rows of a store. */
 interface StoreReport {
   readonly name: string;
   /** Null where there is no store. */

@@ -3,7 +3,7 @@ import type { StoreOperation } from "../../adapters/storage/key-value-store.ts";
 import { openLmdbStore } from "../../adapters/storage/lmdb-store.ts";
 import { walkRows } from "../../adapters/storage/store-check.ts";
 
-/** What is put to the rows of a store so that a server can start over them. */
+/** Amendments to the rows of a store so that a server can start over them. */
 export interface RowMender {
   take(table: string, key: Uint8Array, value: Uint8Array): void;
   /** Call it once, when all rows are in; `partitions` are those whose state is lost. */

@@ -15,7 +15,7 @@ import { ImportError, type ImportOptions } from "./import-options.ts";
 
 const PIECE_BYTES = 1024 * 1024;
 
-/** What a file holds. */
+/** Contents of a file. */
 export interface HistoryFile {
   readonly series: readonly HistorySeries[];
   readonly samples: number;

@@ -6,7 +6,7 @@ import { ownAddress } from "../own-server.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What is imported, whence and whither. */
+/** Source and target of an import. */
 export interface ImportOptions {
   readonly file: string;
   /** csv or json; by the file's name where it is not given. */
@@ -45,7 +45,7 @@ export function readImportOptions(args: readonly string[], environment: Environm
   };
 }
 
-/** What the name of a file says of its form; undefined where it says nothing. */
+/** Format by the name of a file; undefined where it says nothing. */
 export function formatOf(file: string): "csv" | "json" | undefined {
   if (/\.csv$/i.test(file)) return "csv";
   return /\.(?:json|jsonl|ndjson)$/i.test(file) ? "json" : undefined;

@@ -12,7 +12,7 @@ export interface ImportSenderOptions {
   readonly token: string;
 }
 
-/** What the server said of one request. */
+/** Answer of the server to one request. */
 export interface ImportAnswer {
   readonly imported: number;
   readonly failed: number;

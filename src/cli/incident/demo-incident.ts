@@ -41,7 +41,7 @@ async function sendTick(base: string, environmentOf: (cause: Cause) => string, t
   }
 }
 
-/** What was found of a cause: as it was planted, wrong, or nothing. */
+/** Verdict on a cause that was found: as it was planted, wrong, or nothing. */
 interface Finding {
   readonly story: string;
   readonly outcome: "found" | "wrong" | "missed";

@@ -7,7 +7,7 @@ import { makeRandom } from "../demo-telemetry.ts";
 export const CAUSES = ["disk", "deployment", "third-party", "surge", "code", "none"] as const;
 export type Cause = (typeof CAUSES)[number];
 
-/** What a report is to say of a cause. */
+/** Cause that a report is expected to name. */
 export interface ExpectedReport {
   readonly service: string;
   readonly category: "infrastructure" | "application" | "external";
@@ -40,7 +40,7 @@ export interface ShopRecord {
   readonly attributes: Readonly<Record<string, string>>;
 }
 
-/** What one tick sends: records, and a request of OTLP traces in JSON. */
+/** Telemetry of one tick: records, and a request of OTLP traces in JSON. */
 export interface ShopTick {
   readonly records: readonly ShopRecord[];
   readonly traces: unknown;

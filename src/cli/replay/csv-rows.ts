@@ -57,7 +57,7 @@ export class CsvRows {
     return this.#columns ?? { hasTime: true, metrics: [] };
   }
 
-  /** Of what was read so far; null where all rows were in order. */
+  /** Late rows among what was read so far; null where all rows were in order. */
   get late(): LateRows | null {
     return this.#late;
   }

@@ -1,7 +1,7 @@
 // The arguments of `vedette replay`.
 import { parseArgs } from "node:util";
 
-/** What is replayed and where its scores go. */
+/** Input of a replay and where its scores go. */
 export interface ReplayOptions {
   /** File or folder. */
   readonly source: string;

@@ -6,7 +6,7 @@ import type { CsvRow } from "./csv-rows.ts";
 import { ReplayError } from "./replay-options.ts";
 
 const TENANT = "default";
-/** Of a table, which names none. */
+/** Service of a table, which names none. */
 const TABLE_SERVICE = "file";
 
 interface Column {

@@ -44,7 +44,7 @@ export async function runReplay(args: readonly string[], config: () => Config): 
   }
 }
 
-/** What the rows of a file would have led to, by the time of each. Rejects with ReplayError. */
+/** Outcome of a file's rows, by the time of each. Rejects with ReplayError. */
 export async function judgeFile(file: ReplayFile, intervalMs: number | undefined, environment: FileEnvironment) {
   const { table, scores, alerts, pages } = await judgedFile(file, intervalMs, environment, new ReplayProgress(false));
   return { times: Float64Array.from(table.times), scores, alerts, pages };
@@ -91,7 +91,7 @@ async function readRows(
   return { metrics: rows.columns.metrics, lastMs };
 }
 
-/** What a server with these settings would have said and sent: a run of the backtest, from the first row of the replay to its last. */
+/** Alerts and pages of a server with these settings: a run of the backtest, from the first row of the replay to its last. */
 async function judged(table: ReplayTable, metrics: readonly string[], { settings, timeZone, ...environment }: FileEnvironment) {
   const times = Float64Array.from(table.times);
   const variant = { settingsOf: () => settings, silences: [], inhibitions: INHIBITIONS, inhibitionRules: NO_INHIBITION_RULES };
@@ -101,7 +101,7 @@ async function judged(table: ReplayTable, metrics: readonly string[], { settings
 }
 
 /** A row for each of the input; a page stands in the first row of its time. */
-/** How rows are written: what stands first, and a row. */
+/** Form of the output: what stands first, and a row. */
 interface RowForm {
   readonly head: string;
   readonly pages: Uint8Array;

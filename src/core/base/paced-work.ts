@@ -6,7 +6,7 @@ export function pauseMsAfter(workMs: number, share: number): number {
 }
 
 export interface PacedWorkOptions {
-  /** Of the thread's time, 0..1. */
+  /** Share of the thread's time, 0..1. */
   readonly share: number;
   /** Work in ms before a pause. */
   readonly pieceMs: number;

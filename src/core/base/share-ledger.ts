@@ -21,13 +21,13 @@ export function sharePlaces(most: number): number {
 /** A limit as it is used now. */
 export interface SharedPlaces {
   readonly most: number;
-  /** Of sharePlaces(). */
+  /** Share by sharePlaces(). */
   readonly share: number;
   /** Tenants that are known, whether they hold any. */
   readonly tenants: number;
   /** Places in use. */
   readonly taken: number;
-  /** Of these, places within the shares of their tenants. */
+  /** Number of places within the shares of their tenants, among these. */
   readonly within: number;
 }
 

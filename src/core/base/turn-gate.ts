@@ -6,7 +6,7 @@ import { TurnQueue } from "./turn-queue.ts";
 export type TurnRefusal = "full" | "late";
 
 export interface TurnGateOptions {
-  /** Of one tenant, that which runs included. */
+  /** Number of turns of one tenant, that which runs included. */
   readonly perTenantMax: number;
   readonly waitMsMax: number;
   /** Who holds how many places, of those that run or wait. */

@@ -8,7 +8,7 @@ export const INCIDENT_MEMBERS_PER_INCIDENT_MAX = 200;
 export const JOINED_MEMBERS_PER_INCIDENT_MAX = 10_000;
 /** The same of a tenant, 2 MB; those of the oldest reports go. */
 export const JOINED_MEMBERS_PER_TENANT_MAX = 20_000;
-/** Of them, rows of one commit. */
+/** Number of rows of one commit, among them. */
 export const JOINED_MEMBERS_PER_COMMIT_MAX = 1_000;
 /** Reports of a tenant in memory by place; 400 bytes each. The oldest go. */
 export const REPORTS_PER_TENANT_MAX = 20_000;
@@ -28,7 +28,7 @@ export const TIMED_OPERATIONS_MAX = 20_000;
 export const EVIDENCE_QUESTIONS_PER_SERVER_MAX = 16;
 /** Summaries that a language model words at once, of all tenants; more are worded by rule. */
 export const SUMMARIES_WORDED_AT_ONCE_MAX = 4;
-/** How long whoever asks for an analysis waits for its words: less than the 5 s that a query has. */
+/** Timeout for the worded summary of an analysis that somebody waits for: less than the 5 s that a query has. */
 export const SUMMARY_MS_MAX = 3_000;
 /** Characters of a summary that a model has worded, and bytes of its answer. */
 export const SUMMARY_CHARACTERS_MAX = 1_000;

@@ -19,9 +19,9 @@ export const BACKTEST_EXAMPLES_MAX = 50;
 export const BACKTEST_ROWS_MAX = 1_000;
 /** Wall time of one: 300,000 samples take 10 s of a thread, more where others need it too. */
 export const BACKTEST_MS_MAX = 60_000;
-/** How long one waits for its turn: as long as the one that runs may take. */
+/** Wait of a backtest for its turn, bound: as long as the one that runs may take. */
 export const BACKTEST_WAIT_MS_MAX = 60_000;
-/** How long its answer is waited for. */
+/** Timeout of a backtest's answer. */
 export const BACKTEST_ANSWER_MS_MAX = BACKTEST_WAIT_MS_MAX + BACKTEST_MS_MAX + 15_000;
 /** Backtests of all tenants that wait for the one that runs, or run: a request each, and nothing else. Of one tenant. */
 export const BACKTESTS_WAITING_MAX = 128;

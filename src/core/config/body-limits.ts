@@ -55,7 +55,7 @@ export const OTLP_ELEMENT_BYTES_MIN = 8;
 /** Text that is decoded item by item for one unit, 40 us a KiB at worst, so 5 ms; an item costs as much as so many bytes besides its own. */
 export const WORK_TEXT_BYTES_MAX = 128 * 1024;
 export const ITEM_TEXT_BYTES = 128;
-/** What is new costs more, here and in its shard: a stream, and a service whose logs or spans are counted. */
+/** Additional cost of what is new, here and in its shard: a stream, and a service whose logs or spans are counted. */
 export const NEW_STREAM_TEXT_BYTES = 512;
 export const NEW_SOURCE_TEXT_BYTES = 768;
 

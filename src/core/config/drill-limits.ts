@@ -4,13 +4,13 @@ const SECOND_MS = 1_000;
 
 /** From the first sample to the last receiver: what the contract of the drill allows. */
 export const DRILL_TOLD_MS_MAX = 120 * SECOND_MS;
-/** How long the end may take then, until those that were told have heard of it. */
+/** Wait at the end of a drill, bound, until those that got the alert have got its resolution too. */
 export const DRILL_ENDED_MS_MAX = 30 * SECOND_MS;
 /** Both, and what storing the result takes. */
 export const DRILL_ANSWER_MS_MAX = DRILL_TOLD_MS_MAX + DRILL_ENDED_MS_MAX + 10 * SECOND_MS;
 /** After which a gate that holds the page is taken for the end: the values of the spike have all been judged by then. What waits for its confirmation waits on. */
 export const DRILL_DECIDED_MS = SECOND_MS;
-/** How often a drill looks what has come of it: a read of some rows. Of each tenant one drill is under way, and it holds a place of its queries. */
+/** Interval at which a drill looks for its outcome: a read of some rows. One drill per tenant is under way, and it holds one of the tenant's query turns. */
 export const DRILL_LOOK_MS = 20;
 /** An engine's answer to the samples, and the wait where it has none to give. */
 export const DRILL_INGEST_ANSWER_MS_MAX = 15 * SECOND_MS;

@@ -181,7 +181,7 @@ export const REPLAY_BODY_DEAD_LETTERS = 250;
 /** Bytes of them, and of a batch, which is read at once and whose bodies go one after another; a single larger letter goes alone. */
 export const REPLAY_BODY_BYTES = 256 * 1024;
 export const REPLAY_BATCH_BYTES = 1024 * 1024;
-/** How far back rows of a replay's history reach: letters are kept for seven days and were at most a day late; a day to spare. */
+/** Age of a replay's oldest history rows, bound: dead letters are kept for seven days and were at most a day late; a day to spare. */
 export const REPLAY_HISTORY_LEAD_MS = 9 * 24 * 3600 * 1000;
 /** Letters looked at in one step for those that a selection takes, and of a batch at most: 1,000 at 4 us. */
 export const REPLAY_SCAN_ROWS = 1_000;

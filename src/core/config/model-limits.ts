@@ -6,7 +6,7 @@ export const TRAINING_WINDOW_DAYS_MAX = 90;
 export const REQUESTED_VECTORS_MAX = 4_320;
 /** Trainings of all tenants that wait beside the one that runs: at 1 to 10 s each the last one begins within a quarter of an hour. */
 export const TRAININGS_WAITING_MAX = 100;
-/** Of one tenant, the one that runs included. */
+/** Trainings of one tenant, the one that runs included. */
 export const TRAININGS_PER_TENANT_MAX = 10;
 /** Jobs of a tenant that are kept after their end, the newest; 1 KB each. */
 export const TRAINING_JOBS_KEPT_PER_TENANT_MAX = 100;
@@ -14,7 +14,7 @@ export const TRAINING_JOBS_KEPT_PER_TENANT_MAX = 100;
 export const SHADOW_MODELS_MAX = 100;
 /** Requested models of all tenants that are kept: 60 KB each, and 3 KB a metric of what they saw, 250 MB at most. */
 export const MODELS_KEPT_MAX = 1_000;
-/** Of one service in one environment: production, the one before it, and shadows; the oldest that is neither goes. */
+/** Models of one service in one environment: production, the one before it, and shadows; the oldest that is neither is deleted. */
 export const MODELS_PER_SERVICE_MAX = 5;
 /** Vectors of today that drift is looked for in: a day of minutes. */
 export const DRIFT_VECTORS_MAX = 1_440;
@@ -29,5 +29,5 @@ export const SHADOW_COUNTS_STORED_MS = 10 * 60_000;
 /** Share of the coordinator's thread that gathering the samples of a question takes, and its piece in ms. */
 export const MODEL_READ_SHARE = 0.5;
 export const MODEL_READ_MS = 2;
-/** How long a promotion is waited for: it compares both models over a week, which takes 1 to 5 s, behind what the thread has to compute already. */
+/** Timeout of a promotion: it compares both models over a week, which takes 1 to 5 s, behind what the thread has to compute already. */
 export const PROMOTION_ANSWER_MS_MAX = 60_000;

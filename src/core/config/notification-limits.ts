@@ -39,7 +39,7 @@ export const NOTIFIER_RESTART_MS = SECOND_MS;
 export const NOTIFIER_RESTART_MS_MAX = 60 * SECOND_MS;
 /** A run of the notifier that was sound. */
 export const NOTIFIER_SOUND_MS = 300 * SECOND_MS;
-/** How long a message that came to nothing is reported in the status. */
+/** Time for which a failed message is reported in the status. */
 export const EXHAUSTED_REPORTED_MS = HOUR_MS;
 /** Requests that somebody waits for, of all tenants, and how long: two answers of 10 s and a start of the notifier. */
 export const OUTBOUND_CALLS_MAX = 100;

@@ -2,7 +2,7 @@
 
 /** Requests beyond a rate that are answered in one turn of the front's event loop: at 15 us each, a quarter of a millisecond for whoever keeps to its rate. */
 export const REFUSALS_PER_TURN = 16;
-/** Of a tenant that is refused more than it is allowed: 400 refusals a second for all such together, 1 to 2 % of a core, and 60 us in one go. */
+/** Pace of refusals to a tenant that is refused more than it is allowed: 400 a second for all such together, 1 to 2 % of a core, and 60 us in one go. */
 export const REFUSAL_TICK_MS = 5;
 export const PACED_REFUSALS_PER_TICK = 2;
 /** Where more wait, each does so about this long, which is what Retry-After asks for; a bunch of PACED_REFUSALS_MAX that comes at once up to four times as long. */

@@ -20,7 +20,7 @@ export const RUNBOOK_REQUESTS_MAX = 50;
 export const RUNBOOK_REQUESTS_PER_TENANT_MAX = 10;
 /** Runs that one step of the coordinator moves on: some 20 KB each. */
 export const RUNBOOK_RUNS_PER_STEP = 50;
-/** How long an approval is waited for. */
+/** Wait of a run for an approval, bound. */
 export const RUNBOOK_APPROVAL_MS_MAX = DAY_MS;
 /** Longest wait step; longest silence of a silence step. */
 export const RUNBOOK_WAIT_SECONDS_MAX = 3_600;
@@ -42,7 +42,7 @@ export const RUNBOOK_SECRET_CHARACTERS_MAX = 4_096;
 export const RUNBOOK_CHANNELS_MAX = 10;
 /** Characters of what a step says came of it. */
 export const RUNBOOK_RESULT_CHARACTERS_MAX = 500;
-/** How long runs are kept, and how many of a tenant: some 10 KB each. */
+/** Retention of runs, and their number for a tenant: some 10 KB each. */
 export const RUNBOOK_RUNS_MS = 30 * DAY_MS;
 export const RUNBOOK_RUNS_PER_TENANT_MAX = 5_000;
 /** A window of the bounds per hour. */

@@ -16,7 +16,7 @@ export const TRANSFORM_RUN_MS_MAX = SECOND_MS;
 export const TRANSFORM_KILL_GRACE_MS = 250;
 /** Memory of a program by the interpreter's own count. */
 export const TRANSFORM_MEMORY_BYTES_MAX = 64 * MIB;
-/** What a process may take beyond what it has when it is locked: the program's 64 MiB, its event in both forms, and room for the collector. */
+/** Memory that a process may take beyond what it has when it is locked: the program's 64 MiB, its event in both forms, and room for the collector. */
 export const SANDBOX_DATA_BYTES_MORE = 96 * MIB;
 /** Processes that tenants hold, beside the spare: some 75 MB each. A tenant holds half of them at most. */
 export const SANDBOX_PROCESSES_DEFAULT = 4;
@@ -40,7 +40,7 @@ export const TRANSFORM_PENALTIES_MAX = 10_000;
 /** Stored events that a program is tried on when it is saved, and how long that may take: a query is given 15 s. */
 export const TRANSFORM_TRIAL_EVENTS_MAX = 20;
 export const TRANSFORM_TRIAL_MS_MAX = 5 * SECOND_MS;
-/** What has changed in a sandbox is reported at most so often. */
+/** Interval, at least, between reports of changes of a sandbox. */
 export const SANDBOX_REPORT_MS = 250;
 /** Characters of what a failure says. */
 export const TRANSFORM_ERROR_CHARACTERS_MAX = 500;

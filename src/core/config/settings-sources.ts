@@ -5,7 +5,7 @@ import { ConfigError } from "./config-error.ts";
 import { SETTINGS, type Setting } from "./load-config.ts";
 
 const PREFIX = "VEDETTE_";
-/** What the command line reads besides the settings, with the prefix only. */
+/** Variables of the command line besides the settings, read with the prefix only. */
 const COMMAND_VARIABLES = ["CONFIG", "URL", "TOKEN", "TOKEN_FILE", "TENANT", "CA_FILE"] as const;
 /** Old names, of which load-config.ts tells the successor. */
 const OLD_NAMES = ["AIOPS_WATCHDOG_INTERVAL"];

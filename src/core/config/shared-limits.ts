@@ -38,7 +38,7 @@ export const PAIRS_MAX_INITIAL = 200_000;
 /** Rows on tenants that were refused, in the answer of one thread and in one status. */
 export const SHARE_REFUSALS_REPORTED_MAX = 100;
 
-/** Of each engine; those that are of the whole server are divided by its engines, long baselines are WATCHDOG_PAIRS_MAX of the whole process, edges of calls those of each partition of traces. */
+/** Limits of each engine; those that are of the whole server are divided by its engines, long baselines are WATCHDOG_PAIRS_MAX of the whole process, edges of calls those of each partition of traces. */
 export function engineSharedLimits(engines: number, pairsMax: number, servicesMax: number): Readonly<Record<EngineSharedLimit, number>> {
   return {
     span_services: FOLDED_SERVICES_MAX,
@@ -61,7 +61,7 @@ export function engineSharedLimits(engines: number, pairsMax: number, servicesMa
   };
 }
 
-/** Of the coordinator. */
+/** Limits of the coordinator. */
 export const COORDINATOR_LIMITS: Readonly<Record<CoordinatorSharedLimit, number>> = {
   stored_metadata: METRIC_METADATA_MAX,
   slo_windows: SLO_WINDOWS_MAX,
@@ -92,7 +92,7 @@ export const COORDINATOR_LIMITS: Readonly<Record<CoordinatorSharedLimit, number>
   computations_waiting: COMPUTATIONS_WAITING_MAX,
 };
 
-/** Of the front. */
+/** Limits of the front. */
 export const FRONT_LIMITS: Readonly<Record<FrontSharedLimit, number>> = {
   event_streams: EVENT_STREAMS_MAX,
   queries_waiting: QUERIES_WAITING_MAX,

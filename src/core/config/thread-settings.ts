@@ -61,7 +61,7 @@ export function coordinatorSlice(config: Config): CoordinatorSlice {
   return sliceOf(config, COORDINATOR_SETTINGS);
 }
 
-/** What engines and coordinator judge by. Times are milliseconds. */
+/** Detection settings of engines and coordinator. Times are milliseconds. */
 function detectionSettings(slice: DetectionSlice) {
   return {
     zThreshold: slice.WATCHDOG_Z_SCORE_THRESHOLD,
@@ -104,7 +104,7 @@ export function coordinatorSettings(slice: CoordinatorSlice) {
   };
 }
 
-/** What the coordinator's thread does with the folder, beside what the coordinator is made with. Sizes are bytes. */
+/** Settings of the data folder that the coordinator's thread uses, beside what the coordinator is made with. Sizes are bytes. */
 export function folderSettings(slice: CoordinatorSlice) {
   return {
     storeCheckWaitBytes: slice.STORE_CHECK_WAIT_GIB * GIB,

@@ -13,7 +13,7 @@ export const WEBHOOK_HEADERS_MAX = 32;
 export const WEBHOOK_HEADER_CHARACTERS_MAX = 4_096;
 /** Characters of a secret; Standard Webhooks asks for 24 to 64 bytes. */
 export const WEBHOOK_SECRET_CHARACTERS_MAX = 512;
-/** How long the former secret signs beside the new one. */
+/** Overlap in which the former secret signs beside the new one. */
 export const WEBHOOK_OLD_SECRET_MS = DAY_MS;
 /** Characters of a pattern's regular expression, and environments that it names. */
 export const WEBHOOK_PATTERN_CHARACTERS_MAX = 1_000;
@@ -31,7 +31,7 @@ export const WEBHOOK_TIMEOUT_MS = 10 * SECOND_MS;
 /** Attempts in flight for one webhook, and how many failures in a row leave it one. */
 export const WEBHOOK_FLIGHT_MAX = 8;
 export const WEBHOOK_FAILURES_IN_A_ROW = 20;
-/** How long an event waits for root-cause analysis (decisions, section 6). */
+/** Wait of an event for root-cause analysis, bound (decisions, section 6). */
 export const WEBHOOK_CAUSE_WAIT_MS = 2 * SECOND_MS;
 
 /** Events in the notifier's hands, of all tenants and of one webhook: some 4 KB each; the rest waits in the store. */
@@ -42,7 +42,7 @@ export const WEBHOOK_EVENTS_PER_STEP = 200;
 /** Events that wait, of one webhook and of all: 4 KB each in the store, 200 B in memory. */
 export const WEBHOOK_EVENTS_WAITING_PER_WEBHOOK_MAX = 10_000;
 export const WEBHOOK_EVENTS_WAITING_MAX = 200_000;
-/** How long deliveries are kept, and how many of one webhook. */
+/** Retention of deliveries, and their number for one webhook. */
 export const WEBHOOK_DELIVERIES_MS = 7 * DAY_MS;
 export const WEBHOOK_DELIVERIES_PER_WEBHOOK_MAX = 20_000;
 

@@ -11,7 +11,7 @@ const ADMISSION = 24;
 const ARRIVAL = 32;
 const WALL = 40;
 
-/** What the front says of a body. */
+/** Fields of a body that the front writes. */
 export interface BodyDescriptor {
   /** Place of its first byte in the engine's memory. */
   readonly pointer: number;

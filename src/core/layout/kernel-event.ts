@@ -59,5 +59,5 @@ export const TABLE_LEVEL_SEVERE = 3; // z = 3: tier high
 export const TABLE_COLUMNS = 128;
 /** This column holds the level itself as z: a departure from a constant series is compared with it. */
 export const TABLE_COLUMN_Z = 127;
-/** Of all tables of one profile: two sets of four levels. */
+/** Size of all tables of one profile: two sets of four levels. */
 export const TABLE_PROFILE_BYTES = 8192;

@@ -39,7 +39,7 @@ export const DESCRIPTOR_COUNT = 8192;
 /** Tenant's part of the identities that the lane kernel writes: `["name",` as JSON, in UTF-8. */
 export const TENANT_HEAD = 0x680000;
 export const TENANT_HEAD_BYTES = 0x4000;
-/** What the shard kernel did with definitions: entries of BINDING_BYTES. */
+/** Outcomes of definitions in the shard kernel: entries of BINDING_BYTES. */
 export const BINDINGS = 0x690000;
 export const BINDINGS_BYTES = 0xe0000;
 
@@ -190,7 +190,7 @@ export const CONTROL_TABLE_BITS = 384;
 export const PROCESS_NEXT_REF = 0;
 /** Pairs that the Watchdog keeps a long baseline of. */
 export const PROCESS_WATCHDOG_PAIRS = 4;
-/** Of these, pairs within the shares of their tenants. */
+/** Number of pairs within the shares of their tenants, among these. */
 export const PROCESS_PAIRS_WITHIN_SHARES = 8;
 /** Streams of tenant i: base + i * 4; counted when a lane defines one that its shard does not hold. */
 export const PROCESS_TENANT_STREAMS = 64;

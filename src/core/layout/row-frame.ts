@@ -71,7 +71,7 @@ export const DEFINE_IDENTITY_BYTES = 32;
 /** In DEFINE_FLAGS, above the stream's own flags: the lane has counted the stream as a new one of its tenant. */
 export const DEFINE_COUNTED = 65536;
 
-/** What became of a definition: {ref, slot, partition, 1 = the stream is new}; entries in the BINDINGS area. */
+/** Outcome of a definition: {ref, slot, partition, 1 = the stream is new}; entries in the BINDINGS area. */
 export const BINDING_BYTES = 16;
 export const BINDING_REF = 0;
 export const BINDING_SLOT = 4;

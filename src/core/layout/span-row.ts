@@ -20,7 +20,7 @@ export const SPAN_ROW_LOW = 36;
 export const SPAN_ROW_PARENT_HIGH = 40;
 export const SPAN_ROW_PARENT_LOW = 44;
 export const SPAN_ROW_TRACE_HASH = 48;
-/** How many attributes, and the place of the first one's word at SPAN_ATTRIBUTES. */
+/** Number of attributes, and the place of the first one's word at SPAN_ATTRIBUTES. */
 export const SPAN_ROW_ATTRIBUTES = 52;
 export const SPAN_ROW_ATTRIBUTES_FROM = 56;
 /** Its ids as bytes: trace 16, span 8, parent 8, zeros where it has none. */

@@ -37,7 +37,7 @@ export interface UserRecord {
   readonly disabled: boolean;
 }
 
-/** What the coordinator has changed, each the whole of a thing as it is now, or that it is gone. */
+/** Changes of the coordinator, each the whole of a thing as it is now, or that it is gone. */
 export type AccessChange =
   | { readonly type: "tenant"; readonly tenant: TenantRecord }
   | { readonly type: "tenant-gone"; readonly tenant: string }

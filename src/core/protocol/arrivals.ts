@@ -18,7 +18,7 @@ export interface SilentService {
 /** A service with its environment. */
 export type ServiceInEnvironment = readonly [service: string, environment: string];
 
-/** What a slice of the pass tells. */
+/** Report of a slice of the pass. */
 export interface ArrivalsFound {
   readonly silent: readonly SilentService[];
   /** Services that have sent nothing of late and need not have yet, by tenant: since when, and their usual interval, in turns. */

@@ -5,7 +5,7 @@ export const BACKUP_MANIFEST = "backup.json";
 /** Version of the manifest and of the folder's layout. */
 export const BACKUP_FORMAT = 1;
 
-/** What the process is asked for, as its only argument. */
+/** Argument of the process, its only one. */
 export interface BackupOrder {
   readonly dataDir: string;
   /** Folder to make; it must not be there. */
@@ -34,7 +34,7 @@ export interface BackupFile {
   readonly sha256: string;
 }
 
-/** How far one lane's log is in a backup: everything up to the end of its last block. */
+/** End of one lane's log in a backup: everything up to the end of its last block. */
 export interface BackupLane {
   readonly epoch: number;
   readonly lane: number;
@@ -44,7 +44,7 @@ export interface BackupLane {
   readonly admission: number;
 }
 
-/** What a backup holds. */
+/** Contents of a backup. */
 export interface BackupManifest {
   readonly format: typeof BACKUP_FORMAT;
   readonly version: string;

@@ -53,7 +53,7 @@ export function episodeKind({ transition }: Pick<EpisodeFrame, "transition">): n
   return isClosing(transition) ? FRAME_CLOSING : FRAME_VERDICT;
 }
 
-/** What the coordinator wants word of: any frame, or one of PROMPT_FRAMES, or that a ring fills. */
+/** Frames that the coordinator wants word of: any frame, or one of PROMPT_FRAMES, or that a ring fills. */
 export type AwaitedFrames = "any" | "prompt";
 
 /** The detector of long baselines of pairs. */
@@ -115,7 +115,7 @@ export interface LaneMarkFrame {
   readonly usage: readonly TenantUsage[];
 }
 
-/** What a partition's checkpoint covers. */
+/** Coverage of a partition's checkpoint. */
 export interface CheckpointHeader {
   readonly partition: number;
   readonly epoch: number;
@@ -181,7 +181,7 @@ export interface RecordEnvelope {
   readonly record: Readonly<Record<string, unknown>>;
 }
 
-/** What a sender says of one metric of a tenant. */
+/** Metadata that a sender gives for one metric of a tenant. */
 export interface MetricMetadataEnvelope {
   readonly tenant: string;
   readonly metricName: string;
@@ -190,7 +190,7 @@ export interface MetricMetadataEnvelope {
   readonly help: string;
 }
 
-/** What a resource, a record or a scraped target says of its service. */
+/** Labels of a service as a resource, a record or a scraped target gives them. */
 export interface ServiceLabelsEnvelope {
   readonly tenant: string;
   readonly serviceId: string;

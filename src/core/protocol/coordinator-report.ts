@@ -4,7 +4,7 @@ import type { LaneMark, MetricMetadataEnvelope } from "./coordinator-frame.ts";
 import type { SettingsUpdate, StoredCheckpoint } from "./engine-control.ts";
 import type { CoordinatorMessage, StreamChunks, StreamEvents } from "./query.ts";
 
-/** What the store holds for the engines: sent once, first of all. */
+/** State in the store that engines need: sent once, first of all. */
 export interface LoadedState {
   readonly type: "loaded";
   readonly checkpoints: readonly StoredCheckpoint[];
@@ -20,5 +20,5 @@ export interface LogLost {
   readonly names: readonly string[];
 }
 
-/** What main is told while it serves: events as the bytes that readers are sent. */
+/** Reports to main while the coordinator serves: events as the bytes that readers are sent. */
 export type CoordinatorReport = Exclude<CoordinatorMessage, StreamEvents | { readonly type: "stopped" }> | StreamChunks;

@@ -42,7 +42,7 @@ export interface CoverageAnswer {
   readonly id: number;
   readonly layers: Readonly<Record<CoverageLayer, LayerCounts>>;
   readonly lookedAt: number;
-  /** Of these, those that match. */
+  /** Number of those that match. */
   readonly streams: number;
   /** Streams that match by service. */
   readonly services: ReadonlyArray<readonly [serviceId: string, streams: number]>;

@@ -1,6 +1,6 @@
 // Faults of the data folder: something that was stored cannot be read any more. The server goes on with what is whole, and says so until an operator has seen it.
 
-/** What is at fault: a part of a log, a missing part that the operator chose to go on without, or a store. */
+/** Part at fault: a part of a log, a missing part that the operator chose to go on without, or a store. */
 export type DataFaultKind = "log_damaged" | "data_missing" | "store_damaged";
 
 /** One fault. The same fault found again, by the next start say, has the same id. */

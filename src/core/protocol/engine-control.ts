@@ -95,7 +95,7 @@ export interface ServiceHistoryQuery {
   /** JSON of [tenant, service]. */
   readonly key: string;
   readonly environment: string;
-  /** Of this shadow's metrics, where it runs; else, and where absent, of those of the model in production. */
+  /** Id of the shadow whose metrics are meant, where it runs; else, and where absent, those of the model in production. */
   readonly modelId?: string;
 }
 
@@ -127,10 +127,10 @@ export interface StoredMetadata {
   readonly metadata: readonly MetricMetadataEnvelope[];
 }
 
-/** What the pass "services" tells: services whose detector lacks its stored state and model, or is due for a new model. */
+/** Report of the pass "services": services whose detector lacks its stored state and model, or is due for a new model. */
 export interface ServicesWanting {
   readonly services: readonly ServiceWanting[];
-  /** What shadows have done since the last time. */
+  /** Counts of shadow models since the last report. */
   readonly shadows?: readonly ShadowCounts[];
 }
 
@@ -166,7 +166,7 @@ export interface ServiceModelMessage {
   readonly state: Float64Array<ArrayBuffer> | null;
   /** Newest sample that the state has seen; 0 for that of a training. */
   readonly sampleMs: number;
-  /** Of a model that somebody has promoted, with the metrics that the service's vectors are made of from now on; null for one of the automatic trainings. */
+  /** Promotion of a model by a user, with the metrics that the service's vectors are made of from now on; null for one of the automatic trainings. */
   readonly promoted: { readonly modelId: string; readonly names: readonly string[] } | null;
 }
 
@@ -215,18 +215,18 @@ export interface SettingsUpdate {
   readonly type: "watchdog-settings";
   /** Empty overrides: nothing is set there any more. */
   readonly places: readonly ScopedOverrides[];
-  /** What all profiles stand for from now on. */
+  /** Meaning of all profiles from now on. */
   readonly profiles: readonly ThresholdProfile[];
-  /** Of those that are new. */
+  /** Profiles that are new. */
   readonly tables: readonly ProfileTables[];
-  /** Of tenants whose known days were set. */
+  /** Known days of the tenants whose days were set. */
   readonly calendars: readonly TenantCalendar[];
 }
 
-/** What the Watchdog's detectors get without asking. */
+/** Updates that the Watchdog's detectors get unasked. */
 export type WatchdogNotice = SaturationUpdate | SaturationHistories | ServiceModelMessage | ShadowModelMessage;
 
-/** What engines get without asking. */
+/** Updates that engines get unasked. */
 export type EngineNotice = StoredMetadata | SettingsUpdate | StoredDeployments | WatchdogNotice;
 
 /** Coordinator to engine. */
@@ -243,7 +243,7 @@ export interface SeriesSummary extends StreamName {
   readonly endsWithHistory: boolean;
   /** Its values are stored as records too (trace, profile). */
   readonly keptAsRecords: boolean;
-  /** Of a histogram's quantile: the widest bucket that its values lay in of late; 0 for other series. */
+  /** Widest bucket that a histogram quantile's values lay in of late; 0 for other series. */
   readonly bucketWidth: number;
 }
 
@@ -254,16 +254,16 @@ export interface SeriesAnswer {
   readonly rows: readonly string[];
   /** Streams that match the filter, whatever the page. */
   readonly total: number;
-  /** Of these, streams that the store may still hold among those that left memory. */
+  /** Number of those that the store may still hold among the streams that left memory. */
   readonly returned: number;
 }
 
 export interface SeriesDataAnswer {
   readonly type: "series-data";
   readonly id: number;
-  /** How many streams matched; the first in list order is answered. */
+  /** Number of streams that matched; the first in list order is answered. */
   readonly matches: number;
-  /** Of these, streams that the store may still hold among those that left memory. */
+  /** Number of those that the store may still hold among the streams that left memory. */
   readonly returned: number;
   readonly summary: SeriesSummary | null;
   /** The stream's identity hash, the key of its chunks in stored blocks. */
@@ -301,15 +301,15 @@ export interface BehaviourAnswer {
   readonly done: boolean;
 }
 
-/** What a pass counts. */
+/** Counts of a pass. */
 export type WatchdogCounts = LayerCounts;
 
-/** What a pass says about alerts that it has open: those of its detector that no engine names in a cycle are over. */
+/** Open alerts of a pass: those of its detector that no engine names in a cycle are over. */
 export interface FiringEpisodes {
   readonly detector: string;
   /** Episode ids. */
   readonly firing: readonly string[];
-  /** Of the pass over pairs: departures that hold at the moment. */
+  /** Departures that hold at the moment, of the pass over pairs. */
   readonly confirmed?: readonly ConfirmedPair[];
 }
 
@@ -333,14 +333,14 @@ export interface WatchdogAnswer {
   readonly id: number;
   /** Since the answer before. */
   readonly counts: WatchdogCounts;
-  /** What the pass tells the coordinator besides frames, in a shape of its own; undefined where it has nothing to tell. */
+  /** Report of the pass to the coordinator besides frames, in a shape of its own; undefined where it has none. */
   readonly found?: unknown;
   readonly tookMs: number;
-  /** Of the pass's walk, 0..1. */
+  /** Progress of the pass's walk, 0..1. */
   readonly share: number;
   /** The engine had bodies not long ago. */
   readonly wasBusy: boolean;
-  /** What the pass needs first is still on its way. */
+  /** Whether what the pass needs first is still on its way. */
   readonly waits: boolean;
   /** The pass is at its end. */
   readonly done: boolean;
@@ -358,9 +358,9 @@ export interface ServiceHistoryAnswer {
   readonly id: number;
   readonly columns: string;
   readonly names: readonly string[];
-  /** How the streams of a metric make one value: AGGREGATION_* of domain/detection/multivariate/service-vector.ts. */
+  /** Aggregation of a metric's streams to one value: AGGREGATION_* of domain/detection/multivariate/service-vector.ts. */
   readonly aggregations: Uint8Array;
-  /** Of each metric the place of its first stream; one more for the end of the last. */
+  /** Index of the first stream of each metric; one more for the end of the last. */
   readonly starts: Uint16Array;
   /** 16 bytes a stream. */
   readonly streamIds: Uint8Array;
@@ -418,7 +418,7 @@ export interface FramesPlaced {
 /** Main to engine. */
 export type EngineCommand = { readonly type: "tenant"; readonly index: number; readonly name: string } | { readonly type: "stop" };
 
-/** What was stored of a remote-write 2.0 request. */
+/** Counts of what was stored of a remote-write 2.0 request. */
 export type WrittenCounts = readonly [samples: number, histograms: number, exemplars: number];
 
 /** Stands among the answers in the place of one that comes later, among `overtaken`: others overtake the body, which needs its place in the ring no more. */
@@ -428,7 +428,7 @@ export const STATUS_SET_ASIDE = 0;
 export interface EngineAnswerContent {
   readonly status: number;
   readonly body: string | null;
-  /** Of remote-write 2.0. */
+  /** Counts of remote-write 2.0. */
   readonly written: WrittenCounts | null;
 }
 
@@ -439,7 +439,7 @@ export type EngineReport =
       readonly streams: number;
       readonly replayedRows: number;
       readonly replayMs: number;
-      /** What of the logs could not be read; each engine that reads there says so. */
+      /** Parts of the logs that could not be read; each engine that reads there reports them. */
       readonly flaws: readonly LogFlaw[];
     }
   /**
@@ -449,12 +449,12 @@ export type EngineReport =
   | {
       readonly type: "answers";
       readonly large: EngineAnswerContent | null;
-      /** Of bodies that were set aside, each with its admission number. */
+      /** Bodies that were set aside, each with its admission number. */
       readonly overtaken: ReadonlyArray<EngineAnswerContent & { readonly admission: number }>;
       readonly counts: readonly number[];
       readonly statuses: readonly number[];
       readonly bodies: ReadonlyArray<string | null>;
-      /** Of remote-write 2.0. */
+      /** Counts of remote-write 2.0. */
       readonly written: ReadonlyArray<WrittenCounts | null>;
     }
   | { readonly type: "stopped" };

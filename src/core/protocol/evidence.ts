@@ -12,7 +12,7 @@ export interface EvidenceQuery {
   /** Wall clock: from when on the incident is, and up to where it is looked at. */
   readonly onsetMs: number;
   readonly untilMs: number;
-  /** How far series have departed, or the newest values of the two that stand best for each service. */
+  /** Departures of series, or the newest values of the two that stand best for each service. */
   readonly wants: "departures" | "rings";
   /** Only these services; null for all. */
   readonly services: readonly string[] | null;

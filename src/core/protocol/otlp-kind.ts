@@ -5,7 +5,7 @@ import { BODY_OTLP } from "./body-kind.ts";
 export const OTLP_SIGNALS = ["metrics", "traces", "logs"] as const;
 export type OtlpSignal = (typeof OTLP_SIGNALS)[number];
 
-/** How a request is written, and its answer with it. */
+/** Encoding of a request, and of its answer with it. */
 export type OtlpEncoding = "protobuf" | "json";
 
 /** The kind of a body. */
@@ -13,7 +13,7 @@ export function otlpBodyKind(signal: OtlpSignal, encoding: OtlpEncoding): number
   return BODY_OTLP + 2 * OTLP_SIGNALS.indexOf(signal) + (encoding === "json" ? 1 : 0);
 }
 
-/** What a body kind from BODY_OTLP on says. */
+/** Meaning of a body kind from BODY_OTLP on. */
 export function otlpOfBodyKind(kind: number): { readonly signal: OtlpSignal; readonly encoding: OtlpEncoding } {
   const number = kind - BODY_OTLP;
   return { signal: OTLP_SIGNALS[number >> 1] as OtlpSignal, encoding: number % 2 === 1 ? "json" : "protobuf" };

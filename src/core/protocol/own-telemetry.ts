@@ -11,7 +11,7 @@ export interface OwnTelemetry {
   readonly body: Uint8Array;
 }
 
-/** What an engine, or the way to it, says of it: 200 with the answer of a batch, or a refusal of the whole. */
+/** Answer of an engine, or of the way to it: 200 with the answer of a batch, or a refusal of the whole. */
 export interface OwnTelemetryAnswer {
   readonly type: "own-telemetry-answer";
   readonly id: number;

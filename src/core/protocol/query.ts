@@ -15,7 +15,7 @@ export interface Principal {
   /** `sub` of a token, `key:` and the id of an API key, or one of our own: local, admin-token. */
   readonly subject: string;
   readonly role: Role;
-  /** Of an API key; absent where the credential is none. */
+  /** Id of the API key; absent where the credential is none. */
   readonly keyId?: string;
   readonly scope?: KeyScope;
   /** Null = what the tenant's plan allows. */
@@ -32,13 +32,13 @@ export interface QueryCall {
   readonly query: Readonly<Record<string, string>>;
   /** Text of the body; null for endpoints that take none. */
   readonly body: string | null;
-  /** Of the body, in lower case without parameters. */
+  /** Content type of the body, in lower case without parameters. */
   readonly mediaType?: string;
   /** Address of the connection, of requests that may change something. */
   readonly address?: string;
-  /** Of questions about shared limits: what the front knows of them. */
+  /** Usage of shared limits as the front knows it; for questions about them. */
   readonly shares?: readonly ShareRow[];
-  /** Of the request, as its answer names it where it fails; what a change is found by in the audit log. */
+  /** Id of the request, as its answer names it where it fails; a change is found by it in the audit log. */
   readonly requestId: string;
 }
 
@@ -49,7 +49,7 @@ export interface QueryAnswer {
   readonly body: string;
 }
 
-/** What `GET /api/v1/stream` reports. */
+/** Kinds of events of `GET /api/v1/stream`. */
 export const STREAM_EVENT_NAMES = ["anomaly", "alert", "job", "status"] as const;
 export type StreamEventName = (typeof STREAM_EVENT_NAMES)[number];
 
@@ -83,7 +83,7 @@ export interface ReplayBatch {
   readonly body: Uint8Array;
 }
 
-/** What an engine, or the way to it, says of a batch: 200 with a ReplayOutcome, or a refusal of the whole. */
+/** Answer of an engine, or of the way to it, to a batch: 200 with a ReplayOutcome, or a refusal of the whole. */
 export interface ReplayAnswer {
   readonly type: "replay-answer";
   readonly batch: number;
@@ -97,7 +97,7 @@ export interface ReplayOutcome {
   readonly failures: ReadonlyArray<{ readonly index: number; readonly reason: string }>;
 }
 
-/** What the front has to know of tenants and credentials: sent before the answer to the change that made it. */
+/** Changes of tenants and credentials for the front: sent before the answer to the change that made them. */
 export interface AccessMessage {
   readonly type: "access";
   readonly changes: readonly AccessChange[];

@@ -36,7 +36,7 @@ export interface SaturationUpdate {
   readonly corroborations: readonly Corroboration[];
 }
 
-/** What is stored of a series, folded: the numbers of a SaturationPlace. */
+/** Stored samples of a series, folded: the numbers of a SaturationPlace. */
 export interface FoldedHistory {
   readonly key: string;
   /** As it was wanted: later values are not in it. */
@@ -70,7 +70,7 @@ export interface SaturationReport extends StreamName {
   readonly finding: unknown;
 }
 
-/** What a slice of the pass tells. */
+/** Report of a slice of the pass. */
 export interface SaturationFound {
   readonly reports: readonly SaturationReport[];
   /** Keys of series with a finding that is told: of which there is nothing new, that have new values without a finding, and that are not judged any more. */

@@ -26,12 +26,12 @@ export interface SettingsScope {
   readonly metricName: string | null;
 }
 
-/** What is set at one place. */
+/** Settings of one scope. */
 export interface ScopedOverrides extends SettingsScope {
   readonly overrides: WatchdogOverrides;
 }
 
-/** What one threshold profile of the shard kernel stands for. */
+/** Meaning of one threshold profile of the shard kernel. */
 export interface ThresholdProfile {
   readonly profile: number;
   readonly threshold: number;

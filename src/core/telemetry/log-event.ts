@@ -19,7 +19,7 @@ export type LogComponent =
   | "server"
   | "store";
 
-/** What a line says besides its sentence, in snake_case: `request_id` of a request, `stack` of an error. Never a secret. */
+/** Fields of a line besides its sentence, in snake_case: `request_id` of a request, `stack` of an error. Never a secret. */
 export type LogFields = Readonly<Record<string, string | number | boolean>>;
 
 export interface LogEvent {

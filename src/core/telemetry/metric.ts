@@ -16,7 +16,7 @@ export interface Metric {
   readonly labels: readonly string[];
 }
 
-/** What one counter slot holds of a metric: the value with these labels. */
+/** Meaning of one counter slot: the value of a metric with these labels. */
 export interface MetricPart {
   readonly metric: Metric;
   readonly labels: Labels;
@@ -46,7 +46,7 @@ export function part(metric: Metric, labels: Labels): MetricPart {
   return { metric, labels };
 }
 
-/** What a counter slot is declared as: a metric of its own, a value of one, or a value of several. */
+/** Declaration of a counter slot: a metric of its own, a value of one, or a value of several. */
 export type SlotMetric = Metric | MetricPart | readonly MetricPart[];
 
 /** The values that a slot is shown as. */

@@ -4,7 +4,7 @@ import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { wallMs } from "../live/clock.ts";
 import { ApiError, addressOf, type CallKey, type CallOptions, call } from "./client.ts";
 
-/** What is known of an answer. */
+/** Known state of an answer. */
 export interface Answer<T> {
   readonly data: T | undefined;
   readonly error: ApiError | undefined;

@@ -1,4 +1,4 @@
-/** What the worker of the event stream tells a tab. */
+/** Message of the event stream's worker to a tab. */
 export type StreamMessage =
   | { readonly type: "state"; readonly state: "connecting" | "live" | "offline" }
   | {

@@ -5,7 +5,7 @@ import type { StreamMessage } from "./stream-message.ts";
 
 /** Events are gathered for so long: a tab is woken some twenty times a second at most. */
 const GATHER_MS = 40;
-/** Of a burst; what is beyond is told as a number, and tabs ask the lists. */
+/** Events of a burst, at most; what is beyond is sent as a number, and tabs ask the lists. */
 const GATHERED_MAX = 500;
 const TABS_PING_MS = 30_000;
 
@@ -24,7 +24,7 @@ let source: EventSource | undefined;
 let state: "connecting" | "live" | "offline" = "connecting";
 let waiting: Array<{ event: string; data: string }> = [];
 let dropped = 0;
-/** Of the last event that came: a stream that is opened anew begins with what was missed since. */
+/** Id of the last event that came: a stream that is opened anew begins with what was missed since. */
 let lastId = "";
 let isDue = false;
 

@@ -5,7 +5,7 @@ import { noteChange } from "../client/answers.ts";
 import { wallMs } from "./clock.ts";
 import type { StreamMessage } from "./stream-message.ts";
 
-/** What pages may listen to. A gap: events may be missing from this moment (RFC 3339) on, and the lists tell them. */
+/** Events that pages may listen to. A gap: events may be missing from this moment (RFC 3339) on, and the lists have them. */
 export interface StreamListener {
   onEvent(event: string, data: string): void;
   onGap(since: string): void;

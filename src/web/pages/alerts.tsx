@@ -16,7 +16,7 @@ import { plural } from "../view/number-text.ts";
 
 const INITIAL_RANGE = "7d";
 const ROWS = 200;
-/** Of an item with three lines. */
+/** Height of an item with three lines. */
 const ITEM_PX = 92;
 
 export function Alerts() {

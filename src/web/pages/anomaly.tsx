@@ -151,7 +151,7 @@ function Actions({ anomaly }: { anomaly: AnomalyDetail }) {
   );
 }
 
-/** What became of it, in a sentence. */
+/** Outcome of the anomaly, in a sentence. */
 function Told({ anomaly }: { anomaly: AnomalyDetail }) {
   const { outcome, suppressed_by, alert_id } = anomaly;
   const text =

@@ -15,7 +15,7 @@ import { plural } from "../view/number-text.ts";
 
 const INITIAL_RANGE = "1d";
 const ROWS = 200;
-/** Of an item with two lines. */
+/** Height of an item with two lines. */
 const ITEM_PX = 66;
 const FILTERS = ["q", "service_id", "metric_name", "environment", "severity", "state", "detector"] as const;
 

@@ -152,7 +152,7 @@ function isBad({ edges }: GraphAnswer, from: string, to: string): boolean {
   return edge !== undefined && edge.errors / Math.max(1, edge.calls) > 0.05;
 }
 
-/** What fits into a box. */
+/** Name, cut to what fits into a box. */
 function cut(name: string, most = 22): string {
   return name.length > most ? `${name.slice(0, most - 1)}…` : name;
 }

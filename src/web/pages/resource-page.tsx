@@ -15,7 +15,7 @@ import type { FormField } from "../view/form-body.ts";
 
 export type Row = Readonly<Record<string, unknown>>;
 
-/** What a page of a list needs to know. */
+/** Props of a list's page. */
 export interface Resource {
   readonly title: string;
   readonly about: string;

@@ -9,7 +9,7 @@ import { SearchField } from "../parts/search-field.tsx";
 import { Table } from "../parts/table.tsx";
 import { countText } from "../view/number-text.ts";
 
-/** Of a page: read on while the reader scrolls; of what is searched for the first screen is enough. */
+/** Rows of a page: read on while the reader scrolls; of what is searched for the first screen is enough. */
 const ROWS = 200;
 const FOUND_ROWS = 60;
 

@@ -55,7 +55,7 @@ export function Tag({ children, tone = "" }: { children: ComponentChildren; tone
 
 interface ButtonProps {
   readonly children?: ComponentChildren;
-  /** What the press does; a promise keeps the button busy. */
+  /** Action of the press; a promise keeps the button busy. */
   readonly onClick: () => unknown;
   readonly icon?: IconName;
   readonly label?: string;
@@ -143,7 +143,7 @@ export function Empty({ title, children }: { title: string; children?: Component
   );
 }
 
-/** Of what takes longer than a blink. */
+/** Placeholder for what takes longer than a blink. */
 export function Skeleton({ rows = 5 }: { rows?: number }) {
   const [isShown, setShown] = useState(false);
   useEffect(() => {
@@ -160,7 +160,7 @@ export function Skeleton({ rows = 5 }: { rows?: number }) {
   );
 }
 
-/** What went wrong, in the server's words, and the way on. */
+/** Error in the server's words, and the way on. */
 export function Failure({ error, reload }: { error: ApiError; reload?: (() => void) | undefined }) {
   if (error.code === "not_built")
     return (

@@ -90,7 +90,7 @@ export function ExecutionPanel({ execution }: { execution: Execution }) {
   );
 }
 
-/** What somebody else than the starter may decide; anybody may cancel. */
+/** Decisions open to somebody else than the starter; anybody may cancel. */
 function Decision({ execution: { execution_id: id, state, pending_step: step, expires_at } }: { execution: Execution }) {
   const [comment, setComment] = useState("");
   if (ENDED.has(state)) return null;

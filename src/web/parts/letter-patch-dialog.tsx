@@ -87,7 +87,7 @@ interface Change {
   readonly after: unknown;
 }
 
-/** How many would change, and what the first of them become. */
+/** Number of letters that would change, and what the first of them become. */
 function Preview({ letters, changes }: { letters: readonly Letter[] | undefined; changes: readonly Change[] }) {
   return (
     <div class="note stack" role="status">
@@ -151,7 +151,7 @@ function PatchFields({ patch, onChange }: { patch: LetterPatch; onChange: (patch
   );
 }
 
-/** What is still wrong with it, or null. */
+/** Error of the patch, or null. */
 async function correct(id: string, body: unknown): Promise<string | null> {
   try {
     const answer = await call<{ replayable: boolean; problem: { message: string } | null }>("PUT /api/v1/dlq/{id}", { path: { id }, body });

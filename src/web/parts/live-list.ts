@@ -33,7 +33,7 @@ export interface LiveList<T> {
   showFresh(): void;
 }
 
-/** What the stream did not tell: the rows that are shown as they are now, and those that have come since. Oldest first, as the stream tells them. */
+/** Rows that the stream did not send: those that are shown as they are now, and those that have come since. Oldest first, as the stream sends them. */
 async function missedRows<T>({ key, call: options, member }: LiveListOptions<T>, since: string): Promise<T[]> {
   const ask = async (query: CallOptions["query"]) => (await call<Record<string, T[]>>(key, { ...options, query }))[member] ?? [];
   const [shown, come] = await Promise.all([ask(options.query), ask({ ...options.query, since, limit: FRESH_MAX })]);

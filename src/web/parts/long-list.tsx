@@ -7,7 +7,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 const PIECE_ROWS = 25;
 /** Pieces that are drawn at once: a screen of 1,400 px has some 40 rows. */
 const FIRST_PIECES = 2;
-/** How far from the screen rows are kept, and the next page is asked for. */
+/** Distance from the screen, within which rows are kept and the next page is asked for. */
 const NEAR_PX = 900;
 
 const watched = new WeakMap<Element, (isNear: boolean) => void>();

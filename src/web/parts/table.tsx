@@ -9,7 +9,7 @@ export interface Column<R> {
   readonly isTight?: boolean;
 }
 
-/** Of a row with one line. */
+/** Height of a row with one line. */
 const ROW_PX = 40;
 
 export function Table<R>({
@@ -23,7 +23,7 @@ export function Table<R>({
   columns: ReadonlyArray<Column<R>>;
   keyOf: (row: R) => string;
   label: string;
-  /** Of a long table: rows that there are, read or not. Its columns keep their widths. */
+  /** Number of rows of a long table, read or not. Its columns keep their widths. */
   total?: number;
 }) {
   const rowOf = (row: R, place: number) => (

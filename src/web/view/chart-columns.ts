@@ -64,7 +64,7 @@ interface AnsweredForecast {
   readonly upper_bound: number;
 }
 
-/** What is expected ahead of now, with its band. */
+/** Forecast ahead of now, with its band. */
 export function forecastPoints(forecast: readonly AnsweredForecast[]): ChartPoint[] {
   return forecast.map(({ timestamp, predicted_value: expected, lower_bound: lower, upper_bound: upper }) => {
     return { atMs: Date.parse(timestamp), value: null, expected, lower, upper };

@@ -1,6 +1,6 @@
 // The feed: many anomalies as few rows. Those of one alert are one row, and so are those of one metric that come within seconds over many services.
 
-/** What the feed reads of an anomaly. */
+/** Members of an anomaly that the feed reads. */
 export interface FeedAnomaly {
   readonly anomaly_id: string;
   readonly alert_id: string | null;

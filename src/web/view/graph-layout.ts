@@ -3,7 +3,7 @@
 
 export interface GraphNode {
   readonly id: string;
-  /** What is shown first where not all can be: larger comes first. */
+  /** Priority where not all can be shown: larger comes first. */
   readonly weight: number;
 }
 

@@ -7,7 +7,7 @@ export interface LetterPatch {
   readonly kind: PatchKind;
   /** Member of the payload. */
   readonly field: string;
-  /** What it is set to, as JSON or as plain text; the name that it gets. */
+  /** New value, as JSON or as plain text; or the new name. */
   readonly text: string;
 }
 

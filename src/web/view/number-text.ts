@@ -42,7 +42,7 @@ export function zText(z: number): string {
   return `${z > 0 ? "+" : ""}${Number(z.toFixed(1))}`;
 }
 
-/** How far a value is from what was expected, as a factor or a share: "2.4 times", "85 % less". */
+/** Deviation of a value from what was expected, as a factor or a share: "2.4 times", "85 % less". */
 export function departureText(observed: number, expected: number): string | null {
   if (!Number.isFinite(observed) || !Number.isFinite(expected) || expected === 0 || Math.sign(observed) * Math.sign(expected) < 0)
     return null;

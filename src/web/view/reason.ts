@@ -26,7 +26,7 @@ const GATE_WORDS: Readonly<Record<string, string>> = {
   acknowledged: "nobody has it in hand already",
 };
 
-/** What a gate asks, in words. */
+/** Question of a gate, in words. */
 export function gateText(name: string): string {
   return GATE_WORDS[name] ?? name.replaceAll("_", " ");
 }
@@ -72,12 +72,12 @@ const DETECTORS: Readonly<Record<string, string>> = {
   alertmanager: "an alert that came in",
 };
 
-/** What looked at it. */
+/** Detector of the anomaly, in words. */
 export function detectorText(detector: string): string {
   return DETECTORS[detector] ?? detector.replaceAll("_", " ");
 }
 
-/** What became of it on its way to a page, in two words; null where nothing is known. */
+/** Outcome on its way to a page, in two words; null where nothing is known. */
 export function outcomeText(outcome: string | null, suppressedBy: string | null): string | null {
   if (outcome === null) return null;
   if (outcome === "paged") return "paged";
@@ -138,7 +138,7 @@ export function anomalyText(anomaly: AnomalyText, address: string): string {
   ].join("\n");
 }
 
-/** What many services did at once. */
+/** Behaviour that many services showed at once. */
 export function burstText({ metric_name, direction }: { readonly metric_name: string; readonly direction: "high" | "low" }): string {
   if (metric_name === "service.stale") return "fell silent together";
   return `${metric_name} ${direction === "high" ? "rose" : "fell"} at once`;

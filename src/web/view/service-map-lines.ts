@@ -22,7 +22,7 @@ export interface ParsedLines {
   readonly hasHeader: boolean;
 }
 
-/** What becomes of an entry. */
+/** Outcome for an entry. */
 export type EntryChange = "new" | "changed" | "same" | "unmapped";
 
 export interface EntryPreview {
@@ -109,7 +109,7 @@ function readEntry(fields: readonly string[]): MapEntry | string {
   return { service_id, tenant_id, product_id };
 }
 
-/** What each entry would change of what is stored; `seen` are services that have sent telemetry, undefined where that is not known. */
+/** Change of what is stored by each entry; `seen` are services that have sent telemetry, undefined where that is not known. */
 export function previewEntries(
   entries: readonly MapEntry[],
   stored: ReadonlyMap<string, MapEntry>,

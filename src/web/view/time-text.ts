@@ -70,7 +70,7 @@ export function shortTime(ms: number, nowMs: number, zone: string): string {
   return sameDay ? clockTime(ms, zone) : `${dayText(ms, zone)} ${minuteTime(ms, zone)}`;
 }
 
-/** How long ago, in the largest unit that says enough: 12 s, 3 min, 2 h, 5 d. */
+/** Age, in the largest unit that says enough: 12 s, 3 min, 2 h, 5 d. */
 export function ageText(ms: number): string {
   return durationText(Math.max(0, ms));
 }

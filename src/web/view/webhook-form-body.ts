@@ -18,7 +18,7 @@ export interface WebhookFields {
   readonly enabled: string;
 }
 
-/** What the fields are filled from. */
+/** Source of the fields' values. */
 export interface ShownWebhook {
   readonly name: string;
   readonly url: string;

@@ -69,7 +69,7 @@ describe("bodies", () => {
     {
       code: "unknown_field",
       field: "nam",
-      message: '"nam" is no member of this body; leave it out',
+      message: '"nam" is not a member of this body; leave it out',
     },
   );
   refuses(
@@ -99,7 +99,7 @@ describe("bodies", () => {
       code: "unknown_field",
       field: "entries.0.tenant",
       index: 0,
-      message: '"entries.0.tenant" is no member of this body; leave it out',
+      message: '"entries.0.tenant" is not a member of this body; leave it out',
     },
   );
   it("refuse a name in a map that is too long", () =>

@@ -63,10 +63,10 @@ export interface AuthenticatorDependencies {
 }
 
 const ANONYMOUS: Anonymous = { kind: "anonymous" };
-const NOT_LOADED = "the server is not ready: it reads its keys and users; try again shortly";
+const NOT_LOADED = "the server is not ready: reading API keys and users; try again shortly";
 const UNKNOWN_KEY = "the API key is not known here, or was revoked; ask an admin for a new one";
 const UNKNOWN_CREDENTIAL =
-  "the credential is none that is known here; send an API key (vdt_...) in X-API-Key, a JWT in Authorization: Bearer, or neither header";
+  "unknown credential: it is mistyped, revoked or of another server; send an API key (vdt_...) in X-API-Key, a JWT in Authorization: Bearer, or neither header";
 const FOREIGN_PAGE =
   "the session of a browser counts for pages of this server only; from elsewhere send Authorization: Bearer with a token";
 
