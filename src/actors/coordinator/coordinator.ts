@@ -110,7 +110,7 @@ export class Coordinator {
     return this.#state.configured.accessChanges();
   }
 
-  /** How far each lane's records and dead letters are stored: those logged behind have to be sent again. */
+  /** Position up to which each lane's records and dead letters are stored: those logged behind have to be sent again. */
   loadLaneMarks(): readonly LaneMark[] {
     return this.#state.coverage.marks;
   }

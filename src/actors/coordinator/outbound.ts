@@ -101,7 +101,7 @@ export class Outbound {
     this.runs.stop();
   }
 
-  /** What handlers use. */
+  /** Members that handlers use. */
   parts() {
     const { outbox, webhooks, calls, sandbox, runs, forbiddenTarget } = this;
     return { outbox, webhooks, calls, sandbox, runs, forbiddenTarget, webhookPublicKey: () => publicKeyOf(this.#privateKey()) };

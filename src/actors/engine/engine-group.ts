@@ -22,10 +22,10 @@ interface GroupedEngine {
   readonly handle: ActorHandle<ServingReport, EngineCommand>;
 }
 
-/** What an engine says before it has stopped. */
+/** Messages of an engine before it has stopped. */
 export type ServingReport = Exclude<EngineReport, { readonly type: "stopped" }>;
 
-/** What a start needs. */
+/** Dependencies of a start. */
 export interface EngineStart {
   readonly dataDir: string;
   readonly syncEach: boolean;

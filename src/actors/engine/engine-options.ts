@@ -48,9 +48,9 @@ export interface EngineOptions {
   readonly pairsMax?: number;
   /** Places of limits that tenants share, which a test may narrow. */
   readonly sharedLimits?: Partial<Readonly<Record<EngineSharedLimit, number>>>;
-  /** What is stored of types, units and helps. */
+  /** Stored types, units and helps. */
   readonly metadata?: readonly MetricMetadataEnvelope[];
-  /** What is stored of settings of the Watchdog. */
+  /** Stored settings of the Watchdog. */
   readonly watchdogSettings?: SettingsUpdate;
   /** BLOCK_BYTES, CHECKPOINT_ROUND_LOG_BYTES, CHECKPOINT_LOG_SHARE and CHECKPOINT_PART_BYTES, which a test may narrow. */
   readonly blockBytes?: number;

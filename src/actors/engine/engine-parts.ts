@@ -32,7 +32,7 @@ import { LongBaselines } from "./watchdog/pairs/long-baselines.ts";
 /** The parts of one engine. */
 export type EngineParts = ReturnType<typeof makeParts>;
 
-/** What the base makes: memory, counters, the kernel and the shard that applies rows with it. */
+/** Parts of the base: memory, counters, the kernel and the shard that applies rows with it. */
 type Base = ReturnType<typeof makeBase>;
 
 /** Makes them. `markLane` stores how far the lane's records are, once there are checkpoints. */

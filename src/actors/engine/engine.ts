@@ -15,11 +15,11 @@ import type { Shard } from "./shard/shard.ts";
 
 /** Frames taken from one ring before the others get their turn. */
 const FRAMES_PER_TURN = 16;
-/** What waits for the coordinator while logs are read before it is told. */
+/** Size of what waits for the coordinator while logs are read before it is sent. */
 const REPLAY_FLUSH_BYTES = 256 * 1024;
 /** Milliseconds between two looks at what is due by time. */
 const TICK_MS = 200;
-/** How long an orderly stop waits for the store to take the last frames; what it has not taken is in the log. */
+/** Timeout of an orderly stop for the store to take the last frames; what it has not taken is in the log. */
 const STOP_MS_MAX = 10_000;
 
 type Phase = "recovering" | "serving" | "stopping" | "stopped";
@@ -36,7 +36,7 @@ export class Engine {
   readonly #readers: ReadonlyArray<InboxReader | undefined>;
   /** A block of the logs that has been read and waits to be applied. */
   #block: ReplayBlock | undefined;
-  /** What the logs ended with, once they have been read. */
+  /** End of the logs, once they have been read. */
   #replayed: readonly LogFlaw[] | undefined;
   /** Once the logs have been read. */
   #checkpoints: Checkpoints | undefined;

@@ -12,7 +12,7 @@ import { LimitedSeries } from "./shard/limited-series.ts";
 import type { Shard } from "./shard/shard.ts";
 import { SpanHandler } from "./spans/span-handler.ts";
 
-/** How long what is due waits at most for rows and messages that have come before. */
+/** Wait, at most, of what is due for rows and messages that have come before. */
 const DUE_SLACK_MS = 50;
 
 export interface ShardHandlersDependencies extends Omit<DerivedSeriesDependencies, "shard"> {

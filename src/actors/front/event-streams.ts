@@ -36,7 +36,7 @@ export interface StreamCredential {
   readonly endMs: number;
 }
 
-/** What a reader asks for besides being one. */
+/** Request of a reader besides being one. */
 export interface StreamWish {
   /** Absent: all. */
   readonly names?: readonly StreamEventName[] | undefined;

@@ -1,6 +1,6 @@
 // What a request for a file or a document says: which compressions it takes, and what it has already.
 
-/** What of a request decides on the answer. */
+/** Parts of a request that decide on the answer. */
 export interface FileRequest {
   readonly acceptEncoding: string | undefined;
   readonly ifNoneMatch: string | undefined;

@@ -36,7 +36,7 @@ import type { TenantGate } from "./tenants/tenant-gate.ts";
 import type { WebFiles } from "./web-files.ts";
 import { LINKS } from "./web-links.ts";
 
-/** What /healthz says. */
+/** State shown by /healthz. */
 export interface Health {
   readonly status: "ok" | "degraded";
   readonly store: "ok" | "read_only";
@@ -52,7 +52,7 @@ export interface FrontOptions {
   readonly guardsMetrics: boolean;
 }
 
-/** What requests go through. */
+/** Parts that requests go through. */
 export interface FrontParts {
   readonly ingestion: Ingestion;
   readonly queries: QueryLink;

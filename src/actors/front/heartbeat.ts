@@ -78,7 +78,7 @@ function parseAddress(address: Secret): URL {
   return url;
 }
 
-/** What went wrong, in words that do not hold the address; undefined after an answer of success. Its user and password travel as a header. */
+/** Error in words that do not hold the address; undefined after an answer of success. The address's user and password travel as a header. */
 async function ask(address: URL, signal: AbortSignal): Promise<string | undefined> {
   const url = new URL(address);
   const login = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;

@@ -22,7 +22,7 @@ const NOT_ONE_FRAME = "it must be one whole frame";
 
 export type Coding = "gzip" | "zstd";
 
-/** What became of a body, one piece where it is small, or why it is refused. */
+/** Outcome for a body, one piece where it is small, or why it is refused. */
 export type Inflated =
   | { readonly ok: true; readonly pieces: readonly Uint8Array[] }
   | { readonly ok: false; readonly reason: "too_large" | "not_encoded"; readonly message: string };
@@ -58,7 +58,7 @@ function inflaterOf(coding: Coding): zlib.Gunzip {
       });
 }
 
-/** What one tenant has here. */
+/** Usage of one tenant. */
 interface TenantShare {
   readonly waiting: Inflation[];
   active: number;
@@ -153,7 +153,7 @@ export class Inflations {
   }
 }
 
-/** What is wrong with a body that has grown so far. */
+/** Error of a body that has grown so far. */
 function growthProblem({ bytes, bytesMax, coding }: Inflation, inflated: number): string | undefined {
   const sent = bytes.byteLength;
   const ratioMax = coding === "zstd" ? ZSTD_RATIO_MAX : INFLATED_RATIO_MAX;

@@ -36,7 +36,7 @@ const BODY_KINDS: Readonly<Record<string, number>> = {
   remoteWriteOtherSpelling: BODY_REMOTE_WRITE_1,
 };
 
-/** How bodies are packed by the names of Content-Encoding, in lower case; undefined for not at all. */
+/** Compression of bodies by the names of Content-Encoding, in lower case; undefined for none. */
 const CODINGS: ReadonlyMap<string, Coding | undefined> = new Map([
   ["identity", undefined],
   ["gzip", "gzip"],
@@ -46,7 +46,7 @@ const CODINGS: ReadonlyMap<string, Coding | undefined> = new Map([
 const ENCODING_NAMES = HAS_ZSTD ? "gzip, zstd or identity" : "gzip or identity";
 const ZSTD_ADVICE = "; zstd is taken by a server on Node 22.15 or newer";
 
-/** How the caller hears of the outcome, once. */
+/** Callback with the outcome, called once. */
 export interface IngestionSink extends AnswerSink {
   refuse(refusal: Refusal): void;
 }
@@ -159,7 +159,7 @@ export class Ingestion {
   }
 }
 
-/** What the headers say that the body is, or why it is not read. */
+/** Kind of the body by its headers, or why it is not read. */
 function importKind(exchange: HttpExchange): number | Refusal {
   const type = exchange.request.header("content-type") ?? "";
   const kind = /^text\/csv\s*(?:;|$)/i.test(type)

@@ -50,7 +50,7 @@ interface SidePort {
   readonly port: number;
   readonly handler: HttpHandler;
   readonly isGrpc?: boolean;
-  /** What the log says where it is not to be had. */
+  /** Log line for a port that is not to be had. */
   readonly instead: string;
 }
 

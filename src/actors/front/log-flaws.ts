@@ -2,7 +2,7 @@
 import { basename } from "node:path";
 import type { DataFault, LogFlaw } from "../../core/protocol/data-fault.ts";
 
-/** What the start says of the logs. */
+/** Report of the start on the logs. */
 export interface LogFindings {
   readonly faults: readonly DataFault[];
   /** Null where there is nothing to say. */

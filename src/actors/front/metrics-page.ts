@@ -27,7 +27,7 @@ import { type Labels, type Metric, partsOf, type SlotMetric } from "../../core/t
 import type { RefusedBodies } from "./refused-bodies.ts";
 import { type RequestHistogram, UNMATCHED } from "./request-histogram.ts";
 
-/** What the page is made of: all of it is read again for each page. */
+/** Sources of the page: all of it is read again for each page. */
 export interface MetricsSources {
   readonly build: { readonly version: string; readonly node_version: string };
   readonly engines: ReadonlyArray<Float64Array>;

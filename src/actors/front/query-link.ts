@@ -64,7 +64,7 @@ export class QueryLink {
     return this.#shares.ledger("queries_waiting");
   }
 
-  /** What the coordinator cannot know of limits that are shared here. */
+  /** Usage of the limits that are shared here, which the coordinator cannot know. */
   #reported({ endpoint, principal }: Pick<QueryCall, "endpoint" | "principal">): readonly ShareRow[] | undefined {
     if (endpoint === "coverage") return this.#shares.of(principal.tenant);
     return endpoint === "status" ? this.#shares.refusals(SHARE_REFUSALS_REPORTED_MAX) : undefined;

@@ -12,7 +12,7 @@ import { type Destination, destinationKey } from "../../domain/notification/dest
 import type { DeliveryReport, HandedDelivery, NotifierCommand } from "../../domain/notification/notifier-messages.ts";
 import { sendDue } from "./due-lanes.ts";
 
-/** What sends through one notifier. Never rejects. */
+/** Sender of one notifier. Never rejects. */
 export interface Sender {
   send(destination: Destination, messages: readonly AlertMessage[]): Promise<AttemptOutcome>;
 }

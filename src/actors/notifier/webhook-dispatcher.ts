@@ -7,7 +7,7 @@ import { WebhookLane } from "../../domain/webhooks/webhook-lane.ts";
 import type { EventCommand, HandedEvent, WebhookReports, WebhookTarget } from "../../domain/webhooks/webhook-messages.ts";
 import { sendDue } from "./due-lanes.ts";
 
-/** What makes one attempt. Never rejects. */
+/** Sender of one attempt. Never rejects. */
 export interface EventSender {
   setKey(privateKey: string): void;
   send(target: WebhookTarget, eventId: string, event: string): Promise<WebhookOutcome>;

@@ -7,7 +7,7 @@ import { auditedView } from "../../../domain/access/audited-view.ts";
 import { anything, nullable, number, oneOf, StoredForm, text } from "../state/stored-json.ts";
 import { tenantTimeKey } from "../state/tables.ts";
 
-/** What a change says of itself; `before` and `after` are views as a client may see them, without secrets, null where there was or is nothing. */
+/** Entry of a change; `before` and `after` are views as a client may see them, without secrets, null where there was or is nothing. */
 export interface ChangeNote {
   /** The noun and what was done to it: tenant.create, label.set. */
   readonly action: string;

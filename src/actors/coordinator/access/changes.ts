@@ -20,7 +20,7 @@ export interface Change<T> {
 /** A change, an answer where nothing has to change, or a refusal; decided when it is the change's turn. */
 export type ChangePlan<T> = () => Change<T> | { readonly ok: "unchanged"; readonly outcome: Outcome<T> } | RefusedChange;
 
-/** What handlers that change something use. */
+/** Members used by handlers that change something. */
 export interface Changing {
   /** Changes the configuration: decided when it is its turn, stored with a row of the audit log, in force before the answer leaves. */
   change<T>(request: ChangeRequest, plan: ChangePlan<T>): Promise<Outcome<T>>;

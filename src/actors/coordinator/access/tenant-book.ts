@@ -34,7 +34,7 @@ export function tenantOperation(tenant: Tenant): StoreOperation {
   return { table: "tenants", key: tenantKey(tenant.id), value: TENANT.encode(tenant) };
 }
 
-/** What the front has to know of a tenant. */
+/** Tenant as the front has to know it. */
 export function tenantChange({ id, plan }: Tenant): AccessChange {
   return { type: "tenant", tenant: { tenant: id, plan } };
 }

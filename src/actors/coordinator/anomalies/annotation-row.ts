@@ -24,7 +24,7 @@ function annotationPrefix(tenant: string, anomalyId: string): KeyBuilder {
   return new KeyBuilder().text(tenant).fixed(idBytes(anomalyId));
 }
 
-/** What runs have noted at an anomaly, in the order of their runs. */
+/** Annotations of an anomaly by runs, in the order of the runs. */
 export function annotationsOf(control: KeyValueStore, tenant: string, anomalyId: string): Annotation[] {
   const from = annotationPrefix(tenant, anomalyId).finish();
   const to = prefixEnd(from) as Uint8Array;

@@ -10,7 +10,7 @@ export interface AnomalyBooks {
   readonly anomalies: AnomalyBook;
 }
 
-/** What a change does to anomalies, and to alerts with them. */
+/** Effects of a change on anomalies, and on alerts with them. */
 export interface AnomalyChanges extends AlertChanges {
   draftVerdicts(alerts: AlertDraft): VerdictDraft;
   takeVerdicts(draft: VerdictDraft): void;

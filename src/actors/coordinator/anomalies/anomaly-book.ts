@@ -21,7 +21,7 @@ export interface AnomalyKey {
   readonly detectedAtMs: number;
 }
 
-/** What rules over several services read of an open anomaly. */
+/** Open anomaly as rules over several services read it. */
 export interface OpenAnomaly extends AnomalyKey, Pick<Anomaly, "environment" | "serviceId" | "metricName" | "detector" | "startedAtMs"> {}
 
 interface RecentRow {

@@ -114,7 +114,7 @@ function opinionsWith(
   return { tenant, serviceId, opinions: withOpinion(known, added, OPINIONS_PER_SERVICE_MAX) };
 }
 
-/** What people change of an anomaly. */
+/** Members of an anomaly that people change. */
 function byHand({ resolvedAtMs, resolvedBy, feedback }: Anomaly) {
   return { resolved: resolvedAtMs !== null, resolved_by: resolvedBy, feedback: feedback?.opinion ?? null, note: feedback?.note ?? null };
 }

@@ -12,7 +12,7 @@ export interface AnomalyStep {
   readonly alert: Alert | undefined;
 }
 
-/** What follows from one transaction; it may be thrown away. */
+/** Consequences of one transaction; they may be thrown away. */
 export interface AnomalyFollowing {
   operations(steps: readonly AnomalyStep[]): StoreOperation[];
   /** The transaction is committed. */

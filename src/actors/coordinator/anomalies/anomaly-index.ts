@@ -4,7 +4,7 @@
 import { LeastItems } from "../../../core/base/least-items.ts";
 import type { Tier } from "../../../domain/detection/anomaly-score.ts";
 
-/** What is kept of an anomaly. */
+/** Index entry of an anomaly. */
 export interface AnomalyEntry {
   readonly id: string;
   readonly detectedAtMs: number;

@@ -10,7 +10,7 @@ import { idBytes } from "../state/tables.ts";
 
 const TABLE = "standing_episodes";
 
-/** What it takes to close an episode. */
+/** Data needed to close an episode. */
 export type OpenEpisode = Omit<EpisodeFrame, "transition" | "observedAtMs" | "z" | "verdict" | "explanation" | "arrivalMs">;
 
 const EPISODE = new StoredForm<OpenEpisode>("standing_episodes", {

@@ -152,7 +152,7 @@ export class VerdictDraft {
     });
   }
 
-  /** What this draft changes, for whoever follows. */
+  /** Changes of this draft, for whoever follows. */
   #steps(): AnomalyStep[] {
     const { follower } = this.#book;
     if (follower === undefined) return [];

@@ -11,7 +11,7 @@ import type { SeriesContext } from "../series/series-context.ts";
 import type { PatternHolders } from "../silences/pattern-room.ts";
 import type { WatchdogBooks } from "../watchdog/watchdog-context.ts";
 
-/** What the layers of one moment are judged by. */
+/** Context by which the layers of one moment are judged. */
 export type MomentsContext = SeriesContext & Using<"train", unknown, Pick<SaturationBooks, "saturation"> & WatchdogBooks>;
 export type BacktestContext = MomentsContext &
   Using<"nowMs", AlertBooks & AnomalySource, PatternHolders & RoutingBooks & Pick<ModelBooks, "models">> & {

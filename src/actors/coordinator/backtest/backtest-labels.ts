@@ -4,7 +4,7 @@ import type { IncidentLabel } from "../../../domain/backtest/labelled-incidents.
 import type { QueryRequest } from "../queries/query-context.ts";
 import type { BacktestContext } from "./backtest-context.ts";
 
-/** Of the services and environments of the series that are gone over. */
+/** Labels of the services and environments of the series that are gone over. */
 export function backtestLabels(
   { state }: BacktestContext,
   { principal, body }: QueryRequest<"backtest">,

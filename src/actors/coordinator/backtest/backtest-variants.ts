@@ -18,7 +18,7 @@ export function wantsTraffic({ state }: BacktestContext, { principal, body }: Qu
   return [body.settings?.minimum_traffic ?? 0, table.initial.minimumTraffic, ...set].some((minimum) => minimum > 0);
 }
 
-/** What is in force, and the same with the changes of the request. */
+/** Settings in force, and the same with the changes of the request. */
 export function variantsOf(
   { state }: BacktestContext,
   { principal, body }: QueryRequest<"backtest">,

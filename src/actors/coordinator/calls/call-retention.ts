@@ -17,7 +17,7 @@ interface Generations {
   readonly generations: ReadonlyMap<number, number>;
 }
 
-/** What this works on. */
+/** Dependencies of the retention of calls. */
 export interface CallMinutesDependencies {
   readonly state: StateWith<Generations>;
   readonly counters: CoordinatorCounters;

@@ -10,11 +10,11 @@ import type { CommittedState } from "../nouns/committed-state.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import { ControlTransaction } from "./control-transaction.ts";
 
-/** What the committer needs of the world. */
+/** Dependencies of the committer. */
 export interface ControlCommitterDependencies {
   readonly state: CommittedState;
   readonly counters: CoordinatorCounters;
-  /** What decisions on pages are made by. */
+  /** State by which pages are decided. */
   readonly paging: PagingSources;
   nowMs(): number;
   monotonicMs(): number;
@@ -49,7 +49,7 @@ export class ControlCommitter {
     counters.commit((monotonicMs() - startMs) / 1000);
   }
 
-  /** What a change does to alerts, to anomalies. */
+  /** Effects of a change on alerts and on anomalies. */
   draftAlerts(): AlertDraft {
     const { state, paging, nowMs } = this.#dependencies;
     return new AlertDraft(state.alerts, paging, nowMs(), this.#limits.alertsMax);

@@ -6,12 +6,12 @@ import { FrameIntake } from "./frame-intake.ts";
 import { SeriesCommitter, type SeriesCommitterDependencies } from "./series-committer.ts";
 import { SeriesFlusher, type SeriesFlusherDependencies } from "./series-flusher.ts";
 
-/** What the commits need of the world. */
+/** Dependencies of the commits. */
 export interface FrameCommitsDependencies extends SeriesCommitterDependencies, Pick<SeriesFlusherDependencies, "wake"> {
   readonly committer: ControlCommitter;
 }
 
-/** How long what is stored in `series` is kept, and how long its frames may gather at most. */
+/** Retention of what is stored in `series`, and the time for which its frames may gather at most. */
 export interface FrameCommitsOptions {
   readonly retentionMs: number;
   readonly seriesGatherMs: number;

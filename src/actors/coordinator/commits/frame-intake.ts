@@ -126,7 +126,7 @@ export class FrameIntake {
   }
 }
 
-/** What one engine has sent. Of frames for `series` the first `#picked` are in a pick, which does not count as waiting. */
+/** Frames that one engine has sent. Of frames for `series` the first `#picked` are in a pick, which does not count as waiting. */
 class SourceQueue {
   readonly control: EngineFrame[] = [];
   readonly series: EngineFrame[] = [];
@@ -203,7 +203,7 @@ function takeWithin(queue: readonly EngineFrame[], budget: TransactionBudget): r
   return end < 0 ? queue.slice() : queue.slice(0, end);
 }
 
-/** What one transaction may hold; its first frame always fits. */
+/** Bound of one transaction; its first frame always fits. */
 class TransactionBudget {
   #verdicts = ANOMALIES_PER_COMMIT_MAX;
   #records = RECORDS_PER_COMMIT_MAX;

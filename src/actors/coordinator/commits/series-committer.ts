@@ -7,7 +7,7 @@ import { floorHasRisen, type LogFloor } from "../state/log-coverage.ts";
 import { TABLE_START } from "../state/tables.ts";
 import { SeriesTransaction } from "./series-transaction.ts";
 
-/** What the committer needs of the world. */
+/** Dependencies of the committer. */
 export interface SeriesCommitterDependencies {
   readonly state: CommittedState;
   readonly counters: CoordinatorCounters;

@@ -4,7 +4,7 @@ import type { LedgerBook } from "../alerts/ledger-book.ts";
 import type { FrameIntake } from "./frame-intake.ts";
 import type { SeriesCommitter } from "./series-committer.ts";
 
-/** What the flusher needs. */
+/** Dependencies of the flusher. */
 export interface SeriesFlusherDependencies {
   readonly intake: FrameIntake;
   readonly committer: SeriesCommitter;

@@ -31,7 +31,7 @@ interface Problem {
   readonly message: string;
 }
 
-/** What an import does with the entries of one section. */
+/** Counts of what an import does with the entries of one section. */
 interface SectionCounts {
   created: number;
   changed: number;

@@ -15,7 +15,7 @@ export interface ConfigurationSection {
   readonly name: string;
   /** All that there are, as a file has them. */
   list(context: ConfigurationContext, request: ChangeRequest): Promise<ConfigurationEntry[]>;
-  /** What tells two of them apart. */
+  /** Identity of an entry: it tells two of them apart. */
   key(entry: ConfigurationEntry): string;
   /** As it will be stored: defaults filled in. */
   parse(entry: ConfigurationEntry): Outcome<ConfigurationEntry>;
@@ -78,11 +78,11 @@ export function without(row: ConfigurationEntry, names: readonly string[]): Conf
   return Object.fromEntries(Object.entries(row).filter(([name, value]) => !names.includes(name) && value !== null));
 }
 
-/** What tells entries apart, by members. */
+/** Identity of entries, by members. */
 export const keyOf =
   (...names: readonly string[]) =>
   (entry: ConfigurationEntry) =>
     JSON.stringify(names.map((name) => entry[name] ?? null));
 
-/** What stands in place of a secret. */
+/** Mask that stands in place of a secret. */
 export const HIDDEN = "***";

@@ -134,7 +134,7 @@ export class EngineClient {
     return (await this.#ask(engine, { type: "watchdog", id: this.#ids.next++, ...query })) as WatchdogAnswer;
   }
 
-  /** What an engine holds of a service's streams for a training. */
+  /** Samples that an engine holds of a service's streams for a training. */
   async serviceHistory(engine: number, query: Omit<ServiceHistoryQuery, "type" | "id">): Promise<ServiceHistoryAnswer> {
     return (await this.#ask(engine, { type: "service-history", id: this.#ids.next++, ...query })) as ServiceHistoryAnswer;
   }

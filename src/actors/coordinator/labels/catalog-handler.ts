@@ -128,7 +128,7 @@ function reportOf(isDry: boolean, results: readonly EntityResult[]) {
   };
 }
 
-/** What the catalog says of a service until now. */
+/** Labels of a service from the catalog until now. */
 function spoken(labels: LabelBook, tenant: string, serviceId: string) {
   return labels
     .of(tenant, serviceId)

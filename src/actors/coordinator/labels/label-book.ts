@@ -8,7 +8,7 @@ import { LABEL_SOURCES, type LabelSource } from "../../../domain/labels/service-
 import { scan } from "../state/scan.ts";
 import { number, optional, StoredForm, text } from "../state/stored-json.ts";
 
-/** What one source says of one key of a service. */
+/** Value of one source for one key of a service. */
 export interface ServiceLabel {
   readonly tenant: string;
   readonly serviceId: string;
@@ -92,7 +92,7 @@ export class LabelBook {
     return this.shares.rows.held(tenant);
   }
 
-  /** What all sources say of a service. */
+  /** Labels of a service from all sources. */
   of(tenant: string, serviceId: string): readonly ServiceLabel[] {
     return this.#tenants.get(tenant)?.get(serviceId) ?? [];
   }

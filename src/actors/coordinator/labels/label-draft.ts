@@ -9,7 +9,7 @@ import { type LabelBook, type LabelScope, labelBytes, labelOperation, type Servi
 
 const HOUR_MS = 3600 * 1000;
 
-/** What became of a label: `full` names the bound that has no room for it. */
+/** Outcome for a label: `full` names the bound that has no room for it. */
 export type LabelOutcome = "set" | "unchanged" | "held" | { readonly full: string };
 
 /** One draft. */

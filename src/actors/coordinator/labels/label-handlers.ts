@@ -133,7 +133,7 @@ async function readGroups(
   return { groups, endedAt: group.at(-1) };
 }
 
-/** What all sources say of one key of a service: the last is in force. */
+/** Values of all sources for one key of a service: the last is in force. */
 function labelView(labels: readonly ServiceLabel[]) {
   const ordered = [...labels].sort((a, b) => ORDER.indexOf(b.source) - ORDER.indexOf(a.source));
   const [{ serviceId, key, ...inForce }, ...others] = ordered as [ServiceLabel, ...ServiceLabel[]];

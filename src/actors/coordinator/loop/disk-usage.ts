@@ -3,7 +3,7 @@ import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import type { DiskFill } from "../status/store-facts.ts";
 
-/** What the coordinator cannot see in its stores. */
+/** Measures that the coordinator cannot see in its stores. */
 export interface DiskMeasure {
   readonly logBytes: number;
   readonly logSegments: number;
@@ -11,7 +11,7 @@ export interface DiskMeasure {
   readonly freeBytes: number;
 }
 
-/** What is measured, and how. */
+/** Dependencies: what is measured, and how. */
 export interface DiskUsageDependencies {
   readonly controlStore: KeyValueStore;
   readonly seriesStore: KeyValueStore;

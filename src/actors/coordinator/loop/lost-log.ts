@@ -5,7 +5,7 @@ import type { LaneMark } from "../../../core/protocol/coordinator-frame.ts";
 import type { StoredCheckpoint } from "../../../core/protocol/engine-control.ts";
 import { LogCoverage } from "../state/log-coverage.ts";
 
-/** What the folder lacks. */
+/** Parts that the folder lacks. */
 export interface LogGap {
   /** By the inventory and notes. */
   readonly segments: readonly LogSegment[];

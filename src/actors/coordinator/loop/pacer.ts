@@ -4,7 +4,7 @@ import { COMMIT_GATHER_MS_MAX, COMMIT_GATHER_MS_MIN } from "../../../core/config
 import type { AwaitedFrames } from "../../../core/protocol/coordinator-frame.ts";
 import type { StepReport } from "./rounds.ts";
 
-/** What is paced, and its clock. */
+/** Dependencies of the pacer: what is paced, and its clock. */
 export interface PacerDependencies {
   step(): Promise<StepReport>;
   /** Has the engines send word of the next of such frames; true when there is one already. */

@@ -12,7 +12,7 @@ import type { RetentionOptions } from "./retention.ts";
 
 const AUDIT_RETENTION_MS = 365 * 24 * 3600 * 1000;
 
-/** What operators set; the rest has its limits. */
+/** Options that operators set; the rest has its limits. */
 type KeptByChoice = Pick<RetentionOptions, "retentionMs" | "rawRetentionMs"> &
   Partial<Pick<RetentionOptions, "auditRetentionMs" | "auditRowsMax" | "deadLetterBytesMax" | "episodesMax">>;
 

@@ -4,7 +4,7 @@ import { StoreError } from "../../../adapters/storage/key-value-store.ts";
 import { FULL_DISK_ROWS_PER_STEP, FULL_DISK_STEPS } from "../../../core/config/limits.ts";
 import type { RetentionStep, RetentionTerms } from "../state/retention-step.ts";
 
-/** How long and how much is kept. */
+/** Retention periods and bounds. */
 export interface RetentionOptions {
   /** Anomalies, episodes, records and roll-ups. */
   readonly retentionMs: number;
@@ -19,16 +19,16 @@ export interface RetentionOptions {
   readonly blocksPerStep: number;
 }
 
-/** What retention works with. */
+/** Dependencies of retention. */
 export interface RetentionDependencies {
-  /** What the nouns have to do. */
+  /** Retention tasks of the nouns. */
   readonly work: Record<"expire" | "gather", (terms: RetentionTerms) => ReadonlyArray<Generator<RetentionStep>>>;
   /** Resolves after a turn of the event loop. */
   yieldTurn(): Promise<void>;
   monotonicMs(): number;
 }
 
-/** What a step did: nothing, because nothing is due; work without a commit; or a commit. */
+/** Outcome of a step: nothing, because nothing is due; work without a commit; or a commit. */
 export type RetentionOutcome = "idle" | "worked" | "committed";
 
 /** The rounds. */

@@ -10,7 +10,7 @@ import { EditQueue } from "./edit-queue.ts";
 import type { Retention, RetentionOutcome } from "./retention.ts";
 import type { StoreGuard } from "./store-guard.ts";
 
-/** What a step leaves: whether another may be done at once, else the monotonic time at which the next is due even without a command. */
+/** Outcome of a step: whether another may be done at once, else the monotonic time at which the next is due even without a command. */
 export interface StepReport {
   readonly more: boolean;
   /** More is only what engines have sent meanwhile: a step a little later commits that with what comes until then. */
@@ -22,14 +22,14 @@ export interface StepReport {
   readonly dueMs: number;
 }
 
-/** What a round steps. */
+/** Parts that a round steps. */
 export interface RoundParts {
   readonly guard: StoreGuard;
   readonly frames: FrameCommits;
   readonly disk: DiskUsage;
   readonly retention: Retention;
   readonly replay: ReplayRunner;
-  /** What has a pace of its own; `step` returns the monotonic time at which the next is due. */
+  /** Part with a pace of its own; `step` returns the monotonic time at which the next is due. */
   readonly ticks: ReadonlyArray<{ step(): number }>;
   /** Takes down, behind each round, how much is configured. */
   count(): void;

@@ -6,7 +6,7 @@ import { STORE_RETRY_MS_FIRST, STORE_RETRY_MS_MAX } from "../../../core/config/l
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import type { StoreRefusal } from "../status/store-facts.ts";
 
-/** What the guard needs. */
+/** Dependencies of the guard. */
 export interface StoreGuardDependencies {
   readonly counters: CoordinatorCounters;
   log(level: "info" | "warn" | "error", line: string): void;

@@ -29,7 +29,7 @@ export interface TrainingJobRow {
   /** Vectors that were found and that are needed, where they were too few. */
   readonly found: number | null;
   readonly needed: number | null;
-  /** What an operator has to know of how the vectors were chosen. */
+  /** Notes for the operator on how the vectors were chosen. */
   readonly notes: readonly string[];
   readonly modelId: string | null;
 }

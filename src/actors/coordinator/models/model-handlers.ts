@@ -201,7 +201,7 @@ function unknownModel(id: string, serviceId: string) {
   );
 }
 
-/** What somebody has to know who promotes it; null where nothing speaks against it. */
+/** Warning for whoever promotes a model; null where nothing speaks against it. */
 function warningOf(compared: Compared): string | null {
   const { comparison } = compared;
   if (comparison === null) return `it was not compared: ${compared.why}`;

@@ -56,7 +56,7 @@ const REFERENCE = new StoredForm<VectorReference>("model_parts", {
   columns: list(object<VectorReference["columns"][number]>({ hours: list(nullable(number)), edges: list(number), counts: list(number) })),
 });
 
-/** What a model consists of. */
+/** Parts of a model. */
 export interface ModelContent {
   readonly model: Uint8Array<ArrayBuffer>;
   readonly state: Float64Array<ArrayBuffer>;

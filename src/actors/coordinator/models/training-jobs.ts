@@ -61,7 +61,7 @@ class JobFailure extends Error {
   }
 }
 
-/** What a new model changes besides its job. */
+/** Changes of a new model besides its job. */
 interface ModelDraft {
   readonly operations: readonly StoreOperation[];
   apply(): void;
@@ -259,7 +259,7 @@ export class TrainingJobs {
     if (await this.#move(job, end, draft)) counters.add("jobsSucceeded", 1);
   }
 
-  /** What a new shadow changes: it takes the place of the one before, and the oldest of its service go. Throws where there is no room. */
+  /** Changes of a new shadow: it takes the place of the one before, and the oldest of its service go. Throws where there is no room. */
   #draft(made: ModelRow, content: ModelContent): ModelDraft {
     const { state, messages } = this.#dependencies;
     const { models } = state.configured;

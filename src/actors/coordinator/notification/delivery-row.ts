@@ -86,7 +86,7 @@ export function deliveryKey(tenant: string, alertId: string, destination: Destin
     .finish();
 }
 
-/** What waits for one destination of one tenant: none keeps another from its turn. */
+/** Lane of what waits for one destination of one tenant: none keeps another from its turn. */
 export function laneOf(destination: Destination, tenant: string): string {
   return JSON.stringify([destinationKey(destination), tenant]);
 }

@@ -120,7 +120,7 @@ export class DrillRun {
     await this.#send(calmRecords(this.#environment, this.#dependencies.nowMs()));
   }
 
-  /** What `ask` gives, once it gives something. */
+  /** Result of `ask`, once it gives one. */
   async #until<T>(ask: () => T | undefined, otherwise: string): Promise<T> {
     for (;;) {
       const found = ask();

@@ -29,7 +29,7 @@ export interface DrillsDependencies extends Omit<DrillRunDependencies, "ingest">
   randomBytes(count: number): Uint8Array;
 }
 
-/** What the status says. */
+/** Drill state in the status. */
 export interface DrillFacts {
   readonly state: "disabled" | "ok" | "failed";
   readonly last: Drill | undefined;

@@ -40,7 +40,7 @@ export interface ChangedRow {
   readonly row: DeliveryRow;
 }
 
-/** What the counters are told about an outcome. */
+/** Outcome as the counters record it. */
 export interface SettledAttempt {
   readonly notifier: DeliveryRow["notifier"];
   readonly outcome: "delivered" | "retried" | "exhausted";

@@ -48,7 +48,7 @@ export interface OutboxDependencies extends StoreTurns {
   randomBytes(count: number): Uint8Array;
 }
 
-/** What the status says. */
+/** Notifier state in the status. */
 export interface NotifierFacts {
   readonly state: "disabled" | "ok" | "degraded";
   readonly reasons: readonly string[];
@@ -171,7 +171,7 @@ export class Outbox implements AlertFollower {
     return { state: troubles.length === 0 ? "ok" : "degraded", reasons: [...troubles, ...hints], waiting };
   }
 
-  /** What channels have received of an alert, as its answer shows it. */
+  /** Deliveries of an alert to channels, as its answer shows them. */
   view({ state }: Alert) {
     const rows = rowsOfAlert(this.#control, state.key.tenant, state.id).map(({ row }) => row);
     return {

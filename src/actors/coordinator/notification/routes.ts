@@ -11,12 +11,12 @@ import { type Route, type RoutingSubject, routeOf } from "../../../domain/notifi
 import type { LabelBook } from "../labels/label-book.ts";
 import type { RoutingBook, RoutingSettings } from "./routing-book.ts";
 
-/** What the settings say of telling people. */
+/** Settings of notification. */
 export interface NotificationOptions {
   readonly routing: RoutingSettings;
   /** PUBLIC_URL without a slash at its end. */
   readonly publicUrl: string | null;
-  /** What an operator may not expect of the settings. */
+  /** Warnings for the operator about the settings. */
   readonly hints: readonly string[];
 }
 
@@ -54,7 +54,7 @@ export class Routes {
     return { team: this.#labels.inForce(tenant, serviceId, "team")?.value ?? null, publicUrl: this.#publicUrl };
   }
 
-  /** What rules are asked about: labels of the service go before attributes of the same name. */
+  /** Attributes that rules match: labels of the service go before attributes of the same name. */
   subject(tenant: string, subject: RoutingSubject): RoutingSubject {
     const labels: Record<string, string> = { ...subject.labels };
     for (const name of SERVICE_LABELS) {

@@ -1,6 +1,6 @@
 import { StoreError } from "../../../adapters/storage/key-value-store.ts";
 
-/** How steps get at the store. */
+/** Access of steps to the store. */
 export interface StoreTurns {
   /** Does work that writes, between the transactions of others; rejects where the store takes no writes. */
   edit<T>(work: () => Promise<T>): Promise<T>;

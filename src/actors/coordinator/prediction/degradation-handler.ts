@@ -88,7 +88,7 @@ function directionOf(metricName: string): -1 | 0 | 1 {
   return WORSE_UP.test(metricName) ? 1 : 0;
 }
 
-/** What an open finding of saturation says that the metric must not pass. */
+/** Limit that the metric must not pass, by an open finding of saturation. */
 function limitOf({ state }: PredictionContext, { tenant, serviceId, metricName, environment }: SeriesSummary): number | null {
   const fire = state.configured.fires
     .listOf(tenant)

@@ -32,7 +32,7 @@ const FORECAST = new StoredForm<GivenForecast>("forecasts", {
   points: list(object<GivenPoint>({ timeMs: number, predicted: number, lower: number, upper: number })),
 });
 
-/** How a past forecast did. */
+/** Score of a past forecast. */
 export interface ForecastScore {
   readonly madeAtMs: number;
   /** Points whose time has come and that have a value. */

@@ -71,7 +71,7 @@ function joinOf({ kind, metricName }: SeriesSummary): "sum" | "max" | "mean" {
   return /\.p\d+$/.test(metricName) ? "max" : "mean";
 }
 
-/** What the values of a metric can be, unless they say otherwise. */
+/** Range of a metric's values, unless they say otherwise. */
 export function rangeOf({ state }: PredictionContext, { tenant, metricName, kind }: SeriesSummary, values: Float64Array): MetricRange {
   const unit = state.metadata.ofSeries(tenant, metricName)?.unit ?? null;
   return rangeOver(rangeOfMetric({ metricName, unit, isCounter: kind === "counter" }), values);

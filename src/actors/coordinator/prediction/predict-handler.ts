@@ -45,7 +45,7 @@ export async function predict(context: PredictionContext, { principal, query }: 
   });
 }
 
-/** What a service is about to have, the likeliest first. */
+/** Predictions of a service, the likeliest first. */
 export async function predictionsOf(
   context: PredictionContext,
   of: { readonly tenant: string; readonly serviceId: string; readonly environment: string | null },

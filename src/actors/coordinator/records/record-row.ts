@@ -11,7 +11,7 @@ const HEADER_BYTES = 4;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** What the JSON part holds. */
+/** Contents of the JSON part. */
 export interface RecordRow {
   readonly environment: string;
   readonly receivedMs: number;

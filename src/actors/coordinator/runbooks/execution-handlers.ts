@@ -125,7 +125,7 @@ function changed(
   });
 }
 
-/** What the audit log keeps of a run. */
+/** Audit view of a run. */
 function noted(execution: Execution) {
   const { execution_id, runbook_id, revision, anomaly_id, state, dry_run, pending_step, reason } = executionView(execution);
   return { execution_id, runbook_id, revision, anomaly_id, state, dry_run, pending_step, reason };

@@ -12,7 +12,7 @@ type RunbookBody = BodyOf<"createRunbook">;
 type StepBody = RunbookBody["steps"][number];
 type RunbookFields = Omit<Runbook, "id" | "tenant" | "revision" | "createdAtMs" | "updatedAtMs">;
 
-/** What a step of type http is where its body does not say it. */
+/** Defaults of a step of type http where its body does not say it. */
 export const HTTP_STEP = { method: "POST", headers: {}, timeout_seconds: RUNBOOK_TIMEOUT_SECONDS_DEFAULT, idempotent: false } as const;
 /** Stands for a placeholder where a URL is looked at. */
 const PLACEHOLDER = /\{\{[^}]*\}\}/g;

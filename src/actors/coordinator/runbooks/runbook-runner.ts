@@ -53,7 +53,7 @@ interface Sending {
   readonly step: HttpStep;
 }
 
-/** What one step of the runner changes. */
+/** Changes of one step of the runner. */
 interface Moves {
   readonly changed: Map<string, Execution>;
   readonly sends: Sending[];

@@ -5,7 +5,7 @@ import { currentStep, type Execution, needsApproval, type StepRun } from "../../
 import { shownAction, shownRequest } from "../../../domain/runbooks/rendered-step.ts";
 import type { Runbook, RunbookStep } from "../../../domain/runbooks/runbook.ts";
 
-/** What stands in place of a secret, and sent back means: unchanged. */
+/** Mask shown in place of a secret; sent back it means: unchanged. */
 export const HIDDEN = "***";
 
 const at = (ms: number | null) => (ms === null ? null : formatRfc3339(ms));

@@ -10,7 +10,7 @@ const SPAN_BYTES = 21;
 /** Spans read at a time: one stands for 64 KiB of samples. */
 const SPANS_PER_READ = 256;
 
-/** What is known of a block without reading it. */
+/** Metadata of a block, known without reading it. */
 export interface BlockSpan {
   readonly partition: number;
   readonly block: number;

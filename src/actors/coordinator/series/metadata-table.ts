@@ -47,7 +47,7 @@ export class MetadataTable {
     this.#metrics.set(keyOf(metadata.tenant, metadata.metricName), metadata);
   }
 
-  /** What is known of a series, under its own name or that of its family. */
+  /** Metadata of a series, under its own name or that of its family. */
   ofSeries(tenant: string, seriesName: string): MetricMetadata | undefined {
     for (const name of metadataNames(seriesName)) {
       const found = this.#metrics.get(keyOf(tenant, name));

@@ -20,7 +20,7 @@ export interface PairName {
   readonly environment: string;
 }
 
-/** What was found of a pair. */
+/** Source of findings on a pair. */
 export interface FindingSource {
   readonly anomalies: {
     /** Anomalies that lasted at some time of [fromMs, toMs), the newest first. */

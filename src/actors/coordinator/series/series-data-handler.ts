@@ -144,12 +144,12 @@ async function oneSeries(
   });
 }
 
-/** What was found of the series' pair in the range, the newest first. */
+/** Findings on the series' pair in the range, the newest first. */
 function anomaliesOf({ state }: SeriesContext, { tenant, serviceId, metricName, environment }: SeriesSummary, { fromMs, toMs }: TimeRange) {
   return state.anomalies.during({ tenant, serviceId, metricName, environment }, fromMs, toMs, SERIES_ANOMALIES_MAX).map(anomalyMark);
 }
 
-/** What is to be read for so many points and the window before the first. */
+/** Range to be read for so many points and the window before the first. */
 function sampleRequest(answer: SeriesDataAnswer, range: TimeRange, bucketMs: number, limit: number, window: number): SampleRequest {
   if (bucketMs === 0) return { ...range, samplesMax: limit, contextMax: JUDGED_CONTEXT_VALUES, oldestMs: Number.NEGATIVE_INFINITY };
   const newestMs = Math.min(range.toMs, answer.summary?.lastTimeMs ?? range.toMs);

@@ -60,13 +60,13 @@ interface JudgedPoints {
   readonly points: readonly JudgedPoint[];
 }
 
-/** What the values of a series can be, as far as they themselves do not say otherwise. */
+/** Range of the values of a series, as far as they themselves do not say otherwise. */
 export function valueRange({ state }: SeriesContext, { tenant, metricName, kind }: SeriesSummary, { values }: ValueSeries): MetricRange {
   const unit = state.metadata.ofSeries(tenant, metricName)?.unit ?? null;
   return rangeOver(rangeOfMetric({ metricName, unit, isCounter: kind === "counter" }), values);
 }
 
-/** How many points are wanted: the newest `limit`, or of these so many as a picture of so many parts needs. */
+/** Number of points wanted: the newest `limit`, or of these so many as a picture of so many parts needs. */
 export interface PointsWanted {
   readonly limit: number;
   readonly parts: number | undefined;
@@ -91,7 +91,7 @@ export function pointsOf(
   });
 }
 
-/** Of a value that no detector looks at: one of an hour, or of long ago in a wide range. */
+/** Expectation of a value that no detector looks at: one of an hour, or of long ago in a wide range. */
 const UNJUDGED = { statistical: null, adaptive: null, judged_by: null };
 
 function boundsOf(point: JudgedPoint, range: MetricRange) {

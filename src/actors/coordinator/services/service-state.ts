@@ -2,7 +2,7 @@
 import type { Tier } from "../../../domain/detection/anomaly-score.ts";
 import type { AnomalyIndex } from "../anomalies/anomaly-index.ts";
 
-/** Of one service in one environment. */
+/** State of one service in one environment. */
 export interface OpenState {
   open: number;
   worst: Tier;

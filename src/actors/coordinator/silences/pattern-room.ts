@@ -11,7 +11,7 @@ import { silenceState } from "../../../domain/alerting/silence.ts";
 import type { InhibitionBook } from "./inhibition-book.ts";
 import type { SilenceBook } from "./silence-book.ts";
 
-/** What holds matchers. */
+/** Holder of matchers. */
 export interface PatternHolders {
   readonly patterns: PatternCache;
   readonly silences: SilenceBook;
@@ -29,7 +29,7 @@ interface Holder {
 /** Lines of the log that name silences and rules one by one. */
 const LINES_MAX = 50;
 
-/** What is wrong with the first matcher that is wrong, in a sentence; null where nothing is. Others have their turn after each table that is made. */
+/** Error of the first matcher that is wrong, in a sentence; null where nothing is. Others have their turn after each table that is made. */
 export async function matchersProblem(
   matchers: readonly LabelMatcher[],
   patterns: PatternCache,

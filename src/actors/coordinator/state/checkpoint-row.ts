@@ -15,7 +15,7 @@ export function encodeCheckpointRow(payload: Uint8Array): Uint8Array {
   return row;
 }
 
-/** What a checkpoint frame changes among the streams that left memory. */
+/** Changes of a checkpoint frame among the streams that left memory. */
 export function readColdChanges(payload: Uint8Array): Uint8Array {
   return payload.subarray(payload.length - readCheckpointHeader(payload).coldBytes);
 }
@@ -32,7 +32,7 @@ export function readCheckpointHeader(payload: Uint8Array): CheckpointHeader {
   return decodePayload<CheckpointHeader>(payload.subarray(4, 4 + headerBytes(payload)));
 }
 
-/** What the payload of a part's frame begins with, and the part. */
+/** Header of a part's frame, and the part. */
 export function readPartFrame(payload: Uint8Array): { partition: number; generation: number; part: number; bytes: Uint8Array } {
   const view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
   const bytes = payload.slice(CHECKPOINT_PART_HEADER_BYTES);

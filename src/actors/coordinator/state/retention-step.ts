@@ -8,7 +8,7 @@ export interface RetentionStep {
   readonly operations: readonly StoreOperation[];
   /** Called once the operations are committed. */
   readonly apply: () => void;
-  /** How long others have the thread behind the step. Absent for not at all. */
+  /** Pause behind the step in which others have the thread. Absent for none. */
   readonly pauseMs?: number;
 }
 
@@ -22,7 +22,7 @@ export function yieldStep(store: KeyValueStore): RetentionStep {
   return { store, operations: [], apply: nothing };
 }
 
-/** What one round of retention goes by. Sizes of steps may shrink in the course of it: on a full disk. */
+/** Parameters of one round of retention. Sizes of steps may shrink in the course of it: on a full disk. */
 export interface RetentionTerms {
   readonly wallNowMs: number;
   /** Anomalies, episodes, records and roll-ups from before are past their time. */

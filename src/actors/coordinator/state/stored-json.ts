@@ -86,7 +86,7 @@ function firstBad(value: Record<string, unknown>, checks: ReadonlyArray<readonly
   return checks.find(([name, check]) => !(Object.hasOwn(value, name) ? check(value[name]) : check.isOptional === true))?.[0];
 }
 
-/** How the objects of one table are stored. */
+/** Stored form of the objects of one table. */
 export class StoredForm<T extends object> {
   readonly #table: string;
   readonly #checks: ReadonlyArray<readonly [string, FieldCheck<unknown>]>;

@@ -54,7 +54,7 @@ export function byKey(a: { readonly key: Uint8Array }, b: { readonly key: Uint8A
   return compareKeys(a.key, b.key);
 }
 
-/** What such a key says. */
+/** Contents of such a key. */
 export interface RowKey {
   readonly tenant: string;
   readonly timeMs: number;

@@ -17,7 +17,7 @@ export class UsageDraft {
     this.#added.addAll(usage);
   }
 
-  /** How many events the transaction adds. */
+  /** Number of events that the transaction adds. */
   get events(): number {
     return this.#added.entries.reduce((sum, { counts }) => sum + counts.reduce((total, count) => total + count, 0), 0);
   }

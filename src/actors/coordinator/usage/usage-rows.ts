@@ -30,7 +30,7 @@ export function encodeUsage(row: UsageRow): Uint8Array {
   return USAGE.encode(row);
 }
 
-/** What is stored of a tenant's month; nothing counts as zeros. */
+/** Stored usage of a tenant's month; nothing counts as zeros. */
 export function readUsage(store: KeyValueStore, month: number, tenant: string): UsageRow {
   const stored = store.get("usage", usageKey(month, tenant));
   return stored === undefined ? NO_USAGE : USAGE.decode(stored);

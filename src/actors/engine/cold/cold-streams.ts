@@ -18,7 +18,7 @@ export const RETURNED = 3;
 /** About to be dropped from the store: forgotten, or gone once more under another number. */
 export const DROPPED = 4;
 
-/** What is known of a stream when it is entered. */
+/** Data of a stream when it is entered. */
 export interface ColdStream {
   /** 16 bytes. */
   readonly hash: Uint8Array;

@@ -16,7 +16,7 @@ import { COLD, type ColdStreams, RETURNED } from "./cold-streams.ts";
 export interface StreamEvictionOptions {
   /** STREAM_IDLE_HOURS in ms. */
   readonly idleMs: number;
-  /** How long a stream in the store is kept after its newest sample. */
+  /** Retention of a stream in the store after its newest sample. */
   readonly retentionMs: number;
 }
 

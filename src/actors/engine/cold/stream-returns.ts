@@ -39,7 +39,7 @@ export interface StreamReturnsDependencies {
   readonly askForStreams: (wanted: StreamsWanted) => void;
 }
 
-/** What waits for streams in one engine. */
+/** Rows and bodies that wait for streams in one engine. */
 export class StreamReturns {
   readonly #dependencies: StreamReturnsDependencies;
   readonly #queues: Array<ParkedRows | undefined> = Array.from({ length: PARTITIONS });

@@ -19,7 +19,7 @@ const bounds = new Float64Array(FAMILY_BUCKETS_MAX);
 const rises = new Float64Array(FAMILY_BUCKETS_MAX);
 const counts = new Float64Array(FAMILY_BUCKETS_MAX);
 
-/** What is known of one time. */
+/** Buckets known of one time. */
 export interface FamilyRow {
   readonly timeMs: number;
   /** Cumulative counts by bucket; NaN, or beyond the end, for one that has not come. */

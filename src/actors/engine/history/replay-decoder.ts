@@ -20,7 +20,7 @@ export interface ReplayDecoderDependencies {
   readonly tenantName: (index: number) => string;
 }
 
-/** What the coordinator sends. */
+/** Message of the coordinator. */
 interface ReplayBody {
   readonly job: string;
   readonly letters: ReadonlyArray<readonly [receivedMs: number, id: string, payload: unknown]>;

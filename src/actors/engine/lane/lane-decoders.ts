@@ -46,7 +46,7 @@ export interface LaneDecoderDependencies {
 /** Decoders of bodies that others may overtake: each has one body, and then the next. */
 export type DecoderKind = "json" | "remoteWrite" | "otlp";
 
-/** What a lane decodes bodies with. */
+/** Dependencies of a lane's decoders. */
 export interface LaneDecoders {
   readonly exclusions: FieldExclusions;
   readonly replay: ReplayDecoder;

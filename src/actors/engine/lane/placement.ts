@@ -19,7 +19,7 @@ interface Pending {
   readonly positions: readonly number[];
 }
 
-/** What shards receive and when the senders hear of it, for one lane. */
+/** Frames that shards receive, and the moment at which the senders hear of it, for one lane. */
 export class Placement {
   /** The engine this lane belongs to. */
   readonly self: number;

@@ -72,7 +72,7 @@ export class LogHandler implements MessageHandler {
     return fold.take(severity, template, window, closingOf(window, arrivalWallMs), high, low, most - fold.cells);
   }
 
-  /** What the lines of a service came to by minute, from the minute of an onset on and before; nothing where too little was counted before. */
+  /** Counts of the lines of a service by minute, from the minute of an onset on and before; nothing where too little was counted before. */
   lines(partition: number, name: ServiceName, minutes: EvidenceMinutes): LineCounts[] {
     const fold = this.#services.find(partition, name)?.fold;
     if (fold === undefined) return [];
@@ -111,7 +111,7 @@ export class LogHandler implements MessageHandler {
   }
 }
 
-/** What the windows of logs hold and come to. */
+/** Contents and results of the windows of logs. */
 class LogKind implements FoldKind<Fold, Cell, Series> {
   readonly #dependencies: LogHandlerDependencies;
 

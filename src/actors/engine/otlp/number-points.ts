@@ -35,7 +35,7 @@ export class NumberPoints {
   readonly #options: { readonly convertsCounters: boolean };
   readonly #dependencies: NumberPointsDependencies;
   readonly #scratch: Buffer;
-  /** What the keys of one metric's points begin with. */
+  /** Common beginning of the keys of one metric's points. */
   #metric: { readonly source: OtlpSource; readonly name: string; readonly isCounter: boolean; readonly key: string } | undefined;
 
   constructor(options: { readonly convertsCounters: boolean }, dependencies: NumberPointsDependencies) {

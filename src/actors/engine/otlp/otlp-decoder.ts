@@ -328,7 +328,7 @@ export class OtlpDecoder implements BodyDecoder {
     } else outcome.refuse(unit, refusal, payloadOf(item));
   }
 
-  /** What is said about a source and a metric. Number points tell theirs where their stream is defined. */
+  /** Description of a source and a metric. Number points have theirs recorded where their stream is defined. */
   #reportLabels(item: Item, body: Body, unit: WorkUnit): void {
     if (item.type === "number" || item.type === "damaged") return;
     const { serviceId, resourceAttributes } = item.type === "span" ? item.span : item.type === "log" ? item.log : item.head.source;

@@ -29,9 +29,9 @@ interface ServiceAtHand {
 const CODES: readonly MetricFamily[] = [...FAMILIES, "other", "none"];
 const CODE_OTHER = CODES.indexOf("other") + 1;
 const RATE = FAMILIES.indexOf("rate");
-/** What a stream costs whose name is looked at, in streams whose values are. */
+/** Cost of a stream whose name is looked at, in streams whose values are. */
 const NAME_COST = 4;
-/** What a service costs besides its streams. */
+/** Cost of a service besides its streams. */
 const SERVICE_COST = 1;
 
 /** The walk of one engine. */

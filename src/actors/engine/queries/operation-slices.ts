@@ -3,7 +3,7 @@ import type { EvidenceQuery } from "../../../core/protocol/evidence.ts";
 import { operationMinutes, packOperation } from "../../../domain/rca/operation-packing.ts";
 import type { OperationSums, OperationTimes } from "../../../domain/trace/operation-times.ts";
 
-/** What a slice finds. */
+/** Findings of a slice. */
 export interface FoundOperations {
   readonly operations: string[];
   readonly operationNumbers: number[];

@@ -36,11 +36,11 @@ const IDLE_MS = 3_000;
 const IDLE_SETTLE_MS = 1_000;
 /** Less log than this is not worth a round. */
 const IDLE_LOG_BYTES_MIN = 256 * 1024;
-/** How long a checkpoint waits for its partition's streams that are on their way back. */
+/** Wait of a checkpoint for its partition's streams that are on their way back, bound. */
 const SETTLE_MS_MAX = 5_000;
-/** How often one partition is looked through for idle streams: all of them in about four minutes. */
+/** Interval at which one partition is looked through for idle streams: all of them in about four minutes. */
 const IDLE_LOOK_MS = 1_000;
-/** How often the lane tells how far its records have been sent. */
+/** Interval at which the lane reports how far its records have been sent. */
 const LANE_MARK_MS = 1_000;
 
 export interface CheckpointsOptions {
@@ -68,7 +68,7 @@ export interface CheckpointsDependencies {
   readonly logPosition: () => LogPosition;
   /** Events accepted by what this lane has logged since the last call. */
   readonly takeUsage: () => readonly TenantUsage[];
-  /** What all lanes have logged in this epoch, in bytes; rows count as they are before they are packed. */
+  /** Size of what all lanes have logged in this epoch, in bytes; rows count as they are before they are packed. */
   readonly logBytes: () => number;
   /** Ends the segment of this lane's log; false when that cannot be done now. */
   readonly endSegment: () => boolean;
@@ -85,7 +85,7 @@ interface Draft {
   isEvicting: boolean;
   /** Streams in the store that no ref will name, and that the store will not hold, once this checkpoint is written. */
   gone: readonly number[];
-  /** How many of the partition's `returned` are among them. */
+  /** Number of the partition's `returned` among them. */
   returned: number;
   parts: number;
   bytes: number;

@@ -38,7 +38,7 @@ const COLD_NUMBERS = 2 ** 31;
 const PART_HEADER_BYTES = 2;
 const REF_BYTES = 8;
 
-/** What a writer reads besides the partition. */
+/** Sources of a writer besides the partition. */
 export interface PartitionStateSources {
   readonly kernel: ShardKernel;
   readonly cold: ColdStreams;
@@ -70,7 +70,7 @@ export class PartitionStateWriter {
   readonly #numbers = new NumberMap();
   readonly #coldNumbers = new NumberMap();
   #coldWritten = 0;
-  /** What handlers keep. */
+  /** Sections that handlers keep. */
   #pieces: Iterator<HandlerPiece> = [][Symbol.iterator]();
   #previousAt = 0;
   #previousBytes = 0;

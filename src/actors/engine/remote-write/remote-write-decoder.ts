@@ -79,7 +79,7 @@ export interface RemoteWriteDecoderDependencies {
   readonly requestId: (admission: number) => string;
 }
 
-/** How far a body is: `answer` when it is at its end, undefined when the unit must be committed first. */
+/** Progress of a body: `answer` when it is at its end, undefined when the unit must be committed first. */
 export type Progress = BodyAnswer | undefined;
 
 /** A longer body is decompressed in one turn and checked in the next, at 1 GB/s and more. */

@@ -27,7 +27,7 @@ export class ReplicaSources {
     return number;
   }
 
-  /** What becomes of samples of the replica that came at `nowMs`. */
+  /** Choice for samples of the replica that came at `nowMs`. */
   choose(number: number, nowMs: number): ReplicaChoice {
     return this.#groups.choose(this.#keys[number - 1] as ReplicaKeys, nowMs);
   }

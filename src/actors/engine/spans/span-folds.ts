@@ -122,7 +122,7 @@ function operationOf(fold: SpanFold, reader: WindowMessageReader): Operation {
   return operation;
 }
 
-/** What the windows of spans hold and come to. */
+/** Contents and results of the windows of spans. */
 class SpanKind implements FoldKind<SpanFold, Cell, Operation> {
   readonly #dependencies: SpanFoldsDependencies;
 

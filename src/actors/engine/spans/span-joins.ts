@@ -34,7 +34,7 @@ export interface SpanJoinsDependencies {
   readonly services: ShareLedger;
   /** Places that each partition has for edges of calls; counts those of all partitions. */
   readonly edges: ShareLedger;
-  /** What spans took by themselves. */
+  /** Own time of spans. */
   readonly times: OperationTimes;
   readonly send: (kind: number, payload: Uint8Array) => void;
   /** Number of the partition's newest checkpoint. */

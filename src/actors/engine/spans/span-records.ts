@@ -23,7 +23,7 @@ interface OpenBlock {
   readonly writer: SpanBlockWriter;
 }
 
-/** What the blocks of one lane share. */
+/** State that the blocks of one lane share. */
 export class SpanBlockWriters {
   readonly #spare: SpanBlockWriter[] = [];
   /** Of the next block. */

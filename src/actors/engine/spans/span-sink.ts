@@ -118,7 +118,7 @@ export class SpanSink implements MessageSource {
     return undefined;
   }
 
-  /** How often all services have been forgotten. */
+  /** Number of times that all services have been forgotten. */
   get forgotten(): number {
     return this.#forgotten;
   }

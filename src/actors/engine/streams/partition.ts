@@ -5,7 +5,7 @@ import { WC_BLOCK_BYTES } from "../../../core/layout/waiting-chunks.ts";
 import type { BlockEncoder } from "../../../domain/codec/chunk-block.ts";
 import { ChunkBlockBuilder, type WaitingPlace } from "../../../domain/codec/chunk-block-builder.ts";
 
-/** What stands before a block in its frame. */
+/** Header of a block in its frame. */
 const BLOCK_FRAME_HEAD_BYTES = 8;
 
 /** One of the 256 partitions, as its owning shard holds it. */

@@ -15,7 +15,7 @@ const SLOTS_PER_BUSY_STEP = 512;
 /** The kernel's functions that tell which service a slot belongs to. */
 type Services = Pick<ShardExports, "slots" | "findService" | "foundTenant" | "foundTenantBytes" | "foundService" | "foundServiceBytes">;
 
-/** What one tenant has here. */
+/** Index of one tenant. */
 interface Tenant {
   streams: number;
   /** Slots by serviceKey(). */
@@ -42,7 +42,7 @@ export class ServiceIndex {
   /** Slots before this one are in the index, but for those in #again: they were given back and taken anew. */
   #entered = 0;
   #again: number[] = [];
-  /** How often streams were removed: lists of slots that somebody walks over are other ones then. */
+  /** Number of removals of streams: lists of slots that somebody walks over are other ones then. */
   removals = 0;
 
   constructor(memory: EngineMemory, kernel: Services) {

@@ -34,7 +34,7 @@ export function toWorkPlace(body: Body, memory: EngineMemory): Body {
   return { ...body, pointer: WORK_BODY };
 }
 
-/** What a body is read with. */
+/** Dependencies for reading a body. */
 interface BodySource {
   readonly memory: EngineMemory;
   readonly kernel: Pick<LaneExports, "jsonDepth">;

@@ -13,7 +13,7 @@ export class LabelIntake {
   readonly #exclusions: FieldExclusions;
   /** Values by tenant, service and key. */
   readonly #reported = new BoundedMap<string, string>(LABELS_REPORTED_MAX);
-  /** What was reported since a report was last known to be logged. */
+  /** Labels reported since a report was last known to be logged. */
   #unsaved: string[] = [];
   /** Attributes that were looked at last: a decoder gives the same object for all items of one resource. */
   #last: Attributes | undefined;

@@ -6,7 +6,7 @@ import type { MetadataBook } from "../../../domain/series/metadata-book.ts";
 import type { EngineCounters } from "../report/engine-counters.ts";
 import type { WorkUnit } from "./work-unit.ts";
 
-/** What is said of one metric; without a help the one that is known stays. */
+/** Description of one metric; without a help the one that is known stays. */
 export type MetricDescription = Omit<MetadataMessage, "help"> & Partial<Pick<MetadataMessage, "help">>;
 
 /** Takes descriptions for one lane. */

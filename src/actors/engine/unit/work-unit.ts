@@ -61,7 +61,7 @@ export interface Definition {
 export interface BodyAnswer {
   status: number;
   body: string | null;
-  /** Of remote-write 2.0: what was stored. */
+  /** Counts of what was stored, of remote-write 2.0. */
   written?: WrittenCounts;
   /** The body lies in the place for large ones. */
   isLarge?: boolean;
@@ -347,7 +347,7 @@ export class WorkUnit {
     return this.#opaque.bytes + this.#messageBytes;
   }
 
-  /** How many frames for the coordinator there are. */
+  /** Number of frames for the coordinator. */
   get opaqueCount(): number {
     return this.#opaque.count;
   }

@@ -121,7 +121,7 @@ export class AccessControl {
     this.signIn = token === null || secret === null ? null : makeSignIn(token, secret, settings, clock.wallMs(), sessionCookie);
   }
 
-  /** What the front asks of it. */
+  /** Members that the front uses of it. */
   get ofFront() {
     const { gate, signIn, sessionHeaders } = this;
     return { gate, signIn, sessionHeaders };

@@ -39,9 +39,9 @@ export interface PendingCredential {
   readonly isSession: boolean;
 }
 
-/** What is known at once of a request's credential. */
+/** Verdict known at once on a request's credential. */
 export type Identity = KnownCredential | Anonymous | RefusedCredential | PendingCredential;
-/** What is known of it in the end. */
+/** Verdict on it in the end. */
 export type SettledIdentity = Exclude<Identity, PendingCredential>;
 
 export interface AuthenticatorOptions {

@@ -1,7 +1,7 @@
 // API keys and users as the coordinator reports them.
 import type { AccessChange, KeyRecord, UserRecord } from "../../../core/protocol/access.ts";
 
-/** What is in force now. Bounded where it is written: KEYS_PER_TENANT_MAX and USERS_PER_TENANT_MAX. */
+/** Credentials in force now. Bounded where it is written: KEYS_PER_TENANT_MAX and USERS_PER_TENANT_MAX. */
 export class CredentialDirectory {
   readonly #keys = new Map<string, KeyRecord>();
   readonly #users = new Map<string, Map<string, UserRecord>>();

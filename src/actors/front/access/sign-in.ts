@@ -3,7 +3,7 @@ import { credentialDigest, credentialName, isNameOf } from "../../../adapters/cr
 import type { HttpHeaders } from "../../../adapters/http/http-server.ts";
 import { DEFAULT_TENANT } from "../../../domain/access/access-policy.ts";
 
-/** How long a link waits to be used, and how long a session lasts: a cup of coffee, a working day. */
+/** Validity of an unused link, and of a session: a cup of coffee, a working day. */
 const LINK_MS_MAX = 15 * 60_000;
 const SESSION_MS = 12 * 3600_000;
 const SUBJECT = "owner";

@@ -92,7 +92,7 @@ export class RefusalQueue {
   }
 }
 
-/** How many are answered now: so many, or that part of all where this is more. */
+/** Number of requests answered now: so many, or that part of all where this is more. */
 function countOf({ length }: { readonly length: number }, count: number, part: number): number {
   return Math.min(length, Math.max(count, Math.ceil(length * part)));
 }

@@ -38,7 +38,7 @@ export class TenantGate {
   readonly #directory = new TenantDirectory([DEFAULT_TENANT]);
   readonly #tenants = new Map<string, Allowance>();
   readonly #keys = new Map<string, TokenBucket>();
-  /** What those get whose bucket is empty; written at the first of them, for the rate and the plan of then. */
+  /** Refusal for those whose bucket is empty; written at the first of them, for the rate and the plan of then. */
   readonly #excess = new WeakMap<TokenBucket, Excess>();
   readonly #limited = new Map<Plan | "key", number>([...PLANS.map((plan) => [plan, 0] as const), ["key", 0]]);
 

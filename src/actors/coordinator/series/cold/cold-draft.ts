@@ -100,7 +100,7 @@ function serviceOperations(firstSerial: number, before: readonly ColdEntry[], en
   });
 }
 
-/** How many entries each service has, by tenant and service as JSON. */
+/** Number of entries of each service, by tenant and service as JSON. */
 function countServices(entries: readonly ColdEntry[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { identity } of entries) {

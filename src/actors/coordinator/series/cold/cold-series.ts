@@ -66,7 +66,7 @@ export async function coldSeries(
   return { series, total };
 }
 
-/** What the store alone says of the streams that match: the newest values of the first, as an engine would tell them. */
+/** Values of matching streams from the store alone: the newest values of the first, as an engine would answer them. */
 export async function coldSeriesData(
   context: SeriesContext,
   query: Omit<SeriesDataQuery, "type" | "id">,

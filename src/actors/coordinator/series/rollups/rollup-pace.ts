@@ -3,7 +3,7 @@
 import { pauseMsAfter } from "../../../../core/base/paced-work.ts";
 import { ROLLUP_ROUND_SHARE, ROLLUP_SHARE_MAX, ROLLUP_SHARE_MIN } from "../../../../core/config/pace-limits.ts";
 
-/** What folding a block of 64 KiB and storing its hours takes, until so many blocks have told; on a core that others use too it takes longer. */
+/** Estimate of the time for folding a block of 64 KiB and storing its hours, until so many blocks have been measured; on a core that others use too it takes longer. */
 const BLOCK_MS = 1;
 const BLOCKS_TELLING = 20;
 
@@ -28,7 +28,7 @@ export class RollupPace {
     this.#blocks++;
   }
 
-  /** How long others have the thread, now that roll-ups have had it for `workMs`. */
+  /** Pause in which others have the thread, now that roll-ups have had it for `workMs`. */
   pauseAfterMs(workMs: number): number {
     this.#workMs += workMs;
     return pauseMsAfter(workMs, this.share);

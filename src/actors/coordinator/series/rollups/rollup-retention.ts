@@ -25,7 +25,7 @@ import { deleteRollup, markOperation, type RollupMark, rollupOperations } from "
 
 type RollupState = StateWith<Pick<SeriesBooks, "rollups">>;
 
-/** What roll-ups are made from. */
+/** Dependencies of the roll-ups. */
 export interface RollupDependencies {
   readonly state: RollupState;
   readonly counters: CoordinatorCounters;
@@ -36,7 +36,7 @@ interface PacedDependencies extends RollupDependencies {
   readonly pace: RollupPace;
 }
 
-/** What a round rolls up. */
+/** Work of one round of roll-ups. */
 export interface RollupRound {
   readonly wallNowMs: number;
   /** Hours that began before are left out. */

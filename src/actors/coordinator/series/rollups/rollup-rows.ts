@@ -18,7 +18,7 @@ const MARK_BYTES = 9;
 /** Spans read at a time: one stands for 32 KiB. */
 const SPANS_PER_READ = 256;
 
-/** What is known of a roll-up without reading it. */
+/** Metadata of a roll-up, known without reading it. */
 export interface RollupSpan {
   readonly partition: number;
   readonly number: number;
@@ -29,7 +29,7 @@ export interface RollupSpan {
   readonly lastStream: Uint8Array;
 }
 
-/** How far a partition is rolled up; immutable, so that two looks can be compared. */
+/** Progress of a partition's roll-ups; immutable, so that two looks can be compared. */
 export interface RollupMark {
   readonly firstBlock: number;
   readonly nextRollup: number;

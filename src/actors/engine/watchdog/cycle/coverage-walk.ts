@@ -25,7 +25,7 @@ export interface CoverageWalkDependencies {
   /** WATCHDOG_MIN_SAMPLES. */
   readonly samplesMin: number;
   nameOf(slot: number): StreamName;
-  /** What a detector of the Watchdog did with a stream in its last pass. */
+  /** Outcome of a detector of the Watchdog for a stream in its last pass. */
   streamState(pass: "pairs" | "saturation", slot: number): string;
   /** The same of a service, one for each environment that was judged or why none was. */
   serviceStates(key: string, environment: string | null): readonly string[];

@@ -20,15 +20,15 @@ import { type ServiceVisitor, ServiceWalk, type ServiceWalkDependencies } from "
 export interface WatchdogDetector extends ServiceVisitor {
   /** False while what it needs is still on its way; the pass waits. Absent for always true. */
   readonly isReady?: boolean;
-  /** What has been counted since the last call. */
+  /** Counts since the last call. */
   takeCounts(): WatchdogCounts;
-  /** What the coordinator is told besides frames since the last call; undefined where that is nothing. */
+  /** Report to the coordinator besides frames since the last call; undefined where there is none. */
   takeFound(): unknown;
   /** Takes what the coordinator tells without being asked, where it is for this detector. */
   take?(notice: WatchdogNotice): void;
-  /** What it holds of a service for a training, where that is its matter. */
+  /** Samples that it holds of a service for a training, where that is its matter. */
   history?(query: ServiceHistoryQuery): ServiceHistoryAnswer;
-  /** What it did with a stream in its last pass, in the words of domain/detection/coverage.ts. */
+  /** Outcome for a stream in its last pass, in the words of domain/detection/coverage.ts. */
   streamState?(slot: number): string;
   /** The same of a service, one for each environment that was judged or why none was. */
   serviceStates?(key: string, environment: string | null): readonly string[];

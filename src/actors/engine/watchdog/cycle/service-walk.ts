@@ -2,7 +2,7 @@
 // which the index has them; those that come meanwhile are in this walk or in the next.
 import type { ServiceIndex } from "../../streams/service-index.ts";
 
-/** What a pass does with one service. Visits of a cycle follow each other; `begin` comes before the first, `end` after the last. */
+/** Work of a pass on one service. Visits of a cycle follow each other; `begin` comes before the first, `end` after the last. */
 export interface ServiceVisitor {
   begin(nowMs: number): void;
   /**
@@ -61,7 +61,7 @@ export class ServiceWalk {
     return true;
   }
 
-  /** Of the services that are to be visited in this walk, the part that has been; 0..1. */
+  /** Share of the services to be visited in this walk that have been visited; 0..1. */
   get share(): number {
     return Math.min(1, this.#visited / Math.max(1, this.#dependencies.services.size));
   }

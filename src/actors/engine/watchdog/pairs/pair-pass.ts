@@ -28,7 +28,7 @@ import { AggregatePass } from "./aggregate-pass.ts";
 import { InstanceFamilies } from "./instance-families.ts";
 import type { PairPlaces } from "./pair-places.ts";
 
-/** What is set for streams. */
+/** Settings of streams. */
 export interface PairSettings {
   /** In force for a metric of a service; "" for all that have nothing of their own. */
   settingsOf(tenant: string, serviceId: string, metricName: string): WatchdogSettings;
@@ -229,7 +229,7 @@ export class PairPass implements WatchdogDetector {
     this.#episodes.end(this.#pairs[slot] as number, slot, this.#dependencies.records.lastTimeMs(slot), "end");
   }
 
-  /** What people are to be told at once of a stream whose newest value layer 1 has declared; undefined where the next cycle, or nobody, is to tell. */
+  /** Finding to be reported at once for a stream whose newest value layer 1 has declared; undefined where the next cycle, or nobody, reports it. */
   reportsNow(slot: number, side: 1 | -1): LongBaselineSays | undefined {
     const pair = this.#pairs[slot] ?? 0;
     const { records, nameOf, settings } = this.#dependencies;

@@ -184,7 +184,7 @@ export class SaturationPass implements WatchdogDetector {
     for (const { slot } of unit.streams) this.#slots.setState(slot, state);
   }
 
-  /** What became of it, in the words of domain/detection/coverage.ts. */
+  /** Outcome for it, in the words of domain/detection/coverage.ts. */
   #judge(unit: SlotUnit, service: ServiceAtHand): string {
     const place = this.#arena.placeOf(unit.key, unit.name.tenant);
     if (place === undefined) return this.#idle(unit, "series_limit");
