@@ -43,7 +43,7 @@ import { openStores, type StoresToOpen } from "./loop/opened-stores.ts";
 import { Pacer } from "./loop/pacer.ts";
 import type { NotificationOptions } from "./notification/routes.ts";
 
-/** What main gives the coordinator's thread. */
+/** Start data of the coordinator's thread, from main. */
 export interface CoordinatorThreadData {
   readonly dataDir: string;
   readonly epoch: number;
@@ -186,7 +186,7 @@ function mainHandlers(coordinator: Coordinator, wake: () => void): Handlers<Coor
   };
 }
 
-/** What the coordinator says goes to main as it is, but for events: they leave as the bytes that readers are sent, which are moved. */
+/** Messages of the coordinator go to main as they are, but for events: they leave as the bytes that readers are sent, which are moved. */
 function reportHandlers(main: MainMailbox, close: () => Promise<void>): Handlers<CoordinatorMessage> {
   const report = (message: CoordinatorReport) => main.send(message);
   const ids = new EventIds();

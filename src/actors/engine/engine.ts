@@ -201,7 +201,7 @@ export class Engine {
     return this.#phase === "serving" && !this.#outbox.isOverLimit && this.#checkpoints?.tick(nowMs) === true;
   }
 
-  /** How long the engine may sleep when it has nothing to do. */
+  /** Time for which the engine may sleep when it has nothing to do. */
   get restMs(): number {
     return Math.min(TICK_MS, this.#parts.handlers.dueInMs);
   }

@@ -28,7 +28,7 @@ export interface EngineData {
   readonly coordinatorPort: MessagePort;
 }
 
-/** What main gives a thread of engines. */
+/** Start data of a thread of engines, from main. */
 export interface EngineThreadData {
   /** At least one. */
   readonly engines: readonly EngineData[];

@@ -38,7 +38,7 @@ export interface NotifierThreadData {
 const CONNECTIONS_PER_ORIGIN = 8;
 /** URLs of tenants: a webhook has eight in flight, and several may share a host. */
 const TENANT_CONNECTIONS_PER_ORIGIN = 64;
-/** What is under way when the server stops may take so long to be answered; else it is sent again after the next start, under the same key. */
+/** Time that an attempt under way may take when the server stops; else it is sent again after the next start, under the same key. */
 const STOP_MS_MAX = 3_000;
 const STOP_LOOK_MS = 20;
 /** Longest timer; what is due later is looked at again. */

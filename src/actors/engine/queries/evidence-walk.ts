@@ -50,7 +50,7 @@ export interface EvidenceWalkDependencies {
   monotonicMs(): number;
 }
 
-/** What is known of a stream by its name. */
+/** Facts of a stream that follow from its name. */
 interface KnownName {
   readonly environment: string;
   readonly serviceId: string;

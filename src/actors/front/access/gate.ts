@@ -24,7 +24,7 @@ const NO_CERTIFICATE =
   "senders show a client certificate here (TLS_CLIENT_CA_FILE): this connection has shown none, or one that another authority signed or that has ended";
 
 export interface GateDependencies {
-  /** What the settings say, and where the server listens: the port is known once it does. */
+  /** Settings of the gate, and the address where the server listens: the port is known once it does. */
   readonly policy: () => AccessPolicyOptions;
   readonly authenticator: Authenticator;
   readonly tenantExists: (tenant: string) => boolean;
@@ -35,7 +35,7 @@ export interface GateDependencies {
   readonly needsClientCertificate: boolean;
 }
 
-/** What becomes of a request at the gate: exactly one of the two is called, once, unless the client leaves. */
+/** Callbacks of a request at the gate: exactly one of the two is called, once, unless the client leaves. */
 export interface GateSink {
   admit(principal: Principal): void;
   refuse(refusal: Refusal, headers: HttpHeaders): void;
