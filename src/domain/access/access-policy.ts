@@ -7,10 +7,10 @@ import { reaches } from "./roles.ts";
 /** The tenant of requests without a credential. */
 export const DEFAULT_TENANT = "default";
 
-/** What an endpoint asks of its caller: to write telemetry, or a role. Public ones ask nothing, and are not asked about here. */
+/** Access that an endpoint needs: to write telemetry, or a role. Public ones need none, and are not asked about here. */
 export type Access = "ingest" | Role;
 
-/** What a request shows of where it comes from. Header values as sent; undefined = absent. */
+/** Origin of a request, as it shows it. Header values as sent; undefined = absent. */
 export interface Caller {
   /** UNIX_PEER on the server's Unix socket. */
   readonly remoteAddress: string;

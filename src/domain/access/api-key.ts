@@ -32,7 +32,7 @@ export function apiKeyText(keyId: string, secret: string): string {
   return text;
 }
 
-/** What lists show of a key. */
+/** Prefix of a key, as lists show it. */
 export function keyPrefix(keyId: string): string {
   return `${MARK}_${keyId}_`;
 }

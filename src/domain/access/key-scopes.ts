@@ -17,7 +17,7 @@ const RIGHTS: Readonly<Record<KeyScope, ScopeRights>> = {
   admin: { role: "admin", writes: true, asks: true },
 };
 
-/** What a key of this scope may do. */
+/** Rights of a key of this scope. */
 export function rightsOf(scope: KeyScope): ScopeRights {
   return RIGHTS[scope];
 }

@@ -2,7 +2,7 @@
 import type { Role } from "../../core/protocol/access.ts";
 import { levelOf, lowerRole, reaches } from "./roles.ts";
 
-/** What is set for one subject of a tenant. */
+/** Binding of one subject of a tenant. */
 export interface UserBinding {
   readonly role: Role;
   /** True: whoever comes with a token of this subject is refused. */

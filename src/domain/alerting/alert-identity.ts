@@ -8,7 +8,7 @@ import { CALM, type FlapState, paged, reopen } from "./flap-control.ts";
 const MINUTE_MS = 60_000;
 const TIERS: readonly Tier[] = ["low", "medium", "high"];
 
-/** What an incident is known by: the service, or the root candidate of a cascade. */
+/** Identity of an incident: the service, or the root candidate of a cascade. */
 export interface AlertKey {
   readonly tenant: string;
   readonly environment: string;

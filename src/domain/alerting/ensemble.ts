@@ -58,7 +58,7 @@ function seeTheSame(one: EnsembleSignal, other: EnsembleSignal): boolean {
   return ofOneMetric && baseNameOf(one.metricName) === baseNameOf(other.metricName);
 }
 
-/** What counts as one detector. */
+/** Name of a detector's source: findings with the same one count as one detector. */
 export function sourceOf({ family, metricName }: EnsembleSignal): string {
   return family === "metric" ? `metric ${baseNameOf(metricName)}` : family;
 }

@@ -4,7 +4,7 @@ import type { DetectorFamily } from "./ensemble.ts";
 
 export type Opinion = "true_positive" | "false_positive";
 
-/** What was said of one anomaly; a later word on the same one takes its place. */
+/** Feedback on one anomaly; a later word on the same one takes its place. */
 export interface AnomalyOpinion {
   readonly anomalyId: string;
   readonly family: DetectorFamily;

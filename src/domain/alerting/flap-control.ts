@@ -12,7 +12,7 @@ const PAUSE_MS_MAX = WINDOW_MS;
 /** Reopenings remembered: the pause is at its maximum from the seventh on. */
 const REOPENINGS_KEPT = 8;
 
-/** What is kept per alert key. */
+/** State kept per alert key. */
 export interface FlapState {
   /** Times of the last reopenings, oldest first, at most 8. */
   readonly reopenedMs: readonly number[];

@@ -1,4 +1,4 @@
-/** What holds an alert back, by the name that people know it by. */
+/** Reason that holds an alert back, by the name that people know it by. */
 export interface Hold {
   readonly id: string;
   readonly comment: string;

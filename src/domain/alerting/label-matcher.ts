@@ -22,7 +22,7 @@ export function compileMatchers(matchers: readonly LabelMatcher[], patterns: Pat
   };
 }
 
-/** What is wrong with a matcher, in a sentence; null where nothing is. Makes the table of its pattern: up to 15 ms. */
+/** Error of a matcher, in a sentence; null where there is none. Makes the table of its pattern: up to 15 ms. */
 export function matcherProblem({ name, operator, value }: LabelMatcher, patterns: PatternCache): string | null {
   if (name === "") return "a matcher names no label";
   if (!isPattern({ operator })) return null;

@@ -24,7 +24,7 @@ export interface RecurringWindow {
   readonly untilMs: number | null;
 }
 
-/** What is wrong with a window, in a sentence; null where nothing is. */
+/** Error of a window, in a sentence; null where there is none. */
 export function windowProblem(window: RecurringWindow): string | null {
   const { timeZone, weekdays, startMinute, durationMinutes } = window;
   if (!isTimeZone(timeZone)) return `time zone "${timeZone.slice(0, 80)}" is unknown; give an IANA name such as Europe/Berlin`;

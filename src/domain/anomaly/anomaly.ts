@@ -7,7 +7,7 @@ import type { Tier } from "../detection/anomaly-score.ts";
 import { DETECTOR_SATURATION } from "../saturation/saturation-finding.ts";
 import type { PageOutcome } from "./page-outcome.ts";
 
-/** What became of an anomaly on its way to a page, when it was last decided on. */
+/** Outcome of an anomaly on its way to a page, when it was last decided on. */
 export interface AnomalyPaging {
   /** With what the ensemble raised it by. */
   readonly tier: Tier;
@@ -22,7 +22,7 @@ export interface AnomalyPaging {
   readonly rcaTriggered?: true;
 }
 
-/** What somebody says of an anomaly. */
+/** Feedback of a user on an anomaly. */
 export interface AnomalyFeedback {
   readonly opinion: "true_positive" | "false_positive";
   readonly note: string | null;
@@ -63,7 +63,7 @@ export interface Anomaly {
   readonly founder: Founder | null;
 }
 
-/** What has to be remembered of an anomaly's first episode beside the anomaly itself. */
+/** Data of an anomaly's first episode that has to be remembered beside the anomaly itself. */
 export interface Founder {
   readonly episodeId: string;
   readonly open: boolean;
@@ -78,7 +78,7 @@ export interface Episode {
   readonly open: boolean;
 }
 
-/** What is known when a frame comes: the episode, and the anomaly that it belongs to or would join. */
+/** State known when a frame comes: the episode, and the anomaly that it belongs to or would join. */
 export interface KnownState {
   readonly episode: Episode | undefined;
   readonly anomaly: Anomaly | undefined;
@@ -86,7 +86,7 @@ export interface KnownState {
   readonly id?: string;
 }
 
-/** What a frame changes; an absent part stays as it was. `ignored` changes nothing. */
+/** Changes by a frame; an absent part stays as it was. `ignored` changes nothing. */
 export interface EpisodeEffect {
   readonly kind: "ignored" | "opened" | "joined" | "updated" | "left" | "resolved";
   readonly episode?: Episode;
@@ -101,7 +101,7 @@ export function foundingEpisode(anomaly: Anomaly | undefined, episodeId: string)
   return { tenant: anomaly.tenant, anomalyId: anomaly.id, detectedAtMs: anomaly.detectedAtMs, open: anomaly.founder.open };
 }
 
-/** What an anomaly is distinguished by while it is open. */
+/** Key of an anomaly while it is open. */
 export type AnomalyKey = Pick<Anomaly, "tenant" | "environment" | "serviceId" | "metricName" | "direction" | "detector">;
 
 /**

@@ -16,7 +16,7 @@ import type { ShardEvent } from "../kernel/shard-events.ts";
 import type { BaselineWindow } from "../kernel/shard-kernel.ts";
 import type { PackedEpisode } from "./episode-codec.ts";
 
-/** What the shard knows of the stream at the moment of the event. */
+/** Stream state in the shard at the moment of the event. */
 export interface EpisodeContext {
   /** Canonical bytes. */
   readonly identity: Uint8Array;

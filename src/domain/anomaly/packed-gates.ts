@@ -19,7 +19,7 @@ const VALUE_COUNT = 3;
 const VALUE_MINUTES = 4;
 const MINUTE_MS = 60_000;
 
-/** What a gate often repeats: the z that was judged, and of how many values. */
+/** Values that a gate often repeats: the z that was judged, and of how many values. */
 export interface GateSubject {
   readonly z: number;
   readonly n: number;

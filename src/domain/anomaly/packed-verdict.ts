@@ -41,7 +41,7 @@ const STATISTICAL = "statistical";
 const SUM_MAX = 2 ** 28;
 const THOUSANDTHS = 1000;
 
-/** What a reader knows of a verdict beforehand. */
+/** Parts of a verdict that a reader knows beforehand. */
 export interface KnownOfVerdict {
   readonly detector: string;
   readonly z: number;

@@ -34,7 +34,7 @@ export interface PromotedModel {
   readonly trainedMs: number;
 }
 
-/** What is known besides the samples. */
+/** Facts known besides the samples. */
 export interface BacktestFacts {
   /** First sample of a service; undefined where nobody knows, which counts as mature. */
   firstSeenMs(tenant: string, serviceId: string): number | undefined;
@@ -80,7 +80,7 @@ export const NO_FACTS: BacktestFacts = {
   leftOut: {},
 };
 
-/** What one of the two runs goes by. */
+/** Settings of one of the two runs. */
 export interface BacktestVariant {
   settingsOf(tenant: string, serviceId: string, metricName: string): WatchdogSettings;
   readonly silences: readonly Silence[];
@@ -108,7 +108,7 @@ export interface BacktestOptions {
 export const BACKTEST_LAYERS = ["statistical", "isolation_forest", "adaptive", "stale", "saturation", "slo_burn", "cascade"] as const;
 export type BacktestLayer = (typeof BACKTEST_LAYERS)[number];
 
-/** How a layer took part. */
+/** Participation of a layer. */
 export interface LayerReport {
   readonly layer: BacktestLayer;
   /** Series, services or SLOs that it has looked at. */

@@ -18,7 +18,7 @@ export interface IncidentLabel {
   readonly isIncident: boolean;
 }
 
-/** How one run does by the labels. */
+/** Score of one run by the labels. */
 export interface LabelledRun {
   readonly found: number;
   readonly missed: number;

@@ -96,7 +96,7 @@ export async function pairMoment(
   return { ...judged, state: EVALUATED, reason: isFiring ? null : reason, declared: isFiring };
 }
 
-/** What running full says of one series by itself, without the other anomalies of its service. */
+/** Saturation verdict on one series by itself, without the other anomalies of its service. */
 export async function saturationMoment(
   series: BacktestSeries,
   atMs: number,

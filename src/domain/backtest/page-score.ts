@@ -12,7 +12,7 @@ export interface LabelledRows {
   readonly to: number;
 }
 
-/** What the pages of one file came to. */
+/** Score of the pages of one file. */
 export interface PageScore {
   readonly incidents: number;
   readonly found: number;

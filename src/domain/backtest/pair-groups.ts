@@ -38,7 +38,7 @@ export function groupsOf(ordered: readonly OrderedSeries[]): StreamGroup[] {
   });
 }
 
-/** What one run keeps of the streams that it has gone over, for those that come after and for what they come to together. */
+/** Memory of one run for the streams that it has gone over, for those that come after and for what they come to together. */
 export class PairRun {
   readonly #lineage: InstanceLineage;
   /** Of members of groups: means by cycle. */

@@ -18,7 +18,7 @@ export interface JudgedBounds {
   readonly upper: number;
 }
 
-/** What the detectors compared a value with; null where one knew too little, or looked at the value with others of its minute. */
+/** Baselines that the detectors compared a value with; null where one knew too little, or looked at the value with others of its minute. */
 export interface JudgedPoint {
   readonly statistical: JudgedBounds | null;
   readonly adaptive: JudgedBounds | null;

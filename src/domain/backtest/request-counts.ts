@@ -30,7 +30,7 @@ export class RequestCounts {
   }
 }
 
-/** How many of the ascending times are not after that time. */
+/** Number of the ascending times that are not after that time. */
 export function placeAfter(times: Float64Array, timeMs: number): number {
   let [low, high] = [0, times.length];
   while (low < high) {

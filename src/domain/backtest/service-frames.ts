@@ -16,7 +16,7 @@ import type { BacktestVariant, LayerReport, PromotedModel } from "./history.ts";
 import { type BothFrames, type PlacedSeries, type SeriesFramesOptions, STAGE_SERVICES, type TimedFrame } from "./timed-frames.ts";
 import { ServiceTrack } from "./tracks/service-track.ts";
 
-/** Of one vector: the model's components and trees. */
+/** Time for one vector: the model's components and trees. */
 export const VECTOR_US = 150;
 const METRICS_MIN = 2;
 /** Vectors that evidence learns from. */
@@ -70,7 +70,7 @@ export async function serviceFrames(
   return { layer, evaluated: judged, reason };
 }
 
-/** What a service's vector is made of. */
+/** Columns that a service's vector is made of. */
 export interface VectorColumns extends ServiceHistory {
   readonly names: readonly string[];
   /** The model that judges it; absent where models are trained on the way. */

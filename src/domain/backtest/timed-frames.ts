@@ -24,7 +24,7 @@ export interface TimedFrame {
   readonly place: number;
 }
 
-/** Of the present and of the changed run. */
+/** Frames of the present and of the changed run. */
 export type BothFrames = readonly [TimedFrame[], TimedFrame[]];
 
 export interface SeriesFramesOptions extends BacktestOptions {

@@ -10,7 +10,7 @@ const VARINT_BYTES_MAX = 8;
 /** Longer ones are copied by the system. */
 const COPIED_BYTES_MAX = 64;
 
-/** What `text` writes, for one that is written again and again. */
+/** Encoding that `text` writes, for a text that is written again and again. */
 export function encodeText(value: string): Uint8Array {
   const sink = new ByteSink(VARINT_BYTES_MAX + 3 * value.length);
   sink.text(value);

@@ -29,7 +29,7 @@ import { CR_CHUNK, CR_CHUNK_BYTES, CR_FIRST_TIME, CR_LAST_TIME, CR_STREAM } from
 
 /** Bytes of a stream id in a block. */
 export const STREAM_ID_BYTES = 16;
-/** What a chunk costs in a block besides its own bytes, at most: when it is the first of its stream. */
+/** Size of a chunk in a block besides its own bytes, at most: when it is the first of its stream. */
 export const CHUNK_OVERHEAD_BYTES = 22;
 
 // Of a record, in words.

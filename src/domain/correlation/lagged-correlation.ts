@@ -35,7 +35,7 @@ export function onGrid(times: ArrayLike<number>, values: ArrayLike<number>, from
   return sums.map((sum, i) => (counts[i] === 0 ? Number.NaN : sum / counts[i]!));
 }
 
-/** What is new in each step: less a trend, less what the values before explain, scaled to a standard deviation of 1. */
+/** Innovation of each step: less a trend, less what the values before explain, scaled to a standard deviation of 1. */
 export function whitened(series: GridSeries): GridSeries {
   const level = withoutTrend(series);
   const weights = autoregression(level);

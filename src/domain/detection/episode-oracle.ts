@@ -15,7 +15,7 @@ import {
   TABLE_LEVEL_STRONG,
 } from "../../core/layout/kernel-event.ts";
 
-/** What the kernel's event of the same kind holds. */
+/** Contents of the kernel's event of the same kind. */
 export interface OracleEvent {
   readonly kind: number;
   readonly time: number;
@@ -39,7 +39,7 @@ export interface OracleScore {
   readonly departs: boolean;
 }
 
-/** What an evaluation needs to know. */
+/** Input of an evaluation. */
 export interface OracleSample {
   readonly time: number;
   readonly value: number;

@@ -16,7 +16,7 @@ export interface Expectation {
   readonly upper: number | null;
 }
 
-/** How a window is judged. */
+/** Options by which a window is judged. */
 export interface ExpectationOptions {
   readonly zThreshold: number;
   readonly samplesMin: number;

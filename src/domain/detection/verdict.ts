@@ -69,7 +69,7 @@ export interface Verdict {
   readonly layers: readonly string[];
 }
 
-/** What the shard knows of a judged sample (its event and its stream) and of the configuration. */
+/** Input of a z-score verdict: what the shard knows of a judged sample (its event and its stream) and of the configuration. */
 export interface ZScoreInput extends Pick<ShardEvent, "value" | "mean" | "sd" | "rawSd" | "ratio" | "count"> {
   /** Copy of the window before the value. */
   readonly window: ArrayLike<number>;

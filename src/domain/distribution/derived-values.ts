@@ -16,7 +16,7 @@ export const SUFFIX_BYTES_MAX = 24;
 /** Takes one value of the series with that suffix; `width` is that of the bucket it was estimated in, 0 for a value that is no estimate. */
 export type DerivedSink = (suffix: string, value: number, width: number) => void;
 
-/** What a quantile's series is called: ".p99.9" for 0.999. */
+/** Suffix of a quantile's series: ".p99.9" for 0.999. */
 export function suffixOf(quantile: number): string {
   return `.p${Number((quantile * 100).toPrecision(12))}`;
 }

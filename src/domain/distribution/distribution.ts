@@ -49,7 +49,7 @@ const COUNT_MAX = 2 ** 64;
 
 const isCount = (value: number) => value >= 0 && value <= COUNT_MAX;
 
-/** What is wrong with a point's numbers; undefined for none. Its times are the caller's to check. */
+/** Error of a point's numbers; undefined for none. Its times are the caller's to check. */
 export function distributionProblem(point: Distribution): DistributionProblem | undefined {
   if (point.isStale) return undefined;
   if (!isCount(point.count)) return invalid(`its count is ${point.count}, which is no count`);

@@ -64,7 +64,7 @@ export function aligned(one: Distribution, other: Distribution): readonly [Distr
   return pair;
 }
 
-/** What was added to each bucket since; `fell` when one holds less than before. */
+/** Increase of each bucket since; `fell` when one holds less than before. */
 export function bucketsSince(previous: ExponentialBuckets, current: ExponentialBuckets): { buckets: ExponentialBuckets; fell: boolean } {
   let fell = false;
   const counts = current.counts.map((count, i) => {

@@ -9,7 +9,7 @@ const FIRST_AGE_MS_MAX = 120_000;
 export const IMPLAUSIBLE_FACTOR = 10;
 export const IMPLAUSIBLE_INTERVALS_MIN = 3;
 
-/** What was added between two points. */
+/** Increase between two points. */
 export interface Interval {
   /** Of delta temporality; its time is that of the later point. Without buckets when those of the two points cannot be compared. */
   readonly added: Distribution;
@@ -17,13 +17,13 @@ export interface Interval {
   readonly isGuessedReset: boolean;
 }
 
-/** What the first point of a series adds, where that is known; undefined where it is a baseline only. */
+/** Increase by the first point of a series, where that is known; undefined where it is a baseline only. */
 export function firstInterval(point: Distribution): Interval | undefined {
   const isYoung = point.startMs > 0 && point.timeMs - point.startMs <= FIRST_AGE_MS_MAX;
   return isYoung ? { added: { ...point, temporality: "delta" }, isGuessedReset: false } : undefined;
 }
 
-/** What was added from `previous` to `current`, two cumulative points of one series in the order of their times. */
+/** Increase from `previous` to `current`, two cumulative points of one series in the order of their times. */
 export function intervalBetween(previous: Distribution, current: Distribution): Interval {
   const whole = { ...current, temporality: "delta" as const };
   if (previous.startMs > 0 && current.startMs > previous.startMs) return { added: whole, isGuessedReset: false };

@@ -14,7 +14,7 @@ interface KeptPoint {
   readonly text: string;
 }
 
-/** What became of a point. */
+/** Outcome for a point. */
 export type Placed = "taken" | "known" | "late";
 
 /** Points of one series. */

@@ -67,7 +67,7 @@ export function driftMeasures(reference: ArrayLike<number>, current: ArrayLike<n
   return { klDivergence, klReverse, psi: klDivergence + klReverse, jsDivergence };
 }
 
-/** Of counts in the same bins. `comparisons` made at once (columns of a model) are corrected for. */
+/** Drift of counts in the same bins. `comparisons` made at once (columns of a model) are corrected for. */
 export function findDrift(reference: ArrayLike<number>, current: ArrayLike<number>, comparisons = 1): DriftFinding {
   const measures = driftMeasures(reference, current);
   const [n, m] = [total(reference), total(current)];

@@ -17,7 +17,7 @@ export interface SmoothingStart {
   readonly seasonal?: "additive" | "multiplicative";
 }
 
-/** What a run comes to. */
+/** Result of a run. */
 export interface SmoothingRun {
   /** Forecast of each value from those before it. */
   readonly oneStep: Float64Array;

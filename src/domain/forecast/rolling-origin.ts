@@ -1,7 +1,7 @@
 // How well ways to forecast would have done: each is applied at several past moments, and compared with what came (Tashman 2000).
 import type { ForecastMethod, ForecastTask } from "./forecast-method.ts";
 
-/** What a method said at each origin; a row is undefined where it could say nothing. */
+/** Forecasts of a method at each origin; a row is undefined where it could make none. */
 export interface TrialForecasts {
   readonly method: ForecastMethod;
   readonly forecasts: readonly (Float64Array | undefined)[];

@@ -20,7 +20,7 @@ export interface HistorySeries extends HistoryName {
   length: number;
 }
 
-/** What was left out, and where it stood: "line 7". */
+/** Item that was left out, and where it stood: "line 7". */
 export interface HistoryProblem {
   readonly at: string;
   readonly error: string;

@@ -7,7 +7,7 @@ import { type ChunkRecords, chunkBlockBytes, encodeChunkBlock } from "../codec/c
 /** Zero bytes that the kernel may write behind a block. */
 const SLACK_BYTES = 16;
 
-/** What assembly/chunk/chunk-block.ts exports. */
+/** Exports of assembly/chunk/chunk-block.ts. */
 export interface ChunkBlockExports {
   /** Writes the block of records that begin so many words behind `records` as the u32 at `places` say; its bytes without the checksum. */
   encodeChunkBlock(records: number, places: number, count: number, block: number): number;

@@ -18,7 +18,7 @@ export interface KernelCounter {
   readonly value: number;
 }
 
-/** What assembly/shard.ts exports. Booleans arrive as 0 or 1. */
+/** Exports of assembly/shard.ts. Booleans arrive as 0 or 1. */
 export interface ShardExports extends ChunkBlockExports {
   /** Values the statistics cover, 12 .. 120; before the first row. */
   setWindow(window: number): void;

@@ -43,7 +43,7 @@ import {
 const INTERVAL_MAX = 2 ** 32 - 1;
 const PEAK_BYTES = 8;
 
-/** What became of a value that came late or again. Where `chunked`, its place is in a chunk already: store it as a chunk of one value. */
+/** Outcome of a value that came late or again. Where `chunked`, its place is in a chunk already: store it as a chunk of one value. */
 export interface Correction {
   /** too-old-for-ring: before the ring's oldest value, or the ring has no place; the ring is as it was. ignored: a counter's older value. */
   readonly result: "stored" | "duplicate" | "too-old-for-ring" | "ignored";

@@ -49,7 +49,7 @@ function packedWords(): readonly number[] {
 if (SR_HEAD !== SR_COUNT + 4 || SR_PARTITION !== SR_TENANT + 4) throw new Error("place, tenant and partition are no whole words");
 if (WORDS.length > 8 * PRESENT_BYTES) throw new Error("the words of a record do not fit a snapshot");
 
-/** What a snapshot holds, unpacked: the record's header, and its ring oldest first. Reused by the next `decode`. */
+/** Contents of a snapshot, unpacked: the record's header, and its ring oldest first. Reused by the next `decode`. */
 export class SnapshotReader {
   /** The record up to its values, with the peaks; place, tenant and partition are 0. */
   readonly header = new DataView(new ArrayBuffer(SR_STATE_BYTES + WORD_BYTES));

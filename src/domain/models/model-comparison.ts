@@ -27,7 +27,7 @@ export interface ComparisonRequest {
   readonly labels: readonly LabelledTime[];
 }
 
-/** What one model would have done. */
+/** Record of one model in the comparison: what it would have done. */
 export interface ModelRecord {
   /** Alerts in all, and of these outside of incidents. */
   readonly pages: number;

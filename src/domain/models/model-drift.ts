@@ -47,7 +47,7 @@ export function modelDrift({ input, reference, trainedMs, rowsMax, rowsMin }: Dr
   return { rows: current.times.length, columns: columnDrifts(known, current) };
 }
 
-/** Of vectors with as many columns as the reference has; those that moved most first. */
+/** Drift of vectors with as many columns as the reference has; those that moved most first. */
 export function columnDrifts(reference: VectorReference, current: TimedRows): ColumnDrift[] {
   const columns = reference.columns.map((of, column) => {
     const { psi, klDivergence, effect, p, isDrift } = findDrift(of.counts, countsAgainst(current, column, of), current.width);

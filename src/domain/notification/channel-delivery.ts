@@ -28,7 +28,7 @@ export interface ChannelDelivery {
   readonly error: string | null;
 }
 
-/** How an attempt ended. `mayHaveArrived`: no answer came to what was sent. */
+/** Outcome of an attempt. `mayHaveArrived`: no answer came to what was sent. */
 export type AttemptOutcome =
   | { readonly kind: "delivered" }
   | { readonly kind: "retry"; readonly error: string; readonly afterMs: number | null; readonly mayHaveArrived: boolean }

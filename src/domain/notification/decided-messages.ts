@@ -14,7 +14,7 @@ export interface AlertStep {
   readonly renews: boolean;
 }
 
-/** What a message says besides the alert itself. */
+/** Contents of a message besides the alert itself. */
 export interface MessageFacts {
   /** Label `team` of the service. */
   readonly team: string | null;

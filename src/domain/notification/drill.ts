@@ -8,7 +8,7 @@ import { DRILL_SERVICE } from "../../core/protocol/own-telemetry.ts";
 export const DRILL_STAGES = ["ingest", "detect", "route", "receive", "resolve"] as const;
 export type DrillStageName = (typeof DRILL_STAGES)[number];
 
-/** How a stage ended. Milliseconds count from the beginning of the drill; null where it was not reached. */
+/** End of a stage. Milliseconds count from the beginning of the drill; null where it was not reached. */
 export interface DrillStage {
   readonly stage: DrillStageName;
   readonly state: "passed" | "failed" | "not_reached";

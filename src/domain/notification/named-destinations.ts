@@ -9,7 +9,7 @@ export interface NamedSecret {
 
 const ENTRY = /^(?:(\*|[A-Za-z0-9][A-Za-z0-9._-]{0,127})\/)?#?([A-Za-z0-9][A-Za-z0-9._-]{0,63})$/;
 
-/** What a setting names, or why it cannot be read: the problem names the entry by its place, for its text may hold a secret. */
+/** Destinations that a setting names, or why it cannot be read: the problem names the entry by its place, for its text may hold a secret. */
 export function parseNamedSecrets(text: string): NamedSecret[] | string {
   const entries = text
     .split(",")

@@ -17,13 +17,13 @@ export type NotifierCommand =
   /** Give a delivery back if no attempt of it has begun; otherwise its outcome comes as usual. */
   | { readonly type: "recall"; readonly tenant: string; readonly key: string; readonly destination: Destination };
 
-/** What became of one delivery: an attempt that has ended, or that it came back untried. */
+/** Outcome of one delivery: an attempt that has ended, or that it came back untried. */
 export type DeliveryReport = { readonly key: string; readonly serial: number } & (
   | { readonly kind: "recalled" }
   | { readonly kind: "attempted"; readonly sentAtMs: number; readonly endedAtMs: number; readonly outcome: AttemptOutcome }
 );
 
-/** What the notifier sends back. */
+/** Message of the notifier to the coordinator. */
 export interface NotifierReport {
   readonly type: "reports";
   readonly reports: readonly DeliveryReport[];

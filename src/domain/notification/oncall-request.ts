@@ -6,7 +6,7 @@ const PRIORITIES = { high: "P1", medium: "P3", low: "P5" } as const;
 const SOURCE = "Vedette";
 const DETAIL_CHARACTERS_MAX = 1_000;
 
-/** What stands behind the base URL, and the body. */
+/** Path behind the base URL, and the body. */
 export interface OncallRequest {
   readonly path: string;
   readonly body: string;

@@ -20,7 +20,7 @@ export interface RoutingRule {
   readonly createdAtMs: number;
 }
 
-/** What is asked of the rules: an alert as it is now. */
+/** Subject of the rules: an alert as it is now. */
 export interface RoutingSubject {
   readonly serviceId: string;
   readonly severity: Tier;
@@ -39,7 +39,7 @@ export interface Route {
   readonly skipped: ReadonlyArray<{ readonly ruleId: string; readonly failedMatcher: FailedMatcher }>;
 }
 
-/** How an alert of a family is named as a source. */
+/** Source name of an alert of a family. */
 export function sourceOf(family: DetectorFamily): string {
   return family === "external" ? "alertmanager" : family;
 }

@@ -8,7 +8,7 @@ import type { RoutingRule } from "./routing-rule.ts";
 export const CATCH_ALL_ID = "catch-all";
 const DEFAULT_TENANT = "default";
 
-/** What a tenant has edited of its catch-all; null where it is as it came. */
+/** Edit of a tenant's catch-all; null where it is as it came. */
 export interface CatchAllEdit {
   readonly name: string;
   readonly channels: readonly string[] | null;

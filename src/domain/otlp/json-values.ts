@@ -127,7 +127,7 @@ export interface RequestNames {
   readonly items: string;
 }
 
-/** What is wrong with a decoded body as a request, or undefined. */
+/** Error of a decoded body as a request, or undefined. */
 export function requestProblem(body: unknown, names: RequestNames): string | undefined {
   if (!isObject(body)) return "the body must be a JSON object";
   const wrong = (what: string) => `${what} must be an array of objects`;
@@ -190,7 +190,7 @@ export function sourceOfJson(resource: unknown): OtlpSource | string {
   });
 }
 
-/** What `read` returns, or the message of the JsonItemError that it throws. */
+/** Result of `read`, or the message of the JsonItemError that it throws. */
 export function attempt<T>(read: () => T): T | string {
   try {
     return read();

@@ -4,7 +4,7 @@
 import type { ValidationReason } from "../../core/layout/counters.ts";
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
 
-/** What the items of a request say of their source. */
+/** Source of a request's items, as they describe it. */
 export interface OtlpSource {
   readonly serviceId: string;
   readonly environment: string;
@@ -13,7 +13,7 @@ export interface OtlpSource {
   readonly resourceAttributes: Attributes;
 }
 
-/** What a metric says of all its points. */
+/** Metric data that holds for all its points. */
 export interface MetricHead {
   readonly source: OtlpSource;
   readonly metricName: string;
@@ -120,7 +120,7 @@ export interface DamagedItem {
   readonly message: string;
 }
 
-/** What a decoder finds, in the order of the body. */
+/** Items that a decoder finds, in the order of the body. */
 export type MetricItem =
   | { readonly type: "number"; readonly point: NumberPoint }
   | { readonly type: "distribution"; readonly point: DistributionPoint; readonly head: MetricHead }

@@ -68,7 +68,7 @@ function refuseService(serviceId: string): ItemRefusal | undefined {
   return isLongerThan(serviceId, NAME_BYTES_MAX) ? tooLong("service.name", "service.name", NAME_BYTES_MAX) : undefined;
 }
 
-/** What a metric's point must be, its value aside. */
+/** Refusal of a metric's point, its value aside; undefined where it may be taken. */
 export function refusePoint(
   point: { readonly serviceId: string; readonly metricName: string; readonly attributes: Attributes; readonly timeMs: number },
   nowMs: number,
@@ -81,7 +81,7 @@ export function refusePoint(
   );
 }
 
-/** What a point's value must be. */
+/** Refusal of a point's value; undefined where it may be taken. */
 export function refuseValue(value: number, isStale: boolean): ItemRefusal | undefined {
   if (isStale || Number.isFinite(value)) return undefined;
   if (Number.isNaN(value))
@@ -89,7 +89,7 @@ export function refuseValue(value: number, isStale: boolean): ItemRefusal | unde
   return { reason: "invalid_value", field: "asDouble", message: `the value of a point must be finite, got ${value}` };
 }
 
-/** What is wrong with a histogram of another temporality. */
+/** Error of a histogram of another temporality. */
 export function temporalityProblem(temporality: number): string {
   return `a histogram needs an aggregation temporality, 1 (delta) or 2 (cumulative), got ${temporality}`;
 }
@@ -97,7 +97,7 @@ export function temporalityProblem(temporality: number): string {
 const TRACE_ID = /^[0-9a-f]{32}$/;
 const SPAN_ID = /^[0-9a-f]{16}$/;
 
-/** What a span must be. */
+/** Refusal of a span; undefined where it may be taken. */
 export function refuseSpan(span: OtlpSpan, nowMs: number): ItemRefusal | undefined {
   const invalid = (field: string, message: string): ItemRefusal => ({ reason: "invalid_record", field, message });
   if (!TRACE_ID.test(span.traceId) || /^0+$/.test(span.traceId)) return invalid("traceId", "traceId must be 16 bytes, not all 0");
@@ -111,7 +111,7 @@ export function refuseSpan(span: OtlpSpan, nowMs: number): ItemRefusal | undefin
   );
 }
 
-/** What a log record must be; its body is cut where it is too long. */
+/** Refusal of a log record; its body is cut where it is too long. */
 export function refuseLog(log: OtlpLog, nowMs: number): ItemRefusal | undefined {
   return refuseService(log.serviceId) ?? refuseTime(log.timeMs, nowMs, "timeUnixNano") ?? refuseAttributes(log.attributes);
 }

@@ -22,7 +22,7 @@ const NO_DAY = -1;
 const VERSION = 1;
 const HEADER_BYTES = 1 + 8 + 8 + 1;
 
-/** What is known of one pillar value. */
+/** History of one pillar value. */
 export class MagnitudeHistory {
   /** Counts of each slot's day by bin; behind them the days themselves, two words each. One array: there are 10,000 histories, and a collection asks for each. */
   readonly #words = new Uint16Array(DAYS * BINS + 2 * DAYS);

@@ -16,7 +16,7 @@ export interface PillarDriver {
   readonly deviations: ReadonlyArray<number | null>;
 }
 
-/** How a pillar value stood at a tick. */
+/** Score of a pillar value at a tick. */
 export interface PillarScore {
   /** 1 - p; null where no member had data. */
   readonly score: number | null;
@@ -30,7 +30,7 @@ export interface PillarScore {
   readonly updatedMs: number;
 }
 
-/** What is known of a member by its number. */
+/** Source of members by their numbers. */
 export interface MemberSource {
   driver(member: number): Omit<PillarDriver, "contribution">;
 }

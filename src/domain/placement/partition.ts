@@ -11,7 +11,7 @@ function stableHash(text: string, start: number): number {
   return hash;
 }
 
-/** What the hash of a tenant's services goes on from; the kernel, which hashes most services, is told it. */
+/** Seed of the hash of a tenant's services; the kernel, which hashes most services, gets it. */
 export function serviceSeed(tenant: string): number {
   return stableHash(tenant, 0x811c9dc5) ^ 0x1f;
 }

@@ -49,7 +49,7 @@ function lastWithoutGap(steps: readonly number[]): number {
   return 0;
 }
 
-/** What several streams of one metric come to: deltas are summed, percentiles take the largest, gauges are averaged. From the latest beginning on. */
+/** Combined grid of several streams of one metric: deltas are summed, percentiles take the largest, gauges are averaged. From the latest beginning on. */
 export function joinedGrid(grids: readonly EvenGrid[], stepMs: number, how: "sum" | "max" | "mean"): EvenGrid {
   const known = grids.filter(({ values }) => values.length > 0);
   const [only] = known;

@@ -21,7 +21,7 @@ const STALE_LOW = 2;
 /** A histogram as far as its message goes. */
 export type NativeHistogram = Omit<DistributionPoint, "serviceId" | "environment" | "metricName" | "attributes">;
 
-/** What cannot be taken of a histogram, in words for its sender. */
+/** Error of a histogram that cannot be taken, in words for its sender. */
 export class NativeHistogramError extends Error {}
 
 /** A whole number as protobufjs reads one of 64 bits. */

@@ -16,7 +16,7 @@ export interface SampleProblem {
 
 export const LABELS_NOT_UTF8: SampleProblem = { reason: "invalid_attributes", message: "the labels of a series are not valid UTF-8" };
 
-/** What is wrong with the labels of a series. */
+/** Error of the labels of a series. */
 export function labelProblem(labels: Labels): SampleProblem | undefined {
   if (labels.length > ATTRIBUTES_MAX + 1) {
     return { reason: "invalid_attributes", message: `a series may have ${ATTRIBUTES_MAX} labels, got ${labels.length}` };
@@ -31,7 +31,7 @@ export function labelProblem(labels: Labels): SampleProblem | undefined {
   return named ? undefined : { reason: "missing_metric_name", message: "a series has no __name__ label" };
 }
 
-/** What was wrong with a sample that the kernel rejected. */
+/** Error of a sample that the kernel rejected. */
 export function describeReject(code: number, labels: Labels, timeMs: number, value: number): SampleProblem {
   const name = labels.find(([label]) => label === "__name__")?.[1] ?? "a series";
   const time = Number.isSafeInteger(timeMs) ? formatRfc3339(timeMs) : String(timeMs);

@@ -74,7 +74,7 @@ export interface Execution {
   readonly reason: string | null;
 }
 
-/** What the run needs done next; `waits`: nothing now, at the time given or when somebody does something. */
+/** Next action of the run; `waits`: nothing now, at the time given or when somebody does something. */
 export type NextAction =
   | { readonly kind: "do"; readonly place: number; readonly step: RunbookStep }
   | { readonly kind: "waits"; readonly untilMs: number | null };

@@ -29,7 +29,7 @@ export function shownRequest({ facts, runbook }: Pick<Execution, "facts" | "runb
   return { ...made, headers: Object.fromEntries(Object.keys(made.headers).map((name) => [name, HIDDEN])) };
 }
 
-/** What a step does, in words. */
+/** Action of a step, in words. */
 export function shownAction(step: RunbookStep, facts: Facts): string {
   switch (step.type) {
     case "http":
@@ -45,7 +45,7 @@ export function shownAction(step: RunbookStep, facts: Facts): string {
   }
 }
 
-/** What a receiver has said, without the secrets and headers that it was sent: it may say them back. */
+/** Answer of a receiver without the secrets and headers that it was sent: it may say them back. */
 export function withoutSecrets(text: string, { facts, runbook }: Pick<Execution, "facts" | "runbook">, step: HttpStep): string {
   const { headers } = requestWith(step, withSecrets(facts, runbook.secrets, false));
   const hidden = [...Object.values(headers), ...Object.values(runbook.secrets)].flatMap((value) => [

@@ -65,7 +65,7 @@ export const RUNBOOK_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 /** Ids that paths of their own have. */
 export const RESERVED_IDS: readonly string[] = ["executions"];
 
-/** What a runbook is asked about. `score` and `severity` are null where there is no finding yet, and any will do; so is a category. */
+/** Subject of a runbook's match. `score` and `severity` are null where there is no finding yet, and any will do; so is a category. */
 export interface RunbookSubject extends Omit<PatternSubject, "score"> {
   readonly score: number | null;
   readonly severity: Tier | null;
@@ -86,7 +86,7 @@ export function matchesRunbook(
   return matchesSubject({ ...pattern, rootCauseCategory, minAnomalyScore: null }, { ...subject, score: score ?? 1 }, finds);
 }
 
-/** How much of a subject a runbook names: of several that match, the one that names most is suggested. */
+/** Specificity of a runbook for a subject: of several that match, the one that names most is suggested. */
 export function matchWeight({ match }: Pick<Runbook, "match">): number {
   const { serviceIdRegex, metricNameRegex, environments, rootCauseCategory, severities } = match;
   return [serviceIdRegex, metricNameRegex, environments, rootCauseCategory, severities].filter((part) => part !== null).length;

@@ -23,7 +23,7 @@ const FACT_NAMES = [
   "started_by",
 ] as const;
 
-/** How a value is written where it is put in. */
+/** Context that a value is written into, which decides on its escaping. */
 export type Place = "url" | "json" | "header" | "text";
 
 const PLACEHOLDER = /\{\{\s*([A-Za-z0-9_.\-/]{1,200})\s*\}\}/g;

@@ -6,7 +6,7 @@ import { nameWords } from "../series/name-words.ts";
 
 export type BoundedKind = "utilization" | "remaining";
 
-/** What a declaration says (contract 4.7), already chosen: the service's before the tenant's. */
+/** Limit by declaration (contract 4.7), already chosen: the service's before the tenant's. */
 export interface DeclaredLimit {
   readonly value: number;
   readonly unit: string;
@@ -65,7 +65,7 @@ function factsOf(metricName: string): NameFacts {
   });
 }
 
-/** What the name alone says; null for a name of neither kind, which a declared limit still makes a utilization. */
+/** Kind by the name alone; null for a name of neither kind, which a declared limit still makes a utilization. */
 export function kindOfName(metricName: string): BoundedKind | null {
   return factsOf(metricName).kind;
 }

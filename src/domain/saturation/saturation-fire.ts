@@ -9,7 +9,7 @@ export const SATURATION_EVERY_CYCLES = 2;
 
 const GROWTH_REPORTED = 1.1;
 
-/** What is said about one series; times in ms since 1970. */
+/** Finding on one series; times in ms since 1970. */
 export interface ReportedFinding {
   /** 32 hex digits; that of its episode. */
   readonly id: string;
@@ -21,13 +21,13 @@ export interface ReportedFinding {
   readonly startedAtMs: number;
 }
 
-/** What an evaluation has found, and with which sample. */
+/** Finding of an evaluation, and the sample that it was made with. */
 export interface FoundFinding {
   readonly finding: SaturationFinding;
   readonly sampleMs: number;
 }
 
-/** What is reported once an evaluation has found something again, or for the first time; `key` is that of the series. */
+/** Report once an evaluation has found something again, or for the first time; `key` is that of the series. */
 export function nextReport(
   before: ReportedFinding | undefined,
   key: string,
@@ -46,7 +46,7 @@ function isFarther(z: number, reportedZ: number): boolean {
   return Math.abs(z) >= GROWTH_REPORTED * Math.abs(reportedZ) || (Math.abs(z) > Math.abs(reportedZ) && tierOfZ(z) !== tierOfZ(reportedZ));
 }
 
-/** How a finding goes on from `before`: only one that is new or went farther is news. */
+/** Transition of a finding from `before`: only one that is new or went farther is news. */
 export function transitionOf(before: ReportedFinding | undefined, { peakZ }: ReportedFinding): "open" | "update" | undefined {
   if (before === undefined) return "open";
   return peakZ === before.peakZ ? undefined : "update";

@@ -15,7 +15,7 @@ const MINUTE_MS = 60_000;
 export const HISTORY_HEAD_VALUES = 3;
 export const HISTORY_RING_VALUES = MINUTES_KEPT + SLOTS_KEPT + 2 * BLOCKS_KEPT;
 export const HISTORY_VALUES = HISTORY_HEAD_VALUES + HISTORY_RING_VALUES;
-/** How far back a history reaches. */
+/** Length of a history, minutes. */
 export const HISTORY_MINUTES = BLOCKS_KEPT * BLOCK_MINUTES;
 
 /** Points with times in minutes relative to now, oldest first. */

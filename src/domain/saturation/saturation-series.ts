@@ -52,7 +52,7 @@ export function releaseTier({ head }: SaturationPlace): void {
 
 type HeadRest = [observedMax: number, firstMs: number, tier: number, heldLevel: number, projected: number];
 
-/** Of the series; constant. */
+/** Names of the series; constant. */
 export interface SeriesNames {
   readonly metricName: string;
   /** Unit as its sender declares it; null where it does not. */
@@ -61,7 +61,7 @@ export interface SeriesNames {
   readonly instance: string | null;
 }
 
-/** Of the moment. */
+/** Context of the moment. */
 export interface SaturationContext {
   /** Declared limit that applies now, the service's before the tenant's. */
   readonly limit: DeclaredLimit | null;

@@ -19,7 +19,7 @@ interface Known {
   readonly typeSinceMs: number;
 }
 
-/** What became of metadata: `new` ones are to be stored. */
+/** Outcome for metadata: `new` ones are to be stored. */
 export type Learned = "known" | "new" | "no-room";
 
 const keyOf = (tenant: string, name: string) => `${tenant}\0${name}`;

@@ -17,7 +17,7 @@ export type MetricType = MetricMetadataEnvelope["type"];
 /** Metadata of one metric of a tenant. 1.0 names the family, as in a TYPE line; 2.0 the series' own name. */
 export type MetricMetadata = MetricMetadataEnvelope;
 
-/** What the series of this name are by the metadata of this name; undefined where only the name's suffix can tell. */
+/** Whether series of this name are counters, by the metadata of this name; undefined where only the name's suffix can tell. */
 export function countsByType(metricName: string, type: MetricType): boolean | undefined {
   if (type === "counter") return !metricName.endsWith("_created"); // a time, which OpenMetrics puts into the counter's family
   if (type === "gauge" || type === "gaugehistogram" || type === "info" || type === "stateset") return false;

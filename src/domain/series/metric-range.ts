@@ -8,7 +8,7 @@ export interface MetricRange {
   readonly most: number;
 }
 
-/** How a series is named. `unit` is what its sender reports it, null where it does not. */
+/** Description of a series: its names. `unit` is the unit that its sender reports, null where it does not. */
 export interface MetricDescription {
   readonly metricName: string;
   readonly unit: string | null;
@@ -37,7 +37,7 @@ const RATIO = words("ratio fraction");
 const UNSIGNED_UNIT = /^(?:n?s|us|ms|min|h|d|seconds?|milliseconds?|bytes?|by|[kmgt]i?by|bits?|%|percent|\{.*\})(?:\/.*)?$/i;
 const PERCENT_UNIT = /^(?:%|percent)$/i;
 
-/** What such a metric can have. */
+/** Range of such a metric's values. */
 export function rangeOfMetric({ metricName, unit, isCounter }: MetricDescription): MetricRange {
   const of = nameWords(metricName);
   const isUnsigned = [DURATIONS, SIZES, COUNTS, SHARES].some((family) => has(of, family)) || (unit !== null && UNSIGNED_UNIT.test(unit));

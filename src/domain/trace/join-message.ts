@@ -14,7 +14,7 @@ import { readServiceName, type ServiceName, skipServiceName, writeServiceName } 
 export const MESSAGE_JOIN = 3;
 /** As it was before spans carried their operation. */
 export const MESSAGE_JOIN_UNTIMED = 2;
-/** Of a span: it has a parent; it failed; it is a call to another service, as its caller saw it. */
+/** Flags of a span: it has a parent; it failed; it is a call to another service, as its caller saw it. */
 export const JOIN_CHILD = 1;
 export const JOIN_ERROR = 2;
 export const JOIN_CLIENT = 8;

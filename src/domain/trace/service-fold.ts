@@ -25,7 +25,7 @@ export interface FoldSeries<S> {
   cellWindow: object | undefined;
 }
 
-/** What came for one of them in one window. */
+/** Counts for one of them in one window. */
 export interface FoldCell<S> {
   readonly series: FoldSeries<S>;
   errors: number;

@@ -26,7 +26,7 @@ const SPAN_BYTES_MAX = 72;
 /** Two varints. */
 const TIMES_BYTES_MAX = 16;
 
-/** What a block begins with. Arrival, serial and salt (anything) together are its alone. */
+/** Header fields of a block. Arrival, serial and salt (anything) together are its alone. */
 export interface SpanBlockOptions {
   readonly second: number;
   readonly receivedMs: number;

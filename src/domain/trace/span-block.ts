@@ -56,7 +56,7 @@ export interface StoredSpan extends Omit<BlockSpan, "attributes"> {
   readonly attributes: () => Attributes;
 }
 
-/** What a block says of all its spans. */
+/** Header of a block, for all its spans. */
 export interface SpanBlockHead extends ServiceName {
   readonly spans: number;
   readonly second: number;

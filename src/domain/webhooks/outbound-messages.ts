@@ -11,7 +11,7 @@ export interface TenantRequest {
   readonly timeoutMs: number;
 }
 
-/** How it ended. `mayHaveArrived`: it was sent, at least in part, and no answer came. */
+/** Outcome of the request. `mayHaveArrived`: it was sent, at least in part, and no answer came. */
 export type TenantAnswer =
   | { readonly kind: "answered"; readonly status: number; readonly text: string; readonly tookMs: number }
   | { readonly kind: "failed"; readonly error: string; readonly mayHaveArrived: boolean; readonly tookMs: number };

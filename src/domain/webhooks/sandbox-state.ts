@@ -22,7 +22,7 @@ export interface SandboxCounts {
   readonly waiting: number;
 }
 
-/** What a sandbox reports itself when it has changed. `walls` are null before its first process. */
+/** Report of a sandbox when it has changed. `walls` are null before its first process. */
 export interface SandboxReport {
   readonly walls: SandboxWalls | null;
   readonly counts: SandboxCounts;

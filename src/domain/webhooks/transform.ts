@@ -13,7 +13,7 @@ export type TransformOutcome =
   | { readonly kind: "dropped"; readonly error: string }
   | { readonly kind: "failed"; readonly error: string; readonly line: number | null; readonly retry: boolean };
 
-/** What runs transforms. */
+/** Runner of transforms. */
 export interface EventTransforms {
   /** Runs a transform on the JSON of an event. Never rejects; waits for its turn as long as that takes. */
   transformEvent(tenant: string, transform: Transform, eventJson: string): Promise<TransformOutcome>;

@@ -18,7 +18,7 @@ export interface AttemptNote {
   readonly nextAttemptAtMs: number | null;
 }
 
-/** How an attempt ended. `gone`: the receiver wants no more (410). `final`: another attempt would end alike. */
+/** Outcome of an attempt. `gone`: the receiver wants no more (410). `final`: another attempt would end alike. */
 export interface WebhookOutcome {
   readonly kind: "succeeded" | "failed" | "dropped";
   readonly statusCode: number | null;

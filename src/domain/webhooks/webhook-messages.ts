@@ -28,7 +28,7 @@ export interface HandedEvent {
   readonly dueAtMs: number;
 }
 
-/** What the lanes of webhooks take. */
+/** Commands to the lanes of webhooks. */
 export type EventCommand =
   /** The key by which v1a signatures are made: PKCS #8, DER, base64. */
   | { readonly type: "webhook-key"; readonly privateKey: string }
@@ -57,7 +57,7 @@ export type WebhookCommand =
       readonly events: readonly string[];
     };
 
-/** What became of an attempt. */
+/** Outcome of an attempt. */
 export interface WebhookReport {
   readonly key: string;
   readonly serial: number;

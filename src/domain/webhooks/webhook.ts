@@ -54,14 +54,14 @@ const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
 const OWN_HEADERS = /^(host|connection|transfer-encoding|content-.*|webhook-.*|idempotency-key|te|upgrade|keep-alive|expect|trailer)$/i;
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** What is wrong with a header; null where nothing is. */
+/** Error of a header; null where there is none. */
 export function headerProblem(name: string, value: string): string | null {
   if (!HEADER_NAME.test(name)) return "is no name of a header";
   if (OWN_HEADERS.test(name)) return "is a header that the server sets itself";
   return HEADER_VALUE.test(value) ? null : "has a value with characters that no header may have";
 }
 
-/** What a pattern is asked about. */
+/** Subject of a pattern. */
 export interface PatternSubject {
   readonly serviceId: string;
   readonly metricName: string;

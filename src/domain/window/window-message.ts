@@ -10,7 +10,7 @@ import { ByteSink } from "../codec/byte-sink.ts";
 import { unzigzag, writeVarint, zigzag } from "../codec/varint.ts";
 
 export const MESSAGE_WINDOW = 1;
-/** Of an item whose numbers take a byte each. */
+/** Size of an item whose numbers take a byte each. */
 export const ITEM_BYTES_MIN = 12;
 /** Of an item without its name. */
 const ITEM_BYTES_MAX = 32;

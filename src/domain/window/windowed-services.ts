@@ -33,14 +33,14 @@ const CLOSED_PER_SLICE = 16;
 /** A service without items for so many closings, a day, is forgotten. */
 const IDLE_CLOSINGS = 9_000;
 
-/** What is counted of one service. */
+/** Counts of one service. */
 export interface Fold<C> {
   readonly windows: OpenWindows<C[]>;
   /** Cells of open windows. */
   cells: number;
 }
 
-/** What one kind of items does with its folds: `C` is a cell, `E` an entry that a fold keeps besides its windows. */
+/** Operations of one kind of items on its folds: `C` is a cell, `E` an entry that a fold keeps besides its windows. */
 export interface FoldKind<F extends Fold<C>, C, E> {
   /** `pool` is where the ids of its windows lie. */
   make(pool: WordPool): F;
@@ -61,7 +61,7 @@ export interface WindowedService<F> {
   readonly fold: F;
 }
 
-/** What tenants hold of an engine's room for one kind of items. */
+/** Shares of tenants in an engine's room for one kind of items. */
 export interface WindowShares {
   readonly services: ShareLedger;
   /** Cells of open windows. */

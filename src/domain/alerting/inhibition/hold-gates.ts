@@ -10,7 +10,7 @@ export const SILENCED_GATE = "silenced";
 /** Of what people wrote about a rule, in each row of the ledger that it held back. */
 const HOLD_COMMENT_CHARACTERS_MAX = 300;
 
-/** What holds an alert with these labels back for now: the first hold, where there is one. */
+/** Gates of an alert with these labels by what holds it back for now: the first hold, where there is one. */
 export function holdGates(
   tenant: string,
   labels: Labels,

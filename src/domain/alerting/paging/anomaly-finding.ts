@@ -5,7 +5,7 @@ import type { Tier } from "../../detection/anomaly-score.ts";
 import { LONG_BASELINE_GATE, OWN_TAIL_GATE } from "../../detection/departure/own-tail.ts";
 import type { Finding } from "./finding.ts";
 
-/** What the last decision on it has left. */
+/** State that the last decision on it has left. */
 export interface DecidedBefore {
   /** That it belongs to already. */
   readonly alertId: string | null;

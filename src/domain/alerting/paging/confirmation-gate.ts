@@ -22,7 +22,7 @@ export function needsConfirmation(family: DetectorFamily): boolean {
   return STATISTICAL.has(family);
 }
 
-/** What is asked of a finding. */
+/** Finding as the gate needs it. */
 export interface Unconfirmed {
   readonly detector: string;
   readonly z: number;

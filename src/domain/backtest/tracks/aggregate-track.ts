@@ -8,7 +8,7 @@ import type { WatchdogSettings } from "../../detection/watchdog-settings.ts";
 import type { BacktestSeries } from "../history.ts";
 import { PairFindings } from "./pair-findings.ts";
 
-/** What a stream has come to in a cycle: the mean of its new observations, and the time of the newest. */
+/** Value of a stream in a cycle: the mean of its new observations, and the time of the newest. */
 export interface CycleMean {
   readonly cycleMs: number;
   readonly timeMs: number;
@@ -31,7 +31,7 @@ export interface AggregateTrackOptions extends Pick<WatchdogSettings, "direction
   readonly knownDays: KnownDays | undefined;
 }
 
-/** What is found in each cycle, in order; streams by the order of their first values. */
+/** Findings of each cycle, in order; streams by the order of their first values. */
 export function* aggregateFrames(
   streams: readonly AggregatedStream[],
   aggregation: number,

@@ -13,7 +13,7 @@ import type { WatchdogSettings } from "../../detection/watchdog-settings.ts";
 /** What is older before the cycle confirms nothing that people are to be told about now. */
 const CONFIRMED_MS_MAX = 10 * 60_000;
 
-/** What a pair begins with: the state of another one, and what sentences call it. */
+/** Initial state of a pair: the state of another one, and what sentences call it. */
 export interface PairBeginning {
   readonly state?: ArrayBuffer | undefined;
   readonly label?: () => string;

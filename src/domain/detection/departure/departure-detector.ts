@@ -89,7 +89,7 @@ const KNOWN = 2;
 export const DEPARTURE_DETECTOR_WORDS =
   HEAD_WORDS + LOCAL_LEVELS_WORDS + LEARNED_SEASON_WORDS + KNOWN_DEPARTURES_WORDS + 2 * OWN_TAIL_WORDS;
 
-/** What is known of the time of a value. */
+/** Facts known of the time of a value. */
 export interface ValueMoment {
   readonly intervalMs: number;
   /** What is usual at this hour; NaN where that is not known. */

@@ -9,13 +9,13 @@ export const KNOWN_TAIL_VALUES = 120;
 /** Passes where layer 1 knows fewer values than that of a stream, and its long baseline, which it has inherited, as many: its own tail is asked then. */
 export const LONG_BASELINE_GATE = "long_baseline";
 
-/** What the long baseline of a stream says of a value that layer 1 has declared: how many values it knows, and what people are to be told about at once. */
+/** Knowledge of a stream's long baseline about a value that layer 1 has declared: how many values it knows, and what is to be reported at once. */
 export interface LongBaselineSays {
   readonly values: number;
   readonly evidence: TailEvidence | undefined;
 }
 
-/** How far a series has strayed, and the bar that its own tail sets, both in one unit: standard deviations, or units of the bar. */
+/** Deviation of a series, and the bar that its own tail sets, both in one unit: standard deviations, or units of the bar. */
 export interface TailEvidence {
   readonly size: number;
   readonly bar: number;

@@ -22,7 +22,7 @@ const DAMPING_STEP = 0.5;
 /** ... which goes back by this time constant. */
 const DAMPING_MS = 48 * HOUR_MS;
 
-/** What a gate says of an observation. */
+/** Result of a gate for an observation. */
 export interface GateStep {
   readonly isFiring: boolean;
   /** An alert began with this observation. */

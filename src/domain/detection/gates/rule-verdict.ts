@@ -10,7 +10,7 @@ export interface RuleVerdict extends Omit<Verdict, "gates"> {
   readonly gates: readonly GateResult[];
 }
 
-/** What a rule has to say; the rest of the record follows. */
+/** Observation of a rule; the rest of the record follows. */
 export interface RuleObservation extends Pick<Verdict, "detector" | "observed" | "expected" | "lower" | "upper" | "z" | "threshold"> {
   readonly baselineValues: number;
   readonly baselineAgeSeconds: number;

@@ -7,7 +7,7 @@ import type { StreamRecords } from "../../kernel/stream-records.ts";
 import { chosenMetrics, startsOf, streamsPerMetric, unevenness } from "../multivariate/service-columns.ts";
 import { aggregationOf } from "../multivariate/service-vector.ts";
 
-/** What a vector consists of; services with the same metrics share it. */
+/** Columns of a vector; services with the same metrics share it. */
 export interface VectorShape {
   readonly names: readonly string[];
   /** Hash of the names. */

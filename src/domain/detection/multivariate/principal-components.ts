@@ -8,7 +8,7 @@ const SCALE_RELATIVE_MIN = 1e-3;
 const EIGENVALUE_MIN = 1e-6;
 const FILL_ROUNDS = 16;
 
-/** How a vector stands to the components. */
+/** Distance of a vector to the components. */
 export interface ComponentDistance {
   /** Sum of squares of the residual. */
   q: number;

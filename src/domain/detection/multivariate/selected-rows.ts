@@ -2,7 +2,7 @@
 // also learns the steps from one vector to the next.
 import type { TimedRows } from "./service-model.ts";
 
-/** What a requested training leaves out. */
+/** Rows that a requested training leaves out. */
 export interface RowSelection {
   /** Times that nothing is learned from, [from, to) in ms, in any order. */
   readonly excluded: readonly (readonly [fromMs: number, toMs: number])[];
@@ -10,7 +10,7 @@ export interface RowSelection {
   readonly rowsMax: number;
 }
 
-/** What became of the window's vectors. */
+/** Outcome for the window's vectors. */
 export interface SelectedRows {
   readonly rows: TimedRows;
   /** In the window, and of them in times that are left out. */

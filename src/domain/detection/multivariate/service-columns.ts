@@ -30,7 +30,7 @@ export function streamsPerMetric(metrics: number): number {
   return Math.max(1, Math.floor(SERVICE_VECTOR_STREAMS_MAX / Math.max(1, metrics)));
 }
 
-/** Of each metric the place of its first stream; one more for the end of the last. */
+/** Index of the first stream of each metric; one more for the end of the last. */
 export function startsOf(lengths: readonly number[]): Uint16Array {
   const starts = new Uint16Array(lengths.length + 1);
   for (const [column, length] of lengths.entries()) starts[column + 1] = (starts[column] as number) + length;

@@ -56,7 +56,7 @@ export function carryAlert(from: Float64Array, into: Float64Array): void {
   into.set(from.subarray(GATE_PLACE, GATE_PLACE + GATE_WORDS), GATE_PLACE);
 }
 
-/** What the detector says of a vector; the object is used again for the next one. */
+/** Verdict of the detector on a vector; the object is used again for the next one. */
 export interface ServiceVerdict {
   /** 0..1 from the tail probability; 0 without a model. */
   score: number;
@@ -68,7 +68,7 @@ export interface ServiceVerdict {
   gate: Omit<GateStep, "suppressedBy"> & { readonly suppressedBy: GateStep["suppressedBy"] | "not_persistent" };
 }
 
-/** What a metric did in the last vector. */
+/** Share of a metric in the last vector. */
 export interface MetricShare {
   readonly feature: string;
   /** Its place in the vector. */

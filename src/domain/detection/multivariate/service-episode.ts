@@ -16,7 +16,7 @@ const PEAK_GROWTH = 1.5;
 /** Strangeness counts upwards only. */
 const DIRECTION = "high";
 
-/** What is said where an episode ends without a vector. */
+/** Verdict where an episode ends without a vector. */
 export const SERVICE_AT_REST: ServiceVerdict = {
   score: 0,
   z: 0,
@@ -25,7 +25,7 @@ export const SERVICE_AT_REST: ServiceVerdict = {
   gate: { isFiring: false, opened: false, suppressedBy: null },
 };
 
-/** What a verdict does to the episode whose highest peak told is `peakZ`; undefined where nothing is to be told. What opens or updates has a new peak. */
+/** Transition by a verdict of the episode whose highest reported peak is `peakZ`; undefined where nothing is to be reported. What opens or updates has a new peak. */
 export function serviceTransition(verdict: ServiceVerdict, wasFiring: boolean, peakZ: number): EpisodeFrame["transition"] | undefined {
   const { gate } = verdict;
   if (gate.opened) return "open";

@@ -57,7 +57,7 @@ export interface Strangeness {
 const MEDIANS = ["shape", "level", "step", "jump"] as const;
 type Medians = Record<(typeof MEDIANS)[number], number>;
 
-/** What a model consists of; see service-model-coding.ts for how it is stored. */
+/** Parts of a model; see service-model-coding.ts for how it is stored. */
 export interface ModelParts {
   readonly levels: PrincipalComponents;
   readonly steps: PrincipalComponents;

@@ -17,7 +17,7 @@ export interface TrainingJob extends ServiceHistory, RowRequest {
   readonly selection?: RowSelection;
 }
 
-/** How an asked-for training chose its vectors. */
+/** Summary of how a training on request chose its vectors. */
 export type SelectionSummary = Omit<SelectedRows, "rows">;
 
 /** `model` and `state` are null where there were fewer than SERVICE_VECTORS_MIN vectors. */

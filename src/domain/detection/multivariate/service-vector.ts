@@ -10,13 +10,13 @@ const AGGREGATION_MAX = 2;
 /** A quantile in a metric's name: latency.p95, request_duration_p99_ms, api.p99.9. */
 const PERCENTILE_NAME = /(?:^|[._-])p\d{1,2}(?:\.\d+)?(?:$|[._-])/;
 
-/** How streams of such a name are taken together. */
+/** Aggregation of streams of such a name. */
 export function aggregationOf(isCounter: boolean, metricName: string, attributes: Attributes): number {
   if (Object.hasOwn(attributes, "quantile") || PERCENTILE_NAME.test(metricName)) return AGGREGATION_MAX;
   return isCounter ? AGGREGATION_SUM : AGGREGATION_MEAN;
 }
 
-/** What people call it. */
+/** Word that people know the aggregation by. */
 export function aggregationWord(aggregation: number): string {
   return ["sum", "mean", "max"][aggregation] as string;
 }

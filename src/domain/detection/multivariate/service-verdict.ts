@@ -20,7 +20,7 @@ const CORRELATED_MAX = 16;
 const SUNDAY = 0;
 const SATURDAY = 6;
 
-/** What is known besides the detector. */
+/** Facts known besides the detector. */
 export interface ServiceFinding {
   readonly names: readonly string[];
   readonly verdict: ServiceVerdict;

@@ -8,7 +8,7 @@ import type { RowRequest, StreamSamples } from "./service-rows.ts";
 import type { TrainingJob } from "./service-training.ts";
 import type { StreamHistory } from "./stream-history.ts";
 
-/** What goes to the pool: a message that is copied holds the place of the buffer alone. */
+/** Input sent to the pool: a message that is copied holds the place of the buffer alone. */
 export interface TrainingInput {
   readonly buffer: SharedArrayBuffer;
   /** Where the root of the FlatBuffer stands. */
@@ -17,7 +17,7 @@ export interface TrainingInput {
   readonly selection?: RowSelection;
 }
 
-/** What an input has besides its streams. */
+/** Parts of an input besides its streams. */
 export interface TrainingRequest extends RowRequest {
   readonly starts: Uint16Array;
   readonly aggregations: Uint8Array;

@@ -16,7 +16,7 @@ const LASTING_STRETCHES_MIN = 24;
 /** Streams of a service whose evidence is taken as it is; with more of them the bars are higher by as many times. */
 const LASTING_STREAMS = 4;
 
-/** What goes with the newest value. */
+/** Context of the newest value. */
 export interface LastingMoment {
   readonly timeMs: number;
   readonly intervalMs: number;
@@ -34,7 +34,7 @@ export interface LastingMoment {
   readonly isOrdinary: (side: -1 | 0 | 1) => boolean;
 }
 
-/** Of one pair over caller-owned state of LASTING_WORDS numbers, all 0 at the start. The fields report the newest value. */
+/** Evidence of one pair over caller-owned state of LASTING_WORDS numbers, all 0 at the start. The fields report the newest value. */
 export class LastingEvidence {
   readonly #confirmation: PairConfirmation;
   readonly #tail: OwnTail;

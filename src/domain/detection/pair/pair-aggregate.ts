@@ -19,7 +19,7 @@ export function aggregateName({ tenant, environment, serviceId, metricName }: St
   return { tenant, environment, serviceId, metricName, attributes: { [AGGREGATE_ATTRIBUTE]: aggregationWord(aggregation) } };
 }
 
-/** What a sentence calls it. */
+/** Label of an aggregate in sentences. */
 export function aggregateLabel({ metricName, attributes }: StreamName, streams: number): string {
   return `${metricName} (${attributes[AGGREGATE_ATTRIBUTE]} of ${streams} streams)`;
 }
@@ -31,7 +31,7 @@ interface Member {
   isIn: boolean;
 }
 
-/** What a round comes to. */
+/** Result of a round. */
 export interface AggregateValue {
   readonly timeMs: number;
   readonly value: number;

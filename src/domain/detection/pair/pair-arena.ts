@@ -16,7 +16,7 @@ const FLAGS = 12;
 const IN_USE = 1;
 const STATE_WORDS = PAIR_STATE_BYTES / 8;
 const PAIR_WORDS = HEAD_WORDS + STATE_WORDS;
-/** What a pair takes, but for four bytes by slot. */
+/** Size of a pair, but for four bytes by slot. */
 export const PAIR_BYTES = 8 * PAIR_WORDS;
 const PAGE_BYTES = LONG_BASELINE_PAGE_PAIRS * PAIR_BYTES;
 /** A stored page begins with its layout and PAIR_BYTES: pages of other layouts or pairs are left out, and their pairs learn anew. */

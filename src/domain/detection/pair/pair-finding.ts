@@ -8,7 +8,7 @@ import { equivalentZ } from "../tail-probability.ts";
 /** Robust z of telemetry has Student's tail with so many degrees of freedom: 10 is an equivalent z of 3.1, 100 of 4.8. */
 export const SPIKE_FREEDOM = 3;
 
-/** What the detector says of an observation; the object is used again for the next one. */
+/** Verdict of the detector on an observation; the object is used again for the next one. */
 export class PairVerdict {
   /** Sign of the value's departure from what it was compared with. */
   sign = 0;
@@ -60,7 +60,7 @@ export class PairVerdict {
   }
 }
 
-/** How far what a verdict reports has strayed, in the unit of its bar; undefined where it reports nothing, or of something on the other side. */
+/** Deviation of what a verdict reports, in the unit of its bar; undefined where it reports nothing, or of something on the other side. */
 export function evidenceOf(verdict: PairVerdict, side: 1 | -1): TailEvidence | undefined {
   if (!verdict.reports || verdict.side !== side) return undefined;
   if (verdict.departure !== 0) return { size: Math.abs(verdict.departure), bar: verdict.departedBar };

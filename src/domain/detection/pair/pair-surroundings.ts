@@ -11,7 +11,7 @@ export interface NewValues {
   readonly pending?: PendingGroup | undefined;
 }
 
-/** What is known around a value: when its service was last deployed (0 for never), how many streams that has, and the z threshold that is set for it. */
+/** Context of a value: when its service was last deployed (0 for never), how many streams that has, and the z threshold that is set for it. */
 export interface PairSurroundings {
   readonly deployedMs: number;
   /** Of which any may depart by chance. */

@@ -22,7 +22,7 @@ const REASONS: Readonly<Record<string, string>> = {
   own_tail: "ordinary",
 };
 
-/** What is known around an observation. */
+/** Context of an observation. */
 export interface PairObservation {
   readonly verdict: PairVerdict;
   /** What came before and with it. */

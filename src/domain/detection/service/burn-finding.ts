@@ -19,7 +19,7 @@ export interface BurningSlo {
   readonly newestMs: number;
 }
 
-/** Of several SLOs of one service in one environment the one that burns fastest is told. */
+/** Worst burns: of several SLOs of one service in one environment the one that burns fastest is reported. */
 export class WorstBurns {
   readonly #isOpen: (place: RuleScope) => boolean;
   readonly #worst = new Map<string, RuleFinding>();

@@ -10,7 +10,7 @@ export function lastFullHour(nowMs: number): { readonly fromMs: number; readonly
   return { fromMs: toMs - HOUR_MS, toMs };
 }
 
-/** Of services whose samples are all known: counts by hour, made when they are asked for. */
+/** Live streams of services whose samples are all known: counts by hour, made when they are asked for. */
 export class LiveStreams {
   readonly #series: ReadonlyArray<{ readonly times: Float64Array }>;
   #byHour: Map<number, number> | undefined;

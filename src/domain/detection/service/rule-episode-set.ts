@@ -7,14 +7,14 @@ import type { RuleVerdict } from "../gates/rule-verdict.ts";
 /** Where a rule finds something. */
 export type RuleScope = Pick<RuleFinding, "tenant" | "environment" | "serviceId" | "metricName">;
 
-/** What a rule finds in one cycle, at most once for each place. */
+/** Finding of a rule in one cycle, at most once for each scope. */
 export interface RuleFinding extends StreamName, Pick<EpisodeFrame, "direction" | "startedAtMs" | "observedAtMs" | "explanation"> {
   /** Reported again whenever its attributes change; else only where its z has grown. */
   readonly isRestated?: boolean;
   readonly verdict: RuleVerdict;
 }
 
-/** What an open episode was reported with. */
+/** Finding that an open episode was reported with. */
 export type ReportedFinding = Omit<RuleFinding, "verdict" | "isRestated"> & { readonly z: number; readonly verdict: unknown };
 
 interface OpenEpisode {
@@ -23,10 +23,10 @@ interface OpenEpisode {
   readonly frame: Omit<EpisodeFrame, "transition">;
 }
 
-/** What becomes of an episode that is not found again: it is over (close), nobody hears of it any more (end), or nothing is known of it yet. */
+/** Fate of an episode that is not found again: it is over (close), it ends without a report (end), or nothing is known of it yet. */
 export type EpisodeFate = "close" | "end" | "goes on";
 
-/** What one cycle changes; `apply` takes it over. */
+/** Changes of one cycle; `apply` takes them over. */
 export interface RuleChanges {
   readonly frames: readonly EpisodeFrame[];
   apply(): void;

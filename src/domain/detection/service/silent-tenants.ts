@@ -16,7 +16,7 @@ export interface HeldService {
   readonly gates: TenantSilence["gates"];
 }
 
-/** What is known of a tenant's arrivals in a cycle. */
+/** Arrivals of a tenant known in a cycle. */
 export interface KnownArrivals extends TenantArrivals {
   /** After a restart services are still to be heard of: what is said about a silence of all stands until then. */
   readonly isUnheard: boolean;

@@ -1,4 +1,4 @@
-/** What a record says of an SLO. */
+/** Data of an SLO in a record. */
 export interface SloRecord {
   readonly tenant: string;
   readonly environment: string;

@@ -42,7 +42,7 @@ export function silenceText(service: string, silentMs: number): string {
   return `no sample of ${serviceIdOf(service)} for ${duration(silentMs)}`;
 }
 
-/** What the alert on a tenant's silence says. */
+/** Contents of the alert on a tenant's silence. */
 export interface ReportedSilence {
   readonly tenant: string;
   readonly environment: string;

@@ -19,7 +19,7 @@ const SERVICES_ALL_MIN = 2;
 /** Findings of their own wait so long at most for services that may tell more. */
 const HOLD_MS_MAX = 5 * 60_000;
 
-/** Of one tenant, of its services whose rhythm is known. */
+/** Arrivals of one tenant, of its services whose rhythm is known. */
 export interface TenantArrivals {
   readonly watched: number;
   readonly silent: readonly SilentService[];
@@ -27,7 +27,7 @@ export interface TenantArrivals {
   readonly pending: readonly number[];
 }
 
-/** What is known of before. */
+/** Silence known from before. */
 export interface KnownSilence {
   /** Whether a service has an alert of its own, which goes on. */
   isReported(service: SilentService): boolean;
