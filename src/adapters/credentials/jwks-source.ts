@@ -20,7 +20,7 @@ export interface JwksDependencies {
   onChange(): void;
 }
 
-/** What the status shows. */
+/** State of the keys in the status. */
 export interface JwksState {
   readonly source: string;
   readonly keys: number;

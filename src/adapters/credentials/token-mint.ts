@@ -1,7 +1,7 @@
 // Makes JWTs with the server's own secret: `vedette token`, and the session of a sign-in link.
 import { type CryptoKey, SignJWT } from "jose";
 
-/** What a token is to say. */
+/** Claims of a token. */
 export interface TokenContent {
   readonly subject: string;
   readonly issuer: string | undefined;

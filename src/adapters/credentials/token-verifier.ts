@@ -108,7 +108,7 @@ function unavailable(message: string): VerifyOutcome {
   return { ok: false, isTemporary: true, message };
 }
 
-/** What is wrong, in words that repeat nothing of the token. */
+/** Error in words that repeat nothing of the token. */
 function explain(error: unknown): string {
   if (error instanceof errors.JWTExpired) return "the token has expired; get a new one";
   if (error instanceof errors.JWTClaimValidationFailed) return explainClaim(error);

@@ -7,7 +7,7 @@ import { lookup } from "node:dns";
 import { Agent, buildConnector, errors, request } from "undici";
 import { forbiddenAddress, forbiddenUrl } from "./address-guard.ts";
 
-/** Of an answer's body, for error messages: a line of text. What is longer is not read. */
+/** Size of an answer's body, for error messages: a line of text. What is longer is not read. */
 const ANSWER_BYTES_MAX = 2_048;
 const ERROR_CHARACTERS_MAX = 300;
 /** A connection without a request for so long is closed; a receiver that is told every minute keeps its own. */

@@ -2,7 +2,7 @@
 import type { BodyPool } from "./body-pool.ts";
 import type { BodyReceiver, RefusalCode } from "./http-server.ts";
 
-/** What became of a chunk. */
+/** Outcome for a chunk. */
 export type AppendOutcome = "taken" | "too-long" | "no-memory";
 
 /** The refusal of a body that was not taken: status, code, message. */

@@ -12,11 +12,11 @@ export interface HttpLimits {
   readonly headerTimeoutMs: number;
   /** From collectBody to the last byte. uws closes without an answer, in 8 to 12 s, what falls below 16 KiB/s before that. */
   readonly bodyTimeoutMs: number;
-  /** How long a keep-alive connection may rest between requests. uws: fixed, 8 to 12 s. */
+  /** Time that a keep-alive connection may rest between requests. uws: fixed, 8 to 12 s. */
   readonly idleTimeoutMs: number;
-  /** How long a reader may take nothing of an answer that waits for it. uws: fixed, 8 to 12 s. */
+  /** Time in which a reader may take nothing of an answer that waits for it. uws: fixed, 8 to 12 s. */
   readonly writeStallTimeoutMs: number;
-  /** How long the rest of an unwanted body is read and dropped, so that the client can read the answer before the connection closes. */
+  /** Time in which the rest of an unwanted body is read and dropped, so that the client can read the answer before the connection closes. */
   readonly lingerMs: number;
   readonly connectionsMax: number;
   /** Requests of one connection that may wait for the one before them; a client with more loses its connection. Node only. */

@@ -83,7 +83,7 @@ export interface Refusal {
   readonly body: string | Uint8Array;
 }
 
-/** What a server is made with. */
+/** Options of a server. */
 export interface HttpServerOptions {
   /** Makes the answers that the adapter gives by itself, so that they look like all others; without a request when none could be read. */
   refusal(status: number, code: RefusalCode, message: string, request?: HttpRequest): Refusal;
@@ -91,7 +91,7 @@ export interface HttpServerOptions {
   onHandlerFault(error: unknown, request: HttpRequest): void;
   /** Header lines of every answer, but for those of which the answer has one of its own. */
   readonly commonHeaders?: HttpHeaders;
-  /** What the server shows to speak TLS; undefined for plain HTTP. Unix sockets are always plain. */
+  /** Certificate that the server shows to speak TLS; undefined for plain HTTP. Unix sockets are always plain. */
   readonly tls?: TlsIdentity | undefined;
   /** Departures from HTTP_LIMITS. */
   readonly limits?: Partial<HttpLimits>;

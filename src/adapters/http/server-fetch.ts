@@ -6,7 +6,7 @@ import { rootCertificates } from "node:tls";
 
 const UNIX = "unix:";
 
-/** What the command line asks for. */
+/** Request of the command line. */
 export interface ServerRequest {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;

@@ -2,7 +2,7 @@
 import { lstatSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 
-/** What the kernel has room for, without the closing zero (unix(7)); a longer path would be cut without a word. */
+/** Length of a socket's path in the kernel, without the closing zero (unix(7)); a longer path would be cut without a word. */
 const SOCKET_PATH_BYTES_MAX = 107;
 
 /** Makes room for a socket: one that a killed server left is removed. Throws where the path is something else, too long, or in use. */

@@ -23,14 +23,14 @@ export const BLOCK_HEADER_BYTES = 48;
 export const BLOCK_HEADER_BYTES_MIN = 32;
 /** Largest payload: one 64 MiB body as rows, and room. A header that claims more is damage. */
 export const BLOCK_PAYLOAD_BYTES_MAX = 80 * 1024 * 1024;
-/** What every block's size and place is a multiple of. */
+/** Alignment of every block's size and place. */
 export const BLOCK_ALIGNMENT = 8;
 
 const MAGIC = 0x33424c56; // "VLB3" read as a little-endian word
 const MAGIC_BEFORE = 0x32424c56; // "VLB2"
 const PADDING = new Uint8Array(BLOCK_ALIGNMENT);
 
-/** What a writer's caller says of a block besides its payload; see the layout above. */
+/** Header fields that a writer's caller gives besides the payload; see the layout above. */
 export interface LogBlockHeader {
   readonly admission: number;
   readonly baseMs: number;
@@ -49,7 +49,7 @@ export interface StoredBlockHeader extends LogBlockHeader {
   readonly place: BlockPlace | null;
 }
 
-/** How many bytes of a block are what. */
+/** Sizes of the parts of a block. */
 export interface BlockSize {
   readonly headerBytes: number;
   readonly payloadBytes: number;

@@ -27,7 +27,7 @@ export class DataFaultFile {
     return this.#faults;
   }
 
-  /** How many nobody has acknowledged. */
+  /** Number of faults that nobody has acknowledged. */
   get open(): number {
     return this.#faults.filter(({ acknowledged }) => acknowledged === null).length;
   }

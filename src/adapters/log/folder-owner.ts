@@ -15,11 +15,11 @@ import { errorCode } from "./log-file-system.ts";
 
 /** Others may come and go between listing and making the link; nobody does so this often. */
 const ATTEMPTS_MAX = 10;
-/** What a holder that is busy with its start may take to say who it is. */
+/** Timeout for a holder that is busy with its start to say who it is. */
 const ANSWER_MS_MAX = 2_000;
-/** Of a socket's path, by sockaddr_un. */
+/** Length of a socket's path, by sockaddr_un. */
 const PATH_BYTES_MAX = 107;
-/** Of what a holder says. */
+/** Length of a holder's answer. */
 const HOLDER_CHARACTERS_MAX = 200;
 
 /** A folder that is held. */
@@ -75,7 +75,7 @@ async function takeGeneration(dataDir: string, own: string): Promise<string> {
 const DEAD = Symbol("nobody listens");
 const GONE = Symbol("the socket is not there any more");
 
-/** What the holder says of itself; a connection that is taken and not answered is a holder as well. */
+/** Answer of the holder about itself; a connection that is taken and not answered is a holder as well. */
 function ask(path: string): Promise<string | typeof DEAD | typeof GONE> {
   return new Promise((resolve, reject) => {
     let said = "";

@@ -17,7 +17,7 @@ export function archiveDirectory(dataDir: string): string {
   return join(dataDir, "log-archive");
 }
 
-/** What is kept of the log of one data folder. */
+/** Archive of the log of one data folder. */
 export class LogArchive {
   readonly #directory: string;
   readonly #bytesMax: number;

@@ -1,6 +1,6 @@
 import * as fs from "node:fs";
 
-/** What the log needs of a file system: blocking calls of `node:fs` with their errors, which carry `code`. */
+/** File system as the log needs it: blocking calls of `node:fs` with their errors, which carry `code`. */
 export interface LogFileSystem {
   openSync(path: string, flags: string): number;
   closeSync(descriptor: number): void;

@@ -23,7 +23,7 @@ const NAME = "log-inventory.json";
 /** Bytes by the names of segments. */
 export type LogInventory = ReadonlyMap<string, number>;
 
-/** What is missing in a folder by its inventory. */
+/** Parts missing in a folder by its inventory. */
 export interface MissingLog {
   readonly segments: readonly LogSegment[];
   /** Ends of segments that are there. */
@@ -49,7 +49,7 @@ export function writeInventory(dataDir: string, segments: LogInventory): void {
   replaceFile(join(dataDir, NAME), JSON.stringify({ version: VERSION, segments: Object.fromEntries(known) }));
 }
 
-/** What of the inventory is not in the folder. */
+/** Parts of the inventory that are not in the folder. */
 export function missingLog(dataDir: string, inventory: LogInventory): MissingLog {
   const directory = logDirectory(dataDir);
   const there = new Map(listSegments(directory).map((segment) => [basename(segment.path), segment]));

@@ -39,13 +39,13 @@ export function parseSegmentName(directory: string, name: string): LogSegment | 
   return { path: join(directory, name), epoch: Number(match[1]), lane: Number(match[2]), segment: Number(match[3]) };
 }
 
-/** What nobody needs any more: every log of epochs before `epoch`, and of that epoch each lane's segments below `belowSegment`, of which a living writer's position is none. */
+/** Segments that nobody needs any more: every log of epochs before `epoch`, and of that epoch each lane's segments below `belowSegment`, of which a living writer's position is none. */
 export interface CoveredSegments {
   readonly epoch: number;
   readonly lanes: ReadonlyArray<{ readonly lane: number; readonly belowSegment: number }>;
 }
 
-/** What is covered, the oldest of each lane first. */
+/** Segments that are covered, the oldest of each lane first. */
 export function coveredSegments(directory: string, { epoch, lanes }: CoveredSegments, files: LogFileSystem = nodeFileSystem): LogSegment[] {
   return listSegments(directory, files).filter(isCoveredBy({ epoch, lanes }));
 }
@@ -61,7 +61,7 @@ export function deleteCoveredSegments(directory: string, covered: CoveredSegment
   return coveredSegments(directory, covered, files).filter(({ path }) => unlinkIfThere(path, files)).length;
 }
 
-/** What the segments in the directory take: their sizes, which blocks on the disk may pass by less than a block each. */
+/** Size of the segments in the directory: their sizes, which blocks on the disk may pass by less than a block each. */
 export function measureSegments(
   directory: string,
   files: LogFileSystem = nodeFileSystem,

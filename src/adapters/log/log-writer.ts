@@ -79,7 +79,7 @@ class SegmentWriter implements LogWriter {
   readonly #files: LogFileSystem;
   readonly #segmentBytes: number;
   readonly #header = new Uint8Array(BLOCK_HEADER_BYTES);
-  /** Of the next block. */
+  /** Number of the next block. */
   #number = 0;
   #rowsBefore = 0;
   #nextSegment: number;

@@ -11,11 +11,11 @@ import { listSegments } from "./log-segment.ts";
 import { replaceFile } from "./replaced-file.ts";
 
 const VERSION = 1;
-/** How to go on. */
+/** Advice on how to go on. */
 const META_ADVICE = "restore it from a backup: its seed cannot be made again";
 const SEED = /^[0-9a-f]{64}$/;
 
-/** What a start knows about its data folder. */
+/** Facts that a start knows about its data folder. */
 export interface Meta {
   readonly version: number;
   /** Number of this start: larger than that of any start or log segment before, at least 1. */

@@ -7,7 +7,7 @@ import { errorCode } from "./log-file-system.ts";
 const OTHERS = 0o077;
 /** The folder, its folders, their files. */
 const DEPTH_MAX = 2;
-/** What a server, of this version or an earlier one, makes in its folder. */
+/** Names that a server, of this version or an earlier one, makes in its folder. */
 const OWN =
   /^(log|log-archive|series|control|damaged|meta\.json|data-faults\.json|log-inventory\.json|noted\.e[\d-]+\.log|jwt-secret|admin-token|sign-in-link)(\.\w+)?$/;
 /** The lock and the socket of the owner, a SOCKET that is put here, and what a file system makes at its root. */
@@ -16,7 +16,7 @@ const NEUTRAL = /^(lock\.\d+|owner(\.new)?\.\w+|lost\+found|.+\.sock)$/;
 /** Whoever has read one of these is an admin for good. */
 const SECRETS = ["admin-token", "jwt-secret"] as const;
 
-/** What could not be closed, and what is not the server's own. */
+/** Files that could not be closed, and those that are not the server's own. */
 export interface ClosedFolder {
   readonly failed: readonly string[];
   readonly strange: readonly string[];

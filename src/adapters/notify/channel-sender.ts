@@ -10,5 +10,5 @@ export interface ChannelSender {
 /** Longest wait for an answer of a receiver. */
 export const SEND_TIMEOUT_MS = 10_000;
 
-/** What is answered where a destination is not configured any more: a setting was changed between two starts. */
+/** Outcome where a destination is not configured any more: a setting was changed between two starts. */
 export const NOT_CONFIGURED: AttemptOutcome = { kind: "failed", error: "the destination is not configured any more" };

@@ -3,7 +3,7 @@ import type { OutboundAnswer } from "../http-client/outbound-http.ts";
 
 const TEXT_CHARACTERS_MAX = 200;
 
-/** How an attempt over HTTP ended: 2xx has arrived; 429, 408, 5xx and a network that failed are tried again; everything else is refused for good. */
+/** Outcome of an attempt over HTTP: 2xx has arrived; 429, 408, 5xx and a network that failed are tried again; everything else is refused for good. */
 export function httpOutcome(answer: OutboundAnswer): AttemptOutcome {
   if (answer.kind === "failed") {
     if (answer.blocked) return { kind: "failed", error: answer.error };

@@ -15,7 +15,7 @@ import {
 } from "../../core/layout/row-frame.ts";
 import type { EngineMemory } from "./engine-memory.ts";
 
-/** What a frame carries besides its payload. */
+/** Header of a frame, besides its payload. */
 export interface FrameHead {
   /** SECTION_* with FRAME_LAST. */
   readonly kind: number;

@@ -9,7 +9,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 
-/** Of koffi 3.3.4, by processor: the file for glibc, then the one for musl. */
+/** Libraries of koffi 3.3.4, by processor: the file for glibc, then the one for musl. */
 const LIBRARIES: ReadonlyMap<string, ReadonlyArray<readonly [file: string, sha256: string]>> = new Map([
   [
     "x64",
@@ -20,7 +20,7 @@ const LIBRARIES: ReadonlyMap<string, ReadonlyArray<readonly [file: string, sha25
   ],
 ]);
 
-/** What is used of koffi. */
+/** Functions of koffi that are used. */
 export interface Koffi {
   load(path: null): { func(declaration: string): (...parameters: ReadonlyArray<unknown>) => number };
   struct(name: string, members: Readonly<Record<string, string>>): unknown;

@@ -24,7 +24,7 @@ const TIME = 3;
 const TICK_MS = 100;
 const NO_PLACE = -1;
 
-/** What became of a replica's samples. */
+/** Outcome for a replica's samples. */
 export type ReplicaChoice = "taken" | "takes-over" | "passed-over" | "untracked";
 
 /** One replica of one group, by hashes that are not 0. */

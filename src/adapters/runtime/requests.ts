@@ -5,7 +5,7 @@ interface Numbered {
   readonly id: number;
 }
 
-/** What becomes of a question: exactly one of the two is called, unless all are dropped first. */
+/** Callbacks of a question: exactly one of the two is called, unless all are dropped first. */
 interface Outcome<Answer> {
   answered(answer: Answer): void;
   /** No answer has come in the time that it had. */

@@ -38,7 +38,7 @@ export function leastLimitMib(memoryBytes: number): number {
   return Math.max(LEAST_LIMIT_MIB_MIN, Math.min(LEAST_LIMIT_MIB_MAX, Math.floor((memoryBytes * LEAST_LIMIT_SHARE) / MIB)));
 }
 
-/** What the process may use of the machine's memory. */
+/** Memory of the machine that the process may use. */
 function memoryBytes(): number {
   const constrained = process.constrainedMemory?.() ?? 0;
   return constrained > 0 ? Math.min(totalmem(), constrained) : totalmem();

@@ -6,13 +6,13 @@ import { join } from "node:path";
 
 /** Where packages of systems put it; a PATH is not asked. */
 const PLACES = ["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"];
-/** Of the system, for the loader of native libraries. */
+/** Folders of the system, for the loader of native libraries. */
 const SYSTEM = ["/usr", "/lib", "/lib64", "/etc/ld.so.cache"];
-/** Of the server's own folder. Its data may lie beside them. */
+/** Entries of the server's own folder. Its data may lie beside them. */
 const OWN = ["dist", "node_modules", "package.json"];
 const TRIAL_MS_MAX = 3_000;
 
-/** What stands before a command: the program and its parameters. */
+/** Prefix of a command: the program and its parameters. */
 export type Wrapper = readonly [program: string, ...parameters: string[]];
 
 /** A wrapper for `command` that runs from `root`; undefined where there is none, or it may not do its work. Waits some 20 ms for a trial. */

@@ -11,7 +11,7 @@ import {
   SANDBOX_WAITING_PER_TENANT_MAX,
 } from "../../core/config/sandbox-limits.ts";
 
-/** What the pool does with a process. */
+/** Process as the pool uses it. */
 export interface PooledProcess {
   readonly ready: Promise<unknown>;
   readonly isEnded: boolean;

@@ -36,7 +36,7 @@ const FILE = new URL("./child/runner.js", import.meta.url).pathname.replace("/sr
 /** The folder of the server. */
 const ROOT = new URL("../../../", import.meta.url).pathname;
 
-/** What may be put around sandbox processes; undefined where nothing may. */
+/** Wrapper for sandbox processes; undefined where there is none. */
 export function sandboxWrapper(): Wrapper | undefined {
   return findWrapper(process.execPath, ROOT);
 }

@@ -148,7 +148,7 @@ function failed(error: string, line: number | null, retry: boolean): TransformOu
   return { kind: "failed", error, line, retry };
 }
 
-/** What is run; or why nothing is. */
+/** Request to the process; or why nothing is run. */
 function requestOf({ type, expression, code }: Transform, event: string): Request | string {
   const program = type === "jq" ? expression : code;
   if (program === null) return type === "jq" ? "a jq transform has an expression" : `a ${type} transform has code`;

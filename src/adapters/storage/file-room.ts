@@ -51,7 +51,7 @@ const write = promisify(writeCallback);
 /** The room behind one file. Nothing may be writing to the file while a method runs, or what it promises is under way. */
 export class FileRoom {
   readonly #descriptor: number;
-  /** What the file had at least when it was looked at last. */
+  /** Size that the file had at least when it was looked at last. */
   #size = 0;
   #reserveBytes = RESERVE_BYTES_MIN;
 

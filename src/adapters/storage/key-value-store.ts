@@ -31,7 +31,7 @@ export interface StoreStats {
   readonly diskBytes: number;
 }
 
-/** How far a commit goes before its promise resolves. */
+/** Extent of a commit before its promise resolves. */
 export interface CommitOptions {
   /** It and all before it are on the disk. */
   readonly sync?: boolean;

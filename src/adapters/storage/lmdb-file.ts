@@ -43,7 +43,7 @@ export interface PageTree {
   readonly root: number;
 }
 
-/** What one transaction left. */
+/** State that one transaction left. */
 export interface Snapshot {
   readonly pageBytes: number;
   readonly mapBytes: number;
@@ -74,7 +74,7 @@ export class LmdbFile {
     this.#bytes = fstatSync(this.#descriptor).size;
   }
 
-  /** What the file has; as of the last snapshot, where a server writes to it. */
+  /** Size of the file; as of the last snapshot, where a server writes to it. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -207,7 +207,7 @@ export function readWord(bytes: Buffer, at: number): number {
   return high < 0x20_0000 ? high * 2 ** 32 + bytes.readUInt32LE(at) : Number.POSITIVE_INFINITY;
 }
 
-/** What liblmdb takes for the boot: the hexadecimal digits that the machine's boot id begins with. */
+/** Number that liblmdb takes for the boot: the hexadecimal digits that the machine's boot id begins with. */
 function bootOfMachine(): bigint {
   try {
     const [digits] = /^[0-9a-f]+/.exec(readFileSync("/proc/sys/kernel/random/boot_id", "utf8")) ?? ["0"];

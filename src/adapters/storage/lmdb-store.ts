@@ -54,7 +54,7 @@ export interface SealedStore extends KeyValueStore {
   readonly isSealed: boolean;
 }
 
-/** What lmdb-js has at run time and does not declare. */
+/** Members that lmdb-js has at run time and does not declare. */
 interface Environment extends WritingEnvironment {
   sync(callback: (error?: Error) => void): void;
   info(): { readonly mapSize: number; readonly lastPageNumber: number };
@@ -62,7 +62,7 @@ interface Environment extends WritingEnvironment {
 
 type PageCounts = Record<"pageSize" | "treeBranchPageCount" | "treeLeafPageCount" | "overflowPages", number>;
 
-/** What `getStats` returns of a table, of the table of tables and of the free list. */
+/** Result of `getStats` for a table, for the table of tables and for the free list. */
 type TableStats = PageCounts & { readonly entryCount: number; readonly root: PageCounts; readonly free: PageCounts };
 
 /** Pages 0 and 1. */

@@ -39,7 +39,7 @@ export function dataFileOf(folder: string): string | undefined {
   return existsSync(file) ? file : undefined;
 }
 
-/** What the check of a store before it is opened has come to. */
+/** Result of the check of a store before it is opened. */
 export interface StoreCheck {
   /** Where the file is too large to be waited for: walks it while its server runs. Rejects with DamagedStoreError. */
   readonly later: (() => Promise<void>) | undefined;
@@ -68,7 +68,7 @@ function refuse(file: string, findings: Findings): void {
   if (findings.findingCount > 0) throw new DamagedStoreError(file, findings);
 }
 
-/** What the first pages say. */
+/** Findings in the first pages. */
 function checkHead(path: string): Findings {
   const file = new LmdbFile(path);
   try {

@@ -21,7 +21,7 @@ import {
 import { SEALED_TABLE } from "./sealed-stores.ts";
 import { keyText, TableSeal } from "./value-seal.ts";
 
-/** What is damaged: a value, a page of a table, or what all tables stand on. */
+/** Damage: a value, a page of a table, or what all tables stand on. */
 export interface StoreFinding {
   readonly table: string | undefined;
   readonly what: string;
@@ -33,7 +33,7 @@ export interface TableCount {
   damaged: number;
 }
 
-/** What a walk found. */
+/** Findings of a walk. */
 export interface StoreWalk {
   readonly bytes: number;
   readonly tables: ReadonlyMap<string, TableCount>;
@@ -90,7 +90,7 @@ interface TreeCount {
   entries: number;
 }
 
-/** What is being walked. */
+/** Tree that is being walked. */
 interface Tree {
   readonly name: string;
   readonly record: PageTree;

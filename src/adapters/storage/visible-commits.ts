@@ -5,7 +5,7 @@
  * ever visible early.
  */
 
-/** What is listened to; not declared by the library. */
+/** Events that are listened to; not declared by the library. */
 export interface WritingEnvironment {
   startWriting(address: number, callback: (status: number) => unknown): unknown;
 }

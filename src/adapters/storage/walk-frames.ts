@@ -1,7 +1,7 @@
 // What the process that walks a store writes: {bytes behind this u32, table's index u8, key bytes u16, key, value} for a row; with index 255 and no key the report, as JSON, last.
 import type { StoreFinding, TableCount } from "./store-walk.ts";
 
-/** What is walked, and how. */
+/** Order of a walk: what is walked, and how. */
 export interface WalkOrder {
   readonly file: string;
   readonly tables: readonly string[];
@@ -12,7 +12,7 @@ export interface WalkOrder {
   readonly isLive: boolean;
 }
 
-/** What was found; tables with their counts. */
+/** Findings of a walk; tables with their counts. */
 export interface WalkReport {
   readonly findings: readonly StoreFinding[];
   readonly findingCount: number;

@@ -30,7 +30,7 @@ const LABEL_NAME = /^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/;
 const MISNAMED = ["nodejs_active_resources_total", "nodejs_active_handles_total", "nodejs_active_requests_total"];
 const NO_LABELS: Labels = {};
 
-/** What a page of metrics is made of. */
+/** Registry that a page of metrics is made of. */
 export class MetricsRegistry {
   readonly #registry = new Registry();
 

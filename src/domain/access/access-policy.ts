@@ -170,7 +170,7 @@ export function actAsAlertmanager(caller: Caller, { boundHost, tenant }: AlertsP
   );
 }
 
-/** What an operator should know of a server that takes telemetry of everybody who reaches it; null where nobody else does, or a credential is wanted. */
+/** Warning for the operator of a server that takes telemetry of everybody who reaches it; null where nobody else does, or a credential is wanted. */
 export function openIngestionWarning({ ingestAuth, boundHost }: Pick<AccessPolicyOptions, "ingestAuth" | "boundHost">): string | null {
   if (ingestAuth !== "optional" || isLoopback(boundHost)) return null;
   return `everybody who reaches ${boundHost} may write telemetry into the tenant default without a credential (INGEST_AUTH=optional); set INGEST_AUTH=required and give senders API keys, or HOST=127.0.0.1 where they are on this machine`;

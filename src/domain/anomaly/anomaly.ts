@@ -73,7 +73,7 @@ export interface Founder {
 export interface Episode {
   readonly tenant: string;
   readonly anomalyId: string;
-  /** Of its anomaly, whose key it is a part of. */
+  /** Detection time of its anomaly, whose key it is a part of. */
   readonly detectedAtMs: number;
   readonly open: boolean;
 }

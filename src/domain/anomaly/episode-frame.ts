@@ -27,10 +27,10 @@ export interface EpisodeContext {
   /** Departures that may alert. */
   readonly direction: () => WatchdogSettings["direction"];
   readonly samplesMin: number;
-  /** Of a histogram's quantile (SR_WIDTH); 0 for other streams. Not given where buckets are not known any more. */
+  /** Bucket width of a histogram's quantile (SR_WIDTH); 0 for other streams. Not given where buckets are not known any more. */
   readonly bucketWidth?: number;
   readonly baseline: () => BaselineWindow;
-  /** What the stream's long baseline says of the value at once. */
+  /** Verdict of the stream's long baseline on the value at once. */
   readonly longBaseline?: (side: 1 | -1) => LongBaselineSays | undefined;
   /** 16 bytes of a text. */
   readonly hashText: (text: string) => Uint8Array;

@@ -10,7 +10,7 @@ import { readWordOf, wordNumber, writeWord } from "./verdict-codec.ts";
 
 /** Passed, 1 against 1. */
 const HELD = 128;
-/** How a value is written; part of the format. */
+/** Encoding of a value; part of the format. */
 const VALUE_NUMBER = 0;
 const VALUE_Z = 1;
 const VALUE_MAGNITUDE = 2;

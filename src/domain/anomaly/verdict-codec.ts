@@ -103,7 +103,7 @@ interface SentenceOf {
   readonly metricName: string;
 }
 
-/** Of a verdict, and of its baseline. */
+/** Number of members of a verdict, and of its baseline. */
 const MEMBERS = 13;
 const BASELINE_MEMBERS = 6;
 const GATE_MEMBERS = 4;

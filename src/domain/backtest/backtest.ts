@@ -33,7 +33,7 @@ import type { PlacedSeries } from "./timed-frames.ts";
 import { decide } from "./timeline.ts";
 import { type Pause, WorkSlices } from "./work-slices.ts";
 
-/** Of the whole work, about: series under their layers, and services under their models. What remains are the two runs to a page. */
+/** Share of the whole work, about: series under their layers, and services under their models. What remains are the two runs to a page. */
 const SERIES_SHARE = 0.5;
 const SERVICES_SHARE = 0.2;
 
@@ -93,7 +93,7 @@ export async function runOnce(
   return decide(frames[0], variant, { ...timeline, rules: rules.make() });
 }
 
-/** What the layers find in both variants, and what decides on it. */
+/** Findings of the layers in both variants, and what decides on them. */
 async function find(
   given: readonly BacktestSeries[],
   facts: BacktestFacts,

@@ -38,7 +38,7 @@ export interface PromotedModel {
 export interface BacktestFacts {
   /** First sample of a service; undefined where nobody knows, which counts as mature. */
   firstSeenMs(tenant: string, serviceId: string): number | undefined;
-  /** What people said of the service's anomalies. */
+  /** Feedback of users on the service's anomalies. */
   opinions(tenant: string, serviceId: string): readonly AnomalyOpinion[];
   /** Times of the service's deployments, ascending. */
   deployments(tenant: string, serviceId: string): readonly number[];
@@ -94,7 +94,7 @@ export interface BacktestOptions {
   readonly window: number;
   readonly samplesMin: number;
   readonly intervalMs: number;
-  /** Of DETECTION_TIMEZONE. */
+  /** Offset of DETECTION_TIMEZONE. */
   readonly offsetMs: OffsetMs;
   /** Pages before this are not counted; samples before it are what the baselines are made of. */
   readonly sinceMs: number;

@@ -12,7 +12,7 @@ import type { PagingSources } from "../alerting/paging/paging-sources.ts";
 import { type Anomaly, anomalyIdOf, applyEpisode, type Episode, openKeyOf } from "../anomaly/anomaly.ts";
 import { tierOfZ } from "../detection/anomaly-score.ts";
 
-/** What became of an anomaly when it was last decided on. */
+/** Outcome of an anomaly when it was last decided on. */
 interface LastDecision extends DecidedBefore {
   readonly reached: boolean;
 }

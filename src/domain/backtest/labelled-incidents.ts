@@ -7,7 +7,7 @@ const CYCLES_BEHIND = 12;
 
 /** A time of a service that somebody has called an incident, or none. */
 export interface IncidentLabel {
-  /** Of which it was said; null for one that was given with the question. */
+  /** Id of the anomaly of which it was said; null for one that was given with the question. */
   readonly anomalyId: string | null;
   readonly serviceId: string;
   readonly environment: string;
@@ -79,7 +79,7 @@ function pagesByService(decisions: readonly PageDecision[]): PagesByService {
   return pages;
 }
 
-/** Of the label's service and environment, in its time: any page reports an incident, and one of the metric that was no incident is a false one. */
+/** Pages of the label's service and environment, in its time: any page reports an incident, and one of the metric that was no incident is a false one. */
 function pagesOf(pages: PagesByService, label: IncidentLabel, intervalMs: number): readonly PageDecision[] {
   const { startedMs, endedMs, metricName, isIncident } = label;
   return (pages.get(placeOf(label)) ?? []).filter(

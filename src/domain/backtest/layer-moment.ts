@@ -42,7 +42,7 @@ export interface LayerMoment {
   readonly declared: boolean;
   /** Newest sample of what was judged. */
   readonly atMs: number | null;
-  /** What was judged against what it must exceed, in the layer's own unit: |z|, evidence, values of a baseline, vectors. */
+  /** Value that was judged against what it must exceed, in the layer's own unit: |z|, evidence, values of a baseline, vectors. */
   readonly value: number | null;
   readonly bar: number | null;
   readonly verdict: RuleVerdict | null;

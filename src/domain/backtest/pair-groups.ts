@@ -41,9 +41,9 @@ export function groupsOf(ordered: readonly OrderedSeries[]): StreamGroup[] {
 /** Memory of one run for the streams that it has gone over, for those that come after and for what they come to together. */
 export class PairRun {
   readonly #lineage: InstanceLineage;
-  /** Of members of groups: means by cycle. */
+  /** Means by cycle, of members of groups. */
   readonly #means = new Map<BacktestSeries, CycleMean[]>();
-  /** Of the first of each group: when the second begins, and its state then. */
+  /** Time at which the second of each group begins, and the first's state then. */
   readonly #secondMs = new Map<BacktestSeries, number>();
   readonly #begun = new Map<BacktestSeries, ArrayBuffer>();
 

@@ -31,7 +31,7 @@ export interface PointJudgeOptions extends Pick<PairSurroundings, "streams" | "k
   readonly samplesMin: number;
   readonly zThreshold: number;
   readonly offsetMs: OffsetMs;
-  /** Of the stream. */
+  /** Flags of the stream. */
   readonly flags: number;
   readonly slices: WorkSlices;
 }

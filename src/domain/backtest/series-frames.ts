@@ -20,11 +20,11 @@ import { aggregateFrames } from "./tracks/aggregate-track.ts";
 import { PairTrack } from "./tracks/pair-track.ts";
 import { WindowTrack } from "./tracks/window-track.ts";
 
-/** Of one sample under layer 1, and of one under the long baselines. */
+/** Time of one sample under layer 1, and of one under the long baselines. */
 const WINDOW_US = 7;
 export const PAIR_US = 3;
 
-/** What goes with a series in one of the runs. */
+/** Facts that go with a series in one of the runs. */
 interface SeriesRun {
   readonly series: BacktestSeries;
   readonly place: number;
@@ -134,7 +134,7 @@ export class SeriesFrames {
     }
   }
 
-  /** What the streams of a pair come to together, behind each of them. */
+  /** Aggregate of the streams of a pair, behind each of them. */
   async #aggregate(group: StreamGroup): Promise<void> {
     const { facts, slices, offsetMs, intervalMs } = this.#options;
     const [first] = group.members as [OrderedSeries];

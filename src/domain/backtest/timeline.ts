@@ -13,14 +13,14 @@ import type { BacktestRule } from "./rules/rule.ts";
 import type { TimedFrame } from "./timed-frames.ts";
 import type { WorkSlices } from "./work-slices.ts";
 
-/** Of one transition on its way to a page, and of a cycle in which nothing happens. */
+/** Time of one transition on its way to a page, and of a cycle in which nothing happens. */
 const FRAME_US = 20;
 const CYCLE_US = 0.5;
 
 export interface TimelineOptions extends BacktestOptions {
   readonly facts: BacktestFacts;
   readonly requests: RequestCounts;
-  /** Of this run alone. */
+  /** Rules of this run alone. */
   readonly rules: readonly BacktestRule[];
   readonly slices: WorkSlices;
   /** The first cycle. */

@@ -8,7 +8,7 @@ export type Pause = (share: number) => Promise<void>;
 export class WorkSlices {
   readonly #pause: Pause;
   #spentUs = 0;
-  /** Of the work at hand. */
+  /** Share of the work at hand. */
   share = 0;
 
   constructor(pause: Pause) {

@@ -12,7 +12,7 @@ export interface ChannelDelivery {
   /** The message that is to be sent, or under way; null where nothing is. */
   readonly message: AlertMessage | null;
   readonly inFlight: boolean;
-  /** What was decided while one was under way, in its order: the newest state, and a cause behind it. */
+  /** Messages decided on while one was under way, in their order: the newest state, and a cause behind it. */
   readonly waiting: readonly AlertMessage[];
   /** Attempts of the message at hand, or of the last one. */
   readonly attempts: number;
@@ -24,7 +24,7 @@ export interface ChannelDelivery {
   readonly nextAttemptAtMs: number;
   readonly sentAtMs: number | null;
   readonly deliveredAtMs: number | null;
-  /** Of the last attempt; null where it succeeded. */
+  /** Error of the last attempt; null where it succeeded. */
   readonly error: string | null;
 }
 

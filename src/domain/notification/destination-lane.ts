@@ -51,7 +51,7 @@ export class DestinationLane<T extends WaitingDelivery> {
     return removed;
   }
 
-  /** What leaves now, of one tenant; empty while one is under way, none is due or the rate holds. `done` ends what this began. */
+  /** Messages that leave now, of one tenant; empty while one is under way, none is due or the rate holds. `done` ends what this began. */
   take(nowMs: number): T[] {
     if (this.#inFlight) return [];
     this.#refill(nowMs);

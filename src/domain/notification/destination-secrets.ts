@@ -15,7 +15,7 @@ export interface DestinationSecrets {
 /** Messages a second for each destination of a notifier. */
 export type NotifyLimits = Readonly<Record<Notifier, number>>;
 
-/** What NOTIFY_LIMITS is where nothing else is said: about what each service takes for good. */
+/** Defaults of NOTIFY_LIMITS: about what each service takes for good. */
 const NOTIFY_LIMITS_INITIAL: NotifyLimits = { chat: 1, pager: 2, email: 10, oncall: 5 };
 const LIMIT_LEAST = 0.1;
 const LIMIT_MOST = 1_000;

@@ -6,7 +6,7 @@ import type { Channel, Notifier } from "./channel.ts";
 const EVERY_TENANT = "*";
 const DEFAULT_TENANT = "default";
 
-/** What is configured of one notifier. */
+/** Configuration of one notifier. */
 interface NotifierSettings {
   /** Named destinations in the order of their setting. */
   readonly named: ReadonlyArray<{ readonly tenant: string; readonly name: string }>;

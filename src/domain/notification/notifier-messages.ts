@@ -6,7 +6,7 @@ import type { Destination } from "./destinations.ts";
 
 /** A stored message in the notifier's hands; its key is that of its row, in hex. */
 export interface HandedDelivery extends WaitingDelivery {
-  /** Of this handing over: outcomes of an earlier one count no more. */
+  /** Number of this handing over: outcomes of an earlier one count no more. */
   readonly serial: number;
   readonly destination: Destination;
   readonly message: AlertMessage;

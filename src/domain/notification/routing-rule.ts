@@ -26,7 +26,7 @@ export interface RoutingSubject {
   readonly severity: Tier;
   readonly source: string;
   readonly environment: string;
-  /** Of the alert, with the labels of its service put ahead. */
+  /** Labels of the alert, with the labels of its service put ahead. */
   readonly labels: Labels;
 }
 

@@ -37,7 +37,7 @@ export class GrpcExchange implements HttpExchange, Expiring {
   /** The caller gives up sooner than a body may take. */
   readonly #hasDeadline: boolean;
   #prefix: Buffer = Buffer.alloc(0);
-  /** Of the message, once its prefix is read. */
+  /** Size of the message, once its prefix is read. */
   #messageBytes = -1;
   #received = 0;
   #early: Buffer | undefined;

@@ -22,7 +22,7 @@ export function otlpPathOf(method: string): string | undefined {
   return PATHS.get(method);
 }
 
-/** How long the caller waits, ms; undefined where it does not say. */
+/** Timeout of the caller, ms; undefined where it does not say. */
 export function timeoutMs(header: string | undefined): number | undefined {
   const [, digits, unit] = TIMEOUT.exec(header ?? "") ?? [];
   return digits === undefined || unit === undefined ? undefined : Number(digits) * (UNIT_MS[unit] as number);
@@ -37,7 +37,7 @@ export class GrpcRequest implements HttpRequest {
   readonly remoteAddress: string;
   readonly hasClientCertificate: boolean;
   readonly #headers: IncomingHttpHeaders;
-  /** Of the message; undefined where it came as it is. */
+  /** Encoding of the message; undefined where it came as it is. */
   encoding: string | undefined;
 
   constructor(path: string, headers: IncomingHttpHeaders, peer: GrpcPeer) {

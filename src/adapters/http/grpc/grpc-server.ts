@@ -16,7 +16,7 @@ import type { GrpcPeer } from "./grpc-request.ts";
 const MIB = 1024 * 1024;
 /** Exporters have a handful under way; more waits at the sender. */
 const STREAMS_MAX = 100;
-/** Of a call, then of a connection: with the protocol's 64 KiB a message of 1 MiB takes sixteen round trips. */
+/** Window of a call, then of a connection: with the protocol's 64 KiB a message of 1 MiB takes sixteen round trips. */
 const STREAM_WINDOW_BYTES = MIB;
 const CONNECTION_WINDOW_BYTES = 8 * MIB;
 /** Exporters send once a minute by default. */

@@ -2,7 +2,7 @@
 import type { ServerResponse } from "node:http";
 import type { HttpStream } from "../http-server.ts";
 
-/** What the stream needs of its exchange. */
+/** Members of its exchange that the stream needs. */
 export interface NodeStreamOptions {
   readonly stallTimeoutMs: number;
   /** Runs a callback of the handler's. */

@@ -14,7 +14,7 @@ export interface TlsFiles {
   readonly TLS_CLIENT_CA_FILE: string;
 }
 
-/** What the files held when they were read, found to belong together. */
+/** Contents of the files when they were read, found to belong together. */
 export interface TlsIdentity {
   readonly files: TlsFiles;
   /** The certificate with those that it is signed by, in PEM. */
@@ -86,7 +86,7 @@ function parseKey(pem: string) {
   }
 }
 
-/** What else OpenSSL minds: weak keys, a broken chain of certificates. */
+/** Checks of OpenSSL besides: weak keys, a broken chain of certificates. */
 function checkContext(cert: string, key: string, ca: string | undefined): void {
   try {
     createSecureContext({ cert, key, ...(ca !== undefined && { ca }), minVersion: TLS_VERSION_MIN });

@@ -1,7 +1,7 @@
 // An identity as node's TLS takes it.
 import { TLS_VERSION_MIN, type TlsIdentity } from "./tls-identity.ts";
 
-/** What is shown; may be changed while a server listens. */
+/** Certificate options that are shown; they may be changed while a server listens. */
 function secureOptions({ certificate, key, clientAuthorities }: TlsIdentity) {
   return {
     cert: certificate,

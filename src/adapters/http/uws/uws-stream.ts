@@ -7,7 +7,7 @@ import { UWS_STREAM_PIECE_BYTES } from "../http-limits.ts";
 import type { HttpStream } from "../http-server.ts";
 import type { UwsResponse } from "./uws-library.ts";
 
-/** What the stream needs of its exchange. */
+/** Members of its exchange that the stream needs. */
 export interface UwsStreamOptions {
   /** Writes status and headers; called inside cork(). */
   writeHead(): void;

@@ -4,7 +4,7 @@ import { SANDBOX_DATA_BYTES_MORE } from "../../../core/config/sandbox-limits.ts"
 import { type Koffi, loadKoffi } from "../../runtime/native-functions.ts";
 import { instructionCount, systemCallFilter } from "./system-calls.ts";
 
-/** Of Linux, the same on x86-64 and arm64: setrlimit(2), prctl(2), seccomp(2). */
+/** Constants of Linux, the same on x86-64 and arm64: setrlimit(2), prctl(2), seccomp(2). */
 const RLIMIT_FSIZE = 1;
 const RLIMIT_DATA = 2;
 const RLIMIT_CORE = 4;

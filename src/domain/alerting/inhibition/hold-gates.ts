@@ -7,7 +7,7 @@ import type { PagingSources } from "../paging/paging-sources.ts";
 
 export const INHIBITED_GATE = "inhibited";
 export const SILENCED_GATE = "silenced";
-/** Of what people wrote about a rule, in each row of the ledger that it held back. */
+/** Length of what people wrote about a rule, in each row of the ledger that it held back. */
 const HOLD_COMMENT_CHARACTERS_MAX = 300;
 
 /** Gates of an alert with these labels by what holds it back for now: the first hold, where there is one. */

@@ -39,7 +39,7 @@ export interface Acknowledgement {
 
 export interface Alert {
   readonly state: AlertState;
-  /** Of its peak, with its own severity. */
+  /** Labels of its peak, with its own severity. */
   readonly labels: Labels;
   readonly peak: AlertPeak;
   /** The first ALERT_MEMBERS_MAX anomalies; `anomalies` counts all, `open` those that have not ended. */

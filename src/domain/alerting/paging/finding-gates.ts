@@ -26,7 +26,7 @@ export interface FindingCase {
   /** In force for its pair. */
   readonly settings: WatchdogSettings;
   readonly sources: PagingSources;
-  /** What has been asked so far. */
+  /** Gates asked so far. */
   readonly gates: GateResult[];
 }
 

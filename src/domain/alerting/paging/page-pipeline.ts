@@ -67,7 +67,7 @@ export type OpenFindings = (anomalyId: string) => Finding | undefined;
 
 interface AskedCase extends FindingCase {
   readonly memory: PagingMemory;
-  /** Of the finding's service. */
+  /** Scope key of the finding's service. */
   readonly place: string;
   readonly score: number;
   readonly rca: GateResult | null;
@@ -118,7 +118,7 @@ function caseOf(given: Finding, sources: PagingSources, memory: PagingMemory): A
   return { finding, family, settings, sources, gates: [], memory, place, score: anomalyScore(finding.z), rca };
 }
 
-/** Of a finding that has passed its own gates. */
+/** Tier of a finding that has passed its own gates. */
 function decideTier(of: AskedCase): FireOutcome {
   const { finding, memory } = of;
   const tier = raiseTier(of, tierOfScore(of.score));
@@ -172,7 +172,7 @@ export function decideAgain(alert: Alert, sources: PagingSources, memory: Paging
   return decisionOn(alert, by, "suppressed", gates, asked.hold);
 }
 
-/** Of the service whose findings an alert stands for: that of its key, or of a cascade's peak. */
+/** Confirmation of the service whose findings an alert stands for: that of its key, or of a cascade's peak. */
 function alertConfirmation({ state, peak }: Alert, { confirmations }: PagingSources, memory: PagingMemory, nowMs: number): GateResult {
   const place = placeText({ ...state.key, serviceId: peak.serviceId });
   return confirmationGate(place, confirmations, memory.signals(place), nowMs);
@@ -205,7 +205,7 @@ function signalOf({ finding, family, memory, place }: AskedCase, isRaised: boole
   return { family, metricName, anomalyId, atMs: known?.atMs ?? firedAtMs, isRaised: isRaised || known?.isRaised === true };
 }
 
-/** What a finding has made of its alert, and the alerts that close into it. */
+/** Alert that a finding has made, and the alerts that close into it. */
 interface Fired {
   readonly alert: Alert;
   readonly outcome: PageOutcome;
@@ -307,7 +307,7 @@ function joined(finding: Finding, newest: Alert | undefined, effect: FireEffect,
   return withChange(alert, { atMs: finding.atMs, kind: kind === "renewed" ? "opened" : kind, tier: state.tier, by: null, note: null });
 }
 
-/** Of a cascade, which may grow. */
+/** Services of a cascade, which may grow. */
 function servicesOf(finding: Finding, newest: Alert | undefined): readonly string[] {
   const known = newest?.services ?? [];
   return finding.services.length === 0 ? known : [...new Set([...known, ...finding.services])];
@@ -342,7 +342,7 @@ function decisionOf(
   };
 }
 
-/** What is decided on an alert and not on a finding. */
+/** Decision on an alert and not on a finding. */
 function decisionOn(
   alert: Alert,
   by: AnomalyEnd,

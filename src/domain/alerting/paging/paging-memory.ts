@@ -41,7 +41,7 @@ export class PagingMemory {
     this.ruleInhibitors = new InhibitorIndex(base?.ruleInhibitors, rules);
   }
 
-  /** What was changed here; of a memory over another one what is to be stored. */
+  /** Alerts changed here; of a memory over another one what is to be stored. */
   get changed(): Iterable<Alert> {
     return this.#alerts.values();
   }
@@ -128,7 +128,7 @@ export class PagingMemory {
     return alert !== undefined && isFiring(alert) ? alert.state.key : undefined;
   }
 
-  /** What fired on a service last, of each detector and metric; the oldest first. */
+  /** Signals that fired on a service last, of each detector and metric; the oldest first. */
   signals(place: string): readonly FiredSignal[] {
     return this.#signalsOf(place);
   }

@@ -20,7 +20,7 @@ export interface ActiveInhibitions {
 export interface PagingSources {
   readonly silences: ActiveSilences;
   readonly inhibitions: ActiveInhibitions;
-  /** What pairs have confirmed lately. */
+  /** Confirmations of pairs of late. */
   readonly confirmations: ServiceConfirmations;
   /** Start of the process, for the warm-up after it. */
   readonly startedAtMs: number;

@@ -10,7 +10,7 @@ export type CompiledPattern =
   | { readonly automaton: Automaton; readonly problem: null; readonly visits: number }
   | { readonly automaton: null; readonly problem: string; readonly visits: number };
 
-/** What is read of re2js's machine: a state is a set of instructions, and a step goes from one to the next by a class of characters. */
+/** Members of re2js's machine that are read: a state is a set of instructions, and a step goes from one to the next by a class of characters. */
 interface MachineState {
   readonly nfaStates: readonly number[];
   readonly isMatch: boolean;
@@ -30,7 +30,7 @@ interface PatternPart {
   readonly constructor: { readonly Op: { readonly LITERAL: number } };
 }
 
-/** Of re2js's machine while its states are made; PATTERN_CELLS_MAX is what ends them. */
+/** Memory of re2js's machine while its states are made; PATTERN_CELLS_MAX is what ends them. */
 const MACHINE_BYTES_MAX = 256 * 1024 * 1024;
 const END_OF_TEXT = -1;
 /** Ends of ranges that count as one part: \pL has 1,300. */

@@ -44,7 +44,7 @@ export class PatternCache {
     return { patterns: this.#patterns.size, bytes: this.#bytes, results: this.#resultCount };
   }
 
-  /** What is wrong with a pattern; null where nothing is. */
+  /** Error of a pattern; null where there is none. */
   problem(pattern: string): string | null {
     return this.#compiled(pattern).problem;
   }

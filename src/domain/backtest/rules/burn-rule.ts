@@ -6,7 +6,7 @@ import { SloBurn } from "../../detection/service/slo-burn.ts";
 import type { SloRecord } from "../../detection/service/slo-record.ts";
 import type { BacktestRule, RuleCycle } from "./rule.ts";
 
-/** Of one SLO. */
+/** Time of one SLO. */
 const EVALUATION_US = 30;
 
 export class BurnRule implements BacktestRule {

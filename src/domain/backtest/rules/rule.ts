@@ -14,6 +14,6 @@ export interface RuleCycle {
 export interface BacktestRule {
   /** Microseconds of a cycle, about. */
   readonly costUs: number;
-  /** What the cycle changes. Cycles come in order. */
+  /** Changes of the cycle. Cycles come in order. */
   cycle(at: RuleCycle): readonly EpisodeFrame[] | Promise<readonly EpisodeFrame[]>;
 }

@@ -35,7 +35,7 @@ interface BoundedSeries {
 interface WatchedUnit {
   readonly unit: SaturationUnit<BoundedSeries>;
   readonly series: SaturationSeries;
-  /** Of each stream how many values were given. */
+  /** Number of values of each stream that were given. */
   readonly fed: Uint32Array;
   reported: ReportedFinding | undefined;
 }

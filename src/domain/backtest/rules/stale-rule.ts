@@ -15,7 +15,7 @@ import type { BacktestRule, RuleCycle } from "./rule.ts";
 
 /** A ring's worth of arrivals is what a rhythm is read from. */
 const RING_VALUES = 120;
-/** Of a stream whose newest value is looked for. */
+/** Time of a stream whose newest value is looked for. */
 const STREAM_US = 0.1;
 
 interface WatchedService {
@@ -24,14 +24,14 @@ interface WatchedService {
   readonly service: string;
   readonly environment: string;
   readonly streams: readonly BacktestSeries[];
-  /** Of each stream how many values have come. */
+  /** Number of values of each stream that have come. */
   readonly passed: Uint32Array;
   readonly rhythm: ArrivalRhythm;
   /** All of its streams do. */
   readonly endsWithHistory: boolean;
 }
 
-/** Of one tenant, in one cycle. */
+/** Arrivals of one tenant, in one cycle. */
 interface Arrivals {
   watched: number;
   readonly silent: SilentService[];

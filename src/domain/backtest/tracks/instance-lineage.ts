@@ -43,7 +43,7 @@ export class InstanceLineage {
     return this.#starts.get(series)?.inheritance.chosen?.state;
   }
 
-  /** What is to be offered to those that begin from one cycle on and before another. */
+  /** Offers to those that begin from one cycle on and before another. */
   offer(series: BacktestSeries, fromMs: number, beforeMs: number, one: () => Offer): void {
     const own = this.#starts.get(series);
     for (const start of this.#families.get(series) ?? []) {

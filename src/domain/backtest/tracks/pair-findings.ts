@@ -67,7 +67,7 @@ export class PairFindings {
     return verdict;
   }
 
-  /** What people would be told about values that are not taken in. */
+  /** Report that values would lead to that are not taken in. */
   foresee(values: NewValues, around: PairSurroundings, side: 1 | -1): TailEvidence | undefined {
     return this.#detector.foresee(values, around, side);
   }
@@ -78,7 +78,7 @@ export class PairFindings {
     return { verdict: pairVerdict(of), explanation: explainPair(of, this.#label()) };
   }
 
-  /** What a cycle tells, at its end. */
+  /** Frames of a cycle, at its end. */
   reported(cycleMs: number): ReadonlyArray<EpisodeFrame | ConfirmedPair> {
     const frames = this.#frames;
     if (this.#risen !== undefined) frames.push(this.#risen);

@@ -18,7 +18,7 @@ import { PairFindings } from "./pair-findings.ts";
 export interface PairTrackOptions extends Pick<WatchdogSettings, "direction" | "evaluationDelaySeconds" | "zThreshold"> {
   readonly intervalMs: number;
   readonly offsetMs: OffsetMs;
-  /** Of its service, ascending. */
+  /** Deployments of its service, ascending. */
   readonly deployments: readonly number[];
   readonly knownDays?: KnownDays | undefined;
   /** Streams of its service that are alive at a time; 1 where they are not known. */
@@ -68,12 +68,12 @@ export class PairTrack {
     return this.#observed;
   }
 
-  /** Of the newest observation, with the time of its last value; undefined before the first. */
+  /** Verdict on the newest observation, with the time of its last value; undefined before the first. */
   get newest(): { readonly verdict: PairVerdict; readonly atMs: number } | undefined {
     return this.#verdict === undefined ? undefined : { verdict: this.#verdict, atMs: this.#lastMs };
   }
 
-  /** What the cycle tells. */
+  /** Frames of the cycle. */
   visit(cycleMs: number): ReadonlyArray<EpisodeFrame | ConfirmedPair> {
     const { times } = this.#series;
     const { scored } = this.#options;
@@ -92,7 +92,7 @@ export class PairTrack {
     return count === 0 ? [] : this.findings.reported(cycleMs);
   }
 
-  /** What people are to be told at once, when the value at a place has come, on a side; cycles before it have been visited. */
+  /** Report at once, when the value at a place has come, on a side; cycles before it have been visited. */
   reportsNow(place: number, side: 1 | -1): LongBaselineSays | undefined {
     if (this.#delayMs > 0) return undefined;
     const known = this.findings.detector.count;
@@ -102,7 +102,7 @@ export class PairTrack {
     return { values: known, evidence: this.findings.foresee({ times: this.#times, values: this.#values, count, pending }, around, side) };
   }
 
-  /** What it has to leave to another instance. */
+  /** Offer of what it has to leave to another instance. */
   offer(): Offer {
     const { state, isAtRest, baseline } = this.findings.detector;
     return { lastMs: this.#lastMs, isAtRest, baseline, copy: () => state.slice(0) };

@@ -55,12 +55,12 @@ export class ServiceTrack {
     return transition && this.#frame(transition, verdict);
   }
 
-  /** Of the newest vector; 0 before the first. */
+  /** Score of the newest vector; 0 before the first. */
   get newestScore(): number {
     return this.#verdict?.score ?? 0;
   }
 
-  /** What was said of the newest vector; undefined before the first. */
+  /** Verdict on the newest vector; undefined before the first. */
   get newest() {
     const [verdict, detector] = [this.#verdict, this.#detector];
     if (verdict === undefined || detector === undefined) return undefined;

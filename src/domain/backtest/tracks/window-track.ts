@@ -66,7 +66,7 @@ export class WindowTrack {
   }
 }
 
-/** What the kernel would have told. */
+/** Event that the kernel would have reported. */
 function shardEvent({ kind, time, value, mean, sd, ratio, count, flags, start, peak }: OracleEvent): ShardEvent {
   const rawSd = (flags & EVENT_FLAG_CONSTANT) !== 0 ? 0 : sd;
   return { kind, slot: 0, timeMs: time, value, mean, sd, rawSd, ratio, count, flags, startMs: start, peak, arrivalMs: 0 };

@@ -49,9 +49,9 @@ export interface ForestNodes {
 export class IsolationForest {
   readonly #roots: Uint32Array;
   readonly #features: Places;
-  /** Of an inner node its cut; of a leaf its depth with c(values in it). */
+  /** Cut of an inner node; depth of a leaf with c(values in it). */
   readonly #cuts: Float32Array;
-  /** Of an inner node where its right child stands, from the root of its tree on, while the left one follows it; 0 of a leaf. */
+  /** Place of an inner node's right child, from the root of its tree on, while the left one follows it; 0 of a leaf. */
   readonly #rights: Places;
   readonly #sample: number;
 

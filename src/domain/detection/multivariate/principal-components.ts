@@ -27,7 +27,7 @@ export interface Rows {
 
 /** Components as they are stored. */
 export interface ComponentParts {
-  /** Of each column. */
+  /** Mean of each column. */
   readonly means: Float64Array;
   readonly scales: Float64Array;
   /** Kept eigenvectors, row by row. */

@@ -16,7 +16,7 @@ export interface SelectedRows {
   /** In the window, and of them in times that are left out. */
   readonly found: number;
   readonly excluded: number;
-  /** Of the oldest vector found, ms; 0 where there is none. */
+  /** Time of the oldest vector found, ms; 0 where there is none. */
   readonly sinceMs: number;
 }
 

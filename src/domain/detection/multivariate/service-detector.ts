@@ -76,7 +76,7 @@ export interface MetricShare {
   /** 0..1; all sum to 1. */
   readonly share: number;
   readonly value: number;
-  /** What the other metrics would have it be. */
+  /** Value that the other metrics would have it be. */
   readonly usual: number;
 }
 

@@ -12,7 +12,7 @@ export interface StreamSamples {
 /** The streams behind a service's metrics. */
 export interface ServiceHistory {
   readonly streams: readonly StreamSamples[];
-  /** Of each metric the place of its first stream; one more for the end of the last. */
+  /** Index of the first stream of each metric; one more for the end of the last. */
   readonly starts: Uint16Array;
   readonly aggregations: Uint8Array;
 }
@@ -55,7 +55,7 @@ const LOOKS_PER_ROW = 15;
 export class HistoryCursor {
   readonly #history: ServiceHistory;
   readonly #ageMsMax: number;
-  /** Of each stream how many samples are not after the time at hand. */
+  /** Number of samples of each stream that are not after the time at hand. */
   readonly #passed: Uint32Array;
   readonly #aggregate = new Aggregate();
   #newestMs = Number.NEGATIVE_INFINITY;

@@ -11,9 +11,9 @@ import { referenceOf, type VectorReference } from "./vector-reference.ts";
 
 export interface TrainingJob extends ServiceHistory, RowRequest {
   readonly streams: readonly StreamHistory[];
-  /** Of the service and its metrics; the number of vectors is added to it. */
+  /** Seed by the service and its metrics; the number of vectors is added to it. */
   readonly seed: number;
-  /** Of a training that was asked for; absent for all vectors. */
+  /** Selection of a training that was asked for; absent for all vectors. */
   readonly selection?: RowSelection;
 }
 
@@ -25,7 +25,7 @@ export interface TrainingResult {
   readonly rows: number;
   readonly model: Uint8Array<ArrayBuffer> | null;
   readonly state: Float64Array<ArrayBuffer> | null;
-  /** Of a training with a selection, and what its vectors were like. */
+  /** Summary of a training with a selection, and what its vectors were like. */
   readonly selected?: SelectionSummary;
   readonly reference?: VectorReference;
 }

@@ -2,7 +2,7 @@
 import { SERVICE_VALUE_AGE_MS_MAX } from "../../../core/config/limits.ts";
 import type { Attributes } from "../../../core/protocol/coordinator-frame.ts";
 
-/** How the streams of a metric make one value: deltas are summed, gauges averaged, of percentiles the largest is taken. */
+/** Aggregation of a metric's streams to one value: deltas are summed, gauges averaged, of percentiles the largest is taken. */
 const AGGREGATION_SUM = 0;
 const AGGREGATION_MEAN = 1;
 const AGGREGATION_MAX = 2;

@@ -13,7 +13,7 @@ export interface TrainingInput {
   readonly buffer: SharedArrayBuffer;
   /** Where the root of the FlatBuffer stands. */
   readonly at: number;
-  /** Of a training that was asked for. */
+  /** Selection of a training that was asked for. */
   readonly selection?: RowSelection;
 }
 
@@ -22,13 +22,13 @@ export interface TrainingRequest extends RowRequest {
   readonly starts: Uint16Array;
   readonly aggregations: Uint8Array;
   readonly seed: number;
-  /** Of chunks; undefined where streams have none. */
+  /** Beginning of chunks; undefined where streams have none. */
   readonly fromMs?: number;
 }
 
-/** Of a chunk besides its bytes: length, padding, table, vtable (shared) and its place in the stream's vector, at most. */
+/** Size of a chunk besides its bytes: length, padding, table, vtable (shared) and its place in the stream's vector, at most. */
 const CHUNK_TABLE_BYTES = 32;
-/** Of a stream besides its samples and chunks, likewise; and of the root with its vectors. */
+/** Size of a stream besides its samples and chunks, likewise; and of the root with its vectors. */
 const STREAM_TABLE_BYTES = 80;
 const ROOT_BYTES = 512;
 const SAMPLE_BYTES = 16;

@@ -7,7 +7,7 @@ const HOUR_MS = 3_600_000;
 const HOURS = 24;
 /** Values of an hour of the day from which it has a middle of its own. */
 const HOUR_VALUES_MIN = 10;
-/** Of bins, so that each holds about as much. */
+/** Number of bins, so that each holds about as much. */
 const BINS = 10;
 const CORRELATION_MAX = 0.98;
 
@@ -80,7 +80,7 @@ function countsOf(values: readonly number[], edges: readonly number[], share: nu
   return counts;
 }
 
-/** Of values that each resemble the one before: (1 - r) / (1 + r) of them say something new (Bartlett 1946, first order). */
+/** Share of independent values where each resembles the one before: (1 - r) / (1 + r) of them say something new (Bartlett 1946, first order). */
 function independentShare(values: readonly number[]): number {
   const mean = values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
   let [own, with1] = [0, 0];

@@ -20,7 +20,7 @@ export class Deployments {
     }
   }
 
-  /** Of a service by serviceKey(), in ms; 0 where none is known. */
+  /** Time of a service's last deployment by serviceKey(), in ms; 0 where none is known. */
   of(key: string): number {
     return this.#times.get(key) ?? 0;
   }

@@ -5,13 +5,13 @@ import { INSTANCE_NAMES, instanceOf } from "../../series/instance-name.ts";
 import { identityText } from "../../series/stream-identity.ts";
 
 const HOUR_MS = 3_600_000;
-/** Of instances that had a value so lately it is asked whether they are alike. */
+/** Age of the newest value, at most, of instances that are asked whether they are alike. */
 const ALIVE_MS = HOUR_MS;
 /** Means of alike instances lie within so many standard deviations of theirs. */
 const ALIKE_SDS = 3;
 /** Values that a baseline has before it is worth inheriting: an hour of minutes. */
 const INHERITED_VALUES = 60;
-/** How long a new instance warms up: caches are cold, code is not compiled yet. */
+/** Time in which a new instance warms up: caches are cold, code is not compiled yet. */
 const WARMING_MS = 10 * 60_000;
 /** The text that instances of one pair share; null for a stream that names no instance. */
 export function familyText(name: StreamName): string | null {

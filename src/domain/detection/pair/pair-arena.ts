@@ -179,7 +179,7 @@ export class PairArena {
     return true;
   }
 
-  /** What is to be stored of a page that has changed since it was taken last; undefined for none. */
+  /** Contents to be stored of a page that has changed since it was taken last; undefined for none. */
   takePage(index: number): StoredPage | undefined {
     const page = this.#pages[index] as Page;
     if (!page.isDirty) return undefined;

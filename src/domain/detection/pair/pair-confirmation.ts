@@ -37,7 +37,7 @@ const STILL_STEPS = 0.05;
 /** Mean of five steps in usual ones, each counted as at most BURST_CLIP. */
 const BURST_ALONE = 6;
 const BURST_CLIP = 8;
-/** What two metrics must reach together: mean of five, each of at most MEAN_CLIP standard deviations, and the mean of steps. */
+/** Bars that two metrics must reach together: mean of five, each of at most MEAN_CLIP standard deviations, and the mean of steps. */
 const MEAN_SHARED = 3.5;
 const MEAN_CLIP = 9;
 const BURST_SHARED = 3.5;
@@ -50,7 +50,7 @@ const YOUNG_BAR = 8 / SHIFT_ALONE;
 /** Confirmation of one pair over caller-owned state of CONFIRMATION_WORDS numbers, all 0 at the start. The fields report the newest value. */
 export class PairConfirmation {
   readonly #words: Float64Array;
-  /** Of the pair, with the newest one in it. */
+  /** Values of the pair, with the newest one in it. */
   readonly #values: RecentValues;
   /** Standard deviations of the newest WIDTH values from the level, and of the one before them. */
   readonly #deviations = new Float64Array(WIDTH + 1);
@@ -118,7 +118,7 @@ export class PairConfirmation {
     return least;
   }
 
-  /** What all but one of the deviations reach on the side at hand. */
+  /** Deviation that all but one of them reach on the side at hand. */
   #agreed(): number {
     let least = Number.POSITIVE_INFINITY;
     let second = Number.POSITIVE_INFINITY;

@@ -156,7 +156,7 @@ export class PairDetector {
     return this.#valueMoments.count;
   }
 
-  /** What the values so far were: sd before its floors are of no more than 0.1 %. */
+  /** Baseline of the values so far: sd before its floors are of no more than 0.1 %. */
   get baseline(): { readonly n: number; readonly mean: number; readonly sd: number; readonly median: number } {
     const { count, mean, sd } = this.#valueMoments;
     return { n: count, mean, sd, median: this.#valueSample.median };
@@ -213,7 +213,7 @@ export class PairDetector {
     return verdict;
   }
 
-  /** What people would be told about the first `count` of these values on a side, each as the next cycle would judge it; none of them is taken in. */
+  /** Report that the first `count` of these values would lead to on a side, each as the next cycle would judge it; none of them is taken in. */
   foresee({ times, values, count, pending }: NewValues, around: PairSurroundings, side: 1 | -1): TailEvidence | undefined {
     const kept = new Uint8Array(this.state.slice(0));
     let evidence: TailEvidence | undefined;
@@ -232,7 +232,7 @@ export class PairDetector {
     return evidence.size >= bar ? { size: evidence.size, bar } : undefined;
   }
 
-  /** What level and departure say together. */
+  /** Conclusion from level and departure together. */
   #conclude(timeMs: number, value: number, wasFiring: boolean, around: PairSurroundings, isHourKnown: boolean): void {
     const verdict = this.#verdict;
     const { departure } = this;
@@ -396,7 +396,7 @@ function shiftOf(mean: number, history: DriftingMoments, values: DriftingMoments
   return history.isScored ? ((mean - history.mean) / sd) * Math.min(1, sd / (MEAN_SCATTER_MIN * Math.max(values.sd, floor))) : 0;
 }
 
-/** What one of these standard deviations is in the unit of the values. */
+/** Size of one of these standard deviations in the unit of the values. */
 function scaleOf(history: DriftingMoments, values: DriftingMoments, floor: number): number {
   return Math.max(history.sd, floor, MEAN_SCATTER_MIN * values.sd);
 }

@@ -20,7 +20,7 @@ export interface PairEpisodesDependencies {
   readonly detector: PairDetector;
   readonly offsetMs: OffsetMs;
   readonly nameOf: (slot: number) => StreamName;
-  /** What a sentence calls it, where that is not the metric's name. */
+  /** Label in sentences, where that is not the metric's name. */
   readonly labelOf?: (slot: number) => string;
   readonly firstTimeMs: (slot: number) => number;
   /** 32 hex digits of a text. */
@@ -28,7 +28,7 @@ export interface PairEpisodesDependencies {
   readonly send: (frame: EpisodeFrame) => void;
 }
 
-/** What a frame says besides the names. */
+/** Contents of a frame besides the names. */
 interface Finding {
   readonly timeMs: number;
   readonly verdict: unknown;
@@ -85,7 +85,7 @@ export class PairEpisodes {
     arena.setEpisode(pair, 0, 0);
   }
 
-  /** Of the episode of a pair that is open. */
+  /** Id of the episode of a pair that is open. */
   idOf(pair: number): string {
     const { arena, hashText } = this.#dependencies;
     return hashText(`${arena.hash(pair)} ${DETECTOR_ADAPTIVE} ${arena.peak(pair) < 0 ? "low" : "high"} ${arena.openedMs(pair)}`);

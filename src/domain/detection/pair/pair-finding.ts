@@ -12,7 +12,7 @@ export const SPIKE_FREEDOM = 3;
 export class PairVerdict {
   /** Sign of the value's departure from what it was compared with. */
   sign = 0;
-  /** What the value was compared with. */
+  /** Value that the observation was compared with. */
   expected = 0;
   /** Standard deviations of the short mean from its history, whichever of `usual` is further off. */
   level = 0;

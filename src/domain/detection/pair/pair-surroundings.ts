@@ -7,20 +7,20 @@ export interface NewValues {
   readonly times: Float64Array;
   readonly values: Float64Array;
   readonly count: number;
-  /** Of the minute that goes on, where values are taken together by the minute. */
+  /** Group of the minute that goes on, where values are taken together by the minute. */
   readonly pending?: PendingGroup | undefined;
 }
 
 /** Context of a value: when its service was last deployed (0 for never), how many streams that has, and the z threshold that is set for it. */
 export interface PairSurroundings {
   readonly deployedMs: number;
-  /** Of which any may depart by chance. */
+  /** Number of streams of which any may depart by chance. */
   readonly streams: number;
   /** As of layer 1; at the default of 3 the bars of what is reported are as they are measured, else higher or lower by as many times. */
   readonly zThreshold: number;
   /** Until when a new instance warms up: what departs before, but far, is reported if it goes on then. */
   readonly warmUntilMs?: number;
-  /** Of its tenant. */
+  /** Known days of its tenant. */
   readonly knownDays?: KnownDays | undefined;
 }
 

@@ -25,11 +25,11 @@ const REASONS: Readonly<Record<string, string>> = {
 /** Context of an observation. */
 export interface PairObservation {
   readonly verdict: PairVerdict;
-  /** What came before and with it. */
+  /** Baseline from what came before and with it. */
   readonly baseline: { readonly n: number; readonly mean: number; readonly sd: number; readonly median: number };
   /** Age of the stream's oldest value. */
   readonly ageSeconds: number;
-  /** Of the observation, by the clock on the wall. */
+  /** Time of the observation, by the clock on the wall. */
   readonly localMs: number;
   /** Departures that may alert. */
   readonly direction: "both" | "high" | "low";
@@ -46,7 +46,7 @@ export function mayAlert(side: 1 | -1, direction: PairObservation["direction"]):
   return direction === "both" || direction === (side === 1 ? "high" : "low");
 }
 
-/** What was judged: a value that departs by itself, else the level of the newest values, and the bounds that it had to leave. */
+/** Quantity that was judged: a value that departs by itself, else the level of the newest values, and the bounds that it had to leave. */
 function judgedOf(verdict: PairVerdict) {
   const { departure, departedValue, departedFrom, departedSd, departedBar, mean, usual, scale, levelBar } = verdict;
   if (isDeparture(verdict)) {

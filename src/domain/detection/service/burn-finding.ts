@@ -46,7 +46,7 @@ export class WorstBurns {
     return [...this.#worst.values()];
   }
 
-  /** What becomes of a finding that is no longer one: over, or without any record left. */
+  /** Fate of a finding that is no longer one: over, or without any record left. */
   fateOf(place: RuleScope): EpisodeFate {
     return this.#judged.has(placeKey(place)) ? "close" : "end";
   }

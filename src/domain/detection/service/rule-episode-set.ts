@@ -61,7 +61,7 @@ export class RuleEpisodeSet {
     this.#open.set(keyOf(reported), { id, startedAtMs, frame: { ...reported, episodeId: id, detector: this.#detector, arrivalMs: 0 } });
   }
 
-  /** What one cycle changes. `fate` says what becomes of an episode that was not found again. */
+  /** Changes of one cycle. `fate` says what becomes of an episode that was not found again. */
   settle(findings: readonly RuleFinding[], fate: (place: RuleScope) => EpisodeFate = () => "close"): RuleChanges {
     const after = new Map<string, OpenEpisode>();
     const frames: EpisodeFrame[] = [];

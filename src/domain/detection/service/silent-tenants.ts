@@ -60,14 +60,14 @@ export class SilentTenants {
     this.#open.set(tenant, { tenant, environment, onsetMs, gates: [], ...counts });
   }
 
-  /** What has been held since the last call. */
+  /** Services held since the last call. */
   takeHeld(): readonly HeldService[] {
     const held = this.#held;
     this.#held = [];
     return held;
   }
 
-  /** What is to be said about a tenant in this cycle. */
+  /** Findings on a tenant in this cycle. */
   findings(tenant: string, arrivals: KnownArrivals, nowMs: number): RuleFinding[] {
     const open = this.#open.get(tenant);
     const isReported = ({ service, environment }: SilentService) =>

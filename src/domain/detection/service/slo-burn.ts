@@ -43,7 +43,7 @@ export interface BurnFinding {
 export interface BurnEvaluation {
   /** The fastest pair that fires. */
   readonly finding: BurnFinding | null;
-  /** Of the pair that fires; of the fastest where none does. */
+  /** Gates of the pair that fires; of the fastest where none does. */
   readonly gates: readonly GateResult[];
 }
 
