@@ -50,7 +50,7 @@ export interface CoordinatorOptions extends DetectionOptions {
   readonly notification?: NotificationOptions;
   /** DRILL_INTERVAL_HOURS in ms; no drill runs by itself where it is not given. */
   readonly drillIntervalMs?: number;
-  /** How long frames for `series` may gather; not at all where it is not given. */
+  /** Time for which frames for `series` may gather; not at all where it is not given. */
   readonly seriesGatherMs?: number;
   /** Whether main words summaries (LLM_BASE_URL); by rule where it is not given. */
   readonly wordsSummaries?: boolean;

@@ -49,7 +49,7 @@ import { Watchdog } from "./watchdog/watchdog.ts";
 import { watchdogStages } from "./watchdog-stages.ts";
 import type { ExpiredDelivery } from "./webhooks/webhook-row.ts";
 
-/** What the parts ask of the rounds that step them. */
+/** Calls that the parts make to the rounds that step them. */
 export type Turns = Pick<Rounds, "edit" | "editControl" | "settle" | "isStopping" | "enginesReady" | "lastRunMs">;
 
 /** What stores: the state, the commits that change it, and what keeps the store in bounds. */

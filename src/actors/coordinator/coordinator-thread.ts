@@ -8,7 +8,7 @@ import type { CoordinatorThreadData, NotifierChange } from "./worker.ts";
 
 type StartReport = LoadedState | LogLost;
 
-/** What a start needs besides what the thread is given. */
+/** Dependencies of a start besides what the thread is given. */
 export interface CoordinatorStart {
   /** Starts a thread with a built file, relative to `dist/`. */
   startThread(name: string, file: string, start: () => ActorStart): ActorThread;

@@ -49,15 +49,15 @@ export interface CoordinatorThreadData {
   readonly epoch: number;
   readonly version: string;
   readonly memories: readonly WebAssembly.Memory[];
-  /** Of the engines. */
+  /** Number of threads of the engines. */
   readonly threads: number;
   readonly enginePorts: readonly MessagePort[];
   /** COORDINATOR_SLOTS f64. */
   readonly counters: SharedArrayBuffer;
-  /** Of a ReaderCount. */
+  /** Memory of a ReaderCount. */
   readonly readerCount: Int32Array<ArrayBufferLike>;
   readonly mainPort: MessagePort;
-  /** Of the log, by what was noted of it. */
+  /** Gap of the log, by what was noted of it. */
   readonly gap: LogGap;
   readonly acceptsLoss: boolean;
   readonly settings: CoordinatorSlice;

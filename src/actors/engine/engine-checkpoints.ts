@@ -8,7 +8,7 @@ import type { EngineParts } from "./engine-parts.ts";
 import { Checkpoints } from "./recovery/checkpoints.ts";
 import { EngineCounters } from "./report/engine-counters.ts";
 
-/** Of one engine, which has applied what its logs held. */
+/** Checkpoints of one engine, which has applied what its logs held. */
 export function makeCheckpoints(options: EngineOptions, dependencies: EngineDependencies, parts: EngineParts): Checkpoints {
   const { epoch, engine, engines, checkpointRoundBytes: roundBytes = CHECKPOINT_ROUND_LOG_BYTES } = options;
   const { checkpointLogShare: logShare = CHECKPOINT_LOG_SHARE, checkpointPartBytes: partBytes = CHECKPOINT_PART_BYTES } = options;

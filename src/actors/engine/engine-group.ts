@@ -37,7 +37,7 @@ export interface EngineStart {
 
 /** The engines of the process. */
 export class EngineGroup {
-  /** Of all engines, in order. */
+  /** Memories of all engines, in order. */
   readonly memories: readonly WebAssembly.Memory[];
   readonly views: readonly EngineMemory[];
   readonly threadCount: number;

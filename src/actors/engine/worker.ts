@@ -32,12 +32,12 @@ export interface EngineData {
 export interface EngineThreadData {
   /** At least one. */
   readonly engines: readonly EngineData[];
-  /** Of all engines. */
+  /** Number of threads of all engines. */
   readonly threads: number;
   readonly dataDir: string;
   readonly syncEach: boolean;
   readonly kernelModule: WebAssembly.Module;
-  /** Of all engines. */
+  /** Memories of all engines. */
   readonly memories: readonly WebAssembly.Memory[];
   readonly processWords: SharedArrayBuffer;
 }

@@ -65,7 +65,7 @@ function encodeKey(key: string): Uint8Array {
 export class BodyPort {
   readonly #memory: EngineMemory;
   readonly #nextAdmission: () => number;
-  /** Of the bodies that wait, by number modulo the descriptors. */
+  /** Sinks of the bodies that wait, by number modulo the descriptors. */
   readonly #sinks: Array<AnswerSink | undefined> = Array.from({ length: DESCRIPTOR_COUNT }, () => undefined);
   /** Their admission numbers. */
   readonly #admissions = new Float64Array(DESCRIPTOR_COUNT);
@@ -86,7 +86,7 @@ export class BodyPort {
   readonly #largeWaiting = new BoundedQueue<WaitingBody>(LARGE_WAITING_MAX);
   readonly #smallWaiting: WaitingBody[] = [];
   #smallWaitingBytes = 0;
-  /** Of powers of two: twice what may wait is always enough. */
+  /** Pool of buffers whose sizes are powers of two: twice what may wait is always enough. */
   readonly #pool = new BodyPool({ inUseBytesMax: 2 * BODIES_WAITING_BYTES_MAX, retainedBytesMax: POOLED_BYTES_KEPT_MAX });
 
   constructor(memory: EngineMemory, nextAdmission: () => number) {

@@ -40,7 +40,7 @@ export interface StreamCredential {
 export interface StreamWish {
   /** Absent: all. */
   readonly names?: readonly StreamEventName[] | undefined;
-  /** Of the last event that it had. */
+  /** Id of the last event that it had. */
   readonly lastEventId?: string | undefined;
 }
 

@@ -355,7 +355,7 @@ class Request implements IngestionSink {
   #endMs: number | undefined;
   #id: string | undefined;
   #written: WrittenCounts | null = null;
-  /** Of a request to an OTLP path: how it is answered. */
+  /** Dialect of a request to an OTLP path: how it is answered. */
   readonly #dialect: OtlpDialect | undefined;
 
   constructor(exchange: HttpExchange, dependencies: FrontDependencies, endpoint: Endpoint | undefined) {

@@ -7,7 +7,7 @@ export interface LogFindings {
   readonly faults: readonly DataFault[];
   /** Null where there is nothing to say. */
   readonly warning: string | null;
-  /** Of writes that a kill cut off. */
+  /** Size of writes that a kill cut off. */
   readonly tornBytes: number;
 }
 

@@ -23,9 +23,9 @@ const APART_MS = 600_000;
 
 export interface IdleCollectionOptions {
   readonly monotonicMs: () => number;
-  /** Of all threads of the process, since it began. */
+  /** CPU time of all threads of the process, since it began. */
   readonly cpuMs: () => number;
-  /** What the thread's heap takes, garbage included. */
+  /** Size of the thread's heap, garbage included. */
   readonly heapBytes: () => number;
   readonly collect: () => void;
 }

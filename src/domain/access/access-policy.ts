@@ -14,7 +14,7 @@ export type Access = "ingest" | Role;
 export interface Caller {
   /** UNIX_PEER on the server's Unix socket. */
   readonly remoteAddress: string;
-  /** Of HTTP: "1.0" or "1.1". */
+  /** Version of HTTP: "1.0" or "1.1". */
   readonly version: string;
   readonly host: string | undefined;
   readonly origin: string | undefined;

@@ -11,7 +11,7 @@ export const CASCADE_CALLS_MINUTES = 60;
 const NAMED_MAX = 50;
 const REPORTED_MAX = 8;
 
-/** Of a tenant's environment. */
+/** Cascade finding of a tenant's environment. */
 export function cascadeFinding(
   { tenant, environment }: Pick<RuleFinding, "tenant" | "environment">,
   { root, members, firstOnsetMs, orderedShare, gates }: Cascade,

@@ -37,7 +37,7 @@ export interface PendingChunk extends BlockChunk {
 export interface WaitingPlace {
   /** For the records. */
   readonly room: Uint32Array;
-  /** What both sides keep of them (core/layout/waiting-chunks.ts). */
+  /** State that both sides keep of them (core/layout/waiting-chunks.ts). */
   readonly state: Uint32Array;
 }
 

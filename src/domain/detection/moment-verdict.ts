@@ -13,7 +13,7 @@ export interface MomentOptions {
   readonly window: number;
   readonly operation: boolean;
   readonly percent: boolean;
-  /** Of a histogram's quantile, as it is now; 0 for other series. */
+  /** Bucket width of a histogram's quantile, as it is now; 0 for other series. */
   readonly bucketWidth: number;
 }
 

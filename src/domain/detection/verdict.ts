@@ -87,9 +87,9 @@ export interface ZScoreInput extends Pick<ShardEvent, "value" | "mean" | "sd" | 
   readonly operation: boolean;
   /** Percent-style name: exempt from the gate of practical significance. */
   readonly percent: boolean;
-  /** Of a histogram's quantile: the widest bucket that its values lay in of late; 0 for a series of any other kind. */
+  /** Widest bucket that the values of a histogram's quantile lay in of late; 0 for a series of any other kind. */
   readonly bucketWidth?: number;
-  /** What its long baseline says of the value. */
+  /** Verdict of its long baseline on the value. */
   readonly longBaseline?: LongBaselineSays | undefined;
   readonly layers: readonly string[];
 }

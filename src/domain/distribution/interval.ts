@@ -11,7 +11,7 @@ export const IMPLAUSIBLE_INTERVALS_MIN = 3;
 
 /** Increase between two points. */
 export interface Interval {
-  /** Of delta temporality; its time is that of the later point. Without buckets when those of the two points cannot be compared. */
+  /** Increase as a distribution of delta temporality; its time is that of the later point. Without buckets when those of the two points cannot be compared. */
   readonly added: Distribution;
   /** Counting began anew in between, and only the falling counts say so: part of the interval may be missing. */
   readonly isGuessedReset: boolean;

@@ -15,7 +15,7 @@ export interface DriftMeasures {
 export interface DriftFinding extends DriftMeasures {
   /** PSI beyond what chance alone gives, (bins - 1)(1/n + 1/m), at least 0. */
   readonly effect: number;
-  /** Of the two histograms being of one distribution (chi-square of homogeneity). */
+  /** Probability of two histograms of one distribution differing so much (chi-square test of homogeneity). */
   readonly p: number;
   readonly isDrift: boolean;
 }

@@ -13,7 +13,7 @@ export interface SmoothingStart {
   readonly trend?: number;
   /** One value a phase; phase 0 is that of the first value. */
   readonly season?: ArrayLike<number>;
-  /** How the season acts on the level; additive if absent. */
+  /** Effect of the season on the level; additive if absent. */
   readonly seasonal?: "additive" | "multiplicative";
 }
 

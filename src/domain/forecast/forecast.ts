@@ -14,9 +14,9 @@ export type ForecastAlgorithm = (typeof FORECAST_ALGORITHMS)[number];
 
 export interface ForecastOptions {
   readonly algorithm: ForecastAlgorithm;
-  /** Of the intervals, 0..1. */
+  /** Level of the intervals, 0..1. */
   readonly level: number;
-  /** What the values can be. */
+  /** Range of the values. */
   readonly range: { readonly lower: number; readonly upper: number };
 }
 

@@ -10,7 +10,7 @@ export interface TrialForecasts {
 }
 
 export interface Trials {
-  /** What came after each origin. */
+  /** Values after each origin. */
   readonly actual: readonly Float64Array[];
   readonly methods: readonly TrialForecasts[];
 }

@@ -142,7 +142,7 @@ export class ShardKernel {
   readonly records: StreamRecords;
   readonly events: ShardEvents;
   readonly blocks: ChunkBlockKernel;
-  /** Of profile 0, to be filled by detection/thresholds.ts before the first row. */
+  /** Tables of profile 0, to be filled by detection/thresholds.ts before the first row. */
   readonly thresholdTables: Float64Array;
   readonly #kernel: ShardExports;
   readonly #window: number;

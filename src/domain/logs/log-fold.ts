@@ -15,7 +15,7 @@ const TEMPLATE_IDLE_WINDOWS = 8_640;
 /** A severity or a template, and what its owner keeps with it. */
 export interface LogSeries<S> extends Template {
   readonly scope: "severity" | "template";
-  /** Of a severity its name. */
+  /** Name of the severity. */
   readonly name: string;
   /** The highest place in SEVERITIES of its logs. */
   highest: number;

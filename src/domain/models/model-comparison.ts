@@ -40,7 +40,7 @@ export interface ModelRecord {
 }
 
 export interface ModelComparison {
-  /** Of vectors that both judged; 0 where there are too few. */
+  /** Time of the first vector that both judged; 0 where there are too few. */
   readonly sinceMs: number;
   readonly vectors: number;
   readonly incidents: number;

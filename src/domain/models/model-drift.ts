@@ -9,7 +9,7 @@ import { findDrift } from "../drift/distribution-drift.ts";
 
 export interface DriftRequest {
   readonly input: TrainingInput;
-  /** What the training saw; null: the vectors of the input up to `trainedMs`. */
+  /** Reference of what the training saw; null: the vectors of the input up to `trainedMs`. */
   readonly reference: VectorReference | null;
   readonly trainedMs: number;
   /** Vectors of today: those since the training, the newest so many; and at least so many, where that takes some that the training has seen. */
@@ -30,7 +30,7 @@ export interface ColumnDrift {
 export interface ModelDrift {
   /** Vectors that were looked at. */
   readonly rows: number;
-  /** Of each metric, those that moved most first; empty where there are no vectors to hold against each other. */
+  /** Drift of each metric, those that moved most first; empty where there are no vectors to hold against each other. */
   readonly columns: readonly ColumnDrift[];
 }
 

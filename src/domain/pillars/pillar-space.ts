@@ -25,7 +25,7 @@ export interface PillarCounts {
 
 export class PillarSpace implements MemberSource {
   readonly #shares: ShareLedger;
-  /** What the map says by now, for the next tick; last wins. */
+  /** Changes of the map for the next tick; last wins. */
   readonly #changes = new Map<string, { readonly tenant: string; readonly entry: ServiceEntry }>();
   readonly #members = new MemberTable();
   /** By the number that members know them by; those of values that are gone are given again. */

@@ -45,10 +45,10 @@ export interface StepRun {
   readonly attempts: number;
   readonly startedAtMs: number | null;
   readonly endedAtMs: number | null;
-  /** Of a wait: until when. */
+  /** End of a wait. */
   readonly untilMs: number | null;
   readonly statusCode: number | null;
-  /** What came of it, in words; null before. */
+  /** Result in words; null before. */
   readonly result: string | null;
 }
 

@@ -21,7 +21,7 @@ export interface SaturationFinding {
   readonly kind: Bounds["kind"];
   /** In the series' unit. */
   readonly value: number;
-  /** What it runs into: the capacity of a utilization, 0 of what remains. */
+  /** Limit that it runs into: the capacity of a utilization, 0 of what remains. */
   readonly limit: number;
   readonly unit: string;
   readonly instance: string | null;

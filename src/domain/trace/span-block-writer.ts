@@ -40,7 +40,7 @@ export interface SpanBlockOptions {
 export interface AttributeWords {
   readonly words: Uint32Array;
   readonly none: number;
-  /** What addresses count in. */
+  /** Memory that addresses count in. */
   readonly memory: Uint8Array;
   textAddress(number: number): number;
   textBytes(number: number): number;

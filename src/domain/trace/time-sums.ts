@@ -18,7 +18,7 @@ export interface TimeMoments {
   readonly spread: number;
 }
 
-/** Of what nothing is known. */
+/** Moments where nothing is known. */
 export const NO_TIME: TimeMoments = { meanMs: 0, log: 0, spread: 0 };
 
 /** Moments where the sum of times alone is known. */

@@ -19,7 +19,7 @@ export interface WebhookTarget {
 /** An event in the notifier's hands; its key is that of its row, in hex. */
 export interface HandedEvent {
   readonly key: string;
-  /** Of this handing over. */
+  /** Number of this handing over. */
   readonly serial: number;
   readonly webhookId: string;
   readonly eventId: string;

@@ -27,7 +27,7 @@ export interface ServiceName {
   readonly tenant: string;
   readonly environment: string;
   readonly serviceId: string;
-  /** What `encodeServiceName` gives, for one that is written again and again. */
+  /** Result of `encodeServiceName`, for a name that is written again and again. */
   readonly encoded?: Uint8Array;
 }
 

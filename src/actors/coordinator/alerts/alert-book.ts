@@ -20,7 +20,7 @@ const NO_ALERTS = new AlertIndex();
 
 export class AlertBook {
   readonly memory: PagingMemory;
-  /** What pairs have confirmed lately; not stored. */
+  /** Confirmations of pairs of late; not stored. */
   readonly confirmations = new ServiceConfirmations();
   readonly ledger: LedgerBook;
   readonly feedback: FeedbackBook;

@@ -30,7 +30,7 @@ interface DecidedAnomalies {
   readonly raised: readonly Anomaly[];
 }
 
-/** What the metrics are told about a draft. */
+/** Counts of a draft for the metrics. */
 export interface AlertCounts {
   readonly opened: number;
   readonly paged: number;

@@ -2,7 +2,7 @@
 import type { StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import type { AlertStep } from "../../../domain/notification/decided-messages.ts";
 
-/** What follows from one transaction; it may be thrown away. */
+/** Consequences of one transaction; they may be thrown away. */
 export interface FollowingDraft {
   /** Operations of the same transaction. */
   operations(steps: readonly AlertStep[]): StoreOperation[];

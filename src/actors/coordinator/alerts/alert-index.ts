@@ -4,7 +4,7 @@ import type { DetectorFamily } from "../../../domain/alerting/ensemble.ts";
 import type { Alert } from "../../../domain/alerting/paging/alert.ts";
 import type { Tier } from "../../../domain/detection/anomaly-score.ts";
 
-/** What is kept of an alert. */
+/** Index entry of an alert. */
 export interface AlertEntry {
   readonly id: string;
   readonly createdAtMs: number;
@@ -14,7 +14,7 @@ export interface AlertEntry {
   readonly serviceId: string;
   readonly environment: string;
   readonly family: DetectorFamily;
-  /** Of its peak. */
+  /** Metric of its peak. */
   readonly metricName: string;
   readonly isAcknowledged: boolean;
 }

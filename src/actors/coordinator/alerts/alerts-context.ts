@@ -16,7 +16,7 @@ interface AnomalySource {
   readonly anomalies: { find(tenant: string, id: string): Anomaly | undefined };
 }
 
-/** What a change does to alerts: for the operations of the change, and to be taken over once they are stored. */
+/** Effects of a change on alerts: for the operations of the change, and to be taken over once they are stored. */
 export interface AlertChanges {
   draftAlerts(): AlertDraft;
   takeAlerts(draft: AlertDraft): void;

@@ -15,7 +15,7 @@ export interface LiveSourcesOptions {
   readonly warmUpMinutes: number | undefined;
 }
 
-/** Of services that no cycle has seen yet nothing is known: they count as mature, and nothing is held back for want of traffic. */
+/** Sources of paging decisions from live state. Of services that no cycle has seen yet nothing is known: they count as mature, and nothing is held back for want of traffic. */
 export function liveSources(
   { alerts, configured, services }: PagingState,
   { startedAtMs, warmUpMinutes = 8 }: LiveSourcesOptions,

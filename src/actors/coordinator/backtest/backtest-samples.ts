@@ -28,7 +28,7 @@ export interface SampleSelection {
 
 export interface SelectedSamples {
   readonly series: readonly BacktestSeries[];
-  /** What counts the requests of the same services, where it is not selected itself. */
+  /** Series that count the requests of the same services, where they are not selected themselves. */
   readonly counting: readonly BacktestSeries[];
   readonly samples: number;
   /** First sample of each service, whether of a series that is selected or not. */

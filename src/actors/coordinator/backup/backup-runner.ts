@@ -37,7 +37,7 @@ export interface BackupOptions {
 /** A backup that is there. */
 export interface StoredBackup extends Omit<BackupManifest, "format" | "files" | "lanes"> {
   readonly name: string;
-  /** How many. */
+  /** Number of files. */
   readonly files: number;
 }
 

@@ -13,7 +13,7 @@ const MINUTE_MS = 60_000;
 const SUMS_PER_STEP = 16;
 
 interface Generations {
-  /** Of each partition's checkpoint: sums of calls since earlier ones are final. */
+  /** Generation of each partition's checkpoint: sums of calls since earlier ones are final. */
   readonly generations: ReadonlyMap<number, number>;
 }
 

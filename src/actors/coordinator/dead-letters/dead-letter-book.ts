@@ -59,7 +59,7 @@ export function isWorthKeeping({ total, ends, expired, dropped }: DeadLetterCoun
   return total + ends + expired + dropped > 0;
 }
 
-/** What letters are counted by. */
+/** Labels that dead letters are counted by. */
 export interface DeadLetterKind {
   readonly reason: string;
   readonly topic: string;

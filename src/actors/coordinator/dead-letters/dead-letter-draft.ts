@@ -15,7 +15,7 @@ import {
 } from "./dead-letter-book.ts";
 import { JOB, type ReplayBook, type ReplayJob, replayJobKey } from "./replay-book.ts";
 
-/** How a letter ended: the value of its row in `dead_letter_ends`. */
+/** End of a dead letter: the value of its row in `dead_letter_ends`. */
 export const END_REPLAYED = 1;
 const END_DELETED = 2;
 const REPLAYED = Uint8Array.of(END_REPLAYED);
@@ -23,7 +23,7 @@ const REPLAYED = Uint8Array.of(END_REPLAYED);
 /** Why a letter leaves: by its age, or before its time for the bytes of all. */
 export type DeadLetterLoss = "expired" | "dropped";
 
-/** What drafts are made over. */
+/** State that drafts are made over. */
 export interface DeadLetterState {
   readonly control: KeyValueStore;
   readonly deadLetters: DeadLetterBook;

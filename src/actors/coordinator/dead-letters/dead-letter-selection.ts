@@ -49,7 +49,7 @@ export function placeOf(key: Uint8Array): DeadLetterKey {
   return { receivedMs, id: idText(reader.fixed(ID_BYTES)) };
 }
 
-/** What becomes of a letter now: refused again, or taken as live telemetry or, when its time is over a day ago, as history. */
+/** Fate of a dead letter now: refused again, or taken as live telemetry or, when its time is over a day ago, as history. */
 export type DeadLetterFate =
   | { readonly outcome: "refused"; readonly refusal: Refusal }
   | { readonly outcome: "live" | "history"; readonly record: TelemetryRecord };

@@ -21,7 +21,7 @@ export function deadLetterView(letter: DeadLetterEnvelope) {
   };
 }
 
-/** What is still wrong with a record, in the words of an entry; null for nothing. */
+/** Remaining error of a record, in the words of an entry; null for none. */
 export function problemView(refusal: Refusal | undefined) {
   return refusal === undefined ? null : { reason: refusal.reason, field: refusal.field, message: refusal.message };
 }

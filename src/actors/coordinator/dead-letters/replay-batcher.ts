@@ -4,7 +4,7 @@ import type { DeadLetterEnvelope } from "../../../core/protocol/coordinator-fram
 import { fateOf, selects, WEBHOOK_EXHAUSTED } from "./dead-letter-selection.ts";
 import type { DeadLetterSelection, ReplayJob } from "./replay-book.ts";
 
-/** What one step adds to its job's counts. */
+/** Counts that one step adds to its job. */
 export interface ReplayTally {
   examined: number;
   selected: number;
@@ -14,7 +14,7 @@ export interface ReplayTally {
   readonly failedByReason: Record<string, number>;
 }
 
-/** What goes to an engine at once. */
+/** Batch that goes to an engine at once. */
 export interface ReplayBody {
   readonly letters: readonly DeadLetterEnvelope[];
   readonly isHistory: boolean;

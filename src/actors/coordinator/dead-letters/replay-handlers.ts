@@ -81,7 +81,7 @@ function newJob(head: Pick<ReplayJob, "id" | "tenant" | "selection" | "createdMs
   return { ...head, untilMs, candidates, finishedMs: null, cursor: null, idsDone: 0, ...counts };
 }
 
-/** How far a replay is. */
+/** Progress of a replay. */
 export function replayJob({ state }: DeadLettersContext, { principal, path }: QueryRequest<"replayJob">): Outcome<unknown> {
   const job = state.replays.find(principal.tenant, path.id ?? "");
   if (job !== undefined) return done(jobView(job));

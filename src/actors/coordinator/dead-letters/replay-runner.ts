@@ -38,7 +38,7 @@ export interface ReplayRunnerDependencies {
   readonly events: EventReplays;
 }
 
-/** What becomes of letters that hold events of webhooks. */
+/** Replays of dead letters that hold events of webhooks. */
 export interface EventReplays {
   /** Puts them back on their way: to be stored with the end of their letters, and then taken over. */
   again(letters: readonly DeadLetterEnvelope[]): {
@@ -57,7 +57,7 @@ interface Batch {
   readonly tally: ReplayTally;
   /** Those that have not been answered; the first may be at an engine. */
   readonly bodies: ReplayBody[];
-  /** Of webhooks. */
+  /** Events of webhooks. */
   readonly events: readonly DeadLetterEnvelope[];
   /** Rounds since the last answer. */
   rounds: number;

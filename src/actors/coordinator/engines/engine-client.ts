@@ -48,7 +48,7 @@ type Passage = <T>(engine: number, ask: () => Promise<T>) => Promise<T>;
 /** All engines. */
 export class EngineClient {
   readonly #links: readonly EngineLink[];
-  /** Of questions; one for all clients of the same links. */
+  /** Ids of questions; one counter for all clients of the same links. */
   readonly #ids: { next: number };
   readonly #pass: Passage;
 

@@ -16,7 +16,7 @@ export interface ServiceLabel {
   readonly source: LabelSource;
   readonly value: string;
   readonly updatedMs: number;
-  /** Of telemetry: changes since `heldSinceMs`. */
+  /** Number of changes by telemetry since `heldSinceMs`. */
   readonly changes?: number;
   readonly heldSinceMs?: number;
 }

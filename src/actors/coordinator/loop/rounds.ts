@@ -51,7 +51,7 @@ export class Rounds {
   readonly #parts: RoundParts;
   readonly #dependencies: RoundsDependencies;
   readonly #edits = new EditQueue();
-  /** Of what is in `control` alone: it waits for no commit of `series`. */
+  /** Edits of what is in `control` alone: they wait for no commit of `series`. */
   readonly #controlEdits = new EditQueue();
   #stepping: Promise<StepReport> | undefined;
   /** Whether the last step committed anything that engines had sent. */

@@ -21,7 +21,7 @@ export interface ModelRow {
   /** The model that was in production before this one; null: one of the automatic trainings. */
   readonly previousId: string | null;
   readonly windowDays: number;
-  /** Of the oldest vector that it could learn from. */
+  /** Time of the oldest vector that it could learn from. */
   readonly sinceMs: number;
   /** Vectors of its training. */
   readonly rows: number;

@@ -21,7 +21,7 @@ export interface ServiceInputsDependencies {
 }
 
 export interface InputRequest extends ModelledService {
-  /** Of this shadow's metrics; of those of the model in production where it does not run. */
+  /** Id of the shadow whose metrics are meant; those of the model in production where it does not run. */
   readonly modelId?: string;
   readonly fromMs: number;
   readonly toMs: number;

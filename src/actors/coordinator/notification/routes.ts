@@ -20,7 +20,7 @@ export interface NotificationOptions {
   readonly hints: readonly string[];
 }
 
-/** Of the settings of notifiers what is no secret: secrets do not cross to the coordinator's thread. */
+/** Options from the settings of notifiers, without secrets: these do not cross to the coordinator's thread. */
 export function notificationOptions(settings: RoutingSettings & Omit<NotificationOptions, "routing">): NotificationOptions {
   const { destinations, defaultChannels, publicUrl, hints } = settings;
   return { routing: { destinations, defaultChannels }, publicUrl, hints };

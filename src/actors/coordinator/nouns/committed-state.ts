@@ -51,9 +51,9 @@ export class CommittedState {
   readonly replays = new ReplayBook();
   readonly coverage = new LogCoverage();
   readonly rollups = new RollupBook();
-  /** Of each partition's checkpoint: sums of calls since earlier ones are final. */
+  /** Generation of each partition's checkpoint: sums of calls since earlier ones are final. */
   readonly generations = new Map<number, number>();
-  /** What tenants hold of the limits that they share here. */
+  /** Shares of tenants in the limits that they share here. */
   readonly shares: CoordinatorShares;
   readonly slo: SloBook;
   readonly services = new ServiceFacts(() => this.configured.tenants.size);
@@ -61,7 +61,7 @@ export class CommittedState {
   readonly analyses: AnalysisBook;
   /** Forecasts that were asked for. */
   readonly forecasts = new ForecastBook();
-  /** What people have configured. */
+  /** State that people have configured. */
   readonly configured: ControlState;
   #pageSecret: Uint8Array = new Uint8Array(0);
 

@@ -77,7 +77,7 @@ type Taken<Work extends ((first: never, ...rest: never[]) => unknown) | undefine
 /** The handlers of all nouns. */
 type AllHandlers = Together<PartOf<"handlers">>;
 type HandlersOf<M> = M extends { readonly handlers: infer Handlers } ? Handlers[keyof Handlers] : never;
-/** What they use together. */
+/** Members that the nouns use together. */
 export type NounsContext = Taken<HandlersOf<Module>>;
 /** Books of configured things, by the names under which nouns find them. */
 export type ConfiguredBooks = Together<ReturnType<PartOf<"configured">>>;
@@ -116,7 +116,7 @@ export function setGauges(state: GaugedState, counters: CoordinatorCounters): vo
   }
 }
 
-/** What the nouns do in a round of retention. */
+/** Work of the nouns in a round of retention. */
 export function retentionWork(sources: RetentionSources) {
   return {
     expire: (terms: RetentionTerms): Array<Generator<RetentionStep>> =>

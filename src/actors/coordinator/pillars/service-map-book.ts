@@ -19,7 +19,7 @@ const ENTRY = new StoredForm<StoredEntry>("service_map", {
 });
 
 export class ServiceMapBook {
-  /** What the vectorizer scores. */
+  /** Pillars that the vectorizer scores. */
   readonly pillars: PillarSpace;
   /** Entries by tenant. They themselves are in the store alone: a PUT of 10,000 reads as many in 50 ms. */
   readonly shares: ShareLedger;

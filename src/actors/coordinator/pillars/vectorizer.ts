@@ -48,12 +48,12 @@ export interface VectorizerDependencies {
   edit<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** What the status tells. `idle`: nothing is mapped, or the first tick is still to come. `behind`: no tick has ended within a minute of when it was due. */
+/** Vectorizer state in the status. `idle`: nothing is mapped, or the first tick is still to come. `behind`: no tick has ended within a minute of when it was due. */
 export interface VectorizerFacts extends PillarCounts {
   readonly state: "disabled" | "idle" | "ok" | "behind";
   /** End of the last tick by the wall clock; 0 before the first. */
   readonly lastRunMs: number;
-  /** Of the last tick: from its beginning to its end, and what all threads worked for it. */
+  /** Duration of the last tick, from its beginning to its end, and the working time of all threads for it. */
   readonly durationMs: number;
   readonly workMs: number;
   readonly streams: number;

@@ -18,7 +18,7 @@ export interface GivenForecast {
   /** 32 hex digits. */
   readonly id: string;
   readonly tenant: string;
-  /** Of the series: service, metric, environment, step. */
+  /** Key of the series: service, metric, environment, step. */
   readonly key: string;
   readonly madeAtMs: number;
   readonly points: readonly GivenPoint[];
@@ -43,7 +43,7 @@ export interface ForecastScore {
 }
 
 export class ForecastBook {
-  /** Of each tenant, oldest first. */
+  /** Forecasts of each tenant, oldest first. */
   readonly #byTenant = new Map<string, GivenForecast[]>();
 
   /** Reads the store; to be called once. */

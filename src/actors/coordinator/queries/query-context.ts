@@ -23,7 +23,7 @@ export interface DetectionOptions {
   readonly degradationSlope?: number;
 }
 
-/** What queries are configured with. */
+/** Options of queries. */
 export interface QueryOptions extends DetectionOptions {
   readonly version: string;
   /** Whether a language model words summaries. */
@@ -38,7 +38,7 @@ export interface QueryOptions extends DetectionOptions {
   readonly exclusions: FieldExclusions;
 }
 
-/** What any handler may use. */
+/** Members that any handler may use. */
 export interface QueryContext {
   readonly options: QueryOptions;
   readonly engines: EngineClient;
@@ -81,9 +81,9 @@ export interface QueryRequest<N extends CoordinatorEndpoint> extends ChangeReque
   readonly path: Readonly<Record<string, string>>;
   readonly query: QueryOf<N>;
   readonly body: BodyOf<N>;
-  /** Of the body, in lower case without parameters; null where none is taken. */
+  /** Content type of the body, in lower case without parameters; null where none is taken. */
   readonly mediaType: string | null;
-  /** What the front knows of the limits that tenants share there. */
+  /** Usage, known to the front, of the limits that tenants share there. */
   readonly shares: readonly ShareRow[];
 }
 
@@ -96,6 +96,6 @@ export type QueryHandler<N extends CoordinatorEndpoint, Context> = (
 /** The handlers of all nouns, by the endpoint's name, and which of them answer from what is stored. */
 export interface QueryHandlers<Context> {
   readonly handlers: { readonly [N in CoordinatorEndpoint]: QueryHandler<N, Context> };
-  /** What the engines have sent is committed before these answer, so that a sender finds what it was answered for. */
+  /** Endpoints that answer after what the engines have sent is committed, so that a sender finds what it was answered for. */
   readonly afterCommit: ReadonlySet<CoordinatorEndpoint>;
 }

@@ -43,7 +43,7 @@ export class QueryTurns {
   /** Queries under way, by tenant, and of all. */
   readonly #active = new Map<string, number>();
   #underWay = 0;
-  /** What each tenant under way has had, in ms of the fair clock. */
+  /** Time that each tenant under way has had, in ms of the fair clock. */
   readonly #served = new Map<string, number>();
   /** The fair clock: that of the tenant which was served last. */
   #fairMs = 0;

@@ -14,7 +14,7 @@ import { idBytes } from "../state/tables.ts";
 
 /** One finding; times in ms since 1970. */
 export interface SaturationFire extends StreamName, ReportedFinding {
-  /** Of its series. */
+  /** Key of its series. */
   readonly key: string;
   readonly updatedAtMs: number;
   /** Null while it is open. */
@@ -33,7 +33,7 @@ const FIRE = new StoredForm<SaturationFire>("saturation_fires", {
   endedAtMs: nullable(number),
 });
 
-/** What a pass says of the series that have or had a finding. */
+/** Findings of a pass on the series that have or had one. */
 export interface FireFindings {
   readonly reports: readonly SaturationReport[];
   /** Keys of open ones: nothing new, no longer found in new values, and not judged any more. */
@@ -45,7 +45,7 @@ export interface FireFindings {
 /** One whose series has left memory ends once it has not been heard of for so long. */
 const UNHEARD_MS_MAX = 24 * 3600 * 1000;
 
-/** What one pass changes. */
+/** Changes of one pass. */
 export interface FireChanges {
   readonly operations: readonly StoreOperation[];
   readonly frames: readonly EpisodeFrame[];

@@ -63,7 +63,7 @@ interface Fold {
   readonly group: readonly WantedHistory[];
 }
 
-/** What is asked for and not read yet, and who reads it. */
+/** Stored pasts that are asked for and not read yet, and who reads them. */
 export class StoredPasts {
   readonly #context: StagesContext;
   readonly #paced: PacedWork;

@@ -3,12 +3,12 @@ import type { CoveredSegments } from "../../../adapters/log/log-segment.ts";
 import { PARTITIONS } from "../../../core/layout/memory-map.ts";
 import type { CheckpointHeader, LaneMark } from "../../../core/protocol/coordinator-frame.ts";
 
-/** What may be deleted. */
+/** Segments that may be deleted. */
 export type LogFloor = CoveredSegments;
 
 const FIRST_SEGMENT = 0;
 
-/** What checkpoints cover; the newest header of each partition, and the newest mark of each lane of each epoch. */
+/** Coverage of the log by checkpoints; the newest header of each partition, and the newest mark of each lane of each epoch. */
 export class LogCoverage {
   readonly #headers = new Map<number, Pick<CheckpointHeader, "epoch" | "vector">>();
   readonly #marks = new Map<string, LaneMark>();

@@ -17,7 +17,7 @@ export interface NounTables {
   readonly series?: Readonly<Record<string, TableForm>>;
 }
 
-/** What Books of configured things are made with. */
+/** Sources that Books of configured things are made with. */
 export interface BookSources {
   /** What tenants hold of a limit that they share. */
   share(limit: CoordinatorSharedLimit): ShareLedger;

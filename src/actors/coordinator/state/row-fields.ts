@@ -6,7 +6,7 @@ import type { ByteSink } from "../../../domain/codec/byte-sink.ts";
 import type { Tier } from "../../../domain/detection/anomaly-score.ts";
 import { ID_BYTES } from "./tables.ts";
 
-/** What is longer is no text that was stored. */
+/** Size of a stored text, at most: what is longer is none. */
 export const TEXT_BYTES_MAX = 2 ** 24;
 
 /** Part of the formats, both. */

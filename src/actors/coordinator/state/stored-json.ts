@@ -27,7 +27,7 @@ export interface FieldCheck<V> {
   readonly isOptional?: boolean;
 }
 
-/** Of a member that may be absent. */
+/** Check of a member that may be absent. */
 export interface OptionalCheck<V> extends FieldCheck<V> {
   readonly isOptional: true;
 }

@@ -2,7 +2,7 @@
 import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
 import type { CoordinatorShares } from "./coordinator-shares.ts";
 
-/** What every noun may use: the two environments, the key of page tokens, and what tenants share. */
+/** State that every noun may use: the two environments, the key of page tokens, and what tenants share. */
 export interface StoredState {
   readonly control: KeyValueStore;
   readonly series: KeyValueStore;

@@ -18,6 +18,6 @@ export interface WatchdogStage {
 
 export interface StageOutcome {
   readonly counts: WatchdogCounts;
-  /** What all threads worked for it. */
+  /** Working time of all threads for it. */
   readonly workMs: number;
 }

@@ -25,7 +25,7 @@ export interface DataFaultsDependencies {
   log(level: "warn" | "error", line: string): void;
 }
 
-/** What is known to be damaged or missing. */
+/** Known faults of the data: damaged or missing. */
 export class DataFaults {
   readonly #keeper: FaultKeeper;
   readonly #dependencies: DataFaultsDependencies;

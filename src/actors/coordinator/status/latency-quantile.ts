@@ -9,7 +9,7 @@ export interface DetectionLatency {
   readonly p99Ms: number | null;
 }
 
-/** Of the coordinator's slots. */
+/** Detection latency from the coordinator's slots. */
 export function detectionLatency(slots: Float64Array): DetectionLatency {
   const buckets = [...slots.subarray(SLOT_LATENCY, SLOT_LATENCY + LATENCY_BOUNDS_SECONDS.length + 1)];
   const count = buckets.reduce((sum, bucket) => sum + bucket, 0);

@@ -15,7 +15,7 @@ export interface SloCoverage {
   }>;
 }
 
-/** Of a tenant, or one of its services, or environments. */
+/** SLO coverage of a tenant, or one of its services, or environments. */
 export function sloCoverage(
   { state }: StatusContext,
   { tenant, serviceId, environment }: Pick<CoverageQuery, "tenant" | "serviceId" | "environment">,

@@ -16,7 +16,7 @@ import type { DataFaults } from "./data-faults.ts";
 import type { DetectionLatency } from "./latency-quantile.ts";
 import type { DiskFill, StoreRefusal } from "./store-facts.ts";
 
-/** What the status says about the coordinator itself. */
+/** Facts of the coordinator itself in the status. */
 export interface CoordinatorFacts {
   readonly enginesReady: boolean;
   /** Why the store takes no writes; null while it does. */

@@ -6,7 +6,7 @@ export interface StoreRefusal {
   readonly errorCode: string | null;
 }
 
-/** What the data folder held at the last look. */
+/** Size of the data folder at the last look. */
 export interface DiskFill {
   /** Entries of the stores, and the log. */
   readonly storeBytes: number;

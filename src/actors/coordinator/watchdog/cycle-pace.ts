@@ -21,7 +21,7 @@ const YIELDING_SHARE = 0.4;
 /** From this share of a walk on its own work alone tells how much is left. */
 const TELLING_SHARE = 0.1;
 
-/** What to ask an engine for next, all in ms. */
+/** Next question to an engine, all in ms. */
 export interface Turn {
   /** Before the question. */
   readonly restMs: number;
@@ -33,17 +33,17 @@ export interface Turn {
   readonly yields: boolean;
 }
 
-/** How the last question of a walk went. */
+/** Progress of a walk by its last question. */
 export interface Progress {
   /** Work for it, of engine and coordinator. */
   readonly tookMs: number;
   /** From the question to the end of what its answer asked for. */
   readonly elapsedMs: number;
-  /** Of the whole walk, 0..1. */
+  /** Share of the whole walk, 0..1. */
   readonly share: number;
   /** The engine had bodies not long ago. */
   readonly wasBusy: boolean;
-  /** What the pass needs first is still on its way. */
+  /** Whether what the pass needs first is still on its way. */
   readonly waits: boolean;
 }
 

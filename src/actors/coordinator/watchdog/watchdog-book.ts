@@ -19,7 +19,7 @@ import { scan } from "../state/scan.ts";
 import { flag, nullable, number, object, oneOf, optional, StoredForm, text } from "../state/stored-json.ts";
 import { CalendarBook, type StoredCalendar } from "./calendar-book.ts";
 
-/** What is set at a place, as it is stored. */
+/** Settings of a scope, as they are stored. */
 export interface StoredSettings extends ScopedOverrides {
   readonly updatedMs: number;
 }
@@ -50,7 +50,7 @@ export function settingsOperation({ tenant, serviceId, metricName }: SettingsSco
   return { table: "watchdog_settings", key, value: settings && SETTINGS.encode(settings) };
 }
 
-/** What the environment says: settings, and WATCHDOG_MIN_SAMPLES. */
+/** Settings of the environment, and WATCHDOG_MIN_SAMPLES. */
 export interface WatchdogEnvironment {
   readonly settings: WatchdogSettings;
   readonly samplesMin: number;

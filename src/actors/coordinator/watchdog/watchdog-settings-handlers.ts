@@ -71,7 +71,7 @@ export function deleteWatchdogSettings(
   });
 }
 
-/** What is in force at a place, and a page of what is set there and below. */
+/** Settings in force in a scope, and a page of what is set there and below. */
 export function listWatchdogSettings({ state }: WatchdogContext, { principal, query }: QueryRequest<"watchdogSettings">): Outcome<unknown> {
   const { limit, page_token: given, ...filters } = query;
   if (query.metric_name !== undefined && query.service_id === undefined) return refused("invalid_parameter", METRIC_NEEDS_SERVICE);

@@ -27,7 +27,7 @@ export interface WatchdogDependencies {
   cycleEnded(completed: number): void;
 }
 
-/** What the status says about one pass. */
+/** State of one pass in the status. */
 export interface StageFacts {
   readonly name: string;
   readonly lastRunMs: number;
@@ -41,7 +41,7 @@ export interface WatchdogFacts {
   readonly failures: number;
   /** End of the last cycle by the wall clock; 0 before the first. */
   readonly lastRunMs: number;
-  /** Of the last cycle, from beginning to end. */
+  /** Duration of the last cycle, from beginning to end. */
   readonly durationMs: number;
   readonly stages: readonly StageFacts[];
 }

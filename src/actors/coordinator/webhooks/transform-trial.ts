@@ -13,7 +13,7 @@ import type { WebhooksContext } from "./webhooks-context.ts";
 /** Anomalies that are looked at for events that the pattern takes. */
 const ANOMALIES_LOOKED_AT = 500;
 
-/** What became of one event. */
+/** Outcome for one event. */
 export interface TransformTrial {
   readonly event_id: string;
   /** The body that would be sent. */

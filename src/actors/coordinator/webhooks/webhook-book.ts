@@ -70,7 +70,7 @@ export class WebhookBook {
   }
 }
 
-/** What webhooks are kept in, and what their patterns are matched by. */
+/** Book of webhooks, and the cache that their patterns are matched by. */
 export interface WebhookBooks {
   readonly webhooks: WebhookBook;
   readonly patterns: PatternCache;

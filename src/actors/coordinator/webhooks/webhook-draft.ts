@@ -38,7 +38,7 @@ export interface ChangedDelivery {
   readonly isNew: boolean;
 }
 
-/** What events are made of. */
+/** State that events are made of. */
 export type WebhookDraftState = StateWith<AlertBooks & AnalysisBooks & AnomalyBooks & DeadLetterBooks, WebhookBooks>;
 
 export interface WebhookDraftSources {

@@ -25,7 +25,7 @@ export interface WebhookDeliveryRow extends WebhookProgress {
   readonly anomalyId: string;
   readonly occurredAtMs: number;
   readonly createdAtMs: number;
-  /** Of one that gathers: until when it waits for its cause; null where it waits for one that matches. */
+  /** End of the wait of one that gathers, for its cause; null where it waits for one that matches. */
   readonly holdUntilMs: number | null;
   /** JSON; null until it is to be sent, and once it is done with. */
   readonly event: string | null;

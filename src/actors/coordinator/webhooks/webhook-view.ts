@@ -4,7 +4,7 @@ import type { Webhook } from "../../../domain/webhooks/webhook.ts";
 import type { AttemptNote } from "../../../domain/webhooks/webhook-delivery.ts";
 import type { WebhookDeliveryRow } from "./webhook-row.ts";
 
-/** What stands in place of a secret, and sent back means: unchanged. */
+/** Mask shown in place of a secret; sent back it means: unchanged. */
 export const HIDDEN = "***";
 
 /** The URL without what is behind its origin. */
@@ -53,7 +53,7 @@ export function attemptViews(row: WebhookDeliveryRow) {
   return row.state === "pending" ? [pendingView(row), ...made] : made;
 }
 
-/** How many attempts the list shows of a delivery. */
+/** Number of attempts of a delivery that the list shows. */
 export function attemptCount({ state, attempts }: WebhookDeliveryRow): number {
   return attempts.length + (state === "pending" ? 1 : 0);
 }

@@ -7,7 +7,7 @@ const FIRST_CAPACITY = 1024;
 const HASH_WORDS = 4;
 const FILTER_BITS = COLD_FILTER_BYTES * 8;
 
-/** Of no stream. */
+/** Without a stream. */
 export const FREE = 0;
 /** In the store. */
 export const COLD = 1;

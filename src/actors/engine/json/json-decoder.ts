@@ -69,7 +69,7 @@ interface Failure {
   readonly index: number;
   readonly refusal: Refusal;
   readonly payload: unknown;
-  /** Of the record as it was sent. */
+  /** Size of the record as it was sent. */
   readonly bytes: number;
 }
 

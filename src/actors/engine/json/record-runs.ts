@@ -30,7 +30,7 @@ export const TOO_MANY: BodyProblem = {
   message: `a batch may have ${BATCH_RECORDS_MAX} records, got more; split it`,
 };
 
-/** What is wrong with JSON that is too long to be parsed for an explanation; `at` counts from the body's beginning. */
+/** Error of JSON that is too long to be parsed for an explanation; `at` counts from the body's beginning. */
 export function problemAt(at: number): BodyProblem {
   return {
     code: "invalid_json",
@@ -38,7 +38,7 @@ export function problemAt(at: number): BodyProblem {
   };
 }
 
-/** What is wrong with a body of an element that nobody reads. */
+/** Error of a body with an element that nobody reads. */
 export function longElement(at: number): BodyProblem {
   const message = `an element of a body may have ${JSON_SCANNED_BYTES_MAX} bytes, the one at byte ${at} has more; send smaller ones`;
   return { code: "payload_too_large", message };

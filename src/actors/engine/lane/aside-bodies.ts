@@ -13,7 +13,7 @@ export interface BegunBody {
   readonly decoder: UnitDecoder;
   /** The same, where others may overtake it. */
   readonly overtaken: BodyDecoder | undefined;
-  /** What its rows count from. */
+  /** Time that its rows count from. */
   readonly baseMs: number;
   /** The front has been told that it is answered later, in its block of the log. */
   isAnnounced: boolean;

@@ -63,7 +63,7 @@ export class Lane {
   readonly #options: LaneOptions;
   readonly #dependencies: LaneDependencies;
   readonly #unit: WorkUnit;
-  /** Of the blocks since `takeUsage`. */
+  /** Usage of the blocks since `takeUsage`. */
   readonly #usage = new UsageTally();
   #taken = 0;
   /** A body that needs a further unit before any other has its turn. */

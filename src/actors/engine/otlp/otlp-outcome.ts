@@ -20,7 +20,7 @@ export interface OtlpOutcomeDependencies {
   readonly requestId: (admission: number) => string;
 }
 
-/** Of one request at a time. */
+/** Outcome of one request at a time. */
 export class OtlpOutcome {
   readonly #dependencies: OtlpOutcomeDependencies;
   readonly #body: Body;

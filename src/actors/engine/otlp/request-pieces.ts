@@ -251,7 +251,7 @@ export function elementsMax(bytes: number): number {
   return Math.floor(OTLP_ELEMENTS_FREE + bytes / OTLP_ELEMENT_BYTES_MIN);
 }
 
-/** What is wrong with a body of far more elements than telemetry has. */
+/** Error of a body of far more elements than telemetry has. */
 export function tooManyElements(bytes: number): BodyProblem {
   const message = `the arrays of a request of ${bytes} bytes may have ${elementsMax(bytes)} elements, got more; send no empty ones, and split what is too much`;
   return { code: "batch_too_large", message };

@@ -67,7 +67,7 @@ export interface ReplayBlock {
 export interface RecoveryOptions {
   readonly engine: number;
   readonly engines: number;
-  /** Of this engine's partitions. */
+  /** Checkpoints of this engine's partitions. */
   readonly checkpoints: readonly StoredCheckpoint[];
   /** Records and dead letters behind these positions are sent again, and accepted events counted, by engine 0 alone. */
   readonly laneMarks: readonly LaneMark[];
@@ -130,7 +130,7 @@ export class Recovery {
   #epoch = -1;
   /** The one at hand. */
   #block: ReplayBlock | undefined;
-  /** Of each lane of the epoch being read: where its last block ends that was not sent before, and what was accepted by those. */
+  /** End of the last block of each lane, in the epoch being read, that was not sent before, and what was accepted by those blocks. */
   readonly #sentAgain = new Map<number, { end: LogPosition; readonly usage: UsageTally }>();
   restoredBytes = 0;
   rows = 0;
@@ -388,7 +388,7 @@ export class Recovery {
 export interface ReplayStartOptions {
   readonly engine: number;
   readonly engines: number;
-  /** Of this engine's partitions. */
+  /** Checkpoints of this engine's partitions. */
   readonly checkpoints: readonly StoredCheckpoint[];
   readonly laneMarks: readonly LaneMark[];
 }

@@ -17,7 +17,7 @@ interface EngineSharesOptions {
   readonly sharedLimits?: Partial<Readonly<Record<EngineSharedLimit, number>>>;
 }
 
-/** Of one of so many engines. */
+/** Shares of one of so many engines. */
 export function makeEngineShares(
   { engines, pairsMax = PAIRS_MAX_INITIAL, servicesMax = 0, sharedLimits }: EngineSharesOptions,
   tenants: Pick<KnownTenants, "count">,

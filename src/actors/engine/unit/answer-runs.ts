@@ -10,7 +10,7 @@ export interface AnswerRuns {
   readonly written: Array<WrittenCounts | null>;
   /** Of the body in the place for large ones. */
   large: EngineAnswerContent | null;
-  /** Of bodies that others have overtaken. */
+  /** Answers to bodies that others have overtaken. */
   readonly overtaken: Array<EngineAnswerContent & { readonly admission: number }>;
 }
 

@@ -5,7 +5,7 @@ import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
 export interface KeptPlace {
   readonly pointer: number;
   readonly bytes: number;
-  /** What lies there stays the same in the course of the body. */
+  /** Whether what lies there stays the same in the course of the body. */
   readonly isConstant: boolean;
   /** Where it is to lie when the body goes on; the same place where it is absent. */
   readonly to?: number;

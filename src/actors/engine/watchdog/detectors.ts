@@ -27,7 +27,7 @@ export interface DetectorDependencies {
 /** WATCHDOG_INTERVAL_SECONDS where it is not given. */
 const CYCLE_MS_INITIAL = 60_000;
 
-/** Of one of so many engines; `detectors` are those that are made elsewhere. */
+/** Watchdog of one of so many engines; `detectors` are those that are made elsewhere. */
 export function makeEngineWatchdog(
   options: ServicesSettings & { readonly samplesMin: number },
   detectors: { readonly pairs?: PairPass },

@@ -12,7 +12,7 @@ import { Excess } from "./excess.ts";
 /** Whose request it is. */
 export interface Sender {
   readonly tenant: string;
-  /** Of an API key. */
+  /** Id of an API key. */
   readonly keyId?: string;
   /** Requests a second of that key; null or absent = only what the plan allows. */
   readonly rateLimitRps?: number | null;

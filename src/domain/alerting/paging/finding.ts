@@ -14,7 +14,7 @@ export interface Finding {
   readonly attributes: Attributes;
   readonly anomalyId: string;
   readonly detector: string;
-  /** Of an operation-class series (rule 1.1.8). */
+  /** Whether the series is of the operation class (rule 1.1.8). */
   readonly operation: boolean;
   /** Its detector calls it rare for the series or service, by its own tail: people are informed of it. */
   readonly isRare?: boolean;

@@ -31,7 +31,7 @@ export class PagingMemory {
   readonly #rcaMs = new Map<string, number>();
   /** The cascade that each service was last a member of. */
   readonly #cascades = new Map<string, string>();
-  /** Of a base alone: a memory over it is made for every transaction, and goes through the few that it has changed. */
+  /** Alerts by state, of a base alone: a memory over it is made for every transaction, and goes through the few that it has changed. */
   readonly #byState: AlertsByState | undefined;
 
   /** `rules` are those of the base where there is one. */

@@ -5,7 +5,7 @@ import { RE2JS, RE2JSException, RE2Set } from "re2js";
 import { PATTERN_CELLS_MAX, PATTERN_PARTS_MAX, PATTERN_VISITS_MAX } from "../../../core/config/pattern-limits.ts";
 import { CharacterClasses, LATIN1 } from "./character-classes.ts";
 
-/** Of a table that was refused nothing is kept but the reason. `visits` are the instructions looked at to make it. */
+/** Table of a pattern, or the reason for which it was refused, of which nothing else is kept. `visits` are the instructions looked at to make it. */
 export type CompiledPattern =
   | { readonly automaton: Automaton; readonly problem: null; readonly visits: number }
   | { readonly automaton: null; readonly problem: string; readonly visits: number };

@@ -14,10 +14,10 @@ interface Start {
   readonly inheritance: Inheritance<StoredAncestor>;
 }
 
-/** What a track has to offer, and its state, which is copied where it is chosen. */
+/** Offer of a track, and its state, which is copied where it is chosen. */
 export type Offer = Omit<Ancestor, "instance"> & { readonly copy: () => ArrayBuffer };
 
-/** Of one run. Series are to be gone over in the order of their first values. */
+/** Lineage of one run. Series are to be gone over in the order of their first values. */
 export class InstanceLineage {
   readonly #starts = new Map<BacktestSeries, Start>();
   /** Starts of the others of a family, ascending. */

@@ -6,7 +6,7 @@ import { type ServiceEpisodeScope, serviceFrame, serviceTransition } from "../..
 import { decodeServiceModel } from "../../detection/multivariate/service-model-coding.ts";
 import { type ServiceFinding, serviceVerdict, serviceZ } from "../../detection/multivariate/service-verdict.ts";
 
-/** Of a model. */
+/** Training of a model. */
 export interface Training {
   readonly rows: number;
   readonly trainedMs: number;

@@ -92,13 +92,13 @@ export const DEPARTURE_DETECTOR_WORDS =
 /** Facts known of the time of a value. */
 export interface ValueMoment {
   readonly intervalMs: number;
-  /** What is usual at this hour; NaN where that is not known. */
+  /** Usual value at this hour; NaN where that is not known. */
   readonly hour: number;
   /** Mean of the newest values, which a new level is taken from. */
   readonly newestMean: number;
   /** Factor of the bar: more than 1 while a deployment settles. */
   readonly caution: number;
-  /** What departs before this, but far, is reported if it goes on then; 0 for at once. */
+  /** End of leniency: what departs before this, but far, is reported if it goes on then; 0 for at once. */
   readonly lenientUntilMs: number;
   /** Streams of its service: one of many departs by chance so many times as often. */
   readonly streams: number;

@@ -14,7 +14,7 @@ export interface VectorShape {
   readonly columns: string;
   /** AGGREGATION_* by metric. */
   readonly aggregations: Uint8Array;
-  /** Of each metric the place of its first slot; one more for the end of the last. */
+  /** Index of the first slot of each metric; one more for the end of the last. */
   readonly starts: Uint16Array;
 }
 

@@ -29,7 +29,7 @@ export function warmUntil(firstMs: number): number {
 
 /** A baseline that a new instance may inherit. */
 export interface Ancestor {
-  /** Of equals the lower one leaves its baseline. */
+  /** Name of the instance; of equals the lower one leaves its baseline. */
   readonly instance: string;
   readonly lastMs: number;
   readonly isAtRest: boolean;

@@ -6,7 +6,7 @@ export interface Decomposition {
   readonly trend: Float64Array;
   /** One value a phase, with mean 0; phase 0 is that of the first value. */
   readonly season: Float64Array;
-  /** What is left; NaN where the trend is. */
+  /** Remainder; NaN where the trend is. */
   readonly rest: Float64Array;
 }
 

@@ -23,7 +23,7 @@ const HOLD_MS_MAX = 5 * 60_000;
 export interface TenantArrivals {
   readonly watched: number;
   readonly silent: readonly SilentService[];
-  /** Of each that is pending since when, and its usual interval, in turns. */
+  /** Start of each pending silence and its usual interval, in turns. */
   readonly pending: readonly number[];
 }
 

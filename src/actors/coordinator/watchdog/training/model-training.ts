@@ -62,7 +62,7 @@ export interface ModelTrainingDependencies {
   readonly requested: RequestedModels;
 }
 
-/** What engines are told about models that people have had trained, by tenant, service and environment. */
+/** Models trained on request, as engines get them, by tenant, service and environment. */
 export interface RequestedModels {
   /** The promoted one, for vectors of these columns; undefined where there is none. */
   production(service: RequestedService, columns: string): ServiceModelMessage | undefined;
@@ -85,7 +85,7 @@ export class ModelTraining {
   readonly #dependencies: ModelTrainingDependencies;
   /** By what is wanted, the tenant and the service. */
   readonly #waiting = { stored: new TurnQueue<Wanted>(), model: new TurnQueue<Wanted>() };
-  /** Of the places in both. */
+  /** Shares of the places in both. */
   readonly #shares: ShareLedger;
   readonly #paced: PacedWork;
   #running: Promise<void> | undefined;

@@ -7,7 +7,7 @@ import { type ChunkBlock, STREAM_ID_BYTES } from "../../../../domain/codec/chunk
 import { type TrainingInput, TrainingInputWriter, type TrainingRequest } from "../../../../domain/detection/multivariate/training-input.ts";
 import { newestBlocks, type StoredBlocksDependencies } from "../../series/stored-blocks.ts";
 
-/** What an input has besides what the engine says of the service. */
+/** Parts of an input besides what the engine says of the service. */
 export type HistoryRequest = Omit<TrainingRequest, "starts" | "aggregations"> & { readonly fromMs: number };
 
 /**

@@ -13,7 +13,7 @@ interface Group {
 
 export interface AggregateRing {
   readonly name: StreamName;
-  /** Of its name: 32 hex digits. */
+  /** Hash of its name: 32 hex digits. */
   readonly hash: string;
   readonly aggregate: PairAggregate;
   /** The stream that it begins with. */

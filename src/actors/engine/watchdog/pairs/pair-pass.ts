@@ -39,7 +39,7 @@ export interface PairSettings {
 }
 
 export interface PairPassOptions {
-  /** Of DETECTION_TIMEZONE. */
+  /** Offset of DETECTION_TIMEZONE. */
   readonly offsetMs: OffsetMs;
 }
 

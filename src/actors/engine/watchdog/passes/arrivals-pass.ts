@@ -57,9 +57,9 @@ export class ArrivalsPass implements WatchdogDetector {
   readonly #watched = new Map<string, Watched>();
   readonly #times = new Float64Array(WINDOW_MAX);
   readonly #values = new Float64Array(WINDOW_MAX);
-  /** Of the service at hand: the slot that has sent last, by environment. Streams that end with history do not count. */
+  /** Slot of the service at hand that has sent last, by environment. Streams that end with history do not count. */
   readonly #newest = new Map<number, number>();
-  /** Of the service at hand: environments in which a stream ends with history. */
+  /** Environments of the service at hand in which a stream ends with history. */
   readonly #historic = new Set<number>();
   readonly #requests: RequestTally;
   readonly #silentStreams: SilentStreams;
