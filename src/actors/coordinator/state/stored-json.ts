@@ -10,7 +10,7 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
 /** A stored value that is whole by its checksum, and yet none of its table: another program, or another version of this one, wrote it. */
 class UnknownRowError extends Error {
   constructor(table: string, what: string) {
-    super(`a value of the table ${table} is none that this program knows: ${what}`);
+    super(`a value of the table ${table} has a format that this program does not know: ${what}`);
     this.name = "UnknownRowError";
   }
 }

@@ -139,12 +139,16 @@ export class TenantGate {
   }
 }
 
+function ratePer(rate: number): string {
+  return rate === 1 ? "1 request per second" : `${rate} requests per second`;
+}
+
 function planRefusal(tenant: string, plan: Plan, rate: number): PreparedRefusal {
-  const message = `tenant ${tenant} has the plan ${plan}, which allows ${rate} requests per second; nothing of this request was stored, send it again in a second, or send fewer and larger requests`;
+  const message = `tenant ${tenant} has the plan ${plan}, which allows ${ratePer(rate)}; nothing of this request was stored, send it again in a second, or send fewer and larger requests`;
   return new PreparedRefusal("rate_limit_exceeded", message);
 }
 
 function keyRefusal(rate: number): PreparedRefusal {
-  const message = `this API key allows ${rate} requests per second (its rate_limit_rps); nothing of this request was done, send it again in a second, or send fewer and larger requests`;
+  const message = `this API key allows ${ratePer(rate)} (its rate_limit_rps); nothing of this request was done, send it again in a second, or send fewer and larger requests`;
   return new PreparedRefusal("rate_limit_exceeded", message);
 }

@@ -121,7 +121,7 @@ describe("an anomaly's row", () => {
     for (const version of [1, 3, 5]) {
       const row = Uint8Array.of(version, 0);
       expect(() => decodeAnomaly(row, placeOf(anomaly()))).toThrow(
-        `table anomalies is none that this program knows: its version is ${version}`,
+        `table anomalies has a format that this program does not know: its version is ${version}`,
       );
     }
   });

@@ -66,8 +66,12 @@ const PLACE = { tenant: DECISION.tenant, timeMs: DECISION.atMs, id: ledgerRowId(
 
 describe("a row of another version", () => {
   it("is named, and not read", () => {
-    expect(() => decodeAlert(Uint8Array.of(1, 0x5b))).toThrow("table alerts is none that this program knows: its version is 1");
-    expect(() => decodeDecision(Uint8Array.of(2, 0), PLACE)).toThrow("table ledger is none that this program knows: its version is 2");
+    expect(() => decodeAlert(Uint8Array.of(1, 0x5b))).toThrow(
+      "table alerts has a format that this program does not know: its version is 1",
+    );
+    expect(() => decodeDecision(Uint8Array.of(2, 0), PLACE)).toThrow(
+      "table ledger has a format that this program does not know: its version is 2",
+    );
   });
 });
 

@@ -59,7 +59,7 @@ describe("the form of a table", () => {
     ];
     for (const [member, value] of bad)
       expect(() => THING.decode(stored({ ...thing, [member]: value })), member).toThrow(
-        `a value of the table things is none that this program knows: its member "${member}" is not what it should be`,
+        `a value of the table things has a format that this program does not know: its member "${member}" is not what it should be`,
       );
   });
 
