@@ -2,9 +2,9 @@
  * Gives memory back while nothing is asked of the process. Heaps are not collected as a whole below 128 MB ([v8-policy.ts](v8-policy.ts)), so that without this a server keeps
  * what its start has left: modules as they were read, and young generations as large as the busiest second wanted them.
  *
- * Each thread looks every few seconds what the whole process uses of a core. Where that was next to nothing twice, it collects its own heap, and once more with the next quiet look:
- * V8 makes a young generation smaller only where it sees that little is allocated. It does so again when the heap has grown since, ten minutes later at the earliest: a thread stands
- * for 40 to 100 ms. A process that has work is not held up.
+ * Each thread looks every few seconds what the whole process uses of a core. Where that was next to nothing twice, it collects its own heap, and again with the next quiet looks while
+ * the heap keeps room that nothing is in: V8 makes a young generation smaller only where it sees that little is allocated. It does so again when the heap has grown since, ten minutes
+ * later at the earliest: a thread stands for 40 to 100 ms. A process that has work is not held up.
  */
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -13,13 +13,16 @@ import { loadKoffi } from "./native-functions.ts";
 
 const MIB = 1024 * 1024;
 const LOOK_MS = 3_000;
-/** Of one core, by all threads. An idle server uses 1 to 3 %. */
-const QUIET_SHARE = 0.05;
+/** Of one core, by all threads. An idle server uses 1 to 3 %; the collection of one thread, up to 5, is not to keep others waiting. */
+const QUIET_SHARE = 0.1;
 /** Looks that were quiet, one after another. */
 const QUIET_LOOKS = 2;
 /** More than an idle thread's young generation. */
 const GROWN_BYTES = 8 * MIB;
 const APART_MS = 600_000;
+/** That a heap may keep, and how often it is collected in a row until it has no more. */
+const ROOM_BYTES = 4 * MIB;
+const IN_A_ROW_MAX = 5;
 
 export interface IdleCollectionOptions {
   readonly monotonicMs: () => number;
@@ -27,6 +30,8 @@ export interface IdleCollectionOptions {
   readonly cpuMs: () => number;
   /** Size of the thread's heap, garbage included. */
   readonly heapBytes: () => number;
+  /** What of it is in use. */
+  readonly usedBytes: () => number;
   readonly collect: () => void;
 }
 
@@ -36,7 +41,7 @@ export class IdleCollection {
   #lookedMs: number;
   #cpuMs: number;
   #quietLooks = 0;
-  #isHalfDone = false;
+  #inARow = 0;
   #collectedBytes = 0;
   #notBeforeMs = 0;
 
@@ -48,7 +53,7 @@ export class IdleCollection {
 
   /** To be called now and then, as often as the caller likes. */
   look(): void {
-    const { monotonicMs, cpuMs, heapBytes, collect } = this.#options;
+    const { monotonicMs, cpuMs, heapBytes, usedBytes, collect } = this.#options;
     const nowMs = monotonicMs();
     const elapsedMs = nowMs - this.#lookedMs;
     if (elapsedMs < LOOK_MS) return;
@@ -56,10 +61,12 @@ export class IdleCollection {
     this.#lookedMs = nowMs;
     this.#cpuMs += usedMs;
     this.#quietLooks = usedMs < elapsedMs * QUIET_SHARE ? this.#quietLooks + 1 : 0;
-    if (this.#isHalfDone ? this.#quietLooks === 0 : this.#quietLooks < QUIET_LOOKS || nowMs < this.#notBeforeMs) return;
-    if (!this.#isHalfDone && heapBytes() < this.#collectedBytes + GROWN_BYTES) return;
+    const isBegun = this.#inARow > 0;
+    if (isBegun ? this.#quietLooks === 0 : this.#quietLooks < QUIET_LOOKS || nowMs < this.#notBeforeMs) return;
+    if (!isBegun && heapBytes() < this.#collectedBytes + GROWN_BYTES) return;
     collect();
-    this.#isHalfDone = !this.#isHalfDone;
+    const keepsRoom = heapBytes() - usedBytes() > ROOM_BYTES;
+    this.#inARow = keepsRoom && this.#inARow + 1 < IN_A_ROW_MAX ? this.#inARow + 1 : 0;
     this.#notBeforeMs = nowMs + APART_MS;
     this.#collectedBytes = heapBytes();
   }
@@ -74,6 +81,7 @@ export function idleCollection({ returnFree = false } = {}): IdleCollection {
       return (user + system) / 1000;
     },
     heapBytes: () => getHeapStatistics().total_heap_size,
+    usedBytes: () => getHeapStatistics().used_heap_size,
     collect: () => {
       collectHeap();
       if (returnFree) returnFreeMemory();

@@ -8,10 +8,12 @@ const LOOK_MS = 3_000;
 const quietLooks = new Array<number>(600_000 / LOOK_MS).fill(10);
 const built = new URL("../../../../dist/adapters/runtime/idle-collection.js", import.meta.url);
 
-/** A thread whose heap is `live` after a collection; each look comes after `cpuMs` of work of the process. */
+/** A thread whose heap holds `live` and takes that after a second collection; each look comes after `cpuMs` of work of the process. */
 class Rest {
   live = 20 * MIB;
   heap = 60 * MIB;
+  /** Of room, after every other collection. */
+  keeps = 30 * MIB;
   collections = 0;
   #nowMs = 0;
   #cpuMs = 0;
@@ -19,9 +21,10 @@ class Rest {
     monotonicMs: () => this.#nowMs,
     cpuMs: () => this.#cpuMs,
     heapBytes: () => this.heap,
+    usedBytes: () => this.live,
     collect: () => {
       this.collections++;
-      this.heap = this.live;
+      this.heap = this.live + (this.collections % 2 === 0 ? 0 : this.keeps);
     },
   });
 
@@ -42,12 +45,21 @@ class Rest {
 }
 
 describe("a heap of an idle process", () => {
-  it("is collected after two quiet looks and with the next one, and then left alone", () => {
+  it("is collected after two quiet looks and with the next ones while it keeps room, and then left alone", () => {
     expect(new Rest().look(2_000, 10, 10, 10, 10, 10, 10)).toEqual([0, 0, 1, 2, 2, 2, 2]);
   });
 
+  it("is collected once where that leaves no room, and five times at most where it stays", () => {
+    const [one, stays] = [new Rest(), new Rest()];
+    one.keeps = 0;
+    expect(one.look(10, 10, 10, 10)).toEqual([0, 1, 1, 1]);
+    stays.live = 1 * MIB;
+    Object.defineProperty(stays, "heap", { get: () => 60 * MIB, set: () => undefined });
+    expect(stays.look(10, 10, 10, 10, 10, 10, 10, 10)).toEqual([0, 1, 2, 3, 4, 5, 5, 5]);
+  });
+
   it("the collections of all threads are no work of others: the second waits for a quiet look", () => {
-    expect(new Rest().look(10, 10, 300, 300, 10, 10)).toEqual([0, 1, 1, 1, 2, 2]);
+    expect(new Rest().look(10, 10, 400, 400, 10, 10)).toEqual([0, 1, 1, 1, 2, 2]);
   });
 
   it("is collected again once it has grown, ten minutes later", () => {
@@ -64,7 +76,7 @@ describe("a heap of an idle process", () => {
 
   it("is never collected while the process works", () => {
     const rest = new Rest();
-    rest.look(...new Array<number>(100).fill(LOOK_MS / 15));
+    rest.look(...new Array<number>(100).fill(LOOK_MS / 8));
     rest.heap = 500 * MIB;
     expect(rest.look(2_000, 10, 2_000, 10, 2_000)).toEqual([0, 0, 0, 0, 0]);
   });
