@@ -99,7 +99,7 @@ describe("pillars", () => {
     );
     expect(moved.find(({ value }) => value === "product-1")).toMatchObject({ members: SERVICES / PRODUCTS - 1 });
     expect(moved.find(({ pillar }) => pillar === "tenant")).toMatchObject({ members: SERVICES - 1 });
-  }, 60_000);
+  });
 
   it.each(["uws", "node"])(
     "of a whole request of entries are stored when it is answered, over %s",

@@ -114,5 +114,5 @@ describe("the pass over services", () => {
     expect(explanation).toMatch(/^6 metrics .* latency was /);
     expect(verdict.features).toMatchObject({ metric_name: "latency", correlated_metrics: { cpu: expect.any(Number) } });
     expect(await metric(started, "vedette_service_models_trained_total")).toBe(0);
-  }, 200_000);
+  });
 });

@@ -2,6 +2,7 @@
 // DELIVERY_KILLS=n and CRASH_SEED=n set how many kills and which; a kill takes about a second.
 import { afterEach, describe, expect, it } from "vitest";
 import { AlertmanagerPeer, hasAlertmanager } from "../support/alertmanager-peer.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { ServerBench } from "../support/server-process.ts";
 import { WebhookReceiver } from "../support/webhook-receiver.ts";
 import { DeliveriesRound } from "./deliveries-round.ts";
@@ -33,7 +34,7 @@ function heardOf(alert: Json, round: DeliveriesRound): { readonly pager: string[
 }
 
 describe("kill -9 at a random moment of the deliveries", () => {
-  it(`loses nothing over ${KILLS} kills; replay: CRASH_SEED=${SEED} make crash`, { timeout: 60_000 + 6_000 * KILLS }, async () => {
+  it(`loses nothing over ${KILLS} kills; replay: CRASH_SEED=${SEED} make crash`, { timeout: 3 * PATIENCE_MS + 6_000 * KILLS }, async () => {
     round = await DeliveriesRound.open(bench, SEED);
     const server = await round.run(KILLS);
     const alerts = await round.alerts(server);
@@ -77,7 +78,7 @@ describe("kill -9 at a random moment of the deliveries", () => {
       await peer.post(alert);
       const statuses = () =>
         receiver.events.flatMap(({ alerts }: Json) => alerts).filter(({ labels }: Json) => labels.alertname === alert.labels.alertname);
-      await expect.poll(() => statuses().length, { timeout: 20_000 }).toBeGreaterThan(0);
+      await expect.poll(() => statuses().length, { timeout: PATIENCE_MS }).toBeGreaterThan(0);
       await peer.restart();
       await peer.post({ ...alert, endsAt: new Date().toISOString() });
       // Ten times its interval of a second.

@@ -136,7 +136,9 @@ async function finds(server: ServerProcess, anomalyId: string): Promise<boolean>
 }
 
 describe.skipIf(KILLS === 0)("kill -9 at a random moment of root-cause analysis", () => {
-  it(`loses no report over ${KILLS} kills; replay: CRASH_SEED=${SEED} make crash`, { timeout: 60_000 + 20_000 * KILLS }, async () => {
+  it(`loses no report over ${KILLS} kills; replay: CRASH_SEED=${SEED} make crash`, {
+    timeout: 3 * PATIENCE_MS + 20_000 * KILLS,
+  }, async () => {
     const settings = { DATA_DIR: bench.dataFolder(), WATCHDOG_WARMUP_MINUTES: "0" };
     const answers = new Answers();
     let acknowledged = 0;

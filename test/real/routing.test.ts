@@ -121,7 +121,7 @@ function labelArguments({ serviceId, severity, source, environment, labels }: Ro
 }
 
 describe.skipIf(!installed)("routing rules beside amtool config routes test", () => {
-  it(`differ in nothing over ${SETS} sets of rules and ${SUBJECTS} alerts`, { timeout: 120_000 }, () => {
+  it(`differ in nothing over ${SETS} sets of rules and ${SUBJECTS} alerts`, () => {
     const seed = Number(process.env.SEED ?? 20_261_125);
     const folder = mkdtempSync(join(tmpdir(), "vedette-routing-"));
     const config = join(folder, "alertmanager.yml");

@@ -41,7 +41,7 @@ describe.each([1, 2])("with %i engines", (engines) => {
     expect((await said())[0]).toEqual([false, "paged", null]);
     await watched.kill();
     expect((await said())[0]).toEqual([false, "paged", null]);
-  }, 60_000);
+  });
 
   it("a series that breaches its headroom has an anomaly, an alert and a text for that beside those of its departure", async () => {
     const watched = await WatchedServer.open(START, engines);
@@ -63,5 +63,5 @@ describe.each([1, 2])("with %i engines", (engines) => {
     expect(alerts.find(({ alert_id }) => alert_id === departure.alert_id)).toMatchObject({ family: "metric" });
     const { decisions } = (await watched.server.query("alertLedger", { service_id: "db" })) as Json;
     expect(decisions.map(({ detector }: Json) => detector)).toContain("saturation");
-  }, 60_000);
+  });
 });

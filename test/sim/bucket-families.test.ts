@@ -72,7 +72,7 @@ describe("classic buckets", () => {
       expectSame(quantilesOf(disturbed), wanted);
       expect(disturbed.stumbles).toBeGreaterThan(5);
     }
-  }, 60_000);
+  });
 });
 
 /** Buckets of one family, by bound, at a time. */

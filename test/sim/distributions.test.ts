@@ -118,7 +118,7 @@ describe("histogram points", () => {
       expectSame(disturbed.held, wanted.held);
       expect(disturbed.stumbles).toBeGreaterThan(5);
     }
-  }, 60_000);
+  });
 });
 
 describe("points and their bounds", () => {

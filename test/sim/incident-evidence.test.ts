@@ -213,5 +213,5 @@ describe("evidence of an incident", () => {
     const [first] = found[0]!.candidates;
     expect(first?.serviceId).toBe("catalog");
     expect(first?.evidence).toContainEqual(expect.objectContaining({ source: "span", text: expect.stringContaining("handle catalog") }));
-  }, 120_000);
+  });
 });

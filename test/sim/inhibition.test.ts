@@ -42,4 +42,4 @@ it("holds the page of a target while the source fires, and tells it once that is
   await play(66, 79);
   expect((await decisions("db")).map(({ outcome }) => outcome)).toContain("resolved");
   expect((await decisions("api")).map(({ outcome }) => outcome)).toContain("paged");
-}, 60_000);
+});

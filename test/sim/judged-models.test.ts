@@ -86,7 +86,7 @@ describe("models that are judged", () => {
     await label(world, anomaly_id, "false_positive");
     expect(await promote(world, spoiled.model_id, true)).toMatchObject({ warning: null, comparison: { verdict: "better" } });
     expect(await pagesSince(world, from)).toBe(0);
-  }, 240_000);
+  });
 });
 
 describe("a forecast", () => {
@@ -117,5 +117,5 @@ describe("a forecast", () => {
       mean(came.map(({ value, lower_bound, upper_bound }) => Number(value >= lower_bound && value <= upper_bound))),
       6,
     );
-  }, 240_000);
+  });
 });

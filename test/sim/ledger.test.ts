@@ -46,4 +46,4 @@ it("answers for any moment of a pair why it paged or did not", async () => {
   const later = await ledger({ service_id: "api", since: new Date(START + 61 * MINUTE_MS).toISOString() });
   expect(later.decisions.map(({ outcome }: Record<string, unknown>) => outcome)).toContain("paged");
   expect((await ledger({ service_id: "web" })).decisions).toEqual([]);
-}, 60_000);
+});

@@ -144,4 +144,4 @@ it("server, backtest and replay agree on every page, with 1, 2 and 4 engines", a
   expect(rows.pages.reduce((sum, page) => sum + page, 0)).toBe(new Set(pages.map((page) => page.slice(0, 5))).size);
 
   for (const engines of [1, 2, 4]) expect(await pagesOfServer(engines), `${engines} engines`).toEqual(pages);
-}, 120_000);
+});

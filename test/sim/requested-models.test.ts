@@ -72,7 +72,7 @@ describe("models on request", () => {
     await expect(world.server.query("rollBackModel", {}, "default", { service_id: "b", environment: "prod" })).rejects.toThrow("409");
     await world.minutes(3);
     expect((await modelsOf(world, "b")).map(({ state }) => state).sort()).toEqual(["production", "retired"]);
-  }, 120_000);
+  });
 
   it("say what they lack: a job without history fails with its figures, others are refused", async () => {
     const world = await World.open({ engines: 1 }, [0, 0]);
@@ -81,7 +81,7 @@ describe("models on request", () => {
     await expect(train(world, "nobody")).rejects.toThrow("404");
     await expect(world.server.query("drift", { service_id: "a", environment: "prod" })).rejects.toThrow("422");
     await expect(promote(world, "0".repeat(32), "a")).rejects.toThrow("404");
-  }, 120_000);
+  });
 
   it("see no drift in what goes on as before, and which metric moved where one did", async () => {
     const world = await World.open({ engines: 1 }, [0, 0]);
@@ -93,5 +93,5 @@ describe("models on request", () => {
     };
     expect(answer).toMatchObject({ drift_detected: false, samples: expect.any(Number), service_id: "a" });
     expect(answer.metrics).toHaveLength(METRICS.length);
-  }, 120_000);
+  });
 });

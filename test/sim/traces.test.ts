@@ -145,4 +145,4 @@ it("come to the same series, calls and records, whatever happens on the way", as
   expect(quiet).toContain("360 of bank");
   expect(quiet.filter((line) => line.startsWith("db SELECT")).length).toBe(2);
   for (const seed of [11, 12]) expect(await run(seed)).toEqual(quiet);
-}, 120_000);
+});

@@ -103,7 +103,7 @@ describe("training jobs", () => {
     const { entries } = (await server.query("audit", { limit: "1000" }, FIRST)) as { entries: Array<{ action: string }> };
     const count = (action: string) => entries.filter((entry) => entry.action === action).length;
     expect([count("model.train"), count("model.train_cancel")]).toEqual([PER_TENANT + 1, 1]);
-  }, 120_000);
+  });
 
   it("survive a kill: what waited goes on, what ran says that it was interrupted", async () => {
     const { server, machine, options } = await filled();
@@ -121,5 +121,5 @@ describe("training jobs", () => {
     expect(await jobOf(again, FIRST, waiting)).toMatchObject({ status: "failed", reason: expect.not.stringMatching(/interrupted/) });
     expect(await jobOf(again, SECOND, cancelled)).toMatchObject({ status: "cancelled", reason: "cancelled by simulation" });
     expect(again.counter("jobsInterrupted")).toBe(1);
-  }, 120_000);
+  });
 });

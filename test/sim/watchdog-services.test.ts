@@ -21,7 +21,7 @@ describe("the pass over services", () => {
     const compared = (found: Found[]) => found.map(({ started_at, z_score, explanation }) => ({ started_at, z_score, explanation }));
     expect(compared(two)).toEqual(compared(one));
     expect(compared(four)).toEqual(compared(one));
-  }, 120_000);
+  });
 
   it("goes on after a restart with another number of engines, with the models and the alert that it had", async () => {
     const world = await World.open({ engines: 2 }, [HISTORY + 10, HISTORY + 18]);
@@ -34,7 +34,7 @@ describe("the pass over services", () => {
     expect(world.server.counter("modelsLoaded")).toBe(2 * SERVICES.length);
     expect(world.server.counter("modelsTrained")).toBe(0);
     expect(await world.found()).toMatchObject([{ started_at: before[0]?.started_at, resolved: true }]);
-  }, 120_000);
+  });
 
   it("judges no more services than it may, and says how many it left out", async () => {
     const world = await World.open({ engines: 1, servicesMax: 3 }, [0, 0]);
@@ -43,5 +43,5 @@ describe("the pass over services", () => {
     expect(world.server.cluster.counter("servicesMonitored")).toBe(3);
     expect(world.server.counter("modelsTrained")).toBe(3);
     expect(world.server.cluster.counter("serviceModelBytes")).toBeLessThan(3 * METRICS.length * 2_500);
-  }, 120_000);
+  });
 });
