@@ -52,9 +52,9 @@ import type { ExpiredDelivery } from "./webhooks/webhook-row.ts";
 /** Calls that the parts make to the rounds that step them. */
 export type Turns = Pick<Rounds, "edit" | "editControl" | "settle" | "isStopping" | "enginesReady" | "lastRunMs">;
 
-/** What stores: the state, the commits that change it, and what keeps the store in bounds. */
+/** Parts that store: the state, the commits that change it, and what keeps the store in bounds. */
 type StoringParts = ReturnType<typeof storingParts>;
-/** What runs beside the commits, at a pace of its own. */
+/** Parts that run beside the commits, at a pace of their own. */
 type RunningParts = ReturnType<typeof runningParts>;
 
 /** The parts of one coordinator. */
@@ -217,7 +217,7 @@ function runningParts(
   };
 }
 
-/** What has to do with models that people have had trained. */
+/** Parts for models that people have had trained. */
 function requestedModels(
   options: CoordinatorOptions,
   shared: Omit<StoringParts["shared"], "engines"> & { readonly engines: EngineClient; readonly edit: Turns["edit"] },
@@ -232,7 +232,7 @@ function requestedModels(
   return { inputs, messages, trainings };
 }
 
-/** What was found here and not by an engine: stored like an engine's frames. Rejects with StoreError where the store does not take it. */
+/** Stores findings made here and not by an engine like an engine's frames. Rejects with StoreError where the store does not take them. */
 async function declareFindings(committer: ControlCommitter, edit: Turns["edit"], frames: readonly EpisodeFrame[]): Promise<void> {
   if (frames.length === 0) return;
   const verdicts = frames.map((frame) => ({ kind: FRAME_VERDICT, payload: Buffer.from(JSON.stringify(frame)) }) as const);

@@ -231,7 +231,7 @@ function logFlush({ dataDir, epoch }: CoordinatorThreadData, memories: readonly 
   };
 }
 
-/** What becomes of the log's segments that the stores no longer need. */
+/** Archive and removal of the log's segments that the stores no longer need. */
 function retiredLog({ dataDir, settings }: CoordinatorThreadData) {
   const remover = new LogRemover([logDirectory(dataDir), archiveDirectory(dataDir)]);
   return { archive: new LogArchive(dataDir, folderSettings(settings).archiveBytesMax, remover), stop: () => remover.stop() };

@@ -24,7 +24,7 @@ import { encodeAlert } from "./rows/alert-row.ts";
 /** An anomaly of a tenant as it is now, changes that are not stored yet included. */
 export type ReadAnomaly = (tenant: string, id: string) => Anomaly | undefined;
 
-/** What a frame comes to: the anomaly that it has changed, and those that the ensemble has raised with it. */
+/** Outcome of a frame: the anomaly that it has changed, and those that the ensemble has raised with it. */
 interface DecidedAnomalies {
   readonly anomaly: Anomaly | undefined;
   readonly raised: readonly Anomaly[];
@@ -150,7 +150,7 @@ export class AlertDraft {
     return count;
   }
 
-  /** What the event stream is told: alerts that opened, were raised or acknowledged, or ended. */
+  /** Events for the event stream: alerts that opened, were raised or acknowledged, or ended. */
   events(): StreamEvents["events"] {
     return [...this.#memory.changed]
       .filter(({ history }) => history.at(-1)?.atMs === this.#nowMs)

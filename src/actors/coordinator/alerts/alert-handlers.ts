@@ -125,7 +125,7 @@ function changed(context: AlertsContext, action: string, before: Alert, after: A
   };
 }
 
-/** What people change of an alert. */
+/** Fields of an alert that people change. */
 function byHand(alert: Alert) {
   const { acknowledged_by, note, assignee } = alertView(alert);
   return { acknowledged_by, note, assignee };

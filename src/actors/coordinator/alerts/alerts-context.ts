@@ -22,7 +22,7 @@ export interface AlertChanges {
   takeAlerts(draft: AlertDraft): void;
 }
 
-/** What channels have received of an alert. */
+/** Views of what channels have received of an alert. */
 interface DeliveryViews {
   readonly outbox: { view(alert: Alert): object };
 }

@@ -39,7 +39,7 @@ export class LedgerBook {
   readonly #store: KeyValueStore;
   #size = 0;
   #waiting: LedgerRow[] = [];
-  /** Of those that wait, the first so many are in the commit under way. */
+  /** Number of waiting rows, from the first on, that are in the commit under way. */
   #storing = 0;
 
   constructor(series: KeyValueStore) {
@@ -89,7 +89,7 @@ export class LedgerBook {
     this.#waiting.push(...rows);
   }
 
-  /** What stores the rows that wait; `stored` is to be called after the commit. */
+  /** Operations that store the rows that wait; `stored` is to be called after the commit. */
   operations(): StoreOperation[] {
     this.#storing = this.#waiting.length;
     if (this.#storing === 0) return [];

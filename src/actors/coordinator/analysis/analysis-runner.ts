@@ -51,13 +51,13 @@ export interface AnalysisRunnerDependencies {
   reportStored?(report: RcaReport): void;
 }
 
-/** What the status tells. */
+/** Facts of the analysis that the status tells. */
 export interface AnalysisFacts {
   readonly state: "ok" | "behind";
   readonly incidents: number;
 }
 
-/** Of one incident, between looks. */
+/** State of one incident between looks. */
 interface Looked {
   series: readonly SeriesEvidence[];
   report: RcaReport | undefined;

@@ -17,17 +17,17 @@ import { suggestedRunbook } from "./report-view.ts";
 import { knows, pastFailures, tooMany, unavailable, unlessGone } from "./topology-handlers.ts";
 
 const MATCHES = 5;
-/** What helped in an incident is advised from this likeness on. */
+/** Likeness to an incident from which on what helped in it is advised. */
 const ADVISED_MIN = 0.75;
-/** What happens in so much time is looked at. */
+/** Time from the anomaly on that is looked at. */
 const LOOK_MS = 5 * 60_000;
 const METRICS_CORRELATED_MAX = 12;
 const DAY_MS = 86_400_000;
-/** How far ahead anomalies are predicted, and how many links of the service are told. */
+/** Horizon of the prediction of anomalies, and the most links of the service that are told. */
 const PREDICTED_MINUTES = 30;
 const RELATIONSHIPS_MAX = 20;
 
-/** What is analysed. */
+/** Subject of an analysis. */
 interface Subject {
   readonly tenant: string;
   readonly environment: string;
@@ -84,7 +84,7 @@ export async function analyze(context: AnalysisContext, { principal, body }: Que
   });
 }
 
-/** What leads to what within the service, and what it is about to have; empty where its history is too short for that. */
+/** Causal links within the service, and anomalies that it is about to have; empty where its history is too short for that. */
 async function outlookOf(context: AnalysisContext, of: Subject) {
   const service = { tenant: of.tenant, serviceId: of.serviceId, environment: of.environment };
   const found = await unlessGone(relationshipsOf(context, service));
@@ -163,7 +163,7 @@ async function ringOf(
   return answer === undefined || answer.times.length === 0 ? undefined : answer;
 }
 
-/** How other metrics of the service move with it at the same time. */
+/** Correlations of other metrics of the service with it at the same time, by name. */
 async function correlatedMetrics(context: AnalysisContext, of: Subject, own: Ring): Promise<Record<string, number>> {
   const { engines } = context;
   const asked = {

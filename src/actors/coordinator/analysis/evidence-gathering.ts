@@ -33,7 +33,7 @@ export interface EvidencePlace {
   readonly environment: string;
 }
 
-/** What is looked at. */
+/** Place, times, target and services that are looked at. */
 export interface EvidenceWanted extends EvidencePlace {
   readonly onsetMs: number;
   readonly untilMs: number;
@@ -59,7 +59,7 @@ interface CallMinutes extends GraphCall {
 
 export class EvidenceGathering {
   readonly #dependencies: EvidenceDependencies;
-  /** What each engine has told. */
+  /** Names that each engine has told. */
   readonly #names = new Map<number, ToldNames>();
   #walk = 0;
   /** Questions that wait for their turn or have it. */

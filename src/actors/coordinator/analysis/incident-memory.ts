@@ -12,7 +12,7 @@ import { scan } from "../state/scan.ts";
 import { flag, list, nullable, number, object, oneOf, StoredForm, text } from "../state/stored-json.ts";
 import { unpackSignature } from "./report-row.ts";
 
-/** What somebody wrote of how an incident was resolved (contract 2.11). */
+/** Description by somebody of how an incident was resolved (contract 2.11). */
 export interface Resolution {
   readonly id: string;
   readonly serviceId: string;
@@ -30,7 +30,7 @@ export interface RememberedIncident {
   /** The anomaly that began it. */
   readonly incidentId: string;
   readonly reportId: string;
-  /** Of the first candidate. */
+  /** Service of the first candidate. */
   readonly serviceId: string;
   readonly category: RootCauseCategory;
   readonly atMs: number;
@@ -55,7 +55,7 @@ const INCIDENT = new StoredForm<RememberedIncident>("incident_memory", {
   resolution: nullable(object<Resolution>({ id: text, serviceId: text, text, by: text, minutes: number, tags: list(text), atMs: number })),
 });
 
-/** What of an incident is in memory, about 250 bytes: the rest is read from its row, or follows from its id. */
+/** Part of an incident that is in memory, about 250 bytes: the rest is read from its row, or follows from its id. */
 export type IncidentEntry = Omit<RememberedIncident, "reportId" | "signature">;
 
 /** One that is like another. */
@@ -105,7 +105,7 @@ export class IncidentMemory {
     return this.#of(tenant).incidents;
   }
 
-  /** What is stored of an incident, and what goes for want of room. */
+  /** Operations that store an incident, and that delete the one that goes for want of room. */
   operations(incident: RememberedIncident): StoreOperation[] {
     const { tenant } = incident;
     const memory = this.#of(tenant);

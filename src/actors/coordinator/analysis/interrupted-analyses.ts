@@ -14,7 +14,7 @@ const MISSED_MS = 15 * 60_000;
 /** Cooldowns are remembered as far back. */
 const COOLDOWN_READ_MS = 3_600_000;
 
-/** What goes on of a report that is not final. */
+/** Incident that goes on, made of its report that is not final. */
 export function keptIncident(report: RcaReport, { anomalies, analyses }: AnomalyBooks & AnalysisBooks): KeptIncident {
   const { tenant, environment, anomalyId: id, serviceId, metricName, onsetMs, createdAtMs: openedAtMs, revision } = report;
   const members = report.anomalies.flatMap((member) => anomalies.find(tenant, member) ?? []);

@@ -19,7 +19,7 @@ interface ReportEntry {
 
 /** Members that are to be deleted. */
 export interface ExpiredMembers {
-  /** Of their report. */
+  /** Id of their report. */
   readonly id: string;
   readonly anomalies: readonly string[];
   readonly operations: readonly StoreOperation[];
@@ -43,7 +43,7 @@ interface TenantReports {
   readonly entries: ReportEntry[];
   readonly byId: Map<string, ReportEntry>;
   readonly byAnomaly: Map<string, ReportEntry>;
-  /** Of all entries. */
+  /** Number of joined members of all entries. */
   joinedCount: number;
 }
 
@@ -156,7 +156,7 @@ export class ReportBook {
     return old.map((entry) => ({ id: entry.id, key: keyOf(entry) }));
   }
 
-  /** Of the oldest report that has any: members that are to go with it, or as the tenant has too many; undefined where there are none. */
+  /** Members of the oldest report that has any, which are to go with it, or as the tenant has too many; undefined where there are none. */
   expiredMembers(tenant: string, beforeMs: number, limit: number): ExpiredMembers | undefined {
     const { entries, joinedCount } = this.#of(tenant);
     const excess = entries.length - REPORTS_PER_TENANT_MAX;

@@ -53,7 +53,7 @@ export function similarReports({ state }: AnalysisContext, { principal, query }:
   return done({ anomaly_id: anomalyId, reports: views });
 }
 
-/** What the reports were worth, by the resolutions. */
+/** Scores of the reports, by the resolutions. */
 export async function scorecard(
   { state, yieldTurn }: AnalysisContext,
   { principal }: QueryRequest<"scorecard">,

@@ -4,7 +4,7 @@ import type { Analysis, Candidate, FirstSymptom, Impact, LookedAt } from "../../
 import type { EvidenceItem } from "../../../domain/rca/evidence-items.ts";
 import { flag, list, nullable, number, object, oneOf, record, StoredForm, text } from "../state/stored-json.ts";
 
-/** What one revision said. */
+/** Findings of one revision. */
 export interface RevisionNote {
   readonly revision: number;
   readonly evidenceUntilMs: number;

@@ -65,7 +65,7 @@ function isSame(a: Resolution, b: Resolution): boolean {
   return JSON.stringify({ ...a, atMs: 0 }) === JSON.stringify({ ...b, atMs: 0 });
 }
 
-/** Of an anomaly that no analysis looked at: nothing is like it, and what helped is kept all the same. */
+/** Incident of an anomaly that no analysis looked at: nothing is like it, and what helped is kept all the same. */
 function bareIncident({ tenant, environment, id, serviceId, startedAtMs }: Anomaly): RememberedIncident {
   return {
     tenant,

@@ -109,7 +109,7 @@ async function environmentOf({ engines }: AnalysisContext, tenant: string, servi
   return page.series[0]?.environment;
 }
 
-/** What engines answer; undefined where one does not. */
+/** Answer of engines; undefined where one does not answer. */
 export async function unlessGone<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;

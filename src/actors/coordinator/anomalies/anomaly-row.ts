@@ -28,7 +28,7 @@ const FLAG_FOUNDER = 8;
 const FLAG_FOUNDER_OPEN = 16;
 const FLAG_FEEDBACK = 32;
 const FLAG_PAGING = 64;
-/** Of what was decided; never set before there was root-cause analysis. */
+/** Flag of the decision to analyse the root cause; never set before there was root-cause analysis. */
 const FLAG_RCA = 128;
 /** Above the tier and the outcome. */
 const PAGED_ALERT = 32;

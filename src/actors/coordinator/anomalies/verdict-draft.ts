@@ -144,7 +144,7 @@ export class VerdictDraft {
     return this.#evicted.length;
   }
 
-  /** What the event stream is told. */
+  /** Events for the event stream. */
   events(): StreamEvents["events"] {
     const reported = [...this.#changed.values()].filter((changed) => changed.isNews);
     return reported.map(({ anomaly }) => {

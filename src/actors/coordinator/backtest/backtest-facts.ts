@@ -90,7 +90,7 @@ export async function deploymentsOf(
   return found;
 }
 
-/** Of three days before the beginning on, as windows reach so far back; at most BACKTEST_RECORDS_MAX, the oldest first. */
+/** Records from three days before the beginning on, as windows reach so far back; at most BACKTEST_RECORDS_MAX, the oldest first. */
 async function sloRecordsOf(
   { state, yieldTurn }: MomentsContext,
   { tenant, serviceId, environment, sinceMs, untilMs }: SampleSelection,

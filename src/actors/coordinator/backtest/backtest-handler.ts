@@ -19,13 +19,13 @@ import { routedOf, routingProblem } from "./backtest-routing.ts";
 import { selectedSamples } from "./backtest-samples.ts";
 import { variantsOf, wantsTraffic } from "./backtest-variants.ts";
 
-/** Of the Watchdog where nothing is set. */
+/** Interval of the Watchdog where nothing is set. */
 const CYCLE_MS = 60_000;
 
 /** The backtests of a server: one at a time, since a second would take the time of the first, and both would be late. */
 interface Backtests {
   readonly gate: TurnGate;
-  /** Of the one that runs, what is done. */
+  /** Share that is done of the one that runs. */
   share: number;
 }
 const backtests = new WeakMap<object, Backtests>();

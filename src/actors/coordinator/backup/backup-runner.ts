@@ -19,7 +19,7 @@ import {
 const PROCESS_FILE = fileURLToPath(new URL("../../backup/backup-process.js", import.meta.url));
 const NAME = /^vedette-\d{8}T\d{6}Z$/;
 const MIB = 1024 * 1024;
-/** What of standard error is kept as the reason. */
+/** Most characters of standard error that are kept as the reason. */
 const REASON_CHARACTERS_MAX = 500;
 /** A folder of backups that somebody fills by hand is listed up to here. */
 const LISTED_MAX = 1_000;

@@ -76,7 +76,7 @@ export class FrameCommits {
     return true;
   }
 
-  /** What is due for `series` may wait for what came before it for `control`. */
+  /** Whether anything for `control` is due; what is due for `series` may wait for what came before it for `control`. */
   #isControlDue(isUrgent: boolean): boolean {
     if (!this.#intake.isControlWaiting) return false;
     const nowMs = this.#monotonicMs();

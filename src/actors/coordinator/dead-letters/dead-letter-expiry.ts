@@ -51,7 +51,7 @@ function* excessDeadLetters(sources: Sources, terms: RetentionTerms): Generator<
   }
 }
 
-/** What is remembered of letters that were replayed or deleted goes with the age of letters, and the oldest beyond the maximum. */
+/** Steps that remove what is remembered of letters that were replayed or deleted: past the age of letters, and the oldest beyond the maximum. */
 function* deadLetterEnds(sources: Sources, terms: RetentionTerms, beforeMs: number): Generator<RetentionStep> {
   const { deadLetters, control } = sources.state;
   for (const tenant of [...deadLetters.tenants]) {

@@ -114,7 +114,7 @@ export class ReplayBook {
     return this.#unfinished.size > 0;
   }
 
-  /** Of all tenants, those that run and those that ended since then. */
+  /** Jobs of all tenants that run, and those that ended since then. */
   lately(sinceMs: number): ReplayJob[] {
     return [...this.#unfinished.values(), ...this.#ended.filter(({ finishedMs }) => (finishedMs ?? 0) >= sinceMs)];
   }

@@ -116,7 +116,7 @@ interface Rehearsal {
   readonly entries: unknown[];
 }
 
-/** What each letter would become, without doing it. */
+/** Rehearsal of what each letter would become, without doing it. */
 async function rehearse(context: DeadLettersContext, tenant: string, selection: DeadLetterSelection) {
   const rehearsal: Rehearsal = { examined: 0, selected: 0, accepted: 0, refused: 0, entries: [] };
   const isWhole = selection.ids === undefined ? await rehearseFilter(context, tenant, selection, rehearsal) : true;

@@ -50,7 +50,7 @@ export interface EventReplays {
   ends(tenant: string, letters: readonly DeadLetterEnvelope[]): { operations(): StoreOperation[]; apply(): void };
 }
 
-/** What is under way for a job, and how the job stands once it is done. */
+/** Work under way for a job, and the state of the job once it is done. */
 interface Batch {
   readonly job: ReplayJob;
   readonly moved: Partial<ReplayJob>;
@@ -78,7 +78,7 @@ export class ReplayRunner {
   #answer: ReplayAnswer | undefined;
   #dueMs = 0;
   #retryMs = REPLAY_RETRY_MS_FIRST;
-  /** Of the verdicts since the last body was answered. */
+  /** Longest latency of the verdicts since the last body was answered. */
   #slowestMs = 0;
   #yieldMs = REPLAY_RETRY_MS_FIRST;
   /** The job that had its turn last. */

@@ -42,7 +42,7 @@ export interface SeriesPage extends Pick<SeriesAnswer, "total" | "returned"> {
   readonly series: readonly SeriesSummary[];
 }
 
-/** How a question reaches an engine: what it does before and after. */
+/** Passage of a question to an engine: what is done before and after. */
 type Passage = <T>(engine: number, ask: () => Promise<T>) => Promise<T>;
 
 /** All engines. */

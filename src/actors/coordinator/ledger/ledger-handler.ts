@@ -79,7 +79,7 @@ async function decisionsOf(
   return { decisions, complete: true };
 }
 
-/** Of each stream of the pair, the first LEDGER_STREAMS_MAX, and of the services of its environments. */
+/** Moments of each stream of the pair, the first LEDGER_STREAMS_MAX, and of the services of its environments. */
 async function momentsOf(context: LedgerContext, filter: LedgerFilter, atMs: number) {
   const { tenant, serviceId, metricName = "", environment = null } = filter;
   const owner = context.engines.ownerOf(tenant, serviceId);

@@ -58,7 +58,7 @@ export class DiskUsage {
     return this.#fill;
   }
 
-  /** What entries and log took at the last look was more than the limit. Free pages of the stores count for nothing: they are used again. */
+  /** Whether entries and log took more than the limit at the last look. Free pages of the stores count for nothing: they are used again. */
   get isOverLimit(): boolean {
     return this.#isOverLimit;
   }

@@ -51,7 +51,7 @@ export async function trainModel(context: ModelsContext, request: QueryRequest<"
   });
 }
 
-/** Of a service with as many samples as one training takes, gathered at a share of a thread. */
+/** Trainings of a service with as many samples as one training takes, gathered at a share of a thread. */
 const TRAININGS_PER_MINUTE = 4;
 
 /** The environment that is meant: the named one, where the service has it, else its first. */

@@ -7,7 +7,7 @@ import type { ModelledService } from "./model-book.ts";
 import type { LabelledBooks } from "./models-context.ts";
 
 const MINUTE_MS = 60_000;
-/** What led to an incident, and what it left behind, belongs to it. */
+/** Time before and after an incident that belongs to it, for what led to it and what it left behind. */
 const BEFORE_MS = 5 * MINUTE_MS;
 const AFTER_MS = 5 * MINUTE_MS;
 

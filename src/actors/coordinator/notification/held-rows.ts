@@ -30,7 +30,7 @@ export class HeldRows<R extends HeldRow> {
     return this.#rows.has(key);
   }
 
-  /** How many a lane has. */
+  /** Number of rows that a lane has. */
   count(lane: string): number {
     return this.#byLane.get(lane) ?? 0;
   }

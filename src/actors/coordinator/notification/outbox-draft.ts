@@ -57,7 +57,7 @@ export interface OutboxDraftSources {
   nowMs(): number;
   /** 0..1. */
   random(): number;
-  /** Of messages that came to nothing. */
+  /** Draft of dead letters, of messages that came to nothing. */
   letters(): DeadLetterDraft;
   committed(draft: OutboxDraft): void;
 }

@@ -62,7 +62,7 @@ interface RecallableRow extends HeldRow {
 const NOBODY = "nobody is notified: no channel is configured";
 /** In names of counters. */
 const COUNTED = { delivered: "Delivered", retried: "Retried", exhausted: "Exhausted" } as const;
-/** Of the name of a run, which no earlier one had. */
+/** Random bytes of the name of a run, which no earlier one had. */
 const RUN_BYTES = 8;
 
 export class Outbox implements AlertFollower {

@@ -64,7 +64,7 @@ type Module = (typeof MODULES)[number];
 /** One type that has all of a union's. */
 type Together<Union> = (Union extends unknown ? (one: Union) => void : never) extends (all: infer All) => void ? All : never;
 type PartOf<Name extends keyof NounModule> = Extract<Module, Required<Pick<NounModule, Name>>>[Name];
-/** What the functions of all nouns take together. */
+/** Parameter that the functions of all nouns take together. */
 type TakenBy<Work extends ((first: never, ...rest: never[]) => unknown) | undefined> = Work extends (
   first: infer First,
   ...rest: never[]

@@ -20,7 +20,7 @@ const SEASON_DAYS = 5 * DAY_MS;
 const SEASON_WEEKS = 21 * DAY_MS;
 const SLOPE_INITIAL = 0.01;
 const PAGE = 200;
-/** Of metrics whose rise, or fall, is what hurts; others are listed either way. */
+/** Names of metrics whose rise, or fall, is what hurts; others are listed either way. */
 const WORSE_UP = /latency|duration|error|fail|saturation|percent|pct|util|used|usage|queue|lag|pending|retries|memory|rss|heap|cpu/i;
 const WORSE_DOWN = /free|available|remaining|headroom|idle|hit_ratio|success/i;
 

@@ -55,7 +55,7 @@ export class ForecastBook {
     return this.#byTenant.keys();
   }
 
-  /** What is stored of one: its first FORECAST_POINTS_SCORED_MAX points, in the place of the tenant's oldest where there are too many. */
+  /** Stored form of one: its first FORECAST_POINTS_SCORED_MAX points, in the place of the tenant's oldest where there are too many. */
   draft(forecast: GivenForecast): { readonly forecast: GivenForecast; readonly operations: readonly StoreOperation[] } {
     const kept = { ...forecast, points: forecast.points.slice(0, FORECAST_POINTS_SCORED_MAX) };
     const known = this.#byTenant.get(forecast.tenant) ?? [];

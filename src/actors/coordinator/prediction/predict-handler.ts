@@ -20,7 +20,7 @@ const DAY_STEPS = 288;
 const SEASON_STEPS = 7 * DAY_STEPS;
 const STREAMS_MAX = 4;
 const PREDICTIONS_MAX = 10;
-/** Of a projection of saturation, by its tier. */
+/** Confidence of a projection of saturation, by its tier. */
 const TIER_CONFIDENCE = { high: 0.9, medium: 0.7, low: 0.5 } as const;
 
 /** As the contract names it. */

@@ -8,7 +8,7 @@ import { type Answered, answerQuery, refusalAnswer } from "./answer-query.ts";
 import type { QueryHandlers, Using } from "./query-context.ts";
 import { type QueryTicket, QueryTurns } from "./query-turns.ts";
 
-/** What every query uses, whatever its noun. */
+/** Members that every query uses, whatever its noun. */
 type AnyContext = Using<"engines" | "settle" | "yieldTurn">;
 
 export interface QueryRunnerDependencies<Context> extends Pick<Clock, "monotonicMs"> {

@@ -7,7 +7,7 @@ import type { Facts } from "../../../domain/runbooks/template.ts";
 import { rootCauseView } from "../analysis/root-cause-view.ts";
 import type { RunbookState } from "./runbook-state.ts";
 
-/** Of one value: a body of many of them is bounded too. */
+/** Maximum length of one value: a body of many of them is bounded too. */
 const VALUE_CHARACTERS_MAX = 1_024;
 
 export function subjectOfAnomaly(state: RunbookState, anomaly: Anomaly): RunbookSubject {

@@ -27,7 +27,7 @@ export class RunbookBook {
     return this.#size;
   }
 
-  /** Of a tenant, by id. */
+  /** Runbooks of a tenant, by id. */
   of(tenant: string): Runbook[] {
     return [...(this.#tenants.get(tenant)?.values() ?? [])].sort((a, b) => (a.id < b.id ? -1 : 1));
   }

@@ -77,7 +77,7 @@ export class FireBook {
     for (const { open } of this.#tenants.values()) yield* open.values();
   }
 
-  /** Of one tenant: the open ones, then those that ended, the newest of each first. */
+  /** Fires of one tenant: the open ones, then those that ended, the newest of each first. */
   listOf(tenant: string): SaturationFire[] {
     const fires = this.#tenants.get(tenant);
     if (fires === undefined) return [];
@@ -86,7 +86,7 @@ export class FireBook {
     return [...open, ...ended];
   }
 
-  /** What a pass that came to its end says. What it says nothing of goes on. */
+  /** Changes by a pass that came to its end. Fires of which it says nothing go on. */
   settle(found: FireFindings, nowMs: number): FireChanges {
     const { reports, over } = found;
     const reported = new Set(reports.map(({ key }) => key));

@@ -15,7 +15,7 @@ import type { FireBook } from "./fire-book.ts";
 import type { SaturationBooks } from "./saturation-context.ts";
 import { StoredPasts } from "./stored-past.ts";
 
-/** What the engines have told in the pass under way. */
+/** Findings that the engines have told in the pass under way. */
 interface PassFindings {
   readonly reports: SaturationReport[];
   readonly waiting: Set<string>;
@@ -41,7 +41,7 @@ export class SaturationStage implements WatchdogStage {
   readonly #pasts: StoredPasts;
   #found: PassFindings = nothingFound();
   #limitsReported = -1;
-  /** What the store did not take. */
+  /** Frames that the store did not take. */
   #undeclared: readonly EpisodeFrame[] = [];
 
   constructor(context: SaturationStageContext) {

@@ -137,7 +137,7 @@ export class StoredPasts {
   }
 }
 
-/** Of one partition each, with so many streams at most, or a single series. */
+/** Groups of one partition each, with SATURATION_STREAMS_PER_FOLD streams at most, or a single series. */
 function* groupsOf(wanted: readonly WantedHistory[]): Generator<readonly WantedHistory[]> {
   for (const group of groupBy(wanted, ({ partition }) => partition).values()) {
     let some: WantedHistory[] = [];

@@ -62,7 +62,7 @@ export class InhibitionBook implements InhibitionRules {
     for (const { value } of scan(store, "inhibitions")) this.put(INHIBITION.decode(value));
   }
 
-  /** Of all tenants. */
+  /** Number of inhibitions of all tenants. */
   get size(): number {
     return this.shares.taken;
   }

@@ -67,7 +67,7 @@ export class SilenceBook implements ActiveSilences {
     for (const { value } of scan(store, "silences")) this.put(SILENCE.decode(value));
   }
 
-  /** Of all tenants. */
+  /** Number of silences of all tenants. */
   get size(): number {
     return this.shares.taken;
   }

@@ -144,7 +144,7 @@ function commentOf({ comment, createdBy = "" }: QueryRequest<"createSilence">["b
   return comment === "" ? `by ${createdBy}` : `${comment} (by ${createdBy})`;
 }
 
-/** Of a time such as 22:30. */
+/** Minute of the day of a time such as 22:30. */
 function minuteOf(time: string): number {
   return 60 * Number(time.slice(0, 2)) + Number(time.slice(3));
 }

@@ -19,7 +19,7 @@ export interface NounTables {
 
 /** Sources that Books of configured things are made with. */
 export interface BookSources {
-  /** What tenants hold of a limit that they share. */
+  /** Shares of tenants in a limit that they share. */
   share(limit: CoordinatorSharedLimit): ShareLedger;
   readonly patterns: PatternCache;
 }

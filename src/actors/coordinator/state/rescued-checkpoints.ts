@@ -81,7 +81,7 @@ function isWhole({ header, parts }: Found): boolean {
   return true;
 }
 
-/** Of an epoch before all: every log that is there is read again. */
+/** Checkpoint of an epoch before all: every log that is there is read again. */
 function emptyCheckpoint(partition: number, { header, nextBlock, nextSerial, generation }: Found): Uint8Array {
   const empty: CheckpointHeader = {
     partition,

@@ -89,7 +89,7 @@ function hexDigit(hex: string, at: number): number {
 let lastTenant = "";
 let lastPrefix = new KeyBuilder().text(lastTenant).finish();
 
-/** What the keys of a tenant begin with; that of the last is kept, as rows come in runs of a tenant's. */
+/** Prefix of the keys of a tenant; that of the last is kept, as rows come in runs of a tenant's. */
 function tenantPrefix(tenant: string): Uint8Array {
   if (tenant !== lastTenant) {
     lastPrefix = new KeyBuilder().text(tenant).finish();

@@ -10,7 +10,7 @@ import { ownSharedLimits } from "./shared-limits.ts";
 import { type SloCoverage, sloCoverage } from "./slo-coverage.ts";
 import type { StatusContext } from "./status-context.ts";
 
-/** Of one tenant, walking or waiting; the longest that one waits, which is before its caller gives up. */
+/** Most counts of one tenant, walking or waiting; the longest that one waits, which is before its caller gives up. */
 const PER_TENANT_MAX = 4;
 const WAIT_MS_MAX = 10_000;
 /** By server: one walk at a time, since an engine keeps the place of one. */
@@ -22,10 +22,10 @@ function gateOf({ state, nowMs }: StatusContext): TurnGate {
   return gate;
 }
 
-/** Of walks, in one process. */
+/** Number of the last walk, in one process. */
 let walks = 0;
 
-/** What the walks have found so far. */
+/** Findings of the walks so far. */
 class Found {
   readonly layers = COVERAGE_LAYERS.map((layer) => ({ layer, tally: new CoverageTally() }));
   readonly services = new Map<string, number>();

@@ -40,7 +40,7 @@ export class DataFaults {
     return this.#keeper.faults;
   }
 
-  /** How many nobody has acknowledged. */
+  /** Number of faults that nobody has acknowledged. */
   get open(): number {
     return this.#keeper.open;
   }

@@ -137,7 +137,7 @@ function sandboxView({ sandbox }: StatusContext, seesAll: boolean): Status["sand
   };
 }
 
-/** Of the last tick; null before the first. */
+/** Facts of the last tick; `last_run` is null before the first. */
 function vectorizerView({ state: _, lastRunMs, ...counts }: CoordinatorFacts["vectorizer"], seesAll: boolean): Status["vectorizer"] {
   const shown = (count: number) => (seesAll ? count : null);
   return {

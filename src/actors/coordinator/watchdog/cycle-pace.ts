@@ -90,7 +90,7 @@ export class CyclePace {
     });
   }
 
-  /** What the passes behind one are still going to take of an engine in this cycle. */
+  /** Time that the passes behind one are still going to take of an engine in this cycle. */
   #laterMs(name: string, engine: number): number {
     const order = [...this.#passes];
     const place = order.findIndex(([own]) => own === name);

@@ -14,7 +14,7 @@ import type { CyclePace } from "./cycle-pace.ts";
 import type { SloBook } from "./slo/slo-book.ts";
 import type { RequestedModels } from "./training/model-training.ts";
 
-/** What the stages read. */
+/** State that the stages read. */
 type StagesState = StateWith<
   AlertBooks & AnomalyBooks & { readonly slo: SloBook; readonly services: ServiceFacts },
   { readonly tenants: { readonly size: number } }

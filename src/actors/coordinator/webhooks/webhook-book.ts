@@ -28,7 +28,7 @@ export class WebhookBook {
     return this.#byId.values();
   }
 
-  /** Of a tenant, by name. */
+  /** Webhooks of a tenant, by name. */
   of(tenant: string): Webhook[] {
     return [...(this.#tenants.get(tenant)?.values() ?? [])].sort((a, b) => (a.name < b.name ? -1 : 1));
   }

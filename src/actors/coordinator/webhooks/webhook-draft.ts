@@ -45,7 +45,7 @@ export interface WebhookDraftSources {
   readonly state: WebhookDraftState;
   readonly control: KeyValueStore;
   nowMs(): number;
-  /** How many events of a webhook wait. */
+  /** Number of events of a webhook that wait. */
   waiting(webhookId: string): number;
   /** Whether a tenant may have another event waiting. */
   hasRoom(tenant: string): boolean;

@@ -8,7 +8,7 @@ import type { Using } from "../queries/query-context.ts";
 import type { WebhookBooks } from "./webhook-book.ts";
 import type { WebhookOutbox } from "./webhook-outbox.ts";
 
-/** What calls the systems of tenants. */
+/** Members that call the systems of tenants. */
 interface Calling {
   readonly webhooks: Pick<WebhookOutbox, "aim" | "forget" | "target">;
   readonly calls: OutboundCalls;

@@ -37,7 +37,7 @@ export class ColdDraft {
     for (const entry of readColdEntries(bytes.subarray(4 + 4 * count))) last = this.#append(partition, entry, last);
   }
 
-  /** Of batches that have become empty nothing is left. */
+  /** Operations of the changed batches; of those that have become empty nothing is left. */
   operations(): StoreOperation[] {
     return [...this.#changes.values()].flatMap((changes) => [...changes.values()].flatMap(operationsOf));
   }

@@ -81,7 +81,7 @@ export class ArrivalsStage implements WatchdogStage {
     return this.#tally.goneTenants.has(tenant) || this.#tally.of(tenant).watched === 0 ? "end" : "close";
   }
 
-  /** Of each that is held a row of the ledger says until when and for what. */
+  /** Adds a row of the ledger for each that is held, which says until when and for what. */
   #reportHeld(held: readonly HeldService[], nowMs: number): void {
     const reported = new Map<string, number>();
     const rows = [];

@@ -31,7 +31,7 @@ export async function serviceHistory(
   return isStopping() ? undefined : paced.do(() => gathered.input(request));
 }
 
-/** What was found of each stream. */
+/** History that was found of each stream. */
 class GatheredHistory {
   readonly #answer: ServiceHistoryAnswer;
   readonly #ids: readonly Uint8Array[];
