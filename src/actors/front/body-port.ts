@@ -100,7 +100,7 @@ export class BodyPort {
     return this.#inEngine + copied + this.#largeWaiting.length + this.#smallWaiting.length;
   }
 
-  /** Of the ring and of what may wait for it. */
+  /** Share in use of the ring and of what may wait for it. */
   get ringFill(): number {
     return (this.#ringUsed + this.#smallWaitingBytes) / (BODY_RING_BYTES + BODIES_WAITING_BYTES_MAX);
   }

@@ -23,7 +23,7 @@ interface Reader {
   /** Null for all. */
   readonly names: ReadonlySet<StreamEventName> | null;
   missed: number;
-  /** Of events: wall time up to which it has what there was. */
+  /** Wall time up to which it has what there was of events. */
   hasUntilMs: number;
   endTimer: NodeJS.Timeout | undefined;
 }

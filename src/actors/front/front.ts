@@ -87,14 +87,14 @@ export interface FrontDependencies extends FrontParts {
 const NO_CONTENT = 204;
 const JSON_ALONE = ["application/json"] as const;
 const JSON_HEADERS: HttpHeaders = [["Content-Type", "application/json"]];
-/** Of answers that are compressed: fast, for half a millisecond more would save a tenth. */
+/** Headers of answers that are compressed: fast, for half a millisecond more would save a tenth. */
 const PACKED_HEADERS: HttpHeaders = [...JSON_HEADERS, ["Content-Encoding", "gzip"], ["Vary", "Accept-Encoding"]];
 const GZIP_OPTIONS = { level: 4 };
 const METRICS_HEADERS: HttpHeaders = [["Content-Type", METRICS_CONTENT_TYPE]];
 const NO_HEADERS: HttpHeaders = [];
 /** Seconds a sender is asked to wait when the server is overloaded or cannot store. */
 const RETRY_AFTER_SECONDS = "1";
-/** Of most requests beyond a rate. */
+/** Headers of the answers to most requests beyond a rate. */
 const TOO_MANY_HEADERS: HttpHeaders = [...JSON_HEADERS, ["Retry-After", RETRY_AFTER_SECONDS]];
 const ALERT_WEBHOOK = "alertWebhook";
 const METRICS = "metrics";
@@ -424,7 +424,7 @@ class Request implements IngestionSink {
     });
   }
 
-  /** Of an engine: nothing, a partial success, or a refusal as api/error-answer.ts writes it. */
+  /** Answers with the result of an engine: nothing, a partial success, or a refusal as api/error-answer.ts writes it. */
   #answerOtlp(dialect: OtlpDialect, status: number, body: string | null): void {
     const known: unknown = body === null ? null : JSON.parse(body);
     if (status < 400) this.#respondOtlp(otlpSuccess(dialect, known as PartialSuccess | null));
@@ -459,7 +459,7 @@ function refusalHeaders({ status, contentType }: ErrorAnswer, headers: HttpHeade
   return [["Content-Type", contentType], ...retryHeaders(status), ...headers];
 }
 
-/** Of the endpoints that take no parameters, or any; the coordinator parses the queries of its own. */
+/** Refusal of a query of the endpoints that take no parameters, or any; the coordinator parses the queries of its own. */
 function refuseQuery({ name, query: schema }: Endpoint, query: string): Refusal | undefined {
   if (query === "" || schema === ANY_QUERY) return undefined;
   const split = splitQuery(query);
@@ -472,7 +472,7 @@ function hasNoBody(request: HttpRequest): boolean {
   return (request.header("content-length") ?? "0") === "0" && request.header("transfer-encoding") === undefined;
 }
 
-/** Of the body, in lower case without parameters; "" where none is told. */
+/** Media type of the body, in lower case without parameters; "" where none is told. */
 function mediaTypeOf(request: HttpRequest): string {
   return (request.header("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
 }

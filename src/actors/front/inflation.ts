@@ -40,7 +40,7 @@ interface Inflation extends CompressedBody {
 }
 
 type MakeInflater = (options: { chunkSize: number; params: Record<number, number> }) => zlib.Gunzip;
-/** Of Node 22.15 and newer; the types are those of Node 20. */
+/** Members of Node 22.15 and newer; the types are those of Node 20. */
 const { createZstdDecompress, constants } = zlib as unknown as {
   createZstdDecompress?: MakeInflater;
   constants: { ZSTD_d_windowLogMax: number };

@@ -31,7 +31,7 @@ export class LogFlaws {
     }
   }
 
-  /** What was flushed was no write that a kill cut off. */
+  /** Flaw, damaged and not torn where it was flushed: what was flushed was no write that a kill cut off. */
   #judge(flaw: LogFlaw): LogFlaw {
     const flushed = this.#flushedBytes.get(basename(flaw.path)) ?? 0;
     return flaw.kind === "torn" && flaw.offset < flushed ? { ...flaw, kind: "damaged" } : flaw;

@@ -86,7 +86,7 @@ function registerSlots(
   for (const [metric, values] of readings) registry.add(metric, values);
 }
 
-/** Of each engine, or of all together where the metric does not tell engines apart. */
+/** Readings of each engine, or of all together where the metric does not tell engines apart. */
 function engineReadings({ engines }: MetricsSources, place: number, metric: Metric): Reading[] {
   if (!metric.labels.includes("engine")) return [{ labels: {}, read: () => sumOf(engines, place) }];
   return engines.map((slots, engine) => ({ labels: { engine: String(engine) }, read: () => slots[place] as number }));
@@ -151,7 +151,7 @@ function registerPorts(registry: MetricsRegistry, { ports }: MetricsSources): vo
   );
 }
 
-/** Of the stores that are open. */
+/** Registers the fill of the stores that are open. */
 function registerStoreFill(registry: MetricsRegistry, { coordinator }: MetricsSources): void {
   const slot = (counter: CoordinatorCounter) => coordinator[COORDINATOR_COUNTERS.indexOf(counter)] as number;
   const readings = (["series", "control"] as const).map((store): Reading => {

@@ -15,7 +15,7 @@ type OnQueryAnswer = (status: number, body: string) => void;
 /** The longest query reads some 100,000 samples in under a second; engines are given 5 s. */
 const ANSWER_MS_MAX = 15_000;
 
-/** Of endpoints that are given more time. */
+/** Longest answer times, of endpoints that are given more time. */
 const ANSWER_MS_MAX_OF: Readonly<Record<string, number>> = {
   backtest: BACKTEST_ANSWER_MS_MAX,
   drill: DRILL_ANSWER_MS_MAX,

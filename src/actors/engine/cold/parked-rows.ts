@@ -69,7 +69,7 @@ export class ParkedRows {
     return this.#word(0);
   }
 
-  /** Of a change of kind. */
+  /** Flags of a change of kind. */
   get flags(): number {
     return this.#word(2);
   }

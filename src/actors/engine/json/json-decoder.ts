@@ -84,7 +84,7 @@ interface PlacedRecord {
   readonly bytes: number;
 }
 
-/** What became of the records of one body. */
+/** Outcome of the records of one body. */
 class Outcome {
   readonly failures: Failure[] = [];
   readonly accepted = new Map<RecordType, number>();
@@ -138,7 +138,7 @@ export class JsonDecoder implements BodyDecoder {
     return this.#takeRun(status, body, unit) ? this.#finish(body, unit) : undefined;
   }
 
-  /** Of a body whose records the kernel has staged, all of them. */
+  /** Answer to a body whose records the kernel has staged, all of them. */
   #answerUsual(records: number, isBatch: boolean, body: Body, unit: WorkUnit): BodyAnswer {
     this.#dependencies.counters.accepted("metric", records);
     this.#bill(body, unit, "metric", records);

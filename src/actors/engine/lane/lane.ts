@@ -74,7 +74,7 @@ export class Lane {
   #hasAside: BegunBody | undefined;
   /** Decoders without a body. */
   readonly #free: Record<DecoderKind, BodyDecoder[]> = { json: [], remoteWrite: [], otlp: [] };
-  /** Of the last body that was taken. */
+  /** Admission number of the last body that was taken. */
   #admission = 0;
 
   constructor(options: LaneOptions, dependencies: LaneDependencies) {
@@ -270,7 +270,7 @@ export class Lane {
     }
   }
 
-  /** What has begun is given up with it: what the log does not hold of it may have been told to the shards already as if it did. */
+  /** Refuses the unit and what has begun with it: what the log does not hold of it may have been told to the shards already as if it did. */
   #refuseUnit(error: LogWriteError): void {
     const { counters, placement, requestId, kernel, metadata, labels } = this.#dependencies;
     const unit = this.#unit;

@@ -98,7 +98,7 @@ export class MetricsWalk {
     kernel.otlpMetricsResolve(ref, destination, partition);
   }
 
-  /** Of a point that the kernel cannot stage: in JSON it may be good all the same. */
+  /** Takes a point that the kernel cannot stage: in JSON it may be good all the same. */
   #takeOdd(body: Body, unit: WorkUnit, outcome: OtlpOutcome, point: NumberPoint | string): void {
     const refusal = typeof point === "string" ? damaged(point) : this.#points.take(point, body, unit);
     if (refusal === undefined) this.#kernel.otlpMetricsSkip();

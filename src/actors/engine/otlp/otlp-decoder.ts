@@ -360,7 +360,7 @@ const REQUESTS: Readonly<Record<OtlpSignal, string>> = {
   logs: "ExportLogsServiceRequest",
 };
 
-/** What cannot be read, as an item. */
+/** Item for what cannot be read. */
 function damagedItem(message: string): Iterator<Item> {
   const item: Item = { type: "damaged", item: { message } };
   return [item][Symbol.iterator]();
@@ -379,7 +379,7 @@ function withoutFields(item: Item, exclusions: FieldExclusions): Item {
   return { type: "log", log: { ...item.log, ...NO_ATTRIBUTES, body: "", ...kept } };
 }
 
-/** What of an item is kept as a dead letter. */
+/** Part of an item that is kept as a dead letter. */
 function payloadOf(item: Item): unknown {
   switch (item.type) {
     case "number":

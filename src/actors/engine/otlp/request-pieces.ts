@@ -57,7 +57,7 @@ class CutError extends Error {
   }
 }
 
-/** Of what stands around the pieces of an object, in all objects that it is in. */
+/** Bytes of what stands around the pieces of an object, in all objects that it is in. */
 function bytesAround(frame: Frame | undefined): number {
   return frame === undefined ? 0 : frame.holeFrom - frame.from + frame.end - frame.holeEnd + bytesAround(frame.parent);
 }

@@ -14,7 +14,7 @@ export interface DelayedQueriesDependencies {
   readonly reply: (reply: EngineReply) => void;
 }
 
-/** Of answers between two units of work, 0.6 ms each at most: a question that takes more waits for that many units. */
+/** Slices of answers between two units of work, 0.6 ms each at most: a question that takes more waits for that many units. */
 const SLICES_PER_STEP = 3;
 
 /** The questions of one engine. */

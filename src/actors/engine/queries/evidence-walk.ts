@@ -82,7 +82,7 @@ interface Asked {
   done: boolean;
 }
 
-/** What an answer tells. */
+/** Contents of an answer. */
 interface Found {
   readonly names: string[];
   readonly lines: LineCounts[];
@@ -226,7 +226,7 @@ export class EvidenceWalk {
     this.#packer.add({ name: name.number, departure, onsetMs: this.#times[cut.start + departure.onsetAt]! });
   }
 
-  /** Of latency and of requests the series with the most values stands for its service, of several the first by name. */
+  /** Lets the series of latency, and of requests, with the most values stand for its service; of several, the first by name. */
   #prefer(slot: number, { preferred }: ServiceAtHand, { environment }: EvidenceQuery): void {
     const { records } = this.#dependencies.kernel;
     const name = this.#name(slot);

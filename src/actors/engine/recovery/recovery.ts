@@ -89,7 +89,7 @@ const UNPACKED_ROWS = STAGING + STAGING_BYTES;
 /** A part of a state, where the kernel reads it: what lies here otherwise is used once the states are in. */
 const RESTORED_PART = STAGING;
 const RESTORED_PART_BYTES_MAX = INBOX - STAGING - BODY_PADDING_BYTES;
-/** What a section that is the coordinator's is sent as. */
+/** Type of frame as which a section that is the coordinator's is sent. */
 const FRAME_OF_SECTION: Readonly<Record<number, number>> = {
   [SECTION_RECORD]: FRAME_RECORD,
   [SECTION_DEAD_LETTER]: FRAME_DEAD_LETTER,

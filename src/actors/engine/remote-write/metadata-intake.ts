@@ -23,7 +23,7 @@ const text = new TextDecoder("utf-8");
 /** Takes metadata for one lane. */
 export class MetadataIntake {
   readonly #dependencies: MetadataIntakeDependencies;
-  /** Of the corrected kinds that the kernel has. */
+  /** Version of the corrected kinds that the kernel has. */
   #version = 0;
   #needsClear = false;
 

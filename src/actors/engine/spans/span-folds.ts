@@ -49,7 +49,7 @@ export class SpanFolds {
   readonly services: WindowedServices<SpanFold, Cell, Operation>;
   /** The spans of the message at hand. */
   readonly #words = new Int32Array(SPAN_WORDS * Math.ceil(MESSAGE_BYTES_MAX / ITEM_BYTES_MIN));
-  /** Of no meaning: keeps loads from being left out. */
+  /** Sum of no meaning: keeps loads from being left out. */
   touched = 0;
 
   constructor(dependencies: SpanFoldsDependencies) {

@@ -26,7 +26,7 @@ interface OpenBlock {
 /** State that the blocks of one lane share. */
 export class SpanBlockWriters {
   readonly #spare: SpanBlockWriter[] = [];
-  /** Of the next block. */
+  /** Serial number of the next block. */
   #serial = 0;
 
   open(service: ServiceName, second: number, receivedMs: number, salt: number, resource: string): SpanBlockWriter {

@@ -152,7 +152,7 @@ export class SpanRows implements AttributeWords {
     return this.#doubles[this.#doubleAt + (SPAN_ROW_MICROSECONDS >> 3)]!;
   }
 
-  /** Of one with a number as encodeText() gives it. */
+  /** Name of the span, as encodeText() gives it where it has a number. */
   get name(): string | Uint8Array {
     const number = this.word(SPAN_ROW_NAME);
     if (number === NO_SPAN_TEXT) return this.#engineMemory.slice(this.word(SPAN_ROW_NAME_AT), this.word(SPAN_ROW_NAME_BYTES)).toString();

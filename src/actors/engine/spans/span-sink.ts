@@ -40,7 +40,7 @@ const KIND_UNSPECIFIED = 0;
 const KIND_INTERNAL = 1;
 const KIND_SERVER = 2;
 const KIND_CLIENT = 3;
-/** Of SPAN_ROW_FLAGS, shifted. */
+/** Bits of the kind in SPAN_ROW_FLAGS, shifted. */
 const KIND_MASK = 7;
 const KIND_CONSUMER = 5;
 const STATUS_ERROR = 2;

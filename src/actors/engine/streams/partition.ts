@@ -21,7 +21,7 @@ export class Partition {
   nextSerial = 0;
   chunks: ChunkBlockBuilder;
   nextBlock = 0;
-  /** Of the checkpoint that was written last, and the bytes of its state. */
+  /** Generation of the checkpoint that was written last, and the bytes of its state. */
   generation = 0;
   stateBytes = 0;
   readonly #blockBytes: number;

@@ -8,7 +8,7 @@ export interface AnswerRuns {
   readonly statuses: number[];
   readonly bodies: Array<string | null>;
   readonly written: Array<WrittenCounts | null>;
-  /** Of the body in the place for large ones. */
+  /** Answer to the body in the place for large ones. */
   large: EngineAnswerContent | null;
   /** Answers to bodies that others have overtaken. */
   readonly overtaken: Array<EngineAnswerContent & { readonly admission: number }>;

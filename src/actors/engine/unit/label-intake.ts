@@ -37,7 +37,7 @@ export class LabelIntake {
     this.#report(tenant, serviceId, labelsOfSeries(metricName, this.#allowed(attributes)), unit);
   }
 
-  /** What was reported is in the log. */
+  /** Notes that what was reported is in the log. */
   saved(): void {
     this.#unsaved = [];
   }

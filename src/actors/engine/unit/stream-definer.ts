@@ -41,7 +41,7 @@ export interface StreamDefinerDependencies {
 }
 
 const NO_TENANT = -1;
-/** Of a stream, below those of its definition. */
+/** Flags of a stream, below those of its definition. */
 const ALL_FLAGS = DEFINE_COUNTED - 1;
 /** Looks into another shard's table; each takes about 1 us, an edit of it 100 us. */
 const LOOKS_MAX = 200;

@@ -65,7 +65,7 @@ export interface BodyAnswer {
   written?: WrittenCounts;
   /** The body lies in the place for large ones. */
   isLarge?: boolean;
-  /** Of a body of the ring that others have overtaken: its number. */
+  /** Number of a body of the ring that others have overtaken. */
   admission?: number;
 }
 

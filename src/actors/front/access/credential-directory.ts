@@ -6,7 +6,7 @@ export class CredentialDirectory {
   readonly #keys = new Map<string, KeyRecord>();
   readonly #users = new Map<string, Map<string, UserRecord>>();
   #onChange: (change: AccessChange) => void = () => {};
-  /** What is stored has been read. */
+  /** Whether what is stored has been read. */
   isLoaded = false;
 
   /** Tells of each change once it is in force. */

@@ -41,7 +41,7 @@ export interface GateSink {
   refuse(refusal: Refusal, headers: HttpHeaders): void;
 }
 
-/** What a request must be, and whom it acts as where it has no credential. */
+/** Rules of what a request must be, and whom it acts as where it has no credential. */
 interface GateRules {
   readonly access: Access;
   readonly anonymous: (request: HttpRequest) => ActingOutcome;

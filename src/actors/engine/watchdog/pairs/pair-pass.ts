@@ -72,9 +72,9 @@ interface ServiceAtHand {
 
 type Skipped = "ended" | "histogram_bucket" | "excluded" | "pair_limit";
 
-/** What begins earlier before the cycle is not told: it is history that an import has brought, or so late that ingestion would refuse it. */
+/** Age before the cycle beyond which a beginning is not told: it is history that an import has brought, or so late that ingestion would refuse it. */
 const REPORTED_MS_MAX = 24 * 3600 * 1000;
-/** What is older before the cycle confirms nothing that people are to be told about now. */
+/** Age before the cycle beyond which a value confirms nothing that people are to be told about now. */
 const CONFIRMED_MS_MAX = 10 * 60_000;
 /** Marks of a pair: its stream counts; it has begun with the baseline of another instance. */
 const COUNTS = 1;

@@ -65,7 +65,7 @@ export class ArrivalsPass implements WatchdogDetector {
   readonly #silentStreams: SilentStreams;
   #wantsTraffic = false;
   #isDrill = false;
-  /** Of the service at hand. */
+  /** Time of the first sample of the service at hand. */
   #firstSeenMs = Number.POSITIVE_INFINITY;
   #young: Array<readonly [string, number]> = [];
   #traffic: Array<readonly [string, string, number]> = [];
@@ -88,7 +88,7 @@ export class ArrivalsPass implements WatchdogDetector {
     this.#requests = new RequestTally(dependencies.kernel.records, cycleMs, (slot) => dependencies.nameOf(slot).metricName);
   }
 
-  /** What nobody could receive before the first pass is no silence. */
+  /** Begins a pass; what nobody could receive before the first pass is no silence. */
   begin(nowMs: number): void {
     if (Number.isNaN(this.#startedMs)) this.#startedMs = nowMs;
     this.#nowMs = nowMs;
@@ -194,7 +194,7 @@ export class ArrivalsPass implements WatchdogDetector {
     return watched.firstSeenMs;
   }
 
-  /** Of an environment whose streams all end with history: of what was heard live before, the silence goes on. */
+  /** Judges an environment whose streams all end with history: of what was heard live before, the silence goes on. */
   #judgeKnown(service: string, environment: string): void {
     const watched = this.#watched.get(`${environment}\0${service}`);
     if (watched === undefined) return;

@@ -42,7 +42,7 @@ export interface SaturationPassDependencies {
 const LOOKED_PER_VISIT = 2_000;
 const NAMES_PER_VISIT = 100;
 
-/** What is older is not judged (domain/saturation/saturation-series.ts). */
+/** Age beyond which a value is not judged (domain/saturation/saturation-series.ts). */
 const RECENT_MS_MAX = 16 * 60_000;
 
 /** A bounded stream where it lies. */

@@ -68,7 +68,7 @@ export class ServicesPass implements WatchdogDetector {
   #cycle = 0;
   #nowMs = 0;
   #bytes = 0;
-  /** Of the service at hand while its names are read. */
+  /** Signature of the service at hand while its names are read. */
   #signature = 0;
   #wanting: ServiceWanting[] = [];
   #shadows: ShadowCounts[] = [];
