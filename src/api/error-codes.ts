@@ -6,7 +6,7 @@ import { ERROR_STATUS, type ErrorCode } from "./refusal.ts";
 
 const OF_ANY_QUERY: readonly ErrorCode[] = ["bad_request", "unknown_parameter", "repeated_parameter"];
 const OF_PARAMETERS: readonly ErrorCode[] = ["invalid_parameter", "missing_parameter"];
-/** Of parameters by their names. */
+/** Error codes of parameters by their names. */
 const OF_PARAMETER: Readonly<Record<string, ErrorCode>> = {
   limit: "invalid_limit",
   page_token: "invalid_page_token",

@@ -1,4 +1,4 @@
-/** What all exchanges of one server share. */
+/** State that all exchanges of one server share. */
 import { AnswerHeads } from "./answer-head.ts";
 import { BodyPool } from "./body-pool.ts";
 import { DeadlineSweep } from "./deadline-sweep.ts";

@@ -61,7 +61,7 @@ export async function serverStream(
 
 type OwnOptions = RequestOptions & { readonly isTls: boolean };
 
-/** Of a server that fetch does not reach. */
+/** Request options for a server that fetch does not reach; undefined for any other. */
 function ownOptions(base: string, target: string): OwnOptions | undefined {
   if (base.startsWith(UNIX)) return { isTls: false, socketPath: base.slice(UNIX.length), path: target };
   const trust = base.startsWith("https:") ? trustBook(base) : undefined;

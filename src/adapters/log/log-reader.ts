@@ -85,7 +85,7 @@ function readBlock(window: FileWindow, offset: number): LogBlock | undefined {
   return { header, payload: window.bytes.subarray(payloadAt, payloadAt + size.payloadBytes), endOffset: offset + size.bytes };
 }
 
-/** What looks like a block and is none costs its checksum: so many bytes of that, and the rest of the segment counts as unreadable. */
+/** Offset of the next block that counts. What looks like a block and is none costs its checksum: after LOG_SEARCH_BYTES_MAX of that the rest of the segment counts as unreadable. */
 function findBlock(window: FileWindow, from: number, counts: (header: StoredBlockHeader) => boolean): number | undefined {
   let budgetBytes = LOG_SEARCH_BYTES_MAX;
   for (let offset = from + BLOCK_ALIGNMENT; offset + BLOCK_HEADER_BYTES_MIN <= window.fileBytes; offset += BLOCK_ALIGNMENT) {

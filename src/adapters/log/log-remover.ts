@@ -55,7 +55,7 @@ export class LogRemover {
     if (this.#removing === undefined && this.#waiting.length > 0) this.#removing = this.#removeAll();
   }
 
-  /** What cannot be freed is left to the next start. */
+  /** Frees all segments that wait; those that cannot be freed are left to the next start. */
   async #removeAll(): Promise<void> {
     for (let path = this.#waiting.shift(); path !== undefined; path = this.#waiting.shift()) {
       await this.#remove(path).catch(() => undefined);

@@ -9,7 +9,7 @@ export interface Clock {
   monotonicMs(): number;
 }
 
-/** Of so many comparisons of two clocks the one counts that took the shortest time: in others the thread may have been stopped between them. */
+/** Number of comparisons of two clocks, of which the one counts that took the shortest time: in others the thread may have been stopped between them. */
 const COMPARISONS = 16;
 
 function hrtimeMs(): number {

@@ -13,7 +13,7 @@ import { loadKoffi } from "./native-functions.ts";
 
 const MIB = 1024 * 1024;
 const LOOK_MS = 3_000;
-/** Of one core, by all threads. An idle server uses 1 to 3 %; the collection of one thread, up to 5, is not to keep others waiting. */
+/** Share of one core, by all threads, below which a look is quiet. An idle server uses 1 to 3 %; the collection of one thread, up to 5, is not to keep others waiting. */
 const QUIET_SHARE = 0.1;
 /** Looks that were quiet, one after another. */
 const QUIET_LOOKS = 2;
@@ -30,7 +30,7 @@ export interface IdleCollectionOptions {
   readonly cpuMs: () => number;
   /** Size of the thread's heap, garbage included. */
   readonly heapBytes: () => number;
-  /** What of it is in use. */
+  /** Part of it that is in use. */
   readonly usedBytes: () => number;
   readonly collect: () => void;
 }

@@ -18,7 +18,7 @@ export const GROUP_SILENCE_MS = 5 * 60_000;
 const FORGOTTEN_MS = 10 * 60_000;
 const BUCKET_PLACES = 8;
 const PLACE_WORDS = 4;
-/** Of a group: hash of the replica that is taken, 0 = none. Of a server: its longest gap, a sixteenth of which is forgotten at each word of it. */
+/** Index of a place's third word. Of a group: hash of the replica that is taken, 0 = none. Of a server: its longest gap, a sixteenth of which is forgotten at each word of it. */
 const HELD = 2;
 const TIME = 3;
 const TICK_MS = 100;
@@ -40,7 +40,7 @@ export interface ReplicaKeys {
 export class ReplicaGroups {
   readonly #words: Int32Array;
   readonly #keys: BigInt64Array;
-  /** What was heard of last. */
+  /** Server that was heard of last, and when, in ticks of TICK_MS. */
   #heardCluster = 0n;
   #heardReplica = 0;
   #heardAt = 0;

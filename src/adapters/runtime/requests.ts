@@ -1,6 +1,6 @@
 // Questions of an actor to another that wait for their answers.
 
-/** What belongs together has the same number. */
+/** Message with a number: what belongs together has the same one. */
 interface Numbered {
   readonly id: number;
 }

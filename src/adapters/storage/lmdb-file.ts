@@ -18,7 +18,7 @@ const FLAG_META = 8;
 /** A tree without pages. */
 export const NO_PAGE = Number.POSITIVE_INFINITY;
 export const TREE_BYTES = 48;
-/** Of the tree of free pages: keys are numbers; and of a transaction that is not flushed yet. */
+/** Flags of the tree of free pages, whose keys are numbers, and of a transaction that is not flushed yet. */
 const FREE_TREE_FLAGS = 0x0008;
 const FLAG_UNFLUSHED = 0x1000;
 

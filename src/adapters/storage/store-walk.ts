@@ -283,7 +283,7 @@ class Walker {
     if (this.#findings.length < FINDINGS_MAX) this.#findings.push({ table, what });
   }
 
-  /** What cannot be read is found, and others go on where that is wanted. */
+  /** Runs `work` and reports what it cannot read as a finding; after one, others run only where the walk is to be thorough. */
   #try(table: string | undefined, work: () => void): void {
     if (this.#findingCount > 0 && this.#options.isThorough !== true) return;
     try {

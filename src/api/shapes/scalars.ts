@@ -9,10 +9,10 @@ export const TIMESTAMP = z
   .refine((text) => parseRfc3339(text) !== undefined, "must be RFC 3339")
   .meta({ format: "date-time" });
 
-/** How many. */
+/** Number of items, at least 0. */
 export const COUNT = z.int().min(0);
 
-/** Of lists: empty on the last page. */
+/** Token of a list's next page: empty on the last page. */
 export const NEXT_PAGE = z.string().describe("page_token of the next page; empty on the last");
 
 /** Whether `total` is the number itself or where counting ended. */

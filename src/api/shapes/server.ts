@@ -3,7 +3,7 @@ import { z } from "zod";
 import { DRILL_RESULT } from "./drill.ts";
 import { COUNT, COUNTS, TIMESTAMP } from "./scalars.ts";
 
-/** Of all tenants together. */
+/** Count over all tenants together. */
 const WHOLE_COUNT = COUNT.nullable().describe(
   "of the whole server: null for those who may see one of several tenants; coverage reports their own",
 );

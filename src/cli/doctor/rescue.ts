@@ -12,7 +12,7 @@ export interface RowMender {
 
 /** A store of a data folder. */
 export interface RescuedStore {
-  /** Of its folder. */
+  /** Name of its folder. */
   readonly name: string;
   readonly tables: readonly string[];
   readonly mender: RowMender | undefined;

@@ -55,9 +55,9 @@ const NOBODY = unauthorized(
 const NOT_LOCAL = unauthorized(
   "this needs a credential from there: send X-API-Key, or Authorization: Bearer with a token; without one, ask from this machine, straight and at the server's own address and port (READ_AUTH=loopback), or over its Unix socket (SOCKET)",
 );
-/** Of a header's name in a line of the log. */
+/** Characters of a header's name in a line of the log, at most. */
 const SHOWN_MAX = 60;
-/** Of a Host that names none. */
+/** Ports of a Host that names none. */
 const HTTP_PORT = 80;
 const HTTPS_PORT = 443;
 const LOOPBACK_NAME = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\]|::1)$/i;
@@ -98,7 +98,7 @@ function hasLocalPeer({ remoteAddress }: Caller, { readAuth, boundHost }: Access
   return remoteAddress === UNIX_PEER || (readAuth === "loopback" && isLoopback(boundHost) && isLoopback(remoteAddress));
 }
 
-/** What shows that a request was passed on by somebody or made by a foreign page; null where nothing does. */
+/** Sign that a request was passed on by somebody or made by a foreign page; null where there is none. */
 function foreignSign(caller: Caller, { boundPort, isTls }: AccessPolicyOptions): string | null {
   if (caller.forwardedBy !== undefined) return `it has the header ${caller.forwardedBy.slice(0, SHOWN_MAX)}, which proxies add`;
   if (caller.beginsAsNginx) return "it begins with Host and Connection: close, as nginx passes requests on";

@@ -3,7 +3,7 @@
 // Of a key only SHA-256 of its whole text is stored. Slow hashes (bcrypt, argon2) protect passwords, which can be guessed; 256 random bits cannot, so a fast
 // hash loses nothing, and it can be computed on every request.
 
-/** What every key begins with, so that scanners of repositories and logs find lost ones. */
+/** Beginning of every key, so that scanners of repositories and logs find lost ones. */
 const MARK = "vdt";
 const ID_LENGTH = 8;
 /** Random bytes of an id: 40 bits; ids need not be secret, only different. */

@@ -3,7 +3,7 @@ import { ROLES, type Role } from "../../core/protocol/access.ts";
 
 const LEVELS: Readonly<Record<Role, number>> = { viewer: 10, operator: 20, admin: 30, super_admin: 40, system: 50 };
 
-/** What a role adds to the one below it. */
+/** Permissions that a role adds to those of the one below it. */
 const ADDED: Readonly<Record<Role, readonly string[]>> = {
   viewer: ["read"],
   operator: ["write", "modify:thresholds", "execute:runbooks"],

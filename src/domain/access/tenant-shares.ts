@@ -30,7 +30,7 @@ export class TenantShares<L extends string> {
     return [...ledger.tenants].reduce((sum, tenant) => sum + ledger.refused(tenant), 0);
   }
 
-  /** What a tenant holds of each limit. */
+  /** Places that a tenant holds of each limit. */
   of(tenant: string): ShareRow[] {
     return [...this.#ledgers].map(([limit, ledger]) => row(limit, ledger, tenant));
   }

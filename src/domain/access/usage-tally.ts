@@ -37,7 +37,7 @@ export class UsageTally {
     }
   }
 
-  /** What has been counted so far; later counts do not change it. */
+  /** Counts so far; later counts do not change them. */
   get entries(): readonly TenantUsage[] {
     return this.#entries.map(({ tenant, month, counts }) => ({ tenant, month, counts: [...counts] }));
   }

@@ -86,7 +86,7 @@ export class SilenceIndex<S extends Silence = Silence> {
     return first;
   }
 
-  /** Of the values that a silence wants, the one that the fewest others want; an empty one is that of any alert without the label. */
+  /** Key of a silence: of the values that it wants, the one that the fewest others want; null for none. An empty value is that of any alert without the label. */
   #keyOf(matchers: readonly LabelMatcher[]): LabelMatcher | null {
     const wanted = matchers.filter(({ operator, value }) => operator === "=" && value !== "");
     const others = ({ name, value }: LabelMatcher): number => this.#wanted.get(name)?.get(value)?.size ?? 0;

@@ -26,7 +26,7 @@ export class LaggedCovariance {
     return this.#byLag[shift >= 0 ? this.#place(i, j, shift) : this.#place(j, i, -shift)] as number;
   }
 
-  /** Of a at t with b at t - lag. */
+  /** Place of a at t with b at t - lag. */
   #place(a: number, b: number, lag: number): number {
     return (a * this.series + b) * (this.lagMax + 1) + lag;
   }

@@ -17,7 +17,7 @@ const DAY_MS = 24 * HOUR_MS;
 /** Waves of a day that are taken out where the series covers six hours at least: a smooth daily season, never a fault of minutes. */
 const HARMONICS = [1, 2];
 const HARMONIC_COVERAGE_MIN = 0.25;
-/** What recurs every hour is taken out, minute by minute, where so many hours show it beyond this level: jobs and scrapes of the hour are shared by many metrics. */
+/** Hours that must show what recurs every hour, and the level, before it is taken out, minute by minute: jobs and scrapes of the hour are shared by many metrics. */
 const HOURS_MIN = 6;
 const HOURLY_P_MAX = 1e-6;
 /** Values are clipped at so many robust standard deviations. */

@@ -121,7 +121,7 @@ function maskOf(bits: number): number {
 /** Bytes from where an integer begins that a reader may touch. */
 const REACH_BYTES = 9;
 
-/** How many integers from `at` on can be read without touching what is behind the bytes. */
+/** Number of integers from `at` on that can be read without touching what is behind the bytes. */
 function readableAhead(bytes: Uint8Array, at: number, width: number): number {
   const bits = 8 * (bytes.length - at - REACH_BYTES);
   return bits < 0 ? 0 : width === 0 ? Number.POSITIVE_INFINITY : Math.floor(bits / width) + 1;

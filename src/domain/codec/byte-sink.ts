@@ -16,7 +16,7 @@ export function encodeText(value: string): Uint8Array {
   sink.text(value);
   return sink.bytes.slice(0, sink.at);
 }
-/** Of texts that are written one by one: their length is a varint of one byte. */
+/** Length, in characters, below which a text is written character by character: its length is a varint of one byte. */
 const SHORT_CHARACTERS = 64;
 const ASCII_MAX = 0x7f;
 

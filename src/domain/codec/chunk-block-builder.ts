@@ -251,7 +251,7 @@ function viewOf(words: Uint32Array): DataView {
   return new DataView(words.buffer, words.byteOffset, words.byteLength);
 }
 
-/** What ordering needs for so many records; kept for the next block. */
+/** Arrays that ordering needs for so many records; kept for the next block. */
 function orderOf(count: number) {
   if (count > orderPlaces.length) [orderPlaces, orderKeys, ordered] = orderArrays(2 * count);
   return { places: orderPlaces, keys: orderKeys.subarray(0, count), ordered: ordered.subarray(0, count) };

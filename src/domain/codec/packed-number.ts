@@ -81,7 +81,7 @@ export function readNear(reader: ByteReader, predicted: number): number {
   return words.getFloat64(0);
 }
 
-/** How many decimals a number has; RAW where they are more than six, or it is too large. */
+/** Decimals that a number has; RAW where they are more than six, or it is too large. */
 function decimalsOf(value: number): number {
   const most = SCALES.length - 1;
   if (!Number.isInteger(value) && Math.round(value * SCALES[most]!) / SCALES[most]! !== value) return RAW;

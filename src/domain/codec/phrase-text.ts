@@ -34,7 +34,7 @@ const NAME_CHARACTERS_MIN = 2;
 const NO_NAMES: readonly string[] = [];
 const encoder = new TextEncoder();
 
-/** What codes stand for, one behind the other; a code without a length stands for nothing. */
+/** Texts that codes stand for, one behind the other; a code without a length stands for nothing. */
 const CODED: ReadonlyArray<readonly [code: number, text: string]> = [
   ...Array.from({ length: LAST_PRINTABLE + 1 - SPACE }, (_, i) => [SPACE + i, String.fromCharCode(SPACE + i)] as const),
   ...Array.from({ length: PAIRS }, (_, pair) => [FIRST_PAIR + pair, String(pair).padStart(2, "0")] as const),
@@ -208,7 +208,7 @@ function hashOf(a: number, b: number, c: number, d: number): number {
   return Math.imul(a | (b << 8) | (c << 16) | (d << 24), 0x9e3779b1) >>> (32 - HASH_BITS);
 }
 
-/** Of ASCII, as it stands in a text that is. */
+/** Appends a name of ASCII, as it stands in a text of ASCII; returns its end. */
 function appendName(name: string, at: number): number {
   const { length } = name;
   if (at + length > decoded.length) growDecoded(length);

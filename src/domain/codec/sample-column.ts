@@ -35,7 +35,7 @@ const POWERS = Float64Array.of(1, 10, 100, 1e3, 1e4, 1e5, 1e6);
 const INTEGER_END = 2 ** 51;
 /** Second differences are tried only where they stay within 2^52. */
 const DIFFERENCE_MAX = 2 ** 50;
-/** What one more difference costs in its header varint: about three bytes. */
+/** Bits that one more difference costs in its header varint: about three bytes. */
 const ORDER_BITS = 24;
 /** Mode, width, smallest word and shift of a column of bits; of one of plain doubles the first two. */
 const BITS_HEADER_BYTES = 11;

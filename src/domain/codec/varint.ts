@@ -5,7 +5,7 @@
 
 /** Longest varint that is written or accepted: 8 bytes carry 56 bits. */
 const VARINT_BYTES_MAX = 8;
-/** What 32-bit arithmetic does: a double's remainder and division cost ten times as much. */
+/** Largest number that is left to 32-bit arithmetic: a double's remainder and division cost ten times as much. */
 const INT31_MAX = 0x7fffffff;
 const INT28_BITS = 28;
 

@@ -28,7 +28,7 @@ const STEP_MS_MIN = 10_000;
 const STEPS_MAX = 360;
 const WEIGHT_OF_SERIES = 0.6;
 const WEIGHT_OF_CALLS = 0.4;
-/** Of services that no call joins, a correlation counts from here on. */
+/** Least correlation, of either sign, that counts between services that no call joins. */
 const CORRELATION_MIN = 0.3;
 /** Fewer services have no common load that could be distinguished. */
 const COMMON_MIN = 5;

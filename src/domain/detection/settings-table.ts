@@ -35,7 +35,7 @@ export class SettingsTable {
     return this.shares.held(tenant);
   }
 
-  /** What is set at a place itself. */
+  /** Overrides that are set at a place itself. */
   at({ tenant, serviceId, metricName }: SettingsScope): WatchdogOverrides | undefined {
     return this.#tenants
       .get(tenant)

@@ -64,7 +64,7 @@ export class StreamOracle {
     return windowStatistics(this.#window());
   }
 
-  /** What the next value is compared with: mean and sd of the window as it counts, floored, and whether all of its values are equal. */
+  /** Baseline of the next value: mean and sd of the window as it counts, floored, and whether all of its values are equal. */
   get baseline(): { readonly count: number; readonly mean: number; readonly sd: number; readonly isConstant: boolean } {
     const { count, mean, sd, constant } = this.#score(0);
     return { count, mean, sd, isConstant: constant };

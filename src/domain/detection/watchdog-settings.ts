@@ -9,7 +9,7 @@ export type {
   WatchdogSettings,
 } from "../../core/protocol/watchdog-settings.ts";
 
-/** What the environment has no setting for: every departure counts, nothing is left out or waited for. */
+/** Values of settings that the environment does not have: every departure counts, nothing is left out or waited for. */
 const WITHOUT_SETTING = { direction: "both", excluded: false, evaluationDelaySeconds: 0, minimumTraffic: 0 } as const;
 
 /** WATCHDOG_Z_SCORE_THRESHOLD, WATCHDOG_RCA_COOLDOWN_MINUTES and ALERT_DEDUP_MAX_AGE_MINUTES. */

@@ -18,7 +18,7 @@ export class TlsSource {
   readonly #files: TlsFiles;
   readonly #dependencies: TlsSourceDependencies;
   #identity: TlsIdentity | undefined;
-  /** Of the last problem that was told: two files change one after the other, and a bad one stays bad. */
+  /** Message of the last problem that was told: two files change one after the other, and a bad one stays bad. */
   #reportedProblem = "";
 
   /** Throws ConfigError where the files cannot be used. */

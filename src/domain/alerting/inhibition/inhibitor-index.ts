@@ -105,7 +105,7 @@ export class InhibitorIndex {
   }
 }
 
-/** Of sources that are no targets, and of those that are. */
+/** Places of sources that are no targets, and of those that are. */
 function placesIn({ rule, placeOf }: CompiledInhibition, labels: Labels): readonly [oneSided: string, twoSided: string] {
   const place = placeOf(labels);
   return [`${rule.id}1${place}`, `${rule.id}2${place}`];

@@ -9,7 +9,7 @@ import type { PagingMemory } from "./paging-memory.ts";
 
 /** Members that opened so long before belong to the incident: five minutes of onsets, and what they waited for before they paged. */
 const MEMBER_AGE_MS = 15 * 60_000;
-/** What people and other systems say keeps an identity of its own. */
+/** Families by which people and other systems speak: their alerts keep an identity of their own. */
 const OWN_IDENTITY: ReadonlySet<string> = new Set<DetectorFamily>(["manual", "external", "cascade"]);
 
 /** Firing alerts of an incident's members: the first of which people know, and all others. */

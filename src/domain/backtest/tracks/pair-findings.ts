@@ -10,7 +10,7 @@ import { DETECTOR_ADAPTIVE, explainPair, mayAlert, type PairObservation, pairVer
 import { type OffsetMs, UTC_OFFSET } from "../../detection/seasonal/time-zone-hours.ts";
 import type { WatchdogSettings } from "../../detection/watchdog-settings.ts";
 
-/** What is older before the cycle confirms nothing that people are to be told about now. */
+/** Age before the cycle, ms, up to which a finding confirms something that people are to be told about now. */
 const CONFIRMED_MS_MAX = 10 * 60_000;
 
 /** Initial state of a pair: the state of another one, and what sentences call it. */

@@ -15,7 +15,7 @@ export const DEPARTING_VALUES = 14;
 /** A departure is over after so many values in a row that are nearer than this share of the bar. */
 const NEAR_SHARE = 0.5;
 const NEAR_VALUES = 3;
-/** What has lasted so long, in time and in values, is the new level. */
+/** Duration, and number of values, after which a lasting departure is the new level. */
 const ACCEPTED_MS = 6 * HOUR_MS;
 const ACCEPTED_VALUES = 24;
 /** A learned season speaks where it is off by less than half of what other forecasts are. */
@@ -36,11 +36,11 @@ const WHOLE_SHARE = 0.3;
 const LEVELS_SHARE = 0.7;
 const STILL_SHARE = 0.985;
 const STILL_WEIGHT = 0.002;
-/** Of the usual step between whole numbers: the sd that they have at least. */
+/** Share of the usual step between whole numbers that their sd is at least. */
 const STEP_SD_SHARE = 0.3;
 const STEP_WEIGHT = 0.05;
 const STEP_CLIP = 3;
-/** What departs while a new instance warms up, or on an unusual day, is reported at once from so many times the bar on. */
+/** Multiple of the bar from which on a departure is reported at once while a new instance warms up, or on an unusual day. */
 const LENIENT_BAR = 3;
 /** Counts of what hardly ever happens: one of it is no departure, and where values are looked at together it is so many standard deviations that five equal ones hold. */
 const NOTHING = 0.5;
@@ -50,7 +50,7 @@ const ONE_SD = 1 / 3;
 const LEVEL_RUN = 5;
 const LEVEL_RUN_DEPARTED = 60;
 const LEVEL_REFRESH = 16;
-/** How often a series goes far out is what it has done in a day and a half of minutes. */
+/** Weight of a value in how often a series goes far out: that is what it has done in a day and a half of minutes. */
 const ONSET_WEIGHT = 1 / 2000;
 const PEAK_VALUES = 30;
 
@@ -112,7 +112,7 @@ export class DepartureDetector {
   readonly #known: KnownDepartures;
   readonly #above: OwnTail;
   readonly #below: OwnTail;
-  /** What the value should have been, the standard deviation of such values, and the bar in these. */
+  /** Value that was expected, the standard deviation of such values, and the bar in these. */
   expected = 0;
   sd = 0;
   bar = DEPARTURE_MIN;
@@ -124,7 +124,7 @@ export class DepartureDetector {
   #isOfSeason = false;
   /** Why a departure at hand is no news. */
   known: KnownReason | null = null;
-  /** Of the newest value. */
+  /** Interval, caution and streams of the newest value. */
   #newest: Pick<ValueMoment, "intervalMs" | "caution" | "streams"> = { intervalMs: HOUR_MS, caution: 1, streams: 1 };
 
   constructor(words: Float64Array) {
@@ -373,7 +373,7 @@ export class DepartureDetector {
     this.#learnSteps(timeMs, value, count, isIncident);
   }
 
-  /** How often the series goes far out: values that go on with it do not count. */
+  /** Learns how often the series goes far out: values that go on with it do not count. */
   #learnOnset(count: number): void {
     const words = this.#words;
     const before = ((words[PREVIOUS] as number) - this.expected) / this.sd;
@@ -384,7 +384,7 @@ export class DepartureDetector {
     words[ONSETS_BELOW] = mix(words[ONSETS_BELOW] as number, isBelow ? 1 : 0, weight);
   }
 
-  /** What whole numbers and levels the series has. */
+  /** Learns whether the series has whole numbers alone, its usual step, and its levels. */
   #learnSteps(timeMs: number, value: number, count: number, isIncident: boolean): void {
     const words = this.#words;
     const step = Math.abs(value - (words[PREVIOUS] as number));

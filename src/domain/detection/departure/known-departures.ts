@@ -17,7 +17,7 @@ const FIRST_NUMBER = 2;
 const FROM = 0;
 const TO = 1;
 const PEAK = 2;
-/** How long it lasted, ms; negative where the series has stayed at its new level. */
+/** Duration, ms; negative where the series has stayed at its new level. */
 const LASTED = 3;
 
 const MINUTE_MS = 60_000;
@@ -29,7 +29,7 @@ export const SHORT_MS = 20 * MINUTE_MS;
 /** A series that has done so twice, each within this time of the one before, is one that does so. */
 const SHORT_REMEMBERED_MS = 20 * HOUR_MS;
 const SHORT_MIN = 2;
-/** Of a series of which no day is known. */
+/** Minimum for a series of which no day is known. */
 const SHORT_MIN_YOUNG = 1;
 /** A departure is like one before up to so many times its size, in standard deviations or in values. */
 const LIKE_SIZE = 2;
@@ -39,7 +39,7 @@ const CLOCK_MS = [HOUR_MS, DAY_MS, 7 * DAY_MS];
 const PERIODS_BACK_MAX = 3;
 const VALUES_PER_PERIOD_MIN = 50;
 const PERIOD_SLACK = 0.01;
-/** What has lasted so long was the level of its time: the way back from it is as little news as a step that comes again. */
+/** Duration from which on a departure was the level of its time: the way back from it is as little news as a step that comes again. */
 const LONG_MS = 6 * HOUR_MS;
 /** Until then it is the end of what began; later it is a step of its own. */
 const BACK_MS = 3 * DAY_MS;
@@ -47,7 +47,7 @@ const BACK_MS = 3 * DAY_MS;
 const STEP_SLACK = 0.07;
 const STEP_SLACK_SDS = 3;
 
-/** Of one that comes back, how much longer than before it may last. */
+/** Multiple of its duration before, and intervals beyond that, for which one that comes back may last. */
 const LONGER = 1.5;
 const LONGER_INTERVALS = 3;
 

@@ -24,7 +24,7 @@ const ERROR = 9;
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-/** Of the clock: what cron makes. Periods near one of these are that one, and begin with the hour. */
+/** Periods of the clock: what cron makes. Periods near one of these are that one, and begin with the hour. */
 const CLOCK_MS = [5, 10, 15, 20, 30, 60, 120, 180, 240, 360, 480, 720].map((minutes) => minutes * MINUTE_MS);
 const CLOCK_SHARE = 0.01;
 const PERIOD_MS_MAX = 12.5 * HOUR_MS;
@@ -47,7 +47,7 @@ const COUNT_MAX = 255;
 /** Periods before the season speaks. */
 const PERIODS_MIN = 3;
 
-/** What goes with a value: how many the series has had with it, its interval, whether an incident is on, and what an error counts for at most. */
+/** Circumstances of a value: how many the series has had with it, its interval, whether an incident is on, and what an error counts for at most. */
 interface SeasonLesson {
   readonly count: number;
   readonly intervalMs: number;
@@ -77,7 +77,7 @@ export class LearnedSeason {
     return this.#words[PERIOD] as number;
   }
 
-  /** Of the part that was looked up: what is usual in it, NaN where it does not know; its mean absolute deviation; and the season's mean error. */
+  /** Usual value of the part that was looked up, NaN where it does not know; its mean absolute deviation; and the season's mean error. */
   get expected(): number {
     return this.#bin >= 0 && (this.#counts[this.#bin] as number) >= BIN_VALUES_MIN ? (this.#levels[this.#bin] as number) : Number.NaN;
   }

@@ -37,7 +37,7 @@ export class LocalLevels {
     this.#words = words;
   }
 
-  /** Of the forecast that speaks: what the value should be, its mean absolute deviation, and its mean error as forecasts are compared by. */
+  /** Value that the forecast that speaks expects, its mean absolute deviation, and its mean error as forecasts are compared by. */
   get expected(): number {
     return this.#forecasts[this.#speaks] as number;
   }

@@ -25,7 +25,7 @@ export interface TailEvidence {
 const LARGEST = 12;
 /** Numbers of state, as single precision: departures, how many of them there are, and how many values there were. */
 export const OWN_TAIL_WORDS = LARGEST / 2 + 1;
-/** Of few values, the largest twentieth, three at least, report a tail. */
+/** Share of few values that reports a tail: the largest twentieth, three at least. */
 const TAIL_SHARE = 0.05;
 const TAIL_MIN = 3;
 /** Hill's exponent of a few values says little: noise that looks bounded is not taken for bounded, nor one outlier for a tail without end. */
@@ -33,7 +33,7 @@ const EXPONENT_MIN = 0.2;
 const EXPONENT_MAX = 1;
 /** From here on a tail counts as heavy: of moments higher than the third there are none. */
 const HEAVY_EXPONENT = 1 / 3;
-/** What was long ago fades: by half in a month of minutes. */
+/** Number of values after which all before fade, and the share that is left of them: half in a month of minutes. */
 const FADED_VALUES = 1_024;
 const FADED_SHARE = 0.985;
 const COUNT_MAX = 32_768;
@@ -41,7 +41,7 @@ const COUNT_MAX = 32_768;
 const COUNT_HELD = 8_192 * FADED_VALUES;
 const LENGTH = LARGEST;
 const COUNT = LARGEST + 1;
-/** What is so many times as large as anything that the series has done is news to it, however heavy the tail seems: values of one event bend the exponent together. */
+/** Multiple of anything that the series has done from which on a value is news to it, however heavy the tail seems: values of one event bend the exponent together. */
 const LARGEST_TIMES_MAX = 3;
 /** Values of each of the series alike that one must have had before its own largest speaks for all of them. */
 const ALIKE_VALUES = 10;
@@ -89,7 +89,7 @@ export class OwnTail {
     return sum / (used - 1);
   }
 
-  /** What the series passes with this probability per value; 0 where too few are known. A series of few values, one of `alike`, has done only a part of what all do. */
+  /** Departure that the series passes with this probability per value; 0 where too few are known. A series of few values, one of `alike`, has done only a part of what all do. */
   passedWith(probability: number, alike = 1): number {
     const count = Math.min(COUNT_MAX, this.#words[COUNT] as number);
     const used = Math.min(this.#words[LENGTH] as number, Math.max(TAIL_MIN, Math.floor(count * TAIL_SHARE)));

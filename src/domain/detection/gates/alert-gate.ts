@@ -55,7 +55,7 @@ export class AlertGate {
     return this.#words[OPENED] as number;
   }
 
-  /** What the evidence must reach to open an alert now: 1, more for a stream that has paged lately. */
+  /** Evidence that must be reached to open an alert now: 1, more for a stream that has paged lately. */
   get bar(): number {
     return 2 ** (this.#words[DAMPING] as number);
   }

@@ -10,7 +10,7 @@ const BAD_WHEN_HIGH = words(
 );
 const BAD_WHEN_LOW = words("success availability apdex uptime free available remaining headroom healthy");
 
-/** Of names whose words were looked at lately, 100 B each: every finding of a metric asks. */
+/** Names kept, at most, whose words were looked at lately, 100 B each: every finding of a metric asks. */
 const NAMES_KEPT_MAX = 4_096;
 const kept = new BoundedMap<string, Direction>(NAMES_KEPT_MAX);
 

@@ -20,7 +20,7 @@ export interface RuleObservation extends Pick<Verdict, "detector" | "observed" |
 /** The z at which each tier begins, low where something is worth a line in the log (anomaly-score.ts: 0.15, 0.40, 0.70). */
 export const TIER_Z: Readonly<Record<Tier, number>> = { low: 1, medium: 2, high: 3 };
 
-/** What JSON can say: without end is as large as a number can be, and what could not be measured is 0. */
+/** Number that JSON can say: without end is as large as a number can be, and what could not be measured is 0. */
 function finite(value: number): number {
   return Number.isNaN(value) ? 0 : Math.min(Number.MAX_VALUE, Math.max(-Number.MAX_VALUE, value));
 }

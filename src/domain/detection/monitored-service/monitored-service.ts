@@ -9,7 +9,7 @@ import { decodeServiceModel } from "../multivariate/service-model-coding.ts";
 import type { ServicePlan } from "./service-plan.ts";
 import type { ShadowModel } from "./shadow-model.ts";
 
-/** What is known of its model: not asked yet, none, or there. */
+/** State of knowledge of its model: not asked yet, none, or there. */
 type Phase = "unknown" | "learning" | "judged";
 
 export class MonitoredService {
@@ -20,7 +20,7 @@ export class MonitoredService {
   /** 32 hex digits. */
   readonly hash: string;
   phase: Phase = "unknown";
-  /** What the last pass did with it (domain/detection/coverage.ts). */
+  /** Outcome of the last pass for it (domain/detection/coverage.ts). */
   state: string = LEARNING;
   /** Wall clock from which a model is wanted. */
   dueMs = 0;
@@ -38,7 +38,7 @@ export class MonitoredService {
   trainedMs = 0;
   /** Metrics of a promoted model: the vector stays with them. */
   pinned: readonly string[] | undefined;
-  /** What is scored beside the model in production. */
+  /** Model that is scored beside the one in production. */
   shadow: ShadowModel | undefined;
   /** State of the detector of metrics that were given up: its alert goes on in the next one. */
   #formerWords: Float64Array | undefined;

@@ -27,7 +27,7 @@ export class ShadowModel {
     this.words = state;
   }
 
-  /** How its vectors are made; undefined while its metrics are not there. */
+  /** Plan by which its vectors are made; undefined while its metrics are not there. */
   get plan(): ServicePlan | undefined {
     return this.#plan;
   }

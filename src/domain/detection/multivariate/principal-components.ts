@@ -89,7 +89,7 @@ export class PrincipalComponents {
     return this.#distance;
   }
 
-  /** What the components make of the other coordinates for this one, of the vector that was measured last. */
+  /** Value that the components make of the other coordinates for this one, of the vector that was measured last. */
   expected(value: number, column: number): number {
     return value - (this.residuals[column] as number) * (this.#scales[column] as number);
   }

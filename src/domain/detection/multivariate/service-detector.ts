@@ -63,7 +63,7 @@ export interface ServiceVerdict {
   z: number;
   /** Standard deviations of the strongest evidence from its history. */
   evidence: number;
-  /** What the service's own evidence passes by chance as seldom as people are told for nothing; 0 where too little is known. */
+  /** Level that the service's own evidence passes by chance as seldom as people are told for nothing; 0 where too little is known. */
   tail: number;
   gate: Omit<GateStep, "suppressedBy"> & { readonly suppressedBy: GateStep["suppressedBy"] | "not_persistent" };
 }
@@ -210,7 +210,7 @@ export class ServiceDetector {
     return NOT_PERSISTENT;
   }
 
-  /** Of one metric in the residuals of the newest vector and step. */
+  /** Largest share of one metric in the residuals of the newest vector and step. */
   #largestShare(): number {
     const parts = this.model.contributions();
     let [sum, largest] = [0, 0];

@@ -41,13 +41,13 @@ export function isWhole(breaks: Uint8Array | undefined, row: number): boolean {
 
 /** Strangeness of a vector: logarithms of 1 + what it is relative to its median in training, so that a usual one has log 2. */
 export interface Strangeness {
-  /** Of the squared residual Q. */
+  /** Strangeness of the squared residual Q. */
   shape: number;
-  /** Of the mean magnitude of the residual. */
+  /** Strangeness of the mean magnitude of the residual. */
   level: number;
-  /** Of the same for the step from the vector before. */
+  /** Strangeness of the same for the step from the vector before. */
   step: number;
-  /** Of the step's residual and scores together: jumps of all metrics at once too. */
+  /** Strangeness of the step's residual and scores together: jumps of all metrics at once too. */
   jump: number;
   /** Score of the Isolation Forest, 0..1. */
   isolation: number;

@@ -116,7 +116,7 @@ export class PairDetector {
   readonly #lasting: LastingEvidence;
   readonly #offsetMs: OffsetMs;
   readonly #verdict = new PairVerdict();
-  /** What departs before this, but far, is reported if it goes on then: a new instance warms up, or the day is known to be unusual. */
+  /** Time before which a departure, unless it goes far, is reported only if it goes on then: a new instance warms up, or the day is known to be unusual. */
   #lenientUntilMs = 0;
 
   /** `state` of PAIR_STATE_BYTES bytes is used in place. Hours of the day are UTC's plus `offsetMs`. */

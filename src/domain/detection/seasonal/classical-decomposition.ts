@@ -30,7 +30,7 @@ export function seasonalStrength(values: ArrayLike<number>, { trend, rest }: Dec
   return whole === 0 ? 0 : Math.max(0, 1 - variance(rest) / whole);
 }
 
-/** Of an even period the two outermost values count half, so that the average is centred on a value (2 x m average). */
+/** Moving average; of an even period the two outermost values count half, so that the average is centred on a value (2 x m average). */
 function movingAverage(values: ArrayLike<number>, period: number): Float64Array {
   const half = Math.floor(period / 2);
   const isEven = period % 2 === 0;

@@ -45,7 +45,7 @@ export class HourProfile {
     return (count * (this.#means[at] as number) + POOLED_VALUES * any) / (count + POOLED_VALUES);
   }
 
-  /** What is usual at this time, between the middles of two hours; NaN where one of these has been seen on fewer than two days. */
+  /** Usual value at this time, between the middles of two hours; NaN where one of these has been seen on fewer than two days. */
   between(timeMs: number, intervalMs: number, isHoliday = false): number {
     const from = timeMs - HOUR_MS / 2;
     const to = timeMs + HOUR_MS / 2;
@@ -56,7 +56,7 @@ export class HourProfile {
     return (1 - share) * this.#between(from, kind) + share * this.#between(to, kind);
   }
 
-  /** Of the hour, on a day of this kind. */
+  /** Mean of the hour, on a day of this kind, drawn towards that of any day. */
   #between(timeMs: number, kind: number): number {
     const any = this.#means[place(timeMs, ANY_DAY)] as number;
     const at = place(timeMs, kind);
