@@ -10,7 +10,7 @@ interface Extremes {
 }
 
 const UNKNOWN: Extremes = { min: null, max: null };
-/** Of a bucket's width on its logarithmic scale. */
+/** Rounding that an index may have, as a share of a bucket's width on its logarithmic scale. */
 const EDGE = 1e-6;
 
 /** The estimate of a quantile, 0 to 1; NaN where the buckets say nothing. */

@@ -20,7 +20,7 @@ export class StatePieces {
     this.#end = sink.at;
   }
 
-  /** What is left. */
+  /** Last piece: what is left, if anything. */
   *rest(): Generator<Uint8Array> {
     if (this.sink.at > 0) yield this.sink.bytes.slice(0, this.sink.at);
   }

@@ -36,7 +36,7 @@ export class CsvHistory {
   readonly #collector: HistoryCollector;
   #columns: Columns | undefined;
   #rest = "";
-  /** Of the line that #rest begins with. */
+  /** Number of the line that #rest begins with. */
   #line = 1;
 
   constructor(collector: HistoryCollector) {

@@ -96,7 +96,7 @@ export class HistoryCollector {
     return this.#limits.samplesMax;
   }
 
-  /** What a history with more is refused with. */
+  /** Error with which a history with more is refused. */
   tooMany(): HistoryError {
     const message = `a history may have ${this.samplesMax} samples at a time, got more; split it, or use vedette import`;
     return new HistoryError("batch_too_large", message);

@@ -32,7 +32,7 @@ export function readJsonHistory(document: unknown, collector: HistoryCollector):
   }
 }
 
-/** What went wrong there: its type and its message, of which either may be missing. */
+/** Error of that answer: its type and its message, of which either may be missing. */
 function errorOf({ errorType, error }: JsonObject): string {
   const parts = [errorType, error].filter((part): part is string => typeof part === "string" && part !== "");
   return parts.length === 0 ? "it does not say which" : parts.join(": ").slice(0, 200);

@@ -17,11 +17,11 @@ export interface LaneExports {
   remoteWriteBegin(pointer: number, bytes: number, tenant: number, baseMs: number, minMs: number, maxMs: number, maxRows: number): number;
   /** The same for a body of remote-write 2.0, or STATUS_TOO_LARGE for more than SYMBOLS_MAX symbols. */
   remoteWrite2Begin(pointer: number, bytes: number, tenant: number, baseMs: number, minMs: number, maxMs: number, maxRows: number): number;
-  /** Of the body that was begun last; all three are passed over by the walk. */
+  /** Counts of the body that was begun last; all three are passed over by the walk. */
   metadataCount(): number;
   histogramCount(): number;
   exemplarCount(): number;
-  /** Of the 2.0 body that was begun last. */
+  /** Counts of the 2.0 body that was begun last. */
   histogramCount2(): number;
   exemplarCount2(): number;
   symbolCount(): number;

@@ -19,7 +19,7 @@ export interface LogSeries<S> extends Template {
   readonly name: string;
   /** The highest place in SEVERITIES of its logs. */
   highest: number;
-  /** Of the last minutes; made with the first log. */
+  /** Counts of the last minutes; made with the first log. */
   minutes: MinuteCounts | undefined;
   /** Logs counted in windows that have ended. */
   total: number;

@@ -51,7 +51,7 @@ export function* metricsOfJson(body: unknown, distributionsOnly = false): Genera
   }
 }
 
-/** How many points are lost with a metric that cannot be read: one at least. */
+/** Number of points that are lost with a metric that cannot be read: one at least. */
 function pointsIn(item: unknown): number {
   if (!isObject(item)) return 1;
   const lists = KINDS.map((kind) => item[kind]).map((data) => (isObject(data) ? data.dataPoints : undefined));

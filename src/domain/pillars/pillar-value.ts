@@ -129,7 +129,7 @@ export class PillarValue {
     this.history.observe(this.#magnitude, nowMs);
   }
 
-  /** Of the last tick; undefined before the first. */
+  /** Score of the last tick; undefined before the first. */
   get score(): PillarScore | undefined {
     const source = this.#source;
     if (source === undefined) return undefined;

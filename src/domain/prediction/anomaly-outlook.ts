@@ -37,7 +37,7 @@ const CONFIDENCE_SURE = 0.5;
 const PREDICTIONS_MAX = 10;
 const LEVEL = 0.95;
 const MAD_TO_SD = 1.4826;
-/** Of the larger of its values: a flat metric does not leave its band by a rounding. */
+/** Least spread, as a share of the median's magnitude: a flat metric does not leave its band by a rounding. */
 const SPREAD_MIN = 1e-3;
 
 /** Those with a probability of at least 0.3, the likeliest first, ten at most. */

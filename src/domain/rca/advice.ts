@@ -2,7 +2,7 @@
 import type { Analysis } from "./analysis.ts";
 import { meaningOf } from "./metric-kind.ts";
 
-/** What is said of; the signature is for machines. */
+/** Analysis as sentences need it; the signature is for machines. */
 type Said = Omit<Analysis, "signature">;
 
 /** One or two sentences. */
@@ -27,7 +27,7 @@ export function summaryOf({ enough, candidates, category, confidence, firstSympt
   return `${where}, ${category} (confidence ${confidence.toFixed(2)}): ${why}.${symptom}${suffering}`;
 }
 
-/** What a language model is given to word: the same sentences, and all evidence. */
+/** Facts that a language model is given to word: the same sentences, and all evidence. */
 export function factsOf(said: Said): string {
   const [first] = said.candidates;
   const evidence = (first?.evidence ?? []).map(({ text }) => `- ${text}`);
@@ -43,7 +43,7 @@ const BY_KIND: Readonly<Record<string, string>> = {
   pool: "see what holds its connections or threads; raise the pool or shed load",
 };
 
-/** What to do, the most likely first; `resolution` is what helped in the most similar incident. */
+/** Actions to take, the most likely first; `resolution` is what helped in the most similar incident. */
 export function suggestedActions({ enough, candidates, category }: Said, resolution: string | null): string[] {
   const [first] = candidates;
   if (!enough || first === undefined) return ["look at the candidates' evidence; there is no cause that stands out"];

@@ -17,7 +17,7 @@ const CANDIDATES_MAX = 10;
 const IMPACT_MAX = 50;
 /** Share of the windows before that may reach what is there now: beyond, it is a usual day. */
 const TAIL_SHARE_MAX = 0.1;
-/** What a cause of its own must show at least, in spreads above what is usual. */
+/** Spreads above what is usual that a cause of its own must show at least, in a resource or as its callers feel it. */
 const RESOURCE_MIN = 1.5;
 const FELT_MIN = 3;
 /** From here on a symptom is one. */
@@ -34,7 +34,7 @@ export interface Candidate {
   readonly evidence: readonly EvidenceItem[];
 }
 
-/** What departed first. */
+/** Series that departed first. */
 export interface FirstSymptom {
   readonly serviceId: string;
   readonly metricName: string;
@@ -49,7 +49,7 @@ export interface Impact {
   readonly strength: number;
 }
 
-/** How much was looked at. */
+/** Counts of all that was looked at. */
 export interface LookedAt {
   readonly services: number;
   readonly series: number;

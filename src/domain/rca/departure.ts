@@ -5,13 +5,13 @@
 
 /** Fewer windows say nothing of what is usual. */
 const WINDOWS_MIN = 6;
-/** Of ln(1 + |z|): of normal values in windows of five it is .85 with a spread of .2. */
+/** Least spread, usual peak and usual spread of ln(1 + |z|): of normal values in windows of five it is .85 with a spread of .2. */
 const SPREAD_MIN = 0.15;
 const USUAL_PEAK = 0.85;
 const USUAL_SPREAD = 0.3;
 /** A deviation beyond so many standard deviations says no more. */
 const Z_MAX = 100;
-/** What leaves a constant is so many standard deviations away. */
+/** Standard deviations by which a value that leaves a constant is away. */
 const Z_OF_CONSTANT = 20;
 const SD_MIN = 1e-9;
 const SD_RELATIVE_MIN = 1e-3;
@@ -32,7 +32,7 @@ export interface SeriesWindows {
 }
 
 export interface Departure {
-  /** Of the values before. */
+  /** Mean and standard deviation of the values before. */
   readonly mean: number;
   readonly sd: number;
   /** The value farthest from the mean, and its place in the window. */

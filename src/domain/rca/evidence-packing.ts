@@ -8,7 +8,7 @@ const NUMBERS = 10;
 /** Numbers that there is room for at first: 200 series. It doubles. */
 const ROOM_MIN = 8_192;
 
-/** What is packed of a series. */
+/** Parts of a series that are packed. */
 export interface SeriesToPack extends Pick<SeriesEvidence, "departure" | "onsetMs"> {
   /** Number of its name. */
   readonly name: number;
@@ -80,5 +80,5 @@ export function unpackSeries<Name extends { readonly of: SeriesName }>(
   return found;
 }
 
-/** What a series is called. */
+/** Name of a series. */
 export type SeriesName = Pick<SeriesEvidence, "serviceId" | "metricName" | "instance" | "peer">;

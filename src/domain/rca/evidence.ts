@@ -8,9 +8,9 @@ import type { Departure } from "./departure.ts";
 export interface SeriesEvidence {
   readonly serviceId: string;
   readonly metricName: string;
-  /** Of a pair that is split by instance, else null. */
+  /** Instance of a pair that is split by instance, else null. */
   readonly instance: string | null;
-  /** What is called, of a series of calls that says so (`server.address`, `peer.service`); else null. */
+  /** Callee of a series of calls that names it (`server.address`, `peer.service`); else null. */
   readonly peer: string | null;
   readonly departure: Departure;
   /** When it departed. */
@@ -81,7 +81,7 @@ export interface SaturationEvidence {
 export interface IncidentEvidence {
   readonly onsetMs: number;
   readonly untilMs: number;
-  /** What was told first, where something was: the anomaly that asks. */
+  /** Metric that was told first, where one was: the anomaly that asks. */
   readonly target: { readonly serviceId: string; readonly metricName: string } | null;
   readonly series: readonly SeriesEvidence[];
   readonly lines: readonly LineEvidence[];

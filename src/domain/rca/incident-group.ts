@@ -21,7 +21,7 @@ export interface RunningIncident {
   lastJoinedMs: number;
   /** Ids of its anomalies up to the bound. */
   readonly members: Set<string>;
-  /** Of those beyond it that are not stored yet, and how many were stored or wait; more are only counted. */
+  /** Ids of those beyond it that are not stored yet, and how many were stored or wait; more are only counted. */
   readonly joined: string[];
   joinedCount: number;
   memberCount: number;
@@ -37,7 +37,7 @@ export interface RunningIncident {
   readonly isRestored: boolean;
 }
 
-/** What a stored report says of an incident that is not over. */
+/** State of an incident that is not over, by its stored report. */
 export interface KeptIncident {
   readonly first: IncidentAnomaly;
   readonly onsetMs: number;
@@ -45,7 +45,7 @@ export interface KeptIncident {
   readonly lastJoinedMs: number;
   readonly members: readonly string[];
   readonly memberCount: number;
-  /** Of those beyond the bound that are stored. */
+  /** Number of those beyond the bound that are stored. */
   readonly joinedCount: number;
   readonly services: readonly string[];
   readonly revision: number;
@@ -149,7 +149,7 @@ export class RunningIncidents {
     return best;
   }
 
-  /** What follows a look: whether it was worth a revision, and when the next one is. `isOver`: all its anomalies have ended. */
+  /** Schedules what follows a look: the incident's removal, its last look, or the next one. `isOver`: all its anomalies have ended. */
   looked(incident: RunningIncident, isOver: boolean, nowMs: number): void {
     if (incident.ends) {
       this.#remove(incident);

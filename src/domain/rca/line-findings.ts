@@ -79,7 +79,7 @@ function groupsOf(lines: readonly LineEvidence[]): LineGroup[] {
   return [...groups.values()];
 }
 
-/** How much a service was asked, by window. */
+/** Requests of a service, by window. */
 interface Load {
   readonly past: Float64Array;
   readonly now: number;
@@ -133,7 +133,7 @@ function findingOf(group: LineGroup, load: Load, writers: number): LineFinding[]
   return [{ serviceId, template, severity, change, count, expected, strength }];
 }
 
-/** How many times more than Poisson a count varied around its rate, at least 1. */
+/** Variation of a count around its rate, in multiples of Poisson's, at least 1. */
 function variation(past: Float64Array, load: Float64Array, rate: number, before: number): number {
   if (before < KNOWN_COUNT) return 1;
   let chi = 0;

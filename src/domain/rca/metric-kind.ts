@@ -8,15 +8,15 @@ import { ownAttribute } from "../series/stream-identity.ts";
 
 /** Resources of the service itself. */
 export const RESOURCE_KINDS = ["cpu", "memory", "disk", "network", "pool"] as const;
-/** What is felt: by its callers, by itself of those it calls (`dependency`). */
+/** Kinds of what is felt: by its callers, by itself of those it calls (`dependency`). */
 export const SYMPTOM_KINDS = ["latency", "errors", "dependency"] as const;
 export type ResourceKind = (typeof RESOURCE_KINDS)[number];
 export type MetricKind = ResourceKind | (typeof SYMPTOM_KINDS)[number] | "rate" | "other";
 
-/** Of a metric's name. */
+/** Meaning of a metric's name. */
 export interface MetricMeaning {
   readonly kind: MetricKind;
-  /** Of the machine, which services share. */
+  /** Metric of the machine, which services share. */
   readonly ofHost: boolean;
   /** Which way is bad: 1 up, -1 down, 0 either. */
   readonly harm: 1 | -1 | 0;
@@ -36,7 +36,7 @@ const GOOD_WHEN_HIGH = words("availability success successes available uptime he
 const MEANINGS_HELD_MAX = 20_000;
 const meanings = new BoundedMap<string, MetricMeaning>(MEANINGS_HELD_MAX);
 
-/** What the name says. */
+/** Meaning that the name tells. */
 export function meaningOf(metricName: string): MetricMeaning {
   return meanings.obtain(metricName, () => readMeaning(metricName));
 }

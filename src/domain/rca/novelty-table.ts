@@ -73,7 +73,7 @@ export class NoveltyTable {
     for (let i = 0; i < past.length; i++) if (!(past[i]! <= cells[at + 1 + i]!)) cells[at + 1 + i] = past[i]!;
   }
 
-  /** What half of the services have is of what they share: load, a deployment of all, the clock. */
+  /** Subtracts the median of the services: what half of them have is of what they share: load, a deployment of all, the clock. */
   #removeCommon(kind: number, window: number): void {
     const places = this.services.map((_, service) => (service * KINDS.length + kind) * this.windows + window);
     const known = places.filter((at) => !Number.isNaN(this.#cells[at]!));

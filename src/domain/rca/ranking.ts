@@ -10,7 +10,7 @@ import { type SpanFinding, slowOperations, spanFindings } from "./span-findings.
 /** Strengths, in standard deviations, that a line or a span reaches without an incident among some hundreds of others. */
 const USUAL_STRENGTH_MIN = 4;
 const USUAL_STRENGTH_MARGIN = 0.5;
-/** What a service that fell silent, a resource near its end, a change just before count as, in the same measure. */
+/** Strengths of a service that fell silent, a resource near its end, a change just before, in the same measure. */
 const SILENCE = 3;
 const SATURATION = 2;
 const CHANGE = 1.5;
@@ -41,12 +41,12 @@ export interface Ranking {
   readonly metrics: MetricsView;
   readonly lines: readonly LineFinding[];
   readonly spans: readonly SpanFinding[];
-  /** What the strongest line and span usually reach, by how many there are. */
+  /** Strengths that the strongest line and span usually reach, by how many there are. */
   readonly usualLine: number;
   readonly usualSpan: number;
   /** Load that rose at a front door and with it everywhere. */
   readonly surge: Surge | undefined;
-  /** What is called and sends nothing itself: a third party, a managed service. */
+  /** Callees that send nothing themselves: a third party, a managed service. */
   readonly peers: ReadonlySet<string>;
   /** Calls, with those to peers. */
   readonly edges: IncidentEvidence["edges"];

@@ -1,6 +1,6 @@
 // What reports were worth: their candidates and confidence against the services at which people resolved the incidents.
 
-/** What one revision said, and the service that was named afterwards. */
+/** Statements of one revision, and the service that was named afterwards. */
 export interface ScoredRevision {
   readonly revision: number;
   /** The first three candidates. */
@@ -41,7 +41,7 @@ export function hits(scored: readonly ScoredRevision[], k: number): number | nul
   return scored.filter(({ top, cause }) => top.slice(0, k).includes(cause)).length / scored.length;
 }
 
-/** Of reports that named a cause, by their confidence. */
+/** Bins of reports that named a cause, by their confidence. */
 export function calibration(scored: readonly ScoredRevision[]): CalibrationBin[] {
   const named = scored.filter(({ enough }) => enough);
   return Array.from({ length: BINS }, (_, i) => {

@@ -6,7 +6,7 @@ import type { OperationEvidence, OperationWindow, SeriesEvidence } from "./evide
 export interface CallSums {
   readonly calls: number;
   readonly microseconds: number;
-  /** Of those calls whose caller's own span is known, what it took beyond the called one's. */
+  /** Time that the caller's own span took beyond the called one's, of those calls where it is known. */
   readonly gapMicroseconds: number;
 }
 

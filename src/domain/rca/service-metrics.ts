@@ -15,9 +15,9 @@ import { NoveltyTable } from "./novelty-table.ts";
 const FELT_ITSELF = 0.5;
 const FELT_BY_CALLERS = 0.5;
 const EXPLAINED = 0.5;
-/** Of the other symptom, when one of a known kind is asked for. */
+/** Weight of the other symptom, when one of a known kind is asked for. */
 const OTHER_SYMPTOM = 0.3;
-/** Of windows before, this share may reach what is called unusual. */
+/** Share of windows before whose largest sum is at most the usual one; more is called unusual. */
 const USUAL_SHARE = 0.93;
 const USUAL_MIN = 4;
 
@@ -41,7 +41,7 @@ export interface MetricsView {
   readonly tailShare: number;
   /** The metric that shows a service's symptom. */
   symptomName(serviceId: string): string;
-  /** How far its symptom departs, whoever causes it. */
+  /** Novelty of its symptom, whoever causes it. */
   symptomNovelty(serviceId: string): number;
 }
 

@@ -13,7 +13,7 @@ const LOG_FULL = 3.5;
 const WARN = 4;
 const ERROR = 5;
 
-/** What each number means, in words. */
+/** Meaning of each number, in words. */
 export const signatureMeanings: readonly string[] = [
   ...KINDS.map((kind) => `${kind} of the cause departs`),
   ...KINDS.map((kind) => `${kind} of its callers departs`),

@@ -1,7 +1,7 @@
 // Incidents that look alike: signatures as 40 signed bytes each, compared one by one. 100,000 take 4 MB and about 5 ms, less than any index would be worth.
 import { type IncidentSignature, SIGNATURE_LENGTH, signatureMeanings } from "./signature.ts";
 
-/** Of 1; the heaviest block's 1 is then 85 x 1.41 = 120 of 127. */
+/** Number that 1 is stored as; the heaviest block's 1 is then 85 x 1.41 = 120 of 127. */
 const SCALE = 85;
 const PLACES_FIRST = 256;
 /** Blocks of a signature weigh as much as they help (docs/adr/0097): the surroundings least, lines most. */
@@ -26,7 +26,7 @@ export interface SimilarIncident {
   readonly place: number;
   /** 1 for the same, towards 0. */
   readonly similarity: number;
-  /** What they have in common, in words. */
+  /** Features that they have in common, in words. */
   readonly why: readonly string[];
 }
 

@@ -5,13 +5,13 @@ import type { CallEvidence, IncidentEvidence, OperationEvidence, OperationWindow
 
 /** A time varies by this share, whatever the windows before say. */
 const SPREAD_MIN = 0.15;
-/** Of windows with so few spans nothing is learned. */
+/** Spans of a window below which nothing is learned of it. */
 const SPANS_MIN = 3;
 const WINDOWS_MIN = 4;
 const SPREAD_UNKNOWN = 0.4;
 /** An operation that adds this share to what a request of its service costs counts in full. */
 const SHARE_FULL = 0.3;
-/** Of what a whole request costs, what a cost is at least held against: a service that costs nearly nothing adds nearly nothing. */
+/** Share of what a whole request costs, which a cost is at least held against: a service that costs nearly nothing adds nearly nothing. */
 const COST_OF_WHOLE = 0.5;
 const STRENGTH_MAX = 50;
 const ERRORS_EXPECTED_MIN = 0.3;
@@ -27,7 +27,7 @@ export interface SpanFinding {
   readonly strength: number;
 }
 
-/** Of one service, its operations that take longer by themselves. */
+/** Numbers of one service's operations that take longer by themselves, and of those that are known. */
 export interface SlowOperations {
   readonly slow: number;
   readonly known: number;
@@ -50,7 +50,7 @@ export function spanFindings(evidence: Pick<IncidentEvidence, "operations" | "ca
   ].sort((a, b) => b.strength - a.strength);
 }
 
-/** How many of a service's operations became slower, of those that are known by name. */
+/** Number of a service's operations that became slower, and of those that are known by name. */
 export function slowOperations(
   findings: readonly SpanFinding[],
   operations: readonly OperationEvidence[],
@@ -65,7 +65,7 @@ export function slowOperations(
   return { slow, known };
 }
 
-/** What a request costs by itself, in ms. */
+/** Costs of a request by itself, in ms. */
 interface RequestCosts {
   readonly ofService: ReadonlyMap<string, number>;
   /** At the front doors, with all that it causes. */
@@ -174,7 +174,7 @@ function addWindows(a: ErrorCount, b: ErrorCount): ErrorCount {
   return { spans: a.spans + b.spans, errors: a.errors + b.errors };
 }
 
-/** Of a service that all its callers wait for longer than it works: something lies between. */
+/** Findings of services that all their callers wait for longer than they work: something lies between. */
 function callGaps(calls: readonly CallEvidence[], { whole }: RequestCosts): SpanFinding[] {
   const byCallee = new Map<string, SpanFinding[]>();
   for (const { caller, callee, past, now } of calls) {

@@ -11,7 +11,7 @@ export interface RenderedRequest {
 }
 
 const HIDDEN = "***";
-/** What is shorter is in every text, and no secret. */
+/** Characters of a secret at least: what is shorter is in every text, and no secret. */
 const SECRET_CHARACTERS_MIN = 4;
 
 /** The request of an http step, with its secrets: for whoever sends it. Its key is the same in every attempt. */

@@ -66,7 +66,7 @@ function written(value: string, place: Place): string {
   return value.replace(CONTROL, (one) => (one === "\n" || one === "\t" ? one : " "));
 }
 
-/** Of dots alone a path's part would lead to the part above it. */
+/** Text of a path's part: of dots alone it would lead to the part above it. */
 function inUrl(value: string): string {
   return encodeURIComponent(/^[.]+$/.test(value) ? value.replaceAll(".", "-") : value.replace(LONE_SURROGATES, "\ufffd"));
 }

@@ -48,7 +48,7 @@ const OVERSHOOT = 1.1;
 /** So much must have been seen before a range tells the unit. */
 const RANGE_MINUTES_MIN = 60;
 
-/** What a name says, read once: series of one name come again and again. */
+/** Facts that a name tells, read once: series of one name come again and again. */
 interface NameFacts {
   readonly words: readonly string[];
   readonly kind: BoundedKind | null;

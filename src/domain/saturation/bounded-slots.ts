@@ -49,14 +49,14 @@ export class BoundedSlots {
     this.#states[slot] = known < 0 ? this.#words.push(state) - 1 : known;
   }
 
-  /** What was done in the last pass: a word of domain/detection/coverage.ts. */
+  /** Outcome of the last pass: a word of domain/detection/coverage.ts. */
   state(slot: number): string {
     if (slot >= this.#tags.length || this.#tags[slot] !== this.tag(slot) || this.#classes[slot] === UNKNOWN) return NOT_VISITED;
     const { bounded } = this.judge(slot);
     return bounded ? (this.#words[this.#states[slot] as number] as string) : "not_bounded";
   }
 
-  /** What tells a slot's stream from the next that gets the slot. */
+  /** Hash that tells a slot's stream from the next that gets the slot. */
   tag(slot: number): number {
     const { records } = this.#kernel;
     return records.view.getUint32(records.address(slot) + SR_HASH, true);

@@ -190,7 +190,7 @@ function clear(ring: Float32Array, from: number, to: number): void {
   for (let i = Math.max(from, to - ring.length + 1); i <= to; i++) ring[i % ring.length] = Number.NaN;
 }
 
-/** What stands in a ring from one index to another, at the middle of their times in minutes from now; an index lasts `minutes`. */
+/** Points that stand in a ring from one index to another, at the middle of their times in minutes from now; an index lasts `minutes`. */
 function collect(ring: Float32Array, from: number, to: number, minutes: number, now: number): Points {
   const count = counted(ring, from, to);
   const t = new Float64Array(count);

@@ -11,7 +11,7 @@ const CONTAINERS = ["attributes", "resourceAttributes", "labels", "body"] as con
 const ANY = "*";
 /** Without these nothing could be stored under a name and a time. */
 const NEEDED: ReadonlySet<string> = new Set(["service_id", "type", "metric_name", "value", "timestamp", ANY]);
-/** What a log's body is read as JSON for: an object or an array. */
+/** Beginning of a log's body that is read as JSON: an object or an array. */
 const JSON_TEXT = /^\s*[{[]/;
 
 type Path = readonly string[];

@@ -29,7 +29,7 @@ export class MetadataBook {
   readonly #shares: ShareLedger;
   readonly #metrics = new Map<string, Known>();
   readonly #kinds = new Map<string, CorrectedKind>();
-  /** What was learned since it was last known to be logged. */
+  /** Keys of metrics learned since the last ones were known to be logged. */
   #unsaved: string[] = [];
   /** Counts up with each change of corrected kinds. */
   #version = 0;
@@ -77,12 +77,12 @@ export class MetadataBook {
     return this.#metrics.get(keyOf(tenant, metricName))?.metadata;
   }
 
-  /** What was learned is in the log. */
+  /** Notes that what was learned is in the log. */
   saved(): void {
     this.#unsaved = [];
   }
 
-  /** What was learned since is not in the log: it will be reported again. */
+  /** Forgets what was learned since, which is not in the log: it will be reported again. */
   forgetUnsaved(): void {
     for (const key of this.#unsaved) {
       const forgotten = this.#metrics.get(key);

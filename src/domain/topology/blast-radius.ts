@@ -16,7 +16,7 @@ export interface PastFailures {
   readonly failed: number;
 }
 
-/** What is reported. */
+/** Blast radius as it is reported. */
 export interface BlastRadius {
   readonly direct: readonly string[];
   readonly transitive: readonly string[];
@@ -90,7 +90,7 @@ interface Way {
 
 type Callers = (callee: string) => ReadonlyArray<{ readonly caller: string; readonly probability: number }>;
 
-/** Of each service the likeliest way in which it fails, without the origin. */
+/** Likeliest way in which each service fails, without the origin. */
 function likeliestWays(origin: string, callersOf: Callers): Map<string, Way> {
   const known = new Map<string, Way>();
   const open = new Map<string, Way>([[origin, { hops: 0, probability: 1 }]]);

@@ -16,7 +16,7 @@ export function bucketOf(microseconds: number): number {
   return Math.min(BUCKET_LAST, Math.ceil(Math.log2(microseconds) * BUCKETS_PER_OCTAVE - 1e-9));
 }
 
-/** What a bucket stands for, in milliseconds. */
+/** Duration that a bucket stands for, in milliseconds. */
 function middleMs(bucket: number): number {
   return bucket === 0 ? 0.001 : 2 ** ((bucket - 0.5) / BUCKETS_PER_OCTAVE) / 1000;
 }

@@ -18,7 +18,7 @@ export const MESSAGE_JOIN_UNTIMED = 2;
 export const JOIN_CHILD = 1;
 export const JOIN_ERROR = 2;
 export const JOIN_CLIENT = 8;
-/** Of a span without its service. */
+/** Bytes of a span without its service, at most. */
 const SPAN_BYTES_MAX = 40;
 /** Twice the services that a message remembers; one beyond is named again. */
 const SERVICE_PLACES = 256;
@@ -96,7 +96,7 @@ export class JoinMessageReader {
   readonly #firstMinute: number;
   readonly #isTimed: boolean;
   #services = 0;
-  /** Of the span at hand: its service's number, and where its names stand when it is new in this message. */
+  /** Number of the service of the span at hand, and where its names stand when it is new in this message. */
   service = 0;
   isNewService = false;
   nameFrom = 0;
@@ -156,7 +156,7 @@ export class JoinMessageReader {
     if (this.minute < 0) reader.fail();
   }
 
-  /** What places of names count in. */
+  /** View that places of names count in. */
   get dataView(): DataView {
     return this.#reader.dataView;
   }

@@ -20,7 +20,7 @@ export interface NeighbourhoodOptions {
   readonly roots: ((key: string) => boolean) | undefined;
   readonly depth: number;
   readonly most: number;
-  /** What is open at a service: the greater is kept first. */
+  /** Rank of a service by what is open at it: the greater is kept first. */
   rankOf(key: string): number;
 }
 

@@ -17,7 +17,7 @@ const HASH = 1;
 const NUMBER = 2;
 const PLACE_WORDS = 3;
 const SPREADING = 0x9e3779b1;
-/** Of a minute: its number, then its sum. */
+/** Numbers of a minute: its own, then its sum. */
 const MINUTE_NUMBERS = 1 + TIME_SUM_NUMBERS;
 
 interface Operation {

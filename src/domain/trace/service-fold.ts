@@ -34,7 +34,7 @@ export interface FoldCell<S> {
 
 export type FoldWindow<S> = OpenWindow<FoldCell<S>[]>;
 
-/** What became of a span. */
+/** Outcome of a span. */
 type FoldOutcome = "counted" | "repeated" | "late" | "full";
 
 function series<S>(name: string, scope: "service" | "operation"): FoldSeries<S> {

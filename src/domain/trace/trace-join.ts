@@ -41,7 +41,7 @@ const HELD_WORDS = 7;
 const DURATION_MAX = 2 ** 31 - 1;
 const OWNER_SHIFT = 4;
 const WAITS = 4;
-/** Of what is kept in flags. */
+/** Flags that are kept with a span. */
 const FLAGS = JOIN_CHILD | JOIN_ERROR | JOIN_CLIENT;
 /** Minutes from a span's end to its arrival, and the other way round where its sender's clock is ahead: others have no self time. */
 const AGE_BITS = 8;
@@ -92,7 +92,7 @@ export class TraceJoin {
   /** Numbers of the oldest span held and of the next one; a span lies at its number modulo the places. */
   #first = 0;
   #next = 0;
-  /** Of the first whose self time is not told yet. */
+  /** Number of the first span whose self time is not told yet. */
   #timed = 0;
   #mask = 0;
   #places = 0;
@@ -101,7 +101,7 @@ export class TraceJoin {
   #heads = new Int32Array(0);
   readonly #waiting = new WaitingChildren();
   readonly #one = new JoinBatch();
-  /** Of no meaning: keeps the loads of #touch() from being left out. */
+  /** Sum of no meaning: keeps the loads of #touch() from being left out. */
   touched = 0;
   /** Spans that had to go before their time. */
   evictions = 0;

@@ -20,7 +20,7 @@ export class WebhookLane<T extends WaitingEvent> {
     this.#waiting.set(event.key, event);
   }
 
-  /** What leaves now, in the order in which it came; `done` ends each. */
+  /** Events that leave now, in the order in which they came; `done` ends each. */
   take(nowMs: number): T[] {
     const taken: T[] = [];
     for (const event of this.#waiting.values()) {

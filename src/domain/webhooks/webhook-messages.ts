@@ -69,7 +69,7 @@ export interface WebhookReport {
 export type WebhookReports =
   | { readonly type: "webhook-reports"; readonly reports: readonly WebhookReport[] }
   | { readonly type: "webhook-tried"; readonly id: number; readonly attemptedAtMs: number; readonly outcome: WebhookOutcome }
-  /** Of as many events as were run, in their order. */
+  /** Outcomes of as many events as were run, in their order. */
   | {
       readonly type: "transform-tried";
       readonly id: number;

@@ -12,7 +12,7 @@ import { unzigzag, writeVarint, zigzag } from "../codec/varint.ts";
 export const MESSAGE_WINDOW = 1;
 /** Size of an item whose numbers take a byte each. */
 export const ITEM_BYTES_MIN = 12;
-/** Of an item without its name. */
+/** Bytes of an item without its name, at most. */
 const ITEM_BYTES_MAX = 32;
 /** Twice the numbered names that a message remembers; one beyond is written again. */
 const NUMBERED_PLACES = 256;
@@ -154,7 +154,7 @@ export class WindowMessageReader {
   readonly #reader: ByteReader;
   readonly #firstWindow: number;
   #names = 0;
-  /** Of the item at hand: its name's number, and where the name itself, {bytes varint, UTF-8}, stands when it is new in this message. */
+  /** Number of the name of the item at hand, and where the name itself, {bytes varint, UTF-8}, stands when it is new in this message. */
   name = 0;
   isNewName = false;
   nameFrom = 0;
@@ -173,7 +173,7 @@ export class WindowMessageReader {
     this.#firstWindow = reader.varint();
   }
 
-  /** What places of names count in. */
+  /** View that places of names count in. */
   get dataView(): DataView {
     return this.#reader.dataView;
   }

@@ -107,7 +107,7 @@ export class WindowedServices<F extends Fold<C>, C, E> {
     return closingMs(this.#nextClosing);
   }
 
-  /** How many more cells a tenant may have. */
+  /** Number of further cells that a tenant may have. */
   room(tenant: string): number {
     return this.#shares.ids.room(tenant) > 0 ? this.#shares.cells.room(tenant) : 0;
   }
@@ -265,7 +265,7 @@ export class WindowedServices<F extends Fold<C>, C, E> {
     else reader.fail();
   }
 
-  /** What is restored was held before: it stays, whoever else is here. */
+  /** Service of a restored piece; it was held before: it stays, whoever else is here. */
   #restored(partition: number, name: ServiceName): WindowedService<F> {
     const key = keyOf(name);
     let service = (this.#partitions[partition] as Map<string, WindowedService<F>>).get(key);
