@@ -494,3 +494,5 @@ export const COVERAGE_METRICS_MAX = 1_000;
 
 /** Lines of the server's own log: 200 are 40 KB and 1.5 ms of the main thread; a fault that each request hits cannot fill the disk. */
 export const LOG_LINES_PER_SECOND_MAX = 200;
+/** WATCHDOG_WARMUP_MINUTES where it is not given (service.md 1.1.9). */
+export const WATCHDOG_WARMUP_MINUTES_DEFAULT = 8;

@@ -2,6 +2,7 @@
 
 import type { Secret } from "../base/secret.ts";
 import { ConfigError } from "./config-error.ts";
+import { WATCHDOG_WARMUP_MINUTES_DEFAULT } from "./limits.ts";
 import { SANDBOX_PROCESSES_DEFAULT, SANDBOX_PROCESSES_MAX } from "./sandbox-limits.ts";
 import { readSecret, type SecretFileReader, type SecretSetting } from "./secret-setting.ts";
 
@@ -175,7 +176,13 @@ export const SETTINGS = [
   ),
   whole("WATCHDOG_INTERVAL_SECONDS", 60, 5, 3600, "seconds between two cycles of the Watchdog"),
   whole("WATCHDOG_RCA_COOLDOWN_MINUTES", 15, 0, 1440, "minutes for which an anomaly of a pair triggers no further root-cause analysis"),
-  whole("WATCHDOG_WARMUP_MINUTES", 8, 0, 1440, "minutes after the start in which only independent signals may alert"),
+  whole(
+    "WATCHDOG_WARMUP_MINUTES",
+    WATCHDOG_WARMUP_MINUTES_DEFAULT,
+    0,
+    1440,
+    "minutes after the start in which only independent signals may alert",
+  ),
   whole("ALERT_DEDUP_MAX_AGE_MINUTES", 60, 1, 10_080, "age from which a firing alert absorbs no further fires of its incident"),
   text("DETECTION_TIMEZONE", "UTC", "time zone of hours and weekdays in seasonal baselines, such as Europe/Berlin"),
   whole(

@@ -1,4 +1,5 @@
 // What the pipeline to a page asks of this server.
+import { WATCHDOG_WARMUP_MINUTES_DEFAULT } from "../../../core/config/limits.ts";
 import { INHIBITIONS } from "../../../domain/alerting/inhibition/built-in-inhibitions.ts";
 import type { PagingSources } from "../../../domain/alerting/paging/paging-sources.ts";
 import type { ServiceFacts } from "../../../domain/alerting/paging/service-facts.ts";
@@ -18,7 +19,7 @@ export interface LiveSourcesOptions {
 /** Sources of paging decisions from live state. Of services that no cycle has seen yet nothing is known: they count as mature, and nothing is held back for want of traffic. */
 export function liveSources(
   { alerts, configured, services }: PagingState,
-  { startedAtMs, warmUpMinutes = 8 }: LiveSourcesOptions,
+  { startedAtMs, warmUpMinutes = WATCHDOG_WARMUP_MINUTES_DEFAULT }: LiveSourcesOptions,
 ): PagingSources {
   return {
     silences: configured.silences,
