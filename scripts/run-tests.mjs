@@ -12,7 +12,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 
-const runMinutesMax = 20; // of one call; .ci/run makes four
+const runMinutesMax = 20; // of one call; .ci/run makes several
 const namedMax = 100; // failures named above the last line
 const rerunFilesMax = 3; // more than that is no race
 const rerunPaths = /^test\/(real|conformance|security)\//;

@@ -1,5 +1,6 @@
 // What two runs over the same history have paged, side by side.
 import { groupBy } from "../../core/base/grouping.ts";
+import { compareTexts } from "../../core/base/text-order.ts";
 import { CONFIRMATION_GATE } from "../alerting/paging/confirmation-gate.ts";
 import type { PageDecision } from "../alerting/paging/page-decision.ts";
 
@@ -51,7 +52,7 @@ export function pageDifference(before: readonly PageDecision[], after: readonly 
   for (const { page } of newly) dayOf(days, page).newly++;
   for (const { page } of noLonger) dayOf(days, page).noLonger++;
   const sorted = [...days.values()].sort(
-    (a, b) => compare(a.serviceId, b.serviceId) || compare(a.environment, b.environment) || a.dayMs - b.dayMs,
+    (a, b) => compareTexts(a.serviceId, b.serviceId) || compareTexts(a.environment, b.environment) || a.dayMs - b.dayMs,
   );
   const pages = { pagesBefore, pagesAfter, same: matched };
   return { ...pages, before: pagesBefore.length, after: pagesAfter.length, newly, noLonger, days: sorted };
@@ -107,8 +108,4 @@ function dayOf(days: Map<string, ServiceDay>, { serviceId, environment, atMs }: 
 
 function placeOf({ serviceId, environment, family }: PageDecision): string {
   return JSON.stringify([serviceId, environment, family]);
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -1,4 +1,5 @@
 // Where the pages of two runs would have gone: by team and channel, with what is newly told and what no longer.
+import { compareTexts } from "../../core/base/text-order.ts";
 import type { PageDecision } from "../alerting/paging/page-decision.ts";
 import type { PageDifference } from "./page-difference.ts";
 
@@ -44,9 +45,5 @@ export function routedPages({ pagesBefore, pagesAfter, same }: PageDifference, b
   };
   count(pagesBefore, before, after, "before", "noLonger");
   count(pagesAfter, after, before, "after", "newly");
-  return [...rows.values()].sort((a, b) => compare(a.team, b.team) || compare(a.channel, b.channel));
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+  return [...rows.values()].sort((a, b) => compareTexts(a.team, b.team) || compareTexts(a.channel, b.channel));
 }

@@ -1,5 +1,6 @@
 // Which settings of the Watchdog have been set for whom: of a tenant, a service, or one metric of a service. What nobody has set is the environment's.
 import { ShareLedger } from "../../core/base/share-ledger.ts";
+import { compareTexts } from "../../core/base/text-order.ts";
 import {
   effectiveSettings,
   type ScopedOverrides,
@@ -116,8 +117,4 @@ export class SettingsTable {
 /** Order of lists within a tenant. */
 export function compareScopes(a: Omit<SettingsScope, "tenant">, b: Omit<SettingsScope, "tenant">): number {
   return compareTexts(a.serviceId ?? "", b.serviceId ?? "") || compareTexts(a.metricName ?? "", b.metricName ?? "");
-}
-
-function compareTexts(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

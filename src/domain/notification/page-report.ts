@@ -1,4 +1,5 @@
 // Pages by team and service: how many, who has taken them, and what people said of them.
+import { compareTexts } from "../../core/base/text-order.ts";
 import { median } from "../detection/robust.ts";
 
 /** One alert that paged. */
@@ -30,7 +31,7 @@ export function pageRows(alerts: readonly PagedAlert[]): PageRow[] {
     else group.push(alert);
   }
   const rows = [...groups.values()].map(rowOf);
-  return rows.sort((a, b) => b.pages - a.pages || compare(a.team, b.team) || compare(a.serviceId, b.serviceId));
+  return rows.sort((a, b) => b.pages - a.pages || compareTexts(a.team, b.team) || compareTexts(a.serviceId, b.serviceId));
 }
 
 function rowOf(alerts: readonly PagedAlert[]): PageRow {
@@ -46,8 +47,4 @@ function rowOf(alerts: readonly PagedAlert[]): PageRow {
     medianAckSeconds: waits.length === 0 ? null : median(waits),
     falsePositives: alerts.filter(({ isFalsePositive }) => isFalsePositive).length,
   };
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -1,6 +1,7 @@
 // All mapped services and the pillar values they count for. A tick goes: changes of the map are applied, each service's deviations are taken, then all values
 // are scored. Both long parts are generators that yield after some 2,000 services, about 0.5 ms, so that others get their turn.
 import type { ShareLedger } from "../../core/base/share-ledger.ts";
+import { compareTexts } from "../../core/base/text-order.ts";
 import { FAMILIES } from "../series/metric-family.ts";
 import { serviceIdOf, serviceKey } from "../series/stream-identity.ts";
 import { MemberTable } from "./member-table.ts";
@@ -207,9 +208,4 @@ export class PillarSpace implements MemberSource {
 
 function valueKey(pillar: string, value: string): string {
   return JSON.stringify([pillar, value]);
-}
-
-function compareTexts(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
 }

@@ -1,4 +1,5 @@
 // What the engines tell of an incident, answer by answer, put into an order that does not depend on which engine held what, so that equal strengths rank alike.
+import { compareTexts } from "../../../core/base/text-order.ts";
 import type { EvidenceAnswer, RequestCounts } from "../../../core/protocol/evidence.ts";
 import type { IncidentEvidence, LineEvidence, OperationEvidence, SeriesEvidence } from "../../../domain/rca/evidence.ts";
 import { type UnpackedSeries, unpackSeries } from "../../../domain/rca/evidence-packing.ts";
@@ -51,10 +52,6 @@ function sorted(series: Array<UnpackedSeries<ToldName>>): SeriesEvidence[] {
         a.one.departure.mean - b.one.departure.mean,
     )
     .map(({ one }) => one);
-}
-
-function compareTexts(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 function operationOf({ serviceId, pastRequests, pastErrors, requests, errors }: RequestCounts): OperationEvidence {

@@ -2,6 +2,7 @@
 import { cutPage, type PageScope, readPageToken } from "../../../api/page-token.ts";
 import { done, type Outcome, refused, shown } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
+import { compareTexts } from "../../../core/base/text-order.ts";
 import type { ModelComparison } from "../../../domain/models/model-comparison.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { servicesOf } from "../services/service-list.ts";
@@ -25,17 +26,13 @@ export async function listModels(context: ModelsContext, { principal, query }: Q
   const all = [...state.configured.models.listOf(tenant).map(modelView), ...(await automaticModels(context, tenant, query.service_id))];
   const matching = all
     .filter((model) => (query.service_id ?? model.service_id) === model.service_id && (query.state ?? model.state) === model.state)
-    .sort((a, b) => order(b.trained_at, a.trained_at) || order(a.model_id, b.model_id));
+    .sort((a, b) => compareTexts(b.trained_at, a.trained_at) || compareTexts(a.model_id, b.model_id));
   const after = token.value as readonly [trainedAt: string, id: string] | undefined;
   const rows = matching.filter(
-    (model) => after === undefined || (order(after[0], model.trained_at) || order(model.model_id, after[1])) > 0,
+    (model) => after === undefined || (compareTexts(after[0], model.trained_at) || compareTexts(model.model_id, after[1])) > 0,
   );
   const { page, page_token } = cutPage(state.pageSecret, scope, rows, limit, (model) => [model.trained_at, model.model_id]);
   return done({ models: page, total: matching.length, page_token });
-}
-
-function order(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 async function automaticModels(context: ModelsContext, tenant: string, wanted: string | undefined) {

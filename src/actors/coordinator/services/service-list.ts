@@ -1,6 +1,7 @@
 // The services of a tenant as the engines know them, remembered for some seconds: pages, searches and sorts of one list then look at the same services, and a
 // list of 10,000 is walked once for many readers.
 import { BoundedMap } from "../../../core/base/bounded-map.ts";
+import { compareTexts } from "../../../core/base/text-order.ts";
 import { SERVICE_LIST_MS_MAX, SERVICE_LISTS_KEPT_MAX, SERVICES_LISTED_MAX } from "../../../core/config/interface-limits.ts";
 import type { ListedService } from "../../../core/protocol/service-list.ts";
 import type { ServicesContext } from "./services-context.ts";
@@ -31,10 +32,6 @@ async function ask({ engines }: ServicesContext, tenant: string): Promise<Listed
   const answers = await Promise.all(Array.from({ length: engines.count }, (_, engine) => engines.serviceList(engine, tenant)));
   return answers
     .flat()
-    .sort(([a, environmentA], [b, environmentB]) => (a === b ? order(environmentA, environmentB) : order(a, b)))
+    .sort(([a, environmentA], [b, environmentB]) => (a === b ? compareTexts(environmentA, environmentB) : compareTexts(a, b)))
     .slice(0, SERVICES_LISTED_MAX);
-}
-
-function order(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -1,5 +1,6 @@
 // GET /api/v1/coverage: the engines' walks over the tenant's streams, added up. One at a time: each takes the engines some time of the stream's.
 import { done, type Outcome, refused } from "../../../api/refusal.ts";
+import { compareTexts } from "../../../core/base/text-order.ts";
 import { TurnGate } from "../../../core/base/turn-gate.ts";
 import { COVERAGE_KEYS_MAX, COVERAGE_METRICS_MAX, COVERAGE_STREAMS_MAX, COVERAGE_TOP_ROWS } from "../../../core/config/limits.ts";
 import { COVERAGE_LAYERS, type CoverageAnswer, type CoverageQuery, type MetricCoverage } from "../../../core/protocol/coverage.ts";
@@ -114,7 +115,7 @@ function coverageView(
 ) {
   const attributes = [...found.attributes].map(([key, { streams, values }]) => ({ key, distinct_values: values.estimate(), streams }));
   const metrics = [...found.ofService.values()].sort(
-    (a, b) => compare(a.metricName, b.metricName) || compare(a.environment, b.environment),
+    (a, b) => compareTexts(a.metricName, b.metricName) || compareTexts(a.environment, b.environment),
   );
   return {
     layers: { ...Object.fromEntries(found.layers.map(({ layer, tally }) => [layer, tally.counts()])), slo_burn },
@@ -129,7 +130,9 @@ function coverageView(
     cardinality: {
       services: top([...found.services]).map(([service_id, streams]) => ({ service_id, streams })),
       metric_names: top([...found.metrics]).map(([metric_name, streams]) => ({ metric_name, streams })),
-      attribute_keys: attributes.sort((a, b) => b.distinct_values - a.distinct_values || compare(a.key, b.key)).slice(0, COVERAGE_TOP_ROWS),
+      attribute_keys: attributes
+        .sort((a, b) => b.distinct_values - a.distinct_values || compareTexts(a.key, b.key))
+        .slice(0, COVERAGE_TOP_ROWS),
     },
     streams: found.streams,
     streams_looked_at: found.lookedAt,
@@ -141,11 +144,7 @@ function coverageView(
 
 /** The largest first; of equals by name. */
 function top(rows: Array<readonly [string, number]>): ReadonlyArray<readonly [string, number]> {
-  return rows.sort((a, b) => b[1] - a[1] || compare(a[0], b[0])).slice(0, COVERAGE_TOP_ROWS);
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+  return rows.sort((a, b) => b[1] - a[1] || compareTexts(a[0], b[0])).slice(0, COVERAGE_TOP_ROWS);
 }
 
 function add(counts: Map<string, number>, name: string, count: number): void {

@@ -1,5 +1,6 @@
 // What coverage says about SLOs: those that are judged, and those whose senders give something else than a good ratio.
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
+import { compareTexts } from "../../../core/base/text-order.ts";
 import type { CoverageQuery, LayerCounts } from "../../../core/protocol/coverage.ts";
 import { CoverageTally, EVALUATED } from "../../../domain/detection/coverage.ts";
 import type { StatusContext } from "./status-context.ts";
@@ -37,7 +38,8 @@ export function sloCoverage(
     at: formatRfc3339(slo.atMs),
   }));
   rows.sort(
-    (a, b) => compare(a.service_id, b.service_id) || compare(a.metric_name, b.metric_name) || compare(a.environment, b.environment),
+    (a, b) =>
+      compareTexts(a.service_id, b.service_id) || compareTexts(a.metric_name, b.metric_name) || compareTexts(a.environment, b.environment),
   );
   return { slo_burn: tally.counts(), slos_outside: rows };
 }
@@ -52,8 +54,4 @@ function nameOf({
   readonly metricName: string;
 }): string {
   return JSON.stringify([environment, serviceId, metricName]);
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
