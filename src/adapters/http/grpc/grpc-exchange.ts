@@ -1,6 +1,7 @@
 // One unary call: the five bytes before its message are read, then the handler sees a request, and the message is collected as a body is. Answers of HTTP become statuses of gRPC.
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import { constants } from "node:http2";
+import { afterTurn, answerFault, type Home, listen, listenOnce } from "../../../core/base/guard.ts";
 import { BodyCollector, bodyRefusal } from "../body-collector.ts";
 import type { Expiring } from "../deadline-sweep.ts";
 import type { BodyReceiver, HttpExchange, HttpHandler, HttpHeaders, HttpStream, RefusalCode } from "../http-server.ts";
@@ -33,6 +34,7 @@ export class GrpcExchange implements HttpExchange, Expiring {
   sweepTicks = 0;
   readonly #stream: ServerHttp2Stream;
   readonly #context: ServerContext;
+  readonly #home: Home = { where: "request", name: "a call of gRPC", answer: (error) => this.#fault(error) };
   readonly #coding: string;
   /** The caller gives up sooner than a body may take. */
   readonly #hasDeadline: boolean;
@@ -56,15 +58,14 @@ export class GrpcExchange implements HttpExchange, Expiring {
     this.#coding = String(headers["grpc-encoding"] ?? "identity");
     const deadlineMs = timeoutMs(headers["grpc-timeout"] as string | undefined);
     this.#hasDeadline = deadlineMs !== undefined && deadlineMs < context.limits.bodyTimeoutMs;
-    stream.on("error", () => {}); // told by "close"
-    stream.once("close", () => this.#close());
+    listenOnce(stream, "close", this.#home, () => this.#close());
     if (path === undefined) this.#fail(GRPC_UNIMPLEMENTED, "only Export of OTLP's services for metrics, traces and logs is served here");
     else if (!CODINGS.has(this.#coding))
       this.#fail(GRPC_UNIMPLEMENTED, `grpc-encoding must be gzip or identity, got ${this.#coding.slice(0, 80)}`);
     else {
       context.sweep.add(this, this.#hasDeadline ? (deadlineMs as number) : context.limits.bodyTimeoutMs);
-      stream.on("data", (chunk: Buffer) => this.#onData(chunk, handler));
-      stream.once("end", () => this.#onEnd());
+      listen(stream, "data", this.#home, (chunk: Buffer) => this.#onData(chunk, handler));
+      listenOnce(stream, "end", this.#home, () => this.#onEnd());
     }
   }
 
@@ -89,16 +90,14 @@ export class GrpcExchange implements HttpExchange, Expiring {
     const early = this.#early;
     this.#early = undefined;
     if (early !== undefined) this.#append(early);
-    if (this.#ended) setImmediate(() => this.#complete());
+    if (this.#ended) afterTurn(this.#home, () => this.#complete());
     else this.#stream.resume();
   }
 
   respond(status: number, headers: HttpHeaders, body: string | Uint8Array): boolean {
-    if (this.#answered || this.#over) return false;
     const bytes = typeof body === "string" ? Buffer.from(body) : body;
-    if (status === 200) this.#succeed(bytes);
-    else this.#fail(grpcCode(status), statusMessage(bytes), retrySeconds(headers));
-    return true;
+    if (status === 200) return this.#succeed(bytes);
+    return this.#fail(grpcCode(status), statusMessage(bytes), retrySeconds(headers));
   }
 
   /** Unary calls have none. */
@@ -115,15 +114,26 @@ export class GrpcExchange implements HttpExchange, Expiring {
     try {
       call();
     } catch (error) {
-      this.#context.options.onHandlerFault(error, this.request);
+      answerFault(this.#home, error);
+    }
+  }
+
+  /** A throw on the way of this call: INTERNAL; where not even that can be said, the call is reset. */
+  #fault(error: unknown): void {
+    this.#context.options.onHandlerFault(error, this.request);
+    try {
       this.#refuse(500, "internal_error", "the server failed to handle the request");
+    } finally {
+      if (!this.#over && !this.#stream.headersSent) this.#stream.destroy();
     }
   }
 
   /** The caller's deadline has passed, or the message took too long. */
   expire(): void {
-    if (this.#hasDeadline) this.#fail(GRPC_DEADLINE_EXCEEDED, "the deadline of the call has passed");
-    else this.#refuse(408, "request_timeout", "the message took too long to arrive");
+    this.guard(() => {
+      if (this.#hasDeadline) this.#fail(GRPC_DEADLINE_EXCEEDED, "the deadline of the call has passed");
+      else this.#refuse(408, "request_timeout", "the message took too long to arrive");
+    });
   }
 
   #onData(chunk: Buffer, handler: HttpHandler): void {
@@ -178,40 +188,61 @@ export class GrpcExchange implements HttpExchange, Expiring {
     this.#fail(grpcCode(status), message, retrySeconds(headers));
   }
 
-  #succeed(message: Uint8Array): void {
-    this.#takeAnswer();
+  #succeed(message: Uint8Array): boolean {
+    if (!this.#takeAnswer()) return false;
     const frame = Buffer.allocUnsafe(PREFIX_BYTES + message.length);
     frame[0] = 0;
     frame.writeUInt32BE(message.length, 1);
     frame.set(message, PREFIX_BYTES);
     this.#stream.respond(HEAD, { waitForTrailers: true });
-    this.#stream.once("wantTrailers", () => this.#stream.sendTrailers({ "grpc-status": "0" }));
+    listenOnce(this.#stream, "wantTrailers", this.#home, () => {
+      if (this.#isOpen) this.#stream.sendTrailers({ "grpc-status": "0" });
+    });
     this.#stream.end(frame);
+    return true;
   }
 
-  #fail(code: number, message: string, retryAfter?: number): void {
-    if (this.#answered || this.#over) return;
-    this.#takeAnswer();
+  #fail(code: number, message: string, retryAfter?: number): boolean {
+    if (!this.#takeAnswer()) return false;
     this.#stream.respond({ ...HEAD, ...failureTrailers(code, message, retryAfter) }, { endStream: true });
     // What the caller still sends is not wanted (RFC 9113, 8.1). A turn later: Node 22 resets a stream that is closed at once before its headers have left.
-    if (!this.#stream.readableEnded) setImmediate(() => this.#stream.close(constants.NGHTTP2_NO_ERROR));
+    if (!this.#stream.readableEnded)
+      afterTurn(this.#home, () => {
+        if (this.#isOpen) this.#stream.close(constants.NGHTTP2_NO_ERROR);
+      });
+    return true;
   }
 
-  #takeAnswer(): void {
+  /** Whether anything can be written: a caller's end destroys the stream a turn and more before "close" tells, and "end" may come between. */
+  get #isOpen(): boolean {
+    return !this.#stream.destroyed && !this.#stream.closed;
+  }
+
+  /** Takes the one answer for the caller; false where it was given, or where nobody is there to take it. */
+  #takeAnswer(): boolean {
+    if (this.#answered || this.#over) return false;
+    if (!this.#isOpen || this.#stream.headersSent) {
+      this.#close();
+      return false;
+    }
     this.#answered = true;
-    this.#collector?.discard();
-    this.#collector = undefined;
-    this.#early = undefined;
-    this.#context.sweep.remove(this);
+    this.#release();
+    return true;
   }
 
   #close(): void {
     if (this.#over) return;
     this.#over = true;
     if (this.#answered) return;
-    this.#collector?.discard();
-    this.#context.sweep.remove(this);
+    this.#release();
     this.guard(() => this.#abortCallback?.());
+  }
+
+  #release(): void {
+    this.#collector?.discard();
+    this.#collector = undefined;
+    this.#early = undefined;
+    this.#context.sweep.remove(this);
   }
 }
 

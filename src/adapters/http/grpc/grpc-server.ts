@@ -2,8 +2,18 @@
  * OTLP over gRPC behind the port of HttpServer, on node:http2: calls become exchanges, so that a message goes the way of a body. nghttp2 itself answers pings, and
  * ends connections that flood it with them or with resets.
  */
-import { createSecureServer, createServer, type Http2SecureServer, type Http2Server, type ServerHttp2Session } from "node:http2";
+import {
+  createSecureServer,
+  createServer,
+  type Http2SecureServer,
+  type Http2Server,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from "node:http2";
 import type { AddressInfo } from "node:net";
+import { after, connection, guarded, type Home, ignoreErrors, listen, listenOnce } from "../../../core/base/guard.ts";
+import type { Expiring } from "../deadline-sweep.ts";
 import type { HttpHandler, HttpServer, HttpServerOptions } from "../http-server.ts";
 import { listening } from "../node/listening.ts";
 import { createServerContext, type ServerContext } from "../server-context.ts";
@@ -34,14 +44,9 @@ export class GrpcServer implements HttpServer {
   constructor(options: HttpServerOptions, handler: HttpHandler) {
     this.#context = createServerContext(options);
     this.#server = this.#createServer(options.tls);
-    this.#server.on("session", (session: ServerHttp2Session) => this.#onSession(session));
-    this.#server.on("stream", (stream, headers) => {
-      const session = stream.session as ServerHttp2Session | undefined;
-      const peer = session === undefined ? undefined : this.#sessions.get(session);
-      if (peer === undefined) stream.close();
-      else if (!String(headers["content-type"]).startsWith("application/grpc")) {
-        stream.respond({ ":status": 415 }, { endStream: true }); // as the protocol has it
-      } else new GrpcExchange({ stream, headers, peer }, this.#context, handler);
+    listen(this.#server, "session", sessionHome, (session: ServerHttp2Session) => this.#onSession(session));
+    listen(this.#server, "stream", callHome, (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
+      this.#onStream(stream, headers, handler);
     });
   }
 
@@ -70,9 +75,13 @@ export class GrpcServer implements HttpServer {
 
   async #drain(timeoutMs: number): Promise<void> {
     this.#server.close();
-    const timer = setTimeout(() => {
-      for (const session of this.#sessions.keys()) session.destroy();
-    }, timeoutMs);
+    const timer = after(
+      timeoutMs,
+      connection("gRPC's last connections", () => undefined),
+      () => {
+        for (const session of this.#sessions.keys()) session.destroy();
+      },
+    );
     const gone = [...this.#sessions.keys()].map((session) => new Promise((resolve) => session.once("close", resolve)));
     for (const session of this.#sessions.keys()) session.close(); // GOAWAY; calls under way are answered
     await Promise.all(gone);
@@ -91,17 +100,47 @@ export class GrpcServer implements HttpServer {
         ? createServer(options)
         : createSecureServer({ ...options, ...tlsOptions(identity), handshakeTimeout: headerTimeoutMs });
     server.maxConnections = connectionsMax;
-    server.on("sessionError", () => {}); // of a peer that is gone or breaks the protocol
+    ignoreErrors(server, "sessionError"); // of a peer that is gone or breaks the protocol
     return server;
   }
 
   #onSession(session: ServerHttp2Session): void {
     const { remoteAddress = "" } = session.socket;
     const peer = { address: remoteAddress.replace(/^::ffff:(?=\d+\.)/, ""), hasClientCertificate: showsCertificate(session.socket) };
+    const home = sessionHome(session);
+    ignoreErrors(session);
     this.#sessions.set(session, peer);
+    const silence: Expiring = { sweepPlace: -1, sweepTicks: 0, expire: () => session.destroy() };
+    listenOnce(session, "close", home, () => {
+      this.#sessions.delete(session);
+      this.#context.sweep.remove(silence);
+    });
     session.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
-    session.setTimeout(IDLE_MS, () => session.close());
-    session.on("error", () => {});
-    session.once("close", () => this.#sessions.delete(session));
+    session.setTimeout(
+      IDLE_MS,
+      guarded(home, () => session.close()),
+    );
+    // The first that a client says: whoever has not come so far is no client of gRPC.
+    this.#context.sweep.add(silence, this.#context.limits.headerTimeoutMs);
+    listenOnce(session, "remoteSettings", home, () => this.#context.sweep.remove(silence));
   }
+
+  #onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, handler: HttpHandler): void {
+    ignoreErrors(stream); // unheard, the error of a caller that goes away would be thrown
+    if (stream.destroyed || stream.closed) return;
+    const session = stream.session as ServerHttp2Session | undefined;
+    const peer = session === undefined ? undefined : this.#sessions.get(session);
+    if (peer === undefined) stream.close();
+    else if (!String(headers["content-type"]).startsWith("application/grpc")) {
+      stream.respond({ ":status": 415 }, { endStream: true }); // as the protocol has it
+    } else new GrpcExchange({ stream, headers, peer }, this.#context, handler);
+  }
+}
+
+function sessionHome(session: ServerHttp2Session): Home {
+  return connection("a connection of gRPC", () => session.destroy());
+}
+
+function callHome(stream: ServerHttp2Stream): Home {
+  return connection("the beginning of a call of gRPC", () => stream.destroy());
 }

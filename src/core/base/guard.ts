@@ -1,0 +1,168 @@
+/**
+ * The one guard that listeners, timers and promises nobody waits for run under, in every thread that has an event loop. A throw there has no caller: without a guard it ends the process, whoever's
+ * fault it was. Each names its home, which says what the throw costs (ADR 8 has the table). scripts/check-listeners.mjs refuses a listener, timer or promise in src that goes past this file.
+ *
+ * A guard costs a closure a listener and a try a turn, nothing a sample.
+ */
+
+/** What a throw costs, and the label by which it is counted. A fatal one is not counted: it ends the process. */
+export const FAULT_PLACES = ["request", "connection", "task", "child", "thread"] as const;
+export type FaultPlace = (typeof FAULT_PLACES)[number];
+
+/** Where a throw is at home. */
+export interface Home {
+  readonly where: FaultPlace | "fatal";
+  /** What has failed, as the log names it: a constant of the code, so that there are few. */
+  readonly name: string;
+  /** Ends what the throw has spoilt, and nothing else; what has none goes on at its next turn. */
+  readonly answer?: (error: unknown) => void;
+}
+
+/** A throw that was answered. */
+export interface Fault {
+  readonly where: FaultPlace;
+  readonly name: string;
+  readonly error: unknown;
+}
+
+/** Work that goes on at its next turn. */
+export function task(name: string): Home {
+  return { where: "task", name };
+}
+
+/** A socket, or a session over one, that ends with the throw. */
+export function connection(name: string, answer: () => void): Home {
+  return { where: "connection", name, answer };
+}
+
+/** A process of ours that does a job; the job fails with the throw, and the process ends. */
+export function child(name: string, answer: (error: unknown) => void): Home {
+  return { where: "child", name, answer };
+}
+
+/** A part without which nothing can be trusted: the throw ends the process, and names the part (ADR 8). */
+export function fatal(name: string): Home {
+  return { where: "fatal", name };
+}
+
+/** Of a thread that counts nothing: what has no answer of its own is thrown on, as if there were no guard. */
+function throwOn({ where, error }: Fault): void {
+  if (where === "task" || where === "thread") throw error;
+}
+
+let report: (fault: Fault) => void = throwOn;
+
+/** Says who counts and logs the faults of this thread, from now on; once a thread, before its first listener. Gives back what takes it away again. */
+export function reportFaults(to: (fault: Fault) => void): () => void {
+  report = to;
+  return () => {
+    report = throwOn;
+  };
+}
+
+/** Answers a throw that was caught elsewhere, as its home has it. Throws where the home is fatal. */
+export function answerFault(home: Home, error: unknown): void {
+  const { where, name, answer } = home;
+  if (where === "fatal") throw nameFailure(error, name);
+  try {
+    answer?.(error);
+  } catch (second) {
+    report({ where, name: `${name}, as its fault was answered`, error: second });
+  }
+  report({ where, name, error });
+}
+
+/** Runs a call under the guard; a promise that it returns is guarded until it settles. */
+export function run(home: Home, call: () => unknown): void {
+  try {
+    const result = call();
+    if (result instanceof Promise) background(home, result);
+  } catch (error) {
+    answerFault(home, error);
+  }
+}
+
+/** A home, or how it follows from what the listener is called with first: a server's listener is at home at the connection that it is given. */
+type HomeOf<Value> = Home | ((value: Value) => Home);
+
+/** The call under the guard, to be handed to whoever makes it. */
+export function guarded<Values extends unknown[]>(
+  home: HomeOf<NoInfer<Values>[0]>,
+  call: (...values: Values) => unknown,
+): (...values: Values) => void {
+  if (typeof home === "function") return (...values) => run(home(values[0]), () => call(...values));
+  return (...values) => run(home, () => call(...values));
+}
+
+/** A promise that nobody waits for. */
+export function background(home: Home, promise: Promise<unknown>): void {
+  promise.catch((error: unknown) => answerFault(home, error));
+}
+
+type Listener<Values extends unknown[]> = (...values: Values) => unknown;
+
+/** Calls `call` with each event of a name. */
+export function listen<Values extends unknown[]>(
+  emitter: NodeJS.EventEmitter,
+  event: string,
+  home: HomeOf<NoInfer<Values>[0]>,
+  call: Listener<Values>,
+): void {
+  emitter.on(event, guarded(home, call));
+}
+
+/** Calls `call` with the first event of a name. */
+export function listenOnce<Values extends unknown[]>(
+  emitter: NodeJS.EventEmitter,
+  event: string,
+  home: HomeOf<NoInfer<Values>[0]>,
+  call: Listener<Values>,
+): void {
+  emitter.once(event, guarded(home, call));
+}
+
+/** Takes errors that are told by another event too, or that nobody can do anything about: an error event without a listener is thrown. */
+export function ignoreErrors(emitter: NodeJS.EventEmitter, event = "error"): void {
+  emitter.on(event, () => undefined);
+}
+
+/** Calls once, `ms` from now at the earliest. */
+export function after(ms: number, home: Home, call: () => unknown): NodeJS.Timeout {
+  return setTimeout(() => run(home, call), ms);
+}
+
+/** Calls every `ms`, also behind a call that threw. */
+export function every(ms: number, home: Home, call: () => unknown): NodeJS.Timeout {
+  return setInterval(() => run(home, call), ms);
+}
+
+/** Calls once this turn of the event loop is over. */
+export function afterTurn(home: Home, call: () => unknown): void {
+  setImmediate(() => run(home, call));
+}
+
+/** Resolves once this turn of the event loop is over. */
+export function turnEnd(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Resolves in `ms`; with `unref` it keeps no thread alive. */
+export function sleep(ms: number, { unref = false } = {}): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    if (unref) timer.unref();
+  });
+}
+
+/** The error as it was, with the name of the part that failed for the last line of the log; anything else thrown becomes an error. */
+function nameFailure(thrown: unknown, name: string): Error {
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  if (failedPart(error) === undefined) Object.defineProperty(error, "failedPart", { value: name, enumerable: true, configurable: true });
+  return error;
+}
+
+/** Name of the part whose failure an error is, also of another thread's. */
+export function failedPart(error: Error): string | undefined {
+  const { failedPart: name } = error as { failedPart?: unknown };
+  return typeof name === "string" ? name : undefined;
+}
