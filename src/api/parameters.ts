@@ -7,6 +7,7 @@ import { IDENTITY_BYTES_MAX, JSON_DEPTH_MAX, NAME_BYTES_MAX, PAGE_ROWS_DEFAULT, 
 import type { Attributes } from "../core/protocol/coordinator-frame.ts";
 import { parseMonth } from "../domain/access/billing-month.ts";
 import { decodeJson } from "../domain/codec/json-body.ts";
+import { isName, nameFlaw } from "../domain/series/name-rule.ts";
 import { canonicalAttributes } from "../domain/series/stream-identity.ts";
 import { type ErrorCode, shown } from "./refusal.ts";
 
@@ -26,11 +27,11 @@ function textTo<T>(read: (text: string) => T | undefined, code: ErrorCode, messa
 
 /** A name or an opaque text: not empty, at most as long as a name may be. */
 export function textParameter(name: string, bytesMax: number = NAME_BYTES_MAX) {
-  const read = (text: string) => (text === "" || isLongerThan(text, bytesMax) ? undefined : text);
+  const read = (text: string) => (isName(text, bytesMax) ? text : undefined);
   return textTo(
     read,
     "invalid_parameter",
-    (text) => `${name} must have 1 to ${bytesMax} bytes, got ${shown(text)}; leave it out to select all`,
+    (text) => `${name} must have 1 to ${bytesMax} bytes and no control characters, got ${shown(text)}; leave it out to select all`,
   ).meta({ minLength: 1, maxLength: bytesMax });
 }
 
@@ -61,8 +62,9 @@ export function wholeParameter(name: string, least: number, most: number, descri
 
 /** An environment; empty selects what names none. */
 export function environmentParameter() {
-  const read = (text: string) => (isLongerThan(text, NAME_BYTES_MAX) ? undefined : text);
-  return textTo(read, "invalid_parameter", (text) => `environment may have ${NAME_BYTES_MAX} bytes, got ${shown(text)}`).meta({
+  const read = (text: string) => (nameFlaw(text) === undefined ? text : undefined);
+  const message = (text: string) => `environment may have ${NAME_BYTES_MAX} bytes and no control characters, got ${shown(text)}`;
+  return textTo(read, "invalid_parameter", message).meta({
     maxLength: NAME_BYTES_MAX,
     description: "empty selects what names none",
   });
@@ -144,9 +146,7 @@ export function namesParameter(name: string, most: number, description: string) 
     const decoded = isLongerThan(text, most * (NAME_BYTES_MAX + 3) + 2) ? undefined : decodeJson(text);
     const value = decoded?.ok === true ? decoded.value : undefined;
     if (!Array.isArray(value) || value.length > most) return undefined;
-    return value.every((one): one is string => typeof one === "string" && one !== "" && !isLongerThan(one, NAME_BYTES_MAX))
-      ? value
-      : undefined;
+    return value.every((one): one is string => typeof one === "string" && isName(one)) ? value : undefined;
   };
   return textTo(
     read,

@@ -1,6 +1,7 @@
 // Finds the endpoint of a request: exact paths by one look-up, paths with parameters by segments. A trailing slash is another path.
 
 import { groupBy } from "../core/base/grouping.ts";
+import { flawText, type NameFlaw, nameFlaw } from "../domain/series/name-rule.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { ENDPOINTS } from "./endpoints.ts";
 import { type Refusal, shown } from "./refusal.ts";
@@ -32,7 +33,11 @@ export function matchRoute(method: string, path: string): RouteMatch {
   const segments = path.split("/");
   for (const pattern of PATTERNS) {
     const parameters = matchSegments(pattern.segments, segments);
-    if (parameters !== undefined) return chooseMethod(method, path, pattern.endpoints, parameters);
+    if (parameters === undefined) continue;
+    const flawed = Object.keys(parameters).find((name) => nameFlaw(parameters[name] as string) !== undefined);
+    return flawed === undefined
+      ? chooseMethod(method, path, pattern.endpoints, parameters)
+      : refuseParameter(flawed, parameters[flawed] as string);
   }
   return {
     found: false,
@@ -41,6 +46,12 @@ export function matchRoute(method: string, path: string): RouteMatch {
       message: `no endpoint has the path ${shown(path)}; paths are exact and case-sensitive, without a slash at the end`,
     },
   };
+}
+
+/** What a path names is stored under its name, and looked for by it. */
+function refuseParameter(field: string, value: string): RouteMatch {
+  const message = `${field} in the path ${flawText(nameFlaw(value) as NameFlaw)}; got ${shown(value)}`;
+  return { found: false, refusal: { code: "invalid_parameter", message, field } };
 }
 
 function endpointMethod(method: string): string {

@@ -12,7 +12,8 @@ import type {
   StoreStats,
 } from "../../src/adapters/storage/key-value-store.ts";
 import { StoreError } from "../../src/adapters/storage/key-value-store.ts";
-import { compareKeys, KEY_BYTES_MAX } from "../../src/domain/codec/key.ts";
+import { KEY_BYTES_MAX } from "../../src/core/config/key-limits.ts";
+import { compareKeys } from "../../src/domain/codec/key.ts";
 
 export interface MemoryStoreOptions {
   readonly tables: ReadonlyArray<string>;

@@ -42,7 +42,7 @@ export interface CommitOptions {
   readonly flushLater?: boolean;
 }
 
-/** A key has 1 to KEY_BYTES_MAX bytes (domain/codec/key.ts). A table that was not opened and a key that is empty or too long throw RangeError, from `commit` and `deleteRange` as a rejection. */
+/** A key has 1 to KEY_BYTES_MAX bytes (core/config/key-limits.ts). A table that was not opened and a key that is empty or too long throw RangeError, from `commit` and `deleteRange` as a rejection. */
 export interface KeyValueStore {
   /** Returns a copy of the value, or undefined. */
   get(table: string, key: Uint8Array): Uint8Array | undefined;

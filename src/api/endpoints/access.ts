@@ -1,19 +1,19 @@
 import { z } from "zod";
 import { KEY_SCOPES, ROLES } from "../../core/protocol/access.ts";
+import { isPlainName, PLAIN_NAME_PATTERN } from "../../domain/series/name-rule.ts";
 import type { Endpoint, MediaBody } from "../endpoint.ts";
 import { limitParameter, pageTokenParameter, textParameter, timeField } from "../parameters.ts";
 import { EXAMPLE_TIME, TIMESTAMP } from "../shapes/scalars.ts";
 import { ANY_QUERY, NO_QUERY } from "./query-shapes.ts";
 
 const PAGE = z.strictObject({ limit: limitParameter(), page_token: pageTokenParameter() });
-/** Characters that a person reads, none that moves a terminal or hides. */
-const READABLE = /^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+$/u;
 const name = (lengthMax: number) =>
   z
     .string("must be a text")
     .min(1, "must not be empty")
     .max(lengthMax, `may have ${lengthMax} characters`)
-    .regex(READABLE, "must have printable characters only");
+    .refine(isPlainName, "must have printable characters only")
+    .meta({ minLength: 1, maxLength: lengthMax, pattern: PLAIN_NAME_PATTERN });
 const scope = z.enum(KEY_SCOPES, `must be one of ${KEY_SCOPES.join(", ")}`);
 const role = z.enum(ROLES, `must be one of ${ROLES.join(", ")}`);
 const rate = z

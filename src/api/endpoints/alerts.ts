@@ -8,9 +8,10 @@ import { ALERT, ALERT_DETAIL, ALERT_EXAMPLE, ALERT_LIST, DECISION_EXAMPLE } from
 import { ANOMALY_EXAMPLE } from "../shapes/anomaly.ts";
 import { DELIVERY_EXAMPLE } from "../shapes/delivery.ts";
 import { LEDGER } from "../shapes/ledger.ts";
+import { nameField } from "../shapes/name.ts";
 import { NO_QUERY, PAGE, TIME_RANGE } from "./query-shapes.ts";
 
-const PERSON = z.string().min(1).max(LABEL_KEY_CHARACTERS_MAX);
+const PERSON = nameField().max(LABEL_KEY_CHARACTERS_MAX);
 const PARAMETERS = { alert_id: "alert_id of the alert" };
 
 /** Endpoints of alerts. */

@@ -6,7 +6,6 @@ import {
   WEBHOOK_ALERTS_PER_REQUEST_MAX,
 } from "../../core/config/analysis-limits.ts";
 import { NAME_BYTES_MAX } from "../../core/config/limits.ts";
-import { isLabelText } from "../../domain/labels/service-label.ts";
 import { HOPS_MAX } from "../../domain/topology/reach.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { environmentParameter, numberParameter, textParameter, timeField } from "../parameters.ts";
@@ -21,15 +20,11 @@ import {
   SCORECARD,
   SIMILAR_REPORTS,
 } from "../shapes/analysis.ts";
+import { nameField, optionalName } from "../shapes/name.ts";
 import { EXAMPLE_TIME } from "../shapes/scalars.ts";
 import { NO_QUERY, PAGE, TIME_RANGE } from "./query-shapes.ts";
 
-const nameField = () =>
-  z
-    .string()
-    .refine(isLabelText, `must have 1 to ${NAME_BYTES_MAX} bytes and no control characters`)
-    .meta({ minLength: 1, maxLength: NAME_BYTES_MAX });
-const ID = z.string().min(1).max(NAME_BYTES_MAX);
+const ID = nameField();
 const DEPTH_INITIAL = 3;
 const RECOVERY_MINUTES_MAX = 525_600;
 
@@ -83,7 +78,7 @@ export const ANALYSIS_ENDPOINTS = [
         metric_name: nameField().optional(),
         timestamp: timeField().optional(),
         anomaly_score: z.number().min(0).max(1).optional(),
-        environment: z.string().max(NAME_BYTES_MAX).optional(),
+        environment: optionalName().optional(),
       })
       .refine(
         ({ anomaly_id, service_id, metric_name, timestamp }) =>
@@ -176,9 +171,9 @@ export const ANALYSIS_ENDPOINTS = [
       incident_id: ID,
       service_id: nameField(),
       resolution: z.string().min(1).max(RESOLUTION_CHARACTERS_MAX),
-      resolved_by: z.string().min(1).max(NAME_BYTES_MAX),
+      resolved_by: nameField(),
       time_to_recovery_minutes: z.int().min(0).max(RECOVERY_MINUTES_MAX),
-      tags: z.array(z.string().min(1).max(NAME_BYTES_MAX)).max(RESOLUTION_TAGS_PER_RECORD_MAX).default([]),
+      tags: z.array(nameField()).max(RESOLUTION_TAGS_PER_RECORD_MAX).default([]),
     }),
     responses: { 200: RESOLUTION_STORED },
     errors: ["not_found"],

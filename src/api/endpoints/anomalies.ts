@@ -1,18 +1,12 @@
 import { z } from "zod";
-import { NAME_BYTES_MAX, NOTE_CHARACTERS_MAX } from "../../core/config/limits.ts";
-import { isLabelText } from "../../domain/labels/service-label.ts";
+import { NOTE_CHARACTERS_MAX } from "../../core/config/limits.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { bucketsParameter, choiceParameter, environmentParameter, numberParameter, partParameter, textParameter } from "../parameters.ts";
 import { SEVERITY } from "../shapes/alert.ts";
 import { ANOMALY_DETAIL, ANOMALY_DETAIL_EXAMPLE, ANOMALY_EXAMPLE, ANOMALY_LIST } from "../shapes/anomaly.ts";
+import { nameField, optionalName } from "../shapes/name.ts";
 import { EXAMPLE_TIME } from "../shapes/scalars.ts";
 import { NO_QUERY, PAGE, TIME_RANGE } from "./query-shapes.ts";
-
-const nameField = () =>
-  z
-    .string()
-    .refine(isLabelText, `must have 1 to ${NAME_BYTES_MAX} bytes and no control characters`)
-    .meta({ minLength: 1, maxLength: NAME_BYTES_MAX });
 
 /** Endpoints of anomalies. */
 export const ANOMALIES_ENDPOINTS = [
@@ -98,7 +92,7 @@ export const ANOMALIES_ENDPOINTS = [
     body: z.strictObject({
       service_id: nameField(),
       metric_name: nameField().optional(),
-      environment: z.string().max(NAME_BYTES_MAX).optional(),
+      environment: optionalName().optional(),
       severity: SEVERITY,
       explanation: z.string().min(1).max(NOTE_CHARACTERS_MAX),
     }),

@@ -2,20 +2,15 @@ import { z } from "zod";
 import { BACKTEST_INCIDENTS_MAX, BACKTEST_SAMPLES_MAX, BACKTEST_SILENCES_MAX } from "../../core/config/backtest-limits.ts";
 import { NAME_BYTES_MAX } from "../../core/config/limits.ts";
 import { BACKTEST_LAYERS } from "../../domain/backtest/history.ts";
-import { isLabelText } from "../../domain/labels/service-label.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { timeField } from "../parameters.ts";
+import { nameField, optionalName } from "../shapes/name.ts";
 import { ROUTING_RULE_BODY } from "../shapes/routing.ts";
 import { COUNT, COUNTS, EXAMPLE_TIME, TIMESTAMP } from "../shapes/scalars.ts";
 import { SETTINGS_SOME } from "../shapes/watchdog-settings.ts";
 import { INHIBITION_RULE } from "./inhibitions.ts";
 import { NO_QUERY } from "./query-shapes.ts";
 
-const nameField = () =>
-  z
-    .string()
-    .refine(isLabelText, `must have 1 to ${NAME_BYTES_MAX} bytes and no control characters`)
-    .meta({ minLength: 1, maxLength: NAME_BYTES_MAX });
 const MATCHERS_MAX = 16;
 const MATCHER = z.strictObject({
   name: nameField(),
@@ -37,7 +32,7 @@ const INHIBITION_RULES = z.strictObject({
 });
 const INCIDENT = z.strictObject({
   service_id: nameField(),
-  environment: z.string().max(NAME_BYTES_MAX).optional(),
+  environment: optionalName().optional(),
   starts_at: timeField(),
   ends_at: timeField(),
 });
@@ -48,7 +43,7 @@ const ROUTING_RULES = z.strictObject({
 const BODY = z.strictObject({
   service_id: nameField().optional(),
   metric_name: nameField().optional(),
-  environment: z.string().max(NAME_BYTES_MAX).optional(),
+  environment: optionalName().optional(),
   since: timeField(),
   until: timeField(),
   settings: SETTINGS_SOME.optional().describe("in place of those in force, for all series that are selected"),

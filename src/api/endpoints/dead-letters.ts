@@ -12,6 +12,7 @@ import {
   REPLAY_JOB,
   REPLAY_REHEARSAL,
 } from "../shapes/dead-letter.ts";
+import { nameField } from "../shapes/name.ts";
 import { EXAMPLE_TIME } from "../shapes/scalars.ts";
 import { NO_QUERY, PAGE, TIME_RANGE } from "./query-shapes.ts";
 
@@ -25,7 +26,7 @@ const REPLAY_REQUEST = z
     filter: z
       .strictObject({
         reason: z.enum(VALIDATION_REASONS).optional(),
-        service_id: z.string().min(1).optional(),
+        service_id: nameField().optional(),
         topic: z.string().min(1).optional(),
         since: timeField().optional(),
         until: timeField().optional(),

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { INHIBITION_EQUAL_MAX, LABEL_MATCHERS_MAX, SILENCE_COMMENT_CHARACTERS_MAX } from "../../core/config/limits.ts";
 import type { Endpoint } from "../endpoint.ts";
-import { labelText, MATCHER } from "../shapes/matcher.ts";
+import { MATCHER } from "../shapes/matcher.ts";
+import { nameField } from "../shapes/name.ts";
 import { COUNT, EXAMPLE_TIME, NEXT_PAGE, TIMESTAMP } from "../shapes/scalars.ts";
 import { NO_QUERY, PAGE } from "./query-shapes.ts";
 
@@ -12,7 +13,7 @@ export const INHIBITION_RULE = z.strictObject({
   source_matchers: matchers().describe("of the alert that keeps others quiet while it fires; all must hold"),
   target_matchers: matchers().describe("of the alerts that are kept quiet; all must hold"),
   equal: z
-    .array(labelText().min(1))
+    .array(nameField())
     .max(INHIBITION_EQUAL_MAX)
     .default([])
     .describe("labels whose values must be the same on both; one that both lack is"),

@@ -1,17 +1,12 @@
 import { z } from "zod";
 import { CATALOG_BODY_BYTES_MAX, LABEL_KEY_CHARACTERS_MAX } from "../../core/config/declaration-limits.ts";
-import { NAME_BYTES_MAX } from "../../core/config/limits.ts";
-import { isLabelKey, isLabelText, LABEL_SOURCES, ROUTING_KEYS } from "../../domain/labels/service-label.ts";
+import { isLabelKey, LABEL_SOURCES, ROUTING_KEYS } from "../../domain/labels/service-label.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { choiceParameter, textParameter } from "../parameters.ts";
+import { nameField } from "../shapes/name.ts";
 import { COUNT, EXAMPLE_TIME, NEXT_PAGE, TIMESTAMP } from "../shapes/scalars.ts";
 import { NO_QUERY, PAGE } from "./query-shapes.ts";
 
-const labelText = () =>
-  z
-    .string()
-    .refine(isLabelText, `must have 1 to ${NAME_BYTES_MAX} bytes and no control characters`)
-    .meta({ minLength: 1, maxLength: NAME_BYTES_MAX });
 const labelKeyField = () =>
   z
     .string()
@@ -83,7 +78,7 @@ export const LABELS_ENDPOINTS = [
     access: "operator",
     handledBy: "coordinator",
     query: NO_QUERY,
-    body: z.strictObject({ service_id: labelText(), key: labelKeyField(), value: labelText() }),
+    body: z.strictObject({ service_id: nameField(), key: labelKeyField(), value: nameField() }),
     responses: { 200: LABEL, 201: LABEL },
     errors: ["unprocessable"],
     examples: { body: { service_id: "checkout", key: "team", value: "payments" }, response: LABEL_EXAMPLE },

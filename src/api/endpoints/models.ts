@@ -1,14 +1,13 @@
 import { z } from "zod";
-import { NAME_BYTES_MAX } from "../../core/config/limits.ts";
 import { TRAINING_WINDOW_DAYS_MAX } from "../../core/config/model-limits.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { choiceParameter, environmentParameter, textParameter } from "../parameters.ts";
 import { DRIFT, JOB, JOB_STATES, JOB_TAKEN, JOBS, MODEL_STATES, MODEL_TYPES, MODELS, PROMOTION, ROLLBACK } from "../shapes/models.ts";
+import { nameField, optionalName } from "../shapes/name.ts";
 import { EXAMPLE_TIME } from "../shapes/scalars.ts";
 import { NO_QUERY, PAGE } from "./query-shapes.ts";
 
-const NAME = z.string().min(1).max(NAME_BYTES_MAX);
-const ENVIRONMENT = z.string().max(NAME_BYTES_MAX).optional().describe("the service's first where it is not given");
+const ENVIRONMENT = optionalName().optional().describe("the service's first where it is not given");
 const ID = "9f2c4e6a8b0d1f3e5a7c9e0b2d4f6a8c";
 const JOB_ID = "3b1f0c5a9d2e47f6a8b0c1d2e3f40516";
 
@@ -51,7 +50,7 @@ export const MODELS_ENDPOINTS = [
     handledBy: "coordinator",
     query: NO_QUERY,
     body: z.strictObject({
-      service_id: NAME,
+      service_id: nameField(),
       training_window_days: z.int().min(1).max(TRAINING_WINDOW_DAYS_MAX),
       model_type: z.enum(MODEL_TYPES),
       environment: ENVIRONMENT,
@@ -153,8 +152,8 @@ export const MODELS_ENDPOINTS = [
     handledBy: "coordinator",
     query: NO_QUERY,
     body: z.strictObject({
-      model_id: NAME,
-      service_id: NAME,
+      model_id: nameField(),
+      service_id: nameField(),
       only_if_better: z.boolean().default(false).describe("refuse a model that is not better on what is labelled, with 409"),
     }),
     responses: { 200: PROMOTION },
@@ -181,7 +180,7 @@ export const MODELS_ENDPOINTS = [
     access: "admin",
     handledBy: "coordinator",
     query: NO_QUERY,
-    body: z.strictObject({ service_id: NAME, environment: ENVIRONMENT }),
+    body: z.strictObject({ service_id: nameField(), environment: ENVIRONMENT }),
     responses: { 200: ROLLBACK },
     errors: ["not_found", "conflict"],
     examples: {

@@ -1,6 +1,5 @@
 // The service pillar map and the scores of what services are mapped to.
 import { z } from "zod";
-import { isLongerThan } from "../../core/base/utf8.ts";
 import {
   CUSTOM_KEY_BYTES_MAX,
   CUSTOM_KEYS_MAX,
@@ -9,21 +8,10 @@ import {
   SERVICE_MAP_ENTRIES_MAX,
   SERVICE_MAP_PAGE_ROWS,
 } from "../../core/config/declaration-limits.ts";
-import { NAME_BYTES_MAX, PAGE_ROWS_MAX } from "../../core/config/limits.ts";
+import { PAGE_ROWS_MAX } from "../../core/config/limits.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { limitParameter, numberParameter, pageTokenParameter, textParameter } from "../parameters.ts";
-
-const UNSTORABLE = /\p{Surrogate}|\0/u;
-
-/** A text of at most so many bytes that can be a key of the store. */
-function name(bytesMax: number, bytesMin: 0 | 1) {
-  return z
-    .string()
-    .min(bytesMin, "must not be empty")
-    .refine((text) => !isLongerThan(text, bytesMax), `must have ${bytesMax} bytes at most; shorten it`)
-    .refine((text) => !UNSTORABLE.test(text), "must be well-formed Unicode without U+0000")
-    .meta({ maxLength: bytesMax });
-}
+import { nameField, optionalName } from "../shapes/name.ts";
 
 /** zod would leave this name out without a word. */
 const KEY_LEFT_OUT = "__proto__";
@@ -35,7 +23,7 @@ const CUSTOM_KEYS = z
         context.issues.push({ code: "custom", input: given, message: `no key may be named ${KEY_LEFT_OUT}; choose another name` });
       return given;
     },
-    z.record(name(CUSTOM_KEY_BYTES_MAX, 1), name(PILLAR_VALUE_BYTES_MAX, 0)),
+    z.record(nameField(CUSTOM_KEY_BYTES_MAX), optionalName(PILLAR_VALUE_BYTES_MAX)),
   )
   .refine((keys) => Object.keys(keys).length <= CUSTOM_KEYS_MAX, `may have ${CUSTOM_KEYS_MAX} keys at most; leave some out`)
   .meta({
@@ -46,9 +34,9 @@ const CUSTOM_KEYS = z
   });
 
 const ENTRY = z.strictObject({
-  service_id: name(NAME_BYTES_MAX, 1),
-  tenant_id: name(PILLAR_VALUE_BYTES_MAX, 0).optional(),
-  product_id: name(PILLAR_VALUE_BYTES_MAX, 0).optional(),
+  service_id: nameField(),
+  tenant_id: optionalName(PILLAR_VALUE_BYTES_MAX).optional(),
+  product_id: optionalName(PILLAR_VALUE_BYTES_MAX).optional(),
   custom_keys: CUSTOM_KEYS.optional(),
 });
 

@@ -1,25 +1,13 @@
 import { z } from "zod";
 import { SATURATION_NAMES_BYTES_MAX, UNIT_CHARACTERS_MAX } from "../../core/config/declaration-limits.ts";
-import { NAME_BYTES_MAX } from "../../core/config/limits.ts";
-import { isLabelText } from "../../domain/labels/service-label.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { choiceParameter, textParameter, timeField } from "../parameters.ts";
+import { nameField, optionalName } from "../shapes/name.ts";
 import { ATTRIBUTES, COUNT, EXAMPLE_TIME, NEXT_PAGE, TIMESTAMP } from "../shapes/scalars.ts";
 import { NO_QUERY, PAGE } from "./query-shapes.ts";
 
-const nameField = () =>
-  z
-    .string()
-    .refine(isLabelText, `must have 1 to ${NAME_BYTES_MAX} bytes and no control characters`)
-    .meta({ minLength: 1, maxLength: NAME_BYTES_MAX });
 const unitField = () =>
-  z
-    .string()
-    .refine(
-      (unit) => unit === "" || (isLabelText(unit) && unit.length <= UNIT_CHARACTERS_MAX),
-      `may have ${UNIT_CHARACTERS_MAX} characters`,
-    )
-    .meta({ maxLength: UNIT_CHARACTERS_MAX });
+  optionalName().max(UNIT_CHARACTERS_MAX, `may have ${UNIT_CHARACTERS_MAX} characters`).meta({ maxLength: UNIT_CHARACTERS_MAX });
 const LIMIT = z.strictObject({
   service_id: z.string().nullable(),
   metric: z.string(),

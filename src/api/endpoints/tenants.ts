@@ -3,6 +3,7 @@ import { NAME_BYTES_MAX } from "../../core/config/limits.ts";
 import { RECORD_TYPES } from "../../core/layout/counters.ts";
 import { PLANS } from "../../domain/access/plans.ts";
 import { TENANT_ID, TENANT_ID_RULE } from "../../domain/access/tenant-id.ts";
+import { flawText, nameFlaw } from "../../domain/series/name-rule.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { monthParameter } from "../parameters.ts";
 import { COUNT, EXAMPLE_TIME, TIMESTAMP } from "../shapes/scalars.ts";
@@ -11,7 +12,12 @@ import { NO_QUERY, PAGE } from "./query-shapes.ts";
 /** Longest address that mail is delivered to (RFC 5321, 4.5.3.1.3). */
 const EMAIL_CHARACTERS_MAX = 254;
 
-const NAME = z.string().trim().min(1, "must not be empty").max(NAME_BYTES_MAX);
+const NAME = z
+  .string()
+  .trim()
+  .min(1, "must not be empty")
+  .max(NAME_BYTES_MAX)
+  .refine((text) => nameFlaw(text) === undefined, flawText("control_character"));
 const PLAN = z.enum(PLANS, `must be one of ${PLANS.join(", ")}`);
 const CONTACT = z.email("must be an address such as ops@example.com").max(EMAIL_CHARACTERS_MAX);
 

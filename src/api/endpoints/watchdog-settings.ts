@@ -1,20 +1,15 @@
 import { z } from "zod";
 import { KNOWN_DAY_NAME_BYTES_MAX, KNOWN_DAYS_PER_TENANT_MAX } from "../../core/config/calendar-limits.ts";
-import { NAME_BYTES_MAX, WATCHDOG_NAMES_BYTES_MAX } from "../../core/config/limits.ts";
+import { WATCHDOG_NAMES_BYTES_MAX } from "../../core/config/limits.ts";
 import { DAY_KINDS } from "../../core/protocol/watchdog-settings.ts";
 import { isDate } from "../../domain/calendar/known-days.ts";
-import { isLabelText } from "../../domain/labels/service-label.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { textParameter } from "../parameters.ts";
+import { nameField } from "../shapes/name.ts";
 import { COUNT, EXAMPLE_TIME, NEXT_PAGE, TIMESTAMP } from "../shapes/scalars.ts";
 import { SETTINGS_CHANGES, SETTINGS_EFFECTIVE, SETTINGS_SOME } from "../shapes/watchdog-settings.ts";
 import { NO_QUERY, PAGE } from "./query-shapes.ts";
 
-const nameField = () =>
-  z
-    .string()
-    .refine(isLabelText, `must have 1 to ${NAME_BYTES_MAX} bytes and no control characters`)
-    .meta({ minLength: 1, maxLength: NAME_BYTES_MAX });
 const OF = { service_id: textParameter("service_id").optional(), metric_name: textParameter("metric_name").optional() };
 const PLACE = { service_id: z.string().nullable(), metric_name: z.string().nullable() };
 const SETTINGS = z.strictObject({
@@ -54,13 +49,7 @@ const DAY = z.strictObject({
     .refine(isDate, "must be a day that there is, as YYYY-MM-DD")
     .meta({ format: "date" })
     .describe("by the clock of DETECTION_TIMEZONE"),
-  name: z
-    .string()
-    .refine(
-      (text) => isLabelText(text) && Buffer.byteLength(text) <= KNOWN_DAY_NAME_BYTES_MAX,
-      `must have 1 to ${KNOWN_DAY_NAME_BYTES_MAX} bytes and no control characters`,
-    )
-    .meta({ minLength: 1, maxLength: KNOWN_DAY_NAME_BYTES_MAX }),
+  name: nameField(KNOWN_DAY_NAME_BYTES_MAX),
   like: z
     .enum(DAY_KINDS)
     .describe(

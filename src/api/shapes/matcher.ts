@@ -4,17 +4,18 @@ import { isLongerThan } from "../../core/base/utf8.ts";
 import { NAME_BYTES_MAX } from "../../core/config/limits.ts";
 import { PATTERN_BYTES_MAX } from "../../core/config/pattern-limits.ts";
 import type { LabelMatcher } from "../../domain/alerting/label-matcher.ts";
+import { optionalName } from "./name.ts";
 
-/** A name or a value of a label. */
-export const labelText = () =>
+/** A value of a label. */
+export const labelValue = () =>
   z
     .string()
     .refine((text) => !isLongerThan(text, NAME_BYTES_MAX), `may have ${NAME_BYTES_MAX} bytes`)
     .meta({ maxLength: NAME_BYTES_MAX });
 
 const OPERATOR = z.enum(["=", "!=", "=~", "!~"]);
-const NAME = labelText().describe("service_id, metric_name, environment, detector, family, severity, or an attribute");
-const VALUE = labelText().describe(
+const NAME = optionalName().describe("service_id, metric_name, environment, detector, family, severity, or an attribute");
+const VALUE = labelValue().describe(
   `with =~ and !~ a regular expression in RE2's syntax of at most ${PATTERN_BYTES_MAX} bytes, which must match the whole value`,
 );
 

@@ -13,7 +13,8 @@ import { DETECTOR_FAMILIES } from "../../domain/alerting/ensemble.ts";
 import { CHANNEL_PATTERN, channelText, parseChannel } from "../../domain/notification/channel.ts";
 import { type RoutingRule, sourceOf } from "../../domain/notification/routing-rule.ts";
 import { SEVERITY } from "./alert.ts";
-import { labelText } from "./matcher.ts";
+import { labelValue } from "./matcher.ts";
+import { nameField, optionalName } from "./name.ts";
 import { COUNT, NEXT_PAGE, TIMESTAMP } from "./scalars.ts";
 
 const SOURCES = DETECTOR_FAMILIES.map(sourceOf) as [string, ...string[]];
@@ -30,14 +31,14 @@ const CHANNEL = z
   .meta({ pattern: CHANNEL_PATTERN, examples: ["chat:ops"] });
 
 const LABEL_MATCHERS = z
-  .record(labelText().min(1), labelText())
+  .record(nameField(), labelValue())
   .refine((matchers) => Object.keys(matchers).length <= ROUTING_LABEL_MATCHERS_MAX, `may have ${ROUTING_LABEL_MATCHERS_MAX} members`)
   .meta({ maxProperties: ROUTING_LABEL_MATCHERS_MAX })
   .describe("labels of the alert, and labels team and owner of its service, that must have these values");
 
 /** Contents of a rule; matchers that are absent or null match everything. */
 export const ROUTING_RULE_BODY = z.strictObject({
-  name: z.string().min(1).max(ROUTING_NAME_CHARACTERS_MAX),
+  name: nameField().max(ROUTING_NAME_CHARACTERS_MAX),
   priority: z
     .int()
     .min(0)
@@ -53,7 +54,7 @@ export const ROUTING_RULE_BODY = z.strictObject({
     .describe("a glob over service ids: * is any characters, ? one, all else stands for itself"),
   severity: SEVERITY.nullable().default(null),
   source: z.enum(SOURCES).nullable().default(null).describe("the family of detectors, or alertmanager"),
-  environment: labelText().nullable().default(null),
+  environment: optionalName().nullable().default(null),
   channels: z
     .array(CHANNEL)
     .min(1)
@@ -95,10 +96,10 @@ export const ROUTING_RULE_LIST = z.strictObject({
 export const ROUTING_TEST_BODY = z
   .strictObject({
     alert_id: z.string().optional(),
-    service_id: labelText().optional(),
+    service_id: nameField().optional(),
     severity: SEVERITY.optional().describe("high where it is absent"),
     source: z.enum(SOURCES).optional().describe("metric where it is absent"),
-    environment: labelText().optional(),
+    environment: optionalName().optional(),
     labels: LABEL_MATCHERS.optional(),
   })
   .refine(({ alert_id, service_id }) => (alert_id === undefined) !== (service_id === undefined), {

@@ -24,11 +24,11 @@ import { CHANNEL_PATTERN, parseChannel } from "../../domain/notification/channel
 import { EXECUTION_STATES, STEP_STATES } from "../../domain/runbooks/execution.ts";
 import { HTTP_METHODS, RUNBOOK_ID, RUNBOOK_SCORE, STEP_TYPES } from "../../domain/runbooks/runbook.ts";
 import { CAUSE_CATEGORIES, headerProblem } from "../../domain/webhooks/webhook.ts";
-import { labelText } from "./matcher.ts";
+import { nameField, optionalName } from "./name.ts";
 import { COUNT, NEXT_PAGE, TIMESTAMP } from "./scalars.ts";
 
 const ID = z.string().regex(RUNBOOK_ID, "must be 1 to 64 letters, digits, dots, underscores or hyphens, the first a letter or a digit");
-const NAME = z.string().min(1).max(RUNBOOK_NAME_CHARACTERS_MAX);
+const NAME = nameField().max(RUNBOOK_NAME_CHARACTERS_MAX);
 const REGEX = z.string().min(1).max(WEBHOOK_PATTERN_CHARACTERS_MAX).nullable().default(null);
 const TIER = z.enum(["low", "medium", "high"]);
 const SECRET_NAME = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
@@ -38,7 +38,7 @@ const MATCH = z.strictObject({
   metric_name_regex: REGEX,
   min_anomaly_score: z.number().min(0).max(1).default(RUNBOOK_SCORE).describe("the score must be at least it"),
   root_cause_category: z.enum(CAUSE_CATEGORIES).nullable().default(null),
-  environments: z.array(labelText()).min(1).max(WEBHOOK_ENVIRONMENTS_MAX).nullable().default(null),
+  environments: z.array(optionalName()).min(1).max(WEBHOOK_ENVIRONMENTS_MAX).nullable().default(null),
   severity: z.array(TIER).min(1).max(3).nullable().default(null),
 });
 

@@ -13,7 +13,7 @@ import {
   WEBHOOK_URL_CHARACTERS_MAX,
 } from "../../core/config/webhook-limits.ts";
 import { CAUSE_CATEGORIES, headerProblem, INITIAL_RETRY, WEBHOOK_METHODS, WEBHOOK_NAME } from "../../domain/webhooks/webhook.ts";
-import { labelText } from "./matcher.ts";
+import { optionalName } from "./name.ts";
 import { COUNT, NEXT_PAGE, TIMESTAMP } from "./scalars.ts";
 
 const WEBHOOK_NAME_TEXT = z
@@ -28,7 +28,7 @@ const EVENT_PATTERN = z.strictObject({
   metric_name_regex: REGEX,
   min_anomaly_score: z.number().min(0).max(1).nullable().default(null).describe("the score must be above it"),
   root_cause_category: z.enum(CAUSE_CATEGORIES).nullable().default(null),
-  environments: z.array(labelText()).min(1).max(WEBHOOK_ENVIRONMENTS_MAX).nullable().default(null),
+  environments: z.array(optionalName()).min(1).max(WEBHOOK_ENVIRONMENTS_MAX).nullable().default(null),
 });
 
 const HEADERS = z

@@ -1,5 +1,7 @@
 // What a JWT whose signature and times have been checked says of its bearer (decisions.md section 5).
+import { SUBJECT_CHARACTERS_MAX, TENANT_CHARACTERS_MAX } from "../../core/config/key-limits.ts";
 import { ROLES, type Role } from "../../core/protocol/access.ts";
+import { isPlainName } from "../series/name-rule.ts";
 import { parseRole } from "./roles.ts";
 
 /** Under which names the tenant and the role stand. */
@@ -19,12 +21,8 @@ export interface TokenIdentity {
 
 export type ClaimsOutcome = { readonly ok: true; readonly identity: TokenIdentity } | { readonly ok: false; readonly message: string };
 
-/** Characters of a subject and of a tenant's name: they stand in keys, answers and the audit log. */
-export const SUBJECT_LENGTH_MAX = 255;
-const TENANT_LENGTH_MAX = 64;
 /** Subjects of those who come without a token: nobody else may pass for one of them in the audit log. */
-const OWN_SUBJECT = /^(?:local|visitor|admin-token|key:.*)$/;
-const PRINTABLE = /^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+$/u;
+const OWN_SUBJECT = /^(?:local|visitor|admin-token|alertmanager|key:.*)$/;
 
 /** Reads the claims. Only own members count: a claim named `__proto__` or `constructor` is one like any other. */
 export function readClaims(claims: Readonly<Record<string, unknown>>, names: ClaimNames): ClaimsOutcome {
@@ -32,10 +30,10 @@ export function readClaims(claims: Readonly<Record<string, unknown>>, names: Cla
   const tenant = own(claims, names.tenant);
   const role = parseRole(own(claims, names.role));
   const expiresAt = own(claims, "exp");
-  if (!isName(subject, SUBJECT_LENGTH_MAX)) return refused("sub", `a text of 1 to ${SUBJECT_LENGTH_MAX} printable characters`);
+  if (!isName(subject, SUBJECT_CHARACTERS_MAX)) return refused("sub", `a text of 1 to ${SUBJECT_CHARACTERS_MAX} printable characters`);
   if (OWN_SUBJECT.test(subject))
-    return refused("sub", "none of the names that the server itself gives: local, visitor, admin-token, key:...");
-  if (!isName(tenant, TENANT_LENGTH_MAX)) return refused(names.tenant, `a text of 1 to ${TENANT_LENGTH_MAX} printable characters`);
+    return refused("sub", "none of the names that the server itself gives: local, visitor, admin-token, alertmanager, key:...");
+  if (!isName(tenant, TENANT_CHARACTERS_MAX)) return refused(names.tenant, `a text of 1 to ${TENANT_CHARACTERS_MAX} printable characters`);
   if (role === undefined) return refused(names.role, `one of ${ROLES.join(", ")}`);
   if (typeof expiresAt !== "number" || !Number.isFinite(expiresAt)) return refused("exp", "a number of seconds since 1970");
   return { ok: true, identity: { subject, tenant, role, expiresAt } };
@@ -46,7 +44,7 @@ function own(claims: Readonly<Record<string, unknown>>, name: string): unknown {
 }
 
 function isName(value: unknown, lengthMax: number): value is string {
-  return typeof value === "string" && value.length <= lengthMax && PRINTABLE.test(value);
+  return typeof value === "string" && value.length <= lengthMax && isPlainName(value);
 }
 
 function refused(claim: string, wanted: string): ClaimsOutcome {

@@ -1,5 +1,7 @@
 // What one entity of a Backstage catalog says of a service: a Component's owner. https://backstage.io/docs/features/software-catalog/descriptor-format
-import { isLabelText, type RoutingKey } from "../labels/service-label.ts";
+
+import type { RoutingKey } from "../labels/service-label.ts";
+import { isName } from "../series/name-rule.ts";
 import { labelOfOwner } from "./owner-reference.ts";
 
 /** Why an entity sets nothing. */
@@ -58,7 +60,7 @@ export function readEntity(entity: unknown): ComponentLabel | SkippedEntity {
   if (kind.toLowerCase() !== "component")
     return skip("other_kind", `is of kind ${JSON.stringify(shownText(kind))}; only components are services`);
   if (typeof name !== "string" || name === "") return skip("missing_name", "has no metadata.name, which would be its service_id");
-  if (!isLabelText(name)) return skip("invalid_name", "metadata.name holds control characters or is too long");
+  if (!isName(name)) return skip("invalid_name", "metadata.name holds control characters or is too long");
   const owner = member(member(entity, "spec"), "owner");
   if (owner === undefined || owner === null || owner === "") return skip("missing_owner", "has no spec.owner");
   if (typeof owner !== "string") return skip("invalid_owner", "spec.owner is no text");

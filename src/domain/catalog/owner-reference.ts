@@ -1,5 +1,7 @@
 // The owner of a Backstage entity: [<kind>:][<namespace>/]<name>. https://backstage.io/docs/features/software-catalog/references
-import { isLabelText, type RoutingKey } from "../labels/service-label.ts";
+
+import type { RoutingKey } from "../labels/service-label.ts";
+import { isName } from "../series/name-rule.ts";
 
 /** The label that an owner gives. */
 export interface OwnerLabel {
@@ -22,5 +24,5 @@ export function labelOfOwner(reference: string, namespace: string): OwnerLabel |
   if (key === undefined) return `names an owner of kind ${JSON.stringify(kind.slice(0, 40))}; a group or a user is needed`;
   const space = prefix ?? namespace;
   const value = space.toLowerCase() === DEFAULT_NAMESPACE ? name : `${space}/${name}`;
-  return isLabelText(value) ? { key, value } : "holds control characters or is too long for a label";
+  return isName(value) ? { key, value } : "holds control characters or is too long for a label";
 }

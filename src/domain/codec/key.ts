@@ -7,8 +7,7 @@
  *   fixed            raw bytes of a length that both sides know (identities, hashes)
  */
 
-/** Longest key in bytes: what LMDB takes with 4 KiB pages. */
-export const KEY_BYTES_MAX = 1978;
+import { KEY_BYTES_MAX } from "../../core/config/key-limits.ts";
 
 const TEXT_END = 0x01;
 const TEXT_ZERO = 0xff;

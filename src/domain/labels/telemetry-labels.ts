@@ -1,7 +1,8 @@
 // Labels in what telemetry says of its source (docs/measurements/0027-service-labels.md). Pure, and cheap where there is none: a few look-ups.
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
+import { isName } from "../series/name-rule.ts";
 import { ownAttribute } from "../series/stream-identity.ts";
-import { isLabelText, ROUTING_KEYS, type RoutingKey, type RoutingLabels } from "./service-label.ts";
+import { ROUTING_KEYS, type RoutingKey, type RoutingLabels } from "./service-label.ts";
 
 /** Attributes that say a label, the first present wins: the order of the contract's list. */
 const ATTRIBUTES: Readonly<Record<RoutingKey, readonly string[]>> = {
@@ -29,7 +30,7 @@ function labelsBy(read: (name: string) => unknown): RoutingLabels | undefined {
     for (const name of ATTRIBUTES[key]) {
       const value = read(name);
       const text = typeof value === "string" ? value.trim() : "";
-      if (!isLabelText(text)) continue;
+      if (!isName(text)) continue;
       labels ??= {};
       labels[key] = text;
       break;

@@ -3,7 +3,7 @@
 import { parseAllDocuments } from "yaml";
 import { CatalogError, type CatalogFormat, isLabel, type PlacedEntity, readCatalog } from "../../../src/domain/catalog/catalog-reader.ts";
 import { readYaml, yamlTexts } from "../../../src/domain/catalog/yaml-documents.ts";
-import { isLabelText } from "../../../src/domain/labels/service-label.ts";
+import { isName } from "../../../src/domain/series/name-rule.ts";
 import type { ByteWriter } from "../input/byte-writer.ts";
 import type { Random } from "../input/random.ts";
 import { attempt, type FuzzTarget, magnitude, must, textTokens } from "../target.ts";
@@ -50,7 +50,7 @@ function judge(entities: readonly PlacedEntity[]): number {
     must(line === null || line >= before, `line ${line} behind line ${before}`);
     if (isLabel(entity)) {
       labels++;
-      must(isLabelText(entity.name) && isLabelText(entity.value), "a label that may be none");
+      must(isName(entity.name) && isName(entity.value), "a label that may be none");
       must(entity.key === "team" || entity.key === "owner", `a label ${entity.key}`);
     } else must(entity.message !== "", `${entity.reason} without a message`);
   });

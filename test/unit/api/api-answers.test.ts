@@ -32,6 +32,14 @@ describe("routes", () => {
   missing("/api/v1/runbooks/");
   missing("");
 
+  it.each([
+    ["a NUL", "PUT", "/api/v1/users/alice%00", "user_id"],
+    ["a line feed", "PUT", "/api/v1/routing/budgets/a%0Ab", "team"],
+    ["too many bytes", "GET", `/api/v1/runbooks/${"a".repeat(1025)}`, "id"],
+  ])("refuses an id of a path with %s, by its field", (_, method, path, field) => {
+    expect(matchRoute(method, path)).toMatchObject({ found: false, refusal: { code: "invalid_parameter", field } });
+  });
+
   it("answers 405 with the methods that are allowed", () => {
     expect(matchRoute("POST", "/api/v1/series")).toMatchObject({
       found: false,

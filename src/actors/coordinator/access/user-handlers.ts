@@ -3,10 +3,11 @@
 import { cutPage, type PageScope, readPageToken } from "../../../api/page-token.ts";
 import { created, done, noContent, type Outcome, refused, shown } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
+import { SUBJECT_CHARACTERS_MAX } from "../../../core/config/key-limits.ts";
 import { USERS_PER_TENANT_MAX } from "../../../core/config/limits.ts";
 import type { Role } from "../../../core/protocol/access.ts";
-import { SUBJECT_LENGTH_MAX } from "../../../domain/access/token-claims.ts";
 import { refuseUserChange } from "../../../domain/access/user-role.ts";
+import { isPlainName } from "../../../domain/series/name-rule.ts";
 import type { ChangeRequest, QueryRequest } from "../queries/query-context.ts";
 import type { AccessContext } from "./access-context.ts";
 import type { ChangePlan } from "./changes.ts";
@@ -94,8 +95,9 @@ function planUser(
   const before = users.find(tenant, subject);
   const problem = refuseUserChange({ actor: principal, subject, before, role });
   if (problem !== null) return refused("forbidden", problem);
-  if (subject.length > SUBJECT_LENGTH_MAX)
-    return refused("field_too_long", `a user id may have ${SUBJECT_LENGTH_MAX} characters`, "user_id");
+  if (!isPlainName(subject)) return refused("invalid_parameter", "a user id must have printable characters only", "user_id");
+  if (subject.length > SUBJECT_CHARACTERS_MAX)
+    return refused("field_too_long", `a user id may have ${SUBJECT_CHARACTERS_MAX} characters`, "user_id");
   if (before === undefined && users.count(tenant) >= USERS_PER_TENANT_MAX) {
     return refused("conflict", `the tenant has ${USERS_PER_TENANT_MAX} users, as many as it may have; delete one`);
   }

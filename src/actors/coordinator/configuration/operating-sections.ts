@@ -1,7 +1,7 @@
 // Sections of the configuration's document of what people do: runbooks, budgets of pages, known days.
 import { parseBody } from "../../../api/body-parsing.ts";
 import { done, type Outcome, refused, shown } from "../../../api/refusal.ts";
-import { isLabelText } from "../../../domain/labels/service-label.ts";
+import { isName } from "../../../domain/series/name-rule.ts";
 import { setPageBudget } from "../notification/page-report-handlers.ts";
 import { HTTP_STEP, stepName } from "../runbooks/runbook-definition.ts";
 import { changeRunbook, createRunbook, listRunbooks } from "../runbooks/runbook-handlers.ts";
@@ -46,7 +46,7 @@ export const pageBudgets: ConfigurationSection = {
     state.configured.pageBudgets.of(principal.tenant).map(({ team, pagesPerWeek }) => ({ team, pages_per_week: pagesPerWeek })),
   key: keyOf("team"),
   parse: ({ team, ...rest }) => {
-    if (typeof team !== "string" || !isLabelText(team))
+    if (typeof team !== "string" || !isName(team))
       return refused("invalid_field", `team must be a label's text, got ${shown(String(team))}`, "team");
     const parsed = parseBody("setPageBudget", JSON.stringify(rest));
     if (!parsed.ok) return parsed;

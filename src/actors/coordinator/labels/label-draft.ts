@@ -4,7 +4,8 @@ import type { StoreOperation } from "../../../adapters/storage/key-value-store.t
 import { ShareDraft } from "../../../core/base/share-ledger.ts";
 import { LABEL_CHANGES_PER_HOUR_MAX, LABELS_PER_SERVICE_MAX, LABELS_PER_TENANT_MAX } from "../../../core/config/declaration-limits.ts";
 import type { ServiceLabelsEnvelope } from "../../../core/protocol/coordinator-frame.ts";
-import { isLabelText, ROUTING_KEYS } from "../../../domain/labels/service-label.ts";
+import { ROUTING_KEYS } from "../../../domain/labels/service-label.ts";
+import { isName } from "../../../domain/series/name-rule.ts";
 import { type LabelBook, type LabelScope, labelBytes, labelOperation, type ServiceLabel } from "./label-book.ts";
 
 const HOUR_MS = 3600 * 1000;
@@ -47,7 +48,7 @@ export class LabelDraft {
 
   /** Takes what telemetry says of a service. Sources that contradict each other change a label LABEL_CHANGES_PER_HOUR_MAX times an hour at most. */
   takeTelemetry({ tenant, serviceId, labels }: ServiceLabelsEnvelope, nowMs: number): void {
-    if (!isLabelText(serviceId)) return;
+    if (!isName(serviceId)) return;
     for (const key of ROUTING_KEYS) {
       const value = labels[key];
       if (value === undefined) continue;

@@ -5,8 +5,8 @@ import { NAME_BYTES_MAX } from "../../../core/config/limits.ts";
 import { PAGE_BUDGETS_PER_TENANT_MAX, PAGE_REPORT_ROWS_MAX } from "../../../core/config/notification-limits.ts";
 import { DRILL_SERVICE } from "../../../core/protocol/own-telemetry.ts";
 import type { Alert } from "../../../domain/alerting/paging/alert.ts";
-import { isLabelText } from "../../../domain/labels/service-label.ts";
 import { type PagedAlert, pageRows } from "../../../domain/notification/page-report.ts";
+import { isName } from "../../../domain/series/name-rule.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { timeRange } from "../queries/time-range.ts";
 import { budgetOperation, type PageBudget } from "./page-budget-book.ts";
@@ -23,8 +23,7 @@ export function setPageBudget(context: PageReportContext, request: QueryRequest<
   const team = request.path.team ?? "";
   const { pages_per_week: pagesPerWeek } = request.body;
   return context.change(request, () => {
-    if (!isLabelText(team))
-      return refused("invalid_parameter", `a team has 1 to ${NAME_BYTES_MAX} bytes and no control characters`, "team");
+    if (!isName(team)) return refused("invalid_parameter", `a team has 1 to ${NAME_BYTES_MAX} bytes and no control characters`, "team");
     const before = pageBudgets.find(tenant, team);
     const isNew = before === undefined && pagesPerWeek !== null;
     if (isNew && (pageBudgets.of(tenant).length >= PAGE_BUDGETS_PER_TENANT_MAX || pageBudgets.shares.room(tenant) < 1)) {

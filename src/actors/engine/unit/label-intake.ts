@@ -3,9 +3,10 @@
 import { BoundedMap } from "../../../core/base/bounded-map.ts";
 import { LABELS_REPORTED_MAX } from "../../../core/config/declaration-limits.ts";
 import type { Attributes } from "../../../core/protocol/coordinator-frame.ts";
-import { isLabelText, ROUTING_KEYS, type RoutingLabels } from "../../../domain/labels/service-label.ts";
+import { ROUTING_KEYS, type RoutingLabels } from "../../../domain/labels/service-label.ts";
 import { labelsOfAttributes, labelsOfSeries } from "../../../domain/labels/telemetry-labels.ts";
 import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
+import { isName } from "../../../domain/series/name-rule.ts";
 import type { WorkUnit } from "./work-unit.ts";
 
 /** One lane's. */
@@ -54,7 +55,7 @@ export class LabelIntake {
   }
 
   #report(tenant: string, serviceId: string, said: RoutingLabels | undefined, unit: WorkUnit): void {
-    if (said === undefined || !isLabelText(serviceId)) return;
+    if (said === undefined || !isName(serviceId)) return;
     let labels: RoutingLabels | undefined;
     for (const key of ROUTING_KEYS) {
       const value = said[key];

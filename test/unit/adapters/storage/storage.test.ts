@@ -8,7 +8,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { KeyValueStore, StoreOperation } from "../../../../src/adapters/storage/key-value-store.ts";
 import { StoreError } from "../../../../src/adapters/storage/key-value-store.ts";
 import { openLmdbStore } from "../../../../src/adapters/storage/lmdb-store.ts";
-import { KEY_BYTES_MAX, KeyBuilder } from "../../../../src/domain/codec/key.ts";
+import { KEY_BYTES_MAX } from "../../../../src/core/config/key-limits.ts";
+import { KeyBuilder } from "../../../../src/domain/codec/key.ts";
 import { MemoryStore } from "../../../support/memory-store.ts";
 import { canMountHere } from "../../../support/small-disk.ts";
 

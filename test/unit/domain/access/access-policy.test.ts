@@ -360,6 +360,7 @@ describe("claims", () => {
     ["sub", "x".repeat(256)],
     ["sub", "local"],
     ["sub", "admin-token"],
+    ["sub", "alertmanager"],
     ["sub", "key:0000000a"],
     ["tenant_id", undefined],
     ["tenant_id", ["acme"]],

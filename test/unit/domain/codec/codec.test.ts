@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { crc32 } from "../../../../src/core/base/crc32.ts";
+import { KEY_BYTES_MAX } from "../../../../src/core/config/key-limits.ts";
 import { CR_CHUNK, CR_CHUNK_BYTES, CR_FIRST_TIME, CR_LAST_TIME, CR_STREAM } from "../../../../src/core/layout/chunk-record.ts";
 import { CHUNK_OVERHEAD_BYTES, ChunkBlock, chunkBlockBytes } from "../../../../src/domain/codec/chunk-block.ts";
 import { ChunkBlockBuilder } from "../../../../src/domain/codec/chunk-block-builder.ts";
-import { KEY_BYTES_MAX, KeyBuilder, KeyReader, prefixEnd } from "../../../../src/domain/codec/key.ts";
+import { KeyBuilder, KeyReader, prefixEnd } from "../../../../src/domain/codec/key.ts";
 import { CHUNK_BYTES_MAX, decodeSampleChunk, encodeSampleChunk } from "../../../../src/domain/codec/sample-chunk.ts";
 
 const START_MS = 1_795_000_000_000;

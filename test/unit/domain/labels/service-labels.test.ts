@@ -2,9 +2,10 @@ import { describe, expect, it } from "vitest";
 import { LabelIntake } from "../../../../src/actors/engine/unit/label-intake.ts";
 import type { WorkUnit } from "../../../../src/actors/engine/unit/work-unit.ts";
 import { LABELS_REPORTED_MAX } from "../../../../src/core/config/declaration-limits.ts";
-import { isLabelKey, isLabelText } from "../../../../src/domain/labels/service-label.ts";
+import { isLabelKey } from "../../../../src/domain/labels/service-label.ts";
 import { labelsOfAttributes, labelsOfSeries } from "../../../../src/domain/labels/telemetry-labels.ts";
 import { FieldExclusions } from "../../../../src/domain/series/field-exclusions.ts";
+import { isName } from "../../../../src/domain/series/name-rule.ts";
 
 describe("labels in telemetry", () => {
   const cases: Array<[title: string, attributes: Record<string, string | number | null>, expected: object | undefined]> = [
@@ -46,9 +47,9 @@ describe("keys and texts of labels", () => {
     expect(isLabelKey(key)).toBe(true),
   );
   it.each(["", "1a", "a b", "a\n", "ä", "-a", "a=b", "x".repeat(129)])("%j may not", (key) => expect(isLabelKey(key)).toBe(false));
-  it.each(["a", "Team Ä 日本", "a/b", "../x", "x".repeat(1024)])("%s may be a text", (text) => expect(isLabelText(text)).toBe(true));
+  it.each(["a", "Team Ä 日本", "a/b", "../x", "x".repeat(1024)])("%s may be a text", (text) => expect(isName(text)).toBe(true));
   it.each(["", "a\nb", "a\u0000", "\u2028", "\ud800", "\u007f", "é".repeat(513)])("%j may not be one", (text) =>
-    expect(isLabelText(text)).toBe(false),
+    expect(isName(text)).toBe(false),
   );
 });
 
