@@ -22,7 +22,7 @@ const floors = [
     name: "domain",
     path: "^src/domain/",
     // biome-ignore format: one row reads as an order
-    ordered: ["calendar", "codec", "rollup", "kernel", "placement", "access", "series", "labels", "catalog", "otlp", "prometheus", "distribution", "history", "window", "trace", "logs", "detection", "saturation", "forecast", "causality", "drift", "models", "prediction", "anomaly", "topology", "correlation", "rca", "alerting", "notification", "webhooks", "runbooks", "pillars", "backtest"],
+    ordered: ["calendar", "codec", "rollup", "kernel", "placement", "series", "access", "labels", "catalog", "otlp", "prometheus", "distribution", "history", "window", "trace", "logs", "detection", "saturation", "forecast", "causality", "drift", "models", "prediction", "anomaly", "topology", "correlation", "rca", "alerting", "notification", "webhooks", "runbooks", "pillars", "backtest"],
   },
   { name: "core", path: "^src/core/", ordered: ["base", "telemetry", "layout", "protocol", "config"] },
 ];
