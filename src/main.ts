@@ -15,6 +15,7 @@ import { Front } from "./actors/front/front.ts";
 import { Heartbeat } from "./actors/front/heartbeat.ts";
 import { Ingestion } from "./actors/front/ingestion.ts";
 import { Listeners } from "./actors/front/listeners.ts";
+import { BodyShares } from "./adapters/http/body-shares.ts";
 import { LogFlaws } from "./actors/front/log-flaws.ts";
 import { LOG_LOOK_MS, LogWatch, tryWriting } from "./actors/front/log-watch.ts";
 import { registerMetrics } from "./actors/front/metrics-page.ts";
@@ -110,6 +111,7 @@ class Server {
     this.#logFlaws.add(found.cutOff);
     this.#listeners = new Listeners(config, {
       front: () => this.#front,
+      bodies: new BodyShares(this.#shares.ledger("body_bytes")),
       refusedBodies: this.#refusedBodies,
       nextRequestId: () => this.#nextRequestId(),
       log: (component) => log.of(component),

@@ -4,8 +4,10 @@
  */
 import { randomBytes } from "node:crypto";
 import { afterEach, describe, expect, it } from "vitest";
+import { BodyShares } from "../../src/adapters/http/body-shares.ts";
 import { createHttpServer } from "../../src/adapters/http/http-engine.ts";
 import type { HttpExchange, HttpHandler } from "../../src/adapters/http/http-server.ts";
+import { ShareLedger } from "../../src/core/base/share-ledger.ts";
 import {
   ENGINES,
   echoHead,
@@ -328,11 +330,12 @@ describe.each(ENGINES)("HTTP over $kind", ({ kind, skipped }) => {
       await client.closed;
     });
 
-    test("bodies beyond the memory for bodies get 503", async () => {
-      await bench.serve(kind, limitByPath, { bodyBytesInUseMax: 32 * 1024, bodyBytesRetainedMax: 0 });
+    test("bodies beyond the memory for bodies get 503; one that comes whole needs none of it", async () => {
+      bench.bodies = BodyShares.alone(64 * 1024);
+      await bench.serve(kind, limitByPath, { bodyBytesRetainedMax: 0 });
       const client = await bench.connect();
       await client.send(request("POST", "/100000", ["Content-Length: 50000"]));
-      await client.send(Buffer.alloc(50_000));
+      await client.send(Buffer.alloc(49_000));
       expectRefusal(await client.response(), 503, "overloaded");
       await client.closed;
       const next = await bench.connect();
@@ -340,10 +343,29 @@ describe.each(ENGINES)("HTTP over $kind", ({ kind, skipped }) => {
       expect((await next.response()).status).toBe(200);
     });
 
+    test("bodies of one tenant that never end leave others their share", async () => {
+      const ledger = new ShareLedger({ most: 2 * MIB, share: MIB / 2, tenants: () => 2 });
+      bench.bodies = new BodyShares(ledger);
+      await bench.serve(kind, (exchange) => {
+        exchange.tenant = exchange.request.path;
+        exchange.collectBody(MIB, (body) => void exchange.respond(200, TEXT, String(body.length)));
+      });
+      const slow = await Promise.all(Array.from({ length: 20 }, () => bench.connect()));
+      for (const client of slow) await client.send(request("POST", "/evil", ["Content-Length: 100000"]) + "x".repeat(70_000));
+      await expect.poll(() => ledger.refused("/evil")).toBeGreaterThan(0);
+      const other = await bench.connect();
+      await other.send(request("POST", "/acme", ["Content-Length: 100000"]) + "x".repeat(70_000));
+      await expect.poll(() => ledger.held("/acme")).toBeGreaterThan(0);
+      await other.send("x".repeat(30_000));
+      expect((await other.response()).body.toString()).toBe("100000");
+      expect(ledger.refused("/acme")).toBe(0);
+    });
+
     test("a client that vanishes within its body never reaches onBody, and gives its memory back", async () => {
       const seen: string[] = [];
       let aborted = deferred();
       let begun = deferred();
+      bench.bodies = BodyShares.alone(64 * 1024);
       await bench.serve(
         kind,
         (exchange) => {
@@ -351,7 +373,7 @@ describe.each(ENGINES)("HTTP over $kind", ({ kind, skipped }) => {
           exchange.collectBody(100_000, () => exchange.respond(200, TEXT, String(seen.push("body"))));
           begun.resolve();
         },
-        { bodyBytesInUseMax: 32 * 1024, bodyBytesRetainedMax: 0 },
+        { bodyBytesRetainedMax: 0 },
       );
       for (let i = 0; i < 4; i++) {
         aborted = deferred();
@@ -363,6 +385,7 @@ describe.each(ENGINES)("HTTP over $kind", ({ kind, skipped }) => {
         await aborted.promise;
       }
       expect(seen).toEqual([]);
+      expect(bench.bodies.taken).toBe(0);
       const whole = await bench.connect();
       await whole.send(request("POST", "/", [], "x".repeat(16_000)));
       expect((await whole.response()).body.toString()).toBe("1");
@@ -377,6 +400,16 @@ describe.each(ENGINES)("HTTP over $kind", ({ kind, skipped }) => {
         expectRefusal(await client.response(), 408, "request_timeout");
         await client.closed;
       }
+    });
+
+    test.skipIf(kind === "uws")("a body that drips gets 408, however fast it began", async () => {
+      await bench.serve(kind, hashBody(MIB), { bodyWindowMs: 100, bodyWindowBytesMin: 1024 });
+      const client = await bench.connect();
+      await client.send(request("POST", "/", ["Content-Length: 1000000"]) + "x".repeat(500_000));
+      const drip = setInterval(() => void client.send("x").catch(() => undefined), 20);
+      expectRefusal(await client.response(), 408, "request_timeout");
+      clearInterval(drip);
+      await client.closed;
     });
 
     test("an answer given before the body has come keeps the connection in step", async () => {

@@ -1,4 +1,5 @@
 /** Servers and clients of a test, closed together after it. */
+import { BodyShares } from "../../src/adapters/http/body-shares.ts";
 import { createHttpServer } from "../../src/adapters/http/http-engine.ts";
 import type { HttpLimits } from "../../src/adapters/http/http-limits.ts";
 import type { HttpEngineName, HttpHandler, HttpServer, HttpServerOptions } from "../../src/adapters/http/http-server.ts";
@@ -24,9 +25,12 @@ export class HttpTestBench {
   #servers: HttpServer[] = [];
   #clients: RawHttpClient[] = [];
 
+  /** Memory of bodies on their way of the servers that start from now on. */
+  bodies = BodyShares.alone();
+
   /** Starts a server on a free port of the loopback interface. */
   async serve(kind: HttpEngineName, handler: HttpHandler, limits: Partial<HttpLimits> = {}): Promise<HttpServer> {
-    const server = createHttpServer(kind, this.options(limits), handler, () => {});
+    const server = createHttpServer(kind, { ...this.options(limits), bodies: this.bodies }, handler, () => {});
     this.#servers.push(server);
     this.port = (await server.listen("127.0.0.1", 0)).port;
     return server;
@@ -58,5 +62,6 @@ export class HttpTestBench {
     this.#clients = [];
     this.#servers = [];
     this.faults.length = 0;
+    this.bodies = BodyShares.alone();
   }
 }

@@ -86,8 +86,8 @@ export class BodyPort {
   readonly #largeWaiting = new BoundedQueue<WaitingBody>(LARGE_WAITING_MAX);
   readonly #smallWaiting: WaitingBody[] = [];
   #smallWaitingBytes = 0;
-  /** Pool of buffers whose sizes are powers of two: twice what may wait is always enough. */
-  readonly #pool = new BodyPool({ inUseBytesMax: 2 * BODIES_WAITING_BYTES_MAX, retainedBytesMax: POOLED_BYTES_KEPT_MAX });
+  /** Pool of buffers whose sizes are powers of two: at most twice what may wait are lent. */
+  readonly #pool = new BodyPool({ retainedBytesMax: POOLED_BYTES_KEPT_MAX });
 
   constructor(memory: EngineMemory, nextAdmission: () => number) {
     this.#memory = memory;

@@ -161,6 +161,7 @@ export class Front {
   }
 
   #dispatch(request: Request, endpoint: Endpoint, principal: Principal, path: Readonly<Record<string, string>>): void {
+    request.exchange.tenant = principal.tenant;
     const refusal = endpoint.handledBy === "coordinator" ? undefined : refuseQuery(endpoint, request.exchange.request.query);
     if (refusal !== undefined) {
       request.refuse(refusal);

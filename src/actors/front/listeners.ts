@@ -1,4 +1,5 @@
 // The ports of the server: which are open, over what, and with which certificate. The main port and the socket must be had; of the others the log says where they are not.
+import type { BodyShares } from "../../adapters/http/body-shares.ts";
 import { GrpcServer } from "../../adapters/http/grpc/grpc-server.ts";
 import { createHttpServer } from "../../adapters/http/http-engine.ts";
 import type { HttpHandler, HttpRequest, HttpServer, HttpServerOptions, RefusalCode } from "../../adapters/http/http-server.ts";
@@ -32,6 +33,8 @@ type Settings = Pick<
 
 export interface ListenersDependencies {
   readonly front: () => Front;
+  /** Memory of bodies on their way, over all ports. */
+  readonly bodies: BodyShares;
   readonly refusedBodies: RefusedBodies;
   readonly nextRequestId: () => string;
   readonly log: (component: LogComponent) => Log;
@@ -185,7 +188,7 @@ export class Listeners {
   }
 
   #serverOptions(tls: TlsIdentity | undefined): HttpServerOptions {
-    const { refusedBodies, nextRequestId } = this.#dependencies;
+    const { refusedBodies, nextRequestId, bodies } = this.#dependencies;
     const sources = {
       refusedBodies,
       requestId: (request: HttpRequest | undefined) => (request && this.#faultIds.get(request)) ?? nextRequestId(),
@@ -195,6 +198,7 @@ export class Listeners {
       refusal: (_status: number, code: RefusalCode, message: string, request?: HttpRequest) =>
         refusalAnswer({ code, message, request }, sources),
       onHandlerFault: (error: unknown, request: HttpRequest) => this.#noteFault(error, request),
+      bodies,
       tls,
     };
   }

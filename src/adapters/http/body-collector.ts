@@ -1,5 +1,10 @@
-/** Puts the chunks of one body together in a pooled buffer which doubles when full, so a body of n bytes is copied at most twice. */
+/**
+ * Puts the chunks of one body together. What has come waits in pooled pieces that fit it, so memory grows by what came and not by what was announced; the whole
+ * is copied into one buffer when it is handed over, in the turn in which its last chunk came.
+ */
 import type { BodyPool } from "./body-pool.ts";
+import type { BodyAccount } from "./body-shares.ts";
+import { BODY_BUFFER_BYTES_MIN, BODY_PIECE_BYTES_MAX } from "./http-limits.ts";
 import type { BodyReceiver, RefusalCode } from "./http-server.ts";
 
 /** Outcome for a chunk. */
@@ -9,60 +14,103 @@ export type AppendOutcome = "taken" | "too-long" | "no-memory";
 export function bodyRefusal(outcome: Exclude<AppendOutcome, "taken">, maxBytes: number): readonly [number, RefusalCode, string] {
   return outcome === "too-long"
     ? [413, "body_too_large", `the body is longer than ${maxBytes} bytes; send smaller requests`]
-    : [503, "overloaded", "too many bodies are being received"];
+    : [503, "overloaded", "too many bodies of this sender are on their way; send fewer at once, or smaller ones"];
 }
 
-/** One body being collected; ends with `deliver` or `discard`, both of which give the buffer back. */
+export interface BodyCollectorOptions {
+  readonly maxBytes: number;
+  readonly onBody: BodyReceiver;
+}
+
+/** One body being collected; ends with `deliver` or `discard`, both of which give its memory back. */
 export class BodyCollector {
   readonly #pool: BodyPool;
+  readonly #account: BodyAccount;
   readonly maxBytes: number;
   readonly #onBody: BodyReceiver;
-  #buffer: Buffer | undefined;
+  readonly #pieces: Buffer[] = [];
   #length = 0;
+  /** Bytes that the last piece has room for. */
+  #room = 0;
 
-  constructor(options: { maxBytes: number; onBody: BodyReceiver }, pool: BodyPool) {
+  constructor({ maxBytes, onBody }: BodyCollectorOptions, { pool, account }: { pool: BodyPool; account: BodyAccount }) {
     this.#pool = pool;
-    this.maxBytes = options.maxBytes;
-    this.#onBody = options.onBody;
+    this.#account = account;
+    this.maxBytes = maxBytes;
+    this.#onBody = onBody;
   }
 
-  /** Copies a chunk. The declared length is not believed: memory is taken only for bytes that have come. */
-  append(chunk: Uint8Array): AppendOutcome {
-    const needed = this.#length + chunk.length;
-    if (needed > this.maxBytes) return "too-long";
-    if (chunk.length === 0) return "taken";
-    if (this.#buffer === undefined || needed > this.#buffer.length) {
-      if (!this.#grow(needed)) return "no-memory";
+  /** Bytes that have come. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Copies a chunk. `isLast`: the body is handed over in this turn, so its memory is not counted. */
+  append(chunk: Uint8Array, isLast: boolean): AppendOutcome {
+    if (this.#length + chunk.length > this.maxBytes) return "too-long";
+    for (let at = 0; at < chunk.length; ) {
+      if (this.#room === 0 && !this.#grow(chunk.length - at, isLast)) return "no-memory";
+      at += this.#fill(chunk.subarray(at, at + this.#room));
     }
-    this.#buffer?.set(chunk, this.#length);
-    this.#length = needed;
     return "taken";
   }
 
-  /** Hands the body over and takes the buffer back, also when the receiver throws. */
+  /** Hands the body over and takes its memory back, also when the receiver throws. */
   deliver(): void {
+    const [first] = this.#pieces;
+    const whole = this.#pieces.length > 1 ? this.#joined() : first;
     try {
-      this.#onBody(this.#buffer === undefined ? Buffer.alloc(0) : this.#buffer.subarray(0, this.#length));
+      this.#onBody(whole === undefined ? Buffer.alloc(0) : whole.subarray(0, this.#length));
     } finally {
+      if (whole !== undefined && whole !== first) this.#pool.release(whole);
       this.discard();
     }
   }
 
-  /** Gives the buffer back. */
+  /** Gives its memory back. */
   discard(): void {
-    if (this.#buffer !== undefined) this.#pool.release(this.#buffer);
-    this.#buffer = undefined;
+    this.#release();
     this.#length = 0;
+    this.#room = 0;
   }
 
-  #grow(needed: number): boolean {
-    const larger = this.#pool.acquire(needed);
-    if (larger === undefined) return false;
-    if (this.#buffer !== undefined) {
-      larger.set(this.#buffer.subarray(0, this.#length));
-      this.#pool.release(this.#buffer);
-    }
-    this.#buffer = larger;
+  #fill(bytes: Uint8Array): number {
+    const piece = this.#pieces.at(-1) as Buffer;
+    piece.set(bytes, piece.length - this.#room);
+    this.#room -= bytes.length;
+    this.#length += bytes.length;
+    return bytes.length;
+  }
+
+  /** Adds a piece: for all of the rest where that is the last, else one that the rest fills, or of an eighth of what has come. */
+  #grow(rest: number, isLast: boolean): boolean {
+    const bytes = isLast ? rest : Math.min(BODY_PIECE_BYTES_MAX, powerBelow(Math.max(rest, this.#length / 8, BODY_BUFFER_BYTES_MIN)));
+    if (!isLast && !this.#account.take(bytes)) return false;
+    const piece = this.#pool.acquire(bytes);
+    this.#pieces.push(piece);
+    this.#room = piece.length;
     return true;
   }
+
+  /** All pieces in one buffer; they are given back before it is handed over. */
+  #joined(): Buffer {
+    const whole = this.#pool.acquire(this.#length);
+    let at = 0;
+    for (const piece of this.#pieces) {
+      whole.set(at + piece.length <= this.#length ? piece : piece.subarray(0, this.#length - at), at);
+      at += piece.length;
+    }
+    this.#release();
+    return whole;
+  }
+
+  #release(): void {
+    for (const piece of this.#pieces.splice(0)) this.#pool.release(piece);
+    this.#account.end();
+  }
+}
+
+/** The largest power of two that is no larger. */
+function powerBelow(bytes: number): number {
+  return 2 ** Math.floor(Math.log2(bytes));
 }

@@ -5,24 +5,20 @@
  */
 import { BODY_BUFFER_BYTES_MIN } from "./http-limits.ts";
 
-/** Lends buffers within a budget. */
+/** Lends buffers; how many at once is bounded by whoever borrows. */
 export class BodyPool {
   readonly #free = new Map<number, Buffer[]>();
-  readonly #inUseMax: number;
   readonly #retainedMax: number;
-  #inUse = 0;
   #retained = 0;
 
-  constructor(options: { inUseBytesMax: number; retainedBytesMax: number }) {
-    this.#inUseMax = options.inUseBytesMax;
+  /** Keeps so many bytes of buffers for the next bodies. */
+  constructor(options: { retainedBytesMax: number }) {
     this.#retainedMax = options.retainedBytesMax;
   }
 
-  /** A buffer of at least `bytes`, starting at an 8-byte boundary; undefined when the budget is spent. */
-  acquire(bytes: number): Buffer | undefined {
+  /** A buffer of at least `bytes`, starting at an 8-byte boundary. */
+  acquire(bytes: number): Buffer {
     const size = bufferSize(bytes);
-    if (this.#inUse + size > this.#inUseMax) return undefined;
-    this.#inUse += size;
     const kept = this.#free.get(size)?.pop();
     if (kept === undefined) return Buffer.allocUnsafeSlow(size);
     this.#retained -= size;
@@ -32,7 +28,6 @@ export class BodyPool {
   /** Takes a lent buffer back, whole as it was lent. */
   release(buffer: Buffer): void {
     const size = buffer.length;
-    this.#inUse -= size;
     if (this.#retained + size > this.#retainedMax) return;
     this.#retained += size;
     const list = this.#free.get(size);

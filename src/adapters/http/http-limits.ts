@@ -12,6 +12,9 @@ export interface HttpLimits {
   readonly headerTimeoutMs: number;
   /** From collectBody to the last byte. uws closes without an answer, in 8 to 12 s, what falls below 16 KiB/s before that. */
   readonly bodyTimeoutMs: number;
+  /** In each such time a body that is not whole must bring bodyWindowBytesMin, else 408. uws: the above. */
+  readonly bodyWindowMs: number;
+  readonly bodyWindowBytesMin: number;
   /** Time that a keep-alive connection may rest between requests. uws: fixed, 8 to 12 s. */
   readonly idleTimeoutMs: number;
   /** Time in which a reader may take nothing of an answer that waits for it. uws: fixed, 8 to 12 s. */
@@ -23,8 +26,6 @@ export interface HttpLimits {
   readonly pipelinedMax: number;
   /** A longer answer is a programming error. */
   readonly answerBytesMax: number;
-  /** Bytes of bodies being collected, over all connections; beyond, bodies get 503. */
-  readonly bodyBytesInUseMax: number;
   /** Bytes of empty buffers kept for the next bodies. */
   readonly bodyBytesRetainedMax: number;
 }
@@ -35,18 +36,22 @@ const HTTP_LIMITS: HttpLimits = {
   headerCountMax: 100, // the uws parser has room for 99
   headerTimeoutMs: 10_000, // what uws has built in
   bodyTimeoutMs: 30_000, // 16 MiB in 30 s is 4.5 Mbit/s, a bad uplink
+  bodyWindowMs: 5_000,
+  bodyWindowBytesMin: 80 * KIB, // 16 KiB/s, as uws has
   idleTimeoutMs: 65_000, // longer than the 60 s of common proxies, so that the proxy and not the server closes first
   writeStallTimeoutMs: 10_000, // what uws has built in
   lingerMs: 250, // 16 MiB over loopback takes 10 ms, a few round trips take 200
   connectionsMax: 10_240, // 10,000 clients and room for operators; about 10 KiB each without a request
   pipelinedMax: 64, // clients that pipeline at all send a handful
   answerBytesMax: 64 * MIB, // 1,000 rows of 64 KiB
-  bodyBytesInUseMax: 512 * MIB, // 32 bodies of the largest kind at once, or 32,768 small ones
   bodyBytesRetainedMax: 64 * MIB, // 4 of the largest kind
 };
 
 /** Smallest pooled buffer: most bodies are posts of single records. */
 export const BODY_BUFFER_BYTES_MIN = 16 * KIB;
+
+/** Largest piece in which a body waits until it is whole: an eighth of the largest body. */
+export const BODY_PIECE_BYTES_MAX = 2 * MIB;
 
 /**
  * Bytes of a held body after which the connection is read no more: what a kernel's buffer holds anyway. One piece more may come, uws reads up to
@@ -65,7 +70,5 @@ export const UWS_STREAM_PIECE_BYTES = 16 * KIB;
 
 /** The production bounds with some of them replaced. */
 export function httpLimits(replaced: Partial<HttpLimits> | undefined): HttpLimits {
-  const limits = { ...HTTP_LIMITS, ...replaced };
-  if (limits.bodyBytesRetainedMax > limits.bodyBytesInUseMax) throw new RangeError("bodyBytesRetainedMax above bodyBytesInUseMax");
-  return limits;
+  return { ...HTTP_LIMITS, ...replaced };
 }

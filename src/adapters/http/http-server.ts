@@ -5,6 +5,7 @@
  * Life of an exchange: headers read ▶ handler(exchange) ▶ [hold] ▶ [collectBody ▶ onBody] ▶ respond once, or openStream ▶ write* ▶ end.
  * It is over when it was answered or when the client went away; everything called on it afterwards is ignored.
  */
+import type { BodyShares } from "./body-shares.ts";
 import type { HttpLimits } from "./http-limits.ts";
 import type { TlsIdentity } from "./tls/tls-identity.ts";
 
@@ -37,6 +38,8 @@ export type BodyReceiver = (body: Buffer) => void;
 /** One request and its one answer. */
 export interface HttpExchange {
   readonly request: HttpRequest;
+  /** Whom it acts for, set once that is known: bodies on their way have shares by it. */
+  tenant?: string;
   /** True once the client went away before the answer was complete. */
   readonly aborted: boolean;
   /**
@@ -49,7 +52,7 @@ export interface HttpExchange {
   /**
    * Collects the body up to `maxBytes` and gives it to `onBody` once, after the handler has returned, or the call where the exchange was held. Must be called
    * synchronously in the handler, but for held exchanges. Answers by itself, and never calls `onBody`, when the body is too long (413), too slow (408) or
-   * finds no memory (503).
+   * finds no memory in its sender's share (503).
    */
   collectBody(maxBytes: number, onBody: BodyReceiver): void;
   /** Answers; false when that was ignored because the exchange is over or already answered. A HEAD request gets the headers only. */
@@ -93,6 +96,8 @@ export interface HttpServerOptions {
   readonly commonHeaders?: HttpHeaders;
   /** Certificate that the server shows to speak TLS; undefined for plain HTTP. Unix sockets are always plain. */
   readonly tls?: TlsIdentity | undefined;
+  /** Memory of bodies on their way, where other ports have it together with this one. */
+  readonly bodies?: BodyShares;
   /** Departures from HTTP_LIMITS. */
   readonly limits?: Partial<HttpLimits>;
 }

@@ -1,6 +1,7 @@
 /** State that all exchanges of one server share. */
 import { AnswerHeads } from "./answer-head.ts";
 import { BodyPool } from "./body-pool.ts";
+import { BodyShares } from "./body-shares.ts";
 import { DeadlineSweep } from "./deadline-sweep.ts";
 import type { HttpLimits } from "./http-limits.ts";
 import { httpLimits } from "./http-limits.ts";
@@ -11,6 +12,7 @@ export interface ServerContext {
   readonly options: HttpServerOptions;
   readonly limits: HttpLimits;
   readonly pool: BodyPool;
+  readonly bodies: BodyShares;
   readonly sweep: DeadlineSweep;
   /** Once true, every answer closes its connection. */
   draining: boolean;
@@ -25,8 +27,9 @@ export function createServerContext(options: HttpServerOptions): ServerContext {
   return {
     options,
     limits,
-    pool: new BodyPool({ inUseBytesMax: limits.bodyBytesInUseMax, retainedBytesMax: limits.bodyBytesRetainedMax }),
-    sweep: new DeadlineSweep(Math.min(limits.bodyTimeoutMs, limits.lingerMs)),
+    pool: new BodyPool({ retainedBytesMax: limits.bodyBytesRetainedMax }),
+    bodies: options.bodies ?? BodyShares.alone(),
+    sweep: new DeadlineSweep(Math.min(limits.bodyTimeoutMs, limits.bodyWindowMs, limits.lingerMs)),
     draining: false,
     isUnix: false,
     heads: new AnswerHeads(options.commonHeaders ?? []),

@@ -13,7 +13,7 @@ const SHARE_PARTS = 16;
 /** And at least so many places, where half of the limit has them. */
 const SHARE_PLACES_MIN = 64;
 
-/** Places that are sure for each tenant. */
+/** Places that are sure for each tenant, where a limit does not say. */
 export function sharePlaces(most: number): number {
   return Math.max(1, Math.min(Math.max(SHARE_PLACES_MIN, Math.floor(most / SHARE_PARTS)), Math.floor(most / 2)));
 }
@@ -40,8 +40,13 @@ export function placesFor(held: number, { most, share, tenants, taken, within }:
   return Math.max(Math.min(free, sure), free - kept);
 }
 
-export interface ShareLedgerOptions {
+/** A limit of which tenants have shares: its places, and those that are sure for each tenant where that is not as usual. */
+export interface SharedLimit {
   readonly most: number;
+  readonly share?: number;
+}
+
+export interface ShareLedgerOptions extends SharedLimit {
   /** Tenants that are known. */
   readonly tenants: () => number;
   /** Told of each refusal, for counters that name no tenant. */
@@ -63,9 +68,9 @@ export class ShareLedger {
   #taken = 0;
   #within = 0;
 
-  constructor({ most, tenants, refused = () => undefined }: ShareLedgerOptions) {
+  constructor({ most, share = sharePlaces(most), tenants, refused = () => undefined }: ShareLedgerOptions) {
     this.most = most;
-    this.share = sharePlaces(most);
+    this.share = share;
     this.#tenants = tenants;
     this.#report = refused;
   }

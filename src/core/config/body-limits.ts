@@ -2,12 +2,20 @@
 import { BODY_PADDING_BYTES, SMALL_DECOMPRESSED_BYTES } from "../layout/memory-map.ts";
 import {
   ATTRIBUTES_MAX,
+  BODY_BYTES_MAX,
   DECOMPRESSED_BYTES_MAX,
   LOG_BODY_BYTES_MAX,
   NAME_BYTES_MAX,
   SMALL_BODY_BYTES_MAX,
   VALUE_BYTES_MAX,
 } from "./limits.ts";
+
+/**
+ * Bytes of bodies that have begun to come and are not whole, on all ports: 28 of the largest. A tenant's share is what one address needs for one of the largest:
+ * a third of what is open to it, and memory runs an eighth ahead of what has come.
+ */
+export const BODY_BYTES_ARRIVING_MAX = 512 * 1024 * 1024;
+export const BODY_BYTES_ARRIVING_SHARE = 64 * 1024 * 1024;
 
 /**
  * A body may inflate to so many bytes whatever was sent, and beyond to so many times that. Deflate makes 258 bytes of two bits, 1,030 times what is sent; telemetry
@@ -79,6 +87,7 @@ const ties: Array<[boolean, string]> = [
     JSON_PARSED_BYTES_MAX <= JSON_ELEMENT_BYTES_MAX && JSON_ELEMENT_BYTES_MAX <= JSON_SCANNED_BYTES_MAX,
     "what may be parsed may be scanned",
   ],
+  [BODY_BYTES_ARRIVING_SHARE / 3 >= (BODY_BYTES_MAX * 9) / 8, "a body of the largest kind fits into its tenant's share"],
   [INFLATED_RATIO_BYTES_FREE <= DECOMPRESSED_BYTES_MAX, "the ratio counts below the largest body"],
 ];
 for (const [holds, what] of ties) if (!holds) throw new Error(`body-limits.ts: it must hold that ${what}`);

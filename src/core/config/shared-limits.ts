@@ -1,8 +1,10 @@
 // Limits whose places all tenants share, by the thread that counts them. Each is kept by a ledger (core/base/share-ledger.ts), so that no tenant keeps others out;
 // a limit of one request or of one tenant is none of these, nor is a memory that forgets the oldest.
+import type { SharedLimit } from "../base/share-ledger.ts";
 import type { CoordinatorSharedLimit, EngineSharedLimit, FrontSharedLimit } from "../layout/counters.ts";
 import { RUNNING_INCIDENTS_MAX, TIMED_OPERATIONS_MAX } from "./analysis-limits.ts";
 import { BACKTESTS_WAITING_MAX } from "./backtest-limits.ts";
+import { BODY_BYTES_ARRIVING_MAX, BODY_BYTES_ARRIVING_SHARE } from "./body-limits.ts";
 import { LABEL_BYTES_MAX, LABELS_MAX, SATURATION_LIMITS_MAX, SERVICE_MAP_ENTRIES_TOTAL_MAX } from "./declaration-limits.ts";
 import {
   ARRIVAL_SERVICES_MAX,
@@ -93,7 +95,8 @@ export const COORDINATOR_LIMITS: Readonly<Record<CoordinatorSharedLimit, number>
 };
 
 /** Limits of the front. */
-export const FRONT_LIMITS: Readonly<Record<FrontSharedLimit, number>> = {
+export const FRONT_LIMITS: Readonly<Record<FrontSharedLimit, number | SharedLimit>> = {
   event_streams: EVENT_STREAMS_MAX,
   queries_waiting: QUERIES_WAITING_MAX,
+  body_bytes: { most: BODY_BYTES_ARRIVING_MAX, share: BODY_BYTES_ARRIVING_SHARE },
 };

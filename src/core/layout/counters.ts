@@ -61,7 +61,7 @@ export const COORDINATOR_SHARED_LIMITS = [
   "shadow_models",
   "computations_waiting",
 ] as const;
-export const FRONT_SHARED_LIMITS = ["event_streams", "queries_waiting"] as const;
+export const FRONT_SHARED_LIMITS = ["event_streams", "queries_waiting", "body_bytes"] as const;
 export type EngineSharedLimit = (typeof ENGINE_SHARED_LIMITS)[number];
 export type CoordinatorSharedLimit = (typeof COORDINATOR_SHARED_LIMITS)[number];
 export type FrontSharedLimit = (typeof FRONT_SHARED_LIMITS)[number];

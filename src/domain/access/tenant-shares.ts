@@ -1,5 +1,5 @@
 // All ledgers of one thread: who holds how many places of each limit that tenants share there, and who was refused.
-import { ShareLedger } from "../../core/base/share-ledger.ts";
+import { type SharedLimit, ShareLedger } from "../../core/base/share-ledger.ts";
 import type { ShareRow } from "../../core/protocol/shares.ts";
 
 export interface TenantSharesDependencies<L extends string> {
@@ -12,11 +12,14 @@ export interface TenantSharesDependencies<L extends string> {
 export class TenantShares<L extends string> {
   readonly #ledgers: ReadonlyMap<L, ShareLedger>;
 
-  /** `limits` are the places of each. */
-  constructor(limits: Readonly<Record<L, number>>, { tenants, refused = () => undefined }: TenantSharesDependencies<L>) {
-    const entries = Object.entries<number>(limits) as Array<[L, number]>;
+  /** `limits` are the places of each, with a share of its own where it has one. */
+  constructor(limits: Readonly<Record<L, number | SharedLimit>>, { tenants, refused = () => undefined }: TenantSharesDependencies<L>) {
+    const entries = Object.entries<number | SharedLimit>(limits) as Array<[L, number | SharedLimit]>;
     this.#ledgers = new Map(
-      entries.map(([limit, most]) => [limit, new ShareLedger({ most, tenants, refused: (count) => refused(limit, count) })]),
+      entries.map(([limit, places]) => {
+        const known = typeof places === "number" ? { most: places } : places;
+        return [limit, new ShareLedger({ ...known, tenants, refused: (count) => refused(limit, count) })];
+      }),
     );
   }
 

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import { constants } from "node:http2";
 import { afterTurn, answerFault, type Home, listen, listenOnce } from "../../../core/base/guard.ts";
 import { BodyCollector, bodyRefusal } from "../body-collector.ts";
+import { BodyDeadline } from "../body-deadline.ts";
 import type { Expiring } from "../deadline-sweep.ts";
 import type { BodyReceiver, HttpExchange, HttpHandler, HttpHeaders, HttpStream, RefusalCode } from "../http-server.ts";
 import type { ServerContext } from "../server-context.ts";
@@ -30,6 +31,7 @@ export interface GrpcCall {
 /** A call; `onOver` is called once. */
 export class GrpcExchange implements HttpExchange, Expiring {
   readonly request: GrpcRequest;
+  tenant?: string;
   sweepPlace = -1;
   sweepTicks = 0;
   readonly #stream: ServerHttp2Stream;
@@ -46,6 +48,7 @@ export class GrpcExchange implements HttpExchange, Expiring {
   /** The caller has sent all: node tells so of a paused stream too, where nothing of it is left to read. */
   #ended = false;
   #collector: BodyCollector | undefined;
+  #deadline: BodyDeadline | undefined;
   #answered = false;
   #over = false;
   #abortCallback: (() => void) | undefined;
@@ -63,7 +66,7 @@ export class GrpcExchange implements HttpExchange, Expiring {
     else if (!CODINGS.has(this.#coding))
       this.#fail(GRPC_UNIMPLEMENTED, `grpc-encoding must be gzip or identity, got ${this.#coding.slice(0, 80)}`);
     else {
-      context.sweep.add(this, this.#hasDeadline ? (deadlineMs as number) : context.limits.bodyTimeoutMs);
+      this.#deadline = new BodyDeadline(context, this, this.#hasDeadline ? deadlineMs : undefined);
       listen(stream, "data", this.#home, (chunk: Buffer) => this.#onData(chunk, handler));
       listenOnce(stream, "end", this.#home, () => this.#onEnd());
     }
@@ -86,7 +89,9 @@ export class GrpcExchange implements HttpExchange, Expiring {
       this.#refuse(413, "body_too_large", `the message is longer than ${maxBytes} bytes; send smaller requests`);
       return;
     }
-    this.#collector = new BodyCollector({ maxBytes, onBody }, this.#context.pool);
+    const { pool, bodies } = this.#context;
+    const account = bodies.open({ tenant: this.tenant ?? "", address: () => this.request.remoteAddress });
+    this.#collector = new BodyCollector({ maxBytes, onBody }, { pool, account });
     const early = this.#early;
     this.#early = undefined;
     if (early !== undefined) this.#append(early);
@@ -130,10 +135,16 @@ export class GrpcExchange implements HttpExchange, Expiring {
 
   /** The caller's deadline has passed, or the message took too long. */
   expire(): void {
+    if (this.#deadline?.goesOn(this.#received, this.#isAwaited) === true) return;
     this.guard(() => {
-      if (this.#hasDeadline) this.#fail(GRPC_DEADLINE_EXCEEDED, "the deadline of the call has passed");
+      if (this.#deadline?.isOver === true && this.#hasDeadline) this.#fail(GRPC_DEADLINE_EXCEEDED, "the deadline of the call has passed");
       else this.#refuse(408, "request_timeout", "the message took too long to arrive");
     });
+  }
+
+  /** Whether the next bytes are the caller's to send: not while the exchange is held, nor once the message is whole. */
+  get #isAwaited(): boolean {
+    return this.#messageBytes < 0 || this.#collector !== undefined;
   }
 
   #onData(chunk: Buffer, handler: HttpHandler): void {
@@ -161,7 +172,7 @@ export class GrpcExchange implements HttpExchange, Expiring {
     this.#received += chunk.length;
     if (this.#received > this.#messageBytes)
       this.#fail(GRPC_INVALID_ARGUMENT, "a call has one message, and that is longer than its prefix says");
-    else if (this.#collector?.append(chunk) === "no-memory") this.#refuse(...bodyRefusal("no-memory", this.#messageBytes));
+    else if (this.#collector?.append(chunk, false) === "no-memory") this.#refuse(...bodyRefusal("no-memory", this.#messageBytes));
   }
 
   #onEnd(): void {

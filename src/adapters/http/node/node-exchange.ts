@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isBodiless } from "../answer-head.ts";
 import { type AppendOutcome, BodyCollector, bodyRefusal } from "../body-collector.ts";
+import { BodyDeadline } from "../body-deadline.ts";
 import type { Expiring } from "../deadline-sweep.ts";
 import type { BodyReceiver, HttpExchange, HttpHeaders, HttpStream, RefusalCode } from "../http-server.ts";
 import type { ServerContext } from "../server-context.ts";
@@ -19,6 +20,7 @@ export interface NodeMessages {
 /** An exchange; `onOver` is called once, when its answer was sent or its client is gone, with whether the answer said that the connection closes. */
 export class NodeExchange implements HttpExchange, Expiring {
   readonly request: NodeRequestHead;
+  tenant?: string;
   sweepPlace = -1;
   sweepTicks = 0;
   readonly #incoming: IncomingMessage;
@@ -33,6 +35,7 @@ export class NodeExchange implements HttpExchange, Expiring {
   #lingering = false;
   #closing = false;
   #collector: BodyCollector | undefined;
+  #deadline: BodyDeadline | undefined;
   #stream: NodeStream | undefined;
   #abortCallback: (() => void) | undefined;
 
@@ -73,11 +76,12 @@ export class NodeExchange implements HttpExchange, Expiring {
   collectBody(maxBytes: number, onBody: BodyReceiver): void {
     if (this.#answered || this.#over || this.#collector !== undefined) return;
     if ((this.request.headers.contentLength ?? 0) > maxBytes) return this.#refuseBody("too-long", maxBytes);
-    const collector = new BodyCollector({ maxBytes, onBody }, this.#context.pool);
-    this.#collector = collector;
+    const { pool, bodies } = this.#context;
+    const account = bodies.open({ tenant: this.tenant ?? "", address: () => this.request.remoteAddress });
+    this.#collector = new BodyCollector({ maxBytes, onBody }, { pool, account });
     if (this.#awaitsContinue) this.#outgoing.writeContinue();
     this.#awaitsContinue = false;
-    this.#context.sweep.add(this, this.#context.limits.bodyTimeoutMs);
+    this.#deadline = new BodyDeadline(this.#context, this);
     this.#incoming.on("data", (chunk: Buffer) => this.#onData(chunk));
     this.#incoming.once("end", () => this.#onBodyEnd());
   }
@@ -128,7 +132,8 @@ export class NodeExchange implements HttpExchange, Expiring {
   /** The body took too long, or the client still sends what nobody wants. */
   expire(): void {
     if (this.#lingering) this.#outgoing.end();
-    else this.refuseNow(408, "request_timeout", "the body took too long to arrive");
+    else if (this.#deadline?.goesOn(this.#collector?.length ?? 0, true) !== true)
+      this.refuseNow(408, "request_timeout", "the body took too long to arrive");
   }
 
   /** Refuses a request of which nothing more is to be read, and closes at once. */
@@ -139,8 +144,9 @@ export class NodeExchange implements HttpExchange, Expiring {
 
   #onData(chunk: Buffer): void {
     const collector = this.#collector;
-    const outcome = collector?.append(chunk) ?? "taken";
-    if (collector !== undefined && outcome !== "taken") this.#refuseBody(outcome, collector.maxBytes);
+    if (collector === undefined) return;
+    const outcome = collector.append(chunk, collector.length + chunk.length === this.request.headers.contentLength);
+    if (outcome !== "taken") this.#refuseBody(outcome, collector.maxBytes);
   }
 
   #onBodyEnd(): void {

@@ -17,6 +17,7 @@ import { UwsStream } from "./uws-stream.ts";
 /** An exchange; `onOver` is called once, when its answer has left our hands or its client is gone. */
 export class UwsExchange implements HttpExchange, Expiring {
   readonly request: UwsRequestHead;
+  tenant?: string;
   sweepPlace = -1;
   sweepTicks = 0;
   readonly #response: UwsResponse;
@@ -61,7 +62,9 @@ export class UwsExchange implements HttpExchange, Expiring {
   collectBody(maxBytes: number, onBody: BodyReceiver): void {
     if (this.#answered || this.#over || this.#collector !== undefined) return;
     if ((this.request.headers.contentLength ?? 0) > maxBytes) return this.#refuseBody("too-long", maxBytes);
-    this.#collector = new BodyCollector({ maxBytes, onBody }, this.#context.pool);
+    const { pool, bodies } = this.#context;
+    const account = bodies.open({ tenant: this.tenant ?? "", address: () => this.request.remoteAddress });
+    this.#collector = new BodyCollector({ maxBytes, onBody }, { pool, account });
     if (this.#held !== undefined) return this.#releaseHeld(this.#held);
     if (!this.#bodyPending) return this.#attachData(); // gives one empty last chunk after the handler
     this.#context.sweep.add(this, this.#context.limits.bodyTimeoutMs);
@@ -157,7 +160,7 @@ export class UwsExchange implements HttpExchange, Expiring {
     if (this.#lingering !== undefined && isLast) return this.#endLingering();
     const collector = this.#collector;
     if (collector === undefined) return;
-    const outcome = collector.append(new Uint8Array(chunk));
+    const outcome = collector.append(new Uint8Array(chunk), isLast);
     if (outcome !== "taken") return this.#refuseBody(outcome, collector.maxBytes);
     if (!isLast) return;
     this.#collector = undefined;
