@@ -20,6 +20,8 @@ export function bodyRefusal(outcome: Exclude<AppendOutcome, "taken">, maxBytes: 
 export interface BodyCollectorOptions {
   readonly maxBytes: number;
   readonly onBody: BodyReceiver;
+  /** The first bytes are counted too: of adapters whose connections carry many bodies at once. */
+  readonly countsFirst?: boolean;
 }
 
 /** One body being collected; ends with `deliver` or `discard`, both of which give its memory back. */
@@ -28,16 +30,21 @@ export class BodyCollector {
   readonly #account: BodyAccount;
   readonly maxBytes: number;
   readonly #onBody: BodyReceiver;
+  readonly #countsFirst: boolean;
   readonly #pieces: Buffer[] = [];
   #length = 0;
   /** Bytes that the last piece has room for. */
   #room = 0;
 
-  constructor({ maxBytes, onBody }: BodyCollectorOptions, { pool, account }: { pool: BodyPool; account: BodyAccount }) {
+  constructor(
+    { maxBytes, onBody, countsFirst = false }: BodyCollectorOptions,
+    { pool, account }: { pool: BodyPool; account: BodyAccount },
+  ) {
     this.#pool = pool;
     this.#account = account;
     this.maxBytes = maxBytes;
     this.#onBody = onBody;
+    this.#countsFirst = countsFirst;
   }
 
   /** Bytes that have come. */
@@ -84,8 +91,9 @@ export class BodyCollector {
 
   /** Adds a piece: for all of the rest where that is the last, else one that the rest fills, or of an eighth of what has come. */
   #grow(rest: number, isLast: boolean): boolean {
+    const isFree = isLast || (this.#length === 0 && rest <= BODY_BUFFER_BYTES_MIN && !this.#countsFirst);
     const bytes = isLast ? rest : Math.min(BODY_PIECE_BYTES_MAX, powerBelow(Math.max(rest, this.#length / 8, BODY_BUFFER_BYTES_MIN)));
-    if (!isLast && !this.#account.take(bytes)) return false;
+    if (!isFree && !this.#account.take(bytes)) return false;
     const piece = this.#pool.acquire(bytes);
     this.#pieces.push(piece);
     this.#room = piece.length;

@@ -2,7 +2,8 @@
  * Memory of bodies that have begun to come and are not whole, on all ports together: 512 MiB, which nobody may fill for others. Tenants have shares of it by a
  * ledger. Within what is open to a tenant each address of its senders holds no more than it leaves free for others, and each body no more than is then open to
  * its address: one address gets half, a second a third of the rest, and the larger a body is, the sooner it is refused, so that small ones always find room.
- * A body that comes in one piece is never counted, since it is handed over in the turn in which it comes.
+ * A body that comes in one piece is never counted, since it is handed over in the turn in which it comes; nor are the first 16 KiB of one that begins small,
+ * which connections bound: 160 MiB.
  */
 import { ShareLedger } from "../../core/base/share-ledger.ts";
 import { BODY_BYTES_ARRIVING_MAX } from "../../core/config/body-limits.ts";

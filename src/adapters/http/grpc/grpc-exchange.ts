@@ -91,7 +91,7 @@ export class GrpcExchange implements HttpExchange, Expiring {
     }
     const { pool, bodies } = this.#context;
     const account = bodies.open({ tenant: this.tenant ?? "", address: () => this.request.remoteAddress });
-    this.#collector = new BodyCollector({ maxBytes, onBody }, { pool, account });
+    this.#collector = new BodyCollector({ maxBytes, onBody, countsFirst: true }, { pool, account });
     const early = this.#early;
     this.#early = undefined;
     if (early !== undefined) this.#append(early);

@@ -19,16 +19,19 @@ function collecting(shares = BodyShares.alone(), maxBytes = 16 * MIB) {
 const counting = (bytes: number) => Buffer.from(Uint32Array.from({ length: bytes / 4 }, (_, i) => i).buffer);
 
 describe("a body in chunks", () => {
-  it.each([[100], [1_000], [16 * KIB], [16 * KIB + 4], [64 * KIB], [100_000], [512 * KIB]])("of %i bytes each is handed over as it came", (size) => {
-    const whole = counting(3 * MIB);
-    const { collector, bodies } = collecting();
-    for (let at = 0; at < whole.length; at += size) {
-      expect(collector.append(whole.subarray(at, at + size), at + size >= whole.length)).toBe("taken");
-    }
-    collector.deliver();
-    expect(bodies.map(({ length }) => length)).toEqual([whole.length]);
-    expect(bodies[0]?.equals(whole)).toBe(true);
-  });
+  it.each([[100], [1_000], [16 * KIB], [16 * KIB + 4], [64 * KIB], [100_000], [512 * KIB]])(
+    "of %i bytes each is handed over as it came",
+    (size) => {
+      const whole = counting(3 * MIB);
+      const { collector, bodies } = collecting();
+      for (let at = 0; at < whole.length; at += size) {
+        expect(collector.append(whole.subarray(at, at + size), at + size >= whole.length)).toBe("taken");
+      }
+      collector.deliver();
+      expect(bodies.map(({ length }) => length)).toEqual([whole.length]);
+      expect(bodies[0]?.equals(whole)).toBe(true);
+    },
+  );
 
   it("holds what has come and an eighth more, not a power of two of it", () => {
     const { collector, shares } = collecting();
@@ -47,7 +50,17 @@ describe("a body in chunks", () => {
     collector.deliver();
     expect(bodies.map(String)).toEqual(["whole"]);
     expect(shares.taken).toBe(0);
-    expect(collecting(BodyShares.alone(0)).collector.append(Buffer.from("part"), false)).toBe("no-memory");
+  });
+
+  it("counts nothing for the first 16 KiB of one that begins small, but for adapters that ask for it", () => {
+    const { collector, shares } = collecting(BodyShares.alone(0));
+    expect(collector.append(Buffer.alloc(100), false)).toBe("taken");
+    expect(collector.append(Buffer.alloc(16 * KIB - 100), false)).toBe("taken");
+    expect(collector.append(Buffer.alloc(1), false)).toBe("no-memory");
+    const account = shares.open({ tenant: "default", address: () => "10.0.0.1" });
+    const options = { maxBytes: MIB, onBody: () => undefined, countsFirst: true };
+    const counting = new BodyCollector(options, { pool: new BodyPool({ retainedBytesMax: MIB }), account });
+    expect(counting.append(Buffer.alloc(1), false)).toBe("no-memory");
   });
 
   it("gives its memory back where the receiver throws", () => {
