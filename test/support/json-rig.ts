@@ -102,7 +102,7 @@ export class JsonRig {
     for (let units = 1; ; units++) {
       this.kernel.stagingReset(ENGINES);
       unit.begin(body.admission, body.wallMs, body.arrivalMs);
-      const answer = units === 1 ? this.#decoder.begin(body, unit) : this.#decoder.resume(body, unit);
+      const answer = units === 1 ? this.#decoder.begin(body, unit) : this.#decoder.resume({ ...body }, unit);
       unit.gather();
       for (let engine = 0; engine < ENGINES; engine++) this.#learn(engine);
       rows.forEach((some, engine) => {

@@ -140,7 +140,7 @@ export class OtlpRig {
     for (let units = 1; ; units++) {
       this.kernel.stagingReset(ENGINES);
       unit.begin(body.admission, body.wallMs, body.arrivalMs);
-      const answer = units === 1 ? this.#decoder.begin(body, unit) : this.#decoder.resume(body, unit);
+      const answer = units === 1 ? this.#decoder.begin(body, unit) : this.#decoder.resume({ ...body }, unit);
       if (!quiet) {
         for (let engine = 0; engine < ENGINES; engine++) this.#learn(engine);
         for (let engine = 0; engine < ENGINES; engine++) rows.push(...this.#rows(engine));

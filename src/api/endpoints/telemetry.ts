@@ -17,7 +17,7 @@ import { ANY_QUERY, NO_QUERY } from "./query-shapes.ts";
 const ENCODINGS = "gzip or identity; zstd where the server runs on Node 22.15 or newer";
 const TELEMETRY_HEADERS = {
   "Content-Encoding": ENCODINGS,
-  "Idempotency-Key": "makes repeats of the request known as such for 5 minutes, for logs and events",
+  "Idempotency-Key": "makes repeats of the request known as such, for logs and events; for an hour where they have no time of their own",
 };
 const REMOTE_WRITE_HEADERS = {
   "Content-Encoding": "snappy",

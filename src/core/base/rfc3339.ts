@@ -79,6 +79,14 @@ export function parseRfc3339(text: string): number | undefined {
   return cachedDateMs + ((hours * 60 + minutes) * 60 + seconds) * 1000 + fractionMs - offset;
 }
 
+const BEHIND_MILLISECOND = /^\.\d{3}(\d{1,6})/;
+
+/** Nanoseconds, 0 to 999,999, behind the millisecond that parseRfc3339() makes of a text; finer digits are cut. */
+export function nanosecondsOfRfc3339(text: string): number {
+  const digitsBehind = BEHIND_MILLISECOND.exec(text.slice(19))?.[1];
+  return digitsBehind === undefined ? 0 : Number(digitsBehind.padEnd(6, "0"));
+}
+
 const TWO_DIGITS = Array.from({ length: 60 }, (_, i) => String(i).padStart(2, "0"));
 const FIRST_MS = -62_167_219_200_000;
 const LAST_MS = FIRST_MS + 3_652_425 * DAY_MS - 1;

@@ -74,6 +74,15 @@ export const NEW_SOURCE_TEXT_BYTES = 768;
 export const BODIES_ASIDE_MAX = 64;
 export const ASIDE_BYTES_MAX = 64 * 1024 * 1024;
 
+/**
+ * Contents of one body's logs and events whose equals are numbered, 60 B each, so 1 MB a body and 64 MB with all that are set aside; a collector sends 8,192 at
+ * a time, a batch of JSON has 10,000. Of a body with more the further ones are known by their places in it.
+ */
+export const EQUAL_RECORDS_KNOWN_MAX = 16_384;
+/** Requests with an Idempotency-Key and logs without a time whose arrival an engine remembers, 0.3 KB each, and how long: a repeat has the time of the first. */
+export const KEYED_ARRIVALS_MAX = 10_000;
+export const KEYED_ARRIVAL_MS_MAX = 3600 * 1000;
+
 const ties: Array<[boolean, string]> = [
   [
     (SMALL_BODY_BYTES_MAX * 64) / 3 + 2 * BODY_PADDING_BYTES <= SMALL_DECOMPRESSED_BYTES,

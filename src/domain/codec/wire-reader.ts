@@ -177,9 +177,14 @@ export class WireReader {
     return this.high * 4_294 + Math.floor((this.high * 967_296 + this.low) / 1e6);
   }
 
-  /** The same with their fraction, as near as a double is: 0.25 us. */
+  /** Nanoseconds of the fixed64 behind those milliseconds. */
+  nanosecondsBehind(): number {
+    return (this.high * 967_296 + this.low) % 1e6;
+  }
+
+  /** The milliseconds with their fraction, as near as a double is: 0.25 us. */
   fractionalMilliseconds(): number {
-    return this.milliseconds() + ((this.high * 967_296 + this.low) % 1e6) / 1e6;
+    return this.milliseconds() + this.nanosecondsBehind() / 1e6;
   }
 }
 

@@ -1,5 +1,15 @@
 // Log records of ExportLogsServiceRequest in JSON.
-import { type AttributedItem, anyValueOf, countOf, idOf, millisecondsOf, type RequestNames, readItems, textOf } from "./json-values.ts";
+import {
+  type AttributedItem,
+  anyValueOf,
+  countOf,
+  idOf,
+  millisecondsOf,
+  nanosecondsBehind,
+  type RequestNames,
+  readItems,
+  textOf,
+} from "./json-values.ts";
 import { bodyText } from "./log-body.ts";
 import type { LogItem, OtlpLog } from "./otlp-items.ts";
 
@@ -17,10 +27,15 @@ export function* logsOfJson(body: unknown): Generator<LogItem> {
 
 function readLog({ given, attributes, source }: AttributedItem): OtlpLog {
   const { serviceId, environment, resourceAttributes } = source;
+  const [ownMs, observedMs] = [
+    millisecondsOf(given.timeUnixNano, "timeUnixNano"),
+    millisecondsOf(given.observedTimeUnixNano, "observedTimeUnixNano"),
+  ];
   return {
     serviceId,
     environment,
-    timeMs: millisecondsOf(given.timeUnixNano, "timeUnixNano") || millisecondsOf(given.observedTimeUnixNano, "observedTimeUnixNano"),
+    timeMs: ownMs || observedMs,
+    nanoseconds: nanosecondsBehind(ownMs > 0 ? given.timeUnixNano : given.observedTimeUnixNano),
     severityNumber: severityOf(given.severityNumber),
     severityText: textOf(given.severityText, "severityText"),
     body: bodyText(anyValueOf(given.body)),

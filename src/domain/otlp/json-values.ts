@@ -64,6 +64,11 @@ export function fractionalMillisecondsOf(value: unknown, field: string): number 
   return isDigits(value) ? Number(value.slice(0, -6)) + Number(value.slice(-6)) / 1e6 : nanosecondsOf(value, field) / 1e6;
 }
 
+/** Nanoseconds of a time that millisecondsOf() reads behind its millisecond. */
+export function nanosecondsBehind(value: unknown): number {
+  return isDigits(value) ? Number(value.slice(-6)) : Number(value ?? 0) % 1e6;
+}
+
 function isDigits(value: unknown): value is string {
   return typeof value === "string" && /^\d{7,20}$/.test(value);
 }

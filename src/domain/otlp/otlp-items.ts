@@ -105,6 +105,8 @@ export interface OtlpLog {
   readonly environment: string;
   /** Its own time, else when it was observed. */
   readonly timeMs: number;
+  /** Nanoseconds of that time behind its millisecond. */
+  readonly nanoseconds: number;
   /** SeverityNumber 0..24. */
   readonly severityNumber: number;
   readonly severityText: string;

@@ -22,12 +22,13 @@ export function* logsOfProtobuf(bytes: Buffer): Generator<LogItem | undefined> {
 function readLog(reader: WireReader, to: number, source: OtlpSource): OtlpLog {
   const attributes: AttributeMap = {};
   let [severityText, traceId, spanId] = ["", "", ""];
-  let [timeMs, observedMs, severityNumber] = [0, 0, 0];
+  let [ownMs, ownNanoseconds, observedMs, observedNanoseconds, severityNumber] = [0, 0, 0, 0, 0];
   let body: AttributeValue = null;
   while (reader.next(to)) {
     switch (reader.field) {
       case 1:
-        timeMs = reader.milliseconds();
+        ownMs = reader.milliseconds();
+        ownNanoseconds = reader.nanosecondsBehind();
         break;
       case 2:
         severityNumber = reader.unsigned();
@@ -49,6 +50,7 @@ function readLog(reader: WireReader, to: number, source: OtlpSource): OtlpLog {
         break;
       case 11:
         observedMs = reader.milliseconds();
+        observedNanoseconds = reader.nanosecondsBehind();
         break;
     }
   }
@@ -56,7 +58,8 @@ function readLog(reader: WireReader, to: number, source: OtlpSource): OtlpLog {
   return {
     serviceId,
     environment,
-    timeMs: timeMs === 0 ? observedMs : timeMs,
+    timeMs: ownMs === 0 ? observedMs : ownMs,
+    nanoseconds: ownMs === 0 ? observedNanoseconds : ownNanoseconds,
     severityNumber,
     severityText,
     body: bodyText(body),

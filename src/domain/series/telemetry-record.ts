@@ -1,5 +1,5 @@
 // Judges one telemetry record of section 2.1 of the contract. Pure: the clock is an argument; a refusal is a value, not an exception.
-import { parseRfc3339 } from "../../core/base/rfc3339.ts";
+import { nanosecondsOfRfc3339, parseRfc3339 } from "../../core/base/rfc3339.ts";
 import { isLongerThan } from "../../core/base/utf8.ts";
 import {
   ATTRIBUTES_MAX,
@@ -21,6 +21,8 @@ export interface TelemetryRecord {
   readonly body: string;
   readonly traceId: string;
   readonly timeMs: number;
+  /** Nanoseconds of its time behind that millisecond. */
+  readonly nanoseconds: number;
   readonly attributes: Attributes;
 }
 
@@ -177,6 +179,7 @@ function accept(type: RecordType, fields: Readonly<Record<string, unknown>>, tim
     body: withBody ? keptBody(fields.body as string) : "",
     traceId: (fields.trace_id as string | null | undefined) ?? "",
     timeMs,
+    nanoseconds: type === "metric" ? 0 : nanosecondsOfRfc3339(fields.timestamp as string),
     attributes: (fields.attributes as Attributes | null | undefined) ?? NO_ATTRIBUTES,
   };
 }

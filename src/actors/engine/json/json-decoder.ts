@@ -32,12 +32,15 @@ import type { BodyDecoder } from "../unit/body-decoder.ts";
 import { contentHash } from "../unit/content-hash.ts";
 import type { KeptPlace } from "../unit/kept-places.ts";
 import type { LabelIntake } from "../unit/label-intake.ts";
+import { RecordIds } from "../unit/record-ids.ts";
 import type { StreamDefiner } from "../unit/stream-definer.ts";
 import type { BodyAnswer, WorkUnit } from "../unit/work-unit.ts";
 import { type BodyProblem, longElement, NO_ARRAY, problemAt, type RecordRun, recordRunsOf, TOO_MANY } from "./record-runs.ts";
 
 /** Types whose value is scored as a sample; slo has a detector of its own. */
 const SCORED: ReadonlySet<RecordType> = new Set<RecordType>(["metric", "trace", "profile"]);
+/** Types of which equal ones may be several; of the others they are one, as their samples are. */
+const COUNTED: ReadonlySet<RecordType> = new Set<RecordType>(["log", "event"]);
 /** Types that are kept as records; a metric is kept as a sample. */
 const KEPT: ReadonlySet<RecordType> = new Set<RecordType>(["log", "trace", "event", "profile", "slo"]);
 /** More letters of one body have a unit of their own: 3 us each. */
@@ -116,11 +119,13 @@ export class JsonDecoder implements BodyDecoder {
   #runs: RecordRun[] = [];
   #values: unknown[] = [];
   #halves = false;
+  readonly #ids: RecordIds;
   /** Place in the body of the first record that is still to be taken. */
   #first = 0;
 
   constructor(dependencies: JsonDecoderDependencies) {
     this.#dependencies = dependencies;
+    this.#ids = new RecordIds({ ...dependencies, hash: (text) => contentHash(text, dependencies) });
     fillPowersOfFive(dependencies.memory.view);
   }
 
@@ -162,6 +167,7 @@ export class JsonDecoder implements BodyDecoder {
 
   #reset(): void {
     this.#outcome = new Outcome();
+    this.#ids.begin();
     this.#runs = [];
     this.#values = [];
     this.#first = 0;
@@ -312,8 +318,9 @@ export class JsonDecoder implements BodyDecoder {
     else if (!isRefusal(judged)) outcome.accept(judged.type, 1);
   }
 
-  /** Stores a record that was judged, as if it had come in the body; or says why not. */
+  /** Stores a record that was judged, as if it had come in a body of its own; or says why not. */
   store(record: TelemetryRecord, index: number, body: Body, unit: WorkUnit): Refusal | undefined {
+    this.#ids.begin();
     return this.#take(record, { value: null, index, halves: false, isSpelled: false, bytes: 0 }, body, unit);
   }
 
@@ -396,14 +403,12 @@ export class JsonDecoder implements BodyDecoder {
     const attributes = canonicalAttributes(record.attributes);
     if (attributes.length > ATTRIBUTES_BYTES_MAX) return tooLong(record, "attributes", ATTRIBUTES_BYTES_MAX);
     const tenant = this.#dependencies.tenantName(body.tenant);
-    const content = [tenant, record.serviceId, record.type, record.metricName, record.value, record.body, record.traceId, record.timeMs];
-    const natural =
-      body.idempotencyKey === "" ? JSON.stringify(content) + attributes : JSON.stringify([tenant, body.idempotencyKey, index]);
-    const { serviceId, timeMs } = record;
-    const id = contentHash(natural, this.#dependencies);
+    const { serviceId, type, timeMs } = record;
+    const content = [serviceId, type, record.metricName, record.value, record.body, record.traceId, timeMs, record.nanoseconds];
+    const id = this.#ids.idOf(body, index, JSON.stringify(content) + attributes, !COUNTED.has(type));
     const environment = environmentOf(record.attributes);
     unit.addRecord({ tenant, id, timeMs, receivedMs: body.wallMs, environment, record: storedRecord(record) });
-    if (record.type === "log") {
+    if (type === "log") {
       const severity = severityOfAttributes(record.attributes);
       this.#dependencies.logs.count(tenant, { serviceId, environment, timeMs, severity, body: record.body, id }, unit);
     }

@@ -1,6 +1,7 @@
 // The lane's side of logs: masks the text of each, and gathers what the shard of its service counts.
+import { BoundedMap } from "../../../core/base/bounded-map.ts";
 import { isLongerThan } from "../../../core/base/utf8.ts";
-import { NEW_SOURCE_TEXT_BYTES } from "../../../core/config/body-limits.ts";
+import { KEYED_ARRIVAL_MS_MAX, KEYED_ARRIVALS_MAX, NEW_SOURCE_TEXT_BYTES } from "../../../core/config/body-limits.ts";
 import { NAME_BYTES_MAX } from "../../../core/config/limits.ts";
 import { SECTION_LOGS } from "../../../core/layout/row-frame.ts";
 import { maskedText } from "../../../domain/logs/masked-text.ts";
@@ -41,10 +42,22 @@ export class LogSink implements MessageSource {
   #begun: Source[] = [];
   readonly #writers = new WindowMessageWriters();
   readonly #exclusions: FieldExclusions;
+  /** When requests with an Idempotency-Key came first, by tenant and key. */
+  readonly #arrivals = new BoundedMap<string, number>(KEYED_ARRIVALS_MAX);
 
   /** Templates hold no field that `exclusions` names. */
   constructor(exclusions: FieldExclusions) {
     this.#exclusions = exclusions;
+  }
+
+  /** The time of a log without one, which came at `wallMs`: when its request came, and where that has an Idempotency-Key when it came first. */
+  arrivalOf(tenant: string, idempotencyKey: string, wallMs: number): number {
+    if (idempotencyKey === "") return wallMs;
+    const key = JSON.stringify([tenant, idempotencyKey]);
+    const known = this.#arrivals.get(key);
+    if (known !== undefined && wallMs - known <= KEYED_ARRIVAL_MS_MAX) return known;
+    this.#arrivals.set(key, wallMs);
+    return wallMs;
   }
 
   /** Counts a log that has been judged and is kept as a record. */

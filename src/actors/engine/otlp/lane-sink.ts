@@ -2,17 +2,18 @@
 // and blocks of records, logs as records of the form that JSON telemetry has, and counted.
 import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
 import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
-import { type LogRecord, logRecord } from "../../../domain/logs/log-record.ts";
+import { logRecord } from "../../../domain/logs/log-record.ts";
 import { severityOf } from "../../../domain/logs/severity.ts";
 import type { DistributionPoint, ItemRefusal, OtlpLog, OtlpSink, OtlpSpan } from "../../../domain/otlp/otlp-items.ts";
 import { refuseLog, refuseSpan } from "../../../domain/otlp/otlp-limits.ts";
 import { keptBody } from "../../../domain/series/kept-body.ts";
 import { canonicalAttributes } from "../../../domain/series/stream-identity.ts";
 import { DistributionSink } from "../distributions/distribution-sink.ts";
-import type { CountedLog, LogSink } from "../logs/log-sink.ts";
+import type { LogSink } from "../logs/log-sink.ts";
 import type { SpanSink } from "../spans/span-sink.ts";
 import type { Body } from "../unit/body.ts";
 import { contentHash } from "../unit/content-hash.ts";
+import { RecordIds } from "../unit/record-ids.ts";
 import type { StreamDefiner } from "../unit/stream-definer.ts";
 import type { WorkUnit } from "../unit/work-unit.ts";
 
@@ -24,6 +25,7 @@ export interface LaneSinkDependencies {
   readonly kernel: LaneExports;
   readonly definer: StreamDefiner;
   readonly tenantName: (index: number) => string;
+  readonly requestId: (admission: number) => string;
   readonly spans: SpanSink;
   readonly logs: LogSink;
 }
@@ -34,16 +36,24 @@ export class LaneSink implements OtlpSink {
   readonly #distributions: DistributionSink;
   #body: Body | undefined;
   #unit: WorkUnit | undefined;
-  /** Place of the item in its body. */
-  #index = 0;
+  readonly #ids: RecordIds;
+  /** Place of the log at hand among those of its body. */
+  #place = 0;
 
   constructor(dependencies: LaneSinkDependencies) {
     this.#dependencies = dependencies;
     this.#distributions = new DistributionSink(dependencies.definer);
+    this.#ids = new RecordIds({ ...dependencies, hash: (text) => contentHash(text, dependencies) });
   }
 
+  /** A body begins. */
+  begin(): void {
+    this.#place = 0;
+    this.#ids.begin();
+  }
+
+  /** The items that follow are that body's, wherever it lies by now, and go into that unit. */
   enter(body: Body, unit: WorkUnit): void {
-    if (this.#body !== body) this.#index = 0;
     this.#body = body;
     this.#unit = unit;
   }
@@ -64,30 +74,32 @@ export class LaneSink implements OtlpSink {
   }
 
   log(given: OtlpLog): ItemRefusal | undefined {
-    const log = { ...given, body: keptBody(given.body), timeMs: given.timeMs === 0 ? (this.#body as Body).wallMs : given.timeMs };
-    const refusal = refuseLog(log, (this.#body as Body).wallMs);
-    if (refusal !== undefined) return refusal;
-    const record = logRecord(log);
-    const content = ["log", log.serviceId, log.body, log.traceId, log.spanId, given.timeMs, canonicalAttributes(record.attributes)];
-    const counted = { ...log, timeMs: Math.floor(log.timeMs), severity: severityOf(log.severityNumber, log.severityText) };
-    return this.#keep(counted, content, record);
+    const { tenant, idempotencyKey, wallMs } = this.#body as Body;
+    const { tenantName, logs } = this.#dependencies;
+    const place = this.#place++;
+    const hasTime = given.timeMs > 0;
+    const timeMs = hasTime ? given.timeMs : logs.arrivalOf(tenantName(tenant), idempotencyKey, wallMs);
+    const log = { ...given, body: keptBody(given.body), timeMs };
+    return refuseLog(log, wallMs) ?? this.#keep(log, place, hasTime);
   }
 
-  /** Keeps and counts a log; what `natural` says makes it that one, unless the request has an Idempotency-Key. */
-  #keep(log: Omit<CountedLog, "id">, natural: readonly unknown[], record: LogRecord): ItemRefusal | undefined {
+  /** Keeps and counts a log that may be taken. */
+  #keep(log: OtlpLog, place: number, hasTime: boolean): ItemRefusal | undefined {
     const { tenantName, logs } = this.#dependencies;
     const body = this.#body as Body;
+    const record = logRecord(log);
     const attributes = canonicalAttributes(record.attributes);
     if (attributes.length > ATTRIBUTES_BYTES_MAX) {
       const message = `attributes of an item take more than ${ATTRIBUTES_BYTES_MAX} bytes together; send fewer or shorter ones`;
       return { reason: "field_too_long", field: "attributes", message };
     }
-    const tenant = tenantName(body.tenant);
-    const content = body.idempotencyKey === "" ? [tenant, ...natural] : [tenant, body.idempotencyKey, this.#index++];
-    const id = contentHash(JSON.stringify(content), this.#dependencies);
-    const unit = this.#unit as WorkUnit;
-    unit.addRecord({ tenant, id, timeMs: log.timeMs, receivedMs: body.wallMs, environment: log.environment, record });
-    logs.count(tenant, { ...log, id }, unit);
+    const { serviceId, environment, traceId, spanId, timeMs, nanoseconds } = log;
+    const content = ["log", serviceId, log.body, traceId, spanId, timeMs, nanoseconds];
+    const id = this.#ids.idOf(body, place, hasTime ? JSON.stringify(content) + attributes : undefined);
+    const [unit, tenant] = [this.#unit as WorkUnit, tenantName(body.tenant)];
+    unit.addRecord({ tenant, id, timeMs, receivedMs: body.wallMs, environment, record });
+    const severity = severityOf(log.severityNumber, log.severityText);
+    logs.count(tenant, { serviceId, environment, timeMs, severity, body: log.body, id }, unit);
     return undefined;
   }
 }

@@ -110,6 +110,7 @@ export class OtlpDecoder implements BodyDecoder {
   begin(body: Body, unit: WorkUnit): BodyAnswer | undefined {
     const { signal, encoding } = otlpOfBodyKind(body.kind);
     this.#outcome = new OtlpOutcome(this.#dependencies, body, signal);
+    this.#sink.begin();
     this.#items = NO_ITEMS;
     this.#walks = this.#isWalked = false;
     this.#walksTraces = false;
