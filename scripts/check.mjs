@@ -24,6 +24,7 @@ const steps = [
   { name: "advisories", command: ["node", "scripts/check-advisories.mjs"], judge: judgeAdvisories },
   { name: "links", command: ["node", "scripts/check-links.mjs"] },
   { name: "web sizes", command: ["node", "scripts/web-sizes.mjs"], judge: judgeSizes },
+  { name: "records", command: ["node", "scripts/record-reads.mjs"] },
   { name: "tidy", command: ["node", "scripts/tidy.mjs"], judge: judgeTidy },
 ];
 

@@ -1,9 +1,11 @@
 // The commands beside `serve`, by name: each of one file of cli, with what it needs of the tree, loaded when it is called: the server needs none of them.
+
 import { readFileSync } from "node:fs";
 import { trustServers } from "./adapters/http/server-fetch.ts";
 import type { CommandLine } from "./cli/command-arguments.ts";
 import { EXIT } from "./cli/exit-code.ts";
 import { trustOf } from "./cli/own-server.ts";
+import { ownMember } from "./core/base/own-member.ts";
 import { ConfigError } from "./core/config/config-error.ts";
 import type { Config } from "./core/config/load-config.ts";
 import { type ResolvedSettings, resolveSettings, type SettingsFile } from "./core/config/settings-sources.ts";
@@ -107,7 +109,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
 
 /** Runs a command and resolves with its exit code. */
 export function runCommand(line: CommandLine, world: CommandWorld): Promise<number> {
-  const command = COMMANDS[line.entry.name];
+  const command = ownMember(COMMANDS, line.entry.name);
   if (command === undefined) throw new Error(`${line.entry.name} has no program`);
   trustServers((base) => trustOf(world.settings.environment)(base));
   return command(line, world);

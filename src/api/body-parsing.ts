@@ -1,5 +1,7 @@
 // From the text of a body to the typed body of an endpoint.
+
 import type { z } from "zod";
+import { ownMember } from "../core/base/own-member.ts";
 import { type BodyOf, type EndpointName, endpointNamed } from "./endpoints.ts";
 import { issueText } from "./issue-text.ts";
 import { readJsonObject } from "./json-object.ts";
@@ -44,7 +46,7 @@ function isAbsent(body: unknown, path: readonly PropertyKey[]): boolean {
   for (const name of path) {
     if (typeof value !== "object" || value === null) return false;
     if (!Object.hasOwn(value, name)) return true;
-    value = (value as Record<PropertyKey, unknown>)[name];
+    value = ownMember(value as Record<string, unknown>, name as string);
   }
   return false;
 }

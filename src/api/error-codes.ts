@@ -1,5 +1,7 @@
 // Which errors an endpoint may answer: what follows from its access, query and body, and what its declaration adds.
+
 import { groupBy } from "../core/base/grouping.ts";
+import { ownMember } from "../core/base/own-member.ts";
 import { VALIDATION_REASONS } from "../core/layout/counters.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { ERROR_STATUS, type ErrorCode } from "./refusal.ts";
@@ -41,7 +43,7 @@ export function errorCodesOf(endpoint: Endpoint): ReadonlyMap<number, readonly E
 function ofQuery({ query }: Endpoint): ErrorCode[] {
   const isStrict = !query.safeParse({ "": "" }).success;
   const names = Object.keys(query.shape);
-  const own = names.flatMap((name) => OF_PARAMETER[name] ?? []);
+  const own = names.flatMap((name) => ownMember(OF_PARAMETER, name) ?? []);
   return [...(isStrict ? OF_ANY_QUERY : []), ...(names.length > 0 ? OF_PARAMETERS : []), ...own];
 }
 

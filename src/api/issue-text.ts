@@ -1,5 +1,7 @@
 // What is wrong with a member of a body, said kindly: what it must be, and what was got. For schemas that bring no words of their own.
+
 import type { z } from "zod";
+import { ownMember } from "../core/base/own-member.ts";
 import { shown } from "./refusal.ts";
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -55,13 +57,13 @@ function formatText(format: string, pattern: string | undefined, input: unknown)
     url: "a URL",
     datetime: "RFC 3339 such as 2026-01-31T12:00:00Z",
   };
-  const wanted = forms[format] ?? (pattern === undefined ? `a ${format}` : `text that matches ${pattern}`);
+  const wanted = ownMember(forms, format) ?? (pattern === undefined ? `a ${format}` : `text that matches ${pattern}`);
   return `must be ${wanted}, got ${gotText(input)}`;
 }
 
 /** Numbers are compared themselves; of others their characters, entries or members are counted. */
 function boundText(origin: string, relation: string, bound: number | bigint, input: unknown): string {
-  const units = UNITS[origin];
+  const units = ownMember(UNITS, origin);
   if (units === undefined) return `must be ${relation} ${bound}, got ${gotText(input)}`;
   return `must have ${relation} ${bound} ${units[Number(bound) === 1 ? 0 : 1]}, got ${sizeOf(input)}`;
 }

@@ -1,5 +1,7 @@
 // The query parameters that endpoints share, as schemas from text to value. An issue carries the error code in `params.code`.
+
 import { z } from "zod";
+import { ownMember } from "../core/base/own-member.ts";
 import { parseRfc3339 } from "../core/base/rfc3339.ts";
 import { isLongerThan } from "../core/base/utf8.ts";
 import { COUNT_BUCKETS_MAX } from "../core/config/interface-limits.ts";
@@ -75,7 +77,7 @@ export function timeParameter(name: string) {
   return textTo(parseRfc3339, "invalid_timestamp", (text) => {
     const advice = text.includes(" ") ? "; a + in a query must be written as %2B" : "";
     return `${name} must be RFC 3339 such as 2026-01-31T12:00:00Z, got ${shown(text)}${advice}`;
-  }).meta({ format: "date-time", ...(RANGE_ENDS[name] !== undefined && { description: RANGE_ENDS[name] }) });
+  }).meta({ format: "date-time", ...(Object.hasOwn(RANGE_ENDS, name) && { description: ownMember(RANGE_ENDS, name) }) });
 }
 
 /** A moment in a body. */

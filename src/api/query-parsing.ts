@@ -1,5 +1,7 @@
 // From the text behind the question mark to the typed query of an endpoint.
+
 import type { z } from "zod";
+import { setMember } from "../core/base/own-member.ts";
 import { QUERY_PARAMETERS_MAX } from "../core/config/limits.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { type EndpointName, endpointNamed, type QueryOf } from "./endpoints.ts";
@@ -14,7 +16,7 @@ export function splitQuery(query: string): Outcome<Readonly<Record<string, strin
     if (Object.hasOwn(parameters, name))
       return refused("repeated_parameter", `${shown(name)} is given more than once; give each parameter once`, name);
     if (++count > QUERY_PARAMETERS_MAX) return refused("bad_request", `a query may have ${QUERY_PARAMETERS_MAX} parameters, got more`);
-    parameters[name] = value;
+    setMember(parameters, name, value);
   }
   return done(parameters);
 }

@@ -1,6 +1,7 @@
 // Finds the endpoint of a request: exact paths by one look-up, paths with parameters by segments. A trailing slash is another path.
 
 import { groupBy } from "../core/base/grouping.ts";
+import { ownMember, setMember } from "../core/base/own-member.ts";
 import { flawText, type NameFlaw, nameFlaw } from "../domain/series/name-rule.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { ENDPOINTS } from "./endpoints.ts";
@@ -34,10 +35,10 @@ export function matchRoute(method: string, path: string): RouteMatch {
   for (const pattern of PATTERNS) {
     const parameters = matchSegments(pattern.segments, segments);
     if (parameters === undefined) continue;
-    const flawed = Object.keys(parameters).find((name) => nameFlaw(parameters[name] as string) !== undefined);
+    const flawed = Object.keys(parameters).find((name) => nameFlaw(ownMember(parameters, name) as string) !== undefined);
     return flawed === undefined
       ? chooseMethod(method, path, pattern.endpoints, parameters)
-      : refuseParameter(flawed, parameters[flawed] as string);
+      : refuseParameter(flawed, ownMember(parameters, flawed) as string);
   }
   return {
     found: false,
@@ -87,7 +88,7 @@ function matchSegments(pattern: readonly string[], given: readonly string[]): Re
     }
     const value = decodeSegment(segment);
     if (value === undefined || value === "") return undefined;
-    parameters[expected.slice(1, -1)] = value;
+    setMember(parameters, expected.slice(1, -1), value);
   }
   return parameters;
 }

@@ -1,10 +1,12 @@
 // `vedette token`: makes a JWT with the secret of the settings or of the data folder. Whoever can read that may be anybody, so nothing is asked.
+
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { JWT_SECRET_FILE, readSecretFile } from "../adapters/credentials/own-secret.ts";
 import { mintToken } from "../adapters/credentials/token-mint.ts";
 import { importSecret, JWT_SECRET_BYTES_MIN } from "../adapters/credentials/token-verifier.ts";
 import { systemClock } from "../adapters/runtime/clock.ts";
+import { ownMember } from "../core/base/own-member.ts";
 import { formatRfc3339 } from "../core/base/rfc3339.ts";
 import { ConfigError } from "../core/config/config-error.ts";
 import type { Config } from "../core/config/load-config.ts";
@@ -63,7 +65,7 @@ function readOptions(args: readonly string[]): { role: Role; tenant: string; sub
   const role = parseRole(name);
   if (role === undefined) throw new UsageError(`--role must be one of ${ROLES.join(", ")}, not ${JSON.stringify(name)}`);
   const [, count = "", unit = ""] = /^(\d{1,9})([smhd])$/.exec(expires) ?? [];
-  const lifetimeMs = Number(count) * (UNITS_MS[unit] ?? Number.NaN);
+  const lifetimeMs = Number(count) * (ownMember(UNITS_MS, unit) ?? Number.NaN);
   if (lifetimeMs > 0 && lifetimeMs <= LIFETIME_DAYS_MAX * 86_400_000) return { role, tenant, subject, lifetimeMs, isJson };
   throw new UsageError(`--expires must be a time such as 30m, 12h or 7d, at most ${LIFETIME_DAYS_MAX}d, not ${JSON.stringify(expires)}`);
 }

@@ -5,6 +5,7 @@ import type { HttpExchange } from "../../adapters/http/http-server.ts";
 import type { Clock } from "../../adapters/runtime/clock.ts";
 import { type OtlpDialect, otlpDialect, refuseOtlpType } from "../../api/otlp-answer.ts";
 import type { Refusal } from "../../api/refusal.ts";
+import { ownMember } from "../../core/base/own-member.ts";
 import { isLongerThan } from "../../core/base/utf8.ts";
 import {
   BODY_BYTES_MAX,
@@ -86,7 +87,7 @@ export class Ingestion {
       this.#import(sender, exchange, sink);
       return;
     }
-    const usual = BODY_KINDS[endpoint] ?? otlpKind(exchange);
+    const usual = ownMember(BODY_KINDS, endpoint) ?? otlpKind(exchange);
     const reported = usual === BODY_REMOTE_WRITE_1 ? remoteWriteKind(exchange.request) : undefined;
     const kind = reported?.ok === true ? reported.value : usual;
     const refusal = reported === undefined ? refuseHeaders(usual, exchange) : reported.ok ? undefined : reported.refusal;

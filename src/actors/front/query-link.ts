@@ -1,5 +1,7 @@
 // Typed calls to the coordinator and their answers. At most QUERIES_WAITING_MAX wait, shared by tenants; the caller answers 503 beyond.
+
 import { Requests } from "../../adapters/runtime/requests.ts";
+import { ownMember } from "../../core/base/own-member.ts";
 import type { ShareLedger } from "../../core/base/share-ledger.ts";
 import { BACKTEST_ANSWER_MS_MAX } from "../../core/config/backtest-limits.ts";
 import { DRILL_ANSWER_MS_MAX } from "../../core/config/drill-limits.ts";
@@ -49,7 +51,7 @@ export class QueryLink {
     const { tenant } = call.principal;
     if (!this.#places.take(tenant)) return false;
     const id = this.#next++;
-    const ms = ANSWER_MS_MAX_OF[call.endpoint] ?? ANSWER_MS_MAX;
+    const ms = ownMember(ANSWER_MS_MAX_OF, call.endpoint) ?? ANSWER_MS_MAX;
     const answered = ({ status, body }: Pick<QueryAnswer, "status" | "body">) => {
       this.#places.give(tenant);
       onAnswer(status, body);

@@ -1,10 +1,12 @@
 // The UI's files as the build left them (dist/web), read at the start: about 40 files, 300 kB with their compressed twins. Names hold a hash of the content, so
 // that browsers keep them; the page itself is asked for each time.
+
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { HttpHeaders } from "../../adapters/http/http-server.ts";
+import { ownMember } from "../../core/base/own-member.ts";
 import { acceptedCodings, type FileRequest, isKnownTag } from "./file-request.ts";
 
 /** An answer of bytes. */
@@ -65,7 +67,7 @@ export class WebFiles {
   /** Reads a folder; one that is not there has no files. */
   constructor(folder: string) {
     const names = existsSync(folder) ? readdirSync(folder) : [];
-    const own = names.filter((name) => MEDIA_TYPES[extension(name)] !== undefined);
+    const own = names.filter((name) => ownMember(MEDIA_TYPES, extension(name)) !== undefined);
     this.#files = new Map(own.map((name) => [name, readStored(folder, name, new Set(names))]));
   }
 
@@ -99,7 +101,7 @@ function readStored(folder: string, name: string, names: ReadonlySet<string>): S
   const read = (file: string) => (names.has(file) ? new Uint8Array(readFileSync(join(folder, file))) : undefined);
   const plain = read(name) as Uint8Array;
   const tag = `W/"${createHash("sha256").update(plain).digest("base64url").slice(0, 22)}"`;
-  const type = ["Content-Type", MEDIA_TYPES[extension(name)] as string] as const;
+  const type = ["Content-Type", ownMember(MEDIA_TYPES, extension(name)) as string] as const;
   const headers: HttpHeaders = [type, ["ETag", tag], ...SHARED_HEADERS, ...(name === PAGE ? PAGE_HEADERS : KEPT_HEADERS)];
   return { headers, tag: tag.slice(2), plain, gzip: read(`${name}.gz`), brotli: read(`${name}.br`) };
 }

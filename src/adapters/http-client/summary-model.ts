@@ -1,5 +1,6 @@
 // A server that speaks OpenAI's chat completions: words the summary of an analysis. One request, one deadline, no redirects, no retries.
 import { Agent, request } from "undici";
+import { withoutSecrets } from "../../core/base/secret-mask.ts";
 import { SUMMARY_ANSWER_BYTES_MAX, SUMMARY_CHARACTERS_MAX, SUMMARY_MS_MAX } from "../../core/config/analysis-limits.ts";
 
 export interface SummaryModelOptions {
@@ -43,7 +44,7 @@ export class SummaryModel {
       dispatcher: this.#agent,
       signal: AbortSignal.timeout(SUMMARY_MS_MAX),
     });
-    const text = await answer.body.text();
+    const text = withoutSecrets(await answer.body.text(), key === undefined ? [] : [key]);
     if (answer.statusCode !== 200) throw new Error(`it answered ${answer.statusCode}`);
     return sentencesOf(text);
   }

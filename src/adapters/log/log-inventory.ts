@@ -6,6 +6,7 @@
  * the last one, which stays true but for segments that were deleted since: those are covered by what the stores hold, which the coordinator looks up. Segments that came since
  * have a note of their own (segment-note.ts).
  */
+
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { open, rename, unlink } from "node:fs/promises";
 import { basename, join } from "node:path";
@@ -87,7 +88,7 @@ export class InventoryKeeper {
   /** Notes of segments that the inventory has, or that were deleted: a segment is there before its note. */
   async #dropNotes(segments: Readonly<Record<string, number>>): Promise<void> {
     const directory = logDirectory(this.#dataDir);
-    const done = notedSegments(this.#dataDir).filter((name) => name in segments || !existsSync(join(directory, name)));
+    const done = notedSegments(this.#dataDir).filter((name) => Object.hasOwn(segments, name) || !existsSync(join(directory, name)));
     if (done.length === 0) return;
     const folder = await open(this.#dataDir, "r");
     try {

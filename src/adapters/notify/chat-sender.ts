@@ -1,3 +1,4 @@
+import { secretParts } from "../../core/base/secret-mask.ts";
 import { chatBody } from "../../domain/notification/chat-body.ts";
 import type { Destination } from "../../domain/notification/destinations.ts";
 import type { OutboundHttp } from "../http-client/outbound-http.ts";
@@ -12,7 +13,7 @@ export function chatSender(http: OutboundHttp, urlOf: (destination: Destination)
       if (url === undefined) return NOT_CONFIGURED;
       const headers = { "content-type": "application/json" };
       const body = JSON.stringify(chatBody(messages));
-      return httpOutcome(await http.send({ url, method: "POST", headers, body, timeoutMs: SEND_TIMEOUT_MS }));
+      return httpOutcome(await http.send({ url, method: "POST", headers, body, timeoutMs: SEND_TIMEOUT_MS }), secretParts(url));
     },
   };
 }

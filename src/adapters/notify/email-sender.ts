@@ -1,5 +1,6 @@
 /** Mail over SMTP. A 250 behind the data is delivery, 4xx is tried again, 5xx is refused for good (RFC 5321). */
 import { createTransport } from "nodemailer";
+import { withoutSecrets } from "../../core/base/secret-mask.ts";
 import type { AttemptOutcome } from "../../domain/notification/channel-delivery.ts";
 import { emailMessage } from "../../domain/notification/email-message.ts";
 import { type ChannelSender, SEND_TIMEOUT_MS } from "./channel-sender.ts";
@@ -26,6 +27,7 @@ export function emailSender(url: string, from: string): EmailSender {
     disableFileAccess: true,
     disableUrlAccess: true,
   });
+  const login = loginOf(url);
   const domain = from.slice(from.lastIndexOf("@") + 1).replace(/[>\s].*$/, "");
   return {
     async send({ target }, messages) {
@@ -34,7 +36,7 @@ export function emailSender(url: string, from: string): EmailSender {
         await transport.sendMail({ from, to, subject, text, messageId, references, inReplyTo: references });
         return { kind: "delivered" };
       } catch (error) {
-        return failureOf(error);
+        return failureOf(error, login);
       }
     },
     close() {
@@ -43,10 +45,26 @@ export function emailSender(url: string, from: string): EmailSender {
   };
 }
 
-function failureOf(error: unknown): AttemptOutcome {
+/** The password of SMTP_URL, as it is and as it is sent (RFC 4616, RFC 4954). */
+function loginOf(url: string): string[] {
+  if (!URL.canParse(url)) return [];
+  const { username, password } = new URL(url);
+  const [user, secret] = [unescaped(username), unescaped(password)];
+  return [secret, `\0${user}\0${secret}`];
+}
+
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function failureOf(error: unknown, secrets: readonly string[]): AttemptOutcome {
   const { code, responseCode } = error as { code?: unknown; responseCode?: unknown };
   const message = error instanceof Error ? error.message : String(error);
-  const text = message.replace(/\s+/g, " ").slice(0, ERROR_CHARACTERS_MAX);
+  const text = withoutSecrets(message, secrets).replace(/\s+/g, " ").slice(0, ERROR_CHARACTERS_MAX);
   if (typeof responseCode === "number") {
     if (responseCode >= 500) return { kind: "failed", error: text };
     return { kind: "retry", error: text, afterMs: null, mayHaveArrived: false };

@@ -11,7 +11,7 @@ export function oncallSender(http: OutboundHttp, baseUrl: string, key: string): 
       const { path, body } = oncallRequest(message, target);
       const headers = { "content-type": "application/json", authorization: `GenieKey ${key}` };
       const url = `${baseUrl.replace(/\/+$/, "")}${path}`;
-      return httpOutcome(await http.send({ url, method: "POST", headers, body, timeoutMs: SEND_TIMEOUT_MS }));
+      return httpOutcome(await http.send({ url, method: "POST", headers, body, timeoutMs: SEND_TIMEOUT_MS }), [key]);
     },
   };
 }

@@ -11,7 +11,8 @@ export function pagerSender(http: OutboundHttp, url: string, keyOf: (destination
       const key = keyOf(destination);
       if (key === undefined || message === undefined) return NOT_CONFIGURED;
       const headers = { "content-type": "application/json" };
-      return httpOutcome(await http.send({ url, method: "POST", headers, body: pagerEvent(message, key), timeoutMs: SEND_TIMEOUT_MS }));
+      const body = pagerEvent(message, key);
+      return httpOutcome(await http.send({ url, method: "POST", headers, body, timeoutMs: SEND_TIMEOUT_MS }), [key]);
     },
   };
 }

@@ -1,5 +1,6 @@
 /** One attempt of one event: transformed, signed, sent past the guard. 2xx is success; a redirect is not followed and fails; 410 ends the webhook. */
 import type { KeyObject } from "node:crypto";
+import { secretParts, withoutSecrets } from "../../core/base/secret-mask.ts";
 import { WEBHOOK_TIMEOUT_MS } from "../../core/config/webhook-limits.ts";
 import type { EventTransforms } from "../../domain/webhooks/transform.ts";
 import type { WebhookOutcome } from "../../domain/webhooks/webhook-delivery.ts";
@@ -47,7 +48,8 @@ export class WebhookSender {
       "webhook-signature": signatures({ id: eventId, timestampSeconds, body: payload }, secrets, this.#key),
     };
     const { url, method } = target;
-    return outcomeOf(await http.send({ url, method, headers, body: payload, timeoutMs: WEBHOOK_TIMEOUT_MS }));
+    const answer = await http.send({ url, method, headers, body: payload, timeoutMs: WEBHOOK_TIMEOUT_MS });
+    return outcomeOf(answer, (text) => withoutSecrets(text, secretsOf(target)));
   }
 
   async #payloadOf({ tenant, transform }: WebhookTarget, event: string): Promise<string | WebhookOutcome> {
@@ -70,12 +72,17 @@ export class WebhookSender {
 
 const NOTHING = { statusCode: null, responseTimeMs: 0, error: null, retryAfterMs: null, gone: false, final: false } as const;
 
-function outcomeOf(answer: OutboundAnswer): WebhookOutcome {
+/** What of a webhook nobody is shown: header values, the URL behind its origin, secrets as they are given and as base64 of their bytes. */
+function secretsOf({ url, headers, secrets }: WebhookTarget): string[] {
+  return [...Object.values(headers), ...secretParts(url), ...secrets.flatMap(({ secret }) => [secret, secret.replace(/^whsec_/, "")])];
+}
+
+function outcomeOf(answer: OutboundAnswer, shown: (text: string) => string): WebhookOutcome {
   const responseTimeMs = answer.tookMs;
-  if (answer.kind === "failed") return { ...NOTHING, kind: "failed", responseTimeMs, error: answer.error };
+  if (answer.kind === "failed") return { ...NOTHING, kind: "failed", responseTimeMs, error: shown(answer.error) };
   const { status: statusCode, retryAfterMs, text } = answer;
   if (statusCode >= 200 && statusCode < 300) return { ...NOTHING, kind: "succeeded", statusCode, responseTimeMs };
-  const said = text === "" ? "" : `: ${text.replace(/\s+/g, " ").slice(0, ERROR_CHARACTERS_MAX)}`;
+  const said = text === "" ? "" : `: ${shown(text).replace(/\s+/g, " ").slice(0, ERROR_CHARACTERS_MAX)}`;
   const what = statusCode >= 300 && statusCode < 400 ? " (redirects are not followed)" : "";
   const error = `answered ${statusCode}${what}${said}`;
   return { ...NOTHING, kind: "failed", statusCode, responseTimeMs, error, retryAfterMs, gone: statusCode === GONE };

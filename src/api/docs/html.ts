@@ -1,4 +1,5 @@
 // Text as HTML. What is built of it is text too: `Html` distinguishes what has been escaped from what has not.
+import { ownMember } from "../../core/base/own-member.ts";
 
 /** HTML that may stand in a page. */
 export type Html = string & { readonly escaped: unique symbol };
@@ -21,7 +22,7 @@ export class Text {
 }
 
 function insert(value: Html | Html[] | Text | undefined): string {
-  if (value instanceof Text) return value.text.replace(/[&<>"']/g, (character) => ESCAPES[character] as string);
+  if (value instanceof Text) return value.text.replace(/[&<>"']/g, (character) => ownMember(ESCAPES, character) as string);
   return Array.isArray(value) ? value.join("\n") : (value ?? "");
 }
 

@@ -1,5 +1,7 @@
 // GET /docs: the documentation as one page, from the declarations that requests are validated by and the OpenAPI document made of them.
+
 import { createHash } from "node:crypto";
+import { ownMember } from "../../core/base/own-member.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { ENDPOINT_GROUPS, type EndpointGroup } from "../endpoints.ts";
 import type { JsonObject } from "../openapi/json-schema.ts";
@@ -68,5 +70,5 @@ function groupPart({ title, about, endpoints }: EndpointGroup, document: JsonObj
 
 function operationIn(document: JsonObject, { method, path }: Endpoint): JsonObject {
   const { paths } = document as { paths: Record<string, Record<string, JsonObject>> };
-  return paths[path]?.[method.toLowerCase()] as JsonObject;
+  return ownMember(ownMember(paths, path), method.toLowerCase()) as JsonObject;
 }

@@ -1,4 +1,5 @@
 // JSON Schemas in a few words, for tables.
+import { ownMember } from "../../core/base/own-member.ts";
 import type { JsonObject } from "../openapi/json-schema.ts";
 
 /** A member of a body by its path. */
@@ -78,7 +79,7 @@ export function membersOf(schema: JsonObject, components: JsonObject, prefix = "
 }
 
 function resolved(schema: JsonObject, components: JsonObject): JsonObject {
-  if (typeof schema.$ref === "string") return (components[schema.$ref.split("/").at(-1) as string] ?? {}) as JsonObject;
+  if (typeof schema.$ref === "string") return (ownMember(components, schema.$ref.split("/").at(-1) as string) ?? {}) as JsonObject;
   const choices = schema.anyOf as JsonObject[] | undefined;
   return choices === undefined ? schema : resolved(choices[0] as JsonObject, components);
 }

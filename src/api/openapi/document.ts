@@ -1,4 +1,5 @@
 // This API as an OpenAPI 3.1 document, made from the declarations that requests are validated by.
+import { setMember } from "../../core/base/own-member.ts";
 import { ENDPOINT_GROUPS } from "../endpoints.ts";
 import { type JsonObject, SchemaCollector } from "./json-schema.ts";
 import { operationOf } from "./operation.ts";
@@ -29,7 +30,7 @@ export function* openApiDocument(version: string): Generator<void, JsonObject> {
   for (const { title, endpoints } of ENDPOINT_GROUPS) {
     for (const endpoint of endpoints) {
       const path = paths[endpoint.path] ?? {};
-      path[endpoint.method.toLowerCase()] = operationOf(endpoint, title, schemas);
+      setMember(path, endpoint.method.toLowerCase(), operationOf(endpoint, title, schemas));
       paths[endpoint.path] = path;
       yield;
     }

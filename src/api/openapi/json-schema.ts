@@ -1,5 +1,7 @@
 // From the schemas that validate to JSON Schema 2020-12 as OpenAPI 3.1 has it.
+
 import { z } from "zod";
+import { ownMember, setMember } from "../../core/base/own-member.ts";
 
 /** A JSON Schema, or any part of an OpenAPI document. */
 export type JsonObject = { [name: string]: unknown };
@@ -46,9 +48,9 @@ export class SchemaCollector {
 
   #keep(name: string, definition: JsonObject): void {
     const { id: _, ...content } = definition;
-    const known = this.components[name];
+    const known = ownMember(this.components, name);
     if (known !== undefined && JSON.stringify(known) !== JSON.stringify(content)) throw new Error(`two schemas have the name ${name}`);
-    this.components[name] = content;
+    setMember(this.components, name, content);
   }
 }
 

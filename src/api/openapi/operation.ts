@@ -1,5 +1,7 @@
 // One endpoint as an operation of OpenAPI 3.1.
+
 import type { z } from "zod";
+import { ownMember, setMember } from "../../core/base/own-member.ts";
 import { BODY_BYTES_MAX, QUERY_BODY_BYTES_MAX } from "../../core/config/limits.ts";
 import type { Endpoint, MediaBody } from "../endpoint.ts";
 import { errorCodesOf } from "../error-codes.ts";
@@ -55,7 +57,7 @@ function pathParameters(endpoint: Endpoint): JsonObject[] {
     name,
     in: "path",
     required: true,
-    description: endpoint.parameters?.[name] ?? name,
+    description: ownMember(endpoint.parameters, name) ?? name,
     schema: { type: "string", minLength: 1 },
   }));
 }
@@ -99,11 +101,12 @@ function contentOf(bodies: readonly MediaBody[], convert: (schema: NonNullable<M
 function responsesOf(endpoint: Endpoint, schemas: SchemaCollector): JsonObject {
   const responses: JsonObject = {};
   for (const [status, schema] of Object.entries(endpoint.responses))
-    responses[status] = answerOf(schema, endpoint.examples?.response, schemas);
+    setMember(responses, status, answerOf(schema, endpoint.examples?.response, schemas));
   for (const [status, bodies] of Object.entries(endpoint.media ?? {})) {
-    responses[status] = { description: bodies[0]?.holds, content: contentOf(bodies, (schema) => schemas.output(schema)) };
+    setMember(responses, status, { description: bodies[0]?.holds, content: contentOf(bodies, (schema) => schemas.output(schema)) });
   }
-  for (const [status, codes] of errorCodesOf(endpoint)) responses[String(status)] ??= errorOf(status, codes, endpoint, schemas);
+  for (const [status, codes] of errorCodesOf(endpoint))
+    if (!Object.hasOwn(responses, status)) setMember(responses, String(status), errorOf(status, codes, endpoint, schemas));
   return responses;
 }
 

@@ -1,4 +1,5 @@
 // Runbooks and their runs, as clients see them (contract 2.12; decisions, section 6).
+
 import { z } from "zod";
 import {
   RUNBOOK_BODY_CHARACTERS_MAX,
@@ -97,7 +98,7 @@ const STEP = z
   .superRefine((step, context) => {
     const [required, optional] = MEMBERS[step.type];
     const issue = (name: string, message: string) => context.addIssue({ code: "custom", path: [name], message });
-    for (const name of required) if (!(name in step)) issue(name, `a step of type ${step.type} has ${required.join(" and ")}`);
+    for (const name of required) if (!Object.hasOwn(step, name)) issue(name, `a step of type ${step.type} has ${required.join(" and ")}`);
     const taken = [...HEAD_MEMBERS, ...required, ...optional];
     for (const name of Object.keys(step)) if (!taken.includes(name)) issue(name, `a step of type ${step.type} has no such member`);
     if (step.type === "wait" && (step.seconds ?? 0) > RUNBOOK_WAIT_SECONDS_MAX)

@@ -1,8 +1,10 @@
 // The arguments of `vedette backtest`.
+
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { SETTING_NAMES, SETTINGS_SOME } from "../../api/shapes/watchdog-settings.ts";
+import { setMember } from "../../core/base/own-member.ts";
 import { parseRfc3339 } from "../../core/base/rfc3339.ts";
 import { ownAddress } from "../own-server.ts";
 
@@ -96,7 +98,7 @@ function readSettings(given: readonly string[]): ReturnType<typeof SETTINGS_SOME
     const name = text.slice(0, Math.max(0, at));
     if (!(SETTING_NAMES as readonly string[]).includes(name))
       throw new BacktestError(`--set takes NAME=VALUE with one of ${SETTING_NAMES.join(", ")}, got ${JSON.stringify(text)}`);
-    members[name] = settingValue(text.slice(at + 1));
+    setMember(members, name, settingValue(text.slice(at + 1)));
   }
   const parsed = SETTINGS_SOME.safeParse(members);
   if (parsed.success) return parsed.data;

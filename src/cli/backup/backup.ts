@@ -1,5 +1,7 @@
 // `vedette backup`: has a running server make a backup, and follows it to its end. It asks as super-admin, with a token of the data folder's own secret where none is named.
+
 import { setTimeout as sleep } from "node:timers/promises";
+import { ownMember } from "../../core/base/own-member.ts";
 import { ask, connectTo, type Environment, type ServerConnection } from "../client/server-connection.ts";
 import { writeJson } from "../client/table-text.ts";
 import type { CommandArguments } from "../command-arguments.ts";
@@ -55,7 +57,8 @@ export async function runBackup(given: CommandArguments, command: BackupCommand)
 async function connectAsSuperAdmin(given: CommandArguments, { environment, ownToken }: BackupCommand): Promise<ServerConnection> {
   const connection = connectTo(given, environment);
   const names = ["token", "token-file", "url"].some((name) => given.text(name) !== undefined);
-  if (names || ["VEDETTE_TOKEN", "VEDETTE_TOKEN_FILE", "VEDETTE_URL"].some((name) => environment[name] !== undefined)) return connection;
+  if (names || ["VEDETTE_TOKEN", "VEDETTE_TOKEN_FILE", "VEDETTE_URL"].some((name) => ownMember(environment, name) !== undefined))
+    return connection;
   const token = await ownToken();
   return token === undefined ? connection : { ...connection, headers: { ...connection.headers, Authorization: `Bearer ${token}` } };
 }

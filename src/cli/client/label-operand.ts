@@ -1,4 +1,5 @@
 // LABEL=VALUE on the command line, with the operators of Alertmanager's matchers, and lengths of time.
+import { ownMember } from "../../core/base/own-member.ts";
 import { UsageError } from "../exit-code.ts";
 
 const MATCHER = /^([^=!~]+)(=~|!~|!=|=)(.*)$/s;
@@ -22,7 +23,7 @@ export function readLabel(text: string): LabelOperand {
 /** Milliseconds of a length such as 30m, 2h, 1d. Throws UsageError. */
 export function readLength(option: string, text: string): number {
   const [, count = "", unit = ""] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
-  const ms = Number(count) * (UNITS_MS[unit] ?? Number.NaN);
+  const ms = Number(count) * (ownMember(UNITS_MS, unit) ?? Number.NaN);
   if (!(ms > 0)) throw new UsageError(`--${option} takes a length such as 30m, 2h or 1d, got ${JSON.stringify(text)}`);
   return ms;
 }

@@ -1,6 +1,8 @@
 // Labelled incidents of files: {"file.csv": [[from, to], ...]}, each end a row number from 0 or a moment; a list alone is of the one file that is judged.
+
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
+import { ownMember } from "../../core/base/own-member.ts";
 import { parseRfc3339 } from "../../core/base/rfc3339.ts";
 import { lowerBound } from "../../core/base/sorted-search.ts";
 import type { LabelledRows } from "../../domain/backtest/page-score.ts";
@@ -27,9 +29,9 @@ export class Labels {
 
   /** Incidents of a file whose rows have these times, ascending. Throws CommandError where a span cannot be one of its rows. */
   of(file: string, times: Float64Array): LabelledRows[] {
-    const name = [basename(file), basename(file).replace(/\.gz$/i, ""), file].find((each) => this.#byFile?.[each] !== undefined);
+    const name = [basename(file), basename(file).replace(/\.gz$/i, ""), file].find((each) => ownMember(this.#byFile, each) !== undefined);
     if (name !== undefined) this.#used.add(name);
-    const spans = this.#only ?? (name === undefined ? [] : (this.#byFile?.[name] as readonly Span[]));
+    const spans = this.#only ?? (name === undefined ? [] : (ownMember(this.#byFile, name) as readonly Span[]));
     return spans.map(([from, to]) => {
       const rows = { from: this.#row(from, times), to: this.#row(to, times) };
       if (rows.to < rows.from)

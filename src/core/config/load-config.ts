@@ -1,5 +1,6 @@
 // Every setting: its name, default, bounds and meaning. Read once, by main; `--help` and docs/reference/settings.md are made from this table.
 
+import { ownMember } from "../base/own-member.ts";
 import type { Secret } from "../base/secret.ts";
 import { ConfigError } from "./config-error.ts";
 import { WATCHDOG_WARMUP_MINUTES_DEFAULT } from "./limits.ts";
@@ -330,7 +331,7 @@ function parseText(setting: TextSetting, given: string): string {
 /** Reads the settings from an environment. Throws ConfigError at the first value that cannot be used. */
 export function loadConfig(environment: Environment, readFile: SecretFileReader): Config {
   for (const [old, successor] of Object.entries(RENAMED)) {
-    if (environment[old] !== undefined) throw new ConfigError(`${old} was renamed ${successor}; set that instead`);
+    if (ownMember(environment, old) !== undefined) throw new ConfigError(`${old} was renamed ${successor}; set that instead`);
   }
   return readSettings(SETTINGS, environment, readFile);
 }
@@ -343,7 +344,7 @@ export function readSettings<const T extends readonly Setting[]>(
 ): ConfigOf<T> {
   const entries = settings.map((setting) => {
     if (setting.kind === "secret") return [setting.name, readSecret(setting, environment, readFile)];
-    const given = environment[setting.name];
+    const given = ownMember(environment, setting.name);
     if (given === undefined) return [setting.name, setting.initial];
     return [setting.name, setting.kind === "number" ? parseNumber(setting, given) : parseText(setting, given)];
   });

@@ -1,5 +1,6 @@
 // Settings that are secrets: read from NAME, or from the file that NAME_FILE names. No message here holds a value, nor the value of NAME_FILE: who mixes the
 // two up has put the secret there.
+import { ownMember } from "../base/own-member.ts";
 import { Secret } from "../base/secret.ts";
 import { ConfigError } from "./config-error.ts";
 import { SECRET_BYTES_MAX } from "./limits.ts";
@@ -22,7 +23,7 @@ export function readSecret(
   environment: Readonly<Record<string, string | undefined>>,
   readFile: SecretFileReader,
 ): Secret | undefined {
-  const [given, path] = [environment[name], environment[`${name}_FILE`]];
+  const [given, path] = [ownMember(environment, name), ownMember(environment, `${name}_FILE`)];
   if (given !== undefined && path !== undefined) throw new ConfigError(`${name} and ${name}_FILE are both set; unset one of them`);
   if (path !== undefined) return new Secret(secretOfFile(`${name}_FILE`, path, readFile));
   if (given === undefined) return undefined;

@@ -1,6 +1,8 @@
 // Where settings come from: VEDETTE_NAME in the environment goes before NAME in the environment, and both before a line of the settings file, which may have
 // either name. The file's form is that of systemd's EnvironmentFile: NAME=VALUE, quotes round the value or none, lines of comment after # or ;.
+
 import { editDistance, suggestion } from "../base/nearest-name.ts";
+import { ownMember, setMember } from "../base/own-member.ts";
 import { ConfigError } from "./config-error.ts";
 import { SETTINGS, type Setting } from "./load-config.ts";
 
@@ -35,7 +37,7 @@ export function resolveSettings(environment: Environment, file?: SettingsFile): 
   // The weakest first; what a stronger source says of a secret takes both of its names away from the weaker ones.
   for (const source of [lines, bareNames(environment, names), prefixed]) {
     for (const name of source.keys()) for (const other of groupOf(name)) delete merged[other];
-    for (const [name, value] of source) merged[name] = value;
+    for (const [name, value] of source) setMember(merged, name, value);
   }
   const others = Object.entries(environment).filter(([name]) => !names.has(name) && !name.startsWith(PREFIX));
   return {
@@ -59,7 +61,7 @@ function groupOf(name: string): readonly string[] {
 function bareNames(environment: Environment, names: ReadonlySet<string>): Map<string, string> {
   const found = new Map<string, string>();
   for (const name of names) {
-    const value = environment[name];
+    const value = ownMember(environment, name);
     if (value !== undefined) found.set(name, value);
   }
   return found;

@@ -1,4 +1,6 @@
 // What a JWT whose signature and times have been checked says of its bearer (decisions.md section 5).
+
+import { ownMember } from "../../core/base/own-member.ts";
 import { SUBJECT_CHARACTERS_MAX, TENANT_CHARACTERS_MAX } from "../../core/config/key-limits.ts";
 import { ROLES, type Role } from "../../core/protocol/access.ts";
 import { isPlainName } from "../series/name-rule.ts";
@@ -26,10 +28,10 @@ const OWN_SUBJECT = /^(?:local|visitor|admin-token|alertmanager|key:.*)$/;
 
 /** Reads the claims. Only own members count: a claim named `__proto__` or `constructor` is one like any other. */
 export function readClaims(claims: Readonly<Record<string, unknown>>, names: ClaimNames): ClaimsOutcome {
-  const subject = own(claims, "sub");
-  const tenant = own(claims, names.tenant);
-  const role = parseRole(own(claims, names.role));
-  const expiresAt = own(claims, "exp");
+  const subject = ownMember(claims, "sub");
+  const tenant = ownMember(claims, names.tenant);
+  const role = parseRole(ownMember(claims, names.role));
+  const expiresAt = ownMember(claims, "exp");
   if (!isName(subject, SUBJECT_CHARACTERS_MAX)) return refused("sub", `a text of 1 to ${SUBJECT_CHARACTERS_MAX} printable characters`);
   if (OWN_SUBJECT.test(subject))
     return refused("sub", "none of the names that the server itself gives: local, visitor, admin-token, alertmanager, key:...");
@@ -37,10 +39,6 @@ export function readClaims(claims: Readonly<Record<string, unknown>>, names: Cla
   if (role === undefined) return refused(names.role, `one of ${ROLES.join(", ")}`);
   if (typeof expiresAt !== "number" || !Number.isFinite(expiresAt)) return refused("exp", "a number of seconds since 1970");
   return { ok: true, identity: { subject, tenant, role, expiresAt } };
-}
-
-function own(claims: Readonly<Record<string, unknown>>, name: string): unknown {
-  return Object.hasOwn(claims, name) ? claims[name] : undefined;
 }
 
 function isName(value: unknown, lengthMax: number): value is string {

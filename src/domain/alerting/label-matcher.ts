@@ -1,4 +1,5 @@
 // Matchers of labels as Alertmanager has them: =, !=, =~ and !~, the pattern (RE2's syntax) matched against the whole value. Comparisons come before patterns.
+import { ownMember } from "../../core/base/own-member.ts";
 import { isLongerThan } from "../../core/base/utf8.ts";
 import { PATTERN_BYTES_MAX } from "../../core/config/pattern-limits.ts";
 import type { PatternCache } from "./pattern/pattern-cache.ts";
@@ -47,8 +48,7 @@ export function isPattern({ operator }: Pick<LabelMatcher, "operator">): boolean
 
 /** The value of a label; one that is absent is empty. */
 export function labelOf(labels: Labels, name: string): string {
-  // What every object has is no text.
-  const value: unknown = labels[name];
+  const value: unknown = ownMember(labels, name);
   return typeof value === "string" ? value : "";
 }
 

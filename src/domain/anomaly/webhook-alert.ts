@@ -1,6 +1,8 @@
 // An alert of an Alertmanager as an anomaly (decisions, section 6): it counts as manual override, and is distinguished by its labels and its start, so that a repeat
 // changes nothing.
+
 import { hash128 } from "../../core/base/hash128.ts";
+import { ownMember } from "../../core/base/own-member.ts";
 import { parseRfc3339 } from "../../core/base/rfc3339.ts";
 import type { Attributes, EpisodeFrame } from "../../core/protocol/coordinator-frame.ts";
 import { type Tier, zOfScore } from "../detection/anomaly-score.ts";
@@ -31,7 +33,7 @@ export function webhookEpisode(tenant: string, { status, labels, annotations, st
   const serviceId = SERVICE_LABELS.map((name) => labels[name]).find((value) => value !== undefined && value !== "") ?? "unknown";
   const startsMs = startsAt === undefined ? undefined : parseRfc3339(startsAt);
   const startedAtMs = startsMs === undefined || startsMs <= STARTS_MS_MIN || startsMs > nowMs ? nowMs : startsMs;
-  const tier = TIERS[(labels.severity ?? "").toLowerCase()] ?? "low";
+  const tier = ownMember(TIERS, (labels.severity ?? "").toLowerCase()) ?? "low";
   const z = zOfScore(SCORES[tier]);
   const numbers = { observed: 0, expected: 0, lower: 0, upper: 0, threshold: 0, baselineValues: 0, baselineAgeSeconds: 0 };
   const text = annotations.summary ?? annotations.description ?? annotations.message ?? `${metricName} fires`;

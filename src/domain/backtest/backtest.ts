@@ -5,6 +5,7 @@
  *
  * What both variants judge alike is run once. About 10 us a sample; `pause` is awaited every few milliseconds.
  */
+import { ownMember, setMember } from "../../core/base/own-member.ts";
 import { BACKTEST_EVALUATIONS_MAX } from "../../core/config/backtest-limits.ts";
 import type { PageDecision } from "../alerting/paging/page-decision.ts";
 import { isBucketSeries } from "../series/classification.ts";
@@ -163,7 +164,7 @@ function countOutcomes(decisions: readonly PageDecision[]): Record<string, numbe
   for (const { outcome, suppressedBy } of decisions) {
     if (outcome === "resolved") continue;
     const name = suppressedBy ?? outcome;
-    counts[name] = (counts[name] ?? 0) + 1;
+    setMember(counts, name, (ownMember(counts, name) ?? 0) + 1);
   }
   return counts;
 }

@@ -1,5 +1,6 @@
 // What one entity of a Backstage catalog says of a service: a Component's owner. https://backstage.io/docs/features/software-catalog/descriptor-format
 
+import { ownMember } from "../../core/base/own-member.ts";
 import type { RoutingKey } from "../labels/service-label.ts";
 import { isName } from "../series/name-rule.ts";
 import { labelOfOwner } from "./owner-reference.ts";
@@ -43,7 +44,7 @@ function isEntity(value: unknown): value is Entity {
 
 /** A member of the object itself: "__proto__" is a name like any other. */
 function member(value: unknown, name: string): unknown {
-  return isEntity(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+  return isEntity(value) ? ownMember(value, name) : undefined;
 }
 
 function shownText(value: unknown): string | null {

@@ -1,5 +1,6 @@
 // The owner of a Backstage entity: [<kind>:][<namespace>/]<name>. https://backstage.io/docs/features/software-catalog/references
 
+import { ownMember } from "../../core/base/own-member.ts";
 import type { RoutingKey } from "../labels/service-label.ts";
 import { isName } from "../series/name-rule.ts";
 
@@ -19,7 +20,7 @@ const KEYS: Readonly<Record<string, RoutingKey>> = { group: "team", user: "owner
 export function labelOfOwner(reference: string, namespace: string): OwnerLabel | string {
   const [, kind = "group", prefix, name = ""] = /^(?:([^:/]*):)?(?:([^:/]*)\/)?([^:/]*)$/.exec(reference.trim()) ?? [];
   const lowerKind = kind.toLowerCase();
-  const key = Object.hasOwn(KEYS, lowerKind) ? KEYS[lowerKind] : undefined;
+  const key = ownMember(KEYS, lowerKind);
   if (name === "" || kind === "" || prefix === "") return `is no reference of the form [kind:][namespace/]name`;
   if (key === undefined) return `names an owner of kind ${JSON.stringify(kind.slice(0, 40))}; a group or a user is needed`;
   const space = prefix ?? namespace;

@@ -1,4 +1,5 @@
 // How a layer of detection treats a stream or a service: evaluated, learning, or the reason why it is skipped.
+import { ownMember, setMember } from "../../core/base/own-member.ts";
 import type { LayerCounts } from "../../core/protocol/coverage.ts";
 
 export const EVALUATED = "evaluated";
@@ -16,13 +17,13 @@ export class CoverageTally implements LayerCounts {
   count(state: string): void {
     if (state === EVALUATED) this.evaluated++;
     else if (state === LEARNING) this.learning++;
-    else this.skipped[state] = (this.skipped[state] ?? 0) + 1;
+    else setMember(this.skipped, state, (ownMember(this.skipped, state) ?? 0) + 1);
   }
 
   add({ evaluated, learning, skipped }: LayerCounts): void {
     this.evaluated += evaluated;
     this.learning += learning;
-    for (const [reason, count] of Object.entries(skipped)) this.skipped[reason] = (this.skipped[reason] ?? 0) + count;
+    for (const [reason, count] of Object.entries(skipped)) setMember(this.skipped, reason, (ownMember(this.skipped, reason) ?? 0) + count);
   }
 
   /** As plain values, to be sent. */

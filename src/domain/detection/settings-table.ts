@@ -1,4 +1,5 @@
 // Which settings of the Watchdog have been set for whom: of a tenant, a service, or one metric of a service. What nobody has set is the environment's.
+import { setMember } from "../../core/base/own-member.ts";
 import { ShareLedger } from "../../core/base/share-ledger.ts";
 import { compareTexts } from "../../core/base/text-order.ts";
 import {
@@ -78,7 +79,7 @@ export class SettingsTable {
   sourcesOf({ tenant, serviceId, metricName }: SettingsScope): Record<keyof WatchdogSettings, SettingSource> {
     const sources = Object.fromEntries(Object.keys(this.initial).map((name) => [name, "environment"])) as Record<string, SettingSource>;
     const mark = (source: SettingSource, place: SettingsScope) => {
-      for (const name of Object.keys(this.at(place) ?? {})) sources[name] = source;
+      for (const name of Object.keys(this.at(place) ?? {})) setMember(sources, name, source);
     };
     mark("tenant", { tenant, serviceId: null, metricName: null });
     if (serviceId !== null) mark("service", { tenant, serviceId, metricName: null });

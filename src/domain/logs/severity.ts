@@ -1,4 +1,5 @@
 // Severities of logs, in the six ranges of OpenTelemetry (https://opentelemetry.io/docs/specs/otel/logs/data-model/#field-severitynumber).
+import { ownMember } from "../../core/base/own-member.ts";
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
 import { ownAttribute } from "../series/stream-identity.ts";
 
@@ -37,7 +38,7 @@ const ATTRIBUTE_NAMES = ["severity_text", "severity", "log.level", "level", "sev
 export function severityOf(number: number, text: string): number {
   if (number >= 1 && number <= NUMBER_LAST) return Math.ceil(Math.floor(number) / NUMBERS_PER_RANGE);
   const name = text.replace(/\d+$/, "").trim().toLowerCase();
-  return Object.hasOwn(BY_NAME, name) ? (BY_NAME[name] as number) : 0;
+  return ownMember(BY_NAME, name) ?? 0;
 }
 
 /** Place in SEVERITIES of a log by its attributes. */

@@ -1,4 +1,5 @@
 // Routing rules (contract 2.8 and 4.11): the first that matches, by priority and then by age, says through which channels people are told.
+import { ownMember } from "../../core/base/own-member.ts";
 import type { DetectorFamily } from "../alerting/ensemble.ts";
 import { type Labels, labelOf } from "../alerting/label-matcher.ts";
 import type { Tier } from "../detection/anomaly-score.ts";
@@ -67,7 +68,7 @@ function failedMatcherOf(rule: RoutingRule, subject: RoutingSubject): FailedMatc
   if (rule.environment !== null && rule.environment !== subject.environment) return "environment";
   if (rule.servicePattern !== null && !globMatches(rule.servicePattern, subject.serviceId)) return "service_pattern";
   for (const name of Object.keys(rule.labelMatchers)) {
-    if (labelOf(subject.labels, name) !== rule.labelMatchers[name]) return "label_matchers";
+    if (labelOf(subject.labels, name) !== ownMember(rule.labelMatchers, name)) return "label_matchers";
   }
   return null;
 }

@@ -1,10 +1,11 @@
 // The JSON encoding of OTLP: lowerCamelCase names, int64 as string or number, hex ids, enums as integers (names are read too), unknown fields ignored.
 // https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding
+import { ownMember, setMember } from "../../core/base/own-member.ts";
 import type { AttributeValue } from "../../core/protocol/coordinator-frame.ts";
 import type { OtlpSource } from "./otlp-items.ts";
 import { ANY_VALUE_DEPTH_MAX } from "./otlp-limits.ts";
 import { sourceOf } from "./otlp-source.ts";
-import { type AttributeMap, doubleAttribute, setAttribute } from "./protobuf-attributes.ts";
+import { type AttributeMap, doubleAttribute } from "./protobuf-attributes.ts";
 
 /** An object of decoded JSON. */
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -88,7 +89,7 @@ export function idOf(value: unknown, field: string): string {
 export function addAttributes(value: unknown, into: AttributeMap, depth = 0): void {
   for (const attribute of listOf(value, "attributes")) {
     const { key, value: given } = objectOf(attribute, "an attribute");
-    setAttribute(into, textOf(key, "the key of an attribute"), anyValueOf(given, depth));
+    setMember(into, textOf(key, "the key of an attribute"), anyValueOf(given, depth));
   }
 }
 
@@ -136,12 +137,12 @@ export interface RequestNames {
 export function requestProblem(body: unknown, names: RequestNames): string | undefined {
   if (!isObject(body)) return "the body must be a JSON object";
   const wrong = (what: string) => `${what} must be an array of objects`;
-  const resources = body[names.resources] ?? [];
+  const resources = ownMember(body, names.resources) ?? [];
   if (!isListOfObjects(resources)) return wrong(names.resources);
   for (const resource of resources) {
-    const scopes = resource[names.scopes] ?? [];
+    const scopes = ownMember(resource, names.scopes) ?? [];
     if (!isListOfObjects(scopes)) return wrong(names.scopes);
-    for (const scope of scopes) if (!Array.isArray(scope[names.items] ?? [])) return `${names.items} must be an array`;
+    for (const scope of scopes) if (!Array.isArray(ownMember(scope, names.items) ?? [])) return `${names.items} must be an array`;
   }
   return undefined;
 }
@@ -152,10 +153,10 @@ function isListOfObjects(value: unknown): value is readonly JsonObject[] {
 
 /** Walks the items of a body that requestProblem() found nothing wrong with. */
 export function* itemsOfJson(body: unknown, names: RequestNames): Generator<JsonPlacedItem> {
-  for (const resource of ((body as JsonObject)[names.resources] ?? []) as readonly JsonObject[]) {
+  for (const resource of (ownMember(body as JsonObject, names.resources) ?? []) as readonly JsonObject[]) {
     const source = sourceOfJson(resource.resource);
-    for (const scope of (resource[names.scopes] ?? []) as readonly JsonObject[]) {
-      for (const item of (scope[names.items] ?? []) as readonly unknown[]) yield { source, item };
+    for (const scope of (ownMember(resource, names.scopes) ?? []) as readonly JsonObject[]) {
+      for (const item of (ownMember(scope, names.items) ?? []) as readonly unknown[]) yield { source, item };
     }
   }
 }

@@ -1,5 +1,6 @@
 // What one OTLP item may be. Sizes are those of every way in (core/config/limits.ts).
 
+import { ownMember } from "../../core/base/own-member.ts";
 import { formatRfc3339 } from "../../core/base/rfc3339.ts";
 import { isLongerThan } from "../../core/base/utf8.ts";
 import {
@@ -31,7 +32,7 @@ function refuseAttributes(attributes: Attributes, most = ATTRIBUTES_MAX): ItemRe
     };
   for (const name of names) {
     if (isLongerThan(name, NAME_BYTES_MAX)) return tooLong("attributes", "an attribute's name", NAME_BYTES_MAX);
-    const value = attributes[name];
+    const value = ownMember(attributes, name);
     if (typeof value === "string" && isLongerThan(value, VALUE_BYTES_MAX))
       return tooLong("attributes", `attribute ${JSON.stringify(name.slice(0, 60))}`, VALUE_BYTES_MAX);
   }

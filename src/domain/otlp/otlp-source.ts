@@ -1,4 +1,5 @@
 // The source of telemetry as its resource attributes say it: service, environment, instance (decisions of identity are those of series/stream-identity.ts).
+import { ownMember, setMember } from "../../core/base/own-member.ts";
 import type { Attributes, AttributeValue } from "../../core/protocol/coordinator-frame.ts";
 import { INSTANCE_NAMES } from "../series/instance-name.ts";
 import { environmentAttribute, ownAttribute } from "../series/stream-identity.ts";
@@ -16,7 +17,8 @@ export function sourceOf(resourceAttributes: Attributes): OtlpSource {
   const environmentName = environmentAttribute(resourceAttributes);
   const instanceName = INSTANCE_NAMES.find((name) => textOf(resourceAttributes, name) !== "");
   const identity: Record<string, AttributeValue> = {};
-  for (const name of [instanceName, environmentName]) if (name !== undefined) identity[name] = resourceAttributes[name] as AttributeValue;
+  for (const name of [instanceName, environmentName])
+    if (name !== undefined) setMember(identity, name, ownMember(resourceAttributes, name) as AttributeValue);
   return {
     serviceId: textOf(resourceAttributes, "service.name") || UNKNOWN_SERVICE,
     environment: environmentName === undefined ? "" : textOf(resourceAttributes, environmentName),
@@ -32,7 +34,7 @@ export function identityAttributes(source: OtlpSource, own: Attributes): Attribu
   const hasEnvironment = environmentAttribute(own) !== undefined;
   for (const name of Object.keys(source.identity)) {
     const isInstance = (INSTANCE_NAMES as readonly string[]).includes(name);
-    if (isInstance ? !hasInstance : !hasEnvironment) attributes[name] = source.identity[name] as AttributeValue;
+    if (isInstance ? !hasInstance : !hasEnvironment) setMember(attributes, name, ownMember(source.identity, name) as AttributeValue);
   }
   return attributes;
 }

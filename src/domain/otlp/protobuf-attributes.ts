@@ -1,17 +1,12 @@
 // Attributes in protobuf: KeyValue {1: key, 2: AnyValue}, AnyValue {1: string, 2: bool, 3: int64, 4: double, 5: ArrayValue {1: AnyValue},
 // 6: KeyValueList {1: KeyValue}, 7: bytes}.
+import { setMember } from "../../core/base/own-member.ts";
 import type { AttributeValue } from "../../core/protocol/coordinator-frame.ts";
 import { WIRE_BYTES, WireReader } from "../codec/wire-reader.ts";
 import { ANY_VALUE_DEPTH_MAX } from "./otlp-limits.ts";
 
 /** Attributes on their way to be `Attributes`. */
 export type AttributeMap = { [name: string]: AttributeValue };
-
-/** Sets an attribute of the object itself, whatever it is called; of repeated ones the last counts. */
-export function setAttribute(attributes: AttributeMap, name: string, value: AttributeValue): void {
-  if (name !== "__proto__") attributes[name] = value;
-  else Object.defineProperty(attributes, name, { value, writable: true, enumerable: true, configurable: true });
-}
 
 /** A double as an attribute's value: JSON has no other ones. */
 export function doubleAttribute(value: number): AttributeValue {
@@ -34,7 +29,7 @@ export function readAttribute(reader: WireReader, into: AttributeMap, depth = 0)
     if (reader.field === 1) name = reader.text();
     else if (reader.field === 2) value = readAnyValue(reader, depth);
   }
-  setAttribute(into, name, value);
+  setMember(into, name, value);
 }
 
 /** Reads a KeyValue that stands alone; false for bytes that are none. */

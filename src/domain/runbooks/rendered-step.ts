@@ -1,4 +1,5 @@
 // A step as it is done for one run: its texts with the run's facts in them. The same is shown, with *** in place of what is secret.
+import { HIDDEN, withoutSecrets } from "../../core/base/secret-mask.ts";
 import type { Execution } from "./execution.ts";
 import type { HttpMethod, HttpStep, RunbookStep } from "./runbook.ts";
 import { type Facts, placeOfBody, rendered, withSecrets } from "./template.ts";
@@ -9,10 +10,6 @@ export interface RenderedRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
 }
-
-const HIDDEN = "***";
-/** Characters of a secret at least: what is shorter is in every text, and no secret. */
-const SECRET_CHARACTERS_MIN = 4;
 
 /** The request of an http step, with its secrets: for whoever sends it. Its key is the same in every attempt. */
 export function requestOf(execution: Pick<Execution, "id" | "facts" | "runbook">, place: number, step: HttpStep): RenderedRequest {
@@ -46,15 +43,9 @@ export function shownAction(step: RunbookStep, facts: Facts): string {
 }
 
 /** Answer of a receiver without the secrets and headers that it was sent: it may say them back. */
-export function withoutSecrets(text: string, { facts, runbook }: Pick<Execution, "facts" | "runbook">, step: HttpStep): string {
+export function shownAnswer(text: string, { facts, runbook }: Pick<Execution, "facts" | "runbook">, step: HttpStep): string {
   const { headers } = requestWith(step, withSecrets(facts, runbook.secrets, false));
-  const hidden = [...Object.values(headers), ...Object.values(runbook.secrets)].flatMap((value) => [
-    value,
-    encodeURIComponent(value),
-    JSON.stringify(value).slice(1, -1),
-  ]);
-  const longestFirst = [...new Set(hidden)].filter((value) => value.length >= SECRET_CHARACTERS_MIN).sort((a, b) => b.length - a.length);
-  return longestFirst.reduce((masked, value) => masked.replaceAll(value, HIDDEN), text);
+  return withoutSecrets(text, [...Object.values(headers), ...Object.values(runbook.secrets)]);
 }
 
 /** A text for people. */

@@ -1,5 +1,7 @@
 // Placeholders in the texts of a runbook: {{service_id}} stands for the finding's service. What is put in is written for its place, so that no value of a
 // finding, which a sender of telemetry chooses, ends a quotation or a line.
+import { ownMember } from "../../core/base/own-member.ts";
+import { HIDDEN } from "../../core/base/secret-mask.ts";
 
 /** Values by the names of placeholders. */
 export type Facts = Readonly<Record<string, string>>;
@@ -29,11 +31,10 @@ export type Place = "url" | "json" | "header" | "text";
 const PLACEHOLDER = /\{\{\s*([A-Za-z0-9_.\-/]{1,200})\s*\}\}/g;
 const CONTROL = /\p{Cc}/gu;
 const LONE_SURROGATES = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
-const HIDDEN = "***";
 
 /** A text with its placeholders filled. Names that are not known give nothing. */
 export function rendered(text: string, facts: Facts, place: Place): string {
-  return text.replace(PLACEHOLDER, (_, name: string) => written(Object.hasOwn(facts, name) ? (facts[name] as string) : "", place));
+  return text.replace(PLACEHOLDER, (_, name: string) => written(ownMember(facts, name) ?? "", place));
 }
 
 /** The place of a body: values are written into quotations where it is JSON. */
@@ -41,12 +42,17 @@ export function placeOfBody(body: string): Place {
   return /^\s*[[{"]/.test(body) ? "json" : "text";
 }
 
+/** Names of the placeholders in a text. */
+export function placeholdersOf(text: string): string[] {
+  return [...text.matchAll(PLACEHOLDER)].map(([, name]) => name as string);
+}
+
 /** The first placeholder that nothing is known of; undefined where there is none. */
 export function unknownPlaceholder(text: string, secrets: readonly string[]): string | undefined {
-  for (const [, name] of text.matchAll(PLACEHOLDER)) {
+  for (const name of placeholdersOf(text)) {
     const isKnown =
-      (FACT_NAMES as readonly string[]).includes(name as string) ||
-      name?.startsWith("attributes.") === true ||
+      (FACT_NAMES as readonly string[]).includes(name) ||
+      name.startsWith("attributes.") ||
       secrets.some((secret) => name === `secrets.${secret}`);
     if (!isKnown) return name;
   }

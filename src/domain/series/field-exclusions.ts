@@ -5,6 +5,7 @@
  * from the record itself and from where senders put their own fields (`attributes`, `labels`, a `body` that is JSON text), so that `password` means all. A dotted name that
  * is one key (`user.email` as OpenTelemetry writes it) is found too.
  */
+import { ownMember } from "../../core/base/own-member.ts";
 
 /** Where senders put fields of their own. */
 const CONTAINERS = ["attributes", "resourceAttributes", "labels", "body"] as const;
@@ -56,7 +57,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 /** `value` with what the path names taken out of its member `name`. */
 function inside(value: unknown, name: string, path: Path): unknown {
   if (!isObject(value) || !Object.hasOwn(value, name)) return value;
-  const member = value[name];
+  const member = ownMember(value, name);
   const stripped = typeof member === "string" && name === "body" ? withoutText(member, path) : without(member, path);
   return stripped === member ? value : withMember(value, name, stripped);
 }

@@ -1,4 +1,5 @@
 // The identity of a stream: (tenant, environment, service, metric, identity attributes), and its canonical bytes.
+import { ownMember } from "../../core/base/own-member.ts";
 import type { Attributes, AttributeValue, StreamName } from "../../core/protocol/coordinator-frame.ts";
 import { REPLICA_LABELS } from "./replica-labels.ts";
 
@@ -13,7 +14,7 @@ const DESCRIPTIVE_NAMES: ReadonlySet<string> = new Set(["metric_type"]);
 
 /** Reads an attribute of the object itself only, so that "__proto__" and the like are ordinary names. */
 export function ownAttribute(attributes: Attributes, name: string): AttributeValue | undefined {
-  return Object.hasOwn(attributes, name) ? attributes[name] : undefined;
+  return ownMember(attributes, name);
 }
 
 /** The name of the attribute that says the environment. */
@@ -27,7 +28,7 @@ export function environmentAttribute(attributes: Attributes): string | undefined
 /** The environment that attributes name, or "" when none does. */
 export function environmentOf(attributes: Attributes): string {
   const name = environmentAttribute(attributes);
-  return name === undefined ? "" : (attributes[name] as string);
+  return name === undefined ? "" : (ownMember(attributes, name) as string);
 }
 
 function canonicalValue(value: AttributeValue): string {
@@ -40,7 +41,7 @@ function canonicalValue(value: AttributeValue): string {
 export function canonicalAttributes(attributes: Attributes): string {
   const members = Object.keys(attributes)
     .sort()
-    .map((name) => `${JSON.stringify(name)}:${canonicalValue(attributes[name] as AttributeValue)}`);
+    .map((name) => `${JSON.stringify(name)}:${canonicalValue(ownMember(attributes, name) as AttributeValue)}`);
   return `{${members.join(",")}}`;
 }
 

@@ -1,4 +1,6 @@
 // Judges one telemetry record of section 2.1 of the contract. Pure: the clock is an argument; a refusal is a value, not an exception.
+
+import { ownMember } from "../../core/base/own-member.ts";
 import { nanosecondsOfRfc3339, parseRfc3339 } from "../../core/base/rfc3339.ts";
 import { isLongerThan } from "../../core/base/utf8.ts";
 import {
@@ -162,7 +164,7 @@ function refuseAttributes(type: RecordType, fields: Readonly<Record<string, unkn
   }
   for (const name of names) {
     if (isLongerThan(name, NAME_BYTES_MAX)) return tooLong(type, "attributes", name, NAME_BYTES_MAX);
-    const value = (given as Readonly<Record<string, unknown>>)[name];
+    const value = ownMember(given as Readonly<Record<string, unknown>>, name);
     if (typeof value === "string" && isLongerThan(value, VALUE_BYTES_MAX))
       return tooLong(type, `attributes.${name.slice(0, 60)}`, value, VALUE_BYTES_MAX);
   }

@@ -2,6 +2,7 @@
 
 import type { BodyOf } from "../../../api/endpoints.ts";
 import { done, type Outcome } from "../../../api/refusal.ts";
+import { setMember } from "../../../core/base/own-member.ts";
 import type { ChangeRequest, QueryRequest } from "../queries/query-context.ts";
 import type { ConfigurationContext } from "./configuration-context.ts";
 import type { ConfigurationEntry, ConfigurationSection } from "./configuration-section.ts";
@@ -21,7 +22,7 @@ export async function exportConfiguration(
 ): Promise<Outcome<unknown>> {
   const { tenant } = request.principal;
   const document: Record<string, unknown> = { format: FORMAT, tenant_id: tenant };
-  for (const section of CONFIGURATION_SECTIONS) document[section.name] = await section.list(context, request);
+  for (const section of CONFIGURATION_SECTIONS) setMember(document, section.name, await section.list(context, request));
   return done(document);
 }
 
@@ -53,7 +54,7 @@ export async function importConfiguration(
     const given = request.body[section.name as keyof BodyOf<"importConfiguration">] as ConfigurationEntry[] | undefined;
     if (given === undefined) continue;
     const tell = (index: number, message: string) => problems.push({ section: section.name, index, message });
-    sections[section.name] = await importSection(context, request, { section, given, isDry, tell });
+    setMember(sections, section.name, await importSection(context, request, { section, given, isDry, tell }));
   }
   return done({ dry_run: isDry, sections, problems: problems.slice(0, PROBLEMS_MAX), problems_total: problems.length });
 }

@@ -1,8 +1,10 @@
 // A kind of setting as a section of the configuration's document, and what all kinds need: the rows of a list, a body that is checked and written by its own endpoint's handler.
+
 import { parseBody } from "../../../api/body-parsing.ts";
 import type { BodyOf, CoordinatorEndpoint } from "../../../api/endpoints.ts";
 import { parseQuery } from "../../../api/query-parsing.ts";
 import type { Outcome } from "../../../api/refusal.ts";
+import { ownMember } from "../../../core/base/own-member.ts";
 import { PAGE_ROWS_MAX } from "../../../core/config/limits.ts";
 import type { ChangeRequest, QueryHandler, QueryRequest } from "../queries/query-context.ts";
 import type { ConfigurationContext } from "./configuration-context.ts";
@@ -40,7 +42,7 @@ export async function readAll<N extends CoordinatorEndpoint>(
     const page = await handler(context, { ...whole(request), query: query.value } as unknown as QueryRequest<N>);
     if (!page.ok) throw new Error(`${endpoint} does not list: ${page.refusal.message}`);
     const value = page.value as Readonly<Record<string, unknown>>;
-    rows.push(...(value[member] as ConfigurationEntry[]));
+    rows.push(...(ownMember(value, member) as ConfigurationEntry[]));
     token = String(value.page_token ?? "");
     if (token === "") return rows;
     await context.yieldTurn();
@@ -70,7 +72,7 @@ export function parsedBy(endpoint: CoordinatorEndpoint) {
 
 /** Members of a row, those that a write takes. */
 export function only(row: ConfigurationEntry, names: readonly string[]): ConfigurationEntry {
-  return Object.fromEntries(names.filter((name) => row[name] !== undefined).map((name) => [name, row[name]]));
+  return Object.fromEntries(names.filter((name) => ownMember(row, name) !== undefined).map((name) => [name, ownMember(row, name)]));
 }
 
 /** A row without members, nor those that are null. */
@@ -82,7 +84,4 @@ export function without(row: ConfigurationEntry, names: readonly string[]): Conf
 export const keyOf =
   (...names: readonly string[]) =>
   (entry: ConfigurationEntry) =>
-    JSON.stringify(names.map((name) => entry[name] ?? null));
-
-/** Mask that stands in place of a secret. */
-export const HIDDEN = "***";
+    JSON.stringify(names.map((name) => ownMember(entry, name) ?? null));

@@ -1,12 +1,13 @@
 // Sections of the configuration's document of what people do: runbooks, budgets of pages, known days.
 import { parseBody } from "../../../api/body-parsing.ts";
 import { done, type Outcome, refused, shown } from "../../../api/refusal.ts";
+import { HIDDEN } from "../../../core/base/secret-mask.ts";
 import { isName } from "../../../domain/series/name-rule.ts";
 import { setPageBudget } from "../notification/page-report-handlers.ts";
 import { HTTP_STEP, stepName } from "../runbooks/runbook-definition.ts";
 import { changeRunbook, createRunbook, listRunbooks } from "../runbooks/runbook-handlers.ts";
 import { setCalendar } from "../watchdog/calendar-handlers.ts";
-import { type ConfigurationEntry, type ConfigurationSection, HIDDEN, keyOf, only, readAll, writeBody } from "./configuration-section.ts";
+import { type ConfigurationEntry, type ConfigurationSection, keyOf, only, readAll, writeBody } from "./configuration-section.ts";
 
 const RUNBOOK_MEMBERS = ["id", "name", "match", "dry_run", "approval_required", "auto", "steps", "secrets"];
 

@@ -1,6 +1,8 @@
 // How many dead letters of each tenant are stored, by reason and topic, and how many have gone. The counts are stored beside the letters in the same
 // transaction, so that a start need not read them all.
+
 import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
+import { ownMember } from "../../../core/base/own-member.ts";
 import { DEAD_LETTER_GROUPS_MAX } from "../../../core/config/limits.ts";
 import { KeyBuilder, KeyReader, prefixEnd } from "../../../domain/codec/key.ts";
 import { scan } from "../state/scan.ts";
@@ -93,8 +95,8 @@ export function countDeadLetters(
 function addTo(groups: Readonly<Record<string, number>>, name: string, count: number): Readonly<Record<string, number>> {
   const isKnown = Object.hasOwn(groups, name) || Object.keys(groups).length < DEAD_LETTER_GROUPS_MAX;
   const group = isKnown && (count > 0 || Object.hasOwn(groups, name)) ? name : "other";
-  const number = Math.max(0, (Object.hasOwn(groups, group) ? (groups[group] as number) : 0) + count);
-  const { [group]: _, ...others } = groups;
+  const number = Math.max(0, (ownMember(groups, group) ?? 0) + count);
+  const others = Object.fromEntries(Object.entries(groups).filter(([name]) => name !== group));
   return number === 0 ? others : { ...others, [group]: number };
 }
 

@@ -1,4 +1,5 @@
 // Sorts the letters of one step of a replay by what becomes of them, and counts.
+import { ownMember, setMember } from "../../../core/base/own-member.ts";
 import { REPLAY_BATCH_BYTES, REPLAY_BODY_BYTES, REPLAY_BODY_DEAD_LETTERS, REPLAY_SCAN_ROWS } from "../../../core/config/limits.ts";
 import type { DeadLetterEnvelope } from "../../../core/protocol/coordinator-frame.ts";
 import { fateOf, selects, WEBHOOK_EXHAUSTED } from "./dead-letter-selection.ts";
@@ -96,13 +97,14 @@ function* bodiesOf(letters: readonly SizedDeadLetter[], isHistory: boolean): Gen
 /** A letter was refused again. */
 export function countFailure(tally: ReplayTally, reason: string): void {
   tally.failed++;
-  tally.failedByReason[reason] = (tally.failedByReason[reason] ?? 0) + 1;
+  setMember(tally.failedByReason, reason, (ownMember(tally.failedByReason, reason) ?? 0) + 1);
 }
 
 /** The job with what a step adds. */
 export function withTally(job: ReplayJob, tally: ReplayTally): ReplayJob {
   const failedByReason = { ...job.failedByReason };
-  for (const [reason, count] of Object.entries(tally.failedByReason)) failedByReason[reason] = (failedByReason[reason] ?? 0) + count;
+  for (const [reason, count] of Object.entries(tally.failedByReason))
+    setMember(failedByReason, reason, (ownMember(failedByReason, reason) ?? 0) + count);
   return {
     ...job,
     examined: job.examined + tally.examined,

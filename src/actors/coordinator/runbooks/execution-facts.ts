@@ -1,5 +1,7 @@
 // What a run knows of its finding, as the values of placeholders, and what a runbook is asked about.
+
 import { anomalyView } from "../../../api/anomaly-view.ts";
+import { setMember } from "../../../core/base/own-member.ts";
 import type { Anomaly } from "../../../domain/anomaly/anomaly.ts";
 import { anomalyScore } from "../../../domain/detection/anomaly-score.ts";
 import type { Runbook, RunbookSubject } from "../../../domain/runbooks/runbook.ts";
@@ -51,6 +53,6 @@ export function factsOf(state: RunbookState, { tenant, runbook, executionId, sta
     "root_cause.summary": cause?.summary ?? "",
     ...Object.fromEntries(attributes),
   };
-  for (const [name, value] of Object.entries(facts)) facts[name] = value.slice(0, VALUE_CHARACTERS_MAX);
+  for (const [name, value] of Object.entries(facts)) setMember(facts, name, value.slice(0, VALUE_CHARACTERS_MAX));
   return facts;
 }

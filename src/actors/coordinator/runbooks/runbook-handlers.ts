@@ -49,7 +49,7 @@ export async function changeRunbook(context: RunbooksContext, request: QueryRequ
   return context.change(request, () => {
     const before = runbooks.find(tenant, id);
     if (before === undefined) return unknownRunbook(id);
-    if (before.revision !== known.revision) return refused("conflict", `it has been changed just now: read it again, and change that`);
+    if (before !== known) return refused("conflict", `it has been changed just now: read it again, and change that`);
     return stored(context, before, {
       ...before,
       ...fieldsOf(body, before),

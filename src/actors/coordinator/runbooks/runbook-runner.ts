@@ -16,7 +16,7 @@ import {
   RUNBOOK_SENT_BODY_CHARACTERS_MAX,
 } from "../../../core/config/runbook-limits.ts";
 import { advanced, begun, done, type Execution, failed, isOpen, recovered, uncertain } from "../../../domain/runbooks/execution.ts";
-import { requestOf, withoutSecrets } from "../../../domain/runbooks/rendered-step.ts";
+import { requestOf, shownAnswer } from "../../../domain/runbooks/rendered-step.ts";
 import type { HttpStep, Runbook } from "../../../domain/runbooks/runbook.ts";
 import type { TenantAnswer } from "../../../domain/webhooks/outbound-messages.ts";
 import type { RcaReport } from "../analysis/report-row.ts";
@@ -338,7 +338,7 @@ function beginKey(tenant: string, runbookId: string, dry: boolean): string {
 /** A run after the answer to the request of a step. */
 function answered(execution: Execution, place: number, answer: TenantAnswer, nowMs: number): Execution {
   const step = execution.runbook.steps[place];
-  const masked = (text: string) => (step?.type === "http" ? withoutSecrets(text, execution, step) : text);
+  const masked = (text: string) => (step?.type === "http" ? shownAnswer(text, execution, step) : text);
   if (answer.kind === "answered") {
     const { status } = answer;
     const said = masked(answer.text)

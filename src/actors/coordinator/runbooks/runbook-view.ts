@@ -1,12 +1,10 @@
 // Runbooks and their runs as clients see them: what is secret is `***`.
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
+import { HIDDEN } from "../../../core/base/secret-mask.ts";
 import { RUNBOOK_APPROVAL_MS_MAX } from "../../../core/config/runbook-limits.ts";
 import { currentStep, type Execution, needsApproval, type StepRun } from "../../../domain/runbooks/execution.ts";
 import { shownAction, shownRequest } from "../../../domain/runbooks/rendered-step.ts";
 import type { Runbook, RunbookStep } from "../../../domain/runbooks/runbook.ts";
-
-/** Mask shown in place of a secret; sent back it means: unchanged. */
-export const HIDDEN = "***";
 
 const at = (ms: number | null) => (ms === null ? null : formatRfc3339(ms));
 const hidden = (named: Readonly<Record<string, string>>) => Object.fromEntries(Object.keys(named).map((name) => [name, HIDDEN]));

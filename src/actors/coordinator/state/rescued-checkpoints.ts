@@ -2,7 +2,9 @@
  * Checkpoints among rows that were rescued from a damaged store. One that misses its row or a part would stop the start, or have the start delete its partition's blocks; in its
  * place comes one without streams. They are then learned anew, from what the log still holds on, and what is stored of them stays.
  */
+
 import type { StoreOperation } from "../../../adapters/storage/key-value-store.ts";
+import { ownMember } from "../../../core/base/own-member.ts";
 import { PARTITIONS } from "../../../core/layout/memory-map.ts";
 import type { CheckpointHeader } from "../../../core/protocol/coordinator-frame.ts";
 import { ChunkBlockBuilder } from "../../../domain/codec/chunk-block-builder.ts";
@@ -48,7 +50,7 @@ export class RescuedCheckpoints {
   };
 
   take(table: string, key: Uint8Array, value: Uint8Array): void {
-    this.#take[table]?.(new KeyReader(key), value);
+    ownMember(this.#take, table)?.(new KeyReader(key), value);
   }
 
   /** Partitions whose state is lost, and the operations that put an empty one in its place. Call it once, when all rows are in. */

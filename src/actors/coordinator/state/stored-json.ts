@@ -3,6 +3,8 @@
  * also says where a value ends. What is read is looked at member by member before anything trusts it: a value of another version or another form names its table
  * and member, and the start or the read that met it ends.
  */
+import { ownMember } from "../../../core/base/own-member.ts";
+
 const VERSION = 1;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true });
@@ -83,7 +85,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 function firstBad(value: Record<string, unknown>, checks: ReadonlyArray<readonly [string, FieldCheck<unknown>]>): string | undefined {
-  return checks.find(([name, check]) => !(Object.hasOwn(value, name) ? check(value[name]) : check.isOptional === true))?.[0];
+  return checks.find(([name, check]) => !(Object.hasOwn(value, name) ? check(ownMember(value, name)) : check.isOptional === true))?.[0];
 }
 
 /** Stored form of the objects of one table. */

@@ -1,5 +1,7 @@
 // GET /api/v1/coverage: the engines' walks over the tenant's streams, added up. One at a time: each takes the engines some time of the stream's.
+
 import { done, type Outcome, refused } from "../../../api/refusal.ts";
+import { ownMember } from "../../../core/base/own-member.ts";
 import { compareTexts } from "../../../core/base/text-order.ts";
 import { TurnGate } from "../../../core/base/turn-gate.ts";
 import { COVERAGE_KEYS_MAX, COVERAGE_METRICS_MAX, COVERAGE_STREAMS_MAX, COVERAGE_TOP_ROWS } from "../../../core/config/limits.ts";
@@ -52,7 +54,7 @@ class Found {
     const key = JSON.stringify([metric.metricName, metric.environment]);
     const known = this.ofService.get(key);
     const tallies = known?.tallies ?? Object.fromEntries(Object.keys(metric.layers).map((layer) => [layer, new CoverageTally()]));
-    for (const [layer, counts] of Object.entries(metric.layers)) tallies[layer]?.add(counts);
+    for (const [layer, counts] of Object.entries(metric.layers)) ownMember(tallies, layer)?.add(counts);
     this.ofService.set(key, { ...metric, streams: metric.streams + (known?.streams ?? 0), tallies });
   }
 

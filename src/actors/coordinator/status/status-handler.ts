@@ -1,9 +1,11 @@
 // GET /api/v1/status: what runs, what does not and why. Parts that are not built yet say `disabled`.
+
 import type { z } from "zod";
 import { drillView } from "../../../api/drill-view.ts";
 import { done, type Outcome } from "../../../api/refusal.ts";
 import type { STATUS } from "../../../api/shapes/server.ts";
 import type { StatusEvent } from "../../../api/shapes/stream-events.ts";
+import { ownMember } from "../../../core/base/own-member.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { reaches } from "../../../domain/access/roles.ts";
 import { EngineUnavailableError } from "../engines/engine-client.ts";
@@ -100,7 +102,7 @@ function watchdogView({ watchdog, lastRunMs }: CoordinatorFacts, seesAll: boolea
   const active = watchdog.stages.filter(({ counts }) => counts.evaluated + counts.learning > 0);
   return {
     last_run: formatRfc3339(watchdog.lastRunMs === 0 ? lastRunMs : watchdog.lastRunMs),
-    layers: ["statistical", ...active.flatMap(({ name }) => LAYER_OF_PASS[name] ?? [])],
+    layers: ["statistical", ...active.flatMap(({ name }) => ownMember(LAYER_OF_PASS, name) ?? [])],
     cycles: watchdog.cycles,
     failed_cycles: watchdog.failures,
     duration_ms: watchdog.durationMs,

@@ -1,4 +1,5 @@
 // A stage that walks over all engines' services at once, one question an engine at a time.
+import { ownMember, setMember } from "../../../core/base/own-member.ts";
 import type { WatchdogCounts, WatchdogPass } from "../../../core/protocol/engine-control.ts";
 import type { EngineClient } from "../engines/engine-client.ts";
 import type { Cycle, WatchdogStage } from "../state/watchdog-stage.ts";
@@ -59,7 +60,8 @@ class PassTotal {
   add({ evaluated, learning, skipped }: WatchdogCounts): void {
     this.#evaluated += evaluated;
     this.#learning += learning;
-    for (const [reason, count] of Object.entries(skipped)) this.#skipped[reason] = (this.#skipped[reason] ?? 0) + count;
+    for (const [reason, count] of Object.entries(skipped))
+      setMember(this.#skipped, reason, (ownMember(this.#skipped, reason) ?? 0) + count);
   }
 
   counts(): WatchdogCounts {

@@ -3,15 +3,17 @@ import { secretBytes } from "../../../adapters/webhooks/webhook-signature.ts";
 import type { BodyOf } from "../../../api/endpoints.ts";
 import { cutPage, type PageScope, readPageToken } from "../../../api/page-token.ts";
 import { done, noContent, type Outcome, refused, shown } from "../../../api/refusal.ts";
+import { HIDDEN } from "../../../core/base/secret-mask.ts";
 import { WEBHOOKS_PER_TENANT_MAX } from "../../../core/config/webhook-limits.ts";
 import type { PatternCache } from "../../../domain/alerting/pattern/pattern-cache.ts";
 import type { Transform } from "../../../domain/webhooks/transform.ts";
 import { RESERVED_NAMES, searched, type Webhook, type WebhookPattern } from "../../../domain/webhooks/webhook.ts";
 import type { Change } from "../access/changes.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
+import { boundToOrigin, nameOfNothing, originOf, unhidden } from "./hidden-values.ts";
 import { type TransformTrial, tryTransform } from "./transform-trial.ts";
 import { WebhookOutbox } from "./webhook-outbox.ts";
-import { HIDDEN, shownUrl, webhookView } from "./webhook-view.ts";
+import { shownUrl, webhookView } from "./webhook-view.ts";
 import type { WebhooksContext } from "./webhooks-context.ts";
 
 const ID_BYTES = 16;
@@ -57,13 +59,9 @@ export async function changeWebhook(context: WebhooksContext, request: QueryRequ
     const before = webhooks.find(tenant, name);
     if (before === undefined) return unknownWebhook(name);
     if (body.name !== name && webhooks.find(tenant, body.name) !== undefined) return taken(body.name);
-    const url = body.url === shownUrl(before.url) ? before.url : body.url;
-    const headers = Object.fromEntries(
-      Object.entries(body.headers).map(([header, value]) => [header, value === HIDDEN ? (before.headers[header] as string) : value]),
-    );
-    const fields: Webhook = { ...before, ...fieldsOf(body), url, headers };
-    const secret = body.secret === HIDDEN ? before.secret : body.secret;
-    return stored(context, before, WebhookOutbox.withSecret(fields, secret, context.nowMs()), tried.trial);
+    const gone = hiddenProblem(body, before);
+    if (gone !== undefined) return gone;
+    return stored(context, before, changedWebhook(before, body, context.nowMs()), tried.trial);
   });
 }
 
@@ -178,18 +176,39 @@ function patternOf(pattern: WebhookBody["pattern"]): WebhookPattern {
 function bodyProblem({ state }: WebhooksContext, body: WebhookBody, before: Webhook | undefined) {
   if (RESERVED_NAMES.includes(body.name))
     return refused("invalid_field", `${shown(body.name)} is the name of a path of its own; give another`, "name");
-  const hidden = before === undefined ? undefined : before.secret;
-  if (body.secret === HIDDEN && hidden == null) return refused("invalid_field", "there is no secret that *** could stand for", "secret");
+  const hidden = hiddenProblem(body, before);
+  if (hidden !== undefined) return hidden;
   const bytes = body.secret === null || body.secret === HIDDEN ? undefined : secretBytes(body.secret);
   if (bytes === null || (bytes !== undefined && body.secret?.startsWith("whsec_") === true && (bytes.length < 24 || bytes.length > 64))) {
     return refused("invalid_field", "a secret that begins with whsec_ is base64 of 24 to 64 bytes", "secret");
   }
-  for (const [name, value] of Object.entries(body.headers)) {
-    if (value === HIDDEN && before?.headers[name] === undefined) {
-      return refused("invalid_field", `there is no header ${shown(name)} that *** could stand for`, `headers.${name}`);
-    }
-  }
   return patternProblem(state.configured.patterns, body.pattern, "pattern");
+}
+
+/** A `***` that stands for nothing, or for what was given for another target. */
+function hiddenProblem(body: WebhookBody, before: Webhook | undefined) {
+  if (body.secret === HIDDEN && before?.secret == null)
+    return refused("invalid_field", "there is no secret that *** could stand for", "secret");
+  const nothing = nameOfNothing(body.headers, before?.headers ?? {});
+  if (nothing !== undefined)
+    return refused("invalid_field", `there is no header ${shown(nothing)} that *** could stand for`, `headers.${nothing}`);
+  if (before === undefined || isSameOrigin(before.url, body.url)) return undefined;
+  const header = Object.entries(body.headers).find(([, value]) => value === HIDDEN)?.[0];
+  if (header !== undefined) return boundToOrigin(`header ${shown(header)}`, originOf(body.url), `headers.${header}`);
+  return body.secret === HIDDEN ? boundToOrigin("the secret", originOf(body.url), "secret") : undefined;
+}
+
+function isSameOrigin(known: string, given: string): boolean {
+  return given === shownUrl(known) || originOf(given) === originOf(known);
+}
+
+/** The webhook as a body changes it. At another origin the former secret signs nothing. */
+function changedWebhook(before: Webhook, body: WebhookBody, nowMs: number): Webhook {
+  const url = body.url === shownUrl(before.url) ? before.url : body.url;
+  const fields: Webhook = { ...before, ...fieldsOf(body), url, headers: unhidden(body.headers, before.headers) };
+  const secret = body.secret === HIDDEN ? before.secret : body.secret;
+  if (isSameOrigin(before.url, url)) return WebhookOutbox.withSecret(fields, secret, nowMs);
+  return { ...fields, secret, formerSecret: null, formerSecretUntilMs: 0 };
 }
 
 /** A regular expression that cannot be read, or would need too much, with the place in it. */

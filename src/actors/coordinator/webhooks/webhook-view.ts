@@ -1,11 +1,9 @@
 // Webhooks and their attempts as clients see them: what is secret is `***`.
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
+import { HIDDEN } from "../../../core/base/secret-mask.ts";
 import type { Webhook } from "../../../domain/webhooks/webhook.ts";
 import type { AttemptNote } from "../../../domain/webhooks/webhook-delivery.ts";
 import type { WebhookDeliveryRow } from "./webhook-row.ts";
-
-/** Mask shown in place of a secret; sent back it means: unchanged. */
-export const HIDDEN = "***";
 
 /** The URL without what is behind its origin. */
 export function shownUrl(url: string): string {

@@ -1,5 +1,7 @@
 // A call of gRPC as the front sees requests: the service's path as the one of OTLP over HTTP, metadata as headers, the message's coding as that of the body.
+
 import type { IncomingHttpHeaders } from "node:http2";
+import { ownMember } from "../../../core/base/own-member.ts";
 import type { HttpRequest } from "../http-server.ts";
 
 /** https://github.com/open-telemetry/opentelemetry-proto/tree/main/opentelemetry/proto/collector */
@@ -25,7 +27,7 @@ export function otlpPathOf(method: string): string | undefined {
 /** Timeout of the caller, ms; undefined where it does not say. */
 export function timeoutMs(header: string | undefined): number | undefined {
   const [, digits, unit] = TIMEOUT.exec(header ?? "") ?? [];
-  return digits === undefined || unit === undefined ? undefined : Number(digits) * (UNIT_MS[unit] as number);
+  return digits === undefined || unit === undefined ? undefined : Number(digits) * (ownMember(UNIT_MS, unit) as number);
 }
 
 /** The head of a call. */
@@ -51,7 +53,7 @@ export class GrpcRequest implements HttpRequest {
     if (name === "content-type") return "application/x-protobuf";
     if (name === "content-encoding") return this.encoding;
     if (name === "host") return this.#headers[":authority"] ?? this.#headers.host;
-    const value = this.#headers[name];
+    const value = ownMember(this.#headers, name);
     return Array.isArray(value) ? value.join(", ") : value;
   }
 

@@ -1,6 +1,7 @@
 // Alerts that keep others quiet while they fire: a cascade the alerts of its members. What it holds back is kept, and asked about again while it fires. A tenant's
 // silence needs no such rule: services whose silence it tells have no alerts of their own (domain/detection/service/tenant-silence.ts), and one that falls silent
 // later, for its own reason, is told.
+import { ownMember } from "../../../core/base/own-member.ts";
 import type { Hold } from "../hold.ts";
 import type { Labels } from "../label-matcher.ts";
 import type { Alert } from "../paging/alert.ts";
@@ -32,7 +33,7 @@ function holdOf({ state, services }: Alert, labels: Labels): Hold | undefined {
 
 /** An alert does not keep itself quiet. */
 function isSame(one: Labels, other: Labels): boolean {
-  return ["service_id", "metric_name", "environment", "detector"].every((name) => one[name] === other[name]);
+  return ["service_id", "metric_name", "environment", "detector"].every((name) => ownMember(one, name) === ownMember(other, name));
 }
 
 function isOfMember({ family }: Labels): boolean {

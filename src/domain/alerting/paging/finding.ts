@@ -1,4 +1,5 @@
 // What the pipeline to a page is asked about: one anomaly as it is opened, opened again or raised.
+import { setMember } from "../../../core/base/own-member.ts";
 import type { Attributes, AttributeValue } from "../../../core/protocol/coordinator-frame.ts";
 import type { Tier } from "../../detection/anomaly-score.ts";
 import type { Labels } from "../label-matcher.ts";
@@ -43,7 +44,7 @@ export interface Finding {
 export function labelsOf(finding: Finding, tier: Tier): Labels {
   const { serviceId, metricName, environment, detector, attributes } = finding;
   const labels: Record<string, string> = {};
-  for (const [name, value] of Object.entries(attributes)) if (isScalar(value)) labels[name] = String(value);
+  for (const [name, value] of Object.entries(attributes)) if (isScalar(value)) setMember(labels, name, String(value));
   return Object.assign(labels, {
     service_id: serviceId,
     metric_name: metricName,

@@ -1,4 +1,5 @@
 // What a gate that holds a page back waits for, in words for people.
+import { ownMember } from "../../../core/base/own-member.ts";
 import { FLAPPING_GATE } from "../flap-control.ts";
 import { INHIBITED_GATE, SILENCED_GATE } from "../inhibition/hold-gates.ts";
 import { CONFIRMATION_GATE } from "./confirmation-gate.ts";
@@ -13,7 +14,7 @@ const UNTIL: Readonly<Record<string, string>> = {
 
 /** Until when a gate holds, and what for; null where nothing holds or it is not asked again. */
 export function holdWords(gate: string | null): string | null {
-  return gate === null ? null : (UNTIL[gate] ?? null);
+  return gate === null ? null : (ownMember(UNTIL, gate) ?? null);
 }
 
 /** The sentence of a finding that waits for its confirmation, with what it waits for. */

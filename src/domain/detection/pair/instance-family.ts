@@ -1,5 +1,6 @@
 // Instances of one pair: streams that differ by nothing but their instance. A new one inherits the baseline of those before it, where they are alike, so that a
 // deployment which renames every pod loses none, and a fault in a new pod is found as in an old one.
+import { setMember } from "../../../core/base/own-member.ts";
 import type { Attributes, StreamName } from "../../../core/protocol/coordinator-frame.ts";
 import { INSTANCE_NAMES, instanceOf } from "../../series/instance-name.ts";
 import { identityText } from "../../series/stream-identity.ts";
@@ -18,7 +19,7 @@ export function familyText(name: StreamName): string | null {
   if (instanceOf(name.attributes) === null) return null;
   const attributes: Record<string, Attributes[string]> = {};
   for (const [key, value] of Object.entries(name.attributes))
-    if (!(INSTANCE_NAMES as readonly string[]).includes(key)) attributes[key] = value;
+    if (!(INSTANCE_NAMES as readonly string[]).includes(key)) setMember(attributes, key, value);
   return identityText({ ...name, attributes });
 }
 

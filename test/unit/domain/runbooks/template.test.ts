@@ -1,6 +1,6 @@
 // Values of a finding, which a sender of telemetry chooses, end no quotation, no line, no part of a path.
 import { describe, expect, test } from "vitest";
-import { requestOf, shownRequest, withoutSecrets } from "../../../../src/domain/runbooks/rendered-step.ts";
+import { requestOf, shownAnswer, shownRequest } from "../../../../src/domain/runbooks/rendered-step.ts";
 import { matchesRunbook, type Runbook } from "../../../../src/domain/runbooks/runbook.ts";
 import { placeOfBody, rendered, unknownPlaceholder } from "../../../../src/domain/runbooks/template.ts";
 
@@ -53,7 +53,7 @@ test("secrets are sent, and never shown: not in the request, and not in what a r
   expect(sent.headers).toMatchObject({ Authorization: `Bearer ${secret}`, "idempotency-key": "e1-0", "content-type": "application/json" });
   const seen = shownRequest(execution, step);
   expect(seen).toEqual({ method: "POST", url: "https://example.com/***/shop", headers: { Authorization: "***" }, body: '{"key": "***"}' });
-  const said = withoutSecrets(`no: Bearer ${secret}, ${encodeURIComponent(secret)}, ${JSON.stringify(secret)}`, execution, step);
+  const said = shownAnswer(`no: Bearer ${secret}, ${encodeURIComponent(secret)}, ${JSON.stringify(secret)}`, execution, step);
   expect(said).not.toMatch(/secret/);
 });
 

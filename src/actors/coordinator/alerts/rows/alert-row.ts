@@ -9,6 +9,7 @@
 //
 // Lists begin with their length. An alert is stored again with each of its anomalies: packed it costs a fifth.
 
+import { ownMember } from "../../../../core/base/own-member.ts";
 import type { Labels } from "../../../../domain/alerting/label-matcher.ts";
 import type { Acknowledgement, Alert, AlertChange, AlertMember, AlertPeak } from "../../../../domain/alerting/paging/alert.ts";
 import { readOptionalWord, readWord, writeOptionalWord, writeWord } from "../../../../domain/anomaly/verdict-codec.ts";
@@ -144,7 +145,7 @@ function writeLabels(labels: Labels): void {
   sink.varint(names.length);
   for (const name of names) {
     sink.text(name);
-    sink.text(labels[name] as string);
+    sink.text(ownMember(labels, name) as string);
   }
 }
 

@@ -2,6 +2,7 @@
  * The Watchdog's pass over the arrivals of services: how often each usually sends, in each environment, and which are silent for too long. The rhythm is that
  * of the stream that has sent last: its ring has the arrivals that a cycle of a minute would blur, and has them again after a restart.
  */
+import { ownMember, setMember } from "../../../../core/base/own-member.ts";
 import type { ShareLedger } from "../../../../core/base/share-ledger.ts";
 import { FLAG_HISTORY, WINDOW_MAX } from "../../../../core/layout/stream-record.ts";
 import type { ArrivalsFound, ServiceInEnvironment, SilentService } from "../../../../core/protocol/arrivals.ts";
@@ -214,7 +215,7 @@ export class ArrivalsPass implements WatchdogDetector {
     }
     this.#evaluated++;
     const [tenant] = JSON.parse(service) as [string];
-    this.#counted[tenant] = (this.#counted[tenant] ?? 0) + 1;
+    setMember(this.#counted, tenant, (ownMember(this.#counted, tenant) ?? 0) + 1);
     const isStale = gates.every(({ passed }) => passed);
     const { lastSeenMs } = rhythm;
     if (!isStale && lastSeenMs < this.#startedMs) this.#unheard.push([service, environment]);
@@ -222,8 +223,9 @@ export class ArrivalsPass implements WatchdogDetector {
     if (isStale || this.#nowMs > overdueFromMs(sinceMs, usualIntervalMs)) {
       this.#silent.push({ service, environment, lastSeenMs, sinceMs, usualIntervalMs, limitMs, isStale, gates });
     } else if (this.#nowMs - sinceMs >= OVERDUE_MS_MIN) {
-      this.#pending[tenant] ??= [];
-      this.#pending[tenant].push(sinceMs, usualIntervalMs);
+      const pending = ownMember(this.#pending, tenant) ?? [];
+      pending.push(sinceMs, usualIntervalMs);
+      setMember(this.#pending, tenant, pending);
     }
   }
 

@@ -3,6 +3,7 @@
  * from their rings and judged; findings go to the coordinator, which makes episodes of them. A series whose past is in the store and not in a ring waits for
  * it: the coordinator folds what is stored and tells it. So nothing has to be saved, and a restart or an import loses nothing.
  */
+import { ownMember, setMember } from "../../../../core/base/own-member.ts";
 import type { ShareLedger } from "../../../../core/base/share-ledger.ts";
 import { SATURATION_ROLLUP_STREAMS_MAX, SATURATION_WANTED_PER_SLICE } from "../../../../core/config/limits.ts";
 import type { StreamName } from "../../../../core/protocol/coordinator-frame.ts";
@@ -277,6 +278,6 @@ export class SaturationPass implements WatchdogDetector {
   }
 
   #skip(reason: string): void {
-    this.#skipped[reason] = (this.#skipped[reason] ?? 0) + 1;
+    setMember(this.#skipped, reason, (ownMember(this.#skipped, reason) ?? 0) + 1);
   }
 }

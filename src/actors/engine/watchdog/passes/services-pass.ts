@@ -1,5 +1,6 @@
 // The pass over services: one vector of each service and environment a cycle, judged by its joint detector. It visits services in the order of the index; names
 // are read in slices where a service's streams have changed, everything else is done in one visit.
+import { ownMember, setMember } from "../../../../core/base/own-member.ts";
 import type { ShareLedger } from "../../../../core/base/share-ledger.ts";
 import {
   SERVICE_ASKS_AGAIN_CYCLES,
@@ -328,7 +329,7 @@ export class ServicesPass implements WatchdogDetector {
   }
 
   #skip(reason: string, count = 1): void {
-    this.#skipped[reason] = (this.#skipped[reason] ?? 0) + count;
+    setMember(this.#skipped, reason, (ownMember(this.#skipped, reason) ?? 0) + count);
   }
 }
 

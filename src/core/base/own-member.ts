@@ -1,0 +1,13 @@
+// Members of plain objects by names that somebody else has chosen: a header, a label, a secret. `constructor`, `toString` and `__proto__` are names as others are;
+// what stands in Object.prototype is never an answer. `make check` refuses other reads and writes by any name (scripts/record-reads.mjs).
+
+/** Member of an object by any name; undefined where it has none of its own. */
+export function ownMember<T extends object>(record: T | null | undefined, name: string): T[keyof T] | undefined {
+  return record != null && Object.hasOwn(record, name) ? record[name as keyof T] : undefined;
+}
+
+/** Gives an object a member by any name. `__proto__` becomes a member too, and not its prototype. */
+export function setMember<V>(record: Record<string, V>, name: string, value: V): void {
+  if (name !== "__proto__") record[name] = value;
+  else Object.defineProperty(record, name, { value, writable: true, enumerable: true, configurable: true });
+}
