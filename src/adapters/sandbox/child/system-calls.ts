@@ -55,6 +55,8 @@ const ALLOWED: Readonly<Record<string, number>> = {
   epoll_pwait: 281,
   getrandom: 318,
   membarrier: 324,
+  // mprotect with a key: how V8 makes code writable on processors with protection keys. That it may not ends the process.
+  pkey_mprotect: 329,
   rseq: 334,
 };
 

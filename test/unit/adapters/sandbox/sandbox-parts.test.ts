@@ -81,7 +81,7 @@ function verdictOf(program: Buffer, call: number, architecture: number): number 
 test("the filter allows reading and memory, refuses opening, processes and sockets, and ends what calls by another architecture", () => {
   const program = systemCallFilter("x64") ?? Buffer.alloc(0);
   const [x64, arm64] = [0xc000003e, 0xc00000b7];
-  const names = { read: 0, write: 1, mmap: 9, rseq: 334 };
+  const names = { read: 0, write: 1, mmap: 9, pkeyMprotect: 329, rseq: 334 };
   for (const call of Object.values(names)) expect(verdictOf(program, call, x64)).toBe(0x7fff0000);
   const refused = {
     open: 2,
