@@ -58,7 +58,7 @@ async function main(): Promise<void> {
   const bench = new ServerBench();
   try {
     const dataDir = bench.dataFolder();
-    const server = await bench.start({ DATA_DIR: dataDir, ENGINES: "1", LOG_LEVEL: "warn" });
+    const server = await bench.start({ DATA_DIR: dataDir, ENGINES: "1" });
     const before = await counts(server.origin);
     const load = new SoakLoad(server.origin, seed);
     const sampler = new ProcessSampler(server.pid, dataDir);
