@@ -68,13 +68,14 @@ demo-incident: $(SERVER) ## Break a made-up shop in five ways and show which cau
 	@exec node dist/main.js demo-incident
 
 sim: $(SERVER) ## Run the simulations and 2,000 seeds of faults (half an hour on two cores); SIM_FROM=n SIM_SEEDS=n, SEED=n replays one
-	@node scripts/run-tests.mjs test/sim
+	@TEST_EXTENT=whole node scripts/run-tests.mjs test/sim
 	@[ -n "$$SEED" ] || exec node --import ./scripts/typescript-loader.mjs test/sim/seeds.ts
 
 crash: $(SERVER) ## Kill and restart the server under load, over 100 times, 200 times while it tells people, 20 times while it analyses, and 1,000 runs of runbooks; CRASH_ROUNDS=n DELIVERY_KILLS=n REPORT_KILLS=n RUNBOOK_KILLED_RUNS=n
-	@CRASH_ROUNDS=$${CRASH_ROUNDS:-24} DELIVERY_KILLS=$${DELIVERY_KILLS:-200} REPORT_KILLS=$${REPORT_KILLS:-20} RUNBOOK_KILLED_RUNS=$${RUNBOOK_KILLED_RUNS:-1000} exec node scripts/run-tests.mjs test/fault/crash.test.ts test/fault/deliveries.test.ts test/fault/reports.test.ts test/fault/runbooks.test.ts
+	@TEST_EXTENT=whole TEST_SILENCE_MINUTES=30 CRASH_ROUNDS=$${CRASH_ROUNDS:-24} DELIVERY_KILLS=$${DELIVERY_KILLS:-200} REPORT_KILLS=$${REPORT_KILLS:-20} RUNBOOK_KILLED_RUNS=$${RUNBOOK_KILLED_RUNS:-1000} exec node scripts/run-tests.mjs test/fault/crash.test.ts test/fault/deliveries.test.ts test/fault/reports.test.ts test/fault/runbooks.test.ts
 
-fault: $(SERVER) ## Damage data folders 2,000 times, and start a server over each (an hour on two cores); FAULT_DAMAGES=n FAULT_SEED=n
+fault: $(SERVER) ## Run the tests of faults in full, then damage data folders 2,000 times, and start a server over each (an hour on two cores); FAULT_DAMAGES=n FAULT_SEED=n do the latter alone
+	@[ -n "$$FAULT_SEED$$FAULT_DAMAGES" ] || TEST_EXTENT=whole node scripts/run-tests.mjs test/fault
 	@exec node --import ./scripts/typescript-loader.mjs test/fault/damage/damages.ts
 
 fuzz: $(SERVER) ## Feed a million damaged inputs to each decoder; FUZZ_INPUTS=n FUZZ_SEED=n FUZZ_ONLY=name

@@ -4,15 +4,22 @@
 // Everything that went wrong is named once more just above that line: failed tests, files that could not be loaded, errors outside
 // a test, and vitest itself crashing, hanging or finding nothing. Each counts as one failure. With CI=true a skipped test does too.
 //
+// A run has no bound of its own, since a slow machine takes as long as it takes: vitest is stopped once no test has ended for five minutes
+// (TEST_SILENCE_MINUTES=n), and the files that were open are named. The time of a fixed calculation, before and behind, stands beside the run's.
+//
 // With TEST_RERUN=true up to three files that failed among those that talk to real programs over real time are run once more, alone. What
 // passes then is named apart, so that a race is seen and mended, and counts as passed. Kills, faults, simulations and properties never are:
 // what fails there once in a while is what they look for.
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
+import { fixedCalculationMs } from "./machine-speed.mjs";
+import { openFiles, readTallies, SilenceWatch } from "./test-tallies.mjs";
 
-const runMinutesMax = 20; // of one call; .ci/run makes several
+const silenceMinutesMax = Number(process.env.TEST_SILENCE_MINUTES || 5); // one test may take that long, no more
+const silenceLookMs = 5_000;
+const killAfterMs = 5_000;
 const namedMax = 100; // failures named above the last line
 const rerunFilesMax = 3; // more than that is no race
 const rerunPaths = /^test\/(real|conformance|security)\//;
@@ -23,39 +30,22 @@ function runVitest(args, talliesPath) {
   const command = ["node_modules/vitest/vitest.mjs", "run", "--allowOnly=false", "--includeTaskLocation", ...reporters, ...args];
   const env = { ...process.env, TEST_TALLY_PATH: talliesPath };
   const child = spawn(process.execPath, command, { stdio: "inherit", env });
-  const watchdog = setTimeout(() => {
-    console.log(`No end after ${runMinutesMax} minutes: stopping vitest.`);
+  const watch = new SilenceWatch(silenceMinutesMax * 60_000, performance.now());
+  const watchdog = setInterval(() => {
+    const hanging = watch.hanging(readTallies(talliesPath), performance.now());
+    if (hanging === undefined) return;
+    clearInterval(watchdog);
+    console.log(`No test has ended for ${silenceMinutesMax} minutes: stopping vitest. Open: ${hanging.join(", ") || "no file"}`);
     child.kill("SIGTERM");
-    setTimeout(() => child.kill("SIGKILL"), 5_000).unref();
-  }, runMinutesMax * 60_000);
+    setTimeout(() => child.kill("SIGKILL"), killAfterMs).unref();
+  }, silenceLookMs);
   for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => child.kill(signal));
   return new Promise((resolve) => {
     child.on("exit", (code, signal) => {
-      clearTimeout(watchdog);
+      clearInterval(watchdog);
       resolve(code ?? 128 + (constants.signals[signal] ?? 0));
     });
   });
-}
-
-/** Reads what the reporter wrote, one JSON object a line; a line cut off by a crash is left out. */
-function readTallies(path) {
-  const lines = readFileSync(path, { encoding: "utf8", flag: "a+" }).split("\n");
-  return lines.flatMap((line) => {
-    try {
-      return [JSON.parse(line)];
-    } catch {
-      return [];
-    }
-  });
-}
-
-function unfinishedFiles(tallies) {
-  const open = new Set();
-  for (const { kind, where } of tallies) {
-    if (kind === "file-start") open.add(where);
-    if (kind === "file-end") open.delete(where);
-  }
-  return [...open];
 }
 
 /** Counts the tallies; `failures` and `skips` are one line each. */
@@ -64,7 +54,7 @@ function count(tallies, exitCode, skipFails) {
   const failures = tallies.filter((tally) => tally.kind === "error" || (tally.kind === "test" && tally.state === "failed"));
   const skips = tests.filter((test) => test.state !== "passed" && test.state !== "failed");
   const lines = failures.map(({ where, name, error }) => `${where}  ${name}: ${error}`);
-  lines.push(...unfinishedFiles(tallies).map((where) => `${where}  did not finish`));
+  lines.push(...openFiles(tallies).map((where) => `${where}  did not finish`));
   if (!tallies.some((tally) => tally.kind === "end")) {
     lines.push(`vitest ended early with code ${exitCode}`);
   } else if (tests.length === 0) {
@@ -118,13 +108,24 @@ async function withRerun(result) {
   return { ...result, passed: result.passed + result.failures.length, failures: [], races: result.failures };
 }
 
+/** What a run took, said as people say it. */
+function timeText(ms) {
+  const seconds = Math.round(ms / 1000);
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
+
 async function main() {
+  const calculationMs = fixedCalculationMs();
+  const startMs = performance.now();
   const { passed, failures, skips, races } = await withRerun(await runCounted(process.argv.slice(2)));
   printList("Skipped", skips);
   printList("Passed only when run again: a race, to be mended", races);
   printList("Failed", failures);
+  const took = timeText(performance.now() - startMs);
+  const speed = `${calculationMs.toFixed(0)} ms before, ${fixedCalculationMs().toFixed(0)} ms behind`;
+  console.log(`\nTook ${took}; a fixed calculation ${speed}`);
   const skipped = skips.length > 0 ? `, ${skips.length} skipped` : "";
-  console.log(`\n${passed} passed, ${failures.length} failed${skipped}`);
+  console.log(`${passed} passed, ${failures.length} failed${skipped}`);
   process.exitCode = failures.length > 0 ? 1 : 0;
 }
 

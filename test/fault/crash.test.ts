@@ -5,7 +5,7 @@ import { ServerBench } from "../support/server-process.ts";
 import { CrashRound } from "./crash-round.ts";
 import { differences, differencesToScripts, type Holdings, readHoldings } from "./holdings.ts";
 
-const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 2);
+const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 1);
 const SEED = Number(process.env.CRASH_SEED ?? Math.floor(Math.random() * 1_000_000));
 
 const bench = new ServerBench();
