@@ -25,6 +25,7 @@ const steps = [
   { name: "links", command: ["node", "scripts/check-links.mjs"] },
   { name: "web sizes", command: ["node", "scripts/web-sizes.mjs"], judge: judgeSizes },
   { name: "records", command: ["node", "scripts/record-reads.mjs"] },
+  { name: "limits", command: ["node", "scripts/check-limits.mjs"], judge: judgeLimits },
   { name: "tidy", command: ["node", "scripts/tidy.mjs"], judge: judgeTidy },
 ];
 
@@ -46,6 +47,10 @@ function judgeAdvisories(output) {
 
 function judgeSizes(output) {
   return { note: /^web: (.*)$/m.exec(output)?.[1] };
+}
+
+function judgeLimits(output) {
+  return { note: /^limits: (.*)$/m.exec(output)?.[1] };
 }
 
 function judgeTidy(output) {

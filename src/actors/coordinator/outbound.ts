@@ -42,7 +42,7 @@ export class Outbound {
     this.outbox = new Outbox(options, dependencies);
     this.webhooks = new WebhookOutbox({ ...dependencies, wantNotifier, signingKey: this.#privateKey });
     this.sandbox = new SandboxFacts(dependencies.counters);
-    this.calls = new OutboundCalls(wantNotifier);
+    this.calls = new OutboundCalls(wantNotifier, state.shares.ledger("outbound_calls"));
     this.runs = new RunbookRunner({ ...dependencies, calls: this.calls, outbox: this.outbox });
     state.anomalies.follower = anomalyFollowers([this.webhooks, this.runs]);
     this.replays = eventReplays(state, this.webhooks);

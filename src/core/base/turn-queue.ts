@@ -30,9 +30,10 @@ export class TurnQueue<T> {
     return true;
   }
 
-  /** Takes the next; undefined where nothing waits. */
-  take(): { readonly tenant: string; readonly key: string; readonly item: T } | undefined {
+  /** Takes the next of the tenants that `may` says yes to; undefined where nothing of them waits. */
+  take(may: (tenant: string) => boolean = () => true): { readonly tenant: string; readonly key: string; readonly item: T } | undefined {
     for (const [tenant, items] of this.#tenants) {
+      if (!may(tenant)) continue;
       const [key, item] = items.entries().next().value as [string, T];
       this.remove(tenant, key);
       // Behind all others, where more of it waits.

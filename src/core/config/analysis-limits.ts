@@ -24,8 +24,9 @@ export const EVIDENCE_SERVICES_PER_INCIDENT_MAX = 500;
 export const EVIDENCE_EDGES_PER_INCIDENT_MAX = 20_000;
 /** Operations of one engine whose self times of the last twenty minutes are kept: 20,000 x 900 B. Beyond, spans of further ones have none. */
 export const TIMED_OPERATIONS_MAX = 20_000;
-/** Questions that wait for evidence beside the incidents: each takes 10 to 200 ms. */
-export const EVIDENCE_QUESTIONS_PER_SERVER_MAX = 16;
+/** Questions that wait for evidence beside the incidents, of all tenants, and those sure for each: each takes 10 to 200 ms. */
+export const EVIDENCE_QUESTIONS_MAX = 16;
+export const EVIDENCE_QUESTIONS_SHARE = 2;
 /** Summaries that a language model words at once, of all tenants; more are worded by rule. */
 export const SUMMARIES_WORDED_AT_ONCE_MAX = 4;
 /** Timeout for the worded summary of an analysis that somebody waits for: less than the 5 s that a query has. */

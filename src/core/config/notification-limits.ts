@@ -41,8 +41,13 @@ export const NOTIFIER_RESTART_MS_MAX = 60 * SECOND_MS;
 export const NOTIFIER_SOUND_MS = 300 * SECOND_MS;
 /** Time for which a failed message is reported in the status. */
 export const EXHAUSTED_REPORTED_MS = HOUR_MS;
-/** Requests that somebody waits for, of all tenants, and how long: two answers of 10 s and a start of the notifier. */
+/**
+ * Requests that somebody waits for, of all tenants, and those sure for each; and how long one takes at most: two answers of 10 s and a start of the notifier. Tests
+ * wait for their turn for 3 s, so that with an answer of 10 s they end before the query does.
+ */
 export const OUTBOUND_CALLS_MAX = 100;
+export const OUTBOUND_CALLS_SHARE = 10;
+export const OUTBOUND_WAIT_MS_MAX = 3 * SECOND_MS;
 export const OUTBOUND_CALL_MS_MAX = 25 * SECOND_MS;
 /** Named destinations of the environment, over all notifiers. */
 export const DESTINATIONS_MAX = 1_000;

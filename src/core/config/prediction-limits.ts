@@ -29,8 +29,10 @@ export const JOINED_STREAMS_PER_METRIC_MAX = 8;
 export const FORECASTS_PER_TENANT_MAX = 1_000;
 /** Points of a remembered forecast that are scored. */
 export const FORECAST_POINTS_SCORED_MAX = 24;
-/** Computations that wait for the thread beside the one that runs; each takes 5 to 300 ms. */
+/** Computations that wait for the thread or run there, of all tenants, those sure for each, and how long one waits; each takes 5 to 300 ms. */
 export const COMPUTATIONS_WAITING_MAX = 16;
+export const COMPUTATIONS_SHARE = 2;
+export const COMPUTATION_WAIT_MS_MAX = 10_000;
 /** A computation that takes longer is given up, with its thread. */
 export const COMPUTATION_MS_MAX = 10_000;
 /** Megabytes of heap of that thread: 30 series of 720 values and the products of their lags take 2. */

@@ -15,8 +15,7 @@ export const RUNBOOK_DRY_RUNS_PER_HOUR_MAX = 60;
 /** Runs of a tenant and of all that are not over: some 20 KB each in memory. */
 export const RUNBOOK_RUNS_OPEN_PER_TENANT_MAX = 200;
 export const RUNBOOK_RUNS_OPEN_MAX = 2_000;
-/** Http steps under way, of all tenants and of one: half of the requests that somebody may wait for. */
-export const RUNBOOK_REQUESTS_MAX = 50;
+/** Http steps of a tenant under way, of the requests that somebody may wait for (OUTBOUND_CALLS_MAX). */
 export const RUNBOOK_REQUESTS_PER_TENANT_MAX = 10;
 /** Runs that one step of the coordinator moves on: some 20 KB each. */
 export const RUNBOOK_RUNS_PER_STEP = 50;
@@ -51,7 +50,6 @@ export const RUNBOOK_HOUR_MS = HOUR_MS;
 export const RUNBOOK_LOOK_MS_MAX = 60 * SECOND_MS;
 
 const ties: Array<[boolean, string]> = [
-  [RUNBOOK_REQUESTS_PER_TENANT_MAX < RUNBOOK_REQUESTS_MAX, "one tenant leaves room for others"],
   [RUNBOOK_RUNS_OPEN_PER_TENANT_MAX < RUNBOOK_RUNS_OPEN_MAX, "one tenant leaves room for others"],
   [RUNBOOK_APPROVAL_MS_MAX < RUNBOOK_RUNS_MS, "what waits is kept"],
 ];

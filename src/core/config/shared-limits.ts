@@ -1,8 +1,9 @@
 // Limits whose places all tenants share, by the thread that counts them. Each is kept by a ledger (core/base/share-ledger.ts), so that no tenant keeps others out;
-// a limit of one request or of one tenant is none of these, nor is a memory that forgets the oldest.
+// a limit of one request or of one tenant is none of these, nor is a memory that forgets the oldest. scripts/check-limits.mjs finds a maximum that is neither
+// here nor declared as of another kind.
 import type { SharedLimit } from "../base/share-ledger.ts";
 import type { CoordinatorSharedLimit, EngineSharedLimit, FrontSharedLimit } from "../layout/counters.ts";
-import { RUNNING_INCIDENTS_MAX, TIMED_OPERATIONS_MAX } from "./analysis-limits.ts";
+import { EVIDENCE_QUESTIONS_MAX, EVIDENCE_QUESTIONS_SHARE, RUNNING_INCIDENTS_MAX, TIMED_OPERATIONS_MAX } from "./analysis-limits.ts";
 import { BACKTESTS_WAITING_MAX } from "./backtest-limits.ts";
 import { BODY_BYTES_ARRIVING_MAX, BODY_BYTES_ARRIVING_SHARE } from "./body-limits.ts";
 import { LABEL_BYTES_MAX, LABELS_MAX, SATURATION_LIMITS_MAX, SERVICE_MAP_ENTRIES_TOTAL_MAX } from "./declaration-limits.ts";
@@ -29,8 +30,14 @@ import {
   WINDOW_IDS_MAX,
 } from "./limits.ts";
 import { MODELS_KEPT_MAX, SHADOW_MODELS_MAX, TRAININGS_WAITING_MAX } from "./model-limits.ts";
-import { MESSAGES_HANDED_MAX, PAGE_BUDGETS_TOTAL_MAX, ROUTING_RULES_TOTAL_MAX } from "./notification-limits.ts";
-import { COMPUTATIONS_WAITING_MAX } from "./prediction-limits.ts";
+import {
+  MESSAGES_HANDED_MAX,
+  OUTBOUND_CALLS_MAX,
+  OUTBOUND_CALLS_SHARE,
+  PAGE_BUDGETS_TOTAL_MAX,
+  ROUTING_RULES_TOTAL_MAX,
+} from "./notification-limits.ts";
+import { COMPUTATIONS_SHARE, COMPUTATIONS_WAITING_MAX } from "./prediction-limits.ts";
 import { RUNBOOK_RUNS_OPEN_MAX, RUNBOOKS_TOTAL_MAX } from "./runbook-limits.ts";
 import { WEBHOOK_EVENTS_HANDED_MAX, WEBHOOK_EVENTS_WAITING_MAX, WEBHOOKS_TOTAL_MAX } from "./webhook-limits.ts";
 
@@ -64,7 +71,7 @@ export function engineSharedLimits(engines: number, pairsMax: number, servicesMa
 }
 
 /** Limits of the coordinator. */
-export const COORDINATOR_LIMITS: Readonly<Record<CoordinatorSharedLimit, number>> = {
+export const COORDINATOR_LIMITS: Readonly<Record<CoordinatorSharedLimit, number | SharedLimit>> = {
   stored_metadata: METRIC_METADATA_MAX,
   slo_windows: SLO_WINDOWS_MAX,
   pillar_values: PILLAR_VALUES_MAX,
@@ -91,7 +98,9 @@ export const COORDINATOR_LIMITS: Readonly<Record<CoordinatorSharedLimit, number>
   training_jobs: TRAININGS_WAITING_MAX + 1,
   requested_models: MODELS_KEPT_MAX,
   shadow_models: SHADOW_MODELS_MAX,
-  computations_waiting: COMPUTATIONS_WAITING_MAX,
+  computations_waiting: { most: COMPUTATIONS_WAITING_MAX, share: COMPUTATIONS_SHARE },
+  evidence_questions: { most: EVIDENCE_QUESTIONS_MAX, share: EVIDENCE_QUESTIONS_SHARE },
+  outbound_calls: { most: OUTBOUND_CALLS_MAX, share: OUTBOUND_CALLS_SHARE },
 };
 
 /** Limits of the front. */

@@ -60,6 +60,8 @@ export const COORDINATOR_SHARED_LIMITS = [
   "requested_models",
   "shadow_models",
   "computations_waiting",
+  "evidence_questions",
+  "outbound_calls",
 ] as const;
 export const FRONT_SHARED_LIMITS = ["event_streams", "queries_waiting", "body_bytes"] as const;
 export type EngineSharedLimit = (typeof ENGINE_SHARED_LIMITS)[number];

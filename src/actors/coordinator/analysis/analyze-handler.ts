@@ -45,7 +45,7 @@ export async function analyze(context: AnalysisContext, { principal, body }: Que
   if (!subject.ok) return subject;
   const of = subject.value;
   const stored = of.anomalyId === "" ? undefined : state.analyses.reports.ofAnomaly(tenant, of.anomalyId);
-  if (stored === undefined && context.gathering.isFull) return tooMany();
+  if (stored === undefined && context.gathering.isFull(tenant)) return tooMany();
   const fresh = stored === undefined ? await unlessGone(analysedNow(context, of)) : undefined;
   const analysis: Omit<Analysis, "signature"> | undefined = stored?.analysis ?? fresh;
   if (analysis === undefined) return unavailable();

@@ -1,8 +1,9 @@
 // Asks the engines what they hold of an incident, and puts it together with what the coordinator knows: calls, changes, saturation, silence. An engine has one
-// walk at a time, so questions have their turn one after another; incidents go before questions of people, which wait within a bound.
+// walk at a time, so questions have their turn one after another, tenants by turns; those of people wait within their share of a bound, incidents in any case.
+import type { ShareLedger } from "../../../core/base/share-ledger.ts";
+import { TurnGate } from "../../../core/base/turn-gate.ts";
 import {
   EVIDENCE_EDGES_PER_INCIDENT_MAX,
-  EVIDENCE_QUESTIONS_PER_SERVER_MAX,
   EVIDENCE_SERVICES_PER_INCIDENT_MAX,
   EVIDENCE_STREAMS_PER_TENANT_MAX,
 } from "../../../core/config/analysis-limits.ts";
@@ -47,6 +48,8 @@ export interface EvidenceDependencies {
   readonly engines: EngineClient;
   readonly changes: (tenant: string) => readonly ChangeEvidence[];
   readonly time: ThreadTime;
+  /** Questions that wait for their turn or have it. */
+  readonly shares: ShareLedger;
   yieldTurn(): Promise<void>;
 }
 
@@ -62,30 +65,33 @@ export class EvidenceGathering {
   /** Names that each engine has told. */
   readonly #names = new Map<number, ToldNames>();
   #walk = 0;
-  /** Questions that wait for their turn or have it. */
-  #waiting = 0;
-  /** The end of whatever has its turn. */
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #gate: TurnGate;
 
   constructor(dependencies: EvidenceDependencies) {
     this.#dependencies = dependencies;
+    // Nobody is refused at the gate: people ask isFull before, and what an incident needs waits as long as it takes.
+    const options = { perTenantMax: Number.POSITIVE_INFINITY, waitMsMax: Number.POSITIVE_INFINITY, shares: dependencies.shares };
+    this.#gate = new TurnGate(options, () => 0);
   }
 
-  /** Whether so many wait that people are to ask again later. */
-  get isFull(): boolean {
-    return this.#waiting >= EVIDENCE_QUESTIONS_PER_SERVER_MAX;
+  /** Whether so many of a tenant's questions wait that its people are to ask again later, which is counted. */
+  isFull(tenant: string): boolean {
+    const { shares } = this.#dependencies;
+    const isFull = shares.room(tenant) < 1;
+    if (isFull) shares.refuse(tenant);
+    return isFull;
   }
 
   /** Evidence of an incident. Rejects with EngineUnavailableError. */
   gather(wanted: EvidenceWanted): Promise<IncidentEvidence> {
-    return this.#inTurn(() => this.#gather(wanted));
+    return this.#gate.runAnyway(wanted.tenant, () => this.#gather(wanted));
   }
 
   /** The series that stand best for each service. Rejects with EngineUnavailableError. */
   rings({ tenant, environment }: EvidencePlace, nowMs: number): Promise<RingValues[]> {
     const query = { tenant, environment, onsetMs: nowMs, untilMs: nowMs, services: null, wants: "rings" as const };
     const found: RingValues[] = [];
-    return this.#inTurn(async () => {
+    return this.#gate.runAnyway(tenant, async () => {
       await this.#ask(query, ({ rings }) => found.push(...rings));
       return found;
     });
@@ -111,15 +117,6 @@ export class EvidenceGathering {
       edge.minutes.set(minute, of);
     });
     return [...found.values()];
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    this.#waiting++;
-    const done = this.#turn.then(work, work).finally(() => {
-      this.#waiting--;
-    });
-    this.#turn = done.catch(() => undefined);
-    return done;
   }
 
   async #gather(wanted: EvidenceWanted): Promise<IncidentEvidence> {

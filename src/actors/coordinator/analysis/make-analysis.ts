@@ -9,6 +9,8 @@ type Dependencies = Omit<AnalysisRunnerDependencies, "gathering" | "shares" | "t
 export function makeAnalysis(dependencies: Dependencies): { readonly gathering: EvidenceGathering; readonly runner: AnalysisRunner } {
   const { state, engines, yieldTurn } = dependencies;
   const time = new ThreadTime(dependencies);
-  const gathering = new EvidenceGathering({ state, engines, changes: (tenant) => state.analyses.changes.of(tenant), yieldTurn, time });
+  const shares = state.shares.ledger("evidence_questions");
+  const changes = (tenant: string) => state.analyses.changes.of(tenant);
+  const gathering = new EvidenceGathering({ state, engines, changes, yieldTurn, time, shares });
   return { gathering, runner: new AnalysisRunner({ ...dependencies, gathering, time, shares: state.shares.ledger("running_incidents") }) };
 }

@@ -18,7 +18,7 @@ export async function correlations(
     tenant: principal.tenant,
     environment: query.environment ?? (await environmentOf(context, principal.tenant, serviceId)) ?? "",
   };
-  if (gathering.isFull) return tooMany();
+  if (gathering.isFull(principal.tenant)) return tooMany();
   const calls = await gathering.calls(place, nowMs());
   const rings = await unlessGone(gathering.rings(place, nowMs()));
   if (rings === undefined) return unavailable();

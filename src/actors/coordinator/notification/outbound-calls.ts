@@ -1,7 +1,9 @@
-// Requests that somebody waits for, made by the notifier: the test of a webhook, an http step of a runbook. What the notifier has in its hands when it ends has an
-// outcome that nobody knows.
+// Requests that somebody waits for, made by the notifier: the test of a webhook, the trial of a transform, an http step of a runbook. Tenants have shares of them;
+// who finds no place waits for its turn. What the notifier has in its hands when it ends has an outcome that nobody knows.
 import { Requests } from "../../../adapters/runtime/requests.ts";
-import { OUTBOUND_CALL_MS_MAX, OUTBOUND_CALLS_MAX } from "../../../core/config/notification-limits.ts";
+import { PlaceQueue } from "../../../core/base/place-queue.ts";
+import type { ShareLedger } from "../../../core/base/share-ledger.ts";
+import { OUTBOUND_CALL_MS_MAX, OUTBOUND_CALLS_SHARE, OUTBOUND_WAIT_MS_MAX } from "../../../core/config/notification-limits.ts";
 import type { OutboundCommand, OutboundReport, TenantAnswer, TenantRequest } from "../../../domain/webhooks/outbound-messages.ts";
 import type { Transform } from "../../../domain/webhooks/transform.ts";
 import type { WebhookTarget } from "../../../domain/webhooks/webhook-messages.ts";
@@ -10,6 +12,9 @@ type Tried = Extract<OutboundReport, { type: "webhook-tried" }>;
 type TransformTried = Extract<OutboundReport, { type: "transform-tried" }>;
 type Requested = Extract<OutboundReport, { type: "requested" }>;
 type CallAnswer = Tried | TransformTried | Requested;
+
+/** Says why a test was refused. */
+export const TOO_MANY_CALLS = "too many tests, trials and steps of runbooks of this tenant are under way; try again in a moment";
 
 /** The notifier's end. */
 export interface OutboundLink {
@@ -20,17 +25,18 @@ export class OutboundCalls {
   readonly #calls = new Requests<CallAnswer>();
   readonly #waiting = new Map<number, () => void>();
   readonly #want: () => void;
+  /** Who holds how many, and who waits for one; a step of a runbook takes its place before it is stored as begun. */
+  readonly places: PlaceQueue;
   #link: OutboundLink | undefined;
   #queued: OutboundCommand[] = [];
+  /** Tests that wait for a place, by tenant. */
+  readonly #placesWanted = new Map<string, number>();
   #id = 0;
 
   /** `want` has the notifier started where it does not run. */
-  constructor(want: () => void) {
+  constructor(want: () => void, shares: ShareLedger) {
     this.#want = want;
-  }
-
-  get isFull(): boolean {
-    return this.#calls.size >= OUTBOUND_CALLS_MAX;
+    this.places = new PlaceQueue(shares);
   }
 
   connect(link: OutboundLink): void {
@@ -52,29 +58,60 @@ export class OutboundCalls {
   }
 
   /** One attempt of a webhook; undefined where no answer came. */
-  async tryWebhook(target: WebhookTarget, eventId: string, event: string): Promise<Tried | undefined> {
-    const answer = await this.#call((id) => ({ type: "webhook-try", id, target, eventId, event }));
+  async tryWebhook(tenant: string, target: WebhookTarget, eventId: string, event: string): Promise<Tried | "full" | undefined> {
+    if (!(await this.#place(tenant))) return "full";
+    const answer = await this.#call(tenant, (id) => ({ type: "webhook-try", id, target, eventId, event }));
     return answer?.type === "webhook-tried" ? answer : undefined;
   }
 
   /** Runs of a transform on events; undefined where no answer came. */
-  async tryTransform(tenant: string, transform: Transform, events: readonly string[]): Promise<TransformTried | undefined> {
-    const answer = await this.#call((id) => ({ type: "transform-trial", id, tenant, transform, events }));
+  async tryTransform(tenant: string, transform: Transform, events: readonly string[]): Promise<TransformTried | "full" | undefined> {
+    if (!(await this.#place(tenant))) return "full";
+    const answer = await this.#call(tenant, (id) => ({ type: "transform-trial", id, tenant, transform, events }));
     return answer?.type === "transform-tried" ? answer : undefined;
   }
 
-  /** One request. Never rejects. */
-  async request(request: TenantRequest): Promise<TenantAnswer> {
-    const answer = await this.#call((id) => ({ type: "request", id, request }));
+  /** One request of a tenant that has a place for it, which it gives back. Never rejects. */
+  async request(tenant: string, request: TenantRequest): Promise<TenantAnswer> {
+    const answer = await this.#call(tenant, (id) => ({ type: "request", id, request }));
     if (answer?.type === "requested") return answer.answer;
     return { kind: "failed", error: "the notifier has ended, or gave no answer", mayHaveArrived: true, tookMs: 0 };
   }
 
-  #call(command: (id: number) => OutboundCommand): Promise<CallAnswer | undefined> {
+  /** Waits for a place, a few seconds at most and a few of each tenant at once. */
+  async #place(tenant: string): Promise<boolean> {
+    const { places } = this;
+    if (places.take(tenant)) return true;
+    const waiting = this.#placesWanted.get(tenant) ?? 0;
+    const isGranted = waiting < OUTBOUND_CALLS_SHARE && (await this.#turn(tenant, waiting));
+    if (!isGranted) places.refuse(tenant);
+    return isGranted;
+  }
+
+  async #turn(tenant: string, waiting: number): Promise<boolean> {
+    this.#placesWanted.set(tenant, waiting + 1);
+    const key = String(++this.#id);
+    const isGranted = await new Promise<boolean>((resolve) => {
+      const late = setTimeout(() => {
+        if (this.places.forget(tenant, key)) resolve(false);
+      }, OUTBOUND_WAIT_MS_MAX);
+      this.places.wait(tenant, key, () => {
+        clearTimeout(late);
+        resolve(true);
+      });
+    });
+    const left = (this.#placesWanted.get(tenant) ?? 1) - 1;
+    if (left > 0) this.#placesWanted.set(tenant, left);
+    else this.#placesWanted.delete(tenant);
+    return isGranted;
+  }
+
+  #call(tenant: string, command: (id: number) => OutboundCommand): Promise<CallAnswer | undefined> {
     const id = ++this.#id;
     return new Promise((resolve) => {
       const end = (answer: CallAnswer | undefined) => {
         this.#waiting.delete(id);
+        this.places.give(tenant);
         resolve(answer);
       };
       this.#waiting.set(id, () => end(undefined));

@@ -7,7 +7,6 @@ import {
   RUNBOOK_DRY_RUNS_PER_HOUR_MAX,
   RUNBOOK_HOUR_MS,
   RUNBOOK_LOOK_MS_MAX,
-  RUNBOOK_REQUESTS_MAX,
   RUNBOOK_REQUESTS_PER_TENANT_MAX,
   RUNBOOK_RESULT_CHARACTERS_MAX,
   RUNBOOK_RUNS_OPEN_PER_TENANT_MAX,
@@ -35,7 +34,7 @@ import type { RunbookState } from "./runbook-state.ts";
 export interface RunbookRunnerDependencies extends StoreTurns {
   readonly state: RunbookState;
   readonly counters: CoordinatorCounters;
-  readonly calls: Pick<OutboundCalls, "request" | "isFull">;
+  readonly calls: Pick<OutboundCalls, "request" | "places">;
   readonly outbox: Pick<Outbox, "draft" | "routes">;
   nowMs(): number;
 }
@@ -58,11 +57,13 @@ interface Moves {
   readonly changed: Map<string, Execution>;
   readonly sends: Sending[];
   readonly local: LocalSteps;
+  /** Places of requests that were granted before the step, by tenant. */
+  readonly granted: Map<string, number>;
   hasMore: boolean;
 }
 
-/** Requests that others have made end without this being told. */
-const SLOT_LOOK_MS = 1_000;
+/** Key under which runs of a tenant wait for a place of a request. */
+const PLACE_KEY = "runbooks";
 
 const COUNTED = {
   succeeded: "runbookRunsSucceeded",
@@ -83,6 +84,8 @@ export class RunbookRunner implements AnomalyFollower {
   readonly #sent = new Map<string, string>();
   /** When runs of a runbook began in the last hour, wet and dry. */
   readonly #begun = new Map<string, number[]>();
+  /** Places of requests that runs of a tenant have waited for and got, and that no request has yet. */
+  #granted = new Map<string, number>();
   #answers: Answered[] = [];
   #revised: RcaReport[] = [];
   #isRecovering = true;
@@ -212,7 +215,8 @@ export class RunbookRunner implements AnomalyFollower {
       notices: () => outbox.draft(),
       isAnyChannelConfigured: outbox.routes.isAnyConfigured,
     });
-    const moves: Moves = { changed: new Map(), sends: [], local, hasMore: false };
+    const moves: Moves = { changed: new Map(), sends: [], local, granted: this.#granted, hasMore: false };
+    this.#granted = new Map();
     for (const answer of answers) this.#settle(answer, moves);
     const begun = this.#causesKnown(revised);
     let sleepMs = Number.POSITIVE_INFINITY;
@@ -223,6 +227,8 @@ export class RunbookRunner implements AnomalyFollower {
     } catch (error) {
       this.#answers.unshift(...answers);
       this.#revised.unshift(...revised);
+      for (const { execution } of moves.sends) this.#dependencies.calls.places.give(execution.tenant);
+      this.#giveUnused(moves);
       throw error;
     }
     this.#isRecovering = moves.hasMore && this.#isRecovering;
@@ -231,6 +237,7 @@ export class RunbookRunner implements AnomalyFollower {
     local.apply();
     for (const execution of moves.changed.values()) this.place(execution);
     for (const sending of moves.sends) this.#send(sending);
+    this.#giveUnused(moves);
     this.#sleepUntil(sleepMs);
     return moves.hasMore;
   }
@@ -267,7 +274,7 @@ export class RunbookRunner implements AnomalyFollower {
     while (next.kind === "do") {
       const { place, step } = next;
       if (step.type === "http") {
-        if (!this.#hasSlot(execution.tenant, moves.sends)) return this.#later(known, execution, moves);
+        if (!this.#takePlace(execution.tenant, moves)) return this.#later(known, execution, moves);
         execution = begun(execution, place, nowMs);
         moves.sends.push({ execution, place, step });
         break;
@@ -281,34 +288,54 @@ export class RunbookRunner implements AnomalyFollower {
     return next.kind === "waits" && isOpen(execution) ? (next.untilMs ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
   }
 
-  /** It waits for its turn to send. */
+  /** It waits for its turn to send: until a place is granted, or one of its tenant's requests has ended. */
   #later(known: Execution, execution: Execution, moves: Moves): number {
     if (execution !== known) moves.changed.set(known.id, execution);
-    return this.#dependencies.nowMs() + SLOT_LOOK_MS;
+    return Number.POSITIVE_INFINITY;
   }
 
-  #hasSlot(tenant: string, sends: readonly Sending[]): boolean {
-    if (this.#work.isStopped || this.#dependencies.calls.isFull || this.#sent.size + sends.length >= RUNBOOK_REQUESTS_MAX) return false;
+  /** Takes a place for a request; where there is none, the tenant waits for it. */
+  #takePlace(tenant: string, { sends, granted }: Moves): boolean {
+    const { places } = this.#dependencies.calls;
     const own = [...this.#sent.values()].filter((one) => one === tenant).length;
-    return own + sends.filter(({ execution }) => execution.tenant === tenant).length < RUNBOOK_REQUESTS_PER_TENANT_MAX;
+    const more = sends.filter(({ execution }) => execution.tenant === tenant).length;
+    if (this.#work.isStopped || own + more >= RUNBOOK_REQUESTS_PER_TENANT_MAX) return false;
+    const known = granted.get(tenant) ?? 0;
+    if (known > 0) granted.set(tenant, known - 1);
+    else if (!places.take(tenant)) {
+      places.wait(tenant, PLACE_KEY, () => {
+        this.#granted.set(tenant, (this.#granted.get(tenant) ?? 0) + 1);
+        this.#work.want();
+      });
+      return false;
+    }
+    return true;
+  }
+
+  /** What was granted and is not used, such as for a run that was cancelled meanwhile, goes back. */
+  #giveUnused({ granted }: Moves): void {
+    for (const [tenant, count] of granted) {
+      for (let place = 0; place < count; place++) this.#dependencies.calls.places.give(tenant);
+    }
   }
 
   #send({ execution, place, step }: Sending): void {
     const { id, tenant } = execution;
     this.#sent.set(id, tenant);
     const request = requestOf(execution, place, step);
-    void this.#answerOf(request, step.timeoutSeconds * 1_000).then((answer) => {
+    void this.#answerOf(tenant, request, step.timeoutSeconds * 1_000).then((answer) => {
       this.#answers.push({ tenant, id, place, answer });
       this.#work.want();
     });
   }
 
-  async #answerOf(request: ReturnType<typeof requestOf>, timeoutMs: number): Promise<TenantAnswer> {
+  async #answerOf(tenant: string, request: ReturnType<typeof requestOf>, timeoutMs: number): Promise<TenantAnswer> {
     if ((request.body?.length ?? 0) > RUNBOOK_SENT_BODY_CHARACTERS_MAX) {
+      this.#dependencies.calls.places.give(tenant);
       const error = `its body would have more than ${RUNBOOK_SENT_BODY_CHARACTERS_MAX} characters`;
       return { kind: "failed", error, mayHaveArrived: false, tookMs: 0 };
     }
-    return this.#dependencies.calls.request({ ...request, timeoutMs });
+    return this.#dependencies.calls.request(tenant, { ...request, timeoutMs });
   }
 
   /** Looks again when the first of those that wait has waited long enough. */

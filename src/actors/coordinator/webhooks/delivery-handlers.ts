@@ -3,6 +3,7 @@ import { cutPage, type PageScope, readPageToken } from "../../../api/page-token.
 import { done, type Outcome, refused } from "../../../api/refusal.ts";
 import { hash128 } from "../../../core/base/hash128.ts";
 import { afterAttempt } from "../../../domain/webhooks/webhook-delivery.ts";
+import { TOO_MANY_CALLS } from "../notification/outbound-calls.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { testEventText } from "./event-view.ts";
 import { unknownWebhook } from "./webhook-handlers.ts";
@@ -57,11 +58,11 @@ export async function testWebhook(context: WebhooksContext, request: QueryReques
   const name = request.body.webhook_name;
   const webhook = state.configured.webhooks.find(tenant, name);
   if (webhook === undefined) return unknownWebhook(name);
-  if (calls.isFull) return refused("overloaded", "too many tests and steps of runbooks are under way; try again in a moment");
   const occurredAtMs = nowMs();
   const eventId = hash128(JSON.stringify(["webhook.test", webhook.id, occurredAtMs, Buffer.from(randomBytes(8)).toString("hex")]));
   const event = testEventText(eventId, tenant, occurredAtMs);
-  const tried = await calls.tryWebhook(webhooks.target(webhook), eventId, event);
+  const tried = await calls.tryWebhook(tenant, webhooks.target(webhook), eventId, event);
+  if (tried === "full") return refused("overloaded", TOO_MANY_CALLS);
   if (tried === undefined) return refused("overloaded", "the notifier gave no answer; try again in a moment");
   const deliveryId = deliveryIdOf(webhook.id, eventId);
   const once = { ...webhook.retry, maxAttempts: 1 };

@@ -6,6 +6,7 @@ import type { Anomaly } from "../../../domain/anomaly/anomaly.ts";
 import type { Transform, TransformOutcome } from "../../../domain/webhooks/transform.ts";
 import { matchesSubject, searched, type WebhookPattern } from "../../../domain/webhooks/webhook.ts";
 import { rootCauseView } from "../analysis/root-cause-view.ts";
+import { TOO_MANY_CALLS } from "../notification/outbound-calls.ts";
 import { eventText, testEventText } from "./event-view.ts";
 import { eventIdOf } from "./webhook-row.ts";
 import type { WebhooksContext } from "./webhooks-context.ts";
@@ -31,14 +32,13 @@ interface Tried {
 /** The trial, none for a webhook without a transform; or why it cannot be kept. */
 export async function tryTransform(context: WebhooksContext, { tenant, transform, pattern }: Tried) {
   if (transform === null) return { ok: true, trial: [] as TransformTrial[] } as const;
-  if (context.calls.isFull)
-    return refused("overloaded", "too many tests, trials and steps of runbooks are under way; try again in a moment");
   const events = trialEvents(context, tenant, pattern);
   const tried = await context.calls.tryTransform(
     tenant,
     transform,
     events.map(({ text }) => text),
   );
+  if (tried === "full") return refused("overloaded", TOO_MANY_CALLS);
   if (tried === undefined) return refused("overloaded", "the notifier gave no answer; try again in a moment");
   const { walls } = tried.sandbox;
   if (walls !== null && !walls.languages.includes(transform.type)) {
