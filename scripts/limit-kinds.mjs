@@ -25,6 +25,7 @@ export const LIMIT_KINDS = {
   },
   /** Of one request, answer, record, service, rule, file or other single thing. */
   one: [
+    "EQUAL_RECORDS_KNOWN_MAX",
     "ALERT_DECISIONS_MAX",
     "ALERT_HISTORY_MAX",
     "ALERT_MEMBERS_MAX",
@@ -199,6 +200,7 @@ export const LIMIT_KINDS = {
   ],
   /** Memories that forget, by what they forget. */
   memory: {
+    KEYED_ARRIVALS_MAX: "forgets the oldest: a repeat of it has the time of its own arrival",
     ALERTS_RESOLVED_KEPT_MAX: "forgets the longest resolved: one that fires again opens a new alert",
     ANOMALIES_RECENT_MAX: "a memory: what it forgets is read from the store",
     ANOMALY_NAMES_SHARED_MAX: "a memory: what it forgets is shared anew",

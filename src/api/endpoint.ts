@@ -27,6 +27,8 @@ export interface Endpoint {
   readonly path: string;
   readonly access: EndpointAccess;
   readonly handledBy: EndpointHandler;
+  /** What machines send besides telemetry: where senders show certificates, these do too. */
+  readonly isOfSender?: true;
   readonly query: z.ZodObject;
   /** Schema of the JSON body of the coordinator's endpoints; absent where none is taken. Strict, so that no member is set that none of these names. */
   readonly body?: z.ZodType;

@@ -67,7 +67,7 @@ export function readNotification(config: NotificationConfig): NotificationSettin
         named: [],
         enabled: smtp !== undefined,
         initial: addressOf("EMAIL_DEFAULT_TO", config.EMAIL_DEFAULT_TO),
-        allowedDomains: domainsOf(config.EMAIL_ALLOWED_DOMAINS, config.SMTP_FROM),
+        allowedDomains: domainsOf(config.EMAIL_ALLOWED_DOMAINS),
       },
       oncall: { named: [], enabled: oncallKey !== undefined, initial: config.ONCALL_DEFAULT_TEAM || null },
     },
@@ -123,10 +123,8 @@ function addressOf(setting: string, text: string): string | null {
   return text;
 }
 
-function domainsOf(list: string, from: string): string[] {
-  const own = plainAddress(from);
-  const text = list === "" ? own.slice(own.lastIndexOf("@") + 1) : list;
-  return text
+function domainsOf(list: string): string[] {
+  return list
     .split(",")
     .map((domain) => domain.trim())
     .filter((domain) => domain !== "");

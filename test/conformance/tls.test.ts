@@ -103,6 +103,17 @@ describe.each(ENGINES)("TLS over $kind", ({ kind, skipped }) => {
     await expect(once(socket, "secureConnect")).rejects.toThrow();
   });
 
+  test("ciphers of TLS 1.2 without a seal are refused", async () => {
+    const { port } = await serve(echoLength, identityOf(first));
+    const old = { port, host: "127.0.0.1", ca, maxVersion: "TLSv1.2" } as const;
+    const cbc = ["ECDHE-ECDSA-AES128-SHA", "ECDHE-RSA-AES128-SHA", "ECDHE-ECDSA-AES256-SHA384", "ECDHE-RSA-AES256-SHA384", "AES128-SHA"];
+    await expect(once(connect({ ...old, ciphers: cbc.join(":") }), "secureConnect")).rejects.toThrow();
+    const socket = connect(old);
+    await once(socket, "secureConnect");
+    expect(socket.getCipher().name).toMatch(/GCM|CHACHA20/);
+    socket.destroy();
+  });
+
   test("a renewal shows the new certificate, again and again, while an open connection goes on", async () => {
     const { server, port } = await serve(echoLength, identityOf(first));
     const open = connect({ port, host: "127.0.0.1", ca });
@@ -233,6 +244,10 @@ describe("a server with a certificate", () => {
     const refused = await ask(port, "/api/v1/telemetry", post);
     expect([refused.status, refused.text]).toEqual([401, expect.stringContaining("TLS_CLIENT_CA_FILE")]);
     expect((await ask(port, "/api/v1/telemetry", { ...post, client: second })).status).toBe(200);
+    for (const path of ["/api/v1/alerts/webhook", "/api/v1/import"]) {
+      expect((await ask(port, path, { ...post, body: "[]" })).text, path).toContain("TLS_CLIENT_CA_FILE");
+      expect((await ask(port, path, { ...post, body: "[]", client: second })).text, path).not.toContain("TLS_CLIENT_CA_FILE");
+    }
     expect((await ask(port, "/api/v1/services")).status).toBe(200); // reading is by credential, here by loopback
   });
 

@@ -1,9 +1,15 @@
 // What a request for a file or a document says: which compressions it takes, and what it has already.
+import type { HttpRequest } from "../../adapters/http/http-server.ts";
 
 /** Parts of a request that decide on the answer. */
 export interface FileRequest {
   readonly acceptEncoding: string | undefined;
   readonly ifNoneMatch: string | undefined;
+}
+
+/** What a request says of it. */
+export function fileRequest(head: HttpRequest): FileRequest {
+  return { acceptEncoding: head.header("accept-encoding"), ifNoneMatch: head.header("if-none-match") };
 }
 
 /** Codings that a client takes, in lower case; those with a weight of 0 it does not (RFC 9110, 12.5.3). */

@@ -20,11 +20,12 @@ import { METRICS_CONTENT_TYPE } from "../../core/telemetry/metric.ts";
 import { type AlertsPort, DEFAULT_TENANT, isAnonymous } from "../../domain/access/access-policy.ts";
 import { presentedCredential } from "../../domain/access/presented-credential.ts";
 import { reaches } from "../../domain/access/roles.ts";
+import { isAskedByForeignPage } from "./access/authenticator.ts";
 import type { Gate } from "./access/gate.ts";
 import type { SignIn } from "./access/sign-in.ts";
 import { type DocumentAnswer, Documents } from "./documents.ts";
 import type { EventStreams } from "./event-streams.ts";
-import { acceptedCodings, type FileRequest } from "./file-request.ts";
+import { acceptedCodings, fileRequest } from "./file-request.ts";
 import type { Ingestion, IngestionSink } from "./ingestion.ts";
 import type { QueryLink } from "./query-link.ts";
 import type { RefusedBodies } from "./refused-bodies.ts";
@@ -128,7 +129,8 @@ export class Front {
       this.#dispatch(request, endpoint, VISITOR, parameters);
       return;
     }
-    this.#dependencies.gate.pass(endpoint.access === "public" ? "viewer" : endpoint.access, exchange, {
+    const access = endpoint.access === "public" ? "viewer" : endpoint.access;
+    this.#dependencies.gate.pass({ access, isOfSender: endpoint.isOfSender === true }, exchange, {
       admit: (principal) => this.#dispatch(request, endpoint, principal, parameters),
       refuse: (refusal, headers) => request.refuse(refusal, headers),
     });
@@ -238,7 +240,7 @@ export class Front {
     else if (endpoint === "stream") this.#stream(request, principal);
     else if (endpoint === "signIn") this.#signIn(request);
     else if (endpoint === "startSession") this.#startSession(request);
-    else if (endpoint === "endSession") request.respond(204, this.#dependencies.sessionHeaders("", 0), "");
+    else if (endpoint === "endSession") this.#endSession(request);
     else if (endpoint === "web") this.#web(request);
     else if (endpoint === "webFile") this.#webFile(request, path.file ?? "");
     else throw new Error(`the front has no answer for ${endpoint}`);
@@ -317,6 +319,12 @@ export class Front {
     }
     const nowMs = clock.wallMs();
     request.respond(204, sessionHeaders(presented.text, gate.endMs(head, nowMs) - nowMs), "");
+  }
+
+  /** A page of another site, or of another port of this host, must not end it. */
+  #endSession(request: Request): void {
+    if (isAskedByForeignPage(request.exchange.request)) request.refuse({ code: "forbidden", message: "sign out on a page of this server" });
+    else request.respond(204, this.#dependencies.sessionHeaders("", 0), "");
   }
 
   #stream(request: Request, principal: Principal): void {
@@ -448,10 +456,6 @@ class Request implements IngestionSink {
     const answer = errorAnswer(refusal, this.id, this.exchange.request.header("accept"));
     this.respond(answer.status, refusalHeaders(answer, headers), answer.body);
   }
-}
-
-function fileRequest(head: HttpRequest): FileRequest {
-  return { acceptEncoding: head.header("accept-encoding"), ifNoneMatch: head.header("if-none-match") };
 }
 
 /** The same array wherever it is the same lines: the adapter looks at those of its last answer no more. */

@@ -137,6 +137,7 @@ export const ACCESS_ENDPOINTS = [
     handledBy: "front",
     query: NO_QUERY,
     responses: { 204: null },
+    errors: ["forbidden"],
     summary: "Ends the session of a browser: its cookie goes. The credential itself counts on",
   },
   {

@@ -185,6 +185,7 @@ export const TELEMETRY_ENDPOINTS = [
     path: "/api/v1/import",
     access: "admin",
     handledBy: "engine",
+    isOfSender: true,
     query: NO_QUERY,
     takes: IMPORT_BODIES,
     headers: { "Content-Encoding": ENCODINGS },

@@ -1,6 +1,6 @@
 // The files of a backup against its manifest, and their copies.
 import { createHash } from "node:crypto";
-import { closeSync, copyFileSync, existsSync, fsyncSync, mkdirSync, openSync, readSync, statSync } from "node:fs";
+import { closeSync, copyFileSync, existsSync, fsyncSync, lstatSync, mkdirSync, openSync, readSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { BackupManifest } from "../../core/protocol/backup.ts";
 
@@ -15,11 +15,24 @@ export function verifyFiles(backup: string, { files }: BackupManifest): string[]
   const wrong = files.flatMap(({ path, bytes, sha256 }) => {
     const file = join(backup, path);
     if (!existsSync(file)) return [`${path} is missing`];
+    const other = notOwn(backup, path);
+    if (other !== undefined) return [`${other} is a link or a device: a backup has files and folders of its own only`];
     const { size } = statSync(file);
     if (size !== bytes) return [`${path} has ${size} bytes, not ${bytes}`];
     return sha256Of(file) === sha256 ? [] : [`${path} is not what was written: its SHA-256 differs`];
   });
   return [...unlisted, ...wrong];
+}
+
+/** The first part of a path in the backup that is neither a folder nor a file, such as a link to what is elsewhere. */
+function notOwn(backup: string, path: string): string | undefined {
+  const parts = path.split("/");
+  return parts
+    .map((_, depth) => parts.slice(0, depth + 1).join("/"))
+    .find((part, depth) => {
+      const state = lstatSync(join(backup, part));
+      return depth === parts.length - 1 ? !state.isFile() : !state.isDirectory();
+    });
 }
 
 function sha256Of(path: string): string {

@@ -236,7 +236,7 @@ export const SETTINGS = [
   secret("SMTP_URL", "mail server of channels email:<address>: smtp://host:587, smtps://user:password@host"),
   text("SMTP_FROM", "", "address that mails come from; needed with SMTP_URL"),
   text("EMAIL_DEFAULT_TO", "", "address that is notified where a rule names no other"),
-  text("EMAIL_ALLOWED_DOMAINS", "", "domains that mails may go to, with commas between; that of SMTP_FROM where it is not set"),
+  text("EMAIL_ALLOWED_DOMAINS", "", "domains that mails may go to, with commas between; not set: any"),
   text(
     "NOTIFY_LIMITS",
     "chat=1,pager=2,email=10,oncall=5",

@@ -14,9 +14,13 @@ export const PATTERN_PARTS_MAX = 2_000;
 export const PATTERN_CELLS_MAX = 32_768;
 /** Instructions that making a table may visit, some 0.1 us each: 15 ms. A pattern of 256 bytes of names takes 20,000, one of 256 different characters 114,000. */
 export const PATTERN_VISITS_MAX = 120_000;
-/** Bytes of tables of one tenant: 300 lists of names of 256 bytes take 4 MiB. Of all that are kept: sixteen such tenants; the ones used longest ago give way. */
+/**
+ * Bytes of tables of one tenant: 300 lists of names of 256 bytes take 4 MiB. Besides, of the patterns of its webhooks, and of its runbooks: 100 of either with two
+ * of 10 KiB each. Of all that are kept: sixteen such tenants; the ones used longest ago give way.
+ */
 export const PATTERN_TABLE_BYTES_PER_TENANT_MAX = 8 * 1024 * 1024;
-export const PATTERN_TABLE_BYTES_MAX = 16 * PATTERN_TABLE_BYTES_PER_TENANT_MAX;
+export const SEARCHED_TABLE_BYTES_PER_TENANT_MAX = 2 * 1024 * 1024;
+export const PATTERN_TABLE_BYTES_MAX = 16 * (PATTERN_TABLE_BYTES_PER_TENANT_MAX + 2 * SEARCHED_TABLE_BYTES_PER_TENANT_MAX);
 /** Patterns that are kept, with those that cannot be made: 3 KiB each at least, of which 2 say where the classes of characters are. */
 export const PATTERNS_KEPT_MAX = 20_000;
 /** Results of patterns over values that are remembered, 100 B each, and characters of those values. All are forgotten when either is full. */

@@ -43,6 +43,29 @@ function stateWord({ kind, both }: Pick<AlertMessage, "kind" | "both">): string 
   return "Firing";
 }
 
+/** Control characters, ends of lines and paragraphs, and signs that turn the direction of what is read: in a name they forge lines of ours. */
+const FORGING = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu;
+
+function plain(text: string): string {
+  return text.replace(FORGING, " ");
+}
+
+/** The message as it is rendered: a line is a line of ours. Of a runbook's own text its lines stay; values of findings in it have none. */
+export function shownMessage(message: AlertMessage): AlertMessage {
+  const { kind, serviceId, environment, source, metricName, explanation, services, acknowledgedBy, cause } = message;
+  return {
+    ...message,
+    serviceId: plain(serviceId),
+    environment: plain(environment),
+    source: plain(source),
+    metricName: plain(metricName),
+    explanation: kind === "notice" ? explanation.split(/\r?\n/).map(plain).join("\n") : plain(explanation),
+    services: services.map(plain),
+    acknowledgedBy: acknowledgedBy === null ? null : plain(acknowledgedBy),
+    cause: cause === null ? null : plain(cause),
+  };
+}
+
 /** One line: state, severity, service, metric. */
 export function headline(message: AlertMessage): string {
   const { serviceId, environment, metricName, severity, services } = message;

@@ -1,6 +1,6 @@
 // Body of a Slack incoming webhook: `text` is what notifications show, the attachment what is read. Up to JOINED_MESSAGES_MAX messages in one.
 import { CHAT_CHARACTERS_MAX } from "../../core/config/notification-limits.ts";
-import { type AlertMessage, cut, detailLines, headline } from "./alert-message.ts";
+import { type AlertMessage, cut, detailLines, headline, shownMessage } from "./alert-message.ts";
 
 const COLOURS = { high: "#c0392b", medium: "#d68910", low: "#2e86c1", resolved: "#1e8449" } as const;
 
@@ -13,7 +13,8 @@ export interface ChatBody {
   }>;
 }
 
-export function chatBody(messages: readonly AlertMessage[]): ChatBody {
+export function chatBody(decided: readonly AlertMessage[]): ChatBody {
+  const messages = decided.map(shownMessage);
   const [first] = messages;
   if (first === undefined) throw new Error("a chat message of nothing");
   const more = messages.length > 1 ? ` (and ${messages.length - 1} more)` : "";

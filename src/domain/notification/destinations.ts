@@ -20,6 +20,7 @@ export interface DestinationSettings {
   readonly chat: NotifierSettings;
   /** Off without its default key, whatever is named. */
   readonly pager: NotifierSettings;
+  /** No allowed domains: any. */
   readonly email: NotifierSettings & { readonly allowedDomains: readonly string[] };
   readonly oncall: NotifierSettings;
 }
@@ -89,5 +90,5 @@ function defaultDestination(settings: DestinationSettings, tenant: string, notif
 
 function isAllowed(address: string, domains: readonly string[]): boolean {
   const domain = address.slice(address.lastIndexOf("@") + 1).toLowerCase();
-  return domains.some((allowed) => allowed.toLowerCase() === domain);
+  return domains.length === 0 || domains.some((allowed) => allowed.toLowerCase() === domain);
 }

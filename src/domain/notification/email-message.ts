@@ -2,7 +2,7 @@
 
 import { hash128 } from "../../core/base/hash128.ts";
 import { EMAIL_SUBJECT_CHARACTERS_MAX } from "../../core/config/notification-limits.ts";
-import { type AlertMessage, cut, detailLines, headline } from "./alert-message.ts";
+import { type AlertMessage, cut, detailLines, headline, shownMessage } from "./alert-message.ts";
 
 export interface EmailMessage {
   readonly to: string;
@@ -15,15 +15,15 @@ export interface EmailMessage {
 }
 
 /** `domain` is that of the sender's address. */
-export function emailMessage(messages: readonly AlertMessage[], to: string, domain: string): EmailMessage {
+export function emailMessage(decided: readonly AlertMessage[], to: string, domain: string): EmailMessage {
+  const messages = decided.map(shownMessage);
   const [first] = messages;
   if (first === undefined) throw new Error("a mail of nothing");
   const more = messages.length > 1 ? ` (and ${messages.length - 1} more)` : "";
   const states = messages.map(({ alertId, kind, atMs }) => [alertId, kind, atMs]);
   return {
     to,
-    // A line break in a name must not begin a header of its own.
-    subject: cut(`[Vedette] ${headline(first)}${more}`.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " "), EMAIL_SUBJECT_CHARACTERS_MAX),
+    subject: cut(`[Vedette] ${headline(first)}${more}`, EMAIL_SUBJECT_CHARACTERS_MAX),
     messageId: `<${hash128(JSON.stringify([states, to]))}@${domain}>`,
     references: `<${hash128(JSON.stringify([first.alertId, to]))}@${domain}>`,
     text: messages.map(paragraphOf).join("\n\n----\n\n"),

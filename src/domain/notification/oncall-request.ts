@@ -1,6 +1,6 @@
 // Requests in the dialect of Opsgenie's alert API, which JSM takes too: an alert is known by its `alias`, the identity of ours.
 import { ONCALL_DESCRIPTION_CHARACTERS_MAX, ONCALL_MESSAGE_CHARACTERS_MAX } from "../../core/config/notification-limits.ts";
-import { type AlertMessage, cut, detailLines, headline } from "./alert-message.ts";
+import { type AlertMessage, cut, detailLines, headline, shownMessage } from "./alert-message.ts";
 
 const PRIORITIES = { high: "P1", medium: "P3", low: "P5" } as const;
 const SOURCE = "Vedette";
@@ -12,7 +12,8 @@ export interface OncallRequest {
   readonly body: string;
 }
 
-export function oncallRequest(message: AlertMessage, team: string): OncallRequest {
+export function oncallRequest(decided: AlertMessage, team: string): OncallRequest {
+  const message = shownMessage(decided);
   const ofAlias = `/v2/alerts/${encodeURIComponent(message.alertId)}`;
   if (message.kind === "resolved") return { path: `${ofAlias}/close?identifierType=alias`, body: JSON.stringify({ source: SOURCE }) };
   if (message.kind === "acknowledged") {

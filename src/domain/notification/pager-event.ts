@@ -2,13 +2,14 @@
 
 import { isLongerThan } from "../../core/base/utf8.ts";
 import { PAGER_EVENT_BYTES_MAX, PAGER_SUMMARY_CHARACTERS_MAX } from "../../core/config/notification-limits.ts";
-import { type AlertMessage, cut, headline } from "./alert-message.ts";
+import { type AlertMessage, cut, headline, shownMessage } from "./alert-message.ts";
 
 const SEVERITIES = { high: "critical", medium: "error", low: "info" } as const;
 const CLIENT = "Vedette";
 
 /** The body that is sent; `routingKey` is a secret. */
-export function pagerEvent(message: AlertMessage, routingKey: string): string {
+export function pagerEvent(decided: AlertMessage, routingKey: string): string {
+  const message = shownMessage(decided);
   const whole = JSON.stringify(eventOf(message, routingKey, true));
   return isLongerThan(whole, PAGER_EVENT_BYTES_MAX) ? JSON.stringify(eventOf(message, routingKey, false)) : whole;
 }

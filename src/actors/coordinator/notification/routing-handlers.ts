@@ -207,7 +207,9 @@ function warningsOf(destinations: DestinationSettings, tenant: string, channels:
     const channel = parseChannel(text);
     const isReported = typeof channel !== "string" && resolveChannel(destinations, tenant, channel).destination !== null;
     const instead = isReported ? "the notifier's default is notified in its place" : "the catch-all's channels are notified in its place";
-    return `${text} names nothing that is configured: ${instead}`;
+    const isMail = typeof channel !== "string" && channel.notifier === "email" && destinations.email.enabled;
+    const why = isMail ? "is of a domain that EMAIL_ALLOWED_DOMAINS does not name" : "names nothing that is configured";
+    return `${text} ${why}: ${instead}`;
   });
 }
 

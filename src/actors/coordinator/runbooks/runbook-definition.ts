@@ -6,6 +6,7 @@ import { HIDDEN } from "../../../core/base/secret-mask.ts";
 import { RUNBOOK_TIMEOUT_SECONDS_DEFAULT } from "../../../core/config/runbook-limits.ts";
 import { type HttpStep, RESERVED_IDS, type Runbook, type RunbookMatch, type RunbookStep } from "../../../domain/runbooks/runbook.ts";
 import { placeholdersOf, unknownPlaceholder } from "../../../domain/runbooks/template.ts";
+import { searchedRoomProblem } from "../../../domain/webhooks/searched-patterns.ts";
 import { searched } from "../../../domain/webhooks/webhook.ts";
 import { boundToOrigin, nameOfNothing, unhidden } from "../webhooks/hidden-values.ts";
 import type { RunbooksContext } from "./runbooks-context.ts";
@@ -75,7 +76,7 @@ function stepOf(step: StepBody, name: string, known: RunbookStep | undefined): R
 }
 
 /** Why a runbook cannot be kept; undefined where it can. */
-export async function runbookProblem(context: RunbooksContext, body: RunbookBody, before: Runbook | undefined) {
+export async function runbookProblem(context: RunbooksContext, tenant: string, body: RunbookBody, before: Runbook | undefined) {
   if (body.id !== undefined && RESERVED_IDS.includes(body.id)) {
     return refused("invalid_field", `${shown(body.id)} is the name of a path of its own; give another`, "id");
   }
@@ -92,11 +93,22 @@ export async function runbookProblem(context: RunbooksContext, body: RunbookBody
     const problem = regex === null ? null : (patterns.problem(regex) ?? patterns.problem(searched(regex)));
     if (problem !== null) return refused("invalid_field", problem, `match.${name}`);
   }
+  const noRoom = roomProblem(context, tenant, body, before);
+  if (noRoom !== undefined) return noRoom;
   for (const [place, step] of body.steps.entries()) {
     const problem = stepProblem(step, place, names[place] as string, body, before) ?? (await urlProblem(context, step, place));
     if (problem !== undefined) return problem;
   }
   return before === undefined ? undefined : boundProblem(body, before);
+}
+
+/** Patterns of the tenant's runbooks that would be too many together. */
+function roomProblem({ state }: RunbooksContext, tenant: string, { match }: RunbookBody, before: Runbook | undefined) {
+  const { runbooks, patterns } = state.configured;
+  const own = { serviceIdRegex: match.service_id_regex, metricNameRegex: match.metric_name_regex };
+  const others = runbooks.of(tenant).filter((one) => one !== before);
+  const problem = searchedRoomProblem(patterns, [...others.map((one) => one.match), own], "runbooks");
+  return problem === null ? undefined : refused("unprocessable", problem, "match");
 }
 
 /** A secret, or a header of a step, that would leave for an origin that it was not given for. */

@@ -15,7 +15,7 @@ export async function createRunbook(context: RunbooksContext, request: QueryRequ
   const { runbooks } = context.state.configured;
   const { tenant } = request.principal;
   const { body } = request;
-  const problem = await runbookProblem(context, body, undefined);
+  const problem = await runbookProblem(context, request.principal.tenant, body, undefined);
   if (problem !== undefined) return problem;
   const id = body.id ?? Buffer.from(context.randomBytes(ID_BYTES)).toString("hex");
   return context.change(request, () => {
@@ -44,7 +44,7 @@ export async function changeRunbook(context: RunbooksContext, request: QueryRequ
   if (known === undefined) return unknownRunbook(id);
   if (body.id !== undefined && body.id !== id)
     return refused("invalid_field", `it is ${shown(id)} by its path; an id does not change`, "id");
-  const problem = await runbookProblem(context, body, known);
+  const problem = await runbookProblem(context, request.principal.tenant, body, known);
   if (problem !== undefined) return problem;
   return context.change(request, () => {
     const before = runbooks.find(tenant, id);

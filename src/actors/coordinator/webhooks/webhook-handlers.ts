@@ -6,6 +6,7 @@ import { done, noContent, type Outcome, refused, shown } from "../../../api/refu
 import { HIDDEN } from "../../../core/base/secret-mask.ts";
 import { WEBHOOKS_PER_TENANT_MAX } from "../../../core/config/webhook-limits.ts";
 import type { PatternCache } from "../../../domain/alerting/pattern/pattern-cache.ts";
+import { searchedRoomProblem } from "../../../domain/webhooks/searched-patterns.ts";
 import type { Transform } from "../../../domain/webhooks/transform.ts";
 import { RESERVED_NAMES, searched, type Webhook, type WebhookPattern } from "../../../domain/webhooks/webhook.ts";
 import type { Change } from "../access/changes.ts";
@@ -24,7 +25,7 @@ export async function createWebhook(context: WebhooksContext, request: QueryRequ
   const { webhooks } = context.state.configured;
   const { tenant } = request.principal;
   const { body } = request;
-  const problem = bodyProblem(context, body, undefined) ?? (await urlProblem(context, body.url));
+  const problem = bodyProblem(context, tenant, body, undefined) ?? (await urlProblem(context, body.url));
   if (problem !== undefined) return problem;
   const tried = await tryTransform(context, { tenant, ...fieldsOf(body) });
   if (!tried.ok) return tried;
@@ -51,7 +52,8 @@ export async function changeWebhook(context: WebhooksContext, request: QueryRequ
   const { body } = request;
   const known = webhooks.find(tenant, name);
   if (known === undefined) return unknownWebhook(name);
-  const problem = bodyProblem(context, body, known) ?? (body.url === shownUrl(known.url) ? undefined : await urlProblem(context, body.url));
+  const problem =
+    bodyProblem(context, tenant, body, known) ?? (body.url === shownUrl(known.url) ? undefined : await urlProblem(context, body.url));
   if (problem !== undefined) return problem;
   const tried = await tryTransform(context, { tenant, ...fieldsOf(body) });
   if (!tried.ok) return tried;
@@ -173,7 +175,7 @@ function patternOf(pattern: WebhookBody["pattern"]): WebhookPattern {
 }
 
 /** `before` is the webhook that it changes: what it hides may be sent back hidden. */
-function bodyProblem({ state }: WebhooksContext, body: WebhookBody, before: Webhook | undefined) {
+function bodyProblem({ state }: WebhooksContext, tenant: string, body: WebhookBody, before: Webhook | undefined) {
   if (RESERVED_NAMES.includes(body.name))
     return refused("invalid_field", `${shown(body.name)} is the name of a path of its own; give another`, "name");
   const hidden = hiddenProblem(body, before);
@@ -182,7 +184,14 @@ function bodyProblem({ state }: WebhooksContext, body: WebhookBody, before: Webh
   if (bytes === null || (bytes !== undefined && body.secret?.startsWith("whsec_") === true && (bytes.length < 24 || bytes.length > 64))) {
     return refused("invalid_field", "a secret that begins with whsec_ is base64 of 24 to 64 bytes", "secret");
   }
-  return patternProblem(state.configured.patterns, body.pattern, "pattern");
+  return patternProblem(state.configured.patterns, body.pattern, "pattern") ?? roomProblem(state, tenant, body, before);
+}
+
+/** Patterns of the tenant's webhooks that would be too many together. */
+function roomProblem({ configured }: WebhooksContext["state"], tenant: string, body: WebhookBody, before: Webhook | undefined) {
+  const others = configured.webhooks.of(tenant).filter((one) => one !== before);
+  const problem = searchedRoomProblem(configured.patterns, [...others.map(({ pattern }) => pattern), patternOf(body.pattern)], "webhooks");
+  return problem === null ? undefined : refused("unprocessable", problem, "pattern");
 }
 
 /** A `***` that stands for nothing, or for what was given for another target. */

@@ -235,3 +235,9 @@ function isFromForeignPage(request: HttpRequest): boolean {
   if (site !== undefined) return site !== "same-origin" && site !== "none";
   return request.method !== "GET" && request.method !== "HEAD";
 }
+
+/** Whether a browser says that a page of another site or port made it ask; other clients say nothing. */
+export function isAskedByForeignPage(request: HttpRequest): boolean {
+  const saysWho = request.header("origin") !== undefined || request.header("sec-fetch-site") !== undefined;
+  return saysWho && isFromForeignPage(request);
+}

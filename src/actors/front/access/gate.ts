@@ -41,9 +41,15 @@ export interface GateSink {
   refuse(refusal: Refusal, headers: HttpHeaders): void;
 }
 
-/** Rules of what a request must be, and whom it acts as where it has no credential. */
-interface GateRules {
+/** What an endpoint asks of whoever calls it. */
+export interface Asked {
   readonly access: Access;
+  /** Machines send there: they must have shown a certificate where senders have one. */
+  readonly isOfSender: boolean;
+}
+
+/** Rules of what a request must be, and whom it acts as where it has no credential. */
+interface GateRules extends Asked {
   readonly anonymous: (request: HttpRequest) => ActingOutcome;
 }
 
@@ -57,15 +63,18 @@ export class Gate {
   }
 
   /** Decides on a request; at once unless its token is new here, and then its exchange is held. */
-  pass(access: Access, exchange: HttpExchange, sink: GateSink): void {
-    this.#pass({ access, anonymous: (request) => this.#actWithoutCredential(access, request) }, exchange, sink);
+  pass({ access, isOfSender }: Asked, exchange: HttpExchange, sink: GateSink): void {
+    this.#pass(
+      { access, isOfSender: isOfSender || access === "ingest", anonymous: (request) => this.#actWithoutCredential(access, request) },
+      exchange,
+      sink,
+    );
   }
 
   /** Decides on an alert at ALERTS_PORT: as on the main port where it shows a credential, else by where it comes from. */
   passAlert(port: AlertsPort, exchange: HttpExchange, sink: GateSink): void {
-    const refusal = this.#refuseSender(exchange.request);
-    if (refusal !== undefined) sink.refuse(refusal, NO_HEADERS);
-    else this.#pass({ access: "operator", anonymous: (request) => actAsAlertmanager(new RequestCaller(request), port) }, exchange, sink);
+    const anonymous = (request: HttpRequest) => actAsAlertmanager(new RequestCaller(request), port);
+    this.#pass({ access: "operator", isOfSender: true, anonymous }, exchange, sink);
   }
 
   #pass(rules: GateRules, exchange: HttpExchange, sink: GateSink): void {
@@ -77,7 +86,7 @@ export class Gate {
       );
       return;
     }
-    const refusal = rules.access === "ingest" ? this.#refuseSender(exchange.request) : undefined;
+    const refusal = rules.isOfSender ? this.#refuseSender(exchange.request) : undefined;
     if (refusal !== undefined) {
       sink.refuse(refusal, NO_HEADERS);
       return;

@@ -7,6 +7,19 @@ import { ConfigError } from "../../../core/config/config-error.ts";
 /** Older versions of TLS are broken (RFC 8996). uWebSockets.js has the same bound built in. */
 export const TLS_VERSION_MIN = "TLSv1.2";
 
+/** Ciphers of TLS 1.3, and of TLS 1.2 those with forward secrecy that seal what they send: none in CBC. */
+export const TLS_CIPHERS = [
+  "TLS_AES_256_GCM_SHA384",
+  "TLS_CHACHA20_POLY1305_SHA256",
+  "TLS_AES_128_GCM_SHA256",
+  "ECDHE-ECDSA-AES128-GCM-SHA256",
+  "ECDHE-RSA-AES128-GCM-SHA256",
+  "ECDHE-ECDSA-AES256-GCM-SHA384",
+  "ECDHE-RSA-AES256-GCM-SHA384",
+  "ECDHE-ECDSA-CHACHA20-POLY1305",
+  "ECDHE-RSA-CHACHA20-POLY1305",
+].join(":");
+
 /** Files by the settings that name them; "" for none. */
 export interface TlsFiles {
   readonly TLS_CERT_FILE: string;

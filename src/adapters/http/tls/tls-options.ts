@@ -1,5 +1,5 @@
 // An identity as node's TLS takes it.
-import { TLS_VERSION_MIN, type TlsIdentity } from "./tls-identity.ts";
+import { TLS_CIPHERS, TLS_VERSION_MIN, type TlsIdentity } from "./tls-identity.ts";
 
 /** Certificate options that are shown; they may be changed while a server listens. */
 function secureOptions({ certificate, key, clientAuthorities }: TlsIdentity) {
@@ -7,6 +7,7 @@ function secureOptions({ certificate, key, clientAuthorities }: TlsIdentity) {
     cert: certificate,
     key,
     minVersion: TLS_VERSION_MIN,
+    ciphers: TLS_CIPHERS,
     ...(clientAuthorities !== undefined && { ca: clientAuthorities }),
   } as const;
 }

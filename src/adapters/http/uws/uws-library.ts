@@ -66,6 +66,8 @@ export interface UwsApp {
 export interface UwsTlsFiles {
   readonly cert_file_name: string;
   readonly key_file_name: string;
+  /** Of OpenSSL, by their names. */
+  readonly ssl_ciphers: string;
 }
 
 /** The native library. */

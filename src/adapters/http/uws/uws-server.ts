@@ -6,7 +6,7 @@ import { type AddressInfo, createServer } from "node:net";
 import type { HttpHandler, HttpServer, HttpServerOptions } from "../http-server.ts";
 import type { ServerContext } from "../server-context.ts";
 import { createServerContext } from "../server-context.ts";
-import type { TlsIdentity } from "../tls/tls-identity.ts";
+import { TLS_CIPHERS, type TlsIdentity } from "../tls/tls-identity.ts";
 import { claimSocketPath, releaseSocketPath, withPrivateFiles } from "../unix-socket.ts";
 import { UwsExchange } from "./uws-exchange.ts";
 import type { UwsApp, UwsLibrary, UwsListenSocket, UwsRequest, UwsResponse } from "./uws-library.ts";
@@ -113,7 +113,7 @@ export class UwsHttpServer implements HttpServer {
     const app =
       files === undefined
         ? this.#library.App()
-        : this.#library.SSLApp({ cert_file_name: files.TLS_CERT_FILE, key_file_name: files.TLS_KEY_FILE });
+        : this.#library.SSLApp({ cert_file_name: files.TLS_CERT_FILE, key_file_name: files.TLS_KEY_FILE, ssl_ciphers: TLS_CIPHERS });
     const counted = { app, connections: 0 };
     app.filter((response, change) => this.#onConnection(counted, response, change));
     app.any("/*", (response, request) => this.#onRequest(response, request));

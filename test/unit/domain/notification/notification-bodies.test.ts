@@ -52,6 +52,31 @@ describe("chat", () => {
   });
 });
 
+describe("names and texts that senders of telemetry choose", () => {
+  const FORGED = "cart\r\nResolved: high\u2028x\u0085\u001b[31m\u202egro.live\u2066 end";
+  const message = { ...MESSAGE, serviceId: FORGED, metricName: FORGED, environment: FORGED, explanation: FORGED, cause: FORGED };
+  const ODD = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u;
+
+  it("begin no line, and turn no direction, in any message", () => {
+    const { text, attachments } = chatBody([{ ...message, services: [FORGED, FORGED] }]);
+    const chat = attachments[0]?.blocks[0]?.text.text.split("\n") ?? [];
+    const mail = emailMessage([message], "a@b.example", "b.example");
+    const oncall = JSON.parse(oncallRequest(message, "sre").body);
+    const pager = JSON.parse(pagerEvent(message, "k"));
+    for (const line of [text, ...chat, mail.subject, ...mail.text.split("\n"), oncall.message, ...oncall.description.split("\n")]) {
+      expect(line).not.toMatch(ODD);
+      expect(line).not.toMatch(/^(Resolved: high|gro\.live)/);
+    }
+    expect(JSON.stringify(pager)).not.toMatch(/\\[nru]|[\u2028\u202e]/);
+    expect(chat).toHaveLength(4);
+  });
+
+  it("leave the lines of a runbook's own text", () => {
+    const { attachments } = chatBody([{ ...MESSAGE, kind: "notice", explanation: "first\nsecond\u202e" }]);
+    expect(attachments[0]?.blocks[0]?.text.text).toContain("first\nsecond ");
+  });
+});
+
 describe("the pager", () => {
   const event = (more: Partial<AlertMessage>) => JSON.parse(pagerEvent({ ...MESSAGE, ...more }, "k".repeat(32)));
 

@@ -134,6 +134,11 @@ describe("destinations", () => {
     expect(resolve("default", "pager:gone")).toEqual({ destination: { notifier: "pager", tenant: "default", target: "" }, fallback: true });
     expect(resolve("default", "email:a@example.com").fallback).toBe(false);
     expect(resolve("default", "email:a@elsewhere.example")).toMatchObject({ destination: { target: "ops@example.com" }, fallback: true });
+    const anywhere = { ...SETTINGS, email: { ...SETTINGS.email, allowedDomains: [] } };
+    for (const tenant of ["default", "acme"]) {
+      const found = resolveChannel(anywhere, tenant, parseChannel("email:a@elsewhere.example") as never);
+      expect(found).toEqual({ destination: { notifier: "email", tenant, target: "a@elsewhere.example" }, fallback: false });
+    }
   });
 
   it("of one tenant are not another's", () => {

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import {
   Authenticator,
   type Identity,
+  isAskedByForeignPage,
   type PendingCredential,
   type SettledIdentity,
 } from "../../../../../src/actors/front/access/authenticator.ts";
@@ -327,5 +328,18 @@ describe("comparison of secrets", () => {
       const source = readFileSync(`src/actors/front/access/${file}.ts`, "utf8");
       expect(source).not.toMatch(/(?:digest|secret|adminToken|\btoken\b)\)?\s*(?:===|!==|==|!=)\s*(?!null|undefined|"")/i);
     }
+  });
+});
+
+describe("a request to sign out", () => {
+  it("is a foreign page's where a browser says so, and anybody else's where nothing says", () => {
+    const host = "127.0.0.1:8080";
+    const asked = (headers: Record<string, string>) => isAskedByForeignPage(request({ host, ...headers }, "POST"));
+    expect(asked({})).toBe(false);
+    expect(asked({ origin: `http://${host}` })).toBe(false);
+    expect(asked({ origin: "http://127.0.0.1:9090" })).toBe(true);
+    expect(asked({ origin: "null" })).toBe(true);
+    expect(asked({ "sec-fetch-site": "same-origin" })).toBe(false);
+    expect(asked({ "sec-fetch-site": "same-site" })).toBe(true);
   });
 });
