@@ -2,29 +2,49 @@
 
 import type { z } from "zod";
 import { ownMember } from "../core/base/own-member.ts";
+import { boundsOf } from "./body-bounds.ts";
 import { type BodyOf, type EndpointName, endpointNamed } from "./endpoints.ts";
-import { issueText } from "./issue-text.ts";
-import { readJsonObject } from "./json-object.ts";
-import { firstIssue } from "./query-parsing.ts";
+import { jsonObjectSteps } from "./json-object.ts";
 import { done, type ErrorCode, type Outcome, type Refusal, shown } from "./refusal.ts";
+import { readSteps } from "./schema-steps.ts";
 
-/** Parses a body by its endpoint's schema; the refusal names the first member at fault. An endpoint without a schema gets null. */
-export function parseBody<N extends EndpointName>(name: N, text: string | null): Outcome<BodyOf<N>> {
+/**
+ * Reads a body by its endpoint's schema; the refusal names the first member at fault. An endpoint without a schema gets null. Yields every few ms at most, so that
+ * others may have their turn: however long a body is, it is scanned, parsed and looked at in parts.
+ */
+export function* bodySteps<N extends EndpointName>(name: N, text: string | null): Generator<void, Outcome<BodyOf<N>>> {
   const { body: schema, bodyTypes, bodyArrayMember, bodyOptional } = endpointNamed(name);
   if (schema === undefined) return done(null as BodyOf<N>);
-  if (bodyOptional === true && (text ?? "") === "") return parseValue(schema, {}) as Outcome<BodyOf<N>>;
-  return (bodyTypes === undefined ? parseJson(schema, text, bodyArrayMember) : parseValue(schema, text)) as Outcome<BodyOf<N>>;
+  if (bodyOptional === true && (text ?? "") === "") return (yield* valueSteps(schema, {})) as Outcome<BodyOf<N>>;
+  const steps = bodyTypes === undefined ? jsonSteps(schema, text, bodyArrayMember) : valueSteps(schema, text);
+  return (yield* steps) as Outcome<BodyOf<N>>;
+}
+
+/** The same in one go, for what is short. */
+export function parseBody<N extends EndpointName>(name: N, text: string | null): Outcome<BodyOf<N>> {
+  return finished(bodySteps(name, text));
 }
 
 /** Parses a text that must be a JSON object of this schema. */
-export function parseJson<S extends z.ZodType>(schema: S, text: string | null, arrayMember?: string): Outcome<z.output<S>> {
-  const read = readJsonObject(text, arrayMember);
-  return read.ok ? parseValue(schema, read.value) : read;
+export function parseJson<S extends z.ZodType>(schema: S, text: string | null): Outcome<z.output<S>> {
+  return finished(jsonSteps(schema, text));
 }
 
-function parseValue<S extends z.ZodType>(schema: S, value: unknown): Outcome<z.output<S>> {
-  const parsed = schema.safeParse(value, { error: issueText });
-  return parsed.success ? done(parsed.data) : { ok: false, refusal: refusalOf(value, firstIssue(parsed.error)) };
+function* jsonSteps<S extends z.ZodType>(schema: S, text: string | null, arrayMember?: string): Generator<void, Outcome<z.output<S>>> {
+  const object = yield* jsonObjectSteps(text, boundsOf(schema), arrayMember);
+  return object.ok ? yield* valueSteps(schema, object.value) : object;
+}
+
+function* valueSteps<S extends z.ZodType>(schema: S, value: unknown): Generator<void, Outcome<z.output<S>>> {
+  const read = yield* readSteps(schema, value);
+  return read.ok ? done(read.value as z.output<S>) : { ok: false, refusal: refusalOf(value, read.issue) };
+}
+
+function finished<T>(steps: Generator<void, T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
 }
 
 function refusalOf(body: unknown, issue: z.core.$ZodIssue): Refusal {

@@ -1,25 +1,30 @@
 // The JSON body of a request that the coordinator answers, before its schema.
-import { JSON_DEPTH_MAX } from "../core/config/limits.ts";
-import { decodeJson, holdsHalfCharacter } from "../domain/codec/json-body.ts";
-import { done, type Outcome, refused } from "./refusal.ts";
+import { decodePieces } from "../domain/codec/json-pieces.ts";
+import { type JsonBounds, type JsonScan, scanJson } from "../domain/codec/json-scan.ts";
+import { done, type Outcome, type Refusal, refused, shown } from "./refusal.ts";
+
+type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a body that must be a JSON object of whole characters, nested no deeper than telemetry may be. An array alone stands for an object with `arrayMember`,
+ * Reads a body that must be a JSON object of whole characters within bounds; yields between pieces. An array alone stands for an object with `arrayMember`,
  * where that is given.
  */
-export function readJsonObject(body: string | null, arrayMember?: string): Outcome<Readonly<Record<string, unknown>>> {
+export function* jsonObjectSteps(body: string | null, bounds: JsonBounds, arrayMember?: string): Generator<void, Outcome<JsonObject>> {
   if (body === null || body.trim() === "") return refused("invalid_json", "the body is empty; send a JSON object");
-  const decoded = decodeJson(body);
+  const isList = arrayMember !== undefined && body.trimStart().startsWith("[");
+  const scan = yield* scanJson(body, isList ? { ...bounds, depthMax: bounds.depthMax - 1 } : bounds);
+  if (!scan.ok) return { ok: false, refusal: refusalOf(scan, isList ? arrayMember : scan.member) };
+  const decoded = yield* decodePieces(body, scan.cut);
   if (!decoded.ok) return refused("invalid_json", `the body is not JSON: ${decoded.message}`);
-  const value = arrayMember !== undefined && Array.isArray(decoded.value) ? { [arrayMember]: decoded.value } : decoded.value;
+  const value = isList ? { [arrayMember]: decoded.value } : decoded.value;
   if (typeof value !== "object" || value === null || Array.isArray(value)) return refused("invalid_json", "the body must be a JSON object");
-  if (!isShallow(value, JSON_DEPTH_MAX)) return refused("invalid_json", `the body nests more than ${JSON_DEPTH_MAX} levels deep`);
-  if (decoded.halves && holdsHalfCharacter(value))
-    return refused("invalid_json", "the body holds half of a surrogate pair, which is no character");
-  return done(value as Readonly<Record<string, unknown>>);
+  return done(value as JsonObject);
 }
 
-function isShallow(value: unknown, levels: number): boolean {
-  if (typeof value !== "object" || value === null) return true;
-  return levels > 0 && Object.values(value).every((member) => isShallow(member, levels - 1));
+function refusalOf({ reason, message }: Extract<JsonScan, { ok: false }>, member: string | null): Refusal {
+  if (reason === "too_deep") return { code: "invalid_json", message };
+  if (reason === "not_json") return { code: "invalid_json", message: `the body is not JSON: ${message}` };
+  return member === null
+    ? { code: "payload_too_large", message }
+    : { code: "payload_too_large", message: `${shown(member)}: ${message}`, field: member };
 }

@@ -46,6 +46,15 @@ export const COPIED_BYTES_PER_TURN = 1024 * 1024;
 
 /** Text of JSON that JSON.parse is given at a time, in whole elements of its arrays: 2 ms at 30 MB/s, which is also as much as the kernel refuses and JSON.parse explains. */
 export const JSON_PARSED_BYTES_MAX = 64 * 1024;
+/** Characters of one text of a body that the coordinator parses, which JSON.parse reads at once: 4 ms where it is all escapes. A catalog's API has its definition in one. */
+export const JSON_TEXT_CHARACTERS_MAX = 1024 * 1024;
+/** Values of such a body: so many, and one for every eight characters of it. A member of one letter and a digit has six characters, an alert has ten values in 300. */
+export const JSON_VALUES_FREE = 65_536;
+export const JSON_VALUE_CHARACTERS_MIN = 8;
+/** Entries of a list and members of an object that are always counted through: what a schema allows less of it names itself, and says how many there are. */
+export const JSON_COUNTED_MIN = 64;
+/** Members of an object of any names, and entries of a list of anything, where their schema says no bound: labels of an alert, attributes of a record. */
+export const JSON_COUNTED_ANY = 1_024;
 /**
  * A longer element is parsed by itself: 20 ms. It is as long as the limits of a record, log or span allow it to be, 64 attributes of 9 KiB and a text of
  * 8 KiB; a longer one is refused unread.
