@@ -36,7 +36,7 @@ export interface Endpoint {
   readonly bodyOptional?: true;
   /** Media types of the body where it is other than JSON; `body` is then a schema of its text. */
   readonly bodyTypes?: readonly string[];
-  /** Bytes that a body may have, where QUERY_BODY_BYTES_MAX is too few. */
+  /** Bytes that a body may have, where OBJECT_BODY_BYTES_MAX is too few. */
   readonly bodyBytesMax?: number;
   /** A body that is an array alone stands for an object with this member. */
   readonly bodyArrayMember?: string;

@@ -22,7 +22,7 @@ interface ListPlan {
   readonly entry: SchemaPlan;
 }
 
-type Checks = readonly z.core.$ZodCheck<unknown>[];
+type Checks = NonNullable<z.ZodArray["def"]["checks"]>;
 
 const PLANS = new WeakMap<z.ZodType, SchemaPlan>();
 const LENGTH_CHECKS: ReadonlySet<string> = new Set(["min_length", "max_length", "length_equals"]);
@@ -87,13 +87,13 @@ function objectPlan(schema: z.ZodObject): SchemaPlan {
   const lists = members.flatMap(({ name, plan }) => plan.lists.map((list) => ({ ...list, path: [name, ...list.path] })));
   const within = members.flatMap(({ name, plan }) => plan.wholes.map((whole) => ({ ...whole, path: [name, ...whole.path] })));
   const shape = Object.fromEntries(members.map(({ name, plan }) => [name, plan.shell]));
-  const checks = (schema.def.checks ?? []) as Checks;
+  const checks: Checks = schema.def.checks ?? [];
   if (lists.length === 0) return { shell: schema.clone({ ...schema.def, shape }), lists, wholes: within };
   return { shell: schema.clone({ ...schema.def, shape, checks: [] }), lists, wholes: [...within, ...wholeOf(checks)] };
 }
 
 function listPlan(schema: z.ZodArray): SchemaPlan {
-  const checks = (schema.def.checks ?? []) as Checks;
+  const checks: Checks = schema.def.checks ?? [];
   const lengths = checks.filter((check) => LENGTH_CHECKS.has(check._zod.def.check));
   const others = checks.filter((check) => !lengths.includes(check));
   const shell = schema.clone({ ...schema.def, element: z.any(), checks: [...lengths] });
@@ -105,7 +105,7 @@ function leaf(shell: z.ZodType): SchemaPlan {
 }
 
 function wholeOf(checks: Checks): SchemaPlan["wholes"] {
-  return checks.length === 0 ? [] : [{ path: [], schema: z.any().check(...checks) }];
+  return checks.length === 0 ? [] : [{ path: [], schema: z.any().check(...(checks as Array<z.core.$ZodCheck<unknown>>)) }];
 }
 
 /** The same members without a prototype, those of objects within too. */

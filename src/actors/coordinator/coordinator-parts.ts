@@ -193,7 +193,7 @@ function runningParts(
     alertsMax: options.alertsMax ?? ALERTS_MAX,
   });
   const outbound = new Outbound(options.notification, { ...shared, edit });
-  const changes = new Changes({ store: control, audit: state.configured.audit, nowMs: shared.nowMs, emit, edit });
+  const changes = new Changes({ ...shared, store: control, audit: state.configured.audit, edit });
   const cycleEnded = (completed: number) => emit({ type: "cycle-ended", completed });
   return {
     gathering,
@@ -268,6 +268,7 @@ function queryContext(
     drills,
     nowMs,
     yieldTurn,
+    pause: () => undefined,
     facts: () => ({
       enginesReady: turns().enginesReady,
       storeRefusal: guard.reason,

@@ -13,7 +13,7 @@ import { type ErrorCode, type Refusal, shown } from "../../api/refusal.ts";
 import { matchRoute } from "../../api/route-match.ts";
 import { TELEMETRY_TYPES_BODY } from "../../api/telemetry-types.ts";
 import { COMPRESSED_BYTES_MIN } from "../../core/config/interface-limits.ts";
-import { QUERY_BODY_BYTES_MAX } from "../../core/config/limits.ts";
+import { OBJECT_BODY_BYTES_MAX } from "../../core/config/limits.ts";
 import type { WrittenCounts } from "../../core/protocol/engine-control.ts";
 import type { Principal } from "../../core/protocol/query.ts";
 import { METRICS_CONTENT_TYPE } from "../../core/telemetry/metric.ts";
@@ -23,6 +23,7 @@ import { reaches } from "../../domain/access/roles.ts";
 import { isAskedByForeignPage } from "./access/authenticator.ts";
 import type { Gate } from "./access/gate.ts";
 import type { SignIn } from "./access/sign-in.ts";
+import { hasNoBody, mediaTypeOf, refuseBodyHeaders } from "./body-headers.ts";
 import { type DocumentAnswer, Documents } from "./documents.ts";
 import type { EventStreams } from "./event-streams.ts";
 import { acceptedCodings, fileRequest } from "./file-request.ts";
@@ -32,6 +33,7 @@ import type { RefusedBodies } from "./refused-bodies.ts";
 import { isRemoteWrite2, writtenHeaders } from "./remote-write-headers.ts";
 import { type RequestHistogram, UNMATCHED } from "./request-histogram.ts";
 import { streamWish } from "./stream-wish.ts";
+import { AlertGate } from "./tenants/alert-gate.ts";
 import type { RefusalQueue } from "./tenants/refusal-queue.ts";
 import type { TenantGate } from "./tenants/tenant-gate.ts";
 import type { WebFiles } from "./web-files.ts";
@@ -107,6 +109,7 @@ export class Front {
   readonly #options: FrontOptions;
   readonly #dependencies: FrontDependencies;
   readonly #documents: Documents;
+  readonly #alerts = new AlertGate();
 
   constructor(options: FrontOptions, dependencies: FrontDependencies) {
     this.#options = options;
@@ -156,6 +159,8 @@ export class Front {
       request.refuse({ code: "not_found", message });
       return;
     }
+    const refusal = this.#alerts.refuseAddress(exchange.request.remoteAddress, this.#dependencies.clock.monotonicMs());
+    if (refusal !== undefined) return request.refuse(refusal);
     this.#dependencies.gate.passAlert(port, exchange, {
       admit: (principal) => this.#dispatch(request, route.endpoint, principal, route.path),
       refuse: (refusal, headers) => request.refuse(refusal, headers),
@@ -164,7 +169,7 @@ export class Front {
 
   #dispatch(request: Request, endpoint: Endpoint, principal: Principal, path: Readonly<Record<string, string>>): void {
     request.exchange.tenant = principal.tenant;
-    const refusal = endpoint.handledBy === "coordinator" ? undefined : refuseQuery(endpoint, request.exchange.request.query);
+    const refusal = this.#refuseFirst(request, endpoint, principal);
     if (refusal !== undefined) {
       request.refuse(refusal);
       return;
@@ -183,6 +188,12 @@ export class Front {
     } else if (endpoint.handledBy === "engine") this.#ingest(request, endpoint, principal);
     else if (endpoint.handledBy === "coordinator") this.#query(request, endpoint, principal, path);
     else this.#answer(request, endpoint.name as EndpointName, principal, path);
+  }
+
+  /** What is refused whatever the body holds. */
+  #refuseFirst({ exchange }: Request, endpoint: Endpoint, { tenant }: Principal): Refusal | undefined {
+    if (endpoint.name === ALERT_WEBHOOK) return this.#alerts.refuseTenant(tenant, this.#dependencies.clock.monotonicMs());
+    return endpoint.handledBy === "coordinator" ? undefined : refuseQuery(endpoint, exchange.request.query);
   }
 
   #ingest(request: Request, endpoint: Endpoint, principal: Principal): void {
@@ -215,7 +226,7 @@ export class Front {
     const refusal = refuseBodyHeaders(exchange.request, mediaType, endpoint.bodyTypes ?? JSON_ALONE);
     if (refusal !== undefined) request.refuse(refusal);
     else
-      exchange.collectBody(endpoint.bodyBytesMax ?? QUERY_BODY_BYTES_MAX, (bytes) =>
+      exchange.collectBody(endpoint.bodyBytesMax ?? OBJECT_BODY_BYTES_MAX, (bytes) =>
         this.#callWith(request, { ...from, mediaType }, Buffer.from(bytes)),
       );
   }
@@ -471,28 +482,6 @@ function refuseQuery({ name, query: schema }: Endpoint, query: string): Refusal 
   if (!split.ok) return split.refusal;
   const parsed = parseQuery(name as EndpointName, split.value);
   return parsed.ok ? undefined : parsed.refusal;
-}
-
-function hasNoBody(request: HttpRequest): boolean {
-  return (request.header("content-length") ?? "0") === "0" && request.header("transfer-encoding") === undefined;
-}
-
-/** Media type of the body, in lower case without parameters; "" where none is told. */
-function mediaTypeOf(request: HttpRequest): string {
-  return (request.header("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
-}
-
-function refuseBodyHeaders(request: HttpRequest, mediaType: string, taken: readonly string[]): Refusal | undefined {
-  const encoding = request.header("content-encoding") ?? "identity";
-  if (!taken.includes(mediaType)) {
-    const got = mediaType === "" ? "none" : JSON.stringify(mediaType.slice(0, 80));
-    return { code: "unsupported_media_type", message: `Content-Type must be ${taken.join(" or ")}, got ${got}` };
-  }
-  if (/^identity$/i.test(encoding)) return undefined;
-  return {
-    code: "unsupported_media_type",
-    message: `Content-Encoding must be identity here, got ${JSON.stringify(encoding.slice(0, 80))}`,
-  };
 }
 
 function retryHeaders(status: number): HttpHeaders {

@@ -18,6 +18,7 @@ import {
   SLOT_NOTIFY_LATENCY,
   SLOT_REASONS,
   SLOT_REJECTED,
+  SLOT_TURN,
   VALIDATION_REASONS,
 } from "../../core/layout/counters.ts";
 import { COORDINATOR_METRICS } from "../../core/telemetry/coordinator-metrics.ts";
@@ -54,6 +55,8 @@ export function registerMetrics(registry: MetricsRegistry, sources: MetricsSourc
   registerSlots(registry, COORDINATOR_METRICS, (place) => [{ labels: {}, read: () => sources.coordinator[place] as number }]);
   registerStoreFill(registry, sources);
   const notifyLatency = sources.coordinator.subarray(SLOT_NOTIFY_LATENCY, SLOT_NOTIFY_LATENCY + LATENCY_BOUNDS_SECONDS.length + 2);
+  const turns = sources.coordinator.subarray(SLOT_TURN, SLOT_TURN + LATENCY_BOUNDS_SECONDS.length + 2);
+  registry.addHistogram(HISTOGRAMS.coordinatorTurn, () => [{ labels: {}, bounds: LATENCY_BOUNDS_SECONDS, slots: turns }]);
   registry.addHistogram(HISTOGRAMS.notifyLatency, () => [{ labels: {}, bounds: LATENCY_BOUNDS_SECONDS, slots: notifyLatency }]);
   for (const [name, read] of Object.entries(sources.front)) registry.add(FRONT_METRICS[name as FrontMetric], [{ labels: {}, read }]);
   registry.add(LABELLED_METRICS.rateLimited, countReadings("by", sources.limited));

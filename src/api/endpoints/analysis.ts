@@ -1,6 +1,7 @@
 import { z } from "zod";
 import {
   ALERT_WEBHOOK_BODY_BYTES_MAX,
+  RESOLUTION_BODY_BYTES_MAX,
   RESOLUTION_CHARACTERS_MAX,
   RESOLUTION_TAGS_PER_RECORD_MAX,
   WEBHOOK_ALERTS_PER_REQUEST_MAX,
@@ -175,6 +176,7 @@ export const ANALYSIS_ENDPOINTS = [
       time_to_recovery_minutes: z.int().min(0).max(RECOVERY_MINUTES_MAX),
       tags: z.array(nameField()).max(RESOLUTION_TAGS_PER_RECORD_MAX).default([]),
     }),
+    bodyBytesMax: RESOLUTION_BODY_BYTES_MAX,
     responses: { 200: RESOLUTION_STORED },
     errors: ["not_found"],
     examples: {

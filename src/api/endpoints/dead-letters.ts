@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { REPLAY_IDS_MAX } from "../../core/config/limits.ts";
+import { JSON_ELEMENT_BYTES_MAX } from "../../core/config/body-limits.ts";
+import { REPLAY_IDS_MAX, REPLAY_REQUEST_BYTES_MAX } from "../../core/config/limits.ts";
 import { VALIDATION_REASONS } from "../../core/layout/counters.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { choiceParameter, textParameter, timeField } from "../parameters.ts";
@@ -101,6 +102,7 @@ export const DEAD_LETTERS_ENDPOINTS = [
     handledBy: "coordinator",
     query: NO_QUERY,
     body: z.record(z.string(), z.unknown()),
+    bodyBytesMax: JSON_ELEMENT_BYTES_MAX,
     parameters: { id: "dlq_id of the letter" },
     responses: { 200: JUDGED_DEAD_LETTER },
     examples: {
@@ -134,6 +136,7 @@ export const DEAD_LETTERS_ENDPOINTS = [
     handledBy: "coordinator",
     query: NO_QUERY,
     body: REPLAY_REQUEST,
+    bodyBytesMax: REPLAY_REQUEST_BYTES_MAX,
     responses: { 200: REPLAY_REHEARSAL, 202: REPLAY_JOB },
     examples: { body: { filter: { reason: "invalid_value", service_id: "checkout" } }, response: JOB_EXAMPLE },
     summary: "Takes dead letters in after all, by id or by filter; with dry_run it says what each would become",

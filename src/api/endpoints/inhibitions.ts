@@ -1,5 +1,10 @@
 import { z } from "zod";
-import { INHIBITION_EQUAL_MAX, LABEL_MATCHERS_MAX, SILENCE_COMMENT_CHARACTERS_MAX } from "../../core/config/limits.ts";
+import {
+  INHIBITION_EQUAL_MAX,
+  LABEL_MATCHERS_MAX,
+  RULES_BODY_BYTES_MAX,
+  SILENCE_COMMENT_CHARACTERS_MAX,
+} from "../../core/config/limits.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { MATCHER } from "../shapes/matcher.ts";
 import { nameField } from "../shapes/name.ts";
@@ -52,6 +57,7 @@ export const INHIBITIONS_ENDPOINTS = [
     handledBy: "coordinator",
     query: NO_QUERY,
     body: INHIBITION_RULE,
+    bodyBytesMax: RULES_BODY_BYTES_MAX,
     responses: { 201: INHIBITION },
     errors: ["invalid_parameter", "unprocessable"],
     examples: { body: RULE, response: EXAMPLE },

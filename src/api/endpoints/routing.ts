@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { RULES_BODY_BYTES_MAX } from "../../core/config/limits.ts";
+import { ROUTING_QUESTION_BYTES_MAX } from "../../core/config/notification-limits.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { textParameter } from "../parameters.ts";
 import {
@@ -43,6 +45,7 @@ export const ROUTING_ENDPOINTS = [
     handledBy: "coordinator",
     query: NO_QUERY,
     body: ROUTING_RULE_BODY,
+    bodyBytesMax: RULES_BODY_BYTES_MAX,
     responses: { 201: ROUTING_RULE_STORED },
     errors: ["invalid_field", "unprocessable"],
     examples: { body: RULE, response: { ...EXAMPLE, warnings: [WARNING] } },
@@ -68,6 +71,7 @@ export const ROUTING_ENDPOINTS = [
     query: NO_QUERY,
     parameters: PARAMETERS,
     body: ROUTING_RULE_BODY,
+    bodyBytesMax: RULES_BODY_BYTES_MAX,
     responses: { 200: ROUTING_RULE_STORED },
     errors: ["not_found", "invalid_field", "unprocessable"],
     examples: { body: RULE, response: { ...EXAMPLE, warnings: [WARNING] } },
@@ -93,6 +97,7 @@ export const ROUTING_ENDPOINTS = [
     handledBy: "coordinator",
     query: NO_QUERY,
     body: ROUTING_TEST_BODY,
+    bodyBytesMax: ROUTING_QUESTION_BYTES_MAX,
     responses: { 200: ROUTING_TEST_ANSWER },
     errors: ["not_found"],
     examples: {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { RUNBOOK_DEFINITION_BYTES_MAX } from "../../core/config/runbook-limits.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { choiceParameter, textParameter } from "../parameters.ts";
 import {
@@ -131,6 +132,7 @@ export const RUNBOOKS_ENDPOINTS = [
     handledBy: "coordinator",
     query: NO_QUERY,
     body: RUNBOOK_BODY,
+    bodyBytesMax: RUNBOOK_DEFINITION_BYTES_MAX,
     responses: { 201: RUNBOOK_VIEW },
     errors: ["invalid_field", "conflict", "unprocessable"],
     examples: { body: BODY, response: EXAMPLE },
@@ -211,6 +213,7 @@ export const RUNBOOKS_ENDPOINTS = [
     path: "/api/v1/runbooks/{id}",
     access: "admin",
     body: RUNBOOK_BODY,
+    bodyBytesMax: RUNBOOK_DEFINITION_BYTES_MAX,
     responses: { 200: RUNBOOK_VIEW },
     errors: ["not_found", "invalid_field", "conflict"],
     examples: { body: BODY, response: { ...EXAMPLE, revision: 2 } },

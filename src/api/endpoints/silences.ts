@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { LABEL_MATCHERS_MAX, SILENCE_COMMENT_CHARACTERS_MAX } from "../../core/config/limits.ts";
+import { LABEL_MATCHERS_MAX, SILENCE_BODY_BYTES_MAX, SILENCE_COMMENT_CHARACTERS_MAX } from "../../core/config/limits.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { choiceParameter, timeField } from "../parameters.ts";
 import { MATCHER, SILENCE_MATCHER } from "../shapes/matcher.ts";
@@ -70,6 +70,7 @@ export const SILENCES_ENDPOINTS = [
     handledBy: "coordinator",
     query: NO_QUERY,
     body: BODY,
+    bodyBytesMax: SILENCE_BODY_BYTES_MAX,
     responses: { 201: SILENCE },
     errors: ["invalid_parameter", "unprocessable"],
     examples: {

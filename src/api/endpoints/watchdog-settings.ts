@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { KNOWN_DAY_NAME_BYTES_MAX, KNOWN_DAYS_PER_TENANT_MAX } from "../../core/config/calendar-limits.ts";
+import { CALENDAR_BODY_BYTES_MAX, KNOWN_DAY_NAME_BYTES_MAX, KNOWN_DAYS_PER_TENANT_MAX } from "../../core/config/calendar-limits.ts";
 import { WATCHDOG_NAMES_BYTES_MAX } from "../../core/config/limits.ts";
 import { DAY_KINDS } from "../../core/protocol/watchdog-settings.ts";
 import { isDate } from "../../domain/calendar/known-days.ts";
@@ -126,6 +126,7 @@ export const WATCHDOG_SETTINGS_ENDPOINTS = [
     handledBy: "coordinator",
     query: NO_QUERY,
     body: CALENDAR_BODY,
+    bodyBytesMax: CALENDAR_BODY_BYTES_MAX,
     responses: { 200: CALENDAR },
     examples: { body: { days: [KNOWN_DAY_EXAMPLE] }, response: { days: [KNOWN_DAY_EXAMPLE], updated_at: EXAMPLE_TIME } },
     summary: "Sets all known days of the tenant anew, in force for each sample from now on",

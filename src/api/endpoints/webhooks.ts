@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { WEBHOOK_BODY_BYTES_MAX } from "../../core/config/webhook-limits.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { EXAMPLE_TIME } from "../shapes/scalars.ts";
 import {
@@ -64,6 +65,7 @@ export const WEBHOOKS_ENDPOINTS = [
     handledBy: "coordinator",
     query: NO_QUERY,
     body: WEBHOOK_BODY,
+    bodyBytesMax: WEBHOOK_BODY_BYTES_MAX,
     responses: { 201: WEBHOOK_SAVED },
     errors: ["invalid_field", "conflict", "unprocessable", "overloaded"],
     examples: { body: BODY, response: { ...EXAMPLE, transform_trial: [] } },
@@ -134,6 +136,7 @@ export const WEBHOOKS_ENDPOINTS = [
     query: NO_QUERY,
     parameters: NAME,
     body: WEBHOOK_BODY,
+    bodyBytesMax: WEBHOOK_BODY_BYTES_MAX,
     responses: { 200: WEBHOOK_SAVED },
     errors: ["not_found", "invalid_field", "conflict", "unprocessable", "overloaded"],
     examples: { body: BODY, response: { ...EXAMPLE, transform_trial: [] } },

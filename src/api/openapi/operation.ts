@@ -2,7 +2,7 @@
 
 import type { z } from "zod";
 import { ownMember, setMember } from "../../core/base/own-member.ts";
-import { BODY_BYTES_MAX, QUERY_BODY_BYTES_MAX } from "../../core/config/limits.ts";
+import { BODY_BYTES_MAX, OBJECT_BODY_BYTES_MAX } from "../../core/config/limits.ts";
 import type { Endpoint, MediaBody } from "../endpoint.ts";
 import { errorCodesOf } from "../error-codes.ts";
 import { otlpDialect } from "../otlp-answer.ts";
@@ -87,7 +87,7 @@ function requestBodyOf(endpoint: Endpoint, schemas: SchemaCollector): JsonObject
   const example = examples?.body;
   const described = { schema: schemas.input(body), ...(example !== undefined && { example }) };
   const content = Object.fromEntries(bodyTypes.map((mediaType) => [mediaType, described]));
-  return { required: bodyOptional !== true, description: `At most ${bodyBytesMax ?? QUERY_BODY_BYTES_MAX} bytes.`, content };
+  return { required: bodyOptional !== true, description: `At most ${bodyBytesMax ?? OBJECT_BODY_BYTES_MAX} bytes.`, content };
 }
 
 function contentOf(bodies: readonly MediaBody[], convert: (schema: NonNullable<MediaBody["schema"]>) => JsonObject): JsonObject {

@@ -38,7 +38,19 @@ export const SUMMARY_ANSWER_BYTES_MAX = 64 * 1024;
 export const RESOLUTION_CHARACTERS_MAX = 4_000;
 /** Tags of a resolution. */
 export const RESOLUTION_TAGS_PER_RECORD_MAX = 32;
+/** Body of a resolution: its text and 32 tags of 1 KiB, escaped. */
+export const RESOLUTION_BODY_BYTES_MAX = 64 * 1024;
 /** Alerts of one request of an Alertmanager. */
-export const WEBHOOK_ALERTS_PER_REQUEST_MAX = 1_000;
+export const WEBHOOK_ALERTS_PER_REQUEST_MAX = 2_000;
 /** Bytes of such a request: 4 KiB an alert. */
-export const ALERT_WEBHOOK_BODY_BYTES_MAX = 4 * 1024 * 1024;
+export const ALERT_WEBHOOK_BODY_BYTES_MAX = 8 * 1024 * 1024;
+/** Alerts of one transaction, at 0.2 to 0.8 ms each: other transactions wait 20 ms for it, and no longer for the others of the request. */
+export const WEBHOOK_ALERTS_PER_COMMIT_MAX = 25;
+/**
+ * Requests with alerts in a second, of a tenant, and of one address at ALERTS_PORT. An Alertmanager sends one for each group that has changed, at most every
+ * group_interval (5 min): 50 a second are 15,000 groups. Beyond, 503, after which it sends them again; it would not after 429.
+ */
+export const ALERT_REQUESTS_PER_SECOND_MAX = 50;
+export const ALERT_REQUESTS_PER_ADDRESS_MAX = 25;
+/** Addresses whose requests are counted: 200 B each. Those that rest are forgotten first. */
+export const ALERT_ADDRESSES_MAX = 10_000;

@@ -202,8 +202,14 @@ export const REPLAY_JOBS_MAX = 4;
 export const REPLAY_JOBS_KEPT_MAX = 100;
 /** Ids that one replay may name; a filter selects any number. */
 export const REPLAY_IDS_MAX = 1_000;
-/** Body of a request to the coordinator: 1,000 ids are 50 KB, a corrected record is smaller than a whole body of telemetry. */
-export const QUERY_BODY_BYTES_MAX = 256 * 1024;
+/** Body of a request that writes one object: names of 1 KiB, a note of 1,024 characters. An endpoint that takes more says so in its declaration. */
+export const OBJECT_BODY_BYTES_MAX = 16 * 1024;
+/** Body of a replay: REPLAY_IDS_MAX ids of 48 characters, with quotes and space. */
+export const REPLAY_REQUEST_BYTES_MAX = 128 * 1024;
+/** Body of a silence: LABEL_MATCHERS_MAX matchers with a name and a value of 1 KiB each, and as much again for escapes. */
+export const SILENCE_BODY_BYTES_MAX = 128 * 1024;
+/** Bodies of rules, and of a backtest, which has hundreds of them: their lists and texts are bounded by the schema, 4 MiB whoever writes them. */
+export const RULES_BODY_BYTES_MAX = 4 * 1024 * 1024;
 /** Body of one request of an import: about 10,000 lines, which an engine reads in 15 ms, so that live telemetry never waits longer. */
 export const IMPORT_BODY_BYTES_MAX = 1024 * 1024;
 /** Bodies that may wait for every engine before an import gets 503: live telemetry goes first. */
@@ -222,6 +228,8 @@ export const IMPORT_JSON_BYTES_MAX = 256 * 1024 * 1024;
 export const IMPORT_REQUEST_SAMPLES = 1_000;
 /** Queries waiting for the coordinator; beyond, 503. */
 export const QUERIES_WAITING_MAX = 1_000;
+/** Work of a query or a change in the coordinator before others have their turn: a step of it takes up to 5 ms more, so that no turn takes 20 ms. */
+export const SLICE_MS = 5;
 /** Milliseconds that a query waits for its turns in all, while other tenants have theirs; beyond, 503: its tenant asks for more than its share of the time. */
 export const QUERY_TURNS_MS_MAX = 5_000;
 /** Credentials remembered as genuine: 10,000 senders, 500 B each. */

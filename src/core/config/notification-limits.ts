@@ -80,3 +80,5 @@ const ties: Array<[boolean, string]> = [
   [RETRY_FIRST_MS < RETRY_WAIT_MS_MAX && RETRY_WAIT_MS_MAX < RETRY_AGE_MS_MAX, "a message is tried more than once"],
 ];
 for (const [holds, what] of ties) if (!holds) throw new Error(`notification-limits.ts: it must hold that ${what}`);
+/** Body of a question to the routing rules: 16 labels with a name and a value of 1 KiB, escaped. */
+export const ROUTING_QUESTION_BYTES_MAX = 64 * 1024;

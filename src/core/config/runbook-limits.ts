@@ -54,3 +54,5 @@ const ties: Array<[boolean, string]> = [
   [RUNBOOK_APPROVAL_MS_MAX < RUNBOOK_RUNS_MS, "what waits is kept"],
 ];
 for (const [holds, what] of ties) if (!holds) throw new Error(`runbook-limits.ts: it must hold that ${what}`);
+/** Body of a runbook: 20 steps with a body of 16 KiB and 32 headers of 4 KiB each, and its secrets. */
+export const RUNBOOK_DEFINITION_BYTES_MAX = 4 * 1024 * 1024;

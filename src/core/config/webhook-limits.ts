@@ -52,3 +52,5 @@ const ties: Array<[boolean, string]> = [
   [WEBHOOK_EVENTS_WAITING_PER_WEBHOOK_MAX < WEBHOOK_DELIVERIES_PER_WEBHOOK_MAX, "what waits is kept"],
 ];
 for (const [holds, what] of ties) if (!holds) throw new Error(`webhook-limits.ts: it must hold that ${what}`);
+/** Body of a webhook: its transform and 32 headers of 4 KiB, as bytes of UTF-8 or escaped. */
+export const WEBHOOK_BODY_BYTES_MAX = 512 * 1024;

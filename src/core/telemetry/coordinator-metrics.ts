@@ -89,6 +89,10 @@ export const COORDINATOR_METRICS = {
   vectorizerStreams: gauge("vedette_vectorizer_streams", "Streams that the last tick looked at"),
   commits: counter("vedette_store_commits_total", "Transactions committed to the store"),
   commitSecondsTotal: counter("vedette_store_commit_seconds_total", "Time in store commits"),
+  turnMaxSeconds: gauge(
+    "vedette_coordinator_turn_max_seconds",
+    "Longest turn of the coordinator's thread in which queries or changes worked",
+  ),
   commitMaxSeconds: gauge("vedette_store_commit_max_seconds", "Longest store commit since the start"),
   commitErrors: counter("vedette_store_commit_errors_total", "Store commits that failed and were repeated"),
   frames: counter("vedette_coordinator_frames_total", "Frames taken from engines"),

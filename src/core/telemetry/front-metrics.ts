@@ -45,6 +45,10 @@ export const HISTOGRAMS = {
     "vedette_notify_latency_seconds",
     "From the decision on a message to the first byte of the attempt that arrived",
   ),
+  coordinatorTurn: histogram(
+    "vedette_coordinator_turn_seconds",
+    "Turns of the coordinator's thread in which queries or changes worked: others wait for so long",
+  ),
 } satisfies Readonly<Record<string, Metric>>;
 
 /** Further metrics with labels. */

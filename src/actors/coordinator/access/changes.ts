@@ -3,6 +3,7 @@ import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/ke
 import type { Outcome, Refusal } from "../../../api/refusal.ts";
 import type { AccessChange } from "../../../core/protocol/access.ts";
 import type { CoordinatorMessage } from "../../../core/protocol/query.ts";
+import { type Pause, Slices } from "../loop/slices.ts";
 import type { ChangeRequest } from "../queries/query-context.ts";
 import type { AuditBook } from "./audit-book.ts";
 import { auditRow, type ChangeNote, type ChangeOrigin } from "./audit-log.ts";
@@ -13,12 +14,15 @@ export interface Change<T> {
   readonly note: ChangeNote;
   readonly operations: readonly StoreOperation[];
   /** Takes the change over into the books; tells what of it concerns the front. */
-  apply(): readonly AccessChange[];
+  apply(): readonly AccessChange[] | Promise<readonly AccessChange[]>;
   readonly outcome: Outcome<T>;
 }
 
-/** A change, an answer where nothing has to change, or a refusal; decided when it is the change's turn. */
-export type ChangePlan<T> = () => Change<T> | { readonly ok: "unchanged"; readonly outcome: Outcome<T> } | RefusedChange;
+/** A change, an answer where nothing has to change, or a refusal. */
+type PlannedChange<T> = Change<T> | { readonly ok: "unchanged"; readonly outcome: Outcome<T> } | RefusedChange;
+
+/** Decides when it is the change's turn. A long one pauses between its steps: no other change is made meanwhile, but queries are answered. */
+export type ChangePlan<T> = (pause: Pause) => PlannedChange<T> | Promise<PlannedChange<T>>;
 
 /** Members used by handlers that change something. */
 export interface Changing {
@@ -35,6 +39,8 @@ export interface ChangesDependencies {
   readonly store: KeyValueStore;
   readonly audit: AuditBook;
   nowMs(): number;
+  monotonicMs(): number;
+  yieldTurn(): Promise<void>;
   emit(message: CoordinatorMessage): void;
   /** Gives work its turn between transactions. */
   edit<T>(work: () => Promise<T>): Promise<T>;
@@ -51,15 +57,15 @@ export class Changes {
 
   /** Makes one change; rejects with StoreError where the store does not take it, and then nothing has changed. */
   make<T>(origin: ChangeOrigin, plan: ChangePlan<T>): Promise<Outcome<T>> {
-    const { store, audit, nowMs, emit, edit } = this.#dependencies;
+    const { store, audit, nowMs, monotonicMs, yieldTurn, emit, edit } = this.#dependencies;
     return edit(async () => {
-      const change = plan();
+      const change = await plan(new Slices({ monotonicMs, turn: yieldTurn }).pause);
       if (change.ok === false) return change;
       if (change.ok === "unchanged") return change.outcome;
       const { tenant } = origin.principal;
       await store.commit([...change.operations, auditRow(change.note, origin, nowMs(), this.#sequence++), audit.operation(tenant, 1)]);
       audit.add(tenant, 1);
-      const changes = change.apply();
+      const changes = await change.apply();
       if (changes.length > 0) emit({ type: "access", changes });
       return change.outcome;
     });

@@ -1,32 +1,50 @@
-// POST /api/v1/alerts/webhook: alerts of an Alertmanager are handled as anomalies that the service has found itself (rule 1.1.15). They are committed at once, in
-// one transaction; one that was taken before changes nothing.
+// POST /api/v1/alerts/webhook: alerts of an Alertmanager are handled as anomalies that the service has found itself (rule 1.1.15). They are committed a few at a
+// time, so that neither queries nor the commits of others wait for all of them. One that was taken before changes nothing: what fails midway is sent again.
 import { done, type Outcome } from "../../../api/refusal.ts";
+import { WEBHOOK_ALERTS_PER_COMMIT_MAX } from "../../../core/config/analysis-limits.ts";
 import type { Anomaly } from "../../../domain/anomaly/anomaly.ts";
 import { type WebhookAlert, webhookEpisode } from "../../../domain/anomaly/webhook-alert.ts";
+import { mapInSlices } from "../loop/slices.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import type { AnalysisContext } from "./analysis-context.ts";
 
 /** Takes alerts. */
-export function takeAlerts(context: AnalysisContext, request: QueryRequest<"alertWebhook">): Promise<Outcome<unknown>> {
+export async function takeAlerts(context: AnalysisContext, request: QueryRequest<"alertWebhook">): Promise<Outcome<unknown>> {
+  const { alerts } = request.body;
+  const taken: TakenAlert[] = [];
+  for (let from = 0; from < alerts.length; from += WEBHOOK_ALERTS_PER_COMMIT_MAX) {
+    const some = await takeSome(context, request, alerts.slice(from, from + WEBHOOK_ALERTS_PER_COMMIT_MAX));
+    if (!some.ok) return some;
+    taken.push(...some.value);
+    await context.pause();
+  }
+  return done(answerOf(taken));
+}
+
+function takeSome(
+  context: AnalysisContext,
+  request: QueryRequest<"alertWebhook">,
+  alerts: QueryRequest<"alertWebhook">["body"]["alerts"],
+): Promise<Outcome<TakenAlert[]>> {
   const { tenant } = request.principal;
-  const { alerts, commonLabels } = request.body;
-  return context.change(request, () => {
+  const { commonLabels } = request.body;
+  return context.change(request, async (pause) => {
     const draft = context.draftAlerts();
     const verdicts = context.draftVerdicts(draft);
     const nowMs = context.nowMs();
-    const taken = alerts.map((alert) => {
+    const take = (alert: (typeof alerts)[number]) => {
       const frame = webhookEpisode(tenant, { ...alert, labels: { ...commonLabels, ...alert.labels } }, nowMs);
       verdicts.add(frame);
       return { frame, status: alert.status };
-    });
+    };
+    const taken = await mapInSlices(alerts, take, pause);
     const operations = [...verdicts.operations(), ...draft.operations()];
     // Alerts that were resolved before they were ever taken say nothing.
     const named = taken.flatMap(({ frame, status }) => {
       const anomaly = verdicts.anomalyOf(frame);
       return anomaly === undefined ? [] : [{ anomaly, status }];
     });
-    const answer = done(answerOf(named));
-    if (operations.length === 0) return { ok: "unchanged", outcome: answer };
+    if (operations.length === 0) return { ok: "unchanged", outcome: done(named) };
     return {
       ok: true,
       note: { action: "alert.take", object: named[0]?.anomaly.id ?? "", before: null, after: { alerts: alerts.length } },
@@ -36,7 +54,7 @@ export function takeAlerts(context: AnalysisContext, request: QueryRequest<"aler
         context.takeAlerts(draft);
         return [];
       },
-      outcome: answer,
+      outcome: done(named),
     };
   });
 }

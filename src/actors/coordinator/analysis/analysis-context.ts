@@ -19,4 +19,8 @@ interface Analysing {
   wordSummary(analysis: RcaReport["analysis"]): Promise<string>;
 }
 
-export type AnalysisContext = PredictionContext & Using<"nowMs", AnalysisBooks & AnomalyBooks> & Changing & AnomalyChanges & Analysing;
+export type AnalysisContext = PredictionContext &
+  Using<"nowMs" | "pause", AnalysisBooks & AnomalyBooks> &
+  Changing &
+  AnomalyChanges &
+  Analysing;

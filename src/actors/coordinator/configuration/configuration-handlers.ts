@@ -3,6 +3,8 @@
 import type { BodyOf } from "../../../api/endpoints.ts";
 import { done, type Outcome } from "../../../api/refusal.ts";
 import { setMember } from "../../../core/base/own-member.ts";
+import { JSON_ELEMENT_BYTES_MAX } from "../../../core/config/body-limits.ts";
+import { mapInSlices } from "../loop/slices.ts";
 import type { ChangeRequest, QueryRequest } from "../queries/query-context.ts";
 import type { ConfigurationContext } from "./configuration-context.ts";
 import type { ConfigurationEntry, ConfigurationSection } from "./configuration-section.ts";
@@ -12,8 +14,6 @@ import { CONFIGURATION_SECTIONS } from "./configuration-sections.ts";
 const FORMAT = 1;
 /** A file that is wrong throughout says so with its first lines. */
 const PROBLEMS_MAX = 100;
-/** Looked at between two turns of others, whatever becomes of them. */
-const ENTRIES_PER_TURN = 100;
 
 /** All sections, each a list. */
 export async function exportConfiguration(
@@ -74,9 +74,9 @@ async function importSection(context: ConfigurationContext, request: ChangeReque
     const parsed = section.parse(entry);
     there.set(section.key(parsed.ok ? parsed.value : entry), canonical(parsed.ok ? parsed.value : entry));
   };
-  for (const entry of await section.list(context, request)) remember(entry);
+  await mapInSlices(await section.list(context, request), remember, context.pause);
   for (const [index, raw] of given.entries()) {
-    if (index % ENTRIES_PER_TURN === 0) await context.yieldTurn();
+    await context.pause();
     const problem = await importEntry(raw);
     if (problem === undefined) continue;
     counts.refused++;
@@ -90,6 +90,8 @@ async function importSection(context: ConfigurationContext, request: ChangeReque
   return counts;
 
   async function importEntry(raw: ConfigurationEntry): Promise<string | undefined> {
+    if (isLongerThan(raw, JSON_ELEMENT_BYTES_MAX))
+      return `has more than ${JSON_ELEMENT_BYTES_MAX} characters: write it by its own endpoint`;
     const parsed = section.parse(raw);
     if (!parsed.ok) return parsed.refusal.message;
     const entry = parsed.value;
@@ -122,4 +124,16 @@ function canonical(value: unknown): string {
         )
       : member,
   );
+}
+
+/** Whether the texts within a value have more characters together, and its values as many. */
+function isLongerThan(value: unknown, charactersMax: number): boolean {
+  let left = charactersMax;
+  const count = (one: unknown): boolean => {
+    left -= typeof one === "string" ? one.length : 1;
+    if (left < 0) return false;
+    if (typeof one !== "object" || one === null) return true;
+    return Object.entries(one).every(([name, member]) => count(name) && count(member));
+  };
+  return !count(value);
 }

@@ -5,13 +5,12 @@ import { CATALOG_ENTITIES_MAX } from "../../../core/config/declaration-limits.ts
 import type { ComponentLabel } from "../../../domain/catalog/catalog-entity.ts";
 import { CatalogError, isLabel, type PlacedEntity, readCatalog } from "../../../domain/catalog/catalog-reader.ts";
 import { ROUTING_KEYS } from "../../../domain/labels/service-label.ts";
+import { mapInSlices, type Pause } from "../loop/slices.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import type { LabelBook, ServiceLabel } from "./label-book.ts";
-import { LabelDraft } from "./label-draft.ts";
+import { LabelDraft, operationOf } from "./label-draft.ts";
 import type { LabelsContext } from "./labels-context.ts";
 
-/** Entities read before others of the thread have their turn: some 5 ms. */
-const ENTITIES_PER_TURN = 20;
 /** Changes that the audit row of an import shows. */
 const CHANGES_AUDITED = 100;
 
@@ -36,12 +35,16 @@ export async function importCatalog(context: LabelsContext, request: QueryReques
   const { tenant } = request.principal;
   const { labels } = context.state.configured;
   const isDry = request.query.dry_run === "true";
-  if (isDry) return done(reportOf(true, resultsOf(read.value, tenant, labels, new LabelDraft(labels), context.nowMs())));
-  return context.change(request, () => {
+  const resultsIn = (draft: LabelDraft, pause: Pause) => {
+    const nowMs = context.nowMs();
+    return mapInSlices(read.value, (entity) => resultOf(entity, { tenant, labels, draft, nowMs }), pause);
+  };
+  if (isDry) return done(reportOf(true, await resultsIn(new LabelDraft(labels), context.pause)));
+  return context.change(request, async (pause) => {
     const draft = new LabelDraft(labels);
-    const results = resultsOf(read.value, tenant, labels, draft, context.nowMs());
+    const results = await resultsIn(draft, pause);
     const report = reportOf(false, results);
-    const operations = draft.operations();
+    const operations = await mapInSlices(draft.changes, operationOf, pause);
     if (operations.length === 0) return { ok: "unchanged", outcome: done(report) };
     const { results: _results, ...counts } = report;
     const changed = results.filter(({ outcome }) => outcome === "set");
@@ -51,8 +54,8 @@ export async function importCatalog(context: LabelsContext, request: QueryReques
       ok: true,
       note: { action: "catalog.import", object: "catalog", before: { labels: before.flat() }, after: { ...counts, labels: after } },
       operations,
-      apply: () => {
-        draft.apply();
+      apply: async () => {
+        await mapInSlices(draft.changes, (change) => draft.take(change), pause);
         return [];
       },
       outcome: done(report),
@@ -64,13 +67,14 @@ async function readEntities(context: LabelsContext, { body, mediaType }: QueryRe
   const entities: PlacedEntity[] = [];
   try {
     for (const entity of readCatalog(body, mediaType === "application/json" ? "json" : "yaml")) {
+      await context.pause();
+      if (entity === null) continue;
       entities.push(entity);
       if (entities.length > CATALOG_ENTITIES_MAX)
         return refused("payload_too_large", `a catalog may have ${CATALOG_ENTITIES_MAX} entities, got more; send it in parts`);
-      if (entities.length % ENTITIES_PER_TURN === 0) await context.yieldTurn();
     }
   } catch (error) {
-    if (error instanceof CatalogError) return refused("invalid_json", error.message);
+    if (error instanceof CatalogError) return refused(error.isTooLarge ? "payload_too_large" : "invalid_json", error.message);
     throw error;
   }
   if (entities.length === 0) return refused("bad_request", "the body holds no entity; send Backstage entities in YAML or JSON");
@@ -81,22 +85,27 @@ async function readEntities(context: LabelsContext, { body, mediaType }: QueryRe
   return done(entities);
 }
 
-/** Puts the labels into the draft and says what became of each entity. */
-function resultsOf(entities: readonly PlacedEntity[], tenant: string, labels: LabelBook, draft: LabelDraft, nowMs: number): EntityResult[] {
-  return entities.map(({ index, line, entity }) => {
-    if (!isLabel(entity)) {
-      const { kind, name, reason, message } = entity;
-      const nothing = { key: null, value: null, overridden_by: null };
-      return { index, line, kind, service_id: name, outcome: "skipped", ...nothing, reason, message };
-    }
-    const { kind, name, key, value } = entity;
-    const place = { index, line, kind, service_id: name, key, value };
-    const set = setLabel(entity, tenant, draft, nowMs);
-    if (typeof set === "object")
-      return { ...place, outcome: "skipped", overridden_by: null, reason: "limit", message: `${set.full}; remove others first` };
-    const manual = labels.find({ tenant, serviceId: name, key, source: "manual" });
-    return { ...place, outcome: set, overridden_by: manual === undefined ? null : "manual", reason: null, message: null };
-  });
+interface EntityPlace {
+  readonly tenant: string;
+  readonly labels: LabelBook;
+  readonly draft: LabelDraft;
+  readonly nowMs: number;
+}
+
+/** Puts the label of an entity into the draft and says what became of it. */
+function resultOf({ index, line, entity }: PlacedEntity, { tenant, labels, draft, nowMs }: EntityPlace): EntityResult {
+  if (!isLabel(entity)) {
+    const { kind, name, reason, message } = entity;
+    const nothing = { key: null, value: null, overridden_by: null };
+    return { index, line, kind, service_id: name, outcome: "skipped", ...nothing, reason, message };
+  }
+  const { kind, name, key, value } = entity;
+  const place = { index, line, kind, service_id: name, key, value };
+  const set = setLabel(entity, tenant, draft, nowMs);
+  if (typeof set === "object")
+    return { ...place, outcome: "skipped", overridden_by: null, reason: "limit", message: `${set.full}; remove others first` };
+  const manual = labels.find({ tenant, serviceId: name, key, source: "manual" });
+  return { ...place, outcome: set, overridden_by: manual === undefined ? null : "manual", reason: null, message: null };
 }
 
 function setLabel({ name: serviceId, key, value }: ComponentLabel, tenant: string, draft: LabelDraft, nowMs: number) {

@@ -13,10 +13,21 @@ const HOUR_MS = 3600 * 1000;
 /** Outcome for a label: `full` names the bound that has no room for it. */
 export type LabelOutcome = "set" | "unchanged" | "held" | { readonly full: string };
 
+/** A label that is set, or removed where it is undefined. */
+export interface LabelChange {
+  readonly place: LabelScope;
+  readonly label: ServiceLabel | undefined;
+}
+
+/** Stores a change. */
+export function operationOf({ place, label }: LabelChange): StoreOperation {
+  return labelOperation(place, label);
+}
+
 /** One draft. */
 export class LabelDraft {
   readonly #book: LabelBook;
-  readonly #changed = new Map<string, { readonly place: LabelScope; readonly label: ServiceLabel | undefined }>();
+  readonly #changed = new Map<string, LabelChange>();
   readonly #shares: { readonly rows: ShareDraft; readonly bytes: ShareDraft };
   /** Rows beyond those of the book, by tenant and by service. */
   readonly #rowsOf = new Map<string, number>();
@@ -67,12 +78,21 @@ export class LabelDraft {
     return changed === undefined ? this.#book.find(place) : changed.label;
   }
 
+  /** What has changed, to be stored by `operationOf` and taken over by `take`, one after another. */
+  get changes(): Iterable<LabelChange> {
+    return this.#changed.values();
+  }
+
   operations(): StoreOperation[] {
-    return [...this.#changed.values()].map(({ place, label }) => labelOperation(place, label));
+    return [...this.#changed.values()].map(operationOf);
   }
 
   apply(): void {
-    for (const { place, label } of this.#changed.values()) this.#book.put(place, label);
+    for (const change of this.#changed.values()) this.take(change);
+  }
+
+  take({ place, label }: LabelChange): void {
+    this.#book.put(place, label);
   }
 
   #put(place: LabelScope, label: ServiceLabel | undefined, before: ServiceLabel | undefined): void {

@@ -3,6 +3,7 @@ import { cutPage, type PageScope, readPageToken } from "../../../api/page-token.
 import { done, type Outcome, refused } from "../../../api/refusal.ts";
 import { SERVICE_MAP_TENANT_ENTRIES_MAX } from "../../../core/config/declaration-limits.ts";
 import { isSameEntry, type ServiceEntry } from "../../../domain/pillars/service-entry.ts";
+import { mapInSlices } from "../loop/slices.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import type { PillarsContext } from "./pillars-context.ts";
 import { entryRow, type ServiceMapBook, storedEntries, storedEntry } from "./service-map-book.ts";
@@ -22,14 +23,14 @@ export function setServiceMap(context: PillarsContext, request: QueryRequest<"se
   const { tenant } = request.principal;
   // The last entry of a service wins.
   const given = new Map(request.body.entries.map((entry) => [entry.service_id, entry]));
-  return context.change(request, () => {
+  return context.change(request, async (pause) => {
     const book = context.state.configured.serviceMap;
-    const changes = [...given.values()]
-      .map((entry): EntryChange => {
-        const before = storedEntry(context.state.control, tenant, entry.service_id);
-        return { before, after: entryOf(entry, before) };
-      })
-      .filter(({ before, after }) => before === undefined || !isSameEntry(before, after));
+    const read = (entry: GivenEntry): EntryChange => {
+      const before = storedEntry(context.state.control, tenant, entry.service_id);
+      return { before, after: entryOf(entry, before) };
+    };
+    const entries = await mapInSlices(given.values(), read, pause);
+    const changes = entries.filter(({ before, after }) => before === undefined || !isSameEntry(before, after));
     const created = changes.filter(({ before }) => before === undefined).length;
     const room = roomFor(book, tenant, created);
     if (!room.ok) return room;
@@ -39,9 +40,9 @@ export function setServiceMap(context: PillarsContext, request: QueryRequest<"se
     return {
       ok: true,
       note: { action: "service_map.set", object: "service-map", ...auditViews(changes, created) },
-      operations: changes.map(({ after }) => entryRow(tenant, after)),
-      apply: () => {
-        for (const { before, after } of changes) book.set(tenant, after, before === undefined);
+      operations: await mapInSlices(changes, ({ after }) => entryRow(tenant, after), pause),
+      apply: async () => {
+        await mapInSlices(changes, ({ before, after }) => book.set(tenant, after, before === undefined), pause);
         return [];
       },
       outcome,

@@ -1,12 +1,13 @@
 // From a call to its answer: validation by the endpoint's schema, the handler by name, and what went wrong as a status.
 import { StoreError } from "../../../adapters/storage/key-value-store.ts";
-import { parseBody } from "../../../api/body-parsing.ts";
+import { bodySteps } from "../../../api/body-parsing.ts";
 import type { CoordinatorEndpoint } from "../../../api/endpoints.ts";
 import { refusalBody } from "../../../api/error-answer.ts";
 import { parseQuery } from "../../../api/query-parsing.ts";
 import { ERROR_STATUS, type Outcome, type Refusal, refused } from "../../../api/refusal.ts";
 import type { QueryCall } from "../../../core/protocol/query.ts";
 import { EngineUnavailableError } from "../engines/engine-client.ts";
+import { inSlices } from "../loop/slices.ts";
 import type { QueryContext, QueryHandlers } from "./query-context.ts";
 import { ShareOfTimeError } from "./query-turns.ts";
 
@@ -24,7 +25,7 @@ export function refusalAnswer(refusal: Refusal): Answered {
 }
 
 /** Answers a call once its turn has come. Rejects only on a defect of this program. */
-export async function answerQuery<Context extends Pick<QueryContext, "settle">>(
+export async function answerQuery<Context extends Pick<QueryContext, "pause" | "settle">>(
   nouns: QueryHandlers<Context>,
   context: Context,
   call: QueryCall,
@@ -37,7 +38,7 @@ export async function answerQuery<Context extends Pick<QueryContext, "settle">>(
   return { status: code, body: code === NO_CONTENT ? "" : JSON.stringify(value) };
 }
 
-async function handle<N extends CoordinatorEndpoint, Context extends Pick<QueryContext, "settle">>(
+async function handle<N extends CoordinatorEndpoint, Context extends Pick<QueryContext, "pause" | "settle">>(
   { handlers, afterCommit }: QueryHandlers<Context>,
   context: Context,
   endpoint: N,
@@ -46,9 +47,9 @@ async function handle<N extends CoordinatorEndpoint, Context extends Pick<QueryC
 ): Promise<Outcome<unknown>> {
   const query = parseQuery(endpoint, call.query);
   if (!query.ok) return query;
-  const body = parseBody(endpoint, call.body);
-  if (!body.ok) return body;
   try {
+    const body = await inSlices(bodySteps(endpoint, call.body), context.pause);
+    if (!body.ok) return body;
     await turn();
     if (afterCommit.has(endpoint)) await context.settle();
     const { principal, path, requestId, address = null, mediaType = null, shares = [] } = call;

@@ -9,6 +9,7 @@ import type { TrainingInput } from "../../../domain/detection/multivariate/train
 import type { Computation, ComputationResult } from "../../../domain/prediction/computation.ts";
 import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
 import type { EngineClient } from "../engines/engine-client.ts";
+import type { Pause } from "../loop/slices.ts";
 import type { StateWith } from "../state/stored-state.ts";
 
 /** Settings that the detectors of a query's own share with the live ones; as they are by default where they are not given. */
@@ -61,6 +62,8 @@ export interface QueryContext {
   randomBytes(count: number): Uint8Array;
   /** Lets other work of the thread have its turn in a long query. */
   yieldTurn(): Promise<void>;
+  /** The same where the query has worked for a slice since its last turn. */
+  readonly pause: Pause;
 }
 
 /** So much of it as a noun uses, and the state with the books that it names. */

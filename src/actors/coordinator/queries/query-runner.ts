@@ -3,18 +3,20 @@ import type { Clock } from "../../../adapters/runtime/clock.ts";
 import type { CoordinatorMessage, QueryCall } from "../../../core/protocol/query.ts";
 import { errorFields } from "../../../core/telemetry/log-event.ts";
 import { EngineAsks } from "../engines/engine-asks.ts";
+import { Slices } from "../loop/slices.ts";
+import { TurnClock } from "../loop/turn-clock.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import { type Answered, answerQuery, refusalAnswer } from "./answer-query.ts";
 import type { QueryHandlers, Using } from "./query-context.ts";
 import { type QueryTicket, QueryTurns } from "./query-turns.ts";
 
 /** Members that every query uses, whatever its noun. */
-type AnyContext = Using<"engines" | "settle" | "yieldTurn">;
+type AnyContext = Using<"engines" | "pause" | "settle" | "yieldTurn">;
 
 export interface QueryRunnerDependencies<Context> extends Pick<Clock, "monotonicMs"> {
   readonly nouns: QueryHandlers<Context>;
   readonly context: Context;
-  readonly counters: Pick<CoordinatorCounters, "add">;
+  readonly counters: Pick<CoordinatorCounters, "add" | "turn">;
   emit(message: CoordinatorMessage): void;
 }
 
@@ -25,11 +27,14 @@ export class QueryRunner<Context extends AnyContext> {
   readonly #dependencies: QueryRunnerDependencies<Context>;
   readonly #turns: QueryTurns;
   readonly #asks = new EngineAsks();
+  readonly #clock: TurnClock;
 
   constructor(dependencies: QueryRunnerDependencies<Context>) {
-    const { monotonicMs, context } = dependencies;
+    const { monotonicMs, context, counters } = dependencies;
+    const yieldTurn = () => context.yieldTurn();
     this.#dependencies = dependencies;
-    this.#turns = new QueryTurns({ monotonicMs, yieldTurn: () => context.yieldTurn() });
+    this.#turns = new QueryTurns({ monotonicMs, yieldTurn });
+    this.#clock = new TurnClock({ counters, monotonicMs, yieldTurn });
   }
 
   /** Answers a call. A defect in one answer ends neither the coordinator nor the others' answers. */
@@ -43,8 +48,8 @@ export class QueryRunner<Context extends AnyContext> {
     counters.add("queries", 1);
     const ticket = this.#turns.begin(tenant, !PATIENT.has(call.endpoint));
     try {
-      const turn = () => this.#turns.turn(ticket, false);
-      return await answerQuery(nouns, this.#shared(ticket), call, turn);
+      this.#clock.begin();
+      return await answerQuery(nouns, this.#shared(ticket), call, () => this.#turn(ticket, false));
     } catch (error) {
       const fields = { endpoint: call.endpoint, request_id: call.requestId, ...errorFields(error) };
       emit({ type: "log", level: "error", component: "queries", msg: "a query failed", fields });
@@ -58,18 +63,26 @@ export class QueryRunner<Context extends AnyContext> {
     }
   }
 
+  async #turn(ticket: QueryTicket, yields: boolean): Promise<void> {
+    await this.#turns.turn(ticket, yields);
+    this.#clock.begin();
+  }
+
   /** The context of one query: whatever it waits for, it goes on when its tenant has its turn. */
   #shared(ticket: QueryTicket): Context {
-    const { context } = this.#dependencies;
+    const { context, monotonicMs } = this.#dependencies;
+    const slices = new Slices({ monotonicMs, turn: () => this.#turn(ticket, true) });
     const goOn = async <T>(waits: Promise<T>): Promise<T> => {
       const value = await waits;
-      await this.#turns.turn(ticket, false);
+      await this.#turn(ticket, false);
+      slices.restart();
       return value;
     };
     return {
       ...context,
       engines: context.engines.through((engine, ask) => goOn(this.#asks.one(engine, ticket.tenant, ask))),
-      yieldTurn: () => this.#turns.turn(ticket, true),
+      yieldTurn: () => this.#turn(ticket, true),
+      pause: slices.pause,
       settle: () => goOn(context.settle()),
     };
   }

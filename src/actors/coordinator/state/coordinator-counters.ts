@@ -7,6 +7,7 @@ import {
   LATENCY_BOUNDS_SECONDS,
   SLOT_COORDINATOR_SHARES,
   SLOT_NOTIFY_LATENCY,
+  SLOT_TURN,
 } from "../../../core/layout/counters.ts";
 
 const SLOT = Object.fromEntries(COORDINATOR_COUNTERS.map((name, slot) => [name, slot])) as Record<CoordinatorCounter, number>;
@@ -40,11 +41,21 @@ export class CoordinatorCounters {
 
   /** From a decision to the first byte of the message that arrived. */
   notifyLatency(seconds: number): void {
+    this.#observe(SLOT_NOTIFY_LATENCY, seconds);
+  }
+
+  /** Time of a turn in which queries or changes have worked. */
+  turn(seconds: number): void {
+    this.#observe(SLOT_TURN, seconds);
+    this.set("turnMaxSeconds", Math.max(this.get("turnMaxSeconds"), seconds));
+  }
+
+  #observe(histogram: number, seconds: number): void {
     const bounds = LATENCY_BOUNDS_SECONDS.length;
     const found = LATENCY_BOUNDS_SECONDS.findIndex((bound) => seconds <= bound);
-    this.#count(SLOT_NOTIFY_LATENCY + (found < 0 ? bounds : found));
-    this.#count(SLOT_NOTIFY_LATENCY + bounds + 1, seconds);
-    this.#count(SLOT_NOTIFY_LATENCY + bounds + 2);
+    this.#count(histogram + (found < 0 ? bounds : found));
+    this.#count(histogram + bounds + 1, seconds);
+    this.#count(histogram + bounds + 2);
   }
 
   #count(slot: number, by = 1): void {

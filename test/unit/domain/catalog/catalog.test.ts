@@ -3,11 +3,11 @@ import { CATALOG_DOCUMENT_CHARACTERS_MAX, CATALOG_TOKENS_MAX } from "../../../..
 import { CatalogError, type CatalogFormat, isLabel, readCatalog } from "../../../../src/domain/catalog/catalog-reader.ts";
 import { labelOfOwner } from "../../../../src/domain/catalog/owner-reference.ts";
 
+const entitiesOf = (text: string, format: CatalogFormat) => [...readCatalog(text, format)].filter((entity) => entity !== null);
+
 /** What each entity gives: "name key=value", or its reason. */
 function readings(text: string, format: CatalogFormat = "yaml"): string[] {
-  return [...readCatalog(text, format)].map(({ entity }) =>
-    isLabel(entity) ? `${entity.name} ${entity.key}=${entity.value}` : entity.reason,
-  );
+  return entitiesOf(text, format).map(({ entity }) => (isLabel(entity) ? `${entity.name} ${entity.key}=${entity.value}` : entity.reason));
 }
 
 const component = (name: string, owner: string, more = "") =>
@@ -104,9 +104,10 @@ describe("catalogs", () => {
   it.each(cases)("take %s", (_title, text, expected) => expect(readings(text)).toEqual(expected));
 
   it("say where an entity stands", () => {
-    const places = [...readCatalog(`# a comment\n---\n${component("a", "x")}---\n\n${component("b", "y")}`, "yaml")].map(
-      ({ index, line }) => [index, line],
-    );
+    const places = entitiesOf(`# a comment\n---\n${component("a", "x")}---\n\n${component("b", "y")}`, "yaml").map(({ index, line }) => [
+      index,
+      line,
+    ]);
     expect(places).toEqual([
       [0, 2],
       [1, 10],
