@@ -44,8 +44,8 @@ export const RESOLUTION_BODY_BYTES_MAX = 64 * 1024;
 export const WEBHOOK_ALERTS_PER_REQUEST_MAX = 2_000;
 /** Bytes of such a request: 4 KiB an alert. */
 export const ALERT_WEBHOOK_BODY_BYTES_MAX = 8 * 1024 * 1024;
-/** Alerts of one transaction, at 0.2 to 0.8 ms each: other transactions wait 20 ms for it, and no longer for the others of the request. */
-export const WEBHOOK_ALERTS_PER_COMMIT_MAX = 25;
+/** Alerts of one transaction, at 0.2 to 0.8 ms each: others' transactions, and queries that wait for one, wait 8 ms for it, and not for the rest of the request. */
+export const WEBHOOK_ALERTS_PER_COMMIT_MAX = 10;
 /**
  * Requests with alerts in a second, of a tenant, and of one address at ALERTS_PORT. An Alertmanager sends one for each group that has changed, at most every
  * group_interval (5 min): 50 a second are 15,000 groups. Beyond, 503, after which it sends them again; it would not after 429.

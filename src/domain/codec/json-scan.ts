@@ -44,6 +44,8 @@ interface OpenContainer {
   pieceStart: number;
   gathered: number;
   valueStart: number;
+  /** Characters of the texts in the value that is being read. */
+  texts: number;
   /** The last value, where it is a container that was cut. */
   inner: JsonContainer | null;
   readonly pieces: JsonPiece[];
@@ -52,8 +54,9 @@ interface OpenContainer {
 /** Characters between two turns of others: 0.1 ms. */
 const SCANNED_PER_STEP = 64 * 1024;
 const [QUOTE, BACKSLASH, COMMA, COLON] = [34, 92, 44, 58];
-/** A name, a text and the space around them. */
-const VALUE_CHARACTERS_MAX = 2 * JSON_TEXT_CHARACTERS_MAX;
+/** A number, or a list or an object that is not cut, with the space around it. */
+const WIDTH_MAX = 2 * JSON_PARSED_BYTES_MAX;
+const TOO_WIDE = `a number, or the space around a value, has more than ${WIDTH_MAX} characters; shorten it`;
 const TOO_LONG = `a text has more than ${JSON_TEXT_CHARACTERS_MAX} characters; shorten it`;
 const [LIST, LIST_END, OBJECT, OBJECT_END] = [91, 93, 123, 125];
 
@@ -137,12 +140,24 @@ class Scanner {
     this.#textStart = start < 0 ? this.#at : -1;
     if (start < 0) return undefined;
     if (this.#open.length === 1) this.#lastText = [start, this.#at + 1];
+    const container = this.#open.at(-1);
+    if (container !== undefined) container.texts += this.#at - start;
     return this.#at - start > JSON_TEXT_CHARACTERS_MAX ? this.#tooMuch(TOO_LONG) : undefined;
   }
 
   #begin(isList: boolean): JsonScan | undefined {
     const start = this.#at;
-    this.#open.push({ isList, start, count: 1, pieceStart: start + 1, gathered: 0, valueStart: start + 1, inner: null, pieces: [] });
+    this.#open.push({
+      isList,
+      start,
+      count: 1,
+      pieceStart: start + 1,
+      gathered: 0,
+      valueStart: start + 1,
+      texts: 0,
+      inner: null,
+      pieces: [],
+    });
     if (this.#open.length > this.#bounds.depthMax) {
       return { ok: false, reason: "too_deep", message: `the body nests more than ${this.#bounds.depthMax} levels deep`, member: null };
     }
@@ -174,10 +189,10 @@ class Scanner {
 
   /** A value ends before #at. One that is longer than a piece is a piece of its own; others are gathered. */
   #endValue(container: OpenContainer): JsonScan | undefined {
-    const { pieceStart, valueStart, inner } = container;
+    const { pieceStart, valueStart, texts, inner } = container;
     const end = this.#at;
     const isLong = inner !== null || end - valueStart > JSON_PARSED_BYTES_MAX;
-    if (inner === null && end - valueStart > VALUE_CHARACTERS_MAX) return this.#tooMuch(TOO_LONG);
+    if (inner === null && end - valueStart - texts > WIDTH_MAX) return this.#tooMuch(TOO_WIDE);
     if (isLong || end - pieceStart > JSON_PARSED_BYTES_MAX) flush(container, valueStart - 1);
     if (isLong) {
       container.pieces.push({ start: valueStart, end, inner });
@@ -185,6 +200,7 @@ class Scanner {
     } else container.gathered++;
     container.valueStart = end + 1;
     container.inner = null;
+    container.texts = 0;
     return undefined;
   }
 

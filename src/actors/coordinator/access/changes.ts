@@ -14,14 +14,16 @@ export interface Change<T> {
   readonly note: ChangeNote;
   readonly operations: readonly StoreOperation[];
   /** Takes the change over into the books; tells what of it concerns the front. */
-  apply(): readonly AccessChange[] | Promise<readonly AccessChange[]>;
+  apply(): readonly AccessChange[];
+  /** What of that takes long: done behind the transaction, before the answer leaves, while queries and other changes have their turns. */
+  takeOver?(pause: Pause): Promise<unknown>;
   readonly outcome: Outcome<T>;
 }
 
 /** A change, an answer where nothing has to change, or a refusal. */
 type PlannedChange<T> = Change<T> | { readonly ok: "unchanged"; readonly outcome: Outcome<T> } | RefusedChange;
 
-/** Decides when it is the change's turn. A long one pauses between its steps: no other change is made meanwhile, but queries are answered. */
+/** Decides when it is the change's turn; one of more than a few ms pauses between its steps. No other transaction begins meanwhile. */
 export type ChangePlan<T> = (pause: Pause) => PlannedChange<T> | Promise<PlannedChange<T>>;
 
 /** Members used by handlers that change something. */
@@ -56,18 +58,23 @@ export class Changes {
   }
 
   /** Makes one change; rejects with StoreError where the store does not take it, and then nothing has changed. */
-  make<T>(origin: ChangeOrigin, plan: ChangePlan<T>): Promise<Outcome<T>> {
+  async make<T>(origin: ChangeOrigin, plan: ChangePlan<T>): Promise<Outcome<T>> {
     const { store, audit, nowMs, monotonicMs, yieldTurn, emit, edit } = this.#dependencies;
-    return edit(async () => {
-      const change = await plan(new Slices({ monotonicMs, turn: yieldTurn }).pause);
+    const { pause } = new Slices({ monotonicMs, turn: yieldTurn });
+    let takeOver: Change<T>["takeOver"];
+    const outcome = await edit(async () => {
+      const change = await plan(pause);
       if (change.ok === false) return change;
       if (change.ok === "unchanged") return change.outcome;
       const { tenant } = origin.principal;
       await store.commit([...change.operations, auditRow(change.note, origin, nowMs(), this.#sequence++), audit.operation(tenant, 1)]);
       audit.add(tenant, 1);
-      const changes = await change.apply();
+      const changes = change.apply();
       if (changes.length > 0) emit({ type: "access", changes });
+      takeOver = (slices) => change.takeOver?.(slices) ?? Promise.resolve();
       return change.outcome;
     });
+    await takeOver?.(pause);
+    return outcome;
   }
 }

@@ -20,7 +20,7 @@ interface Analysing {
 }
 
 export type AnalysisContext = PredictionContext &
-  Using<"nowMs" | "pause", AnalysisBooks & AnomalyBooks> &
+  Using<"nowMs" | "yieldTurn", AnalysisBooks & AnomalyBooks> &
   Changing &
   AnomalyChanges &
   Analysing;

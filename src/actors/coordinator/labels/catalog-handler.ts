@@ -5,7 +5,7 @@ import { CATALOG_ENTITIES_MAX } from "../../../core/config/declaration-limits.ts
 import type { ComponentLabel } from "../../../domain/catalog/catalog-entity.ts";
 import { CatalogError, isLabel, type PlacedEntity, readCatalog } from "../../../domain/catalog/catalog-reader.ts";
 import { ROUTING_KEYS } from "../../../domain/labels/service-label.ts";
-import { mapInSlices, type Pause } from "../loop/slices.ts";
+import { mapInSlices } from "../loop/slices.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import type { LabelBook, ServiceLabel } from "./label-book.ts";
 import { LabelDraft, operationOf } from "./label-draft.ts";
@@ -13,6 +13,8 @@ import type { LabelsContext } from "./labels-context.ts";
 
 /** Changes that the audit row of an import shows. */
 const CHANGES_AUDITED = 100;
+
+type ImportRequest = QueryRequest<"importCatalog">;
 
 interface EntityResult {
   readonly index: number;
@@ -29,22 +31,24 @@ interface EntityResult {
 }
 
 /** Imports a catalog. */
-export async function importCatalog(context: LabelsContext, request: QueryRequest<"importCatalog">): Promise<Outcome<unknown>> {
+export async function importCatalog(context: LabelsContext, request: ImportRequest): Promise<Outcome<unknown>> {
   const read = await readEntities(context, request);
   if (!read.ok) return read;
+  const { labels } = context.state.configured;
+  return request.query.dry_run === "true"
+    ? done(reportOf(true, await resultsOf(context, request, read.value, new LabelDraft(labels))))
+    : labels.changes.run(() => change(context, request, read.value));
+}
+
+/** Looks and encodes beside others' transactions: no other change of labels by people begins before this one has ended. */
+async function change(context: LabelsContext, request: ImportRequest, entities: readonly PlacedEntity[]): Promise<Outcome<unknown>> {
   const { tenant } = request.principal;
   const { labels } = context.state.configured;
-  const isDry = request.query.dry_run === "true";
-  const resultsIn = (draft: LabelDraft, pause: Pause) => {
-    const nowMs = context.nowMs();
-    return mapInSlices(read.value, (entity) => resultOf(entity, { tenant, labels, draft, nowMs }), pause);
-  };
-  if (isDry) return done(reportOf(true, await resultsIn(new LabelDraft(labels), context.pause)));
-  return context.change(request, async (pause) => {
-    const draft = new LabelDraft(labels);
-    const results = await resultsIn(draft, pause);
-    const report = reportOf(false, results);
-    const operations = await mapInSlices(draft.changes, operationOf, pause);
+  const draft = new LabelDraft(labels);
+  const results = await resultsOf(context, request, entities, draft);
+  const report = reportOf(false, results);
+  const operations = await mapInSlices(draft.changes, operationOf, context.pause);
+  return context.change(request, () => {
     if (operations.length === 0) return { ok: "unchanged", outcome: done(report) };
     const { results: _results, ...counts } = report;
     const changed = results.filter(({ outcome }) => outcome === "set");
@@ -54,16 +58,19 @@ export async function importCatalog(context: LabelsContext, request: QueryReques
       ok: true,
       note: { action: "catalog.import", object: "catalog", before: { labels: before.flat() }, after: { ...counts, labels: after } },
       operations,
-      apply: async () => {
-        await mapInSlices(draft.changes, (change) => draft.take(change), pause);
-        return [];
-      },
+      apply: () => [],
+      takeOver: (pause) => mapInSlices(draft.changes, (one) => draft.take(one), pause),
       outcome: done(report),
     };
   });
 }
 
-async function readEntities(context: LabelsContext, { body, mediaType }: QueryRequest<"importCatalog">): Promise<Outcome<PlacedEntity[]>> {
+function resultsOf(context: LabelsContext, { principal }: ImportRequest, entities: readonly PlacedEntity[], draft: LabelDraft) {
+  const place = { tenant: principal.tenant, labels: context.state.configured.labels, draft, nowMs: context.nowMs() };
+  return mapInSlices(entities, (entity) => resultOf(entity, place), context.pause);
+}
+
+async function readEntities(context: LabelsContext, { body, mediaType }: ImportRequest): Promise<Outcome<PlacedEntity[]>> {
   const entities: PlacedEntity[] = [];
   try {
     for (const entity of readCatalog(body, mediaType === "application/json" ? "json" : "yaml")) {

@@ -2,6 +2,7 @@
 // changes; both take turns, and neither writes the other's.
 
 import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
+import { SerialWork } from "../../../core/base/serial-work.ts";
 import { ShareLedger } from "../../../core/base/share-ledger.ts";
 import { KeyBuilder, KeyReader } from "../../../domain/codec/key.ts";
 import { LABEL_SOURCES, type LabelSource } from "../../../domain/labels/service-label.ts";
@@ -70,6 +71,8 @@ export interface LabelShares {
 /** The committed labels of all tenants. */
 export class LabelBook {
   readonly shares: LabelShares;
+  /** Changes by people; that of a catalog takes several turns. */
+  readonly changes = new SerialWork();
   readonly #tenants = new Map<string, Map<string, ServiceLabel[]>>();
 
   constructor(shares: LabelShares = { rows: ShareLedger.alone(), bytes: ShareLedger.alone() }) {

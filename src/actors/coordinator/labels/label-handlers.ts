@@ -19,26 +19,28 @@ export function setLabel(context: LabelsContext, request: QueryRequest<"setLabel
   const { labels } = context.state.configured;
   const { service_id: serviceId, key, value } = request.body;
   const place: LabelScope = { tenant: request.principal.tenant, serviceId, key, source: "manual" };
-  return context.change(request, () => {
-    const draft = new LabelDraft(labels);
-    const before = labels.of(place.tenant, serviceId).filter((label) => label.key === key);
-    const isNew = labels.find(place) === undefined;
-    const label: ServiceLabel = { ...place, value, updatedMs: context.nowMs() };
-    const outcome = draft.set(label);
-    if (outcome === "unchanged") return { ok: "unchanged", outcome: done(labelView(before)) };
-    if (typeof outcome === "object") return refused("unprocessable", `${outcome.full}; remove others first`);
-    const after = labelView([...before.filter(({ source }) => source !== "manual"), label]);
-    return {
-      ok: true,
-      note: { action: "label.set", object: `${serviceId}/${key}`, before: before.length === 0 ? null : labelView(before), after },
-      operations: draft.operations(),
-      apply: () => {
-        draft.apply();
-        return [];
-      },
-      outcome: isNew ? { ok: true, value: after, status: 201 } : done(after),
-    };
-  });
+  return labels.changes.run(() =>
+    context.change(request, () => {
+      const draft = new LabelDraft(labels);
+      const before = labels.of(place.tenant, serviceId).filter((label) => label.key === key);
+      const isNew = labels.find(place) === undefined;
+      const label: ServiceLabel = { ...place, value, updatedMs: context.nowMs() };
+      const outcome = draft.set(label);
+      if (outcome === "unchanged") return { ok: "unchanged", outcome: done(labelView(before)) };
+      if (typeof outcome === "object") return refused("unprocessable", `${outcome.full}; remove others first`);
+      const after = labelView([...before.filter(({ source }) => source !== "manual"), label]);
+      return {
+        ok: true,
+        note: { action: "label.set", object: `${serviceId}/${key}`, before: before.length === 0 ? null : labelView(before), after },
+        operations: draft.operations(),
+        apply: () => {
+          draft.apply();
+          return [];
+        },
+        outcome: isNew ? { ok: true, value: after, status: 201 } : done(after),
+      };
+    }),
+  );
 }
 
 /** Removes what one source says. */
@@ -46,28 +48,30 @@ export function deleteLabel(context: LabelsContext, request: QueryRequest<"delet
   const { labels } = context.state.configured;
   const { service_id: serviceId, key, source = "manual" } = request.query;
   const place: LabelScope = { tenant: request.principal.tenant, serviceId, key, source };
-  return context.change(request, () => {
-    const before = labels.of(place.tenant, serviceId).filter((label) => label.key === key);
-    const after = before.filter((label) => label.source !== source);
-    if (after.length === before.length) return refused("not_found", absence(place, before));
-    const draft = new LabelDraft(labels);
-    draft.remove(place);
-    return {
-      ok: true,
-      note: {
-        action: "label.delete",
-        object: `${serviceId}/${key}`,
-        before: labelView(before),
-        after: after.length === 0 ? null : labelView(after),
-      },
-      operations: draft.operations(),
-      apply: () => {
-        draft.apply();
-        return [];
-      },
-      outcome: noContent(),
-    };
-  });
+  return labels.changes.run(() =>
+    context.change(request, () => {
+      const before = labels.of(place.tenant, serviceId).filter((label) => label.key === key);
+      const after = before.filter((label) => label.source !== source);
+      if (after.length === before.length) return refused("not_found", absence(place, before));
+      const draft = new LabelDraft(labels);
+      draft.remove(place);
+      return {
+        ok: true,
+        note: {
+          action: "label.delete",
+          object: `${serviceId}/${key}`,
+          before: labelView(before),
+          after: after.length === 0 ? null : labelView(after),
+        },
+        operations: draft.operations(),
+        apply: () => {
+          draft.apply();
+          return [];
+        },
+        outcome: noContent(),
+      };
+    }),
+  );
 }
 
 function absence({ serviceId, key, source }: LabelScope, others: readonly ServiceLabel[]): string {

@@ -7,4 +7,4 @@ export interface PillarBooks {
   readonly serviceMap: ServiceMapBook;
 }
 
-export type PillarsContext = Using<"nowMs", unknown, PillarBooks> & Changing;
+export type PillarsContext = Using<"nowMs" | "pause", unknown, PillarBooks> & Changing;

@@ -1,6 +1,7 @@
 // The service pillar map as it is stored, and the pillar values that follow from it. Services are mapped per tenant of the API.
 
 import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
+import { SerialWork } from "../../../core/base/serial-work.ts";
 import { ShareLedger } from "../../../core/base/share-ledger.ts";
 import { KeyBuilder, KeyReader, prefixEnd } from "../../../domain/codec/key.ts";
 import { MagnitudeHistory } from "../../../domain/pillars/magnitude-history.ts";
@@ -23,6 +24,8 @@ export class ServiceMapBook {
   readonly pillars: PillarSpace;
   /** Entries by tenant. They themselves are in the store alone: a PUT of 10,000 reads as many in 50 ms. */
   readonly shares: ShareLedger;
+  /** Changes, which take several turns each. */
+  readonly changes = new SerialWork();
 
   constructor(shares = ShareLedger.alone(), values = ShareLedger.alone()) {
     this.shares = shares;

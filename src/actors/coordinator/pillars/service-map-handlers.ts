@@ -8,7 +8,8 @@ import type { QueryRequest } from "../queries/query-context.ts";
 import type { PillarsContext } from "./pillars-context.ts";
 import { entryRow, type ServiceMapBook, storedEntries, storedEntry } from "./service-map-book.ts";
 
-type GivenEntry = QueryRequest<"setServiceMap">["body"]["entries"][number];
+type SetRequest = QueryRequest<"setServiceMap">;
+type GivenEntry = SetRequest["body"]["entries"][number];
 
 /** Entries that one row of the audit log shows; the others are counted. */
 const SAMPLE = 10;
@@ -19,32 +20,36 @@ interface EntryChange {
 }
 
 /** Maps services. */
-export function setServiceMap(context: PillarsContext, request: QueryRequest<"setServiceMap">): Promise<Outcome<unknown>> {
-  const { tenant } = request.principal;
+export function setServiceMap(context: PillarsContext, request: SetRequest): Promise<Outcome<unknown>> {
   // The last entry of a service wins.
   const given = new Map(request.body.entries.map((entry) => [entry.service_id, entry]));
-  return context.change(request, async (pause) => {
-    const book = context.state.configured.serviceMap;
-    const read = (entry: GivenEntry): EntryChange => {
-      const before = storedEntry(context.state.control, tenant, entry.service_id);
-      return { before, after: entryOf(entry, before) };
-    };
-    const entries = await mapInSlices(given.values(), read, pause);
-    const changes = entries.filter(({ before, after }) => before === undefined || !isSameEntry(before, after));
-    const created = changes.filter(({ before }) => before === undefined).length;
+  return context.state.configured.serviceMap.changes.run(() => change(context, request, [...given.values()]));
+}
+
+/** Reads and encodes beside others' transactions: no other change of the map begins before this one has ended. */
+async function change(context: PillarsContext, request: SetRequest, given: readonly GivenEntry[]): Promise<Outcome<unknown>> {
+  const { tenant } = request.principal;
+  const book = context.state.configured.serviceMap;
+  const read = (entry: GivenEntry): EntryChange => {
+    const before = storedEntry(context.state.control, tenant, entry.service_id);
+    return { before, after: entryOf(entry, before) };
+  };
+  const entries = await mapInSlices(given, read, context.pause);
+  const changes = entries.filter(({ before, after }) => before === undefined || !isSameEntry(before, after));
+  const created = changes.filter(({ before }) => before === undefined).length;
+  const operations = await mapInSlices(changes, ({ after }) => entryRow(tenant, after), context.pause);
+  return context.change(request, () => {
     const room = roomFor(book, tenant, created);
     if (!room.ok) return room;
-    const updated = changes.length - created;
-    const outcome = done({ status: "ok", upserted: given.size, created, updated, unchanged: given.size - changes.length });
+    const counts = { created, updated: changes.length - created, unchanged: given.length - changes.length };
+    const outcome = done({ status: "ok", upserted: given.length, ...counts });
     if (changes.length === 0) return { ok: "unchanged", outcome };
     return {
       ok: true,
       note: { action: "service_map.set", object: "service-map", ...auditViews(changes, created) },
-      operations: await mapInSlices(changes, ({ after }) => entryRow(tenant, after), pause),
-      apply: async () => {
-        await mapInSlices(changes, ({ before, after }) => book.set(tenant, after, before === undefined), pause);
-        return [];
-      },
+      operations,
+      apply: () => [],
+      takeOver: (pause) => mapInSlices(changes, ({ before, after }) => book.set(tenant, after, before === undefined), pause),
       outcome,
     };
   });

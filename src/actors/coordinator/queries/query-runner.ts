@@ -21,7 +21,7 @@ export interface QueryRunnerDependencies<Context> extends Pick<Clock, "monotonic
 }
 
 /** Queries that take long whoever else asks, and are bounded in another way. */
-const PATIENT = new Set(["backtest", "promoteModel"]);
+const PATIENT = new Set(["alertWebhook", "backtest", "importCatalog", "importConfiguration", "promoteModel", "setServiceMap"]);
 
 export class QueryRunner<Context extends AnyContext> {
   readonly #dependencies: QueryRunnerDependencies<Context>;

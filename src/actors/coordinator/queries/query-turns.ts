@@ -1,6 +1,6 @@
 // The coordinator's time between tenants that ask. A query works in slices: between two of them it waits for engines, a commit, or others' turns. The next slice is
-// that of the tenant which has had least time (start-time fair queuing, Goyal 1996), by what its slices took; within a tenant the oldest query goes on first. So one
-// that asks much delays another by one slice. A query that is alone goes on at once: time that nobody else wants is not counted.
+// that of the tenant which has had least time (start-time fair queuing, Goyal 1996), by what its slices took; within a tenant the oldest query goes on first, and
+// those that take long whoever else asks (an import, a backtest) after the others. So one that asks much delays another by one slice. A query that is alone goes on at once: time that nobody else wants is not counted.
 import { QUERY_TURNS_MS_MAX } from "../../../core/config/limits.ts";
 
 export interface QueryTurnsDependencies {
@@ -100,13 +100,13 @@ export class QueryTurns {
     this.#isServing = false;
   }
 
-  /** The oldest query of the tenant that has had least. */
+  /** The oldest query, hurried ones first, of the tenant that has had least. */
   #next(): Waiter | undefined {
     let least: string | undefined;
     for (const tenant of this.#waiters.keys()) if (least === undefined || this.#had(tenant) < this.#had(least)) least = tenant;
     if (least === undefined) return undefined;
     const waiters = this.#waiters.get(least) as Waiter[];
-    const oldest = waiters.reduce((a, b) => (b.ticket.number < a.ticket.number ? b : a));
+    const oldest = waiters.reduce((a, b) => (goesFirst(b.ticket, a.ticket) ? b : a));
     waiters.splice(waiters.indexOf(oldest), 1);
     if (waiters.length === 0) this.#waiters.delete(least);
     this.#fairMs = Math.max(this.#fairMs, this.#had(least));
@@ -121,4 +121,8 @@ export class QueryTurns {
   #charge(tenant: string, ms: number): void {
     if (this.#served.has(tenant)) this.#served.set(tenant, this.#had(tenant) + ms);
   }
+}
+
+function goesFirst(a: QueryTicket, b: QueryTicket): boolean {
+  return a.isHurried === b.isHurried ? a.number < b.number : a.isHurried;
 }
