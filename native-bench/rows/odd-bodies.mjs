@@ -3,11 +3,15 @@ import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { clientCore } from "../clients/detection-turn.mjs";
 import { shown } from "../measure.mjs";
-import { TOKEN_ENV, tenantHeader } from "../servers/bench-tenants.mjs";
+import { authorization, TOKEN_ENV, tenantHeader } from "../servers/bench-tenants.mjs";
 import { JSON_HEADERS, SINGLE_PATH } from "../servers/vedette.mjs";
 import { takeTurns } from "../turns.mjs";
 
 const sender = fileURLToPath(new URL("../clients/odd-senders.mjs", import.meta.url));
+const queries = fileURLToPath(new URL("../clients/odd-queries.mjs", import.meta.url));
+const loader = fileURLToPath(new URL("../../scripts/typescript-loader.mjs", import.meta.url));
+/** Longest of the bodies of queries: most endpoints take less. */
+const queryBytes = 8 * 1024 * 1024;
 const shapes = ["records", "logs in OTLP", "metrics in OTLP", "messages in protobuf", "members", "spaces", "legal logs"];
 const requestsPerSecond = 200;
 const seconds = 5;
@@ -23,12 +27,14 @@ export const oddBodies = {
   what:
     "answer p99 of one tenant, open loop, 200 single records a second over 5 connections for 5 s, alone and beside another tenant that sends gzip of one shape over 4 connections " +
     "again and again: 22 million empty records, OTLP resources, metrics, 33 million empty messages in protobuf, an object of 2.4 million members, 64 MiB of spaces (65 KB each), " +
-    "and 32,000 legal logs in OTLP JSON, 4 MiB; resident memory 3 s after each, against that before the first. Both senders are on one core. Once, whatever the repeats",
+    "and 32,000 legal logs in OTLP JSON, 4 MiB; resident memory 3 s after each, against that before the first. Both senders are on one core. " +
+    "Then each endpoint of the coordinator that takes a body gets odd ones, up to the bytes that it takes, as viewer, operator and admin: a query of another tenant alone " +
+    "and meanwhile, and the longest turn of the coordinator's thread. Once, whatever the repeats",
   quick: false,
   async run(context) {
     const file = await context.bodies.get("json-singles", { records: 150_000, shards: 1_000 });
     const { all } = await takeTurns({ ...context, repeats: 1 }, { all: () => turn(context, file) });
-    const [{ alone, beside, rssMiB }] = all;
+    const [{ alone, beside, rssMiB, odd: asked }] = all;
     return {
       lines: [
         { label: "alone, p99", values: [alone.p99Ms], unit: "ms" },
@@ -46,6 +52,14 @@ export const oddBodies = {
             note: `${shown(after)} MiB, ${shown(rssMiB)} before the first`,
           },
         ]),
+        { label: "query alone, slowest", values: [Math.max(...asked.aloneMs)], unit: "ms" },
+        {
+          label: "query beside odd bodies of queries, slowest",
+          values: [Math.max(...asked.besideMs)],
+          unit: "ms",
+          note: `${asked.bodies} bodies, answers ${JSON.stringify(asked.statuses)}, the slowest after ${shown(asked.slowest.ms)} ms: ${asked.slowest.what}`,
+        },
+        { label: "longest turn of the coordinator", values: [asked.turnMs], unit: "ms" },
       ],
       notMeasured: [],
     };
@@ -80,8 +94,15 @@ async function turn(context, file) {
       await pause(restMs);
       beside.push({ shape, neighbour: result.warm, odd: sent, rssMiB: server.rssBytes() / 2 ** 20 });
     }
-    return { alone, beside, rssMiB, warm: alone };
+    return { alone, beside, rssMiB, odd: await oddQueries(context, server), warm: alone };
   } finally {
     await server.kill();
   }
+}
+
+async function oddQueries(context, server) {
+  const roles = await Promise.all(["viewer", "operator", "admin"].map((role) => authorization("odd", role)));
+  const other = await authorization("default", "viewer");
+  const args = ["--import", loader, queries, String(server.port), String(queryBytes), other, ...roles];
+  return context.runPinned(process.execPath, args, clientCore(context)).then(JSON.parse);
 }

@@ -15,7 +15,8 @@ export async function tenantHeader(/** @type {{port: number}} */ { port }, /** @
   return `Authorization: ${await authorization(tenant_id, "operator")}`;
 }
 
-async function authorization(tenant, role) {
+/** Value of the header of somebody with a role in a tenant. */
+export async function authorization(tenant, role) {
   const content = { sub: "bench", tenant_id: tenant, role, exp: Math.floor(Date.now() / 1000) + 3600 };
   return `Bearer ${await new SignJWT(content).setProtectedHeader({ alg: "HS256" }).sign(Buffer.from(secret))}`;
 }

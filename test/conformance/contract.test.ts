@@ -5,7 +5,7 @@
 import { compressSync } from "snappy";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ENDPOINTS } from "../../src/api/endpoints.ts";
-import { QUERY_BODY_BYTES_MAX } from "../../src/core/config/limits.ts";
+import { OBJECT_BODY_BYTES_MAX } from "../../src/core/config/limits.ts";
 import { CONTRACT_CALLS } from "../support/contract-calls.ts";
 import { ContractDriver, checkAnswer } from "../support/contract-driver.ts";
 import { ServerClient } from "../support/server-client.ts";
@@ -82,7 +82,7 @@ describe("every endpoint refuses as its declaration says", () => {
     const bad = await driver.send(endpoint, { body: "{" });
     expect([bad.status, bad.json().error]).toEqual([400, "invalid_json"]);
     checkAnswer(endpoint, bad);
-    const most = "bodyBytesMax" in endpoint ? (endpoint.bodyBytesMax as number) : QUERY_BODY_BYTES_MAX;
+    const most = "bodyBytesMax" in endpoint ? (endpoint.bodyBytesMax as number) : OBJECT_BODY_BYTES_MAX;
     const large = await driver.send(endpoint, { body: " ".repeat(most + 1) });
     expect(large.status).toBe(413);
     checkAnswer(endpoint, large);
