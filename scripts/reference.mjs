@@ -32,19 +32,36 @@ function settingsTable(settings) {
   return table(["Variable", "Default", "Values", "Meaning"], rows);
 }
 
-function endpointsTable(endpoints) {
-  const rows = endpoints.map(({ method, path, access: who, query, summary }) => {
-    const parameters = Object.keys(query.shape).map((name) => `\`${name}\``);
-    return [`\`${method} ${path}\``, access[who], parameters.join(", ") || "-", summary];
-  });
-  return table(["Endpoint", "Open to", "Query parameters", "What it does"], rows);
+/** Bytes that a body may have, as people say them. */
+function bytesText({ body, takes, bodyBytesMax }, { BODY_BYTES_MAX, OBJECT_BODY_BYTES_MAX }) {
+  if (body === undefined && takes === undefined) return "-";
+  const kib = (bodyBytesMax ?? (takes === undefined ? OBJECT_BODY_BYTES_MAX : BODY_BYTES_MAX)) / 1024;
+  return kib % 1024 === 0 ? `${kib / 1024} MiB` : `${kib} KiB`;
 }
 
-function metricsTable({ ENGINE_METRICS, COORDINATOR_METRICS, FRONT_METRICS, CONTRACT_METRICS, LABELLED_METRICS, partsOf, unitOf }) {
+function endpointsTable(endpoints, limits) {
+  const rows = endpoints.map((endpoint) => {
+    const { method, path, access: who, query, summary } = endpoint;
+    const parameters = Object.keys(query.shape).map((name) => `\`${name}\``);
+    return [`\`${method} ${path}\``, access[who], parameters.join(", ") || "-", bytesText(endpoint, limits), summary];
+  });
+  return table(["Endpoint", "Open to", "Query parameters", "Body up to", "What it does"], rows);
+}
+
+function metricsTable({
+  ENGINE_METRICS,
+  COORDINATOR_METRICS,
+  FRONT_METRICS,
+  CONTRACT_METRICS,
+  LABELLED_METRICS,
+  HISTOGRAMS,
+  partsOf,
+  unitOf,
+}) {
   const slots = [ENGINE_METRICS, COORDINATOR_METRICS].flatMap((table) =>
     Object.values(table).flatMap((slot) => partsOf(slot).map(({ metric }) => metric)),
   );
-  const others = [FRONT_METRICS, CONTRACT_METRICS, LABELLED_METRICS].flatMap((each) => Object.values(each));
+  const others = [FRONT_METRICS, CONTRACT_METRICS, LABELLED_METRICS, HISTOGRAMS].flatMap((each) => Object.values(each));
   const alerts = alertsByMetric();
   const metrics = [...new Set([...slots, ...others])].sort((a, b) => (a.name < b.name ? -1 : 1));
   const rows = metrics.map((metric) => {
@@ -92,6 +109,7 @@ function commandSections({ COMMAND_TABLE, COMMON_OPTIONS, optionForm, synopsis }
 /** Modules of dist/ that the tables are made from. */
 const SOURCES = [
   "core/config/load-config",
+  "core/config/limits",
   "api/endpoints",
   "cli/command-table",
   "cli/help",
@@ -101,7 +119,7 @@ const SOURCES = [
 /** The pages and what is made of each. */
 const PAGES = [
   ["docs/reference/settings.md", ({ SETTINGS }) => settingsTable(SETTINGS)],
-  ["docs/reference/endpoints.md", ({ ENDPOINTS }) => endpointsTable(ENDPOINTS)],
+  ["docs/reference/endpoints.md", ({ ENDPOINTS, ...limits }) => endpointsTable(ENDPOINTS, limits)],
   ["docs/reference/metrics.md", metricsTable],
   ["docs/reference/commands.md", commandSections],
 ];

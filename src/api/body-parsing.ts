@@ -2,6 +2,7 @@
 
 import type { z } from "zod";
 import { ownMember } from "../core/base/own-member.ts";
+import { finished } from "../core/base/steps.ts";
 import { boundsOf } from "./body-bounds.ts";
 import { type BodyOf, type EndpointName, endpointNamed } from "./endpoints.ts";
 import { jsonObjectSteps } from "./json-object.ts";
@@ -38,13 +39,6 @@ function* jsonSteps<S extends z.ZodType>(schema: S, text: string | null, arrayMe
 function* valueSteps<S extends z.ZodType>(schema: S, value: unknown): Generator<void, Outcome<z.output<S>>> {
   const read = yield* readSteps(schema, value);
   return read.ok ? done(read.value as z.output<S>) : { ok: false, refusal: refusalOf(value, read.issue) };
-}
-
-function finished<T>(steps: Generator<void, T>): T {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
 }
 
 function refusalOf(body: unknown, issue: z.core.$ZodIssue): Refusal {

@@ -16,6 +16,7 @@ export function* jsonObjectSteps(body: string | null, bounds: JsonBounds, arrayM
   if (!scan.ok) return { ok: false, refusal: refusalOf(scan, isList ? arrayMember : scan.member) };
   const decoded = yield* decodePieces(body, scan.cut);
   if (!decoded.ok) return refused("invalid_json", `the body is not JSON: ${decoded.message}`);
+  if (decoded.halves) return refused("invalid_json", "the body holds half of a surrogate pair, which is no character");
   const value = isList ? { [arrayMember]: decoded.value } : decoded.value;
   if (typeof value !== "object" || value === null || Array.isArray(value)) return refused("invalid_json", "the body must be a JSON object");
   return done(value as JsonObject);
@@ -24,7 +25,6 @@ export function* jsonObjectSteps(body: string | null, bounds: JsonBounds, arrayM
 function refusalOf({ reason, message }: Extract<JsonScan, { ok: false }>, member: string | null): Refusal {
   if (reason === "too_deep") return { code: "invalid_json", message };
   if (reason === "not_json") return { code: "invalid_json", message: `the body is not JSON: ${message}` };
-  return member === null
-    ? { code: "payload_too_large", message }
-    : { code: "payload_too_large", message: `${shown(member)}: ${message}`, field: member };
+  if (member === null) return { code: "payload_too_large", message };
+  return { code: "invalid_field", message: `${shown(member)}: ${message}`, field: member };
 }

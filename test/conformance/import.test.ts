@@ -125,7 +125,8 @@ describe("an import", () => {
       [400, "invalid_json", "[".repeat(1_000), { "Content-Type": "application/json" }],
       [422, "unprocessable", "{}", { "Content-Type": "application/json" }],
       [400, "batch_too_large", csvOf("a", quiet(10_001, Date.now())), {}],
-      [413, "payload_too_large", " ".repeat(1024 * 1024 + 1), {}],
+      [413, "payload_too_large", " ".repeat(4 * 1024 * 1024 + 1), {}],
+      [400, "batch_too_large", `{"resourceMetrics":[${"{},".repeat(300_000)}{}]}`, { "Content-Type": "application/json" }],
     ];
     for (const [status, code, body, headers] of bad) {
       const answer = await post(started, body, headers);

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { IMPORT_BODY_BYTES_MAX } from "../../core/config/limits.ts";
 import { RECORD_TYPES } from "../../core/layout/counters.ts";
 import type { OtlpSignal } from "../../core/protocol/otlp-kind.ts";
 import type { Endpoint, MediaBody } from "../endpoint.ts";
@@ -188,9 +189,10 @@ export const TELEMETRY_ENDPOINTS = [
     isOfSender: true,
     query: NO_QUERY,
     takes: IMPORT_BODIES,
+    bodyBytesMax: IMPORT_BODY_BYTES_MAX,
     headers: { "Content-Encoding": ENCODINGS },
     responses: { 200: IMPORTED },
     examples: { response: { status: "ok", imported: 1440, series: 1, failed: 0, failures: [] } },
-    summary: "Stores samples of the past as history: CSV, Prometheus query JSON, OTLP JSON, up to 10,000 and 1 MiB a request",
+    summary: "Stores samples of the past as history: CSV, Prometheus query JSON, OTLP JSON, up to 10,000 and 4 MiB a request",
   },
 ] as const satisfies readonly Endpoint[];

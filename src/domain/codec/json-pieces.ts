@@ -2,9 +2,7 @@
 import { type DecodedJson, decodeJson, holdsHalfCharacter } from "./json-body.ts";
 import type { JsonContainer, JsonPiece } from "./json-scan.ts";
 
-const HALF: DecodedJson = { ok: false, message: "it holds half of a surrogate pair, which is no character" };
-
-/** Parses a text as it was cut; yields between its pieces. The value is the one that JSON.parse makes of the whole; half a character is refused. */
+/** Parses a text as it was cut; yields between its pieces. The value is the one that JSON.parse makes of the whole; `halves`: it holds half of a surrogate pair. */
 export function* decodePieces(text: string, cut: JsonContainer | null): Generator<void, DecodedJson> {
   if (cut === null) return whole(text.trim());
   const outside = `${text.slice(0, cut.start)}${text.slice(cut.end + 1)}`;
@@ -13,17 +11,19 @@ export function* decodePieces(text: string, cut: JsonContainer | null): Generato
 
 function whole(text: string): DecodedJson {
   const decoded = decodeJson(text);
-  return decoded.ok && decoded.halves && holdsHalfCharacter(decoded.value) ? HALF : decoded;
+  return decoded.ok ? { ...decoded, halves: decoded.halves && holdsHalfCharacter(decoded.value) } : decoded;
 }
 
 function* decodeContainer(text: string, { isList, pieces, start, end }: JsonContainer): Generator<void, DecodedJson> {
   const list: unknown[] = [];
   // Assignment to a name such as __proto__ makes a member here.
   const object: Record<string, unknown> = Object.create(null);
+  let halves = false;
   if (text[end] !== (isList ? "]" : "}")) return { ok: false, message: `the bracket at ${start} is closed by another at ${end}` };
   for (const piece of pieces) {
     const decoded = yield* decodePiece(text, isList, piece);
     if (!decoded.ok) return decoded;
+    halves ||= decoded.halves;
     const names = Object.keys(decoded.value as object);
     if (names.length === 0 && pieces.length > 1) return { ok: false, message: `a value is missing before ${piece.end}` };
     const values = decoded.value as Readonly<Record<string, unknown>>;
@@ -31,7 +31,7 @@ function* decodeContainer(text: string, { isList, pieces, start, end }: JsonCont
     else for (const name of names) object[name] = values[name];
     yield;
   }
-  return { ok: true, value: isList ? list : object, halves: false };
+  return { ok: true, value: isList ? list : object, halves };
 }
 
 function* decodePiece(text: string, isList: boolean, { start, end, inner }: JsonPiece): Generator<void, DecodedJson> {
@@ -42,5 +42,6 @@ function* decodePiece(text: string, isList: boolean, { start, end, inner }: Json
   const value = yield* decodeContainer(text, inner);
   if (!value.ok) return value;
   const [name = ""] = Object.keys(decoded.value as object);
-  return { ...value, value: isList ? [value.value] : Object.assign(Object.create(null), { [name]: value.value }) };
+  const halves = decoded.halves || value.halves;
+  return { ok: true, halves, value: isList ? [value.value] : Object.assign(Object.create(null), { [name]: value.value }) };
 }

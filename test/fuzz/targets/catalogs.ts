@@ -1,20 +1,13 @@
 // Catalogs in YAML and JSON: whatever comes, each entity gives a label that may be one or a reason, in the order of the text, prototypes stay as they are,
 // and documents are cut and read as the library does over the whole stream.
 import { parseAllDocuments } from "yaml";
+import { finished } from "../../../src/core/base/steps.ts";
 import { CatalogError, type CatalogFormat, isLabel, type PlacedEntity, readCatalog } from "../../../src/domain/catalog/catalog-reader.ts";
 import { readYaml, yamlTexts } from "../../../src/domain/catalog/yaml-documents.ts";
 import { isName } from "../../../src/domain/series/name-rule.ts";
 import type { ByteWriter } from "../input/byte-writer.ts";
 import type { Random } from "../input/random.ts";
 import { attempt, type FuzzTarget, magnitude, must, textTokens } from "../target.ts";
-
-/** Result of steps. */
-function lastOf<T>(steps: Generator<void, T>): T {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
-}
 
 const TOKENS = [
   "---\n",
@@ -96,7 +89,7 @@ export function yamlCatalogTarget(): FuzzTarget {
     const expected = input.length % 8 === 0 && isPlain ? twin(text) : undefined;
     if (expected !== undefined) {
       const values = [...yamlTexts(text)]
-        .map((document) => lastOf(readYaml(document.text)))
+        .map((document) => finished(readYaml(document.text)))
         .map((read) => (read.ok ? read.value : read.message));
       const shown = (list: readonly unknown[]) => JSON.stringify(list.filter((value) => value !== null));
       must(shown(values) === shown(expected), `${shown(values)} where the library reads ${shown(expected)}`);

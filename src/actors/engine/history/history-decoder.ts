@@ -1,9 +1,12 @@
 // Decodes bodies of history into units of work of their own: samples by series, each in order of time. Row offsets are 32 bits of milliseconds, so a
 // unit holds 49 days; a body that spans more takes one unit after the other. 10,000 samples of CSV take about 15 ms.
 import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
-import { BATCH_RECORDS_MAX } from "../../../core/config/limits.ts";
+import { finished } from "../../../core/base/steps.ts";
+import { JSON_COUNTED_ANY } from "../../../core/config/body-limits.ts";
+import { BATCH_RECORDS_MAX, JSON_DEPTH_MAX } from "../../../core/config/limits.ts";
 import { BODY_IMPORT_CSV } from "../../../core/protocol/body-kind.ts";
 import { holdsHalfCharacter } from "../../../domain/codec/json-body.ts";
+import { type JsonBounds, scanJson } from "../../../domain/codec/json-scan.ts";
 import { CsvHistory } from "../../../domain/history/csv-history.ts";
 import { HistoryCollector, HistoryError, type HistorySeries } from "../../../domain/history/history-collector.ts";
 import { readJsonHistory } from "../../../domain/history/json-history.ts";
@@ -26,6 +29,8 @@ export interface HistoryDecoderDependencies {
   readonly requestId: (admission: number) => string;
 }
 
+/** A list of samples is the longest that such a body has. */
+const BOUNDS: JsonBounds = { entriesMax: BATCH_RECORDS_MAX, membersMax: JSON_COUNTED_ANY, depthMax: JSON_DEPTH_MAX };
 /** Span of a unit in ms: below 2^32, in whole days. */
 const UNIT_MS = 49 * 24 * 3600 * 1000;
 
@@ -84,6 +89,8 @@ export class HistoryDecoder {
       csv.end();
       return;
     }
+    const scan = finished(scanJson(text, BOUNDS));
+    if (!scan.ok) throw new HistoryError(scan.reason === "too_much" ? "batch_too_large" : "invalid_json", scan.message);
     const decoded = decodeJsonText(body, text, this.#dependencies);
     if (!decoded.ok) throw new HistoryError("invalid_json", decoded.message);
     if (decoded.halves && holdsHalfCharacter(decoded.value)) {

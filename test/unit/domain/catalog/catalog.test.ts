@@ -168,8 +168,9 @@ describe("hostile catalogs", () => {
     expect(({} as { polluted?: number }).polluted).toBeUndefined();
   });
 
-  it("with a deep JSON text end", () => {
-    expect(readings(`${"[".repeat(100_000)}"\\ud800"${"]".repeat(100_000)}`, "json")).toEqual(["not_an_entity"]);
+  it("with a deep or a long JSON text are refused before they are parsed", () => {
+    expect(() => readings(`${"[".repeat(100_000)}"\\ud800"${"]".repeat(100_000)}`, "json")).toThrow(/levels deep/);
+    expect(() => readings(`[${"{},".repeat(1_400_000)}{}]`, "json")).toThrow(/more than 10000 entries/);
   });
 
   it("with half a character in a name are refused", () => {

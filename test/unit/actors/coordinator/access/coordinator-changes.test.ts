@@ -17,7 +17,8 @@ function rig() {
   const store = new MemoryStore({ tables: CONTROL_TABLES });
   const events: string[] = [];
   const emit = ({ type }: CoordinatorMessage) => void events.push(type);
-  const changes = new Changes({ store, audit: new AuditBook(), nowMs: () => 1_000, emit, edit: (work) => work() });
+  const world = { nowMs: () => 1_000, monotonicMs: () => 0, yieldTurn: async () => {} };
+  const changes = new Changes({ ...world, store, audit: new AuditBook(), emit, edit: (work) => work() });
   const make = (applied: () => void = () => undefined) =>
     changes.make(ORIGIN, () => ({
       ok: true,
