@@ -2,6 +2,7 @@
 // asked with its lists left as they came, but for their lengths; then each entry by itself; then what the schema says of the whole.
 // Objects of any names get no prototype, so that a client's name finds only what the client has sent.
 import { z } from "zod";
+import { ownMember, setMember } from "../core/base/own-member.ts";
 import { issueText } from "./issue-text.ts";
 import { firstIssue } from "./query-parsing.ts";
 
@@ -62,7 +63,7 @@ function* read({ shell, lists, wholes }: SchemaPlan, value: unknown): Generator<
 
 function memberAt(value: unknown, path: readonly string[]): unknown {
   let at = value;
-  for (const name of path) at = typeof at === "object" && at !== null ? (at as Record<string, unknown>)[name] : undefined;
+  for (const name of path) at = typeof at === "object" ? ownMember(at, name) : undefined;
   return at;
 }
 
@@ -113,7 +114,7 @@ function bare(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(bare);
   if (typeof value !== "object" || value === null) return value;
   const object: Record<string, unknown> = Object.create(null);
-  for (const [name, member] of Object.entries(value)) object[name] = bare(member);
+  for (const [name, member] of Object.entries(value)) setMember(object, name, bare(member));
   return object;
 }
 
