@@ -3,8 +3,8 @@ import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/ke
 import type { Outcome, Refusal } from "../../../api/refusal.ts";
 import type { AccessChange } from "../../../core/protocol/access.ts";
 import type { CoordinatorMessage } from "../../../core/protocol/query.ts";
-import { type Pause, Slices } from "../loop/slices.ts";
 import type { ChangeRequest } from "../queries/query-context.ts";
+import { type Pause, Slices } from "../state/slices.ts";
 import type { AuditBook } from "./audit-book.ts";
 import { auditRow, type ChangeNote, type ChangeOrigin } from "./audit-log.ts";
 

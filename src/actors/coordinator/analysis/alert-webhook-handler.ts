@@ -4,8 +4,8 @@ import { done, type Outcome } from "../../../api/refusal.ts";
 import { WEBHOOK_ALERTS_PER_COMMIT_MAX } from "../../../core/config/analysis-limits.ts";
 import type { Anomaly } from "../../../domain/anomaly/anomaly.ts";
 import { type WebhookAlert, webhookEpisode } from "../../../domain/anomaly/webhook-alert.ts";
-import { mapInSlices } from "../loop/slices.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
+import { mapInSlices } from "../state/slices.ts";
 import type { AnalysisContext } from "./analysis-context.ts";
 
 /** Takes alerts. */

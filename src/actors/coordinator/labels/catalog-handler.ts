@@ -5,8 +5,8 @@ import { CATALOG_ENTITIES_MAX } from "../../../core/config/declaration-limits.ts
 import type { ComponentLabel } from "../../../domain/catalog/catalog-entity.ts";
 import { CatalogError, isLabel, type PlacedEntity, readCatalog } from "../../../domain/catalog/catalog-reader.ts";
 import { ROUTING_KEYS } from "../../../domain/labels/service-label.ts";
-import { mapInSlices } from "../loop/slices.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
+import { mapInSlices } from "../state/slices.ts";
 import type { LabelBook, ServiceLabel } from "./label-book.ts";
 import { LabelDraft, operationOf } from "./label-draft.ts";
 import type { LabelsContext } from "./labels-context.ts";

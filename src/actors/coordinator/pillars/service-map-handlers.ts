@@ -3,8 +3,8 @@ import { cutPage, type PageScope, readPageToken } from "../../../api/page-token.
 import { done, type Outcome, refused } from "../../../api/refusal.ts";
 import { SERVICE_MAP_TENANT_ENTRIES_MAX } from "../../../core/config/declaration-limits.ts";
 import { isSameEntry, type ServiceEntry } from "../../../domain/pillars/service-entry.ts";
-import { mapInSlices } from "../loop/slices.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
+import { mapInSlices } from "../state/slices.ts";
 import type { PillarsContext } from "./pillars-context.ts";
 import { entryRow, type ServiceMapBook, storedEntries, storedEntry } from "./service-map-book.ts";
 

@@ -7,7 +7,7 @@ import { parseQuery } from "../../../api/query-parsing.ts";
 import { ERROR_STATUS, type Outcome, type Refusal, refused } from "../../../api/refusal.ts";
 import type { QueryCall } from "../../../core/protocol/query.ts";
 import { EngineUnavailableError } from "../engines/engine-client.ts";
-import { inSlices } from "../loop/slices.ts";
+import { inSlices } from "../state/slices.ts";
 import type { QueryContext, QueryHandlers } from "./query-context.ts";
 import { ShareOfTimeError } from "./query-turns.ts";
 

@@ -9,7 +9,7 @@ import type { TrainingInput } from "../../../domain/detection/multivariate/train
 import type { Computation, ComputationResult } from "../../../domain/prediction/computation.ts";
 import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
 import type { EngineClient } from "../engines/engine-client.ts";
-import type { Pause } from "../loop/slices.ts";
+import type { Pause } from "../state/slices.ts";
 import type { StateWith } from "../state/stored-state.ts";
 
 /** Settings that the detectors of a query's own share with the live ones; as they are by default where they are not given. */

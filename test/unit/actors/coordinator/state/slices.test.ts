@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { inSlices, mapInSlices, Slices } from "../../../../../src/actors/coordinator/loop/slices.ts";
-import { TurnClock } from "../../../../../src/actors/coordinator/loop/turn-clock.ts";
+import { inSlices, mapInSlices, Slices } from "../../../../../src/actors/coordinator/state/slices.ts";
+import { TurnClock } from "../../../../../src/actors/coordinator/state/turn-clock.ts";
 import { SLICE_MS } from "../../../../../src/core/config/limits.ts";
 
 /** A thread whose clock goes on by what is worked, and that counts turns. */
