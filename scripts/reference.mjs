@@ -110,6 +110,7 @@ function commandSections({ COMMAND_TABLE, COMMON_OPTIONS, optionForm, synopsis }
 const SOURCES = [
   "core/config/load-config",
   "core/config/limits",
+  "core/config/body-limits",
   "api/endpoints",
   "cli/command-table",
   "cli/help",

@@ -5,7 +5,7 @@
 import { compressSync } from "snappy";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ENDPOINTS } from "../../src/api/endpoints.ts";
-import { OBJECT_BODY_BYTES_MAX } from "../../src/core/config/limits.ts";
+import { OBJECT_BODY_BYTES_MAX } from "../../src/core/config/body-limits.ts";
 import { CONTRACT_CALLS } from "../support/contract-calls.ts";
 import { ContractDriver, checkAnswer } from "../support/contract-driver.ts";
 import { ServerClient } from "../support/server-client.ts";

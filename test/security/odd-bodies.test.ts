@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Endpoint } from "../../src/api/endpoint.ts";
 import { ENDPOINTS } from "../../src/api/endpoints.ts";
-import { OBJECT_BODY_BYTES_MAX } from "../../src/core/config/limits.ts";
+import { OBJECT_BODY_BYTES_MAX } from "../../src/core/config/body-limits.ts";
 import { oddBodies } from "../support/odd-json-bodies.ts";
 import { ServerClient } from "../support/server-client.ts";
 import { ServerBench } from "../support/server-process.ts";

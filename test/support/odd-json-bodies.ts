@@ -1,7 +1,7 @@
 // Odd bodies for an endpoint, made of its declaration: each shape that costs a parser or a validation more than its bytes, up to the bytes that the endpoint takes.
 import { z } from "zod";
 import type { Endpoint } from "../../src/api/endpoint.ts";
-import { OBJECT_BODY_BYTES_MAX } from "../../src/core/config/limits.ts";
+import { OBJECT_BODY_BYTES_MAX } from "../../src/core/config/body-limits.ts";
 
 /** A body and what is odd in it. */
 export interface OddBody {

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { BACKTEST_INCIDENTS_MAX, BACKTEST_SAMPLES_MAX, BACKTEST_SILENCES_MAX } from "../../core/config/backtest-limits.ts";
-import { NAME_BYTES_MAX, RULES_BODY_BYTES_MAX } from "../../core/config/limits.ts";
+import { RULES_BODY_BYTES_MAX } from "../../core/config/body-limits.ts";
+import { NAME_BYTES_MAX } from "../../core/config/limits.ts";
 import { BACKTEST_LAYERS } from "../../domain/backtest/history.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { timeField } from "../parameters.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { JSON_ELEMENT_BYTES_MAX } from "../../core/config/body-limits.ts";
-import { REPLAY_IDS_MAX, REPLAY_REQUEST_BYTES_MAX } from "../../core/config/limits.ts";
+import { JSON_ELEMENT_BYTES_MAX, REPLAY_REQUEST_BYTES_MAX } from "../../core/config/body-limits.ts";
+import { REPLAY_IDS_MAX } from "../../core/config/limits.ts";
 import { VALIDATION_REASONS } from "../../core/layout/counters.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { choiceParameter, textParameter, timeField } from "../parameters.ts";

@@ -1,10 +1,6 @@
 import { z } from "zod";
-import {
-  INHIBITION_EQUAL_MAX,
-  LABEL_MATCHERS_MAX,
-  RULES_BODY_BYTES_MAX,
-  SILENCE_COMMENT_CHARACTERS_MAX,
-} from "../../core/config/limits.ts";
+import { RULES_BODY_BYTES_MAX } from "../../core/config/body-limits.ts";
+import { INHIBITION_EQUAL_MAX, LABEL_MATCHERS_MAX, SILENCE_COMMENT_CHARACTERS_MAX } from "../../core/config/limits.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { MATCHER } from "../shapes/matcher.ts";
 import { nameField } from "../shapes/name.ts";

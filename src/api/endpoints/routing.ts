@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { RULES_BODY_BYTES_MAX } from "../../core/config/limits.ts";
+import { RULES_BODY_BYTES_MAX } from "../../core/config/body-limits.ts";
 import { ROUTING_QUESTION_BYTES_MAX } from "../../core/config/notification-limits.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { textParameter } from "../parameters.ts";

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { LABEL_MATCHERS_MAX, SILENCE_BODY_BYTES_MAX, SILENCE_COMMENT_CHARACTERS_MAX } from "../../core/config/limits.ts";
+import { SILENCE_BODY_BYTES_MAX } from "../../core/config/body-limits.ts";
+import { LABEL_MATCHERS_MAX, SILENCE_COMMENT_CHARACTERS_MAX } from "../../core/config/limits.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { choiceParameter, timeField } from "../parameters.ts";
 import { MATCHER, SILENCE_MATCHER } from "../shapes/matcher.ts";

@@ -2,7 +2,8 @@
 
 import type { z } from "zod";
 import { ownMember, setMember } from "../../core/base/own-member.ts";
-import { BODY_BYTES_MAX, OBJECT_BODY_BYTES_MAX } from "../../core/config/limits.ts";
+import { OBJECT_BODY_BYTES_MAX } from "../../core/config/body-limits.ts";
+import { BODY_BYTES_MAX } from "../../core/config/limits.ts";
 import type { Endpoint, MediaBody } from "../endpoint.ts";
 import { errorCodesOf } from "../error-codes.ts";
 import { otlpDialect } from "../otlp-answer.ts";

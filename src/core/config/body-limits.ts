@@ -44,6 +44,15 @@ export const INFLATION_BYTES_WAITING_MAX = 64 * 1024 * 1024;
 /** Bytes of an inflated body that the main thread copies in one turn: 0.5 ms where the pages are new. */
 export const COPIED_BYTES_PER_TURN = 1024 * 1024;
 
+/** Body of a request that writes one object: names of 1 KiB, a note of 1,024 characters. An endpoint that takes more says so in its declaration. */
+export const OBJECT_BODY_BYTES_MAX = 16 * 1024;
+/** Body of a replay: REPLAY_IDS_MAX ids of 48 characters, with quotes and space. */
+export const REPLAY_REQUEST_BYTES_MAX = 128 * 1024;
+/** Body of a silence: LABEL_MATCHERS_MAX matchers with a name and a value of 1 KiB each, and as much again for escapes. */
+export const SILENCE_BODY_BYTES_MAX = 128 * 1024;
+/** Bodies of rules, and of a backtest, which has hundreds of them: their lists and texts are bounded by the schema, 4 MiB whoever writes them. */
+export const RULES_BODY_BYTES_MAX = 4 * 1024 * 1024;
+
 /** Text of JSON that JSON.parse is given at a time, in whole elements of its arrays: 2 ms at 30 MB/s, which is also as much as the kernel refuses and JSON.parse explains. */
 export const JSON_PARSED_BYTES_MAX = 64 * 1024;
 /** Characters of one text of a body that the coordinator parses, which JSON.parse reads at once: 4 ms where it is all escapes. A catalog's API has its definition in one. */

@@ -202,14 +202,6 @@ export const REPLAY_JOBS_MAX = 4;
 export const REPLAY_JOBS_KEPT_MAX = 100;
 /** Ids that one replay may name; a filter selects any number. */
 export const REPLAY_IDS_MAX = 1_000;
-/** Body of a request that writes one object: names of 1 KiB, a note of 1,024 characters. An endpoint that takes more says so in its declaration. */
-export const OBJECT_BODY_BYTES_MAX = 16 * 1024;
-/** Body of a replay: REPLAY_IDS_MAX ids of 48 characters, with quotes and space. */
-export const REPLAY_REQUEST_BYTES_MAX = 128 * 1024;
-/** Body of a silence: LABEL_MATCHERS_MAX matchers with a name and a value of 1 KiB each, and as much again for escapes. */
-export const SILENCE_BODY_BYTES_MAX = 128 * 1024;
-/** Bodies of rules, and of a backtest, which has hundreds of them: their lists and texts are bounded by the schema, 4 MiB whoever writes them. */
-export const RULES_BODY_BYTES_MAX = 4 * 1024 * 1024;
 /** Body of one request of an import: 10,000 samples at most, 100 bytes each as a rule, which an engine reads in 15 ms, and 400 where their labels are long. */
 export const IMPORT_BODY_BYTES_MAX = 4 * 1024 * 1024;
 /** Bodies that may wait for every engine before an import gets 503: live telemetry goes first. */

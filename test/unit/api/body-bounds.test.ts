@@ -6,7 +6,7 @@ import type { Endpoint } from "../../../src/api/endpoint.ts";
 import { ENDPOINTS } from "../../../src/api/endpoints.ts";
 import { readSteps } from "../../../src/api/schema-steps.ts";
 import { WEBHOOK_ALERTS_PER_REQUEST_MAX } from "../../../src/core/config/analysis-limits.ts";
-import { OBJECT_BODY_BYTES_MAX } from "../../../src/core/config/limits.ts";
+import { OBJECT_BODY_BYTES_MAX } from "../../../src/core/config/body-limits.ts";
 
 const MIB = 1024 * 1024;
 const bodied: readonly Endpoint[] = ENDPOINTS.filter((endpoint: Endpoint) => endpoint.body !== undefined);
