@@ -1,7 +1,7 @@
 // The front: routes a request, decides who asks, and passes it on: ingestion to an engine, queries to the coordinator, the rest it answers.
 import { isUtf8 } from "node:buffer";
 import { gzip } from "node:zlib";
-import type { HttpExchange, HttpHeaders, HttpRequest } from "../../adapters/http/http-server.ts";
+import type { HttpExchange, HttpHeaders } from "../../adapters/http/http-server.ts";
 import type { Clock } from "../../adapters/runtime/clock.ts";
 import type { Endpoint } from "../../api/endpoint.ts";
 import { ANY_QUERY } from "../../api/endpoints/query-shapes.ts";
