@@ -25,6 +25,7 @@ import type { CommittedState } from "./nouns/committed-state.ts";
 import { setGauges } from "./nouns/modules.ts";
 import { countStored } from "./nouns/stored-counts.ts";
 import type { Outbound } from "./outbound.ts";
+import { countPlaces } from "./state/coordinator-shares.ts";
 import type { DataFaults } from "./status/data-faults.ts";
 import { readDetectorStates } from "./watchdog/detector-states.ts";
 
@@ -51,7 +52,11 @@ export class Coordinator {
     const { state, counters, vectorizer, watchdog, analysis, drills, trainings, news } = this.#parts;
     this.#state = state;
     const ticks = [vectorizer, watchdog, analysis, drills, trainings, news];
-    this.#rounds = new Rounds({ ...this.#parts, ticks, count: () => setGauges(state, counters) }, dependencies);
+    const count = () => {
+      setGauges(state, counters);
+      countPlaces(state.shares, counters);
+    };
+    this.#rounds = new Rounds({ ...this.#parts, ticks, count }, dependencies);
   }
 
   get dataFaults(): DataFaults {

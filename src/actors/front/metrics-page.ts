@@ -2,6 +2,8 @@
 // counters when the page is asked for, and no thread is asked.
 import type { HistogramReading, MetricsRegistry, Reading } from "../../adapters/telemetry/metrics-registry.ts";
 import { endpointNamed } from "../../api/endpoints.ts";
+import type { SharedLimit } from "../../core/base/share-ledger.ts";
+import { COORDINATOR_LIMITS } from "../../core/config/shared-limits.ts";
 import {
   BATCH_BOUNDS,
   COORDINATOR_COUNTERS,
@@ -12,6 +14,7 @@ import {
   RECORD_TYPES,
   SLOT_ACCEPTED,
   SLOT_BATCH,
+  SLOT_COORDINATOR_PLACES,
   SLOT_COORDINATOR_SHARES,
   SLOT_ENGINE_SHARES,
   SLOT_LATENCY,
@@ -41,6 +44,8 @@ export interface MetricsSources {
   readonly limited: ReadonlyMap<string, number>;
   /** Places of limits that tenants share in the front which were refused. */
   readonly sharesRefused: ReadonlyArray<{ readonly limit: string; readonly read: () => number }>;
+  /** Those in use there, and how many there are. */
+  readonly sharesTaken: ReadonlyArray<{ readonly limit: string; readonly most: number; readonly read: () => number }>;
   /** Fill of each engine's body ring and bodies waiting. */
   readonly ports: ReadonlyArray<{ readonly ringFill: number; readonly waiting: number }>;
   /** Lines of the own log by level, and those left out by reason. */
@@ -61,6 +66,8 @@ export function registerMetrics(registry: MetricsRegistry, sources: MetricsSourc
   for (const [name, read] of Object.entries(sources.front)) registry.add(FRONT_METRICS[name as FrontMetric], [{ labels: {}, read }]);
   registry.add(LABELLED_METRICS.rateLimited, countReadings("by", sources.limited));
   registry.add(LABELLED_METRICS.sharesRefused, refusedPlaces(sources));
+  registry.add(LABELLED_METRICS.sharedPlaces, takenPlaces(sources));
+  registry.add(LABELLED_METRICS.sharedPlacesMax, mostPlaces(sources));
   registry.add(LABELLED_METRICS.logLines, countReadings("level", sources.log.written));
   registry.add(LABELLED_METRICS.logLinesDropped, countReadings("reason", sources.log.dropped));
   registry.add(LABELLED_METRICS.buildInfo, [{ labels: { ...sources.build }, read: () => 1 }]);
@@ -174,4 +181,25 @@ function refusedPlaces({ engines, coordinator, sharesRefused }: MetricsSources):
     })),
     ...sharesRefused.map(({ limit, read }) => ({ labels: { limit }, read })),
   ];
+}
+
+function takenPlaces({ coordinator, sharesTaken }: MetricsSources): Reading[] {
+  return [
+    ...COORDINATOR_SHARED_LIMITS.map((limit, place) => ({
+      labels: { limit },
+      read: () => coordinator[SLOT_COORDINATOR_PLACES + place] as number,
+    })),
+    ...sharesTaken.map(({ limit, read }) => ({ labels: { limit }, read })),
+  ];
+}
+
+function mostPlaces({ sharesTaken }: MetricsSources): Reading[] {
+  return [
+    ...COORDINATOR_SHARED_LIMITS.map((limit) => ({ labels: { limit }, read: () => mostOf(COORDINATOR_LIMITS[limit]) })),
+    ...sharesTaken.map(({ limit, most }) => ({ labels: { limit }, read: () => most })),
+  ];
+}
+
+function mostOf(places: number | SharedLimit): number {
+  return typeof places === "number" ? places : places.most;
 }

@@ -27,7 +27,7 @@ export interface VitalsDependencies extends FrontParts {
   readonly access: AccessControl;
   readonly engines: readonly Float64Array[];
   readonly coordinator: Float64Array;
-  readonly shares: Pick<TenantShares<FrontSharedLimit>, "refusedTotal">;
+  readonly shares: Pick<TenantShares<FrontSharedLimit>, "refusedTotal" | "ledger">;
   readonly build: MetricsSources["build"];
   readonly log: MetricsSources["log"];
 }
@@ -45,7 +45,11 @@ export class Vitals {
     const { build, engines, coordinator, requests, refusedBodies, ports, shares, log } = this.#dependencies;
     const { limited } = this.#dependencies.tenants;
     const sharesRefused = FRONT_SHARED_LIMITS.map((limit) => ({ limit, read: () => shares.refusedTotal(limit) }));
-    return { build, engines, coordinator, requests, refusedBodies, ports, limited, sharesRefused, log, front: this.#front() };
+    const sharesTaken = FRONT_SHARED_LIMITS.map((limit) => {
+      const ledger = shares.ledger(limit);
+      return { limit, most: ledger.most, read: () => ledger.taken };
+    });
+    return { build, engines, coordinator, requests, refusedBodies, ports, limited, sharesRefused, sharesTaken, log, front: this.#front() };
   }
 
   #front(): MetricsSources["front"] {

@@ -109,9 +109,10 @@ export const SLOT_BATCH = SLOT_REASONS + VALIDATION_REASONS.length;
 export const SLOT_ENGINE_SHARES = SLOT_BATCH + BATCH_BOUNDS.length + 3;
 export const ENGINE_SLOTS = SLOT_ENGINE_SHARES + ENGINE_SHARED_LIMITS.length;
 
-/** Slots of the coordinator: counters, detection latency histogram, refusals by shared limit, histogram of what people are told, of turns. */
+/** Slots of the coordinator: counters, detection latency histogram, refusals by shared limit, histogram of what people are told, of turns, shared places in use. */
 export const SLOT_LATENCY = COORDINATOR_COUNTERS.length;
 export const SLOT_COORDINATOR_SHARES = SLOT_LATENCY + LATENCY_BOUNDS_SECONDS.length + 3;
 export const SLOT_NOTIFY_LATENCY = SLOT_COORDINATOR_SHARES + COORDINATOR_SHARED_LIMITS.length;
 export const SLOT_TURN = SLOT_NOTIFY_LATENCY + LATENCY_BOUNDS_SECONDS.length + 3;
-export const COORDINATOR_SLOTS = SLOT_TURN + LATENCY_BOUNDS_SECONDS.length + 3;
+export const SLOT_COORDINATOR_PLACES = SLOT_TURN + LATENCY_BOUNDS_SECONDS.length + 3;
+export const COORDINATOR_SLOTS = SLOT_COORDINATOR_PLACES + COORDINATOR_SHARED_LIMITS.length;

@@ -67,6 +67,12 @@ export const LABELLED_METRICS = {
     "Places of a limit that all tenants share that a tenant was refused, each as often as it was asked for",
     ["limit"],
   ),
+  sharedPlaces: gauge("vedette_shared_places", "Places in use of a limit that all tenants share in the coordinator or the front", [
+    "limit",
+  ]),
+  sharedPlacesMax: gauge("vedette_shared_places_max", "Places of a limit that all tenants share in the coordinator or the front", [
+    "limit",
+  ]),
   logLines: counter("vedette_process_log_lines_total", "Lines that the server wrote to its own log", ["level"]),
   logLinesDropped: counter(
     "vedette_process_log_lines_dropped_total",

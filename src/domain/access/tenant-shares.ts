@@ -27,6 +27,11 @@ export class TenantShares<L extends string> {
     return this.#ledgers.get(limit) as ShareLedger;
   }
 
+  /** All of them. */
+  get ledgers(): Iterable<readonly [limit: L, ledger: ShareLedger]> {
+    return this.#ledgers;
+  }
+
   /** Places of a limit that tenants were refused, without saying whose. */
   refusedTotal(limit: L): number {
     const ledger = this.ledger(limit);

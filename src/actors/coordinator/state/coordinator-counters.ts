@@ -5,6 +5,7 @@ import {
   type CoordinatorCounter,
   type CoordinatorSharedLimit,
   LATENCY_BOUNDS_SECONDS,
+  SLOT_COORDINATOR_PLACES,
   SLOT_COORDINATOR_SHARES,
   SLOT_NOTIFY_LATENCY,
   SLOT_TURN,
@@ -37,6 +38,11 @@ export class CoordinatorCounters {
   shareRefused(limit: CoordinatorSharedLimit, count: number): void {
     const slot = SLOT_COORDINATOR_SHARES + COORDINATOR_SHARED_LIMITS.indexOf(limit);
     this.#slots[slot] = (this.#slots[slot] as number) + count;
+  }
+
+  /** Sets the places of a shared limit that are in use. */
+  placesTaken(limit: CoordinatorSharedLimit, taken: number): void {
+    this.#slots[SLOT_COORDINATOR_PLACES + COORDINATOR_SHARED_LIMITS.indexOf(limit)] = taken;
   }
 
   /** From a decision to the first byte of the message that arrived. */

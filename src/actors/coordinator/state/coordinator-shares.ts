@@ -19,3 +19,8 @@ export function makeCoordinatorShares({ sharedLimits, counters }: CoordinatorSha
     { tenants, refused: (limit, count) => counters?.shareRefused(limit, count) },
   );
 }
+
+/** Tells how many places are in use. */
+export function countPlaces(shares: CoordinatorShares, counters: Pick<CoordinatorCounters, "placesTaken">): void {
+  for (const [limit, { taken }] of shares.ledgers) counters.placesTaken(limit, taken);
+}

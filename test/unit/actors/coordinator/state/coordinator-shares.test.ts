@@ -1,9 +1,10 @@
 // One tenant fills each limit that tenants share in the coordinator or the front; what another asks for after it is there, and each is told of its own.
 import { describe, expect, it } from "vitest";
+import { countPlaces, makeCoordinatorShares } from "../../../../../src/actors/coordinator/state/coordinator-shares.ts";
 import { EventStreams } from "../../../../../src/actors/front/event-streams.ts";
 import { QueryLink } from "../../../../../src/actors/front/query-link.ts";
 import { FRONT_LIMITS } from "../../../../../src/core/config/shared-limits.ts";
-import type { CoordinatorSharedLimit } from "../../../../../src/core/layout/counters.ts";
+import { COORDINATOR_SHARED_LIMITS, type CoordinatorSharedLimit } from "../../../../../src/core/layout/counters.ts";
 import { TenantShares } from "../../../../../src/domain/access/tenant-shares.ts";
 import { Rig, START_MS } from "../../../../support/coordinator-rig.ts";
 
@@ -120,4 +121,14 @@ describe("limits that tenants share in the front", () => {
     expect([call("evil"), call("evil")]).toEqual([true, false]);
     for (const { id } of sent) link.answer({ type: "answer", id, status: 200, body: "{}" });
   });
+});
+
+it("places in use are counted, whatever their tenants", () => {
+  const shares = makeCoordinatorShares({}, () => 2);
+  shares.ledger("outbound_calls").add("acme", 3);
+  shares.ledger("outbound_calls").add("bolt", 4);
+  const counted = new Map<string, number>();
+  countPlaces(shares, { placesTaken: (limit, taken) => void counted.set(limit, taken) });
+  expect([counted.get("outbound_calls"), counted.get("silences")]).toEqual([7, 0]);
+  expect([...counted.keys()]).toEqual([...COORDINATOR_SHARED_LIMITS]);
 });
