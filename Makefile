@@ -2,7 +2,7 @@
 # Settings are environment variables and pass through: PORT=8081 DATA_DIR=/var/lib/vedette make run
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install build run package package-test test test-real test-nodes web-test docs-test check format demo demo-incident sim crash fault fuzz soak bench backup-test bench-quick eval eval-quiet clean
+.PHONY: help install build run package package-test test test-real test-nodes web-test docs-test check format demo demo-incident sim crash fault attack chaos fuzz soak bench backup-test bench-quick eval eval-quiet clean
 
 # npm takes an empty HOME for a folder named ~ in the clone; without one it asks the system.
 ifeq ($(HOME),)
@@ -80,6 +80,20 @@ fault: $(SERVER) ## Run the tests of faults in full, then damage data folders 2,
 
 fuzz: $(SERVER) ## Feed a million damaged inputs to each decoder; FUZZ_INPUTS=n FUZZ_SEED=n FUZZ_ONLY=name
 	@exec node --import ./scripts/typescript-loader.mjs test/fuzz/fuzz.ts
+
+# What is asked of the server by those who may not, besides test/security: docs/TESTING.md has the table.
+ATTACKS := test/security test/conformance/access.test.ts test/conformance/bad-input.test.ts test/conformance/http-differences.test.ts test/conformance/http-framing.test.ts \
+	test/conformance/local-trust.test.ts test/conformance/notification.test.ts test/conformance/otlp-grpc.test.ts test/conformance/tls.test.ts test/fault/backup.test.ts \
+	test/fault/damaged-log.test.ts test/fault/doctor.test.ts test/fault/full-disk.test.ts test/sim/neighbours.test.ts test/sim/shared-limits.test.ts test/sim/overtaken-bodies.test.ts \
+	test/unit/actors/coordinator/notification test/unit/actors/coordinator/runbooks test/unit/actors/coordinator/webhooks test/unit/actors/front test/unit/adapters/http \
+	test/unit/adapters/sandbox test/unit/api test/unit/cli/backup test/unit/core/base test/unit/domain/alerting test/unit/domain/otlp test/unit/domain/runbooks test/unit/domain/series \
+	test/unit/domain/webhooks test/property/core
+
+attack: $(SERVER) ## Run all tests of what attackers send, in full, on both HTTP engines (docs/TESTING.md has the table)
+	@TEST_EXTENT=whole exec node scripts/run-tests.mjs $(ATTACKS)
+
+chaos: $(SERVER) ## Real senders for half an hour, and beside them cut connections, odd bodies and names, slow peers, full disk, clock jumps, stops and kills; CHAOS_MINUTES=n CHAOS_SEED=n
+	@exec node --import ./scripts/typescript-loader.mjs test/chaos/chaos.ts
 
 soak: $(SERVER) ## Watch the server for 20 minutes of mixed load; SOAK_MINUTES=n
 	@exec node --import ./scripts/typescript-loader.mjs test/soak/soak.ts
