@@ -41,7 +41,7 @@ function childrenOf(schema: z.core.$ZodType): readonly z.core.$ZodType[] {
 }
 
 /** Entries that a list may have by its schema. */
-export function listMax(list: z.ZodArray): number {
+function listMax(list: z.ZodArray): number {
   const maxima = (list.def.checks ?? []).map(
     (check) => (check._zod.def as { readonly maximum?: number }).maximum ?? Number.POSITIVE_INFINITY,
   );
