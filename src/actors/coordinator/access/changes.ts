@@ -11,7 +11,8 @@ import { auditRow, type ChangeNote, type ChangeOrigin } from "./audit-log.ts";
 /** A change that may be made: what to store, what to say of it, and what to do once it is stored. */
 export interface Change<T> {
   readonly ok: true;
-  readonly note: ChangeNote;
+  /** Row of the audit log; null where another transaction of the same request has it. */
+  readonly note: ChangeNote | null;
   readonly operations: readonly StoreOperation[];
   /** Takes the change over into the books; tells what of it concerns the front. */
   apply(): readonly AccessChange[];
@@ -67,8 +68,12 @@ export class Changes {
       if (change.ok === false) return change;
       if (change.ok === "unchanged") return change.outcome;
       const { tenant } = origin.principal;
-      await store.commit([...change.operations, auditRow(change.note, origin, nowMs(), this.#sequence++), audit.operation(tenant, 1)]);
-      audit.add(tenant, 1);
+      const { operations, note } = change;
+      if (note === null) await store.commit(operations);
+      else {
+        await store.commit([...operations, auditRow(note, origin, nowMs(), this.#sequence++), audit.operation(tenant, 1)]);
+        audit.add(tenant, 1);
+      }
       const changes = change.apply();
       if (changes.length > 0) emit({ type: "access", changes });
       takeOver = (slices) => change.takeOver?.(slices) ?? Promise.resolve();

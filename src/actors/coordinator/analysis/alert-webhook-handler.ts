@@ -12,10 +12,12 @@ import type { AnalysisContext } from "./analysis-context.ts";
 export async function takeAlerts(context: AnalysisContext, request: QueryRequest<"alertWebhook">): Promise<Outcome<unknown>> {
   const { alerts } = request.body;
   const taken: TakenAlert[] = [];
+  let isNoted = false;
   for (let from = 0; from < alerts.length; from += WEBHOOK_ALERTS_PER_COMMIT_MAX) {
-    const some = await takeSome(context, request, alerts.slice(from, from + WEBHOOK_ALERTS_PER_COMMIT_MAX));
+    const some = await takeSome(context, request, alerts.slice(from, from + WEBHOOK_ALERTS_PER_COMMIT_MAX), isNoted);
     if (!some.ok) return some;
-    taken.push(...some.value);
+    taken.push(...some.value.named);
+    isNoted ||= some.value.isStored;
     // Otherwise the next would begin ahead of those who wait for the one before.
     if (from + WEBHOOK_ALERTS_PER_COMMIT_MAX < alerts.length) await context.yieldTurn();
   }
@@ -26,10 +28,11 @@ function takeSome(
   context: AnalysisContext,
   request: QueryRequest<"alertWebhook">,
   alerts: QueryRequest<"alertWebhook">["body"]["alerts"],
-): Promise<Outcome<TakenAlert[]>> {
+  isNoted: boolean,
+): Promise<Outcome<TakenAlerts>> {
   const { tenant } = request.principal;
   const { commonLabels } = request.body;
-  return context.change(request, async (pause) => {
+  return context.change<TakenAlerts>(request, async (pause) => {
     const draft = context.draftAlerts();
     const verdicts = context.draftVerdicts(draft);
     const nowMs = context.nowMs();
@@ -45,19 +48,25 @@ function takeSome(
       const anomaly = verdicts.anomalyOf(frame);
       return anomaly === undefined ? [] : [{ anomaly, status }];
     });
-    if (operations.length === 0) return { ok: "unchanged", outcome: done(named) };
+    if (operations.length === 0) return { ok: "unchanged", outcome: done({ named, isStored: false }) };
+    const note = { action: "alert.take", object: named[0]?.anomaly.id ?? "", before: null, after: { alerts: request.body.alerts.length } };
     return {
       ok: true,
-      note: { action: "alert.take", object: named[0]?.anomaly.id ?? "", before: null, after: { alerts: alerts.length } },
+      note: isNoted ? null : note,
       operations,
       apply: () => {
         context.takeVerdicts(verdicts);
         context.takeAlerts(draft);
         return [];
       },
-      outcome: done(named),
+      outcome: done({ named, isStored: true }),
     };
   });
+}
+
+interface TakenAlerts {
+  readonly named: readonly TakenAlert[];
+  readonly isStored: boolean;
 }
 
 interface TakenAlert {
