@@ -82,8 +82,8 @@ const REFUSED: ReadonlyArray<readonly [what: string, record: unknown, code: stri
   ["an unknown type", metric({ type: "span" }), "invalid_type", "type"],
   ["attributes that are an array", metric({ attributes: [] }), "invalid_attributes", "attributes"],
   [
-    "65 attributes",
-    metric({ attributes: Object.fromEntries(Array.from({ length: 65 }, (_, i) => [`a${i}`, i])) }),
+    "129 attributes",
+    metric({ attributes: Object.fromEntries(Array.from({ length: 129 }, (_, i) => [`a${i}`, i])) }),
     "invalid_attributes",
     "attributes",
   ],

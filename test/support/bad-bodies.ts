@@ -79,20 +79,26 @@ export function badJson(): BadBody[] {
     json("1e999", recordText("1e999"), "invalid_value", /finite/),
     json("a hexadecimal number", recordText("0x10"), "invalid_json", /not JSON/),
     json(
-      "100,000 attributes",
-      recordText("1", `,"attributes":${JSON.stringify(named(100_000))}`),
+      "200,000 attributes",
+      recordText("1", `,"attributes":${JSON.stringify(named(200_000))}`),
       "field_too_long",
-      /655360 bytes as JSON, got 1\d{6}/,
+      /1310720 bytes as JSON, got [23]\d{6}/,
     ),
-    json("an attribute of 1 MiB", recordText("1", `,"attributes":{"a":"${"x".repeat(MIB)}"}`), "field_too_long", /655360 bytes as JSON/),
-    json("an attribute name of 1 MiB", recordText("1", `,"attributes":{"${"x".repeat(MIB)}":1}`), "field_too_long", /655360 bytes as JSON/),
+    json("an attribute of 1 MiB", recordText("1", `,"attributes":{"a":"${"x".repeat(MIB)}"}`), "invalid_attributes", /8192 bytes/),
+    json(
+      "an attribute of 2 MiB",
+      recordText("1", `,"attributes":{"a":"${"x".repeat(2 * MIB)}"}`),
+      "field_too_long",
+      /1310720 bytes as JSON/,
+    ),
+    json("an attribute name of 1 MiB", recordText("1", `,"attributes":{"${"x".repeat(MIB)}":1}`), "field_too_long", /1024 bytes/),
     json(
       "attributes of 64 x 8 KiB",
       recordText(
         "1",
         `,"attributes":${JSON.stringify(Object.fromEntries(Object.keys(named(64)).map((name) => [name, "x".repeat(8192)])))}`,
       ),
-      "field_too_long",
+      "invalid_attributes",
       /together/,
     ),
     json("text that says it is gzip", recordText("1"), "invalid_json", /not gzip/, {
@@ -160,14 +166,14 @@ export function badRemoteWrite(): BadBody[] {
     write("a series without labels", packed(bytesField(1, sampleField(now()))), "missing_metric_name", /needs __name__/),
     write("a series without a name", seriesOf([JOB]), "missing_metric_name", /no __name__/),
     write("labels that are not UTF-8", packed(invalidLabel), "invalid_attributes", /not valid UTF-8/),
-    write("a label of 1 MiB", seriesOf([["__name__", "m"], ["big", "x".repeat(MIB)], JOB]), "field_too_long", /8192 bytes/),
+    write("a label of 1 MiB", seriesOf([["__name__", "m"], ["big", "x".repeat(MIB)], JOB]), "invalid_attributes", /8192 bytes/),
     write("a label name of 1 MiB", seriesOf([["__name__", "m"], JOB, ["x".repeat(MIB), "v"]]), "field_too_long", /1024 bytes/),
     write("a name of 1 MiB", seriesOf([["__name__", "m".repeat(MIB)], JOB]), "field_too_long", /longer than/),
     write(
       "10,000 labels",
       seriesOf([["__name__", "m"], JOB, ...Object.keys(named(10_000)).map((name) => [name, "v"] as const)]),
       "invalid_attributes",
-      /64 labels, got 10002/,
+      /128 labels, got 10002/,
     ),
   ];
 }
@@ -209,5 +215,5 @@ export function badSizes(): BadBody[] {
 /** Small requests that are refused with a large payload: each becomes a dead letter of 30 MiB. */
 export function badGiants(): BadBody[] {
   const body = seriesOf([["__name__", "m"], ["big", "x".repeat(30 * MIB)], JOB]);
-  return ["a label of 30 MiB", "another", "a third"].map((what) => write(what, body, "field_too_long", /longer than 8192 bytes/));
+  return ["a label of 30 MiB", "another", "a third"].map((what) => write(what, body, "invalid_attributes", /longer than 8192 bytes/));
 }

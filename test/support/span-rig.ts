@@ -12,6 +12,7 @@ import type { LaneExports } from "../../src/domain/kernel/lane-kernel.ts";
 import type { ItemRefusal, OtlpSpan } from "../../src/domain/otlp/otlp-items.ts";
 import { refuseSpan } from "../../src/domain/otlp/otlp-limits.ts";
 import { FieldExclusions } from "../../src/domain/series/field-exclusions.ts";
+import { NO_LOSS } from "../../src/domain/series/kept-attributes.ts";
 import { type CallEdge, CallEdges } from "../../src/domain/trace/call-edges.ts";
 import { OperationTimes } from "../../src/domain/trace/operation-times.ts";
 import { openLedger } from "./share-ledgers.ts";
@@ -37,6 +38,7 @@ export function spanOf(
     statusCode: 0,
     attributes: {},
     resourceAttributes: {},
+    loss: NO_LOSS,
     ...rest,
   };
 }

@@ -65,10 +65,16 @@ export const JSON_COUNTED_MIN = 64;
 /** Members of an object of any names, and entries of a list of anything, where their schema says no bound: labels of an alert, attributes of a record. */
 export const JSON_COUNTED_ANY = 1_024;
 /**
- * A longer element is parsed by itself: 20 ms. It is as long as the limits of a record, log or span allow it to be, 64 attributes of 9 KiB and a text of
+ * A longer element is parsed by itself: 40 ms. It is as long as the limits of a record, log or span allow it to be, 128 attributes of 9 KiB and a text of
  * 8 KiB; a longer one is refused unread.
  */
-export const JSON_ELEMENT_BYTES_MAX = 640 * 1024;
+export const JSON_ELEMENT_BYTES_MAX = 1280 * 1024;
+/**
+ * Characters, as JSON, of all attributes of a log, event or span, and of a resource, which is stored with each of its records; what is beyond is dropped. A record then has
+ * 160 KiB of them at most, a page of 1,000 records 160 MB; what senders send has 1 to 4 KiB.
+ */
+export const RECORD_ATTRIBUTES_BYTES_MAX = 128 * 1024;
+export const RESOURCE_ATTRIBUTES_BYTES_MAX = 32 * 1024;
 /** Text of JSON that the kernel checks in one turn, 2 ns a byte at worst; no element of a body may be longer than that. */
 export const JSON_SCANNED_BYTES_MAX = 4 * 1024 * 1024;
 /**

@@ -26,11 +26,11 @@ export const BATCH_RECORDS_MAX = 10_000;
 export const NAME_BYTES_MAX = 1024;
 /** Bytes of one attribute or label value. */
 export const VALUE_BYTES_MAX = 8 * 1024;
-/** Attributes of one record, labels of one series. */
-export const ATTRIBUTES_MAX = 64;
+/** Attributes of one record, labels of one series: the limit that OpenTelemetry's SDKs have of themselves. */
+export const ATTRIBUTES_MAX = 128;
 /** Bytes of a log or event body. */
 export const LOG_BODY_BYTES_MAX = 8 * 1024;
-/** Bytes of one stream's identity as stored: 64 attributes fit with short values; longer ones are refused as field_too_long. */
+/** Bytes of one stream's identity as stored: 128 attributes fit with short values; longer ones are refused as invalid_attributes. */
 export const IDENTITY_BYTES_MAX = 16 * 1024;
 /** Depth of brackets in a JSON body: attributes nest a few levels, and JSON.stringify recurses. */
 export const JSON_DEPTH_MAX = 64;

@@ -96,6 +96,16 @@ export const ENGINE_METRICS = {
   logsRepeated: counter("vedette_logs_repeated_total", "Logs that repeated one of a window", PER_ENGINE),
   logsLate: counter("vedette_logs_late_total", "Logs of windows that were closed before", PER_ENGINE),
   logsDropped: counter("vedette_logs_dropped_total", "Logs that found no room among services and windows", PER_ENGINE),
+  attributesCut: counter(
+    "vedette_attributes_cut_total",
+    "Attributes of logs, events, spans and their resources that were cut because their values are too long",
+    PER_ENGINE,
+  ),
+  attributesDropped: counter(
+    "vedette_attributes_dropped_total",
+    "Attributes of logs, events, spans and their resources that were left out because there are too many",
+    PER_ENGINE,
+  ),
   logTemplates: gauge("vedette_log_templates", "Templates of logs held", PER_ENGINE),
   servicesMonitored: gauge("vedette_services_monitored", "Services, by environment, whose metrics are judged together", PER_ENGINE),
   serviceModelBytes: gauge("vedette_service_model_bytes", "Bytes of their models, states and plans", PER_ENGINE),

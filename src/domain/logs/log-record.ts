@@ -1,4 +1,4 @@
-// A log of OTLP as a telemetry record of type log (section 2.1 of the contract): what it has no field for stands among its attributes.
+// A log of OTLP as a telemetry record of type log, or event where it has an event's name (section 2.1 of the contract): what it has no field for stands among its attributes.
 
 import { rfc3339OrNumber } from "../../core/base/rfc3339.ts";
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
@@ -12,8 +12,8 @@ export type LogRecord = Readonly<Record<string, unknown>> & { readonly attribute
 export function logRecord(log: OtlpLog): LogRecord {
   return {
     service_id: log.serviceId,
-    type: "log",
-    body: log.body,
+    type: log.eventName === "" ? "log" : "event",
+    body: log.body || log.eventName,
     ...(log.traceId === "" ? {} : { trace_id: log.traceId }),
     timestamp: rfc3339OrNumber(log.timeMs),
     attributes: logAttributes(log),
@@ -28,5 +28,6 @@ function logAttributes(log: OtlpLog): Attributes {
     ...(severity === undefined ? {} : { severity }),
     ...(log.severityNumber === 0 ? {} : { severity_number: log.severityNumber }),
     ...(log.spanId === "" ? {} : { span_id: log.spanId }),
+    ...(log.eventName === "" ? {} : { "event.name": log.eventName }),
   };
 }

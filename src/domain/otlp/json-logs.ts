@@ -12,6 +12,7 @@ import {
 } from "./json-values.ts";
 import { bodyText } from "./log-body.ts";
 import type { LogItem, OtlpLog } from "./otlp-items.ts";
+import { spanIdOf, traceIdOf } from "./otlp-limits.ts";
 
 /** Names of the levels of a request of log records. */
 export const LOG_NAMES: RequestNames = { resources: "resourceLogs", scopes: "scopeLogs", items: "logRecords" };
@@ -25,7 +26,7 @@ export function* logsOfJson(body: unknown): Generator<LogItem> {
   }
 }
 
-function readLog({ given, attributes, source }: AttributedItem): OtlpLog {
+function readLog({ given, attributes, loss, source }: AttributedItem): OtlpLog {
   const { serviceId, environment, resourceAttributes } = source;
   const [ownMs, observedMs] = [
     millisecondsOf(given.timeUnixNano, "timeUnixNano"),
@@ -41,8 +42,10 @@ function readLog({ given, attributes, source }: AttributedItem): OtlpLog {
     body: bodyText(anyValueOf(given.body)),
     attributes,
     resourceAttributes,
-    traceId: idOf(given.traceId, "traceId"),
-    spanId: idOf(given.spanId, "spanId"),
+    loss,
+    traceId: traceIdOf(idOf(given.traceId, "traceId")),
+    spanId: spanIdOf(idOf(given.spanId, "spanId")),
+    eventName: textOf(given.eventName, "eventName"),
   };
 }
 

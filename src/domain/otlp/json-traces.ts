@@ -23,7 +23,7 @@ export function* spansOfJson(body: unknown): Generator<SpanItem> {
   }
 }
 
-function readSpan({ given, attributes, source }: AttributedItem): OtlpSpan {
+function readSpan({ given, attributes, loss, source }: AttributedItem): OtlpSpan {
   const { serviceId, environment, resourceAttributes } = source;
   return {
     serviceId,
@@ -38,5 +38,6 @@ function readSpan({ given, attributes, source }: AttributedItem): OtlpSpan {
     statusCode: isObject(given.status) ? enumOf(given.status.code, "status.code", "STATUS_CODE_", CODES) : 0,
     attributes,
     resourceAttributes,
+    loss,
   };
 }

@@ -1,7 +1,8 @@
 // The JSON encoding of OTLP: lowerCamelCase names, int64 as string or number, hex ids, enums as integers (names are read too), unknown fields ignored.
 // https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding
 import { ownMember, setMember } from "../../core/base/own-member.ts";
-import type { AttributeValue } from "../../core/protocol/coordinator-frame.ts";
+import type { Attributes, AttributeValue } from "../../core/protocol/coordinator-frame.ts";
+import { type AttributeLoss, addLoss, keptAttributes } from "../series/kept-attributes.ts";
 import type { OtlpSource } from "./otlp-items.ts";
 import { ANY_VALUE_DEPTH_MAX } from "./otlp-limits.ts";
 import { sourceOf } from "./otlp-source.ts";
@@ -80,7 +81,7 @@ function nanosecondsOf(value: unknown, field: string): number {
   throw new JsonItemError(`${field} must be nanoseconds since 1970 as a string of digits`);
 }
 
-/** An id in hex of any case, as lower case. */
+/** An id in hex of any case, as lower case, or what stands in its place. */
 export function idOf(value: unknown, field: string): string {
   return textOf(value, field).toLowerCase();
 }
@@ -98,17 +99,22 @@ export function anyValueOf(value: unknown, depth = 0): AttributeValue {
   if (value === undefined || value === null) return null;
   if (depth >= ANY_VALUE_DEPTH_MAX) throw new JsonItemError(`an attribute's value nests more than ${ANY_VALUE_DEPTH_MAX} levels`);
   const given = objectOf(value, "the value of an attribute");
-  if (given.stringValue !== undefined) return textOf(given.stringValue, "stringValue");
-  if (given.intValue !== undefined) return integerOf(given.intValue);
-  if (given.doubleValue !== undefined) return doubleAttribute(numberOf(given.doubleValue, "doubleValue"));
-  if (given.boolValue !== undefined) return given.boolValue === true || given.boolValue === "true";
-  if (given.arrayValue !== undefined) return arrayOf(given.arrayValue, depth + 1);
-  if (given.kvlistValue !== undefined) {
+  if (isGiven(given.stringValue)) return textOf(given.stringValue, "stringValue");
+  if (isGiven(given.intValue)) return integerOf(given.intValue);
+  if (isGiven(given.doubleValue)) return doubleAttribute(numberOf(given.doubleValue, "doubleValue"));
+  if (isGiven(given.boolValue)) return given.boolValue === true || given.boolValue === "true";
+  if (isGiven(given.arrayValue)) return arrayOf(given.arrayValue, depth + 1);
+  if (isGiven(given.kvlistValue)) {
     const list: AttributeMap = {};
     addAttributes(objectOf(given.kvlistValue, "kvlistValue").values, list, depth + 1);
     return list;
   }
-  return given.bytesValue === undefined ? null : textOf(given.bytesValue, "bytesValue");
+  return isGiven(given.bytesValue) ? textOf(given.bytesValue, "bytesValue") : null;
+}
+
+/** Whether a member is there: null is as good as absent (https://protobuf.dev/programming-guides/json/). */
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
 }
 
 function arrayOf(value: unknown, depth: number): AttributeValue {
@@ -161,10 +167,11 @@ export function* itemsOfJson(body: unknown, names: RequestNames): Generator<Json
   }
 }
 
-/** An item that has attributes, with what is read of it already. */
+/** An item that has attributes, with what is read of it already: its attributes as they are kept, and what was lost of them and of those of its resource. */
 export interface AttributedItem {
   readonly given: JsonObject;
-  readonly attributes: AttributeMap;
+  readonly attributes: Attributes;
+  readonly loss: AttributeLoss;
   readonly source: OtlpSource;
 }
 
@@ -182,17 +189,23 @@ export function* readItems<T extends object>(
 
 function attributedItem(item: unknown, what: string, source: OtlpSource): AttributedItem {
   const given = objectOf(item, what);
-  const attributes: AttributeMap = {};
-  addAttributes(given.attributes, attributes);
-  return { given, attributes, source };
+  const own: AttributeMap = {};
+  addAttributes(given.attributes, own);
+  const { attributes, loss } = keptAttributes(own, countOf(given.droppedAttributesCount, "droppedAttributesCount"));
+  return { given, attributes, loss: addLoss(source.loss, loss), source };
 }
 
-/** The source that a decoded Resource describes; what is wrong with it when it cannot be read. */
+/** The source that a decoded Resource describes, without the attributes that cannot be read: they are no fault of its items; what is wrong with it when it is none. */
 export function sourceOfJson(resource: unknown): OtlpSource | string {
   return attempt(() => {
+    if (!isGiven(resource)) return sourceOf({});
+    const given = objectOf(resource, "resource");
     const attributes: AttributeMap = {};
-    if (resource !== undefined && resource !== null) addAttributes(objectOf(resource, "resource").attributes, attributes);
-    return sourceOf(attributes);
+    let dropped = countOf(given.droppedAttributesCount, "droppedAttributesCount");
+    for (const attribute of listOf(given.attributes, "attributes")) {
+      if (attempt(() => addAttributes([attribute], attributes)) !== undefined) dropped++;
+    }
+    return sourceOf(attributes, dropped);
   });
 }
 

@@ -3,6 +3,7 @@
 // https://github.com/open-telemetry/opentelemetry-proto
 import type { ValidationReason } from "../../core/layout/counters.ts";
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
+import type { AttributeLoss } from "../series/kept-attributes.ts";
 
 /** Source of a request's items, as they describe it. */
 export interface OtlpSource {
@@ -10,7 +11,10 @@ export interface OtlpSource {
   readonly environment: string;
   /** Resource attributes that belong to a stream's identity: the instance and the environment, under the names they came with. */
   readonly identity: Attributes;
+  /** As they are kept. */
   readonly resourceAttributes: Attributes;
+  /** What was lost of those. */
+  readonly loss: AttributeLoss;
 }
 
 /** Metric data that holds for all its points. */
@@ -95,8 +99,10 @@ export interface OtlpSpan {
   readonly endMs: number;
   /** 0 unset, 1 ok, 2 error. */
   readonly statusCode: number;
+  /** As they are kept, and what was lost of them and of those of its resource. */
   readonly attributes: Attributes;
   readonly resourceAttributes: Attributes;
+  readonly loss: AttributeLoss;
 }
 
 /** One log record; a body that is no string is JSON text. */
@@ -111,10 +117,15 @@ export interface OtlpLog {
   readonly severityNumber: number;
   readonly severityText: string;
   readonly body: string;
+  /** As they are kept, and what was lost of them and of those of its resource. */
   readonly attributes: Attributes;
   readonly resourceAttributes: Attributes;
+  readonly loss: AttributeLoss;
+  /** Ids in lower-case hex, "" where absent and where they are none. */
   readonly traceId: string;
   readonly spanId: string;
+  /** "" for a log that is no event. */
+  readonly eventName: string;
 }
 
 /** An item that could not be decoded; its neighbours were. */

@@ -11,6 +11,7 @@ import {
   VALUE_BYTES_MAX,
 } from "../../core/config/limits.ts";
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
+import { isLongValue } from "../series/kept-attributes.ts";
 import type { ItemRefusal, OtlpLog, OtlpSpan } from "./otlp-items.ts";
 
 /** Arrays and lists inside each other in one attribute or log body: the readers recurse. A JSON body nests four levels for each, and may nest 64. */
@@ -21,21 +22,29 @@ export const BUCKETS_MAX = 4_096;
 /** Attributes that a point's identity takes from its resource: instance and environment. */
 const RESOURCE_IDENTITY_MAX = 2;
 
-/** Attributes that SDKs add of themselves are few; what is set here is the sender's. */
-function refuseAttributes(attributes: Attributes, most = ATTRIBUTES_MAX): ItemRefusal | undefined {
+/** Attributes of a point are its identity: too many or too long ones refuse it. */
+function refuseAttributes(attributes: Attributes, most: number): ItemRefusal | undefined {
   const names = Object.keys(attributes);
   if (names.length > most)
     return {
       reason: "invalid_attributes",
       field: "attributes",
-      message: `an item may have ${ATTRIBUTES_MAX} attributes, got ${names.length}`,
+      message: `a point may have ${ATTRIBUTES_MAX} attributes, got ${names.length}`,
     };
   for (const name of names) {
     if (isLongerThan(name, NAME_BYTES_MAX)) return tooLong("attributes", "an attribute's name", NAME_BYTES_MAX);
-    const value = ownMember(attributes, name);
-    if (typeof value === "string" && isLongerThan(value, VALUE_BYTES_MAX))
-      return tooLong("attributes", `attribute ${JSON.stringify(name.slice(0, 60))}`, VALUE_BYTES_MAX);
+    if (isLongValue(ownMember(attributes, name))) {
+      const message = `attribute ${JSON.stringify(name.slice(0, 60))} of a point may have ${VALUE_BYTES_MAX} bytes, for it identifies the series; send a shorter one`;
+      return { reason: "invalid_attributes", field: "attributes", message };
+    }
   }
+  return undefined;
+}
+
+/** Of logs, spans and resources only the names of attributes may be at fault: values are cut. */
+function refuseNames(attributes: Attributes): ItemRefusal | undefined {
+  for (const name in attributes)
+    if (isLongerThan(name, NAME_BYTES_MAX)) return tooLong("attributes", "an attribute's name", NAME_BYTES_MAX);
   return undefined;
 }
 
@@ -95,24 +104,39 @@ export function temporalityProblem(temporality: number): string {
   return `a histogram needs an aggregation temporality, 1 (delta) or 2 (cumulative), got ${temporality}`;
 }
 
-const TRACE_ID = /^[0-9a-f]{32}$/;
-const SPAN_ID = /^[0-9a-f]{16}$/;
+const TRACE_ID = /^(?!0+$)[0-9a-f]{32}$/;
+const SPAN_ID = /^(?!0+$)[0-9a-f]{16}$/;
+
+/** The trace id of a log; "" for what is none: the log then belongs to no trace (opentelemetry/proto/logs/v1/logs.proto). */
+export function traceIdOf(id: string): string {
+  return TRACE_ID.test(id) ? id : "";
+}
+
+/** The span id of a log, likewise. */
+export function spanIdOf(id: string): string {
+  return SPAN_ID.test(id) ? id : "";
+}
 
 /** Refusal of a span; undefined where it may be taken. */
 export function refuseSpan(span: OtlpSpan, nowMs: number): ItemRefusal | undefined {
   const invalid = (field: string, message: string): ItemRefusal => ({ reason: "invalid_record", field, message });
-  if (!TRACE_ID.test(span.traceId) || /^0+$/.test(span.traceId)) return invalid("traceId", "traceId must be 16 bytes, not all 0");
-  if (!SPAN_ID.test(span.spanId) || /^0+$/.test(span.spanId)) return invalid("spanId", "spanId must be 8 bytes, not all 0");
+  if (!TRACE_ID.test(span.traceId)) return invalid("traceId", "traceId must be 16 bytes, not all 0");
+  if (!SPAN_ID.test(span.spanId)) return invalid("spanId", "spanId must be 8 bytes, not all 0");
   return (
     refuseName(span.name, "name", "a span") ??
     refuseService(span.serviceId) ??
     refuseTime(span.endMs, nowMs, "endTimeUnixNano") ??
     (span.endMs < span.startMs ? invalid("endTimeUnixNano", "a span must not end before it starts") : undefined) ??
-    refuseAttributes(span.attributes)
+    refuseNames(span.attributes)
   );
 }
 
 /** Refusal of a log record; its body is cut where it is too long. */
 export function refuseLog(log: OtlpLog, nowMs: number): ItemRefusal | undefined {
-  return refuseService(log.serviceId) ?? refuseTime(log.timeMs, nowMs, "timeUnixNano") ?? refuseAttributes(log.attributes);
+  return (
+    refuseService(log.serviceId) ??
+    refuseTime(log.timeMs, nowMs, "timeUnixNano") ??
+    (isLongerThan(log.eventName, NAME_BYTES_MAX) ? tooLong("eventName", "the name of an event", NAME_BYTES_MAX) : undefined) ??
+    refuseNames(log.attributes)
+  );
 }

@@ -1,7 +1,9 @@
 // The source of telemetry as its resource attributes say it: service, environment, instance (decisions of identity are those of series/stream-identity.ts).
 import { ownMember, setMember } from "../../core/base/own-member.ts";
+import { RESOURCE_ATTRIBUTES_BYTES_MAX } from "../../core/config/body-limits.ts";
 import type { Attributes, AttributeValue } from "../../core/protocol/coordinator-frame.ts";
 import { INSTANCE_NAMES } from "../series/instance-name.ts";
+import { keptAttributes } from "../series/kept-attributes.ts";
 import { environmentAttribute, ownAttribute } from "../series/stream-identity.ts";
 import type { OtlpSource } from "./otlp-items.ts";
 
@@ -12,18 +14,24 @@ function textOf(attributes: Attributes, name: string): string {
   return typeof value === "string" ? value : "";
 }
 
-/** Reads the attributes of a resource. */
-export function sourceOf(resourceAttributes: Attributes): OtlpSource {
-  const environmentName = environmentAttribute(resourceAttributes);
-  const instanceName = INSTANCE_NAMES.find((name) => textOf(resourceAttributes, name) !== "");
+/** Attribute of a resource that says how many others are missing. */
+const RESOURCE_DROPPED_COUNT = "resource.dropped_attributes_count";
+
+/** Reads the attributes of a resource, of which its sender has dropped `dropped` more. */
+export function sourceOf(given: Attributes, dropped = 0): OtlpSource {
+  const bounds = { countName: RESOURCE_DROPPED_COUNT, bytesMax: RESOURCE_ATTRIBUTES_BYTES_MAX };
+  const { attributes: resourceAttributes, loss } = keptAttributes(given, dropped, bounds);
+  const environmentName = environmentAttribute(given);
+  const instanceName = INSTANCE_NAMES.find((name) => textOf(given, name) !== "");
   const identity: Record<string, AttributeValue> = {};
   for (const name of [instanceName, environmentName])
-    if (name !== undefined) setMember(identity, name, ownMember(resourceAttributes, name) as AttributeValue);
+    if (name !== undefined) setMember(identity, name, ownMember(given, name) as AttributeValue);
   return {
-    serviceId: textOf(resourceAttributes, "service.name") || UNKNOWN_SERVICE,
-    environment: environmentName === undefined ? "" : textOf(resourceAttributes, environmentName),
+    serviceId: textOf(given, "service.name") || UNKNOWN_SERVICE,
+    environment: environmentName === undefined ? "" : textOf(given, environmentName),
     identity,
     resourceAttributes,
+    loss,
   };
 }
 

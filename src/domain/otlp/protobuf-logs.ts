@@ -1,8 +1,10 @@
 // Log records of ExportLogsServiceRequest in protobuf. Fields: opentelemetry/proto/logs/v1/logs.proto.
 import type { AttributeValue } from "../../core/protocol/coordinator-frame.ts";
 import { WireReader } from "../codec/wire-reader.ts";
+import { addLoss, keptAttributes } from "../series/kept-attributes.ts";
 import { bodyText } from "./log-body.ts";
 import type { LogItem, OtlpLog, OtlpSource } from "./otlp-items.ts";
+import { spanIdOf, traceIdOf } from "./otlp-limits.ts";
 import { type AttributeMap, readAnyValue, readAttribute } from "./protobuf-attributes.ts";
 import { itemsOf, readPlaced } from "./protobuf-request.ts";
 
@@ -20,8 +22,9 @@ export function* logsOfProtobuf(bytes: Buffer): Generator<LogItem | undefined> {
 }
 
 function readLog(reader: WireReader, to: number, source: OtlpSource): OtlpLog {
-  const attributes: AttributeMap = {};
-  let [severityText, traceId, spanId] = ["", "", ""];
+  const own: AttributeMap = {};
+  let [severityText, traceId, spanId, eventName] = ["", "", "", ""];
+  let dropped = 0;
   let [ownMs, ownNanoseconds, observedMs, observedNanoseconds, severityNumber] = [0, 0, 0, 0, 0];
   let body: AttributeValue = null;
   while (reader.next(to)) {
@@ -40,13 +43,19 @@ function readLog(reader: WireReader, to: number, source: OtlpSource): OtlpLog {
         body = readAnyValue(reader);
         break;
       case 6:
-        readAttribute(reader, attributes);
+        readAttribute(reader, own);
+        break;
+      case 7:
+        dropped = reader.unsigned();
         break;
       case 9:
         traceId = reader.hex();
         break;
       case 10:
         spanId = reader.hex();
+        break;
+      case 12:
+        eventName = reader.text();
         break;
       case 11:
         observedMs = reader.milliseconds();
@@ -55,6 +64,7 @@ function readLog(reader: WireReader, to: number, source: OtlpSource): OtlpLog {
     }
   }
   const { serviceId, environment, resourceAttributes } = source;
+  const { attributes, loss } = keptAttributes(own, dropped);
   return {
     serviceId,
     environment,
@@ -65,7 +75,9 @@ function readLog(reader: WireReader, to: number, source: OtlpSource): OtlpLog {
     body: bodyText(body),
     attributes,
     resourceAttributes,
-    traceId,
-    spanId,
+    loss: addLoss(source.loss, loss),
+    traceId: traceIdOf(traceId),
+    spanId: spanIdOf(spanId),
+    eventName,
   };
 }

@@ -116,23 +116,33 @@ function* fieldsOf(
 function* readSource(bytes: Buffer, from: number, to: number, silence: Silence): Generator<undefined, OtlpSource | undefined> {
   const reader = new WireReader(bytes);
   const attributes: AttributeMap = {};
+  let dropped = 0;
   reader.at = from;
   while (reader.next(to)) {
     if (silence.isLong) yield undefined;
     if (reader.field !== 1) continue;
     if (isTooLongToRead(reader.from, reader.to)) return undefined;
     const end = reader.to;
-    readResource(reader, attributes);
+    dropped += readResource(reader, attributes);
     reader.at = end;
   }
-  return reader.failed ? undefined : sourceOf(attributes);
+  return reader.failed ? undefined : sourceOf(attributes, dropped);
 }
 
-/** Adds the attributes of the Resource that the reader stands at. */
-function readResource(reader: WireReader, attributes: AttributeMap): void {
+/** Adds the attributes of the Resource that the reader stands at; answers how many more its sender has dropped. */
+function readResource(reader: WireReader, attributes: AttributeMap): number {
   const end = reader.to;
   reader.at = reader.from;
-  while (reader.next(end)) if (reader.field === 1) readAttribute(reader, attributes);
+  return readResourceFields(reader, end, attributes);
+}
+
+function readResourceFields(reader: WireReader, end: number, attributes: AttributeMap): number {
+  let dropped = 0;
+  while (reader.next(end)) {
+    if (reader.field === 1) readAttribute(reader, attributes);
+    else if (reader.field === 2) dropped = reader.unsigned();
+  }
+  return dropped;
 }
 
 /** The source that a Resource describes; undefined when its attributes cannot be read. */
@@ -140,11 +150,11 @@ export function sourceOfResource(resource: Buffer): OtlpSource | undefined {
   if (isTooLongToRead(0, resource.length)) return undefined;
   const reader = new WireReader(resource);
   const attributes: AttributeMap = {};
-  while (reader.next(resource.length)) if (reader.field === 1) readAttribute(reader, attributes);
-  return reader.failed ? undefined : sourceOf(attributes);
+  const dropped = readResourceFields(reader, resource.length, attributes);
+  return reader.failed ? undefined : sourceOf(attributes, dropped);
 }
 
-export const DAMAGED_RESOURCE = "the attributes of its resource are not valid protobuf, or have more than 655360 bytes";
+export const DAMAGED_RESOURCE = `the attributes of its resource are not valid protobuf, or have more than ${MESSAGE_BYTES_MAX} bytes`;
 
 /** One item, which lies between two places of the reader's bytes: what `read` makes of it, or why it cannot be read. `source` is undefined where its resource cannot be read. */
 export function readPlaced<T extends object>(
@@ -157,5 +167,5 @@ export function readPlaced<T extends object>(
   reader.at = from;
   reader.failed = false;
   const item = isTooLongToRead(from, to) ? undefined : read(reader, to, source);
-  return item === undefined || reader.failed ? `${what} is not valid protobuf, or has more than 655360 bytes` : item;
+  return item === undefined || reader.failed ? `${what} is not valid protobuf, or has more than ${MESSAGE_BYTES_MAX} bytes` : item;
 }

@@ -1,6 +1,7 @@
 // Spans of ExportTraceServiceRequest in protobuf. Fields: opentelemetry/proto/trace/v1/trace.proto.
 
 import { WireReader } from "../codec/wire-reader.ts";
+import { addLoss, keptAttributes } from "../series/kept-attributes.ts";
 import type { OtlpSource, OtlpSpan, SpanItem } from "./otlp-items.ts";
 import { type AttributeMap, readAttribute } from "./protobuf-attributes.ts";
 import { itemsOf, readPlaced } from "./protobuf-request.ts";
@@ -18,7 +19,8 @@ export function spanItem(reader: WireReader, from: number, to: number, source: O
 }
 
 function readSpan(reader: WireReader, to: number, source: OtlpSource): OtlpSpan {
-  const attributes: AttributeMap = {};
+  const own: AttributeMap = {};
+  let dropped = 0;
   let [traceId, spanId, parentSpanId, name] = ["", "", "", ""];
   let [kind, startMs, endMs, statusCode] = [0, 0, 0, 0];
   while (reader.next(to)) {
@@ -45,7 +47,10 @@ function readSpan(reader: WireReader, to: number, source: OtlpSource): OtlpSpan 
         endMs = reader.fractionalMilliseconds();
         break;
       case 9:
-        readAttribute(reader, attributes);
+        readAttribute(reader, own);
+        break;
+      case 10:
+        dropped = reader.unsigned();
         break;
       case 15:
         statusCode = readStatusCode(reader);
@@ -53,6 +58,7 @@ function readSpan(reader: WireReader, to: number, source: OtlpSource): OtlpSpan 
     }
   }
   const { serviceId, environment, resourceAttributes } = source;
+  const { attributes, loss } = keptAttributes(own, dropped);
   return {
     serviceId,
     environment,
@@ -66,6 +72,7 @@ function readSpan(reader: WireReader, to: number, source: OtlpSource): OtlpSpan 
     statusCode,
     attributes,
     resourceAttributes,
+    loss: addLoss(source.loss, loss),
   };
 }
 

@@ -24,7 +24,8 @@ export function labelProblem(labels: Labels): SampleProblem | undefined {
   for (const [name, value] of labels) {
     if (isLongerThan(name, NAME_BYTES_MAX)) return { reason: "field_too_long", message: `a label name may have ${NAME_BYTES_MAX} bytes` };
     if (isLongerThan(value, name === "__name__" ? NAME_BYTES_MAX : VALUE_BYTES_MAX)) {
-      return { reason: "field_too_long", message: `label ${name.slice(0, 60)} is longer than ${VALUE_BYTES_MAX} bytes` };
+      const reason = name === "__name__" ? "field_too_long" : "invalid_attributes";
+      return { reason, message: `label ${name.slice(0, 60)} is longer than ${VALUE_BYTES_MAX} bytes` };
     }
   }
   const named = labels.some(([name, value]) => name === "__name__" && value !== "");

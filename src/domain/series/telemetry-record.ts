@@ -12,7 +12,8 @@ import {
 } from "../../core/config/limits.ts";
 import { RECORD_TYPES, type RecordType, type ValidationReason } from "../../core/layout/counters.ts";
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
-import { keptBody } from "./kept-body.ts";
+import { keptBody } from "./cut-text.ts";
+import { type AttributeLoss, isLongValue, keptAttributes, NO_LOSS } from "./kept-attributes.ts";
 
 /** A record that may be stored. `value` is NaN for logs and events, `body` is "" for records with a value. */
 export interface TelemetryRecord {
@@ -25,7 +26,10 @@ export interface TelemetryRecord {
   readonly timeMs: number;
   /** Nanoseconds of its time behind that millisecond. */
   readonly nanoseconds: number;
+  /** Of logs and events as they are kept. */
   readonly attributes: Attributes;
+  /** What was lost of them. */
+  readonly loss: AttributeLoss;
 }
 
 /** Why a record was refused; `message` says what was wrong, what was got and what to do. */
@@ -75,6 +79,8 @@ export function judgeRecord(given: unknown, nowMs: number): TelemetryRecord | Re
     return refuse("metric", "invalid_type", "type", `type must be one of ${RECORD_TYPES.join(", ")}, got ${shown(type)}`);
   }
   const known = type as RecordType;
+  const contradiction = refuseKind(known, fields);
+  if (contradiction !== undefined) return contradiction;
   const timeMs = typeof fields.timestamp === "string" ? parseRfc3339(fields.timestamp) : undefined;
   return (
     refuseName(known, "service_id", "missing_service_id", fields.service_id) ??
@@ -83,6 +89,13 @@ export function judgeRecord(given: unknown, nowMs: number): TelemetryRecord | Re
     refuseAttributes(known, fields) ??
     accept(known, fields, timeMs as number)
   );
+}
+
+/** A record may have fields that are not known here, but no `kind` that says another type. */
+function refuseKind(type: RecordType, { type: given, kind }: Readonly<Record<string, unknown>>): Refusal | undefined {
+  if (typeof kind !== "string" || kind === type || !(RECORD_TYPES as readonly string[]).includes(kind)) return undefined;
+  const says = given === undefined ? `type is absent, which means ${shown(type)}` : `type is ${shown(given)}`;
+  return refuse(type, "invalid_type", "type", `type and kind contradict each other: ${says}, kind is ${shown(kind)}; send one type`);
 }
 
 function refuseName(type: RecordType, field: string, reason: ValidationReason, value: unknown): Refusal | undefined {
@@ -159,20 +172,25 @@ function refuseAttributes(type: RecordType, fields: Readonly<Record<string, unkn
     return refuse(type, "invalid_attributes", "attributes", `attributes must be an object of keys and values, got ${shown(given)}`);
   }
   const names = Object.keys(given);
+  for (const name of names) if (isLongerThan(name, NAME_BYTES_MAX)) return tooLong(type, "attributes", name, NAME_BYTES_MAX);
+  return WITH_BODY.has(type) ? undefined : refuseIdentity(type, given as Attributes, names);
+}
+
+/** Attributes of a record with a value are its identity: too many or too long ones refuse it; those of logs and events are cut. */
+function refuseIdentity(type: RecordType, attributes: Attributes, names: readonly string[]): Refusal | undefined {
   if (names.length > ATTRIBUTES_MAX) {
-    return refuse(type, "invalid_attributes", "attributes", `a record may have ${ATTRIBUTES_MAX} attributes, got ${names.length}`);
+    return refuse(type, "invalid_attributes", "attributes", `${aRecord(type)} may have ${ATTRIBUTES_MAX} attributes, got ${names.length}`);
   }
-  for (const name of names) {
-    if (isLongerThan(name, NAME_BYTES_MAX)) return tooLong(type, "attributes", name, NAME_BYTES_MAX);
-    const value = ownMember(given as Readonly<Record<string, unknown>>, name);
-    if (typeof value === "string" && isLongerThan(value, VALUE_BYTES_MAX))
-      return tooLong(type, `attributes.${name.slice(0, 60)}`, value, VALUE_BYTES_MAX);
-  }
-  return undefined;
+  const long = names.find((name) => isLongValue(ownMember(attributes, name)));
+  if (long === undefined) return undefined;
+  const message = `an attribute's value may have ${VALUE_BYTES_MAX} bytes, that of ${shown(long)} has more; it identifies the series, so send a shorter one`;
+  return refuse(type, "invalid_attributes", `attributes.${long.slice(0, 60)}`, message);
 }
 
 function accept(type: RecordType, fields: Readonly<Record<string, unknown>>, timeMs: number): TelemetryRecord {
   const withBody = WITH_BODY.has(type);
+  const given = (fields.attributes as Attributes | null | undefined) ?? NO_ATTRIBUTES;
+  const { attributes, loss } = withBody ? keptAttributes(given) : { attributes: given, loss: NO_LOSS };
   return {
     serviceId: fields.service_id as string,
     type,
@@ -182,6 +200,7 @@ function accept(type: RecordType, fields: Readonly<Record<string, unknown>>, tim
     traceId: (fields.trace_id as string | null | undefined) ?? "",
     timeMs,
     nanoseconds: type === "metric" ? 0 : nanosecondsOfRfc3339(fields.timestamp as string),
-    attributes: (fields.attributes as Attributes | null | undefined) ?? NO_ATTRIBUTES,
+    attributes,
+    loss,
   };
 }

@@ -1,5 +1,6 @@
 // The lane's side of histograms and summaries: a point that is in order goes into the unit of work as a message for the shard that owns its series.
 
+import { ownMember } from "../../../core/base/own-member.ts";
 import { isLongerThan } from "../../../core/base/utf8.ts";
 import {
   ATTRIBUTES_MAX,
@@ -7,6 +8,7 @@ import {
   NAME_BYTES_MAX,
   TIMESTAMP_AGE_MS_MAX,
   TIMESTAMP_FUTURE_MS_MAX,
+  VALUE_BYTES_MAX,
 } from "../../../core/config/limits.ts";
 import type { ValidationReason } from "../../../core/layout/counters.ts";
 import { SECTION_DISTRIBUTION } from "../../../core/layout/row-frame.ts";
@@ -17,6 +19,7 @@ import { type DistributionProblem, distributionProblem } from "../../../domain/d
 import { PointMessageWriter } from "../../../domain/distribution/point-message.ts";
 import type { DistributionPoint } from "../../../domain/otlp/otlp-items.ts";
 import { partitionOf } from "../../../domain/placement/partition.ts";
+import { isLongValue } from "../../../domain/series/kept-attributes.ts";
 import { identityText } from "../../../domain/series/stream-identity.ts";
 import type { StreamDefiner } from "../unit/stream-definer.ts";
 import type { WorkUnit } from "../unit/work-unit.ts";
@@ -48,7 +51,7 @@ export class DistributionSink {
     const name: StreamName = { tenant: source.tenantName, environment, serviceId, metricName, attributes };
     const identity = this.#encoder.encode(identityText(name));
     if (identity.length > IDENTITY_BYTES_MAX - SUFFIX_BYTES_MAX)
-      return refused("field_too_long", "the names and attributes of a point are too long together");
+      return refused("invalid_attributes", "the names and attributes of a point are too long together");
     if (!this.#definer.mayHave(source.tenant, { ...name, metricName: metricName + COUNT_SUFFIX }))
       return refused(
         "series_limit_exceeded",
@@ -73,8 +76,12 @@ function nameProblem({ metricName, serviceId, attributes }: DistributionPoint): 
   if (isLongerThan(metricName, NAME_BYTES_MAX - SUFFIX_BYTES_MAX))
     return refused("field_too_long", `the name of a histogram or summary may have ${NAME_BYTES_MAX - SUFFIX_BYTES_MAX} bytes`);
   if (isLongerThan(serviceId, NAME_BYTES_MAX)) return refused("field_too_long", `a service name may have ${NAME_BYTES_MAX} bytes`);
-  const count = Object.keys(attributes).length;
-  return count > ATTRIBUTES_MAX ? refused("invalid_attributes", `a point may have ${ATTRIBUTES_MAX} attributes, got ${count}`) : undefined;
+  const names = Object.keys(attributes);
+  if (names.length > ATTRIBUTES_MAX)
+    return refused("invalid_attributes", `a point may have ${ATTRIBUTES_MAX} attributes, got ${names.length}`);
+  const long = names.find((name) => isLongValue(ownMember(attributes, name)));
+  if (long === undefined) return undefined;
+  return refused("invalid_attributes", `attribute ${JSON.stringify(long.slice(0, 60))} of a point may have ${VALUE_BYTES_MAX} bytes`);
 }
 
 function timeProblem({ timeMs }: DistributionPoint, wallMs: number): DistributionProblem | undefined {

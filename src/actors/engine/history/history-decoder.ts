@@ -132,7 +132,7 @@ export class HistoryDecoder {
     const at = () => `series ${serviceId} ${metricName}`;
     if (defined === "series_limit_exceeded") {
       this.#collector.refuse(at, defined, "this tenant has as many streams as SERIES_LIMIT allows; a new one is refused", length);
-    } else this.#collector.refuse(at, "field_too_long", "the attributes of a series are too long together", length);
+    } else this.#collector.refuse(at, "invalid_attributes", "the attributes of a series are too long together", length);
     return undefined;
   }
 

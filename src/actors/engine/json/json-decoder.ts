@@ -45,8 +45,6 @@ const COUNTED: ReadonlySet<RecordType> = new Set<RecordType>(["log", "event"]);
 const KEPT: ReadonlySet<RecordType> = new Set<RecordType>(["log", "trace", "event", "profile", "slo"]);
 /** More letters of one body have a unit of their own: 3 us each. */
 const FAILURES_IN_PASSING = 1_000;
-/** Canonical attributes of a record: 64 names and values of ordinary length are far below. */
-const ATTRIBUTES_BYTES_MAX = 64 * 1024;
 
 const HALF_CHARACTER: Refusal = {
   reason: "invalid_record",
@@ -357,9 +355,9 @@ export class JsonDecoder implements BodyDecoder {
       if (refusal !== undefined) return refusal;
     }
     if (!KEPT.has(record.type)) return undefined;
-    const refusal = this.#keep(record, index, body, unit);
-    if (refusal === undefined && !SCORED.has(record.type)) this.#reportLabels(record, body, unit);
-    return refusal;
+    this.#keep(record, index, body, unit);
+    if (!SCORED.has(record.type)) this.#reportLabels(record, body, unit);
+    return undefined;
   }
 
   #stage(record: TelemetryRecord, flags: number, body: Body, unit: WorkUnit): Refusal | undefined {
@@ -399,20 +397,19 @@ export class JsonDecoder implements BodyDecoder {
     this.#dependencies.labels.takeAttributes(this.#dependencies.tenantName(body.tenant), serviceId, attributes, unit);
   }
 
-  #keep(record: TelemetryRecord, index: number, body: Body, unit: WorkUnit): Refusal | undefined {
+  #keep(record: TelemetryRecord, index: number, body: Body, unit: WorkUnit): void {
     const attributes = canonicalAttributes(record.attributes);
-    if (attributes.length > ATTRIBUTES_BYTES_MAX) return tooLong(record, "attributes", ATTRIBUTES_BYTES_MAX);
     const tenant = this.#dependencies.tenantName(body.tenant);
     const { serviceId, type, timeMs } = record;
     const content = [serviceId, type, record.metricName, record.value, record.body, record.traceId, timeMs, record.nanoseconds];
     const id = this.#ids.idOf(body, index, JSON.stringify(content) + attributes, !COUNTED.has(type));
     const environment = environmentOf(record.attributes);
+    this.#dependencies.counters.lost(record.loss);
     unit.addRecord({ tenant, id, timeMs, receivedMs: body.wallMs, environment, record: storedRecord(record) });
     if (type === "log") {
       const severity = severityOfAttributes(record.attributes);
       this.#dependencies.logs.count(tenant, { serviceId, environment, timeMs, severity, body: record.body, id }, unit);
     }
-    return undefined;
   }
 
   #bury(failure: Failure, body: Body, unit: WorkUnit): void {
@@ -440,7 +437,7 @@ function longRecord(bytes: number): Refusal {
 
 function tooLong(record: TelemetryRecord, field: string, most: number): Refusal {
   const message = `${field} of this record take more than ${most} bytes together; send fewer or shorter ones`;
-  return { reason: "field_too_long", field, message, type: record.type };
+  return { reason: "invalid_attributes", field, message, type: record.type };
 }
 
 /** The record as lists show it: the fields of section 2.1, those that are present. */

@@ -6,7 +6,7 @@ import { logRecord } from "../../../domain/logs/log-record.ts";
 import { severityOf } from "../../../domain/logs/severity.ts";
 import type { DistributionPoint, ItemRefusal, OtlpLog, OtlpSink, OtlpSpan } from "../../../domain/otlp/otlp-items.ts";
 import { refuseLog, refuseSpan } from "../../../domain/otlp/otlp-limits.ts";
-import { keptBody } from "../../../domain/series/kept-body.ts";
+import { keptBody } from "../../../domain/series/cut-text.ts";
 import { canonicalAttributes } from "../../../domain/series/stream-identity.ts";
 import { DistributionSink } from "../distributions/distribution-sink.ts";
 import type { LogSink } from "../logs/log-sink.ts";
@@ -16,9 +16,6 @@ import { contentHash } from "../unit/content-hash.ts";
 import { RecordIds } from "../unit/record-ids.ts";
 import type { StreamDefiner } from "../unit/stream-definer.ts";
 import type { WorkUnit } from "../unit/work-unit.ts";
-
-/** Canonical attributes of a record, as of JSON telemetry. */
-const ATTRIBUTES_BYTES_MAX = 64 * 1024;
 
 export interface LaneSinkDependencies {
   readonly memory: EngineMemory;
@@ -80,26 +77,23 @@ export class LaneSink implements OtlpSink {
     const hasTime = given.timeMs > 0;
     const timeMs = hasTime ? given.timeMs : logs.arrivalOf(tenantName(tenant), idempotencyKey, wallMs);
     const log = { ...given, body: keptBody(given.body), timeMs };
-    return refuseLog(log, wallMs) ?? this.#keep(log, place, hasTime);
+    const refusal = refuseLog(log, wallMs);
+    if (refusal === undefined) this.#keep(log, place, hasTime);
+    return refusal;
   }
 
   /** Keeps and counts a log that may be taken. */
-  #keep(log: OtlpLog, place: number, hasTime: boolean): ItemRefusal | undefined {
+  #keep(log: OtlpLog, place: number, hasTime: boolean): void {
     const { tenantName, logs } = this.#dependencies;
     const body = this.#body as Body;
     const record = logRecord(log);
     const attributes = canonicalAttributes(record.attributes);
-    if (attributes.length > ATTRIBUTES_BYTES_MAX) {
-      const message = `attributes of an item take more than ${ATTRIBUTES_BYTES_MAX} bytes together; send fewer or shorter ones`;
-      return { reason: "field_too_long", field: "attributes", message };
-    }
     const { serviceId, environment, traceId, spanId, timeMs, nanoseconds } = log;
-    const content = ["log", serviceId, log.body, traceId, spanId, timeMs, nanoseconds];
+    const content = ["log", log.eventName, serviceId, log.body, traceId, spanId, timeMs, nanoseconds];
     const id = this.#ids.idOf(body, place, hasTime ? JSON.stringify(content) + attributes : undefined);
     const [unit, tenant] = [this.#unit as WorkUnit, tenantName(body.tenant)];
     unit.addRecord({ tenant, id, timeMs, receivedMs: body.wallMs, environment, record });
     const severity = severityOf(log.severityNumber, log.severityText);
     logs.count(tenant, { serviceId, environment, timeMs, severity, body: log.body, id }, unit);
-    return undefined;
   }
 }

@@ -113,7 +113,7 @@ export class NumberPoints {
 }
 
 const TOO_LONG: ItemRefusal = {
-  reason: "field_too_long",
+  reason: "invalid_attributes",
   field: "attributes",
   message: `names and attributes of a point may have ${IDENTITY_BYTES_MAX} bytes together; send fewer or shorter ones`,
 };

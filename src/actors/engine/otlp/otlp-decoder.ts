@@ -325,6 +325,8 @@ export class OtlpDecoder implements BodyDecoder {
     const refusal = this.#refusalOf(item, body, unit);
     if (refusal === undefined) {
       outcome.accept(1);
+      if (item.type === "span") this.#dependencies.counters.lost(item.span.loss);
+      else if (item.type === "log") this.#dependencies.counters.lost(item.log.loss);
       this.#reportLabels(given, body, unit);
     } else outcome.refuse(unit, refusal, payloadOf(item));
   }

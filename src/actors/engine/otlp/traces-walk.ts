@@ -17,6 +17,8 @@ import type { OtlpSource, SpanItem } from "../../../domain/otlp/otlp-items.ts";
 import { sourceOfResource } from "../../../domain/otlp/protobuf-request.ts";
 import { spanItem } from "../../../domain/otlp/protobuf-traces.ts";
 import { serviceSeed } from "../../../domain/placement/partition.ts";
+import { NO_LOSS } from "../../../domain/series/kept-attributes.ts";
+import type { EngineCounters } from "../report/engine-counters.ts";
 import { SpanRows } from "../spans/span-rows.ts";
 import type { SpanSink, SpanSource } from "../spans/span-sink.ts";
 import type { Body } from "../unit/body.ts";
@@ -43,6 +45,7 @@ export interface TracesWalkDependencies {
   readonly memory: EngineMemory;
   readonly kernel: LaneExports;
   readonly spans: SpanSink;
+  readonly counters: Pick<EngineCounters, "lost">;
   readonly labels: LabelIntake;
   readonly tenantName: (index: number) => string;
 }
@@ -82,7 +85,7 @@ export class TracesWalk {
   /** Walks on, and gives `odd` what is to be decoded here; false when the unit must be committed first. */
   step(body: Body, unit: WorkUnit, outcome: OtlpOutcome, odd: (item: SpanItem) => void): boolean {
     const rows = this.#rows;
-    const { spans } = this.#dependencies;
+    const { spans, counters } = this.#dependencies;
     this.#follow(spans.forgotten);
     let accepted = 0;
     while (this.#waits || rows.next()) {
@@ -98,6 +101,7 @@ export class TracesWalk {
       unit.worked(0, ROW_ITEMS);
       spans.takeRow(service, rows, source.resourceAttributes, unit);
       accepted++;
+      if (source.loss !== NO_LOSS) counters.lost(source.loss);
       if (this.#isUnreported) this.#report(service, source, unit);
     }
     outcome.accept(accepted);

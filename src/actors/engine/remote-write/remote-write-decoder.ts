@@ -287,7 +287,8 @@ export class RemoteWriteDecoder implements BodyDecoder {
     const replica = replicaSource(tenant, name.serviceId, labels);
     const source = replica === undefined ? 0 : this.#dependencies.sources.numberOf(replica);
     const defined = definer.define(unit, body.tenant, name, this.#dependencies.metadata.flagsOf(tenant, name.metricName));
-    if (defined === "identity_too_long") this.#skip(body, unit, "field_too_long", "the labels of a series are too long together", labels);
+    if (defined === "identity_too_long")
+      this.#skip(body, unit, "invalid_attributes", "the labels of a series are too long together", labels);
     else if (defined === "series_limit_exceeded") {
       this.#skip(
         body,

@@ -18,6 +18,7 @@ import {
   type ValidationReason,
 } from "../../../core/layout/counters.ts";
 import type { OtlpSignal } from "../../../core/protocol/otlp-kind.ts";
+import type { AttributeLoss } from "../../../domain/series/kept-attributes.ts";
 
 const PLACES = new Map<EngineCounter, number>(ENGINE_COUNTERS.map((name, place) => [name, place]));
 
@@ -68,6 +69,12 @@ export class EngineCounters {
     this.add(requests, 1);
     this.add(items, accepted + rejected);
     this.add(refused, rejected);
+  }
+
+  /** Counts attributes that did not come through whole, of so many records that were kept. */
+  lost({ cut, dropped }: AttributeLoss, records = 1): void {
+    if (cut > 0) this.add("attributesCut", cut * records);
+    if (dropped > 0) this.add("attributesDropped", dropped * records);
   }
 
   /** Observes the number of records of one body. */

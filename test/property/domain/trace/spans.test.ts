@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { PARTITIONS } from "../../../../src/core/layout/memory-map.ts";
 import type { OtlpSpan } from "../../../../src/domain/otlp/otlp-items.ts";
+import { NO_LOSS } from "../../../../src/domain/series/kept-attributes.ts";
 import { QUANTILE_ERROR_MAX } from "../../../../src/domain/trace/duration-sketch.ts";
 import { SpanRig } from "../../../support/span-rig.ts";
 
@@ -42,6 +43,7 @@ function draw(span: typeof spanArbitrary extends fc.Arbitrary<infer T> ? T : nev
       statusCode: span.isError ? 2 : 0,
       attributes: {},
       resourceAttributes: {},
+      loss: NO_LOSS,
     },
   };
 }

@@ -71,8 +71,8 @@ describe("bodies that are refused before they are parsed", () => {
     expect(parsed.all).toBeLessThan(1000);
   });
 
-  it("one record of more than 640 KiB is refused unread, as one that keeps its neighbours", () => {
-    const long = keys(80_000);
+  it("one record of more than 1,280 KiB is refused unread, as one that keeps its neighbours", () => {
+    const long = keys(200_000);
     expect(long.length).toBeGreaterThan(JSON_ELEMENT_BYTES_MAX);
     expect(refusal(Buffer.from(long), false)).toMatchObject({ status: 400, code: "field_too_long" });
     const { answer, frames } = rig.take(Buffer.from(`[${logText(1)},${long},${logText(2)}]`));
@@ -315,10 +315,10 @@ describe("OTLP requests in JSON that are long", () => {
     expect(items.length).toBeGreaterThanOrEqual(Math.floor(fields / 4096));
   });
 
-  it("a resource and a log in protobuf of more than 640 KiB are not read", () => {
-    const attributes = "3200".repeat(330_000);
+  it("a resource and a log in protobuf of more than 1,280 KiB are not read", () => {
+    const attributes = "3200".repeat(660_000);
     const ofLog = [...logsOfProtobuf(Buffer.from(field(0x0a, field(0x12, field(0x12, attributes))), "hex"))];
-    const ofResource = [...logsOfProtobuf(Buffer.from(field(0x0a, field(0x0a, "0a00".repeat(330_000)) + field(0x12, "1200")), "hex"))];
+    const ofResource = [...logsOfProtobuf(Buffer.from(field(0x0a, field(0x0a, "0a00".repeat(660_000)) + field(0x12, "1200")), "hex"))];
     for (const items of [ofLog, ofResource]) expect(items.filter((item) => item !== undefined)).toMatchObject([{ type: "damaged" }]);
   });
 
@@ -340,15 +340,15 @@ describe("OTLP requests in JSON that are long", () => {
     expect(parsed.all).toBeLessThan(2000);
   });
 
-  it("an item of more than 640 KiB is refused unread, and its neighbours are taken", () => {
-    const long = `{"attributes":[${'{"key":"a"},'.repeat(60_000)}{}]}`;
+  it("an item of more than 1,280 KiB is refused unread, and its neighbours are taken", () => {
+    const long = `{"attributes":[${'{"key":"a"},'.repeat(150_000)}{}]}`;
     const item = JSON.stringify(log(1));
     const { answer, frames } = otlp().take(
       Buffer.from(`{"resourceLogs":[{"scopeLogs":[{"logRecords":[${item},${long},${item}]}]}]}`),
       "logs",
       "json",
     );
-    expect(answer.body).toMatch(/"rejected":1,"message":"1 of 3 .*invalid_record: an item may have 655360 bytes/);
+    expect(answer.body).toMatch(/"rejected":1,"message":"1 of 3 .*invalid_record: an item may have 1310720 bytes/);
     expect(frames).toHaveLength(3);
     expect(parsed.longest).toBeLessThan(2000);
   });

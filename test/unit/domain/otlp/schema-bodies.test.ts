@@ -228,7 +228,7 @@ describe("the walkers read their fields by the numbers of the schema", () => {
       KeyValueList: values
       Metric: exponentialHistogram gauge histogram name sum summary unit
       NumberDataPoint: asDouble asInt attributes flags startTimeUnixNano timeUnixNano
-      Resource: attributes
+      Resource: attributes droppedAttributesCount
       ResourceMetrics: resource scopeMetrics
       ScopeMetrics: metrics
       Sum: aggregationTemporality dataPoints isMonotonic
@@ -270,10 +270,10 @@ describe("the walkers read their fields by the numbers of the schema", () => {
       ExportTraceServiceRequest: resourceSpans
       KeyValue: key value
       KeyValueList: values
-      Resource: attributes
+      Resource: attributes droppedAttributesCount
       ResourceSpans: resource scopeSpans
       ScopeSpans: spans
-      Span: attributes endTimeUnixNano kind name parentSpanId spanId startTimeUnixNano status traceId
+      Span: attributes droppedAttributesCount endTimeUnixNano kind name parentSpanId spanId startTimeUnixNano status traceId
       Status: code"
     `);
   });
@@ -290,7 +290,7 @@ describe("the walkers read their fields by the numbers of the schema", () => {
       "AnyValue: stringValue
       ExportTraceServiceRequest: resourceSpans
       KeyValue: key value
-      Resource: attributes
+      Resource: attributes droppedAttributesCount
       ResourceSpans: resource scopeSpans
       ScopeSpans: spans
       Span: attributes endTimeUnixNano kind name parentSpanId spanId startTimeUnixNano status traceId
@@ -306,8 +306,8 @@ describe("the walkers read their fields by the numbers of the schema", () => {
       ExportLogsServiceRequest: resourceLogs
       KeyValue: key value
       KeyValueList: values
-      LogRecord: attributes body observedTimeUnixNano severityNumber severityText spanId timeUnixNano traceId
-      Resource: attributes
+      LogRecord: attributes body droppedAttributesCount eventName observedTimeUnixNano severityNumber severityText spanId timeUnixNano traceId
+      Resource: attributes droppedAttributesCount
       ResourceLogs: resource scopeLogs
       ScopeLogs: logRecords"
     `);

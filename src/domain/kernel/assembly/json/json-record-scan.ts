@@ -177,6 +177,7 @@ function fieldOf(p: usize): u32 {
   if ((head & 0xffffffffffff) == 0x2265756c6176) return FIELD_VALUE | (5 << NAME_BYTES_SHIFT); // value"
   if (head == 0x6d617473656d6974 && (tail & 0xffff) == 0x2270) return FIELD_TIME | (9 << NAME_BYTES_SHIFT); // timestamp"
   if (head == 0x7475626972747461 && (tail & 0xffffff) == 0x227365) return FIELD_ATTRIBUTES | (10 << NAME_BYTES_SHIFT); // attributes"
+  if ((head & 0xffffffffff) == 0x22646e696b) isOdd = true; // kind", which may contradict the type
   return head == 0x64695f6563617274 && (tail & 0xff) == 0x22 ? FIELD_TRACE | (8 << NAME_BYTES_SHIFT) : FIELD_OTHER; // trace_id"
 }
 

@@ -6,6 +6,8 @@ import { fieldNumber, payload, readField, wireType, WIRE_BYTES, WIRE_FIXED64, WI
 /** A third of NAME_BYTES_MAX and VALUE_BYTES_MAX: a byte that is no UTF-8 becomes three. */
 const KEY_BYTES_MAX: usize = 341;
 const VALUE_BYTES_MAX: usize = 2730;
+/** A list or a map counts whole, as JSON, where a byte becomes six at most. */
+const LIST_BYTES_MAX: usize = 1365;
 /** ANY_VALUE_DEPTH_MAX. */
 const DEPTH_MAX: u32 = 8;
 
@@ -39,7 +41,7 @@ function isAnyValue(p: usize, end: usize, depth: u32): bool {
       if (wireType != WIRE_FIXED64) return false;
     } else if (wireType != WIRE_BYTES) return false;
     else if (field == 5 || field == 6) {
-      if (!isList(payload, p, depth + 1, field == 6)) return false;
+      if (p - payload > LIST_BYTES_MAX || !isList(payload, p, depth + 1, field == 6)) return false;
     } else if (p - payload > VALUE_BYTES_MAX) return false;
   }
   return true;

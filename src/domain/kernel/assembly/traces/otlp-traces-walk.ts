@@ -21,8 +21,10 @@ const TRACE_ID_BYTES: usize = 16;
 const SPAN_ID_BYTES: usize = 8;
 /** A third of NAME_BYTES_MAX: a byte that is no UTF-8 becomes three. */
 const NAME_BYTES_MAX: usize = 341;
-/** ATTRIBUTES_MAX; a repeated one counts once, which TypeScript sees to. */
+/** Attributes that there is room for; a span with more is TypeScript's. A repeated one counts once, which TypeScript sees to. */
 const ATTRIBUTES_MAX: u32 = 64;
+/** A sixth of RECORD_ATTRIBUTES_BYTES_MAX: a byte becomes six in JSON at most. */
+const ATTRIBUTE_BYTES_MAX: usize = 21845;
 /** Words of an attribute that has no number: NO_SPAN_TEXT, address, bytes. */
 const ATTRIBUTE_WORDS_MAX: u32 = 3;
 const SPAN_WORDS_MAX: u32 = ATTRIBUTES_MAX * ATTRIBUTE_WORDS_MAX;
@@ -170,8 +172,8 @@ function findResource(): void {
 function readSpan(row: usize, p: usize, end: usize): bool {
   let traceId: usize = 0, spanId: usize = 0, parentId: usize = 0, name: usize = 0, nameBytes: usize = 0;
   let kind: u64 = 0, status: u64 = 0, startNs: u64 = 0, endNs: u64 = 0;
-  let attributes: u32 = 0, nameText: u32 = NO_SPAN_TEXT;
-  const firstWord = words;
+  let attributes: u32 = 0, nameText: u32 = NO_SPAN_TEXT, attributeBytes: usize = 0;
+  store<u32>(row, words, SPAN_ROW_ATTRIBUTES_FROM);
   while (p < end) {
     const tag = <u32>load<u8>(p), length = <usize>load<u8>(p, 1);
     let field = tag >> 3, wire = tag & 7, at: usize;
@@ -203,8 +205,7 @@ function readSpan(row: usize, p: usize, end: usize): bool {
         break;
       case 5:
         if (wire != WIRE_BYTES || bytes > NAME_BYTES_MAX) return false;
-        name = at;
-        nameBytes = bytes;
+        name = at, nameBytes = bytes;
         nameText = takeText(at, <u32>bytes);
         break;
       case 6:
@@ -221,8 +222,10 @@ function readSpan(row: usize, p: usize, end: usize): bool {
         endNs = load<u64>(at);
         break;
       case 9:
-        if (wire != WIRE_BYTES || attributes == ATTRIBUTES_MAX || !takeAttribute(at, <u32>bytes, guessPlace(nameText, attributes))) return false;
-        attributes++;
+        if (wire != WIRE_BYTES || attributes == ATTRIBUTES_MAX || (attributeBytes += bytes) > ATTRIBUTE_BYTES_MAX || !takeAttribute(at, <u32>bytes, guessPlace(nameText, attributes++))) return false;
+        break;
+      case 10: // dropped_attributes_count
+        if (wire != WIRE_VARINT || load<u8>(at) != 0) return false;
         break;
       case 15:
         if (wire != WIRE_BYTES || !readStatus(at, p)) return false;
@@ -233,7 +236,6 @@ function readSpan(row: usize, p: usize, end: usize): bool {
   if (nameBytes == 0 || kind > KIND_CONSUMER || status > STATUS_ERROR) return false;
   storeName(row, nameText, name, nameBytes);
   store<u32>(row, attributes, SPAN_ROW_ATTRIBUTES);
-  store<u32>(row, firstWord, SPAN_ROW_ATTRIBUTES_FROM);
   store<u32>(row, flagsOf(kind, status, parentId != 0), SPAN_ROW_FLAGS);
   return storeTimes(row, startNs, endNs) && storeIds(row, traceId, spanId, parentId);
 }
