@@ -6,7 +6,7 @@ import type { EngineLink } from "../../src/actors/coordinator/engines/engine-lin
 import type { StepReport } from "../../src/actors/coordinator/loop/rounds.ts";
 import { CONTROL_TABLES, SERIES_TABLES } from "../../src/actors/coordinator/nouns/modules.ts";
 import type { LogFloor } from "../../src/actors/coordinator/state/log-coverage.ts";
-import type { FaultKeeper } from "../../src/actors/coordinator/status/data-faults.ts";
+import type { FaultKeeper, SetAsideKeeper } from "../../src/actors/coordinator/status/data-faults.ts";
 import { NO_COUNTS } from "../../src/actors/engine/watchdog/cycle/engine-watchdog.ts";
 import { hash128 } from "../../src/core/base/hash128.ts";
 import { COORDINATOR_COUNTERS, COORDINATOR_SLOTS, type CoordinatorCounter } from "../../src/core/layout/counters.ts";
@@ -175,6 +175,7 @@ export interface RigOptions extends Partial<CoordinatorOptions> {
   /** What it takes to read a stored block, of the monotonic clock; nothing where it is not given. */
   readonly blockMs?: number;
   readonly faultKeeper?: FaultKeeper;
+  readonly setAsideKeeper?: SetAsideKeeper;
   /** Engines still read their logs; else they are ready from the beginning. */
   readonly isStarting?: boolean;
 }
@@ -197,7 +198,17 @@ export class Rig {
   #nextCall = 1;
   #draws = 0;
 
-  private constructor({ engines = 1, seed, control, series, nowMs = START_MS, blockMs = 0, faultKeeper, ...options }: RigOptions) {
+  private constructor({
+    engines = 1,
+    seed,
+    control,
+    series,
+    nowMs = START_MS,
+    blockMs = 0,
+    faultKeeper,
+    setAsideKeeper,
+    ...options
+  }: RigOptions) {
     const delays = seed === undefined ? {} : { seed };
     this.nowMs = nowMs;
     this.control = new MemoryStore({ tables: CONTROL_TABLES, ...delays, ...(control && { contents: control }) });
@@ -230,6 +241,7 @@ export class Rig {
       measureDisk: () => ({ logBytes: this.logBytes, logSegments: 1, freeBytes: this.freeBytes }),
       randomBytes: (count) => this.#draw(count),
       ...(faultKeeper && { faultKeeper }),
+      ...(setAsideKeeper && { setAsideKeeper }),
       yieldTurn: () => Promise.resolve(),
       sleep: () => Promise.resolve(),
     });

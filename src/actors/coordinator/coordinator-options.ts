@@ -60,7 +60,7 @@ export interface CoordinatorOptions extends DetectionOptions {
 
 /** The world around the coordinator. */
 export interface CoordinatorDependencies
-  extends Pick<ControlCommitterDependencies & DataFaultsDependencies, "hasSubscribers" | "faultKeeper"> {
+  extends Pick<ControlCommitterDependencies & DataFaultsDependencies, "hasSubscribers" | "faultKeeper" | "setAsideKeeper"> {
   readonly controlStore: KeyValueStore;
   readonly seriesStore: KeyValueStore;
   readonly engines: readonly EngineLink[];

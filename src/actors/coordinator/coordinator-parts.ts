@@ -17,6 +17,7 @@ import { SummaryWording } from "./analysis/summary-wording.ts";
 import type { EndedBackup } from "./backup/backup-runner.ts";
 import { ControlCommitter } from "./commits/control-committer.ts";
 import { FrameCommits } from "./commits/frame-commits.ts";
+import { SetAsideFrames } from "./commits/set-aside-frames.ts";
 import type { CoordinatorDependencies, CoordinatorOptions } from "./coordinator-options.ts";
 import { replayEvent } from "./dead-letters/replay-handlers.ts";
 import { ReplayRunner } from "./dead-letters/replay-runner.ts";
@@ -143,16 +144,18 @@ function storingParts(options: CoordinatorOptions, dependencies: CoordinatorDepe
   };
   const { anomaliesMax = ANOMALIES_MAX, alertsMax = ALERTS_MAX, retentionMs, seriesGatherMs = 0 } = options;
   const committer = new ControlCommitter({ anomaliesMax, alertsMax, retentionMs }, shared);
+  const dataFaults = new DataFaults({ ...dependencies, counters, log });
+  const setAside = new SetAsideFrames({ ...dependencies, counters, dataFaults, log });
   return {
     shared,
     state,
     counters,
     coldLoader,
     committer,
-    frames: new FrameCommits(engines, { retentionMs, seriesGatherMs }, { ...shared, committer }),
+    frames: new FrameCommits(engines, { retentionMs, seriesGatherMs }, { ...shared, committer, setAside }),
     retention: new Retention(retentionOptions(options), { ...shared, work: retentionWork(shared) }),
     guard: new StoreGuard({ counters, log }),
-    dataFaults: new DataFaults({ ...dependencies, counters, log }),
+    dataFaults,
     backups: dependencies.makeBackups?.((ended) => noteBackup(ended, counters, log)),
     disk: new DiskUsage(options.diskLimitBytes ?? Number.POSITIVE_INFINITY, { ...dependencies, counters }),
   };

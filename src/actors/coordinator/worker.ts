@@ -10,6 +10,7 @@ import { InventoryKeeper } from "../../adapters/log/log-inventory.ts";
 import { LogRemover } from "../../adapters/log/log-remover.ts";
 import { coveredSegments, measureSegments } from "../../adapters/log/log-segment.ts";
 import { logDirectory } from "../../adapters/log/meta-file.ts";
+import { SetAsideFolder } from "../../adapters/log/set-aside-folder.ts";
 import { systemClock } from "../../adapters/runtime/clock.ts";
 import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
 import { viewMemories } from "../../adapters/runtime/engine-threads.ts";
@@ -284,6 +285,7 @@ async function run(data: CoordinatorThreadData): Promise<void> {
     },
     measureDisk: diskMeter(data.dataDir),
     faultKeeper: new DataFaultFile(data.dataDir, systemClock.wallMs()),
+    setAsideKeeper: new SetAsideFolder(data.dataDir),
     randomBytes: (count) => randomBytes(count),
     yieldTurn: () => new Promise((resolve) => setImmediate(resolve)),
     sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),

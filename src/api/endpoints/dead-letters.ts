@@ -2,6 +2,7 @@ import { z } from "zod";
 import { JSON_ELEMENT_BYTES_MAX, REPLAY_REQUEST_BYTES_MAX } from "../../core/config/body-limits.ts";
 import { REPLAY_IDS_MAX } from "../../core/config/limits.ts";
 import { VALIDATION_REASONS } from "../../core/layout/counters.ts";
+import { UNSTORABLE } from "../../core/protocol/set-aside.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { choiceParameter, textParameter, timeField } from "../parameters.ts";
 import {
@@ -48,8 +49,8 @@ const STATS_EXAMPLE = {
   dropped: { by_age: 0, by_size: 0 },
   limits: { age_seconds: 604_800, bytes: 1_073_741_824 },
 };
-/** Kinds of dead letters: telemetry, and messages that reached nobody, which cannot be replayed as telemetry. */
-const DEAD_LETTER_REASONS = [...VALIDATION_REASONS, "channel_exhausted", "webhook_exhausted"] as const;
+/** Kinds of dead letters: telemetry, what was taken and cannot be stored, and messages that reached nobody, which cannot be replayed as telemetry. */
+const DEAD_LETTER_REASONS = [...VALIDATION_REASONS, UNSTORABLE, "channel_exhausted", "webhook_exhausted"] as const;
 const PROBLEM_EXAMPLE = { reason: DEAD_LETTER_EXAMPLE.reason, field: DEAD_LETTER_EXAMPLE.field, message: DEAD_LETTER_EXAMPLE.message };
 
 /** Endpoints of dead letters and their replay. */

@@ -34,7 +34,7 @@ export const NOT_READY = z.strictObject({
 /** A fault of the data folder. */
 export const DATA_FAULT = z.strictObject({
   id: z.string().describe("what is at fault, and where"),
-  kind: z.enum(["log_damaged", "data_missing", "store_damaged"]),
+  kind: z.enum(["log_damaged", "data_missing", "store_damaged", "set_aside"]),
   what: z.string().describe("what is lost as far as it is known, and where the bytes are kept"),
   since: TIMESTAMP,
   acknowledged_by: z.string().nullable(),

@@ -44,6 +44,8 @@ const DETECTOR_STATES_HEADER_BYTES = 12;
 
 /** The end of an episode: a verdict like those of FRAME_VERDICT, for which nobody waits. */
 export const FRAME_CLOSING = 13;
+/** A frame that could not be stored stands here no more (commits/frame-sifting.ts): its order stays, and nothing is stored of it. No engine sends it. */
+export const FRAME_SET_ASIDE = 14;
 /** Frames that are stored as soon as they can be. */
 export const PROMPT_FRAMES: ReadonlySet<number> = new Set([FRAME_VERDICT, FRAME_DEAD_LETTER, FRAME_SERVICE_LABELS]);
 /** Frames that are stored in `control`; all others are stored in `series`, behind those that came before them. */

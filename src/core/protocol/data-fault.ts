@@ -1,7 +1,7 @@
 // Faults of the data folder: something that was stored cannot be read any more. The server goes on with what is whole, and says so until an operator has seen it.
 
-/** Part at fault: a part of a log, a missing part that the operator chose to go on without, or a store. */
-export type DataFaultKind = "log_damaged" | "data_missing" | "store_damaged";
+/** Part at fault: a part of a log, a missing part that the operator chose to go on without, a store, or something whole that this program could not take and has set aside. */
+export type DataFaultKind = "log_damaged" | "data_missing" | "store_damaged" | "set_aside";
 
 /** One fault. The same fault found again, by the next start say, has the same id. */
 export interface DataFault {

@@ -155,6 +155,10 @@ export const COORDINATOR_METRICS = {
     "vedette_data_faults",
     "Faults of the data folder that no operator has acknowledged: something that was stored cannot be read",
   ),
+  setAside: counter(
+    "vedette_set_aside_total",
+    "Things that were taken and cannot be stored or read: dead letters, and files in the folder set-aside",
+  ),
   outboxDepth: gauge("vedette_outbox_depth", "Messages to people that are stored and have not arrived"),
   notifierStarts: counter("vedette_notifier_starts_total", "Times the thread that tells people was started"),
   chatDelivered: part(NOTIFICATIONS, { notifier: "chat", outcome: "delivered" }),

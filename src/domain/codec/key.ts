@@ -15,6 +15,14 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }); // a byte order mark is a character of the text
 
+/** Whether a text, and `otherBytes` of other parts, can stand in one key. */
+export function fitsKey(value: string, otherBytes: number): boolean {
+  if (LONE_SURROGATE.test(value)) return false;
+  let zeros = 0;
+  for (let at = value.indexOf("\0"); at >= 0; at = value.indexOf("\0", at + 1)) zeros++;
+  return encoder.encode(value).length + zeros + 2 + otherBytes <= KEY_BYTES_MAX;
+}
+
 /** Composes a key part by part; every method throws RangeError when a value is out of its range or the key grows beyond KEY_BYTES_MAX. */
 export class KeyBuilder {
   #bytes = new Uint8Array(64);

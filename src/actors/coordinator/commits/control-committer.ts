@@ -9,6 +9,7 @@ import { VerdictDraft, type VerdictLimits } from "../anomalies/verdict-draft.ts"
 import type { CommittedState } from "../nouns/committed-state.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import { ControlTransaction } from "./control-transaction.ts";
+import { makeOfFrames } from "./frame-sifting.ts";
 
 /** Dependencies of the committer. */
 export interface ControlCommitterDependencies {
@@ -37,16 +38,22 @@ export class ControlCommitter {
     this.#dependencies = dependencies;
   }
 
-  /** Commits frames of CONTROL_FRAMES; a loss of power may take them, and the log gives them again. Rejects with StoreError when the store does not take them, and may then be called again with the same. */
+  /** Commits frames of CONTROL_FRAMES; a loss of power may take them, and the log gives them again. Rejects with StoreError when the store does not take them, and may then be called again with the same; with UnstorableFramesError where it is to be called without some. */
   async commit(frames: readonly EngineFrame[]): Promise<void> {
-    const { state, counters, paging, nowMs, monotonicMs } = this.#dependencies;
+    const { state, counters, monotonicMs } = this.#dependencies;
     const startMs = monotonicMs();
-    const transaction = new ControlTransaction(state, this.#limits, nowMs(), paging);
-    for (const frame of frames) transaction.add(frame);
-    await state.control.commit(transaction.operations(), { flushLater: true });
+    const { transaction, operations } = makeOfFrames(frames, (some) => this.#make(some));
+    await state.control.commit(operations, { flushLater: true });
     this.#apply(transaction);
     counters.add("frames", frames.length);
     counters.commit((monotonicMs() - startMs) / 1000);
+  }
+
+  #make(frames: readonly EngineFrame[]) {
+    const { state, paging, nowMs } = this.#dependencies;
+    const transaction = new ControlTransaction(state, this.#limits, nowMs(), paging);
+    for (const frame of frames) transaction.add(frame);
+    return { transaction, operations: transaction.operations() };
   }
 
   /** Effects of a change on alerts and on anomalies. */

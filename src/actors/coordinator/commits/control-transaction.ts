@@ -7,6 +7,7 @@ import {
   FRAME_CLOSING,
   FRAME_DEAD_LETTER,
   FRAME_SERVICE_LABELS,
+  FRAME_SET_ASIDE,
   FRAME_VERDICT,
   type ServiceLabelsEnvelope,
 } from "../../../core/protocol/coordinator-frame.ts";
@@ -35,12 +36,12 @@ export class ControlTransaction {
     this.#wallNowMs = wallNowMs;
   }
 
-  /** Takes a frame of CONTROL_FRAMES. */
+  /** Takes a frame of CONTROL_FRAMES, or one that stands for such a frame. */
   add({ kind, payload }: EngineFrame): void {
     if (kind === FRAME_VERDICT || kind === FRAME_CLOSING) this.verdicts.add(decodeEpisode(payload));
     else if (kind === FRAME_DEAD_LETTER) this.#takeDeadLetter(decodePayload<DeadLetterEnvelope | DeadLettersEnded>(payload));
     else if (kind === FRAME_SERVICE_LABELS) this.#takeLabels(decodePayload<ServiceLabelsEnvelope>(payload));
-    else throw new RangeError(`a frame of kind ${kind} is not stored in control`);
+    else if (kind !== FRAME_SET_ASIDE) throw new RangeError(`a frame of kind ${kind} is not stored in control`);
   }
 
   operations(): StoreOperation[] {

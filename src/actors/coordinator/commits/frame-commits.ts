@@ -3,11 +3,13 @@
 import type { FrameSource } from "../engines/engine-link.ts";
 import type { ControlCommitter } from "./control-committer.ts";
 import { FrameIntake } from "./frame-intake.ts";
+import { UnstorableFramesError } from "./frame-sifting.ts";
 import { SeriesCommitter, type SeriesCommitterDependencies } from "./series-committer.ts";
 import { SeriesFlusher, type SeriesFlusherDependencies } from "./series-flusher.ts";
+import type { SetAsideFrames } from "./set-aside-frames.ts";
 
 /** Dependencies of the commits. */
-export interface FrameCommitsDependencies extends SeriesCommitterDependencies, Pick<SeriesFlusherDependencies, "wake"> {
+export interface FrameCommitsDependencies extends SeriesCommitterDependencies, Pick<SeriesFlusherDependencies, "wake" | "setAside"> {
   readonly committer: ControlCommitter;
 }
 
@@ -22,6 +24,7 @@ export class FrameCommits {
   readonly series: SeriesFlusher;
   readonly #intake: FrameIntake;
   readonly #committer: ControlCommitter;
+  readonly #setAside: Pick<SetAsideFrames, "take">;
   readonly #gatherMs: number;
   readonly #monotonicMs: () => number;
   /** When frames for `control` that nobody waits for have gathered long enough. */
@@ -34,6 +37,7 @@ export class FrameCommits {
   ) {
     this.#intake = new FrameIntake(sources);
     this.#committer = dependencies.committer;
+    this.#setAside = dependencies.setAside;
     this.#gatherMs = seriesGatherMs;
     this.#monotonicMs = () => dependencies.monotonicMs();
     const committer = new SeriesCommitter(retentionMs, dependencies);
@@ -70,7 +74,13 @@ export class FrameCommits {
   /** Commits what is for `control` and due, with all that came before it; true, because there may be more. Rejects with StoreError, and what waited waits on. */
   async commitControl(): Promise<true> {
     const pick = this.#intake.pickControl();
-    await this.#committer.commit(pick.frames);
+    try {
+      await this.#committer.commit(pick.frames);
+    } catch (error) {
+      if (!(error instanceof UnstorableFramesError)) throw error;
+      this.#intake.setAside(this.#setAside.take(error.unstorable));
+      return true;
+    }
     this.#intake.confirmControl(pick);
     this.#gatherEndsMs = Number.POSITIVE_INFINITY;
     return true;

@@ -19,6 +19,7 @@ import {
   PROMPT_FRAMES,
 } from "../../../core/protocol/coordinator-frame.ts";
 import type { FrameSource } from "../engines/engine-link.ts";
+import { SET_ASIDE } from "./set-aside-frames.ts";
 
 const VERDICT_KINDS: ReadonlySet<number> = new Set([FRAME_VERDICT, FRAME_CLOSING]);
 const RECORD_KINDS: ReadonlySet<number> = new Set([FRAME_RECORD, FRAME_DEAD_LETTER, FRAME_SPAN_BLOCK]);
@@ -117,6 +118,11 @@ export class FrameIntake {
     for (const [source, count] of counts.entries()) this.#queues[source]?.confirmControl(count);
   }
 
+  /** Puts letters in the place of frames that cannot be stored, or nothing; no frame of them may be in a pick. */
+  setAside(frames: ReadonlyMap<EngineFrame, EngineFrame | undefined>): void {
+    for (const queue of this.#queues) queue.setAside(frames);
+  }
+
   confirmSeries({ counts }: FramePick): void {
     for (const [source, count] of counts.entries()) {
       // Of a block nothing is kept but what was stored; others may live on in what was read from them.
@@ -184,6 +190,21 @@ class SourceQueue {
   confirmControl(count: number): void {
     this.control.splice(0, count);
     this.#controlStored += count;
+  }
+
+  /** A letter of a frame for `series` is stored before everything behind that frame. */
+  setAside(frames: ReadonlyMap<EngineFrame, EngineFrame | undefined>): void {
+    for (const [at, frame] of this.control.entries()) if (frames.has(frame)) this.control[at] = frames.get(frame) ?? SET_ASIDE;
+    for (const [at, frame] of this.series.entries()) {
+      if (!frames.has(frame)) continue;
+      this.series[at] = SET_ASIDE;
+      this.seriesBytes -= frame.payload.length;
+      const letter = frames.get(frame);
+      if (letter === undefined) continue;
+      this.control.push(letter);
+      this.#controlTaken++;
+      this.#behind.fill(this.#controlTaken, at);
+    }
   }
 
   confirmSeries(count: number): readonly EngineFrame[] {

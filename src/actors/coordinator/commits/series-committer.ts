@@ -5,6 +5,7 @@ import { type CommittedState, laneMarkKey } from "../nouns/committed-state.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import { floorHasRisen, type LogFloor } from "../state/log-coverage.ts";
 import { TABLE_START } from "../state/tables.ts";
+import { makeOfFrames } from "./frame-sifting.ts";
 import { SeriesTransaction } from "./series-transaction.ts";
 
 /** Dependencies of the committer. */
@@ -16,6 +17,8 @@ export interface SeriesCommitterDependencies {
   deleteLogSegments(floor: LogFloor): void | Promise<void>;
   /** Checkpoints have been stored, and with them the streams that have left memory. */
   checkpointsStored(): void;
+  /** Streams have left memory whose services cannot be listed. */
+  servicesUnlisted(services: readonly string[]): void;
   /** Metadata of metrics have been stored. */
   metadataStored(metadata: readonly MetricMetadataEnvelope[]): void;
   /** Event records that report deployments have been stored. */
@@ -44,20 +47,26 @@ export class SeriesCommitter {
 
   /**
    * Commits frames, and the rows of the ledger that wait; nothing else may be writing to `series`. Rejects with StoreError when the store does not take
-   * them, and may then be called again with the same frames.
+   * them, and may then be called again with the same frames; with UnstorableFramesError where it is to be called without some.
    */
   async commit(frames: readonly EngineFrame[]): Promise<void> {
-    const { state, counters, nowMs, monotonicMs } = this.#dependencies;
+    const { state, counters, monotonicMs } = this.#dependencies;
     const startMs = monotonicMs();
-    const transaction = new SeriesTransaction(state, this.#retentionMs, nowMs());
-    for (const frame of frames) transaction.add(frame);
-    const operations = [...state.alerts.ledger.operations(), ...transaction.operations()];
+    const { transaction, stored } = makeOfFrames(frames, (some) => this.#make(some));
+    const operations = [...state.alerts.ledger.operations(), ...stored];
     // What says that all before it is stored must not outlive that.
     if (transaction.checkpoints.length + transaction.marks.length > 0) await state.control.commit([], { sync: true });
     if (operations.length > 0) await state.series.commit(operations, { flushLater: true });
     this.#apply(transaction);
     counters.add("frames", frames.length);
     if (operations.length > 0) counters.commit((monotonicMs() - startMs) / 1000);
+  }
+
+  #make(frames: readonly EngineFrame[]) {
+    const { state, nowMs } = this.#dependencies;
+    const transaction = new SeriesTransaction(state, this.#retentionMs, nowMs());
+    for (const frame of frames) transaction.add(frame);
+    return { transaction, stored: transaction.operations() };
   }
 
   /** Lets log segments go that are covered now. Both stores are flushed first: after a loss of power the log would be missed. */
@@ -88,7 +97,10 @@ export class SeriesCommitter {
     if (transaction.deployments.length > 0) this.#dependencies.deploymentsStored(transaction.deployments);
     if (transaction.metadata.length > 0) this.#dependencies.metadataStored(transaction.metadata);
     counters.set("metadataStored", state.metadata.size);
-    if (transaction.checkpoints.length > 0) this.#dependencies.checkpointsStored();
+    if (transaction.checkpoints.length > 0) {
+      this.#dependencies.checkpointsStored();
+      this.#dependencies.servicesUnlisted(transaction.unlistedServices());
+    }
     this.#floorIsStale ||= transaction.checkpoints.length + transaction.marks.length > 0;
     counters.add("recordsStored", transaction.records);
     counters.add("recordsDropped", transaction.recordsDropped);

@@ -2,13 +2,16 @@
 // first. So they gather while verdicts are committed one run after another (ADR 57).
 import type { LedgerBook } from "../alerts/ledger-book.ts";
 import type { FrameIntake } from "./frame-intake.ts";
+import { UnstorableFramesError } from "./frame-sifting.ts";
 import type { SeriesCommitter } from "./series-committer.ts";
+import type { SetAsideFrames } from "./set-aside-frames.ts";
 
 /** Dependencies of the flusher. */
 export interface SeriesFlusherDependencies {
   readonly intake: FrameIntake;
   readonly committer: SeriesCommitter;
   readonly ledger: LedgerBook;
+  readonly setAside: Pick<SetAsideFrames, "take">;
   nowMs(): number;
   monotonicMs(): number;
   /** Has whoever steps the coordinator do so: a commit has ended. */
@@ -87,13 +90,15 @@ export class SeriesFlusher {
   }
 
   async #commit(): Promise<void> {
-    const { intake, committer } = this.#dependencies;
+    const { intake, committer, setAside } = this.#dependencies;
     const pick = intake.pickSeries();
     try {
       await committer.commit(pick.frames);
     } catch (error) {
       intake.returnSeries();
-      throw error;
+      if (!(error instanceof UnstorableFramesError)) throw error;
+      intake.setAside(setAside.take(error.unstorable));
+      return; // what is left waits again, behind the letters
     }
     intake.confirmSeries(pick);
     await committer.raiseFloor();

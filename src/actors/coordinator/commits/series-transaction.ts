@@ -18,6 +18,7 @@ import {
   FRAME_LANE_MARK,
   FRAME_METADATA,
   FRAME_RECORD,
+  FRAME_SET_ASIDE,
   FRAME_SPAN_BLOCK,
   type LaneMark,
   type LaneMarkFrame,
@@ -82,6 +83,11 @@ export class SeriesTransaction {
 
   operations(): StoreOperation[] {
     return [...this.#series, ...this.#cold.operations(), ...this.#usage.operations()];
+  }
+
+  /** Services of streams that left memory whose names no key can hold. */
+  unlistedServices(): readonly string[] {
+    return this.#cold.unlisted();
   }
 
   takeRecord(envelope: RecordEnvelope): void {
@@ -184,5 +190,6 @@ const TAKE: Readonly<Record<number, (transaction: SeriesTransaction, payload: Ui
   [FRAME_DETECTOR_STATES]: (transaction, payload) => transaction.takeDetectorStates(payload),
   [FRAME_SPAN_BLOCK]: (transaction, payload) => transaction.takeSpans(payload),
   [FRAME_METADATA]: (transaction, payload) => transaction.takeMetadata(decodePayload<MetricMetadataEnvelope>(payload)),
+  [FRAME_SET_ASIDE]: () => undefined,
   [FRAME_LANE_MARK]: (transaction, payload) => transaction.takeMark(decodePayload<LaneMarkFrame>(payload)),
 };

@@ -1,13 +1,27 @@
-// What engines are sent once it is stored: types of metrics, and deployments.
+// What others are sent once it is stored: types of metrics and deployments for engines, services that cannot be listed for the log.
 import type { MetricMetadataEnvelope } from "../../../core/protocol/coordinator-frame.ts";
 import type { Deployment } from "../../../core/protocol/engine-control.ts";
 import type { Log } from "../../../core/telemetry/log-event.ts";
 import type { EngineLink } from "../engines/engine-link.ts";
 import type { CommittedState } from "../nouns/committed-state.ts";
 
-/** Senders of both. */
+/** Characters of a name in a line of the log. */
+const NAME_CHARACTERS_MAX = 60;
+
+/** Senders of them. */
 export function storedNotices(engines: readonly EngineLink[], { analyses }: CommittedState, log: Log) {
+  let saidUnlisted = false;
   return {
+    servicesUnlisted: (services: readonly string[]) => {
+      const [first] = services;
+      if (first === undefined || saidUnlisted) return;
+      saidUnlisted = true;
+      const name = first.length > NAME_CHARACTERS_MAX ? `${first.slice(0, NAME_CHARACTERS_MAX)}...` : first;
+      log(
+        "warn",
+        `left out of the lists of series that left memory: services with names that an earlier version took and that no key can hold (first: ${name}); their samples are stored`,
+      );
+    },
     metadataStored: (metadata: readonly MetricMetadataEnvelope[]) => {
       for (const engine of engines) engine.tell({ type: "metric-metadata", metadata });
       for (const { metricName, type } of metadata) log("debug", `${metricName} is of type ${type}`);

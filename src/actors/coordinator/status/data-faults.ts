@@ -2,6 +2,7 @@
 import { errorCode } from "../../../adapters/log/log-file-system.ts";
 import { StoreError } from "../../../adapters/storage/key-value-store.ts";
 import type { DataFault, KeptDataFault } from "../../../core/protocol/data-fault.ts";
+import type { SetAsideItem } from "../../../core/protocol/set-aside.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 
 /** Where faults are kept; DataFaultFile is one. */
@@ -17,9 +18,17 @@ export interface FaultKeeper {
 /** A keeper that forgets them with the process: what a coordinator without a folder has. */
 const NO_FAULTS: FaultKeeper = { faults: [], open: 0, add: () => false, acknowledge: () => 0 };
 
+/** Where bytes are kept that cannot be taken; SetAsideFolder is one. */
+export interface SetAsideKeeper {
+  /** Answers where they are; null where they could not be kept. */
+  keep(item: SetAsideItem, nowMs: number): string | null;
+}
+
 export interface DataFaultsDependencies {
   /** Where faults are kept; nowhere where it is not given. */
   readonly faultKeeper?: FaultKeeper;
+  /** Nothing is kept where it is not given. */
+  readonly setAsideKeeper?: SetAsideKeeper;
   readonly counters: CoordinatorCounters;
   nowMs(): number;
   log(level: "warn" | "error", line: string): void;
@@ -54,6 +63,14 @@ export class DataFaults {
       log("warn", `a fault of the data could not be noted for the next start: ${messageOf(error)}`);
     }
     this.#report();
+  }
+
+  /** Keeps what cannot be taken, and says so as a fault. */
+  setAside(item: SetAsideItem): void {
+    const { nowMs, setAsideKeeper } = this.#dependencies;
+    const path = setAsideKeeper?.keep(item, nowMs()) ?? null;
+    const where = path === null ? "its bytes could not be kept" : `its bytes are kept in ${path}`;
+    this.add({ id: `set aside ${item.name}`, kind: "set_aside", what: `${item.what}: ${item.reason}; it was set aside, ${where}` });
   }
 
   /** Says that the stores are not looked through yet until `check` is at its end; what it rejects with is a fault. */

@@ -2,13 +2,15 @@
 // a batch holds. A checkpoint and its changes are stored together, so a stream is in the one or in the other.
 import type { KeyValueStore, StoreOperation } from "../../../../adapters/storage/key-value-store.ts";
 import { COLD_BATCH_BYTES } from "../../../../core/config/limits.ts";
-import { KeyBuilder } from "../../../../domain/codec/key.ts";
+import { fitsKey, KeyBuilder } from "../../../../domain/codec/key.ts";
 import { type ColdEntry, readColdEntries } from "../../../../domain/kernel/cold-entry.ts";
 import { identityName } from "../../../../domain/series/stream-identity.ts";
 import { coldKey } from "../../state/tables.ts";
 import { type ColdBatch, coldBatchOf, encodeColdBatch } from "./cold-batch.ts";
 
 const LAST_SERIAL = 0xffff_ffff;
+/** Of a key, besides the two names; a tenant's has no zero. */
+const TENANT_END_AND_SERIAL_BYTES = 6;
 
 /** A batch as the transaction leaves it, and as it was. */
 interface Change {
@@ -40,6 +42,12 @@ export class ColdDraft {
   /** Operations of the changed batches; of those that have become empty nothing is left. */
   operations(): StoreOperation[] {
     return [...this.#changes.values()].flatMap((changes) => [...changes.values()].flatMap(operationsOf));
+  }
+
+  /** Services, by tenant and service as JSON, whose names no key can hold. */
+  unlisted(): string[] {
+    const entries = [...this.#changes.values()].flatMap((changes) => [...changes.values()].flatMap((change) => change.entries));
+    return [...countServices(entries).keys()].filter((service) => !canBeListed(...(JSON.parse(service) as [string, string])));
   }
 
   /** A stream that is not there has been removed before. */
@@ -93,11 +101,17 @@ function operationsOf({ partition, firstSerial, before, entries }: Change): Stor
 function serviceOperations(firstSerial: number, before: readonly ColdEntry[], entries: readonly ColdEntry[]): StoreOperation[] {
   const counts = countServices(entries);
   const gone = [...countServices(before).keys()].filter((service) => !counts.has(service));
-  return [...gone.map((service) => [service, 0] as const), ...counts].map(([service, count]) => {
+  return [...gone.map((service) => [service, 0] as const), ...counts].flatMap(([service, count]) => {
     const [tenant, serviceId] = JSON.parse(service) as [string, string];
+    if (!canBeListed(tenant, serviceId)) return [];
     const value = count === 0 ? undefined : new Uint8Array(Uint32Array.of(count).buffer);
     return { table: "cold_services", key: coldServiceKey(tenant, serviceId, firstSerial), value };
   });
+}
+
+/** Whether a service's streams that left memory can be found by its name. Earlier versions took names that no key can hold; such streams are stored, and come back by their identity. */
+export function canBeListed(tenant: string, serviceId: string): boolean {
+  return fitsKey(serviceId, Buffer.byteLength(tenant) + TENANT_END_AND_SERIAL_BYTES);
 }
 
 /** Number of entries of each service, by tenant and service as JSON. */

@@ -22,6 +22,7 @@ import { scan } from "../../state/scan.ts";
 import { coldKey, TABLE_END } from "../../state/tables.ts";
 import type { SeriesContext } from "../series-context.ts";
 import { decodeColdBatch } from "./cold-batch.ts";
+import { canBeListed } from "./cold-draft.ts";
 
 /** Batches read before others of the thread get a turn: 16 x 64 KiB are about 5 ms with their names. */
 const BATCHES_PER_TURN = 16;
@@ -97,6 +98,7 @@ export async function coldSeriesData(
 
 /** The tenant's services, or one of them. */
 function coldServices({ state }: SeriesContext, tenant: string, serviceId: string | null): ColdService[] {
+  if (serviceId !== null && !canBeListed(tenant, serviceId)) return [];
   const prefix = new KeyBuilder().text(tenant);
   const from = (serviceId === null ? prefix : prefix.text(serviceId)).finish();
   const services = new Map<string, ColdService>();
