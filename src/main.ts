@@ -30,6 +30,7 @@ import { WebFiles } from "./actors/front/web-files.ts";
 import { NotifierStart } from "./actors/notifier/notifier-thread.ts";
 import { readSettingFile } from "./adapters/credentials/setting-file.ts";
 import { BodyShares } from "./adapters/http/body-shares.ts";
+import { hasCrashNote } from "./adapters/log/crash-notes.ts";
 import { damagedDirectory } from "./adapters/log/damaged-bytes.ts";
 import { logDirectory, type Meta, noteStores } from "./adapters/log/meta-file.ts";
 import { type ActorFailure, type ActorStart, ActorThread } from "./adapters/runtime/actor-thread.ts";
@@ -42,7 +43,7 @@ import type { ProcessLog } from "./adapters/telemetry/process-log.ts";
 import { readPlanRates } from "./cli/checked-settings.ts";
 import { readCommandLine } from "./cli/command-arguments.ts";
 import { describeError, isPlain } from "./cli/error-description.ts";
-import { exitCodeOf } from "./cli/exit-code.ts";
+import { EXIT, exitCodeOf } from "./cli/exit-code.ts";
 import { endStart } from "./cli/failed-start.ts";
 import { type FoundData, missingLogLine } from "./cli/found-data.ts";
 import { helpFor } from "./cli/help.ts";
@@ -58,6 +59,7 @@ import { coordinatorSlice, engineSettings, engineSlice } from "./core/config/thr
 import { COORDINATOR_SLOTS } from "./core/layout/counters.ts";
 import type { AccessChange } from "./core/protocol/access.ts";
 import type { CoordinatorReport, LoadedState } from "./core/protocol/coordinator-report.ts";
+import type { CrashNote } from "./core/protocol/crash-note.ts";
 import { errorFields, type Log } from "./core/telemetry/log-event.ts";
 import { TenantShares } from "./domain/access/tenant-shares.ts";
 import { engineOf } from "./domain/placement/partition.ts";
@@ -90,6 +92,8 @@ class Server {
   readonly #notification: NotificationSettings;
   readonly #notifier: NotifierStart;
   readonly #logFlaws: LogFlaws;
+  /** What threads have thrown over before. */
+  readonly #notes: readonly CrashNote[];
   readonly #queries: QueryLink;
   readonly #summaries: SummaryLink;
   readonly #forwarder: ReplayForwarder;
@@ -108,6 +112,7 @@ class Server {
     this.#log = log.of("server");
     this.#meta = meta;
     this.#logFlaws = new LogFlaws(found.inventory);
+    this.#notes = found.notes;
     this.#logFlaws.add(found.cutOff);
     this.#listeners = new Listeners(config, {
       front: () => this.#front,
@@ -176,7 +181,7 @@ class Server {
       dataDir: this.#config.DATA_DIR,
       syncEach: this.#config.DURABILITY === "power",
       options: (engine) => this.#engineOptions(engine, state, seeds),
-      startThread: threadStarter(this.#processLog),
+      startThread: threadStarter((failure) => this.#failed(failure)),
       handlers: (engine) => this.#engineHandlers(engine),
     });
     this.#coordinator.send({ type: "engines-ready" });
@@ -186,6 +191,12 @@ class Server {
   /** Path and query of the sign-in link; null where the operator has keys of their own. */
   get signInTarget(): string | null {
     return this.#accessControl.signInTarget;
+  }
+
+  /** A start that ended over something that the next leaves out is worth another at once. */
+  #failed(failure: ActorFailure): never {
+    const again = !this.#stopping && this.notReady() !== null && hasCrashNote(this.#config.DATA_DIR, this.#meta.epoch);
+    return endProcess(failure, this.#processLog, again ? EXIT.again : undefined);
   }
 
   #startCoordinator({ segments, isLogEmpty }: FoundData): CoordinatorThread {
@@ -207,7 +218,11 @@ class Server {
       wordsSummaries: config.LLM_BASE_URL !== "",
     };
     const logLost = (names: readonly string[]) => new ConfigError(missingLogLine(names, logDirectory(config.DATA_DIR)));
-    return new CoordinatorThread(data, { startThread: threadStarter(this.#processLog), handlers: this.#coordinatorHandlers(), logLost });
+    return new CoordinatorThread(data, {
+      startThread: threadStarter((failure) => this.#failed(failure)),
+      handlers: this.#coordinatorHandlers(),
+      logLost,
+    });
   }
 
   #coordinatorHandlers(): Handlers<CoordinatorReport> {
@@ -331,6 +346,7 @@ class Server {
       ...engineSettings(engineSlice(this.#config)),
       checkpoints: state.checkpoints.filter(({ partition }) => engineOf(partition, engines) === engine),
       laneMarks: state.laneMarks,
+      leaveOut: this.#notes,
       metadata: state.metadata,
       watchdogSettings: state.watchdogSettings,
     };
@@ -339,7 +355,8 @@ class Server {
   #engineHandlers(engine: number): Handlers<ServingReport> {
     return {
       answers: (answers) => (this.#bodyPorts[engine] as BodyPort).answer(answers),
-      ready: ({ flaws, streams, replayedRows: replayed_rows, replayMs }) => {
+      ready: ({ flaws, leftOut, streams, replayedRows: replayed_rows, replayMs }) => {
+        for (const item of leftOut) this.#coordinator.send({ type: "set-aside", item });
         this.#logFlaws.add(flaws);
         if (this.#engines.unready === 0) this.#reportLogFlaws();
         if (streams === 0) return;
@@ -377,16 +394,16 @@ class Server {
 }
 
 /** Starts threads of actors that are not started again. */
-function threadStarter(log: ProcessLog) {
+function threadStarter(failed: (failure: ActorFailure) => never) {
   return (name: string, file: string, start: () => ActorStart): ActorThread =>
-    new ActorThread({ name, file: new URL(file, import.meta.url), failed: (failure) => endProcess(failure, log) }, start);
+    new ActorThread({ name, file: new URL(file, import.meta.url), failed }, start);
 }
 
 /** A broken invariant ends the process: what was acknowledged is in the log, and the next start reads it. */
-function endProcess({ actor, error }: ActorFailure, log: ProcessLog): never {
+function endProcess({ actor, error }: ActorFailure, log: ProcessLog, code = exitCodeOf(error)): never {
   if (isPlain(error)) endStart(error, log);
   else log.take({ level: "fatal", component: "server", msg: `${actor} ended`, fields: errorFields(error) });
-  process.exit(exitCodeOf(error));
+  process.exit(code);
 }
 
 /** Runs the server until a signal ends it. */

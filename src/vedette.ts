@@ -1,9 +1,11 @@
 #!/usr/bin/env -S node --no-memory-reducer
 // The command `vedette`: `serve` runs the server as a child process and says one line where a signal ends it, which a process cannot do for itself; everything else is main's own.
-// It passes signals on and ends as the server does. A server of its own, `node dist/main.js`, needs no parent.
+// A start that ended over something that the next one leaves out is followed by that one at once. It passes signals on and ends as the server does. A server of its own, `node dist/main.js`, needs no parent.
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import { fileURLToPath } from "node:url";
+import { EXIT } from "./cli/exit-code.ts";
+import { STARTS_AFTER_POISON_MAX } from "./core/config/set-aside-limits.ts";
 
 const MAIN = new URL("./main.js", import.meta.url);
 const PASSED_ON = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
@@ -36,7 +38,7 @@ async function endedBy(signal: NodeJS.Signals): Promise<void> {
   await logFatal(`the server was ended by ${signal}: ${advice}. Acknowledged data is in its log: the next start reads it`);
 }
 
-function serve(args: readonly string[]): void {
+function serve(args: readonly string[], starts = 1): void {
   const child = spawn(process.execPath, ["--no-memory-reducer", fileURLToPath(MAIN), ...args], { stdio: "inherit" });
   for (const signal of PASSED_ON) process.on(signal, () => child.kill(signal));
   child.once("error", (error) => {
@@ -46,6 +48,7 @@ function serve(args: readonly string[]): void {
   child.once("exit", (code, signal) => {
     for (const each of PASSED_ON) process.removeAllListeners(each);
     if (signal !== null) void endedBy(signal);
+    else if (code === EXIT.again && starts <= STARTS_AFTER_POISON_MAX) serve(args, starts + 1);
     else process.exitCode = code ?? 1;
   });
 }

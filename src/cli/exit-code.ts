@@ -1,7 +1,8 @@
 // What the process ends with: 0 in order, 1 problems were found or it failed, and of <sysexits.h> what a script can act on.
 import { ConfigError } from "../core/config/config-error.ts";
 
-export const EXIT = { ok: 0, problems: 1, usage: 2, unreachable: 69, setting: 78 } as const;
+/** `again`: the start ended over something that the next one leaves out. */
+export const EXIT = { ok: 0, problems: 1, usage: 2, unreachable: 69, again: 75, setting: 78 } as const;
 
 /** The command was called as it cannot be; the message is one line. */
 export class UsageError extends Error {

@@ -1,4 +1,5 @@
 // What a start finds of the data that a start before has left, before it opens any of it: a store or a log that is missing ends the start, or becomes a fault where the operator accepts the loss.
+import { readCrashNotes, removeCrashNote } from "../adapters/log/crash-notes.ts";
 import { DataFaultFile } from "../adapters/log/data-fault-file.ts";
 import { type LogInventory, type MissingLog, missingLog, readInventory } from "../adapters/log/log-inventory.ts";
 import { listSegments } from "../adapters/log/log-segment.ts";
@@ -8,6 +9,7 @@ import { notedSegments } from "../adapters/log/segment-note.ts";
 import { missingStores } from "../adapters/log/stored-parts.ts";
 import { systemClock } from "../adapters/runtime/clock.ts";
 import { ConfigError } from "../core/config/config-error.ts";
+import type { CrashNote } from "../core/protocol/crash-note.ts";
 import type { DataFault } from "../core/protocol/data-fault.ts";
 import type { Log } from "../core/telemetry/log-event.ts";
 
@@ -20,6 +22,8 @@ export interface FoundData extends MissingLog {
   /** A folder of an earlier version has no inventory: then it is known only whether there is any log. */
   readonly isLogEmpty: boolean;
   readonly faults: readonly DataFault[];
+  /** What of the log threads have thrown over. */
+  readonly notes: readonly CrashNote[];
 }
 
 /** Looks at a data folder, under its lock. Throws ConfigError where a store is missing and the loss is not accepted. */
@@ -43,7 +47,19 @@ export function findData(dataDir: string, meta: Meta, acceptsLoss: boolean): Fou
   const noted = notedSegments(dataDir).map((name): [string, number] => [name, 0]);
   const inventory = new Map([...noted, ...(stored ?? [])]);
   const isLogEmpty = stored === undefined && listSegments(logDirectory(dataDir)).length === 0;
-  return { ...missingLog(dataDir, inventory), inventory, isLogEmpty, faults };
+  return { ...missingLog(dataDir, inventory), inventory, isLogEmpty, faults, notes: notesOfLog(dataDir) };
+}
+
+/** Notes of blocks; those whose segment is gone go. */
+function notesOfLog(dataDir: string): CrashNote[] {
+  const segments = new Set(listSegments(logDirectory(dataDir)).map(({ epoch, lane, segment }) => `${epoch}-${lane}-${segment}`));
+  return readCrashNotes(dataDir).filter((note) => {
+    const { place } = note;
+    if (place.type !== "block") return false;
+    const isThere = segments.has(`${place.epoch}-${place.lane}-${place.segment}`);
+    if (!isThere) removeCrashNote(note);
+    return isThere;
+  });
 }
 
 /** The line of a start that ends because of its log. */

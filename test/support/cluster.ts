@@ -16,6 +16,7 @@ import { createEngineMemory, EngineMemory, ProcessWords, type RingSizes } from "
 import type { EngineCounter, EngineSharedLimit } from "../../src/core/layout/counters.ts";
 import { PROCESS_WORDS_BYTES } from "../../src/core/layout/memory-map.ts";
 import type { EngineFrame, LaneMark, MetricMetadataEnvelope } from "../../src/core/protocol/coordinator-frame.ts";
+import type { CrashNote } from "../../src/core/protocol/crash-note.ts";
 import type {
   DetectorStates,
   DetectorStatesWanted,
@@ -30,6 +31,7 @@ import type {
   StreamsWanted,
   WrittenCounts,
 } from "../../src/core/protocol/engine-control.ts";
+import type { SetAsideItem } from "../../src/core/protocol/set-aside.ts";
 import { instantiateKernel } from "../../src/domain/kernel/kernel-instance.ts";
 import type { LaneExports } from "../../src/domain/kernel/lane-kernel.ts";
 import type { ShardExports } from "../../src/domain/kernel/shard-kernel.ts";
@@ -74,6 +76,7 @@ export interface ClusterOptions {
   readonly timeZone?: string;
   readonly pairsMax?: number;
   readonly sharedLimits?: Partial<Readonly<Record<EngineSharedLimit, number>>>;
+  readonly leaveOut?: readonly CrashNote[];
   readonly threshold?: number;
   readonly segmentBytes?: number;
   readonly blockBytes?: number;
@@ -152,6 +155,7 @@ function given(options: ClusterOptions) {
     "timeZone",
     "pairsMax",
     "sharedLimits",
+    "leaveOut",
     "servicesMax",
     "watchdogIntervalMs",
     "blockBytes",
@@ -171,6 +175,8 @@ export class Cluster {
   #admissions = 0;
   #queries = 0;
   replayedRows = 0;
+  /** What engines left out of the logs. */
+  readonly leftOut: SetAsideItem[] = [];
 
   constructor(options: ClusterOptions, dependencies: ClusterDependencies) {
     this.#dependencies = dependencies;
@@ -223,7 +229,10 @@ export class Cluster {
         replay: spoiling(mergeBlocks(segments, new Map(start.map((mark) => [laneKey(mark.epoch, mark.lane), mark])), disk)),
         report: (report) => {
           if (report.type === "answers") bodies.answer(report);
-          else if (report.type === "ready") this.replayedRows += report.replayedRows;
+          else if (report.type === "ready") {
+            this.replayedRows += report.replayedRows;
+            this.leftOut.push(...report.leftOut);
+          }
         },
         ringCoordinator: () => {},
         takeCommand: () => commands.shift(),

@@ -43,6 +43,7 @@ export class Coordinator {
     "engines-ready": async () => this.markEnginesReady(),
     listeners: async ({ listeners }) => void Object.assign(this.#parts.listeners, listeners),
     "data-fault": async ({ fault }) => this.dataFaults.add(fault),
+    "set-aside": async ({ item }) => this.dataFaults.setAside(item),
     stop: async () => this.stop(),
   };
 

@@ -19,6 +19,7 @@ import { dispatch, type Handlers, Mailbox, type MessagePort } from "../../adapte
 import { ReaderCount } from "../../adapters/runtime/reader-count.ts";
 import { threadData } from "../../adapters/runtime/threads.ts";
 import { WorkerPool } from "../../adapters/runtime/worker-pool.ts";
+import { RowTrace, TracedStore } from "../../adapters/storage/traced-store.ts";
 import { SERIES_GATHER_MS_MAX, TRAINING_HEAP_MB_MAX, TRAINING_IDLE_MS, TRAINING_MS_MAX } from "../../core/config/limits.ts";
 import { COMPUTATION_HEAP_MB_MAX, COMPUTATION_MS_MAX, COMPUTATIONS_WAITING_MAX } from "../../core/config/prediction-limits.ts";
 import { type CoordinatorSlice, coordinatorSettings, folderSettings } from "../../core/config/thread-settings.ts";
@@ -27,6 +28,7 @@ import type { CoordinatorReport, LoadedState, LogLost } from "../../core/protoco
 import type { DataFault } from "../../core/protocol/data-fault.ts";
 import type { EngineAnswer, EngineReply, EngineRequest, FramesPlaced } from "../../core/protocol/engine-control.ts";
 import type { CoordinatorCommand, CoordinatorMessage } from "../../core/protocol/query.ts";
+import type { SetAsideItem } from "../../core/protocol/set-aside.ts";
 import { logOf } from "../../core/telemetry/log-event.ts";
 import type { TrainingResult } from "../../domain/detection/multivariate/service-training.ts";
 import type { TrainingInput } from "../../domain/detection/multivariate/training-input.ts";
@@ -35,13 +37,15 @@ import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import type { OutboundCommand, OutboundReport } from "../../domain/webhooks/outbound-messages.ts";
 import { BackupRunner, type BackupRunnerDependencies } from "./backup/backup-runner.ts";
 import { Coordinator } from "./coordinator.ts";
-import type { CoordinatorOptions } from "./coordinator-options.ts";
+import type { CoordinatorDependencies, CoordinatorOptions } from "./coordinator-options.ts";
 import { EngineThreadLink } from "./engines/engine-thread-link.ts";
 import type { DiskMeasure } from "./loop/disk-usage.ts";
 import { EventIds, eventChunks } from "./loop/event-chunks.ts";
 import { type LogGap, lostLog } from "./loop/lost-log.ts";
-import { openStores, type StoresToOpen } from "./loop/opened-stores.ts";
+import { noteRow, takeNoted } from "./loop/noted-rows.ts";
+import { type OpenedStores, openStores, type StoresToOpen } from "./loop/opened-stores.ts";
 import { Pacer } from "./loop/pacer.ts";
+import { startWithoutRows } from "./loop/start-without-rows.ts";
 import type { NotificationOptions } from "./notification/routes.ts";
 
 /** Start data of the coordinator's thread, from main. */
@@ -183,6 +187,7 @@ function mainHandlers(coordinator: Coordinator, wake: () => void): Handlers<Coor
     "engines-ready": take,
     listeners: take,
     "data-fault": take,
+    "set-aside": take,
     stop: take,
   };
 }
@@ -242,10 +247,22 @@ function backupRunner({ dataDir, version, settings }: CoordinatorThreadData, wor
   return new BackupRunner({ ...folderSettings(settings).backup, dataDir, version }, { ...world, nowMs: () => systemClock.wallMs() });
 }
 
+/** What is measured and kept in the data folder beside the stores. */
+function ofFolder({ dataDir }: CoordinatorThreadData): Pick<CoordinatorDependencies, "measureDisk" | "faultKeeper" | "setAsideKeeper"> {
+  return {
+    measureDisk: diskMeter(dataDir),
+    faultKeeper: new DataFaultFile(dataDir, systemClock.wallMs()),
+    setAsideKeeper: new SetAsideFolder(dataDir),
+  };
+}
+
 async function run(data: CoordinatorThreadData): Promise<void> {
   const main: MainMailbox = new Mailbox(data.mainPort);
   const log = logOf("store", (event) => main.send({ type: "log", ...event }));
-  const { controlStore, seriesStore, checkLater } = await openStores({ ...storesToOpen(data), log });
+  const trace = new RowTrace();
+  const opened = await openStores({ ...storesToOpen(data), log });
+  const [controlStore, seriesStore] = [new TracedStore(opened.controlStore, trace), new TracedStore(opened.seriesStore, trace)];
+  process.on("uncaughtExceptionMonitor", (error) => noteRow(error, { ...data, trace, control: opened.controlStore }));
   const mailboxes = data.enginePorts.map((port) => new Mailbox<EngineReply | FramesPlaced, EngineRequest>(port));
   const memories = viewMemories(data.memories, data.threads);
   const engines = mailboxes.map((mailbox, engine) => new EngineThreadLink(memories[engine] as EngineMemory, mailbox));
@@ -254,11 +271,12 @@ async function run(data: CoordinatorThreadData): Promise<void> {
   const directory = logDirectory(data.dataDir);
   const { archive, ...retired } = retiredLog(data);
   let backups: BackupRunner | undefined;
+  let pacer: Pacer | undefined;
   const flushing = new FlushRounds(logFlush(data, memories), LOG_FLUSH_MS);
   const training = trainingPool();
   const computations = computationPool();
   const close = async () => {
-    pacer.stop();
+    pacer?.stop();
     await backups?.stop();
     await Promise.all([flushing.stop(), controlStore.close(), seriesStore.close(), training.close(), computations.close(), retired.stop()]);
     for (const engine of engines) engine.close();
@@ -266,7 +284,7 @@ async function run(data: CoordinatorThreadData): Promise<void> {
     main.close();
   };
   const reports = reportHandlers(main, close);
-  const coordinator = new Coordinator(coordinatorOptions(data), {
+  const world: CoordinatorDependencies = {
     controlStore,
     seriesStore,
     engines,
@@ -283,26 +301,54 @@ async function run(data: CoordinatorThreadData): Promise<void> {
       backups = backupRunner(data, { archive, ended });
       return backups;
     },
-    measureDisk: diskMeter(data.dataDir),
-    faultKeeper: new DataFaultFile(data.dataDir, systemClock.wallMs()),
-    setAsideKeeper: new SetAsideFolder(data.dataDir),
+    ...ofFolder(data),
     randomBytes: (count) => randomBytes(count),
     yieldTurn: () => new Promise((resolve) => setImmediate(resolve)),
     sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-    wake: () => pacer.nudge(),
+    wake: () => pacer?.nudge(), // what is due before it is there is done by the first step
     train: (input) => training.run(input),
     compute: (computation) => computations.run(computation),
     forbiddenTarget: (url) => forbiddenTarget(url, folderSettings(data.settings).allowsPrivate),
-  });
-  const pacer = pacerOf(coordinator, engines);
-  await coordinator.open();
+  };
+  const coordinator = await openCoordinator(data, world, trace);
+  pacer = pacerOf(coordinator, engines);
+  serve(data, { coordinator, pacer, main, mailboxes, engines, startFlushing: () => flushing.start(), checkLater: opened.checkLater });
+  collectWhenIdle();
+}
+
+/** A coordinator that has read the stores; rows that stand in its way are left out and told. */
+async function openCoordinator(data: CoordinatorThreadData, world: CoordinatorDependencies, trace: RowTrace): Promise<Coordinator> {
+  const start = async () => {
+    const coordinator = new Coordinator(coordinatorOptions(data), world);
+    await coordinator.open();
+    return coordinator;
+  };
+  const keep = (item: SetAsideItem) => world.setAsideKeeper?.keep(item, world.nowMs()) != null;
+  const noted = await takeNoted(data.dataDir, { control: world.controlStore, series: world.seriesStore }, keep);
+  const { started, leftOut } = await startWithoutRows(start, { trace, keep });
+  for (const item of [...noted, ...leftOut]) started.dataFaults.setAside(item);
+  return started;
+}
+
+interface Opened {
+  readonly coordinator: Coordinator;
+  readonly pacer: Pacer;
+  readonly main: MainMailbox;
+  readonly mailboxes: ReadonlyArray<Mailbox<EngineReply | FramesPlaced, EngineRequest>>;
+  readonly engines: readonly EngineThreadLink[];
+  startFlushing(): void;
+  readonly checkLater: OpenedStores["checkLater"];
+}
+
+/** Tells main what is stored, and takes what others send. */
+function serve(data: CoordinatorThreadData, { coordinator, pacer, main, mailboxes, engines, startFlushing, checkLater }: Opened): void {
   const [checkpoints, laneMarks, metadata] = [[...coordinator.loadCheckpoints()], coordinator.loadLaneMarks(), coordinator.loadMetadata()];
   const reported = { access: coordinator.loadAccess(), watchdogSettings: coordinator.loadWatchdogSettings() };
   const lost = lostLog(data.gap, checkpoints, laneMarks);
   if (lost !== null && !data.acceptsLoss) return main.send({ type: "log-lost", names: lost });
   if (lost !== null) coordinator.dataFaults.add(acceptedLoss(lost, data.epoch));
   // Not before: a start that ends here leaves the inventory as it is, so that the next one ends too.
-  flushing.start();
+  startFlushing();
   main.send({ type: "loaded", checkpoints, laneMarks, metadata, ...reported });
   const wake = () => pacer.wake();
   mailboxes.forEach((mailbox, engine) => {
@@ -311,7 +357,6 @@ async function run(data: CoordinatorThreadData): Promise<void> {
   main.serve(mainHandlers(coordinator, wake));
   wake();
   void coordinator.dataFaults.checkStores(checkLater);
-  collectWhenIdle();
 }
 
 void run(threadData<CoordinatorThreadData>());

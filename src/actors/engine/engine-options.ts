@@ -4,6 +4,7 @@ import type { Clock } from "../../adapters/runtime/clock.ts";
 import type { EngineMemory, ProcessWords } from "../../adapters/runtime/engine-memory.ts";
 import type { EngineSharedLimit } from "../../core/layout/counters.ts";
 import type { LaneMark, MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
+import type { CrashNote } from "../../core/protocol/crash-note.ts";
 import type { LogFlaw } from "../../core/protocol/data-fault.ts";
 import type {
   EngineCommand,
@@ -41,6 +42,8 @@ export interface EngineOptions {
   readonly servicesMax?: number;
   readonly watchdogIntervalMs?: number;
   readonly laneMarks: readonly LaneMark[];
+  /** What threads have thrown over, and is left out of the logs; nothing where it is not given. */
+  readonly leaveOut?: readonly CrashNote[];
   /** LOG_FIELD_EXCLUSIONS. */
   readonly fieldExclusions?: string;
   /** DETECTION_TIMEZONE and WATCHDOG_PAIRS_MAX; UTC and the default where they are not given. */

@@ -126,11 +126,11 @@ function makeRecovery(
   dependencies: EngineDependencies,
   { memory, shard, kernel, outbox, commands }: Base,
 ): Recovery {
-  const { engine, engines, laneMarks, checkpoints } = options;
+  const { engine, engines, laneMarks, checkpoints, leaveOut = [] } = options;
   const { processWords, kernel: lane, reply: askForPart } = dependencies;
   const tenantIndex = (name: string) => commands.tenants.number(name);
   return new Recovery(
-    { engine, engines, laneMarks, checkpoints },
+    { engine, engines, laneMarks, checkpoints, leaveOut },
     { memory, shard, kernel, lane, outbox, processWords, tenantIndex, askForPart },
   );
 }
@@ -159,7 +159,11 @@ function makeLane(options: EngineOptions, dependencies: EngineDependencies, part
       outbox,
       takesHistory: () => baselines.load(),
       monotonicMs: () => clock.monotonicMs(),
-      applyOwn: (unit, rowBytes) => applyOwn(shard, options.engine, unit, rowBytes),
+      applyOwn: (unit, rowBytes) => {
+        shard.work.beginBlock(options.epoch, options.engine, log.position);
+        applyOwn(shard, options.engine, unit, rowBytes);
+        shard.work.endBlock();
+      },
       answer: (answers) => report({ type: "answers", ...runsOfAnswers(answers) }),
     },
   );

@@ -3,6 +3,7 @@
 import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
 import type { InboxReader } from "../../adapters/runtime/inbox-ring.ts";
 import { ARRIVAL_HISTORY } from "../../core/layout/row-frame.ts";
+import type { CrashPlace } from "../../core/protocol/crash-note.ts";
 import type { LogFlaw } from "../../core/protocol/data-fault.ts";
 import { makeCheckpoints } from "./engine-checkpoints.ts";
 import type { EngineDependencies, EngineOptions } from "./engine-options.ts";
@@ -59,6 +60,11 @@ export class Engine {
     this.#readers = readers;
   }
 
+  /** What it works at, where that can be left out; for whoever sees it throw. */
+  get crashPlace(): CrashPlace | null {
+    return this.#shard.work.place(this.#shard.items);
+  }
+
   get phase(): Phase {
     return this.#phase;
   }
@@ -105,6 +111,7 @@ export class Engine {
     this.#recovery.apply(this.#block);
     this.#block = undefined;
     this.#parts.handlers.families.settle();
+    this.#shard.work.endBlock();
     this.#parts.counters.set("rowsReplayed", this.#recovery.rows);
     return true;
   }
@@ -123,7 +130,14 @@ export class Engine {
     this.#shard.publishCounters();
     const replayMs = this.#dependencies.clock.monotonicMs() - this.#startMs;
     const streams = this.#dependencies.kernel.streams();
-    this.#dependencies.report({ type: "ready", streams, replayedRows: this.#recovery.rows, replayMs, flaws });
+    this.#dependencies.report({
+      type: "ready",
+      streams,
+      replayedRows: this.#recovery.rows,
+      replayMs,
+      flaws,
+      leftOut: this.#recovery.leftOut,
+    });
   }
 
   #serve(): boolean {
@@ -172,7 +186,9 @@ export class Engine {
         frame = taken < framesMax && !returns.isFull ? reader.peek() : undefined
       ) {
         if (frame.arrivalMs === ARRIVAL_HISTORY && !this.#parts.baselines.load()) break;
+        this.#shard.work.beginBlock(this.#options.epoch, lane, frame);
         this.#shard.applyFrame(frame);
+        this.#shard.work.endBlock();
         // Verdicts go first: the lane answers once the frame is released, and who was answered and asks finds them in the ring.
         this.#outbox.flush();
         reader.release();

@@ -1,5 +1,6 @@
 // A thread of engines: builds them over their memories, then steps one after another for ever and sleeps on the doorbell when there is nothing to do.
 // No timers, promises or console here: they never run in a thread that blocks.
+import { writeCrashNote } from "../../adapters/log/crash-notes.ts";
 import { keepingDamaged } from "../../adapters/log/damaged-bytes.ts";
 import { laneKey, mergeBlocks } from "../../adapters/log/log-merge.ts";
 import { listSegments } from "../../adapters/log/log-segment.ts";
@@ -47,6 +48,8 @@ interface HostedEngine {
   readonly engine: Engine;
   readonly memory: EngineMemory;
   readonly counters: EngineCounters;
+  /** Notes what it was working at. */
+  noteEnd(error: unknown): void;
   close(): void;
 }
 
@@ -74,7 +77,12 @@ function host({ options, mainPort, coordinatorPort }: EngineData, data: EngineTh
     main.close();
     coordinator.close();
   };
-  return { engine, memory, counters: new EngineCounters(memory), close };
+  const noteEnd = (error: unknown) => {
+    const place = engine.crashPlace;
+    const reason = error instanceof Error ? error.message : String(error);
+    if (place !== null) writeCrashNote(data.dataDir, { epoch: options.epoch, actor: `engine-${options.engine}`, reason, place });
+  };
+  return { engine, memory, counters: new EngineCounters(memory), noteEnd, close };
 }
 
 /** Until all have stopped. */
@@ -94,13 +102,23 @@ function loop(hosted: readonly HostedEngine[]): void {
 function stepAll(hosted: readonly HostedEngine[]): boolean {
   let any = false;
   let sinceMs = systemClock.monotonicMs();
-  for (const { engine, counters } of hosted) {
-    any = engine.step() || any;
+  for (const each of hosted) {
+    any = stepOne(each) || any;
     const nowMs = systemClock.monotonicMs();
-    counters.add("busySeconds", (nowMs - sinceMs) / 1000);
+    each.counters.add("busySeconds", (nowMs - sinceMs) / 1000);
     sinceMs = nowMs;
   }
   return any;
+}
+
+/** A throw is the end of the process (ADR 8); the next start leaves out what it was over. */
+function stepOne({ engine, noteEnd }: HostedEngine): boolean {
+  try {
+    return engine.step();
+  } catch (error) {
+    noteEnd(error);
+    throw error;
+  }
 }
 
 function run(data: EngineThreadData): void {

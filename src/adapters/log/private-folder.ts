@@ -9,7 +9,7 @@ const OTHERS = 0o077;
 const DEPTH_MAX = 2;
 /** Names that a server, of this version or an earlier one, makes in its folder. */
 const OWN =
-  /^(log|log-archive|series|control|damaged|set-aside|meta\.json|data-faults\.json|log-inventory\.json|noted\.e[\d-]+\.log|jwt-secret|admin-token|sign-in-link)(\.\w+)?$/;
+  /^(log|log-archive|series|control|damaged|set-aside|crash-notes|meta\.json|data-faults\.json|log-inventory\.json|noted\.e[\d-]+\.log|jwt-secret|admin-token|sign-in-link)(\.\w+)?$/;
 /** The lock and the socket of the owner, a SOCKET that is put here, and what a file system makes at its root. */
 const NEUTRAL = /^(lock\.\d+|owner(\.new)?\.\w+|lost\+found|.+\.sock)$/;
 

@@ -48,6 +48,8 @@ export interface KeyValueStore {
   get(table: string, key: Uint8Array): Uint8Array | undefined;
   /** Returns the entries of a range as one snapshot; `from` may be empty. Nothing is held open afterwards. */
   range(table: string, range: StoreRange): StoreEntry[];
+  /** Is told which entry of a range is looked at, where it wants to know. */
+  looksAt?(table: string, entry: StoreEntry): void;
   /**
    * Applies all operations in order, or none. Resolves when they are committed and visible: they survive kill -9 of the process, and with
    * `sync` a loss of power too. Rejects with StoreError. Keys and values must not change before that. Commits apply in the order of the calls.

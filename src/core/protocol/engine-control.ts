@@ -6,6 +6,7 @@ import type { LogFlaw } from "./data-fault.ts";
 import type { EvidenceAnswer, EvidenceQuery } from "./evidence.ts";
 import type { SaturationHistories, SaturationUpdate } from "./saturation.ts";
 import type { ServiceListAnswer, ServiceListQuery } from "./service-list.ts";
+import type { SetAsideItem } from "./set-aside.ts";
 import type { SharesAnswer, SharesQuery } from "./shares.ts";
 import type { ScopedOverrides, TenantCalendar, ThresholdProfile } from "./watchdog-settings.ts";
 
@@ -441,6 +442,8 @@ export type EngineReport =
       readonly replayMs: number;
       /** Parts of the logs that could not be read; each engine that reads there reports them. */
       readonly flaws: readonly LogFlaw[];
+      /** Parts of the logs that were left out, because a thread had thrown over them. */
+      readonly leftOut: readonly SetAsideItem[];
     }
   /**
    * Answers to bodies in their order; equal ones that follow each other are one entry with their count, because most are equal. A body that lies in the place for

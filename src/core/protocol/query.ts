@@ -4,6 +4,7 @@ import type { LogEvent } from "../telemetry/log-event.ts";
 import type { AccessChange, KeyScope, Role } from "./access.ts";
 import type { DataFault } from "./data-fault.ts";
 import type { OwnTelemetry, OwnTelemetryAnswer } from "./own-telemetry.ts";
+import type { SetAsideItem } from "./set-aside.ts";
 import type { ShareRow } from "./shares.ts";
 import type { SummaryWanted, SummaryWorded } from "./summary-wording.ts";
 
@@ -140,4 +141,6 @@ export type CoordinatorCommand =
   | { readonly type: "listeners"; readonly listeners: Partial<Listeners> }
   /** Something that is stored cannot be read; one that is known is passed over. */
   | { readonly type: "data-fault"; readonly fault: DataFault }
+  /** Something that was taken is left out. */
+  | { readonly type: "set-aside"; readonly item: SetAsideItem }
   | { readonly type: "stop" };

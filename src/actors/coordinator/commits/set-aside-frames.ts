@@ -68,8 +68,7 @@ export class SetAsideFrames {
   take(unstorable: readonly UnstorableFrame[]): ReadonlyMap<EngineFrame, EngineFrame | undefined> {
     const taken = new Map(unstorable.map((each) => [each.frame, this.#letterOf(each)] as const));
     for (const each of unstorable) if (taken.get(each.frame) === undefined) this.#keepBytes(each);
-    this.#dependencies.counters.add("setAside", unstorable.length);
-    this.#say(unstorable, [...taken.values()].filter((letter) => letter !== undefined).length);
+    this.#say(unstorable.filter(({ frame }) => taken.get(frame) !== undefined));
     return taken;
   }
 
@@ -102,14 +101,14 @@ export class SetAsideFrames {
     this.#dependencies.dataFaults.setAside({ name, what, reason: error.message, bytes: frame.payload });
   }
 
-  #say(unstorable: readonly UnstorableFrame[], letters: number): void {
-    const [first] = unstorable;
+  #say(letters: readonly UnstorableFrame[]): void {
+    const [first] = letters;
     if (first === undefined) return;
-    const where = letters === unstorable.length ? "" : `, ${unstorable.length - letters} of them as bytes in the folder set-aside`;
+    this.#dependencies.counters.add("setAside", letters.length);
     this.#dependencies.log(
       "warn",
-      `set aside ${unstorable.length} ${unstorable.length === 1 ? "thing" : "things"} that engines have sent and that cannot be stored ` +
-        `(first: ${SPARED_KINDS.get(first.frame.kind)}: ${first.error.message}); see GET /api/v1/dlq?reason=${UNSTORABLE}${where}`,
+      `set aside ${letters.length} ${letters.length === 1 ? "thing" : "things"} that engines have sent and that cannot be stored ` +
+        `(first: ${SPARED_KINDS.get(first.frame.kind)}: ${first.error.message}); see GET /api/v1/dlq?reason=${UNSTORABLE}`,
     );
   }
 }

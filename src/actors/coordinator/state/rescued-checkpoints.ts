@@ -15,7 +15,7 @@ import { checkpointPartKey, partitionKey } from "./tables.ts";
 /** Version and kind of the part with the waiting chunks (actors/engine/recovery/partition-state.ts). */
 const CHUNKS_PART = [3, 3];
 /** More than the streams that can have left memory behind the last batch that is known. */
-const SERIALS_LEFT_OUT = 2_000_000;
+export const SERIALS_LEFT_OUT = 2_000_000;
 
 interface Found {
   header: CheckpointHeader | undefined;
@@ -84,7 +84,7 @@ function isWhole({ header, parts }: Found): boolean {
 }
 
 /** Checkpoint of an epoch before all: every log that is there is read again. */
-function emptyCheckpoint(partition: number, { header, nextBlock, nextSerial, generation }: Found): Uint8Array {
+export function emptyCheckpoint(partition: number, { header, nextBlock, nextSerial, generation }: Omit<Found, "parts">): Uint8Array {
   const empty: CheckpointHeader = {
     partition,
     epoch: 0,

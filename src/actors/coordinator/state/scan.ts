@@ -15,7 +15,7 @@ export function* scan(
 ): Generator<StoreEntry> {
   for (let start = from; ; ) {
     const entries = store.range(table, { from: start, to, limit: SCAN_ROWS });
-    yield* entries;
+    yield* lookedAt(store, table, entries);
     const last = entries.at(-1);
     if (last === undefined || entries.length < SCAN_ROWS) return;
     start = successor(last.key);
@@ -26,7 +26,7 @@ export function* scan(
 export function* scanNewest(store: KeyValueStore, table: string, from: Uint8Array, to: Uint8Array, rows: number): Generator<StoreEntry> {
   for (let end = to; ; ) {
     const entries = store.range(table, { from, to: end, reverse: true, limit: rows });
-    yield* entries;
+    yield* lookedAt(store, table, entries);
     const last = entries.at(-1);
     if (last === undefined || entries.length < rows) return;
     end = last.key;
@@ -41,6 +41,14 @@ export function* scanTenants(store: KeyValueStore, table: string): Generator<str
     const tenant = new KeyReader(entry.key).text();
     yield tenant;
     from = prefixEnd(new KeyBuilder().text(tenant).finish());
+  }
+}
+
+/** Tells the store which entry is looked at. */
+function* lookedAt(store: KeyValueStore, table: string, entries: readonly StoreEntry[]): Generator<StoreEntry> {
+  for (const entry of entries) {
+    store.looksAt?.(table, entry);
+    yield entry;
   }
 }
 

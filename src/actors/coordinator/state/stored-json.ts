@@ -1,7 +1,7 @@
 /**
  * Small objects as stored values: version u8 = 1, then JSON. The adapter puts a checksum of table, key and value behind it (adapters/storage/value-seal.ts), and so
  * also says where a value ends. What is read is looked at member by member before anything trusts it: a value of another version or another form names its table
- * and member, and the start or the read that met it ends.
+ * and member, and the read that met it ends; a start leaves the row out (loop/start-without-rows.ts), or ends where its version is another.
  */
 import { ownMember } from "../../../core/base/own-member.ts";
 
@@ -10,16 +10,22 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
 /** A stored value that is whole by its checksum, and yet none of its table: another program, or another version of this one, wrote it. */
-class UnknownRowError extends Error {
-  constructor(table: string, what: string) {
+export class UnknownRowError extends Error {
+  /** Whether a program of another version has written it: the whole folder may be of that version. */
+  readonly isOfOtherVersion: boolean;
+  readonly table: string;
+
+  constructor(table: string, what: string, isOfOtherVersion = false) {
     super(`a value of the table ${table} has a format that this program does not know: ${what}`);
     this.name = "UnknownRowError";
+    this.isOfOtherVersion = isOfOtherVersion;
+    this.table = table;
   }
 }
 
 /** Throws UnknownRowError where a value begins with another version than `version`. */
 export function checkRowVersion(table: string, bytes: Uint8Array, version: number): void {
-  if (bytes[0] !== version) throw new UnknownRowError(table, `its version is ${bytes[0]}, this program reads ${version}`);
+  if (bytes[0] !== version) throw new UnknownRowError(table, `its version is ${bytes[0]}, this program reads ${version}`, true);
 }
 
 /** Whether a value read from JSON is a `V`. The second member is never there: it keeps a check of one type from standing where another is wanted. */

@@ -13,6 +13,9 @@ export const STATE_TABLES = {
   },
 } as const;
 
+/** Without their rows nobody knows what else is stored, or whose keys are good. */
+export const NEEDED_TABLES: ReadonlySet<string> = new Set([...Object.keys(STATE_TABLES.control), ...Object.keys(STATE_TABLES.series)]);
+
 /** Bytes of an id of 32 hex digits. */
 export const ID_BYTES = 16;
 const TIME_BYTES = 8;

@@ -67,10 +67,13 @@ export class DataFaults {
 
   /** Keeps what cannot be taken, and says so as a fault. */
   setAside(item: SetAsideItem): void {
-    const { nowMs, setAsideKeeper } = this.#dependencies;
+    const { nowMs, setAsideKeeper, counters, log } = this.#dependencies;
     const path = setAsideKeeper?.keep(item, nowMs()) ?? null;
     const where = path === null ? "its bytes could not be kept" : `its bytes are kept in ${path}`;
-    this.add({ id: `set aside ${item.name}`, kind: "set_aside", what: `${item.what}: ${item.reason}; it was set aside, ${where}` });
+    const what = `${item.what}: ${item.reason}; it was set aside, ${where}`;
+    log("warn", what);
+    counters.add("setAside", 1);
+    this.add({ id: `set aside ${item.name}`, kind: "set_aside", what });
   }
 
   /** Says that the stores are not looked through yet until `check` is at its end; what it rejects with is a fault. */

@@ -40,9 +40,11 @@ import {
   type LaneMarkFrame,
   type LogPosition,
 } from "../../../core/protocol/coordinator-frame.ts";
+import type { CrashNote } from "../../../core/protocol/crash-note.ts";
 import type { StatePart, StatePartWanted, StoredCheckpoint } from "../../../core/protocol/engine-control.ts";
+import type { SetAsideItem } from "../../../core/protocol/set-aside.ts";
 import { decodeUsage, UsageTally } from "../../../domain/access/usage-tally.ts";
-import { messagesOf } from "../../../domain/codec/shard-message.ts";
+import { messagesOf, type ShardMessage } from "../../../domain/codec/shard-message.ts";
 import type { ByteCursor } from "../../../domain/codec/varint.ts";
 import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
 import type { DefinitionTenant, ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
@@ -52,6 +54,8 @@ import type { ColdStream } from "../cold/cold-streams.ts";
 import type { Outbox } from "../report/outbox.ts";
 import type { Shard } from "../shard/shard.ts";
 import { type Definition, type Section, sectionsOf } from "../unit/work-unit.ts";
+import type { BlockMarks } from "./left-out.ts";
+import { LogOmissions } from "./log-omissions.ts";
 import { readPartitionPart } from "./partition-state.ts";
 import { ReplayedRefs } from "./replayed-refs.ts";
 
@@ -71,6 +75,8 @@ export interface RecoveryOptions {
   readonly checkpoints: readonly StoredCheckpoint[];
   /** Records and dead letters behind these positions are sent again, and accepted events counted, by engine 0 alone. */
   readonly laneMarks: readonly LaneMark[];
+  /** What threads have thrown over; nothing where it is not given. */
+  readonly leaveOut?: readonly CrashNote[];
 }
 
 export interface RecoveryDependencies {
@@ -115,6 +121,7 @@ export class Recovery {
   /** Per partition: the epoch its checkpoint was taken in, and what it covers of each lane then. */
   readonly #covered: Array<{ epoch: number; lanes: Map<number, LogPosition> } | undefined> = Array.from({ length: PARTITIONS });
   readonly #refs: ReplayedRefs;
+  readonly #omissions: LogOmissions;
   /** Slots by refs of the epochs that checkpoints were taken in. */
   readonly #refsOfCheckpoints = new Map<number, NumberMap>();
   /** Slots of the partition that is being restored, in the order of its state. */
@@ -140,8 +147,14 @@ export class Recovery {
     this.#options = options;
     this.#dependencies = dependencies;
     const { memory, kernel, lane, shard, processWords } = dependencies;
+    this.#omissions = new LogOmissions(options.leaveOut ?? [], dependencies);
     const looksCovered = (partition: number) => this.#block !== undefined && this.#lookUpCoverage(partition, this.#block);
     this.#refs = new ReplayedRefs({ memory, kernel, lane, processWords, cold: shard.cold, looksCovered });
+  }
+
+  /** What of the logs was left out, besides samples, which are dead letters. */
+  get leftOut(): readonly SetAsideItem[] {
+    return this.#omissions.found;
   }
 
   /** Whether every stored state of this engine's partitions has been restored. */
@@ -168,6 +181,7 @@ export class Recovery {
     const checkpoint = this.#options.checkpoints[this.#restoring] as StoredCheckpoint;
     if (part.partition !== checkpoint.partition) throw new Error(`a part of partition ${part.partition} came out of order`);
     this.#underWay--;
+    this.#dependencies.shard.work.beginState(part.partition);
     if (part.part === 0) this.#begin(checkpoint);
     const partition = this.#dependencies.shard.streams.partition(checkpoint.partition);
     const { bytes } = part;
@@ -185,6 +199,7 @@ export class Recovery {
         if (!partition.restoreChunks(chunks)) throw new Error("a checkpoint holds chunks that this build cannot read");
       },
     });
+    this.#dependencies.shard.work.endState();
     if (part.part === checkpoint.parts) this.#restoring++;
   }
 
@@ -251,19 +266,25 @@ export class Recovery {
     return memory.bytes.slice(at, at + 16);
   }
 
-  /** Applies this engine's share of one block. */
+  /** Applies this engine's share of one block. Whoever calls ends the block in the trace, once all that follows of it is done. */
   apply(block: ReplayBlock): void {
+    this.#dependencies.shard.work.beginBlock(block.epoch, block.lane, block.end);
     if (block.epoch !== this.#epoch) this.#beginEpoch(block.epoch);
     this.#block = block;
     this.#refs.beginBlock();
     const sends = this.#options.engine === 0 && !this.#isSent(block);
     if (sends) this.#passLane(block);
+    const marks = this.#omissions.marksOf(block);
     for (const section of sectionsOf(block.payload)) {
+      this.#dependencies.shard.work.section = section.kind;
+      const isOpaque = FRAME_OF_SECTION[section.kind] !== undefined || section.kind === SECTION_USAGE;
+      if (marks !== undefined && (marks.isAll || !isOpaque) && this.#omissions.takes(section, block, marks)) continue;
       if (section.kind === SECTION_DEFINE) this.#define(section.payload);
       else if (section.kind === SECTION_PACKED_ROWS) this.#applyRows(section.payload, block);
       else if (section.kind >= SECTION_MESSAGES) this.#takeMessages(section, block);
       else if (sends) this.#sendAgain(section.kind, section.payload, block);
     }
+    this.#dependencies.shard.work.section = null;
   }
 
   /** To be called once after the last block. */
@@ -339,7 +360,10 @@ export class Recovery {
 
   /** Applies the rows that are this engine's and not covered. */
   #applyRows(payload: Uint8Array, block: ReplayBlock): void {
-    const rows = this.#refs.translate(UNPACKED_ROWS, this.#unpack(payload), STAGING);
+    const translated = this.#refs.translate(UNPACKED_ROWS, this.#unpack(payload), STAGING);
+    const marks = this.#omissions.marksOf(block);
+    const items = marks?.items(SECTION_PACKED_ROWS);
+    const rows = items === undefined ? translated : this.#omissions.rows(STAGING, translated, items, block, marks as BlockMarks);
     this.rows += rows;
     const arrivalMs = isHistoryBlock(block) ? ARRIVAL_HISTORY : 0;
     if (rows > 0) this.#dependencies.shard.applyRows({ pointer: STAGING, rows, baseMs: block.header.baseMs, arrivalMs });
@@ -348,10 +372,17 @@ export class Recovery {
   /** Messages of this engine's partitions that no checkpoint covers, behind the block's rows. */
   #takeMessages({ kind, payload }: Section, block: ReplayBlock): void {
     const { engine, engines } = this.#options;
+    const marks = this.#omissions.marksOf(block);
     for (const message of messagesOf(payload)) {
       if (engineOf(message.partition, engines) !== engine || this.#refs.isCovered(message.partition)) continue;
+      if (marks !== undefined && this.#takesMessage(kind, message, block, marks)) continue;
       this.#dependencies.shard.takeMessage(kind, message.partition, message.payload, { baseMs: block.header.baseMs, arrivalMs: 0 });
     }
+  }
+
+  #takesMessage(kind: number, { partition, payload }: ShardMessage, block: ReplayBlock, marks: BlockMarks): boolean {
+    const item = this.#dependencies.shard.items.message(partition, payload);
+    return this.#omissions.takesMessage(kind, item, payload, block, marks);
   }
 
   /** Unpacks the rows of a section, behind the area that they are gathered in; answers how many. */

@@ -15,7 +15,14 @@ import {
   EVENT_UPDATE,
 } from "../../../core/layout/kernel-event.ts";
 import { COLD_SLOTS, DEFINITIONS, SCRATCH, STAGING, STAGING_BYTES } from "../../../core/layout/memory-map.ts";
-import { ARRIVAL_HISTORY, ROW_BYTES, ROW_REF, SECTION_DEFINE, SECTION_MESSAGES } from "../../../core/layout/row-frame.ts";
+import {
+  ARRIVAL_HISTORY,
+  ROW_BYTES,
+  ROW_REF,
+  SECTION_DEFINE,
+  SECTION_MESSAGES,
+  SECTION_PACKED_ROWS,
+} from "../../../core/layout/row-frame.ts";
 import { SR_HASH } from "../../../core/layout/stream-record.ts";
 import { episodeKind, FRAME_BLOCK, type StreamName } from "../../../core/protocol/coordinator-frame.ts";
 import type { StreamsWanted } from "../../../core/protocol/engine-control.ts";
@@ -34,6 +41,7 @@ import type { Correction } from "../../../domain/kernel/stream-records.ts";
 import { identityName } from "../../../domain/series/stream-identity.ts";
 import { ColdStreams } from "../cold/cold-streams.ts";
 import { StreamReturns } from "../cold/stream-returns.ts";
+import { type TracedItems, WorkTrace } from "../recovery/work-trace.ts";
 import type { EngineCounters } from "../report/engine-counters.ts";
 import type { Outbox } from "../report/outbox.ts";
 import type { Partition } from "../streams/partition.ts";
@@ -43,6 +51,7 @@ import { decodeDefinition, type WorkUnit } from "../unit/work-unit.ts";
 import { HistoryRun } from "./history-run.ts";
 import type { MessageArrival, MessageHandler } from "./message-handler.ts";
 import { StreamRegistry } from "./stream-registry.ts";
+import { tracedItems } from "./traced-items.ts";
 
 export interface ShardOptions {
   readonly engine: number;
@@ -85,6 +94,9 @@ export class Shard {
   readonly cold: ColdStreams;
   readonly returns: StreamReturns;
   readonly profiles: StreamProfiles;
+  /** What is at hand, and the names of its parts. */
+  readonly work = new WorkTrace();
+  readonly items: TracedItems;
   /** By the kind of their messages. */
   readonly #handlers = new Map<number, MessageHandler>();
   #collectBuckets: () => void;
@@ -103,6 +115,7 @@ export class Shard {
     this.#encodeBlock = (records, headRoom) => dependencies.kernel.blocks.encode(records, headRoom);
     this.#collectBuckets = () => dependencies.kernel.bucketSamplesReset();
     this.cold = new ColdStreams(dependencies.memory);
+    this.items = tracedItems({ ...dependencies, hashOf: (slot) => this.hashOf(slot) });
     this.#history = new HistoryRun(dependencies, (slot, times, values, count) => this.#storeValues(slot, times, values, count));
     const adoptKind = (slot: number, flags: number) => this.#adoptKind(slot, flags);
     this.profiles = new StreamProfiles(options.settings, {
@@ -128,6 +141,7 @@ export class Shard {
   /** Applies a frame from another lane. */
   applyFrame(frame: InboxFrame): void {
     if ((frame.kind & 0xff) === SECTION_DEFINE) {
+      this.work.section = SECTION_DEFINE;
       this.streams.take(frame.pointer, frame.bytes);
       return;
     }
@@ -167,7 +181,10 @@ export class Shard {
 
   /** Takes a message. Throws when no handler of this build knows its kind. */
   takeMessage(kind: number, partition: number, payload: Uint8Array, arrival: MessageArrival): void {
+    this.work.section = kind;
+    this.work.beginMessage(partition, payload);
     this.#handler(kind).take(partition, payload, arrival);
+    this.work.endMessage();
   }
 
   /** Gives a handler back what a checkpoint kept of it. */
@@ -190,6 +207,7 @@ export class Shard {
 
   /** Takes the definitions of a committed unit, of which some may be other engines'. */
   define(unit: WorkUnit): void {
+    this.work.section = SECTION_DEFINE;
     if (unit.areaBytes > 0) this.streams.take(DEFINITIONS, unit.areaBytes);
     for (const definition of unit.overflow) this.streams.takeOne(decodeDefinition(new DataView(definition.buffer), 0));
   }
@@ -232,13 +250,16 @@ export class Shard {
   applyRows(batch: RowBatch): void {
     const { kernel } = this.#dependencies;
     this.#isHistory = batch.arrivalMs === ARRIVAL_HISTORY;
+    this.work.section = SECTION_PACKED_ROWS;
     for (let done = 0; done < batch.rows; ) {
       done += kernel.applyRows(batch.pointer + done * ROW_BYTES, batch.rows - done, batch.baseMs, batch.arrivalMs);
       const events = kernel.eventsCount();
       if (events === 0) continue;
+      this.work.row = batch.pointer + (done - 1) * ROW_BYTES;
       const isParked = events === 1 && kernel.events.kind(0) === EVENT_PARKED;
       if (isParked && !this.returns.park(batch.pointer + (done - 1) * ROW_BYTES, batch)) done--;
       for (let i = 0; i < events; i++) this.#takeEvent(i);
+      this.work.row = 0;
       kernel.eventsReset();
     }
     if (!this.#isHistory) return;
