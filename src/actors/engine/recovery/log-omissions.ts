@@ -3,7 +3,7 @@ import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
 import { hash128 } from "../../../core/base/hash128.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { BASE_LEAD_MS, ROW_BYTES, ROW_OFFSET, ROW_VALUE } from "../../../core/layout/row-frame.ts";
-import { type DeadLetterEnvelope, FRAME_DEAD_LETTER } from "../../../core/protocol/coordinator-frame.ts";
+import { type DeadLetterEnvelope, FRAME_DEAD_LETTER, type LogPosition } from "../../../core/protocol/coordinator-frame.ts";
 import type { CrashNote } from "../../../core/protocol/crash-note.ts";
 import { type SetAsideItem, UNSTORABLE } from "../../../core/protocol/set-aside.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
@@ -12,7 +12,14 @@ import type { Shard } from "../shard/shard.ts";
 import { slotOfRow } from "../shard/traced-items.ts";
 import type { Section } from "../unit/work-unit.ts";
 import { type BlockMarks, LeftOut } from "./left-out.ts";
-import type { ReplayBlock } from "./recovery.ts";
+
+/** A block of the log, as far as it is asked what of it is left out. */
+interface OmittedBlock {
+  readonly epoch: number;
+  readonly lane: number;
+  readonly header: { readonly baseMs: number };
+  readonly end: LogPosition;
+}
 
 export interface LogOmissionsDependencies {
   readonly memory: EngineMemory;
@@ -37,12 +44,12 @@ export class LogOmissions {
     return [...this.#found.values()];
   }
 
-  marksOf({ epoch, lane, end }: ReplayBlock): BlockMarks | undefined {
+  marksOf({ epoch, lane, end }: OmittedBlock): BlockMarks | undefined {
     return this.#leftOut.of(epoch, lane, end);
   }
 
   /** Whether a section is left out as a whole. */
-  takes(section: Section, block: ReplayBlock, marks: BlockMarks): boolean {
+  takes(section: Section, block: OmittedBlock, marks: BlockMarks): boolean {
     if (!marks.leavesOut(section.kind)) return false;
     this.#keep(
       `section-${section.kind}`,
@@ -54,14 +61,14 @@ export class LogOmissions {
     return true;
   }
 
-  takesMessage(kind: number, item: string, payload: Uint8Array, block: ReplayBlock, marks: BlockMarks): boolean {
+  takesMessage(kind: number, item: string, payload: Uint8Array, block: OmittedBlock, marks: BlockMarks): boolean {
     if (marks.items(kind)?.has(item) !== true) return false;
     this.#keep(`message-${kind}-${hash128(item)}`, `a message of kind ${kind} in the log (${placeOf(block)})`, marks, block, payload);
     return true;
   }
 
   /** Takes rows that are named out of `rows` from `pointer` on; answers how many are left. */
-  rows(pointer: number, rows: number, items: ReadonlySet<string>, block: ReplayBlock, marks: BlockMarks): number {
+  rows(pointer: number, rows: number, items: ReadonlySet<string>, block: OmittedBlock, marks: BlockMarks): number {
     const { memory, shard } = this.#dependencies;
     let to = pointer;
     for (let row = pointer; row < pointer + rows * ROW_BYTES; row += ROW_BYTES) {
@@ -75,7 +82,7 @@ export class LogOmissions {
     return (to - pointer) / ROW_BYTES;
   }
 
-  #sendLetter(row: number, item: string, block: ReplayBlock, marks: BlockMarks): void {
+  #sendLetter(row: number, item: string, block: OmittedBlock, marks: BlockMarks): void {
     const { memory, shard, outbox } = this.#dependencies;
     const slot = slotOfRow(this.#dependencies, row);
     if (slot === undefined) return;
@@ -102,12 +109,12 @@ export class LogOmissions {
     outbox.sendJson(FRAME_DEAD_LETTER, letter);
   }
 
-  #keep(part: string, what: string, { reason }: BlockMarks, block: ReplayBlock, payload: Uint8Array): void {
+  #keep(part: string, what: string, { reason }: BlockMarks, block: OmittedBlock, payload: Uint8Array): void {
     const name = `log-${placeOf(block)}-${part}`;
     if (!this.#found.has(name)) this.#found.set(name, { name, what: `${what} cannot be applied`, reason, bytes: Uint8Array.from(payload) });
   }
 }
 
-function placeOf({ epoch, lane, end }: ReplayBlock): string {
+function placeOf({ epoch, lane, end }: OmittedBlock): string {
   return `e${epoch}-${lane}-${end.segment}-${end.offset}`;
 }

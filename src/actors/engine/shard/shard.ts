@@ -41,7 +41,6 @@ import type { Correction } from "../../../domain/kernel/stream-records.ts";
 import { identityName } from "../../../domain/series/stream-identity.ts";
 import { ColdStreams } from "../cold/cold-streams.ts";
 import { StreamReturns } from "../cold/stream-returns.ts";
-import { type TracedItems, WorkTrace } from "../recovery/work-trace.ts";
 import type { EngineCounters } from "../report/engine-counters.ts";
 import type { Outbox } from "../report/outbox.ts";
 import type { Partition } from "../streams/partition.ts";
@@ -52,6 +51,7 @@ import { HistoryRun } from "./history-run.ts";
 import type { MessageArrival, MessageHandler } from "./message-handler.ts";
 import { StreamRegistry } from "./stream-registry.ts";
 import { tracedItems } from "./traced-items.ts";
+import { type TracedItems, WorkTrace } from "./work-trace.ts";
 
 export interface ShardOptions {
   readonly engine: number;

@@ -4,7 +4,7 @@ import { hash128 } from "../../../core/base/hash128.ts";
 import { COLD_SLOTS } from "../../../core/layout/memory-map.ts";
 import { ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../../core/layout/row-frame.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
-import type { TracedItems } from "../recovery/work-trace.ts";
+import type { TracedItems } from "./work-trace.ts";
 
 export interface TracedItemsDependencies {
   readonly memory: EngineMemory;
