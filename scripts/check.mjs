@@ -20,6 +20,7 @@ const steps = [
   { name: "floors", command: [`${bin}/depcruise`, "src", "--output-type", "err-long"], judge: judgeFloors },
   { name: "unused code", command: [`${bin}/knip`, "--no-config-hints"] },
   { name: "snapshots", command: ["node", "--import", "./scripts/typescript-loader.mjs", "scripts/schema-snapshots.mjs"] },
+  { name: "listeners", command: ["node", "scripts/check-listeners.mjs"], judge: judgeListeners },
   { name: "lock", command: ["node", "scripts/check-lock.mjs"] },
   { name: "advisories", command: ["node", "scripts/check-advisories.mjs"], judge: judgeAdvisories },
   { name: "links", command: ["node", "scripts/check-links.mjs"] },
@@ -43,6 +44,10 @@ function judgeFloors(output) {
 
 function judgeAdvisories(output) {
   return { note: /^advisories: (.*)$/m.exec(output)?.[1] };
+}
+
+function judgeListeners(output) {
+  return { note: /^listeners: (.*)$/m.exec(output)?.[1] };
 }
 
 function judgeSizes(output) {

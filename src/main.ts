@@ -1,5 +1,4 @@
 #!/usr/bin/env -S node --no-memory-reducer
-// Composition root: reads the settings, builds the actors, connects them, and takes them down again in order. It decides nothing else.
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -38,6 +37,7 @@ import { systemClock } from "./adapters/runtime/clock.ts";
 import { hashSeeds } from "./adapters/runtime/hash-seeds.ts";
 import type { Handlers } from "./adapters/runtime/mailbox.ts";
 import type { SystemdLink } from "./adapters/runtime/systemd-link.ts";
+import { FaultBook } from "./adapters/telemetry/fault-book.ts";
 import { MetricsRegistry } from "./adapters/telemetry/metrics-registry.ts";
 import type { ProcessLog } from "./adapters/telemetry/process-log.ts";
 import { readPlanRates } from "./cli/checked-settings.ts";
@@ -51,6 +51,8 @@ import { type NotificationSettings, readNotification } from "./cli/notification-
 import { serve } from "./cli/serve.ts";
 import { writeError, writeLine } from "./cli/terminal.ts";
 import { runCommand, SettingsReader } from "./commands.ts";
+// Composition root: reads the settings, builds the actors, connects them, and takes them down again in order. It decides nothing else.
+import { after, afterTurn, background, endOnUncaught, every, failedPart, fatal, type Home, reportFaults, task } from "./core/base/guard.ts";
 import { ConfigError } from "./core/config/config-error.ts";
 import { DRAIN_MS_MAX } from "./core/config/limits.ts";
 import { type Config, loadConfig } from "./core/config/load-config.ts";
@@ -60,6 +62,7 @@ import { COORDINATOR_SLOTS } from "./core/layout/counters.ts";
 import type { AccessChange } from "./core/protocol/access.ts";
 import type { CoordinatorReport, LoadedState } from "./core/protocol/coordinator-report.ts";
 import type { CrashNote } from "./core/protocol/crash-note.ts";
+import { faultReport } from "./core/telemetry/fault-report.ts";
 import { errorFields, type Log } from "./core/telemetry/log-event.ts";
 import { TenantShares } from "./domain/access/tenant-shares.ts";
 import { engineOf } from "./domain/placement/partition.ts";
@@ -69,6 +72,10 @@ const VERSION = (JSON.parse(readFileSync(new URL("../package.json", import.meta.
 /** Reads the settings as they are now; main sets it once it knows the file. */
 let readConfig: () => Config;
 
+/** Doorbells of bodies that engines have: without them nobody would be answered. */
+const PUBLISHING = fatal("the hand-over of bodies to engines");
+const REFUSALS = task("the refusals of requests beyond a rate");
+
 /** Everything that runs. */
 class Server {
   readonly #config: Config;
@@ -76,6 +83,7 @@ class Server {
   readonly #meta: Meta;
   readonly #processLog: ProcessLog;
   readonly #log: Log;
+  readonly #faults: FaultBook;
   readonly #accessControl: AccessControl;
   readonly #startedMs = systemClock.wallMs();
   readonly #credentials = new CredentialDirectory();
@@ -110,6 +118,9 @@ class Server {
     this.#manager = manager;
     this.#processLog = log;
     this.#log = log.of("server");
+    this.#faults = new FaultBook({ monotonicMs: systemClock.monotonicMs, log: this.#log });
+    reportFaults((fault) => this.#faults.take(faultReport(fault)));
+    endOnUncaught((error) => endProcess({ actor: "the main thread", error }, log));
     this.#meta = meta;
     this.#logFlaws = new LogFlaws(found.inventory);
     this.#notes = found.notes;
@@ -170,7 +181,7 @@ class Server {
   /** Starts all actors; resolves with the address once requests are served, with null where it was to stop before. */
   async start(): Promise<string | null> {
     await this.#listeners.open();
-    setInterval(() => this.#streams.keepAlive(), KEEP_ALIVE_MS).unref();
+    every(KEEP_ALIVE_MS, task("the event streams"), () => this.#streams.keepAlive()).unref();
     const state = await this.#coordinator.loaded;
     if (this.#stopping) return null;
     noteStores(this.#config.DATA_DIR, this.#meta);
@@ -232,13 +243,14 @@ class Server {
       "own-telemetry": (own) => this.#forwarder.takeOwn(own),
       access: ({ changes }) => this.#takeAccess(changes),
       "event-chunks": ({ chunks }) => this.#streams.push(chunks),
-      "summary-wanted": (wanted) => void this.#summaries.word(wanted),
+      "summary-wanted": (wanted) => this.#summaries.word(wanted),
       "notifier-wanted": () => this.#notifier.want(),
       "cycle-ended": ({ completed }) => {
         this.#heartbeat.cycleCompleted(completed);
         this.#manager.cycleEnded();
       },
       log: (event) => this.#processLog.take(event),
+      fault: (fault) => this.#faults.take(fault),
     };
   }
 
@@ -257,12 +269,16 @@ class Server {
     const startedMs = this.#startedMs;
     const requests = new RequestHistogram();
     const ingestion = new Ingestion({ clock: systemClock, ports: this.#lanes, schedulePublish: () => this.#schedulePublish() });
-    const refusals = new RefusalQueue({ endOfTurn: setImmediate, after: setTimeout, monotonicMs: systemClock.monotonicMs });
+    const refusals = new RefusalQueue({
+      endOfTurn: (work) => afterTurn(REFUSALS, work),
+      after: (work, ms) => after(ms, REFUSALS, work),
+      monotonicMs: systemClock.monotonicMs,
+    });
     const logWatch = new LogWatch({
       refusals: () => this.#engines.sum("logErrors"),
       trial: () => tryWriting(logDirectory(this.#config.DATA_DIR)),
     });
-    setInterval(() => void logWatch.look(), LOG_LOOK_MS).unref();
+    every(LOG_LOOK_MS, task("the look at the log"), () => logWatch.look()).unref();
     const shared = {
       clock: systemClock,
       ingestion,
@@ -287,6 +303,7 @@ class Server {
       shares: this.#shares,
       build: { version: VERSION, node_version: process.versions.node },
       log: this.#processLog,
+      faults: this.#faults.counts,
     });
     const metrics = new MetricsRegistry();
     registerMetrics(metrics, vitals.metrics);
@@ -329,7 +346,7 @@ class Server {
   #schedulePublish(): void {
     if (this.#publishScheduled) return;
     this.#publishScheduled = true;
-    setImmediate(() => {
+    afterTurn(PUBLISHING, () => {
       this.#publishScheduled = false;
       for (const port of this.#bodyPorts) port.publish();
     });
@@ -402,8 +419,14 @@ function threadStarter(failed: (failure: ActorFailure) => never) {
 /** A broken invariant ends the process: what was acknowledged is in the log, and the next start reads it. */
 function endProcess({ actor, error }: ActorFailure, log: ProcessLog, code = exitCodeOf(error)): never {
   if (isPlain(error)) endStart(error, log);
-  else log.take({ level: "fatal", component: "server", msg: `${actor} ended`, fields: errorFields(error) });
+  else log.take({ level: "fatal", component: "server", msg: `${actor} ended${partText(error)}`, fields: errorFields(error) });
   process.exit(code);
+}
+
+/** Which of its parts has failed. */
+function partText(error: Error): string {
+  const part = failedPart(error);
+  return part === undefined ? "" : `: ${part} has failed`;
 }
 
 /** Runs the server until a signal ends it. */
@@ -425,7 +448,13 @@ async function main(): Promise<void> {
   process.exitCode = await runCommand(line, { settings, version: VERSION, readConfig, isTerminal, nowMs: systemClock.wallMs });
 }
 
-main().catch((error: unknown) => {
-  writeError(`vedette: ${describeError(error)}`);
-  process.exit(exitCodeOf(error));
-});
+const ENDS: Home = {
+  where: "task",
+  name: "the command",
+  answer: (error) => {
+    writeError(`vedette: ${describeError(error)}`);
+    process.exit(exitCodeOf(error));
+  },
+};
+
+background(ENDS, main());

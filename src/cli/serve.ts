@@ -9,6 +9,7 @@ import { collectWhenIdle } from "../adapters/runtime/idle-collection.ts";
 import { SystemdLink } from "../adapters/runtime/systemd-link.ts";
 import { applyV8Policy } from "../adapters/runtime/v8-policy.ts";
 import { ProcessLog, type ProcessLogOptions } from "../adapters/telemetry/process-log.ts";
+import { after, background, fatal, listen, task } from "../core/base/guard.ts";
 import type { Config } from "../core/config/load-config.ts";
 import type { Log } from "../core/telemetry/log-event.ts";
 import { checkSettings } from "./checked-settings.ts";
@@ -37,6 +38,7 @@ export type ServerMaker = (meta: Meta, found: FoundData, log: ProcessLog, manage
 
 /** An orderly stop that takes longer is ended: nothing that was acknowledged depends on it. */
 const STOP_MS_MAX = 18_000;
+const STOP = fatal("the stop of the server");
 
 /** Serves until a signal ends it; a start that fails ends the process with one line. `makeServer` is called when the data folder is the process's own. */
 export async function serve(config: Config, version: string, makeServer: ServerMaker): Promise<void> {
@@ -52,7 +54,7 @@ async function start(config: Config, version: string, makeServer: ServerMaker, p
   checkSettings(config);
   applyV8Policy();
   let reload: () => void = () => undefined;
-  process.on("SIGHUP", () => reload());
+  listen(process, "SIGHUP", task("SIGHUP"), () => reload());
   const folderLog = processLog.of("data-folder");
   closeDataFolder(config.DATA_DIR, folderLog);
   const lock = lockFolder(config.DATA_DIR);
@@ -74,10 +76,10 @@ async function start(config: Config, version: string, makeServer: ServerMaker, p
     startEnded();
     manager.stopping();
     log("info", "stopping: answering what is under way, then writing checkpoints");
-    setTimeout(() => {
+    after(STOP_MS_MAX, STOP, () => {
       log("error", "stopped late: not every checkpoint was written; the next start reads the log instead");
       process.exit(1);
-    }, STOP_MS_MAX).unref();
+    }).unref();
     await server.stop();
     removeSignInLink(config.DATA_DIR);
     owner?.release();
@@ -89,9 +91,9 @@ async function start(config: Config, version: string, makeServer: ServerMaker, p
   const onSignal = () => {
     if (isStopping) return;
     isStopping = true;
-    void stop();
+    background(STOP, stop());
   };
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, onSignal);
+  for (const signal of ["SIGINT", "SIGTERM"] as const) listen(process, signal, STOP, onSignal);
   const address = await server.start();
   if (address === null) return;
   manager.ready(address);

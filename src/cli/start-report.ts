@@ -3,6 +3,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { measureSegments } from "../adapters/log/log-segment.ts";
 import { logDirectory } from "../adapters/log/meta-file.ts";
+import { every, task } from "../core/base/guard.ts";
 import type { Log } from "../core/telemetry/log-event.ts";
 
 /** A start that takes longer says how far it is, and again after as long. */
@@ -33,10 +34,10 @@ export function reportOpening(dataDir: string, log: Log): void {
 export function followStart({ log, monotonicMs, progress }: StartReportDependencies, everyMs = PROGRESS_MS): () => number {
   const startMs = monotonicMs();
   const seconds = () => Math.round(monotonicMs() - startMs) / 1000;
-  const timer = setInterval(() => {
+  const timer = every(everyMs, task("the report on the start"), () => {
     const text = progress();
     if (text !== null) log("info", `still starting: ${text}`, { seconds: seconds() });
-  }, everyMs);
+  });
   timer.unref();
   return () => {
     clearInterval(timer);

@@ -49,7 +49,7 @@ export interface GrpcCallBytes {
 }
 
 /** The prefix of a message of gRPC, and the message. */
-export function grpcFrame(message: Uint8Array): Buffer {
+function grpcFrame(message: Uint8Array): Buffer {
   const frame = Buffer.alloc(5 + message.length);
   frame.writeUInt32BE(message.length, 1);
   frame.set(message, 5);

@@ -2,6 +2,7 @@
 import { ActorHandle } from "../../adapters/runtime/actor-handle.ts";
 import type { ActorStart, ActorThread } from "../../adapters/runtime/actor-thread.ts";
 import { createChannel, type Handlers, type MessagePort } from "../../adapters/runtime/mailbox.ts";
+import { fatal, task } from "../../core/base/guard.ts";
 import type { CoordinatorReport, LoadedState, LogLost } from "../../core/protocol/coordinator-report.ts";
 import type { CoordinatorCommand } from "../../core/protocol/query.ts";
 import type { CoordinatorThreadData, NotifierChange } from "./worker.ts";
@@ -17,6 +18,11 @@ export interface CoordinatorStart {
   logLost(names: readonly string[]): Error;
 }
 
+/** Messages that change nothing here that others rely on. */
+const PASSING: ReadonlySet<string> = new Set(["event-chunks", "summary-wanted", "notifier-wanted", "cycle-ended", "log", "fault"]);
+const PASSING_HOME = task("a message of the coordinator");
+const STATE_HOME = fatal("a message of the coordinator");
+
 /** The coordinator as main sees it. It runs from the beginning. */
 export class CoordinatorThread {
   readonly #handle: ActorHandle<CoordinatorReport | StartReport, CoordinatorCommand | NotifierChange>;
@@ -31,7 +37,12 @@ export class CoordinatorThread {
     const ports = [second.raw, ...settings.enginePorts];
     this.#thread = startThread("coordinator", "./actors/coordinator/worker.js", () => ({ data, ports }));
     this.loaded = new Promise((resolve, reject) => {
-      this.#handle.serve({ ...handlers, loaded: resolve, "log-lost": ({ names }) => reject(logLost(names)) });
+      const whole = {
+        ...handlers,
+        loaded: resolve,
+        "log-lost": ({ names }: { readonly names: readonly string[] }) => reject(logLost(names)),
+      };
+      this.#handle.serve(whole, ({ type }) => (PASSING.has(type) ? PASSING_HOME : STATE_HOME));
     });
     this.loaded.catch(() => undefined); // it may come before anybody waits for it
   }

@@ -20,6 +20,7 @@ import { ReaderCount } from "../../adapters/runtime/reader-count.ts";
 import { threadData } from "../../adapters/runtime/threads.ts";
 import { WorkerPool } from "../../adapters/runtime/worker-pool.ts";
 import { RowTrace, TracedStore } from "../../adapters/storage/traced-store.ts";
+import { background, fatal, listen, reportFaults, sleep, task, turnEnd } from "../../core/base/guard.ts";
 import { SERIES_GATHER_MS_MAX, TRAINING_HEAP_MB_MAX, TRAINING_IDLE_MS, TRAINING_MS_MAX } from "../../core/config/limits.ts";
 import { COMPUTATION_HEAP_MB_MAX, COMPUTATION_MS_MAX, COMPUTATIONS_WAITING_MAX } from "../../core/config/prediction-limits.ts";
 import { type CoordinatorSlice, coordinatorSettings, folderSettings } from "../../core/config/thread-settings.ts";
@@ -29,6 +30,7 @@ import type { DataFault } from "../../core/protocol/data-fault.ts";
 import type { EngineAnswer, EngineReply, EngineRequest, FramesPlaced } from "../../core/protocol/engine-control.ts";
 import type { CoordinatorCommand, CoordinatorMessage } from "../../core/protocol/query.ts";
 import type { SetAsideItem } from "../../core/protocol/set-aside.ts";
+import { type FaultReport, faultReport } from "../../core/telemetry/fault-report.ts";
 import { logOf } from "../../core/telemetry/log-event.ts";
 import type { TrainingResult } from "../../domain/detection/multivariate/service-training.ts";
 import type { TrainingInput } from "../../domain/detection/multivariate/training-input.ts";
@@ -78,6 +80,10 @@ export interface NotifierChange {
 }
 
 type MainMailbox = Mailbox<CoordinatorCommand | NotifierChange, CoordinatorReport | LoadedState | LogLost | { readonly type: "stopped" }>;
+
+const COMMANDS = fatal("a command to the coordinator");
+const ENGINES = fatal("a message of an engine");
+const NOTIFIER = task("the connection to the notifier");
 
 /** Named in a fault. */
 const LOST_NAMES_MAX = 4;
@@ -166,18 +172,31 @@ function engineHandlers(
   };
 }
 
-function connectNotifier({ outbound }: Coordinator, raw: MessagePort | null): void {
+function connectNotifier({ outbound }: Coordinator, raw: MessagePort | null, reportFault: (fault: FaultReport) => void): void {
   if (raw === null) return outbound.disconnect();
-  const mailbox = new Mailbox<OutboundReport, OutboundCommand>(raw);
+  const mailbox = new Mailbox<OutboundReport | FaultReport, OutboundCommand>(raw);
   const take = (report: OutboundReport) => outbound.take(report);
-  mailbox.serve({ reports: take, "webhook-reports": take, "webhook-tried": take, "transform-tried": take, sandbox: take, requested: take });
+  const handlers = {
+    reports: take,
+    "webhook-reports": take,
+    "webhook-tried": take,
+    "transform-tried": take,
+    sandbox: take,
+    requested: take,
+    fault: reportFault,
+  };
+  mailbox.serve(handlers, task("a report of the notifier"));
   outbound.connect({ send: (command) => mailbox.send(command) });
 }
 
 /** Each command wakes whoever steps, once it has been taken. */
-function mainHandlers(coordinator: Coordinator, wake: () => void): Handlers<CoordinatorCommand | NotifierChange> {
-  const take = (command: CoordinatorCommand) => void coordinator.handle(command).then(wake);
-  const notifier = ({ port }: NotifierChange) => connectNotifier(coordinator, port);
+function mainHandlers(
+  coordinator: Coordinator,
+  wake: () => void,
+  reportFault: (fault: FaultReport) => void,
+): Handlers<CoordinatorCommand | NotifierChange, unknown> {
+  const take = (command: CoordinatorCommand) => coordinator.handle(command).then(wake);
+  const notifier = ({ port }: NotifierChange) => connectNotifier(coordinator, port, reportFault);
   return {
     notifier,
     query: take,
@@ -212,7 +231,8 @@ function reportHandlers(main: MainMailbox, close: () => Promise<void>): Handlers
         chunks.map(({ bytes }) => bytes.buffer),
       );
     },
-    stopped: () => void close(),
+    fault: report,
+    stopped: () => background(fatal("the stop of the coordinator"), close()),
   };
 }
 
@@ -256,13 +276,22 @@ function ofFolder({ dataDir }: CoordinatorThreadData): Pick<CoordinatorDependenc
   };
 }
 
+/** The way to main, where the faults of this thread go too. */
+function mailboxOf({ mainPort }: CoordinatorThreadData): MainMailbox {
+  const main: MainMailbox = new Mailbox(mainPort);
+  reportFaults((fault) => main.send(faultReport(fault)));
+  return main;
+}
+
 async function run(data: CoordinatorThreadData): Promise<void> {
-  const main: MainMailbox = new Mailbox(data.mainPort);
+  const main = mailboxOf(data);
   const log = logOf("store", (event) => main.send({ type: "log", ...event }));
   const trace = new RowTrace();
   const opened = await openStores({ ...storesToOpen(data), log });
   const [controlStore, seriesStore] = [new TracedStore(opened.controlStore, trace), new TracedStore(opened.seriesStore, trace)];
-  process.on("uncaughtExceptionMonitor", (error) => noteRow(error, { ...data, trace, control: opened.controlStore }));
+  listen(process, "uncaughtExceptionMonitor", fatal("the note of a crash"), (error: Error) =>
+    noteRow(error, { ...data, trace, control: opened.controlStore }),
+  );
   const mailboxes = data.enginePorts.map((port) => new Mailbox<EngineReply | FramesPlaced, EngineRequest>(port));
   const memories = viewMemories(data.memories, data.threads);
   const engines = mailboxes.map((mailbox, engine) => new EngineThreadLink(memories[engine] as EngineMemory, mailbox));
@@ -303,8 +332,8 @@ async function run(data: CoordinatorThreadData): Promise<void> {
     },
     ...ofFolder(data),
     randomBytes: (count) => randomBytes(count),
-    yieldTurn: () => new Promise((resolve) => setImmediate(resolve)),
-    sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    yieldTurn: turnEnd,
+    sleep,
     wake: () => pacer?.nudge(), // what is due before it is there is done by the first step
     train: (input) => training.run(input),
     compute: (computation) => computations.run(computation),
@@ -352,11 +381,15 @@ function serve(data: CoordinatorThreadData, { coordinator, pacer, main, mailboxe
   main.send({ type: "loaded", checkpoints, laneMarks, metadata, ...reported });
   const wake = () => pacer.wake();
   mailboxes.forEach((mailbox, engine) => {
-    mailbox.serve(engineHandlers(coordinator, { engine, link: engines[engine] as EngineThreadLink, wake }));
+    mailbox.serve(engineHandlers(coordinator, { engine, link: engines[engine] as EngineThreadLink, wake }), ENGINES);
   });
-  main.serve(mainHandlers(coordinator, wake));
+  main.serve(
+    mainHandlers(coordinator, wake, (fault) => main.send(fault)),
+    ({ type }) => (type === "notifier" ? NOTIFIER : COMMANDS),
+  );
   wake();
-  void coordinator.dataFaults.checkStores(checkLater);
+  background(task("the check of the stores"), coordinator.dataFaults.checkStores(checkLater));
+  collectWhenIdle();
 }
 
-void run(threadData<CoordinatorThreadData>());
+background(fatal("the start of the coordinator"), run(threadData<CoordinatorThreadData>()));

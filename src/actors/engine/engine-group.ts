@@ -6,6 +6,7 @@ import type { ActorStart, ActorThread } from "../../adapters/runtime/actor-threa
 import { createEngineMemory, type EngineMemory, enlargePages } from "../../adapters/runtime/engine-memory.ts";
 import { enginesOfThread, threadCount, viewMemories } from "../../adapters/runtime/engine-threads.ts";
 import { type Channel, createChannel, type Handlers, type MessagePort } from "../../adapters/runtime/mailbox.ts";
+import { fatal } from "../../core/base/guard.ts";
 import { ENGINE_COUNTERS, ENGINE_SLOTS, type EngineCounter } from "../../core/layout/counters.ts";
 import { PROCESS_WORDS_BYTES } from "../../core/layout/memory-map.ts";
 import type { EngineCommand, EngineReply, EngineReport, EngineRequest, FramesPlaced } from "../../core/protocol/engine-control.ts";
@@ -117,7 +118,7 @@ export class EngineGroup {
         handle.ready.give();
         handlers.ready(report);
       };
-      handle.serve({ ...handlers, ready });
+      handle.serve({ ...handlers, ready }, fatal("a message of an engine"));
     });
     await Promise.all(this.#engines.map(({ handle }) => handle.ready.given));
   }

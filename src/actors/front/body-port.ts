@@ -3,12 +3,15 @@
 import { BodyPool } from "../../adapters/http/body-pool.ts";
 import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
 import { BoundedQueue } from "../../core/base/bounded-queue.ts";
+import { afterTurn, fatal } from "../../core/base/guard.ts";
 import { COPIED_BYTES_PER_TURN } from "../../core/config/body-limits.ts";
 import { BODIES_WAITING_BYTES_MAX, BODIES_WAITING_MAX, SMALL_BODY_BYTES_MAX } from "../../core/config/limits.ts";
 import { writeDescriptor } from "../../core/layout/body-descriptor.ts";
 import { BODY_PADDING_BYTES, BODY_RING, BODY_RING_BYTES, DESCRIPTOR_COUNT, LARGE_BODY } from "../../core/layout/memory-map.ts";
 import { type EngineAnswerContent, type EngineReport, STATUS_SET_ASIDE, type WrittenCounts } from "../../core/protocol/engine-control.ts";
 
+/** Half of a body in the memory of an engine: nobody could say what is there. */
+const COPY = fatal("the copy of a body into an engine");
 /** From this size on a small body waits in a buffer that is used again: four of 512 KiB fill the ring, so with more senders than that most have to wait. */
 const POOLED_BYTES_MIN = 64 * 1024;
 const POOLED_BYTES_KEPT_MAX = 2 * 1024 * 1024;
@@ -148,7 +151,7 @@ export class BodyPort {
     this.#largeBusy = true;
     this.#memory.bytes.set(body.bytes, LARGE_BODY);
     if (body.rest === undefined || body.rest.length === 0) this.#placeLarge(body, body.bytes.byteLength, sink);
-    else setImmediate(() => this.#copyRest(body, body.rest as readonly Uint8Array[], 0, body.bytes.byteLength, sink));
+    else afterTurn(COPY, () => this.#copyRest(body, body.rest as readonly Uint8Array[], 0, body.bytes.byteLength, sink));
     return true;
   }
 
@@ -160,7 +163,7 @@ export class BodyPort {
       at += piece.byteLength;
     }
     if (next < rest.length) {
-      setImmediate(() => this.#copyRest(body, rest, next, at, sink));
+      afterTurn(COPY, () => this.#copyRest(body, rest, next, at, sink));
       return;
     }
     this.#placeLarge(body, at, sink);

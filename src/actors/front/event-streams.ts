@@ -4,6 +4,7 @@
 import type { HttpStream } from "../../adapters/http/http-server.ts";
 import type { Clock } from "../../adapters/runtime/clock.ts";
 import { ReaderCount } from "../../adapters/runtime/reader-count.ts";
+import { after, connection, type Home, run, task } from "../../core/base/guard.ts";
 import { formatRfc3339 } from "../../core/base/rfc3339.ts";
 import { ShareLedger } from "../../core/base/share-ledger.ts";
 import { EVENT_STREAM_LAG_BYTES_MAX } from "../../core/config/limits.ts";
@@ -16,8 +17,12 @@ export const KEEP_ALIVE_MS = 15_000;
 /** Longest wait of a timer, below the 2^31 ms at which they fire at once. */
 const TIMER_MS_MAX = 24 * 86_400_000;
 
+const FLUSH = task("the event streams");
+
 interface Reader {
   readonly stream: HttpStream;
+  /** A reader that cannot be written to, or whose credential cannot be looked at, is ended, and the others go on. */
+  readonly home: Home;
   readonly tenant: string;
   readonly credential: StreamCredential;
   /** Null for all. */
@@ -83,6 +88,7 @@ export class EventStreams {
     const hasUntilMs = this.#clock.wallMs();
     const reader: Reader = {
       stream,
+      home: connection("an event stream", () => this.#end(reader)),
       tenant,
       credential,
       names: names === undefined ? null : new Set(names),
@@ -104,7 +110,7 @@ export class EventStreams {
   #endInTime(reader: Reader): void {
     const waitMs = reader.credential.endMs - this.#clock.wallMs();
     if (waitMs <= 0) this.#end(reader);
-    else reader.endTimer = setTimeout(() => this.#endInTime(reader), Math.min(Math.ceil(waitMs), TIMER_MS_MAX));
+    else reader.endTimer = after(Math.min(Math.ceil(waitMs), TIMER_MS_MAX), reader.home, () => this.#endInTime(reader));
   }
 
   /** Keeps events until the next flush; those of tenants without a reader are dropped at once. */
@@ -118,7 +124,7 @@ export class EventStreams {
 
   #flushIn(waitMs: number): void {
     this.#isFlushDue = true;
-    setTimeout(() => this.#flush(), waitMs);
+    after(waitMs, FLUSH, () => this.#flush());
   }
 
   #isRead(chunk: EventChunk): boolean {
@@ -136,7 +142,7 @@ export class EventStreams {
       const key = `${[...(reader.names ?? [])].join()} ${reader.tenant}`;
       const chunk = joinedOf.get(key) ?? joined(this.#waiting.filter((one) => reads(reader, one)));
       joinedOf.set(key, chunk);
-      if (chunk.count > 0) this.#send(reader, chunk.bytes, chunk.count);
+      if (chunk.count > 0) run(reader.home, () => this.#send(reader, chunk.bytes, chunk.count));
     }
     this.#waiting = [];
   }
@@ -158,9 +164,10 @@ export class EventStreams {
 
   /** Ends the streams whose credential counts no more; to be called when credentials change. A reader that may still read opens another after 2 s. */
   review(): void {
-    for (const reader of this.#readers) {
-      if (!reader.credential.isGood()) this.#end(reader);
-    }
+    for (const reader of this.#readers)
+      run(reader.home, () => {
+        if (!reader.credential.isGood()) this.#end(reader);
+      });
   }
 
   #end(reader: Reader): void {
@@ -175,12 +182,12 @@ export class EventStreams {
     this.#isQuiet = true;
     if (!wasQuiet) return;
     const comment = encoder.encode(": still here\n\n");
-    for (const reader of this.#readers) reader.stream.write(comment);
+    for (const reader of this.#readers) run(reader.home, () => reader.stream.write(comment));
   }
 
   /** Ends all streams; on shutdown. */
   end(): void {
-    for (const reader of this.#readers) this.#end(reader);
+    for (const reader of this.#readers) run(reader.home, () => this.#end(reader));
   }
 
   #remove(reader: Reader): void {

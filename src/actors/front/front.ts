@@ -4,14 +4,14 @@ import { gzip } from "node:zlib";
 import type { HttpExchange, HttpHeaders } from "../../adapters/http/http-server.ts";
 import type { Clock } from "../../adapters/runtime/clock.ts";
 import type { Endpoint } from "../../api/endpoint.ts";
-import { ANY_QUERY } from "../../api/endpoints/query-shapes.ts";
 import type { EndpointName } from "../../api/endpoints.ts";
 import { completeError, type ErrorAnswer, errorAnswer } from "../../api/error-answer.ts";
 import { type OtlpAnswer, type OtlpDialect, otlpDialect, otlpError, otlpSuccess, type PartialSuccess } from "../../api/otlp-answer.ts";
-import { parseQuery, splitQuery } from "../../api/query-parsing.ts";
+import { splitQuery } from "../../api/query-parsing.ts";
 import { type ErrorCode, type Refusal, shown } from "../../api/refusal.ts";
 import { matchRoute } from "../../api/route-match.ts";
 import { TELEMETRY_TYPES_BODY } from "../../api/telemetry-types.ts";
+import { background, guarded, run } from "../../core/base/guard.ts";
 import { OBJECT_BODY_BYTES_MAX } from "../../core/config/body-limits.ts";
 import { COMPRESSED_BYTES_MIN } from "../../core/config/interface-limits.ts";
 import type { WrittenCounts } from "../../core/protocol/engine-control.ts";
@@ -21,14 +21,15 @@ import { type AlertsPort, DEFAULT_TENANT, isAnonymous } from "../../domain/acces
 import { presentedCredential } from "../../domain/access/presented-credential.ts";
 import { reaches } from "../../domain/access/roles.ts";
 import { isAskedByForeignPage } from "./access/authenticator.ts";
-import type { Gate } from "./access/gate.ts";
+import type { AdmittedBody, Gate } from "./access/gate.ts";
 import type { SignIn } from "./access/sign-in.ts";
 import { hasNoBody, mediaTypeOf, refuseBodyHeaders } from "./body-headers.ts";
 import { type DocumentAnswer, Documents } from "./documents.ts";
 import type { EventStreams } from "./event-streams.ts";
 import { acceptedCodings, fileRequest } from "./file-request.ts";
-import type { Ingestion, IngestionSink } from "./ingestion.ts";
+import type { Ingestion, IngestionSink, SentBody } from "./ingestion.ts";
 import type { QueryLink } from "./query-link.ts";
+import { refuseQuery } from "./query-refusal.ts";
 import type { RefusedBodies } from "./refused-bodies.ts";
 import { isRemoteWrite2, writtenHeaders } from "./remote-write-headers.ts";
 import { type RequestHistogram, UNMATCHED } from "./request-histogram.ts";
@@ -134,7 +135,7 @@ export class Front {
     }
     const access = endpoint.access === "public" ? "viewer" : endpoint.access;
     this.#dependencies.gate.pass({ access, isOfSender: endpoint.isOfSender === true }, exchange, {
-      admit: (principal) => this.#dispatch(request, endpoint, principal, parameters),
+      admit: (principal, collect) => this.#dispatch(request.admitted(collect), endpoint, principal, parameters),
       refuse: (refusal, headers) => request.refuse(refusal, headers),
     });
   }
@@ -162,7 +163,7 @@ export class Front {
     const refusal = this.#alerts.refuseAddress(exchange.request.remoteAddress, this.#dependencies.clock.monotonicMs());
     if (refusal !== undefined) return request.refuse(refusal);
     this.#dependencies.gate.passAlert(port, exchange, {
-      admit: (principal) => this.#dispatch(request, route.endpoint, principal, route.path),
+      admit: (principal, collect) => this.#dispatch(request.admitted(collect), route.endpoint, principal, route.path),
       refuse: (refusal, headers) => request.refuse(refusal, headers),
     });
   }
@@ -200,7 +201,7 @@ export class Front {
     const { tenant } = principal;
     const number = this.#dependencies.tenants.number(tenant);
     const sender = number !== undefined && { tenant: number, isAnonymous: isAnonymous(principal) };
-    if (sender) this.#dependencies.ingestion.take(endpoint.name, sender, request.exchange, request);
+    if (sender) this.#dependencies.ingestion.take(endpoint.name, sender, request, request);
     else request.refuse({ code: "forbidden", message: `there is no tenant ${shown(tenant)} here; POST /api/v1/tenants adds it` });
   }
 
@@ -226,7 +227,7 @@ export class Front {
     const refusal = refuseBodyHeaders(exchange.request, mediaType, endpoint.bodyTypes ?? JSON_ALONE);
     if (refusal !== undefined) request.refuse(refusal);
     else
-      exchange.collectBody(endpoint.bodyBytesMax ?? OBJECT_BODY_BYTES_MAX, (bytes) =>
+      request.collect(endpoint.bodyBytesMax ?? OBJECT_BODY_BYTES_MAX, (bytes) =>
         this.#callWith(request, { ...from, mediaType }, Buffer.from(bytes)),
       );
   }
@@ -311,7 +312,11 @@ export class Front {
     } else {
       const goOn = request.exchange.hold();
       const wantsPage = request.exchange.request.header("accept")?.includes("text/html") ?? false;
-      void signIn.session(wantsPage, clock.wallMs()).then(({ headers, body }) => goOn(() => request.respond(200, headers, body)));
+      const session = signIn.session(wantsPage, clock.wallMs());
+      background(
+        request.exchange.home,
+        session.then(({ headers, body }) => goOn(() => request.respond(200, headers, body))),
+      );
     }
   }
 
@@ -366,8 +371,9 @@ export class Front {
 }
 
 /** One request on its way to its answer. */
-class Request implements IngestionSink {
+class Request implements IngestionSink, SentBody {
   readonly exchange: HttpExchange;
+  collect: AdmittedBody = (bytesMax, onBody) => this.exchange.collectBody(bytesMax, onBody);
   readonly #dependencies: FrontDependencies;
   /** Undefined where no endpoint has its method and path. */
   readonly #endpoint: Endpoint | undefined;
@@ -385,6 +391,12 @@ class Request implements IngestionSink {
     this.#dependencies = dependencies;
     this.#endpoint = endpoint;
     this.#startMs = dependencies.clock.monotonicMs();
+  }
+
+  /** Its body is collected in this way. */
+  admitted(collect: AdmittedBody): this {
+    this.collect = collect;
+    return this;
   }
 
   /** Made when it is first asked for: most requests need none. */
@@ -406,19 +418,22 @@ class Request implements IngestionSink {
 
   sendLater(answer: Promise<DocumentAnswer>): void {
     const goOn = this.exchange.hold();
-    const fail = (error: unknown) =>
-      goOn(() => {
-        throw error;
-      });
-    void answer.then(({ status, headers, body }) => goOn(() => this.respond(status, headers, body)), fail);
+    background(
+      this.exchange.home,
+      answer.then(({ status, headers, body }) => goOn(() => this.respond(status, headers, body))),
+    );
   }
 
   get #isRemoteWrite2(): boolean {
     return this.#written !== null || (this.#endpoint?.name.startsWith("remoteWrite") === true && isRemoteWrite2(this.exchange.request));
   }
 
-  /** Passes on an answer of an engine or of the coordinator; `written` is of remote-write 2.0. */
+  /** Passes on an answer of an engine or of the coordinator; `written` is of remote-write 2.0. What it throws is this request's, and not that of the others in the same message. */
   answer(status: number, body: string | null, written: WrittenCounts | null = null): void {
+    run(this.exchange.home, () => this.#answer(status, body, written));
+  }
+
+  #answer(status: number, body: string | null, written: WrittenCounts | null): void {
     this.#written = written;
     if (this.#dialect !== undefined) this.#answerOtlp(this.#dialect, status, body);
     else if (status < 400 && body !== null && this.#isWorthPacking(body)) this.#respondPacked(status, body);
@@ -438,10 +453,11 @@ class Request implements IngestionSink {
 
   /** Compressed beside the main thread: 300 kB take 4 ms of another. */
   #respondPacked(status: number, body: string): void {
-    gzip(body, GZIP_OPTIONS, (error, bytes) => {
+    const packed = (error: Error | null, bytes: Uint8Array<ArrayBuffer>) => {
       if (error === null) this.respond(status, PACKED_HEADERS, new Uint8Array(bytes));
       else this.respond(status, JSON_HEADERS, body);
-    });
+    };
+    gzip(body, GZIP_OPTIONS, guarded(this.exchange.home, packed));
   }
 
   /** Answers with the result of an engine: nothing, a partial success, or a refusal as api/error-answer.ts writes it. */
@@ -459,6 +475,10 @@ class Request implements IngestionSink {
   }
 
   refuse(refusal: Refusal, headers: HttpHeaders = []): void {
+    run(this.exchange.home, () => this.#refuse(refusal, headers));
+  }
+
+  #refuse(refusal: Refusal, headers: HttpHeaders): void {
     if (this.#endpoint?.handledBy === "engine") this.#dependencies.refusedBodies.count(refusal.code);
     if (this.#dialect !== undefined) {
       this.#respondOtlp(otlpError(this.#dialect, refusal), headers);
@@ -473,15 +493,6 @@ class Request implements IngestionSink {
 function refusalHeaders({ status, contentType }: ErrorAnswer, headers: HttpHeaders): HttpHeaders {
   if (status === 429 && contentType === "application/json" && headers.length === 0) return TOO_MANY_HEADERS;
   return [["Content-Type", contentType], ...retryHeaders(status), ...headers];
-}
-
-/** Refusal of a query of the endpoints that take no parameters, or any; the coordinator parses the queries of its own. */
-function refuseQuery({ name, query: schema }: Endpoint, query: string): Refusal | undefined {
-  if (query === "" || schema === ANY_QUERY) return undefined;
-  const split = splitQuery(query);
-  if (!split.ok) return split.refusal;
-  const parsed = parseQuery(name as EndpointName, split.value);
-  return parsed.ok ? undefined : parsed.refusal;
 }
 
 function retryHeaders(status: number): HttpHeaders {

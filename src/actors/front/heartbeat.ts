@@ -2,6 +2,7 @@
  * The dead-man's switch (rule 1.1.12): asks DEADMAN_HEARTBEAT_URL for each completed cycle of the Watchdog. Whoever watches that address knows by its silence
  * that evaluation has stalled, though the process may live on. The address may hold a key: it is in no log, answer, error or metric.
  */
+import { background, task } from "../../core/base/guard.ts";
 import type { Secret } from "../../core/base/secret.ts";
 import { ConfigError } from "../../core/config/config-error.ts";
 import { HEARTBEAT_MS_MAX } from "../../core/config/limits.ts";
@@ -46,7 +47,7 @@ export class Heartbeat {
     if (this.#url === undefined) return;
     const { state, ping } = deadManStep(this.#state, this.#completed);
     this.#state = state;
-    if (ping) void this.#ping(this.#url);
+    if (ping) background(task("the heartbeat"), this.#ping(this.#url));
   }
 
   async #ping(url: URL): Promise<void> {

@@ -1,6 +1,7 @@
 // Inflates bodies of gzip, and of zstd where Node can (22.15, 23.8 and newer): in the thread pool, so many at a time, in pieces, none of which the main thread copies or joins. Tenants take turns; a body that grows
 // beyond what telemetry does is given up on the way.
 import * as zlib from "node:zlib";
+import { type Home, listen } from "../../core/base/guard.ts";
 import {
   INFLATED_RATIO_BYTES_FREE,
   INFLATED_RATIO_MAX,
@@ -126,7 +127,13 @@ export class Inflations {
       this.#leave(inflation, share);
       inflation.done(result);
     };
-    inflater.on("data", (piece: Buffer) => {
+    const home: Home = {
+      where: "request",
+      name: "the inflation of a body",
+      answer: () =>
+        end({ ok: false, reason: "not_encoded", message: "the server failed to inflate the body; send it without compression" }),
+    };
+    listen(inflater, "data", home, (piece: Buffer) => {
       if (isOver) return;
       inflated += piece.byteLength;
       this.#heldBytes += piece.byteLength;
@@ -134,8 +141,10 @@ export class Inflations {
       const message = growthProblem(inflation, inflated);
       if (message !== undefined) end({ ok: false, reason: "too_large", message });
     });
-    inflater.on("end", () => end({ ok: true, pieces: inflated <= SMALL_BODY_BYTES_MAX ? [Buffer.concat(pieces, inflated)] : pieces }));
-    inflater.on("error", (error) => {
+    listen(inflater, "end", home, () =>
+      end({ ok: true, pieces: inflated <= SMALL_BODY_BYTES_MAX ? [Buffer.concat(pieces, inflated)] : pieces }),
+    );
+    listen(inflater, "error", home, (error: Error) => {
       end({ ok: false, reason: "not_encoded", message: `the body is not ${coding}, although Content-Encoding says so: ${error.message}` });
     });
     if (coding === "zstd" && zstdFrameBytes(sent, ZSTD_BLOCKS_MAX) !== sent.byteLength) inflater.destroy(new Error(NOT_ONE_FRAME));

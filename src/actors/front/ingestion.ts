@@ -5,6 +5,7 @@ import type { HttpExchange } from "../../adapters/http/http-server.ts";
 import type { Clock } from "../../adapters/runtime/clock.ts";
 import { type OtlpDialect, otlpDialect, refuseOtlpType } from "../../api/otlp-answer.ts";
 import type { Refusal } from "../../api/refusal.ts";
+import { run } from "../../core/base/guard.ts";
 import { ownMember } from "../../core/base/own-member.ts";
 import { isLongerThan } from "../../core/base/utf8.ts";
 import {
@@ -25,6 +26,7 @@ import {
   isHistoryBody,
 } from "../../core/protocol/body-kind.ts";
 import { otlpBodyKind, otlpOfBodyKind } from "../../core/protocol/otlp-kind.ts";
+import type { AdmittedBody } from "./access/gate.ts";
 import type { AnswerSink, BodyPort, OutgoingBody } from "./body-port.ts";
 import { type Coding, HAS_ZSTD, Inflations } from "./inflation.ts";
 import { remoteWriteKind } from "./remote-write-headers.ts";
@@ -60,6 +62,12 @@ export interface Sender {
   readonly isAnonymous: boolean;
 }
 
+/** A body on its way, and how it is collected. */
+export interface SentBody {
+  readonly exchange: HttpExchange;
+  readonly collect: AdmittedBody;
+}
+
 export interface IngestionDependencies {
   readonly clock: Clock;
   readonly ports: readonly BodyPort[];
@@ -82,9 +90,9 @@ export class Ingestion {
   }
 
   /** Takes a request; must be called in the handler's turn or on a held exchange, because the body begins to flow then. */
-  take(endpoint: string, sender: Sender, exchange: HttpExchange, sink: IngestionSink): void {
+  take(endpoint: string, sender: Sender, { exchange, collect }: SentBody, sink: IngestionSink): void {
     if (endpoint === "importHistory") {
-      this.#import(sender, exchange, sink);
+      this.#import(sender, { exchange, collect }, sink);
       return;
     }
     const usual = ownMember(BODY_KINDS, endpoint) ?? otlpKind(exchange);
@@ -98,40 +106,42 @@ export class Ingestion {
         code: "bad_request",
         message: `Idempotency-Key may have ${IDEMPOTENCY_KEY_BYTES_MAX} bytes, got ${idempotencyKey.length} characters`,
       });
-    } else this.#collect(kind, sender, idempotencyKey, exchange, sink);
+    } else this.#collect(kind, sender, idempotencyKey, { exchange, collect }, sink);
   }
 
   /** History waits while many bodies of live telemetry do, and comes in small pieces. */
-  #import(sender: Sender, exchange: HttpExchange, sink: IngestionSink): void {
-    const kind = importKind(exchange);
+  #import(sender: Sender, sent: SentBody, sink: IngestionSink): void {
+    const kind = importKind(sent.exchange);
     if (typeof kind !== "number") sink.refuse(kind);
     else if (this.#dependencies.ports.every(({ waiting }) => waiting >= IMPORT_BODIES_WAITING_MAX)) this.#refuseOverload(sink);
-    else this.#collect(kind, sender, "", exchange, sink);
+    else this.#collect(kind, sender, "", sent, sink);
   }
 
-  #collect(kind: number, sender: Sender, idempotencyKey: string, exchange: HttpExchange, sink: IngestionSink): void {
+  #collect(kind: number, sender: Sender, idempotencyKey: string, { exchange, collect }: SentBody, sink: IngestionSink): void {
     const isSnappy = kind === BODY_REMOTE_WRITE_1 || kind === BODY_REMOTE_WRITE_2;
     const encoding = isSnappy ? undefined : exchange.request.header("content-encoding");
     const coding = encoding === undefined ? undefined : CODINGS.get(codingName(encoding));
-    exchange.collectBody(isHistoryBody(kind) ? IMPORT_BODY_BYTES_MAX : BODY_BYTES_MAX, (body) => {
+    collect(isHistoryBody(kind) ? IMPORT_BODY_BYTES_MAX : BODY_BYTES_MAX, (body) => {
       const { clock } = this.#dependencies;
       const arrived = { bytes: body, kind, ...sender, idempotencyKey, arrivalMs: clock.monotonicMs(), wallMs: clock.wallMs() };
-      if (coding !== undefined) this.#inflate(arrived, coding, sink);
+      if (coding !== undefined) this.#inflate(arrived, coding, exchange, sink);
       else this.#submit(arrived, sink);
     });
   }
 
-  #inflate(body: OutgoingBody, coding: Coding, sink: IngestionSink): void {
+  #inflate(body: OutgoingBody, coding: Coding, { home }: HttpExchange, sink: IngestionSink): void {
     const { bytes, tenant, kind } = body;
     const bytesMax = isHistoryBody(kind) ? IMPORT_BODY_BYTES_MAX : DECOMPRESSED_BYTES_MAX;
-    const taken = this.#inflations.take({ bytes, coding, tenant, bytesMax }, (result) => {
-      if (result.ok) this.#submit({ ...body, bytes: result.pieces[0] as Uint8Array, rest: result.pieces.slice(1) }, sink);
-      else if (result.reason === "too_large") sink.refuse({ code: "payload_too_large", message: result.message });
-      else {
-        const code = kind >= BODY_OTLP && otlpOfBodyKind(kind).encoding === "protobuf" ? "invalid_protobuf" : "invalid_json";
-        sink.refuse({ code, message: result.message });
-      }
-    });
+    const taken = this.#inflations.take({ bytes, coding, tenant, bytesMax }, (result) =>
+      run(home, () => {
+        if (result.ok) this.#submit({ ...body, bytes: result.pieces[0] as Uint8Array, rest: result.pieces.slice(1) }, sink);
+        else if (result.reason === "too_large") sink.refuse({ code: "payload_too_large", message: result.message });
+        else {
+          const code = kind >= BODY_OTLP && otlpOfBodyKind(kind).encoding === "protobuf" ? "invalid_protobuf" : "invalid_json";
+          sink.refuse({ code, message: result.message });
+        }
+      }),
+    );
     if (!taken) this.#refuseOverload(sink);
   }
 

@@ -5,6 +5,7 @@ import { createHttpServer } from "../../adapters/http/http-engine.ts";
 import type { HttpHandler, HttpRequest, HttpServer, HttpServerOptions, RefusalCode } from "../../adapters/http/http-server.ts";
 import type { TlsIdentity } from "../../adapters/http/tls/tls-identity.ts";
 import { TlsSource } from "../../adapters/http/tls/tls-source.ts";
+import { background, fatal } from "../../core/base/guard.ts";
 import { ConfigError } from "../../core/config/config-error.ts";
 import type { Config } from "../../core/config/load-config.ts";
 import type { ListenerState, Listeners as ListenerStates } from "../../core/protocol/query.ts";
@@ -57,6 +58,9 @@ interface SidePort {
   readonly instead: string;
 }
 
+/** A port that cannot be had again is lost. */
+const RENEWAL = fatal("the renewal of a certificate");
+
 /** All listening sockets of the process. */
 export class Listeners {
   readonly #settings: Settings;
@@ -104,12 +108,12 @@ export class Listeners {
     this.#port = (await main.listen(HOST, PORT)).port;
     for (const side of this.#sidePorts()) await this.#openSide(side);
     await this.#openSocket();
-    this.#tls.follow((identity) => void this.#renew(identity));
+    this.#tls.follow((identity) => background(RENEWAL, this.#renew(identity)));
   }
 
   /** SIGHUP: the certificate is read again. */
   reload(): void {
-    this.#tls.renew((identity) => void this.#renew(identity));
+    this.#tls.renew((identity) => background(RENEWAL, this.#renew(identity)));
   }
 
   /** Stops accepting and lets started exchanges finish, for at most so long. */

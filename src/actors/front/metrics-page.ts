@@ -48,6 +48,8 @@ export interface MetricsSources {
   readonly sharesTaken: ReadonlyArray<{ readonly limit: string; readonly most: number; readonly read: () => number }>;
   /** Fill of each engine's body ring and bodies waiting. */
   readonly ports: ReadonlyArray<{ readonly ringFill: number; readonly waiting: number }>;
+  /** Faults by where they are at home. */
+  readonly faults: ReadonlyMap<string, number>;
   /** Lines of the own log by level, and those left out by reason. */
   readonly log: { readonly written: ReadonlyMap<string, number>; readonly dropped: ReadonlyMap<string, number> };
 }
@@ -68,6 +70,7 @@ export function registerMetrics(registry: MetricsRegistry, sources: MetricsSourc
   registry.add(LABELLED_METRICS.sharesRefused, refusedPlaces(sources));
   registry.add(LABELLED_METRICS.sharedPlaces, takenPlaces(sources));
   registry.add(LABELLED_METRICS.sharedPlacesMax, mostPlaces(sources));
+  registry.add(LABELLED_METRICS.faults, countReadings("where", sources.faults));
   registry.add(LABELLED_METRICS.logLines, countReadings("level", sources.log.written));
   registry.add(LABELLED_METRICS.logLinesDropped, countReadings("reason", sources.log.dropped));
   registry.add(LABELLED_METRICS.buildInfo, [{ labels: { ...sources.build }, read: () => 1 }]);

@@ -30,6 +30,7 @@ export interface VitalsDependencies extends FrontParts {
   readonly shares: Pick<TenantShares<FrontSharedLimit>, "refusedTotal" | "ledger">;
   readonly build: MetricsSources["build"];
   readonly log: MetricsSources["log"];
+  readonly faults: MetricsSources["faults"];
 }
 
 /** Reads the process's vital signs. */
@@ -42,14 +43,27 @@ export class Vitals {
 
   /** Where the page of metrics reads its values. */
   get metrics(): MetricsSources {
-    const { build, engines, coordinator, requests, refusedBodies, ports, shares, log } = this.#dependencies;
+    const { build, engines, coordinator, requests, refusedBodies, ports, shares, log, faults } = this.#dependencies;
     const { limited } = this.#dependencies.tenants;
     const sharesRefused = FRONT_SHARED_LIMITS.map((limit) => ({ limit, read: () => shares.refusedTotal(limit) }));
     const sharesTaken = FRONT_SHARED_LIMITS.map((limit) => {
       const ledger = shares.ledger(limit);
       return { limit, most: ledger.most, read: () => ledger.taken };
     });
-    return { build, engines, coordinator, requests, refusedBodies, ports, limited, sharesRefused, sharesTaken, log, front: this.#front() };
+    return {
+      build,
+      engines,
+      coordinator,
+      requests,
+      refusedBodies,
+      ports,
+      limited,
+      sharesRefused,
+      sharesTaken,
+      log,
+      faults,
+      front: this.#front(),
+    };
   }
 
   #front(): MetricsSources["front"] {

@@ -1,6 +1,7 @@
 // The notifier's thread as main sees it: started, started again where it has ended, stopped. The server goes on without it, and what is to be told waits.
 import { ActorThread } from "../../adapters/runtime/actor-thread.ts";
 import { createChannel, type Mailbox, type MessagePort } from "../../adapters/runtime/mailbox.ts";
+import { noteFault } from "../../core/base/guard.ts";
 import { NOTIFIER_RESTART_MS, NOTIFIER_RESTART_MS_MAX, NOTIFIER_SOUND_MS } from "../../core/config/notification-limits.ts";
 import { errorFields, type Log } from "../../core/telemetry/log-event.ts";
 import type { DestinationSecrets, NotifyLimits } from "../../domain/notification/destination-secrets.ts";
@@ -65,6 +66,7 @@ class NotifierThread {
       restart: { firstMs: NOTIFIER_RESTART_MS, mostMs: NOTIFIER_RESTART_MS_MAX, soundMs: NOTIFIER_SOUND_MS },
       failed: ({ error }: { readonly error: Error }) => {
         log("error", "the notifier ended; it is started again, and what is to be told waits", errorFields(error));
+        noteFault({ where: "thread", name: "the notifier", error });
         connect(null);
       },
     };

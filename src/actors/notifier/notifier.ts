@@ -2,6 +2,7 @@
  * The notifier: sends what the coordinator has stored and hands back what became of it. It stores nothing and decides nothing about alerts: a lane for each
  * destination with its rate, its order and its turns of tenants, so that a dead receiver delays no other. `step` sends what is due and says when to call again.
  */
+import { background, fatal } from "../../core/base/guard.ts";
 import { JOINED_MESSAGES_MAX, LANES_MAX } from "../../core/config/notification-limits.ts";
 import type { AlertMessage } from "../../domain/notification/alert-message.ts";
 import type { Notifier as NotifierName } from "../../domain/notification/channel.ts";
@@ -104,7 +105,7 @@ export class Notifier {
     lane.dueAtMs = this.#isStopping ? null : lane.deliveries.nextAtMs(nowMs);
     if (deliveries.length === 0) return;
     if (deliveries.length > JOINED_MESSAGES_MAX) throw new Error(`${deliveries.length} messages in one`);
-    void this.#attempt(lane, deliveries, nowMs);
+    background(fatal("an attempt of a channel"), this.#attempt(lane, deliveries, nowMs));
   }
 
   async #attempt(lane: Lane, deliveries: readonly HandedDelivery[], sentAtMs: number): Promise<void> {

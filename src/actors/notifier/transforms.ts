@@ -1,5 +1,6 @@
 // Transforms in the notifier: the sandbox, the webhooks that want it, trials, and what is said about it.
 import { Sandbox } from "../../adapters/sandbox/sandbox.ts";
+import { after, task } from "../../core/base/guard.ts";
 import { SANDBOX_REPORT_MS, TRANSFORM_TRIAL_MS_MAX } from "../../core/config/sandbox-limits.ts";
 import type { TransformOutcome } from "../../domain/webhooks/transform.ts";
 import type { WebhookCommand, WebhookReports } from "../../domain/webhooks/webhook-messages.ts";
@@ -61,9 +62,9 @@ export class Transforms {
 
   /** Told once for all that changes in a moment. */
   #changed(): void {
-    this.#report ??= setTimeout(() => {
+    this.#report ??= after(SANDBOX_REPORT_MS, task("the report on the sandbox"), () => {
       this.#report = undefined;
       this.#dependencies.report({ type: "sandbox", sandbox: this.sandbox.report });
-    }, SANDBOX_REPORT_MS);
+    });
   }
 }

@@ -2,6 +2,7 @@
  * Webhooks in the notifier: a lane for each with its flight, so that one whose receiver is slow or dead delays no other. `step` sends what is due and says when to
  * call again.
  */
+import { background, task } from "../../core/base/guard.ts";
 import type { WebhookOutcome } from "../../domain/webhooks/webhook-delivery.ts";
 import { WebhookLane } from "../../domain/webhooks/webhook-lane.ts";
 import type { EventCommand, HandedEvent, WebhookReports, WebhookTarget } from "../../domain/webhooks/webhook-messages.ts";
@@ -50,7 +51,7 @@ export class WebhookDispatcher {
     else if (command.type === "webhook-target") this.#aim(command.target);
     else if (command.type === "webhook-gone") this.#lanes.delete(command.webhookId);
     else if (command.type === "webhook-events") for (const event of command.events) this.#put(event);
-    else void this.#try(command);
+    else background(task("a try of a webhook"), this.#try(command));
   }
 
   step(): number | null {
@@ -79,7 +80,7 @@ export class WebhookDispatcher {
   #send(lane: Lane, nowMs: number): void {
     const events = this.#isStopping ? [] : lane.events.take(nowMs);
     lane.dueAtMs = this.#isStopping ? null : lane.events.nextAtMs();
-    for (const event of events) void this.#attempt(lane, event, nowMs);
+    for (const event of events) background(task("an attempt of a webhook"), this.#attempt(lane, event, nowMs));
   }
 
   async #attempt(lane: Lane, { key, serial, eventId, event }: HandedEvent, attemptedAtMs: number): Promise<void> {

@@ -6,9 +6,11 @@ import { oncallSender } from "../../adapters/notify/oncall-sender.ts";
 import { pagerSender } from "../../adapters/notify/pager-sender.ts";
 import { systemClock } from "../../adapters/runtime/clock.ts";
 import { collectWhenIdle } from "../../adapters/runtime/idle-collection.ts";
-import { Mailbox, type MessagePort } from "../../adapters/runtime/mailbox.ts";
+import { type Handlers, Mailbox, type MessagePort } from "../../adapters/runtime/mailbox.ts";
 import { threadData } from "../../adapters/runtime/threads.ts";
 import { WebhookSender } from "../../adapters/webhooks/webhook-sender.ts";
+import { after, afterTurn, every, fatal, reportFaults, task } from "../../core/base/guard.ts";
+import { type FaultReport, faultReport } from "../../core/telemetry/fault-report.ts";
 import type { DestinationSecrets, NotifyLimits } from "../../domain/notification/destination-secrets.ts";
 import type { Destination } from "../../domain/notification/destinations.ts";
 import type { NamedSecret } from "../../domain/notification/named-destinations.ts";
@@ -33,6 +35,19 @@ export interface NotifierThreadData {
   readonly coordinatorPort: MessagePort;
   readonly mainPort: MessagePort;
 }
+
+/** The state of channels must be right, or its thread begins anew; of webhooks, transforms and runbooks each command stands alone. */
+const STEP = fatal("a step of the notifier");
+const COMMAND = fatal("a command to the notifier");
+const TENANT_COMMAND = task("a command for a tenant's webhook or runbook");
+const OF_TENANTS: ReadonlySet<string> = new Set([
+  "webhook-target",
+  "webhook-gone",
+  "webhook-events",
+  "webhook-try",
+  "transform-trial",
+  "request",
+]);
 
 /** A chat webhook answers one at a time; the pager's and the on-call service's hosts are shared by many keys and teams. */
 const CONNECTIONS_PER_ORIGIN = 8;
@@ -72,14 +87,15 @@ async function requested(http: OutboundHttp, { url, method, headers, body, timeo
 }
 
 function run({ secrets, limits, allowsPrivate, transforms: transformSettings, coordinatorPort, mainPort }: NotifierThreadData): void {
-  const coordinator = new Mailbox<OutboundCommand, OutboundReport>(coordinatorPort);
+  const coordinator = new Mailbox<OutboundCommand, OutboundReport | FaultReport>(coordinatorPort);
+  reportFaults((fault) => coordinator.send(faultReport(fault)));
   const main = new Mailbox<StopNotifier, never>(mainPort);
   let timer: NodeJS.Timeout | undefined;
   const step = () => {
     clearTimeout(timer);
     const dueAtMs = earlier(notifier.step(), webhooks.step());
     if (dueAtMs === null) return;
-    timer = setTimeout(step, Math.min(TIMER_MS_MAX, Math.max(0, dueAtMs - systemClock.wallMs())));
+    timer = after(Math.min(TIMER_MS_MAX, Math.max(0, dueAtMs - systemClock.wallMs())), STEP, step);
   };
   const notifier = new Notifier(limits, {
     senders: sendersOf(secrets),
@@ -112,7 +128,7 @@ function run({ secrets, limits, allowsPrivate, transforms: transformSettings, co
     webhooks.take(command);
     step();
   };
-  coordinator.serve({
+  const handlers: Handlers<OutboundCommand, unknown> = {
     send: take,
     recall: take,
     "webhook-key": takeOfWebhook,
@@ -120,10 +136,11 @@ function run({ secrets, limits, allowsPrivate, transforms: transformSettings, co
     "webhook-gone": takeOfWebhook,
     "webhook-events": takeOfWebhook,
     "webhook-try": takeOfWebhook,
-    "transform-trial": (trial) => void transforms.try(trial),
-    request: ({ id, request }) => void requested(http, request).then((answer) => coordinator.send({ type: "requested", id, answer })),
-  });
-  main.serve({ stop: () => endOnceAnswered(notifier, webhooks, transforms) });
+    "transform-trial": (trial) => transforms.try(trial),
+    request: async ({ id, request }) => coordinator.send({ type: "requested", id, answer: await requested(http, request) }),
+  };
+  coordinator.serve(handlers, ({ type }) => (OF_TENANTS.has(type) ? TENANT_COMMAND : COMMAND));
+  main.serve({ stop: () => endOnceAnswered(notifier, webhooks, transforms) }, fatal("the stop of the notifier"));
   collectWhenIdle();
 }
 
@@ -135,12 +152,12 @@ function endOnceAnswered(notifier: Notifier, webhooks: WebhookDispatcher, transf
   notifier.stop();
   webhooks.stop();
   const lastMs = systemClock.monotonicMs() + STOP_MS_MAX;
-  const look = setInterval(() => {
+  const look = every(STOP_LOOK_MS, task("the stop of the notifier"), () => {
     if (notifier.underWay + webhooks.underWay > 0 && systemClock.monotonicMs() < lastMs) return;
     clearInterval(look);
     transforms.close();
-    setImmediate(() => process.exit(0)); // connections that are kept would hold the thread
-  }, STOP_LOOK_MS);
+    afterTurn(fatal("the end of the notifier"), () => process.exit(0)); // connections that are kept would hold the thread
+  });
 }
 
 run(threadData<NotifierThreadData>());

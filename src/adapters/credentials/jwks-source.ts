@@ -1,7 +1,10 @@
 // The keys of an identity provider: loaded at the start, again every refreshMs, and once more when a token names a key that is not among them, though not within
 // cooldownMs of the last time. A set that cannot be had or read leaves the last good one in force.
 import { createLocalJWKSet, type LocalJWKSet } from "jose";
+import { background, every, task } from "../../core/base/guard.ts";
 import { readJwks } from "./jwks-content.ts";
+
+const RELOAD = task("the keys of the identity provider");
 
 export interface JwksOptions {
   /** As the log and the status show it: no credentials. */
@@ -54,8 +57,8 @@ export class JwksSource {
 
   /** Loads the set and keeps it fresh. */
   start(): void {
-    void this.load();
-    this.#timer = setInterval(() => void this.load(), this.#options.refreshMs);
+    background(RELOAD, this.load());
+    this.#timer = every(this.#options.refreshMs, RELOAD, () => this.load());
     this.#timer.unref();
   }
 

@@ -1,6 +1,7 @@
 // The secret of HS256: of a setting, or of a file in the data folder, which is looked at every second so that a new secret counts without a restart.
 import { watchFile } from "node:fs";
 import type { CryptoKey } from "jose";
+import { guarded, task } from "../../core/base/guard.ts";
 import { readSecretFile } from "./own-secret.ts";
 import { importSecret } from "./token-verifier.ts";
 
@@ -30,7 +31,7 @@ export class SecretSource {
 
   /** Follows the file that the secret was read from; a file that cannot be read changes nothing. */
   follow(path: string, onChange: () => void, log: (level: "info" | "warn", line: string) => void): void {
-    watchFile(path, { interval: LOOK_MS, persistent: false }, () => {
+    const look = guarded(task("the file of a secret"), () => {
       try {
         const text = readSecretFile(path);
         if (text === undefined || !this.replace(text)) return;
@@ -40,5 +41,6 @@ export class SecretSource {
         log("warn", `${path} cannot be used, the secret before stays in force: ${error instanceof Error ? error.message : String(error)}`);
       }
     });
+    watchFile(path, { interval: LOOK_MS, persistent: false }, look);
   }
 }

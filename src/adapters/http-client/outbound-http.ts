@@ -3,8 +3,9 @@
  * addresses that the guard lets through, asked three times: of the URL's own host, of each address its name resolves to, and of the socket's other end before a byte
  * is written. undici's `connect.lookup` is never asked about address literals, and a name may resolve to another address the next time.
  */
-import { lookup } from "node:dns";
+import { type LookupAddress, lookup } from "node:dns";
 import { Agent, buildConnector, errors, request } from "undici";
+import { connection, guarded } from "../../core/base/guard.ts";
 import { forbiddenAddress, forbiddenUrl } from "./address-guard.ts";
 
 /** Size of an answer's body, for error messages: a line of text. What is longer is not read. */
@@ -101,7 +102,8 @@ function blockedText(problem: string): string {
 function guardedConnector(allowPrivate: boolean): buildConnector.connector {
   const connect = buildConnector({
     lookup: (hostname, options, callback) => {
-      lookup(hostname, { ...options, all: true }, (error, addresses) => {
+      const home = connection("the look-up of a receiver's name", () => callback(new Error("its name could not be looked up"), "", 0));
+      const found = guarded(home, (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => {
         if (error) return callback(error, "", 0);
         const allowed = addresses.filter(({ address }) => forbiddenAddress(address, allowPrivate) === null);
         const [first] = allowed;
@@ -112,6 +114,7 @@ function guardedConnector(allowPrivate: boolean): buildConnector.connector {
         if (options.all) return (callback as unknown as (error: null, addresses: typeof allowed) => void)(null, allowed);
         return callback(null, first.address, first.family);
       });
+      lookup(hostname, { ...options, all: true }, found);
     },
   });
   return (options, callback) => {

@@ -1,5 +1,6 @@
 // The guard's look at a URL before it is stored: its host, and where its name leads now.
 import { lookup } from "node:dns/promises";
+import { sleep } from "../../core/base/guard.ts";
 import { forbiddenAddress, forbiddenUrl } from "./address-guard.ts";
 
 const LOOKUP_MS_MAX = 2_000;
@@ -9,7 +10,7 @@ export async function forbiddenTarget(url: string, allowPrivate: boolean): Promi
   const problem = forbiddenUrl(url, allowPrivate);
   if (problem !== null) return problem;
   const host = new URL(url).hostname.replace(/^\[|\]$/g, "");
-  const late = new Promise<[]>((resolve) => setTimeout(() => resolve([]), LOOKUP_MS_MAX).unref());
+  const late = sleep(LOOKUP_MS_MAX, { unref: true }).then(() => []);
   const found = await Promise.race([lookup(host, { all: true }).catch(() => []), late]);
   const allowed = found.filter(({ address }) => forbiddenAddress(address, allowPrivate) === null);
   return found.length > 0 && allowed.length === 0 ? forbiddenAddress(found[0]?.address ?? "", allowPrivate) : null;

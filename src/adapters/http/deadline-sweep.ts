@@ -1,5 +1,7 @@
 /** One timer for all deadlines of a server. It counts ticks, so it needs no clock, and stops once nothing has waited for a while. */
 
+import { every, run, task } from "../../core/base/guard.ts";
+
 /** Something that can run out of time. The sweep keeps its notes on it: every body comes and goes, which a map takes a tenth of a microsecond for, and shrinks. */
 export interface Expiring {
   /** Place in the list, -1 while it is not there. */
@@ -14,6 +16,7 @@ const TICK_MS_MIN = 5;
 const TICK_MS_MAX = 250;
 /** Ticks without a new entry, after which the timer stops: starting it with each of 25 bodies a second took a twentieth of the thread's work. */
 const IDLE_TICKS_MAX = 40;
+const SWEEP = task("the deadlines of HTTP");
 
 /** Expires entries at their time limit, or up to one tick and a bit (a quarter of the shortest limit) later. */
 export class DeadlineSweep {
@@ -32,7 +35,7 @@ export class DeadlineSweep {
     if (entry.sweepPlace < 0) entry.sweepPlace = this.#waiting.push(entry) - 1;
     this.#idleTicks = 0;
     if (this.#timer !== undefined) return;
-    this.#timer = setInterval(() => this.#tick(), this.#tickMs);
+    this.#timer = every(this.#tickMs, SWEEP, () => this.#tick());
     this.#timer.unref();
   }
 
@@ -54,7 +57,7 @@ export class DeadlineSweep {
     for (const entry of due) {
       if (entry.sweepPlace < 0) continue;
       this.remove(entry);
-      entry.expire();
+      run(SWEEP, () => entry.expire());
     }
     if (this.#waiting.length > 0 || ++this.#idleTicks < IDLE_TICKS_MAX) return;
     clearInterval(this.#timer);

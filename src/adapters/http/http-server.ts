@@ -5,6 +5,7 @@
  * Life of an exchange: headers read ▶ handler(exchange) ▶ [hold] ▶ [collectBody ▶ onBody] ▶ respond once, or openStream ▶ write* ▶ end.
  * It is over when it was answered or when the client went away; everything called on it afterwards is ignored.
  */
+import type { Home } from "../../core/base/guard.ts";
 import type { BodyShares } from "./body-shares.ts";
 import type { HttpLimits } from "./http-limits.ts";
 import type { TlsIdentity } from "./tls/tls-identity.ts";
@@ -40,6 +41,8 @@ export interface HttpExchange {
   readonly request: HttpRequest;
   /** Whom it acts for, set once that is known: bodies on their way have shares by it. */
   tenant?: string;
+  /** Where a throw on the way of this request is at home: it becomes a 500, or ends the answer that has begun. For whatever the handler does in a later turn. */
+  readonly home: Home;
   /** True once the client went away before the answer was complete. */
   readonly aborted: boolean;
   /**

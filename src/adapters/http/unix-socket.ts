@@ -1,6 +1,7 @@
 /** Paths of Unix sockets: who may listen on one, and how its file stays the owner's alone. */
 import { lstatSync, rmSync } from "node:fs";
 import { connect } from "node:net";
+import { connection, listenOnce } from "../../core/base/guard.ts";
 
 /** Length of a socket's path in the kernel, without the closing zero (unix(7)); a longer path would be cut without a word. */
 const SOCKET_PATH_BYTES_MAX = 107;
@@ -36,10 +37,15 @@ export function withPrivateFiles<T>(make: () => T): T {
 function isServed(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = connect({ path });
-    probe.once("connect", () => {
-      probe.destroy();
-      resolve(true);
-    });
+    listenOnce(
+      probe,
+      "connect",
+      connection("the look at a Unix socket", () => resolve(true)),
+      () => {
+        probe.destroy();
+        resolve(true);
+      },
+    );
     probe.once("error", (error: NodeJS.ErrnoException) => resolve(error.code !== "ECONNREFUSED" && error.code !== "ENOENT"));
   });
 }

@@ -1,3 +1,7 @@
+import { every, task } from "../../core/base/guard.ts";
+
+const FLUSH = task("the flushes of the log");
+
 /** Flushes of the log and the noting of what was flushed, one round after another: two at a time would write one file. */
 export class FlushRounds {
   readonly #round: () => Promise<void>;
@@ -12,9 +16,9 @@ export class FlushRounds {
 
   /** Begins; a round that is due while the last one is under way is left out. */
   start(): void {
-    this.#timer = setInterval(() => {
+    this.#timer = every(this.#everyMs, FLUSH, () => {
       this.#running ??= this.#runOnce();
-    }, this.#everyMs);
+    });
   }
 
   /** Begins no further round, and resolves behind the last one. */

@@ -7,9 +7,10 @@
  */
 import { randomBytes } from "node:crypto";
 import { linkSync } from "node:fs";
-import { createConnection, createServer, type Server } from "node:net";
+import { createConnection, createServer, type Server, type Socket } from "node:net";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { connection as connectionHome, guarded, ignoreErrors, listenOnce, listen as listenTo } from "../../core/base/guard.ts";
 import { FolderGenerations, removeFile } from "./folder-generations.ts";
 import { errorCode } from "./log-file-system.ts";
 
@@ -81,32 +82,44 @@ function ask(path: string): Promise<string | typeof DEAD | typeof GONE> {
     let said = "";
     const socket = createConnection(path);
     const answer = () => resolve(said === "" ? "one that does not say who it is" : said.slice(0, HOLDER_CHARACTERS_MAX));
-    socket.setTimeout(ANSWER_MS_MAX, () => socket.destroy());
-    socket.setEncoding("utf8").on("data", (text: string) => {
+    const home = connectionHome("the question who holds the folder", () => socket.destroy());
+    socket.setTimeout(
+      ANSWER_MS_MAX,
+      guarded(home, () => socket.destroy()),
+    );
+    listenTo(socket.setEncoding("utf8"), "data", home, (text: string) => {
       said += text;
     });
-    socket.on("error", (error) => {
+    listenTo(socket, "error", home, (error: Error) => {
       const code = errorCode(error);
       if (code === "ECONNREFUSED") resolve(DEAD);
       else if (code === "ENOENT") resolve(GONE);
       else reject(error);
     });
-    socket.on("close", answer);
+    listenTo(socket, "close", home, answer);
   });
 }
 
 /** A server that says who it is; null where the file system has no sockets. It keeps no process alive. */
 function listen(path: string): Promise<Server | null> {
-  const server = createServer((connection) => {
-    connection.on("error", () => undefined); // whoever asked is gone
-    connection.end(`process ${process.pid} on ${hostname()}`);
-  });
+  const askedBy = (asking: Socket) => connectionHome("the answer who holds the folder", () => asking.destroy());
+  const server = createServer(
+    guarded(askedBy, (asking: Socket) => {
+      ignoreErrors(asking); // whoever asked is gone
+      asking.end(`process ${process.pid} on ${hostname()}`);
+    }),
+  );
   return new Promise((resolve, reject) => {
-    server.once("error", (error) => {
-      const isWithout = ["EPERM", "EOPNOTSUPP", "ENOTSUP", "EINVAL", "ENOSYS"].includes(errorCode(error) ?? "");
-      if (isWithout) resolve(null);
-      else reject(error);
-    });
+    listenOnce(
+      server,
+      "error",
+      connectionHome("the socket of the folder", () => resolve(null)),
+      (error: Error) => {
+        const isWithout = ["EPERM", "EOPNOTSUPP", "ENOTSUP", "EINVAL", "ENOSYS"].includes(errorCode(error) ?? "");
+        if (isWithout) resolve(null);
+        else reject(error);
+      },
+    );
     server.listen(path, () => resolve(server.unref()));
   });
 }

@@ -1,4 +1,5 @@
 // An actor as whoever started it sees it: its mailbox, whether it is ready, and its orderly stop.
+import type { Home } from "../../core/base/guard.ts";
 import type { Handlers, Mailbox, Message } from "./mailbox.ts";
 import { Signal } from "./signal.ts";
 
@@ -23,9 +24,9 @@ export class ActorHandle<Incoming extends Message, Outgoing extends Message> {
   }
 
   /** Gives each message to its handler; `Stopped` is taken here. */
-  serve(handlers: Handlers<Incoming, unknown>): void {
+  serve(handlers: Handlers<Incoming, unknown>, home: Home | ((message: Incoming | Stopped) => Home)): void {
     const all = { ...handlers, stopped: () => this.#stopped.give() } as Handlers<Incoming | Stopped, unknown>;
-    this.mailbox.serve(all);
+    this.mailbox.serve(all, home);
   }
 
   /** Tells it to stop. */

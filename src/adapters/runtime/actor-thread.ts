@@ -1,9 +1,12 @@
 // The thread of an actor as others see it: started, ended, failed, and started again where its policy says so.
+import { after, background, fatal } from "../../core/base/guard.ts";
 import { BackOff, type RestartPolicy } from "./back-off.ts";
 import { systemClock } from "./clock.ts";
 import type { MessagePort } from "./mailbox.ts";
 import { Signal } from "./signal.ts";
 import { spawn, type Thread } from "./threads.ts";
+
+const START = fatal("the start of a thread");
 
 /** Failure: which actor ended, and with what. */
 export interface ActorFailure {
@@ -83,20 +86,21 @@ export class ActorThread {
     };
     const thread = spawn(file, name, data, ports, fail);
     this.#thread = thread;
-    void thread.ended.then((code) => {
+    const ended = (code: number) => {
       this.#thread = undefined;
       // An actor without a policy may come to its end; one that is to be there always has failed.
       if (code !== 0 || this.#backOff !== undefined) fail(new Error(`its thread ended with code ${code}`));
       if (this.#backOff === undefined || this.#isEndAsked) this.#ended.give();
       else this.#runAfter(this.#backOff.waitMs(systemClock.monotonicMs() - startMs));
-    });
+    };
+    background(START, thread.ended.then(ended));
   }
 
   #runAfter(ms: number): void {
-    this.#timer = setTimeout(() => {
+    this.#timer = after(ms, START, () => {
       this.#timer = undefined;
       this.#restarts++;
       this.#run();
-    }, ms);
+    });
   }
 }

@@ -8,6 +8,7 @@
  */
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { every, task } from "../../core/base/guard.ts";
 import { systemClock } from "./clock.ts";
 import { loadKoffi } from "./native-functions.ts";
 
@@ -92,7 +93,7 @@ export function idleCollection({ returnFree = false } = {}): IdleCollection {
 /** For a thread that has an event loop: looks from now on, and does not keep the thread alive. */
 export function collectWhenIdle(options?: { readonly returnFree?: boolean }): void {
   const collection = idleCollection(options);
-  setInterval(() => collection.look(), LOOK_MS).unref();
+  every(LOOK_MS, task("the collection of an idle heap"), () => collection.look()).unref();
 }
 
 /**

@@ -1,5 +1,6 @@
 // Messages between actors: each has a `type`, and whoever receives them has one handler a type. A mailbox is one actor's end of a channel.
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
+import { type Home, listen } from "../../core/base/guard.ts";
 
 /** Message: its `type` says which handler takes it. */
 export interface Message {
@@ -31,9 +32,9 @@ export class Mailbox<Incoming extends Message, Outgoing extends Message> {
     this.raw.postMessage(message, [...transfer]);
   }
 
-  /** Gives each message to its handler from now on; those that came before, first. For threads with an event loop. */
-  serve(handlers: Handlers<Incoming, unknown>): void {
-    this.raw.on("message", (message: Incoming) => void dispatch(handlers, message));
+  /** Gives each message to its handler from now on; those that came before, first. `home` says what a handler's throw costs. For threads with an event loop. */
+  serve(handlers: Handlers<Incoming, unknown>, home: Home | ((message: Incoming) => Home)): void {
+    listen(this.raw, "message", home, (message: Incoming) => dispatch(handlers, message));
   }
 
   /** The oldest message that has not been taken, without the event loop: for threads that block. */

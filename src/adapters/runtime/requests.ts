@@ -1,4 +1,7 @@
 // Questions of an actor to another that wait for their answers.
+import { after, task } from "../../core/base/guard.ts";
+
+const LATE = task("an answer that has not come");
 
 /** Message with a number: what belongs together has the same one. */
 interface Numbered {
@@ -23,10 +26,10 @@ export class Requests<Answer extends Numbered> {
   /** Waits `ms` for the answer with a number that no other waits for. To be called before the question is sent. */
   add(id: number, ms: number, outcome: Outcome<Answer>): void {
     if (this.#waiting.has(id)) throw new Error(`request ${id} is under way already: numbers are given once`);
-    const timer = setTimeout(() => {
+    const timer = after(ms, LATE, () => {
       this.#waiting.delete(id);
       outcome.late(ms);
-    }, ms);
+    });
     this.#waiting.set(id, { outcome, timer });
   }
 

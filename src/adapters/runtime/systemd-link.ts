@@ -1,6 +1,7 @@
 // What systemd hears of the server (sd_notify(3)): READY once it serves, WATCHDOG for each cycle of the evaluation loop, STOPPING. Each goes by a process of systemd-notify, because
 // Node opens no datagram sockets of files; one runs at a time and takes along all that has come up meanwhile.
 import { spawn } from "node:child_process";
+import { child as childHome, ignoreErrors, listenOnce } from "../../core/base/guard.ts";
 import type { Log } from "../../core/telemetry/log-event.ts";
 
 /** Cycles that may be missed before systemd ends the server, where its own limit is shorter. */
@@ -67,13 +68,18 @@ export class SystemdLink {
     const child = spawn(PROGRAM, words, { env, stdio: "ignore", timeout: SEND_MS_MAX });
     const ended = (problem: string | undefined) => {
       child.removeAllListeners();
-      child.on("error", () => undefined);
+      ignoreErrors(child);
       this.#isSending = false;
       if (problem !== undefined) this.#reportProblem(problem);
       if (this.#waiting.size > 0) this.#send(socket);
     };
-    child.once("error", (error) => ended(error.message));
-    child.once("exit", (code, signal) => ended(code === 0 ? undefined : `it ended with ${code ?? signal}`));
+    const home = childHome("systemd-notify", () => {
+      this.#isSending = false;
+    });
+    listenOnce(child, "error", home, (error: Error) => ended(error.message));
+    listenOnce(child, "exit", home, (code: number | null, signal: string | null) => {
+      ended(code === 0 ? undefined : `it ended with ${code ?? signal}`);
+    });
   }
 
   #reportProblem(problem: string): void {

@@ -1,5 +1,6 @@
 // Worker threads, wrapped: nothing but this room imports node:worker_threads.
 import { isMainThread, type MessagePort, parentPort, Worker, workerData } from "node:worker_threads";
+import { fatal, listen } from "../../core/base/guard.ts";
 
 /** Thread: runs one or more actors. */
 export interface Thread {
@@ -14,7 +15,7 @@ export const onMainThread = isMainThread;
 /** Starts a built worker file with its data; `ports` are moved to it. `onError` is given what it did not catch. */
 export function spawn(file: URL, name: string, data: unknown, ports: readonly MessagePort[], onError: (error: unknown) => void): Thread {
   const worker = new Worker(file, { name, workerData: data, transferList: [...ports] });
-  worker.on("error", onError);
+  listen(worker, "error", fatal("the end of a thread"), onError);
   const ended = new Promise<number>((resolve) => worker.once("exit", resolve));
   return { ended, terminate: () => worker.terminate() };
 }

@@ -3,6 +3,7 @@
  * Beside those of tenants there is one spare, started and locked, so that a tenant's first run does not wait for 0.7 s of start. Runs wait for a process by
  * turns of tenants; a tenant has half of the processes at most, and an idle one of another makes place for a tenant that has none.
  */
+import { background, task } from "../../core/base/guard.ts";
 import {
   SANDBOX_IDLE_MS,
   SANDBOX_RETRY_MS,
@@ -163,9 +164,10 @@ export class ProcessPool<P extends PooledProcess> {
     const spare = this.#dependencies.start();
     this.#spare = spare;
     this.#isSpareReady = false;
-    spare.ready.then(
-      () => this.#spareIsReady(spare),
-      (error: unknown) => this.#spareHasFailed(spare, error instanceof Error ? error : new Error(String(error))),
+    const failed = (error: unknown) => this.#spareHasFailed(spare, error instanceof Error ? error : new Error(String(error)));
+    background(
+      task("a process to spare"),
+      spare.ready.then(() => this.#spareIsReady(spare), failed),
     );
   }
 

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { constants, setPriority } from "node:os";
 import type { Readable, Writable } from "node:stream";
+import { after, child, listen, listenOnce } from "../../core/base/guard.ts";
 import { SANDBOX_START_MS_MAX, TRANSFORM_KILL_GRACE_MS, TRANSFORM_RUN_MS_MAX } from "../../core/config/sandbox-limits.ts";
 import { findWrapper, type Wrapper } from "./bubblewrap.ts";
 import {
@@ -43,6 +44,7 @@ export function sandboxWrapper(): Wrapper | undefined {
 
 export class SandboxProcess {
   readonly #child: ChildProcess;
+  readonly #home = child("a sandbox process", () => this.kill());
   readonly #expected: Waiting;
   #waiting: Waiting | undefined;
   #received: Buffer = Buffer.alloc(0);
@@ -61,10 +63,10 @@ export class SandboxProcess {
       stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"],
       windowsHide: true,
     });
-    this.#child.once("error", () => this.#end());
-    this.#child.once("exit", () => this.#end());
-    this.#answers.on("data", (bytes: Buffer) => this.#take(bytes));
-    for (const stream of [this.#answers, this.#requests]) stream.on("error", () => this.kill());
+    listenOnce(this.#child, "error", this.#home, () => this.#end());
+    listenOnce(this.#child, "exit", this.#home, () => this.#end());
+    listen(this.#answers, "data", this.#home, (bytes: Buffer) => this.#take(bytes));
+    for (const stream of [this.#answers, this.#requests]) listen(stream, "error", this.#home, () => this.kill());
     this.#lower();
     this.#expected = waiting(Buffer.alloc(NONCE_BYTES));
     this.#expect(this.#expected, SANDBOX_START_MS_MAX);
@@ -125,7 +127,7 @@ export class SandboxProcess {
   #expect(expected: Waiting, ms: number): void {
     this.#waiting = expected;
     this.#received = Buffer.alloc(0);
-    this.#timer = setTimeout(() => this.#fail(`it ran longer than ${ms} ms`), ms);
+    this.#timer = after(ms, this.#home, () => this.#fail(`it ran longer than ${ms} ms`));
   }
 
   #take(bytes: Buffer): void {

@@ -2,6 +2,7 @@
  * Sandbox: runs the transforms of tenants, which are hostile until shown otherwise, each in a process of its tenant's own behind three walls: the interpreter,
  * the limits of the process, and a filter of system calls ([ADR 108](../../../docs/adr/0108-programs-of-tenants.md)). No process runs before somebody has a transform.
  */
+import { after, background, every, task } from "../../core/base/guard.ts";
 import { SANDBOX_IDLE_LOOK_MS, TRANSFORM_INPUT_BYTES_MAX, TRANSFORM_PROGRAM_CHARACTERS_MAX } from "../../core/config/sandbox-limits.ts";
 import type { SandboxReport, SandboxWalls } from "../../domain/webhooks/sandbox-state.ts";
 import type { EventTransforms, Transform, TransformOutcome } from "../../domain/webhooks/transform.ts";
@@ -11,7 +12,7 @@ import type { Request } from "./frames.ts";
 import { Overruns, programKey } from "./overruns.ts";
 import { payloadProblem } from "./payload-text.ts";
 import { ProcessPool } from "./process-pool.ts";
-import { type RunEnd, SandboxProcess, sandboxWrapper } from "./sandbox-process.ts";
+import { type ProcessWalls, type RunEnd, SandboxProcess, sandboxWrapper } from "./sandbox-process.ts";
 
 export interface SandboxSettings {
   /** Processes that tenants hold at once. */
@@ -21,6 +22,8 @@ export interface SandboxSettings {
   /** Walls or counts have changed. */
   changed?(): void;
 }
+
+const SANDBOX = task("the sandbox");
 
 export class Sandbox implements EventTransforms {
   readonly #allowsPythonUnfiltered: boolean;
@@ -40,11 +43,11 @@ export class Sandbox implements EventTransforms {
       start: () => this.#start(),
       monotonicMs: () => systemClock.monotonicMs(),
       later: (ms, call) => {
-        const timer = setTimeout(call, ms);
+        const timer = after(ms, SANDBOX, call);
         return () => clearTimeout(timer);
       },
     });
-    this.#look = setInterval(() => this.#pool.endIdle(), SANDBOX_IDLE_LOOK_MS);
+    this.#look = every(SANDBOX_IDLE_LOOK_MS, SANDBOX, () => this.#pool.endIdle());
     this.#look.unref();
   }
 
@@ -98,25 +101,21 @@ export class Sandbox implements EventTransforms {
       this.#pool.endIdle();
       this.#changed();
     });
-    process.ready.then(
-      (walls) => {
-        const { limits, kernel, missing } = walls;
-        const python = walls.languages.includes("python") && (kernel || this.#allowsPythonUnfiltered);
-        this.#walls = {
-          interpreter: true,
-          process: limits,
-          kernel,
-          missing,
-          namespaces: wrapper !== undefined,
-          languages: walls.languages.filter((one) => one !== "python" || python),
-        };
-        this.#changed();
-      },
-      () => {
-        this.#wrapper = undefined; // the next one starts without
-      },
+    const failed = () => {
+      this.#wrapper = undefined; // the next one starts without
+    };
+    background(
+      SANDBOX,
+      process.ready.then((walls) => this.#takeWalls(walls, wrapper !== undefined), failed),
     );
     return process;
+  }
+
+  #takeWalls({ limits, kernel, missing, languages }: ProcessWalls, namespaces: boolean): void {
+    const python = languages.includes("python") && (kernel || this.#allowsPythonUnfiltered);
+    const usable = languages.filter((one) => one !== "python" || python);
+    this.#walls = { interpreter: true, process: limits, kernel, missing, namespaces, languages: usable };
+    this.#changed();
   }
 
   async #pythonProblem(process: SandboxProcess): Promise<string | undefined> {

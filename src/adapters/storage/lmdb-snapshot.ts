@@ -1,6 +1,7 @@
 // Holds what a store has now while a server goes on writing to it: its pages are not used again until the snapshot is closed.
 import { dirname } from "node:path";
 import { open } from "lmdb";
+import { background, task } from "../../core/base/guard.ts";
 
 /** A snapshot that is held. */
 export interface LiveSnapshot {
@@ -14,7 +15,7 @@ export function openLiveSnapshot(file: string): LiveSnapshot {
   return {
     close: () => {
       transaction.done();
-      void root.close();
+      background(task("the end of a snapshot"), root.close());
     },
   };
 }

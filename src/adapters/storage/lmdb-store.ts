@@ -242,7 +242,9 @@ class LmdbStore implements SealedStore {
   async #batch(writes: ReadonlyArray<TableWrite>): Promise<void> {
     try {
       await this.#root.batch(() => {
-        for (const { table, key, value } of writes) void (value === undefined ? table.remove(key) : table.put(key, value));
+        // Each has a promise of its own, whose failure is the batch's.
+        const queue = ({ table, key, value }: TableWrite): unknown => (value === undefined ? table.remove(key) : table.put(key, value));
+        writes.forEach(queue);
       });
     } catch (error) {
       const cause = await commitError(error);

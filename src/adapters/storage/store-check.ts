@@ -7,6 +7,7 @@ import { spawn } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { child as childHome, listen } from "../../core/base/guard.ts";
 import { FileDamage, LmdbFile } from "./lmdb-file.ts";
 import { type StoreFinding, walkStore } from "./store-walk.ts";
 import { readFrames, type WalkedRow, type WalkOrder, type WalkReport } from "./walk-frames.ts";
@@ -96,7 +97,8 @@ export async function* walkRows(file: string, tables: readonly string[], order: 
   const whole: WalkOrder = { isThorough: false, sendsRows: false, isLive: false, ...order, file, tables };
   const child = spawn(process.execPath, [PROCESS_FILE, JSON.stringify(whole)], { stdio: ["ignore", "pipe", "pipe"] });
   const errors: Buffer[] = [];
-  child.stderr.on("data", (bytes: Buffer) => errors.push(bytes));
+  const home = childHome("the check of a store", () => child.kill("SIGKILL"));
+  listen(child.stderr, "data", home, (bytes: Buffer) => errors.push(bytes));
   const ended = new Promise<number | NodeJS.Signals>((resolve, reject) => {
     child.once("error", reject);
     child.once("close", (code, signal) => resolve(code ?? (signal as NodeJS.Signals)));

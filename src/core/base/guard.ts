@@ -60,10 +60,15 @@ export function reportFaults(to: (fault: Fault) => void): () => void {
   };
 }
 
-/** Answers a throw that was caught elsewhere, as its home has it. Throws where the home is fatal. */
+/** Counts a fault that was answered already. */
+export function noteFault(fault: Fault): void {
+  report(fault);
+}
+
+/** Answers a throw that was caught elsewhere, as its home has it. Throws where the home is fatal, or the throw has come of a fatal part. */
 export function answerFault(home: Home, error: unknown): void {
   const { where, name, answer } = home;
-  if (where === "fatal") throw nameFailure(error, name);
+  if (where === "fatal" || (error instanceof Error && failedPart(error) !== undefined)) throw failureOf(name, error);
   try {
     answer?.(error);
   } catch (second) {
@@ -94,35 +99,74 @@ export function guarded<Values extends unknown[]>(
   return (...values) => run(home, () => call(...values));
 }
 
+/** The same for who makes the call wants an answer: `otherwise` where it threw. */
+export function guardedOr<Values extends unknown[], Result>(
+  home: Home,
+  otherwise: Result,
+  call: (...values: Values) => Result,
+): (...values: Values) => Result {
+  return (...values) => {
+    try {
+      return call(...values);
+    } catch (error) {
+      answerFault(home, error);
+      return otherwise;
+    }
+  };
+}
+
 /** A promise that nobody waits for. */
 export function background(home: Home, promise: Promise<unknown>): void {
   promise.catch((error: unknown) => answerFault(home, error));
+}
+
+/** What events come from: sockets, streams, servers, ports, workers, child processes. */
+interface Emitter {
+  on(event: string, listener: (...values: unknown[]) => void): unknown;
+  once(event: string, listener: (...values: unknown[]) => void): unknown;
 }
 
 type Listener<Values extends unknown[]> = (...values: Values) => unknown;
 
 /** Calls `call` with each event of a name. */
 export function listen<Values extends unknown[]>(
+  emitter: Emitter,
+  event: string,
+  home: HomeOf<NoInfer<Values>[0]>,
+  call: Listener<Values>,
+): void {
+  emitter.on(event, guarded(home, call) as (...values: unknown[]) => void);
+}
+
+/** Calls `call` with the first event of a name, before those who listen already. */
+export function listenFirst<Values extends unknown[]>(
   emitter: NodeJS.EventEmitter,
   event: string,
   home: HomeOf<NoInfer<Values>[0]>,
   call: Listener<Values>,
 ): void {
-  emitter.on(event, guarded(home, call));
+  emitter.prependOnceListener(event, guarded(home, call));
 }
 
 /** Calls `call` with the first event of a name. */
 export function listenOnce<Values extends unknown[]>(
-  emitter: NodeJS.EventEmitter,
+  emitter: Emitter,
   event: string,
   home: HomeOf<NoInfer<Values>[0]>,
   call: Listener<Values>,
 ): void {
-  emitter.once(event, guarded(home, call));
+  emitter.once(event, guarded(home, call) as (...values: unknown[]) => void);
+}
+
+/** The last home of the main thread: what went past every guard, or was thrown on by one, ends the process. Other threads end by themselves, and are named by who started them. */
+export function endOnUncaught(end: (error: Error) => never): void {
+  const take = (error: unknown): never => end(error instanceof Error ? error : new Error(String(error)));
+  process.on("uncaughtException", take);
+  process.on("unhandledRejection", take);
 }
 
 /** Takes errors that are told by another event too, or that nobody can do anything about: an error event without a listener is thrown. */
-export function ignoreErrors(emitter: NodeJS.EventEmitter, event = "error"): void {
+export function ignoreErrors(emitter: Emitter, event = "error"): void {
   emitter.on(event, () => undefined);
 }
 
@@ -154,8 +198,17 @@ export function sleep(ms: number, { unref = false } = {}): Promise<void> {
   });
 }
 
-/** The error as it was, with the name of the part that failed for the last line of the log; anything else thrown becomes an error. */
-function nameFailure(thrown: unknown, name: string): Error {
+/** Makes a call without which nothing can be trusted, wherever it is made from: no guard on its way takes what it throws. */
+export function critical<Result>(name: string, call: () => Result): Result {
+  try {
+    return call();
+  } catch (error) {
+    throw failureOf(name, error);
+  }
+}
+
+/** The error as it was, with the name of the part that failed, which makes it fatal; anything else thrown becomes an error. */
+export function failureOf(name: string, thrown: unknown): Error {
   const error = thrown instanceof Error ? thrown : new Error(String(thrown));
   if (failedPart(error) === undefined) Object.defineProperty(error, "failedPart", { value: name, enumerable: true, configurable: true });
   return error;

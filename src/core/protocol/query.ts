@@ -1,5 +1,6 @@
 // Typed calls from the front to the coordinator, and what comes back.
 
+import type { FaultReport } from "../telemetry/fault-report.ts";
 import type { LogEvent } from "../telemetry/log-event.ts";
 import type { AccessChange, KeyScope, Role } from "./access.ts";
 import type { DataFault } from "./data-fault.ts";
@@ -116,6 +117,7 @@ export type CoordinatorMessage =
   /** Something is to be sent that needs the notifier, which may not run. */
   | { readonly type: "notifier-wanted" }
   | ({ readonly type: "log" } & LogEvent)
+  | FaultReport
   | { readonly type: "stopped" };
 
 /** A port besides the main one: not wanted, open, or not to be had. */

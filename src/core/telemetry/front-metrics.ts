@@ -73,6 +73,11 @@ export const LABELLED_METRICS = {
   sharedPlacesMax: gauge("vedette_shared_places_max", "Places of a limit that all tenants share in the coordinator or the front", [
     "limit",
   ]),
+  faults: counter(
+    "vedette_faults_total",
+    "Throws that a guard has answered, by what they cost: the request, the connection, a turn of a task, a child process and its job, a thread that is started again",
+    ["where"],
+  ),
   logLines: counter("vedette_process_log_lines_total", "Lines that the server wrote to its own log", ["level"]),
   logLinesDropped: counter(
     "vedette_process_log_lines_dropped_total",

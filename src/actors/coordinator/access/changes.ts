@@ -1,6 +1,7 @@
 // Changes of the configuration: each has its turn alone, and is stored together with its row in the audit log before its answer leaves.
 import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import type { Outcome, Refusal } from "../../../api/refusal.ts";
+import { critical } from "../../../core/base/guard.ts";
 import type { AccessChange } from "../../../core/protocol/access.ts";
 import type { CoordinatorMessage } from "../../../core/protocol/query.ts";
 import type { ChangeRequest } from "../queries/query-context.ts";
@@ -74,7 +75,7 @@ export class Changes {
         await store.commit([...operations, auditRow(note, origin, nowMs(), this.#sequence++), audit.operation(tenant, 1)]);
         audit.add(tenant, 1);
       }
-      const changes = change.apply();
+      const changes = critical("a change of the configuration", () => change.apply());
       if (changes.length > 0) emit({ type: "access", changes });
       takeOver = (slices) => change.takeOver?.(slices) ?? Promise.resolve();
       return change.outcome;

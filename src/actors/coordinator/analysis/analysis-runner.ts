@@ -7,6 +7,7 @@
  * After a restart the looks before are gone: what a stored report says stays, unless what is seen now says more.
  */
 import { type KeyValueStore, StoreError } from "../../../adapters/storage/key-value-store.ts";
+import { background, task } from "../../../core/base/guard.ts";
 import type { ShareLedger } from "../../../core/base/share-ledger.ts";
 import {
   INCIDENT_MEMBERS_PER_INCIDENT_MAX,
@@ -125,7 +126,7 @@ export class AnalysisRunner {
     const incident = this.#incidents.next(nowMs());
     if (incident === undefined) return Number.POSITIVE_INFINITY;
     this.#running = true;
-    void this.#look(incident);
+    background(task("the analyses of incidents"), this.#look(incident));
     return Number.POSITIVE_INFINITY;
   }
 

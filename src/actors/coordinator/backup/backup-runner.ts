@@ -8,6 +8,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import type { LogArchive } from "../../../adapters/log/log-archive.ts";
 import type { LogSegment } from "../../../adapters/log/log-segment.ts";
+import { child as childHome, listen } from "../../../core/base/guard.ts";
 import {
   BACKUP_MANIFEST,
   type BackupManifest,
@@ -167,11 +168,15 @@ export class BackupRunner {
     this.#child = child;
     if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
     let [reason, manifest] = ["", undefined as BackupManifest | undefined];
-    child.stderr.on("data", (bytes: Buffer) => {
+    const home = childHome("a backup", (error) => {
+      reason ||= String(error);
+      child.kill("SIGKILL");
+    });
+    listen(child.stderr, "data", home, (bytes: Buffer) => {
       reason = (reason + bytes.toString()).slice(0, REASON_CHARACTERS_MAX);
     });
     const lines = createInterface({ input: child.stdout });
-    lines.on("line", (line) => {
+    listen(lines, "line", home, (line: string) => {
       const report = JSON.parse(line) as BackupReport;
       if (report.type === "done") manifest = report.manifest;
       else if (this.#running !== null)

@@ -1,5 +1,6 @@
 // Questions of queries to engines: of each tenant one at a time to each engine, whose queue therefore holds one of everybody at most. An engine takes questions in
 // their order between bodies, so a tenant with a hundred queries delays the question of another by one of its own.
+import { background, task } from "../../../core/base/guard.ts";
 
 export class EngineAsks {
   /** The last question by engine and tenant, while one is under way. */
@@ -14,7 +15,7 @@ export class EngineAsks {
     const ended = () => {
       if (this.#last.get(key) === mine) this.#last.delete(key);
     };
-    mine.then(ended, ended);
+    background(task("the turns of questions to engines"), mine.then(ended, ended));
     return mine;
   }
 }

@@ -1,5 +1,6 @@
 // When the coordinator steps: at once for a command and for the first frame after a pause, else with what comes within a few milliseconds. A commit
 // costs about the same for one frame as for ten, and what engines, front and commits need of the processor they take from each other.
+import { after, background, fatal } from "../../../core/base/guard.ts";
 import { COMMIT_GATHER_MS_MAX, COMMIT_GATHER_MS_MIN } from "../../../core/config/limits.ts";
 import type { AwaitedFrames } from "../../../core/protocol/coordinator-frame.ts";
 import type { StepReport } from "./rounds.ts";
@@ -13,6 +14,7 @@ export interface PacerDependencies {
 }
 
 const SLEEP_MS_MAX = 60_000;
+const STEP = fatal("a step of the coordinator");
 
 /** Twice what the commit took, so that commits have a third of the time at most, within bounds. */
 function gatherMs(commitMs: number): number {
@@ -41,7 +43,7 @@ export class Pacer {
       return;
     }
     this.#running = true;
-    void this.#run();
+    background(STEP, this.#run());
   }
 
   /** The same, but frames may go on gathering: there will be a step when they have. */
@@ -75,7 +77,7 @@ export class Pacer {
     if (this.#stopped) return;
     this.#gathers = report.mayGather || framesWait;
     const sleepMs = this.#gathers ? gatherMs(tookMs) : report.dueMs - monotonicMs();
-    this.#timer = setTimeout(() => this.wake(), Math.min(SLEEP_MS_MAX, Math.max(1, sleepMs)));
+    this.#timer = after(Math.min(SLEEP_MS_MAX, Math.max(1, sleepMs)), STEP, () => this.wake());
   }
 
   stop(): void {

@@ -1,5 +1,7 @@
 // The rounds of the coordinator: one transaction of what engines have sent, edits between transactions, one step of retention and replay, and the ticks of
 // what has a pace of its own. It has no timer: each round says when the next is due.
+import { StoreError } from "../../../adapters/storage/key-value-store.ts";
+import { failureOf } from "../../../core/base/guard.ts";
 import type { AwaitedFrames } from "../../../core/protocol/coordinator-frame.ts";
 import type { CoordinatorMessage } from "../../../core/protocol/query.ts";
 import type { FrameCommits } from "../commits/frame-commits.ts";
@@ -79,9 +81,11 @@ export class Rounds {
 
   /** Does one round of work; a call during a round gets the round that runs. Rejects only on a defect of this program or a store that was closed. */
   step(): Promise<StepReport> {
-    this.#stepping ??= this.#step().finally(() => {
-      this.#stepping = undefined;
-    });
+    this.#stepping ??= this.#step()
+      .catch(failed)
+      .finally(() => {
+        this.#stepping = undefined;
+      });
     return this.#stepping;
   }
 
@@ -196,4 +200,9 @@ export class Rounds {
     if ((more && !mayGather) || this.#parts.frames.isGathering) this.#dependencies.wake?.();
     return edited;
   }
+}
+
+/** A step that throws is the end of the coordinator, also where a query has asked for it. */
+function failed(error: unknown): never {
+  throw error instanceof StoreError ? error : failureOf("a step of the coordinator", error);
 }

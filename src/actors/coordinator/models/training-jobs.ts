@@ -4,6 +4,7 @@
  * interrupted.
  */
 import { type KeyValueStore, StoreError, type StoreOperation } from "../../../adapters/storage/key-value-store.ts";
+import { background, task } from "../../../core/base/guard.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { SERVICE_VECTORS_MIN } from "../../../core/config/limits.ts";
 import { REQUESTED_VECTORS_MAX, SHADOW_COUNTS_STORED_MS } from "../../../core/config/model-limits.ts";
@@ -154,9 +155,10 @@ export class TrainingJobs {
     this.#countsStoredMs = monotonicMs();
     const models = [...this.#counted.values()].flatMap(({ tenant, id }) => state.configured.models.find(tenant, id) ?? []);
     this.#counted.clear();
-    edit(() => control.commit(models.map(modelOperation))).catch((error) => {
+    const stored = edit(() => control.commit(models.map(modelOperation))).catch((error) => {
       if (!(error instanceof StoreError)) throw error;
     });
+    background(task("the counts of models"), stored);
   }
 
   /** The oldest of the tenant behind the one that ran last, by name. */

@@ -3,6 +3,7 @@
 import { Requests } from "../../../adapters/runtime/requests.ts";
 import { type KeyValueStore, StoreError } from "../../../adapters/storage/key-value-store.ts";
 import { type Outcome, refused } from "../../../api/refusal.ts";
+import { background, task } from "../../../core/base/guard.ts";
 import { DRILL_FIRST_MS, DRILL_INGEST_ANSWER_MS_MAX } from "../../../core/config/drill-limits.ts";
 import type { OwnTelemetry, OwnTelemetryAnswer } from "../../../core/protocol/own-telemetry.ts";
 import { DEFAULT_TENANT } from "../../../domain/access/access-policy.ts";
@@ -83,9 +84,10 @@ export class Drills {
     if (this.#dependencies.monotonicMs() < this.#dueMs) return this.#dueMs;
     this.#dueMs += this.#intervalMs;
     const principal = { tenant: DEFAULT_TENANT, subject: "drill-interval", role: "system" } as const;
-    void this.start({ principal, requestId: "", address: null }).catch((error: unknown) => {
+    const started = this.start({ principal, requestId: "", address: null }).catch((error: unknown) => {
       if (!(error instanceof StoreError)) throw error; // the status reports the store
     });
+    background(task("a drill"), started);
     return this.#dueMs;
   }
 

@@ -1,6 +1,7 @@
 // Requests that somebody waits for, made by the notifier: the test of a webhook, the trial of a transform, an http step of a runbook. Tenants have shares of them;
 // who finds no place waits for its turn. What the notifier has in its hands when it ends has an outcome that nobody knows.
 import { Requests } from "../../../adapters/runtime/requests.ts";
+import { after, task } from "../../../core/base/guard.ts";
 import { PlaceQueue } from "../../../core/base/place-queue.ts";
 import type { ShareLedger } from "../../../core/base/share-ledger.ts";
 import { OUTBOUND_CALL_MS_MAX, OUTBOUND_CALLS_SHARE, OUTBOUND_WAIT_MS_MAX } from "../../../core/config/notification-limits.ts";
@@ -92,9 +93,9 @@ export class OutboundCalls {
     this.#placesWanted.set(tenant, waiting + 1);
     const key = String(++this.#id);
     const isGranted = await new Promise<boolean>((resolve) => {
-      const late = setTimeout(() => {
+      const late = after(OUTBOUND_WAIT_MS_MAX, task("a call that waits for its turn"), () => {
         if (this.places.forget(tenant, key)) resolve(false);
-      }, OUTBOUND_WAIT_MS_MAX);
+      });
       this.places.wait(tenant, key, () => {
         clearTimeout(late);
         resolve(true);

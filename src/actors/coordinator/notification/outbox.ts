@@ -91,7 +91,7 @@ export class Outbox implements AlertFollower {
     this.#run = `${Buffer.from(randomBytes(RUN_BYTES)).toString("hex")}-${dependencies.nowMs()}`;
     this.#dependencies = dependencies;
     this.#control = state.control;
-    this.#work = new StoreWork(() => this.#step(), dependencies);
+    this.#work = new StoreWork("the deliveries to channels", () => this.#step(), dependencies);
     state.alerts.follower = this;
   }
 

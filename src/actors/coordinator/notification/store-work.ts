@@ -1,4 +1,5 @@
 import { StoreError } from "../../../adapters/storage/key-value-store.ts";
+import { answerFault, background, type Home, task } from "../../../core/base/guard.ts";
 
 /** Access of steps to the store. */
 export interface StoreTurns {
@@ -11,18 +12,20 @@ export interface StoreTurns {
 /** After a commit that failed. */
 const RETRY_MS = 1_000;
 
-/** Steps that write between the transactions of others, one after the other until none is wanted. What the store refuses is tried again: nothing is lost. */
+/** Steps that write between the transactions of others, one after the other until none is wanted. What the store refuses is tried again: nothing is lost. A step that throws is counted, and tried again too. */
 export class StoreWork {
   readonly #step: () => Promise<boolean>;
   readonly #turns: StoreTurns;
+  readonly #home: Home;
   #isWanted = false;
   #isRunning = false;
   #isStopped = false;
 
-  /** `step` resolves with whether there is more to do. */
-  constructor(step: () => Promise<boolean>, turns: StoreTurns) {
+  /** `step` resolves with whether there is more to do; `name` is what a throw of it is counted by. */
+  constructor(name: string, step: () => Promise<boolean>, turns: StoreTurns) {
     this.#step = step;
     this.#turns = turns;
+    this.#home = task(name);
   }
 
   get isStopped(): boolean {
@@ -34,7 +37,7 @@ export class StoreWork {
     this.#isWanted = true;
     if (this.#isRunning || this.#isStopped) return;
     this.#isRunning = true;
-    void this.#run();
+    background(this.#home, this.#run());
   }
 
   /** No step begins any more. */
@@ -57,7 +60,7 @@ export class StoreWork {
       const more = await this.#turns.edit(this.#step);
       this.#isWanted ||= more;
     } catch (error) {
-      if (!(error instanceof StoreError)) throw error;
+      if (!(error instanceof StoreError)) answerFault(this.#home, error);
       this.#isWanted = true;
       await this.#turns.sleep(RETRY_MS);
     }

@@ -10,6 +10,7 @@
  * some four seconds, a million some ten, and no verdict waits. While nothing is mapped nothing is asked.
  */
 import { type KeyValueStore, StoreError, type StoreOperation } from "../../../adapters/storage/key-value-store.ts";
+import { background, task } from "../../../core/base/guard.ts";
 import {
   PILLAR_HISTORIES_PER_COMMIT,
   PILLAR_HISTORIES_PER_TICK,
@@ -92,7 +93,7 @@ export class Vectorizer {
     this.#dueMs = nowMs + intervalMs;
     if (this.#pillars.isEmpty) return this.#dueMs;
     if (this.#freshUntilMs === Number.POSITIVE_INFINITY) this.#freshUntilMs = nowMs + SERVICE_MAP_CHANGE_MS_MAX;
-    if (!this.#running) void this.#tick(nowMs);
+    if (!this.#running) background(task("the scores of pillars"), this.#tick(nowMs));
     return this.#dueMs;
   }
 

@@ -1,5 +1,6 @@
 // Takes queries: each has a place, its tenant's share of the coordinator's time and of the engines', and an answer.
 import type { Clock } from "../../../adapters/runtime/clock.ts";
+import { answerFault, type Home } from "../../../core/base/guard.ts";
 import type { CoordinatorMessage, QueryCall } from "../../../core/protocol/query.ts";
 import { errorFields } from "../../../core/telemetry/log-event.ts";
 import { EngineAsks } from "../engines/engine-asks.ts";
@@ -22,6 +23,9 @@ export interface QueryRunnerDependencies<Context> extends Pick<Clock, "monotonic
 
 /** Queries that take long whoever else asks, and are bounded in another way. */
 const PATIENT = new Set(["alertWebhook", "backtest", "importCatalog", "importConfiguration", "promoteModel", "setServiceMap"]);
+
+/** A defect of an answer: whoever asked is answered 500. */
+const QUERY: Home = { where: "request", name: "a query" };
 
 export class QueryRunner<Context extends AnyContext> {
   readonly #dependencies: QueryRunnerDependencies<Context>;
@@ -51,6 +55,7 @@ export class QueryRunner<Context extends AnyContext> {
       this.#clock.begin();
       return await answerQuery(nouns, this.#shared(ticket), call, () => this.#turn(ticket, false));
     } catch (error) {
+      answerFault(QUERY, error);
       const fields = { endpoint: call.endpoint, request_id: call.requestId, ...errorFields(error) };
       emit({ type: "log", level: "error", component: "queries", msg: "a query failed", fields });
       return refusalAnswer({

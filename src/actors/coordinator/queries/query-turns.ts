@@ -1,6 +1,7 @@
 // The coordinator's time between tenants that ask. A query works in slices: between two of them it waits for engines, a commit, or others' turns. The next slice is
 // that of the tenant which has had least time (start-time fair queuing, Goyal 1996), by what its slices took; within a tenant the oldest query goes on first, and
 // those that take long whoever else asks (an import, a backtest) after the others. So one that asks much delays another by one slice. A query that is alone goes on at once: time that nobody else wants is not counted.
+import { background, fatal } from "../../../core/base/guard.ts";
 import { QUERY_TURNS_MS_MAX } from "../../../core/config/limits.ts";
 
 export interface QueryTurnsDependencies {
@@ -79,7 +80,7 @@ export class QueryTurns {
       const waiters = this.#waiters.get(ticket.tenant) ?? [];
       this.#waiters.set(ticket.tenant, waiters);
       waiters.push({ ticket, sinceMs: this.#dependencies.monotonicMs(), go, refuse });
-      if (!this.#isServing) void this.#serve();
+      if (!this.#isServing) background(fatal("the turns of queries"), this.#serve());
     });
   }
 

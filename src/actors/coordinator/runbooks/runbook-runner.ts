@@ -3,6 +3,7 @@
  * known to have been under way. All of it happens between transactions, and requests are made by the notifier past the guard of tenants' URLs.
  */
 import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
+import { background, task } from "../../../core/base/guard.ts";
 import {
   RUNBOOK_DRY_RUNS_PER_HOUR_MAX,
   RUNBOOK_HOUR_MS,
@@ -64,6 +65,7 @@ interface Moves {
 
 /** Key under which runs of a tenant wait for a place of a request. */
 const PLACE_KEY = "runbooks";
+const RUNBOOKS = task("the runs of runbooks");
 
 const COUNTED = {
   succeeded: "runbookRunsSucceeded",
@@ -94,7 +96,7 @@ export class RunbookRunner implements AnomalyFollower {
   constructor(dependencies: RunbookRunnerDependencies) {
     this.#dependencies = dependencies;
     this.#control = dependencies.state.control;
-    this.#work = new StoreWork(() => this.#step(), dependencies);
+    this.#work = new StoreWork("the runs of runbooks", () => this.#step(), dependencies);
   }
 
   /** Reads what is not over. To be called once, before anything is committed. */
@@ -323,10 +325,11 @@ export class RunbookRunner implements AnomalyFollower {
     const { id, tenant } = execution;
     this.#sent.set(id, tenant);
     const request = requestOf(execution, place, step);
-    void this.#answerOf(tenant, request, step.timeoutSeconds * 1_000).then((answer) => {
+    const answered = this.#answerOf(tenant, request, step.timeoutSeconds * 1_000).then((answer) => {
       this.#answers.push({ tenant, id, place, answer });
       this.#work.want();
     });
+    background(RUNBOOKS, answered);
   }
 
   async #answerOf(tenant: string, request: ReturnType<typeof requestOf>, timeoutMs: number): Promise<TenantAnswer> {
@@ -344,10 +347,11 @@ export class RunbookRunner implements AnomalyFollower {
     if (this.#open.size === 0 || untilMs >= this.#sleepsUntilMs) return;
     const atMs = Math.min(untilMs, nowMs() + RUNBOOK_LOOK_MS_MAX);
     this.#sleepsUntilMs = atMs;
-    void sleep(Math.max(0, atMs - nowMs()) + 1).then(() => {
+    const woken = sleep(Math.max(0, atMs - nowMs()) + 1).then(() => {
       if (this.#sleepsUntilMs === atMs) this.#sleepsUntilMs = Number.POSITIVE_INFINITY;
       if (!this.#work.isStopped) this.#work.want();
     });
+    background(RUNBOOKS, woken);
   }
 
   #count(): void {

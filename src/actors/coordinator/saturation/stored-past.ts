@@ -5,6 +5,7 @@
  */
 import { StoreError } from "../../../adapters/storage/key-value-store.ts";
 import { groupBy } from "../../../core/base/grouping.ts";
+import { background, task } from "../../../core/base/guard.ts";
 import { PacedWork } from "../../../core/base/paced-work.ts";
 import { SATURATION_FOLDS_PER_PASS, SATURATION_STREAMS_PER_FOLD } from "../../../core/config/limits.ts";
 import { SATURATION_FOLD_MS, SATURATION_FOLD_SHARE } from "../../../core/config/pace-limits.ts";
@@ -82,7 +83,7 @@ export class StoredPasts {
     this.#folds = [...wanted].flatMap(([engine, some]) =>
       [...groupsOf(some.slice(0, SATURATION_FOLDS_PER_PASS))].map((group) => ({ engine, group })),
     );
-    if (!this.#isReading) void this.#readAll();
+    if (!this.#isReading) background(task("the pasts of saturation"), this.#readAll());
   }
 
   /** An engine or a store that does not answer ends it: whoever waits asks again. */

@@ -1,6 +1,7 @@
 // The services of a tenant as the engines know them, remembered for some seconds: pages, searches and sorts of one list then look at the same services, and a
 // list of 10,000 is walked once for many readers.
 import { BoundedMap } from "../../../core/base/bounded-map.ts";
+import { background, task } from "../../../core/base/guard.ts";
 import { compareTexts } from "../../../core/base/text-order.ts";
 import { SERVICE_LIST_MS_MAX, SERVICE_LISTS_KEPT_MAX, SERVICES_LISTED_MAX } from "../../../core/config/interface-limits.ts";
 import type { ListedService } from "../../../core/protocol/service-list.ts";
@@ -24,7 +25,8 @@ export function servicesOf(context: ServicesContext, tenant: string): Promise<re
   const made: KnownList = { atMs: context.nowMs(), services };
   known.set(tenant, made);
   // A list that did not come is not remembered.
-  services.catch(() => known.get(tenant) === made && known.delete(tenant));
+  const forgotten = services.catch(() => known.get(tenant) === made && known.delete(tenant));
+  background(task("the list of services"), Promise.resolve(forgotten));
   return services;
 }
 

@@ -1,4 +1,5 @@
 // How long one turn of the coordinator's thread takes at a time, whatever worked in it: nobody else is served meanwhile.
+import { background, task } from "../../../core/base/guard.ts";
 
 export interface TurnClockDependencies {
   readonly counters: { turn(seconds: number): void };
@@ -22,9 +23,10 @@ export class TurnClock {
     this.#isRunning = true;
     const { counters, monotonicMs, yieldTurn } = this.#dependencies;
     const startMs = monotonicMs();
-    void yieldTurn().then(() => {
+    const ended = yieldTurn().then(() => {
       this.#isRunning = false;
       counters.turn((monotonicMs() - startMs) / 1_000);
     });
+    background(task("the measure of turns"), ended);
   }
 }

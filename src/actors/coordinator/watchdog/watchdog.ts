@@ -4,6 +4,7 @@
  * It runs beside the steps of the coordinator, at a pace that leaves the stream its time (cycle-pace.ts).
  */
 import { StoreError } from "../../../adapters/storage/key-value-store.ts";
+import { background, task } from "../../../core/base/guard.ts";
 import type { WatchdogCounts } from "../../../core/protocol/engine-control.ts";
 import { EngineUnavailableError } from "../engines/engine-client.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
@@ -75,7 +76,7 @@ export class Watchdog {
     if (this.#running) return Math.max(this.#dueMs, nowMs + OVERDUE_LOOK_MS);
     if (nowMs < this.#dueMs) return this.#dueMs;
     this.#dueMs = this.#dueMs + intervalMs > nowMs ? this.#dueMs + intervalMs : nowMs + intervalMs;
-    void this.#run(nowMs);
+    background(task("a cycle of the Watchdog"), this.#run(nowMs));
     return this.#dueMs;
   }
 

@@ -4,6 +4,7 @@
  * time is over. All of it happens between transactions.
  */
 import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
+import { background, task } from "../../../core/base/guard.ts";
 import { REPORTS_PER_COMMIT } from "../../../core/config/notification-limits.ts";
 import {
   WEBHOOK_CAUSE_WAIT_MS,
@@ -57,7 +58,7 @@ export class WebhookOutbox implements AnomalyFollower {
   constructor(dependencies: WebhookOutboxDependencies) {
     this.#dependencies = dependencies;
     this.#control = dependencies.state.control;
-    this.#work = new StoreWork(() => this.#step(), dependencies);
+    this.#work = new StoreWork("the deliveries of webhooks", () => this.#step(), dependencies);
     dependencies.state.anomalies.follower = this;
   }
 
@@ -312,10 +313,11 @@ export class WebhookOutbox implements AnomalyFollower {
     const dueMs = this.#holds.nextAtMs(nowMs()) ?? Number.POSITIVE_INFINITY;
     if (dueMs >= this.#sleepsUntilMs) return;
     this.#sleepsUntilMs = dueMs;
-    void sleep(Math.max(0, dueMs - nowMs()) + 1).then(() => {
+    const woken = sleep(Math.max(0, dueMs - nowMs()) + 1).then(() => {
       if (this.#sleepsUntilMs === dueMs) this.#sleepsUntilMs = Number.POSITIVE_INFINITY;
       if (!this.#work.isStopped) this.#work.want();
     });
+    background(task("the deliveries of webhooks"), woken);
   }
 
   #count(): void {

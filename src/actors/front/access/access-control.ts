@@ -9,6 +9,7 @@ import { mintToken } from "../../../adapters/credentials/token-mint.ts";
 import { JWT_SECRET_BYTES_MIN, TokenVerifier } from "../../../adapters/credentials/token-verifier.ts";
 import type { HttpHeaders } from "../../../adapters/http/http-server.ts";
 import type { Clock } from "../../../adapters/runtime/clock.ts";
+import { background, task } from "../../../core/base/guard.ts";
 import type { Secret } from "../../../core/base/secret.ts";
 import { ConfigError } from "../../../core/config/config-error.ts";
 import { JWKS_COOLDOWN_MS } from "../../../core/config/limits.ts";
@@ -133,7 +134,7 @@ export class AccessControl {
     try {
       const { JWT_SECRET } = readSettings();
       if (JWT_SECRET !== undefined && this.#secret?.replace(checkedSecret(JWT_SECRET)) === true) this.#tokenKeysChanged(onTokenKeys);
-      void this.jwks?.load();
+      if (this.jwks !== null) background(KEYS, this.jwks.load());
       log("info", "SIGHUP: files of secrets and the identity provider's keys are read again; other settings need a restart");
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
@@ -179,10 +180,12 @@ export class AccessControl {
         onChange: () => this.#tokenKeysChanged(onTokenKeys),
       },
     );
-    if (url === null) followFile(JWKS_FILE, () => void source.load());
+    if (url === null) followFile(JWKS_FILE, () => background(KEYS, source.load()));
     return source;
   }
 }
+
+const KEYS = task("the keys of the identity provider");
 
 function checkedSecret(secret: Secret): string {
   const text = secret.reveal();

@@ -82,6 +82,8 @@ export class Authenticator {
   #tokenKeys = 0;
   #waitingCount = 0;
   refusedTotal = 0;
+  /** Counts changes of keys, users and tenants: where it is what it was, a credential that was good is good still, but for its end. */
+  changes = 0;
 
   constructor(options: AuthenticatorOptions, dependencies: AuthenticatorDependencies) {
     this.#options = options;
@@ -103,6 +105,7 @@ export class Authenticator {
   /** Other keys count for tokens from now on: those that were found genuine are checked again. */
   tokenKeysChanged(): void {
     this.#tokenKeys++;
+    this.changes++;
     this.#cache.forget(({ isToken }) => isToken);
   }
 
@@ -198,6 +201,7 @@ export class Authenticator {
   }
 
   #forget(change: AccessChange): void {
+    this.changes++;
     if (change.type === "key" || change.type === "key-gone") {
       const keyId = change.type === "key" ? change.key.keyId : change.keyId;
       this.#cache.forget(({ principal }) => principal.keyId === keyId);

@@ -1,6 +1,7 @@
 // The way of a request from its credential to whom it acts as: who it is, whose tenant it means, and whether that may do what is asked.
-import type { HttpExchange, HttpHeaders, HttpRequest } from "../../../adapters/http/http-server.ts";
+import type { BodyReceiver, HttpExchange, HttpHeaders, HttpRequest } from "../../../adapters/http/http-server.ts";
 import type { Refusal } from "../../../api/refusal.ts";
+import { background } from "../../../core/base/guard.ts";
 import { UNIX_PEER } from "../../../core/protocol/access.ts";
 import type { Principal } from "../../../core/protocol/query.ts";
 import {
@@ -37,9 +38,13 @@ export interface GateDependencies {
 
 /** Callbacks of a request at the gate: exactly one of the two is called, once, unless the client leaves. */
 export interface GateSink {
-  admit(principal: Principal): void;
+  /** `collect` is how this request's body is to be collected. */
+  admit(principal: Principal, collect: AdmittedBody): void;
   refuse(refusal: Refusal, headers: HttpHeaders): void;
 }
+
+/** Collects a body as `collectBody` does, for whoever was admitted: where credentials have changed while it came, its own is asked again, and nothing is taken with one that counts no more. */
+export type AdmittedBody = (bytesMax: number, onBody: BodyReceiver) => void;
 
 /** What an endpoint asks of whoever calls it. */
 export interface Asked {
@@ -52,6 +57,13 @@ export interface Asked {
 interface GateRules extends Asked {
   readonly anonymous: (request: HttpRequest) => ActingOutcome;
 }
+
+/** What comes of a credential: whom its request acts as, or why it is refused. */
+type Judgement =
+  | { readonly ok: true; readonly principal: Principal }
+  | { readonly ok: false; readonly refusal: Refusal; readonly headers: HttpHeaders };
+
+type BodySink = Pick<GateSink, "refuse"> & { readonly onBody: BodyReceiver };
 
 /** Admits requests. */
 export class Gate {
@@ -93,14 +105,14 @@ export class Gate {
     }
     const identity = this.#dependencies.authenticator.identify(exchange.request);
     if (identity.kind !== "pending") {
-      this.#decide(rules, exchange.request, identity, sink);
+      this.#decide(rules, exchange, identity, sink);
       return;
     }
     const goOn = exchange.hold();
-    void this.#dependencies.authenticator
+    const decided = this.#dependencies.authenticator
       .settle(identity)
-      .then((settled) => () => this.#decide(rules, exchange.request, settled, sink), thrown)
-      .then(goOn);
+      .then((settled) => goOn(() => this.#decide(rules, exchange, settled, sink)));
+    background(exchange.home, decided);
   }
 
   /** Why this connection may not write, whatever its credential is: senders must have shown a certificate. */
@@ -125,14 +137,44 @@ export class Gate {
     return identity.expiresMs > nowMs ? identity.expiresMs : identity.validUntilMs;
   }
 
-  #decide({ access, anonymous }: GateRules, request: HttpRequest, identity: SettledIdentity, sink: GateSink): void {
+  /** To be called in the turn in which its identity was found. */
+  #decide(rules: GateRules, exchange: HttpExchange, identity: SettledIdentity, sink: GateSink): void {
+    const judged = this.#judge(rules, exchange.request, identity);
+    if (!judged.ok) return sink.refuse(judged.refusal, judged.headers);
+    const { authenticator } = this.#dependencies;
+    const { changes } = authenticator;
+    sink.admit(judged.principal, (bytesMax, onBody) => {
+      exchange.collectBody(bytesMax, (body) => {
+        if (authenticator.changes === changes) onBody(body);
+        else this.#askAgain(rules, exchange, body, { onBody, refuse: sink.refuse });
+      });
+    });
+  }
+
+  /** Credentials have changed while the body came. A token that is new again is verified first, and the body waits in a copy: it is lent for this call alone. */
+  #askAgain(rules: GateRules, exchange: HttpExchange, body: Buffer, { onBody, refuse }: BodySink): void {
+    const { authenticator } = this.#dependencies;
+    const go = (identity: SettledIdentity, bytes: Buffer) => {
+      const judged = this.#judge(rules, exchange.request, identity);
+      if (judged.ok) onBody(bytes);
+      else refuse(judged.refusal, judged.headers);
+    };
+    const identity = authenticator.identify(exchange.request);
+    if (identity.kind !== "pending") return go(identity, body);
+    const copy = Buffer.allocUnsafeSlow(body.length);
+    copy.set(body);
+    background(
+      exchange.home,
+      authenticator.settle(identity).then((settled) => go(settled, copy)),
+    );
+  }
+
+  #judge({ access, anonymous }: GateRules, request: HttpRequest, identity: SettledIdentity): Judgement {
     if (identity.kind === "refused") {
-      sink.refuse(identity, identity.code === "unauthorized" ? this.#challenge(identity.isSession) : NO_HEADERS);
-      return;
+      return refused(identity, identity.code === "unauthorized" ? this.#challenge(identity.isSession) : NO_HEADERS);
     }
     const outcome = identity.kind === "known" ? { ok: true as const, principal: identity.principal } : anonymous(request);
-    if (outcome.ok) this.#actFor(access, request, outcome.principal, sink);
-    else sink.refuse(outcome.refusal, this.#challenge(false));
+    return outcome.ok ? this.#actFor(access, request, outcome.principal) : refused(outcome.refusal, this.#challenge(false));
   }
 
   #actWithoutCredential(access: Access, request: HttpRequest): ActingOutcome {
@@ -149,17 +191,13 @@ export class Gate {
     this.#dependencies.onLostTrust(reason);
   }
 
-  #actFor(access: Access, request: HttpRequest, own: Principal, sink: GateSink): void {
+  #actFor(access: Access, request: HttpRequest, own: Principal): Judgement {
     const named = request.header("x-tenant-id");
     const outcome = named === undefined ? undefined : actForTenant(own, named, this.#dependencies.tenantExists);
-    if (outcome?.ok === false) {
-      sink.refuse(outcome.refusal, NO_HEADERS);
-      return;
-    }
+    if (outcome?.ok === false) return refused(outcome.refusal, NO_HEADERS);
     const principal = outcome?.principal ?? own;
     const refusal = refuseAccess(access, principal);
-    if (refusal === null) sink.admit(principal);
-    else sink.refuse(refusal, NO_HEADERS);
+    return refusal === null ? { ok: true, principal } : refused(refusal, NO_HEADERS);
   }
 
   /** RFC 9110, 11.6.1; a session that counts no more is ended, so that the browser does not send it for ever. */
@@ -170,11 +208,8 @@ export class Gate {
   }
 }
 
-/** A fault of ours becomes the exchange's, which answers 500. */
-function thrown(error: unknown): () => void {
-  return () => {
-    throw error;
-  };
+function refused(refusal: Refusal, headers: HttpHeaders): Judgement {
+  return { ok: false, refusal, headers };
 }
 
 const SEND_HEADER = "send it in X-API-Key or Authorization: Bearer, and replace it, since others may have seen it";

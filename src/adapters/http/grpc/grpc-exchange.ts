@@ -36,7 +36,7 @@ export class GrpcExchange implements HttpExchange, Expiring {
   sweepTicks = 0;
   readonly #stream: ServerHttp2Stream;
   readonly #context: ServerContext;
-  readonly #home: Home = { where: "request", name: "a call of gRPC", answer: (error) => this.#fault(error) };
+  readonly home: Home = { where: "request", name: "a call of gRPC", answer: (error) => this.#fault(error) };
   readonly #coding: string;
   /** The caller gives up sooner than a body may take. */
   readonly #hasDeadline: boolean;
@@ -61,14 +61,14 @@ export class GrpcExchange implements HttpExchange, Expiring {
     this.#coding = String(headers["grpc-encoding"] ?? "identity");
     const deadlineMs = timeoutMs(headers["grpc-timeout"] as string | undefined);
     this.#hasDeadline = deadlineMs !== undefined && deadlineMs < context.limits.bodyTimeoutMs;
-    listenOnce(stream, "close", this.#home, () => this.#close());
+    listenOnce(stream, "close", this.home, () => this.#close());
     if (path === undefined) this.#fail(GRPC_UNIMPLEMENTED, "only Export of OTLP's services for metrics, traces and logs is served here");
     else if (!CODINGS.has(this.#coding))
       this.#fail(GRPC_UNIMPLEMENTED, `grpc-encoding must be gzip or identity, got ${this.#coding.slice(0, 80)}`);
     else {
       this.#deadline = new BodyDeadline(context, this, this.#hasDeadline ? deadlineMs : undefined);
-      listen(stream, "data", this.#home, (chunk: Buffer) => this.#onData(chunk, handler));
-      listenOnce(stream, "end", this.#home, () => this.#onEnd());
+      listen(stream, "data", this.home, (chunk: Buffer) => this.#onData(chunk, handler));
+      listenOnce(stream, "end", this.home, () => this.#onEnd());
     }
   }
 
@@ -95,7 +95,7 @@ export class GrpcExchange implements HttpExchange, Expiring {
     const early = this.#early;
     this.#early = undefined;
     if (early !== undefined) this.#append(early);
-    if (this.#ended) afterTurn(this.#home, () => this.#complete());
+    if (this.#ended) afterTurn(this.home, () => this.#complete());
     else this.#stream.resume();
   }
 
@@ -119,7 +119,7 @@ export class GrpcExchange implements HttpExchange, Expiring {
     try {
       call();
     } catch (error) {
-      answerFault(this.#home, error);
+      answerFault(this.home, error);
     }
   }
 
@@ -206,7 +206,7 @@ export class GrpcExchange implements HttpExchange, Expiring {
     frame.writeUInt32BE(message.length, 1);
     frame.set(message, PREFIX_BYTES);
     this.#stream.respond(HEAD, { waitForTrailers: true });
-    listenOnce(this.#stream, "wantTrailers", this.#home, () => {
+    listenOnce(this.#stream, "wantTrailers", this.home, () => {
       if (this.#isOpen) this.#stream.sendTrailers({ "grpc-status": "0" });
     });
     this.#stream.end(frame);
@@ -218,7 +218,7 @@ export class GrpcExchange implements HttpExchange, Expiring {
     this.#stream.respond({ ...HEAD, ...failureTrailers(code, message, retryAfter) }, { endStream: true });
     // What the caller still sends is not wanted (RFC 9113, 8.1). A turn later: Node 22 resets a stream that is closed at once before its headers have left.
     if (!this.#stream.readableEnded)
-      afterTurn(this.#home, () => {
+      afterTurn(this.home, () => {
         if (this.#isOpen) this.#stream.close(constants.NGHTTP2_NO_ERROR);
       });
     return true;

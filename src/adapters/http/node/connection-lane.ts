@@ -3,6 +3,7 @@
  * answers; here request n+1 starts when answer n is out, so that the order of work is the order of requests, as it is on uws.
  */
 import type { Socket } from "node:net";
+import { connection, listenOnce } from "../../../core/base/guard.ts";
 import type { NodeExchange } from "./node-exchange.ts";
 
 /** Starts an exchange; `onOver` must be called when it is over, with whether its answer said that the connection closes. */
@@ -26,7 +27,7 @@ export class ConnectionLane {
     this.#waitingMax = options.waitingMax;
     this.socket = socket;
     this.closed = new Promise((resolve) => {
-      socket.once("close", () => {
+      listenOnce(socket, "close", connection("a connection of HTTP", resolve), () => {
         this.clear();
         resolve();
       });

@@ -1,5 +1,6 @@
 /** One exchange on node:http. */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { answerFault, connection, type Home, ignoreErrors, listen, listenFirst, listenOnce } from "../../../core/base/guard.ts";
 import { isBodiless } from "../answer-head.ts";
 import { type AppendOutcome, BodyCollector, bodyRefusal } from "../body-collector.ts";
 import { BodyDeadline } from "../body-deadline.ts";
@@ -21,6 +22,9 @@ export interface NodeMessages {
 export class NodeExchange implements HttpExchange, Expiring {
   readonly request: NodeRequestHead;
   tenant?: string;
+  readonly home: Home = { where: "request", name: "a request over HTTP", answer: (error) => this.#fault(error) };
+  /** Of what goes wrong between the socket and the request: nobody could say where its bytes end. */
+  readonly #wire = connection("a connection of HTTP", () => this.#outgoing.destroy());
   sweepPlace = -1;
   sweepTicks = 0;
   readonly #incoming: IncomingMessage;
@@ -47,9 +51,11 @@ export class NodeExchange implements HttpExchange, Expiring {
     this.#onOver = onOver;
     this.request = new NodeRequestHead(messages.incoming, context.isUnix);
     // Before node's own listener, which may close the socket. "finish" also comes when a connection dies with the answer half out.
-    this.#outgoing.prependOnceListener("finish", () => (this.#sent = !messages.incoming.socket.destroyed));
-    this.#outgoing.once("close", () => this.#close());
-    this.#incoming.on("error", () => {}); // a vanished client is reported by "close"; unheard, this event would be thrown
+    listenFirst(this.#outgoing, "finish", this.#wire, () => {
+      this.#sent = !messages.incoming.socket.destroyed;
+    });
+    listenOnce(this.#outgoing, "close", this.#wire, () => this.#close());
+    ignoreErrors(this.#incoming); // a vanished client is reported by "close"; unheard, this event would be thrown
   }
 
   get aborted(): boolean {
@@ -82,8 +88,8 @@ export class NodeExchange implements HttpExchange, Expiring {
     if (this.#awaitsContinue) this.#outgoing.writeContinue();
     this.#awaitsContinue = false;
     this.#deadline = new BodyDeadline(this.#context, this);
-    this.#incoming.on("data", (chunk: Buffer) => this.#onData(chunk));
-    this.#incoming.once("end", () => this.#onBodyEnd());
+    listen(this.#incoming, "data", this.#wire, (chunk: Buffer) => this.#onData(chunk));
+    listenOnce(this.#incoming, "end", this.#wire, () => this.#onBodyEnd());
   }
 
   respond(status: number, headers: HttpHeaders, body: string | Uint8Array): boolean {
@@ -123,9 +129,16 @@ export class NodeExchange implements HttpExchange, Expiring {
     try {
       call();
     } catch (error) {
-      this.#context.options.onHandlerFault(error, this.request);
-      if (this.#stream !== undefined) this.#outgoing.destroy();
-      else this.refuse(500, "internal_error", "the server failed to handle the request", false);
+      answerFault(this.home, error);
+    }
+  }
+
+  #fault(error: unknown): void {
+    this.#context.options.onHandlerFault(error, this.request);
+    try {
+      if (this.#stream === undefined) this.refuse(500, "internal_error", "the server failed to handle the request", false);
+    } finally {
+      if (this.#stream !== undefined || !(this.#answered || this.#over)) this.#outgoing.destroy();
     }
   }
 
@@ -184,6 +197,7 @@ export class NodeExchange implements HttpExchange, Expiring {
     this.#outgoing.writeHead(status, this.#headLines(headers, bodyBytes, closing));
     if (closing && !this.#incoming.complete && !this.#awaitsContinue) return this.#linger(body);
     this.#outgoing.end(bodyBytes === undefined ? undefined : body);
+    if (!this.#incoming.complete) this.#awaitRest();
     if (this.#outgoing.writableLength > 0) this.#outgoing.setTimeout(this.#context.limits.writeStallTimeoutMs);
   }
 
@@ -194,9 +208,25 @@ export class NodeExchange implements HttpExchange, Expiring {
   #linger(body: string | Uint8Array): void {
     this.#lingering = true;
     this.#outgoing.write(body);
-    this.#incoming.once("end", () => this.#outgoing.end());
+    listenOnce(this.#incoming, "end", this.#wire, () => this.#outgoing.end());
     this.#incoming.resume();
     this.#context.sweep.add(this, this.#context.limits.lingerMs);
+  }
+
+  /** What still comes of a body that nobody wants has the same time, also where the connection is kept: a body that drips would hold it. */
+  #awaitRest(): void {
+    const { sweep, limits } = this.#context;
+    const { socket } = this.#incoming;
+    const rest: Expiring = {
+      sweepPlace: -1,
+      sweepTicks: 0,
+      expire: () => {
+        if (this.#outgoing.writableFinished) socket.destroy();
+        else sweep.add(rest, limits.lingerMs); // its reader is slow
+      },
+    };
+    sweep.add(rest, limits.lingerMs);
+    listenOnce(this.#incoming, "close", this.#wire, () => sweep.remove(rest));
   }
 
   #close(): void {

@@ -5,6 +5,7 @@ import { createServer } from "node:http";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { Server as NetServer } from "node:net";
+import { after, connection, type Home, listen, listenOnce, run } from "../../../core/base/guard.ts";
 import { statusLine } from "../answer-head.ts";
 import type { HttpHandler, HttpServer, HttpServerOptions, RefusalCode } from "../http-server.ts";
 import type { ServerContext } from "../server-context.ts";
@@ -40,18 +41,32 @@ export class NodeHttpServer implements HttpServer {
     this.#context = createServerContext(options);
     this.#handler = dependencies.handler;
     this.#server = this.#createServer(options.tls);
-    if (options.tls === undefined) this.#server.on("connection", (socket) => this.#onConnection(socket));
+    const server = this.#server;
+    if (options.tls === undefined) listen(server, "connection", socketHome, (socket: Socket) => this.#onConnection(socket));
     else {
-      this.#server.on("connection", (socket: Socket) => this.#handshakes.add(socket));
-      this.#server.on("secureConnection", (socket: Socket) => {
+      listen(server, "connection", socketHome, (socket: Socket) => this.#handshakes.add(socket));
+      listen(server, "secureConnection", socketHome, (socket: Socket) => {
         this.#handshakes.end(socket);
         this.#onConnection(socket);
       });
     }
-    this.#server.on("request", (incoming, outgoing) => this.#onRequest(incoming, outgoing, false));
-    this.#server.on("checkContinue", (incoming, outgoing) => this.#onRequest(incoming, outgoing, true));
-    this.#server.on("checkExpectation", (incoming, outgoing) => this.#onExpectation(incoming, outgoing));
-    this.#server.on("clientError", (error, socket) => this.#onClientError(error, socket as Socket));
+    listen(server, "request", messageHome, (incoming: IncomingMessage, outgoing: ServerResponse) =>
+      this.#onRequest(incoming, outgoing, false),
+    );
+    listen(server, "checkContinue", messageHome, (incoming: IncomingMessage, outgoing: ServerResponse) =>
+      this.#onRequest(incoming, outgoing, true),
+    );
+    listen(server, "checkExpectation", messageHome, (incoming: IncomingMessage, outgoing: ServerResponse) =>
+      this.#onExpectation(incoming, outgoing),
+    );
+    listen(
+      server,
+      "clientError",
+      connection("a client's error", () => undefined),
+      (error: Error, socket: Socket) => {
+        run(socketHome(socket), () => this.#onClientError(error, socket));
+      },
+    );
   }
 
   get openConnections(): number {
@@ -85,7 +100,8 @@ export class NodeHttpServer implements HttpServer {
 
   async #drain(timeoutMs: number): Promise<void> {
     this.#context.draining = true;
-    const timer = setTimeout(() => this.#server.closeAllConnections(), timeoutMs);
+    const home = connection("the last connections of HTTP", () => undefined);
+    const timer = after(timeoutMs, home, () => this.#server.closeAllConnections());
     const closed = new Promise((resolve) => {
       // The close() of net and not of http: that one takes an answer which a slow reader still receives for idle and cuts it off, and a
       // connection on which nothing was ever sent for busy.
@@ -123,7 +139,7 @@ export class NodeHttpServer implements HttpServer {
   #onConnection(socket: Socket): void {
     const lane = new ConnectionLane({ waitingMax: this.#context.limits.pipelinedMax }, socket);
     this.#lanes.set(socket, lane);
-    socket.once("close", () => this.#lanes.delete(socket));
+    listenOnce(socket, "close", socketHome(socket), () => this.#lanes.delete(socket));
   }
 
   #onRequest(incoming: IncomingMessage, outgoing: ServerResponse, awaitsContinue: boolean): void {
@@ -182,4 +198,12 @@ export class NodeHttpServer implements HttpServer {
     socket.end(body);
     this.#context.sweep.add({ sweepPlace: -1, sweepTicks: 0, expire: () => socket.destroy() }, this.#context.limits.lingerMs);
   }
+}
+
+function socketHome(socket: Socket): Home {
+  return connection("a connection of HTTP", () => socket.destroy());
+}
+
+function messageHome({ socket }: IncomingMessage): Home {
+  return connection("the beginning of a request over HTTP", () => socket.destroy());
 }

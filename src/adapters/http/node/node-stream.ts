@@ -1,5 +1,6 @@
 /** A streaming answer on node:http. */
 import type { ServerResponse } from "node:http";
+import { connection, listen } from "../../../core/base/guard.ts";
 import type { HttpStream } from "../http-server.ts";
 
 /** Members of its exchange that the stream needs. */
@@ -20,7 +21,8 @@ export class NodeStream implements HttpStream {
     this.#options = options;
     this.#outgoing = outgoing;
     outgoing.flushHeaders();
-    outgoing.on("drain", () => this.#onDrain());
+    const home = connection("a stream over HTTP", () => outgoing.destroy());
+    listen(outgoing, "drain", home, () => this.#onDrain());
   }
 
   get bufferedBytes(): number {

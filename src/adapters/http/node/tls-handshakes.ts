@@ -1,5 +1,6 @@
 // Connections whose TLS handshake is not over: the server of node:https knows no way to close them, and waits for them when it closes.
 import type { Socket } from "node:net";
+import { connection, listenOnce } from "../../../core/base/guard.ts";
 
 /** Raw sockets by the address of their peer, which the TLS socket over one has too. Bounded by the server's connections and its time for handshakes. */
 export class TlsHandshakes {
@@ -8,9 +9,14 @@ export class TlsHandshakes {
   add(socket: Socket): void {
     const peer = peerOf(socket);
     this.#sockets.set(peer, socket);
-    socket.once("close", () => {
-      if (this.#sockets.get(peer) === socket) this.#sockets.delete(peer);
-    });
+    listenOnce(
+      socket,
+      "close",
+      connection("a handshake of TLS", () => socket.destroy()),
+      () => {
+        if (this.#sockets.get(peer) === socket) this.#sockets.delete(peer);
+      },
+    );
   }
 
   /** The handshake of this TLS socket is over. */

@@ -1,9 +1,11 @@
 // The identity in force, and how it is renewed: on SIGHUP, and when one of its files has changed, which is looked at every second. What cannot be used changes nothing.
 import { unwatchFile, watchFile } from "node:fs";
+import { every, guarded, task } from "../../../core/base/guard.ts";
 import { ConfigError } from "../../../core/config/config-error.ts";
 import { isSameIdentity, readTlsIdentity, type TlsFiles, type TlsIdentity } from "./tls-identity.ts";
 
 const LOOK_MS = 1_000;
+const RENEWAL = task("the renewal of the certificate");
 const DAY_MS = 86_400_000;
 /** Let's Encrypt renews thirty days before the end: two weeks before, nobody has. */
 const WARNED_DAYS = 14;
@@ -42,8 +44,9 @@ export class TlsSource {
 
   /** Calls `onRenewed` with each new identity, from now until `close`. */
   follow(onRenewed: (identity: TlsIdentity) => void): void {
-    for (const path of this.#watched) watchFile(path, { interval: LOOK_MS, persistent: false }, () => this.renew(onRenewed));
-    if (this.#identity !== undefined) setInterval(() => this.#warnOfEnd(), DAY_MS).unref();
+    const look = guarded(RENEWAL, () => this.renew(onRenewed));
+    for (const path of this.#watched) watchFile(path, { interval: LOOK_MS, persistent: false }, look);
+    if (this.#identity !== undefined) every(DAY_MS, RENEWAL, () => this.#warnOfEnd()).unref();
   }
 
   /** Reads the files again. */

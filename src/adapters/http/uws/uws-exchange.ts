@@ -2,6 +2,7 @@
  * One exchange on uws. Rules of the native side that shape it: onAborted and onData are attached before the handler returns; a chunk's memory
  * is taken away after its callback; every write happens inside cork(); after the end or the abort the response must not be touched again.
  */
+import { afterTurn, answerFault, connection, guarded, guardedOr, type Home } from "../../../core/base/guard.ts";
 import { isBodiless, statusLine } from "../answer-head.ts";
 import { type AppendOutcome, BodyCollector, bodyRefusal } from "../body-collector.ts";
 import type { Expiring } from "../deadline-sweep.ts";
@@ -18,6 +19,11 @@ import { UwsStream } from "./uws-stream.ts";
 export class UwsExchange implements HttpExchange, Expiring {
   readonly request: UwsRequestHead;
   tenant?: string;
+  readonly home: Home = { where: "request", name: "a request over HTTP", answer: (error) => this.#fault(error) };
+  /** Of what goes wrong between the socket and the request: nobody could say where its bytes end. */
+  readonly #wire = connection("a connection of HTTP", () => {
+    if (!this.#over) this.#response.close();
+  });
   sweepPlace = -1;
   sweepTicks = 0;
   readonly #response: UwsResponse;
@@ -39,7 +45,7 @@ export class UwsExchange implements HttpExchange, Expiring {
     this.#response = response;
     this.#context = context;
     this.#onOver = onOver;
-    response.onAborted(() => this.#abort());
+    response.onAborted(guarded(this.#wire, () => this.#abort()));
     this.request = new UwsRequestHead(request, response, context.isUnix);
     this.#bodyPending = this.request.headers.announceBody;
     if (this.#bodyPending) this.#attachData();
@@ -102,7 +108,7 @@ export class UwsExchange implements HttpExchange, Expiring {
     // An answer that is due keeps uws from serving the next request of the connection: it cuts the connection off instead. So the answer waits until the
     // parser is done with what has come. Of a body that is still coming it also waits for the end: closed earlier, the kernel resets the connection
     // before the client has read.
-    const send = () => void setImmediate(() => !this.#over && this.#sendAndClose(status, whole, body));
+    const send = () => afterTurn(this.#wire, () => !this.#over && this.#sendAndClose(status, whole, body));
     if (this.#bodyPending) this.#linger(send);
     else send();
   }
@@ -117,9 +123,16 @@ export class UwsExchange implements HttpExchange, Expiring {
     try {
       call();
     } catch (error) {
-      this.#context.options.onHandlerFault(error, this.request);
-      if (this.#stream !== undefined && !this.#over) this.#response.close();
-      else this.refuse(500, "internal_error", "the server failed to handle the request", false);
+      answerFault(this.home, error);
+    }
+  }
+
+  #fault(error: unknown): void {
+    this.#context.options.onHandlerFault(error, this.request);
+    try {
+      if (this.#stream === undefined) this.refuse(500, "internal_error", "the server failed to handle the request", false);
+    } finally {
+      if (!this.#over && (this.#stream !== undefined || !this.#answered)) this.#response.close();
     }
   }
 
@@ -130,13 +143,13 @@ export class UwsExchange implements HttpExchange, Expiring {
   }
 
   #attachData(): void {
-    this.#response.onData((chunk, isLast) => this.#onData(chunk, isLast));
+    this.#response.onData(guarded(this.#wire, (chunk: ArrayBuffer, isLast: boolean) => this.#onData(chunk, isLast)));
   }
 
   /** Hands over what came while the exchange was held: a turn later, as every body is. */
   #releaseHeld(held: HeldBody): void {
     this.#context.sweep.add(this, this.#context.limits.bodyTimeoutMs);
-    setImmediate(() => {
+    afterTurn(this.#wire, () => {
       if (this.#answered || this.#over) return;
       this.#held = undefined;
       const chunks = held.take();
@@ -252,11 +265,12 @@ export class UwsExchange implements HttpExchange, Expiring {
   #sendInSteps(body: Uint8Array): void {
     const [, done] = this.#response.tryEnd(body, body.length);
     if (done) return this.#finish();
-    this.#response.onWritable((offset) => {
+    const goOn = (offset: number) => {
       const [taken, complete] = this.#response.tryEnd(body.subarray(offset), body.length);
       if (complete) this.#finish();
       return taken;
-    });
+    };
+    this.#response.onWritable(guardedOr(this.#wire, true, goOn));
   }
 
   #finish(): void {

@@ -3,6 +3,7 @@
  * it is made. The listening socket moves from one app to the next; between the two steps, in one turn, connections are refused.
  */
 import { type AddressInfo, createServer } from "node:net";
+import { after, afterTurn, connection, fatal, guarded, type Home } from "../../../core/base/guard.ts";
 import type { HttpHandler, HttpServer, HttpServerOptions } from "../http-server.ts";
 import type { ServerContext } from "../server-context.ts";
 import { createServerContext } from "../server-context.ts";
@@ -13,6 +14,8 @@ import type { UwsApp, UwsLibrary, UwsListenSocket, UwsRequest, UwsResponse } fro
 
 /** Apps of identities before, kept for their connections: beyond that those of the oldest are closed. */
 const FORMER_APPS_MAX = 3;
+
+const DRAIN = fatal("the end of a port");
 
 /** An app with the number of its connections. */
 interface CountedApp {
@@ -93,7 +96,7 @@ export class UwsHttpServer implements HttpServer {
     this.#listenSocket = undefined;
     if (this.#socketPath !== undefined) releaseSocketPath(this.#socketPath);
     return new Promise((resolve) => {
-      const timer = setTimeout(() => this.#onIdle?.(), timeoutMs);
+      const timer = after(timeoutMs, DRAIN, () => this.#onIdle?.());
       this.#onIdle = () => {
         this.#onIdle = undefined;
         clearTimeout(timer);
@@ -115,8 +118,11 @@ export class UwsHttpServer implements HttpServer {
         ? this.#library.App()
         : this.#library.SSLApp({ cert_file_name: files.TLS_CERT_FILE, key_file_name: files.TLS_KEY_FILE, ssl_ciphers: TLS_CIPHERS });
     const counted = { app, connections: 0 };
-    app.filter((response, change) => this.#onConnection(counted, response, change));
-    app.any("/*", (response, request) => this.#onRequest(response, request));
+    app.filter(guarded(responseHome, (response: UwsResponse, change: number) => this.#onConnection(counted, response, change)));
+    app.any(
+      "/*",
+      guarded(responseHome, (response: UwsResponse, request: UwsRequest) => this.#onRequest(response, request)),
+    );
     return counted;
   }
 
@@ -146,8 +152,12 @@ export class UwsHttpServer implements HttpServer {
 
   #closeWhenIdle(): void {
     // One turn later, because the last answer may still be corked, and because app.close() ends other exchanges inside a native callback.
-    if (this.#onIdle !== undefined && this.#exchanges === 0) setImmediate(() => this.#exchanges === 0 && this.#onIdle?.());
+    if (this.#onIdle !== undefined && this.#exchanges === 0) afterTurn(DRAIN, () => this.#exchanges === 0 && this.#onIdle?.());
   }
+}
+
+function responseHome(response: UwsResponse): Home {
+  return connection("a connection of HTTP", () => response.close());
 }
 
 /** A number that the system would give now. */
@@ -155,10 +165,11 @@ function freePort(host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer();
     probe.once("error", reject);
-    probe.listen({ host, port: 0, exclusive: true }, () => {
+    const listens = guarded(connection("the look for a free port", reject), () => {
       const { port } = probe.address() as AddressInfo;
       probe.close(() => resolve(port));
     });
+    probe.listen({ host, port: 0, exclusive: true }, listens);
   });
 }
 
@@ -167,6 +178,10 @@ function listenFailure(host: string, port: number): Promise<string> {
   return new Promise((resolve) => {
     const probe = createServer();
     probe.once("error", (error) => resolve(error.message));
-    probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve("refused by uWebSockets.js")));
+    const refused = () => resolve("refused by uWebSockets.js");
+    probe.listen(
+      { host, port, exclusive: true },
+      guarded(connection("the look at a port", refused), () => probe.close(refused)),
+    );
   });
 }

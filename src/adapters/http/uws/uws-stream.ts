@@ -3,6 +3,7 @@
  * onWritable is set uws sends no more of it by itself. So after the first refusal the rest waits here, in pieces of 16 KiB, and each time
  * the socket becomes writable an empty cork() pushes what uws holds and the next pieces follow.
  */
+import { connection, guardedOr } from "../../../core/base/guard.ts";
 import { UWS_STREAM_PIECE_BYTES } from "../http-limits.ts";
 import type { HttpStream } from "../http-server.ts";
 import type { UwsResponse } from "./uws-library.ts";
@@ -22,6 +23,9 @@ export class UwsStream implements HttpStream {
   readonly #options: UwsStreamOptions;
   readonly #response: UwsResponse;
   readonly #onEnd: () => void;
+  readonly #home = connection("a stream over HTTP", () => {
+    if (!this.#over) this.#response.close();
+  });
   readonly #pieces: Uint8Array[] = [];
   #pieceBytes = 0;
   /** Size of the piece that uws kept, 0 when the socket takes everything. */
@@ -94,7 +98,7 @@ export class UwsStream implements HttpStream {
     });
     if (taken) return true;
     this.#keptBytes = piece.length;
-    if (!this.#writableAttached) this.#response.onWritable(() => this.#onWritable());
+    if (!this.#writableAttached) this.#response.onWritable(guardedOr(this.#home, true, () => this.#onWritable()));
     this.#writableAttached = true;
     return false;
   }

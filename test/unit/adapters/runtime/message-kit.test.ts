@@ -5,6 +5,7 @@ import { type ActorFailure, ActorThread } from "../../../../src/adapters/runtime
 import { BackOff } from "../../../../src/adapters/runtime/back-off.ts";
 import { createChannel, dispatch, type Handlers } from "../../../../src/adapters/runtime/mailbox.ts";
 import { Requests } from "../../../../src/adapters/runtime/requests.ts";
+import { task } from "../../../../src/core/base/guard.ts";
 
 type Ask =
   | { readonly type: "add"; readonly id: number; readonly terms: readonly number[] }
@@ -39,7 +40,7 @@ it("hands messages over in order: to handlers where there is an event loop, one 
   second.send({ type: "ready" });
   const got: unknown[] = [];
   await new Promise<void>((resolve) => {
-    first.serve({ sum: ({ sum }) => got.push(sum), ready: () => resolve() });
+    first.serve({ sum: ({ sum }) => got.push(sum), ready: () => resolve() }, task("a test"));
   });
   expect(got).toEqual([3]);
   first.send({ type: "name", id: 1 });
@@ -86,7 +87,7 @@ it("doubles the wait between starts up to its most, and begins again after a sou
 it("takes an actor's stop for itself, and leaves the rest to the handlers", async () => {
   const { first, second } = createChannel<{ readonly type: "ready" } | { readonly type: "stopped" }, { readonly type: "stop" }>();
   const handle = new ActorHandle<{ readonly type: "ready" }, never>(first);
-  handle.serve({ ready: () => handle.ready.give() });
+  handle.serve({ ready: () => handle.ready.give() }, task("a test"));
   second.send({ type: "ready" });
   await handle.ready.given;
   handle.reportStop();

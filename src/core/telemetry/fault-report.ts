@@ -1,0 +1,16 @@
+// A fault on its way to the main thread, which counts and logs the faults of all threads.
+import type { Fault, FaultPlace } from "../base/guard.ts";
+
+/** A throw that was answered in another thread. */
+export interface FaultReport {
+  readonly type: "fault";
+  readonly where: FaultPlace;
+  readonly name: string;
+  /** Stack of the error. */
+  readonly stack: string;
+}
+
+/** The report of a fault. */
+export function faultReport({ where, name, error }: Fault): FaultReport {
+  return { type: "fault", where, name, stack: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+}
