@@ -106,6 +106,8 @@ export const EQUAL_RECORDS_KNOWN_MAX = 16_384;
 /** Requests with an Idempotency-Key and logs without a time whose arrival an engine remembers, 0.3 KB each, and how long: a repeat has the time of the first. */
 export const KEYED_ARRIVALS_MAX = 10_000;
 export const KEYED_ARRIVAL_MS_MAX = 3600 * 1000;
+/** Dead letters of one body about samples that are NaN or infinite, 0.5 KB each; those beyond are counted without one. */
+export const NOT_FINITE_LETTERS_MAX = 1_000;
 
 const ties: Array<[boolean, string]> = [
   [

@@ -108,6 +108,7 @@ function readNumberPoint(item: unknown, head: NumberHead): NumberPoint {
   return {
     ...head,
     value: pointValue(given),
+    hasValue: (given.asDouble ?? given.asInt ?? null) !== null,
     isStale: isNoRecordedValue(given),
     timeMs: millisecondsOf(given.timeUnixNano, "timeUnixNano"),
     startMs: millisecondsOf(given.startTimeUnixNano, "startTimeUnixNano"),

@@ -35,8 +35,9 @@ export interface NumberHead extends MetricHead {
 
 /** A point of a gauge or a sum. */
 export interface NumberPoint extends NumberHead {
-  /** NaN when the sender gave none. */
+  /** NaN when the sender gave none, and where it gave NaN. */
   readonly value: number;
+  readonly hasValue: boolean;
   readonly isStale: boolean;
   readonly timeMs: number;
   readonly startMs: number;
@@ -146,6 +147,8 @@ export interface ItemRefusal {
   readonly reason: ValidationReason;
   readonly field: string | null;
   readonly message: string;
+  /** The item is kept out and counted without a failure of its request: a value that is NaN or infinite. */
+  readonly isKeptOut?: boolean;
 }
 
 /** Takes decoded items, one at a time; undefined when it took the item. */

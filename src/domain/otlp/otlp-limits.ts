@@ -92,11 +92,10 @@ export function refusePoint(
 }
 
 /** Refusal of a point's value; undefined where it may be taken. */
-export function refuseValue(value: number, isStale: boolean): ItemRefusal | undefined {
+export function refuseValue(value: number, hasValue: boolean, isStale: boolean): ItemRefusal | undefined {
   if (isStale || Number.isFinite(value)) return undefined;
-  if (Number.isNaN(value))
-    return { reason: "missing_value", field: "asDouble", message: "a point needs a finite asDouble or asInt, got none or NaN" };
-  return { reason: "invalid_value", field: "asDouble", message: `the value of a point must be finite, got ${value}` };
+  if (!hasValue) return { reason: "missing_value", field: "asDouble", message: "a point needs a finite asDouble or asInt, got none" };
+  return { reason: "invalid_value", field: "asDouble", message: `the value of a point must be finite, got ${value}`, isKeptOut: true };
 }
 
 /** Error of a histogram of another temporality. */

@@ -180,14 +180,16 @@ export function readNumberPoint(reader: WireReader, to: number, head: NumberHead
   let startMs = 0;
   let timeMs = 0;
   let value = Number.NaN;
+  let hasValue = false;
   let flags = 0;
   const own: AttributeMap = {};
   while (reader.next(to)) {
     if (reader.field === 2) startMs = reader.milliseconds();
     else if (reader.field === 3) timeMs = reader.milliseconds();
-    else if (reader.field === 4) value = reader.double();
-    else if (reader.field === 6) value = reader.signed();
-    else if (reader.field === 7) readAttribute(reader, own);
+    else if (reader.field === 4 || reader.field === 6) {
+      value = reader.field === 4 ? reader.double() : reader.signed();
+      hasValue = true;
+    } else if (reader.field === 7) readAttribute(reader, own);
     else if (reader.field === 8) flags = reader.unsigned();
   }
   if (reader.failed) return undefined;
@@ -195,6 +197,7 @@ export function readNumberPoint(reader: WireReader, to: number, head: NumberHead
   return {
     ...head,
     value,
+    hasValue,
     isStale,
     timeMs,
     startMs,

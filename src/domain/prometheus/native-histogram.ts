@@ -24,6 +24,9 @@ export type NativeHistogram = Omit<DistributionPoint, "serviceId" | "environment
 /** Error of a histogram that cannot be taken, in words for its sender. */
 export class NativeHistogramError extends Error {}
 
+/** One that has no count, as a recording rule of 0/0 makes it. */
+export class NotFiniteError extends NativeHistogramError {}
+
 /** A whole number as protobufjs reads one of 64 bits. */
 interface Long {
   toNumber(): number;
@@ -76,14 +79,12 @@ export function decodeNativeHistogram(content: Uint8Array, createdMs: number): N
   const isCustom = schema === CUSTOM_SCHEMA;
   if (!isCustom && (schema < SCHEMA_MIN || schema > SCHEMA_MAX))
     throw new NativeHistogramError(`its schema is ${schema}; -4 to 8 and -53 are known`);
-  if (!isStale && message.resetHint === RESET_HINT_GAUGE)
-    throw new NativeHistogramError("it is a gauge histogram, of which no increase can be taken");
   const startMs = message.startTimestamp.toNumber();
   const hasBounds = isCustom && !isStale;
   const hasBuckets = !isCustom && !isStale;
   return {
     kind: isCustom ? "explicit" : "exponential",
-    temporality: "cumulative",
+    temporality: message.resetHint === RESET_HINT_GAUGE ? "delta" : "cumulative", // what a gauge histogram says stands for itself
     timeMs: message.timestamp.toNumber(),
     startMs: startMs > 0 ? startMs : Math.max(0, createdMs),
     count: countOf(message),
@@ -104,7 +105,8 @@ export function decodeNativeHistogram(content: Uint8Array, createdMs: number): N
 
 function countOf({ countFloat, countInt }: Message): number {
   const count = countFloat ?? countInt?.toNumber() ?? 0;
-  if (!Number.isFinite(count) || count < 0) throw new NativeHistogramError("it is malformed");
+  if (!Number.isFinite(count)) throw new NotFiniteError(`its count is ${count}, which is not finite`);
+  if (count < 0) throw new NativeHistogramError("it is malformed");
   return count;
 }
 

@@ -16,12 +16,16 @@ export interface SampleProblem {
 
 export const LABELS_NOT_UTF8: SampleProblem = { reason: "invalid_attributes", message: "the labels of a series are not valid UTF-8" };
 
-/** Error of the labels of a series. */
-export function labelProblem(labels: Labels): SampleProblem | undefined {
+/** Error of the labels of a series. A label without a value is none. */
+export function labelProblem(given: Labels): SampleProblem | undefined {
+  const labels = given.filter(([, value]) => value !== "");
   if (labels.length > ATTRIBUTES_MAX + 1) {
     return { reason: "invalid_attributes", message: `a series may have ${ATTRIBUTES_MAX} labels, got ${labels.length}` };
   }
+  const names = new Set<string>();
   for (const [name, value] of labels) {
+    if (names.has(name)) return { reason: "invalid_attributes", message: `label ${name.slice(0, 60)} comes twice in one series` };
+    names.add(name);
     if (isLongerThan(name, NAME_BYTES_MAX)) return { reason: "field_too_long", message: `a label name may have ${NAME_BYTES_MAX} bytes` };
     if (isLongerThan(value, name === "__name__" ? NAME_BYTES_MAX : VALUE_BYTES_MAX)) {
       const reason = name === "__name__" ? "field_too_long" : "invalid_attributes";

@@ -18,7 +18,7 @@ export interface AttributeLoss {
 /** Nothing was lost. */
 export const NO_LOSS: AttributeLoss = Object.freeze({ cut: 0, dropped: 0 });
 /** The attribute that says how many others are missing: those that the sender dropped, and those that were dropped here. */
-export const DROPPED_COUNT = "dropped_attributes_count";
+const DROPPED_COUNT = "dropped_attributes_count";
 
 /** A mark, with its quotes as JSON, has fewer bytes. */
 const MARK_BYTES_MAX = 64;

@@ -1,7 +1,7 @@
 // Series that a pair of Prometheus servers sends twice, each with a label that names the replica. The label is no part of a stream's identity.
 
 /** Labels that tell replicas apart. */
-export const REPLICA_LABELS: ReadonlySet<string> = new Set(["__replica__", "replica"]);
+export const REPLICA_LABELS: ReadonlySet<string> = new Set(["__replica__", "replica", "prometheus_replica"]);
 const INSTANCE_LABEL = "instance";
 const CLUSTER_LABEL = "cluster";
 

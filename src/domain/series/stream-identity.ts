@@ -83,7 +83,9 @@ export function nameOfRecord(tenant: string, serviceId: string, metricName: stri
 export function nameOfLabels(tenant: string, labels: ReadonlyArray<readonly [string, string]>): StreamName {
   const byName = new Map(labels);
   const serviceLabel = SERVICE_LABELS.find((label) => (byName.get(label) ?? "") !== "");
-  const entries = labels.filter(([label]) => label !== "__name__" && label !== serviceLabel && !REPLICA_LABELS.has(label));
+  const isAttribute = (label: string, value: string) =>
+    value !== "" && label !== "__name__" && label !== serviceLabel && !REPLICA_LABELS.has(label);
+  const entries = labels.filter(([label, value]) => isAttribute(label, value)); // a label without a value is none
   const attributes = Object.fromEntries(entries);
   return {
     tenant,

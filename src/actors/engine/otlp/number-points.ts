@@ -59,7 +59,8 @@ export class NumberPoints {
         kernel.laneInsert(defined.ref, defined.destination, defined.partition);
       }
     } else {
-      const refusal = refuseValue(point.value, point.isStale) ?? refusePoint({ ...point, serviceId: "", attributes: {} }, body.wallMs);
+      const refusal =
+        refuseValue(point.value, point.hasValue, point.isStale) ?? refusePoint({ ...point, serviceId: "", attributes: {} }, body.wallMs);
       if (refusal !== undefined) return refusal;
     }
     this.#stage(point, unit);
@@ -73,7 +74,7 @@ export class NumberPoints {
     const { source, metricName, timeMs } = point;
     const { serviceId } = source;
     const refusal =
-      refuseValue(point.value, point.isStale) ??
+      refuseValue(point.value, point.hasValue, point.isStale) ??
       refusePoint({ serviceId, metricName, attributes, timeMs: timeMs === 0 ? body.wallMs : timeMs }, body.wallMs);
     if (refusal !== undefined) return refusal;
     const tenant = this.#dependencies.tenantName(body.tenant);

@@ -1,11 +1,14 @@
 // What became of the items of one OTLP request: counts, dead letters, and the answer.
+import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
 import type { RecordType } from "../../../core/layout/counters.ts";
 import type { OtlpSignal } from "../../../core/protocol/otlp-kind.ts";
+import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
 import type { ItemRefusal } from "../../../domain/otlp/otlp-items.ts";
 import { recordField } from "../../../domain/otlp/record-field.ts";
 import { DeadLetterGroups } from "../../../domain/series/dead-letter-groups.ts";
 import type { EngineCounters } from "../report/engine-counters.ts";
 import type { Body } from "../unit/body.ts";
+import { NotFiniteSamples } from "../unit/not-finite-samples.ts";
 import type { BodyAnswer, WorkUnit } from "../unit/work-unit.ts";
 
 /** Record type that a signal's items are counted as. */
@@ -15,6 +18,8 @@ const ITEMS: Readonly<Record<OtlpSignal, string>> = { metrics: "data points", tr
 const PAYLOAD_CHARACTERS_MAX = 64 * 1024;
 
 export interface OtlpOutcomeDependencies {
+  readonly memory: EngineMemory;
+  readonly kernel: LaneExports;
   readonly counters: EngineCounters;
   readonly tenantName: (index: number) => string;
   readonly requestId: (admission: number) => string;
@@ -29,11 +34,13 @@ export class OtlpOutcome {
   #refused = 0;
   #first: ItemRefusal | undefined;
   readonly #letters = new DeadLetterGroups();
+  readonly #notFinite: NotFiniteSamples;
 
   constructor(dependencies: OtlpOutcomeDependencies, body: Body, signal: OtlpSignal) {
     this.#dependencies = dependencies;
     this.#body = body;
     this.#signal = signal;
+    this.#notFinite = new NotFiniteSamples(`otlp_${signal}`, dependencies);
   }
 
   accept(items: number): void {
@@ -44,6 +51,10 @@ export class OtlpOutcome {
   refuse(unit: WorkUnit, refusal: ItemRefusal, payload: unknown): void {
     const { counters, requestId, tenantName } = this.#dependencies;
     const { admission, tenant, wallMs, isAnonymous } = this.#body;
+    if (refusal.isKeptOut === true) {
+      this.#notFinite.keepOut(seriesOf(payload), refusal.message, payload, this.#body, unit, this.#letters);
+      return;
+    }
     this.#first ??= refusal;
     counters.rejected(RECORD_TYPE[this.#signal], refusal.reason, 1);
     const id = `${requestId(admission).replace("-", "")}${this.#refused.toString(16).padStart(12, "0")}`;
@@ -60,15 +71,21 @@ export class OtlpOutcome {
     const { counters, tenantName } = this.#dependencies;
     const { tenant, wallMs } = this.#body;
     unit.accept(tenantName(tenant), wallMs, RECORD_TYPE[this.#signal], this.#accepted);
-    counters.batch(this.#accepted + this.#refused);
+    counters.batch(this.#accepted + this.#refused + this.#notFinite.count);
     counters.accepted(RECORD_TYPE[this.#signal], this.#accepted);
     counters.otlp(this.#signal, this.#accepted, this.#refused);
     if (this.#first === undefined) return { status: 200, body: null };
     const { reason, message: first } = this.#first;
-    const total = this.#accepted + this.#refused;
+    const total = this.#accepted + this.#refused + this.#notFinite.count;
     const message = `${this.#refused} of ${total} ${ITEMS[this.#signal]} were refused, the others are stored; the first: ${reason}: ${first}`;
     return { status: 200, body: JSON.stringify({ rejected: this.#refused, message }) };
   }
+}
+
+/** What of a telemetry record names its series. */
+function seriesOf(payload: unknown): unknown {
+  const { service_id, metric_name, attributes } = payload as Readonly<Record<string, unknown>>;
+  return [service_id, metric_name, attributes];
 }
 
 function bounded(payload: unknown): unknown {

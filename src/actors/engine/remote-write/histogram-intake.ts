@@ -2,7 +2,7 @@
 import { HISTOGRAMS_PER_BODY_MAX, TIMESTAMP_AGE_MS_MAX, TIMESTAMP_FUTURE_MS_MAX } from "../../../core/config/limits.ts";
 import type { DistributionPoint, ItemRefusal } from "../../../domain/otlp/otlp-items.ts";
 import { histogramSeries } from "../../../domain/prometheus/histogram-series.ts";
-import { decodeNativeHistogram, NativeHistogramError } from "../../../domain/prometheus/native-histogram.ts";
+import { decodeNativeHistogram, NativeHistogramError, NotFiniteError } from "../../../domain/prometheus/native-histogram.ts";
 import { LABELS_NOT_UTF8, type Labels, labelProblem, type SampleProblem } from "../../../domain/prometheus/sample-problems.ts";
 import { type ReplicaSource, replicaSource } from "../../../domain/series/replica-labels.ts";
 import { nameOfLabels } from "../../../domain/series/stream-identity.ts";
@@ -21,6 +21,8 @@ export interface HistogramContext {
   labelsOf(span: Uint8Array): Labels | undefined;
   isTaken(source: ReplicaSource): boolean;
   refuse(count: number, problem: SampleProblem, payload: unknown): void;
+  /** One that is not finite, which is no failure. */
+  keepOut(labels: Labels, message: string, payload: unknown): void;
 }
 
 /** Takes the histograms of one body after another. */
@@ -78,6 +80,10 @@ function takeOne(taker: DistributionTaker, content: Uint8Array, createdMs: numbe
     return refusal === undefined ? true : refuse(refusal, timeMs);
   } catch (error) {
     if (!(error instanceof NativeHistogramError)) throw error;
+    if (error instanceof NotFiniteError) {
+      context.keepOut(labels, `a native histogram of ${metricName} is kept out: ${error.message}`, { labels: Object.fromEntries(labels) });
+      return true;
+    }
     return refuse({ reason: "invalid_value", message: `a native histogram of ${metricName} cannot be taken: ${error.message}` });
   }
 }

@@ -6,6 +6,7 @@ import type { ValidationReason } from "../../../core/layout/counters.ts";
 import {
   REJECT_BYTES,
   REJECT_CODE,
+  REJECT_INVALID_VALUE,
   REJECT_LABELS,
   REJECT_LABELS_BYTES,
   REJECT_TIME,
@@ -57,6 +58,7 @@ import { type Body, isLarge, refusedAnswer } from "../unit/body.ts";
 import type { BodyDecoder } from "../unit/body-decoder.ts";
 import type { KeptPlace } from "../unit/kept-places.ts";
 import type { LabelIntake } from "../unit/label-intake.ts";
+import { NotFiniteSamples } from "../unit/not-finite-samples.ts";
 import type { StreamDefiner } from "../unit/stream-definer.ts";
 import type { BodyAnswer, WorkUnit } from "../unit/work-unit.ts";
 import { type DistributionTaker, HistogramIntake } from "./histogram-intake.ts";
@@ -107,11 +109,13 @@ export class RemoteWriteDecoder implements BodyDecoder {
   #deadLetterNumber = 0;
   #letters = new DeadLetterGroups();
   #first: SampleProblem | undefined;
+  readonly #notFinite: NotFiniteSamples;
 
   constructor(dependencies: RemoteWriteDecoderDependencies) {
     this.#dependencies = dependencies;
     this.#metadata = dependencies.intake;
     this.#histograms = new HistogramIntake(dependencies.takeDistribution);
+    this.#notFinite = new NotFiniteSamples("remote_write", dependencies);
   }
 
   /** Starts a body; an answer at once means that it cannot be decoded and that nothing of it is stored. */
@@ -145,6 +149,7 @@ export class RemoteWriteDecoder implements BodyDecoder {
     this.#deadLetterNumber = 0;
     this.#letters = new DeadLetterGroups();
     this.#first = undefined;
+    this.#notFinite.begin();
     counters.batch(samples + this.#histogramsSent);
     if (!this.#isVersion2 && kernel.metadataCount() > 0) this.#metadata.takeMessages(this.#copy(), body, unit);
     if (this.#histogramsSent > 0) this.#takeHistograms(body, unit);
@@ -165,6 +170,7 @@ export class RemoteWriteDecoder implements BodyDecoder {
       labelsOf: (span) => this.#labelsOf(span),
       isTaken: (source) => this.#isTaken(this.#dependencies.sources.numberOf(source), body.wallMs),
       refuse: (count, { reason, message }, payload) => this.#refuse(body, unit, count, reason, message, payload),
+      keepOut: (labels, message, payload) => this.#notFinite.keepOut(labels, message, payload, body, unit, this.#letters),
     });
   }
 
@@ -257,7 +263,7 @@ export class RemoteWriteDecoder implements BodyDecoder {
     const passedOver = kernel.remoteWritePassedOver();
     counters.add("samplesUnobserved", unobserved);
     counters.add("samplesPassedOver", passedOver);
-    const accepted = sent - this.#refused - unobserved - passedOver;
+    const accepted = sent - this.#refused - unobserved - passedOver - this.#notFinite.count;
     counters.accepted("metric", accepted);
     unit.accept(tenantName(body.tenant), body.wallMs, "metric", accepted);
     const answer = this.#answer(sent, requestId(body.admission));
@@ -345,9 +351,11 @@ export class RemoteWriteDecoder implements BodyDecoder {
       const labels = this.#labelsOf(memory.bytes.slice(labelsAt, labelsAt + view.getUint32(at + REJECT_LABELS_BYTES, true))) ?? [];
       const timeMs = view.getFloat64(at + REJECT_TIME, true);
       const value = view.getFloat64(at + REJECT_VALUE, true);
-      const { reason, message } = describeReject(view.getUint32(at + REJECT_CODE, true), labels, timeMs, value);
+      const code = view.getUint32(at + REJECT_CODE, true);
+      const { reason, message } = describeReject(code, labels, timeMs, value);
       const payload = { labels: Object.fromEntries(labels), value: Number.isFinite(value) ? value : String(value), timestamp: timeMs };
-      this.#refuse(body, unit, 1, reason, message, payload);
+      if (code === REJECT_INVALID_VALUE) this.#notFinite.keepOut(labels, message, payload, body, unit, this.#letters);
+      else this.#refuse(body, unit, 1, reason, message, payload);
     }
     kernel.rejectsReset();
   }

@@ -98,7 +98,6 @@ describe("native histograms", () => {
     });
     const cases: ReadonlyArray<readonly [fields: object, why: RegExp]> = [
       [{ schema: 9 }, /schema is 9/],
-      [{ schema: 0, resetHint: 3 }, /gauge histogram/],
       [spans({ offset: 0, length: 2 }), /2 buckets, but 1 counts/],
       [spans({ offset: 0, length: 1 }, { offset: -1, length: 0 }), /overlap/],
       [spans({ offset: 0, length: 1 }, { offset: NATIVE_BUCKETS_MAX, length: 0 }), /span more than/],

@@ -77,6 +77,7 @@ export function readLabels(span: usize, spanBytes: u32): bool {
       p = value + valueBytes;
     }
     if (p != labelEnd || nameBytes > NAME_MAX || valueBytes > VALUE_MAX) return false;
+    if (valueBytes == 0) continue; // is none
     if (!enter(name, nameBytes, value, valueBytes)) return false;
   }
   findRoles();
@@ -182,6 +183,8 @@ function roleOf(name: usize, bytes: u32): u32 {
       return word == 0x6d6e6f7269766e65 && load<u64>(name, 3) == 0x746e656d6e6f7269 ? ROLE_ENVIRONMENT + 2 : 0; // environment
     case 12:
       return word == 0x5f65636976726573 && load<u32>(name, 8) == 0x656d616e ? ROLE_SERVICE + 2 : 0; // service_name
+    case 18: // prometheus_replica
+      return word == 0x656874656d6f7270 && load<u16>(name, 8) == 0x7375 && load<u64>(name, 10) == 0x6163696c7065725f ? ROLE_REPLICA : 0;
     case 22: // deployment.environment
       return isDeployment(name, word) && load<u64>(name, 14) == 0x746e656d6e6f7269 ? ROLE_ENVIRONMENT + 1 : 0;
     case 27: // deployment.environment.name

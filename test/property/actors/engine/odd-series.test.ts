@@ -1,0 +1,144 @@
+/** Series of remote-write whose labels repeat, are empty or name a replica, and samples that are not finite, in both versions, against what the protocols say of them. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { deadLetters, ns } from "../../../support/otlp-requests.ts";
+import { OTLP_NOW_MS, OtlpRig } from "../../../support/otlp-rig.ts";
+import { encodeRequest } from "../../../support/otlp-schema.ts";
+import { encodeBody2 } from "../../../support/remote-write-2-body.ts";
+import { encodeBody } from "../../../support/remote-write-body.ts";
+import { RemoteWriteRig } from "../../../support/remote-write-rig.ts";
+
+type Labels = ReadonlyArray<readonly [string, string]>;
+interface Series {
+  readonly labels: Labels;
+  readonly value: number;
+}
+
+const NOW = OTLP_NOW_MS;
+const NOT_FINITE = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+const label = fc.tuple(fc.constantFrom("zone", "pod", "env"), fc.constantFrom("", "a", "b"));
+const replica = fc.constantFrom<Labels>([], [], [["replica", "r0"]], [["__replica__", "r0"]], [["prometheus_replica", "r0"]]);
+const series: fc.Arbitrary<Series> = fc
+  .record({
+    name: fc.constantFrom("m", "n_total"),
+    job: fc.constantFrom("", "j"),
+    more: fc.array(label, { maxLength: 4 }),
+    value: fc.oneof({ weight: 4, arbitrary: fc.integer() }, { weight: 1, arbitrary: fc.constantFrom(...NOT_FINITE) }),
+  })
+  .map(({ name, job, more, value }) => ({ labels: [["__name__", name], ["job", job], ...more], value }));
+
+/** Those of one server of a pair, or of one that says of no pair. */
+const bodies = fc
+  .tuple(fc.array(series, { minLength: 1, maxLength: 8 }), replica)
+  .map(([all, own]) => all.map(({ labels, value }) => ({ labels: [...labels, ...own], value })));
+
+/** Slow twin: the identity that the labels are, undefined where a name comes twice. */
+function identityOf(labels: Labels): string | undefined {
+  const present = labels.filter(([, value]) => value !== "");
+  const names = present.map(([name]) => name);
+  if (new Set(names).size < names.length) return undefined;
+  const own = new Map(present);
+  const [metric, service, environment] = [own.get("__name__"), own.get("job") ?? "unknown", own.get("env") ?? ""];
+  const left = present.filter(([name]) => !["__name__", "job", "replica", "__replica__", "prometheus_replica"].includes(name));
+  return JSON.stringify(["tenant 0", environment, service, metric, Object.fromEntries(left.sort(([a], [b]) => (a < b ? -1 : 1)))]);
+}
+
+const encode = (version: 1 | 2, all: readonly Series[]) => {
+  const given = all.map(({ labels, value }) => ({ labels, samples: [{ value, time: NOW }] }));
+  return version === 1 ? encodeBody(given) : encodeBody2(given);
+};
+
+describe.each([1, 2] as const)("series of remote-write %i.0", (version) => {
+  it("a label name twice is refused alone, an empty label is none, a value that is not finite fails nothing", () => {
+    fc.assert(
+      fc.property(bodies, (all) => {
+        const { answer, rows, letters } = new RemoteWriteRig().take(encode(version, all), version, NOW);
+        const twice = all.filter(({ labels }) => identityOf(labels) === undefined);
+        const good = all.filter(({ labels, value }) => identityOf(labels) !== undefined && Number.isFinite(value));
+        expect(rows.map(([identity, , value]) => `${identity} ${value}`).sort()).toEqual(
+          good.map(({ labels, value }) => `${identityOf(labels)} ${value}`).sort(),
+        );
+        expect(answer.status).toBe(twice.length > 0 ? 400 : 204);
+        if (twice.length > 0) expect(answer.body).toContain(`invalid_attributes`);
+        if (twice.length > 0) expect(answer.body).toContain(`${twice.length} of ${all.length} samples`);
+        expect(letters.filter(({ reason }) => reason === "invalid_attributes").length > 0).toBe(twice.length > 0);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it("one dead letter a series and hour says that values are not finite, with the same id whenever they come", () => {
+    const rig = new RemoteWriteRig();
+    const of = (zone: string, value: number): Series => ({
+      labels: [
+        ["__name__", "m"],
+        ["job", "j"],
+        ["zone", zone],
+      ],
+      value,
+    });
+    const first = rig.take(encode(version, [of("a", Number.NaN), of("b", Infinity), of("a", -Infinity)]), version, NOW);
+    const again = rig.take(encode(version, [of("b", Number.NaN)]), version, NOW + 15_000);
+    const later = rig.take(encode(version, [of("b", Number.NaN)]), version, NOW + 3_600_000);
+    expect([first, again, later].map(({ answer }) => answer.status)).toEqual([204, 204, 204]);
+    expect(first.letters.map(({ reason, payload }) => [reason, (payload as { labels: { zone: string } }).labels.zone])).toEqual([
+      ["invalid_value", "a"],
+      ["invalid_value", "b"],
+    ]);
+    expect(again.letters.map(({ id, receivedMs }) => [id, receivedMs])).toEqual([[first.letters[1]?.id, first.letters[1]?.receivedMs]]);
+    expect(later.letters[0]?.id).not.toBe(again.letters[0]?.id);
+  });
+});
+
+describe("native histograms", () => {
+  const of = (fields: object) => ({ schema: 0, sum: 10, zeroThreshold: 1e-128, zeroCountFloat: 0, timestamp: NOW, ...fields });
+  const buckets = { positiveSpans: [{ offset: 1, length: 2 }], positiveCounts: [2, 2] };
+  const take = (histograms: readonly object[]) =>
+    new RemoteWriteRig().take(
+      encodeBody2([
+        {
+          labels: [
+            ["__name__", "h"],
+            ["job", "j"],
+          ],
+          samples: [],
+          histograms,
+        },
+      ]),
+      2,
+      NOW,
+    );
+
+  it("those of gauges are taken, and those that count NaN are kept out without a failure", () => {
+    const gauge = take([of({ ...buckets, countFloat: 4, resetHint: 3 })]);
+    expect([gauge.answer.status, gauge.messageBytes > 0]).toEqual([204, true]);
+    const none = take([of({ ...buckets, countFloat: Number.NaN, resetHint: 3 })]);
+    expect([none.answer.status, none.messageBytes, none.letters.map(({ reason }) => reason)]).toEqual([204, 0, ["invalid_value"]]);
+  });
+});
+
+describe.each(["json", "protobuf"] as const)("points of OTLP in %s", (encoding) => {
+  it("that are not finite are kept out and fail nothing; those without a value are refused", () => {
+    const text = (value: number) => (encoding === "json" ? String(value) : value);
+    const point = fc.constantFrom<object>({ asDouble: 1 }, { asInt: "7" }, ...NOT_FINITE.map((value) => ({ asDouble: text(value) })), {});
+    fc.assert(
+      fc.property(fc.array(point, { minLength: 1, maxLength: 6 }), (given) => {
+        const dataPoints = given.map((each, i) => ({ ...each, timeUnixNano: ns(NOW - i) }));
+        const request = { resourceMetrics: [{ scopeMetrics: [{ metrics: [{ name: "g", gauge: { dataPoints } }] }] }] };
+        const bytes = encoding === "json" ? Buffer.from(JSON.stringify(request)) : Buffer.from(encodeRequest("metrics", request));
+        const intake = new OtlpRig().take(bytes, "metrics", encoding);
+        const isGood = (each: { asDouble?: unknown; asInt?: unknown }) => each.asInt !== undefined || each.asDouble === 1;
+        const without = given.filter((each) => Object.keys(each).length === 0).length;
+        const notFinite = given.filter((each) => !isGood(each)).length - without;
+        expect(intake.rows).toHaveLength(given.filter(isGood).length);
+        expect(intake.answer.body === null).toBe(without === 0);
+        const reasons = deadLetters(intake).map(({ reason }) => reason);
+        expect([reasons.includes("missing_value"), reasons.filter((reason) => reason === "invalid_value").length]).toEqual([
+          without > 0,
+          Math.min(1, notFinite),
+        ]);
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
