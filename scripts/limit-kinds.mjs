@@ -26,6 +26,9 @@ export const LIMIT_KINDS = {
   /** Of one request, answer, record, service, rule, file or other single thing. */
   one: [
     "EQUAL_RECORDS_KNOWN_MAX",
+    "NOT_FINITE_LETTERS_MAX",
+    "RECORD_ATTRIBUTES_BYTES_MAX",
+    "RESOURCE_ATTRIBUTES_BYTES_MAX",
     "ALERT_DECISIONS_MAX",
     "ALERT_HISTORY_MAX",
     "ALERT_MEMBERS_MAX",

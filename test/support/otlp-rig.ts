@@ -61,6 +61,8 @@ export interface OtlpRigOptions {
   readonly convertsCounters?: boolean;
   /** LOG_FIELD_EXCLUSIONS. */
   readonly exclusions?: string;
+  /** OTEL_SERVICE_NAMESPACE is prefix. */
+  readonly prefixesServices?: boolean;
 }
 
 export class OtlpRig {
@@ -76,7 +78,13 @@ export class OtlpRig {
   readonly #streams = new Map<number, string>();
   #admissions = 0;
 
-  constructor({ kernelWalks = true, seriesLimit = 1_000_000, convertsCounters = true, exclusions = "" }: OtlpRigOptions = {}) {
+  constructor({
+    kernelWalks = true,
+    seriesLimit = 1_000_000,
+    convertsCounters = true,
+    exclusions = "",
+    prefixesServices = false,
+  }: OtlpRigOptions = {}) {
     const excluded = new FieldExclusions(exclusions);
     const loaded = loadKernel<LaneExports>();
     const memory = new EngineMemory(loaded.memory);
@@ -107,7 +115,7 @@ export class OtlpRig {
       { memory, memories, processWords, kernel },
     );
     this.#decoder = new OtlpDecoder(
-      { convertsCounters },
+      { convertsCounters, prefixesServices },
       {
         memory,
         kernel,

@@ -35,7 +35,8 @@ export class RemoteWriteRig {
   #admissions = 0;
   #wallMs = 0;
 
-  constructor() {
+  /** `replicaLabels`: REPLICA_LABELS. */
+  constructor(replicaLabels = "") {
     const { kernel, memory: raw } = loadKernel<LaneExports>();
     const memory = new EngineMemory(raw);
     this.#memory = memory;
@@ -54,7 +55,7 @@ export class RemoteWriteRig {
       tenantIndex: () => 0,
       requestId: (admission: number) => `0000001-${admission.toString(16).padStart(13, "0")}`,
     };
-    this.#decoder = makeLaneDecoders({ engine: 0, engines: 1, seriesLimit: 1_000_000 }, dependencies).make.remoteWrite();
+    this.#decoder = makeLaneDecoders({ engine: 0, engines: 1, seriesLimit: 1_000_000, replicaLabels }, dependencies).make.remoteWrite();
   }
 
   /** Decodes a body, which is not compressed yet. */

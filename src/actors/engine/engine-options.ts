@@ -44,6 +44,10 @@ export interface EngineOptions {
   readonly laneMarks: readonly LaneMark[];
   /** What threads have thrown over, and is left out of the logs; nothing where it is not given. */
   readonly leaveOut?: readonly CrashNote[];
+  /** OTEL_SERVICE_NAMESPACE is prefix: services of OTLP are named with their namespace. */
+  readonly prefixesServices?: boolean;
+  /** REPLICA_LABELS: further labels that tell replicas apart. */
+  readonly replicaLabels?: string;
   /** LOG_FIELD_EXCLUSIONS. */
   readonly fieldExclusions?: string;
   /** DETECTION_TIMEZONE and WATCHDOG_PAIRS_MAX; UTC and the default where they are not given. */

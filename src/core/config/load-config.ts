@@ -161,6 +161,16 @@ export const SETTINGS = [
     ["true", "false"],
     "true: cumulative counters and histograms of every way in become what was added per interval; false: they are taken as they stand",
   ),
+  choice(
+    "OTEL_SERVICE_NAMESPACE",
+    ["ignore", "prefix"],
+    "prefix: a service of OTLP with a service.namespace is namespace/name, as Prometheus' job is; ignore: its name alone",
+  ),
+  text(
+    "REPLICA_LABELS",
+    "",
+    "further labels, with commas between, that tell the servers of a pair of Prometheus apart, beside replica, __replica__ and prometheus_replica",
+  ),
   real(
     "STREAM_IDLE_HOURS",
     24,

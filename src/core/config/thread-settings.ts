@@ -15,6 +15,8 @@ const ENGINE_SETTINGS = [
   ...DETECTION_SETTINGS,
   "SERIES_LIMIT",
   "OTEL_TEMPORALITY_NORMALIZE",
+  "OTEL_SERVICE_NAMESPACE",
+  "REPLICA_LABELS",
   "WATCHDOG_PAIRS_MAX",
   "WATCHDOG_SERVICES_MAX",
   "STREAM_IDLE_HOURS",
@@ -79,6 +81,8 @@ export function engineSettings(slice: EngineSlice) {
   return {
     ...detectionSettings(slice),
     seriesLimit: slice.SERIES_LIMIT,
+    prefixesServices: slice.OTEL_SERVICE_NAMESPACE === "prefix",
+    replicaLabels: slice.REPLICA_LABELS,
     normalizeTemporality: slice.OTEL_TEMPORALITY_NORMALIZE === "true",
     pairsMax: slice.WATCHDOG_PAIRS_MAX,
     servicesMax: slice.WATCHDOG_SERVICES_MAX,

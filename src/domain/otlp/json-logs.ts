@@ -20,8 +20,8 @@ const SEVERITIES = /^SEVERITY_NUMBER_(TRACE|DEBUG|INFO|WARN|ERROR|FATAL)([2-4])?
 const SEVERITY_RANGES = ["TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"];
 
 /** The log records of a body that requestProblem() found nothing wrong with. */
-export function* logsOfJson(body: unknown): Generator<LogItem> {
-  for (const log of readItems(body, LOG_NAMES, "a log record", readLog)) {
+export function* logsOfJson(body: unknown, prefixes = false): Generator<LogItem> {
+  for (const log of readItems(body, LOG_NAMES, "a log record", readLog, prefixes)) {
     yield typeof log === "string" ? { type: "damaged", item: { message: log } } : { type: "log", log };
   }
 }

@@ -41,8 +41,8 @@ interface SourcedMetric {
 }
 
 /** The points of a body that requestProblem() found nothing wrong with; without number points when `distributionsOnly`. */
-export function* metricsOfJson(body: unknown, distributionsOnly = false): Generator<MetricItem> {
-  for (const { source, item } of itemsOfJson(body, METRIC_NAMES)) {
+export function* metricsOfJson(body: unknown, distributionsOnly = false, prefixes = false): Generator<MetricItem> {
+  for (const { source, item } of itemsOfJson(body, METRIC_NAMES, prefixes)) {
     const metric = typeof source === "string" ? source : attempt(() => readMetric(item, source));
     if (typeof metric === "string") {
       const points = pointsIn(item);

@@ -17,8 +17,8 @@ const KINDS = ["UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSU
 const CODES = ["UNSET", "OK", "ERROR"] as const;
 
 /** The spans of a body that requestProblem() found nothing wrong with. */
-export function* spansOfJson(body: unknown): Generator<SpanItem> {
-  for (const span of readItems(body, TRACE_NAMES, "a span", readSpan)) {
+export function* spansOfJson(body: unknown, prefixes = false): Generator<SpanItem> {
+  for (const span of readItems(body, TRACE_NAMES, "a span", readSpan, prefixes)) {
     yield typeof span === "string" ? { type: "damaged", item: { message: span } } : { type: "span", span };
   }
 }

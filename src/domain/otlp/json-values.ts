@@ -157,10 +157,10 @@ function isListOfObjects(value: unknown): value is readonly JsonObject[] {
   return Array.isArray(value) && value.every(isObject);
 }
 
-/** Walks the items of a body that requestProblem() found nothing wrong with. */
-export function* itemsOfJson(body: unknown, names: RequestNames): Generator<JsonPlacedItem> {
+/** Walks the items of a body that requestProblem() found nothing wrong with; `prefixes` as sourceOf() has it. */
+export function* itemsOfJson(body: unknown, names: RequestNames, prefixes: boolean): Generator<JsonPlacedItem> {
   for (const resource of (ownMember(body as JsonObject, names.resources) ?? []) as readonly JsonObject[]) {
-    const source = sourceOfJson(resource.resource);
+    const source = sourceOfJson(resource.resource, prefixes);
     for (const scope of (ownMember(resource, names.scopes) ?? []) as readonly JsonObject[]) {
       for (const item of (ownMember(scope, names.items) ?? []) as readonly unknown[]) yield { source, item };
     }
@@ -181,8 +181,9 @@ export function* readItems<T extends object>(
   names: RequestNames,
   what: string,
   read: (item: AttributedItem) => T,
+  prefixes: boolean,
 ): Generator<T | string> {
-  for (const { source, item } of itemsOfJson(body, names)) {
+  for (const { source, item } of itemsOfJson(body, names, prefixes)) {
     yield typeof source === "string" ? source : attempt(() => read(attributedItem(item, what, source)));
   }
 }
@@ -196,16 +197,16 @@ function attributedItem(item: unknown, what: string, source: OtlpSource): Attrib
 }
 
 /** The source that a decoded Resource describes, without the attributes that cannot be read: they are no fault of its items; what is wrong with it when it is none. */
-export function sourceOfJson(resource: unknown): OtlpSource | string {
+export function sourceOfJson(resource: unknown, prefixes: boolean): OtlpSource | string {
   return attempt(() => {
-    if (!isGiven(resource)) return sourceOf({});
+    if (!isGiven(resource)) return sourceOf({}, 0, prefixes);
     const given = objectOf(resource, "resource");
     const attributes: AttributeMap = {};
     let dropped = countOf(given.droppedAttributesCount, "droppedAttributesCount");
     for (const attribute of listOf(given.attributes, "attributes")) {
       if (attempt(() => addAttributes([attribute], attributes)) !== undefined) dropped++;
     }
-    return sourceOf(attributes, dropped);
+    return sourceOf(attributes, dropped, prefixes);
   });
 }
 

@@ -17,8 +17,14 @@ function textOf(attributes: Attributes, name: string): string {
 /** Attribute of a resource that says how many others are missing. */
 const RESOURCE_DROPPED_COUNT = "resource.dropped_attributes_count";
 
+/** The service of a resource; `prefixes`: as namespace/name where it has a namespace, as Prometheus' job is (OTEL_SERVICE_NAMESPACE). */
+function serviceOf(given: Attributes, prefixes: boolean): string {
+  const [name, namespace] = [textOf(given, "service.name") || UNKNOWN_SERVICE, textOf(given, "service.namespace")];
+  return prefixes && namespace !== "" ? `${namespace}/${name}` : name;
+}
+
 /** Reads the attributes of a resource, of which its sender has dropped `dropped` more. */
-export function sourceOf(given: Attributes, dropped = 0): OtlpSource {
+export function sourceOf(given: Attributes, dropped = 0, prefixes = false): OtlpSource {
   const bounds = { countName: RESOURCE_DROPPED_COUNT, bytesMax: RESOURCE_ATTRIBUTES_BYTES_MAX };
   const { attributes: resourceAttributes, loss } = keptAttributes(given, dropped, bounds);
   const environmentName = environmentAttribute(given);
@@ -27,7 +33,7 @@ export function sourceOf(given: Attributes, dropped = 0): OtlpSource {
   for (const name of [instanceName, environmentName])
     if (name !== undefined) setMember(identity, name, ownMember(given, name) as AttributeValue);
   return {
-    serviceId: textOf(given, "service.name") || UNKNOWN_SERVICE,
+    serviceId: serviceOf(given, prefixes),
     environment: environmentName === undefined ? "" : textOf(given, environmentName),
     identity,
     resourceAttributes,

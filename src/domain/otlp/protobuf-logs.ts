@@ -9,9 +9,9 @@ import { type AttributeMap, readAnyValue, readAttribute } from "./protobuf-attri
 import { itemsOf, readPlaced } from "./protobuf-request.ts";
 
 /** The log records of a body that isRequest() holds for, with undefined as itemsOf() has it. */
-export function* logsOfProtobuf(bytes: Buffer): Generator<LogItem | undefined> {
+export function* logsOfProtobuf(bytes: Buffer, prefixes = false): Generator<LogItem | undefined> {
   const reader = new WireReader(bytes);
-  for (const placed of itemsOf(bytes)) {
+  for (const placed of itemsOf(bytes, prefixes)) {
     if (placed === undefined) {
       yield undefined;
       continue;

@@ -81,9 +81,9 @@ interface SourcedMetric extends Omit<MetricData, "parts"> {
 }
 
 /** The points of a body that isMetricsRequest() holds for; without number points when `distributionsOnly`. Undefined as itemsOf() has it. */
-export function* metricsOfProtobuf(bytes: Buffer, distributionsOnly: boolean): Generator<MetricItem | undefined> {
+export function* metricsOfProtobuf(bytes: Buffer, distributionsOnly: boolean, prefixes = false): Generator<MetricItem | undefined> {
   let silent = 0;
-  for (const placed of itemsOf(bytes)) {
+  for (const placed of itemsOf(bytes, prefixes)) {
     if (placed === undefined || ++silent % SILENT_METRICS_MAX === 0) yield undefined;
     if (placed === undefined) continue;
     const { source, from, to } = placed;

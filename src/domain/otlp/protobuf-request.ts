@@ -66,7 +66,7 @@ function isTooLongToRead(from: number, to: number): boolean {
  * Walks the items of bytes that isRequest() has found to be one. A resource may stand behind what it is the source of. Undefined in between says that many
  * fields were passed, of which none is an item.
  */
-export function* itemsOf(bytes: Buffer): Generator<PlacedItem | undefined> {
+export function* itemsOf(bytes: Buffer, prefixes: boolean): Generator<PlacedItem | undefined> {
   const reader = new WireReader(bytes);
   const silence = new Silence();
   for (const resource of fieldsOf(reader, 0, bytes.length, 1, silence)) {
@@ -75,7 +75,7 @@ export function* itemsOf(bytes: Buffer): Generator<PlacedItem | undefined> {
       continue;
     }
     const { from, to } = resource;
-    const source = yield* readSource(bytes, from, to, silence);
+    const source = yield* readSource(bytes, from, to, silence, prefixes);
     for (const scope of fieldsOf(reader, from, to, 2, silence)) {
       if (scope === undefined) yield undefined;
       else for (const item of fieldsOf(reader, scope.from, scope.to, 2, silence)) yield item && { source, ...item };
@@ -113,7 +113,13 @@ function* fieldsOf(
   }
 }
 
-function* readSource(bytes: Buffer, from: number, to: number, silence: Silence): Generator<undefined, OtlpSource | undefined> {
+function* readSource(
+  bytes: Buffer,
+  from: number,
+  to: number,
+  silence: Silence,
+  prefixes: boolean,
+): Generator<undefined, OtlpSource | undefined> {
   const reader = new WireReader(bytes);
   const attributes: AttributeMap = {};
   let dropped = 0;
@@ -126,7 +132,7 @@ function* readSource(bytes: Buffer, from: number, to: number, silence: Silence):
     dropped += readResource(reader, attributes);
     reader.at = end;
   }
-  return reader.failed ? undefined : sourceOf(attributes, dropped);
+  return reader.failed ? undefined : sourceOf(attributes, dropped, prefixes);
 }
 
 /** Adds the attributes of the Resource that the reader stands at; answers how many more its sender has dropped. */
@@ -146,12 +152,12 @@ function readResourceFields(reader: WireReader, end: number, attributes: Attribu
 }
 
 /** The source that a Resource describes; undefined when its attributes cannot be read. */
-export function sourceOfResource(resource: Buffer): OtlpSource | undefined {
+export function sourceOfResource(resource: Buffer, prefixes: boolean): OtlpSource | undefined {
   if (isTooLongToRead(0, resource.length)) return undefined;
   const reader = new WireReader(resource);
   const attributes: AttributeMap = {};
   const dropped = readResourceFields(reader, resource.length, attributes);
-  return reader.failed ? undefined : sourceOf(attributes, dropped);
+  return reader.failed ? undefined : sourceOf(attributes, dropped, prefixes);
 }
 
 export const DAMAGED_RESOURCE = `the attributes of its resource are not valid protobuf, or have more than ${MESSAGE_BYTES_MAX} bytes`;

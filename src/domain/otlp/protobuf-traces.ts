@@ -7,9 +7,9 @@ import { type AttributeMap, readAttribute } from "./protobuf-attributes.ts";
 import { itemsOf, readPlaced } from "./protobuf-request.ts";
 
 /** The spans of a body that isRequest() holds for, with undefined as itemsOf() has it. */
-export function* spansOfProtobuf(bytes: Buffer): Generator<SpanItem | undefined> {
+export function* spansOfProtobuf(bytes: Buffer, prefixes = false): Generator<SpanItem | undefined> {
   const reader = new WireReader(bytes);
-  for (const placed of itemsOf(bytes)) yield placed && spanItem(reader, placed.from, placed.to, placed.source);
+  for (const placed of itemsOf(bytes, prefixes)) yield placed && spanItem(reader, placed.from, placed.to, placed.source);
 }
 
 /** One span, which lies between two places of the reader's bytes; `source` is undefined where its resource cannot be read. */

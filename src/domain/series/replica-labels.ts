@@ -2,6 +2,16 @@
 
 /** Labels that tell replicas apart. */
 export const REPLICA_LABELS: ReadonlySet<string> = new Set(["__replica__", "replica", "prometheus_replica"]);
+
+/** Those and the names of a list with commas (REPLICA_LABELS); the same set where it has none. */
+export function withReplicaLabels(list: string): ReadonlySet<string> {
+  const names = list
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+  return names.length === 0 ? REPLICA_LABELS : new Set([...REPLICA_LABELS, ...names]);
+}
+
 const INSTANCE_LABEL = "instance";
 const CLUSTER_LABEL = "cluster";
 
@@ -19,9 +29,10 @@ export function replicaSource(
   tenant: string,
   serviceId: string,
   labels: ReadonlyArray<readonly [string, string]>,
+  replicaLabels = REPLICA_LABELS,
 ): ReplicaSource | undefined {
   const values = new Map(labels);
-  const replica = [...REPLICA_LABELS].map((name) => values.get(name) ?? "");
+  const replica = [...replicaLabels].map((name) => values.get(name) ?? "");
   if (replica.every((value) => value === "")) return undefined;
   const cluster = [tenant, values.get(CLUSTER_LABEL) ?? ""];
   const group = [...cluster, serviceId, values.get(INSTANCE_LABEL) ?? ""];

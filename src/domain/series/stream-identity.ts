@@ -80,11 +80,11 @@ export function nameOfRecord(tenant: string, serviceId: string, metricName: stri
 }
 
 /** The stream of a remote-write series. `metricName` is "" when the series has no __name__. */
-export function nameOfLabels(tenant: string, labels: ReadonlyArray<readonly [string, string]>): StreamName {
+export function nameOfLabels(tenant: string, labels: ReadonlyArray<readonly [string, string]>, replicaLabels = REPLICA_LABELS): StreamName {
   const byName = new Map(labels);
   const serviceLabel = SERVICE_LABELS.find((label) => (byName.get(label) ?? "") !== "");
   const isAttribute = (label: string, value: string) =>
-    value !== "" && label !== "__name__" && label !== serviceLabel && !REPLICA_LABELS.has(label);
+    value !== "" && label !== "__name__" && label !== serviceLabel && !replicaLabels.has(label);
   const entries = labels.filter(([label, value]) => isAttribute(label, value)); // a label without a value is none
   const attributes = Object.fromEntries(entries);
   return {

@@ -3,6 +3,7 @@ import type { EngineMemory, ProcessWords } from "../../../adapters/runtime/engin
 import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
 import { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
 import type { MetadataBook } from "../../../domain/series/metadata-book.ts";
+import { withReplicaLabels } from "../../../domain/series/replica-labels.ts";
 import { DistributionSink } from "../distributions/distribution-sink.ts";
 import { HistoryDecoder } from "../history/history-decoder.ts";
 import { ReplayDecoder } from "../history/replay-decoder.ts";
@@ -28,6 +29,10 @@ export interface LaneDecoderOptions {
   readonly normalizeTemporality?: boolean;
   /** LOG_FIELD_EXCLUSIONS. */
   readonly fieldExclusions?: string;
+  /** OTEL_SERVICE_NAMESPACE is prefix. */
+  readonly prefixesServices?: boolean;
+  /** REPLICA_LABELS. */
+  readonly replicaLabels?: string;
 }
 
 export interface LaneDecoderDependencies {
@@ -59,7 +64,8 @@ export interface LaneDecoders {
 /** Makes the decoders. */
 export function makeLaneDecoders(options: LaneDecoderOptions, dependencies: LaneDecoderDependencies): LaneDecoders {
   const { processWords, tenantIndex, wallMs } = dependencies;
-  const { normalizeTemporality: convertsCounters = true, fieldExclusions = "" } = options;
+  const { normalizeTemporality: convertsCounters = true, fieldExclusions = "", prefixesServices = false } = options;
+  const replicaLabels = withReplicaLabels(options.replicaLabels ?? "");
   const definer = new StreamDefiner({ ...options, convertsCounters }, dependencies);
   const exclusions = new FieldExclusions(fieldExclusions);
   const labels = new LabelIntake(exclusions);
@@ -83,8 +89,8 @@ export function makeLaneDecoders(options: LaneDecoderOptions, dependencies: Lane
     metadata: dependencies.metadata,
     make: {
       json: makeJson,
-      remoteWrite: () => new RemoteWriteDecoder({ ...decoder, takeDistribution, intake, sources }),
-      otlp: () => new OtlpDecoder({ convertsCounters }, { ...decoder, logs, descriptions, spans }),
+      remoteWrite: () => new RemoteWriteDecoder({ ...decoder, takeDistribution, intake, sources, replicaLabels }),
+      otlp: () => new OtlpDecoder({ convertsCounters, prefixesServices }, { ...decoder, logs, descriptions, spans }),
     },
   };
 }

@@ -38,6 +38,7 @@ const QUOTE = 0x22;
 /** One lane's, over one body at a time. */
 export class MetricsWalk {
   readonly #points: NumberPoints;
+  readonly #prefixes: boolean;
   readonly #memory: EngineMemory;
   readonly #kernel: LaneExports;
   /** The resource that was read last, by its address. */
@@ -48,7 +49,13 @@ export class MetricsWalk {
   #count = 0;
   #refused = 0;
 
-  constructor(points: NumberPoints, { memory, kernel }: { readonly memory: EngineMemory; readonly kernel: LaneExports }) {
+  /** `prefixes` as sourceOf() has it. */
+  constructor(
+    points: NumberPoints,
+    { memory, kernel }: { readonly memory: EngineMemory; readonly kernel: LaneExports },
+    prefixes: boolean,
+  ) {
+    this.#prefixes = prefixes;
     this.#points = points;
     this.#memory = memory;
     this.#kernel = kernel;
@@ -137,8 +144,11 @@ export class MetricsWalk {
     if (pointer !== this.#resourceAt) {
       this.#resourceAt = pointer;
       const bytes = this.#memory.slice(pointer, length);
+      const prefixes = this.#prefixes;
       this.#source =
-        this.#encoding === "json" ? sourceOfJson(length === 0 ? undefined : parse(bytes)) : (sourceOfResource(bytes) ?? DAMAGED_RESOURCE);
+        this.#encoding === "json"
+          ? sourceOfJson(length === 0 ? undefined : parse(bytes), prefixes)
+          : (sourceOfResource(bytes, prefixes) ?? DAMAGED_RESOURCE);
     }
     return this.#source;
   }

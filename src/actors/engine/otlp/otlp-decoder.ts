@@ -51,6 +51,8 @@ type Item = MetricItem | SpanItem | LogItem;
 export interface OtlpDecoderOptions {
   /** OTEL_TEMPORALITY_NORMALIZE. */
   readonly convertsCounters: boolean;
+  /** OTEL_SERVICE_NAMESPACE is prefix. */
+  readonly prefixesServices?: boolean;
 }
 
 export interface OtlpDecoderDependencies {
@@ -79,6 +81,7 @@ const NO_ITEMS: Iterator<Item> = [][Symbol.iterator]();
 export class OtlpDecoder implements BodyDecoder {
   readonly takesCopy = false;
   readonly #options: OtlpDecoderOptions;
+  readonly #prefixes: boolean;
   readonly #dependencies: OtlpDecoderDependencies;
   readonly #sink: LaneSink;
   readonly #points: NumberPoints;
@@ -98,12 +101,13 @@ export class OtlpDecoder implements BodyDecoder {
 
   constructor(options: OtlpDecoderOptions, dependencies: OtlpDecoderDependencies) {
     this.#options = options;
+    this.#prefixes = options.prefixesServices ?? false;
     this.#dependencies = dependencies;
     fillPowersOfFive(dependencies.memory.view);
     this.#sink = new LaneSink(dependencies);
     this.#points = new NumberPoints(options, dependencies);
-    this.#walk = new MetricsWalk(this.#points, dependencies);
-    this.#tracesWalk = new TracesWalk(dependencies);
+    this.#walk = new MetricsWalk(this.#points, dependencies, this.#prefixes);
+    this.#tracesWalk = new TracesWalk(dependencies, this.#prefixes);
   }
 
   /** Starts a body; undefined when the unit must be committed first, then resume(). */
@@ -241,7 +245,7 @@ export class OtlpDecoder implements BodyDecoder {
       if (body.bytes > 0 && kernel.otlpElementsLeft() === 0) return tooManyElements(body.bytes);
       return { code: "invalid_protobuf", message: `the body is no ${REQUESTS[signal]} in protobuf; nothing of it was stored` };
     }
-    if (signal === "logs") this.#items = logsOfProtobuf(this.#ownBytes(body));
+    if (signal === "logs") this.#items = logsOfProtobuf(this.#ownBytes(body), this.#prefixes);
     return undefined;
   }
 
@@ -278,7 +282,7 @@ export class OtlpDecoder implements BodyDecoder {
   #beginMetrics(body: Body, unit: WorkUnit): boolean {
     if (this.#beginWalk(body, unit, "protobuf") === STATUS_BAD_PROTOBUF) return false;
     if (!this.#walks || this.#dependencies.kernel.otlpDistributions() > 0)
-      this.#items = metricsOfProtobuf(this.#ownBytes(body), this.#walks);
+      this.#items = metricsOfProtobuf(this.#ownBytes(body), this.#walks, this.#prefixes);
     return true;
   }
 
@@ -287,7 +291,7 @@ export class OtlpDecoder implements BodyDecoder {
     const status = this.#tracesWalk.begin(body);
     if (status === STATUS_BAD_PROTOBUF) return false;
     this.#walksTraces = status === STATUS_OK && this.#dependencies.exclusions.isEmpty;
-    if (!this.#walksTraces) this.#items = spansOfProtobuf(this.#ownBytes(body));
+    if (!this.#walksTraces) this.#items = spansOfProtobuf(this.#ownBytes(body), this.#prefixes);
     return true;
   }
 
@@ -315,8 +319,8 @@ export class OtlpDecoder implements BodyDecoder {
   }
 
   #itemsOf(request: unknown, signal: OtlpSignal): Iterator<Item> {
-    if (signal === "metrics") return metricsOfJson(request, this.#isWalked);
-    return signal === "traces" ? spansOfJson(request) : logsOfJson(request);
+    if (signal === "metrics") return metricsOfJson(request, this.#isWalked, this.#prefixes);
+    return signal === "traces" ? spansOfJson(request, this.#prefixes) : logsOfJson(request, this.#prefixes);
   }
 
   #take(given: Item, body: Body, unit: WorkUnit, outcome: OtlpOutcome): void {

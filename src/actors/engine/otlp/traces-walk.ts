@@ -54,6 +54,7 @@ export interface TracesWalkDependencies {
 export class TracesWalk {
   readonly #dependencies: TracesWalkDependencies;
   readonly #rows: SpanRows;
+  readonly #prefixes: boolean;
   /** By tenant and bytes; forgotten all together when they are too many. */
   readonly #resources = new BoundedMap<string, KnownResource>(RESOURCES_KEPT_MAX);
   #tenant = "";
@@ -65,7 +66,9 @@ export class TracesWalk {
   #waits = false;
   #forgotten = 0;
 
-  constructor(dependencies: TracesWalkDependencies) {
+  /** `prefixes` as sourceOf() has it. */
+  constructor(dependencies: TracesWalkDependencies, prefixes: boolean) {
+    this.#prefixes = prefixes;
     this.#dependencies = dependencies;
     this.#rows = new SpanRows(dependencies.memory, dependencies.kernel);
   }
@@ -142,7 +145,7 @@ export class TracesWalk {
   }
 
   #read(bytes: Buffer, unit: WorkUnit): KnownResource {
-    const source = sourceOfResource(bytes);
+    const source = sourceOfResource(bytes, this.#prefixes);
     if (source === undefined) return { source, spans: undefined };
     return { source, spans: this.#dependencies.spans.source(this.#tenant, source.environment, source.serviceId, unit) };
   }

@@ -16,6 +16,7 @@ export interface HistogramContext {
   readonly tenant: string;
   readonly unit: WorkUnit;
   readonly wallMs: number;
+  readonly replicaLabels: ReadonlySet<string>;
   /** Histograms in the body. */
   readonly count: number;
   labelsOf(span: Uint8Array): Labels | undefined;
@@ -59,7 +60,7 @@ export class HistogramIntake {
 
 function takeOne(taker: DistributionTaker, content: Uint8Array, createdMs: number, labels: Labels, context: HistogramContext): boolean {
   const { tenant, unit, wallMs } = context;
-  const { serviceId, environment, metricName, attributes } = nameOfLabels(tenant, labels);
+  const { serviceId, environment, metricName, attributes } = nameOfLabels(tenant, labels, context.replicaLabels);
   const refuse = (problem: SampleProblem, timestamp?: number): false => {
     context.refuse(1, problem, { labels: Object.fromEntries(labels), timestamp });
     return false;
@@ -74,7 +75,7 @@ function takeOne(taker: DistributionTaker, content: Uint8Array, createdMs: numbe
         { reason: "timestamp_in_future", message: `a histogram of ${metricName} is more than 10 minutes in the future` },
         timeMs,
       );
-    const source = replicaSource(tenant, serviceId, labels);
+    const source = replicaSource(tenant, serviceId, labels, context.replicaLabels);
     if (source !== undefined && !context.isTaken(source)) return true;
     const refusal = taker(tenant, { serviceId, environment, metricName, attributes, ...histogram }, unit);
     return refusal === undefined ? true : refuse(refusal, timeMs);

@@ -51,7 +51,7 @@ import {
 } from "../../../domain/prometheus/sample-problems.ts";
 import { DeadLetterGroups } from "../../../domain/series/dead-letter-groups.ts";
 import type { MetadataBook } from "../../../domain/series/metadata-book.ts";
-import { replicaSource } from "../../../domain/series/replica-labels.ts";
+import { REPLICA_LABELS, replicaSource } from "../../../domain/series/replica-labels.ts";
 import { nameOfLabels } from "../../../domain/series/stream-identity.ts";
 import type { EngineCounters } from "../report/engine-counters.ts";
 import { type Body, isLarge, refusedAnswer } from "../unit/body.ts";
@@ -71,6 +71,8 @@ export interface RemoteWriteDecoderDependencies {
   readonly definer: StreamDefiner;
   readonly counters: EngineCounters;
   readonly sources: ReplicaSources;
+  /** Labels that tell replicas apart. */
+  readonly replicaLabels: ReadonlySet<string>;
   readonly metadata: MetadataBook;
   readonly intake: MetadataIntake;
   readonly labels: LabelIntake;
@@ -166,6 +168,7 @@ export class RemoteWriteDecoder implements BodyDecoder {
       tenant,
       unit,
       wallMs: body.wallMs,
+      replicaLabels: this.#dependencies.replicaLabels,
       count: this.#histogramsSent,
       labelsOf: (span) => this.#labelsOf(span),
       isTaken: (source) => this.#isTaken(this.#dependencies.sources.numberOf(source), body.wallMs),
@@ -177,8 +180,9 @@ export class RemoteWriteDecoder implements BodyDecoder {
   /** Goes on with the body into a fresh unit, which must have the base of the one it began in. */
   resume(body: Body, unit: WorkUnit): Progress {
     if (!this.#isBegun) return this.#begin(body, unit);
-    const { definer, tenantName } = this.#dependencies;
-    definer.beginSeries(body.tenant, tenantName(body.tenant));
+    const { definer, tenantName, replicaLabels } = this.#dependencies;
+    // The kernel knows the usual names of replicas only: with others it defines no series.
+    if (replicaLabels === REPLICA_LABELS) definer.beginSeries(body.tenant, tenantName(body.tenant));
     const progress = this.#walk(body, unit);
     definer.endSeries();
     return progress;
@@ -280,7 +284,7 @@ export class RemoteWriteDecoder implements BodyDecoder {
   }
 
   #resolve(body: Body, unit: WorkUnit): void {
-    const { kernel, memory, definer } = this.#dependencies;
+    const { kernel, memory, definer, replicaLabels } = this.#dependencies;
     const at = kernel.unknownPointer();
     const labels = parseLabelSpan(memory.bytes.slice(at, at + kernel.unknownBytes()));
     const problem = labels === undefined ? LABELS_NOT_UTF8 : labelProblem(labels);
@@ -289,8 +293,8 @@ export class RemoteWriteDecoder implements BodyDecoder {
       return;
     }
     const tenant = this.#dependencies.tenantName(body.tenant);
-    const name = nameOfLabels(tenant, labels);
-    const replica = replicaSource(tenant, name.serviceId, labels);
+    const name = nameOfLabels(tenant, labels, replicaLabels);
+    const replica = replicaSource(tenant, name.serviceId, labels, replicaLabels);
     const source = replica === undefined ? 0 : this.#dependencies.sources.numberOf(replica);
     const defined = definer.define(unit, body.tenant, name, this.#dependencies.metadata.flagsOf(tenant, name.metricName));
     if (defined === "identity_too_long")

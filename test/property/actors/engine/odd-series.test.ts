@@ -142,3 +142,51 @@ describe.each(["json", "protobuf"] as const)("points of OTLP in %s", (encoding) 
     );
   });
 });
+
+describe("names of replicas and services that are settings", () => {
+  it.each([1, 2] as const)("REPLICA_LABELS: its labels are no identity and tell replicas apart, in %i.0", (version) => {
+    const of = (...own: Labels): Series => ({ labels: [["__name__", "m"], ["job", "j"], ["zone", "z"], ...own], value: 1 });
+    const identity = '["tenant 0","","j","m",{"zone":"z"}]';
+    for (const name of ["ha_pod", "prom", "prometheus_replica"]) {
+      const rig = new RemoteWriteRig("ha_pod, prom");
+      expect(rig.take(encode(version, [of([name, "r0"])]), version, NOW).rows.map(([each]) => each)).toEqual([identity]);
+      expect(rig.take(encode(version, [of([name, "r1"])]), version, NOW + 1).rows).toEqual([]); // r0 is taken
+      const other = new RemoteWriteRig().take(encode(version, [of([name, "r0"])]), version, NOW).rows.map(([each]) => each);
+      expect(other[0] === identity).toBe(name === "prometheus_replica");
+    }
+  });
+
+  const attribute = fc.constantFrom<string | undefined>(undefined, "", "shop", "team/a");
+  it.each(["json", "protobuf"] as const)("OTEL_SERVICE_NAMESPACE: a service is namespace/name in every signal (%s)", (encoding) => {
+    const text = (key: string, stringValue: string | undefined) => (stringValue === undefined ? [] : [{ key, value: { stringValue } }]);
+    fc.assert(
+      fc.property(attribute, attribute, fc.boolean(), (name, namespace, prefixesServices) => {
+        const rig = new OtlpRig({ prefixesServices });
+        const resource = { attributes: [...text("service.namespace", namespace), ...text("service.name", name)] };
+        const time = { startTimeUnixNano: ns(NOW - 1), endTimeUnixNano: ns(NOW) };
+        const id = (digits: number) => (encoding === "json" ? "1".repeat(digits) : Buffer.from("1".repeat(digits), "hex"));
+        const take = (signal: "metrics" | "logs" | "traces", request: object) =>
+          rig.take(
+            encoding === "json" ? Buffer.from(JSON.stringify(request)) : Buffer.from(encodeRequest(signal, request)),
+            signal,
+            encoding,
+          );
+        const dataPoints = [{ asDouble: 1, timeUnixNano: ns(NOW) }];
+        const metrics = take("metrics", {
+          resourceMetrics: [{ resource, scopeMetrics: [{ metrics: [{ name: "g", gauge: { dataPoints } }] }] }],
+        });
+        const logs = take("logs", { resourceLogs: [{ resource, scopeLogs: [{ logRecords: [{ timeUnixNano: ns(NOW) }] }] }] });
+        const spans = [{ traceId: id(32), spanId: id(16), name: "n", ...time }];
+        const traces = take("traces", { resourceSpans: [{ resource, scopeSpans: [{ spans }] }] });
+        const own = name || "unknown_service";
+        const right = prefixesServices && namespace ? `${namespace}/${own}` : own;
+        const services = [logs, traces].flatMap(({ frames }) =>
+          frames.map(({ envelope }) => (envelope.record as { service_id?: string } | undefined)?.service_id),
+        );
+        expect(services.filter((each) => each !== undefined)).toEqual([right, right]);
+        expect(metrics.rows[0]).toContain(`["tenant 0","","${right}","g"`);
+      }),
+      { numRuns: 12 },
+    );
+  });
+});
