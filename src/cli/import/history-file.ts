@@ -78,10 +78,12 @@ function documentsOf(text: string): unknown[] {
   }
 }
 
-/** Lines of OTLP are one document: cumulative histograms go on from line to line. */
+/** Lines of OTLP are one document, and so are lines of Prometheus' answers: cumulative histograms go on from line to line. */
 function merged(documents: unknown[]): unknown[] {
   const resources = documents.map((one) => (one as { readonly resourceMetrics?: unknown } | null)?.resourceMetrics);
-  return resources.every(Array.isArray) ? [{ resourceMetrics: resources.flat() }] : documents;
+  if (resources.every(Array.isArray)) return [{ resourceMetrics: resources.flat() }];
+  const results = documents.map((one) => (one as { readonly data?: { readonly result?: unknown } } | null)?.data?.result);
+  return results.every(Array.isArray) ? [{ data: { result: results.flat() } }] : documents;
 }
 
 function parseLine(line: string, index: number): unknown {

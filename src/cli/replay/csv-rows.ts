@@ -4,6 +4,7 @@ import { StringDecoder } from "node:string_decoder";
 import { createGunzip } from "node:zlib";
 import { IMPORT_LINE_LENGTH_MAX } from "../../core/config/limits.ts";
 import { cellTime } from "../../domain/history/csv-history.ts";
+import { numberOfText } from "../../domain/history/decimal.ts";
 import { ReplayError } from "./replay-options.ts";
 
 const TIME_COLUMNS = new Set(["timestamp", "time", "datetime", "date", "ts"]);
@@ -105,8 +106,8 @@ export class CsvRows {
 
   #number(cell: string): number {
     if (MISSING.has(cell.toLowerCase())) return Number.NaN;
-    const value = Number(cell);
-    if (!Number.isFinite(value)) throw this.#problem(`has ${JSON.stringify(cell)} where a number stands`);
+    const value = numberOfText(cell);
+    if (value === undefined || !Number.isFinite(value)) throw this.#problem(`has ${JSON.stringify(cell)} where a number stands`);
     return value;
   }
 
@@ -127,7 +128,7 @@ function plain(cell: string): string {
 }
 
 function isNumber(cell: string): boolean {
-  return cell !== "" && Number.isFinite(Number(cell));
+  return Number.isFinite(numberOfText(cell));
 }
 
 async function* linesOf(path: string): AsyncGenerator<string> {

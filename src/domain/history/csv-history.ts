@@ -4,11 +4,13 @@
  */
 import { parseRfc3339 } from "../../core/base/rfc3339.ts";
 import { ATTRIBUTES_MAX, IMPORT_LINE_LENGTH_MAX } from "../../core/config/limits.ts";
+import { type CsvRow, faultyRow, readCsvRow } from "./csv-row.ts";
+import { numberOfText } from "./decimal.ts";
 import { type HistoryCollector, HistoryError } from "./history-collector.ts";
 
 const REQUIRED = ["timestamp", "service_id", "metric_name", "value"] as const;
 const EPOCH = /^\d{1,13}(?:\.\d{1,9})?$/;
-const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?$/;
+const BYTE_ORDER_MARK = /^\ufeff/;
 /** Below, a number of seconds: as milliseconds it would lie in 1973. */
 const MILLISECONDS_FROM = 1e11;
 
@@ -27,7 +29,7 @@ export function cellTime(cell: string): number | undefined {
 
 /** Whether a line is the header of such a text. */
 export function isHistoryHeader(line: string): boolean {
-  const names = splitCells(line.replace(/^\ufeff/, "")).map((cell) => cell.trim());
+  const names = (readCsvRow(line.replace(BYTE_ORDER_MARK, ""), 0, true)?.cells ?? []).map((cell) => cell.trim());
   return REQUIRED.every((name) => names.includes(name));
 }
 
@@ -45,93 +47,84 @@ export class CsvHistory {
 
   /** Takes the next piece. Throws HistoryError when the text cannot be CSV of this form. */
   push(piece: string): void {
-    const text = this.#rest === "" ? piece : this.#rest + piece;
-    let from = 0;
-    for (let end = lineEnd(text, from); end >= 0; end = lineEnd(text, from)) {
-      this.#take(text.slice(from, end));
-      from = end + 1;
-    }
-    this.#rest = text.slice(from);
-    if (this.#rest.length > IMPORT_LINE_LENGTH_MAX) this.#fail(`has more than ${IMPORT_LINE_LENGTH_MAX} characters; is a quote left open?`);
+    this.#rest = this.#takeRows(this.#rest + piece, false);
   }
 
   /** Takes what stands behind the last line break. */
   end(): void {
-    if (this.#rest !== "") this.#take(this.#rest);
+    this.#takeRows(this.#rest, true);
     this.#rest = "";
     if (this.#columns === undefined)
       throw new HistoryError("unprocessable", `the CSV is empty; its first line names the columns: ${REQUIRED.join(",")}`);
   }
 
-  #take(given: string): void {
-    const line = given.endsWith("\r") ? given.slice(0, -1) : given;
-    if (line.length > IMPORT_LINE_LENGTH_MAX) this.#fail(`has ${line.length} characters; at most ${IMPORT_LINE_LENGTH_MAX} are read`);
-    const at = this.#line;
-    for (let i = 0; i < given.length; i++) if (given.charCodeAt(i) === 10) this.#line++;
-    this.#line++;
-    if (line === "") return;
-    const cells = splitCells(at === 1 && line.startsWith("\ufeff") ? line.slice(1) : line);
-    if (this.#columns === undefined) this.#columns = readHeader(cells, at);
-    else this.#sample(cells, this.#columns, () => `line ${at}`);
+  /** Takes the rows that are there as a whole, and gives back what is left. */
+  #takeRows(text: string, isWhole: boolean): string {
+    let from = this.#line === 1 && BYTE_ORDER_MARK.test(text) ? 1 : 0;
+    const start = from;
+    while (from < text.length && this.#hasLine(text, from, isWhole)) {
+      const row = readCsvRow(text, from, isWhole);
+      if (row === undefined) break;
+      from = this.#take(row, text, from);
+    }
+    return from === start ? text : text.slice(from);
+  }
+
+  /** Whether the first line behind `from` is there. */
+  #hasLine(text: string, from: number, isWhole: boolean): boolean {
+    const lineFeed = text.indexOf("\n", from);
+    const length = (lineFeed < 0 ? text.length : lineFeed) - from;
+    if (length > IMPORT_LINE_LENGTH_MAX)
+      throw new HistoryError(
+        "unprocessable",
+        `line ${this.#line} has more than ${IMPORT_LINE_LENGTH_MAX} characters, which is all that is read`,
+      );
+    return isWhole || lineFeed >= 0;
+  }
+
+  /** Takes a row, and gives back where the next one begins. */
+  #take(given: CsvRow, text: string, from: number): number {
+    const row = this.#judged(given, text, from);
+    const line = this.#line;
+    for (let at = text.indexOf("\n", from); at >= 0 && at < row.end; at = text.indexOf("\n", at + 1)) this.#line++;
+    const at = () => `line ${line}`;
+    if (row.fault !== undefined) {
+      if (this.#columns === undefined) throw new HistoryError("unprocessable", `line ${line}: the header ${row.fault}`);
+      this.#collector.refuse(at, "invalid_record", row.fault);
+    } else if (row.cells.length > 0) {
+      if (this.#columns === undefined) this.#columns = readHeader(row.cells, line);
+      else this.#sample(row.cells, this.#columns, at);
+    }
+    return row.end;
+  }
+
+  /** A row of another number of cells is one line: where it has several a quote was meant as a character, and the lines behind are rows of their own. */
+  #judged(row: CsvRow, text: string, from: number): CsvRow {
+    const { cells, fault } = row;
+    if (this.#columns === undefined || fault !== undefined || cells.length === 0 || cells.length === this.#columns.count) return row;
+    return faultyRow(text, from, `has ${cells.length} cells, the header has ${this.#columns.count}`);
   }
 
   #sample(cells: readonly string[], columns: Columns, at: () => string): void {
     const collector = this.#collector;
-    if (cells.length !== columns.count) {
-      collector.refuse(at, "invalid_record", `has ${cells.length} cells, the header has ${columns.count}`);
-      return;
-    }
     const cell = (name: (typeof REQUIRED)[number]) => cells[columns.places[name]] as string;
     const timeMs = cellTime(cell("timestamp").trim());
-    const value = cell("value").trim();
+    const value = numberOfText(cell("value").trim());
     if (timeMs === undefined) {
       collector.refuse(
         at,
         "invalid_timestamp",
         `timestamp must be RFC 3339 or seconds or milliseconds since 1970, got ${shown(cell("timestamp"))}`,
       );
-    } else if (!NUMBER.test(value)) collector.refuse(at, "invalid_value", `value must be a finite number, got ${shown(value)}`);
+    } else if (value === undefined || !Number.isFinite(value))
+      collector.refuse(at, "invalid_value", `value must be a finite number, got ${shown(cell("value"))}`);
     else {
       const present = columns.attributes.filter(([place]) => cells[place] !== "");
       const attributes = Object.fromEntries(present.map(([place, name]) => [name, cells[place] as string]));
       const series = collector.find({ serviceId: cell("service_id"), metricName: cell("metric_name"), attributes }, at, 1);
-      if (series !== undefined) collector.add(series, timeMs, Number(value), at);
+      if (series !== undefined) collector.add(series, timeMs, value, at);
     }
   }
-
-  #fail(what: string): never {
-    throw new HistoryError("unprocessable", `line ${this.#line} ${what}`);
-  }
-}
-
-/** Where the line that begins at `from` ends: the first line break that is not in quotes; -1 for none. */
-function lineEnd(text: string, from: number): number {
-  let isQuoted = false;
-  for (let i = from; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code === 34) isQuoted = !isQuoted;
-    else if (code === 10 && !isQuoted) return i;
-  }
-  return -1;
-}
-
-function splitCells(line: string): string[] {
-  if (!line.includes('"')) return line.split(",");
-  const cells: string[] = [];
-  let cell = "";
-  let isQuoted = false;
-  for (let i = 0; i < line.length; i++) {
-    const character = line[i] as string;
-    if (character === '"' && isQuoted && line[i + 1] === '"') {
-      cell += '"';
-      i++;
-    } else if (character === '"') isQuoted = !isQuoted;
-    else if (character === "," && !isQuoted) {
-      cells.push(cell);
-      cell = "";
-    } else cell += character;
-  }
-  return [...cells, cell];
 }
 
 function readHeader(cells: readonly string[], line: number): Columns {

@@ -4,7 +4,7 @@ import { formatRfc3339 } from "../../core/base/rfc3339.ts";
 import { IMPORT_AGE_MS_MAX, IMPORT_PROBLEMS_SHOWN, TIMESTAMP_FUTURE_MS_MAX } from "../../core/config/limits.ts";
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
 import { canonicalAttributes } from "../series/stream-identity.ts";
-import { isRefusal, judgeRecord } from "../series/telemetry-record.ts";
+import { isRefusal, judgeRecord, type Refusal } from "../series/telemetry-record.ts";
 
 /** The names of a series; `metric_type: "counter"` among the attributes says that values are cumulative. */
 export interface HistoryName {
@@ -12,6 +12,9 @@ export interface HistoryName {
   readonly metricName: string;
   readonly attributes: Attributes;
 }
+
+/** What says of a series that its values are cumulative. */
+export const COUNTER: Attributes = { metric_type: "counter" };
 
 /** One series; times in ms since 1970, ascending and each once after `finish`. */
 export interface HistorySeries extends HistoryName {
@@ -49,8 +52,8 @@ const FIRST_SAMPLES = 16;
 /** Collects one history. */
 export class HistoryCollector {
   readonly #limits: HistoryLimits;
-  /** By canonical names; undefined for one that was refused. */
-  readonly #series = new Map<string, HistorySeries | undefined>();
+  /** By canonical names; why for one that was refused. */
+  readonly #series = new Map<string, HistorySeries | Refusal>();
   readonly problems: HistoryProblem[] = [];
   samples = 0;
   refused = 0;
@@ -62,20 +65,26 @@ export class HistoryCollector {
   /** The series of that name; undefined when no stream may have it, which is a problem of `samples` samples. */
   find(name: HistoryName, at: () => string, samples: number): HistorySeries | undefined {
     const key = JSON.stringify([name.serviceId, name.metricName]) + canonicalAttributes(name.attributes);
-    if (this.#series.has(key)) {
-      const known = this.#series.get(key);
-      if (known === undefined) this.refused += samples;
-      return known;
-    }
-    const { serviceId: service_id, metricName: metric_name, attributes } = name;
-    const timestamp = formatRfc3339(this.#limits.nowMs);
-    const judged = judgeRecord({ service_id, metric_name, value: 0, timestamp, attributes }, this.#limits.nowMs);
-    const series = isRefusal(judged)
-      ? undefined
-      : { ...name, times: new Float64Array(FIRST_SAMPLES), values: new Float64Array(FIRST_SAMPLES), length: 0 };
-    if (isRefusal(judged)) this.refuse(at, judged.reason, judged.message, samples);
+    const series = this.#series.get(key) ?? this.#open(name);
     this.#series.set(key, series);
-    return series;
+    if (!("reason" in series)) return series;
+    this.refuse(at, series.reason, series.message, samples);
+    return undefined;
+  }
+
+  #open({ serviceId, metricName, attributes }: HistoryName): HistorySeries | Refusal {
+    const timestamp = formatRfc3339(this.#limits.nowMs);
+    const record = { service_id: serviceId, metric_name: metricName, value: 0, timestamp, attributes };
+    const judged = judgeRecord(record, this.#limits.nowMs);
+    if (isRefusal(judged)) return judged;
+    return {
+      serviceId,
+      metricName,
+      attributes,
+      times: new Float64Array(FIRST_SAMPLES),
+      values: new Float64Array(FIRST_SAMPLES),
+      length: 0,
+    };
   }
 
   /** Adds a sample. Throws HistoryError beyond the maximum. */
@@ -110,7 +119,7 @@ export class HistoryCollector {
 
   /** The series with samples, each in order of time; of samples at one time the last counts. */
   finish(): HistorySeries[] {
-    const series = [...this.#series.values()].filter((one): one is HistorySeries => one !== undefined && one.length > 0);
+    const series = [...this.#series.values()].filter((one): one is HistorySeries => !("reason" in one) && one.length > 0);
     for (const one of series) orderByTime(one);
     return series;
   }

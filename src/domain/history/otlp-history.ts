@@ -10,10 +10,12 @@ import { canonicalAttributes } from "../series/stream-identity.ts";
 import { type HistoryCollector, HistoryError } from "./history-collector.ts";
 
 /** A point of a histogram, and where it stood. */
-interface PlacedPoint {
+export interface PlacedPoint {
   readonly point: DistributionPoint;
   readonly at: () => string;
 }
+
+const ALONE = "a cumulative histogram tells what was added since the one before it; import it together with that";
 
 /** Reads a document with resourceMetrics. Throws HistoryError where it is no such document, or has more samples than the collector takes. */
 export function readOtlpHistory(document: object, collector: HistoryCollector): void {
@@ -57,9 +59,13 @@ function placeOf(distributions: Map<string, PlacedPoint[]>, point: DistributionP
   return made;
 }
 
-/** The points of one series: cumulative ones become what was added from each to the next. */
-function addDistributions(placed: readonly PlacedPoint[], collector: HistoryCollector): void {
+/** The points of one series: cumulative ones become what was added from each to the next. One alone, of which nothing follows, is refused. */
+export function addDistributions(placed: readonly PlacedPoint[], collector: HistoryCollector): void {
+  const [first] = placed;
+  // The names of the derived series are longer, so that one without a name would seem to have one.
+  if (first === undefined || collector.find(first.point, first.at, placed.length) === undefined) return;
   let previous: DistributionPoint | undefined;
+  let alone: PlacedPoint | undefined;
   for (const { point, at } of [...placed].sort((a, b) => a.point.timeMs - b.point.timeMs)) {
     const problem =
       point.timeMs === 0 ? { reason: "invalid_timestamp", message: "the point has no timeUnixNano" } : distributionProblem(point);
@@ -68,16 +74,19 @@ function addDistributions(placed: readonly PlacedPoint[], collector: HistoryColl
     const sink = sinkOf(point, at, collector);
     const isRepeated = previous?.timeMs === point.timeMs;
     if (point.temporality === "delta") deriveValues(point, sink);
-    else if (!isRepeated) addCumulative(previous, point, sink);
+    else if (!isRepeated) alone = addCumulative(previous, point, sink) || previous !== undefined ? undefined : { point, at };
     previous = isRepeated ? previous : point;
   }
+  if (alone !== undefined) collector.refuse(alone.at, "invalid_record", ALONE);
 }
 
-function addCumulative(previous: DistributionPoint | undefined, point: DistributionPoint, sink: DerivedSink): void {
+/** Whether the point says anything by itself or with the one before. */
+function addCumulative(previous: DistributionPoint | undefined, point: DistributionPoint, sink: DerivedSink): boolean {
   const interval = previous === undefined ? firstInterval(point) : intervalBetween(previous, point);
   if (interval !== undefined) deriveValues(interval.added, sink);
   // What a summary says of itself needs no point before.
   else if (point.kind === "summary") deriveQuantiles(point, sink);
+  return interval !== undefined || point.kind === "summary";
 }
 
 function sinkOf(

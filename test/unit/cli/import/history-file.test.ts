@@ -34,3 +34,17 @@ describe("a file of OTLP, a document a line", () => {
     expect(() => read(`${line(3, 1)}\n{`)).toThrow(/line 2: not JSON/);
   });
 });
+
+describe("a file of Prometheus' answers, one a line", () => {
+  it("measures native histograms from line to line", () => {
+    const line = (minutesAgo: number, count: number) => {
+      const histogram = { count: String(count), sum: "1", buckets: [[0, "1", "2", String(count)]] };
+      const series = { metric: { __name__: "h", job: "s" }, histograms: [[NOW_MS / 1000 - minutesAgo * 60, histogram]] };
+      return JSON.stringify({ status: "success", data: { resultType: "matrix", result: [series] } });
+    };
+    const { series, problems } = read([line(3, 100), line(2, 110), line(1, 125)].join("\n"));
+    expect(problems).toEqual([]);
+    const count = series.find(({ metricName }) => metricName === "h.count");
+    expect([...(count?.values ?? [])].slice(0, count?.length)).toEqual([10, 15]);
+  });
+});

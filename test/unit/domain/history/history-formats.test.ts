@@ -1,6 +1,6 @@
 // What history may come as: CSV, Prometheus JSON, OTLP JSON, plain series; and what is said of the rest.
 import { describe, expect, it } from "vitest";
-import { IMPORT_LINE_LENGTH_MAX, IMPORT_PROBLEMS_SHOWN } from "../../../../src/core/config/limits.ts";
+import { ATTRIBUTES_MAX, IMPORT_LINE_LENGTH_MAX, IMPORT_PROBLEMS_SHOWN } from "../../../../src/core/config/limits.ts";
 import { CsvHistory, cellTime } from "../../../../src/domain/history/csv-history.ts";
 import { HistoryCollector, HistoryError } from "../../../../src/domain/history/history-collector.ts";
 import { readJsonHistory } from "../../../../src/domain/history/json-history.ts";
@@ -78,6 +78,43 @@ describe("a CSV", () => {
     }
   });
 
+  it("takes a quote within a cell as a character: no row is lost by it", () => {
+    const note = (i: number) => (i === 3 ? '6" pipe' : i === 15 ? '8" pipe' : i === 7 ? 'say ""' : "x");
+    const rows = Array.from({ length: 20 }, (_, i) => `${NOW_MS - i * 1000},s,m,${i},${note(i)}`);
+    const read = csv(`${HEADER},note\n${rows.join("\r\n")}\n`);
+    expect(read.problems).toEqual([]);
+    expect(read.series.map(({ name, samples }) => [name[2], samples.length])).toEqual([
+      [{ note: "x" }, 17],
+      [{ note: '6" pipe' }, 1],
+      [{ note: 'say ""' }, 1],
+      [{ note: '8" pipe' }, 1],
+    ]);
+  });
+
+  it("ends a row whose quotes are at fault with its line, and goes on behind it", () => {
+    const row = (i: number, note: string) => `${NOW_MS - i * 1000},s,m,${i},${note}`;
+    const taken = (read: Read) => read.series.flatMap(({ samples }) => samples.map(([, value]) => value)).sort((a, b) => a - b);
+    // Closed by another row's quote, behind which there is text.
+    const crossed = csv([`${HEADER},note`, row(0, "a"), row(1, '"6 pipe'), row(2, "b"), row(3, '8" pipe'), row(4, "c")].join("\n"));
+    expect([crossed.problems, taken(crossed)]).toEqual([["line 3 invalid_record"], [0, 2, 3, 4]]);
+    // Closed by another row's quote, with which the row has too many cells.
+    const longer = csv([`${HEADER},note`, row(1, '"6 pipe'), row(2, 'pipe 8",'), row(3, "b")].join("\n"));
+    expect([longer.problems, taken(longer)]).toEqual([["line 2 invalid_record", "line 3 invalid_record"], [3]]);
+    // Never closed, to the end of the text and beyond all that is read of a row.
+    const open = csv([`${HEADER},note`, row(0, "a"), row(1, '"6 pipe'), row(2, "b")].join("\r\n"));
+    expect([open.problems, taken(open)]).toEqual([["line 3 invalid_record"], [0, 2]]);
+    const rows = Array.from({ length: 900 }, (_, i) => row(i + 2, "n".repeat(200)));
+    const long = csv([`${HEADER},note`, row(1, '"6 pipe'), ...rows].join("\n"));
+    expect([long.problems, taken(long).length]).toEqual([["line 2 invalid_record"], 900]);
+    const behind = csv([`${HEADER},note`, row(1, '"a"b'), row(2, '"a" '), row(3, ' "a"')].join("\n"));
+    expect([behind.problems, taken(behind)]).toEqual([["line 2 invalid_record", "line 3 invalid_record"], [3]]);
+  });
+
+  it.each(["", " ", "0x10", "0b1", "1_000", "Infinity", "NaN", "1e5000", "1,5", "１"])("has no number %j", (value) => {
+    const read = csv(`${HEADER}\n${NOW_MS},s,m,"${value}"`);
+    expect([read.series, read.problems]).toEqual([[], ["line 2 invalid_value"]]);
+  });
+
   it("names the line of each row that it leaves out, and goes on", () => {
     const read = csv(
       [
@@ -90,6 +127,7 @@ describe("a CSV", () => {
         `${NOW_MS + HOUR_MS},s,m,1`,
         "1990-01-01T00:00:00Z,s,m,1",
         `${NOW_MS},s,m,0x10`,
+        `${NOW_MS},,m,2`,
       ].join("\n"),
     );
     expect(read.problems).toEqual([
@@ -100,6 +138,7 @@ describe("a CSV", () => {
       "line 8 timestamp_in_future",
       "line 9 timestamp_too_old",
       "line 10 invalid_value",
+      "line 11 missing_service_id",
     ]);
     expect(read.series).toEqual([{ name: ["s", "m", {}], samples: [[NOW_MS, 1]] }]);
   });
@@ -109,8 +148,9 @@ describe("a CSV", () => {
     ["no header", "1,2,3,4\n", /line 1: the header does not name timestamp/],
     ["a column twice", `${HEADER},a,a\n`, /names "a" twice/],
     ["a column without a name", `${HEADER},\n`, /without a name/],
-    ["too many attributes", `${HEADER},${Array.from({ length: 65 }, (_, i) => `a${i}`).join()}\n`, /65 attributes/],
-    ["a quote that is left open", `${HEADER}\n"${"x\n".repeat(IMPORT_LINE_LENGTH_MAX)}`, /line 2 has more than/],
+    ["too many attributes", `${HEADER},${Array.from({ length: ATTRIBUTES_MAX + 1 }, (_, i) => `a${i}`).join()}\n`, /129 attributes/],
+    ["a line of any length", `${HEADER}\n${"x".repeat(IMPORT_LINE_LENGTH_MAX + 1)}`, /line 2 has more than/],
+    ["a header that opens a quote", `"${HEADER}\n${NOW_MS},s,m,1\n`, /line 1: the header opens a quote/],
   ])("with %s is refused as a whole", (_, text, message) => {
     expect(() => csv(text)).toThrow(HistoryError);
     expect(() => csv(text)).toThrow(message);
@@ -166,6 +206,37 @@ describe("JSON", () => {
     ]);
     expect(read.problems).toEqual(["result 0, sample 1 invalid_value", "result 2 missing_metric_name", "result 3 invalid_record"]);
     expect(() => json({ status: "error", error: "bad query" })).toThrow(/bad query/);
+  });
+
+  it.each([" ", "", "0x10", "0b1", "0o7", "1_000", "1e5000", "x", null, true, [], undefined])("of any form has no number %j", (value) => {
+    const second = NOW_MS / 1000;
+    const answered = json({
+      data: {
+        result: [
+          {
+            metric: { __name__: "m", job: "s" },
+            values: [
+              [second, value],
+              [second - 1, "+1.5e1"],
+            ],
+          },
+        ],
+      },
+    });
+    expect([answered.series[0]?.samples, answered.problems]).toEqual([[[NOW_MS - 1000, 15]], ["result 0, sample 0 invalid_record"]]);
+    const plain = json({
+      series: [
+        {
+          service_id: "s",
+          metric_name: "m",
+          samples: [
+            [NOW_MS, value],
+            [NOW_MS - 1, 2],
+          ],
+        },
+      ],
+    });
+    expect([plain.series[0]?.samples, plain.problems]).toEqual([[[NOW_MS - 1, 2]], ["series 0, sample 0 invalid_record"]]);
   });
 
   it("of OTLP gives gauges and sums, and names what cannot be read", () => {

@@ -1,0 +1,100 @@
+// History as Prometheus answers `query` and `query_range`: series by their labels, with samples ("values", "value"), native histograms ("histograms",
+// "histogram"), or both.
+import { FLAG_COUNTER } from "../../core/layout/stream-record.ts";
+import { isObject, type JsonObject } from "../otlp/json-values.ts";
+import { flagsOfSeries } from "../series/classification.ts";
+import { canonicalAttributes, nameOfLabels } from "../series/stream-identity.ts";
+import { COUNTER, type HistoryCollector, type HistoryName } from "./history-collector.ts";
+import { readSamples, sampleTimeMs } from "./history-samples.ts";
+import { type AnsweredHistogram, answeredHistogram, distributionsOf } from "./native-history.ts";
+import { addDistributions } from "./otlp-history.ts";
+
+/** A histogram, when it was, and where it stood. */
+interface PlacedHistogram {
+  readonly timeMs: number;
+  readonly histogram: AnsweredHistogram;
+  readonly at: () => string;
+}
+
+/** The histograms of one series. */
+interface HistogramSeries {
+  readonly name: HistoryName;
+  readonly placed: PlacedHistogram[];
+}
+
+const NO_SERIES = "must be an object with metric and values; ask for a matrix or a vector";
+const NO_HISTOGRAM = 'must be [time, {"count", "sum", "buckets"}]';
+const TOO_MANY_BUCKETS = "the histograms of this series have more buckets than are read";
+
+/** Reads the list `result`. Throws HistoryError where it has more samples, or histograms, than the collector takes. */
+export function readPrometheusHistory(result: readonly unknown[], collector: HistoryCollector): void {
+  const histograms = new Map<string, HistogramSeries>();
+  let points = 0;
+  result.forEach((one, index) => {
+    const place = `result ${index}`;
+    if (!isObject(one) || !isObject(one.metric)) return collector.refuse(() => place, "invalid_record", NO_SERIES);
+    const samples = listOf(one, "values", "value");
+    const answered = listOf(one, "histograms", "histogram");
+    if (samples === undefined && answered === undefined) return collector.refuse(() => place, "invalid_record", NO_SERIES);
+    const labels = Object.entries(one.metric);
+    if (!labels.every(isTextLabel)) {
+      const lost = (samples?.length ?? 0) + (answered?.length ?? 0);
+      return collector.refuse(() => place, "invalid_attributes", "a label's value is no text", lost);
+    }
+    points += answered?.length ?? 0;
+    if (points > collector.samplesMax) throw collector.tooMany();
+    const name = nameOfLabels("", labels);
+    if (samples !== undefined) readSamples(counted(name), samples, { unitMs: 1000, place }, collector);
+    if (answered !== undefined) placeHistograms(seriesOf(histograms, name).placed, answered, place, collector);
+  });
+  for (const series of histograms.values()) addHistograms(series, collector);
+}
+
+/** The list of a matrix, or the one item of a vector; undefined where the series has neither. */
+function listOf(series: JsonObject, many: string, one: string): readonly unknown[] | undefined {
+  if (Array.isArray(series[many])) return series[many];
+  return Array.isArray(series[one]) ? [series[one]] : undefined;
+}
+
+function isTextLabel(label: [string, unknown]): label is [string, string] {
+  return typeof label[1] === "string";
+}
+
+/** Counters are known by their names. */
+function counted({ serviceId, metricName, attributes }: HistoryName): HistoryName {
+  const isCounter = (flagsOfSeries(metricName) & FLAG_COUNTER) !== 0;
+  return { serviceId, metricName, attributes: isCounter ? { ...attributes, ...COUNTER } : attributes };
+}
+
+function seriesOf(histograms: Map<string, HistogramSeries>, { serviceId, metricName, attributes }: HistoryName): HistogramSeries {
+  const key = JSON.stringify([serviceId, metricName]) + canonicalAttributes(attributes);
+  const known = histograms.get(key);
+  if (known !== undefined) return known;
+  const made = { name: { serviceId, metricName, attributes }, placed: [] };
+  histograms.set(key, made);
+  return made;
+}
+
+function placeHistograms(placed: PlacedHistogram[], answered: readonly unknown[], place: string, collector: HistoryCollector): void {
+  answered.forEach((item, index) => {
+    const at = () => `${place}, histogram ${index}`;
+    const [time, content] = Array.isArray(item) ? (item as unknown[]) : [];
+    const histogram = answeredHistogram(content);
+    if (typeof time !== "number" || histogram === undefined) collector.refuse(at, "invalid_record", NO_HISTOGRAM);
+    else placed.push({ timeMs: sampleTimeMs(time, 1000), histogram, at });
+  });
+}
+
+/** Histograms become the series that they give live. */
+function addHistograms({ name, placed }: HistogramSeries, collector: HistoryCollector): void {
+  const ordered = [...placed].sort((a, b) => a.timeMs - b.timeMs);
+  const distributions = distributionsOf(ordered.map(({ histogram }) => histogram));
+  const [first] = ordered;
+  if (first === undefined) return;
+  if (distributions === undefined) return collector.refuse(first.at, "invalid_value", TOO_MANY_BUCKETS, ordered.length);
+  const points = ordered.map(({ timeMs, at }, i) => {
+    const distribution = distributions[i] as (typeof distributions)[number];
+    return { point: { ...distribution, ...name, environment: "", timeMs }, at };
+  });
+  addDistributions(points, collector);
+}
