@@ -11,6 +11,7 @@ import { messagesOf } from "../../src/domain/codec/shard-message.ts";
 import type { LaneExports } from "../../src/domain/kernel/lane-kernel.ts";
 import type { ItemRefusal, OtlpSpan } from "../../src/domain/otlp/otlp-items.ts";
 import { refuseSpan } from "../../src/domain/otlp/otlp-limits.ts";
+import { sourceOf } from "../../src/domain/otlp/otlp-source.ts";
 import { FieldExclusions } from "../../src/domain/series/field-exclusions.ts";
 import { NO_LOSS } from "../../src/domain/series/kept-attributes.ts";
 import { type CallEdge, CallEdges } from "../../src/domain/trace/call-edges.ts";
@@ -158,7 +159,10 @@ export class SpanRig {
   send(spans: readonly OtlpSpan[], wallMs: number, tenant = "default"): Array<ItemRefusal | undefined> {
     const unit = new WorkUnit({} as EngineMemory, {} as LaneExports, 1);
     unit.begin(1, wallMs, this.#monotonicMs);
-    const refusals = spans.map((span) => refuseSpan(span, wallMs) ?? this.#sink.take(tenant, span, unit));
+    const refusals = spans.map((span) => {
+      const { resourceRefusal } = sourceOf({ "service.name": span.serviceId, "deployment.environment.name": span.environment });
+      return refuseSpan({ ...span, resourceRefusal }, wallMs) ?? this.#sink.take(tenant, span, unit);
+    });
     this.#sink.addMessages(unit);
     for (const [kind, section] of unit.messageFrames(0, Number.POSITIVE_INFINITY)) {
       for (const { partition, payload } of messagesOf(section)) {

@@ -7,6 +7,8 @@ export const WIRE_FIXED64 = 1;
 export const WIRE_BYTES = 2;
 const WIRE_FIXED32 = 5;
 const PLACE = 2 ** 32;
+const REPLACEMENT = "\ufffd";
+const HALF_CHARACTER = "\udcff";
 const strictDecoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }); // a byte order mark is a character of the text
 
 /** A cursor over one body. After next() the field's content lies between `from` and `to`, and a number's words are `low` and `high`. */
@@ -130,6 +132,12 @@ export class WireReader {
     return this.from === this.to ? "" : textOf(this.bytes, this.from, this.to);
   }
 
+  /** The field's text as a name: bytes that are no UTF-8 show as halves of characters, which no name may have (domain/series/name-rule.ts). */
+  name(): string {
+    const text = this.text();
+    return text.includes(REPLACEMENT) ? nameOfBytes(this.bytes.subarray(this.from, this.to)) : text;
+  }
+
   hex(): string {
     if (this.wire !== WIRE_BYTES) this.failed = true;
     return this.from === this.to ? "" : this.bytes.toString("hex", this.from, this.to);
@@ -207,6 +215,12 @@ export function strictText(bytes: Uint8Array): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The text of a name's bytes, which may lie in shared memory; what is no UTF-8 in them shows as halves of characters. */
+export function nameOfBytes(bytes: Buffer): string {
+  const text = bytes.toString("utf8");
+  return text.includes(REPLACEMENT) && strictText(Buffer.from(bytes)) === undefined ? text.replaceAll(REPLACEMENT, HALF_CHARACTER) : text;
 }
 
 /** Texts that were read last, by a few of their bytes: names of attributes and many values come again and again. At most 4,096 of 64 characters. */

@@ -27,7 +27,7 @@ export function* logsOfJson(body: unknown, prefixes = false): Generator<LogItem>
 }
 
 function readLog({ given, attributes, loss, source }: AttributedItem): OtlpLog {
-  const { serviceId, environment, resourceAttributes } = source;
+  const { serviceId, environment, resourceAttributes, resourceRefusal } = source;
   const [ownMs, observedMs] = [
     millisecondsOf(given.timeUnixNano, "timeUnixNano"),
     millisecondsOf(given.observedTimeUnixNano, "observedTimeUnixNano"),
@@ -46,6 +46,7 @@ function readLog({ given, attributes, loss, source }: AttributedItem): OtlpLog {
     traceId: traceIdOf(idOf(given.traceId, "traceId")),
     spanId: spanIdOf(idOf(given.spanId, "spanId")),
     eventName: textOf(given.eventName, "eventName"),
+    resourceRefusal,
   };
 }
 

@@ -24,7 +24,7 @@ export function* spansOfJson(body: unknown, prefixes = false): Generator<SpanIte
 }
 
 function readSpan({ given, attributes, loss, source }: AttributedItem): OtlpSpan {
-  const { serviceId, environment, resourceAttributes } = source;
+  const { serviceId, environment, resourceAttributes, resourceRefusal } = source;
   return {
     serviceId,
     environment,
@@ -39,5 +39,6 @@ function readSpan({ given, attributes, loss, source }: AttributedItem): OtlpSpan
     attributes,
     resourceAttributes,
     loss,
+    resourceRefusal,
   };
 }

@@ -3,6 +3,7 @@
 import { ownMember, setMember } from "../../core/base/own-member.ts";
 import type { Attributes, AttributeValue } from "../../core/protocol/coordinator-frame.ts";
 import { type AttributeLoss, addLoss, keptAttributes } from "../series/kept-attributes.ts";
+import { NAMING_ATTRIBUTES } from "../series/stream-identity.ts";
 import type { OtlpSource } from "./otlp-items.ts";
 import { ANY_VALUE_DEPTH_MAX } from "./otlp-limits.ts";
 import { sourceOf } from "./otlp-source.ts";
@@ -90,7 +91,10 @@ export function idOf(value: unknown, field: string): string {
 export function addAttributes(value: unknown, into: AttributeMap, depth = 0): void {
   for (const attribute of listOf(value, "attributes")) {
     const { key, value: given } = objectOf(attribute, "an attribute");
-    setMember(into, textOf(key, "the key of an attribute"), anyValueOf(given, depth));
+    const name = textOf(key, "the key of an attribute");
+    const value = anyValueOf(given, depth);
+    const isName = typeof value === "string" && NAMING_ATTRIBUTES.has(name);
+    setMember(into, name, isName ? ((given as JsonObject).stringValue as string) ?? value : value);
   }
 }
 
@@ -99,7 +103,7 @@ export function anyValueOf(value: unknown, depth = 0): AttributeValue {
   if (value === undefined || value === null) return null;
   if (depth >= ANY_VALUE_DEPTH_MAX) throw new JsonItemError(`an attribute's value nests more than ${ANY_VALUE_DEPTH_MAX} levels`);
   const given = objectOf(value, "the value of an attribute");
-  if (isGiven(given.stringValue)) return textOf(given.stringValue, "stringValue");
+  if (isGiven(given.stringValue)) return textOf(given.stringValue, "stringValue").toWellFormed();
   if (isGiven(given.intValue)) return integerOf(given.intValue);
   if (isGiven(given.doubleValue)) return doubleAttribute(numberOf(given.doubleValue, "doubleValue"));
   if (isGiven(given.boolValue)) return given.boolValue === true || given.boolValue === "true";
@@ -109,7 +113,7 @@ export function anyValueOf(value: unknown, depth = 0): AttributeValue {
     addAttributes(objectOf(given.kvlistValue, "kvlistValue").values, list, depth + 1);
     return list;
   }
-  return isGiven(given.bytesValue) ? textOf(given.bytesValue, "bytesValue") : null;
+  return isGiven(given.bytesValue) ? textOf(given.bytesValue, "bytesValue").toWellFormed() : null;
 }
 
 /** Whether a member is there: null is as good as absent (https://protobuf.dev/programming-guides/json/). */

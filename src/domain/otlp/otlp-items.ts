@@ -15,6 +15,8 @@ export interface OtlpSource {
   readonly resourceAttributes: Attributes;
   /** What was lost of those. */
   readonly loss: AttributeLoss;
+  /** Why nothing of the source may be taken: a name that is none. */
+  readonly resourceRefusal: ItemRefusal | undefined;
 }
 
 /** Metric data that holds for all its points. */
@@ -104,6 +106,8 @@ export interface OtlpSpan {
   readonly attributes: Attributes;
   readonly resourceAttributes: Attributes;
   readonly loss: AttributeLoss;
+  /** That of its source. */
+  readonly resourceRefusal?: ItemRefusal | undefined;
 }
 
 /** One log record; a body that is no string is JSON text. */
@@ -121,6 +125,8 @@ export interface OtlpLog {
   /** As they are kept, and what was lost of them and of those of its resource. */
   readonly attributes: Attributes;
   readonly resourceAttributes: Attributes;
+  /** That of its source. */
+  readonly resourceRefusal?: ItemRefusal | undefined;
   readonly loss: AttributeLoss;
   /** Ids in lower-case hex, "" where absent and where they are none. */
   readonly traceId: string;

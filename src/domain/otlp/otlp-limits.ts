@@ -2,7 +2,6 @@
 
 import { ownMember } from "../../core/base/own-member.ts";
 import { formatRfc3339 } from "../../core/base/rfc3339.ts";
-import { isLongerThan } from "../../core/base/utf8.ts";
 import {
   ATTRIBUTES_MAX,
   NAME_BYTES_MAX,
@@ -10,8 +9,11 @@ import {
   TIMESTAMP_FUTURE_MS_MAX,
   VALUE_BYTES_MAX,
 } from "../../core/config/limits.ts";
+import type { ValidationReason } from "../../core/layout/counters.ts";
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
 import { isLongValue } from "../series/kept-attributes.ts";
+import { flawText, nameFlaw } from "../series/name-rule.ts";
+import { environmentAttribute } from "../series/stream-identity.ts";
 import type { ItemRefusal, OtlpLog, OtlpSpan } from "./otlp-items.ts";
 
 /** Arrays and lists inside each other in one attribute or log body: the readers recurse. A JSON body nests four levels for each, and may nest 64. */
@@ -32,7 +34,8 @@ function refuseAttributes(attributes: Attributes, most: number): ItemRefusal | u
       message: `a point may have ${ATTRIBUTES_MAX} attributes, got ${names.length}`,
     };
   for (const name of names) {
-    if (isLongerThan(name, NAME_BYTES_MAX)) return tooLong("attributes", "an attribute's name", NAME_BYTES_MAX);
+    const flawed = refuseFlaw(name, "invalid_attributes", "attributes", "the name of an attribute");
+    if (flawed !== undefined) return flawed;
     if (isLongValue(ownMember(attributes, name))) {
       const message = `attribute ${JSON.stringify(name.slice(0, 60))} of a point may have ${VALUE_BYTES_MAX} bytes, for it identifies the series; send a shorter one`;
       return { reason: "invalid_attributes", field: "attributes", message };
@@ -43,8 +46,10 @@ function refuseAttributes(attributes: Attributes, most: number): ItemRefusal | u
 
 /** Of logs, spans and resources only the names of attributes may be at fault: values are cut. */
 function refuseNames(attributes: Attributes): ItemRefusal | undefined {
-  for (const name in attributes)
-    if (isLongerThan(name, NAME_BYTES_MAX)) return tooLong("attributes", "an attribute's name", NAME_BYTES_MAX);
+  for (const name in attributes) {
+    const flawed = refuseFlaw(name, "invalid_attributes", "attributes", "the name of an attribute");
+    if (flawed !== undefined) return flawed;
+  }
   return undefined;
 }
 
@@ -71,24 +76,49 @@ function refuseTime(timeMs: number, nowMs: number, field: string): ItemRefusal |
 
 function refuseName(name: string, field: string, what: string): ItemRefusal | undefined {
   if (name === "") return { reason: "missing_metric_name", field, message: `${what} has no name` };
-  return isLongerThan(name, NAME_BYTES_MAX) ? tooLong(field, `the name of ${what}`, NAME_BYTES_MAX) : undefined;
+  return refuseFlaw(name, "invalid_record", field, `the name of ${what}`);
 }
 
-function refuseService(serviceId: string): ItemRefusal | undefined {
-  return isLongerThan(serviceId, NAME_BYTES_MAX) ? tooLong("service.name", "service.name", NAME_BYTES_MAX) : undefined;
+/** Refusal of a name for what stands in it; `reason` is that of characters. */
+function refuseFlaw(name: string, reason: ValidationReason, field: string, what: string): ItemRefusal | undefined {
+  const flaw = nameFlaw(name);
+  if (flaw === undefined) return undefined;
+  if (flaw === "too_long") return tooLong(field, what, NAME_BYTES_MAX);
+  return { reason, field, message: `${what} ${flawText(flaw)}; got ${JSON.stringify(name.slice(0, 60))}` };
+}
+
+/** Refusal of all items of a source; undefined where they may be taken. */
+export function refuseSource(serviceId: string, environmentName: string | undefined, attributes: Attributes): ItemRefusal | undefined {
+  const flawed = refuseFlaw(serviceId, "invalid_record", "service.name", "service.name");
+  if (flawed !== undefined) return flawed;
+  if (environmentName !== undefined) {
+    const environment = refuseFlaw(ownMember(attributes, environmentName) as string, "invalid_attributes", environmentName, "the environment");
+    if (environment !== undefined) return environment;
+  }
+  for (const name of Object.keys(attributes)) {
+    const attribute = refuseFlaw(name, "invalid_attributes", "resource.attributes", "the name of an attribute of the resource");
+    if (attribute !== undefined) return attribute;
+  }
+  return undefined;
 }
 
 /** Refusal of a metric's point, its value aside; undefined where it may be taken. */
 export function refusePoint(
-  point: { readonly serviceId: string; readonly metricName: string; readonly attributes: Attributes; readonly timeMs: number },
+  point: { readonly metricName: string; readonly attributes: Attributes; readonly timeMs: number },
   nowMs: number,
 ): ItemRefusal | undefined {
   return (
     refuseName(point.metricName, "name", "a metric") ??
-    refuseService(point.serviceId) ??
     refuseTime(point.timeMs, nowMs, "timeUnixNano") ??
-    refuseAttributes(point.attributes, ATTRIBUTES_MAX + RESOURCE_IDENTITY_MAX)
+    refuseAttributes(point.attributes, ATTRIBUTES_MAX + RESOURCE_IDENTITY_MAX) ??
+    refuseEnvironment(point.attributes)
   );
+}
+
+/** A point may name an environment of its own. */
+function refuseEnvironment(attributes: Attributes): ItemRefusal | undefined {
+  const name = environmentAttribute(attributes);
+  return name === undefined ? undefined : refuseFlaw(ownMember(attributes, name) as string, "invalid_attributes", name, "the environment");
 }
 
 /** Refusal of a point's value; undefined where it may be taken. */
@@ -122,8 +152,8 @@ export function refuseSpan(span: OtlpSpan, nowMs: number): ItemRefusal | undefin
   if (!TRACE_ID.test(span.traceId)) return invalid("traceId", "traceId must be 16 bytes, not all 0");
   if (!SPAN_ID.test(span.spanId)) return invalid("spanId", "spanId must be 8 bytes, not all 0");
   return (
+    span.resourceRefusal ??
     refuseName(span.name, "name", "a span") ??
-    refuseService(span.serviceId) ??
     refuseTime(span.endMs, nowMs, "endTimeUnixNano") ??
     (span.endMs < span.startMs ? invalid("endTimeUnixNano", "a span must not end before it starts") : undefined) ??
     refuseNames(span.attributes)
@@ -133,9 +163,9 @@ export function refuseSpan(span: OtlpSpan, nowMs: number): ItemRefusal | undefin
 /** Refusal of a log record; its body is cut where it is too long. */
 export function refuseLog(log: OtlpLog, nowMs: number): ItemRefusal | undefined {
   return (
-    refuseService(log.serviceId) ??
+    log.resourceRefusal ??
     refuseTime(log.timeMs, nowMs, "timeUnixNano") ??
-    (isLongerThan(log.eventName, NAME_BYTES_MAX) ? tooLong("eventName", "the name of an event", NAME_BYTES_MAX) : undefined) ??
+    refuseFlaw(log.eventName, "invalid_record", "eventName", "the name of an event") ??
     refuseNames(log.attributes)
   );
 }

@@ -6,6 +6,7 @@ import { INSTANCE_NAMES } from "../series/instance-name.ts";
 import { keptAttributes } from "../series/kept-attributes.ts";
 import { environmentAttribute, ownAttribute } from "../series/stream-identity.ts";
 import type { OtlpSource } from "./otlp-items.ts";
+import { refuseSource } from "./otlp-limits.ts";
 
 const UNKNOWN_SERVICE = "unknown_service";
 
@@ -32,12 +33,14 @@ export function sourceOf(given: Attributes, dropped = 0, prefixes = false): Otlp
   const identity: Record<string, AttributeValue> = {};
   for (const name of [instanceName, environmentName])
     if (name !== undefined) setMember(identity, name, ownMember(given, name) as AttributeValue);
+  const serviceId = serviceOf(given, prefixes);
   return {
-    serviceId: serviceOf(given, prefixes),
+    serviceId,
     environment: environmentName === undefined ? "" : textOf(given, environmentName),
     identity,
     resourceAttributes,
     loss,
+    resourceRefusal: refuseSource(serviceId, environmentName, given),
   };
 }
 

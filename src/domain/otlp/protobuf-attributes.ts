@@ -3,6 +3,7 @@
 import { setMember } from "../../core/base/own-member.ts";
 import type { AttributeValue } from "../../core/protocol/coordinator-frame.ts";
 import { WIRE_BYTES, WireReader } from "../codec/wire-reader.ts";
+import { NAMING_ATTRIBUTES } from "../series/stream-identity.ts";
 import { ANY_VALUE_DEPTH_MAX } from "./otlp-limits.ts";
 
 /** Attributes on their way to be `Attributes`. */
@@ -26,8 +27,8 @@ export function readAttribute(reader: WireReader, into: AttributeMap, depth = 0)
   let name = "";
   let value: AttributeValue = null;
   while (reader.next(end)) {
-    if (reader.field === 1) name = reader.text();
-    else if (reader.field === 2) value = readAnyValue(reader, depth);
+    if (reader.field === 1) name = reader.name();
+    else if (reader.field === 2) value = readAnyValue(reader, depth, NAMING_ATTRIBUTES.has(name));
   }
   setMember(into, name, value);
 }
@@ -41,8 +42,8 @@ export function readAttributeBytes(bytes: Uint8Array, into: AttributeMap): boole
   return !reader.failed;
 }
 
-/** Reads the AnyValue that the reader stands at; null for an empty one. */
-export function readAnyValue(reader: WireReader, depth = 0): AttributeValue {
+/** Reads the AnyValue that the reader stands at; null for an empty one. A text that `isName` is read as one. */
+export function readAnyValue(reader: WireReader, depth = 0, isName = false): AttributeValue {
   const end = reader.to;
   if (depth >= ANY_VALUE_DEPTH_MAX) reader.failed = true;
   if (!reader.enter()) return null;
@@ -50,7 +51,7 @@ export function readAnyValue(reader: WireReader, depth = 0): AttributeValue {
   while (reader.next(end)) {
     switch (reader.field) {
       case 1:
-        value = reader.text();
+        value = isName ? reader.name() : reader.text();
         break;
       case 2:
         value = reader.unsigned() !== 0;

@@ -63,7 +63,7 @@ function readLog(reader: WireReader, to: number, source: OtlpSource): OtlpLog {
         break;
     }
   }
-  const { serviceId, environment, resourceAttributes } = source;
+  const { serviceId, environment, resourceAttributes, resourceRefusal } = source;
   const { attributes, loss } = keptAttributes(own, dropped);
   return {
     serviceId,
@@ -75,6 +75,7 @@ function readLog(reader: WireReader, to: number, source: OtlpSource): OtlpLog {
     body: bodyText(body),
     attributes,
     resourceAttributes,
+    resourceRefusal,
     loss: addLoss(source.loss, loss),
     traceId: traceIdOf(traceId),
     spanId: spanIdOf(spanId),

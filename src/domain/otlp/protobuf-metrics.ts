@@ -112,7 +112,7 @@ function findData(reader: WireReader, from: number, to: number): MetricData {
   let parts: Array<{ from: number; to: number }> = [];
   reader.at = from;
   while (reader.next(to)) {
-    if (reader.field === 1) name = reader.text();
+    if (reader.field === 1) name = reader.name();
     else if (reader.field === 3) unit = reader.text();
     else if (DATA_FIELDS.has(reader.field)) {
       if (reader.field !== kind) parts = []; // of a oneof the last member counts

@@ -35,7 +35,7 @@ function readSpan(reader: WireReader, to: number, source: OtlpSource): OtlpSpan 
         parentSpanId = reader.hex();
         break;
       case 5:
-        name = reader.text();
+        name = reader.name();
         break;
       case 6:
         kind = reader.unsigned();
@@ -57,7 +57,7 @@ function readSpan(reader: WireReader, to: number, source: OtlpSource): OtlpSpan 
         break;
     }
   }
-  const { serviceId, environment, resourceAttributes } = source;
+  const { serviceId, environment, resourceAttributes, resourceRefusal } = source;
   const { attributes, loss } = keptAttributes(own, dropped);
   return {
     serviceId,
@@ -72,6 +72,7 @@ function readSpan(reader: WireReader, to: number, source: OtlpSource): OtlpSpan 
     statusCode,
     attributes,
     resourceAttributes,
+    resourceRefusal,
     loss: addLoss(source.loss, loss),
   };
 }

@@ -1,9 +1,11 @@
 // Why series and samples of remote-write are refused, in words for their sender.
 import { formatRfc3339 } from "../../core/base/rfc3339.ts";
 import { isLongerThan } from "../../core/base/utf8.ts";
-import { ATTRIBUTES_MAX, NAME_BYTES_MAX, VALUE_BYTES_MAX } from "../../core/config/limits.ts";
+import { ATTRIBUTES_MAX, VALUE_BYTES_MAX } from "../../core/config/limits.ts";
 import type { ValidationReason } from "../../core/layout/counters.ts";
 import { REJECT_INVALID_VALUE, REJECT_TOO_OLD } from "../../core/layout/kernel-event.ts";
+import { flawText, nameFlaw } from "../series/name-rule.ts";
+import { nameOfLabels } from "../series/stream-identity.ts";
 
 /** Labels as they were sent. */
 export type Labels = ReadonlyArray<readonly [string, string]>;
@@ -26,14 +28,22 @@ export function labelProblem(given: Labels): SampleProblem | undefined {
   for (const [name, value] of labels) {
     if (names.has(name)) return { reason: "invalid_attributes", message: `label ${name.slice(0, 60)} comes twice in one series` };
     names.add(name);
-    if (isLongerThan(name, NAME_BYTES_MAX)) return { reason: "field_too_long", message: `a label name may have ${NAME_BYTES_MAX} bytes` };
-    if (isLongerThan(value, name === "__name__" ? NAME_BYTES_MAX : VALUE_BYTES_MAX)) {
-      const reason = name === "__name__" ? "field_too_long" : "invalid_attributes";
-      return { reason, message: `label ${name.slice(0, 60)} is longer than ${VALUE_BYTES_MAX} bytes` };
+    const problem = flawProblem(name, "the name of a label");
+    if (problem !== undefined) return problem;
+    if (name !== "__name__" && isLongerThan(value, VALUE_BYTES_MAX)) {
+      return { reason: "invalid_attributes", message: `label ${name.slice(0, 60)} is longer than ${VALUE_BYTES_MAX} bytes` };
     }
   }
-  const named = labels.some(([name, value]) => name === "__name__" && value !== "");
-  return named ? undefined : { reason: "missing_metric_name", message: "a series has no __name__ label" };
+  const { metricName, serviceId, environment } = nameOfLabels("", labels);
+  if (metricName === "") return { reason: "missing_metric_name", message: "a series has no __name__ label" };
+  return flawProblem(metricName, "__name__") ?? flawProblem(serviceId, "the label of the service") ?? flawProblem(environment, "the label of the environment");
+}
+
+/** Error of a name that is none. */
+export function flawProblem(name: string, what: string): SampleProblem | undefined {
+  const flaw = nameFlaw(name);
+  if (flaw === undefined) return undefined;
+  return { reason: flaw === "too_long" ? "field_too_long" : "invalid_attributes", message: `${what} ${flawText(flaw)}; got ${JSON.stringify(name.slice(0, 60))}` };
 }
 
 /** Error of a sample that the kernel rejected. */

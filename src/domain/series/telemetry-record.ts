@@ -2,7 +2,6 @@
 
 import { ownMember } from "../../core/base/own-member.ts";
 import { nanosecondsOfRfc3339, parseRfc3339 } from "../../core/base/rfc3339.ts";
-import { isLongerThan } from "../../core/base/utf8.ts";
 import {
   ATTRIBUTES_MAX,
   NAME_BYTES_MAX,
@@ -14,6 +13,8 @@ import { RECORD_TYPES, type RecordType, type ValidationReason } from "../../core
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
 import { keptBody } from "./cut-text.ts";
 import { type AttributeLoss, isLongValue, keptAttributes, NO_LOSS } from "./kept-attributes.ts";
+import { flawText, nameFlaw } from "./name-rule.ts";
+import { environmentAttribute } from "./stream-identity.ts";
 
 /** A record that may be stored. `value` is NaN for logs and events, `body` is "" for records with a value. */
 export interface TelemetryRecord {
@@ -102,8 +103,15 @@ function refuseName(type: RecordType, field: string, reason: ValidationReason, v
   if (value === undefined) return refuse(type, reason, field, `${field} is absent; ${aRecord(type)} needs it as a non-empty string`);
   if (typeof value !== "string" || value === "")
     return refuse(type, reason, field, `${field} must be a non-empty string, got ${shown(value)}`);
-  if (isLongerThan(value, NAME_BYTES_MAX)) return tooLong(type, field, value, NAME_BYTES_MAX);
-  return undefined;
+  return refuseFlaw(type, "invalid_record", field, value);
+}
+
+/** Refusal of a name for what stands in it; `reason` is that of characters. */
+function refuseFlaw(type: RecordType, reason: ValidationReason, field: string, name: string): Refusal | undefined {
+  const flaw = nameFlaw(name);
+  if (flaw === undefined) return undefined;
+  if (flaw === "too_long") return tooLong(type, field, name, NAME_BYTES_MAX);
+  return refuse(type, reason, field, `${field} ${flawText(flaw)}; got ${shown(name)}`);
 }
 
 function aRecord(type: RecordType): string {
@@ -164,7 +172,8 @@ function refuseAttributes(type: RecordType, fields: Readonly<Record<string, unkn
   if (fields.trace_id !== undefined && fields.trace_id !== null) {
     if (typeof fields.trace_id !== "string")
       return refuse(type, "invalid_attributes", "trace_id", `trace_id must be a string, got ${shown(fields.trace_id)}`);
-    if (isLongerThan(fields.trace_id, NAME_BYTES_MAX)) return tooLong(type, "trace_id", fields.trace_id, NAME_BYTES_MAX);
+    const flawed = refuseFlaw(type, "invalid_attributes", "trace_id", fields.trace_id);
+    if (flawed !== undefined) return flawed;
   }
   const given = fields.attributes;
   if (given === undefined || given === null) return undefined;
@@ -172,8 +181,18 @@ function refuseAttributes(type: RecordType, fields: Readonly<Record<string, unkn
     return refuse(type, "invalid_attributes", "attributes", `attributes must be an object of keys and values, got ${shown(given)}`);
   }
   const names = Object.keys(given);
-  for (const name of names) if (isLongerThan(name, NAME_BYTES_MAX)) return tooLong(type, "attributes", name, NAME_BYTES_MAX);
-  return WITH_BODY.has(type) ? undefined : refuseIdentity(type, given as Attributes, names);
+  for (const name of names) {
+    const flawed = refuseFlaw(type, "invalid_attributes", "attributes", name);
+    if (flawed !== undefined) return flawed;
+  }
+  return refuseEnvironment(type, given as Attributes) ?? (WITH_BODY.has(type) ? undefined : refuseIdentity(type, given as Attributes, names));
+}
+
+function refuseEnvironment(type: RecordType, attributes: Attributes): Refusal | undefined {
+  const name = environmentAttribute(attributes);
+  return name === undefined
+    ? undefined
+    : refuseFlaw(type, "invalid_attributes", `attributes.${name}`, ownMember(attributes, name) as string);
 }
 
 /** Attributes of a record with a value are its identity: too many or too long ones refuse it; those of logs and events are cut. */

@@ -1,7 +1,6 @@
 // The lane's side of histograms and summaries: a point that is in order goes into the unit of work as a message for the shard that owns its series.
 
 import { ownMember } from "../../../core/base/own-member.ts";
-import { isLongerThan } from "../../../core/base/utf8.ts";
 import {
   ATTRIBUTES_MAX,
   IDENTITY_BYTES_MAX,
@@ -20,6 +19,7 @@ import { PointMessageWriter } from "../../../domain/distribution/point-message.t
 import type { DistributionPoint } from "../../../domain/otlp/otlp-items.ts";
 import { partitionOf } from "../../../domain/placement/partition.ts";
 import { isLongValue } from "../../../domain/series/kept-attributes.ts";
+import { flawText, nameFlaw } from "../../../domain/series/name-rule.ts";
 import { identityText } from "../../../domain/series/stream-identity.ts";
 import type { StreamDefiner } from "../unit/stream-definer.ts";
 import type { WorkUnit } from "../unit/work-unit.ts";
@@ -70,18 +70,28 @@ function refused(reason: ValidationReason, message: string): DistributionProblem
   return { reason, message };
 }
 
-function nameProblem({ metricName, serviceId, attributes }: DistributionPoint): DistributionProblem | undefined {
+function nameProblem({ metricName, serviceId, environment, attributes }: DistributionPoint): DistributionProblem | undefined {
   if (metricName === "") return refused("missing_metric_name", "a point has no metric name");
   if (serviceId === "") return refused("missing_service_id", "a point has no service");
-  if (isLongerThan(metricName, NAME_BYTES_MAX - SUFFIX_BYTES_MAX))
-    return refused("field_too_long", `the name of a histogram or summary may have ${NAME_BYTES_MAX - SUFFIX_BYTES_MAX} bytes`);
-  if (isLongerThan(serviceId, NAME_BYTES_MAX)) return refused("field_too_long", `a service name may have ${NAME_BYTES_MAX} bytes`);
   const names = Object.keys(attributes);
-  if (names.length > ATTRIBUTES_MAX)
-    return refused("invalid_attributes", `a point may have ${ATTRIBUTES_MAX} attributes, got ${names.length}`);
+  if (names.length > ATTRIBUTES_MAX) return refused("invalid_attributes", `a point may have ${ATTRIBUTES_MAX} attributes, got ${names.length}`);
+  for (const name of names) {
+    const problem = flawProblem(name, "the name of an attribute", "invalid_attributes");
+    if (problem !== undefined) return problem;
+  }
   const long = names.find((name) => isLongValue(ownMember(attributes, name)));
-  if (long === undefined) return undefined;
-  return refused("invalid_attributes", `attribute ${JSON.stringify(long.slice(0, 60))} of a point may have ${VALUE_BYTES_MAX} bytes`);
+  if (long !== undefined)
+    return refused("invalid_attributes", `attribute ${JSON.stringify(long.slice(0, 60))} of a point may have ${VALUE_BYTES_MAX} bytes`);
+  return (
+    flawProblem(metricName, "the name of a histogram or summary", "invalid_record", NAME_BYTES_MAX - SUFFIX_BYTES_MAX) ??
+    flawProblem(serviceId, "the name of a service", "invalid_record") ??
+    flawProblem(environment, "the environment", "invalid_attributes")
+  );
+}
+
+function flawProblem(name: string, what: string, reason: ValidationReason, bytesMax: number = NAME_BYTES_MAX): DistributionProblem | undefined {
+  const flaw = nameFlaw(name, bytesMax);
+  return flaw === undefined ? undefined : refused(flaw === "too_long" ? "field_too_long" : reason, `${what} ${flawText(flaw, bytesMax)}`);
 }
 
 function timeProblem({ timeMs }: DistributionPoint, wallMs: number): DistributionProblem | undefined {

@@ -1,8 +1,6 @@
 // The lane's side of logs: masks the text of each, and gathers what the shard of its service counts.
 import { BoundedMap } from "../../../core/base/bounded-map.ts";
-import { isLongerThan } from "../../../core/base/utf8.ts";
 import { KEYED_ARRIVAL_MS_MAX, KEYED_ARRIVALS_MAX, NEW_SOURCE_TEXT_BYTES } from "../../../core/config/body-limits.ts";
-import { NAME_BYTES_MAX } from "../../../core/config/limits.ts";
 import { SECTION_LOGS } from "../../../core/layout/row-frame.ts";
 import { maskedText } from "../../../domain/logs/masked-text.ts";
 import { partitionOf } from "../../../domain/placement/partition.ts";
@@ -15,8 +13,6 @@ import type { MessageSource, WorkUnit } from "../unit/work-unit.ts";
 const MESSAGE_BYTES_FULL = 8 * 1024;
 /** Services remembered between units. */
 const SERVICES_KEPT_MAX = 1_000;
-/** An environment that is no name, but a text of kilobytes, is counted by what it begins with. */
-const ENVIRONMENT_CHARACTERS = NAME_BYTES_MAX / 4;
 
 /** A log as it is counted. `id` is that of its record: the same log again has the same. */
 export interface CountedLog {
@@ -62,8 +58,7 @@ export class LogSink implements MessageSource {
 
   /** Counts a log that has been judged and is kept as a record. */
   count(tenant: string, { serviceId, environment, timeMs, severity, body, id }: CountedLog, unit: WorkUnit): void {
-    const named = isLongerThan(environment, NAME_BYTES_MAX) ? environment.slice(0, ENVIRONMENT_CHARACTERS) : environment;
-    const source = this.#source(tenant, named, serviceId, unit);
+    const source = this.#source(tenant, environment, serviceId, unit);
     const message = source.message ?? this.#begin(source);
     const window = windowOf(timeMs);
     unit.addSource(this);

@@ -19,7 +19,7 @@ import {
 } from "../../../core/layout/memory-map.ts";
 import type { OtlpEncoding } from "../../../core/protocol/otlp-kind.ts";
 import { decodeJson } from "../../../domain/codec/json-body.ts";
-import { WireReader } from "../../../domain/codec/wire-reader.ts";
+import { nameOfBytes, WireReader } from "../../../domain/codec/wire-reader.ts";
 import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
 import { readJsonPoint } from "../../../domain/otlp/json-metrics.ts";
 import { sourceOfJson } from "../../../domain/otlp/json-values.ts";
@@ -124,7 +124,7 @@ export class MetricsWalk {
     const source = this.#sourceAt(word(OTLP_POINT_RESOURCE), word(OTLP_POINT_RESOURCE_BYTES));
     if (typeof source === "string") return source;
     const bytes = this.#memory.slice(word(0), word(OTLP_POINT_BYTES));
-    const name = this.#memory.slice(word(OTLP_POINT_NAME), word(OTLP_POINT_NAME_BYTES)).toString("utf8");
+    const name = nameOfBytes(this.#memory.slice(word(OTLP_POINT_NAME), word(OTLP_POINT_NAME_BYTES)));
     const counter = word(OTLP_POINT_COUNTER);
     const type = counter === 0 ? "gauge" : "counter";
     const head = { source, metricName: name, type, unit: this.#unitAt(word(OTLP_POINT_UNIT)), isCounter: counter === 1 } as const;

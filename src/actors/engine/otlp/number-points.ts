@@ -59,8 +59,7 @@ export class NumberPoints {
         kernel.laneInsert(defined.ref, defined.destination, defined.partition);
       }
     } else {
-      const refusal =
-        refuseValue(point.value, point.hasValue, point.isStale) ?? refusePoint({ ...point, serviceId: "", attributes: {} }, body.wallMs);
+      const refusal = refuseValue(point.value, point.hasValue, point.isStale) ?? refusePoint({ ...point, attributes: {} }, body.wallMs);
       if (refusal !== undefined) return refusal;
     }
     this.#stage(point, unit);
@@ -74,8 +73,9 @@ export class NumberPoints {
     const { source, metricName, timeMs } = point;
     const { serviceId } = source;
     const refusal =
+      source.resourceRefusal ??
       refuseValue(point.value, point.hasValue, point.isStale) ??
-      refusePoint({ serviceId, metricName, attributes, timeMs: timeMs === 0 ? body.wallMs : timeMs }, body.wallMs);
+      refusePoint({ metricName, attributes, timeMs: timeMs === 0 ? body.wallMs : timeMs }, body.wallMs);
     if (refusal !== undefined) return refusal;
     const tenant = this.#dependencies.tenantName(body.tenant);
     const name = { tenant, environment: environmentOf(attributes), serviceId, metricName, attributes };

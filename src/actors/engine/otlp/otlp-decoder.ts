@@ -350,7 +350,7 @@ export class OtlpDecoder implements BodyDecoder {
       case "number":
         return this.#points.take(item.point, body, unit);
       case "distribution":
-        return this.#sink.distribution(item.point);
+        return item.head.source.resourceRefusal ?? this.#sink.distribution(item.point);
       case "span":
         return this.#sink.span(item.span);
       case "log":

@@ -146,7 +146,7 @@ export class TracesWalk {
 
   #read(bytes: Buffer, unit: WorkUnit): KnownResource {
     const source = sourceOfResource(bytes, this.#prefixes);
-    if (source === undefined) return { source, spans: undefined };
+    if (source === undefined || source.resourceRefusal !== undefined) return { source, spans: undefined };
     return { source, spans: this.#dependencies.spans.source(this.#tenant, source.environment, source.serviceId, unit) };
   }
 

@@ -3,8 +3,9 @@ import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
 import { METADATA_HELP_CHARACTERS_MAX, METADATA_PER_BODY_MAX, NAME_BYTES_MAX } from "../../../core/config/limits.ts";
 import { BODY_PADDING_BYTES, SCRATCH } from "../../../core/layout/memory-map.ts";
 import { type LaneExports, parseLabelSpan } from "../../../domain/kernel/lane-kernel.ts";
-import { metadataMessages, metricTypeOf } from "../../../domain/prometheus/metadata-messages.ts";
+import { type MetadataMessage, metadataMessages, metricTypeOf } from "../../../domain/prometheus/metadata-messages.ts";
 import type { MetadataBook } from "../../../domain/series/metadata-book.ts";
+import { isName } from "../../../domain/series/name-rule.ts";
 import type { Body } from "../unit/body.ts";
 import type { MetricDescriptions } from "../unit/metric-descriptions.ts";
 import type { WorkUnit } from "../unit/work-unit.ts";
@@ -31,16 +32,19 @@ export class MetadataIntake {
     this.#dependencies = dependencies;
   }
 
-  /** The messages of a 1.0 body, as far as METADATA_PER_BODY_MAX goes. */
-  takeMessages(content: Uint8Array, body: Body, unit: WorkUnit): void {
+  /** Takes the messages of a 1.0 body, as far as METADATA_PER_BODY_MAX goes; answers those whose metric has a name that is none. */
+  takeMessages(content: Uint8Array, body: Body, unit: WorkUnit): readonly MetadataMessage[] {
     const { descriptions, tenantName } = this.#dependencies;
     const tenant = tenantName(body.tenant);
-    let taken = 0;
+    const refused: MetadataMessage[] = [];
+    let seen = 0;
     for (const message of metadataMessages(content)) {
-      if (++taken > METADATA_PER_BODY_MAX) break;
-      descriptions.take(tenant, message, body.wallMs, unit);
+      if (++seen > METADATA_PER_BODY_MAX) break;
+      if (isName(message.metricName)) descriptions.take(tenant, message, body.wallMs, unit);
+      else refused.push(message);
     }
     this.settle();
+    return refused;
   }
 
   /** After STATUS_METADATA: those of the series that the walk stands at. */

@@ -1,7 +1,7 @@
 // Decodes remote-write bodies, 1.0 and 2.0, with the lane kernel: it walks the protobuf and stages rows; this side defines new streams, takes metadata and
 // native histograms, decides between replicas, and buries rejects.
 import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
-import { DECOMPRESSED_BYTES_MAX, TIMESTAMP_AGE_MS_MAX, TIMESTAMP_FUTURE_MS_MAX, WORK_ROWS_MAX } from "../../../core/config/limits.ts";
+import { DECOMPRESSED_BYTES_MAX, NAME_BYTES_MAX, TIMESTAMP_AGE_MS_MAX, TIMESTAMP_FUTURE_MS_MAX, WORK_ROWS_MAX } from "../../../core/config/limits.ts";
 import type { ValidationReason } from "../../../core/layout/counters.ts";
 import {
   REJECT_BYTES,
@@ -42,8 +42,10 @@ import {
 import { BODY_REMOTE_WRITE_2 } from "../../../core/protocol/body-kind.ts";
 import { resolveLabelRefs } from "../../../domain/kernel/label-refs.ts";
 import { type LaneExports, parseLabelSpan } from "../../../domain/kernel/lane-kernel.ts";
+import type { MetadataMessage } from "../../../domain/prometheus/metadata-messages.ts";
 import {
   describeReject,
+  flawProblem,
   LABELS_NOT_UTF8,
   type Labels,
   labelProblem,
@@ -88,6 +90,8 @@ export type Progress = BodyAnswer | undefined;
 
 /** A longer body is decompressed in one turn and checked in the next, at 1 GB/s and more. */
 const LONG_BYTES = 4 * 1024 * 1024;
+/** Metadata that are refused, as their dead letter shows them. */
+const METADATA_SHOWN = 10;
 const NO_SYMBOL = new Uint8Array(0);
 const NO_LABELS = "a series has no labels; it needs __name__ at least";
 const BAD_REFS = "labels_refs of a series are absent, odd in number, more than 1,024, or name symbols that the request has not";
@@ -108,6 +112,7 @@ export class RemoteWriteDecoder implements BodyDecoder {
   #histogramsSent = 0;
   #histogramsTaken = 0;
   #refused = 0;
+  #metadataRefused = 0;
   #deadLetterNumber = 0;
   #letters = new DeadLetterGroups();
   #first: SampleProblem | undefined;
@@ -148,14 +153,24 @@ export class RemoteWriteDecoder implements BodyDecoder {
     this.#histogramsSent = this.#isVersion2 ? kernel.histogramCount2() : kernel.histogramCount();
     this.#histogramsTaken = 0;
     this.#refused = 0;
+    this.#metadataRefused = 0;
     this.#deadLetterNumber = 0;
     this.#letters = new DeadLetterGroups();
     this.#first = undefined;
     this.#notFinite.begin();
     counters.batch(samples + this.#histogramsSent);
-    if (!this.#isVersion2 && kernel.metadataCount() > 0) this.#metadata.takeMessages(this.#copy(), body, unit);
+    if (!this.#isVersion2 && kernel.metadataCount() > 0) this.#refuseMetadata(this.#metadata.takeMessages(this.#copy(), body, unit), body, unit);
     if (this.#histogramsSent > 0) this.#takeHistograms(body, unit);
     return this.resume(body, unit);
+  }
+
+  /** One dead letter for all of a body. */
+  #refuseMetadata(refused: readonly MetadataMessage[], body: Body, unit: WorkUnit): void {
+    this.#metadataRefused = refused.length;
+    const problem = refused[0] && flawProblem(refused[0].metricName, "the name of a metric in metadata");
+    if (problem === undefined) return;
+    const metrics = refused.slice(0, METADATA_SHOWN).map(({ metricName }) => metricName.slice(0, NAME_BYTES_MAX));
+    this.#refuse(body, unit, 0, problem.reason, problem.message, { metadata_of: metrics, refused: refused.length });
   }
 
   #copy(): Uint8Array {
@@ -277,9 +292,12 @@ export class RemoteWriteDecoder implements BodyDecoder {
   }
 
   #answer(sent: number, requestId: string): BodyAnswer {
-    if (this.#first === undefined || this.#refused === 0) return { status: 204, body: null };
+    if (this.#first === undefined || this.#refused + this.#metadataRefused === 0) return { status: 204, body: null };
     const { reason: code, message: first } = this.#first;
-    const message = `${this.#refused} of ${sent} samples were refused, the others are stored; the first: ${code}: ${first}`;
+    const samples = this.#refused === 0 && sent === 0 ? "" : `${this.#refused} of ${sent} samples`;
+    const metadata = this.#metadataRefused === 0 ? "" : `metadata of ${this.#metadataRefused} metrics`;
+    const what = [samples, metadata].filter((part) => part !== "").join(" and ");
+    const message = `${what} were refused, the others are stored; the first: ${code}: ${first}`;
     return refusedAnswer({ code, message }, requestId);
   }
 

@@ -1,8 +1,7 @@
 // The lane's side of spans: judges each and gathers compact messages, one kind for the shard of its service, one for the shard of its trace.
 // Sketch: about 0.4 us a span, 0.15 us one of the kernel's rows. What is gathered leaves with the unit, or earlier when a message is full.
-import { isLongerThan } from "../../../core/base/utf8.ts";
 import { NEW_SOURCE_TEXT_BYTES } from "../../../core/config/body-limits.ts";
-import { NAME_BYTES_MAX, TRACE_PARTITIONS } from "../../../core/config/limits.ts";
+import { TRACE_PARTITIONS } from "../../../core/config/limits.ts";
 import { SECTION_SPANS } from "../../../core/layout/row-frame.ts";
 import { NO_SPAN_TEXT, SPAN_ROW_CHILD, SPAN_ROW_ERROR, SPAN_ROW_KIND_SHIFT, SPAN_ROW_REQUEST } from "../../../core/layout/span-row.ts";
 import type { Attributes } from "../../../core/protocol/coordinator-frame.ts";
@@ -27,8 +26,6 @@ import type { SpanRows } from "./span-rows.ts";
 
 /** A message leaves at this size: with one more span and its names, 4 KiB, it is still below MESSAGE_BYTES_MAX. */
 const MESSAGE_BYTES_FULL = 8 * 1024;
-/** A text of so many UTF-16 units never has more than NAME_BYTES_MAX bytes. */
-const NAME_UNITS_SAFE = NAME_BYTES_MAX / 4;
 /** Services remembered between units. */
 const SERVICES_KEPT_MAX = 1_000;
 /** Numbers of services begin anew behind so many, when those of before are in no message any more. */
@@ -88,13 +85,9 @@ export class SpanSink implements MessageSource {
   /** Takes a span that refuseSpan() lets pass into the unit at hand; `tenant` is its name. Answers why it is refused all the same, undefined when it is not. */
   take(tenant: string, span: OtlpSpan, unit: WorkUnit): ItemRefusal | undefined {
     const { endMs, environment } = span;
-    if (isTooLong(environment)) {
-      const message = `the environment may have ${NAME_BYTES_MAX} bytes, got ${environment.length} characters`;
-      return { reason: "field_too_long", field: "deployment.environment.name", message };
-    }
     if (!Number.isFinite(endMs))
       return { reason: "invalid_timestamp", field: "endTimeUnixNano", message: "the end of the span is no time" };
-    const source = this.#source(tenant, environment, span.serviceId, unit);
+    const source = this.source(tenant, environment, span.serviceId, unit);
     const key = this.#key;
     if (!key.takeTrace(source.seed, span.traceId)) return badId("traceId", 32, span.traceId);
     const isChild = span.parentSpanId !== "" && span.parentSpanId !== NO_PARENT;
@@ -121,11 +114,6 @@ export class SpanSink implements MessageSource {
   /** Number of times that all services have been forgotten. */
   get forgotten(): number {
     return this.#forgotten;
-  }
-
-  /** The service whose rows takeRow() takes; undefined for one whose spans take() must judge. Good until the services are forgotten: then take() has another for it. */
-  source(tenant: string, environment: string, serviceId: string, unit: WorkUnit): SpanSource | undefined {
-    return isTooLong(environment) || isTooLong(serviceId) ? undefined : this.#source(tenant, environment, serviceId, unit);
   }
 
   /** Takes the span at hand of the kernel's rows, which is a good one; only where no field is excluded. */
@@ -168,7 +156,8 @@ export class SpanSink implements MessageSource {
     this.#isGathering = true;
   }
 
-  #source(tenant: string, environment: string, serviceId: string, unit: WorkUnit): SpanSource {
+  /** The service whose rows takeRow() takes, by names that were judged. Good until the services are forgotten: then take() has another for it. */
+  source(tenant: string, environment: string, serviceId: string, unit: WorkUnit): SpanSource {
     const last = this.#last;
     if (last !== undefined && last.serviceId === serviceId && last.environment === environment && last.tenant === tenant) return last;
     const key = JSON.stringify([tenant, environment, serviceId]);
@@ -242,10 +231,6 @@ export class SpanSink implements MessageSource {
 
 function hashOf(name: string | Uint8Array, rows: SpanRows): number {
   return typeof name === "string" ? operationHash(name) : rows.nameHash;
-}
-
-function isTooLong(name: string): boolean {
-  return name.length > NAME_UNITS_SAFE && isLongerThan(name, NAME_BYTES_MAX);
 }
 
 /** Whether a span is work that its service was asked for: from outside, or with nothing above it and of no kind that goes outwards. */

@@ -1,8 +1,9 @@
 // What senders say of metrics: type, unit and help, of OTLP and of remote-write's metadata. What is new is stored with the unit of work at hand; a metric that says
 // nothing new costs one look-up.
-import { METADATA_HELP_CHARACTERS_MAX, METADATA_UNIT_CHARACTERS_MAX, NAME_BYTES_MAX } from "../../../core/config/limits.ts";
+import { METADATA_HELP_CHARACTERS_MAX, METADATA_UNIT_CHARACTERS_MAX } from "../../../core/config/limits.ts";
 import type { MetadataMessage } from "../../../domain/prometheus/metadata-messages.ts";
 import type { MetadataBook } from "../../../domain/series/metadata-book.ts";
+import { isName } from "../../../domain/series/name-rule.ts";
 import type { EngineCounters } from "../report/engine-counters.ts";
 import type { WorkUnit } from "./work-unit.ts";
 
@@ -21,7 +22,7 @@ export class MetricDescriptions {
 
   /** Takes what was said at a wall clock time. */
   take(tenant: string, { metricName, type, unit: reported, help: given }: MetricDescription, nowMs: number, unit: WorkUnit): void {
-    if (metricName.length > NAME_BYTES_MAX) return;
+    if (!isName(metricName)) return;
     const help = given?.slice(0, METADATA_HELP_CHARACTERS_MAX) ?? this.#metadata.find(tenant, metricName)?.help ?? "";
     const description = { tenant, metricName, type, unit: reported.slice(0, METADATA_UNIT_CHARACTERS_MAX), help };
     const outcome = this.#metadata.learn(description, nowMs);

@@ -4,6 +4,7 @@ import { STATUS_ASK_OWNER, STATUS_DONE, STATUS_OK, STATUS_UNKNOWN_STREAM } from 
 import { SCRATCH, SERIES_KINDS_MAX } from "../../../../src/core/layout/memory-map.ts";
 import { FLAG_COUNTER } from "../../../../src/core/layout/stream-record.ts";
 import { engineOf, partitionOf } from "../../../../src/domain/placement/partition.ts";
+import { labelProblem } from "../../../../src/domain/prometheus/sample-problems.ts";
 import { flagsOfSeries } from "../../../../src/domain/series/classification.ts";
 import { REPLICA_LABELS } from "../../../../src/domain/series/replica-labels.ts";
 import { nameOfLabels } from "../../../../src/domain/series/stream-identity.ts";
@@ -11,7 +12,7 @@ import { DefinitionRig } from "../../../support/definition-rig.ts";
 
 type Labels = Array<[string, string]>;
 
-const isEscaped = (text: string) => JSON.stringify(text) !== `"${text}"`;
+const isEscaped = (text: string) => text.includes("\u007f") || JSON.stringify(text) !== `"${text}"`;
 const isAscii = (text: string) => [...text].every((character) => (character.codePointAt(0) as number) < 128);
 const wellFormed = (text: string) => text === Buffer.from(text).toString();
 
@@ -61,14 +62,17 @@ const plainValue = fc.oneof(
   fc.string({ minLength: 100, maxLength: 300 }).filter((text) => isAscii(text) && !isEscaped(text)),
 );
 
-/** Labels that the kernel is to define: no escapes, names and service in ASCII, none twice, in any order. */
+/** Labels that the kernel is to define: no escapes, names, service and environment in ASCII, none twice, in any order. */
 const plain: fc.Arbitrary<Labels> = fc
   .tuple(metric, fc.array(fc.tuple(name, plainValue), { maxLength: 14 }), fc.nat(1000))
   .map(([metricName, others, rotation]) => {
     const labels = [...new Map<string, string>([...others, ["__name__", metricName]])];
     return [...labels.slice(rotation % labels.length), ...labels.slice(0, rotation % labels.length)] as Labels;
   })
-  .filter((labels) => isAscii(nameOfLabels("default", labels).serviceId));
+  .filter((labels) => {
+    const { serviceId, environment } = nameOfLabels("default", labels);
+    return isAscii(serviceId) && isAscii(environment);
+  });
 
 /** Any labels with a name, now and then twice. */
 const anyLabels: fc.Arbitrary<Labels> = fc
@@ -136,6 +140,7 @@ describe("definition of a remote-write series in the kernel", () => {
           expect(rig.definitions()).toEqual([]);
           return;
         }
+        expect(labelProblem(labels)).toBeUndefined();
         expect(new Set(labels.map(([key]) => key)).size).toBe(labels.length);
         expect(labels.filter(([key]) => REPLICA_LABELS.has(key))).toEqual([]);
         expect(rig.definitions()).toEqual([rig.expected(labels, ref++)]);

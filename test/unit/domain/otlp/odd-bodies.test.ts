@@ -124,7 +124,7 @@ describe("a body that is long and allowed", () => {
 
   it("of points that the kernel stages is taken at once, with others among them in turns, and the same comes of it", () => {
     const point = (i: number, odd: boolean) =>
-      `{"service_id":"s","metric_name":"m","value":${i},"timestamp":"${NOW}"${odd ? `,"trace_id":"\\n"` : ""}}`;
+      `{"service_id":"s","metric_name":"m","value":${i},"timestamp":"${NOW}"${odd ? `,"trace_id":"\\u0061"` : ""}}`;
     const usual = Array.from({ length: 10_000 }, (_, i) => point(i, false));
     const mixed = Array.from({ length: 10_000 }, (_, i) => point(i, i % 3 === 0));
     rig.take(Buffer.from(`[${usual[0]}]`));

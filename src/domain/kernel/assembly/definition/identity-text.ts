@@ -4,6 +4,7 @@ import { TENANT_HEAD } from "../../../../core/layout/memory-map";
 import {
   environmentLabel, labelCount, labelTextBytes, metricLabel, nameBytesOf, nameOf, NO_LABEL, serviceLabel, valueBytesOf, valueOf,
 } from "./series-labels";
+import { isUtf8, KEPT } from "../wire/name-text";
 
 /** Bytes behind a text that may be overwritten while it is written. */
 export const TEXT_SLACK: u32 = 32;
@@ -11,12 +12,8 @@ export const TEXT_SLACK: u32 = 32;
 const METRIC_NAME_BYTES: u32 = 8; // __name__
 const UNKNOWN_SERVICE = memory.data<u8>([0x75, 0x6e, 0x6b, 0x6e, 0x6f, 0x77, 0x6e, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
 const UNKNOWN_SERVICE_BYTES: u32 = 7;
-/** 16 bytes at SPACES + n: n bytes that are kept, then those that are not. */
-const KEPT = memory.data<u8>([
-  0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-]);
 
-const ESCAPED: u32 = 1; // a character that JSON writes otherwise
+const ESCAPED: u32 = 1; // a character that JSON writes otherwise, or DEL, which no name may have
 const WIDE: u32 = 2; // a byte that is not ASCII
 
 /** Of the labels that were read last. */
@@ -46,21 +43,21 @@ export function identityBytes(headBytes: u32): u32 {
   return headBytes + text + 10 + members * 5 + (members > 0 ? members - 1 : 0) + 2;
 }
 
-/** Writes that identity; false when a text needs an escape, is not UTF-8, or is a name or a service with other characters than ASCII. */
+/** Writes that identity; false when a text needs an escape or has DEL, is not UTF-8, or is a name, a service or an environment with other characters than ASCII. */
 export function writeIdentity(at: usize, headBytes: u32): bool {
   let to = at;
   for (let i: u32 = 0; i < headBytes; i += 16) v128.store(to + i, v128.load(<usize>TENANT_HEAD + i));
   to += headBytes;
-  let wide: u32 = 0;
+  let wide: u32 = 0, seen: u32 = 0;
   store<u8>(to++, 0x22);
   if (environmentLabel != NO_LABEL) {
     const bytes = valueBytesOf(environmentLabel);
-    copyText(to, valueOf(environmentLabel), bytes); // judged below, where it is an attribute
+    seen = copyText(to, valueOf(environmentLabel), bytes);
     to += bytes;
   }
   to = between(to);
   const serviceBytes = serviceTextBytes();
-  let seen = copyText(to, serviceText(), serviceBytes);
+  seen |= copyText(to, serviceText(), serviceBytes);
   to = between(to + serviceBytes);
   const metricBytes = valueBytesOf(metricLabel);
   const metric = copyText(to, valueOf(metricLabel), metricBytes);
@@ -113,7 +110,7 @@ function copyText(to: usize, from: usize, bytes: u32): u32 {
     let block = v128.load(from);
     v128.store(to, block);
     if (left < 16) block = v128.bitselect(block, i8x16.splat(0x20), v128.load(KEPT + 16 - <usize>left));
-    escaped = v128.or(escaped, v128.or(i8x16.lt_u(block, i8x16.splat(0x20)), v128.or(i8x16.eq(block, i8x16.splat(0x22)), i8x16.eq(block, i8x16.splat(0x5c)))));
+    escaped = v128.or(escaped, v128.or(i8x16.lt_u(block, i8x16.splat(0x20)), v128.or(i8x16.eq(block, i8x16.splat(0x22)), v128.or(i8x16.eq(block, i8x16.splat(0x5c)), i8x16.eq(block, i8x16.splat(0x7f))))));
     all = v128.or(all, block);
     from += 16;
     to += 16;
@@ -125,27 +122,6 @@ function copyText(to: usize, from: usize, bytes: u32): u32 {
 function valuesAreUtf8(): bool {
   for (let place: u32 = 0; place < labelCount; place++) {
     if (!isUtf8(valueOf(place), valueBytesOf(place))) return false;
-  }
-  return true;
-}
-
-/** Well-formed UTF-8 (Unicode 15, table 3-7): no overlong form, no surrogate, nothing beyond U+10FFFF. */
-function isUtf8(p: usize, bytes: u32): bool {
-  const end = p + bytes;
-  while (p < end) {
-    const lead = <u32>load<u8>(p++);
-    if (lead < 0x80) continue;
-    if (lead < 0xc2 || lead > 0xf4) return false;
-    const more: usize = lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3;
-    if (p + more > end) return false;
-    const second = <u32>load<u8>(p);
-    const least: u32 = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
-    const most: u32 = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
-    if (second < least || second > most) return false;
-    for (let i: usize = 1; i < more; i++) {
-      if ((load<u8>(p + i) & 0xc0) != 0x80) return false;
-    }
-    p += more;
   }
   return true;
 }

@@ -53,7 +53,7 @@ export function valueBytesOf(place: u32): u32 {
 
 /**
  * Reads the labels of a checked span. False when the series is none that the kernel defines: too many or too long labels, labels that are not
- * written as {name, value}, a name twice, other fields between, no metric name, or a label that names a replica.
+ * written as {name, value}, a name twice, other fields between, no metric name, a name that is too long, or a label that names a replica.
  */
 export function readLabels(span: usize, spanBytes: u32): bool {
   labelCount = 0;
@@ -81,7 +81,14 @@ export function readLabels(span: usize, spanBytes: u32): bool {
     if (!enter(name, nameBytes, value, valueBytes)) return false;
   }
   findRoles();
-  return metricLabel != NO_LABEL && !namesReplica && valueBytesOf(metricLabel) <= NAME_MAX;
+  return metricLabel != NO_LABEL && !namesReplica && isNameLong(metricLabel) && isNameLong(serviceLabel) && isNameLong(environmentLabel);
+}
+
+/** Whether the value of a label, which may be absent, is no longer than a name. */
+// @ts-ignore
+@inline
+function isNameLong(place: u32): bool {
+  return place == NO_LABEL || valueBytesOf(place) <= NAME_MAX;
 }
 
 let length: u32 = 0;

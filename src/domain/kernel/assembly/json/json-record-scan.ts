@@ -15,8 +15,9 @@ import {
   setTextLimit, valueEnd,
 } from "./json-text";
 import { timeEnd, timeMs } from "./json-time";
+import { isPrintable } from "../wire/name-text";
 
-/** A longer trace_id may be too long (NAME_BYTES_MAX). */
+/** A longer trace_id may be too long (NAME_BYTES_MAX); one that is not printable ASCII is TypeScript's to judge. */
 const TRACE_BYTES_MAX: usize = 1024;
 
 // Fields of a record, as bits.
@@ -196,7 +197,7 @@ function textEnd(p: usize, field: u32): usize {
     time = <f64>timeMs;
   } else {
     end = closingQuote(p);
-    if (field != FIELD_OTHER && (field != FIELD_TRACE || end - p > TRACE_BYTES_MAX)) isOdd = true;
+    if (field != FIELD_OTHER && (field != FIELD_TRACE || end - p > TRACE_BYTES_MAX || !isPrintable(p, end - p))) isOdd = true;
   }
   return end == 0 ? 0 : end + 1;
 }

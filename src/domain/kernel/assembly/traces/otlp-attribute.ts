@@ -1,6 +1,7 @@
 // Whether an attribute (KeyValue {1: key, 2: AnyValue}) is one that every span may have: readable to its last level, spelled as senders spell it, and so short that no
 // limit of domain/otlp/otlp-limits.ts can be hurt, whatever its bytes say as text. Others are for TypeScript to judge (domain/otlp/protobuf-attributes.ts).
 // AnyValue {1: string, 2: bool, 3: int64, 4: double, 5: ArrayValue {1: AnyValue}, 6: KeyValueList {1: KeyValue}, 7: bytes}.
+import { isNameText } from "../wire/name-text";
 import { fieldNumber, payload, readField, wireType, WIRE_BYTES, WIRE_FIXED64, WIRE_VARINT } from "../wire/protobuf-wire";
 
 /** A third of NAME_BYTES_MAX and VALUE_BYTES_MAX: a byte that is no UTF-8 becomes three. */
@@ -22,7 +23,7 @@ function isKeyValue(p: usize, end: usize, depth: u32): bool {
     if (fieldNumber > 2) continue;
     if (wireType != WIRE_BYTES) return false;
     if (fieldNumber == 1) {
-      if (p - payload > KEY_BYTES_MAX) return false;
+      if (p - payload > KEY_BYTES_MAX || (depth == 0 && !isNameText(payload, p - payload))) return false;
     } else if (!isAnyValue(payload, p, depth)) return false;
   }
   return true;

@@ -13,8 +13,9 @@ import {
 import { isUsualAttribute } from "./otlp-attribute";
 import { checkTraces } from "./otlp-traces-check";
 import { fieldNumber, payload, readField, readVarint, varint, wireType, WIRE_BYTES, WIRE_FIXED64, WIRE_VARINT } from "../wire/protobuf-wire";
+import { isNameText } from "../wire/name-text";
 import { hashSpanId, hashTrace, keyHigh, keyLow } from "./span-key";
-import { enterSpanText, findSpanText, guessPlace, isGuess, renewSpanTexts } from "./span-texts";
+import { enterSpanText, findSpanText, guessPlace, isGuess, renewSpanTexts, SPAN_TEXT_ATTRIBUTE, SPAN_TEXT_NAME } from "./span-texts";
 
 const NANOSECONDS: u64 = 1_000_000; // in a millisecond
 const TRACE_ID_BYTES: usize = 16;
@@ -206,7 +207,10 @@ function readSpan(row: usize, p: usize, end: usize): bool {
       case 5:
         if (wire != WIRE_BYTES || bytes > NAME_BYTES_MAX) return false;
         name = at, nameBytes = bytes;
-        nameText = takeText(at, <u32>bytes);
+        nameText = findSpanText(at, <u32>bytes, SPAN_TEXT_NAME);
+        if (nameText != NO_SPAN_TEXT) break;
+        if (!isNameText(at, bytes)) return false;
+        nameText = enterSpanText(at, <u32>bytes);
         break;
       case 6:
         if (wire != WIRE_VARINT) return false;
@@ -303,7 +307,7 @@ function readStatus(p: usize, end: usize): bool {
 function takeAttribute(pointer: usize, bytes: u32, guess: usize): bool {
   let text: u32 = guess == 0 ? NO_SPAN_TEXT : load<u32>(guess);
   if (guess == 0 || !isGuess(text, pointer, bytes)) {
-    text = findSpanText(pointer, bytes);
+    text = findSpanText(pointer, bytes, SPAN_TEXT_ATTRIBUTE);
     if (text == NO_SPAN_TEXT) {
       if (!isUsualAttribute(pointer, pointer + bytes)) return false;
       text = enterSpanText(pointer, bytes);
@@ -318,13 +322,6 @@ function takeAttribute(pointer: usize, bytes: u32, guess: usize): bool {
   store<u32>(to, bytes, 8);
   words += 2;
   return true;
-}
-
-// @ts-ignore
-@inline
-function takeText(pointer: usize, bytes: u32): u32 {
-  const text = findSpanText(pointer, bytes);
-  return text == NO_SPAN_TEXT ? enterSpanText(pointer, bytes) : text;
 }
 
 /** Stores end and duration as span-sink.ts rounds them; false for a span whose times are not usual ones. */

@@ -47,10 +47,14 @@ export function renewSpanTexts(): void {
 let place: usize = 0;
 let hash: u64 = 0;
 
-/** The number of a text, or NO_SPAN_TEXT where the table does not hold it: enterSpanText() then does, as long as it has room. */
-export function findSpanText(pointer: usize, bytes: u32): u32 {
+/** Kinds of texts, which are checked in different ways: one is never taken for the other. */
+export const SPAN_TEXT_ATTRIBUTE: u32 = 0;
+export const SPAN_TEXT_NAME: u32 = 1;
+
+/** The number of a text of a kind, or NO_SPAN_TEXT where the table does not hold it: enterSpanText() then does, as long as it has room. */
+export function findSpanText(pointer: usize, bytes: u32, kind: u32): u32 {
   if (bytes > <u32>SPAN_TEXT_BYTES_MAX) return NO_SPAN_TEXT;
-  hashForLane(pointer, bytes, 0);
+  hashForLane(pointer, bytes, kind);
   hash = hashLow;
   let at = <usize>hash & (SPAN_TEXT_PLACES - 1);
   while (true) {
