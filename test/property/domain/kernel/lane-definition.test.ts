@@ -6,6 +6,7 @@ import { FLAG_COUNTER } from "../../../../src/core/layout/stream-record.ts";
 import { engineOf, partitionOf } from "../../../../src/domain/placement/partition.ts";
 import { labelProblem } from "../../../../src/domain/prometheus/sample-problems.ts";
 import { flagsOfSeries } from "../../../../src/domain/series/classification.ts";
+import { nameFlaw } from "../../../../src/domain/series/name-rule.ts";
 import { REPLICA_LABELS } from "../../../../src/domain/series/replica-labels.ts";
 import { nameOfLabels } from "../../../../src/domain/series/stream-identity.ts";
 import { DefinitionRig } from "../../../support/definition-rig.ts";
@@ -62,7 +63,7 @@ const plainValue = fc.oneof(
   fc.string({ minLength: 100, maxLength: 300 }).filter((text) => isAscii(text) && !isEscaped(text)),
 );
 
-/** Labels that the kernel is to define: no escapes, names, service and environment in ASCII, none twice, in any order. */
+/** Labels that the kernel is to define: no escapes, names and service in ASCII, none twice, in any order. */
 const plain: fc.Arbitrary<Labels> = fc
   .tuple(metric, fc.array(fc.tuple(name, plainValue), { maxLength: 14 }), fc.nat(1000))
   .map(([metricName, others, rotation]) => {
@@ -71,7 +72,7 @@ const plain: fc.Arbitrary<Labels> = fc
   })
   .filter((labels) => {
     const { serviceId, environment } = nameOfLabels("default", labels);
-    return isAscii(serviceId) && isAscii(environment);
+    return isAscii(serviceId) && nameFlaw(environment) === undefined;
   });
 
 /** Any labels with a name, now and then twice. */

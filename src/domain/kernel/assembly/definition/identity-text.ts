@@ -4,7 +4,7 @@ import { TENANT_HEAD } from "../../../../core/layout/memory-map";
 import {
   environmentLabel, labelCount, labelTextBytes, metricLabel, nameBytesOf, nameOf, NO_LABEL, serviceLabel, valueBytesOf, valueOf,
 } from "./series-labels";
-import { isUtf8, KEPT } from "../wire/name-text";
+import { isNameText, isUtf8, KEPT } from "../wire/name-text";
 
 /** Bytes behind a text that may be overwritten while it is written. */
 export const TEXT_SLACK: u32 = 32;
@@ -43,7 +43,9 @@ export function identityBytes(headBytes: u32): u32 {
   return headBytes + text + 10 + members * 5 + (members > 0 ? members - 1 : 0) + 2;
 }
 
-/** Writes that identity; false when a text needs an escape or has DEL, is not UTF-8, or is a name, a service or an environment with other characters than ASCII. */
+/**
+ * Writes that identity; false when a text needs an escape or has DEL, is not UTF-8, or is a label's name or a service with other characters than ASCII, or
+ * no name where it stands for one. */
 export function writeIdentity(at: usize, headBytes: u32): bool {
   let to = at;
   for (let i: u32 = 0; i < headBytes; i += 16) v128.store(to + i, v128.load(<usize>TENANT_HEAD + i));
@@ -52,7 +54,7 @@ export function writeIdentity(at: usize, headBytes: u32): bool {
   store<u8>(to++, 0x22);
   if (environmentLabel != NO_LABEL) {
     const bytes = valueBytesOf(environmentLabel);
-    seen = copyText(to, valueOf(environmentLabel), bytes);
+    seen = nameFlaws(valueOf(environmentLabel), bytes, copyText(to, valueOf(environmentLabel), bytes)); // as an attribute it is judged below
     to += bytes;
   }
   to = between(to);
@@ -65,7 +67,7 @@ export function writeIdentity(at: usize, headBytes: u32): bool {
   store<u32>(to, 0x7b2c22); // ",{
   to += 3;
   wide |= metric & WIDE;
-  seen |= metric & ESCAPED;
+  seen |= nameFlaws(valueOf(metricLabel), metricBytes, metric);
   let separator: u32 = 0x22; // " at first, then ,"
   let separatorBytes: usize = 1;
   for (let place: u32 = 0; place < labelCount; place++) {
@@ -89,6 +91,13 @@ export function writeIdentity(at: usize, headBytes: u32): bool {
   store<u16>(to, 0x5d7d); // }]
   store<u64>(to + 2, 0);
   return seen == 0 && (wide == 0 || valuesAreUtf8());
+}
+
+/** ESCAPED where a text that may have other characters than ASCII is no name for what was seen in it, else 0. */
+// @ts-ignore
+@inline
+function nameFlaws(text: usize, bytes: u32, seen: u32): u32 {
+  return (seen & WIDE) != 0 && !isNameText(text, bytes) ? ESCAPED : seen & ESCAPED;
 }
 
 /** "," */
