@@ -236,7 +236,8 @@ class Walker {
   #withOverflow(tree: Tree, { flags, key, word: bytes, body: record }: Node): Node {
     const { pageBytes } = this.#snapshot;
     const [number, pages] = [readWord(record, 0), readWord(record, 16)];
-    if (pages !== Math.floor((PAGE_HEADER_BYTES - 1 + bytes) / pageBytes) + 1)
+    // A value that is put over a longer one of the same transaction keeps its pages.
+    if (pages < Math.floor((PAGE_HEADER_BYTES - 1 + bytes) / pageBytes) + 1)
       throw new FileDamage(`a value of ${bytes} bytes names ${pages} pages`);
     this.#mark(number, pages);
     tree.count.overflowPages += pages;
