@@ -94,7 +94,7 @@ export function addAttributes(value: unknown, into: AttributeMap, depth = 0): vo
     const name = textOf(key, "the key of an attribute");
     const value = anyValueOf(given, depth);
     const isName = typeof value === "string" && NAMING_ATTRIBUTES.has(name);
-    setMember(into, name, isName ? ((given as JsonObject).stringValue as string) ?? value : value);
+    setMember(into, name, isName ? (((given as JsonObject).stringValue as string) ?? value) : value);
   }
 }
 

@@ -92,7 +92,12 @@ export function refuseSource(serviceId: string, environmentName: string | undefi
   const flawed = refuseFlaw(serviceId, "invalid_record", "service.name", "service.name");
   if (flawed !== undefined) return flawed;
   if (environmentName !== undefined) {
-    const environment = refuseFlaw(ownMember(attributes, environmentName) as string, "invalid_attributes", environmentName, "the environment");
+    const environment = refuseFlaw(
+      ownMember(attributes, environmentName) as string,
+      "invalid_attributes",
+      environmentName,
+      "the environment",
+    );
     if (environment !== undefined) return environment;
   }
   for (const name of Object.keys(attributes)) {

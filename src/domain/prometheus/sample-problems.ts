@@ -36,14 +36,21 @@ export function labelProblem(given: Labels): SampleProblem | undefined {
   }
   const { metricName, serviceId, environment } = nameOfLabels("", labels);
   if (metricName === "") return { reason: "missing_metric_name", message: "a series has no __name__ label" };
-  return flawProblem(metricName, "__name__") ?? flawProblem(serviceId, "the label of the service") ?? flawProblem(environment, "the label of the environment");
+  return (
+    flawProblem(metricName, "__name__") ??
+    flawProblem(serviceId, "the label of the service") ??
+    flawProblem(environment, "the label of the environment")
+  );
 }
 
 /** Error of a name that is none. */
 export function flawProblem(name: string, what: string): SampleProblem | undefined {
   const flaw = nameFlaw(name);
   if (flaw === undefined) return undefined;
-  return { reason: flaw === "too_long" ? "field_too_long" : "invalid_attributes", message: `${what} ${flawText(flaw)}; got ${JSON.stringify(name.slice(0, 60))}` };
+  return {
+    reason: flaw === "too_long" ? "field_too_long" : "invalid_attributes",
+    message: `${what} ${flawText(flaw)}; got ${JSON.stringify(name.slice(0, 60))}`,
+  };
 }
 
 /** Error of a sample that the kernel rejected. */

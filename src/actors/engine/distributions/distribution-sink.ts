@@ -74,7 +74,8 @@ function nameProblem({ metricName, serviceId, environment, attributes }: Distrib
   if (metricName === "") return refused("missing_metric_name", "a point has no metric name");
   if (serviceId === "") return refused("missing_service_id", "a point has no service");
   const names = Object.keys(attributes);
-  if (names.length > ATTRIBUTES_MAX) return refused("invalid_attributes", `a point may have ${ATTRIBUTES_MAX} attributes, got ${names.length}`);
+  if (names.length > ATTRIBUTES_MAX)
+    return refused("invalid_attributes", `a point may have ${ATTRIBUTES_MAX} attributes, got ${names.length}`);
   for (const name of names) {
     const problem = flawProblem(name, "the name of an attribute", "invalid_attributes");
     if (problem !== undefined) return problem;
@@ -89,7 +90,12 @@ function nameProblem({ metricName, serviceId, environment, attributes }: Distrib
   );
 }
 
-function flawProblem(name: string, what: string, reason: ValidationReason, bytesMax: number = NAME_BYTES_MAX): DistributionProblem | undefined {
+function flawProblem(
+  name: string,
+  what: string,
+  reason: ValidationReason,
+  bytesMax: number = NAME_BYTES_MAX,
+): DistributionProblem | undefined {
   const flaw = nameFlaw(name, bytesMax);
   return flaw === undefined ? undefined : refused(flaw === "too_long" ? "field_too_long" : reason, `${what} ${flawText(flaw, bytesMax)}`);
 }

@@ -1,7 +1,13 @@
 // Decodes remote-write bodies, 1.0 and 2.0, with the lane kernel: it walks the protobuf and stages rows; this side defines new streams, takes metadata and
 // native histograms, decides between replicas, and buries rejects.
 import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
-import { DECOMPRESSED_BYTES_MAX, NAME_BYTES_MAX, TIMESTAMP_AGE_MS_MAX, TIMESTAMP_FUTURE_MS_MAX, WORK_ROWS_MAX } from "../../../core/config/limits.ts";
+import {
+  DECOMPRESSED_BYTES_MAX,
+  NAME_BYTES_MAX,
+  TIMESTAMP_AGE_MS_MAX,
+  TIMESTAMP_FUTURE_MS_MAX,
+  WORK_ROWS_MAX,
+} from "../../../core/config/limits.ts";
 import type { ValidationReason } from "../../../core/layout/counters.ts";
 import {
   REJECT_BYTES,
@@ -159,7 +165,8 @@ export class RemoteWriteDecoder implements BodyDecoder {
     this.#first = undefined;
     this.#notFinite.begin();
     counters.batch(samples + this.#histogramsSent);
-    if (!this.#isVersion2 && kernel.metadataCount() > 0) this.#refuseMetadata(this.#metadata.takeMessages(this.#copy(), body, unit), body, unit);
+    if (!this.#isVersion2 && kernel.metadataCount() > 0)
+      this.#refuseMetadata(this.#metadata.takeMessages(this.#copy(), body, unit), body, unit);
     if (this.#histogramsSent > 0) this.#takeHistograms(body, unit);
     return this.resume(body, unit);
   }
