@@ -205,12 +205,9 @@ function readSpan(row: usize, p: usize, end: usize): bool {
         parentId = bytes == 0 || load<u64>(at) == 0 ? 0 : at;
         break;
       case 5:
-        if (wire != WIRE_BYTES || bytes > NAME_BYTES_MAX) return false;
+        if (wire != WIRE_BYTES || bytes > NAME_BYTES_MAX || !takeName(at, <u32>bytes)) return false;
         name = at, nameBytes = bytes;
-        nameText = findSpanText(at, <u32>bytes, SPAN_TEXT_NAME);
-        if (nameText != NO_SPAN_TEXT) break;
-        if (!isNameText(at, bytes)) return false;
-        nameText = enterSpanText(at, <u32>bytes);
+        nameText = takenName;
         break;
       case 6:
         if (wire != WIRE_VARINT) return false;
@@ -321,6 +318,20 @@ function takeAttribute(pointer: usize, bytes: u32, guess: usize): bool {
   store<u32>(to, <u32>pointer, 4);
   store<u32>(to, bytes, 8);
   words += 2;
+  return true;
+}
+
+/** Number of the name that was taken last, NO_SPAN_TEXT where there is no room for it. */
+let takenName: u32 = NO_SPAN_TEXT;
+
+/** Takes a name among the texts; false for one that TypeScript has to judge. */
+// @ts-ignore
+@inline
+function takeName(pointer: usize, bytes: u32): bool {
+  takenName = findSpanText(pointer, bytes, SPAN_TEXT_NAME);
+  if (takenName != NO_SPAN_TEXT) return true;
+  if (!isNameText(pointer, bytes)) return false;
+  takenName = enterSpanText(pointer, bytes);
   return true;
 }
 
