@@ -185,7 +185,9 @@ function refuseAttributes(type: RecordType, fields: Readonly<Record<string, unkn
     const flawed = refuseFlaw(type, "invalid_attributes", "attributes", name);
     if (flawed !== undefined) return flawed;
   }
-  return refuseEnvironment(type, given as Attributes) ?? (WITH_BODY.has(type) ? undefined : refuseIdentity(type, given as Attributes, names));
+  return (
+    refuseEnvironment(type, given as Attributes) ?? (WITH_BODY.has(type) ? undefined : refuseIdentity(type, given as Attributes, names))
+  );
 }
 
 function refuseEnvironment(type: RecordType, attributes: Attributes): Refusal | undefined {
