@@ -7,6 +7,8 @@ import { BlockList, isIP } from "node:net";
 /** Addresses that give credentials to whoever asks from inside: never, whatever is allowed. */
 const METADATA = listOf([
   ["169.254.169.254", 32], // AWS, Azure, Google Cloud, OpenStack, Oracle
+  ["169.254.42.42", 32], // Scaleway
+  ["169.254.0.23", 32], // Tencent Cloud
   ["169.254.170.2", 32], // AWS ECS
   ["169.254.170.23", 32], // AWS EKS
   ["100.100.100.200", 32], // Alibaba Cloud
@@ -15,6 +17,7 @@ const METADATA = listOf([
   ["fd00:ec2::254", 128], // AWS
   ["fd00:ec2::23", 128],
   ["fd20:ce::254", 128], // Google Cloud
+  ["fd00:42::42", 128], // Scaleway
 ]);
 /** Loopback, link-local and private ranges: opened by WEBHOOK_ALLOW_PRIVATE. */
 const PRIVATE = listOf([

@@ -20,8 +20,11 @@ const ANSWER_REST_BYTES_MAX = ANSWER_META_BYTES + Math.max(TRANSFORM_OUTPUT_BYTE
 export const LANGUAGES = ["jq", "javascript", "python"] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-/** `overrun`: the interpreter ended the program at one of its limits. `ready` is said once, before anything of a tenant is read. */
-export const ANSWER_KINDS = ["ready", "payload", "dropped", "failed", "overrun"] as const;
+/**
+ * `overrun`: the interpreter ended the program at one of its limits. `trapped`: the interpreter itself failed. After either its process is of no use any more.
+ * `ready` is said once, before anything of a tenant is read.
+ */
+export const ANSWER_KINDS = ["ready", "payload", "dropped", "failed", "overrun", "trapped"] as const;
 export type AnswerKind = (typeof ANSWER_KINDS)[number];
 
 export interface Request {

@@ -28,8 +28,8 @@ export interface ProcessWalls {
   readonly languages: readonly Language[];
 }
 
-/** `killed`: the run overran a limit or ended its process, which is of no use any more. */
-export type RunEnd = Answer | { readonly kind: "killed"; readonly text: string; readonly line: null };
+/** `killed`: the run overran a limit; `crashed`: its process ended under it. The process is of no use any more. */
+export type RunEnd = Answer | { readonly kind: "killed" | "crashed"; readonly text: string; readonly line: null };
 
 /** The collector's heap holds events and answers; programs have memory of their own. */
 const HEAP_MB = 64;
@@ -46,6 +46,8 @@ export class SandboxProcess {
   readonly #child: ChildProcess;
   readonly #home = child("a sandbox process", () => this.kill());
   readonly #expected: Waiting;
+  /** Runs that it has been given. */
+  #runs = 0;
   #waiting: Waiting | undefined;
   #received: Buffer = Buffer.alloc(0);
   #timer: NodeJS.Timeout | undefined;
@@ -82,6 +84,11 @@ export class SandboxProcess {
     return this.#isEnded || this.#child.killed;
   }
 
+  /** Runs that it has been given: what one program did to it may be what another fails of. */
+  get runs(): number {
+    return this.#runs;
+  }
+
   get pid(): number | undefined {
     return this.#child.pid;
   }
@@ -96,6 +103,7 @@ export class SandboxProcess {
     const nonce = randomBytes(NONCE_BYTES);
     const expected = waiting(nonce);
     if (this.isEnded) return Promise.resolve(killed("its process has ended"));
+    this.#runs++;
     this.#expect(expected, TRANSFORM_RUN_MS_MAX + TRANSFORM_KILL_GRACE_MS);
     this.#requests.write(requestFrame(nonce, request));
     return expected.end;
@@ -142,6 +150,7 @@ export class SandboxProcess {
     const answer = readAnswer(this.#received.subarray(ANSWER_HEAD_BYTES));
     if (answer === undefined || (answer.kind === "ready") !== (expected === this.#expected))
       return this.#fail("its process answered what it was not asked");
+    if (answer.kind === "overrun" || answer.kind === "trapped") this.kill();
     this.#give(answer);
   }
 
@@ -160,7 +169,7 @@ export class SandboxProcess {
   #end(): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
-    this.#give(killed("it ended its process: out of memory, or a fault of the interpreter"));
+    this.#give({ kind: "crashed", text: "it ended its process: out of memory, or a fault of the interpreter", line: null });
     this.#onEnd();
   }
 }

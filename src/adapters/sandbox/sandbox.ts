@@ -7,12 +7,12 @@ import { SANDBOX_IDLE_LOOK_MS, TRANSFORM_INPUT_BYTES_MAX, TRANSFORM_PROGRAM_CHAR
 import type { SandboxReport, SandboxWalls } from "../../domain/webhooks/sandbox-state.ts";
 import type { EventTransforms, Transform, TransformOutcome } from "../../domain/webhooks/transform.ts";
 import { systemClock } from "../runtime/clock.ts";
-import type { Wrapper } from "./bubblewrap.ts";
 import type { Request } from "./frames.ts";
 import { Overruns, programKey } from "./overruns.ts";
 import { payloadProblem } from "./payload-text.ts";
 import { ProcessPool } from "./process-pool.ts";
 import { type ProcessWalls, type RunEnd, SandboxProcess, sandboxWrapper } from "./sandbox-process.ts";
+import { WrapperChoice } from "./wrapper-choice.ts";
 
 export interface SandboxSettings {
   /** Processes that tenants hold at once. */
@@ -32,8 +32,7 @@ export class Sandbox implements EventTransforms {
   readonly #look: NodeJS.Timeout;
   readonly #counts = { runs: 0, failures: 0, kills: 0, starts: 0 };
   readonly #changed: () => void;
-  /** Null before it is looked for, at the first start. */
-  #wrapper: Wrapper | undefined | null = null;
+  readonly #wrapper = new WrapperChoice(sandboxWrapper, () => systemClock.monotonicMs());
   #walls: SandboxWalls | undefined;
 
   constructor({ processes, allowsPythonUnfiltered, changed = () => undefined }: SandboxSettings) {
@@ -74,16 +73,25 @@ export class Sandbox implements EventTransforms {
     if (untilMs !== undefined) {
       return failed(`suspended until ${new Date(untilMs).toISOString()}: it overran its limits three times in ten minutes`, null, true);
     }
-    let process: SandboxProcess;
     try {
-      process = await this.#pool.take(tenant);
+      const first = await this.#run(tenant, request);
+      // What another program has done to the process is no failure of this one: it has a fresh one to itself.
+      const isOthers = BROKEN.has(first.end.kind) && !first.isFresh;
+      if (isOthers) this.#counts.kills++;
+      return this.#outcome(key, isOthers ? (await this.#run(tenant, request)).end : first.end);
     } catch (error) {
       return failed(error instanceof Error ? error.message : String(error), null, true);
     }
+  }
+
+  /** One run, in a process of the tenant's. Rejects where there is none. */
+  async #run(tenant: string, request: Request): Promise<{ readonly end: RunEnd; readonly isFresh: boolean }> {
+    const process = await this.#pool.take(tenant);
+    const isFresh = process.runs === 0;
     const refusal = request.language === "python" ? await this.#pythonProblem(process) : undefined;
     const end: RunEnd = refusal === undefined ? await process.run(request) : { kind: "failed", text: refusal, line: null };
     this.#pool.giveBack(process);
-    return this.#outcome(key, end);
+    return { end, isFresh };
   }
 
   /** Ends all processes. */
@@ -94,19 +102,20 @@ export class Sandbox implements EventTransforms {
 
   #start(): SandboxProcess {
     this.#counts.starts++;
-    if (this.#wrapper === null) this.#wrapper = sandboxWrapper();
-    const wrapper = this.#wrapper;
+    const wrapper = this.#wrapper.next();
     const process = new SandboxProcess(true, wrapper);
     process.onEnd(() => {
       this.#pool.endIdle();
       this.#changed();
     });
-    const failed = () => {
-      this.#wrapper = undefined; // the next one starts without
+    const failed = () => this.#wrapper.failed(wrapper);
+    const ready = (walls: ProcessWalls) => {
+      this.#wrapper.started(wrapper);
+      this.#takeWalls(walls, wrapper !== undefined);
     };
     background(
       SANDBOX,
-      process.ready.then((walls) => this.#takeWalls(walls, wrapper !== undefined), failed),
+      process.ready.then(ready, failed),
     );
     return process;
   }
@@ -135,13 +144,16 @@ export class Sandbox implements EventTransforms {
     }
     if (end.kind === "dropped") return { kind: "dropped", error: end.text };
     this.#counts.failures++;
-    if (end.kind === "killed" || end.kind === "overrun") {
+    if (end.kind === "killed" || end.kind === "overrun" || BROKEN.has(end.kind)) {
       this.#counts.kills++;
       this.#overruns.add(key, systemClock.wallMs());
     }
     return failed(end.text, end.line, false);
   }
 }
+
+/** Ends of a run in which its process broke, by this program or by one before it. */
+const BROKEN: ReadonlySet<RunEnd["kind"]> = new Set(["crashed", "trapped"]);
 
 function failed(error: string, line: number | null, retry: boolean): TransformOutcome {
   return { kind: "failed", error, line, retry };

@@ -42,7 +42,8 @@ function answerOf(runner: Runner | string, program: string, event: string): Answ
   try {
     return runner(program, event);
   } catch (error) {
-    return { kind: "failed", text: error instanceof Error ? error.message : String(error), line: null };
+    // Errors of a program are answers of its runner: what is thrown is a trap, and what is left of the interpreter would fail every program.
+    return { kind: "trapped", text: `the interpreter failed: ${error instanceof Error ? error.message : String(error)}`, line: null };
   }
 }
 
