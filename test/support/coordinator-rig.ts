@@ -167,6 +167,8 @@ function dataOf(streams: readonly FakeStream[]): Omit<SeriesDataAnswer, "id"> {
 }
 
 export interface RigOptions extends Partial<CoordinatorOptions> {
+  /** What waits for a time is looked at no more: runs of runbooks wait for a day. */
+  readonly sleepsForEver?: boolean;
   readonly engines?: number;
   readonly seed?: number;
   readonly control?: MemoryStoreContents;
@@ -243,7 +245,7 @@ export class Rig {
       ...(faultKeeper && { faultKeeper }),
       ...(setAsideKeeper && { setAsideKeeper }),
       yieldTurn: () => Promise.resolve(),
-      sleep: () => Promise.resolve(),
+      sleep: options.sleepsForEver === true ? () => new Promise<void>(() => undefined) : () => Promise.resolve(),
     });
   }
 

@@ -44,6 +44,7 @@ export const VERDICT = z
     suppressed_by: z.string().nullable(),
     layers: z.array(z.string()),
     features: FEATURES.optional(),
+    declared_by: z.string().optional().describe("who has declared it, or sent it as an alert: their subject"),
   })
   .meta({ id: "Verdict" });
 

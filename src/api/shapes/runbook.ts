@@ -160,6 +160,7 @@ export const RUNBOOK_VIEW = z
     id: z.string(),
     name: z.string(),
     revision: COUNT.describe("counts its changes, from 1"),
+    digest: z.string().describe("of all that it does, secrets included: the same for the same content"),
     match: z.strictObject({
       service_id_regex: z.string().nullable(),
       metric_name_regex: z.string().nullable(),
@@ -187,6 +188,7 @@ export const EXECUTE_BODY = z.strictObject({
 
 export const DECISION_BODY = z.strictObject({
   step: z.string().min(1).max(RUNBOOK_NAME_CHARACTERS_MAX).describe("name of the step that waits"),
+  digest: z.string().max(64).optional().describe("of the run as it was looked at: 409 where it has another"),
   comment: z.string().max(RUNBOOK_TEXT_CHARACTERS_MAX).default(""),
 });
 
@@ -203,6 +205,7 @@ export const EXECUTION_VIEW = z
     runbook_id: z.string(),
     runbook_name: z.string(),
     revision: COUNT.describe("of the runbook as it ran"),
+    digest: z.string().describe("of the runbook as it ran: an approval holds where the runbook still has it"),
     anomaly_id: z.string().nullable(),
     service_id: z.string().nullable(),
     state: EXECUTION_STATE.describe(
@@ -210,6 +213,10 @@ export const EXECUTION_VIEW = z
     ),
     dry_run: z.boolean(),
     started_by: z.string().nullable().describe("null where it began by itself"),
+    starter: z
+      .string()
+      .nullable()
+      .describe("the person who counts as having started it, and may not approve: the owner of a key, or who declared its anomaly"),
     pending_step: z.string().nullable().describe("name of the step that waits for an approval"),
     expires_at: TIMESTAMP.nullable().describe("of the approval that is waited for"),
     created_at: TIMESTAMP,

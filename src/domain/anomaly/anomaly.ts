@@ -63,6 +63,12 @@ export interface Anomaly {
   readonly founder: Founder | null;
 }
 
+/** Subject of who has declared an anomaly, or sent it as an alert; null where it was found. */
+export function declarerOf({ verdict }: Pick<Anomaly, "verdict">): string | null {
+  const by = typeof verdict === "object" && verdict !== null && "declared_by" in verdict ? verdict.declared_by : null;
+  return typeof by === "string" ? by : null;
+}
+
 /** Data of an anomaly's first episode that has to be remembered beside the anomaly itself. */
 export interface Founder {
   readonly episodeId: string;

@@ -37,7 +37,7 @@ export function manualEpisode(of: ManualDeclaration, nowMs: number): EpisodeFram
     startedAtMs: nowMs,
     observedAtMs: nowMs,
     z,
-    verdict: ruleVerdict({ detector: "manual", z, gates, ...numbers }),
+    verdict: { ...ruleVerdict({ detector: "manual", z, gates, ...numbers }), declared_by: by },
     explanation,
     arrivalMs: 0,
   };

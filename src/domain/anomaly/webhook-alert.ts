@@ -27,8 +27,13 @@ const TEXT_CHARACTERS_MAX = 1_000;
 /** Earlier starts are none: Alertmanager writes year 1 for them. */
 const STARTS_MS_MIN = 0;
 
-/** The opening or closing of its episode. `nowMs` stands for a start that is not told. */
-export function webhookEpisode(tenant: string, { status, labels, annotations, startsAt }: WebhookAlert, nowMs: number): EpisodeFrame {
+/** The opening or closing of its episode, as `by` has sent it. `nowMs` stands for a start that is not told. */
+export function webhookEpisode(
+  tenant: string,
+  by: string,
+  { status, labels, annotations, startsAt }: WebhookAlert,
+  nowMs: number,
+): EpisodeFrame {
   const metricName = labels.alertname || "alert";
   const serviceId = SERVICE_LABELS.map((name) => labels[name]).find((value) => value !== undefined && value !== "") ?? "unknown";
   const startsMs = startsAt === undefined ? undefined : parseRfc3339(startsAt);
@@ -50,7 +55,7 @@ export function webhookEpisode(tenant: string, { status, labels, annotations, st
     startedAtMs,
     observedAtMs: nowMs,
     z,
-    verdict: ruleVerdict({ detector: DETECTOR_EXTERNAL, z, gates: [holds("manual_override", true)], ...numbers }),
+    verdict: { ...ruleVerdict({ detector: DETECTOR_EXTERNAL, z, gates: [holds("manual_override", true)], ...numbers }), declared_by: by },
     explanation: text.slice(0, TEXT_CHARACTERS_MAX),
     arrivalMs: 0,
   };

@@ -64,6 +64,8 @@ export interface Execution {
   readonly dryRun: boolean;
   /** Subject of who started it; null where it started by itself. */
   readonly startedBy: string | null;
+  /** The person who counts as having started it: the owner of a key; of one that started by itself who declared its anomaly. Null where nobody did. */
+  readonly starter?: string | null | undefined;
   readonly state: ExecutionState;
   readonly steps: readonly StepRun[];
   readonly createdAtMs: number;
@@ -90,7 +92,7 @@ const NEW: StepRun = {
   result: null,
 };
 
-export interface ExecutionStart extends Pick<Execution, "id" | "tenant" | "runbook" | "anomalyId" | "facts" | "startedBy"> {
+export interface ExecutionStart extends Pick<Execution, "id" | "tenant" | "runbook" | "anomalyId" | "facts" | "startedBy" | "starter"> {
   readonly dryRun: boolean;
   readonly nowMs: number;
 }

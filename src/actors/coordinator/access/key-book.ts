@@ -5,6 +5,11 @@ import { KeyBuilder } from "../../../domain/codec/key.ts";
 import { scan } from "../state/scan.ts";
 import { nullable, number, oneOf, StoredForm, text } from "../state/stored-json.ts";
 
+/** Subject of a key: this and its id. */
+const KEY_SUBJECT = "key:";
+/** Keys that keys made one after another, of a store in which the person behind them is not written down. */
+const OWNERS_MAX = 16;
+
 /** A stored key. */
 export interface ApiKey {
   readonly keyId: string;
@@ -16,7 +21,7 @@ export interface ApiKey {
   readonly rateLimitRps: number | null;
   readonly expiresMs: number | null;
   readonly createdMs: number;
-  /** Subject of whoever made it. */
+  /** Subject of the person who made it; of a key that a key made the person behind that. */
   readonly createdBy: string;
   /** Id of the key that it stands for since a rotation. */
   readonly replacedKeyId: string | null;
@@ -78,6 +83,17 @@ export class KeyBook {
   find(tenant: string, keyId: string): ApiKey | undefined {
     const key = this.#keys.get(keyId);
     return key?.tenant === tenant ? key : undefined;
+  }
+
+  /** Person behind a subject: of a key whoever made it, as a key acts as its owner. */
+  personOf(tenant: string, subject: string): string {
+    let person = subject;
+    for (let steps = 0; steps < OWNERS_MAX && person.startsWith(KEY_SUBJECT); steps++) {
+      const maker = this.find(tenant, person.slice(KEY_SUBJECT.length))?.createdBy;
+      if (maker === undefined) break;
+      person = maker;
+    }
+    return person;
   }
 
   count(tenant: string): number {

@@ -40,7 +40,16 @@ export async function createKey(context: AccessContext, request: QueryRequest<"c
       return refused("conflict", `the tenant has ${KEYS_PER_TENANT_MAX} keys, as many as it may have; revoke one that is not used`);
     }
     const { name, scope, rate_limit_rps: rate } = body;
-    const content = { tenant, name, scope, rateLimitRps: rate ?? null, expiresMs, createdMs, createdBy: subject, replacedKeyId: null };
+    const content = {
+      tenant,
+      name,
+      scope,
+      rateLimitRps: rate ?? null,
+      expiresMs,
+      createdMs,
+      createdBy: keys.personOf(tenant, subject),
+      replacedKeyId: null,
+    };
     const { key, text } = makeKey(context, content);
     return {
       ok: true,
@@ -95,7 +104,8 @@ export async function rotateKey(
     if (old.expiresMs !== null && old.expiresMs <= createdMs) {
       return refused("conflict", "the key has expired, and a replacement would have too; make a new key with POST /api/v1/apikeys");
     }
-    const { key, text } = makeKey(context, { ...old, createdMs, createdBy: request.principal.subject, replacedKeyId: old.keyId });
+    const createdBy = keys.personOf(old.tenant, request.principal.subject);
+    const { key, text } = makeKey(context, { ...old, createdMs, createdBy, replacedKeyId: old.keyId });
     return {
       ok: true,
       note: { action: "key.rotate", object: old.keyId, before: keyView(old), after: keyView(key) },

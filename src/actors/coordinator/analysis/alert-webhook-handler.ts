@@ -30,14 +30,14 @@ function takeSome(
   alerts: QueryRequest<"alertWebhook">["body"]["alerts"],
   isNoted: boolean,
 ): Promise<Outcome<TakenAlerts>> {
-  const { tenant } = request.principal;
+  const { tenant, subject } = request.principal;
   const { commonLabels } = request.body;
   return context.change<TakenAlerts>(request, async (pause) => {
     const draft = context.draftAlerts();
     const verdicts = context.draftVerdicts(draft);
     const nowMs = context.nowMs();
     const take = (alert: (typeof alerts)[number]) => {
-      const frame = webhookEpisode(tenant, { ...alert, labels: { ...commonLabels, ...alert.labels } }, nowMs);
+      const frame = webhookEpisode(tenant, subject, { ...alert, labels: { ...commonLabels, ...alert.labels } }, nowMs);
       verdicts.add(frame);
       return { frame, status: alert.status };
     };

@@ -2,7 +2,7 @@
 import type { StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import { hash128 } from "../../../core/base/hash128.ts";
 import { DRILL_SERVICE } from "../../../core/protocol/own-telemetry.ts";
-import type { Anomaly } from "../../../domain/anomaly/anomaly.ts";
+import { type Anomaly, declarerOf } from "../../../domain/anomaly/anomaly.ts";
 import { type Execution, newExecution } from "../../../domain/runbooks/execution.ts";
 import type { Runbook } from "../../../domain/runbooks/runbook.ts";
 import type { AnomalyFollowing, AnomalyStep } from "../anomalies/anomaly-follower.ts";
@@ -59,7 +59,9 @@ export class AutoRuns implements AnomalyFollowing {
         continue;
       }
       const facts = factsOf(state, { tenant, runbook, executionId: id, startedBy: null, anomaly });
-      const run = newExecution({ id, tenant, runbook, anomalyId, facts, startedBy: null, dryRun: false, nowMs: nowMs() });
+      const declarer = declarerOf(anomaly);
+      const starter = declarer === null ? null : state.configured.keys.personOf(tenant, declarer);
+      const run = newExecution({ id, tenant, runbook, anomalyId, facts, startedBy: null, starter, dryRun: false, nowMs: nowMs() });
       this.#runs.set(id, run);
     }
   }

@@ -9,7 +9,7 @@ import { factsOf } from "./execution-facts.ts";
 import { executionOperations, readExecution } from "./execution-store.ts";
 import { unknownRunbook } from "./runbook-handlers.ts";
 import { EXECUTION, executionBound, executionId, executionsEnd } from "./runbook-row.ts";
-import { executionView } from "./runbook-view.ts";
+import { contentDigest, type DigestState, executionView } from "./runbook-view.ts";
 import type { RunbooksContext } from "./runbooks-context.ts";
 
 const ID_BYTES = 10;
@@ -30,11 +30,12 @@ export async function executeRunbook(context: RunbooksContext, request: QueryReq
     if (problem !== null) return refused("rate_limit_exceeded", problem);
     const id = executionId(nowMs(), Buffer.from(randomBytes(ID_BYTES)).toString("hex"));
     const facts = factsOf(state, { tenant, runbook, executionId: id, startedBy, anomaly });
-    const execution = newExecution({ id, tenant, runbook, anomalyId, facts, startedBy, dryRun, nowMs: nowMs() });
-    const after = executionView(execution);
+    const starter = state.configured.keys.personOf(tenant, startedBy);
+    const execution = newExecution({ id, tenant, runbook, anomalyId, facts, startedBy, starter, dryRun, nowMs: nowMs() });
+    const after = executionView(state, execution);
     return {
       ok: true,
-      note: { action: "runbook.execute", object: runbook.id, before: null, after: noted(execution) },
+      note: { action: "runbook.execute", object: runbook.id, before: null, after: noted(state, execution) },
       operations: executionOperations(execution),
       apply: () => {
         runs.begin(execution);
@@ -58,25 +59,30 @@ function decide(
   request: QueryRequest<"approveStep"> | QueryRequest<"rejectStep">,
   isApproved: boolean,
 ): Promise<Outcome<unknown>> {
-  const { options } = context;
+  const { options, state } = context;
   const { tenant, subject } = request.principal;
   return changed(context, request, (execution) => {
     const waiting = execution.state === "pending_approval" ? execution.runbook.steps[currentStep(execution)]?.name : undefined;
-    const { step } = request.body;
+    const { step, digest } = request.body;
+    if (digest !== undefined && digest !== contentDigest(state, execution.runbook)) {
+      return refused("conflict", "the run is of another content than was looked at: read it again", "digest");
+    }
     if (waiting !== step) {
       const state = waiting === undefined ? `the run is ${execution.state}` : `step ${shown(waiting)} is what waits`;
       return refused("conflict", `step ${shown(step)} does not wait for an approval: ${state}`, "step");
     }
-    const now = context.state.configured.runbooks.find(tenant, execution.runbook.id);
-    if (isApproved && now?.revision !== execution.runbook.revision) {
-      const what = now === undefined ? "has been deleted" : `is at revision ${now.revision}`;
+    const now = state.configured.runbooks.find(tenant, execution.runbook.id);
+    if (isApproved && (now === undefined || contentDigest(state, now) !== contentDigest(state, execution.runbook))) {
+      const what = now === undefined ? "has been deleted" : `is another at revision ${now.revision}`;
       return refused(
         "conflict",
         `the run is of revision ${execution.runbook.revision}, and the runbook ${what}: reject it, and run what there is`,
       );
     }
-    if (isApproved && options.runbookFourEyes !== false && execution.startedBy === subject) {
-      return refused("forbidden", `${subject} started this run: somebody else has to approve (RUNBOOK_FOUR_EYES)`);
+    const { keys } = state.configured;
+    const starter = execution.starter ?? (execution.startedBy === null ? null : keys.personOf(tenant, execution.startedBy));
+    if (isApproved && options.runbookFourEyes !== false && starter === keys.personOf(tenant, subject)) {
+      return refused("forbidden", `${starter} started this run, or what it is for: somebody else has to approve (RUNBOOK_FOUR_EYES)`);
     }
     return decided(execution, isApproved, decisionOf(context, request));
   });
@@ -114,28 +120,33 @@ function changed(
     const action = ACTIONS[after.state as keyof typeof ACTIONS];
     return {
       ok: true,
-      note: { action, object: before.runbook.id, before: noted(before), after: { ...noted(after), comment: request.body.comment } },
+      note: {
+        action,
+        object: before.runbook.id,
+        before: noted(state, before),
+        after: { ...noted(state, after), comment: request.body.comment },
+      },
       operations: executionOperations(after),
       apply: () => {
         runs.place(after);
         return [];
       },
-      outcome: done(executionView(after)),
+      outcome: done(executionView(state, after)),
     };
   });
 }
 
 /** Audit view of a run. */
-function noted(execution: Execution) {
-  const { execution_id, runbook_id, revision, anomaly_id, state, dry_run, pending_step, reason } = executionView(execution);
-  return { execution_id, runbook_id, revision, anomaly_id, state, dry_run, pending_step, reason };
+function noted(known: DigestState, execution: Execution) {
+  const { execution_id, runbook_id, revision, digest, anomaly_id, state, dry_run, pending_step, reason } = executionView(known, execution);
+  return { execution_id, runbook_id, revision, digest, anomaly_id, state, dry_run, pending_step, reason };
 }
 
 export function oneExecution({ state, runs }: RunbooksContext, { principal, path }: QueryRequest<"execution">): Outcome<unknown> {
   const { tenant } = principal;
   const id = path.id ?? "";
   const execution = runs.open(tenant, id) ?? readExecution(state.control, tenant, id);
-  return execution === undefined ? unknownExecution(id) : done(executionView(execution));
+  return execution === undefined ? unknownExecution(id) : done(executionView(state, execution));
 }
 
 export async function listExecutions(
@@ -166,7 +177,7 @@ export async function listExecutions(
     if (rows.length <= limit && (after === undefined || execution.id < after[0])) rows.push(execution);
   }
   const { page, page_token } = cutPage(state.pageSecret, scope, rows, limit, ({ id }) => [id]);
-  return done({ executions: page.map(executionView), total, page_token });
+  return done({ executions: page.map((execution) => executionView(state, execution)), total, page_token });
 }
 
 function selects(

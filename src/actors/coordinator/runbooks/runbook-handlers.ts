@@ -68,7 +68,7 @@ export function deleteRunbook(context: RunbooksContext, request: QueryRequest<"d
     if (before === undefined) return unknownRunbook(id);
     return {
       ok: true,
-      note: { action: "runbook.delete", object: id, before: runbookView(before), after: null },
+      note: { action: "runbook.delete", object: id, before: runbookView(context.state, before), after: null },
       operations: [runbooks.removal(before)],
       apply: () => {
         runbooks.remove(before);
@@ -81,7 +81,7 @@ export function deleteRunbook(context: RunbooksContext, request: QueryRequest<"d
 
 export function oneRunbook({ state }: RunbooksContext, { principal, path }: QueryRequest<"runbook">): Outcome<unknown> {
   const runbook = state.configured.runbooks.find(principal.tenant, path.id ?? "");
-  return runbook === undefined ? unknownRunbook(path.id ?? "") : done(runbookView(runbook));
+  return runbook === undefined ? unknownRunbook(path.id ?? "") : done(runbookView(state, runbook));
 }
 
 export function listRunbooks({ state }: RunbooksContext, { principal, query }: QueryRequest<"runbooks">): Outcome<unknown> {
@@ -92,7 +92,7 @@ export function listRunbooks({ state }: RunbooksContext, { principal, query }: Q
   const after = token.value as readonly [id: string] | undefined;
   const rows = after === undefined ? all : all.filter(({ id }) => id > after[0]);
   const { page, page_token } = cutPage(state.pageSecret, scope, rows, query.limit, ({ id }) => [id]);
-  return done({ runbooks: page.map(runbookView), total: all.length, page_token });
+  return done({ runbooks: page.map((runbook) => runbookView(state, runbook)), total: all.length, page_token });
 }
 
 export function unknownRunbook(id: string) {
@@ -101,11 +101,11 @@ export function unknownRunbook(id: string) {
 
 function stored(context: RunbooksContext, before: Runbook | undefined, runbook: Runbook): Change<unknown> {
   const { runbooks } = context.state.configured;
-  const after = runbookView(runbook);
+  const after = runbookView(context.state, runbook);
   const action = before === undefined ? "runbook.create" : "runbook.change";
   return {
     ok: true,
-    note: { action, object: runbook.id, before: before === undefined ? null : runbookView(before), after },
+    note: { action, object: runbook.id, before: before === undefined ? null : runbookView(context.state, before), after },
     operations: [runbooks.operation(runbook)],
     apply: () => {
       runbooks.put(runbook);

@@ -3,7 +3,7 @@ import { KeyBuilder, KeyReader } from "../../../domain/codec/key.ts";
 import { type Decision, EXECUTION_STATES, type Execution, STEP_STATES, type StepRun } from "../../../domain/runbooks/execution.ts";
 import { HTTP_METHODS, type Runbook, type RunbookMatch, type RunbookStep } from "../../../domain/runbooks/runbook.ts";
 import { CAUSE_CATEGORIES } from "../../../domain/webhooks/webhook.ts";
-import { either, flag, list, nullable, number, object, oneOf, record, StoredForm, text } from "../state/stored-json.ts";
+import { either, flag, list, nullable, number, object, oneOf, optional, record, StoredForm, text } from "../state/stored-json.ts";
 import { ID_BYTES, idBytes, idText } from "../state/tables.ts";
 
 type StepOf<T extends RunbookStep["type"]> = Extract<RunbookStep, { type: T }>;
@@ -64,6 +64,7 @@ export const EXECUTION = new StoredForm<Execution>("runbook_executions", {
   facts: record(text),
   dryRun: flag,
   startedBy: nullable(text),
+  starter: optional(nullable(text)),
   state: oneOf(EXECUTION_STATES),
   steps: list(
     object<StepRun>({

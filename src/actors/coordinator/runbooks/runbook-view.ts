@@ -1,4 +1,5 @@
 // Runbooks and their runs as clients see them: what is secret is `***`.
+import { createHmac } from "node:crypto";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { HIDDEN } from "../../../core/base/secret-mask.ts";
 import { RUNBOOK_APPROVAL_MS_MAX } from "../../../core/config/runbook-limits.ts";
@@ -6,15 +7,37 @@ import { currentStep, type Execution, needsApproval, type StepRun } from "../../
 import { shownAction, shownRequest } from "../../../domain/runbooks/rendered-step.ts";
 import type { Runbook, RunbookStep } from "../../../domain/runbooks/runbook.ts";
 
+const DIGEST_DIGITS = 32;
+
 const at = (ms: number | null) => (ms === null ? null : formatRfc3339(ms));
 const hidden = (named: Readonly<Record<string, string>>) => Object.fromEntries(Object.keys(named).map((name) => [name, HIDDEN]));
 
-export function runbookView(runbook: Runbook) {
+/** What a digest is made with. */
+export interface DigestState {
+  /** The server's own secret: without it secrets could be guessed from a digest. */
+  readonly pageSecret: Uint8Array;
+}
+
+/** Digest of what a runbook does, its secrets included: the same for the same content, whatever its revision. */
+export function contentDigest({ pageSecret }: DigestState, runbook: Runbook): string {
+  const { name, match, dryRun, approvalRequired, auto, steps, secrets } = runbook;
+  const content = JSON.stringify({ name, match, dryRun, approvalRequired, auto, steps, secrets }, (_, value: unknown) =>
+    isRecord(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value,
+  );
+  return createHmac("sha256", pageSecret).update(`runbook ${content}`).digest("hex").slice(0, DIGEST_DIGITS);
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function runbookView(state: DigestState, runbook: Runbook) {
   const { id, name, revision, match, dryRun, approvalRequired, auto, steps, secrets, createdAtMs, updatedAtMs } = runbook;
   return {
     id,
     name,
     revision,
+    digest: contentDigest(state, runbook),
     match: {
       service_id_regex: match.serviceIdRegex,
       metric_name_regex: match.metricNameRegex,
@@ -41,7 +64,7 @@ function stepView(step: RunbookStep) {
   return { ...head, method, url, headers: hidden(headers), body, timeout_seconds, idempotent };
 }
 
-export function executionView(execution: Execution) {
+export function executionView(known: DigestState, execution: Execution) {
   const { runbook, state, facts, anomalyId, waitingSinceMs } = execution;
   const pending = state === "pending_approval" ? (runbook.steps[currentStep(execution)] ?? null) : null;
   return {
@@ -49,11 +72,13 @@ export function executionView(execution: Execution) {
     runbook_id: runbook.id,
     runbook_name: runbook.name,
     revision: runbook.revision,
+    digest: contentDigest(known, runbook),
     anomaly_id: anomalyId === "" ? null : anomalyId,
     service_id: facts.service_id ?? null,
     state,
     dry_run: execution.dryRun,
     started_by: execution.startedBy,
+    starter: execution.starter ?? execution.startedBy,
     pending_step: pending?.name ?? null,
     expires_at: pending === null ? null : formatRfc3339(waitingSinceMs + RUNBOOK_APPROVAL_MS_MAX),
     created_at: formatRfc3339(execution.createdAtMs),
