@@ -35,6 +35,7 @@ const SUCCEEDED: WebhookOutcome = {
   final: false,
 };
 const FAILED: WebhookOutcome = { ...SUCCEEDED, kind: "failed", statusCode: 503, error: "answered 503" };
+const THROWN: WebhookOutcome = { ...SUCCEEDED, kind: "failed", statusCode: null, error: "transform: it throws", final: true, fault: true };
 const GONE: WebhookOutcome = { ...FAILED, statusCode: 410, gone: true };
 
 /** An event that a receiver has read; `body` is its JSON. */
@@ -166,11 +167,15 @@ export class WebhookWorld {
   }
 
   /** An attempt ends: it arrived or not, and its answer says so, or something else. */
-  endAttempt(how: "succeeds" | "fails" | "arrives, and fails" | "is gone"): void {
+  endAttempt(how: "succeeds" | "fails" | "throws" | "arrives, and fails" | "is gone"): void {
     const [attempt] = this.attempts.splice(this.draw(Math.max(1, this.attempts.length)), 1);
-    if (attempt === undefined) return;
+    if (attempt !== undefined) this.end(attempt, how);
+  }
+
+  /** Ends an attempt that was taken out of those under way. */
+  end(attempt: Attempt, how: "succeeds" | "fails" | "throws" | "arrives, and fails" | "is gone"): void {
     if (how === "succeeds" || how === "arrives, and fails") this.#arrive(attempt);
-    attempt.end(how === "succeeds" ? SUCCEEDED : how === "is gone" ? GONE : FAILED);
+    attempt.end(how === "succeeds" ? SUCCEEDED : how === "is gone" ? GONE : how === "throws" ? THROWN : FAILED);
   }
 
   connect(): void {

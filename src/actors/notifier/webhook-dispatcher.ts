@@ -109,5 +109,5 @@ export class WebhookDispatcher {
 /** A defect of the sender must not stop the others. */
 function faultOf(error: unknown): WebhookOutcome {
   const text = (error instanceof Error ? error.message : String(error)).slice(0, FAULT_CHARACTERS_MAX);
-  return { kind: "failed", statusCode: null, responseTimeMs: 0, error: text, retryAfterMs: null, gone: false, final: false };
+  return { kind: "failed", statusCode: null, responseTimeMs: 0, error: text, retryAfterMs: null, gone: false, final: false, fault: true };
 }

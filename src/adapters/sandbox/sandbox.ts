@@ -113,10 +113,7 @@ export class Sandbox implements EventTransforms {
       this.#wrapper.started(wrapper);
       this.#takeWalls(walls, wrapper !== undefined);
     };
-    background(
-      SANDBOX,
-      process.ready.then(ready, failed),
-    );
+    background(SANDBOX, process.ready.then(ready, failed));
     return process;
   }
 

@@ -60,6 +60,7 @@ export class WebhookSender {
       kind: "failed",
       error: error.slice(0, ERROR_CHARACTERS_MAX),
       final,
+      fault: final,
     });
     if (transforms === undefined) return failed("transform: no sandbox runs here", false);
     const made = await transforms.transformEvent(tenant, transform, event);

@@ -59,6 +59,7 @@ const EXAMPLE = {
     },
   ],
   secrets: { token: "***" },
+  paused: null,
   created_at: EXAMPLE_TIME,
   updated_at: EXAMPLE_TIME,
 } as const;

@@ -40,6 +40,7 @@ const EXAMPLE = {
   retry: BODY.retry,
   secret: "***",
   enabled: true,
+  paused: null,
   created_at: EXAMPLE_TIME,
 } as const;
 const ATTEMPT = {

@@ -27,6 +27,7 @@ import { HTTP_METHODS, RUNBOOK_ID, RUNBOOK_SCORE, STEP_TYPES } from "../../domai
 import { CAUSE_CATEGORIES, headerProblem } from "../../domain/webhooks/webhook.ts";
 import { nameField, optionalName } from "./name.ts";
 import { COUNT, NEXT_PAGE, TIMESTAMP } from "./scalars.ts";
+import { PAUSE } from "./webhook.ts";
 
 const ID = z.string().regex(RUNBOOK_ID, "must be 1 to 64 letters, digits, dots, underscores or hyphens, the first a letter or a digit");
 const NAME = nameField().max(RUNBOOK_NAME_CHARACTERS_MAX);
@@ -174,6 +175,7 @@ export const RUNBOOK_VIEW = z
     auto: z.boolean(),
     steps: z.array(STEP_VIEW),
     secrets: z.record(z.string(), z.string()).describe("values are ***"),
+    paused: PAUSE,
     created_at: TIMESTAMP,
     updated_at: TIMESTAMP,
   })

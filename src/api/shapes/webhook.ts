@@ -89,6 +89,12 @@ export const WEBHOOK_BODY = z.strictObject({
   enabled: z.boolean().default(true),
 });
 
+/** Why something of a tenant's is not done now: it has failed by its own fault so often in a row. */
+export const PAUSE = z
+  .strictObject({ until: TIMESTAMP, failures: COUNT.describe("in a row"), error: z.string().describe("the last one's") })
+  .nullable()
+  .describe("where it pauses, after 20 failures in a row by its own fault; it goes on by itself, or when it is saved");
+
 export const WEBHOOK_VIEW = z
   .strictObject({
     name: z.string(),
@@ -106,6 +112,7 @@ export const WEBHOOK_VIEW = z
       .strictObject({ type: z.enum(["jq", "javascript", "python"]), expression: z.string().optional(), code: z.string().optional() })
       .nullable(),
     retry: z.strictObject({ max_attempts: z.int(), initial_delay_ms: z.int(), backoff_multiplier: z.number(), max_delay_ms: z.int() }),
+    paused: PAUSE,
     secret: z.string().nullable().describe("*** where there is one"),
     enabled: z.boolean().describe("false also where its receiver has answered 410"),
     created_at: TIMESTAMP,

@@ -31,6 +31,9 @@ export const WEBHOOK_TIMEOUT_MS = 10 * SECOND_MS;
 /** Attempts in flight for one webhook, and how many failures in a row leave it one. */
 export const WEBHOOK_FLIGHT_MAX = 8;
 export const WEBHOOK_FAILURES_IN_A_ROW = 20;
+/** Failures in a row by a webhook's or a runbook's own fault (its program throws, it cannot be sent), from which on it pauses, and for how long. */
+export const FAULTS_IN_A_ROW = 20;
+export const FAULT_PAUSE_MS = 5 * 60 * SECOND_MS;
 /** Wait of an event for root-cause analysis, bound (decisions, section 6). */
 export const WEBHOOK_CAUSE_WAIT_MS = 2 * SECOND_MS;
 

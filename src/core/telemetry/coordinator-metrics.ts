@@ -175,6 +175,8 @@ export const COORDINATOR_METRICS = {
   oncallExhausted: part(NOTIFICATIONS, { notifier: "oncall", outcome: "exhausted" }),
   drillsPassed: part(DRILLS, { result: "passed" }),
   drillsFailed: part(DRILLS, { result: "failed" }),
+  webhooksPaused: gauge("vedette_webhooks_paused", "Webhooks that pause after failures by their own fault"),
+  runbooksPaused: gauge("vedette_runbooks_paused", "Runbooks that pause after failures in a row"),
   webhookOutboxDepth: gauge("vedette_webhook_outbox_depth", "Events for webhooks that are stored and not done with"),
   webhooksSucceeded: part(WEBHOOK_ATTEMPTS, { outcome: "succeeded" }),
   webhooksFailed: part(WEBHOOK_ATTEMPTS, { outcome: "failed" }),

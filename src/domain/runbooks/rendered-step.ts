@@ -53,11 +53,15 @@ export function textOf(text: string, facts: Facts): string {
   return rendered(text, facts, "text");
 }
 
+function contentTypeOf(headers: Readonly<Record<string, string>>): string {
+  return Object.entries(headers).find(([name]) => name.toLowerCase() === "content-type")?.[1] ?? "";
+}
+
 function requestWith({ method, url, headers, body }: HttpStep, facts: Facts): RenderedRequest {
   return {
     method,
     url: rendered(url, facts, "url"),
     headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, rendered(value, facts, "header")])),
-    body: body === null ? null : rendered(body, facts, placeOfBody(body)),
+    body: body === null ? null : rendered(body, facts, placeOfBody(body, contentTypeOf(headers))),
   };
 }

@@ -26,7 +26,7 @@ const FACT_NAMES = [
 ] as const;
 
 /** Context that a value is written into, which decides on its escaping. */
-export type Place = "url" | "json" | "header" | "text";
+export type Place = "url" | "json" | "form" | "xml" | "line" | "header" | "text";
 
 const PLACEHOLDER = /\{\{\s*([A-Za-z0-9_.\-/]{1,200})\s*\}\}/g;
 const CONTROL = /\p{Cc}/gu;
@@ -37,9 +37,14 @@ export function rendered(text: string, facts: Facts, place: Place): string {
   return text.replace(PLACEHOLDER, (_, name: string) => written(ownMember(facts, name) ?? "", place));
 }
 
-/** The place of a body: values are written into quotations where it is JSON. */
-export function placeOfBody(body: string): Place {
-  return /^\s*[[{"]/.test(body) ? "json" : "text";
+/** The place of a body, by its content type and else by how it begins: values are written into quotations of JSON, as one value of a form, as text of XML, on one line. */
+export function placeOfBody(body: string, contentType = ""): Place {
+  const type = contentType.toLowerCase();
+  if (/[/+]json\b/.test(type)) return "json";
+  if (type.includes("x-www-form-urlencoded")) return "form";
+  if (/[/+](xml|html)\b/.test(type)) return "xml";
+  if (type === "" && /^\s*[[{"]/.test(body)) return "json";
+  return type === "" && /^\s*</.test(body) ? "xml" : "line";
 }
 
 /** Names of the placeholders in a text. */
@@ -68,6 +73,9 @@ export function withSecrets(facts: Facts, secrets: Readonly<Record<string, strin
 function written(value: string, place: Place): string {
   if (place === "url") return value === HIDDEN ? HIDDEN : inUrl(value);
   if (place === "json") return JSON.stringify(value).slice(1, -1);
+  if (place === "form") return encodeURIComponent(value.replace(LONE_SURROGATES, "\ufffd"));
+  if (place === "xml") return value.replace(CONTROL, " ").replace(/[&<>"']/g, (one) => `&#${one.charCodeAt(0)};`);
+  if (place === "line") return value.replace(/[\p{Cc}\u2028\u2029]/gu, " ");
   if (place === "header") return value.replace(/[^\t\u0020-\u007e\u0080-\u00ff]/g, "?");
   return value.replace(CONTROL, (one) => (one === "\n" || one === "\t" ? one : " "));
 }

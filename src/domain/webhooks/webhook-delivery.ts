@@ -27,6 +27,8 @@ export interface WebhookOutcome {
   readonly retryAfterMs: number | null;
   readonly gone: boolean;
   readonly final: boolean;
+  /** It is the webhook's own fault: its program throws, or it cannot be sent. */
+  readonly fault?: boolean;
 }
 
 export interface WebhookProgress {

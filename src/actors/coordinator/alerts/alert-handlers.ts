@@ -84,8 +84,14 @@ export async function oneAlert(context: AlertsContext, { principal, path }: Quer
 }
 
 /** Acknowledges an alert. */
+/** Who is signed in; a name that was given besides stands beside it, and never in its place. */
+function actorText(subject: string, given: string | undefined): string {
+  return given === undefined || given === "" || given === subject ? subject : `${given} (${subject})`;
+}
+
 export function acknowledgeAlert(context: AlertsContext, request: QueryRequest<"acknowledgeAlert">): Promise<Outcome<unknown>> {
-  const { by = request.principal.subject, note = null } = request.body;
+  const { note = null } = request.body;
+  const by = actorText(request.principal.subject, request.body.by);
   return context.change(request, () => {
     const before = context.state.alerts.find(request.principal.tenant, request.path.alert_id ?? "");
     if (before === undefined) return unknownAlert(request.path);

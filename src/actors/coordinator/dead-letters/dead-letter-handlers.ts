@@ -10,12 +10,14 @@ import { issuePageToken, type PageScope, readPageToken } from "../../../api/page
 import { done, type Outcome, refused, shown } from "../../../api/refusal.ts";
 import { RECORDS_SCANNED_MAX } from "../../../core/config/limits.ts";
 import type { DeadLetterEnvelope } from "../../../core/protocol/coordinator-frame.ts";
+import type { Principal } from "../../../core/protocol/query.ts";
+import { reaches } from "../../../domain/access/roles.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { timeRange } from "../queries/time-range.ts";
 import { tenantTimeBound, tenantTimeKey } from "../state/tables.ts";
 import { DeadLetterDraft } from "./dead-letter-draft.ts";
 import { type DeadLetterKey, deadLetterKey } from "./dead-letter-id.ts";
-import { fateOf, placeOf, readDeadLetter, selects } from "./dead-letter-selection.ts";
+import { fateOf, placeOf, readDeadLetter, selects, WEBHOOK_EXHAUSTED } from "./dead-letter-selection.ts";
 import { deadLetterView, problemView } from "./dead-letter-view.ts";
 import type { DeadLettersContext } from "./dead-letters-context.ts";
 import type { DeadLetterSelection } from "./replay-book.ts";
@@ -47,9 +49,9 @@ export async function listDeadLetters(
   if (!token.ok) return token;
   const before = token.value && { receivedMs: token.value[0] as number, id: token.value[1] as string };
   const selection = selectionOf({ ...query, ...range.value });
-  const scanned = await scan(context, principal.tenant, selection, before, limit + 1);
+  const scanned = await scan(context, principal, selection, before, limit + 1);
   const page = scanned.letters.slice(0, limit);
-  const total = token.value === undefined ? firstTotal(context, principal.tenant, query, scanned) : totalOf(token.value);
+  const total = token.value === undefined ? firstTotal(context, principal, query, scanned) : totalOf(token.value);
   const next = scanned.letters.length > limit ? page.at(-1) : scanned.endedAt;
   const position = next && [next.receivedMs, next.id, total.total, total.isExact];
   return done({
@@ -82,19 +84,31 @@ function totalOf(position: readonly unknown[]): ListTotal {
 }
 
 /** Without a filter the count is known whatever was scanned. */
-function firstTotal(context: DeadLettersContext, tenant: string, query: QueryRequest<"deadLetters">["query"], scanned: Scan): ListTotal {
+function firstTotal(
+  context: DeadLettersContext,
+  principal: Principal,
+  query: QueryRequest<"deadLetters">["query"],
+  scanned: Scan,
+): ListTotal {
   const isFiltered = [query.reason, query.topic, query.service_id, query.since, query.until].some((filter) => filter !== undefined);
-  if (!isFiltered) return { total: context.state.deadLetters.counts(tenant).total, isExact: true };
+  const isAll = !isFiltered && mayRead(principal, WEBHOOK_EXHAUSTED);
+  if (isAll) return { total: context.state.deadLetters.counts(principal.tenant).total, isExact: true };
   return { total: scanned.matches, isExact: scanned.endedAt === undefined };
+}
+
+/** Letters of webhooks are for those who may read webhooks. */
+function mayRead({ role }: Principal, reason: string): boolean {
+  return reason !== WEBHOOK_EXHAUSTED || reaches(role, "admin");
 }
 
 async function scan(
   context: DeadLettersContext,
-  tenant: string,
+  principal: Principal,
   selection: DeadLetterSelection,
   before: DeadLetterKey | undefined,
   limit: number,
 ): Promise<Scan> {
+  const { tenant } = principal;
   const letters: DeadLetterEnvelope[] = [];
   const from = tenantTimeBound(tenant, selection.fromMs ?? Number.NEGATIVE_INFINITY);
   let to = tenantTimeBound(tenant, selection.toMs ?? Number.POSITIVE_INFINITY);
@@ -105,7 +119,7 @@ async function scan(
     const entries = context.state.control.range("dead_letters", { from, to, reverse: true, limit: ROWS_PER_READ });
     for (const entry of entries) {
       const letter = readDeadLetter(entry);
-      if (!selects(selection, letter)) continue;
+      if (!selects(selection, letter) || !mayRead(principal, letter.reason)) continue;
       matches++;
       if (letters.length < limit) letters.push(letter);
     }
@@ -122,7 +136,7 @@ async function scan(
 
 /** One letter, and what is wrong with its record as it stands. */
 export function oneDeadLetter({ state, nowMs }: DeadLettersContext, { principal, path }: QueryRequest<"deadLetter">): Outcome<unknown> {
-  const entry = findEntry(state.control, principal.tenant, path.id ?? "");
+  const entry = findEntry(state.control, principal, path.id ?? "");
   return entry === undefined ? absent(path.id ?? "") : done(judgedView(readDeadLetter(entry), nowMs()));
 }
 
@@ -136,7 +150,7 @@ export async function correctDeadLetter(
     return refused("invalid_record", "payload must be a telemetry record, a JSON object with service_id, timestamp and so on", "payload");
   }
   return edit(async () => {
-    const entry = findEntry(state.control, principal.tenant, path.id ?? "");
+    const entry = findEntry(state.control, principal, path.id ?? "");
     if (entry === undefined) return absent(path.id ?? "");
     const letter: DeadLetterEnvelope = { ...readDeadLetter(entry), payload, correctedMs: nowMs() };
     const draft = new DeadLetterDraft(state);
@@ -153,7 +167,7 @@ export async function deleteDeadLetter(
   { principal, path }: QueryRequest<"deleteDeadLetter">,
 ): Promise<Outcome<unknown>> {
   return edit(async () => {
-    const entry = findEntry(state.control, principal.tenant, path.id ?? "");
+    const entry = findEntry(state.control, principal, path.id ?? "");
     if (entry === undefined) return absent(path.id ?? "");
     const draft = new DeadLetterDraft(state);
     draft.delete(entry);
@@ -163,10 +177,11 @@ export async function deleteDeadLetter(
   });
 }
 
-function findEntry(store: DeadLettersContext["state"]["control"], tenant: string, id: string): StoreEntry | undefined {
-  const key = deadLetterKey(tenant, id);
+function findEntry(store: DeadLettersContext["state"]["control"], principal: Principal, id: string): StoreEntry | undefined {
+  const key = deadLetterKey(principal.tenant, id);
   const value = key && store.get("dead_letters", key);
-  return key !== undefined && value !== undefined ? { key, value } : undefined;
+  const entry = key !== undefined && value !== undefined ? { key, value } : undefined;
+  return entry !== undefined && mayRead(principal, readDeadLetter(entry).reason) ? entry : undefined;
 }
 
 function absent(id: string) {

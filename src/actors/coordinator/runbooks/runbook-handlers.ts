@@ -72,6 +72,7 @@ export function deleteRunbook(context: RunbooksContext, request: QueryRequest<"d
       operations: [runbooks.removal(before)],
       apply: () => {
         runbooks.remove(before);
+        context.runs.saved(before);
         return [];
       },
       outcome: noContent(),
@@ -79,12 +80,12 @@ export function deleteRunbook(context: RunbooksContext, request: QueryRequest<"d
   });
 }
 
-export function oneRunbook({ state }: RunbooksContext, { principal, path }: QueryRequest<"runbook">): Outcome<unknown> {
+export function oneRunbook({ state, runs }: RunbooksContext, { principal, path }: QueryRequest<"runbook">): Outcome<unknown> {
   const runbook = state.configured.runbooks.find(principal.tenant, path.id ?? "");
-  return runbook === undefined ? unknownRunbook(path.id ?? "") : done(runbookView(state, runbook));
+  return runbook === undefined ? unknownRunbook(path.id ?? "") : done(runbookView(state, runbook, runs.pause(runbook)));
 }
 
-export function listRunbooks({ state }: RunbooksContext, { principal, query }: QueryRequest<"runbooks">): Outcome<unknown> {
+export function listRunbooks({ state, runs }: RunbooksContext, { principal, query }: QueryRequest<"runbooks">): Outcome<unknown> {
   const scope: PageScope = { tenant: principal.tenant, endpoint: "runbooks", filters: {} };
   const token = readPageToken(state.pageSecret, scope, query.page_token);
   if (!token.ok) return token;
@@ -92,7 +93,7 @@ export function listRunbooks({ state }: RunbooksContext, { principal, query }: Q
   const after = token.value as readonly [id: string] | undefined;
   const rows = after === undefined ? all : all.filter(({ id }) => id > after[0]);
   const { page, page_token } = cutPage(state.pageSecret, scope, rows, query.limit, ({ id }) => [id]);
-  return done({ runbooks: page.map((runbook) => runbookView(state, runbook)), total: all.length, page_token });
+  return done({ runbooks: page.map((runbook) => runbookView(state, runbook, runs.pause(runbook))), total: all.length, page_token });
 }
 
 export function unknownRunbook(id: string) {
@@ -109,6 +110,7 @@ function stored(context: RunbooksContext, before: Runbook | undefined, runbook: 
     operations: [runbooks.operation(runbook)],
     apply: () => {
       runbooks.put(runbook);
+      context.runs.saved(runbook);
       return [];
     },
     outcome: before === undefined ? created(after) : done(after),

@@ -4,6 +4,7 @@
  */
 import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
 import { background, task } from "../../../core/base/guard.ts";
+import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import {
   RUNBOOK_DRY_RUNS_PER_HOUR_MAX,
   RUNBOOK_HOUR_MS,
@@ -15,9 +16,20 @@ import {
   RUNBOOK_RUNS_PER_STEP,
   RUNBOOK_SENT_BODY_CHARACTERS_MAX,
 } from "../../../core/config/runbook-limits.ts";
-import { advanced, begun, done, type Execution, failed, isOpen, recovered, uncertain } from "../../../domain/runbooks/execution.ts";
-import { requestOf, shownAnswer } from "../../../domain/runbooks/rendered-step.ts";
+import {
+  advanced,
+  begun,
+  currentStep,
+  done,
+  type Execution,
+  failed,
+  isOpen,
+  recovered,
+  uncertain,
+} from "../../../domain/runbooks/execution.ts";
+import { type RenderedRequest, requestOf, shownAnswer } from "../../../domain/runbooks/rendered-step.ts";
 import type { HttpStep, Runbook } from "../../../domain/runbooks/runbook.ts";
+import { type FaultPause, FaultPauses } from "../../../domain/webhooks/fault-pauses.ts";
 import type { TenantAnswer } from "../../../domain/webhooks/outbound-messages.ts";
 import type { RcaReport } from "../analysis/report-row.ts";
 import type { AnomalyFollower } from "../anomalies/anomaly-follower.ts";
@@ -88,6 +100,7 @@ export class RunbookRunner implements AnomalyFollower {
   readonly #begun = new Map<string, number[]>();
   /** Places of requests that runs of a tenant have waited for and got, and that no request has yet. */
   #granted = new Map<string, number>();
+  readonly #pauses = new FaultPauses();
   #answers: Answered[] = [];
   #revised: RcaReport[] = [];
   #isRecovering = true;
@@ -143,6 +156,10 @@ export class RunbookRunner implements AnomalyFollower {
   problem(runbook: Runbook, dryRun: boolean, more = 0): string | null {
     const { tenant, id } = runbook;
     const dry = dryRun || runbook.dryRun;
+    const pause = this.pause(runbook);
+    if (!dry && pause !== null) {
+      return `it pauses until ${formatRfc3339(pause.untilMs)}: its last ${pause.failures} runs have failed (${pause.error}); save it to end that`;
+    }
     const most = dry ? RUNBOOK_DRY_RUNS_PER_HOUR_MAX : RUNBOOK_RUNS_PER_HOUR_MAX;
     if (this.#recent(beginKey(tenant, id, dry)).length + more >= most) {
       return `a runbook has at most ${most} ${dry ? "dry runs" : "runs"} in an hour; try again later`;
@@ -152,6 +169,17 @@ export class RunbookRunner implements AnomalyFollower {
       return `${own} runs are not over, and there is room for no more: approve, reject or cancel some first`;
     }
     return null;
+  }
+
+  /** Why a runbook does not run now; null where it does. */
+  pause({ tenant, id }: Pick<Runbook, "tenant" | "id">): FaultPause | null {
+    return this.#pauses.pause(pauseKey(tenant, id), this.#dependencies.nowMs());
+  }
+
+  /** A runbook was saved, or is gone: what it has failed by before is forgotten. */
+  saved({ tenant, id }: Pick<Runbook, "tenant" | "id">): void {
+    this.#pauses.forget(pauseKey(tenant, id));
+    this.#count();
   }
 
   /** A run that is not over; undefined where it is, or is none. */
@@ -167,9 +195,15 @@ export class RunbookRunner implements AnomalyFollower {
       this.#work.want();
     } else if (this.#open.delete(execution.id)) {
       this.#room.give(execution.tenant);
+      this.#judge(execution);
       this.#dependencies.counters.add(COUNTED[execution.state as keyof typeof COUNTED], 1);
     }
     this.#count();
+  }
+
+  #judge({ tenant, runbook, state, reason }: Execution): void {
+    if (state === "failed") this.#pauses.failed(pauseKey(tenant, runbook.id), reason ?? "", this.#dependencies.nowMs());
+    if (state === "succeeded") this.#pauses.forget(pauseKey(tenant, runbook.id));
   }
 
   /** Takes over a run that is stored and new. */
@@ -222,7 +256,13 @@ export class RunbookRunner implements AnomalyFollower {
     for (const answer of answers) this.#settle(answer, moves);
     const begun = this.#causesKnown(revised);
     let sleepMs = Number.POSITIVE_INFINITY;
-    for (const execution of this.#open.values()) sleepMs = Math.min(sleepMs, this.#move(execution, moves));
+    for (const execution of this.#open.values()) {
+      const atMs = guarded(
+        () => this.#move(execution, moves),
+        (why) => this.#giveUp(execution, why, moves),
+      );
+      sleepMs = Math.min(sleepMs, atMs);
+    }
     const operations = [...[...moves.changed.values()].flatMap(executionOperations), ...begun.operations([]), ...local.operations()];
     try {
       if (operations.length > 0) await this.#control.commit(operations);
@@ -260,7 +300,13 @@ export class RunbookRunner implements AnomalyFollower {
     const execution = this.#open.get(id) ?? readExecution(this.#control, tenant, id);
     if (execution === undefined) return;
     const nowMs = this.#dependencies.nowMs();
-    changed.set(id, answered(execution, place, answer, nowMs));
+    changed.set(
+      id,
+      guarded(
+        () => answered(execution, place, answer, nowMs),
+        (why) => failed(execution, place, why, nowMs),
+      ),
+    );
   }
 
   /** Moves a run on as far as it goes; when it is to be looked at again. */
@@ -288,6 +334,12 @@ export class RunbookRunner implements AnomalyFollower {
     }
     if (execution !== known) moves.changed.set(known.id, execution);
     return next.kind === "waits" && isOpen(execution) ? (next.untilMs ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
+  }
+
+  /** A run that cannot be moved on ends, and no other with it. */
+  #giveUp(execution: Execution, why: string, { changed }: Moves): number {
+    changed.set(execution.id, failed(execution, Math.max(0, currentStep(execution)), why, this.#dependencies.nowMs()));
+    return Number.POSITIVE_INFINITY;
   }
 
   /** It waits for its turn to send: until a place is granted, or one of its tenant's requests has ended. */
@@ -321,18 +373,31 @@ export class RunbookRunner implements AnomalyFollower {
     }
   }
 
-  #send({ execution, place, step }: Sending): void {
+  #send(sending: Sending): void {
+    const { execution, place } = sending;
     const { id, tenant } = execution;
     this.#sent.set(id, tenant);
-    const request = requestOf(execution, place, step);
-    const answered = this.#answerOf(tenant, request, step.timeoutSeconds * 1_000).then((answer) => {
-      this.#answers.push({ tenant, id, place, answer });
-      this.#work.want();
-    });
+    const faulty = (error: unknown): TenantAnswer => ({ kind: "failed", error: faultText(error), mayHaveArrived: false, tookMs: 0 });
+    const answered = this.#answerOf(sending)
+      .catch(faulty)
+      .then((answer) => {
+        this.#answers.push({ tenant, id, place, answer });
+        this.#work.want();
+      });
     background(RUNBOOKS, answered);
   }
 
-  async #answerOf(tenant: string, request: ReturnType<typeof requestOf>, timeoutMs: number): Promise<TenantAnswer> {
+  async #answerOf({ execution, place, step }: Sending): Promise<TenantAnswer> {
+    const { tenant } = execution;
+    const request = guarded<RenderedRequest | string>(
+      () => requestOf(execution, place, step),
+      (why) => why,
+    );
+    if (typeof request === "string") {
+      this.#dependencies.calls.places.give(tenant);
+      return { kind: "failed", error: request, mayHaveArrived: false, tookMs: 0 };
+    }
+    const timeoutMs = step.timeoutSeconds * 1_000;
     if ((request.body?.length ?? 0) > RUNBOOK_SENT_BODY_CHARACTERS_MAX) {
       this.#dependencies.calls.places.give(tenant);
       const error = `its body would have more than ${RUNBOOK_SENT_BODY_CHARACTERS_MAX} characters`;
@@ -355,12 +420,31 @@ export class RunbookRunner implements AnomalyFollower {
   }
 
   #count(): void {
-    this.#dependencies.counters.set("runbookRunsOpen", this.#open.size);
+    const { counters, nowMs } = this.#dependencies;
+    counters.set("runbookRunsOpen", this.#open.size);
+    counters.set("runbooksPaused", this.#pauses.count(nowMs()));
   }
 }
 
 /** Names of runbooks whose begins are remembered before those without any are forgotten. */
 const RUNBOOK_BEGINS_KEPT = 10_000;
+
+/** What a run comes to; where its own content throws, what `otherwise` makes of it: one tenant's run ends, and never the server. */
+function guarded<T>(run: () => T, otherwise: (why: string) => T): T {
+  try {
+    return run();
+  } catch (error) {
+    return otherwise(faultText(error));
+  }
+}
+
+function faultText(error: unknown): string {
+  return `it cannot be done: ${error instanceof Error ? error.message : String(error)}`.slice(0, RUNBOOK_RESULT_CHARACTERS_MAX);
+}
+
+function pauseKey(tenant: string, runbookId: string): string {
+  return JSON.stringify([tenant, runbookId]);
+}
 
 function beginKey(tenant: string, runbookId: string, dry: boolean): string {
   return JSON.stringify([tenant, runbookId, dry]);

@@ -6,6 +6,7 @@ import { RUNBOOK_APPROVAL_MS_MAX } from "../../../core/config/runbook-limits.ts"
 import { currentStep, type Execution, needsApproval, type StepRun } from "../../../domain/runbooks/execution.ts";
 import { shownAction, shownRequest } from "../../../domain/runbooks/rendered-step.ts";
 import type { Runbook, RunbookStep } from "../../../domain/runbooks/runbook.ts";
+import type { FaultPause } from "../../../domain/webhooks/fault-pauses.ts";
 
 const DIGEST_DIGITS = 32;
 
@@ -31,7 +32,8 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-export function runbookView(state: DigestState, runbook: Runbook) {
+/** A runbook, with why it does not run now. */
+export function runbookView(state: DigestState, runbook: Runbook, pause: FaultPause | null = null) {
   const { id, name, revision, match, dryRun, approvalRequired, auto, steps, secrets, createdAtMs, updatedAtMs } = runbook;
   return {
     id,
@@ -51,6 +53,7 @@ export function runbookView(state: DigestState, runbook: Runbook) {
     auto,
     steps: steps.map(stepView),
     secrets: hidden(secrets),
+    paused: pause && { until: formatRfc3339(pause.untilMs), failures: pause.failures, error: pause.error },
     created_at: formatRfc3339(createdAtMs),
     updated_at: formatRfc3339(updatedAtMs),
   };

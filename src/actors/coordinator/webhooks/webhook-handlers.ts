@@ -88,12 +88,12 @@ export function deleteWebhook(context: WebhooksContext, request: QueryRequest<"d
   });
 }
 
-export function oneWebhook({ state }: WebhooksContext, { principal, path }: QueryRequest<"webhook">): Outcome<unknown> {
+export function oneWebhook({ state, webhooks }: WebhooksContext, { principal, path }: QueryRequest<"webhook">): Outcome<unknown> {
   const webhook = state.configured.webhooks.find(principal.tenant, path.name ?? "");
-  return webhook === undefined ? unknownWebhook(path.name ?? "") : done(webhookView(webhook));
+  return webhook === undefined ? unknownWebhook(path.name ?? "") : done(webhookView(webhook, webhooks.pause(webhook)));
 }
 
-export function listWebhooks({ state }: WebhooksContext, { principal, query }: QueryRequest<"webhooks">): Outcome<unknown> {
+export function listWebhooks({ state, webhooks }: WebhooksContext, { principal, query }: QueryRequest<"webhooks">): Outcome<unknown> {
   const { limit, page_token: given } = query;
   const scope: PageScope = { tenant: principal.tenant, endpoint: "webhooks", filters: {} };
   const token = readPageToken(state.pageSecret, scope, given);
@@ -102,7 +102,7 @@ export function listWebhooks({ state }: WebhooksContext, { principal, query }: Q
   const after = token.value as readonly [name: string] | undefined;
   const rows = after === undefined ? all : all.filter(({ name }) => name > after[0]);
   const { page, page_token } = cutPage(state.pageSecret, scope, rows, limit, ({ name }) => [name]);
-  return done({ webhooks: page.map(webhookView), total: all.length, page_token });
+  return done({ webhooks: page.map((webhook) => webhookView(webhook, webhooks.pause(webhook))), total: all.length, page_token });
 }
 
 export function webhookKey({ webhookPublicKey }: WebhooksContext): Outcome<unknown> {
@@ -140,7 +140,7 @@ function stored(
     apply: () => {
       if (isRenamed) webhooks.remove(before);
       webhooks.put(webhook);
-      context.webhooks.aim(webhook);
+      context.webhooks.saved(webhook);
       return [];
     },
     outcome: before === undefined ? { ok: true, value: answer, status: 201 } : done(answer),

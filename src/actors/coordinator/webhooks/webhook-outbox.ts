@@ -7,11 +7,14 @@ import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts
 import { background, task } from "../../../core/base/guard.ts";
 import { REPORTS_PER_COMMIT } from "../../../core/config/notification-limits.ts";
 import {
+  FAULT_PAUSE_MS,
+  FAULTS_IN_A_ROW,
   WEBHOOK_CAUSE_WAIT_MS,
   WEBHOOK_EVENTS_HANDED_PER_WEBHOOK_MAX,
   WEBHOOK_EVENTS_PER_STEP,
   WEBHOOK_OLD_SECRET_MS,
 } from "../../../core/config/webhook-limits.ts";
+import { type FaultPause, FaultPauses } from "../../../domain/webhooks/fault-pauses.ts";
 import type { Webhook } from "../../../domain/webhooks/webhook.ts";
 import type { HandedEvent, WebhookReport, WebhookTarget } from "../../../domain/webhooks/webhook-messages.ts";
 import type { RcaReport } from "../analysis/report-row.ts";
@@ -43,6 +46,9 @@ export class WebhookOutbox implements AnomalyFollower {
   /** The lane is the webhook's id. */
   readonly #held = new HeldRows<HeldRow>(() => this.#handed);
   readonly #work: StoreWork;
+  readonly #pauses = new FaultPauses();
+  /** Webhooks whose target the notifier has. */
+  readonly #aimed = new Set<string>();
   /** Rows that are not done with, by webhook. */
   readonly #opened = new Map<string, Set<string>>();
   /** Rows that wait for their cause, by anomaly. */
@@ -111,6 +117,7 @@ export class WebhookOutbox implements AnomalyFollower {
   /** The notifier has ended: what it had in its hands is sent again under the same id. */
   disconnect(): void {
     this.#link = undefined;
+    this.#aimed.clear();
     this.#reports = [];
     this.#held.returnTo(this.#waiting);
   }
@@ -124,12 +131,57 @@ export class WebhookOutbox implements AnomalyFollower {
   aim(webhook: Webhook): void {
     if (!webhook.enabled) this.#call(webhook.id);
     else if (this.#link === undefined) this.#dependencies.wantNotifier();
-    else this.#link.send({ type: "webhook-target", target: this.target(webhook) });
+    else if (this.pause(webhook) === null) this.#point(webhook, this.#link);
     this.#work.want();
+  }
+
+  /** A webhook was saved: it begins anew, whatever it has failed by before. */
+  saved(webhook: Webhook): void {
+    this.#pauses.forget(webhook.id);
+    this.aim(webhook);
+  }
+
+  /** Why a webhook sends nothing now; null where it does. */
+  pause({ id }: Webhook): FaultPause | null {
+    return this.#pauses.pause(id, this.#dependencies.nowMs());
+  }
+
+  /** Gives the notifier the target. One that cannot be given is the webhook's fault, and not the server's. */
+  #point(webhook: Webhook, link: OutboundLink): void {
+    try {
+      link.send({ type: "webhook-target", target: this.target(webhook) });
+      this.#aimed.add(webhook.id);
+    } catch (error) {
+      this.#aimed.delete(webhook.id);
+      this.#fault(webhook.id, error instanceof Error ? error.message : String(error), FAULTS_IN_A_ROW);
+    }
+  }
+
+  #fault(webhookId: string, error: string, times = 1): void {
+    const { nowMs } = this.#dependencies;
+    for (let i = 0; i < times; i++) {
+      if (!this.#pauses.failed(webhookId, error, nowMs())) continue;
+      this.#call(webhookId);
+      this.#resumeLater(webhookId);
+      break;
+    }
+    this.#count();
+  }
+
+  /** What waits for a webhook leaves again once its pause is over. */
+  #resumeLater(webhookId: string): void {
+    const { sleep, state, nowMs } = this.#dependencies;
+    const untilMs = this.#pauses.pause(webhookId, nowMs())?.untilMs ?? 0;
+    void sleep(FAULT_PAUSE_MS).then(() => {
+      this.#pauses.end(webhookId, untilMs);
+      const webhook = state.configured.webhooks.byId(webhookId);
+      if (webhook !== undefined && !this.#work.isStopped && this.pause(webhook) === null) this.aim(webhook);
+    });
   }
 
   /** A webhook is gone: what waits for it has an end. */
   forget({ id, tenant }: Webhook): void {
+    this.#pauses.forget(id);
     this.#call(id);
     for (let key = this.#waiting.first(id); key !== undefined; key = this.#waiting.first(id)) this.#waiting.remove(id, key);
     for (const key of this.#opened.get(id) ?? []) this.#holds.remove(key);
@@ -190,6 +242,7 @@ export class WebhookOutbox implements AnomalyFollower {
 
   /** Takes back what the notifier has of a webhook. */
   #call(webhookId: string): void {
+    this.#aimed.delete(webhookId);
     this.#link?.send({ type: "webhook-gone", webhookId });
     for (const key of this.#held.keysOf(webhookId)) {
       this.#held.release(key);
@@ -215,7 +268,15 @@ export class WebhookOutbox implements AnomalyFollower {
       throw error;
     }
     draft.apply();
+    for (const { key, outcome } of reports) this.#judge(deliveryPlace(keyOfDeliveryText(key)).webhookId, outcome);
     return this.#reports.length > 0 || this.#handOver();
+  }
+
+  /** Counts failures of a webhook's own, which a receiver's are not. */
+  #judge(webhookId: string, { kind, fault, error }: WebhookReport["outcome"]): void {
+    if (this.#dependencies.state.configured.webhooks.byId(webhookId) === undefined) return;
+    if (fault === true) this.#fault(webhookId, error ?? "");
+    else if (kind === "succeeded") this.#pauses.forget(webhookId);
   }
 
   #committed(draft: WebhookDraft): void {
@@ -279,7 +340,7 @@ export class WebhookOutbox implements AnomalyFollower {
     if (this.#link !== undefined && !this.#work.isStopped) {
       for (const webhookId of this.#waiting.lanes()) {
         if (events.length >= WEBHOOK_EVENTS_PER_STEP) break;
-        if (webhooks.byId(webhookId)?.enabled !== true) continue;
+        if (webhooks.byId(webhookId)?.enabled !== true || !this.#aimed.has(webhookId)) continue;
         while (events.length < WEBHOOK_EVENTS_PER_STEP && this.#held.count(webhookId) < WEBHOOK_EVENTS_HANDED_PER_WEBHOOK_MAX) {
           const key = this.#waiting.first(webhookId);
           const handed = key === undefined ? undefined : this.#hand(webhookId, key);
@@ -321,6 +382,8 @@ export class WebhookOutbox implements AnomalyFollower {
   }
 
   #count(): void {
-    this.#dependencies.counters.set("webhookOutboxDepth", this.size);
+    const { counters, nowMs } = this.#dependencies;
+    counters.set("webhookOutboxDepth", this.size);
+    counters.set("webhooksPaused", this.#pauses.count(nowMs()));
   }
 }

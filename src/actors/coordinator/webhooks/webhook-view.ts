@@ -1,6 +1,7 @@
 // Webhooks and their attempts as clients see them: what is secret is `***`.
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { HIDDEN } from "../../../core/base/secret-mask.ts";
+import type { FaultPause } from "../../../domain/webhooks/fault-pauses.ts";
 import type { Webhook } from "../../../domain/webhooks/webhook.ts";
 import type { AttemptNote } from "../../../domain/webhooks/webhook-delivery.ts";
 import type { WebhookDeliveryRow } from "./webhook-row.ts";
@@ -14,7 +15,9 @@ function shownHeaders(headers: Readonly<Record<string, string>>): Record<string,
   return Object.fromEntries(Object.keys(headers).map((name) => [name, HIDDEN]));
 }
 
-export function webhookView({ name, url, method, headers, pattern, transform, retry, secret, enabled, createdAtMs }: Webhook) {
+/** A webhook, with why it sends nothing now. */
+export function webhookView(webhook: Webhook, pause: FaultPause | null = null) {
+  const { name, url, method, headers, pattern, transform, retry, secret, enabled, createdAtMs } = webhook;
   return {
     name,
     url: shownUrl(url),
@@ -41,6 +44,7 @@ export function webhookView({ name, url, method, headers, pattern, transform, re
     },
     secret: secret === null ? null : HIDDEN,
     enabled,
+    paused: pause && { until: formatRfc3339(pause.untilMs), failures: pause.failures, error: pause.error },
     created_at: formatRfc3339(createdAtMs),
   };
 }

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { DueRows } from "../../../../../src/actors/coordinator/webhooks/due-rows.ts";
 import { expireDeliveries } from "../../../../../src/actors/coordinator/webhooks/webhook-retention.ts";
-import { WEBHOOK_DELIVERIES_MS } from "../../../../../src/core/config/webhook-limits.ts";
+import { FAULT_PAUSE_MS, WEBHOOK_DELIVERIES_MS } from "../../../../../src/core/config/webhook-limits.ts";
 import type { Webhook } from "../../../../../src/domain/webhooks/webhook.ts";
 import { anomalyOf, WebhookWorld, webhookOf } from "../../../../support/webhook-world.ts";
 
@@ -83,6 +83,39 @@ describe("an event", () => {
 });
 
 describe("a webhook", () => {
+  it("that fails by its own fault twenty times in a row pauses for five minutes, and another goes on", async () => {
+    const world = await open(webhookOf("all"), webhookOf("other"));
+    const hook = world.state.configured.webhooks.find("default", "all") as Webhook;
+    let calm = 0;
+    for (let rounds = 0; rounds < 200 && world.outbox.pause(hook) === null; rounds++) {
+      if (world.attempts.length === 0) await world.declare(anomalyOf(`calm ${calm++}`, { paging: CALM.paging }));
+      await world.settled();
+      world.attempts.sort((a, b) => (a.webhook < b.webhook ? -1 : 1));
+      const [next] = world.attempts.splice(0, 1);
+      if (next !== undefined) world.end(next, next.webhook === "all" ? "throws" : "succeeds");
+      await world.settled();
+    }
+    expect(world.outbox.pause(hook)).toMatchObject({ failures: 20, error: "transform: it throws" });
+    await world.declare(anomalyOf("later", { paging: CALM.paging }));
+    await world.settled();
+    expect(world.attempts.map(({ webhook }) => webhook)).toEqual(expect.not.arrayContaining(["all"]));
+    expect(world.attempts.some(({ webhook }) => webhook === "other")).toBe(true);
+    world.pass(FAULT_PAUSE_MS);
+    await world.settled();
+    expect([world.outbox.pause(hook), world.attempts.some(({ webhook }) => webhook === "all")]).toEqual([null, true]);
+  });
+
+  it("whose target cannot be given to the notifier pauses, and ends nothing", async () => {
+    const world = await open(webhookOf("all"));
+    const hook = world.state.configured.webhooks.find("default", "all") as Webhook;
+    const odd = { ...hook, headers: { constructor: Object as unknown as string } };
+    world.outbox.connect({ send: (command) => void structuredClone(command) });
+    world.outbox.saved(odd);
+    expect(world.outbox.pause(hook)?.error).toMatch(/could not be cloned/);
+    world.outbox.saved(hook);
+    expect(world.outbox.pause(hook)).toBeNull();
+  });
+
   it("whose receiver says 410 is disabled; what waits leaves once it is enabled again", async () => {
     const world = await open(webhookOf("all"));
     const { webhooks } = world.state.configured;
