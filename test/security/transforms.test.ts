@@ -122,14 +122,21 @@ test.runIf(isLinuxX64)("a broken interpreter reaches no file, process, socket or
   expect(Object.entries(results).filter(([, result]) => !refusals.has(result))).toEqual([]);
 });
 
-test.runIf(isLinuxX64)("an interpreter that has trapped runs nothing more: the next event has a fresh process, and the program's own fails once", async () => {
-  const trap = "reduce range(10000) as $i (1;[.])|tojson|{a:length}";
-  for (let i = 0; i < 2; i++) {
-    expect((await run("trapped", "jq", HARMLESS.jq)).kind).toBe("payload");
-    const { kills } = sandbox.report.counts;
-    expect(await run("trapped", "jq", trap)).toMatchObject({ kind: "failed", error: expect.stringMatching(/interpreter failed/), retry: false });
-    expect(sandbox.report.counts.kills).toBe(kills + 2);
-    expect((await run("trapped", "jq", HARMLESS.jq)).kind).toBe("payload");
-    expect((await run("trapped", "javascript", HARMLESS.javascript)).kind).toBe("payload");
-  }
-});
+test.runIf(isLinuxX64)(
+  "an interpreter that has trapped runs nothing more: the next event has a fresh process, and the program's own fails once",
+  async () => {
+    const trap = "reduce range(10000) as $i (1;[.])|tojson|{a:length}";
+    for (let i = 0; i < 2; i++) {
+      expect((await run("trapped", "jq", HARMLESS.jq)).kind).toBe("payload");
+      const { kills } = sandbox.report.counts;
+      expect(await run("trapped", "jq", trap)).toMatchObject({
+        kind: "failed",
+        error: expect.stringMatching(/interpreter failed/),
+        retry: false,
+      });
+      expect(sandbox.report.counts.kills).toBe(kills + 2);
+      expect((await run("trapped", "jq", HARMLESS.jq)).kind).toBe("payload");
+      expect((await run("trapped", "javascript", HARMLESS.javascript)).kind).toBe("payload");
+    }
+  },
+);
