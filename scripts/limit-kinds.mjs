@@ -25,6 +25,9 @@ export const LIMIT_KINDS = {
   },
   /** Of one request, answer, record, service, rule, file or other single thing. */
   one: [
+    "NOT_FINITE_LETTERS_MAX",
+    "RECORD_ATTRIBUTES_BYTES_MAX",
+    "RESOURCE_ATTRIBUTES_BYTES_MAX",
     "EQUAL_RECORDS_KNOWN_MAX",
     "NOT_FINITE_LETTERS_MAX",
     "RECORD_ATTRIBUTES_BYTES_MAX",
@@ -241,9 +244,14 @@ export const LIMIT_KINDS = {
     DESTINATIONS_MAX: "of the settings, at the start",
     LANES_MAX: "as many as messages are handed over, which are shared; idle ones are forgotten",
     LOG_SEARCH_BYTES_MAX: "of a damaged log, at the start",
+    POISON_MARKS_MAX: "of failed runs of the server; a mark goes with what it names",
     PATTERN_START_VISITS_MAX: "of one start",
     SANDBOX_WAITING_MAX:
       "those who wait are events handed over and trials, both of which are shared; a tenant has a tenth of them, and tenants take turns",
+    SANDBOX_WRAPPER_FAILURES_MAX: "of starts in a row that failed in a wrapper",
+    SET_ASIDE_BYTES_MAX: "of what a defect of ours could not store; beyond it things are counted and said",
+    SET_ASIDE_FILES_MAX: "of what a defect of ours could not store; beyond it things are counted and said",
+    STARTS_AFTER_POISON_MAX: "of starts in a row, by the parent",
     SUMMARIES_WORDED_AT_ONCE_MAX: "beyond it a summary is worded by rule, and no analysis waits",
   },
 };

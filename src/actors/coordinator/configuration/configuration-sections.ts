@@ -1,6 +1,6 @@
 // What a tenant's configuration consists of: for each kind of setting how it is listed, told apart, compared and written, by the handlers that answer for it alone. A kind that is added here is exported and imported.
 import { parseBody } from "../../../api/body-parsing.ts";
-import { HIDDEN } from "../../../core/base/secret-mask.ts";
+import { HIDDEN } from "../../../core/base/hidden-value.ts";
 import { ROUTING_CATCH_ALL_PRIORITY } from "../../../core/config/notification-limits.ts";
 import { listLabels, setLabel } from "../labels/label-handlers.ts";
 import { changeRoutingRule, createRoutingRule, listRoutingRules } from "../notification/routing-handlers.ts";

@@ -1,7 +1,7 @@
 // Sections of the configuration's document of what people do: runbooks, budgets of pages, known days.
 import { parseBody } from "../../../api/body-parsing.ts";
 import { done, type Outcome, refused, shown } from "../../../api/refusal.ts";
-import { HIDDEN } from "../../../core/base/secret-mask.ts";
+import { HIDDEN } from "../../../core/base/hidden-value.ts";
 import { isName } from "../../../domain/series/name-rule.ts";
 import { setPageBudget } from "../notification/page-report-handlers.ts";
 import { HTTP_STEP, stepName } from "../runbooks/runbook-definition.ts";

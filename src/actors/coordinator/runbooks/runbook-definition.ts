@@ -1,8 +1,8 @@
 // A runbook out of the body of a request, and what is wrong with it.
 import type { BodyOf } from "../../../api/endpoints.ts";
 import { refused, shown } from "../../../api/refusal.ts";
+import { HIDDEN } from "../../../core/base/hidden-value.ts";
 import { ownMember } from "../../../core/base/own-member.ts";
-import { HIDDEN } from "../../../core/base/secret-mask.ts";
 import { RUNBOOK_TIMEOUT_SECONDS_DEFAULT } from "../../../core/config/runbook-limits.ts";
 import { type HttpStep, RESERVED_IDS, type Runbook, type RunbookMatch, type RunbookStep } from "../../../domain/runbooks/runbook.ts";
 import { placeholdersOf, unknownPlaceholder } from "../../../domain/runbooks/template.ts";

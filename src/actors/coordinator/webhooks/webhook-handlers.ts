@@ -3,7 +3,7 @@ import { secretBytes } from "../../../adapters/webhooks/webhook-signature.ts";
 import type { BodyOf } from "../../../api/endpoints.ts";
 import { cutPage, type PageScope, readPageToken } from "../../../api/page-token.ts";
 import { done, noContent, type Outcome, refused, shown } from "../../../api/refusal.ts";
-import { HIDDEN } from "../../../core/base/secret-mask.ts";
+import { HIDDEN } from "../../../core/base/hidden-value.ts";
 import { WEBHOOKS_PER_TENANT_MAX } from "../../../core/config/webhook-limits.ts";
 import type { PatternCache } from "../../../domain/alerting/pattern/pattern-cache.ts";
 import { searchedRoomProblem } from "../../../domain/webhooks/searched-patterns.ts";

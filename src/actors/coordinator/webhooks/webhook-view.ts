@@ -1,6 +1,7 @@
 // Webhooks and their attempts as clients see them: what is secret is `***`.
+
+import { HIDDEN } from "../../../core/base/hidden-value.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
-import { HIDDEN } from "../../../core/base/secret-mask.ts";
 import type { FaultPause } from "../../../domain/webhooks/fault-pauses.ts";
 import type { Webhook } from "../../../domain/webhooks/webhook.ts";
 import type { AttemptNote } from "../../../domain/webhooks/webhook-delivery.ts";
