@@ -1,7 +1,7 @@
 // A shard kernel with one call per sample, as property tests want it: events come back as objects, chunks are taken as they fall due.
 import { EVENT_CHUNK_DUE } from "../../src/core/layout/kernel-event.ts";
 import { SCRATCH, STAGING } from "../../src/core/layout/memory-map.ts";
-import { ROW_BYTES, START_MARKER_HIGH, WIDTH_MARKER_HIGH } from "../../src/core/layout/row-frame.ts";
+import { RESTART_MARKER_HIGH, ROW_BYTES, START_MARKER_HIGH, WIDTH_MARKER_HIGH } from "../../src/core/layout/row-frame.ts";
 import { SR_M2, SR_MEAN, SR_PIVOT } from "../../src/core/layout/stream-record.ts";
 import { fillThresholdTables } from "../../src/domain/detection/thresholds.ts";
 import { type ShardEvent, type ShardExports, ShardKernel } from "../../src/domain/kernel/shard-kernel.ts";
@@ -59,6 +59,13 @@ export class ShardRig {
   applyStart(slot: number, timeMs: number, startMs: number): ShardEvent[] {
     this.#writeRow(0, slot, 0, 0);
     this.view.setBigUint64(STAGING + 8, (BigInt(START_MARKER_HIGH) << 48n) | BigInt(startMs), true);
+    return this.#applyStaged(1, timeMs);
+  }
+
+  /** A restart marker for the derived value that comes next, at `timeMs`. */
+  applyRestart(slot: number, timeMs: number): ShardEvent[] {
+    this.#writeRow(0, slot, 0, 0);
+    this.view.setBigUint64(STAGING + 8, BigInt(RESTART_MARKER_HIGH) << 48n, true);
     return this.#applyStaged(1, timeMs);
   }
 

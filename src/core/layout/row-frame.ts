@@ -21,6 +21,12 @@ export const PACKED_ROW_BYTES_MAX = 18;
  */
 export const WIDTH_MARKER_HIGH = 0x7ffe;
 
+/**
+ * A row whose value has this in its upper 16 bits (a NaN) is a restart marker, which a shard writes ahead of a derived value of the same stream and time:
+ * counting began anew in its interval, so that value alone declares nothing.
+ */
+export const RESTART_MARKER_HIGH = 0x7fff;
+
 /** Frame in a ring lane -> shard: header, then the payload, padded to 8 bytes. */
 export const FRAME_HEADER_BYTES = 32;
 export const FRAME_BYTES = 0; // u32, header and payload, without padding

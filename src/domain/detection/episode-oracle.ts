@@ -99,9 +99,10 @@ export class EpisodeOracle {
   }
 
   #isDeclared({ score, suspect, flags }: OracleSample, strong: boolean): boolean {
+    if ((flags & EVENT_FLAG_RESET) !== 0) return false;
     if (score.constant) return suspect === this.#sign;
     if (this.#out.filter(Boolean).length >= 2) return true;
-    return strong && (flags & (EVENT_FLAG_AFTER_GAP | EVENT_FLAG_RESET)) === 0;
+    return strong && (flags & EVENT_FLAG_AFTER_GAP) === 0;
   }
 
   #begin(sample: OracleSample, ratio: number, severe: boolean, emit: Emit): void {

@@ -15,6 +15,7 @@ import {
   TABLE_LEVEL_OPEN,
 } from "../../core/layout/kernel-event.ts";
 import { WINDOW_MAX } from "../../core/layout/stream-record.ts";
+import { beginningOf, countedAfterFall, startAfter } from "../distribution/counting-start.ts";
 import { EpisodeOracle, type OracleEvent, type OracleScore } from "./episode-oracle.ts";
 import { windowStatistics } from "./welford.ts";
 
@@ -81,7 +82,7 @@ export class StreamOracle {
     const elapsed = this.#lastTime > 0 ? time - this.#lastTime : 0;
     this.#ended = false;
     const events: OracleEvent[] = [];
-    const sample = this.#options.counter ? this.#convert(time, value, elapsed, events) : { stored: value, scored: value, flags: 0 };
+    const sample = this.#options.counter ? this.#convert(time, value, elapsed, events) : this.#plain(value);
     if (sample !== null) this.#push(time, sample.stored, sample.scored, sample.flags, elapsed, events);
     this.#lastTime = time;
     return events;
@@ -96,10 +97,17 @@ export class StreamOracle {
 
   /** A start marker: when the cumulative value that comes next, at `time`, began to be counted. */
   begin(time: number, startMs: number): void {
-    if (time <= this.#lastTime || !this.#options.counter || startMs <= this.#start + 1_000) return;
-    const since = this.#start > 0 ? this.#lastTime - (this.#usual || 60_000) : this.#lastTime;
-    if (this.#lastRaw === null || startMs > since) this.#startMoved = true;
-    this.#start = startMs;
+    if (time <= this.#lastTime || !this.#options.counter) return;
+    const point = { timeMs: time, startMs };
+    const known = { startMs: this.#start, lastMs: this.#lastRaw === null ? 0 : this.#lastTime, usualMs: this.#usual };
+    const beginning = beginningOf(known, point);
+    if (beginning === "young" || beginning === "restarted") this.#startMoved = true;
+    this.#start = startAfter(this.#start, point);
+  }
+
+  /** A restart marker: counting began anew in the interval of the value that comes next, at `time`. */
+  restart(time: number): void {
+    if (time > this.#lastTime && !this.#options.counter) this.#startMoved = true;
   }
 
   #old(time: number, value: number): OracleEvent[] {
@@ -108,20 +116,24 @@ export class StreamOracle {
     return value === newest ? [] : [plain(EVENT_REPLACE, time, value, 0)];
   }
 
+  #plain(value: number): { stored: number; scored: number; flags: number } {
+    const flags = this.#startMoved ? EVENT_FLAG_RESET : 0;
+    this.#startMoved = false;
+    return { stored: value, scored: value, flags };
+  }
+
   #convert(time: number, value: number, elapsed: number, events: OracleEvent[]): { stored: number; scored: number; flags: number } | null {
     const previous = this.#lastRaw;
     const moved = this.#startMoved;
-    const age = time - this.#start;
     this.#lastRaw = value;
     this.#startMoved = false;
-    if (previous === null && !(moved && age > 0 && age <= 2 * (this.#usual || 60_000))) return null;
+    if (previous === null && !moved) return null;
     let stored = Math.max(0, value - (previous ?? 0));
     let flags = 0;
     if (previous !== null && (moved || value < previous - 1e-9 * Math.abs(previous))) {
       const largest = this.#ring.reduce((max, place) => Math.max(max, place.raw), 0);
-      const implausible = this.#ring.length >= 12 && value > 10 * largest;
-      stored = implausible ? 0 : value;
-      flags = implausible ? EVENT_FLAG_RESET | EVENT_FLAG_IMPLAUSIBLE : EVENT_FLAG_RESET;
+      stored = moved ? value : countedAfterFall(value, largest, this.#ring.length >= 12);
+      flags = !moved && stored === 0 && value !== 0 ? EVENT_FLAG_RESET | EVENT_FLAG_IMPLAUSIBLE : EVENT_FLAG_RESET;
       events.push(plain(EVENT_RESET, time, value, flags));
     }
     const usual = this.#usual;

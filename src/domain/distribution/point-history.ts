@@ -1,9 +1,10 @@
 // The newest points of one cumulative series, in the order of their times: each gives what was added since the one before. A point that comes late finds its
 // place among them, and what was said of the one behind it is corrected; so the order in which points come does not matter within these bounds.
 import { POINTS_KEPT_BYTES_MAX, POINTS_KEPT_MAX } from "../../core/config/limits.ts";
+import { startAfter } from "./counting-start.ts";
 import type { Distribution } from "./distribution.ts";
 import { readDistribution } from "./distribution-coding.ts";
-import { firstInterval, IMPLAUSIBLE_FACTOR, IMPLAUSIBLE_INTERVALS_MIN, type Interval, intervalBetween } from "./interval.ts";
+import { countedInterval, firstInterval, type Interval, intervalBetween } from "./interval.ts";
 
 /** Late points within this are taken, as late values of a stream are. */
 const LATE_MS_MAX = 5 * 60_000;
@@ -12,6 +13,8 @@ const LATE_MS_MAX = 5 * 60_000;
 interface KeptPoint {
   readonly timeMs: number;
   readonly text: string;
+  /** When counting began, as this point and those before it tell; 0 for not known. */
+  startMs: number;
 }
 
 /** Outcome for a point. */
@@ -52,7 +55,8 @@ export class PointHistory {
   restore(texts: readonly string[], isTrimmed: boolean): void {
     this.#isTrimmed = isTrimmed;
     for (const text of texts) {
-      this.#points.push({ timeMs: decode(text).timeMs, text });
+      const point = decode(text);
+      this.#points.push({ timeMs: point.timeMs, text, startMs: startAfter(this.#startBefore(this.#points.length), point) });
       this.#bytes += text.length;
     }
   }
@@ -67,9 +71,12 @@ export class PointHistory {
     const text = latin1(bytes);
     if (isSame && (points[at] as KeptPoint).text === text) return "known";
     this.#bytes += text.length - (isSame ? (points[at] as KeptPoint).text.length : 0);
-    points.splice(at, isSame ? 1 : 0, { timeMs: point.timeMs, text });
+    points.splice(at, isSame ? 1 : 0, { timeMs: point.timeMs, text, startMs: startAfter(this.#startBefore(at), point) });
     if (at === points.length - 1) this.#newestIs(text, point, at, emit);
-    else for (const index of [at, at + 1]) this.#emitAt(index, this.#decode(index), emit);
+    else {
+      this.#tellStarts(at + 1);
+      for (const index of [at, at + 1]) this.#emitAt(index, this.#decode(index), emit);
+    }
     this.#trim();
     return "taken";
   }
@@ -80,20 +87,30 @@ export class PointHistory {
     this.#newest = { text, point };
   }
 
-  #emitAt(index: number, point: Distribution, emit: (interval: Interval) => void): void {
-    const interval = index === 0 ? firstInterval(point) : intervalBetween(this.#decode(index - 1), point);
-    if (interval !== undefined && !(interval.isGuessedReset && this.#isImplausible(index, interval.added.count))) emit(interval);
+  #startBefore(index: number): number {
+    return this.#points[index - 1]?.startMs ?? 0;
   }
 
-  /** A fall of the count need not be a restart: two processes under one name take turns, and each turn would count everything since their beginnings. */
-  #isImplausible(index: number, count: number): boolean {
-    if (index <= IMPLAUSIBLE_INTERVALS_MIN) return false;
-    let largest = 0;
+  /** Takes the starts of the points from `from` on anew, since one before them is another. */
+  #tellStarts(from: number): void {
+    for (let i = from; i < this.#points.length; i++)
+      (this.#points[i] as KeptPoint).startMs = startAfter(this.#startBefore(i), this.#decode(i));
+  }
+
+  #emitAt(index: number, point: Distribution, emit: (interval: Interval) => void): void {
+    const interval = index === 0 ? firstInterval(point) : intervalBetween(this.#decode(index - 1), point, this.#startBefore(index));
+    const counted = interval?.restart === "guessed" ? countedInterval(interval, this.#countsBefore(index)) : interval;
+    if (counted !== undefined) emit(counted);
+  }
+
+  /** What the kept intervals before a point brought, but for those in which counting began anew. */
+  #countsBefore(index: number): number[] {
+    const counts: number[] = [];
     for (let i = 1; i < index; i++) {
-      const interval = intervalBetween(this.#decode(i - 1), this.#decode(i));
-      if (!interval.isGuessedReset) largest = Math.max(largest, interval.added.count);
+      const { added, restart } = intervalBetween(this.#decode(i - 1), this.#decode(i), this.#startBefore(i));
+      if (restart === "none") counts.push(added.count);
     }
-    return count > IMPLAUSIBLE_FACTOR * largest;
+    return counts;
   }
 
   #decode(index: number): Distribution {

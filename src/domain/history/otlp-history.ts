@@ -1,8 +1,11 @@
 // History from an OTLP metrics file in JSON, by the decoder of live requests: gauges and sums as they stand, histograms and summaries as the series that
 // they give live, so that what is imported goes on where live data begins.
+
+import { POINTS_KEPT_MAX } from "../../core/config/limits.ts";
+import { startAfter } from "../distribution/counting-start.ts";
 import { type DerivedSink, deriveQuantiles, deriveValues } from "../distribution/derived-values.ts";
 import { distributionProblem } from "../distribution/distribution.ts";
-import { firstInterval, intervalBetween } from "../distribution/interval.ts";
+import { countedInterval, firstInterval, intervalBetween } from "../distribution/interval.ts";
 import { METRIC_NAMES, metricsOfJson } from "../otlp/json-metrics.ts";
 import { attempt, requestProblem } from "../otlp/json-values.ts";
 import type { DistributionPoint, NumberPoint } from "../otlp/otlp-items.ts";
@@ -16,6 +19,15 @@ export interface PlacedPoint {
 }
 
 const ALONE = "a cumulative histogram tells what was added since the one before it; import it together with that";
+
+/** What is known of a series when its next point comes. */
+interface Counting {
+  previous: DistributionPoint | undefined;
+  /** When counting began; 0 for not known. */
+  startMs: number;
+  /** What the newest intervals brought. */
+  readonly counts: number[];
+}
 
 /** Reads a document with resourceMetrics. Throws HistoryError where it is no such document, or has more samples than the collector takes. */
 export function readOtlpHistory(document: object, collector: HistoryCollector): void {
@@ -64,6 +76,7 @@ export function addDistributions(placed: readonly PlacedPoint[], collector: Hist
   const [first] = placed;
   // The names of the derived series are longer, so that one without a name would seem to have one.
   if (first === undefined || collector.find(first.point, first.at, placed.length) === undefined) return;
+  const counting: Counting = { previous: undefined, startMs: 0, counts: [] };
   let previous: DistributionPoint | undefined;
   let alone: PlacedPoint | undefined;
   for (const { point, at } of [...placed].sort((a, b) => a.point.timeMs - b.point.timeMs)) {
@@ -74,18 +87,24 @@ export function addDistributions(placed: readonly PlacedPoint[], collector: Hist
     const sink = sinkOf(point, at, collector);
     const isRepeated = previous?.timeMs === point.timeMs;
     if (point.temporality === "delta") deriveValues(point, sink);
-    else if (!isRepeated) alone = addCumulative(previous, point, sink) || previous !== undefined ? undefined : { point, at };
+    else if (!isRepeated) alone = addCumulative(counting, point, sink) || previous !== undefined ? undefined : { point, at };
     previous = isRepeated ? previous : point;
   }
   if (alone !== undefined) collector.refuse(alone.at, "invalid_record", ALONE);
 }
 
 /** Whether the point says anything by itself or with the one before. */
-function addCumulative(previous: DistributionPoint | undefined, point: DistributionPoint, sink: DerivedSink): boolean {
-  const interval = previous === undefined ? firstInterval(point) : intervalBetween(previous, point);
-  if (interval !== undefined) deriveValues(interval.added, sink);
+function addCumulative(counting: Counting, point: DistributionPoint, sink: DerivedSink): boolean {
+  const { previous, startMs, counts } = counting;
+  const interval = previous === undefined ? firstInterval(point) : intervalBetween(previous, point, startMs);
+  const counted = interval === undefined ? undefined : countedInterval(interval, counts);
+  if (counted !== undefined) deriveValues(counted.added, sink);
   // What a summary says of itself needs no point before.
-  else if (point.kind === "summary") deriveQuantiles(point, sink);
+  else if (interval === undefined && point.kind === "summary") deriveQuantiles(point, sink);
+  if (previous !== undefined && interval?.restart === "none") counts.push(interval.added.count);
+  if (counts.length > POINTS_KEPT_MAX) counts.shift();
+  counting.previous = point;
+  counting.startMs = startAfter(startMs, point);
   return interval !== undefined || point.kind === "summary";
 }
 

@@ -3,7 +3,14 @@
 // family that is behind its streams catches up.
 import type { ShareLedger } from "../../../core/base/share-ledger.ts";
 import { FAMILY_BUCKETS_MAX, FAMILY_WAIT_MS_MAX } from "../../../core/config/limits.ts";
-import { BUCKET_ARRIVAL, BUCKET_SAMPLE_BYTES, BUCKET_SLOT, BUCKET_TIME, BUCKET_VALUE } from "../../../core/layout/bucket-sample.ts";
+import {
+  BUCKET_ARRIVAL,
+  BUCKET_BEGAN,
+  BUCKET_SAMPLE_BYTES,
+  BUCKET_SLOT,
+  BUCKET_TIME,
+  BUCKET_VALUE,
+} from "../../../core/layout/bucket-sample.ts";
 import { BUCKET_SAMPLES, PARTITIONS } from "../../../core/layout/memory-map.ts";
 import { SECTION_BUCKET_FAMILIES } from "../../../core/layout/row-frame.ts";
 import { FLAG_BUCKET } from "../../../core/layout/stream-record.ts";
@@ -79,7 +86,7 @@ export class BucketFamilies implements MessageHandler {
       const value = doubles[(at + BUCKET_VALUE) >>> 3] as number;
       const bucket = this.#bucketOf[slot] as number;
       if (Number.isNaN(value)) family.end(bucket, timeMs);
-      else if (!family.take(bucket, timeMs, value)) late++;
+      else if (!family.take(bucket, timeMs, value, words[(at + BUCKET_BEGAN) >>> 2] === 1)) late++;
       if (family.isDirty) continue;
       family.arrivalMs = doubles[(at + BUCKET_ARRIVAL) >>> 3] as number;
       this.#touch(family);

@@ -3,8 +3,9 @@
 
 import { FAMILY_BUCKETS_MAX, FAMILY_ROWS_MAX, POINTS_KEPT_MAX } from "../../../core/config/limits.ts";
 import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
+import { countedAfterFall } from "../../../domain/distribution/counting-start.ts";
 import { QUANTILES } from "../../../domain/distribution/derived-values.ts";
-import { IMPLAUSIBLE_FACTOR, IMPLAUSIBLE_INTERVALS_MIN } from "../../../domain/distribution/interval.ts";
+import { SETTLED_INTERVALS_MIN } from "../../../domain/distribution/interval.ts";
 import { classicQuantile, classicWidth } from "../../../domain/distribution/quantile.ts";
 import type { DerivedQuantiles } from "./derived-quantiles.ts";
 
@@ -29,6 +30,8 @@ export interface FamilyRow {
   isNew: boolean;
   /** It is not waited for any more. */
   isClosed: boolean;
+  /** Its counts are whole: counting began since the time before, as start times of the buckets tell. */
+  began: boolean;
 }
 
 /** One family of buckets. */
@@ -93,10 +96,11 @@ export class BucketFamily {
     if (isActive) this.#activate(index);
   }
 
-  /** Takes a bucket's cumulative count; false when it is too late. */
-  take(index: number, timeMs: number, value: number): boolean {
+  /** Takes a bucket's cumulative count, which is whole where counting `began` since the time before; false when it is too late. */
+  take(index: number, timeMs: number, value: number, began = false): boolean {
     const row = this.#row(timeMs);
     if (row === undefined) return false;
+    row.began ||= began;
     if (this.#isActive[index] === 0 && timeMs > this.#endedMs) this.#activate(index);
     if (index >= row.values.length) row.values = longer(row.values, this.bounds.length);
     const known = row.values[index] as number;
@@ -146,7 +150,7 @@ export class BucketFamily {
       at--;
       if (at < 0) return undefined;
     }
-    const row = { timeMs, values: this.#emptyValues(), seen: 0, isNew: false, isClosed: false };
+    const row = { timeMs, values: this.#emptyValues(), seen: 0, isNew: false, isClosed: false, began: false };
     rows.splice(at, 0, row);
     return row;
   }
@@ -221,11 +225,11 @@ export class BucketFamily {
     const rising = this.#rising;
     const places = rising.length;
     const top = rising[places - 1] as number;
-    const { values, timeMs } = this.rows[at] as FamilyRow;
+    const { values, timeMs, began } = this.rows[at] as FamilyRow;
     let before = at - 1;
     while (before >= 0 && !isThere((this.rows[before] as FamilyRow).values[top])) before--;
-    if (before < 0) return;
-    const previous = (this.rows[before] as FamilyRow).values;
+    if (before < 0 && !began) return;
+    const previous = before < 0 ? values : (this.rows[before] as FamilyRow).values;
     let count = 0;
     let fell = false;
     for (let place = 0; place < places; place++) {
@@ -240,13 +244,19 @@ export class BucketFamily {
       count++;
     }
     if (count === 0 || bounds[count - 1] !== Number.POSITIVE_INFINITY) return;
-    if (fell && this.#isImplausible(counts[count - 1] as number, before, top)) return;
-    const added = fell ? counts : rises;
+    if (fell && !began && this.#isImplausible(counts[count - 1] as number, before, top)) return;
+    this.#write(timeMs, count, { isWhole: fell || began, isRestart: before >= 0 && (fell || began) });
+  }
+
+  /** Writes the quantiles of the evaluation at hand: of the counts as they stand, or of what was added. */
+  #write(timeMs: number, count: number, { isWhole, isRestart }: { readonly isWhole: boolean; readonly isRestart: boolean }): void {
+    const { arrivalMs } = this;
+    const added = isWhole ? counts : rises;
     makeMonotonic(added, count);
     if (added[count - 1] === 0) return;
     for (const { quantile, suffix } of QUANTILES) {
-      const estimate = classicQuantile(quantile, bounds, added, count);
-      this.derived.write(suffix, timeMs, estimate, classicWidth(estimate, bounds, count), this.arrivalMs);
+      const value = classicQuantile(quantile, bounds, added, count);
+      this.derived.write(suffix, { timeMs, value, width: classicWidth(value, bounds, count), arrivalMs, isRestart });
     }
   }
 
@@ -260,7 +270,7 @@ export class BucketFamily {
       largest = Math.max(largest, added);
       intervals++;
     }
-    return intervals >= IMPLAUSIBLE_INTERVALS_MIN && newest > IMPLAUSIBLE_FACTOR * largest;
+    return intervals >= SETTLED_INTERVALS_MIN && countedAfterFall(newest, largest, true) === 0;
   }
 }
 

@@ -3,10 +3,22 @@ import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
 import type { DerivedSeries, DerivedStream } from "../shard/derived-series.ts";
 
 export interface DerivedQuantilesDependencies {
-  readonly series: Pick<DerivedSeries, "openWithin" | "write" | "writeWidth" | "end">;
+  readonly series: Pick<DerivedSeries, "openWithin" | "write" | "writeWidth" | "writeRestart" | "end">;
   readonly seriesLimit: number;
   /** Told of each value that finds no stream, because the tenant has as many as it may. */
   readonly countRefused: () => void;
+}
+
+/** One value of a derived series. */
+export interface DerivedValue {
+  readonly timeMs: number;
+  readonly value: number;
+  /** Width of the bucket it was estimated in; 0 for a value that is no estimate. */
+  readonly width: number;
+  /** Monotonic milliseconds of the bytes that it comes from. */
+  readonly arrivalMs: number;
+  /** Counting began anew in its interval. */
+  readonly isRestart?: boolean;
 }
 
 /** A limit under which no stream is made. */
@@ -23,8 +35,8 @@ export class DerivedQuantiles {
     this.#dependencies = dependencies;
   }
 
-  /** Writes a value, behind the width of the bucket it was estimated in unless that is 0; a value that is not finite is left out. */
-  write(suffix: string, timeMs: number, value: number, width: number, arrivalMs: number): void {
+  /** Writes a value, behind what is to be known of it; a value that is not finite is left out. */
+  write(suffix: string, { timeMs, value, width, arrivalMs, isRestart = false }: DerivedValue): void {
     if (!Number.isFinite(value)) return;
     const { series, seriesLimit, countRefused } = this.#dependencies;
     const stream = this.#stream(suffix, seriesLimit);
@@ -32,6 +44,7 @@ export class DerivedQuantiles {
       countRefused();
       return;
     }
+    if (isRestart) series.writeRestart(stream, timeMs, arrivalMs);
     if (width > 0) series.writeWidth(stream, timeMs, width, arrivalMs);
     series.write(stream, timeMs, value, arrivalMs);
   }

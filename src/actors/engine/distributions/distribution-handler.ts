@@ -75,9 +75,8 @@ export class DistributionHandler implements MessageHandler {
     const series = this.#seriesOf(partition, identity, point.isStale);
     if (series === undefined) return;
     if (point.isStale) this.#end(series, point, arrivalMs);
-    else if (point.temporality === "delta") this.#emit(series, point, arrivalMs);
-    else if (this.#options.normalize) this.#takeCumulative(series, point, bytes, arrivalMs);
-    else this.#emit(series, point, arrivalMs);
+    else if (point.temporality === "cumulative" && this.#options.normalize) this.#takeCumulative(series, point, bytes, arrivalMs);
+    else this.#emit(series, { added: point, restart: "none" }, arrivalMs);
     series.newestMs = Math.max(series.newestMs, point.timeMs);
     series.touchedMs = this.#wallMs;
     this.#dependencies.series.flush();
@@ -122,17 +121,18 @@ export class DistributionHandler implements MessageHandler {
   #takeCumulative(series: PointSeries, point: Distribution, bytes: Uint8Array, arrivalMs: number): void {
     const before = series.history.bytes;
     const isFirst = series.newestMs === 0;
-    const emit = ({ added }: Interval) => this.#emit(series, added, arrivalMs);
+    const emit = (interval: Interval) => this.#emit(series, interval, arrivalMs);
     const placed = series.history.take(point, bytes, emit);
     if (placed === "late") this.#dependencies.counters.add("distributionsLate", 1);
     // What a summary says of itself needs no point before.
     if (isFirst && point.kind === "summary")
-      deriveQuantiles(point, (suffix, value, width) => series.derived.write(suffix, point.timeMs, value, width, arrivalMs));
+      deriveQuantiles(point, (suffix, value, width) => series.derived.write(suffix, { timeMs: point.timeMs, value, width, arrivalMs }));
     this.#account(series.tenant, 0, series.history.bytes - before);
   }
 
-  #emit({ derived }: PointSeries, added: Distribution, arrivalMs: number): void {
-    deriveValues(added, (suffix, value, width) => derived.write(suffix, added.timeMs, value, width, arrivalMs));
+  #emit({ derived }: PointSeries, { added, restart }: Interval, arrivalMs: number): void {
+    const isRestart = restart !== "none";
+    deriveValues(added, (suffix, value, width) => derived.write(suffix, { timeMs: added.timeMs, value, width, arrivalMs, isRestart }));
   }
 
   #end({ derived, history }: PointSeries, { timeMs }: Distribution, arrivalMs: number): void {

@@ -12,6 +12,7 @@ const RISE = 2;
 const TRIMMED = 1;
 const CLOSED = 1;
 const NEW = 2;
+const BEGAN = 4;
 /** Counts from here on are written as doubles. */
 const WHOLE_MOST = 2 ** 50;
 
@@ -29,7 +30,7 @@ export function writeFamily(sink: ByteSink, family: BucketFamily): void {
   const before = new Float64Array(family.bounds.length);
   for (const row of rows) {
     sink.varint(row.timeMs);
-    sink.varint((row.isClosed ? CLOSED : 0) | (row.isNew ? NEW : 0));
+    sink.varint((row.isClosed ? CLOSED : 0) | (row.isNew ? NEW : 0) | (row.began ? BEGAN : 0));
     for (let index = 0; index < before.length; index++) writeCount(sink, row, index, before);
   }
 }
@@ -65,7 +66,8 @@ export function readFamily(reader: ByteReader, make: (identity: string) => Bucke
       values[index] = readCount(reader, index, before);
       if (!Number.isNaN(values[index])) seen++;
     }
-    family.rows.push({ timeMs, values, seen, isClosed: (flags & CLOSED) !== 0, isNew: (flags & NEW) !== 0 });
+    const [isClosed, isNew, began] = [CLOSED, NEW, BEGAN].map((flag) => (flags & flag) !== 0) as [boolean, boolean, boolean];
+    family.rows.push({ timeMs, values, seen, isClosed, isNew, began });
   }
   return family;
 }

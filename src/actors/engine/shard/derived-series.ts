@@ -1,7 +1,7 @@
 // Values of series that a shard derives itself (quantiles of histograms, rates of spans). They go into its own streams as rows do that come from a lane.
 import type { EngineMemory, ProcessWords } from "../../../adapters/runtime/engine-memory.ts";
 import { DERIVED_ROWS, DERIVED_ROWS_BYTES, SCRATCH } from "../../../core/layout/memory-map.ts";
-import { ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE, WIDTH_MARKER_HIGH } from "../../../core/layout/row-frame.ts";
+import { RESTART_MARKER_HIGH, ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE, WIDTH_MARKER_HIGH } from "../../../core/layout/row-frame.ts";
 import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
 import { partitionOf } from "../../../domain/placement/partition.ts";
@@ -78,6 +78,12 @@ export class DerivedSeries {
     const high = DOUBLE.getUint32(4, true);
     view.setUint32(at, (high << 16) | (low >>> 16), true);
     view.setUint32(at + 4, (WIDTH_MARKER_HIGH << 16) | (high >>> 16), true);
+  }
+
+  /** Says that counting began anew in the interval of the stream's value of that time, which is written next. */
+  writeRestart(stream: DerivedStream, timeMs: number, arrivalMs: number): void {
+    const { view } = this.#dependencies.memory;
+    view.setBigUint64(this.#add(stream, timeMs, arrivalMs), BigInt(RESTART_MARKER_HIGH) << 48n, true);
   }
 
   /** Ends a stream, as a stale marker does; a value that is written later begins it again. */

@@ -88,8 +88,8 @@ describe("what was added between two cumulative points", () => {
         const all = [...before, ...after];
         const first = cumulative(exponentialPoint(before, scale + steps, 0), 10);
         const second = cumulative(exponentialPoint(all, scale, threshold), 20);
-        const { added, isGuessedReset } = intervalBetween(first, second);
-        expect([added.count, isGuessedReset]).toEqual([after.length, false]);
+        const { added, restart } = intervalBetween(first, second);
+        expect([added.count, restart]).toEqual([after.length, "none"]);
         const held = added.zeroCount + added.positive.counts.reduce((sum, count) => sum + count, 0);
         expect(held).toBe(after.length);
         if (threshold > 0) return;
@@ -100,15 +100,15 @@ describe("what was added between two cumulative points", () => {
   });
 
   it("is the later point after a restart, which its start, its count or a bucket shows", () => {
-    const one = cumulative(explicitPoint([1, 1, 30], BOUNDS), 10);
-    const later = cumulative(explicitPoint([3, 3, 3, 3, 3], BOUNDS), 20);
-    const fewer = cumulative(explicitPoint([3], BOUNDS), 20);
-    expect(intervalBetween(one, { ...later, startMs: 15 })).toEqual({
-      added: { ...later, startMs: 15, temporality: "delta" },
-      isGuessedReset: false,
+    const one = cumulative(explicitPoint([1, 1, 30], BOUNDS), 10_000);
+    const later = cumulative(explicitPoint([3, 3, 3, 3, 3], BOUNDS), 20_000);
+    const fewer = cumulative(explicitPoint([3], BOUNDS), 20_000);
+    expect(intervalBetween(one, { ...later, startMs: 15_000 })).toEqual({
+      added: { ...later, startMs: 15_000, temporality: "delta" },
+      restart: "told",
     });
     for (const point of [later, fewer])
-      expect(intervalBetween(one, point)).toEqual({ added: { ...point, temporality: "delta" }, isGuessedReset: true });
+      expect(intervalBetween(one, point)).toEqual({ added: { ...point, temporality: "delta" }, restart: "guessed" });
   });
 
   it("has no buckets when the bounds have changed", () => {

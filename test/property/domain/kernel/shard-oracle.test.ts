@@ -176,6 +176,10 @@ describe("shard kernel and its slow twin", () => {
             expect(rig.applyStart(slot, timeMs, startMs), what).toEqual([]);
             if (i % 3 === 0) expect(rig.applyStart(slot, timeMs, startMs), what).toEqual([]);
           }
+          if (i % 7 === 0) {
+            oracle.restart(timeMs);
+            expect(rig.applyRestart(slot, timeMs), what).toEqual([]);
+          }
           const expected = oracle.apply(timeMs, value);
           compareEvents(rig.apply(slot, timeMs, value), expected, what);
           compareStatistics(rig, slot, oracle, what);

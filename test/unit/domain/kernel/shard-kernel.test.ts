@@ -131,6 +131,23 @@ describe("counters", () => {
     expect(ring()).toEqual([30, 40, 25, 0]);
     expect(rig.kernel.counterResets.value).toBe(1);
   });
+  it("take no start that lies behind its own value, and none that wavers, for a reset", () => {
+    const { rig, slot, ring } = counter();
+    [-3_600_000, -3_599_997, 400_000, -3_598_000, 2 * STEP + 5].forEach((start, i) => {
+      rig.applyStart(slot, START + i * STEP, START + start);
+      rig.apply(slot, START + i * STEP, 100 + 10 * i);
+    });
+    expect(ring()).toEqual([10, 10, 10, 10]);
+  });
+  it("count the whole value after a reset that a start tells, and declare nothing by it", () => {
+    const { rig, slot, ring } = counter();
+    for (let i = 0; i <= 40; i++) rig.apply(slot, START + i * STEP, 1e9 + 100 * i + (i % 2));
+    rig.applyStart(slot, START + 43 * STEP, START + 41 * STEP);
+    const events = rig.apply(slot, START + 43 * STEP, 1e10);
+    expect(events[0]).toMatchObject({ kind: EVENT_RESET, flags: EVENT_FLAG_RESET });
+    expect(events.some((event) => event.kind === EVENT_OPEN)).toBe(false);
+    expect(ring().at(-1)).toBe(1e10);
+  });
   it("enter an implausible value after a reset as 0, and do not alert for it", () => {
     const { rig, slot, ring } = counter();
     for (let i = 0; i <= 40; i++) rig.apply(slot, START + i * STEP, 1e9 + 100 * i + (i % 2));

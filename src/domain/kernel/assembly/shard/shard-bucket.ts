@@ -1,7 +1,7 @@
 // Buckets of histograms. Those of classic ones are streams: their samples go to their families as well, in a list that TypeScript reads. A stream is one when it is a counter and its
 // metric's name ends with _bucket, which is seen once, when its slot is made; TypeScript takes the flag away where that was an attribute's value.
 import {
-  BUCKET_ARRIVAL, BUCKET_SAMPLE_BYTES, BUCKET_SLOT, BUCKET_TIME, BUCKET_VALUE,
+  BUCKET_ARRIVAL, BUCKET_BEGAN, BUCKET_SAMPLE_BYTES, BUCKET_SLOT, BUCKET_TIME, BUCKET_VALUE,
 } from "../../../../core/layout/bucket-sample";
 import { EVENT_BUCKETS_DUE } from "../../../../core/layout/kernel-event";
 import { BUCKET_SAMPLES, BUCKET_SAMPLES_BYTES } from "../../../../core/layout/memory-map";
@@ -50,11 +50,12 @@ export function takeWidth(r: usize, time: f64, width: f64): void {
   store<f64>(r, max(width, known - FORGOTTEN * known), SR_WIDTH);
 }
 
-/** Appends a sample. The row that fills the list is the last that is taken before TypeScript has read it. */
-export function addBucketSample(slot: u32, time: f64, value: f64, arrivalMs: f64): void {
+/** Appends a sample; `began` when its count is whole, as its start time tells. The row that fills the list is the last that is taken before TypeScript has read it. */
+export function addBucketSample(slot: u32, time: f64, value: f64, began: bool, arrivalMs: f64): void {
   if (count == CAPACITY) return;
   const at = <usize>BUCKET_SAMPLES + <usize>count * BUCKET_SAMPLE_BYTES;
   store<u32>(at, slot, BUCKET_SLOT);
+  store<u32>(at, began ? 1 : 0, BUCKET_BEGAN);
   store<f64>(at, time, BUCKET_TIME);
   store<f64>(at, value, BUCKET_VALUE);
   store<f64>(at, arrivalMs, BUCKET_ARRIVAL);

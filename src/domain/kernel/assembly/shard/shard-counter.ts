@@ -1,6 +1,6 @@
-// Cumulative values become per-interval deltas. A fall is a reset: the new value is the delta, unless it lies far beyond every delta seen. So is a start
-// time that moved, where the sender tells one: the counter may have passed its old value since. With a start time not older than two intervals a stream's
-// first value is a delta too; else it is a baseline only.
+// Cumulative values become per-interval deltas. A start time that moves behind the value before is a reset: the new value is the delta. So is a fall,
+// after which the new value counts as far as an interval may bring it. With a start time not older than two intervals a stream's
+// first value is a delta too; else it is a baseline only. Histograms go by the same rule, of which src/domain/distribution/counting-start.ts is the slow twin.
 // When the interval differs from the usual one by more than twice, the delta is scored per usual interval.
 import { EVENT_FLAG_IMPLAUSIBLE, EVENT_FLAG_IRREGULAR, EVENT_FLAG_RESET, EVENT_RESET } from "../../../../core/layout/kernel-event";
 import {
@@ -25,6 +25,8 @@ const START_JITTER: f64 = 1_000;
 export let storedDelta: f64 = 0;
 export let scoredDelta: f64 = 0;
 export let deltaFlags: u32 = 0;
+/** Whether its value counts whole because a start time tells so. */
+export let beganAnew: bool = false;
 
 // @ts-ignore
 @inline
@@ -34,22 +36,25 @@ function intervalOf(r: usize): f64 {
 }
 
 /**
- * Takes the start time of the value that comes next, at `time`. One that comes again, or belongs to a value that was taken, changes nothing. A move
- * counts only up to an interval before the newest value: what began earlier had begun when that was read, and its sender found out more since.
+ * Takes the start time of the value that comes next, at `time`. One that comes again, lies behind its value or belongs to a value that was taken changes
+ * nothing. One that is its value's own time is unknown. Others are a reset when they are later than the newest value, and do not only waver.
  */
 export function takeStart(r: usize, time: f64, start: f64): void {
   const last = load<f64>(r, SR_LAST_TIME), flags = load<u32>(r, SR_FLAGS);
-  if (time <= last || (flags & FLAG_COUNTER) == 0) return;
+  if (time <= last || start > time || (flags & FLAG_COUNTER) == 0) return;
   const known = load<f64>(r, SR_START);
-  if (start <= known + START_JITTER) return;
+  if (start <= known) return;
   store<f64>(r, start, SR_START);
-  if ((flags & FLAG_HAS_RAW) == 0 || start > (known > 0 ? last - intervalOf(r) : last)) store<u32>(r, flags | FLAG_START_MOVED, SR_FLAGS);
+  const waver = max(START_JITTER, min(intervalOf(r), time - last));
+  const moves = start > last && start < time && start - known >= waver;
+  if ((flags & FLAG_HAS_RAW) == 0 || moves) store<u32>(r, flags | FLAG_START_MOVED, SR_FLAGS);
 }
 
 /** Takes a cumulative value `elapsed` ms after the one before. False for one that is a baseline only, as a stream's first mostly is. */
 export function convert(r: usize, slot: u32, time: f64, value: f64, elapsed: f64, arrivalMs: f64): bool {
   let flags = load<u32>(r, SR_FLAGS);
   const previous = load<f64>(r, SR_LAST_RAW);
+  beganAnew = false;
   store<f64>(r, value, SR_LAST_RAW);
   if ((flags & FLAG_START_MOVED) != 0) {
     flags &= ~(<u32>FLAG_START_MOVED);
@@ -63,7 +68,7 @@ export function convert(r: usize, slot: u32, time: f64, value: f64, elapsed: f64
   store<f64>(r, previous, SR_PREVIOUS_RAW);
   if ((flags & FLAG_HAS_PREVIOUS) == 0) store<u32>(r, flags | FLAG_HAS_PREVIOUS, SR_FLAGS);
   deltaFlags = 0;
-  if (falls(value, previous)) reset(r, slot, time, value, arrivalMs);
+  if (falls(value, previous)) fall(r, slot, time, value, arrivalMs);
   else storedDelta = deltaOf(value, previous);
   scale(r, elapsed);
   return true;
@@ -112,15 +117,23 @@ function begin(r: usize, slot: u32, time: f64, value: f64, elapsed: f64, arrival
   store<u32>(r, flags | FLAG_HAS_RAW | FLAG_HAS_PREVIOUS, SR_FLAGS);
   deltaFlags = 0;
   if (isFirst) storedDelta = max(value, 0.0);
-  else reset(r, slot, time, value, arrivalMs);
+  else reset(slot, time, value, value, EVENT_FLAG_RESET, arrivalMs);
+  beganAnew = true;
   scale(r, elapsed);
   return true;
 }
 
-function reset(r: usize, slot: u32, time: f64, value: f64, arrivalMs: f64): void {
-  const implausible = load<u32>(r, SR_COUNT) >= IMPLAUSIBLE_VALUES_MIN && value > IMPLAUSIBLE_FACTOR * largest(r);
-  storedDelta = implausible ? 0 : value;
-  deltaFlags = implausible ? EVENT_FLAG_RESET | EVENT_FLAG_IMPLAUSIBLE : EVENT_FLAG_RESET;
+/** A fall that no start time explains: a value far beyond every delta seen counts as the largest, and not at all where enough deltas have been seen. */
+function fall(r: usize, slot: u32, time: f64, value: f64, arrivalMs: f64): void {
+  const most = largest(r);
+  if (value <= IMPLAUSIBLE_FACTOR * most) reset(slot, time, value, value, EVENT_FLAG_RESET, arrivalMs);
+  else if (load<u32>(r, SR_COUNT) >= IMPLAUSIBLE_VALUES_MIN) reset(slot, time, value, 0, EVENT_FLAG_RESET | EVENT_FLAG_IMPLAUSIBLE, arrivalMs);
+  else reset(slot, time, value, most > 0 ? most : value, EVENT_FLAG_RESET, arrivalMs);
+}
+
+function reset(slot: u32, time: f64, value: f64, delta: f64, flags: u32, arrivalMs: f64): void {
+  storedDelta = delta;
+  deltaFlags = flags;
   countReset();
   emitPlain(EVENT_RESET, slot, time, value, deltaFlags, arrivalMs);
 }

@@ -178,9 +178,10 @@ function move(
 }
 
 function isDeclared(out: u32, flags: u32, suspected: bool): bool {
+  if ((flags & EVENT_FLAG_RESET) != 0) return false;
   if ((flags & EVENT_FLAG_CONSTANT) != 0) return suspected;
   if (popcnt<u32>(out) >= 2) return true;
-  return (flags & EVENT_FLAG_STRONG) != 0 && (flags & (EVENT_FLAG_AFTER_GAP | EVENT_FLAG_RESET)) == 0;
+  return (flags & EVENT_FLAG_STRONG) != 0 && (flags & EVENT_FLAG_AFTER_GAP) == 0;
 }
 
 /** Time of the oldest sample in `out`; the sample at hand is not in the ring yet. */

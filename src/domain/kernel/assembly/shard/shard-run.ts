@@ -17,12 +17,12 @@ import { ringOf } from "./shard-table";
 
 const COUNTER_READY: u32 = FLAG_COUNTER | FLAG_HAS_RAW | FLAG_HAS_PREVIOUS;
 /** Of a counter these are what matters; of a gauge none of them is set. */
-const COUNTER_FLAGS: u32 = COUNTER_READY | FLAG_START_MOVED | FLAG_BUCKET;
+const COUNTER_FLAGS: u32 = COUNTER_READY | FLAG_BUCKET;
 
 // @ts-ignore
 @inline
 function isPlain(r: usize, flags: u32): bool {
-  if ((load<u32>(r, SR_STATE) | (flags & (FLAG_ENDED | FLAG_HISTORY | SUSPECTS))) != 0 || load<u32>(r, SR_COUNT) != WINDOW_MAX || hasMask(r)) return false;
+  if ((load<u32>(r, SR_STATE) | (flags & (FLAG_ENDED | FLAG_HISTORY | FLAG_START_MOVED | SUSPECTS))) != 0 || load<u32>(r, SR_COUNT) != WINDOW_MAX || hasMask(r)) return false;
   return (flags & FLAG_COUNTER) == 0 || (flags & COUNTER_FLAGS) == COUNTER_READY;
 }
 
