@@ -206,17 +206,80 @@ describe.skipIf(uwsMissing !== undefined)("what the pinned uws does instead", ()
     expect((await closed).toString()).toMatch(/^HTTP\/1\.1 505 /);
   });
 
-  it("a chunk extension is read as digits of the length, here too many: 400; trailers are taken for the next request, which loses the answer", async () => {
+  /** Serves bodies, answered later, and notes what was handed over. */
+  const serveBodies = async (): Promise<string[]> => {
     const delivered: string[] = [];
-    await bench.serve("uws", (exchange) => exchange.collectBody(100, (body) => void delivered.push(body.toString())));
-    const extended = await bench.connect();
-    await extended.send(`${request("POST", "/", ["Transfer-Encoding: chunked"])}3;ext=1\r\nabc\r\n0\r\n\r\n`);
-    expect((await extended.rest()).toString()).toMatch(/^HTTP\/1\.1 400 /);
+    await bench.serve("uws", (exchange) =>
+      exchange.collectBody(400_000, (body) => {
+        delivered.push(body.toString());
+        setImmediate(() => exchange.respond(200, TEXT, "taken"));
+      }),
+    );
+    return delivered;
+  };
+  const chunked = (headers: readonly string[] = []) => request("POST", "/", ["Transfer-Encoding: chunked", ...headers]);
+
+  it.each([
+    ["3;ext=1\r\nabc\r\n0\r\n\r\n", "too many digits of a length"],
+    ["3;a=b\r\nabc\r\n0\r\n\r\n", "a longer chunk, which does not end"],
+    ["2\r\n{}\r\n3;a\r\nabc\r\n0\r\n\r\n", "a longer chunk behind another"],
+  ])("a chunk extension, %j, is read as %s: 400, closed, and nothing is handed over", async (body) => {
+    const delivered = await serveBodies();
+    for (const parts of [[chunked() + body], [chunked(), body], [chunked(), ...body]]) {
+      const client = await bench.connect();
+      const rest = client.rest();
+      await client.sendApart(parts);
+      expect((await rest).toString()).toMatch(/^HTTP\/1\.1 400 /);
+      await client.closed;
+    }
     expect(delivered).toEqual([]);
-    const trailed = await bench.connect();
-    await trailed.send(`${request("POST", "/", ["Transfer-Encoding: chunked"])}3\r\nabc\r\n0\r\nDigest: x\r\n\r\n`);
-    expect((await trailed.rest()).toString()).toMatch(/^HTTP\/1\.1 505 /);
-    expect(delivered).toEqual(["abc"]);
+  });
+
+  it("a chunk extension behind a blank is skipped; content that looks like the end of chunks is content where more follows", async () => {
+    const delivered = await serveBodies();
+    const client = await bench.connect();
+    await client.send(`${chunked()}3 ;a=b\r\nabc\r\n0\r\n\r\n`);
+    expect((await client.response()).status).toBe(200);
+    await client.sendApart([chunked(), "9\r\nx\r\n0\r\n\r\n", "y\r\n0\r\n\r\n"]);
+    expect((await client.response()).status).toBe(200);
+    expect(delivered).toEqual(["abc", "x\r\n0\r\n\r\ny"]);
+  });
+
+  it("trailers behind a body are taken for the next request: 505, closed, and the body is not handed over", async () => {
+    const delivered = await serveBodies();
+    for (const trailer of ["Digest: x", "X:GET /smuggled HTTP/1.1\r\nHost: x"]) {
+      const client = await bench.connect();
+      const rest = client.rest();
+      await client.send(`${chunked()}3\r\nabc\r\n0\r\n${trailer}\r\n\r\n`);
+      expect((await rest).toString()).not.toContain("200 OK");
+      await client.closed;
+    }
+    expect(delivered).toEqual([]);
+  });
+
+  it("trailers that are announced get 501 in our words, or the parser's 505 where they come at once, and close", async () => {
+    const delivered = await serveBodies();
+    const body = "3\r\nabc\r\n0\r\nDigest: x\r\n\r\n";
+    const apart = await bench.connect();
+    const rest = apart.rest();
+    await apart.sendApart([chunked(["Trailer: Digest"]), body]).catch(() => {});
+    expect((await rest).toString()).toMatch(/^HTTP\/1\.1 501 .*trailers are not understood here/s);
+    const whole = await bench.connect();
+    const answer = whole.rest();
+    await whole.send(chunked(["Trailer: Digest"]) + body);
+    expect((await answer).toString()).toMatch(/^HTTP\/1\.1 50[15] /);
+    expect(delivered).toEqual([]);
+  });
+
+  it("requests with bodies that come together are not acted on, and their connection is closed", async () => {
+    const delivered = await serveBodies();
+    for (const size of [1, 100, 300_000]) {
+      const client = await bench.connect();
+      const rest = client.rest();
+      await client.send(request("POST", "/1", [], "a".repeat(size)) + request("POST", "/2", [], "b"));
+      expect((await rest).length).toBe(0);
+    }
+    expect(delivered.filter((body) => !body.startsWith("aaa"))).toEqual([]);
   });
 
   it("a pipelined request with an answer due aborts the exchange and closes the connection", async () => {

@@ -79,6 +79,14 @@ describe.each(ENGINES)("framing over $kind", ({ kind, skipped }) => {
       expect(answer).not.toContain("SMUGGLED");
     });
 
+    test("a request in the trailers of a chunked body is no request", async () => {
+      const port = ports[setting] as number;
+      const trailers = "0\r\nX:GET /SMUGGLED HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
+      const answer = await talk(port, head(port, path, "Connection: close\r\nTransfer-Encoding: chunked") + trailers);
+      expect(answer).not.toContain("SMUGGLED");
+      expect([...answer.matchAll(/HTTP\/1\.1 (\d+)/g)].length, answer).toBeLessThanOrEqual(1);
+    });
+
     test("a request in the body of a GET is no request", async () => {
       const port = ports[setting] as number;
       const outer = `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nUser-Agent: x\r\nConnection: close\r\nContent-Length: ${SMUGGLED.length}\r\n\r\n`;

@@ -59,6 +59,12 @@ export const BODY_PIECE_BYTES_MAX = 2 * MIB;
  */
 export const HELD_BODY_BYTES_MAX = 64 * KIB;
 
+/**
+ * Bytes of last pieces of uws bodies that wait for the end of the turn, of which no share is taken: eight of the 512 KiB that uws reads at a time. What
+ * ends beyond that is handed over at once.
+ */
+export const UWS_ENDING_BYTES_MAX = 4 * MIB;
+
 /** Below this an uws answer goes out in one `end()`, which copies; above, from our buffer in steps as the reader takes it. */
 export const UWS_WHOLE_ANSWER_BYTES_MAX = 64 * KIB;
 

@@ -50,6 +50,11 @@ export class RequestHeaders {
     return this.#hasEncoding || (this.#contentLength ?? 0) > 0;
   }
 
+  /** Whether the body comes in chunks. */
+  get isChunked(): boolean {
+    return this.#hasEncoding;
+  }
+
   /**
    * What is wrong with the head. Framing is checked here although both parsers check it too: the pinned uws takes the first of two
    * Content-Length headers and any Transfer-Encoding that ends in chunked, which behind a proxy is request smuggling.

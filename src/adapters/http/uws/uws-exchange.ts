@@ -2,11 +2,11 @@
  * One exchange on uws. Rules of the native side that shape it: onAborted and onData are attached before the handler returns; a chunk's memory
  * is taken away after its callback; every write happens inside cork(); after the end or the abort the response must not be touched again.
  */
-import { afterTurn, answerFault, connection, guarded, guardedOr, type Home } from "../../../core/base/guard.ts";
+import { after, afterTurn, answerFault, connection, guarded, guardedOr, type Home } from "../../../core/base/guard.ts";
 import { isBodiless, statusLine } from "../answer-head.ts";
 import { type AppendOutcome, BodyCollector, bodyRefusal } from "../body-collector.ts";
 import type { Expiring } from "../deadline-sweep.ts";
-import { UWS_WHOLE_ANSWER_BYTES_MAX } from "../http-limits.ts";
+import { UWS_ENDING_BYTES_MAX, UWS_WHOLE_ANSWER_BYTES_MAX } from "../http-limits.ts";
 import type { BodyReceiver, HttpExchange, HttpHeaders, HttpStream, RefusalCode } from "../http-server.ts";
 import type { HeadFault } from "../request-headers.ts";
 import type { ServerContext } from "../server-context.ts";
@@ -14,6 +14,17 @@ import { HeldBody } from "./held-body.ts";
 import type { UwsRequest, UwsResponse } from "./uws-library.ts";
 import { UwsRequestHead } from "./uws-request.ts";
 import { UwsStream } from "./uws-stream.ts";
+
+const NO_EXTENSIONS =
+  "the body did not end: chunk extensions are not understood here; leave them, or start the server with HTTP_ENGINE=node";
+const NO_BYTES = new Uint8Array();
+const CHUNKS_END = Buffer.from("\r\n0\r\n\r\n");
+
+/** The last bytes of a body, as many as CHUNKS_END has, when another piece has come. */
+function tailOf(tail: Uint8Array, chunk: ArrayBuffer): Buffer {
+  const from = Math.max(0, chunk.byteLength - CHUNKS_END.length);
+  return Buffer.concat([tail, new Uint8Array(chunk, from)]).subarray(-CHUNKS_END.length);
+}
 
 /** An exchange; `onOver` is called once, when its answer has left our hands or its client is gone. */
 export class UwsExchange implements HttpExchange, Expiring {
@@ -38,6 +49,9 @@ export class UwsExchange implements HttpExchange, Expiring {
   #held: HeldBody | undefined;
   /** An answer that waits until the client has sent its unwanted body, for lingerMs at most. */
   #lingering: (() => void) | undefined;
+  /** Last bytes of a chunked body, and what waits for more of it where they look like its end. */
+  #tail: Uint8Array = NO_BYTES;
+  #endTimer: NodeJS.Timeout | undefined;
   #stream: UwsStream | undefined;
   #abortCallback: (() => void) | undefined;
 
@@ -175,10 +189,39 @@ export class UwsExchange implements HttpExchange, Expiring {
     if (collector === undefined) return;
     const outcome = collector.append(new Uint8Array(chunk), isLast);
     if (outcome !== "taken") return this.#refuseBody(outcome, collector.maxBytes);
-    if (!isLast) return;
-    this.#collector = undefined;
+    if (!isLast) return this.#watchEnd(chunk);
     this.#context.sweep.remove(this);
+    this.#deliverAfterTurn(collector, chunk.byteLength);
+  }
+
+  /**
+   * Hands the body over when the parser is done with what has come: a request behind this one, or trailers, which it takes for one, close the connection
+   * with the answer still due. So of what comes in one packet nothing is acted on whose answer would be lost.
+   */
+  #deliverAfterTurn(collector: BodyCollector, bytes: number): void {
+    const context = this.#context;
+    if (context.endingBytes + bytes > UWS_ENDING_BYTES_MAX) return this.#deliver(collector);
+    context.endingBytes += bytes;
+    afterTurn(this.#wire, () => {
+      context.endingBytes -= bytes;
+      this.#deliver(collector);
+    });
+  }
+
+  #deliver(collector: BodyCollector): void {
+    if (this.#collector !== collector) return; // answered meanwhile, or the client is gone
+    this.#collector = undefined;
     this.guard(() => collector.deliver());
+  }
+
+  /** Refuses a chunked body whose end was read as content, once nothing more comes: the parser takes a chunk extension for digits of the chunk's length. */
+  #watchEnd(chunk: ArrayBuffer): void {
+    clearTimeout(this.#endTimer);
+    if (!this.request.headers.isChunked) return;
+    this.#tail = tailOf(this.#tail, chunk);
+    if (!CHUNKS_END.equals(this.#tail)) return;
+    const refuse = () => this.#bodyPending && this.#refuseNow(400, "bad_request", NO_EXTENSIONS);
+    this.#endTimer = after(this.#context.limits.lingerMs, this.#wire, refuse);
   }
 
   #refuseBody(outcome: Exclude<AppendOutcome, "taken">, maxBytes: number): void {
@@ -192,6 +235,7 @@ export class UwsExchange implements HttpExchange, Expiring {
 
   #takeAnswer(): void {
     this.#answered = true;
+    clearTimeout(this.#endTimer);
     this.#collector?.discard();
     this.#collector = undefined;
     this.#held?.drop(!this.#aborted);

@@ -1,8 +1,11 @@
 /** Copies a uws request before it disappears. */
 import { UNIX_PEER } from "../../../core/protocol/access.ts";
+import type { HttpLimits } from "../http-limits.ts";
 import type { HttpRequest } from "../http-server.ts";
-import { RequestHeaders } from "../request-headers.ts";
+import { type HeadFault, RequestHeaders } from "../request-headers.ts";
 import type { UwsRequest, UwsResponse } from "./uws-library.ts";
+
+const NO_TRAILERS = "trailers are not understood here; leave them, or start the server with HTTP_ENGINE=node";
 
 /** The head of a request on uws. */
 export class UwsRequestHead implements HttpRequest {
@@ -33,6 +36,13 @@ export class UwsRequestHead implements HttpRequest {
     if (this.#response !== undefined) this.#remoteAddress = remoteAddress(this.#response);
     this.#response = undefined;
     return this.#remoteAddress;
+  }
+
+  /** What is wrong with the head, or with what it announces: the parser takes trailers for the next request. */
+  fault(limits: HttpLimits): HeadFault | undefined {
+    const fault = this.headers.fault(limits);
+    if (fault !== undefined || !this.headers.isChunked || this.headers.get("trailer") === undefined) return fault;
+    return { status: 501, code: "not_implemented", message: NO_TRAILERS };
   }
 
   /** Lets go of the native response, which must not be asked any more. */

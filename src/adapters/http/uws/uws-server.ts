@@ -140,7 +140,7 @@ export class UwsHttpServer implements HttpServer {
   #onRequest(response: UwsResponse, request: UwsRequest): void {
     this.#exchanges++;
     const exchange = new UwsExchange(response, request, this.#context, this.#onOver);
-    const fault = exchange.request.headers.fault(this.#context.limits);
+    const fault = exchange.request.fault(this.#context.limits);
     if (fault !== undefined) exchange.refuseHead(fault);
     else exchange.guard(() => this.#handler(exchange));
   }
