@@ -101,7 +101,7 @@ describe("the lane kernel's definitions", () => {
     ["a name that is too long", [...base, ["n".repeat(NAME_BYTES_MAX + 1), "v"]]],
     ["a value that is too long", [...base, ["n", "v".repeat(VALUE_BYTES_MAX + 1)]]],
     ["a metric name that is too long", [["__name__", "m".repeat(NAME_BYTES_MAX + 1)]]],
-    ["too many labels", [...base, ...Array.from({ length: ATTRIBUTES_MAX + 1 }, (_, i): [string, string] => [`l${i}`, ""])]],
+    ["too many labels", [...base, ...Array.from({ length: ATTRIBUTES_MAX + 1 }, (_, i): [string, string] => [`l${i}`, "v"])]],
     ["an identity that is too long", [...base, ["a", "v".repeat(VALUE_BYTES_MAX)], ["b", "v".repeat(VALUE_BYTES_MAX)]]],
     ["an empty metric name", [["__name__", ""]]],
     ["no metric name", [["job", "j"]]],
@@ -115,8 +115,8 @@ describe("the lane kernel's definitions", () => {
 
   it("take what is just within the limits", () => {
     const rig = new DefinitionRig();
-    const most: Labels = [...base, ...Array.from({ length: ATTRIBUTES_MAX }, (_, i): [string, string] => [`l${i}`, ""])];
-    const room = IDENTITY_BYTES_MAX - rig.expected([...base, ["a", "v".repeat(VALUE_BYTES_MAX)], ["b", ""]], 0).identity.length;
+    const most: Labels = [...base, ...Array.from({ length: ATTRIBUTES_MAX }, (_, i): [string, string] => [`l${i}`, "v"])];
+    const room = IDENTITY_BYTES_MAX - rig.expected([...base, ["a", "v".repeat(VALUE_BYTES_MAX)], ["b", "v"]], 0).identity.length + 1;
     const longest: Labels = [...base, ["a", "v".repeat(VALUE_BYTES_MAX)], ["b", "v".repeat(room)]];
     rig.begin([
       most,

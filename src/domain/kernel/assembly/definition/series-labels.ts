@@ -3,7 +3,7 @@
 import { readVarint, varint } from "../wire/protobuf-wire";
 
 /** As ATTRIBUTES_MAX and the like in core/config/limits.ts; a series beyond them is TypeScript's to refuse. */
-const LABELS_MAX: u32 = 65;
+const LABELS_MAX: u32 = 129;
 const NAME_MAX: u32 = 1024;
 const VALUE_MAX: u32 = 8192;
 
@@ -12,7 +12,7 @@ const LABEL_NAME: usize = 0; // u32 address
 const LABEL_NAME_BYTES: usize = 4;
 const LABEL_VALUE: usize = 8;
 const LABEL_VALUE_BYTES: usize = 12;
-const LABELS = memory.data(65 * 16, 16);
+const LABELS = memory.data(129 * 16, 16);
 
 /** The place of a label that is not there. */
 export const NO_LABEL: u32 = U32.MAX_VALUE;

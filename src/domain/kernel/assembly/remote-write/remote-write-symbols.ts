@@ -19,7 +19,7 @@ const SYMBOL_HASH: usize = 16;
 /** In place of a tenant's number, which is below TENANTS_MAX: no key of a stream is hashed as a symbol is. */
 const SYMBOLS_TENANT: u32 = 0xfffffffe;
 
-/** References of one series: 512 labels; a stream may have 64. */
+/** References of one series: 512 labels; a stream may have 128. */
 const REFS_MAX: u32 = 1024;
 const REFS = memory.data(4 * 1024, 4);
 /** {begin u64, references u64, both sums u64} */
