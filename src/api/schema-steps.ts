@@ -14,6 +14,8 @@ interface SchemaPlan {
   /** With lists of anything, and without what it says of objects that hold them. */
   readonly shell: z.ZodType;
   readonly lists: readonly ListPlan[];
+  /** Objects of any names and values, which lose their prototypes in steps: they may be as large as the body. */
+  readonly bares: ReadonlyArray<readonly string[]>;
   /** What is said of wholes that hold lists, innermost first. */
   readonly wholes: ReadonlyArray<{ readonly path: readonly string[]; readonly schema: z.ZodType }>;
 }
@@ -22,6 +24,9 @@ interface ListPlan {
   readonly path: readonly string[];
   readonly entry: SchemaPlan;
 }
+
+/** A body has 1,024 entries or members in one of its containers at most where its schema says no more. */
+const STEPPED_LEVELS = 4;
 
 type Checks = NonNullable<z.ZodArray["def"]["checks"]>;
 
@@ -38,7 +43,7 @@ export function* readSteps(schema: z.ZodType, value: unknown): Generator<void, R
   return yield* read(plan, value);
 }
 
-function* read({ shell, lists, wholes }: SchemaPlan, value: unknown): Generator<void, Read> {
+function* read({ shell, lists, bares, wholes }: SchemaPlan, value: unknown): Generator<void, Read> {
   const parsed = shell.safeParse(value, { error: issueText });
   if (!parsed.success) return { ok: false, issue: firstIssue(parsed.error) };
   for (const { path, entry } of lists) {
@@ -58,7 +63,19 @@ function* read({ shell, lists, wholes }: SchemaPlan, value: unknown): Generator<
     const issue = firstIssue(said);
     return { ok: false, issue: { ...issue, path: [...path, ...issue.path] } };
   }
-  return { ok: true, value: parsed.data };
+  return { ok: true, value: yield* bareMembers(parsed.data, bares) };
+}
+
+/** The value with those of its members, or itself, without prototypes. */
+function* bareMembers(value: unknown, paths: SchemaPlan["bares"]): Generator<void, unknown> {
+  for (const path of paths) {
+    const name = path.at(-1);
+    if (name === undefined) return yield* bareSteps(value);
+    const holder = memberAt(value, path.slice(0, -1));
+    if (typeof holder !== "object" || holder === null || !Object.hasOwn(holder, name)) continue;
+    setMember(holder as Record<string, unknown>, name, yield* bareSteps(memberAt(holder, [name])));
+  }
+  return value;
 }
 
 function memberAt(value: unknown, path: readonly string[]): unknown {
@@ -70,11 +87,13 @@ function memberAt(value: unknown, path: readonly string[]): unknown {
 function planOf(schema: z.core.$ZodType): SchemaPlan {
   if (schema instanceof z.ZodObject) return objectPlan(schema);
   if (schema instanceof z.ZodArray) return listPlan(schema);
+  if (schema instanceof z.ZodRecord && schema.def.valueType instanceof z.ZodUnknown && (schema.def.checks ?? []).length === 0)
+    return { ...leaf(schema), bares: [[]] };
   if (schema instanceof z.ZodRecord) return leaf(schema.clone({ ...schema.def, checks: [BARE, ...(schema.def.checks ?? [])] }));
   if (schema instanceof z.ZodPipe) {
-    const { shell, lists, wholes } = planOf(schema.def.out);
-    if (lists.length > 0) throw new TypeError("a list behind a transform cannot be read entry by entry");
-    return { shell: schema.clone({ ...schema.def, out: shell }), lists, wholes };
+    const { shell, lists, bares, wholes } = planOf(schema.def.out);
+    if (lists.length > 0 || bares.length > 0) throw new TypeError("a list behind a transform cannot be read entry by entry");
+    return { shell: schema.clone({ ...schema.def, out: shell }), lists, bares, wholes };
   }
   const { innerType } = schema._zod.def as { readonly innerType?: z.core.$ZodType };
   if (innerType === undefined) return leaf(schema as z.ZodType);
@@ -86,11 +105,12 @@ function planOf(schema: z.core.$ZodType): SchemaPlan {
 function objectPlan(schema: z.ZodObject): SchemaPlan {
   const members = Object.entries(schema.def.shape).map(([name, member]) => ({ name, plan: planOf(member) }));
   const lists = members.flatMap(({ name, plan }) => plan.lists.map((list) => ({ ...list, path: [name, ...list.path] })));
+  const bares = members.flatMap(({ name, plan }) => plan.bares.map((path) => [name, ...path]));
   const within = members.flatMap(({ name, plan }) => plan.wholes.map((whole) => ({ ...whole, path: [name, ...whole.path] })));
   const shape = Object.fromEntries(members.map(({ name, plan }) => [name, plan.shell]));
   const checks: Checks = schema.def.checks ?? [];
-  if (lists.length === 0) return { shell: schema.clone({ ...schema.def, shape }), lists, wholes: within };
-  return { shell: schema.clone({ ...schema.def, shape, checks: [] }), lists, wholes: [...within, ...wholeOf(checks)] };
+  if (lists.length === 0) return { shell: schema.clone({ ...schema.def, shape }), lists, bares, wholes: within };
+  return { shell: schema.clone({ ...schema.def, shape, checks: [] }), lists, bares, wholes: [...within, ...wholeOf(checks)] };
 }
 
 function listPlan(schema: z.ZodArray): SchemaPlan {
@@ -98,11 +118,11 @@ function listPlan(schema: z.ZodArray): SchemaPlan {
   const lengths = checks.filter((check) => LENGTH_CHECKS.has(check._zod.def.check));
   const others = checks.filter((check) => !lengths.includes(check));
   const shell = schema.clone({ ...schema.def, element: z.any(), checks: [...lengths] });
-  return { shell, lists: [{ path: [], entry: planOf(schema.def.element) }], wholes: wholeOf(others) };
+  return { shell, lists: [{ path: [], entry: planOf(schema.def.element) }], bares: [], wholes: wholeOf(others) };
 }
 
 function leaf(shell: z.ZodType): SchemaPlan {
-  return { shell, lists: [], wholes: [] };
+  return { shell, lists: [], bares: [], wholes: [] };
 }
 
 function wholeOf(checks: Checks): SchemaPlan["wholes"] {
@@ -119,3 +139,17 @@ function bare(value: unknown): unknown {
 }
 
 const BARE = z.overwrite(bare);
+
+/** The same in steps: between the members of each of the outer levels. */
+function* bareSteps(value: unknown, levels = STEPPED_LEVELS): Generator<void, unknown> {
+  if (levels === 0 || typeof value !== "object" || value === null) return bare(value);
+  const object: Record<string, unknown> = Object.create(null);
+  const list: unknown[] = [];
+  for (const [name, member] of Object.entries(value)) {
+    const made = yield* bareSteps(member, levels - 1);
+    if (Array.isArray(value)) list.push(made);
+    else setMember(object, name, made);
+    yield;
+  }
+  return Array.isArray(value) ? list : object;
+}

@@ -194,6 +194,11 @@ export class ShareDraft {
     this.#added.set(tenant, (this.#added.get(tenant) ?? 0) + count);
   }
 
+  /** Places that are about to be taken. */
+  added(tenant: string): number {
+    return this.#added.get(tenant) ?? 0;
+  }
+
   #held(tenant: string): number {
     return this.#ledger.held(tenant) + (this.#added.get(tenant) ?? 0);
   }

@@ -8,6 +8,7 @@ import type { Attributes, EpisodeFrame } from "../../core/protocol/coordinator-f
 import { type Tier, zOfScore } from "../detection/anomaly-score.ts";
 import { holds } from "../detection/gates/gate-result.ts";
 import { ruleVerdict } from "../detection/gates/rule-verdict.ts";
+import { keptAttributes } from "../series/kept-attributes.ts";
 import { environmentOf } from "../series/stream-identity.ts";
 
 export interface WebhookAlert {
@@ -27,7 +28,7 @@ const TEXT_CHARACTERS_MAX = 1_000;
 /** Earlier starts are none: Alertmanager writes year 1 for them. */
 const STARTS_MS_MIN = 0;
 
-/** The opening or closing of its episode, as `by` has sent it. `nowMs` stands for a start that is not told. */
+/** The opening or closing of its episode, as `by` has sent it, with as much of its labels as an event keeps of its attributes. `nowMs` stands for a start that is not told. */
 export function webhookEpisode(
   tenant: string,
   by: string,
@@ -47,7 +48,7 @@ export function webhookEpisode(
     environment: environmentOf(labels as Attributes),
     serviceId,
     metricName,
-    attributes: labels as Attributes,
+    attributes: keptAttributes(labels as Attributes).attributes,
     transition: status === "resolved" ? "close" : "open",
     episodeId: alertEpisodeId(tenant, labels, startsMs === undefined ? 0 : startedAtMs),
     detector: DETECTOR_EXTERNAL,

@@ -86,7 +86,12 @@ function listOf(value: unknown): readonly unknown[] {
 }
 
 function* yamlEntities(text: string): Generator<Found | null> {
-  for (const { text: document, line } of yamlTexts(text.replace(/^\uFEFF/, ""))) {
+  for (const found of yamlTexts(text.replace(/^\uFEFF/, ""))) {
+    if (found === null) {
+      yield null;
+      continue;
+    }
+    const { text: document, line } = found;
     const read = yield* stepsOf(readYaml(document));
     if (!read.ok) yield { line, entity: { reason: read.reason, message: read.message, kind: null, name: null } };
     else if (Array.isArray(read.value)) for (const entity of read.value as readonly unknown[]) yield { line, entity: readEntity(entity) };

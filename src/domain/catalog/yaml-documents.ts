@@ -21,6 +21,8 @@ export type YamlValue =
 const MARKER_CHARACTERS = 3;
 /** Read between two turns of others: 1 ms. */
 const TOKENS_PER_STEP = 500;
+/** The same, of lines. */
+const LINES_PER_STEP = 2_000;
 /** A line that begins or ends a document, wherever it stands: YAML 1.2.2 section 9.1. */
 const MARKER = /^(?:---|\.\.\.)(?=[ \t\r]|$)/;
 /** Space with a tab in it, which behind a marker separates and at the beginning of a line would be taken for indentation. */
@@ -37,10 +39,11 @@ const OPTIONS = {
   logLevel: "silent",
 } as const;
 
-/** Cuts a stream at its document markers; documents without content are left out. */
-export function* yamlTexts(stream: string): Generator<YamlText> {
+/** Cuts a stream at its document markers; documents without content are left out. Null is a step without one. */
+export function* yamlTexts(stream: string): Generator<YamlText | null> {
   let [from, fromLine, isEmpty, lead] = [0, 1, true, ""];
   for (let at = 0, line = 1; at <= stream.length; line++) {
+    if (line % LINES_PER_STEP === 0) yield null;
     const newline = stream.indexOf("\n", at);
     const end = newline < 0 ? stream.length : newline;
     let content = at;

@@ -1,6 +1,7 @@
 // All mapped services and the pillar values they count for. A tick goes: changes of the map are applied, each service's deviations are taken, then all values
 // are scored. Both long parts are generators that yield after some 2,000 services, about 0.5 ms, so that others get their turn.
 import type { ShareLedger } from "../../core/base/share-ledger.ts";
+import { sortedSteps } from "../../core/base/sorted-steps.ts";
 import { compareTexts } from "../../core/base/text-order.ts";
 import { FAMILIES } from "../series/metric-family.ts";
 import { serviceIdOf, serviceKey } from "../series/stream-identity.ts";
@@ -36,6 +37,8 @@ export class PillarSpace implements MemberSource {
   readonly #values = new Map<string, Map<string, PillarValue>>();
   /** Values of a tenant in the order of lists; made when it is asked for. */
   readonly #sorted = new Map<string, PillarValue[]>();
+  /** Changes of the map that were applied: an order that was being made meanwhile is not kept. */
+  #changesApplied = 0;
   /** Deviations, four a member: of the tick that was scored last, and of the one under way; and the tick that a member was taken in. */
   #vectors = new Float32Array(CAPACITY_FIRST * COORDINATES);
   #taking = new Float32Array(CAPACITY_FIRST * COORDINATES);
@@ -94,15 +97,14 @@ export class PillarSpace implements MemberSource {
   /** Scores all values by what was taken in this tick. */
   *score(nowMs: number): Generator<void> {
     const values = [...this.#values.values()].flatMap((ofTenant) => [...ofTenant.values()]);
-    for (const value of values) value.reset();
+    yield* inPieces(values, SLICE, (value) => value.reset());
     [this.#vectors, this.#taking] = [this.#taking, this.#vectors];
     yield* this.#eachEvaluated((value, member) => value.add(this.#vectors, member * COORDINATES));
-    for (const value of values) value.settle();
+    yield* inPieces(values, SLICE, (value) => value.settle());
     yield* this.#eachEvaluated((value, member) => value.weigh(member, this.#vectors, member * COORDINATES));
-    for (const [i, value] of values.entries()) {
+    yield* inPieces(values, VALUES_SLICE, (value) => {
       if (value.members > 0) value.finish(nowMs, this);
-      if (i % VALUES_SLICE === VALUES_SLICE - 1) yield;
-    }
+    });
     this.#evaluated = this.#taken;
   }
 
@@ -124,14 +126,15 @@ export class PillarSpace implements MemberSource {
     return { serviceId: serviceIdOf(this.#members.key(index)), deviations };
   }
 
-  /** Values of a tenant that services are mapped to, by pillar and value. */
-  valuesOf(tenant: string): readonly PillarValue[] {
+  /** Values of a tenant that services are mapped to, by pillar and value; yields between steps. */
+  *valuesOf(tenant: string): Generator<void, readonly PillarValue[]> {
     const known = this.#sorted.get(tenant);
     if (known !== undefined) return known;
+    const changes = this.#changesApplied;
     const values = [...(this.#values.get(tenant)?.values() ?? [])].filter(({ members }) => members > 0);
-    values.sort((a, b) => compareTexts(a.pillar, b.pillar) || compareTexts(a.value, b.value));
-    this.#sorted.set(tenant, values);
-    return values;
+    const sorted = yield* sortedSteps(values, (a, b) => compareTexts(a.pillar, b.pillar) || compareTexts(a.value, b.value));
+    if (changes === this.#changesApplied) this.#sorted.set(tenant, sorted);
+    return sorted;
   }
 
   /** Up to `most` values whose history has grown since `storedMs`, at least `ageMs` ago; those that have waited longest first. */
@@ -171,6 +174,7 @@ export class PillarSpace implements MemberSource {
     }
     if (member >= this.#ticks.length) this.#grow();
     this.#sorted.delete(tenant);
+    this.#changesApplied++;
   }
 
   #valueFor(tenant: string, pillar: string, value: string): PillarValue | undefined {
@@ -208,4 +212,12 @@ export class PillarSpace implements MemberSource {
 
 function valueKey(pillar: string, value: string): string {
   return JSON.stringify([pillar, value]);
+}
+
+/** Does something with each value, so many of them at a time. */
+function* inPieces(values: readonly PillarValue[], slice: number, work: (value: PillarValue) => void): Generator<void> {
+  for (const [index, value] of values.entries()) {
+    work(value);
+    if (index % slice === slice - 1) yield;
+  }
 }

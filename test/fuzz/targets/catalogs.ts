@@ -89,6 +89,7 @@ export function yamlCatalogTarget(): FuzzTarget {
     const expected = input.length % 8 === 0 && isPlain ? twin(text) : undefined;
     if (expected !== undefined) {
       const values = [...yamlTexts(text)]
+        .filter((found) => found !== null)
         .map((document) => finished(readYaml(document.text)))
         .map((read) => (read.ok ? read.value : read.message));
       const shown = (list: readonly unknown[]) => JSON.stringify(list.filter((value) => value !== null));

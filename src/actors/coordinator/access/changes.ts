@@ -5,15 +5,15 @@ import { critical } from "../../../core/base/guard.ts";
 import type { AccessChange } from "../../../core/protocol/access.ts";
 import type { CoordinatorMessage } from "../../../core/protocol/query.ts";
 import type { ChangeRequest } from "../queries/query-context.ts";
-import { type Pause, Slices } from "../state/slices.ts";
+import { mapInSlices, type Pause, Slices } from "../state/slices.ts";
 import type { AuditBook } from "./audit-book.ts";
 import { auditRow, type ChangeNote, type ChangeOrigin } from "./audit-log.ts";
 
 /** A change that may be made: what to store, what to say of it, and what to do once it is stored. */
 export interface Change<T> {
   readonly ok: true;
-  /** Row of the audit log; null where another transaction of the same request has it. */
-  readonly note: ChangeNote | null;
+  /** Row of the audit log, or one for each of several changes; null where another transaction of the same request has it. */
+  readonly note: ChangeNote | readonly ChangeNote[] | null;
   readonly operations: readonly StoreOperation[];
   /** Takes the change over into the books; tells what of it concerns the front. */
   apply(): readonly AccessChange[];
@@ -70,10 +70,12 @@ export class Changes {
       if (change.ok === "unchanged") return change.outcome;
       const { tenant } = origin.principal;
       const { operations, note } = change;
-      if (note === null) await store.commit(operations);
+      const notes = note === null ? [] : Array.isArray(note) ? (note as readonly ChangeNote[]) : [note as ChangeNote];
+      if (notes.length === 0) await store.commit(operations);
       else {
-        await store.commit([...operations, auditRow(note, origin, nowMs(), this.#sequence++), audit.operation(tenant, 1)]);
-        audit.add(tenant, 1);
+        const rows = await mapInSlices(notes, (one) => auditRow(one, origin, nowMs(), this.#sequence++), pause);
+        await store.commit([...operations, ...rows, audit.operation(tenant, rows.length)]);
+        audit.add(tenant, rows.length);
       }
       const changes = critical("a change of the configuration", () => change.apply());
       if (changes.length > 0) emit({ type: "access", changes });

@@ -16,4 +16,4 @@ export interface AnomalyChanges extends AlertChanges {
   takeVerdicts(draft: VerdictDraft): void;
 }
 
-export type AnomaliesContext = Using<"nowMs" | "tell", AnomalyBooks & AlertBooks> & Changing & AnomalyChanges;
+export type AnomaliesContext = Using<"nowMs" | "pause" | "tell", AnomalyBooks & AlertBooks> & Changing & AnomalyChanges;

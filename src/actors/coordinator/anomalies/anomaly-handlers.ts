@@ -11,12 +11,13 @@ import { ledgerRowId } from "../alerts/ledger-book.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { countsFor } from "../queries/severity-counts.ts";
 import { timeRange } from "../queries/time-range.ts";
+import { mapInSlices } from "../state/slices.ts";
 import { annotationsOf } from "./annotation-row.ts";
 import type { AnomaliesContext } from "./anomalies-context.ts";
 import type { AnomalyEntry, AnomalyFilter, AnomalyPosition } from "./anomaly-index.ts";
 
 /** A page of anomalies. */
-export function listAnomalies(context: AnomaliesContext, { principal, query }: QueryRequest<"anomalies">): Outcome<unknown> {
+export async function listAnomalies(context: AnomaliesContext, { principal, query }: QueryRequest<"anomalies">): Promise<Outcome<unknown>> {
   const { limit, page_token: given, ...filters } = query;
   const range = timeRange(query.since, query.until);
   if (!range.ok) return range;
@@ -31,10 +32,11 @@ export function listAnomalies(context: AnomaliesContext, { principal, query }: Q
   const entries = index.pageBy(query.sort ?? "newest", filter, token.value && positionOf(token.value), limit + 1);
   const { page, page_token } = cutPage(state.pageSecret, scope, entries, limit, ({ detectedAtMs, id, score }) => [detectedAtMs, id, score]);
   if (counts.value !== undefined) index.each(filter, ({ detectedAtMs, tier }) => counts.value?.add(detectedAtMs, tier));
-  const anomalies = readPage(context, principal.tenant, page);
+  const total = index.count(filter);
+  const anomalies = await readPage(context, principal.tenant, page);
   return done({
     anomalies: query.view === "list" ? anomalies.map(({ verdict: _, ...anomaly }) => anomaly) : anomalies,
-    total: index.count(filter),
+    total,
     page_token,
     ...(counts.value !== undefined && { counts: counts.value.view() }),
   });
@@ -89,11 +91,12 @@ export function anomalyDetail({ state }: AnomaliesContext, anomaly: Anomaly, mad
 }
 
 /** Retention may have deleted a row between index and store: it is then left out. */
-function readPage({ state }: AnomaliesContext, tenant: string, page: readonly AnomalyEntry[]) {
-  return page.flatMap(({ id, detectedAtMs }) => {
+async function readPage({ state, pause }: AnomaliesContext, tenant: string, page: readonly AnomalyEntry[]) {
+  const read = ({ id, detectedAtMs }: AnomalyEntry) => {
     const anomaly = state.anomalies.read({ tenant, id, detectedAtMs });
     return anomaly === undefined ? [] : [anomalyView(anomaly, state.alerts.ofAnomaly(anomaly))];
-  });
+  };
+  return (await mapInSlices(page, read, pause)).flat();
 }
 
 function positionOf(position: readonly unknown[]): AnomalyPosition {

@@ -4,8 +4,9 @@ import type { BodyOf } from "../../../api/endpoints.ts";
 import { done, type Outcome } from "../../../api/refusal.ts";
 import { setMember } from "../../../core/base/own-member.ts";
 import { JSON_ELEMENT_BYTES_MAX } from "../../../core/config/body-limits.ts";
+import { CONFIGURATION_ENTRIES_PER_COMMIT } from "../../../core/config/declaration-limits.ts";
 import type { ChangeRequest, QueryRequest } from "../queries/query-context.ts";
-import { mapInSlices } from "../state/slices.ts";
+import { inSlices } from "../state/slices.ts";
 import type { ConfigurationContext } from "./configuration-context.ts";
 import type { ConfigurationEntry, ConfigurationSection } from "./configuration-section.ts";
 import { CONFIGURATION_SECTIONS } from "./configuration-sections.ts";
@@ -22,7 +23,10 @@ export async function exportConfiguration(
 ): Promise<Outcome<unknown>> {
   const { tenant } = request.principal;
   const document: Record<string, unknown> = { format: FORMAT, tenant_id: tenant };
-  for (const section of CONFIGURATION_SECTIONS) setMember(document, section.name, await section.list(context, request));
+  for (const section of CONFIGURATION_SECTIONS) {
+    setMember(document, section.name, await section.list(context, request));
+    await context.pause();
+  }
   return done(document);
 }
 
@@ -41,7 +45,7 @@ interface SectionCounts {
 }
 
 /**
- * Writes what differs, entry by entry, each as its own endpoint would; nothing is deleted. With dry_run the same is found and nothing written. An entry that cannot be used is reported and the others are taken.
+ * Writes what differs, each entry as its own endpoint would, many of them in one transaction where their kind allows it; nothing is deleted. With dry_run the same is found and nothing written. An entry that cannot be used is reported and the others are taken.
  */
 export async function importConfiguration(
   context: ConfigurationContext,
@@ -68,49 +72,103 @@ interface SectionImport {
 
 async function importSection(context: ConfigurationContext, request: ChangeRequest, { section, given, isDry, tell }: SectionImport) {
   const counts: SectionCounts = { created: 0, changed: 0, unchanged: 0, refused: 0 };
-  const there = new Map<string, string>();
-  const together: ConfigurationEntry[] = [];
-  const remember = (entry: ConfigurationEntry) => {
-    const parsed = section.parse(entry);
-    there.set(section.key(parsed.ok ? parsed.value : entry), canonical(parsed.ok ? parsed.value : entry));
-  };
-  await mapInSlices(await section.list(context, request), remember, context.pause);
-  for (const [index, raw] of given.entries()) {
-    await context.pause();
-    const problem = await importEntry(raw);
-    if (problem === undefined) continue;
+  const refuse = (index: number, message: string) => {
     counts.refused++;
-    tell(index, problem);
+    tell(index, message);
+  };
+  const there = new Map<string, string>();
+  for (const entry of await section.list(context, request)) {
+    const parsed = await inSlices(section.parse(entry), context.pause);
+    there.set(section.key(parsed.ok ? parsed.value : entry), canonical(parsed.ok ? parsed.value : entry));
   }
-  const written = together.length === 0 ? undefined : await section.writeAll?.(context, request, together);
-  if (written?.ok === false) {
-    tell(0, written.refusal.message);
-    return { created: 0, changed: 0, unchanged: counts.unchanged, refused: given.length - counts.unchanged };
+  let gathered = new Map<string, Gathered>();
+  for (const [index, raw] of given.entries()) {
+    const read = await inSlices(readSteps(section, raw, there), context.pause);
+    if (typeof read === "string") refuse(index, read);
+    else if (gathered.has(read.key)) {
+      await write();
+      take(index, await inSlices(readSteps(section, raw, there), context.pause));
+    } else take(index, read);
+    if (section.writeAll === undefined && gathered.size >= gatheredMax(section)) await write();
   }
+  await write();
   return counts;
 
-  async function importEntry(raw: ConfigurationEntry): Promise<string | undefined> {
-    if (isLongerThan(raw, JSON_ELEMENT_BYTES_MAX))
-      return `has more than ${JSON_ELEMENT_BYTES_MAX} characters: write it by its own endpoint`;
-    const parsed = section.parse(raw);
-    if (!parsed.ok) return parsed.refusal.message;
-    const entry = parsed.value;
-    const before = there.get(section.key(entry));
-    if (before === canonical(entry)) {
-      counts.unchanged++;
-      return undefined;
-    }
-    const lack = before === undefined ? section.incomplete?.(entry) : undefined;
-    if (lack !== undefined) return lack;
-    if (section.writeAll !== undefined && !isDry) together.push(raw);
-    else if (!isDry) {
-      const written = await section.write(context, request, raw, before !== undefined);
-      if (!written.ok) return written.refusal.message;
-    }
-    counts[before === undefined ? "created" : "changed"]++;
-    there.set(section.key(entry), canonical(entry));
-    return undefined;
+  function take(index: number, read: ReadEntry | string): void {
+    if (typeof read === "string") refuse(index, read);
+    else if (read.isSame) counts.unchanged++;
+    else gathered.set(read.key, { ...read, index });
   }
+
+  async function write(): Promise<void> {
+    const some = [...gathered.values()];
+    gathered = new Map();
+    const outcomes = isDry || some.length === 0 ? [] : await writeGathered(section, { context, request, entries: some });
+    for (const [place, { index, key, text, isThere }] of some.entries()) {
+      const outcome = outcomes[place];
+      if (outcome?.ok === false) {
+        refuse(index, outcome.refusal.message);
+        continue;
+      }
+      counts[isThere ? "changed" : "created"]++;
+      there.set(key, text);
+    }
+  }
+}
+
+/** An entry that may be written, beside what is there. */
+interface ReadEntry {
+  readonly raw: ConfigurationEntry;
+  readonly key: string;
+  readonly text: string;
+  readonly isThere: boolean;
+  readonly isSame: boolean;
+}
+
+interface Gathered extends ReadEntry {
+  readonly index: number;
+}
+
+function* readSteps(
+  section: ConfigurationSection,
+  raw: ConfigurationEntry,
+  there: ReadonlyMap<string, string>,
+): Generator<void, ReadEntry | string> {
+  if (yield* isLongerThan(raw, JSON_ELEMENT_BYTES_MAX))
+    return `has more than ${JSON_ELEMENT_BYTES_MAX} characters: write it by its own endpoint`;
+  yield;
+  const parsed = yield* section.parse(raw);
+  if (!parsed.ok) return parsed.refusal.message;
+  const key = section.key(parsed.value);
+  const text = canonical(parsed.value);
+  const before = there.get(key);
+  const lack = before === undefined ? section.incomplete?.(parsed.value) : undefined;
+  return lack ?? { raw, key, text, isThere: before !== undefined, isSame: before === text };
+}
+
+function gatheredMax({ writeSome }: ConfigurationSection): number {
+  return writeSome === undefined ? 1 : CONFIGURATION_ENTRIES_PER_COMMIT;
+}
+
+interface GatheredEntries {
+  readonly context: ConfigurationContext;
+  readonly request: ChangeRequest;
+  readonly entries: readonly Gathered[];
+}
+
+async function writeGathered(
+  section: ConfigurationSection,
+  { context, request, entries }: GatheredEntries,
+): Promise<Array<Outcome<unknown>>> {
+  const raws = entries.map(({ raw }) => raw);
+  if (section.writeSome !== undefined) return section.writeSome(context, request, raws);
+  if (section.writeAll !== undefined) {
+    const all = await section.writeAll(context, request, raws);
+    return raws.map(() => all);
+  }
+  const outcomes: Array<Outcome<unknown>> = [];
+  for (const { raw, isThere } of entries) outcomes.push((await section.write?.(context, request, raw, isThere)) ?? done(null));
+  return outcomes;
 }
 
 /** The same text for the same content, whatever the order of members. */
@@ -126,14 +184,23 @@ function canonical(value: unknown): string {
   );
 }
 
-/** Whether the texts within a value have more characters together, and its values as many. */
-function isLongerThan(value: unknown, charactersMax: number): boolean {
+/** Values that are counted between two steps. */
+const COUNTED_PER_STEP = 1_000;
+
+/** Whether the texts within a value have more characters together, and its values as many; yields between steps. */
+function* isLongerThan(value: unknown, charactersMax: number): Generator<void, boolean> {
   let left = charactersMax;
-  const count = (one: unknown): boolean => {
+  let counted = 0;
+  const open: unknown[] = [value];
+  while (open.length > 0) {
+    const one = open.pop();
     left -= typeof one === "string" ? one.length : 1;
-    if (left < 0) return false;
-    if (typeof one !== "object" || one === null) return true;
-    return Object.entries(one).every(([name, member]) => count(name) && count(member));
-  };
-  return !count(value);
+    if (typeof one === "object" && one !== null && left >= 0) {
+      if (!Array.isArray(one)) for (const name of Object.keys(one)) left -= name.length;
+      for (const member of Object.values(one)) open.push(member);
+    }
+    if (left < 0) return true;
+    if (++counted % COUNTED_PER_STEP === 0) yield;
+  }
+  return false;
 }

@@ -1,6 +1,6 @@
 // A kind of setting as a section of the configuration's document, and what all kinds need: the rows of a list, a body that is checked and written by its own endpoint's handler.
 
-import { parseBody } from "../../../api/body-parsing.ts";
+import { bodySteps, parseBody } from "../../../api/body-parsing.ts";
 import type { BodyOf, CoordinatorEndpoint } from "../../../api/endpoints.ts";
 import { parseQuery } from "../../../api/query-parsing.ts";
 import type { Outcome } from "../../../api/refusal.ts";
@@ -12,6 +12,9 @@ import type { ConfigurationContext } from "./configuration-context.ts";
 /** One setting as it stands in a file. */
 export type ConfigurationEntry = Readonly<Record<string, unknown>>;
 
+/** The reading of an entry, in steps: it may be as long as a body. */
+export type EntrySteps = Generator<void, Outcome<ConfigurationEntry>>;
+
 /** One kind of setting. */
 export interface ConfigurationSection {
   readonly name: string;
@@ -19,10 +22,16 @@ export interface ConfigurationSection {
   list(context: ConfigurationContext, request: ChangeRequest): Promise<ConfigurationEntry[]>;
   /** Identity of an entry: it tells two of them apart. */
   key(entry: ConfigurationEntry): string;
-  /** As it will be stored: defaults filled in. */
-  parse(entry: ConfigurationEntry): Outcome<ConfigurationEntry>;
+  /** As it will be stored: defaults filled in; yields between steps. */
+  parse(entry: ConfigurationEntry): EntrySteps;
   /** Writes one, with a row of the audit log. */
-  write(context: ConfigurationContext, request: ChangeRequest, entry: ConfigurationEntry, isThere: boolean): Promise<Outcome<unknown>>;
+  write?(context: ConfigurationContext, request: ChangeRequest, entry: ConfigurationEntry, isThere: boolean): Promise<Outcome<unknown>>;
+  /** Writes some of different keys in one transaction, with rows of the audit log; an outcome of each. Then `write` is not asked. */
+  writeSome?(
+    context: ConfigurationContext,
+    request: ChangeRequest,
+    entries: readonly ConfigurationEntry[],
+  ): Promise<Array<Outcome<unknown>>>;
   /** Writes all that differ at once, where they are stored as one; then `write` is not asked. */
   writeAll?(context: ConfigurationContext, request: ChangeRequest, entries: readonly ConfigurationEntry[]): Promise<Outcome<unknown>>;
   /** Why one that is not there cannot be made of what a file holds; undefined where it can. */
@@ -37,6 +46,7 @@ export async function readAll<N extends CoordinatorEndpoint>(
 ): Promise<ConfigurationEntry[]> {
   const rows: ConfigurationEntry[] = [];
   for (let token = ""; ; ) {
+    await context.pause();
     const query = parseQuery(endpoint, { limit: String(PAGE_ROWS_MAX), ...(token !== "" && { page_token: token }) });
     if (!query.ok) throw new Error(`${endpoint} does not take its own query: ${query.refusal.message}`);
     const page = await handler(context, { ...whole(request), query: query.value } as unknown as QueryRequest<N>);
@@ -65,9 +75,20 @@ export async function writeBody<N extends CoordinatorEndpoint>(
   return handler(context, { ...whole(request), path, body: parsed.value as BodyOf<N> } as unknown as QueryRequest<N>);
 }
 
+/** Writes some in one transaction, as the endpoint of their kind takes each. */
+export async function writeBodies<N extends CoordinatorEndpoint>(
+  endpoint: N,
+  write: (bodies: Array<BodyOf<N>>) => Promise<Array<Outcome<unknown>>>,
+  entries: readonly ConfigurationEntry[],
+): Promise<Array<Outcome<unknown>>> {
+  const parsed = entries.map((entry) => parseBody(endpoint, JSON.stringify(entry)));
+  const written = await write(parsed.flatMap((body) => (body.ok ? body.value : [])) as Array<BodyOf<N>>);
+  return parsed.map((body) => (body.ok ? (written.shift() as Outcome<unknown>) : body));
+}
+
 /** Reads an entry as the body of an endpoint. */
 export function parsedBy(endpoint: CoordinatorEndpoint) {
-  return (entry: ConfigurationEntry) => parseBody(endpoint, JSON.stringify(entry)) as Outcome<ConfigurationEntry>;
+  return (entry: ConfigurationEntry) => bodySteps(endpoint, JSON.stringify(entry)) as EntrySteps;
 }
 
 /** Members of a row, those that a write takes. */

@@ -1,14 +1,15 @@
 // What a tenant's configuration consists of: for each kind of setting how it is listed, told apart, compared and written, by the handlers that answer for it alone. A kind that is added here is exported and imported.
-import { parseBody } from "../../../api/body-parsing.ts";
+import { bodySteps } from "../../../api/body-parsing.ts";
+import type { Outcome } from "../../../api/refusal.ts";
 import { HIDDEN } from "../../../core/base/hidden-value.ts";
 import { ROUTING_CATCH_ALL_PRIORITY } from "../../../core/config/notification-limits.ts";
-import { listLabels, setLabel } from "../labels/label-handlers.ts";
+import { listLabels, setLabels } from "../labels/label-handlers.ts";
 import { changeRoutingRule, createRoutingRule, listRoutingRules } from "../notification/routing-handlers.ts";
 import { listServiceMap, setServiceMap } from "../pillars/service-map-handlers.ts";
 import type { ChangeRequest } from "../queries/query-context.ts";
-import { declareLimit, listLimits } from "../saturation/limit-handlers.ts";
+import { declareLimits, listLimits } from "../saturation/limit-handlers.ts";
 import { createInhibition, listInhibitions } from "../silences/inhibition-handlers.ts";
-import { listWatchdogSettings, setWatchdogSettings } from "../watchdog/watchdog-settings-handlers.ts";
+import { listWatchdogSettings, setSettings } from "../watchdog/watchdog-settings-handlers.ts";
 import { changeWebhook, createWebhook, listWebhooks } from "../webhooks/webhook-handlers.ts";
 import type { ConfigurationContext } from "./configuration-context.ts";
 import {
@@ -19,6 +20,7 @@ import {
   parsedBy,
   readAll,
   without,
+  writeBodies,
   writeBody,
 } from "./configuration-section.ts";
 import { calendar, pageBudgets, runbooks } from "./operating-sections.ts";
@@ -31,7 +33,7 @@ const detectionSettings: ConfigurationSection = {
   },
   key: keyOf("service_id", "metric_name"),
   parse: parsedBy("setWatchdogSettings"),
-  write: (context, request, body) => writeBody(["setWatchdogSettings", setWatchdogSettings], context, request, { body }),
+  writeSome: (context, request, entries) => writeBodies("setWatchdogSettings", (bodies) => setSettings(context, request, bodies), entries),
 };
 
 const labels: ConfigurationSection = {
@@ -46,7 +48,7 @@ const labels: ConfigurationSection = {
   },
   key: keyOf("service_id", "key"),
   parse: parsedBy("setLabel"),
-  write: (context, request, body) => writeBody(["setLabel", setLabel], context, request, { body }),
+  writeSome: (context, request, entries) => writeBodies("setLabel", (bodies) => setLabels(context, request, bodies), entries),
 };
 
 const saturationLimits: ConfigurationSection = {
@@ -57,18 +59,27 @@ const saturationLimits: ConfigurationSection = {
   },
   key: keyOf("service_id", "metric"),
   parse: parsedBy("declareLimit"),
-  write: (context, request, body) => writeBody(["declareLimit", declareLimit], context, request, { body }),
+  writeSome: (context, request, entries) => writeBodies("declareLimit", (bodies) => declareLimits(context, request, bodies), entries),
 };
 
 const serviceMap: ConfigurationSection = {
   name: "service_map",
   list: (context, request) => readAll(["serviceMap", listServiceMap, "entries"], context, request),
   key: keyOf("service_id"),
-  parse: (entry) => {
-    const parsed = parseBody("setServiceMap", JSON.stringify({ entries: [entry] }));
+  parse: function* (entry) {
+    const parsed = yield* bodySteps("setServiceMap", JSON.stringify({ entries: [entry] }));
     return parsed.ok ? { ok: true, value: { tenant_id: "", product_id: "", custom_keys: {}, ...parsed.value.entries[0] } } : parsed;
   },
-  write: (context, request, entry) => writeBody(["setServiceMap", setServiceMap], context, request, { body: { entries: [entry] } }),
+  writeSome: async (context, request, entries) => {
+    const write = (some: readonly ConfigurationEntry[]) =>
+      writeBody(["setServiceMap", setServiceMap], context, request, { body: { entries: some } });
+    const all = await write(entries);
+    if (all.ok) return entries.map(() => all);
+    // They do not fit together: as many as there is room for are taken.
+    const outcomes: Array<Outcome<unknown>> = [];
+    for (const entry of entries) outcomes.push(await write([entry]));
+    return outcomes;
+  },
 };
 
 /** Without an identity of its own: two that say the same are one. */
@@ -95,7 +106,8 @@ const routingRules: ConfigurationSection = {
   },
   key: ruleKey,
   parse: parsedBy("createRoutingRule"),
-  write: async (context, request, body) => {
+  write: async (context, request, body, isThere) => {
+    if (!isThere) return writeBody(["createRoutingRule", createRoutingRule], context, request, { body });
     const id = (await rulesOf(context, request)).find((rule) => ruleKey(rule) === ruleKey(body))?.id;
     if (id === undefined) return writeBody(["createRoutingRule", createRoutingRule], context, request, { body });
     return writeBody(["changeRoutingRule", changeRoutingRule], context, request, { body, path: { id: String(id) } });

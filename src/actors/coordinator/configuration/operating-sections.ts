@@ -1,9 +1,9 @@
 // Sections of the configuration's document of what people do: runbooks, budgets of pages, known days.
-import { parseBody } from "../../../api/body-parsing.ts";
+import { bodySteps } from "../../../api/body-parsing.ts";
 import { done, type Outcome, refused, shown } from "../../../api/refusal.ts";
 import { HIDDEN } from "../../../core/base/hidden-value.ts";
 import { isName } from "../../../domain/series/name-rule.ts";
-import { setPageBudget } from "../notification/page-report-handlers.ts";
+import { type GivenBudget, setPageBudgets } from "../notification/page-report-handlers.ts";
 import { HTTP_STEP, stepName } from "../runbooks/runbook-definition.ts";
 import { changeRunbook, createRunbook, listRunbooks } from "../runbooks/runbook-handlers.ts";
 import { setCalendar } from "../watchdog/calendar-handlers.ts";
@@ -19,8 +19,8 @@ export const runbooks: ConfigurationSection = {
     return rows.map((row) => only(row, RUNBOOK_MEMBERS));
   },
   key: keyOf("id"),
-  parse: (entry) => {
-    const parsed = parseBody("createRunbook", JSON.stringify(entry));
+  parse: function* (entry) {
+    const parsed = yield* bodySteps("createRunbook", JSON.stringify(entry));
     if (!parsed.ok) return parsed;
     if (parsed.value.id === undefined) return refused("invalid_field", "id is missing: it is what a runbook is known by", "id");
     const steps = parsed.value.steps.map((step, place) => ({
@@ -46,17 +46,16 @@ export const pageBudgets: ConfigurationSection = {
   list: async ({ state }, { principal }) =>
     state.configured.pageBudgets.of(principal.tenant).map(({ team, pagesPerWeek }) => ({ team, pages_per_week: pagesPerWeek })),
   key: keyOf("team"),
-  parse: ({ team, ...rest }) => {
+  parse: function* ({ team, ...rest }) {
     if (typeof team !== "string" || !isName(team))
       return refused("invalid_field", `team must be a label's text, got ${shown(String(team))}`, "team");
-    const parsed = parseBody("setPageBudget", JSON.stringify(rest));
+    const parsed = yield* bodySteps("setPageBudget", JSON.stringify(rest));
     if (!parsed.ok) return parsed;
     if (parsed.value.pages_per_week === null)
       return refused("invalid_field", "pages_per_week must be a number: an import deletes nothing", "pages_per_week");
     return done({ team, ...parsed.value }) as Outcome<ConfigurationEntry>;
   },
-  write: (context, request, { team, pages_per_week }) =>
-    writeBody(["setPageBudget", setPageBudget], context, request, { body: { pages_per_week }, path: { team: String(team) } }),
+  writeSome: (context, request, entries) => setPageBudgets(context, request, entries as unknown as readonly GivenBudget[]),
 };
 
 /** By their dates. They are stored as one, so that one change writes all. */
@@ -65,13 +64,12 @@ export const calendar: ConfigurationSection = {
   list: async ({ state }, { principal }) =>
     [...(state.configured.watchdog.calendars.of(principal.tenant)?.days ?? [])].map((day) => ({ ...day })),
   key: keyOf("date"),
-  parse: (entry) => {
-    const parsed = parseBody("setCalendar", JSON.stringify({ days: [entry] }));
+  parse: function* (entry) {
+    const parsed = yield* bodySteps("setCalendar", JSON.stringify({ days: [entry] }));
     return parsed.ok
       ? (done({ ...parsed.value.days[0], yearly: parsed.value.days[0]?.yearly ?? false }) as Outcome<ConfigurationEntry>)
       : parsed;
   },
-  write: (context, request, entry) => writeDays([entry], context, request),
   writeAll: (context, request, entries) => writeDays(entries, context, request),
 };
 

@@ -1,12 +1,15 @@
 // PUT, GET and DELETE /api/v1/service-labels. A page of the list looks at RECORDS_SCANNED_MAX rows at most: it may then be shorter than `limit`, and its
 // token goes on.
+import type { BodyOf } from "../../../api/endpoints.ts";
 import { issuePageToken, type PageScope, readPageToken } from "../../../api/page-token.ts";
 import { done, noContent, type Outcome, refused, shown } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { RECORDS_SCANNED_MAX } from "../../../core/config/limits.ts";
 import { KeyBuilder, prefixEnd } from "../../../domain/codec/key.ts";
 import { LABEL_SOURCES as ORDER } from "../../../domain/labels/service-label.ts";
-import type { QueryRequest } from "../queries/query-context.ts";
+import type { ChangeNote } from "../access/audit-log.ts";
+import type { ChangeRequest, QueryRequest } from "../queries/query-context.ts";
+import { mapInSlices } from "../state/slices.ts";
 import { TABLE_END } from "../state/tables.ts";
 import { type LabelScope, labelKey, readLabel, type ServiceLabel } from "./label-book.ts";
 import { LabelDraft } from "./label-draft.ts";
@@ -15,32 +18,62 @@ import type { LabelsContext } from "./labels-context.ts";
 const ROWS_PER_READ = 500;
 
 /** Sets a label by hand. */
-export function setLabel(context: LabelsContext, request: QueryRequest<"setLabel">): Promise<Outcome<unknown>> {
+export async function setLabel(context: LabelsContext, request: QueryRequest<"setLabel">): Promise<Outcome<unknown>> {
+  const [outcome] = await setLabels(context, request, [request.body]);
+  return outcome as Outcome<unknown>;
+}
+
+/** Sets labels of different places by hand, in one transaction; an outcome of each. */
+export async function setLabels(
+  context: LabelsContext,
+  request: ChangeRequest,
+  bodies: ReadonlyArray<BodyOf<"setLabel">>,
+): Promise<Array<Outcome<unknown>>> {
   const { labels } = context.state.configured;
-  const { service_id: serviceId, key, value } = request.body;
-  const place: LabelScope = { tenant: request.principal.tenant, serviceId, key, source: "manual" };
-  return labels.changes.run(() =>
-    context.change(request, () => {
+  const changed = await labels.changes.run(() =>
+    context.change<Array<Outcome<unknown>>>(request, async (pause) => {
       const draft = new LabelDraft(labels);
-      const before = labels.of(place.tenant, serviceId).filter((label) => label.key === key);
-      const isNew = labels.find(place) === undefined;
-      const label: ServiceLabel = { ...place, value, updatedMs: context.nowMs() };
-      const outcome = draft.set(label);
-      if (outcome === "unchanged") return { ok: "unchanged", outcome: done(labelView(before)) };
-      if (typeof outcome === "object") return refused("unprocessable", `${outcome.full}; remove others first`);
-      const after = labelView([...before.filter(({ source }) => source !== "manual"), label]);
+      const notes: ChangeNote[] = [];
+      const outcomes = await mapInSlices(bodies, (body) => setInto(draft, { context, request, notes }, body), pause);
+      if (notes.length === 0) return { ok: "unchanged", outcome: done(outcomes) };
       return {
         ok: true,
-        note: { action: "label.set", object: `${serviceId}/${key}`, before: before.length === 0 ? null : labelView(before), after },
+        note: notes,
         operations: draft.operations(),
         apply: () => {
           draft.apply();
           return [];
         },
-        outcome: isNew ? { ok: true, value: after, status: 201 } : done(after),
+        outcome: done(outcomes),
       };
     }),
   );
+  return changed.ok ? changed.value : bodies.map(() => changed);
+}
+
+interface LabelsSet {
+  readonly context: LabelsContext;
+  readonly request: ChangeRequest;
+  /** Rows of the audit log. */
+  readonly notes: ChangeNote[];
+}
+
+function setInto(
+  draft: LabelDraft,
+  { context, request, notes }: LabelsSet,
+  { service_id: serviceId, key, value }: BodyOf<"setLabel">,
+): Outcome<unknown> {
+  const { labels } = context.state.configured;
+  const place: LabelScope = { tenant: request.principal.tenant, serviceId, key, source: "manual" };
+  const before = labels.of(place.tenant, serviceId).filter((label) => label.key === key);
+  const isNew = labels.find(place) === undefined;
+  const label: ServiceLabel = { ...place, value, updatedMs: context.nowMs() };
+  const outcome = draft.set(label);
+  if (outcome === "unchanged") return done(labelView(before));
+  if (typeof outcome === "object") return refused("unprocessable", `${outcome.full}; remove others first`);
+  const after = labelView([...before.filter(({ source }) => source !== "manual"), label]);
+  notes.push({ action: "label.set", object: `${serviceId}/${key}`, before: before.length === 0 ? null : labelView(before), after });
+  return isNew ? { ok: true, value: after, status: 201 } : done(after);
 }
 
 /** Removes what one source says. */

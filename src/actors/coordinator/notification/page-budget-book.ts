@@ -40,6 +40,10 @@ export class PageBudgetBook {
     return [...(this.#tenants.get(tenant)?.values() ?? [])];
   }
 
+  sizeOf(tenant: string): number {
+    return this.#tenants.get(tenant)?.size ?? 0;
+  }
+
   find(tenant: string, team: string): PageBudget | undefined {
     return this.#tenants.get(tenant)?.get(team);
   }

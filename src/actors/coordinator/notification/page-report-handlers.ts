@@ -1,15 +1,19 @@
 // PUT /api/v1/routing/budgets/{team} and GET /api/v1/reports/pages. A budget is what a team means to have: no page is dropped because of it.
+import type { BodyOf } from "../../../api/endpoints.ts";
 import { done, type Outcome, refused, shown } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
+import { ShareDraft } from "../../../core/base/share-ledger.ts";
 import { NAME_BYTES_MAX } from "../../../core/config/limits.ts";
 import { PAGE_BUDGETS_PER_TENANT_MAX, PAGE_REPORT_ROWS_MAX } from "../../../core/config/notification-limits.ts";
 import { DRILL_SERVICE } from "../../../core/protocol/own-telemetry.ts";
 import type { Alert } from "../../../domain/alerting/paging/alert.ts";
 import { type PagedAlert, pageRows } from "../../../domain/notification/page-report.ts";
 import { isName } from "../../../domain/series/name-rule.ts";
-import type { QueryRequest } from "../queries/query-context.ts";
+import type { ChangeNote } from "../access/audit-log.ts";
+import type { ChangeRequest, QueryRequest } from "../queries/query-context.ts";
 import { timeRange } from "../queries/time-range.ts";
-import { budgetOperation, type PageBudget } from "./page-budget-book.ts";
+import { mapInSlices } from "../state/slices.ts";
+import { budgetOperation, type PageBudget, type PageBudgetBook } from "./page-budget-book.ts";
 import type { PageReportContext } from "./page-report-context.ts";
 
 const DAY_MS = 86_400_000;
@@ -17,37 +21,75 @@ const WEEK_MS = 7 * DAY_MS;
 /** Alerts read between turns of others. */
 const ALERTS_PER_TURN = 100;
 
-export function setPageBudget(context: PageReportContext, request: QueryRequest<"setPageBudget">): Promise<Outcome<unknown>> {
+export async function setPageBudget(context: PageReportContext, request: QueryRequest<"setPageBudget">): Promise<Outcome<unknown>> {
+  const [outcome] = await setPageBudgets(context, request, [{ team: request.path.team ?? "", ...request.body }]);
+  return outcome as Outcome<unknown>;
+}
+
+/** A budget as it is set; none any more where it is null. */
+export interface GivenBudget extends BodyOf<"setPageBudget"> {
+  readonly team: string;
+}
+
+/** Sets the budgets of different teams, in one transaction; an outcome of each. */
+export async function setPageBudgets(
+  context: PageReportContext,
+  request: ChangeRequest,
+  given: readonly GivenBudget[],
+): Promise<Array<Outcome<unknown>>> {
   const { pageBudgets } = context.state.configured;
   const { tenant } = request.principal;
-  const team = request.path.team ?? "";
-  const { pages_per_week: pagesPerWeek } = request.body;
-  return context.change(request, () => {
-    if (!isName(team)) return refused("invalid_parameter", `a team has 1 to ${NAME_BYTES_MAX} bytes and no control characters`, "team");
-    const before = pageBudgets.find(tenant, team);
-    const isNew = before === undefined && pagesPerWeek !== null;
-    if (isNew && (pageBudgets.of(tenant).length >= PAGE_BUDGETS_PER_TENANT_MAX || pageBudgets.shares.room(tenant) < 1)) {
-      pageBudgets.shares.refuse(tenant);
-      return refused(
-        "unprocessable",
-        `there are ${pageBudgets.of(tenant).length} budgets, and there is room for no more: set one to null first`,
-      );
-    }
-    const updatedAtMs = context.nowMs();
-    const after = pagesPerWeek === null ? undefined : { tenant, team, pagesPerWeek, updatedAtMs };
-    const view = { team, pages_per_week: pagesPerWeek, updated_at: formatRfc3339(updatedAtMs) };
+  const changed = await context.change<Array<Outcome<unknown>>>(request, async (pause) => {
+    const draft: BudgetDraft = {
+      pageBudgets,
+      tenant,
+      shares: new ShareDraft(pageBudgets.shares),
+      nowMs: context.nowMs(),
+      set: [],
+      notes: [],
+    };
+    const outcomes = await mapInSlices(given, (budget) => setInto(draft, budget), pause);
+    if (draft.set.length === 0) return { ok: "unchanged", outcome: done(outcomes) };
     return {
       ok: true,
-      note: { action: "page_budget.set", object: team, before: before === undefined ? null : budgetNote(before), after: view },
-      operations: [budgetOperation(tenant, team, after)],
+      note: draft.notes,
+      operations: draft.set.map(({ team, budget }) => budgetOperation(tenant, team, budget)),
       apply: () => {
-        if (after === undefined) pageBudgets.remove(tenant, team);
-        else pageBudgets.put(after);
+        for (const { team, budget } of draft.set) {
+          if (budget === undefined) pageBudgets.remove(tenant, team);
+          else pageBudgets.put(budget);
+        }
         return [];
       },
-      outcome: done(view),
+      outcome: done(outcomes),
     };
   });
+  return changed.ok ? changed.value : given.map(() => changed);
+}
+
+interface BudgetDraft {
+  readonly pageBudgets: PageBudgetBook;
+  readonly tenant: string;
+  readonly shares: ShareDraft;
+  readonly nowMs: number;
+  readonly set: Array<{ readonly team: string; readonly budget: PageBudget | undefined }>;
+  /** Rows of the audit log. */
+  readonly notes: ChangeNote[];
+}
+
+function setInto({ pageBudgets, tenant, shares, nowMs, set, notes }: BudgetDraft, given: GivenBudget): Outcome<unknown> {
+  const { team, pages_per_week: pagesPerWeek } = given;
+  if (!isName(team)) return refused("invalid_parameter", `a team has 1 to ${NAME_BYTES_MAX} bytes and no control characters`, "team");
+  const before = pageBudgets.find(tenant, team);
+  const budgets = pageBudgets.sizeOf(tenant) + shares.added(tenant);
+  const isNew = before === undefined && pagesPerWeek !== null;
+  if (isNew && (!shares.take(tenant) || budgets >= PAGE_BUDGETS_PER_TENANT_MAX))
+    return refused("unprocessable", `there are ${budgets} budgets, and there is room for no more: set one to null first`);
+  const budget = pagesPerWeek === null ? undefined : { tenant, team, pagesPerWeek, updatedAtMs: nowMs };
+  const view = { team, pages_per_week: pagesPerWeek, updated_at: formatRfc3339(nowMs) };
+  set.push({ team, budget });
+  notes.push({ action: "page_budget.set", object: team, before: before === undefined ? null : budgetNote(before), after: view });
+  return done(view);
 }
 
 function budgetNote({ team, pagesPerWeek }: PageBudget) {

@@ -6,19 +6,29 @@ import type { PillarValue } from "../../../domain/pillars/pillar-value.ts";
 import { FAMILIES } from "../../../domain/series/metric-family.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { maturityOf } from "../series/series-handler.ts";
+import { inSlices, mapInSlices } from "../state/slices.ts";
 import type { PillarsContext } from "./pillars-context.ts";
 
 /** A page of scores. */
-export function pillarScores(context: PillarsContext, { principal, query }: QueryRequest<"pillarScores">): Outcome<unknown> {
+export async function pillarScores(context: PillarsContext, { principal, query }: QueryRequest<"pillarScores">): Promise<Outcome<unknown>> {
   const { limit, page_token: given, ...filters } = query;
   const { state } = context;
   const scope: PageScope = { tenant: principal.tenant, endpoint: "pillarScores", filters };
   const token = readPageToken(state.pageSecret, scope, given);
   if (!token.ok) return token;
-  const matching = state.configured.serviceMap.pillars.valuesOf(principal.tenant).filter((value) => isChosen(value, query));
-  const rest = token.value === undefined ? matching : matching.filter(isBehind(token.value as [string, string]));
+  const values = await inSlices(state.configured.serviceMap.pillars.valuesOf(principal.tenant), context.pause);
+  const isRest = token.value === undefined ? () => true : isBehind(token.value as [string, string]);
+  const rest: PillarValue[] = [];
+  let total = 0;
+  const look = (value: PillarValue) => {
+    if (!isChosen(value, query)) return;
+    total++;
+    if (isRest(value)) rest.push(value);
+  };
+  await mapInSlices(values, look, context.pause);
   const { page, page_token } = cutPage(state.pageSecret, scope, rest, limit, ({ pillar, value }) => [pillar, value]);
-  return done({ scores: page.map((value) => scoreView(value, context.nowMs())), total: matching.length, page_token });
+  const scores = await mapInSlices(page, (value) => scoreView(value, context.nowMs()), context.pause);
+  return done({ scores, total, page_token });
 }
 
 function isChosen({ pillar, value, scoreNumber }: PillarValue, query: QueryRequest<"pillarScores">["query"]): boolean {

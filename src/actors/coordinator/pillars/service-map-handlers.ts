@@ -30,12 +30,12 @@ export function setServiceMap(context: PillarsContext, request: SetRequest): Pro
 async function change(context: PillarsContext, request: SetRequest, given: readonly GivenEntry[]): Promise<Outcome<unknown>> {
   const { tenant } = request.principal;
   const book = context.state.configured.serviceMap;
-  const read = (entry: GivenEntry): EntryChange => {
+  const read = (entry: GivenEntry): EntryChange[] => {
     const before = storedEntry(context.state.control, tenant, entry.service_id);
-    return { before, after: entryOf(entry, before) };
+    const after = entryOf(entry, before);
+    return before === undefined || !isSameEntry(before, after) ? [{ before, after }] : [];
   };
-  const entries = await mapInSlices(given, read, context.pause);
-  const changes = entries.filter(({ before, after }) => before === undefined || !isSameEntry(before, after));
+  const changes = (await mapInSlices(given, read, context.pause)).flat();
   const created = changes.filter(({ before }) => before === undefined).length;
   const operations = await mapInSlices(changes, ({ after }) => entryRow(tenant, after), context.pause);
   return context.change(request, () => {

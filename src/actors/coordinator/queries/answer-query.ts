@@ -6,6 +6,7 @@ import { refusalBody } from "../../../api/error-answer.ts";
 import { parseQuery } from "../../../api/query-parsing.ts";
 import { ERROR_STATUS, type Outcome, type Refusal, refused } from "../../../api/refusal.ts";
 import type { QueryCall } from "../../../core/protocol/query.ts";
+import { jsonTextSteps } from "../../../domain/codec/json-text.ts";
 import { EngineUnavailableError } from "../engines/engine-client.ts";
 import { inSlices } from "../state/slices.ts";
 import type { QueryContext, QueryHandlers } from "./query-context.ts";
@@ -35,7 +36,7 @@ export async function answerQuery<Context extends Pick<QueryContext, "pause" | "
   const outcome = await handle(nouns, context, call.endpoint as CoordinatorEndpoint, call, turn);
   if (!outcome.ok) return refusalAnswer(outcome.refusal);
   const { status: code = 200, value } = outcome;
-  return { status: code, body: code === NO_CONTENT ? "" : JSON.stringify(value) };
+  return { status: code, body: code === NO_CONTENT ? "" : await inSlices(jsonTextSteps(value), context.pause) };
 }
 
 async function handle<N extends CoordinatorEndpoint, Context extends Pick<QueryContext, "pause" | "settle">>(

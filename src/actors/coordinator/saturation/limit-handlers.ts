@@ -1,39 +1,80 @@
 // PUT, GET and DELETE /api/v1/saturation/limits.
+import type { BodyOf } from "../../../api/endpoints.ts";
 import { cutPage, type PagePosition, type PageScope, readPageToken } from "../../../api/page-token.ts";
 import { done, noContent, type Outcome, refused, shown } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
+import { ShareDraft } from "../../../core/base/share-ledger.ts";
 import { SATURATION_LIMITS_PER_TENANT_MAX } from "../../../core/config/declaration-limits.ts";
 import type { SaturationLimit } from "../../../core/protocol/saturation.ts";
-import { compareLimits } from "../../../domain/saturation/saturation-limits.ts";
-import type { QueryRequest } from "../queries/query-context.ts";
+import { compareLimits, type SaturationLimits } from "../../../domain/saturation/saturation-limits.ts";
+import type { ChangeNote } from "../access/audit-log.ts";
+import type { ChangeRequest, QueryRequest } from "../queries/query-context.ts";
+import { mapInSlices } from "../state/slices.ts";
 import { type LimitScope, limitOperation } from "./limit-book.ts";
 import type { SaturationContext } from "./saturation-context.ts";
 
 /** Declares a limit. */
-export function declareLimit(context: SaturationContext, request: QueryRequest<"declareLimit">): Promise<Outcome<unknown>> {
+export async function declareLimit(context: SaturationContext, request: QueryRequest<"declareLimit">): Promise<Outcome<unknown>> {
+  const [outcome] = await declareLimits(context, request, [request.body]);
+  return outcome as Outcome<unknown>;
+}
+
+/** Declares limits of different places, in one transaction; an outcome of each. */
+export async function declareLimits(
+  context: SaturationContext,
+  request: ChangeRequest,
+  bodies: ReadonlyArray<BodyOf<"declareLimit">>,
+): Promise<Array<Outcome<unknown>>> {
   const { limits } = context.state.configured.saturation;
-  const { service_id = null, metric, limit_value: limitValue, unit } = request.body;
-  const { tenant } = request.principal;
-  return context.change(request, () => {
-    const before = limits.find(tenant, service_id, metric);
-    if (before?.limitValue === limitValue && before.unit === unit) return { ok: "unchanged", outcome: done(limitView(before)) };
-    const hasRoom = before !== undefined || limits.shares.room(tenant) >= 1;
-    if (!hasRoom) limits.shares.refuse(tenant);
-    if (before === undefined && (!hasRoom || limits.sizeOf(tenant) >= SATURATION_LIMITS_PER_TENANT_MAX))
-      return refused("unprocessable", `${limits.sizeOf(tenant)} limits are declared, and there is room for no more; remove others first`);
-    const limit: SaturationLimit = { tenant, serviceId: service_id, metric, limitValue, unit, updatedMs: context.nowMs() };
-    const after = limitView(limit);
+  const changed = await context.change<Array<Outcome<unknown>>>(request, async (pause) => {
+    const draft: LimitDraft = {
+      limits,
+      tenant: request.principal.tenant,
+      shares: new ShareDraft(limits.shares),
+      nowMs: context.nowMs(),
+      made: [],
+      notes: [],
+    };
+    const outcomes = await mapInSlices(bodies, (body) => declareInto(draft, body), pause);
+    if (draft.made.length === 0) return { ok: "unchanged", outcome: done(outcomes) };
     return {
       ok: true,
-      note: { action: "limit.declare", object: nameOf(limit), before: before === undefined ? null : limitView(before), after },
-      operations: [limitOperation(limit, limit)],
+      note: draft.notes,
+      operations: draft.made.map((limit) => limitOperation(limit, limit)),
       apply: () => {
-        limits.put(limit);
+        for (const limit of draft.made) limits.put(limit);
         return [];
       },
-      outcome: before === undefined ? { ok: true, value: after, status: 201 } : done(after),
+      outcome: done(outcomes),
     };
   });
+  return changed.ok ? changed.value : bodies.map(() => changed);
+}
+
+interface LimitDraft {
+  readonly limits: SaturationLimits;
+  readonly tenant: string;
+  readonly shares: ShareDraft;
+  readonly nowMs: number;
+  readonly made: SaturationLimit[];
+  /** Rows of the audit log. */
+  readonly notes: ChangeNote[];
+}
+
+function declareInto(
+  { limits, tenant, shares, nowMs, made, notes }: LimitDraft,
+  { service_id = null, metric, limit_value: limitValue, unit }: BodyOf<"declareLimit">,
+): Outcome<unknown> {
+  const before = limits.find(tenant, service_id, metric);
+  if (before?.limitValue === limitValue && before.unit === unit) return done(limitView(before));
+  const places = limits.sizeOf(tenant) + shares.added(tenant);
+  if (before === undefined && (!shares.take(tenant) || places >= SATURATION_LIMITS_PER_TENANT_MAX))
+    return refused("unprocessable", `${places} limits are declared, and there is room for no more; remove others first`);
+  const limit: SaturationLimit = { tenant, serviceId: service_id, metric, limitValue, unit, updatedMs: nowMs };
+  const after = limitView(limit);
+  made.push(limit);
+  notes.push({ action: "limit.declare", object: nameOf(limit), before: before === undefined ? null : limitView(before), after });
+  return before === undefined ? { ok: true, value: after, status: 201 } : done(after);
 }
 
 /** Removes a declaration. */

@@ -2,6 +2,7 @@
 
 import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import { ShareLedger } from "../../../core/base/share-ledger.ts";
+import { finished } from "../../../core/base/steps.ts";
 import type { SettingsUpdate } from "../../../core/protocol/engine-control.ts";
 import type {
   ScopedOverrides,
@@ -14,7 +15,7 @@ import type {
 import { KeyBuilder } from "../../../domain/codec/key.ts";
 import { SettingsTable } from "../../../domain/detection/settings-table.ts";
 import { ThresholdProfiles } from "../../../domain/detection/threshold-profiles.ts";
-import { fillThresholdTables, THRESHOLD_TABLE_VALUES } from "../../../domain/detection/thresholds.ts";
+import { THRESHOLD_TABLE_VALUES, thresholdTableSteps } from "../../../domain/detection/thresholds.ts";
 import { scan } from "../state/scan.ts";
 import { flag, nullable, number, object, oneOf, optional, StoredForm, text } from "../state/stored-json.ts";
 import { CalendarBook, type StoredCalendar } from "./calendar-book.ts";
@@ -22,6 +23,12 @@ import { CalendarBook, type StoredCalendar } from "./calendar-book.ts";
 /** Settings of a scope, as they are stored. */
 export interface StoredSettings extends ScopedOverrides {
   readonly updatedMs: number;
+}
+
+/** What a place has after a change; nothing where `settings` is undefined. */
+export interface SettingsChange {
+  readonly place: SettingsScope;
+  readonly settings: StoredSettings | undefined;
 }
 
 const SETTINGS = new StoredForm<StoredSettings>("watchdog_settings", {
@@ -62,6 +69,10 @@ export class WatchdogBook {
   readonly calendars = new CalendarBook();
   readonly #samplesMin: number;
   readonly #profiles: ThresholdProfiles;
+  /** Places at which each threshold is set. */
+  readonly #thresholds = new Map<number, number>();
+  /** Tables of thresholds that a change under way brings: THRESHOLDS_MAX at most. */
+  readonly #prepared = new Map<number, Float64Array>();
   /** When each place was last changed, by its key in JSON. */
   readonly #updated = new Map<string, number>();
 
@@ -74,10 +85,10 @@ export class WatchdogBook {
   load(store: KeyValueStore): void {
     for (const { value } of scan(store, "watchdog_settings")) {
       const stored = SETTINGS.decode(value);
-      this.table.put(stored, stored.overrides);
+      this.#place(stored, stored.overrides);
       this.#updated.set(placeKey(stored), stored.updatedMs);
     }
-    this.#profiles.use(this.#thresholds());
+    this.#profiles.use(this.#thresholds.keys());
     this.calendars.load(store);
   }
 
@@ -96,19 +107,25 @@ export class WatchdogBook {
     return this.#profiles.all.map(({ threshold }) => threshold).sort((a, b) => a - b);
   }
 
-  /** Whether the thresholds that would be in use after a change are few enough. */
-  takes(change: ScopedOverrides): boolean {
-    return this.#profiles.fit(this.#thresholds(change));
+  /** Whether the thresholds that would be in use after changes of different places are few enough. */
+  takes(changes: readonly ScopedOverrides[]): boolean {
+    const counts = new Map(this.#thresholds);
+    for (const change of changes) count(counts, this.table.at(change)?.zThreshold, change.overrides.zThreshold);
+    return this.#profiles.fit(counts.keys());
   }
 
-  /** Takes a stored change over; what the engines are to be told about it. */
-  put(place: SettingsScope, settings: StoredSettings | undefined): SettingsUpdate {
-    const { tenant, serviceId, metricName } = place;
-    this.table.put(place, settings?.overrides);
-    if (settings === undefined) this.#updated.delete(placeKey(place));
-    else this.#updated.set(placeKey(place), settings.updatedMs);
-    const added = this.#profiles.use(this.#thresholds());
-    return this.#update([{ tenant, serviceId, metricName, overrides: settings?.overrides ?? {} }], added, []);
+  /** Takes stored changes over, of places that nothing is set at where `settings` is undefined; what the engines are to be told about them. */
+  put(changes: readonly SettingsChange[]): SettingsUpdate {
+    for (const { place, settings } of changes) {
+      this.#place(place, settings?.overrides);
+      if (settings === undefined) this.#updated.delete(placeKey(place));
+      else this.#updated.set(placeKey(place), settings.updatedMs);
+    }
+    const added = this.#profiles.use(this.#thresholds.keys());
+    const places = changes.map(({ place: { tenant, serviceId, metricName }, settings }) => {
+      return { tenant, serviceId, metricName, overrides: settings?.overrides ?? {} };
+    });
+    return this.#update(places, added, []);
   }
 
   /** Takes a stored calendar over; what the engines are to be told about it. */
@@ -127,23 +144,44 @@ export class WatchdogBook {
     return { type: "watchdog-settings", places, profiles: this.#profiles.all, tables, calendars };
   }
 
-  /** About 20 ms: here and once, so that no engine's verdicts wait for it. */
+  /** Makes the tables that changes will need, ahead of `put`: about 20 ms a threshold that is not in use yet; yields between steps. */
+  *prepare(changes: readonly SettingsChange[]): Generator<void, void> {
+    this.#prepared.clear();
+    const inUse = new Set(this.thresholds);
+    for (const { settings } of changes) {
+      const threshold = settings?.overrides.zThreshold;
+      if (threshold === undefined || inUse.has(threshold) || this.#prepared.has(threshold)) continue;
+      const tables = yield* this.#tableSteps(threshold);
+      this.#prepared.set(threshold, tables);
+    }
+  }
+
+  /** Here and once, so that no engine's verdicts wait for it. */
   #tables(threshold: number): Float64Array {
-    const tables = new Float64Array(THRESHOLD_TABLE_VALUES);
-    fillThresholdTables(tables, threshold, this.#samplesMin);
+    const tables = this.#prepared.get(threshold) ?? finished(this.#tableSteps(threshold));
+    this.#prepared.delete(threshold);
     return tables;
   }
 
-  /** All thresholds that are set, as they would be after a change. */
-  #thresholds(change?: ScopedOverrides): number[] {
-    const thresholds: number[] = [];
-    for (const place of this.table.all()) {
-      const isChanged = change !== undefined && placeKey(place) === placeKey(change);
-      if (!isChanged && place.overrides.zThreshold !== undefined) thresholds.push(place.overrides.zThreshold);
-    }
-    if (change?.overrides.zThreshold !== undefined) thresholds.push(change.overrides.zThreshold);
-    return thresholds;
+  *#tableSteps(threshold: number): Generator<void, Float64Array> {
+    const tables = new Float64Array(THRESHOLD_TABLE_VALUES);
+    yield* thresholdTableSteps(tables, threshold, this.#samplesMin);
+    return tables;
   }
+
+  #place(place: SettingsScope, overrides: WatchdogOverrides | undefined): void {
+    count(this.#thresholds, this.table.at(place)?.zThreshold, overrides?.zThreshold);
+    this.table.put(place, overrides);
+  }
+}
+
+/** One place has another threshold than before, or none. */
+function count(counts: Map<number, number>, before: number | undefined, after: number | undefined): void {
+  if (after !== undefined) counts.set(after, (counts.get(after) ?? 0) + 1);
+  if (before === undefined) return;
+  const left = (counts.get(before) ?? 0) - 1;
+  if (left > 0) counts.set(before, left);
+  else counts.delete(before);
 }
 
 function placeKey({ tenant, serviceId, metricName }: SettingsScope): string {

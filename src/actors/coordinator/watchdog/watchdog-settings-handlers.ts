@@ -1,14 +1,18 @@
 // GET, PUT and DELETE /api/v1/settings/watchdog.
+import type { BodyOf } from "../../../api/endpoints.ts";
 import { cutPage, type PagePosition, type PageScope, readPageToken } from "../../../api/page-token.ts";
 import { done, noContent, type Outcome, refused, shown } from "../../../api/refusal.ts";
 import { changedOverrides, effectiveView, SETTING_NAMES, settingsView } from "../../../api/shapes/watchdog-settings.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
+import { ShareDraft } from "../../../core/base/share-ledger.ts";
 import { WATCHDOG_PLACES_PER_TENANT_MAX } from "../../../core/config/limits.ts";
 import { compareScopes } from "../../../domain/detection/settings-table.ts";
 import { THRESHOLDS_MAX } from "../../../domain/detection/threshold-profiles.ts";
 import type { ScopedOverrides, SettingsScope } from "../../../domain/detection/watchdog-settings.ts";
-import type { QueryRequest } from "../queries/query-context.ts";
-import { type StoredSettings, settingsOperation, type WatchdogBook } from "./watchdog-book.ts";
+import type { ChangeNote } from "../access/audit-log.ts";
+import type { ChangeRequest, QueryRequest } from "../queries/query-context.ts";
+import { inSlices, mapInSlices } from "../state/slices.ts";
+import { type SettingsChange, settingsOperation, type WatchdogBook } from "./watchdog-book.ts";
 import type { WatchdogContext } from "./watchdog-context.ts";
 
 const METRIC_NEEDS_SERVICE = "metric_name needs service_id: settings are of a tenant, a service, or a metric of a service";
@@ -18,33 +22,70 @@ export async function setWatchdogSettings(
   context: WatchdogContext,
   request: QueryRequest<"setWatchdogSettings">,
 ): Promise<Outcome<unknown>> {
-  const book = context.state.configured.watchdog;
-  const { service_id, metric_name, ...changes } = request.body;
+  const { service_id, metric_name } = request.body;
+  const [made] = (await setSettings(context, request, [request.body])) as [Outcome<unknown>];
   const place = placeOf(request.principal.tenant, service_id, metric_name);
-  if (metric_name !== undefined && service_id === undefined) return refused("bad_request", METRIC_NEEDS_SERVICE);
-  if (Object.values(changes).every((value) => value === undefined))
-    return refused("bad_request", `nothing is set; give one of ${SETTING_NAMES.join(", ")}, null to take it away`);
-  const made = await context.change(request, () => {
-    const before = book.table.at(place);
-    const overrides = changedOverrides(before ?? {}, changes);
-    if (JSON.stringify(settingsView(overrides)) === JSON.stringify(settingsView(before ?? {})))
-      return { ok: "unchanged", outcome: done(null) };
-    const problem = problemOf(book, { ...place, overrides }, before === undefined);
-    if (problem !== undefined) return refused("unprocessable", problem);
-    const isEmpty = Object.keys(overrides).length === 0;
-    const stored: StoredSettings | undefined = isEmpty ? undefined : { ...place, overrides, updatedMs: context.nowMs() };
+  return made.ok ? { ...made, value: placeView(context.state.configured.watchdog, place) } : made;
+}
+
+/** Sets members of different places, in one transaction; an outcome of each. */
+export async function setSettings(
+  context: WatchdogContext,
+  request: ChangeRequest,
+  bodies: ReadonlyArray<BodyOf<"setWatchdogSettings">>,
+): Promise<Array<Outcome<unknown>>> {
+  const book = context.state.configured.watchdog;
+  const changed = await context.change<Array<Outcome<unknown>>>(request, async (pause) => {
+    const draft: SettingsDraft = {
+      book,
+      tenant: request.principal.tenant,
+      shares: new ShareDraft(book.table.shares),
+      nowMs: context.nowMs(),
+      changes: [],
+      notes: [],
+    };
+    const outcomes = await mapInSlices(bodies, (body) => setInto(draft, body), pause);
+    if (draft.changes.length === 0) return { ok: "unchanged", outcome: done(outcomes) };
+    await inSlices(book.prepare(draft.changes), pause);
     return {
       ok: true,
-      note: { action: "settings.set", object: nameOf(place), before: before && settingsView(before), after: settingsView(overrides) },
-      operations: [settingsOperation(place, stored)],
+      note: draft.notes,
+      operations: draft.changes.map(({ place, settings }) => settingsOperation(place, settings)),
       apply: () => {
-        context.engines.reportAll(book.put(place, stored));
+        context.engines.reportAll(book.put(draft.changes));
         return [];
       },
-      outcome: before === undefined ? { ok: true, value: null, status: 201 } : done(null),
+      outcome: done(outcomes),
     };
   });
-  return made.ok ? { ...made, value: placeView(book, place) } : made;
+  return changed.ok ? changed.value : bodies.map(() => changed);
+}
+
+interface SettingsDraft {
+  readonly book: WatchdogBook;
+  readonly tenant: string;
+  readonly shares: ShareDraft;
+  readonly nowMs: number;
+  readonly changes: SettingsChange[];
+  /** Rows of the audit log. */
+  readonly notes: ChangeNote[];
+}
+
+function setInto(draft: SettingsDraft, { service_id, metric_name, ...members }: BodyOf<"setWatchdogSettings">): Outcome<unknown> {
+  const { book, nowMs, changes, notes, tenant } = draft;
+  if (metric_name !== undefined && service_id === undefined) return refused("bad_request", METRIC_NEEDS_SERVICE);
+  if (Object.values(members).every((value) => value === undefined))
+    return refused("bad_request", `nothing is set; give one of ${SETTING_NAMES.join(", ")}, null to take it away`);
+  const place = placeOf(tenant, service_id, metric_name);
+  const before = book.table.at(place);
+  const overrides = changedOverrides(before ?? {}, members);
+  if (JSON.stringify(settingsView(overrides)) === JSON.stringify(settingsView(before ?? {}))) return done(null);
+  const problem = problemOf(draft, { ...place, overrides }, before === undefined);
+  if (problem !== undefined) return refused("unprocessable", problem);
+  const isEmpty = Object.keys(overrides).length === 0;
+  changes.push({ place, settings: isEmpty ? undefined : { ...place, overrides, updatedMs: nowMs } });
+  notes.push({ action: "settings.set", object: nameOf(place), before: before && settingsView(before), after: settingsView(overrides) });
+  return before === undefined ? { ok: true, value: null, status: 201 } : done(null);
 }
 
 /** Takes all away that is set at a place. */
@@ -63,7 +104,7 @@ export function deleteWatchdogSettings(
       note: { action: "settings.delete", object: nameOf(place), before: settingsView(before), after: null },
       operations: [settingsOperation(place, undefined)],
       apply: () => {
-        context.engines.reportAll(book.put(place, undefined));
+        context.engines.reportAll(book.put([{ place, settings: undefined }]));
         return [];
       },
       outcome: noContent(),
@@ -88,15 +129,14 @@ export function listWatchdogSettings({ state }: WatchdogContext, { principal, qu
   return done({ ...placeView(book, place), overrides, total: matching.length, page_token });
 }
 
-function problemOf(book: WatchdogBook, change: ScopedOverrides, isNew: boolean): string | undefined {
-  const { table } = book;
-  const places = table.sizeOf(change.tenant);
-  const hasRoom = !isNew || table.shares.room(change.tenant) >= 1;
-  if (!hasRoom) table.shares.refuse(change.tenant);
-  if (!hasRoom || (isNew && places >= WATCHDOG_PLACES_PER_TENANT_MAX))
-    return `settings are set at ${places} places, and there is room for no more; take some away first`;
-  if (!book.takes(change))
+function problemOf({ book, shares, changes }: SettingsDraft, change: ScopedOverrides, isNew: boolean): string | undefined {
+  const { tenant } = change;
+  const places = book.table.sizeOf(tenant) + shares.added(tenant);
+  const others = changes.map(({ place, settings }) => ({ ...place, overrides: settings?.overrides ?? {} }));
+  if (!book.takes([...others, change]))
     return `z_threshold ${change.overrides.zThreshold} would be one more than the ${THRESHOLDS_MAX} thresholds that can be in use at once besides the environment's; use one of ${book.thresholds.join(", ")}, or take some away first`;
+  if (isNew && (places >= WATCHDOG_PLACES_PER_TENANT_MAX || !shares.take(tenant)))
+    return `settings are set at ${places} places, and there is room for no more; take some away first`;
   return undefined;
 }
 
