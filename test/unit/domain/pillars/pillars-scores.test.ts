@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ShareLedger } from "../../../../src/core/base/share-ledger.ts";
+import { finished } from "../../../../src/core/base/steps.ts";
 import { MagnitudeHistory } from "../../../../src/domain/pillars/magnitude-history.ts";
 import { PillarSpace } from "../../../../src/domain/pillars/pillar-space.ts";
 import type { PillarValue } from "../../../../src/domain/pillars/pillar-value.ts";
@@ -45,7 +46,7 @@ class SpaceRig {
   }
 
   value(pillar: string, value: string): PillarValue {
-    return this.space.valuesOf("default").find((one) => one.pillar === pillar && one.value === value) as PillarValue;
+    return finished(this.space.valuesOf("default")).find((one) => one.pillar === pillar && one.value === value) as PillarValue;
   }
 
   scoreOf(pillar: string, value: string): number {
@@ -104,7 +105,7 @@ describe("scores of pillar values", () => {
     rig.map("service-1", "acme", "shop");
     rig.map("service-2", "", "shop", { region: "" });
     rig.tick();
-    const members = rig.space.valuesOf("default").map(({ pillar, value, members: count }) => [pillar, value, count]);
+    const members = finished(rig.space.valuesOf("default")).map(({ pillar, value, members: count }) => [pillar, value, count]);
     expect(members).toEqual([
       ["custom:region", "eu", 1],
       ["product", "shop", 2],
@@ -126,15 +127,15 @@ describe("scores of pillar values", () => {
     const rig = new SpaceRig();
     rig.map("service-0", "acme", "shop");
     rig.map("service-0", "acme", "search");
-    expect(rig.space.valuesOf("default")).toEqual([]);
+    expect(finished(rig.space.valuesOf("default"))).toEqual([]);
     rig.tick();
-    expect(rig.space.valuesOf("default").map(({ value }) => value)).toEqual(["search", "acme"]);
+    expect(finished(rig.space.valuesOf("default")).map(({ value }) => value)).toEqual(["search", "acme"]);
     rig.map("service-0", "acme", "shop");
     rig.tick();
-    expect(rig.space.valuesOf("default").map(({ value }) => value)).toEqual(["shop", "acme"]);
+    expect(finished(rig.space.valuesOf("default")).map(({ value }) => value)).toEqual(["shop", "acme"]);
     rig.map("service-0", "", "");
     rig.tick();
-    expect(rig.space.valuesOf("default")).toEqual([]);
+    expect(finished(rig.space.valuesOf("default"))).toEqual([]);
   });
 
   it("know tenants of the API apart", () => {
@@ -143,7 +144,7 @@ describe("scores of pillar values", () => {
     rig.space.change("other", { serviceId: "service-0", tenantId: "acme", productId: "shop", customKeys: [] });
     rig.tick();
     expect(rig.value("product", "shop").members).toBe(1);
-    expect(rig.space.valuesOf("other")[0]?.score).toMatchObject({ evaluated: 0 });
+    expect(finished(rig.space.valuesOf("other"))[0]?.score).toMatchObject({ evaluated: 0 });
   });
 
   it("are bounded in number; the history of what nothing is mapped to is forgotten in time", () => {
