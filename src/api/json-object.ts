@@ -1,4 +1,5 @@
 // The JSON body of a request that the coordinator answers, before its schema.
+import { JSON_PARSED_BYTES_MAX } from "../core/config/body-limits.ts";
 import { decodePieces } from "../domain/codec/json-pieces.ts";
 import { type JsonBounds, type JsonScan, scanJson } from "../domain/codec/json-scan.ts";
 import { done, type Outcome, type Refusal, refused, shown } from "./refusal.ts";
@@ -10,7 +11,9 @@ type JsonObject = Readonly<Record<string, unknown>>;
  * where that is given.
  */
 export function* jsonObjectSteps(body: string | null, bounds: JsonBounds, arrayMember?: string): Generator<void, Outcome<JsonObject>> {
-  if (body === null || body.trim() === "") return refused("invalid_json", "the body is empty; send a JSON object");
+  if (body === null || isBlank(body.slice(0, JSON_PARSED_BYTES_MAX)))
+    return refused("invalid_json", "the body is empty; send a JSON object");
+  if (isBlank(body.slice(-JSON_PARSED_BYTES_MAX))) return refused("invalid_json", "the body ends in a long space; leave it out");
   const isList = arrayMember !== undefined && body.trimStart().startsWith("[");
   const scan = yield* scanJson(body, isList ? { ...bounds, depthMax: bounds.depthMax - 1 } : bounds);
   if (!scan.ok) return { ok: false, refusal: refusalOf(scan, isList ? arrayMember : scan.member) };
@@ -20,6 +23,11 @@ export function* jsonObjectSteps(body: string | null, bounds: JsonBounds, arrayM
   const value = isList ? { [arrayMember]: decoded.value } : decoded.value;
   if (typeof value !== "object" || value === null || Array.isArray(value)) return refused("invalid_json", "the body must be a JSON object");
   return done(value as JsonObject);
+}
+
+/** Of a text up to a piece long: megabytes of space would take 20 ms. */
+function isBlank(text: string): boolean {
+  return text.trim() === "";
 }
 
 function refusalOf({ reason, message }: Extract<JsonScan, { ok: false }>, member: string | null): Refusal {

@@ -2,13 +2,13 @@
 // changes nothing.
 
 import { hash128 } from "../../core/base/hash128.ts";
-import { ownMember } from "../../core/base/own-member.ts";
+import { ownMember, setMember } from "../../core/base/own-member.ts";
 import { parseRfc3339 } from "../../core/base/rfc3339.ts";
+import { RECORD_ATTRIBUTES_BYTES_MAX } from "../../core/config/body-limits.ts";
 import type { Attributes, EpisodeFrame } from "../../core/protocol/coordinator-frame.ts";
 import { type Tier, zOfScore } from "../detection/anomaly-score.ts";
 import { holds } from "../detection/gates/gate-result.ts";
 import { ruleVerdict } from "../detection/gates/rule-verdict.ts";
-import { keptAttributes } from "../series/kept-attributes.ts";
 import { environmentOf } from "../series/stream-identity.ts";
 
 export interface WebhookAlert {
@@ -48,7 +48,7 @@ export function webhookEpisode(
     environment: environmentOf(labels as Attributes),
     serviceId,
     metricName,
-    attributes: keptAttributes(labels as Attributes).attributes,
+    attributes: keptLabels(labels),
     transition: status === "resolved" ? "close" : "open",
     episodeId: alertEpisodeId(tenant, labels, startsMs === undefined ? 0 : startedAtMs),
     detector: DETECTOR_EXTERNAL,
@@ -60,6 +60,18 @@ export function webhookEpisode(
     explanation: text.slice(0, TEXT_CHARACTERS_MAX),
     arrivalMs: 0,
   };
+}
+
+/** The first labels that have room together in what a record keeps of its attributes; each has 8,192 characters at most. */
+function keptLabels(labels: Readonly<Record<string, string>>): Attributes {
+  let left = RECORD_ATTRIBUTES_BYTES_MAX;
+  const kept: Record<string, string> = Object.create(null);
+  for (const [name, value] of Object.entries(labels)) {
+    left -= name.length + value.length;
+    if (left < 0) return kept;
+    setMember(kept, name, value);
+  }
+  return labels;
 }
 
 function alertEpisodeId(tenant: string, labels: Readonly<Record<string, string>>, startedAtMs: number): string {

@@ -12,7 +12,7 @@ import { placesOf, type ServiceEntry } from "./service-entry.ts";
 const COORDINATES = FAMILIES.length;
 /** Services between two yields; entries that are applied, and values that are scored, take longer. */
 const SLICE = 2_000;
-const CHANGES_SLICE = 250;
+const CHANGES_SLICE = 50;
 const VALUES_SLICE = 100;
 const CAPACITY_FIRST = 1_024;
 

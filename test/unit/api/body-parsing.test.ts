@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { parseBody, parseJson } from "../../../src/api/body-parsing.ts";
+import { bodySteps, parseBody, parseJson } from "../../../src/api/body-parsing.ts";
 import { timeField } from "../../../src/api/parameters.ts";
+import { JSON_PARSED_BYTES_MAX } from "../../../src/core/config/body-limits.ts";
 import { JSON_DEPTH_MAX } from "../../../src/core/config/limits.ts";
 
 const BODY = z.strictObject({
@@ -141,5 +142,26 @@ describe("bodies", () => {
     expect(take('{"name":"a","rate":1e400}')).toMatchObject({ ok: false });
     expect(take('{"name":"a","rate":12345678901234567890}')).toMatchObject({ ok: false, refusal: { field: "rate" } });
     expect(take('{"name":"a","share":-1e308}')).toMatchObject({ ok: false, refusal: { field: "share" } });
+  });
+
+  it("have no long space around them", () => {
+    const space = " ".repeat(2 * JSON_PARSED_BYTES_MAX);
+    expect(take(space)).toMatchObject({ ok: false, refusal: { message: "the body is empty; send a JSON object" } });
+    expect(take(`{"name":"a"}${space}`)).toMatchObject({ ok: false, refusal: { message: "the body ends in a long space; leave it out" } });
+    expect(take(`  {"name":"a"}\n`)).toMatchObject({ ok: true });
+  });
+
+  it("lose the prototypes of objects of anything in steps", () => {
+    const payload = { a: { b: Array.from({ length: 1_000 }, (_, index) => ({ __index: index })) } };
+    const steps = bodySteps("correctDeadLetter", JSON.stringify(payload));
+    let count = 0;
+    for (let step = steps.next(); ; step = steps.next(), count++) {
+      if (step.done !== true) continue;
+      const { value } = step.value as unknown as { readonly value: typeof payload };
+      expect(value.a.b).toHaveLength(1_000);
+      for (const one of [value, value.a, value.a.b[999]]) expect(Object.getPrototypeOf(one)).toBeNull();
+      break;
+    }
+    expect(count).toBeGreaterThanOrEqual(1_000);
   });
 });

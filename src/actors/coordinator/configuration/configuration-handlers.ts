@@ -78,6 +78,7 @@ async function importSection(context: ConfigurationContext, request: ChangeReque
   };
   const there = new Map<string, string>();
   for (const entry of await section.list(context, request)) {
+    await context.pause();
     const parsed = await inSlices(section.parse(entry), context.pause);
     there.set(section.key(parsed.ok ? parsed.value : entry), canonical(parsed.ok ? parsed.value : entry));
   }

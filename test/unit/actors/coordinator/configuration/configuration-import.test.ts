@@ -8,7 +8,7 @@ const load = (rig: Rig, document: Record<string, unknown>, query: Record<string,
   rig.ask("importConfiguration", query, {}, "default", { format: 1, ...document });
 const auditRows = (rig: Rig) => rig.control.contents.get("audit")?.size ?? 0;
 const COUNT = 2 * CONFIGURATION_ENTRIES_PER_COMMIT + 1;
-const SECTIONS = {
+const SECTIONS: Record<string, (index: number) => Record<string, unknown>> = {
   labels: (index: number) => ({ service_id: `service-${index}`, key: "team", value: "payments" }),
   saturation_limits: (index: number) => ({ service_id: `service-${index}`, metric: "heap", limit_value: 100, unit: "bytes" }),
   detection_settings: (index: number) => ({ service_id: `service-${index}`, z_threshold: 4 + (index % 2) }),
@@ -35,7 +35,7 @@ describe("an import of the configuration", () => {
 
   it("has a row of the audit log for each label", async () => {
     const rig = await Rig.open();
-    await load(rig, { labels: many(COUNT, SECTIONS.labels) });
+    await load(rig, { labels: many(COUNT, (index) => ({ service_id: `service-${index}`, key: "team", value: "payments" })) });
     expect(auditRows(rig)).toBe(COUNT);
   });
 
