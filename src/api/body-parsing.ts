@@ -5,7 +5,7 @@ import { ownMember } from "../core/base/own-member.ts";
 import { finished } from "../core/base/steps.ts";
 import { boundsOf } from "./body-bounds.ts";
 import { type BodyOf, type EndpointName, endpointNamed } from "./endpoints.ts";
-import { jsonObjectSteps } from "./json-object.ts";
+import { type BodyForm, jsonObjectSteps } from "./json-object.ts";
 import { done, type ErrorCode, type Outcome, type Refusal, shown } from "./refusal.ts";
 import { readSteps } from "./schema-steps.ts";
 
@@ -14,10 +14,10 @@ import { readSteps } from "./schema-steps.ts";
  * others may have their turn: however long a body is, it is scanned, parsed and looked at in parts.
  */
 export function* bodySteps<N extends EndpointName>(name: N, text: string | null): Generator<void, Outcome<BodyOf<N>>> {
-  const { body: schema, bodyTypes, bodyArrayMember, bodyOptional } = endpointNamed(name);
+  const { body: schema, bodyTypes, bodyArrayMember: arrayMember, bodyHalves: halves, bodyOptional } = endpointNamed(name);
   if (schema === undefined) return done(null as BodyOf<N>);
   if (bodyOptional === true && (text ?? "") === "") return (yield* valueSteps(schema, {})) as Outcome<BodyOf<N>>;
-  const steps = bodyTypes === undefined ? jsonSteps(schema, text, bodyArrayMember) : valueSteps(schema, text);
+  const steps = bodyTypes === undefined ? jsonSteps(schema, text, { arrayMember, halves: halves === true }) : valueSteps(schema, text);
   return (yield* steps) as Outcome<BodyOf<N>>;
 }
 
@@ -31,8 +31,8 @@ export function parseJson<S extends z.ZodType>(schema: S, text: string | null): 
   return finished(jsonSteps(schema, text));
 }
 
-function* jsonSteps<S extends z.ZodType>(schema: S, text: string | null, arrayMember?: string): Generator<void, Outcome<z.output<S>>> {
-  const object = yield* jsonObjectSteps(text, boundsOf(schema), arrayMember);
+function* jsonSteps<S extends z.ZodType>(schema: S, text: string | null, form?: BodyForm): Generator<void, Outcome<z.output<S>>> {
+  const object = yield* jsonObjectSteps(text, boundsOf(schema), form);
   return object.ok ? yield* valueSteps(schema, object.value) : object;
 }
 

@@ -40,6 +40,8 @@ export interface Endpoint {
   readonly bodyBytesMax?: number;
   /** A body that is an array alone stands for an object with this member. */
   readonly bodyArrayMember?: string;
+  /** A body may hold halves of surrogate pairs: whoever handles it replaces them, as a refusal would lose the whole request. */
+  readonly bodyHalves?: true;
   /** Bodies that the engines read, in place of `body`. */
   readonly takes?: readonly MediaBody[];
   /** Headers of the request besides those of every request, and what each is for. */

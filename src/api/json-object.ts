@@ -6,11 +6,20 @@ import { done, type Outcome, type Refusal, refused, shown } from "./refusal.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/**
- * Reads a body that must be a JSON object of whole characters within bounds; yields between pieces. An array alone stands for an object with `arrayMember`,
- * where that is given.
- */
-export function* jsonObjectSteps(body: string | null, bounds: JsonBounds, arrayMember?: string): Generator<void, Outcome<JsonObject>> {
+/** What else may come than an object of whole characters. */
+export interface BodyForm {
+  /** An array alone stands for an object with this member. */
+  readonly arrayMember?: string | undefined;
+  /** Halves of surrogate pairs are let through. */
+  readonly halves?: boolean;
+}
+
+/** Reads a body that must be a JSON object of whole characters within bounds; yields between pieces. */
+export function* jsonObjectSteps(
+  body: string | null,
+  bounds: JsonBounds,
+  { arrayMember, halves = false }: BodyForm = {},
+): Generator<void, Outcome<JsonObject>> {
   if (body === null || isBlank(body.slice(0, JSON_PARSED_BYTES_MAX)))
     return refused("invalid_json", "the body is empty; send a JSON object");
   if (isBlank(body.slice(-JSON_PARSED_BYTES_MAX))) return refused("invalid_json", "the body ends in a long space; leave it out");
@@ -19,7 +28,7 @@ export function* jsonObjectSteps(body: string | null, bounds: JsonBounds, arrayM
   if (!scan.ok) return { ok: false, refusal: refusalOf(scan, isList ? arrayMember : scan.member) };
   const decoded = yield* decodePieces(body, scan.cut);
   if (!decoded.ok) return refused("invalid_json", `the body is not JSON: ${decoded.message}`);
-  if (decoded.halves) return refused("invalid_json", "the body holds half of a surrogate pair, which is no character");
+  if (decoded.halves && !halves) return refused("invalid_json", "the body holds half of a surrogate pair, which is no character");
   const value = isList ? { [arrayMember]: decoded.value } : decoded.value;
   if (typeof value !== "object" || value === null || Array.isArray(value)) return refused("invalid_json", "the body must be a JSON object");
   return done(value as JsonObject);

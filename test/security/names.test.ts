@@ -108,6 +108,19 @@ describe.each(ENGINES.filter(({ skipped }) => !skipped))("names on $kind", ({ ki
     expect([anomaly.status, anomaly.json().field]).toEqual([400, "service_id"]);
   });
 
+  it("are mended in alerts of an Alertmanager, whose pages are not lost, and take feedback", async () => {
+    const labels = { alertname: "a\ud800", service: NUL, environment: "b\0", "c\n": "\udfff", long: "x".repeat(20_000) };
+    const annotations = { summary: "it fires", description: "x".repeat(20_000) };
+    const alert = { status: "firing", labels, annotations, startsAt: new Date().toISOString() };
+    const taken = await client.postJson("/api/v1/alerts/webhook", [alert], admin);
+    expect(taken.status).toBe(200);
+    const path = `/api/v1/anomalies/${taken.json().anomaly_id}`;
+    const service = "\ufffd".repeat(341);
+    expect((await client.get(path, admin)).json()).toMatchObject({ service_id: service, metric_name: "a\ufffd", environment: "b\ufffd" });
+    const feedback = { method: "PATCH", path, headers: { "Content-Type": "application/json", ...admin }, body: '{"feedback":"false_positive"}' };
+    expect((await client.ask(feedback)).status).toBe(200);
+  });
+
   it("leave nothing behind that a start cannot read", async () => {
     await server.kill();
     server = await bench.start({ HTTP_ENGINE: kind, ENGINES: "1", JWT_SECRET, DATA_DIR: server.dataDir });

@@ -37,7 +37,8 @@ const depth = () =>
     .optional()
     .transform((value) => value ?? DEPTH_INITIAL);
 
-const LABELS = z.record(z.string().max(NAME_BYTES_MAX), z.string().max(NAME_BYTES_MAX * 8));
+/** Of any length that the body has room for: names are mended and values cut where they become an anomaly's. */
+const LABELS = z.record(z.string(), z.string());
 /** As Alertmanager sends it; members that it may add are passed over. */
 const WEBHOOK_ALERT = z.object({
   status: z.enum(["firing", "resolved"]).default("firing"),
@@ -240,6 +241,7 @@ export const ANALYSIS_ENDPOINTS = [
     query: NO_QUERY,
     body: z.object({ alerts: WEBHOOK_ALERTS, commonLabels: LABELS.default({}), groupLabels: LABELS.default({}) }),
     bodyArrayMember: "alerts",
+    bodyHalves: true,
     bodyBytesMax: ALERT_WEBHOOK_BODY_BYTES_MAX,
     responses: { 200: ALERTS_TAKEN },
     examples: {

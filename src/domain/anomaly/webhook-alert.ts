@@ -1,5 +1,5 @@
 // An alert of an Alertmanager as an anomaly (decisions, section 6): it counts as manual override, and is distinguished by its labels and its start, so that a repeat
-// changes nothing.
+// changes nothing. Its names are mended and its texts cut, never refused: an Alertmanager that gets a 4xx drops the whole request, and its pages are lost.
 
 import { hash128 } from "../../core/base/hash128.ts";
 import { ownMember, setMember } from "../../core/base/own-member.ts";
@@ -9,6 +9,7 @@ import type { Attributes, EpisodeFrame } from "../../core/protocol/coordinator-f
 import { type Tier, zOfScore } from "../detection/anomaly-score.ts";
 import { holds } from "../detection/gates/gate-result.ts";
 import { ruleVerdict } from "../detection/gates/rule-verdict.ts";
+import { mendedName } from "../series/name-rule.ts";
 import { environmentOf } from "../series/stream-identity.ts";
 
 export interface WebhookAlert {
@@ -35,8 +36,8 @@ export function webhookEpisode(
   { status, labels, annotations, startsAt }: WebhookAlert,
   nowMs: number,
 ): EpisodeFrame {
-  const metricName = labels.alertname || "alert";
-  const serviceId = SERVICE_LABELS.map((name) => labels[name]).find((value) => value !== undefined && value !== "") ?? "unknown";
+  const metricName = mendedName(labels.alertname || "alert");
+  const serviceId = mendedName(SERVICE_LABELS.map((name) => labels[name]).find((value) => value !== undefined && value !== "") ?? "unknown");
   const startsMs = startsAt === undefined ? undefined : parseRfc3339(startsAt);
   const startedAtMs = startsMs === undefined || startsMs <= STARTS_MS_MIN || startsMs > nowMs ? nowMs : startsMs;
   const tier = ownMember(TIERS, (labels.severity ?? "").toLowerCase()) ?? "low";
@@ -45,7 +46,7 @@ export function webhookEpisode(
   const text = annotations.summary ?? annotations.description ?? annotations.message ?? `${metricName} fires`;
   return {
     tenant,
-    environment: environmentOf(labels as Attributes),
+    environment: mendedName(environmentOf(labels as Attributes)),
     serviceId,
     metricName,
     attributes: keptLabels(labels),
@@ -57,23 +58,29 @@ export function webhookEpisode(
     observedAtMs: nowMs,
     z,
     verdict: { ...ruleVerdict({ detector: DETECTOR_EXTERNAL, z, gates: [holds("manual_override", true)], ...numbers }), declared_by: by },
-    explanation: text.slice(0, TEXT_CHARACTERS_MAX),
+    explanation: text.slice(0, TEXT_CHARACTERS_MAX).toWellFormed(),
     arrivalMs: 0,
   };
 }
 
-/** The first labels that have room together in what a record keeps of its attributes; each has 8,192 characters at most. */
+/**
+ * The first labels that have room together in what a record keeps of its attributes: their names are names, and their values well-formed texts that are cut where they
+ * are longer than an attribute's may be.
+ */
 function keptLabels(labels: Readonly<Record<string, string>>): Attributes {
   let left = RECORD_ATTRIBUTES_BYTES_MAX;
   const kept: Record<string, string> = Object.create(null);
-  for (const [name, value] of Object.entries(labels)) {
+  for (const [label, text] of Object.entries(labels)) {
+    const name = mendedName(label);
+    const value = cutToBytes(text.slice(0, VALUE_BYTES_MAX), VALUE_BYTES_MAX).toWellFormed();
     left -= name.length + value.length;
-    if (left < 0) return kept;
+    if (left < 0) break;
     setMember(kept, name, value);
   }
-  return labels;
+  return kept;
 }
 
+/** Of the labels as they came: two alerts that differ are two, whatever their names are mended to. */
 function alertEpisodeId(tenant: string, labels: Readonly<Record<string, string>>, startedAtMs: number): string {
   const sorted = Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1));
   return hash128(JSON.stringify(["alertmanager", tenant, sorted, startedAtMs]));

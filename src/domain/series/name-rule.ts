@@ -1,6 +1,6 @@
 // What a name may be: of a service, a metric, an environment, an attribute or label, an operation, a trace, a team, a user. It stands in keys of the stores and as one
 // line of pages, mails and logs. Every way in asks here, where a name is first seen: never per sample. Values of attributes, help, units and bodies are texts, not names.
-import { isLongerThan } from "../../core/base/utf8.ts";
+import { cutToBytes, isLongerThan } from "../../core/base/utf8.ts";
 import { NAME_BYTES_MAX } from "../../core/config/limits.ts";
 
 /** What is wrong with a name. */
@@ -10,6 +10,9 @@ export type NameFlaw = "too_long" | "control_character" | "half_character";
 export const NAME_PATTERN = "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$";
 export const PLAIN_NAME_PATTERN = "^[^\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}]+$";
 const PLAIN_NAME = new RegExp(PLAIN_NAME_PATTERN, "u");
+
+const UNFIT = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/gu;
+const REPLACEMENT = "\ufffd";
 
 const C0_END = 0x20;
 const DELETE = 0x7f;
@@ -33,6 +36,12 @@ export function nameFlaw(name: string, bytesMax: number = NAME_BYTES_MAX): NameF
     at++;
   }
   return undefined;
+}
+
+/** The name that a text is taken as where a refusal would lose a page: U+FFFD stands for each character that no name has, and what is too long is cut. */
+export function mendedName(text: string, bytesMax: number = NAME_BYTES_MAX): string {
+  if (nameFlaw(text, bytesMax) === undefined) return text;
+  return cutToBytes(text.slice(0, bytesMax).replace(UNFIT, REPLACEMENT), bytesMax);
 }
 
 /** Whether a text is a name: not empty and without a flaw. */

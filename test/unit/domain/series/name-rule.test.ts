@@ -1,8 +1,9 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { KEY_BYTES_MAX } from "../../../../src/core/config/key-limits.ts";
 import { NAME_BYTES_MAX } from "../../../../src/core/config/limits.ts";
 import { KeyBuilder } from "../../../../src/domain/codec/key.ts";
-import { flawText, isName, nameFlaw } from "../../../../src/domain/series/name-rule.ts";
+import { flawText, isName, mendedName, nameFlaw } from "../../../../src/domain/series/name-rule.ts";
 
 describe("what a name may be", () => {
   it.each([
@@ -52,5 +53,22 @@ describe("what a name may be", () => {
   it("fits the longest key with a name in it", () => {
     const longest = new KeyBuilder().text("\uffff".repeat(64)).text("a".repeat(NAME_BYTES_MAX)).text("k".repeat(128)).u16(1).finish();
     expect(longest.length).toBeLessThanOrEqual(KEY_BYTES_MAX);
+  });
+});
+
+describe("a name that is mended", () => {
+  it.each([
+    ["has the mark for each character that no name has", "a\0b\nc\u2028\ud800", "a\ufffdb\ufffdc\ufffd\ufffd"],
+    ["keeps whole pairs beside halves", "😀\udc00", "😀\ufffd"],
+    ["is cut at a character", `${"a".repeat(NAME_BYTES_MAX - 1)}é`, "a".repeat(NAME_BYTES_MAX - 1)],
+    ["stays what it was where it has no flaw", "checkout", "checkout"],
+  ])("%s", (_, text, name) => {
+    expect(mendedName(text)).toBe(name);
+  });
+
+  it("is a name, whatever text it was", () => {
+    const text = fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map((unit) => String.fromCharCode(unit)), minLength: 1, maxLength: 2_000 });
+    const anyText = fc.oneof(text, fc.constantFrom("\0".repeat(NAME_BYTES_MAX), "\ud800".repeat(5 * NAME_BYTES_MAX)));
+    fc.assert(fc.property(anyText, (each) => isName(mendedName(each))));
   });
 });
