@@ -117,7 +117,12 @@ describe.each(ENGINES.filter(({ skipped }) => !skipped))("names on $kind", ({ ki
     const path = `/api/v1/anomalies/${taken.json().anomaly_id}`;
     const service = "\ufffd".repeat(341);
     expect((await client.get(path, admin)).json()).toMatchObject({ service_id: service, metric_name: "a\ufffd", environment: "b\ufffd" });
-    const feedback = { method: "PATCH", path, headers: { "Content-Type": "application/json", ...admin }, body: '{"feedback":"false_positive"}' };
+    const feedback = {
+      method: "PATCH",
+      path,
+      headers: { "Content-Type": "application/json", ...admin },
+      body: '{"feedback":"false_positive"}',
+    };
     expect((await client.ask(feedback)).status).toBe(200);
   });
 

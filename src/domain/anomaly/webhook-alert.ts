@@ -4,7 +4,9 @@
 import { hash128 } from "../../core/base/hash128.ts";
 import { ownMember, setMember } from "../../core/base/own-member.ts";
 import { parseRfc3339 } from "../../core/base/rfc3339.ts";
+import { cutToBytes } from "../../core/base/utf8.ts";
 import { RECORD_ATTRIBUTES_BYTES_MAX } from "../../core/config/body-limits.ts";
+import { VALUE_BYTES_MAX } from "../../core/config/limits.ts";
 import type { Attributes, EpisodeFrame } from "../../core/protocol/coordinator-frame.ts";
 import { type Tier, zOfScore } from "../detection/anomaly-score.ts";
 import { holds } from "../detection/gates/gate-result.ts";
@@ -37,7 +39,9 @@ export function webhookEpisode(
   nowMs: number,
 ): EpisodeFrame {
   const metricName = mendedName(labels.alertname || "alert");
-  const serviceId = mendedName(SERVICE_LABELS.map((name) => labels[name]).find((value) => value !== undefined && value !== "") ?? "unknown");
+  const serviceId = mendedName(
+    SERVICE_LABELS.map((name) => labels[name]).find((value) => value !== undefined && value !== "") ?? "unknown",
+  );
   const startsMs = startsAt === undefined ? undefined : parseRfc3339(startsAt);
   const startedAtMs = startsMs === undefined || startsMs <= STARTS_MS_MIN || startsMs > nowMs ? nowMs : startsMs;
   const tier = ownMember(TIERS, (labels.severity ?? "").toLowerCase()) ?? "low";

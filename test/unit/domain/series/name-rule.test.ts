@@ -67,7 +67,11 @@ describe("a name that is mended", () => {
   });
 
   it("is a name, whatever text it was", () => {
-    const text = fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map((unit) => String.fromCharCode(unit)), minLength: 1, maxLength: 2_000 });
+    const text = fc.string({
+      unit: fc.integer({ min: 0, max: 0xffff }).map((unit) => String.fromCharCode(unit)),
+      minLength: 1,
+      maxLength: 2_000,
+    });
     const anyText = fc.oneof(text, fc.constantFrom("\0".repeat(NAME_BYTES_MAX), "\ud800".repeat(5 * NAME_BYTES_MAX)));
     fc.assert(fc.property(anyText, (each) => isName(mendedName(each))));
   });
