@@ -1,5 +1,6 @@
 // Has the lane kernel define remote-write series, and reads what it wrote; the oracle is TypeScript's way of doing the same.
 import { type Definition, decodeDefinitions } from "../../src/actors/engine/unit/work-unit.ts";
+import { STATUS_DONE, STATUS_METADATA } from "../../src/core/layout/kernel-status.ts";
 import { BODY_PADDING_BYTES, DECOMPRESSED, DEFINITIONS, SCRATCH, TENANT_HEAD } from "../../src/core/layout/memory-map.ts";
 import { DEFINE_COUNTED } from "../../src/core/layout/row-frame.ts";
 import type { LaneExports } from "../../src/domain/kernel/lane-kernel.ts";
@@ -10,7 +11,8 @@ import { identityHead, identityText, nameOfLabels } from "../../src/domain/serie
 import { loadKernel } from "./kernel.ts";
 import { encodeBody } from "./remote-write-body.ts";
 
-const BASE_MS = 1_795_220_000_000;
+/** Time of the samples. */
+export const BASE_MS = 1_795_220_000_000;
 
 /** A kernel that defines the series of one tenant. */
 export class DefinitionRig {
@@ -42,6 +44,21 @@ export class DefinitionRig {
     bytes.fill(0, DECOMPRESSED + body.length, DECOMPRESSED + body.length + BODY_PADDING_BYTES);
     this.kernel.stagingReset(64);
     this.kernel.remoteWriteBegin(DECOMPRESSED, body.length, 3, BASE_MS, BASE_MS, BASE_MS + 1000, 20_000);
+  }
+
+  /** Has the whole body of 2.0 defined and staged. */
+  take2(body: Uint8Array): void {
+    const { bytes } = this.loaded;
+    bytes.set(body, DECOMPRESSED);
+    bytes.fill(0, DECOMPRESSED + body.length, DECOMPRESSED + body.length + BODY_PADDING_BYTES);
+    this.kernel.stagingReset(64);
+    this.kernel.remoteWrite2Begin(DECOMPRESSED, body.length, 3, BASE_MS, BASE_MS, BASE_MS + 1000, 20_000);
+    for (;;) {
+      const status = this.kernel.remoteWriteStep();
+      if (status === STATUS_DONE) return;
+      if (status !== STATUS_METADATA) throw new Error(`status ${status}`);
+      this.kernel.remoteWriteNoted();
+    }
   }
 
   /** What stands in the definitions area. */

@@ -4,7 +4,7 @@ import { ShareLedger } from "../../core/base/share-ledger.ts";
 import { METADATA_TYPE_HOLD_MS, METRIC_METADATA_MAX } from "../../core/config/limits.ts";
 import { FLAG_COUNTER } from "../../core/layout/stream-record.ts";
 import { flagsOfSeries } from "./classification.ts";
-import { countsByType, type MetricMetadata, metadataNames, seriesOfMetadata } from "./metric-metadata.ts";
+import { countsByType, type MetricMetadata, type MetricType, metadataNames, seriesOfMetadata } from "./metric-metadata.ts";
 
 /** A series name whose kind metadata put right. */
 export interface CorrectedKind {
@@ -91,9 +91,13 @@ export class MetadataBook {
     this.#unsaved = [];
   }
 
-  /** Flags of a remote-write series. */
-  flagsOf(tenant: string, seriesName: string): number {
+  /** Flags of a remote-write series: by the type that came with it, else by the metadata of its name. */
+  flagsOf(tenant: string, seriesName: string, ownType: MetricType = "unknown"): number {
     const flags = flagsOfSeries(seriesName);
+    if (ownType !== "unknown") {
+      const counts = countsByType(seriesName, ownType) ?? (flags & FLAG_COUNTER) !== 0;
+      return counts ? flags | FLAG_COUNTER : flags & ~FLAG_COUNTER;
+    }
     const corrected = this.#kinds.get(keyOf(tenant, seriesName));
     if (corrected === undefined) return flags;
     return corrected.counts ? flags | FLAG_COUNTER : flags & ~FLAG_COUNTER;

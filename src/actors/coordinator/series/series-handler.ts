@@ -3,6 +3,7 @@ import { cutPage, type PageScope, readPageToken } from "../../../api/page-token.
 import { done, type Outcome } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import type { SeriesDataAnswer, SeriesDataQuery, SeriesKey, SeriesQuery, SeriesSummary } from "../../../core/protocol/engine-control.ts";
+import { countsByType, type MetricType } from "../../../domain/series/metric-metadata.ts";
 import { compareSeriesKeys, seriesKey } from "../../../domain/series/series-order.ts";
 import type { SeriesPage } from "../engines/engine-client.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
@@ -105,9 +106,15 @@ function seriesView(context: SeriesContext, summary: SeriesSummary) {
     last_timestamp: summary.lastTimeMs === null ? null : formatRfc3339(summary.lastTimeMs),
     maturity: maturityOf(summary.firstTimeMs, context.nowMs()),
     ended: summary.ended,
-    type: metadata?.type ?? null,
+    type: metadata === undefined ? null : typeOfSeries(metadata.type, summary),
     unit: metadata?.unit ?? null,
   };
+}
+
+/** The type told of a metric's name, unless the series is of the other kind: one name may be a counter of one service and a gauge of another. */
+function typeOfSeries(told: MetricType, { metricName, kind }: SeriesSummary): MetricType {
+  const counts = countsByType(metricName, told);
+  return counts === undefined || counts === (kind === "counter") ? told : kind;
 }
 
 /** Tier of rule 1.1.13; a series whose beginning is not known counts as young. */

@@ -49,6 +49,7 @@ import { BODY_REMOTE_WRITE_2 } from "../../../core/protocol/body-kind.ts";
 import { resolveLabelRefs } from "../../../domain/kernel/label-refs.ts";
 import { type LaneExports, parseLabelSpan } from "../../../domain/kernel/lane-kernel.ts";
 import type { MetadataMessage } from "../../../domain/prometheus/metadata-messages.ts";
+import { metricTypeOf } from "../../../domain/prometheus/metadata-messages.ts";
 import {
   describeReject,
   flawProblem,
@@ -321,7 +322,8 @@ export class RemoteWriteDecoder implements BodyDecoder {
     const name = nameOfLabels(tenant, labels, replicaLabels);
     const replica = replicaSource(tenant, name.serviceId, labels, replicaLabels);
     const source = replica === undefined ? 0 : this.#dependencies.sources.numberOf(replica);
-    const defined = definer.define(unit, body.tenant, name, this.#dependencies.metadata.flagsOf(tenant, name.metricName));
+    const ownType = this.#isVersion2 ? metricTypeOf(kernel.metadataType()) : "unknown";
+    const defined = definer.define(unit, body.tenant, name, this.#dependencies.metadata.flagsOf(tenant, name.metricName, ownType));
     if (defined === "identity_too_long")
       this.#skip(body, unit, "invalid_attributes", "the labels of a series are too long together", labels);
     else if (defined === "series_limit_exceeded") {

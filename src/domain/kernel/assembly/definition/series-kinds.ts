@@ -2,8 +2,14 @@
 // word's lowest bit is the kind, the second one is set in every entry. TypeScript fills it anew when metadata change (actors/engine/remote-write).
 import { SERIES_KINDS, SERIES_KINDS_MAX } from "../../../../core/layout/memory-map";
 import { FLAG_COUNTER } from "../../../../core/layout/stream-record";
+import { flagsOfName } from "./series-flags";
 import { hashForLane, hashLow } from "../hash/identity-hash";
 
+const TYPE_COUNTER: u32 = 1;
+const TYPE_HISTOGRAM: u32 = 3;
+const TYPE_SUMMARY: u32 = 5;
+/** `_created`, a time that OpenMetrics puts into the counter's family. */
+const CREATED: u64 = 0x646574616572635f;
 const SLOTS: u32 = <u32>SERIES_KINDS_MAX * 2;
 
 let entries: u32 = 0;
@@ -36,10 +42,21 @@ function slotAt(place: u32): usize {
   return <usize>SERIES_KINDS + (<usize>(place & (SLOTS - 1)) << 3);
 }
 
+/** Flags of a series by the type that came with it, as remote-write numbers them (domain/series/metric-metadata.ts): its own, whatever others of its name are. */
+// @ts-ignore
+@inline
+export function kindOfSeries(name: usize, bytes: u32, tenant: u32, type: u32): u32 {
+  const flags = flagsOfName(name, bytes);
+  if (type == 0) return correctKind(name, bytes, tenant, flags);
+  if (type == TYPE_HISTOGRAM || type == TYPE_SUMMARY) return flags;
+  const counts = type == TYPE_COUNTER && (bytes < 8 || load<u64>(name + bytes - 8) != CREATED);
+  return counts ? flags | FLAG_COUNTER : flags & ~(<u32>FLAG_COUNTER);
+}
+
 /** Flags of a series by its suffix, put right where metadata say otherwise. */
 // @ts-ignore
 @inline
-export function correctKind(name: usize, bytes: u32, tenant: u32, flags: u32): u32 {
+function correctKind(name: usize, bytes: u32, tenant: u32, flags: u32): u32 {
   return entries == 0 ? flags : lookUp(name, bytes, tenant, flags);
 }
 

@@ -12,8 +12,7 @@ import {
 import { hashHigh, hashLow, identityHash } from "../hash/identity-hash";
 import { identityBytes, serviceText, serviceTextBytes, TEXT_SLACK, writeIdentity } from "./identity-text";
 import { partitionOfService } from "../hash/placement-hash";
-import { correctKind } from "./series-kinds";
-import { flagsOfName } from "./series-flags";
+import { kindOfSeries } from "./series-kinds";
 import { metricLabel, readLabels, valueBytesOf, valueOf } from "./series-labels";
 import { findSlot } from "../shard/shard-table";
 
@@ -109,10 +108,10 @@ function hasRoom(identity: u32): bool {
 }
 
 /**
- * Prepares the definition of a remote-write series: STATUS_OK when its stream's shard is this engine's, and held() says whether it is known there;
+ * Prepares the definition of a remote-write series, whose own type is `type` (0 for none): STATUS_OK when its stream's shard is this engine's, and held() says whether it is known there;
  * STATUS_ASK_OWNER, _UNKNOWN_STREAM (TypeScript defines it), _ALLOWANCE_SPENT or _DEFINITIONS_FULL.
  */
-export function prepareSeries(span: usize, spanBytes: u32, tenant: u32): i32 {
+export function prepareSeries(span: usize, spanBytes: u32, tenant: u32, type: u32): i32 {
   if (headBytes == 0 || !readLabels(span, spanBytes)) return STATUS_UNKNOWN_STREAM;
   const name = valueOf(metricLabel), nameBytes = valueBytesOf(metricLabel);
   if (describesTarget(name, nameBytes)) return STATUS_UNKNOWN_STREAM;
@@ -121,7 +120,7 @@ export function prepareSeries(span: usize, spanBytes: u32, tenant: u32): i32 {
   if (!hasRoom(identity)) return STATUS_DEFINITIONS_FULL;
   if (nextRef == endRef) return STATUS_ALLOWANCE_SPENT;
   if (!writeIdentity(entry() + DEFINE_HEADER_BYTES, headBytes)) return STATUS_UNKNOWN_STREAM;
-  const flags = correctKind(name, nameBytes, tenant, flagsOfName(name, nameBytes));
+  const flags = kindOfSeries(name, nameBytes, tenant, type);
   return prepare(identity, tenant, partitionOfService(serviceSeed, serviceText(), serviceTextBytes()), flags);
 }
 

@@ -37,6 +37,8 @@ export const ENTRY_HELP: usize = 48; // u32, number of a symbol, perhaps of none
 export const ENTRY_UNIT: usize = 52; // u32, the same
 /** In ENTRY_TYPE: the series has metadata. */
 export const ENTRY_DESCRIBED: u32 = 0x80000000;
+/** The type's bits in ENTRY_NOTES. */
+export const NOTES_TYPE_MASK: u32 = 14;
 const LOOKED_UP_BYTES: usize = 16 * ENTRY_2_BYTES;
 const INDEX_END: usize = SERIES_INDEX + SERIES_INDEX_BYTES;
 
@@ -317,7 +319,7 @@ function notesOf(): u32 {
   let hash = <u64>start * 0x9e3779b185ebca87 + metadataType;
   hash = (hash ^ hash >> 29 ^ symbolHash(helpRef)) * 0xc2b2ae3d27d4eb4f;
   hash = (hash ^ hash >> 32 ^ symbolHash(unitRef)) * 0xd6e8feb86659fd93;
-  return <u32>(hash >> 32) | 1;
+  return (<u32>(hash >> 32) & ~NOTES_TYPE_MASK) | ((metadataType << 1) & NOTES_TYPE_MASK) | 1;
 }
 
 /** Looks up the entries that have not been; those that are known, with all that is said about them, need no second look. */

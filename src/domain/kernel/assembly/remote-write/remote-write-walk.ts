@@ -15,7 +15,7 @@ import {
 import { addReject, stagedRows, stagingAdvance, stagingPointer, STALE_MARKER, writeRow } from "../lane/lane-staging";
 import { fieldNumber, payload, readField } from "../wire/protobuf-wire";
 import {
-  ENTRY_2_BYTES, ENTRY_DESCRIBED, ENTRY_NOTES, ENTRY_START, ENTRY_TYPE, indexBody2, indexEnd2, indexFurther2, setIndexed2, unindexed2,
+  ENTRY_2_BYTES, ENTRY_DESCRIBED, ENTRY_NOTES, ENTRY_START, ENTRY_TYPE, indexBody2, indexEnd2, indexFurther2, NOTES_TYPE_MASK, setIndexed2, unindexed2,
 } from "./remote-write-2-index";
 import {
   ENTRY_BYTES, ENTRY_DESTINATION, ENTRY_END, ENTRY_FIELDS, ENTRY_HASH_HIGH, ENTRY_HASH_LOW, ENTRY_KNOWN, ENTRY_REF, ENTRY_SOURCE, ENTRY_SPAN,
@@ -263,9 +263,11 @@ export function unknownBytes(): u32 {
   return spanBytes;
 }
 
-/** After STATUS_METADATA: the metadata have been taken; the lane table may have been cleared since. */
+/** After STATUS_METADATA: the metadata have been taken; the lane table may have been cleared since. A series of another type than before is defined anew. */
 export function remoteWriteNoted(): void {
-  if (pending == STATUS_METADATA) pending = laneFind(keyLow, keyHigh, tenant) ? enterSeries() : define();
+  if (pending != STATUS_METADATA) return;
+  const isKnown = laneFind(keyLow, keyHigh, tenant) && (laneNotes() & NOTES_TYPE_MASK) == (load<u32>(entryAt, ENTRY_NOTES) & NOTES_TYPE_MASK);
+  pending = isKnown ? enterSeries() : define();
 }
 
 /** After STATUS_ASK_REPLICA: which source it is, as laneSetSource() or remoteWriteResolve() said. */
@@ -302,7 +304,7 @@ export function defineSettle(isHeld: bool): i32 {
 /** Defines the series at hand and enters it; STATUS_OK, or what TypeScript has to do. */
 function define(): i32 {
   if (isVersion2 && !bringLabels()) return STATUS_BAD_LABELS;
-  const status = prepareSeries(spanPointer, spanBytes, tenant);
+  const status = prepareSeries(spanPointer, spanBytes, tenant, isVersion2 ? load<u32>(entryAt, ENTRY_TYPE) & ~ENTRY_DESCRIBED : 0);
   return status == STATUS_OK ? settle(preparedIsHeld()) : status;
 }
 
