@@ -332,10 +332,7 @@ function keepLabels(): void {
   if (!isVersion2 && fieldsAt == spanPointer + spanBytes) laneKeepLabels(spanPointer, spanBytes);
 }
 
-/**
- * Enters the unknown stream into the lane table: STATUS_OK, or STATUS_TABLE_FULL (clear the table and resolve again). `ofSource` tells several replicas of a
- * stream apart; 0 = it has one sender.
- */
+/** Enters the unknown stream into the lane table: STATUS_OK, or STATUS_TABLE_FULL (clear it, resolve again). `ofSource` tells replicas apart; 0 = one sender. */
 export function remoteWriteResolve(newRef: u32, newDestination: u32, partition: u32, ofSource: u32): i32 {
   if (pending != STATUS_UNKNOWN_STREAM && pending != STATUS_ALLOWANCE_SPENT) return STATUS_OK;
   const status = laneInsert(newRef, newDestination, partition);
