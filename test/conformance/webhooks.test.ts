@@ -140,6 +140,7 @@ it("signs with both secrets for a day, keeps what is sent back hidden, shows not
   const changed = await call("PUT", "/webhooks/tickets", {
     ...made.body,
     created_at: undefined,
+    paused: undefined,
     transform_trial: undefined,
     secret: NEXT_SECRET,
   });
