@@ -6,6 +6,7 @@ import { withOpinion } from "../../../domain/alerting/feedback.ts";
 import { familyOfDetector } from "../../../domain/alerting/paging/detector-family.ts";
 import type { Anomaly } from "../../../domain/anomaly/anomaly.ts";
 import { manualEpisode } from "../../../domain/anomaly/manual-finding.ts";
+import { nameFlaw } from "../../../domain/series/name-rule.ts";
 import { feedbackOperation, type ServiceOpinions } from "../alerts/feedback-book.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { tenantTimeKey } from "../state/tables.ts";
@@ -102,7 +103,8 @@ function opinionsWith(
   { state }: AnomaliesContext,
   { tenant, serviceId, id, detector, feedback }: Anomaly,
 ): ServiceOpinions | "full" | undefined {
-  if (feedback === null) return undefined;
+  // An earlier version took services by other names; no finding has one any more that an opinion could count for.
+  if (feedback === null || nameFlaw(serviceId) !== undefined) return undefined;
   const known = state.alerts.feedback.of(tenant, serviceId);
   const { shares } = state.alerts.feedback;
   if (known.length === 0 && shares.room(tenant) < 1) {

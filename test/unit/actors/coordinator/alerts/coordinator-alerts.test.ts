@@ -473,6 +473,12 @@ describe("feedback", () => {
       "suppressed",
     );
   });
+  it("on an anomaly whose service no key can hold is kept with the anomaly alone", async () => {
+    const rig = await open();
+    await rig.take(episode({ serviceId: "\0".repeat(1_024), z: 3.1 }));
+    expect(await judge(rig, "false_positive")).toMatchObject({ feedback: "false_positive" });
+    expect(rig.control.contents.get("feedback")?.size ?? 0).toBe(0);
+  });
   it("survives a restart, and its row goes when it has worn off", async () => {
     const rig = await open();
     await rig.take(episode({ z: 3.1 }));
