@@ -1,12 +1,14 @@
-// Metadata messages of a remote-write 1.0 body (schemas/prometheus/metric-metadata.proto): found by a walk over the body, read by protobufjs.
+// Metadata messages of a remote-write 1.0 body (schemas/prometheus/metric-metadata.proto): found by a walk over the body.
 import { WIRE_BYTES, WireReader } from "../codec/wire-reader.ts";
 import { METRIC_TYPES, type MetricType } from "../series/metric-metadata.ts";
-import { prometheus } from "./generated/metric-messages.ts";
 
 /** WriteRequest.metadata. */
 const FIELD_METADATA = 3;
-const METRIC_METADATA: { decode(bytes: Uint8Array): { type: number; metricFamilyName: string; help: string; unit: string } } =
-  prometheus.MetricMetadata;
+/** MetricMetadata. */
+const FIELD_TYPE = 1;
+const FIELD_NAME = 2;
+const FIELD_HELP = 4;
+const FIELD_UNIT = 5;
 
 /** One message. */
 export interface MetadataMessage {
@@ -21,7 +23,7 @@ export function metricTypeOf(number: number): MetricType {
   return METRIC_TYPES[number] ?? "unknown";
 }
 
-/** The messages of a body that the kernel has checked; those without a name, malformed or not UTF-8 are passed over. `body` must not be shared memory. */
+/** The messages of a body that the kernel has checked; those without a name or malformed are passed over. A name that is not UTF-8 shows as none that may be taken, other texts with U+FFFD. `body` must not be shared memory. */
 export function* metadataMessages(body: Uint8Array): Generator<MetadataMessage> {
   const reader = new WireReader(body);
   while (reader.next(body.length)) {
@@ -32,10 +34,13 @@ export function* metadataMessages(body: Uint8Array): Generator<MetadataMessage> 
 }
 
 function readMessage(content: Uint8Array): MetadataMessage | undefined {
-  try {
-    const { type, metricFamilyName: metricName, help, unit } = METRIC_METADATA.decode(content);
-    return metricName === "" ? undefined : { metricName, type: metricTypeOf(type), unit, help };
-  } catch {
-    return undefined; // malformed, or a text that is not UTF-8
+  const reader = new WireReader(content);
+  let [type, metricName, help, unit] = [0, "", "", ""];
+  while (reader.next(content.length)) {
+    if (reader.field === FIELD_TYPE) type = reader.unsigned();
+    else if (reader.field === FIELD_NAME) metricName = reader.name();
+    else if (reader.field === FIELD_HELP) help = reader.text();
+    else if (reader.field === FIELD_UNIT) unit = reader.text();
   }
+  return reader.failed || metricName === "" ? undefined : { metricName, type: metricTypeOf(type), unit, help };
 }

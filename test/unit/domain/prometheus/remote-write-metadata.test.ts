@@ -4,6 +4,7 @@ import { FLAG_COUNTER } from "../../../../src/core/layout/stream-record.ts";
 import { FRAME_METADATA, type MetricMetadataEnvelope } from "../../../../src/core/protocol/coordinator-frame.ts";
 import { metadataMessages } from "../../../../src/domain/prometheus/metadata-messages.ts";
 import { MetadataBook } from "../../../../src/domain/series/metadata-book.ts";
+import { isName } from "../../../../src/domain/series/name-rule.ts";
 import { Rig } from "../../../support/coordinator-rig.ts";
 import { bytesField, varintField } from "../../../support/remote-write-body.ts";
 
@@ -78,11 +79,12 @@ describe("metadata of metrics", () => {
       ...message([0x12, 9]),
       ...message([...bytesField(2, [0xff]), ...varintField(1, 1)]),
       ...bytesField(1, []),
-      ...message([...varintField(1, 99), ...bytesField(2, text("b"))]),
+      ...message([...varintField(1, 99), ...bytesField(2, text("b")), ...bytesField(4, [0xff])]),
     ]);
     expect([...metadataMessages(body)]).toEqual([
       { metricName: "a", type: "gauge", help: "Help.", unit: "s" },
-      { metricName: "b", type: "unknown", help: "", unit: "" },
+      { metricName: expect.toSatisfy((name: string) => !isName(name)), type: "counter", help: "", unit: "" },
+      { metricName: "b", type: "unknown", help: "\ufffd", unit: "" },
     ]);
   });
 
