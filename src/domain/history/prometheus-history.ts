@@ -1,5 +1,6 @@
 // History as Prometheus answers `query` and `query_range`: series by their labels, with samples ("values", "value"), native histograms ("histograms",
 // "histogram"), or both.
+import { ownMember } from "../../core/base/own-member.ts";
 import { FLAG_COUNTER } from "../../core/layout/stream-record.ts";
 import { isObject, type JsonObject } from "../otlp/json-values.ts";
 import { flagsOfSeries } from "../series/classification.ts";
@@ -52,8 +53,9 @@ export function readPrometheusHistory(result: readonly unknown[], collector: His
 
 /** The list of a matrix, or the one item of a vector; undefined where the series has neither. */
 function listOf(series: JsonObject, many: string, one: string): readonly unknown[] | undefined {
-  if (Array.isArray(series[many])) return series[many];
-  return Array.isArray(series[one]) ? [series[one]] : undefined;
+  const [list, item] = [ownMember(series, many), ownMember(series, one)];
+  if (Array.isArray(list)) return list;
+  return Array.isArray(item) ? [item] : undefined;
 }
 
 function isTextLabel(label: [string, unknown]): label is [string, string] {

@@ -172,11 +172,12 @@ export class WebhookOutbox implements AnomalyFollower {
   #resumeLater(webhookId: string): void {
     const { sleep, state, nowMs } = this.#dependencies;
     const untilMs = this.#pauses.pause(webhookId, nowMs())?.untilMs ?? 0;
-    void sleep(FAULT_PAUSE_MS).then(() => {
+    const resumed = sleep(FAULT_PAUSE_MS).then(() => {
       this.#pauses.end(webhookId, untilMs);
       const webhook = state.configured.webhooks.byId(webhookId);
       if (webhook !== undefined && !this.#work.isStopped && this.pause(webhook) === null) this.aim(webhook);
     });
+    background(task("the end of a webhook's pause"), resumed);
   }
 
   /** A webhook is gone: what waits for it has an end. */
