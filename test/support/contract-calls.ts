@@ -234,7 +234,7 @@ const CALLS: Readonly<Record<string, (bound: Bound) => Promise<void>>> = {
   acknowledgeAlert: async (bound) => {
     const path = { alert_id: await alertId(bound) };
     expect(await bound.call("acknowledgeAlert", 200, { path, body: { by: "ada", note: "mine" } })).toMatchObject({
-      acknowledged_by: "ada",
+      acknowledged_by: "ada (owner)",
       note: "mine",
     });
     const { alerts } = await bound.call("alerts", 200, { query: { service_id: SERVICE, state: "resolved" } });

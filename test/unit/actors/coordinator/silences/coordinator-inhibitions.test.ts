@@ -61,7 +61,7 @@ describe("inhibition rules", () => {
       [{ ...RULE, target_matchers: [{ ...matcher("(a+"), operator: "=~" }] }, /pattern/],
       [{ ...RULE, target_matchers: [{ ...matcher("a"), name: "" }] }, /names no label/],
       [{ ...RULE, equal: names(INHIBITION_EQUAL_MAX + 1) }, /equal/],
-      [{ ...RULE, equal: [""] }, /at least 1 character/],
+      [{ ...RULE, equal: [""] }, /must not be empty/],
     ] as const;
     for (const [body, message] of refusals) {
       const answer = await create(rig, body);
