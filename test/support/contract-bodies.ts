@@ -13,7 +13,10 @@ export const OTLP_METRICS = {
 };
 export const REFUSED_METRICS = {
   resourceMetrics: [
-    { resource: RESOURCE, scopeMetrics: [{ metrics: [{ name: "g", gauge: { dataPoints: [{ asDouble: 1, timeUnixNano: "1000000000000" }] } }] }] },
+    {
+      resource: RESOURCE,
+      scopeMetrics: [{ metrics: [{ name: "g", gauge: { dataPoints: [{ asDouble: 1, timeUnixNano: "1000000000000" }] } }] }],
+    },
   ],
 };
 export const OTLP_SPANS = {
