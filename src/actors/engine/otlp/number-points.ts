@@ -59,7 +59,11 @@ export class NumberPoints {
         kernel.laneInsert(defined.ref, defined.destination, defined.partition);
       }
     } else {
-      const refusal = refuseValue(point.value, point.hasValue, point.isStale) ?? refusePoint({ ...point, attributes: {} }, body.wallMs);
+      // The key is the same whatever else the resource has, so a resource that is refused may name a known stream.
+      const refusal =
+        point.source.resourceRefusal ??
+        refuseValue(point.value, point.hasValue, point.isStale) ??
+        refusePoint({ ...point, attributes: {} }, body.wallMs);
       if (refusal !== undefined) return refusal;
     }
     this.#stage(point, unit);
