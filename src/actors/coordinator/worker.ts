@@ -44,7 +44,7 @@ import { EngineThreadLink } from "./engines/engine-thread-link.ts";
 import type { DiskMeasure } from "./loop/disk-usage.ts";
 import { EventIds, eventChunks } from "./loop/event-chunks.ts";
 import { type LogGap, lostLog } from "./loop/lost-log.ts";
-import { noteRow, takeNoted } from "./loop/noted-rows.ts";
+import { endOverRow, noteRow, takeNoted } from "./loop/noted-rows.ts";
 import { type OpenedStores, openStores, type StoresToOpen } from "./loop/opened-stores.ts";
 import { Pacer } from "./loop/pacer.ts";
 import { startWithoutRows } from "./loop/start-without-rows.ts";
@@ -279,7 +279,7 @@ function ofFolder({ dataDir }: CoordinatorThreadData): Pick<CoordinatorDependenc
 /** The way to main, where the faults of this thread go too. */
 function mailboxOf({ mainPort }: CoordinatorThreadData): MainMailbox {
   const main: MainMailbox = new Mailbox(mainPort);
-  reportFaults((fault) => main.send(faultReport(fault)));
+  reportFaults(endOverRow((fault) => main.send(faultReport(fault))));
   return main;
 }
 

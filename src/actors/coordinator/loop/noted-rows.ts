@@ -7,6 +7,7 @@ import { type FoundNote, readCrashNotes, removeCrashNote, writeCrashNote } from 
 import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import type { RowTrace } from "../../../adapters/storage/traced-store.ts";
 import { keyText } from "../../../adapters/storage/value-seal.ts";
+import { type Fault, failureOf } from "../../../core/base/guard.ts";
 import type { RowPlace } from "../../../core/protocol/crash-note.ts";
 import type { SetAsideItem } from "../../../core/protocol/set-aside.ts";
 import { decodeCheckpointRow } from "../state/checkpoint-row.ts";
@@ -19,6 +20,17 @@ import { NEEDED_TABLES, partitionKey } from "../state/tables.ts";
 export interface NamedStores {
   readonly control: KeyValueStore;
   readonly series: KeyValueStore;
+}
+
+/**
+ * Throws on a row without a known form that work of the coordinator's own has met, so that its thread ends over it and notes it: at its next turn the work would only meet it again, and what
+ * comes behind the row would never be done. Other faults go to `report`; a query over such a row is answered 500.
+ */
+export function endOverRow(report: (fault: Fault) => void): (fault: Fault) => void {
+  return (fault) => {
+    if (fault.where === "task" && fault.error instanceof UnknownRowError) throw failureOf(fault.name, fault.error);
+    report(fault);
+  };
 }
 
 /** Notes the row that the coordinator ends over; nothing where its end is no row's fault. */

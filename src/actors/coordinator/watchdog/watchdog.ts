@@ -92,7 +92,7 @@ export class Watchdog {
     return this.#completed === 0 ? "idle" : "ok";
   }
 
-  /** An engine or a store that does not answer ends the cycle, and the next begins anew; a defect ends the thread. */
+  /** An engine or a store that does not answer ends the cycle, and the next begins anew; a defect is counted as a fault besides, and a row that cannot be read ends the thread. */
   async #run(startMs: number): Promise<void> {
     const { counters, pace, nowMs, monotonicMs, cycleEnded } = this.#dependencies;
     const intervalMs = this.#options.intervalMs as number;
