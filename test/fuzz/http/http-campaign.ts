@@ -57,7 +57,7 @@ class HttpCampaign {
   constructor(kind: HttpEngineName, options: HttpCampaignOptions) {
     this.#kind = kind;
     this.#options = options;
-    this.#source = new RequestSource(options.corpus);
+    this.#source = new RequestSource(options.corpus, kind === "node");
     this.#next = options.from ?? 0;
   }
 
