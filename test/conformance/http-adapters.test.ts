@@ -402,15 +402,18 @@ describe.each(ENGINES)("HTTP over $kind", ({ kind, skipped }) => {
       }
     });
 
-    it.skipIf(skipped || kind === "uws")("a body that drips gets 408, however fast it began", async () => {
-      await bench.serve(kind, hashBody(MIB), { bodyWindowMs: 100, bodyWindowBytesMin: 1024 });
-      const client = await bench.connect();
-      await client.send(request("POST", "/", ["Content-Length: 1000000"]) + "x".repeat(500_000));
-      const drip = setInterval(() => void client.send("x").catch(() => undefined), 20);
-      expectRefusal(await client.response(), 408, "request_timeout");
-      clearInterval(drip);
-      await client.closed;
-    });
+    // uWebSockets.js has a least rate of its own, 16 KiB/s, and closes without a word.
+    if (kind !== "uws") {
+      test("a body that drips gets 408, however fast it began", async () => {
+        await bench.serve(kind, hashBody(MIB), { bodyWindowMs: 100, bodyWindowBytesMin: 1024 });
+        const client = await bench.connect();
+        await client.send(request("POST", "/", ["Content-Length: 1000000"]) + "x".repeat(500_000));
+        const drip = setInterval(() => void client.send("x").catch(() => undefined), 20);
+        expectRefusal(await client.response(), 408, "request_timeout");
+        clearInterval(drip);
+        await client.closed;
+      });
+    }
 
     test("an answer given before the body has come keeps the connection in step", async () => {
       await bench.serve(kind, (exchange) => exchange.respond(exchange.request.path === "/still" ? 200 : 401, TEXT, "who are you"));
