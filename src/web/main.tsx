@@ -3,10 +3,12 @@ import { render } from "preact";
 import { connectKeyboard } from "./app/keyboard.ts";
 import { fetchDetailPages } from "./app/map.ts";
 import { Shell } from "./app/shell.tsx";
+import { openWanted } from "./app/wanted-place.ts";
 import { connectStream } from "./live/stream.ts";
 
 const root = document.getElementById("app") as HTMLElement;
 root.replaceChildren();
+openWanted();
 render(<Shell />, root);
 connectKeyboard();
 connectStream();

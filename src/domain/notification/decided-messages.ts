@@ -3,6 +3,7 @@
 import type { DetectorFamily } from "../alerting/ensemble.ts";
 import type { Alert, AlertChange } from "../alerting/paging/alert.ts";
 import type { AlertMessage, MessageKind } from "./alert-message.ts";
+import { alertPage } from "./page-link.ts";
 import { sourceOf } from "./routing-rule.ts";
 
 /** One alert before and after a transaction. */
@@ -75,7 +76,7 @@ function messageOf(
     acknowledgedBy: kind === "acknowledged" ? by : (alert.acknowledged?.by ?? null),
     team,
     cause: null,
-    url: publicUrl === null ? null : `${publicUrl}/api/v1/alerts/${id}`,
+    url: publicUrl === null ? null : alertPage(publicUrl, id),
     both: false,
   };
 }

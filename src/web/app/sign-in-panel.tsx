@@ -1,18 +1,22 @@
 // The way in for whoever has no session, or whose session has ended: what was typed on the page below stays.
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { isSignedOut, noteChange } from "../client/answers.ts";
 import { call } from "../client/client.ts";
 import { reopenStream } from "../live/stream.ts";
 import { Button } from "../parts/basics.tsx";
+import { forgetWanted, keepWanted, onSignedInElsewhere } from "./wanted-place.ts";
 
 export function SignInPanel() {
   const [text, setText] = useState("");
+  useEffect(() => {
+    keepWanted(location.hash);
+    return onSignedInElsewhere(goOn);
+  }, []);
   const signIn = async () => {
     await call("POST /sign-in", { headers: { Authorization: `Bearer ${text.trim()}` } });
     setText("");
-    isSignedOut.value = false;
-    reopenStream();
-    noteChange();
+    forgetWanted();
+    goOn();
   };
   return (
     <form
@@ -50,4 +54,11 @@ export function SignInPanel() {
       </div>
     </form>
   );
+}
+
+/** There is a session: what is on the page is asked again. */
+function goOn(): void {
+  isSignedOut.value = false;
+  reopenStream();
+  noteChange();
 }

@@ -1,7 +1,7 @@
 // The first page: what fires, worst first, and who has it; how the server does; where nothing has come yet, how to send something.
 import { useEffect } from "preact/hooks";
 import { link } from "../app/place.ts";
-import { useAnswer } from "../client/answers.ts";
+import { isSignedOut, useAnswer } from "../client/answers.ts";
 import type { Alert, Anomaly, Service, Status } from "../client/shapes.ts";
 import { listen } from "../live/stream.ts";
 import { AlertRow } from "../parts/alert-row.tsx";
@@ -32,7 +32,7 @@ export function Now() {
   return (
     <>
       <Head title="Now" about="What fires, worst first. A row says what, against what was usual, and who has it." />
-      <Figures status={status.data} told={told.length} held={held.length} />
+      <Figures status={status.data} firing={isRead(list.answer) ? { told: told.length, held: held.length } : undefined} />
       <FreshButton count={list.fresh} onShow={list.showFresh} />
       <Shown of={list.answer}>
         {() => (
@@ -79,19 +79,26 @@ export function Now() {
   );
 }
 
+/** Whether the list is what the server says now: one that cannot be read, or not any more, says nothing about what fires. */
+function isRead({ data, error }: { readonly data: unknown; readonly error: unknown }): boolean {
+  return data !== undefined && error === undefined && !isSignedOut.value;
+}
+
 function worstFirst(a: Alert, b: Alert): number {
   const isTaken = (alert: Alert) => Number(alert.acknowledged_by !== null);
   return isTaken(a) - isTaken(b) || severityRank(b.severity) - severityRank(a.severity) || (a.started_at < b.started_at ? 1 : -1);
 }
 
-function Figures({ status, told, held }: { status: Status | undefined; told: number; held: number }) {
+/** `firing` is undefined where nobody knows: a dash, never a green 0. */
+function Figures({ status, firing }: { status: Status | undefined; firing: { told: number; held: number } | undefined }) {
   const store = status?.store;
   return (
     <dl class="figures">
       <div class="figure">
         <dt>Firing</dt>
-        <dd class={told > 0 ? "bad" : "good"}>
-          {told} <small>{held > 0 ? `and ${held} held back` : "alerts"}</small>
+        <dd class={firing === undefined ? "" : firing.told > 0 ? "bad" : "good"}>
+          {firing === undefined ? "–" : firing.told}{" "}
+          <small>{firing !== undefined && firing.held > 0 ? `and ${firing.held} held back` : "alerts"}</small>
         </dd>
       </div>
       <div class="figure">
@@ -128,7 +135,7 @@ function Figures({ status, told, held }: { status: Status | undefined; told: num
       </div>
       <div class="figure">
         <dt>Server</dt>
-        <dd class={status?.status === "ok" ? "good" : "bad"}>
+        <dd class={status === undefined ? "" : status.status === "ok" ? "good" : "bad"}>
           <a href={link(["system"])}>{status?.status ?? "–"}</a>
         </dd>
       </div>

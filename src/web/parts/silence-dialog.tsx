@@ -45,7 +45,12 @@ export function SilenceDialog({ labels, onClose }: { labels: Readonly<Record<str
         </label>
         <label class="field">
           <span>Why</span>
-          <input value={comment} onInput={(event) => setComment(event.currentTarget.value)} placeholder="deployment, load test …" />
+          <input
+            data-first
+            value={comment}
+            onInput={(event) => setComment(event.currentTarget.value)}
+            placeholder="deployment, load test …"
+          />
         </label>
       </div>
       {parsed.ok && <Preview matchers={parsed.matchers} />}
