@@ -87,7 +87,7 @@ let asked = 0;
 let server: Server;
 let port = 0;
 const guarded = (allowPrivate: boolean) =>
-  new OutboundHttp({ guard: { allowPrivate }, connectionsPerOrigin: 2, monotonicMs: () => performance.now() });
+  new OutboundHttp({ guard: { allowPrivate }, connectionsPerOrigin: 2, monotonicMs: () => performance.now(), wallMs: () => Date.now() });
 const REQUEST = { method: "POST", headers: { "content-type": "application/json" }, body: "{}", timeoutMs: 3_000 } as const;
 
 beforeAll(async () => {

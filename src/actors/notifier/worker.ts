@@ -69,6 +69,7 @@ function sendersOf({ chat, pager, email, oncall }: DestinationSecrets): Notifier
     guard: undefined, // the operator has set these URLs
     connectionsPerOrigin: CONNECTIONS_PER_ORIGIN,
     monotonicMs: () => systemClock.monotonicMs(),
+    wallMs: () => systemClock.wallMs(),
   });
   return {
     chat: chat && chatSender(http, secretOf(chat.named, chat.initial)),
@@ -107,6 +108,7 @@ function run({ secrets, limits, allowsPrivate, transforms: transformSettings, co
     guard: { allowPrivate: allowsPrivate },
     connectionsPerOrigin: TENANT_CONNECTIONS_PER_ORIGIN,
     monotonicMs: () => systemClock.monotonicMs(),
+    wallMs: () => systemClock.wallMs(),
   });
   const transforms = new Transforms(transformSettings, {
     monotonicMs: () => systemClock.monotonicMs(),

@@ -7,13 +7,13 @@ import { type LookupAddress, lookup } from "node:dns";
 import { Agent, buildConnector, errors, request } from "undici";
 import { connection, guarded } from "../../core/base/guard.ts";
 import { forbiddenAddress, forbiddenUrl } from "./address-guard.ts";
+import { retryAfterMs } from "./retry-after.ts";
 
 /** Size of an answer's body, for error messages: a line of text. What is longer is not read. */
 const ANSWER_BYTES_MAX = 2_048;
 const ERROR_CHARACTERS_MAX = 300;
 /** A connection without a request for so long is closed; a receiver that is told every minute keeps its own. */
 const KEEP_ALIVE_MS = 75_000;
-const RETRY_AFTER_S_MAX = 86_400;
 
 export interface OutboundRequest {
   readonly url: string;
@@ -45,6 +45,7 @@ export interface OutboundOptions {
   readonly guard: { readonly allowPrivate: boolean } | undefined;
   readonly connectionsPerOrigin: number;
   readonly monotonicMs: () => number;
+  readonly wallMs: () => number;
 }
 
 /** Why the guard has refused to connect. */
@@ -82,8 +83,8 @@ export class OutboundHttp {
         signal: AbortSignal.timeout(timeoutMs),
       });
       const text = await beginning(answer.body);
-      const retryAfterMs = retryAfter(answer.headers["retry-after"]);
-      return { kind: "answered", status: answer.statusCode, retryAfterMs, text, tookMs: took() };
+      const asked = retryAfterMs(first(answer.headers["retry-after"]), first(answer.headers.date), this.#options.wallMs());
+      return { kind: "answered", status: answer.statusCode, retryAfterMs: asked, text, tookMs: took() };
     } catch (error) {
       return { ...failureOf(error, timeoutMs), tookMs: took() };
     }
@@ -146,11 +147,8 @@ async function beginning(body: AsyncIterable<Uint8Array> & { destroy(): unknown 
   return Buffer.concat(parts).toString("utf8", 0, ANSWER_BYTES_MAX);
 }
 
-/** Milliseconds of a Retry-After in seconds or as a date; null where it says nothing. */
-function retryAfter(header: string | string[] | undefined): number | null {
-  const text = Array.isArray(header) ? header[0] : header;
-  if (text === undefined || !/^\d{1,9}$/.test(text.trim())) return null;
-  return Math.min(Number(text), RETRY_AFTER_S_MAX) * 1_000;
+function first(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header[0] : header;
 }
 
 function failureOf(error: unknown, timeoutMs: number): { kind: "failed"; error: string; mayHaveArrived: boolean; blocked: boolean } {

@@ -1,4 +1,4 @@
-/** Mail over SMTP. A 250 behind the data is delivery, 4xx is tried again, 5xx is refused for good (RFC 5321). */
+/** Mail over SMTP. A 250 behind the data is delivery, 4xx is tried again, 5xx is refused for good; without an answer a mail may have arrived once all of it is sent, and not before (RFC 5321, section 4.2.5). */
 import { createTransport } from "nodemailer";
 import { withoutSecrets } from "../../core/base/secret-mask.ts";
 import type { AttemptOutcome } from "../../domain/notification/channel-delivery.ts";
@@ -27,6 +27,12 @@ export function emailSender(url: string, from: string): EmailSender {
     disableFileAccess: true,
     disableUrlAccess: true,
   });
+  const sentWhole = new Set<string>();
+  transport.use("stream", ({ data, message }, done) => {
+    // Nothing reads the mail before the server asks for its data.
+    message?.processFunc((mail) => mail.once("end", () => sentWhole.add(String(data.messageId))));
+    done();
+  });
   const login = loginOf(url);
   const domain = from.slice(from.lastIndexOf("@") + 1).replace(/[>\s].*$/, "");
   return {
@@ -36,7 +42,9 @@ export function emailSender(url: string, from: string): EmailSender {
         await transport.sendMail({ from, to, subject, text, messageId, references, inReplyTo: references });
         return { kind: "delivered" };
       } catch (error) {
-        return failureOf(error, login);
+        return failureOf(error, login, sentWhole.has(messageId));
+      } finally {
+        sentWhole.delete(messageId);
       }
     },
     close() {
@@ -61,15 +69,13 @@ function unescaped(text: string): string {
   }
 }
 
-function failureOf(error: unknown, secrets: readonly string[]): AttemptOutcome {
-  const { code, responseCode } = error as { code?: unknown; responseCode?: unknown };
+function failureOf(error: unknown, secrets: readonly string[], isSentWhole: boolean): AttemptOutcome {
+  const { responseCode } = error as { responseCode?: unknown };
   const message = error instanceof Error ? error.message : String(error);
   const text = withoutSecrets(message, secrets).replace(/\s+/g, " ").slice(0, ERROR_CHARACTERS_MAX);
   if (typeof responseCode === "number") {
     if (responseCode >= 500) return { kind: "failed", error: text };
     return { kind: "retry", error: text, afterMs: null, mayHaveArrived: false };
   }
-  // Without an answer to the data nobody knows; before it the connection never stood.
-  const never = code === "ECONNECTION" || code === "EDNS" || code === "EAUTH" || code === "ECONNREFUSED" || code === "ETLS";
-  return { kind: "retry", error: text, afterMs: null, mayHaveArrived: !never };
+  return { kind: "retry", error: text, afterMs: null, mayHaveArrived: isSentWhole };
 }

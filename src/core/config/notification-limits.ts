@@ -64,6 +64,8 @@ export const DESTINATION_BURST = 5;
 
 /** Characters of a text in chat: Slack's bound of a section. */
 export const CHAT_CHARACTERS_MAX = 3_000;
+/** Of them its title, escaped, so that an address and what is so have room behind it. */
+export const CHAT_TITLE_CHARACTERS_MAX = 500;
 /** Characters of a summary of Events v2, of a message of the on-call dialect, and of its description. */
 export const PAGER_SUMMARY_CHARACTERS_MAX = 1_024;
 export const ONCALL_MESSAGE_CHARACTERS_MAX = 130;

@@ -159,6 +159,8 @@ export interface EpisodeFrame extends StreamName {
   readonly transition: "open" | "update" | "close" | "end";
   /** 32 hex digits: hash of identity, detector, direction and start; the same again after a replay. */
   readonly episodeId: string;
+  /** What its sender knows it by, whenever it began: hash of tenant and labels of an alert of others; absent for what is found here. */
+  readonly fingerprint?: string | undefined;
   readonly detector: string;
   readonly direction: "high" | "low";
   readonly startedAtMs: number;

@@ -1,5 +1,5 @@
 // An alert of an Alertmanager as an anomaly (decisions, section 6): it counts as manual override, and is distinguished by its labels and its start, so that a repeat
-// changes nothing. Its names are mended and its texts cut, never refused: an Alertmanager that gets a 4xx drops the whole request, and its pages are lost.
+// changes nothing. Of one fingerprint one is open at a time, whatever start is sent with it: the servers of a pair send each its own. Its names are mended and its texts cut, never refused: an Alertmanager that gets a 4xx drops the whole request, and its pages are lost.
 
 import { hash128 } from "../../core/base/hash128.ts";
 import { ownMember, setMember } from "../../core/base/own-member.ts";
@@ -12,6 +12,7 @@ import { type Tier, zOfScore } from "../detection/anomaly-score.ts";
 import { holds } from "../detection/gates/gate-result.ts";
 import { ruleVerdict } from "../detection/gates/rule-verdict.ts";
 import { mendedName } from "../series/name-rule.ts";
+import { REPLICA_LABELS } from "../series/replica-labels.ts";
 import { environmentOf } from "../series/stream-identity.ts";
 
 export interface WebhookAlert {
@@ -19,10 +20,11 @@ export interface WebhookAlert {
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
   readonly startsAt?: string | undefined;
+  readonly endsAt?: string | undefined;
 }
 
 /** Its family is reported as `alertmanager` where rules ask for a source. */
-const DETECTOR_EXTERNAL = "external";
+export const DETECTOR_EXTERNAL = "external";
 
 const SCORES: Readonly<Record<Tier, number>> = { low: 0.3, medium: 0.6, high: 0.9 };
 const TIERS: Readonly<Record<string, Tier>> = { critical: "high", page: "high", warning: "medium", error: "medium" };
@@ -56,6 +58,7 @@ export function webhookEpisode(
     attributes: keptLabels(labels),
     transition: status === "resolved" ? "close" : "open",
     episodeId: alertEpisodeId(tenant, labels, startsMs === undefined ? 0 : startedAtMs),
+    fingerprint: alertFingerprint(tenant, labels),
     detector: DETECTOR_EXTERNAL,
     direction: "high",
     startedAtMs,
@@ -65,6 +68,30 @@ export function webhookEpisode(
     explanation: text.slice(0, TEXT_CHARACTERS_MAX).toWellFormed(),
     arrivalMs: 0,
   };
+}
+
+/** What of an open episode says whether an alert speaks of it. */
+type OpenAlert = Pick<EpisodeFrame, "episodeId" | "startedAtMs">;
+
+/**
+ * The frame as one of each episode that it speaks of, among those `open` under its fingerprint. A repeat speaks of what is open; an end ends it whatever start it was
+ * sent with, unless `endsAt` lies before it began: the end of an older episode ends nothing.
+ */
+export function ofOpenEpisodes(frame: EpisodeFrame, { endsAt }: WebhookAlert, open: readonly OpenAlert[]): EpisodeFrame[] {
+  const isOwn = ({ episodeId }: OpenAlert) => episodeId === frame.episodeId;
+  const endedMs = endsAt === undefined ? undefined : parseRfc3339(endsAt);
+  const endsMs = endedMs === undefined || endedMs <= STARTS_MS_MIN ? Number.POSITIVE_INFINITY : endedMs;
+  const ended = open.filter((one) => isOwn(one) || endsMs >= one.startedAtMs);
+  const meant = frame.transition === "open" ? (open.find(isOwn) ?? open[0]) : ended;
+  const of = [meant ?? []].flat().map(({ episodeId, startedAtMs }) => ({ ...frame, episodeId, startedAtMs }));
+  return of.length === 0 ? [frame] : of;
+}
+
+/** What an alert is known by, whenever it began: its labels, without those that tell the servers of a pair apart. */
+export function alertFingerprint(tenant: string, labels: Readonly<Record<string, unknown>>): string {
+  const sorted = Object.entries(labels).filter(([name]) => !REPLICA_LABELS.has(name));
+  sorted.sort(([a], [b]) => (a < b ? -1 : 1));
+  return hash128(JSON.stringify(["alert fingerprint", tenant, sorted]));
 }
 
 /**

@@ -66,18 +66,18 @@ export function shownMessage(message: AlertMessage): AlertMessage {
   };
 }
 
-/** One line: state, severity, service, metric. */
+/** One line: state, severity, service, metric. That of a drill says so first, wherever no more than it is shown. */
 export function headline(message: AlertMessage): string {
   const { serviceId, environment, metricName, severity, services } = message;
   const where = environment === "" ? serviceId : `${serviceId} (${environment})`;
   const more = services.length > 1 ? ` and ${services.length - 1} more services` : "";
-  return `${stateWord(message)}: ${severity}, ${where}${more}, ${metricName}`;
+  const drill = serviceId === DRILL_SERVICE ? "Fire drill, nothing has happened. " : "";
+  return `${drill}${stateWord(message)}: ${severity}, ${where}${more}, ${metricName}`;
 }
 
 /** Sentences behind the headline: what is so, its cause, who has it. */
 export function detailLines(message: AlertMessage): string[] {
-  const drill = message.serviceId === DRILL_SERVICE ? ["This is a fire drill: nothing has happened."] : [];
-  const lines = message.kind === "cause" ? [] : [...drill, message.explanation];
+  const lines = message.kind === "cause" ? [] : [message.explanation];
   if (message.cause !== null) lines.push(`Cause: ${message.cause}`);
   if (message.acknowledgedBy !== null) lines.push(`Acknowledged by ${message.acknowledgedBy}`);
   if (message.services.length > 1) lines.push(`Services: ${message.services.join(", ")}`);

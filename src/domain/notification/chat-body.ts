@@ -1,5 +1,5 @@
 // Body of a Slack incoming webhook: `text` is what notifications show, the attachment what is read. Up to JOINED_MESSAGES_MAX messages in one.
-import { CHAT_CHARACTERS_MAX } from "../../core/config/notification-limits.ts";
+import { CHAT_CHARACTERS_MAX, CHAT_TITLE_CHARACTERS_MAX } from "../../core/config/notification-limits.ts";
 import { type AlertMessage, cut, detailLines, headline, shownMessage } from "./alert-message.ts";
 
 const COLOURS = { high: "#c0392b", medium: "#d68910", low: "#2e86c1", resolved: "#1e8449" } as const;
@@ -18,18 +18,27 @@ export function chatBody(decided: readonly AlertMessage[]): ChatBody {
   const [first] = messages;
   if (first === undefined) throw new Error("a chat message of nothing");
   const more = messages.length > 1 ? ` (and ${messages.length - 1} more)` : "";
-  return { text: cut(`${slackText(headline(first))}${more}`, CHAT_CHARACTERS_MAX), attachments: messages.map(attachmentOf) };
+  return { text: `${titleOf(first)}${more}`, attachments: messages.map(attachmentOf) };
+}
+
+/** A name may have 1,024 characters, each of which is five once it is escaped. */
+function titleOf(message: AlertMessage): string {
+  return cutEscaped(headline(message), CHAT_TITLE_CHARACTERS_MAX);
 }
 
 function attachmentOf(message: AlertMessage): ChatBody["attachments"][number] {
-  const title = slackText(headline(message));
-  const linked = message.url === null ? title : `<${message.url}|${title}>`;
-  // Each part is cut before it is put together: a cut within an escape or a link would show as garbage.
-  const details = detailLines(message).map((line) => cutEscaped(line, CHAT_CHARACTERS_MAX - linked.length - 200));
-  const lines = [`*${linked}*`, ...details];
-  while (lines.join("\n").length > CHAT_CHARACTERS_MAX && lines.length > 1) lines.pop();
+  const title = titleOf(message);
+  const { url } = message;
+  const linked = url === null || url.length > CHAT_CHARACTERS_MAX / 2 ? title : `<${url}|${title}>`;
+  // Each part is cut before it is put together: a cut within an escape or a link would show as garbage. What one line leaves, those behind it may have.
+  const details = detailLines(message);
+  let text = `*${linked}*`;
+  for (const [place, line] of details.entries()) {
+    const left = CHAT_CHARACTERS_MAX - text.length;
+    text += `\n${cutEscaped(line, Math.floor(left / (details.length - place)) - 1)}`;
+  }
   const color = message.kind === "resolved" ? COLOURS.resolved : COLOURS[message.severity];
-  return { color, fallback: title, blocks: [{ type: "section", text: { type: "mrkdwn", text: lines.join("\n") } }] };
+  return { color, fallback: title, blocks: [{ type: "section", text: { type: "mrkdwn", text } }] };
 }
 
 /** Slack's three signs, and nothing else. */

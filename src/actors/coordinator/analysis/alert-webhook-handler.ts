@@ -2,8 +2,11 @@
 // time, so that neither queries nor the commits of others wait for all of them. One that was taken before changes nothing: what fails midway is sent again.
 import { done, type Outcome } from "../../../api/refusal.ts";
 import { WEBHOOK_ALERTS_PER_COMMIT_MAX } from "../../../core/config/analysis-limits.ts";
+import { type EpisodeFrame, isClosing } from "../../../core/protocol/coordinator-frame.ts";
 import type { Anomaly } from "../../../domain/anomaly/anomaly.ts";
-import { type WebhookAlert, webhookEpisode } from "../../../domain/anomaly/webhook-alert.ts";
+import { ofOpenEpisodes, type WebhookAlert, webhookEpisode } from "../../../domain/anomaly/webhook-alert.ts";
+import type { OpenEpisode } from "../anomalies/open-episodes.ts";
+import type { VerdictDraft } from "../anomalies/verdict-draft.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { mapInSlices } from "../state/slices.ts";
 import type { AnalysisContext } from "./analysis-context.ts";
@@ -38,8 +41,9 @@ function takeSome(
     const nowMs = context.nowMs();
     const take = (alert: (typeof alerts)[number]) => {
       const frame = webhookEpisode(tenant, subject, { ...alert, labels: { ...commonLabels, ...alert.labels } }, nowMs);
-      verdicts.add(frame);
-      return { frame, status: alert.status };
+      const frames = ofOpenEpisodes(frame, alert, openEpisodes(verdicts, frame));
+      for (const each of frames) verdicts.add(each);
+      return { frame: frames[0] ?? frame, status: alert.status };
     };
     const taken = await mapInSlices(alerts, take, pause);
     const operations = [...verdicts.operations(), ...draft.operations()];
@@ -62,6 +66,13 @@ function takeSome(
       outcome: done({ named, isStored: true }),
     };
   });
+}
+
+/** Open episodes under the fingerprint of a frame; one whose anomaly somebody has resolved takes no repeat of another start. */
+function openEpisodes(verdicts: VerdictDraft, frame: EpisodeFrame): OpenEpisode[] {
+  const open = frame.fingerprint === undefined ? [] : verdicts.openUnder(frame.fingerprint);
+  if (isClosing(frame.transition)) return open;
+  return open.filter(({ episodeId, startedAtMs }) => verdicts.anomalyOf({ ...frame, episodeId, startedAtMs })?.resolvedAtMs === null);
 }
 
 interface TakenAlerts {

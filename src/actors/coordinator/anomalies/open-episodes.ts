@@ -2,10 +2,11 @@
 // left memory) is closed all the same. Those of the stream's own detector lie in checkpoints with their streams and are never lost.
 import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import { type EpisodeFrame, isClosing } from "../../../core/protocol/coordinator-frame.ts";
+import { alertFingerprint, DETECTOR_EXTERNAL } from "../../../domain/anomaly/webhook-alert.ts";
 import { DETECTOR_Z_SCORE } from "../../../domain/detection/verdict.ts";
 import { scan } from "../state/scan.ts";
 import { STREAM_NAME_CHECKS } from "../state/shared-forms.ts";
-import { number, oneOf, StoredForm, text } from "../state/stored-json.ts";
+import { number, oneOf, optional, StoredForm, text } from "../state/stored-json.ts";
 import { idBytes } from "../state/tables.ts";
 
 const TABLE = "standing_episodes";
@@ -16,6 +17,7 @@ export type OpenEpisode = Omit<EpisodeFrame, "transition" | "observedAtMs" | "z"
 const EPISODE = new StoredForm<OpenEpisode>("standing_episodes", {
   ...STREAM_NAME_CHECKS,
   episodeId: text,
+  fingerprint: optional(text),
   detector: text,
   direction: oneOf(["high", "low"]),
   startedAtMs: number,
@@ -27,12 +29,11 @@ export type OpenEpisodeChanges = ReadonlyMap<string, OpenEpisode | undefined>;
 /** As committed. */
 export class OpenEpisodes {
   readonly #open = new Map<string, OpenEpisode>();
+  /** Ids by fingerprint; rows of before have none, and are more than one where starts differed. */
+  readonly #byFingerprint = new Map<string, Set<string>>();
 
   load(store: KeyValueStore): void {
-    for (const { value } of scan(store, TABLE)) {
-      const episode = EPISODE.decode(value);
-      this.#open.set(episode.episodeId, episode);
-    }
+    for (const { value } of scan(store, TABLE)) this.#put(withFingerprint(EPISODE.decode(value)));
   }
 
   get size(): number {
@@ -42,9 +43,14 @@ export class OpenEpisodes {
   /** Takes over changes that were committed. */
   apply(changes: OpenEpisodeChanges): void {
     for (const [id, episode] of changes) {
-      if (episode === undefined) this.#open.delete(id);
-      else this.#open.set(id, episode);
+      this.#remove(id);
+      if (episode !== undefined) this.#put(episode);
     }
+  }
+
+  /** Those under a fingerprint. */
+  under(fingerprint: string): OpenEpisode[] {
+    return [...(this.#byFingerprint.get(fingerprint) ?? [])].flatMap((id) => this.#open.get(id) ?? []);
   }
 
   /** Those of a detector that are not among `known`, at most `most`. */
@@ -56,6 +62,29 @@ export class OpenEpisodes {
     }
     return others;
   }
+
+  #put(episode: OpenEpisode): void {
+    const { episodeId, fingerprint } = episode;
+    this.#open.set(episodeId, episode);
+    if (fingerprint === undefined) return;
+    const ids = this.#byFingerprint.get(fingerprint) ?? new Set();
+    this.#byFingerprint.set(fingerprint, ids.add(episodeId));
+  }
+
+  #remove(id: string): void {
+    const fingerprint = this.#open.get(id)?.fingerprint;
+    this.#open.delete(id);
+    if (fingerprint === undefined) return;
+    const ids = this.#byFingerprint.get(fingerprint);
+    ids?.delete(id);
+    if (ids?.size === 0) this.#byFingerprint.delete(fingerprint);
+  }
+}
+
+/** A row of before has the labels that an event keeps, which are nearly always all of them. */
+function withFingerprint(episode: OpenEpisode): OpenEpisode {
+  if (episode.detector !== DETECTOR_EXTERNAL || episode.fingerprint !== undefined) return episode;
+  return { ...episode, fingerprint: alertFingerprint(episode.tenant, episode.attributes) };
 }
 
 /** Notes what a frame changes: `isOpen` says what became of its episode, undefined for nothing. */

@@ -109,6 +109,13 @@ export class VerdictDraft {
     return episode === undefined ? undefined : this.#read(episode.tenant, episode.anomalyId);
   }
 
+  /** Open episodes under a fingerprint, as this draft leaves them. */
+  openUnder(fingerprint: string): OpenEpisode[] {
+    const committed = this.#book.openEpisodes.under(fingerprint).filter(({ episodeId }) => !this.#openEpisodes.has(episodeId));
+    const drafted = [...this.#openEpisodes.values()].flatMap((episode) => (episode?.fingerprint === fingerprint ? episode : []));
+    return [...committed, ...drafted];
+  }
+
   /** The operations of the transaction; also decides which old anomalies make room. */
   operations(): StoreOperation[] {
     this.#orphans = 0;

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { RECORD_ATTRIBUTES_BYTES_MAX } from "../../../../src/core/config/body-limits.ts";
 import { NAME_BYTES_MAX, VALUE_BYTES_MAX } from "../../../../src/core/config/limits.ts";
-import { webhookEpisode } from "../../../../src/domain/anomaly/webhook-alert.ts";
+import { alertFingerprint, ofOpenEpisodes, webhookEpisode } from "../../../../src/domain/anomaly/webhook-alert.ts";
 
 it.each(["constructor", "toString", "__proto__", "nothing known"])("an alert of severity %s is a low one", (severity) => {
   const labels = { alertname: "Disk", severity };
@@ -52,4 +52,48 @@ it("alerts that differ in what is mended are two, and the end of one is its own"
   expect(one.episodeId).not.toBe(other.episodeId);
   const ended = webhookEpisode("default", "alertmanager", { status: "resolved", labels: { job: "a\0" }, annotations: {} }, 2_000);
   expect(ended.episodeId).toBe(one.episodeId);
+});
+
+describe("an alert and what is open under its fingerprint", () => {
+  const NOW_MS = 10_000_000;
+  const at = (ms: number) => new Date(ms).toISOString();
+  const LABELS = { alertname: "Down", service: "s" };
+  const sent = (status: "firing" | "resolved", startsMs: number, endsAt?: string) => {
+    const alert = { status, labels: LABELS, annotations: {}, startsAt: at(startsMs), endsAt };
+    return { alert, frame: webhookEpisode("default", "am", alert, NOW_MS) };
+  };
+  const open = sent("firing", 5_000_000).frame;
+  const ids = ({ alert, frame }: ReturnType<typeof sent>, others = [open]) =>
+    ofOpenEpisodes(frame, alert, others).map(({ episodeId }) => episodeId);
+
+  it("an end ends it, whatever start it was sent with", () => {
+    for (const startsMs of [4_000_000, 5_000_000, 6_000_000]) {
+      expect(ids(sent("resolved", startsMs, at(7_000_000)))).toEqual([open.episodeId]);
+      expect(ids(sent("resolved", startsMs))).toEqual([open.episodeId]);
+      expect(ids(sent("resolved", startsMs, "0001-01-01T00:00:00Z"))).toEqual([open.episodeId]);
+    }
+  });
+
+  it("the end of an older episode ends nothing of it", () => {
+    const old = sent("resolved", 1_000_000, at(2_000_000));
+    expect(ids(old)).toEqual([old.frame.episodeId]);
+    expect(ids(old)).not.toContain(open.episodeId);
+  });
+
+  it("a repeat with the start of another server is one of it", () => {
+    expect(ids(sent("firing", 6_000_000))).toEqual([open.episodeId]);
+    expect(ofOpenEpisodes(sent("firing", 6_000_000).frame, sent("firing", 6_000_000).alert, [open])[0]?.startedAtMs).toBe(5_000_000);
+  });
+
+  it("an end ends all of those that older versions have let open together", () => {
+    const other = sent("firing", 5_500_000).frame;
+    expect(ids(sent("resolved", 6_000_000, at(7_000_000)), [open, other])).toEqual([open.episodeId, other.episodeId]);
+  });
+
+  it("labels that tell the servers of a pair apart are no part of it", () => {
+    const of = (labels: Record<string, string>) => alertFingerprint("default", labels);
+    expect(of({ ...LABELS, replica: "a" })).toBe(of({ replica: "b", ...LABELS }));
+    expect(of({ ...LABELS, instance: "a" })).not.toBe(of(LABELS));
+    expect(alertFingerprint("other", LABELS)).not.toBe(of(LABELS));
+  });
 });

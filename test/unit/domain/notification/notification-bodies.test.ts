@@ -45,6 +45,31 @@ describe("chat", () => {
     expect(text.replace(/&(amp|lt|gt);/g, "")).not.toContain("&");
   });
 
+  it.each([
+    ["ampersands", `a${"&".repeat(1_000)}`],
+    ["brackets", "<x>".repeat(340)],
+    ["letters", "x".repeat(1_024)],
+  ])("keeps to 3,000 characters with whole escapes under a name of %s", (_, serviceId) => {
+    const long = { ...MESSAGE, serviceId, explanation: "é<&>".repeat(200), cause: "&".repeat(2_000), services: Array(40).fill(serviceId) };
+    for (const url of [long.url, null, `https://vedette.example/${"p".repeat(4_000)}`]) {
+      const { text, attachments } = chatBody([{ ...long, url }, long]);
+      const shown = attachments.flatMap(({ fallback, blocks }) => [fallback, ...blocks.map((block) => block.text.text)]);
+      for (const each of [text, ...shown]) {
+        expect(each.length).toBeLessThanOrEqual(3_000);
+        expect(each.replace(/&(amp|lt|gt);/g, "")).not.toContain("&");
+      }
+      expect(shown[1]).toContain("Cause: &amp;");
+    }
+  });
+
+  it("of a drill says so first, in chat, mail, pager and on-call (B13)", () => {
+    const drill = { ...MESSAGE, serviceId: "vedette.drill" };
+    expect(chatBody([drill]).text).toMatch(/^Fire drill, nothing has happened\. Firing: /);
+    expect(emailMessage([drill], "a@b.example", "b.example").subject).toMatch(/Fire drill/);
+    expect(JSON.parse(pagerEvent(drill, "k")).payload.summary).toMatch(/^Fire drill/);
+    expect(JSON.parse(oncallRequest(drill, "sre").body).message).toMatch(/^Fire drill/);
+  });
+
   it("joins several", () => {
     const body = chatBody([MESSAGE, { ...MESSAGE, serviceId: "cart" }]);
     expect(body.text).toContain("(and 1 more)");

@@ -56,6 +56,21 @@ const resolution = (incident_id: string, change: Record<string, unknown> = {}) =
 });
 
 describe("alerts of others", () => {
+  it("an end with the start of the other server of a pair ends what is open, after a restart too; that of an older episode does not", async () => {
+    const before = await Rig.open({});
+    const iso = (ms: number) => new Date(ms).toISOString();
+    const ended = (change: Record<string, unknown>) => alert("Down", { status: "resolved", endsAt: iso(START_MS), ...change });
+    const { anomaly_id } = await fire(before, alert("Down"));
+    const other = { startsAt: iso(START_MS - MINUTE_MS + 7) };
+    expect((await fire(before, alert("Down", other))).anomaly_id).toBe(anomaly_id);
+    const rig = await before.restarted({});
+    const state = async () => (await ask(rig, "alerts", {})).body.alerts.map((one: Json) => one.state);
+    await fire(rig, ended({ startsAt: iso(START_MS - 9 * MINUTE_MS), endsAt: iso(START_MS - 5 * MINUTE_MS) }));
+    expect(await state()).toEqual(["firing"]);
+    expect((await fire(rig, ended(other))).anomaly_id).toBe(anomaly_id);
+    expect(await state()).toEqual(["resolved"]);
+  });
+
   it("are anomalies with a report at once, whatever the warm-up; a repeat changes nothing", async () => {
     const rig = await Rig.open({ warmUpMinutes: 8 });
     const first = await fire(rig, alert("Slow"), alert("Down", {}, { service_id: "orders", severity: "warning" }));
