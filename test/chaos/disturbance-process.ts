@@ -53,6 +53,7 @@ class Repetition {
 }
 
 async function main(target: DisturbanceTarget, receiverPort: number): Promise<void> {
+  process.on("disconnect", () => process.exit(0));
   const peers = new SlowPeers(target);
   await peers.listen(receiverPort);
   const repetitions = [await cutConnections(target), oddNames(target), oddBodies(target)].map((each) => new Repetition(each));
@@ -67,7 +68,6 @@ async function main(target: DisturbanceTarget, receiverPort: number): Promise<vo
     if (isOn) for (const each of repetitions) each.tick();
   }, TICK_MS);
   setInterval(() => process.send?.(repetitions.map((each) => each.take())), REPORT_MS);
-  process.on("disconnect", () => process.exit(0));
   process.send?.([]);
 }
 

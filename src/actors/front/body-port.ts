@@ -2,9 +2,9 @@
 // Small bodies go into a 2 MiB ring that stays hot in cache; a large one goes into one place of its own. What finds no room waits here, within bounds.
 import { BodyPool } from "../../adapters/http/body-pool.ts";
 import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
-import { BoundedQueue } from "../../core/base/bounded-queue.ts";
 import { afterTurn, fatal } from "../../core/base/guard.ts";
-import { COPIED_BYTES_PER_TURN } from "../../core/config/body-limits.ts";
+import { TurnQueue } from "../../core/base/turn-queue.ts";
+import { COPIED_BYTES_PER_TURN, LARGE_BODIES_PER_TENANT_MAX, LARGE_BODIES_WAITING_MAX } from "../../core/config/body-limits.ts";
 import { BODIES_WAITING_BYTES_MAX, BODIES_WAITING_MAX, SMALL_BODY_BYTES_MAX } from "../../core/config/limits.ts";
 import { writeDescriptor } from "../../core/layout/body-descriptor.ts";
 import { BODY_PADDING_BYTES, BODY_RING, BODY_RING_BYTES, DESCRIPTOR_COUNT, LARGE_BODY } from "../../core/layout/memory-map.ts";
@@ -15,8 +15,6 @@ const COPY = fatal("the copy of a body into an engine");
 /** From this size on a small body waits in a buffer that is used again: four of 512 KiB fill the ring, so with more senders than that most have to wait. */
 const POOLED_BYTES_MIN = 64 * 1024;
 const POOLED_BYTES_KEPT_MAX = 2 * 1024 * 1024;
-/** Large bodies that may wait for the engine's one large place; each is held whole, so 4 x 64 MiB at most. */
-const LARGE_WAITING_MAX = 4;
 
 /** A body to hand over. `bytes` may be a pooled buffer where nothing follows it: it is copied before `submit` returns. */
 export interface OutgoingBody {
@@ -86,7 +84,9 @@ export class BodyPort {
   /** A body is copied to the place for large ones or lies there; then who waits for its answer. */
   #largeBusy = false;
   #largeSink: AnswerSink | undefined;
-  readonly #largeWaiting = new BoundedQueue<WaitingBody>(LARGE_WAITING_MAX);
+  /** Tenants take turns at the large place; what waits is named by its number among all that waited. */
+  readonly #largeWaiting = new TurnQueue<WaitingBody>();
+  #largeWaited = 0;
   readonly #smallWaiting: WaitingBody[] = [];
   #smallWaitingBytes = 0;
   /** Pool of buffers whose sizes are powers of two: at most twice what may wait are lent. */
@@ -100,7 +100,7 @@ export class BodyPort {
   /** Bodies that wait for their answer. */
   get waiting(): number {
     const copied = this.#largeBusy && this.#largeSink === undefined ? 1 : 0;
-    return this.#inEngine + copied + this.#largeWaiting.length + this.#smallWaiting.length;
+    return this.#inEngine + copied + this.#largeWaiting.size + this.#smallWaiting.length;
   }
 
   /** Share in use of the ring and of what may wait for it. */
@@ -147,11 +147,18 @@ export class BodyPort {
   }
 
   #submitLarge(body: OutgoingBody, sink: AnswerSink): boolean {
-    if (this.#largeBusy) return this.#largeWaiting.length < LARGE_WAITING_MAX && this.#largeWaiting.put(waitingBody(body, sink));
+    if (this.#largeBusy) return this.#keepLarge(body, sink);
     this.#largeBusy = true;
     this.#memory.bytes.set(body.bytes, LARGE_BODY);
     if (body.rest === undefined || body.rest.length === 0) this.#placeLarge(body, body.bytes.byteLength, sink);
     else afterTurn(COPY, () => this.#copyRest(body, body.rest as readonly Uint8Array[], 0, body.bytes.byteLength, sink));
+    return true;
+  }
+
+  #keepLarge(body: OutgoingBody, sink: AnswerSink): boolean {
+    const tenant = String(body.tenant);
+    if (this.#largeWaiting.size >= LARGE_BODIES_WAITING_MAX || this.#largeWaiting.sizeOf(tenant) >= LARGE_BODIES_PER_TENANT_MAX) return false;
+    this.#largeWaiting.put(tenant, String(this.#largeWaited++), waitingBody(body, sink));
     return true;
   }
 
@@ -269,7 +276,7 @@ export class BodyPort {
   #sendWaitingLarge(): void {
     const next = this.#largeBusy ? undefined : this.#largeWaiting.take();
     if (next === undefined) return;
-    this.#submitLarge(next.body, next.sink);
+    this.#submitLarge(next.item.body, next.item.sink);
     this.publish();
   }
 }

@@ -14,6 +14,11 @@ export class TurnQueue<T> {
     return this.#tenants.get(tenant)?.has(key) === true;
   }
 
+  /** Items of a tenant. */
+  sizeOf(tenant: string): number {
+    return this.#tenants.get(tenant)?.size ?? 0;
+  }
+
   put(tenant: string, key: string, item: T): void {
     const items = this.#tenants.get(tenant) ?? new Map<string, T>();
     this.#tenants.set(tenant, items);

@@ -126,3 +126,9 @@ const ties: Array<[boolean, string]> = [
   [INFLATED_RATIO_BYTES_FREE <= DECOMPRESSED_BYTES_MAX, "the ratio counts below the largest body"],
 ];
 for (const [holds, what] of ties) if (!holds) throw new Error(`body-limits.ts: it must hold that ${what}`);
+
+/** Large bodies that may wait for an engine's one large place, of all tenants; each is held whole, so 4 x 64 MiB at most. */
+export const LARGE_BODIES_WAITING_MAX = 4;
+
+/** Of one tenant: half of them, so that a second one finds a place beside it; tenants take turns. */
+export const LARGE_BODIES_PER_TENANT_MAX = LARGE_BODIES_WAITING_MAX / 2;

@@ -149,3 +149,21 @@ it("frees the bytes of a body that was set aside, and answers it by its number, 
   expect([port.waiting, port.ringFill]).toEqual([0, 0]);
   expect(new Set(answers).size).toBe(29);
 });
+
+it("gives a tenant half of the places where large bodies wait, and tenants their turns at the large place", () => {
+  const port = new BodyPort(new EngineMemory(createEngineMemory()), () => 1);
+  const answered: number[] = [];
+  const bytes = Buffer.alloc(SMALL_BODY_BYTES_MAX + 1);
+  const submit = (tenant: number) =>
+    port.submit(
+      { bytes, kind: 0, tenant, idempotencyKey: "", arrivalMs: 0, wallMs: 0, isAnonymous: false },
+      { answer: () => answered.push(tenant) },
+    );
+  expect([1, 1, 1, 1, 1].map(submit)).toEqual([true, true, true, false, false]);
+  expect([2, 2, 2].map(submit)).toEqual([true, true, false]);
+  expect(submit(3)).toBe(false);
+  port.publish();
+  const large = { status: 204, body: null, written: null };
+  while (port.waiting > 0) port.answer({ counts: [], statuses: [], bodies: [], written: [], large, overtaken: [] });
+  expect(answered).toEqual([1, 1, 2, 1, 2]);
+});
