@@ -1,4 +1,6 @@
 // Bodies made to hold an engine, from one tenant over and over: what another tenant notices of each shape, and what memory is left behind.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { clientCore } from "../clients/detection-turn.mjs";
@@ -10,6 +12,10 @@ import { takeTurns } from "../turns.mjs";
 const sender = fileURLToPath(new URL("../clients/odd-senders.mjs", import.meta.url));
 const queries = fileURLToPath(new URL("../clients/odd-queries.mjs", import.meta.url));
 const loader = fileURLToPath(new URL("../../scripts/typescript-loader.mjs", import.meta.url));
+const asks = fileURLToPath(new URL("../clients/coordinator-turns.mjs", import.meta.url));
+const probe = new URL("../servers/turn-probe.mjs", import.meta.url);
+/** Processor time that a request may hold the coordinator's thread for. */
+const turnMsMax = 20;
 /** Longest of the bodies of queries: most endpoints take less. */
 const queryBytes = 8 * 1024 * 1024;
 const shapes = ["records", "logs in OTLP", "metrics in OTLP", "messages in protobuf", "members", "spaces", "legal logs"];
@@ -29,7 +35,8 @@ export const oddBodies = {
     "again and again: 22 million empty records, OTLP resources, metrics, 33 million empty messages in protobuf, an object of 2.4 million members, 64 MiB of spaces (65 KB each), " +
     "and 32,000 legal logs in OTLP JSON, 4 MiB; resident memory 3 s after each, against that before the first. Both senders are on one core. " +
     "Then each endpoint of the coordinator that takes a body gets odd ones, up to the bytes that it takes, as viewer, operator and admin: a query of another tenant alone " +
-    "and meanwhile, and the longest turn of the coordinator's thread. Once, whatever the repeats",
+    "and meanwhile, and the longest turn of the coordinator's thread. Then a server under a probe is asked all that is large and legal, and all odd bodies, one after another, " +
+    "as super admin: turns of the coordinator's event loop in processor time of its thread. Once, whatever the repeats",
   quick: false,
   async run(context) {
     const file = await context.bodies.get("json-singles", { records: 150_000, shards: 1_000 });
@@ -60,11 +67,46 @@ export const oddBodies = {
           note: `${asked.bodies} bodies, answers ${JSON.stringify(asked.statuses)}, the slowest after ${shown(asked.slowest.ms)} ms: ${asked.slowest.what}`,
         },
         { label: "longest turn of the coordinator", values: [asked.turnMs], unit: "ms" },
+        ...turnLines(await probedTurns(context)),
       ],
       notMeasured: [],
     };
   },
 };
+
+/** What of the requests held the coordinator longest, in processor time. */
+function turnLines({ asked, turns }) {
+  const long = turns.filter(({ cpuMs }) => cpuMs > turnMsMax).sort((a, b) => b.cpuMs - a.cpuMs);
+  const during = ({ atMs, endMs }) => asked.find((ask) => ask.startMs <= endMs && ask.endMs >= atMs);
+  const told = long
+    .slice(0, 5)
+    .map((each) => `${shown(each.cpuMs)} ms: ${during(each)?.path ?? "no request"} ${during(each)?.what ?? ""}`.trim());
+  return [
+    {
+      label: "longest turn under the probe, CPU",
+      values: [Math.max(0, ...turns.map(({ cpuMs }) => cpuMs))],
+      unit: "ms",
+      note: told.join("; "),
+    },
+    { label: `turns above ${turnMsMax} ms of CPU`, values: [long.length], unit: `of ${asked.length} requests` },
+  ];
+}
+
+async function probedTurns(context) {
+  const turnsFile = join(context.workDir, `turns-${process.pid}.json`);
+  const probed = { ...TOKEN_ENV, NODE_OPTIONS: `--import=${probe.href}`, TURN_PROBE_FILE: turnsFile };
+  const server = await context.startServer("vedette", { env: probed });
+  let stopped = false;
+  try {
+    const args = ["--import", loader, asks, String(server.port), await authorization("default", "super_admin")];
+    const { asked } = JSON.parse(await context.runPinned(process.execPath, args, clientCore(context)));
+    await server.stop();
+    stopped = true;
+    return { asked, turns: JSON.parse(readFileSync(turnsFile, "utf8")) };
+  } finally {
+    if (!stopped) await server.kill();
+  }
+}
 
 async function turn(context, file) {
   const server = await context.startServer("vedette", { env: TOKEN_ENV });
