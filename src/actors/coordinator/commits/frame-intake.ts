@@ -2,6 +2,7 @@
 // A frame for `series` may say that all before it is stored, so it is picked only once the frames for `control` before it are.
 import {
   ANOMALIES_PER_COMMIT_MAX,
+  DEAD_LETTER_PLACES,
   FRAMES_TAKEN_MAX,
   RECORDS_PER_COMMIT_MAX,
   SERIES_GATHERED_BYTES_MAX,
@@ -22,7 +23,12 @@ import type { FrameSource } from "../engines/engine-link.ts";
 import { SET_ASIDE } from "./set-aside-frames.ts";
 
 const VERDICT_KINDS: ReadonlySet<number> = new Set([FRAME_VERDICT, FRAME_CLOSING]);
-const RECORD_KINDS: ReadonlySet<number> = new Set([FRAME_RECORD, FRAME_DEAD_LETTER, FRAME_SPAN_BLOCK]);
+/** Places of records that a frame takes, by its kind. */
+const RECORD_PLACES: ReadonlyMap<number, number> = new Map([
+  [FRAME_RECORD, 1],
+  [FRAME_SPAN_BLOCK, 1],
+  [FRAME_DEAD_LETTER, DEAD_LETTER_PLACES],
+]);
 
 /** Frames for one transaction: `counts[i]` of them from source i, each source's in order. */
 export interface FramePick {
@@ -233,7 +239,7 @@ class TransactionBudget {
 
   take(frame: EngineFrame): boolean {
     const verdicts = VERDICT_KINDS.has(frame.kind) ? 1 : 0;
-    const records = RECORD_KINDS.has(frame.kind) ? 1 : 0;
+    const records = RECORD_PLACES.get(frame.kind) ?? 0;
     const bytes = frame.payload.length;
     const fits = verdicts <= this.#verdicts && records <= this.#records && bytes <= this.#bytes;
     if (!fits && !this.#isEmpty) return false;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { floorHasRisen, LogCoverage } from "../../../../../src/actors/coordinator/state/log-coverage.ts";
+import { DEAD_LETTER_PLACES, RECORDS_PER_COMMIT_MAX } from "../../../../../src/core/config/limits.ts";
 import type { EngineFrame } from "../../../../../src/core/protocol/coordinator-frame.ts";
 import { chunkBlock } from "../../../../support/chunk-block.ts";
 import {
@@ -59,6 +60,16 @@ describe("commits", () => {
       expect(rows(rig, "anomalies")).toBe(140);
       expect(rows(rig, "checkpoints")).toBe(1);
     }
+  });
+
+  it("hold fewer dead letters than records, as each costs more", async () => {
+    const rig = await Rig.open();
+    const most = RECORDS_PER_COMMIT_MAX / DEAD_LETTER_PLACES;
+    rig.engines[0]?.frames.push(...Array.from({ length: 3 * most }, (_, i) => deadLetter({ receivedMs: START_MS + i })));
+    await rig.coordinator.step();
+    expect(rows(rig, "dead_letters")).toBe(most);
+    await rig.drain();
+    expect(rows(rig, "dead_letters")).toBe(3 * most);
   });
 
   it("take a frame larger than a transaction alone", async () => {
