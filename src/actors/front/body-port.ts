@@ -157,7 +157,8 @@ export class BodyPort {
 
   #keepLarge(body: OutgoingBody, sink: AnswerSink): boolean {
     const tenant = String(body.tenant);
-    if (this.#largeWaiting.size >= LARGE_BODIES_WAITING_MAX || this.#largeWaiting.sizeOf(tenant) >= LARGE_BODIES_PER_TENANT_MAX) return false;
+    if (this.#largeWaiting.size >= LARGE_BODIES_WAITING_MAX || this.#largeWaiting.sizeOf(tenant) >= LARGE_BODIES_PER_TENANT_MAX)
+      return false;
     this.#largeWaiting.put(tenant, String(this.#largeWaited++), waitingBody(body, sink));
     return true;
   }

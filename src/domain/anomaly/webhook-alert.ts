@@ -30,6 +30,8 @@ const SCORES: Readonly<Record<Tier, number>> = { low: 0.3, medium: 0.6, high: 0.
 const TIERS: Readonly<Record<string, Tier>> = { critical: "high", page: "high", warning: "medium", error: "medium" };
 const SERVICE_LABELS = ["service_id", "service", "job"] as const;
 const TEXT_CHARACTERS_MAX = 1_000;
+/** Of labels by which alerts are told apart. */
+const IDENTITY_CHARACTERS_MAX = 512 * 1024;
 /** Earlier starts are none: Alertmanager writes year 1 for them. */
 const STARTS_MS_MIN = 0;
 
@@ -89,9 +91,8 @@ export function ofOpenEpisodes(frame: EpisodeFrame, { endsAt }: WebhookAlert, op
 
 /** What an alert is known by, whenever it began: its labels, without those that tell the servers of a pair apart. */
 export function alertFingerprint(tenant: string, labels: Readonly<Record<string, unknown>>): string {
-  const sorted = Object.entries(labels).filter(([name]) => !REPLICA_LABELS.has(name));
-  sorted.sort(([a], [b]) => (a < b ? -1 : 1));
-  return hash128(JSON.stringify(["alert fingerprint", tenant, sorted]));
+  const known = toldApart(labels).filter(([name]) => !REPLICA_LABELS.has(name));
+  return hash128(JSON.stringify(["alert fingerprint", tenant, known]));
 }
 
 /**
@@ -113,6 +114,16 @@ function keptLabels(labels: Readonly<Record<string, string>>): Attributes {
 
 /** Of the labels as they came: two alerts that differ are two, whatever their names are mended to. */
 function alertEpisodeId(tenant: string, labels: Readonly<Record<string, string>>, startedAtMs: number): string {
+  return hash128(JSON.stringify(["alertmanager", tenant, toldApart(labels), startedAtMs]));
+}
+
+/** Labels that tell alerts apart, by name: megabytes of them would hold the thread, so what comes behind half a megabyte is left out. */
+function toldApart(labels: Readonly<Record<string, unknown>>): Array<[string, unknown]> {
   const sorted = Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1));
-  return hash128(JSON.stringify(["alertmanager", tenant, sorted, startedAtMs]));
+  let left = IDENTITY_CHARACTERS_MAX;
+  const end = sorted.findIndex(([name, value]) => {
+    left -= name.length + String(value).length;
+    return left < 0;
+  });
+  return end < 0 ? sorted : sorted.slice(0, end);
 }
