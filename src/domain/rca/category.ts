@@ -1,4 +1,6 @@
 // Where a cause lies: in the infrastructure, in the application, or outside. Rules over what speaks for the first candidate, the strongest first.
+
+import { hostOf, isAddress, isInside } from "../trace/peer-name.ts";
 import type { IncidentEvidence } from "./evidence.ts";
 import { meaningOf } from "./metric-kind.ts";
 import type { RankedService, Ranking } from "./ranking.ts";
@@ -15,7 +17,8 @@ const SLOW_SHARE_MIN = 0.5;
 /** The category of the first candidate. */
 export function categoryOf(ranking: Ranking, evidence: IncidentEvidence, first: RankedService): RootCauseCategory {
   const { metrics, line, span } = first;
-  if (ranking.surge?.serviceId === first.serviceId || ranking.peers.has(first.serviceId)) return "external";
+  if (ranking.surge?.serviceId === first.serviceId) return "external";
+  if (ranking.peers.has(first.serviceId)) return isOutside(first.serviceId) ? "external" : "infrastructure";
   const resource = metrics?.resource ?? 0;
   const isSlow = (span?.kind === "self_time" ? span.strength : 0) >= ranking.usualSpan;
   const felt = Math.max(metrics?.symptom ?? 0, isSlow ? SHORT_MIN : 0, span?.kind === "call_gap" ? span.strength : 0);
@@ -28,6 +31,12 @@ export function categoryOf(ranking: Ranking, evidence: IncidentEvidence, first: 
   if (span?.kind === "call_gap" && span.strength >= ranking.usualSpan) return "infrastructure";
   if (isSlow && ranking.slowShare(first.serviceId) >= SLOW_SHARE_MIN && resource > 0) return "infrastructure";
   return hostDeparts(evidence, first.serviceId) ? "infrastructure" : "application";
+}
+
+/** Whether a peer's name is that of a host elsewhere; a bare word or an address is a database, a broker of one's own. */
+function isOutside(peer: string): boolean {
+  const host = hostOf(peer);
+  return !isAddress(host) && !isInside(host);
 }
 
 /** Lines that name the resource that is missing, whoever writes them. */

@@ -80,6 +80,7 @@ const SPAN_WORDS = {
   origin_errors: "share of errors of its own",
   call_gap: "ms between it and",
   peer: "ms that callers wait for it from",
+  peer_errors: "share of its callers' calls that fail",
 } as const;
 
 /** Named numbers, as the contract's evidence map. */

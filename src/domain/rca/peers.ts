@@ -1,43 +1,78 @@
-// Peers: what is called and sends nothing itself. What is known of them is what their callers say of their calls. A name inside the network, or an address, that
-// is no service's is no peer: it may be any of them.
-import type { IncidentEvidence, SeriesEvidence } from "./evidence.ts";
-
-const ADDRESS = /^\[?[\d.:a-f]+\]?$/i;
-const INSIDE = /^(?:localhost|[^.]+)$|\.(?:local|internal|lan|svc|cluster\.local|localdomain)$/i;
-const PORT = /:\d{1,5}$/;
+// Peers: what is called and sends nothing itself. What is known of them is what their callers say of their calls. Callers may have another name for a service than
+// it has itself: its host in the network, with a port, in other letters. An address in a series of calls that is no service's is no peer: it may be any of them.
+import { hostOf, isAddress, isInside, isLoopback, withoutPort } from "../trace/peer-name.ts";
+import type { CallEvidence, IncidentEvidence, SeriesEvidence } from "./evidence.ts";
 
 /** Evidence with its peers told apart. */
 interface PeerEvidence {
   readonly evidence: IncidentEvidence;
-  /** Those outside. */
+  /** Those that send nothing. */
   readonly peers: ReadonlySet<string>;
 }
 
-/** The evidence with peers outside as services of their own, called by those that name them; calls that name a service get an edge to it. */
+/** The evidence with peers as services of their own, called by those that name them; calls that name a service get an edge to it. */
 export function withPeers(evidence: IncidentEvidence): PeerEvidence {
-  const services = new Set([...evidence.series, ...evidence.lines, ...evidence.operations].map(({ serviceId }) => serviceId));
-  const edges = new Map(evidence.edges.map((edge) => [JSON.stringify(edge), edge]));
-  const peers = new Set<string>();
+  const sending = [...evidence.series, ...evidence.lines, ...evidence.operations];
+  const services = new ServiceNames(new Set(sending.map(({ serviceId }) => serviceId)));
+  const calls = evidence.calls.map((call) => ofKnownCallee(call, services));
+  const named = new Map(calls.filter(({ isPeer }) => isPeer).map(({ callee }) => [hostOf(callee), callee]));
+  const edges = new Map<string, readonly [string, string]>();
+  const addEdge = (caller: string, callee: string) => caller !== callee && edges.set(JSON.stringify([caller, callee]), [caller, callee]);
+  for (const [caller, callee] of evidence.edges) addEdge(caller, serviceNamed(callee, services) ?? callee);
+  const peers = new Set(named.values());
   const series: SeriesEvidence[] = [];
   for (const one of evidence.series) {
-    const named = one.peer === null ? null : resolved(one.peer, services);
-    series.push(one.peer === named ? one : { ...one, peer: named });
-    if (named === null) continue;
-    const edge = [one.serviceId, named] as const;
-    edges.set(JSON.stringify(edge), edge);
-    if (services.has(named)) continue;
-    peers.add(named);
-    series.push({ ...one, serviceId: named, peer: named });
+    const peer = one.peer === null ? null : resolved(one.peer, services, named);
+    series.push(one.peer === peer ? one : { ...one, peer });
+    if (peer === null) continue;
+    addEdge(one.serviceId, peer);
+    if (services.has(peer)) continue;
+    peers.add(peer);
+    series.push({ ...one, serviceId: peer, peer });
   }
-  return { evidence: { ...evidence, series, edges: [...edges.values()] }, peers };
+  return { evidence: { ...evidence, series, calls, edges: [...edges.values()] }, peers };
 }
 
-/** The service or the host outside that a peer's name stands for. */
-function resolved(peer: string, services: ReadonlySet<string>): string | null {
-  if (services.has(peer)) return peer;
-  const host = peer.replace(PORT, "").toLowerCase();
-  if (services.has(host)) return host;
-  const label = host.slice(0, host.includes(".") ? host.indexOf(".") : undefined);
-  if (!ADDRESS.test(host) && services.has(label) && INSIDE.test(host)) return label;
-  return ADDRESS.test(host) || INSIDE.test(host) ? null : host;
+/** A call whose callee is a service under another name is one to that service; of one who sends nothing it is a peer's. */
+function ofKnownCallee(call: CallEvidence, services: ServiceNames): CallEvidence {
+  const callee = serviceNamed(call.callee, services);
+  if (callee === undefined) return call.isPeer ? call : { ...call, isPeer: true };
+  return callee === call.callee ? call : { ...call, callee };
+}
+
+/** The service that a name stands for, whole or as the first labels of a host in the network; undefined where it is none's. */
+function serviceNamed(name: string, services: ServiceNames): string | undefined {
+  const host = hostOf(name);
+  const known = services.of(name) ?? services.of(host);
+  if (known !== undefined || isAddress(host) || !isInside(host)) return known;
+  for (let end = host.lastIndexOf("."); end > 0; end = host.lastIndexOf(".", end - 1)) {
+    const label = services.of(host.slice(0, end));
+    if (label !== undefined) return label;
+  }
+  return undefined;
+}
+
+/** Services by their names, in whatever letters. */
+class ServiceNames {
+  readonly #names: ReadonlySet<string>;
+  readonly #lower = new Map<string, string>();
+
+  constructor(names: ReadonlySet<string>) {
+    this.#names = names;
+    for (const name of names) this.#lower.set(name.toLowerCase(), name);
+  }
+
+  has(name: string): boolean {
+    return this.#names.has(name);
+  }
+
+  of(name: string): string | undefined {
+    return this.#names.has(name) ? name : this.#lower.get(name.toLowerCase());
+  }
+}
+
+/** The service, the peer that spans know, or the host that a peer's name in a series stands for. */
+function resolved(peer: string, services: ServiceNames, named: ReadonlyMap<string, string>): string | null {
+  const host = hostOf(peer);
+  return serviceNamed(peer, services) ?? named.get(host) ?? (isAddress(host) || isLoopback(host) ? null : withoutPort(peer));
 }

@@ -88,7 +88,7 @@ function spanNumbers({ spans, slowShare }: Ranking, { serviceId }: RankedService
         0,
       ),
     );
-  return [most("self_time"), most("origin_errors"), most("call_gap"), most("peer"), slowShare(serviceId)];
+  return [most("self_time"), Math.max(most("origin_errors"), most("peer_errors")), most("call_gap"), most("peer"), slowShare(serviceId)];
 }
 
 function scaled(strength: number): number {

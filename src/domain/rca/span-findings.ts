@@ -19,7 +19,7 @@ const ERRORS_EXPECTED_MIN = 0.3;
 /** Something that spans say. */
 export interface SpanFinding {
   readonly serviceId: string;
-  readonly kind: "self_time" | "origin_errors" | "call_gap" | "peer";
+  readonly kind: "self_time" | "origin_errors" | "call_gap" | "peer" | "peer_errors";
   /** An operation; of a call gap and a peer the caller. */
   readonly subject: string;
   readonly before: number;
@@ -150,21 +150,23 @@ function originErrors({ operations, calls }: Pick<IncidentEvidence, "operations"
   const passed = new Map<string, number>();
   for (const { caller, now } of calls) passed.set(caller, (passed.get(caller) ?? 0) + now.errors);
   return [...own].flatMap(([serviceId, { past, now }]) => {
-    const errors = now.errors - (passed.get(serviceId) ?? 0);
-    const expected = Math.max(ERRORS_EXPECTED_MIN, (past.errors / Math.max(1, past.spans)) * now.spans);
-    if (errors <= expected) return [];
-    const strength = Math.min(STRENGTH_MAX, Math.sqrt(2 * (errors * Math.log(errors / expected) - (errors - expected))));
-    return [
-      {
-        serviceId,
-        kind: "origin_errors" as const,
-        subject: "",
-        before: past.errors / Math.max(1, past.spans),
-        now: errors / Math.max(1, now.spans),
-        strength,
-      },
-    ];
+    return errorFinding(serviceId, past, now, now.errors - (passed.get(serviceId) ?? 0), "origin_errors");
   });
+}
+
+/** So many errors, held against the usual rate. */
+function errorFinding(
+  serviceId: string,
+  past: ErrorCount,
+  now: ErrorCount,
+  errors: number,
+  kind: "origin_errors" | "peer_errors",
+): SpanFinding[] {
+  const usualRate = past.errors / Math.max(1, past.spans);
+  const expected = Math.max(ERRORS_EXPECTED_MIN, usualRate * now.spans);
+  if (errors <= expected) return [];
+  const strength = Math.min(STRENGTH_MAX, Math.sqrt(2 * (errors * Math.log(errors / expected) - (errors - expected))));
+  return [{ serviceId, kind, subject: "", before: usualRate, now: errors / Math.max(1, now.spans), strength }];
 }
 
 type ErrorCount = Pick<OperationWindow, "spans" | "errors">;
@@ -203,20 +205,36 @@ function callGaps(calls: readonly CallEvidence[], { whole }: RequestCosts): Span
   });
 }
 
-/** A peer outside that its callers wait for longer. */
-function slowPeers(calls: readonly CallEvidence[], { whole }: RequestCosts): SpanFinding[] {
-  return calls.flatMap(({ caller, callee, past, now }) => {
-    if (now.calls < SPANS_MIN) return [];
-    const usual = usualTime(
-      past,
-      ({ calls: count }) => count,
-      ({ duration }) => duration,
-    );
-    if (usual === undefined || now.duration.meanMs <= usual.meanMs) return [];
-    const share = (now.duration.meanMs - usual.meanMs) / Math.max(1, usual.meanMs, COST_OF_WHOLE * whole);
-    const strength = departure(now.duration, now.calls, usual) * Math.min(1, share / SHARE_FULL);
-    return strength <= 0
-      ? []
-      : [{ serviceId: callee, kind: "peer" as const, subject: caller, before: usual.meanMs, now: now.duration.meanMs, strength }];
+/** Peers that their callers wait for longer, by the mean of all callers: one that waits alone has another query, or another way there. */
+function slowPeers(calls: readonly CallEvidence[], costs: RequestCosts): SpanFinding[] {
+  const byPeer = new Map<string, CallEvidence[]>();
+  for (const call of calls) if (call.now.calls >= SPANS_MIN) byPeer.set(call.callee, [...(byPeer.get(call.callee) ?? []), call]);
+  return [...byPeer].flatMap(([serviceId, ofPeer]) => {
+    const strengths = ofPeer.map((call) => waitOf(call, costs));
+    const most = strengths.reduce((a, b) => (b.strength > a.strength ? b : a));
+    const strength = strengths.reduce((sum, each) => sum + each.strength, 0) / strengths.length;
+    const slow = strength <= 0 ? [] : [{ serviceId, kind: "peer" as const, ...most, strength }];
+    return [...slow, ...failingPeer(serviceId, ofPeer)];
   });
+}
+
+/** How much longer one caller waits. */
+function waitOf({ caller, past, now }: CallEvidence, { whole }: RequestCosts): Omit<SpanFinding, "serviceId" | "kind"> {
+  const usual = usualTime(
+    past,
+    ({ calls: count }) => count,
+    ({ duration }) => duration,
+  );
+  const before = usual?.meanMs ?? 0;
+  const finding = { subject: caller, before, now: now.duration.meanMs };
+  if (usual === undefined || now.duration.meanMs <= before) return { ...finding, strength: 0 };
+  const share = (now.duration.meanMs - before) / Math.max(1, before, COST_OF_WHOLE * whole);
+  return { ...finding, strength: Math.max(0, departure(now.duration, now.calls, usual)) * Math.min(1, share / SHARE_FULL) };
+}
+
+/** Calls of a peer that fail beyond the usual rate: nobody else can be behind them. */
+function failingPeer(serviceId: string, calls: readonly CallEvidence[]): SpanFinding[] {
+  const past = calls.flatMap((call) => call.past.map(({ calls: spans, errors }) => ({ spans, errors }))).reduce(addWindows, NOTHING);
+  const now = calls.map(({ now: { calls: spans, errors } }) => ({ spans, errors })).reduce(addWindows, NOTHING);
+  return errorFinding(serviceId, past, now, now.errors, "peer_errors");
 }

@@ -1,23 +1,27 @@
 // A lane's message on spans of some traces, for the shard that joins callers and callees. About 18 bytes a span without parent, 27 with one:
 //
-//   kind u8 = 3, first minute varint, then for each span
+//   kind u8 = 4, first minute varint, then for each span
 //   {service varint: 0 = a new one, whose tenant, environment and service follow as texts, else its number in this message from 1 on; flags u8; key, high u32,
-//    low u32; zigzag of minute of its end - first minute varint; microseconds varint; without JOIN_CLIENT the hash of its operation u32; with JOIN_CHILD the
-//    parent's key, high u32, low u32}
-//   kind 2, of logs that were written before: without hash, and minute and microseconds only with JOIN_CHILD, behind the parent's key
+//    low u32; zigzag of minute of its end - first minute varint; microseconds varint; without JOIN_CLIENT the hash of its operation u32; with JOIN_PEER
+//    whom it calls by its attributes, a service as above; with JOIN_CHILD the parent's key, high u32, low u32}
+//   kind 3, of logs that were written before: never with JOIN_PEER
+//   kind 2, of older ones: without hash, and minute and microseconds only with JOIN_CHILD, behind the parent's key
 import { NumberTable } from "../../core/base/number-table.ts";
 import { ByteReader } from "../codec/byte-reader.ts";
 import { ByteSink } from "../codec/byte-sink.ts";
 import { unzigzag, writeVarint, zigzag } from "../codec/varint.ts";
 import { readServiceName, type ServiceName, skipServiceName, writeServiceName } from "../window/window-message.ts";
 
-export const MESSAGE_JOIN = 3;
+export const MESSAGE_JOIN = 4;
+/** As it was before spans named whom they call. */
+export const MESSAGE_JOIN_UNNAMED = 3;
 /** As it was before spans carried their operation. */
 export const MESSAGE_JOIN_UNTIMED = 2;
-/** Flags of a span: it has a parent; it failed; it is a call to another service, as its caller saw it. */
+/** Flags of a span: it has a parent; it failed; it is a call to another service, as its caller saw it; its attributes name whom it calls. */
 export const JOIN_CHILD = 1;
 export const JOIN_ERROR = 2;
 export const JOIN_CLIENT = 8;
+export const JOIN_PEER = 16;
 /** Bytes of a span without its service, at most. */
 const SPAN_BYTES_MAX = 40;
 /** Twice the services that a message remembers; one beyond is named again. */
@@ -41,7 +45,10 @@ export class JoinMessageWriter {
     this.#firstMinute = firstMinute;
   }
 
-  /** Adds a span; `number` is always the same service, and `operation` the hash of its operation's name. With JOIN_CHILD addParent() must follow. */
+  /**
+   * Adds a span; `number` is always the same service, and `operation` the hash of its operation's name. With JOIN_PEER addPeer() must follow, with JOIN_CHILD
+   * addParent().
+   */
   add(
     service: ServiceName,
     number: number,
@@ -53,12 +60,7 @@ export class JoinMessageWriter {
     operation: number,
   ): void {
     const sink = this.#sink;
-    const known = this.#services.find(number);
-    sink.varint(known);
-    if (known === 0) {
-      this.#services.enter(number, ++this.#serviceCount);
-      writeServiceName(sink, service);
-    }
+    this.#writeService(service, number);
     sink.reserve(SPAN_BYTES_MAX);
     const { at, view, bytes } = sink;
     bytes[at] = flags;
@@ -68,6 +70,19 @@ export class JoinMessageWriter {
     if ((flags & JOIN_CLIENT) !== 0) return;
     view.setInt32(sink.at, operation, true);
     sink.at += 4;
+  }
+
+  #writeService(service: ServiceName, number: number): void {
+    const known = this.#services.find(number);
+    this.#sink.varint(known);
+    if (known > 0) return;
+    this.#services.enter(number, ++this.#serviceCount);
+    writeServiceName(this.#sink, service);
+  }
+
+  /** Goes on with a span that was added with JOIN_PEER; numbers are those of services. */
+  addPeer(peer: ServiceName, number: number): void {
+    this.#writeService(peer, number);
   }
 
   /** Goes on with a span that was added with JOIN_CHILD. */
@@ -101,6 +116,11 @@ export class JoinMessageReader {
   isNewService = false;
   nameFrom = 0;
   nameTo = 0;
+  /** The same of whom it calls; 0 where it names nobody. */
+  peer = 0;
+  isNewPeer = false;
+  peerNameFrom = 0;
+  peerNameTo = 0;
   flags = 0;
   high = 0;
   low = 0;
@@ -116,8 +136,8 @@ export class JoinMessageReader {
     const reader = new ByteReader(payload, DAMAGE);
     this.#reader = reader;
     const kind = reader.u8();
-    if (kind !== MESSAGE_JOIN && kind !== MESSAGE_JOIN_UNTIMED) reader.fail();
-    this.#isTimed = kind === MESSAGE_JOIN;
+    if (kind !== MESSAGE_JOIN && kind !== MESSAGE_JOIN_UNNAMED && kind !== MESSAGE_JOIN_UNTIMED) reader.fail();
+    this.#isTimed = kind !== MESSAGE_JOIN_UNTIMED;
     this.#firstMinute = reader.varint();
   }
 
@@ -138,6 +158,7 @@ export class JoinMessageReader {
     this.high = reader.u32();
     this.low = reader.u32();
     if (this.#isTimed) this.#readTimes();
+    this.#readPeer();
     if ((this.flags & JOIN_CHILD) !== 0) this.#readParent();
     return true;
   }
@@ -147,6 +168,22 @@ export class JoinMessageReader {
     this.#readMinute();
     this.hasOperation = (this.flags & JOIN_CLIENT) === 0;
     if (this.hasOperation) this.operation = reader.u32() | 0;
+  }
+
+  #readPeer(): void {
+    const reader = this.#reader;
+    this.peer = 0;
+    this.isNewPeer = false;
+    if ((this.flags & JOIN_PEER) === 0) return;
+    const peer = reader.varint();
+    this.isNewPeer = peer === 0;
+    if (peer === 0) {
+      this.peerNameFrom = reader.at;
+      skipServiceName(reader);
+      this.peerNameTo = reader.at;
+    }
+    this.peer = peer === 0 ? ++this.#services : peer;
+    if (peer > this.#services) reader.fail();
   }
 
   #readMinute(): void {
@@ -162,7 +199,15 @@ export class JoinMessageReader {
   }
 
   get newService(): ServiceName | undefined {
-    return this.isNewService ? readServiceName(new ByteReader(this.#reader.bytes, DAMAGE, this.nameFrom)) : undefined;
+    return this.isNewService ? this.#nameAt(this.nameFrom) : undefined;
+  }
+
+  get newPeer(): ServiceName | undefined {
+    return this.isNewPeer ? this.#nameAt(this.peerNameFrom) : undefined;
+  }
+
+  #nameAt(at: number): ServiceName {
+    return readServiceName(new ByteReader(this.#reader.bytes, DAMAGE, at));
   }
 
   #readParent(): void {

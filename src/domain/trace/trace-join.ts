@@ -19,7 +19,7 @@ import {
   SERVICE,
   SPAN_WORDS,
 } from "./join-batch.ts";
-import { JOIN_CHILD, JOIN_CLIENT, JOIN_ERROR } from "./join-message.ts";
+import { JOIN_CHILD, JOIN_CLIENT, JOIN_ERROR, JOIN_PEER } from "./join-message.ts";
 import { NO_OPERATION } from "./operation-times.ts";
 import { WaitingChildren } from "./waiting-children.ts";
 
@@ -28,7 +28,8 @@ const NONE = -1;
 /**
  * A held span as words: its key, the place of the next in its chain, when it arrived, its flags with, above them, its service or, while it waits, its number among those that wait; of a
  * client's its duration in microseconds, DURATION_MAX where it is longer, of another what its children have left of it so far; and the number of its operation with, below it, how many
- * minutes before its arrival it ended, NO_OPERATION once its self time is told or where there is none to tell.
+ * minutes before its arrival it ended, NO_OPERATION once its self time is told or where there is none to tell. A span that names whom it calls has the number of that one in place of an
+ * operation's: where nobody has answered by then, the call was to somebody who sends no spans.
  */
 const HELD_HIGH = 0;
 const HELD_LOW = 1;
@@ -39,10 +40,10 @@ const DURATION = 5;
 const TIMED = 6;
 const HELD_WORDS = 7;
 const DURATION_MAX = 2 ** 31 - 1;
-const OWNER_SHIFT = 4;
+const OWNER_SHIFT = 5;
 const WAITS = 4;
 /** Flags that are kept with a span. */
-const FLAGS = JOIN_CHILD | JOIN_ERROR | JOIN_CLIENT;
+const FLAGS = JOIN_CHILD | JOIN_ERROR | JOIN_CLIENT | JOIN_PEER;
 /** Minutes from a span's end to its arrival, and the other way round where its sender's clock is ahead: others have no self time. */
 const AGE_BITS = 8;
 const AGE_MASK = 2 ** AGE_BITS - 1;
@@ -80,7 +81,7 @@ export interface JoinSpan {
   readonly parentLow: number;
   readonly minute: number;
   readonly microseconds: number;
-  /** Its number in OperationTimes, NO_OPERATION where there is none, as of a client's. */
+  /** Its number in OperationTimes, NO_OPERATION where there is none, as of a client's; with JOIN_PEER the service that it calls. */
   readonly operation: number;
 }
 
@@ -137,7 +138,7 @@ export class TraceJoin {
     if (waits) this.#wait(at, words, 0);
   }
 
-  /** Tells self times of spans whose children have had their time to come. */
+  /** Tells self times of spans whose children have had their time to come, and calls that nobody answered. */
   tellSelfTimes(nowSeconds: number): void {
     const words = this.#words;
     for (; this.#timed < this.#next; this.#timed++) {
@@ -153,7 +154,11 @@ export class TraceJoin {
     if (timed === NO_OPERATION) return;
     const minute = arrivalMinute(words[at + ARRIVAL]!) + AHEAD_MAX - (timed & AGE_MASK);
     words[at + TIMED] = NO_OPERATION;
-    this.#onSelfTime(timed >> AGE_BITS, minute, Math.max(0, words[at + DURATION]!));
+    const owner = words[at + OWNER]!;
+    const microseconds = words[at + DURATION]!;
+    if ((owner & JOIN_PEER) === 0) this.#onSelfTime(timed >> AGE_BITS, minute, Math.max(0, microseconds));
+    else if (this.#service(at) !== timed >> AGE_BITS)
+      this.#onCall(this.#service(at), timed >> AGE_BITS, minute, microseconds, (owner & JOIN_ERROR) !== 0, NO_GAP);
   }
 
   #single({ service, flags, high, low, parentHigh, parentLow, minute, microseconds, operation }: JoinSpan): Int32Array {
@@ -186,8 +191,7 @@ export class TraceJoin {
       const parent = this.#find(words[from + PARENT_HIGH]!, words[from + PARENT_LOW]!);
       if (parent === NONE) this.#wait(at, words, from);
       else {
-        const isError = (this.#words[at + OWNER]! & JOIN_ERROR) !== 0;
-        this.#join(parent, words[from + SERVICE]!, words[from + MINUTE]!, microsecondsOf(words, from), isError);
+        this.#join(parent, words[from + SERVICE]!, words[from + MINUTE]!, microsecondsOf(words, from), this.#words[at + OWNER]! & FLAGS);
       }
     }
     this.#joinWaiting(at, high, low);
@@ -207,7 +211,7 @@ export class TraceJoin {
       const owner = this.#words[at + OWNER]!;
       const waits = (owner & WAITS) !== 0;
       span.service = this.#service(at);
-      span.flags = owner & FLAGS;
+      span.flags = owner & FLAGS & ~JOIN_PEER;
       span.high = this.#words[at + HELD_HIGH]! >>> 0;
       span.low = this.#words[at + HELD_LOW]! >>> 0;
       span.microseconds = (owner & JOIN_CLIENT) === 0 ? 0 : this.#words[at + DURATION]!;
@@ -276,18 +280,20 @@ export class TraceJoin {
       const at = this.#at(waiting.held(child));
       const flags = this.#words[at + OWNER]! & FLAGS;
       this.#words[at + OWNER] = (service << OWNER_SHIFT) | flags;
-      this.#join(parent, service, waiting.minute(child), waiting.microseconds(child), (flags & JOIN_ERROR) !== 0);
+      this.#join(parent, service, waiting.minute(child), waiting.microseconds(child), flags);
       waiting.remove(child);
       child = next;
     }
   }
 
-  #join(parent: number, callee: number, minute: number, microseconds: number, isError: boolean): void {
+  #join(parent: number, callee: number, minute: number, microseconds: number, flags: number): void {
     const words = this.#words;
-    if (words[parent + TIMED] !== NO_OPERATION)
-      words[parent + DURATION] = Math.max(-DURATION_MAX, words[parent + DURATION]! - microseconds);
     const caller = this.#service(parent);
-    if (caller !== callee) this.#onCall(caller, callee, minute, microseconds, isError, this.#gap(parent, microseconds));
+    if ((words[parent + OWNER]! & JOIN_PEER) !== 0) {
+      if (isAnswer(words[parent + OWNER]!, flags, caller !== callee)) words[parent + TIMED] = NO_OPERATION;
+    } else if (words[parent + TIMED] !== NO_OPERATION)
+      words[parent + DURATION] = Math.max(-DURATION_MAX, words[parent + DURATION]! - microseconds);
+    if (caller !== callee) this.#onCall(caller, callee, minute, microseconds, (flags & JOIN_ERROR) !== 0, this.#gap(parent, microseconds));
   }
 
   #gap(parent: number, microseconds: number): number {
@@ -351,6 +357,14 @@ const NO_SPAN = { service: 0, flags: 0, high: 0, low: 0, parentHigh: 0, parentLo
 
 function arrivalMinute(seconds: number): number {
   return Math.floor((seconds >>> 0) / 60);
+}
+
+/**
+ * Whether a span below one that names whom it calls makes that call known: of a client's the called one's, whoever it is, and of either a call of the same service that
+ * names somebody itself. What a consumer does says nothing of the broker in between.
+ */
+function isAnswer(parentFlags: number, childFlags: number, isOther: boolean): boolean {
+  return isOther ? (parentFlags & JOIN_CLIENT) !== 0 : (childFlags & JOIN_PEER) !== 0;
 }
 
 /** Operation and age in one word; NO_OPERATION where the age, or the duration, is out of bounds. */

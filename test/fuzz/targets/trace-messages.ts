@@ -1,6 +1,6 @@
 // Messages on spans and logs, and what is stored of spans and calls: what is taken is read again as it was, everything else is refused by an Error.
 import { CallEdges, decodeCallEdges } from "../../../src/domain/trace/call-edges.ts";
-import { JOIN_CHILD, JOIN_CLIENT, JoinMessageReader, JoinMessageWriter } from "../../../src/domain/trace/join-message.ts";
+import { JOIN_CHILD, JOIN_CLIENT, JOIN_PEER, JoinMessageReader, JoinMessageWriter } from "../../../src/domain/trace/join-message.ts";
 import { readSpanBlockHead, spansOfBlock } from "../../../src/domain/trace/span-block.ts";
 import { SpanBlockWriter } from "../../../src/domain/trace/span-block-writer.ts";
 import { spanRecordId } from "../../../src/domain/trace/span-record.ts";
@@ -73,7 +73,9 @@ function joinItems(input: Uint8Array): string[] {
   const lines: string[] = [];
   while (reader.next()) {
     if (reader.newService !== undefined) services.push(reader.newService);
+    if (reader.newPeer !== undefined) services.push(reader.newPeer);
     must(services[reader.service - 1] !== undefined, "a span has a service that its message does not hold");
+    must(reader.peer === 0 || services[reader.peer - 1] !== undefined, "a span calls somebody whom its message does not hold");
     const parent = (reader.flags & JOIN_CHILD) === 0 ? [] : [reader.parentHigh, reader.parentLow];
     lines.push(
       [
@@ -84,6 +86,7 @@ function joinItems(input: Uint8Array): string[] {
         reader.minute,
         reader.microseconds,
         reader.operation,
+        reader.peer,
         ...parent,
       ].join(" "),
     );
@@ -101,10 +104,11 @@ export function joinMessageTarget(): FuzzTarget {
     const services = [service(random), service(random)];
     writer.begin(WINDOW / 6);
     for (let spans = random.below(ITEMS_MAX); spans > 0; spans--) {
-      const flags = random.below(4) | (random.below(2) * JOIN_CLIENT);
+      const flags = random.below(4) | (random.below(2) * JOIN_CLIENT) | (random.below(2) * JOIN_PEER);
       const minute = WINDOW / 6 + random.below(3);
       const number = random.below(2);
       writer.add(services[number] as ServiceName, number, flags, random.next(), random.next(), minute, random.next(), random.next() | 0);
+      if ((flags & JOIN_PEER) !== 0) writer.addPeer(services[1] as ServiceName, 1);
       if ((flags & JOIN_CHILD) !== 0) writer.addParent(random.next(), random.next());
     }
     out.raw(writer.finish());

@@ -24,14 +24,15 @@ export class ToldEvidence {
     this.#totals.add(answer.operations, answer.operationNumbers, answer.named);
   }
 
-  /** All of it, with self times of calls where there are none by operation: of services whose spans came before a restart. */
+  /** All of it, with self times of calls where there are none by operation: of services whose spans came before a restart. What only others call has none. */
   evidence(
     calls: CallMinutes,
     wanted: Pick<IncidentEvidence, "onsetMs" | "untilMs">,
   ): Pick<IncidentEvidence, "series" | "lines" | "operations"> {
     const series = sorted(this.#series);
     const { services } = this.#totals;
-    const byCalls = selfTimes(calls, operationMinutes(wanted)).filter(({ serviceId }) => !services.has(serviceId));
+    const sends = new Set([...series, ...this.#lines, ...this.#requests].map(({ serviceId }) => serviceId));
+    const byCalls = selfTimes(calls, operationMinutes(wanted)).filter(({ serviceId }) => sends.has(serviceId) && !services.has(serviceId));
     const operations = [...this.#requests, ...ownTimesOf([...this.#totals.evidence(), ...byCalls], series)];
     return {
       series,

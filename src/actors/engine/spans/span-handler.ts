@@ -1,6 +1,6 @@
 // What a shard does with messages on spans: windows by service (span-folds.ts), callers and callees by trace (span-joins.ts).
 import { BASE_LEAD_MS, SECTION_SPANS } from "../../../core/layout/row-frame.ts";
-import { MESSAGE_JOIN, MESSAGE_JOIN_UNTIMED } from "../../../domain/trace/join-message.ts";
+import { MESSAGE_JOIN, MESSAGE_JOIN_UNNAMED, MESSAGE_JOIN_UNTIMED } from "../../../domain/trace/join-message.ts";
 import { MESSAGE_WINDOW, type ServiceName } from "../../../domain/window/window-message.ts";
 import type { MessageArrival, MessageHandler } from "../shard/message-handler.ts";
 import { SpanFolds, type SpanFoldsDependencies } from "./span-folds.ts";
@@ -11,6 +11,9 @@ export interface SpanHandlerDependencies extends Omit<SpanJoinsDependencies, "se
   readonly joinedServices: SpanJoinsDependencies["services"];
   readonly callEdges: SpanJoinsDependencies["edges"];
 }
+
+/** Kinds of messages on traces, of this build and those before. */
+const JOIN_KINDS: readonly (number | undefined)[] = [MESSAGE_JOIN, MESSAGE_JOIN_UNNAMED, MESSAGE_JOIN_UNTIMED];
 
 /** Handler of SECTION_SPANS. */
 export class SpanHandler implements MessageHandler {
@@ -27,7 +30,7 @@ export class SpanHandler implements MessageHandler {
     const arrivalWallMs = baseMs + BASE_LEAD_MS;
     if (arrivalMs === 0) this.#folds.services.closeReplayed(arrivalWallMs);
     if (payload[0] === MESSAGE_WINDOW) this.#folds.take(partition, payload, arrivalWallMs);
-    else if (payload[0] === MESSAGE_JOIN || payload[0] === MESSAGE_JOIN_UNTIMED) this.#joins.take(partition, payload, arrivalWallMs);
+    else if (JOIN_KINDS.includes(payload[0])) this.#joins.take(partition, payload, arrivalWallMs);
     else throw new Error(`messages on spans of kind ${payload[0]} are unknown to this build`);
   }
 

@@ -13,7 +13,7 @@ import { ByteSink } from "../../../domain/codec/byte-sink.ts";
 import { encodeCalls, serviceText } from "../../../domain/trace/call-edges.ts";
 import { CallSums } from "../../../domain/trace/call-sums.ts";
 import { JoinBatch } from "../../../domain/trace/join-batch.ts";
-import { JOIN_CHILD, JOIN_CLIENT, JoinMessageReader } from "../../../domain/trace/join-message.ts";
+import { JOIN_CHILD, JOIN_CLIENT, JOIN_PEER, JoinMessageReader } from "../../../domain/trace/join-message.ts";
 import { NO_OPERATION, type OperationTimes } from "../../../domain/trace/operation-times.ts";
 import { TraceJoin } from "../../../domain/trace/trace-join.ts";
 import { readServiceName, type ServiceName } from "../../../domain/window/window-message.ts";
@@ -86,11 +86,16 @@ export class SpanJoins {
     join.expire(seconds - JOIN_MS_MAX / 1000);
     batch.count = 0;
     while (reader.next()) {
-      if (reader.isNewService) services.push(this.#numberOf(reader));
+      if (reader.isNewService)
+        services.push(this.#numberOf(reader, reader.nameFrom, reader.nameTo, () => reader.newService as ServiceName));
+      if (reader.isNewPeer)
+        services.push(this.#numberOf(reader, reader.peerNameFrom, reader.peerNameTo, () => reader.newPeer as ServiceName));
       const service = services[reader.service - 1] as number;
       if (service < 0) continue;
-      const { flags, high, low, parentHigh, parentLow, minute, microseconds, operation: hash } = reader;
-      const operation = reader.hasOperation ? times.number(service, this.#services[service]!, hash, arrivalMinute) : NO_OPERATION;
+      const { high, low, parentHigh, parentLow, minute, microseconds, operation: hash } = reader;
+      const peer = reader.peer === 0 ? NO_OPERATION : (services[reader.peer - 1] as number);
+      const flags = peer < 0 ? reader.flags & ~JOIN_PEER : reader.flags;
+      const operation = reader.hasOperation && peer < 0 ? times.number(service, this.#services[service]!, hash, arrivalMinute) : peer;
       batch.push(service, flags, high, low, parentHigh, parentLow, minute, microseconds, operation);
     }
     join.addBatch(batch, seconds);
@@ -137,13 +142,11 @@ export class SpanJoins {
   }
 
   /** Number of the service that a message names for the first time; -1 where there are too many. */
-  #numberOf(reader: JoinMessageReader): number {
-    const { dataView, nameFrom } = reader;
-    const bytes = reader.nameTo - nameFrom;
-    const known = this.#numbersByKey.find(dataView, nameFrom, bytes);
+  #numberOf({ dataView }: JoinMessageReader, from: number, to: number, read: () => ServiceName): number {
+    const known = this.#numbersByKey.find(dataView, from, to - from);
     if (known !== undefined) return known;
-    const number = this.#number(reader.newService as ServiceName);
-    if (number >= 0) this.#numbersByKey.add(dataView, nameFrom, bytes, number);
+    const number = this.#number(read());
+    if (number >= 0) this.#numbersByKey.add(dataView, from, to - from, number);
     return number;
   }
 
@@ -181,6 +184,7 @@ export class SpanJoins {
       held += partition.join.size;
       if (partition.isChanged && Math.abs(wallMs - partition.sentMs) >= SENT_EVERY_MS) this.#send(number, partition, wallMs);
     });
+    this.#account(0);
     this.#dependencies.times.expire(Math.floor(wallMs / MINUTE_MS) - MINUTES_KEPT);
     this.#dependencies.counters.set("spansHeld", held);
   }

@@ -24,6 +24,7 @@ import { encodeText } from "../../../domain/codec/byte-sink.ts";
 import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
 import { operationHash } from "../../../domain/trace/operation-hash.ts";
 import type { AttributeWords } from "../../../domain/trace/span-block-writer.ts";
+import { type PeerPart, peerOfParts, peerPartOf } from "../../../domain/trace/span-peer.ts";
 
 const ROW_WORDS = SPAN_ROW_BYTES / 4;
 const ROW_DOUBLES = SPAN_ROW_BYTES / 8;
@@ -49,6 +50,8 @@ export class SpanRows implements AttributeWords {
   #names: Array<Uint8Array | undefined> = [];
   /** operationHash() of them. */
   #hashes: number[] = [];
+  /** What attributes by number say of whom a span calls, null where nothing. */
+  #peerParts: Array<PeerPart | null | undefined> = [];
 
   constructor(memory: EngineMemory, kernel: LaneExports) {
     this.#engineMemory = memory;
@@ -93,6 +96,7 @@ export class SpanRows implements AttributeWords {
       this.#first = first;
       this.#names = [];
       this.#hashes = [];
+      this.#peerParts = [];
     }
     return this.#count > 0;
   }
@@ -164,6 +168,33 @@ export class SpanRows implements AttributeWords {
     this.#names[place] = name;
     this.#hashes[place] = operationHash(text);
     return name;
+  }
+
+  /** Name of whom the span at hand calls by its attributes; "" where they name nobody. */
+  get peer(): string {
+    const parts: PeerPart[] = [];
+    let at = this.attributesFrom;
+    for (let i = 0; i < this.attributeCount; i++) {
+      const number = this.words[at++]!;
+      const part = number === NO_SPAN_TEXT ? this.#partAt(this.words[at]!, this.words[at + 1]!) : this.#partOf(number);
+      if (number === NO_SPAN_TEXT) at += 2;
+      if (part !== null) parts.push(part);
+    }
+    return parts.length === 0 ? "" : peerOfParts(parts);
+  }
+
+  #partOf(number: number): PeerPart | null {
+    const place = number - this.#first;
+    let part = this.#peerParts[place];
+    if (part === undefined) {
+      part = this.#partAt(this.textAddress(number), this.textBytes(number));
+      this.#peerParts[place] = part;
+    }
+    return part;
+  }
+
+  #partAt(address: number, bytes: number): PeerPart | null {
+    return peerPartOf(this.#engineMemory.slice(address, bytes)) ?? null;
   }
 
   /** operationHash() of a name with a number, which must have been read. */

@@ -9,10 +9,11 @@ import type { ItemRefusal, OtlpSpan } from "../../../domain/otlp/otlp-items.ts";
 import { partitionOf, serviceSeed } from "../../../domain/placement/partition.ts";
 import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
 import { bucketOf } from "../../../domain/trace/duration-sketch.ts";
-import { JOIN_CHILD, JOIN_CLIENT, JOIN_ERROR, JoinMessageWriter } from "../../../domain/trace/join-message.ts";
+import { JOIN_CHILD, JOIN_CLIENT, JOIN_ERROR, JOIN_PEER, JoinMessageWriter } from "../../../domain/trace/join-message.ts";
 import { operationHash } from "../../../domain/trace/operation-hash.ts";
 import { SPAN_ERROR, SPAN_REQUEST } from "../../../domain/trace/service-fold.ts";
 import { SpanKey } from "../../../domain/trace/span-key.ts";
+import { callsOut, peerOfAttributes } from "../../../domain/trace/span-peer.ts";
 import {
   encodeServiceName,
   type ServiceName,
@@ -24,12 +25,14 @@ import type { MessageSource, WorkUnit } from "../unit/work-unit.ts";
 import { SpanBlockWriters, SpanRecords } from "./span-records.ts";
 import type { SpanRows } from "./span-rows.ts";
 
-/** A message leaves at this size: with one more span and its names, 4 KiB, it is still below MESSAGE_BYTES_MAX. */
+/** A message leaves at this size: with one more span and its names, twice 3 KiB, it is still below MESSAGE_BYTES_MAX. */
 const MESSAGE_BYTES_FULL = 8 * 1024;
 /** Services remembered between units. */
 const SERVICES_KEPT_MAX = 1_000;
 /** Numbers of services begin anew behind so many, when those of before are in no message any more. */
 const SOURCE_NUMBERS = 2 ** 30;
+/** Names that one service calls between two units, beyond which all are written anew. */
+const CALLED_NAMES_MAX = 100;
 const MINUTE_MS = 60_000;
 /** Longest duration that is summed: 2^40 us are 12 days (assembly/traces/otlp-traces-walk.ts has the same). */
 const MICROSECONDS_MAX = 2 ** 40;
@@ -52,6 +55,13 @@ export interface SpanSource extends ServiceName {
   /** That of the unit at hand. */
   message: WindowMessageWriter | undefined;
   readonly records: SpanRecords;
+  /** Those that it calls by their names alone, CALLED_NAMES_MAX of them. */
+  readonly called: Map<string, CalledName>;
+}
+
+/** Somebody who is called and sends no spans, in the place of the service that calls. */
+interface CalledName extends ServiceName {
+  readonly number: number;
 }
 
 /** Takes the spans of one lane. */
@@ -76,6 +86,7 @@ export class SpanSink implements MessageSource {
   #isChild = false;
   #isError = false;
   #isClient = false;
+  #peer: CalledName | undefined;
 
   /** Records hold no field that `exclusions` names. */
   constructor(exclusions: FieldExclusions) {
@@ -101,6 +112,7 @@ export class SpanSink implements MessageSource {
     this.#isChild = isChild;
     this.#isError = span.statusCode === STATUS_ERROR;
     this.#isClient = span.kind === KIND_CLIENT;
+    this.#peer = callsOut(span.kind) ? this.#called(source, peerOfAttributes(this.#named(span.attributes))) : undefined;
     const startMs = span.startMs > 0 ? span.startMs : endMs;
     const microseconds = Math.min(MICROSECONDS_MAX, Math.max(0, Math.round((endMs - startMs) * 1000)));
     const { high, low, traceHash } = key;
@@ -122,7 +134,9 @@ export class SpanSink implements MessageSource {
     this.#enter(unit);
     this.#isChild = (flags & SPAN_ROW_CHILD) !== 0;
     this.#isError = (flags & SPAN_ROW_ERROR) !== 0;
-    this.#isClient = ((flags >>> SPAN_ROW_KIND_SHIFT) & KIND_MASK) === KIND_CLIENT;
+    const kind = (flags >>> SPAN_ROW_KIND_SHIFT) & KIND_MASK;
+    this.#isClient = kind === KIND_CLIENT;
+    this.#peer = callsOut(kind) ? this.#called(source, rows.peer) : undefined;
     this.#parentHigh = rows.parentHigh;
     this.#parentLow = rows.parentLow;
     this.#fold(source, name, rows.nameText, (flags & SPAN_ROW_REQUEST) !== 0, endMs, microseconds, high, low, unit);
@@ -168,11 +182,29 @@ export class SpanSink implements MessageSource {
       const [partition, seed, number] = [partitionOf(tenant, serviceId), serviceSeed(tenant), this.#sourceCount++ % SOURCE_NUMBERS];
       const service = { ...name, encoded: encodeServiceName(name), partition, number, seed };
       const records = new SpanRecords(service, this.#exclusions, this.#writers);
-      source = { ...service, message: undefined, records };
+      source = { ...service, message: undefined, records, called: new Map() };
       this.#sources.set(key, source);
     }
     this.#last = source;
     return source;
+  }
+
+  /** Attributes that names may be taken from: none that may not be stored. */
+  #named(attributes: Attributes): Attributes {
+    return this.#exclusions.isEmpty ? attributes : this.#exclusions.strip({ attributes }).attributes;
+  }
+
+  /** Whom a service calls by a name; undefined for "". */
+  #called({ tenant, environment, called }: SpanSource, name: string): CalledName | undefined {
+    if (name === "") return undefined;
+    let of = called.get(name);
+    if (of === undefined) {
+      if (called.size >= CALLED_NAMES_MAX) called.clear();
+      const service = { tenant, environment, serviceId: name };
+      of = { ...service, encoded: encodeServiceName(service), number: this.#sourceCount++ % SOURCE_NUMBERS };
+      called.set(name, of);
+    }
+    return of;
   }
 
   #fold(
@@ -211,8 +243,13 @@ export class SpanSink implements MessageSource {
     if (message.bytes > MESSAGE_BYTES_FULL) unit.addMessage(SECTION_SPANS, partition, message.finish());
     else if (message.bytes === 0) this.#begunJoins.push(partition);
     if (message.bytes === 0) message.begin(minute);
-    const flags = (this.#isChild ? JOIN_CHILD : 0) | (this.#isError ? JOIN_ERROR : 0) | (this.#isClient ? JOIN_CLIENT : 0);
+    const flags =
+      (this.#isChild ? JOIN_CHILD : 0) |
+      (this.#isError ? JOIN_ERROR : 0) |
+      (this.#isClient ? JOIN_CLIENT : 0) |
+      (this.#peer === undefined ? 0 : JOIN_PEER);
     message.add(source, source.number, flags, high, low, minute, microseconds, operation);
+    if (this.#peer !== undefined) message.addPeer(this.#peer, this.#peer.number);
     if (this.#isChild) message.addParent(this.#parentHigh, this.#parentLow);
   }
 

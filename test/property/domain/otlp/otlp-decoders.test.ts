@@ -54,6 +54,14 @@ const { anyValue, keyValue } = fc.letrec((tie) => ({
   keyValue: fc.tuple(fc.record({ key: text, value: tie("anyValue") }), extra).map(([known, unknown]) => ({ ...known, ...unknown })),
 }));
 const attributes = fc.array(keyValue as fc.Arbitrary<object>, { maxLength: 4 });
+/** Whom a span calls, named once or twice, by texts and by what is none. */
+const peerAttributes = fc.array(
+  fc.record({
+    key: fc.constantFrom("peer.service", "server.address", "net.peer.name", "db.system", "db.system.name", "messaging.system"),
+    value: fc.constantFrom({ stringValue: "orders-db" }, { stringValue: "10.0.0.7:5432" }, { stringValue: "" }, { intValue: 7 }),
+  }),
+  { maxLength: 3 },
+);
 const nanoseconds = fc.oneof(
   fc.bigInt({ min: -3_600_000_000_000n, max: 3_600_000_000_000n }).map((offset) => String(BigInt(OTLP_NOW_MS) * 1_000_000n + offset)),
   fc.constantFrom("0", "1", "999999", "1000000", String(2n ** 64n - 1n), String(BigInt(OTLP_NOW_MS - 86_400_000) * 1_000_000n - 1n)),
@@ -166,7 +174,7 @@ const usualSpan = fc
       nanoseconds: fc.nat({ max: 999_999 }),
       parentSpanId: fc.oneof(id(8), fc.constant(Buffer.alloc(8)), fc.constant(Buffer.alloc(0))),
       code: fc.nat({ max: 2 }),
-      attributes,
+      attributes: fc.tuple(attributes, peerAttributes).map(([others, peer]) => [...others, ...peer]),
     },
     { requiredKeys: ["traceId", "spanId", "name", "startMs", "microseconds", "nanoseconds"] },
   )

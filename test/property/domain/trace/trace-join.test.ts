@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { JoinBatch } from "../../../../src/domain/trace/join-batch.ts";
-import { JOIN_CHILD, JOIN_CLIENT, JOIN_ERROR } from "../../../../src/domain/trace/join-message.ts";
+import { JOIN_CHILD, JOIN_CLIENT, JOIN_ERROR, JOIN_PEER } from "../../../../src/domain/trace/join-message.ts";
 import { type JoinSpan, TraceJoin } from "../../../../src/domain/trace/trace-join.ts";
 
 /** More than the first places of the ring, so that it grows before spans are pushed out. */
@@ -38,7 +38,9 @@ class PlainJoin {
 
   #tell(held: Held | undefined): void {
     if (held?.self === undefined) return;
-    this.selfTimes.push(callText(held.span.operation, held.span.minute, Math.max(0, held.self)));
+    const { service, operation, minute, microseconds, flags } = held.span;
+    if ((flags & JOIN_PEER) === 0) this.selfTimes.push(callText(operation, minute, Math.max(0, held.self)));
+    else if (service !== operation) this.#onCall(callText(service, operation, minute, microseconds, (flags & JOIN_ERROR) !== 0, -1));
     held.self = undefined;
   }
 
@@ -72,7 +74,11 @@ class PlainJoin {
 
   #join(held: Held, child: JoinSpan): void {
     const parent = held.span;
-    if (held.self !== undefined) held.self = Math.max(-HELD_MICROSECONDS_MAX, held.self - child.microseconds);
+    const isOther = parent.service !== child.service;
+    const isAnswered = isOther ? (parent.flags & JOIN_CLIENT) !== 0 : (child.flags & JOIN_PEER) !== 0;
+    if ((parent.flags & JOIN_PEER) === 0 && held.self !== undefined)
+      held.self = Math.max(-HELD_MICROSECONDS_MAX, held.self - child.microseconds);
+    else if (isAnswered) held.self = undefined;
     if (parent.service === child.service) return;
     const { service, minute, microseconds, flags } = child;
     this.#onCall(callText(parent.service, service, minute, microseconds, (flags & JOIN_ERROR) !== 0, gapOf(parent, microseconds)));
@@ -105,6 +111,8 @@ const spanArbitrary = fc.record({
   service: fc.integer({ min: 0, max: 199_999 }),
   isError: fc.boolean(),
   isClient: fc.boolean(),
+  /** Whom it calls by its attributes: a service of the spans' own, or another. */
+  peer: fc.option(fc.integer({ min: 0, max: 3 }), { nil: undefined }),
   minute: fc.oneof(
     fc.constantFrom(0, MINUTE - AGE_MAX, MINUTE, MINUTE + AGE_MAX, MINUTE + AGE_MAX + 1),
     fc.integer({ min: 0, max: 2 ** 30 }),
@@ -119,18 +127,34 @@ function spanOf({
   service,
   isError,
   isClient,
+  peer,
   minute,
   microseconds,
   operation,
 }: typeof spanArbitrary extends fc.Arbitrary<infer T> ? T : never): JoinSpan {
-  const flags = (parent === undefined ? 0 : JOIN_CHILD) | (isError ? JOIN_ERROR : 0) | (isClient ? JOIN_CLIENT : 0);
+  const flags =
+    (parent === undefined ? 0 : JOIN_CHILD) |
+    (isError ? JOIN_ERROR : 0) |
+    (isClient ? JOIN_CLIENT : 0) |
+    (peer === undefined ? 0 : JOIN_PEER);
   const [parentHigh, parentLow] = [parent?.[0] ?? 0, parent?.[1] ?? 0];
-  return { service, flags, high: key[0], low: key[1], parentHigh, parentLow, minute, microseconds, operation: isClient ? -1 : operation };
+  return {
+    service,
+    flags,
+    high: key[0],
+    low: key[1],
+    parentHigh,
+    parentLow,
+    minute,
+    microseconds,
+    operation: peer ?? (isClient ? -1 : operation),
+  };
 }
 
 /** What is said of held spans: of those that wait for no parent, no more than what a checkpoint keeps, and of a client's among them how long it took. */
 function heldText({ span, seconds, waits }: Held): string {
-  const { service, flags, high, low, parentHigh, parentLow, minute, microseconds } = span;
+  const { service, high, low, parentHigh, parentLow, minute, microseconds } = span;
+  const flags = span.flags & ~JOIN_PEER;
   const isClient = (flags & JOIN_CLIENT) !== 0;
   return callText(
     service,
