@@ -1,4 +1,5 @@
 // The pipeline to a page on a virtual clock: findings of one service unless a test says otherwise.
+import { askedAgain } from "../../src/domain/alerting/paging/asked-again.ts";
 import type { Finding } from "../../src/domain/alerting/paging/finding.ts";
 import type { PageDecision } from "../../src/domain/alerting/paging/page-decision.ts";
 import { type AnomalyEnd, decideAgain, decideEnd, decideFire } from "../../src/domain/alerting/paging/page-pipeline.ts";
@@ -35,6 +36,7 @@ export class PagingRig {
   sources: PagingSources;
   /** Those that are open, as last decided on. */
   readonly #findings = new Map<string, Finding>();
+  readonly #heldBy = new Map<string, string | null>();
   #next = 0;
 
   constructor({ settings = {}, ...sources }: PagingRigOptions = {}) {
@@ -91,6 +93,7 @@ export class PagingRig {
     const { raised, ...own } = decideFire(finding, this.sources, this.memory, openFinding);
     for (const { decision } of [own, ...raised]) {
       const { anomalyId, alertId, tier } = decision;
+      this.#heldBy.set(anomalyId, alertId === null ? decision.suppressedBy : null);
       this.#findings.set(anomalyId, { ...(this.#findings.get(anomalyId) as Finding), alertId, tierBefore: tier });
     }
     return { raised, ...own };
@@ -103,8 +106,15 @@ export class PagingRig {
     return decideEnd(end, this.memory);
   }
 
-  /** A cycle: asks all that fire again. */
+  /** A cycle: asks all that fire again, then open findings that are held or left behind; what has changed. */
   again(nowMs: number): PageDecision[] {
-    return [...this.memory.firing("default")].flatMap((alert) => decideAgain(alert, this.sources, this.memory, nowMs) ?? []);
+    const alerts = [...this.memory.firing("default")].flatMap((alert) => decideAgain(alert, this.sources, this.memory, nowMs) ?? []);
+    const findings = [...this.#findings.values()].flatMap((finding) => {
+      const open = { heldBy: this.#heldBy.get(finding.anomalyId) ?? null, alertId: finding.alertId };
+      if (askedAgain(open, this.sources, this.memory, nowMs) === undefined) return [];
+      const decision = this.fire({ ...finding, kind: "raised", alertId: null, atMs: nowMs });
+      return decision.alertId === null ? [] : [decision];
+    });
+    return [...alerts, ...findings];
   }
 }

@@ -193,7 +193,7 @@ function runningParts(
     edit,
     isStopping: () => turns().isStopping,
     log: (msg) => emit({ type: "log", level: "warn", component: "coordinator", msg }),
-    alertsMax: options.alertsMax ?? ALERTS_MAX,
+    commits: committer,
   });
   const outbound = new Outbound(options.notification, { ...shared, edit });
   const changes = new Changes({ ...shared, store: control, audit: state.configured.audit, edit });

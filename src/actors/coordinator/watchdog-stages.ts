@@ -2,7 +2,6 @@
 // long baselines, then what the coordinator itself looks at.
 import type { FiringEpisodes, ServicesWanting } from "../../core/protocol/engine-control.ts";
 import { DETECTOR_ADAPTIVE } from "../../domain/detection/pair/pair-verdict.ts";
-import { heldAlertsStage } from "./alerts/held-alerts.ts";
 import type { SaturationBooks } from "./saturation/saturation-context.ts";
 import { SaturationStage } from "./saturation/saturation-stage.ts";
 import type { StateWith } from "./state/stored-state.ts";
@@ -10,6 +9,7 @@ import type { WatchdogStage } from "./state/watchdog-stage.ts";
 import { ArrivalsStage } from "./watchdog/arrivals/arrivals-stage.ts";
 import { CascadeStage } from "./watchdog/cascade/cascade-stage.ts";
 import { enginePass } from "./watchdog/engine-pass.ts";
+import { heldFindingsStage } from "./watchdog/held-findings.ts";
 import { OpenAlerts } from "./watchdog/open-alerts.ts";
 import { SloStage } from "./watchdog/slo/slo-stage.ts";
 import type { StagesContext } from "./watchdog/stages-context.ts";
@@ -47,7 +47,7 @@ export function watchdogStages(options: StagesOptions, context: AllStagesContext
     ...(options.saturationEnabled === false ? [] : [new SaturationStage(context)]),
     new SloStage(context),
     new CascadeStage(context),
-    heldAlertsStage(context),
+    heldFindingsStage(context),
   ];
 }
 

@@ -1,4 +1,4 @@
-// Services that fail together, as a finding on the one that the others most likely fail because of.
+// Services that fail together, as a finding on the one that calls none of the others, or least of all. It names no cause: that is what the report of the incident does.
 import { ruleVerdict, TIER_Z } from "../detection/gates/rule-verdict.ts";
 import type { RuleFinding } from "../detection/service/rule-episode-set.ts";
 import { CASCADE_SERVICES_MIN, type Cascade } from "./cascade.ts";
@@ -17,9 +17,8 @@ export function cascadeFinding(
   { root, members, firstOnsetMs, orderedShare, gates }: Cascade,
   nowMs: number,
 ): RuleFinding {
-  const others = members.filter((member) => member !== root);
-  const named = others.slice(0, REPORTED_MAX).join(", ");
-  const rest = others.length > REPORTED_MAX ? ` and ${others.length - REPORTED_MAX} more` : "";
+  const named = members.slice(0, REPORTED_MAX).join(", ");
+  const rest = members.length > REPORTED_MAX ? ` and ${members.length - REPORTED_MAX} more` : "";
   return {
     tenant,
     environment,
@@ -42,6 +41,6 @@ export function cascadeFinding(
       baselineAgeSeconds: (nowMs - firstOnsetMs) / 1000,
       gates,
     }),
-    explanation: `${members.length} services that call each other fail together since ${new Date(firstOnsetMs).toISOString().slice(0, 16)}Z, most likely because of ${root}: ${named}${rest}`,
+    explanation: `${members.length} services that call each other fail together since ${new Date(firstOnsetMs).toISOString().slice(0, 16)}Z: ${named}${rest}`,
   };
 }

@@ -4,16 +4,17 @@
 import type { EpisodeFrame } from "../../core/protocol/coordinator-frame.ts";
 import type { InhibitionRules } from "../alerting/inhibition/inhibition-rule.ts";
 import { type DecidedBefore, findingOf } from "../alerting/paging/anomaly-finding.ts";
+import { askedAgain, type OpenFinding } from "../alerting/paging/asked-again.ts";
 import type { Finding } from "../alerting/paging/finding.ts";
 import type { PageDecision } from "../alerting/paging/page-decision.ts";
-import { decideAgain, decideEnd, decideFire, type FireOutcome } from "../alerting/paging/page-pipeline.ts";
+import { decideAgain, decideEnd, decideFire, type EnsembleOutcome, type FireOutcome } from "../alerting/paging/page-pipeline.ts";
 import { PagingMemory } from "../alerting/paging/paging-memory.ts";
 import type { PagingSources } from "../alerting/paging/paging-sources.ts";
 import { type Anomaly, anomalyIdOf, applyEpisode, type Episode, openKeyOf } from "../anomaly/anomaly.ts";
 import { tierOfZ } from "../detection/anomaly-score.ts";
 
 /** Outcome of an anomaly when it was last decided on. */
-interface LastDecision extends DecidedBefore {
+interface LastDecision extends DecidedBefore, OpenFinding {
   readonly reached: boolean;
 }
 
@@ -51,7 +52,7 @@ export class IncidentRun {
     else this.#decide(anomaly, before, nowMs);
   }
 
-  /** Once a cycle: asks again what has held alerts back. */
+  /** Once a cycle: asks again what has held alerts and findings back. */
   cycle(nowMs: number): void {
     for (const tenant of this.#memory.tenantsFiring) {
       for (const alert of [...this.#memory.firing(tenant)]) {
@@ -59,6 +60,12 @@ export class IncidentRun {
         const decision = decideAgain(alert, this.#sources, this.#memory, nowMs);
         if (decision !== undefined) this.#decided(decision);
       }
+    }
+    for (const anomaly of [...this.openAnomalies()]) {
+      const last = this.#decisions.get(anomaly.id);
+      if (last === undefined || askedAgain(last, this.#sources, this.#memory, nowMs) === undefined) continue;
+      const { raised, ...own } = this.#fire(findingOf(anomaly, "raised", { ...last, alertId: null }, nowMs));
+      for (const outcome of own.decision.alertId === null ? raised : [own, ...raised]) this.#keep(outcome);
     }
   }
 
@@ -86,12 +93,16 @@ export class IncidentRun {
     const last = this.#decisions.get(anomaly.id) ?? null;
     if (before !== undefined && !mayChange(before, anomaly, last?.reached === true)) return;
     const kind: Finding["kind"] = before === undefined ? "opened" : "raised";
+    const { raised, ...own } = this.#fire(findingOf(anomaly, kind, last, nowMs));
+    for (const outcome of [own, ...raised]) this.#keep(outcome);
+  }
+
+  #fire(finding: Finding): EnsembleOutcome {
     const openFinding = (id: string) => {
       const other = this.#anomalies.get(id);
-      return other === undefined ? undefined : findingOf(other, "raised", this.#decisions.get(id) ?? null, nowMs);
+      return other === undefined ? undefined : findingOf(other, "raised", this.#decisions.get(id) ?? null, finding.atMs);
     };
-    const { raised, ...own } = decideFire(findingOf(anomaly, kind, last, nowMs), this.#sources, this.#memory, openFinding);
-    for (const outcome of [own, ...raised]) this.#keep(outcome);
+    return decideFire(finding, this.#sources, this.#memory, openFinding);
   }
 
   #keep({ decision, ended, merged }: FireOutcome): void {
@@ -99,7 +110,8 @@ export class IncidentRun {
     const { anomalyId: id, outcome, tier } = decision;
     if (ended !== undefined) this.#decided(ended);
     const reached = outcome === "paged" || outcome === "absorbed";
-    this.#decisions.set(id, { alertId: decision.alertId ?? this.#decisions.get(id)?.alertId ?? null, tier, reached });
+    const alertId = decision.alertId ?? this.#decisions.get(id)?.alertId ?? null;
+    this.#decisions.set(id, { alertId, tier, reached, heldBy: alertId === null ? decision.suppressedBy : null });
     this.#decided(decision);
   }
 }

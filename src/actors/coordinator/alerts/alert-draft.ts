@@ -72,6 +72,11 @@ export class AlertDraft {
     return this.#decide(anomaly, before === undefined ? "opened" : isReopened ? "reopened" : "raised", read);
   }
 
+  /** Decides again on an open anomaly that is held, or that its alert has left behind: that alert is no longer its own. */
+  askFinding(anomaly: Anomaly, read: ReadAnomaly): DecidedAnomalies {
+    return this.#decide(anomaly.paging === null ? anomaly : { ...anomaly, paging: { ...anomaly.paging, alertId: null } }, "raised", read);
+  }
+
   /** An anomaly that belonged to an alert has ended, by itself (null) or by somebody. */
   end(anomaly: Anomaly, by: string | null): void {
     const alertId = anomaly.paging?.alertId ?? null;

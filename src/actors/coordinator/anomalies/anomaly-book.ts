@@ -22,7 +22,12 @@ export interface AnomalyKey {
 }
 
 /** Open anomaly as rules over several services read it. */
-export interface OpenAnomaly extends AnomalyKey, Pick<Anomaly, "environment" | "serviceId" | "metricName" | "detector" | "startedAtMs"> {}
+export interface OpenAnomaly extends AnomalyKey, Pick<Anomaly, "environment" | "serviceId" | "metricName" | "detector" | "startedAtMs"> {
+  /** The gate that held it before it came to any alert; null where none did. */
+  heldBy: string | null;
+  /** The alert that it belongs to. */
+  alertId: string | null;
+}
 
 interface RecentRow {
   readonly tenant: string;
@@ -124,7 +129,7 @@ export class AnomalyBook {
     const openKey = anomaly.resolvedAtMs === null ? (openBefore ?? keyIfOpen ?? openKeyOf(anomaly)) : null;
     index.put(this.#entryOf(anomaly, openKey));
     if (openKey === null) this.#close(openBefore, id);
-    else if (this.#open.get(openKey)?.id !== id) this.#open.set(openKey, openOf(anomaly));
+    else this.#keepOpen(openKey, anomaly);
     this.#recent.delete(id);
     if (row !== undefined) this.#keepRecent(id, { tenant, row });
   }
@@ -143,6 +148,13 @@ export class AnomalyBook {
       score,
       openKey,
     };
+  }
+
+  /** An entry is changed where it stands: one that lives for long and is replaced is work for full collections. */
+  #keepOpen(openKey: string, anomaly: Anomaly): void {
+    const known = this.#open.get(openKey);
+    if (known?.id === anomaly.id) Object.assign(known, decidedOf(anomaly));
+    else this.#open.set(openKey, openOf(anomaly));
   }
 
   #keepRecent(id: string, recent: RecentRow): void {
@@ -174,6 +186,13 @@ export class AnomalyBook {
   }
 }
 
-function openOf({ tenant, id, detectedAtMs, serviceId, environment, metricName, detector, startedAtMs }: Anomaly): OpenAnomaly {
-  return { tenant, id, detectedAtMs, serviceId, environment, metricName, detector, startedAtMs };
+function openOf(anomaly: Anomaly): OpenAnomaly {
+  const { tenant, id, detectedAtMs, serviceId, environment, metricName, detector, startedAtMs } = anomaly;
+  return { tenant, id, detectedAtMs, serviceId, environment, metricName, detector, startedAtMs, ...decidedOf(anomaly) };
+}
+
+/** What the last decision has left of it. */
+function decidedOf({ paging }: Anomaly): Pick<OpenAnomaly, "heldBy" | "alertId"> {
+  if (paging === null) return { heldBy: null, alertId: null };
+  return { heldBy: paging.alertId === null ? paging.suppressedBy : null, alertId: paging.alertId };
 }

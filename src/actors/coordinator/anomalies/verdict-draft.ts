@@ -17,7 +17,7 @@ import { KeyBuilder } from "../../../domain/codec/key.ts";
 import type { AlertDraft } from "../alerts/alert-draft.ts";
 import { EPISODE } from "../state/shared-forms.ts";
 import { byKey, idBytes, tenantTimeKey } from "../state/tables.ts";
-import type { AnomalyBook } from "./anomaly-book.ts";
+import type { AnomalyBook, AnomalyKey } from "./anomaly-book.ts";
 import type { AnomalyFollowing, AnomalyStep } from "./anomaly-follower.ts";
 import type { AnomalyEntry } from "./anomaly-index.ts";
 import { encodeAnomaly } from "./anomaly-row.ts";
@@ -38,6 +38,10 @@ const REPORTED: ReadonlySet<EpisodeEffect["kind"]> = new Set(["opened", "updated
 /** Whether a client of the event stream learns something: a further member alone is no news, a pair may have thousands. */
 function isNews({ kind, anomaly }: EpisodeEffect, before: Anomaly | undefined): boolean {
   return REPORTED.has(kind) || (kind === "joined" && (anomaly?.z !== before?.z || before?.resolvedAtMs !== null));
+}
+
+function isSameDecision({ paging: before }: Anomaly, { paging: after }: Anomaly): boolean {
+  return before?.serial === after?.serial && before?.alertId === after?.alertId;
 }
 
 /** Key of the order in which episodes are forgotten. */
@@ -99,6 +103,17 @@ export class VerdictDraft {
     if (anomaly !== undefined) this.#keepAnomaly(anomaly, openKey, isNews(effect, before));
     if (effect.kind === "opened") this.openedArrivalsMs.push(frame.arrivalMs);
     return anomaly === undefined ? effect : { ...effect, anomaly };
+  }
+
+  /** Asks about open anomalies again (domain/alerting/paging/asked-again.ts). */
+  askAgain(places: readonly AnomalyKey[]): void {
+    for (const { tenant, id } of places) {
+      const before = this.#read(tenant, id);
+      if (before === undefined || before.resolvedAtMs !== null) continue;
+      const { anomaly, raised } = this.#alerts.askFinding(before, (of, other) => this.#read(of, other));
+      const changed = anomaly === undefined || isSameDecision(before, anomaly) ? raised : [anomaly, ...raised];
+      for (const each of changed) this.#keepAnomaly(each, openKeyOf(each), true);
+    }
   }
 
   /** The anomaly that a frame belongs to, as this draft leaves it. */

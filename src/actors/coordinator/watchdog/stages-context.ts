@@ -2,15 +2,17 @@
 import type { StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
 import type { ShadowCounts } from "../../../core/protocol/engine-control.ts";
+import type { PagingSources } from "../../../domain/alerting/paging/paging-sources.ts";
 import type { ServiceFacts } from "../../../domain/alerting/paging/service-facts.ts";
 import type { TrainingResult } from "../../../domain/detection/multivariate/service-training.ts";
 import type { TrainingInput } from "../../../domain/detection/multivariate/training-input.ts";
 import type { AlertBooks } from "../alerts/alerts-context.ts";
-import type { HeldAlertsDependencies } from "../alerts/held-alerts.ts";
 import type { AnomalyBooks } from "../anomalies/anomalies-context.ts";
 import type { EngineClient } from "../engines/engine-client.ts";
+import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import type { StateWith } from "../state/stored-state.ts";
 import type { CyclePace } from "./cycle-pace.ts";
+import type { AlertCommits } from "./held-findings.ts";
 import type { SloBook } from "./slo/slo-book.ts";
 import type { RequestedModels } from "./training/model-training.ts";
 
@@ -20,8 +22,13 @@ type StagesState = StateWith<
   { readonly tenants: { readonly size: number } }
 >;
 
-export interface StagesContext extends HeldAlertsDependencies {
+export interface StagesContext {
   readonly state: StagesState;
+  readonly paging: PagingSources;
+  readonly counters: CoordinatorCounters;
+  readonly commits: AlertCommits;
+  nowMs(): number;
+  monotonicMs(): number;
   readonly engines: EngineClient;
   readonly pace: CyclePace;
   yieldTurn(): Promise<void>;

@@ -1,18 +1,18 @@
-// Alerts that keep others quiet while they fire: a cascade the alerts of its members. What it holds back is kept, and asked about again while it fires. A tenant's
+// Alerts that keep others quiet while they fire: a cascade the alerts of its members, as long as it takes their findings in. What opens later is another incident. What it holds back is kept, and asked about again while it fires. A tenant's
 // silence needs no such rule: services whose silence it tells have no alerts of their own (domain/detection/service/tenant-silence.ts), and one that falls silent
 // later, for its own reason, is told.
 import { ownMember } from "../../../core/base/own-member.ts";
 import type { Hold } from "../hold.ts";
 import type { Labels } from "../label-matcher.ts";
-import type { Alert } from "../paging/alert.ts";
+import { type Alert, takesIn } from "../paging/alert.ts";
 import type { ActiveInhibitions } from "../paging/paging-sources.ts";
 
 /** The rules that hold for every tenant. */
 export const INHIBITIONS: ActiveInhibitions = {
-  inhibited: (_tenant, labels, inhibitors) => {
+  inhibited: (_tenant, labels, inhibitors, opened) => {
     if (!isOfMember(labels)) return undefined;
     for (const alert of inhibitors()) {
-      if (isSame(alert.labels, labels)) continue;
+      if (isSame(alert.labels, labels) || !takesIn(alert, opened.atMs, opened.dedupMaxAgeMinutes)) continue;
       const hold = holdOf(alert, labels);
       if (hold !== undefined) return hold;
     }

@@ -10,15 +10,24 @@ export const SILENCED_GATE = "silenced";
 /** Length of what people wrote about a rule, in each row of the ledger that it held back. */
 const HOLD_COMMENT_CHARACTERS_MAX = 300;
 
-/** Gates of an alert with these labels by what holds it back for now: the first hold, where there is one. */
+/** Alert that is asked about. */
+export interface HeldSubject {
+  readonly tenant: string;
+  readonly labels: Labels;
+  /** When it opened. */
+  readonly openedAtMs: number;
+}
+
+/** Gates of an alert by what holds it back for now: the first hold, where there is one. */
 export function holdGates(
-  tenant: string,
-  labels: Labels,
-  { inhibitions, silences }: PagingSources,
+  { tenant, labels, openedAtMs }: HeldSubject,
+  { inhibitions, silences, settingsOf }: PagingSources,
   memory: PagingMemory,
   nowMs: number,
 ): { readonly gates: readonly GateResult[]; readonly hold: Hold | undefined } {
-  const builtIn = inhibitions.inhibited(tenant, labels, () => memory.inhibitors(tenant), nowMs);
+  const { dedupMaxAgeMinutes } = settingsOf(tenant, labels.service_id ?? "", labels.metric_name ?? "");
+  const opened = { atMs: openedAtMs, dedupMaxAgeMinutes };
+  const builtIn = inhibitions.inhibited(tenant, labels, () => memory.inhibitors(tenant), opened);
   const inhibition = builtIn ?? memory.ruleInhibitors.holdFor(tenant, labels);
   const silence = silences.silenced(tenant, labels, nowMs);
   return {

@@ -5,6 +5,8 @@ import type { AlertState } from "../alert-identity.ts";
 import type { Labels } from "../label-matcher.ts";
 import type { Finding } from "./finding.ts";
 
+const MINUTE_MS = 60_000;
+
 export interface AlertMember {
   readonly anomalyId: string;
   readonly serviceId: string;
@@ -81,6 +83,11 @@ export function peakOf({ anomalyId, serviceId, metricName, detector, z, explanat
 export function restated(alert: Alert, explanation: string, atMs: number): Alert {
   const change = { atMs, kind: "updated", tier: alert.state.tier, by: null, note: null } as const;
   return withChange({ ...alert, peak: { ...alert.peak, explanation } }, change);
+}
+
+/** Whether an alert takes in what opens at this time: no later than the dedup age after its own creation (rule 1.1.10). */
+export function takesIn({ state }: Alert, openedAtMs: number, dedupMaxAgeMinutes: number): boolean {
+  return openedAtMs - state.createdAtMs <= dedupMaxAgeMinutes * MINUTE_MS;
 }
 
 export function isFiring({ state }: Alert): boolean {

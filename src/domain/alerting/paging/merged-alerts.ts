@@ -3,14 +3,14 @@
 import { INGESTION_SERVICE } from "../../detection/service/tenant-silence.ts";
 import { resolveAlert } from "../alert-identity.ts";
 import type { DetectorFamily } from "../ensemble.ts";
-import { type Alert, withChange, withMember } from "./alert.ts";
+import { type Alert, takesIn, withChange, withMember } from "./alert.ts";
 import type { Finding } from "./finding.ts";
 import type { PagingMemory } from "./paging-memory.ts";
 
 /** Members that opened so long before belong to the incident: five minutes of onsets, and what they waited for before they paged. */
 const MEMBER_AGE_MS = 15 * 60_000;
-/** Families by which people and other systems speak: their alerts keep an identity of their own. */
-const OWN_IDENTITY: ReadonlySet<string> = new Set<DetectorFamily>(["manual", "external", "cascade"]);
+/** Families by which people and other systems speak: their alerts keep an identity of their own, and are part of no incident of ours. */
+export const OWN_IDENTITY: ReadonlySet<string> = new Set<DetectorFamily>(["manual", "external"]);
 
 /** Firing alerts of an incident's members: the first of which people know, and all others. */
 export interface MemberAlerts {
@@ -20,8 +20,15 @@ export interface MemberAlerts {
 
 const NONE: MemberAlerts = { first: undefined, others: [] };
 
-/** The alerts that a finding makes one; none for most. `known` is the alert that it has already. */
-export function memberAlerts(finding: Finding, family: DetectorFamily, memory: PagingMemory, known: Alert | undefined): MemberAlerts {
+interface MergingState {
+  readonly memory: PagingMemory;
+  /** The firing alert that the finding has already. */
+  readonly known: Alert | undefined;
+  readonly dedupMaxAgeMinutes: number;
+}
+
+/** The alerts that a finding makes one; none for most. */
+export function memberAlerts(finding: Finding, family: DetectorFamily, { memory, known, dedupMaxAgeMinutes }: MergingState): MemberAlerts {
   const isMember = memberRule(finding, family);
   if (isMember === undefined) return NONE;
   const members = [...memory.firing(finding.tenant)].filter(
@@ -29,6 +36,7 @@ export function memberAlerts(finding: Finding, family: DetectorFamily, memory: P
       alert.state.id !== known?.state.id &&
       alert.services.length === 0 &&
       finding.atMs - alert.state.createdAtMs <= MEMBER_AGE_MS &&
+      (known === undefined || takesIn(known, alert.state.createdAtMs, dedupMaxAgeMinutes)) &&
       isMember(alert),
   );
   const told = members.filter(({ pages, heldBy }) => pages > 0 && heldBy === null);
@@ -39,7 +47,8 @@ export function memberAlerts(finding: Finding, family: DetectorFamily, memory: P
 function memberRule({ environment, serviceId, services }: Finding, family: DetectorFamily): ((alert: Alert) => boolean) | undefined {
   if (services.length > 0) {
     const members = new Set(services);
-    return ({ state: { key } }) => key.environment === environment && members.has(key.serviceId) && !OWN_IDENTITY.has(key.family);
+    return ({ state: { key } }) =>
+      key.environment === environment && members.has(key.serviceId) && key.family !== "cascade" && !OWN_IDENTITY.has(key.family);
   }
   const isTenants = family === "stale" && serviceId === INGESTION_SERVICE;
   return isTenants ? ({ state: { key } }) => key.family === "stale" && key.serviceId !== INGESTION_SERVICE : undefined;

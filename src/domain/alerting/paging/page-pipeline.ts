@@ -15,20 +15,20 @@ import { anomalyScore, type Tier, tierOfScore } from "../../detection/anomaly-sc
 import { above, atLeast, firstFailed, type GateResult, holds } from "../../detection/gates/gate-result.ts";
 import { INGESTION_SERVICE } from "../../detection/service/tenant-silence.ts";
 import type { WatchdogSettings } from "../../detection/watchdog-settings.ts";
-import { applyFire, type FireEffect, resolveAlert } from "../alert-identity.ts";
+import { type AlertKey, applyFire, type FireEffect, resolveAlert } from "../alert-identity.ts";
 import { ensembleTier, isCorroborated } from "../ensemble.ts";
 import { CALM, FLAPPING_GATE, paged, pauseGate } from "../flap-control.ts";
 import type { Hold } from "../hold.ts";
 import { heldSentence, holdGates } from "../inhibition/hold-gates.ts";
 import type { Labels } from "../label-matcher.ts";
 import { rcaCooldownGate } from "../rca-cooldown.ts";
-import { type Alert, isFiring, peakOf, withChange, withMember } from "./alert.ts";
+import { type Alert, isFiring, peakOf, takesIn, withChange, withMember } from "./alert.ts";
 import { CONFIRMATION_GATE, confirmationGate, isExtremeOfYoung, needsConfirmation } from "./confirmation-gate.ts";
 import { familyOfDetector } from "./detector-family.ts";
 import { type Finding, labelsOf } from "./finding.ts";
 import { type FindingCase, passesFindingGates } from "./finding-gates.ts";
 import { waitingSentence } from "./hold-words.ts";
-import { memberAlerts, mergedAlert, withMembersOf } from "./merged-alerts.ts";
+import { memberAlerts, mergedAlert, OWN_IDENTITY, withMembersOf } from "./merged-alerts.ts";
 import type { PageDecision } from "./page-decision.ts";
 import type { FiredSignal, PagingMemory } from "./paging-memory.ts";
 import type { PagingSources } from "./paging-sources.ts";
@@ -154,7 +154,8 @@ export function decideEnd(end: AnomalyEnd, memory: PagingMemory): PageDecision |
 /** Asks again what has held back an alert that still fires: the decision where it pages now, or where something else holds it. To be called once a cycle. */
 export function decideAgain(alert: Alert, sources: PagingSources, memory: PagingMemory, nowMs: number): PageDecision | undefined {
   if (alert.heldBy === null || !isFiring(alert)) return undefined;
-  const asked = holdGates(alert.state.key.tenant, alert.labels, sources, memory, nowMs);
+  const { key, createdAtMs } = alert.state;
+  const asked = holdGates({ tenant: key.tenant, labels: alert.labels, openedAtMs: createdAtMs }, sources, memory, nowMs);
   const gates = [
     ...(alert.heldBy === CONFIRMATION_GATE ? [alertConfirmation(alert, sources, memory, nowMs)] : []),
     ...asked.gates,
@@ -205,6 +206,15 @@ function signalOf({ finding, family, memory, place }: AskedCase, isRaised: boole
   return { family, metricName, anomalyId, atMs: known?.atMs ?? firedAtMs, isRaised: isRaised || known?.isRaised === true };
 }
 
+/** The alert of a finding is that of the cascade which its service is a member of, while that takes it in: what opens later is told under its own name. */
+function keyOf({ finding, family, settings, memory, place }: AskedCase): AlertKey {
+  const { tenant, environment, serviceId, atMs, alertId } = finding;
+  const cascade = OWN_IDENTITY.has(family) ? undefined : memory.cascadeOf(place);
+  const goesOn = cascade !== undefined && (finding.services.length > 0 || cascade.state.id === alertId);
+  if (cascade !== undefined && (goesOn || takesIn(cascade, atMs, settings.dedupMaxAgeMinutes))) return cascade.state.key;
+  return { tenant, environment, serviceId, family };
+}
+
 /** Alert that a finding has made, and the alerts that close into it. */
 interface Fired {
   readonly alert: Alert;
@@ -215,10 +225,11 @@ interface Fired {
 
 function fire(of: AskedCase, tier: Tier): Fired {
   const { finding, family, settings, sources, memory, gates } = of;
-  const { tenant, environment, serviceId, atMs } = finding;
-  const own = memory.cascadeOf(of.place) ?? { tenant, environment, serviceId, family };
+  const { atMs } = finding;
+  const own = keyOf(of);
   const known = memory.newest(own);
-  const { first, others } = memberAlerts(finding, family, memory, known !== undefined && isFiring(known) ? known : undefined);
+  const firing = known !== undefined && isFiring(known) ? known : undefined;
+  const { first, others } = memberAlerts(finding, family, { memory, known: firing, dedupMaxAgeMinutes: settings.dedupMaxAgeMinutes });
   const newest = first ?? known;
   const key = first?.state.key ?? own;
   const labels = labelsOf(finding, tier);
@@ -232,7 +243,7 @@ function fire(of: AskedCase, tier: Tier): Fired {
   if (!isReported && needsConfirmation(family) && finding.isRare !== true && !isExtremeOfYoung(finding)) {
     gates.push(confirmationGate(of.place, sources.confirmations, memory.signals(of.place), atMs));
   }
-  const asked = holdGates(tenant, labels, sources, memory, atMs);
+  const asked = holdGates({ tenant: finding.tenant, labels, openedAtMs: effect.alert.createdAtMs }, sources, memory, atMs);
   gates.push(...asked.gates);
   const held = firstFailed(gates)?.name ?? null;
   const last = effect.kind === "renewed" ? undefined : newest;
@@ -294,7 +305,7 @@ function joined(finding: Finding, newest: Alert | undefined, effect: FireEffect,
     members: isMember ? known.members : withMember(known?.members, finding),
     anomalies: (known?.anomalies ?? 0) + (isMember ? 0 : 1),
     open: (known?.open ?? 0) + (isMember && finding.kind === "raised" ? 0 : 1),
-    services: kind === "reopened" ? finding.services : servicesOf(finding, newest),
+    services: kind === "reopened" ? finding.services : servicesOf(finding, known),
     pages: known?.pages ?? 0,
     heldBy: known?.heldBy ?? null,
     mergedInto: null,
@@ -308,8 +319,8 @@ function joined(finding: Finding, newest: Alert | undefined, effect: FireEffect,
 }
 
 /** Services of a cascade, which may grow. */
-function servicesOf(finding: Finding, newest: Alert | undefined): readonly string[] {
-  const known = newest?.services ?? [];
+function servicesOf(finding: Finding, alert: Alert | undefined): readonly string[] {
+  const known = alert?.services ?? [];
   return finding.services.length === 0 ? known : [...new Set([...known, ...finding.services])];
 }
 

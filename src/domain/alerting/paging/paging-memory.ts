@@ -13,6 +13,9 @@ import { type Alert, isFiring } from "./alert.ts";
 import { AlertsByState } from "./alerts-by-state.ts";
 import { placeText } from "./service-scope.ts";
 
+/** A metric's alert closes into a group of services, and that into a cascade. */
+const MERGES_MAX = 4;
+
 /** A finding as the ensemble remembers it. */
 export interface FiredSignal extends EnsembleSignal {
   readonly anomalyId: string;
@@ -55,10 +58,11 @@ export class PagingMemory {
     return this.#alerts.get(id) ?? this.#base?.alert(id);
   }
 
-  /** The alert that one of this id goes on in: itself, or the one that it has closed into. */
+  /** The alert that one of this id goes on in: itself, or the one that it has closed into, which may have closed into another. */
   current(id: string): Alert | undefined {
-    const alert = this.alert(id);
-    return alert?.mergedInto == null ? alert : this.alert(alert.mergedInto);
+    let alert = this.alert(id);
+    for (let i = 0; i < MERGES_MAX && alert?.mergedInto != null; i++) alert = this.alert(alert.mergedInto);
+    return alert;
   }
 
   newest(key: AlertKey): Alert | undefined {
@@ -121,11 +125,11 @@ export class PagingMemory {
     }
   }
 
-  /** The key of the firing cascade that a service is a member of; `place` is its `placeText`, here and below. */
-  cascadeOf(place: string): AlertKey | undefined {
+  /** The firing cascade that a service is a member of; `place` is its `placeText`, here and below. */
+  cascadeOf(place: string): Alert | undefined {
     const id = this.#cascadeId(place);
     const alert = id === undefined ? undefined : this.alert(id);
-    return alert !== undefined && isFiring(alert) ? alert.state.key : undefined;
+    return alert !== undefined && isFiring(alert) ? alert : undefined;
   }
 
   /** Signals that fired on a service last, of each detector and metric; the oldest first. */

@@ -11,10 +11,16 @@ export interface ActiveSilences {
   silenced(tenant: string, labels: Labels, nowMs: number): Hold | undefined;
 }
 
+/** When an alert that is asked about opened, and how long one that fires takes such in. */
+export interface Opened {
+  readonly atMs: number;
+  readonly dedupMaxAgeMinutes: number;
+}
+
 /** Rules by which one firing alert keeps others quiet. */
 export interface ActiveInhibitions {
   /** `inhibitors` are the tenant's firing alerts that may hold others back (built-in-inhibitions.ts); the alert that is asked about may be among them. */
-  inhibited(tenant: string, labels: Labels, inhibitors: () => Iterable<Alert>, nowMs: number): Hold | undefined;
+  inhibited(tenant: string, labels: Labels, inhibitors: () => Iterable<Alert>, opened: Opened): Hold | undefined;
 }
 
 export interface PagingSources {

@@ -2,7 +2,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Hold } from "../../../../src/domain/alerting/hold.ts";
+import { INHIBITIONS } from "../../../../src/domain/alerting/inhibition/built-in-inhibitions.ts";
 import type { Finding } from "../../../../src/domain/alerting/paging/finding.ts";
+import type { PageDecision } from "../../../../src/domain/alerting/paging/page-decision.ts";
 import { decideFire } from "../../../../src/domain/alerting/paging/page-pipeline.ts";
 import { PagingMemory } from "../../../../src/domain/alerting/paging/paging-memory.ts";
 import { ServiceConfirmations } from "../../../../src/domain/alerting/paging/service-confirmations.ts";
@@ -16,6 +18,7 @@ const DAY = 24 * HOUR;
 const Z_MEDIUM = 2;
 const Z_HIGH = 3;
 const SILENCE: Hold = { id: "s", comment: "maintenance" };
+const CASCADE = { detector: "cascade", metricName: "service.cascade", z: 5.1, services: ["database", "checkout", "web"] };
 
 describe("rule 1.1.5: RCA cooldown of a pair", () => {
   it("15 minutes: just below, at, just above", () => {
@@ -86,6 +89,22 @@ describe("rule 1.1.9: warm-up", () => {
     for (const change of [{ detector: "isolation_forest" }, { detector: "adaptive" }, { detector: "saturation" }, { operation: true }]) {
       expect([8 * MINUTE - 1, 8 * MINUTE, 8 * MINUTE + 1].map((ms) => at(ms, change))).toEqual(["warmup", null, null]);
     }
+  });
+  it("D1: delays and swallows nothing: what is still so at its end is told within a cycle, of every layer, once", () => {
+    const end = START + 8 * MINUTE;
+    for (const change of [{ detector: "isolation_forest" }, { detector: "adaptive" }, { detector: "saturation" }, { operation: true }]) {
+      const rig = new PagingRig({ startedAtMs: START });
+      const held = rig.fire({ z: 9, ...change });
+      expect(held).toMatchObject({ outcome: "suppressed", suppressedBy: "warmup", alertId: null });
+      expect(rig.again(end - 1)).toEqual([]);
+      expect(rig.again(end)).toMatchObject([{ outcome: "paged", anomalyId: held.anomalyId, suppressedBy: null }]);
+      expect(rig.again(end + MINUTE)).toEqual([]);
+    }
+  });
+  it("tells nothing at its end of what is over by then", () => {
+    const rig = new PagingRig({ startedAtMs: START });
+    rig.end(rig.fire({ z: 9, detector: "saturation" }), START + MINUTE);
+    expect(rig.again(START + 9 * MINUTE)).toEqual([]);
   });
   it("not for named-metric z, SLO burn, stale service, cascade and manual override", () => {
     for (const detector of ["z_score", "slo_burn", "stale", "cascade", "manual", "external"]) expect(at(0, { detector })).toBeNull();
@@ -363,14 +382,48 @@ describe("cascade", () => {
       open: 2,
       state: { key: { serviceId: "database", family: "cascade" } },
     });
-    const renewed = rig.fire({ serviceId: "web", atMs: START + HOUR + 1 });
-    expect(renewed).toMatchObject({ outcome: "paged" });
-    expect(rig.fire({ serviceId: "checkout", metricName: "other", atMs: START + HOUR + 2 })).toMatchObject({
-      outcome: "absorbed",
-      alertId: renewed.alertId,
-    });
   });
-  const CASCADE = { detector: "cascade", metricName: "service.cascade", z: 5.1, services: ["database", "checkout", "web"] };
+  it("D4, D5: a new fire of a member after the dedup age is a page of that member, under its own name", () => {
+    const rig = new PagingRig({ inhibitions: INHIBITIONS });
+    const cascade = rig.fire({ ...CASCADE, serviceId: "database" });
+    const of = (decision: PageDecision) => rig.memory.alert(decision.alertId as string);
+    expect(rig.fire({ serviceId: "web", atMs: START + HOUR }).alertId).toBe(cascade.alertId);
+    const web = rig.fire({ serviceId: "web", metricName: "cpu_percent", atMs: START + HOUR + 1 });
+    expect(web).toMatchObject({ outcome: "paged", suppressedBy: null });
+    expect(of(web)).toMatchObject({ state: { key: { serviceId: "web", family: "metric" } }, services: [], heldBy: null });
+    const checkout = rig.fire({ serviceId: "checkout", metricName: "other", atMs: START + HOUR + 2 });
+    expect(checkout).toMatchObject({ outcome: "paged" });
+    expect(of(checkout)).toMatchObject({ state: { key: { serviceId: "checkout" } }, services: [] });
+    // The cascade that goes on takes none of them in again.
+    rig.fire({
+      ...CASCADE,
+      serviceId: "database",
+      anomalyId: cascade.anomalyId,
+      alertId: cascade.alertId,
+      kind: "raised",
+      z: 6,
+      atMs: START + HOUR + 3,
+    });
+    expect([web, checkout].map((each) => of(each)?.mergedInto)).toEqual([null, null]);
+  });
+  it("D5: one that goes on as the alert of its first member says nothing of the others once that is renewed", () => {
+    const rig = new PagingRig();
+    const first = rig.fire({ serviceId: "web", z: 9 });
+    expect(rig.fire({ ...CASCADE, serviceId: "database", atMs: START + MINUTE }).alertId).toBe(first.alertId);
+    const renewed = rig.fire({ serviceId: "web", metricName: "cpu_percent", atMs: START + HOUR + 1 });
+    const other = rig.fire({ serviceId: "checkout", metricName: "error_rate", atMs: START + HOUR + 2 });
+    expect([renewed, other].map(({ alertId }) => rig.memory.alert(alertId as string))).toMatchObject([
+      { state: { key: { serviceId: "web" } }, services: [], pages: 1, peak: { metricName: "cpu_percent" } },
+      { state: { key: { serviceId: "checkout" } }, services: [], pages: 1, peak: { metricName: "error_rate" } },
+    ]);
+  });
+  it("takes in nothing that people or other systems say of its members", () => {
+    const rig = new PagingRig();
+    const cascade = rig.fire({ ...CASCADE, serviceId: "database" });
+    const outer = rig.fire({ serviceId: "web", detector: "external", metricName: "DiskFull", atMs: START + 1 });
+    expect(outer.alertId).not.toBe(cascade.alertId);
+    expect(outer.outcome).toBe("paged");
+  });
 
   it("that becomes known after its members have paged takes the identity of the first, and the others close into it", () => {
     const rig = new PagingRig();

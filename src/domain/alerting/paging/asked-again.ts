@@ -1,0 +1,37 @@
+// Which open findings are asked about again each cycle: those whose reason to be held has ended, and those whose alert ended without them. An alert that is held
+// asks for all of its findings (page-pipeline.ts, decideAgain); what is here has no alert that could.
+import { INGESTION_SERVICE } from "../../detection/service/tenant-silence.ts";
+import { isFiring } from "./alert.ts";
+import type { PagingMemory } from "./paging-memory.ts";
+import type { PagingSources } from "./paging-sources.ts";
+
+const MINUTE_MS = 60_000;
+/** Gates of a finding that open by themselves or by somebody's setting, while the finding stays what it is. */
+const ENDING_GATES: ReadonlySet<string> = new Set(["warmup", "minimum_traffic", "exclusion"]);
+
+/** What the last decision on an open finding has left. */
+export interface OpenFinding {
+  /** The gate that held it before it came to any alert; null where none did. */
+  readonly heldBy: string | null;
+  /** The alert that it belongs to. */
+  readonly alertId: string | null;
+}
+
+/** Whether an open finding is to be asked about again now, and whether its alert has left it behind; undefined where neither. */
+export function askedAgain(
+  { heldBy, alertId }: OpenFinding,
+  sources: PagingSources,
+  memory: PagingMemory,
+  nowMs: number,
+): "held" | "left" | undefined {
+  if (alertId === null) return heldBy !== null && mayPass(heldBy, sources, nowMs) ? "held" : undefined;
+  const alert = memory.current(alertId);
+  // What somebody resolved by hand is theirs: it stays quiet. So do services whose silence a tenant's silence has told.
+  if (alert === undefined || isFiring(alert) || alert.state.key.serviceId === INGESTION_SERVICE) return undefined;
+  return alert.history.findLast(({ kind }) => kind === "resolved")?.by === null ? "left" : undefined;
+}
+
+function mayPass(gate: string, { startedAtMs, warmUpMinutes }: PagingSources, nowMs: number): boolean {
+  if (gate === "warmup") return nowMs - startedAtMs >= warmUpMinutes * MINUTE_MS;
+  return ENDING_GATES.has(gate);
+}
