@@ -8,14 +8,6 @@ import type { VerdictDraft } from "../anomalies/verdict-draft.ts";
 import type { WatchdogStage } from "../state/watchdog-stage.ts";
 import type { StagesContext } from "./stages-context.ts";
 
-/** Drafts of one transaction over alerts and anomalies, and how they are taken over (commits/control-committer.ts). */
-export interface AlertCommits {
-  draftAlerts(): AlertDraft;
-  draftVerdicts(alerts: AlertDraft): VerdictDraft;
-  takeAlerts(draft: AlertDraft): void;
-  takeVerdicts(draft: VerdictDraft): void;
-}
-
 /** The stage of the Watchdog that asks. Rejects with StoreError where the store takes no writes; what was asked is then asked with the next cycle. */
 export function heldFindingsStage(context: StagesContext): WatchdogStage {
   const { state, monotonicMs, nowMs } = context;

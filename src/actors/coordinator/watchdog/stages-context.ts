@@ -7,12 +7,11 @@ import type { ServiceFacts } from "../../../domain/alerting/paging/service-facts
 import type { TrainingResult } from "../../../domain/detection/multivariate/service-training.ts";
 import type { TrainingInput } from "../../../domain/detection/multivariate/training-input.ts";
 import type { AlertBooks } from "../alerts/alerts-context.ts";
-import type { AnomalyBooks } from "../anomalies/anomalies-context.ts";
+import type { AnomalyBooks, AnomalyChanges } from "../anomalies/anomalies-context.ts";
 import type { EngineClient } from "../engines/engine-client.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import type { StateWith } from "../state/stored-state.ts";
 import type { CyclePace } from "./cycle-pace.ts";
-import type { AlertCommits } from "./held-findings.ts";
 import type { SloBook } from "./slo/slo-book.ts";
 import type { RequestedModels } from "./training/model-training.ts";
 
@@ -26,7 +25,8 @@ export interface StagesContext {
   readonly state: StagesState;
   readonly paging: PagingSources;
   readonly counters: CoordinatorCounters;
-  readonly commits: AlertCommits;
+  /** Drafts of one transaction over alerts and anomalies, and how they are taken over. */
+  readonly commits: AnomalyChanges;
   nowMs(): number;
   monotonicMs(): number;
   readonly engines: EngineClient;
