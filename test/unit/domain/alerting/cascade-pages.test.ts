@@ -1,0 +1,145 @@
+// Services that fail together through the pipeline to a page: one alert while it takes its members in, and pages of their own behind the dedup age.
+import { describe, expect, it } from "vitest";
+import { INHIBITIONS } from "../../../../src/domain/alerting/inhibition/built-in-inhibitions.ts";
+import type { PageDecision } from "../../../../src/domain/alerting/paging/page-decision.ts";
+import { PagingRig, PAGING_START_MS as START } from "../../../support/paging-rig.ts";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const CASCADE = { detector: "cascade", metricName: "service.cascade", z: 5.1, services: ["database", "checkout", "web"] };
+
+describe("cascade", () => {
+  it("takes in what its members find while it fires, and is one alert", () => {
+    const rig = new PagingRig();
+    const root = rig.fire({
+      serviceId: "database",
+      detector: "cascade",
+      metricName: "service.cascade",
+      services: ["database", "checkout", "web"],
+    });
+    expect(rig.fire({ serviceId: "checkout", atMs: START + 1 })).toMatchObject({ outcome: "absorbed", alertId: root.alertId });
+    expect(rig.fire({ serviceId: "search", atMs: START + 1 }).alertId).not.toBe(root.alertId);
+    expect(rig.fire({ serviceId: "web", environment: "staging", atMs: START + 1 }).alertId).not.toBe(root.alertId);
+    expect(rig.memory.alert(root.alertId as string)).toMatchObject({
+      anomalies: 2,
+      open: 2,
+      state: { key: { serviceId: "database", family: "cascade" } },
+    });
+  });
+  it("D4, D5: a new fire of a member after the dedup age is a page of that member, under its own name", () => {
+    const rig = new PagingRig({ inhibitions: INHIBITIONS });
+    const cascade = rig.fire({ ...CASCADE, serviceId: "database" });
+    const of = (decision: PageDecision) => rig.memory.alert(decision.alertId as string);
+    expect(rig.fire({ serviceId: "web", atMs: START + HOUR }).alertId).toBe(cascade.alertId);
+    const web = rig.fire({ serviceId: "web", metricName: "cpu_percent", atMs: START + HOUR + 1 });
+    expect(web).toMatchObject({ outcome: "paged", suppressedBy: null });
+    expect(of(web)).toMatchObject({ state: { key: { serviceId: "web", family: "metric" } }, services: [], heldBy: null });
+    const checkout = rig.fire({ serviceId: "checkout", metricName: "other", atMs: START + HOUR + 2 });
+    expect(checkout).toMatchObject({ outcome: "paged" });
+    expect(of(checkout)).toMatchObject({ state: { key: { serviceId: "checkout" } }, services: [] });
+    // The cascade that goes on takes none of them in again.
+    rig.fire({
+      ...CASCADE,
+      serviceId: "database",
+      anomalyId: cascade.anomalyId,
+      alertId: cascade.alertId,
+      kind: "raised",
+      z: 6,
+      atMs: START + HOUR + 3,
+    });
+    expect([web, checkout].map((each) => of(each)?.mergedInto)).toEqual([null, null]);
+  });
+  it("D5: one that goes on as the alert of its first member says nothing of the others once that is renewed", () => {
+    const rig = new PagingRig();
+    const first = rig.fire({ serviceId: "web", z: 9 });
+    expect(rig.fire({ ...CASCADE, serviceId: "database", atMs: START + MINUTE }).alertId).toBe(first.alertId);
+    const renewed = rig.fire({ serviceId: "web", metricName: "cpu_percent", atMs: START + HOUR + 1 });
+    const other = rig.fire({ serviceId: "checkout", metricName: "error_rate", atMs: START + HOUR + 2 });
+    expect([renewed, other].map(({ alertId }) => rig.memory.alert(alertId as string))).toMatchObject([
+      { state: { key: { serviceId: "web" } }, services: [], pages: 1, peak: { metricName: "cpu_percent" } },
+      { state: { key: { serviceId: "checkout" } }, services: [], pages: 1, peak: { metricName: "error_rate" } },
+    ]);
+  });
+  it("takes in nothing that people or other systems say of its members", () => {
+    const rig = new PagingRig();
+    const cascade = rig.fire({ ...CASCADE, serviceId: "database" });
+    const outer = rig.fire({ serviceId: "web", detector: "external", metricName: "DiskFull", atMs: START + 1 });
+    expect(outer.alertId).not.toBe(cascade.alertId);
+    expect(outer.outcome).toBe("paged");
+  });
+
+  it("that becomes known after its members have paged takes the identity of the first, and the others close into it", () => {
+    const rig = new PagingRig();
+    const first = rig.fire({ serviceId: "web", z: 9 });
+    const second = rig.fire({ serviceId: "database", z: 30, atMs: START + MINUTE });
+    const elsewhere = rig.fire({ serviceId: "search", atMs: START + MINUTE });
+    const { decision, merged } = rig.outcome({ ...CASCADE, serviceId: "database", atMs: START + 2 * MINUTE });
+    expect(decision).toMatchObject({ outcome: "absorbed", alertId: first.alertId });
+    expect(merged.map(({ alertId, outcome }) => `${alertId} ${outcome}`)).toEqual([`${second.alertId} resolved`]);
+    const alert = rig.memory.alert(first.alertId as string);
+    expect(alert).toMatchObject({ pages: 1, open: 3, services: CASCADE.services, peak: { metricName: "service.cascade" } });
+    expect(alert?.history.slice(-2).map(({ kind }) => kind)).toEqual(["raised", "updated"]);
+    expect(rig.memory.alert(second.alertId as string)).toMatchObject({ mergedInto: first.alertId, open: 0 });
+    expect(rig.memory.alert(elsewhere.alertId as string)?.state.resolvedAtMs).toBeNull();
+
+    // What a member finds later, higher or not, is part of it; nobody is called again.
+    expect(rig.fire({ ...second, kind: "raised", z: 60, services: [], atMs: START + 3 * MINUTE })).toMatchObject({
+      alertId: first.alertId,
+    });
+    expect(rig.fire({ serviceId: "checkout", z: 99, atMs: START + 3 * MINUTE })).toMatchObject({
+      outcome: "absorbed",
+      alertId: first.alertId,
+    });
+    expect(rig.memory.alert(first.alertId as string)).toMatchObject({ pages: 1, open: 4, peak: { metricName: "service.cascade" } });
+
+    // It is over with the last of all, and a member that fires then is an alert of its own again.
+    rig.end(first, START + 4 * MINUTE);
+    rig.end(second, START + 4 * MINUTE);
+    expect(rig.end(decision, START + 4 * MINUTE)).toBeUndefined();
+    expect(rig.memory.alert(first.alertId as string)?.open).toBe(1);
+  });
+
+  it("that nobody was told of the members of pages itself, and they close into it", () => {
+    const rig = new PagingRig({ confirmations: new ServiceConfirmations() });
+    const held = rig.fire({ serviceId: "web" });
+    expect(held.suppressedBy).toBe("confirmation");
+    const { decision } = rig.outcome({ ...CASCADE, serviceId: "database", atMs: START + MINUTE });
+    expect(decision).toMatchObject({ outcome: "paged", family: "cascade" });
+    expect(rig.memory.alert(held.alertId as string)?.mergedInto).toBe(decision.alertId);
+    expect(rig.again(START + 2 * MINUTE)).toEqual([]);
+  });
+
+  it("leaves alone what fires since long before, and what people and other systems say", () => {
+    const rig = new PagingRig();
+    const old = rig.fire({ serviceId: "web", detector: "saturation", metricName: "disk" });
+    const external = rig.fire({ serviceId: "web", detector: "external", atMs: START + 20 * MINUTE });
+    const { decision, merged } = rig.outcome({ ...CASCADE, serviceId: "database", atMs: START + 21 * MINUTE });
+    expect([decision.outcome, merged]).toEqual(["paged", []]);
+    for (const { alertId } of [old, external]) expect(rig.memory.alert(alertId as string)?.mergedInto).toBeNull();
+  });
+
+  it("of all services of a tenant, whose first ones have paged, is one identity too", () => {
+    const rig = new PagingRig();
+    const first = rig.fire({ serviceId: "web", detector: "stale", metricName: "service.stale", environment: "prod" });
+    const second = rig.fire({ serviceId: "shop", detector: "stale", metricName: "service.stale", environment: "dev", atMs: START + 1 });
+    const { decision } = rig.outcome({
+      serviceId: "ingestion",
+      environment: "",
+      detector: "stale",
+      metricName: "service.stale",
+      z: -5,
+      atMs: START + MINUTE,
+    });
+    expect(decision).toMatchObject({ outcome: "absorbed", alertId: first.alertId });
+    expect(rig.memory.alert(second.alertId as string)?.mergedInto).toBe(first.alertId);
+    expect(rig.memory.alert(first.alertId as string)?.peak.serviceId).toBe("ingestion");
+  });
+
+  it("that is over leaves its members to themselves", () => {
+    const rig = new PagingRig();
+    const root = rig.fire({ serviceId: "database", detector: "cascade", services: ["database", "checkout"] });
+    rig.end(root, START + 1);
+    expect(rig.fire({ atMs: START + 2 })).toMatchObject({ outcome: "paged", family: "metric" });
+    expect(rig.fire({ atMs: START + 3, metricName: "other" }).alertId).not.toBe(root.alertId);
+  });
+});
