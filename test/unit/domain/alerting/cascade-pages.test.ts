@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { INHIBITIONS } from "../../../../src/domain/alerting/inhibition/built-in-inhibitions.ts";
 import type { PageDecision } from "../../../../src/domain/alerting/paging/page-decision.ts";
+import { ServiceConfirmations } from "../../../../src/domain/alerting/paging/service-confirmations.ts";
 import { PagingRig, PAGING_START_MS as START } from "../../../support/paging-rig.ts";
 
 const MINUTE = 60_000;

@@ -5,7 +5,6 @@ import type { Hold } from "../../../../src/domain/alerting/hold.ts";
 import type { Finding } from "../../../../src/domain/alerting/paging/finding.ts";
 import { decideFire } from "../../../../src/domain/alerting/paging/page-pipeline.ts";
 import { PagingMemory } from "../../../../src/domain/alerting/paging/paging-memory.ts";
-import { ServiceConfirmations } from "../../../../src/domain/alerting/paging/service-confirmations.ts";
 import { placeText } from "../../../../src/domain/alerting/paging/service-scope.ts";
 import { PagingRig, PAGING_START_MS as START } from "../../../support/paging-rig.ts";
 
