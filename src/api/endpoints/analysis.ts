@@ -58,6 +58,7 @@ export const ANALYSIS_ENDPOINTS = [
     handledBy: "coordinator",
     query: z.strictObject({
       service_id: textParameter("service_id").optional(),
+      environment: environmentParameter().optional(),
       anomaly_id: textParameter("anomaly_id").optional(),
       ...TIME_RANGE,
       ...PAGE,

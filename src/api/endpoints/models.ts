@@ -71,6 +71,7 @@ export const MODELS_ENDPOINTS = [
     handledBy: "coordinator",
     query: z.strictObject({
       service_id: textParameter("service_id").optional(),
+      environment: environmentParameter().optional(),
       state: choiceParameter("state", JOB_STATES).optional(),
       ...PAGE,
     }),
@@ -112,6 +113,7 @@ export const MODELS_ENDPOINTS = [
     handledBy: "coordinator",
     query: z.strictObject({
       service_id: textParameter("service_id").optional(),
+      environment: environmentParameter().optional(),
       state: choiceParameter("state", MODEL_STATES).optional(),
       ...PAGE,
     }),

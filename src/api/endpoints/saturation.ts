@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { SATURATION_NAMES_BYTES_MAX, UNIT_CHARACTERS_MAX } from "../../core/config/declaration-limits.ts";
 import type { Endpoint } from "../endpoint.ts";
-import { choiceParameter, textParameter, timeField } from "../parameters.ts";
+import { choiceParameter, environmentParameter, textParameter, timeField } from "../parameters.ts";
 import { nameField, optionalName } from "../shapes/name.ts";
 import { ATTRIBUTES, COUNT, EXAMPLE_TIME, NEXT_PAGE, TIMESTAMP } from "../shapes/scalars.ts";
 import { NO_QUERY, PAGE } from "./query-shapes.ts";
@@ -131,6 +131,7 @@ export const SATURATION_ENDPOINTS = [
     handledBy: "coordinator",
     query: z.strictObject({
       service_id: textParameter("service_id").optional(),
+      environment: environmentParameter().optional(),
       state: choiceParameter("state", ["firing", "resolved"]).optional(),
       ...PAGE,
     }),

@@ -136,6 +136,7 @@ export const SERIES_ENDPOINTS = [
     handledBy: "coordinator",
     query: z.strictObject({
       service_id: textParameter("service_id").optional(),
+      environment: environmentParameter().optional(),
       type: choiceParameter("type", RECORD_TYPES, "invalid_type").optional(),
       trace_id: textParameter("trace_id").optional(),
       ...TIME_RANGE,

@@ -106,7 +106,7 @@ async function searchNames(q: string, signal: AbortSignal): Promise<Hit[]> {
     })),
     ...series.series.map(({ service_id, metric_name, environment }) => ({
       label: metric_name,
-      hint: `of ${service_id}`,
+      hint: `of ${service_id} ${environment}`,
       icon: "trend" as const,
       href: link(["service", service_id], { environment, metric: metric_name }),
     })),

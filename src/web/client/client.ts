@@ -1,4 +1,5 @@
 // Calls to the API. Each is named as the API names it, "GET /api/v1/anomalies/{id}", so that a test can hold the pages against the OpenAPI document.
+import { saysEmpty } from "../view/location.ts";
 
 /** A method and a path of the API. */
 export type CallKey = `${"GET" | "POST" | "PUT" | "PATCH" | "DELETE"} /${string}`;
@@ -6,8 +7,6 @@ export type CallKey = `${"GET" | "POST" | "PUT" | "PATCH" | "DELETE"} /${string}
 export interface CallOptions {
   readonly path?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
-  /** Parameters that are sent though they are empty: an empty environment selects what names none. */
-  readonly keepEmpty?: readonly string[];
   readonly body?: unknown;
   /** A body that is no JSON. */
   readonly text?: { readonly mediaType: string; readonly content: string };
@@ -42,12 +41,12 @@ const WAIT_SECONDS_MAX = 30;
 const TIMEOUT_MS = 60_000;
 
 /** The address of a call, relative to the page. */
-export function addressOf(key: CallKey, { path = {}, query = {}, keepEmpty = [] }: CallOptions = {}): string {
+export function addressOf(key: CallKey, { path = {}, query = {} }: CallOptions = {}): string {
   const [, template] = splitKey(key);
   const filled = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(path[name] ?? ""));
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query))
-    if (value !== undefined && (value !== "" || keepEmpty.includes(name))) parameters.set(name, String(value));
+    if (value !== undefined && (value !== "" || saysEmpty(name))) parameters.set(name, String(value));
   const text = parameters.toString();
   return `${filled.slice(1)}${text === "" ? "" : `?${text}`}`;
 }

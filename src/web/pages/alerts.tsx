@@ -7,6 +7,7 @@ import type { Alert } from "../client/shapes.ts";
 import { AlertRow, acknowledge } from "../parts/alert-row.tsx";
 import { Button, Empty, Head, Shown } from "../parts/basics.tsx";
 import { Choice } from "../parts/choice.tsx";
+import { EnvironmentField } from "../parts/environment.tsx";
 import { FreshButton } from "../parts/fresh-button.tsx";
 import { useLiveList } from "../parts/live-list.ts";
 import { LongList, ReadsOn } from "../parts/long-list.tsx";
@@ -23,11 +24,15 @@ export function Alerts() {
   const { query } = place.value;
   const { since, until, range } = useRange(INITIAL_RANGE);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const { q, state, severity, team, acknowledged, service_id } = query;
+  const { q, state, severity, team, acknowledged, service_id, environment } = query;
   const list = useLiveList<Alert>({
     key: "GET /api/v1/alerts",
     call: {
-      query: { q, state, severity, team, acknowledged, service_id, since, until: range.kind === "fixed" ? until : undefined, limit: ROWS },
+      query: {
+        ...{ q, state, severity, team, acknowledged, service_id, environment, since },
+        until: range.kind === "fixed" ? until : undefined,
+        limit: ROWS,
+      },
     },
     member: "alerts",
     event: "alert",
@@ -54,6 +59,7 @@ export function Alerts() {
         <Choice name="severity" label="Severity" choices={["high", "medium", "low"]} />
         <Choice name="acknowledged" label="Acknowledged" choices={["true", "false"]} />
         <SearchField label="Team" name="team" />
+        <EnvironmentField />
       </search>
       {chosen.size > 0 && <Bulk chosen={chosen} onDone={() => setChosen(new Set())} />}
       <FreshButton count={list.fresh} onShow={list.showFresh} />
@@ -92,8 +98,9 @@ function matchesAlert(alert: Alert, query: Readonly<Record<string, string>>): bo
   if (text !== "" && !`${alert.service_id} ${alert.labels.metric_name ?? ""}`.toLowerCase().includes(text)) return false;
   if (query.acknowledged !== undefined && (query.acknowledged === "true") !== (alert.acknowledged_by !== null)) return false;
   return (
-    (["state", "severity", "service_id"] as const).every((name) => query[name] === undefined || query[name] === alert[name]) &&
-    query.team === undefined
+    (["state", "severity", "service_id", "environment"] as const).every(
+      (name) => query[name] === undefined || query[name] === alert[name],
+    ) && query.team === undefined
   );
 }
 

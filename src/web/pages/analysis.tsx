@@ -7,6 +7,7 @@ import { call } from "../client/client.ts";
 import type { Report, SimilarReports } from "../client/shapes.ts";
 import { Button, Empty, Head, Name, Panel, Shown, Tag, When } from "../parts/basics.tsx";
 import { BlastRadius } from "../parts/blast-radius.tsx";
+import { EnvironmentField, InEnvironment } from "../parts/environment.tsx";
 import { MoreRows, usePages } from "../parts/pages-of.tsx";
 import { SearchField } from "../parts/search-field.tsx";
 import { SeriesChart } from "../parts/series-chart.tsx";
@@ -19,13 +20,14 @@ export function Analysis({ rest }: { rest: readonly string[] }) {
 }
 
 function List() {
-  const { service_id } = place.value.query;
-  const list = usePages<Report>("GET /api/v1/rca/reports", { query: { service_id, limit: 50 } }, "reports", 15_000);
+  const { service_id, environment } = place.value.query;
+  const list = usePages<Report>("GET /api/v1/rca/reports", { query: { service_id, environment, limit: 50 } }, "reports", 15_000);
   return (
     <>
       <Head title="Root causes" about="One report an incident: what began it, with the evidence, apart from what it did to others." />
       <search class="filters">
         <SearchField label="Service, its whole name" name="service_id" />
+        <EnvironmentField />
       </search>
       <Shown of={list.answer}>
         {() =>
@@ -62,6 +64,7 @@ function Row({ report }: { report: Report }) {
           ) : (
             "Not enough evidence"
           )}
+          <InEnvironment of={report.environment} />
         </a>
         <p class="item-text">
           seen at <Name text={report.service_id} /> {report.metric_name}. {report.enough ? first?.evidence[0]?.text : ""}
@@ -97,7 +100,7 @@ function Whole({ id }: { id: string }) {
 }
 
 function ReportView({ report }: { report: Report }) {
-  const { enough, category, confidence, final, service_id, metric_name, anomaly_id, onset } = report;
+  const { enough, category, confidence, final, service_id, metric_name, environment, anomaly_id, onset } = report;
   return (
     <>
       <Head
@@ -112,6 +115,7 @@ function ReportView({ report }: { report: Report }) {
               <a href={link(["anomaly", anomaly_id])}>
                 <Name text={service_id} /> {metric_name}
               </a>
+              <InEnvironment of={environment} />
             </span>
           </span>
         }
@@ -127,7 +131,7 @@ function ReportView({ report }: { report: Report }) {
               <p class="faint">None found.</p>
             ) : (
               <p>
-                <a href={link(["service", report.first_symptom.service_id], { metric: report.first_symptom.metric_name })}>
+                <a href={link(["service", report.first_symptom.service_id], { environment, metric: report.first_symptom.metric_name })}>
                   <Name text={report.first_symptom.service_id} /> <span class="faint">·</span>{" "}
                   <Name text={report.first_symptom.metric_name} />
                 </a>{" "}
@@ -142,7 +146,7 @@ function ReportView({ report }: { report: Report }) {
               <ul class="stack">
                 {report.impact.map((hit) => (
                   <li key={`${hit.service_id} ${hit.metric_name}`}>
-                    <a href={link(["service", hit.service_id], { metric: hit.metric_name })}>
+                    <a href={link(["service", hit.service_id], { environment, metric: hit.metric_name })}>
                       <Name text={hit.service_id} />
                     </a>{" "}
                     {hit.metric_name} <span class="faint">{numberText(Number(hit.strength.toFixed(1)))} spreads off</span>
@@ -158,7 +162,9 @@ function ReportView({ report }: { report: Report }) {
           <Resolution report={report} />
         </div>
       </div>
-      {enough && report.candidates[0] !== undefined && <BlastRadius serviceId={report.candidates[0].service_id} />}
+      {enough && report.candidates[0] !== undefined && (
+        <BlastRadius serviceId={report.candidates[0].service_id} environment={environment} />
+      )}
     </>
   );
 }
@@ -179,7 +185,7 @@ function Candidates({ report }: { report: Report }) {
           title={
             <>
               {at + 1}.{" "}
-              <a href={link(["service", service_id], { metric: metric_name })}>
+              <a href={link(["service", service_id], { environment: report.environment, metric: metric_name })}>
                 <Name text={service_id} /> <span class="faint">·</span> <Name text={metric_name} />
               </a>
               {instance !== null && <span class="faint"> on {instance}</span>}

@@ -141,12 +141,7 @@ function Actions({ anomaly }: { anomaly: AnomalyDetail }) {
         Silence
       </Button>
       <Button icon="copy" label="Copy as text" onClick={() => copyText(anomalyText(anomaly, address))} />
-      {isSilencing && (
-        <SilenceDialog
-          labels={{ service_id, metric_name, ...(environment !== "" && { environment }) }}
-          onClose={() => setSilencing(false)}
-        />
-      )}
+      {isSilencing && <SilenceDialog labels={{ service_id, metric_name, environment }} onClose={() => setSilencing(false)} />}
     </>
   );
 }
@@ -251,13 +246,15 @@ function Links({ anomaly }: { anomaly: AnomalyDetail }) {
           <a href={link(["service", service_id], { environment })}>The service</a>: all its series
         </li>
         <li>
-          <a href={link(["graph"], { service: service_id })}>What calls it, and what it calls</a>
+          <a href={link(["graph"], { service: service_id, environment })}>What calls it, and what it calls</a>
         </li>
         <li>
-          <a href={link(["ledger"], { service_id, metric_name, at: anomaly.observed_at })}>Why this pair did or did not page</a>
+          <a href={link(["ledger"], { service_id, metric_name, environment, at: anomaly.observed_at })}>
+            Why this pair did or did not page
+          </a>
         </li>
         <li>
-          <a href={link(["settings"], { service_id, metric_name })}>Its settings</a>, tried on its past first
+          <a href={link(["settings"], { service_id, metric_name })}>Its settings</a> in all environments, tried on its past first
         </li>
         <li class="row">
           <Button icon="copy" tone="quiet" onClick={() => copyText(`${base}${link(["anomaly", anomaly_id], { tz: zone.value })}`)}>
@@ -277,15 +274,16 @@ function Links({ anomaly }: { anomaly: AnomalyDetail }) {
 }
 
 function Similar({ anomaly }: { anomaly: AnomalyDetail }) {
-  const { service_id, metric_name, anomaly_id } = anomaly;
+  const { service_id, metric_name, environment, anomaly_id } = anomaly;
+  const pair = { service_id, metric_name, environment };
   const answer = useAnswer<{ anomalies: Anomaly[]; total: number }>("GET /api/v1/anomalies", {
-    query: { service_id, metric_name, limit: 8, view: "list" },
+    query: { ...pair, limit: 8, view: "list" },
   });
   const others = (answer.data?.anomalies ?? []).filter((one) => one.anomaly_id !== anomaly_id).slice(0, 6);
   return (
     <Panel
       title="The same pair before"
-      aside={<a href={link(["anomalies"], { service_id, metric_name, range: "30d" })}>{answer.data?.total ?? ""} in all</a>}
+      aside={<a href={link(["anomalies"], { ...pair, range: "30d" })}>{answer.data?.total ?? ""} in all</a>}
     >
       {others.length === 0 ? (
         <Empty title="It has not happened before" />

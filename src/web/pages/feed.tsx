@@ -100,7 +100,7 @@ function Filters() {
       <Choice name="sort" label="Order" choices={["score", "oldest"]} any="newest first" />
       {chosen.map((name) => (
         <button type="button" class="button" key={name} onClick={() => setQuery({ [name]: undefined })}>
-          {name.replace("_", " ")}: <bdi>{query[name]}</bdi> ×
+          {name.replace("_", " ")}: <bdi>{query[name] === "" ? "none" : query[name]}</bdi> ×
         </button>
       ))}
     </search>

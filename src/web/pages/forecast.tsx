@@ -5,6 +5,7 @@ import { useAnswer } from "../client/answers.ts";
 import { call } from "../client/client.ts";
 import type { Causal, Degradation, Predictions } from "../client/shapes.ts";
 import { Button, Empty, Head, Name, Panel, Shown, Tag } from "../parts/basics.tsx";
+import { EnvironmentField, InEnvironment } from "../parts/environment.tsx";
 import { ForecastChart } from "../parts/forecast-chart.tsx";
 import { SearchField } from "../parts/search-field.tsx";
 import { Table } from "../parts/table.tsx";
@@ -15,30 +16,38 @@ import { Listed } from "./listed.tsx";
 const MINUTE_MS = 60_000;
 
 export function Forecast() {
-  const { service_id, metric } = place.value.query;
+  const { service_id, metric, environment } = place.value.query;
   return (
     <>
       <Head title="Forecast" about="Trends that lead to a limit, what is likely to come, and which metric leads which." />
       <search class="filters">
         <SearchField label="Service, its whole name" name="service_id" />
         <SearchField label="Metric, its whole name" name="metric" />
+        <EnvironmentField />
       </search>
       {service_id !== undefined && metric !== undefined && (
-        <Panel title={<Name text={`${metric} of ${service_id}`} />}>
-          <ForecastChart serviceId={service_id} metricName={metric} />
+        <Panel
+          title={
+            <>
+              <Name text={`${metric} of ${service_id}`} />
+              <InEnvironment of={environment} />
+            </>
+          }
+        >
+          <ForecastChart serviceId={service_id} metricName={metric} environment={environment} />
         </Panel>
       )}
-      <Trends serviceId={service_id} />
+      <Trends of={{ service_id, environment }} />
       {service_id === undefined ? (
         <Empty title="Which service?">Name it above, or come here from its page, for what is likely to come.</Empty>
       ) : (
         <>
-          <Likely serviceId={service_id} />
-          <Leads serviceId={service_id} />
+          <Likely of={{ service_id, environment }} />
+          <Leads of={{ service_id, environment }} />
           <Listed
             title="Moves along with it"
             of="GET /api/v1/rca/correlations"
-            query={{ service_id }}
+            query={{ service_id, environment }}
             empty="No other service moves along"
           />
         </>
@@ -47,8 +56,14 @@ export function Forecast() {
   );
 }
 
-function Trends({ serviceId }: { serviceId: string | undefined }) {
-  const answer = useAnswer<Degradation>("GET /api/v1/ml/degradation", { query: { service_id: serviceId } });
+/** A service, in one environment or in the first that it has. */
+interface Subject {
+  readonly service_id: string;
+  readonly environment: string | undefined;
+}
+
+function Trends({ of: query }: { of: { service_id: string | undefined; environment: string | undefined } }) {
+  const answer = useAnswer<Degradation>("GET /api/v1/ml/degradation", { query });
   return (
     <Panel title="On its way to a limit">
       <Shown of={answer} rows={3}>
@@ -65,9 +80,10 @@ function Trends({ serviceId }: { serviceId: string | undefined }) {
               columns={[
                 {
                   head: "Metric",
-                  show: ({ service_id, metric_name }) => (
-                    <a href={link(["forecast"], { service_id, metric: metric_name })}>
+                  show: ({ service_id, metric_name, environment }) => (
+                    <a href={link(["forecast"], { service_id, environment, metric: metric_name })}>
                       <Name text={metric_name} /> <span class="faint">of</span> <Name text={service_id} />
+                      <InEnvironment of={environment} />
                     </a>
                   ),
                 },
@@ -94,8 +110,8 @@ function Trends({ serviceId }: { serviceId: string | undefined }) {
   );
 }
 
-function Likely({ serviceId }: { serviceId: string }) {
-  const answer = useAnswer<Predictions>("GET /api/v1/ml/predict", { query: { service_id: serviceId } });
+function Likely({ of }: { of: Subject }) {
+  const answer = useAnswer<Predictions>("GET /api/v1/ml/predict", { query: { ...of } });
   return (
     <Panel title="Likely to come">
       <Shown of={answer} rows={3}>
@@ -106,7 +122,7 @@ function Likely({ serviceId }: { serviceId: string }) {
             <ul class="stack">
               {predictions.map(({ metric_name, confidence_score, prediction_reason, lead_time_minutes, suggested_runbook }) => (
                 <li key={metric_name}>
-                  <a href={link(["forecast"], { service_id: serviceId, metric: metric_name })}>
+                  <a href={link(["forecast"], { ...of, metric: metric_name })}>
                     <Name text={metric_name} />
                   </a>{" "}
                   <Tag tone="medium">in {durationText(lead_time_minutes * MINUTE_MS)}</Tag> <Tag>{percentText(confidence_score)}</Tag>{" "}
@@ -122,8 +138,8 @@ function Likely({ serviceId }: { serviceId: string }) {
   );
 }
 
-function Leads({ serviceId }: { serviceId: string }) {
-  const answer = useAnswer<Causal>("GET /api/v1/ml/causal", { query: { service_id: serviceId } });
+function Leads({ of }: { of: Subject }) {
+  const answer = useAnswer<Causal>("GET /api/v1/ml/causal", { query: { ...of } });
   return (
     <Panel title="Which metric leads which">
       <Shown of={answer} rows={3}>
@@ -141,7 +157,7 @@ function Leads({ serviceId }: { serviceId: string }) {
                 { head: "by", isTight: true, show: ({ lag_minutes }) => durationText(lag_minutes * MINUTE_MS) },
                 { head: "Strength", isNumber: true, show: ({ strength }) => percentText(strength) },
                 { head: "Sure", isNumber: true, show: ({ confidence }) => percentText(confidence) },
-                { head: "", show: (one) => <Validate serviceId={serviceId} cause={one.cause_metric} effect={one.effect_metric} /> },
+                { head: "", show: (one) => <Validate of={of} cause={one.cause_metric} effect={one.effect_metric} /> },
               ]}
             />
           )
@@ -152,9 +168,9 @@ function Leads({ serviceId }: { serviceId: string }) {
 }
 
 /** Tests one pair by itself, on values that the relationship was not found on. */
-function Validate({ serviceId, cause, effect }: { serviceId: string; cause: string; effect: string }) {
+function Validate({ of, cause, effect }: { of: Subject; cause: string; effect: string }) {
   const [found, setFound] = useState<{ readonly is_causal: boolean; readonly evidence: string }>();
-  const body = { service_id: serviceId, cause_metric: cause, effect_metric: effect };
+  const body = { ...of, cause_metric: cause, effect_metric: effect };
   const run = async () => setFound(await call<{ is_causal: boolean; evidence: string }>("POST /api/v1/ml/validate-causality", { body }));
   if (found === undefined) return <Button onClick={run}>Test it</Button>;
   return (

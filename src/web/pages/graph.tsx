@@ -6,6 +6,7 @@ import type { Graph as GraphAnswer } from "../client/shapes.ts";
 import { Empty, Head, Name, Panel, SeverityMark, Shown, Tag } from "../parts/basics.tsx";
 import { BlastRadius } from "../parts/blast-radius.tsx";
 import { Choice } from "../parts/choice.tsx";
+import { EnvironmentField, InEnvironment } from "../parts/environment.tsx";
 import { SearchField } from "../parts/search-field.tsx";
 import { Table } from "../parts/table.tsx";
 import { layoutGraph } from "../view/graph-layout.ts";
@@ -30,13 +31,14 @@ export function Graph() {
           ) : (
             <span>
               Around <Name text={service} />
+              <InEnvironment of={environment} />
             </span>
           )
         }
         about="Calls that traces of the last hour have shown. Callers stand left of what they call."
       >
         {service !== undefined && (
-          <a class="button" href={link(["graph"])}>
+          <a class="button" href={link(["graph"], { environment })}>
             Everything
           </a>
         )}
@@ -44,7 +46,7 @@ export function Graph() {
       <search class="filters">
         <SearchField label="Around which service?" name="service" />
         {service !== undefined && <Choice name="depth" label="Steps" choices={["1", "3", "4"]} any="2" />}
-        <SearchField label="Environment" name="environment" />
+        <EnvironmentField />
       </search>
       <Shown of={answer} rows={8}>
         {(graph) =>
@@ -60,7 +62,7 @@ export function Graph() {
                   <p class="faint">+{graph.nodes_total - graph.nodes.length} more services, farther away or with less to tell</p>
                 )}
               </section>
-              {service !== undefined && <BlastRadius serviceId={service} />}
+              {service !== undefined && <BlastRadius serviceId={service} environment={environment} />}
               <Edges graph={graph} />
             </>
           )

@@ -4,6 +4,7 @@ import { useAnswer } from "../client/answers.ts";
 import type { Decision } from "../client/shapes.ts";
 import { Empty, Head, Name, Panel, Shown, Tag, When } from "../parts/basics.tsx";
 import { decisionKey, OUTCOME, WHEN, Z_SCORE } from "../parts/decision-columns.tsx";
+import { EnvironmentField, InEnvironment } from "../parts/environment.tsx";
 import { RangePicker, useRange } from "../parts/range-picker.tsx";
 import { SearchField } from "../parts/search-field.tsx";
 import { Table } from "../parts/table.tsx";
@@ -20,6 +21,8 @@ interface Layer {
 }
 
 interface Moment {
+  readonly environment: string;
+  readonly attributes: Readonly<Record<string, unknown>>;
   readonly sample_at: string;
   readonly declared: boolean;
   readonly reason: string | null;
@@ -35,9 +38,10 @@ interface LedgerAnswer {
 const INITIAL_RANGE = "1d";
 
 export function Ledger() {
-  const { service_id, metric_name, at } = place.value.query;
+  const { service_id, metric_name, environment, at } = place.value.query;
   const { since, until } = useRange(INITIAL_RANGE);
-  const query = at === undefined ? { service_id, metric_name, since, until } : { service_id, metric_name, at };
+  const pair = { service_id, metric_name, environment };
+  const query = at === undefined ? { ...pair, since, until } : { ...pair, at };
   const answer = useAnswer<LedgerAnswer>(service_id === undefined ? null : "GET /api/v1/alerts/ledger", { query });
   return (
     <>
@@ -50,6 +54,7 @@ export function Ledger() {
       <search class="filters">
         <SearchField label="Service, its whole name" name="service_id" />
         <SearchField label="Metric, its whole name" name="metric_name" />
+        <EnvironmentField />
         <SearchField label="At a moment: 2026-01-31T12:00:00Z" name="at" />
         {at !== undefined && (
           <button type="button" class="button" onClick={() => setQuery({ at: undefined })}>
@@ -70,7 +75,7 @@ function Found({ ledger, isMoment }: { ledger: LedgerAnswer; isMoment: boolean }
   return (
     <>
       {ledger.moments.map((moment) => (
-        <MomentPanel moment={moment} key={moment.sample_at} />
+        <MomentPanel moment={moment} key={JSON.stringify([moment.sample_at, moment.environment, moment.attributes])} />
       ))}
       {isMoment && ledger.moments.length === 0 && <Empty title="No sample of the pair near that moment" />}
       <Panel title="Decisions">
@@ -92,6 +97,7 @@ function Found({ ledger, isMoment }: { ledger: LedgerAnswer; isMoment: boolean }
                   </a>
                 ),
               },
+              { head: "Environment", show: ({ environment }) => <Name text={environment} /> },
               { head: "First gate that failed", show: ({ gates }) => gateText(gates.find(({ passed }) => !passed)?.name ?? "none") },
               { head: "Severity", show: ({ severity }) => <Tag tone={severity}>{severity}</Tag> },
               Z_SCORE,
@@ -110,6 +116,12 @@ function MomentPanel({ moment }: { moment: Moment }) {
       title={
         <>
           The sample of <When at={moment.sample_at} />
+          <InEnvironment of={moment.environment} />{" "}
+          <span class="faint">
+            {Object.entries(moment.attributes)
+              .map(([name, value]) => `${name}=${String(value)}`)
+              .join(" ")}
+          </span>
         </>
       }
       aside={

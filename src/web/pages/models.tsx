@@ -9,6 +9,7 @@ import { listen } from "../live/stream.ts";
 import { Button, Empty, Head, Name, Panel, Shown, Tag, When } from "../parts/basics.tsx";
 import { Choice } from "../parts/choice.tsx";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
+import { EnvironmentField, InEnvironment } from "../parts/environment.tsx";
 import { Form } from "../parts/form.tsx";
 import { MoreRows, usePages } from "../parts/pages-of.tsx";
 import { SearchField } from "../parts/search-field.tsx";
@@ -19,8 +20,8 @@ import { countText, percentText, plural } from "../view/number-text.ts";
 const ROWS = 100;
 
 export function Models() {
-  const { service_id, state } = place.value.query;
-  const list = usePages<Model>("GET /api/v1/ml/models", { query: { service_id, state, limit: ROWS } }, "models", 30_000);
+  const { service_id, environment, state } = place.value.query;
+  const list = usePages<Model>("GET /api/v1/ml/models", { query: { service_id, environment, state, limit: ROWS } }, "models", 30_000);
   const [promotion, setPromotion] = useState<Promotion>();
   return (
     <>
@@ -30,6 +31,7 @@ export function Models() {
       />
       <search class="filters">
         <SearchField label="Service, its whole name" name="service_id" />
+        <EnvironmentField />
         <Choice name="state" label="State" choices={["shadow", "production", "retired"]} />
       </search>
       {promotion !== undefined && <Comparison of={promotion} />}
@@ -48,10 +50,10 @@ export function Models() {
       </Shown>
       <MoreRows of={list} noun="models" />
       <div class="grid">
-        <Train key={service_id} />
-        {service_id !== undefined && <DriftPanel serviceId={service_id} />}
+        <Train key={`${service_id} ${environment}`} />
+        {service_id !== undefined && <DriftPanel of={{ service_id, environment }} />}
       </div>
-      <Trainings serviceId={service_id} />
+      <Trainings of={{ service_id, environment }} />
     </>
   );
 }
@@ -63,8 +65,9 @@ function columnsWith(onPromoted: (promotion: Promotion) => void) {
     {
       head: "Service",
       show: ({ service_id, environment }: Model) => (
-        <a href={link(["models"], { service_id })}>
-          <Name text={service_id} /> {environment !== "" && <span class="faint">in {environment}</span>}
+        <a href={link(["models"], { service_id, environment })}>
+          <Name text={service_id} />
+          <InEnvironment of={environment} />
         </a>
       ),
     },
@@ -146,21 +149,26 @@ function Train() {
   };
   return (
     <Panel title="Train a model">
-      <Form action="Train" fields={TRAIN_FIELDS} submit={submit} initial={{ service_id: place.value.query.service_id }} />
+      <Form
+        action="Train"
+        fields={TRAIN_FIELDS}
+        submit={submit}
+        initial={{ service_id: place.value.query.service_id, environment: place.value.query.environment }}
+      />
     </Panel>
   );
 }
 
-function DriftPanel({ serviceId }: { serviceId: string }) {
-  const answer = useAnswer<Drift>("GET /api/v1/ml/drift", { query: { service_id: serviceId } });
+function DriftPanel({ of: query }: { of: { service_id: string; environment: string | undefined } }) {
+  const answer = useAnswer<Drift>("GET /api/v1/ml/drift", { query });
   return (
     <Panel title="Does what was learned still hold?">
       <Shown of={answer} rows={3}>
         {(drift) => (
           <div class="stack">
             <p>
-              <Tag tone={drift.drift_detected ? "medium" : "good"}>{drift.drift_detected ? "it has drifted" : "it holds"}</Tag>{" "}
-              {drift.recommendation}
+              <Tag tone={drift.drift_detected ? "medium" : "good"}>{drift.drift_detected ? "it has drifted" : "it holds"}</Tag>
+              <InEnvironment of={drift.environment} /> {drift.recommendation}
             </p>
             <p class="faint">
               PSI {drift.psi.toFixed(2)}, divergence {drift.kl_divergence.toFixed(2)}, over {countText(drift.samples)} vectors of today;
@@ -185,8 +193,8 @@ function DriftPanel({ serviceId }: { serviceId: string }) {
 
 const JOB_TONES = { queued: "", running: "accent", succeeded: "good", failed: "high", cancelled: "" } as const;
 
-function Trainings({ serviceId }: { serviceId: string | undefined }) {
-  const list = usePages<Training>("GET /api/v1/ml/jobs", { query: { service_id: serviceId, limit: ROWS } }, "jobs", 15_000);
+function Trainings({ of }: { of: { service_id: string | undefined; environment: string | undefined } }) {
+  const list = usePages<Training>("GET /api/v1/ml/jobs", { query: { ...of, limit: ROWS } }, "jobs", 15_000);
   useEffect(() => listen({ onEvent: (event) => event === "job" && list.answer.reload(), onGap: list.answer.reload }), []);
   return (
     <Panel title="Trainings">
@@ -205,7 +213,15 @@ function Trainings({ serviceId }: { serviceId: string | undefined }) {
 
 const JOB_COLUMNS = [
   { head: "Asked for", isTight: true, show: ({ created_at }: Training) => <When at={created_at} /> },
-  { head: "Service", show: ({ service_id }: Training) => <Name text={service_id} /> },
+  {
+    head: "Service",
+    show: ({ service_id, environment }: Training) => (
+      <>
+        <Name text={service_id} />
+        <InEnvironment of={environment} />
+      </>
+    ),
+  },
   {
     head: "State",
     show: ({ status, progress }: Training) => (

@@ -7,6 +7,7 @@ import { listen } from "../live/stream.ts";
 import { AlertRow } from "../parts/alert-row.tsx";
 import { AnomalyItem } from "../parts/anomaly-item.tsx";
 import { Empty, Head, Name, Panel, SeverityMark, Shown, Tag, When } from "../parts/basics.tsx";
+import { InEnvironment } from "../parts/environment.tsx";
 import { FirstSteps } from "../parts/first-steps.tsx";
 import { FreshButton } from "../parts/fresh-button.tsx";
 import { useLiveList } from "../parts/live-list.ts";
@@ -200,8 +201,8 @@ function Silent() {
         {services.map(({ service_id, environment, worst_severity, open_anomalies, last_sample }) => (
           <li key={`${environment} ${service_id}`}>
             <a href={link(["service", service_id], { environment })} class="chip">
-              {worst_severity !== null && <SeverityMark severity={worst_severity} isBare />} <Name text={service_id} />{" "}
-              <Tag>{open_anomalies}</Tag>
+              {worst_severity !== null && <SeverityMark severity={worst_severity} isBare />} <Name text={service_id} />
+              <InEnvironment of={environment} /> <Tag>{open_anomalies}</Tag>
               <span class="faint">
                 <When at={last_sample} ago />
               </span>

@@ -66,9 +66,10 @@ const TEAM_COLUMNS = [
 
 const SERVICE_COLUMNS = [
   {
-    head: "Service",
+    // Pages are counted by service over all its environments, and so are the alerts behind them.
+    head: "Service, in all environments",
     show: ({ service_id }: Row) => (
-      <a href={link(["alerts"], { service_id, range: "30d" })}>
+      <a href={link(["alerts"], { service_id, environment: undefined, range: "30d" })}>
         <Name text={service_id} />
       </a>
     ),

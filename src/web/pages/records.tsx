@@ -2,6 +2,7 @@
 import { place } from "../app/place.ts";
 import { Empty, Head, Name, Shown, Tag, When } from "../parts/basics.tsx";
 import { Choice } from "../parts/choice.tsx";
+import { EnvironmentField } from "../parts/environment.tsx";
 import { MoreRows, usePages } from "../parts/pages-of.tsx";
 import { RangePicker, useRange } from "../parts/range-picker.tsx";
 import { SearchField } from "../parts/search-field.tsx";
@@ -10,6 +11,7 @@ import { numberText } from "../view/number-text.ts";
 
 interface StoredRecord {
   readonly service_id: string;
+  readonly environment?: string;
   readonly type: string;
   readonly metric_name?: string;
   readonly value?: number;
@@ -21,11 +23,11 @@ interface StoredRecord {
 const INITIAL_RANGE = "6h";
 
 export function Records() {
-  const { service_id, type, trace_id } = place.value.query;
+  const { service_id, environment, type, trace_id } = place.value.query;
   const { since, until } = useRange(INITIAL_RANGE);
   const list = usePages<StoredRecord>(
     "GET /api/v1/records",
-    { query: { service_id, type, trace_id, since, until, limit: 100 } },
+    { query: { service_id, environment, type, trace_id, since, until, limit: 100 } },
     "records",
   );
   return (
@@ -35,6 +37,7 @@ export function Records() {
       </Head>
       <search class="filters">
         <SearchField label="Service, its whole name" name="service_id" />
+        <EnvironmentField />
         <Choice name="type" label="Type" choices={["log", "event", "trace", "slo", "profile", "metric"]} />
         <SearchField label="Trace" name="trace_id" />
       </search>
@@ -52,6 +55,7 @@ export function Records() {
                   { head: "When", isTight: true, show: ({ timestamp }) => <When at={timestamp} /> },
                   { head: "Type", isTight: true, show: ({ type: of }) => <Tag>{of}</Tag> },
                   { head: "Service", show: ({ service_id: id }) => <Name text={id} /> },
+                  { head: "Environment", show: ({ environment: of }) => <Name text={of ?? ""} /> },
                   { head: "What", show: (row) => <What record={row} /> },
                 ]}
               />

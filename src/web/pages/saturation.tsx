@@ -4,6 +4,7 @@ import { call } from "../client/client.ts";
 import { Empty, Head, Name, Panel, SeverityMark, Shown, Tag, When } from "../parts/basics.tsx";
 import { Choice } from "../parts/choice.tsx";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
+import { EnvironmentField, InEnvironment } from "../parts/environment.tsx";
 import { LimitForm } from "../parts/limit-form.tsx";
 import { MoreRows, usePages } from "../parts/pages-of.tsx";
 import { SearchField } from "../parts/search-field.tsx";
@@ -34,13 +35,14 @@ interface Limit {
 }
 
 export function Saturation() {
-  const { service_id, state } = place.value.query;
-  const fires = usePages<Fire>("GET /api/v1/saturation/fires", { query: { service_id, state, limit: 100 } }, "fires", 30_000);
+  const { service_id, environment, state } = place.value.query;
+  const fires = usePages<Fire>("GET /api/v1/saturation/fires", { query: { service_id, environment, state, limit: 100 } }, "fires", 30_000);
   return (
     <>
       <Head title="Saturation" about="What nears its limit, with the time at which it will be full if it goes on so." />
       <search class="filters">
         <SearchField label="Service, its whole name" name="service_id" />
+        <EnvironmentField />
         <Choice name="state" label="State" choices={["firing", "resolved"]} />
       </search>
       <Shown of={fires.answer}>
@@ -70,6 +72,7 @@ const FIRE_COLUMNS = [
       <a href={link(["service", service_id], { environment, metric: metric_name })}>
         <Name text={service_id} /> <span class="faint">·</span> <Name text={metric_name} />
         {instance !== null && <span class="faint"> on {instance}</span>}
+        <InEnvironment of={environment} />
       </a>
     ),
   },
@@ -91,8 +94,8 @@ const FIRE_COLUMNS = [
   { head: "Why", show: ({ explanation }: Fire) => <span class="soft">{explanation}</span> },
   {
     head: "",
-    show: ({ service_id, metric_name }: Fire) => (
-      <a href={link(["saturation"], { service_id, metric: metric_name, new: "1" })}>Declare another limit</a>
+    show: ({ service_id, environment, metric_name }: Fire) => (
+      <a href={link(["saturation"], { service_id, environment, metric: metric_name, new: "1" })}>Declare another limit</a>
     ),
   },
 ];

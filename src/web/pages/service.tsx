@@ -22,23 +22,21 @@ const SERIES_ROWS = 24;
 
 export function ServicePage({ rest }: { rest: readonly string[] }) {
   const id = rest[0] ?? "";
-  const { environment } = place.value.query;
+  const { environment: named } = place.value.query;
   const range = useRange(INITIAL_RANGE);
   const [isSilencing, setSilencing] = useState(false);
-  const facts = useAnswer<{ services: Service[] }>(
-    "GET /api/v1/services",
-    { query: { service_id: id }, keepEmpty: ["environment"] },
-    30_000,
-  );
-  const here = facts.data?.services.find((one) => one.environment === (environment ?? one.environment));
+  const facts = useAnswer<{ services: Service[] }>("GET /api/v1/services", { query: { service_id: id } }, 30_000);
+  const here = facts.data?.services.find((one) => one.environment === (named ?? one.environment));
   const others = facts.data?.services.filter((one) => one !== here) ?? [];
+  // A link that names none is to the first: what stands below is of this one alone, and says so.
+  const environment = named ?? here?.environment;
   return (
     <>
       <Head title={<Name text={id} />} about={<About id={id} here={here} others={others} />}>
-        <a class="button" href={link(["graph"], { service: id })}>
+        <a class="button" href={link(["graph"], { service: id, environment })}>
           Graph
         </a>
-        <a class="button" href={link(["forecast"], { service_id: id })}>
+        <a class="button" href={link(["forecast"], { service_id: id, environment })}>
           Forecast
         </a>
         <Button icon="mute" keyHint="s" onClick={() => setSilencing(true)}>
@@ -47,19 +45,21 @@ export function ServicePage({ rest }: { rest: readonly string[] }) {
         <RangePicker initial={INITIAL_RANGE} />
       </Head>
       {isSilencing && (
-        <SilenceDialog labels={{ service_id: id, ...(environment && { environment }) }} onClose={() => setSilencing(false)} />
+        <SilenceDialog labels={{ service_id: id, ...(environment !== undefined && { environment }) }} onClose={() => setSilencing(false)} />
       )}
-      <Open id={id} environment={environment} />
       {environment === undefined && facts.isLoading && facts.data === undefined ? (
         <Skeleton rows={8} />
       ) : (
-        <AllSeries id={id} environment={here?.environment ?? environment} since={range.since} until={range.until} />
+        <>
+          <Open id={id} environment={environment} />
+          <AllSeries id={id} environment={environment} since={range.since} until={range.until} />
+          <div class="grid">
+            <Labels id={id} />
+            <LatestReport id={id} environment={environment} />
+            <More of={{ service_id: id, environment }} />
+          </div>
+        </>
       )}
-      <div class="grid">
-        <Labels id={id} />
-        <LatestReport id={id} />
-        <More id={id} />
-      </div>
     </>
   );
 }
@@ -69,7 +69,7 @@ function About({ id, here, others }: { id: string; here: Service | undefined; ot
     <span class="row">
       {here !== undefined && (
         <>
-          {here.environment !== "" && <Tag>{here.environment}</Tag>}
+          <Tag>{here.environment === "" ? "no environment" : here.environment}</Tag>
           {here.team !== null && <Tag>team {here.team}</Tag>}
           <Tag>{here.maturity}</Tag>
           <span>
@@ -86,27 +86,27 @@ function About({ id, here, others }: { id: string; here: Service | undefined; ot
   );
 }
 
-function More({ id }: { id: string }) {
+function More({ of }: { of: { service_id: string; environment: string | undefined } }) {
   return (
     <Panel title="More of it">
       <ul class="stack">
         <li>
-          <a href={link(["records"], { service_id: id })}>Records</a>: logs, events, traces and values as they came
+          <a href={link(["records"], of)}>Records</a>: logs, events, traces and values as they came
         </li>
         <li>
-          <a href={link(["alerts"], { service_id: id, range: "30d" })}>Its alerts</a>
+          <a href={link(["alerts"], { ...of, range: "30d" })}>Its alerts</a>
         </li>
         <li>
-          <a href={link(["ledger"], { service_id: id })}>Why it did or did not page</a>
+          <a href={link(["ledger"], of)}>Why it did or did not page</a>
         </li>
         <li>
-          <a href={link(["saturation"], { service_id: id })}>What runs full</a>
+          <a href={link(["saturation"], of)}>What runs full</a>
         </li>
         <li>
-          <a href={link(["settings"], { service_id: id })}>Settings of detection</a>
+          <a href={link(["settings"], { service_id: of.service_id })}>Settings of detection</a>, in all its environments
         </li>
         <li>
-          <a href={link(["models"], { service_id: id })}>Models</a>
+          <a href={link(["models"], of)}>Models</a>
         </li>
       </ul>
     </Panel>
@@ -121,7 +121,7 @@ function Open({ id, environment }: { id: string; environment: string | undefined
     <section class="panel flush" aria-label="Open anomalies">
       <div class="panel-head">
         <h2>Open now</h2>
-        <a href={link(["anomalies"], { service_id: id, range: "7d" })}>All of the last week</a>
+        <a href={link(["anomalies"], { service_id: id, environment, range: "7d" })}>All of the last week</a>
       </div>
       <ul class="list">
         {feedRows(answer.data.anomalies)
@@ -138,7 +138,7 @@ function AllSeries({ id, environment, since, until }: { id: string; environment:
   const { q, metric } = place.value.query;
   const list = usePages<Series>(
     "GET /api/v1/series",
-    { query: { service_id: id, environment, metric_name: metric, q, limit: SERIES_ROWS }, keepEmpty: ["environment"] },
+    { query: { service_id: id, environment, metric_name: metric, q, limit: SERIES_ROWS } },
     "series",
   );
   return (
@@ -252,8 +252,9 @@ function Labels({ id }: { id: string }) {
   );
 }
 
-function LatestReport({ id }: { id: string }) {
-  const answer = useAnswer<{ reports: Report[] }>("GET /api/v1/rca/reports", { query: { service_id: id, limit: 1 } });
+function LatestReport({ id, environment }: { id: string; environment: string | undefined }) {
+  const query = { service_id: id, environment, limit: 1 };
+  const answer = useAnswer<{ reports: Report[] }>("GET /api/v1/rca/reports", { query });
   const report = answer.data?.reports[0];
   return (
     <Panel title="Last analysis" aside={report && <a href={link(["analysis", report.anomaly_id])}>Whole</a>}>

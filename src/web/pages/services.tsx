@@ -3,6 +3,7 @@ import { link, place } from "../app/place.ts";
 import type { Service } from "../client/shapes.ts";
 import { Empty, Head, Name, SeverityMark, Shown, Tag, When } from "../parts/basics.tsx";
 import { Choice } from "../parts/choice.tsx";
+import { EnvironmentField } from "../parts/environment.tsx";
 import { ReadsOn } from "../parts/long-list.tsx";
 import { MoreRows, usePages } from "../parts/pages-of.tsx";
 import { SearchField } from "../parts/search-field.tsx";
@@ -24,7 +25,7 @@ export function Services() {
   return (
     <>
       <Head title="Services" about="Who has sent something, with what is open at each.">
-        <a class="button" href={link(["graph"])}>
+        <a class="button" href={link(["graph"], { environment })}>
           Who calls whom
         </a>
       </Head>
@@ -32,7 +33,7 @@ export function Services() {
         <SearchField label="Find a service" />
         <Choice name="state" label="State" choices={["open", "quiet"]} />
         <Choice name="sort" label="Order" choices={["name", "latest"]} any="worst first" />
-        <SearchField label="Environment" name="environment" />
+        <EnvironmentField />
         <SearchField label="Team" name="team" />
       </search>
       <Shown of={list.answer} rows={10}>
@@ -72,11 +73,11 @@ const COLUMNS = [
   {
     head: "Open",
     isTight: true,
-    show: ({ open_anomalies, worst_severity, service_id }: Service) =>
+    show: ({ open_anomalies, worst_severity, service_id, environment }: Service) =>
       worst_severity === null ? (
         <span class="faint">quiet</span>
       ) : (
-        <a class="row" href={link(["anomalies"], { service_id, state: "open" })}>
+        <a class="row" href={link(["anomalies"], { service_id, environment, state: "open" })}>
           <SeverityMark severity={worst_severity} /> {open_anomalies}
         </a>
       ),

@@ -6,6 +6,7 @@ import { noteChange, useAnswer } from "../client/answers.ts";
 import { call } from "../client/client.ts";
 import { Button, Empty, Head, Name, Panel, Shown, Tag, When } from "../parts/basics.tsx";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
+import { InEnvironment } from "../parts/environment.tsx";
 import { SearchField } from "../parts/search-field.tsx";
 import { Table } from "../parts/table.tsx";
 import { plural } from "../view/number-text.ts";
@@ -31,6 +32,7 @@ interface PageMoment {
   readonly timestamp: string;
   readonly service_id: string;
   readonly metric_name: string;
+  readonly environment: string;
   readonly severity: string;
   readonly explanation: string;
 }
@@ -53,7 +55,7 @@ export function Settings() {
         title="Detection settings"
         about={
           <>
-            For <Name text={scope} />. A change is tried on the past first: it says which pages there would have been.
+            For <Name text={scope} /> in all environments. A change is tried on the past first: it says which pages there would have been.
           </>
         }
       />
@@ -83,6 +85,9 @@ const MEANINGS: Readonly<Record<string, string>> = {
   minimum_traffic: "Requests below which rates are not judged",
 };
 
+/** Where a value comes from; `environment` is the process's, which is no environment of services. */
+const SOURCES: Readonly<Record<string, string>> = { environment: "the server's start", default: "the default" };
+
 type Scope = Readonly<Record<"service_id" | "metric_name", string | undefined>>;
 
 function Editor({ answer, scope }: { answer: SettingsAnswer; scope: Scope }) {
@@ -110,7 +115,7 @@ function Editor({ answer, scope }: { answer: SettingsAnswer; scope: Scope }) {
             // biome-ignore lint/a11y/noLabelWithoutControl: SettingField is its control
             <label class="field" key={name}>
               <span>
-                {name.replaceAll("_", " ")} <span class="faint">from {source}</span>
+                {name.replaceAll("_", " ")} <span class="faint">from {SOURCES[source] ?? source}</span>
               </span>
               <SettingField
                 name={name}
@@ -164,10 +169,11 @@ function Outcome({ outcome }: { outcome: Backtest }) {
           {title}: {moments.length}
         </summary>
         <ul class="stack">
-          {moments.slice(0, 50).map(({ timestamp, service_id, metric_name, explanation }) => (
-            <li key={`${timestamp} ${service_id} ${metric_name}`}>
-              <a href={link(["ledger"], { service_id, metric_name, at: timestamp })}>
+          {moments.slice(0, 50).map(({ timestamp, service_id, metric_name, environment, explanation }) => (
+            <li key={`${timestamp} ${environment} ${service_id} ${metric_name}`}>
+              <a href={link(["ledger"], { service_id, metric_name, environment, at: timestamp })}>
                 <When at={timestamp} /> <Name text={service_id} />
+                <InEnvironment of={environment} />
               </a>{" "}
               <span class="soft">{explanation}</span>
             </li>

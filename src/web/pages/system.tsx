@@ -129,7 +129,7 @@ function Coverage() {
             <p class="soft">
               Most series:{" "}
               {cardinality.services.slice(0, 5).map(({ service_id, streams }) => (
-                <a href={link(["service", service_id])} key={service_id} class="chip">
+                <a href={link(["services"], { q: service_id })} key={service_id} class="chip">
                   <Name text={service_id} /> <Tag>{countText(streams)}</Tag>
                 </a>
               ))}

@@ -9,6 +9,7 @@ import { plural } from "../view/number-text.ts";
 import { heldText } from "../view/reason.ts";
 import { durationText } from "../view/time-text.ts";
 import { Button, Name, SeverityMark, Tag, When } from "./basics.tsx";
+import { InEnvironment } from "./environment.tsx";
 import { SilenceDialog } from "./silence-dialog.tsx";
 
 export interface AlertRowProps {
@@ -44,7 +45,7 @@ export function AlertRow({ alert, isChosen = false, onChoose }: AlertRowProps) {
         <a class="item-title" href={link(["alert", alert_id])}>
           {services.length > 1 ? `${plural(services.length, "service", "services")} after each other, from ` : ""}
           <Name text={service_id} />
-          {environment !== "" && <span class="faint"> in {environment}</span>}
+          <InEnvironment of={environment} />
         </a>
         <p class="item-text">{explanation}</p>
         <StateTags alert={alert} />
@@ -92,9 +93,10 @@ function RowActions({ alert }: { alert: Alert }) {
   );
 }
 
-const SILENCED_BY = ["service_id", "metric_name", "environment"] as const;
+const SILENCED_BY = ["service_id", "metric_name"] as const;
 
-/** The labels that a silence usually goes by. */
+/** The labels that a silence usually goes by: of one environment, which may be none. */
 export function shortLabels({ labels }: Pick<Alert, "labels">): Record<string, string> {
-  return Object.fromEntries(SILENCED_BY.flatMap((name) => (labels[name] ? [[name, labels[name]]] : [])));
+  const own = SILENCED_BY.flatMap((name) => (labels[name] ? [[name, labels[name]]] : []));
+  return { ...Object.fromEntries(own), environment: labels.environment ?? "" };
 }

@@ -5,6 +5,7 @@ import type { FeedRow } from "../view/feed.ts";
 import { plural } from "../view/number-text.ts";
 import { burstText, outcomeText } from "../view/reason.ts";
 import { Name, SeverityMark, Tag, When } from "./basics.tsx";
+import { InEnvironment } from "./environment.tsx";
 
 /** An anomaly alone, or several under one heading. */
 export function AnomalyItem({ row }: { row: FeedRow<Anomaly> }) {
@@ -23,9 +24,9 @@ export function AnomalyItem({ row }: { row: FeedRow<Anomaly> }) {
           ) : (
             <>
               <Name text={worst.service_id} /> <span class="faint">·</span> <Name text={worst.metric_name} />
-              {worst.environment !== "" && <span class="faint"> in {worst.environment}</span>}
             </>
           )}
+          <InEnvironment of={worst.environment} />
         </a>
         <p class="item-text">{worst.explanation}</p>
       </div>

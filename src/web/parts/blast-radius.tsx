@@ -11,8 +11,8 @@ interface Radius {
   readonly confidence: number;
 }
 
-export function BlastRadius({ serviceId }: { serviceId: string }) {
-  const answer = useAnswer<Radius>("GET /api/v1/ml/blast-radius", { query: { service_id: serviceId } });
+export function BlastRadius({ serviceId, environment }: { serviceId: string; environment: string | undefined }) {
+  const answer = useAnswer<Radius>("GET /api/v1/ml/blast-radius", { query: { service_id: serviceId, environment } });
   const radius = answer.data;
   if (radius === undefined) return null;
   const list = (title: string, services: readonly string[]) => (
@@ -20,7 +20,7 @@ export function BlastRadius({ serviceId }: { serviceId: string }) {
       <strong>{title}</strong>
       {services.length === 0 && <span class="faint">none known</span>}
       {services.map((id) => (
-        <a href={link(["service", id])} key={id} class="chip">
+        <a href={link(["service", id], { environment })} key={id} class="chip">
           <Name text={id} />
         </a>
       ))}

@@ -32,7 +32,7 @@ export function CauseSummary({ report }: { report: Report }) {
       <ol class="causes">
         {report.candidates.slice(0, SHOWN).map(({ service_id, metric_name, instance, evidence }) => (
           <li key={`${service_id} ${metric_name} ${instance}`}>
-            <a href={link(["service", service_id], { metric: metric_name })}>
+            <a href={link(["service", service_id], { environment: report.environment, metric: metric_name })}>
               <Name text={service_id} /> <span class="faint">·</span> <Name text={metric_name} />
             </a>
             {instance !== null && <span class="faint"> on {instance}</span>}

@@ -22,15 +22,12 @@ export function ForecastChart({
   environment?: string | undefined;
   height?: number;
 }) {
-  const keepEmpty = ["environment"];
   const answer = useAnswer<ForecastAnswer>("GET /api/v1/ml/forecast", {
     query: { service_id: serviceId, metric: metricName, environment },
-    keepEmpty,
   });
   const since = useMemo(() => new Date(now.value - PAST_MS).toISOString(), []);
   const past = useAnswer<SeriesData>("GET /api/v1/series/data", {
     query: { service_id: serviceId, metric_name: metricName, environment, since, points: PARTS, resolution: "1m" },
-    keepEmpty,
   });
   const points = useMemo(
     () => [...chartPoints(past.data?.points ?? []), ...forecastPoints(answer.data?.forecast ?? [])],

@@ -16,7 +16,7 @@ export function LimitForm({ initial }: { initial: Readonly<Record<string, string
       submit={declare}
       initial={initial}
       fields={[
-        { name: "service_id", label: "Service", hint: "empty: every service" },
+        { name: "service_id", label: "Service", hint: "in all its environments; empty: every service" },
         { name: "metric", label: "Metric", isRequired: true },
         { name: "limit_value", label: "Full at", kind: "number", isRequired: true },
         { name: "unit", label: "Unit" },

@@ -43,7 +43,6 @@ export function SeriesChart(props: SeriesChartProps) {
   const pair = { service_id: serviceId, metric_name: metricName, environment };
   const data = useAnswer<SeriesData>("GET /api/v1/series/data", {
     query: { ...pair, ...(attributes !== undefined && { attributes: JSON.stringify(attributes) }), ...range, points: PARTS },
-    keepEmpty: ["environment"],
   });
   const points = useMemo(
     () => withJudgedBounds(chartPoints(data.data?.points ?? []), ownAnomalies(data.data).flatMap(episodeOf)),

@@ -27,10 +27,17 @@ export function parsePlace(hash: string): Place {
   return { path: path.map(decoded), query };
 }
 
+/** Whether a parameter says something though it is empty: what names no environment has one of its own. */
+export function saysEmpty(name: string): boolean {
+  return name === "environment";
+}
+
 /** The link to a place. Parameters that are empty or undefined are left out. */
 export function placeLink(path: readonly string[], query: Readonly<Record<string, string | undefined>> = {}): string {
   const parameters = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) if (value !== undefined && value !== "") parameters.set(name, value);
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && (value !== "" || saysEmpty(name))) parameters.set(name, value);
+  }
   const text = parameters.toString();
   return `#/${path.map(encodeURIComponent).join("/")}${text === "" ? "" : `?${text}`}`;
 }

@@ -11,6 +11,7 @@ interface ReportEntry {
   readonly id: string;
   readonly tenant: string;
   readonly createdAtMs: number;
+  readonly environment: string;
   readonly services: ReadonlySet<string>;
   readonly anomalies: readonly string[];
   /** Those beyond what the report names (joined-members.ts). */
@@ -27,6 +28,7 @@ export interface ExpiredMembers {
 
 export interface ReportFilter {
   readonly serviceId: string | undefined;
+  readonly environment: string | undefined;
   readonly anomalyId: string | undefined;
   readonly sinceMs: number | undefined;
   readonly untilMs: number | undefined;
@@ -82,11 +84,11 @@ export class ReportBook {
 
   /** Takes a stored revision over, with anomalies that have joined beyond those that it names. */
   put(report: RcaReport, joined: readonly string[] = []): void {
-    const { id, tenant, createdAtMs, anomalies } = report;
+    const { id, tenant, createdAtMs, environment, anomalies } = report;
     const reports = this.#of(tenant);
     const services = new Set([report.serviceId, ...report.analysis.candidates.map(({ serviceId }) => serviceId)]);
     const known = reports.byId.get(id);
-    const entry: ReportEntry = { id, tenant, createdAtMs, services, anomalies, joined: known?.joined ?? [] };
+    const entry: ReportEntry = { id, tenant, createdAtMs, environment, services, anomalies, joined: known?.joined ?? [] };
     if (known === undefined) {
       this.size++;
       let at = reports.entries.length;
@@ -227,7 +229,9 @@ function compare(a: ReportPosition, b: ReportPosition): number {
   return a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 }
 
-function matches({ services, createdAtMs }: ReportEntry, { serviceId, sinceMs, untilMs }: ReportFilter): boolean {
+function matches({ services, environment, createdAtMs }: ReportEntry, filter: ReportFilter): boolean {
+  const { serviceId, sinceMs, untilMs } = filter;
   if (serviceId !== undefined && !services.has(serviceId)) return false;
+  if (environment !== (filter.environment ?? environment)) return false;
   return createdAtMs >= (sinceMs ?? Number.NEGATIVE_INFINITY) && createdAtMs < (untilMs ?? Number.POSITIVE_INFINITY);
 }

@@ -21,7 +21,8 @@ export function listReports({ state }: AnalysisContext, { principal, query }: Qu
   const scope: PageScope = { tenant: principal.tenant, endpoint: "rcaReports", filters };
   const token = readPageToken(state.pageSecret, scope, given);
   if (!token.ok) return token;
-  const filter: ReportFilter = { serviceId: query.service_id, anomalyId: query.anomaly_id, sinceMs: query.since, untilMs: query.until };
+  const { service_id: serviceId, environment, anomaly_id: anomalyId, since: sinceMs, until: untilMs } = query;
+  const filter: ReportFilter = { serviceId, environment, anomalyId, sinceMs, untilMs };
   const [createdAtMs, id] = (token.value ?? []) as [number, string];
   const found = state.analyses.reports.page(principal.tenant, filter, token.value && { createdAtMs, id }, limit + 1);
   const { page, page_token } = cutPage(state.pageSecret, scope, found, limit, (last) => [last.createdAtMs, last.id]);

@@ -81,7 +81,8 @@ export function listTrainings({ state }: ModelsContext, { principal, query }: Qu
   if (!token.ok) return token;
   const matching = state.configured.trainings
     .listOf(principal.tenant)
-    .filter((job) => (query.service_id ?? job.serviceId) === job.serviceId && (query.state ?? job.state) === job.state);
+    .filter((job) => (query.service_id ?? job.serviceId) === job.serviceId && (query.state ?? job.state) === job.state)
+    .filter(({ environment }) => (query.environment ?? environment) === environment);
   const after = token.value as readonly [createdMs: number, id: string] | undefined;
   const isBehind = ({ createdMs, id }: TrainingJobRow) =>
     after === undefined || createdMs < after[0] || (createdMs === after[0] && id > after[1]);

@@ -26,6 +26,7 @@ export async function listModels(context: ModelsContext, { principal, query }: Q
   const all = [...state.configured.models.listOf(tenant).map(modelView), ...(await automaticModels(context, tenant, query.service_id))];
   const matching = all
     .filter((model) => (query.service_id ?? model.service_id) === model.service_id && (query.state ?? model.state) === model.state)
+    .filter(({ environment }) => (query.environment ?? environment) === environment)
     .sort((a, b) => compareTexts(b.trained_at, a.trained_at) || compareTexts(a.model_id, b.model_id));
   const after = token.value as readonly [trainedAt: string, id: string] | undefined;
   const rows = matching.filter(

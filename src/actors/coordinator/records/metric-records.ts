@@ -13,17 +13,10 @@ import { RECORD_SERIES_MAX, RECORD_SUMMARIES_MAX } from "../../../core/config/li
 import type { SeriesSummary } from "../../../core/protocol/engine-control.ts";
 import { seriesKey } from "../../../domain/series/series-order.ts";
 import { canonicalAttributes } from "../../../domain/series/stream-identity.ts";
-import type { TimeRange } from "../queries/time-range.ts";
 import { askSeries, askSeriesData } from "../series/series-handler.ts";
 import { recentSamples } from "../series/stored-samples.ts";
+import type { RecordFilter, RecordListRow } from "./record-list.ts";
 import type { RecordsContext } from "./records-context.ts";
-
-/** A row of the list: its place (time, id) and what is sent. */
-export interface RecordListRow {
-  readonly timeMs: number;
-  readonly id: string;
-  view(): Readonly<Record<string, unknown>>;
-}
 
 /** Rows in no order; `complete` is false when there are more series than were looked at. */
 export interface MetricRows {
@@ -34,16 +27,14 @@ export interface MetricRows {
 /** The samples of a range. */
 export async function metricRows(
   context: RecordsContext,
-  tenant: string,
-  serviceId: string | undefined,
-  range: TimeRange,
+  { tenant, serviceId, environment, range }: Pick<RecordFilter, "tenant" | "serviceId" | "environment" | "range">,
 ): Promise<MetricRows> {
   const limit = serviceId === undefined ? RECORD_SUMMARIES_MAX : RECORD_SERIES_MAX;
   const { series, total } = await askSeries(context, {
     tenant,
     serviceId: serviceId ?? null,
     metricName: null,
-    environment: null,
+    environment: environment ?? null,
     after: null,
     limit,
   });

@@ -13,8 +13,8 @@ import { KeyReader } from "../../../domain/codec/key.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { timeRange } from "../queries/time-range.ts";
 import { ID_BYTES, idText, tenantTimeBound, tenantTimeKey } from "../state/tables.ts";
-import { metricRows, type RecordListRow } from "./metric-records.ts";
-import { type ListPosition, mergeRows, NO_ROWS, type RecordFilter, type ScannedRows } from "./record-list.ts";
+import { metricRows } from "./metric-records.ts";
+import { type ListPosition, mergeRows, NO_ROWS, type RecordFilter, type RecordListRow, type ScannedRows } from "./record-list.ts";
 import { decodeRecordRow, rowMatches, serviceBytes } from "./record-row.ts";
 import type { RecordsContext } from "./records-context.ts";
 import { scanSpans } from "./span-records.ts";
@@ -34,11 +34,12 @@ export async function listRecords(context: RecordsContext, { principal, query }:
   const scope: PageScope = { tenant: principal.tenant, endpoint: "records", filters };
   const token = readPageToken(context.state.pageSecret, scope, page_token);
   if (!token.ok) return token;
-  const { service_id: serviceId, type, trace_id } = query;
-  const filter: RecordFilter = { tenant: principal.tenant, serviceId, type, traceId: trace_id?.toLowerCase(), range: range.value };
+  const { service_id: serviceId, environment, type, trace_id } = query;
+  const traceId = trace_id?.toLowerCase();
+  const filter: RecordFilter = { tenant: principal.tenant, serviceId, environment, type, traceId, range: range.value };
   const position = token.value === undefined ? undefined : positionOf(token.value);
   const wantsMetrics = (type === undefined || type === "metric") && trace_id === undefined;
-  const metrics = wantsMetrics ? await metricRows(context, principal.tenant, query.service_id, range.value) : { rows: [], complete: true };
+  const metrics = wantsMetrics ? await metricRows(context, filter) : { rows: [], complete: true };
   const stored = query.type === "metric" ? NO_ROWS : await scanRecords(context, filter, position, limit + 1);
   const spans = type === undefined || type === "trace" ? await scanSpans(context, filter, position, limit + 1) : NO_ROWS;
   const sampled = { rows: metrics.rows, matches: metrics.rows.length, endedAt: undefined };
@@ -82,7 +83,7 @@ async function scanRecords(
   for (let scanned = 0; scanned < RECORDS_SCANNED_MAX; ) {
     const entries = readRows(context, filter, last);
     for (const { key, value } of entries) {
-      if (!rowMatches(value, filter.type, service) || !isOfTrace(value, filter.traceId)) continue;
+      if (!rowMatches(value, filter.type, service) || !isWanted(value, filter)) continue;
       matches++;
       if (rows.length < limit) rows.push(storedRow(keyPosition(key), value));
     }
@@ -96,11 +97,13 @@ async function scanRecords(
   return { rows, matches, endedAt: last };
 }
 
-/** Only rows that may be of a trace are decoded for it. */
-function isOfTrace(value: Uint8Array, traceId: string | undefined): boolean {
-  if (traceId === undefined) return true;
-  const given = decodeRecordRow(value).record.trace_id;
-  return typeof given === "string" && given.toLowerCase() === traceId;
+/** Only where an environment or a trace is asked for, rows are decoded for it. */
+function isWanted(value: Uint8Array, { environment, traceId }: RecordFilter): boolean {
+  if (environment === undefined && traceId === undefined) return true;
+  const row = decodeRecordRow(value);
+  if (row.environment !== (environment ?? row.environment)) return false;
+  const given = row.record.trace_id;
+  return traceId === undefined || (typeof given === "string" && given.toLowerCase() === traceId);
 }
 
 function readRows({ state }: RecordsContext, { tenant, range }: RecordFilter, before: ListPosition | undefined) {

@@ -1,7 +1,13 @@
 // What the sources of a list of records share: its order, filters, and how far a source has been read.
 import type { RecordType } from "../../../core/layout/counters.ts";
 import type { TimeRange } from "../queries/time-range.ts";
-import type { RecordListRow } from "./metric-records.ts";
+
+/** A row of the list: its place (time, id) and what is sent. */
+export interface RecordListRow {
+  readonly timeMs: number;
+  readonly id: string;
+  view(): Readonly<Record<string, unknown>>;
+}
 
 /** Place in the list: the page holds what comes behind it. */
 export interface ListPosition {
@@ -12,6 +18,7 @@ export interface ListPosition {
 export interface RecordFilter {
   readonly tenant: string;
   readonly serviceId: string | undefined;
+  readonly environment: string | undefined;
   readonly type: RecordType | undefined;
   readonly traceId: string | undefined;
   readonly range: TimeRange;

@@ -6,8 +6,7 @@ import { KeyReader } from "../../../domain/codec/key.ts";
 import { readSpanBlockHead, spansOfBlock } from "../../../domain/trace/span-block.ts";
 import { spanRecord, spanRecordId, spanTimeMs } from "../../../domain/trace/span-record.ts";
 import { tenantTimeBound } from "../state/tables.ts";
-import type { RecordListRow } from "./metric-records.ts";
-import { compareRows, type ListPosition, type RecordFilter, type ScannedRows } from "./record-list.ts";
+import { compareRows, type ListPosition, type RecordFilter, type RecordListRow, type ScannedRows } from "./record-list.ts";
 import type { RecordsContext } from "./records-context.ts";
 
 const SECOND_MS = 1000;
@@ -80,13 +79,13 @@ async function readSecond(
 
 function takeBlock(
   block: Uint8Array,
-  { serviceId, range, traceId }: RecordFilter,
+  { serviceId, environment, range, traceId }: RecordFilter,
   position: ListPosition | undefined,
   rows: RecordListRow[],
   read: { spans: number },
 ): void {
   const head = readSpanBlockHead(block);
-  if (serviceId !== undefined && head.serviceId !== serviceId) return;
+  if (head.serviceId !== (serviceId ?? head.serviceId) || head.environment !== (environment ?? head.environment)) return;
   read.spans += head.spans;
   for (const span of spansOfBlock(block, head)) {
     if (traceId !== undefined && span.traceId !== traceId) continue;

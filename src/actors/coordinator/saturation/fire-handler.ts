@@ -15,6 +15,7 @@ export function saturationFires({ state }: SaturationContext, { principal, query
   const matching = state.configured.fires
     .listOf(principal.tenant)
     .filter((fire) => query.service_id === undefined || fire.serviceId === query.service_id)
+    .filter((fire) => query.environment === undefined || fire.environment === query.environment)
     .filter((fire) => query.state === undefined || (fire.endedAtMs === null) === (query.state === "firing"));
   const after = token.value as Place | undefined;
   const rows = after === undefined ? matching : matching.filter((fire) => isBehind(placeOf(fire), after));

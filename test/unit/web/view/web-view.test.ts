@@ -16,7 +16,8 @@ describe("places and links", () => {
   it("come back as they went, whatever names hold", () => {
     const path = ["service", "a/b?c#d %é\u202e"];
     const query = { environment: "", metric: "x&y=z", q: "a b" };
-    expect(parsePlace(placeLink(path, query))).toEqual({ path, query: { metric: "x&y=z", q: "a b" } });
+    expect(parsePlace(placeLink(path, query))).toEqual({ path, query });
+    expect(parsePlace(placeLink(path, { q: "", metric: undefined })).query).toEqual({});
     expect(parsePlace("#/service/%E0%A4%A").path).toEqual(["service", "%E0%A4%A"]);
   });
 

@@ -198,6 +198,18 @@ describe("reports", () => {
     expect(await reports(rig)).toMatchObject([{ revision: 1 }]);
   });
 
+  it("are of one environment where it is asked for (A10)", async () => {
+    const rig = await Rig.open();
+    const ids: string[] = [];
+    for (const environment of ["prod", "staging"]) {
+      ids.push((await fire(rig, alert("Slow", { startsAt: new Date(rig.nowMs).toISOString() }, { environment }))).anomaly_id);
+      await pass(rig, 10 * MINUTE_MS, 5 * MINUTE_MS);
+    }
+    const of = async (environment: string) => (await reports(rig, { environment })).map(({ incident_id }) => incident_id);
+    expect([await of("prod"), await of("staging"), await of("")]).toEqual([[ids[0]], [ids[1]], []]);
+    expect((await reports(rig)).length).toBe(2);
+  });
+
   it("come in pages, newest first, by service, anomaly and time", async () => {
     const rig = await Rig.open();
     const ids: string[] = [];

@@ -74,6 +74,15 @@ describe("records", () => {
   filters({ type: "metric" }, []);
   filters({ service_id: "car" }, []);
 
+  it("are of one environment where it is asked for, the empty one too (A10)", async () => {
+    const rig = await Rig.open();
+    const of = (environment: string) => record({ environment, record: { body: environment } });
+    await rig.take(of("prod"), of("staging"), of(""));
+    const bodies = async (query: object) => (await rig.ask("records", query)).body.records.map(({ body }: { body: string }) => body);
+    expect([await bodies({ environment: "staging" }), await bodies({ environment: "" })]).toEqual([["staging"], [""]]);
+    expect((await bodies({})).length).toBe(3);
+  });
+
   it("have pages that neither repeat nor skip while rows arrive, with the first page's total", async () => {
     const rig = await filled();
     const seen: string[] = [];
