@@ -78,7 +78,8 @@ describe("records", () => {
     const rig = await Rig.open();
     const of = (environment: string) => record({ environment, record: { body: environment } });
     await rig.take(of("prod"), of("staging"), of(""));
-    const bodies = async (query: object) => (await rig.ask("records", query)).body.records.map(({ body }: { body: string }) => body);
+    const bodies = async (query: Record<string, string>) =>
+      (await rig.ask("records", query)).body.records.map(({ body }: { body: string }) => body);
     expect([await bodies({ environment: "staging" }), await bodies({ environment: "" })]).toEqual([["staging"], [""]]);
     expect((await bodies({})).length).toBe(3);
   });
