@@ -53,14 +53,7 @@ export function Alerts() {
         </a>
         <RangePicker initial={INITIAL_RANGE} />
       </Head>
-      <search class="filters">
-        <SearchField label="Find by service or metric" />
-        <Choice name="state" label="State" choices={["firing", "resolved"]} />
-        <Choice name="severity" label="Severity" choices={["high", "medium", "low"]} />
-        <Choice name="acknowledged" label="Acknowledged" choices={["true", "false"]} />
-        <SearchField label="Team" name="team" />
-        <EnvironmentField />
-      </search>
+      <Filters />
       {chosen.size > 0 && <Bulk chosen={chosen} onDone={() => setChosen(new Set())} />}
       <FreshButton count={list.fresh} onShow={list.showFresh} />
       <Shown of={list.answer} rows={8}>
@@ -90,6 +83,19 @@ export function Alerts() {
         )}
       </Shown>
     </>
+  );
+}
+
+function Filters() {
+  return (
+    <search class="filters">
+      <SearchField label="Find by service or metric" />
+      <Choice name="state" label="State" choices={["firing", "resolved"]} />
+      <Choice name="severity" label="Severity" choices={["high", "medium", "low"]} />
+      <Choice name="acknowledged" label="Acknowledged" choices={["true", "false"]} />
+      <SearchField label="Team" name="team" />
+      <EnvironmentField />
+    </search>
   );
 }
 
