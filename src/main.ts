@@ -365,6 +365,7 @@ class Server {
       laneMarks: state.laneMarks,
       leaveOut: this.#notes,
       metadata: state.metadata,
+      metricScopes: state.metricScopes,
       watchdogSettings: state.watchdogSettings,
     };
   }

@@ -68,6 +68,12 @@ function buckets(things: readonly string[], nowMs: number): Body {
   return [BODY_REMOTE_WRITE_1, compressSync(encodeBody(series))];
 }
 
+function gauges(things: readonly string[], nowMs: number): Body {
+  const metrics = [{ name: "depth", gauge: { dataPoints: [{ timeUnixNano: ns(nowMs), asDouble: 3 }] } }];
+  const resourceMetrics = things.map((thing) => ({ resource: resource(thing), scopeMetrics: [{ metrics }] }));
+  return [otlpBodyKind("metrics", "json"), json({ resourceMetrics })];
+}
+
 function metadata(things: readonly string[]): Body {
   const messages = things.map((thing) =>
     Uint8Array.from(bytesField(3, [...varintField(1, GAUGE), ...bytesField(2, Buffer.from(thing.replace("-", "_")))])),
@@ -100,6 +106,7 @@ const FILLS: Readonly<Record<EngineSharedLimit, readonly [fill: (things: readonl
   histogram_bytes: [histograms, 2_000],
   bucket_families: [buckets],
   metric_metadata: [metadata],
+  metric_scopes: [gauges],
   call_edges: [spans],
   timed_operations: [spans],
   long_baselines: [disks],

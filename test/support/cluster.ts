@@ -15,7 +15,7 @@ import { CoordinatorRingReader } from "../../src/adapters/runtime/coordinator-ri
 import { createEngineMemory, EngineMemory, ProcessWords, type RingSizes } from "../../src/adapters/runtime/engine-memory.ts";
 import type { EngineCounter, EngineSharedLimit } from "../../src/core/layout/counters.ts";
 import { PROCESS_WORDS_BYTES } from "../../src/core/layout/memory-map.ts";
-import type { EngineFrame, LaneMark, MetricMetadataEnvelope } from "../../src/core/protocol/coordinator-frame.ts";
+import type { EngineFrame, LaneMark, MetricMetadataEnvelope, MetricScopeEnvelope } from "../../src/core/protocol/coordinator-frame.ts";
 import type { CrashNote } from "../../src/core/protocol/crash-note.ts";
 import type {
   DetectorStates,
@@ -71,6 +71,7 @@ export interface ClusterOptions {
   readonly checkpoints?: readonly StoredCheckpoint[];
   readonly laneMarks?: readonly LaneMark[];
   readonly metadata?: readonly MetricMetadataEnvelope[];
+  readonly metricScopes?: readonly MetricScopeEnvelope[];
   readonly watchdogSettings?: SettingsUpdate;
   readonly seriesLimit?: number;
   readonly timeZone?: string;
@@ -211,6 +212,7 @@ export class Cluster {
         retentionMs: options.retentionMs ?? Number.POSITIVE_INFINITY,
         tenants: options.tenants ?? ["default"],
         metadata: options.metadata ?? [],
+        metricScopes: options.metricScopes ?? [],
         seriesLimit: options.seriesLimit ?? 1_000_000,
         zThreshold: options.threshold ?? 3,
         samplesMin: 12,

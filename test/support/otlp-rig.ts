@@ -7,10 +7,13 @@ import { SpanSink } from "../../src/actors/engine/spans/span-sink.ts";
 import { type Body, readBody } from "../../src/actors/engine/unit/body.ts";
 import { LabelIntake } from "../../src/actors/engine/unit/label-intake.ts";
 import { MetricDescriptions } from "../../src/actors/engine/unit/metric-descriptions.ts";
+import { MetricScopes } from "../../src/actors/engine/unit/metric-scopes.ts";
 import { StreamDefiner } from "../../src/actors/engine/unit/stream-definer.ts";
 import { type BodyAnswer, decodeDefinitions, WorkUnit } from "../../src/actors/engine/unit/work-unit.ts";
 import { BodyPort } from "../../src/actors/front/body-port.ts";
 import { EngineMemory, ProcessWords } from "../../src/adapters/runtime/engine-memory.ts";
+import { ShareLedger } from "../../src/core/base/share-ledger.ts";
+import { METRIC_SCOPES_MAX } from "../../src/core/config/limits.ts";
 import { STATUS_ODD_BODY } from "../../src/core/layout/kernel-status.ts";
 import { PROCESS_WORDS_BYTES, SPAN_ROWS, STAGING, STAGING_BYTES } from "../../src/core/layout/memory-map.ts";
 import {
@@ -19,6 +22,7 @@ import {
   ROW_OFFSET,
   ROW_REF,
   ROW_VALUE,
+  SECTION_DISTRIBUTION,
   SECTION_SPANS,
   START_MARKER_HIGH,
 } from "../../src/core/layout/row-frame.ts";
@@ -26,6 +30,7 @@ import { SPAN_ROW_BYTES, SPAN_ROW_FLAGS, SPAN_ROW_ODD } from "../../src/core/lay
 import { FRAME_RECORD, FRAME_SPAN_BLOCK } from "../../src/core/protocol/coordinator-frame.ts";
 import { type OtlpEncoding, type OtlpSignal, otlpBodyKind } from "../../src/core/protocol/otlp-kind.ts";
 import { messagesOf } from "../../src/domain/codec/shard-message.ts";
+import { readPointMessage } from "../../src/domain/distribution/point-message.ts";
 import type { LaneExports } from "../../src/domain/kernel/lane-kernel.ts";
 import { FieldExclusions } from "../../src/domain/series/field-exclusions.ts";
 import { MetadataBook } from "../../src/domain/series/metadata-book.ts";
@@ -47,6 +52,8 @@ export interface OtlpIntake {
   readonly rows: string[];
   /** Records and dead letters, in order. */
   readonly frames: Array<{ readonly frame: number; readonly envelope: Record<string, unknown> }>;
+  /** Identities of the histograms and summaries that were taken, in order. */
+  readonly distributions: string[];
   /** Bytes of messages for shards: histograms, summaries and spans. */
   readonly messageBytes: number;
   /** What the messages on spans say, in order: one line for each span that is counted, and one for each that is joined. */
@@ -63,11 +70,14 @@ export interface OtlpRigOptions {
   readonly exclusions?: string;
   /** OTEL_SERVICE_NAMESPACE is prefix. */
   readonly prefixesServices?: boolean;
+  /** Words of the process; its own where they are not given. */
+  readonly processWords?: ProcessWords;
 }
 
 export class OtlpRig {
   readonly kernel: LaneExports;
   readonly memory: EngineMemory;
+  readonly scopes: MetricScopes;
   /** Bodies that the kernel walked. */
   walks = 0;
   /** Spans that it read itself. */
@@ -84,6 +94,7 @@ export class OtlpRig {
     convertsCounters = true,
     exclusions = "",
     prefixesServices = false,
+    processWords = new ProcessWords(new SharedArrayBuffer(PROCESS_WORDS_BYTES)),
   }: OtlpRigOptions = {}) {
     const excluded = new FieldExclusions(exclusions);
     const loaded = loadKernel<LaneExports>();
@@ -109,11 +120,20 @@ export class OtlpRig {
     this.#port = new BodyPort(memory, () => ++this.#admissions);
     this.#unit = new WorkUnit(memory, kernel, ENGINES);
     const memories = [memory, new EngineMemory(loadKernel<LaneExports>().memory)];
-    const processWords = new ProcessWords(new SharedArrayBuffer(PROCESS_WORDS_BYTES));
     const definer = new StreamDefiner(
       { engine: 0, engines: ENGINES, seriesLimit, convertsCounters },
       { memory, memories, processWords, kernel },
     );
+    const tenantName = (index: number) => `tenant ${index}`;
+    this.scopes = new MetricScopes({
+      memory,
+      kernel,
+      processWords,
+      shares: ShareLedger.alone(METRIC_SCOPES_MAX),
+      tenantName,
+      tenantIndex: (name) => Number(name.slice(7)),
+      tenants: () => 1,
+    });
     this.#decoder = new OtlpDecoder(
       { convertsCounters, prefixesServices },
       {
@@ -122,7 +142,8 @@ export class OtlpRig {
         definer,
         counters: new EngineCounters(memory),
         exclusions: excluded,
-        tenantName: (index) => `tenant ${index}`,
+        tenantName,
+        scopes: this.scopes,
         spans: new SpanSink(excluded),
         logs: new LogSink(excluded),
         labels: new LabelIntake(excluded),
@@ -144,6 +165,7 @@ export class OtlpRig {
     const rows: string[] = [];
     const frames: OtlpIntake["frames"] = [];
     const spanLines: string[] = [];
+    const distributions: string[] = [];
     let messageBytes = 0;
     for (let units = 1; ; units++) {
       this.kernel.stagingReset(ENGINES);
@@ -158,13 +180,16 @@ export class OtlpRig {
       for (let engine = 0; engine < ENGINES; engine++) {
         for (const [kind, section] of unit.messageFrames(engine, Number.POSITIVE_INFINITY)) {
           messageBytes += section.byteLength;
+          if (kind === SECTION_DISTRIBUTION && !quiet)
+            for (const { payload } of messagesOf(section))
+              distributions.push(Buffer.from(readPointMessage(payload).identity, "latin1").toString());
           if (kind !== SECTION_SPANS || quiet) continue;
           for (const { partition, payload } of messagesOf(section))
             spanLines.push(...spanLinesOf(payload).map((line) => `${partition} ${line}`));
         }
       }
       unit.committed();
-      if (answer !== undefined) return { answer, rows, frames, messageBytes, spanLines, units };
+      if (answer !== undefined) return { answer, rows, frames, distributions, messageBytes, spanLines, units };
     }
   }
 

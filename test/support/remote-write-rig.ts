@@ -50,6 +50,7 @@ export class RemoteWriteRig {
       kernel,
       counters: new EngineCounters(memory),
       metadata: new MetadataBook(),
+      scopes: undefined as never,
       wallMs: () => this.#wallMs,
       tenantName: (index: number) => `tenant ${index}`,
       tenantIndex: () => 0,

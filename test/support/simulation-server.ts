@@ -197,6 +197,7 @@ export class SimulatedServer {
         checkpoints,
         laneMarks,
         metadata: this.#coordinator.loadMetadata(),
+        metricScopes: this.#coordinator.loadMetricScopes(),
         watchdogSettings: this.#coordinator.loadWatchdogSettings(),
       },
       { ...this.#machine, loadStatePart, loadDetectorStates, returnStreams },

@@ -7,7 +7,7 @@
  */
 import { dispatch, type Handlers } from "../../adapters/runtime/mailbox.ts";
 import type { AccessChange } from "../../core/protocol/access.ts";
-import type { LaneMark, MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
+import type { LaneMark, MetricMetadataEnvelope, MetricScopeEnvelope } from "../../core/protocol/coordinator-frame.ts";
 import type {
   DetectorStates,
   DetectorStatesWanted,
@@ -25,6 +25,7 @@ import type { CommittedState } from "./nouns/committed-state.ts";
 import { setGauges } from "./nouns/modules.ts";
 import { countStored } from "./nouns/stored-counts.ts";
 import type { Outbound } from "./outbound.ts";
+import { storedMetricScopes } from "./series/metric-scope-rows.ts";
 import { countPlaces } from "./state/coordinator-shares.ts";
 import type { DataFaults } from "./status/data-faults.ts";
 import { readDetectorStates } from "./watchdog/detector-states.ts";
@@ -104,6 +105,11 @@ export class Coordinator {
   /** Types, units and helps of metrics, for all engines. */
   loadMetadata(): readonly MetricMetadataEnvelope[] {
     return this.#state.metadata.all;
+  }
+
+  /** First scopes of metrics, for all engines. */
+  loadMetricScopes(): readonly MetricScopeEnvelope[] {
+    return storedMetricScopes(this.#state.series);
   }
 
   /** Settings of the Watchdog, for all engines. */

@@ -372,7 +372,8 @@ interface Opened {
 /** Tells main what is stored, and takes what others send. */
 function serve(data: CoordinatorThreadData, { coordinator, pacer, main, mailboxes, engines, startFlushing, checkLater }: Opened): void {
   const [checkpoints, laneMarks, metadata] = [[...coordinator.loadCheckpoints()], coordinator.loadLaneMarks(), coordinator.loadMetadata()];
-  const reported = { access: coordinator.loadAccess(), watchdogSettings: coordinator.loadWatchdogSettings() };
+  const metricScopes = coordinator.loadMetricScopes();
+  const reported = { access: coordinator.loadAccess(), watchdogSettings: coordinator.loadWatchdogSettings(), metricScopes };
   const lost = lostLog(data.gap, checkpoints, laneMarks);
   if (lost !== null && !data.acceptsLoss) return main.send({ type: "log-lost", names: lost });
   if (lost !== null) coordinator.dataFaults.add(acceptedLoss(lost, data.epoch));

@@ -3,7 +3,7 @@ import type { LogWriter } from "../../adapters/log/log-writer.ts";
 import type { Clock } from "../../adapters/runtime/clock.ts";
 import type { EngineMemory, ProcessWords } from "../../adapters/runtime/engine-memory.ts";
 import type { EngineSharedLimit } from "../../core/layout/counters.ts";
-import type { LaneMark, MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
+import type { LaneMark, MetricMetadataEnvelope, MetricScopeEnvelope } from "../../core/protocol/coordinator-frame.ts";
 import type { CrashNote } from "../../core/protocol/crash-note.ts";
 import type { LogFlaw } from "../../core/protocol/data-fault.ts";
 import type {
@@ -57,6 +57,8 @@ export interface EngineOptions {
   readonly sharedLimits?: Partial<Readonly<Record<EngineSharedLimit, number>>>;
   /** Stored types, units and helps. */
   readonly metadata?: readonly MetricMetadataEnvelope[];
+  /** Stored first scopes of metrics. */
+  readonly metricScopes?: readonly MetricScopeEnvelope[];
   /** Stored settings of the Watchdog. */
   readonly watchdogSettings?: SettingsUpdate;
   /** BLOCK_BYTES, CHECKPOINT_ROUND_LOG_BYTES, CHECKPOINT_LOG_SHARE and CHECKPOINT_PART_BYTES, which a test may narrow. */

@@ -2,6 +2,7 @@
 import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
 import { InboxReader } from "../../adapters/runtime/inbox-ring.ts";
 import { BLOCK_BYTES } from "../../core/config/limits.ts";
+import type { MetricScopeEnvelope } from "../../core/protocol/coordinator-frame.ts";
 import { fillThresholdTables } from "../../domain/detection/thresholds.ts";
 import { environmentSettings } from "../../domain/detection/watchdog-settings.ts";
 import { ShardKernel } from "../../domain/kernel/shard-kernel.ts";
@@ -25,6 +26,7 @@ import { Shard } from "./shard/shard.ts";
 import { ShardHandlers } from "./shard-handlers.ts";
 import { ServiceIndex } from "./streams/service-index.ts";
 import { runsOfAnswers } from "./unit/answer-runs.ts";
+import { MetricScopes } from "./unit/metric-scopes.ts";
 import type { WorkUnit } from "./unit/work-unit.ts";
 import { makeEngineWatchdog } from "./watchdog/detectors.ts";
 import { LongBaselines } from "./watchdog/pairs/long-baselines.ts";
@@ -85,6 +87,7 @@ function makeBase(options: EngineOptions, dependencies: EngineDependencies) {
   const shares = makeEngineShares(options, tenants, counters);
   const metadata = new MetadataBook(shares.ledger("metric_metadata"));
   metadata.take(options.metadata ?? []);
+  const scopes = makeScopes(options, dependencies, { memory, tenants, shares });
   const outbox = new Outbox(memory, dependencies.ringCoordinator);
   const placement = new Placement(engine, memories);
   const readers = memories.map((_, lane) => (lane === engine ? undefined : new InboxReader(memory, lane)));
@@ -99,7 +102,25 @@ function makeBase(options: EngineOptions, dependencies: EngineDependencies) {
     { memory, kernel, processWords, outbox, counters, services, tenantIndex, askForStreams: dependencies.reply },
   );
   if (options.watchdogSettings !== undefined) shard.profiles.take(options.watchdogSettings);
-  return { commands, memory, counters, shares, metadata, outbox, placement, readers, kernel, services, shard };
+  return { commands, memory, counters, shares, metadata, scopes, outbox, placement, readers, kernel, services, shard };
+}
+
+function makeScopes(
+  options: EngineOptions,
+  { kernel, processWords }: EngineDependencies,
+  { memory, tenants, shares }: Pick<Base, "memory" | "shares"> & Pick<Base["commands"], "tenants">,
+): MetricScopes {
+  const scopes = new MetricScopes({
+    memory,
+    kernel,
+    processWords,
+    shares: shares.ledger("metric_scopes"),
+    tenantName: (index) => tenants.name(index),
+    tenantIndex: (name) => tenants.number(name),
+    tenants: () => tenants.count,
+  });
+  for (const stored of options.metricScopes ?? []) scopes.restore(stored);
+  return scopes;
 }
 
 function makeEvidence({ clock }: EngineDependencies, base: Base, handlers: ShardHandlers, lane: Lane): EvidenceWalk {
@@ -124,22 +145,23 @@ function makeBehaviour({ clock }: EngineDependencies, { kernel, services, shard 
 function makeRecovery(
   options: EngineOptions,
   dependencies: EngineDependencies,
-  { memory, shard, kernel, outbox, commands }: Base,
+  { memory, shard, kernel, outbox, commands, scopes }: Base,
 ): Recovery {
   const { engine, engines, laneMarks, checkpoints, leaveOut = [] } = options;
   const { processWords, kernel: lane, reply: askForPart } = dependencies;
   const tenantIndex = (name: string) => commands.tenants.number(name);
+  const takeScope = (payload: Uint8Array) => scopes.restore(JSON.parse(new TextDecoder().decode(payload)) as MetricScopeEnvelope);
   return new Recovery(
     { engine, engines, laneMarks, checkpoints, leaveOut },
-    { memory, shard, kernel, lane, outbox, processWords, tenantIndex, askForPart },
+    { memory, shard, kernel, lane, outbox, processWords, tenantIndex, askForPart, takeScope },
   );
 }
 
 function makeLane(options: EngineOptions, dependencies: EngineDependencies, parts: Base & { readonly baselines: LongBaselines }): Lane {
   const { kernel, log, clock, processWords, memories, report } = dependencies;
-  const { memory, counters, metadata, placement, outbox, shard, commands, baselines } = parts;
+  const { memory, counters, metadata, scopes, placement, outbox, shard, commands, baselines } = parts;
   const requestId = (admission: number) => `${options.epoch.toString(16).padStart(7, "0")}-${admission.toString(16).padStart(13, "0")}`;
-  const shared = { memory, memories, processWords, kernel, counters, requestId, metadata };
+  const shared = { memory, memories, processWords, kernel, counters, requestId, metadata, scopes };
   const decoders = makeLaneDecoders(options, {
     ...shared,
     wallMs: () => clock.wallMs(),

@@ -1,5 +1,4 @@
 // Views over one engine's shared WebAssembly memory, and the few words in it that threads touch with atomics.
-import { placesFor, sharePlaces } from "../../core/base/share-ledger.ts";
 import {
   CONTROL,
   CONTROL_BODIES_HEAD,
@@ -17,17 +16,24 @@ import {
   STREAM_RECORDS,
 } from "../../core/layout/memory-map.ts";
 import type { LogPosition } from "../../core/protocol/coordinator-frame.ts";
+import { FirstScopes } from "./first-scopes.ts";
 import { adviseHugePages } from "./huge-pages.ts";
+import { ProcessPlaces } from "./process-places.ts";
 import { ReplicaGroups } from "./replica-groups.ts";
 
 /** Words of the whole process, shared by all engines. */
 export class ProcessWords {
   readonly #words: Int32Array;
+  readonly #pairs: ProcessPlaces;
   readonly replicas: ReplicaGroups;
+  readonly scopes: FirstScopes;
 
   constructor(buffer: SharedArrayBuffer) {
     this.#words = new Int32Array(buffer);
+    const [taken, within, tenants] = [PROCESS_WATCHDOG_PAIRS, PROCESS_PAIRS_WITHIN_SHARES, PROCESS_TENANT_PAIRS];
+    this.#pairs = new ProcessPlaces(this.#words, { taken, within, tenants });
     this.replicas = new ReplicaGroups(buffer);
+    this.scopes = new FirstScopes(buffer);
   }
 
   /** Takes the next stream ref. */
@@ -60,37 +66,22 @@ export class ProcessWords {
 
   /** Counts one more long baseline of a tenant where its share, or what others leave of theirs, has room; of so many tenants that are known. */
   takePair(tenant: number, most: number, tenants: number): boolean {
-    const [taken, within] = [this.#load(PROCESS_WATCHDOG_PAIRS), this.#load(PROCESS_PAIRS_WITHIN_SHARES)];
-    const held = this.#load(PROCESS_TENANT_PAIRS + 4 * tenant);
-    if (placesFor(held, { most, share: sharePlaces(most), tenants, taken, within }) < 1 || !this.restorePair(most)) return false;
-    this.claimPair(tenant, most);
-    return true;
+    return this.#pairs.take(tenant, most, tenants);
   }
 
   /** Counts one more whose tenant is not known yet, unless there are `most`. */
   restorePair(most: number): boolean {
-    const word = PROCESS_WATCHDOG_PAIRS >> 2;
-    if (Atomics.add(this.#words, word, 1) < most) return true;
-    Atomics.sub(this.#words, word, 1);
-    return false;
+    return this.#pairs.restore(most);
   }
 
   /** Counts a pair that is counted already as the tenant's. */
   claimPair(tenant: number, most: number): void {
-    const before = Atomics.add(this.#words, (PROCESS_TENANT_PAIRS >> 2) + tenant, 1);
-    if (before < sharePlaces(most)) Atomics.add(this.#words, PROCESS_PAIRS_WITHIN_SHARES >> 2, 1);
+    this.#pairs.claim(tenant, most);
   }
 
   /** Gives a pair back; undefined for one whose tenant was never known. */
   returnPair(tenant: number | undefined, most: number): void {
-    Atomics.sub(this.#words, PROCESS_WATCHDOG_PAIRS >> 2, 1);
-    if (tenant === undefined) return;
-    const before = Atomics.sub(this.#words, (PROCESS_TENANT_PAIRS >> 2) + tenant, 1);
-    if (before <= sharePlaces(most)) Atomics.sub(this.#words, PROCESS_PAIRS_WITHIN_SHARES >> 2, 1);
-  }
-
-  #load(at: number): number {
-    return Atomics.load(this.#words, at >> 2);
+    this.#pairs.give(tenant, most);
   }
 
   tenantStreams(tenant: number): number {

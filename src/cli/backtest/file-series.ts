@@ -8,6 +8,7 @@ import { counterDelta } from "../../domain/history/counter-delta.ts";
 import { isHistoryHeader } from "../../domain/history/csv-history.ts";
 import { type HistorySeries, orderByTime } from "../../domain/history/history-collector.ts";
 import { flagsOfRecord } from "../../domain/series/classification.ts";
+import { ScopesOfFile } from "../../domain/series/metric-scope.ts";
 import { environmentOf } from "../../domain/series/stream-identity.ts";
 import { readHistoryFile } from "../import/history-file.ts";
 import { formatOf, ImportError } from "../import/import-options.ts";
@@ -34,11 +35,14 @@ function historySeries(selection: Selection, file: string, format: "csv" | "json
   const [first] = problems;
   if (first !== undefined) tell(`${refused} samples of ${file} are left out, such as ${first.at}: ${first.message}`);
   const { serviceId, metricName, environment } = selection;
-  return series.map(seriesOfHistory).filter(({ name, times }) => {
-    const isOfService = serviceId === undefined || name.serviceId === serviceId;
-    const isOfMetric = metricName === undefined || name.metricName === metricName;
-    return isOfService && isOfMetric && (environment === undefined || name.environment === environment) && times.length > 0;
-  });
+  const scopes = new ScopesOfFile();
+  return series
+    .map((one) => seriesOfHistory(one, scopes))
+    .filter(({ name, times }) => {
+      const isOfService = serviceId === undefined || name.serviceId === serviceId;
+      const isOfMetric = metricName === undefined || name.metricName === metricName;
+      return isOfService && isOfMetric && (environment === undefined || name.environment === environment) && times.length > 0;
+    });
 }
 
 /** A backtest is of any time: unlike what is to be stored, its samples may be older than ten years. */
@@ -51,7 +55,9 @@ function readHistory(file: string, format: "csv" | "json") {
   }
 }
 
-function seriesOfHistory({ serviceId, metricName, attributes, times, values, length }: HistorySeries): BacktestSeries {
+function seriesOfHistory(series: HistorySeries, scopes: ScopesOfFile): BacktestSeries {
+  const { serviceId, metricName, times, values, length } = series;
+  const attributes = scopes.attributesOf(serviceId, series.attributes, series.scope);
   const name = { tenant: FILE_TENANT, environment: environmentOf(attributes), serviceId, metricName, attributes };
   const flags = flagsOfRecord("metric", metricName, attributes);
   const of = { name, flags, times: times.slice(0, length), values: values.slice(0, length) };

@@ -49,5 +49,6 @@ function pieceView({ series, from, to }: Piece) {
   const isCounter = ownAttribute(series.attributes, "metric_type") === "counter";
   const first = isCounter ? Math.max(0, from - 1) : from;
   const samples = Array.from({ length: to - first }, (_, i) => [series.times[first + i], series.values[first + i]]);
-  return { service_id: series.serviceId, metric_name: series.metricName, attributes: series.attributes, samples };
+  const { serviceId: service_id, metricName: metric_name, attributes, scope } = series;
+  return { service_id, metric_name, attributes, scope: scope && { name: scope.name, metric_name: scope.metricName }, samples };
 }

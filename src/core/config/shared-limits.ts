@@ -18,6 +18,7 @@ import {
   INHIBITIONS_MAX,
   JOIN_SERVICES_MAX,
   METRIC_METADATA_MAX,
+  METRIC_SCOPES_MAX,
   OPINION_SERVICES_MAX,
   PARTITION_CALLS_MAX,
   PILLAR_VALUES_MAX,
@@ -47,7 +48,7 @@ export const PAIRS_MAX_INITIAL = 200_000;
 /** Rows on tenants that were refused, in the answer of one thread and in one status. */
 export const SHARE_REFUSALS_REPORTED_MAX = 100;
 
-/** Limits of each engine; those that are of the whole server are divided by its engines, long baselines are WATCHDOG_PAIRS_MAX of the whole process, edges of calls those of each partition of traces. */
+/** Limits of each engine; those that are of the whole server are divided by its engines, scopes of metrics are of the whole process, as long baselines are, WATCHDOG_PAIRS_MAX of them, edges of calls those of each partition of traces. */
 export function engineSharedLimits(engines: number, pairsMax: number, servicesMax: number): Readonly<Record<EngineSharedLimit, number>> {
   return {
     span_services: FOLDED_SERVICES_MAX,
@@ -61,6 +62,7 @@ export function engineSharedLimits(engines: number, pairsMax: number, servicesMa
     histogram_bytes: DISTRIBUTION_BYTES_MAX,
     bucket_families: BUCKET_FAMILIES_MAX,
     metric_metadata: METRIC_METADATA_MAX,
+    metric_scopes: METRIC_SCOPES_MAX,
     call_edges: PARTITION_CALLS_MAX,
     timed_operations: TIMED_OPERATIONS_MAX,
     long_baselines: pairsMax,

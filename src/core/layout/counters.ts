@@ -25,6 +25,7 @@ export const ENGINE_SHARED_LIMITS = [
   "histogram_bytes",
   "bucket_families",
   "metric_metadata",
+  "metric_scopes",
   "call_edges",
   "timed_operations",
   "long_baselines",

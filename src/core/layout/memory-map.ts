@@ -54,6 +54,11 @@ export const OTLP_POINT_NAME_BYTES = 20;
 export const OTLP_POINT_COUNTER = 24;
 /** Where the unit's text lies, 0 for none: in protobuf behind one byte of its length, in JSON up to the next quotation mark. */
 export const OTLP_POINT_UNIT = 28;
+/** Where the name of its scope lies, with no bytes where it has none: in JSON without its quotation marks. */
+export const OTLP_POINT_SCOPE = 32;
+export const OTLP_POINT_SCOPE_BYTES = 36;
+/** Bytes of all of that. */
+export const OTLP_POINT_END = 40;
 
 export const BODY_RING = 0x800000;
 export const BODY_RING_BYTES = 0x200000;
@@ -200,7 +205,14 @@ export const PROCESS_REPLICA_GROUPS = 40960;
 export const REPLICA_BUCKETS = 8192;
 /** Long baselines of tenant i: base + i * 4. */
 export const PROCESS_TENANT_PAIRS = PROCESS_REPLICA_GROUPS + REPLICA_BUCKETS * 128;
-export const PROCESS_WORDS_BYTES = PROCESS_TENANT_PAIRS + TENANTS_MAX * 4;
+/** Metrics of services whose first scope is known, among them those within the shares of their tenants, and those of tenant i: base + i * 4. */
+export const PROCESS_SCOPES = 12;
+export const PROCESS_SCOPES_WITHIN_SHARES = 16;
+export const PROCESS_TENANT_SCOPES = PROCESS_TENANT_PAIRS + TENANTS_MAX * 4;
+/** The first scope of each, 16 bytes (adapters/runtime/first-scopes.ts): 262,144 places, 4 MiB. */
+export const PROCESS_SCOPE_PLACES = PROCESS_TENANT_SCOPES + TENANTS_MAX * 4;
+export const SCOPE_PLACES = 262144;
+export const PROCESS_WORDS_BYTES = PROCESS_SCOPE_PLACES + SCOPE_PLACES * 16;
 
 /** Series of the remote-write body at hand, as the lane kernel's first pass found them (12 .. 16 MiB). */
 export const SERIES_INDEX = 0xc00000;

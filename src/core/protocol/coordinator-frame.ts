@@ -46,6 +46,8 @@ const DETECTOR_STATES_HEADER_BYTES = 12;
 export const FRAME_CLOSING = 13;
 /** A frame that could not be stored stands here no more (commits/frame-sifting.ts): its order stays, and nothing is stored of it. No engine sends it. */
 export const FRAME_SET_ASIDE = 14;
+/** The scope that was the first to send a metric: JSON MetricScopeEnvelope. */
+export const FRAME_METRIC_SCOPE = 15;
 /** Frames that are stored as soon as they can be. */
 export const PROMPT_FRAMES: ReadonlySet<number> = new Set([FRAME_VERDICT, FRAME_DEAD_LETTER, FRAME_SERVICE_LABELS]);
 /** Frames that are stored in `control`; all others are stored in `series`, behind those that came before them. */
@@ -192,6 +194,15 @@ export interface MetricMetadataEnvelope {
   readonly type: "unknown" | "counter" | "gauge" | "histogram" | "gaugehistogram" | "summary" | "info" | "stateset";
   readonly unit: string;
   readonly help: string;
+}
+
+/** Which scope of OpenTelemetry was the first to send a metric of a service, by hashes with the seed of the data folder. */
+export interface MetricScopeEnvelope {
+  readonly tenant: string;
+  /** Of tenant, service and metric: 64 bits as a decimal number. */
+  readonly metric: string;
+  /** 32 bits, not 0. */
+  readonly scope: number;
 }
 
 /** Labels of a service as a resource, a record or a scraped target gives them. */

@@ -1,6 +1,6 @@
 // What the coordinator's thread sends main.
 import type { AccessChange } from "./access.ts";
-import type { LaneMark, MetricMetadataEnvelope } from "./coordinator-frame.ts";
+import type { LaneMark, MetricMetadataEnvelope, MetricScopeEnvelope } from "./coordinator-frame.ts";
 import type { SettingsUpdate, StoredCheckpoint } from "./engine-control.ts";
 import type { CoordinatorMessage, StreamChunks, StreamEvents } from "./query.ts";
 
@@ -10,6 +10,7 @@ export interface LoadedState {
   readonly checkpoints: readonly StoredCheckpoint[];
   readonly laneMarks: readonly LaneMark[];
   readonly metadata: readonly MetricMetadataEnvelope[];
+  readonly metricScopes: readonly MetricScopeEnvelope[];
   readonly access: readonly AccessChange[];
   readonly watchdogSettings: SettingsUpdate;
 }

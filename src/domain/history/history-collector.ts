@@ -3,6 +3,7 @@
 import { formatRfc3339 } from "../../core/base/rfc3339.ts";
 import { IMPORT_AGE_MS_MAX, IMPORT_PROBLEMS_SHOWN, TIMESTAMP_FUTURE_MS_MAX } from "../../core/config/limits.ts";
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
+import type { MetricScope } from "../series/metric-scope.ts";
 import { canonicalAttributes } from "../series/stream-identity.ts";
 import { isRefusal, judgeRecord, type Refusal } from "../series/telemetry-record.ts";
 
@@ -11,6 +12,8 @@ export interface HistoryName {
   readonly serviceId: string;
   readonly metricName: string;
   readonly attributes: Attributes;
+  /** Of a series of OpenTelemetry: whoever stores it says whether that belongs to its identity. */
+  readonly scope?: MetricScope | undefined;
 }
 
 /** What says of a series that its values are cumulative. */
@@ -64,7 +67,7 @@ export class HistoryCollector {
 
   /** The series of that name; undefined when no stream may have it, which is a problem of `samples` samples. */
   find(name: HistoryName, at: () => string, samples: number): HistorySeries | undefined {
-    const key = JSON.stringify([name.serviceId, name.metricName]) + canonicalAttributes(name.attributes);
+    const key = JSON.stringify([name.serviceId, name.metricName, name.scope?.name]) + canonicalAttributes(name.attributes);
     const series = this.#series.get(key) ?? this.#open(name);
     this.#series.set(key, series);
     if (!("reason" in series)) return series;
@@ -72,7 +75,7 @@ export class HistoryCollector {
     return undefined;
   }
 
-  #open({ serviceId, metricName, attributes }: HistoryName): HistorySeries | Refusal {
+  #open({ serviceId, metricName, attributes, scope }: HistoryName): HistorySeries | Refusal {
     const timestamp = formatRfc3339(this.#limits.nowMs);
     const record = { service_id: serviceId, metric_name: metricName, value: 0, timestamp, attributes };
     const judged = judgeRecord(record, this.#limits.nowMs);
@@ -81,6 +84,7 @@ export class HistoryCollector {
       serviceId,
       metricName,
       attributes,
+      scope,
       times: new Float64Array(FIRST_SAMPLES),
       values: new Float64Array(FIRST_SAMPLES),
       length: 0,

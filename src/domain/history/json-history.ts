@@ -1,8 +1,12 @@
 // History as JSON, known by its shape: what Prometheus answers to query and query_range, an OTLP metrics file, or plain series.
 //
-//   {"series": [{"service_id", "metric_name", "attributes": {}, "kind": "gauge" | "counter", "samples": [[ms, value], ...]}]}
+//   {"series": [{"service_id", "metric_name", "attributes": {}, "kind": "gauge" | "counter", "scope": {"name", "metric_name"}, "samples": [[ms, value], ...]}]}
+//
+// `scope` is what `vedette import` says of a series that it has read from an OTLP file.
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
 import { isObject, type JsonObject } from "../otlp/json-values.ts";
+import type { MetricScope } from "../series/metric-scope.ts";
+import { isName } from "../series/name-rule.ts";
 import { COUNTER, type HistoryCollector, HistoryError } from "./history-collector.ts";
 import { readSamples } from "./history-samples.ts";
 import { readOtlpHistory } from "./otlp-history.ts";
@@ -37,11 +41,22 @@ function readSeries(given: unknown, place: string, collector: HistoryCollector):
     return;
   }
   const { service_id: serviceId, metric_name: metricName, attributes = {}, kind } = given;
+  const scope = scopeOf(given.scope);
   if (!isObject(attributes) || (kind !== undefined && kind !== "gauge" && kind !== "counter")) {
     collector.refuse(at, "invalid_record", 'attributes must be an object, kind "gauge" or "counter"', given.samples.length);
     return;
   }
   const named = kind === "counter" ? { ...attributes, ...COUNTER } : attributes;
-  const name = { serviceId: serviceId as string, metricName: metricName as string, attributes: named as Attributes };
+  if (given.scope !== undefined && scope === undefined) {
+    collector.refuse(at, "invalid_record", "scope must be an object with the texts name and metric_name", given.samples.length);
+    return;
+  }
+  const name = { serviceId: serviceId as string, metricName: metricName as string, attributes: named as Attributes, scope };
   readSamples(name, given.samples, { unitMs: 1, place }, collector);
+}
+
+function scopeOf(given: unknown): MetricScope | undefined {
+  if (!isObject(given)) return undefined;
+  const { name, metric_name: metricName } = given;
+  return typeof name === "string" && typeof metricName === "string" && isName(metricName) ? { name, metricName } : undefined;
 }

@@ -8,13 +8,16 @@ import { distributionProblem } from "../distribution/distribution.ts";
 import { countedInterval, firstInterval, intervalBetween } from "../distribution/interval.ts";
 import { METRIC_NAMES, metricsOfJson } from "../otlp/json-metrics.ts";
 import { attempt, requestProblem } from "../otlp/json-values.ts";
-import type { DistributionPoint, NumberPoint } from "../otlp/otlp-items.ts";
+import type { DistributionPoint, MetricHead, NumberPoint } from "../otlp/otlp-items.ts";
+import type { MetricScope } from "../series/metric-scope.ts";
 import { canonicalAttributes } from "../series/stream-identity.ts";
 import { type HistoryCollector, HistoryError } from "./history-collector.ts";
 
 /** A point of a histogram, and where it stood. */
 export interface PlacedPoint {
   readonly point: DistributionPoint;
+  /** Of OpenTelemetry's. */
+  readonly scope?: MetricScope | undefined;
   readonly at: () => string;
 }
 
@@ -41,7 +44,10 @@ export function readOtlpHistory(document: object, collector: HistoryCollector): 
     if (item.type === "damaged") collector.refuse(() => `point ${number}`, "invalid_record", item.item.message);
     else if (item.type === "number") addNumber(item.point, () => `point ${number} (${item.point.metricName})`, collector);
     else if (++points > collector.samplesMax) throw collector.tooMany();
-    else placeOf(distributions, item.point).push({ point: item.point, at: () => `point ${number} (${item.point.metricName})` });
+    else {
+      const scope = scopeOf(item.head);
+      placeOf(distributions, item.point, scope).push({ point: item.point, scope, at: () => `point ${number} (${item.point.metricName})` });
+    }
   }
   for (const placed of distributions.values()) addDistributions(placed, collector);
 }
@@ -54,16 +60,21 @@ function addNumber(point: NumberPoint, at: () => string, collector: HistoryColle
     return;
   }
   const attributes = { ...own, ...(point.isCounter && { metric_type: "counter" }) };
-  const series = collector.find({ serviceId: point.source.serviceId, metricName: point.metricName, attributes }, at, 1);
+  const { metricName, source } = point;
+  const series = collector.find({ serviceId: source.serviceId, metricName, attributes, scope: scopeOf(point) }, at, 1);
   if (series === undefined) return;
   if (Number.isNaN(point.value)) collector.refuse(at, "missing_value", "the point has neither asDouble nor asInt");
   else if (point.timeMs === 0) collector.refuse(at, "invalid_timestamp", "the point has no timeUnixNano");
   else collector.add(series, point.timeMs, point.value, at);
 }
 
-function placeOf(distributions: Map<string, PlacedPoint[]>, point: DistributionPoint): PlacedPoint[] {
+function scopeOf({ scope, metricName }: MetricHead): MetricScope {
+  return { name: scope, metricName };
+}
+
+function placeOf(distributions: Map<string, PlacedPoint[]>, point: DistributionPoint, scope: MetricScope): PlacedPoint[] {
   const { serviceId, metricName, kind, temporality, attributes } = point;
-  const key = JSON.stringify([serviceId, metricName, kind, temporality]) + canonicalAttributes(attributes);
+  const key = JSON.stringify([serviceId, metricName, kind, temporality, scope.name]) + canonicalAttributes(attributes);
   const known = distributions.get(key);
   if (known !== undefined) return known;
   const made: PlacedPoint[] = [];
@@ -75,19 +86,19 @@ function placeOf(distributions: Map<string, PlacedPoint[]>, point: DistributionP
 export function addDistributions(placed: readonly PlacedPoint[], collector: HistoryCollector): void {
   const [first] = placed;
   // The names of the derived series are longer, so that one without a name would seem to have one.
-  if (first === undefined || collector.find(first.point, first.at, placed.length) === undefined) return;
+  if (first === undefined || collector.find({ ...first.point, scope: first.scope }, first.at, placed.length) === undefined) return;
   const counting: Counting = { previous: undefined, startMs: 0, counts: [] };
   let previous: DistributionPoint | undefined;
   let alone: PlacedPoint | undefined;
-  for (const { point, at } of [...placed].sort((a, b) => a.point.timeMs - b.point.timeMs)) {
+  for (const { point, scope, at } of [...placed].sort((a, b) => a.point.timeMs - b.point.timeMs)) {
     const problem =
       point.timeMs === 0 ? { reason: "invalid_timestamp", message: "the point has no timeUnixNano" } : distributionProblem(point);
     if (problem !== undefined) collector.refuse(at, problem.reason, problem.message);
     if (problem !== undefined || point.isStale) continue;
-    const sink = sinkOf(point, at, collector);
+    const sink = sinkOf(point, scope, at, collector);
     const isRepeated = previous?.timeMs === point.timeMs;
     if (point.temporality === "delta") deriveValues(point, sink);
-    else if (!isRepeated) alone = addCumulative(counting, point, sink) || previous !== undefined ? undefined : { point, at };
+    else if (!isRepeated) alone = addCumulative(counting, point, sink) || previous !== undefined ? undefined : { point, scope, at };
     previous = isRepeated ? previous : point;
   }
   if (alone !== undefined) collector.refuse(alone.at, "invalid_record", ALONE);
@@ -110,12 +121,13 @@ function addCumulative(counting: Counting, point: DistributionPoint, sink: Deriv
 
 function sinkOf(
   { serviceId, metricName, attributes, timeMs }: DistributionPoint,
+  scope: MetricScope | undefined,
   at: () => string,
   collector: HistoryCollector,
 ): DerivedSink {
   return (suffix, value) => {
     if (!Number.isFinite(value)) return;
-    const series = collector.find({ serviceId, metricName: metricName + suffix, attributes }, at, 1);
+    const series = collector.find({ serviceId, metricName: metricName + suffix, attributes, scope }, at, 1);
     if (series !== undefined) collector.add(series, timeMs, value, at);
   };
 }

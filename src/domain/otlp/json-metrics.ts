@@ -14,6 +14,7 @@ import {
   numberOf,
   objectOf,
   type RequestNames,
+  scopeNameOfJson,
   textOf,
 } from "./json-values.ts";
 import type { DistributionPoint, ExponentialBuckets, MetricItem, NumberHead, NumberPoint, OtlpSource } from "./otlp-items.ts";
@@ -35,6 +36,7 @@ interface SourcedMetric {
   readonly source: OtlpSource;
   readonly name: string;
   readonly unit: string;
+  readonly scope: string;
   readonly kind: (typeof KINDS)[number];
   readonly data: JsonObject;
   readonly temporality: number;
@@ -42,8 +44,8 @@ interface SourcedMetric {
 
 /** The points of a body that requestProblem() found nothing wrong with; without number points when `distributionsOnly`. */
 export function* metricsOfJson(body: unknown, distributionsOnly = false, prefixes = false): Generator<MetricItem> {
-  for (const { source, item } of itemsOfJson(body, METRIC_NAMES, prefixes)) {
-    const metric = typeof source === "string" ? source : attempt(() => readMetric(item, source));
+  for (const { source, scope, item } of itemsOfJson(body, METRIC_NAMES, prefixes)) {
+    const metric = typeof source === "string" ? source : attempt(() => readMetric(item, source, scopeNameOfJson(scope)));
     if (typeof metric === "string") {
       const points = pointsIn(item);
       for (let i = 0; i < points; i++) yield { type: "damaged", item: { message: metric } };
@@ -59,14 +61,19 @@ function pointsIn(item: unknown): number {
 }
 
 /** Undefined for a metric without points. */
-function readMetric(item: unknown, source: OtlpSource): (SourcedMetric & { readonly points: readonly unknown[] }) | undefined {
+function readMetric(
+  item: unknown,
+  source: OtlpSource,
+  scope: string,
+): (SourcedMetric & { readonly points: readonly unknown[] }) | undefined {
   const given = objectOf(item, "a metric");
   const kind = KINDS.find((each) => given[each] !== undefined && given[each] !== null);
   if (kind === undefined) return undefined;
   const data = objectOf(given[kind], kind);
   const temporality = enumOf(data.aggregationTemporality, "aggregationTemporality", "AGGREGATION_TEMPORALITY_", TEMPORALITIES);
   const unit = typeof given.unit === "string" ? given.unit : "";
-  return { source, name: textOf(given.name, "name"), unit, kind, data, temporality, points: listOf(data.dataPoints, "dataPoints") };
+  const [name, points] = [textOf(given.name, "name"), listOf(data.dataPoints, "dataPoints")];
+  return { source, name, unit, scope, kind, data, temporality, points };
 }
 
 function isNumeric({ kind }: SourcedMetric): boolean {
@@ -80,12 +87,13 @@ export function readJsonPoint(item: unknown, head: NumberHead): NumberPoint | st
 
 function* pointsOf(metric: SourcedMetric & { readonly points: readonly unknown[] }): Generator<MetricItem> {
   const isNumber = isNumeric(metric);
-  const { source, name: metricName, unit, kind } = metric;
+  const { source, name: metricName, unit, scope, kind } = metric;
   const counts = kind === "sum" && metric.data.isMonotonic === true;
   const head = {
     source,
     metricName,
     unit,
+    scope,
     type: counts ? "counter" : "gauge",
     isCounter: counts && metric.temporality === CUMULATIVE,
   } as const;
@@ -97,7 +105,7 @@ function* pointsOf(metric: SourcedMetric & { readonly points: readonly unknown[]
       const point = attempt(() => readDistribution(given, metric));
       yield typeof point === "string"
         ? { type: "damaged", item: { message: point } }
-        : { type: "distribution", point, head: { source, metricName, unit, type: kind === "summary" ? "summary" : "histogram" } };
+        : { type: "distribution", point, head: { source, metricName, unit, scope, type: kind === "summary" ? "summary" : "histogram" } };
     }
   }
 }

@@ -133,6 +133,8 @@ function integerOf(value: unknown): AttributeValue {
 /** An item with what it came from; `source` is the message when the resource cannot be read. */
 export interface JsonPlacedItem {
   readonly source: OtlpSource | string;
+  /** Its scope as it was sent. */
+  readonly scope: unknown;
   readonly item: unknown;
 }
 
@@ -166,7 +168,7 @@ export function* itemsOfJson(body: unknown, names: RequestNames, prefixes: boole
   for (const resource of (ownMember(body as JsonObject, names.resources) ?? []) as readonly JsonObject[]) {
     const source = sourceOfJson(resource.resource, prefixes);
     for (const scope of (ownMember(resource, names.scopes) ?? []) as readonly JsonObject[]) {
-      for (const item of (ownMember(scope, names.items) ?? []) as readonly unknown[]) yield { source, item };
+      for (const item of (ownMember(scope, names.items) ?? []) as readonly unknown[]) yield { source, scope: scope.scope, item };
     }
   }
 }
@@ -212,6 +214,12 @@ export function sourceOfJson(resource: unknown, prefixes: boolean): OtlpSource |
     }
     return sourceOf(attributes, dropped, prefixes);
   });
+}
+
+/** Name of a scope as it was sent; "" where it has none. */
+export function scopeNameOfJson(scope: unknown): string {
+  const name = isObject(scope) ? scope.name : undefined;
+  return typeof name === "string" ? name.toWellFormed() : "";
 }
 
 /** Result of `read`, or the message of the JsonItemError that it throws. */

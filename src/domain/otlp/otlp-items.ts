@@ -27,6 +27,8 @@ export interface MetricHead {
   readonly type: "counter" | "gauge" | "histogram" | "summary";
   /** "" where the sender gave none. */
   readonly unit: string;
+  /** Name of the scope that sent it; "" for one without a name. */
+  readonly scope: string;
 }
 
 /** A metric of number points. */

@@ -21,8 +21,8 @@ export const ANY_VALUE_DEPTH_MAX = 8;
 /** Buckets of one point: the OpenTelemetry SDKs make 160 at most; each is a number of 8 bytes here. */
 export const BUCKETS_MAX = 4_096;
 
-/** Attributes that a point's identity takes from its resource: instance and environment. */
-const RESOURCE_IDENTITY_MAX = 2;
+/** Attributes that a point's identity takes from its resource, instance and environment, and the name of its scope. */
+export const ADDED_IDENTITY_MAX = 3;
 
 /** Attributes of a point are its identity: too many or too long ones refuse it. */
 function refuseAttributes(attributes: Attributes, most: number): ItemRefusal | undefined {
@@ -115,7 +115,7 @@ export function refusePoint(
   return (
     refuseName(point.metricName, "name", "a metric") ??
     refuseTime(point.timeMs, nowMs, "timeUnixNano") ??
-    refuseAttributes(point.attributes, ATTRIBUTES_MAX + RESOURCE_IDENTITY_MAX) ??
+    refuseAttributes(point.attributes, ATTRIBUTES_MAX + ADDED_IDENTITY_MAX) ??
     refuseEnvironment(point.attributes)
   );
 }

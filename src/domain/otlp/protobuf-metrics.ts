@@ -7,7 +7,7 @@ import type { DistributionPoint, ExponentialBuckets, MetricItem, NumberHead, Num
 import { BUCKETS_MAX, temporalityProblem } from "./otlp-limits.ts";
 import { identityAttributes } from "./otlp-source.ts";
 import { type AttributeMap, readAttribute } from "./protobuf-attributes.ts";
-import { DAMAGED_RESOURCE, isReadable, isRequest, itemsOf } from "./protobuf-request.ts";
+import { DAMAGED_RESOURCE, isReadable, isRequest, itemsOf, type PlacedItem, scopeNameOf } from "./protobuf-request.ts";
 
 const FIELD_GAUGE = 5;
 const FIELD_SUM = 7;
@@ -78,11 +78,14 @@ const SILENT_METRICS_MAX = 128;
 /** A metric without its points, and its resource. */
 interface SourcedMetric extends Omit<MetricData, "parts"> {
   readonly source: OtlpSource;
+  readonly scope: string;
 }
 
 /** The points of a body that isMetricsRequest() holds for; without number points when `distributionsOnly`. Undefined as itemsOf() has it. */
 export function* metricsOfProtobuf(bytes: Buffer, distributionsOnly: boolean, prefixes = false): Generator<MetricItem | undefined> {
   let silent = 0;
+  let scope: PlacedItem["scope"] | undefined;
+  let scopeName = "";
   for (const placed of itemsOf(bytes, prefixes)) {
     if (placed === undefined || ++silent % SILENT_METRICS_MAX === 0) yield undefined;
     if (placed === undefined) continue;
@@ -91,7 +94,9 @@ export function* metricsOfProtobuf(bytes: Buffer, distributionsOnly: boolean, pr
     const data = findData(reader, from, to);
     const isNumber = data.kind === FIELD_GAUGE || data.kind === FIELD_SUM;
     if (data.kind === 0 || (isNumber && distributionsOnly)) continue;
-    for (const part of data.parts) yield* pointsOf(reader, part, data, source);
+    if (placed.scope !== scope) scopeName = scopeNameOf(bytes, placed.scope);
+    scope = placed.scope;
+    for (const part of data.parts) yield* pointsOf(reader, part, { ...data, scope: scopeName }, source);
   }
 }
 
@@ -135,7 +140,7 @@ function findData(reader: WireReader, from: number, to: number): MetricData {
 function* pointsOf(
   reader: WireReader,
   { from, to }: { readonly from: number; readonly to: number },
-  data: MetricData,
+  data: MetricData & { readonly scope: string },
   source: OtlpSource | undefined,
 ): Generator<MetricItem> {
   reader.at = from;
@@ -152,10 +157,17 @@ function* pointsOf(
 
 function readPoint(reader: WireReader, from: number, to: number, metric: SourcedMetric): MetricItem {
   reader.at = from;
-  const { source, name: metricName, unit, kind, temporality, isMonotonic } = metric;
+  const { source, name: metricName, unit, scope, kind, temporality, isMonotonic } = metric;
   if (kind === FIELD_GAUGE || kind === FIELD_SUM) {
     const counts = kind === FIELD_SUM && isMonotonic;
-    const head = { source, metricName, unit, type: counts ? "counter" : "gauge", isCounter: counts && temporality === CUMULATIVE } as const;
+    const head = {
+      source,
+      metricName,
+      unit,
+      scope,
+      type: counts ? "counter" : "gauge",
+      isCounter: counts && temporality === CUMULATIVE,
+    } as const;
     const point = readNumberPoint(reader, to, head);
     return point === undefined ? damaged("a number point") : { type: "number", point };
   }
@@ -164,7 +176,7 @@ function readPoint(reader: WireReader, from: number, to: number, metric: Sourced
   }
   const draft = new DistributionDraft(metric);
   if (!draft.read(reader, to)) return damaged("a point of a histogram or summary");
-  const head = { source, metricName, unit, type: kind === FIELD_SUMMARY ? "summary" : "histogram" } as const;
+  const head = { source, metricName, unit, scope, type: kind === FIELD_SUMMARY ? "summary" : "histogram" } as const;
   return { type: "distribution", point: draft.point(), head };
 }
 

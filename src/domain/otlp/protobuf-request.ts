@@ -48,6 +48,8 @@ export function isReadable(reader: WireReader): boolean {
 /** An item in its bytes, with its source; undefined when the resource's attributes cannot be read. */
 export interface PlacedItem {
   readonly source: OtlpSource | undefined;
+  /** Where its scope and what stands in that lie. */
+  readonly scope: { readonly from: number; readonly to: number };
   readonly from: number;
   readonly to: number;
 }
@@ -78,9 +80,30 @@ export function* itemsOf(bytes: Buffer, prefixes: boolean): Generator<PlacedItem
     const source = yield* readSource(bytes, from, to, silence, prefixes);
     for (const scope of fieldsOf(reader, from, to, 2, silence)) {
       if (scope === undefined) yield undefined;
-      else for (const item of fieldsOf(reader, scope.from, scope.to, 2, silence)) yield item && { source, ...item };
+      else for (const item of fieldsOf(reader, scope.from, scope.to, 2, silence)) yield item && { source, scope, ...item };
     }
   }
+}
+
+/** Name of the Scope {1: name} of ScopeMetrics {1: Scope} between two places; "" where it has none, and as far as it can be read. */
+export function scopeNameOf(bytes: Buffer, { from, to }: PlacedItem["scope"]): string {
+  const reader = new WireReader(bytes);
+  let name = "";
+  reader.at = from;
+  while (reader.next(to)) {
+    const behind = reader.at;
+    if (reader.field === 1 && reader.wire === WIRE_BYTES) name = nameOfScope(bytes, reader.from, reader.to) ?? name;
+    reader.at = behind;
+  }
+  return name;
+}
+
+function nameOfScope(bytes: Buffer, from: number, to: number): string | undefined {
+  const reader = new WireReader(bytes);
+  let name: string | undefined;
+  reader.at = from;
+  while (reader.next(to)) if (reader.field === 1 && reader.wire === WIRE_BYTES) name = reader.text();
+  return name;
 }
 
 /** Counts the fields that a walk passes. */

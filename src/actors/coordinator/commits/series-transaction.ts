@@ -17,12 +17,14 @@ import {
   FRAME_DETECTOR_STATES,
   FRAME_LANE_MARK,
   FRAME_METADATA,
+  FRAME_METRIC_SCOPE,
   FRAME_RECORD,
   FRAME_SET_ASIDE,
   FRAME_SPAN_BLOCK,
   type LaneMark,
   type LaneMarkFrame,
   type MetricMetadataEnvelope,
+  type MetricScopeEnvelope,
   type RecordEnvelope,
 } from "../../../core/protocol/coordinator-frame.ts";
 import type { Deployment } from "../../../core/protocol/engine-control.ts";
@@ -36,6 +38,7 @@ import { encodeRecordRow } from "../records/record-row.ts";
 import { blockOperations } from "../series/block-rows.ts";
 import { ColdDraft } from "../series/cold/cold-draft.ts";
 import { metadataOperation } from "../series/metadata-table.ts";
+import { metricScopeOperation } from "../series/metric-scope-rows.ts";
 import { decodeCheckpointRow, encodeCheckpointRow, readCheckpointHeader, readColdChanges, readPartFrame } from "../state/checkpoint-row.ts";
 import { LANE_MARK } from "../state/shared-forms.ts";
 import { decodePayload } from "../state/stored-json.ts";
@@ -174,6 +177,10 @@ export class SeriesTransaction {
     this.metadata.push(metadata);
   }
 
+  takeMetricScope(scope: MetricScopeEnvelope): void {
+    this.#series.push(metricScopeOperation(scope));
+  }
+
   takeMark({ mark, usage }: LaneMarkFrame): void {
     this.#usage.add(usage);
     this.#series.push({ table: "lane_marks", key: laneMarkKey(mark.epoch, mark.lane), value: LANE_MARK.encode(mark) });
@@ -190,6 +197,7 @@ const TAKE: Readonly<Record<number, (transaction: SeriesTransaction, payload: Ui
   [FRAME_DETECTOR_STATES]: (transaction, payload) => transaction.takeDetectorStates(payload),
   [FRAME_SPAN_BLOCK]: (transaction, payload) => transaction.takeSpans(payload),
   [FRAME_METADATA]: (transaction, payload) => transaction.takeMetadata(decodePayload<MetricMetadataEnvelope>(payload)),
+  [FRAME_METRIC_SCOPE]: (transaction, payload) => transaction.takeMetricScope(decodePayload<MetricScopeEnvelope>(payload)),
   [FRAME_SET_ASIDE]: () => undefined,
   [FRAME_LANE_MARK]: (transaction, payload) => transaction.takeMark(decodePayload<LaneMarkFrame>(payload)),
 };

@@ -13,9 +13,11 @@ import { readJsonHistory } from "../../../domain/history/json-history.ts";
 import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
 import { flagsOfRecord } from "../../../domain/series/classification.ts";
 import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
+import { scopedAttributes } from "../../../domain/series/metric-scope.ts";
 import { nameOfRecord } from "../../../domain/series/stream-identity.ts";
 import type { EngineCounters } from "../report/engine-counters.ts";
 import { type Body, decodeJsonText, refusedAnswer, textOfBody } from "../unit/body.ts";
+import type { MetricScopes } from "../unit/metric-scopes.ts";
 import type { DefinedStream, StreamDefiner } from "../unit/stream-definer.ts";
 import type { BodyAnswer, WorkUnit } from "../unit/work-unit.ts";
 
@@ -25,6 +27,7 @@ export interface HistoryDecoderDependencies {
   readonly definer: StreamDefiner;
   readonly counters: EngineCounters;
   readonly exclusions: FieldExclusions;
+  readonly scopes: MetricScopes;
   readonly tenantName: (index: number) => string;
   readonly requestId: (admission: number) => string;
 }
@@ -124,7 +127,11 @@ export class HistoryDecoder {
     counters.add("samplesImported", pending.next - from);
   }
 
-  #define({ serviceId, metricName, attributes, length }: HistorySeries, body: Body, unit: WorkUnit): DefinedStream | undefined {
+  #define(series: HistorySeries, body: Body, unit: WorkUnit): DefinedStream | undefined {
+    const { serviceId, metricName, scope, length } = series;
+    const { tenant } = body;
+    const isOther = scope !== undefined && this.#dependencies.scopes.isOther({ tenant, serviceId, ...scope }, unit);
+    const attributes = isOther ? scopedAttributes(series.attributes, scope.name) : series.attributes;
     const { definer, tenantName } = this.#dependencies;
     const name = nameOfRecord(tenantName(body.tenant), serviceId, metricName, attributes);
     const defined = definer.define(unit, body.tenant, name, flagsOfRecord("metric", metricName, attributes));

@@ -19,6 +19,7 @@ import { SpanSink } from "../spans/span-sink.ts";
 import type { BodyDecoder } from "../unit/body-decoder.ts";
 import { LabelIntake } from "../unit/label-intake.ts";
 import { MetricDescriptions } from "../unit/metric-descriptions.ts";
+import type { MetricScopes } from "../unit/metric-scopes.ts";
 import { StreamDefiner } from "../unit/stream-definer.ts";
 
 export interface LaneDecoderOptions {
@@ -42,6 +43,7 @@ export interface LaneDecoderDependencies {
   readonly kernel: LaneExports;
   readonly counters: EngineCounters;
   readonly metadata: MetadataBook;
+  readonly scopes: MetricScopes;
   readonly wallMs: () => number;
   readonly tenantName: (index: number) => string;
   readonly tenantIndex: (name: string) => number;
@@ -58,6 +60,7 @@ export interface LaneDecoders {
   readonly history: HistoryDecoder;
   readonly labels: LabelIntake;
   readonly metadata: MetadataBook;
+  readonly scopes: MetricScopes;
   readonly make: Readonly<Record<DecoderKind, () => BodyDecoder>>;
 }
 
@@ -87,6 +90,7 @@ export function makeLaneDecoders(options: LaneDecoderOptions, dependencies: Lane
     replay: new ReplayDecoder({ ...decoder, json: makeJson() }),
     history: new HistoryDecoder(decoder),
     metadata: dependencies.metadata,
+    scopes: dependencies.scopes,
     make: {
       json: makeJson,
       remoteWrite: () => new RemoteWriteDecoder({ ...decoder, takeDistribution, intake, sources, replicaLabels }),

@@ -27,6 +27,7 @@ import type { Outbox } from "../report/outbox.ts";
 import { type Body, isLarge, readBody, refusedAnswer } from "../unit/body.ts";
 import type { BodyDecoder } from "../unit/body-decoder.ts";
 import type { LabelIntake } from "../unit/label-intake.ts";
+import type { MetricScopes } from "../unit/metric-scopes.ts";
 import { type BodyAnswer, WorkUnit } from "../unit/work-unit.ts";
 import { AsideBodies, type BegunBody } from "./aside-bodies.ts";
 import type { DecoderKind, LaneDecoders } from "./lane-decoders.ts";
@@ -45,6 +46,7 @@ export interface LaneDependencies {
   readonly replay: ReplayDecoder;
   readonly history: HistoryDecoder;
   readonly labels: LabelIntake;
+  readonly scopes: MetricScopes;
   readonly metadata: MetadataBook;
   readonly make: LaneDecoders["make"];
   readonly outbox: Outbox;
@@ -246,6 +248,7 @@ export class Lane {
     unit.committed();
     this.#dependencies.metadata.saved();
     this.#dependencies.labels.saved();
+    this.#dependencies.scopes.saved();
   }
 
   /** Appends the unit to the log; undefined when the log refused it: nothing of it counts then, and its bodies are answered 503. */
@@ -272,7 +275,7 @@ export class Lane {
 
   /** Refuses the unit and what has begun with it: what the log does not hold of it may have been told to the shards already as if it did. */
   #refuseUnit(error: LogWriteError): void {
-    const { counters, placement, requestId, kernel, metadata, labels } = this.#dependencies;
+    const { counters, placement, requestId, kernel, metadata, labels, scopes } = this.#dependencies;
     const unit = this.#unit;
     counters.add("logErrors", 1);
     const message = `the log cannot be written (${error.code}); send this request again later, what is stored of it already is not stored twice`;
@@ -293,6 +296,7 @@ export class Lane {
     metadata.forgetUnsaved();
     kernel.laneTableClear();
     labels.forget();
+    scopes.forget();
     kernel.stagingReset(this.#options.engines);
   }
 }

@@ -15,6 +15,8 @@ import {
   OTLP_POINT_NAME_BYTES,
   OTLP_POINT_RESOURCE,
   OTLP_POINT_RESOURCE_BYTES,
+  OTLP_POINT_SCOPE,
+  OTLP_POINT_SCOPE_BYTES,
   OTLP_POINT_UNIT,
 } from "../../../core/layout/memory-map.ts";
 import type { OtlpEncoding } from "../../../core/protocol/otlp-kind.ts";
@@ -27,6 +29,7 @@ import type { ItemRefusal, NumberPoint, OtlpSource } from "../../../domain/otlp/
 import { readNumberPoint } from "../../../domain/otlp/protobuf-metrics.ts";
 import { DAMAGED_RESOURCE, sourceOfResource } from "../../../domain/otlp/protobuf-request.ts";
 import type { Body } from "../unit/body.ts";
+import type { MetricScopes } from "../unit/metric-scopes.ts";
 import type { WorkUnit } from "../unit/work-unit.ts";
 import { type NumberPoints, recordOfPoint } from "./number-points.ts";
 import type { OtlpOutcome } from "./otlp-outcome.ts";
@@ -41,6 +44,7 @@ export class MetricsWalk {
   readonly #prefixes: boolean;
   readonly #memory: EngineMemory;
   readonly #kernel: LaneExports;
+  readonly #scopes: MetricScopes;
   /** The resource that was read last, by its address. */
   #resourceAt = -1;
   #source: OtlpSource | string = DAMAGED_RESOURCE;
@@ -52,13 +56,14 @@ export class MetricsWalk {
   /** `prefixes` as sourceOf() has it. */
   constructor(
     points: NumberPoints,
-    { memory, kernel }: { readonly memory: EngineMemory; readonly kernel: LaneExports },
+    { memory, kernel, scopes }: { readonly memory: EngineMemory; readonly kernel: LaneExports; readonly scopes: MetricScopes },
     prefixes: boolean,
   ) {
     this.#prefixes = prefixes;
     this.#points = points;
     this.#memory = memory;
     this.#kernel = kernel;
+    this.#scopes = scopes;
   }
 
   /** A body of so many number points was begun. */
@@ -84,7 +89,7 @@ export class MetricsWalk {
       }
       if (status === STATUS_ROWS_FULL) return false;
       if (status === STATUS_UNKNOWN_STREAM) this.#define(body, unit, outcome);
-      else if (status === STATUS_ODD_RECORD) this.#takeOdd(body, unit, outcome, this.#pointAtHand());
+      else if (status === STATUS_ODD_RECORD) this.#takeOdd(body, unit, outcome);
       else throw new Error(`OTLP metrics walk: unexpected status ${status}`);
       unit.worked(0);
       if (unit.overflow.length > 0 || !unit.mayWork) return false;
@@ -93,7 +98,7 @@ export class MetricsWalk {
 
   #define(body: Body, unit: WorkUnit, outcome: OtlpOutcome): void {
     const kernel = this.#kernel;
-    const point = this.#pointAtHand();
+    const point = this.#namedPoint(body, unit);
     const defined = typeof point === "string" ? damaged(point) : this.#points.define(point, body, unit);
     if ("reason" in defined) {
       this.#bury(unit, outcome, defined, typeof point === "string" ? null : recordOfPoint(point));
@@ -106,7 +111,8 @@ export class MetricsWalk {
   }
 
   /** Takes a point that the kernel cannot stage: in JSON it may be good all the same. */
-  #takeOdd(body: Body, unit: WorkUnit, outcome: OtlpOutcome, point: NumberPoint | string): void {
+  #takeOdd(body: Body, unit: WorkUnit, outcome: OtlpOutcome): void {
+    const point = this.#namedPoint(body, unit);
     const refusal = typeof point === "string" ? damaged(point) : this.#points.take(point, body, unit);
     if (refusal === undefined) this.#kernel.otlpMetricsSkip();
     else this.#bury(unit, outcome, refusal, typeof point === "string" ? null : recordOfPoint(point));
@@ -118,6 +124,12 @@ export class MetricsWalk {
     outcome.refuse(unit, refusal, payload);
   }
 
+  /** The same as its stream is named. */
+  #namedPoint(body: Body, unit: WorkUnit): NumberPoint | string {
+    const point = this.#pointAtHand();
+    return typeof point === "string" ? point : this.#scopes.number(point, body.tenant, unit);
+  }
+
   /** The point at which the kernel stopped; what is wrong with its bytes if it cannot be read. */
   #pointAtHand(): NumberPoint | string {
     const word = (offset: number) => this.#memory.view.getUint32(OTLP_POINT + offset, true);
@@ -127,7 +139,8 @@ export class MetricsWalk {
     const name = nameOfBytes(this.#memory.slice(word(OTLP_POINT_NAME), word(OTLP_POINT_NAME_BYTES)));
     const counter = word(OTLP_POINT_COUNTER);
     const type = counter === 0 ? "gauge" : "counter";
-    const head = { source, metricName: name, type, unit: this.#unitAt(word(OTLP_POINT_UNIT)), isCounter: counter === 1 } as const;
+    const scope = this.#memory.slice(word(OTLP_POINT_SCOPE), word(OTLP_POINT_SCOPE_BYTES)).toString("utf8");
+    const head = { source, metricName: name, type, unit: this.#unitAt(word(OTLP_POINT_UNIT)), scope, isCounter: counter === 1 } as const;
     if (this.#encoding === "json") return readJsonPoint(parse(bytes), head);
     return readNumberPoint(new WireReader(bytes), bytes.length, head) ?? "the attributes of a point are not valid protobuf";
   }

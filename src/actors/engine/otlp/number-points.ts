@@ -8,7 +8,7 @@ import { SCRATCH, SCRATCH_BYTES } from "../../../core/layout/memory-map.ts";
 import type { Attributes } from "../../../core/protocol/coordinator-frame.ts";
 import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
 import { attempt } from "../../../domain/otlp/json-values.ts";
-import type { ItemRefusal, NumberPoint, OtlpSource } from "../../../domain/otlp/otlp-items.ts";
+import type { ItemRefusal, NumberPoint } from "../../../domain/otlp/otlp-items.ts";
 import { refusePoint, refuseValue } from "../../../domain/otlp/otlp-limits.ts";
 import { flagsOfPoint } from "../../../domain/series/classification.ts";
 import { environmentOf } from "../../../domain/series/stream-identity.ts";
@@ -36,7 +36,7 @@ export class NumberPoints {
   readonly #dependencies: NumberPointsDependencies;
   readonly #scratch: Buffer;
   /** Common beginning of the keys of one metric's points. */
-  #metric: { readonly source: OtlpSource; readonly name: string; readonly isCounter: boolean; readonly key: string } | undefined;
+  #metric: (Pick<NumberPoint, "source" | "metricName" | "scope" | "isCounter"> & { readonly key: string }) | undefined;
 
   constructor(options: { readonly convertsCounters: boolean }, dependencies: NumberPointsDependencies) {
     this.#options = options;
@@ -92,12 +92,14 @@ export class NumberPoints {
   }
 
   #keyOf(point: NumberPoint): string {
-    const { source, metricName: name, isCounter } = point;
-    if (this.#metric?.source !== source || this.#metric.name !== name || this.#metric.isCounter !== isCounter) {
-      const context = JSON.stringify([source.serviceId, source.environment, source.identity, name]);
-      this.#metric = { source, name, isCounter, key: `O${isCounter ? 1 : 0}${context}` };
-    }
-    return this.#metric.key + point.spelling;
+    const { source, metricName, scope, isCounter } = point;
+    const known = this.#metric;
+    const isKnown = known?.source === source && known.metricName === metricName && known.scope === scope && known.isCounter === isCounter;
+    if (isKnown) return known.key + point.spelling;
+    const context = JSON.stringify([source.serviceId, source.environment, source.identity, metricName, scope]);
+    const key = `O${isCounter ? 1 : 0}${context}`;
+    this.#metric = { source, metricName, scope, isCounter, key };
+    return key + point.spelling;
   }
 
   /** Stages the point in the stream that was found or inserted last. */

@@ -10,7 +10,7 @@ import {
   KEPT_WALK,
   KEPT_WALK_BYTES,
   OTLP_POINT,
-  OTLP_POINT_UNIT,
+  OTLP_POINT_END,
   SERIES_INDEX,
 } from "../../../core/layout/memory-map.ts";
 import { type OtlpEncoding, type OtlpSignal, otlpOfBodyKind } from "../../../core/protocol/otlp-kind.ts";
@@ -37,6 +37,7 @@ import type { BodyDecoder } from "../unit/body-decoder.ts";
 import type { KeptPlace } from "../unit/kept-places.ts";
 import type { LabelIntake } from "../unit/label-intake.ts";
 import type { MetricDescriptions } from "../unit/metric-descriptions.ts";
+import type { MetricScopes } from "../unit/metric-scopes.ts";
 import type { StreamDefiner } from "../unit/stream-definer.ts";
 import type { BodyAnswer, WorkUnit } from "../unit/work-unit.ts";
 import { LaneSink } from "./lane-sink.ts";
@@ -63,6 +64,7 @@ export interface OtlpDecoderDependencies {
   readonly exclusions: FieldExclusions;
   readonly labels: LabelIntake;
   readonly descriptions: MetricDescriptions;
+  readonly scopes: MetricScopes;
   readonly tenantName: (index: number) => string;
   readonly requestId: (admission: number) => string;
   readonly spans: SpanSink;
@@ -133,7 +135,7 @@ export class OtlpDecoder implements BodyDecoder {
       return [
         { pointer: SERIES_INDEX, bytes, isConstant: false },
         { pointer: KEPT_WALK, bytes: KEPT_WALK_BYTES, isConstant: false },
-        { pointer: OTLP_POINT, bytes: OTLP_POINT_UNIT + 4, isConstant: false },
+        { pointer: OTLP_POINT, bytes: OTLP_POINT_END, isConstant: false },
       ];
     }
     if (!this.#walksTraces) return [];
@@ -323,8 +325,9 @@ export class OtlpDecoder implements BodyDecoder {
     return signal === "traces" ? spansOfJson(request, this.#prefixes) : logsOfJson(request, this.#prefixes);
   }
 
-  #take(given: Item, body: Body, unit: WorkUnit, outcome: OtlpOutcome): void {
+  #take(decoded: Item, body: Body, unit: WorkUnit, outcome: OtlpOutcome): void {
     const { exclusions } = this.#dependencies;
+    const given = this.#named(decoded, body, unit);
     const item = exclusions.isEmpty ? given : withoutFields(given, exclusions);
     const refusal = this.#refusalOf(item, body, unit);
     if (refusal === undefined) {
@@ -333,6 +336,18 @@ export class OtlpDecoder implements BodyDecoder {
       else if (item.type === "log") this.#dependencies.counters.lost(item.log.loss);
       this.#reportLabels(given, body, unit);
     } else outcome.refuse(unit, refusal, payloadOf(item));
+  }
+
+  /** The item as its stream is named. */
+  #named(item: Item, body: Body, unit: WorkUnit): Item {
+    const { scopes } = this.#dependencies;
+    if (item.type === "number") {
+      const point = scopes.number(item.point, body.tenant, unit);
+      return point === item.point ? item : { ...item, point };
+    }
+    if (item.type !== "distribution") return item;
+    const point = scopes.distribution(item.point, item.head, body.tenant, unit);
+    return point === item.point ? item : { ...item, point };
   }
 
   /** Description of a source and a metric. Number points have theirs recorded where their stream is defined. */

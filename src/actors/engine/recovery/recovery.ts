@@ -23,6 +23,7 @@ import {
   SECTION_DEFINE,
   SECTION_MESSAGES,
   SECTION_METADATA,
+  SECTION_METRIC_SCOPE,
   SECTION_PACKED_ROWS,
   SECTION_RECORD,
   SECTION_SERVICE_LABELS,
@@ -33,6 +34,7 @@ import {
   FRAME_DEAD_LETTER,
   FRAME_LANE_MARK,
   FRAME_METADATA,
+  FRAME_METRIC_SCOPE,
   FRAME_RECORD,
   FRAME_SERVICE_LABELS,
   FRAME_SPAN_BLOCK,
@@ -88,6 +90,8 @@ export interface RecoveryDependencies {
   readonly processWords: ProcessWords;
   readonly tenantIndex: (name: string) => number;
   readonly askForPart: (wanted: StatePartWanted) => void;
+  /** Takes the first scope of a metric, JSON MetricScopeEnvelope. */
+  readonly takeScope: (payload: Uint8Array) => void;
 }
 
 /** Rows as a section of the log held them, until those of this engine are in STAGING. */
@@ -100,6 +104,7 @@ const FRAME_OF_SECTION: Readonly<Record<number, number>> = {
   [SECTION_RECORD]: FRAME_RECORD,
   [SECTION_DEAD_LETTER]: FRAME_DEAD_LETTER,
   [SECTION_METADATA]: FRAME_METADATA,
+  [SECTION_METRIC_SCOPE]: FRAME_METRIC_SCOPE,
   [SECTION_SERVICE_LABELS]: FRAME_SERVICE_LABELS,
   [SECTION_SPAN_BLOCK]: FRAME_SPAN_BLOCK,
 };
@@ -283,6 +288,7 @@ export class Recovery {
       else if (section.kind === SECTION_PACKED_ROWS) this.#applyRows(section.payload, block);
       else if (section.kind >= SECTION_MESSAGES) this.#takeMessages(section, block);
       else if (sends) this.#sendAgain(section.kind, section.payload, block);
+      if (section.kind === SECTION_METRIC_SCOPE) this.#dependencies.takeScope(section.payload);
     }
     this.#dependencies.shard.work.section = null;
   }

@@ -21,6 +21,7 @@ import {
   SECTION_DEFINE,
   SECTION_HEADER_BYTES,
   SECTION_METADATA,
+  SECTION_METRIC_SCOPE,
   SECTION_PACKED_ROWS,
   SECTION_RECORD,
   SECTION_SERVICE_LABELS,
@@ -31,8 +32,10 @@ import {
   type DeadLettersEnded,
   FRAME_DEAD_LETTER,
   FRAME_METADATA,
+  FRAME_METRIC_SCOPE,
   FRAME_RECORD,
   FRAME_SERVICE_LABELS,
+  type MetricScopeEnvelope,
   type RecordEnvelope,
   type ServiceLabelsEnvelope,
 } from "../../../core/protocol/coordinator-frame.ts";
@@ -328,6 +331,10 @@ export class WorkUnit {
 
   addMetadata(metadata: object): void {
     this.#add(SECTION_METADATA, FRAME_METADATA, metadata);
+  }
+
+  addMetricScope(scope: MetricScopeEnvelope): void {
+    this.#add(SECTION_METRIC_SCOPE, FRAME_METRIC_SCOPE, scope);
   }
 
   addServiceLabels(labels: ServiceLabelsEnvelope): void {

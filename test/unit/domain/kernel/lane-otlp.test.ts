@@ -136,7 +136,7 @@ describe.each(ENCODINGS)("OTLP in %s", (encoding) => {
       point({ timeUnixNano: ns(OTLP_NOW_MS + 11 * 60_000) }),
       point({ asDouble: undefined }),
       point({ asDouble: "Infinity" }),
-      point({ attributes: Array.from({ length: 131 }, (_, i) => text(`a${i}`, "")) }),
+      point({ attributes: Array.from({ length: 132 }, (_, i) => text(`a${i}`, "v")) }),
       point({ attributes: [text("x".repeat(1025), "")] }),
       point({ timeUnixNano: ns(OTLP_NOW_MS - 1) }),
     ];

@@ -224,13 +224,14 @@ describe("the walkers read their fields by the numbers of the schema", () => {
       Gauge: dataPoints
       Histogram: aggregationTemporality dataPoints
       HistogramDataPoint: attributes bucketCounts count explicitBounds flags max min startTimeUnixNano sum timeUnixNano
+      InstrumentationScope: name
       KeyValue: key value
       KeyValueList: values
       Metric: exponentialHistogram gauge histogram name sum summary unit
       NumberDataPoint: asDouble asInt attributes flags startTimeUnixNano timeUnixNano
       Resource: attributes droppedAttributesCount
       ResourceMetrics: resource scopeMetrics
-      ScopeMetrics: metrics
+      ScopeMetrics: metrics scope
       Sum: aggregationTemporality dataPoints isMonotonic
       Summary: dataPoints
       SummaryDataPoint: attributes count flags quantileValues startTimeUnixNano sum timeUnixNano

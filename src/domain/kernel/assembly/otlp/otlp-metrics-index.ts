@@ -1,8 +1,8 @@
 // First pass over a decompressed OTLP metrics body (ExportMetricsServiceRequest): checks its structure down to the fields of each point, so that an
 // undecodable body stores nothing and the walk behind it may trust tags and lengths, and notes each metric of number points in SERIES_INDEX.
 // What attributes hold is judged where a stream is defined: the bytes of a known stream's were.
-// Request {1: ResourceMetrics {1: Resource, 2: ScopeMetrics {2: Metric {1: name, 3: unit, 5: Gauge, 7: Sum, 9: Histogram, 10: ExponentialHistogram,
-// 11: Summary}}}}, Gauge {1: point}, Sum {1: point, 2: temporality, 3: monotonic}.
+// Request {1: ResourceMetrics {1: Resource, 2: ScopeMetrics {1: Scope {1: name}, 2: Metric {1: name, 3: unit, 5: Gauge, 7: Sum, 9: Histogram,
+// 10: ExponentialHistogram, 11: Summary}}}}, Gauge {1: point}, Sum {1: point, 2: temporality, 3: monotonic}.
 // https://github.com/open-telemetry/opentelemetry-proto/blob/main/opentelemetry/proto/metrics/v1/metrics.proto
 // Sketch: 2 ns a field of a point.
 import { SERIES_INDEX, SERIES_INDEX_BYTES } from "../../../../core/layout/memory-map";
@@ -24,7 +24,7 @@ export const FIELD_POINT: u32 = 1;
 export const TAG_POINT: u32 = (FIELD_POINT << 3) | WIRE_BYTES;
 
 /** Entry of the index: a metric of number points. Addresses are those of the body's bytes. */
-export const METRIC_BYTES: usize = 32;
+export const METRIC_BYTES: usize = 40;
 export const METRIC_RESOURCE: usize = 0; // u32
 export const METRIC_RESOURCE_BYTES: usize = 4; // u32
 export const METRIC_NAME: usize = 8; // u32
@@ -33,15 +33,18 @@ export const METRIC_POINTS: usize = 16; // u32, content of its Gauge or Sum
 export const METRIC_END: usize = 20; // u32
 export const METRIC_IS_COUNTER: usize = 24; // u32, 1 for a cumulative monotonic sum, 2 for one of deltas
 export const METRIC_UNIT: usize = 28; // u32, 0 = none
+export const METRIC_SCOPE: usize = 32; // u32, the name of its scope
+export const METRIC_SCOPE_BYTES: usize = 36; // u32, 0 = it has none
 const UNIT_BYTES_MAX: usize = 63; // its length is one byte
-const INDEX_END: usize = SERIES_INDEX + SERIES_INDEX_BYTES;
+/** The last place of the index that an entry may begin at. */
+export const LAST_ENTRY: usize = SERIES_INDEX + SERIES_INDEX_BYTES - METRIC_BYTES;
 
 /** The end of the entries in the index. */
 export let metricsEnd: usize = SERIES_INDEX;
 
 let points: u32 = 0;
 let distributions: u32 = 0;
-/** Something that this pass does not put together: a message given in several fields, or more metrics than there is room for. */
+/** Something that this pass does not put together: a message given in several fields, a scope behind its metrics, or more metrics than there is room for. */
 let odd: bool = false;
 
 /** Takes over the index that another pass made. */
@@ -101,17 +104,40 @@ function indexResource(start: usize, end: usize): bool {
   return true;
 }
 
-/** ScopeMetrics {2: Metric}. */
+let scope: usize = 0;
+let scopeBytes: u32 = 0;
+
+/** ScopeMetrics {1: Scope, 2: Metric}. */
 function indexScope(p: usize, end: usize): bool {
+  let isBegun = false;
+  scope = p;
+  scopeBytes = 0;
   while (p < end) {
     p = readField(p, end);
     if (p == 0 || (fieldNumber <= 3 && wireType != WIRE_BYTES)) return false;
     if (!takeElement()) return false;
-    if (fieldNumber != 2) continue;
     const content = payload;
-    if (!indexMetric(content, p)) return false;
+    if (fieldNumber == 1) {
+      if (isBegun) odd = true;
+      isBegun = true;
+      findScopeName(content, p);
+    } else if (fieldNumber == 2) {
+      isBegun = true;
+      if (!indexMetric(content, p)) return false;
+    }
   }
   return true;
+}
+
+/** Scope {1: name}; as far as it can be read. */
+function findScopeName(p: usize, end: usize): void {
+  while (p < end) {
+    p = readField(p, end);
+    if (p == 0) return;
+    if (fieldNumber != 1 || wireType != WIRE_BYTES) continue;
+    scope = payload;
+    scopeBytes = <u32>(p - payload);
+  }
 }
 
 function indexMetric(p: usize, end: usize): bool {
@@ -138,7 +164,7 @@ function indexMetric(p: usize, end: usize): bool {
   }
   if (names > 1 || kinds > 1) odd = true;
   if (kind != FIELD_GAUGE && kind != FIELD_SUM) return true;
-  if (metricsEnd == INDEX_END) {
+  if (metricsEnd > LAST_ENTRY) {
     odd = true;
     return true;
   }
@@ -150,6 +176,8 @@ function indexMetric(p: usize, end: usize): bool {
   store<u32>(metricsEnd, <u32>dataEnd, METRIC_END);
   store<u32>(metricsEnd, kind != FIELD_SUM || !monotonic ? 0 : temporality == CUMULATIVE ? 1 : 2, METRIC_IS_COUNTER);
   store<u32>(metricsEnd, <u32>unit, METRIC_UNIT);
+  store<u32>(metricsEnd, <u32>scope, METRIC_SCOPE);
+  store<u32>(metricsEnd, scopeBytes, METRIC_SCOPE_BYTES);
   metricsEnd += METRIC_BYTES;
   return true;
 }

@@ -1,10 +1,10 @@
 // Walks an OTLP metrics body that otlp-metrics-index.ts or, in JSON, otlp-json-index.ts checked: number points -> rows. A stream is found by its metric's context (the bytes of its
-// resource, its name, whether it is a counter) and the bytes of the point's attributes, before any of that is read. The walk stops where TypeScript has
+// resource, its name, that of its scope, whether it is a counter) and the bytes of the point's attributes, before any of that is read. The walk stops where TypeScript has
 // to act (kernel-status.ts) and goes on from the same place.
 // Sketch for a point of four attributes: 15 ns its fields, 15 ns hash, 5 ns table, 3 ns row.
 import {
   KEPT_WALK, OTLP_POINT, OTLP_POINT_BYTES, OTLP_POINT_COUNTER, OTLP_POINT_NAME, OTLP_POINT_NAME_BYTES, OTLP_POINT_RESOURCE, OTLP_POINT_RESOURCE_BYTES,
-  OTLP_POINT_UNIT, SCRATCH, SCRATCH_BYTES, SERIES_INDEX,
+  OTLP_POINT_SCOPE, OTLP_POINT_SCOPE_BYTES, OTLP_POINT_UNIT, SCRATCH, SCRATCH_BYTES, SERIES_INDEX,
 } from "../../../../core/layout/memory-map";
 import { ROW_BYTES, START_MARKER_HIGH } from "../../../../core/layout/row-frame";
 import { STATUS_DONE, STATUS_ODD_RECORD, STATUS_OK, STATUS_ROWS_FULL, STATUS_UNKNOWN_STREAM } from "../../../../core/layout/kernel-status";
@@ -13,7 +13,7 @@ import { foundDestination, foundRef, laneFind, laneFindNext, laneInsert, laneSta
 import { stagedRows, stagingAdvance, stagingPointer, STALE_MARKER, writeRow } from "../lane/lane-staging";
 import {
   FIELD_POINT, indexMetrics, METRIC_BYTES, METRIC_END, METRIC_IS_COUNTER, METRIC_NAME, METRIC_NAME_BYTES, METRIC_POINTS, METRIC_RESOURCE,
-  METRIC_RESOURCE_BYTES, METRIC_UNIT, metricsEnd, otlpDistributions, setIndexed, TAG_POINT,
+  METRIC_RESOURCE_BYTES, METRIC_SCOPE, METRIC_SCOPE_BYTES, METRIC_UNIT, metricsEnd, otlpDistributions, setIndexed, TAG_POINT,
 } from "./otlp-metrics-index";
 import { indexJsonMetrics } from "./otlp-json-index";
 import {
@@ -47,6 +47,8 @@ let nextMetric: usize = SERIES_INDEX;
 let resource: usize = 0;
 let resourceLow: u64 = 0;
 let resourceHigh: u64 = 0;
+let scope: usize = 0;
+let scopeHash: u64 = 0; // 0 for one without a name
 let contextLow: u64 = 0;
 let contextHigh: u64 = 0;
 let isCounter: bool = false;
@@ -81,7 +83,7 @@ export function otlpMetricsBegin(
   converts = convert != 0;
   maxRows = rowsMax;
   nextMetric = points < 0 ? metricsEnd : SERIES_INDEX;
-  resource = 0;
+  resource = scope = 0;
   fieldsAt = fieldsEnd = 0;
   pending = STATUS_OK;
   return points;
@@ -108,6 +110,8 @@ export function otlpMetricsKeep(): usize {
   store<u32>(at, <u32>fieldsEnd, 88);
   store<u32>(at, <u32>metricsEnd, 92);
   store<u32>(at, otlpDistributions(), 96);
+  store<u32>(at, <u32>scope, 100);
+  store<u64>(at, scopeHash, 104);
   return metricsEnd;
 }
 
@@ -133,21 +137,26 @@ export function otlpMetricsGoOn(moved: isize): void {
   fieldsAt = load<u32>(at, 84);
   fieldsEnd = load<u32>(at, 88);
   setIndexed(load<u32>(at, 92), load<u32>(at, 96));
+  scope = load<u32>(at, 100);
+  scopeHash = load<u64>(at, 104);
   setTextLimit(usize.MAX_VALUE);
   pending = STATUS_OK;
   if (moved == 0) return;
   resource += moved;
+  scope += moved;
   fieldsAt += moved;
   fieldsEnd += moved;
   movePlace(OTLP_POINT + OTLP_POINT_RESOURCE, moved);
   movePlace(OTLP_POINT + OTLP_POINT_NAME, moved);
   movePlace(OTLP_POINT + OTLP_POINT_UNIT, moved);
+  movePlace(OTLP_POINT + OTLP_POINT_SCOPE, moved);
   for (let entry = <usize>SERIES_INDEX; entry < metricsEnd; entry += METRIC_BYTES) {
     movePlace(entry + METRIC_RESOURCE, moved);
     movePlace(entry + METRIC_NAME, moved);
     movePlace(entry + METRIC_POINTS, moved);
     movePlace(entry + METRIC_END, moved);
     movePlace(entry + METRIC_UNIT, moved);
+    movePlace(entry + METRIC_SCOPE, moved);
   }
 }
 
@@ -198,8 +207,9 @@ function enterMetric(): void {
     resourceLow = hashLow;
     resourceHigh = hashHigh;
   }
+  enterScope(load<u32>(entry, METRIC_SCOPE), load<u32>(entry, METRIC_SCOPE_BYTES));
   isCounter = converts && load<u32>(entry, METRIC_IS_COUNTER) == 1;
-  hashInContext(name, nameBytes, resourceLow + (isCounter ? 1 : 0) + (isJson ? 2 : 0), resourceHigh);
+  hashInContext(name, nameBytes, resourceLow + (isCounter ? 1 : 0) + (isJson ? 2 : 0), resourceHigh ^ scopeHash);
   contextLow = hashLow;
   contextHigh = hashHigh;
   fieldsAt = load<u32>(entry, METRIC_POINTS);
@@ -210,6 +220,20 @@ function enterMetric(): void {
   store<u32>(OTLP_POINT, nameBytes, OTLP_POINT_NAME_BYTES);
   store<u32>(OTLP_POINT, load<u32>(entry, METRIC_IS_COUNTER), OTLP_POINT_COUNTER);
   store<u32>(OTLP_POINT, load<u32>(entry, METRIC_UNIT), OTLP_POINT_UNIT);
+  store<u32>(OTLP_POINT, <u32>scope, OTLP_POINT_SCOPE);
+  store<u32>(OTLP_POINT, load<u32>(entry, METRIC_SCOPE_BYTES), OTLP_POINT_SCOPE_BYTES);
+}
+
+/** Takes the scope of the metric at hand, mostly that of the one before. */
+// @ts-ignore
+@inline
+function enterScope(at: usize, bytes: u32): void {
+  if (at == scope) return;
+  scope = at;
+  scopeHash = 0;
+  if (bytes == 0) return;
+  hashForLane(at, bytes, tenant);
+  scopeHash = hashLow;
 }
 
 /** Stages the points of the metric at hand, from fieldsAt on. */

@@ -1,0 +1,137 @@
+// Which scopes carry their names in the identities of their streams, for one lane. The first scope of a metric is agreed on with the other lanes in words of the process;
+// the unit of work that first depends on it has it too, so that it is in the log whenever a stream is that was defined by it.
+
+import type { EngineMemory, ProcessWords } from "../../../adapters/runtime/engine-memory.ts";
+import { NO_SCOPE_PLACE } from "../../../adapters/runtime/first-scopes.ts";
+import { BoundedMap } from "../../../core/base/bounded-map.ts";
+import type { ShareLedger } from "../../../core/base/share-ledger.ts";
+import { SCOPES_REMEMBERED_MAX } from "../../../core/config/limits.ts";
+import type { MetricScopeEnvelope } from "../../../core/protocol/coordinator-frame.ts";
+import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
+import type { DistributionPoint, MetricHead, NumberPoint } from "../../../domain/otlp/otlp-items.ts";
+import { type MetricScope, scopedAttributes } from "../../../domain/series/metric-scope.ts";
+import { isName } from "../../../domain/series/name-rule.ts";
+import { contentHash } from "./content-hash.ts";
+import type { WorkUnit } from "./work-unit.ts";
+
+export interface MetricScopesDependencies {
+  readonly memory: EngineMemory;
+  readonly kernel: LaneExports;
+  readonly processWords: Pick<ProcessWords, "scopes">;
+  /** Who holds how many metrics with a first scope. */
+  readonly shares: ShareLedger;
+  readonly tenantName: (index: number) => string;
+  readonly tenantIndex: (name: string) => number;
+  /** Tenants that are known. */
+  readonly tenants: () => number;
+}
+
+/** Of a tenant by its index. */
+interface OwnedScope extends MetricScope {
+  readonly tenant: number;
+  readonly serviceId: string;
+}
+
+/** One lane's. */
+export class MetricScopes {
+  readonly #dependencies: MetricScopesDependencies;
+  /** By tenant, service, metric and scope: whether it was another that was first. */
+  readonly #isOther = new BoundedMap<string, boolean>(SCOPES_REMEMBERED_MAX);
+  /** Places that the unit at hand has. */
+  readonly #unsaved = new Set<number>();
+
+  constructor(dependencies: MetricScopesDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Takes what is stored or in the log. */
+  restore({ tenant, metric, scope }: MetricScopeEnvelope): void {
+    const { processWords, shares, tenantIndex } = this.#dependencies;
+    const { scopes } = processWords;
+    const key = BigInt(metric);
+    if (scopes.add(key)) {
+      scopes.places.restore(Number.POSITIVE_INFINITY);
+      scopes.places.claim(tenantIndex(tenant), shares.most);
+      shares.add(tenant);
+    }
+    const place = scopes.find(key);
+    if (place === NO_SCOPE_PLACE) return;
+    scopes.claim(place, scope);
+    scopes.markStored(place);
+  }
+
+  /** The point as its stream is named. */
+  number(point: NumberPoint, tenant: number, unit: WorkUnit): NumberPoint {
+    if (!this.#isOtherOf(point, tenant, unit)) return point;
+    return { ...point, attributes: () => scopedAttributes(point.attributes(), point.scope) };
+  }
+
+  /** The same of a histogram or a summary. */
+  distribution(point: DistributionPoint, head: MetricHead, tenant: number, unit: WorkUnit): DistributionPoint {
+    if (!this.#isOtherOf(head, tenant, unit)) return point;
+    return { ...point, attributes: scopedAttributes(point.attributes, head.scope) };
+  }
+
+  /** Whether the scope carries its name; it is the first from now on where there was none. */
+  isOther(given: OwnedScope, unit: WorkUnit): boolean {
+    const key = `${given.tenant}\0${given.serviceId}\0${given.metricName}\0${given.name}`;
+    const known = this.#isOther.get(key);
+    if (known !== undefined) return known;
+    const found = this.#find(given, unit);
+    this.#isOther.set(key, found);
+    return found;
+  }
+
+  /** Notes that what the unit had is in the log. */
+  saved(): void {
+    for (const place of this.#unsaved) this.#dependencies.processWords.scopes.markStored(place);
+    this.#unsaved.clear();
+  }
+
+  /** The unit is not in the log: the next that depends on what it had has it again. */
+  forget(): void {
+    this.#unsaved.clear();
+    this.#isOther.clear();
+  }
+
+  #isOtherOf({ source, metricName, scope: name }: MetricHead, tenant: number, unit: WorkUnit): boolean {
+    const { serviceId, resourceRefusal } = source;
+    if (resourceRefusal !== undefined || !isName(metricName)) return false;
+    return this.isOther({ tenant, serviceId, metricName, name }, unit);
+  }
+
+  /** Where there is no room to remember the first one, each carries its name that has one. */
+  #find({ tenant, serviceId, metricName, name }: OwnedScope, unit: WorkUnit): boolean {
+    const { processWords, tenantName } = this.#dependencies;
+    const { scopes } = processWords;
+    const owner = tenantName(tenant);
+    const key = BigInt.asIntN(64, BigInt(`0x${this.#hash(JSON.stringify([owner, serviceId, metricName])).slice(0, 16)}`)) | 1n;
+    const place = this.#place(key, tenant);
+    if (place === NO_SCOPE_PLACE) return name !== "";
+    const own = Number.parseInt(this.#hash(`scope ${name}`).slice(0, 8), 16) | 0 || 1;
+    const first = scopes.claim(place, own);
+    if (!scopes.isStored(place) && !this.#unsaved.has(place)) {
+      unit.addMetricScope({ tenant: owner, metric: String(key), scope: first });
+      this.#unsaved.add(place);
+    }
+    return first !== own;
+  }
+
+  #place(key: bigint, tenant: number): number {
+    const { processWords, shares, tenants, tenantName } = this.#dependencies;
+    const { scopes } = processWords;
+    const known = scopes.find(key);
+    if (known !== NO_SCOPE_PLACE) return known;
+    if (!scopes.places.take(tenant, shares.most, tenants())) {
+      shares.refuse(tenantName(tenant));
+      return NO_SCOPE_PLACE;
+    }
+    if (scopes.add(key)) shares.add(tenantName(tenant));
+    else scopes.places.give(tenant, shares.most);
+    return scopes.find(key);
+  }
+
+  #hash(text: string): string {
+    return contentHash(text, this.#dependencies);
+  }
+}
