@@ -13,7 +13,7 @@ import { type BodyAnswer, decodeDefinitions, WorkUnit } from "../../src/actors/e
 import { BodyPort } from "../../src/actors/front/body-port.ts";
 import { EngineMemory, ProcessWords } from "../../src/adapters/runtime/engine-memory.ts";
 import { ShareLedger } from "../../src/core/base/share-ledger.ts";
-import { METRIC_SCOPES_MAX } from "../../src/core/config/limits.ts";
+import { METRIC_SCOPES_MAX } from "../../src/core/config/metric-limits.ts";
 import { STATUS_ODD_BODY } from "../../src/core/layout/kernel-status.ts";
 import { PROCESS_WORDS_BYTES, SPAN_ROWS, STAGING, STAGING_BYTES } from "../../src/core/layout/memory-map.ts";
 import {

@@ -1,7 +1,7 @@
 // Metadata of metrics as one engine knows them: what its own lane is told, and what the coordinator reports all lanes once it is stored. They decide
 // whether series count where the suffix of their name says otherwise.
 import { ShareLedger } from "../../core/base/share-ledger.ts";
-import { METADATA_TYPE_HOLD_MS, METRIC_METADATA_MAX } from "../../core/config/limits.ts";
+import { METADATA_TYPE_HOLD_MS, METRIC_METADATA_MAX } from "../../core/config/metric-limits.ts";
 import { FLAG_COUNTER } from "../../core/layout/stream-record.ts";
 import { flagsOfSeries } from "./classification.ts";
 import { countsByType, type MetricMetadata, type MetricType, metadataNames, seriesOfMetadata } from "./metric-metadata.ts";

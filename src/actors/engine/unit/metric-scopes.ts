@@ -5,7 +5,7 @@ import type { EngineMemory, ProcessWords } from "../../../adapters/runtime/engin
 import { NO_SCOPE_PLACE } from "../../../adapters/runtime/first-scopes.ts";
 import { BoundedMap } from "../../../core/base/bounded-map.ts";
 import type { ShareLedger } from "../../../core/base/share-ledger.ts";
-import { SCOPES_REMEMBERED_MAX } from "../../../core/config/limits.ts";
+import { SCOPES_REMEMBERED_MAX } from "../../../core/config/metric-limits.ts";
 import type { MetricScopeEnvelope } from "../../../core/protocol/coordinator-frame.ts";
 import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
 import type { DistributionPoint, MetricHead, NumberPoint } from "../../../domain/otlp/otlp-items.ts";

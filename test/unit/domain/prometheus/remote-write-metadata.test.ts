@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { METADATA_TYPE_HOLD_MS, METRIC_METADATA_MAX } from "../../../../src/core/config/limits.ts";
+import { METADATA_TYPE_HOLD_MS, METRIC_METADATA_MAX } from "../../../../src/core/config/metric-limits.ts";
 import { FLAG_COUNTER } from "../../../../src/core/layout/stream-record.ts";
 import { FRAME_METADATA, type MetricMetadataEnvelope } from "../../../../src/core/protocol/coordinator-frame.ts";
 import { metadataMessages } from "../../../../src/domain/prometheus/metadata-messages.ts";
