@@ -8,7 +8,9 @@ import { COUNT, EXAMPLE_TIME, NEXT_PAGE, TIMESTAMP } from "../shapes/scalars.ts"
 import { NO_QUERY, PAGE } from "./query-shapes.ts";
 
 const DAY = z.enum(["mon", "tue", "wed", "thu", "fri", "sat", "sun"]);
-const timeOfDay = () => z.string().regex(/^([01][0-9]|2[0-3]):[0-5][0-9]$/, "must be a time of day such as 22:30");
+const TIME_OF_DAY = "([01][0-9]|2[0-3]):[0-5][0-9]";
+const fromTime = () => z.string().regex(new RegExp(`^${TIME_OF_DAY}$`), "must be a time of day such as 22:30, from 00:00 to 23:59");
+const toTime = () => z.string().regex(new RegExp(`^(${TIME_OF_DAY}|24:00)$`), "must be a time of day such as 06:30; 24:00 and 00:00 are midnight");
 const STATE = ["pending", "active", "expired"] as const;
 
 const AUTHOR_CHARACTERS_MAX = 256;
@@ -27,9 +29,9 @@ const BODY = z.strictObject({
   recurring: z
     .strictObject({
       days: z.array(DAY).max(7).describe("on which it begins; none for every day"),
-      from: timeOfDay(),
-      to: timeOfDay().describe("of the next day where it is not after from"),
-      timezone: z.string().min(1).max(64).default("UTC"),
+      from: fromTime(),
+      to: toTime().describe("of the next day where it is not after from; 24:00 is midnight"),
+      timezone: z.string().min(1).max(64).default("UTC").describe("in which from and to are times of the clock on the wall"),
       until: timeField().optional().describe("it begins no later"),
     })
     .optional(),

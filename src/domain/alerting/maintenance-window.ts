@@ -1,6 +1,6 @@
-// Maintenance windows that come again: on given days of the week, from a time of day, in a time zone, for so many minutes. A window begins by
-// the clock on the wall; where that time is skipped in spring it begins when the clock jumps, where it comes twice in autumn it begins at the
-// first. It lasts its minutes whatever the clock does.
+// Maintenance windows that come again: on given days of the week, from one time of day to another, in a time zone. Both are times of the clock on the
+// wall, in every night: a window is open while that clock shows a time in it. Where clocks go forward it is as much shorter, where they go back it is as
+// much longer, and an hour that comes twice counts both times.
 import { isTimeZone, offsetMs } from "../calendar/time-zone.ts";
 
 const MINUTE_MS = 60_000;
@@ -17,7 +17,7 @@ export interface RecurringWindow {
   readonly weekdays: readonly number[];
   /** Minutes after local midnight, 0..1439. */
   readonly startMinute: number;
-  /** 1..10,080. */
+  /** 1..10,080, by the clock on the wall. */
   readonly durationMinutes: number;
   /** It begins no earlier and no later than these; null for no such bound. */
   readonly fromMs: number | null;
@@ -38,7 +38,7 @@ export function windowProblem(window: RecurringWindow): string | null {
   return null;
 }
 
-/** Start included, end not. */
+/** Time without a break in which a window is open; start included, end not. */
 interface Occurrence {
   readonly startMs: number;
   readonly endMs: number;
@@ -91,24 +91,29 @@ function occurrences(window: RecurringWindow, nowMs: number, daysAhead: number):
     // Day 0, the first of January 1970, was a Thursday.
     if (weekdays.length > 0 && !weekdays.includes((((day + 4) % 7) + 7) % 7)) continue;
     const localMs = day * DAY_MS + startMinute * MINUTE_MS;
-    const startMs = isSteady ? localMs - first : instantOf(timeZone, localMs);
-    if (startMs >= (fromMs ?? startMs) && startMs <= (untilMs ?? startMs)) {
-      found.push({ startMs, endMs: startMs + durationMinutes * MINUTE_MS });
-    }
+    const localEndMs = localMs + durationMinutes * MINUTE_MS;
+    const spans = isSteady ? [{ startMs: localMs - first, endMs: localEndMs - first }] : wallSpans(timeZone, localMs, localEndMs);
+    const startMs = spans[0]?.startMs ?? Number.NaN;
+    if (startMs >= (fromMs ?? startMs) && startMs <= (untilMs ?? startMs)) found.push(...spans.reverse());
   }
   return found;
 }
 
-/** The first instant at which clocks of the zone show `localMs` (local time written as if it were UTC), or jump over it. */
-function instantOf(timeZone: string, localMs: number): number {
-  // Offsets before and after any change that lies near: the larger one gives the earlier instant.
+/**
+ * When the clocks of the zone show a time from `localMs` until before `localEndMs` (local times written as if they were UTC), earliest first: once, twice where
+ * they go back behind its start before its end, or never where they jump over it.
+ */
+function wallSpans(timeZone: string, localMs: number, localEndMs: number): Occurrence[] {
+  // Offsets before and after any change that lies near.
   const before = offsetMs(timeZone, localMs - DAY_MS);
-  const after = offsetMs(timeZone, localMs + DAY_MS);
-  const fits = [localMs - Math.max(before, after), localMs - Math.min(before, after)].filter(
-    (at) => at + offsetMs(timeZone, at) === localMs,
-  );
-  if (fits.length > 0) return fits[0] as number;
-  return changeBetween(timeZone, localMs - Math.max(before, after) - DAY_MS, localMs - Math.min(before, after) + DAY_MS);
+  const after = offsetMs(timeZone, localEndMs + DAY_MS);
+  if (before === after) return [{ startMs: localMs - before, endMs: localEndMs - before }];
+  const changeMs = changeBetween(timeZone, localMs - DAY_MS, localEndMs + DAY_MS);
+  const early = { startMs: localMs - before, endMs: Math.min(localEndMs - before, changeMs) };
+  const late = { startMs: Math.max(localMs - after, changeMs), endMs: localEndMs - after };
+  if (early.endMs >= late.startMs && early.endMs > early.startMs && late.endMs > late.startMs)
+    return [{ startMs: early.startMs, endMs: Math.max(early.endMs, late.endMs) }];
+  return [early, late].filter(({ startMs, endMs }) => endMs > startMs);
 }
 
 /** The instant at which the offset changes, by halving; offsets differ at the ends. */

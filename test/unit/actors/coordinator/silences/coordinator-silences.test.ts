@@ -50,6 +50,14 @@ describe("silences", () => {
     expect(times.map(holds)).toEqual([false, true, true, false, false]);
   });
 
+  it("take 24:00 as midnight at their end", async () => {
+    const rig = await Rig.open();
+    const made = await create(rig, { matchers, recurring: { days: [], from: "13:00", to: "24:00", timezone: "UTC" } });
+    expect([made.status, made.body.recurring]).toEqual([201, expect.objectContaining({ from: "13:00", to: "00:00" })]);
+    const holds = (time: string) => silencesOf(rig).silenced("default", { service_id: "api" }, Date.parse(time)) !== undefined;
+    expect(["2026-01-10T12:59:59Z", "2026-01-10T23:59:59Z", "2026-01-11T00:00:00Z"].map(holds)).toEqual([false, true, false]);
+  });
+
   it("are listed by state, newest first, in pages", async () => {
     const rig = await Rig.open();
     for (const hours of [1, 2, 3]) {
@@ -85,6 +93,7 @@ describe("silences", () => {
       ],
       [{ matchers: [{ name: "service_id", operator: "=~", value: "a".repeat(257) }], ends_at: iso(HOUR_MS) }, /more than 256 bytes/],
       [{ matchers, recurring: { days: [], from: "22:00", to: "23:00", timezone: "Mars/Olympus" } }, /time zone/],
+      [{ matchers, recurring: { days: [], from: "8:00", to: "09:00" } }, /such as 22:30/],
       [{ matchers, recurring: { days: ["sat"], from: "24:00", to: "23:00", timezone: "UTC" } }, /time of day/],
     ] as const;
     for (const [body, message] of refusals) {
