@@ -95,7 +95,10 @@ describe("a forecast", () => {
     await world.history();
     const ask = () => world.server.query("forecast", { service_id: "a", environment: "prod", metric: "latency.p95", horizon_hours: "2" });
     const first = (await ask()) as Forecast;
-    expect(first).toMatchObject({ last_score: null, forecast: { length: 24 } });
+    // From now to two hours ahead, both included.
+    expect(first).toMatchObject({ last_score: null, forecast: { length: 25 } });
+    const ahead = (at: string | undefined) => Date.parse(at ?? "") - SERVICE_WORLD_START_MS;
+    expect([first.forecast[0], first.forecast.at(-1)].map((point) => ahead(point?.timestamp))).toEqual([0, 120 * MINUTE_MS]);
     await world.minutes(45);
     await world.restart(1);
     await world.minutes(15);

@@ -5,9 +5,11 @@ import { halfWidths } from "./conformal-interval.ts";
 import type { ForecastMethod, ForecastTask } from "./forecast-method.ts";
 import { holtWinters } from "./holt-winters.ts";
 import { lagRegression } from "./lag-regression.ts";
+import { withinReach } from "./reach.ts";
 import { naive, seasonalMean, seasonalNaive } from "./repeating-methods.ts";
 import { runTrials, type Trials, trialOrigins } from "./rolling-origin.ts";
 import { dampedTrend, theta } from "./smoothing-methods.ts";
+import { temperedHistory } from "./tempered-history.ts";
 
 export const FORECAST_ALGORITHMS = ["auto", "arima", "exponential_smoothing"] as const;
 export type ForecastAlgorithm = (typeof FORECAST_ALGORITHMS)[number];
@@ -50,15 +52,16 @@ const TRIAL_SHARE = 1 / 3;
 
 /** The forecast; undefined where `values` has fewer than FORECAST_VALUES_MIN. */
 export function forecastSeries(task: ForecastTask, { algorithm, level, range }: ForecastOptions): Forecast | undefined {
-  const { values, horizon } = task;
-  if (values.length < FORECAST_VALUES_MIN) return undefined;
+  const { horizon } = task;
+  if (task.values.length < FORECAST_VALUES_MIN) return undefined;
+  const values = temperedHistory(task.values, task.periods);
   const periods = task.periods.filter((period) => values.length >= CYCLES_MIN * period);
   const trialHorizon = Math.min(horizon, Math.floor(values.length * TRIAL_SHARE));
   const origins = trialOrigins(values.length, trialHorizon, ORIGINS_MAX);
   const trials = runTrials({ values, periods, horizon: trialHorizon }, methodsFor(algorithm, periods), origins);
   const chosen = chooseMethods(trials, { values, periods, horizon });
   if (chosen.length === 0) return undefined;
-  const mean = weighted(chosen.map(({ weight, forecast }) => ({ weight, values: forecast })));
+  const mean = withinReach(weighted(chosen.map(({ weight, forecast }) => ({ weight, values: forecast }))), values, periods);
   const errors = trials.actual.map((actual, origin) => {
     const said = weighted(chosen.map(({ weight, trial }) => ({ weight, values: trial[origin] as Float64Array })));
     return said.map((value, step) => Math.abs(value - (actual[step] as number)));

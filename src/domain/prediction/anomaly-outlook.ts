@@ -9,6 +9,8 @@ import { normalShare } from "./normal-share.ts";
 export interface OutlookSeries {
   readonly metricName: string;
   readonly values: Float64Array;
+  /** Whole steps between their end and now. */
+  readonly lateSteps: number;
   readonly range: { readonly lower: number; readonly upper: number };
 }
 
@@ -48,17 +50,17 @@ export function predictAnomalies({ series, ...request }: OutlookRequest): Predic
     .slice(0, PREDICTIONS_MAX);
 }
 
-function outlookOf({ metricName, values, range }: OutlookSeries, request: Omit<OutlookRequest, "series">): PredictedAnomaly | undefined {
+function outlookOf({ metricName, values, lateSteps, range }: OutlookSeries, request: Omit<OutlookRequest, "series">): PredictedAnomaly | undefined {
   const { stepMinutes, steps, periods, threshold } = request;
-  const forecast = forecastSeries({ values, periods, horizon: steps }, { algorithm: "exponential_smoothing", level: LEVEL, range });
+  const forecast = forecastSeries({ values, periods, horizon: lateSteps + steps }, { algorithm: "exponential_smoothing", level: LEVEL, range });
   if (forecast === undefined) return undefined;
   const { adjusted, season } = seasonalAdjustment(values, periods);
   const { median, mad } = robustStatistics(adjusted);
   const spread = Math.max(MAD_TO_SD * mad, SPREAD_MIN * Math.abs(median), 1e-9);
   const edge = (step: number, side: -1 | 1) => median + season(values.length + step) + side * threshold * spread;
   const z = normalQuantile(Math.log(1 - LEVEL));
-  let [best, lead, isAbove, place] = [0, -1, true, 0];
-  for (let step = 0; step < steps; step++) {
+  let [best, lead, isAbove, place] = [0, -1, true, lateSteps];
+  for (let step = lateSteps; step < lateSteps + steps; step++) {
     const mean = forecast.mean[step] as number;
     const sigma = Math.max(((forecast.upper[step] as number) - (forecast.lower[step] as number)) / (2 * z), spread * 1e-3);
     const above = normalShare((mean - edge(step, 1)) / sigma);
@@ -72,7 +74,7 @@ function outlookOf({ metricName, values, range }: OutlookSeries, request: Omit<O
   return {
     metricName,
     confidence: best,
-    leadMinutes: (at + 1) * stepMinutes,
+    leadMinutes: (at - lateSteps + 1) * stepMinutes,
     isAbove,
     predicted: forecast.mean[at] as number,
     bound: edge(at, isAbove ? 1 : -1),

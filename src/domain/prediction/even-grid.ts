@@ -9,7 +9,7 @@ export interface EvenGrid {
 }
 
 /** After a gap of so many steps what was before it is left out: a line over it would be made up. */
-const GAP_STEPS_MAX = 12;
+export const GAP_STEPS_MAX = 12;
 
 /** Steps of `stepMs`, aligned to UTC, from the first sample at or after `fromMs` to the last before `toMs`; empty where there is none. */
 export function evenGrid(

@@ -7,7 +7,7 @@ import { type DegradationTrend, degradationTrend, withoutSeason } from "../../..
 import { seriesKey } from "../../../domain/series/series-order.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { askSeries } from "../series/series-handler.ts";
-import { type HistoryRange, historyOf } from "./metric-history.ts";
+import { endOf, type HistoryRange, historyOf } from "./metric-history.ts";
 import type { PredictionContext } from "./prediction-context.ts";
 
 const MINUTE_MS = 60_000;
@@ -24,8 +24,8 @@ const PAGE = 200;
 const WORSE_UP = /latency|duration|error|fail|saturation|percent|pct|util|used|usage|queue|lag|pending|retries|memory|rss|heap|cpu/i;
 const WORSE_DOWN = /free|available|remaining|headroom|idle|hit_ratio|success/i;
 
-/** With the time of the oldest value that it was found in. */
-type DatedTrend = DegradationTrend & { readonly sinceMs: number };
+/** With the time of the oldest value that it was found in, and the newest sample's value. */
+type DatedTrend = DegradationTrend & { readonly sinceMs: number; readonly currentValue: number };
 
 export async function degradation(
   context: PredictionContext,
@@ -64,13 +64,15 @@ export async function degradation(
 
 /** A trend that is there in the values and in what they are without their season: the way up of every morning is none. */
 async function trendOf(context: PredictionContext, summary: SeriesSummary, range: HistoryRange): Promise<DatedTrend | undefined> {
+  if (endOf([summary], range.toMs, range.stepMs) !== undefined) return undefined;
+  const { values, startMs } = await historyOf(context, [summary], range);
   const options = {
+    lateSteps: (range.toMs - startMs) / range.stepMs - values.length,
     stepHours: range.stepMs / HOUR_MS,
     slopeMin: context.options.degradationSlope ?? SLOPE_INITIAL,
     direction: directionOf(summary.metricName),
     limit: limitOf(context, summary),
   };
-  const { values, startMs } = await historyOf(context, [summary], range);
   const trend = degradationTrend(values, options);
   if (trend === undefined) return undefined;
   const isFine = range.stepMs < HOUR_MS;
@@ -78,9 +80,12 @@ async function trendOf(context: PredictionContext, summary: SeriesSummary, range
   const before = all.values.subarray(0, Math.max(0, all.values.length - values.length));
   const rest = withoutSeason(before, values, isFine ? [DAY_MS / range.stepMs] : [24, 168]);
   const left = rest === values ? trend : degradationTrend(rest, options);
-  return (
-    left && { ...trend, sinceMs: startMs, slopePerHour: left.slopePerHour, relativeSlope: left.relativeSlope, confidence: left.confidence }
-  );
+  if (left === undefined) return undefined;
+  const { slopePerHour, relativeSlope, confidence } = left;
+  // A counter's values are what was added in a step.
+  const newest = summary.kind === "gauge" ? summary.lastValue : null;
+  const currentValue = newest ?? (values.at(-1) as number);
+  return { ...trend, slopePerHour, relativeSlope, confidence, currentValue, sinceMs: startMs };
 }
 
 function directionOf(metricName: string): -1 | 0 | 1 {

@@ -1,14 +1,15 @@
-// GET /api/v1/ml/forecast: the next values of a metric, hour by hour, in steps of five minutes for a few hours, of a quarter of an hour while history is short.
+// GET /api/v1/ml/forecast: the next values of a metric from now on, hour by hour, in steps of five minutes for a few hours, of a quarter of an hour while history is short.
 import { StoreError } from "../../../adapters/storage/key-value-store.ts";
 import { done, type Outcome, refused, shown } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import type { SeriesSummary } from "../../../core/protocol/engine-control.ts";
 import { FORECAST_VALUES_MIN } from "../../../domain/forecast/forecast.ts";
 import type { EvenGrid } from "../../../domain/prediction/even-grid.ts";
+import { stepsAhead } from "../../../domain/prediction/steps-ahead.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { computeFor } from "./computing.ts";
 import type { GivenForecast } from "./forecast-book.ts";
-import { historyOf, rangeOf, streamsOf } from "./metric-history.ts";
+import { endOf, historyOf, rangeOf, streamsOf } from "./metric-history.ts";
 import type { PredictionContext } from "./prediction-context.ts";
 
 const ID_BYTES = 16;
@@ -38,9 +39,14 @@ export async function forecast(context: PredictionContext, { principal, query }:
   const [first] = streams;
   if (first === undefined) return unknownMetric(serviceId, metricName, "metric");
   const history = await historyFor(context, streams, hours);
+  const nowMs = context.nowMs();
+  const lastMs = endOf(streams, nowMs, history.stepMs);
+  if (lastMs !== undefined) return ended(metricName, lastMs);
   if (history.values.length < FORECAST_VALUES_MIN) return tooShort(history);
   const { least: lower, most: upper } = rangeOf(context, first, history.values);
-  const horizon = Math.ceil((hours * HOUR_MS) / history.stepMs);
+  const { stepMs } = history;
+  const endMs = history.startMs + history.values.length * stepMs;
+  const { skipped, horizon } = stepsAhead(endMs, nowMs, { stepMs, hours });
   const task = { values: history.values, periods: history.periods, horizon };
   const computed = await computeFor(context, tenant, {
     kind: "forecast",
@@ -50,17 +56,16 @@ export async function forecast(context: PredictionContext, { principal, query }:
   if (!computed.ok) return computed;
   const { forecast: made } = computed.value;
   if (made === null) return tooShort(history);
-  const endMs = history.startMs + history.values.length * history.stepMs;
   const points = Array.from(made.mean, (predicted, step) => ({
-    timeMs: endMs + step * history.stepMs,
+    timeMs: endMs + step * stepMs,
     predicted,
     lower: made.lower[step] as number,
     upper: made.upper[step] as number,
-  }));
-  const key = JSON.stringify([serviceId, metricName, first.environment, history.stepMs]);
+  })).slice(skipped);
+  const key = JSON.stringify([serviceId, metricName, first.environment, stepMs]);
   const score = scoreOf(context, tenant, key, history);
   const id = Buffer.from(context.randomBytes(ID_BYTES)).toString("hex");
-  await remember(context, { id, tenant, key, madeAtMs: context.nowMs(), points });
+  await remember(context, { id, tenant, key, madeAtMs: nowMs, points });
   return done({
     service_id: serviceId,
     metric_name: metricName,
@@ -118,6 +123,11 @@ function scoreOf({ state }: PredictionContext, tenant: string, key: string, { st
     mean_absolute_error: score.meanAbsoluteError,
     coverage: score.coverage,
   };
+}
+
+function ended(metricName: string, lastMs: number): Outcome<never> {
+  const text = `${shown(metricName)} has ended: its last value came at ${formatRfc3339(lastMs)}, and there is nothing to forecast from; ask again when it is sent again`;
+  return refused("unprocessable", text, "metric");
 }
 
 function tooShort({ values, stepMs }: History): Outcome<never> {

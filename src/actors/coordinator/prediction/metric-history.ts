@@ -2,10 +2,11 @@
 import { SERIES_DATA_SAMPLES_MAX } from "../../../core/config/limits.ts";
 import { JOINED_STREAMS_PER_METRIC_MAX } from "../../../core/config/prediction-limits.ts";
 import type { SeriesSummary } from "../../../core/protocol/engine-control.ts";
+import { temperedHistory } from "../../../domain/forecast/tempered-history.ts";
 import { partitionOf } from "../../../domain/placement/partition.ts";
-import { type EvenGrid, evenGrid, joinedGrid } from "../../../domain/prediction/even-grid.ts";
+import { type EvenGrid, evenGrid, GAP_STEPS_MAX, joinedGrid } from "../../../domain/prediction/even-grid.ts";
 import { HOUR_MS } from "../../../domain/rollup/hour-column.ts";
-import { type MetricRange, rangeOfMetric, rangeOver } from "../../../domain/series/metric-range.ts";
+import { type MetricRange, rangeShown } from "../../../domain/series/metric-range.ts";
 import { canonicalAttributes } from "../../../domain/series/stream-identity.ts";
 import { readHours } from "../series/rollups/stored-hours.ts";
 import { askSeries, askSeriesData } from "../series/series-handler.ts";
@@ -71,8 +72,15 @@ function joinOf({ kind, metricName }: SeriesSummary): "sum" | "max" | "mean" {
   return /\.p\d+$/.test(metricName) ? "max" : "mean";
 }
 
-/** Range of a metric's values, unless they say otherwise. */
+/** Range of a metric's values, by its name, its unit and what they have shown; one odd value shows nothing. */
 export function rangeOf({ state }: PredictionContext, { tenant, metricName, kind }: SeriesSummary, values: Float64Array): MetricRange {
   const unit = state.metadata.ofSeries(tenant, metricName)?.unit ?? null;
-  return rangeOver(rangeOfMetric({ metricName, unit, isCounter: kind === "counter" }), values);
+  return rangeShown({ metricName, unit, isCounter: kind === "counter" }, temperedHistory(values, []));
+}
+
+/** When the newest sample came, where the metric has ended by now: it was told so by its sender, or nothing came for GAP_STEPS_MAX steps. */
+export function endOf(streams: readonly SeriesSummary[], nowMs: number, stepMs: number): number | undefined {
+  const goesOn = streams.some(({ ended, lastTimeMs }) => lastTimeMs !== null && nowMs - lastTimeMs <= (ended ? 1 : GAP_STEPS_MAX) * stepMs);
+  const times = streams.flatMap(({ lastTimeMs }) => lastTimeMs ?? []);
+  return goesOn || times.length === 0 ? undefined : Math.max(...times);
 }

@@ -3,9 +3,10 @@ import { done, type Outcome, refused, shown } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import type { SeriesSummary } from "../../../core/protocol/engine-control.ts";
 import type { OutlookSeries, PredictedAnomaly } from "../../../domain/prediction/anomaly-outlook.ts";
+import type { EvenGrid } from "../../../domain/prediction/even-grid.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { computeFor } from "./computing.ts";
-import { historyOf, rangeOf } from "./metric-history.ts";
+import { endOf, historyOf, rangeOf } from "./metric-history.ts";
 import type { PredictionContext } from "./prediction-context.ts";
 import { metricsOf } from "./service-metrics.ts";
 
@@ -58,12 +59,11 @@ export async function predictionsOf(
   const toMs = context.nowMs();
   const fromMs = toMs - (stepMinutes === 1 ? FINE_STEPS : COARSE_STEPS) * stepMs;
   const series: OutlookSeries[] = [];
-  for (const [metricName, streams] of metrics) {
+  for (const streams of metrics.values()) {
     const [first] = streams;
-    if (first === undefined) continue;
-    const { values } = await historyOf(context, streams.slice(0, STREAMS_MAX), { fromMs, toMs, stepMs });
-    const { least: lower, most: upper } = rangeOf(context, first, values);
-    series.push({ metricName, values: Float64Array.from(values), range: { lower, upper } });
+    if (first === undefined || endOf(streams, toMs, stepMs) !== undefined) continue;
+    const history = await historyOf(context, streams.slice(0, STREAMS_MAX), { fromMs, toMs, stepMs });
+    series.push(outlookSeries(context, first, { history, stepMs, nowMs: toMs }));
   }
   const { zThreshold } = context.options;
   const steps = Math.ceil(minutes / stepMinutes);
@@ -108,9 +108,8 @@ async function withoutUsualCourse(
     const [first] = streams;
     if (first === undefined) continue;
     const range = { fromMs: toMs - SEASON_STEPS * SEASON_STEP_MS, toMs, stepMs: SEASON_STEP_MS };
-    const { values } = await historyOf(context, streams.slice(0, STREAMS_MAX), range);
-    const { least: lower, most: upper } = rangeOf(context, first, values);
-    if (values.length >= 2 * DAY_STEPS) series.push({ metricName, values: Float64Array.from(values), range: { lower, upper } });
+    const history = await historyOf(context, streams.slice(0, STREAMS_MAX), range);
+    if (history.values.length >= 2 * DAY_STEPS) series.push(outlookSeries(context, first, { history, stepMs: range.stepMs, nowMs: toMs }));
   }
   if (series.length === 0) return done(found);
   const steps = Math.max(1, Math.ceil((minutes * MINUTE_MS) / SEASON_STEP_MS));
@@ -125,6 +124,18 @@ async function withoutUsualCourse(
       return [{ ...one, confidence: Math.min(one.confidence, seasonal.confidence), bound: seasonal.bound }];
     }),
   );
+}
+
+/** A history, and how many steps ago it ended. */
+function outlookSeries(
+  context: PredictionContext,
+  of: SeriesSummary,
+  { history, stepMs, nowMs }: { readonly history: EvenGrid; readonly stepMs: number; readonly nowMs: number },
+): OutlookSeries {
+  const { startMs, values } = history;
+  const { least: lower, most: upper } = rangeOf(context, of, values);
+  const lateSteps = Math.max(0, Math.floor((nowMs - startMs) / stepMs) - values.length);
+  return { metricName: of.metricName, values: Float64Array.from(values), lateSteps, range: { lower, upper } };
 }
 
 function predictionView(

@@ -1,15 +1,17 @@
 // What comes next, of made-up metrics: a trend and a daily course are told apart, an anomaly on its way is foreseen, and samples come to a grid.
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { predictAnomalies } from "../../../../src/domain/prediction/anomaly-outlook.ts";
 import { computed } from "../../../../src/domain/prediction/computation.ts";
 import { degradationTrend, withoutSeason } from "../../../../src/domain/prediction/degradation.ts";
 import { evenGrid, joinedGrid } from "../../../../src/domain/prediction/even-grid.ts";
+import { stepsAhead } from "../../../../src/domain/prediction/steps-ahead.ts";
 import { generator } from "../../../support/generator.ts";
 
 const DAY = 288;
 const RANGE = { lower: Number.NEGATIVE_INFINITY, upper: Number.POSITIVE_INFINITY };
 const HOURS = 1 / 12;
-const options = { stepHours: HOURS, slopeMin: 0.01, direction: 0, limit: null } as const;
+const options = { stepHours: HOURS, slopeMin: 0.01, direction: 0, limit: null, lateSteps: 0 } as const;
 
 /** So many steps of five minutes of a daily sine with noise, and a rise from `from` on. */
 function daily(steps: number, { noise = 1, rise = 0, from = 0 } = {}): Float64Array {
@@ -60,9 +62,42 @@ describe("slow trends", () => {
   });
 });
 
+describe("what is ahead", () => {
+  it("D8: a trend stands where the newest values are, and its minutes count from now", () => {
+    // 13.2 a minute down, 5 minutes a step, to 486 four minutes after the last whole step.
+    const falling = Float64Array.from({ length: DAY }, (_, t) => 486 + 13.2 * (4 + 5 * (DAY - 1 - t) + 2.5));
+    const trend = degradationTrend(falling, { ...options, direction: -1, limit: 0, lateSteps: 4 / 5 });
+    expect(trend?.breachMinutes).toBeCloseTo(486 / 13.2, 1);
+    const bent = falling.map((value, t) => value - Math.max(0, t - DAY + 8) * 20);
+    expect(degradationTrend(bent, { ...options, direction: -1, limit: 0, lateSteps: 0 })?.breachMinutes).toBeLessThan(35);
+  });
+
+  it("D10: a forecast begins no earlier than now and reaches the hours asked for, whenever its history ended", () => {
+    const time = fc.integer({ min: Date.parse("2026-01-01T00:00:00Z"), max: Date.parse("2026-01-02T00:00:00Z") });
+    const step = fc.constantFrom(5 * 60_000, 15 * 60_000, 3_600_000);
+    fc.assert(
+      fc.property(time, step, fc.integer({ min: 0, max: 12 }), fc.integer({ min: 1, max: 168 }), (nowMs, stepMs, late, hours) => {
+        const endMs = (Math.floor(nowMs / stepMs) - late) * stepMs;
+        const { skipped, horizon } = stepsAhead(endMs, nowMs, { stepMs, hours });
+        const [first, last] = [endMs + skipped * stepMs, endMs + (horizon - 1) * stepMs];
+        expect(first >= nowMs && first < nowMs + stepMs).toBe(true);
+        const end = nowMs + hours * 3_600_000;
+        expect(last >= end && last < end + stepMs).toBe(true);
+      }),
+    );
+  });
+
+  it("counts the lead of a predicted anomaly from now where its history ended earlier", () => {
+    const values = daily(5 * DAY, { rise: 3, from: 5 * DAY - 8 });
+    const request = { stepMinutes: 5, steps: 12, periods: [DAY], threshold: 3 };
+    const leads = [0, 2].map((lateSteps) => predictAnomalies({ ...request, series: [{ metricName: "m", values, lateSteps, range: RANGE }] })[0]);
+    expect(leads[1]?.leadMinutes).toBe(Math.max(5, (leads[0]?.leadMinutes as number) - 10));
+  });
+});
+
 describe("anomalies that are foreseen", () => {
   const request = { stepMinutes: 5, steps: 12, periods: [DAY], threshold: 3 };
-  const foreseen = (values: Float64Array) => predictAnomalies({ ...request, series: [{ metricName: "m", values, range: RANGE }] });
+  const foreseen = (values: Float64Array) => predictAnomalies({ ...request, series: [{ metricName: "m", values, lateSteps: 0, range: RANGE }] });
 
   it("are none in a daily course, at any time of day", () => {
     const values = daily(5 * DAY + DAY);
@@ -82,6 +117,7 @@ describe("anomalies that are foreseen", () => {
     const series = Array.from({ length: 14 }, (_, i) => ({
       metricName: `m${i}`,
       values: daily(5 * DAY, { rise: 0.5 + i / 4, from: 5 * DAY - 8 }),
+      lateSteps: 0,
       range: RANGE,
     }));
     const found = predictAnomalies({ ...request, series });

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { expectationAt } from "../../../../src/domain/detection/expected-values.ts";
-import { rangeOfMetric, rangeOver } from "../../../../src/domain/series/metric-range.ts";
+import { rangeOfMetric, rangeOver, rangeShown } from "../../../../src/domain/series/metric-range.ts";
 
 const range = (metricName: string, unit: string | null = null, isCounter = false) => {
   const { least, most } = rangeOfMetric({ metricName, unit, isCounter });
@@ -42,6 +42,23 @@ describe("the range of a metric", () => {
     expect(rangeOver(of, Float64Array.of(0, 100))).toEqual(of);
     expect(rangeOver(of, Float64Array.of(50, 240))).toEqual({ least: 0, most: HIGH });
     expect(rangeOver(of, Float64Array.of(-1, 100))).toEqual({ least: LOW, most: 100 });
+  });
+  it("is what the values have shown too", () => {
+    const shown = (metricName: string, values: readonly number[], unit: string | null = null) => {
+      const { least, most } = rangeShown({ metricName, unit, isCounter: false }, Float64Array.from(values));
+      return [least, most];
+    };
+    expect(shown("revenue_eur", [3, 2.5, 0.1])).toEqual([0, HIGH]);
+    expect(shown("widgets", [3, 2, 0])).toEqual([0, HIGH]);
+    expect(shown("widgets", [3, -1, 0])).toEqual([LOW, HIGH]);
+    expect(shown("outside_celsius", [3, 2, 1])).toEqual([LOW, HIGH]);
+    expect(shown("outside", [3, 2, 1], "Cel")).toEqual([LOW, HIGH]);
+    expect(shown("healthy", [1, 0.9, 1, 1])).toEqual([0, 1]);
+    expect(shown("battery", [100, 80, 100, 100, 60])).toEqual([0, 100]);
+    expect(shown("battery", [100, 80])).toEqual([0, HIGH]);
+    // A rounded percentage, and a processor of four.
+    expect(shown("cpu_percent", [100.2, 80])).toEqual([0, 100.2]);
+    expect(shown("cpu_percent", [240, 80])).toEqual([0, HIGH]);
   });
   it("holds the bounds of any values and never parts them from what is expected", () => {
     const options = { zThreshold: 3, samplesMin: 3, window: 120 };
