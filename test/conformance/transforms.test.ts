@@ -48,10 +48,19 @@ test.runIf(isLinuxX64)("a transform is tried when it is saved, makes what is del
   const save = (name: string, transform: unknown) => call("POST", "/webhooks", { name, url: `${receiver.origin}/${name}`, transform });
   const text = await save("text", JQ("{text: .service_id, cause: .root_cause.summary}"));
   expect(text.transform_trial).toMatchObject([{ output: { text: "shop-1" }, error: null, line: null }]);
+  // D14: of events that the pattern does not take, none.
+  const elsewhere = await call("POST", "/webhooks", {
+    ...{ name: "elsewhere", url: `${receiver.origin}/elsewhere`, transform: JQ("{text: .service_id}") },
+    pattern: { service_id_regex: "^no-such$" },
+  });
+  expect(elsewhere.transform_trial).toMatchObject([{ output: { text: "vedette.test" }, error: null }]);
+  // D6: what Python cannot have is refused with its line.
+  const refused = await save("classes", { type: "python", code: "class A:\n    pass\ndef transform(event):\n    return {}" });
+  expect(refused).toMatchObject({ error: "unprocessable", field: "transform.code", message: expect.stringMatching(/line 1 .*classes/) });
   const throws = await save("throws", JAVASCRIPT("function transform(event) {\n  throw new Error('no');\n}"));
   expect(throws.transform_trial).toMatchObject([{ output: null, error: "Error: no", line: 2 }]);
   await save("none", JQ("select(.service_id == null)"));
-  const python = await save("python", { type: "python", code: "def transform(event):\n    return {'who': event['service_id']}" });
+  const python = await save("python", { type: "python", code: "def transform(event):\n    return {'who': '{}'.format(event['service_id'])}" });
   expect(python.transform_trial).toMatchObject([{ output: { who: "shop-1" } }]);
   expect((await call("GET", "/status")).sandbox).toMatchObject({
     walls: { interpreter: true, process: true, kernel: true },

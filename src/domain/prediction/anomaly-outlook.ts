@@ -50,9 +50,15 @@ export function predictAnomalies({ series, ...request }: OutlookRequest): Predic
     .slice(0, PREDICTIONS_MAX);
 }
 
-function outlookOf({ metricName, values, lateSteps, range }: OutlookSeries, request: Omit<OutlookRequest, "series">): PredictedAnomaly | undefined {
+function outlookOf(
+  { metricName, values, lateSteps, range }: OutlookSeries,
+  request: Omit<OutlookRequest, "series">,
+): PredictedAnomaly | undefined {
   const { stepMinutes, steps, periods, threshold } = request;
-  const forecast = forecastSeries({ values, periods, horizon: lateSteps + steps }, { algorithm: "exponential_smoothing", level: LEVEL, range });
+  const forecast = forecastSeries(
+    { values, periods, horizon: lateSteps + steps },
+    { algorithm: "exponential_smoothing", level: LEVEL, range },
+  );
   if (forecast === undefined) return undefined;
   const { adjusted, season } = seasonalAdjustment(values, periods);
   const { median, mad } = robustStatistics(adjusted);

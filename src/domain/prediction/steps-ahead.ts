@@ -11,7 +11,11 @@ export interface StepsAhead {
 }
 
 /** Steps from the first that does not begin before `nowMs` to the first that begins `hours` after it or later. */
-export function stepsAhead(endMs: number, nowMs: number, { stepMs, hours }: { readonly stepMs: number; readonly hours: number }): StepsAhead {
+export function stepsAhead(
+  endMs: number,
+  nowMs: number,
+  { stepMs, hours }: { readonly stepMs: number; readonly hours: number },
+): StepsAhead {
   const skipped = Math.max(0, Math.ceil((nowMs - endMs) / stepMs));
   return { skipped, horizon: Math.ceil((nowMs + hours * HOUR_MS - endMs) / stepMs) + 1 };
 }

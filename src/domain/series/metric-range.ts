@@ -31,7 +31,9 @@ const COUNTS = words(
   "count counts total requests request calls queries jobs messages events packets errors failures failed hits misses retries restarts connections sessions " +
     "threads users visitors orders sales sold items stock inventory revenue price cost turnover queue depth open active pending rps qps throughput",
 );
-const SHARES = words("percent pct percentage ratio fraction share utilization utilisation usage used free available availability humidity progress");
+const SHARES = words(
+  "percent pct percentage ratio fraction share utilization utilisation usage used free available availability humidity progress",
+);
 const PERCENT = words("percent pct percentage humidity");
 const RATIO = words("ratio fraction");
 /** Units that report a quantity without a sign: time, information, shares. UCUM's braces annotate what is counted. */
@@ -67,7 +69,9 @@ export function rangeShown(metric: MetricDescription, values: Float64Array): Met
   const { least, most } = rangeOver({ least: named.least, most: named.most * (1 + ROUNDING) }, values);
   const hasSign = has(nameWords(metric.metricName), SIGNED) || (metric.unit !== null && SIGNED_UNIT.test(metric.unit));
   if (values.length === 0 || hasSign || values.some((value) => value < 0)) return rangeOver(named, values);
-  const end = NATURAL_ENDS.find((one) => values.every((value) => value <= one) && values.filter((value) => value === one).length >= AT_END_MIN);
+  const end = NATURAL_ENDS.find(
+    (one) => values.every((value) => value <= one) && values.filter((value) => value === one).length >= AT_END_MIN,
+  );
   const largest = values.reduce((most, value) => Math.max(most, value), 0);
   const bounded = Number.isFinite(most) ? Math.max(named.most, largest) : most;
   return { least: Math.max(0, least), most: Math.min(bounded, end ?? Number.POSITIVE_INFINITY) };

@@ -3,6 +3,7 @@ import { refused } from "../../../api/refusal.ts";
 import { hash128 } from "../../../core/base/hash128.ts";
 import { TRANSFORM_TRIAL_EVENTS_MAX } from "../../../core/config/sandbox-limits.ts";
 import type { Anomaly } from "../../../domain/anomaly/anomaly.ts";
+import { pythonRefusal } from "../../../domain/webhooks/python/python-refusals.ts";
 import type { Transform, TransformOutcome } from "../../../domain/webhooks/transform.ts";
 import { matchesSubject, searched, type WebhookPattern } from "../../../domain/webhooks/webhook.ts";
 import { rootCauseView } from "../analysis/root-cause-view.ts";
@@ -32,6 +33,8 @@ interface Tried {
 /** The trial, none for a webhook without a transform; or why it cannot be kept. */
 export async function tryTransform(context: WebhooksContext, { tenant, transform, pattern }: Tried) {
   if (transform === null) return { ok: true, trial: [] as TransformTrial[] } as const;
+  const refusal = transform.type === "python" ? pythonRefusal(transform.code ?? "") : undefined;
+  if (refusal !== undefined) return refused("unprocessable", `line ${refusal.line} of the program: ${refusal.text}`, "transform.code");
   const events = trialEvents(context, tenant, pattern);
   const tried = await context.calls.tryTransform(
     tenant,
@@ -58,7 +61,7 @@ function errorOf(outcome: TransformOutcome): string | null {
   return outcome.kind === "payload" ? null : outcome.error;
 }
 
-/** Events of the newest anomalies that the pattern takes, else of the newest; a test event where there is none. */
+/** Events of the newest anomalies that the pattern takes, a test event where there is none. */
 function trialEvents(context: WebhooksContext, tenant: string, pattern: WebhookPattern) {
   const { state, nowMs } = context;
   const { patterns } = state.configured;
@@ -67,8 +70,14 @@ function trialEvents(context: WebhooksContext, tenant: string, pattern: WebhookP
   const taken = newest.filter(({ serviceId, metricName, environment, score }) =>
     matchesSubject(pattern, { serviceId, metricName, environment, score }, finds),
   );
-  const entries = (taken.length > 0 ? taken : newest).slice(0, TRANSFORM_TRIAL_EVENTS_MAX);
-  const anomalies = entries.map(({ id }) => state.anomalies.find(tenant, id)).filter((anomaly) => anomaly !== undefined);
+  const { rootCauseCategory: category } = pattern;
+  const hasCause = (id: string) =>
+    category === null || rootCauseView(state, state.analyses.reports.ofAnomaly(tenant, id))?.category === category;
+  const anomalies: Anomaly[] = [];
+  for (const { id } of taken) {
+    const anomaly = anomalies.length < TRANSFORM_TRIAL_EVENTS_MAX && hasCause(id) ? state.anomalies.find(tenant, id) : undefined;
+    if (anomaly !== undefined) anomalies.push(anomaly);
+  }
   if (anomalies.length > 0) return anomalies.map((anomaly) => declaredEvent(context, anomaly));
   const id = hash128(JSON.stringify(["trial", tenant, nowMs()]));
   return [{ id, text: testEventText(id, tenant, nowMs()) }];

@@ -5,9 +5,13 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { TRANSFORM_MEMORY_BYTES_MAX, TRANSFORM_RUN_MS_MAX } from "../../../core/config/sandbox-limits.ts";
+import { rewrittenPython } from "../../../domain/webhooks/python/python-rewriting.ts";
+import { systemClock } from "../../runtime/clock.ts";
 import type { Answer } from "../frames.ts";
 import type { Runner } from "./jq-program.ts";
+import { PYTHON_PRELUDE } from "./python-prelude.ts";
 
 const SHA256 = "52f267cd7fa613aba6d5be997af90e536b08860b19f768055dbebe2afbf93cfa";
 const FILE = "transform.py";
@@ -51,26 +55,27 @@ export function pythonRunner(): Runner | string {
   return run;
 }
 
-function runIn({ Monty }: Monty, code: string, event: string): Answer {
-  const program = Monty.create(code + CALL, { inputs: ["__event"], scriptName: FILE });
-  if (!("run" in program)) return failure(program, code);
+function runIn({ Monty }: Monty, given: string, event: string): Answer {
+  const { code, callsPrelude } = rewrittenPython(given);
+  const prelude = callsPrelude ? PYTHON_PRELUDE : "";
+  const own = { first: prelude.split("\n").length, lines: given.split("\n").length };
+  const program = Monty.create(prelude + code + CALL, { inputs: ["__event", "__clock"], scriptName: FILE });
+  if (!("run" in program)) return failure(program, own);
   const limits = { maxDurationSecs: TRANSFORM_RUN_MS_MAX / 1_000, maxMemory: TRANSFORM_MEMORY_BYTES_MAX, maxRecursionDepth: LEVELS_MAX };
-  const result = program.run({ inputs: { __event: event }, limits, printCallback: () => undefined });
-  return typeof result === "string" ? { kind: "payload", text: result, line: null } : failure(result, code);
+  const clock = formatRfc3339(systemClock.wallMs()).replace("Z", "");
+  const result = program.run({ inputs: { __event: event, __clock: clock }, limits, printCallback: () => undefined });
+  return typeof result === "string" ? { kind: "payload", text: result, line: null } : failure(result, own);
 }
 
-function failure(error: Failure, code: string): Answer {
+/** `own`: where the tenant's program begins, and how long it is. */
+function failure(error: Failure, own: { readonly first: number; readonly lines: number }): Answer {
   const { typeName, message } = error.exception;
   const isOverrun = typeName === "TimeoutError" && message.startsWith("time limit exceeded");
   if (isOverrun) return { kind: "overrun", text: `it ran longer than ${TRANSFORM_RUN_MS_MAX} ms`, line: null };
-  const lines = code.split("\n").length;
+  const ownLine = (line: number) => (line >= own.first && line < own.first + own.lines ? line - own.first + 1 : undefined);
   const frames = "traceback" in error && typeName !== "SyntaxError" ? error.traceback() : [];
-  const own = frames.filter(({ line }) => line <= lines).at(-1)?.line;
-  const told = own ?? Number(/line (\d+)/.exec(error.display("traceback"))?.[1] ?? 0);
-  const isUndefined = typeName === "NameError" && own === undefined;
-  return {
-    kind: "failed",
-    text: isUndefined ? "NameError: define a function named transform" : `${typeName}: ${message}`,
-    line: told > 0 && told <= lines ? told : null,
-  };
+  const inProgram = frames.flatMap(({ line }) => ownLine(line) ?? []).at(-1);
+  const line = inProgram ?? ownLine(Number(/line (\d+)/.exec(error.display("traceback"))?.[1] ?? 0)) ?? null;
+  const isUndefined = typeName === "NameError" && inProgram === undefined;
+  return { kind: "failed", text: isUndefined ? "NameError: define a function named transform" : `${typeName}: ${message}`, line };
 }

@@ -90,14 +90,17 @@ describe("what is ahead", () => {
   it("counts the lead of a predicted anomaly from now where its history ended earlier", () => {
     const values = daily(5 * DAY, { rise: 3, from: 5 * DAY - 8 });
     const request = { stepMinutes: 5, steps: 12, periods: [DAY], threshold: 3 };
-    const leads = [0, 2].map((lateSteps) => predictAnomalies({ ...request, series: [{ metricName: "m", values, lateSteps, range: RANGE }] })[0]);
+    const leads = [0, 2].map(
+      (lateSteps) => predictAnomalies({ ...request, series: [{ metricName: "m", values, lateSteps, range: RANGE }] })[0],
+    );
     expect(leads[1]?.leadMinutes).toBe(Math.max(5, (leads[0]?.leadMinutes as number) - 10));
   });
 });
 
 describe("anomalies that are foreseen", () => {
   const request = { stepMinutes: 5, steps: 12, periods: [DAY], threshold: 3 };
-  const foreseen = (values: Float64Array) => predictAnomalies({ ...request, series: [{ metricName: "m", values, lateSteps: 0, range: RANGE }] });
+  const foreseen = (values: Float64Array) =>
+    predictAnomalies({ ...request, series: [{ metricName: "m", values, lateSteps: 0, range: RANGE }] });
 
   it("are none in a daily course, at any time of day", () => {
     const values = daily(5 * DAY + DAY);
