@@ -11,7 +11,7 @@ export interface PythonRefusal {
 }
 
 /** Modules that there are. */
-export const PYTHON_MODULES = ["asyncio", "datetime", "json", "math", "re", "sys", "typing"] as const;
+const PYTHON_MODULES = ["asyncio", "datetime", "json", "math", "re", "sys", "typing"] as const;
 
 const ID = `event["event_id"] is unique, and the same over all attempts`;
 const NOWHERE = "a program has no file, network, process or environment; it gets the event and returns the payload";
