@@ -60,7 +60,10 @@ test.runIf(isLinuxX64)("a transform is tried when it is saved, makes what is del
   const throws = await save("throws", JAVASCRIPT("function transform(event) {\n  throw new Error('no');\n}"));
   expect(throws.transform_trial).toMatchObject([{ output: null, error: "Error: no", line: 2 }]);
   await save("none", JQ("select(.service_id == null)"));
-  const python = await save("python", { type: "python", code: "def transform(event):\n    return {'who': '{}'.format(event['service_id'])}" });
+  const python = await save("python", {
+    type: "python",
+    code: "def transform(event):\n    return {'who': '{}'.format(event['service_id'])}",
+  });
   expect(python.transform_trial).toMatchObject([{ output: { who: "shop-1" } }]);
   expect((await call("GET", "/status")).sandbox).toMatchObject({
     walls: { interpreter: true, process: true, kernel: true },

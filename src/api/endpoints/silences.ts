@@ -10,7 +10,8 @@ import { NO_QUERY, PAGE } from "./query-shapes.ts";
 const DAY = z.enum(["mon", "tue", "wed", "thu", "fri", "sat", "sun"]);
 const TIME_OF_DAY = "([01][0-9]|2[0-3]):[0-5][0-9]";
 const fromTime = () => z.string().regex(new RegExp(`^${TIME_OF_DAY}$`), "must be a time of day such as 22:30, from 00:00 to 23:59");
-const toTime = () => z.string().regex(new RegExp(`^(${TIME_OF_DAY}|24:00)$`), "must be a time of day such as 06:30; 24:00 and 00:00 are midnight");
+const toTime = () =>
+  z.string().regex(new RegExp(`^(${TIME_OF_DAY}|24:00)$`), "must be a time of day such as 06:30; 24:00 and 00:00 are midnight");
 const STATE = ["pending", "active", "expired"] as const;
 
 const AUTHOR_CHARACTERS_MAX = 256;

@@ -92,7 +92,11 @@ def transform(event):
 
   it.runIf(isOffered)("leaves a failure at its line", () => {
     expect(payload('def transform(event):\n    x = "%s" % 1\n    return {"a": event["none"]}')).toMatchObject({ kind: "failed", line: 3 });
-    expect(payload('def transform(event):\n    return {"a": "%d" % "x"}')).toMatchObject({ kind: "failed", line: 2, text: expect.stringMatching(/TypeError/) });
+    expect(payload('def transform(event):\n    return {"a": "%d" % "x"}')).toMatchObject({
+      kind: "failed",
+      line: 2,
+      text: expect.stringMatching(/TypeError/),
+    });
   });
 });
 
