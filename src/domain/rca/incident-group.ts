@@ -1,34 +1,34 @@
-// Which anomalies are one incident, and when each incident is looked at: at once, after one and five minutes, since most symptoms follow the first alert, and
-// at its end. Anomalies of one tenant and environment that begin within five minutes of each other and whose services calls join are one incident; where no
-// calls are known, time alone joins.
+// Which anomalies are one incident (incident-joins.ts says by which evidence), and when each incident is looked at: at once, after one and five minutes, since
+// most symptoms follow the first alert, a minute after it has grown by a service, and at its end. The first look learns the calls: incidents that they join are one.
 import type { ShareLedger } from "../../core/base/share-ledger.ts";
-
-export interface IncidentAnomaly {
-  readonly id: string;
-  readonly tenant: string;
-  readonly environment: string;
-  readonly serviceId: string;
-  readonly metricName: string;
-  readonly startedAtMs: number;
-}
+import {
+  addAllTraits,
+  addTraits,
+  areOne,
+  type IncidentAnomaly,
+  type IncidentTraits,
+  isEvident,
+  isOfTime,
+  traitsOf,
+} from "./incident-joins.ts";
 
 /** An incident that is being looked at. */
-export interface RunningIncident {
+export interface RunningIncident extends IncidentTraits {
   /** The anomaly that began it; its id is the incident's. */
   readonly first: IncidentAnomaly;
   onsetMs: number;
   readonly openedAtMs: number;
-  lastJoinedMs: number;
   /** Ids of its anomalies up to the bound. */
   readonly members: Set<string>;
   /** Ids of those beyond it that are not stored yet, and how many were stored or wait; more are only counted. */
   readonly joined: string[];
   joinedCount: number;
   memberCount: number;
-  readonly services: Set<string>;
-  /** Services that calls join with it, and all that calls are known of; null before the first look. */
-  graph: { readonly joined: ReadonlySet<string>; readonly known: ReadonlySet<string> } | null;
   revision: number;
+  /** End of the evidence of that revision. */
+  revisedAtMs: number;
+  /** A service has joined since. */
+  hasGrown: boolean;
   dueMs: number;
   ends: boolean;
   /** Anomalies have joined that its stored report does not name yet. */
@@ -42,7 +42,7 @@ export interface KeptIncident {
   readonly first: IncidentAnomaly;
   readonly onsetMs: number;
   readonly openedAtMs: number;
-  readonly lastJoinedMs: number;
+  readonly revisedAtMs: number;
   readonly members: readonly string[];
   readonly memberCount: number;
   /** Number of those beyond the bound that are stored. */
@@ -51,9 +51,10 @@ export interface KeptIncident {
   readonly revision: number;
 }
 
-const JOIN_MS = 5 * 60_000;
 /** After the first look; then only its end is waited for. */
 const REVISIONS_MS = [60_000, 300_000];
+/** An incident that grows is revised no sooner after its last revision. */
+const GROWN_REVISION_MS = 60_000;
 const END_LOOK_MS = 30_000;
 /** Anomalies that join a report that is stored are named there so soon; one commit for all that come in that time. */
 const JOINED_LOOK_MS = 1_000;
@@ -65,6 +66,8 @@ const LASTS_MS_MAX = 3_600_000;
 export interface IncidentLimits {
   readonly membersMax: number;
   readonly joinedMax: number;
+  /** Incidents of a tenant that wait for their first look; what comes beyond them joins the newest. */
+  readonly pendingMax: number;
   /** Who has how many of the incidents. */
   readonly shares: Pick<ShareLedger, "take" | "give">;
 }
@@ -91,14 +94,15 @@ export class RunningIncidents {
    * where there is none either.
    */
   take(given: IncidentAnomaly, nowMs: number): { readonly incident: RunningIncident; readonly isNew: boolean } | undefined {
-    const { id, tenant, environment, serviceId, metricName } = given;
-    const anomaly = { id, tenant, environment, serviceId, metricName, startedAtMs: Math.max(given.startedAtMs, nowMs - ONSET_AGE_MS_MAX) };
-    const known = this.#joined(anomaly, nowMs);
+    const anomaly = { ...given, startedAtMs: Math.max(given.startedAtMs, nowMs - ONSET_AGE_MS_MAX) };
+    const { tenant, environment } = anomaly;
+    const known = this.#joined(anomaly);
     if (known !== undefined) {
       this.#join(known, anomaly, nowMs);
       return { incident: known, isNew: false };
     }
-    if (this.#limits.shares.take(tenant)) return { incident: this.#add(begun(anomaly, nowMs)), isNew: true };
+    const hasRoom = this.#pendingCount(tenant) < this.#limits.pendingMax && this.#limits.shares.take(tenant);
+    if (hasRoom) return { incident: this.#add(begun(anomaly, nowMs)), isNew: true };
     const newest = this.#newest(tenant, environment);
     if (newest === undefined) return undefined;
     this.#join(newest, anomaly, nowMs);
@@ -106,16 +110,40 @@ export class RunningIncidents {
   }
 
   /** Goes on with an incident after a restart; not where there is no room. */
-  restore({ first, members, services, ...kept }: KeptIncident, nowMs: number): void {
+  restore({ first, members, services, ...stored }: KeptIncident, nowMs: number): void {
     if (!this.#limits.shares.take(first.tenant)) return;
     const { membersMax } = this.#limits;
     this.#add({
       ...begun(first, nowMs),
-      ...kept,
+      ...stored,
       members: new Set(members.slice(0, membersMax)),
       services: new Set(services.slice(0, membersMax)),
       isRestored: true,
     });
+  }
+
+  /**
+   * Takes in what a look has learned of calls: incidents that evidence joins with this one become one, and what has a report already goes on. Returns the incident
+   * that goes on: where it is another one, this one is gone.
+   */
+  settle(incident: RunningIncident, graph: NonNullable<IncidentTraits["graph"]>, nowMs: number): RunningIncident {
+    incident.graph = graph;
+    const others = this.#near(incident).filter((other) => areOne(incident, other));
+    return this.#unite(incident, others, nowMs);
+  }
+
+  /** The same for what an analysis has learned: a report with the same cause explains both. */
+  explained(incident: RunningIncident, cause: IncidentTraits["cause"], nowMs: number): RunningIncident {
+    incident.cause = cause;
+    const others = cause === null ? [] : this.#near(incident).filter((other) => other.cause?.serviceId === cause.serviceId);
+    return this.#unite(incident, others, nowMs);
+  }
+
+  /** A revision of its report is stored. */
+  revised(incident: RunningIncident, revision: number, nowMs: number): void {
+    incident.revision = revision;
+    incident.revisedAtMs = nowMs;
+    incident.hasGrown = false;
   }
 
   /** The incident that an anomaly is a member of. */
@@ -166,29 +194,55 @@ export class RunningIncidents {
     incident.dueMs = next === undefined ? soonestMs : Math.min(incident.openedAtMs + next, soonestMs);
   }
 
-  /** Whether a look that is due now makes a revision: the first, after one minute, after five, and the last. */
-  isRevision(incident: RunningIncident, nowMs: number): boolean {
-    if (incident.revision === 0 || incident.ends) return true;
-    const after = REVISIONS_MS[incident.revision - 1];
-    return after !== undefined && nowMs >= incident.openedAtMs + after;
+  /** Whether a look that is due now makes a revision: the first, after one minute, after five, a minute after it has grown, and the last. */
+  isRevision({ revision, ends, openedAtMs, revisedAtMs, hasGrown }: RunningIncident, nowMs: number): boolean {
+    if (revision === 0 || ends || (hasGrown && nowMs - revisedAtMs >= GROWN_REVISION_MS)) return true;
+    return REVISIONS_MS.some((after) => revisedAtMs < openedAtMs + after && nowMs >= openedAtMs + after);
   }
 
-  #joined({ tenant, environment, serviceId, startedAtMs }: IncidentAnomaly, nowMs: number): RunningIncident | undefined {
-    for (const incident of this.#byTenant.get(tenant) ?? []) {
-      if (incident.ends || incident.first.environment !== environment) continue;
-      if (Math.min(nowMs, startedAtMs) - incident.lastJoinedMs > JOIN_MS || incident.onsetMs - startedAtMs > JOIN_MS) continue;
-      const { graph, services } = incident;
-      if (graph === null || services.has(serviceId) || graph.joined.has(serviceId) || !graph.known.has(serviceId)) return incident;
+  #joined(anomaly: IncidentAnomaly): RunningIncident | undefined {
+    for (const incident of this.#byTenant.get(anomaly.tenant) ?? []) {
+      if (incident.ends || incident.first.environment !== anomaly.environment || !isOfTime(incident.onsetMs, anomaly.startedAtMs)) continue;
+      if (isEvident(incident, anomaly)) return incident;
     }
     return undefined;
   }
 
-  #join(incident: RunningIncident, { id, serviceId, startedAtMs }: IncidentAnomaly, nowMs: number): void {
-    if (incident.members.has(id)) return;
+  /** Others of its environment that began at about the same time. */
+  #near({ first, onsetMs }: RunningIncident): RunningIncident[] {
+    const { tenant, environment } = first;
+    return [...(this.#byTenant.get(tenant) ?? [])].filter(
+      (other) => other.first !== first && !other.ends && other.first.environment === environment && isOfTime(other.onsetMs, onsetMs),
+    );
+  }
+
+  /** What has no report yet closes into what has one, or into this one. */
+  #unite(incident: RunningIncident, others: readonly RunningIncident[], nowMs: number): RunningIncident {
+    const reported = incident.revision === 0 ? others.find(({ revision }) => revision > 0) : undefined;
+    const into = reported ?? incident;
+    for (const other of [incident, ...others]) if (other !== into && other.revision === 0) this.#absorb(into, other, nowMs);
+    return into;
+  }
+
+  #absorb(into: RunningIncident, other: RunningIncident, nowMs: number): void {
+    this.#remove(other);
+    into.onsetMs = Math.min(into.onsetMs, other.onsetMs);
+    into.hasGrown ||= into.revision > 0 && [...other.services].some((serviceId) => !into.services.has(serviceId));
+    addAllTraits(into, other, this.#limits.membersMax);
+    for (const id of [...other.members, ...other.joined]) this.#count(into, id, nowMs);
+    into.memberCount += other.memberCount - other.members.size - other.joined.length;
+  }
+
+  #join(incident: RunningIncident, anomaly: IncidentAnomaly, nowMs: number): void {
+    if (incident.members.has(anomaly.id)) return;
+    incident.onsetMs = Math.min(incident.onsetMs, anomaly.startedAtMs);
+    const isNew = addTraits(incident, anomaly, this.#limits.membersMax);
+    incident.hasGrown ||= isNew && incident.revision > 0;
+    this.#count(incident, anomaly.id, nowMs);
+  }
+
+  #count(incident: RunningIncident, id: string, nowMs: number): void {
     incident.memberCount++;
-    incident.lastJoinedMs = nowMs;
-    incident.onsetMs = Math.min(incident.onsetMs, startedAtMs);
-    if (incident.services.size < this.#limits.membersMax) incident.services.add(serviceId);
     if (incident.members.size < this.#limits.membersMax) incident.members.add(id);
     else if (incident.joinedCount < this.#limits.joinedMax) {
       incident.joined.push(id);
@@ -197,6 +251,12 @@ export class RunningIncidents {
     if (incident.revision === 0) return;
     incident.hasJoined = true;
     incident.dueMs = Math.min(incident.dueMs, nowMs + JOINED_LOOK_MS);
+  }
+
+  #pendingCount(tenant: string): number {
+    let count = 0;
+    for (const { revision } of this.#byTenant.get(tenant) ?? []) if (revision === 0) count++;
+    return count;
   }
 
   #add(incident: RunningIncident): RunningIncident {
@@ -229,14 +289,14 @@ function begun(first: IncidentAnomaly, nowMs: number): RunningIncident {
     first,
     onsetMs: first.startedAtMs,
     openedAtMs: nowMs,
-    lastJoinedMs: nowMs,
+    ...traitsOf(first),
     members: new Set([first.id]),
     joined: [],
     joinedCount: 0,
     memberCount: 1,
-    services: new Set([first.serviceId]),
-    graph: null,
     revision: 0,
+    revisedAtMs: Number.NEGATIVE_INFINITY,
+    hasGrown: false,
     dueMs: nowMs,
     ends: false,
     hasJoined: false,

@@ -13,12 +13,14 @@ import {
   INCIDENT_MEMBERS_PER_INCIDENT_MAX,
   JOINED_MEMBERS_PER_COMMIT_MAX,
   JOINED_MEMBERS_PER_INCIDENT_MAX,
+  PENDING_INCIDENTS_PER_TENANT_MAX,
 } from "../../../core/config/analysis-limits.ts";
 import type { Anomaly } from "../../../domain/anomaly/anomaly.ts";
 import { type Analysis, analyse } from "../../../domain/rca/analysis.ts";
 import { withEarlier } from "../../../domain/rca/earlier-evidence.ts";
 import type { IncidentEvidence, SeriesEvidence } from "../../../domain/rca/evidence.ts";
 import { type RunningIncident, RunningIncidents } from "../../../domain/rca/incident-group.ts";
+import type { IncidentTraits } from "../../../domain/rca/incident-joins.ts";
 import { joinedWith } from "../../../domain/topology/reach.ts";
 import type { AlertBooks } from "../alerts/alerts-context.ts";
 import type { AnomalyBooks } from "../anomalies/anomalies-context.ts";
@@ -78,6 +80,7 @@ export class AnalysisRunner {
     this.#incidents = new RunningIncidents({
       membersMax: INCIDENT_MEMBERS_PER_INCIDENT_MAX,
       joinedMax: JOINED_MEMBERS_PER_INCIDENT_MAX,
+      pendingMax: PENDING_INCIDENTS_PER_TENANT_MAX,
       shares: dependencies.shares,
     });
   }
@@ -167,16 +170,18 @@ export class AnalysisRunner {
     const target = { serviceId: first.serviceId, metricName: first.metricName };
     const fresh = await gathering.gather({ tenant, environment, onsetMs, untilMs, target, services });
     await yieldTurn();
+    // What calls join with an incident that has a report, and what its cause explains, is named there.
+    if (this.#incidents.settle(incident, { joined: joinedWith(fresh.edges, services) }, untilMs) !== incident) return;
     const looked = this.#looked.get(incident) ?? { series: [], report: undefined };
     this.#looked.set(incident, looked);
     const report = time.spend(() => {
       looked.series = withEarlier(looked.series, fresh.series);
       const evidence = { ...fresh, series: looked.series };
-      const joined = joinedWith(fresh.edges, services);
-      incident.graph = { joined, known: new Set(fresh.edges.flat()) };
       return this.#reportOf(incident, looked.report, analyse(evidence), evidence);
     });
+    if (this.#incidents.explained(incident, causeOf(report.analysis), untilMs) !== incident) return;
     await this.#store(incident, looked, report);
+    this.#incidents.revised(incident, report.revision, untilMs);
     counters.add("rcaRevisions", 1);
     if (!report.analysis.enough) counters.add("rcaNotEnough", 1);
   }
@@ -201,7 +206,6 @@ export class AnalysisRunner {
       memory.put(remembered);
     });
     looked.report = report;
-    incident.revision = report.revision;
     incident.joined.splice(0, joined.length);
     incident.hasJoined = incident.members.size > report.anomalies.length || incident.joined.length > 0;
     counters.set("rcaReports", reports.size);
@@ -236,6 +240,12 @@ export class AnalysisRunner {
       signature: isKept ? before.signature : packSignature(signature),
     };
   }
+}
+
+/** The service that a report calls the cause, and those that it hits. */
+function causeOf({ enough, candidates: [first], impact }: RcaReport["analysis"]): IncidentTraits["cause"] {
+  if (!enough || first === undefined) return null;
+  return { serviceId: first.serviceId, explained: new Set([first.serviceId, ...impact.map(({ serviceId }) => serviceId)]) };
 }
 
 /** Whether a report names a cause that more speaks for than for what is seen now. */

@@ -6,13 +6,14 @@ import { offsetMs } from "../../../domain/calendar/time-zone.ts";
 import { laggedCorrelation, onGrid, whitened } from "../../../domain/correlation/lagged-correlation.ts";
 import { suggestedActions } from "../../../domain/rca/advice.ts";
 import { type Analysis, analyse } from "../../../domain/rca/analysis.ts";
+import { isOfTime } from "../../../domain/rca/incident-joins.ts";
 import { blastRadius } from "../../../domain/topology/blast-radius.ts";
 import { unknownAnomaly } from "../anomalies/anomaly-handlers.ts";
 import { relationshipsOf } from "../prediction/causal-handlers.ts";
 import { predictionsOf } from "../prediction/predict-handler.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import type { AnalysisContext } from "./analysis-context.ts";
-import { unpackSignature } from "./report-row.ts";
+import { type RcaReport, unpackSignature } from "./report-row.ts";
 import { suggestedRunbook } from "./report-view.ts";
 import { knows, pastFailures, tooMany, unavailable, unlessGone } from "./topology-handlers.ts";
 
@@ -44,7 +45,7 @@ export async function analyze(context: AnalysisContext, { principal, body }: Que
   const subject = await subjectOf(context, tenant, body);
   if (!subject.ok) return subject;
   const of = subject.value;
-  const stored = of.anomalyId === "" ? undefined : state.analyses.reports.ofAnomaly(tenant, of.anomalyId);
+  const stored = storedReport(context, of);
   if (stored === undefined && context.gathering.isFull(tenant)) return tooMany();
   const fresh = stored === undefined ? await unlessGone(analysedNow(context, of)) : undefined;
   const analysis: Omit<Analysis, "signature"> | undefined = stored?.analysis ?? fresh;
@@ -82,6 +83,12 @@ export async function analyze(context: AnalysisContext, { principal, body }: Que
     blast_radius: [...radius.direct, ...radius.transitive],
     ...(await outlookOf(context, of)),
   });
+}
+
+/** The report of an anomaly's incident, if it speaks of that anomaly's onset: its evidence reaches there, and its own onset is near. */
+function storedReport({ state }: AnalysisContext, { tenant, anomalyId, atMs }: Subject): RcaReport | undefined {
+  const report = anomalyId === "" ? undefined : state.analyses.reports.ofAnomaly(tenant, anomalyId);
+  return report !== undefined && report.evidenceUntilMs >= atMs && isOfTime(report.onsetMs, atMs) ? report : undefined;
 }
 
 /** Causal links within the service, and anomalies that it is about to have; empty where its history is too short for that. */

@@ -22,7 +22,7 @@ export function keptIncident(report: RcaReport, { anomalies, analyses }: Anomaly
     first: { id, tenant, environment, serviceId, metricName, startedAtMs: onsetMs },
     onsetMs,
     openedAtMs,
-    lastJoinedMs: members.reduce((last, { detectedAtMs }) => Math.max(last, detectedAtMs), openedAtMs),
+    revisedAtMs: report.evidenceUntilMs,
     members: report.anomalies,
     memberCount: report.anomalyCount,
     joinedCount: analyses.reports.joinedCount(tenant, report.id),

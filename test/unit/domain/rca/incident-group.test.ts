@@ -1,5 +1,7 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type IncidentAnomaly, RunningIncidents } from "../../../../src/domain/rca/incident-group.ts";
+import { RunningIncidents } from "../../../../src/domain/rca/incident-group.ts";
+import type { IncidentAnomaly } from "../../../../src/domain/rca/incident-joins.ts";
 
 const MINUTE_MS = 60_000;
 const START = Date.UTC(2026, 0, 5, 10);
@@ -17,36 +19,112 @@ const sharesOf = (most: number) => {
   };
 };
 
-const incidents = (most = 100, membersMax = 200, joinedMax = 1_000) =>
-  new RunningIncidents({ membersMax, joinedMax, shares: sharesOf(most) });
+const incidents = (most = 100, membersMax = 200, joinedMax = 1_000, pendingMax = 32) =>
+  new RunningIncidents({ membersMax, joinedMax, pendingMax, shares: sharesOf(most) });
 
 const anomaly = (id: string, change: Partial<IncidentAnomaly> = {}): IncidentAnomaly => ({
   id,
   tenant: "default",
   environment: "prod",
   serviceId: `service of ${id}`,
-  metricName: "latency_ms",
+  metricName: `metric of ${id}`,
   startedAtMs: START,
   ...change,
 });
 
 describe("which anomalies are one incident", () => {
-  it("joins what begins within five minutes while no calls are known", () => {
+  it("D2: never joins by time alone", () => {
     const running = incidents();
-    const first = running.take(anomaly("a"), START);
-    expect(running.take(anomaly("b"), START + 4 * MINUTE_MS)).toEqual({ incident: first?.incident, isNew: false });
-    expect(first?.incident.memberCount).toBe(2);
-    const late = START + 10 * MINUTE_MS;
-    expect(running.take(anomaly("c", { startedAtMs: late }), late)?.isNew).toBe(true);
+    running.take(anomaly("a"), START);
+    expect(running.take(anomaly("b"), START)?.isNew).toBe(true);
+    expect(running.take(anomaly("c", { startedAtMs: START + MINUTE_MS }), START + MINUTE_MS)?.isNew).toBe(true);
   });
 
-  it("joins by calls where calls are known", () => {
+  it.each<[string, Partial<IncidentAnomaly>, Partial<IncidentAnomaly>]>([
+    ["the same service", { serviceId: "orders" }, { serviceId: "orders" }],
+    ["a shared node", { attributes: { "host.name": "node-3" } }, { attributes: { "k8s.node.name": "node-3" } }],
+    ["one machine by its address", { attributes: { instance: "db-1:9100" } }, { attributes: { instance: "db-1:9187" } }],
+    ["one jump of one metric", { metricName: "up", direction: "low" }, { metricName: "up", direction: "low" }],
+  ])("joins by %s, within five minutes of the onset", (_, one, other) => {
+    const after = (ms: number) => {
+      const running = incidents();
+      running.take(anomaly("a", one), START);
+      return running.take(anomaly("b", { ...other, startedAtMs: START + ms }), START + ms)?.isNew;
+    };
+    const lasts = one.metricName === undefined ? 5 * MINUTE_MS : 10_000;
+    expect([0, lasts, lasts + 1].map(after)).toEqual([false, false, true]);
+  });
+
+  it("does not take one direction or metric for the other", () => {
+    const running = incidents();
+    running.take(anomaly("a", { metricName: "requests", direction: "low" }), START);
+    expect(running.take(anomaly("b", { metricName: "requests", direction: "high" }), START)?.isNew).toBe(true);
+    expect(running.take(anomaly("c", { metricName: "errors", direction: "low" }), START)?.isNew).toBe(true);
+  });
+
+  it("joins by calls, and by a cause that explains it, once a look has learned them", () => {
     const running = incidents();
     const first = running.take(anomaly("a", { serviceId: "orders" }), START)!.incident;
-    first.graph = { joined: new Set(["orders", "checkout"]), known: new Set(["orders", "checkout", "search"]) };
-    expect(running.take(anomaly("b", { serviceId: "checkout" }), START)?.isNew).toBe(false);
-    expect(running.take(anomaly("c", { serviceId: "no calls known" }), START)?.isNew).toBe(false);
-    expect(running.take(anomaly("d", { serviceId: "search" }), START)?.isNew).toBe(true);
+    const second = running.take(anomaly("b", { serviceId: "checkout" }), START)!.incident;
+    running.take(anomaly("c", { serviceId: "search" }), START);
+    expect(running.settle(first, { joined: new Set(["orders", "checkout", "web"]) }, START)).toBe(first);
+    expect([running.size, running.has(second), first.memberCount, [...first.services]]).toEqual([2, false, 2, ["orders", "checkout"]]);
+    expect(running.take(anomaly("d", { serviceId: "web" }), START)?.isNew).toBe(false);
+    expect(running.take(anomaly("e", { serviceId: "elsewhere" }), START)?.isNew).toBe(true);
+    running.explained(first, { serviceId: "node", explained: new Set(["node", "billing"]) }, START);
+    expect(running.take(anomaly("f", { serviceId: "billing" }), START)?.isNew).toBe(false);
+  });
+
+  it("lets what has a report go on where a later look joins another with it", () => {
+    const running = incidents();
+    const first = running.take(anomaly("a", { serviceId: "orders" }), START)!.incident;
+    running.revised(first, 1, START);
+    const second = running.take(anomaly("b", { serviceId: "checkout" }), START + 1)!.incident;
+    expect(running.settle(second, { joined: new Set(["orders", "checkout"]) }, START + 2)).toBe(first);
+    expect(first).toMatchObject({ memberCount: 2, hasJoined: true, hasGrown: true });
+    const third = running.take(anomaly("c", { serviceId: "billing" }), START + 3)!.incident;
+    const cause = { serviceId: "db", explained: new Set(["db"]) };
+    running.explained(first, cause, START + 4);
+    expect(running.explained(third, cause, START + 5)).toBe(first);
+    expect(running.size).toBe(1);
+  });
+
+  it("two incidents eight minutes apart are two, though the first grows all the while and they are of one service", () => {
+    const running = incidents();
+    const at = (minutes: number) => START + minutes * MINUTE_MS;
+    const first = running.take(anomaly("a", { serviceId: "db" }), at(0))!.incident;
+    for (const minutes of [2, 4, 5]) running.take(anomaly(`a${minutes}`, { serviceId: "db", startedAtMs: at(minutes) }), at(minutes));
+    expect(first.memberCount).toBe(4);
+    expect(running.take(anomaly("b", { serviceId: "db", startedAtMs: at(8) }), at(8))).toMatchObject({
+      isNew: true,
+      incident: { onsetMs: at(8), memberCount: 1 },
+    });
+  });
+
+  it("counts each anomaly once, whatever joins in which order", () => {
+    const members = fc.array(fc.record({ service: fc.nat(6), metric: fc.nat(3), seconds: fc.nat(900) }), { minLength: 1, maxLength: 60 });
+    fc.assert(
+      fc.property(members, fc.array(fc.tuple(fc.nat(6), fc.nat(6)), { maxLength: 5 }), (found, calls) => {
+        const running = incidents(100, 10, 20, 100);
+        found.sort((a, b) => a.seconds - b.seconds);
+        found.forEach(({ service, metric, seconds }, i) => {
+          const nowMs = START + seconds * 1_000;
+          running.take(anomaly(`x${i}`, { serviceId: `s${service}`, metricName: `m${metric}`, startedAtMs: nowMs }), nowMs);
+          const incident = running.next(nowMs);
+          if (incident === undefined || incident.revision > 0) return;
+          const joined = new Set([
+            ...incident.services,
+            ...calls.filter(([from]) => incident.services.has(`s${from}`)).map(([, to]) => `s${to}`),
+          ]);
+          const goesOn = running.settle(incident, { joined }, nowMs);
+          if (goesOn === incident) running.revised(incident, 1, nowMs);
+        });
+        const all = new Set(found.map((_, i) => running.of("default", `x${i}`)).filter((incident) => incident !== undefined));
+        expect([...all].reduce((sum, { memberCount }) => sum + memberCount, 0)).toBe(found.length);
+        for (const incident of all) expect(incident.members.size + incident.joined.length).toBeLessThanOrEqual(incident.memberCount);
+      }),
+      { numRuns: 200 },
+    );
   });
 
   it.each([
@@ -58,11 +136,17 @@ describe("which anomalies are one incident", () => {
     expect(running.take(anomaly("b", change), START)?.isNew).toBe(true);
   });
 
-  it("makes one incident of ten thousand pairs, remembers as many as it may and counts the rest", () => {
+  it("makes one incident of ten thousand pairs with one jump, remembers as many as it may and counts the rest", () => {
     const running = incidents();
-    for (let i = 0; i < 10_000; i++) running.take(anomaly(`a${i}`), START + i);
+    for (let i = 0; i < 10_000; i++) running.take(anomaly(`a${i}`, { metricName: "latency_ms", startedAtMs: START + i }), START + i);
     expect(running.size).toBe(1);
     expect(running.of("default", "a0")).toMatchObject({ memberCount: 10_000, members: { size: 200 }, services: { size: 200 } });
+  });
+
+  it("makes few analyses of a storm that nothing joins: what waits for its first look has a bound", () => {
+    const running = incidents(100, 200, 1_000, 8);
+    for (let i = 0; i < 1_000; i++) running.take(anomaly(`a${i}`), START + i);
+    expect(running.size).toBe(8);
   });
 
   it("joins the newest of its environment where a tenant has its share, and none where there is none", () => {
@@ -83,7 +167,7 @@ describe("when an incident is looked at", () => {
     for (let nowMs = START; nowMs <= until && running.size > 0; nowMs = running.dueMs) {
       const incident = running.next(nowMs)!;
       if (running.isRevision(incident, nowMs)) {
-        incident.revision++;
+        running.revised(incident, incident.revision + 1, nowMs);
         found.push((nowMs - START) / MINUTE_MS);
       }
       running.looked(incident, nowMs >= isOverAt, nowMs);
@@ -98,6 +182,19 @@ describe("when an incident is looked at", () => {
     expect(running.size).toBe(0);
   });
 
+  it("is revised a minute after it has grown by a service", () => {
+    const running = incidents();
+    const { incident } = running.take(anomaly("a", { serviceId: "db" }), START)!;
+    incident.graph = { joined: new Set(["db", "web"]) };
+    running.revised(incident, 1, START);
+    running.take(anomaly("b", { serviceId: "db", startedAtMs: START + 70_000 }), START + 70_000);
+    running.revised(incident, 2, START + 70_000);
+    running.take(anomaly("c", { serviceId: "web", startedAtMs: START + 90_000 }), START + 90_000);
+    expect([129_999, 130_000].map((ms) => running.isRevision(incident, START + ms))).toEqual([false, true]);
+    running.revised(incident, 3, START + 130_000);
+    expect(running.isRevision(incident, START + 299_999)).toBe(false);
+  });
+
   it("ends after an hour where nobody ends it", () => {
     const running = incidents();
     running.take(anomaly("a"), START);
@@ -109,17 +206,18 @@ describe("when an incident is looked at", () => {
     const { incident } = running.take(anomaly("a"), START)!;
     incident.revision = 1;
     running.looked(incident, false, START);
-    for (const id of ["b", "c", "d"]) running.take(anomaly(id), START + 5_000);
-    expect(incident).toMatchObject({ hasJoined: true, dueMs: START + 6_000, memberCount: 4 });
+    const same = { serviceId: "service of a" };
+    for (const id of ["b", "c", "d"]) running.take(anomaly(id, same), START + 5_000);
+    expect(incident).toMatchObject({ hasJoined: true, hasGrown: false, dueMs: START + 6_000, memberCount: 4 });
     incident.hasJoined = false;
-    running.take(anomaly("b"), START + 7_000);
+    running.take(anomaly("b", same), START + 7_000);
     expect(incident.hasJoined).toBe(false);
   });
 
   it("names anomalies up to its bound, hands on those beyond within theirs, and counts the rest", () => {
     const running = incidents(100, 2, 2);
     const { incident } = running.take(anomaly("a"), START)!;
-    for (const id of ["b", "c", "d", "e"]) running.take(anomaly(id), START);
+    for (const id of ["b", "c", "d", "e"]) running.take(anomaly(id, { serviceId: "service of a" }), START);
     expect([[...incident.members], incident.joined, incident.joinedCount, incident.memberCount]).toEqual([["a", "b"], ["c", "d"], 2, 5]);
   });
 
@@ -134,13 +232,13 @@ describe("when an incident is looked at", () => {
   it("goes on after a restart where it was", () => {
     const running = incidents();
     const first = anomaly("a");
-    const times = { onsetMs: START, openedAtMs: START, lastJoinedMs: START };
+    const times = { onsetMs: START, openedAtMs: START, revisedAtMs: START + MINUTE_MS };
     const kept = { first, ...times, members: ["a", "b"], memberCount: 3, joinedCount: 0, services: ["orders"], revision: 2 };
     running.restore(kept, START + 4 * MINUTE_MS);
     const incident = running.of("default", "b")!;
     expect(incident).toMatchObject({ isRestored: true, memberCount: 3 });
     expect(running.isRevision(incident, START + 4 * MINUTE_MS)).toBe(false);
     expect(running.isRevision(incident, START + 5 * MINUTE_MS)).toBe(true);
-    expect(running.take(anomaly("c"), START + 4 * MINUTE_MS)?.isNew).toBe(false);
+    expect(running.take(anomaly("c", { serviceId: "orders" }), START + 4 * MINUTE_MS)?.isNew).toBe(false);
   });
 });

@@ -1,0 +1,97 @@
+// What joins an anomaly with an incident: evidence, never time alone. Within five minutes of the incident's onset it is the same service, calls, a shared node or
+// instance, one jump of one metric over several services, or a report whose cause explains it. What begins later has an onset of its own to be looked at.
+import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
+import { INSTANCE_NAMES } from "../series/instance-name.ts";
+
+export interface IncidentAnomaly {
+  readonly id: string;
+  readonly tenant: string;
+  readonly environment: string;
+  readonly serviceId: string;
+  readonly metricName: string;
+  readonly startedAtMs: number;
+  readonly direction?: "high" | "low";
+  readonly attributes?: Attributes;
+}
+
+/** Evidence that an incident has gathered, and by which it takes anomalies in. */
+export interface IncidentTraits {
+  readonly services: Set<string>;
+  /** Nodes and instances of its anomalies. */
+  readonly nodes: Set<string>;
+  /** When each metric jumped last, by metric and direction. */
+  readonly jumps: Map<string, number>;
+  /** Services that calls join with it; null before the first look. */
+  graph: { readonly joined: ReadonlySet<string> } | null;
+  /** The first candidate of its newest report, and whom it hits; null where it names no cause. */
+  cause: { readonly serviceId: string; readonly explained: ReadonlySet<string> } | null;
+}
+
+/** Onsets of one incident lie so close together. */
+export const JOIN_MS = 5 * 60_000;
+/** Services whose one metric jumps the same way within so long have one cause. */
+const JUMP_MS = 10_000;
+/** Attributes that name a machine; of an address the host counts. */
+const NODE_NAMES = [...INSTANCE_NAMES, "node", "host", "k8s.node.name"] as const;
+const PORT = /:\d{1,5}$/;
+
+/** Traits of an incident that an anomaly begins. */
+export function traitsOf(anomaly: IncidentAnomaly): IncidentTraits {
+  return {
+    services: new Set([anomaly.serviceId]),
+    nodes: new Set(nodesOf(anomaly)),
+    jumps: new Map([[jumpOf(anomaly), anomaly.startedAtMs]]),
+    graph: null,
+    cause: null,
+  };
+}
+
+/** Whether evidence makes an anomaly a part of an incident; of the time asks `isOfTime`. */
+export function isEvident({ services, nodes, jumps, graph, cause }: IncidentTraits, anomaly: IncidentAnomaly): boolean {
+  const { serviceId, startedAtMs } = anomaly;
+  if (services.has(serviceId) || graph?.joined.has(serviceId) === true || cause?.explained.has(serviceId) === true) return true;
+  const jumpedMs = jumps.get(jumpOf(anomaly));
+  if (jumpedMs !== undefined && Math.abs(startedAtMs - jumpedMs) <= JUMP_MS) return true;
+  return nodes.size > 0 && nodesOf(anomaly).some((node) => nodes.has(node));
+}
+
+/** Whether two onsets are near enough for one incident. */
+export function isOfTime(oneMs: number, otherMs: number): boolean {
+  return Math.abs(oneMs - otherMs) <= JOIN_MS;
+}
+
+/** Whether calls, a node or a jump join two incidents. */
+export function areOne(one: IncidentTraits, other: IncidentTraits): boolean {
+  for (const serviceId of other.services) if (one.services.has(serviceId) || one.graph?.joined.has(serviceId) === true) return true;
+  for (const node of other.nodes) if (one.nodes.has(node)) return true;
+  for (const [jump, atMs] of other.jumps) if (Math.abs(atMs - (one.jumps.get(jump) ?? Number.NEGATIVE_INFINITY)) <= JUMP_MS) return true;
+  return false;
+}
+
+/** Adds what an anomaly shows, up to `most` of each kind; true where its service is new. */
+export function addTraits({ services, nodes, jumps }: IncidentTraits, anomaly: IncidentAnomaly, most: number): boolean {
+  const isNew = !services.has(anomaly.serviceId);
+  if (services.size < most) services.add(anomaly.serviceId);
+  for (const node of nodesOf(anomaly)) if (nodes.size < most) nodes.add(node);
+  const jump = jumpOf(anomaly);
+  if (jumps.has(jump) || jumps.size < most) jumps.set(jump, Math.max(anomaly.startedAtMs, jumps.get(jump) ?? 0));
+  return isNew;
+}
+
+/** Adds what another incident shows. */
+export function addAllTraits(into: IncidentTraits, other: IncidentTraits, most: number): void {
+  for (const serviceId of other.services) if (into.services.size < most) into.services.add(serviceId);
+  for (const node of other.nodes) if (into.nodes.size < most) into.nodes.add(node);
+  for (const [jump, atMs] of other.jumps) if (into.jumps.size < most) into.jumps.set(jump, Math.max(atMs, into.jumps.get(jump) ?? 0));
+}
+
+function nodesOf({ attributes = {} }: IncidentAnomaly): string[] {
+  return NODE_NAMES.flatMap((name) => {
+    const value = Object.hasOwn(attributes, name) ? attributes[name] : undefined;
+    return typeof value === "string" && value !== "" ? [value.replace(PORT, "")] : [];
+  });
+}
+
+function jumpOf({ metricName, direction = "high" }: IncidentAnomaly): string {
+  return `${direction} ${metricName}`;
+}
