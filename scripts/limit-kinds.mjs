@@ -238,7 +238,7 @@ export const LIMIT_KINDS = {
   /** Of the server itself. */
   server: {
     AUTHENTICATIONS_WAITING_MAX: "whose they are is not known before the check, of which each takes a moment",
-    LARGE_BODIES_WAITING_MAX: "a tenant has half of them, and tenants take turns",
+    LARGE_BODIES_WAITING_BYTES_MAX: "a tenant has half of them, and tenants take turns",
     DAMAGED_BYTES_KEPT_MAX: "of the data folder, not of what tenants do",
     DATA_FAULTS_MAX: "of the data folder, not of what tenants do",
     DESTINATIONS_MAX: "of the settings, at the start",

@@ -4,7 +4,12 @@ import { BodyPool } from "../../adapters/http/body-pool.ts";
 import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
 import { afterTurn, fatal } from "../../core/base/guard.ts";
 import { TurnQueue } from "../../core/base/turn-queue.ts";
-import { COPIED_BYTES_PER_TURN, LARGE_BODIES_PER_TENANT_MAX, LARGE_BODIES_WAITING_MAX } from "../../core/config/body-limits.ts";
+import {
+  COPIED_BYTES_PER_TURN,
+  LARGE_BODIES_BYTES_PER_TENANT_MAX,
+  LARGE_BODIES_PER_TENANT_MAX,
+  LARGE_BODIES_WAITING_BYTES_MAX,
+} from "../../core/config/body-limits.ts";
 import { BODIES_WAITING_BYTES_MAX, BODIES_WAITING_MAX, SMALL_BODY_BYTES_MAX } from "../../core/config/limits.ts";
 import { writeDescriptor } from "../../core/layout/body-descriptor.ts";
 import { BODY_PADDING_BYTES, BODY_RING, BODY_RING_BYTES, DESCRIPTOR_COUNT, LARGE_BODY } from "../../core/layout/memory-map.ts";
@@ -87,6 +92,7 @@ export class BodyPort {
   /** Tenants take turns at the large place; what waits is named by its number among all that waited. */
   readonly #largeWaiting = new TurnQueue<WaitingBody>();
   #largeWaited = 0;
+  #largeWaitingBytes = 0;
   readonly #smallWaiting: WaitingBody[] = [];
   #smallWaitingBytes = 0;
   /** Pool of buffers whose sizes are powers of two: at most twice what may wait are lent. */
@@ -157,8 +163,12 @@ export class BodyPort {
 
   #keepLarge(body: OutgoingBody, sink: AnswerSink): boolean {
     const tenant = String(body.tenant);
-    if (this.#largeWaiting.size >= LARGE_BODIES_WAITING_MAX || this.#largeWaiting.sizeOf(tenant) >= LARGE_BODIES_PER_TENANT_MAX)
-      return false;
+    const bytes = bytesOf(body);
+    const own = this.#largeWaiting.itemsOf(tenant);
+    const ownBytes = own.reduce((sum, waiting) => sum + bytesOf(waiting.body), bytes);
+    if (own.length >= LARGE_BODIES_PER_TENANT_MAX || ownBytes > LARGE_BODIES_BYTES_PER_TENANT_MAX) return false;
+    if (this.#largeWaitingBytes + bytes > LARGE_BODIES_WAITING_BYTES_MAX) return false;
+    this.#largeWaitingBytes += bytes;
     this.#largeWaiting.put(tenant, String(this.#largeWaited++), waitingBody(body, sink));
     return true;
   }
@@ -277,6 +287,7 @@ export class BodyPort {
   #sendWaitingLarge(): void {
     const next = this.#largeBusy ? undefined : this.#largeWaiting.take();
     if (next === undefined) return;
+    this.#largeWaitingBytes -= bytesOf(next.item.body);
     this.#submitLarge(next.item.body, next.item.sink);
     this.publish();
   }

@@ -14,9 +14,9 @@ export class TurnQueue<T> {
     return this.#tenants.get(tenant)?.has(key) === true;
   }
 
-  /** Items of a tenant. */
-  sizeOf(tenant: string): number {
-    return this.#tenants.get(tenant)?.size ?? 0;
+  /** Items of a tenant, the oldest first. */
+  itemsOf(tenant: string): readonly T[] {
+    return [...(this.#tenants.get(tenant)?.values() ?? [])];
   }
 
   put(tenant: string, key: string, item: T): void {

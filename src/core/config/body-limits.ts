@@ -127,8 +127,11 @@ const ties: Array<[boolean, string]> = [
 ];
 for (const [holds, what] of ties) if (!holds) throw new Error(`body-limits.ts: it must hold that ${what}`);
 
-/** Large bodies that may wait for an engine's one large place, of all tenants; each is held whole, so 4 x 64 MiB at most. */
-export const LARGE_BODIES_WAITING_MAX = 4;
+/** Bytes of large bodies that may wait for an engine's one large place, of all tenants; each is held whole. */
+export const LARGE_BODIES_WAITING_BYTES_MAX = 256 * 1024 * 1024;
 
-/** Of one tenant: half of them, so that a second one finds a place beside it; tenants take turns. */
-export const LARGE_BODIES_PER_TENANT_MAX = LARGE_BODIES_WAITING_MAX / 2;
+/** Of one tenant: half of them, so that a second one finds room beside it; tenants take turns. */
+export const LARGE_BODIES_BYTES_PER_TENANT_MAX = LARGE_BODIES_WAITING_BYTES_MAX / 2;
+
+/** Large bodies of one tenant that may wait: of half a megabyte and more each, so that their turns end within what a sender waits. */
+export const LARGE_BODIES_PER_TENANT_MAX = 8;
