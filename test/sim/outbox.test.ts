@@ -20,13 +20,15 @@ async function sums(run: (seed: number) => Promise<Record<string, number>>): Pro
   return sum;
 }
 
-it("the outbox of messages loses nothing over kills, lost answers and changing alerts", async () => {
-  const { told, ended, repeated } = await sums(runOutboxSeed);
+it("the outbox of messages loses nothing over kills, lost answers, refusals of what was joined and changing alerts", async () => {
+  const { told, ended, repeated, joined, refused } = await sums(runOutboxSeed);
   if (ONE !== undefined) return;
   // The seeds go through what they are for.
   expect(told).toBeGreaterThan(SEEDS);
   expect(ended).toBeGreaterThan(SEEDS / 4);
   expect(repeated).toBeGreaterThan(0);
+  expect(joined).toBeGreaterThan(0);
+  expect(refused).toBeGreaterThan(0);
 }, 1_200_000);
 
 it("the outbox of webhooks loses nothing over kills, lost answers, causes and clocks", async () => {

@@ -1,16 +1,18 @@
-// A coordinator, a notifier and receivers on a clock that a seed moves: alerts open, are acknowledged and end, attempts arrive or not, answers are lost, the notifier
-// ends, the server is killed. Receivers remember what arrived, in its order.
+// A coordinator, a notifier and receivers on a clock that a seed moves: alerts open, are acknowledged and end, attempts arrive or not, answers are late or lost, the
+// notifier ends, the server is killed. Receivers remember what arrived, in its order; some refuse one alert of four for good, with all that was joined with it.
 import { Notifier, type Sender } from "../../src/actors/notifier/notifier.ts";
+import { hash128 } from "../../src/core/base/hash128.ts";
 import type { AlertMessage } from "../../src/domain/notification/alert-message.ts";
 import type { AttemptOutcome } from "../../src/domain/notification/channel-delivery.ts";
 import type { DestinationSettings } from "../../src/domain/notification/destinations.ts";
+import { emailMessage } from "../../src/domain/notification/email-message.ts";
 import { episode, Rig } from "./coordinator-rig.ts";
 
 const NAMED = { named: [], enabled: true, initial: "" };
 const DESTINATIONS: DestinationSettings = {
   chat: NAMED,
   pager: NAMED,
-  email: { named: [], enabled: false, initial: null, allowedDomains: [] },
+  email: { named: [], enabled: true, initial: "ops@example.com", allowedDomains: [] },
   oncall: { named: [], enabled: false, initial: null },
 };
 const OPTIONS = {
@@ -18,18 +20,25 @@ const OPTIONS = {
   seed: 1,
   notification: { routing: { destinations: DESTINATIONS, defaultChannels: null }, publicUrl: null, hints: [] },
 };
-const LIMITS = { chat: 1, pager: 2, email: 10, oncall: 5 };
+/** Slow, so that messages are joined. */
+const LIMITS = { chat: 0.2, pager: 2, email: 0.2, oncall: 5 };
+const REFUSED_OF = 4;
 const SERVICES = ["a", "b", "c"];
 const TURNS_MAX = 60;
 
-/** A message that arrived at a receiver; `receiver` is chat or pager. */
+/** A message that arrived at a receiver: chat, pager or email. */
 export interface Arrival {
   readonly receiver: string;
   readonly message: AlertMessage;
+  /** What it was joined with, itself included. */
+  readonly messages: readonly AlertMessage[];
+  /** Message-ID of a mail; the receiver's own name for others. */
+  readonly key: string;
 }
 
 interface Attempt {
   readonly receiver: string;
+  readonly name: string | null;
   readonly messages: readonly AlertMessage[];
   readonly end: (outcome: AttemptOutcome) => void;
 }
@@ -42,6 +51,7 @@ export class OutboxWorld {
   #random: number;
   /** Whether the wall clock is put back now and then: half of the seeds. Times of messages say nothing of their order then. */
   readonly stepsClock: boolean;
+  readonly #refusesSome: boolean;
   #underWay: Promise<unknown> = Promise.resolve();
   /** Start of the open episode of each service. */
   readonly #open = new Map<string, number>();
@@ -50,6 +60,7 @@ export class OutboxWorld {
     this.rig = rig;
     this.#random = seed * 2_654_435_761 + 1;
     this.stepsClock = seed % 2 === 0;
+    this.#refusesSome = seed % 3 === 0;
   }
 
   static async open(seed: number): Promise<OutboxWorld> {
@@ -93,6 +104,11 @@ export class OutboxWorld {
     throw new Error(`${this.depth} messages are left`);
   }
 
+  /** Whether a receiver refuses what is said of an alert for good. */
+  refuses(receiver: string, alertId: string): boolean {
+    return this.#refusesSome && hash32(`${receiver} ${alertId}`) % REFUSED_OF === 0;
+  }
+
   /** Rows of the table of what is to be sent. */
   get depth(): number {
     return this.rig.control.contents.get("outbox")?.size ?? 0;
@@ -114,11 +130,11 @@ export class OutboxWorld {
     const attempts: Attempt[] = [];
     this.#attempts = attempts;
     const sender: Sender = {
-      send: ({ notifier }, messages) => new Promise((end) => attempts.push({ receiver: notifier, messages, end })),
+      send: ({ notifier }, messages, name) => new Promise((end) => attempts.push({ receiver: notifier, name, messages, end })),
     };
     const { rig } = this;
     const notifier = new Notifier(LIMITS, {
-      senders: { chat: sender, pager: sender, email: undefined, oncall: undefined },
+      senders: { chat: sender, pager: sender, email: sender, oncall: undefined },
       nowMs: () => rig.nowMs,
       report: (reports) => {
         if (this.#notifier === notifier) void turns(this.#draw(5)).then(() => this.#notifier === notifier && outbox.take(reports));
@@ -162,6 +178,7 @@ export class OutboxWorld {
     const { alerts } = (await this.rig.ask("alerts", { state: "firing" })).body;
     const alert = alerts[this.#draw(Math.max(1, alerts.length))];
     if (alert === undefined) return;
+    this.rig.nowMs += 1; // another state, and so another key
     const principal = { tenant: "default", subject: "ada", role: "operator" } as const;
     await this.rig.askAs(principal, "acknowledgeAlert", { path: { alert_id: alert.alert_id }, content: {} });
   }
@@ -171,14 +188,20 @@ export class OutboxWorld {
     const [attempt] = this.#attempts.splice(this.#draw(Math.max(1, this.#attempts.length)), 1);
     if (attempt === undefined) return;
     const kind = mayFail ? this.#draw(4) : 0;
+    if (kind === 0 && attempt.messages.some(({ alertId }) => this.refuses(attempt.receiver, alertId))) {
+      attempt.end({ kind: "failed", error: "refused" });
+      return;
+    }
     if (kind <= 1) this.#arrive(attempt);
     const retry = { kind: "retry", error: "no", afterMs: null } as const;
     if (kind === 0) attempt.end({ kind: "delivered" });
     else attempt.end({ ...retry, mayHaveArrived: kind !== 3 });
   }
 
-  #arrive({ receiver, messages }: Attempt): void {
-    for (const message of messages) this.arrivals.push({ receiver, message });
+  #arrive({ receiver, messages, name }: Attempt): void {
+    if (messages.some(({ alertId }) => this.refuses(receiver, alertId))) return;
+    const key = receiver === "email" ? emailMessage(messages, "ops@example.com", "example.com", name).messageId : receiver;
+    for (const message of messages) this.arrivals.push({ receiver, message, messages, key });
   }
 
   #pass(ms: number): void {
@@ -227,6 +250,10 @@ export class OutboxWorld {
 
 /** So far beyond what its detector asks that its page waits for nothing. */
 const EXTREME = { observed: 1, threshold: 0.3, baseline: { n: 120 }, gates: [{ name: "own_tail", passed: true }] };
+
+function hash32(text: string): number {
+  return Number.parseInt(hash128(text).slice(0, 8), 16);
+}
 
 async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn++) await Promise.resolve();

@@ -10,12 +10,12 @@ import type { AttemptOutcome } from "../../domain/notification/channel-delivery.
 import { DestinationLane } from "../../domain/notification/destination-lane.ts";
 import type { NotifyLimits } from "../../domain/notification/destination-secrets.ts";
 import { type Destination, destinationKey } from "../../domain/notification/destinations.ts";
-import type { DeliveryReport, HandedDelivery, NotifierCommand } from "../../domain/notification/notifier-messages.ts";
+import type { DeliveryReport, HandedDelivery, HandedKey, NotifierCommand } from "../../domain/notification/notifier-messages.ts";
 import { sendDue } from "./due-lanes.ts";
 
-/** Sender of one notifier. Never rejects. */
+/** Sender of one notifier; `name` is that of a mail of several messages. Never rejects. */
 export interface Sender {
-  send(destination: Destination, messages: readonly AlertMessage[]): Promise<AttemptOutcome>;
+  send(destination: Destination, messages: readonly AlertMessage[], name: string | null): Promise<AttemptOutcome>;
 }
 
 export interface NotifierDependencies {
@@ -32,6 +32,8 @@ interface Lane {
   readonly deliveries: DestinationLane<HandedDelivery>;
   /** When it may send again; null where it has nothing to. */
   dueAtMs: number | null;
+  /** Messages that leave in one mail once it is stored. */
+  joining: { readonly id: number; readonly deliveries: readonly HandedDelivery[] } | undefined;
 }
 
 const NOT_CONFIGURED: AttemptOutcome = { kind: "failed", error: "the notifier is not configured any more" };
@@ -42,6 +44,7 @@ export class Notifier {
   readonly #dependencies: NotifierDependencies;
   readonly #lanes = new Map<string, Lane>();
   #underWay = 0;
+  #joinings = 0;
   #isStopping = false;
 
   constructor(limits: NotifyLimits, dependencies: NotifierDependencies) {
@@ -57,6 +60,7 @@ export class Notifier {
   /** Takes a command; the caller steps then. */
   take(command: NotifierCommand): void {
     if (command.type === "recall") this.#recall(command);
+    else if (command.type === "join") this.#join(command);
     else for (const delivery of command.deliveries) this.#put(delivery);
   }
 
@@ -78,7 +82,8 @@ export class Notifier {
       this.#forgetIdle();
       const { notifier } = delivery.destination;
       const joins = notifier === "chat" || notifier === "email";
-      lane = { destination: delivery.destination, deliveries: new DestinationLane(this.#limits[notifier], joins), dueAtMs: null };
+      const deliveries = new DestinationLane<HandedDelivery>(this.#limits[notifier], joins);
+      lane = { destination: delivery.destination, deliveries, dueAtMs: null, joining: undefined };
       this.#lanes.set(key, lane);
     }
     lane.deliveries.put(delivery);
@@ -103,24 +108,57 @@ export class Notifier {
   #send(lane: Lane, nowMs: number): void {
     const deliveries = this.#isStopping ? [] : lane.deliveries.take(nowMs);
     lane.dueAtMs = this.#isStopping ? null : lane.deliveries.nextAtMs(nowMs);
-    if (deliveries.length === 0) return;
+    const [first, ...others] = deliveries;
+    if (first === undefined) return;
     if (deliveries.length > JOINED_MESSAGES_MAX) throw new Error(`${deliveries.length} messages in one`);
-    background(fatal("an attempt of a channel"), this.#attempt(lane, deliveries, nowMs));
+    // A mail is known by its Message-ID: it is repeated as it was, whatever ends in between.
+    const isStoredFirst = lane.destination.notifier === "email" && first.joined === null && others.length > 0;
+    if (isStoredFirst) this.#askToJoin(lane, deliveries);
+    else this.#begin(lane, deliveries, first.joined);
   }
 
-  async #attempt(lane: Lane, deliveries: readonly HandedDelivery[], sentAtMs: number): Promise<void> {
+  #askToJoin(lane: Lane, deliveries: readonly HandedDelivery[]): void {
+    const id = ++this.#joinings;
+    lane.joining = { id, deliveries };
+    this.#dependencies.report([{ kind: "joining", id, destination: lane.destination, deliveries: deliveries.map(handedKey) }]);
+  }
+
+  #join({ id, destination, name }: Extract<NotifierCommand, { type: "join" }>): void {
+    const lane = this.#lanes.get(destinationKey(destination));
+    const { joining } = lane ?? {};
+    if (lane === undefined || joining?.id !== id) return;
+    lane.joining = undefined;
+    if (this.#isStopping) return;
+    if (name !== null) {
+      this.#begin(lane, joining.deliveries, name);
+      return;
+    }
+    for (const delivery of joining.deliveries.slice(1)) lane.deliveries.put(delivery);
+    this.#begin(lane, joining.deliveries.slice(0, 1), null);
+  }
+
+  #begin(lane: Lane, deliveries: readonly HandedDelivery[], name: string | null): void {
+    background(fatal("an attempt of a channel"), this.#attempt(lane, deliveries, name));
+  }
+
+  async #attempt(lane: Lane, deliveries: readonly HandedDelivery[], name: string | null): Promise<void> {
     const { senders, nowMs, report, wake } = this.#dependencies;
+    const sentAtMs = nowMs();
     const sender = senders[lane.destination.notifier];
     const messages = deliveries.map(({ message }) => message);
     this.#underWay += 1;
-    const outcome = sender === undefined ? NOT_CONFIGURED : await sender.send(lane.destination, messages).catch(faultOf);
+    const outcome = sender === undefined ? NOT_CONFIGURED : await sender.send(lane.destination, messages, name).catch(faultOf);
     this.#underWay -= 1;
     lane.deliveries.done();
     const endedAtMs = nowMs();
     lane.dueAtMs = lane.deliveries.nextAtMs(endedAtMs);
-    report(deliveries.map(({ key, serial }) => ({ key, serial, kind: "attempted", sentAtMs, endedAtMs, outcome })));
+    report([{ kind: "attempted", deliveries: deliveries.map(handedKey), sentAtMs, endedAtMs, outcome }]);
     wake();
   }
+}
+
+function handedKey({ key, serial }: HandedDelivery): HandedKey {
+  return { key, serial };
 }
 
 /** A defect of a sender must not stop the others; the message is tried again. */

@@ -133,6 +133,7 @@ function run({ secrets, limits, allowsPrivate, transforms: transformSettings, co
   const handlers: Handlers<OutboundCommand, unknown> = {
     send: take,
     recall: take,
+    join: take,
     "webhook-key": takeOfWebhook,
     "webhook-target": takeOfWebhook,
     "webhook-gone": takeOfWebhook,

@@ -2,9 +2,9 @@ import type { AlertMessage } from "../../domain/notification/alert-message.ts";
 import type { AttemptOutcome } from "../../domain/notification/channel-delivery.ts";
 import type { Destination } from "../../domain/notification/destinations.ts";
 
-/** One notifier. `messages` is one message, or several where the notifier joins them. Never rejects. */
+/** One notifier. `messages` is one message, or several where the notifier joins them; `name` is that of a mail of several. Never rejects. */
 export interface ChannelSender {
-  send(destination: Destination, messages: readonly AlertMessage[]): Promise<AttemptOutcome>;
+  send(destination: Destination, messages: readonly AlertMessage[], name: string | null): Promise<AttemptOutcome>;
 }
 
 /** Longest wait for an answer of a receiver. */

@@ -36,10 +36,11 @@ export function emailSender(url: string, from: string): EmailSender {
   const login = loginOf(url);
   const domain = from.slice(from.lastIndexOf("@") + 1).replace(/[>\s].*$/, "");
   return {
-    async send({ target }, messages) {
-      const { to, subject, text, messageId, references } = emailMessage(messages, target, domain);
+    async send({ target }, messages, name) {
+      const { to, subject, text, messageId, references } = emailMessage(messages, target, domain, name);
+      const conversation = references === null ? {} : { references, inReplyTo: references };
       try {
-        await transport.sendMail({ from, to, subject, text, messageId, references, inReplyTo: references });
+        await transport.sendMail({ from, to, subject, text, messageId, ...conversation });
         return { kind: "delivered" };
       } catch (error) {
         return failureOf(error, login, sentWhole.has(messageId));

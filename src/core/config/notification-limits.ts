@@ -29,6 +29,8 @@ export const ROUTING_RULES_TOTAL_MAX = 20_000;
 /** Messages in the notifier's hands, of all tenants and for one destination of a tenant: some 2 KB each; the rest waits in the store. */
 export const MESSAGES_HANDED_MAX = 10_000;
 export const MESSAGES_HANDED_PER_DESTINATION_MAX = 1_000;
+/** Of those for one destination, messages of what does not fire: what fires finds a place however many ends wait. */
+export const ENDS_HANDED_PER_DESTINATION_MAX = 500;
 /** Messages handed over, and outcomes stored, in one step of the coordinator: some 10 ms. */
 export const MESSAGES_HANDED_PER_STEP = 200;
 export const REPORTS_PER_COMMIT = 500;
@@ -78,6 +80,8 @@ export const EMAIL_SUBJECT_CHARACTERS_MAX = 200;
 const ties: Array<[boolean, string]> = [
   [ROUTING_PRIORITY_MAX < ROUTING_CATCH_ALL_PRIORITY, "the catch-all is asked last"],
   [MESSAGES_HANDED_PER_DESTINATION_MAX < MESSAGES_HANDED_MAX, "one destination leaves room for others"],
+  [ENDS_HANDED_PER_DESTINATION_MAX < MESSAGES_HANDED_PER_DESTINATION_MAX, "ends leave room for what fires"],
+  [JOINED_MESSAGES_MAX <= ENDS_HANDED_PER_DESTINATION_MAX, "a mail is handed over whole"],
   [MESSAGES_HANDED_PER_STEP <= MESSAGES_HANDED_PER_DESTINATION_MAX, "a step fits a destination"],
   [RETRY_FIRST_MS < RETRY_WAIT_MS_MAX && RETRY_WAIT_MS_MAX < RETRY_AGE_MS_MAX, "a message is tried more than once"],
 ];

@@ -1,11 +1,26 @@
 // What one channel has been told about one alert, and what it is still to be told. Messages of an alert reach a channel strictly in their order: one is under way at
 // a time. A newer state takes the place of one that has not arrived; an end reaches every channel that was, or may have been, informed of the alert.
+//
+// Messages of several alerts may leave in one; nothing else of their fates is shared. One that is refused for good is sent apart. A mail is known by its Message-ID,
+// so that one which may have arrived is repeated as it was: alone, or with all that was joined in it, until its outcome is known.
 import type { AlertMessage, MessageKind } from "./alert-message.ts";
 import type { Notifier } from "./channel.ts";
 import { nextRetry } from "./retry-schedule.ts";
 
 /** `superseded`: nothing of it was sent, since a newer state left nothing to tell; `exhausted`: it could not be delivered. */
 export type DeliveryState = "pending" | "delivered" | "superseded" | "exhausted";
+
+/** A mail of several messages, stored before it leaves: the same in the delivery of each. */
+export interface JoinedMail {
+  /** Alerts in the order of their messages. */
+  readonly alertIds: readonly string[];
+  /** Hash of its messages, which its Message-ID follows from. */
+  readonly name: string;
+  readonly sinceMs: number;
+  readonly attempts: number;
+  /** An attempt of it may have arrived. */
+  readonly mayHaveArrived: boolean;
+}
 
 export interface ChannelDelivery {
   readonly state: DeliveryState;
@@ -26,6 +41,19 @@ export interface ChannelDelivery {
   readonly deliveredAtMs: number | null;
   /** Error of the last attempt; null where it succeeded. */
   readonly error: string | null;
+  /** The message at hand leaves with no other: it was refused with others, or may have arrived alone. */
+  readonly alone?: true;
+  /** The mail that the message at hand is a part of. */
+  readonly joined?: JoinedMail;
+}
+
+/** End of an attempt. `random` is 0..1. */
+export interface AttemptEnd {
+  readonly outcome: AttemptOutcome;
+  /** Number of messages that left in it. */
+  readonly messages: number;
+  readonly nowMs: number;
+  readonly random: number;
 }
 
 /** Outcome of an attempt. `mayHaveArrived`: no answer came to what was sent. */
@@ -59,27 +87,23 @@ export function isPage(kind: MessageKind): boolean {
 /** The delivery once `message` is decided; undefined where the channel neither knows of the alert nor is to. */
 export function withMessage(known: ChannelDelivery | undefined, message: AlertMessage, notifier: Notifier): ChannelDelivery | undefined {
   if (known === undefined) return isPage(message.kind) ? pending(NEW, message) : undefined;
-  if (known.inFlight) return { ...known, waiting: queued(known.waiting, message) };
+  // A mail that was joined and may have arrived is repeated as it was.
+  if (known.inFlight || known.joined !== undefined) return { ...known, waiting: queued(known.waiting, message) };
   return known.message === null ? behind(known, message, notifier) : instead(known, known.message, message, notifier);
 }
 
 /** The delivery when an attempt begins. */
 export function withAttempt(delivery: ChannelDelivery, nowMs: number): ChannelDelivery {
   const firstTriedAtMs = delivery.firstTriedAtMs ?? nowMs;
-  return { ...delivery, inFlight: true, attempts: delivery.attempts + 1, firstTriedAtMs, sentAtMs: nowMs };
+  const joined = delivery.joined && { joined: { ...delivery.joined, attempts: delivery.joined.attempts + 1 } };
+  return { ...delivery, ...joined, inFlight: true, attempts: delivery.attempts + 1, firstTriedAtMs, sentAtMs: nowMs };
 }
 
-/** The delivery when its attempt has ended. `random` is 0..1. */
-export function withOutcome(
-  delivery: ChannelDelivery,
-  outcome: AttemptOutcome,
-  notifier: Notifier,
-  nowMs: number,
-  random: number,
-): ChannelDelivery {
+/** The delivery when its attempt has ended. */
+export function withOutcome(delivery: ChannelDelivery, end: AttemptEnd, notifier: Notifier): ChannelDelivery {
   const { message, waiting } = delivery;
   if (message === null) return delivery;
-  const ended = afterAttempt({ ...delivery, inFlight: false, waiting: [] }, message, outcome, nowMs, random);
+  const ended = afterAttempt({ ...delivery, inFlight: false, waiting: [] }, message, end, notifier);
   return waiting.reduce((now, later) => withMessage(now, later, notifier) ?? now, ended);
 }
 
@@ -87,6 +111,11 @@ export function withOutcome(
 export function withRecall(delivery: ChannelDelivery, notifier: Notifier): ChannelDelivery {
   const back = { ...delivery, inFlight: false, waiting: [] };
   return delivery.waiting.reduce<ChannelDelivery>((now, later) => withMessage(now, later, notifier) ?? now, back);
+}
+
+/** The delivery once its message is a part of a mail. */
+export function withJoined(delivery: ChannelDelivery, joined: JoinedMail): ChannelDelivery {
+  return { ...apart(delivery), joined };
 }
 
 /** A delivery that cannot be: its channel leads nowhere. */
@@ -98,27 +127,50 @@ export function undeliverable(error: string): ChannelDelivery {
 export function afterRestart(delivery: ChannelDelivery, notifier: Notifier): ChannelDelivery {
   if (!delivery.inFlight) return delivery;
   const told = delivery.told === "yes" ? "yes" : "unknown";
-  const cut = { ...delivery, told, inFlight: false, waiting: [], nextAttemptAtMs: 0 } as const;
-  return delivery.waiting.reduce<ChannelDelivery>((now, later) => withMessage(now, later, notifier) ?? now, cut);
+  const cut = { ...asSent(delivery, true, notifier), told, inFlight: false, waiting: [], nextAttemptAtMs: 0 } as const;
+  const next = delivery.waiting.reduce<ChannelDelivery>((now, later) => withMessage(now, later, notifier) ?? now, cut);
+  // What waited may have been sent by a run that ended before it stored so much as an outcome.
+  return next.message === null ? next : asSent(next, true, notifier);
 }
 
-function afterAttempt(
-  delivery: ChannelDelivery,
-  message: AlertMessage,
-  outcome: AttemptOutcome,
-  nowMs: number,
-  random: number,
-): ChannelDelivery {
+function afterAttempt(delivery: ChannelDelivery, message: AlertMessage, end: AttemptEnd, notifier: Notifier): ChannelDelivery {
+  const { outcome, messages, nowMs } = end;
   if (outcome.kind === "delivered") {
     const endTold = message.kind === "resolved";
-    return { ...delivery, state: "delivered", message: null, told: "yes", endTold, deliveredAtMs: nowMs, error: null };
+    return { ...apart(delivery), state: "delivered", message: null, told: "yes", endTold, deliveredAtMs: nowMs, error: null };
   }
   const { error } = outcome;
-  if (outcome.kind === "failed") return { ...delivery, state: "exhausted", message: null, error };
-  const told = outcome.mayHaveArrived && delivery.told === "no" ? "unknown" : delivery.told;
-  const atMs = nextRetry(delivery.attempts, delivery.firstTriedAtMs ?? nowMs, nowMs, random, outcome.afterMs);
-  if (atMs === null) return { ...delivery, told, state: "exhausted", message: null, error };
-  return { ...delivery, told, error, nextAttemptAtMs: atMs };
+  // Which of them it was that was refused, nobody knows.
+  if (outcome.kind === "failed" && messages > 1) return { ...apart(delivery), alone: true, error, nextAttemptAtMs: nowMs };
+  if (outcome.kind === "failed") return { ...apart(delivery), state: "exhausted", message: null, error };
+  return afterFailure({ ...delivery, error }, outcome, end, notifier);
+}
+
+/** Tried again, until it is too old. */
+function afterFailure(
+  delivery: ChannelDelivery,
+  { mayHaveArrived, afterMs }: Extract<AttemptOutcome, { kind: "retry" }>,
+  { nowMs, random }: AttemptEnd,
+  notifier: Notifier,
+): ChannelDelivery {
+  const told = mayHaveArrived && delivery.told === "no" ? "unknown" : delivery.told;
+  const after = { ...asSent(delivery, mayHaveArrived, notifier), told } as const;
+  const { attempts, sinceMs } = after.joined ?? { attempts: after.attempts, sinceMs: after.firstTriedAtMs };
+  const atMs = nextRetry(attempts, sinceMs ?? nowMs, nowMs, random, afterMs);
+  return atMs === null ? { ...apart(after), state: "exhausted", message: null } : { ...after, nextAttemptAtMs: atMs };
+}
+
+/** How its message is repeated: as it was, where it is known by how it was sent and may have arrived. */
+function asSent(delivery: ChannelDelivery, mayHaveArrived: boolean, notifier: Notifier): ChannelDelivery {
+  const { joined } = delivery;
+  if (joined === undefined) return mayHaveArrived && notifier === "email" ? { ...delivery, alone: true } : delivery;
+  if (mayHaveArrived || joined.mayHaveArrived) return { ...delivery, joined: { ...joined, mayHaveArrived: true } };
+  return apart(delivery);
+}
+
+/** The delivery without what its message was sent with. */
+function apart({ alone: _, joined: _joined, ...delivery }: ChannelDelivery): ChannelDelivery {
+  return delivery;
 }
 
 /** Nothing is to be sent: a page always is, anything else to a channel that knows of the alert and not of its end. */
@@ -141,7 +193,7 @@ function instead(known: ChannelDelivery, unsent: AlertMessage, message: AlertMes
   if (message.kind === "updated") return pending(known, { ...newest, kind: unsent.kind });
   if (isPage(message.kind) || known.told !== "no") return pending(known, newest);
   // It ended, or somebody has it, before anything was told: chat and mail hear of it in one message, nobody is woken.
-  if (wakes(notifier)) return { ...known, state: "superseded", message: null };
+  if (wakes(notifier)) return { ...apart(known), state: "superseded", message: null };
   return pending(known, { ...newest, both: message.kind === "resolved" });
 }
 
@@ -151,7 +203,7 @@ function wakes(notifier: Notifier): boolean {
 }
 
 function pending(known: ChannelDelivery, message: AlertMessage): ChannelDelivery {
-  return { ...known, state: "pending", message, attempts: 0, firstTriedAtMs: null, nextAttemptAtMs: 0, error: null };
+  return { ...apart(known), state: "pending", message, attempts: 0, firstTriedAtMs: null, nextAttemptAtMs: 0, error: null };
 }
 
 /** At most two wait: the newest state, and a cause where the alert goes on. */

@@ -1,12 +1,19 @@
-// What waits for one destination: a rate with a burst, tenants in turns, the messages of one alert in their order. Lanes share nothing, so one dead receiver
-// delays no other.
+// What waits for one destination: a rate with a burst, what fires before what has ended, tenants in turns, the messages of one alert in their order. Lanes share
+// nothing, so one dead receiver delays no other.
 import { DESTINATION_BURST, JOINED_MESSAGES_MAX } from "../../core/config/notification-limits.ts";
+import type { MessageRank } from "./message-joins.ts";
 
 /** One delivery that waits; the same key is never in a lane twice. */
 export interface WaitingDelivery {
   readonly key: string;
   readonly tenant: string;
+  /** The same of all parts of a mail. */
   readonly dueAtMs: number;
+  readonly rank: MessageRank;
+  /** Text in common of what it may be joined with; null where it leaves alone. */
+  readonly joins: string | null;
+  /** Name of the mail that it is a part of already, whose other parts are here too; null for none. */
+  readonly joined: string | null;
 }
 
 export class DestinationLane<T extends WaitingDelivery> {
@@ -17,7 +24,7 @@ export class DestinationLane<T extends WaitingDelivery> {
   #filledAtMs: number | null = null;
   #inFlight = false;
 
-  /** `joins`: what waits when it leaves goes in one message, JOINED_MESSAGES_MAX at most, of one tenant. */
+  /** `joins`: what may be joined with what leaves goes in one message, JOINED_MESSAGES_MAX at most, of one tenant. */
   constructor(perSecond: number, joins: boolean) {
     this.#perSecond = perSecond;
     this.#joins = joins;
@@ -56,18 +63,15 @@ export class DestinationLane<T extends WaitingDelivery> {
     if (this.#inFlight) return [];
     this.#refill(nowMs);
     if (this.#tokens < 1) return [];
-    for (const [tenant, deliveries] of this.#waiting) {
-      const due = deliveries.filter(({ dueAtMs }) => dueAtMs <= nowMs).slice(0, this.#joins ? JOINED_MESSAGES_MAX : 1);
-      if (due.length === 0) continue;
-      this.#tokens -= 1;
-      this.#inFlight = true;
-      const keys = new Set(due.map(({ key }) => key));
-      const rest = deliveries.filter(({ key }) => !keys.has(key));
-      this.#waiting.delete(tenant);
-      if (rest.length > 0) this.#waiting.set(tenant, rest); // behind the other tenants
-      return due;
-    }
-    return [];
+    const first = this.#first(nowMs);
+    if (first === undefined) return [];
+    const taken = this.#with(first, nowMs);
+    this.#tokens -= 1;
+    this.#inFlight = true;
+    const rest = (this.#waiting.get(first.tenant) ?? []).filter((delivery) => !taken.includes(delivery));
+    this.#waiting.delete(first.tenant);
+    if (rest.length > 0) this.#waiting.set(first.tenant, rest); // behind the other tenants
+    return taken;
   }
 
   done(): void {
@@ -83,6 +87,27 @@ export class DestinationLane<T extends WaitingDelivery> {
     this.#refill(nowMs);
     const tokenAtMs = this.#tokens >= 1 ? nowMs : nowMs + Math.ceil(((1 - this.#tokens) / this.#perSecond) * 1_000);
     return Math.max(dueAtMs, tokenAtMs);
+  }
+
+  /** The first of those that are due and leave first, of the tenant whose turn it is. */
+  #first(nowMs: number): T | undefined {
+    let first: T | undefined;
+    for (const deliveries of this.#waiting.values()) {
+      for (const delivery of deliveries) {
+        if (delivery.dueAtMs <= nowMs && (first === undefined || delivery.rank < first.rank)) first = delivery;
+      }
+    }
+    return first;
+  }
+
+  /** What leaves with it. */
+  #with(first: T, nowMs: number): T[] {
+    const { joined, joins } = first;
+    const own = this.#waiting.get(first.tenant) ?? [];
+    if (joined !== null) return own.filter((delivery) => delivery.joined === joined);
+    if (!this.#joins || joins === null) return [first];
+    const due = own.filter((delivery) => delivery.joins === joins && delivery.joined === null && delivery.dueAtMs <= nowMs);
+    return due.slice(0, JOINED_MESSAGES_MAX);
   }
 
   #refill(nowMs: number): void {

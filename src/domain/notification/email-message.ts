@@ -1,4 +1,5 @@
-// A mail as text (RFC 5322), of one message or of several that were joined. Its `Message-ID` follows from alert, state and address, so that a repeat is known as one.
+// A mail as text (RFC 5322), of one message or of several that were joined. Its `Message-ID` follows from alert, state and address, of what was joined from
+// the name under which it is stored, so that a repeat is known as one.
 
 import { hash128 } from "../../core/base/hash128.ts";
 import { EMAIL_SUBJECT_CHARACTERS_MAX } from "../../core/config/notification-limits.ts";
@@ -9,13 +10,13 @@ export interface EmailMessage {
   readonly subject: string;
   /** With its angle brackets. */
   readonly messageId: string;
-  /** Message-ID that the alert's mails refer to, so that a mail program shows them as one conversation. */
-  readonly references: string;
+  /** Message-ID that the mails of one alert refer to, so that a mail program shows them as one conversation; null for several alerts. */
+  readonly references: string | null;
   readonly text: string;
 }
 
-/** `domain` is that of the sender's address. */
-export function emailMessage(decided: readonly AlertMessage[], to: string, domain: string): EmailMessage {
+/** `domain` is that of the sender's address, `name` that of several that were joined. */
+export function emailMessage(decided: readonly AlertMessage[], to: string, domain: string, name: string | null = null): EmailMessage {
   const messages = decided.map(shownMessage);
   const [first] = messages;
   if (first === undefined) throw new Error("a mail of nothing");
@@ -24,8 +25,8 @@ export function emailMessage(decided: readonly AlertMessage[], to: string, domai
   return {
     to,
     subject: cut(`[Vedette] ${headline(first)}${more}`, EMAIL_SUBJECT_CHARACTERS_MAX),
-    messageId: `<${hash128(JSON.stringify([states, to]))}@${domain}>`,
-    references: `<${hash128(JSON.stringify([first.alertId, to]))}@${domain}>`,
+    messageId: `<${hash128(JSON.stringify([name ?? states, to]))}@${domain}>`,
+    references: name === null ? `<${hash128(JSON.stringify([first.alertId, to]))}@${domain}>` : null,
     text: messages.map(paragraphOf).join("\n\n----\n\n"),
   };
 }

@@ -12,16 +12,28 @@ export interface HandedDelivery extends WaitingDelivery {
   readonly message: AlertMessage;
 }
 
+/** A handing over as reports name it. */
+export type HandedKey = Pick<HandedDelivery, "key" | "serial">;
+
 export type NotifierCommand =
+  /** Parts of one mail come in one command. */
   | { readonly type: "send"; readonly deliveries: readonly HandedDelivery[] }
   /** Give a delivery back if no attempt of it has begun; otherwise its outcome comes as usual. */
-  | { readonly type: "recall"; readonly tenant: string; readonly key: string; readonly destination: Destination };
+  | { readonly type: "recall"; readonly tenant: string; readonly key: string; readonly destination: Destination }
+  /** Answer to `joining`: the mail is stored under this name and may leave; null where it could not be stored, and each leaves by itself. */
+  | { readonly type: "join"; readonly id: number; readonly destination: Destination; readonly name: string | null };
 
-/** Outcome of one delivery: an attempt that has ended, or that it came back untried. */
-export type DeliveryReport = { readonly key: string; readonly serial: number } & (
-  | { readonly kind: "recalled" }
-  | { readonly kind: "attempted"; readonly sentAtMs: number; readonly endedAtMs: number; readonly outcome: AttemptOutcome }
-);
+/** What became of deliveries: an attempt has ended, one came back untried, or messages are to leave in one mail, which waits until it is stored. */
+export type DeliveryReport =
+  | ({ readonly kind: "recalled" } & HandedKey)
+  | { readonly kind: "joining"; readonly id: number; readonly destination: Destination; readonly deliveries: readonly HandedKey[] }
+  | {
+      readonly kind: "attempted";
+      readonly deliveries: readonly HandedKey[];
+      readonly sentAtMs: number;
+      readonly endedAtMs: number;
+      readonly outcome: AttemptOutcome;
+    };
 
 /** Message of the notifier to the coordinator. */
 export interface NotifierReport {

@@ -4,7 +4,7 @@ import { hash128 } from "../../../core/base/hash128.ts";
 import { KeyBuilder, KeyReader, prefixEnd } from "../../../domain/codec/key.ts";
 import type { AlertMessage } from "../../../domain/notification/alert-message.ts";
 import { NOTIFIERS, type Notifier } from "../../../domain/notification/channel.ts";
-import { afterRestart, type ChannelDelivery } from "../../../domain/notification/channel-delivery.ts";
+import { afterRestart, type ChannelDelivery, type JoinedMail } from "../../../domain/notification/channel-delivery.ts";
 import { type Destination, destinationKey } from "../../../domain/notification/destinations.ts";
 import { flag, list, nullable, number, object, oneOf, optional, StoredForm, text } from "../state/stored-json.ts";
 import { idBytes } from "../state/tables.ts";
@@ -58,6 +58,8 @@ const DELIVERY = object<ChannelDelivery>({
   sentAtMs: nullable(number),
   deliveredAtMs: nullable(number),
   error: nullable(text),
+  alone: optional(oneOf([true])),
+  joined: optional(object<JoinedMail>({ alertIds: list(text), name: text, sinceMs: number, attempts: number, mayHaveArrived: flag })),
 });
 /** Rows of `deliveries`. */
 export const DELIVERY_ROW = new StoredForm<DeliveryRow>("deliveries", {
@@ -70,8 +72,13 @@ export const DELIVERY_ROW = new StoredForm<DeliveryRow>("deliveries", {
   run: text,
   causeTold: optional(oneOf([true])),
 });
-/** Rows of `outbox`: the lane that a message waits in. */
-export const OUTBOX_ROW = new StoredForm<{ readonly lane: string }>("outbox", { lane: text });
+/** Rows of `outbox`: the lane that a message waits in, and whether it leaves before others. */
+export interface OutboxRow {
+  readonly lane: string;
+  readonly isPage?: true;
+}
+
+export const OUTBOX_ROW = new StoredForm<OutboxRow>("outbox", { lane: text, isPage: optional(oneOf([true])) });
 
 /** Key of the rows of an alert: what all of them begin with. */
 function alertPrefix(tenant: string, alertId: string): KeyBuilder {

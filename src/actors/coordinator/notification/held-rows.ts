@@ -6,6 +6,8 @@ export interface HeldRow {
   readonly serial: number;
   readonly tenant: string;
   readonly lane: string;
+  /** It leaves before others that wait. */
+  readonly isUrgent?: boolean;
 }
 
 /** Rows in the notifier's hands, counted by lane, each with a place of its tenant's share. */
@@ -58,8 +60,8 @@ export class HeldRows<R extends HeldRow> {
 
   /** The notifier has ended: all of them wait again. */
   returnTo(waiting: WaitingRows): void {
-    for (const [key, { lane, tenant }] of this.#rows) {
-      waiting.add(lane, key);
+    for (const [key, { lane, tenant, isUrgent }] of this.#rows) {
+      waiting.add(lane, key, isUrgent);
       this.#places().give(tenant);
     }
     this.#rows.clear();

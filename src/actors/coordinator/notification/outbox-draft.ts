@@ -10,13 +10,14 @@ import {
   isPage,
   undeliverable,
   withAttempt,
+  withJoined,
   withMessage,
   withOutcome,
   withRecall,
 } from "../../../domain/notification/channel-delivery.ts";
 import { type AlertStep, decidedMessages } from "../../../domain/notification/decided-messages.ts";
 import { destinationKey } from "../../../domain/notification/destinations.ts";
-import type { DeliveryReport } from "../../../domain/notification/notifier-messages.ts";
+import type { DeliveryReport, NotifierCommand } from "../../../domain/notification/notifier-messages.ts";
 import type { FollowingDraft } from "../alerts/alert-follower.ts";
 import type { DeadLetterDraft } from "../dead-letters/dead-letter-draft.ts";
 import {
@@ -29,6 +30,7 @@ import {
   keyText,
   laneOf,
   OUTBOX_ROW,
+  type OutboxRow,
   rowsOfAlert,
   tenantOfKey,
 } from "./delivery-row.ts";
@@ -68,6 +70,8 @@ export class OutboxDraft implements FollowingDraft {
   readonly #back = new Set<string>();
   #letters: DeadLetterDraft | undefined;
   readonly settled: SettledAttempt[] = [];
+  /** What the notifier is to be told of mails that it has asked to join. */
+  readonly joins: Array<Extract<NotifierCommand, { type: "join" }>> = [];
 
   constructor(sources: OutboxDraftSources) {
     this.#sources = sources;
@@ -79,11 +83,10 @@ export class OutboxDraft implements FollowingDraft {
     }
     const rows = [...this.#rows].flatMap(([text, row]): StoreOperation[] => {
       const key = keyOfText(text);
-      const isWaiting = row.delivery.message !== null && row.destination !== null;
-      const lane = isWaiting ? OUTBOX_ROW.encode({ lane: laneOf(row.destination, tenantOfKey(text)) }) : undefined;
+      const place = outboxRow(text, row);
       return [
         { table: "deliveries", key, value: encodeRow(row) },
-        { table: "outbox", key, value: lane },
+        { table: "outbox", key, value: place && OUTBOX_ROW.encode(place) },
       ];
     });
     return [...rows, ...(this.#letters?.operations() ?? [])];
@@ -106,31 +109,58 @@ export class OutboxDraft implements FollowingDraft {
     return rows.sort((a, b) => rank(a) - rank(b));
   }
 
-  /** Takes in what became of a row that was handed over. */
+  /** Takes in what became of rows that were handed over, of those that still are. */
   settle(report: DeliveryReport): void {
-    this.#back.add(report.key);
-    const row = this.#read(report.key, true);
-    if (row === undefined || row.delivery.message === null) return;
-    if (report.kind === "recalled") {
-      this.#rows.set(report.key, { ...row, delivery: withRecall(row.delivery, row.notifier) });
+    if (report.kind === "recalled") this.#recall(report.key);
+    else if (report.kind === "joining") this.#join(report);
+    else this.#attempted(report);
+  }
+
+  #recall(key: string): void {
+    this.#back.add(key);
+    const row = this.#read(key, true);
+    if (row !== undefined) this.#rows.set(key, { ...row, delivery: withRecall(row.delivery, row.notifier) });
+  }
+
+  /** Stores what leaves in one mail, under the name by which all of it is known. */
+  #join({ id, destination, deliveries }: Extract<DeliveryReport, { kind: "joining" }>): void {
+    const rows = deliveries.map(({ key }) => ({ key, row: this.#read(key, true) }));
+    const messages = rows.map(({ row }) => row?.delivery.message ?? null);
+    if (messages.length === 0 || messages.includes(null)) {
+      this.joins.push({ type: "join", id, destination, name: null });
       return;
     }
+    const states = messages.map((message) => [message?.alertId, message?.kind, message?.atMs]);
+    const alertIds = messages.map((message) => message?.alertId ?? "");
+    const joined = { alertIds, name: hash128(JSON.stringify(states)), sinceMs: this.#sources.nowMs(), attempts: 0, mayHaveArrived: false };
+    for (const { key, row } of rows) if (row !== undefined) this.#rows.set(key, { ...row, delivery: withJoined(row.delivery, joined) });
+    this.joins.push({ type: "join", id, destination, name: joined.name });
+  }
+
+  #attempted(report: Extract<DeliveryReport, { kind: "attempted" }>): void {
+    const random = this.#sources.random();
+    for (const { key } of report.deliveries) this.#ended(key, report, random);
+  }
+
+  #ended(key: string, report: Extract<DeliveryReport, { kind: "attempted" }>, random: number): void {
+    this.#back.add(key);
+    const row = this.#read(key, true);
+    if (row === undefined || row.delivery.message === null) return;
     const { message } = row.delivery;
-    const { nowMs, random } = this.#sources;
     const begun = withAttempt(row.delivery, report.sentAtMs);
-    const draw = random();
-    const ended = withOutcome({ ...begun, waiting: [] }, report.outcome, row.notifier, report.endedAtMs, draw);
-    const delivery = withOutcome(begun, report.outcome, row.notifier, report.endedAtMs, draw);
-    this.#rows.set(report.key, { ...row, delivery });
+    const { outcome, deliveries, endedAtMs } = report;
+    const end = { outcome, messages: deliveries.length, nowMs: endedAtMs, random };
+    const ended = withOutcome({ ...begun, waiting: [] }, end, row.notifier);
+    this.#rows.set(key, { ...row, delivery: withOutcome(begun, end, row.notifier) });
     const isLost = ended.state === "exhausted";
-    const isDelivered = report.outcome.kind === "delivered";
+    const isDelivered = outcome.kind === "delivered";
     this.settled.push({
       notifier: row.notifier,
       outcome: isDelivered ? "delivered" : isLost ? "exhausted" : "retried",
       latencyMs: isDelivered ? report.sentAtMs - message.atMs : null,
       tenant: message.tenant,
     });
-    if (isLost) this.#lose({ ...row, delivery: begun }, message, ended.error ?? "", nowMs());
+    if (isLost) this.#lose({ ...row, delivery: begun }, message, ended.error ?? "", this.#sources.nowMs());
   }
 
   /** Tells who heard of an alert of its cause: once, and behind its page. */
@@ -236,6 +266,13 @@ export class OutboxDraft implements FollowingDraft {
     this.#put(text, message, routed);
     for (const later of waiting) this.#put(text, later, undefined);
   }
+}
+
+/** Where a row waits; undefined where it has nothing to send. */
+function outboxRow(key: string, { delivery: { message }, destination }: DeliveryRow): OutboxRow | undefined {
+  if (message === null || destination === null) return undefined;
+  const lane = laneOf(destination, tenantOfKey(key));
+  return isPage(message.kind) ? { lane, isPage: true } : { lane };
 }
 
 /** Whether a channel is told this message, or was, without another's failure. */

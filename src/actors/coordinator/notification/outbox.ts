@@ -8,14 +8,19 @@
  */
 import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import {
+  ENDS_HANDED_PER_DESTINATION_MAX,
   EXHAUSTED_REPORTED_MS,
   MESSAGES_HANDED_PER_DESTINATION_MAX,
   MESSAGES_HANDED_PER_STEP,
   REPORTS_PER_COMMIT,
 } from "../../../core/config/notification-limits.ts";
 import { type Alert, isFiring } from "../../../domain/alerting/paging/alert.ts";
+import type { AlertMessage } from "../../../domain/notification/alert-message.ts";
+import { isPage } from "../../../domain/notification/channel-delivery.ts";
 import { causeMessage } from "../../../domain/notification/decided-messages.ts";
-import type { DeliveryReport, HandedDelivery, NotifierCommand } from "../../../domain/notification/notifier-messages.ts";
+import type { Destination } from "../../../domain/notification/destinations.ts";
+import { joinsOf, rankOf } from "../../../domain/notification/message-joins.ts";
+import type { DeliveryReport, HandedDelivery, HandedKey, NotifierCommand } from "../../../domain/notification/notifier-messages.ts";
 import { summaryOf } from "../../../domain/rca/advice.ts";
 import type { AlertFollower } from "../alerts/alert-follower.ts";
 import type { AlertBooks } from "../alerts/alerts-context.ts";
@@ -27,7 +32,18 @@ import type { LabelBooks } from "../labels/labels-context.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import { scan } from "../state/scan.ts";
 import type { StateWith } from "../state/stored-state.ts";
-import { currentRow, DELIVERY_ROW, keyOfText, keyText, laneOf, OUTBOX_ROW, rowsOfAlert, tenantOfKey } from "./delivery-row.ts";
+import {
+  currentRow,
+  DELIVERY_ROW,
+  type DeliveryRow,
+  deliveryKey,
+  keyOfText,
+  keyText,
+  laneOf,
+  OUTBOX_ROW,
+  rowsOfAlert,
+  tenantOfKey,
+} from "./delivery-row.ts";
 import { deliveryView } from "./delivery-view.ts";
 import { type HeldRow, HeldRows } from "./held-rows.ts";
 import { type ChangedRow, OutboxDraft } from "./outbox-draft.ts";
@@ -53,6 +69,13 @@ export interface NotifierFacts {
   readonly state: "disabled" | "ok" | "degraded";
   readonly reasons: readonly string[];
   readonly waiting: number;
+}
+
+/** A row with something to be sent. */
+interface WaitingRow extends DeliveryRow {
+  readonly key: string;
+  readonly destination: Destination;
+  readonly message: AlertMessage;
 }
 
 interface RecallableRow extends HeldRow {
@@ -97,7 +120,10 @@ export class Outbox implements AlertFollower {
 
   /** Reads which rows have something to be sent. To be called once, before anything is committed. */
   load(): void {
-    for (const { key, value } of scan(this.#control, "outbox")) this.#waiting.add(OUTBOX_ROW.decode(value).lane, keyText(key));
+    for (const { key, value } of scan(this.#control, "outbox")) {
+      const { lane, isPage } = OUTBOX_ROW.decode(value);
+      this.#waiting.add(lane, keyText(key), isPage);
+    }
     this.#count();
   }
 
@@ -192,18 +218,36 @@ export class Outbox implements AlertFollower {
     this.#causes = new Map();
     const draft = this.draft();
     for (const report of causes.values()) this.#reportCause(draft, report);
-    for (const report of reports) if (this.#held.get(report.key)?.serial === report.serial) draft.settle(report);
+    for (const report of reports.flatMap((one) => this.#current(one))) draft.settle(report);
     try {
       const operations = draft.operations([]);
       // What a loss of power takes of it is sent again under the same key.
       if (operations.length > 0) await this.#control.commit(operations, { flushLater: true });
     } catch (error) {
-      if (run === this.#run) this.#reports.unshift(...reports);
+      if (run === this.#run) this.#reports.unshift(...this.#answered(reports));
       for (const [id, report] of causes) if (!this.#causes.has(id)) this.#causes.set(id, report);
       throw error;
     }
     draft.apply();
     return this.#reports.length > 0 || this.#handOver(MESSAGES_HANDED_PER_STEP);
+  }
+
+  /** A report as far as it is of rows that are still handed over. */
+  #current(report: DeliveryReport): DeliveryReport[] {
+    const isHeld = ({ key, serial }: HandedKey) => this.#held.get(key)?.serial === serial;
+    if (report.kind === "recalled") return isHeld(report) ? [report] : [];
+    const deliveries = report.deliveries.filter(isHeld);
+    // A mail of which a part is not here any more is not joined.
+    const isPart = report.kind === "joining" && deliveries.length < report.deliveries.length;
+    return [{ ...report, deliveries: isPart ? [] : deliveries }];
+  }
+
+  /** Reports that are to be stored later. Where nothing can be stored no mail waits for it: each message leaves by itself. */
+  #answered(reports: readonly DeliveryReport[]): DeliveryReport[] {
+    for (const report of reports) {
+      if (report.kind === "joining") this.#link?.send({ type: "join", id: report.id, destination: report.destination, name: null });
+    }
+    return reports.filter(({ kind }) => kind !== "joining");
   }
 
   #reportCause(draft: OutboxDraft, report: RcaReport): void {
@@ -226,6 +270,7 @@ export class Outbox implements AlertFollower {
     }
     for (const key of draft.back) this.#held.release(key);
     for (const changed of draft.changed) this.#place(changed);
+    for (const join of draft.joins) this.#link?.send(join);
     this.#handOver(MESSAGES_HANDED_PER_STEP);
     counters.set("deadLetters", state.deadLetters.total);
   }
@@ -238,8 +283,8 @@ export class Outbox implements AlertFollower {
     const held = this.#held.get(key);
     if (held === undefined) {
       if (message === null) this.#waiting.remove(lane, key);
-      else this.#waiting.add(lane, key);
-    } else if (waiting.length > 0 && !held.isRecalled) {
+      else this.#waiting.add(lane, key, isPage(message.kind));
+    } else if (waiting.length > 0 && !held.isRecalled && row.delivery.joined === undefined) {
       held.isRecalled = true;
       this.#link?.send({ type: "recall", tenant: held.tenant, key, destination: row.destination });
     }
@@ -251,11 +296,10 @@ export class Outbox implements AlertFollower {
     if (this.#link !== undefined && !this.#work.isStopped) {
       for (const lane of this.#waiting.lanes()) {
         if (this.#handed.taken >= this.#handed.most) break;
-        while (deliveries.length < most && this.#held.count(lane) < MESSAGES_HANDED_PER_DESTINATION_MAX) {
-          const key = this.#waiting.first(lane);
-          const handed = key === undefined ? undefined : this.#hand(lane, key);
+        while (deliveries.length < most) {
+          const handed = this.#handFirst(lane);
           if (handed === undefined) break;
-          if (handed !== "gone") deliveries.push(handed);
+          deliveries.push(...handed);
         }
         if (deliveries.length >= most) break;
       }
@@ -265,21 +309,50 @@ export class Outbox implements AlertFollower {
     return deliveries.length >= most;
   }
 
-  /** Undefined where its tenant has no room. */
-  #hand(lane: string, key: string): HandedDelivery | "gone" | undefined {
-    const tenant = tenantOfKey(key);
-    if (this.#handed.room(tenant) < 1) return undefined;
+  /** Hands over what leaves first for a destination; undefined where there is no room, or nothing. */
+  #handFirst(lane: string): HandedDelivery[] | undefined {
+    const key = this.#waiting.first(lane);
+    if (key === undefined) return undefined;
+    const most = this.#waiting.isUrgent(lane, key) ? MESSAGES_HANDED_PER_DESTINATION_MAX : ENDS_HANDED_PER_DESTINATION_MAX;
+    if (this.#held.count(lane) >= most || this.#handed.room(tenantOfKey(key)) < 1) return undefined;
+    const row = this.#rowOf(key);
+    if (row === undefined) {
+      this.#waiting.remove(lane, key);
+      return [];
+    }
+    const parts = this.#partsOf(tenantOfKey(key), row).map((part) => this.#hand(lane, part));
+    const dueAtMs = Math.max(...parts.map((part) => part.dueAtMs));
+    return parts.map((part) => ({ ...part, dueAtMs }));
+  }
+
+  /** The row with what is to be sent, or all parts of the mail that it is a part of, in their order. */
+  #partsOf(tenant: string, row: WaitingRow): WaitingRow[] {
+    const { destination, channel, delivery } = row;
+    const { joined } = delivery;
+    if (joined === undefined) return [row];
+    const parts = joined.alertIds.flatMap((alertId) => {
+      const part = this.#rowOf(keyText(deliveryKey(tenant, alertId, destination, channel)));
+      return part?.delivery.joined?.name === joined.name && !this.#held.has(part.key) ? [part] : [];
+    });
+    return parts.length === 0 ? [row] : parts;
+  }
+
+  /** A row with something to be sent; undefined where it is gone. */
+  #rowOf(key: string): WaitingRow | undefined {
     const stored = this.#control.get("deliveries", keyOfText(key));
     const row = stored && currentRow(DELIVERY_ROW.decode(stored), this.#run, false);
     const message = row?.delivery.message;
-    if (row?.destination == null || message == null) {
-      this.#waiting.remove(lane, key);
-      return "gone";
-    }
+    return row?.destination == null || message == null ? undefined : { ...row, key, message, destination: row.destination };
+  }
+
+  #hand(lane: string, { key, destination, message, delivery }: WaitingRow): HandedDelivery {
+    const tenant = tenantOfKey(key);
     this.#waiting.remove(lane, key);
     const serial = ++this.#serial;
-    this.#held.hold(key, { serial, tenant, lane, isRecalled: false });
-    return { key, serial, tenant, destination: row.destination, message, dueAtMs: row.delivery.nextAttemptAtMs };
+    this.#held.hold(key, { serial, tenant, lane, isRecalled: false, isUrgent: isPage(message.kind) });
+    const { alone, joined, nextAttemptAtMs: dueAtMs } = delivery;
+    const joins = alone === true ? null : joinsOf(message);
+    return { key, serial, tenant, destination, message, dueAtMs, rank: rankOf(message), joins, joined: joined?.name ?? null };
   }
 
   #count(): void {

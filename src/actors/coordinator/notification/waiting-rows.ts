@@ -1,6 +1,12 @@
-/** Rows with a message that the notifier does not have, by destination, each in the order in which they came: 150 B a row. */
+/** Rows of one destination. */
+interface Lane {
+  readonly urgent: Set<string>;
+  readonly other: Set<string>;
+}
+
+/** Rows with a message that the notifier does not have, by destination: those that are urgent, then others, each in the order in which they came. 150 B a row. */
 export class WaitingRows {
-  readonly #lanes = new Map<string, Set<string>>();
+  readonly #lanes = new Map<string, Lane>();
   #size = 0;
 
   get size(): number {
@@ -8,7 +14,8 @@ export class WaitingRows {
   }
 
   has(lane: string, key: string): boolean {
-    return this.#lanes.get(lane)?.has(key) === true;
+    const rows = this.#lanes.get(lane);
+    return rows !== undefined && (rows.urgent.has(key) || rows.other.has(key));
   }
 
   /** Destinations that rows wait for. Rows may be removed meanwhile. */
@@ -16,24 +23,31 @@ export class WaitingRows {
     return [...this.#lanes.keys()];
   }
 
-  /** The row that waits longest for a destination. */
+  /** The row that leaves first for a destination. */
   first(lane: string): string | undefined {
-    for (const key of this.#lanes.get(lane) ?? []) return key;
+    const rows = this.#lanes.get(lane);
+    for (const key of rows?.urgent ?? []) return key;
+    for (const key of rows?.other ?? []) return key;
     return undefined;
   }
 
-  add(lane: string, key: string): void {
-    const keys = this.#lanes.get(lane) ?? new Set<string>();
-    this.#lanes.set(lane, keys);
-    if (keys.has(key)) return;
-    keys.add(key);
-    this.#size += 1;
+  isUrgent(lane: string, key: string): boolean {
+    return this.#lanes.get(lane)?.urgent.has(key) === true;
+  }
+
+  /** A row that waits already keeps its turn among those of its urgency. */
+  add(lane: string, key: string, isUrgent = false): void {
+    const rows = this.#lanes.get(lane) ?? { urgent: new Set(), other: new Set() };
+    this.#lanes.set(lane, rows);
+    const wasThere = (isUrgent ? rows.other : rows.urgent).delete(key) || (isUrgent ? rows.urgent : rows.other).has(key);
+    (isUrgent ? rows.urgent : rows.other).add(key);
+    if (!wasThere) this.#size += 1;
   }
 
   remove(lane: string, key: string): void {
-    const keys = this.#lanes.get(lane);
-    if (keys?.delete(key) !== true) return;
+    const rows = this.#lanes.get(lane);
+    if (rows === undefined || !(rows.urgent.delete(key) || rows.other.delete(key))) return;
     this.#size -= 1;
-    if (keys.size === 0) this.#lanes.delete(lane);
+    if (rows.urgent.size + rows.other.size === 0) this.#lanes.delete(lane);
   }
 }

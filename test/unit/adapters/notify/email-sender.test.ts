@@ -82,7 +82,7 @@ it.each([
   [".", true],
 ])("a server that closes at %s may have taken it: %s", async (at, mayHaveArrived) => {
   const sender = await senderOver({ [at]: undefined });
-  expect(await sender.send(TO, [MESSAGE])).toMatchObject({ kind: "retry", mayHaveArrived });
+  expect(await sender.send(TO, [MESSAGE], null)).toMatchObject({ kind: "retry", mayHaveArrived });
 });
 
 it("a connection that was refused has taken nothing", async () => {
@@ -90,7 +90,7 @@ it("a connection that was refused has taken nothing", async () => {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as { port: number };
   await new Promise<void>((resolve) => server.close(() => resolve()));
-  expect(await senderTo(port).send(TO, [MESSAGE])).toMatchObject({ kind: "retry", mayHaveArrived: false });
+  expect(await senderTo(port).send(TO, [MESSAGE], null)).toMatchObject({ kind: "retry", mayHaveArrived: false });
 });
 
 it.each([
@@ -100,5 +100,5 @@ it.each([
   [{}, { kind: "delivered" }],
 ])("what a server says is so: %j", async (replies, outcome) => {
   const sender = await senderOver(replies);
-  expect(await sender.send(TO, [MESSAGE])).toMatchObject(outcome);
+  expect(await sender.send(TO, [MESSAGE], null)).toMatchObject(outcome);
 });

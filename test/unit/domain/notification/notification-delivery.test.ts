@@ -3,11 +3,13 @@ import { describe, expect, it } from "vitest";
 import type { AlertMessage, MessageKind } from "../../../../src/domain/notification/alert-message.ts";
 import type { Notifier } from "../../../../src/domain/notification/channel.ts";
 import {
+  type AttemptEnd,
   type AttemptOutcome,
   afterRestart,
   type ChannelDelivery,
   isPage,
   withAttempt,
+  withJoined,
   withMessage,
   withOutcome,
 } from "../../../../src/domain/notification/channel-delivery.ts";
@@ -37,6 +39,8 @@ const DELIVERED: AttemptOutcome = { kind: "delivered" };
 const REFUSED: AttemptOutcome = { kind: "retry", error: "connection refused", afterMs: null, mayHaveArrived: false };
 const LOST: AttemptOutcome = { kind: "retry", error: "no answer in 10 s", afterMs: null, mayHaveArrived: true };
 
+const ended = (outcome: AttemptOutcome, nowMs = 2_000, messages = 1): AttemptEnd => ({ outcome, messages, nowMs, random: 0.5 });
+
 /** The delivery behind what happens to it, in order. */
 function told(
   notifier: Notifier,
@@ -47,10 +51,56 @@ function told(
     if (step === "attempt") delivery = withAttempt(delivery as ChannelDelivery, 1_000);
     else if (step === "restart") delivery = afterRestart(delivery as ChannelDelivery, notifier);
     else if ("alertId" in step) delivery = withMessage(delivery, step, notifier);
-    else delivery = withOutcome(delivery as ChannelDelivery, step, notifier, 2_000, 0.5);
+    else delivery = withOutcome(delivery as ChannelDelivery, ended(step), notifier);
   }
   return delivery;
 }
+
+describe("a message that left with others", () => {
+  const FAILED: AttemptOutcome = { kind: "failed", error: "answered 400" };
+  const attempt = (notifier: Notifier) => withAttempt(told(notifier, of("opened")) as ChannelDelivery, 1_000);
+  const JOINED = { alertIds: ["a1", "a2"], name: "n", sinceMs: 1_000, attempts: 0, mayHaveArrived: false };
+  const mail = (...outcomes: AttemptOutcome[]) =>
+    outcomes.reduce(
+      (now, outcome) => withOutcome(withAttempt(now, 1_000), ended(outcome, 2_000, 2), "email"),
+      withJoined(told("email", of("opened")) as ChannelDelivery, JOINED),
+    );
+
+  it("and was refused with them is sent alone at once, and given up only when it is refused alone", () => {
+    for (const notifier of ["chat", "email"] as const) {
+      const refused = withOutcome(attempt(notifier), ended(FAILED, 2_000, 10), notifier);
+      expect(refused).toMatchObject({ state: "pending", message: { kind: "opened" }, alone: true, nextAttemptAtMs: 2_000 });
+      const again = withOutcome(withAttempt(refused, 3_000), ended(FAILED), notifier);
+      expect(again).toMatchObject({ state: "exhausted", message: null });
+    }
+  });
+
+  it("in a mail that may have arrived is repeated with them until that is known, and what is newer waits behind", () => {
+    const lost = mail(LOST, REFUSED);
+    expect(lost).toMatchObject({ joined: { name: "n", attempts: 2, mayHaveArrived: true }, told: "unknown" });
+    const newer = withMessage(lost, of("resolved", { atMs: 5 }), "email") as ChannelDelivery;
+    expect(newer).toMatchObject({ message: { kind: "opened" }, waiting: [{ kind: "resolved" }], joined: { name: "n" } });
+    const after = withOutcome(withAttempt(newer, 3_000), ended(DELIVERED, 4_000, 2), "email");
+    expect(after).toMatchObject({ message: { kind: "resolved" }, waiting: [] });
+    expect(after.joined).toBeUndefined();
+    expect(afterRestart({ ...mail(), inFlight: true }, "email").joined).toMatchObject({ mayHaveArrived: true });
+  });
+
+  it("in a mail that has not arrived may leave in another", () => {
+    const refused = mail(REFUSED);
+    expect(refused.joined).toBeUndefined();
+    expect(refused.alone).toBeUndefined();
+    expect(withMessage(refused, of("resolved"), "email")).toMatchObject({ message: { kind: "resolved", both: true } });
+  });
+
+  it("is repeated alone where it may have arrived alone: a mail has its Message-ID, a chat message none", () => {
+    expect(told("email", of("opened"), "attempt", LOST)).toMatchObject({ alone: true });
+    expect(told("email", of("opened"), "attempt", "restart")).toMatchObject({ alone: true });
+    expect(told("email", of("opened"), "attempt", LOST, of("resolved"))?.alone).toBeUndefined();
+    expect(told("email", of("opened"), "attempt", REFUSED)?.alone).toBeUndefined();
+    expect(told("chat", of("opened"), "attempt", LOST)?.alone).toBeUndefined();
+  });
+});
 
 describe("a channel's delivery", () => {
   it("begins with a page, and with nothing else", () => {
@@ -81,7 +131,7 @@ describe("a channel's delivery", () => {
   it("sends what was decided while one was under way behind it, the newest alone", () => {
     const busy = told("pager", of("opened"), "attempt", of("raised"), of("acknowledged"), of("resolved"));
     expect(busy).toMatchObject({ message: { kind: "opened" }, waiting: [{ kind: "resolved" }] });
-    expect(withOutcome(busy as ChannelDelivery, DELIVERED, "pager", 2_000, 0.5)).toMatchObject({
+    expect(withOutcome(busy as ChannelDelivery, ended(DELIVERED), "pager")).toMatchObject({
       message: { kind: "resolved" },
       told: "yes",
       waiting: [],
@@ -145,7 +195,7 @@ describe("a channel's delivery", () => {
                 delivery = withAttempt(delivery, 0);
                 heard.push((delivery.message as AlertMessage).kind);
               }
-              if (one === "settle") delivery = withOutcome(delivery, DELIVERED, notifier, 0, 0);
+              if (one === "settle") delivery = withOutcome(delivery, ended(DELIVERED, 0), notifier);
             }
           } else if (typeof one === "string") {
             if ((one === "resolved" || one === "raised" || one === "acknowledged" || one === "cause" || one === "updated") && !isOpen)
@@ -158,7 +208,7 @@ describe("a channel's delivery", () => {
             delivery = withMessage(delivery, of(one), notifier) ?? delivery;
           } else if (delivery.inFlight) {
             if (one === REFUSED) heard.pop(); // it is known that it did not arrive
-            delivery = withOutcome(delivery, one, notifier, 0, 0.5);
+            delivery = withOutcome(delivery, ended(one, 0), notifier);
           }
         }
         expect(delivery.message).toBeNull();

@@ -33,7 +33,8 @@ async function open(outcomeOf: (destination: string) => AttemptOutcome, options:
       for (const { key, serial, destination, message } of handed.splice(0)) {
         const channel = `${destination.notifier}:${destination.target}`;
         told.push({ channel, kind: message.kind, metric: message.metricName });
-        outbox.take([{ key, serial, kind: "attempted", sentAtMs: rig.nowMs, endedAtMs: rig.nowMs, outcome: outcomeOf(channel) }]);
+        const [sentAtMs, endedAtMs] = [rig.nowMs, rig.nowMs];
+        outbox.take([{ kind: "attempted", deliveries: [{ key, serial }], sentAtMs, endedAtMs, outcome: outcomeOf(channel) }]);
       }
       await rig.drain();
       await new Promise((resolve) => setImmediate(resolve));
