@@ -2,6 +2,7 @@
 // https://opentelemetry.io/docs/specs/otlp/#otlphttp-response
 import { OTLP_SIGNALS, type OtlpEncoding, type OtlpSignal } from "../core/protocol/otlp-kind.ts";
 import { google, otlp } from "./generated/otlp-answers.ts";
+import { refuseGrpc } from "./grpc-refusal.ts";
 import { ERROR_STATUS, type ErrorCode, type Refusal } from "./refusal.ts";
 
 /** Which signal a request has, and how its answer is to be written. */
@@ -62,11 +63,8 @@ export function otlpDialect(path: string, contentType: string | undefined): Otlp
 export function refuseOtlpType(contentType: string | undefined): Refusal | undefined {
   const type = mediaType(contentType);
   if (type === CONTENT_TYPES.json || type === CONTENT_TYPES.protobuf) return undefined;
-  if (type.startsWith("application/grpc")) {
-    const message =
-      "gRPC is served on a port of its own, OTLP_GRPC_PORT (4317); here send OTLP over HTTP: set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf, or in a collector use the otlphttp exporter, with port 4318";
-    return { code: "unsupported_media_type", message };
-  }
+  const grpc = refuseGrpc({ header: () => contentType });
+  if (grpc !== undefined) return grpc;
   const got = contentType === undefined ? "none" : JSON.stringify(contentType.slice(0, 80));
   return { code: "unsupported_media_type", message: `Content-Type must be application/x-protobuf or application/json, got ${got}` };
 }

@@ -87,6 +87,14 @@ export function timeField() {
   });
 }
 
+/** A moment in a body that stays the text that it came as; an empty one is none, as in Alertmanager's older forms. */
+export function timeText() {
+  const read = (text: string) => (text === "" || parseRfc3339(text) !== undefined ? text : undefined);
+  return textTo(read, "invalid_timestamp", (text) => `must be RFC 3339 such as 2026-01-31T12:00:00Z, got ${shown(text)}`).meta({
+    format: "date-time",
+  });
+}
+
 /** A number of [least, most]. */
 export function numberParameter(name: string, least: number, most: number) {
   const read = (text: string) => {

@@ -1,12 +1,13 @@
 // `vedette check-config`: every setting of environment and file is read as a start reads it, and each that cannot be used is named.
 import { readSettingFile } from "../adapters/credentials/setting-file.ts";
 import { ConfigError } from "../core/config/config-error.ts";
-import { loadConfig, readSettings, SETTINGS } from "../core/config/load-config.ts";
+import { loadConfig, SETTINGS } from "../core/config/load-config.ts";
 import { resolveSettings, type SettingsFile } from "../core/config/settings-sources.ts";
 import { checkSettings } from "./checked-settings.ts";
 import { writeJson } from "./client/table-text.ts";
 import type { CommandArguments } from "./command-arguments.ts";
 import { EXIT } from "./exit-code.ts";
+import { exposureWarnings } from "./exposure-warnings.ts";
 import { writeError, writeLine } from "./terminal.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -21,17 +22,20 @@ export interface SettingsReport {
 
 /** Checks settings and reports all problems at once. */
 export function checkAllSettings(environment: Environment, file: SettingsFile | undefined): SettingsReport {
-  let resolved: ReturnType<typeof resolveSettings>;
-  try {
-    resolved = resolveSettings(environment, file);
-  } catch (error) {
-    return { problems: [messageOf(error)], warnings: [], set: [] };
+  const problems: string[] = [];
+  const { environment: given, warnings } = resolveSettings(environment, file, (problem) => problems.push(problem));
+  const set = SETTINGS.map(({ name }) => name).filter((name) => given[name] !== undefined || given[`${name}_FILE`] !== undefined);
+  const left = new Map(Object.entries(given));
+  // Each round finds one, which the next leaves out: what others of them say is still to be found.
+  for (let round = 0; round <= SETTINGS.length; round++) {
+    const [problem] = problemOf(() => checkSettings(loadConfig(Object.fromEntries(left), readSettingFile)));
+    if (problem === undefined) break;
+    problems.push(problem);
+    const name = /^(?:VEDETTE_)?([A-Z][A-Z0-9_]+)/.exec(problem)?.[1] ?? "";
+    if (!left.delete(name) && !left.delete(`${name}_FILE`)) break;
+    left.delete(`${name}_FILE`);
   }
-  const settings = resolved.environment;
-  const single = SETTINGS.flatMap((setting) => problemOf(() => readSettings([setting], settings, readSettingFile)));
-  const problems = single.length > 0 ? single : problemOf(() => checkSettings(loadConfig(settings, readSettingFile)));
-  const set = SETTINGS.map(({ name }) => name).filter((name) => settings[name] !== undefined || settings[`${name}_FILE`] !== undefined);
-  return { problems, warnings: resolved.warnings, set };
+  return { problems, warnings: [...warnings, ...exposureWarnings(given)], set };
 }
 
 /** Shows the report; exit code 78 where there are problems. */

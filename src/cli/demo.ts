@@ -30,9 +30,9 @@ export async function call<T>(base: string, path: string, init: ServerRequest = 
   return (response.headers.get("content-type")?.includes("json") ? JSON.parse(text) : text) as T;
 }
 
-/** The server that is meant: the operand, else where the settings say. */
+/** The server that is meant: the operand, VEDETTE_URL, else where the settings say. */
 export function addressOf({ operands }: CommandArguments, environment: Readonly<Record<string, string | undefined>>): string {
-  return operands[0] ?? ownAddress(environment);
+  return (operands[0] ?? environment.VEDETTE_URL ?? ownAddress(environment)).replace(/\/+$/, "");
 }
 
 const JSON_TYPE = { "Content-Type": "application/json" };

@@ -43,6 +43,17 @@ describe("what only node:http does", () => {
     await client.closed;
   });
 
+  it("D12: the preface of HTTP/2, which is ended in its own protocol with where gRPC is served", async () => {
+    await bench.serve("node", echoHead);
+    const client = await bench.connect();
+    const closed = client.rest();
+    await client.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+    const bytes = await closed;
+    // Settings, then a GOAWAY (7) that asks for HTTP/1.1 (13) and carries the advice.
+    expect([bytes[3], bytes[9 + 3], bytes.readUInt32BE(9 + 9 + 4)]).toEqual([4, 7, 13]);
+    expect(bytes.subarray(9 + 9 + 8).toString()).toMatch(/^gRPC is served .*OTLP_GRPC_PORT \(4317\)/);
+  });
+
   it("chunk extensions and trailers, which are skipped", async () => {
     await bench.serve("node", hashBody(100));
     const client = await bench.connect();

@@ -207,6 +207,9 @@ describe.each(ENGINES)("OTLP over $kind", ({ kind, skipped }) => {
       JSON_TYPE,
       { code: INVALID_ARGUMENT, message: expect.stringMatching(/http\/protobuf.*otlphttp.*4318/) },
     ]);
+    // D12: on the path of gRPC too.
+    const call = await post("/opentelemetry.proto.collector.trace.v1.TraceService/Export", "application/grpc", "x");
+    expect([call.status, call.bytes.toString()]).toEqual([415, expect.stringMatching(/OTLP_GRPC_PORT \(4317\)/)]);
     const plain = await post("/v1/logs", "text/plain", "x");
     expect(read(plain, decodeStatus)).toEqual([
       415,

@@ -6,6 +6,7 @@ import type { Clock } from "../../adapters/runtime/clock.ts";
 import type { Endpoint } from "../../api/endpoint.ts";
 import type { EndpointName } from "../../api/endpoints.ts";
 import { completeError, type ErrorAnswer, errorAnswer } from "../../api/error-answer.ts";
+import { refuseGrpc } from "../../api/grpc-refusal.ts";
 import { type OtlpAnswer, type OtlpDialect, otlpDialect, otlpError, otlpSuccess, type PartialSuccess } from "../../api/otlp-answer.ts";
 import { splitQuery } from "../../api/query-parsing.ts";
 import { type ErrorCode, type Refusal, shown } from "../../api/refusal.ts";
@@ -124,8 +125,8 @@ export class Front {
     const route = matchRoute(method, path);
     const request = new Request(exchange, this.#dependencies, route.found ? route.endpoint : undefined);
     if (!route.found) {
-      request.refuse(route.refusal, route.allow === undefined ? [] : [["Allow", route.allow]]);
-      return;
+      const allow: HttpHeaders = route.allow === undefined ? [] : [["Allow", route.allow]];
+      return request.refuse(refuseGrpc(exchange.request) ?? route.refusal, allow);
     }
     const { endpoint, path: parameters } = route;
     const isGuarded = endpoint.name === METRICS && this.#options.guardsMetrics;
@@ -143,11 +144,9 @@ export class Front {
   /** The handler of the OTLP port: nothing else is served there. */
   handleOtlp(exchange: HttpExchange): void {
     const { path } = exchange.request;
-    if (otlpDialect(path, undefined) !== undefined) this.handle(exchange);
-    else {
-      const message = `this port takes OTLP over HTTP only: POST /v1/metrics, /v1/traces and /v1/logs, not ${shown(path)}`;
-      new Request(exchange, this.#dependencies, undefined).refuse({ code: "not_found", message });
-    }
+    if (otlpDialect(path, undefined) !== undefined) return this.handle(exchange);
+    const message = `this port takes OTLP over HTTP only: POST /v1/metrics, /v1/traces and /v1/logs, not ${shown(path)}`;
+    new Request(exchange, this.#dependencies, undefined).refuse(refuseGrpc(exchange.request) ?? { code: "not_found", message });
   }
 
   /** The handler of the port of alerts: their webhook alone, as an operator of one tenant. */

@@ -6,10 +6,9 @@ import {
   RESOLUTION_TAGS_PER_RECORD_MAX,
   WEBHOOK_ALERTS_PER_REQUEST_MAX,
 } from "../../core/config/analysis-limits.ts";
-import { NAME_BYTES_MAX } from "../../core/config/limits.ts";
 import { HOPS_MAX } from "../../domain/topology/reach.ts";
 import type { Endpoint } from "../endpoint.ts";
-import { environmentParameter, numberParameter, textParameter, timeField } from "../parameters.ts";
+import { environmentParameter, numberParameter, textParameter, timeField, timeText } from "../parameters.ts";
 import {
   ALERTS_TAKEN,
   ANALYSIS,
@@ -44,8 +43,8 @@ const WEBHOOK_ALERT = z.object({
   status: z.enum(["firing", "resolved"]).default("firing"),
   labels: LABELS,
   annotations: LABELS.default({}),
-  startsAt: z.string().max(NAME_BYTES_MAX).optional(),
-  endsAt: z.string().max(NAME_BYTES_MAX).optional(),
+  startsAt: timeText().optional(),
+  endsAt: timeText().optional(),
 });
 const WEBHOOK_ALERTS = z.array(WEBHOOK_ALERT).min(1).max(WEBHOOK_ALERTS_PER_REQUEST_MAX);
 /** Why it broke, what else breaks, and what helped before. */

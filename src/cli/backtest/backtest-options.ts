@@ -1,12 +1,11 @@
 // The arguments of `vedette backtest`.
 
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { SETTING_NAMES, SETTINGS_SOME } from "../../api/shapes/watchdog-settings.ts";
 import { setMember } from "../../core/base/own-member.ts";
-import { parseRfc3339 } from "../../core/base/rfc3339.ts";
-import { ownAddress } from "../own-server.ts";
+import { formatRfc3339, parseRfc3339 } from "../../core/base/rfc3339.ts";
+import { type AskedServer, askedServer } from "../client/asked-server.ts";
+import { UsageError } from "../exit-code.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -25,6 +24,8 @@ export interface BacktestOptionsGiven {
   readonly url: string;
   /** Undefined where there is none: a server on this machine may ask for none. */
   readonly token: string | undefined;
+  /** Undefined for the token's own. */
+  readonly tenant: string | undefined;
   readonly isJson: boolean;
   readonly serviceId: string | undefined;
   readonly metricName: string | undefined;
@@ -40,28 +41,28 @@ export interface BacktestOptionsGiven {
 export class BacktestError extends Error {}
 
 const BACKTEST_USAGE =
-  "vedette backtest [FILE] --since TIME --until TIME [--service ID] [--metric NAME] [--environment NAME] [--set NAME=VALUE]... [--silence LABEL=VALUE@FROM/TO]... [--remove-silence ID]... [--json] [--url URL] [--token TOKEN | --token-file PATH] [--interval SECONDS]";
+  "vedette backtest [FILE] --since TIME [--until TIME] [--service ID] [--metric NAME] [--environment NAME] [--set NAME=VALUE]... [--silence LABEL=VALUE@FROM/TO]... [--remove-silence ID]... [--json] [--url URL] [--token TOKEN | --token-file PATH] [--interval SECONDS]";
 
 /** Reads the arguments. Throws BacktestError. */
-export function readBacktestOptions(args: readonly string[], environment: Environment): BacktestOptionsGiven {
+export function readBacktestOptions(args: readonly string[], environment: Environment, nowMs: number): BacktestOptionsGiven {
   const { values, positionals } = parse(args);
   const [file, ...others] = positionals;
   if (others.length > 0) throw new BacktestError(`give one file, or none for what a server has stored: ${BACKTEST_USAGE}`);
-  if (file === undefined && (values.since === undefined || values.until === undefined))
-    throw new BacktestError(`give --since and --until: ${BACKTEST_USAGE}`);
-  for (const [name, time] of [["since", values.since] as const, ["until", values.until] as const]) checkTime(`--${name}`, time);
-  const url = values.url ?? ownAddress(environment);
+  if (file === undefined && values.since === undefined) throw new BacktestError(`give --since and --until, or --since alone for up to now: ${BACKTEST_USAGE}`);
+  const { url, token, tenant } = asked(values, environment);
+  const time = (name: "since" | "until") => (values[name] === undefined ? undefined : timeOf(`--${name}`, values[name], nowMs));
   return {
     file,
     intervalMs: intervalOf(values.interval),
-    url: url.replace(/\/+$/, ""),
-    token: values.token ?? readToken(values["token-file"], join(environment.DATA_DIR ?? "./data", "admin-token")),
+    url,
+    token,
+    tenant,
     isJson: values.json === true,
     serviceId: values.service,
     metricName: values.metric,
     environment: values.environment,
-    since: values.since,
-    until: values.until,
+    since: time("since"),
+    until: time("until") ?? (file === undefined ? formatRfc3339(nowMs) : undefined),
     settings: readSettings(values.set ?? []),
     addedSilences: (values.silence ?? []).map(readSilence),
     removedSilences: values["remove-silence"] ?? [],
@@ -111,6 +112,8 @@ function settingValue(text: string): unknown {
   return text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : text;
 }
 
+const AGO = /^(\d{1,6})([smhdw])$/;
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 const SILENCE = /^(.+)@([^/@]+)\/([^/@]+)$/;
 const MATCHER = /^([^=!~,]+)(=~|!~|!=|=)(.*)$/;
 
@@ -128,9 +131,17 @@ function readSilence(text: string): SilenceOption {
   return { matchers, starts_at: from, ends_at: to };
 }
 
-function checkTime(option: string, time: string | undefined): void {
-  if (time !== undefined && parseRfc3339(time) === undefined)
-    throw new BacktestError(`${option} takes a time such as 2026-01-31T12:00:00Z, got ${JSON.stringify(time)}`);
+/** A moment: a time, or how long ago such as 1h, as RFC 3339. */
+function timeOf(option: string, text: string, nowMs: number): string {
+  const [, count = "", unit = ""] = AGO.exec(text) ?? [];
+  if (count !== "") return formatRfc3339(nowMs - Number(count) * (UNIT_MS[unit] as number));
+  checkTime(option, text);
+  return text;
+}
+
+function checkTime(option: string, time: string): void {
+  if (parseRfc3339(time) === undefined)
+    throw new BacktestError(`${option} takes a time such as 2026-01-31T12:00:00Z, or 1h for an hour ago, got ${JSON.stringify(time)}`);
 }
 
 function intervalOf(text: string | undefined): number | undefined {
@@ -141,12 +152,11 @@ function intervalOf(text: string | undefined): number | undefined {
   return seconds * 1000;
 }
 
-/** The token of a file that was named, or of the data folder where it has one. */
-function readToken(named: string | undefined, usual: string): string | undefined {
+/** Throws BacktestError where the server or its token cannot be told. */
+function asked(values: { url?: string; token?: string; "token-file"?: string }, environment: Environment): AskedServer {
   try {
-    return readFileSync(named ?? usual, "utf8").trim();
+    return askedServer({ url: values.url, token: values.token, tokenFile: values["token-file"] }, environment);
   } catch (error) {
-    if (named === undefined) return undefined;
-    throw new BacktestError(`the token cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw error instanceof UsageError ? new BacktestError(error.message) : error;
   }
 }

@@ -1,8 +1,10 @@
 // `vedette backtest`: what changed settings would newly page and what no longer, over what a running server has stored or over a file.
 import { serverFetch } from "../../adapters/http/server-fetch.ts";
+import { systemClock } from "../../adapters/runtime/clock.ts";
 import type { BacktestView } from "../../api/backtest-view.ts";
 import { BACKTEST_ANSWER_MS_MAX } from "../../core/config/backtest-limits.ts";
 import type { Config } from "../../core/config/load-config.ts";
+import { askingHeaders } from "../client/asked-server.ts";
 import { exitCodeOf, UnreachableError } from "../exit-code.ts";
 import { fileEnvironment } from "../file-environment.ts";
 import { ReplayError } from "../replay/replay-options.ts";
@@ -20,7 +22,7 @@ export async function runBacktest(
   config: () => Config,
 ): Promise<number> {
   try {
-    const options = readBacktestOptions(args, environment);
+    const options = readBacktestOptions(args, environment, systemClock.wallMs());
     const view =
       options.file === undefined ? await askServer(options) : await backtestFile(options, options.file, fileEnvironment(config()), tell);
     if (options.isJson) writeLine(JSON.stringify(view, null, 2));
@@ -39,7 +41,7 @@ function tell(notice: string): void {
 }
 
 async function askServer(options: BacktestOptionsGiven): Promise<BacktestView> {
-  const { url, token, since, until, serviceId, metricName, environment, settings, addedSilences, removedSilences } = options;
+  const { url, since, until, serviceId, metricName, environment, settings, addedSilences, removedSilences } = options;
   const body = {
     ...(serviceId !== undefined && { service_id: serviceId }),
     ...(metricName !== undefined && { metric_name: metricName }),
@@ -49,7 +51,7 @@ async function askServer(options: BacktestOptionsGiven): Promise<BacktestView> {
     settings,
     silences: { add: addedSilences, remove: removedSilences },
   };
-  const headers = { "Content-Type": "application/json", ...(token !== undefined && { Authorization: `Bearer ${token}` }) };
+  const headers = { "Content-Type": "application/json", ...askingHeaders(options) };
   const request = { method: "POST", headers, body: JSON.stringify(body), signal: AbortSignal.timeout(REQUEST_MS_MAX) };
   const answer = await serverFetch(url, "/api/v1/backtest", request).catch((error: unknown) => error);
   if (!(answer instanceof Response))

@@ -1,10 +1,8 @@
 // How commands ask a running server: address and credential of options, environment or data folder; answers as JSON; failures in one line with their exit code.
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { serverFetch } from "../../adapters/http/server-fetch.ts";
 import type { CommandArguments } from "../command-arguments.ts";
-import { CommandError, UnreachableError, UsageError } from "../exit-code.ts";
-import { ownAddress } from "../own-server.ts";
+import { CommandError, UnreachableError } from "../exit-code.ts";
+import { askedServer, askingHeaders } from "./asked-server.ts";
 
 const REQUEST_MS_MAX = 30_000;
 const MESSAGE_CHARACTERS_MAX = 500;
@@ -24,44 +22,11 @@ export interface ServerAnswer<T> {
   readonly body: T;
 }
 
-/** Reads --url, --token, --token-file and --tenant. The data folder's own token goes to the server of the settings alone. Throws UsageError. */
+/** Reads --url, --token, --token-file and --tenant, and what stands for them in the environment. Throws UsageError. */
 export function connectTo(given: CommandArguments, environment: Environment): ServerConnection {
-  const named = given.text("url") ?? environment.VEDETTE_URL;
-  const url = (named ?? ownUrl(environment)).replace(/\/+$/, "");
-  if (!/^(https?:\/\/|unix:\/)/.test(url))
-    throw new UsageError(`--url takes http(s)://host:port or unix:/path, got ${JSON.stringify(url)}`);
-  const token = tokenOf(given, environment, named === undefined);
-  const tenant = given.text("tenant") ?? environment.VEDETTE_TENANT;
-  return {
-    url,
-    headers: { ...(token !== undefined && { Authorization: `Bearer ${token}` }), ...(tenant !== undefined && { "X-Tenant-ID": tenant }) },
-  };
-}
-
-function ownUrl(environment: Environment): string {
-  return environment.SOCKET ? `unix:${environment.SOCKET}` : ownAddress(environment);
-}
-
-function tokenOf(given: CommandArguments, environment: Environment, isOwnServer: boolean): string | undefined {
-  const path = given.text("token-file");
-  const token = given.text("token") ?? (path === undefined ? environment.VEDETTE_TOKEN : undefined);
-  if (token !== undefined) return token;
-  const named = path ?? environment.VEDETTE_TOKEN_FILE;
-  if (named !== undefined) return readTokenFile(named);
-  if (!isOwnServer) return undefined;
-  try {
-    return readTokenFile(join(environment.DATA_DIR ?? "./data", "admin-token"));
-  } catch {
-    return undefined; // a server on this machine may ask for none
-  }
-}
-
-function readTokenFile(path: string): string {
-  try {
-    return readFileSync(path, "utf8").trim();
-  } catch (error) {
-    throw new UsageError(`the token cannot be read: ${error instanceof Error ? error.message : String(error)}`);
-  }
+  const options = { url: given.text("url"), token: given.text("token"), tokenFile: given.text("token-file"), tenant: given.text("tenant") };
+  const server = askedServer(options, environment);
+  return { url: server.url, headers: askingHeaders(server) };
 }
 
 /** Asks for JSON whatever the status is. Throws UnreachableError. */

@@ -1,6 +1,5 @@
 // `vedette doctor` without --data: what of this machine and of the settings a server would trip over, each with what to do. Nothing is changed; a port is opened and closed again.
 import { existsSync, readFileSync, statfsSync, statSync } from "node:fs";
-import { createServer } from "node:net";
 import { availableParallelism, totalmem } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { loadUwsLibrary } from "../../adapters/http/uws/uws-library.ts";
@@ -9,6 +8,8 @@ import type { Config } from "../../core/config/load-config.ts";
 import { writeJson } from "../client/table-text.ts";
 import { EXIT } from "../exit-code.ts";
 import { writeLine } from "../terminal.ts";
+import { finding, type MachineFinding } from "./machine-finding.ts";
+import { portFindings } from "./port-check.ts";
 
 const GIB = 1024 ** 3;
 /** Less does not hold a day of 10,000 samples a second and what is being compacted. */
@@ -18,17 +19,6 @@ const MEMORY_GIB_MIN = 1;
 const FILES_MIN = 4_096;
 /** Samples further in the future are refused: a clock behind the senders' refuses all of them. */
 const CLOCK_YEAR_MIN = 2025;
-
-type State = "ok" | "warning" | "problem";
-
-/** One finding. */
-export interface MachineFinding {
-  readonly subject: string;
-  readonly state: State;
-  readonly what: string;
-  /** Empty where nothing is to be done. */
-  readonly advice: string;
-}
 
 /** Checks and shows; exit code 1 where there is a problem, warnings do not count. */
 export async function runMachineCheck(config: Config, options: { readonly isJson: boolean; readonly nowMs: number }): Promise<number> {
@@ -47,10 +37,6 @@ export async function runMachineCheck(config: Config, options: { readonly isJson
     for (const { subject, state, what, advice } of findings)
       writeLine(`${state.padEnd(8)} ${subject}: ${what}${advice === "" ? "" : `. ${advice}`}`);
   return findings.some(({ state }) => state === "problem") ? EXIT.problems : EXIT.ok;
-}
-
-function finding(subject: string, what: string, trouble?: { readonly state: State; readonly advice: string }): MachineFinding {
-  return { subject, what, state: trouble?.state ?? "ok", advice: trouble?.advice ?? "" };
 }
 
 function coresFinding(): MachineFinding {
@@ -132,32 +118,6 @@ function diskFinding(dataDir: string): MachineFinding {
 
 function existingParent(path: string): string {
   return existsSync(path) || dirname(path) === path ? path : existingParent(dirname(path));
-}
-
-async function portFindings(config: Config): Promise<MachineFinding[]> {
-  const ports: Array<[name: string, port: number, state: State]> = [
-    ["PORT", config.PORT, "problem"],
-    ["OTLP_PORT", config.OTLP_PORT, "warning"],
-  ];
-  const isServing = holderOf(resolve(config.DATA_DIR)) !== undefined;
-  const found: MachineFinding[] = [];
-  for (const [name, port, state] of ports) {
-    const error = port === 0 ? undefined : await listenError(config.HOST, port);
-    if (error === undefined) found.push(finding(name, port === 0 ? "0, any or none" : `${config.HOST}:${port} is free`));
-    else if (error === "EADDRINUSE" && isServing)
-      found.push(finding(name, `${config.HOST}:${port} is taken, and a server has the data folder`));
-    else found.push(finding(name, `${config.HOST}:${port}: ${error}`, { state, advice: `See who has it with ss -ltnp, or set ${name}` }));
-  }
-  return found;
-}
-
-/** The system's code where the address cannot be listened on. */
-function listenError(host: string, port: number): Promise<string | undefined> {
-  return new Promise((done) => {
-    const server = createServer();
-    server.once("error", (error: NodeJS.ErrnoException) => done(error.code ?? error.message));
-    server.listen(port, host, () => server.close(() => done(undefined)));
-  });
 }
 
 function readOr(path: string, otherwise: string): string {

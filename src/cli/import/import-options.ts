@@ -1,8 +1,7 @@
 // The arguments of `vedette import`.
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { ownAddress } from "../own-server.ts";
+import { type AskedServer, askedServer } from "../client/asked-server.ts";
+import { UsageError } from "../exit-code.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -14,6 +13,8 @@ export interface ImportOptions {
   /** Address of the server, without a slash at the end. */
   readonly url: string;
   readonly token: string;
+  /** Undefined for the token's own. */
+  readonly tenant: string | undefined;
   /** Where it is noted how far the import is. */
   readonly progressFile: string;
   /** The outcome is written as JSON. */
@@ -34,12 +35,17 @@ export function readImportOptions(args: readonly string[], environment: Environm
   const format = values.format ?? formatOf(file);
   if (format !== "csv" && format !== "json")
     throw new ImportError(`the name of ${file} does not say what it is; give --format csv or --format json`);
-  const url = values.url ?? ownAddress(environment);
+  const { url, token, tenant } = asked(values, environment);
+  if (token === undefined)
+    throw new ImportError(
+      "an import needs the admin's token: give --token, VEDETTE_TOKEN, or --token-file with the path of admin-token in the data folder",
+    );
   return {
     file,
     format,
-    url: url.replace(/\/+$/, ""),
-    token: values.token ?? readToken(values["token-file"] ?? join(environment.DATA_DIR ?? "./data", "admin-token")),
+    url,
+    token,
+    tenant,
     progressFile: values["progress-file"] ?? `${file}.import-progress`,
     isJson: values.json === true,
   };
@@ -61,13 +67,11 @@ function parse(args: readonly string[]) {
   }
 }
 
-function readToken(path: string): string {
+/** Throws ImportError where the server or its token cannot be told. */
+function asked(values: { url?: string; token?: string; "token-file"?: string }, environment: Environment): AskedServer {
   try {
-    return readFileSync(path, "utf8").trim();
+    return askedServer({ url: values.url, token: values.token, tokenFile: values["token-file"] }, environment);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new ImportError(
-      `an import needs the admin's token: give --token, or --token-file with the path of admin-token in the data folder (${reason})`,
-    );
+    throw error instanceof UsageError ? new ImportError(error.message) : error;
   }
 }

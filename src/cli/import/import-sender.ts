@@ -3,6 +3,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { serverFetch } from "../../adapters/http/server-fetch.ts";
 import type { Clock } from "../../adapters/runtime/clock.ts";
+import { askingHeaders } from "../client/asked-server.ts";
 import { UnreachableError } from "../exit-code.ts";
 import { ImportError } from "./import-options.ts";
 import type { ImportRequest } from "./import-requests.ts";
@@ -10,6 +11,7 @@ import type { ImportRequest } from "./import-requests.ts";
 export interface ImportSenderOptions {
   readonly url: string;
   readonly token: string;
+  readonly tenant?: string | undefined;
 }
 
 /** Answer of the server to one request. */
@@ -67,7 +69,7 @@ export class ImportSender {
 
   /** The answer, or why to try again. */
   async #attempt({ body }: ImportRequest): Promise<ImportAnswer | string> {
-    const headers = { "Content-Type": "application/json", Authorization: `Bearer ${this.#options.token}` };
+    const headers = { "Content-Type": "application/json", ...askingHeaders({ tenant: undefined, ...this.#options }) };
     const signal = AbortSignal.timeout(REQUEST_MS_MAX);
     const asked = { method: "POST", headers, body, signal };
     const response = await serverFetch(this.#options.url, "/api/v1/import", asked).catch((error: unknown) => error);

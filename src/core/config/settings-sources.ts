@@ -28,11 +28,19 @@ export interface ResolvedSettings {
   readonly warnings: readonly string[];
 }
 
-/** Merges environment and file. Throws ConfigError at a name with the prefix, or of the file, that is no setting. */
-export function resolveSettings(environment: Environment, file?: SettingsFile): ResolvedSettings {
+/** Takes what is wrong with a name or a line. */
+type Refuse = (problem: string) => void;
+
+/** Throws it. */
+const refuseAtOnce: Refuse = (problem) => {
+  throw new ConfigError(problem);
+};
+
+/** Merges environment and file. A name with the prefix, or of the file, that is no setting goes to `refuse`, which throws ConfigError where it is not given. */
+export function resolveSettings(environment: Environment, file?: SettingsFile, refuse: Refuse = refuseAtOnce): ResolvedSettings {
   const names = settingNames();
-  const prefixed = namesWithPrefix(environment, names);
-  const lines = file === undefined ? new Map<string, string>() : parseFile(file, names);
+  const prefixed = namesWithPrefix(environment, names, refuse);
+  const lines = file === undefined ? new Map<string, string>() : parseFile(file, names, refuse);
   const merged: Record<string, string | undefined> = {};
   // The weakest first; what a stronger source says of a secret takes both of its names away from the weaker ones.
   for (const source of [lines, bareNames(environment, names), prefixed]) {
@@ -67,16 +75,14 @@ function bareNames(environment: Environment, names: ReadonlySet<string>): Map<st
   return found;
 }
 
-function namesWithPrefix(environment: Environment, names: ReadonlySet<string>): Map<string, string> {
+function namesWithPrefix(environment: Environment, names: ReadonlySet<string>, refuse: Refuse): Map<string, string> {
   const found = new Map<string, string>();
   for (const [variable, value] of Object.entries(environment)) {
     if (!variable.startsWith(PREFIX) || value === undefined) continue;
     const name = variable.slice(PREFIX.length);
     if (names.has(name)) found.set(name, value);
     else if (!(COMMAND_VARIABLES as readonly string[]).includes(name))
-      throw new ConfigError(
-        `${variable} is no setting${suggestion(name, [...names, ...COMMAND_VARIABLES], PREFIX)} (vedette --help lists them)`,
-      );
+      refuse(`${variable} is no setting${suggestion(name, [...names, ...COMMAND_VARIABLES], PREFIX)} (vedette --help lists them)`);
   }
   return found;
 }
@@ -85,28 +91,28 @@ function commandVariables(environment: Environment): Environment {
   return Object.fromEntries(COMMAND_VARIABLES.map((name) => [`${PREFIX}${name}`, environment[`${PREFIX}${name}`]]));
 }
 
-/** Settings of a file. Throws ConfigError with path and line. */
-function parseFile({ path, text }: SettingsFile, names: ReadonlySet<string>): Map<string, string> {
+/** Settings of a file; what is no setting goes to `refuse`, with path and line. */
+function parseFile({ path, text }: SettingsFile, names: ReadonlySet<string>, refuse: Refuse): Map<string, string> {
   const found = new Map<string, string>();
   for (const [index, raw] of text.split("\n").entries()) {
     const line = raw.trim();
     if (line === "" || line.startsWith("#") || line.startsWith(";")) continue;
     const where = `${path} line ${index + 1}`;
     const [, given = "", value = ""] = /^(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$/.exec(line) ?? [];
-    if (given === "") throw new ConfigError(`${where} is no NAME=VALUE`);
     const name = given.startsWith(PREFIX) ? given.slice(PREFIX.length) : given;
-    if (!names.has(name)) throw new ConfigError(`${where}: ${given} is no setting${suggestion(name, names)} (vedette --help lists them)`);
-    if (found.has(name)) throw new ConfigError(`${where}: ${given} was set above; keep one of the lines`);
-    found.set(name, unquoted(value, where));
+    if (given === "") refuse(`${where} is no NAME=VALUE`);
+    else if (!names.has(name)) refuse(`${where}: ${given} is no setting${suggestion(name, names)} (vedette --help lists them)`);
+    else if (found.has(name)) refuse(`${where}: ${given} was set above; keep one of the lines`);
+    else found.set(name, unquoted(value, where, refuse));
   }
   return found;
 }
 
 /** The value without the quotes round it. */
-function unquoted(value: string, where: string): string {
+function unquoted(value: string, where: string, refuse: Refuse): string {
   const [quote] = value;
   if (quote !== '"' && quote !== "'") return value;
-  if (value.length < 2 || !value.endsWith(quote)) throw new ConfigError(`${where}: the quote ${quote} has no end`);
+  if (value.length < 2 || !value.endsWith(quote)) refuse(`${where}: the quote ${quote} has no end`);
   const inner = value.slice(1, -1);
   return quote === '"' ? inner.replaceAll(/\\(["\\])/g, "$1") : inner;
 }

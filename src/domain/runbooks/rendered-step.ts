@@ -3,7 +3,7 @@ import { HIDDEN } from "../../core/base/hidden-value.ts";
 import { withoutSecrets } from "../../core/base/secret-mask.ts";
 import type { Execution } from "./execution.ts";
 import type { HttpMethod, HttpStep, RunbookStep } from "./runbook.ts";
-import { type Facts, placeOfBody, rendered, withSecrets } from "./template.ts";
+import { anomalyPlaceholder, type Facts, placeOfBody, rendered, withSecrets } from "./template.ts";
 
 export interface RenderedRequest {
   readonly method: HttpMethod;
@@ -39,8 +39,24 @@ export function shownAction(step: RunbookStep, facts: Facts): string {
     case "annotate":
       return `notes: ${textOf(step.text, facts)}`;
     default:
-      return `silences ${facts.service_id} for ${step.seconds} s`;
+      return `silences ${facts.service_id ?? "the anomaly's service (this run has none)"} for ${step.seconds} s`;
   }
+}
+
+/** Why a step cannot be done in a run without an anomaly; null where it can, or where there is one. */
+export function anomalyProblem(step: RunbookStep, { anomalyId }: Pick<Execution, "anomalyId">): string | null {
+  if (anomalyId !== "") return null;
+  if (step.type === "silence") return "it was started without an anomaly: there is no service to silence";
+  const name = filledTexts(step)
+    .map(anomalyPlaceholder)
+    .find((one) => one !== undefined);
+  return name === undefined ? null : `it was started without an anomaly: there is nothing for {{${name}}}; start it with anomaly_id`;
+}
+
+/** Texts that leave the server. A note without an anomaly is none. */
+function filledTexts(step: RunbookStep): readonly string[] {
+  if (step.type === "http") return [step.url, step.body ?? "", ...Object.values(step.headers)];
+  return step.type === "notify" ? [step.message] : [];
 }
 
 /** Answer of a receiver without the secrets and headers that it was sent: it may say them back. */

@@ -7,8 +7,8 @@ import { ownMember } from "../../core/base/own-member.ts";
 /** Values by the names of placeholders. */
 export type Facts = Readonly<Record<string, string>>;
 
-/** Names that every run knows; `attributes.<name>` and `secrets.<name>` beside them. Of a run without an anomaly those of the anomaly are empty. */
-const FACT_NAMES = [
+/** Names that runs of an anomaly know, `attributes.<name>` beside them: in a run without one a step that needs them fails. */
+const ANOMALY_FACTS = [
   "anomaly_id",
   "alert_id",
   "service_id",
@@ -19,12 +19,9 @@ const FACT_NAMES = [
   "explanation",
   "root_cause.category",
   "root_cause.summary",
-  "tenant_id",
-  "runbook_id",
-  "runbook_name",
-  "execution_id",
-  "started_by",
 ] as const;
+/** Names that every run knows; `secrets.<name>` beside them. */
+const FACT_NAMES = [...ANOMALY_FACTS, "tenant_id", "runbook_id", "runbook_name", "execution_id", "started_by"] as const;
 
 /** Context that a value is written into, which decides on its escaping. */
 export type Place = "url" | "json" | "form" | "xml" | "line" | "header" | "text";
@@ -33,9 +30,12 @@ const PLACEHOLDER = /\{\{\s*([A-Za-z0-9_.\-/]{1,200})\s*\}\}/g;
 const CONTROL = /\p{Cc}/gu;
 const LONE_SURROGATES = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
-/** A text with its placeholders filled. Names that are not known give nothing. */
+/** A text with its placeholders filled. Names that are not known give nothing; of a run without an anomaly those of one stay as they are. */
 export function rendered(text: string, facts: Facts, place: Place): string {
-  return text.replace(PLACEHOLDER, (_, name: string) => written(ownMember(facts, name) ?? "", place));
+  const hasAnomaly = facts.anomaly_id !== undefined;
+  return text.replace(PLACEHOLDER, (given: string, name: string) =>
+    written(ownMember(facts, name) ?? (isOfAnomaly(name) && !hasAnomaly ? given : ""), place),
+  );
 }
 
 /** The place of a body, by its content type and else by how it begins: values are written into quotations of JSON, as one value of a form, as text of XML, on one line. */
@@ -63,6 +63,15 @@ export function unknownPlaceholder(text: string, secrets: readonly string[]): st
     if (!isKnown) return name;
   }
   return undefined;
+}
+
+/** The first placeholder of an anomaly in a text; undefined where there is none. */
+export function anomalyPlaceholder(text: string): string | undefined {
+  return placeholdersOf(text).find(isOfAnomaly);
+}
+
+function isOfAnomaly(name: string): boolean {
+  return name.startsWith("attributes.") || (ANOMALY_FACTS as readonly string[]).includes(name);
 }
 
 /** Facts with the secrets beside them; `***` in their place where they are to be shown. */

@@ -27,7 +27,7 @@ import {
   recovered,
   uncertain,
 } from "../../../domain/runbooks/execution.ts";
-import { type RenderedRequest, requestOf, shownAnswer } from "../../../domain/runbooks/rendered-step.ts";
+import { anomalyProblem, type RenderedRequest, requestOf, shownAnswer } from "../../../domain/runbooks/rendered-step.ts";
 import type { HttpStep, Runbook } from "../../../domain/runbooks/runbook.ts";
 import { type FaultPause, FaultPauses } from "../../../domain/webhooks/fault-pauses.ts";
 import type { TenantAnswer } from "../../../domain/webhooks/outbound-messages.ts";
@@ -321,14 +321,16 @@ export class RunbookRunner implements AnomalyFollower {
     let { execution, next } = advanced(settled ?? (this.#isRecovering ? recovered(known, nowMs) : known), nowMs);
     while (next.kind === "do") {
       const { place, step } = next;
-      if (step.type === "http") {
+      const problem = anomalyProblem(step, execution);
+      if (step.type === "http" && problem === null) {
         if (!this.#takePlace(execution.tenant, moves)) return this.#later(known, execution, moves);
         execution = begun(execution, place, nowMs);
         moves.sends.push({ execution, place, step });
         break;
       }
       if (step.type === "wait") break; // it is never to be done
-      const { ok, result } = moves.local.do(execution, place, step);
+      const { ok, result } =
+        problem === null && step.type !== "http" ? moves.local.do(execution, place, step) : { ok: false, result: problem ?? "" };
       const text = result.slice(0, RUNBOOK_RESULT_CHARACTERS_MAX);
       ({ execution, next } = advanced((ok ? done : failed)(begun(execution, place, nowMs), place, text, nowMs), nowMs));
     }

@@ -7,6 +7,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { Server as NetServer } from "node:net";
 import { after, connection, type Home, listen, listenOnce, run } from "../../../core/base/guard.ts";
 import { statusLine } from "../answer-head.ts";
+import { http2Refusal, isHttp2Preface } from "../grpc/grpc-advice.ts";
 import type { HttpHandler, HttpServer, HttpServerOptions, RefusalCode } from "../http-server.ts";
 import type { ServerContext } from "../server-context.ts";
 import { createServerContext } from "../server-context.ts";
@@ -174,9 +175,10 @@ export class NodeHttpServer implements HttpServer {
     if (this.#context.draining && lane.isIdle && !lane.socket.destroyed) lane.socket.destroySoon();
   }
 
-  #onClientError(error: Error & { code?: string }, socket: Socket): void {
+  #onClientError(error: Error & { code?: string; rawPacket?: Buffer }, socket: Socket): void {
     const lane = this.#lanes.get(socket);
     if (lane === undefined || lane.refused || !socket.writable) return void socket.destroy();
+    if (lane.isIdle && isHttp2Preface(error.rawPacket)) return this.#refuseHttp2(lane);
     const [status, code, message] = PARSER_REFUSALS.get(error.code ?? "") ?? BAD_REQUEST;
     lane.clear();
     lane.refused = true;
@@ -185,6 +187,12 @@ export class NodeHttpServer implements HttpServer {
     if (lane.current?.isReceiving === true) lane.current.refuseNow(status, code, message);
     else if (lane.current?.isLingering === true) lane.current.expire();
     else socket.destroy();
+  }
+
+  #refuseHttp2(lane: ConnectionLane): void {
+    lane.refused = true;
+    lane.socket.end(http2Refusal());
+    this.#closeSoon(lane.socket);
   }
 
   /** Answers where there is no request to answer. */
@@ -196,6 +204,10 @@ export class NodeHttpServer implements HttpServer {
       .join("");
     socket.write(`HTTP/1.1 ${statusLine(status)}\r\n${lines}Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n`);
     socket.end(body);
+    this.#closeSoon(socket);
+  }
+
+  #closeSoon(socket: Socket): void {
     this.#context.sweep.add({ sweepPlace: -1, sweepTicks: 0, expire: () => socket.destroy() }, this.#context.limits.lingerMs);
   }
 }

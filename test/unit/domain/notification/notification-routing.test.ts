@@ -134,6 +134,9 @@ describe("destinations", () => {
     expect(resolve("default", "pager:gone")).toEqual({ destination: { notifier: "pager", tenant: "default", target: "" }, fallback: true });
     expect(resolve("default", "email:a@example.com").fallback).toBe(false);
     expect(resolve("default", "email:a@elsewhere.example")).toMatchObject({ destination: { target: "ops@example.com" }, fallback: true });
+  });
+
+  it("D7: an address is told itself, of any tenant, unless EMAIL_ALLOWED_DOMAINS narrows it", () => {
     const anywhere = { ...SETTINGS, email: { ...SETTINGS.email, allowedDomains: [] } };
     for (const tenant of ["default", "acme"]) {
       const found = resolveChannel(anywhere, tenant, parseChannel("email:a@elsewhere.example") as never);

@@ -1,7 +1,7 @@
 // Values of a finding, which a sender of telemetry chooses, end no quotation, no line, no part of a path.
 import { describe, expect, test } from "vitest";
-import { requestOf, shownAnswer, shownRequest } from "../../../../src/domain/runbooks/rendered-step.ts";
-import { matchesRunbook, type Runbook } from "../../../../src/domain/runbooks/runbook.ts";
+import { anomalyProblem, requestOf, shownAction, shownAnswer, shownRequest } from "../../../../src/domain/runbooks/rendered-step.ts";
+import { matchesRunbook, type Runbook, type RunbookStep } from "../../../../src/domain/runbooks/runbook.ts";
 import { placeOfBody, rendered, unknownPlaceholder } from "../../../../src/domain/runbooks/template.ts";
 
 const EVIL = '", "admin": true, "x": "';
@@ -55,6 +55,30 @@ test("secrets are sent, and never shown: not in the request, and not in what a r
   expect(seen).toEqual({ method: "POST", url: "https://example.com/***/shop", headers: { Authorization: "***" }, body: '{"key": "***"}' });
   const said = shownAnswer(`no: Bearer ${secret}, ${encodeURIComponent(secret)}, ${JSON.stringify(secret)}`, execution, step);
   expect(said).not.toMatch(/secret/);
+});
+
+describe("a run without an anomaly", () => {
+  const step = { name: "go", approvalRequired: false } as const;
+  const http = { ...step, type: "http", method: "POST", headers: {}, body: null, timeoutSeconds: 5, idempotent: false } as const;
+  test("D15: shows its placeholders and says nothing of undefined", () => {
+    expect(rendered("restart {{service_id}} of {{attributes.zone}} for {{runbook_id}}", { runbook_id: "r" }, "text")).toBe(
+      "restart {{service_id}} of {{attributes.zone}} for r",
+    );
+    expect(rendered("{{attributes.zone}}|", { anomaly_id: "a" }, "text")).toBe("|");
+    expect(shownAction({ ...step, type: "silence", seconds: 60, comment: "" }, {})).toBe(
+      "silences the anomaly's service (this run has none) for 60 s",
+    );
+  });
+  test("D15: does no step that needs one", () => {
+    const problem = (one: RunbookStep, anomalyId = "") => anomalyProblem(one, { anomalyId });
+    expect(problem({ ...http, url: "https://x/{{service_id}}" })).toMatch(/nothing for {{service_id}}.*anomaly_id/);
+    expect(problem({ ...http, url: "https://x/", body: '{"m":"{{metric_name}}"}' })).toMatch(/{{metric_name}}/);
+    expect(problem({ ...http, url: "https://x/", headers: { z: "{{attributes.zone}}" } })).toMatch(/{{attributes.zone}}/);
+    expect(problem({ ...step, type: "notify", channels: ["chat"], message: "{{explanation}}" })).toMatch(/{{explanation}}/);
+    expect(problem({ ...step, type: "silence", seconds: 60, comment: "" })).toMatch(/no service to silence/);
+    expect(problem({ ...http, url: "https://x/{{runbook_id}}" })).toBeNull();
+    expect(problem({ ...http, url: "https://x/{{service_id}}" }, "a")).toBeNull();
+  });
 });
 
 describe("a runbook", () => {

@@ -56,6 +56,19 @@ const resolution = (incident_id: string, change: Record<string, unknown> = {}) =
 });
 
 describe("alerts of others", () => {
+  it("D13: a time that cannot be read is 400, year 1 and none at all are no time", async () => {
+    const rig = await Rig.open({});
+    const send = (change: Record<string, unknown>) => ask(rig, "alertWebhook", {}, { alerts: [alert("Down", change)], groupLabels: {} });
+    for (const name of ["startsAt", "endsAt"]) {
+      for (const time of ["nope", "tomorrow", "2026-13-01T00:00:00Z"]) {
+        const { status, body } = await send({ [name]: time });
+        expect([name, time, status, body.error, body.field]).toEqual([name, time, 400, "invalid_timestamp", `alerts.0.${name}`]);
+      }
+      for (const time of ["0001-01-01T00:00:00Z", "", "2026-01-31T12:00:00.123456789+01:00"]) {
+        expect([name, time, (await send({ [name]: time })).status]).toEqual([name, time, 200]);
+      }
+    }
+  });
   it("an end with the start of the other server of a pair ends what is open, after a restart too; that of an older episode does not", async () => {
     const before = await Rig.open({});
     const iso = (ms: number) => new Date(ms).toISOString();
