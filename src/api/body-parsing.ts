@@ -52,7 +52,13 @@ function refusalOf(body: unknown, issue: z.core.$ZodIssue): Refusal {
   if (field === "") return { code: "bad_request", message: issue.message };
   if (isAbsent(body, issue.path)) return { code: "missing_field", message: `${field} is absent; the body needs it`, field, ...place };
   const code = issue.code === "custom" ? (issue.params?.code as ErrorCode | undefined) : undefined;
-  return { code: code ?? "invalid_field", message: `${field}: ${issue.message}`, field, ...place };
+  return { code: code ?? "invalid_field", message: named(field, issue.message), field, ...place };
+}
+
+/** The message with the field's name, once: some begin with it. */
+function named(field: string, message: string): string {
+  const last = field.slice(field.lastIndexOf(".") + 1);
+  return message.startsWith(`${last} `) || message.startsWith(`${field}:`) ? message : `${field}: ${message}`;
 }
 
 function isAbsent(body: unknown, path: readonly PropertyKey[]): boolean {

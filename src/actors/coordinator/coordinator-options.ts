@@ -54,6 +54,8 @@ export interface CoordinatorOptions extends DetectionOptions {
   readonly seriesGatherMs?: number;
   /** Whether main words summaries (LLM_BASE_URL); by rule where it is not given. */
   readonly wordsSummaries?: boolean;
+  /** Whether INGEST_AUTH asks senders for a credential; not where it is not given. */
+  readonly requiresSenders?: boolean;
   /** RUNBOOK_FOUR_EYES; true where it is not given. */
   readonly runbookFourEyes?: boolean;
 }

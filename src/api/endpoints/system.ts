@@ -15,6 +15,7 @@ const STREAM_HOLDS =
 const STATUS_EXAMPLE = {
   status: "ok",
   version: "1.0.0",
+  ingest_auth: "optional",
   components: {
     watchdog: "ok",
     vectorizer: "ok",

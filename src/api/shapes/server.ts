@@ -48,6 +48,7 @@ export const STATUS = z
   .strictObject({
     status: z.enum(["ok", "starting", "degraded"]),
     version: z.string(),
+    ingest_auth: z.enum(["optional", "required"]).describe("whether senders of telemetry need a key"),
     components: z.strictObject({
       watchdog: z
         .enum(["ok", "starting", "degraded", "stalled", "behind"])

@@ -41,6 +41,7 @@ const COORDINATOR_SETTINGS = [
   "RUNBOOK_FOUR_EYES",
   "WEBHOOK_ALLOW_PRIVATE",
   "DRILL_INTERVAL_HOURS",
+  "INGEST_AUTH",
 ] as const satisfies readonly (keyof Config)[];
 
 const HOUR_MS = 3600 * 1000;
@@ -104,6 +105,7 @@ export function coordinatorSettings(slice: CoordinatorSlice) {
     degradationSlope: slice.ML_DEGRADATION_SLOPE_THRESHOLD,
     runbookFourEyes: slice.RUNBOOK_FOUR_EYES === "true",
     drillIntervalMs: slice.DRILL_INTERVAL_HOURS * HOUR_MS,
+    requiresSenders: slice.INGEST_AUTH === "required",
     ...(slice.DISK_LIMIT_GIB > 0 && { diskLimitBytes: slice.DISK_LIMIT_GIB * GIB }),
   };
 }

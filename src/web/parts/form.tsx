@@ -1,6 +1,6 @@
 // A form that makes something: fields, one button, and the server's words where it refuses. What was typed stays.
 import { useState } from "preact/hooks";
-import { ApiError } from "../client/client.ts";
+import { faultText } from "../view/fault-text.ts";
 import { type FormField, formBody } from "../view/form-body.ts";
 import { Send } from "./send.tsx";
 
@@ -23,7 +23,7 @@ export function Form({ fields, action, submit, initial = {} }: FormProps) {
       setFault("");
       await submit(read.body);
     } catch (error) {
-      setFault(error instanceof ApiError && error.field !== null ? `${error.field}: ${error.message}` : (error as Error).message);
+      setFault(faultText(error));
     }
   };
   return (

@@ -1,7 +1,7 @@
 // What a webhook says, as fields: where to, which events, in which form.
 import { useState } from "preact/hooks";
-import { ApiError } from "../client/client.ts";
 import type { Webhook } from "../client/shapes.ts";
+import { faultText } from "../view/fault-text.ts";
 import { initialWebhook, type WebhookFields, webhookBody } from "../view/webhook-form-body.ts";
 import { Send } from "./send.tsx";
 
@@ -42,7 +42,7 @@ export function WebhookForm({
     try {
       await submit(read.body);
     } catch (error) {
-      setFault(error instanceof ApiError && error.field !== null ? `${error.field}: ${error.message}` : (error as Error).message);
+      setFault(faultText(error));
     }
   };
   return (

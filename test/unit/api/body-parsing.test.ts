@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { bodySteps, parseBody, parseJson } from "../../../src/api/body-parsing.ts";
-import { timeField } from "../../../src/api/parameters.ts";
+import { textParameter, timeField } from "../../../src/api/parameters.ts";
 import { JSON_PARSED_BYTES_MAX } from "../../../src/core/config/body-limits.ts";
 import { JSON_DEPTH_MAX } from "../../../src/core/config/limits.ts";
 
@@ -28,6 +28,16 @@ describe("bodies", () => {
     const body = { name: "a", rate: 5, until: "2026-01-31T12:00:00Z", entries: [{ service_id: "s", keys: { region: "eu" } }] };
     expect(take(body)).toEqual({ ok: true, value: { ...body, until: Date.UTC(2026, 0, 31, 12) } });
     expect(parseBody("anomalies", null)).toEqual({ ok: true, value: null });
+  });
+
+  it("B20: a refusal names its field once, also where the reader's message begins with it", () => {
+    const named = z.strictObject({ tenant_id: textParameter("tenant_id"), of: z.strictObject({ name: z.string().min(1) }) });
+    const refusal = (value: unknown) => {
+      const read = parseJson(named, JSON.stringify(value));
+      return read.ok ? null : [read.refusal.field, read.refusal.message];
+    };
+    expect(refusal({ tenant_id: "", of: { name: "x" } })).toEqual(["tenant_id", expect.stringMatching(/^tenant_id must have 1 to/)]);
+    expect(refusal({ tenant_id: "t", of: { name: "" } })).toEqual(["of.name", expect.stringMatching(/^of\.name: [^:]*$/)]);
   });
 
   const refuses = (what: string, value: unknown, refusal: { code: string; message: string; field?: string; index?: number }) =>

@@ -29,6 +29,8 @@ export interface QueryOptions extends DetectionOptions {
   readonly version: string;
   /** Whether a language model words summaries. */
   readonly wordsSummaries?: boolean;
+  /** Whether INGEST_AUTH asks senders for a credential. */
+  readonly requiresSenders?: boolean;
   /** RUNBOOK_FOUR_EYES; true where it is not given. */
   readonly runbookFourEyes?: boolean;
   /** WATCHDOG_Z_SCORE_THRESHOLD, WATCHDOG_MIN_SAMPLES and WATCHDOG_WINDOW. */

@@ -36,6 +36,7 @@ export async function status(context: StatusContext, { principal, shares }: Quer
   return done({
     status: isDegraded && shared.status !== "starting" ? "degraded" : shared.status,
     version: options.version,
+    ingest_auth: options.requiresSenders === true ? "required" : "optional",
     components: {
       ...shared.components,
       llm: options.wordsSummaries === true ? "ok" : "disabled",
