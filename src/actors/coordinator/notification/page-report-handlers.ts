@@ -99,7 +99,8 @@ function budgetNote({ team, pagesPerWeek }: PageBudget) {
 export async function reportPages(context: PageReportContext, { principal, query }: QueryRequest<"pageReport">): Promise<Outcome<unknown>> {
   const { state, nowMs } = context;
   const { tenant } = principal;
-  const untilMs = query.until ?? nowMs();
+  // The caller's clock may be ahead of ours.
+  const untilMs = query.until ?? Math.max(nowMs(), (query.since ?? 0) + 1);
   const sinceMs = query.since ?? untilMs - WEEK_MS;
   const range = timeRange(sinceMs, untilMs);
   if (!range.ok) return range;
