@@ -2,7 +2,7 @@
 
 import { parseArgs } from "node:util";
 import { SETTING_NAMES, SETTINGS_SOME } from "../../api/shapes/watchdog-settings.ts";
-import { setMember } from "../../core/base/own-member.ts";
+import { ownMember, setMember } from "../../core/base/own-member.ts";
 import { formatRfc3339, parseRfc3339 } from "../../core/base/rfc3339.ts";
 import { type AskedServer, askedServer } from "../client/asked-server.ts";
 import { UsageError } from "../exit-code.ts";
@@ -48,7 +48,8 @@ export function readBacktestOptions(args: readonly string[], environment: Enviro
   const { values, positionals } = parse(args);
   const [file, ...others] = positionals;
   if (others.length > 0) throw new BacktestError(`give one file, or none for what a server has stored: ${BACKTEST_USAGE}`);
-  if (file === undefined && values.since === undefined) throw new BacktestError(`give --since and --until, or --since alone for up to now: ${BACKTEST_USAGE}`);
+  if (file === undefined && values.since === undefined)
+    throw new BacktestError(`give --since and --until, or --since alone for up to now: ${BACKTEST_USAGE}`);
   const { url, token, tenant } = asked(values, environment);
   const time = (name: "since" | "until") => (values[name] === undefined ? undefined : timeOf(`--${name}`, values[name], nowMs));
   return {
@@ -134,7 +135,7 @@ function readSilence(text: string): SilenceOption {
 /** A moment: a time, or how long ago such as 1h, as RFC 3339. */
 function timeOf(option: string, text: string, nowMs: number): string {
   const [, count = "", unit = ""] = AGO.exec(text) ?? [];
-  if (count !== "") return formatRfc3339(nowMs - Number(count) * (UNIT_MS[unit] as number));
+  if (count !== "") return formatRfc3339(nowMs - Number(count) * (ownMember(UNIT_MS, unit) as number));
   checkTime(option, text);
   return text;
 }

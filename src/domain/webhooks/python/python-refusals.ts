@@ -1,5 +1,6 @@
 // What a Python program of a tenant cannot have: found when it is saved, with its line and what to write instead. Names are those of the language; what the
 // interpreter lacks and a call can do is rewritten (python-rewriting.ts).
+import { ownMember } from "../../../core/base/own-member.ts";
 import { deletedTargets } from "./python-rewriting.ts";
 import { type PythonToken, pythonTokens } from "./python-tokens.ts";
 
@@ -61,9 +62,9 @@ function refusalAt(tokens: readonly PythonToken[], at: number, defined: Readonly
   if (token.text === "match" && startsStatement(before) && isMatch(tokens, at)) return "match is not there; write if and elif";
   if (behind?.text !== "(") return undefined;
   const isMethod = before?.text === ".";
-  const known = isMethod ? METHODS : FUNCTIONS;
-  if (!Object.hasOwn(known, token.text) || defined.has(token.text)) return undefined;
-  return `${isMethod ? "." : ""}${token.text}() is not there; ${known[token.text]}`;
+  const advice = ownMember(isMethod ? METHODS : FUNCTIONS, token.text);
+  if (advice === undefined || defined.has(token.text)) return undefined;
+  return `${isMethod ? "." : ""}${token.text}() is not there; ${advice}`;
 }
 
 function keywordRefusal(tokens: readonly PythonToken[], at: number): string | undefined {
@@ -85,8 +86,8 @@ function keywordRefusal(tokens: readonly PythonToken[], at: number): string | un
 function moduleRefusal(name: PythonToken | undefined): string | undefined {
   if (name === undefined || (PYTHON_MODULES as readonly string[]).includes(name.text)) return undefined;
   if (name.kind !== "name") return `import of this is not there; modules are ${PYTHON_MODULES.join(", ")}`;
-  const advice = Object.hasOwn(ADVICE, name.text) ? `${ADVICE[name.text]}; ` : "";
-  return `module ${name.text} is not there; ${advice}modules are ${PYTHON_MODULES.join(", ")}`;
+  const advice = ownMember(ADVICE, name.text);
+  return `module ${name.text} is not there; ${advice === undefined ? "" : `${advice}; `}modules are ${PYTHON_MODULES.join(", ")}`;
 }
 
 function startsStatement(before: PythonToken | undefined): boolean {

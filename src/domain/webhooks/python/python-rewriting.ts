@@ -3,14 +3,14 @@
 import { type PythonToken, pythonTokens } from "./python-tokens.ts";
 
 /** Methods that become functions of the prelude, their receiver the first argument. */
-const METHODS: Readonly<Record<string, string>> = {
-  format: "__format",
-  format_map: "__format_map",
-  now: "__now",
-  utcnow: "__utcnow",
-  today: "__today",
-  fromtimestamp: "__fromtimestamp",
-};
+const METHODS: ReadonlyMap<string, string> = new Map([
+  ["format", "__format"],
+  ["format_map", "__format_map"],
+  ["now", "__now"],
+  ["utcnow", "__utcnow"],
+  ["today", "__today"],
+  ["fromtimestamp", "__fromtimestamp"],
+]);
 const TERM_OPERATORS = new Set(["*", "/", "//", "@", "%"]);
 const SIGNS = new Set(["-", "+", "~"]);
 
@@ -149,9 +149,10 @@ function close(frame: Frame, last: Piece | undefined): void {
 /** `receiver.method(` at the dot. */
 function rewriteMethod(pieces: readonly Piece[], at: number, { factor }: Frame): boolean {
   const [dot, name, bracket, next] = [pieces[at], pieces[at + 1], pieces[at + 2], pieces[at + 3]];
-  if (dot === undefined || name === undefined || bracket?.token.text !== "(" || !Object.hasOwn(METHODS, name.token.text)) return false;
+  const called = METHODS.get(name?.token.text ?? "");
+  if (dot === undefined || name === undefined || bracket?.token.text !== "(" || called === undefined) return false;
   const receiver = pieces[factor ?? at] as Piece;
-  receiver.prefix = `${METHODS[name.token.text]}(${receiver.prefix}`;
+  receiver.prefix = `${called}(${receiver.prefix}`;
   [dot.text, name.text, bracket.text] = ["", "", next?.token.text === ")" ? "" : ", "];
   return true;
 }
