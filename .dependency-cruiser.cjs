@@ -36,7 +36,7 @@ const inside = [
     // biome-ignore format: one row reads as an order
     ordered: [
       "state", "engines", "queries",
-      "usage", "access", "labels", "silences", "dead-letters", "series", "records", "calls", "alerts", "anomalies", "services", "pillars", "watchdog", "saturation", "prediction", "analysis", "models", "notification", "backtest", "ledger", "webhooks", "runbooks", "configuration", "backup", "status",
+      "usage", "access", "labels", "silences", "dead-letters", "series", "records", "calls", "alerts", "anomalies", "alert-actions", "services", "pillars", "watchdog", "saturation", "prediction", "analysis", "models", "notification", "backtest", "ledger", "webhooks", "runbooks", "configuration", "backup", "status",
       "nouns", "commits", "loop",
     ],
     known: [],
@@ -68,7 +68,7 @@ const owned = [
   { name: "prom-client", to: "node_modules/prom-client/", owner: "^src/adapters/telemetry/" },
   { name: "thi-buffers", to: "node_modules/@thi[.]ng/", owner: "^src/core/base/" },
   { name: "ml-matrix", to: "node_modules/ml-matrix/", owner: "^src/domain/detection/multivariate/" },
-  { name: "protobufjs", to: "node_modules/protobufjs/", owner: "^src/(api|domain/prometheus)/generated/" },
+  { name: "protobufjs", to: "node_modules/protobufjs/", owner: "^src/(api|domain/prometheus|actors/coordinator/state)/generated/" },
   { name: "flatbuffers", to: "node_modules/flatbuffers/", owner: "^src/domain/detection/multivariate/" },
   { name: "node-http", to: "^(node:)?(http|https|http2)$", owner: "^src/adapters/(http|notify)/" },
   { name: "undici", to: "node_modules/undici/", owner: "^src/adapters/http-client/" },

@@ -16,6 +16,7 @@ function protobufModule(out, files, without) {
   const target = ["-t", "static-module", "-w", "esm", "--dependency", "protobufjs/minimal.js", "-r", basename(out, ".ts")];
   const left = [...without, "create", "verify", "convert", "delimited", "typeurl", "comments", "service"].map((each) => `--no-${each}`);
   const command = ["exec", "--yes", `--package=${PBJS}`, "--", "pbjs", ...target, ...left, "-p", ".", ...files];
+  mkdirSync(dirname(join(sources, out)), { recursive: true });
   const code = execFileSync("npm", command, { cwd: schemas, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
   const module = code
     .replace(/^\/\*eslint.*\n/m, "")
@@ -30,6 +31,7 @@ protobufModule(
   ["prometheus/metric-metadata.proto", "prometheus/native-histogram.proto"],
   ["encode"],
 );
+protobufModule("actors/coordinator/state/generated/stored-rows.ts", ["stored.proto"], []);
 
 /** FlatBuffers' accessors, one file a schema. */
 function flatbuffersModule(out, file) {

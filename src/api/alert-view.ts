@@ -1,8 +1,10 @@
 // An alert and a decision as clients see them (decisions.md section 6), in lists, alone and in the event stream.
 import { formatRfc3339 } from "../core/base/rfc3339.ts";
 import type { Alert } from "../domain/alerting/paging/alert.ts";
-import { holdWords } from "../domain/alerting/paging/hold-words.ts";
+import { endWords } from "../domain/alerting/paging/end-words.ts";
+import { holdWords, SNOOZED_GATE } from "../domain/alerting/paging/hold-words.ts";
 import type { PageDecision } from "../domain/alerting/paging/page-decision.ts";
+import type { TimelineLine } from "../domain/alerting/timeline.ts";
 import type { GateResult } from "../domain/detection/gates/gate-result.ts";
 
 /** The object that leaves the server. */
@@ -25,19 +27,29 @@ export function alertView({ state, ...alert }: Alert) {
     merged_into: alert.mergedInto,
     explanation: alert.peak.explanation,
     labels: alert.labels,
+    resolved_by: alert.ending?.reason ?? null,
+    resolved_by_name: alert.ending?.person ?? null,
+    resolution: endWords(alert.ending, alert.peak),
     acknowledged_by: alert.acknowledged?.by ?? null,
     acknowledged_at: alert.acknowledged === null ? null : formatRfc3339(alert.acknowledged.atMs),
     note: alert.acknowledged?.note ?? null,
     assignee: alert.assignee,
+    snoozed_until: alert.snooze === null ? null : formatRfc3339(alert.snooze.untilMs),
+    snoozed_by: alert.snooze?.by ?? null,
     pages: alert.pages,
-    held_back_by: alert.heldBy,
-    held_back_until: resolvedAtMs === null ? holdWords(alert.heldBy) : null,
+    held_back_by: alert.snooze !== null && resolvedAtMs === null ? SNOOZED_GATE : alert.heldBy,
+    held_back_until: resolvedAtMs === null ? holdWords(alert.heldBy, alert.snooze) : null,
   };
 }
 
 /** Changes of its state, oldest first. */
 export function historyView({ history }: Alert) {
   return history.map(({ atMs, kind, tier, by, note }) => ({ at: formatRfc3339(atMs), change: kind, severity: tier, by, note }));
+}
+
+/** A line of its timeline. */
+export function timelineEntryView({ atMs, kind, by, text }: TimelineLine) {
+  return { at: formatRfc3339(atMs), kind, by, text };
 }
 
 export function decisionView(decision: PageDecision) {

@@ -3,6 +3,7 @@ import { formatRfc3339 } from "../core/base/rfc3339.ts";
 import type { Alert } from "../domain/alerting/paging/alert.ts";
 import { outcomeNow } from "../domain/alerting/paging/outcome-now.ts";
 import type { Anomaly } from "../domain/anomaly/anomaly.ts";
+import { endingOf } from "../domain/anomaly/ending.ts";
 import { anomalyScore, tierOfScore } from "../domain/detection/anomaly-score.ts";
 import { AGGREGATE_ATTRIBUTE } from "../domain/detection/pair/pair-aggregate.ts";
 import type { Verdict } from "../domain/detection/verdict.ts";
@@ -11,6 +12,7 @@ import type { Verdict } from "../domain/detection/verdict.ts";
 export function anomalyView(anomaly: Anomaly, alert: Alert | undefined) {
   const now = anomaly.paging === null ? null : outcomeNow(anomaly.paging, alert);
   const score = anomalyScore(anomaly.z);
+  const ending = anomaly.resolvedBy === null ? null : endingOf(anomaly.resolvedBy);
   return {
     anomaly_id: anomaly.id,
     service_id: anomaly.serviceId,
@@ -27,7 +29,8 @@ export function anomalyView(anomaly: Anomaly, alert: Alert | undefined) {
     observed_at: formatRfc3339(anomaly.observedAtMs),
     started_at: formatRfc3339(anomaly.startedAtMs),
     resolved_at: anomaly.resolvedAtMs === null ? null : formatRfc3339(anomaly.resolvedAtMs),
-    resolved_by: anomaly.resolvedBy,
+    resolved_by: ending?.reason ?? null,
+    resolved_by_name: ending?.person ?? null,
     direction: anomaly.direction,
     detector: anomaly.detector,
     explanation: anomaly.explanation,

@@ -1,10 +1,18 @@
 import { z } from "zod";
 import { LABEL_KEY_CHARACTERS_MAX } from "../../core/config/declaration-limits.ts";
-import { NOTE_CHARACTERS_MAX } from "../../core/config/limits.ts";
+import { ALERT_ACTIONS_MAX, NAME_BYTES_MAX, NOTE_CHARACTERS_MAX, SNOOZE_DAYS_MAX } from "../../core/config/limits.ts";
 import { DETECTOR_FAMILIES } from "../../domain/alerting/ensemble.ts";
 import type { Endpoint } from "../endpoint.ts";
-import { bucketsParameter, choiceParameter, environmentParameter, partParameter, textParameter, timeParameter } from "../parameters.ts";
-import { ALERT, ALERT_DETAIL, ALERT_EXAMPLE, ALERT_LIST, DECISION_EXAMPLE } from "../shapes/alert.ts";
+import {
+  bucketsParameter,
+  choiceParameter,
+  environmentParameter,
+  partParameter,
+  textParameter,
+  timeField,
+  timeParameter,
+} from "../parameters.ts";
+import { ALERT, ALERT_ACTION_RESULTS, ALERT_DETAIL, ALERT_EXAMPLE, ALERT_LIST, DECISION_EXAMPLE, TIMELINE } from "../shapes/alert.ts";
 import { ANOMALY_EXAMPLE } from "../shapes/anomaly.ts";
 import { DELIVERY_EXAMPLE } from "../shapes/delivery.ts";
 import { LEDGER } from "../shapes/ledger.ts";
@@ -12,7 +20,23 @@ import { nameField } from "../shapes/name.ts";
 import { NO_QUERY, PAGE, TIME_RANGE } from "./query-shapes.ts";
 
 const PERSON = nameField().max(LABEL_KEY_CHARACTERS_MAX);
+const COMMENT = z.string().max(NOTE_CHARACTERS_MAX);
+const TEXT = COMMENT.min(1);
+const UNTIL = timeField()
+  .nullable()
+  .meta({ description: `at most ${SNOOZE_DAYS_MAX} days ahead; null ends the snooze` });
 const PARAMETERS = { alert_id: "alert_id of the alert" };
+
+const MANY = { alert_ids: z.array(z.string().min(1).max(NAME_BYTES_MAX)).min(1).max(ALERT_ACTIONS_MAX) };
+const RESOLVED_EXAMPLE = {
+  ...ALERT_EXAMPLE,
+  state: "resolved",
+  resolved_at: ALERT_EXAMPLE.started_at,
+  open_anomalies: 0,
+  resolved_by: "person",
+  resolved_by_name: "ada@example.com",
+  resolution: "resolved by ada@example.com",
+};
 
 /** Endpoints of alerts. */
 export const ALERTS_ENDPOINTS = [
@@ -137,14 +161,112 @@ export const ALERTS_ENDPOINTS = [
     handledBy: "coordinator",
     query: NO_QUERY,
     parameters: PARAMETERS,
-    body: z.strictObject({ by: PERSON.optional(), note: z.string().max(NOTE_CHARACTERS_MAX).optional() }),
+    body: z.strictObject({ by: PERSON.optional(), note: COMMENT.optional() }),
+    bodyOptional: true,
     responses: { 200: ALERT },
     errors: ["conflict"],
     examples: {
       body: { note: "looking at it" },
       response: { ...ALERT_EXAMPLE, acknowledged_by: "ada@example.com", acknowledged_at: ALERT_EXAMPLE.started_at, note: "looking at it" },
     },
-    summary: "Acknowledges an alert that fires: it pages again only where its severity rises to high",
+    summary: "Acknowledges an alert that fires: it pages again only where its severity rises to high; ends with the alert",
+  },
+  {
+    name: "unacknowledgeAlert",
+    method: "POST",
+    path: "/api/v1/alerts/{alert_id}/unacknowledge",
+    access: "operator",
+    handledBy: "coordinator",
+    query: NO_QUERY,
+    parameters: PARAMETERS,
+    body: z.strictObject({ comment: COMMENT.optional() }),
+    bodyOptional: true,
+    responses: { 200: ALERT },
+    examples: { body: { comment: "not mine after all" }, response: ALERT_EXAMPLE },
+    summary: "Takes an acknowledgement back",
+  },
+  {
+    name: "resolveAlert",
+    method: "POST",
+    path: "/api/v1/alerts/{alert_id}/resolve",
+    access: "operator",
+    handledBy: "coordinator",
+    query: NO_QUERY,
+    parameters: PARAMETERS,
+    body: z.strictObject({ comment: COMMENT.optional() }),
+    bodyOptional: true,
+    responses: { 200: ALERT },
+    examples: { body: { comment: "rolled back" }, response: RESOLVED_EXAMPLE },
+    summary:
+      "Ends an alert with all that is open in it, and tells its channels. Nothing is learned as normal; what is still so stays quiet until it was over once, or for the dedup age",
+  },
+  {
+    name: "snoozeAlert",
+    method: "POST",
+    path: "/api/v1/alerts/{alert_id}/snooze",
+    access: "operator",
+    handledBy: "coordinator",
+    query: NO_QUERY,
+    parameters: PARAMETERS,
+    body: z.strictObject({ until: UNTIL, comment: COMMENT.optional() }),
+    responses: { 200: ALERT },
+    examples: {
+      body: { until: "2026-01-31T18:00:00Z", comment: "the supplier is at it" },
+      response: { ...ALERT_EXAMPLE, snoozed_until: "2026-01-31T18:00:00.000Z", snoozed_by: "ada@example.com" },
+    },
+    summary: "Calls nobody about an alert until then; where it still fires by then, it is asked again",
+  },
+  {
+    name: "commentAlert",
+    method: "POST",
+    path: "/api/v1/alerts/{alert_id}/comments",
+    access: "operator",
+    handledBy: "coordinator",
+    query: NO_QUERY,
+    parameters: PARAMETERS,
+    body: z.strictObject({ text: TEXT }),
+    responses: { 201: ALERT },
+    examples: { body: { text: "the disk of db-2 is being replaced" } },
+    summary: "Adds a comment to an alert's timeline",
+  },
+  {
+    name: "alertTimeline",
+    method: "GET",
+    path: "/api/v1/alerts/{alert_id}/timeline",
+    access: "viewer",
+    handledBy: "coordinator",
+    query: z.strictObject(PAGE),
+    parameters: PARAMETERS,
+    responses: { 200: TIMELINE },
+    examples: {
+      response: {
+        entries: [{ at: ALERT_EXAMPLE.started_at, kind: "found", by: null, text: `high: ${ALERT_EXAMPLE.explanation}` }],
+        page_token: "",
+      },
+    },
+    summary: "What happened to an alert, who did what, and who was told: oldest first",
+  },
+  {
+    name: "actOnAlerts",
+    method: "POST",
+    path: "/api/v1/alerts/actions",
+    access: "operator",
+    handledBy: "coordinator",
+    query: NO_QUERY,
+    body: z.discriminatedUnion("action", [
+      z.strictObject({ ...MANY, action: z.literal("acknowledge"), note: COMMENT.optional() }),
+      z.strictObject({ ...MANY, action: z.literal("unacknowledge"), comment: COMMENT.optional() }),
+      z.strictObject({ ...MANY, action: z.literal("resolve"), comment: COMMENT.optional() }),
+      z.strictObject({ ...MANY, action: z.literal("snooze"), until: UNTIL, comment: COMMENT.optional() }),
+      z.strictObject({ ...MANY, action: z.literal("comment"), text: TEXT }),
+      z.strictObject({ ...MANY, action: z.literal("assign"), assignee: PERSON.nullable() }),
+    ]),
+    responses: { 200: ALERT_ACTION_RESULTS },
+    examples: {
+      body: { alert_ids: [ALERT_EXAMPLE.alert_id], action: "resolve", comment: "rolled back" },
+      response: { results: [{ alert_id: ALERT_EXAMPLE.alert_id, status: 200, error: null }] },
+    },
+    summary: "Does to several alerts what the endpoint of each would do; each by itself, in their order",
   },
   {
     name: "assignAlert",

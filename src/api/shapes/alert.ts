@@ -1,6 +1,9 @@
 // Alerts and decisions as clients see them (decisions.md section 6).
 import { z } from "zod";
 import { DETECTOR_FAMILIES } from "../../domain/alerting/ensemble.ts";
+import { ALERT_CHANGE_KINDS } from "../../domain/alerting/paging/alert.ts";
+import { TIMELINE_KINDS } from "../../domain/alerting/timeline.ts";
+import { END_REASONS } from "../../domain/anomaly/ending.ts";
 import { DELIVERY } from "./delivery.ts";
 import { COUNT, EXAMPLE_TIME, NEXT_PAGE, SEVERITY_COUNTS, TIMESTAMP } from "./scalars.ts";
 
@@ -30,10 +33,20 @@ const ALERT_FIELDS = {
   merged_into: z.string().nullable().describe("alert that it has closed into, as a part of its incident"),
   explanation: z.string(),
   labels: z.record(z.string(), z.string()),
+  resolved_by: z
+    .enum(END_REASONS)
+    .nullable()
+    .describe(
+      "recovered: values are usual again; accepted: they stay, and are the new level; ended: nothing more is heard of it; person; upstream: who sent it says so; cascade: it goes on in another alert",
+    ),
+  resolved_by_name: z.string().nullable().describe("who has resolved it"),
+  resolution: z.string().nullable().describe("how it ended, in words"),
   acknowledged_by: z.string().nullable(),
   acknowledged_at: TIMESTAMP.nullable(),
   note: z.string().nullable(),
   assignee: z.string().nullable(),
+  snoozed_until: TIMESTAMP.nullable().describe("nobody is called before; then it is asked again"),
+  snoozed_by: z.string().nullable(),
   pages: COUNT,
   held_back_by: z
     .string()
@@ -88,7 +101,7 @@ export const ALERT_DETAIL = z
     history: z.array(
       z.strictObject({
         at: TIMESTAMP,
-        change: z.enum(["opened", "raised", "reopened", "paged", "acknowledged", "assigned", "resolved", "updated"]),
+        change: z.enum(ALERT_CHANGE_KINDS),
         severity: SEVERITY,
         by: z.string().nullable(),
         note: z.string().nullable(),
@@ -100,6 +113,34 @@ export const ALERT_DETAIL = z
     decisions_complete: z.boolean(),
   })
   .meta({ id: "AlertDetail" });
+
+/** A page of an alert's timeline. */
+export const TIMELINE = z.strictObject({
+  entries: z
+    .array(
+      z
+        .strictObject({
+          at: TIMESTAMP,
+          kind: z.enum(TIMELINE_KINDS),
+          by: z.string().nullable().describe("who did it, or the channel that took it; null where the service did"),
+          text: z.string(),
+        })
+        .meta({ id: "TimelineEntry" }),
+    )
+    .describe("oldest first"),
+  page_token: NEXT_PAGE,
+});
+
+/** What became of each of several alerts. */
+export const ALERT_ACTION_RESULTS = z.strictObject({
+  results: z.array(
+    z.strictObject({
+      alert_id: z.string(),
+      status: z.int().describe("as the answer about this alert alone would have it"),
+      error: z.string().nullable().describe("error code; null where it was done, or was so already"),
+    }),
+  ),
+});
 
 export const ALERT_EXAMPLE = {
   alert_id: "9a3c0f1e5b7d42468ace13579bdf0246",
@@ -118,10 +159,15 @@ export const ALERT_EXAMPLE = {
   merged_into: null,
   explanation: "request.duration_ms.p95 was 412 (equivalent z 7.4), above its usual 180 (expected 86 to 274 over the last 120 samples)",
   labels: { service_id: "checkout", metric_name: "request.duration_ms.p95", severity: "high" },
+  resolved_by: null,
+  resolved_by_name: null,
+  resolution: null,
   acknowledged_by: null,
   acknowledged_at: null,
   note: null,
   assignee: null,
+  snoozed_until: null,
+  snoozed_by: null,
   pages: 1,
   held_back_by: null,
   held_back_until: null,

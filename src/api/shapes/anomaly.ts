@@ -1,5 +1,6 @@
 // An anomaly as clients see it (contract 2.3 and decisions.md section 2).
 import { z } from "zod";
+import { END_REASONS } from "../../domain/anomaly/ending.ts";
 import { DECISION, DECISION_EXAMPLE } from "./alert.ts";
 import { ATTRIBUTES, COUNT, EXAMPLE_TIME, NEXT_PAGE, SEVERITY_COUNTS, TIMESTAMP } from "./scalars.ts";
 
@@ -70,11 +71,12 @@ const ANOMALY_FIELDS = {
   started_at: TIMESTAMP,
   resolved_at: TIMESTAMP.nullable(),
   resolved_by: z
-    .string()
+    .enum(END_REASONS)
     .nullable()
     .describe(
-      "recovered: its values are usual again; ended: nothing more is heard of it (its sender ended the stream, it is silent for long, or it is not judged any more); else who resolved it",
+      "recovered: its values are usual again; accepted: they stay, and are the new level; ended: nothing more is heard of it (its sender ended the stream, it is silent for long, or it is not judged any more); person; upstream: who sent it says so; cascade: it goes on in another",
     ),
+  resolved_by_name: z.string().nullable().describe("who has resolved it"),
   direction: z.enum(["high", "low"]),
   detector: z.string(),
   explanation: z.string(),
@@ -136,6 +138,7 @@ export const ANOMALY_EXAMPLE = {
   started_at: "2026-01-31T11:59:50.000Z",
   resolved_at: null,
   resolved_by: null,
+  resolved_by_name: null,
   direction: "high",
   detector: "z_score",
   explanation: "request.duration_ms.p95 was 412 (equivalent z 7.4), above its usual 180 (expected 86 to 274 over the last 120 samples)",

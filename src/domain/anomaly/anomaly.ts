@@ -5,6 +5,8 @@ import { hash128 } from "../../core/base/hash128.ts";
 import { type Attributes, type EpisodeFrame, isClosing } from "../../core/protocol/coordinator-frame.ts";
 import type { Tier } from "../detection/anomaly-score.ts";
 import { DETECTOR_SATURATION } from "../saturation/saturation-finding.ts";
+import { DETECTOR_EXTERNAL } from "./detector-external.ts";
+import type { EndReason } from "./ending.ts";
 import type { PageOutcome } from "./page-outcome.ts";
 
 /** Outcome of an anomaly on its way to a page, when it was last decided on. */
@@ -47,7 +49,7 @@ export interface Anomaly {
   readonly detectedAtMs: number;
   readonly observedAtMs: number;
   readonly resolvedAtMs: number | null;
-  /** "recovered": its values are usual again; "ended": nothing more is heard of them; else a person. */
+  /** How it ended, as `endWord` says it (ending.ts). */
   readonly resolvedBy: string | null;
   /** Signed. */
   readonly z: number;
@@ -152,7 +154,8 @@ function update(anomaly: Anomaly | undefined, frame: EpisodeFrame): EpisodeEffec
 }
 
 /** The episode closes even where its anomaly is gone or was resolved by somebody. */
-function close(episode: Episode, anomaly: Anomaly | undefined, { episodeId, transition }: EpisodeFrame, wallNowMs: number): EpisodeEffect {
+function close(episode: Episode, anomaly: Anomaly | undefined, frame: EpisodeFrame, wallNowMs: number): EpisodeEffect {
+  const { episodeId } = frame;
   const closed = { ...episode, open: false };
   if (anomaly === undefined) return { kind: "left", episode: closed };
   const openStreams = Math.max(0, anomaly.openStreams - 1);
@@ -162,8 +165,14 @@ function close(episode: Episode, anomaly: Anomaly | undefined, { episodeId, tran
   return {
     kind: "resolved",
     episode: closed,
-    anomaly: { ...left, resolvedAtMs: wallNowMs, resolvedBy: transition === "end" ? "ended" : "recovered" },
+    anomaly: { ...left, resolvedAtMs: wallNowMs, resolvedBy: endOf(frame) },
   };
+}
+
+/** How an episode says that its anomaly has ended. */
+function endOf({ transition, detector }: EpisodeFrame): EndReason {
+  if (transition === "end") return "ended";
+  return detector === DETECTOR_EXTERNAL ? "upstream" : "recovered";
 }
 
 /** The anomaly with the frame's peak where that is higher; the same object where it is not. */

@@ -14,6 +14,7 @@ import { ruleVerdict } from "../detection/gates/rule-verdict.ts";
 import { mendedName } from "../series/name-rule.ts";
 import { REPLICA_LABELS } from "../series/replica-labels.ts";
 import { environmentOf } from "../series/stream-identity.ts";
+import { DETECTOR_EXTERNAL } from "./detector-external.ts";
 
 export interface WebhookAlert {
   readonly status: "firing" | "resolved";
@@ -23,11 +24,14 @@ export interface WebhookAlert {
   readonly endsAt?: string | undefined;
 }
 
-/** Its family is reported as `alertmanager` where rules ask for a source. */
-export const DETECTOR_EXTERNAL = "external";
-
 const SCORES: Readonly<Record<Tier, number>> = { low: 0.3, medium: 0.6, high: 0.9 };
-const TIERS: Readonly<Record<string, Tier>> = { critical: "high", page: "high", warning: "medium", error: "medium" };
+/** Severities by which other tools speak (decisions, section 6); any other, and none at all, is medium: what is not known is told. */
+const TIERS: Readonly<Record<string, Tier>> = {
+  ...tiersOf("high", ["critical", "page", "high", "fatal", "emergency", "disaster", "p1", "sev1"]),
+  ...tiersOf("medium", ["warning", "error", "average", "medium", "p2", "p3"]),
+  ...tiersOf("low", ["low", "info", "notice", "debug", "none", "p4", "p5"]),
+};
+const TIER_UNKNOWN: Tier = "medium";
 const SERVICE_LABELS = ["service_id", "service", "job"] as const;
 const TEXT_CHARACTERS_MAX = 1_000;
 /** Of labels by which alerts are told apart. */
@@ -48,7 +52,7 @@ export function webhookEpisode(
   );
   const startsMs = startsAt === undefined ? undefined : parseRfc3339(startsAt);
   const startedAtMs = startsMs === undefined || startsMs <= STARTS_MS_MIN || startsMs > nowMs ? nowMs : startsMs;
-  const tier = ownMember(TIERS, (labels.severity ?? "").toLowerCase()) ?? "low";
+  const tier = ownMember(TIERS, (labels.severity ?? "").trim().toLowerCase()) ?? TIER_UNKNOWN;
   const z = zOfScore(SCORES[tier]);
   const numbers = { observed: 0, expected: 0, lower: 0, upper: 0, threshold: 0, baselineValues: 0, baselineAgeSeconds: 0 };
   const text = annotations.summary ?? annotations.description ?? annotations.message ?? `${metricName} fires`;
@@ -93,6 +97,10 @@ export function ofOpenEpisodes(frame: EpisodeFrame, { endsAt }: WebhookAlert, op
 export function alertFingerprint(tenant: string, labels: Readonly<Record<string, unknown>>): string {
   const known = toldApart(labels).filter(([name]) => !REPLICA_LABELS.has(name));
   return hash128(JSON.stringify(["alert fingerprint", tenant, known]));
+}
+
+function tiersOf(tier: Tier, words: readonly string[]): Record<string, Tier> {
+  return Object.fromEntries(words.map((word) => [word, tier]));
 }
 
 /**

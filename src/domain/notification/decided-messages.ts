@@ -1,7 +1,7 @@
 // What people are to be told about a change of an alert: each new line of its history that says so is a message.
 
 import type { DetectorFamily } from "../alerting/ensemble.ts";
-import type { Alert, AlertChange } from "../alerting/paging/alert.ts";
+import { type Alert, type AlertChange, knownHistory } from "../alerting/paging/alert.ts";
 import type { AlertMessage, MessageKind } from "./alert-message.ts";
 import { alertPage } from "./page-link.ts";
 import { sourceOf } from "./routing-rule.ts";
@@ -25,7 +25,7 @@ export interface MessageFacts {
 
 /** Messages that a transaction has decided on, in their order. */
 export function decidedMessages(step: AlertStep, facts: MessageFacts): AlertMessage[] {
-  const known = new Set(step.before?.history);
+  const known = knownHistory(step.before, step.after);
   return step.after.history.flatMap((change, place) => {
     const kind = known.has(change) ? undefined : kindOf(step, change, place);
     return kind === undefined ? [] : messageOf(step.after, kind, change, facts);

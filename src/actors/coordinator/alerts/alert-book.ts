@@ -15,6 +15,7 @@ import { AlertIndex } from "./alert-index.ts";
 import { FeedbackBook } from "./feedback-book.ts";
 import { LedgerBook } from "./ledger-book.ts";
 import { decodeAlert } from "./rows/alert-row.ts";
+import { TimelineBook } from "./timeline-book.ts";
 
 const NO_ALERTS = new AlertIndex();
 
@@ -24,6 +25,7 @@ export class AlertBook {
   readonly confirmations = new ServiceConfirmations();
   readonly ledger: LedgerBook;
   readonly feedback: FeedbackBook;
+  readonly timeline: TimelineBook;
   /** Stores what follows from changes of alerts with them; undefined where nobody does. */
   follower: AlertFollower | undefined;
   readonly #store: KeyValueStore;
@@ -39,6 +41,7 @@ export class AlertBook {
     this.memory = new PagingMemory(undefined, rules);
     this.#store = control;
     this.ledger = new LedgerBook(series);
+    this.timeline = new TimelineBook(control);
   }
 
   /** Reads both stores; to be called once. */
@@ -92,10 +95,10 @@ export class AlertBook {
     this.memory.forget(id);
   }
 
-  /** Alerts that fire and whose page is held back. */
+  /** Alerts that fire and whose page is held back, or that are snoozed. */
   get held(): Alert[] {
     return this.memory.tenantsFiring.flatMap((tenant) =>
-      [...this.memory.firing(tenant)].filter((alert) => isFiring(alert) && alert.heldBy !== null),
+      [...this.memory.firing(tenant)].filter((alert) => isFiring(alert) && (alert.heldBy !== null || alert.snooze !== null)),
     );
   }
 

@@ -11,7 +11,9 @@ import type { PageDecision } from "../../../domain/alerting/paging/page-decision
 import { decideAgain, decideEnd, decideFire, type FireOutcome } from "../../../domain/alerting/paging/page-pipeline.ts";
 import { PagingMemory } from "../../../domain/alerting/paging/paging-memory.ts";
 import type { PagingSources } from "../../../domain/alerting/paging/paging-sources.ts";
+import { linesOf, type TimelineLine } from "../../../domain/alerting/timeline.ts";
 import type { Anomaly, EpisodeEffect } from "../../../domain/anomaly/anomaly.ts";
+import { type Ending, endingOf } from "../../../domain/anomaly/ending.ts";
 import { tierOfZ } from "../../../domain/detection/anomaly-score.ts";
 import type { AlertStep } from "../../../domain/notification/decided-messages.ts";
 import { tenantTimeKey } from "../state/tables.ts";
@@ -46,6 +48,8 @@ export class AlertDraft {
   readonly #memory: PagingMemory;
   readonly #rows: LedgerRow[] = [];
   readonly #triggered = new Map<string, Anomaly>();
+  /** Lines that were added to timelines besides those that follow from changes, by the id of the alert. */
+  readonly #lines = new Map<string, { readonly tenant: string; readonly lines: readonly TimelineLine[] }>();
   #evicted: ReadonlyArray<{ readonly tenant: string; readonly entry: AlertEntry }> = [];
   #following: FollowingDraft | undefined;
 
@@ -61,7 +65,7 @@ export class AlertDraft {
   take({ kind, anomaly }: EpisodeEffect, before: Anomaly | undefined, read: ReadAnomaly): DecidedAnomalies {
     if (anomaly === undefined || kind === "left") return { anomaly, raised: [] };
     if (kind === "resolved") {
-      this.end(anomaly, null);
+      this.end(anomaly);
       return { anomaly, raised: [] };
     }
     const isReopened = before !== undefined && before.resolvedAtMs !== null;
@@ -77,13 +81,41 @@ export class AlertDraft {
     return this.#decide(anomaly.paging === null ? anomaly : { ...anomaly, paging: { ...anomaly.paging, alertId: null } }, "raised", read);
   }
 
-  /** An anomaly that belonged to an alert has ended, by itself (null) or by somebody. */
-  end(anomaly: Anomaly, by: string | null): void {
+  /** An anomaly that belonged to an alert has ended. */
+  end(anomaly: Anomaly): void {
     const alertId = anomaly.paging?.alertId ?? null;
     if (alertId === null) return;
     const { id, serviceId, metricName, detector, z } = anomaly;
-    const ended = decideEnd({ anomalyId: id, alertId, serviceId, metricName, detector, z, by, atMs: this.#nowMs }, this.#memory);
+    // One that is dropped for want of room ends without a word.
+    const { reason, person } = endingOf(anomaly.resolvedBy ?? "ended");
+    const end = { anomalyId: id, alertId, serviceId, metricName, detector, z, by: person, reason, atMs: this.#nowMs };
+    const ended = decideEnd(end, this.#memory);
     if (ended !== undefined) this.#keepOfAlert(ended);
+  }
+
+  /** Ends an alert, whatever is open in it. */
+  endAlert(alert: Alert, { reason, person }: Ending, note: string | null): void {
+    const end = { ...alert.peak, alertId: alert.state.id, by: person, reason, note, endsAlert: true, atMs: this.#nowMs };
+    const ended = decideEnd(end, this.#memory);
+    if (ended !== undefined) this.#keepOfAlert(ended);
+  }
+
+  /** Adds a line to the timeline of an alert. */
+  note({ state }: Alert, line: TimelineLine): void {
+    const { id, key } = state;
+    this.#lines.set(id, { tenant: key.tenant, lines: [...(this.#lines.get(id)?.lines ?? []), line] });
+  }
+
+  /** An alert of a tenant as this draft leaves it. */
+  find(tenant: string, id: string): Alert | undefined {
+    const stored = this.#book.find(tenant, id);
+    return stored === undefined ? undefined : (this.#memory.alert(id) ?? stored);
+  }
+
+  /** Whether it changes nothing. */
+  get isEmpty(): boolean {
+    for (const _ of this.#memory.changed) return false;
+    return this.#lines.size === 0;
   }
 
   /** The alert of an anomaly as this draft leaves it, where what is said of the anomaly depends on it. */
@@ -131,11 +163,22 @@ export class AlertDraft {
     const { follower } = this.#book;
     const drops = this.#evicted.flatMap(({ tenant, entry }): StoreOperation[] => [
       { table: "alerts", key: tenantTimeKey(tenant, entry.createdAtMs, entry.id), value: undefined },
+      ...this.#book.timeline.removal(tenant, entry.id),
       ...(follower?.removal(tenant, entry.id) ?? []),
     ]);
     this.#following = changed.length === 0 ? undefined : follower?.draft();
     const following = this.#following?.operations(changed.map((alert) => this.#stepOf(alert))) ?? [];
-    return [...puts, ...drops, ...following];
+    return [...puts, ...this.#timelineOperations(changed), ...drops, ...following];
+  }
+
+  #timelineOperations(changed: readonly Alert[]): StoreOperation[] {
+    const { timeline } = this.#book;
+    const following = changed.map((alert) => {
+      const { id, key } = alert.state;
+      return { id, tenant: key.tenant, lines: linesOf(this.#book.find(key.tenant, id), alert) };
+    });
+    const added = [...this.#lines].map(([id, { tenant, lines }]) => ({ id, tenant, lines }));
+    return [...following, ...added].flatMap(({ id, tenant, lines }) => timeline.operations(tenant, id, lines));
   }
 
   /** Takes the changes over into the book after the commit. */
@@ -207,7 +250,7 @@ export class AlertDraft {
     const { memory } = this.#book;
     const newest = memory.newest(after.state.key);
     const renews = newest !== undefined && newest.state.id !== after.state.id && isFiring(newest);
-    return { before: memory.alert(after.state.id), after, renews };
+    return { before: this.#book.find(after.state.key.tenant, after.state.id), after, renews };
   }
 
   #keepOfAlert(decision: PageDecision): void {

@@ -1,12 +1,11 @@
-// GET /api/v1/alerts and /api/v1/alerts/{alert_id}; acknowledging and assigning. Newest start first; `total` counts all that match the filters.
+// GET /api/v1/alerts and /api/v1/alerts/{alert_id}. Newest start first, or the worst; `total` counts all that match the filters.
 import { alertView, decisionView, historyView } from "../../../api/alert-view.ts";
 import { cutPage, type PageScope, readPageToken } from "../../../api/page-token.ts";
 import { done, type Outcome, refused, shown } from "../../../api/refusal.ts";
 import { ALERT_DECISIONS_MAX, LEDGER_SCANNED_MAX } from "../../../core/config/limits.ts";
-import { type Alert, isFiring, withChange } from "../../../domain/alerting/paging/alert.ts";
+import type { Alert } from "../../../domain/alerting/paging/alert.ts";
 import type { PageDecision } from "../../../domain/alerting/paging/page-decision.ts";
 import { tierOfZ } from "../../../domain/detection/anomaly-score.ts";
-import type { Change } from "../access/changes.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { countsFor } from "../queries/severity-counts.ts";
 import { timeRange } from "../queries/time-range.ts";
@@ -61,7 +60,7 @@ function filterOf({ state }: AlertsContext, tenant: string, query: QueryRequest<
 export async function oneAlert(context: AlertsContext, { principal, path }: QueryRequest<"alert">): Promise<Outcome<unknown>> {
   const { state } = context;
   const alert = state.alerts.find(principal.tenant, path.alert_id ?? "");
-  if (alert === undefined) return unknownAlert(path);
+  if (alert === undefined) return unknownAlert(path.alert_id ?? "");
   const members = alert.members.map(({ anomalyId, serviceId, metricName }) => {
     const anomaly = state.anomalies.find(principal.tenant, anomalyId);
     return {
@@ -83,62 +82,8 @@ export async function oneAlert(context: AlertsContext, { principal, path }: Quer
   });
 }
 
-/** Acknowledges an alert. */
-/** Who is signed in; a name that was given besides stands beside it, and never in its place. */
-function actorText(subject: string, given: string | undefined): string {
-  return given === undefined || given === "" || given === subject ? subject : `${given} (${subject})`;
-}
-
-export function acknowledgeAlert(context: AlertsContext, request: QueryRequest<"acknowledgeAlert">): Promise<Outcome<unknown>> {
-  const { note = null } = request.body;
-  const by = actorText(request.principal.subject, request.body.by);
-  return context.change(request, () => {
-    const before = context.state.alerts.find(request.principal.tenant, request.path.alert_id ?? "");
-    if (before === undefined) return unknownAlert(request.path);
-    if (!isFiring(before)) return refused("conflict", "the alert is resolved already; only one that fires can be acknowledged");
-    const atMs = context.nowMs();
-    const change = { atMs, kind: "acknowledged", tier: before.state.tier, by, note } as const;
-    const after = withChange({ ...before, acknowledged: { by, note, atMs }, heldBy: null }, change);
-    return changed(context, "alert.acknowledge", before, after);
-  });
-}
-
-/** Assigns an alert. */
-export function assignAlert(context: AlertsContext, request: QueryRequest<"assignAlert">): Promise<Outcome<unknown>> {
-  const { assignee } = request.body;
-  return context.change(request, () => {
-    const before = context.state.alerts.find(request.principal.tenant, request.path.alert_id ?? "");
-    if (before === undefined) return unknownAlert(request.path);
-    if (before.assignee === assignee) return { ok: "unchanged", outcome: done(alertView(before)) };
-    const { subject } = request.principal;
-    const change = { atMs: context.nowMs(), kind: "assigned", tier: before.state.tier, by: subject, note: assignee } as const;
-    return changed(context, "alert.assign", before, withChange({ ...before, assignee }, change));
-  });
-}
-
-function changed(context: AlertsContext, action: string, before: Alert, after: Alert): Change<unknown> {
-  const draft = context.draftAlerts();
-  draft.keep(after);
-  return {
-    ok: true,
-    note: { action, object: after.state.id, before: byHand(before), after: byHand(after) },
-    operations: draft.operations(),
-    apply: () => {
-      context.takeAlerts(draft);
-      return [];
-    },
-    outcome: done(alertView(after)),
-  };
-}
-
-/** Fields of an alert that people change. */
-function byHand(alert: Alert) {
-  const { acknowledged_by, note, assignee } = alertView(alert);
-  return { acknowledged_by, note, assignee };
-}
-
-function unknownAlert(path: Readonly<Record<string, string>>) {
-  return refused("not_found", `no alert has the id ${shown(path.alert_id ?? "")}; it never existed or is past its retention`);
+export function unknownAlert(id: string) {
+  return refused("not_found", `no alert has the id ${shown(id)}; it never existed or is past its retention`);
 }
 
 /** The first decisions on an alert, from the tenant's rows of the time in which it fired. */

@@ -20,6 +20,7 @@ export function* expireAlerts({ state, counters }: AlertExpiry, beforeMs: number
       if (entries.length === 0) break;
       const operations = entries.flatMap(({ createdAtMs, id }) => [
         { table: "alerts", key: tenantTimeKey(tenant, createdAtMs, id), value: undefined },
+        ...alerts.timeline.removal(tenant, id),
         ...(alerts.follower?.removal(tenant, id) ?? []),
       ]);
       const apply = () => {

@@ -1,7 +1,6 @@
 // What the handlers of alerts use.
 import type { Alert } from "../../../domain/alerting/paging/alert.ts";
 import type { Anomaly } from "../../../domain/anomaly/anomaly.ts";
-import type { Changing } from "../access/changes.ts";
 import type { LabelBooks } from "../labels/labels-context.ts";
 import type { Using } from "../queries/query-context.ts";
 import type { AlertBook } from "./alert-book.ts";
@@ -27,7 +26,4 @@ interface DeliveryViews {
   readonly outbox: { view(alert: Alert): object };
 }
 
-export type AlertsContext = Using<"edit" | "nowMs" | "yieldTurn", AlertBooks & AnomalySource, LabelBooks> &
-  Changing &
-  AlertChanges &
-  DeliveryViews;
+export type AlertsContext = Using<"edit" | "nowMs" | "yieldTurn", AlertBooks & AnomalySource, LabelBooks> & DeliveryViews;

@@ -1,13 +1,15 @@
 // What the coordinator folds of alerts.
 import type { NounModule } from "../state/noun-module.ts";
 import type { RetentionTerms } from "../state/retention-step.ts";
-import { acknowledgeAlert, assignAlert, listAlerts, oneAlert } from "./alert-handlers.ts";
+import { listAlerts, oneAlert } from "./alert-handlers.ts";
 import { type AlertExpiry, expireAlerts, expireLedger, expireOpinions } from "./alert-retention.ts";
+import { alertTimeline } from "./timeline-handler.ts";
 
 export const ALERTS = {
   tables: {
     control: {
-      alerts: { key: "tenant, created time, id", value: "AlertRow: an alert with its state" },
+      alerts: { key: "tenant, created time, id", value: "alert-row.ts (alerts/rows): an alert with its state" },
+      timeline: { key: "tenant, alert id, time, u16 rank of the kind, hash", value: "timeline-book.ts: a line of an alert's timeline" },
       feedback: { key: "tenant, service", value: "what people said of a service's anomalies, and what follows" },
     },
     series: {
@@ -23,8 +25,7 @@ export const ALERTS = {
   handlers: {
     alerts: listAlerts,
     alert: oneAlert,
-    acknowledgeAlert,
-    assignAlert,
+    alertTimeline,
   },
-  afterCommit: ["alerts", "alert"],
+  afterCommit: ["alerts", "alert", "alertTimeline"],
 } as const satisfies NounModule;

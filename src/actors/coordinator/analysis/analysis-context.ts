@@ -1,6 +1,7 @@
 // What the handlers of root-cause analysis use.
 
 import type { Changing } from "../access/changes.ts";
+import type { AlertBooks } from "../alerts/alerts-context.ts";
 import type { AnomalyBooks, AnomalyChanges } from "../anomalies/anomalies-context.ts";
 import type { PredictionContext } from "../prediction/prediction-context.ts";
 import type { Using } from "../queries/query-context.ts";
@@ -20,7 +21,7 @@ interface Analysing {
 }
 
 export type AnalysisContext = PredictionContext &
-  Using<"nowMs" | "yieldTurn", AnalysisBooks & AnomalyBooks> &
+  Using<"nowMs" | "tell" | "yieldTurn", AlertBooks & AnalysisBooks & AnomalyBooks> &
   Changing &
   AnomalyChanges &
   Analysing;

@@ -122,6 +122,12 @@ export class ReportBook {
     return entry === undefined ? undefined : this.#read(entry);
   }
 
+  /** All anomalies of the incident that an anomaly is a part of; none where there is no report. */
+  membersOf(tenant: string, anomalyId: string): readonly string[] {
+    const entry = this.#tenants.get(tenant)?.byAnomaly.get(anomalyId);
+    return entry === undefined ? [] : [...entry.anomalies, ...entry.joined];
+  }
+
   /** Whether an anomaly is part of an incident with a report. */
   has(tenant: string, anomalyId: string): boolean {
     return this.#tenants.get(tenant)?.byAnomaly.has(anomalyId) === true;

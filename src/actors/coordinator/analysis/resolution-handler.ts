@@ -1,12 +1,10 @@
 // POST /api/v1/resolutions/webhook: how an incident was resolved. It is kept with the incident, longer than its anomaly; a repeat changes nothing.
-
-import type { StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import { done, type Outcome } from "../../../api/refusal.ts";
+import { isFiring } from "../../../domain/alerting/paging/alert.ts";
 import type { Anomaly } from "../../../domain/anomaly/anomaly.ts";
 import { unknownAnomaly } from "../anomalies/anomaly-handlers.ts";
-import { encodeAnomaly } from "../anomalies/anomaly-row.ts";
+import { EndedAnomalies } from "../anomalies/ended-anomalies.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
-import { tenantTimeKey } from "../state/tables.ts";
 import type { AnalysisContext } from "./analysis-context.ts";
 import { knowledgeIdOf, type RememberedIncident, type Resolution } from "./incident-memory.ts";
 import { reportIdOf } from "./report-row.ts";
@@ -28,10 +26,8 @@ export function storeResolution(context: AnalysisContext, request: QueryRequest<
     if (known?.resolution != null && isSame(known.resolution, resolution)) {
       return { ok: "unchanged", outcome: done({ status: "ok", stored: false, knowledge_base_id: id }) };
     }
-    const ended =
-      anomaly === undefined || anomaly.resolvedAtMs !== null ? undefined : { ...anomaly, resolvedAtMs: nowMs(), resolvedBy: subject };
-    const draft = context.draftAlerts();
-    if (ended !== undefined) draft.end(ended, subject);
+    const ended = new EndedAnomalies(context, tenant, { reason: "person", person: subject });
+    endIncident(context, ended, [anomalyId, ...reports.membersOf(tenant, anomalyId)]);
     return {
       ok: true,
       note: {
@@ -40,11 +36,10 @@ export function storeResolution(context: AnalysisContext, request: QueryRequest<
         before: known?.resolution == null ? null : { service_id: known.resolution.serviceId, resolution: known.resolution.text },
         after: { service_id: resolution.serviceId, resolution: resolution.text, resolved_by: resolution.by },
       },
-      operations: [...memory.operations(incident), ...(ended === undefined ? [] : [anomalyOperation(ended)]), ...draft.operations()],
+      operations: [...memory.operations(incident), ...ended.operations()],
       apply: () => {
         memory.put(incident);
-        if (ended !== undefined) state.anomalies.put(ended);
-        context.takeAlerts(draft);
+        ended.apply();
         return [];
       },
       outcome: done({ status: "ok", stored: true, knowledge_base_id: id }),
@@ -52,8 +47,17 @@ export function storeResolution(context: AnalysisContext, request: QueryRequest<
   });
 }
 
-function anomalyOperation(anomaly: Anomaly): StoreOperation {
-  return { table: "anomalies", key: tenantTimeKey(anomaly.tenant, anomaly.detectedAtMs, anomaly.id), value: encodeAnomaly(anomaly) };
+/** An incident that is resolved is so as a whole: the anomalies that its report names, and their alerts with all that is open in them. */
+function endIncident({ state }: AnalysisContext, ended: EndedAnomalies, anomalyIds: readonly string[]): void {
+  for (const id of anomalyIds) {
+    const anomaly = ended.read(id);
+    if (anomaly === undefined) continue;
+    const alertId = anomaly.paging?.alertId ?? null;
+    const current = alertId === null ? undefined : state.alerts.memory.current(alertId)?.state.id;
+    const alert = current === undefined ? undefined : ended.alerts.find(anomaly.tenant, current);
+    if (alert !== undefined && isFiring(alert)) ended.endAlert(alert, null);
+    ended.end(anomaly);
+  }
 }
 
 function resolutionOf(body: QueryRequest<"resolutionWebhook">["body"], id: string, atMs: number): Resolution {

@@ -16,4 +16,7 @@ export interface AnomalyChanges extends AlertChanges {
   takeVerdicts(draft: VerdictDraft): void;
 }
 
-export type AnomaliesContext = Using<"nowMs" | "pause" | "tell", AnomalyBooks & AlertBooks> & Changing & AnomalyChanges;
+/** What ends anomalies and alerts by hand. */
+export type EndingContext = Using<"nowMs" | "tell", AnomalyBooks & AlertBooks> & AlertChanges;
+
+export type AnomaliesContext = EndingContext & Using<"pause", AnomalyBooks & AlertBooks> & Changing & AnomalyChanges;

@@ -1,18 +1,18 @@
 // PATCH /api/v1/anomalies/{id} and POST /api/v1/anomalies: what people say of anomalies, and those that they declare.
-import { anomalyView } from "../../../api/anomaly-view.ts";
 import { done, type Outcome, refused } from "../../../api/refusal.ts";
 import { OPINIONS_PER_SERVICE_MAX } from "../../../core/config/limits.ts";
 import { withOpinion } from "../../../domain/alerting/feedback.ts";
+import { isFiring } from "../../../domain/alerting/paging/alert.ts";
 import { familyOfDetector } from "../../../domain/alerting/paging/detector-family.ts";
 import type { Anomaly } from "../../../domain/anomaly/anomaly.ts";
+import { endWord } from "../../../domain/anomaly/ending.ts";
 import { manualEpisode } from "../../../domain/anomaly/manual-finding.ts";
 import { nameFlaw } from "../../../domain/series/name-rule.ts";
 import { feedbackOperation, type ServiceOpinions } from "../alerts/feedback-book.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
-import { tenantTimeKey } from "../state/tables.ts";
 import type { AnomaliesContext } from "./anomalies-context.ts";
 import { anomalyDetail, unknownAnomaly } from "./anomaly-handlers.ts";
-import { encodeAnomaly } from "./anomaly-row.ts";
+import { EndedAnomalies } from "./ended-anomalies.ts";
 
 const MANUAL_METRIC = "service.manual";
 
@@ -29,31 +29,28 @@ export function changeAnomaly(context: AnomaliesContext, request: QueryRequest<"
     const opinions = after.feedback === before.feedback ? undefined : opinionsWith(context, after);
     if (opinions === "full")
       return refused("unprocessable", `${state.alerts.feedback.shares.taken} services have opinions already; they wear off in two weeks`);
-    const draft = context.draftAlerts();
-    if (after.resolvedAtMs !== before.resolvedAtMs) draft.end(after, subject);
-    const { follower } = state.anomalies;
-    const following = follower?.follows(tenant) === true ? follower.draft() : undefined;
-    const row = { table: "anomalies", key: tenantTimeKey(tenant, after.detectedAtMs, id), value: encodeAnomaly(after) };
+    const ended = new EndedAnomalies(context, tenant, { reason: "person", person: subject });
+    ended.put(before, after);
+    if (request.body.feedback === "false_positive") endFalseAlarm(ended, after);
     return {
       ok: true,
       note: { action: "anomaly.change", object: id, before: byHand(before), after: byHand(after) },
-      operations: [
-        row,
-        ...draft.operations(),
-        ...(opinions === undefined ? [] : [feedbackOperation(opinions)]),
-        ...(following?.operations([{ before, after, alert: draft.ofAnomaly(after) }]) ?? []),
-      ],
+      operations: [...ended.operations(), ...(opinions === undefined ? [] : [feedbackOperation(opinions)])],
       apply: () => {
-        state.anomalies.put(after);
         if (opinions !== undefined) state.alerts.feedback.put(opinions);
-        context.tell([{ event: "anomaly", tenant, data: JSON.stringify(anomalyView(after, draft.ofAnomaly(after))) }]);
-        context.takeAlerts(draft);
-        following?.apply();
+        ended.apply();
         return [];
       },
       outcome: done(anomalyDetail(context, after)),
     };
   });
+}
+
+/** The alert of a false alarm ends where it stands for that alone; what else is open in it goes on otherwise. */
+function endFalseAlarm(ended: EndedAnomalies, anomaly: Anomaly): void {
+  const alertId = anomaly.paging?.alertId ?? null;
+  const alert = alertId === null ? undefined : ended.alerts.find(anomaly.tenant, alertId);
+  if (alert !== undefined && isFiring(alert) && alert.peak.anomalyId === anomaly.id) ended.endAlert(alert, "a false alarm");
 }
 
 /** Declares an anomaly by hand. */
@@ -88,12 +85,13 @@ export function declareAnomaly(context: AnomaliesContext, request: QueryRequest<
 
 function changed(before: Anomaly, body: QueryRequest<"changeAnomaly">["body"], by: string, atMs: number): Anomaly {
   const { resolved, feedback, note = null } = body;
-  const ends = resolved === true && before.resolvedAtMs === null;
+  // A false alarm is over with the word.
+  const ends = (resolved === true || feedback === "false_positive") && before.resolvedAtMs === null;
   const says = feedback !== undefined && (before.feedback?.opinion !== feedback || (note !== null && before.feedback.note !== note));
   if (!ends && !says) return before;
   return {
     ...before,
-    ...(ends && { resolvedAtMs: atMs, resolvedBy: by }),
+    ...(ends && { resolvedAtMs: atMs, resolvedBy: endWord({ reason: "person", person: by }) }),
     ...(says && { feedback: { opinion: feedback, note, by, atMs } }),
   };
 }

@@ -1,6 +1,7 @@
 // The nouns of the coordinator, folded: their tables, handlers, Books of configured things, gauges and retention. What is missing here does not compile.
 import type { CoordinatorEndpoint } from "../../../api/endpoints.ts";
 import { ACCESS } from "../access/access-module.ts";
+import { ALERT_ACTIONS } from "../alert-actions/alert-actions-module.ts";
 import { ALERTS } from "../alerts/alerts-module.ts";
 import { ANALYSIS } from "../analysis/analysis-module.ts";
 import { ANOMALIES } from "../anomalies/anomalies-module.ts";
@@ -35,6 +36,7 @@ import { WEBHOOKS } from "../webhooks/webhooks-module.ts";
 export const MODULES = [
   ANOMALIES,
   ALERTS,
+  ALERT_ACTIONS,
   LEDGER,
   ANALYSIS,
   RUNBOOKS,

@@ -1,5 +1,6 @@
 // An alert as it is kept: its identity and state, the anomalies that belong to it, and what people did about it.
 import { ALERT_HISTORY_MAX, ALERT_MEMBERS_MAX } from "../../../core/config/limits.ts";
+import type { Ending } from "../../anomaly/ending.ts";
 import type { Tier } from "../../detection/anomaly-score.ts";
 import type { AlertState } from "../alert-identity.ts";
 import type { Labels } from "../label-matcher.ts";
@@ -13,10 +14,25 @@ export interface AlertMember {
   readonly metricName: string;
 }
 
+export const ALERT_CHANGE_KINDS = [
+  "opened",
+  "raised",
+  "reopened",
+  "paged",
+  "acknowledged",
+  "assigned",
+  "resolved",
+  "updated",
+  "unacknowledged",
+  "snoozed",
+  "snooze_ended",
+] as const;
+export type AlertChangeKind = (typeof ALERT_CHANGE_KINDS)[number];
+
 /** One change of an alert's state, as its history tells it. */
 export interface AlertChange {
   readonly atMs: number;
-  readonly kind: "opened" | "raised" | "reopened" | "paged" | "acknowledged" | "assigned" | "resolved" | "updated";
+  readonly kind: AlertChangeKind;
   readonly tier: Tier;
   /** Who did it; null where the service did. */
   readonly by: string | null;
@@ -39,6 +55,11 @@ export interface Acknowledgement {
   readonly atMs: number;
 }
 
+/** Nobody is called before its end; then, where the alert still fires, it is asked again. */
+export interface Snooze extends Acknowledgement {
+  readonly untilMs: number;
+}
+
 export interface Alert {
   readonly state: AlertState;
   /** Labels of its peak, with its own severity. */
@@ -57,6 +78,9 @@ export interface Alert {
   readonly mergedInto: string | null;
   readonly acknowledged: Acknowledgement | null;
   readonly assignee: string | null;
+  readonly snooze: Snooze | null;
+  /** How it has ended; null while it fires. */
+  readonly ending: Ending | null;
   readonly updatedAtMs: number;
   /** Oldest first; the newest ALERT_HISTORY_MAX. */
   readonly history: readonly AlertChange[];
@@ -65,6 +89,14 @@ export interface Alert {
 /** The alert with a line more in its history. */
 export function withChange(alert: Alert, change: AlertChange): Alert {
   return { ...alert, updatedAtMs: change.atMs, history: [...alert.history, change].slice(-ALERT_HISTORY_MAX) };
+}
+
+/** Lines of the alert's history that it has had before; `before` may be a copy of it as it is stored. */
+export function knownHistory(before: Alert | undefined, { history }: Alert): ReadonlySet<AlertChange> {
+  const known = new Set(before?.history);
+  if (known.size === 0 || history.some((change) => known.has(change))) return known;
+  const texts = new Set(before?.history.map((change) => JSON.stringify(change)));
+  return new Set(history.filter((change) => texts.has(JSON.stringify(change))));
 }
 
 /** The members with one more, as long as there is room. */

@@ -1,19 +1,25 @@
 // What a gate that holds a page back waits for, in words for people.
 import { ownMember } from "../../../core/base/own-member.ts";
+import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { FLAPPING_GATE } from "../flap-control.ts";
 import { INHIBITED_GATE, SILENCED_GATE } from "../inhibition/hold-gates.ts";
+import type { Snooze } from "./alert.ts";
 import { CONFIRMATION_GATE } from "./confirmation-gate.ts";
+
+export const SNOOZED_GATE = "snoozed";
 
 const UNTIL: Readonly<Record<string, string>> = {
   [CONFIRMATION_GATE]:
     "until a metric of the service departs as it does not by itself, or a detector of another kind agrees; asked each cycle while the alert fires",
   [INHIBITED_GATE]: "until what inhibits it is over; asked each cycle while the alert fires",
   [SILENCED_GATE]: "until the silence ends; asked each cycle while the alert fires",
+  [SNOOZED_GATE]: "until the next cycle: its snooze is over",
   [FLAPPING_GATE]: "until the pause after its last page is over, an hour at most; asked each cycle while the alert fires",
 };
 
-/** Until when a gate holds, and what for; null where nothing holds or it is not asked again. */
-export function holdWords(gate: string | null): string | null {
+/** Until when a gate holds, and what for; null where nothing holds or it is not asked again. A snooze holds whatever else does. */
+export function holdWords(gate: string | null, snooze: Snooze | null): string | null {
+  if (snooze !== null) return `until ${formatRfc3339(snooze.untilMs)}: ${snooze.by} has snoozed it; then it is asked again`;
   return gate === null ? null : (ownMember(UNTIL, gate) ?? null);
 }
 

@@ -72,5 +72,6 @@ export function withMembersOf(alert: Alert, other: Alert): Alert {
 export function mergedAlert(alert: Alert, into: Alert, atMs: number): Alert {
   const note = `part of ${into.peak.metricName} on ${into.peak.serviceId}, which goes on as alert ${into.state.id}`;
   const change = { atMs, kind: "resolved", tier: alert.state.tier, by: null, note } as const;
-  return withChange({ ...alert, open: 0, mergedInto: into.state.id, state: resolveAlert(alert.state, atMs) }, change);
+  const ending = { reason: "cascade", person: null } as const;
+  return withChange({ ...alert, open: 0, mergedInto: into.state.id, ending, state: resolveAlert(alert.state, atMs) }, change);
 }

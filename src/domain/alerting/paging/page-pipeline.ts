@@ -10,6 +10,7 @@
  */
 
 import { DRILL_SERVICE } from "../../../core/protocol/own-telemetry.ts";
+import type { EndReason } from "../../anomaly/ending.ts";
 import type { PageOutcome } from "../../anomaly/page-outcome.ts";
 import { anomalyScore, type Tier, tierOfScore } from "../../detection/anomaly-score.ts";
 import { above, atLeast, firstFailed, type GateResult, holds } from "../../detection/gates/gate-result.ts";
@@ -27,7 +28,7 @@ import { CONFIRMATION_GATE, confirmationGate, isExtremeOfYoung, needsConfirmatio
 import { familyOfDetector } from "./detector-family.ts";
 import { type Finding, labelsOf } from "./finding.ts";
 import { type FindingCase, passesFindingGates } from "./finding-gates.ts";
-import { waitingSentence } from "./hold-words.ts";
+import { SNOOZED_GATE, waitingSentence } from "./hold-words.ts";
 import { memberAlerts, mergedAlert, OWN_IDENTITY, withMembersOf } from "./merged-alerts.ts";
 import type { PageDecision } from "./page-decision.ts";
 import type { FiredSignal, PagingMemory } from "./paging-memory.ts";
@@ -45,7 +46,13 @@ export interface AnomalyEnd {
   readonly metricName: string;
   readonly detector: string;
   readonly z: number;
+  /** Who has resolved it; null where nobody did. */
   readonly by: string | null;
+  /** How it ended; where it is absent by a person, or else recovered. */
+  readonly reason?: EndReason;
+  readonly note?: string | null;
+  /** The alert ends with it, whatever else is open in it. */
+  readonly endsAlert?: boolean;
   readonly atMs: number;
 }
 
@@ -132,7 +139,7 @@ function decideTier(of: AskedCase): FireOutcome {
   });
   memory.keep(others.reduce(withMembersOf, alert));
   const hasMoved = finding.kind === "raised" && finding.alertId !== null && finding.alertId !== alert.state.id;
-  const ended = hasMoved ? decideEnd({ ...finding, alertId: finding.alertId, by: null }, memory) : undefined;
+  const ended = hasMoved ? decideEnd({ ...finding, alertId: finding.alertId, by: null, reason: "ended" }, memory) : undefined;
   return { decision: decisionOf(of, tier, outcome, alert.state.id, hold), ended, merged };
 }
 
@@ -140,20 +147,25 @@ function decideTier(of: AskedCase): FireOutcome {
 export function decideEnd(end: AnomalyEnd, memory: PagingMemory): PageDecision | undefined {
   const alert = memory.current(end.alertId);
   if (alert === undefined) return undefined;
-  const open = Math.max(0, alert.open - 1);
+  const open = end.endsAlert === true ? 0 : Math.max(0, alert.open - 1);
   if (open > 0 || !isFiring(alert)) {
     memory.keep({ ...alert, open });
     return undefined;
   }
   const { tier } = alert.state;
-  const change = { atMs: end.atMs, kind: "resolved", tier, by: end.by, note: null } as const;
-  memory.keep(withChange({ ...alert, open, state: resolveAlert(alert.state, end.atMs) }, change));
+  const change = { atMs: end.atMs, kind: "resolved", tier, by: end.by, note: end.note ?? null } as const;
+  const ending = { reason: end.reason ?? (end.by === null ? "recovered" : "person"), person: end.by };
+  // What a person has ended is not to wait for anything any more.
+  const snooze = ending.reason === "person" ? null : alert.snooze;
+  memory.keep(withChange({ ...alert, open, snooze, ending, state: resolveAlert(alert.state, end.atMs) }, change));
   return decisionOn(alert, end, "resolved", []);
 }
 
 /** Asks again what has held back an alert that still fires: the decision where it pages now, or where something else holds it. To be called once a cycle. */
 export function decideAgain(alert: Alert, sources: PagingSources, memory: PagingMemory, nowMs: number): PageDecision | undefined {
-  if (alert.heldBy === null || !isFiring(alert)) return undefined;
+  if (!isAskedAgain(alert, nowMs)) return undefined;
+  // A snooze that is over takes what people said before it along: nobody is at it any more.
+  const woken = alert.snooze === null ? alert : { ...alert, snooze: null, acknowledged: null };
   const { key, createdAtMs } = alert.state;
   const asked = holdGates({ tenant: key.tenant, labels: alert.labels, openedAtMs: createdAtMs }, sources, memory, nowMs);
   const gates = [
@@ -164,13 +176,19 @@ export function decideAgain(alert: Alert, sources: PagingSources, memory: Paging
   const failed = firstFailed(gates)?.name;
   const by: AnomalyEnd = { ...alert.peak, alertId: alert.state.id, by: null, atMs: nowMs };
   if (failed === undefined) {
-    memory.keep(notified(alert, nowMs));
+    memory.keep(notified(woken, nowMs));
     return decisionOn(alert, by, "paged", gates);
   }
-  if (failed === alert.heldBy) return undefined;
+  if (failed === woken.heldBy && woken === alert) return undefined;
   // What is confirmed once stays so, whatever else holds it back then.
-  memory.keep({ ...alert, heldBy: failed, updatedAtMs: nowMs });
+  memory.keep({ ...woken, heldBy: failed, updatedAtMs: nowMs });
   return decisionOn(alert, by, "suppressed", gates, asked.hold);
+}
+
+/** Whether it is time to ask again: something else than a snooze holds it, or the snooze is over. */
+function isAskedAgain(alert: Alert, nowMs: number): boolean {
+  if (!isFiring(alert)) return false;
+  return alert.snooze === null ? alert.heldBy !== null : nowMs >= alert.snooze.untilMs;
 }
 
 /** Confirmation of the service whose findings an alert stands for: that of its key, or of a cascade's peak. */
@@ -245,8 +263,9 @@ function fire(of: AskedCase, tier: Tier): Fired {
   }
   const asked = holdGates({ tenant: finding.tenant, labels, openedAtMs: effect.alert.createdAtMs }, sources, memory, atMs);
   gates.push(...asked.gates);
-  const held = firstFailed(gates)?.name ?? null;
   const last = effect.kind === "renewed" ? undefined : newest;
+  if (last?.snooze != null) gates.push(holds(SNOOZED_GATE, atMs >= last.snooze.untilMs));
+  const held = firstFailed(gates)?.name ?? null;
   const alert = joined(finding, newest, effect, labels);
   if (held !== null) {
     const state = { ...effect.alert, flap: newest?.state.flap ?? CALM };
@@ -255,7 +274,8 @@ function fire(of: AskedCase, tier: Tier): Fired {
   }
   if (newest !== undefined) gates.push(dedupGate(effect, newest, atMs, settings.dedupMaxAgeMinutes));
   gates.push(...effect.gates.filter(({ name }) => name === FLAPPING_GATE));
-  if (last?.acknowledged != null && firstFailed(gates) === undefined) {
+  // An acknowledgement ends with its alert.
+  if (last?.acknowledged != null && effect.kind !== "reopened" && firstFailed(gates) === undefined) {
     gates.push(holds("acknowledged", tier === "high" && RANK[tier] > RANK[last.state.tier]));
   }
   const failed = firstFailed(gates)?.name;
@@ -309,8 +329,10 @@ function joined(finding: Finding, newest: Alert | undefined, effect: FireEffect,
     pages: known?.pages ?? 0,
     heldBy: known?.heldBy ?? null,
     mergedInto: null,
-    acknowledged: known?.acknowledged ?? null,
+    acknowledged: kind === "reopened" ? null : (known?.acknowledged ?? null),
     assignee: known?.assignee ?? null,
+    snooze: known?.snooze ?? null,
+    ending: null,
     updatedAtMs: finding.atMs,
     history: known?.history ?? [],
   };

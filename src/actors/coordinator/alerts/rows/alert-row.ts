@@ -1,50 +1,30 @@
-// An alert as a stored value:
+// An alert as a stored value: version 4, message Alert of schemas/stored.proto. Versions 2 and 3 are read (packed-alert.ts).
 //
-//   version u8 = 3, id, tenant, environment, service and family text, created, last fire f64, fires varint, tier u8, {resolved}, reopenings and {paged} f64,
-//   labels as pairs of texts, peak (anomaly id, service and metric text, detector word, z f64, explanation text), members (anomaly id, metric text, {service
-//   text where it is not the alert's}), anomalies, open and pages varint, services as texts, {held by word}, {acknowledged: by text, {note}, at f64},
-//   {assignee}, updated f64, history (at f64, kind and tier u8, {by}, {note}), {merged into}
-//
-// A row of version 2 ends before the last.
-//
-// Lists begin with their length. An alert is stored again with each of its anomalies: packed it costs a fifth.
-
+// An alert is stored again with each of its anomalies: members that were written before are copied, as a message may stand in pieces.
 import { ownMember } from "../../../../core/base/own-member.ts";
-import type { Labels } from "../../../../domain/alerting/label-matcher.ts";
-import type { Acknowledgement, Alert, AlertChange, AlertMember, AlertPeak } from "../../../../domain/alerting/paging/alert.ts";
-import { readOptionalWord, readWord, writeOptionalWord, writeWord } from "../../../../domain/anomaly/verdict-codec.ts";
-import { ByteReader } from "../../../../domain/codec/byte-reader.ts";
-import { ByteSink } from "../../../../domain/codec/byte-sink.ts";
 import {
-  readId,
-  readList,
-  readOptionalNumber,
-  readOptionalText,
-  readTier,
-  TEXT_BYTES_MAX,
-  writeId,
-  writeOptionalNumber,
-  writeOptionalText,
-  writeTier,
-} from "../../state/row-fields.ts";
+  type Acknowledgement,
+  ALERT_CHANGE_KINDS,
+  type Alert,
+  type AlertChange,
+  type AlertMember,
+  type Snooze,
+} from "../../../../domain/alerting/paging/alert.ts";
+import { END_REASONS, type Ending } from "../../../../domain/anomaly/ending.ts";
+import type { Tier } from "../../../../domain/detection/anomaly-score.ts";
+import { stored } from "../../state/generated/stored-rows.ts";
 import { checkRowVersion } from "../../state/stored-json.ts";
+import { idOfStored, type MessageCodec, readStoredMessage, storedId, storedMessage, storedText } from "../../state/stored-message.ts";
+import { decodePackedAlert, VERSION_PACKED, VERSION_UNMERGED } from "./packed-alert.ts";
 
-const VERSION = 3;
-const VERSION_UNMERGED = 2;
+const VERSION = 4;
 /** Part of the format. */
-const KINDS: ReadonlyArray<AlertChange["kind"]> = [
-  "opened",
-  "raised",
-  "reopened",
-  "paged",
-  "acknowledged",
-  "assigned",
-  "resolved",
-  "updated",
-];
+const TIERS: readonly Tier[] = ["low", "medium", "high"];
 const DAMAGE = "a stored alert is damaged";
 
-const sink = new ByteSink(8192);
+const ALERT: MessageCodec = stored.Alert;
+const MEMBERS: MessageCodec = stored.AlertMembers;
+type Message = ReturnType<MessageCodec["decode"]>;
 
 /** Members of an alert as they stand in its row. */
 interface WrittenMembers {
@@ -60,132 +40,155 @@ const written = new Map<string, WrittenMembers>();
 
 /** Encodes an alert; `decodeAlert` gives it back equal. */
 export function encodeAlert(alert: Alert): Uint8Array {
-  sink.at = 0;
-  sink.u8(VERSION);
-  writeState(alert.state);
-  writeLabels(alert.labels);
-  writePeak(alert.peak);
-  writeMembers(alert);
-  sink.varint(alert.anomalies);
-  sink.varint(alert.open);
-  sink.varint(alert.pages);
-  sink.varint(alert.services.length);
-  for (const service of alert.services) sink.text(service);
-  writeOptionalWord(sink, alert.heldBy);
-  writeAcknowledgement(alert.acknowledged);
-  writeOptionalText(sink, alert.assignee);
-  sink.double(alert.updatedAtMs);
-  writeHistory(alert.history);
-  writeOptionalText(sink, alert.mergedInto);
-  return sink.shortCopy();
+  return storedMessage(VERSION, ALERT.encode(messageOf(alert)).finish(), membersOf(alert));
 }
 
 /** Throws on another version. */
 export function decodeAlert(bytes: Uint8Array): Alert {
-  const isUnmerged = bytes[0] === VERSION_UNMERGED;
-  checkRowVersion("alerts", bytes, isUnmerged ? VERSION_UNMERGED : VERSION);
-  const reader = new ByteReader(bytes, DAMAGE, 1);
-  const state = readState(reader);
-  const labels: Labels = Object.fromEntries(readList(reader, () => [reader.text(TEXT_BYTES_MAX), reader.text(TEXT_BYTES_MAX)]));
-  const peak = readPeak(reader);
-  const members = readList(reader, () => readMember(reader, state.key.serviceId));
-  const [anomalies, open, pages] = [reader.varint(), reader.varint(), reader.varint()];
+  const isPacked = bytes[0] === VERSION_PACKED || bytes[0] === VERSION_UNMERGED;
+  if (isPacked) return decodePackedAlert(bytes, DAMAGE);
+  checkRowVersion("alerts", bytes, VERSION);
+  return readStoredMessage(ALERT, bytes, DAMAGE, alertOf);
+}
+
+function messageOf({ state, peak, ...alert }: Alert) {
+  const { key, flap } = state;
   return {
-    state,
-    labels,
-    peak,
-    members,
-    anomalies,
-    open,
-    pages,
-    services: readList(reader, () => reader.text(TEXT_BYTES_MAX)),
-    heldBy: readOptionalWord(reader),
-    acknowledged: readAcknowledgement(reader),
-    assignee: readOptionalText(reader),
-    updatedAtMs: reader.double(),
-    history: readList(reader, () => readChange(reader)),
-    mergedInto: isUnmerged ? null : readOptionalText(reader),
+    id: storedId(state.id),
+    tenant: storedText(key.tenant),
+    environment: storedText(key.environment),
+    serviceId: storedText(key.serviceId),
+    family: key.family,
+    createdMs: state.createdAtMs,
+    lastFireMs: state.lastFireMs,
+    fires: state.fires,
+    tier: TIERS.indexOf(state.tier),
+    resolvedMs: state.resolvedAtMs,
+    reopenedMs: flap.reopenedMs,
+    pagedMs: flap.pagedMs,
+    labels: Object.keys(alert.labels).map((name) => ({
+      name: storedText(name),
+      value: storedText(ownMember(alert.labels, name) as string),
+    })),
+    peak: {
+      anomalyId: storedId(peak.anomalyId),
+      serviceId: storedText(peak.serviceId),
+      metricName: storedText(peak.metricName),
+      detector: peak.detector,
+      z: peak.z,
+      explanation: storedText(peak.explanation),
+    },
+    anomalies: alert.anomalies,
+    open: alert.open,
+    pages: alert.pages,
+    services: alert.services.map(storedText),
+    heldBy: alert.heldBy,
+    acknowledged: alert.acknowledged && handMessage(alert.acknowledged),
+    assignee: optionalText(alert.assignee),
+    updatedMs: alert.updatedAtMs,
+    history: alert.history.map(changeMessage),
+    mergedInto: alert.mergedInto,
+    ending: alert.ending && { reason: alert.ending.reason, person: optionalText(alert.ending.person) },
+    snooze: alert.snooze && { hand: handMessage(alert.snooze), untilMs: alert.snooze.untilMs },
   };
 }
 
-function writeState({ id, key, createdAtMs, lastFireMs, fires, tier, resolvedAtMs, flap }: Alert["state"]): void {
-  writeId(sink, id);
-  sink.text(key.tenant);
-  sink.text(key.environment);
-  sink.text(key.serviceId);
-  sink.text(key.family);
-  sink.double(createdAtMs);
-  sink.double(lastFireMs);
-  sink.varint(fires);
-  writeTier(sink, tier);
-  writeOptionalNumber(sink, resolvedAtMs);
-  sink.varint(flap.reopenedMs.length);
-  for (const atMs of flap.reopenedMs) sink.double(atMs);
-  writeOptionalNumber(sink, flap.pagedMs);
+function handMessage({ by, note, atMs }: Acknowledgement) {
+  return { by: storedText(by), note: optionalText(note), atMs };
 }
 
-function readState(reader: ByteReader): Alert["state"] {
-  const id = readId(reader);
-  const [tenant, environment] = [reader.text(TEXT_BYTES_MAX), reader.text(TEXT_BYTES_MAX)];
-  const [serviceId, family] = [reader.text(TEXT_BYTES_MAX), reader.text(TEXT_BYTES_MAX)];
+function changeMessage({ atMs, kind, tier, by, note }: AlertChange) {
+  return { atMs, kind, tier: TIERS.indexOf(tier), by: optionalText(by), note: optionalText(note) };
+}
+
+function optionalText(text: string | null): string | null {
+  return text === null ? null : storedText(text);
+}
+
+function alertOf(message: Message): Alert {
+  const { serviceId } = message;
   return {
-    id,
-    key: { tenant, environment, serviceId, family },
-    createdAtMs: reader.double(),
-    lastFireMs: reader.double(),
-    fires: reader.varint(),
-    tier: readTier(reader),
-    resolvedAtMs: readOptionalNumber(reader),
-    flap: { reopenedMs: readList(reader, () => reader.double()), pagedMs: readOptionalNumber(reader) },
+    state: {
+      id: idOfStored(message.id),
+      key: { tenant: message.tenant, environment: message.environment, serviceId, family: message.family },
+      createdAtMs: message.createdMs,
+      lastFireMs: message.lastFireMs,
+      fires: message.fires,
+      tier: oneOf(TIERS, message.tier),
+      resolvedAtMs: message.resolvedMs,
+      flap: { reopenedMs: [...message.reopenedMs], pagedMs: message.pagedMs },
+    },
+    labels: Object.fromEntries(message.labels.map(({ name, value }: Message) => [name, value])),
+    peak: peakOf(message.peak),
+    members: message.members.map((member: Message) => memberOf(member, serviceId)),
+    anomalies: message.anomalies,
+    open: message.open,
+    pages: message.pages,
+    services: [...message.services],
+    heldBy: message.heldBy,
+    acknowledged: message.acknowledged && handOf(message.acknowledged),
+    assignee: message.assignee,
+    snooze: message.snooze && snoozeOf(message.snooze),
+    ending: message.ending && endingOf(message.ending),
+    updatedAtMs: message.updatedMs,
+    history: message.history.map(changeOf),
+    mergedInto: message.mergedInto,
   };
 }
 
-function writeLabels(labels: Labels): void {
-  const names = Object.keys(labels);
-  sink.varint(names.length);
-  for (const name of names) {
-    sink.text(name);
-    sink.text(ownMember(labels, name) as string);
-  }
+function peakOf({ anomalyId, serviceId, metricName, detector, z, explanation }: Message): Alert["peak"] {
+  return { anomalyId: idOfStored(anomalyId), serviceId, metricName, detector, z, explanation };
 }
 
-function writePeak({ anomalyId, serviceId, metricName, detector, z, explanation }: AlertPeak): void {
-  writeId(sink, anomalyId);
-  sink.text(serviceId);
-  sink.text(metricName);
-  writeWord(sink, detector);
-  sink.double(z);
-  sink.text(explanation);
+function memberOf({ anomalyId, metricName, serviceId }: Message, ownService: string): AlertMember {
+  return { anomalyId: idOfStored(anomalyId), serviceId: serviceId ?? ownService, metricName };
 }
 
-function readPeak(reader: ByteReader): AlertPeak {
-  return {
-    anomalyId: readId(reader),
-    serviceId: reader.text(TEXT_BYTES_MAX),
-    metricName: reader.text(TEXT_BYTES_MAX),
-    detector: readWord(reader),
-    z: reader.double(),
-    explanation: reader.text(TEXT_BYTES_MAX),
-  };
+function handOf({ by, note, atMs }: Message): Acknowledgement {
+  return { by, note, atMs };
+}
+
+function snoozeOf({ hand, untilMs }: Message): Snooze {
+  return { ...handOf(hand), untilMs };
+}
+
+function endingOf({ reason, person }: Message): Ending {
+  return { reason: known(END_REASONS, reason), person };
+}
+
+function changeOf({ atMs, kind, tier, by, note }: Message): AlertChange {
+  return { atMs, kind: known(ALERT_CHANGE_KINDS, kind), tier: oneOf(TIERS, tier), by, note };
+}
+
+function oneOf<T>(all: readonly T[], place: number): T {
+  const one = all[place];
+  if (one === undefined) throw new RangeError(`a number of another list: ${place}`);
+  return one;
+}
+
+function known<T extends string>(all: readonly T[], word: string): T {
+  const one = all.find((each) => each === word);
+  if (one === undefined) throw new RangeError(`a word of another list: ${word}`);
+  return one;
 }
 
 /** Members only grow: those that were written before are copied. */
-function writeMembers({ state, members }: Alert): void {
+function membersOf({ state, members }: Alert): Uint8Array {
   const { id, key } = state;
-  sink.varint(members.length);
-  const from = sink.at;
-  const known = written.get(id);
-  const copied = known !== undefined && beginsWith(members, known.members) ? known : NOTHING_WRITTEN;
-  sink.copy(copied.bytes);
-  if (copied.members === members) return;
-  for (let i = copied.members.length; i < members.length; i++) writeMember(members[i] as AlertMember, key.serviceId);
+  const before = written.get(id);
+  const copied = before !== undefined && beginsWith(members, before.members) ? before : NOTHING_WRITTEN;
+  if (copied.members === members) return copied.bytes;
+  const added = members.slice(copied.members.length).map((member) => memberMessage(member, key.serviceId));
+  const bytes = Buffer.concat([copied.bytes, MEMBERS.encode({ members: added }).finish()]);
   written.delete(id);
-  written.set(id, { members, bytes: sink.bytes.slice(from, sink.at) });
-  if (written.size <= ALERT_MEMBERS_WRITTEN_MAX) return;
-  for (const longestAgo of written.keys()) {
-    written.delete(longestAgo);
-    return;
+  written.set(id, { members, bytes });
+  if (written.size > ALERT_MEMBERS_WRITTEN_MAX) {
+    for (const longestAgo of written.keys()) {
+      written.delete(longestAgo);
+      break;
+    }
   }
+  return bytes;
 }
 
 /** The same objects at both ends: a list of members is only ever made longer. */
@@ -194,44 +197,7 @@ function beginsWith(members: readonly AlertMember[], first: readonly AlertMember
   return last < members.length && members[0] === first[0] && members[last] === first[last];
 }
 
-function writeMember({ anomalyId, serviceId, metricName }: AlertMember, ownService: string): void {
-  writeId(sink, anomalyId);
-  sink.text(metricName);
-  writeOptionalText(sink, serviceId === ownService ? null : serviceId);
-}
-
-function readMember(reader: ByteReader, ownService: string): AlertMember {
-  const anomalyId = readId(reader);
-  const metricName = reader.text(TEXT_BYTES_MAX);
-  return { anomalyId, serviceId: readOptionalText(reader) ?? ownService, metricName };
-}
-
-function writeAcknowledgement(acknowledged: Acknowledgement | null): void {
-  sink.u8(acknowledged === null ? 0 : 1);
-  if (acknowledged === null) return;
-  sink.text(acknowledged.by);
-  writeOptionalText(sink, acknowledged.note);
-  sink.double(acknowledged.atMs);
-}
-
-function readAcknowledgement(reader: ByteReader): Acknowledgement | null {
-  if (reader.u8() === 0) return null;
-  return { by: reader.text(TEXT_BYTES_MAX), note: readOptionalText(reader), atMs: reader.double() };
-}
-
-function writeHistory(history: readonly AlertChange[]): void {
-  sink.varint(history.length);
-  for (const { atMs, kind, tier, by, note } of history) {
-    sink.double(atMs);
-    sink.u8(KINDS.indexOf(kind));
-    writeTier(sink, tier);
-    writeOptionalText(sink, by);
-    writeOptionalText(sink, note);
-  }
-}
-
-function readChange(reader: ByteReader): AlertChange {
-  const atMs = reader.double();
-  const kind = KINDS[reader.u8()] ?? reader.fail();
-  return { atMs, kind, tier: readTier(reader), by: readOptionalText(reader), note: readOptionalText(reader) };
+function memberMessage({ anomalyId, serviceId, metricName }: AlertMember, ownService: string) {
+  const other = serviceId === ownService ? {} : { serviceId: storedText(serviceId) };
+  return { anomalyId: storedId(anomalyId), metricName: storedText(metricName), ...other };
 }

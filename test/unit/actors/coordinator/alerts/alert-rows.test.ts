@@ -32,6 +32,8 @@ const ALERT: Alert = {
   heldBy: "silenced",
   acknowledged: { by: "ada", note: null, atMs: 7 },
   assignee: "bob",
+  snooze: { untilMs: 9, by: "ada", note: "later", atMs: 8 },
+  ending: { reason: "person", person: "ada" },
   mergedInto: "fedcba9876543210".repeat(2),
   updatedAtMs: 8,
   history: [
@@ -75,11 +77,26 @@ describe("a row of another version", () => {
   });
 });
 
-it("an alert of before alerts closed into each other is read as one that has not", () => {
-  const row = encodeAlert({ ...ALERT, mergedInto: null });
-  const before = Uint8Array.from(row.subarray(0, row.length - 1));
-  before[0] = 2;
-  expect(decodeAlert(before)).toEqual({ ...ALERT, mergedInto: null });
+describe("a row that an earlier version has packed", () => {
+  /** The alert above as version 3 has stored it. */
+  const PACKED = Buffer.from(
+    "AwEBI0VniavN7wEjRWeJq83vB2RlZmF1bHQEcHJvZAhjaGVja291dAZtZXRyaWMAAAAAAADwPwAAAAAAAABAAwIAAgAAAAAAABBAAAAAAAAAFEABAAAAAAAAGEACCnNlcnZpY2VfaWQIY2hlY2tvdXQEcGF0aAMvw6kBASNFZ4mrze8BI0VniavN7whjaGVja291dAZlcnJvcnMBAAAAAAAAHsAFd29yc2UCAQEjRWeJq83vASNFZ4mrze8GZXJyb3JzAAAWYSBuYW1lIG9mIGFub3RoZXIga2luZAdsYXRlbmN5AQRjYXJ0rAICAQIIY2hlY2tvdXQEY2FydAEYAQNhZGEAAAAAAAAAHEABA2JvYgAAAAAAACBAAgAAAAAAAPA/AAEAAAAAAAAAABxABAIBA2FkYQEEc2VlbgEgZmVkY2JhOTg3NjU0MzIxMGZlZGNiYTk4NzY1NDMyMTA=",
+    "base64",
+  );
+  const BEFORE = { ...ALERT, snooze: null, ending: null };
+
+  it("is read as it was", () => {
+    expect(decodeAlert(PACKED)).toEqual(BEFORE);
+  });
+
+  it("of before alerts closed into each other is read as one that has not", () => {
+    const unmerged = Uint8Array.from([2, ...PACKED.subarray(1, PACKED.length - 1 - 33)]);
+    expect(decodeAlert(unmerged)).toEqual({ ...BEFORE, mergedInto: null });
+  });
+
+  it("that was cut off is an error", () => {
+    for (let length = 1; length < PACKED.length; length++) expect(() => decodeAlert(PACKED.subarray(0, length))).toThrow("damaged");
+  });
 });
 
 describe("members that grow", () => {

@@ -51,10 +51,15 @@ describe("an alert", () => {
             family: "metric",
             severity: "high",
           },
+          resolved_by: null,
+          resolved_by_name: null,
+          resolution: null,
           acknowledged_by: null,
           acknowledged_at: null,
           note: null,
           assignee: null,
+          snoozed_until: null,
+          snoozed_by: null,
           merged_into: null,
           pages: 1,
           held_back_by: null,
@@ -394,15 +399,15 @@ describe("what people do about an alert", () => {
     const [{ anomaly_id }] = await anomalies(rig);
     rig.nowMs += MINUTE;
     const answer = (await ask(rig, "changeAnomaly", { id: anomaly_id }, { resolved: true })).body;
-    expect(answer).toMatchObject({ resolved: true, resolved_by: "ada", resolved_at: "2026-01-31T12:01:00.000Z" });
+    expect(answer).toMatchObject({ resolved: true, resolved_by: "person", resolved_by_name: "ada", resolved_at: "2026-01-31T12:01:00.000Z" });
     expect(await alertOf(rig)).toMatchObject({
       state: "resolved",
       history: [{}, {}, { change: "resolved", by: "ada" }],
       decisions: [{}, { outcome: "resolved" }],
     });
     await rig.take(episode({ transition: "close" }));
-    expect((await anomalies(rig))[0]).toMatchObject({ resolved_by: "ada", resolved_at: "2026-01-31T12:01:00.000Z" });
-    expect((await ask(rig, "changeAnomaly", { id: anomaly_id }, { resolved: true })).body).toMatchObject({ resolved_by: "ada" });
+    expect((await anomalies(rig))[0]).toMatchObject({ resolved_by_name: "ada", resolved_at: "2026-01-31T12:01:00.000Z" });
+    expect((await ask(rig, "changeAnomaly", { id: anomaly_id }, { resolved: true })).body).toMatchObject({ resolved_by_name: "ada" });
   });
 });
 

@@ -29,6 +29,7 @@ describe("an anomaly", () => {
       started_at: "2026-01-31T11:59:59.000Z",
       resolved_at: null,
       resolved_by: null,
+      resolved_by_name: null,
       direction: "low",
       detector: "z_score",
       explanation: "why",

@@ -1,0 +1,29 @@
+// How something ended, in words for people: the same in messages, answers and timelines.
+import type { Ending } from "../../anomaly/ending.ts";
+import type { AlertPeak } from "./alert.ts";
+
+/** Levels between which a new one was accepted; null where they are not known. */
+export interface AcceptedLevel {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Null while it goes on. */
+export function endWords(ending: Ending | null, peak: Pick<AlertPeak, "detector">, level: AcceptedLevel | null = null): string | null {
+  if (ending === null) return null;
+  const { reason, person } = ending;
+  switch (reason) {
+    case "recovered":
+      return "recovered: values are what they were before it";
+    case "accepted":
+      return level === null ? "new level: it stays so, and is the usual from now on" : `new level: from ${level.from} to ${level.to}`;
+    case "ended":
+      return person === null ? "ended: nothing more is heard of it" : `ended: ${person} has retired the service`;
+    case "person":
+      return person === null ? "resolved by hand" : `resolved by ${person}`;
+    case "upstream":
+      return "resolved by who sent it";
+    case "cascade":
+      return peak.detector === "stale" ? "goes on as a part of the tenant's silence" : "goes on as a part of another alert";
+  }
+}

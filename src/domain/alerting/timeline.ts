@@ -1,0 +1,103 @@
+// The timeline of an alert: what happened to it, who did what, and who was told, in words. Lines follow from what a change makes of an alert; others (comments,
+// deliveries, causes) are added by whoever knows of them.
+import { SILENCED_GATE } from "./inhibition/hold-gates.ts";
+import { type Alert, type AlertChange, type AlertChangeKind, knownHistory } from "./paging/alert.ts";
+import { endWords } from "./paging/end-words.ts";
+import { holdWords } from "./paging/hold-words.ts";
+
+/** In the order in which lines of one moment stand. */
+export const TIMELINE_KINDS = [
+  "found",
+  "reopened",
+  "joined",
+  "raised",
+  "updated",
+  "silenced",
+  "held",
+  "paged",
+  "told",
+  "not_told",
+  "acknowledged",
+  "unacknowledged",
+  "assigned",
+  "snoozed",
+  "snooze_ended",
+  "comment",
+  "cause",
+  "resolved",
+] as const;
+export type TimelineKind = (typeof TIMELINE_KINDS)[number];
+
+export interface TimelineLine {
+  readonly atMs: number;
+  readonly kind: TimelineKind;
+  /** Who did it, or the channel that took it; null where the service did. */
+  readonly by: string | null;
+  readonly text: string;
+}
+
+const KIND_OF: Readonly<Record<AlertChangeKind, TimelineKind>> = {
+  opened: "found",
+  raised: "raised",
+  reopened: "reopened",
+  paged: "paged",
+  acknowledged: "acknowledged",
+  assigned: "assigned",
+  resolved: "resolved",
+  updated: "updated",
+  unacknowledged: "unacknowledged",
+  snoozed: "snoozed",
+  snooze_ended: "snooze_ended",
+};
+
+/** Lines that a change of an alert adds; `before` is undefined for a new one. */
+export function linesOf(before: Alert | undefined, after: Alert): TimelineLine[] {
+  const known = knownHistory(before, after);
+  const changes = after.history.filter((change) => !known.has(change)).map((change) => lineOf(change, after));
+  return [...changes, ...memberLines(before, after), ...holdLines(before, after)];
+}
+
+/** The line of a change; of an alert that an earlier version has kept, it is all that is known. */
+export function lineOf(change: AlertChange, alert: Alert): TimelineLine {
+  const { atMs, kind, by } = change;
+  return { atMs, kind: KIND_OF[kind], by, text: textOf(change, alert) };
+}
+
+function textOf({ kind, tier, note }: AlertChange, { peak, snooze, ending }: Alert): string {
+  switch (kind) {
+    case "opened":
+    case "raised":
+    case "reopened":
+      return `${tier}: ${peak.explanation}`;
+    case "updated":
+      return peak.explanation;
+    case "paged":
+      return "people are to be told";
+    case "assigned":
+      return note === null ? "to nobody" : `to ${note}`;
+    case "snoozed":
+      return withNote(snooze === null ? "for a while" : `until ${new Date(snooze.untilMs).toISOString()}`, snooze?.note ?? note);
+    case "resolved":
+      return withNote(endWords(ending, peak) ?? "resolved", note);
+    default:
+      return note ?? "";
+  }
+}
+
+function withNote(text: string, note: string | null): string {
+  return note === null || note === "" ? text : `${text}: ${note}`;
+}
+
+/** Metrics that joined it; the first is what it was found by. */
+function memberLines(before: Alert | undefined, { members, updatedAtMs: atMs }: Alert): TimelineLine[] {
+  return members.slice(before?.members.length ?? 1).map(({ metricName, serviceId }) => {
+    return { atMs, kind: "joined", by: null, text: `${metricName} of ${serviceId}` } as const;
+  });
+}
+
+function holdLines(before: Alert | undefined, { heldBy, state, updatedAtMs: atMs }: Alert): TimelineLine[] {
+  if (heldBy === null || state.resolvedAtMs !== null || before?.heldBy === heldBy) return [];
+  const until = holdWords(heldBy, null);
+  const text = `nobody is told: ${heldBy}${until === null ? "" : `, ${until}`}`;
+  return [{ atMs, kind: heldBy === SILENCED_GATE ? "silenced" : "held", by: null, text }];
+}
