@@ -90,6 +90,7 @@ const TABLE: Readonly<Record<string, readonly Asker[]>> = {
   "GET /api/v1/anomalies/{id}": READERS,
   "GET /api/v1/alerts": READERS,
   "GET /api/v1/alerts/{alert_id}": READERS,
+  "GET /api/v1/alerts/{alert_id}/timeline": READERS,
   "GET /api/v1/coverage": READERS,
   "GET /api/v1/series": READERS,
   "GET /api/v1/series/data": READERS,

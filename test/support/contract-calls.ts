@@ -531,6 +531,12 @@ async function alertId({ call }: Bound): Promise<string> {
   return (await call("alerts", 200, { query: { service_id: SERVICE, state: "firing", family: "manual" } })).alerts[0].alert_id;
 }
 
+/** An alert of a service of its own, which a test may end. */
+async function ownAlert({ call }: Bound, service_id: string): Promise<string> {
+  const body = { service_id, severity: "medium", explanation: "declared to be ended" };
+  return (await call("declareAnomaly", 201, { body })).alert_id;
+}
+
 /** Something to find: a series that leaves its level. */
 async function anomalyId({ call }: Bound): Promise<string> {
   const quiet = Array.from({ length: 40 }, (_, i) => ({ ...metric(100 + (i % 5), -60_000 + i * 1000), metric_name: "level" }));

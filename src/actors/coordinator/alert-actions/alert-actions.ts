@@ -75,10 +75,10 @@ export function commenting(text: string): AlertAction {
 }
 
 function untilRefusal(untilMs: number, atMs: number): Refusal | undefined {
-  if (untilMs <= atMs) return refused("invalid_parameter", "until must lie ahead; null ends the snooze", "until").refusal;
+  if (untilMs <= atMs) return refused("invalid_field", "until must lie ahead; null ends the snooze", "until").refusal;
   if (untilMs <= atMs + SNOOZE_DAYS_MAX * DAY_MS) return undefined;
   const advice = `until may lie ${SNOOZE_DAYS_MAX} days ahead at most; a silence holds for longer (POST /api/v1/silences)`;
-  return refused("invalid_parameter", advice, "until").refusal;
+  return refused("invalid_field", advice, "until").refusal;
 }
 
 function changed(alert: Alert, kind: AlertChangeKind, of: Pick<ActionScope, "by" | "atMs"> & { readonly note: string | null }): Alert {

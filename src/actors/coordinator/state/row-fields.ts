@@ -2,7 +2,6 @@
 
 import type { PageOutcome } from "../../../domain/anomaly/page-outcome.ts";
 import type { ByteReader } from "../../../domain/codec/byte-reader.ts";
-import type { ByteSink } from "../../../domain/codec/byte-sink.ts";
 import type { Tier } from "../../../domain/detection/anomaly-score.ts";
 import { ID_BYTES } from "./tables.ts";
 
@@ -16,21 +15,8 @@ const OUTCOMES: readonly PageOutcome[] = ["paged", "absorbed", "suppressed", "lo
 const TIER_BITS = 2;
 
 /** An id: 1 and its 16 bytes where it has 32 hex digits, as all that the service makes have; else 0 and text. */
-export function writeId(sink: ByteSink, id: string): void {
-  const from = sink.at;
-  sink.u8(1);
-  if (id.length === 2 * ID_BYTES && sink.tryHex(id)) return;
-  sink.at = from;
-  sink.u8(0);
-  sink.text(id);
-}
-
 export function readId(reader: ByteReader): string {
   return reader.u8() === 1 ? reader.hex(ID_BYTES) : reader.text(TEXT_BYTES_MAX);
-}
-
-export function writeTier(sink: ByteSink, tier: Tier): void {
-  sink.u8(TIERS.indexOf(tier));
 }
 
 export function readTier(reader: ByteReader): Tier {
@@ -51,21 +37,11 @@ export function outcomeOf(reader: ByteReader, head: number): PageOutcome {
 }
 
 /** 0 for null, else 1 and the text. */
-export function writeOptionalText(sink: ByteSink, text: string | null): void {
-  sink.u8(text === null ? 0 : 1);
-  if (text !== null) sink.text(text);
-}
-
 export function readOptionalText(reader: ByteReader): string | null {
   return reader.u8() === 0 ? null : reader.text(TEXT_BYTES_MAX);
 }
 
 /** 0 for null, else 1 and the double. */
-export function writeOptionalNumber(sink: ByteSink, value: number | null): void {
-  sink.u8(value === null ? 0 : 1);
-  if (value !== null) sink.double(value);
-}
-
 export function readOptionalNumber(reader: ByteReader): number | null {
   return reader.u8() === 0 ? null : reader.double();
 }

@@ -399,7 +399,12 @@ describe("what people do about an alert", () => {
     const [{ anomaly_id }] = await anomalies(rig);
     rig.nowMs += MINUTE;
     const answer = (await ask(rig, "changeAnomaly", { id: anomaly_id }, { resolved: true })).body;
-    expect(answer).toMatchObject({ resolved: true, resolved_by: "person", resolved_by_name: "ada", resolved_at: "2026-01-31T12:01:00.000Z" });
+    expect(answer).toMatchObject({
+      resolved: true,
+      resolved_by: "person",
+      resolved_by_name: "ada",
+      resolved_at: "2026-01-31T12:01:00.000Z",
+    });
     expect(await alertOf(rig)).toMatchObject({
       state: "resolved",
       history: [{}, {}, { change: "resolved", by: "ada" }],
