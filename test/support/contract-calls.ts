@@ -1,6 +1,7 @@
 // How each endpoint is brought to answer with success, and with the errors that are its own. By name; the order counts: later ones find what earlier ones made.
 import { compressSync } from "snappy";
 import { expect } from "vitest";
+import { ALERT_CALLS } from "./contract-alert-calls.ts";
 import { ANALYSIS_CALLS } from "./contract-analysis-calls.ts";
 import { OTLP_LOGS, OTLP_METRICS, OTLP_SPANS, REFUSED_METRICS, SERVICE } from "./contract-bodies.ts";
 import type { ContractDriver } from "./contract-driver.ts";
@@ -241,73 +242,6 @@ const CALLS: Readonly<Record<string, (bound: Bound) => Promise<void>>> = {
     await bound.call("acknowledgeAlert", 409, { path: { alert_id: alerts[0].alert_id }, body: {} });
     await bound.call("acknowledgeAlert", 404, { path: { alert_id: "0".repeat(32) }, body: {} });
   },
-  unacknowledgeAlert: async (bound) => {
-    const path = { alert_id: await alertId(bound) };
-    await bound.call("acknowledgeAlert", 200, { path, body: {} });
-    for (let time = 0; time < 2; time++) {
-      expect(await bound.call("unacknowledgeAlert", 200, { path, body: {} })).toMatchObject({ acknowledged_by: null });
-    }
-    await bound.call("unacknowledgeAlert", 404, { path: { alert_id: "0".repeat(32) }, body: {} });
-  },
-  snoozeAlert: async (bound) => {
-    const path = { alert_id: await alertId(bound) };
-    const until = iso(3_600_000);
-    for (let time = 0; time < 2; time++) {
-      expect(await bound.call("snoozeAlert", 200, { path, body: { until, comment: "later" } })).toMatchObject({
-        snoozed_until: until,
-        snoozed_by: "owner",
-        held_back_by: "snoozed",
-      });
-    }
-    for (let time = 0; time < 2; time++) {
-      expect(await bound.call("snoozeAlert", 200, { path, body: { until: null } })).toMatchObject({ snoozed_until: null });
-    }
-    await bound.call("snoozeAlert", 400, { path, body: { until: iso(8 * 24 * 3_600_000) } });
-    await bound.call("snoozeAlert", 400, { path, body: {} });
-    await bound.call("snoozeAlert", 404, { path: { alert_id: "0".repeat(32) }, body: { until } });
-  },
-  commentAlert: async (bound) => {
-    const path = { alert_id: await alertId(bound) };
-    expect(await bound.call("commentAlert", 201, { path, body: { text: "the disk is replaced" } })).toMatchObject(path);
-    await bound.call("commentAlert", 400, { path, body: { text: "x".repeat(1_025) } });
-    await bound.call("commentAlert", 404, { path: { alert_id: "0".repeat(32) }, body: { text: "nobody reads it" } });
-  },
-  alertTimeline: async (bound) => {
-    const path = { alert_id: await alertId(bound) };
-    await bound.call("commentAlert", 201, { path, body: { text: "a line" } });
-    const first = await bound.call("alertTimeline", 200, { path, query: { limit: "1" } });
-    expect(first.entries).toMatchObject([{ kind: "found", by: null }]);
-    const rest = await bound.call("alertTimeline", 200, { path, query: { page_token: first.page_token } });
-    expect(rest.entries.at(-1)).toMatchObject({ kind: "comment", by: "owner", text: "a line" });
-    await bound.call("alertTimeline", 400, { path, query: { page_token: "x" } });
-    await bound.call("alertTimeline", 404, { path: { alert_id: "0".repeat(32) } });
-  },
-  resolveAlert: async (bound) => {
-    const { call } = bound;
-    const path = { alert_id: await ownAlert(bound, "resolved by hand") };
-    for (let time = 0; time < 2; time++) {
-      expect(await call("resolveAlert", 200, { path, body: { comment: "rolled back" } })).toMatchObject({
-        state: "resolved",
-        open_anomalies: 0,
-        resolved_by: "person",
-        resolved_by_name: "owner",
-      });
-    }
-    await call("resolveAlert", 404, { path: { alert_id: "0".repeat(32) }, body: {} });
-  },
-  actOnAlerts: async (bound) => {
-    const { call } = bound;
-    const id = await ownAlert(bound, "acted on");
-    const unknown = "0".repeat(32);
-    expect(await call("actOnAlerts", 200, { body: { alert_ids: [id, unknown], action: "resolve", comment: "all" } })).toEqual({
-      results: [
-        { alert_id: id, status: 200, error: null },
-        { alert_id: unknown, status: 404, error: "not_found" },
-      ],
-    });
-    await call("actOnAlerts", 400, { body: { alert_ids: Array(101).fill(id), action: "resolve" } });
-    await call("actOnAlerts", 400, { body: { alert_ids: [id], action: "forget" } });
-  },
   series: async ({ call }) => {
     const first = await call("series", 200, { query: { limit: "2" } });
     await call("series", 200, { query: { limit: "2", page_token: first.page_token } });
@@ -454,6 +388,7 @@ const MAP_CALLS: typeof CALLS = {
     await call("declareLimit", 200, { body: { ...body, limit_value: 20 } });
     await call("declareLimit", 400, { body: { ...body, limit_value: 0 } });
   },
+  ...ALERT_CALLS,
   ...HOLDING_CALLS,
   ...ROUTING_CALLS,
   ...WEBHOOK_CALLS,
@@ -529,12 +464,6 @@ async function deadLetterId({ call }: Bound): Promise<string> {
 /** An alert that somebody has declared and that fires. */
 async function alertId({ call }: Bound): Promise<string> {
   return (await call("alerts", 200, { query: { service_id: SERVICE, state: "firing", family: "manual" } })).alerts[0].alert_id;
-}
-
-/** An alert of a service of its own, which a test may end. */
-async function ownAlert({ call }: Bound, service_id: string): Promise<string> {
-  const body = { service_id, severity: "medium", explanation: "declared to be ended" };
-  return (await call("declareAnomaly", 201, { body })).alert_id;
 }
 
 /** Something to find: a series that leaves its level. */

@@ -1,6 +1,7 @@
 import { z } from "zod";
+import { ALERT_ACTIONS_MAX, SNOOZE_DAYS_MAX } from "../../core/config/alert-limits.ts";
 import { LABEL_KEY_CHARACTERS_MAX } from "../../core/config/declaration-limits.ts";
-import { ALERT_ACTIONS_MAX, NAME_BYTES_MAX, NOTE_CHARACTERS_MAX, SNOOZE_DAYS_MAX } from "../../core/config/limits.ts";
+import { NAME_BYTES_MAX, NOTE_CHARACTERS_MAX } from "../../core/config/limits.ts";
 import { DETECTOR_FAMILIES } from "../../domain/alerting/ensemble.ts";
 import type { Endpoint } from "../endpoint.ts";
 import {

@@ -145,16 +145,6 @@ export const ALERTS_RESOLVED_KEPT_MAX = 10_000;
 /** Anomalies that an alert names, 60 B each in a row that is written with each of them, and changes that it tells: further ones are counted, the oldest changes go. */
 export const ALERT_MEMBERS_MAX = 50;
 export const ALERT_HISTORY_MAX = 50;
-/**
- * Lines that the timeline of an alert keeps, 0.1 KB each and 1 KB a comment: a day of an alert that flaps every ten minutes is 300. How it began stays (as many
- * members as an alert names, and what came with them); behind that the oldest go.
- */
-export const TIMELINE_LINES_MAX = 400;
-export const TIMELINE_LINES_FIRST = 75;
-/** Alerts that one request may change: a page of a list, each with its own row and its lines. */
-export const ALERT_ACTIONS_MAX = 100;
-/** Days ahead that an alert may be snoozed for: what is quiet for longer is a silence, which is listed. */
-export const SNOOZE_DAYS_MAX = 7;
 /** Detectors and metrics that fired last on one service, 150 B each: one more than a finding's own suffices to raise both; and services with any: 12 MB at most. */
 export const SIGNALS_PER_SERVICE_MAX = 4;
 export const SIGNAL_SERVICES_MAX = 20_000;

@@ -33,6 +33,13 @@ const WITHOUT_A_PAGE: ReadonlySet<string> = new Set([
   "PUT /api/v1/users/{user_id}",
   "PUT /api/v1/routing/rules/{id}",
   "POST /api/v1/alerts/webhook",
+  // By scripts and the command line.
+  "POST /api/v1/alerts/{alert_id}/unacknowledge",
+  "POST /api/v1/alerts/{alert_id}/resolve",
+  "POST /api/v1/alerts/{alert_id}/snooze",
+  "POST /api/v1/alerts/{alert_id}/comments",
+  "GET /api/v1/alerts/{alert_id}/timeline",
+  "POST /api/v1/alerts/actions",
   "POST /api/v1/ml/analyze", // made by itself; its report has a page
   "GET /api/v1/rca/scorecard",
   "GET /api/v1/settings/calendar", // a list of dates, set as a whole

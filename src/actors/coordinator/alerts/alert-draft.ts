@@ -48,8 +48,8 @@ export class AlertDraft {
   readonly #memory: PagingMemory;
   readonly #rows: LedgerRow[] = [];
   readonly #triggered = new Map<string, Anomaly>();
-  /** Lines that were added to timelines besides those that follow from changes, by the id of the alert. */
-  readonly #lines = new Map<string, { readonly tenant: string; readonly lines: readonly TimelineLine[] }>();
+  /** Lines for timelines, by the id of the alert. */
+  readonly #lines = new Map<string, { readonly tenant: string; readonly lines: TimelineLine[] }>();
   #evicted: ReadonlyArray<{ readonly tenant: string; readonly entry: AlertEntry }> = [];
   #following: FollowingDraft | undefined;
 
@@ -58,7 +58,7 @@ export class AlertDraft {
     this.#sources = sources;
     this.#nowMs = nowMs;
     this.#alertsMax = alertsMax;
-    this.#memory = new PagingMemory(book.memory);
+    this.#memory = new PagingMemory(book.memory, undefined, (before, after) => this.#tell(before, after));
   }
 
   /** Decides on what a frame has done to an anomaly; returns the anomaly with what became of it, and those that were raised with it. `read` finds others. */
@@ -103,7 +103,9 @@ export class AlertDraft {
   /** Adds a line to the timeline of an alert. */
   note({ state }: Alert, line: TimelineLine): void {
     const { id, key } = state;
-    this.#lines.set(id, { tenant: key.tenant, lines: [...(this.#lines.get(id)?.lines ?? []), line] });
+    const known = this.#lines.get(id);
+    if (known === undefined) this.#lines.set(id, { tenant: key.tenant, lines: [line] });
+    else known.lines.push(line);
   }
 
   /** An alert of a tenant as this draft leaves it. */
@@ -168,17 +170,14 @@ export class AlertDraft {
     ]);
     this.#following = changed.length === 0 ? undefined : follower?.draft();
     const following = this.#following?.operations(changed.map((alert) => this.#stepOf(alert))) ?? [];
-    return [...puts, ...this.#timelineOperations(changed), ...drops, ...following];
+    const lines = [...this.#lines].flatMap(([id, of]) => this.#book.timeline.operations(of.tenant, id, of.lines));
+    return [...puts, ...lines, ...drops, ...following];
   }
 
-  #timelineOperations(changed: readonly Alert[]): StoreOperation[] {
-    const { timeline } = this.#book;
-    const following = changed.map((alert) => {
-      const { id, key } = alert.state;
-      return { id, tenant: key.tenant, lines: linesOf(this.#book.find(key.tenant, id), alert) };
-    });
-    const added = [...this.#lines].map(([id, { tenant, lines }]) => ({ id, tenant, lines }));
-    return [...following, ...added].flatMap(({ id, tenant, lines }) => timeline.operations(tenant, id, lines));
+  /** What a step does to an alert is told at once: whatever else is in the transaction, its line says what was so by then. */
+  #tell(before: Alert | undefined, after: Alert): void {
+    const { id, key } = after.state;
+    for (const line of linesOf(before ?? this.#book.find(key.tenant, id), after)) this.note(after, line);
   }
 
   /** Takes the changes over into the book after the commit. */

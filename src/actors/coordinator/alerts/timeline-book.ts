@@ -2,7 +2,7 @@
 // what it says: whatever is stored again after a crash stands there once.
 import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import { hash128 } from "../../../core/base/hash128.ts";
-import { TIMELINE_LINES_FIRST, TIMELINE_LINES_MAX } from "../../../core/config/limits.ts";
+import { TIMELINE_LINES_FIRST, TIMELINE_LINES_MAX } from "../../../core/config/alert-limits.ts";
 import { TIMELINE_KINDS, type TimelineKind, type TimelineLine } from "../../../domain/alerting/timeline.ts";
 import { KeyBuilder, KeyReader, prefixEnd } from "../../../domain/codec/key.ts";
 import { stored } from "../state/generated/stored-rows.ts";

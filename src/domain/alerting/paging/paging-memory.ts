@@ -37,9 +37,12 @@ export class PagingMemory {
   /** Alerts by state, of a base alone: a memory over it is made for every transaction, and goes through the few that it has changed. */
   readonly #byState: AlertsByState | undefined;
 
-  /** `rules` are those of the base where there is one. */
-  constructor(base?: PagingMemory, rules?: InhibitionRules) {
+  readonly #kept: ((before: Alert | undefined, after: Alert) => void) | undefined;
+
+  /** `rules` are those of the base where there is one; `kept` hears of each change. */
+  constructor(base?: PagingMemory, rules?: InhibitionRules, kept?: (before: Alert | undefined, after: Alert) => void) {
     this.#base = base;
+    this.#kept = kept;
     this.#byState = base === undefined ? new AlertsByState() : undefined;
     this.ruleInhibitors = new InhibitorIndex(base?.ruleInhibitors, rules);
   }
@@ -97,6 +100,7 @@ export class PagingMemory {
 
   keep(alert: Alert): void {
     const { id, key } = alert.state;
+    this.#kept?.(this.alert(id), alert);
     this.#alerts.set(id, alert);
     this.ruleInhibitors.put(alert);
     const text = keyText(key);

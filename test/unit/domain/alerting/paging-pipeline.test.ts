@@ -345,19 +345,16 @@ describe("what people decide", () => {
     base.forget(other.alertId as string);
     expect(ids(base)).toEqual([second.alertId]);
   });
-  it("an acknowledged alert does not page again; that it rises to high is an update", () => {
+  it("an acknowledged alert does not page again while it fires; the acknowledgement ends with it", () => {
     const rig = new PagingRig();
-    const acknowledge = () => {
-      for (const alert of rig.memory.firing("default")) rig.memory.keep({ ...alert, acknowledged: { by: "ops", note: null, atMs: START } });
-    };
     const first = rig.fire({ detector: "saturation", z: 2.1 });
-    acknowledge();
-    rig.end(first, START + 1);
-    const again = rig.fire({ detector: "saturation", z: 2.5, atMs: START + 2 });
-    expect(again).toMatchObject({ outcome: "suppressed", suppressedBy: "acknowledged" });
-    expect(rig.fire({ ...again, kind: "raised", z: 3.1, atMs: START + 3 })).toMatchObject({ outcome: "absorbed", tier: "high" });
-    expect(rig.memory.alert(first.alertId as string)?.history.at(-1)?.kind).toBe("updated");
-    expect(rig.fire({ detector: "saturation", metricName: "other", z: 9, atMs: START + 4 }).outcome).toBe("absorbed");
+    for (const alert of rig.memory.firing("default")) rig.memory.keep({ ...alert, acknowledged: { by: "ops", note: null, atMs: START } });
+    const second = rig.fire({ detector: "saturation", metricName: "other", z: 9, atMs: START + 1 });
+    expect(second.outcome).toBe("absorbed");
+    for (const one of [first, second]) rig.end(one, START + 2);
+    expect(rig.memory.alert(first.alertId as string)).toMatchObject({ acknowledged: { by: "ops" }, ending: { reason: "recovered" } });
+    expect(rig.fire({ detector: "saturation", z: 2.5, atMs: START + 3 })).toMatchObject({ outcome: "paged", alertId: first.alertId });
+    expect(rig.memory.alert(first.alertId as string)).toMatchObject({ acknowledged: null, ending: null });
   });
 });
 

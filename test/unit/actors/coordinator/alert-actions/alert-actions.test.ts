@@ -16,6 +16,7 @@ const audited = async (rig: Rig): Promise<string[]> =>
   (await rig.ask("audit")).body.entries.map(({ action }: { action: string }) => action);
 const act = (rig: Rig, endpoint: string, alert_id: string, content: unknown = {}) =>
   rig.askAs(OPERATOR, endpoint, { path: { alert_id }, content });
+const alertOf = async (rig: Rig) => (await rig.ask("alert", {}, { alert_id: (await alerts(rig))[0].alert_id })).body;
 const timeline = async (rig: Rig, alert_id: string): Promise<Array<[string, string | null, string]>> =>
   (await rig.ask("alertTimeline", {}, { alert_id })).body.entries.map(({ kind, by, text }: Record<string, string>) => [kind, by, text]);
 const told = (rig: Rig, event: string) =>
@@ -31,6 +32,67 @@ async function firing(options: RigOptions = {}) {
   rig.nowMs += MINUTE;
   return { rig, id };
 }
+
+describe("what people do about an alert", () => {
+  it("acknowledging is stored, audited and told, and not for one that has ended", async () => {
+    const rig = await open();
+    await rig.take(episode());
+    const [{ alert_id }] = await alerts(rig);
+    expect((await act(rig, "acknowledgeAlert", alert_id, { note: "mine" })).body).toMatchObject({
+      acknowledged_by: "ada",
+      note: "mine",
+    });
+    expect(told(rig, "alert").at(-1)).toMatchObject({ alert_id, acknowledged_by: "ada" });
+    expect(await rig.restarted().then((second) => alerts(second))).toMatchObject([
+      { acknowledged_by: "ada", acknowledged_at: "2026-01-31T12:00:00.000Z" },
+    ]);
+    const { entries } = (await rig.ask("audit")).body;
+    expect(entries[0]).toMatchObject({
+      action: "alert.acknowledge",
+      object: alert_id,
+      before: { acknowledged_by: null },
+      after: { acknowledged_by: "ada" },
+    });
+    await rig.take(episode({ transition: "close" }));
+    expect((await act(rig, "acknowledgeAlert", alert_id, {})).body).toMatchObject({ error: "conflict" });
+  });
+
+  it("assigning is stored and told, also to nobody", async () => {
+    const rig = await open();
+    await rig.take(episode());
+    const [{ alert_id }] = await alerts(rig);
+    expect((await act(rig, "assignAlert", alert_id, { assignee: "bob" })).body).toMatchObject({ assignee: "bob" });
+    expect((await act(rig, "assignAlert", alert_id, { assignee: null })).body).toMatchObject({ assignee: null });
+    expect((await alertOf(rig)).history.map(({ change, note }: { change: string; note: string }) => [change, note]).slice(-2)).toEqual([
+      ["assigned", "bob"],
+      ["assigned", null],
+    ]);
+  });
+
+  it("resolving an anomaly ends its alert; its streams may end later", async () => {
+    const rig = await open();
+    await rig.take(episode());
+    const [{ anomaly_id }] = await anomalies(rig);
+    rig.nowMs += MINUTE;
+    const answer = (await rig.askAs(OPERATOR, "changeAnomaly", { path: { id: anomaly_id }, content: { resolved: true } })).body;
+    expect(answer).toMatchObject({
+      resolved: true,
+      resolved_by: "person",
+      resolved_by_name: "ada",
+      resolved_at: "2026-01-31T12:01:00.000Z",
+    });
+    expect(await alertOf(rig)).toMatchObject({
+      state: "resolved",
+      history: [{}, {}, { change: "resolved", by: "ada" }],
+      decisions: [{}, { outcome: "resolved" }],
+    });
+    await rig.take(episode({ transition: "close" }));
+    expect((await anomalies(rig))[0]).toMatchObject({ resolved_by_name: "ada", resolved_at: "2026-01-31T12:01:00.000Z" });
+    expect((await rig.askAs(OPERATOR, "changeAnomaly", { path: { id: anomaly_id }, content: { resolved: true } })).body).toMatchObject({
+      resolved_by_name: "ada",
+    });
+  });
+});
 
 describe("resolving an alert", () => {
   it("ends it with all that is open in it, names who did it, and says so to readers of the stream", async () => {

@@ -357,65 +357,6 @@ describe("what is said of an anomaly that was held back", () => {
   });
 });
 
-describe("what people do about an alert", () => {
-  it("acknowledging is stored, audited and told, and not for one that has ended", async () => {
-    const rig = await open();
-    await rig.take(episode());
-    const [{ alert_id }] = (await alerts(rig)).alerts;
-    expect((await ask(rig, "acknowledgeAlert", { alert_id }, { note: "mine" })).body).toMatchObject({
-      acknowledged_by: "ada",
-      note: "mine",
-    });
-    expect(reported(rig).at(-1)).toMatchObject({ alert_id, acknowledged_by: "ada" });
-    expect((await rig.restarted().then((second) => alerts(second))).alerts).toMatchObject([
-      { acknowledged_by: "ada", acknowledged_at: "2026-01-31T12:00:00.000Z" },
-    ]);
-    const { entries } = (await rig.ask("audit")).body;
-    expect(entries[0]).toMatchObject({
-      action: "alert.acknowledge",
-      object: alert_id,
-      before: { acknowledged_by: null },
-      after: { acknowledged_by: "ada" },
-    });
-    await rig.take(episode({ transition: "close" }));
-    expect((await ask(rig, "acknowledgeAlert", { alert_id }, {})).body).toMatchObject({ error: "conflict" });
-  });
-
-  it("assigning is stored and told, also to nobody", async () => {
-    const rig = await open();
-    await rig.take(episode());
-    const [{ alert_id }] = (await alerts(rig)).alerts;
-    expect((await ask(rig, "assignAlert", { alert_id }, { assignee: "bob" })).body).toMatchObject({ assignee: "bob" });
-    expect((await ask(rig, "assignAlert", { alert_id }, { assignee: null })).body).toMatchObject({ assignee: null });
-    expect((await alertOf(rig)).history.map(({ change, note }: { change: string; note: string }) => [change, note]).slice(-2)).toEqual([
-      ["assigned", "bob"],
-      ["assigned", null],
-    ]);
-  });
-
-  it("resolving an anomaly ends its alert; its streams may end later", async () => {
-    const rig = await open();
-    await rig.take(episode());
-    const [{ anomaly_id }] = await anomalies(rig);
-    rig.nowMs += MINUTE;
-    const answer = (await ask(rig, "changeAnomaly", { id: anomaly_id }, { resolved: true })).body;
-    expect(answer).toMatchObject({
-      resolved: true,
-      resolved_by: "person",
-      resolved_by_name: "ada",
-      resolved_at: "2026-01-31T12:01:00.000Z",
-    });
-    expect(await alertOf(rig)).toMatchObject({
-      state: "resolved",
-      history: [{}, {}, { change: "resolved", by: "ada" }],
-      decisions: [{}, { outcome: "resolved" }],
-    });
-    await rig.take(episode({ transition: "close" }));
-    expect((await anomalies(rig))[0]).toMatchObject({ resolved_by_name: "ada", resolved_at: "2026-01-31T12:01:00.000Z" });
-    expect((await ask(rig, "changeAnomaly", { id: anomaly_id }, { resolved: true })).body).toMatchObject({ resolved_by_name: "ada" });
-  });
-});
-
 describe("an anomaly declared by hand", () => {
   const body = { service_id: "checkout", severity: "high", explanation: "customers cannot pay" };
   it("pages in the warm-up, and says who declared it", async () => {

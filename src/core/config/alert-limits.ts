@@ -1,0 +1,12 @@
+// Maxima of what people do about alerts, and of what is told of it.
+
+/**
+ * Lines that the timeline of an alert keeps, 0.1 KB each and 1 KB a comment: a day of an alert that flaps every ten minutes is 300. How it began stays (as many
+ * members as an alert names, and what came with them); behind that the oldest go.
+ */
+export const TIMELINE_LINES_MAX = 400;
+export const TIMELINE_LINES_FIRST = 75;
+/** Alerts that one request may change: a page of a list, each with its own row and its lines. */
+export const ALERT_ACTIONS_MAX = 100;
+/** Days ahead that an alert may be snoozed for: what is quiet for longer is a silence, which is listed. */
+export const SNOOZE_DAYS_MAX = 7;
