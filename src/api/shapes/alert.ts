@@ -1,8 +1,7 @@
 // Alerts and decisions as clients see them (decisions.md section 6).
 import { z } from "zod";
+import { ALERT_CHANGE_KINDS, TIMELINE_KINDS } from "../../domain/alerting/alert-changes.ts";
 import { DETECTOR_FAMILIES } from "../../domain/alerting/ensemble.ts";
-import { ALERT_CHANGE_KINDS } from "../../domain/alerting/paging/alert.ts";
-import { TIMELINE_KINDS } from "../../domain/alerting/timeline.ts";
 import { END_REASONS } from "../../domain/anomaly/ending.ts";
 import { DELIVERY } from "./delivery.ts";
 import { COUNT, EXAMPLE_TIME, NEXT_PAGE, SEVERITY_COUNTS, TIMESTAMP } from "./scalars.ts";

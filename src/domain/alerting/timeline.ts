@@ -1,32 +1,10 @@
 // The timeline of an alert: what happened to it, who did what, and who was told, in words. Lines follow from what a change makes of an alert; others (comments,
 // deliveries, causes) are added by whoever knows of them.
+import type { AlertChangeKind, TimelineKind } from "./alert-changes.ts";
 import { SILENCED_GATE } from "./inhibition/hold-gates.ts";
-import { type Alert, type AlertChange, type AlertChangeKind, knownHistory } from "./paging/alert.ts";
+import { type Alert, type AlertChange, knownHistory } from "./paging/alert.ts";
 import { endWords } from "./paging/end-words.ts";
 import { holdWords } from "./paging/hold-words.ts";
-
-/** In the order in which lines of one moment stand. */
-export const TIMELINE_KINDS = [
-  "found",
-  "reopened",
-  "joined",
-  "raised",
-  "updated",
-  "silenced",
-  "held",
-  "paged",
-  "told",
-  "not_told",
-  "acknowledged",
-  "unacknowledged",
-  "assigned",
-  "snoozed",
-  "snooze_ended",
-  "comment",
-  "cause",
-  "resolved",
-] as const;
-export type TimelineKind = (typeof TIMELINE_KINDS)[number];
 
 export interface TimelineLine {
   readonly atMs: number;

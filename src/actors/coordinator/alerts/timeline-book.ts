@@ -3,7 +3,8 @@
 import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import { hash128 } from "../../../core/base/hash128.ts";
 import { TIMELINE_LINES_FIRST, TIMELINE_LINES_MAX } from "../../../core/config/alert-limits.ts";
-import { TIMELINE_KINDS, type TimelineKind, type TimelineLine } from "../../../domain/alerting/timeline.ts";
+import { TIMELINE_KINDS, type TimelineKind } from "../../../domain/alerting/alert-changes.ts";
+import type { TimelineLine } from "../../../domain/alerting/timeline.ts";
 import { KeyBuilder, KeyReader, prefixEnd } from "../../../domain/codec/key.ts";
 import { stored } from "../state/generated/stored-rows.ts";
 import { checkRowVersion } from "../state/stored-json.ts";

@@ -2,6 +2,7 @@
 import { ALERT_HISTORY_MAX, ALERT_MEMBERS_MAX } from "../../../core/config/limits.ts";
 import type { Ending } from "../../anomaly/ending.ts";
 import type { Tier } from "../../detection/anomaly-score.ts";
+import type { AlertChangeKind } from "../alert-changes.ts";
 import type { AlertState } from "../alert-identity.ts";
 import type { Labels } from "../label-matcher.ts";
 import type { Finding } from "./finding.ts";
@@ -13,21 +14,6 @@ export interface AlertMember {
   readonly serviceId: string;
   readonly metricName: string;
 }
-
-export const ALERT_CHANGE_KINDS = [
-  "opened",
-  "raised",
-  "reopened",
-  "paged",
-  "acknowledged",
-  "assigned",
-  "resolved",
-  "updated",
-  "unacknowledged",
-  "snoozed",
-  "snooze_ended",
-] as const;
-export type AlertChangeKind = (typeof ALERT_CHANGE_KINDS)[number];
 
 /** One change of an alert's state, as its history tells it. */
 export interface AlertChange {

@@ -2,14 +2,8 @@
 //
 // An alert is stored again with each of its anomalies: members that were written before are copied, as a message may stand in pieces.
 import { ownMember } from "../../../../core/base/own-member.ts";
-import {
-  type Acknowledgement,
-  ALERT_CHANGE_KINDS,
-  type Alert,
-  type AlertChange,
-  type AlertMember,
-  type Snooze,
-} from "../../../../domain/alerting/paging/alert.ts";
+import { ALERT_CHANGE_KINDS } from "../../../../domain/alerting/alert-changes.ts";
+import type { Acknowledgement, Alert, AlertChange, AlertMember, Snooze } from "../../../../domain/alerting/paging/alert.ts";
 import { END_REASONS, type Ending } from "../../../../domain/anomaly/ending.ts";
 import type { Tier } from "../../../../domain/detection/anomaly-score.ts";
 import { stored } from "../../state/generated/stored-rows.ts";
