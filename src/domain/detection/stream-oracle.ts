@@ -17,6 +17,7 @@ import {
 import { WINDOW_MAX } from "../../core/layout/stream-record.ts";
 import { beginningOf, countedAfterFall, startAfter } from "../distribution/counting-start.ts";
 import { EpisodeOracle, type OracleEvent, type OracleScore } from "./episode-oracle.ts";
+import { isIrregular } from "./rolling/usual-deltas.ts";
 import { windowStatistics } from "./welford.ts";
 
 export interface OracleOptions {
@@ -137,7 +138,7 @@ export class StreamOracle {
       events.push(plain(EVENT_RESET, time, value, flags));
     }
     const usual = this.#usual;
-    const irregular = usual > 0 && (elapsed > 2 * usual || elapsed * 2 < usual);
+    const irregular = isIrregular(elapsed, usual);
     return {
       stored,
       scored: irregular ? stored * (usual / elapsed) : stored,

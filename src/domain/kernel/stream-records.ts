@@ -20,6 +20,7 @@ import {
   SR_HEAD,
   SR_IDENTITY,
   SR_IDENTITY_BYTES,
+  SR_INTERVAL,
   SR_LAST_RAW,
   SR_LAST_TIME,
   SR_LAST_VALUE,
@@ -158,6 +159,11 @@ export class StreamRecords {
   /** Values taken since the stream began. */
   samples(slot: number): number {
     return this.view.getFloat64(this.address(slot) + SR_SAMPLES, true);
+  }
+
+  /** Usual time between the stream's samples, ms; 0 while it is not known. */
+  usualIntervalMs(slot: number): number {
+    return this.view.getFloat64(this.address(slot) + SR_INTERVAL, true);
   }
 
   /** Time of the newest sample in ms, 0 before the first. */

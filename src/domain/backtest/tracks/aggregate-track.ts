@@ -60,8 +60,9 @@ export function* aggregateFrames(
     if (value === undefined || value.timeMs <= newestMs) continue;
     newestMs = value.timeMs;
     count = value.streams;
-    const deployedMs = Math.max(aggregate.changedMs, deployments.findLast((atMs) => atMs <= nowMs) ?? 0);
-    findings.observe(value.timeMs, value.value, { deployedMs, streams: streamsAt(nowMs), zThreshold, knownDays });
+    const deployedMs = deployments.findLast((atMs) => atMs <= nowMs) ?? 0;
+    const { changedMs } = aggregate;
+    findings.observe(value.timeMs, value.value, { deployedMs, streams: streamsAt(nowMs), zThreshold, knownDays, changedMs });
     for (const frame of findings.reported(nowMs)) yield { frame, atMs: nowMs };
   }
 }

@@ -1,5 +1,6 @@
 // One series under the detector of long baselines, as the Watchdog's cycles see it: in each cycle the values that have come by then and are old enough, taken
 // together by the minute, are observed (actors/engine/watchdog/pairs does so live).
+import { FLAG_COUNTER } from "../../../core/layout/stream-record.ts";
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
 import type { ConfirmedPair } from "../../../core/protocol/engine-control.ts";
 import type { KnownDays } from "../../calendar/known-days.ts";
@@ -8,6 +9,8 @@ import { warmUntil } from "../../detection/pair/instance-family.ts";
 import type { PairVerdict } from "../../detection/pair/pair-finding.ts";
 import type { PairSurroundings } from "../../detection/pair/pair-surroundings.ts";
 import { groupWithPending } from "../../detection/rolling/observation-groups.ts";
+import { perUsualInterval } from "../../detection/rolling/usual-deltas.ts";
+import { INTERVAL_WORDS, UsualInterval } from "../../detection/rolling/usual-interval.ts";
 import type { OffsetMs } from "../../detection/seasonal/time-zone-hours.ts";
 import type { WatchdogSettings } from "../../detection/watchdog-settings.ts";
 import type { BacktestSeries, Scored } from "../history.ts";
@@ -35,6 +38,8 @@ export class PairTrack {
   readonly #series: BacktestSeries;
   readonly #options: PairTrackOptions;
   readonly #delayMs: number;
+  readonly #isCounter: boolean;
+  readonly #interval = new UsualInterval(new Float64Array(INTERVAL_WORDS));
   /** The first value that no observation has taken, and the first that no cycle has seen. */
   #from = 0;
   #end = 0;
@@ -49,6 +54,7 @@ export class PairTrack {
     this.#series = series;
     this.#options = options;
     this.#delayMs = 1000 * options.evaluationDelaySeconds;
+    this.#isCounter = (series.flags & FLAG_COUNTER) !== 0;
     this.findings = new PairFindings(series.name, options.direction, options.offsetMs, { state: options.inherited });
   }
 
@@ -77,7 +83,8 @@ export class PairTrack {
   visit(cycleMs: number): ReadonlyArray<EpisodeFrame | ConfirmedPair> {
     const { times } = this.#series;
     const { scored } = this.#options;
-    while (this.#end < times.length && (times[this.#end] as number) + this.#delayMs <= cycleMs) this.#end++;
+    while (this.#end < times.length && (times[this.#end] as number) + this.#delayMs <= cycleMs)
+      this.#interval.add(times[this.#end++] as number);
     const around = this.#aroundAt(cycleMs);
     const { groups: count } = this.#group(this.#end);
     if (count > 0) this.#lastMs = this.#times[count - 1] as number;
@@ -113,7 +120,7 @@ export class PairTrack {
     while (this.#deployed < deployments.length && (deployments[this.#deployed] as number) <= nowMs) this.#deployed++;
     const deployedMs = this.#deployed === 0 ? 0 : (deployments[this.#deployed - 1] as number);
     const warmUntilMs = inherited === undefined ? 0 : warmUntil(this.#series.times[0] as number);
-    return { deployedMs, streams: streamsAt?.(nowMs) ?? 1, zThreshold, warmUntilMs, knownDays };
+    return { deployedMs, streams: streamsAt?.(nowMs) ?? 1, zThreshold, warmUntilMs, knownDays, isCounter: this.#isCounter };
   }
 
   /** Puts what has not been observed before a place together in order. */
@@ -126,6 +133,7 @@ export class PairTrack {
     }
     this.#times.set(times.subarray(this.#from, end));
     this.#values.set(values.subarray(this.#from, end));
+    if (this.#isCounter) perUsualInterval(this.#times, this.#values, length, this.#lastMs, this.#interval.ms);
     return groupWithPending(this.#times, this.#values, length, this.#lastMs);
   }
 }

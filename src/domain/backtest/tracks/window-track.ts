@@ -1,11 +1,12 @@
 // One series under layer 1, as transitions of its episodes: the kernel's slow twin over values as they are stored (of counters what was added per interval).
 import { hash128 } from "../../../core/base/hash128.ts";
 import { EVENT_CLOSE, EVENT_FLAG_CONSTANT, EVENT_OPEN, EVENT_UPDATE } from "../../../core/layout/kernel-event.ts";
-import { FLAG_OPERATION, FLAG_PERCENT, WINDOW_MAX } from "../../../core/layout/stream-record.ts";
+import { FLAG_COUNTER, FLAG_OPERATION, FLAG_PERCENT, WINDOW_MAX } from "../../../core/layout/stream-record.ts";
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
 import { decodeEpisode, encodeEpisode } from "../../anomaly/episode-codec.ts";
 import { type EpisodeContext, episodeFrame } from "../../anomaly/episode-frame.ts";
 import type { OracleEvent } from "../../detection/episode-oracle.ts";
+import { isIrregular } from "../../detection/rolling/usual-deltas.ts";
 import { StreamOracle } from "../../detection/stream-oracle.ts";
 import type { WatchdogSettings } from "../../detection/watchdog-settings.ts";
 import type { ShardEvent } from "../../kernel/shard-events.ts";
@@ -41,9 +42,19 @@ export class WindowTrack {
 
   /** Takes the value at a place; places come in order. `longBaseline` tells what that says of it at once. */
   observe(place: number, longBaseline?: EpisodeContext["longBaseline"]): EpisodeFrame[] {
-    const { times, values } = this.#series;
-    const events = this.#oracle.apply(times[place] as number, values[place] as number);
+    const { times } = this.#series;
+    const events = this.#oracle.apply(times[place] as number, this.#valueAt(place));
     return events.filter(({ kind }) => REPORTED.has(kind)).flatMap((event) => this.#frame(event, place, longBaseline) ?? []);
+  }
+
+  /** As it is scored: a delta of a counter counts for the time that it took. */
+  #valueAt(place: number): number {
+    const { times, values, flags } = this.#series;
+    const value = values[place] as number;
+    if ((flags & FLAG_COUNTER) === 0 || place === 0) return value;
+    const elapsedMs = (times[place] as number) - (times[place - 1] as number);
+    const usualMs = this.#oracle.usualInterval;
+    return isIrregular(elapsedMs, usualMs) ? value * (usualMs / elapsedMs) : value;
   }
 
   #frame(event: OracleEvent, place: number, longBaseline: EpisodeContext["longBaseline"]): EpisodeFrame | undefined {

@@ -1,10 +1,13 @@
 // Whether a value is worth a page: how improbable it is for this series, by the series' own tail at its own interval, how large in units that matter, and whether the
 // series does so as a rule. One value is enough where the noise is known. A departure goes on until it is over, or has lasted so long that it is the new level.
-import { type Departure, KNOWN_DEPARTURES_WORDS, KnownDepartures, type KnownReason, SHORT_MS } from "./known-departures.ts";
+import { RECENT_VALUES, type RecentValues } from "../rolling/recent-values.ts";
+import { type Departure, KNOWN_DEPARTURES_WORDS, KnownDepartures, type KnownReason, MORE_DEPARTURES_WORDS } from "./known-departures.ts";
 import { LEARNED_SEASON_WORDS, LearnedSeason } from "./learned-season.ts";
 import { LOCAL_LEVELS_WORDS, LocalLevels, SD_PER_MEAN_DEVIATION } from "./local-levels.ts";
 import { OWN_TAIL_WORDS, OwnTail } from "./own-tail.ts";
 import { pagesPerValue, shareOfOne } from "./page-budget.ts";
+import { isFallToNothing } from "./recurrence.ts";
+import { isBurstLong } from "./short-departures.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -18,6 +21,8 @@ const NEAR_VALUES = 3;
 /** Duration, and number of values, after which a lasting departure is the new level. */
 const ACCEPTED_MS = 6 * HOUR_MS;
 const ACCEPTED_VALUES = 24;
+/** Duration after which nothing at all is the new level, where there was something. */
+const NOTHING_ACCEPTED_MS = 7 * DAY_MS;
 /** A learned season speaks where it is off by less than half of what other forecasts are. */
 const SEASON_SHARE = 0.5;
 const SEASON_SPREAD_SHARE = 0.25;
@@ -88,25 +93,35 @@ const KNOWN = 2;
 /** Numbers of state. */
 export const DEPARTURE_DETECTOR_WORDS =
   HEAD_WORDS + LOCAL_LEVELS_WORDS + LEARNED_SEASON_WORDS + KNOWN_DEPARTURES_WORDS + 2 * OWN_TAIL_WORDS;
+/** Numbers of its second part, which came later. */
+export const MORE_DEPARTURE_DETECTOR_WORDS = MORE_DEPARTURES_WORDS + 2;
+/** Of what waits: the side to which the newest value lies so far that the next one decides, and the furthest of the values in a row that are far out, signed; 0 for none. */
+const WAITING_SIDE = 0;
+const FAR_PEAK = 1;
 
 /** Facts known of the time of a value. */
 export interface ValueMoment {
   readonly intervalMs: number;
+  /** Time by the clock on the wall, which habits go by. */
+  readonly localMs: number;
   /** Usual value at this hour; NaN where that is not known. */
   readonly hour: number;
-  /** Mean of the newest values, which a new level is taken from. */
-  readonly newestMean: number;
+  /** The newest values, this one among them, which a new level is taken from. */
+  readonly newest: RecentValues;
   /** Factor of the bar: more than 1 while a deployment settles. */
   readonly caution: number;
   /** End of leniency: what departs before this, but far, is reported if it goes on then; 0 for at once. */
   readonly lenientUntilMs: number;
   /** Streams of its service: one of many departs by chance so many times as often. */
   readonly streams: number;
+  /** A delta of a counter, which may be of a part of its interval. */
+  readonly isCounter: boolean;
 }
 
-/** Departures of one pair over caller-owned state of DEPARTURE_DETECTOR_WORDS numbers, all 0 at the start. The fields report the newest value. */
+/** Departures of one pair over caller-owned state of DEPARTURE_DETECTOR_WORDS and MORE_DEPARTURE_DETECTOR_WORDS numbers, all 0 at the start. The fields report the newest value. */
 export class DepartureDetector {
   readonly #words: Float64Array;
+  readonly #waits: Float64Array;
   readonly #levels: LocalLevels;
   readonly #season: LearnedSeason;
   readonly #known: KnownDepartures;
@@ -124,11 +139,17 @@ export class DepartureDetector {
   #isOfSeason = false;
   /** Why a departure at hand is no news. */
   known: KnownReason | null = null;
-  /** Interval, caution and streams of the newest value. */
-  #newest: Pick<ValueMoment, "intervalMs" | "caution" | "streams"> = { intervalMs: HOUR_MS, caution: 1, streams: 1 };
+  /** Interval, time on the wall, caution and streams of the newest value. */
+  #newest: Pick<ValueMoment, "intervalMs" | "localMs" | "caution" | "streams"> = {
+    intervalMs: HOUR_MS,
+    localMs: 0,
+    caution: 1,
+    streams: 1,
+  };
 
-  constructor(words: Float64Array) {
+  constructor(words: Float64Array, more: Float64Array) {
     this.#words = words;
+    this.#waits = more.subarray(MORE_DEPARTURES_WORDS);
     let used = 0;
     const take = (count: number): Float64Array => {
       used += count;
@@ -137,7 +158,7 @@ export class DepartureDetector {
     take(HEAD_WORDS);
     this.#levels = new LocalLevels(take(LOCAL_LEVELS_WORDS));
     this.#season = new LearnedSeason(take(LEARNED_SEASON_WORDS));
-    this.#known = new KnownDepartures(take(KNOWN_DEPARTURES_WORDS));
+    this.#known = new KnownDepartures(take(KNOWN_DEPARTURES_WORDS), more);
     this.#above = new OwnTail(take(OWN_TAIL_WORDS));
     this.#below = new OwnTail(take(OWN_TAIL_WORDS));
   }
@@ -152,14 +173,14 @@ export class DepartureDetector {
     return this.#words[STATE] === AT_REST;
   }
 
-  /** When a departure was last on, news or not; ms, 0 for never. */
+  /** When a departure was last on, news or not, or waited for its second value; ms, 0 for never. */
   get busyMs(): number {
     return this.#words[BUSY] as number;
   }
 
   /** Whether a departure with the newest value would be no news, or one that is none is on. */
-  wouldBeKnown(timeMs: number, value: number, intervalMs: number): boolean {
-    return this.#words[STATE] === KNOWN || this.#known.find(this.#departure(timeMs, value, intervalMs)) !== null;
+  wouldBeKnown(value: number): boolean {
+    return this.#words[STATE] === KNOWN || this.#known.find(this.#departure(value, this.#newest)) !== null;
   }
 
   /**
@@ -184,8 +205,8 @@ export class DepartureDetector {
   }
 
   /** Whether the newest value is of a level, or comes by a step, that the series has had. */
-  hasHadLevel(timeMs: number, value: number, intervalMs: number): boolean {
-    const known = this.#known.find(this.#departure(timeMs, value, intervalMs))?.reason;
+  hasHadLevel(value: number): boolean {
+    const known = this.#known.find(this.#departure(value, this.#newest))?.reason;
     return known === "known_level" || known === "known_step";
   }
 
@@ -198,10 +219,23 @@ export class DepartureDetector {
     this.#season.lookUp(timeMs, moment.intervalMs);
     this.#measure(value);
     this.#weigh(moment);
+    const waits = this.#waitsForNext(moment);
     if (words[STATE] !== AT_REST) this.#goOn(timeMs, value, moment);
-    else if (this.evidence >= 1) this.#begin(timeMs, value, moment);
-    if (words[STATE] !== AT_REST) words[BUSY] = timeMs;
+    else if (this.evidence >= 1 && !waits) this.#begin(timeMs, value, moment);
+    if (words[STATE] !== AT_REST || waits) words[BUSY] = timeMs;
     this.#learn(timeMs, value, moment);
+  }
+
+  /**
+   * Whether the next value has to say the same as this one: of the interval in which a counter began anew a part was counted, which is little, or nothing, and what
+   * comes behind that may be of more than one.
+   */
+  #waitsForNext({ isCounter }: ValueMoment): boolean {
+    const before = this.#waits[WAITING_SIDE] as number;
+    const side = isCounter && this.isAtRest && this.evidence >= 1 ? Math.sign(this.size) : 0;
+    const waits = side !== 0 && side !== before && (side < 0 || before !== 0);
+    this.#waits[WAITING_SIDE] = waits ? side : 0;
+    return waits;
   }
 
   /** Between what the newest value would have been ordinary. */
@@ -227,7 +261,14 @@ export class DepartureDetector {
 
   /** Takes the level for usual, as after a deployment. */
   settle(level: number, hour: number): void {
-    this.#levels.settle(level, hour);
+    this.#levels.settle(level, hour, 0);
+  }
+
+  /** Takes the level for that of another series, as of an aggregate of other streams: what was on is over, and the season is another one. */
+  moveTo(level: number, hour: number): void {
+    this.settle(level, hour);
+    this.#season.forget();
+    this.#words[STATE] = AT_REST;
   }
 
   #measure(value: number): void {
@@ -288,14 +329,15 @@ export class DepartureDetector {
 
   #begin(timeMs: number, value: number, moment: ValueMoment): void {
     const words = this.#words;
-    const { intervalMs, lenientUntilMs } = moment;
-    const of = this.#departure(timeMs, value, intervalMs);
+    const { lenientUntilMs } = moment;
+    const of = this.#departure(value, moment);
     const isLenient = timeMs < lenientUntilMs && this.evidence < LENIENT_BAR;
     const known = this.#known.find(of) ?? (isLenient ? { reason: "expected" as const, lastsMs: lenientUntilMs - timeMs } : null);
     this.known = known?.reason ?? null;
     words[KNOWN_UNTIL] = timeMs + (known?.lastsMs ?? 0);
     this.opened = this.known === null;
     words[STATE] = this.opened ? DEPARTED : KNOWN;
+    this.#waits[FAR_PEAK] = 0;
     words[NEAR] = 0;
     words[VALUES] = 0;
     words[STARTED] = timeMs;
@@ -304,10 +346,10 @@ export class DepartureDetector {
     words[FROM] = this.expected;
     words[TO] = value;
     words[SIDE] = of.side;
-    if (this.known === "known_step" || this.known === "known_level") this.#end(timeMs, value, true, { ...moment, newestMean: value });
+    if (this.known === "known_step" || this.known === "known_level") this.#end(timeMs, value, true, moment);
   }
 
-  #departure(timeMs: number, value: number, intervalMs: number): Departure {
+  #departure(value: number, { localMs: timeMs, intervalMs }: Pick<ValueMoment, "intervalMs" | "localMs">): Departure {
     const { expected, sd, size } = this;
     const hasLevels = (this.#words[STILL] as number) > LEVELS_SHARE;
     const isYoung = (this.#words[COUNT] as number) * intervalMs < DAY_MS;
@@ -323,21 +365,33 @@ export class DepartureDetector {
     if (values < PEAK_VALUES) words[PEAK_VALUE] = Math.max(words[PEAK_VALUE] as number, Math.abs(value - this.expected));
     const near = this.evidence < NEAR_SHARE ? (words[NEAR] as number) + 1 : 0;
     words[NEAR] = near;
-    const isAccepted = values >= ACCEPTED_VALUES && timeMs - (words[STARTED] as number) >= ACCEPTED_MS;
-    if (words[STATE] === KNOWN && this.evidence >= 1 && timeMs > (words[KNOWN_UNTIL] as number)) {
+    const isAccepted = values >= ACCEPTED_VALUES && timeMs - (words[STARTED] as number) >= this.#acceptedMs(moment.newest);
+    if (words[STATE] === KNOWN && timeMs > (words[KNOWN_UNTIL] as number) && (this.evidence >= 1 || this.#isStillSo(moment.caution))) {
       words[STATE] = DEPARTED;
       this.opened = true;
     }
     if (near >= NEAR_VALUES || isAccepted) this.#end(timeMs, value, isAccepted, moment);
   }
 
-  #end(timeMs: number, value: number, isAccepted: boolean, { intervalMs, newestMean, hour }: ValueMoment): void {
+  /** Duration after which what lasts is the new level: nobody takes it for one that there is nothing left. */
+  #acceptedMs(newest: RecentValues): number {
+    return isFallToNothing(newest.mean(RECENT_VALUES), this.#words[FROM] as number) ? NOTHING_ACCEPTED_MS : ACCEPTED_MS;
+  }
+
+  /** Whether a habit goes on as far out as it went: its own tail, which it has made, does not speak for it then. */
+  #isStillSo(caution: number): boolean {
+    const size = Math.abs(this.size);
+    return size >= DEPARTURE_MIN * caution && size >= (this.#words[PEAK] as number) / 2;
+  }
+
+  #end(timeMs: number, value: number, isAccepted: boolean, { intervalMs, localMs, newest, hour }: ValueMoment): void {
     const words = this.#words;
     const [from, to] = [words[FROM] as number, words[TO] as number];
     const endedMs = isAccepted ? timeMs : timeMs - (NEAR_VALUES - 1) * intervalMs;
     this.#known.add({
-      startedMs: words[STARTED] as number,
-      endedMs,
+      startedMs: (words[STARTED] as number) + localMs - timeMs,
+      endedMs: endedMs + localMs - timeMs,
+      intervalMs,
       side: words[SIDE] as number,
       from,
       to,
@@ -345,23 +399,25 @@ export class DepartureDetector {
       peakValue: words[PEAK_VALUE] as number,
       hasStayed: isAccepted || Math.abs(value - to) < Math.abs(value - from) / 2,
     });
-    // What was reported and ended by itself before anybody could have looked speaks for a tail that is heavy; of any other it was an incident.
+    // A burst of a few values that was reported speaks for a tail that is heavy; of any other it was an incident.
     const tail = this.#tailTo(words[SIDE] as number);
-    if (words[STATE] === DEPARTED && endedMs - (words[STARTED] as number) <= SHORT_MS && tail.isHeavy) tail.add(words[PEAK] as number);
+    const isBurst = isBurstLong(endedMs - (words[STARTED] as number), intervalMs);
+    if (words[STATE] === DEPARTED && isBurst && tail.isHeavy) tail.add(words[PEAK] as number);
     words[STATE] = AT_REST;
-    if (isAccepted) this.#levels.settle(newestMean, hour);
+    if (!isAccepted) return;
+    // Of a step that the series has taken before the value itself is the level; another one brings its own noise.
+    const isKnownStep = this.known !== null;
+    this.#levels.settle(isKnownStep ? value : newest.mean(RECENT_VALUES), hour, isKnownStep ? 0 : newest.spread(RECENT_VALUES));
   }
 
   #learn(timeMs: number, value: number, { intervalMs }: ValueMoment): void {
     const words = this.#words;
-    const isIncident = words[STATE] !== AT_REST;
+    const isIncident = words[STATE] !== AT_REST || this.#waits[WAITING_SIDE] !== 0;
     const count = (words[COUNT] as number) + 1;
     words[COUNT] = count;
     // What comes back by the clock, and what goes on, says nothing of the noise; that a short departure has come again does.
-    if ((words[STATE] === AT_REST || this.known === "short_lived") && count > 1) {
-      this.#above.add(Math.max(0, this.size));
-      this.#below.add(Math.max(0, -this.size));
-    }
+    if (this.known === "short_lived") this.#addToTails(this.size);
+    else if (!isIncident && count > 1) this.#learnTails();
     const most = LONG_CLIP * this.sd;
     const error = value - this.expected;
     const squared = count <= 20 ? error * error : Math.min(error * error, most * most);
@@ -371,6 +427,22 @@ export class DepartureDetector {
     this.#levels.learn(value, isIncident, this.#finest);
     this.#season.learn(timeMs, value, { count, intervalMs, isIncident, errorMax });
     this.#learnSteps(timeMs, value, count, isIncident);
+  }
+
+  /** Values in a row that are far out are one event, which does not speak for itself while it goes on: the furthest of them counts once they are over. */
+  #learnTails(): void {
+    const { size } = this;
+    const far = this.#waits[FAR_PEAK] as number;
+    if (Math.abs(size) < DEPARTURE_MIN || far * size < 0) {
+      this.#addToTails(far !== 0 ? far : size);
+      this.#waits[FAR_PEAK] = 0;
+    }
+    if (Math.abs(size) >= DEPARTURE_MIN && Math.abs(size) > Math.abs(far)) this.#waits[FAR_PEAK] = size;
+  }
+
+  #addToTails(size: number): void {
+    this.#above.add(Math.max(0, size));
+    this.#below.add(Math.max(0, -size));
   }
 
   /** Learns how often the series goes far out: values that go on with it do not count. */

@@ -1,17 +1,22 @@
-// What a series has done before and people need not hear of again: departures that come back at the same time of the hour, day or week; short ones that ended by
-// themselves, while they go on coming; steps to a level that it has had. Two weeks are remembered.
+// What a series has done before and people need not hear of again: departures that come back at the same time of day or week, or at equal gaps; short ones that end by
+// themselves, while they go on coming; steps to a level that it has had. One departure that people were told of is no habit. Two weeks are remembered.
+import { type EarlierDeparture, isFallToNothing, recurringMs, weekendMs } from "./recurrence.ts";
+import { MORE_SHORT_WORDS, SHORT_MS, SHORT_WORDS, ShortDepartures } from "./short-departures.ts";
 
-const DEPARTURES_KEPT = 5;
+/** Records in the first part of the state, and in the second one, which stands behind all that pairs were stored with before. */
+const FIRST_KEPT = 5;
+const MORE_KEPT = 7;
+const DEPARTURES_KEPT = FIRST_KEPT + MORE_KEPT;
 const DEPARTURE_WORDS = 3;
-const SIDES = 2;
-const SHORT_WORDS = 3;
 const LEVELS_KEPT = 4;
 const LEVEL_WORDS = 2;
-const SHORT_AT = DEPARTURES_KEPT * DEPARTURE_WORDS;
+const SHORT_AT = FIRST_KEPT * DEPARTURE_WORDS;
+const SIDES = 2;
 const LEVELS_AT = SHORT_AT + SIDES * SHORT_WORDS;
 const NEXT = LEVELS_AT + LEVELS_KEPT * LEVEL_WORDS;
-/** Numbers of state. */
+/** Numbers of state, and of its second part. */
 export const KNOWN_DEPARTURES_WORDS = NEXT + 1;
+export const MORE_DEPARTURES_WORDS = MORE_KEPT * DEPARTURE_WORDS + SIDES * MORE_SHORT_WORDS;
 const TIME = 0;
 const FIRST_NUMBER = 2;
 const FROM = 0;
@@ -20,25 +25,16 @@ const PEAK = 2;
 /** Duration, ms; negative where the series has stayed at its new level. */
 const LASTED = 3;
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
+const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const REMEMBERED_MS = 14 * DAY_MS;
-/** Over so soon, a departure has ended by itself before anybody could have looked. */
-export const SHORT_MS = 20 * MINUTE_MS;
-/** A series that has done so twice, each within this time of the one before, is one that does so. */
-const SHORT_REMEMBERED_MS = 20 * HOUR_MS;
-const SHORT_MIN = 2;
-/** Minimum for a series of which no day is known. */
-const SHORT_MIN_YOUNG = 1;
-/** A departure is like one before up to so many times its size, in standard deviations or in values. */
+/** Bursts of a few values last no longer than so many values, and are forgiven as others are, but no longer than a short departure is. */
+const BURST_INTERVALS = 3;
+/** A departure is like one before up to so many times its size, in standard deviations. */
 const LIKE_SIZE = 2;
-const LIKE_VALUE = 1.3;
-/** Periods of clocks and calendars at which one departure before is enough; up to so many of them back, for series that have so many values in one. */
-const CLOCK_MS = [HOUR_MS, DAY_MS, 7 * DAY_MS];
-const PERIODS_BACK_MAX = 3;
-const VALUES_PER_PERIOD_MIN = 50;
-const PERIOD_SLACK = 0.01;
+/** Steps of a size that a series of exact levels has taken, after which the next of that size is none to hear of. */
+const STEPS_KNOWN = 2;
+const STEP_SIZE_SHARE = 0.01;
 /** Duration from which on a departure was the level of its time: the way back from it is as little news as a step that comes again. */
 const LONG_MS = 6 * HOUR_MS;
 /** Until then it is the end of what began; later it is a step of its own. */
@@ -60,7 +56,7 @@ export interface Known {
   readonly lastsMs: number;
 }
 
-/** A departure at its first value; `size` in standard deviations. */
+/** A departure at its first value; `size` in standard deviations. Times are those of the clock on the wall. */
 export interface Departure {
   readonly timeMs: number;
   readonly value: number;
@@ -73,7 +69,7 @@ export interface Departure {
   readonly hasLevels: boolean;
   /** A season of the series' own says what the value should have been: a level that it has at other times is news at this one. */
   readonly isOfSeason: boolean;
-  /** Less than a day of the series is known: what it does for the second time may be its habit. */
+  /** Less than a day of the series is known: a burst of few values that it has for the second time may be its habit. */
   readonly isYoung: boolean;
 }
 
@@ -81,6 +77,7 @@ export interface Departure {
 export interface EndedDeparture {
   readonly startedMs: number;
   readonly endedMs: number;
+  readonly intervalMs: number;
   readonly side: number;
   readonly from: number;
   readonly to: number;
@@ -89,43 +86,51 @@ export interface EndedDeparture {
   readonly hasStayed: boolean;
 }
 
-/** Over caller-owned state of KNOWN_DEPARTURES_WORDS numbers, all 0 at the start. */
+/** Over caller-owned state of KNOWN_DEPARTURES_WORDS and MORE_DEPARTURES_WORDS numbers, all 0 at the start. */
 export class KnownDepartures {
   readonly #words: Float64Array;
   readonly #numbers: Float32Array;
+  readonly #more: Float64Array;
+  readonly #moreNumbers: Float32Array;
+  readonly #shorts: readonly [ShortDepartures, ShortDepartures];
 
-  constructor(words: Float64Array) {
+  constructor(words: Float64Array, more: Float64Array) {
     this.#words = words;
-    this.#numbers = new Float32Array(words.buffer, words.byteOffset, 2 * words.length);
+    this.#numbers = numbersOf(words);
+    this.#more = more;
+    this.#moreNumbers = numbersOf(more);
+    const shortsOf = (side: number): ShortDepartures => {
+      const [at, moreAt] = [SHORT_AT + side * SHORT_WORDS, MORE_KEPT * DEPARTURE_WORDS + side * MORE_SHORT_WORDS];
+      return new ShortDepartures(words.subarray(at, at + SHORT_WORDS), more.subarray(moreAt, moreAt + MORE_SHORT_WORDS));
+    };
+    this.#shorts = [shortsOf(0), shortsOf(1)];
   }
 
   /** Why the departure is no news; null where it is. */
   find(of: Departure): Known | null {
-    if (this.#isShortLived(of)) return { reason: "short_lived", lastsMs: SHORT_MS };
-    if (of.hasLevels && !of.isOfSeason && of.value !== 0 && this.#isKnownLevel(of)) return { reason: "known_level", lastsMs: 0 };
-    for (let i = 0; i < DEPARTURES_KEPT; i++) {
-      const age = of.timeMs - (this.#words[i * DEPARTURE_WORDS + TIME] as number);
-      if (age > REMEMBERED_MS || age < 0) continue;
-      if (of.value !== 0 && !of.isOfSeason && this.#isSameStep(i, of, age)) return { reason: "known_step", lastsMs: 0 };
-      const lastedMs = Math.abs(this.#numbers[2 * i * DEPARTURE_WORDS + FIRST_NUMBER + LASTED] as number);
-      if (!this.#isLike(i, of) || !(of.isYoung || comesBack(age, lastedMs, of.intervalMs))) continue;
-      return { reason: "recurring", lastsMs: LONGER * lastedMs + LONGER_INTERVALS * of.intervalMs };
-    }
-    return null;
+    const shorts = this.#shortsTo(of.side);
+    const burstMs = Math.min(SHORT_MS, longer(BURST_INTERVALS * of.intervalMs, of.intervalMs));
+    if (shorts.isBurst(of)) return { reason: "short_lived", lastsMs: burstMs };
+    const isFall = isFallToNothing(of.value, of.expected);
+    if (!isFall && !of.isOfSeason && this.#isKnownStep(of)) return { reason: of.hasLevels ? "known_level" : "known_step", lastsMs: 0 };
+    const earlier = this.#like(of);
+    const lastedMs = Math.max(recurringMs(earlier, of.intervalMs, isFall ? 1 : 0), shorts.longestMs(of));
+    if (lastedMs > 0) return { reason: "recurring", lastsMs: longer(lastedMs, of.intervalMs) };
+    const lastsMs = weekendMs(of.timeMs, earlier);
+    return lastsMs > 0 ? { reason: "recurring", lastsMs } : null;
   }
 
   /** Takes one that is over. */
   add(of: EndedDeparture): void {
     const at = (this.#words[NEXT] as number) % DEPARTURES_KEPT;
     this.#words[NEXT] = (this.#words[NEXT] as number) + 1;
-    this.#words[at * DEPARTURE_WORDS + TIME] = of.startedMs;
-    const number = 2 * at * DEPARTURE_WORDS + FIRST_NUMBER;
-    this.#numbers[number + FROM] = of.from;
-    this.#numbers[number + TO] = of.to;
-    this.#numbers[number + PEAK] = of.side * of.peak;
     const lastedMs = Math.max(1, of.endedMs - of.startedMs);
-    this.#numbers[number + LASTED] = of.hasStayed ? -lastedMs : lastedMs;
-    if (!of.hasStayed && of.endedMs - of.startedMs <= SHORT_MS) this.#addShort(of);
+    this.#setTime(at, of.startedMs);
+    this.#setNumber(at, FROM, of.from);
+    this.#setNumber(at, TO, of.to);
+    this.#setNumber(at, PEAK, of.side * of.peak);
+    this.#setNumber(at, LASTED, of.hasStayed ? -lastedMs : lastedMs);
+    if (!of.hasStayed && lastedMs <= SHORT_MS) this.#shortsTo(of.side).add(of);
   }
 
   /** The series has a level for a while. */
@@ -142,22 +147,34 @@ export class KnownDepartures {
     this.#words[oldest + 1] = timeMs;
   }
 
-  #addShort({ endedMs, side, peak, peakValue }: EndedDeparture): void {
-    const at = shortAt(side);
-    const isRecent = endedMs - (this.#words[at] as number) <= SHORT_REMEMBERED_MS;
-    this.#words[at] = endedMs;
-    this.#words[at + 2] = isRecent ? (this.#words[at + 2] as number) + 1 : 1;
-    const number = 2 * (at + 1);
-    this.#numbers[number] = Math.max(peak, isRecent ? (this.#numbers[number] as number) : 0);
-    this.#numbers[number + 1] = Math.max(peakValue, isRecent ? (this.#numbers[number + 1] as number) : 0);
+  #shortsTo(side: number): ShortDepartures {
+    return this.#shorts[side < 0 ? 1 : 0];
   }
 
-  #isShortLived({ timeMs, side, size, value, expected, isYoung }: Departure): boolean {
-    const at = shortAt(side);
-    const endedMs = this.#words[at] as number;
-    if ((this.#words[at + 2] as number) < (isYoung ? SHORT_MIN_YOUNG : SHORT_MIN) || timeMs - endedMs > SHORT_REMEMBERED_MS) return false;
-    const [peak, peakValue] = [this.#numbers[2 * (at + 1)] as number, this.#numbers[2 * (at + 1) + 1] as number];
-    return size < LIKE_SIZE * peak || Math.abs(value - expected) < LIKE_VALUE * peakValue;
+  /** Departures before to the same side, no less than half as far. */
+  #like({ timeMs, side, size }: Departure): EarlierDeparture[] {
+    const found: EarlierDeparture[] = [];
+    for (let i = 0; i < DEPARTURES_KEPT; i++) {
+      const ageMs = timeMs - this.#time(i);
+      const peak = side * this.#number(i, PEAK);
+      if (this.#time(i) === 0 || ageMs <= 0 || peak <= 0 || size >= LIKE_SIZE * peak) continue;
+      found.push({ ageMs, lastedMs: Math.abs(this.#number(i, LASTED)) });
+    }
+    return found;
+  }
+
+  /** Whether the series comes to a level that it has had, by a step that it has taken, or, where its levels are exact, by one of a size that it has taken often enough. */
+  #isKnownStep(of: Departure): boolean {
+    if (of.hasLevels && this.#isKnownLevel(of)) return true;
+    let steps = 0;
+    for (let i = 0; i < DEPARTURES_KEPT; i++) {
+      const ageMs = of.timeMs - this.#time(i);
+      if (this.#time(i) === 0 || ageMs < 0 || ageMs > REMEMBERED_MS || this.#number(i, LASTED) >= 0) continue;
+      if (this.#isSameStep(i, of, ageMs)) return true;
+      const size = Math.abs(this.#number(i, TO) - this.#number(i, FROM));
+      if (Math.abs(of.value - of.expected) <= (1 + STEP_SIZE_SHARE) * size) steps++;
+    }
+    return of.hasLevels && steps >= STEPS_KNOWN;
   }
 
   #isKnownLevel({ value, timeMs }: Departure): boolean {
@@ -169,32 +186,41 @@ export class KnownDepartures {
   }
 
   #isSameStep(i: number, { value, expected, sd }: Departure, ageMs: number): boolean {
-    const number = 2 * i * DEPARTURE_WORDS + FIRST_NUMBER;
-    if ((this.#numbers[number + LASTED] as number) >= 0) return false;
-    const [from, to] = [this.#numbers[number + FROM] as number, this.#numbers[number + TO] as number];
+    const [from, to] = [this.#number(i, FROM), this.#number(i, TO)];
     const slack = Math.max(STEP_SLACK_SDS * sd, STEP_SLACK * Math.abs(to - from));
     const isThere = Math.abs(value - to) <= slack && Math.abs(expected - from) <= slack;
     const isBack = Math.abs(value - from) <= slack && Math.abs(expected - to) <= slack;
-    return isThere || (isBack && ageMs <= BACK_MS && (this.#numbers[number + LASTED] as number) <= -LONG_MS);
+    return isThere || (isBack && ageMs <= BACK_MS && this.#number(i, LASTED) <= -LONG_MS);
   }
 
-  #isLike(i: number, { side, size }: Departure): boolean {
-    const peak = this.#numbers[2 * i * DEPARTURE_WORDS + FIRST_NUMBER + PEAK] as number;
-    return peak * side > 0 && size < LIKE_SIZE * Math.abs(peak);
+  #time(i: number): number {
+    return (i < FIRST_KEPT ? this.#words[i * DEPARTURE_WORDS + TIME] : this.#more[(i - FIRST_KEPT) * DEPARTURE_WORDS + TIME]) as number;
+  }
+
+  #setTime(i: number, timeMs: number): void {
+    if (i < FIRST_KEPT) this.#words[i * DEPARTURE_WORDS + TIME] = timeMs;
+    else this.#more[(i - FIRST_KEPT) * DEPARTURE_WORDS + TIME] = timeMs;
+  }
+
+  #number(i: number, which: number): number {
+    return (i < FIRST_KEPT ? this.#numbers[numberAt(i, which)] : this.#moreNumbers[numberAt(i - FIRST_KEPT, which)]) as number;
+  }
+
+  #setNumber(i: number, which: number, value: number): void {
+    if (i < FIRST_KEPT) this.#numbers[numberAt(i, which)] = value;
+    else this.#moreNumbers[numberAt(i - FIRST_KEPT, which)] = value;
   }
 }
 
-function shortAt(side: number): number {
-  return SHORT_AT + (side < 0 ? SHORT_WORDS : 0);
+/** How long one that comes back may last, where those before lasted so long. */
+function longer(lastedMs: number, intervalMs: number): number {
+  return LONGER * lastedMs + LONGER_INTERVALS * intervalMs;
 }
 
-/** Whether it is one, two or three periods of a clock or calendar since a departure went on that began so long ago. */
-function comesBack(ageMs: number, lastedMs: number, intervalMs: number): boolean {
-  return CLOCK_MS.some((period) => {
-    if (period < VALUES_PER_PERIOD_MIN * intervalMs) return false;
-    const slack = Math.max(1.01 * intervalMs, PERIOD_SLACK * period);
-    const periods = Math.floor((ageMs + slack) / period);
-    const off = ageMs - periods * period;
-    return periods >= 1 && periods <= PERIODS_BACK_MAX && off <= Math.min(lastedMs, SHORT_MS) + slack;
-  });
+function numberAt(i: number, which: number): number {
+  return 2 * i * DEPARTURE_WORDS + FIRST_NUMBER + which;
+}
+
+function numbersOf(words: Float64Array): Float32Array {
+  return new Float32Array(words.buffer, words.byteOffset, 2 * words.length);
 }

@@ -165,10 +165,16 @@ export class LearnedSeason {
       if (words[ANCHOR] !== 0) words[ANCHOR] = timeMs;
       return;
     }
+    this.forget();
     words[PERIOD] = period;
     words[ANCHOR] = clock === undefined ? timeMs : 0;
-    words[VALUES] = 0;
-    words[ERROR] = 0;
+  }
+
+  /** Begins anew, without a period. */
+  forget(): void {
+    this.#words[PERIOD] = 0;
+    this.#words[VALUES] = 0;
+    this.#words[ERROR] = 0;
     this.#levels.fill(0);
     this.#spreads.fill(0);
     this.#counts.fill(0);

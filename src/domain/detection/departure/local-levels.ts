@@ -16,6 +16,8 @@ const ERROR_CLIP = 4;
 const UNCLIPPED_VALUES = 20;
 /** A forecast must have been off by less than this share of another one's error to speak in its place. */
 const BETTER_SHARE = 0.95;
+/** Values stray from what is usual at their hour by at least this share of what they stray from the quick level: an hour's first day, at night, shows nothing of its noise by day. */
+const QUICK_SPREAD_SHARE = 0.7;
 /** Standard deviations of a normal per mean absolute deviation: sqrt(pi / 2). */
 export const SD_PER_MEAN_DEVIATION = 1.2533;
 const SPREAD_RELATIVE_MIN = 1e-3;
@@ -43,7 +45,8 @@ export class LocalLevels {
   }
 
   get spread(): number {
-    return this.#words[SPREAD + this.#speaks] as number;
+    const spread = this.#words[SPREAD + this.#speaks] as number;
+    return this.#speaks < SLOW_OF_HOURS ? spread : Math.max(spread, QUICK_SPREAD_SHARE * (this.#words[SPREAD + QUICK] as number));
   }
 
   get error(): number {
@@ -100,8 +103,9 @@ export class LocalLevels {
     words[i] = (words[i] as number) + weight * Math.max(-most, Math.min(most, deviation));
   }
 
-  /** Takes another level for usual: that of a deployment, or one that has lasted; `hour` as in forecast(). */
-  settle(level: number, hour: number): void {
+  /** Takes another level for usual: that of a deployment, or one that has lasted; `hour` as in forecast(). Spreads are at least `spread` from then on. */
+  settle(level: number, hour: number, spread: number): void {
+    for (let i = 0; i < LEVELS; i++) this.#words[SPREAD + i] = Math.max(this.#words[SPREAD + i] as number, spread);
     this.#words[SLOW] = level;
     this.#words[QUICK] = level;
     if (Number.isNaN(hour)) return;

@@ -68,6 +68,11 @@ export class LastingEvidence {
     this.#confirmation.observe(historySd, sdMin);
   }
 
+  /** Another level is the series' own from now on. */
+  moveTo(level: number): void {
+    this.#confirmation.moveTo(level);
+  }
+
   /** Judges it, with what else is known of it by then. */
   judge({ timeMs, intervalMs, count, streams, caution, strictness, isReported, isIncident, isOrdinary }: LastingMoment): void {
     const factor = Math.max(1, streams / LASTING_STREAMS) * caution * strictness;

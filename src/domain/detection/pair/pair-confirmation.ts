@@ -79,6 +79,11 @@ export class PairConfirmation {
     this.#learn(count, newest);
   }
 
+  /** Goes on from another level. */
+  moveTo(level: number): void {
+    this.#words[LEVEL] = level;
+  }
+
   #judge(historySd: number, bar: number, sdMin: number): void {
     const level = this.#words[LEVEL] as number;
     const spread = this.#words[SPREAD] as number;

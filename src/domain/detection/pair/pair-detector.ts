@@ -3,7 +3,12 @@
 // value, its short mean and its step against medians (spikes, in a past that holds anomalies itself).
 import { BoundedMap } from "../../../core/base/bounded-map.ts";
 import { endOfDay } from "../../calendar/known-days.ts";
-import { DEPARTING_VALUES, DEPARTURE_DETECTOR_WORDS, DepartureDetector } from "../departure/departure-detector.ts";
+import {
+  DEPARTING_VALUES,
+  DEPARTURE_DETECTOR_WORDS,
+  DepartureDetector,
+  MORE_DEPARTURE_DETECTOR_WORDS,
+} from "../departure/departure-detector.ts";
 import { OWN_TAIL_WORDS, OwnTail, type TailEvidence } from "../departure/own-tail.ts";
 import { shareOfOne } from "../departure/page-budget.ts";
 import { AlertGate, GATE_WORDS } from "../gates/alert-gate.ts";
@@ -90,8 +95,10 @@ const WORDS =
   DEPARTURE_DETECTOR_WORDS +
   LEVEL_TAIL_WORDS +
   LASTING_WORDS;
+/** Bytes of a pair's state as it was before more habits were kept: what came later stands behind it. */
+export const FORMER_PAIR_STATE_BYTES = 8 * WORDS + 4 * SAMPLES * SAMPLE_VALUES;
 /** Bytes of a pair's state, everything included. */
-export const PAIR_STATE_BYTES = 8 * WORDS + 4 * SAMPLES * SAMPLE_VALUES;
+export const PAIR_STATE_BYTES = FORMER_PAIR_STATE_BYTES + 8 * MORE_DEPARTURE_DETECTOR_WORDS;
 
 /** One pair. Its whole state is `state`: store its bytes, and give them to the constructor to go on. */
 export class PairDetector {
@@ -118,6 +125,8 @@ export class PairDetector {
   readonly #verdict = new PairVerdict();
   /** Time before which a departure, unless it goes far, is reported only if it goes on then: a new instance warms up, or the day is known to be unusual. */
   #lenientUntilMs = 0;
+  /** Time of the value before the newest one; 0 for none. */
+  #lastMs = 0;
 
   /** `state` of PAIR_STATE_BYTES bytes is used in place. Hours of the day are UTC's plus `offsetMs`. */
   constructor(state: ArrayBuffer = new ArrayBuffer(PAIR_STATE_BYTES), offsetMs: OffsetMs = UTC_OFFSET) {
@@ -144,7 +153,8 @@ export class PairDetector {
     this.#gate = new AlertGate(take(GATE_WORDS));
     this.#profile = new HourProfile(take(HOUR_PROFILE_WORDS));
     this.#deployment = take(DEPLOYMENT_WORDS);
-    this.departure = new DepartureDetector(take(DEPARTURE_DETECTOR_WORDS));
+    const more = new Float64Array(state, FORMER_PAIR_STATE_BYTES, MORE_DEPARTURE_DETECTOR_WORDS);
+    this.departure = new DepartureDetector(take(DEPARTURE_DETECTOR_WORDS), more);
     this.#levelTail = new OwnTail(take(OWN_TAIL_WORDS));
     this.#levelPeak = take(1);
     this.#lasting = new LastingEvidence(take(LASTING_WORDS), this.#values);
@@ -176,6 +186,7 @@ export class PairDetector {
   observe(timeMs: number, observed: number, around: PairSurroundings = SURROUNDED_BY_NOTHING): PairVerdict {
     const { deployedMs, streams, zThreshold, knownDays } = around;
     const value = Math.min(VALUE_MAX, Math.max(-VALUE_MAX, observed));
+    this.#lastMs = this.#interval.lastMs;
     this.#interval.add(timeMs);
     const verdict = this.#verdict;
     const isLearning = this.#valueMoments.count < LEARNING_VALUES;
@@ -188,15 +199,18 @@ export class PairDetector {
     verdict.expected = this.#profile.expected(localMs, this.#valueMoments.count === 0 ? value : this.#valueMoments.mean, isHoliday);
     verdict.spike = this.#observeSpike(value);
     const hour = this.#profile.between(localMs, this.#interval.ms, isHoliday);
-    const isSettling = this.#settles(timeMs, deployedMs, hour);
+    const isSettling = this.#settles(timeMs, Math.max(deployedMs, around.changedMs ?? 0), hour);
+    if ((around.changedMs ?? 0) > this.#lastMs) this.#moveTo(value, value - verdict.expected, hour);
     const caution = isSettling || isLenient ? DEPLOYMENT_BAR : 1;
     this.departure.observe(timeMs, value, {
       intervalMs: this.#interval.ms,
+      localMs,
       hour,
-      newestMean: this.#values.mean(RECENT_VALUES),
+      newest: this.#values,
       caution: ((isSettling ? DEPLOYMENT_BAR : 1) * zThreshold) / Z_THRESHOLD_DEFAULT,
       lenientUntilMs: this.#lenientUntilMs,
       streams,
+      isCounter: around.isCounter === true,
     });
     this.#lasting.observe(this.#valueMoments.count === 0 ? 0 : this.#valueMoments.sd, this.departure.leastSd);
     this.#observeLevel(value, value - verdict.expected);
@@ -258,8 +272,7 @@ export class PairDetector {
       isReported: verdict.reports || this.#isBusy(timeMs),
       isIncident: departure.isOpen,
       isOrdinary: (side) =>
-        departure.wouldBeKnown(timeMs, value, intervalMs) ||
-        (side !== 0 && !departure.isRareInRow(side, IN_ROW_VALUES, (back) => this.#values.before(back))),
+        departure.wouldBeKnown(value) || (side !== 0 && !departure.isRareInRow(side, IN_ROW_VALUES, (back) => this.#values.before(back))),
     });
     verdict.shares = lasting.shares;
     if (lasting.side !== 0 && (lasting.reports || lasting.shares)) verdict.side = lasting.side;
@@ -288,7 +301,7 @@ export class PairDetector {
     const { side, usual, scale, levelBar, width, evidence } = this.#verdict;
     const { ms } = this.#interval;
     if (evidence < 1 || timeMs - this.#gate.openedMs > RECENT_VALUES * ms) return false;
-    if (this.#isBusy(timeMs) || this.departure.hasHadLevel(timeMs, value, ms)) return false;
+    if (this.#isBusy(timeMs) || this.departure.hasHadLevel(value)) return false;
     const tail = this.#levelTail.passedWith(highLevels(width * ms, width) * shareOfOne(streams));
     if (this.#verdict.level < (tail * zThreshold) / Z_THRESHOLD_DEFAULT) return false;
     const bar = SHARED_LEVEL * levelBar * scale;
@@ -309,11 +322,25 @@ export class PairDetector {
     const width = widthOf(ms);
     if (timeMs - (words[DEPLOYED] as number) < Math.max(DEPLOYMENT_MS, width * ms)) return true;
     words[IS_SETTLING] = 0;
-    const [mean, residual] = [this.#values.mean(width), this.#residuals.mean(width)];
-    for (const moments of [this.#valueMoments, this.#levelMoments]) moments.rebase(mean, DEPLOYMENT_VALUES);
-    for (const moments of [this.#residualMoments, this.#residualMeanMoments]) moments.rebase(residual, DEPLOYMENT_VALUES);
+    const mean = this.#values.mean(width);
+    this.#rebase(mean, this.#residuals.mean(width));
     this.departure.settle(mean, hour);
     return true;
+  }
+
+  /** The histories of levels go on from here. */
+  #rebase(mean: number, residual: number): void {
+    for (const moments of [this.#valueMoments, this.#levelMoments]) moments.rebase(mean, DEPLOYMENT_VALUES);
+    for (const moments of [this.#residualMoments, this.#residualMeanMoments]) moments.rebase(residual, DEPLOYMENT_VALUES);
+  }
+
+  /** A stream has joined those that the values are of, or has left: this one is at their level. */
+  #moveTo(value: number, residual: number, hour: number): void {
+    this.#values.fill(value);
+    this.#residuals.fill(residual);
+    this.#rebase(value, residual);
+    this.departure.moveTo(value, hour);
+    this.#lasting.moveTo(value);
   }
 
   #observeSpike(value: number): number {

@@ -22,6 +22,10 @@ export interface PairSurroundings {
   readonly warmUntilMs?: number;
   /** Known days of its tenant. */
   readonly knownDays?: KnownDays | undefined;
+  /** Values are deltas of a counter: of the interval in which it began anew only a part was counted. */
+  readonly isCounter?: boolean;
+  /** Of an aggregate, when a stream last joined or left: what its values are from then on is their level. */
+  readonly changedMs?: number;
 }
 
 export const Z_THRESHOLD_DEFAULT = 3;

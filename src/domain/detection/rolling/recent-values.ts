@@ -33,12 +33,26 @@ export class RecentValues {
     this.#words[RECENT_VALUES] = count + 1;
   }
 
+  /** All values that are held are this one from now on. */
+  fill(value: number): void {
+    for (let place = 0; place < RECENT_VALUES; place++) this.#words[place] = value;
+  }
+
   /** Mean of the newest `width` values (1 to RECENT_VALUES), of fewer while there are no more; 0 for none. */
   mean(width: number): number {
     const { count } = this;
     const used = Math.min(width, count);
     let sum = 0;
     for (let i = 1; i <= used; i++) sum += this.#words[(count - i) % RECENT_VALUES] as number;
+    return used === 0 ? 0 : sum / used;
+  }
+
+  /** Mean absolute deviation of the newest `width` values from their mean; 0 for none. */
+  spread(width: number): number {
+    const used = Math.min(width, this.count);
+    const mean = this.mean(width);
+    let sum = 0;
+    for (let back = 0; back < used; back++) sum += Math.abs(this.before(back) - mean);
     return used === 0 ? 0 : sum / used;
   }
 }

@@ -21,6 +21,11 @@ export class UsualInterval {
     return (this.#words[USUAL] as number) || DEFAULT_MS;
   }
 
+  /** Time of the newest sample; 0 for none. */
+  get lastMs(): number {
+    return this.#words[LAST] as number;
+  }
+
   /** Takes the time of a sample. */
   add(timeMs: number): void {
     const elapsed = timeMs - (this.#words[LAST] as number);

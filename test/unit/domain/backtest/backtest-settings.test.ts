@@ -13,7 +13,7 @@ interface Case {
 }
 
 const far = (minute: number) => between(240, 245, 15)(minute) + between(600, 605, 40)(minute);
-const slight = between(240, 245, 6.3);
+const slight = between(240, 245, 6.1);
 const reasons = ({ noLonger }: BacktestOutcome) => [...new Set(noLonger.map(({ reason }) => reason))];
 
 /** A value of each setting that must be seen in the answer. */

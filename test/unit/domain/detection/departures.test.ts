@@ -1,6 +1,10 @@
 // What is a departure of a series and what is none: its own tail, what it has done before, seasons that it shows, and counts of what hardly ever happens.
 import { describe, expect, it } from "vitest";
-import { KNOWN_DEPARTURES_WORDS, KnownDepartures } from "../../../../src/domain/detection/departure/known-departures.ts";
+import {
+  KNOWN_DEPARTURES_WORDS,
+  KnownDepartures,
+  MORE_DEPARTURES_WORDS,
+} from "../../../../src/domain/detection/departure/known-departures.ts";
 import { OWN_TAIL_WORDS, OwnTail } from "../../../../src/domain/detection/departure/own-tail.ts";
 import { EvidenceRise, RISE_WORDS } from "../../../../src/domain/detection/pair/evidence-rise.ts";
 import { PairDetector } from "../../../../src/domain/detection/pair/pair-detector.ts";
@@ -75,6 +79,7 @@ describe("departures that are no news", () => {
   const ended = (startedMs: number, minutes: number, change = {}) => ({
     startedMs,
     endedMs: startedMs + minutes * MINUTE,
+    intervalMs: MINUTE,
     side: 1,
     from: 10,
     to: 30,
@@ -83,24 +88,69 @@ describe("departures that are no news", () => {
     hasStayed: false,
     ...change,
   });
-  const known = () => new KnownDepartures(new Float64Array(KNOWN_DEPARTURES_WORDS));
+  const known = () => new KnownDepartures(new Float64Array(KNOWN_DEPARTURES_WORDS), new Float64Array(MORE_DEPARTURES_WORDS));
 
-  it("come back an hour, a day or a week later, in the minutes in which they went on then, and not in between", () => {
+  const DAY = 24 * HOUR;
+  const reasonAt = (departures: KnownDepartures, timeMs: number, change = {}) => departures.find(of(timeMs, 30, change))?.reason ?? null;
+
+  it.each([HOUR, DAY, 7 * DAY, 147 * MINUTE])("are none of the second of their kind, %i ms after the first", (gap) => {
     const departures = known();
-    departures.add(ended(START, 3));
-    const reasonAt = (minutes: number) => departures.find(of(START + minutes * MINUTE, 30))?.reason ?? null;
-    expect([reasonAt(60), reasonAt(62), reasonAt(1440), reasonAt(7 * 1440)]).toEqual(Array(4).fill("recurring"));
-    expect([reasonAt(30), reasonAt(90), reasonAt(1440 - 400)]).toEqual([null, null, null]);
-    expect(departures.find(of(START + HOUR, 60))).toBeNull();
+    departures.add(ended(START, 30));
+    expect(reasonAt(departures, START + gap)).toBeNull();
+    expect(reasonAt(departures, START + gap, { isYoung: true })).toBeNull();
   });
 
-  it("are short, like two before within 20 hours; one before is not enough", () => {
+  it.each([DAY, 7 * DAY])("come back at the time of the day or week at which they came twice: each %i ms", (period) => {
     const departures = known();
-    departures.add(ended(START, 5));
+    for (const times of [0, 1]) departures.add(ended(START + times * period, 30));
+    expect([0, 15, 30].map((minutes) => reasonAt(departures, START + 2 * period + minutes * MINUTE))).toEqual(Array(3).fill("recurring"));
+    expect(reasonAt(departures, START + 2 * period + 5 * HOUR)).toBeNull();
+    // No longer and no deeper than before.
+    expect(departures.find(of(START + 2 * period, 30))?.lastsMs).toBe(48 * MINUTE);
+    expect(departures.find(of(START + 2 * period, 60))).toBeNull();
+    // A fall to nothing has to come once more.
+    expect(departures.find(of(START + 2 * period, 0, { side: 1, size: 10 }))).toBeNull();
+  });
+
+  it.each([17, 60, 147, 333, 700])("come back at two equal gaps of %i minutes, and not at two of different ones", (minutes) => {
+    const departures = known();
+    for (const times of [0, 1, 2]) departures.add(ended(START + times * minutes * MINUTE, 6));
+    expect(reasonAt(departures, START + 3 * minutes * MINUTE)).toBe("recurring");
+    expect(reasonAt(departures, START + 3.5 * minutes * MINUTE)).toBeNull();
+    const uneven = known();
+    for (const times of [0, 1, 2.4]) uneven.add(ended(START + times * minutes * MINUTE, 6));
+    expect(reasonAt(uneven, START + 3.4 * minutes * MINUTE)).toBeNull();
+  });
+
+  it("come at any time once there were ten within two days, and last no longer than those", () => {
+    const departures = known();
+    const gaps = [0, 97, 251, 333, 512, 641, 790, 877, 1034, 1203];
+    for (const minutes of gaps.slice(0, 9)) departures.add(ended(START + minutes * MINUTE, 8));
+    expect(reasonAt(departures, START + 1203 * MINUTE)).toBeNull();
+    departures.add(ended(START + 1203 * MINUTE, 8));
+    expect(departures.find(of(START + 1400 * MINUTE, 30))).toEqual({ reason: "recurring", lastsMs: 15 * MINUTE });
+    expect(reasonAt(departures, START + 1400 * MINUTE + 3 * DAY)).toBeNull();
+  });
+
+  it("are bursts of a few values, like two before within 20 hours; one before is not enough", () => {
+    const departures = known();
+    departures.add(ended(START, 3));
     expect(departures.find(of(START + 5.5 * HOUR, 30))).toBeNull();
-    departures.add(ended(START + 5.5 * HOUR, 5));
-    expect(departures.find(of(START + 9.4 * HOUR, 30))?.reason).toBe("short_lived");
+    expect(reasonAt(departures, START + 5.5 * HOUR, { isYoung: true })).toBe("short_lived");
+    departures.add(ended(START + 5.5 * HOUR, 3));
+    expect(departures.find(of(START + 9.4 * HOUR, 30))).toEqual({ reason: "short_lived", lastsMs: 7.5 * MINUTE });
     expect(departures.find(of(START + 40.4 * HOUR, 30))).toBeNull();
+  });
+
+  it("go on over a weekend as over one before, until its end and no longer", () => {
+    const saturday = Date.UTC(2026, 0, 10);
+    const departures = known();
+    departures.add(ended(saturday + 5 * MINUTE, 48 * 60));
+    expect(departures.find(of(saturday + 7 * DAY, 30))).toEqual({ reason: "recurring", lastsMs: 49 * HOUR + 5 * MINUTE });
+    expect(reasonAt(departures, saturday + 10 * DAY)).toBeNull();
+    const short = known();
+    short.add(ended(saturday + 9 * HOUR, 180));
+    expect(reasonAt(short, saturday + 7 * DAY + 9 * HOUR)).toBeNull();
   });
 
   it("are steps that the series has taken before, and the way back from what was its level for long", () => {

