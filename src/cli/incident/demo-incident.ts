@@ -78,7 +78,7 @@ export async function runDemoIncident(given: CommandArguments, environment: Read
   const run = systemClock.wallMs().toString(36).slice(-5);
   const environmentOf = (cause: Cause) => `shop-${run}-${cause}`;
   // Ticks end where the windows of spans do: one that begins or ends within a window would leave it with a part of its calls, as a fall of traffic does.
-  const startMs = Math.floor(systemClock.wallMs() / TICK_MS) * TICK_MS - PAST_TICKS * TICK_MS;
+  const startMs = Math.ceil(systemClock.wallMs() / TICK_MS) * TICK_MS - PAST_TICKS * TICK_MS;
   const say = given.has("json") ? writeError : writeLine;
   say(`sending seven minutes of a shop in ${CAUSES.length} environments to ${base}`);
   for (let tick = 0; tick < PAST_TICKS; tick++) {

@@ -149,7 +149,7 @@ export const SETTINGS = [
   ),
   text("JWT_CLAIM_TENANT", "tenant_id", "claim that names the tenant"),
   text("JWT_CLAIM_ROLE", "role", "claim that names the role"),
-  whole("JWT_CLOCK_SKEW_SECONDS", 30, 0, 600, "seconds by which a token's exp and nbf may miss"),
+  whole("JWT_CLOCK_SKEW_SECONDS", 120, 0, 600, "seconds by which a token's exp and nbf may miss: clocks of callers may be minutes off"),
   text(
     "LOG_FIELD_EXCLUSIONS",
     "",

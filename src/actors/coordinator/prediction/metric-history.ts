@@ -21,6 +21,12 @@ export interface MetricName {
   readonly environment: string | null;
 }
 
+/** Of a stream what says whether it goes on. */
+type EndOfStream = Pick<SeriesSummary, "ended" | "lastTimeMs" | "firstTimeMs" | "samples">;
+
+/** What is silent for as many of its usual gaps has ended. */
+const USUAL_GAPS_MAX = 5;
+
 export interface HistoryRange {
   readonly fromMs: number;
   readonly toMs: number;
@@ -78,9 +84,13 @@ export function rangeOf({ state }: PredictionContext, { tenant, metricName, kind
   return rangeShown({ metricName, unit, isCounter: kind === "counter" }, temperedHistory(values, []));
 }
 
-/** When the newest sample came, where the metric has ended by now: it was told so by its sender, or nothing came for GAP_STEPS_MAX steps. */
-export function endOf(streams: readonly SeriesSummary[], nowMs: number, stepMs: number): number | undefined {
-  const goesOn = streams.some(({ ended, lastTimeMs }) => lastTimeMs !== null && nowMs - lastTimeMs <= (ended ? 1 : GAP_STEPS_MAX) * stepMs);
+/** When the newest sample came, where the metric has ended by now: its sender said so, or nothing came for GAP_STEPS_MAX steps and five of its usual gaps. */
+export function endOf(streams: readonly EndOfStream[], nowMs: number, stepMs: number): number | undefined {
+  const goesOn = streams.some(({ ended, lastTimeMs, firstTimeMs, samples }) => {
+    if (lastTimeMs === null) return false;
+    const gapMs = firstTimeMs === null || samples < 2 ? 0 : (lastTimeMs - firstTimeMs) / (samples - 1);
+    return nowMs - lastTimeMs <= (ended ? stepMs : Math.max(GAP_STEPS_MAX * stepMs, USUAL_GAPS_MAX * gapMs));
+  });
   const times = streams.flatMap(({ lastTimeMs }) => lastTimeMs ?? []);
   return goesOn || times.length === 0 ? undefined : Math.max(...times);
 }
