@@ -4,7 +4,7 @@ import { closeSync, openSync, readSync } from "node:fs";
 import { BACKTEST_FILE_SAMPLES_MAX } from "../../core/config/backtest-limits.ts";
 import { FLAG_COUNTER } from "../../core/layout/stream-record.ts";
 import type { BacktestSeries } from "../../domain/backtest/history.ts";
-import { counterDelta } from "../../domain/history/counter-delta.ts";
+import { CountedValues } from "../../domain/history/counted-values.ts";
 import { isHistoryHeader } from "../../domain/history/csv-history.ts";
 import { type HistorySeries, orderByTime } from "../../domain/history/history-collector.ts";
 import { flagsOfRecord } from "../../domain/series/classification.ts";
@@ -62,8 +62,10 @@ function seriesOfHistory(series: HistorySeries, scopes: ScopesOfFile): BacktestS
   const flags = flagsOfRecord("metric", metricName, attributes);
   const of = { name, flags, times: times.slice(0, length), values: values.slice(0, length) };
   if ((flags & FLAG_COUNTER) === 0) return of;
-  const deltas = of.values.map((value, place) => (place === 0 ? 0 : counterDelta(of.values[place - 1] as number, value)));
-  return { ...of, times: of.times.subarray(1), values: deltas.subarray(1) };
+  const counted = new CountedValues();
+  const deltas = Array.from(of.values, (value, place) => counted.add(of.times[place] as number, value, series.starts?.[place]));
+  const isCounted = (_: number, place: number) => deltas[place] !== undefined;
+  return { ...of, times: of.times.filter(isCounted), values: Float64Array.from(deltas.filter((delta) => delta !== undefined)) };
 }
 
 async function tableSeries({ intervalMs, serviceId, metricName }: Selection, file: string, tell: (notice: string) => void) {

@@ -44,11 +44,15 @@ function bodyOf(pieces: readonly Piece[]): string {
   return JSON.stringify({ series: pieces.map(pieceView) });
 }
 
-/** A piece of cumulative values begins with the last one before it, from which the first is measured. */
+/** A piece of cumulative values begins with the last one before it, from which the first is measured: without its start, or it might count again. */
 function pieceView({ series, from, to }: Piece) {
   const isCounter = ownAttribute(series.attributes, "metric_type") === "counter";
   const first = isCounter ? Math.max(0, from - 1) : from;
-  const samples = Array.from({ length: to - first }, (_, i) => [series.times[first + i], series.values[first + i]]);
+  const sampleAt = (place: number) => {
+    const startMs = place < from ? 0 : (series.starts?.[place] ?? 0);
+    return [series.times[place], series.values[place], ...(startMs > 0 ? [startMs] : [])];
+  };
+  const samples = Array.from({ length: to - first }, (_, i) => sampleAt(first + i));
   const { serviceId: service_id, metricName: metric_name, attributes, scope } = series;
   return { service_id, metric_name, attributes, scope: scope && { name: scope.name, metric_name: scope.metricName }, samples };
 }

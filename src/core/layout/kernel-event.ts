@@ -27,6 +27,7 @@ export const EVENT_ENDED = 9; // stale marker
 export const EVENT_PARKED = 10; // the row waits for a stream that is not in memory; EVENT_SLOT is its ref
 
 export const EVENT_BUCKETS_DUE = 11; // the area of bucket samples is full
+export const EVENT_LATE_START = 12; // of history: EVENT_VALUE is when counting began, of a value that is older than the newest and comes next
 
 export const EVENT_FLAG_HIGH = 1; // direction: set = high, clear = low
 export const EVENT_FLAG_CONSTANT = 2; // departure from a constant series

@@ -23,6 +23,8 @@ export const COUNTER: Attributes = { metric_type: "counter" };
 export interface HistorySeries extends HistoryName {
   times: Float64Array;
   values: Float64Array;
+  /** When counting began as the sender says, 0 for not known; of a counter of which that is known at all. */
+  starts?: Float64Array | undefined;
   length: number;
 }
 
@@ -91,8 +93,8 @@ export class HistoryCollector {
     };
   }
 
-  /** Adds a sample. Throws HistoryError beyond the maximum. */
-  add(series: HistorySeries, timeMs: number, value: number, at: () => string): void {
+  /** Adds a sample; `startMs` as HistorySeries has it. Throws HistoryError beyond the maximum. */
+  add(series: HistorySeries, timeMs: number, value: number, at: () => string, startMs = 0): void {
     const { nowMs, samplesMax, ageMsMax = IMPORT_AGE_MS_MAX } = this.#limits;
     if (!Number.isFinite(value)) this.refuse(at, "invalid_value", `the value is ${value}, which is not finite`);
     else if (!(timeMs >= nowMs - ageMsMax)) this.refuse(at, "timestamp_too_old", `${shownTime(timeMs)} is more than ten years in the past`);
@@ -100,7 +102,7 @@ export class HistoryCollector {
       this.refuse(at, "timestamp_in_future", `${shownTime(timeMs)} is more than 10 minutes in the future`);
     } else {
       if (++this.samples > samplesMax) throw this.tooMany();
-      push(series, timeMs, value);
+      push(series, timeMs, value, startMs);
     }
   }
 
@@ -133,10 +135,15 @@ function shownTime(ms: number): string {
   return Number.isFinite(ms) ? formatRfc3339(ms) : String(ms);
 }
 
-function push(series: HistorySeries, timeMs: number, value: number): void {
+function push(series: HistorySeries, timeMs: number, value: number, startMs: number): void {
   if (series.length === series.times.length) {
     series.times = grown(series.times);
     series.values = grown(series.values);
+    if (series.starts !== undefined) series.starts = grown(series.starts);
+  }
+  if (startMs > 0) {
+    series.starts ??= new Float64Array(series.times.length);
+    series.starts[series.length] = startMs;
   }
   series.times[series.length] = timeMs;
   series.values[series.length++] = value;
@@ -149,8 +156,8 @@ function grown(array: Float64Array): Float64Array {
 }
 
 /** Puts samples in order of time, of those at one time the last; most are already. */
-export function orderByTime(series: Pick<HistorySeries, "times" | "values" | "length">): void {
-  const { times, values, length } = series;
+export function orderByTime(series: Pick<HistorySeries, "times" | "values" | "starts" | "length">): void {
+  const { times, values, starts, length } = series;
   let isAscending = true;
   for (let i = 1; i < length && isAscending; i++) isAscending = (times[i - 1] as number) < (times[i] as number);
   if (isAscending) return;
@@ -158,5 +165,6 @@ export function orderByTime(series: Pick<HistorySeries, "times" | "values" | "le
   const kept = places.filter((place, i) => i === length - 1 || times[place] !== times[places[i + 1] as number]);
   series.times = Float64Array.from(kept, (place) => times[place] as number);
   series.values = Float64Array.from(kept, (place) => values[place] as number);
+  if (starts !== undefined) series.starts = Float64Array.from(kept, (place) => starts[place] as number);
   series.length = kept.length;
 }

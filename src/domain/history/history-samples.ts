@@ -1,4 +1,4 @@
-// Lists of [time, value] in JSON: those of plain series, with times in milliseconds, and those of Prometheus, with times in seconds.
+// Lists of [time, value] in JSON: those of plain series, with times in milliseconds and, of counters, perhaps when counting began, and those of Prometheus, with times in seconds.
 import { numberOfText } from "./decimal.ts";
 import type { HistoryCollector, HistoryName } from "./history-collector.ts";
 
@@ -28,10 +28,10 @@ export function readSamples(
   if (series === undefined) return;
   samples.forEach((sample, index) => {
     const at = () => `${place}, sample ${index}`;
-    const [time, text] = Array.isArray(sample) ? (sample as unknown[]) : [];
+    const [time, text, start] = Array.isArray(sample) ? (sample as unknown[]) : [];
     const value = numberOfJson(text);
     if (typeof time !== "number" || value === undefined) {
       collector.refuse(at, "invalid_record", "a sample is [time, value], the value a number or the text of one in decimal digits");
-    } else collector.add(series, sampleTimeMs(time, unitMs), value, at);
+    } else collector.add(series, sampleTimeMs(time, unitMs), value, at, typeof start === "number" && unitMs === 1 ? Math.floor(start) : 0);
   });
 }

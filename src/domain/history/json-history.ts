@@ -2,7 +2,7 @@
 //
 //   {"series": [{"service_id", "metric_name", "attributes": {}, "kind": "gauge" | "counter", "scope": {"name", "metric_name"}, "samples": [[ms, value], ...]}]}
 //
-// `scope` is what `vedette import` says of a series that it has read from an OTLP file.
+// `scope`, and a third member of a counter's sample, the ms at which counting began, are what `vedette import` says of a series that it has read from an OTLP file.
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
 import { isObject, type JsonObject } from "../otlp/json-values.ts";
 import type { MetricScope } from "../series/metric-scope.ts";

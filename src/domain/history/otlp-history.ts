@@ -65,7 +65,7 @@ function addNumber(point: NumberPoint, at: () => string, collector: HistoryColle
   if (series === undefined) return;
   if (Number.isNaN(point.value)) collector.refuse(at, "missing_value", "the point has neither asDouble nor asInt");
   else if (point.timeMs === 0) collector.refuse(at, "invalid_timestamp", "the point has no timeUnixNano");
-  else collector.add(series, point.timeMs, point.value, at);
+  else collector.add(series, point.timeMs, point.value, at, point.isCounter ? point.startMs : 0);
 }
 
 function scopeOf({ scope, metricName }: MetricHead): MetricScope {

@@ -22,7 +22,7 @@ export const ANY_VALUE_DEPTH_MAX = 8;
 export const BUCKETS_MAX = 4_096;
 
 /** Attributes that a point's identity takes from its resource, instance and environment, and the name of its scope. */
-export const ADDED_IDENTITY_MAX = 3;
+export const ADDED_IDENTITY_ATTRIBUTES = 3;
 
 /** Attributes of a point are its identity: too many or too long ones refuse it. */
 function refuseAttributes(attributes: Attributes, most: number): ItemRefusal | undefined {
@@ -115,7 +115,7 @@ export function refusePoint(
   return (
     refuseName(point.metricName, "name", "a metric") ??
     refuseTime(point.timeMs, nowMs, "timeUnixNano") ??
-    refuseAttributes(point.attributes, ATTRIBUTES_MAX + ADDED_IDENTITY_MAX) ??
+    refuseAttributes(point.attributes, ATTRIBUTES_MAX + ADDED_IDENTITY_ATTRIBUTES) ??
     refuseEnvironment(point.attributes)
   );
 }

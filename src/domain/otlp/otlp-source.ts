@@ -44,9 +44,13 @@ export function sourceOf(given: Attributes, dropped = 0, prefixes = false): Otlp
   };
 }
 
-/** Identity attributes of a point: its own win over those of its resource. A point that names an instance or an environment itself needs no other. */
+/** Identity attributes of a point: its own, but for empty ones, win over those of its resource. A point that names an instance or an environment itself needs no other. */
 export function identityAttributes(source: OtlpSource, own: Attributes): Attributes {
-  const attributes: Record<string, AttributeValue> = { ...own };
+  const attributes: Record<string, AttributeValue> = {};
+  for (const name of Object.keys(own)) {
+    const value = ownMember(own, name) as AttributeValue;
+    if (value !== "") setMember(attributes, name, value);
+  }
   const hasInstance = INSTANCE_NAMES.some((name) => textOf(own, name) !== "");
   const hasEnvironment = environmentAttribute(own) !== undefined;
   for (const name of Object.keys(source.identity)) {

@@ -77,8 +77,9 @@ export function identityName(text: string): StreamName {
 
 /** The stream of a telemetry record that carries a value. */
 export function nameOfRecord(tenant: string, serviceId: string, metricName: string, given: Attributes): StreamName {
-  const descriptive = Object.keys(given).some((name) => DESCRIPTIVE_NAMES.has(name));
-  const attributes = descriptive ? Object.fromEntries(Object.entries(given).filter(([name]) => !DESCRIPTIVE_NAMES.has(name))) : given;
+  const identifies = (name: string) => !DESCRIPTIVE_NAMES.has(name) && ownMember(given, name) !== ""; // an empty attribute is none
+  const isWhole = Object.keys(given).every(identifies);
+  const attributes = isWhole ? given : Object.fromEntries(Object.entries(given).filter(([name]) => identifies(name)));
   return { tenant, environment: environmentOf(given), serviceId, metricName, attributes };
 }
 

@@ -17,7 +17,7 @@ import { COUNT_SUFFIX, SUFFIX_BYTES_MAX } from "../../../domain/distribution/der
 import { type DistributionProblem, distributionProblem } from "../../../domain/distribution/distribution.ts";
 import { PointMessageWriter } from "../../../domain/distribution/point-message.ts";
 import type { DistributionPoint } from "../../../domain/otlp/otlp-items.ts";
-import { ADDED_IDENTITY_MAX } from "../../../domain/otlp/otlp-limits.ts";
+import { ADDED_IDENTITY_ATTRIBUTES } from "../../../domain/otlp/otlp-limits.ts";
 import { partitionOf } from "../../../domain/placement/partition.ts";
 import { isLongValue } from "../../../domain/series/kept-attributes.ts";
 import { flawText, nameFlaw } from "../../../domain/series/name-rule.ts";
@@ -75,7 +75,7 @@ function nameProblem({ metricName, serviceId, environment, attributes }: Distrib
   if (metricName === "") return refused("missing_metric_name", "a point has no metric name");
   if (serviceId === "") return refused("missing_service_id", "a point has no service");
   const names = Object.keys(attributes);
-  if (names.length > ATTRIBUTES_MAX + ADDED_IDENTITY_MAX)
+  if (names.length > ATTRIBUTES_MAX + ADDED_IDENTITY_ATTRIBUTES)
     return refused("invalid_attributes", `a point may have ${ATTRIBUTES_MAX} attributes, got ${names.length}`);
   for (const name of names) {
     const problem = flawProblem(name, "the name of an attribute", "invalid_attributes");

@@ -120,8 +120,13 @@ export class HistoryDecoder {
     }
     const { ref, destination } = pending.stream;
     const from = pending.next;
+    let start = 0;
     for (; pending.next < series.length && (series.times[pending.next] as number) < beyondMs; pending.next++) {
-      kernel.stageRow(destination, ref, (series.times[pending.next] as number) - unit.baseMs, series.values[pending.next] as number);
+      const offset = (series.times[pending.next] as number) - unit.baseMs;
+      const told = series.starts?.[pending.next] ?? 0;
+      if (told > 0 && told !== start) kernel.stageStart(destination, ref, offset, told);
+      start = told;
+      kernel.stageRow(destination, ref, offset, series.values[pending.next] as number);
     }
     this.#imported += pending.next - from;
     counters.add("samplesImported", pending.next - from);

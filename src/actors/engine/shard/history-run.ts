@@ -2,7 +2,7 @@
 // and put into the ring where that reaches, or has room. About 0.5 us a value.
 import { FLAG_COUNTER } from "../../../core/layout/stream-record.ts";
 import { CHUNK_SAMPLES_MAX } from "../../../domain/codec/sample-chunk.ts";
-import { counterDelta } from "../../../domain/history/counter-delta.ts";
+import { CountedValues } from "../../../domain/history/counted-values.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
 import type { EngineCounters } from "../report/engine-counters.ts";
 
@@ -25,7 +25,9 @@ export class HistoryRun {
   /** Values from here on are live ones that are in no chunk yet. */
   #untilMs = 0;
   #lastMs = 0;
-  #lastRaw = 0;
+  readonly #counted = new CountedValues();
+  /** When counting began as the marker ahead of a counter's value says, and of which value. */
+  #start = { slot: NO_SLOT, timeMs: 0, startMs: 0 };
 
   constructor(
     dependencies: HistoryRunDependencies,
@@ -37,21 +39,29 @@ export class HistoryRun {
 
   /**
    * Takes a value; false when it belongs among live values of a gauge that are in no chunk yet, and the caller puts it there. Of a counter the first
-   * value of a run is what the next is measured from, and is not stored: whoever sends a run in pieces begins each with the last value before it.
+   * value of a run is what the next is measured from, and is not stored unless counting has just begun: whoever sends a run in pieces begins each with the
+   * last value before it.
    */
   add(slot: number, timeMs: number, value: number): boolean {
     if (slot !== this.#slot || timeMs <= this.#lastMs) this.#begin(slot);
     if (timeMs >= this.#untilMs) return this.#isCounter;
-    const isFirst = this.#lastMs === 0;
-    const stored = this.#isCounter ? counterDelta(this.#lastRaw, value) : value;
+    const stored = this.#isCounter ? this.#counted.add(timeMs, value, this.#startOf(slot, timeMs)) : value;
     this.#lastMs = timeMs;
-    this.#lastRaw = value;
-    if (this.#isCounter && isFirst) return true;
+    if (stored === undefined) return true;
     this.#times[this.#count] = timeMs;
     this.#values[this.#count] = stored;
     this.#count++;
     if (this.#count === CHUNK_SAMPLES_MAX) this.#put();
     return true;
+  }
+
+  /** Takes when counting began, of the counter's value that comes next. */
+  takeStart(slot: number, timeMs: number, startMs: number): void {
+    this.#start = { slot, timeMs, startMs };
+  }
+
+  #startOf(slot: number, timeMs: number): number {
+    return this.#start.slot === slot && this.#start.timeMs === timeMs ? this.#start.startMs : 0;
   }
 
   /** Ends the run: the rows that follow have nothing to do with it. */
@@ -65,6 +75,7 @@ export class HistoryRun {
     const { records } = this.#dependencies.kernel;
     this.flush();
     this.#slot = slot;
+    this.#counted.begin();
     this.#isCounter = (records.flags(slot) & FLAG_COUNTER) !== 0;
     this.#untilMs = records.unchunkedFromMs(slot);
   }

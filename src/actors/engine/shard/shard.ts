@@ -9,6 +9,7 @@ import {
   EVENT_CLOSE,
   EVENT_ENDED,
   EVENT_LATE,
+  EVENT_LATE_START,
   EVENT_OPEN,
   EVENT_PARKED,
   EVENT_REPLACE,
@@ -292,6 +293,7 @@ export class Shard {
 
   #handle(event: ShardEvent): void {
     if (event.kind === EVENT_LATE) this.#takeLate(event);
+    else if (event.kind === EVENT_LATE_START) this.#history.takeStart(event.slot, event.timeMs, event.value);
     else if (event.kind === EVENT_BUCKETS_DUE) this.#collectBuckets();
     else if (event.kind === EVENT_REPLACE) this.#replace(event);
     else if (event.kind === EVENT_ENDED) this.endEpisodes(event.slot);

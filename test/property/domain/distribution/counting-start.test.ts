@@ -7,6 +7,7 @@ import { ByteSink } from "../../../../src/domain/codec/byte-sink.ts";
 import { type Distribution, EMPTY_DISTRIBUTION } from "../../../../src/domain/distribution/distribution.ts";
 import { writeDistribution } from "../../../../src/domain/distribution/distribution-coding.ts";
 import { PointHistory } from "../../../../src/domain/distribution/point-history.ts";
+import { CountedValues } from "../../../../src/domain/history/counted-values.ts";
 import { ShardRig } from "../../../support/shard-rig.ts";
 
 const START_MS = Date.UTC(2026, 0, 5, 12);
@@ -103,6 +104,17 @@ function byPoints(sent: readonly Sent[], kind: string): Map<number, number> {
   return counted;
 }
 
+/** As a counter that is imported. */
+function byImport(sent: readonly Sent[]): Map<number, number> {
+  const values = new CountedValues();
+  const counted = new Map<number, number>();
+  for (const { timeMs, startMs, count } of sent) {
+    const delta = values.add(timeMs, count, startMs);
+    if (delta !== undefined) counted.set(timeMs, delta);
+  }
+  return counted;
+}
+
 /** Checks a way of counting against the rule. */
 function check(count: (sent: readonly Sent[]) => Map<number, number>): void {
   const property = fc.property(sender, (given) => {
@@ -114,5 +126,6 @@ function check(count: (sent: readonly Sent[]) => Map<number, number>): void {
 
 describe("what a point of a cumulative series counts", () => {
   it("is said by the kernel for counters as the rule says", () => check(byKernel));
+  it("is the same of counters that are imported", () => check(byImport));
   it.each(Object.keys(KINDS))("is the same of %s", (kind) => check((sent) => byPoints(sent, kind)));
 });

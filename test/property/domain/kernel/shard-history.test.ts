@@ -2,9 +2,9 @@
 // it is declared, and what is live is judged as ever.
 import { describe, expect, it } from "vitest";
 import { HistoryRun } from "../../../../src/actors/engine/shard/history-run.ts";
-import { EVENT_CHUNK_DUE, EVENT_LATE, EVENT_OPEN } from "../../../../src/core/layout/kernel-event.ts";
+import { EVENT_CHUNK_DUE, EVENT_LATE, EVENT_LATE_START, EVENT_OPEN } from "../../../../src/core/layout/kernel-event.ts";
 import { STAGING } from "../../../../src/core/layout/memory-map.ts";
-import { ARRIVAL_HISTORY, ROW_BYTES } from "../../../../src/core/layout/row-frame.ts";
+import { ARRIVAL_HISTORY, ROW_BYTES, START_MARKER_HIGH } from "../../../../src/core/layout/row-frame.ts";
 import { FLAG_COUNTER, WINDOW_MAX } from "../../../../src/core/layout/stream-record.ts";
 import { type Generator, generator } from "../../../support/generator.ts";
 import { ShardRig } from "../../../support/shard-rig.ts";
@@ -12,7 +12,7 @@ import { ShardRig } from "../../../support/shard-rig.ts";
 const START_MS = 1_790_000_000_000;
 const STEP_MS = 15_000;
 
-type Sample = readonly [timeMs: number, value: number];
+type Sample = readonly [timeMs: number, value: number, startMs?: number];
 
 /** A shard's handling of late history, over the kernel, with what it stores. */
 class HistoryRig {
@@ -33,13 +33,20 @@ class HistoryRig {
   apply(samples: readonly Sample[], arrivalMs: number): void {
     const { rig, slot } = this;
     const baseMs = Math.min(...samples.map(([timeMs]) => timeMs));
-    samples.forEach(([timeMs, value], i) => {
-      rig.view.setUint32(STAGING + i * ROW_BYTES, slot, true);
-      rig.view.setUint32(STAGING + i * ROW_BYTES + 4, timeMs - baseMs, true);
-      rig.view.setFloat64(STAGING + i * ROW_BYTES + 8, value, true);
-    });
-    for (let done = 0; done < samples.length; ) {
-      done += rig.shard.applyRows(STAGING + done * ROW_BYTES, samples.length - done, baseMs, arrivalMs);
+    let rows = 0;
+    const stage = (timeMs: number, put: (at: number) => void) => {
+      const at = STAGING + rows++ * ROW_BYTES;
+      rig.view.setUint32(at, slot, true);
+      rig.view.setUint32(at + 4, timeMs - baseMs, true);
+      put(at + 8);
+    };
+    for (const [timeMs, value, startMs = 0] of samples) {
+      const marker = (BigInt(START_MARKER_HIGH) << 48n) | BigInt(startMs);
+      if (startMs > 0) stage(timeMs, (at) => rig.view.setBigUint64(at, marker, true));
+      stage(timeMs, (at) => rig.view.setFloat64(at, value, true));
+    }
+    for (let done = 0; done < rows; ) {
+      done += rig.shard.applyRows(STAGING + done * ROW_BYTES, rows - done, baseMs, arrivalMs);
       for (let i = 0; i < rig.shard.eventsCount(); i++) this.#handle(rig.shard.event(i));
       rig.shard.eventsReset();
     }
@@ -62,7 +69,8 @@ class HistoryRig {
       if (event.arrivalMs === ARRIVAL_HISTORY && this.#run.add(event.slot, event.timeMs, event.value)) return;
       const { result, chunked } = records.insertLate(this.slot, event.timeMs, event.value);
       if (result === "too-old-for-ring" || chunked) this.stored.set(event.timeMs, event.value);
-    } else this.events++;
+    } else if (event.kind === EVENT_LATE_START) this.#run.takeStart(event.slot, event.timeMs, event.value);
+    else this.events++;
   }
 }
 
@@ -127,6 +135,22 @@ describe("history of a stream", () => {
       rig.rig.statistics(rig.slot),
     ];
     expect(after).toEqual(before);
+  });
+
+  it("of a cumulative counter begins anew where its start says so, though no value falls, in order and late", () => {
+    const began = [START_MS - 3_600_000, START_MS + 3 * STEP_MS - 2_000];
+    const values = [100, 110, 120, 500, 510];
+    const raw = values.map((value, i): Sample => [START_MS + i * STEP_MS, value, began[i < 3 ? 0 : 1] as number]);
+    const inOrder = new HistoryRig(FLAG_COUNTER);
+    inOrder.apply(raw, ARRIVAL_HISTORY);
+    expect(inOrder.ring().map(([, value]) => value)).toEqual([10, 10, 500, 10]);
+    const late = new HistoryRig(FLAG_COUNTER);
+    late.apply(
+      [9, 10].map((i): Sample => [START_MS + i * STEP_MS, 1000 + i]),
+      5,
+    );
+    late.apply(raw, ARRIVAL_HISTORY);
+    expect([...late.stored.values()]).toEqual([10, 10, 500, 10]);
   });
 
   it("of a cumulative counter becomes the same deltas, in order and late, when pieces overlap by a value", () => {

@@ -137,7 +137,7 @@ describe.each(ENCODINGS)("OTLP in %s", (encoding) => {
       point({ asDouble: undefined }),
       point({ asDouble: "Infinity" }),
       point({ attributes: Array.from({ length: 132 }, (_, i) => text(`a${i}`, "v")) }),
-      point({ attributes: [text("x".repeat(1025), "")] }),
+      point({ attributes: [text("x".repeat(1025), "v")] }),
       point({ timeUnixNano: ns(OTLP_NOW_MS - 1) }),
     ];
     const rig = new OtlpRig();
