@@ -12,7 +12,8 @@ import { ShardRig } from "../../../support/shard-rig.ts";
 const START_MS = 1_790_000_000_000;
 const STEP_MS = 15_000;
 
-type Sample = readonly [timeMs: number, value: number, startMs?: number];
+type Sample = readonly [timeMs: number, value: number];
+type StartedSample = readonly [timeMs: number, value: number, startMs: number];
 
 /** A shard's handling of late history, over the kernel, with what it stores. */
 class HistoryRig {
@@ -30,7 +31,7 @@ class HistoryRig {
     });
   }
 
-  apply(samples: readonly Sample[], arrivalMs: number): void {
+  apply(samples: ReadonlyArray<Sample | StartedSample>, arrivalMs: number): void {
     const { rig, slot } = this;
     const baseMs = Math.min(...samples.map(([timeMs]) => timeMs));
     let rows = 0;
@@ -140,7 +141,7 @@ describe("history of a stream", () => {
   it("of a cumulative counter begins anew where its start says so, though no value falls, in order and late", () => {
     const began = [START_MS - 3_600_000, START_MS + 3 * STEP_MS - 2_000];
     const values = [100, 110, 120, 500, 510];
-    const raw = values.map((value, i): Sample => [START_MS + i * STEP_MS, value, began[i < 3 ? 0 : 1] as number]);
+    const raw = values.map((value, i): StartedSample => [START_MS + i * STEP_MS, value, began[i < 3 ? 0 : 1] as number]);
     const inOrder = new HistoryRig(FLAG_COUNTER);
     inOrder.apply(raw, ARRIVAL_HISTORY);
     expect(inOrder.ring().map(([, value]) => value)).toEqual([10, 10, 500, 10]);
