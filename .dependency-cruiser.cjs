@@ -15,14 +15,14 @@ const floors = [
   {
     name: "adapters",
     path: "^src/adapters/",
-    apart: ["runtime", "http-client", "log", "storage", "http", "credentials", "telemetry", "notify", "webhooks", "sandbox"],
+    apart: ["runtime", "http-client", "log", "storage", "picture", "http", "credentials", "telemetry", "notify", "webhooks", "sandbox"],
     shared: ["runtime", "http-client"],
   },
   {
     name: "domain",
     path: "^src/domain/",
     // biome-ignore format: one row reads as an order
-    ordered: ["calendar", "codec", "rollup", "kernel", "placement", "series", "access", "labels", "catalog", "otlp", "prometheus", "distribution", "history", "window", "trace", "logs", "detection", "saturation", "forecast", "causality", "drift", "models", "prediction", "anomaly", "topology", "correlation", "rca", "alerting", "notification", "webhooks", "runbooks", "pillars", "backtest"],
+    ordered: ["calendar", "codec", "picture", "rollup", "kernel", "placement", "series", "access", "labels", "catalog", "otlp", "prometheus", "distribution", "history", "window", "trace", "logs", "detection", "saturation", "forecast", "causality", "drift", "models", "prediction", "anomaly", "topology", "correlation", "rca", "alerting", "notification", "webhooks", "runbooks", "pillars", "backtest"],
   },
   { name: "core", path: "^src/core/", ordered: ["base", "telemetry", "layout", "protocol", "config"] },
 ];

@@ -8,6 +8,7 @@ import { EngineGroup, type ServingReport } from "./actors/engine/engine-group.ts
 import type { EngineOptions } from "./actors/engine/engine-options.ts";
 import { AccessControl } from "./actors/front/access/access-control.ts";
 import { CredentialDirectory } from "./actors/front/access/credential-directory.ts";
+import { AlertCharts } from "./actors/front/alert-charts.ts";
 import { BodyPort } from "./actors/front/body-port.ts";
 import { EventStreams, KEEP_ALIVE_MS } from "./actors/front/event-streams.ts";
 import { Front } from "./actors/front/front.ts";
@@ -312,6 +313,7 @@ class Server {
       {
         ...shared,
         ...this.#accessControl.ofFront,
+        charts: new AlertCharts(this.#accessControl.chartKey, systemClock.wallMs),
         web: WebFiles.ofBuild(),
         metrics: () => metrics.page(),
         health: () => vitals.health(),

@@ -68,7 +68,7 @@ const OF_STREAM: ReadonlySet<string> = new Set(["z_score", "adaptive"]);
 const OF_METRIC: ReadonlySet<string> = new Set(["saturation"]);
 
 /** The stored series that it is of; attributes are null where it is of several of the metric's. */
-function seriesOf({ serviceId, metricName, environment, attributes, detector }: Anomaly) {
+export function seriesOf({ serviceId, metricName, environment, attributes, detector }: Anomaly) {
   const isOfStream = OF_STREAM.has(detector) && !Object.hasOwn(attributes, AGGREGATE_ATTRIBUTE);
   if (!isOfStream && !OF_STREAM.has(detector) && !OF_METRIC.has(detector)) return null;
   return { service_id: serviceId, metric_name: metricName, environment, attributes: isOfStream ? attributes : null };

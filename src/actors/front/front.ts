@@ -5,7 +5,7 @@ import type { HttpExchange, HttpHeaders } from "../../adapters/http/http-server.
 import type { Clock } from "../../adapters/runtime/clock.ts";
 import type { Endpoint } from "../../api/endpoint.ts";
 import type { EndpointName } from "../../api/endpoints.ts";
-import { completeError, type ErrorAnswer, errorAnswer } from "../../api/error-answer.ts";
+import { completeError, errorAnswer } from "../../api/error-answer.ts";
 import { refuseGrpc } from "../../api/grpc-refusal.ts";
 import { type OtlpAnswer, type OtlpDialect, otlpDialect, otlpError, otlpSuccess, type PartialSuccess } from "../../api/otlp-answer.ts";
 import { splitQuery } from "../../api/query-parsing.ts";
@@ -24,6 +24,8 @@ import { reaches } from "../../domain/access/roles.ts";
 import { isAskedByForeignPage } from "./access/authenticator.ts";
 import type { AdmittedBody, Gate } from "./access/gate.ts";
 import type { SignIn } from "./access/sign-in.ts";
+import { ALERT_CHART, type AlertCharts, chartAnswer } from "./alert-charts.ts";
+import { JSON_HEADERS, NO_HEADERS, refusalHeaders, retryHeaders } from "./answer-headers.ts";
 import { hasNoBody, mediaTypeOf, refuseBodyHeaders } from "./body-headers.ts";
 import { type DocumentAnswer, Documents } from "./documents.ts";
 import type { EventStreams } from "./event-streams.ts";
@@ -72,6 +74,8 @@ export interface FrontParts {
 export interface FrontDependencies extends FrontParts {
   readonly clock: Clock;
   readonly gate: Gate;
+  /** Addresses of pictures that are read without a session. */
+  readonly charts: AlertCharts;
   /** Null where no link was printed. */
   readonly signIn: SignIn | null;
   /** Headers that give a browser a session for at most so long, or take it with 0. */
@@ -91,16 +95,10 @@ export interface FrontDependencies extends FrontParts {
 
 const NO_CONTENT = 204;
 const JSON_ALONE = ["application/json"] as const;
-const JSON_HEADERS: HttpHeaders = [["Content-Type", "application/json"]];
 /** Headers of answers that are compressed: fast, for half a millisecond more would save a tenth. */
 const PACKED_HEADERS: HttpHeaders = [...JSON_HEADERS, ["Content-Encoding", "gzip"], ["Vary", "Accept-Encoding"]];
 const GZIP_OPTIONS = { level: 4 };
 const METRICS_HEADERS: HttpHeaders = [["Content-Type", METRICS_CONTENT_TYPE]];
-const NO_HEADERS: HttpHeaders = [];
-/** Seconds a sender is asked to wait when the server is overloaded or cannot store. */
-const RETRY_AFTER_SECONDS = "1";
-/** Headers of the answers to most requests beyond a rate. */
-const TOO_MANY_HEADERS: HttpHeaders = [...JSON_HEADERS, ["Retry-After", RETRY_AFTER_SECONDS]];
 const ALERT_WEBHOOK = "alertWebhook";
 const METRICS = "metrics";
 /** Whoever calls what is public. */
@@ -130,8 +128,10 @@ export class Front {
     }
     const { endpoint, path: parameters } = route;
     const isGuarded = endpoint.name === METRICS && this.#options.guardsMetrics;
-    if (endpoint.access === "public" && !isGuarded) {
-      this.#dispatch(request, endpoint, VISITOR, parameters);
+    const signed = this.#dependencies.charts.signed(endpoint.name, parameters, exchange.request.query);
+    if (signed?.ok === false) return request.refuse(signed.refusal);
+    if (signed !== undefined || (endpoint.access === "public" && !isGuarded)) {
+      this.#dispatch(request, endpoint, signed?.principal ?? VISITOR, parameters);
       return;
     }
     const access = endpoint.access === "public" ? "viewer" : endpoint.access;
@@ -435,6 +435,7 @@ class Request implements IngestionSink, SentBody {
   #answer(status: number, body: string | null, written: WrittenCounts | null): void {
     this.#written = written;
     if (this.#dialect !== undefined) this.#answerOtlp(this.#dialect, status, body);
+    else if (status === 200 && body !== null && this.#endpoint?.name === ALERT_CHART) this.#respondPicture(body);
     else if (status < 400 && body !== null && this.#isWorthPacking(body)) this.#respondPacked(status, body);
     else if (status < 400) this.respond(status, body === null || status === NO_CONTENT ? NO_HEADERS : JSON_HEADERS, body ?? "");
     else {
@@ -442,6 +443,13 @@ class Request implements IngestionSink, SentBody {
       const answer = completeError(body as string, known.request_id ?? this.id, this.exchange.request.header("accept"));
       this.respond(answer.status, [["Content-Type", answer.contentType], ...retryHeaders(answer.status)], answer.body);
     }
+  }
+
+  #respondPicture(body: string): void {
+    background(
+      this.exchange.home,
+      chartAnswer(body).then(({ status, headers, body: file }) => this.respond(status, headers, file)),
+    );
   }
 
   /** Long answers to queries, where the client takes gzip. */
@@ -486,14 +494,4 @@ class Request implements IngestionSink, SentBody {
     const answer = errorAnswer(refusal, this.id, this.exchange.request.header("accept"));
     this.respond(answer.status, refusalHeaders(answer, headers), answer.body);
   }
-}
-
-/** The same array wherever it is the same lines: the adapter looks at those of its last answer no more. */
-function refusalHeaders({ status, contentType }: ErrorAnswer, headers: HttpHeaders): HttpHeaders {
-  if (status === 429 && contentType === "application/json" && headers.length === 0) return TOO_MANY_HEADERS;
-  return [["Content-Type", contentType], ...retryHeaders(status), ...headers];
-}
-
-function retryHeaders(status: number): HttpHeaders {
-  return status === 503 || status === 429 ? [["Retry-After", RETRY_AFTER_SECONDS]] : NO_HEADERS;
 }

@@ -12,6 +12,7 @@ import {
   textParameter,
   timeField,
   timeParameter,
+  wholeParameter,
 } from "../parameters.ts";
 import { ALERT, ALERT_ACTION_RESULTS, ALERT_DETAIL, ALERT_EXAMPLE, ALERT_LIST, DECISION_EXAMPLE, TIMELINE } from "../shapes/alert.ts";
 import { ANOMALY_EXAMPLE } from "../shapes/anomaly.ts";
@@ -26,6 +27,8 @@ const TEXT = COMMENT.min(1);
 const UNTIL = timeField()
   .nullable()
   .meta({ description: `at most ${SNOOZE_DAYS_MAX} days ahead; null ends the snooze` });
+/** Ten digits: until the year 2286. */
+const SECONDS_MAX = 9_999_999_999;
 const PARAMETERS = { alert_id: "alert_id of the alert" };
 
 const MANY = { alert_ids: z.array(z.string().min(1).max(NAME_BYTES_MAX)).min(1).max(ALERT_ACTIONS_MAX) };
@@ -153,6 +156,28 @@ export const ALERTS_ENDPOINTS = [
       },
     },
     summary: "One alert with its anomalies, its history and what was decided on it",
+  },
+  {
+    name: "alertChart",
+    method: "GET",
+    path: "/api/v1/alerts/{alert_id}/chart.png",
+    access: "viewer",
+    handledBy: "coordinator",
+    query: z.strictObject({
+      expires: wholeParameter(
+        "expires",
+        0,
+        SECONDS_MAX,
+        "end of an address that is read without a session, in seconds since 1970",
+      ).optional(),
+      signature: textParameter("signature").optional(),
+      tenant_id: textParameter("tenant_id").optional(),
+    }),
+    parameters: PARAMETERS,
+    responses: {},
+    media: { 200: [{ mediaType: "image/png", holds: "Picture of the alert's series with the band of what was ordinary" }] },
+    errors: ["not_found", "overloaded"],
+    summary: "Picture of an alert's series for messages; without a session by an address that the server has signed, for seven days",
   },
   {
     name: "acknowledgeAlert",

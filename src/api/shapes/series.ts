@@ -75,6 +75,9 @@ export const SERIES_DATA = z.strictObject({
   more: z.array(z.strictObject(VALUES)).optional().describe("with series or metrics: the others"),
 });
 
+/** Values of a series as they are answered. */
+export type SeriesData = z.output<typeof SERIES_DATA>;
+
 /** A stored record; of a metric its name, value and time. */
 const STORED_RECORD = z
   .looseObject({

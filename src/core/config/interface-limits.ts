@@ -31,3 +31,7 @@ export const JUDGED_CONTEXT_VALUES = 1_440;
 export const SERIES_TOGETHER_MAX = 24;
 /** Anomalies that come with the values of a series: 300 B each. */
 export const SERIES_ANOMALIES_MAX = 100;
+/** Parts of the picture of an alert: it is 570 dots wide, and each gives two values at most. */
+export const PICTURE_PARTS = 280;
+/** Anomalies of an alert that are looked at for one with a series. */
+export const DRAWN_MEMBERS_MAX = 50;

@@ -1,6 +1,7 @@
 // What the coordinator folds of alerts.
 import type { NounModule } from "../state/noun-module.ts";
 import type { RetentionTerms } from "../state/retention-step.ts";
+import { alertChart } from "./alert-chart.ts";
 import { listAlerts, oneAlert } from "./alert-handlers.ts";
 import { type AlertExpiry, expireAlerts, expireLedger, expireOpinions } from "./alert-retention.ts";
 import { alertTimeline } from "./timeline-handler.ts";
@@ -25,6 +26,7 @@ export const ALERTS = {
   handlers: {
     alerts: listAlerts,
     alert: oneAlert,
+    alertChart,
     alertTimeline,
   },
   afterCommit: ["alerts", "alert", "alertTimeline"],

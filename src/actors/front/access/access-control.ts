@@ -1,5 +1,6 @@
 // Builds what decides on credentials, from the settings: where secrets and keys come from, what verifies tokens with them, the gate, and the sign-in link.
 import { readFileSync } from "node:fs";
+import { chartKey } from "../../../adapters/credentials/chart-signature.ts";
 import { readJwks } from "../../../adapters/credentials/jwks-content.ts";
 import { JwksSource } from "../../../adapters/credentials/jwks-source.ts";
 import { fetchJwks, followFile, readJwksFile } from "../../../adapters/credentials/jwks-transport.ts";
@@ -68,6 +69,8 @@ export class AccessControl {
   readonly signIn: SignIn | null;
   /** Path and query of the link; null where there is none. */
   readonly signInTarget: string | null;
+  /** Key of addresses that are read without a session. */
+  readonly chartKey: Uint8Array;
   /** The headers that give a browser a session, or take it with a life of 0. */
   readonly sessionHeaders: (credential: string, lifetimeMs?: number) => HttpHeaders;
   readonly #secret: SecretSource | null;
@@ -87,6 +90,7 @@ export class AccessControl {
     const tenantExists = (tenant: string) => tenant === DEFAULT_TENANT || dependencies.tenantExists(tenant);
     const sessionCookie = () => `vedette_session_${port()}`;
     const adminToken = openSecretFile(settings.DATA_DIR, ADMIN_TOKEN_FILE, () => randomHex(OWN_SECRET_BYTES)).text;
+    this.chartKey = chartKey(adminToken);
     this.authenticator = new Authenticator(
       {
         claims: { tenant: settings.JWT_CLAIM_TENANT, role: settings.JWT_CLAIM_ROLE },
