@@ -8,7 +8,7 @@ import { EngineGroup, type ServingReport } from "./actors/engine/engine-group.ts
 import type { EngineOptions } from "./actors/engine/engine-options.ts";
 import { AccessControl } from "./actors/front/access/access-control.ts";
 import { CredentialDirectory } from "./actors/front/access/credential-directory.ts";
-import { AlertCharts } from "./actors/front/alert-charts.ts";
+import { ALERT_CHART, AlertCharts } from "./actors/front/alert-charts.ts";
 import { BodyPort } from "./actors/front/body-port.ts";
 import { EventStreams, KEEP_ALIVE_MS } from "./actors/front/event-streams.ts";
 import { Front } from "./actors/front/front.ts";
@@ -27,7 +27,7 @@ import { RefusalQueue } from "./actors/front/tenants/refusal-queue.ts";
 import { TenantGate } from "./actors/front/tenants/tenant-gate.ts";
 import { Vitals } from "./actors/front/vitals.ts";
 import { WebFiles } from "./actors/front/web-files.ts";
-import { NotifierStart } from "./actors/notifier/notifier-thread.ts";
+import { type NotifierConnections, NotifierStart } from "./actors/notifier/notifier-thread.ts";
 import { readSettingFile } from "./adapters/credentials/setting-file.ts";
 import { BodyShares } from "./adapters/http/body-shares.ts";
 import { hasCrashNote } from "./adapters/log/crash-notes.ts";
@@ -157,7 +157,12 @@ class Server {
     this.#bodyPorts = this.#engines.views.map((memory) => new BodyPort(memory, () => ++this.#admissions));
     this.#notification = readNotification(config);
     this.#coordinator = this.#startCoordinator(found);
-    this.#notifier = new NotifierStart(this.#notification, (port) => this.#coordinator.sendNotifier(port), log.of("notifier"));
+    const connections: NotifierConnections = {
+      connect: (port) => this.#coordinator.sendNotifier(port),
+      drawn: (tenant, alertId, answer) => this.#drawn(tenant, alertId, answer),
+      chartKey: this.#accessControl.chartKey,
+    };
+    this.#notifier = new NotifierStart(this.#notification, connections, log.of("notifier"));
     this.#queries = new QueryLink((command) => this.#coordinator.send(command), this.#shares);
     this.#summaries = summaryLink(config, { clock: systemClock, log: this.#log, answer: (worded) => this.#coordinator.send(worded) });
     this.#forwarder = new ReplayForwarder({
@@ -253,6 +258,14 @@ class Server {
       log: (event) => this.#processLog.take(event),
       fault: (fault) => this.#faults.take(fault),
     };
+  }
+
+  /** What is drawn of an alert in a message. */
+  #drawn(tenant: string, alertId: string, answer: (body: string | null) => void): void {
+    const principal = { tenant, subject: "notifier", role: "viewer" } as const;
+    const call = { endpoint: ALERT_CHART, principal, path: { alert_id: alertId }, query: {}, body: null, requestId: this.#nextRequestId() };
+    const isSent = this.#queries.call(call, (status, body) => answer(status === 200 ? body : null));
+    if (!isSent) answer(null);
   }
 
   #takeAccess(changes: readonly AccessChange[]): void {

@@ -27,6 +27,7 @@ export type NotificationConfig = Pick<
   | "TRANSFORM_PYTHON"
   | "ROUTING_DEFAULT_CHANNELS"
   | "PUBLIC_URL"
+  | "CHART_LINKS"
 >;
 
 export interface NotificationSettings {
@@ -41,6 +42,8 @@ export interface NotificationSettings {
   readonly defaultChannels: readonly string[] | null;
   /** Without a slash at its end; null where it is not set. */
   readonly publicUrl: string | null;
+  /** PUBLIC_URL where chat shows pictures (CHART_LINKS); null where it does not. */
+  readonly chartOrigin: string | null;
   /** Warnings for the operator, for the log and the status. */
   readonly hints: readonly string[];
 }
@@ -57,6 +60,7 @@ export function readNotification(config: NotificationConfig): NotificationSettin
   for (const name of ["PAGER_URL", "ONCALL_BASE_URL"] as const) checkUrl(name, config[name], ["http:", "https:"]);
   if (config.PUBLIC_URL !== "") checkUrl("PUBLIC_URL", config.PUBLIC_URL, ["http:", "https:"]);
   const smtp = smtpOf(config);
+  const publicUrl = config.PUBLIC_URL === "" ? null : config.PUBLIC_URL.replace(/\/+$/, "");
   const names = (named: readonly NamedSecret[]) => named.map(({ tenant, name }) => ({ tenant, name }));
   const hasChat = chatNamed.length > 0 || chatInitial !== undefined;
   return {
@@ -81,13 +85,17 @@ export function readNotification(config: NotificationConfig): NotificationSettin
     allowsPrivate: config.WEBHOOK_ALLOW_PRIVATE === "true",
     transforms: { processes: config.SANDBOX_PROCESSES, allowsPythonUnfiltered: config.TRANSFORM_PYTHON === "true" },
     defaultChannels: defaultChannelsOf(config.ROUTING_DEFAULT_CHANNELS),
-    publicUrl: config.PUBLIC_URL === "" ? null : config.PUBLIC_URL.replace(/\/+$/, ""),
-    hints:
-      pagerNamed.length > 0 && pagerInitial === undefined
-        ? ["the pager is off: PAGER_ROUTING_KEYS is set and PAGER_ROUTING_KEY, which it needs, is not"]
-        : [],
+    publicUrl,
+    chartOrigin: config.CHART_LINKS === "true" ? publicUrl : null,
+    hints: [
+      ...(pagerNamed.length > 0 && pagerInitial === undefined ? [PAGER_OFF] : []),
+      ...(config.CHART_LINKS === "true" && publicUrl === null ? [CHARTS_OFF] : []),
+    ],
   };
 }
+
+const PAGER_OFF = "the pager is off: PAGER_ROUTING_KEYS is set and PAGER_ROUTING_KEY, which it needs, is not";
+const CHARTS_OFF = "chat shows no pictures: CHART_LINKS is set and PUBLIC_URL, from which chat fetches them, is not";
 
 function namedOf(setting: string, text: string | undefined): readonly NamedSecret[] {
   const named = parseNamedSecrets(text ?? "");

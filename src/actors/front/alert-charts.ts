@@ -15,9 +15,7 @@ const WRONG: Refusal = {
 };
 
 /** What a signed address comes to. */
-export type SignedAddress =
-  | { readonly ok: true; readonly principal: Principal }
-  | { readonly ok: false; readonly refusal: Refusal };
+export type SignedAddress = { readonly ok: true; readonly principal: Principal } | { readonly ok: false; readonly refusal: Refusal };
 
 export class AlertCharts {
   readonly #key: Uint8Array;

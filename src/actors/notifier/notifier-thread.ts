@@ -1,12 +1,13 @@
 // The notifier's thread as main sees it: started, started again where it has ended, stopped. The server goes on without it, and what is to be told waits.
 import { ActorThread } from "../../adapters/runtime/actor-thread.ts";
 import { createChannel, type Mailbox, type MessagePort } from "../../adapters/runtime/mailbox.ts";
-import { noteFault } from "../../core/base/guard.ts";
+import { noteFault, task } from "../../core/base/guard.ts";
 import { NOTIFIER_RESTART_MS, NOTIFIER_RESTART_MS_MAX, NOTIFIER_SOUND_MS } from "../../core/config/notification-limits.ts";
 import { errorFields, type Log } from "../../core/telemetry/log-event.ts";
 import type { DestinationSecrets, NotifyLimits } from "../../domain/notification/destination-secrets.ts";
 import { type DestinationSettings, isAnyConfigured } from "../../domain/notification/destinations.ts";
 import type { OutboundCommand, OutboundReport } from "../../domain/webhooks/outbound-messages.ts";
+import type { ChartFound, ChartWanted } from "./message-charts.ts";
 import type { TransformSettings } from "./transforms.ts";
 import type { NotifierThreadData, StopNotifier } from "./worker.ts";
 
@@ -17,22 +18,33 @@ export interface NotifierThreadSettings {
   /** WEBHOOK_ALLOW_PRIVATE. */
   readonly allowsPrivate: boolean;
   readonly transforms: TransformSettings;
+  /** PUBLIC_URL where chat shows pictures (CHART_LINKS); null where it does not. */
+  readonly chartOrigin: string | null;
   /** For the log. */
   readonly hints: readonly string[];
+}
+
+/** What the notifier is connected to. */
+export interface NotifierConnections {
+  /** Gives the coordinator its end of the channel to it; null once it has ended. */
+  connect(port: MessagePort | null): void;
+  /** Asks what is to be drawn of an alert; answered with JSON, or null where there is nothing. */
+  drawn(tenant: string, alertId: string, answer: (body: string | null) => void): void;
+  /** Key of the addresses of pictures. */
+  readonly chartKey: Uint8Array;
 }
 
 /** The notifier as far as it is needed: from the start where a channel is configured, else from the first webhook or runbook on. */
 export class NotifierStart {
   readonly #settings: NotifierThreadSettings;
-  readonly #connect: (port: MessagePort | null) => void;
+  readonly #connections: NotifierConnections;
   readonly #log: Log;
   #thread: NotifierThread | undefined;
   #isStopping = false;
 
-  /** `connect` gives the coordinator its end of the channel to it; null once it has ended. */
-  constructor(settings: NotifierThreadSettings, connect: (port: MessagePort | null) => void, log: Log) {
+  constructor(settings: NotifierThreadSettings, connections: NotifierConnections, log: Log) {
     this.#settings = settings;
-    this.#connect = connect;
+    this.#connections = connections;
     this.#log = log;
     for (const hint of settings.hints) log("warn", hint);
     if (isAnyConfigured(settings.destinations)) this.want();
@@ -41,7 +53,7 @@ export class NotifierStart {
   /** Something is to be sent. */
   want(): void {
     if (this.#isStopping) return;
-    this.#thread ??= new NotifierThread(this.#settings, this.#connect, this.#log);
+    this.#thread ??= new NotifierThread(this.#settings, this.#connections, this.#log);
   }
 
   /** Resolves once what was under way has its answer, or has waited long enough. */
@@ -53,11 +65,11 @@ export class NotifierStart {
 
 class NotifierThread {
   readonly #thread: ActorThread;
-  #main: Mailbox<never, StopNotifier> | undefined;
+  #main: Mailbox<ChartWanted, StopNotifier | ChartFound> | undefined;
 
   constructor(
-    { secrets, limits, allowsPrivate, transforms }: NotifierThreadSettings,
-    connect: (port: MessagePort | null) => void,
+    { secrets, limits, allowsPrivate, transforms, chartOrigin }: NotifierThreadSettings,
+    { connect, drawn, chartKey }: NotifierConnections,
     log: Log,
   ) {
     const options = {
@@ -71,12 +83,19 @@ class NotifierThread {
       },
     };
     this.#thread = new ActorThread(options, () => {
-      const main = createChannel<never, StopNotifier>();
+      const main = createChannel<ChartWanted, StopNotifier | ChartFound>();
       const { first, second } = createChannel<OutboundReport, OutboundCommand>();
-      const shared = { secrets, limits, allowsPrivate, transforms };
+      const charts = chartOrigin === null ? null : { origin: chartOrigin, key: chartKey };
+      const shared = { secrets, limits, allowsPrivate, transforms, charts };
       const data: NotifierThreadData = { ...shared, coordinatorPort: second.raw, mainPort: main.second.raw };
       this.#main?.close();
       this.#main = main.first;
+      main.first.serve(
+        {
+          "chart-wanted": ({ id, tenant, alertId }) => drawn(tenant, alertId, (body) => main.first.send({ type: "chart-found", id, body })),
+        },
+        task("a picture for a message"),
+      );
       connect(first.raw);
       return { data, ports: [data.coordinatorPort, data.mainPort] };
     });

@@ -1,4 +1,5 @@
 // The notifier's thread: senders, a timer, and the port to the coordinator. The secrets of destinations are here and in main alone.
+import { chartTarget } from "../../adapters/credentials/chart-signature.ts";
 import { OutboundHttp } from "../../adapters/http-client/outbound-http.ts";
 import { chatSender } from "../../adapters/notify/chat-sender.ts";
 import { emailSender } from "../../adapters/notify/email-sender.ts";
@@ -11,12 +12,14 @@ import { threadData } from "../../adapters/runtime/threads.ts";
 import { WebhookSender } from "../../adapters/webhooks/webhook-sender.ts";
 import { after, afterTurn, every, fatal, reportFaults, task } from "../../core/base/guard.ts";
 import { type FaultReport, faultReport } from "../../core/telemetry/fault-report.ts";
+import type { AlertMessage } from "../../domain/notification/alert-message.ts";
 import type { DestinationSecrets, NotifyLimits } from "../../domain/notification/destination-secrets.ts";
 import type { Destination } from "../../domain/notification/destinations.ts";
 import type { NamedSecret } from "../../domain/notification/named-destinations.ts";
 import type { NotifierCommand } from "../../domain/notification/notifier-messages.ts";
 import type { OutboundCommand, OutboundReport, TenantAnswer, TenantRequest } from "../../domain/webhooks/outbound-messages.ts";
 import type { EventCommand } from "../../domain/webhooks/webhook-messages.ts";
+import { type ChartFound, type ChartWanted, MessageCharts } from "./message-charts.ts";
 import { Notifier, type NotifierDependencies } from "./notifier.ts";
 import { type TransformSettings, Transforms } from "./transforms.ts";
 import { WebhookDispatcher } from "./webhook-dispatcher.ts";
@@ -32,6 +35,8 @@ export interface NotifierThreadData {
   /** Whether URLs of tenants may lead to private addresses. */
   readonly allowsPrivate: boolean;
   readonly transforms: TransformSettings;
+  /** Where pictures that chat fetches are, and the key of their addresses; null where chat shows none. */
+  readonly charts: { readonly origin: string; readonly key: Uint8Array } | null;
   readonly coordinatorPort: MessagePort;
   readonly mainPort: MessagePort;
 }
@@ -64,7 +69,17 @@ function secretOf(named: readonly NamedSecret[], initial: string | undefined) {
   return ({ tenant, target }: Destination) => (target === "" ? initial : byName.get(JSON.stringify([tenant, target])));
 }
 
-function sendersOf({ chat, pager, email, oncall }: DestinationSecrets): NotifierDependencies["senders"] {
+/** The address of an alert's picture, signed as a message leaves. */
+function chartAddresses(charts: NotifierThreadData["charts"]): (message: AlertMessage) => string | null {
+  if (charts === null) return () => null;
+  return ({ tenant, alertId }) => `${charts.origin}${chartTarget(charts.key, { tenant, alertId }, systemClock.wallMs())}`;
+}
+
+function sendersOf(
+  { chat, pager, email, oncall }: DestinationSecrets,
+  addresses: NotifierThreadData["charts"],
+  charts: MessageCharts,
+): NotifierDependencies["senders"] {
   const http = new OutboundHttp({
     guard: undefined, // the operator has set these URLs
     connectionsPerOrigin: CONNECTIONS_PER_ORIGIN,
@@ -72,9 +87,9 @@ function sendersOf({ chat, pager, email, oncall }: DestinationSecrets): Notifier
     wallMs: () => systemClock.wallMs(),
   });
   return {
-    chat: chat && chatSender(http, secretOf(chat.named, chat.initial)),
+    chat: chat && chatSender(http, secretOf(chat.named, chat.initial), chartAddresses(addresses)),
     pager: pager && pagerSender(http, pager.url, secretOf(pager.named, pager.initial)),
-    email: email && emailSender(email.url, email.from),
+    email: email && emailSender(email.url, email.from, (messages) => charts.files(messages)),
     oncall: oncall && oncallSender(http, oncall.baseUrl, oncall.key),
   };
 }
@@ -87,10 +102,12 @@ async function requested(http: OutboundHttp, { url, method, headers, body, timeo
   return { kind: "failed", error: answer.error, mayHaveArrived: answer.mayHaveArrived, tookMs };
 }
 
-function run({ secrets, limits, allowsPrivate, transforms: transformSettings, coordinatorPort, mainPort }: NotifierThreadData): void {
+function run(data: NotifierThreadData): void {
+  const { secrets, limits, allowsPrivate, transforms: transformSettings, coordinatorPort, mainPort } = data;
   const coordinator = new Mailbox<OutboundCommand, OutboundReport | FaultReport>(coordinatorPort);
   reportFaults((fault) => coordinator.send(faultReport(fault)));
-  const main = new Mailbox<StopNotifier, never>(mainPort);
+  const main = new Mailbox<StopNotifier | ChartFound, ChartWanted>(mainPort);
+  const charts = new MessageCharts((wanted) => main.send(wanted));
   let timer: NodeJS.Timeout | undefined;
   const step = () => {
     clearTimeout(timer);
@@ -99,7 +116,7 @@ function run({ secrets, limits, allowsPrivate, transforms: transformSettings, co
     timer = after(Math.min(TIMER_MS_MAX, Math.max(0, dueAtMs - systemClock.wallMs())), STEP, step);
   };
   const notifier = new Notifier(limits, {
-    senders: sendersOf(secrets),
+    senders: sendersOf(secrets, data.charts, charts),
     nowMs: () => systemClock.wallMs(),
     report: (reports) => coordinator.send({ type: "reports", reports }),
     wake: step,
@@ -143,7 +160,10 @@ function run({ secrets, limits, allowsPrivate, transforms: transformSettings, co
     request: async ({ id, request }) => coordinator.send({ type: "requested", id, answer: await requested(http, request) }),
   };
   coordinator.serve(handlers, ({ type }) => (OF_TENANTS.has(type) ? TENANT_COMMAND : COMMAND));
-  main.serve({ stop: () => endOnceAnswered(notifier, webhooks, transforms) }, fatal("the stop of the notifier"));
+  main.serve(
+    { stop: () => endOnceAnswered(notifier, webhooks, transforms), "chart-found": (found) => charts.take(found) },
+    fatal("a message of the main thread"),
+  );
   collectWhenIdle();
 }
 

@@ -1,18 +1,23 @@
 import { secretParts } from "../../core/base/secret-mask.ts";
+import type { AlertMessage } from "../../domain/notification/alert-message.ts";
 import { chatBody } from "../../domain/notification/chat-body.ts";
 import type { Destination } from "../../domain/notification/destinations.ts";
 import type { OutboundHttp } from "../http-client/outbound-http.ts";
 import { type ChannelSender, NOT_CONFIGURED, SEND_TIMEOUT_MS } from "./channel-sender.ts";
 import { httpOutcome } from "./http-outcome.ts";
 
-/** Incoming webhooks in Slack's dialect. `urlOf` gives the secret URL of a destination. */
-export function chatSender(http: OutboundHttp, urlOf: (destination: Destination) => string | undefined): ChannelSender {
+/** Incoming webhooks in Slack's dialect. `urlOf` gives the secret URL of a destination, `chartOf` the address of a message's picture, which chat fetches. */
+export function chatSender(
+  http: OutboundHttp,
+  urlOf: (destination: Destination) => string | undefined,
+  chartOf: (message: AlertMessage) => string | null,
+): ChannelSender {
   return {
     async send(destination, messages) {
       const url = urlOf(destination);
       if (url === undefined) return NOT_CONFIGURED;
       const headers = { "content-type": "application/json" };
-      const body = JSON.stringify(chatBody(messages));
+      const body = JSON.stringify(chatBody(messages, chartOf));
       return httpOutcome(await http.send({ url, method: "POST", headers, body, timeoutMs: SEND_TIMEOUT_MS }), secretParts(url));
     },
   };

@@ -1,8 +1,9 @@
 /** Mail over SMTP. A 250 behind the data is delivery, 4xx is tried again, 5xx is refused for good; without an answer a mail may have arrived once all of it is sent, and not before (RFC 5321, section 4.2.5). */
 import { createTransport } from "nodemailer";
 import { withoutSecrets } from "../../core/base/secret-mask.ts";
+import type { AlertMessage } from "../../domain/notification/alert-message.ts";
 import type { AttemptOutcome } from "../../domain/notification/channel-delivery.ts";
-import { emailMessage } from "../../domain/notification/email-message.ts";
+import { emailMessage, pictureId } from "../../domain/notification/email-message.ts";
 import { type ChannelSender, SEND_TIMEOUT_MS } from "./channel-sender.ts";
 
 const ERROR_CHARACTERS_MAX = 300;
@@ -14,8 +15,11 @@ export interface EmailSender extends ChannelSender {
   close(): void;
 }
 
+/** Pictures of a mail's alerts as PNG, by their ids. */
+export type MailPictures = (messages: readonly AlertMessage[]) => Promise<ReadonlyMap<string, Buffer>>;
+
 /** `url` is SMTP_URL, with a login where there is one, a secret; `from` the address that mails come from. */
-export function emailSender(url: string, from: string): EmailSender {
+export function emailSender(url: string, from: string, picturesOf: MailPictures): EmailSender {
   const transport = createTransport({
     url,
     pool: true,
@@ -37,10 +41,14 @@ export function emailSender(url: string, from: string): EmailSender {
   const domain = from.slice(from.lastIndexOf("@") + 1).replace(/[>\s].*$/, "");
   return {
     async send({ target }, messages, name) {
-      const { to, subject, text, messageId, references } = emailMessage(messages, target, domain, name);
+      // A page does not wait for a picture that cannot be drawn.
+      const pictures = await picturesOf(messages).catch(() => new Map<string, Buffer>());
+      const mail = emailMessage(messages, target, domain, name, new Set(pictures.keys()));
+      const { to, subject, text, html, messageId, references } = mail;
       const conversation = references === null ? {} : { references, inReplyTo: references };
+      const related = html === null ? {} : { html, attachments: [...pictures].map(attachmentOf) };
       try {
-        await transport.sendMail({ from, to, subject, text, messageId, ...conversation });
+        await transport.sendMail({ from, to, subject, text, ...related, messageId, ...conversation });
         return { kind: "delivered" };
       } catch (error) {
         return failureOf(error, login, sentWhole.has(messageId));
@@ -52,6 +60,11 @@ export function emailSender(url: string, from: string): EmailSender {
       transport.close();
     },
   };
+}
+
+/** Shown where the text names it, and not beside the mail. */
+function attachmentOf([alertId, content]: readonly [string, Buffer]) {
+  return { filename: "chart.png", content, contentType: "image/png", contentDisposition: "inline" as const, cid: pictureId(alertId) };
 }
 
 /** The password of SMTP_URL, as it is and as it is sent (RFC 4616, RFC 4954). */

@@ -12,7 +12,6 @@ import {
   textParameter,
   timeField,
   timeParameter,
-  wholeParameter,
 } from "../parameters.ts";
 import { ALERT, ALERT_ACTION_RESULTS, ALERT_DETAIL, ALERT_EXAMPLE, ALERT_LIST, DECISION_EXAMPLE, TIMELINE } from "../shapes/alert.ts";
 import { ANOMALY_EXAMPLE } from "../shapes/anomaly.ts";
@@ -27,8 +26,6 @@ const TEXT = COMMENT.min(1);
 const UNTIL = timeField()
   .nullable()
   .meta({ description: `at most ${SNOOZE_DAYS_MAX} days ahead; null ends the snooze` });
-/** Ten digits: until the year 2286. */
-const SECONDS_MAX = 9_999_999_999;
 const PARAMETERS = { alert_id: "alert_id of the alert" };
 
 const MANY = { alert_ids: z.array(z.string().min(1).max(NAME_BYTES_MAX)).min(1).max(ALERT_ACTIONS_MAX) };
@@ -164,12 +161,9 @@ export const ALERTS_ENDPOINTS = [
     access: "viewer",
     handledBy: "coordinator",
     query: z.strictObject({
-      expires: wholeParameter(
-        "expires",
-        0,
-        SECONDS_MAX,
-        "end of an address that is read without a session, in seconds since 1970",
-      ).optional(),
+      expires: textParameter("expires")
+        .meta({ description: "end of an address that is read without a session, in seconds since 1970" })
+        .optional(),
       signature: textParameter("signature").optional(),
       tenant_id: textParameter("tenant_id").optional(),
     }),

@@ -279,6 +279,11 @@ export const SETTINGS = [
     "hours between two fire drills of the tenant default, which page like any other alert; 0: none runs by itself",
   ),
   text("PUBLIC_URL", "", "URL under which people reach this server, for links in messages"),
+  choice(
+    "CHART_LINKS",
+    ["false", "true"],
+    "true: chat shows a picture of the series, which it fetches from PUBLIC_URL by an address that opens it for seven days",
+  ),
   whole("WATCHDOG_MIN_SAMPLES", 12, 3, 120, "values a baseline needs before anything is declared"),
   whole("WATCHDOG_WINDOW", 120, 12, 120, "values in the rolling baseline"),
   whole("VECTORIZER_INTERVAL_SECONDS", 30, 1, 60, "seconds between two ticks of the vectorizer, which scores what services are mapped to"),

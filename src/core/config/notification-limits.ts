@@ -88,3 +88,8 @@ const ties: Array<[boolean, string]> = [
 for (const [holds, what] of ties) if (!holds) throw new Error(`notification-limits.ts: it must hold that ${what}`);
 /** Body of a question to the routing rules: 16 labels with a name and a value of 1 KiB, escaped. */
 export const ROUTING_QUESTION_BYTES_MAX = 64 * 1024;
+/** Pictures of one mail, 2 to 6 kB each: what is joined beyond them has its link. */
+export const CHARTS_PER_MESSAGE_MAX = 3;
+/** Pictures that mails wait for at once, and how long: an answer takes some ten milliseconds, and a page must not be late for it. */
+export const CHARTS_WANTED_MAX = 16;
+export const CHART_WAIT_MS_MAX = 2_000;

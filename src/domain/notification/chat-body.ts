@@ -4,29 +4,44 @@ import { type AlertMessage, cut, detailLines, headline, shownMessage } from "./a
 
 const COLOURS = { high: "#c0392b", medium: "#d68910", low: "#2e86c1", resolved: "#1e8449" } as const;
 
+interface TextBlock {
+  readonly type: "section";
+  readonly text: { readonly type: "mrkdwn"; readonly text: string };
+}
+
+interface PictureBlock {
+  readonly type: "image";
+  readonly image_url: string;
+  readonly alt_text: string;
+}
+
 export interface ChatBody {
   readonly text: string;
   readonly attachments: ReadonlyArray<{
     readonly color: string;
     readonly fallback: string;
-    readonly blocks: ReadonlyArray<{ readonly type: "section"; readonly text: { readonly type: "mrkdwn"; readonly text: string } }>;
+    readonly blocks: readonly [TextBlock, ...PictureBlock[]];
   }>;
 }
 
-export function chatBody(decided: readonly AlertMessage[]): ChatBody {
+/** `chartOf` gives the address of a message's picture; null where it has none. */
+export function chatBody(decided: readonly AlertMessage[], chartOf: (message: AlertMessage) => string | null = () => null): ChatBody {
   const messages = decided.map(shownMessage);
   const [first] = messages;
   if (first === undefined) throw new Error("a chat message of nothing");
   const more = messages.length > 1 ? ` (and ${messages.length - 1} more)` : "";
-  return { text: `${titleOf(first)}${more}`, attachments: messages.map(attachmentOf) };
+  return { text: `${titleOf(first)}${more}`, attachments: messages.map((message) => attachmentOf(message, chartOf(message))) };
 }
+
+/** What stands for the picture where it is not shown. */
+const CHART_TEXT = "the series with the band of what was ordinary";
 
 /** A name may have 1,024 characters, each of which is five once it is escaped. */
 function titleOf(message: AlertMessage): string {
   return cutEscaped(headline(message), CHAT_TITLE_CHARACTERS_MAX);
 }
 
-function attachmentOf(message: AlertMessage): ChatBody["attachments"][number] {
+function attachmentOf(message: AlertMessage, chart: string | null): ChatBody["attachments"][number] {
   const title = titleOf(message);
   const { url } = message;
   const linked = url === null || url.length > CHAT_CHARACTERS_MAX / 2 ? title : `<${url}|${title}>`;
@@ -38,7 +53,8 @@ function attachmentOf(message: AlertMessage): ChatBody["attachments"][number] {
     text += `\n${cutEscaped(line, Math.floor(left / (details.length - place)) - 1)}`;
   }
   const color = message.kind === "resolved" ? COLOURS.resolved : COLOURS[message.severity];
-  return { color, fallback: title, blocks: [{ type: "section", text: { type: "mrkdwn", text } }] };
+  const picture = chart === null ? [] : [{ type: "image" as const, image_url: chart, alt_text: CHART_TEXT }];
+  return { color, fallback: title, blocks: [{ type: "section", text: { type: "mrkdwn", text } }, ...picture] };
 }
 
 /** Slack's three signs, and nothing else. */

@@ -13,10 +13,18 @@ export interface EmailMessage {
   /** Message-ID that the mails of one alert refer to, so that a mail program shows them as one conversation; null for several alerts. */
   readonly references: string | null;
   readonly text: string;
+  /** The same with pictures, which the mail holds by the ids of their alerts; null where it has none. */
+  readonly html: string | null;
 }
 
-/** `domain` is that of the sender's address, `name` that of several that were joined. */
-export function emailMessage(decided: readonly AlertMessage[], to: string, domain: string, name: string | null = null): EmailMessage {
+/** `domain` is that of the sender's address, `name` that of several that were joined; `pictures` names the alerts of which the mail holds one. */
+export function emailMessage(
+  decided: readonly AlertMessage[],
+  to: string,
+  domain: string,
+  name: string | null = null,
+  pictures: ReadonlySet<string> = new Set(),
+): EmailMessage {
   const messages = decided.map(shownMessage);
   const [first] = messages;
   if (first === undefined) throw new Error("a mail of nothing");
@@ -28,7 +36,26 @@ export function emailMessage(decided: readonly AlertMessage[], to: string, domai
     messageId: `<${hash128(JSON.stringify([name ?? states, to]))}@${domain}>`,
     references: name === null ? `<${hash128(JSON.stringify([first.alertId, to]))}@${domain}>` : null,
     text: messages.map(paragraphOf).join("\n\n----\n\n"),
+    html: pictures.size === 0 ? null : messages.map((message) => sectionOf(message, pictures)).join("<hr>"),
   };
+}
+
+/** Content-ID of the picture of an alert in its mail. */
+export function pictureId(alertId: string): string {
+  return `${hash128(alertId)}@vedette`;
+}
+
+function sectionOf(message: AlertMessage, pictures: ReadonlySet<string>): string {
+  const { alertId, url } = message;
+  const text = `<pre style="font:inherit;white-space:pre-wrap">${escaped(paragraphOf({ ...message, url: null }))}</pre>`;
+  const link = url === null ? "" : `<p><a href="${escaped(url)}">Open the alert</a></p>`;
+  const alt = "the series with the band of what was ordinary";
+  return `${text}${pictures.has(alertId) ? `<p><img src="cid:${pictureId(alertId)}" width="640" height="240" alt="${alt}"></p>` : ""}${link}`;
+}
+
+/** Text within HTML, attributes too. */
+function escaped(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 }
 
 function paragraphOf(message: AlertMessage): string {

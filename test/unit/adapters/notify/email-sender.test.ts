@@ -37,16 +37,19 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close();
 });
 
-async function senderOver(replies: Replies): Promise<EmailSender> {
+const mails: string[] = [];
+
+async function senderOver(replies: Replies, pictures?: ReadonlyMap<string, Buffer>): Promise<EmailSender> {
+  mails.length = 0;
   const server = createServer((socket) => serve(socket, { ...ALL, ...replies }));
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as { port: number };
-  return senderTo(port);
+  return senderTo(port, pictures);
 }
 
-function senderTo(port: number): EmailSender {
-  const sender = emailSender(`smtp://127.0.0.1:${port}`, "Vedette <vedette@example.com>");
+function senderTo(port: number, pictures: ReadonlyMap<string, Buffer> = new Map()): EmailSender {
+  const sender = emailSender(`smtp://127.0.0.1:${port}`, "Vedette <vedette@example.com>", async () => pictures);
   senders.push(sender);
   return sender;
 }
@@ -66,7 +69,10 @@ function serve(socket: Socket, replies: Replies): void {
     for (let end = text.indexOf("\r\n"); end >= 0; end = text.indexOf("\r\n")) {
       const line = text.slice(0, end);
       text = text.slice(end + 2);
-      if (isData && line !== ".") continue;
+      if (isData && line !== ".") {
+        mails[0] = `${mails[0] ?? ""}${line}\n`;
+        continue;
+      }
       say((isData ? "." : (line.split(" ", 1)[0] ?? "")) as keyof Replies);
     }
   });
@@ -101,4 +107,25 @@ it.each([
 ])("what a server says is so: %j", async (replies, outcome) => {
   const sender = await senderOver(replies);
   expect(await sender.send(TO, [MESSAGE], null)).toMatchObject(outcome);
+});
+
+it("a picture stands in the mail, which is the same text for who shows none", async () => {
+  const sender = await senderOver({}, new Map([[MESSAGE.alertId, Buffer.from("the picture")]]));
+  expect(await sender.send(TO, [MESSAGE])).toEqual({ kind: "delivered" });
+  const mail = mails[0] as string;
+  expect(mail).toMatch(/multipart\/alternative/);
+  expect(mail).toMatch(/multipart\/related/);
+  expect(mail).toContain("Content-Disposition: inline");
+  expect(mail).toContain(Buffer.from("the picture").toString("base64"));
+  const id = /^Content-ID: <(.+)>$/im.exec(mail)?.[1] as string;
+  expect(mail.replaceAll("=\n", "").replaceAll("=3D", "=")).toContain(`src="cid:${id}"`);
+});
+
+it("a picture that cannot be had keeps no mail back", async () => {
+  await senderOver({});
+  const { port } = servers[0]?.address() as { port: number };
+  const sender = emailSender(`smtp://127.0.0.1:${port}`, "vedette@example.com", () => Promise.reject(new Error("no picture")));
+  senders.push(sender);
+  expect(await sender.send(TO, [MESSAGE])).toEqual({ kind: "delivered" });
+  expect(mails[0]).toMatch(/^Content-Type: text\/plain/m);
 });

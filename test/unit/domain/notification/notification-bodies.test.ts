@@ -29,6 +29,12 @@ const MESSAGE: AlertMessage = {
 };
 
 describe("chat", () => {
+  it("shows the picture of a message where it has an address, and else none", () => {
+    const [own] = chatBody([MESSAGE], ({ alertId }) => `https://vedette.example/${alertId}.png`).attachments;
+    expect(own?.blocks[1]).toMatchObject({ type: "image", image_url: `https://vedette.example/${MESSAGE.alertId}.png` });
+    expect(chatBody([MESSAGE]).attachments[0]?.blocks.length).toBe(1);
+  });
+
   it("says the state first, then severity and service, and escapes Slack's three signs", () => {
     const body = chatBody([MESSAGE]);
     expect(body.text).toBe("Firing: high, checkout (production), latency_ms");
@@ -53,7 +59,7 @@ describe("chat", () => {
     const long = { ...MESSAGE, serviceId, explanation: "é<&>".repeat(200), cause: "&".repeat(2_000), services: Array(40).fill(serviceId) };
     for (const url of [long.url, null, `https://vedette.example/${"p".repeat(4_000)}`]) {
       const { text, attachments } = chatBody([{ ...long, url }, long]);
-      const shown = attachments.flatMap(({ fallback, blocks }) => [fallback, ...blocks.map((block) => block.text.text)]);
+      const shown = attachments.flatMap(({ fallback, blocks }) => [fallback, blocks[0].text.text]);
       for (const each of [text, ...shown]) {
         expect(each.length).toBeLessThanOrEqual(3_000);
         expect(each.replace(/&(amp|lt|gt);/g, "")).not.toContain("&");
