@@ -111,7 +111,7 @@ it.each([
 
 it("a picture stands in the mail, which is the same text for who shows none", async () => {
   const sender = await senderOver({}, new Map([[MESSAGE.alertId, Buffer.from("the picture")]]));
-  expect(await sender.send(TO, [MESSAGE])).toEqual({ kind: "delivered" });
+  expect(await sender.send(TO, [MESSAGE], null)).toEqual({ kind: "delivered" });
   const mail = mails[0] as string;
   expect(mail).toMatch(/multipart\/alternative/);
   expect(mail).toMatch(/multipart\/related/);
@@ -126,6 +126,6 @@ it("a picture that cannot be had keeps no mail back", async () => {
   const { port } = servers[0]?.address() as { port: number };
   const sender = emailSender(`smtp://127.0.0.1:${port}`, "vedette@example.com", () => Promise.reject(new Error("no picture")));
   senders.push(sender);
-  expect(await sender.send(TO, [MESSAGE])).toEqual({ kind: "delivered" });
+  expect(await sender.send(TO, [MESSAGE], null)).toEqual({ kind: "delivered" });
   expect(mails[0]).toMatch(/^Content-Type: text\/plain/m);
 });
