@@ -123,7 +123,7 @@ it("a picture stands in the mail, which is the same text for who shows none", as
 
 it("a picture that cannot be had keeps no mail back", async () => {
   await senderOver({});
-  const { port } = servers[0]?.address() as { port: number };
+  const { port } = (servers[0] as Server).address() as { port: number };
   const sender = emailSender(`smtp://127.0.0.1:${port}`, "vedette@example.com", () => Promise.reject(new Error("no picture")));
   senders.push(sender);
   expect(await sender.send(TO, [MESSAGE], null)).toEqual({ kind: "delivered" });
