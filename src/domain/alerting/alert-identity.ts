@@ -14,6 +14,8 @@ export interface AlertKey {
   readonly environment: string;
   readonly serviceId: string;
   readonly family: string;
+  /** Of an Alertmanager's alert: what it is known by among those of its service. It stands in the alert's labels, and not in what is stored of its key. */
+  readonly fingerprint?: string;
 }
 
 export interface AlertState {
@@ -71,7 +73,7 @@ export function resolveAlert(alert: AlertState, nowMs: number): AlertState {
 
 function newAlert(
   kind: "opened" | "renewed",
-  key: AlertKey,
+  { fingerprint, ...key }: AlertKey,
   tier: Tier,
   nowMs: number,
   flap: FlapState,
@@ -79,7 +81,9 @@ function newAlert(
 ): FireEffect {
   const page = tier !== "low";
   const alert: AlertState = {
-    id: hash128(JSON.stringify([key.tenant, key.environment, key.serviceId, key.family, nowMs])),
+    id: hash128(
+      JSON.stringify([key.tenant, key.environment, key.serviceId, key.family, nowMs, ...(fingerprint === undefined ? [] : [fingerprint])]),
+    ),
     key,
     createdAtMs: nowMs,
     lastFireMs: nowMs,

@@ -8,6 +8,7 @@ import { DETECTOR_SATURATION } from "../saturation/saturation-finding.ts";
 import { DETECTOR_EXTERNAL } from "./detector-external.ts";
 import type { EndReason } from "./ending.ts";
 import type { PageOutcome } from "./page-outcome.ts";
+import { alertFingerprint, DETECTOR_EXTERNAL } from "./webhook-alert.ts";
 
 /** Outcome of an anomaly on its way to a page, when it was last decided on. */
 export interface AnomalyPaging {
@@ -110,21 +111,35 @@ export function foundingEpisode(anomaly: Anomaly | undefined, episodeId: string)
 }
 
 /** Key of an anomaly while it is open. */
-export type AnomalyKey = Pick<Anomaly, "tenant" | "environment" | "serviceId" | "metricName" | "direction" | "detector">;
+export type AnomalyKey = Pick<Anomaly, "tenant" | "environment" | "serviceId" | "metricName" | "direction" | "detector" | "attributes">;
 
 /**
  * The key under which at most one anomaly is open, hashed so that a map of them has short keys: its pair and direction, and what is asked of the pair. Detectors
- * that look for departures from the usual share one; how full a resource is, is another question with an answer of its own (value, limit, time).
+ * that look for departures from the usual share one; how full a resource is, is another question with an answer of its own (value, limit, time). Alerts of an
+ * Alertmanager are told apart by their fingerprints.
  */
-export function openKeyOf({ tenant, environment, serviceId, metricName, direction, detector }: AnomalyKey): string {
+export function openKeyOf({ tenant, environment, serviceId, metricName, direction, detector, attributes }: AnomalyKey): string {
   const pair = [tenant, environment, serviceId, metricName, direction];
+  if (detector === DETECTOR_EXTERNAL) return hash128(JSON.stringify([...pair, detector, alertFingerprint(tenant, attributes)]));
   return hash128(JSON.stringify(detector === DETECTOR_SATURATION ? [...pair, detector] : pair));
 }
 
 /** The id that an anomaly opened by this frame has. */
 export function anomalyIdOf(frame: EpisodeFrame): string {
-  const { tenant, environment, serviceId, metricName, direction, detector, startedAtMs } = frame;
-  return hash128(JSON.stringify([tenant, environment, serviceId, metricName, direction, detector, startedAtMs]));
+  const { tenant, detector, attributes } = frame;
+  return idOf(frame, detector === DETECTOR_EXTERNAL ? [alertFingerprint(tenant, attributes)] : []);
+}
+
+/** The id that an earlier version gave it: of an Alertmanager's alerts with the same name and start one for all. */
+export function earlierIdOf(frame: EpisodeFrame): string {
+  return idOf(frame, []);
+}
+
+function idOf(
+  { tenant, environment, serviceId, metricName, direction, detector, startedAtMs }: EpisodeFrame,
+  more: readonly string[],
+): string {
+  return hash128(JSON.stringify([tenant, environment, serviceId, metricName, direction, detector, startedAtMs, ...more]));
 }
 
 /**

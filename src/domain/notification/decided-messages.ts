@@ -34,13 +34,13 @@ export function decidedMessages(step: AlertStep, facts: MessageFacts): AlertMess
 
 /** The message that reports a cause, once one is known. */
 export function causeMessage(alert: Alert, cause: string, atMs: number, facts: MessageFacts): AlertMessage {
-  const change = { kind: "raised", atMs, tier: alert.state.tier, by: null } as const;
+  const change = { kind: "raised", atMs, tier: alert.state.tier, by: null, note: null } as const;
   return { ...messageOf(alert, "cause", change, facts), cause };
 }
 
 function kindOf({ after, renews }: AlertStep, change: AlertChange, place: number): MessageKind | undefined {
   if (change.kind === "acknowledged" || change.kind === "resolved") return change.kind;
-  if (change.kind === "updated") return after.history[place - 1]?.kind === "raised" ? "updated" : undefined;
+  if (change.kind === "updated") return change.note !== null || after.history[place - 1]?.kind === "raised" ? "updated" : undefined;
   return change.kind === "paged" ? pageKind(after.history.slice(0, place), renews) : undefined;
 }
 
@@ -55,7 +55,7 @@ function pageKind(before: readonly AlertChange[], renews: boolean): MessageKind 
 function messageOf(
   alert: Alert,
   kind: MessageKind,
-  { atMs, tier, by }: Pick<AlertChange, "atMs" | "tier" | "by">,
+  { atMs, tier, by, note }: Pick<AlertChange, "atMs" | "tier" | "by" | "note">,
   { team, publicUrl }: MessageFacts,
 ): AlertMessage {
   const { id, key, createdAtMs, resolvedAtMs } = alert.state;
@@ -68,7 +68,8 @@ function messageOf(
     environment: key.environment,
     source: sourceOf(key.family as DetectorFamily),
     metricName: alert.peak.metricName,
-    explanation: alert.peak.explanation,
+    // An update says what is new, behind what people know.
+    explanation: kind === "updated" && note !== null ? `${alert.peak.explanation}; ${note}` : alert.peak.explanation,
     services: alert.services,
     startedAtMs: createdAtMs,
     atMs,

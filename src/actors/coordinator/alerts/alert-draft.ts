@@ -247,7 +247,7 @@ export class AlertDraft {
 
   #stepOf(after: Alert): AlertStep {
     const { memory } = this.#book;
-    const newest = memory.newest(after.state.key);
+    const newest = memory.newestLike(after);
     const renews = newest !== undefined && newest.state.id !== after.state.id && isFiring(newest);
     return { before: this.#book.find(after.state.key.tenant, after.state.id), after, renews };
   }

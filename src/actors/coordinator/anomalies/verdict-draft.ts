@@ -10,6 +10,7 @@ import {
   applyEpisode,
   type Episode,
   type EpisodeEffect,
+  earlierIdOf,
   foundingEpisode,
   openKeyOf,
 } from "../../../domain/anomaly/anomaly.ts";
@@ -89,7 +90,7 @@ export class VerdictDraft {
     const isForgotten = frame.transition === "open" && frame.observedAtMs < this.#wallNowMs - this.#limits.retentionMs;
     if (isForgotten) return { kind: "ignored" };
     const id = anomalyIdOf(frame);
-    const founded = this.#read(frame.tenant, id);
+    const founded = this.#founded(frame, id);
     const episode =
       foundingEpisode(founded, frame.episodeId) ?? this.#episodes.get(frame.episodeId)?.episode ?? this.#book.readEpisode(frame.episodeId);
     const openKey = openKeyOf(frame);
@@ -118,7 +119,7 @@ export class VerdictDraft {
 
   /** The anomaly that a frame belongs to, as this draft leaves it. */
   anomalyOf(frame: EpisodeFrame): Anomaly | undefined {
-    const founded = this.#read(frame.tenant, anomalyIdOf(frame));
+    const founded = this.#founded(frame, anomalyIdOf(frame));
     if (founded !== undefined) return founded;
     const episode = this.#episodes.get(frame.episodeId)?.episode ?? this.#book.readEpisode(frame.episodeId);
     return episode === undefined ? undefined : this.#read(episode.tenant, episode.anomalyId);
@@ -183,6 +184,14 @@ export class VerdictDraft {
       if (!follower.follows(tenant)) return [];
       return { before: this.#book.find(tenant, id), after: anomaly, alert: this.#alerts.ofAnomaly(anomaly) };
     });
+  }
+
+  /** The anomaly that a frame would open, where it is stored already; one of an earlier version's id only where this episode founded it. */
+  #founded(frame: EpisodeFrame, id: string): Anomaly | undefined {
+    const founded = this.#read(frame.tenant, id);
+    if (founded !== undefined || frame.fingerprint === undefined) return founded;
+    const earlier = this.#read(frame.tenant, earlierIdOf(frame));
+    return earlier?.founder?.episodeId === frame.episodeId ? earlier : undefined;
   }
 
   /** `founded` is the anomaly that the frame would open, where it is stored already. */

@@ -118,7 +118,8 @@ function holdOf({ rule }: CompiledInhibition, { state }: Alert): Hold {
   return { id: rule.id, comment: `${why}while the ${family} alert on ${where} fires` };
 }
 
-function isOwn({ state }: Alert, labels: Labels): boolean {
+function isOwn({ state, labels: own }: Alert, labels: Labels): boolean {
   const { environment, serviceId, family } = state.key;
+  if (family === "external" && own.fingerprint !== labels.fingerprint) return false;
   return environment === labels.environment && serviceId === labels.service_id && family === labels.family;
 }

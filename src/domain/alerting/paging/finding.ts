@@ -1,6 +1,7 @@
 // What the pipeline to a page is asked about: one anomaly as it is opened, opened again or raised.
 import { setMember } from "../../../core/base/own-member.ts";
 import type { Attributes, AttributeValue } from "../../../core/protocol/coordinator-frame.ts";
+import { alertFingerprint } from "../../anomaly/webhook-alert.ts";
 import type { Tier } from "../../detection/anomaly-score.ts";
 import type { Labels } from "../label-matcher.ts";
 import { familyOfDetector } from "./detector-family.ts";
@@ -45,12 +46,14 @@ export function labelsOf(finding: Finding, tier: Tier): Labels {
   const { serviceId, metricName, environment, detector, attributes } = finding;
   const labels: Record<string, string> = {};
   for (const [name, value] of Object.entries(attributes)) if (isScalar(value)) setMember(labels, name, String(value));
+  const family = familyOfDetector(detector);
   return Object.assign(labels, {
+    ...(family === "external" && { fingerprint: alertFingerprint(finding.tenant, attributes) }),
     service_id: serviceId,
     metric_name: metricName,
     environment,
     detector,
-    family: familyOfDetector(detector),
+    family,
     severity: tier,
   });
 }

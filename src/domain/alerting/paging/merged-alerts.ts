@@ -4,13 +4,12 @@ import { INGESTION_SERVICE } from "../../detection/service/tenant-silence.ts";
 import { resolveAlert } from "../alert-identity.ts";
 import type { DetectorFamily } from "../ensemble.ts";
 import { type Alert, takesIn, withChange, withMember } from "./alert.ts";
+import { OWN_IDENTITY } from "./alert-choice.ts";
 import type { Finding } from "./finding.ts";
 import type { PagingMemory } from "./paging-memory.ts";
 
 /** Members that opened so long before belong to the incident: five minutes of onsets, and what they waited for before they paged. */
 const MEMBER_AGE_MS = 15 * 60_000;
-/** Families by which people and other systems speak: their alerts keep an identity of their own, and are part of no incident of ours. */
-export const OWN_IDENTITY: ReadonlySet<string> = new Set<DetectorFamily>(["manual", "external"]);
 
 /** Firing alerts of an incident's members: the first of which people know, and all others. */
 export interface MemberAlerts {

@@ -16,20 +16,21 @@ import { anomalyScore, type Tier, tierOfScore } from "../../detection/anomaly-sc
 import { above, atLeast, firstFailed, type GateResult, holds } from "../../detection/gates/gate-result.ts";
 import { INGESTION_SERVICE } from "../../detection/service/tenant-silence.ts";
 import type { WatchdogSettings } from "../../detection/watchdog-settings.ts";
-import { type AlertKey, applyFire, type FireEffect, resolveAlert } from "../alert-identity.ts";
+import { applyFire, type FireEffect, resolveAlert } from "../alert-identity.ts";
 import { ensembleTier, isCorroborated } from "../ensemble.ts";
 import { CALM, FLAPPING_GATE, paged, pauseGate } from "../flap-control.ts";
 import type { Hold } from "../hold.ts";
 import { heldSentence, holdGates } from "../inhibition/hold-gates.ts";
 import type { Labels } from "../label-matcher.ts";
 import { rcaCooldownGate } from "../rca-cooldown.ts";
-import { type Alert, isFiring, peakOf, takesIn, withChange, withMember } from "./alert.ts";
+import { type Alert, isFiring, peakOf, withChange, withMember } from "./alert.ts";
+import { chosenAlert, isOwnProblem, memberUpdate } from "./alert-choice.ts";
 import { CONFIRMATION_GATE, confirmationGate, isExtremeOfYoung, needsConfirmation } from "./confirmation-gate.ts";
 import { familyOfDetector } from "./detector-family.ts";
 import { type Finding, labelsOf } from "./finding.ts";
 import { type FindingCase, passesFindingGates } from "./finding-gates.ts";
 import { SNOOZED_GATE, waitingSentence } from "./hold-words.ts";
-import { memberAlerts, mergedAlert, OWN_IDENTITY, withMembersOf } from "./merged-alerts.ts";
+import { memberAlerts, mergedAlert, withMembersOf } from "./merged-alerts.ts";
 import type { PageDecision } from "./page-decision.ts";
 import type { FiredSignal, PagingMemory } from "./paging-memory.ts";
 import type { PagingSources } from "./paging-sources.ts";
@@ -224,15 +225,6 @@ function signalOf({ finding, family, memory, place }: AskedCase, isRaised: boole
   return { family, metricName, anomalyId, atMs: known?.atMs ?? firedAtMs, isRaised: isRaised || known?.isRaised === true };
 }
 
-/** The alert of a finding is that of the cascade which its service is a member of, while that takes it in: what opens later is told under its own name. */
-function keyOf({ finding, family, settings, memory, place }: AskedCase): AlertKey {
-  const { tenant, environment, serviceId, atMs, alertId } = finding;
-  const cascade = OWN_IDENTITY.has(family) ? undefined : memory.cascadeOf(place);
-  const goesOn = cascade !== undefined && (finding.services.length > 0 || cascade.state.id === alertId);
-  if (cascade !== undefined && (goesOn || takesIn(cascade, atMs, settings.dedupMaxAgeMinutes))) return cascade.state.key;
-  return { tenant, environment, serviceId, family };
-}
-
 /** Alert that a finding has made, and the alerts that close into it. */
 interface Fired {
   readonly alert: Alert;
@@ -244,16 +236,14 @@ interface Fired {
 function fire(of: AskedCase, tier: Tier): Fired {
   const { finding, family, settings, sources, memory, gates } = of;
   const { atMs } = finding;
-  const own = keyOf(of);
-  const known = memory.newest(own);
+  const { key: own, known } = chosenAlert(of);
   const firing = known !== undefined && isFiring(known) ? known : undefined;
   const { first, others } = memberAlerts(finding, family, { memory, known: firing, dedupMaxAgeMinutes: settings.dedupMaxAgeMinutes });
   const newest = first ?? known;
   const key = first?.state.key ?? own;
   const labels = labelsOf(finding, tier);
-  const goesOn = finding.kind === "raised" && newest !== undefined && isFiring(newest) && finding.alertId === newest.state.id;
-  const maxAgeMinutes = goesOn || first !== undefined ? Number.POSITIVE_INFINITY : settings.dedupMaxAgeMinutes;
-  const applied = applyFire(newest?.state, key, tier, atMs, maxAgeMinutes);
+  const goesOn = finding.kind === "raised" && firing !== undefined && finding.alertId === firing.state.id;
+  const applied = applyFire(newest?.state, key, tier, atMs, maxAgeMinutesOf(of, newest, goesOn || first !== undefined));
   // What has taken an identity over says something else of it: people are sent an update.
   const effect: FireEffect = first === undefined ? applied : { ...applied, kind: "raised" };
   const isReported =
@@ -280,9 +270,10 @@ function fire(of: AskedCase, tier: Tier): Fired {
   }
   const failed = firstFailed(gates)?.name;
   if (failed === undefined) return { alert: notified(alert, atMs), outcome: "paged", others };
-  if (effect.kind === "raised" && isReported)
+  const update = isReported && newest !== undefined ? memberUpdate(finding, newest) : null;
+  if (isReported && (effect.kind === "raised" || update !== null))
     return {
-      alert: withChange(alert, { atMs, kind: "updated", tier: effect.alert.tier, by: null, note: null }),
+      alert: withChange(alert, { atMs, kind: "updated", tier: effect.alert.tier, by: null, note: update }),
       outcome: "absorbed",
       others,
     };
@@ -292,6 +283,13 @@ function fire(of: AskedCase, tier: Tier): Fired {
     outcome: failed === "dedup" ? "absorbed" : "suppressed",
     others,
   };
+}
+
+/** Age up to which the newest alert takes the finding in: what goes on at any, and a problem of its own at none. */
+function maxAgeMinutesOf({ finding, settings, score }: AskedCase, newest: Alert | undefined, goesOn: boolean): number {
+  if (goesOn) return Number.POSITIVE_INFINITY;
+  // What others have raised is a part of what they say.
+  return isOwnProblem(finding, tierOfScore(score), newest) ? Number.NEGATIVE_INFINITY : settings.dedupMaxAgeMinutes;
 }
 
 function notified(alert: Alert, atMs: number): Alert {

@@ -2,6 +2,7 @@
  * What the pipeline remembers: alerts that fire or may fire again, what was found on each service in the last minutes, and when analysis was last due for each pair.
  * A memory made over another one reads through it and keeps its own changes until they are taken over: what a transaction does to alerts can be thrown away.
  */
+import { ownMember } from "../../../core/base/own-member.ts";
 import { ALERTS_RESOLVED_KEPT_MAX, RCA_PAIRS_MAX, SIGNAL_SERVICES_MAX, SIGNALS_PER_SERVICE_MAX } from "../../../core/config/limits.ts";
 import { baseNameOf } from "../../distribution/derived-values.ts";
 import type { AlertKey } from "../alert-identity.ts";
@@ -73,6 +74,11 @@ export class PagingMemory {
     return id === undefined ? undefined : this.alert(id);
   }
 
+  /** The newest alert of the same identity as another. */
+  newestLike(alert: Alert): Alert | undefined {
+    return this.newest(identityOf(alert));
+  }
+
   /** The tenant's firing alerts. */
   *firing(tenant: string): Generator<Alert> {
     for (const alert of this.#base?.firing(tenant) ?? []) if (!this.#alerts.has(alert.state.id)) yield alert;
@@ -103,7 +109,7 @@ export class PagingMemory {
     this.#kept?.(this.alert(id), alert);
     this.#alerts.set(id, alert);
     this.ruleInhibitors.put(alert);
-    const text = keyText(key);
+    const text = keyText(identityOf(alert));
     const newestId = this.#newestId(text);
     const known = newestId === undefined || newestId === id ? undefined : this.alert(newestId);
     if (known === undefined || known.state.createdAtMs <= alert.state.createdAtMs) this.#newest.set(text, id);
@@ -122,7 +128,8 @@ export class PagingMemory {
     this.#alerts.delete(id);
     this.ruleInhibitors.remove(id);
     this.#byState?.remove(key.tenant, id);
-    if (this.#newest.get(keyText(key)) === id) this.#newest.delete(keyText(key));
+    const text = keyText(identityOf(alert));
+    if (this.#newest.get(text) === id) this.#newest.delete(text);
     for (const serviceId of alert.services) {
       const place = placeText({ ...key, serviceId });
       if (this.#cascades.get(place) === id) this.#cascades.delete(place);
@@ -195,8 +202,14 @@ function putLast<V>(map: Map<string, V>, key: string, value: V, most: number): v
   }
 }
 
-function keyText({ tenant, environment, serviceId, family }: AlertKey): string {
-  return `${tenant.length} ${environment.length} ${tenant}${environment}${family} ${serviceId}`;
+function keyText({ tenant, environment, serviceId, family, fingerprint = "" }: AlertKey): string {
+  return `${tenant.length} ${environment.length} ${tenant}${environment}${family} ${fingerprint} ${serviceId}`;
+}
+
+/** The key of an alert, with the fingerprint that its labels have where it is an Alertmanager's. */
+function identityOf({ state: { key }, labels }: Alert): AlertKey {
+  const fingerprint = key.family === "external" ? ownMember(labels, "fingerprint") : undefined;
+  return fingerprint === undefined ? key : { ...key, fingerprint };
 }
 
 function pairText(place: string, metricName: string): string {

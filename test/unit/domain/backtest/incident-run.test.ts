@@ -53,8 +53,8 @@ it("does not raise one that has ended", () => {
   expect(decisionsOf([stale, end, found("slo_burn", 1)])).toEqual(["stale medium paged", "stale medium resolved", "slo_burn high paged"]);
 });
 
-it("has saturation beside the departure of the same series, which raises neither", () => {
+it("has saturation beside the departure of the same series, which raises neither and is one alert with it", () => {
   const metricName = "pool.used_percent";
   const both = [found("z_score", 0, { metricName, z: 9 }), found("saturation", 1, { metricName })];
-  expect(decisionsOf(both)).toEqual(["z_score high paged", "saturation medium paged"]);
+  expect(decisionsOf(both)).toEqual(["z_score high paged", "saturation medium absorbed"]);
 });

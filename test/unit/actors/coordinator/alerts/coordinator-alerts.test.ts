@@ -96,7 +96,7 @@ describe("an alert", () => {
       ["latency_ms", true],
       ["errors", true],
     ]);
-    expect(history.map(({ change }: { change: string }) => change)).toEqual(["opened", "paged", "resolved"]);
+    expect(history.map(({ change }: { change: string }) => change)).toEqual(["opened", "paged", "updated", "resolved"]);
     expect(decisions.map(({ outcome }: { outcome: string }) => outcome)).toEqual(["paged", "absorbed", "resolved"]);
     expect(decisions[0].gates.map(({ name }: { name: string }) => name)).toEqual([
       "exclusion",

@@ -84,6 +84,20 @@ describe("alerts of others", () => {
     expect(await state()).toEqual(["resolved"]);
   });
 
+  it("case 27: two instances are two pages, and the end of one is not that of the other, over a restart too", async () => {
+    const before = await Rig.open({});
+    const of = (instance: string, change: Record<string, unknown> = {}) => alert("Down", change, { instance });
+    const { anomalies } = await fire(before, of("h1"), of("h2"));
+    expect(new Set(anomalies.map((one: Json) => one.anomaly_id)).size).toBe(2);
+    const rig = await before.restarted({});
+    const states = async () =>
+      (await ask(rig, "alerts", {})).body.alerts.map((one: Json) => `${one.labels.instance} ${one.state} ${one.pages}`).sort();
+    await fire(rig, of("h1", { status: "resolved" }));
+    expect(await states()).toEqual(["h1 resolved 1", "h2 firing 1"]);
+    await fire(rig, of("h2", { status: "resolved" }));
+    expect(await states()).toEqual(["h1 resolved 1", "h2 resolved 1"]);
+  });
+
   it("are anomalies with a report at once, whatever the warm-up; a repeat changes nothing", async () => {
     const rig = await Rig.open({ warmUpMinutes: 8 });
     const first = await fire(rig, alert("Slow"), alert("Down", {}, { service_id: "orders", severity: "warning" }));

@@ -1,0 +1,94 @@
+// Another problem of a service that fires is told: as an update that names it, or, where it is worse than what people know, as an alert of its own.
+import { describe, expect, it } from "vitest";
+import type { Finding } from "../../../../src/domain/alerting/paging/finding.ts";
+import { decidedMessages } from "../../../../src/domain/notification/decided-messages.ts";
+import { PagingRig, PAGING_START_MS as START } from "../../../support/paging-rig.ts";
+
+const MINUTE = 60_000;
+const FACTS = { team: null, publicUrl: null };
+const MEDIUM = { detector: "saturation", z: 2.5 };
+
+/** Messages that a finding leads to. */
+function told(rig: PagingRig, change: Partial<Finding>) {
+  const before = new Map([...rig.memory.firing("default")].map((alert) => [alert.state.id, alert]));
+  const { alertId } = rig.fire(change);
+  const after = alertId === null ? undefined : rig.memory.alert(alertId);
+  if (after === undefined) return [];
+  return decidedMessages({ before: before.get(after.state.id), after, renews: false }, FACTS).map(({ kind, explanation }) => [
+    kind,
+    explanation,
+  ]);
+}
+
+describe("another problem of a firing service", () => {
+  it("is an update that names it, once", () => {
+    const rig = new PagingRig();
+    rig.fire({ metricName: "disk_used_percent", ...MEDIUM });
+    const cpu = { metricName: "cpu_percent", ...MEDIUM, explanation: "cpu is full", atMs: START + MINUTE };
+    expect(told(rig, cpu)).toEqual([["updated", "why; also cpu_percent: cpu is full"]]);
+    expect(told(rig, { ...cpu, atMs: START + 2 * MINUTE })).toEqual([]);
+  });
+  it("is a page of its own where it is high and what people know is not", () => {
+    const rig = new PagingRig();
+    const mild = rig.fire({ metricName: "disk_used_percent", ...MEDIUM });
+    const severe = rig.fire({ metricName: "cpu_percent", detector: "saturation", z: 5, atMs: START + MINUTE });
+    expect(severe).toMatchObject({ outcome: "paged", tier: "high" });
+    expect(severe.alertId).not.toBe(mild.alertId);
+    rig.end(severe, START + 2 * MINUTE);
+    expect(rig.memory.alert(mild.alertId as string)).toMatchObject({ state: { resolvedAtMs: null, tier: "medium" } });
+  });
+  it("is the same problem where the same metric rises, or is another quantile of it", () => {
+    const rig = new PagingRig();
+    const mild = rig.fire({ metricName: "latency_ms.p50", ...MEDIUM });
+    expect(rig.fire({ metricName: "latency_ms.p99", detector: "saturation", z: 5, atMs: START + 1 }).alertId).toBe(mild.alertId);
+  });
+  it("says so of ten, and of no more", () => {
+    const rig = new PagingRig();
+    rig.fire(MEDIUM);
+    const updates = Array.from({ length: 15 }, (_, i) => told(rig, { ...MEDIUM, metricName: `metric_${i}`, atMs: START + i }));
+    expect(updates.flat()).toHaveLength(10);
+  });
+});
+
+describe("case 32: one event is one page", () => {
+  it.each([
+    ["z_score", "saturation"],
+    ["saturation", "z_score"],
+    ["adaptive", "saturation"],
+  ])("%s, then %s of the same metric", (first, second) => {
+    const rig = new PagingRig();
+    const one = rig.fire({ metricName: "pool_used_percent", detector: first, z: 5 });
+    const other = rig.fire({ metricName: "pool_used_percent", detector: second, z: 4, atMs: START + MINUTE });
+    expect(one.outcome).toBe("paged");
+    expect(other).toMatchObject({ outcome: "absorbed", alertId: one.alertId });
+    expect(rig.fire({ metricName: "disk_used_percent", detector: second, z: 4, atMs: START + MINUTE }).alertId).not.toBeNull();
+    expect(rig.memory.alert(one.alertId as string)).toMatchObject({ pages: 1, open: expect.any(Number) });
+  });
+});
+
+describe("case 14: alerts of an Alertmanager", () => {
+  const outer = (alertname: string, more: Record<string, string> = {}): Partial<Finding> => ({
+    detector: "external",
+    metricName: alertname,
+    attributes: { alertname, service: "checkout", ...more },
+  });
+  it("are a page for each fingerprint, whoever acknowledged another", () => {
+    const rig = new PagingRig();
+    const first = rig.fire(outer("DiskFull"));
+    const others = [outer("DatabaseDown"), outer("DiskFull", { instance: "h2" })].map((alert) => rig.fire({ ...alert, atMs: START }));
+    expect([first, ...others].map(({ outcome }) => outcome)).toEqual(["paged", "paged", "paged"]);
+    expect(new Set([first, ...others].map(({ alertId }) => alertId)).size).toBe(3);
+  });
+  it("are one of a pair of servers, and open again as what they were", () => {
+    const rig = new PagingRig();
+    const first = rig.fire(outer("Down", { replica: "a" }));
+    expect(rig.fire({ ...outer("Down", { replica: "b" }), atMs: START + 1 })).toMatchObject({
+      outcome: "absorbed",
+      alertId: first.alertId,
+    });
+    const next = new PagingRig();
+    const once = next.fire(outer("Down"));
+    next.end(once, START + 1);
+    expect(next.fire({ ...outer("Down"), atMs: START + 2 })).toMatchObject({ outcome: "paged", alertId: once.alertId });
+  });
+});
