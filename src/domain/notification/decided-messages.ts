@@ -51,6 +51,11 @@ function pageKind(before: readonly AlertChange[], renews: boolean): MessageKind 
   return renews ? "renewed" : "opened";
 }
 
+/** An update says what is new behind what people know, which may be what stands for the alert by now. */
+function updateText(explanation: string, note: string): string {
+  return note.endsWith(explanation) ? note : `${explanation}; ${note}`;
+}
+
 /** A message of an alert as it is now. */
 function messageOf(
   alert: Alert,
@@ -68,8 +73,7 @@ function messageOf(
     environment: key.environment,
     source: sourceOf(key.family as DetectorFamily),
     metricName: alert.peak.metricName,
-    // An update says what is new, behind what people know.
-    explanation: kind === "updated" && note !== null ? `${alert.peak.explanation}; ${note}` : alert.peak.explanation,
+    explanation: kind === "updated" && note !== null ? updateText(alert.peak.explanation, note) : alert.peak.explanation,
     services: alert.services,
     startedAtMs: createdAtMs,
     atMs,

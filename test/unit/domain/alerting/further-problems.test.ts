@@ -24,9 +24,11 @@ describe("another problem of a firing service", () => {
   it("is an update that names it, once", () => {
     const rig = new PagingRig();
     rig.fire({ metricName: "disk_used_percent", ...MEDIUM });
-    const cpu = { metricName: "cpu_percent", ...MEDIUM, explanation: "cpu is full", atMs: START + MINUTE };
+    const cpu = { metricName: "cpu_percent", ...MEDIUM, z: 2.4, explanation: "cpu is full", atMs: START + MINUTE };
     expect(told(rig, cpu)).toEqual([["updated", "why; also cpu_percent: cpu is full"]]);
     expect(told(rig, { ...cpu, atMs: START + 2 * MINUTE })).toEqual([]);
+    const queue = { ...cpu, metricName: "queue_used_percent", z: 2.9, explanation: "the queue is full" };
+    expect(told(rig, queue)).toEqual([["updated", "also queue_used_percent: the queue is full"]]);
   });
   it("is a page of its own where it is high and what people know is not", () => {
     const rig = new PagingRig();
