@@ -8,7 +8,7 @@ import { DETECTOR_SATURATION } from "../saturation/saturation-finding.ts";
 import { DETECTOR_EXTERNAL } from "./detector-external.ts";
 import type { EndReason } from "./ending.ts";
 import type { PageOutcome } from "./page-outcome.ts";
-import { alertFingerprint, DETECTOR_EXTERNAL } from "./webhook-alert.ts";
+import { alertFingerprint } from "./webhook-alert.ts";
 
 /** Outcome of an anomaly on its way to a page, when it was last decided on. */
 export interface AnomalyPaging {
