@@ -2,7 +2,7 @@
 // failures. `__clock` is the wall clock in ISO 8601, UTC without a zone.
 
 /** The prelude's text; it ends with a line break. */
-export const PYTHON_PRELUDE = `from datetime import datetime as __datetime, date as __date, timedelta as __timedelta
+export const PYTHON_PRELUDE = `from datetime import datetime as __datetime, date as __date, timedelta as __timedelta, timezone as __timezone
 def __spec(value, spec):
     spec = str(spec)
     if "#" in spec:
@@ -99,6 +99,8 @@ def __braces(template, used, args, kwargs):
             at = end
     return "".join(out)
 def __format(__template, *args, **kwargs):
+    if __template is str:
+        return __braces(args[0], [0], args[1:], kwargs)
     return __braces(__template, [0], args, kwargs)
 def __format_map(template, values):
     return __braces(template, [0], (), values)
@@ -186,6 +188,13 @@ def __in(at, tz):
         return there
     minutes = int(text[-5:-3]) * 60 + int(text[-2:])
     return there + __timedelta(minutes=minutes if text[-6] == "+" else -minutes)
+def __astimezone(at, tz=None):
+    text = at.isoformat()
+    zoned = at.replace(tzinfo=None)
+    if len(text) > 19 and text[-6] in "+-":
+        minutes = int(text[-5:-3]) * 60 + int(text[-2:])
+        zoned = zoned - __timedelta(minutes=minutes if text[-6] == "+" else -minutes)
+    return __in(zoned, __timezone.utc if tz is None else tz)
 def __now(kind, tz=None):
     return __in(__datetime.fromisoformat(__clock), tz)
 def __utcnow(kind):

@@ -6,6 +6,7 @@ import { type PythonToken, pythonTokens } from "./python-tokens.ts";
 const METHODS: ReadonlyMap<string, string> = new Map([
   ["format", "__format"],
   ["format_map", "__format_map"],
+  ["astimezone", "__astimezone"],
   ["now", "__now"],
   ["utcnow", "__utcnow"],
   ["today", "__today"],
@@ -150,8 +151,15 @@ function close(frame: Frame, last: Piece | undefined): void {
 function rewriteMethod(pieces: readonly Piece[], at: number, { factor }: Frame): boolean {
   const [dot, name, bracket, next] = [pieces[at], pieces[at + 1], pieces[at + 2], pieces[at + 3]];
   const called = METHODS.get(name?.token.text ?? "");
-  if (dot === undefined || name === undefined || bracket?.token.text !== "(" || called === undefined) return false;
+  if (dot === undefined || name === undefined || called === undefined) return false;
   const receiver = pieces[factor ?? at] as Piece;
+  if (bracket?.token.text !== "(") {
+    if (name.token.text !== "format") return false;
+    // The method itself, as for map().
+    receiver.prefix = `(lambda *__a, **__k: __format(${receiver.prefix}`;
+    [dot.text, name.text] = ["", ", *__a, **__k))"];
+    return true;
+  }
   receiver.prefix = `${called}(${receiver.prefix}`;
   [dot.text, name.text, bracket.text] = ["", "", next?.token.text === ")" ? "" : ", "];
   return true;

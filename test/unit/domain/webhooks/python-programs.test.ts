@@ -26,6 +26,7 @@ describe("what the interpreter lacks", () => {
     ["[i for i in x if i % 2 == 0]", "[i for i in x if __percent(i , 2) == 0]"],
     ["f(a % b, *c)", "f(__percent(a , b), *c)"],
     ["datetime.datetime.now(timezone.utc)", "__now(datetime.datetime, timezone.utc)"],
+    ['map("{}!".format, xs)', 'map((lambda *__a, **__k: __format("{}!", *__a, **__k)), xs)'],
     ["del d[a + 1], e.f[0]", "d.pop(a + 1); e.f.pop(0)"],
     ["if x: del y", "if x: y = None"],
     ['x = "% .format( #"  # % y', 'x = "% .format( #"  # % y'],
@@ -77,17 +78,21 @@ describe("what the interpreter lacks", () => {
     ['"%(a)s-%(b)d" % {"a": 1, "b": 2}', "1-2"],
     ['event["service_id"] + ": %.1f" % (event["score"] * 100 % 7)', "shop: 0.0"],
     ["-7 % 3 + 2 ** 5 % 7", 6],
+    ['",".join(map("<{}>".format, [1, 2]))', "<1>,<2>"],
+    ['str.format("{}-{}", 1, 2)', "1-2"],
   ])("works: %s", (expression, expected) => expect(value(expression)).toEqual({ x: expected }));
 
   it.runIf(isOffered)("works in statements: del, and the clock", () => {
-    const program = `from datetime import datetime, timezone
+    const program = `from datetime import datetime, timedelta, timezone
 def transform(event):
     d = {"a": 1, "b": [1, 2, 3]}
     del d["a"], d["b"][0]
     d["year"] = datetime.now(timezone.utc).year >= 2024
+    there = datetime.fromisoformat("2026-01-31T12:00:00+02:00").astimezone(timezone(timedelta(hours=-5)))
+    d["there"] = there.isoformat()
     d["at"] = datetime.fromtimestamp(0.5, timezone.utc).isoformat()
     return d`;
-    expect(payload(program)).toEqual({ b: [2, 3], year: true, at: "1970-01-01T00:00:00.500000+00:00" });
+    expect(payload(program)).toEqual({ b: [2, 3], year: true, at: "1970-01-01T00:00:00.500000+00:00", there: "2026-01-31T05:00:00-05:00" });
   });
 
   it.runIf(isOffered)("leaves a failure at its line", () => {
