@@ -6,9 +6,16 @@ import { holdWords, SNOOZED_GATE } from "../domain/alerting/paging/hold-words.ts
 import type { PageDecision } from "../domain/alerting/paging/page-decision.ts";
 import type { TimelineLine } from "../domain/alerting/timeline.ts";
 import type { GateResult } from "../domain/detection/gates/gate-result.ts";
+import type { Notification } from "../domain/notification/notification-state.ts";
+import { notificationView } from "./notification-view.ts";
 
 /** The object that leaves the server. */
-export function alertView({ state, ...alert }: Alert) {
+export function alertView(alert: Alert, notification: Notification) {
+  return { ...alertFields(alert), notification: notificationView(notification) };
+}
+
+/** What of it is the alert's own. */
+export function alertFields({ state, ...alert }: Alert) {
   const { key, resolvedAtMs } = state;
   return {
     alert_id: state.id,

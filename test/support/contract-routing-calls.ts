@@ -32,6 +32,14 @@ export const ROUTING_CALLS: Readonly<Record<string, (driver: ContractDriver) => 
     await call("testRouting", 200, { body: { service_id: "nobody", severity: "high" } });
     await call("testRouting", 404, { body: { alert_id: "0".repeat(32) } });
   },
+  channels: async ({ call }) => {
+    await call("channels", 200);
+  },
+  testChannels: async ({ call }) => {
+    await call("testChannels", 200, { body: { channel: "pager" } });
+    await call("testChannels", 400, { body: {} });
+    await call("testChannels", 404, { body: { rule_id: "0".repeat(32) } });
+  },
   setPageBudget: async ({ call }) => {
     await call("setPageBudget", 200, { path: { team: "payments" }, body: { pages_per_week: 3 } });
     await call("setPageBudget", 200, { path: { team: "payments" }, body: { pages_per_week: null } });

@@ -51,6 +51,7 @@ export class Outbound {
       reports: ({ reports }) => this.outbox.take(reports),
       "webhook-reports": ({ reports }) => this.webhooks.take(reports),
       "webhook-tried": (report) => this.calls.take(report),
+      "channel-tried": (report) => this.calls.take(report),
       "transform-tried": (report) => {
         this.sandbox.take(report.sandbox);
         this.calls.take(report);

@@ -180,6 +180,7 @@ function connectNotifier({ outbound }: Coordinator, raw: MessagePort | null, rep
     reports: take,
     "webhook-reports": take,
     "webhook-tried": take,
+    "channel-tried": take,
     "transform-tried": take,
     sandbox: take,
     requested: take,

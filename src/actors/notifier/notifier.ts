@@ -70,6 +70,19 @@ export class Notifier {
     return sendDue(this.#lanes.values(), nowMs, (lane) => this.#send(lane, nowMs));
   }
 
+  /** Sends messages one after the other, as long as they are taken. */
+  async try(destination: Destination, messages: readonly AlertMessage[]): Promise<AttemptOutcome> {
+    const sender = this.#dependencies.senders[destination.notifier];
+    let outcome: AttemptOutcome = NOT_CONFIGURED;
+    this.#underWay += 1;
+    for (const message of sender === undefined ? [] : messages) {
+      outcome = (await sender?.send(destination, [message], null).catch(faultOf)) ?? NOT_CONFIGURED;
+      if (outcome.kind !== "delivered") break;
+    }
+    this.#underWay -= 1;
+    return outcome;
+  }
+
   /** No attempt begins any more. */
   stop(): void {
     this.#isStopping = true;

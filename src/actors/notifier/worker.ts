@@ -51,6 +51,7 @@ const OF_TENANTS: ReadonlySet<string> = new Set([
   "webhook-events",
   "webhook-try",
   "transform-trial",
+  "channel-try",
   "request",
 ]);
 
@@ -151,6 +152,9 @@ function run(data: NotifierThreadData): void {
     send: take,
     recall: take,
     join: take,
+    "channel-try": async ({ id, destination, messages }) => {
+      coordinator.send({ type: "channel-tried", id, outcome: await notifier.try(destination, messages) });
+    },
     "webhook-key": takeOfWebhook,
     "webhook-target": takeOfWebhook,
     "webhook-gone": takeOfWebhook,

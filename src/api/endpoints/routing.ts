@@ -3,6 +3,8 @@ import { RULES_BODY_BYTES_MAX } from "../../core/config/body-limits.ts";
 import { ROUTING_QUESTION_BYTES_MAX } from "../../core/config/notification-limits.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { textParameter } from "../parameters.ts";
+import { CHANNEL_LIST, CHANNEL_TEST_ANSWER, CHANNEL_TEST_BODY } from "../shapes/channel.ts";
+import { NOTIFICATION_EXAMPLE } from "../shapes/notification.ts";
 import {
   PAGE_BUDGET,
   PAGE_BUDGET_BODY,
@@ -113,6 +115,48 @@ export const ROUTING_ENDPOINTS = [
       },
     },
     summary: "Says where an alert would go, and by which rule; no message is sent",
+  },
+  {
+    name: "channels",
+    method: "GET",
+    path: "/api/v1/routing/channels",
+    access: "viewer",
+    handledBy: "coordinator",
+    query: NO_QUERY,
+    responses: { 200: CHANNEL_LIST },
+    examples: {
+      response: {
+        channels: [
+          {
+            channel: "pager",
+            notifier: "pager",
+            target: "",
+            fallback: false,
+            rules: ["catch-all"],
+            state: "ok",
+            last_success_at: EXAMPLE_TIME,
+            failing_since: null,
+            error: null,
+          },
+        ],
+        total: 1,
+        configured: true,
+      },
+    },
+    summary: "Channels that rules name or that are configured, with the last success of each since the server started",
+  },
+  {
+    name: "testChannels",
+    method: "POST",
+    path: "/api/v1/routing/channels/test",
+    access: "operator",
+    handledBy: "coordinator",
+    query: NO_QUERY,
+    body: CHANNEL_TEST_BODY,
+    responses: { 200: CHANNEL_TEST_ANSWER },
+    errors: ["not_found", "overloaded"],
+    examples: { body: { channel: "chat:ops" }, response: { results: [{ ...NOTIFICATION_EXAMPLE, channel: "chat:ops" }] } },
+    summary: "Sends a message that says it is a drill to one channel, or to all of a rule, and says who was told",
   },
   {
     name: "setPageBudget",

@@ -58,7 +58,7 @@ const STATUS_EXAMPLE = {
     pillar_values: 6,
   },
   drill: null,
-  notifier: { reasons: [], waiting: 0 },
+  notifier: { reasons: [], waiting: 0, configured: true, failing: [] },
   sandbox: {
     walls: { interpreter: true, process: true, kernel: true, namespaces: false },
     missing: null,

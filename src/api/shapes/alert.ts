@@ -4,6 +4,7 @@ import { ALERT_CHANGE_KINDS, TIMELINE_KINDS } from "../../domain/alerting/alert-
 import { DETECTOR_FAMILIES } from "../../domain/alerting/ensemble.ts";
 import { END_REASONS } from "../../domain/anomaly/ending.ts";
 import { DELIVERY } from "./delivery.ts";
+import { NOTIFICATION, NOTIFICATION_EXAMPLE } from "./notification.ts";
 import { COUNT, EXAMPLE_TIME, NEXT_PAGE, SEVERITY_COUNTS, TIMESTAMP } from "./scalars.ts";
 
 export const SEVERITY = z.enum(["low", "medium", "high"]);
@@ -54,6 +55,7 @@ const ALERT_FIELDS = {
       "the gate that keeps its page back; asked again every cycle while the alert fires, and kept where it was resolved before anybody was told",
     ),
   held_back_until: z.string().nullable().describe("what the gate waits for, in words; null where nothing holds its page, or it is over"),
+  notification: NOTIFICATION,
 };
 
 /** Why a finding did or did not page. */
@@ -170,6 +172,7 @@ export const ALERT_EXAMPLE = {
   pages: 1,
   held_back_by: null,
   held_back_until: null,
+  notification: NOTIFICATION_EXAMPLE,
 };
 
 export const DECISION_EXAMPLE = {

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { END_REASONS } from "../../domain/anomaly/ending.ts";
 import { DECISION, DECISION_EXAMPLE } from "./alert.ts";
+import { NOTIFICATION, NOTIFICATION_EXAMPLE } from "./notification.ts";
 import { ATTRIBUTES, COUNT, EXAMPLE_TIME, NEXT_PAGE, SEVERITY_COUNTS, TIMESTAMP } from "./scalars.ts";
 
 const CONTRIBUTION = z.strictObject({ feature: z.string(), delta_score: z.number() });
@@ -89,6 +90,7 @@ const ANOMALY_FIELDS = {
     .describe("what became of it on its way to a page; of one that was held back, by what its alert has come to since"),
   suppressed_by: z.string().nullable().describe("the gate that holds it back, or held it back to the end"),
   feedback: z.enum(["true_positive", "false_positive"]).nullable().describe("what people say of it"),
+  notification: NOTIFICATION,
 };
 
 /** One anomaly. */
@@ -162,6 +164,7 @@ export const ANOMALY_EXAMPLE = {
   outcome: "paged",
   suppressed_by: null,
   feedback: null,
+  notification: NOTIFICATION_EXAMPLE,
 };
 
 /** For the documentation. */

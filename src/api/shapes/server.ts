@@ -101,6 +101,10 @@ export const STATUS = z
     notifier: z.strictObject({
       reasons: z.array(z.string()).describe("what is to be known of it, in words"),
       waiting: WHOLE_COUNT.describe("messages that are stored and have not arrived"),
+      configured: z.boolean().describe("whether any channel is; where none is, nobody is told"),
+      failing: z
+        .array(z.strictObject({ channel: z.string(), since: TIMESTAMP, error: z.string().nullable() }))
+        .describe("channels of the tenant that have taken nothing for five minutes"),
     }),
     drill: DRILL_RESULT.nullable().describe("the tenant's last fire drill"),
     sandbox: z.strictObject({

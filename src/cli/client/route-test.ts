@@ -40,7 +40,9 @@ function routeLines({ rule, resolved, skipped }: RouteAnswer): string[] {
   });
   return [
     rule === null ? "no rule" : `rule ${plain(rule.name)} (${rule.id})`,
-    ...channels,
+    ...(channels.length > 0
+      ? channels
+      : ["  it names no channel that leads anywhere: nobody would be told (docs/notifications.md says how channels are configured)"]),
     ...skipped.map(({ rule_id, failed_matcher }) => `  passed over: ${rule_id}, its ${failed_matcher} does not match`),
   ];
 }

@@ -51,6 +51,10 @@ export const OUTBOUND_CALLS_MAX = 100;
 export const OUTBOUND_CALLS_SHARE = 10;
 export const OUTBOUND_WAIT_MS_MAX = 3 * SECOND_MS;
 export const OUTBOUND_CALL_MS_MAX = 25 * SECOND_MS;
+/** Time without success after which a channel fails and the server is degraded: longer than any pause between attempts of a receiver that restarts. */
+export const CHANNEL_FAILING_MS = 300 * SECOND_MS;
+/** Channels of one answer: some 200 B each. */
+export const CHANNELS_LISTED_MAX = 1_000;
 /** Named destinations of the environment, over all notifiers. */
 export const DESTINATIONS_MAX = 1_000;
 

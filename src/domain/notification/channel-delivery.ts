@@ -39,6 +39,8 @@ export interface ChannelDelivery {
   readonly nextAttemptAtMs: number;
   readonly sentAtMs: number | null;
   readonly deliveredAtMs: number | null;
+  /** When the channel was told of the alert as it fires since it opened last; null while it was not. Absent in rows of before. */
+  readonly toldAtMs?: number | null;
   /** Error of the last attempt; null where it succeeded. */
   readonly error: string | null;
   /** The message at hand leaves with no other: it was refused with others, or may have arrived alone. */
@@ -74,6 +76,7 @@ const NEW: ChannelDelivery = {
   nextAttemptAtMs: 0,
   sentAtMs: null,
   deliveredAtMs: null,
+  toldAtMs: null,
   error: null,
 };
 
@@ -137,13 +140,19 @@ function afterAttempt(delivery: ChannelDelivery, message: AlertMessage, end: Att
   const { outcome, messages, nowMs } = end;
   if (outcome.kind === "delivered") {
     const endTold = message.kind === "resolved";
-    return { ...apart(delivery), state: "delivered", message: null, told: "yes", endTold, deliveredAtMs: nowMs, error: null };
+    const toldAtMs = toldSinceMs(delivery) ?? nowMs;
+    return { ...apart(delivery), state: "delivered", message: null, told: "yes", endTold, deliveredAtMs: nowMs, toldAtMs, error: null };
   }
   const { error } = outcome;
   // Which of them it was that was refused, nobody knows.
   if (outcome.kind === "failed" && messages > 1) return { ...apart(delivery), alone: true, error, nextAttemptAtMs: nowMs };
   if (outcome.kind === "failed") return { ...apart(delivery), state: "exhausted", message: null, error };
   return afterFailure({ ...delivery, error }, outcome, end, notifier);
+}
+
+/** When the channel was told of the alert as it fires; null while it was not. Rows of before hold only when it was told last. */
+export function toldSinceMs({ told, toldAtMs, deliveredAtMs }: ChannelDelivery): number | null {
+  return toldAtMs === undefined ? (told === "yes" ? deliveredAtMs : null) : toldAtMs;
 }
 
 /** Tried again, until it is too old. */
@@ -175,7 +184,7 @@ function apart({ alone: _, joined: _joined, ...delivery }: ChannelDelivery): Cha
 
 /** Nothing is to be sent: a page always is, anything else to a channel that knows of the alert and not of its end. */
 function behind(known: ChannelDelivery, message: AlertMessage, notifier: Notifier): ChannelDelivery {
-  if (isPage(message.kind)) return pending({ ...known, endTold: false }, message);
+  if (isPage(message.kind)) return pending(known.endTold ? { ...known, endTold: false, toldAtMs: null } : known, message);
   // It fires again, and somebody had it before that was reported here: who reads hears of it, nobody is woken.
   const isNews = message.kind === "acknowledged" && known.endTold && !wakes(notifier);
   if (isNews) return pending({ ...known, endTold: false }, message);

@@ -1,6 +1,6 @@
 // Where channels lead: destinations that the operator has configured, each for the tenants that it names. URLs and keys are secrets and not here; a
 // destination is known by notifier, tenant of its configuration and name.
-import type { Channel, Notifier } from "./channel.ts";
+import { type Channel, channelText, type Notifier } from "./channel.ts";
 
 /** Tenant of a destination that every tenant may use. */
 const EVERY_TENANT = "*";
@@ -64,6 +64,16 @@ export function defaultChannels(settings: DestinationSettings, tenant: string): 
     const named = notifier === "email" || notifier === "oncall";
     return { notifier, target: named ? destination.target : null };
   });
+}
+
+/** Channels that lead somewhere for a tenant without a rule's saying so: names that are configured for it, and defaults. */
+export function usableChannels(settings: DestinationSettings, tenant: string): string[] {
+  const named = (["chat", "pager"] as const).flatMap((notifier) => {
+    const { enabled, named: all } = settings[notifier];
+    const own = enabled ? all.filter((one) => one.tenant === tenant || one.tenant === EVERY_TENANT) : [];
+    return own.map(({ name }) => channelText({ notifier, target: name }));
+  });
+  return [...new Set([...defaultChannels(settings, tenant).map(channelText), ...named])];
 }
 
 /** Whether anything at all is configured that could tell somebody. */

@@ -1,4 +1,7 @@
 // All that the coordinator and the notifier say to each other.
+import type { AlertMessage } from "../notification/alert-message.ts";
+import type { AttemptOutcome } from "../notification/channel-delivery.ts";
+import type { Destination } from "../notification/destinations.ts";
 import type { NotifierCommand, NotifierReport } from "../notification/notifier-messages.ts";
 import type { WebhookCommand, WebhookReports } from "./webhook-messages.ts";
 
@@ -19,10 +22,13 @@ export type TenantAnswer =
 export type OutboundCommand =
   | NotifierCommand
   | WebhookCommand
+  /** Messages to one destination, one after the other, outside of all order. */
+  | { readonly type: "channel-try"; readonly id: number; readonly destination: Destination; readonly messages: readonly AlertMessage[] }
   /** One request past the guard. */
   | { readonly type: "request"; readonly id: number; readonly request: TenantRequest };
 
 export type OutboundReport =
   | NotifierReport
   | WebhookReports
+  | { readonly type: "channel-tried"; readonly id: number; readonly outcome: AttemptOutcome }
   | { readonly type: "requested"; readonly id: number; readonly answer: TenantAnswer };

@@ -1,5 +1,5 @@
 // POST /api/v1/alerts/{alert_id}/acknowledge, /unacknowledge, /assign, /resolve, /snooze, /comments, and /api/v1/alerts/actions for many at once.
-import { alertView } from "../../../api/alert-view.ts";
+import { alertFields } from "../../../api/alert-view.ts";
 import { created, done, ERROR_STATUS, type Outcome, type Refusal } from "../../../api/refusal.ts";
 import type { Alert } from "../../../domain/alerting/paging/alert.ts";
 import type { ChangeNote } from "../access/audit-log.ts";
@@ -100,7 +100,7 @@ function actOnOne(context: AlertActionsContext, request: OneAlertRequest, action
     const changes = changesOf(context, request, by);
     const { refusal, after } = changes.act(request.path.alert_id ?? "", action);
     if (refusal !== undefined) return { ok: false, refusal };
-    return changes.close(done(alertView(after as Alert)));
+    return changes.close(done(context.state.alerts.view(after as Alert)));
   });
 }
 
@@ -139,6 +139,6 @@ function changesOf(context: AlertActionsContext, { principal }: ChangeRequest, b
 
 /** Fields of an alert that people change. */
 function byHand(alert: Alert) {
-  const { state, acknowledged_by, note, assignee, snoozed_until, resolved_by } = alertView(alert);
+  const { state, acknowledged_by, note, assignee, snoozed_until, resolved_by } = alertFields(alert);
   return { state, acknowledged_by, note, assignee, snoozed_until, resolved_by };
 }

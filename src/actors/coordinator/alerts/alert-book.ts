@@ -1,6 +1,7 @@
 // All alerts as committed: those that fire or were resolved lately whole, all of them as an index per tenant, the rest in the store.
 
 import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
+import { alertView } from "../../../api/alert-view.ts";
 import { ShareLedger } from "../../../core/base/share-ledger.ts";
 import { type InhibitionRules, NO_INHIBITION_RULES } from "../../../domain/alerting/inhibition/inhibition-rule.ts";
 import { type Alert, isFiring } from "../../../domain/alerting/paging/alert.ts";
@@ -8,6 +9,7 @@ import { followsAlert } from "../../../domain/alerting/paging/outcome-now.ts";
 import { PagingMemory } from "../../../domain/alerting/paging/paging-memory.ts";
 import { ServiceConfirmations } from "../../../domain/alerting/paging/service-confirmations.ts";
 import type { Anomaly } from "../../../domain/anomaly/anomaly.ts";
+import { type Notification, notificationOf, withoutAlert } from "../../../domain/notification/notification-state.ts";
 import { scan } from "../state/scan.ts";
 import { tenantTimeKey } from "../state/tables.ts";
 import type { AlertFollower } from "./alert-follower.ts";
@@ -81,6 +83,22 @@ export class AlertBook {
   /** The alert of an anomaly, where what is said of the anomaly depends on it. */
   ofAnomaly({ tenant, paging }: Pick<Anomaly, "tenant" | "paging">): Alert | undefined {
     return paging !== null && followsAlert(paging) ? this.find(tenant, paging.alertId as string) : undefined;
+  }
+
+  /** Whether anybody was told of an alert. */
+  notification(alert: Alert): Notification {
+    return this.follower?.notification(alert) ?? notificationOf(alert, [], false);
+  }
+
+  /** Whether anybody was told of an anomaly: of the alert that it belongs to. */
+  notificationOfAnomaly({ tenant, paging, resolvedAtMs }: Pick<Anomaly, "tenant" | "paging" | "resolvedAtMs">): Notification {
+    const alert = paging?.alertId == null ? undefined : this.find(tenant, paging.alertId);
+    return alert === undefined ? withoutAlert(paging?.suppressedBy ?? null, resolvedAtMs !== null) : this.notification(alert);
+  }
+
+  /** An alert as it leaves the server. */
+  view(alert: Alert) {
+    return alertView(alert, this.notification(alert));
   }
 
   /** Takes over what was committed. */

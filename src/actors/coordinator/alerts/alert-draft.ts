@@ -2,7 +2,6 @@
 // and made again.
 
 import type { StoreOperation } from "../../../adapters/storage/key-value-store.ts";
-import { alertView } from "../../../api/alert-view.ts";
 import type { StreamEvents } from "../../../core/protocol/query.ts";
 import { type Alert, isFiring, restated } from "../../../domain/alerting/paging/alert.ts";
 import { findingOf } from "../../../domain/alerting/paging/anomaly-finding.ts";
@@ -16,6 +15,7 @@ import type { Anomaly, EpisodeEffect } from "../../../domain/anomaly/anomaly.ts"
 import { type Ending, endingOf } from "../../../domain/anomaly/ending.ts";
 import { tierOfZ } from "../../../domain/detection/anomaly-score.ts";
 import type { AlertStep } from "../../../domain/notification/decided-messages.ts";
+import type { Notification } from "../../../domain/notification/notification-state.ts";
 import { tenantTimeKey } from "../state/tables.ts";
 import type { AlertBook } from "./alert-book.ts";
 import type { FollowingDraft } from "./alert-follower.ts";
@@ -126,6 +126,11 @@ export class AlertDraft {
     return drafted ?? this.#book.ofAnomaly(anomaly);
   }
 
+  /** Whether anybody was told of an anomaly, once this draft is committed. */
+  notificationOfAnomaly(anomaly: Anomaly): Notification {
+    return this.#book.notificationOfAnomaly(anomaly);
+  }
+
   /** An anomaly that says something else at the same height: who reads its alert is to read that, and nobody is called. */
   #restate({ id, z, explanation, paging }: Anomaly, before: Anomaly): void {
     if (z !== before.z || explanation === before.explanation || paging === null || paging.alertId === null) return;
@@ -201,7 +206,7 @@ export class AlertDraft {
   events(): StreamEvents["events"] {
     return [...this.#memory.changed]
       .filter(({ history }) => history.at(-1)?.atMs === this.#nowMs)
-      .map((alert) => ({ event: "alert", tenant: alert.state.key.tenant, data: JSON.stringify(alertView(alert)) }));
+      .map((alert) => ({ event: "alert", tenant: alert.state.key.tenant, data: JSON.stringify(this.#book.view(alert)) }));
   }
 
   #decide(anomaly: Anomaly, kind: Finding["kind"], read: ReadAnomaly): DecidedAnomalies {

@@ -1,5 +1,5 @@
 // GET /api/v1/alerts and /api/v1/alerts/{alert_id}. Newest start first, or the worst; `total` counts all that match the filters.
-import { alertView, decisionView, historyView } from "../../../api/alert-view.ts";
+import { decisionView, historyView } from "../../../api/alert-view.ts";
 import { cutPage, type PageScope, readPageToken } from "../../../api/page-token.ts";
 import { done, type Outcome, refused, shown } from "../../../api/refusal.ts";
 import { ALERT_DECISIONS_MAX, LEDGER_SCANNED_MAX } from "../../../core/config/limits.ts";
@@ -37,7 +37,7 @@ export function listAlerts(context: AlertsContext, { principal, query }: QueryRe
   const alerts = page.flatMap((entry) => state.alerts.find(principal.tenant, entry.id) ?? []);
   if (counts.value !== undefined) index.each(filter, ({ createdAtMs: atMs, tier }) => counts.value?.add(atMs, tier));
   const counted = counts.value !== undefined && { counts: counts.value.view() };
-  return done({ alerts: alerts.map(alertView), total: index.count(filter), page_token, ...counted });
+  return done({ alerts: alerts.map((alert) => state.alerts.view(alert)), total: index.count(filter), page_token, ...counted });
 }
 
 function filterOf({ state }: AlertsContext, tenant: string, query: QueryRequest<"alerts">["query"]): AlertFilter {
@@ -73,7 +73,7 @@ export async function oneAlert(context: AlertsContext, { principal, path }: Quer
   });
   const { decisions, isComplete } = await decisionsOn(alert, context);
   return done({
-    ...alertView(alert),
+    ...state.alerts.view(alert),
     members,
     history: historyView(alert),
     ...context.outbox.view(alert),

@@ -1,6 +1,7 @@
 // GET /api/v1/anomalies and /api/v1/anomalies/{id}. Newest detection first; `total` counts all that match the filters, whatever the page.
 import { decisionView } from "../../../api/alert-view.ts";
 import { anomalyView } from "../../../api/anomaly-view.ts";
+import { notificationView } from "../../../api/notification-view.ts";
 import { cutPage, type PageScope, readPageToken } from "../../../api/page-token.ts";
 import { done, type Outcome, refused, shown } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
@@ -76,6 +77,7 @@ export function anomalyDetail({ state }: AnomaliesContext, anomaly: Anomaly, mad
   const decision = made ?? (paging === null ? undefined : state.alerts.ledger.find(anomaly.tenant, paging.decidedAtMs, rowId));
   return {
     ...anomalyView(anomaly, state.alerts.ofAnomaly(anomaly)),
+    notification: notificationView(state.alerts.notificationOfAnomaly(anomaly)),
     contributions: (verdict as Partial<Verdict> | null)?.contributions ?? [],
     decision: decision === undefined ? null : decisionView(decision),
     feedback_by: feedback?.by ?? null,
@@ -94,7 +96,9 @@ export function anomalyDetail({ state }: AnomaliesContext, anomaly: Anomaly, mad
 async function readPage({ state, pause }: AnomaliesContext, tenant: string, page: readonly AnomalyEntry[]) {
   const read = ({ id, detectedAtMs }: AnomalyEntry) => {
     const anomaly = state.anomalies.read({ tenant, id, detectedAtMs });
-    return anomaly === undefined ? [] : [anomalyView(anomaly, state.alerts.ofAnomaly(anomaly))];
+    if (anomaly === undefined) return [];
+    const notification = notificationView(state.alerts.notificationOfAnomaly(anomaly));
+    return [{ ...anomalyView(anomaly, state.alerts.ofAnomaly(anomaly)), notification }];
   };
   return (await mapInSlices(page, read, pause)).flat();
 }

@@ -2,6 +2,7 @@
 // normal, and streams whose episodes go on stay with their anomaly: it is not found again before it was over once.
 import type { StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import { anomalyView } from "../../../api/anomaly-view.ts";
+import { notificationView } from "../../../api/notification-view.ts";
 import type { Alert } from "../../../domain/alerting/paging/alert.ts";
 import type { Anomaly } from "../../../domain/anomaly/anomaly.ts";
 import { type Ending, endWord } from "../../../domain/anomaly/ending.ts";
@@ -82,7 +83,9 @@ export class EndedAnomalies {
     const { state, tell, takeAlerts } = this.#context;
     for (const { after } of this.#changed.values()) state.anomalies.put(after);
     const events = [...this.#changed.values()].map(({ after }) => {
-      return { event: "anomaly", tenant: this.#tenant, data: JSON.stringify(anomalyView(after, this.alerts.ofAnomaly(after))) } as const;
+      const notification = notificationView(this.alerts.notificationOfAnomaly(after));
+      const data = JSON.stringify({ ...anomalyView(after, this.alerts.ofAnomaly(after)), notification });
+      return { event: "anomaly", tenant: this.#tenant, data } as const;
     });
     if (events.length > 0) tell(events);
     takeAlerts(this.alerts);

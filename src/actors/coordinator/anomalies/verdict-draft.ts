@@ -2,6 +2,7 @@
 // It may be thrown away and made again from the same frames after a failed commit.
 import type { StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import { anomalyView } from "../../../api/anomaly-view.ts";
+import { notificationView } from "../../../api/notification-view.ts";
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
 import type { StreamEvents } from "../../../core/protocol/query.ts";
 import {
@@ -171,7 +172,9 @@ export class VerdictDraft {
   events(): StreamEvents["events"] {
     const reported = [...this.#changed.values()].filter((changed) => changed.isNews);
     return reported.map(({ anomaly }) => {
-      return { event: "anomaly", tenant: anomaly.tenant, data: JSON.stringify(anomalyView(anomaly, this.#alerts.ofAnomaly(anomaly))) };
+      const notification = notificationView(this.#alerts.notificationOfAnomaly(anomaly));
+      const data = JSON.stringify({ ...anomalyView(anomaly, this.#alerts.ofAnomaly(anomaly)), notification });
+      return { event: "anomaly", tenant: anomaly.tenant, data };
     });
   }
 

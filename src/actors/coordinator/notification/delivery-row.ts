@@ -57,6 +57,7 @@ const DELIVERY = object<ChannelDelivery>({
   nextAttemptAtMs: number,
   sentAtMs: nullable(number),
   deliveredAtMs: nullable(number),
+  toldAtMs: optional(nullable(number)),
   error: nullable(text),
   alone: optional(oneOf([true])),
   joined: optional(object<JoinedMail>({ alertIds: list(text), name: text, sinceMs: number, attempts: number, mayHaveArrived: flag })),

@@ -1,5 +1,6 @@
 // What the coordinator folds of notification.
 import type { BookSources, NounModule } from "../state/noun-module.ts";
+import { listChannels, testChannels } from "./channel-handlers.ts";
 import { startDrill } from "./drill-handler.ts";
 import { PageBudgetBook } from "./page-budget-book.ts";
 import { reportPages, setPageBudget } from "./page-report-handlers.ts";
@@ -26,6 +27,8 @@ export const NOTIFICATION = {
     changeRoutingRule,
     deleteRoutingRule,
     testRouting,
+    channels: listChannels,
+    testChannels,
     setPageBudget,
     pageReport: reportPages,
     drill: startDrill,

@@ -16,7 +16,7 @@ import {
   withRecall,
 } from "../../../domain/notification/channel-delivery.ts";
 import { type AlertStep, decidedMessages } from "../../../domain/notification/decided-messages.ts";
-import { destinationKey } from "../../../domain/notification/destinations.ts";
+import { type Destination, destinationKey } from "../../../domain/notification/destinations.ts";
 import type { DeliveryReport, NotifierCommand } from "../../../domain/notification/notifier-messages.ts";
 import type { FollowingDraft } from "../alerts/alert-follower.ts";
 import type { DeadLetterDraft } from "../dead-letters/dead-letter-draft.ts";
@@ -49,6 +49,12 @@ export interface SettledAttempt {
   /** From the decision to the first byte of an attempt that arrived. */
   readonly latencyMs: number | null;
   readonly tenant: string;
+  readonly alertId: string;
+  /** Where it was sent; null where its channel leads nowhere. */
+  readonly destination: Destination | null;
+  readonly endedAtMs: number;
+  /** Why it was not taken; null where it was. */
+  readonly error: string | null;
 }
 
 export interface OutboxDraftSources {
@@ -159,6 +165,10 @@ export class OutboxDraft implements FollowingDraft {
       outcome: isDelivered ? "delivered" : isLost ? "exhausted" : "retried",
       latencyMs: isDelivered ? report.sentAtMs - message.atMs : null,
       tenant: message.tenant,
+      alertId: message.alertId,
+      destination: row.destination,
+      endedAtMs,
+      error: isDelivered ? null : outcome.error,
     });
     if (isLost) this.#lose({ ...row, delivery: begun }, message, ended.error ?? "", this.#sources.nowMs());
   }
@@ -208,14 +218,16 @@ export class OutboxDraft implements FollowingDraft {
       const { notifier } = destination ?? parsed;
       const routed = { channel, ruleId, fallback, notifier, destination };
       if (destination !== null) this.#put(text, message, routed);
-      else this.#nowhere(text, routed, tenant);
+      else this.#nowhere(text, routed, message);
     }
   }
 
-  #nowhere(text: string, routed: Omit<DeliveryRow, "delivery" | "run">, tenant: string): void {
+  #nowhere(text: string, routed: Omit<DeliveryRow, "delivery" | "run">, { tenant, alertId }: AlertMessage): void {
     const error = `${routed.channel} names no destination that is configured, and nobody else is notified in its place`;
     this.#rows.set(text, { ...routed, run: this.#sources.run, delivery: undeliverable(error) });
-    this.settled.push({ notifier: routed.notifier, outcome: "exhausted", latencyMs: null, tenant });
+    const { nowMs } = this.#sources;
+    const place = { notifier: routed.notifier, tenant, alertId, destination: null };
+    this.settled.push({ ...place, outcome: "exhausted", latencyMs: null, endedAtMs: nowMs(), error });
   }
 
   /** `routed` is what a rule says of it; undefined where only those are told that were told before. */

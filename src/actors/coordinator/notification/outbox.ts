@@ -14,12 +14,15 @@ import {
   MESSAGES_HANDED_PER_STEP,
   REPORTS_PER_COMMIT,
 } from "../../../core/config/notification-limits.ts";
+import type { CoordinatorMessage } from "../../../core/protocol/query.ts";
 import { type Alert, isFiring } from "../../../domain/alerting/paging/alert.ts";
 import type { AlertMessage } from "../../../domain/notification/alert-message.ts";
 import { isPage } from "../../../domain/notification/channel-delivery.ts";
+import { ChannelHealth, type ChannelState } from "../../../domain/notification/channel-health.ts";
 import { causeMessage } from "../../../domain/notification/decided-messages.ts";
 import type { Destination } from "../../../domain/notification/destinations.ts";
 import { joinsOf, rankOf } from "../../../domain/notification/message-joins.ts";
+import { type Notification, notificationOf } from "../../../domain/notification/notification-state.ts";
 import type { DeliveryReport, HandedDelivery, HandedKey, NotifierCommand } from "../../../domain/notification/notifier-messages.ts";
 import { summaryOf } from "../../../domain/rca/advice.ts";
 import type { AlertFollower } from "../alerts/alert-follower.ts";
@@ -62,6 +65,9 @@ export interface OutboxDependencies extends StoreTurns {
   readonly counters: CoordinatorCounters;
   nowMs(): number;
   randomBytes(count: number): Uint8Array;
+  emit(message: CoordinatorMessage): void;
+  /** Whether anybody reads events. */
+  hasSubscribers?(): boolean;
 }
 
 /** Notifier state in the status. */
@@ -69,6 +75,8 @@ export interface NotifierFacts {
   readonly state: "disabled" | "ok" | "degraded";
   readonly reasons: readonly string[];
   readonly waiting: number;
+  /** Channels that have taken nothing for minutes. */
+  readonly failing: readonly ChannelState[];
 }
 
 /** A row with something to be sent. */
@@ -90,6 +98,7 @@ const RUN_BYTES = 8;
 
 export class Outbox implements AlertFollower {
   readonly routes: Routes;
+  readonly health = new ChannelHealth();
   readonly #hints: readonly string[];
   readonly #dependencies: OutboxDependencies;
   readonly #control: KeyValueStore;
@@ -187,14 +196,22 @@ export class Outbox implements AlertFollower {
     const { nowMs } = this.#dependencies;
     const hints = this.#hints;
     const waiting = this.#held.size + this.#waiting.size;
-    if (!this.routes.isAnyConfigured) return { state: "disabled", reasons: [...hints], waiting };
+    if (!this.routes.isAnyConfigured) return { state: "disabled", reasons: [...hints], waiting, failing: [] };
     const troubles: string[] = [];
     if (this.#link === undefined) troubles.push("the notifier has ended and is being started again");
     const exhaustedMs = this.#exhaustedMs.get(tenant);
     if (exhaustedMs !== undefined && nowMs() - exhaustedMs < EXHAUSTED_REPORTED_MS) {
       troubles.push("a message could not be delivered in the last hour: see deliveries of alerts and the dead letters channel_exhausted");
     }
-    return { state: troubles.length === 0 ? "ok" : "degraded", reasons: [...troubles, ...hints], waiting };
+    const failing = this.health.failing(tenant, nowMs());
+    for (const { channel, error } of failing) troubles.push(`${channel} has taken nothing for minutes: ${error}`);
+    return { state: troubles.length === 0 ? "ok" : "degraded", reasons: [...troubles, ...hints], waiting, failing };
+  }
+
+  notification(alert: Alert): Notification {
+    const { id, key } = alert.state;
+    const rows = rowsOfAlert(this.#control, key.tenant, id).map(({ row }) => row);
+    return notificationOf(alert, rows, this.routes.isAnyConfigured);
   }
 
   /** Deliveries of an alert to channels, as its answer shows them. */
@@ -263,7 +280,8 @@ export class Outbox implements AlertFollower {
 
   #committed(draft: OutboxDraft): void {
     const { counters, nowMs, state } = this.#dependencies;
-    for (const { notifier, outcome, latencyMs, tenant } of draft.settled) {
+    for (const { notifier, outcome, latencyMs, tenant, destination, endedAtMs, error } of draft.settled) {
+      if (destination !== null) this.health.note(tenant, destination, endedAtMs, error);
       counters.add(`${notifier}${COUNTED[outcome]}`, 1);
       if (latencyMs !== null) counters.notifyLatency(latencyMs / 1_000);
       if (outcome === "exhausted") this.#exhaustedMs.set(tenant, nowMs());
@@ -272,7 +290,20 @@ export class Outbox implements AlertFollower {
     for (const changed of draft.changed) this.#place(changed);
     for (const join of draft.joins) this.#link?.send(join);
     this.#handOver(MESSAGES_HANDED_PER_STEP);
+    this.#tellReaders(draft);
     counters.set("deadLetters", state.deadLetters.total);
+  }
+
+  /** Who reads events learns which alerts were told by now, or will not be. */
+  #tellReaders({ settled }: OutboxDraft): void {
+    const { emit, hasSubscribers, state } = this.#dependencies;
+    if (settled.length === 0 || hasSubscribers?.() === false) return;
+    const known = new Map(settled.flatMap(({ outcome, tenant, alertId }) => (outcome === "retried" ? [] : [[alertId, tenant]])));
+    const alerts = [...known].flatMap(([alertId, tenant]) => state.alerts.find(tenant, alertId) ?? []);
+    const events = alerts.map((alert) => {
+      return { event: "alert", tenant: alert.state.key.tenant, data: JSON.stringify(state.alerts.view(alert)) } as const;
+    });
+    if (events.length > 0) emit({ type: "events", events });
   }
 
   /** Where a changed row belongs now. */

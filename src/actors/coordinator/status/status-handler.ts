@@ -52,7 +52,16 @@ export async function status(context: StatusContext, { principal, shares }: Quer
       lag_seconds: Math.max(0, nowMs() - facts.lastRunMs) / 1000,
     },
     vectorizer: vectorizerView(facts.vectorizer, seesAll),
-    notifier: { reasons: [...notifier.reasons], waiting: seesAll ? notifier.waiting : null },
+    notifier: {
+      reasons: [...notifier.reasons],
+      waiting: seesAll ? notifier.waiting : null,
+      configured: notifier.state !== "disabled",
+      failing: notifier.failing.map(({ channel, failingSinceMs, error }) => ({
+        channel,
+        since: formatRfc3339(failingSinceMs ?? 0),
+        error,
+      })),
+    },
     drill: drill.last === undefined ? null : drillView(drill.last),
     sandbox: sandboxView(context, seesAll),
     store: storeView(facts),

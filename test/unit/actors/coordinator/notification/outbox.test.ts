@@ -86,3 +86,23 @@ describe("an alert that is too old to take in more", () => {
     ]);
   });
 });
+
+describe("whether people were told", () => {
+  it("stands in the alert, its anomaly and the list, and is an event once it is known (A2)", async () => {
+    const outcomes: AttemptOutcome[] = [];
+    const { rig, ask, declare } = await open(() => outcomes.shift() ?? REFUSED);
+    await ask("createRoutingRule", { name: "r", priority: 1, channels: ["pager"] });
+    outcomes.push({ kind: "delivered" });
+    const told = await declare();
+    const lost = await declare({ service_id: "orders", environment: "b" });
+    const alerts = (await rig.ask("alerts", {})).body.alerts;
+    const stateOf = (id: string) => alerts.find(({ alert_id }: { alert_id: string }) => alert_id === id).notification;
+    expect(stateOf(told.alert_id)).toMatchObject({ state: "told", channel: "pager", reason: null });
+    expect(stateOf(lost.alert_id)).toEqual({ state: "not_told", channel: "pager", at: null, reason: "answered 404" });
+    const { notification } = (await rig.ask("anomaly", {}, { id: told.anomaly_id })).body;
+    expect(notification).toEqual(stateOf(told.alert_id));
+    const events = rig.messages.flatMap((message) => (message.type === "events" ? message.events : []));
+    const last = events.filter(({ event, data }) => event === "alert" && data.includes(lost.alert_id)).at(-1);
+    expect(JSON.parse(last?.data ?? "{}").notification.state).toBe("not_told");
+  });
+});

@@ -1,0 +1,56 @@
+// How destinations fare since the server started: when each took something last, and since when it has taken nothing.
+import { CHANNEL_FAILING_MS, EXHAUSTED_REPORTED_MS, LANES_MAX } from "../../core/config/notification-limits.ts";
+import { channelText } from "./channel.ts";
+import { type Destination, destinationKey } from "./destinations.ts";
+
+/** How a destination of a tenant fares. */
+export interface ChannelState {
+  readonly tenant: string;
+  readonly channel: string;
+  readonly lastSuccessMs: number | null;
+  /** First attempt that failed since; null where the last one succeeded. */
+  readonly failingSinceMs: number | null;
+  readonly lastAttemptMs: number;
+  /** Error of the last attempt. */
+  readonly error: string | null;
+}
+
+/** Its channel as a rule would name it. */
+export function channelOf({ notifier, target }: Destination): string {
+  return channelText({ notifier, target: target === "" ? null : target });
+}
+
+export class ChannelHealth {
+  readonly #states = new Map<string, ChannelState>();
+
+  /** Notes an attempt; `error` is null where it was taken. */
+  note(tenant: string, destination: Destination, atMs: number, error: string | null): void {
+    const key = keyOf(tenant, destination);
+    const known = this.#states.get(key);
+    const lastSuccessMs = error === null ? atMs : (known?.lastSuccessMs ?? null);
+    const failingSinceMs = error === null ? null : (known?.failingSinceMs ?? atMs);
+    this.#states.delete(key);
+    this.#states.set(key, { tenant, channel: channelOf(destination), lastSuccessMs, failingSinceMs, lastAttemptMs: atMs, error });
+    const [oldest] = this.#states.keys();
+    if (this.#states.size > LANES_MAX && oldest !== undefined) this.#states.delete(oldest);
+  }
+
+  /** Undefined where nothing was tried yet. */
+  of(tenant: string, destination: Destination): ChannelState | undefined {
+    return this.#states.get(keyOf(tenant, destination));
+  }
+
+  /** Those of a tenant that have taken nothing for minutes, and were tried of late. */
+  failing(tenant: string, nowMs: number): ChannelState[] {
+    return [...this.#states.values()].filter((state) => state.tenant === tenant && isFailing(state, nowMs));
+  }
+}
+
+/** Whether a destination has taken nothing for so long that people should know. */
+export function isFailing({ failingSinceMs, lastAttemptMs }: ChannelState, nowMs: number): boolean {
+  return failingSinceMs !== null && nowMs - failingSinceMs >= CHANNEL_FAILING_MS && nowMs - lastAttemptMs < EXHAUSTED_REPORTED_MS;
+}
+
+function keyOf(tenant: string, destination: Destination): string {
+  return JSON.stringify([tenant, destinationKey(destination)]);
+}

@@ -1,0 +1,82 @@
+// Whether people were told of an alert, in three states: it waits or is held (`to_be_told`), a receiver took it (`told`), or nobody was (`not_told`), and why.
+import type { Alert } from "../alerting/paging/alert.ts";
+import { holdWords } from "../alerting/paging/hold-words.ts";
+import { type ChannelDelivery, isPage, toldSinceMs } from "./channel-delivery.ts";
+
+/** Whether anybody was told. */
+export interface Notification {
+  readonly state: "to_be_told" | "told" | "not_told";
+  /** The channel that took it, or that is tried, or that was given up; null where there is none. */
+  readonly channel: string | null;
+  /** When it was taken. */
+  readonly atMs: number | null;
+  /** Why nobody was told, or what it waits for. */
+  readonly reason: string | null;
+}
+
+/** What one channel has received of an alert. */
+export interface ToldChannel {
+  readonly channel: string;
+  readonly delivery: ChannelDelivery;
+}
+
+/** What of an alert says why nobody was told. */
+export type ToldAlert = Pick<Alert, "pages" | "heldBy" | "mergedInto" | "snooze"> & {
+  readonly state: Pick<Alert["state"], "tier" | "resolvedAtMs">;
+};
+
+const NO_CHANNEL = "no channel is configured";
+
+/** What is said of an alert with these deliveries; `isAnyConfigured` says whether any channel is. */
+export function notificationOf(alert: ToldAlert, deliveries: readonly ToldChannel[], isAnyConfigured: boolean): Notification {
+  return told(deliveries) ?? toBeTold(deliveries) ?? notTold(deliveries) ?? undelivered(alert, isAnyConfigured);
+}
+
+/** The notification of an anomaly that belongs to no alert. */
+export function withoutAlert(suppressedBy: string | null, isResolved: boolean): Notification {
+  if (suppressedBy === null) return nobody("it is in no alert: it paged nobody");
+  return isResolved ? nobody(`${suppressedBy} held it back until it ended`) : held(suppressedBy, null);
+}
+
+/** The first that took it. */
+function told(deliveries: readonly ToldChannel[]): Notification | undefined {
+  let first: Notification | undefined;
+  for (const { channel, delivery } of deliveries) {
+    const atMs = toldSinceMs(delivery);
+    if (atMs !== null && (first === undefined || atMs < (first.atMs as number))) first = { state: "told", channel, atMs, reason: null };
+  }
+  return first;
+}
+
+function toBeTold(deliveries: readonly ToldChannel[]): Notification | undefined {
+  const waiting = deliveries.find(
+    ({ delivery }) => delivery.message !== null && (isPage(delivery.message.kind) || delivery.told !== "yes"),
+  );
+  if (waiting === undefined) return undefined;
+  const { error } = waiting.delivery;
+  const reason = error === null ? "it is on its way" : `tried again: ${error}`;
+  return { state: "to_be_told", channel: waiting.channel, atMs: null, reason };
+}
+
+function notTold(deliveries: readonly ToldChannel[]): Notification | undefined {
+  const lost = deliveries.find(({ delivery }) => delivery.state === "exhausted");
+  if (lost !== undefined) return nobody(lost.delivery.error ?? "it was given up", lost.channel);
+  const [first] = deliveries;
+  return first === undefined ? undefined : nobody("it ended, or somebody had it, before it was sent", first.channel);
+}
+
+function undelivered({ pages, heldBy, mergedInto, snooze, state }: ToldAlert, isAnyConfigured: boolean): Notification {
+  if (heldBy !== null) return state.resolvedAtMs === null ? held(heldBy, snooze) : nobody(`${heldBy} held it back until it ended`);
+  if (mergedInto !== null) return nobody(`it is a part of alert ${mergedInto}`);
+  if (pages === 0) return nobody(state.tier === "low" ? "mild: a low alert pages nobody" : "it paged nobody");
+  return nobody(isAnyConfigured ? "its routing rule names no channel that leads anywhere" : NO_CHANNEL);
+}
+
+function held(gate: string, snooze: Alert["snooze"]): Notification {
+  const words = holdWords(gate, snooze);
+  return { state: "to_be_told", channel: null, atMs: null, reason: words === null ? `held by ${gate}` : `held by ${gate} ${words}` };
+}
+
+function nobody(reason: string, channel: string | null = null): Notification {
+  return { state: "not_told", channel, atMs: null, reason };
+}
