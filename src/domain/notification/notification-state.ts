@@ -1,5 +1,6 @@
 // Whether people were told of an alert, in three states: it waits or is held (`to_be_told`), a receiver took it (`told`), or nobody was (`not_told`), and why.
 import type { Alert } from "../alerting/paging/alert.ts";
+import { ENDING_GATES } from "../alerting/paging/asked-again.ts";
 import { holdWords } from "../alerting/paging/hold-words.ts";
 import { type ChannelDelivery, isPage, toldSinceMs } from "./channel-delivery.ts";
 
@@ -35,7 +36,9 @@ export function notificationOf(alert: ToldAlert, deliveries: readonly ToldChanne
 /** The notification of an anomaly that belongs to no alert. */
 export function withoutAlert(suppressedBy: string | null, isResolved: boolean): Notification {
   if (suppressedBy === null) return nobody("it is in no alert: it paged nobody");
-  return isResolved ? nobody(`${suppressedBy} held it back until it ended`) : held(suppressedBy, null);
+  if (isResolved) return nobody(`${suppressedBy} held it back until it ended`);
+  const mayPass = holdWords(suppressedBy, null) !== null || ENDING_GATES.has(suppressedBy);
+  return mayPass ? held(suppressedBy, null) : nobody(`${suppressedBy} keeps it from paging`);
 }
 
 /** The first that took it. */

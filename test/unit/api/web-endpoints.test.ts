@@ -34,6 +34,8 @@ const WITHOUT_A_PAGE: ReadonlySet<string> = new Set([
   "PUT /api/v1/routing/rules/{id}",
   "POST /api/v1/alerts/webhook",
   // By scripts and the command line.
+  "GET /api/v1/routing/channels",
+  "POST /api/v1/routing/channels/test",
   "POST /api/v1/alerts/{alert_id}/unacknowledge",
   "POST /api/v1/alerts/{alert_id}/resolve",
   "POST /api/v1/alerts/{alert_id}/snooze",

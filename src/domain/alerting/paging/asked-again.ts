@@ -7,7 +7,7 @@ import type { PagingSources } from "./paging-sources.ts";
 
 const MINUTE_MS = 60_000;
 /** Gates of a finding that open by themselves or by somebody's setting, while the finding stays what it is. */
-const ENDING_GATES: ReadonlySet<string> = new Set(["warmup", "minimum_traffic", "exclusion"]);
+export const ENDING_GATES: ReadonlySet<string> = new Set(["warmup", "minimum_traffic", "exclusion"]);
 
 /** What the last decision on an open finding has left. */
 export interface OpenFinding {

@@ -64,6 +64,7 @@ describe("an alert", () => {
           pages: 1,
           held_back_by: null,
           held_back_until: null,
+          notification: { state: "not_told", channel: null, at: null, reason: "no channel is configured" },
         },
       ],
       total: 1,

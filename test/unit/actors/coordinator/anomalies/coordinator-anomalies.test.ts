@@ -38,6 +38,7 @@ describe("an anomaly", () => {
       alert_id: null,
       outcome: "suppressed",
       suppressed_by: "direction",
+      notification: { state: "not_told", channel: null, at: null, reason: "direction keeps it from paging" },
       feedback: null,
     });
     expect((await rig.ask("anomaly", {}, { id: anomalies[0].anomaly_id })).body).toMatchObject(anomalies[0]);
