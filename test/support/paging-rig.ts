@@ -1,8 +1,9 @@
 // The pipeline to a page on a virtual clock: findings of one service unless a test says otherwise.
 import { askedAgain } from "../../src/domain/alerting/paging/asked-again.ts";
 import type { Finding } from "../../src/domain/alerting/paging/finding.ts";
+import { askAlert } from "../../src/domain/alerting/paging/held-alert.ts";
 import type { PageDecision } from "../../src/domain/alerting/paging/page-decision.ts";
-import { type AnomalyEnd, decideAgain, decideEnd, decideFire } from "../../src/domain/alerting/paging/page-pipeline.ts";
+import { type AnomalyEnd, decideEnd, decideFire } from "../../src/domain/alerting/paging/page-pipeline.ts";
 import { PagingMemory } from "../../src/domain/alerting/paging/paging-memory.ts";
 import { NO_INHIBITIONS, NO_SILENCES, type PagingSources } from "../../src/domain/alerting/paging/paging-sources.ts";
 import { ServiceConfirmations } from "../../src/domain/alerting/paging/service-confirmations.ts";
@@ -46,6 +47,8 @@ export class PagingRig {
       confirmations: new LastingDepartures(),
       startedAtMs: PAGING_START_MS - 86_400_000,
       warmUpMinutes: 8,
+      groupWaitMs: 0,
+      repeatMs: 0,
       settingsOf: () => ({ ...DEFAULT_SETTINGS, ...settings }),
       firstSeenMs: () => undefined,
       feedbackFactor: () => 1,
@@ -108,7 +111,7 @@ export class PagingRig {
 
   /** A cycle: asks all that fire again, then open findings that are held or left behind; what has changed. */
   again(nowMs: number): PageDecision[] {
-    const alerts = [...this.memory.firing("default")].flatMap((alert) => decideAgain(alert, this.sources, this.memory, nowMs) ?? []);
+    const alerts = [...this.memory.firing("default")].flatMap(({ state }) => askAlert(state.id, this.sources, this.memory, nowMs));
     const findings = [...this.#findings.values()].flatMap((finding) => {
       const open = { heldBy: this.#heldBy.get(finding.anomalyId) ?? null, alertId: finding.alertId };
       if (askedAgain(open, this.sources, this.memory, nowMs) === undefined) return [];

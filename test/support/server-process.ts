@@ -25,7 +25,7 @@ export class ServerProcess {
     this.#dataDir = settings.DATA_DIR ?? "";
     const [program = process.execPath, ...args] = [...prefix, process.execPath, "--no-memory-reducer", MAIN];
     this.#child = spawn(program, args, {
-      env: { PORT: "0", OTLP_PORT: "0", OTLP_GRPC_PORT: "0", ALERTS_PORT: "0", LOG_FORMAT: "text", ...settings },
+      env: { PORT: "0", OTLP_PORT: "0", OTLP_GRPC_PORT: "0", ALERTS_PORT: "0", LOG_FORMAT: "text", GROUP_WAIT_SECONDS: "0", ...settings },
       stdio: ["ignore", "pipe", "pipe"],
     });
     for (const stream of [this.#child.stdout, this.#child.stderr]) stream?.on("data", (text: Buffer) => (this.#output += text.toString()));

@@ -41,6 +41,9 @@ export interface CoordinatorOptions extends DetectionOptions {
   readonly watchdogIntervalMs?: number;
   /** WATCHDOG_WARMUP_MINUTES; as it is by default where it is not given. */
   readonly warmUpMinutes?: number;
+  /** GROUP_WAIT_SECONDS and REPEAT_MINUTES in ms; nothing waits or repeats where they are not given. */
+  readonly groupWaitMs?: number;
+  readonly repeatMs?: number;
   readonly anomaliesMax?: number;
   readonly alertsMax?: number;
   readonly episodesMax?: number;

@@ -132,7 +132,12 @@ function storingParts(options: CoordinatorOptions, dependencies: CoordinatorDepe
       dependencies.observeLatencySeconds(seconds);
       late.replay?.observeLatency(seconds);
     },
-    paging: liveSources(state, { startedAtMs: dependencies.nowMs(), warmUpMinutes: options.warmUpMinutes }),
+    paging: liveSources(state, {
+      startedAtMs: dependencies.nowMs(),
+      warmUpMinutes: options.warmUpMinutes,
+      groupWaitMs: options.groupWaitMs,
+      repeatMs: options.repeatMs,
+    }),
     state,
     counters,
     pace: new CyclePace(options.watchdogIntervalMs ?? Number.POSITIVE_INFINITY),
@@ -180,7 +185,7 @@ function runningParts(
   const edit = <T>(work: () => Promise<T>) => turns().edit(work);
   const { gathering, runner: analysis } = makeAnalysis({ ...shared, control, edit: (work) => turns().editControl(work) });
   const { inputs, messages, trainings } = requestedModels(options, { ...shared, edit }, turns);
-  const stages = watchdogStages(options, {
+  const { stages, groupWaits } = watchdogStages(options, {
     ...shared,
     requested: {
       production: (service, columns) => messages.production(service, columns),
@@ -216,6 +221,7 @@ function runningParts(
       { intervalMs: options.vectorizerIntervalMs },
       { ...shared, control, serviceMap: state.configured.serviceMap, edit },
     ),
+    groupWaits,
     watchdog: new Watchdog({ intervalMs: options.watchdogIntervalMs }, stages, { ...shared, cycleEnded }),
   };
 }

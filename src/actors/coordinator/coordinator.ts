@@ -51,9 +51,9 @@ export class Coordinator {
   constructor(options: CoordinatorOptions, dependencies: CoordinatorDependencies) {
     this.#dependencies = dependencies;
     this.#parts = makeParts(options, dependencies, () => this.#rounds);
-    const { state, counters, vectorizer, watchdog, analysis, drills, trainings, news } = this.#parts;
+    const { state, counters, vectorizer, watchdog, groupWaits, analysis, drills, trainings, news } = this.#parts;
     this.#state = state;
-    const ticks = [vectorizer, watchdog, analysis, drills, trainings, news];
+    const ticks = [vectorizer, watchdog, groupWaits, analysis, drills, trainings, news];
     const count = () => {
       setGauges(state, counters);
       countPlaces(state.shares, counters);

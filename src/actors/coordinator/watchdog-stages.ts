@@ -9,6 +9,7 @@ import type { WatchdogStage } from "./state/watchdog-stage.ts";
 import { ArrivalsStage } from "./watchdog/arrivals/arrivals-stage.ts";
 import { CascadeStage } from "./watchdog/cascade/cascade-stage.ts";
 import { enginePass } from "./watchdog/engine-pass.ts";
+import { GroupWaits } from "./watchdog/group-waits.ts";
 import { heldFindingsStage } from "./watchdog/held-findings.ts";
 import { OpenAlerts } from "./watchdog/open-alerts.ts";
 import { SloStage } from "./watchdog/slo/slo-stage.ts";
@@ -27,7 +28,14 @@ interface AllStagesContext extends StagesContext {
   readonly state: StagesContext["state"] & StateWith<unknown, SaturationBooks>;
 }
 
-export function watchdogStages(options: StagesOptions, context: AllStagesContext): readonly WatchdogStage[] {
+/** The stages of a cycle, and the clock of waits for a group, which looks for cascades between cycles. */
+export interface PagingStages {
+  readonly stages: readonly WatchdogStage[];
+  readonly groupWaits: GroupWaits;
+}
+
+export function watchdogStages(options: StagesOptions, context: AllStagesContext): PagingStages {
+  const cascade = new CascadeStage(context);
   const adaptive = new OpenAlerts(DETECTOR_ADAPTIVE, {
     openEpisodes: context.state.anomalies.openEpisodes,
     declare: (frames) => context.declare(frames),
@@ -40,15 +48,16 @@ export function watchdogStages(options: StagesOptions, context: AllStagesContext
       for (const pair of confirmed) context.paging.confirmations.take(pair, context.nowMs());
     },
   };
-  return [
+  const stages = [
     servicesPass(options, context),
     adaptive.after(enginePass("pairs", 1, pairs)),
     new ArrivalsStage(context),
     ...(options.saturationEnabled === false ? [] : [new SaturationStage(context)]),
     new SloStage(context),
-    new CascadeStage(context),
+    cascade,
     heldFindingsStage(context),
   ];
+  return { stages, groupWaits: new GroupWaits(context, cascade) };
 }
 
 /** The pass over services, and the runner that gives it models. */

@@ -194,6 +194,14 @@ export const SETTINGS = [
     1440,
     "minutes after the start in which only independent signals may alert",
   ),
+  whole(
+    "GROUP_WAIT_SECONDS",
+    10,
+    0,
+    300,
+    "seconds that a page waits for others of the same cause, to be one message with them; a high of a known series is told at once",
+  ),
+  whole("REPEAT_MINUTES", 240, 0, 10_080, "minutes after which a high alert that nobody has acknowledged is told again; 0: never"),
   whole("ALERT_DEDUP_MAX_AGE_MINUTES", 60, 1, 10_080, "age from which a firing alert absorbs no further fires of its incident"),
   text("DETECTION_TIMEZONE", "UTC", "time zone of hours and weekdays in seasonal baselines, such as Europe/Berlin"),
   whole(

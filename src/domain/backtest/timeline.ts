@@ -76,6 +76,9 @@ function sourcesOf(
     confirmations: new ServiceConfirmations(),
     startedAtMs: Number.NEGATIVE_INFINITY,
     warmUpMinutes: 0,
+    // What is told is the same in one message or in many.
+    groupWaitMs: 0,
+    repeatMs: 0,
     settingsOf,
     firstSeenMs: facts.firstSeenMs,
     feedbackFactor: (tenant, serviceId, family, nowMs) => {

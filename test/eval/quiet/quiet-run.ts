@@ -197,6 +197,8 @@ function sourcesOf(): PagingSources {
     confirmations: new ServiceConfirmations(),
     startedAtMs: 0,
     warmUpMinutes: 8,
+    groupWaitMs: 0,
+    repeatMs: 0,
     settingsOf: () => SETTINGS,
     firstSeenMs: () => undefined,
     feedbackFactor: () => 1,

@@ -6,6 +6,7 @@ import { ShareLedger } from "../../../core/base/share-ledger.ts";
 import { type InhibitionRules, NO_INHIBITION_RULES } from "../../../domain/alerting/inhibition/inhibition-rule.ts";
 import { type Alert, isFiring } from "../../../domain/alerting/paging/alert.ts";
 import { followsAlert } from "../../../domain/alerting/paging/outcome-now.ts";
+import { isRepeated } from "../../../domain/alerting/paging/page-repeat.ts";
 import { PagingMemory } from "../../../domain/alerting/paging/paging-memory.ts";
 import { ServiceConfirmations } from "../../../domain/alerting/paging/service-confirmations.ts";
 import type { Anomaly } from "../../../domain/anomaly/anomaly.ts";
@@ -113,10 +114,11 @@ export class AlertBook {
     this.memory.forget(id);
   }
 
-  /** Alerts that fire and whose page is held back, or that are snoozed. */
-  get held(): Alert[] {
+  /** Alerts that fire and whose page is held back, that are snoozed, or whose page is to be repeated. */
+  asked(nowMs: number, repeatMs: number): Alert[] {
+    const isAsked = (alert: Alert) => alert.heldBy !== null || alert.snooze !== null || isRepeated(alert, nowMs, repeatMs);
     return this.memory.tenantsFiring.flatMap((tenant) =>
-      [...this.memory.firing(tenant)].filter((alert) => isFiring(alert) && (alert.heldBy !== null || alert.snooze !== null)),
+      [...this.memory.firing(tenant)].filter((alert) => isFiring(alert) && isAsked(alert)),
     );
   }
 

@@ -6,8 +6,9 @@ import type { StreamEvents } from "../../../core/protocol/query.ts";
 import { type Alert, isFiring, restated } from "../../../domain/alerting/paging/alert.ts";
 import { findingOf } from "../../../domain/alerting/paging/anomaly-finding.ts";
 import type { Finding } from "../../../domain/alerting/paging/finding.ts";
+import { askAlert } from "../../../domain/alerting/paging/held-alert.ts";
 import type { PageDecision } from "../../../domain/alerting/paging/page-decision.ts";
-import { decideAgain, decideEnd, decideFire, type FireOutcome } from "../../../domain/alerting/paging/page-pipeline.ts";
+import { decideEnd, decideFire, type FireOutcome } from "../../../domain/alerting/paging/page-pipeline.ts";
 import { PagingMemory } from "../../../domain/alerting/paging/paging-memory.ts";
 import type { PagingSources } from "../../../domain/alerting/paging/paging-sources.ts";
 import { linesOf, type TimelineLine } from "../../../domain/alerting/timeline.ts";
@@ -144,11 +145,10 @@ export class AlertDraft {
     this.#memory.keep(alert);
   }
 
-  /** Asks again what holds alerts back. */
+  /** Asks again what holds alerts back, or whether their page is to be repeated. */
   askAgain(alerts: readonly Alert[]): void {
-    for (const alert of alerts) {
-      const decision = decideAgain(alert, this.#sources, this.#memory, this.#nowMs);
-      if (decision !== undefined) this.#keepOfAlert(decision);
+    for (const { state } of alerts) {
+      for (const decision of askAlert(state.id, this.#sources, this.#memory, this.#nowMs)) this.#keepOfAlert(decision);
     }
   }
 

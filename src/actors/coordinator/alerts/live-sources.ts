@@ -14,12 +14,15 @@ export interface LiveSourcesOptions {
   readonly startedAtMs: number;
   /** WATCHDOG_WARMUP_MINUTES; as it is by default where it is undefined. */
   readonly warmUpMinutes: number | undefined;
+  /** GROUP_WAIT_SECONDS and REPEAT_MINUTES in ms; 0 where they are undefined. */
+  readonly groupWaitMs: number | undefined;
+  readonly repeatMs: number | undefined;
 }
 
 /** Sources of paging decisions from live state. Of services that no cycle has seen yet nothing is known: they count as mature, and nothing is held back for want of traffic. */
 export function liveSources(
   { alerts, configured, services }: PagingState,
-  { startedAtMs, warmUpMinutes = WATCHDOG_WARMUP_MINUTES_DEFAULT }: LiveSourcesOptions,
+  { startedAtMs, warmUpMinutes = WATCHDOG_WARMUP_MINUTES_DEFAULT, groupWaitMs = 0, repeatMs = 0 }: LiveSourcesOptions,
 ): PagingSources {
   return {
     silences: configured.silences,
@@ -27,6 +30,8 @@ export function liveSources(
     confirmations: alerts.confirmations,
     startedAtMs,
     warmUpMinutes,
+    groupWaitMs,
+    repeatMs,
     settingsOf: (tenant, serviceId, metricName) => configured.watchdog.settingsOf(tenant, serviceId, metricName),
     firstSeenMs: (tenant, serviceId) => services.firstSeenMs(tenant, serviceId),
     feedbackFactor: (tenant, serviceId, family, nowMs) => alerts.feedback.factor(tenant, serviceId, family, nowMs),

@@ -1,6 +1,7 @@
 // What was held back, asked again at the end of each cycle: alerts that fire and that nobody was informed of, since a silence, an inhibition or a pause holds them;
 // then open findings that came to no alert, or whose alert ended without them (domain/alerting/paging/asked-again.ts).
 import { ALERTS_ASKED_PER_STEP } from "../../../core/config/limits.ts";
+import type { Alert } from "../../../domain/alerting/paging/alert.ts";
 import { askedAgain } from "../../../domain/alerting/paging/asked-again.ts";
 import type { AlertDraft } from "../alerts/alert-draft.ts";
 import type { AnomalyKey, OpenAnomaly } from "../anomalies/anomaly-book.ts";
@@ -10,14 +11,14 @@ import type { StagesContext } from "./stages-context.ts";
 
 /** The stage of the Watchdog that asks. Rejects with StoreError where the store takes no writes; what was asked is then asked with the next cycle. */
 export function heldFindingsStage(context: StagesContext): WatchdogStage {
-  const { state, monotonicMs, nowMs } = context;
+  const { state, paging, monotonicMs, nowMs } = context;
   return {
     name: "alerts",
     every: 1,
     run: async () => {
       const startMs = monotonicMs();
-      const alerts = state.alerts.held.map((alert) => alert.state.id);
-      await inSteps(context, alerts, (ids, draft) => draft.askAgain(ids.flatMap((id) => state.alerts.memory.alert(id) ?? [])));
+      const alerts = state.alerts.asked(nowMs(), paging.repeatMs);
+      await askInSteps(context, alerts);
       const findings = [...state.anomalies.openAnomalies()].filter((open) => isAsked(context, open, nowMs()));
       await inSteps(context, findings, (some, _, verdicts) =>
         verdicts.askAgain(some.map(({ tenant, id, detectedAtMs }): AnomalyKey => ({ tenant, id, detectedAtMs }))),
@@ -25,6 +26,11 @@ export function heldFindingsStage(context: StagesContext): WatchdogStage {
       return { counts: { evaluated: alerts.length + findings.length, learning: 0, skipped: {} }, workMs: monotonicMs() - startMs };
     },
   };
+}
+
+/** Asks alerts again. */
+export function askInSteps(context: StagesContext, alerts: readonly Alert[]): Promise<void> {
+  return inSteps(context, alerts, (some, draft) => draft.askAgain(some));
 }
 
 function isAsked({ state, paging }: StagesContext, open: OpenAnomaly, nowMs: number): boolean {

@@ -28,6 +28,8 @@ export interface StagesContext {
   /** Drafts of one transaction over alerts and anomalies, and how they are taken over. */
   readonly commits: AnomalyChanges;
   nowMs(): number;
+  /** Has whoever steps do so. */
+  wake?(): void;
   monotonicMs(): number;
   readonly engines: EngineClient;
   readonly pace: CyclePace;

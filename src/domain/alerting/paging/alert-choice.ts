@@ -9,10 +9,10 @@ import type { AlertKey } from "../alert-identity.ts";
 import type { DetectorFamily } from "../ensemble.ts";
 import { type Alert, isFiring, takesIn } from "./alert.ts";
 import type { Finding } from "./finding.ts";
+import { isOfCascade } from "./merged-alerts.ts";
+import { OWN_IDENTITY } from "./own-identity.ts";
 import type { PagingMemory } from "./paging-memory.ts";
 
-/** Families by which people and other systems speak: their alerts keep an identity of their own, and are part of no incident of ours. */
-export const OWN_IDENTITY: ReadonlySet<string> = new Set<DetectorFamily>(["manual", "external"]);
 /** Families that look at one resource: whichever says it first, the other joins. */
 const SAME_RESOURCE: Partial<Record<DetectorFamily, DetectorFamily>> = { metric: "saturation", saturation: "metric" };
 /** Updates of an alert that name further problems: a service of which everything departs says it so often and no more. */
@@ -50,7 +50,10 @@ function keyOf(of: Choosing): AlertKey {
   if (family === "external") return { ...own, fingerprint: fingerprintOf(finding) };
   if (OWN_IDENTITY.has(family)) return own;
   const cascade = memory.cascadeOf(place);
-  if (cascade !== undefined && (services.length > 0 || takesIn(cascade, atMs, settings.dedupMaxAgeMinutes))) return cascade.state.key;
+  const isTaken = cascade !== undefined && takesIn(cascade, atMs, settings.dedupMaxAgeMinutes);
+  // A group of one jump takes in that metric alone.
+  if (cascade !== undefined && isOfCascade(cascade) && (services.length > 0 || isTaken)) return cascade.state.key;
+  if (cascade !== undefined && isTaken && services.length === 0 && speaksOf(cascade, finding.metricName)) return cascade.state.key;
   return ofSameResource(of, own)?.state.key ?? own;
 }
 

@@ -5,10 +5,12 @@ import { FLAPPING_GATE } from "../flap-control.ts";
 import { INHIBITED_GATE, SILENCED_GATE } from "../inhibition/hold-gates.ts";
 import type { Snooze } from "./alert.ts";
 import { CONFIRMATION_GATE } from "./confirmation-gate.ts";
+import { GROUP_GATE } from "./group-wait.ts";
 
 export const SNOOZED_GATE = "snoozed";
 
 const UNTIL: Readonly<Record<string, string>> = {
+  [GROUP_GATE]: "until the wait for others of the same cause is over (GROUP_WAIT_SECONDS)",
   [CONFIRMATION_GATE]:
     "until a metric of the service departs as it does not by itself, or a detector of another kind agrees; asked each cycle while the alert fires",
   [INHIBITED_GATE]: "until what inhibits it is over; asked each cycle while the alert fires",

@@ -4,8 +4,9 @@ import { INGESTION_SERVICE } from "../../detection/service/tenant-silence.ts";
 import { resolveAlert } from "../alert-identity.ts";
 import type { DetectorFamily } from "../ensemble.ts";
 import { type Alert, takesIn, withChange, withMember } from "./alert.ts";
-import { OWN_IDENTITY } from "./alert-choice.ts";
+import { familyOfDetector } from "./detector-family.ts";
 import type { Finding } from "./finding.ts";
+import { OWN_IDENTITY } from "./own-identity.ts";
 import type { PagingMemory } from "./paging-memory.ts";
 
 /** Members that opened so long before belong to the incident: five minutes of onsets, and what they waited for before they paged. */
@@ -33,7 +34,7 @@ export function memberAlerts(finding: Finding, family: DetectorFamily, { memory,
   const members = [...memory.firing(finding.tenant)].filter(
     (alert) =>
       alert.state.id !== known?.state.id &&
-      alert.services.length === 0 &&
+      !isOfCascade(alert) &&
       finding.atMs - alert.state.createdAtMs <= MEMBER_AGE_MS &&
       (known === undefined || takesIn(known, alert.state.createdAtMs, dedupMaxAgeMinutes)) &&
       isMember(alert),
@@ -46,8 +47,7 @@ export function memberAlerts(finding: Finding, family: DetectorFamily, { memory,
 function memberRule({ environment, serviceId, services }: Finding, family: DetectorFamily): ((alert: Alert) => boolean) | undefined {
   if (services.length > 0) {
     const members = new Set(services);
-    return ({ state: { key } }) =>
-      key.environment === environment && members.has(key.serviceId) && key.family !== "cascade" && !OWN_IDENTITY.has(key.family);
+    return ({ state: { key } }) => key.environment === environment && members.has(key.serviceId) && !OWN_IDENTITY.has(key.family);
   }
   const isTenants = family === "stale" && serviceId === INGESTION_SERVICE;
   return isTenants ? ({ state: { key } }) => key.family === "stale" && key.serviceId !== INGESTION_SERVICE : undefined;
@@ -55,6 +55,11 @@ function memberRule({ environment, serviceId, services }: Finding, family: Detec
 
 function byCreation(one: Alert, other: Alert): number {
   return one.state.createdAtMs - other.state.createdAtMs || (one.state.id < other.state.id ? -1 : 1);
+}
+
+/** Whether an alert is that of a cascade, under whatever key it goes on. */
+export function isOfCascade({ state, peak }: Alert): boolean {
+  return state.key.family === "cascade" || familyOfDetector(peak.detector) === "cascade";
 }
 
 /** The alert with the members of another in it. */

@@ -5,10 +5,18 @@ import { FLAPPING_GATE } from "../flap-control.ts";
 import { INHIBITED_GATE, SILENCED_GATE } from "../inhibition/hold-gates.ts";
 import type { Alert } from "./alert.ts";
 import { CONFIRMATION_GATE } from "./confirmation-gate.ts";
+import { GROUP_GATE } from "./group-wait.ts";
 import { SNOOZED_GATE } from "./hold-words.ts";
 
 /** Gates that hold an alert back and are asked again while it fires; what another gate held back belongs to no alert. */
-const HOLDING_GATES: ReadonlySet<string | null> = new Set([CONFIRMATION_GATE, INHIBITED_GATE, SILENCED_GATE, FLAPPING_GATE, SNOOZED_GATE]);
+const HOLDING_GATES: ReadonlySet<string | null> = new Set([
+  CONFIRMATION_GATE,
+  INHIBITED_GATE,
+  SILENCED_GATE,
+  FLAPPING_GATE,
+  SNOOZED_GATE,
+  GROUP_GATE,
+]);
 
 export type OutcomeNow = Pick<AnomalyPaging, "outcome" | "suppressedBy">;
 

@@ -29,6 +29,7 @@ import { CONFIRMATION_GATE, confirmationGate, isExtremeOfYoung, needsConfirmatio
 import { familyOfDetector } from "./detector-family.ts";
 import { type Finding, labelsOf } from "./finding.ts";
 import { type FindingCase, passesFindingGates } from "./finding-gates.ts";
+import { GROUP_GATE, groupGate, openedMs } from "./group-wait.ts";
 import { SNOOZED_GATE, waitingSentence } from "./hold-words.ts";
 import { memberAlerts, mergedAlert, withMembersOf } from "./merged-alerts.ts";
 import type { PageDecision } from "./page-decision.ts";
@@ -269,6 +270,14 @@ function fire(of: AskedCase, tier: Tier): Fired {
     gates.push(holds("acknowledged", tier === "high" && RANK[tier] > RANK[last.state.tier]));
   }
   const failed = firstFailed(gates)?.name;
+  const openedAtMs = effect.kind === "opened" || effect.kind === "renewed" || effect.kind === "reopened" ? atMs : openedMs(alert);
+  const group =
+    failed === undefined && first === undefined ? groupGate({ finding, family, tier, openedAtMs }, memory, sources.groupWaitMs) : undefined;
+  if (group?.passed === false) {
+    gates.push(group);
+    const state = { ...effect.alert, flap: newest?.state.flap ?? CALM };
+    return { alert: { ...alert, state, heldBy: GROUP_GATE }, outcome: "suppressed", others };
+  }
   if (failed === undefined) return { alert: notified(alert, atMs), outcome: "paged", others };
   const update = isReported && newest !== undefined ? memberUpdate(finding, newest) : null;
   if (isReported && (effect.kind === "raised" || update !== null))
@@ -292,7 +301,8 @@ function maxAgeMinutesOf({ finding, settings, score }: AskedCase, newest: Alert 
   return isOwnProblem(finding, tierOfScore(score), newest) ? Number.NEGATIVE_INFINITY : settings.dedupMaxAgeMinutes;
 }
 
-function notified(alert: Alert, atMs: number): Alert {
+/** The alert, of which people are told. */
+export function notified(alert: Alert, atMs: number): Alert {
   const state = { ...alert.state, flap: paged(alert.state.flap, atMs) };
   const change = { atMs, kind: "paged", tier: state.tier, by: null, note: null } as const;
   return withChange({ ...alert, state, pages: alert.pages + 1, heldBy: null }, change);
@@ -374,7 +384,7 @@ function decisionOf(
 }
 
 /** Decision on an alert and not on a finding. */
-function decisionOn(
+export function decisionOn(
   alert: Alert,
   by: AnomalyEnd,
   outcome: "paged" | "suppressed" | "resolved",

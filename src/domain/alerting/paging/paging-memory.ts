@@ -12,6 +12,8 @@ import type { InhibitionRules } from "../inhibition/inhibition-rule.ts";
 import { InhibitorIndex } from "../inhibition/inhibitor-index.ts";
 import { type Alert, isFiring } from "./alert.ts";
 import { AlertsByState } from "./alerts-by-state.ts";
+import { GROUP_GATE } from "./group-wait.ts";
+import { OWN_IDENTITY } from "./own-identity.ts";
 import { placeText } from "./service-scope.ts";
 
 /** A metric's alert closes into a group of services, and that into a cascade. */
@@ -33,7 +35,11 @@ export class PagingMemory {
   readonly #newest = new Map<string, string>();
   readonly #signals = new Map<string, readonly FiredSignal[]>();
   readonly #rcaMs = new Map<string, number>();
-  /** The cascade that each service was last a member of. */
+  /** When people were last told of anything in a tenant's environment that we have found. */
+  readonly #toldMs = new Map<string, number>();
+  /** Alerts whose page waits for a group, by id; of a base alone. */
+  readonly #waiting = new Map<string, Alert>();
+  /** The cascade or group that each service was last a member of. */
   readonly #cascades = new Map<string, string>();
   /** Alerts by state, of a base alone: a memory over it is made for every transaction, and goes through the few that it has changed. */
   readonly #byState: AlertsByState | undefined;
@@ -94,6 +100,17 @@ export class PagingMemory {
       for (const alert of this.#alerts.values()) if (alert.state.key.tenant === tenant && isFiring(alert) && mayInhibit(alert)) yield alert;
   }
 
+  /** Alerts whose page waits for a group; of a base alone. */
+  get waiting(): Iterable<Alert> {
+    return this.#waiting.values();
+  }
+
+  /** Whether anybody was told since of something in the environment of a finding. */
+  isToldSince({ tenant, environment }: { readonly tenant: string; readonly environment: string }, sinceMs: number): boolean {
+    const place = placeText({ tenant, environment, serviceId: "" });
+    return this.#toldAt(place) > sinceMs;
+  }
+
   /** Tenants with firing alerts; of a base alone. */
   get tenantsFiring(): readonly string[] {
     return this.#byState?.tenants ?? [];
@@ -114,7 +131,10 @@ export class PagingMemory {
     const known = newestId === undefined || newestId === id ? undefined : this.alert(newestId);
     if (known === undefined || known.state.createdAtMs <= alert.state.createdAtMs) this.#newest.set(text, id);
     for (const serviceId of alert.services) this.#cascades.set(placeText({ ...key, serviceId }), id);
+    this.#noteTold(alert);
     if (this.#byState === undefined) return;
+    if (isFiring(alert) && alert.heldBy === GROUP_GATE) this.#waiting.set(id, alert);
+    else this.#waiting.delete(id);
     this.#byState.put(alert);
     const longest = this.#byState.longestResolved(ALERTS_RESOLVED_KEPT_MAX);
     if (longest !== undefined) this.forget(longest);
@@ -127,6 +147,7 @@ export class PagingMemory {
     const { key } = alert.state;
     this.#alerts.delete(id);
     this.ruleInhibitors.remove(id);
+    this.#waiting.delete(id);
     this.#byState?.remove(key.tenant, id);
     const text = keyText(identityOf(alert));
     if (this.#newest.get(text) === id) this.#newest.delete(text);
@@ -136,7 +157,7 @@ export class PagingMemory {
     }
   }
 
-  /** The firing cascade that a service is a member of; `place` is its `placeText`, here and below. */
+  /** The firing cascade or group that a service is a member of; `place` is its `placeText`, here and below. */
   cascadeOf(place: string): Alert | undefined {
     const id = this.#cascadeId(place);
     const alert = id === undefined ? undefined : this.alert(id);
@@ -172,6 +193,18 @@ export class PagingMemory {
     for (const alert of changes.#alerts.values()) this.keep(alert);
     for (const [text, signals] of changes.#signals) putLast(this.#signals, text, signals, SIGNAL_SERVICES_MAX);
     for (const [text, atMs] of changes.#rcaMs) putLast(this.#rcaMs, text, atMs, RCA_PAIRS_MAX);
+  }
+
+  #noteTold({ state, pages }: Alert): void {
+    const { tenant, environment, family } = state.key;
+    const { pagedMs } = state.flap;
+    if (pages === 0 || pagedMs === null || OWN_IDENTITY.has(family)) return;
+    const place = placeText({ tenant, environment, serviceId: "" });
+    if (pagedMs > this.#toldAt(place)) putLast(this.#toldMs, place, pagedMs, SIGNAL_SERVICES_MAX);
+  }
+
+  #toldAt(place: string): number {
+    return this.#toldMs.get(place) ?? (this.#base === undefined ? Number.NEGATIVE_INFINITY : this.#base.#toldAt(place));
   }
 
   #newestId(text: string): string | undefined {

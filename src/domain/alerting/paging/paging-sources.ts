@@ -32,6 +32,9 @@ export interface PagingSources {
   readonly startedAtMs: number;
   /** WATCHDOG_WARMUP_MINUTES. */
   readonly warmUpMinutes: number;
+  /** GROUP_WAIT_SECONDS and REPEAT_MINUTES in ms; 0: nothing waits, or repeats. */
+  readonly groupWaitMs: number;
+  readonly repeatMs: number;
   settingsOf(tenant: string, serviceId: string, metricName: string): WatchdogSettings;
   /** When the service was first heard of; undefined where nobody knows, which counts as mature. */
   firstSeenMs(tenant: string, serviceId: string): number | undefined;

@@ -23,13 +23,21 @@ export class CascadeStage implements WatchdogStage {
   readonly every = 1;
   readonly #context: StagesContext;
   readonly #episodes: RuleEpisodes;
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(context: StagesContext) {
     this.#context = context;
     this.#episodes = new RuleEpisodes(DETECTOR_CASCADE, context);
   }
 
-  async run({ nowMs }: Cycle): Promise<StageOutcome> {
+  /** One look after another: between two cycles it is asked where alerts wait for a group (group-waits.ts). */
+  run(cycle: Cycle): Promise<StageOutcome> {
+    const outcome = this.#last.then(() => this.#find(cycle));
+    this.#last = outcome.catch(() => undefined);
+    return outcome;
+  }
+
+  async #find({ nowMs }: Cycle): Promise<StageOutcome> {
     const { counters, monotonicMs } = this.#context;
     const startMs = monotonicMs();
     this.#episodes.load();

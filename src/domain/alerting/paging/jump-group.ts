@@ -1,0 +1,98 @@
+// One jump of one metric over several services: their alerts are one, told once, with the services in it. It forms when the wait of the first of them is over.
+import { GROUP_SERVICES_PER_ALERT_MAX } from "../../../core/config/notification-limits.ts";
+import { baseNameOf } from "../../distribution/derived-values.ts";
+import { holdGates } from "../inhibition/hold-gates.ts";
+import { type Alert, withChange } from "./alert.ts";
+import { GROUP_GATE, openedMs } from "./group-wait.ts";
+import { isOfCascade, mergedAlert, withMembersOf } from "./merged-alerts.ts";
+import type { PageDecision } from "./page-decision.ts";
+import { decideAgain, decisionOn, notified } from "./page-pipeline.ts";
+import type { PagingMemory } from "./paging-memory.ts";
+import type { PagingSources } from "./paging-sources.ts";
+
+/** So many services make a jump of one metric one event; two may be a chance. */
+const JUMP_SERVICES_MIN = 3;
+const NAMED_MAX = 8;
+const TIERS = ["low", "medium", "high"] as const;
+
+interface JumpGroup {
+  /** The first that was told, else the first that opened. */
+  readonly leader: Alert;
+  readonly others: readonly Alert[];
+  readonly services: readonly string[];
+}
+
+/** Decides on an alert whose wait is over: its group is told, or it is by itself. */
+export function decideGroup(alert: Alert, sources: PagingSources, memory: PagingMemory, nowMs: number): PageDecision[] {
+  const group = isHeld(alert, sources, memory, nowMs) ? undefined : jumpGroup(alert, sources, memory, nowMs);
+  if (group === undefined) return [decideAgain(alert, sources, memory, nowMs) ?? []].flat();
+  const { leader, others, services } = group;
+  const ended = others.map((other) => {
+    memory.keep(mergedAlert(other, leader, nowMs));
+    return decisionOn(other, endOf(other, nowMs), "resolved", []);
+  });
+  const joined = others.reduce(withMembersOf, { ...leader, services, state: { ...leader.state, tier: highestOf([leader, ...others]) } });
+  if (isTold(leader)) {
+    const change = { atMs: nowMs, kind: "updated", tier: joined.state.tier, by: null, note: `also on ${named(others)}` } as const;
+    memory.keep(withChange(joined, change));
+    return ended;
+  }
+  memory.keep(notified(joined, nowMs));
+  return [...ended, decisionOn(joined, endOf(joined, nowMs), "paged", [])];
+}
+
+function jumpGroup(alert: Alert, sources: PagingSources, memory: PagingMemory, nowMs: number): JumpGroup | undefined {
+  const sinceMs = openedMs(alert) - sources.groupWaitMs;
+  const peers = [...memory.firing(alert.state.key.tenant)].filter(
+    (other) =>
+      other === alert || (isOfJump(alert, other) && (isWaiting(other) || (isTold(other) && (other.state.flap.pagedMs ?? 0) >= sinceMs))),
+  );
+  const told = peers.filter(isTold).sort(byOpening);
+  const waiting = peers.filter((other) => isWaiting(other) && (other === alert || !isHeld(other, sources, memory, nowMs))).sort(byOpening);
+  const leader = told[0] ?? (waiting[0] as Alert);
+  const services = [...new Set([leader, ...waiting].flatMap(servicesOf))];
+  if (services.length < JUMP_SERVICES_MIN) return undefined;
+  return { leader, others: waiting.filter((other) => other !== leader), services: services.slice(0, GROUP_SERVICES_PER_ALERT_MAX) };
+}
+
+function isOfJump(one: Alert, other: Alert): boolean {
+  const [a, b] = [one.state.key, other.state.key];
+  if (a.environment !== b.environment || a.family !== b.family || isOfCascade(other)) return false;
+  return baseNameOf(one.peak.metricName) === baseNameOf(other.peak.metricName) && Math.sign(one.peak.z) === Math.sign(other.peak.z);
+}
+
+function isWaiting({ heldBy }: Alert): boolean {
+  return heldBy === GROUP_GATE;
+}
+
+function isTold({ pages, heldBy }: Alert): boolean {
+  return pages > 0 && heldBy === null;
+}
+
+/** Whether something else than the wait holds it by now. */
+function isHeld({ state, labels }: Alert, sources: PagingSources, memory: PagingMemory, nowMs: number): boolean {
+  const subject = { tenant: state.key.tenant, labels, openedAtMs: state.createdAtMs };
+  return holdGates(subject, sources, memory, nowMs).gates.some(({ passed }) => !passed);
+}
+
+function servicesOf({ services, state }: Alert): readonly string[] {
+  return services.length > 0 ? services : [state.key.serviceId];
+}
+
+function highestOf(alerts: readonly Alert[]) {
+  return TIERS[Math.max(...alerts.map(({ state }) => TIERS.indexOf(state.tier)))] as (typeof TIERS)[number];
+}
+
+function named(others: readonly Alert[]): string {
+  const services = [...new Set(others.flatMap(servicesOf))];
+  const rest = services.length - NAMED_MAX;
+  return `${services.slice(0, NAMED_MAX).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
+}
+
+function byOpening(one: Alert, other: Alert): number {
+  return one.state.createdAtMs - other.state.createdAtMs || (one.state.id < other.state.id ? -1 : 1);
+}
+
+function endOf({ peak, state }: Alert, atMs: number) {
+  return { ...peak, alertId: state.id, by: null, atMs };
+}
