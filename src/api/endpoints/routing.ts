@@ -197,6 +197,7 @@ export const ROUTING_ENDPOINTS = [
             service_id: "checkout",
             pages: 12,
             per_service_day: 1.7142857142857142,
+            not_told: 1,
             acknowledged: 9,
             median_ack_seconds: 140,
             false_positives: 1,

@@ -176,6 +176,7 @@ export const PAGE_REPORT = z.strictObject({
         service_id: z.string(),
         pages: COUNT,
         per_service_day: z.number().describe("pages in a day"),
+        not_told: COUNT.describe("alerts that paged, of which no receiver has taken anything, or not yet"),
         acknowledged: COUNT.describe("alerts that paged and somebody has taken"),
         median_ack_seconds: z.number().nullable().describe("from the first page to whoever has taken it; null where nobody has"),
         false_positives: COUNT.describe("alerts that paged, of which people said that nothing was wrong"),

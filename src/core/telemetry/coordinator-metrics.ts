@@ -160,6 +160,7 @@ export const COORDINATOR_METRICS = {
     "Things that were taken and cannot be stored or read: dead letters, and files in the folder set-aside",
   ),
   outboxDepth: gauge("vedette_outbox_depth", "Messages to people that are stored and have not arrived"),
+  channelsFailing: gauge("vedette_channels_failing", "Channels that have taken nothing for five minutes, as of their last attempts"),
   notifierStarts: counter("vedette_notifier_starts_total", "Times the thread that tells people was started"),
   chatDelivered: part(NOTIFICATIONS, { notifier: "chat", outcome: "delivered" }),
   chatRetried: part(NOTIFICATIONS, { notifier: "chat", outcome: "retried" }),

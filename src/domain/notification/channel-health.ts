@@ -40,6 +40,13 @@ export class ChannelHealth {
     return this.#states.get(keyOf(tenant, destination));
   }
 
+  /** Number of those of all tenants that have taken nothing for minutes. */
+  failingCount(nowMs: number): number {
+    let count = 0;
+    for (const state of this.#states.values()) if (isFailing(state, nowMs)) count++;
+    return count;
+  }
+
   /** Those of a tenant that have taken nothing for minutes, and were tried of late. */
   failing(tenant: string, nowMs: number): ChannelState[] {
     return [...this.#states.values()].filter((state) => state.tenant === tenant && isFailing(state, nowMs));

@@ -10,12 +10,16 @@ export interface PagedAlert {
   readonly pagesAtMs: readonly number[];
   readonly acknowledgedAtMs: number | null;
   readonly isFalsePositive: boolean;
+  /** A receiver took a page of it. */
+  readonly isTold: boolean;
 }
 
 export interface PageRow {
   readonly team: string;
   readonly serviceId: string;
   readonly pages: number;
+  /** Alerts that paged and of which nobody was told. */
+  readonly notTold: number;
   readonly acknowledged: number;
   readonly medianAckSeconds: number | null;
   readonly falsePositives: number;
@@ -43,6 +47,7 @@ function rowOf(alerts: readonly PagedAlert[]): PageRow {
     team,
     serviceId,
     pages: alerts.reduce((sum, { pagesAtMs }) => sum + pagesAtMs.length, 0),
+    notTold: alerts.filter(({ isTold }) => !isTold).length,
     acknowledged: waits.length,
     medianAckSeconds: waits.length === 0 ? null : median(waits),
     falsePositives: alerts.filter(({ isFalsePositive }) => isFalsePositive).length,

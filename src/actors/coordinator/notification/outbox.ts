@@ -291,6 +291,7 @@ export class Outbox implements AlertFollower {
     for (const join of draft.joins) this.#link?.send(join);
     this.#handOver(MESSAGES_HANDED_PER_STEP);
     this.#tellReaders(draft);
+    if (draft.settled.length > 0) counters.set("channelsFailing", this.health.failingCount(nowMs()));
     counters.set("deadLetters", state.deadLetters.total);
   }
 

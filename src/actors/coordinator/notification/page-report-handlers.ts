@@ -126,6 +126,7 @@ export async function reportPages(context: PageReportContext, { principal, query
       service_id: row.serviceId,
       pages: row.pages,
       per_service_day: row.pages / days,
+      not_told: row.notTold,
       acknowledged: row.acknowledged,
       median_ack_seconds: row.medianAckSeconds,
       false_positives: row.falsePositives,
@@ -169,6 +170,7 @@ async function pagedAlerts(
       pagesAtMs,
       acknowledgedAtMs: alert.acknowledged?.atMs ?? null,
       isFalsePositive: isFalsePositive(state, tenant, alert),
+      isTold: state.alerts.notification(alert).state === "told",
     });
   }
   return found;
