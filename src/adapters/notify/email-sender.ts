@@ -1,11 +1,13 @@
 /** Mail over SMTP. A 250 behind the data is delivery, 4xx is tried again, 5xx is refused for good; without an answer a mail may have arrived once all of it is sent, and not before (RFC 5321, section 4.2.5). */
 import { createTransport } from "nodemailer";
+import { listenOnce, task } from "../../core/base/guard.ts";
 import { withoutSecrets } from "../../core/base/secret-mask.ts";
 import type { AlertMessage } from "../../domain/notification/alert-message.ts";
 import type { AttemptOutcome } from "../../domain/notification/channel-delivery.ts";
 import { emailMessage, pictureId } from "../../domain/notification/email-message.ts";
 import { type ChannelSender, SEND_TIMEOUT_MS } from "./channel-sender.ts";
 
+const SENT_WHOLE = task("the end of a mail's data");
 const ERROR_CHARACTERS_MAX = 300;
 /** Connections that are kept to the mail server, and mails over one of them. */
 const CONNECTIONS_MAX = 2;
@@ -34,7 +36,10 @@ export function emailSender(url: string, from: string, picturesOf: MailPictures)
   const sentWhole = new Set<string>();
   transport.use("stream", ({ data, message }, done) => {
     // Nothing reads the mail before the server asks for its data.
-    message?.processFunc((mail) => mail.once("end", () => sentWhole.add(String(data.messageId))));
+    message?.processFunc((mail) => {
+      listenOnce(mail, "end", SENT_WHOLE, () => void sentWhole.add(String(data.messageId)));
+      return mail;
+    });
     done();
   });
   const login = loginOf(url);

@@ -16,7 +16,7 @@ export interface ChannelState {
 }
 
 /** Its channel as a rule would name it. */
-export function channelOf({ notifier, target }: Destination): string {
+function channelOf({ notifier, target }: Destination): string {
   return channelText({ notifier, target: target === "" ? null : target });
 }
 

@@ -1,5 +1,6 @@
 // What leaves for whom: a channel that fails and its notifier's default, a renewal and the identity that it takes the place of.
 import { describe, expect, it } from "vitest";
+import { DELIVERY_ROW, OUTBOX_ROW } from "../../../../../src/actors/coordinator/notification/delivery-row.ts";
 import type { AttemptOutcome } from "../../../../../src/domain/notification/channel-delivery.ts";
 import type { HandedDelivery } from "../../../../../src/domain/notification/notifier-messages.ts";
 import { Rig } from "../../../../support/coordinator-rig.ts";
@@ -84,6 +85,53 @@ describe("an alert that is too old to take in more", () => {
       "renewed b",
       "resolved a",
     ]);
+  });
+});
+
+describe("messages that were joined", () => {
+  it("are sent apart where they are refused, and only what is refused alone is given up, to the default too", async () => {
+    const rig = await Rig.open(OPTIONS);
+    const { outbox } = rig.coordinator.outbound;
+    const handed: HandedDelivery[] = [];
+    outbox.connect({ send: (command) => command.type === "send" && handed.push(...command.deliveries) });
+    await rig.askAs(OWNER, "createRoutingRule", { content: { name: "r", priority: 1, channels: ["chat:ops"] } });
+    for (const service_id of ["bad", "good"]) {
+      await rig.askAs(OWNER, "declareAnomaly", { content: { service_id, severity: "high", explanation: "down" } });
+    }
+    const take = async (deliveries: readonly HandedDelivery[], outcome: AttemptOutcome) => {
+      outbox.take([{ kind: "attempted", deliveries, sentAtMs: rig.nowMs, endedAtMs: rig.nowMs, outcome }]);
+      await rig.drain();
+      await new Promise((resolve) => setImmediate(resolve));
+    };
+    const shown = () => handed.map(({ message, destination, joins }) => [message.serviceId, destination.target, joins === null]);
+    await take(handed.splice(0), REFUSED);
+    expect(shown()).toEqual([
+      ["bad", "ops", true],
+      ["good", "ops", true],
+    ]);
+    const [bad, good] = handed.splice(0) as [HandedDelivery, HandedDelivery];
+    await take([bad], REFUSED);
+    await take([good], { kind: "delivered" });
+    expect(shown()).toEqual([["bad", "", false]]);
+    const { alerts } = (await rig.ask("alerts", {})).body;
+    const states = alerts.map((alert: { service_id: string; notification: { state: string } }) => [
+      alert.service_id,
+      alert.notification.state,
+    ]);
+    expect(Object.fromEntries(states)).toEqual({ bad: "to_be_told", good: "told" });
+  });
+});
+
+describe("a row of before", () => {
+  it("without the members of joined mails and of the first telling is read as it was", () => {
+    const delivery = {
+      ...{ state: "delivered", message: null, inFlight: false, waiting: [], attempts: 1, told: "yes", endTold: false },
+      ...{ firstTriedAtMs: 1, nextAttemptAtMs: 0, sentAtMs: 1, deliveredAtMs: 2, error: null },
+    };
+    const row = { channel: "pager", ruleId: null, fallback: false, notifier: "pager", destination: null, delivery, run: "r" };
+    const bytes = Buffer.concat([Buffer.of(1), Buffer.from(JSON.stringify(row))]);
+    expect(DELIVERY_ROW.decode(bytes)).toEqual(row);
+    expect(OUTBOX_ROW.decode(Buffer.concat([Buffer.of(1), Buffer.from('{"lane":"l"}')]))).toEqual({ lane: "l" });
   });
 });
 
