@@ -1,7 +1,10 @@
-// How far a series has left what it was: its largest deviation since the onset, held against the largest of each window before.
+// How far a series has left what it was: its largest deviation since the onset, held against the largest of each window before. Of a history that is too short for
+// such windows it is the shift of medians (median-shift.ts).
 // The scale is ln(1 + |z|), whose spread over quiet windows is nearly the same for light and for heavy tails, so that series can be compared.
 // Two ways to deviate, of which the smaller counts: from the mean of all windows (level), and from the value just before the window (change): a slow drift
 // has a level and no change, a noisy series a change and no level. About 1 us for 120 values.
+
+import { medianShift } from "./median-shift.ts";
 
 /** Fewer windows say nothing of what is usual. */
 const WINDOWS_MIN = 6;
@@ -22,6 +25,8 @@ const HELD = [new Float32Array(WINDOWS_HELD), new Float32Array(WINDOWS_HELD)] as
 
 /** Values by window, missing ones NaN. */
 export interface SeriesWindows {
+  /** The history has room for few windows like the one since: all that is before is one sample, all since another. */
+  readonly isShort: boolean;
   readonly width: number;
   /** Windows before, one after another. */
   readonly past: Float64Array;
@@ -49,7 +54,11 @@ export interface Departure {
 }
 
 /** The departure; undefined where there is too little before or nothing since. */
-export function departureOf({ width, past, pastLeads, now, nowLead }: SeriesWindows): Departure | undefined {
+export function departureOf(cut: SeriesWindows): Departure | undefined {
+  return cut.isShort ? medianShift(cut.past, cut.now) : largestDeviation(cut);
+}
+
+function largestDeviation({ width, past, pastLeads, now, nowLead }: SeriesWindows): Departure | undefined {
   const { mean, sd, count } = momentsOf(past);
   const windows = pastLeads.length;
   if (count < 2 * WINDOWS_MIN || windows < WINDOWS_MIN) return undefined;

@@ -1,5 +1,6 @@
 // The windows of a series as an engine holds it: the last 120 values and their times. A cause departs before its first symptom is declared, so the window
 // begins up to a minute earlier, by four values at most: of a stream of one second the ring is two minutes, and the baseline must not be the incident.
+// Where what is before has no room for enough windows as long as the one since, history is short: then it is two samples, before the onset and since.
 import type { SeriesWindows } from "./departure.ts";
 
 const LEAD_MS = 60_000;
@@ -9,6 +10,7 @@ const PAST_WINDOWS_MIN = 10;
 const PAST_WINDOWS_MAX = 24;
 /** One array for each number of windows: made anew for each series they cost as much as all else here. */
 const LEADS = Array.from({ length: PAST_WINDOWS_MAX + 1 }, (_, windows) => new Float64Array(windows));
+const NO_LEADS = LEADS[0]!;
 
 /** The windows, and where the one since the onset begins among the values. */
 export interface RingWindows {
@@ -16,7 +18,7 @@ export interface RingWindows {
   readonly start: number;
 }
 
-/** Cuts `count` values, oldest first, into views of them, which hold until the next call; undefined where there is nothing since the onset or too little before it. */
+/** Cuts `count` values, oldest first, into views of them, which hold until the next call; undefined where there is nothing since the onset or nothing before it. */
 export function ringWindows(
   times: ArrayLike<number>,
   values: Float64Array,
@@ -30,32 +32,28 @@ export function ringWindows(
   if (first === end) return undefined;
   let lead = 0;
   while (lead < LEAD_VALUES_MAX && lead < first && times[first - lead - 1]! >= onsetMs - LEAD_MS) lead++;
-  // Where what is before allows only a short window, most of it is to be since the onset.
-  while (lead > 0 && isCut(first - lead, end) && 2 * lead > widthOf(first - lead, end)) lead--;
-  const start = first - lead;
-  const width = widthOf(start, end);
-  if (width < 1) return undefined;
-  const windows = Math.min(PAST_WINDOWS_MAX, Math.floor(start / width));
-  const from = start - windows * width;
-  const pastLeads = LEADS[windows]!;
-  for (let i = 0; i < windows; i++) pastLeads[i] = from + i * width === 0 ? Number.NaN : values[from + i * width - 1]!;
-  return {
-    windows: {
-      width,
-      past: values.subarray(from, start),
-      pastLeads,
-      now: values.subarray(start, start + width),
-      nowLead: values[start - 1] ?? Number.NaN,
-    },
-    start,
-  };
+  // Of a short history most of what is looked at is to be since the onset.
+  const start = first - (windowsBefore(first - lead, end) < PAST_WINDOWS_MIN ? Math.min(lead, end - first) : lead);
+  if (start === 0) return undefined;
+  const windows = Math.min(PAST_WINDOWS_MAX, windowsBefore(start, end));
+  const from = start - windows * (end - start);
+  const leads = LEADS[windows]!;
+  for (let i = 0; i < windows; i++) leads[i] = values[from + i * (end - start) - 1] ?? Number.NaN;
+  return { windows: cutWindows(values.subarray(windows < PAST_WINDOWS_MIN ? 0 : from, end), end - start, leads, values[start - 1]!), start };
 }
 
-/** Values of the window from `start` on: so many that enough such windows lie before it. */
-function widthOf(start: number, end: number): number {
-  return Math.min(end - start, Math.floor(start / PAST_WINDOWS_MIN));
+function windowsBefore(start: number, end: number): number {
+  return Math.floor(start / (end - start));
 }
 
-function isCut(start: number, end: number): boolean {
-  return widthOf(start, end) < end - start;
+/**
+ * Values of windows before, one after another, and behind them `width` of the one since, with the values before each: as windows where there are enough of them, else as
+ * two samples. Engines and the evaluation cut alike.
+ */
+export function cutWindows(values: Float64Array, width: number, pastLeads: Float64Array, nowLead: number): SeriesWindows {
+  const start = values.length - width;
+  const [past, now] = [values.subarray(0, start), values.subarray(start)];
+  return pastLeads.length < PAST_WINDOWS_MIN
+    ? { isShort: true, width, past, pastLeads: NO_LEADS, now, nowLead }
+    : { isShort: false, width, past, pastLeads, now, nowLead };
 }

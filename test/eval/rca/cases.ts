@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { departureOf } from "../../../src/domain/rca/departure.ts";
 import type { IncidentEvidence, SeriesEvidence } from "../../../src/domain/rca/evidence.ts";
+import { cutWindows } from "../../../src/domain/rca/ring-windows.ts";
 import { readWideTable, type WideTable } from "./csv.ts";
 import { readLines, readSpans } from "./telemetry.ts";
 import { caseEvidence, type Telemetry } from "./telemetry-evidence.ts";
@@ -153,13 +154,10 @@ function seriesEvidence(table: WideTable, normal: WideTable, isNormal: (time: nu
     const [serviceId = "", ...metric] = name.split("|");
     const before = normal.columns.get(name);
     if (serviceId === ENTRY || before === undefined) return [];
-    const departure = departureOf({
-      width,
-      past: Float64Array.from(windows.flatMap((at) => [...before.slice(at, at + width)])),
-      pastLeads: Float64Array.from(windows, (at) => before[at - 1] ?? Number.NaN),
-      now: Float64Array.from(rows, (i) => values[i]!),
-      nowLead: mean(leads.map((i) => before[i]!)),
-    });
+    const past = windows.flatMap((at) => [...before.slice(at, at + width)]);
+    const pastLeads = Float64Array.from(windows, (at) => before[at - 1] ?? Number.NaN);
+    const all = Float64Array.from([...past, ...rows.map((i) => values[i]!)]);
+    const departure = departureOf(cutWindows(all, width, pastLeads, mean(leads.map((i) => before[i]!))));
     return departure === undefined
       ? []
       : [
