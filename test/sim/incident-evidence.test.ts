@@ -77,7 +77,9 @@ class Sent {
       const departure = cut && departureOf(cut.windows);
       if (cut === undefined || departure === undefined) return [];
       const onset = times[cut.start + departure.onsetAt]!;
-      return [{ serviceId, metricName, instance: instanceOf(attributes), peer: peerOf(metricName, attributes), departure, onsetMs: onset }];
+      const intervalMs = (times.at(-1)! - times[Math.max(0, times.length - 11)]!) / Math.min(10, times.length - 1);
+      const peer = peerOf(metricName, attributes);
+      return [{ serviceId, metricName, instance: instanceOf(attributes), peer, departure, onsetMs: onset, intervalMs }];
     });
   }
 }
@@ -132,7 +134,7 @@ function cutTo<T extends { readonly past: ArrayLike<unknown> }>(ours: readonly T
 }
 
 function loaded(sent: Sent, of: IncidentEvidence): IncidentEvidence {
-  const { onsetMs, untilMs, target } = of;
+  const { onsetMs, untilMs, target, senders, members } = of;
   const series = sent.series(onsetMs, untilMs);
   const found = telemetryEvidence({ lines: sent.lines(), spans: timedSpans(sent.spans) }, minuteWindows(onsetMs, untilMs, WINDOWS));
   const requests = found.operations.filter(({ isEntry }) => isEntry);
@@ -151,6 +153,8 @@ function loaded(sent: Sent, of: IncidentEvidence): IncidentEvidence {
     onsetMs,
     untilMs,
     target,
+    senders,
+    members,
     series,
     lines,
     operations,

@@ -53,6 +53,8 @@ export interface EvidenceAnswer {
   /** Series, packed. */
   readonly numbers: Float64Array<ArrayBuffer>;
   readonly lines: readonly LineCounts[];
+  /** Services that the walk has passed. */
+  readonly services: readonly string[];
   readonly requests: readonly RequestCounts[];
   readonly rings: readonly RingValues[];
   /** Self times of operations of the traces that the engine joins: the service of each, and numbers (domain/rca/operation-packing.ts). */

@@ -8,8 +8,8 @@ import { callersOf } from "../topology/reach.ts";
 import { categoryOf, type RootCauseCategory } from "./category.ts";
 import type { IncidentEvidence, SeriesEvidence } from "./evidence.ts";
 import { type EvidenceItem, evidenceItems, evidenceNumbers, leadingSeries } from "./evidence-items.ts";
-import { meaningOf } from "./metric-kind.ts";
-import { type RankedService, type Ranking, rankServices } from "./ranking.ts";
+import { meaningOf, RESOURCE_KINDS } from "./metric-kind.ts";
+import { type RankedService, type Ranking, rankServices, STALE_METRIC } from "./ranking.ts";
 import { type IncidentSignature, signatureOf } from "./signature.ts";
 
 /** Candidates of a report. */
@@ -20,6 +20,11 @@ const TAIL_SHARE_MAX = 0.1;
 /** Spreads above what is usual that a cause of its own must show at least, in a resource or as its callers feel it. */
 const RESOURCE_MIN = 1.5;
 const FELT_MIN = 3;
+/** A first candidate that only metrics speak for has such a score at least. */
+const SCORE_MIN = 0.7;
+/** Where a service sends nothing but symptoms, it is the cause when it is so far ahead of the second; such a cause is less sure. */
+const FAR_AHEAD_MIN = 0.15;
+const SYMPTOMS_ALONE = 0.7;
 /** From here on a symptom is one. */
 const SYMPTOM_MIN = 3;
 /** Confidence is 1 / (1 + exp(-slope x margin)): of the scores of the first two candidates; chosen on every second case (docs/adr/0097). */
@@ -77,22 +82,28 @@ export interface Analysis {
 export function analyse(evidence: IncidentEvidence): Analysis {
   const ranking = rankServices(evidence);
   const [first, second] = ranking.services;
-  const enough = first !== undefined && isEnough(ranking, first);
+  const margin = (first?.score ?? 0) - (second?.score ?? 0);
+  const basis = first === undefined ? "none" : basisOf(ranking, first, margin);
+  const enough = first !== undefined && basis !== "none";
   return {
     enough,
     candidates: ranking.services.slice(0, CANDIDATES_MAX).map((service) => candidateOf(ranking, service)),
     category: enough ? categoryOf(ranking, evidence, first) : "unknown",
-    confidence: enough ? 1 / (1 + Math.exp(-CONFIDENCE_SLOPE * (first.score - (second?.score ?? 0)))) : 0,
+    confidence: enough ? (basis === "symptoms" ? SYMPTOMS_ALONE : 1) / (1 + Math.exp(-CONFIDENCE_SLOPE * margin)) : 0,
     firstSymptom: firstSymptom(evidence.series),
-    impact: first === undefined ? [] : impactOf(ranking, first.serviceId),
+    impact: first === undefined ? [] : impactOf(ranking, first.serviceId, evidence.members),
     numbers: first === undefined ? {} : evidenceNumbers(ranking, first),
     lookedAt: lookedAt(evidence),
     signature: signatureOf(ranking, evidence, first),
   };
 }
 
-/** Whether something departs that usually does not, and the first candidate has more to show than symptoms. */
-function isEnough({ metrics, lines, spans, usualLine, usualSpan, surge, peers }: Ranking, first: RankedService): boolean {
+/** What a cause is said on. */
+type Basis = "evidence" | "symptoms" | "none";
+
+/** Whether something departs that usually does not, and the first candidate has more to show than symptoms, or sends nothing else and is far ahead. */
+function basisOf(ranking: Ranking, first: RankedService, margin: number): Basis {
+  const { metrics, lines, spans, usualLine, usualSpan, surge, peers } = ranking;
   const isUnusual =
     metrics.tailShare <= TAIL_SHARE_MAX ||
     (lines[0]?.strength ?? 0) >= usualLine ||
@@ -109,13 +120,28 @@ function isEnough({ metrics, lines, spans, usualLine, usualSpan, surge, peers }:
     first.change !== undefined ||
     (peers.has(first.serviceId) && (first.metrics?.symptom ?? 0) >= SYMPTOM_MIN) ||
     surge?.serviceId === first.serviceId;
-  return isUnusual && hasCause;
+  if (!isUnusual || (first.score < SCORE_MIN && !speaksByItself(ranking, first))) return "none";
+  if (hasCause) return "evidence";
+  return sendsSymptomsAlone(ranking, first) && margin >= FAR_AHEAD_MIN ? "symptoms" : "none";
+}
+
+/** Whether a line, a span or silence speaks for a candidate, and not metrics alone. */
+function speaksByItself({ usualLine, usualSpan }: Ranking, { line, span, silent }: RankedService): boolean {
+  return silent || (line?.strength ?? 0) >= usualLine || (span?.strength ?? 0) >= usualSpan;
+}
+
+/** Whether no resource, line or time of its own of a service is known, so that none can be asked for. */
+function sendsSymptomsAlone({ metrics: { table } }: Ranking, { serviceId, line, span }: RankedService): boolean {
+  const service = table.numberOf(serviceId);
+  if (service === undefined || line !== undefined || span !== undefined) return false;
+  return RESOURCE_KINDS.every((kind) => table.leading(service, kind) === undefined);
 }
 
 function candidateOf(ranking: Ranking, service: RankedService): Candidate {
   const { serviceId, score } = service;
   const series = leadingSeries(ranking, service);
-  const metricName = series?.metricName ?? (service.line !== undefined ? "log.template" : "span.duration_ms.p95");
+  const metricName =
+    series?.metricName ?? (service.line !== undefined ? "log.template" : service.silent ? STALE_METRIC : "span.duration_ms.p95");
   return { serviceId, metricName, instance: series?.instance ?? null, score, evidence: evidenceItems(ranking, service) };
 }
 
@@ -137,11 +163,14 @@ function isBefore(a: SeriesEvidence, b: SeriesEvidence): boolean {
   return a.onsetMs < b.onsetMs || (a.onsetMs === b.onsetMs && a.departure.novelty > b.departure.novelty);
 }
 
-function impactOf({ metrics, edges, peers }: Ranking, cause: string): Impact[] {
+/** Callers of the cause that show symptoms, and whoever has an anomaly of the incident. */
+function impactOf({ metrics, edges, peers }: Ranking, cause: string, members: readonly string[]): Impact[] {
   const suffering = callersOf(edges, cause);
-  return metrics.services
-    .map((service) => ({ ...service, symptom: metrics.symptomNovelty(service.serviceId) }))
-    .filter(({ serviceId, symptom }) => serviceId !== cause && !peers.has(serviceId) && suffering.has(serviceId) && symptom >= SYMPTOM_MIN)
+  const hit = new Set(members);
+  return [...new Set([...metrics.services.map(({ serviceId }) => serviceId), ...members])]
+    .map((serviceId) => ({ serviceId, symptom: metrics.symptomNovelty(serviceId) }))
+    .filter(({ serviceId }) => serviceId !== cause && !peers.has(serviceId))
+    .filter(({ serviceId, symptom }) => hit.has(serviceId) || (suffering.has(serviceId) && symptom >= SYMPTOM_MIN))
     .map(({ serviceId, symptom }) => ({ serviceId, metricName: metrics.symptomName(serviceId), strength: symptom }))
     .sort((a, b) => b.strength - a.strength)
     .slice(0, IMPACT_MAX);

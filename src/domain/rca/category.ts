@@ -2,6 +2,7 @@
 
 import { hostOf, isAddress, isInside } from "../trace/peer-name.ts";
 import type { IncidentEvidence } from "./evidence.ts";
+import { saysShortage } from "./line-findings.ts";
 import { meaningOf } from "./metric-kind.ts";
 import type { RankedService, Ranking } from "./ranking.ts";
 
@@ -25,7 +26,8 @@ export function categoryOf(ranking: Ranking, evidence: IncidentEvidence, first: 
   const isShort = first.saturated || (resource >= SHORT_MIN && felt >= SHORT_MIN);
   const speaks = Math.max(line?.strength ?? 0, span?.kind === "origin_errors" ? span.strength : 0) / ranking.usualLine;
   const presses = (metrics?.total ?? 0) / ranking.metrics.usualTop;
-  if (speaks >= 1 && !(isShort && presses > speaks)) return saysShortage(line?.template) ? "infrastructure" : "application";
+  if (speaks >= 1 && !(isShort && presses > speaks))
+    return line !== undefined && saysShortage(line.template) ? "infrastructure" : "application";
   if (first.change !== undefined && !first.saturated) return "application";
   if (isShort || first.silent || (metrics?.feltByCallers ?? 0) >= FELT_MIN) return "infrastructure";
   if (span?.kind === "call_gap" && span.strength >= ranking.usualSpan) return "infrastructure";
@@ -37,14 +39,6 @@ export function categoryOf(ranking: Ranking, evidence: IncidentEvidence, first: 
 function isOutside(peer: string): boolean {
   const host = hostOf(peer);
   return !isAddress(host) && !isInside(host);
-}
-
-/** Lines that name the resource that is missing, whoever writes them. */
-const SHORTAGE =
-  /no space left|disk (?:is )?full|disk quota|out of memory|oom.?kill|cannot allocate|too many open files|read-only file system|i\/o error|no route to host|network is unreachable/i;
-
-function saysShortage(template: string | undefined): boolean {
-  return template !== undefined && SHORTAGE.test(template);
 }
 
 function hostDeparts({ series }: IncidentEvidence, serviceId: string): boolean {

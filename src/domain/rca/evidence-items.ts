@@ -59,7 +59,8 @@ function seriesText({ metricName, instance, departure }: SeriesEvidence): string
 function otherItems({ lines, spans, surge }: Ranking, { serviceId, silent, saturated, change }: RankedService): EvidenceItem[] {
   const items: EvidenceItem[] = [];
   for (const line of lines.filter((each) => each.serviceId === serviceId && each.strength >= NOVELTY_MIN).slice(0, 3)) {
-    const text = `line ${line.change}: ${line.template.slice(0, TEXT_CHARACTERS)} (${line.count}, expected ${shortNumber(line.expected)})`;
+    const of = line.writer === null ? "" : ` of ${line.writer}`;
+    const text = `line${of} ${line.change}: ${line.template.slice(0, TEXT_CHARACTERS)} (${line.count}, expected ${shortNumber(line.expected)})`;
     items.push({ source: "log", text, strength: line.strength });
   }
   for (const span of spans.filter((each) => each.serviceId === serviceId && each.strength >= NOVELTY_MIN).slice(0, 3)) {

@@ -1,15 +1,15 @@
 // Evidence of series between threads: numbers in one array, since objects cost ten times as much to move, and each name once (series-names.ts), since texts
 // cost as much as the departures themselves.
 //
-//   number of the name, mean, sd, peak, peak at, onset at, novelty, shift, onset ms, windows n, n novelties of the past
+//   number of the name, mean, sd, peak, peak at, onset at, novelty, shift, onset ms, windows n, interval ms, n novelties of the past
 import type { SeriesEvidence } from "./evidence.ts";
 
-const NUMBERS = 10;
+const NUMBERS = 11;
 /** Numbers that there is room for at first: 200 series. It doubles. */
 const ROOM_MIN = 8_192;
 
 /** Parts of a series that are packed. */
-export interface SeriesToPack extends Pick<SeriesEvidence, "departure" | "onsetMs"> {
+export interface SeriesToPack extends Pick<SeriesEvidence, "departure" | "onsetMs" | "intervalMs"> {
   /** Number of its name. */
   readonly name: number;
 }
@@ -19,7 +19,7 @@ export class SeriesPacker {
   #numbers = new Float64Array(ROOM_MIN);
   #used = 0;
 
-  add({ name, departure, onsetMs }: SeriesToPack): void {
+  add({ name, departure, onsetMs, intervalMs }: SeriesToPack): void {
     const { mean, sd, peak, peakAt, onsetAt, novelty, shift, past } = departure;
     const at = this.#used;
     this.#used += NUMBERS + past.length;
@@ -35,6 +35,7 @@ export class SeriesPacker {
     numbers[at + 7] = shift;
     numbers[at + 8] = onsetMs;
     numbers[at + 9] = past.length;
+    numbers[at + 10] = intervalMs;
     numbers.set(past, at + NUMBERS);
   }
 
@@ -74,7 +75,10 @@ export function unpackSeries<Name extends { readonly of: SeriesName }>(
     const [mean, sd, peak] = [numbers[at + 1]!, numbers[at + 2]!, numbers[at + 3]!];
     const [peakAt, onsetAt, novelty, shift] = [numbers[at + 4]!, numbers[at + 5]!, numbers[at + 6]!, numbers[at + 7]!];
     const departure = { mean, sd, peak, peakAt, onsetAt, novelty, shift, past };
-    found.push({ name, one: { serviceId, metricName, instance, peer, departure, onsetMs: numbers[at + 8]! } });
+    found.push({
+      name,
+      one: { serviceId, metricName, instance, peer, departure, onsetMs: numbers[at + 8]!, intervalMs: numbers[at + 10]! },
+    });
     at += NUMBERS + windows;
   }
   return found;

@@ -15,6 +15,8 @@ export interface SeriesEvidence {
   readonly departure: Departure;
   /** When it departed. */
   readonly onsetMs: number;
+  /** Between its values, as they came last. */
+  readonly intervalMs: number;
 }
 
 /** Log lines of one template of one service, counted by window. */
@@ -56,6 +58,7 @@ export interface CallEvidence {
   readonly caller: string;
   /** A service; of a call that leaves what is observed the name of the peer. */
   readonly callee: string;
+  /** Whether the callee sends no spans, so that what its callers say of the call is all that is known of it. */
   readonly isPeer: boolean;
   readonly past: readonly CallWindow[];
   readonly now: CallWindow;
@@ -83,6 +86,10 @@ export interface IncidentEvidence {
   readonly untilMs: number;
   /** Metric that was told first, where one was: the anomaly that asks. */
   readonly target: { readonly serviceId: string; readonly metricName: string } | null;
+  /** Services that are known to send something, whether or not it has come since. */
+  readonly senders: readonly string[];
+  /** Services of the incident's anomalies so far. */
+  readonly members: readonly string[];
   readonly series: readonly SeriesEvidence[];
   readonly lines: readonly LineEvidence[];
   readonly operations: readonly OperationEvidence[];

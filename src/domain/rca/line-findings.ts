@@ -4,6 +4,11 @@
 import { sourceLine } from "../logs/template-tree.ts";
 import type { IncidentEvidence, LineEvidence } from "./evidence.ts";
 
+/** A line that tells of a failed call is a symptom of whom it calls, and says more of that one where it names it. */
+const OF_FAILED_CALL = 0.3;
+const OF_NAMED_CALLEE = 0.5;
+/** One that names the resource that is missing says why by itself. */
+const OF_SHORTAGE = 2;
 /** Places in SEVERITIES from which a line tells of a problem; fewer of them are no problem. */
 const WARN = 4;
 /** Expected of a line that never came. */
@@ -25,6 +30,8 @@ export interface LineFinding {
   readonly expected: number;
   /** Standard deviations, lines that several services write weighted down. */
   readonly strength: number;
+  /** Who writes it, where it is told of another that it names. */
+  readonly writer: string | null;
 }
 
 interface LineGroup {
@@ -37,8 +44,10 @@ interface LineGroup {
   now: number;
 }
 
+type LinesEvidence = Pick<IncidentEvidence, "lines" | "operations" | "calls">;
+
 /** Findings, strongest first. */
-export function lineFindings(evidence: Pick<IncidentEvidence, "lines" | "operations">): LineFinding[] {
+export function lineFindings(evidence: LinesEvidence): LineFinding[] {
   const groups = groupsOf(evidence.lines);
   const writers = new Map<string, Set<string>>();
   for (const { place, serviceId } of groups) {
@@ -47,13 +56,47 @@ export function lineFindings(evidence: Pick<IncidentEvidence, "lines" | "operati
     else services.add(serviceId);
   }
   const loads = loadsOf(evidence, groups);
+  const names = new Set(writersOf(evidence));
   return groups
     .flatMap((group) => {
       const load = loads.get(group.serviceId);
       return load === undefined ? [] : findingOf(group, load, writers.get(group.place)!.size);
     })
+    .flatMap((finding) => ofCallee(finding, names))
     .sort((a, b) => b.strength - a.strength);
 }
+
+/** Services that a line may name: those that are known to write, to be asked or to be called. */
+function writersOf({ lines, operations, calls }: LinesEvidence): string[] {
+  return [...lines, ...operations].map(({ serviceId }) => serviceId).concat(calls.map(({ callee }) => callee));
+}
+
+/** A line of a failed call, as what it says of its writer, and of the service that it names. */
+function ofCallee(finding: LineFinding, services: ReadonlySet<string>): LineFinding[] {
+  const { template, severity, serviceId, strength, change } = finding;
+  const isMore = change === "appeared" || change === "more";
+  if (isMore && saysShortage(template)) return [{ ...finding, strength: OF_SHORTAGE * strength }];
+  if (!isMore || severity < WARN || !FAILED_CALL.test(template)) return [finding];
+  const symptom = { ...finding, strength: OF_FAILED_CALL * strength };
+  const named = template.split(NAME_ENDS).find((word) => word !== serviceId && services.has(word));
+  return named === undefined
+    ? [symptom]
+    : [symptom, { ...finding, serviceId: named, writer: serviceId, strength: OF_NAMED_CALLEE * strength }];
+}
+
+/** Lines that name the resource that is missing, whoever writes them. */
+const SHORTAGE =
+  /no space left|disk (?:is )?full|disk quota|out of memory|oom.?kill|cannot allocate|too many open files|read-only file system|i\/o error|no route to host|network is unreachable/i;
+
+/** Whether a line names a resource that is missing. */
+export function saysShortage(template: string): boolean {
+  return SHORTAGE.test(template);
+}
+
+/** What callers write of a call that failed, whatever they are written in. */
+const FAILED_CALL =
+  /\b(?:call|connect|connection|dial|request|rpc|send)(?:ing|ed|s)?\s+(?:to|from)\b.*(?:fail|error|refus|time[d]?[ -]?out|unavailable|reset|unreachable)|deadline exceeded|connection (?:refused|reset)|econnrefused|etimedout|socket hang up|upstream|circuit.?breaker/i;
+const NAME_ENDS = /[\s"'`,;()[\]{}<>|=]+|[:.](?=\s|$)|:(?=\d)/;
 
 function groupsOf(lines: readonly LineEvidence[]): LineGroup[] {
   const groups = new Map<string, LineGroup>();
@@ -130,7 +173,7 @@ function findingOf(group: LineGroup, load: Load, writers: number): LineFinding[]
   const strength = (Math.sqrt(Math.max(0, deviance) / variation(group.past, load.past, rate, before)) * ofKnown) / Math.sqrt(writers);
   const change = isMore ? (before === 0 ? "appeared" : "more") : count === 0 ? "stopped" : "fewer";
   const { serviceId, template, severity } = group;
-  return [{ serviceId, template, severity, change, count, expected, strength }];
+  return [{ serviceId, template, severity, change, count, expected, strength, writer: null }];
 }
 
 /** Variation of a count around its rate, in multiples of Poisson's, at least 1. */

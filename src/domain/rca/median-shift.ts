@@ -1,13 +1,15 @@
 // The departure of a series with a short history: how far the median of what came since has shifted from that of what was before, in robust standard deviations.
 // No outlier moves it, and no bound makes two large ones equal; but a short peak is not seen, so where history is long the largest deviation counts (departure.ts).
-// About 3 us for 60 values.
-import { median, robustStatistics } from "../detection/robust.ts";
+// About 2 us for 60 values.
+import { selectPlace } from "../../core/base/selection.ts";
 import type { Departure } from "./departure.ts";
 
 /** Fewer values before say nothing of what is usual. */
 const PAST_VALUES_MIN = 6;
 /** Windows of the past that are compared with all of it. */
 const PAST_WINDOWS = 12;
+/** From so many values on a window has three. */
+const THREES_MIN = 36;
 /** Shift and spread of ln(1 + |z|) that medians of a few values have by chance, somewhat more than of normal ones. */
 const USUAL_SHIFT = 0.5;
 const USUAL_SPREAD = 0.3;
@@ -19,33 +21,64 @@ const SD_RELATIVE_MIN = 5e-3;
 const Z_OF_CONSTANT = 20;
 const SHIFT_MAX = 100;
 
+/** Numbers at hand, so that a series makes no arrays of its own for them. */
+const VALUES_HELD = 1_024;
+const HELD = [new Float64Array(VALUES_HELD), new Float64Array(VALUES_HELD)] as const;
+
 /** The departure; undefined where there is too little before or nothing since. */
 export function medianShift(past: Float64Array, now: Float64Array): Departure | undefined {
-  const before = past.filter((value) => !Number.isNaN(value));
-  const since = now.filter((value) => !Number.isNaN(value));
-  if (before.length < PAST_VALUES_MIN || since.length === 0) return undefined;
-  const { median: centre, mad, meanDeviation } = robustStatistics(before);
-  const isConstant = meanDeviation <= SD_MIN;
-  const spread = Math.max(MAD_OF_NORMAL * mad, mad === 0 ? SD_PER_MEAN_DEVIATION * meanDeviation : 0);
-  const scale = Math.max(spread, SD_MIN, SD_RELATIVE_MIN * Math.abs(centre));
-  const noveltyOf = (middle: number) => {
-    const z = Math.abs(middle - centre) / scale;
-    return Math.max(0, (Math.log1p(isConstant ? Math.min(Z_OF_CONSTANT, z) : z) - USUAL_SHIFT) / USUAL_SPREAD);
-  };
+  const [before, work] =
+    past.length + now.length <= VALUES_HELD ? HELD : [new Float64Array(past.length), new Float64Array(past.length + now.length)];
+  const count = copyKnown(past, 0, before);
+  const since = copyKnown(now, 0, work);
+  if (count < PAST_VALUES_MIN || since === 0) return undefined;
   // What grows is further on in the later half.
-  const later = median(since.subarray(since.length >> 1));
+  const inLaterHalf = copyKnown(now, now.length >> 1, work) || copyKnown(now, 0, work);
+  const later = selectPlace(work, inLaterHalf, inLaterHalf >> 1);
+  work.set(before.subarray(0, count));
+  const centre = selectPlace(work, count, count >> 1);
+  let deviations = 0;
+  for (let i = 0; i < count; i++) {
+    work[i] = Math.abs(before[i]! - centre);
+    deviations += work[i]!;
+  }
+  const meanDeviation = deviations / count;
+  const mad = selectPlace(work, count, count >> 1);
+  const isConstant = meanDeviation <= SD_MIN;
+  const spread = mad > 0 ? MAD_OF_NORMAL * mad : SD_PER_MEAN_DEVIATION * meanDeviation;
+  const scale = Math.max(spread, SD_MIN, SD_RELATIVE_MIN * Math.abs(centre));
   const shift = Math.max(-SHIFT_MAX, Math.min(SHIFT_MAX, (later - centre) / scale));
-  const novelty = noveltyOf(later);
-  return { mean: centre, sd: scale, peak: later, ...placesOf(now, centre, later), novelty, shift, past: usualNovelties(before, noveltyOf) };
+  const novelty = noveltyOf(later - centre, scale, isConstant);
+  const usual = usualNovelties(before, count, centre, scale, isConstant);
+  return { mean: centre, sd: scale, peak: later, ...placesOf(now, centre, later), novelty, shift, past: usual };
 }
 
-/** The same of windows of the past, one value each or more. */
-function usualNovelties(before: Float64Array, noveltyOf: (middle: number) => number): Float32Array {
-  const windows = Math.min(PAST_WINDOWS, before.length);
-  return Float32Array.from({ length: windows }, (_, i) => {
-    const [from, to] = [Math.floor((i * before.length) / windows), Math.floor(((i + 1) * before.length) / windows)];
-    return noveltyOf(median(before.subarray(from, to)));
-  });
+/** Copies values that are known from a place on; how many they are. */
+function copyKnown(values: Float64Array, from: number, into: Float64Array): number {
+  let count = 0;
+  for (let i = from; i < values.length; i++) if (!Number.isNaN(values[i]!)) into[count++] = values[i]!;
+  return count;
+}
+
+function noveltyOf(off: number, scale: number, isConstant: boolean): number {
+  const z = Math.abs(off) / scale;
+  return Math.max(0, (Math.log1p(isConstant ? Math.min(Z_OF_CONSTANT, z) : z) - USUAL_SHIFT) / USUAL_SPREAD);
+}
+
+/** The same of windows of the past, by the middle one of three values in the middle of each. */
+function usualNovelties(before: Float64Array, count: number, centre: number, scale: number, isConstant: boolean): Float32Array {
+  const windows = Math.min(PAST_WINDOWS, count);
+  const usual = new Float32Array(windows);
+  for (let i = 0; i < windows; i++) {
+    const at = Math.floor(((i + 0.5) * count) / windows);
+    const value = count < THREES_MIN ? before[at]! : middleOf(before[at - 1]!, before[at]!, before[at + 1] ?? before[at]!);
+    usual[i] = noveltyOf(value - centre, scale, isConstant);
+  }
+  return usual;
+}
+
+function middleOf(a: number, b: number, c: number): number {
+  return Math.max(Math.min(a, b), Math.min(Math.max(a, b), c));
 }
 
 /** Places of the value nearest to the later median, and of the first that is half of the way there. */

@@ -28,11 +28,18 @@ const DEPENDENCY = words("client outbound upstream egress dependency downstream 
 const RESOURCES: ReadonlyArray<readonly [ResourceKind, ReadonlySet<string>]> = [
   ["cpu", words("cpu cores throttled throttling steal runqueue load1 load5 load15")],
   ["memory", words("memory mem ram heap rss swap oom pagefaults gc")],
-  ["disk", words("disk filesystem fs inode inodes volume iops io iowait syscall syscalls fsync wal")],
   ["network", words("network net tcp udp packets retransmits retransmissions dns bandwidth socket sockets nic")],
-  ["pool", words("pool threads goroutines connections conns fds workers queue backlog pending lag permits semaphore")],
+  ["disk", words("disk filesystem fs inode inodes volume iops io iowait syscall syscalls fsync wal")],
+  [
+    "pool",
+    words(
+      "pool thread threads goroutines connection connections conn conns fds workers queue backlog pending lag permits semaphore lock locks waiters",
+    ),
+  ],
 ];
-const GOOD_WHEN_HIGH = words("availability success successes available uptime healthy ready hit hits apdex free remaining");
+const GOOD_WHEN_HIGH = words("availability success successes available avail uptime healthy ready hit hits apdex free remaining");
+/** Timers as statsd names them. */
+const TIMER = words("timer timers upper");
 const MEANINGS_HELD_MAX = 20_000;
 const meanings = new BoundedMap<string, MetricMeaning>(MEANINGS_HELD_MAX);
 
@@ -46,15 +53,19 @@ function readMeaning(metricName: string): MetricMeaning {
   const kind = kindOf(metricName, of);
   const isGood = of.some((word) => GOOD_WHEN_HIGH.has(word));
   const isHarmful = kind === "latency" || kind === "errors" || kind === "dependency";
-  return { kind, ofHost: of.some((word) => HOST.has(word)), harm: isGood ? -1 : isHarmful ? 1 : 0 };
+  return { kind, ofHost: of.some((word) => HOST.has(word)), harm: isGood && kind !== "rate" ? -1 : isHarmful ? 1 : 0 };
 }
 
 function kindOf(metricName: string, of: readonly string[]): MetricKind {
   const family = familyOfMetric(metricName);
   if ((family === "latency" || family === "errors") && of.some((word) => DEPENDENCY.has(word))) return "dependency";
   if (family === "errors") return "errors";
+  // CPUUtilization is one word.
+  if (of.some((word) => word.startsWith("cpu"))) return "cpu";
   const resource = RESOURCES.find(([, ofKind]) => of.some((word) => ofKind.has(word)));
   if (resource !== undefined) return resource[0];
+  if (of.includes("cache")) return "other";
+  if (of.some((word) => TIMER.has(word))) return "latency";
   if (family === "latency" || family === "rate") return family;
   return "other";
 }

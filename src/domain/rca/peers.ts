@@ -13,9 +13,10 @@ interface PeerEvidence {
 /** The evidence with peers as services of their own, called by those that name them; calls that name a service get an edge to it. */
 export function withPeers(evidence: IncidentEvidence): PeerEvidence {
   const sending = [...evidence.series, ...evidence.lines, ...evidence.operations];
-  const services = new ServiceNames(new Set(sending.map(({ serviceId }) => serviceId)));
-  const calls = evidence.calls.map((call) => ofKnownCallee(call, services));
-  const named = new Map(calls.filter(({ isPeer }) => isPeer).map(({ callee }) => [hostOf(callee), callee]));
+  const services = new ServiceNames(new Set([...evidence.senders, ...sending.map(({ serviceId }) => serviceId)]));
+  const traced = new Set(evidence.operations.map(({ serviceId }) => serviceId));
+  const calls = evidence.calls.map((call) => ofKnownCallee(call, services, traced));
+  const named = new Map(calls.filter(({ callee }) => !services.has(callee)).map(({ callee }) => [hostOf(callee), callee]));
   const edges = new Map<string, readonly [string, string]>();
   const addEdge = (caller: string, callee: string) => caller !== callee && edges.set(JSON.stringify([caller, callee]), [caller, callee]);
   for (const [caller, callee] of evidence.edges) addEdge(caller, serviceNamed(callee, services) ?? callee);
@@ -33,11 +34,11 @@ export function withPeers(evidence: IncidentEvidence): PeerEvidence {
   return { evidence: { ...evidence, series, calls, edges: [...edges.values()] }, peers };
 }
 
-/** A call whose callee is a service under another name is one to that service; of one who sends nothing it is a peer's. */
-function ofKnownCallee(call: CallEvidence, services: ServiceNames): CallEvidence {
-  const callee = serviceNamed(call.callee, services);
-  if (callee === undefined) return call.isPeer ? call : { ...call, isPeer: true };
-  return callee === call.callee ? call : { ...call, callee };
+/** A call whose callee is a service under another name is one to that service; of one who sends no spans it is a peer's. */
+function ofKnownCallee(call: CallEvidence, services: ServiceNames, traced: ReadonlySet<string>): CallEvidence {
+  const callee = serviceNamed(call.callee, services) ?? call.callee;
+  const isPeer = !traced.has(callee);
+  return callee === call.callee && isPeer === call.isPeer ? call : { ...call, callee, isPeer };
 }
 
 /** The service that a name stands for, whole or as the first labels of a host in the network; undefined where it is none's. */

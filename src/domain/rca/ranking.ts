@@ -10,6 +10,8 @@ import { type SpanFinding, slowOperations, spanFindings } from "./span-findings.
 /** Strengths, in standard deviations, that a line or a span reaches without an incident among some hundreds of others. */
 const USUAL_STRENGTH_MIN = 4;
 const USUAL_STRENGTH_MARGIN = 0.5;
+/** Metric of a service that has fallen silent. */
+export const STALE_METRIC = "service.stale";
 /** Strengths of a service that fell silent, a resource near its end, a change just before, in the same measure. */
 const SILENCE = 3;
 const SATURATION = 2;
@@ -22,6 +24,12 @@ const SURGE_USUAL = 4;
 const SURGE_SERVICES_MIN = 3;
 /** The mean of the window must have risen, not one value: standard deviations. */
 const SURGE_SHIFT_MIN = 3;
+/** And what is asked at the door by so much: much more than usual is not yet many more. */
+const SURGE_TIMES_MIN = 1.3;
+/** Load at the door outweighs what it does to others by so much of the best of them. */
+const SURGE_OUTWEIGHS = 0.8;
+/** What a service that spans know alone makes its callers feel. */
+const FELT_BY_CALLERS = 0.5;
 
 /** A service, and what speaks for it. */
 export interface RankedService {
@@ -70,13 +78,14 @@ export function rankServices(given: IncidentEvidence): Ranking {
     metrics: new Map(metrics.services.map((service) => [service.serviceId, service])),
     lines: firstByService(lines),
     spans: firstByService(spans),
-    silent: new Set(evidence.silent),
+    felt: feltOfPeers(evidence, peers, metrics),
+    silent: new Set(silentServices(evidence)),
     saturated: new Set(evidence.saturated.map(({ serviceId }) => serviceId)),
     changes: changesBefore(evidence),
   };
   const serviceIds = new Set([...parts.metrics.keys(), ...parts.lines.keys(), ...parts.spans.keys(), ...parts.silent, ...parts.saturated]);
-  const services = [...serviceIds]
-    .map((serviceId) => ranked(serviceId, parts, metrics.usualTop))
+  const scored = [...serviceIds].map((serviceId) => ranked(serviceId, parts, metrics.usualTop));
+  const services = withSurge(scored, surge)
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score || (a.serviceId < b.serviceId ? -1 : 1));
   const slowShare = (serviceId: string) => {
@@ -84,6 +93,14 @@ export function rankServices(given: IncidentEvidence): Ranking {
     return known === 0 ? 0 : slow / known;
   };
   return { services, metrics, lines, spans, usualLine, usualSpan, surge, peers, edges: evidence.edges, slowShare };
+}
+
+/** Load that rises at a door and with it everywhere explains what the others show. */
+function withSurge(services: readonly RankedService[], surge: Surge | undefined): readonly RankedService[] {
+  const most = services.reduce((best, { score }) => Math.max(best, score), 0);
+  return services.map((service) =>
+    service.serviceId === surge?.serviceId ? { ...service, score: service.score + SURGE_OUTWEIGHS * most } : service,
+  );
 }
 
 /** The largest of so many standard normal numbers, with a margin. */
@@ -98,6 +115,8 @@ interface Parts {
   readonly metrics: ReadonlyMap<string, ServiceMetrics>;
   readonly lines: ReadonlyMap<string, LineFinding>;
   readonly spans: ReadonlyMap<string, SpanFinding>;
+  /** Of peers, what their callers show. */
+  readonly felt: ReadonlyMap<string, number>;
   readonly silent: ReadonlySet<string>;
   readonly saturated: ReadonlySet<string>;
   readonly changes: ReadonlyMap<string, ChangeEvidence>;
@@ -109,8 +128,10 @@ function ranked(serviceId: string, parts: Parts, usualTop: number): RankedServic
   const span = parts.spans.get(serviceId);
   const silent = parts.silent.has(serviceId);
   const saturated = parts.saturated.has(serviceId);
+  // What callers show is a peer's only where spans say that they wait for it.
+  const felt = span === undefined || span.strength < parts.usualSpan / 2 ? 0 : (parts.felt.get(serviceId) ?? 0);
   const support =
-    weight((metrics?.total ?? 0) / usualTop) +
+    weight((metrics?.total ?? felt) / usualTop) +
     weight((line?.strength ?? 0) / parts.usualLine) +
     weight((span?.strength ?? 0) / parts.usualSpan) +
     (parts.surge?.serviceId === serviceId ? weight(parts.surge.strength / SURGE_USUAL) : 0) +
@@ -118,6 +139,19 @@ function ranked(serviceId: string, parts: Parts, usualTop: number): RankedServic
     (saturated ? weight(SATURATION) : 0);
   const change = support < CHANGE_SUPPORT_MIN ? undefined : parts.changes.get(serviceId);
   return { serviceId, score: support + (change === undefined ? 0 : weight(CHANGE)), metrics, line, span, silent, saturated, change };
+}
+
+/** By peer the sum of what its callers show. */
+function feltOfPeers({ edges }: IncidentEvidence, peers: ReadonlySet<string>, metrics: MetricsView): Map<string, number> {
+  const felt = new Map<string, number>();
+  for (const [caller, callee] of edges)
+    if (peers.has(callee)) felt.set(callee, (felt.get(callee) ?? 0) + FELT_BY_CALLERS * metrics.symptomNovelty(caller));
+  return felt;
+}
+
+/** Services whose silence says something: of an incident that is a silence it is what is to be explained. */
+function silentServices({ silent, target }: IncidentEvidence): readonly string[] {
+  return target?.metricName === STALE_METRIC ? [] : silent;
 }
 
 /** A rise of requests. */
@@ -132,15 +166,24 @@ function surgeOf({ table }: MetricsView, edges: IncidentEvidence["edges"]): Surg
   const rises = table.services.map((serviceId, service) => ({ serviceId, strength: riseOf(table, service) }));
   const known = rises.filter(({ strength }) => strength !== undefined) as Surge[];
   if (known.length < SURGE_SERVICES_MIN || median(known.map(({ strength }) => strength)) < SURGE_USUAL / 2) return undefined;
-  const doors = known.filter(({ serviceId }) => !called.has(serviceId));
-  const first = doors.reduce<Surge | undefined>((most, door) => (door.strength > (most?.strength ?? SURGE_USUAL) ? door : most), undefined);
-  return first;
+  const doors = known.filter(({ serviceId, strength }) => !called.has(serviceId) && strength > SURGE_USUAL);
+  // Where no calls are known, all might be doors: those that are called so go first.
+  const named = doors.filter(({ serviceId }) => DOOR.test(serviceId));
+  return (named.length > 0 ? named : doors).reduce<Surge | undefined>(
+    (most, door) => (door.strength > (most?.strength ?? 0) ? door : most),
+    undefined,
+  );
 }
+
+/** Names of what stands at the edge of a system. */
+const DOOR =
+  /(?:^|[^a-z])(?:gateway|gw|front-?end|edge|ingress|portal|proxy|nginx|envoy|lb|load-?balancer|web|www|bff|router)(?:$|[^a-z])|(?:Gateway|Frontend|Ingress|Portal|Proxy)/;
 
 function riseOf(table: MetricsView["table"], service: number): number | undefined {
   const series = table.leading(service, "rate");
   if (series === undefined) return undefined;
-  return series.departure.shift > SURGE_SHIFT_MIN ? series.departure.novelty : 0;
+  const { mean, sd, shift, novelty } = series.departure;
+  return shift > SURGE_SHIFT_MIN && mean + shift * sd > SURGE_TIMES_MIN * mean ? novelty : 0;
 }
 
 function weight(times: number): number {

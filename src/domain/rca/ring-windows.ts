@@ -39,7 +39,10 @@ export function ringWindows(
   const from = start - windows * (end - start);
   const leads = LEADS[windows]!;
   for (let i = 0; i < windows; i++) leads[i] = values[from + i * (end - start) - 1] ?? Number.NaN;
-  return { windows: cutWindows(values.subarray(windows < PAST_WINDOWS_MIN ? 0 : from, end), end - start, leads, values[start - 1]!), start };
+  return {
+    windows: cutWindows(values.subarray(windows < PAST_WINDOWS_MIN ? 0 : from, end), end - start, leads, values[start - 1]!),
+    start,
+  };
 }
 
 function windowsBefore(start: number, end: number): number {

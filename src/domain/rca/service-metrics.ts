@@ -7,6 +7,7 @@
 //
 // What half of all services have is no departure of one. The same sum of the windows before says how large it gets without an incident.
 import { selectPlace } from "../../core/base/selection.ts";
+import { waitShares } from "./callee-waits.ts";
 import type { IncidentEvidence } from "./evidence.ts";
 import { type MetricKind, meaningOf, RESOURCE_KINDS, SYMPTOM_KINDS } from "./metric-kind.ts";
 import { NoveltyTable } from "./novelty-table.ts";
@@ -15,11 +16,21 @@ import { NoveltyTable } from "./novelty-table.ts";
 const FELT_ITSELF = 0.5;
 const FELT_BY_CALLERS = 0.5;
 const EXPLAINED = 0.5;
+/** Parts of what a service shows that are those of others: of the share that it waits, and of the novelty of its own calls for what fills meanwhile. */
+const WAITED = 0.5;
+const POOL_BY_WAIT = 0.7;
+/** What fills while nothing else of the service departs waits for somebody else: who takes from it too slowly. */
+const POOL_ALONE = 0.6;
+const ALONE_MAX = 2;
+const SYMPTOMS_OWN: readonly MetricKind[] = ["latency", "errors"];
+const NOT_POOLS: readonly MetricKind[] = ["cpu", "memory", "disk", "latency", "errors"];
 /** Weight of the other symptom, when one of a known kind is asked for. */
 const OTHER_SYMPTOM = 0.3;
 /** Share of windows before whose largest sum is at most the usual one; more is called unusual. */
 const USUAL_SHARE = 0.93;
 const USUAL_MIN = 4;
+const TAIL_WINDOWS_MIN = 10;
+const FAR_ABOVE = 2;
 
 /** One service's sum and its parts. */
 export interface ServiceMetrics {
@@ -51,23 +62,57 @@ interface Neighbours {
   readonly peers: readonly number[][];
 }
 
-export function metricsView(
-  evidence: Pick<IncidentEvidence, "series" | "edges" | "target">,
-  peers: ReadonlySet<string> = new Set(),
-): MetricsView {
+interface Surroundings extends Neighbours {
+  /** Share of each service's growth that it waits for others, where spans tell. */
+  readonly waitShares: readonly number[];
+  /** Largest novelty of each service's series of calls that name their callee. */
+  readonly namedCalls: readonly number[];
+  readonly lateMs: number;
+}
+
+function namedCallsOf(table: NoveltyTable, series: IncidentEvidence["series"]): number[] {
+  const found = table.services.map(() => 0);
+  for (const { serviceId, peer, departure } of series) {
+    const service = peer === null || peer === serviceId || departure.shift <= 0 ? undefined : table.numberOf(serviceId);
+    if (service !== undefined) found[service] = Math.max(found[service]!, departure.novelty);
+  }
+  return found;
+}
+
+/** Part of a departure that may be the cause's. */
+function timelyPart(table: NoveltyTable, service: number, kind: MetricKind, window: number, lateMs: number): number {
+  const series = window === 0 ? table.leading(service, kind) : undefined;
+  return series !== undefined && series.onsetMs > lateMs + LATE_INTERVALS * series.intervalMs ? OF_LATE : 1;
+}
+
+/** What begins after its symptom is no cause by itself: so much later than what clocks of hosts differ by, and intervals of its own on top. */
+const LATE_MS = 60_000;
+const LATE_INTERVALS = 2;
+const OF_LATE = 0.25;
+export function metricsView(evidence: IncidentEvidence, peers: ReadonlySet<string> = new Set()): MetricsView {
   const table = new NoveltyTable(evidence.series);
-  const neighbours = neighboursOf(table, evidence.edges, peers);
+  const shares = waitShares(evidence);
+  const neighbours = {
+    ...neighboursOf(table, evidence.edges, peers),
+    namedCalls: namedCallsOf(table, evidence.series),
+    waitShares: table.services.map((serviceId) => shares.get(serviceId) ?? 0),
+    // The onset is that of the anomaly that asks, where one does.
+    lateMs: evidence.target === null ? Number.POSITIVE_INFINITY : evidence.onsetMs + LATE_MS,
+  };
   const symptom = symptomOf(evidence.target);
   const services = scoresOf(table, neighbours, symptom, 0);
   const now = services.reduce((most, { total }) => Math.max(most, total), 0);
   const tops = Array.from({ length: table.windows - 1 }, (_, i) => topOf(table, neighbours, symptom, i + 1));
   const reached = tops.filter((top) => top >= now).length;
   const usual = tops.length === 0 ? 0 : selectPlace(Float64Array.from(tops), tops.length, Math.floor(USUAL_SHARE * (tops.length - 1)));
+  const usualTop = Math.max(USUAL_MIN, usual);
+  // Of fewer windows no share is small enough: what none of them comes near is unusual all the same.
+  const isFarAbove = tops.length < TAIL_WINDOWS_MIN && reached === 0 && now >= FAR_ABOVE * usualTop;
   return {
     table,
     services,
-    usualTop: Math.max(USUAL_MIN, usual),
-    tailShare: (reached + 1) / (tops.length + 1),
+    usualTop,
+    tailShare: isFarAbove ? 0 : (reached + 1) / (tops.length + 1),
     symptomName: (serviceId) => symptomName(table, serviceId),
     symptomNovelty: (serviceId) => symptomNovelty(table, serviceId),
   };
@@ -111,18 +156,30 @@ function symptomAt(table: NoveltyTable, service: number, symptom: Symptom, windo
   return symptom === "latency" ? latency + OTHER_SYMPTOM * errors : errors + OTHER_SYMPTOM * latency;
 }
 
-function topOf(table: NoveltyTable, neighbours: Neighbours, symptom: Symptom, window: number): number {
+function topOf(table: NoveltyTable, neighbours: Surroundings, symptom: Symptom, window: number): number {
   return scoresOf(table, neighbours, symptom, window).reduce((most, { total }) => Math.max(most, total), 0);
 }
 
-function scoresOf(table: NoveltyTable, { callers, peers }: Neighbours, symptom: Symptom, window: number): ServiceMetrics[] {
+function scoresOf(
+  table: NoveltyTable,
+  { callers, peers, waitShares: shares, namedCalls, lateMs }: Surroundings,
+  symptom: Symptom,
+  window: number,
+): ServiceMetrics[] {
   const symptoms = Float64Array.from(table.services, (_, service) => symptomAt(table, service, symptom, window));
   return table.services.map((serviceId, service) => {
-    const [resourceKind, resource] = strongest(table, service, window);
+    // What is known of waiting is known of now alone.
+    const ownShare = window === 0 ? 1 - WAITED * shares[service]! : 1;
+    const [resourceKind, resource] = strongest(table, service, window, {
+      ownShare,
+      calls: window === 0 ? namedCalls[service]! : 0,
+      lateMs,
+    });
     const own = symptoms[service]!;
     // Time that a service says it waits for somebody outside is not its own.
     const waited = peers[service]!.reduce((most, peer) => Math.max(most, symptoms[peer]!), 0);
-    const shown = Math.max(0, Math.max(own, FELT_ITSELF * table.novelty(service, "dependency", window)) - waited);
+    const timely = Math.max(...SYMPTOMS_OWN.map((kind) => timelyPart(table, service, kind, window, lateMs)));
+    const shown = timely * ownShare * Math.max(0, Math.max(own, FELT_ITSELF * table.novelty(service, "dependency", window)) - waited);
     let felt = callers[service]!.length === 0 ? 0 : Number.POSITIVE_INFINITY;
     let explained = 0;
     for (const caller of callers[service]!) {
@@ -134,11 +191,23 @@ function scoresOf(table: NoveltyTable, { callers, peers }: Neighbours, symptom: 
   });
 }
 
-function strongest(table: NoveltyTable, service: number, window: number): [MetricKind, number] {
+/** What tells a service's own departures from those of others now. */
+interface Own {
+  readonly ownShare: number;
+  /** Largest novelty of its series of calls that name their callee. */
+  readonly calls: number;
+  readonly lateMs: number;
+}
+
+/** The strongest resource; connections, threads and work queues fill while a service waits, for whom it waits and by how much they outgrow that. */
+function strongest(table: NoveltyTable, service: number, window: number, { ownShare, calls, lateMs }: Own): [MetricKind, number] {
   let best: MetricKind = "other";
   let most = 0;
+  const isAlone = NOT_POOLS.every((kind) => table.novelty(service, kind, window) < ALONE_MAX);
   for (const kind of RESOURCE_KINDS) {
-    const novelty = table.novelty(service, kind, window);
+    const known = timelyPart(table, service, kind, window, lateMs) * table.novelty(service, kind, window);
+    const byWait = POOL_BY_WAIT * Math.max(calls, table.novelty(service, "dependency", window));
+    const novelty = kind === "pool" ? (isAlone ? POOL_ALONE : 1) * Math.max(0, ownShare * known - byWait) : known;
     if (novelty <= most) continue;
     most = novelty;
     best = kind;

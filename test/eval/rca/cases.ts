@@ -102,6 +102,8 @@ class Source {
     return {
       onsetMs: from * 1000,
       untilMs: to * 1000,
+      senders: [],
+      members: [],
       target: of?.target ? { serviceId: of.target.service, metricName: of.target.metric } : null,
       series: seriesEvidence(table, normal, isNormal, [from, to]),
       ...caseEvidence(telemetry, isNormal, [from, to]),
@@ -168,6 +170,7 @@ function seriesEvidence(table: WideTable, normal: WideTable, isNormal: (time: nu
             peer: null,
             departure,
             onsetMs: table.times[rows[departure.onsetAt]!]! * 1000,
+            intervalMs: 1000 * (table.times.length < 2 ? 60 : table.times[1]! - table.times[0]!),
           },
         ];
   });

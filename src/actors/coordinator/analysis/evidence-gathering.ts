@@ -132,6 +132,7 @@ export class EvidenceGathering {
       onsetMs,
       untilMs,
       target,
+      members: [...wanted.services],
       ...told.evidence(calls, wanted),
       calls: calls.map((call) => callEvidence(call, onsetMs, untilMs)),
       edges,

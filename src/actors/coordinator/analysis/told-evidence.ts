@@ -13,12 +13,14 @@ type CallMinutes = Parameters<typeof selfTimes>[0];
 /** Evidence of one walk over all engines. */
 export class ToldEvidence {
   readonly #series: Array<UnpackedSeries<ToldName>> = [];
+  readonly #services = new Set<string>();
   readonly #lines: LineEvidence[] = [];
   readonly #requests: OperationEvidence[] = [];
   readonly #totals = new OperationTotals();
 
   add(answer: EvidenceAnswer, nameOf: (number: number) => ToldName | undefined): void {
     for (const one of unpackSeries(answer.numbers, nameOf)) this.#series.push(one);
+    for (const serviceId of answer.services) this.#services.add(serviceId);
     this.#lines.push(...answer.lines);
     this.#requests.push(...answer.requests.map(operationOf));
     this.#totals.add(answer.operations, answer.operationNumbers, answer.named);
@@ -28,13 +30,14 @@ export class ToldEvidence {
   evidence(
     calls: CallMinutes,
     wanted: Pick<IncidentEvidence, "onsetMs" | "untilMs">,
-  ): Pick<IncidentEvidence, "series" | "lines" | "operations"> {
+  ): Pick<IncidentEvidence, "senders" | "series" | "lines" | "operations"> {
     const series = sorted(this.#series);
     const { services } = this.#totals;
-    const sends = new Set([...series, ...this.#lines, ...this.#requests].map(({ serviceId }) => serviceId));
-    const byCalls = selfTimes(calls, operationMinutes(wanted)).filter(({ serviceId }) => sends.has(serviceId) && !services.has(serviceId));
+    const traced = new Set(this.#requests.map(({ serviceId }) => serviceId));
+    const byCalls = selfTimes(calls, operationMinutes(wanted)).filter(({ serviceId }) => traced.has(serviceId) && !services.has(serviceId));
     const operations = [...this.#requests, ...ownTimesOf([...this.#totals.evidence(), ...byCalls], series)];
     return {
+      senders: [...this.#services].sort(),
       series,
       lines: this.#lines.sort(
         (a, b) => compareTexts(a.serviceId, b.serviceId) || compareTexts(a.template, b.template) || a.severity - b.severity,

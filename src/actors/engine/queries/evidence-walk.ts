@@ -27,6 +27,7 @@ const SLICES_PER_ANSWER_MAX = 20;
 /** Beyond, all are forgotten with the next answer. */
 const NAMES_KEPT_MAX = 20_000;
 const NOT_TOLD = -1;
+const INTERVALS_MEANT = 10;
 const MINUTE_MS = 60_000;
 /** Minutes before the onset that must have been counted. */
 const MINUTES_BEFORE_MIN = 3;
@@ -85,6 +86,7 @@ interface Asked {
 /** Contents of an answer. */
 interface Found {
   readonly names: string[];
+  readonly services: string[];
   readonly lines: LineCounts[];
   readonly requests: RequestCounts[];
   readonly rings: RingValues[];
@@ -118,7 +120,7 @@ export class EvidenceWalk {
     if (this.#asked !== undefined) this.#packer.take(); // whoever asked has given up: what was found goes, and the names with it
     this.#forgetNames(query);
     if (query.walk !== this.#walk) this.#begin(query);
-    const found: Found = { names: [], lines: [], requests: [], rings: [], operations: [], operationNumbers: [], named: [] };
+    const found: Found = { names: [], services: [], lines: [], requests: [], rings: [], operations: [], operationNumbers: [], named: [] };
     this.#asked = { query, found, namesFrom: this.#told, slices: 0, streams: 0, tookMs: 0, done: false };
   }
 
@@ -223,7 +225,8 @@ export class EvidenceWalk {
       name.number = this.#told++;
       found.names.push(name.packed);
     }
-    this.#packer.add({ name: name.number, departure, onsetMs: this.#times[cut.start + departure.onsetAt]! });
+    const onsetMs = this.#times[cut.start + departure.onsetAt]!;
+    this.#packer.add({ name: name.number, departure, onsetMs, intervalMs: lastInterval(this.#times, count) });
   }
 
   /** Lets the series of latency, and of requests, with the most values stand for its service; of several, the first by name. */
@@ -264,6 +267,7 @@ export class EvidenceWalk {
 
   #finish(service: ServiceAtHand, query: EvidenceQuery, found: Found): void {
     const { tenant, environment, onsetMs, untilMs } = query;
+    found.services.push(service.serviceId);
     const onset = Math.floor(onsetMs / MINUTE_MS);
     const minutes = { from: onset - MINUTES_KEPT + 5, onset, until: Math.floor(untilMs / MINUTE_MS), least: MINUTES_BEFORE_MIN };
     const name = { tenant, environment, serviceId: service.serviceId };
@@ -284,4 +288,10 @@ export class EvidenceWalk {
       errors: now(errors),
     });
   }
+}
+
+/** Mean interval of the last values. */
+function lastInterval(times: Float64Array, count: number): number {
+  const from = Math.max(0, count - 1 - INTERVALS_MEANT);
+  return from === count - 1 ? 0 : (times[count - 1]! - times[from]!) / (count - 1 - from);
 }

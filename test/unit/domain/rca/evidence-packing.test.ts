@@ -32,16 +32,18 @@ describe("packed evidence", () => {
     ] as const) {
       const numbers = Array.from({ length: count }, (_, i) => first + i);
       told.learn({ namesFrom: first === 0 ? told.count : first, names: numbers.slice(told.count - first).map((i) => packName(nameOf(i))) });
-      for (const i of numbers) packer.add({ name: i, departure: departureOf(i), onsetMs: 1_000 + i });
+      for (const i of numbers) packer.add({ name: i, departure: departureOf(i), onsetMs: 1_000 + i, intervalMs: 10 + i });
       const found = unpackSeries(packer.take(), (number) => told.of(number));
-      expect(found.map(({ one }) => one)).toEqual(numbers.map((i) => ({ ...nameOf(i), departure: departureOf(i), onsetMs: 1_000 + i })));
+      expect(found.map(({ one }) => one)).toEqual(
+        numbers.map((i) => ({ ...nameOf(i), departure: departureOf(i), onsetMs: 1_000 + i, intervalMs: 10 + i })),
+      );
     }
     expect(told.count).toBe(705);
   });
 
   it("is refused where it is cut off or of a name that nobody told", () => {
     const packer = new SeriesPacker();
-    packer.add({ name: 0, departure: departureOf(4), onsetMs: 1 });
+    packer.add({ name: 0, departure: departureOf(4), onsetMs: 1, intervalMs: 10 });
     const packed = packer.take();
     const told = new ToldNames();
     const unpack = (numbers: Float64Array) => () => unpackSeries(numbers, (number) => told.of(number));

@@ -12,6 +12,8 @@ const nothing: IncidentEvidence = {
   onsetMs: ONSET,
   untilMs: ONSET + 60_000,
   target: null,
+  senders: [],
+  members: [],
   series: [],
   lines: [],
   operations: [],
@@ -41,7 +43,7 @@ function requestsOf(serviceId: string, errorsNow: number): OperationEvidence {
 function seriesOf(serviceId: string, metricName: string, novelty: number, peer: string | null = null): SeriesEvidence {
   const past = Float32Array.from({ length: WINDOWS }, (_, i) => (i % 4) / 4);
   const departure = { mean: 20, sd: 2, peak: 400, peakAt: 1, onsetAt: 0, novelty, shift: novelty, past };
-  return { serviceId, metricName, instance: null, peer, departure, onsetMs: ONSET };
+  return { serviceId, metricName, instance: null, peer, departure, onsetMs: ONSET, intervalMs: 10_000 };
 }
 
 describe("a database that sends nothing", () => {
@@ -79,19 +81,20 @@ describe("a database that sends nothing", () => {
 
 describe("names of whom services call", () => {
   const known = [seriesOf("Payments", "cpu_percent", 0), seriesOf("com.shop.Ledger", "cpu_percent", 0)];
-  const calleeOf = (name: string) => withPeers({ ...nothing, series: known, calls: [callOf("web", name, 5, 5)] }).evidence.calls[0];
+  const named = (name: string) => withPeers({ ...nothing, series: known, calls: [callOf("web", name, 5, 5)] });
+  const calleeOf = (name: string) => named(name).evidence.calls[0]?.callee;
   const peerOf = (name: string) =>
     withPeers({ ...nothing, series: [...known, seriesOf("web", "client_latency_ms", 0, name)] }).evidence.series[2]?.peer;
 
   it("that stand for a service are that service's, however they are spelled", () => {
     for (const name of ["Payments", "payments", "payments:8080", "payments.prod.svc.cluster.local", "payments.internal:443"]) {
-      expect([calleeOf(name)?.callee, calleeOf(name)?.isPeer, peerOf(name)], name).toEqual(["Payments", false, "Payments"]);
+      expect([calleeOf(name), [...named(name).peers], peerOf(name)], name).toEqual(["Payments", [], "Payments"]);
     }
-    expect(calleeOf("com.shop.ledger.internal")?.callee).toBe("com.shop.Ledger");
+    expect(calleeOf("com.shop.ledger.internal")).toBe("com.shop.Ledger");
   });
 
   it("that stand for none are peers; an address in a series may be anybody's", () => {
-    expect([calleeOf("orders-db")?.isPeer, calleeOf("10.0.0.7")?.isPeer]).toEqual([true, true]);
+    expect([...named("orders-db").peers, ...named("10.0.0.7").peers]).toEqual(["orders-db", "10.0.0.7"]);
     expect([peerOf("api.bank.example:443"), peerOf("orders-db:5432"), peerOf("10.0.0.7:80"), peerOf("localhost")]).toEqual([
       "api.bank.example",
       "orders-db",
