@@ -4,6 +4,7 @@
 // Two ways to deviate, of which the smaller counts: from the mean of all windows (level), and from the value just before the window (change): a slow drift
 // has a level and no change, a noisy series a change and no level. About 1 us for 120 values.
 
+import type { Departure } from "./evidence.ts";
 import { medianShift } from "./median-shift.ts";
 
 /** Fewer windows say nothing of what is usual. */
@@ -34,23 +35,6 @@ export interface SeriesWindows {
   readonly pastLeads: Float64Array;
   readonly now: Float64Array;
   readonly nowLead: number;
-}
-
-export interface Departure {
-  /** Mean and standard deviation of the values before. */
-  readonly mean: number;
-  readonly sd: number;
-  /** The value farthest from the mean, and its place in the window. */
-  readonly peak: number;
-  readonly peakAt: number;
-  /** Place of the first value that is as unusual as half of the peak. */
-  readonly onsetAt: number;
-  /** Standard spreads above the usual peak, at least 0. */
-  readonly novelty: number;
-  /** Mean of the window, in standard deviations from the mean before. */
-  readonly shift: number;
-  /** The same novelty of each window before. */
-  readonly past: Float32Array;
 }
 
 /** The departure; undefined where there is too little before or nothing since. */

@@ -2,7 +2,24 @@
 // Made by the engines from what they hold in memory, and by the tests from labelled data; whatever the source, ranking reads nothing else.
 // Windows before ("past") are as long as the window since the onset, so that what is unusual now can be held against what was usual then.
 import type { TimeMoments } from "../trace/time-sums.ts";
-import type { Departure } from "./departure.ts";
+
+/** How far a series has left what it was (departure.ts). */
+export interface Departure {
+  /** Mean and standard deviation of the values before. */
+  readonly mean: number;
+  readonly sd: number;
+  /** The value farthest from the mean, and its place in the window. */
+  readonly peak: number;
+  readonly peakAt: number;
+  /** Place of the first value that is as unusual as half of the peak. */
+  readonly onsetAt: number;
+  /** Standard spreads above the usual peak, at least 0. */
+  readonly novelty: number;
+  /** Mean of the window, in standard deviations from the mean before. */
+  readonly shift: number;
+  /** The same novelty of each window before. */
+  readonly past: Float32Array;
+}
 
 /** One stream of values. */
 export interface SeriesEvidence {

@@ -2,7 +2,7 @@
 // No outlier moves it, and no bound makes two large ones equal; but a short peak is not seen, so where history is long the largest deviation counts (departure.ts).
 // About 2 us for 60 values.
 import { selectPlace } from "../../core/base/selection.ts";
-import type { Departure } from "./departure.ts";
+import type { Departure } from "./evidence.ts";
 
 /** Fewer values before say nothing of what is usual. */
 const PAST_VALUES_MIN = 6;
