@@ -28,7 +28,7 @@ export interface IncidentTraits {
 }
 
 /** Onsets of one incident lie so close together. */
-export const JOIN_MS = 5 * 60_000;
+const JOIN_MS = 5 * 60_000;
 /** Services whose one metric jumps the same way within so long have one cause. */
 const JUMP_MS = 10_000;
 /** Attributes that name a machine; of an address the host counts. */

@@ -65,7 +65,7 @@ function ofSameResource({ finding, family, settings, memory }: Choosing, own: Al
 }
 
 /** What an Alertmanager's alert is known by. */
-export function fingerprintOf({ tenant, attributes }: Finding): string {
+function fingerprintOf({ tenant, attributes }: Finding): string {
   return alertFingerprint(tenant, attributes);
 }
 
