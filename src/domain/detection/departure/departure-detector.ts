@@ -41,6 +41,8 @@ const WHOLE_SHARE = 0.3;
 const LEVELS_SHARE = 0.7;
 const STILL_SHARE = 0.985;
 const STILL_WEIGHT = 0.002;
+/** Share of what was expected below which a move of a series that hardly strays is too small to matter. */
+const SMALL_MOVE_SHARE = 0.05;
 /** Share of the usual step between whole numbers that their sd is at least. */
 const STEP_SD_SHARE = 0.3;
 const STEP_WEIGHT = 0.05;
@@ -137,6 +139,8 @@ export class DepartureDetector {
   /** A departure that is news began with this value. */
   opened = false;
   #isOfSeason = false;
+  /** The series strays by less than the least that its sd is taken for. */
+  #isStill = false;
   /** Why a departure at hand is no news. */
   known: KnownReason | null = null;
   /** Interval, time on the wall, caution and streams of the newest value. */
@@ -290,12 +294,10 @@ export class DepartureDetector {
   #compare(value: number, expected: number, spread: number): void {
     const words = this.#words;
     this.expected = expected;
-    this.sd = Math.max(
-      SD_PER_MEAN_DEVIATION * spread,
-      LONG_SD_SHARE * Math.sqrt(words[LONG_VARIANCE] as number),
-      SD_RELATIVE_MIN * Math.abs(expected),
-      SD_MIN,
-    );
+    const floor = Math.max(SD_RELATIVE_MIN * Math.abs(expected), SD_MIN);
+    const own = Math.max(SD_PER_MEAN_DEVIATION * spread, LONG_SD_SHARE * Math.sqrt(words[LONG_VARIANCE] as number));
+    this.sd = Math.max(own, floor);
+    this.#isStill = own <= floor;
     const still = words[STILL] as number;
     if (still > WHOLE_SHARE && still < STILL_SHARE) this.sd = Math.max(this.sd, this.#finest);
     this.size = (words[COUNT] as number) < 5 ? 0 : (value - expected) / this.sd;
@@ -304,6 +306,11 @@ export class DepartureDetector {
   /** The sd that values which are looked at together have at least: of whole numbers about nothing; 0 for others. */
   get leastSd(): number {
     return this.#countsNothing ? ONE_SD : 0;
+  }
+
+  /** Whether the newest value is a move too small to matter, of a series whose own noise is below what its sd is taken for. */
+  get isSmallMove(): boolean {
+    return this.#isStill && Math.abs(this.size) * this.sd < SMALL_MOVE_SHARE * Math.abs(this.expected);
   }
 
   get #countsNothing(): boolean {
@@ -320,7 +327,7 @@ export class DepartureDetector {
     const size = Math.abs(this.size);
     this.bar = DEPARTURE_MIN * moment.caution;
     const isOne = this.#countsNothing && size * this.sd < DEPARTING_COUNT;
-    if (isOne || (this.#words[COUNT] as number) < DEPARTING_VALUES) this.evidence = 0;
+    if (isOne || this.isSmallMove || (this.#words[COUNT] as number) < DEPARTING_VALUES) this.evidence = 0;
     else {
       if (size >= this.bar) this.bar = this.#barTo(this.size);
       this.evidence = size / this.bar;
@@ -410,21 +417,24 @@ export class DepartureDetector {
     this.#levels.settle(isKnownStep ? value : newest.mean(RECENT_VALUES), hour, isKnownStep ? 0 : newest.spread(RECENT_VALUES));
   }
 
-  #learn(timeMs: number, value: number, { intervalMs }: ValueMoment): void {
+  #learn(timeMs: number, value: number, { intervalMs, hour }: ValueMoment): void {
     const words = this.#words;
     const isIncident = words[STATE] !== AT_REST || this.#waits[WAITING_SIDE] !== 0;
     const count = (words[COUNT] as number) + 1;
     words[COUNT] = count;
     // What comes back by the clock, and what goes on, says nothing of the noise; that a short departure has come again does.
     if (this.known === "short_lived") this.#addToTails(this.size);
-    else if (!isIncident && count > 1) this.#learnTails();
+    else if (!isIncident && count > 1 && !this.isSmallMove) this.#learnTails();
     const most = LONG_CLIP * this.sd;
     const error = value - this.expected;
     const squared = count <= 20 ? error * error : Math.min(error * error, most * most);
     if (count > 1) words[LONG_VARIANCE] = mix(words[LONG_VARIANCE] as number, squared, Math.max(LONG_WEIGHT, 1 / count));
     const errorMax = 4 * SD_PER_MEAN_DEVIATION * Math.max(this.#levels.spread, SD_RELATIVE_MIN * Math.abs(this.expected), SD_MIN);
     this.#learnOnset(count);
-    this.#levels.learn(value, isIncident, this.#finest);
+    // A small step of a series that hardly strays is its level at once: learned bit by bit, it would widen what the series is taken to stray by.
+    const isSmallStep = !isIncident && this.isSmallMove && Math.abs(this.size) >= DEPARTURE_MIN;
+    if (isSmallStep) this.#levels.settle(value, hour, 0);
+    this.#levels.learn(value, isIncident || isSmallStep, this.#finest);
     this.#season.learn(timeMs, value, { count, intervalMs, isIncident, errorMax });
     this.#learnSteps(timeMs, value, count, isIncident);
   }

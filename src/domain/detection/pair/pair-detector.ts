@@ -272,7 +272,9 @@ export class PairDetector {
       isReported: verdict.reports || this.#isBusy(timeMs),
       isIncident: departure.isOpen,
       isOrdinary: (side) =>
-        departure.wouldBeKnown(value) || (side !== 0 && !departure.isRareInRow(side, IN_ROW_VALUES, (back) => this.#values.before(back))),
+        departure.isSmallMove ||
+        departure.wouldBeKnown(value) ||
+        (side !== 0 && !departure.isRareInRow(side, IN_ROW_VALUES, (back) => this.#values.before(back))),
     });
     verdict.shares = lasting.shares;
     if (lasting.side !== 0 && (lasting.reports || lasting.shares)) verdict.side = lasting.side;
@@ -301,7 +303,7 @@ export class PairDetector {
     const { side, usual, scale, levelBar, width, evidence } = this.#verdict;
     const { ms } = this.#interval;
     if (evidence < 1 || timeMs - this.#gate.openedMs > RECENT_VALUES * ms) return false;
-    if (this.#isBusy(timeMs) || this.departure.hasHadLevel(value)) return false;
+    if (this.#isBusy(timeMs) || this.departure.isSmallMove || this.departure.hasHadLevel(value)) return false;
     const tail = this.#levelTail.passedWith(highLevels(width * ms, width) * shareOfOne(streams));
     if (this.#verdict.level < (tail * zThreshold) / Z_THRESHOLD_DEFAULT) return false;
     const bar = SHARED_LEVEL * levelBar * scale;

@@ -214,6 +214,23 @@ describe("people are told", () => {
     expect(reported([...day, ...noise(60, 13)])).toEqual([2000]);
   });
 
+  it("never of a series that hardly strays and moves by up to a twentieth of itself, at any age; but of a fourth", () => {
+    for (const before of [30, 60, 130, 2880]) {
+      for (const [level, scatter, move] of [
+        [8e9, 0, 8e7],
+        [8e9, 1e4, -2e8],
+        [300, 0, 12],
+        [0.998, 1e-5, 0.04],
+      ] as const) {
+        const still = noise(before, before, 0).map((value) => level + scatter * value);
+        const moved = noise(120, before + 1, 0).map((value) => level + move + scatter * value);
+        expect([before, level, reported([...still, ...moved])]).toEqual([before, level, []]);
+        const far = moved.map((value) => value + level / 4);
+        expect([before, level, reported([...still, ...far])[0]]).toEqual([before, level, before]);
+      }
+    }
+  });
+
   it("never of a constant that moves by a thousandth of itself", () => {
     expect(reported([...Array(600).fill(1000), ...Array(60).fill(1001)])).toEqual([]);
   });
