@@ -41,6 +41,8 @@ const WHOLE_SHARE = 0.3;
 const LEVELS_SHARE = 0.7;
 const STILL_SHARE = 0.985;
 const STILL_WEIGHT = 0.002;
+/** Share of a step to a level that the series has had, of which its values may stray there until they have shown what they do. */
+const STEP_SPREAD_SHARE = 0.1;
 /** Share of what was expected below which a move of a series that hardly strays is too small to matter. */
 const SMALL_MOVE_SHARE = 0.05;
 /** Share of the usual step between whole numbers that their sd is at least. */
@@ -116,6 +118,8 @@ export interface ValueMoment {
   readonly lenientUntilMs: number;
   /** Streams of its service: one of many departs by chance so many times as often. */
   readonly streams: number;
+  /** No value has come for so long that the hour may be another one. */
+  readonly isBehindGap: boolean;
   /** A delta of a counter, which may be of a part of its interval. */
   readonly isCounter: boolean;
 }
@@ -138,6 +142,8 @@ export class DepartureDetector {
   evidence = 0;
   /** A departure that is news began with this value. */
   opened = false;
+  /** Behind a gap the newest value is as its hour is. */
+  rejoins = false;
   #isOfSeason = false;
   /** The series strays by less than the least that its sd is taken for. */
   #isStill = false;
@@ -219,10 +225,12 @@ export class DepartureDetector {
     const words = this.#words;
     this.opened = false;
     this.known = null;
-    this.#levels.forecast(moment.hour);
+    this.#levels.forecast(moment.hour, moment.isBehindGap);
     this.#season.lookUp(timeMs, moment.intervalMs);
     this.#measure(value);
     this.#weigh(moment);
+    this.rejoins = moment.isBehindGap && !Number.isNaN(moment.hour) && this.isAtRest && this.evidence < 1;
+    if (this.rejoins) this.#levels.rejoin(this.expected);
     const waits = this.#waitsForNext(moment);
     if (words[STATE] !== AT_REST) this.#goOn(timeMs, value, moment);
     else if (this.evidence >= 1 && !waits) this.#begin(timeMs, value, moment);
@@ -412,9 +420,10 @@ export class DepartureDetector {
     if (words[STATE] === DEPARTED && isBurst && tail.isHeavy) tail.add(words[PEAK] as number);
     words[STATE] = AT_REST;
     if (!isAccepted) return;
-    // Of a step that the series has taken before the value itself is the level; another one brings its own noise.
+    // Of a step that the series has taken before the value itself is the level, whose noise is not known yet; another one brings its own.
     const isKnownStep = this.known !== null;
-    this.#levels.settle(isKnownStep ? value : newest.mean(RECENT_VALUES), hour, isKnownStep ? 0 : newest.spread(RECENT_VALUES));
+    const stepSpread = this.known === "known_step" ? STEP_SPREAD_SHARE * Math.abs(to - from) : 0;
+    this.#levels.settle(isKnownStep ? value : newest.mean(RECENT_VALUES), hour, isKnownStep ? stepSpread : newest.spread(RECENT_VALUES));
   }
 
   #learn(timeMs: number, value: number, { intervalMs, hour }: ValueMoment): void {

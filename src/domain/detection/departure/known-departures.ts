@@ -1,6 +1,6 @@
 // What a series has done before and people need not hear of again: departures that come back at the same time of day or week, or at equal gaps; short ones that end by
 // themselves, while they go on coming; steps to a level that it has had. One departure that people were told of is no habit. Two weeks are remembered.
-import { type EarlierDeparture, isFallToNothing, recurringMs, weekendMs } from "./recurrence.ts";
+import { type EarlierDeparture, isFallToNothing, mondayMs, recurringMs, weekendMs } from "./recurrence.ts";
 import { MORE_SHORT_WORDS, SHORT_MS, SHORT_WORDS, ShortDepartures } from "./short-departures.ts";
 
 /** Records in the first part of the state, and in the second one, which stands behind all that pairs were stored with before. */
@@ -30,8 +30,9 @@ const DAY_MS = 24 * HOUR_MS;
 const REMEMBERED_MS = 14 * DAY_MS;
 /** Bursts of a few values last no longer than so many values, and are forgiven as others are, but no longer than a short departure is. */
 const BURST_INTERVALS = 3;
-/** A departure is like one before up to so many times its size, in standard deviations. */
+/** A departure is like one before up to so many times its size, in standard deviations or in values. */
 const LIKE_SIZE = 2;
+const LIKE_VALUE = 1.3;
 /** Steps of a size that a series of exact levels has taken, after which the next of that size is none to hear of. */
 const STEPS_KNOWN = 2;
 const STEP_SIZE_SHARE = 0.01;
@@ -114,7 +115,8 @@ export class KnownDepartures {
     const isFall = isFallToNothing(of.value, of.expected);
     if (!isFall && !of.isOfSeason && this.#isKnownStep(of)) return { reason: of.hasLevels ? "known_level" : "known_step", lastsMs: 0 };
     const earlier = this.#like(of);
-    const lastedMs = Math.max(recurringMs(earlier, of.intervalMs, isFall ? 1 : 0), shorts.longestMs(of));
+    const weekMs = isFall ? 0 : mondayMs(of.timeMs, earlier, of.intervalMs);
+    const lastedMs = Math.max(recurringMs(earlier, of.intervalMs, isFall ? 1 : 0), shorts.longestMs(of), weekMs);
     if (lastedMs > 0) return { reason: "recurring", lastsMs: longer(lastedMs, of.intervalMs) };
     const lastsMs = weekendMs(of.timeMs, earlier);
     return lastsMs > 0 ? { reason: "recurring", lastsMs } : null;
@@ -152,12 +154,14 @@ export class KnownDepartures {
   }
 
   /** Departures before to the same side, no less than half as far. */
-  #like({ timeMs, side, size }: Departure): EarlierDeparture[] {
+  #like({ timeMs, side, size, value, expected }: Departure): EarlierDeparture[] {
     const found: EarlierDeparture[] = [];
     for (let i = 0; i < DEPARTURES_KEPT; i++) {
       const ageMs = timeMs - this.#time(i);
       const peak = side * this.#number(i, PEAK);
-      if (this.#time(i) === 0 || ageMs <= 0 || peak <= 0 || size >= LIKE_SIZE * peak) continue;
+      if (this.#time(i) === 0 || ageMs <= 0 || peak <= 0) continue;
+      const step = Math.abs(this.#number(i, TO) - this.#number(i, FROM));
+      if (size >= LIKE_SIZE * peak && Math.abs(value - expected) >= LIKE_VALUE * step) continue;
       found.push({ ageMs, lastedMs: Math.abs(this.#number(i, LASTED)) });
     }
     return found;

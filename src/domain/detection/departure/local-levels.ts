@@ -53,14 +53,19 @@ export class LocalLevels {
     return this.#words[ERROR + this.#speaks] as number;
   }
 
-  /** Makes the forecasts of a value; `hour` is what is usual at its time, NaN where that is not known. */
-  forecast(hour: number): void {
+  /**
+   * Makes the forecasts of a value; `hour` is what is usual at its time, NaN where that is not known. Behind a gap the levels of before say nothing of another hour,
+   * where hours are known.
+   */
+  forecast(hour: number, isBehindGap: boolean): void {
     const words = this.#words;
-    let speaks = SLOW;
+    const isOfHours = isBehindGap && !Number.isNaN(hour) && this.#count(SLOW_OF_HOURS) > UNCLIPPED_VALUES;
+    const first = isOfHours ? SLOW_OF_HOURS : SLOW;
+    let speaks = first;
     for (let i = 0; i < LEVELS; i++) {
       const forecast = (words[i] as number) + (i >= SLOW_OF_HOURS ? hour : 0);
       this.#forecasts[i] = forecast;
-      if (i === SLOW || Number.isNaN(forecast) || this.#count(i) <= UNCLIPPED_VALUES) continue;
+      if (i <= first || Number.isNaN(forecast) || this.#count(i) <= UNCLIPPED_VALUES) continue;
       if ((words[ERROR + i] as number) < BETTER_SHARE * (words[ERROR + speaks] as number)) speaks = i;
     }
     this.#speaks = speaks;
@@ -101,6 +106,12 @@ export class LocalLevels {
     const most = isClipped ? LEVEL_CLIP * sd : Number.POSITIVE_INFINITY;
     const weight = Math.max(LEVEL_WEIGHTS[i] as number, share);
     words[i] = (words[i] as number) + weight * Math.max(-most, Math.min(most, deviation));
+  }
+
+  /** Behind a gap the value is as its hour is: the levels go on from it. */
+  rejoin(value: number): void {
+    this.#words[SLOW] = value;
+    this.#words[QUICK] = value;
   }
 
   /** Takes another level for usual: that of a deployment, or one that has lasted; `hour` as in forecast(). Spreads are at least `spread` from then on. */

@@ -27,6 +27,8 @@ const FIRST_SATURDAY_MS = 2 * DAY_MS;
 const AROUND_WEEKEND_MS = 12 * HOUR_MS;
 /** Time of either of its days that is another level's. */
 const WEEKEND_DAY_MS = 4 * HOUR_MS;
+/** Duration from which on what the week began with was its level. */
+const STAYED_MS = 6 * HOUR_MS;
 /** Time after the end that a weekend had, within which it is not longer. */
 const MONDAY_SLACK_MS = HOUR_MS;
 
@@ -104,6 +106,18 @@ export function weekendMs(timeMs: number, earlier: readonly EarlierDeparture[]):
     if (saturday >= WEEKEND_DAY_MS && sunday >= WEEKEND_DAY_MS) return Math.max(1, endMs + MONDAY_SLACK_MS - timeMs);
   }
   return 0;
+}
+
+/**
+ * How long a departure may last with which the working week begins as one before it did, and that stayed: the end of another level over the weekend, however little that
+ * showed when it began; 0 where there is none.
+ */
+export function mondayMs(timeMs: number, earlier: readonly EarlierDeparture[], intervalMs: number): number {
+  const mondayAt = saturdayOf(timeMs - 2 * DAY_MS + AROUND_WEEKEND_MS) + 2 * DAY_MS;
+  if (Math.abs(timeMs - mondayAt) > AROUND_WEEKEND_MS) return 0;
+  const slack = Math.max(1.01 * intervalMs, PERIOD_SLACK * WEEK_MS);
+  const before = earlier.find(({ ageMs, lastedMs }) => lastedMs >= STAYED_MS && Math.abs(ageMs - WEEK_MS) <= slack);
+  return before === undefined ? 0 : before.lastedMs;
 }
 
 /** Begin of the Saturday of the week, Saturday to Friday, that a time is in. */

@@ -83,6 +83,10 @@ const SINGLE_LEVELS_A_DAY = 0.1;
 /** Values in a row of which what lasts must be rare together. */
 const IN_ROW_VALUES = 5;
 
+/** Time without a value behind which the hour may be another one. */
+const GAP_MS = HOUR_MS / 2;
+const GAP_INTERVALS = 10;
+
 const SAMPLES = 3;
 const WORDS =
   INTERVAL_WORDS +
@@ -210,8 +214,10 @@ export class PairDetector {
       caution: ((isSettling ? DEPLOYMENT_BAR : 1) * zThreshold) / Z_THRESHOLD_DEFAULT,
       lenientUntilMs: this.#lenientUntilMs,
       streams,
+      isBehindGap: this.#lastMs > 0 && timeMs - this.#lastMs > Math.max(GAP_MS, GAP_INTERVALS * this.#interval.ms),
       isCounter: around.isCounter === true,
     });
+    if (this.departure.rejoins) this.#rejoin(value, value - verdict.expected);
     this.#lasting.observe(this.#valueMoments.count === 0 ? 0 : this.#valueMoments.sd, this.departure.leastSd);
     this.#observeLevel(value, value - verdict.expected);
     const isIncident = this.#gate.isFiring && timeMs - this.#gate.openedMs < INCIDENT_MS;
@@ -336,10 +342,16 @@ export class PairDetector {
     for (const moments of [this.#residualMoments, this.#residualMeanMoments]) moments.rebase(residual, DEPLOYMENT_VALUES);
   }
 
-  /** A stream has joined those that the values are of, or has left: this one is at their level. */
-  #moveTo(value: number, residual: number, hour: number): void {
+  /** What came before a gap is not what this value came from. */
+  #rejoin(value: number, residual: number): void {
     this.#values.fill(value);
     this.#residuals.fill(residual);
+    this.#lasting.moveTo(this.departure.expected);
+  }
+
+  /** A stream has joined those that the values are of, or has left: this one is at their level. */
+  #moveTo(value: number, residual: number, hour: number): void {
+    this.#rejoin(value, residual);
     this.#rebase(value, residual);
     this.departure.moveTo(value, hour);
     this.#lasting.moveTo(value);
