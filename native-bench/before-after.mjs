@@ -7,7 +7,7 @@ import { compileBinaries } from "./binaries.mjs";
 import { detectionTurn } from "./clients/detection-turn.mjs";
 import { createContext } from "./context.mjs";
 import { median, shown, shownRange } from "./measure.mjs";
-import { BATCH_PATH, JSON_HEADERS } from "./servers/vedette.mjs";
+import { BATCH_PATH, JSON_HEADERS, OTLP_HEADERS, OTLP_LOGS_PATH, OTLP_TRACES_PATH } from "./servers/vedette.mjs";
 import { serverTurn } from "./turns.mjs";
 
 const PLANTING = { series: 10_000, every: 8, coldEvery: 3 };
@@ -22,6 +22,16 @@ const ROWS = {
     shape: "json-batches",
     size: { records: 1_000_000 },
     sending: { path: BATCH_PATH, headers: JSON_HEADERS, connections: 5, coldRequests: 200 },
+  },
+  "otlp-logs": {
+    shape: "otlp-logs",
+    size: { logs: 500_000 },
+    sending: { path: OTLP_LOGS_PATH, headers: OTLP_HEADERS, connections: 5, coldRequests: 200 },
+  },
+  "otlp-traces": {
+    shape: "otlp-traces",
+    size: { spans: 1_000_000 },
+    sending: { path: OTLP_TRACES_PATH, headers: OTLP_HEADERS, connections: 5, coldRequests: 150 },
   },
   detection: { shape: "planted", size: { ...PLANTING, plants: PLANTS } },
 };

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { jsonBatches, jsonSingles } from "./json-records.mjs";
 import { mappedServiceBodies } from "./mapped-services.mjs";
+import { otlpLogBodies } from "./otlp-logs.mjs";
 import { otlpMetricsBodies, otlpMetricsJsonBodies } from "./otlp-metrics.mjs";
 import { otlpTraceBodies } from "./otlp-traces.mjs";
 import { plantedBodies } from "./planted.mjs";
@@ -39,6 +40,7 @@ const SHAPES = {
   "json-batches": { make: jsonBatches, options: { records: 3_000_000 } },
   "otlp-metrics": { make: otlpMetricsBodies, options: { points: 11_000_000 } },
   "otlp-metrics-json": { make: otlpMetricsJsonBodies, options: { points: 1_800_000 } },
+  "otlp-logs": { make: otlpLogBodies, options: { logs: 1_000_000 } },
   "otlp-traces": { make: otlpTraceBodies, options: { spans: 2_200_000 } },
   "json-singles": { make: jsonSingles, options: { records: 600_000 } },
 };

@@ -10,6 +10,7 @@ export const SINGLE_PATH = "/api/v1/telemetry";
 export const BATCH_PATH = "/api/v1/telemetry/batch";
 export const OTLP_METRICS_PATH = "/v1/metrics";
 export const OTLP_TRACES_PATH = "/v1/traces";
+export const OTLP_LOGS_PATH = "/v1/logs";
 export const OTLP_HEADERS = ["Content-Type: application/x-protobuf"];
 export const JSON_HEADERS = ["Content-Type: application/json"];
 
