@@ -23,14 +23,17 @@ function line(/** @type {bigint} */ time, /** @type {number} */ number) {
 /** Requests of `perRequest` lines each, of one service after the other. */
 export function* otlpLogBodies({ logs, perRequest = 500, shards = 5, endMs }) {
   const requests = Math.ceil(logs / perRequest);
-  let time = BigInt(endMs) * 1_000_000n - BigInt(requests * perRequest) * nanosecondsApart;
+  const first = BigInt(endMs) * 1_000_000n - BigInt(requests * perRequest) * nanosecondsApart;
   for (let request = 0; request < requests; request++) {
     const service = request % services;
     const resource = message(1, [
       attribute(1, { key: "service.name", value: { stringValue: `service-${service}` } }),
       attribute(1, { key: "service.instance.id", value: { stringValue: `service-${service}-1` } }),
     ]);
-    const lines = Array.from({ length: perRequest }, (_, i) => line((time += nanosecondsApart), request * perRequest + i));
+    const lines = Array.from({ length: perRequest }, (_, i) => {
+      const number = request * perRequest + i;
+      return line(first + BigInt(number) * nanosecondsApart, number);
+    });
     const scope = message(1, [string(1, "com.example.logging")]);
     yield { shard: request % shards, samples: perRequest, bytes: message(1, [resource, message(2, [scope, ...lines])]) };
   }
