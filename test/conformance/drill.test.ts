@@ -35,8 +35,9 @@ async function call(method: string, path: string, body?: unknown) {
   return { status: response.status, body: (await response.json()) as any };
 }
 
-/** Of the service of drills; others are of other tests. */
-const pages = () => receivers.received.map(({ body }) => body.event_action ?? String(body.text).split(":")[0]);
+const DRILL = "Fire drill, nothing has happened. ";
+/** Of the service of drills, each of which says that it is one; others are of other tests. */
+const pages = () => receivers.received.map(({ body }) => body.event_action ?? String(body.text).replace(DRILL, "drill ").split(":")[0]);
 
 describe("a fire drill", () => {
   it("goes from samples to every receiver and ends there, each stage with its time, again and again, and is audited", async () => {
@@ -55,9 +56,10 @@ describe("a fire drill", () => {
           ["pager", "delivered"],
         ]),
       );
-      expect(pages().sort()).toEqual(["Firing", "Resolved", "resolve", "trigger"].flatMap((kind) => Array(round).fill(kind)));
+      expect(pages().sort()).toEqual(["drill Firing", "drill Resolved", "resolve", "trigger"].flatMap((kind) => Array(round).fill(kind)));
     }
-    expect(JSON.stringify(receivers.received[0]?.body)).toContain("This is a fire drill: nothing has happened.");
+    const summaries = receivers.received.flatMap(({ body }) => body.payload?.summary ?? []);
+    expect(summaries.every((summary) => summary.startsWith(DRILL))).toBe(true);
     const { entries } = (await call("GET", "/api/v1/audit")).body;
     expect(entries.map(({ action }: { action: string }) => action)).toEqual(["drill.end", "drill.start", "drill.end", "drill.start"]);
     const status = (await call("GET", "/api/v1/status")).body;
@@ -85,6 +87,16 @@ describe("a fire drill", () => {
     const metrics = await (await fetch(`${server.origin}/metrics`)).text();
     expect(metrics).toContain('vedette_drills_total{result="failed"} 1');
     expect(metrics).toContain('vedette_drills_total{result="passed"} 2');
+  });
+
+  it("of one channel tells that one alone, and says who was told (B13)", async () => {
+    receivers.received.length = 0;
+    const { body } = await call("POST", "/api/v1/routing/channels/test", { channel: "pager" });
+    expect(body.results).toMatchObject([{ channel: "pager", state: "told", reason: null }]);
+    expect(pages()).toEqual(["trigger", "resolve"]);
+    const { channels } = (await call("GET", "/api/v1/routing/channels")).body;
+    const pager = channels.find(({ channel }: { channel: string }) => channel === "pager");
+    expect(pager).toMatchObject({ state: "ok", last_success_at: expect.any(String) });
   });
 
   it("says which gate held it back", async () => {
