@@ -97,6 +97,15 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   status: async (line, { settings }) => (await import("./cli/client/status.ts")).runStatus(line.arguments, settings.environment),
   tail: async (line, { settings }) => (await import("./cli/client/tail.ts")).runTail(line.arguments, settings.environment),
   alerts: async (line, { settings }) => (await import("./cli/client/alerts.ts")).runAlerts(line.arguments, settings.environment),
+  "alerts list": async (line, { settings }) => (await import("./cli/client/alerts.ts")).runAlerts(line.arguments, settings.environment),
+  "alerts ack": async (line, { settings }) =>
+    (await import("./cli/client/alert-actions.ts")).acknowledgeAlerts(line.arguments, settings.environment),
+  "alerts resolve": async (line, { settings }) =>
+    (await import("./cli/client/alert-actions.ts")).resolveAlerts(line.arguments, settings.environment),
+  "alerts snooze": async (line, { settings, nowMs }) =>
+    (await import("./cli/client/alert-actions.ts")).snoozeAlerts(line.arguments, settings.environment, nowMs()),
+  anomalies: async (line, { settings }) => (await import("./cli/client/anomalies.ts")).runAnomalies(line.arguments, settings.environment),
+  drill: async (line, { settings }) => (await import("./cli/client/drill.ts")).runDrill(line.arguments, settings.environment),
   "silence add": async (line, { settings, nowMs }) =>
     (await import("./cli/client/silence.ts")).addSilence(line.arguments, settings.environment, nowMs()),
   "silence list": async (line, { settings }) =>

@@ -41,6 +41,16 @@ const ALERT_LABELS: readonly CommandOption[] = [
 ];
 const SEVERITY: CommandOption = { name: "severity", value: "TIER", meaning: "low, medium or high", choices: ["low", "medium", "high"] };
 
+const COMMENT: CommandOption = { name: "comment", value: "TEXT", meaning: "why" };
+const ALERT_LIST: readonly CommandOption[] = [
+  { name: "state", value: "STATE", meaning: "firing (default), resolved or all", choices: ["firing", "resolved", "all"] },
+  SEVERITY,
+  ...ALERT_LABELS,
+  { name: "sort", value: "ORDER", meaning: "newest (default) or severity", choices: ["newest", "severity"] },
+  { name: "limit", value: "N", meaning: "at most so many, up to 1000 (50)" },
+  ...ASKING,
+];
+
 /** Options that every command takes. */
 export const COMMON_OPTIONS: readonly CommandOption[] = [
   { name: "config", value: "FILE", meaning: "read settings from a file too, a NAME=VALUE a line (VEDETTE_CONFIG)" },
@@ -98,16 +108,56 @@ export const COMMAND_TABLE: readonly CommandEntry[] = [
       ...ASKING,
     ],
   },
+  { name: "alerts", summary: "List alerts, newest first; so does vedette alerts list", options: ALERT_LIST },
+  { name: "alerts list", summary: "List alerts, newest first", options: ALERT_LIST },
   {
-    name: "alerts",
-    summary: "List alerts, newest first",
+    name: "alerts ack",
+    operands: "ID...",
+    operandsMax: 100,
+    summary: "Acknowledge alerts that fire; exit code 1 where one of them is not",
+    options: [COMMENT, ...ASKING],
+  },
+  {
+    name: "alerts resolve",
+    operands: "ID...",
+    operandsMax: 100,
+    summary: "End alerts with all that is open in them; exit code 1 where one of them is not there",
+    options: [COMMENT, ...ASKING],
+  },
+  {
+    name: "alerts snooze",
+    operands: "ID...",
+    operandsMax: 100,
+    summary: "Call nobody about alerts for a while; exit code 1 where one of them is not there",
     options: [
-      { name: "state", value: "STATE", meaning: "firing (default), resolved or all", choices: ["firing", "resolved", "all"] },
+      { name: "for", value: "TIME", meaning: "how long, such as 30m, 2h, up to 7d (1h)" },
+      { name: "end", meaning: "end the snooze now" },
+      COMMENT,
+      ...ASKING,
+    ],
+  },
+  {
+    name: "anomalies",
+    summary: "List anomalies, newest first",
+    options: [
+      { name: "state", value: "STATE", meaning: "open (default), resolved or all", choices: ["open", "resolved", "all"] },
       SEVERITY,
       ...ALERT_LABELS,
+      { name: "metric", value: "NAME", meaning: "only this metric" },
+      {
+        name: "sort",
+        value: "ORDER",
+        meaning: "newest (default), oldest, score, severity",
+        choices: ["newest", "oldest", "score", "severity"],
+      },
       { name: "limit", value: "N", meaning: "at most so many, up to 1000 (50)" },
       ...ASKING,
     ],
+  },
+  {
+    name: "drill",
+    summary: "Send a planted spike the way of any page, to people, and say who was told; exit code 1 where it did not arrive",
+    options: ASKING,
   },
   {
     name: "silence add",

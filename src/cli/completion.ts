@@ -47,7 +47,9 @@ function pathCases(): string[] {
 
 /** A function that sets COMPREPLY, by the variables that bash sets. */
 function bashFunction(name: string): string {
-  const seconds = [...subcommands()].map(([first, list]) => `    ${first}) words="${list.join(" ")}" ;;`);
+  // A first word that is a command by itself has options beside its second words.
+  const own = (first: string) => COMMAND_TABLE.filter((entry) => entry.name === first).map(optionsOf);
+  const seconds = [...subcommands()].map(([first, list]) => `    ${first}) words="${[...list, ...own(first)].join(" ")}" ;;`);
   return `${name}() {
   local current previous command words
   current=\${COMP_WORDS[COMP_CWORD]}
@@ -66,7 +68,7 @@ ${pathCases().join("\n")}
 ${seconds.join("\n")}
     completion) words="bash zsh" ;;
   esac; fi
-  case "$command" in ${[...subcommands().keys()].join("|")}) [ "$COMP_CWORD" -gt 2 ] && command="$command \${COMP_WORDS[2]}" ;; esac
+  case "$command" in ${[...subcommands().keys()].join("|")}) [ "$COMP_CWORD" -gt 2 ] && [[ "\${COMP_WORDS[2]}" != -* ]] && command="$command \${COMP_WORDS[2]}" ;; esac
   case "$command:$previous" in
 ${choiceCases().join("\n")}
   esac

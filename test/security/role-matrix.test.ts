@@ -160,6 +160,7 @@ const TABLE: Readonly<Record<string, readonly Asker[]>> = {
   "POST /api/v1/alerts/{alert_id}/snooze": OPERATORS,
   "POST /api/v1/alerts/{alert_id}/comments": OPERATORS,
   "POST /api/v1/alerts/actions": OPERATORS,
+  "POST /api/v1/services/{id}/retire": OPERATORS,
   "POST /api/v1/alerts/webhook": OPERATORS,
   "POST /api/v1/ml/analyze": OPERATORS,
   "POST /api/v1/ml/validate-causality": OPERATORS,

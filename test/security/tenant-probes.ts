@@ -187,6 +187,7 @@ export const PROBES: Readonly<Record<string, Probe>> = {
   snoozeAlert: byId("alert_id", ({ alertId }) => alertId, { until: null }),
   commentAlert: byId("alert_id", ({ alertId }) => alertId, { text: "theirs" }),
   alertTimeline: byId("alert_id", ({ alertId }) => alertId),
+  retireService: ({ alertId }) => [{ path: { id: `unknown ${alertId}` }, body: {}, statuses: [404] }],
   actOnAlerts: ({ alertId }) => [{ body: { alert_ids: [alertId], action: "resolve" }, statuses: [200] }],
   series: list("series"),
   seriesData: () => [{ query: { service_id: SERVICE, metric_name: METRIC }, statuses: [404] }],

@@ -70,6 +70,19 @@ export const ALERT_CALLS: Readonly<Record<string, (driver: ContractDriver) => Pr
     }
     await driver.call("resolveAlert", 404, { path: { alert_id: "0".repeat(32) }, body: {} });
   },
+  retireService: async (driver) => {
+    await ownAlert(driver, "retired");
+    const body = { environment: "", comment: "replaced" };
+    expect(await driver.call("retireService", 200, { path: { id: "retired" }, body })).toMatchObject({
+      service_id: "retired",
+      environment: "",
+      retired_by: "owner",
+      alerts_ended: 1,
+    });
+    expect(await driver.call("retireService", 200, { path: { id: "retired" }, body })).toMatchObject({ alerts_ended: 0 });
+    await driver.call("retireService", 404, { path: { id: "never heard of" }, body: {} });
+    await driver.call("retireService", 400, { path: { id: "retired" }, body: { comment: "x".repeat(1_025) } });
+  },
   actOnAlerts: async (driver) => {
     const id = await ownAlert(driver, "acted on");
     const unknown = "0".repeat(32);

@@ -199,6 +199,13 @@ function runningParts(
     isStopping: () => turns().isStopping,
     log: (msg) => emit({ type: "log", level: "warn", component: "coordinator", msg }),
     commits: committer,
+    ending: {
+      state,
+      nowMs: () => shared.nowMs(),
+      tell: (events) => committer.tell(events),
+      draftAlerts: () => committer.draftAlerts(),
+      takeAlerts: (draft) => committer.takeAlerts(draft),
+    },
   });
   const outbound = new Outbound(options.notification, { ...shared, edit });
   const changes = new Changes({ ...shared, store: control, audit: state.configured.audit, edit });

@@ -7,11 +7,13 @@ import { SaturationStage } from "./saturation/saturation-stage.ts";
 import type { StateWith } from "./state/stored-state.ts";
 import type { WatchdogStage } from "./state/watchdog-stage.ts";
 import { ArrivalsStage } from "./watchdog/arrivals/arrivals-stage.ts";
+import { silentAlertsStage } from "./watchdog/arrivals/silent-alerts.ts";
 import { CascadeStage } from "./watchdog/cascade/cascade-stage.ts";
 import { enginePass } from "./watchdog/engine-pass.ts";
 import { GroupWaits } from "./watchdog/group-waits.ts";
 import { heldFindingsStage } from "./watchdog/held-findings.ts";
 import { OpenAlerts } from "./watchdog/open-alerts.ts";
+import { quietFindingsStage } from "./watchdog/quiet-findings.ts";
 import { SloStage } from "./watchdog/slo/slo-stage.ts";
 import type { StagesContext } from "./watchdog/stages-context.ts";
 import { ModelTraining } from "./watchdog/training/model-training.ts";
@@ -52,9 +54,11 @@ export function watchdogStages(options: StagesOptions, context: AllStagesContext
     servicesPass(options, context),
     adaptive.after(enginePass("pairs", 1, pairs)),
     new ArrivalsStage(context),
+    silentAlertsStage(context),
     ...(options.saturationEnabled === false ? [] : [new SaturationStage(context)]),
     new SloStage(context),
     cascade,
+    quietFindingsStage(context),
     heldFindingsStage(context),
   ];
   return { stages, groupWaits: new GroupWaits(context, cascade) };

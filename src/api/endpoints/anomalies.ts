@@ -27,7 +27,7 @@ export const ANOMALIES_ENDPOINTS = [
       state: choiceParameter("state", ["open", "resolved"]).optional(),
       detector: textParameter("detector").optional(),
       alert_id: textParameter("alert_id").optional(),
-      sort: choiceParameter("sort", ["newest", "oldest", "score"]).optional(),
+      sort: choiceParameter("sort", ["newest", "oldest", "score", "severity"]).optional(),
       view: choiceParameter("view", ["whole", "list"]).optional(),
       buckets: bucketsParameter().optional(),
       ...PAGE,

@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { GRAPH_DEPTH_MAX, GRAPH_NODES_MAX } from "../../core/config/interface-limits.ts";
+import { NAME_BYTES_MAX, NOTE_CHARACTERS_MAX } from "../../core/config/limits.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { choiceParameter, environmentParameter, partParameter, textParameter, wholeParameter } from "../parameters.ts";
 import { EXAMPLE_TIME } from "../shapes/scalars.ts";
-import { GRAPH, SERVICE_LIST } from "../shapes/service.ts";
+import { GRAPH, RETIRED_SERVICE, SERVICE_LIST } from "../shapes/service.ts";
 import { PAGE, TIME_RANGE } from "./query-shapes.ts";
 
 const OPEN_EXAMPLE = { open_anomalies: 2, worst_severity: "high" };
@@ -44,6 +45,33 @@ export const SERVICES_ENDPOINTS = [
       },
     },
     summary: "Services with series in memory, each environment for itself, with what is open at each; some seconds old at most",
+  },
+  {
+    name: "retireService",
+    method: "POST",
+    path: "/api/v1/services/{id}/retire",
+    access: "operator",
+    handledBy: "coordinator",
+    query: z.strictObject({}),
+    parameters: { id: "service_id of the service" },
+    body: z.strictObject({
+      environment: z.string().max(NAME_BYTES_MAX).optional().describe("absent: all of them"),
+      comment: z.string().max(NOTE_CHARACTERS_MAX).optional(),
+    }),
+    bodyOptional: true,
+    responses: { 200: RETIRED_SERVICE },
+    errors: ["not_found", "unprocessable"],
+    examples: {
+      body: { environment: "production", comment: "replaced by checkout-v2" },
+      response: {
+        service_id: "checkout",
+        environment: "production",
+        retired_at: EXAMPLE_TIME,
+        retired_by: "ada@example.com",
+        alerts_ended: 2,
+      },
+    },
+    summary: "Retires a service that is not to come back: its alerts end, and it is not missed; what it sends later brings it back",
   },
   {
     name: "graph",

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { CALENDAR_BODY_BYTES_MAX, KNOWN_DAY_NAME_BYTES_MAX, KNOWN_DAYS_PER_TENANT_MAX } from "../../core/config/calendar-limits.ts";
 import { WATCHDOG_NAMES_BYTES_MAX } from "../../core/config/limits.ts";
 import { DAY_KINDS } from "../../core/protocol/watchdog-settings.ts";
+import { DETECTOR_FAMILIES } from "../../domain/alerting/ensemble.ts";
 import { isDate } from "../../domain/calendar/known-days.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { textParameter } from "../parameters.ts";
@@ -18,7 +19,20 @@ const SETTINGS = z.strictObject({
   set: SETTINGS_SOME.describe("what is set here itself"),
   updated_at: TIMESTAMP.nullable(),
 });
+const FEEDBACK = z
+  .array(
+    z.strictObject({
+      family: z.enum(DETECTOR_FAMILIES),
+      factor: z.number().describe("of the threshold, by now"),
+      z_threshold: z.number().describe("threshold that follows for this family"),
+      false_positives: COUNT,
+      true_positives: COUNT,
+      until: TIMESTAMP.describe("when the last of them has worn off"),
+    }),
+  )
+  .describe("what marks of people on the service's anomalies do to its thresholds; empty for a tenant");
 const LIST = SETTINGS.extend({
+  feedback: FEEDBACK,
   overrides: z
     .array(z.strictObject({ ...PLACE, set: SETTINGS_SOME, updated_at: TIMESTAMP.nullable() }))
     .describe("everything that is set here and for what belongs to it"),
@@ -76,6 +90,9 @@ export const WATCHDOG_SETTINGS_ENDPOINTS = [
     examples: {
       response: {
         ...EXAMPLE,
+        feedback: [
+          { family: "metric", factor: 1.1, z_threshold: 4.4, false_positives: 1, true_positives: 0, until: "2026-02-14T12:00:00.000Z" },
+        ],
         overrides: [{ service_id: "checkout", metric_name: null, set: { z_threshold: 4 }, updated_at: EXAMPLE_TIME }],
         total: 1,
         page_token: "",

@@ -21,6 +21,15 @@ const SERVICE = z
 /** A page of services. */
 export const SERVICE_LIST = z.strictObject({ services: z.array(SERVICE), total: COUNT, page_token: NEXT_PAGE });
 
+/** A service that is retired. */
+export const RETIRED_SERVICE = z.strictObject({
+  service_id: z.string(),
+  environment: z.string().nullable().describe("null: all of them"),
+  retired_at: TIMESTAMP,
+  retired_by: z.string(),
+  alerts_ended: COUNT,
+});
+
 const NODE = z.strictObject({
   service_id: z.string(),
   environment: z.string(),

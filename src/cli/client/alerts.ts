@@ -46,6 +46,7 @@ function query(given: CommandArguments): URLSearchParams {
     ["severity", "severity"],
     ["service", "service_id"],
     ["environment", "environment"],
+    ["sort", "sort"],
   ] as const) {
     const value = given.text(option);
     if (value !== undefined) search.set(name, value);

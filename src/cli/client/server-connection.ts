@@ -5,6 +5,8 @@ import { CommandError, UnreachableError } from "../exit-code.ts";
 import { askedServer, askingHeaders } from "./asked-server.ts";
 
 const REQUEST_MS_MAX = 30_000;
+/** A drill answers at its end, within 160 s. */
+export const DRILL_MS_MAX = 180_000;
 const MESSAGE_CHARACTERS_MAX = 500;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -35,12 +37,13 @@ export async function tryAsking<T>(
   path: string,
   body?: unknown,
   method?: string,
+  msMax = REQUEST_MS_MAX,
 ): Promise<ServerAnswer<T>> {
   const request = {
     method: method ?? (body === undefined ? "GET" : "POST"),
     headers: { ...headers, Accept: "application/json", ...(body !== undefined && { "Content-Type": "application/json" }) },
     ...(body !== undefined && { body: JSON.stringify(body) }),
-    signal: AbortSignal.timeout(REQUEST_MS_MAX),
+    signal: AbortSignal.timeout(msMax),
   };
   const answer = await serverFetch(url, path, request).catch((error: unknown) => error);
   if (!(answer instanceof Response)) throw unreachable(url, answer);
@@ -51,8 +54,8 @@ export async function tryAsking<T>(
 }
 
 /** Asks for JSON. Throws UnreachableError; CommandError with the server's message on any status but 2xx. */
-export async function ask<T>(connection: ServerConnection, path: string, body?: unknown, method?: string): Promise<T> {
-  const answer = await tryAsking<T & { readonly message?: string }>(connection, path, body, method);
+export async function ask<T>(connection: ServerConnection, path: string, body?: unknown, method?: string, msMax?: number): Promise<T> {
+  const answer = await tryAsking<T & { readonly message?: string }>(connection, path, body, method, msMax);
   if (answer.status >= 200 && answer.status < 300) return answer.body;
   const message = String(answer.body?.message ?? JSON.stringify(answer.body)).slice(0, MESSAGE_CHARACTERS_MAX);
   throw new CommandError(`the server answered ${answer.status}: ${message}`);

@@ -8,5 +8,7 @@ export const TIMELINE_LINES_MAX = 400;
 export const TIMELINE_LINES_FIRST = 75;
 /** Alerts that one request may change: a page of a list, each with its own row and its lines. */
 export const ALERT_ACTIONS_MAX = 100;
+/** Services that people have retired, over all tenants, 200 B each: a row goes with the retention of what the service has sent. */
+export const RETIRED_SERVICES_MAX = 20_000;
 /** Days ahead that an alert may be snoozed for: what is quiet for longer is a silence, which is listed. */
 export const SNOOZE_DAYS_MAX = 7;

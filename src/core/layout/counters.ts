@@ -39,6 +39,7 @@ export const COORDINATOR_SHARED_LIMITS = [
   "pillar_values",
   "opinion_services",
   "silences",
+  "retired_services",
   "inhibitions",
   "labels",
   "label_bytes",

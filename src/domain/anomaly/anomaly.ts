@@ -158,12 +158,31 @@ function open({ anomaly, id }: KnownState, frame: EpisodeFrame, wallNowMs: numbe
     const opened = newAnomaly(id ?? anomalyIdOf(frame), frame, wallNowMs);
     return { kind: "opened", anomaly: opened, episode: memberOf(opened) };
   }
-  const members = { streams: anomaly.streams + 1, openStreams: anomaly.openStreams + 1, resolvedAtMs: null, resolvedBy: null };
-  return { kind: "joined", anomaly: { ...raised(anomaly, frame), ...members }, episode: memberOf(anomaly) };
+  const members = { streams: anomaly.streams + 1, openStreams: anomaly.openStreams + 1 };
+  const episode = memberOf(anomaly);
+  if (isQuiet(anomaly)) return { kind: "left", anomaly: { ...anomaly, ...members }, episode };
+  return { kind: "joined", anomaly: { ...reopened(raised(anomaly, frame)), ...members }, episode };
+}
+
+/** Detectors whose findings are what somebody says, and end with the word. */
+const DECLARED: ReadonlySet<string> = new Set(["manual", DETECTOR_EXTERNAL]);
+
+/** Whether it was ended from outside while its streams say that it goes on: until it was over once, further ones of the kind are no news. */
+export function isQuiet({ resolvedAtMs, openStreams, detector }: Pick<Anomaly, "resolvedAtMs" | "openStreams" | "detector">): boolean {
+  return resolvedAtMs !== null && openStreams > 0 && !DECLARED.has(detector);
+}
+
+/** The anomaly as one that goes on. */
+export function reopened(anomaly: Anomaly): Anomaly {
+  return { ...anomaly, resolvedAtMs: null, resolvedBy: null };
 }
 
 function update(anomaly: Anomaly | undefined, frame: EpisodeFrame): EpisodeEffect {
-  if (anomaly === undefined || anomaly.resolvedAtMs !== null) return IGNORED;
+  if (anomaly === undefined) return IGNORED;
+  // It ended for want of values, and here is one that is worse than ever.
+  const isBack = anomaly.resolvedBy === "ended" && isQuiet(anomaly) && Math.abs(frame.z) > Math.abs(anomaly.z);
+  if (isBack) return { kind: "joined", anomaly: reopened(raised(anomaly, frame)) };
+  if (anomaly.resolvedAtMs !== null) return IGNORED;
   const after = frame.z === anomaly.z && frame.explanation !== anomaly.explanation ? atPeak(anomaly, frame) : raised(anomaly, frame);
   return after === anomaly ? IGNORED : { kind: "updated", anomaly: after };
 }

@@ -28,6 +28,13 @@ export function tierOfScore(score: number): Tier {
   return score >= SCORE_MEDIUM ? "medium" : "low";
 }
 
+const TIERS: readonly Tier[] = ["low", "medium", "high"];
+
+/** Rank of a tier for lists that begin with the worst; one that is not known comes last. */
+export function tierRank(tier: Tier | undefined): number {
+  return tier === undefined ? -1 : TIERS.indexOf(tier);
+}
+
 /** Tier of a z of either sign. */
 export function tierOfZ(z: number): Tier {
   return tierOfScore(anomalyScore(z));

@@ -23,6 +23,8 @@ export interface AlertMessage {
   /** When what is reported was decided. */
   readonly atMs: number;
   readonly resolvedAtMs: number | null;
+  /** How it ended, in words; absent before, and in messages of earlier versions. */
+  readonly ending?: string;
   readonly acknowledgedBy: string | null;
   readonly team: string | null;
   /** Sentence of the most likely cause; null where there is none. */
@@ -52,7 +54,7 @@ function plain(text: string): string {
 
 /** The message as it is rendered: a line is a line of ours. Of a runbook's own text its lines stay; values of findings in it have none. */
 export function shownMessage(message: AlertMessage): AlertMessage {
-  const { kind, serviceId, environment, source, metricName, explanation, services, acknowledgedBy, cause } = message;
+  const { kind, serviceId, environment, source, metricName, explanation, services, ending, acknowledgedBy, cause } = message;
   return {
     ...message,
     serviceId: plain(serviceId),
@@ -61,6 +63,7 @@ export function shownMessage(message: AlertMessage): AlertMessage {
     metricName: plain(metricName),
     explanation: kind === "notice" ? explanation.split(/\r?\n/).map(plain).join("\n") : plain(explanation),
     services: services.map(plain),
+    ...(ending !== undefined && { ending: plain(ending) }),
     acknowledgedBy: acknowledgedBy === null ? null : plain(acknowledgedBy),
     cause: cause === null ? null : plain(cause),
   };
@@ -79,6 +82,7 @@ export function headline(message: AlertMessage): string {
 export function detailLines(message: AlertMessage): string[] {
   const lines = message.kind === "cause" ? [] : [message.explanation];
   if (message.cause !== null) lines.push(`Cause: ${message.cause}`);
+  if (message.ending !== undefined) lines.push(`${message.ending.charAt(0).toUpperCase()}${message.ending.slice(1)}`);
   if (message.acknowledgedBy !== null) lines.push(`Acknowledged by ${message.acknowledgedBy}`);
   if (message.services.length > 1) lines.push(`Services: ${message.services.join(", ")}`);
   return lines;

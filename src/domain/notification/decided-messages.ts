@@ -2,6 +2,7 @@
 
 import type { DetectorFamily } from "../alerting/ensemble.ts";
 import { type Alert, type AlertChange, knownHistory } from "../alerting/paging/alert.ts";
+import { endWords } from "../alerting/paging/end-words.ts";
 import type { AlertMessage, MessageKind } from "./alert-message.ts";
 import { alertPage } from "./page-link.ts";
 import { sourceOf } from "./routing-rule.ts";
@@ -64,6 +65,7 @@ function messageOf(
   { team, publicUrl }: MessageFacts,
 ): AlertMessage {
   const { id, key, createdAtMs, resolvedAtMs } = alert.state;
+  const ending = kind === "resolved" ? endWords(alert.ending, alert.peak) : null;
   return {
     kind,
     tenant: key.tenant,
@@ -78,6 +80,7 @@ function messageOf(
     startedAtMs: createdAtMs,
     atMs,
     resolvedAtMs: kind === "resolved" ? (resolvedAtMs ?? atMs) : null,
+    ...(ending !== null && { ending }),
     acknowledgedBy: kind === "acknowledged" ? by : (alert.acknowledged?.by ?? null),
     team,
     cause: null,

@@ -42,6 +42,7 @@ const WITHOUT_A_PAGE: ReadonlySet<string> = new Set([
   "POST /api/v1/alerts/{alert_id}/comments",
   "GET /api/v1/alerts/{alert_id}/timeline",
   "POST /api/v1/alerts/actions",
+  "POST /api/v1/services/{id}/retire",
   "POST /api/v1/ml/analyze", // made by itself; its report has a page
   "GET /api/v1/rca/scorecard",
   "GET /api/v1/settings/calendar", // a list of dates, set as a whole

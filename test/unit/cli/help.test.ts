@@ -106,7 +106,7 @@ describe("completion", () => {
     expect(offered("vedette silence ")).toEqual(["add", "list", "end"]);
     expect(offered("vedette silence add --f")).toEqual(["--for"]);
     expect(offered("vedette alerts --severity ")).toEqual(["low", "medium", "high"]);
-    expect(offered("vedette alerts --s")).toEqual(["--state", "--severity", "--service"]);
+    expect(offered("vedette alerts --s")).toEqual(["--state", "--severity", "--service", "--sort"]);
     expect(offered("vedette import packag")).toEqual(expect.arrayContaining(["package.json"]));
   });
 

@@ -1,8 +1,9 @@
 // One tenant's alerts in memory, in the order of lists: what filters and pages need. About 300 bytes an alert; at most ALERTS_MAX of them. An entry is changed
 // where it stands: one that lives for long and is replaced is work for full collections.
+import { LeastItems } from "../../../core/base/least-items.ts";
 import type { DetectorFamily } from "../../../domain/alerting/ensemble.ts";
 import type { Alert } from "../../../domain/alerting/paging/alert.ts";
-import type { Tier } from "../../../domain/detection/anomaly-score.ts";
+import { type Tier, tierRank } from "../../../domain/detection/anomaly-score.ts";
 
 /** Index entry of an alert. */
 export interface AlertEntry {
@@ -35,10 +36,11 @@ export interface AlertFilter {
   readonly ofService?: ((serviceId: string) => boolean) | undefined;
 }
 
-/** Place in the list: newest first, then by descending id. */
+/** Place in the list: newest first, then by descending id; in a list by severity also that. */
 export interface AlertPosition {
   readonly createdAtMs: number;
   readonly id: string;
+  readonly tier?: Tier;
 }
 
 export class AlertIndex {
@@ -107,6 +109,15 @@ export class AlertIndex {
     for (const entry of this.#order) if (matches(entry, filter)) take(entry);
   }
 
+  /** The most severe `limit` entries that match and come after `position` in that list; among equals the newest. */
+  worst(filter: AlertFilter, position: AlertPosition | undefined, limit: number): AlertEntry[] {
+    const page = new LeastItems<AlertEntry>(limit, compareSeverities);
+    this.each(filter, (entry) => {
+      if (position === undefined || compareSeverities(entry, position) > 0) page.add(entry);
+    });
+    return [...page.sorted];
+  }
+
   /** The newest `limit` entries that match and come after `position` in the list. */
   page(filter: AlertFilter, position: AlertPosition | undefined, limit: number): AlertEntry[] {
     const page: AlertEntry[] = [];
@@ -130,6 +141,12 @@ export class AlertIndex {
     }
     return low;
   }
+}
+
+/** Negative where the first comes before the other. */
+function compareSeverities(one: AlertPosition, other: AlertPosition): number {
+  const severity = tierRank(other.tier) - tierRank(one.tier);
+  return severity || other.createdAtMs - one.createdAtMs || (one.id === other.id ? 0 : one.id < other.id ? 1 : -1);
 }
 
 function entryOf({ state, updatedAtMs, acknowledged, peak }: Alert): AlertEntry {

@@ -34,6 +34,15 @@ export function feedbackOperation({ tenant, serviceId, opinions }: ServiceOpinio
   return { table: "feedback", key, value: opinions.length === 0 ? undefined : OPINIONS.encode({ tenant, serviceId, opinions }) };
 }
 
+/** Effect of opinions on the threshold of a family; it wears off until `untilMs`. */
+export interface FeedbackEffect {
+  readonly family: DetectorFamily;
+  readonly factor: number;
+  readonly falsePositives: number;
+  readonly truePositives: number;
+  readonly untilMs: number;
+}
+
 export class FeedbackBook {
   /** Who holds how many services. */
   readonly shares: ShareLedger;
@@ -68,6 +77,22 @@ export class FeedbackBook {
       if (found.length >= most) break;
     }
     return found;
+  }
+
+  /** What the opinions on a service do by now to the threshold of each family that they are about. */
+  effects(tenant: string, serviceId: string, nowMs: number): FeedbackEffect[] {
+    const inForce = this.of(tenant, serviceId).filter(({ atMs }) => nowMs - atMs < FEEDBACK_MS);
+    return [...new Set(inForce.map(({ family }) => family))].map((family) => {
+      const opinions = inForce.filter((one) => one.family === family);
+      const falsePositives = opinions.filter(({ opinion }) => opinion === "false_positive").length;
+      return {
+        family,
+        factor: feedbackFactor(opinions, family, nowMs),
+        falsePositives,
+        truePositives: opinions.length - falsePositives,
+        untilMs: Math.max(...opinions.map(({ atMs }) => atMs)) + FEEDBACK_MS,
+      };
+    });
   }
 
   factor(tenant: string, serviceId: string, family: DetectorFamily, nowMs: number): number {

@@ -13,6 +13,7 @@ import type { AnomalyFollower } from "./anomaly-follower.ts";
 import { type AnomalyEntry, AnomalyIndex } from "./anomaly-index.ts";
 import { decodeAnomaly } from "./anomaly-row.ts";
 import { OpenEpisodes } from "./open-episodes.ts";
+import { QuietAnomalies } from "./quiet-anomalies.ts";
 
 /** Where an anomaly is stored. */
 export interface AnomalyKey {
@@ -44,6 +45,7 @@ export class AnomalyBook {
   /** Rows of those that changed last, oldest first: most episodes are short, and their end finds the anomaly here. As bytes they are no work for collections. */
   readonly #recent = new Map<string, RecentRow>();
   readonly openEpisodes = new OpenEpisodes();
+  readonly quiet = new QuietAnomalies();
   readonly #names = new SharedTexts(ANOMALY_NAMES_SHARED_MAX);
   /** Whoever stores something of its own with anomalies. */
   follower: AnomalyFollower | undefined;
@@ -130,6 +132,7 @@ export class AnomalyBook {
     index.put(this.#entryOf(anomaly, openKey));
     if (openKey === null) this.#close(openBefore, id);
     else this.#keepOpen(openKey, anomaly);
+    this.quiet.put(anomaly);
     this.#recent.delete(id);
     if (row !== undefined) this.#keepRecent(id, { tenant, row });
   }
@@ -169,6 +172,7 @@ export class AnomalyBook {
   /** Forgets an anomaly that was deleted. */
   remove(tenant: string, { id, openKey }: AnomalyEntry): void {
     this.#tenants.get(tenant)?.remove(id);
+    this.quiet.remove(id);
     this.#recent.delete(id);
     this.#close(openKey, id);
   }

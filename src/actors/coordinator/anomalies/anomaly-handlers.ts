@@ -7,6 +7,7 @@ import { done, type Outcome, refused, shown } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import type { PageDecision } from "../../../domain/alerting/paging/page-decision.ts";
 import type { Anomaly } from "../../../domain/anomaly/anomaly.ts";
+import type { Tier } from "../../../domain/detection/anomaly-score.ts";
 import type { Verdict } from "../../../domain/detection/verdict.ts";
 import { ledgerRowId } from "../alerts/ledger-book.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
@@ -31,7 +32,12 @@ export async function listAnomalies(context: AnomaliesContext, { principal, quer
   const filter = filterOf(query);
   const index = state.anomalies.index(principal.tenant);
   const entries = index.pageBy(query.sort ?? "newest", filter, token.value && positionOf(token.value), limit + 1);
-  const { page, page_token } = cutPage(state.pageSecret, scope, entries, limit, ({ detectedAtMs, id, score }) => [detectedAtMs, id, score]);
+  const { page, page_token } = cutPage(state.pageSecret, scope, entries, limit, ({ detectedAtMs, id, score, tier }) => [
+    detectedAtMs,
+    id,
+    score,
+    tier,
+  ]);
   if (counts.value !== undefined) index.each(filter, ({ detectedAtMs, tier }) => counts.value?.add(detectedAtMs, tier));
   const total = index.count(filter);
   const anomalies = await readPage(context, principal.tenant, page);
@@ -104,6 +110,6 @@ async function readPage({ state, pause }: AnomaliesContext, tenant: string, page
 }
 
 function positionOf(position: readonly unknown[]): AnomalyPosition {
-  const [detectedAtMs, id, score] = position as [number, string, number];
-  return { detectedAtMs, id, score };
+  const [detectedAtMs, id, score, tier] = position as [number, string, number, Tier];
+  return { detectedAtMs, id, score, tier };
 }

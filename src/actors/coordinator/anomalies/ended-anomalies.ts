@@ -56,14 +56,16 @@ export class EndedAnomalies {
     if (now.resolvedAtMs === null) this.put(now, this.#ended(now));
   }
 
-  /** Ends an alert that fires, with everything that is open in it. */
-  endAlert(alert: Alert, note: string | null): void {
+  /** Ends an alert that fires, with everything that is open in it; `into` is the alert that tells what comes after it. */
+  endAlert(alert: Alert, note: string | null, into: string | null = null): void {
     this.#openByAlert ??= this.#findOpen();
     for (const id of this.#openByAlert.get(alert.state.id) ?? []) {
       const now = this.read(id);
       if (now !== undefined && now.resolvedAtMs === null) this.#changed.set(id, { before: now, after: this.#ended(now) });
     }
     this.alerts.endAlert(alert, this.#ending, note);
+    const now = into === null ? undefined : this.alerts.find(this.#tenant, alert.state.id);
+    if (now !== undefined) this.alerts.keep({ ...now, mergedInto: into });
   }
 
   operations(): StoreOperation[] {

@@ -4,6 +4,7 @@ import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
 import {
   type EpisodeFate,
   type ReportedFinding,
+  type ReportedScope,
   RuleEpisodeSet,
   type RuleFinding,
   type RuleScope,
@@ -33,7 +34,8 @@ export class RuleEpisodes {
   load(loaded?: (reported: ReportedFinding) => void): void {
     if (this.#isLoaded) return;
     const book = this.#dependencies.state.anomalies;
-    for (const place of book.openAnomalies()) {
+    // What was ended by hand while it goes on is found again and again until it is over.
+    for (const place of [...book.openAnomalies(), ...book.quiet.all()]) {
       if (place.detector !== this.#detector) continue;
       const anomaly = book.read(place);
       if (anomaly === undefined) continue;
@@ -69,7 +71,7 @@ export class RuleEpisodes {
   }
 
   /** Declares what one cycle changes. `fate` says what becomes of an episode that was not found again. */
-  async settle(findings: readonly RuleFinding[], fate?: (place: RuleScope) => EpisodeFate): Promise<void> {
+  async settle(findings: readonly RuleFinding[], fate?: (place: ReportedScope) => EpisodeFate): Promise<void> {
     const changes = this.#episodes.settle(findings, fate);
     await this.#dependencies.declare(changes.frames);
     changes.apply();

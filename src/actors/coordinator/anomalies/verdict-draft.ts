@@ -13,7 +13,9 @@ import {
   type EpisodeEffect,
   earlierIdOf,
   foundingEpisode,
+  isQuiet,
   openKeyOf,
+  reopened,
 } from "../../../domain/anomaly/anomaly.ts";
 import { KeyBuilder } from "../../../domain/codec/key.ts";
 import type { AlertDraft } from "../alerts/alert-draft.ts";
@@ -118,6 +120,17 @@ export class VerdictDraft {
     }
   }
 
+  /** Finds quiet anomalies again: they have been so for long enough. */
+  reopen(places: readonly AnomalyKey[]): void {
+    for (const { tenant, id } of places) {
+      const before = this.#read(tenant, id);
+      if (before === undefined || !isQuiet(before)) continue;
+      const read = (of: string, other: string) => this.#read(of, other);
+      const { anomaly, raised } = this.#alerts.take({ kind: "joined", anomaly: reopened(before) }, before, read);
+      for (const each of [...raised, ...(anomaly === undefined ? [] : [anomaly])]) this.#keepAnomaly(each, openKeyOf(each), true);
+    }
+  }
+
   /** The anomaly that a frame belongs to, as this draft leaves it. */
   anomalyOf(frame: EpisodeFrame): Anomaly | undefined {
     const founded = this.#founded(frame, anomalyIdOf(frame));
@@ -202,7 +215,7 @@ export class VerdictDraft {
     openKey: string,
     { episode, founded }: { readonly episode: Episode | undefined; readonly founded: Anomaly | undefined },
   ): Anomaly | undefined {
-    if (episode === undefined) return this.#openAnomaly(openKey) ?? founded;
+    if (episode === undefined) return this.#openAnomaly(openKey) ?? this.#quietAnomaly(openKey) ?? founded;
     return episode.anomalyId === founded?.id ? founded : this.#read(episode.tenant, episode.anomalyId);
   }
 
@@ -217,6 +230,13 @@ export class VerdictDraft {
     const place = this.#book.openAnomaly(openKey);
     if (place === undefined || this.#changed.has(place.id)) return undefined;
     return this.#book.read(place);
+  }
+
+  /** One that was ended while it went on, and still does. */
+  #quietAnomaly(openKey: string): Anomaly | undefined {
+    const place = this.#book.quiet.find(openKey);
+    const anomaly = place === undefined ? undefined : this.#read(place.tenant, place.id);
+    return anomaly !== undefined && isQuiet(anomaly) ? anomaly : undefined;
   }
 
   /** The frame that changed it has its pair and direction, and so its key. */

@@ -39,6 +39,7 @@ const MESSAGE = object<AlertMessage>({
   startedAtMs: number,
   atMs: number,
   resolvedAtMs: nullable(number),
+  ending: optional(text),
   acknowledgedBy: nullable(text),
   team: nullable(text),
   cause: nullable(text),

@@ -2,6 +2,7 @@
 import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import { hash128 } from "../../../core/base/hash128.ts";
 import type { DeadLetterEnvelope } from "../../../core/protocol/coordinator-frame.ts";
+import type { TimelineLine } from "../../../domain/alerting/timeline.ts";
 import type { RoutedChannel } from "../../../domain/notification/alert-channels.ts";
 import { type AlertMessage, headline } from "../../../domain/notification/alert-message.ts";
 import { parseChannel } from "../../../domain/notification/channel.ts";
@@ -19,6 +20,7 @@ import { type AlertStep, decidedMessages } from "../../../domain/notification/de
 import { type Destination, destinationKey } from "../../../domain/notification/destinations.ts";
 import type { DeliveryReport, NotifierCommand } from "../../../domain/notification/notifier-messages.ts";
 import type { FollowingDraft } from "../alerts/alert-follower.ts";
+import type { TimelineBook } from "../alerts/timeline-book.ts";
 import type { DeadLetterDraft } from "../dead-letters/dead-letter-draft.ts";
 import {
   currentRow,
@@ -58,6 +60,7 @@ export interface SettledAttempt {
 }
 
 export interface OutboxDraftSources {
+  readonly timeline: TimelineBook;
   readonly control: KeyValueStore;
   readonly routes: Routes;
   readonly run: string;
@@ -76,6 +79,8 @@ export class OutboxDraft implements FollowingDraft {
   readonly #back = new Set<string>();
   #letters: DeadLetterDraft | undefined;
   readonly settled: SettledAttempt[] = [];
+  /** Lines for timelines, by the id of the alert. */
+  readonly #lines = new Map<string, { readonly tenant: string; readonly lines: TimelineLine[] }>();
   /** What the notifier is to be told of mails that it has asked to join. */
   readonly joins: Array<Extract<NotifierCommand, { type: "join" }>> = [];
 
@@ -95,7 +100,8 @@ export class OutboxDraft implements FollowingDraft {
         { table: "outbox", key, value: place && OUTBOX_ROW.encode(place) },
       ];
     });
-    return [...rows, ...(this.#letters?.operations() ?? [])];
+    const lines = [...this.#lines].flatMap(([id, of]) => this.#sources.timeline.operations(of.tenant, id, of.lines));
+    return [...rows, ...lines, ...(this.#letters?.operations() ?? [])];
   }
 
   apply(): void {
@@ -170,7 +176,18 @@ export class OutboxDraft implements FollowingDraft {
       endedAtMs,
       error: isDelivered ? null : outcome.error,
     });
+    if ((isDelivered || isLost) && message.kind !== "notice") {
+      const text = isDelivered ? headline(message) : `${headline(message)}: ${ended.error ?? "not taken"}`;
+      this.note(message, { atMs: endedAtMs, kind: isDelivered ? "told" : "not_told", by: row.channel, text });
+    }
     if (isLost) this.#lose({ ...row, delivery: begun }, message, ended.error ?? "", this.#sources.nowMs());
+  }
+
+  /** Adds a line to the timeline of an alert. */
+  note({ tenant, alertId }: Pick<AlertMessage, "tenant" | "alertId">, line: TimelineLine): void {
+    const known = this.#lines.get(alertId);
+    if (known === undefined) this.#lines.set(alertId, { tenant, lines: [line] });
+    else known.lines.push(line);
   }
 
   /** Tells who heard of an alert of its cause: once, and behind its page. */

@@ -140,6 +140,7 @@ export class Outbox implements AlertFollower {
     const { nowMs, randomBytes, state } = this.#dependencies;
     return new OutboxDraft({
       control: this.#control,
+      timeline: state.alerts.timeline,
       routes: this.routes,
       run: this.#run,
       isHeld: (key) => this.#held.has(key),
@@ -182,7 +183,7 @@ export class Outbox implements AlertFollower {
 
   /** A revision of a report is stored: who was informed of its alerts hears of the cause, once there is one. */
   reportRevised(report: RcaReport): void {
-    if (!report.analysis.enough || !this.routes.isAnyConfigured) return;
+    if (!report.analysis.enough) return;
     this.#causes.set(report.id, report);
     this.#work.want();
   }
@@ -274,7 +275,11 @@ export class Outbox implements AlertFollower {
     for (const alertId of alertIds) {
       const alert = alertId == null ? undefined : state.alerts.find(tenant, alertId);
       if (alert === undefined || !isFiring(alert)) continue;
-      draft.reportCause(causeMessage(alert, summaryOf(analysis), nowMs(), this.routes.facts(alert)));
+      const text = summaryOf(analysis);
+      // A revision that says the same is no line more.
+      const known = state.alerts.timeline.read(tenant, alert.state.id).findLast(({ kind }) => kind === "cause");
+      if (known?.text !== text) draft.note({ tenant, alertId: alert.state.id }, { atMs: nowMs(), kind: "cause", by: null, text });
+      draft.reportCause(causeMessage(alert, text, nowMs(), this.routes.facts(alert)));
     }
   }
 

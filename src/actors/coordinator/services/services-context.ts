@@ -1,7 +1,18 @@
 // What the handlers of services use.
-import type { AnomalyBooks } from "../anomalies/anomalies-context.ts";
+import type { Changing } from "../access/changes.ts";
+import type { AnomalyBooks, EndingContext } from "../anomalies/anomalies-context.ts";
 import type { CallsContext } from "../calls/calls-context.ts";
 import type { LabelBooks } from "../labels/labels-context.ts";
 import type { Using } from "../queries/query-context.ts";
+import type { StateWith } from "../state/stored-state.ts";
+import type { RetiredBook } from "./retired-book.ts";
 
-export type ServicesContext = Using<"engines" | "nowMs", AnomalyBooks, LabelBooks> & CallsContext;
+export interface RetirementBooks {
+  readonly retired: RetiredBook;
+}
+export type RetirementState = StateWith<unknown, RetirementBooks>;
+
+export type ServicesContext = Using<"engines" | "nowMs", AnomalyBooks, LabelBooks & RetirementBooks> &
+  CallsContext &
+  EndingContext &
+  Changing;

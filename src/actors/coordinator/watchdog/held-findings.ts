@@ -38,7 +38,7 @@ function isAsked({ state, paging }: StagesContext, open: OpenAnomaly, nowMs: num
 }
 
 /** Goes through what is asked in transactions of bounded size, between those of others. */
-async function inSteps<T>(
+export async function inSteps<T>(
   { state, commits, edit }: StagesContext,
   asked: readonly T[],
   ask: (some: readonly T[], alerts: AlertDraft, verdicts: VerdictDraft) => void,

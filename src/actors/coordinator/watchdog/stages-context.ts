@@ -7,8 +7,9 @@ import type { ServiceFacts } from "../../../domain/alerting/paging/service-facts
 import type { TrainingResult } from "../../../domain/detection/multivariate/service-training.ts";
 import type { TrainingInput } from "../../../domain/detection/multivariate/training-input.ts";
 import type { AlertBooks } from "../alerts/alerts-context.ts";
-import type { AnomalyBooks, AnomalyChanges } from "../anomalies/anomalies-context.ts";
+import type { AnomalyBooks, AnomalyChanges, EndingContext } from "../anomalies/anomalies-context.ts";
 import type { EngineClient } from "../engines/engine-client.ts";
+import type { RetirementBooks } from "../services/services-context.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import type { StateWith } from "../state/stored-state.ts";
 import type { CyclePace } from "./cycle-pace.ts";
@@ -18,7 +19,7 @@ import type { RequestedModels } from "./training/model-training.ts";
 /** State that the stages read. */
 type StagesState = StateWith<
   AlertBooks & AnomalyBooks & { readonly slo: SloBook; readonly services: ServiceFacts },
-  { readonly tenants: { readonly size: number } }
+  { readonly tenants: { readonly size: number } } & RetirementBooks
 >;
 
 export interface StagesContext {
@@ -27,6 +28,8 @@ export interface StagesContext {
   readonly counters: CoordinatorCounters;
   /** Drafts of one transaction over alerts and anomalies, and how they are taken over. */
   readonly commits: AnomalyChanges;
+  /** What ends anomalies and alerts that no detector ends. */
+  readonly ending: EndingContext;
   nowMs(): number;
   /** Has whoever steps do so. */
   wake?(): void;

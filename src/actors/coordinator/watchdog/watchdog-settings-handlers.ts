@@ -10,6 +10,7 @@ import { compareScopes } from "../../../domain/detection/settings-table.ts";
 import { THRESHOLDS_MAX } from "../../../domain/detection/threshold-profiles.ts";
 import type { ScopedOverrides, SettingsScope } from "../../../domain/detection/watchdog-settings.ts";
 import type { ChangeNote } from "../access/audit-log.ts";
+import type { FeedbackEffect } from "../alerts/feedback-book.ts";
 import type { ChangeRequest, QueryRequest } from "../queries/query-context.ts";
 import { inSlices, mapInSlices } from "../state/slices.ts";
 import { type SettingsChange, settingsOperation, type WatchdogBook } from "./watchdog-book.ts";
@@ -113,7 +114,10 @@ export function deleteWatchdogSettings(
 }
 
 /** Settings in force in a scope, and a page of what is set there and below. */
-export function listWatchdogSettings({ state }: WatchdogContext, { principal, query }: QueryRequest<"watchdogSettings">): Outcome<unknown> {
+export function listWatchdogSettings(
+  { state, nowMs }: WatchdogContext,
+  { principal, query }: QueryRequest<"watchdogSettings">,
+): Outcome<unknown> {
   const { limit, page_token: given, ...filters } = query;
   if (query.metric_name !== undefined && query.service_id === undefined) return refused("invalid_parameter", METRIC_NEEDS_SERVICE);
   const book = state.configured.watchdog;
@@ -126,7 +130,27 @@ export function listWatchdogSettings({ state }: WatchdogContext, { principal, qu
   const rows = after === undefined ? matching : matching.filter((each) => compareScopes(each, after) > 0);
   const { page, page_token } = cutPage(state.pageSecret, scope, rows, limit, positionOf);
   const overrides = page.map((each) => ({ ...namesOf(each), set: settingsView(each.overrides), updated_at: updatedAt(book, each) }));
-  return done({ ...placeView(book, place), overrides, total: matching.length, page_token });
+  const feedback = place.serviceId === null ? [] : state.alerts.feedback.effects(principal.tenant, place.serviceId, nowMs());
+  const inForce = book.settingsOf(principal.tenant, place.serviceId ?? "", place.metricName ?? "").zThreshold;
+  return done({
+    ...placeView(book, place),
+    feedback: feedback.map((effect) => effectView(effect, inForce)),
+    overrides,
+    total: matching.length,
+    page_token,
+  });
+}
+
+/** What marks of people do to the threshold of a family. */
+function effectView({ family, factor, falsePositives, truePositives, untilMs }: FeedbackEffect, zThreshold: number) {
+  return {
+    family,
+    factor,
+    z_threshold: zThreshold * factor,
+    false_positives: falsePositives,
+    true_positives: truePositives,
+    until: formatRfc3339(untilMs),
+  };
 }
 
 function problemOf({ book, shares, changes }: SettingsDraft, change: ScopedOverrides, isNew: boolean): string | undefined {

@@ -7,6 +7,9 @@ import type { RuleVerdict } from "../gates/rule-verdict.ts";
 /** Where a rule finds something. */
 export type RuleScope = Pick<RuleFinding, "tenant" | "environment" | "serviceId" | "metricName">;
 
+/** A scope with what was said of it last. */
+export type ReportedScope = RuleScope & Pick<RuleFinding, "observedAtMs">;
+
 /** Finding of a rule in one cycle, at most once for each scope. */
 export interface RuleFinding extends StreamName, Pick<EpisodeFrame, "direction" | "startedAtMs" | "observedAtMs" | "explanation"> {
   /** Reported again whenever its attributes change; else only where its z has grown. */
@@ -62,7 +65,7 @@ export class RuleEpisodeSet {
   }
 
   /** Changes of one cycle. `fate` says what becomes of an episode that was not found again. */
-  settle(findings: readonly RuleFinding[], fate: (place: RuleScope) => EpisodeFate = () => "close"): RuleChanges {
+  settle(findings: readonly RuleFinding[], fate: (place: ReportedScope) => EpisodeFate = () => "close"): RuleChanges {
     const after = new Map<string, OpenEpisode>();
     const frames: EpisodeFrame[] = [];
     for (const finding of findings) {

@@ -6,7 +6,8 @@ import type { RuleFinding, RuleScope } from "./rule-episode-set.ts";
 import { INGESTION_SERVICE } from "./tenant-silence.ts";
 
 export const DETECTOR_STALE = "stale";
-const STALE_METRIC = "service.stale";
+/** Metric name of a silence. */
+export const STALE_METRIC = "service.stale";
 /** Services that are named in an attribute and in the text. */
 const NAMED_MAX = 50;
 const REPORTED_MAX = 10;

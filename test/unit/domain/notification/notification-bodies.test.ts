@@ -40,6 +40,7 @@ describe("chat", () => {
     expect(body.text).toBe("Firing: high, checkout (production), latency_ms");
     expect(body.attachments[0]?.blocks[0]?.text.text).toContain("latency_ms was 400 &amp; &lt;rising&gt;");
     expect(chatBody([{ ...MESSAGE, kind: "resolved" }]).text).toMatch(/^Resolved: /);
+    expect(JSON.stringify(chatBody([{ ...MESSAGE, kind: "resolved", ending: "resolved by ada" }]))).toContain("Resolved by ada");
     expect(chatBody([{ ...MESSAGE, kind: "resolved", both: true }]).text).toMatch(/^Fired and resolved: /);
     expect(chatBody([{ ...MESSAGE, kind: "cause", cause: "a full disk" }]).text).toMatch(/^Cause: /);
   });

@@ -7,7 +7,7 @@ import type { PageDecision } from "../../../../domain/alerting/paging/page-decis
 import { anomalyScore, tierOfScore } from "../../../../domain/detection/anomaly-score.ts";
 import { holds } from "../../../../domain/detection/gates/gate-result.ts";
 import { ArrivalsTally } from "../../../../domain/detection/service/arrivals-tally.ts";
-import type { EpisodeFate, RuleFinding, RuleScope } from "../../../../domain/detection/service/rule-episode-set.ts";
+import type { EpisodeFate, ReportedScope, RuleFinding } from "../../../../domain/detection/service/rule-episode-set.ts";
 import { type HeldService, SilentTenants } from "../../../../domain/detection/service/silent-tenants.ts";
 import { DETECTOR_STALE, silenceText, staleFinding } from "../../../../domain/detection/service/stale-finding.ts";
 import { INGESTION_SERVICE } from "../../../../domain/detection/service/tenant-silence.ts";
@@ -18,6 +18,7 @@ import type { Cycle, StageOutcome, WatchdogStage } from "../../state/watchdog-st
 import { enginePass } from "../engine-pass.ts";
 import type { StagesContext } from "../stages-context.ts";
 
+const SILENCE_MS_MAX = 7 * 24 * 3_600_000;
 /** Gate by which findings wait for what the tenant's other services do. */
 const HOLD_GATE = "tenant_silence";
 
@@ -55,9 +56,28 @@ export class ArrivalsStage implements WatchdogStage {
     return { ...outcome, workMs: outcome.workMs + monotonicMs() - startMs };
   }
 
-  #take(found: ArrivalsFound): void {
+  #take(told: ArrivalsFound): void {
+    const found = this.#withoutRetired(told);
     if (found.young.length + found.requests.length > 0) this.#found.push(found);
     this.#tally.add(found);
+  }
+
+  /** What people have retired is not missed, nor what has been silent for long, and both are no part of a tenant's silence. */
+  #withoutRetired(found: ArrivalsFound): ArrivalsFound {
+    const isMissed = ({ service, environment, lastSeenMs }: SilentService) => {
+      const [tenant, serviceId] = JSON.parse(service) as [string, string];
+      if (this.#isLongAgo(lastSeenMs)) return false;
+      return !this.#context.state.configured.retired.isRetired(tenant, serviceId, environment, lastSeenMs);
+    };
+    const silent = found.silent.filter(isMissed);
+    if (silent.length === found.silent.length) return found;
+    const watched: Record<string, number> = { ...found.watched };
+    for (const one of found.silent) {
+      if (silent.includes(one)) continue;
+      const [tenant] = JSON.parse(one.service) as [string, string];
+      watched[tenant] = Math.max(0, (watched[tenant] ?? 0) - 1);
+    }
+    return { ...found, silent, watched };
   }
 
   #findings(nowMs: number): RuleFinding[] {
@@ -69,11 +89,18 @@ export class ArrivalsStage implements WatchdogStage {
    * After a restart nothing is known of a silence before its limit has passed again; of that of a tenant, before none of its services is unheard. A service that
    * has left memory while it was silent has not been heard again.
    */
-  #fateOf({ tenant, environment, serviceId }: RuleScope): EpisodeFate {
+  #fateOf({ tenant, environment, serviceId, observedAtMs }: ReportedScope): EpisodeFate {
     if (serviceId === INGESTION_SERVICE) return this.#fateOfAll(tenant);
+    const isRetired = this.#context.state.configured.retired.isRetired(tenant, serviceId, environment, observedAtMs);
+    if (isRetired || this.#isLongAgo(observedAtMs)) return "end";
     const key = `${environment}\0${serviceKey(tenant, serviceId)}`;
     if (this.#tally.unheard.has(key)) return "goes on";
     return this.#tally.gone.has(key) ? "end" : "close";
+  }
+
+  /** A silence ends by itself after a week: nobody waits any more. */
+  #isLongAgo(lastSeenMs: number): boolean {
+    return this.#context.nowMs() - lastSeenMs >= SILENCE_MS_MAX;
   }
 
   #fateOfAll(tenant: string): EpisodeFate {

@@ -329,6 +329,33 @@ it("a false alarm ends its alert", async () => {
   expect(await alerts(rig)).toMatchObject([{ alert_id: id, state: "resolved", resolved_by: "person", resolved_by_name: "ada" }]);
 });
 
+it("what a false alarm does to the service's threshold stands in its settings", async () => {
+  const { rig } = await firing();
+  const [{ anomaly_id }] = await anomalies(rig);
+  await rig.askAs(OPERATOR, "changeAnomaly", { path: { id: anomaly_id }, content: { feedback: "false_positive" } });
+  const { feedback, settings } = (await rig.ask("watchdogSettings", { service_id: "checkout" })).body;
+  expect(feedback).toMatchObject([{ family: "metric", factor: 1.1, false_positives: 1, true_positives: 0 }]);
+  expect(feedback[0].z_threshold).toBeCloseTo(1.1 * settings.z_threshold.value, 9);
+  expect((await rig.ask("watchdogSettings", { service_id: "cart" })).body.feedback).toEqual([]);
+});
+
+it("lists by severity begin with the worst, page by page", async () => {
+  const rig = await open();
+  for (const [service_id, severity] of Object.entries({ a: "medium", b: "high", c: "medium" })) {
+    await rig.askAs(OPERATOR, "declareAnomaly", { content: { service_id, severity, explanation: "so it is" } });
+  }
+  for (const endpoint of ["alerts", "anomalies"]) {
+    const severities: string[] = [];
+    let page_token = "";
+    do {
+      const { body } = await rig.ask(endpoint, { sort: "severity", limit: "1", page_token });
+      severities.push(...body[endpoint].map(({ severity }: { severity: string }) => severity));
+      page_token = body.page_token;
+    } while (page_token !== "");
+    expect(severities, endpoint).toEqual(["high", "medium", "medium"]);
+  }
+});
+
 it("a resolution of an incident ends its alert with all that is open in it", async () => {
   const { rig, id } = await firing();
   const [{ anomaly_id: incident_id }] = await anomalies(rig);

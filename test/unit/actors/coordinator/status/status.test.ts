@@ -22,7 +22,7 @@ async function statusOf(rig: Rig, tenant = "default") {
 }
 
 /** Passes of a cycle, in their order. */
-const STAGES = ["services", "pairs", "arrivals", "saturation", "slo_burn", "cascade", "alerts"];
+const STAGES = ["services", "pairs", "arrivals", "silent-alerts", "saturation", "slo_burn", "cascade", "quiet", "alerts"];
 
 describe("the status", () => {
   it("says what runs, and counts what there is", async () => {

@@ -1,0 +1,58 @@
+// `vedette alerts ack`, `resolve`, `snooze`: what people do about alerts of a running server.
+import { formatRfc3339 } from "../../core/base/rfc3339.ts";
+import type { CommandArguments } from "../command-arguments.ts";
+import { EXIT, UsageError } from "../exit-code.ts";
+import { writeLine } from "../terminal.ts";
+import { readLength } from "./label-operand.ts";
+import { ask, connectTo, type Environment } from "./server-connection.ts";
+import { plain, writeJson } from "./table-text.ts";
+
+const SNOOZED = "1h";
+
+/** Body of the request, without its ids. */
+interface AlertAction {
+  readonly action: string;
+  readonly note?: string;
+  readonly comment?: string;
+  readonly until?: string | null;
+}
+
+interface ActionResult {
+  readonly alert_id: string;
+  readonly status: number;
+  readonly error: string | null;
+}
+
+/** Acknowledges each of the ids. */
+export function acknowledgeAlerts(given: CommandArguments, environment: Environment): Promise<number> {
+  const note = given.text("comment");
+  return act(given, environment, { action: "acknowledge", ...(note !== undefined && { note }) });
+}
+
+/** Ends each of them. */
+export function resolveAlerts(given: CommandArguments, environment: Environment): Promise<number> {
+  return act(given, environment, { action: "resolve", ...commentOf(given) });
+}
+
+/** Snoozes each of them, or ends their snooze. */
+export function snoozeAlerts(given: CommandArguments, environment: Environment, nowMs: number): Promise<number> {
+  const until = given.has("end") ? null : formatRfc3339(nowMs + readLength("for", given.text("for") ?? SNOOZED));
+  return act(given, environment, { action: "snooze", until, ...commentOf(given) });
+}
+
+function commentOf(given: CommandArguments) {
+  const comment = given.text("comment");
+  return comment === undefined ? {} : { comment };
+}
+
+async function act(given: CommandArguments, environment: Environment, action: AlertAction): Promise<number> {
+  const alert_ids = given.operands;
+  if (alert_ids.length === 0) throw new UsageError("vedette alerts needs the ID of an alert; vedette alerts list shows them");
+  const answer = await ask<{ results: readonly ActionResult[] }>(connectTo(given, environment), "/api/v1/alerts/actions", {
+    alert_ids,
+    ...action,
+  });
+  if (given.has("json")) writeJson(answer);
+  else for (const { alert_id, error } of answer.results) writeLine(plain(`${alert_id} ${error ?? "done"}`));
+  return answer.results.every(({ error }) => error === null) ? EXIT.ok : EXIT.problems;
+}
