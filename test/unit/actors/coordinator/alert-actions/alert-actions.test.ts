@@ -235,7 +235,7 @@ describe("a timeline", () => {
   it("tells how the alert was found, who was told what, and how it ended", async () => {
     const { rig, id } = await firing();
     await rig.take(episode({ transition: "close" }), episode({ metricName: "errors", transition: "close" }));
-    expect((await timeline(rig, id)).map(([kind]) => kind)).toEqual(["found", "joined", "paged", "resolved"]);
+    expect((await timeline(rig, id)).map(([kind]) => kind)).toEqual(["found", "joined", "paged", "updated", "resolved"]);
     expect((await timeline(rig, id)).at(-1)?.[2]).toContain("recovered");
   });
 
@@ -261,7 +261,7 @@ describe("a timeline", () => {
     } while (page_token !== "");
     expect(texts).toHaveLength(400);
     expect(texts.at(-1)).toBe("comment 449");
-    expect(texts.slice(3, 75)).toEqual(Array.from({ length: 72 }, (_, i) => `comment ${i}`));
+    expect(texts.slice(4, 75)).toEqual(Array.from({ length: 71 }, (_, i) => `comment ${i}`));
   });
 
   it("goes with its alert", async () => {
