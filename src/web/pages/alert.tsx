@@ -1,11 +1,10 @@
 // One alert: its anomalies, likely cause, history, who was told, and why.
 import { useState } from "preact/hooks";
-import { notify } from "../app/notices.tsx";
 import { link, now } from "../app/place.ts";
-import { noteChange, useAnswer } from "../client/answers.ts";
-import { call } from "../client/client.ts";
+import { useAnswer } from "../client/answers.ts";
 import type { AlertDetail, AnomalyDetail, Report } from "../client/shapes.ts";
-import { acknowledge, shortLabels } from "../parts/alert-row.tsx";
+import { AlertActions } from "../parts/alert-actions.tsx";
+import { StateTags, shortLabels } from "../parts/alert-row.tsx";
 import { Button, CopyButton, Empty, Head, Name, Panel, SeverityMark, Shown, Tag, When } from "../parts/basics.tsx";
 import { CauseSummary } from "../parts/cause-summary.tsx";
 import { decisionKey, OUTCOME, WHEN, Z_SCORE } from "../parts/decision-columns.tsx";
@@ -13,7 +12,7 @@ import { SeriesChart } from "../parts/series-chart.tsx";
 import { SilenceDialog } from "../parts/silence-dialog.tsx";
 import { Facts, Table } from "../parts/table.tsx";
 import { numberText } from "../view/number-text.ts";
-import { gateText, hasSeries, heldText } from "../view/reason.ts";
+import { gateText, hasSeries } from "../view/reason.ts";
 import { durationText } from "../view/time-text.ts";
 
 export function AlertPage({ rest }: { rest: readonly string[] }) {
@@ -22,7 +21,7 @@ export function AlertPage({ rest }: { rest: readonly string[] }) {
 }
 
 function Whole({ alert }: { alert: AlertDetail }) {
-  const { severity, service_id, environment, state, started_at, resolved_at, pages, held_back_by } = alert;
+  const { severity, service_id, environment, state, started_at, resolved_at } = alert;
   const isFiring = state === "firing";
   const lasted = durationText((resolved_at === null ? now.value : Date.parse(resolved_at)) - Date.parse(started_at));
   return (
@@ -36,10 +35,7 @@ function Whole({ alert }: { alert: AlertDetail }) {
         about={
           <span class="row">
             <SeverityMark severity={severity} />
-            <Tag tone={isFiring ? (pages > 0 ? severity : "") : "good"}>
-              {isFiring ? (pages > 0 ? "firing" : "open, nobody told") : "resolved"}
-            </Tag>
-            {held_back_by !== null && <Tag>nobody told: {heldText(held_back_by)}</Tag>}
+            <StateTags alert={alert} />
             <span>
               since <When at={started_at} />, {isFiring ? "for" : "lasted"} {lasted}
             </span>
@@ -153,27 +149,9 @@ function MetricChart({ alert, metric }: { alert: AlertDetail; metric: string }) 
 
 function Actions({ alert }: { alert: AlertDetail }) {
   const [isSilencing, setSilencing] = useState(false);
-  const act = async (work: Promise<unknown>, said: string) => {
-    await work;
-    notify("good", said);
-    noteChange();
-  };
-  const assign = () => {
-    const assignee = window.prompt("Who looks after it? Empty: nobody", alert.assignee ?? "");
-    if (assignee === null) return undefined;
-    const body = { assignee: assignee.trim() === "" ? null : assignee.trim() };
-    return act(call("POST /api/v1/alerts/{alert_id}/assign", { path: { alert_id: alert.alert_id }, body }), "Assigned");
-  };
   return (
     <>
-      {alert.state === "firing" && alert.acknowledged_by === null && (
-        <Button tone="main" icon="check" keyHint="a" onClick={() => act(acknowledge(alert.alert_id), "Acknowledged")}>
-          Acknowledge
-        </Button>
-      )}
-      <Button icon="users" onClick={assign}>
-        Assign
-      </Button>
+      <AlertActions alerts={[alert]} />
       <Button icon="mute" keyHint="s" onClick={() => setSilencing(true)}>
         Silence
       </Button>
@@ -246,17 +224,33 @@ function Deliveries({ alert }: { alert: AlertDetail }) {
   );
 }
 
+interface TimelineAnswer {
+  readonly entries: ReadonlyArray<{ readonly at: string; readonly kind: string; readonly by: string | null; readonly text: string }>;
+  readonly page_token: string;
+}
+
+const TIMELINE_ROWS = 200;
+
+/** All that happened to it, from found to resolved. */
 function Timeline({ alert }: { alert: AlertDetail }) {
+  const path = { alert_id: alert.alert_id };
+  const answer = useAnswer<TimelineAnswer>("GET /api/v1/alerts/{alert_id}/timeline", { path, query: { limit: TIMELINE_ROWS } }, 10_000);
   return (
-    <Panel title="History">
-      <ol class="timeline">
-        {alert.history.map(({ at, change, severity, by, note }) => (
-          <li key={`${at} ${change}`}>
-            <When at={at} /> <strong>{change}</strong> {change === "raised" && `to ${severity}`} {by !== null && `by ${by}`}{" "}
-            {note !== null && <span class="soft">{note}</span>}
-          </li>
-        ))}
-      </ol>
+    <Panel title="Timeline">
+      <Shown of={answer} rows={4}>
+        {({ entries, page_token }) => (
+          <>
+            <ol class="timeline">
+              {entries.map(({ at, kind, by, text }, place) => (
+                <li key={`${at} ${kind} ${place}`}>
+                  <When at={at} /> <strong>{kind.replaceAll("_", " ")}</strong> {by !== null && `by ${by}`} <span class="soft">{text}</span>
+                </li>
+              ))}
+            </ol>
+            {page_token !== "" && <p class="faint">More has happened than is shown here.</p>}
+          </>
+        )}
+      </Shown>
     </Panel>
   );
 }

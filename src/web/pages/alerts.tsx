@@ -1,10 +1,9 @@
-// What people are or were told of, filtered by the server, live; several can be acknowledged at once.
+// What people are or were told of, filtered by the server, live; several can be acted on at once.
 import { useState } from "preact/hooks";
-import { notify } from "../app/notices.tsx";
 import { link, place } from "../app/place.ts";
-import { noteChange } from "../client/answers.ts";
 import type { Alert } from "../client/shapes.ts";
-import { AlertRow, acknowledge } from "../parts/alert-row.tsx";
+import { AlertActions } from "../parts/alert-actions.tsx";
+import { AlertRow } from "../parts/alert-row.tsx";
 import { Button, Empty, Head, Shown } from "../parts/basics.tsx";
 import { Choice } from "../parts/choice.tsx";
 import { EnvironmentField } from "../parts/environment.tsx";
@@ -39,6 +38,7 @@ export function Alerts() {
     idOf: ({ alert_id }) => alert_id,
     matches: (alert) => range.kind === "last" && matchesAlert(alert, query),
   });
+  const picked = list.rows.filter(({ alert_id }) => chosen.has(alert_id));
   const choose = (id: string) => (isChosen: boolean) => {
     const next = new Set(chosen);
     if (isChosen) next.add(id);
@@ -54,7 +54,7 @@ export function Alerts() {
         <RangePicker initial={INITIAL_RANGE} />
       </Head>
       <Filters />
-      {chosen.size > 0 && <Bulk chosen={chosen} onDone={() => setChosen(new Set())} />}
+      {picked.length > 0 && <Bulk chosen={picked} onDone={() => setChosen(new Set())} />}
       <FreshButton count={list.fresh} onShow={list.showFresh} />
       <Shown of={list.answer} rows={8}>
         {({ total }) => (
@@ -110,23 +110,11 @@ function matchesAlert(alert: Alert, query: Readonly<Record<string, string>>): bo
   );
 }
 
-function Bulk({ chosen, onDone }: { chosen: ReadonlySet<string>; onDone: () => void }) {
-  const run = async () => {
-    const outcomes = await Promise.allSettled([...chosen].map((id) => acknowledge(id)));
-    const failed = outcomes.filter(({ status }) => status === "rejected").length;
-    notify(
-      failed === 0 ? "good" : "bad",
-      `${outcomes.length - failed} acknowledged${failed === 0 ? "" : `, ${failed} not: resolved already or gone`}`,
-    );
-    onDone();
-    noteChange();
-  };
+function Bulk({ chosen, onDone }: { chosen: readonly Alert[]; onDone: () => void }) {
   return (
     <div class="note row" role="status">
-      {plural(chosen.size, "alert", "alerts")} chosen
-      <Button tone="main" onClick={run}>
-        Acknowledge
-      </Button>
+      {plural(chosen.length, "alert", "alerts")} chosen
+      <AlertActions alerts={chosen} onDone={onDone} />
       <Button tone="quiet" onClick={onDone}>
         Choose none
       </Button>

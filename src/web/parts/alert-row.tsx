@@ -1,13 +1,11 @@
 // A row of alerts: what, since when, who has it, and what one can do.
 import { useState } from "preact/hooks";
-import { notify } from "../app/notices.tsx";
 import { link, now } from "../app/place.ts";
-import { noteChange } from "../client/answers.ts";
-import { call } from "../client/client.ts";
 import type { Alert } from "../client/shapes.ts";
 import { plural } from "../view/number-text.ts";
 import { heldText } from "../view/reason.ts";
 import { durationText } from "../view/time-text.ts";
+import { AlertActions } from "./alert-actions.tsx";
 import { Button, Name, SeverityMark, Tag, When } from "./basics.tsx";
 import { InEnvironment } from "./environment.tsx";
 import { SilenceDialog } from "./silence-dialog.tsx";
@@ -16,11 +14,6 @@ export interface AlertRowProps {
   readonly alert: Alert;
   readonly isChosen?: boolean;
   readonly onChoose?: (isChosen: boolean) => void;
-}
-
-/** Acknowledges one alert. */
-export async function acknowledge(id: string, note = ""): Promise<void> {
-  await call("POST /api/v1/alerts/{alert_id}/acknowledge", { path: { alert_id: id }, body: note === "" ? {} : { note } });
 }
 
 export function AlertRow({ alert, isChosen = false, onChoose }: AlertRowProps) {
@@ -60,33 +53,35 @@ export function AlertRow({ alert, isChosen = false, onChoose }: AlertRowProps) {
   );
 }
 
-function StateTags({ alert: { state, pages, held_back_by, acknowledged_by, assignee, severity } }: { alert: Alert }) {
+/** Where it stands, for rows and the head of its page: whether it goes on, who was told, who has it, and what keeps it quiet. */
+export function StateTags({ alert }: { alert: Alert }) {
+  const { state, pages, held_back_by, held_back_until, acknowledged_by, assignee, severity, resolution, snoozed_until } = alert;
+  const isFiring = state === "firing";
+  const isHeld = held_back_by !== null && snoozed_until === null;
   return (
-    <div class="row">
-      <Tag tone={state === "resolved" ? "good" : pages > 0 ? severity : ""}>
-        {state === "resolved" ? "resolved" : pages > 0 ? "firing" : "open, nobody told"}
+    <span class="row">
+      <Tag tone={isFiring ? (pages > 0 ? severity : "") : "good"}>
+        {isFiring ? (pages > 0 ? "firing" : "open, nobody told") : "resolved"}
       </Tag>
-      {held_back_by !== null && <Tag>{heldText(held_back_by)}</Tag>}
+      {!isFiring && resolution !== null && <span class="soft">{resolution}</span>}
+      {isHeld && <Tag>{heldText(held_back_by)}</Tag>}
+      {isHeld && held_back_until !== null && <span class="faint">until {held_back_until}</span>}
+      {isFiring && snoozed_until !== null && (
+        <Tag tone="accent">
+          snoozed until <When at={snoozed_until} />
+        </Tag>
+      )}
       {acknowledged_by !== null && <Tag tone="accent">{acknowledged_by} has it</Tag>}
       {assignee !== null && <Tag tone="accent">for {assignee}</Tag>}
-    </div>
+    </span>
   );
 }
 
 function RowActions({ alert }: { alert: Alert }) {
   const [isSilencing, setSilencing] = useState(false);
-  const take = async () => {
-    await acknowledge(alert.alert_id);
-    notify("good", "Acknowledged: it pages again only where it becomes worse");
-    noteChange();
-  };
   return (
     <div class="row end">
-      {alert.acknowledged_by === null && (
-        <Button keyHint="a" onClick={take}>
-          Acknowledge
-        </Button>
-      )}
+      <AlertActions alerts={[alert]} isBrief />
       <Button icon="mute" label={`Silence ${alert.service_id}`} keyHint="s" onClick={() => setSilencing(true)} />
       {isSilencing && <SilenceDialog labels={shortLabels(alert)} onClose={() => setSilencing(false)} />}
     </div>
