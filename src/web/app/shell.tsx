@@ -5,14 +5,16 @@ import { isSignedOut } from "../client/answers.ts";
 import { ApiError } from "../client/client.ts";
 import { isPaused, streamState } from "../live/stream.ts";
 import { Button, Failure, Skeleton } from "../parts/basics.tsx";
+import { Dialog } from "../parts/dialog.tsx";
 import { Icon } from "../parts/icons.tsx";
-import { offsetText } from "../view/time-text.ts";
+import { isZone, offsetText } from "../view/time-text.ts";
 import { isHelpOpen, isPaletteOpen } from "./keyboard.ts";
 import { GROUPS, PAGES, type PageEntry, pageOf } from "./map.ts";
 import { Notices } from "./notices.tsx";
 import { Overlays } from "./overlays.tsx";
 import { link, now, place, setTheme, setZone, theme, zone, zoneChoices } from "./place.ts";
 import { SignInPanel } from "./sign-in-panel.tsx";
+import { setTitle } from "./title.ts";
 
 /** The whole interface. */
 export function Shell() {
@@ -136,16 +138,15 @@ function LiveSwitch() {
 }
 
 function ZoneSwitch() {
+  const [isAsking, setAsking] = useState(false);
   const choices = zoneChoices.some(({ value }) => value === zone.value)
     ? zoneChoices
     : [...zoneChoices, { label: zone.value, value: zone.value }];
   const choose = (value: string) => {
-    if (value !== "other") setZone(value);
-    else {
-      const named = window.prompt("Name of a time zone, such as Asia/Tokyo", zone.value);
-      if (named) setZone(named);
-    }
+    if (value === "other") setAsking(true);
+    else setZone(value);
   };
+  if (isAsking) return <ZoneField onClose={() => setAsking(false)} />;
   return (
     <label class="zone" title="Time zone of all times">
       <span class="unseen">Time zone</span>
@@ -159,6 +160,33 @@ function ZoneSwitch() {
       </select>
       <span class="faint offset">{offsetText(now.value, zone.value)}</span>
     </label>
+  );
+}
+
+/** Another zone by its name, of those that the browser knows. */
+function ZoneField({ onClose }: { onClose: () => void }) {
+  const [text, setText] = useState("");
+  const save = () => {
+    if (text.trim() !== "") setZone(text.trim());
+    onClose();
+  };
+  return (
+    <Dialog title="Time zone" onClose={onClose}>
+      <label class="field">
+        <span>Name, such as Asia/Tokyo</span>
+        <input list="zones" value={text} onInput={(event) => setText(event.currentTarget.value)} />
+      </label>
+      <datalist id="zones">
+        {Intl.supportedValuesOf("timeZone").map((name) => (
+          <option value={name} key={name} />
+        ))}
+      </datalist>
+      <div class="tools">
+        <Button tone="main" onClick={save} disabled={!isZone(text.trim())}>
+          Show times in it
+        </Button>
+      </div>
+    </Dialog>
   );
 }
 
@@ -187,7 +215,7 @@ function PageFrame({ entry }: { entry: PageEntry }) {
   };
   useEffect(load, []);
   useEffect(() => {
-    document.title = `${entry.title} · Vedette`;
+    setTitle(entry.title);
   }, [entry]);
   if (error !== undefined) return <Failure error={error} reload={load} />;
   if (Page === undefined) return <Skeleton />;

@@ -1,6 +1,7 @@
 // One alert: its anomalies, likely cause, history, who was told, and why.
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { link, now } from "../app/place.ts";
+import { setTitle } from "../app/title.ts";
 import { useAnswer } from "../client/answers.ts";
 import type { AlertDetail, AnomalyDetail, Report } from "../client/shapes.ts";
 import { AlertActions } from "../parts/alert-actions.tsx";
@@ -23,6 +24,8 @@ export function AlertPage({ rest }: { rest: readonly string[] }) {
 function Whole({ alert }: { alert: AlertDetail }) {
   const { severity, service_id, environment, state, started_at, resolved_at } = alert;
   const isFiring = state === "firing";
+  const metric = alert.labels.metric_name ?? "";
+  useEffect(() => setTitle(`${isFiring ? severity : "resolved"}: ${service_id}`, metric, environment), [isFiring, severity, metric]);
   const lasted = durationText((resolved_at === null ? now.value : Date.parse(resolved_at)) - Date.parse(started_at));
   return (
     <>

@@ -33,7 +33,7 @@ function List() {
         {() =>
           list.rows.length === 0 ? (
             <Empty title="No report yet">
-              An analysis is made when an anomaly reaches an alert. <code>make demo-incident</code> shows one.
+              An analysis is made when an anomaly reaches an alert. <code>vedette demo-incident</code> shows one.
             </Empty>
           ) : (
             <section class="panel flush" aria-label="Reports">

@@ -1,7 +1,9 @@
 // One anomaly: what, against what was usual, why people were told or not, and what can be done about it.
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
+import { FEEDBACK_MS } from "../../domain/alerting/feedback.ts";
 import { notify } from "../app/notices.tsx";
 import { link, now, place, zone } from "../app/place.ts";
+import { setTitle } from "../app/title.ts";
 import { noteChange, useAnswer } from "../client/answers.ts";
 import { call } from "../client/client.ts";
 import type { Anomaly, AnomalyDetail, Report } from "../client/shapes.ts";
@@ -23,6 +25,7 @@ export function AnomalyPage({ rest }: { rest: readonly string[] }) {
 function Whole({ anomaly }: { anomaly: AnomalyDetail }) {
   const { service_id, metric_name, environment, severity, resolved, verdict } = anomaly;
   const window = chartWindow(anomaly);
+  useEffect(() => setTitle(`${service_id} ${metric_name}`, environment), []);
   return (
     <>
       <Head
@@ -128,7 +131,7 @@ function Actions({ anomaly }: { anomaly: AnomalyDetail }) {
         icon="cross"
         pressed={anomaly.feedback === "false_positive"}
         keyHint="n"
-        onClick={() => change({ feedback: "false_positive" }, "Noted: a false alarm. The service's threshold rises for two weeks")}
+        onClick={() => change({ feedback: "false_positive" }, "Noted: a false alarm. What it changes stands on this page")}
       >
         False alarm
       </Button>
@@ -173,11 +176,21 @@ function Told({ anomaly }: { anomaly: AnomalyDetail }) {
       {anomaly.feedback !== null && (
         <p class="soft">
           {anomaly.feedback_by} says it was {anomaly.feedback === "true_positive" ? "real" : "a false alarm"}
-          {anomaly.feedback_note ? `: ${anomaly.feedback_note}` : ""} (<When at={anomaly.feedback_at} />)
+          {anomaly.feedback_note ? `: ${anomaly.feedback_note}` : ""} (<When at={anomaly.feedback_at} />
+          ). {feedbackText(anomaly, now.value)}
         </p>
       )}
     </Panel>
   );
+}
+
+/** Effect of a mark on thresholds, which settings do not show. */
+function feedbackText({ feedback, feedback_at, service_id }: AnomalyDetail, nowMs: number): string {
+  const leftMs = FEEDBACK_MS - (nowMs - Date.parse(feedback_at ?? ""));
+  if (!(leftMs > 0)) return "Its effect has worn off.";
+  const percent = Math.round((1.1 ** (leftMs / FEEDBACK_MS) - 1) * 100);
+  const way = feedback === "false_positive" ? "raises" : "lowers";
+  return `It ${way} the thresholds of such findings at ${service_id} by ${percent} % beside what is set, and wears off within ${durationText(leftMs)}. What is open goes on until it is resolved.`;
 }
 
 function Gates({ anomaly }: { anomaly: AnomalyDetail }) {

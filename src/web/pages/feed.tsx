@@ -10,7 +10,7 @@ import { type LiveList, useLiveList } from "../parts/live-list.ts";
 import { LongList, ReadsOn } from "../parts/long-list.tsx";
 import { RangePicker, useRange } from "../parts/range-picker.tsx";
 import { SearchField } from "../parts/search-field.tsx";
-import { feedRows } from "../view/feed.ts";
+import { feedRows, singleRows } from "../view/feed.ts";
 import { plural } from "../view/number-text.ts";
 
 const INITIAL_RANGE = "1d";
@@ -41,7 +41,7 @@ export function Feed() {
     idOf: ({ anomaly_id }) => anomaly_id,
     matches: (one) => range.kind === "last" && matchesFilters(one, query),
   });
-  const rows = feedRows(list.rows);
+  const rows = query.each === undefined ? feedRows(list.rows) : singleRows(list.rows);
   const ordered = query.sort === "score" ? [...rows].sort((a, b) => b.worst.anomaly_score - a.worst.anomaly_score) : rows;
   return (
     <>
@@ -98,6 +98,11 @@ function Filters() {
       <Choice name="severity" label="Severity" choices={["high", "medium", "low"]} />
       <Choice name="state" label="State" choices={["open", "resolved"]} />
       <Choice name="sort" label="Order" choices={["score", "oldest"]} any="newest first" />
+      {query.each !== undefined && (
+        <button type="button" class="button" onClick={() => setQuery({ each: undefined })}>
+          one by one ×
+        </button>
+      )}
       {chosen.map((name) => (
         <button type="button" class="button" key={name} onClick={() => setQuery({ [name]: undefined })}>
           {name.replace("_", " ")}: <bdi>{query[name] === "" ? "none" : query[name]}</bdi> ×

@@ -170,7 +170,7 @@ function Latest({ isFresh }: { isFresh: boolean }) {
           {() =>
             rows.length === 0 ? (
               <Empty title="Nothing out of the ordinary so far">
-                A series is judged from its 12th sample on. <a href={link(["send"])}>Send something</a> or run <code>make demo</code>.
+                A series is judged from its 12th sample on. <a href={link(["send"])}>Send something</a> or run <code>vedette demo</code>.
               </Empty>
             ) : (
               <ul class="list">

@@ -49,8 +49,9 @@ export function Saturation() {
         {() => (
           <section class="panel flush" aria-label="Fires">
             {fires.rows.length === 0 ? (
-              <Empty title="Nothing runs full">
-                Metrics whose names or units say a limit are watched; others once you declare one below.
+              <Empty title="Nothing is known to run full">
+                Metrics whose names or units say a limit are watched once they have some values; others once you declare a limit below. What
+                is still learning is judged later: <a href={link(["system"])}>coverage</a> says what is.
               </Empty>
             ) : (
               <Table label="What runs full" rows={fires.rows} keyOf={({ fire_id }) => fire_id} columns={FIRE_COLUMNS} />

@@ -40,9 +40,7 @@ export function Services() {
         {() => (
           <section class="panel flush" aria-label="Services">
             {list.rows.length === 0 ? (
-              <Empty title="No service matches">
-                {q === undefined ? <a href={link(["send"])}>Send something</a> : <a href={link(["services"])}>Show all</a>}
-              </Empty>
+              <NothingListed isFiltered={[q, environment, team, state].some((one) => one !== undefined)} />
             ) : (
               <Table
                 label="Services"
@@ -58,6 +56,18 @@ export function Services() {
       <ReadsOn hasMore={list.hasMore} readOn={list.readOn} />
       <MoreRows of={list} noun="services" />
     </>
+  );
+}
+
+function NothingListed({ isFiltered }: { isFiltered: boolean }) {
+  return isFiltered ? (
+    <Empty title="No service matches">
+      <a href={link(["services"])}>Show all</a>
+    </Empty>
+  ) : (
+    <Empty title="Nothing has come yet">
+      Services appear with their first sample. <a href={link(["send"])}>Send something</a>
+    </Empty>
   );
 }
 

@@ -56,6 +56,7 @@ export function Settings() {
         about={
           <>
             For <Name text={scope} /> in all environments. A change is tried on the past first: it says which pages there would have been.
+            Marks of false alarms raise thresholds besides, for two weeks.
           </>
         }
       />

@@ -10,7 +10,12 @@ import { InEnvironment } from "./environment.tsx";
 /** An anomaly alone, or several under one heading. */
 export function AnomalyItem({ row }: { row: FeedRow<Anomaly> }) {
   const { worst } = row;
-  const href = row.kind === "alert" && worst.alert_id !== null ? link(["alert", worst.alert_id]) : link(["anomaly", worst.anomaly_id]);
+  const href =
+    row.kind === "burst"
+      ? burstLink(row)
+      : row.kind === "alert" && worst.alert_id !== null
+        ? link(["alert", worst.alert_id])
+        : link(["anomaly", worst.anomaly_id]);
   const outcome = outcomeText(worst.outcome, worst.suppressed_by);
   return (
     <li class={`item ${worst.severity} ${row.open > 0 ? "open" : ""}`} data-row>
@@ -40,4 +45,12 @@ export function AnomalyItem({ row }: { row: FeedRow<Anomaly> }) {
       </div>
     </li>
   );
+}
+
+/** The list of all that came at once. */
+function burstLink({ worst, oldestMs, newestMs }: FeedRow<Anomaly>): string {
+  const { metric_name, environment } = worst;
+  const from = new Date(oldestMs - 1000).toISOString();
+  const to = new Date(newestMs + 1000).toISOString();
+  return link(["anomalies"], { metric_name, environment, from, to, each: "1" });
 }

@@ -1,11 +1,12 @@
 // A fire drill: whether people would be told, tried from end to end, and how the last one went.
 import { useState } from "preact/hooks";
 import { link } from "../app/place.ts";
-import { noteChange, useAnswer } from "../client/answers.ts";
+import { useAnswer } from "../client/answers.ts";
 import { call } from "../client/client.ts";
 import type { Drill, Status } from "../client/shapes.ts";
 import { durationText } from "../view/time-text.ts";
-import { Button, Empty, Panel, Tag, When } from "./basics.tsx";
+import { Empty, Panel, Tag, When } from "./basics.tsx";
+import { ConfirmButton } from "./confirm-button.tsx";
 
 /** A drill ends within 160 s. */
 const DRILL_MS_MAX = 170_000;
@@ -16,27 +17,30 @@ type DrillResult = Omit<Drill, "deliveries"> & Partial<Pick<Drill, "deliveries">
 export function FireDrill() {
   const status = useAnswer<Status>("GET /api/v1/status");
   const [result, setResult] = useState<DrillResult>();
-  const run = async () => {
-    setResult(await call<Drill>("POST /api/v1/drill", { body: {}, timeoutMs: DRILL_MS_MAX }));
-    noteChange();
-  };
+  const run = async () => setResult(await call<Drill>("POST /api/v1/drill", { body: {}, timeoutMs: DRILL_MS_MAX }));
   const shown = result ?? status.data?.drill ?? undefined;
   return (
     <Panel
       title="Would people be told?"
       aside={
-        <Button icon="bell" onClick={run}>
+        <ConfirmButton question="It wakes people: run it?" done="The drill has ended" work={run}>
           Run a fire drill
-        </Button>
+        </ConfirmButton>
       }
     >
       <p class="soft">
-        A planted spike of the service <code>vedette.drill</code> goes the way of any sample, up to the receivers of its page. They are told
-        that it is a drill. It takes up to two minutes.
+        A planted spike of the service <code>vedette.drill</code> goes the way of any sample, up to the receivers of its page: those of the
+        rule that matches it, which is the catch-all unless a rule names it. They are told that it is a drill. It takes up to two minutes.
       </p>
       {shown === undefined ? <Empty title="No drill has been run" /> : <DrillView drill={shown} />}
     </Panel>
   );
+}
+
+/** Who was told, by name. */
+function toldText(deliveries: DrillResult["deliveries"]): string {
+  const channels = (deliveries ?? []).filter(({ state }) => state === "delivered").map(({ channel }) => channel);
+  return channels.length === 0 ? "It came through" : `Told: ${[...new Set(channels)].join(", ")}`;
 }
 
 function DrillView({ drill }: { drill: DrillResult }) {
@@ -44,7 +48,7 @@ function DrillView({ drill }: { drill: DrillResult }) {
   return (
     <div class={`note stack ${result === "passed" ? "good" : "bad"}`} role="status">
       <strong>
-        {result === "passed" ? "Everybody was told" : "It did not come through"} <When at={started_at} />, after {durationText(duration_ms)}
+        {result === "passed" ? toldText(deliveries) : "It did not come through"} <When at={started_at} />, after {durationText(duration_ms)}
       </strong>
       <ol class="row">
         {stages.map(({ stage, state, after_ms }) => (

@@ -50,6 +50,11 @@ export function feedRows<A extends FeedAnomaly>(anomalies: readonly A[]): FeedRo
   return foldBursts(rows);
 }
 
+/** Each anomaly in a row of its own, as the list came. */
+export function singleRows<A extends FeedAnomaly>(anomalies: readonly A[]): FeedRow<A>[] {
+  return anomalies.map((anomaly) => rowOf([anomaly], "one"));
+}
+
 /** Rows of one metric and environment that follow each other closely become one, where they are of many services. */
 function foldBursts<A extends FeedAnomaly>(rows: readonly FeedRow<A>[]): FeedRow<A>[] {
   const chains = new Map<string, FeedRow<A>[][]>();
