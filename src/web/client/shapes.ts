@@ -3,6 +3,7 @@ import type { z } from "zod";
 import type { ALERT, ALERT_DETAIL, DECISION } from "../../api/shapes/alert.ts";
 import type { RCA_REPORTS, SIMILAR_REPORTS } from "../../api/shapes/analysis.ts";
 import type { ANOMALY, ANOMALY_DETAIL, VERDICT } from "../../api/shapes/anomaly.ts";
+import type { CHANNEL_LIST, CHANNEL_TEST_ANSWER } from "../../api/shapes/channel.ts";
 import type { DRILL_ANSWER } from "../../api/shapes/drill.ts";
 import type { DRIFT, JOBS, MODELS, PROMOTION } from "../../api/shapes/models.ts";
 import type { CAUSAL, DEGRADATION, FORECAST, PREDICTIONS } from "../../api/shapes/prediction.ts";
@@ -42,6 +43,8 @@ export type Promotion = z.output<typeof PROMOTION>;
 export type Drift = z.output<typeof DRIFT>;
 export type Runbook = z.output<typeof RUNBOOK_VIEW>;
 export type Execution = z.output<typeof EXECUTION_VIEW>;
+export type ChannelList = z.output<typeof CHANNEL_LIST>;
+export type ChannelTest = z.output<typeof CHANNEL_TEST_ANSWER>;
 export type Drill = z.output<typeof DRILL_ANSWER>;
 
 export type Severity = Alert["severity"];

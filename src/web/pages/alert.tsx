@@ -12,6 +12,7 @@ import { decisionKey, OUTCOME, WHEN, Z_SCORE } from "../parts/decision-columns.t
 import { SeriesChart } from "../parts/series-chart.tsx";
 import { SilenceDialog } from "../parts/silence-dialog.tsx";
 import { Facts, Table } from "../parts/table.tsx";
+import { ToldState } from "../parts/told-state.tsx";
 import { numberText } from "../view/number-text.ts";
 import { gateText, hasSeries } from "../view/reason.ts";
 import { durationText } from "../view/time-text.ts";
@@ -107,7 +108,8 @@ function Side({ alert }: { alert: AlertDetail }) {
             ],
             ["Assigned", alert.assignee ?? "nobody"],
             ["Note", alert.note ?? "–"],
-            ["Pages sent", String(alert.pages)],
+            ["Told", <ToldState of={alert.notification} key="told" />],
+            ["When", <When at={alert.notification.at} key="when" />],
           ]}
         />
       </Panel>

@@ -12,8 +12,9 @@ import { CauseSummary } from "../parts/cause-summary.tsx";
 import { SeriesChart } from "../parts/series-chart.tsx";
 import { SilenceDialog } from "../parts/silence-dialog.tsx";
 import { Facts } from "../parts/table.tsx";
+import { ToldState } from "../parts/told-state.tsx";
 import { numberText } from "../view/number-text.ts";
-import { anomalyText, detectorText, gateText, hasSeries, heldText, outcomeText, verdictFacts } from "../view/reason.ts";
+import { anomalyText, detectorText, gateText, hasSeries, outcomeText, verdictFacts } from "../view/reason.ts";
 import { durationText } from "../view/time-text.ts";
 
 export function AnomalyPage({ rest }: { rest: readonly string[] }) {
@@ -151,23 +152,15 @@ function Actions({ anomaly }: { anomaly: AnomalyDetail }) {
 
 /** Outcome of the anomaly, in a sentence. */
 function Told({ anomaly }: { anomaly: AnomalyDetail }) {
-  const { outcome, suppressed_by, alert_id } = anomaly;
-  const text =
-    outcome === "paged"
-      ? "People were told of it."
-      : outcome === "absorbed"
-        ? "It belongs to an alert that people had been told of already."
-        : outcome === "suppressed"
-          ? `Nobody was told${suppressed_by === null ? "" : `: ${heldText(suppressed_by)}`}. That is asked again while it lasts.`
-          : outcome === "logged"
-            ? "It was written down only: not serious enough to tell anybody."
-            : "Nothing has been decided on it yet.";
+  const { outcome, suppressed_by, alert_id, notification } = anomaly;
   return (
-    <Panel
-      title="Was anybody told?"
-      aside={<Tag tone={outcome === "paged" ? "accent" : ""}>{outcomeText(outcome, suppressed_by) ?? "undecided"}</Tag>}
-    >
-      <p>{text}</p>
+    <Panel title="Was anybody told?" aside={<Tag>{outcomeText(outcome, suppressed_by) ?? "undecided"}</Tag>}>
+      <ToldState of={notification} />
+      {notification.at !== null && (
+        <p class="faint">
+          <When at={notification.at} />
+        </p>
+      )}
       {alert_id !== null && (
         <p>
           <a href={link(["alert", alert_id])}>Its alert</a>: history, who has it, and deliveries.

@@ -7,6 +7,7 @@ import { listen } from "../live/stream.ts";
 import { AlertRow } from "../parts/alert-row.tsx";
 import { AnomalyItem } from "../parts/anomaly-item.tsx";
 import { Empty, Head, Name, Panel, SeverityMark, Shown, Tag, When } from "../parts/basics.tsx";
+import { ChannelBanner } from "../parts/channels.tsx";
 import { InEnvironment } from "../parts/environment.tsx";
 import { FirstSteps } from "../parts/first-steps.tsx";
 import { FreshButton } from "../parts/fresh-button.tsx";
@@ -28,11 +29,12 @@ export function Now() {
   const status = useAnswer<Status>("GET /api/v1/status", {}, 10_000);
   useEffect(() => listen({ onEvent: (event) => event === "status" && status.reload(), onGap: status.reload }), []);
   const firing = list.rows.filter(({ state }) => state === "firing").sort(worstFirst);
-  const told = firing.filter(({ pages }) => pages > 0);
-  const held = firing.filter(({ pages }) => pages === 0);
+  const told = firing.filter(({ notification }) => notification.state === "told");
+  const held = firing.filter(({ notification }) => notification.state !== "told");
   return (
     <>
       <Head title="Now" about="What fires, worst first. A row says what, against what was usual, and who has it." />
+      <ChannelBanner status={status.data} />
       <Figures status={status.data} firing={isRead(list.answer) ? { told: told.length, held: held.length } : undefined} />
       <FreshButton count={list.fresh} onShow={list.showFresh} />
       <Shown of={list.answer}>
@@ -44,7 +46,7 @@ export function Now() {
                 <a href={link(["alerts"])}>All alerts</a>
               </div>
               {told.length === 0 ? (
-                <Empty title="Nobody needs to be woken">No alert fires that people were told of.</Empty>
+                <Empty title="No alert fires that people were told of" />
               ) : (
                 <ul class="list">
                   {told.map((alert) => (
@@ -56,7 +58,7 @@ export function Now() {
             {held.length > 0 && (
               <section class="panel flush" aria-label="Open, held back">
                 <div class="panel-head">
-                  <h2>Open, nobody told</h2>
+                  <h2>Open, nobody was told so far</h2>
                   <span class="faint">{plural(held.length, "alert", "alerts")}, each with the reason why</span>
                 </div>
                 <ul class="list">
@@ -99,7 +101,7 @@ function Figures({ status, firing }: { status: Status | undefined; firing: { tol
         <dt>Firing</dt>
         <dd class={firing === undefined ? "" : firing.told > 0 ? "bad" : "good"}>
           {firing === undefined ? "–" : firing.told}{" "}
-          <small>{firing !== undefined && firing.held > 0 ? `and ${firing.held} held back` : "alerts"}</small>
+          <small>{firing !== undefined && firing.held > 0 ? `and ${firing.held} nobody was told of` : "alerts"}</small>
         </dd>
       </div>
       <div class="figure">

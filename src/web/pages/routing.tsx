@@ -3,7 +3,9 @@ import { useState } from "preact/hooks";
 import { notify } from "../app/notices.tsx";
 import { noteChange } from "../client/answers.ts";
 import { call } from "../client/client.ts";
+import type { ChannelTest } from "../client/shapes.ts";
 import { Empty, Head, Name, Panel, Shown, Tag } from "../parts/basics.tsx";
+import { Channels, ChannelTestButton, Outcome } from "../parts/channels.tsx";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
 import { FireDrill } from "../parts/fire-drill.tsx";
 import { Form } from "../parts/form.tsx";
@@ -38,6 +40,7 @@ const RULE_FIELDS: readonly FormField[] = [
 export function Routing() {
   const list = usePages<Rule>("GET /api/v1/routing/rules", { query: { limit: 100 } }, "rules");
   const unresolved = (list.answer.data as unknown as { unresolved_targets?: readonly string[] } | undefined)?.unresolved_targets ?? [];
+  const [tested, setTested] = useState<ChannelTest>();
   const make = async (body: Record<string, unknown>) => {
     const { warnings } = await call<{ warnings: readonly string[] }>("POST /api/v1/routing/rules", { body });
     notify(warnings.length === 0 ? "good" : "bad", warnings.length === 0 ? "The rule is in force" : warnings.join("; "));
@@ -57,24 +60,26 @@ export function Routing() {
           <Form action="Add" fields={RULE_FIELDS} submit={make} />
         </Panel>
       </div>
+      {tested !== undefined && <Outcome of={tested} />}
       <Shown of={list.answer}>
         {() => (
           <section class="panel flush" aria-label="Rules">
             {list.rows.length === 0 ? (
               <Empty title="No rule">Every alert goes to the default destinations of the configuration.</Empty>
             ) : (
-              <Table label="Rules" rows={list.rows} keyOf={({ id }) => id} columns={COLUMNS} />
+              <Table label="Rules" rows={list.rows} keyOf={({ id }) => id} columns={columnsWith(setTested)} />
             )}
           </section>
         )}
       </Shown>
       <MoreRows of={list} noun="rules" />
+      <Channels />
       <FireDrill />
     </>
   );
 }
 
-const COLUMNS = [
+const columnsWith = (onTested: (tested: ChannelTest) => void) => [
   { head: "Priority", isNumber: true, show: ({ priority }: Rule) => priority },
   { head: "Name", show: ({ name }: Rule) => <Name text={name} /> },
   { head: "Fits", show: (rule: Rule) => <code>{conditionText(rule)}</code> },
@@ -93,9 +98,12 @@ const COLUMNS = [
   {
     head: "",
     show: ({ id }: Rule) => (
-      <ConfirmButton question="Remove: sure?" done="Removed" work={() => call("DELETE /api/v1/routing/rules/{id}", { path: { id } })}>
-        Remove
-      </ConfirmButton>
+      <div class="row end">
+        <ChannelTestButton of={{ rule_id: id }} onTested={onTested} />
+        <ConfirmButton question="Remove: sure?" done="Removed" work={() => call("DELETE /api/v1/routing/rules/{id}", { path: { id } })}>
+          Remove
+        </ConfirmButton>
+      </div>
     ),
   },
 ];

@@ -9,6 +9,7 @@ import { AlertActions } from "./alert-actions.tsx";
 import { Button, Name, SeverityMark, Tag, When } from "./basics.tsx";
 import { InEnvironment } from "./environment.tsx";
 import { SilenceDialog } from "./silence-dialog.tsx";
+import { ToldState } from "./told-state.tsx";
 
 export interface AlertRowProps {
   readonly alert: Alert;
@@ -55,14 +56,13 @@ export function AlertRow({ alert, isChosen = false, onChoose }: AlertRowProps) {
 
 /** Where it stands, for rows and the head of its page: whether it goes on, who was told, who has it, and what keeps it quiet. */
 export function StateTags({ alert }: { alert: Alert }) {
-  const { state, pages, held_back_by, held_back_until, acknowledged_by, assignee, severity, resolution, snoozed_until } = alert;
+  const { state, notification, held_back_by, held_back_until, acknowledged_by, assignee, severity, resolution, snoozed_until } = alert;
   const isFiring = state === "firing";
   const isHeld = held_back_by !== null && snoozed_until === null;
   return (
     <span class="row">
-      <Tag tone={isFiring ? (pages > 0 ? severity : "") : "good"}>
-        {isFiring ? (pages > 0 ? "firing" : "open, nobody told") : "resolved"}
-      </Tag>
+      <Tag tone={isFiring ? severity : "good"}>{isFiring ? "firing" : "resolved"}</Tag>
+      <ToldState of={notification} />
       {!isFiring && resolution !== null && <span class="soft">{resolution}</span>}
       {isHeld && <Tag>{heldText(held_back_by)}</Tag>}
       {isHeld && held_back_until !== null && <span class="faint">until {held_back_until}</span>}

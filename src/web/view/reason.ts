@@ -81,7 +81,7 @@ export function detectorText(detector: string): string {
 export function outcomeText(outcome: string | null, suppressedBy: string | null): string | null {
   if (outcome === null) return null;
   if (outcome === "paged") return "paged";
-  if (outcome === "absorbed") return "told already";
+  if (outcome === "absorbed") return "part of an alert";
   if (outcome === "suppressed") return suppressedBy === null ? "held back" : `held: ${suppressedBy.replaceAll("_", " ")}`;
   if (outcome === "logged") return "logged only";
   return outcome;

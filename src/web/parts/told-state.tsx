@@ -1,0 +1,25 @@
+// Whether anybody was told: three states, each a sign and words.
+import type { Alert } from "../client/shapes.ts";
+import { Icon, type IconName } from "./icons.tsx";
+
+type Notification = Alert["notification"];
+
+const STATES: Readonly<Record<Notification["state"], readonly [icon: IconName, words: string, tone: string]>> = {
+  told: ["check", "told", "good"],
+  to_be_told: ["history", "to be told", "accent"],
+  not_told: ["mute", "nobody told", ""],
+};
+
+/** The state, and by which channel or why. */
+export function ToldState({ of: { state, channel, reason } }: { of: Notification }) {
+  const [icon, words, tone] = STATES[state];
+  const more = state === "told" ? channel : (reason ?? channel);
+  return (
+    <span class="row">
+      <span class={`tag ${tone}`}>
+        <Icon name={icon} size={12} /> {words}
+      </span>
+      {more !== null && <span class="faint">{more}</span>}
+    </span>
+  );
+}
