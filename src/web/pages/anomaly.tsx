@@ -1,6 +1,5 @@
 // One anomaly: what, against what was usual, why people were told or not, and what can be done about it.
 import { useEffect, useState } from "preact/hooks";
-import { FEEDBACK_MS } from "../../domain/alerting/feedback.ts";
 import { notify } from "../app/notices.tsx";
 import { link, now, place, zone } from "../app/place.ts";
 import { setTitle } from "../app/title.ts";
@@ -13,6 +12,7 @@ import { SeriesChart } from "../parts/series-chart.tsx";
 import { SilenceDialog } from "../parts/silence-dialog.tsx";
 import { Facts } from "../parts/table.tsx";
 import { ToldState } from "../parts/told-state.tsx";
+import { feedbackText } from "../view/feedback-text.ts";
 import { numberText } from "../view/number-text.ts";
 import { anomalyText, detectorText, gateText, hasSeries, outcomeText, verdictFacts } from "../view/reason.ts";
 import { durationText } from "../view/time-text.ts";
@@ -170,20 +170,11 @@ function Told({ anomaly }: { anomaly: AnomalyDetail }) {
         <p class="soft">
           {anomaly.feedback_by} says it was {anomaly.feedback === "true_positive" ? "real" : "a false alarm"}
           {anomaly.feedback_note ? `: ${anomaly.feedback_note}` : ""} (<When at={anomaly.feedback_at} />
-          ). {feedbackText(anomaly, now.value)}
+          ). {feedbackText(anomaly.feedback, anomaly.feedback_at, anomaly.service_id, now.value)}
         </p>
       )}
     </Panel>
   );
-}
-
-/** Effect of a mark on thresholds, which settings do not show. */
-function feedbackText({ feedback, feedback_at, service_id }: AnomalyDetail, nowMs: number): string {
-  const leftMs = FEEDBACK_MS - (nowMs - Date.parse(feedback_at ?? ""));
-  if (!(leftMs > 0)) return "Its effect has worn off.";
-  const percent = Math.round((1.1 ** (leftMs / FEEDBACK_MS) - 1) * 100);
-  const way = feedback === "false_positive" ? "raises" : "lowers";
-  return `It ${way} the thresholds of such findings at ${service_id} by ${percent} % beside what is set, and wears off within ${durationText(leftMs)}. What is open goes on until it is resolved.`;
 }
 
 function Gates({ anomaly }: { anomaly: AnomalyDetail }) {

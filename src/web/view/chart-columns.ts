@@ -18,14 +18,14 @@ export interface ChartMark {
 
 type Column = Array<number | null>;
 
-/** Time, upper and lower bound, expected, value. A gap of more than GAP_FACTOR usual steps breaks the line. */
+/** Time, upper and lower bound, expected, value. A gap of more than GAP_FACTOR usual steps between what was observed breaks the line; what is ahead of now has steps of its own. */
 export function columnsOf(points: readonly ChartPoint[]): [number[], Column, Column, Column, Column] {
   const times: number[] = [];
   const columns: [Column, Column, Column, Column] = [[], [], [], []];
-  const gapMs = GAP_FACTOR * usualStepMs(points);
+  const gapMs = GAP_FACTOR * usualStepMs(points.filter(({ value }) => value !== null));
   for (const [place, { atMs, value, expected, lower, upper }] of points.entries()) {
     const before = points[place - 1]?.atMs;
-    if (before !== undefined && gapMs > 0 && atMs - before > gapMs) {
+    if (before !== undefined && value !== null && gapMs > 0 && atMs - before > gapMs) {
       times.push((before + 1) / 1000);
       for (const column of columns) column.push(null);
     }

@@ -229,3 +229,13 @@ describe("words", () => {
     expect(listedColumns([{ tags: {}, id: "a" }])).toEqual(["id", "tags"]);
   });
 });
+
+describe("the columns of a chart", () => {
+  it("join hours that are forecast behind minutes that were observed (B1)", () => {
+    const bounds = { expected: 1, lower: 0, upper: 2 };
+    const minutes = Array.from({ length: 10 }, (_, at) => ({ atMs: at * 60_000, value: 1, ...bounds }));
+    const hours = Array.from({ length: 5 }, (_, at) => ({ atMs: (at + 1) * 3_600_000, value: null, ...bounds }));
+    const [times, , , expected] = columnsOf([...minutes, ...hours]);
+    expect([times.length, expected.slice(10)]).toEqual([15, [1, 1, 1, 1, 1]]);
+  });
+});
