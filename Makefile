@@ -2,7 +2,7 @@
 # Settings are environment variables and pass through: PORT=8081 DATA_DIR=/var/lib/vedette make run
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install build run package package-test test test-real test-nodes web-test docs-test check format demo demo-incident sim crash fault attack chaos fuzz soak bench backup-test bench-quick eval eval-quiet clean
+.PHONY: help install build run package package-test test test-real test-nodes web-test docs-test check format demo demo-incident sim crash fault attack chaos fuzz soak bench backup-test bench-quick eval eval-quiet incidents clean
 
 # npm takes an empty HOME for a folder named ~ in the clone; without one it asks the system.
 ifeq ($(HOME),)
@@ -114,6 +114,10 @@ eval: $(SERVER) ## Measure detection on labelled public data; EVAL_DATA=folder (
 	@node --import ./scripts/typescript-loader.mjs test/eval/prediction/prediction-report.ts $(EVAL_DATA)
 	@PYTHONDONTWRITEBYTECODE=1 python3 test/eval/evaluate.py $(EVAL_DATA) --halves 20
 	@exec node --import ./scripts/typescript-loader.mjs test/eval/shapes/shape-report.ts
+
+incidents: $(SERVER) ## Score root causes of generated incidents against this server; INCIDENTS_TOOL=folder of the generator (run.py), INCIDENTS_SEED=n INCIDENTS_CASES=n (15 minutes)
+	@test -f "$(INCIDENTS_TOOL)/run.py" || { echo "make incidents needs INCIDENTS_TOOL=folder, with the generator's run.py" >&2; exit 1; }
+	@PYTHONDONTWRITEBYTECODE=1 exec python3 "$(INCIDENTS_TOOL)/run.py" --project . --seed $${INCIDENTS_SEED:-3} --cases $${INCIDENTS_CASES:-20}
 
 eval-quiet: $(SERVER) ## Count pages on services without an incident, and of pods renamed each hour; QUIET_SERVICES=n ROLLING_SERVICES=n QUIET_SEED=n (six minutes)
 	@node --import ./scripts/typescript-loader.mjs test/eval/quiet/quiet.ts --services $${QUIET_SERVICES:-500} --seed $${QUIET_SEED:-1}
