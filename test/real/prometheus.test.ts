@@ -10,6 +10,8 @@ const MINUTES = Number(process.env.PROMETHEUS_MINUTES ?? 1.1);
 const SCRAPE_SECONDS = 1;
 /** Prometheus begins to send when it has read its own log, 5 to 7 s after its start. */
 const HEAD_START_MS = 8_000;
+/** Recorded each second: a ratio of which nothing is known yet is 0/0, which is no number. */
+const RULES = { "node:ratio": "(node_load1 - node_load1) / 0", "node:load": "node_load1 + 1" };
 const COUNTER_NAME = /_(?:total|count|sum|bucket)$/;
 
 const missing = missingPeer();
@@ -55,7 +57,7 @@ describe.skipIf(missing !== undefined)("a real Prometheus", () => {
   beforeAll(
     async () => {
       server = await bench.start();
-      await peers.start(`${server.origin}/api/v1/rwmetrics/write`, SCRAPE_SECONDS);
+      await peers.start(`${server.origin}/api/v1/rwmetrics/write`, SCRAPE_SECONDS, {}, RULES);
       await new Promise((resolve) => setTimeout(resolve, HEAD_START_MS + MINUTES * 60_000));
     },
     MINUTES * 60_000 + 60_000,
@@ -82,7 +84,18 @@ describe.skipIf(missing !== undefined)("a real Prometheus", () => {
     }
     expect(await peers.ownMetric("prometheus_remote_storage_samples_total")).toBeGreaterThan(300 * MINUTES * 40);
     expect(peers.complaints).toEqual([]);
-    expect((await server.get<{ total_failed: number }>("/api/v1/debug/dlq-stats")).total_failed).toBe(0);
+  });
+
+  it("has one dead letter for the rule that records no numbers, and all values of the other", async () => {
+    const { entries, total } = await server.get<{ entries: ReadonlyArray<{ reason: string; message: string }>; total: number }>(
+      "/api/v1/dlq",
+    );
+    expect([total, entries.map(({ reason }) => reason)]).toEqual([1, ["invalid_value"]]);
+    expect(entries[0]?.message).toContain("node:ratio");
+    const held = await ours("node:load", {});
+    const theirs = new Map(await peers.samples(`node:load{job="node",instance="${peers.instance}"}`));
+    expect(held.length).toBeGreaterThan(20);
+    expect(held).toEqual(held.map(([timeMs]) => [timeMs, theirs.get(timeMs)]));
   });
 
   it("finds its series here: service by job, counters known as such", async () => {

@@ -60,14 +60,22 @@ export class PrometheusPeers {
   instance = "";
   #prometheus = "";
 
-  /** `remote` are further members of its remote_write, as JSON, which is YAML. */
-  async start(remoteWriteUrl: string, scrapeSeconds: number, remote: object = {}): Promise<void> {
+  /** `remote` are further members of its remote_write, as JSON, which is YAML; `rules` are expressions that it records as often as it scrapes, by name. */
+  async start(
+    remoteWriteUrl: string,
+    scrapeSeconds: number,
+    remote: object = {},
+    rules: Readonly<Record<string, string>> = {},
+  ): Promise<void> {
     this.instance = await this.#launch(EXPORTER, []);
     const config = join(this.#folder, "prometheus.yml");
+    const recorded = Object.entries(rules).map(([record, expr]) => ({ record, expr }));
+    writeFileSync(join(this.#folder, "rules.yml"), JSON.stringify({ groups: [{ name: "recorded", rules: recorded }] }));
     writeFileSync(
       config,
       [
-        `global: {scrape_interval: ${scrapeSeconds}s, scrape_timeout: ${scrapeSeconds}s}`,
+        `global: {scrape_interval: ${scrapeSeconds}s, scrape_timeout: ${scrapeSeconds}s, evaluation_interval: ${scrapeSeconds}s}`,
+        "rule_files: [rules.yml]",
         "scrape_configs:",
         "- job_name: node",
         `  static_configs: [{targets: ["${this.instance}"]}]`,
