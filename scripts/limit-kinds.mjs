@@ -25,6 +25,7 @@ export const LIMIT_KINDS = {
   },
   /** Of one request, answer, record, service, rule, file or other single thing. */
   one: [
+    "DRAWN_MEMBERS_MAX",
     "NOT_FINITE_LETTERS_MAX",
     "RECORD_ATTRIBUTES_BYTES_MAX",
     "RESOURCE_ATTRIBUTES_BYTES_MAX",
@@ -186,6 +187,7 @@ export const LIMIT_KINDS = {
   ],
   /** Work that a thread takes at once, and what waits between threads: nobody holds it. */
   work: [
+    "CHARTS_WANTED_MAX",
     "BODIES_WAITING_BYTES_MAX",
     "BODIES_WAITING_MAX",
     "CHECKPOINT_WAITING_BYTES_MAX",

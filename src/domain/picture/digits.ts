@@ -1,4 +1,5 @@
 // Signs of axes, five dots wide and seven high: a row is five bits, the leftmost the highest.
+import { ownMember } from "../../core/base/own-member.ts";
 
 /** Dots of a sign, and between two. */
 export const SIGN = { width: 5, height: 7, gap: 1 } as const;
@@ -31,7 +32,7 @@ const ROWS: Readonly<Record<string, readonly number[]>> = {
 
 /** Rows of a sign; of one that has none, an empty one. */
 export function signRows(sign: string): readonly number[] {
-  return ROWS[sign] ?? (ROWS[" "] as readonly number[]);
+  return ownMember(ROWS, sign) ?? (ownMember(ROWS, " ") as readonly number[]);
 }
 
 /** Dots that a text takes from left to right. */
