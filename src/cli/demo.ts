@@ -9,7 +9,7 @@ import { type DemoRecord, demoTicks, endOfSeries, PLANTED, type PlantedAnomaly, 
 import { UnreachableError } from "./exit-code.ts";
 import { latencyHistogram, quantileOf } from "./histogram-reader.ts";
 import { ownAddress } from "./own-server.ts";
-import { writeLine } from "./terminal.ts";
+import { writeError, writeLine } from "./terminal.ts";
 
 /** Milliseconds between two requests of the sender; the whole demo takes about eight seconds. */
 const SEND_EVERY_MS = 50;
@@ -36,6 +36,28 @@ export function addressOf({ operands }: CommandArguments, environment: Readonly<
 }
 
 const JSON_TYPE = { "Content-Type": "application/json" };
+
+interface SentService {
+  readonly service_id: string;
+  readonly environment: string;
+}
+
+/** Retires the services that a demo has sent: who stops on purpose is no incident. Where that is not allowed it says what will come of it. */
+export async function retireServices(
+  base: string,
+  isOfDemo: (service: SentService) => boolean,
+  say: (line: string) => void,
+): Promise<void> {
+  try {
+    const { services } = await call<{ services: SentService[] }>(base, "/api/v1/services?limit=1000");
+    for (const { service_id, environment } of services.filter(isOfDemo)) {
+      const init = { method: "POST", headers: JSON_TYPE, body: JSON.stringify({ environment, comment: "the demo has ended" }) };
+      await call(base, `/api/v1/services/${encodeURIComponent(service_id)}/retire`, init);
+    }
+  } catch (error) {
+    say(`the demo's services could not be retired, and will be missed in three minutes: ${(error as Error).message}`);
+  }
+}
 
 /** The sender of one run. */
 class DemoSender {
@@ -138,7 +160,11 @@ export async function runDemo(given: CommandArguments, environment: Readonly<Rec
     count: count - (before[i]?.count ?? 0),
   }));
   const { records, refused } = sender;
-  if (!given.has("live")) await sender.end();
+  const end = async () => {
+    await sender.end();
+    await retireServices(base, ({ service_id }) => service_id.startsWith(`demo-${run}-`), writeError);
+  };
+  if (!given.has("live")) await end();
   if (given.has("json")) return reportJson({ records, refused, found, latency }, name);
   writeLine(`\n${records} records stored, ${refused} refused. What was found:`);
   const good = PLANTED.map((planted) => report(planted, found, name)).every((once) => once);
@@ -155,7 +181,7 @@ export async function runDemo(given: CommandArguments, environment: Readonly<Rec
   if (given.has("live")) {
     writeLine(`\ngoing on, a sample every ${TICK_SECONDS} s and an anomaly every three minutes: ${base}/   Ctrl-C ends it`);
     await sender.goOn();
-    await sender.end();
+    await end();
   }
   return good && others.length === 0 ? 0 : 1;
 }

@@ -5,7 +5,7 @@ import { type ServerRequest, serverFetch } from "../../adapters/http/server-fetc
 import { systemClock } from "../../adapters/runtime/clock.ts";
 import { formatRfc3339 } from "../../core/base/rfc3339.ts";
 import type { CommandArguments } from "../command-arguments.ts";
-import { addressOf, call } from "../demo.ts";
+import { addressOf, call, retireServices } from "../demo.ts";
 import { UnreachableError } from "../exit-code.ts";
 import { writeError, writeLine } from "../terminal.ts";
 import { CAUSES, type Cause, EXPECTED, shopTick, TICK_MS } from "./scenario.ts";
@@ -96,6 +96,7 @@ export async function runDemoIncident(given: CommandArguments, environment: Read
   const of = (cause: Cause) => reports.filter((report) => report.environment === environmentOf(cause));
   const findings = CAUSES.flatMap((cause) => (cause === "none" ? [] : [findingOf(cause, of(cause))]));
   const quiet = of("none").filter(({ enough }) => enough);
+  await retireServices(base, (service) => service.environment.startsWith(`shop-${run}-`), writeError);
   const code = findings.every(({ outcome }) => outcome === "found") && quiet.length === 0 ? 0 : 1;
   if (given.has("json")) {
     writeLine(JSON.stringify({ findings, reports_of_quiet: quiet.length }, null, 2));
