@@ -142,7 +142,7 @@ describe("points and their bounds", () => {
     expect(reason({ metricName: "" })).toBe("missing_metric_name");
     expect(reason({ serviceId: "" })).toBe("missing_service_id");
     expect(reason({ metricName: "x".repeat(1001) })).toBe("field_too_long");
-    expect(reason({ attributes: Object.fromEntries(Array.from({ length: 129 }, (_, i) => [`a${i}`, i])) })).toBe("invalid_attributes");
+    expect(reason({ attributes: Object.fromEntries(Array.from({ length: 132 }, (_, i) => [`a${i}`, i])) })).toBe("invalid_attributes");
     expect(reason({ attributes: { a: "x".repeat(8000), b: "x".repeat(8400) } })).toBe("invalid_attributes");
     const attributes = { a: "x".repeat(8000), b: "x".repeat(8000) };
     const wide = { bounds: Array.from({ length: 1000 }, (_, i) => i), bucketCounts: new Array(1001).fill(1) };

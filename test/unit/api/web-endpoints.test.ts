@@ -33,15 +33,15 @@ const WITHOUT_A_PAGE: ReadonlySet<string> = new Set([
   "PUT /api/v1/users/{user_id}",
   "PUT /api/v1/routing/rules/{id}",
   "POST /api/v1/alerts/webhook",
-  // By scripts and the command line.
-  "GET /api/v1/routing/channels",
-  "POST /api/v1/routing/channels/test",
+  // Of one alert: pages do these by POST /api/v1/alerts/actions, for many at once.
+  "POST /api/v1/alerts/{alert_id}/acknowledge",
   "POST /api/v1/alerts/{alert_id}/unacknowledge",
+  "POST /api/v1/alerts/{alert_id}/assign",
   "POST /api/v1/alerts/{alert_id}/resolve",
   "POST /api/v1/alerts/{alert_id}/snooze",
   "POST /api/v1/alerts/{alert_id}/comments",
-  "GET /api/v1/alerts/{alert_id}/timeline",
-  "POST /api/v1/alerts/actions",
+  "GET /api/v1/alerts/{alert_id}/chart.png", // for messages; pages draw it themselves
+  // By scripts and the command line.
   "POST /api/v1/services/{id}/retire",
   "POST /api/v1/ml/analyze", // made by itself; its report has a page
   "GET /api/v1/rca/scorecard",

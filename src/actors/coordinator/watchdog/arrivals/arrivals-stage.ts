@@ -1,6 +1,7 @@
 // The Watchdog's stage over arrivals: a service that is silent for too long is an anomaly of its own, unless most of its tenant's fell silent with it: then it is
 // the way in that is broken, and that is one anomaly.
 import { hash128 } from "../../../../core/base/hash128.ts";
+import { ownMember, setMember } from "../../../../core/base/own-member.ts";
 import { formatRfc3339 } from "../../../../core/base/rfc3339.ts";
 import type { ArrivalsFound, SilentService } from "../../../../core/protocol/arrivals.ts";
 import type { PageDecision } from "../../../../domain/alerting/paging/page-decision.ts";
@@ -75,7 +76,7 @@ export class ArrivalsStage implements WatchdogStage {
     for (const one of found.silent) {
       if (silent.includes(one)) continue;
       const [tenant] = JSON.parse(one.service) as [string, string];
-      watched[tenant] = Math.max(0, (watched[tenant] ?? 0) - 1);
+      setMember(watched, tenant, Math.max(0, (ownMember(watched, tenant) ?? 0) - 1));
     }
     return { ...found, silent, watched };
   }
