@@ -89,6 +89,7 @@ const TABLE: Readonly<Record<string, readonly Asker[]>> = {
   "GET /api/v1/anomalies": READERS,
   "GET /api/v1/anomalies/{id}": READERS,
   "GET /api/v1/alerts": READERS,
+  "GET /api/v1/alerts/{alert_id}/chart.png": READERS,
   "GET /api/v1/alerts/{alert_id}": READERS,
   "GET /api/v1/alerts/{alert_id}/timeline": READERS,
   "GET /api/v1/coverage": READERS,
@@ -147,6 +148,8 @@ const TABLE: Readonly<Record<string, readonly Asker[]>> = {
   "GET /api/v1/ml/models": READERS,
   "GET /api/v1/ml/drift": READERS,
   "GET /api/v1/routing/rules": READERS,
+  "GET /api/v1/routing/channels": READERS,
+  "POST /api/v1/routing/channels/test": OPERATORS,
   "POST /api/v1/routing/test": READERS,
 
   "GET /api/v1/data-faults": OPERATORS,

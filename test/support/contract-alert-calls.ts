@@ -1,7 +1,8 @@
 // The calls of contract-calls.ts on what people do about alerts.
-import { expect } from "vitest";
+import { expect, vi } from "vitest";
 import { SERVICE } from "./contract-bodies.ts";
 import type { ContractDriver } from "./contract-driver.ts";
+import { PATIENCE_MS } from "./patience.ts";
 
 const iso = (offsetMs: number) => new Date(Date.now() + offsetMs).toISOString();
 
@@ -16,7 +17,31 @@ async function ownAlert(driver: ContractDriver, service_id: string): Promise<str
   return (await driver.call("declareAnomaly", 201, { body })).alert_id;
 }
 
+/** An alert of a series that has jumped. */
+async function alertOfSeries(driver: ContractDriver): Promise<string> {
+  const service_id = "pictured";
+  const body = Array.from({ length: 240 }, (_, at) => ({
+    service_id,
+    metric_name: "request.duration_ms",
+    value: 100 + ((at * 7) % 5) + (at >= 230 ? 400 : 0),
+    timestamp: iso((at - 240) * 10_000),
+  }));
+  await driver.call("telemetryBatch", 200, { body });
+  return vi.waitFor(
+    async () => {
+      const { alerts } = await driver.call("alerts", 200, { query: { service_id } });
+      expect(alerts.length).toBeGreaterThan(0);
+      return alerts[0].alert_id;
+    },
+    { timeout: PATIENCE_MS },
+  );
+}
+
 export const ALERT_CALLS: Readonly<Record<string, (driver: ContractDriver) => Promise<void>>> = {
+  alertChart: async (driver) => {
+    await driver.call("alertChart", 200, { path: { alert_id: await alertOfSeries(driver) } });
+    await driver.call("alertChart", 404, { path: { alert_id: "0".repeat(32) } });
+  },
   unacknowledgeAlert: async (driver) => {
     const path = { alert_id: await alertId(driver) };
     await driver.call("acknowledgeAlert", 200, { path, body: {} });
