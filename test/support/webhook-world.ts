@@ -271,6 +271,7 @@ export class WebhookWorld {
       sleep: (ms) => new Promise((run) => this.#timers.push({ atMs: this.nowMs + ms, run })),
       wantNotifier: () => undefined,
       signingKey: () => "",
+      publicUrl: "https://vedette.example",
     });
   }
 

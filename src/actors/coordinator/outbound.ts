@@ -40,7 +40,12 @@ export class Outbound {
     const wantNotifier = () => emit({ type: "notifier-wanted" });
     this.#privateKey = () => signingKeyOf(state.pageSecret);
     this.outbox = new Outbox(options, dependencies);
-    this.webhooks = new WebhookOutbox({ ...dependencies, wantNotifier, signingKey: this.#privateKey });
+    this.webhooks = new WebhookOutbox({
+      ...dependencies,
+      wantNotifier,
+      signingKey: this.#privateKey,
+      publicUrl: options?.publicUrl ?? null,
+    });
     this.sandbox = new SandboxFacts(dependencies.counters);
     this.calls = new OutboundCalls(wantNotifier, state.shares.ledger("outbound_calls"));
     this.runs = new RunbookRunner({ ...dependencies, calls: this.calls, outbox: this.outbox });

@@ -106,7 +106,7 @@ export class SaturationSeries {
     const end = this.sign < 0 ? 0 : (bounds.capacity as number);
     const projection = project(this.history, nowMs, end, this.heldTier !== null);
     const level = this.judgeLevel(nowMs, bounds, context.corroborated);
-    return this.conclude(nowMs, bounds, this.withPersistence(projection), level);
+    return this.conclude(nowMs, bounds, this.withPersistence(projection, level?.tier != null), level);
   }
 
   /** Works on a series that lies in an arena; `detach` leaves it there. */
@@ -157,11 +157,14 @@ export class SaturationSeries {
     this.projected = 0;
   }
 
-  /** An end that is projected for the first time is not told yet; one that was reported and is no longer projected is gone. */
-  private withPersistence(result: ProjectionResult): ProjectionResult {
+  /**
+   * An end that is projected for the first time is not told yet, unless its level is a breach by itself: a disk that is full within the hour has no time for a second
+   * look. One that was reported and is no longer projected is gone.
+   */
+  private withPersistence(result: ProjectionResult, isBreach: boolean): ProjectionResult {
     this.projected = result.projection === null ? 0 : Math.min(PERSISTENCE_EVALUATIONS, this.projected + 1);
     if (result.projection === null) return result;
-    const gate = atLeast("persistence", this.projected, PERSISTENCE_EVALUATIONS);
+    const gate = atLeast("persistence", this.projected, isBreach ? 1 : PERSISTENCE_EVALUATIONS);
     return { projection: gate.passed ? result.projection : null, gates: [...result.gates, gate] };
   }
 

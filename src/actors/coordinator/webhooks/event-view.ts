@@ -4,14 +4,25 @@ import { anomalyView } from "../../../api/anomaly-view.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import type { Alert } from "../../../domain/alerting/paging/alert.ts";
 import type { Anomaly } from "../../../domain/anomaly/anomaly.ts";
+import { alertPage } from "../../../domain/notification/page-link.ts";
 import type { RootCause } from "../analysis/root-cause-view.ts";
 import type { EventType, WebhookDeliveryRow } from "./webhook-row.ts";
 
-/** JSON of an event. `verdict_digest` is SHA-256 over the JSON of the anomaly's member `verdict`, without spaces, as `GET /api/v1/anomalies/{id}` shows it. */
+/** What an event tells of. */
+interface EventSubject {
+  readonly anomaly: Anomaly;
+  readonly alert: Alert | undefined;
+  readonly cause: RootCause | null;
+  /** PUBLIC_URL; null where there is none. */
+  readonly publicUrl: string | null;
+}
+
+/** JSON of an event; `link` opens the page of its alert. `verdict_digest` is SHA-256 over the JSON of the anomaly's member `verdict`, without spaces, as `GET /api/v1/anomalies/{id}` shows it. */
 export function eventText(
   { eventId, eventType, occurredAtMs }: Pick<WebhookDeliveryRow, "eventId" | "eventType" | "occurredAtMs">,
-  { anomaly, alert, cause }: { readonly anomaly: Anomaly; readonly alert: Alert | undefined; readonly cause: RootCause | null },
+  { anomaly, alert, cause, publicUrl }: EventSubject,
 ): string {
+  const alertId = anomaly.paging?.alertId ?? null;
   return JSON.stringify({
     event_id: eventId,
     event_type: eventType,
@@ -20,6 +31,7 @@ export function eventText(
     ...anomalyView(anomaly, alert),
     verdict_digest: createHash("sha256").update(JSON.stringify(anomaly.verdict)).digest("hex"),
     root_cause: cause,
+    link: publicUrl === null || alertId === null ? null : alertPage(publicUrl, alertId),
   });
 }
 
@@ -63,5 +75,6 @@ export function testEventText(eventId: string, tenant: string, occurredAtMs: num
       evidence: {},
       suggested_actions: ["nothing is to be done"],
     },
+    link: null,
   });
 }

@@ -83,10 +83,10 @@ function trialEvents(context: WebhooksContext, tenant: string, pattern: WebhookP
   return [{ id, text: testEventText(id, tenant, nowMs()) }];
 }
 
-function declaredEvent({ state }: WebhooksContext, anomaly: Anomaly) {
+function declaredEvent({ state, webhooks: { publicUrl } }: WebhooksContext, anomaly: Anomaly) {
   const { tenant, detectedAtMs: occurredAtMs } = anomaly;
   const eventId = eventIdOf(tenant, anomaly.id, "anomaly.declared", 0);
   const cause = rootCauseView(state, state.analyses.reports.ofAnomaly(tenant, anomaly.id));
   const head = { eventId, eventType: "anomaly.declared", occurredAtMs } as const;
-  return { id: eventId, text: eventText(head, { anomaly, alert: state.alerts.ofAnomaly(anomaly), cause }) };
+  return { id: eventId, text: eventText(head, { anomaly, alert: state.alerts.ofAnomaly(anomaly), cause, publicUrl }) };
 }

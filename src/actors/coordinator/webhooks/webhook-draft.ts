@@ -50,6 +50,8 @@ export interface WebhookDraftSources {
   /** Whether a tenant may have another event waiting. */
   hasRoom(tenant: string): boolean;
   committed(draft: WebhookDraft): void;
+  /** PUBLIC_URL; null where there is none. */
+  readonly publicUrl: string | null;
 }
 
 const EMPTY = new Uint8Array(0);
@@ -138,7 +140,7 @@ export class WebhookDraft implements AnomalyFollowing {
       return;
     }
     if (wanted === null && cause === null && !isDue) return;
-    const event = eventText(row, { anomaly, alert: state.alerts.ofAnomaly(anomaly), cause });
+    const event = eventText(row, { anomaly, alert: state.alerts.ofAnomaly(anomaly), cause, publicUrl: this.#sources.publicUrl });
     this.#rows.set(hex, { place, row: { ...row, state: "pending", event, holdUntilMs: null }, isNew: false });
   }
 
@@ -192,7 +194,7 @@ export class WebhookDraft implements AnomalyFollowing {
   }
 
   #send(hex: string, row: WebhookDeliveryRow, webhook: Webhook, anomaly: Anomaly, alert: AnomalyStep["alert"]): void {
-    const event = eventText(row, { anomaly, alert, cause: this.#causeOf(anomaly) });
+    const event = eventText(row, { anomaly, alert, cause: this.#causeOf(anomaly), publicUrl: this.#sources.publicUrl });
     const known = this.#rows.get(hex);
     const place = placeOf(webhook, row.occurredAtMs, row.deliveryId);
     this.#rows.set(hex, { place, row: { ...row, state: "pending", event, holdUntilMs: null }, isNew: known?.isNew ?? false });
@@ -221,7 +223,8 @@ export class WebhookDraft implements AnomalyFollowing {
         : cause === null && eventType === "anomaly.declared" && anomaly.paging?.rcaTriggered === true;
     const holdUntilMs = waits && wanted === null ? nowMs + WEBHOOK_CAUSE_WAIT_MS : null;
     const head = { deliveryId: place.deliveryId, eventId, eventType, anomalyId: anomaly.id, occurredAtMs, createdAtMs: nowMs };
-    const event = waits ? null : eventText(head, { anomaly, alert, cause });
+    const { waiting, hasRoom, publicUrl } = this.#sources;
+    const event = waits ? null : eventText(head, { anomaly, alert, cause, publicUrl });
     const row: WebhookDeliveryRow = {
       ...head,
       holdUntilMs,
@@ -230,9 +233,8 @@ export class WebhookDraft implements AnomalyFollowing {
       attempts: [],
       nextAttemptAtMs: 0,
     };
-    const { waiting, hasRoom } = this.#sources;
     if (waiting(webhook.id) >= WEBHOOK_EVENTS_WAITING_PER_WEBHOOK_MAX || !hasRoom(webhook.tenant)) {
-      const text = event ?? eventText(head, { anomaly, alert, cause });
+      const text = event ?? eventText(head, { anomaly, alert, cause, publicUrl });
       this.#lose({ ...row, event: text }, webhook, "too many events of this webhook wait");
       this.counts.exhausted++;
       return;

@@ -37,6 +37,8 @@ export interface WebhookOutboxDependencies extends StoreTurns {
   wantNotifier(): void;
   /** The key of v1a signatures. */
   signingKey(): string;
+  /** PUBLIC_URL; null where there is none. */
+  readonly publicUrl: string | null;
 }
 
 export class WebhookOutbox implements AnomalyFollower {
@@ -89,14 +91,20 @@ export class WebhookOutbox implements AnomalyFollower {
     return this.#room.taken;
   }
 
+  /** PUBLIC_URL; null where there is none. */
+  get publicUrl(): string | null {
+    return this.#dependencies.publicUrl;
+  }
+
   follows(tenant: string): boolean {
     return this.#dependencies.state.configured.webhooks.has(tenant);
   }
 
   draft(): WebhookDraft {
-    const { state, nowMs } = this.#dependencies;
+    const { state, nowMs, publicUrl } = this.#dependencies;
     return new WebhookDraft({
       state,
+      publicUrl,
       control: this.#control,
       nowMs,
       waiting: (webhookId) => this.#opened.get(webhookId)?.size ?? 0,

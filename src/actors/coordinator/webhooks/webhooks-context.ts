@@ -10,7 +10,7 @@ import type { WebhookOutbox } from "./webhook-outbox.ts";
 
 /** Members that call the systems of tenants. */
 interface Calling {
-  readonly webhooks: Pick<WebhookOutbox, "saved" | "forget" | "target" | "pause">;
+  readonly webhooks: Pick<WebhookOutbox, "saved" | "forget" | "target" | "pause" | "publicUrl">;
   readonly calls: OutboundCalls;
   /** The key that events are signed by. */
   webhookPublicKey(): { readonly standard: string; readonly pem: string };

@@ -48,6 +48,16 @@ describe("time to exhaustion", () => {
       expect(minutesLatest).toBeGreaterThanOrEqual(minutes);
     }
   });
+  it("of a disk that is full within the hour is high at the first look, its past having come at once", () => {
+    const series = new SaturationSeries(DISK);
+    for (let minute = 0; minute <= 60; minute++) series.observe(START + minute * MINUTE, 60 + 0.6 * minute);
+    const { finding } = series.evaluate(START + 60 * MINUTE, ALONE);
+    expect(finding).toMatchObject({ tier: "high", rule: "time_to_exhaustion" });
+    expect(finding?.projection?.minutes).toBeLessThan(10);
+    const calm = new SaturationSeries(DISK);
+    for (let minute = 0; minute <= 60; minute++) calm.observe(START + minute * MINUTE, 20 + 0.6 * minute);
+    expect(calm.evaluate(START + 60 * MINUTE, ALONE).finding).toBeNull();
+  });
   it("of a leak that begins after a quiet day is told by its last 90 minutes", () => {
     const more = noise(2, 0.3);
     // Full 120 minutes after minute 1500.

@@ -45,6 +45,13 @@ describe("an event", () => {
     expect(await arrived(world)).toHaveLength(1);
   });
 
+  it("has a link to the page of its alert", async () => {
+    const world = await open(webhookOf("all"));
+    const paging = { ...(CALM.paging as NonNullable<typeof CALM.paging>), alertId: "a1" };
+    await world.declare(anomalyOf("paged", { paging }));
+    expect(await arrived(world)).toMatchObject([{ link: "https://vedette.example/#/alert/a1" }]);
+  });
+
   it("waits for nothing where no analysis was triggered", async () => {
     const world = await open(webhookOf("all"), CAUSED);
     await world.declare(CALM);
