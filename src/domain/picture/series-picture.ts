@@ -40,14 +40,20 @@ const TIME_STEPS_MS = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440].map((m
 /** Points that stand farther apart than so many usual distances are not joined. */
 const GAP_FACTOR = 6;
 const MARK_DOTS = 9;
+/** Beyond it a value is drawn as this: differences of larger ones are no numbers any more. */
+const LARGEST = 1e300;
+const SMALLEST = 1e-300;
+/** Values that differ by less than this share of themselves are one: steps between them would be lost in rounding, and the axis would have no end. */
+const EXTENT_SHARE_MIN = 1e-9;
 
 /** Draws it. */
 export function drawSeries({ fromMs, toMs, points, marks }: SeriesPicture): Raster {
   const raster = new Raster(SIZE.width, SIZE.height);
   const values = valueScale(points, marks);
   const spanMs = Math.max(1, toMs - fromMs);
-  const x = (atMs: number) => AREA.left + Math.round(((atMs - fromMs) / spanMs) * (AREA.right - AREA.left));
-  const y = (value: number) => AREA.bottom - Math.round(((value - values.least) / (values.most - values.least)) * (AREA.bottom - AREA.top));
+  const x = (atMs: number) => within(AREA.left + Math.round(((atMs - fromMs) / spanMs) * (AREA.right - AREA.left)), -1, SIZE.width);
+  const share = (value: number) => (drawn(value) - values.least) / (values.most - values.least);
+  const y = (value: number) => within(AREA.bottom - Math.round(share(value) * (AREA.bottom - AREA.top)), -1, SIZE.height);
   drawBand(raster, points, x, y);
   drawAxes(raster, values, { fromMs, toMs }, x, y);
   drawLine(raster, points, x, y);
@@ -56,6 +62,14 @@ export function drawSeries({ fromMs, toMs, points, marks }: SeriesPicture): Rast
     else raster.triangle(x(atMs), y(value) + 3, MARK_DOTS, INK.mark);
   }
   return raster;
+}
+
+function within(number: number, least: number, most: number): number {
+  return Math.max(least, Math.min(most, number));
+}
+
+function drawn(value: number): number {
+  return within(value, -LARGEST, LARGEST);
 }
 
 interface ValueScale {
@@ -70,15 +84,22 @@ function valueScale(points: readonly PicturePoint[], marks: SeriesPicture["marks
   const numbers = [...points.flatMap(({ value, lower, upper }) => [value, lower, upper]), ...marks.map(({ value }) => value)];
   for (const number of numbers) {
     if (number === null || !Number.isFinite(number)) continue;
-    least = Math.min(least, number);
-    most = Math.max(most, number);
+    least = Math.min(least, drawn(number));
+    most = Math.max(most, drawn(number));
   }
   if (least > most) return { least: 0, most: 1, step: 1 };
-  const rough = (most - least || Math.abs(most) || 1) / VALUE_STEPS;
+  const rough = extentOf(least, most) / VALUE_STEPS;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = power * ([1, 2, 5].find((factor) => rough <= factor * power) ?? 10);
   const from = Math.floor(least / step) * step;
   return { least: from, most: Math.max(from + step, Math.ceil(most / step) * step), step };
+}
+
+/** What the axis has to show: the difference, or of equal values the values themselves. */
+function extentOf(least: number, most: number): number {
+  const size = Math.max(Math.abs(least), Math.abs(most));
+  if (most - least > Math.max(SMALLEST, EXTENT_SHARE_MIN * size)) return most - least;
+  return size > SMALLEST ? size : 1;
 }
 
 type Scale = (value: number) => number;
