@@ -33,6 +33,12 @@ export function notificationOf(alert: ToldAlert, deliveries: readonly ToldChanne
   return told(deliveries) ?? toBeTold(deliveries) ?? notTold(deliveries) ?? undelivered(alert, isAnyConfigured);
 }
 
+/** The notification of an alert that has closed into another and that nobody was told of by itself: people hear of it as a part of that one. */
+export function asPartOf(own: Notification, alertId: string, other: Notification): Notification {
+  if (own.state === "told") return own;
+  return { ...other, reason: `as a part of alert ${alertId}${other.reason === null ? "" : `: ${other.reason}`}` };
+}
+
 /** The notification of an anomaly that belongs to no alert. */
 export function withoutAlert(suppressedBy: string | null, isResolved: boolean): Notification {
   if (suppressedBy === null) return nobody("it is in no alert: it paged nobody");

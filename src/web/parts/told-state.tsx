@@ -13,13 +13,13 @@ const STATES: Readonly<Record<Notification["state"], readonly [icon: IconName, w
 /** The state, and by which channel or why. */
 export function ToldState({ of: { state, channel, reason } }: { of: Notification }) {
   const [icon, words, tone] = STATES[state];
-  const more = state === "told" ? channel : (reason ?? channel);
+  const more = state === "told" ? [channel, reason].filter((one) => one !== null).join(", ") : (reason ?? channel);
   return (
     <span class="row">
       <span class={`tag ${tone}`}>
         <Icon name={icon} size={12} /> {words}
       </span>
-      {more !== null && <span class="faint">{more}</span>}
+      {more !== null && more !== "" && <span class="faint">{more}</span>}
     </span>
   );
 }

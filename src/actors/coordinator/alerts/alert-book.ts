@@ -10,7 +10,7 @@ import { isRepeated } from "../../../domain/alerting/paging/page-repeat.ts";
 import { PagingMemory } from "../../../domain/alerting/paging/paging-memory.ts";
 import { ServiceConfirmations } from "../../../domain/alerting/paging/service-confirmations.ts";
 import type { Anomaly } from "../../../domain/anomaly/anomaly.ts";
-import { type Notification, notificationOf, withoutAlert } from "../../../domain/notification/notification-state.ts";
+import { asPartOf, type Notification, notificationOf, withoutAlert } from "../../../domain/notification/notification-state.ts";
 import { scan } from "../state/scan.ts";
 import { tenantTimeKey } from "../state/tables.ts";
 import type { AlertFollower } from "./alert-follower.ts";
@@ -86,8 +86,14 @@ export class AlertBook {
     return paging !== null && followsAlert(paging) ? this.find(tenant, paging.alertId as string) : undefined;
   }
 
-  /** Whether anybody was told of an alert. */
+  /** Whether anybody was told of an alert, or of the one that it has closed into. */
   notification(alert: Alert): Notification {
+    const own = this.#ownNotification(alert);
+    const into = alert.mergedInto === null ? undefined : this.find(alert.state.key.tenant, alert.mergedInto);
+    return into === undefined ? own : asPartOf(own, into.state.id, this.#ownNotification(into));
+  }
+
+  #ownNotification(alert: Alert): Notification {
     return this.follower?.notification(alert) ?? notificationOf(alert, [], false);
   }
 

@@ -28,6 +28,12 @@ export async function retireService(context: ServicesContext, request: QueryRequ
     const row: RetiredService = { tenant, serviceId, environment, atMs: context.nowMs(), by: subject };
     const ended = new EndedAnomalies(context, tenant, { reason: "ended", person: subject });
     for (const alert of firing) ended.endAlert(alert, comment);
+    for (const open of [...context.state.anomalies.openAnomalies()]) {
+      const isOfService =
+        open.tenant === tenant && open.serviceId === serviceId && (environment === null || open.environment === environment);
+      const anomaly = isOfService ? ended.read(open.id) : undefined;
+      if (anomaly !== undefined) ended.end(anomaly);
+    }
     return {
       ok: true,
       note: { action: "service.retire", object: serviceId, before: null, after: { environment, comment } },

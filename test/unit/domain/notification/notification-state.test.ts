@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { AlertMessage } from "../../../../src/domain/notification/alert-message.ts";
 import { type ChannelDelivery, withAttempt, withMessage, withOutcome } from "../../../../src/domain/notification/channel-delivery.ts";
 import { ChannelHealth } from "../../../../src/domain/notification/channel-health.ts";
-import { notificationOf, type ToldAlert, withoutAlert } from "../../../../src/domain/notification/notification-state.ts";
+import { asPartOf, notificationOf, type ToldAlert, withoutAlert } from "../../../../src/domain/notification/notification-state.ts";
 
 const MESSAGE: AlertMessage = {
   kind: "opened",
@@ -60,6 +60,17 @@ describe("an alert (A2)", () => {
 
   it("that was refused is not told, and says why", () => {
     expect(of(end(opened, "failed"))).toEqual({ state: "not_told", channel: "chat:ops", atMs: null, reason: "answered 404" });
+  });
+
+  it("that has closed into another is told as a part of it, unless people heard of it before", () => {
+    const cascade = of(end(opened, "delivered"));
+    const held = notificationOf({ ...ALERT, pages: 0, heldBy: "group_wait", mergedInto: "b2" }, [], true);
+    expect(asPartOf(held, "b2", cascade)).toEqual({ ...cascade, reason: "as a part of alert b2" });
+    expect(asPartOf(held, "b2", of(end(opened, "failed")))).toMatchObject({
+      state: "not_told",
+      reason: "as a part of alert b2: answered 404",
+    });
+    expect(asPartOf(cascade, "b2", held)).toEqual(cascade);
   });
 
   it("without a delivery says what it waits for, or why nobody was told", () => {

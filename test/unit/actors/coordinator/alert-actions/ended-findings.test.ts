@@ -79,7 +79,7 @@ describe("a service that falls silent", () => {
 describe("a service that is retired", () => {
   it("has no alert any more, and its end names who retired it", async () => {
     const rig = await open();
-    await rig.take(episode({ z: 7 }));
+    await rig.take(episode({ z: 7 }), episode({ metricName: "mild", z: 1.5 }), episode({ serviceId: "other", metricName: "mild", z: 1.5 }));
     const answer = await rig.askAs(OPERATOR, "retireService", { path: { id: "checkout" }, content: { comment: "replaced" } });
     expect(answer).toMatchObject({ status: 200, body: { service_id: "checkout", environment: null, retired_by: "ada", alerts_ended: 1 } });
     expect(await alerts(rig, { state: "firing" })).toEqual([]);
@@ -88,6 +88,8 @@ describe("a service that is retired", () => {
       resolved_by_name: "ada",
       resolution: "ended: ada has retired the service",
     });
+    const left = (await rig.ask("anomalies", {})).body.anomalies.filter(({ resolved }: { resolved: boolean }) => !resolved);
+    expect(left.map(({ service_id }: { service_id: string }) => service_id)).toEqual(["other"]);
     expect((await rig.askAs(OPERATOR, "retireService", { path: { id: "nobody" }, content: {} })).status).toBe(404);
   });
 });
