@@ -4,14 +4,15 @@ import { notify } from "../app/notices.tsx";
 import { link, now, place } from "../app/place.ts";
 import { noteChange, useAnswer } from "../client/answers.ts";
 import { call } from "../client/client.ts";
-import type { Report, SimilarReports } from "../client/shapes.ts";
+import type { Report, SeriesData, SimilarReports } from "../client/shapes.ts";
 import { Button, Empty, Head, Name, Panel, Shown, Tag, When } from "../parts/basics.tsx";
 import { BlastRadius } from "../parts/blast-radius.tsx";
 import { EnvironmentField, InEnvironment } from "../parts/environment.tsx";
 import { MoreRows, usePages } from "../parts/pages-of.tsx";
 import { SearchField } from "../parts/search-field.tsx";
-import { SeriesChart } from "../parts/series-chart.tsx";
+import { SeriesChart, type SeriesChartProps } from "../parts/series-chart.tsx";
 import { Facts } from "../parts/table.tsx";
+import { mostDeparted } from "../view/departed-series.ts";
 import { numberText, percentText, plural } from "../view/number-text.ts";
 import { hasSeries } from "../view/reason.ts";
 
@@ -201,19 +202,34 @@ function Candidates({ report }: { report: Report }) {
             ))}
           </ul>
           {at === 0 && metric_name !== "" && hasSeries(metric_name) && evidence.some(({ source }) => source === "metric") && (
-            <SeriesChart
+            <EvidenceChart
               serviceId={service_id}
               metricName={metric_name}
               environment={report.environment}
               {...range}
               height={180}
               changes={changes}
+              instance={instance}
             />
           )}
         </Panel>
       ))}
     </>
   );
+}
+
+/** Series that are looked at for the one that departed, and points of each. */
+const LOOKED_AT = { series: 24, points: 60 };
+
+/** The chart of the series that the evidence speaks of: of several of one metric, the one that departed at the onset. */
+function EvidenceChart({ instance, ...chart }: SeriesChartProps & { readonly instance: string | null }) {
+  const { serviceId, metricName, environment, since, until, changes = [] } = chart;
+  const query = { service_id: serviceId, metric_name: metricName, environment, since, until, ...LOOKED_AT };
+  const data = useAnswer<SeriesData>("GET /api/v1/series/data", { query });
+  const { more = [], ...first } = data.data ?? {};
+  const all = data.data === undefined ? [] : [first as SeriesData, ...more];
+  const shown = mostDeparted(all, changes[0]?.atMs ?? 0, instance);
+  return <Shown of={data}>{() => <SeriesChart {...chart} attributes={shown?.attributes} />}</Shown>;
 }
 
 function Similar({ id }: { id: string }) {
