@@ -98,7 +98,11 @@ async function inboundAlerts(receivers: FakeReceivers, server: ServerProcess, fo
   expect(told()).toEqual(["/slack/T/B/opssecret Firing: high", "/slack/T/B/opssecret Resolved: high"]);
   const { alerts } = (await call(server, folder, "GET", "/api/v1/alerts")).body;
   const own = alerts.find(({ services, service_id }: { services: string[]; service_id: string }) => (service_id ?? services[0]) === "cart");
-  const { deliveries } = (await call(server, folder, "GET", `/api/v1/alerts/${own.alert_id}`)).body;
+  // A receiver has a message before the server has its answer.
+  const { deliveries } = await until(
+    async () => (await call(server, folder, "GET", `/api/v1/alerts/${own.alert_id}`)).body,
+    (shown) => shown.deliveries.every(({ state }: { state: string }) => state === "delivered"),
+  );
   expect(deliveries).toMatchObject([{ channel: "chat:ops", state: "delivered" }]);
   receivers.received.length = 0;
 }
@@ -145,7 +149,7 @@ describe("an alert", () => {
     expect(sent.body.queued).toBe(records.length);
     await until(
       () => receivers.received.length,
-      (count) => count === 3,
+      (count) => count >= 3,
     );
     const { alerts } = (await call(server, folder, "GET", "/api/v1/alerts")).body;
     const [{ alert_id }] = alerts;
@@ -163,13 +167,14 @@ describe("an alert", () => {
       timestamp: new Date(from + 40_000 + i * 500).toISOString(),
     }));
     await call(server, folder, "POST", "/api/v1/telemetry/batch", calm);
-    await until(
-      () => receivers.received.length,
-      (count) => count === 6,
-    );
-    expect(receivers.at("/slack/")[1]?.body.text).toMatch(/^Resolved: /);
-    expect(receivers.at("/pd/")[1]?.body).toMatchObject({ event_action: "resolve", dedup_key: alert_id });
-    expect(receivers.at("/opsgenie/")[1]?.path).toContain(`/${alert_id}/close?`);
+    // Between page and end an analysis may say what the cause is, once.
+    const ends = () => [
+      receivers.at("/slack/").find(({ body }) => /^Resolved: /.test(body.text)),
+      receivers.at("/pd/").find(({ body }) => body.event_action === "resolve" && body.dedup_key === alert_id),
+      receivers.at("/opsgenie/").find(({ path }) => path.includes(`/${alert_id}/close?`)),
+    ];
+    await until(ends, (each) => each.every((end) => end !== undefined));
+    for (const at of ["/slack/", "/pd/", "/opsgenie/"]) expect(receivers.at(at).length, at).toBeLessThanOrEqual(3);
     expect(receivers.faults).toEqual([]);
     const told = await until(
       async () => (await call(server, folder, "GET", `/api/v1/alerts/${alert_id}`)).body,
@@ -180,9 +185,10 @@ describe("an alert", () => {
     // A receiver has a message before the server has its answer, and counts it.
     const metrics = await until(
       async () => (await fetch(`${server.origin}/metrics`)).text(),
-      (page) => page.includes("vedette_outbox_depth 0") && /vedette_notify_latency_seconds_count 6/.test(page),
+      (page) => page.includes("vedette_outbox_depth 0") && /vedette_notify_latency_seconds_count [6-9]/.test(page),
     );
-    expect(metrics).toContain('vedette_notifications_total{notifier="chat",outcome="delivered"} 2');
+    const delivered = receivers.at("/slack/").length;
+    expect(metrics).toContain(`vedette_notifications_total{notifier="chat",outcome="delivered"} ${delivered}`);
     await server.stop();
   });
 
