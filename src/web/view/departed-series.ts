@@ -1,7 +1,9 @@
 // Which of several series of one metric is shown as evidence: the one that left its usual level farthest at an onset.
-import type { SeriesData } from "../client/shapes.ts";
 
-type Values = Pick<SeriesData, "attributes" | "points">;
+interface Values {
+  readonly attributes: Readonly<Record<string, unknown>>;
+  readonly points: ReadonlyArray<{ readonly timestamp: string; readonly value: number | null }>;
+}
 
 /** The series that moved most between before and behind the onset, measured in what it moves by itself; of those of `instance` where one is named. */
 export function mostDeparted<T extends Values>(all: readonly T[], onsetMs: number, instance: string | null): T | undefined {

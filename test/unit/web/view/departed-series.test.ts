@@ -7,9 +7,6 @@ const series = (instance: string, before: number, behind: number | null) => ({
   points: [...Array.from({ length: 10 }, () => before), behind, behind].map((value, at) => ({
     timestamp: new Date(ONSET_MS + (at - 10) * 60_000).toISOString(),
     value: value === null ? null : value + (at % 2),
-    expected: null,
-    lower: null,
-    upper: null,
   })),
 });
 
