@@ -187,6 +187,10 @@ export const PROBES: Readonly<Record<string, Probe>> = {
   snoozeAlert: byId("alert_id", ({ alertId }) => alertId, { until: null }),
   commentAlert: byId("alert_id", ({ alertId }) => alertId, { text: "theirs" }),
   alertTimeline: byId("alert_id", ({ alertId }) => alertId),
+  alertChart: ({ alertId }) => [
+    { path: { alert_id: alertId }, statuses: [404] },
+    { path: { alert_id: alertId }, query: { expires: "4102444800", signature: "0".repeat(64), tenant_id: "acme" }, statuses: [403, 404] },
+  ],
   retireService: ({ alertId }) => [{ path: { id: `unknown ${alertId}` }, body: {}, statuses: [404] }],
   actOnAlerts: ({ alertId }) => [{ body: { alert_ids: [alertId], action: "resolve" }, statuses: [200] }],
   series: list("series"),
@@ -241,6 +245,11 @@ export const PROBES: Readonly<Record<string, Probe>> = {
   routingRules: ({ tokens }) => [
     { statuses: [200] },
     { query: { limit: "1", page_token: tokens.get("routingRules") as string }, statuses: [400] },
+  ],
+  channels: () => [{ statuses: [200] }],
+  testChannels: ({ ruleId }) => [
+    { body: { rule_id: ruleId }, statuses: [404] },
+    { body: { channel: "chat:none" }, statuses: [200] },
   ],
   changeRoutingRule: byId("id", ({ ruleId }) => ruleId, { name: "theirs", priority: 1, channels: ["chat:theirs"] }),
   deleteRoutingRule: byId("id", ({ ruleId }) => ruleId),
