@@ -8,7 +8,7 @@ import { readPages } from "./holdings.ts";
 
 const KILLS = Number(process.env.REPORT_KILLS ?? 1);
 const SEED = Number(process.env.CRASH_SEED ?? Math.floor(Math.random() * 1_000_000));
-/** Each is an incident of its own. */
+/** In each, alerts of a service are an incident: nothing joins services that do not call each other. */
 const ENVIRONMENTS = ["prod", "staging", "test"];
 const ALERTS_PER_REQUEST = 20;
 /** Each that is not there is waited for. */
@@ -104,8 +104,11 @@ class Answers {
       if (wrong.length < SHOWN_MAX && !(await finds(server, id))) wrong.push(`anomaly ${id} finds no report`);
     this.anomalies.clear();
     const after = await readPages<Report>(server, "/api/v1/rca/reports", "reports");
-    for (const environment of ENVIRONMENTS)
-      if (after.filter((report) => report.environment === environment).length > 1) wrong.push(`${environment} has several incidents`);
+    // A resolution ends its incident: what comes behind it is another.
+    const open = after.filter(({ incident_id }) => !this.resolutions.has(incident_id));
+    const places = open.map(({ environment, service_id }) => `${service_id} in ${environment}`);
+    for (const place of new Set(places))
+      if (places.filter((each) => each === place).length > 1) wrong.push(`${place} has several incidents`);
     return wrong;
   }
 }
