@@ -45,6 +45,7 @@ export function fitting(schema: RequestSchema): fc.Arbitrary<unknown> {
   if (schema.const !== undefined) return fc.constant(schema.const);
   if (schema.enum !== undefined) return fc.constantFrom(...schema.enum);
   if (schema.anyOf !== undefined && schema.properties === undefined) return fc.oneof(...schema.anyOf.map(fitting));
+  if (schema.oneOf !== undefined && schema.type === undefined) return fc.oneof(...schema.oneOf.map(fitting));
   const type = Array.isArray(schema.type) ? schema.type[0] : schema.type;
   switch (type) {
     case "string":

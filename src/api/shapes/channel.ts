@@ -30,7 +30,8 @@ export const CHANNEL_TEST_BODY = z
     channel: z.string().max(CHANNEL_CHARACTERS_MAX).optional().describe("a channel as rules name it"),
     rule_id: nameField().optional().describe("all channels of a rule; catch-all for the one behind all others"),
   })
-  .refine(({ channel, rule_id }) => (channel === undefined) !== (rule_id === undefined), "give channel or rule_id");
+  .refine(({ channel, rule_id }) => (channel === undefined) !== (rule_id === undefined), "give channel or rule_id")
+  .meta({ oneOf: [{ required: ["channel"] }, { required: ["rule_id"] }] });
 
 export const CHANNEL_TEST_ANSWER = z.strictObject({
   results: z.array(NOTIFICATION.omit({ channel: true }).extend({ channel: z.string() })).describe("who was told, by channel"),
