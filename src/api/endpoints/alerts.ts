@@ -247,7 +247,7 @@ export const ALERTS_ENDPOINTS = [
     parameters: PARAMETERS,
     body: z.strictObject({ text: TEXT }),
     responses: { 201: ALERT },
-    examples: { body: { text: "the disk of db-2 is being replaced" } },
+    examples: { body: { text: "the disk of db-2 is being replaced" }, response: ALERT_EXAMPLE },
     summary: "Adds a comment to an alert's timeline",
   },
   {
