@@ -54,7 +54,12 @@ describe.each([1, 2])("with %i engines", (engines) => {
     const departure = anomalies.find(({ detector }) => detector === "z_score");
     const breach = anomalies.find(({ detector }) => detector === "saturation");
     expect(departure).toMatchObject({ metric_name: "pool.used_percent", direction: "high" });
-    expect(breach).toMatchObject({ metric_name: "pool.used_percent", direction: "high", outcome: "absorbed", alert_id: departure.alert_id });
+    expect(breach).toMatchObject({
+      metric_name: "pool.used_percent",
+      direction: "high",
+      outcome: "absorbed",
+      alert_id: departure.alert_id,
+    });
     expect(breach.explanation).toMatch(
       /^pool\.used_percent is 9[34]\.?\d*% of 100%; over 92% of its capacity, usually (?:60|59\.\d|60\.\d)%/,
     );
