@@ -35,6 +35,17 @@ export interface AlertMessage {
   readonly both: boolean;
 }
 
+/** What a message leaves out that is of no alert. */
+export const OF_NO_ALERT = {
+  services: [],
+  resolvedAtMs: null,
+  acknowledgedBy: null,
+  team: null,
+  cause: null,
+  url: null,
+  both: false,
+} as const satisfies Partial<AlertMessage>;
+
 /** The state as messages say it first. */
 function stateWord({ kind, both }: Pick<AlertMessage, "kind" | "both">): string {
   if (both) return "Fired and resolved";

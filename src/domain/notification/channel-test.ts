@@ -1,6 +1,6 @@
 // The test of a channel: a message that says it is a drill, and for what wakes people its end behind it.
 import { DRILL_SERVICE } from "../../core/protocol/own-telemetry.ts";
-import type { AlertMessage } from "./alert-message.ts";
+import { type AlertMessage, OF_NO_ALERT } from "./alert-message.ts";
 import type { Notifier } from "./channel.ts";
 
 const METRIC = "test";
@@ -12,6 +12,7 @@ export function testMessages(
   atMs: number,
 ): AlertMessage[] {
   const begin: AlertMessage = {
+    ...OF_NO_ALERT,
     kind: "opened",
     tenant,
     alertId: id,
@@ -21,15 +22,8 @@ export function testMessages(
     source: METRIC,
     metricName: METRIC,
     explanation: `${by} tests this channel`,
-    services: [],
     startedAtMs: atMs,
     atMs,
-    resolvedAtMs: null,
-    acknowledgedBy: null,
-    team: null,
-    cause: null,
-    url: null,
-    both: false,
   };
   const wakes = notifier === "pager" || notifier === "oncall";
   return wakes ? [begin, { ...begin, kind: "resolved", resolvedAtMs: atMs }] : [begin];

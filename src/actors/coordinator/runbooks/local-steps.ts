@@ -2,7 +2,7 @@
 import type { StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import { hash128 } from "../../../core/base/hash128.ts";
 import { SILENCES_PER_TENANT_MAX } from "../../../core/config/limits.ts";
-import type { AlertMessage } from "../../../domain/notification/alert-message.ts";
+import { type AlertMessage, OF_NO_ALERT } from "../../../domain/notification/alert-message.ts";
 import type { Execution } from "../../../domain/runbooks/execution.ts";
 import { textOf } from "../../../domain/runbooks/rendered-step.ts";
 import type { RunbookStep } from "../../../domain/runbooks/runbook.ts";
@@ -60,6 +60,7 @@ export class LocalSteps {
     const { facts, tenant, runbook } = execution;
     const severity = facts.severity === "high" || facts.severity === "medium" ? facts.severity : "low";
     const notice: AlertMessage = {
+      ...OF_NO_ALERT,
       kind: "notice",
       tenant,
       alertId: noticeId(execution.id, place),
@@ -69,15 +70,8 @@ export class LocalSteps {
       source: "runbook",
       metricName: runbook.name,
       explanation: textOf(message, facts),
-      services: [],
       startedAtMs: execution.createdAtMs,
       atMs: nowMs,
-      resolvedAtMs: null,
-      acknowledgedBy: null,
-      team: null,
-      cause: null,
-      url: null,
-      both: false,
     };
     this.#notices ??= this.#dependencies.notices();
     const told = this.#notices.notice(notice, channels);

@@ -5,27 +5,7 @@ import type { AlertMessage } from "../../../../src/domain/notification/alert-mes
 import type { AttemptOutcome } from "../../../../src/domain/notification/channel-delivery.ts";
 import { joinsOf, rankOf } from "../../../../src/domain/notification/message-joins.ts";
 import type { DeliveryReport, HandedDelivery } from "../../../../src/domain/notification/notifier-messages.ts";
-
-const MESSAGE: AlertMessage = {
-  kind: "opened",
-  tenant: "default",
-  alertId: "a1",
-  severity: "high",
-  serviceId: "checkout",
-  environment: "",
-  source: "metric",
-  metricName: "latency_ms",
-  explanation: "latency_ms was 400",
-  services: [],
-  startedAtMs: 0,
-  atMs: 0,
-  resolvedAtMs: null,
-  acknowledgedBy: null,
-  team: null,
-  cause: null,
-  url: null,
-  both: false,
-};
+import { ALERT_MESSAGE as MESSAGE } from "../../../support/alert-message.ts";
 
 type Sent = { readonly alerts: string[]; readonly name: string | null; readonly end: (outcome: AttemptOutcome) => void };
 

@@ -2,29 +2,10 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { afterEach, expect, it } from "vitest";
 import { type EmailSender, emailSender } from "../../../../src/adapters/notify/email-sender.ts";
-import type { AlertMessage } from "../../../../src/domain/notification/alert-message.ts";
+import { ALERT_MESSAGE } from "../../../support/alert-message.ts";
 
 const TO = { notifier: "email", tenant: "default", target: "ops@example.com" } as const;
-const MESSAGE: AlertMessage = {
-  kind: "opened",
-  tenant: "default",
-  alertId: "0123456789abcdef0123456789abcdef",
-  severity: "high",
-  serviceId: "checkout",
-  environment: "",
-  source: "metric",
-  metricName: "latency_ms",
-  explanation: "latency_ms was 400",
-  services: [],
-  startedAtMs: 0,
-  atMs: 0,
-  resolvedAtMs: null,
-  acknowledgedBy: null,
-  team: null,
-  cause: null,
-  url: null,
-  both: false,
-};
+const MESSAGE = { ...ALERT_MESSAGE, alertId: "0123456789abcdef0123456789abcdef" };
 
 /** What the server says to each command; undefined closes the connection. */
 type Replies = Partial<Record<"CONNECT" | "EHLO" | "MAIL" | "RCPT" | "DATA" | ".", string | undefined>>;

@@ -13,27 +13,8 @@ import {
   withMessage,
   withOutcome,
 } from "../../../../src/domain/notification/channel-delivery.ts";
+import { ALERT_MESSAGE as MESSAGE } from "../../../support/alert-message.ts";
 
-const MESSAGE: AlertMessage = {
-  kind: "opened",
-  tenant: "default",
-  alertId: "a1",
-  severity: "high",
-  serviceId: "checkout",
-  environment: "",
-  source: "metric",
-  metricName: "latency_ms",
-  explanation: "latency_ms was 400",
-  services: [],
-  startedAtMs: 0,
-  atMs: 0,
-  resolvedAtMs: null,
-  acknowledgedBy: null,
-  team: null,
-  cause: null,
-  url: null,
-  both: false,
-};
 const of = (kind: MessageKind, more: Partial<AlertMessage> = {}): AlertMessage => ({ ...MESSAGE, kind, ...more });
 const DELIVERED: AttemptOutcome = { kind: "delivered" };
 const REFUSED: AttemptOutcome = { kind: "retry", error: "connection refused", afterMs: null, mayHaveArrived: false };

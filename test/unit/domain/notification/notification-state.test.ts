@@ -1,29 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { AlertMessage } from "../../../../src/domain/notification/alert-message.ts";
 import { type ChannelDelivery, withAttempt, withMessage, withOutcome } from "../../../../src/domain/notification/channel-delivery.ts";
 import { ChannelHealth } from "../../../../src/domain/notification/channel-health.ts";
 import { asPartOf, notificationOf, type ToldAlert, withoutAlert } from "../../../../src/domain/notification/notification-state.ts";
+import { ALERT_MESSAGE as MESSAGE } from "../../../support/alert-message.ts";
 
-const MESSAGE: AlertMessage = {
-  kind: "opened",
-  tenant: "default",
-  alertId: "a1",
-  severity: "high",
-  serviceId: "checkout",
-  environment: "",
-  source: "metric",
-  metricName: "latency_ms",
-  explanation: "latency_ms was 400",
-  services: [],
-  startedAtMs: 0,
-  atMs: 0,
-  resolvedAtMs: null,
-  acknowledgedBy: null,
-  team: null,
-  cause: null,
-  url: null,
-  both: false,
-};
 const ALERT: ToldAlert = { pages: 1, heldBy: null, mergedInto: null, snooze: null, state: { tier: "high", resolvedAtMs: null } };
 
 const opened = withMessage(undefined, MESSAGE, "chat") as ChannelDelivery;
