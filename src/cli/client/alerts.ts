@@ -2,12 +2,14 @@
 import type { CommandArguments } from "../command-arguments.ts";
 import { EXIT } from "../exit-code.ts";
 import { writeLine } from "../terminal.ts";
-import { readCount } from "./label-operand.ts";
+import { listQuery, moreLines } from "./list-query.ts";
 import { ask, connectTo, type Environment } from "./server-connection.ts";
 import { plain, tableLines, writeJson } from "./table-text.ts";
 
-const LIMIT_MAX = 1000;
-const LIMIT = 50;
+const ASKED = {
+  state: "firing",
+  filters: { severity: "severity", service: "service_id", environment: "environment", sort: "sort" },
+};
 
 /** Alert as the lists and the stream show it. */
 export interface ListedAlert {
@@ -31,27 +33,10 @@ interface AlertPage {
 
 /** Asks and shows; resolves with the exit code. */
 export async function runAlerts(given: CommandArguments, environment: Environment): Promise<number> {
-  const page = await ask<AlertPage>(connectTo(given, environment), `/api/v1/alerts?${query(given)}`);
+  const page = await ask<AlertPage>(connectTo(given, environment), `/api/v1/alerts?${listQuery(given, ASKED)}`);
   if (given.has("json")) writeJson(page);
   else for (const line of alertLines(page)) writeLine(line);
   return EXIT.ok;
-}
-
-function query(given: CommandArguments): URLSearchParams {
-  const limit = given.text("limit");
-  const search = new URLSearchParams({ limit: String(limit === undefined ? LIMIT : readCount("limit", limit, LIMIT_MAX)) });
-  const state = given.text("state") ?? "firing";
-  if (state !== "all") search.set("state", state);
-  for (const [option, name] of [
-    ["severity", "severity"],
-    ["service", "service_id"],
-    ["environment", "environment"],
-    ["sort", "sort"],
-  ] as const) {
-    const value = given.text(option);
-    if (value !== undefined) search.set(name, value);
-  }
-  return search;
 }
 
 function alertLines({ alerts, total }: AlertPage): string[] {
@@ -65,8 +50,10 @@ function alertLines({ alerts, total }: AlertPage): string[] {
     notified(alert),
     plain(alert.explanation),
   ]);
-  const more = total > alerts.length ? [`${alerts.length} of ${total}; --limit shows more`] : [];
-  return [...tableLines(["ID", "STATE", "SEVERITY", "SERVICE", "STARTED", "TOLD", "EXPLANATION"], rows), ...more];
+  return [
+    ...tableLines(["ID", "STATE", "SEVERITY", "SERVICE", "STARTED", "TOLD", "EXPLANATION"], rows),
+    ...moreLines(alerts.length, total),
+  ];
 }
 
 /** Outcome of its page. */
