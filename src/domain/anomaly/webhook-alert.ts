@@ -55,6 +55,7 @@ export function webhookEpisode(
   const tier = ownMember(TIERS, (labels.severity ?? "").trim().toLowerCase()) ?? TIER_UNKNOWN;
   const z = zOfScore(SCORES[tier]);
   const numbers = { observed: 0, expected: 0, lower: 0, upper: 0, threshold: 0, baselineValues: 0, baselineAgeSeconds: 0 };
+  const known = toldApart(labels);
   const text = annotations.summary ?? annotations.description ?? annotations.message ?? `${metricName} fires`;
   return {
     tenant,
@@ -63,8 +64,8 @@ export function webhookEpisode(
     metricName,
     attributes: keptLabels(labels),
     transition: status === "resolved" ? "close" : "open",
-    episodeId: alertEpisodeId(tenant, labels, startsMs === undefined ? 0 : startedAtMs),
-    fingerprint: alertFingerprint(tenant, labels),
+    episodeId: alertEpisodeId(tenant, known, startsMs === undefined ? 0 : startedAtMs),
+    fingerprint: fingerprintOf(tenant, known),
     detector: DETECTOR_EXTERNAL,
     direction: "high",
     startedAtMs,
@@ -75,6 +76,9 @@ export function webhookEpisode(
     arrivalMs: 0,
   };
 }
+
+/** A label by which alerts are told apart. */
+type KnownLabel = readonly [name: string, value: unknown];
 
 /** What of an open episode says whether an alert speaks of it. */
 type OpenAlert = Pick<EpisodeFrame, "episodeId" | "startedAtMs">;
@@ -95,8 +99,11 @@ export function ofOpenEpisodes(frame: EpisodeFrame, { endsAt }: WebhookAlert, op
 
 /** What an alert is known by, whenever it began: its labels, without those that tell the servers of a pair apart. */
 export function alertFingerprint(tenant: string, labels: Readonly<Record<string, unknown>>): string {
-  const known = toldApart(labels).filter(([name]) => !REPLICA_LABELS.has(name));
-  return hash128(JSON.stringify(["alert fingerprint", tenant, known]));
+  return fingerprintOf(tenant, toldApart(labels));
+}
+
+function fingerprintOf(tenant: string, known: readonly KnownLabel[]): string {
+  return hash128(JSON.stringify(["alert fingerprint", tenant, known.filter(([name]) => !REPLICA_LABELS.has(name))]));
 }
 
 function tiersOf(tier: Tier, words: readonly string[]): Record<string, Tier> {
@@ -121,12 +128,12 @@ function keptLabels(labels: Readonly<Record<string, string>>): Attributes {
 }
 
 /** Of the labels as they came: two alerts that differ are two, whatever their names are mended to. */
-function alertEpisodeId(tenant: string, labels: Readonly<Record<string, string>>, startedAtMs: number): string {
-  return hash128(JSON.stringify(["alertmanager", tenant, toldApart(labels), startedAtMs]));
+function alertEpisodeId(tenant: string, known: readonly KnownLabel[], startedAtMs: number): string {
+  return hash128(JSON.stringify(["alertmanager", tenant, known, startedAtMs]));
 }
 
 /** Labels that tell alerts apart, by name: megabytes of them would hold the thread, so what comes behind half a megabyte is left out. */
-function toldApart(labels: Readonly<Record<string, unknown>>): Array<[string, unknown]> {
+function toldApart(labels: Readonly<Record<string, unknown>>): readonly KnownLabel[] {
   const sorted = Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1));
   let left = IDENTITY_CHARACTERS_MAX;
   const end = sorted.findIndex(([name, value]) => {

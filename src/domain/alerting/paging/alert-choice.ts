@@ -8,9 +8,9 @@ import { baseNameOf } from "../../distribution/derived-values.ts";
 import type { AlertKey } from "../alert-identity.ts";
 import type { DetectorFamily } from "../ensemble.ts";
 import { type Alert, isFiring, takesIn } from "./alert.ts";
+import { OWN_IDENTITY } from "./detector-family.ts";
 import type { Finding } from "./finding.ts";
 import { isOfCascade } from "./merged-alerts.ts";
-import { OWN_IDENTITY } from "./own-identity.ts";
 import type { PagingMemory } from "./paging-memory.ts";
 
 /** Families that look at one resource: whichever says it first, the other joins. */

@@ -27,6 +27,9 @@ const SIGNALS: Readonly<Record<Exclude<DetectorFamily, "metric">, Signal>> = {
   manual: "manual_override",
 };
 
+/** Families by which people and other systems speak: their alerts keep an identity of their own, and are part of no incident of ours. */
+export const OWN_IDENTITY: ReadonlySet<string> = new Set<DetectorFamily>(["manual", "external"]);
+
 /** The family of a detector; one that is not known here judges single metrics. */
 export function familyOfDetector(detector: string): DetectorFamily {
   return FAMILIES.get(detector) ?? "metric";

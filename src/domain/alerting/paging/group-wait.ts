@@ -7,12 +7,13 @@ import { atLeast, type GateResult } from "../../detection/gates/gate-result.ts";
 import { INGESTION_SERVICE } from "../../detection/service/tenant-silence.ts";
 import type { DetectorFamily } from "../ensemble.ts";
 import type { Alert } from "./alert.ts";
+import { OWN_IDENTITY } from "./detector-family.ts";
 import type { Finding } from "./finding.ts";
 
 export const GROUP_GATE = "group_wait";
 
 /** Families whose alerts wait for nothing: what people and other systems say, and what is a group itself. */
-const AT_ONCE: ReadonlySet<DetectorFamily> = new Set<DetectorFamily>(["manual", "external", "cascade"]);
+const AT_ONCE: ReadonlySet<string> = new Set([...OWN_IDENTITY, "cascade"]);
 
 /** Alert that is about to page, by the finding that has it do so. */
 export interface Grouped {

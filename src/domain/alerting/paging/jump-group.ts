@@ -1,5 +1,6 @@
 // One jump of one metric over several services: their alerts are one, told once, with the services in it. It forms when the wait of the first of them is over.
 import { GROUP_SERVICES_PER_ALERT_MAX } from "../../../core/config/notification-limits.ts";
+import { type Tier, tierRank } from "../../detection/anomaly-score.ts";
 import { baseNameOf } from "../../distribution/derived-values.ts";
 import { holdGates } from "../inhibition/hold-gates.ts";
 import { type Alert, withChange } from "./alert.ts";
@@ -13,7 +14,6 @@ import type { PagingSources } from "./paging-sources.ts";
 /** So many services make a jump of one metric one event; two may be a chance. */
 const JUMP_SERVICES_MIN = 3;
 const NAMED_MAX = 8;
-const TIERS = ["low", "medium", "high"] as const;
 
 interface JumpGroup {
   /** The first that was told, else the first that opened. */
@@ -79,8 +79,8 @@ function servicesOf({ services, state }: Alert): readonly string[] {
   return services.length > 0 ? services : [state.key.serviceId];
 }
 
-function highestOf(alerts: readonly Alert[]) {
-  return TIERS[Math.max(...alerts.map(({ state }) => TIERS.indexOf(state.tier)))] as (typeof TIERS)[number];
+function highestOf(alerts: readonly Alert[]): Tier {
+  return alerts.map(({ state }) => state.tier).reduce((highest, tier) => (tierRank(tier) > tierRank(highest) ? tier : highest));
 }
 
 function named(others: readonly Alert[]): string {

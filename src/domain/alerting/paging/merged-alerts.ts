@@ -4,9 +4,8 @@ import { INGESTION_SERVICE } from "../../detection/service/tenant-silence.ts";
 import { resolveAlert } from "../alert-identity.ts";
 import type { DetectorFamily } from "../ensemble.ts";
 import { type Alert, takesIn, withChange, withMember } from "./alert.ts";
-import { familyOfDetector } from "./detector-family.ts";
+import { familyOfDetector, OWN_IDENTITY } from "./detector-family.ts";
 import type { Finding } from "./finding.ts";
-import { OWN_IDENTITY } from "./own-identity.ts";
 import type { PagingMemory } from "./paging-memory.ts";
 
 /** Members that opened so long before belong to the incident: five minutes of onsets, and what they waited for before they paged. */

@@ -12,8 +12,8 @@ import type { InhibitionRules } from "../inhibition/inhibition-rule.ts";
 import { InhibitorIndex } from "../inhibition/inhibitor-index.ts";
 import { type Alert, isFiring } from "./alert.ts";
 import { AlertsByState } from "./alerts-by-state.ts";
+import { OWN_IDENTITY } from "./detector-family.ts";
 import { GROUP_GATE } from "./group-wait.ts";
-import { OWN_IDENTITY } from "./own-identity.ts";
 import { placeText } from "./service-scope.ts";
 
 /** A metric's alert closes into a group of services, and that into a cascade. */
