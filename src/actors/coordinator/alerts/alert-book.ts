@@ -98,9 +98,23 @@ export class AlertBook {
   }
 
   /** Whether anybody was told of an anomaly: of the alert that it belongs to. */
-  notificationOfAnomaly({ tenant, paging, resolvedAtMs }: Pick<Anomaly, "tenant" | "paging" | "resolvedAtMs">): Notification {
-    const alert = paging?.alertId == null ? undefined : this.find(tenant, paging.alertId);
-    return alert === undefined ? withoutAlert(paging?.suppressedBy ?? null, resolvedAtMs !== null) : this.notification(alert);
+  notificationOfAnomaly(anomaly: Pick<Anomaly, "tenant" | "paging" | "resolvedAtMs">): Notification {
+    return this.notificationsOfAnomalies()(anomaly);
+  }
+
+  /** The same for several at one moment, of which many are in one alert: what was told of it is read once. */
+  notificationsOfAnomalies(): (anomaly: Pick<Anomaly, "tenant" | "paging" | "resolvedAtMs">) => Notification {
+    const read = new Map<string, Notification>();
+    return ({ tenant, paging, resolvedAtMs }) => {
+      const id = paging?.alertId ?? null;
+      const known = id === null ? undefined : read.get(id);
+      if (known !== undefined) return known;
+      const alert = id === null ? undefined : this.find(tenant, id);
+      if (alert === undefined) return withoutAlert(paging?.suppressedBy ?? null, resolvedAtMs !== null);
+      const notification = this.notification(alert);
+      read.set(alert.state.id, notification);
+      return notification;
+    };
   }
 
   /** An alert as it leaves the server. */

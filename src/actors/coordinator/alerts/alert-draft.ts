@@ -127,9 +127,9 @@ export class AlertDraft {
     return drafted ?? this.#book.ofAnomaly(anomaly);
   }
 
-  /** Whether anybody was told of an anomaly, once this draft is committed. */
-  notificationOfAnomaly(anomaly: Anomaly): Notification {
-    return this.#book.notificationOfAnomaly(anomaly);
+  /** Whether anybody was told of each of several anomalies, once this draft is committed. */
+  notificationsOfAnomalies(): (anomaly: Anomaly) => Notification {
+    return this.#book.notificationsOfAnomalies();
   }
 
   /** An anomaly that says something else at the same height: who reads its alert is to read that, and nobody is called. */

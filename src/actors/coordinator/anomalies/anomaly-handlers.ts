@@ -1,7 +1,6 @@
 // GET /api/v1/anomalies and /api/v1/anomalies/{id}. Newest detection first; `total` counts all that match the filters, whatever the page.
 import { decisionView } from "../../../api/alert-view.ts";
-import { anomalyView } from "../../../api/anomaly-view.ts";
-import { notificationView } from "../../../api/notification-view.ts";
+import { toldAnomalyView } from "../../../api/notification-view.ts";
 import { cutPage, type PageScope, readPageToken } from "../../../api/page-token.ts";
 import { done, type Outcome, refused, shown } from "../../../api/refusal.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
@@ -82,8 +81,7 @@ export function anomalyDetail({ state }: AnomaliesContext, anomaly: Anomaly, mad
   const rowId = paging === null ? "" : ledgerRowId(anomaly.id, paging.serial);
   const decision = made ?? (paging === null ? undefined : state.alerts.ledger.find(anomaly.tenant, paging.decidedAtMs, rowId));
   return {
-    ...anomalyView(anomaly, state.alerts.ofAnomaly(anomaly)),
-    notification: notificationView(state.alerts.notificationOfAnomaly(anomaly)),
+    ...toldAnomalyView(anomaly, state.alerts.ofAnomaly(anomaly), state.alerts.notificationOfAnomaly(anomaly)),
     contributions: (verdict as Partial<Verdict> | null)?.contributions ?? [],
     decision: decision === undefined ? null : decisionView(decision),
     feedback_by: feedback?.by ?? null,
@@ -100,11 +98,10 @@ export function anomalyDetail({ state }: AnomaliesContext, anomaly: Anomaly, mad
 
 /** Retention may have deleted a row between index and store: it is then left out. */
 async function readPage({ state, pause }: AnomaliesContext, tenant: string, page: readonly AnomalyEntry[]) {
+  const notificationOf = state.alerts.notificationsOfAnomalies();
   const read = ({ id, detectedAtMs }: AnomalyEntry) => {
     const anomaly = state.anomalies.read({ tenant, id, detectedAtMs });
-    if (anomaly === undefined) return [];
-    const notification = notificationView(state.alerts.notificationOfAnomaly(anomaly));
-    return [{ ...anomalyView(anomaly, state.alerts.ofAnomaly(anomaly)), notification }];
+    return anomaly === undefined ? [] : [toldAnomalyView(anomaly, state.alerts.ofAnomaly(anomaly), notificationOf(anomaly))];
   };
   return (await mapInSlices(page, read, pause)).flat();
 }

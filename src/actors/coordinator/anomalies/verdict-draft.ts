@@ -1,8 +1,7 @@
 // What a run of verdict frames changes: collected over the committed state, turned into one list of operations, taken over once committed.
 // It may be thrown away and made again from the same frames after a failed commit.
 import type { StoreOperation } from "../../../adapters/storage/key-value-store.ts";
-import { anomalyView } from "../../../api/anomaly-view.ts";
-import { notificationView } from "../../../api/notification-view.ts";
+import { toldAnomalyView } from "../../../api/notification-view.ts";
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
 import type { StreamEvents } from "../../../core/protocol/query.ts";
 import {
@@ -184,9 +183,9 @@ export class VerdictDraft {
   /** Events for the event stream. */
   events(): StreamEvents["events"] {
     const reported = [...this.#changed.values()].filter((changed) => changed.isNews);
+    const notificationOf = this.#alerts.notificationsOfAnomalies();
     return reported.map(({ anomaly }) => {
-      const notification = notificationView(this.#alerts.notificationOfAnomaly(anomaly));
-      const data = JSON.stringify({ ...anomalyView(anomaly, this.#alerts.ofAnomaly(anomaly)), notification });
+      const data = JSON.stringify(toldAnomalyView(anomaly, this.#alerts.ofAnomaly(anomaly), notificationOf(anomaly)));
       return { event: "anomaly", tenant: anomaly.tenant, data };
     });
   }
