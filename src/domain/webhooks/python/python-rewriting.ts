@@ -58,7 +58,9 @@ function rewriteDeletion(pieces: readonly Piece[], at: number): void {
   );
   if (targets === undefined) return;
   (pieces[at] as Piece).text = "";
-  (pieces[at + 1] as Piece).gap = "";
+  const first = pieces[at + 1] as Piece;
+  // A joined line is a line.
+  if (!first.gap.includes("\n")) first.gap = "";
   for (const { open, close } of targets) {
     const last = pieces[close] as Piece;
     if (open === undefined) last.suffix += " = None";

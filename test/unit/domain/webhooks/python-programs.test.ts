@@ -29,6 +29,8 @@ describe("what the interpreter lacks", () => {
     ['map("{}!".format, xs)', 'map((lambda *__a, **__k: __format("{}!", *__a, **__k)), xs)'],
     ["del d[a + 1], e.f[0]", "d.pop(a + 1); e.f.pop(0)"],
     ["if x: del y", "if x: y = None"],
+    ["if x: del \\\n  y", "if x:  \\\n  y = None"],
+    ["[del \na", "[ \na = None"],
     ['x = "% .format( #"  # % y', 'x = "% .format( #"  # % y'],
     ["x %= 3", "x %= 3"],
   ])("is rewritten: %s", (code, expected) => expect(rewrittenPython(code).code).toBe(expected));
