@@ -2,8 +2,8 @@
 // notifier ends, the server is killed. Receivers remember what arrived, in its order; some refuse one alert of four for good, with all that was joined with it.
 import { Notifier, type Sender } from "../../src/actors/notifier/notifier.ts";
 import { hash128 } from "../../src/core/base/hash128.ts";
+import type { AttemptOutcome } from "../../src/domain/delivery/delivery.ts";
 import type { AlertMessage } from "../../src/domain/notification/alert-message.ts";
-import type { AttemptOutcome } from "../../src/domain/notification/channel-delivery.ts";
 import type { DestinationSettings } from "../../src/domain/notification/destinations.ts";
 import { emailMessage } from "../../src/domain/notification/email-message.ts";
 import { episode, Rig } from "./coordinator-rig.ts";

@@ -1,5 +1,6 @@
 // One seed of the simulation of webhooks: what happens, and what must be so whatever was cut.
 import type { Anomaly } from "../../src/domain/anomaly/anomaly.ts";
+import { isOpen } from "../../src/domain/delivery/delivery.ts";
 import { anomalyOf, turns, WebhookWorld, webhookOf } from "./webhook-world.ts";
 
 const ACTIONS = 60;
@@ -90,10 +91,10 @@ function violations(world: WebhookWorld): string[] {
   const events = world.arrivals.map(({ webhook, atMs, body }) => ({ webhook, atMs, body, event: JSON.parse(body) }));
   const rows = world.rows();
   if (world.mostInFlight > 8) found.push(`${world.mostInFlight} attempts were in flight for one webhook`);
-  for (const { deliveryId, state, attempts, event } of rows) {
-    if (state === "gathering" || state === "pending") found.push(`${deliveryId} stays ${state}`);
-    if (attempts.length > 4) found.push(`${deliveryId} was tried ${attempts.length} times`);
-    if (attempts.some(({ attempt }, place) => attempt !== place + 1)) found.push(`attempts of ${deliveryId} are not counted from 1`);
+  for (const { deliveryId, state, attempts, notes, event } of rows) {
+    if (isOpen({ state })) found.push(`${deliveryId} stays ${state}`);
+    if (attempts > 4) found.push(`${deliveryId} was tried ${attempts} times`);
+    if (notes.some(({ attempt }, place) => attempt !== place + 1)) found.push(`attempts of ${deliveryId} are not counted from 1`);
     if (event !== null) found.push(`${deliveryId} is done with and keeps its event`);
   }
   // Whatever is repeated is the same, byte by byte.

@@ -8,16 +8,17 @@ import { CommittedState } from "../../src/actors/coordinator/nouns/committed-sta
 import { CONTROL_TABLES, SERIES_TABLES } from "../../src/actors/coordinator/nouns/modules.ts";
 import { CoordinatorCounters } from "../../src/actors/coordinator/state/coordinator-counters.ts";
 import { tenantTimeKey } from "../../src/actors/coordinator/state/tables.ts";
+import { EVENT_ROW } from "../../src/actors/coordinator/webhooks/stored-event.ts";
 import { WebhookOutbox } from "../../src/actors/coordinator/webhooks/webhook-outbox.ts";
-import { WEBHOOK_DELIVERY, type WebhookDeliveryRow } from "../../src/actors/coordinator/webhooks/webhook-row.ts";
+import type { WebhookDeliveryRow } from "../../src/actors/coordinator/webhooks/webhook-row.ts";
 import { WebhookDispatcher } from "../../src/actors/notifier/webhook-dispatcher.ts";
 import { StoreError } from "../../src/adapters/storage/key-value-store.ts";
 import { hash128 } from "../../src/core/base/hash128.ts";
 import { COORDINATOR_SLOTS } from "../../src/core/layout/counters.ts";
 import type { Anomaly } from "../../src/domain/anomaly/anomaly.ts";
+import type { AttemptOutcome } from "../../src/domain/delivery/delivery.ts";
 import { environmentSettings } from "../../src/domain/detection/watchdog-settings.ts";
 import type { CauseCategory, Webhook } from "../../src/domain/webhooks/webhook.ts";
-import type { WebhookOutcome } from "../../src/domain/webhooks/webhook-delivery.ts";
 import { type Generator, generator } from "./generator.ts";
 import { MemoryStore } from "./memory-store.ts";
 
@@ -25,18 +26,15 @@ const START_MS = Date.UTC(2026, 0, 31, 12);
 const TENANT = "default";
 const KILLED = new Promise<never>(() => undefined);
 
-const SUCCEEDED: WebhookOutcome = {
-  kind: "succeeded",
-  statusCode: 204,
-  responseTimeMs: 1,
-  error: null,
-  retryAfterMs: null,
-  gone: false,
-  final: false,
+const SUCCEEDED: AttemptOutcome = { kind: "delivered", answer: { statusCode: 204, responseTimeMs: 1 } };
+const ANSWER = { statusCode: 503, responseTimeMs: 1 };
+const FAILED: AttemptOutcome = { kind: "retry", error: "answered 503", afterMs: null, mayHaveArrived: true, answer: ANSWER };
+const THROWN: AttemptOutcome = {
+  kind: "failed",
+  error: "transform: it throws",
+  answer: { statusCode: null, responseTimeMs: 0, fault: true },
 };
-const FAILED: WebhookOutcome = { ...SUCCEEDED, kind: "failed", statusCode: 503, error: "answered 503" };
-const THROWN: WebhookOutcome = { ...SUCCEEDED, kind: "failed", statusCode: null, error: "transform: it throws", final: true, fault: true };
-const GONE: WebhookOutcome = { ...FAILED, statusCode: 410, gone: true };
+const GONE: AttemptOutcome = { kind: "failed", error: "answered 410", answer: { statusCode: 410, responseTimeMs: 1, gone: true } };
 
 /** An event that a receiver has read; `body` is its JSON. */
 export interface EventArrival {
@@ -49,7 +47,7 @@ interface Attempt {
   readonly webhook: string;
   readonly eventId: string;
   readonly body: string;
-  readonly end: (outcome: WebhookOutcome) => void;
+  readonly end: (outcome: AttemptOutcome) => void;
 }
 
 export function webhookOf(name: string, change: Partial<Webhook> = {}): Webhook {
@@ -242,7 +240,7 @@ export class WebhookWorld {
 
   /** Rows as they are stored. */
   rows(): WebhookDeliveryRow[] {
-    return [...(this.control.contents.get("webhook_deliveries")?.values() ?? [])].map((value) => WEBHOOK_DELIVERY.decode(value.slice()));
+    return [...(this.control.contents.get("webhook_deliveries")?.values() ?? [])].map((value) => EVENT_ROW.decode(value.slice()));
   }
 
   /** Events that came to nothing. */

@@ -4,9 +4,9 @@
  */
 import { background, fatal } from "../../core/base/guard.ts";
 import { JOINED_MESSAGES_MAX, LANES_MAX } from "../../core/config/notification-limits.ts";
+import type { AttemptOutcome } from "../../domain/delivery/delivery.ts";
 import type { AlertMessage } from "../../domain/notification/alert-message.ts";
 import type { Notifier as NotifierName } from "../../domain/notification/channel.ts";
-import type { AttemptOutcome } from "../../domain/notification/channel-delivery.ts";
 import { DestinationLane } from "../../domain/notification/destination-lane.ts";
 import type { NotifyLimits } from "../../domain/notification/destination-secrets.ts";
 import { type Destination, destinationKey } from "../../domain/notification/destinations.ts";

@@ -3,7 +3,7 @@
  * call again.
  */
 import { background, task } from "../../core/base/guard.ts";
-import type { WebhookOutcome } from "../../domain/webhooks/webhook-delivery.ts";
+import type { AttemptOutcome } from "../../domain/delivery/delivery.ts";
 import { WebhookLane } from "../../domain/webhooks/webhook-lane.ts";
 import type { EventCommand, HandedEvent, WebhookReports, WebhookTarget } from "../../domain/webhooks/webhook-messages.ts";
 import { sendDue } from "./due-lanes.ts";
@@ -11,7 +11,7 @@ import { sendDue } from "./due-lanes.ts";
 /** Sender of one attempt. Never rejects. */
 export interface EventSender {
   setKey(privateKey: string): void;
-  send(target: WebhookTarget, eventId: string, event: string): Promise<WebhookOutcome>;
+  send(target: WebhookTarget, eventId: string, event: string): Promise<AttemptOutcome>;
 }
 
 export interface WebhookDispatcherDependencies {
@@ -83,12 +83,12 @@ export class WebhookDispatcher {
     for (const event of events) background(task("an attempt of a webhook"), this.#attempt(lane, event, nowMs));
   }
 
-  async #attempt(lane: Lane, { key, serial, eventId, event }: HandedEvent, attemptedAtMs: number): Promise<void> {
+  async #attempt(lane: Lane, { key, serial, eventId, event }: HandedEvent, sentAtMs: number): Promise<void> {
     const { nowMs, report, wake } = this.#dependencies;
     const outcome = await this.#outcome(lane.target, eventId, event);
-    lane.events.done(outcome.kind !== "failed");
+    lane.events.done(outcome.kind === "delivered" || outcome.kind === "dropped");
     lane.dueAtMs = lane.events.nextAtMs();
-    report({ type: "webhook-reports", reports: [{ key, serial, attemptedAtMs, endedAtMs: nowMs(), outcome }] });
+    report({ type: "webhook-reports", reports: [{ key, serial, sentAtMs, endedAtMs: nowMs(), outcome }] });
     wake();
   }
 
@@ -98,7 +98,7 @@ export class WebhookDispatcher {
     this.#dependencies.report({ type: "webhook-tried", id, attemptedAtMs, outcome });
   }
 
-  async #outcome(target: WebhookTarget, eventId: string, event: string): Promise<WebhookOutcome> {
+  async #outcome(target: WebhookTarget, eventId: string, event: string): Promise<AttemptOutcome> {
     this.#underWay += 1;
     const outcome = await this.#dependencies.sender.send(target, eventId, event).catch(faultOf);
     this.#underWay -= 1;
@@ -107,7 +107,8 @@ export class WebhookDispatcher {
 }
 
 /** A defect of the sender must not stop the others. */
-function faultOf(error: unknown): WebhookOutcome {
+function faultOf(error: unknown): AttemptOutcome {
   const text = (error instanceof Error ? error.message : String(error)).slice(0, FAULT_CHARACTERS_MAX);
-  return { kind: "failed", statusCode: null, responseTimeMs: 0, error: text, retryAfterMs: null, gone: false, final: false, fault: true };
+  const answer = { statusCode: null, responseTimeMs: 0, fault: true };
+  return { kind: "retry", error: text, afterMs: null, mayHaveArrived: true, answer };
 }

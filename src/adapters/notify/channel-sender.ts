@@ -1,5 +1,5 @@
+import type { AttemptOutcome } from "../../domain/delivery/delivery.ts";
 import type { AlertMessage } from "../../domain/notification/alert-message.ts";
-import type { AttemptOutcome } from "../../domain/notification/channel-delivery.ts";
 import type { Destination } from "../../domain/notification/destinations.ts";
 
 /** One notifier. `messages` is one message, or several where the notifier joins them; `name` is that of a mail of several. Never rejects. */

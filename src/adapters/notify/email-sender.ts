@@ -2,8 +2,8 @@
 import { createTransport } from "nodemailer";
 import { listenOnce, task } from "../../core/base/guard.ts";
 import { withoutSecrets } from "../../core/base/secret-mask.ts";
+import type { AttemptOutcome } from "../../domain/delivery/delivery.ts";
 import type { AlertMessage } from "../../domain/notification/alert-message.ts";
-import type { AttemptOutcome } from "../../domain/notification/channel-delivery.ts";
 import { emailMessage, pictureId } from "../../domain/notification/email-message.ts";
 import { type ChannelSender, SEND_TIMEOUT_MS } from "./channel-sender.ts";
 

@@ -1,5 +1,5 @@
 import { withoutSecrets } from "../../core/base/secret-mask.ts";
-import type { AttemptOutcome } from "../../domain/notification/channel-delivery.ts";
+import type { AttemptOutcome } from "../../domain/delivery/delivery.ts";
 import type { OutboundAnswer } from "../http-client/outbound-http.ts";
 
 const TEXT_CHARACTERS_MAX = 200;

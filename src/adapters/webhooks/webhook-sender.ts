@@ -2,8 +2,8 @@
 import type { KeyObject } from "node:crypto";
 import { secretParts, withoutSecrets } from "../../core/base/secret-mask.ts";
 import { WEBHOOK_TIMEOUT_MS } from "../../core/config/webhook-limits.ts";
+import type { AttemptOutcome } from "../../domain/delivery/delivery.ts";
 import type { EventTransforms } from "../../domain/webhooks/transform.ts";
-import type { WebhookOutcome } from "../../domain/webhooks/webhook-delivery.ts";
 import type { WebhookTarget } from "../../domain/webhooks/webhook-messages.ts";
 import type { OutboundAnswer, OutboundHttp } from "../http-client/outbound-http.ts";
 import { signatures, signingKey } from "./webhook-signature.ts";
@@ -32,7 +32,7 @@ export class WebhookSender {
   }
 
   /** Never rejects. */
-  async send(target: WebhookTarget, eventId: string, event: string): Promise<WebhookOutcome> {
+  async send(target: WebhookTarget, eventId: string, event: string): Promise<AttemptOutcome> {
     const payload = await this.#payloadOf(target, event);
     if (typeof payload !== "string") return payload;
     const { http, nowMs } = this.#dependencies;
@@ -52,39 +52,39 @@ export class WebhookSender {
     return outcomeOf(answer, (text) => withoutSecrets(text, secretsOf(target)));
   }
 
-  async #payloadOf({ tenant, transform }: WebhookTarget, event: string): Promise<string | WebhookOutcome> {
+  async #payloadOf({ tenant, transform }: WebhookTarget, event: string): Promise<string | AttemptOutcome> {
     if (transform === null) return event;
     const { transforms } = this.#dependencies;
-    const failed = (error: string, final: boolean): WebhookOutcome => ({
-      ...NOTHING,
-      kind: "failed",
-      error: error.slice(0, ERROR_CHARACTERS_MAX),
-      final,
-      fault: final,
-    });
-    if (transforms === undefined) return failed("transform: no sandbox runs here", false);
+    if (transforms === undefined) return { kind: "retry", ...NOT_SENT, error: "transform: no sandbox runs here" };
     const made = await transforms.transformEvent(tenant, transform, event);
     if (made.kind === "payload") return made.json;
-    if (made.kind === "dropped") return { ...NOTHING, kind: "dropped", error: made.error };
+    if (made.kind === "dropped") return { kind: "dropped", error: made.error };
     const where = made.line === null ? "" : ` (line ${made.line})`;
-    return failed(`transform: ${made.error}${where}`, !made.retry);
+    const error = `transform: ${made.error}${where}`.slice(0, ERROR_CHARACTERS_MAX);
+    if (made.retry) return { kind: "retry", ...NOT_SENT, error };
+    return { kind: "failed", error, answer: { statusCode: null, responseTimeMs: 0, fault: true } };
   }
 }
 
-const NOTHING = { statusCode: null, responseTimeMs: 0, error: null, retryAfterMs: null, gone: false, final: false } as const;
+const NOT_SENT = { afterMs: null, mayHaveArrived: false } as const;
 
 /** What of a webhook nobody is shown: header values, the URL behind its origin, secrets as they are given and as base64 of their bytes. */
 function secretsOf({ url, headers, secrets }: WebhookTarget): string[] {
   return [...Object.values(headers), ...secretParts(url), ...secrets.flatMap(({ secret }) => [secret, secret.replace(/^whsec_/, "")])];
 }
 
-function outcomeOf(answer: OutboundAnswer, shown: (text: string) => string): WebhookOutcome {
+/** Whatever has not succeeded is tried again, but of a receiver that wants no more. */
+function outcomeOf(answer: OutboundAnswer, shown: (text: string) => string): AttemptOutcome {
   const responseTimeMs = answer.tookMs;
-  if (answer.kind === "failed") return { ...NOTHING, kind: "failed", responseTimeMs, error: shown(answer.error) };
+  if (answer.kind === "failed") {
+    const { mayHaveArrived } = answer;
+    return { kind: "retry", error: shown(answer.error), afterMs: null, mayHaveArrived, answer: { statusCode: null, responseTimeMs } };
+  }
   const { status: statusCode, retryAfterMs, text } = answer;
-  if (statusCode >= 200 && statusCode < 300) return { ...NOTHING, kind: "succeeded", statusCode, responseTimeMs };
+  if (statusCode >= 200 && statusCode < 300) return { kind: "delivered", answer: { statusCode, responseTimeMs } };
   const said = text === "" ? "" : `: ${shown(text).replace(/\s+/g, " ").slice(0, ERROR_CHARACTERS_MAX)}`;
   const what = statusCode >= 300 && statusCode < 400 ? " (redirects are not followed)" : "";
   const error = `answered ${statusCode}${what}${said}`;
-  return { ...NOTHING, kind: "failed", statusCode, responseTimeMs, error, retryAfterMs, gone: statusCode === GONE };
+  if (statusCode === GONE) return { kind: "failed", error, answer: { statusCode, responseTimeMs, gone: true } };
+  return { kind: "retry", error, afterMs: retryAfterMs, mayHaveArrived: true, answer: { statusCode, responseTimeMs } };
 }

@@ -3,7 +3,8 @@ import { DRILL_SERVICE } from "../../core/protocol/own-telemetry.ts";
 import type { Tier } from "../detection/anomaly-score.ts";
 
 /** Why a message leaves. A page is opened, raised, reopened or renewed; `cause` follows a page once, when root-cause analysis has one; a `notice` is of a runbook. */
-export type MessageKind = "opened" | "raised" | "reopened" | "renewed" | "updated" | "acknowledged" | "resolved" | "cause" | "notice";
+export const MESSAGE_KINDS = ["opened", "raised", "reopened", "renewed", "updated", "acknowledged", "resolved", "cause", "notice"] as const;
+export type MessageKind = (typeof MESSAGE_KINDS)[number];
 
 export interface AlertMessage {
   readonly kind: MessageKind;

@@ -3,12 +3,10 @@
 //
 // Messages of several alerts may leave in one; nothing else of their fates is shared. One that is refused for good is sent apart. A mail is known by its Message-ID,
 // so that one which may have arrived is repeated as it was: alone, or with all that was joined in it, until its outcome is known.
+import { type AttemptEnd, type AttemptOutcome, attemptBegun, attemptEnded, type Delivery, NEW_DELIVERY } from "../delivery/delivery.ts";
+import { retryForADay } from "../delivery/retry-policies.ts";
 import type { AlertMessage, MessageKind } from "./alert-message.ts";
 import type { Notifier } from "./channel.ts";
-import { nextRetry } from "./retry-schedule.ts";
-
-/** `superseded`: nothing of it was sent, since a newer state left nothing to tell; `exhausted`: it could not be delivered. */
-export type DeliveryState = "pending" | "delivered" | "superseded" | "exhausted";
 
 /** A mail of several messages, stored before it leaves: the same in the delivery of each. */
 export interface JoinedMail {
@@ -22,62 +20,43 @@ export interface JoinedMail {
   readonly mayHaveArrived: boolean;
 }
 
-export interface ChannelDelivery {
-  readonly state: DeliveryState;
+/** Dropped is what a newer state left nothing to tell of; attempts are those of the message at hand, or of the last one. */
+export interface ChannelDelivery extends Delivery {
   /** The message that is to be sent, or under way; null where nothing is. */
   readonly message: AlertMessage | null;
   readonly inFlight: boolean;
   /** Messages decided on while one was under way, in their order: the newest state, and a cause behind it. */
   readonly waiting: readonly AlertMessage[];
-  /** Attempts of the message at hand, or of the last one. */
-  readonly attempts: number;
   /** Whether the channel knows of the alert: `unknown` after an attempt that may have arrived. */
   readonly told: "no" | "unknown" | "yes";
   /** Whether what it was reported last is the end. */
   readonly endTold: boolean;
-  readonly firstTriedAtMs: number | null;
-  readonly nextAttemptAtMs: number;
   readonly sentAtMs: number | null;
   readonly deliveredAtMs: number | null;
-  /** When the channel was told of the alert as it fires since it opened last; null while it was not. Absent in rows of before. */
-  readonly toldAtMs?: number | null;
-  /** Error of the last attempt; null where it succeeded. */
-  readonly error: string | null;
+  /** When the channel was told of the alert as it fires since it opened last; null while it was not. */
+  readonly toldAtMs: number | null;
   /** The message at hand leaves with no other: it was refused with others, or may have arrived alone. */
   readonly alone?: true;
   /** The mail that the message at hand is a part of. */
   readonly joined?: JoinedMail;
 }
 
-/** End of an attempt. `random` is 0..1. */
-export interface AttemptEnd {
-  readonly outcome: AttemptOutcome;
-  /** Number of messages that left in it. */
+/** End of an attempt, with the number of messages that left in it. */
+export interface SharedAttemptEnd extends AttemptEnd {
   readonly messages: number;
-  readonly nowMs: number;
-  readonly random: number;
 }
 
-/** Outcome of an attempt. `mayHaveArrived`: no answer came to what was sent. */
-export type AttemptOutcome =
-  | { readonly kind: "delivered" }
-  | { readonly kind: "retry"; readonly error: string; readonly afterMs: number | null; readonly mayHaveArrived: boolean }
-  | { readonly kind: "failed"; readonly error: string };
-
 const NEW: ChannelDelivery = {
-  state: "superseded",
+  ...NEW_DELIVERY,
+  state: "dropped",
   message: null,
   inFlight: false,
   waiting: [],
-  attempts: 0,
   told: "no",
   endTold: false,
-  firstTriedAtMs: null,
-  nextAttemptAtMs: 0,
   sentAtMs: null,
   deliveredAtMs: null,
   toldAtMs: null,
-  error: null,
 };
 
 const PAGES: ReadonlySet<MessageKind> = new Set(["opened", "raised", "reopened", "renewed", "notice"]);
@@ -97,13 +76,12 @@ export function withMessage(known: ChannelDelivery | undefined, message: AlertMe
 
 /** The delivery when an attempt begins. */
 export function withAttempt(delivery: ChannelDelivery, nowMs: number): ChannelDelivery {
-  const firstTriedAtMs = delivery.firstTriedAtMs ?? nowMs;
   const joined = delivery.joined && { joined: { ...delivery.joined, attempts: delivery.joined.attempts + 1 } };
-  return { ...delivery, ...joined, inFlight: true, attempts: delivery.attempts + 1, firstTriedAtMs, sentAtMs: nowMs };
+  return { ...attemptBegun(delivery, nowMs), ...joined, inFlight: true, sentAtMs: nowMs };
 }
 
 /** The delivery when its attempt has ended. */
-export function withOutcome(delivery: ChannelDelivery, end: AttemptEnd, notifier: Notifier): ChannelDelivery {
+export function withOutcome(delivery: ChannelDelivery, end: SharedAttemptEnd, notifier: Notifier): ChannelDelivery {
   const { message, waiting } = delivery;
   if (message === null) return delivery;
   const ended = afterAttempt({ ...delivery, inFlight: false, waiting: [] }, message, end, notifier);
@@ -136,37 +114,31 @@ export function afterRestart(delivery: ChannelDelivery, notifier: Notifier): Cha
   return next.message === null ? next : asSent(next, true, notifier);
 }
 
-function afterAttempt(delivery: ChannelDelivery, message: AlertMessage, end: AttemptEnd, notifier: Notifier): ChannelDelivery {
+function afterAttempt(delivery: ChannelDelivery, message: AlertMessage, end: SharedAttemptEnd, notifier: Notifier): ChannelDelivery {
   const { outcome, messages, nowMs } = end;
-  if (outcome.kind === "delivered") {
-    const endTold = message.kind === "resolved";
-    const toldAtMs = toldSinceMs(delivery) ?? nowMs;
-    return { ...apart(delivery), state: "delivered", message: null, told: "yes", endTold, deliveredAtMs: nowMs, toldAtMs, error: null };
-  }
-  const { error } = outcome;
   // Which of them it was that was refused, nobody knows.
-  if (outcome.kind === "failed" && messages > 1) return { ...apart(delivery), alone: true, error, nextAttemptAtMs: nowMs };
-  if (outcome.kind === "failed") return { ...apart(delivery), state: "exhausted", message: null, error };
-  return afterFailure({ ...delivery, error }, outcome, end, notifier);
+  if (outcome.kind === "failed" && messages > 1) return { ...apart(delivery), alone: true, error: outcome.error, nextAttemptAtMs: nowMs };
+  const sent = outcome.kind === "retry" ? asRepeated(delivery, outcome, notifier) : delivery;
+  const ended = attemptEnded(sent, end, retryOf(sent));
+  if (ended.state === "pending") return ended;
+  if (ended.state !== "delivered") return { ...apart(ended), message: null };
+  const endTold = message.kind === "resolved";
+  return { ...apart(ended), message: null, told: "yes", endTold, deliveredAtMs: nowMs, toldAtMs: delivery.toldAtMs ?? nowMs };
 }
 
-/** When the channel was told of the alert as it fires; null while it was not. Rows of before hold only when it was told last. */
-export function toldSinceMs({ told, toldAtMs, deliveredAtMs }: ChannelDelivery): number | null {
-  return toldAtMs === undefined ? (told === "yes" ? deliveredAtMs : null) : toldAtMs;
+/** A mail is as old as it is as a whole. */
+function retryOf({ joined }: ChannelDelivery): typeof retryForADay {
+  if (joined === undefined) return retryForADay;
+  return (failed) => retryForADay({ ...failed, attempts: joined.attempts, firstTriedAtMs: joined.sinceMs });
 }
 
-/** Tried again, until it is too old. */
-function afterFailure(
+function asRepeated(
   delivery: ChannelDelivery,
-  { mayHaveArrived, afterMs }: Extract<AttemptOutcome, { kind: "retry" }>,
-  { nowMs, random }: AttemptEnd,
+  { mayHaveArrived }: Extract<AttemptOutcome, { kind: "retry" }>,
   notifier: Notifier,
 ): ChannelDelivery {
   const told = mayHaveArrived && delivery.told === "no" ? "unknown" : delivery.told;
-  const after = { ...asSent(delivery, mayHaveArrived, notifier), told } as const;
-  const { attempts, sinceMs } = after.joined ?? { attempts: after.attempts, sinceMs: after.firstTriedAtMs };
-  const atMs = nextRetry(attempts, sinceMs ?? nowMs, nowMs, random, afterMs);
-  return atMs === null ? { ...apart(after), state: "exhausted", message: null } : { ...after, nextAttemptAtMs: atMs };
+  return { ...asSent(delivery, mayHaveArrived, notifier), told };
 }
 
 /** How its message is repeated: as it was, where it is known by how it was sent and may have arrived. */
@@ -202,7 +174,7 @@ function instead(known: ChannelDelivery, unsent: AlertMessage, message: AlertMes
   if (message.kind === "updated") return pending(known, { ...newest, kind: unsent.kind });
   if (isPage(message.kind) || known.told !== "no") return pending(known, newest);
   // It ended, or somebody has it, before anything was told: chat and mail hear of it in one message, nobody is woken.
-  if (wakes(notifier)) return { ...apart(known), state: "superseded", message: null };
+  if (wakes(notifier)) return { ...apart(known), state: "dropped", message: null };
   return pending(known, { ...newest, both: message.kind === "resolved" });
 }
 
@@ -212,7 +184,7 @@ function wakes(notifier: Notifier): boolean {
 }
 
 function pending(known: ChannelDelivery, message: AlertMessage): ChannelDelivery {
-  return { ...apart(known), state: "pending", message, attempts: 0, firstTriedAtMs: null, nextAttemptAtMs: 0, error: null };
+  return { ...apart(known), ...NEW_DELIVERY, message };
 }
 
 /** At most two wait: the newest state, and a cause where the alert goes on. */

@@ -2,7 +2,7 @@
 import type { Alert } from "../alerting/paging/alert.ts";
 import { ENDING_GATES } from "../alerting/paging/asked-again.ts";
 import { holdWords } from "../alerting/paging/hold-words.ts";
-import { type ChannelDelivery, isPage, toldSinceMs } from "./channel-delivery.ts";
+import { type ChannelDelivery, isPage } from "./channel-delivery.ts";
 
 /** Whether anybody was told. */
 export interface Notification {
@@ -51,7 +51,7 @@ export function withoutAlert(suppressedBy: string | null, isResolved: boolean): 
 function told(deliveries: readonly ToldChannel[]): Notification | undefined {
   let first: Notification | undefined;
   for (const { channel, delivery } of deliveries) {
-    const atMs = toldSinceMs(delivery);
+    const atMs = delivery.toldAtMs;
     if (atMs !== null && (first === undefined || atMs < (first.atMs as number))) first = { state: "told", channel, atMs, reason: null };
   }
   return first;

@@ -1,6 +1,7 @@
 // What the coordinator and the notifier say to each other. The coordinator alone writes; the notifier alone sends.
+
+import type { AttemptOutcome } from "../delivery/delivery.ts";
 import type { AlertMessage } from "./alert-message.ts";
-import type { AttemptOutcome } from "./channel-delivery.ts";
 import type { WaitingDelivery } from "./destination-lane.ts";
 import type { Destination } from "./destinations.ts";
 

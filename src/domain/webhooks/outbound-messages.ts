@@ -1,6 +1,7 @@
 // All that the coordinator and the notifier say to each other.
+
+import type { AttemptOutcome } from "../delivery/delivery.ts";
 import type { AlertMessage } from "../notification/alert-message.ts";
-import type { AttemptOutcome } from "../notification/channel-delivery.ts";
 import type { Destination } from "../notification/destinations.ts";
 import type { NotifierCommand, NotifierReport } from "../notification/notifier-messages.ts";
 import type { WebhookCommand, WebhookReports } from "./webhook-messages.ts";

@@ -1,11 +1,7 @@
-// One event on its way to one webhook: attempts, and when the next one is. An event's attempts are numbered from 1; what a receiver has not taken by the last of
-// them is exhausted.
-import type { RetryPolicy } from "./webhook.ts";
-
-/**
- * `gathering`: it waits for root-cause analysis; `pending`: it is sent, or is to be; `dropped`: its transform gave nothing, or its cause never matched.
- */
-export type WebhookDeliveryState = "gathering" | "pending" | "succeeded" | "exhausted" | "dropped";
+// One event on its way to one webhook. It is held while it waits for root-cause analysis, and dropped where its transform gave nothing or its cause never matched.
+// Its attempts are numbered from 1, each with a note; what a receiver has not taken by the last of them is exhausted.
+import { type AttemptOutcome, attemptBegun, attemptEnded, type Delivery } from "../delivery/delivery.ts";
+import { type RetryPlan, retryByPlan } from "../delivery/retry-policies.ts";
 
 /** An attempt that has ended. */
 export interface AttemptNote {
@@ -18,49 +14,30 @@ export interface AttemptNote {
   readonly nextAttemptAtMs: number | null;
 }
 
-/** Outcome of an attempt. `gone`: the receiver wants no more (410). `final`: another attempt would end alike. */
-export interface WebhookOutcome {
-  readonly kind: "succeeded" | "failed" | "dropped";
-  readonly statusCode: number | null;
-  readonly responseTimeMs: number;
-  readonly error: string | null;
-  readonly retryAfterMs: number | null;
-  readonly gone: boolean;
-  readonly final: boolean;
-  /** It is the webhook's own fault: its program throws, or it cannot be sent. */
-  readonly fault?: boolean;
+export interface EventDelivery extends Delivery {
+  readonly notes: readonly AttemptNote[];
 }
 
-export interface WebhookProgress {
-  readonly state: WebhookDeliveryState;
-  readonly attempts: readonly AttemptNote[];
-  readonly nextAttemptAtMs: number;
+/** An attempt of an event. */
+export interface EventAttempt {
+  readonly sentAtMs: number;
+  readonly endedAtMs: number;
+  readonly outcome: AttemptOutcome;
 }
 
-/** Milliseconds between attempt `attempts` and the next. `retryAfterMs` lengthens the wait, up to the longest of the policy. */
-function retryDelayMs(policy: RetryPolicy, attempts: number, retryAfterMs: number | null): number {
-  const own = Math.min(policy.maxDelayMs, policy.initialDelayMs * policy.backoffMultiplier ** (attempts - 1));
-  return Math.max(own, Math.min(policy.maxDelayMs, retryAfterMs ?? 0));
-}
-
-/** The delivery once an attempt has ended, which began at `attemptedAtMs`. */
-export function afterAttempt(
-  { attempts }: WebhookProgress,
-  outcome: WebhookOutcome,
-  policy: RetryPolicy,
-  attemptedAtMs: number,
-  nowMs: number,
-): WebhookProgress {
-  const attempt = attempts.length + 1;
-  const { kind, statusCode, error } = outcome;
-  const note = { attempt, statusCode, error, responseTimeMs: Math.round(outcome.responseTimeMs), attemptedAtMs };
-  if (kind !== "failed") {
-    const state = kind === "dropped" ? "dropped" : "succeeded";
-    return { state, attempts: [...attempts, { ...note, state: "succeeded", nextAttemptAtMs: null }], nextAttemptAtMs: 0 };
-  }
-  if (attempt >= policy.maxAttempts || outcome.gone || outcome.final) {
-    return { state: "exhausted", attempts: [...attempts, { ...note, state: "exhausted", nextAttemptAtMs: null }], nextAttemptAtMs: 0 };
-  }
-  const nextAttemptAtMs = nowMs + retryDelayMs(policy, attempt, outcome.retryAfterMs);
-  return { state: "pending", attempts: [...attempts, { ...note, state: "failed", nextAttemptAtMs }], nextAttemptAtMs };
+/** The delivery once an attempt has ended. */
+export function afterAttempt<D extends EventDelivery>(delivery: D, { sentAtMs, endedAtMs, outcome }: EventAttempt, plan: RetryPlan): D {
+  const end = { outcome, nowMs: endedAtMs, random: 0 };
+  const ended = attemptEnded(attemptBegun(delivery, sentAtMs), end, retryByPlan(plan));
+  const isOpen = ended.state === "pending";
+  const note: AttemptNote = {
+    attempt: ended.attempts,
+    state: isOpen ? "failed" : ended.state === "exhausted" ? "exhausted" : "succeeded",
+    statusCode: outcome.answer?.statusCode ?? null,
+    responseTimeMs: Math.round(outcome.answer?.responseTimeMs ?? 0),
+    error: ended.error,
+    attemptedAtMs: sentAtMs,
+    nextAttemptAtMs: isOpen ? ended.nextAttemptAtMs : null,
+  };
+  return { ...ended, notes: [...delivery.notes, note] };
 }

@@ -1,8 +1,8 @@
 // What the coordinator and the notifier say to each other of webhooks and single requests.
+import type { AttemptOutcome } from "../delivery/delivery.ts";
 import type { SandboxReport } from "./sandbox-state.ts";
 import type { Transform, TransformOutcome } from "./transform.ts";
 import type { WebhookMethod } from "./webhook.ts";
-import type { WebhookOutcome } from "./webhook-delivery.ts";
 
 /** Where events of a webhook go, secrets included. */
 export interface WebhookTarget {
@@ -61,14 +61,14 @@ export type WebhookCommand =
 export interface WebhookReport {
   readonly key: string;
   readonly serial: number;
-  readonly attemptedAtMs: number;
+  readonly sentAtMs: number;
   readonly endedAtMs: number;
-  readonly outcome: WebhookOutcome;
+  readonly outcome: AttemptOutcome;
 }
 
 export type WebhookReports =
   | { readonly type: "webhook-reports"; readonly reports: readonly WebhookReport[] }
-  | { readonly type: "webhook-tried"; readonly id: number; readonly attemptedAtMs: number; readonly outcome: WebhookOutcome }
+  | { readonly type: "webhook-tried"; readonly id: number; readonly attemptedAtMs: number; readonly outcome: AttemptOutcome }
   /** Outcomes of as many events as were run, in their order. */
   | {
       readonly type: "transform-tried";

@@ -1,4 +1,5 @@
 // An outbound webhook: where events go, which ones, and how often they are tried (contract 2.7, 6.2 and 6.4).
+import type { RetryPlan } from "../delivery/retry-policies.ts";
 import type { Transform } from "./transform.ts";
 
 export const WEBHOOK_METHODS = ["POST", "PUT", "PATCH"] as const;
@@ -17,13 +18,6 @@ export interface WebhookPattern {
   readonly environments: readonly string[] | null;
 }
 
-export interface RetryPolicy {
-  readonly maxAttempts: number;
-  readonly initialDelayMs: number;
-  readonly backoffMultiplier: number;
-  readonly maxDelayMs: number;
-}
-
 export interface Webhook {
   /** 32 hex digits: one that is made anew under a name is another. */
   readonly id: string;
@@ -34,7 +28,7 @@ export interface Webhook {
   readonly headers: Readonly<Record<string, string>>;
   readonly pattern: WebhookPattern;
   readonly transform: Transform | null;
-  readonly retry: RetryPolicy;
+  readonly retry: RetryPlan;
   readonly secret: string | null;
   /** The secret before, which signs beside the new one until then. */
   readonly formerSecret: string | null;
@@ -44,7 +38,7 @@ export interface Webhook {
 }
 
 /** The policy of a webhook that names none (contract 6.4). */
-export const INITIAL_RETRY: RetryPolicy = { maxAttempts: 5, initialDelayMs: 1_000, backoffMultiplier: 2, maxDelayMs: 30_000 };
+export const INITIAL_RETRY: RetryPlan = { maxAttempts: 5, initialDelayMs: 1_000, backoffMultiplier: 2, maxDelayMs: 30_000 };
 
 /** Names that paths of their own have. */
 export const RESERVED_NAMES: readonly string[] = ["test", "public-key"];

@@ -7,7 +7,7 @@ export function deliveryView({ channel, ruleId, fallback, delivery }: DeliveryRo
   return {
     channel,
     rule_id: ruleId,
-    state,
+    state: state === "dropped" ? "superseded" : state,
     attempts,
     error,
     sent_at: sentAtMs === null ? null : formatRfc3339(sentAtMs),

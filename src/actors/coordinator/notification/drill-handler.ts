@@ -2,9 +2,9 @@
 import { drillView } from "../../../api/drill-view.ts";
 import { done, type Outcome } from "../../../api/refusal.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
-import { rowsOfAlert } from "./delivery-row.ts";
 import { deliveryView } from "./delivery-view.ts";
 import type { NotificationContext } from "./notification-context.ts";
+import { rowsOfAlert } from "./stored-channel.ts";
 
 export async function startDrill({ drills, state }: NotificationContext, request: QueryRequest<"drill">): Promise<Outcome<unknown>> {
   const ended = await drills.start(request);

@@ -17,8 +17,8 @@ import type { Anomaly } from "../../../domain/anomaly/anomaly.ts";
 import { calmRecords, type Drill, drillEnvironment, drillRecords, stagesOf } from "../../../domain/notification/drill.ts";
 import type { AnomalyBooks } from "../anomalies/anomalies-context.ts";
 import type { StateWith } from "../state/stored-state.ts";
-import { rowsOfAlert } from "./delivery-row.ts";
 import type { Routes } from "./routes.ts";
+import { rowsOfAlert } from "./stored-channel.ts";
 
 export interface DrillRunDependencies {
   readonly state: StateWith<AnomalyBooks>;

@@ -22,21 +22,11 @@ import type { DeliveryReport, NotifierCommand } from "../../../domain/notificati
 import type { FollowingDraft } from "../alerts/alert-follower.ts";
 import type { TimelineBook } from "../alerts/timeline-book.ts";
 import type { DeadLetterDraft } from "../dead-letters/dead-letter-draft.ts";
-import {
-  currentRow,
-  DELIVERY_ROW,
-  type DeliveryRow,
-  deliveryKey,
-  encodeRow,
-  keyOfText,
-  keyText,
-  laneOf,
-  OUTBOX_ROW,
-  type OutboxRow,
-  rowsOfAlert,
-  tenantOfKey,
-} from "./delivery-row.ts";
+import { encodeEntry, type OutboxEntry } from "../deliveries/delivery-form.ts";
+import { keyOfText, keyText, tenantOfKey } from "../deliveries/delivery-key.ts";
+import { currentRow, type DeliveryRow, deliveryKey, laneOf } from "./delivery-row.ts";
 import type { Routes } from "./routes.ts";
+import { CHANNEL_ROW, encodeRow, rowsOfAlert } from "./stored-channel.ts";
 
 /** A row that a transaction has changed. */
 export interface ChangedRow {
@@ -97,7 +87,7 @@ export class OutboxDraft implements FollowingDraft {
       const place = outboxRow(text, row);
       return [
         { table: "deliveries", key, value: encodeRow(row) },
-        { table: "outbox", key, value: place && OUTBOX_ROW.encode(place) },
+        { table: "outbox", key, value: place && encodeEntry(place) },
       ];
     });
     const lines = [...this.#lines].flatMap(([id, of]) => this.#sources.timeline.operations(of.tenant, id, of.lines));
@@ -263,7 +253,7 @@ export class OutboxDraft implements FollowingDraft {
     const drafted = this.#rows.get(text);
     if (drafted !== undefined) return drafted;
     const stored = this.#sources.control.get("deliveries", keyOfText(text));
-    return stored && currentRow(DELIVERY_ROW.decode(stored), this.#sources.run, isHeld);
+    return stored && currentRow(CHANNEL_ROW.decode(stored), this.#sources.run, isHeld);
   }
 
   #isStored(text: string): boolean {
@@ -298,10 +288,9 @@ export class OutboxDraft implements FollowingDraft {
 }
 
 /** Where a row waits; undefined where it has nothing to send. */
-function outboxRow(key: string, { delivery: { message }, destination }: DeliveryRow): OutboxRow | undefined {
+function outboxRow(key: string, { delivery: { message }, destination }: DeliveryRow): OutboxEntry | undefined {
   if (message === null || destination === null) return undefined;
-  const lane = laneOf(destination, tenantOfKey(key));
-  return isPage(message.kind) ? { lane, isPage: true } : { lane };
+  return { lane: laneOf(destination, tenantOfKey(key)), isUrgent: isPage(message.kind) };
 }
 
 /** Whether a channel is told this message, or was, without another's failure. */

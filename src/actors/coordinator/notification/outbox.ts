@@ -31,28 +31,21 @@ import type { RcaReport } from "../analysis/report-row.ts";
 import type { AnomalyBooks } from "../anomalies/anomalies-context.ts";
 import { DeadLetterDraft } from "../dead-letters/dead-letter-draft.ts";
 import type { DeadLetterBooks } from "../dead-letters/dead-letters-context.ts";
+import { decodeEntry } from "../deliveries/delivery-form.ts";
+import { keyOfText, keyText, tenantOfKey } from "../deliveries/delivery-key.ts";
 import type { LabelBooks } from "../labels/labels-context.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import { scan } from "../state/scan.ts";
 import type { StateWith } from "../state/stored-state.ts";
-import {
-  currentRow,
-  DELIVERY_ROW,
-  type DeliveryRow,
-  deliveryKey,
-  keyOfText,
-  keyText,
-  laneOf,
-  OUTBOX_ROW,
-  rowsOfAlert,
-  tenantOfKey,
-} from "./delivery-row.ts";
+import { currentRow, type DeliveryRow, deliveryKey, laneOf } from "./delivery-row.ts";
 import { deliveryView } from "./delivery-view.ts";
 import { type HeldRow, HeldRows } from "./held-rows.ts";
+import { jsonEntry } from "./json-deliveries.ts";
 import { type ChangedRow, OutboxDraft } from "./outbox-draft.ts";
 import { type NotificationOptions, Routes } from "./routes.ts";
 import type { RoutingBooks } from "./routing-book.ts";
 import { type StoreTurns, StoreWork } from "./store-work.ts";
+import { CHANNEL_ROW, rowsOfAlert } from "./stored-channel.ts";
 import { WaitingRows } from "./waiting-rows.ts";
 
 /** The notifier's end. */
@@ -130,8 +123,8 @@ export class Outbox implements AlertFollower {
   /** Reads which rows have something to be sent. To be called once, before anything is committed. */
   load(): void {
     for (const { key, value } of scan(this.#control, "outbox")) {
-      const { lane, isPage } = OUTBOX_ROW.decode(value);
-      this.#waiting.add(lane, keyText(key), isPage);
+      const { lane, isUrgent } = decodeEntry(value, jsonEntry);
+      this.#waiting.add(lane, keyText(key), isUrgent);
     }
     this.#count();
   }
@@ -377,7 +370,7 @@ export class Outbox implements AlertFollower {
   /** A row with something to be sent; undefined where it is gone. */
   #rowOf(key: string): WaitingRow | undefined {
     const stored = this.#control.get("deliveries", keyOfText(key));
-    const row = stored && currentRow(DELIVERY_ROW.decode(stored), this.#run, false);
+    const row = stored && currentRow(CHANNEL_ROW.decode(stored), this.#run, false);
     const message = row?.delivery.message;
     return row?.destination == null || message == null ? undefined : { ...row, key, message, destination: row.destination };
   }

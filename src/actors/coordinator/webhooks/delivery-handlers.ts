@@ -2,12 +2,14 @@
 import { cutPage, type PageScope, readPageToken } from "../../../api/page-token.ts";
 import { done, type Outcome, refused } from "../../../api/refusal.ts";
 import { hash128 } from "../../../core/base/hash128.ts";
+import { NEW_DELIVERY } from "../../../domain/delivery/delivery.ts";
 import { afterAttempt } from "../../../domain/webhooks/webhook-delivery.ts";
 import { TOO_MANY_CALLS } from "../notification/outbound-calls.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { testEventText } from "./event-view.ts";
+import { EVENT_ROW } from "./stored-event.ts";
 import { unknownWebhook } from "./webhook-handlers.ts";
-import { deliveryBound, deliveryIdOf, deliveryKey, WEBHOOK_DELIVERY, type WebhookDeliveryRow } from "./webhook-row.ts";
+import { deliveryBound, deliveryIdOf, deliveryKey, type WebhookDeliveryRow } from "./webhook-row.ts";
 import { attemptCount, attemptView, attemptViews } from "./webhook-view.ts";
 import type { WebhooksContext } from "./webhooks-context.ts";
 
@@ -35,7 +37,7 @@ export async function listDeliveries(
   for (;;) {
     const entries = state.control.range("webhook_deliveries", { from, to, reverse: true, limit: ROWS_PER_READ });
     for (const { value } of entries) {
-      const row = WEBHOOK_DELIVERY.decode(value);
+      const row = EVENT_ROW.decode(value);
       total += attemptCount(row);
       if (shown.length > query.limit) continue;
       for (const view of attemptViews(row)) {
@@ -66,8 +68,9 @@ export async function testWebhook(context: WebhooksContext, request: QueryReques
   if (tried === undefined) return refused("overloaded", "the notifier gave no answer; try again in a moment");
   const deliveryId = deliveryIdOf(webhook.id, eventId);
   const once = { ...webhook.retry, maxAttempts: 1 };
-  const none = { state: "pending", attempts: [], nextAttemptAtMs: 0 } as const;
   const head = {
+    ...NEW_DELIVERY,
+    notes: [],
     deliveryId,
     eventId,
     eventType: "webhook.test",
@@ -77,11 +80,12 @@ export async function testWebhook(context: WebhooksContext, request: QueryReques
     holdUntilMs: null,
     event: null,
   } as const;
-  const row: WebhookDeliveryRow = { ...head, ...afterAttempt(none, tried.outcome, once, tried.attemptedAtMs, nowMs()) };
+  const attempt = { sentAtMs: tried.attemptedAtMs, endedAtMs: nowMs(), outcome: tried.outcome };
+  const row: WebhookDeliveryRow = afterAttempt<WebhookDeliveryRow>(head, attempt, once);
   const key = deliveryKey({ tenant, webhookId: webhook.id, occurredAtMs, deliveryId });
-  await edit(() => state.control.commit([{ table: "webhook_deliveries", key, value: WEBHOOK_DELIVERY.encode(row) }]));
-  const [attempt] = row.attempts;
-  return attempt === undefined ? refused("internal_error", "the attempt was not noted") : done(attemptView(row, attempt));
+  await edit(() => state.control.commit([{ table: "webhook_deliveries", key, value: EVENT_ROW.encode(row) }]));
+  const [note] = row.notes;
+  return note === undefined ? refused("internal_error", "the attempt was not noted") : done(attemptView(row, note));
 }
 
 function isBehind([time, id, attempt]: Position, [afterTime, afterId, afterAttempt]: Position): boolean {

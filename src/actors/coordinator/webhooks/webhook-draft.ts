@@ -4,6 +4,7 @@ import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/ke
 import { hash128 } from "../../../core/base/hash128.ts";
 import { WEBHOOK_CAUSE_WAIT_MS, WEBHOOK_EVENTS_WAITING_PER_WEBHOOK_MAX } from "../../../core/config/webhook-limits.ts";
 import type { Anomaly } from "../../../domain/anomaly/anomaly.ts";
+import { isOpen, NEW_DELIVERY } from "../../../domain/delivery/delivery.ts";
 import { anomalyScore } from "../../../domain/detection/anomaly-score.ts";
 import { matchesSubject, searched, type Webhook } from "../../../domain/webhooks/webhook.ts";
 import { afterAttempt } from "../../../domain/webhooks/webhook-delivery.ts";
@@ -15,19 +16,18 @@ import type { AnomalyBooks } from "../anomalies/anomalies-context.ts";
 import type { AnomalyFollowing, AnomalyStep } from "../anomalies/anomaly-follower.ts";
 import { DeadLetterDraft } from "../dead-letters/dead-letter-draft.ts";
 import type { DeadLetterBooks } from "../dead-letters/dead-letters-context.ts";
+import { keyOfText, keyText } from "../deliveries/delivery-key.ts";
 import type { StateWith } from "../state/stored-state.ts";
 import { eventText } from "./event-view.ts";
+import { EVENT_ROW } from "./stored-event.ts";
 import type { WebhookBooks } from "./webhook-book.ts";
 import {
   type DeliveryPlace,
   deliveryIdOf,
   deliveryKey,
-  deliveryKeyText,
   deliveryPlace,
   type EventType,
   eventIdOf,
-  keyOfDeliveryText,
-  WEBHOOK_DELIVERY,
   type WebhookDeliveryRow,
 } from "./webhook-row.ts";
 
@@ -63,7 +63,7 @@ export class WebhookDraft implements AnomalyFollowing {
   readonly #back = new Set<string>();
   readonly #disabled = new Map<string, Webhook>();
   #letters: DeadLetterDraft | undefined;
-  readonly counts = { succeeded: 0, failed: 0, exhausted: 0, dropped: 0 };
+  readonly counts = { delivered: 0, failed: 0, exhausted: 0, dropped: 0 };
 
   constructor(sources: WebhookDraftSources) {
     this.#sources = sources;
@@ -87,11 +87,10 @@ export class WebhookDraft implements AnomalyFollowing {
     for (const step of steps)
       for (const webhook of this.#sources.state.configured.webhooks.of(step.after.tenant)) this.#follow(step, webhook);
     const rows = [...this.#rows].flatMap(([hex, { row }]): StoreOperation[] => {
-      const key = keyOfDeliveryText(hex);
-      const isOpen = row.state === "gathering" || row.state === "pending";
+      const key = keyOfText(hex);
       return [
-        { table: "webhook_deliveries", key, value: WEBHOOK_DELIVERY.encode(row) },
-        { table: "webhook_outbox", key, value: isOpen ? EMPTY : undefined },
+        { table: "webhook_deliveries", key, value: EVENT_ROW.encode(row) },
+        { table: "webhook_outbox", key, value: isOpen(row) ? EMPTY : undefined },
       ];
     });
     const { webhooks } = this.#sources.state.configured;
@@ -108,24 +107,23 @@ export class WebhookDraft implements AnomalyFollowing {
   /** Takes in what became of an attempt. */
   settle(report: WebhookReport): void {
     this.#back.add(report.key);
-    const place = deliveryPlace(keyOfDeliveryText(report.key));
+    const place = deliveryPlace(keyOfText(report.key));
     const webhook = this.#webhookOf(place);
     const row = this.#read(report.key);
     if (row === undefined || row.state !== "pending" || webhook === undefined) return;
-    const progress = afterAttempt(row, report.outcome, webhook.retry, report.attemptedAtMs, report.endedAtMs);
-    const isOpen = progress.state === "pending";
-    this.#rows.set(report.key, { place, row: { ...row, ...progress, event: isOpen ? row.event : null }, isNew: false });
-    this.counts[isOpen ? "failed" : (progress.state as "succeeded" | "exhausted" | "dropped")]++;
-    if (progress.state === "exhausted") this.#lose({ ...row, ...progress }, webhook);
-    if (report.outcome.gone && webhook.enabled) this.#disabled.set(webhook.id, { ...webhook, enabled: false });
+    const ended = afterAttempt(row, report, webhook.retry);
+    this.#rows.set(report.key, { place, row: isOpen(ended) ? ended : { ...ended, event: null }, isNew: false });
+    this.counts[isOpen(ended) ? "failed" : (ended.state as "delivered" | "exhausted" | "dropped")]++;
+    if (ended.state === "exhausted") this.#lose(ended, webhook);
+    if (report.outcome.answer?.gone === true && webhook.enabled) this.#disabled.set(webhook.id, { ...webhook, enabled: false });
   }
 
   /** Lets an event go that has waited for its cause: it is sent, waits on, or is dropped where no cause will match any more. */
   release(hex: string, isDue: boolean): void {
     const row = this.#read(hex);
-    const place = deliveryPlace(keyOfDeliveryText(hex));
+    const place = deliveryPlace(keyOfText(hex));
     const webhook = this.#webhookOf(place);
-    if (row === undefined || row.state !== "gathering") return;
+    if (row === undefined || row.state !== "held") return;
     const { state } = this.#sources;
     const anomaly = state.anomalies.find(place.tenant, row.anomalyId);
     if (anomaly === undefined || webhook === undefined) {
@@ -154,11 +152,11 @@ export class WebhookDraft implements AnomalyFollowing {
     const webhook = this.#sources.state.configured.webhooks.find(tenant, webhookName);
     if (webhook === undefined) return false;
     const place = placeOf(webhook, lost.occurredAtMs, deliveryIdOf(webhook.id, lost.eventId));
-    const hex = deliveryKeyText(deliveryKey(place));
+    const hex = keyText(deliveryKey(place));
     const known = this.#read(hex);
     const createdAtMs = known?.createdAtMs ?? this.#sources.nowMs();
     const head = { ...lost, deliveryId: place.deliveryId, createdAtMs, holdUntilMs: null };
-    this.#rows.set(hex, { place, row: { ...head, event, state: "pending", attempts: [], nextAttemptAtMs: 0 }, isNew: known === undefined });
+    this.#rows.set(hex, { place, row: { ...head, ...NEW_DELIVERY, event, notes: [] }, isNew: known === undefined });
     return true;
   }
 
@@ -184,11 +182,11 @@ export class WebhookDraft implements AnomalyFollowing {
   /** To whoever heard of it, or would by what its pattern says. */
   #resolve({ after, alert }: AnomalyStep, webhook: Webhook, resolvedAtMs: number): void {
     const declared = eventIdOf(after.tenant, after.id, "anomaly.declared", 0);
-    const hex = deliveryKeyText(deliveryKey(placeOf(webhook, after.detectedAtMs, deliveryIdOf(webhook.id, declared))));
+    const hex = keyText(deliveryKey(placeOf(webhook, after.detectedAtMs, deliveryIdOf(webhook.id, declared))));
     const row = this.#read(hex);
-    const heard = row !== undefined && row.state !== "dropped" && (row.state !== "gathering" || row.holdUntilMs !== null);
+    const heard = row !== undefined && row.state !== "dropped" && (row.state !== "held" || row.holdUntilMs !== null);
     if (!heard && (webhook.pattern.rootCauseCategory !== null || !this.#matches(webhook, after))) return;
-    if (row?.state === "gathering" && row.holdUntilMs !== null) this.#send(hex, row, webhook, after, alert);
+    if (row?.state === "held" && row.holdUntilMs !== null) this.#send(hex, row, webhook, after, alert);
     const eventId = eventIdOf(after.tenant, after.id, "anomaly.resolved", resolvedAtMs);
     this.#add({ webhook, anomaly: after, alert, eventId, eventType: "anomaly.resolved", occurredAtMs: resolvedAtMs });
   }
@@ -210,7 +208,7 @@ export class WebhookDraft implements AnomalyFollowing {
   }): void {
     const { webhook, anomaly, alert, eventId, eventType, occurredAtMs } = made;
     const place = placeOf(webhook, occurredAtMs, deliveryIdOf(webhook.id, eventId));
-    const hex = deliveryKeyText(deliveryKey(place));
+    const hex = keyText(deliveryKey(place));
     if (this.#read(hex) !== undefined) return;
     const nowMs = this.#sources.nowMs();
     const cause = this.#causeOf(anomaly);
@@ -225,14 +223,7 @@ export class WebhookDraft implements AnomalyFollowing {
     const head = { deliveryId: place.deliveryId, eventId, eventType, anomalyId: anomaly.id, occurredAtMs, createdAtMs: nowMs };
     const { waiting, hasRoom, publicUrl } = this.#sources;
     const event = waits ? null : eventText(head, { anomaly, alert, cause, publicUrl });
-    const row: WebhookDeliveryRow = {
-      ...head,
-      holdUntilMs,
-      event,
-      state: waits ? "gathering" : "pending",
-      attempts: [],
-      nextAttemptAtMs: 0,
-    };
+    const row: WebhookDeliveryRow = { ...head, ...NEW_DELIVERY, holdUntilMs, event, state: waits ? "held" : "pending", notes: [] };
     if (waiting(webhook.id) >= WEBHOOK_EVENTS_WAITING_PER_WEBHOOK_MAX || !hasRoom(webhook.tenant)) {
       const text = event ?? eventText(head, { anomaly, alert, cause, publicUrl });
       this.#lose({ ...row, event: text }, webhook, "too many events of this webhook wait");
@@ -260,19 +251,19 @@ export class WebhookDraft implements AnomalyFollowing {
   #read(hex: string): WebhookDeliveryRow | undefined {
     const drafted = this.#rows.get(hex);
     if (drafted !== undefined) return drafted.row;
-    const stored = this.#sources.control.get("webhook_deliveries", keyOfDeliveryText(hex));
-    return stored && WEBHOOK_DELIVERY.decode(stored);
+    const stored = this.#sources.control.get("webhook_deliveries", keyOfText(hex));
+    return stored && EVENT_ROW.decode(stored);
   }
 
-  #lose(row: WebhookDeliveryRow, { tenant, name }: Webhook, error = row.attempts.at(-1)?.error ?? ""): void {
-    const { eventId, eventType, anomalyId, occurredAtMs, deliveryId, attempts, event } = row;
+  #lose(row: WebhookDeliveryRow, { tenant, name }: Webhook, error = row.error ?? ""): void {
+    const { eventId, eventType, anomalyId, occurredAtMs, deliveryId, attempts, notes, event } = row;
     this.#letters ??= new DeadLetterDraft(this.#sources.state);
     this.#letters.add({
       tenant,
-      id: hash128(JSON.stringify([deliveryId, attempts.at(-1)?.attemptedAtMs ?? this.#sources.nowMs()])),
+      id: hash128(JSON.stringify([deliveryId, notes.at(-1)?.attemptedAtMs ?? this.#sources.nowMs()])),
       reason: "webhook_exhausted",
       field: null,
-      message: `webhook ${name}: ${eventType} was not delivered in ${attempts.length} attempts: ${error}`,
+      message: `webhook ${name}: ${eventType} was not delivered in ${attempts} attempts: ${error}`,
       topic: "webhook",
       receivedMs: this.#sources.nowMs(),
       payload: {
@@ -281,7 +272,7 @@ export class WebhookDraft implements AnomalyFollowing {
         event_type: eventType,
         anomaly_id: anomalyId,
         occurred_at_ms: occurredAtMs,
-        attempts: attempts.length,
+        attempts,
         error,
         event,
       },

@@ -14,11 +14,13 @@ import {
   WEBHOOK_EVENTS_PER_STEP,
   WEBHOOK_OLD_SECRET_MS,
 } from "../../../core/config/webhook-limits.ts";
+import { isOpen } from "../../../domain/delivery/delivery.ts";
 import { type FaultPause, FaultPauses } from "../../../domain/webhooks/fault-pauses.ts";
 import type { Webhook } from "../../../domain/webhooks/webhook.ts";
 import type { HandedEvent, WebhookReport, WebhookTarget } from "../../../domain/webhooks/webhook-messages.ts";
 import type { RcaReport } from "../analysis/report-row.ts";
 import type { AnomalyFollower } from "../anomalies/anomaly-follower.ts";
+import { keyOfText, keyText } from "../deliveries/delivery-key.ts";
 import { type HeldRow, HeldRows } from "../notification/held-rows.ts";
 import type { OutboundLink } from "../notification/outbound-calls.ts";
 import { type StoreTurns, StoreWork } from "../notification/store-work.ts";
@@ -26,8 +28,9 @@ import { WaitingRows } from "../notification/waiting-rows.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import { scan } from "../state/scan.ts";
 import { DueRows } from "./due-rows.ts";
+import { EVENT_ROW } from "./stored-event.ts";
 import { type ChangedDelivery, WebhookDraft, type WebhookDraftState } from "./webhook-draft.ts";
-import { deliveryKeyText, deliveryPlace, type ExpiredDelivery, keyOfDeliveryText, WEBHOOK_DELIVERY } from "./webhook-row.ts";
+import { deliveryPlace, type ExpiredDelivery } from "./webhook-row.ts";
 
 export interface WebhookOutboxDependencies extends StoreTurns {
   readonly state: WebhookDraftState;
@@ -78,7 +81,7 @@ export class WebhookOutbox implements AnomalyFollower {
       const stored = this.#control.get("webhook_deliveries", key);
       const place = deliveryPlace(key);
       if (stored === undefined || webhooks.byId(place.webhookId) === undefined) continue;
-      rows.push({ key: deliveryKeyText(key), place, row: WEBHOOK_DELIVERY.decode(stored), isNew: true });
+      rows.push({ key: keyText(key), place, row: EVENT_ROW.decode(stored), isNew: true });
     }
     rows.sort((a, b) => (a.row.holdUntilMs ?? 0) - (b.row.holdUntilMs ?? 0));
     for (const { key, ...changed } of rows) this.#place(key, changed);
@@ -195,7 +198,7 @@ export class WebhookOutbox implements AnomalyFollower {
     for (let key = this.#waiting.first(id); key !== undefined; key = this.#waiting.first(id)) this.#waiting.remove(id, key);
     for (const key of this.#opened.get(id) ?? []) this.#holds.remove(key);
     for (const [name, keys] of this.#gathering) {
-      for (const key of keys) if (deliveryPlace(keyOfDeliveryText(key)).webhookId === id) keys.delete(key);
+      for (const key of keys) if (deliveryPlace(keyOfText(key)).webhookId === id) keys.delete(key);
       if (keys.size === 0) this.#gathering.delete(name);
     }
     this.#room.give(tenant, this.#opened.get(id)?.size ?? 0);
@@ -229,7 +232,7 @@ export class WebhookOutbox implements AnomalyFollower {
   expired(rows: readonly ExpiredDelivery[]): void {
     for (const { key, row } of rows) {
       const place = deliveryPlace(key);
-      const hex = deliveryKeyText(key);
+      const hex = keyText(key);
       this.#held.release(hex);
       this.#place(hex, { place, row: { ...row, state: "dropped" }, isNew: false });
     }
@@ -277,15 +280,15 @@ export class WebhookOutbox implements AnomalyFollower {
       throw error;
     }
     draft.apply();
-    for (const { key, outcome } of reports) this.#judge(deliveryPlace(keyOfDeliveryText(key)).webhookId, outcome);
+    for (const { key, outcome } of reports) this.#judge(deliveryPlace(keyOfText(key)).webhookId, outcome);
     return this.#reports.length > 0 || this.#handOver();
   }
 
   /** Counts failures of a webhook's own, which a receiver's are not. */
-  #judge(webhookId: string, { kind, fault, error }: WebhookReport["outcome"]): void {
+  #judge(webhookId: string, outcome: WebhookReport["outcome"]): void {
     if (this.#dependencies.state.configured.webhooks.byId(webhookId) === undefined) return;
-    if (fault === true) this.#fault(webhookId, error ?? "");
-    else if (kind === "succeeded") this.#pauses.forget(webhookId);
+    if (outcome.answer?.fault === true) this.#fault(webhookId, outcome.kind === "delivered" ? "" : outcome.error);
+    else if (outcome.kind === "delivered") this.#pauses.forget(webhookId);
   }
 
   #committed(draft: WebhookDraft): void {
@@ -293,7 +296,7 @@ export class WebhookOutbox implements AnomalyFollower {
     for (const key of draft.back) this.#held.release(key);
     for (const [key, changed] of draft.changed) this.#place(key, changed);
     for (const webhook of draft.disabled) this.aim(webhook);
-    counters.add("webhooksSucceeded", draft.counts.succeeded);
+    counters.add("webhooksSucceeded", draft.counts.delivered);
     counters.add("webhooksFailed", draft.counts.failed);
     counters.add("webhooksExhausted", draft.counts.exhausted);
     counters.add("webhooksDropped", draft.counts.dropped);
@@ -305,11 +308,11 @@ export class WebhookOutbox implements AnomalyFollower {
   /** Where a row belongs now. */
   #place(key: string, { place, row }: ChangedDelivery): void {
     const { tenant, webhookId } = place;
-    if (row.state === "gathering") this.#gather(tenant, key, row);
+    if (row.state === "held") this.#gather(tenant, key, row);
     else this.#gathered(tenant, key, row);
     if (row.state === "pending") this.#waiting.add(webhookId, key);
     else this.#waiting.remove(webhookId, key);
-    if (row.state === "gathering" || row.state === "pending") this.#open(tenant, webhookId, key);
+    if (isOpen(row)) this.#open(tenant, webhookId, key);
     else this.#close(tenant, webhookId, key);
   }
 
@@ -365,11 +368,11 @@ export class WebhookOutbox implements AnomalyFollower {
 
   /** Undefined where its tenant has no room. */
   #hand(webhookId: string, key: string): HandedEvent | "gone" | undefined {
-    const bytes = keyOfDeliveryText(key);
+    const bytes = keyOfText(key);
     const { tenant } = deliveryPlace(bytes);
     if (this.#handed.room(tenant) < 1) return undefined;
     const stored = this.#control.get("webhook_deliveries", bytes);
-    const row = stored && WEBHOOK_DELIVERY.decode(stored);
+    const row = stored && EVENT_ROW.decode(stored);
     this.#waiting.remove(webhookId, key);
     if (row?.state !== "pending" || row.event === null) return "gone";
     const serial = ++this.#serial;

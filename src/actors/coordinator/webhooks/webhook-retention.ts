@@ -2,11 +2,13 @@
 
 import type { KeyValueStore, StoreEntry } from "../../../adapters/storage/key-value-store.ts";
 import { WEBHOOK_DELIVERIES_MS, WEBHOOK_DELIVERIES_PER_WEBHOOK_MAX } from "../../../core/config/webhook-limits.ts";
+import { isOpen } from "../../../domain/delivery/delivery.ts";
 import { type RetentionStep, yieldStep } from "../state/retention-step.ts";
 import type { StateWith } from "../state/stored-state.ts";
 import { TABLE_END, TABLE_START } from "../state/tables.ts";
+import { EVENT_ROW } from "./stored-event.ts";
 import type { WebhookBooks } from "./webhook-book.ts";
-import { deliveryBound, deliveryPlace, type ExpiredDelivery, WEBHOOK_DELIVERY } from "./webhook-row.ts";
+import { deliveryBound, deliveryPlace, type ExpiredDelivery } from "./webhook-row.ts";
 
 export interface DeliveryRetentionDependencies {
   readonly state: StateWith<unknown, Pick<WebhookBooks, "webhooks">>;
@@ -72,7 +74,7 @@ function stepOf({ control, expired }: Deletes, entries: readonly StoreEntry[]): 
     { table: "webhook_deliveries", key, value: undefined },
     { table: "webhook_outbox", key, value: undefined },
   ]);
-  const rows = entries.map(({ key, value }) => ({ key, row: WEBHOOK_DELIVERY.decode(value) }));
-  const open = rows.filter(({ row }) => row.state === "gathering" || row.state === "pending");
+  const rows = entries.map(({ key, value }) => ({ key, row: EVENT_ROW.decode(value) }));
+  const open = rows.filter(({ row }) => isOpen(row));
   return { store: control, operations, apply: () => expired(open) };
 }

@@ -1,15 +1,10 @@
 // What is stored of webhooks: tables `webhooks`, `webhook_deliveries` and, while an event is not done with, `webhook_outbox`.
 import { hash128 } from "../../../core/base/hash128.ts";
 import { KeyBuilder, KeyReader } from "../../../domain/codec/key.ts";
+import type { RetryPlan } from "../../../domain/delivery/retry-policies.ts";
 import type { Transform } from "../../../domain/webhooks/transform.ts";
-import {
-  CAUSE_CATEGORIES,
-  type RetryPolicy,
-  WEBHOOK_METHODS,
-  type Webhook,
-  type WebhookPattern,
-} from "../../../domain/webhooks/webhook.ts";
-import type { AttemptNote, WebhookProgress } from "../../../domain/webhooks/webhook-delivery.ts";
+import { CAUSE_CATEGORIES, WEBHOOK_METHODS, type Webhook, type WebhookPattern } from "../../../domain/webhooks/webhook.ts";
+import type { EventDelivery } from "../../../domain/webhooks/webhook-delivery.ts";
 import { flag, list, nullable, number, object, oneOf, record, StoredForm, text } from "../state/stored-json.ts";
 import { ID_BYTES, idBytes, idText } from "../state/tables.ts";
 
@@ -17,7 +12,7 @@ export const EVENT_TYPES = ["anomaly.declared", "anomaly.resolved", "webhook.tes
 export type EventType = (typeof EVENT_TYPES)[number];
 
 /** One event on its way to one webhook. */
-export interface WebhookDeliveryRow extends WebhookProgress {
+export interface WebhookDeliveryRow extends EventDelivery {
   readonly deliveryId: string;
   readonly eventId: string;
   readonly eventType: EventType;
@@ -46,36 +41,12 @@ export const WEBHOOK = new StoredForm<Webhook>("webhooks", {
     environments: nullable(list(text)),
   }),
   transform: nullable(object<Transform>({ type: oneOf(["jq", "javascript", "python"]), expression: nullable(text), code: nullable(text) })),
-  retry: object<RetryPolicy>({ maxAttempts: number, initialDelayMs: number, backoffMultiplier: number, maxDelayMs: number }),
+  retry: object<RetryPlan>({ maxAttempts: number, initialDelayMs: number, backoffMultiplier: number, maxDelayMs: number }),
   secret: nullable(text),
   formerSecret: nullable(text),
   formerSecretUntilMs: number,
   enabled: flag,
   createdAtMs: number,
-});
-
-export const WEBHOOK_DELIVERY = new StoredForm<WebhookDeliveryRow>("webhook_deliveries", {
-  deliveryId: text,
-  eventId: text,
-  eventType: oneOf(EVENT_TYPES),
-  anomalyId: text,
-  occurredAtMs: number,
-  createdAtMs: number,
-  holdUntilMs: nullable(number),
-  event: nullable(text),
-  state: oneOf(["gathering", "pending", "succeeded", "exhausted", "dropped"]),
-  attempts: list(
-    object<AttemptNote>({
-      attempt: number,
-      state: oneOf(["succeeded", "failed", "exhausted"]),
-      statusCode: nullable(number),
-      responseTimeMs: number,
-      error: nullable(text),
-      attemptedAtMs: number,
-      nextAttemptAtMs: nullable(number),
-    }),
-  ),
-  nextAttemptAtMs: number,
 });
 
 /** A row that retention has deleted before it was done with. */
@@ -120,12 +91,4 @@ export function deliveryPlace(key: Uint8Array): DeliveryPlace {
 /** Bound of the deliveries of a webhook whose events are of that time or later. */
 export function deliveryBound(tenant: string, webhookId: string, timeMs: number): Uint8Array {
   return new KeyBuilder().text(tenant).fixed(idBytes(webhookId)).time(timeMs).finish();
-}
-
-export function deliveryKeyText(key: Uint8Array): string {
-  return Buffer.from(key).toString("hex");
-}
-
-export function keyOfDeliveryText(hex: string): Uint8Array {
-  return new Uint8Array(Buffer.from(hex, "hex"));
 }

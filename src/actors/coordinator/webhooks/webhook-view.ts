@@ -52,13 +52,13 @@ export function webhookView(webhook: Webhook, pause: FaultPause | null = null) {
 
 /** The attempts of a delivery, the newest first; one that is to be made stands first. */
 export function attemptViews(row: WebhookDeliveryRow) {
-  const made = row.attempts.map((note) => attemptView(row, note)).reverse();
+  const made = row.notes.map((note) => attemptView(row, note)).reverse();
   return row.state === "pending" ? [pendingView(row), ...made] : made;
 }
 
 /** Number of attempts of a delivery that the list shows. */
 export function attemptCount({ state, attempts }: WebhookDeliveryRow): number {
-  return attempts.length + (state === "pending" ? 1 : 0);
+  return attempts + (state === "pending" ? 1 : 0);
 }
 
 export function attemptView({ deliveryId, eventId, eventType }: WebhookDeliveryRow, note: AttemptNote) {
@@ -81,7 +81,7 @@ function pendingView({ deliveryId, eventId, eventType, attempts, nextAttemptAtMs
     delivery_id: deliveryId,
     event_id: eventId,
     event_type: eventType,
-    attempt: attempts.length + 1,
+    attempt: attempts + 1,
     state: "pending",
     status_code: null,
     response_time_ms: null,

@@ -1,8 +1,8 @@
 // The notifier over senders that answer when a test says so.
 import { describe, expect, it } from "vitest";
 import { Notifier } from "../../../../src/actors/notifier/notifier.ts";
+import type { AttemptOutcome } from "../../../../src/domain/delivery/delivery.ts";
 import type { AlertMessage } from "../../../../src/domain/notification/alert-message.ts";
-import type { AttemptOutcome } from "../../../../src/domain/notification/channel-delivery.ts";
 import { joinsOf, rankOf } from "../../../../src/domain/notification/message-joins.ts";
 import type { DeliveryReport, HandedDelivery } from "../../../../src/domain/notification/notifier-messages.ts";
 import { ALERT_MESSAGE as MESSAGE } from "../../../support/alert-message.ts";

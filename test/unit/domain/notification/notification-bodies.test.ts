@@ -5,7 +5,6 @@ import { DestinationLane, type WaitingDelivery } from "../../../../src/domain/no
 import { emailMessage } from "../../../../src/domain/notification/email-message.ts";
 import { oncallRequest } from "../../../../src/domain/notification/oncall-request.ts";
 import { pagerEvent } from "../../../../src/domain/notification/pager-event.ts";
-import { nextRetry } from "../../../../src/domain/notification/retry-schedule.ts";
 
 const MESSAGE: AlertMessage = {
   kind: "opened",
@@ -154,17 +153,6 @@ describe("a mail", () => {
     const ended = emailMessage([{ ...MESSAGE, kind: "resolved" }], "ops@example.com", "example.com");
     expect(ended.messageId).not.toBe(emailMessage([MESSAGE], "ops@example.com", "example.com").messageId);
     expect(ended.references).toBe(emailMessage([MESSAGE], "ops@example.com", "example.com").references);
-  });
-});
-
-describe("waits between attempts", () => {
-  it("grow from a second to five minutes with full jitter, and end after a day", () => {
-    expect(nextRetry(0, 0, 0, 1, null)).toBe(1_000);
-    expect(nextRetry(3, 0, 0, 0.5, null)).toBe(4_000);
-    expect(nextRetry(20, 0, 0, 1, null)).toBe(300_000);
-    expect(nextRetry(1, 0, 0, 0, 60_000)).toBe(60_000);
-    expect(nextRetry(400, 0, 86_399_000, 1, null)).toBe(86_400_000);
-    expect(nextRetry(400, 0, 86_400_000, 1, null)).toBeNull();
   });
 });
 

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { AttemptOutcome } from "../../../../src/domain/delivery/delivery.ts";
 import type { AlertMessage, MessageKind } from "../../../../src/domain/notification/alert-message.ts";
 import type { Notifier } from "../../../../src/domain/notification/channel.ts";
 import {
-  type AttemptEnd,
-  type AttemptOutcome,
   afterRestart,
   type ChannelDelivery,
   isPage,
+  type SharedAttemptEnd,
   withAttempt,
   withJoined,
   withMessage,
@@ -20,7 +20,7 @@ const DELIVERED: AttemptOutcome = { kind: "delivered" };
 const REFUSED: AttemptOutcome = { kind: "retry", error: "connection refused", afterMs: null, mayHaveArrived: false };
 const LOST: AttemptOutcome = { kind: "retry", error: "no answer in 10 s", afterMs: null, mayHaveArrived: true };
 
-const ended = (outcome: AttemptOutcome, nowMs = 2_000, messages = 1): AttemptEnd => ({ outcome, messages, nowMs, random: 0.5 });
+const ended = (outcome: AttemptOutcome, nowMs = 2_000, messages = 1): SharedAttemptEnd => ({ outcome, messages, nowMs, random: 0.5 });
 
 /** The delivery behind what happens to it, in order. */
 function told(
@@ -94,12 +94,12 @@ describe("a channel's delivery", () => {
       expect(told(notifier, of("opened"), of("resolved"))).toMatchObject({ message: { kind: "resolved", both: true } });
     }
     for (const notifier of ["pager", "oncall"] as const) {
-      expect(told(notifier, of("opened"), of("resolved"))).toMatchObject({ state: "superseded", message: null });
+      expect(told(notifier, of("opened"), of("resolved"))).toMatchObject({ state: "dropped", message: null });
     }
   });
 
   it("whose attempt was refused ends as one that was never tried", () => {
-    expect(told("pager", of("opened"), "attempt", REFUSED, of("resolved"))).toMatchObject({ state: "superseded", message: null });
+    expect(told("pager", of("opened"), "attempt", REFUSED, of("resolved"))).toMatchObject({ state: "dropped", message: null });
     expect(told("chat", of("opened"), "attempt", REFUSED, of("resolved"))).toMatchObject({ message: { kind: "resolved", both: true } });
   });
 

@@ -71,11 +71,6 @@ describe("an alert (A2)", () => {
     expect(withoutAlert("silenced", false).state).toBe("to_be_told");
     expect(withoutAlert(null, false).state).toBe("not_told");
   });
-
-  it("of rows of before has no time of its first telling, and is told all the same", () => {
-    const { toldAtMs: _, ...before } = end(opened, "delivered");
-    expect(of(before)).toMatchObject({ state: "told", atMs: 2_000 });
-  });
 });
 
 describe("a channel", () => {

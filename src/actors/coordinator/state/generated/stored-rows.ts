@@ -1514,6 +1514,1452 @@ export const stored: any = $root.stored = (() => {
         return TimelineLine;
     })();
 
+    stored.Delivery = (function() {
+
+        const Delivery = function (properties) {
+            if (properties)
+                for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                    if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                        this[keys[i]] = properties[keys[i]];
+        };
+
+        Delivery.prototype.state = "";
+        Delivery.prototype.attempts = 0;
+        Delivery.prototype.firstTriedMs = null;
+        Delivery.prototype.nextAttemptMs = 0;
+        Delivery.prototype.error = null;
+        Delivery.prototype.channel = null;
+        Delivery.prototype.event = null;
+
+        let $oneOfFields;
+
+        // Virtual OneOf for proto3 optional field
+        $Object.defineProperty(Delivery.prototype, "_firstTriedMs", {
+            get: $util.oneOfGetter($oneOfFields = ["firstTriedMs"]),
+            set: $util.oneOfSetter($oneOfFields)
+        });
+
+        // Virtual OneOf for proto3 optional field
+        $Object.defineProperty(Delivery.prototype, "_error", {
+            get: $util.oneOfGetter($oneOfFields = ["error"]),
+            set: $util.oneOfSetter($oneOfFields)
+        });
+
+        Delivery.encode = function (message, writer, _depth) {
+            if (!writer)
+                writer = $Writer.create();
+            if (_depth === $undefined)
+                _depth = 0;
+            if (_depth > $util.recursionLimit)
+                throw $Error("max depth exceeded");
+            if (message.state != null && $Object.hasOwnProperty.call(message, "state") && message.state !== "")
+                writer.uint32(10).string(message.state);
+            if (message.attempts != null && $Object.hasOwnProperty.call(message, "attempts") && message.attempts !== 0)
+                writer.uint32(16).uint32(message.attempts);
+            if (message.firstTriedMs != null && $Object.hasOwnProperty.call(message, "firstTriedMs"))
+                writer.uint32(25).double(message.firstTriedMs);
+            if (message.nextAttemptMs != null && $Object.hasOwnProperty.call(message, "nextAttemptMs") && !$Object.is(message.nextAttemptMs, 0))
+                writer.uint32(33).double(message.nextAttemptMs);
+            if (message.error != null && $Object.hasOwnProperty.call(message, "error"))
+                writer.uint32(42).string(message.error);
+            if (message.channel != null && $Object.hasOwnProperty.call(message, "channel"))
+                $root.stored.ChannelDelivery.encode(message.channel, writer.uint32(50).fork(), _depth + 1).ldelim();
+            if (message.event != null && $Object.hasOwnProperty.call(message, "event"))
+                $root.stored.EventDelivery.encode(message.event, writer.uint32(58).fork(), _depth + 1).ldelim();
+            if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                for (let i = 0; i < message.$unknowns.length; ++i)
+                    writer.raw(message.$unknowns[i]);
+            return writer;
+        };
+
+        Delivery.decode = function (reader, length, _end, _depth, _target) {
+            if (!(reader instanceof $Reader))
+                reader = $Reader.create(reader);
+            if (_depth === $undefined)
+                _depth = 0;
+            if (_depth > $Reader.recursionLimit)
+                throw $Error("max depth exceeded");
+            let end, message, value;
+            if (length === $undefined)
+                end = reader.len;
+            else {
+                end = reader.pos + length;
+                if (end > reader.len)
+                    throw $RangeError("index out of range");
+                length = reader.len;
+                reader.len = end;
+            }
+            message = _target || new $root.stored.Delivery();
+            while (reader.pos < end) {
+                let start = reader.pos;
+                let tag = reader.tag();
+                if (tag === _end) {
+                    _end = $undefined;
+                    break;
+                }
+                let wireType = tag & 7;
+                switch (tag >>>= 3) {
+                case 1: {
+                        if (wireType !== 2)
+                            break;
+                        if ((value = reader.stringVerify()).length)
+                            message.state = value;
+                        else
+                            delete message.state;
+                        continue;
+                    }
+                case 2: {
+                        if (wireType !== 0)
+                            break;
+                        if (value = reader.uint32())
+                            message.attempts = value;
+                        else
+                            delete message.attempts;
+                        continue;
+                    }
+                case 3: {
+                        if (wireType !== 1)
+                            break;
+                        message.firstTriedMs = reader.double();
+                        message._firstTriedMs = "firstTriedMs";
+                        continue;
+                    }
+                case 4: {
+                        if (wireType !== 1)
+                            break;
+                        if (!$Object.is(value = reader.double(), 0))
+                            message.nextAttemptMs = value;
+                        else
+                            delete message.nextAttemptMs;
+                        continue;
+                    }
+                case 5: {
+                        if (wireType !== 2)
+                            break;
+                        message.error = reader.stringVerify();
+                        message._error = "error";
+                        continue;
+                    }
+                case 6: {
+                        if (wireType !== 2)
+                            break;
+                        message.channel = $root.stored.ChannelDelivery.decode(reader, reader.size(), $undefined, _depth + 1, message.channel);
+                        continue;
+                    }
+                case 7: {
+                        if (wireType !== 2)
+                            break;
+                        message.event = $root.stored.EventDelivery.decode(reader, reader.size(), $undefined, _depth + 1, message.event);
+                        continue;
+                    }
+                }
+                reader.skipType(wireType, _depth, tag);
+                if (!reader.discardUnknown) {
+                    $util.makeProp(message, "$unknowns", false);
+                    (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                }
+            }
+            if (length !== $undefined) {
+                if (reader.pos !== end)
+                    throw $RangeError("index out of range");
+                reader.len = length;
+            }
+            if (_end !== $undefined)
+                throw $Error("missing end group");
+            return message;
+        };
+
+        return Delivery;
+    })();
+
+    stored.ChannelDelivery = (function() {
+
+        const ChannelDelivery = function (properties) {
+            this.waiting = [];
+            if (properties)
+                for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                    if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                        this[keys[i]] = properties[keys[i]];
+        };
+
+        ChannelDelivery.prototype.channel = "";
+        ChannelDelivery.prototype.ruleId = null;
+        ChannelDelivery.prototype.fallback = false;
+        ChannelDelivery.prototype.notifier = "";
+        ChannelDelivery.prototype.destination = null;
+        ChannelDelivery.prototype.run = "";
+        ChannelDelivery.prototype.causeTold = false;
+        ChannelDelivery.prototype.message = null;
+        ChannelDelivery.prototype.inFlight = false;
+        ChannelDelivery.prototype.waiting = $util.emptyArray;
+        ChannelDelivery.prototype.told = "";
+        ChannelDelivery.prototype.endTold = false;
+        ChannelDelivery.prototype.sentMs = null;
+        ChannelDelivery.prototype.deliveredMs = null;
+        ChannelDelivery.prototype.toldMs = null;
+        ChannelDelivery.prototype.alone = false;
+        ChannelDelivery.prototype.joined = null;
+
+        let $oneOfFields;
+
+        // Virtual OneOf for proto3 optional field
+        $Object.defineProperty(ChannelDelivery.prototype, "_ruleId", {
+            get: $util.oneOfGetter($oneOfFields = ["ruleId"]),
+            set: $util.oneOfSetter($oneOfFields)
+        });
+
+        // Virtual OneOf for proto3 optional field
+        $Object.defineProperty(ChannelDelivery.prototype, "_sentMs", {
+            get: $util.oneOfGetter($oneOfFields = ["sentMs"]),
+            set: $util.oneOfSetter($oneOfFields)
+        });
+
+        // Virtual OneOf for proto3 optional field
+        $Object.defineProperty(ChannelDelivery.prototype, "_deliveredMs", {
+            get: $util.oneOfGetter($oneOfFields = ["deliveredMs"]),
+            set: $util.oneOfSetter($oneOfFields)
+        });
+
+        // Virtual OneOf for proto3 optional field
+        $Object.defineProperty(ChannelDelivery.prototype, "_toldMs", {
+            get: $util.oneOfGetter($oneOfFields = ["toldMs"]),
+            set: $util.oneOfSetter($oneOfFields)
+        });
+
+        ChannelDelivery.encode = function (message, writer, _depth) {
+            if (!writer)
+                writer = $Writer.create();
+            if (_depth === $undefined)
+                _depth = 0;
+            if (_depth > $util.recursionLimit)
+                throw $Error("max depth exceeded");
+            if (message.channel != null && $Object.hasOwnProperty.call(message, "channel") && message.channel !== "")
+                writer.uint32(10).string(message.channel);
+            if (message.ruleId != null && $Object.hasOwnProperty.call(message, "ruleId"))
+                writer.uint32(18).string(message.ruleId);
+            if (message.fallback != null && $Object.hasOwnProperty.call(message, "fallback") && message.fallback !== false)
+                writer.uint32(24).bool(message.fallback);
+            if (message.notifier != null && $Object.hasOwnProperty.call(message, "notifier") && message.notifier !== "")
+                writer.uint32(34).string(message.notifier);
+            if (message.destination != null && $Object.hasOwnProperty.call(message, "destination"))
+                $root.stored.Destination.encode(message.destination, writer.uint32(42).fork(), _depth + 1).ldelim();
+            if (message.run != null && $Object.hasOwnProperty.call(message, "run") && message.run !== "")
+                writer.uint32(50).string(message.run);
+            if (message.causeTold != null && $Object.hasOwnProperty.call(message, "causeTold") && message.causeTold !== false)
+                writer.uint32(56).bool(message.causeTold);
+            if (message.message != null && $Object.hasOwnProperty.call(message, "message"))
+                $root.stored.DeliveredMessage.encode(message.message, writer.uint32(66).fork(), _depth + 1).ldelim();
+            if (message.inFlight != null && $Object.hasOwnProperty.call(message, "inFlight") && message.inFlight !== false)
+                writer.uint32(72).bool(message.inFlight);
+            if (message.waiting != null && message.waiting.length)
+                for (let i = 0; i < message.waiting.length; ++i)
+                    $root.stored.DeliveredMessage.encode(message.waiting[i], writer.uint32(82).fork(), _depth + 1).ldelim();
+            if (message.told != null && $Object.hasOwnProperty.call(message, "told") && message.told !== "")
+                writer.uint32(90).string(message.told);
+            if (message.endTold != null && $Object.hasOwnProperty.call(message, "endTold") && message.endTold !== false)
+                writer.uint32(96).bool(message.endTold);
+            if (message.sentMs != null && $Object.hasOwnProperty.call(message, "sentMs"))
+                writer.uint32(105).double(message.sentMs);
+            if (message.deliveredMs != null && $Object.hasOwnProperty.call(message, "deliveredMs"))
+                writer.uint32(113).double(message.deliveredMs);
+            if (message.toldMs != null && $Object.hasOwnProperty.call(message, "toldMs"))
+                writer.uint32(121).double(message.toldMs);
+            if (message.alone != null && $Object.hasOwnProperty.call(message, "alone") && message.alone !== false)
+                writer.uint32(128).bool(message.alone);
+            if (message.joined != null && $Object.hasOwnProperty.call(message, "joined"))
+                $root.stored.JoinedMail.encode(message.joined, writer.uint32(138).fork(), _depth + 1).ldelim();
+            if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                for (let i = 0; i < message.$unknowns.length; ++i)
+                    writer.raw(message.$unknowns[i]);
+            return writer;
+        };
+
+        ChannelDelivery.decode = function (reader, length, _end, _depth, _target) {
+            if (!(reader instanceof $Reader))
+                reader = $Reader.create(reader);
+            if (_depth === $undefined)
+                _depth = 0;
+            if (_depth > $Reader.recursionLimit)
+                throw $Error("max depth exceeded");
+            let end, message, value;
+            if (length === $undefined)
+                end = reader.len;
+            else {
+                end = reader.pos + length;
+                if (end > reader.len)
+                    throw $RangeError("index out of range");
+                length = reader.len;
+                reader.len = end;
+            }
+            message = _target || new $root.stored.ChannelDelivery();
+            while (reader.pos < end) {
+                let start = reader.pos;
+                let tag = reader.tag();
+                if (tag === _end) {
+                    _end = $undefined;
+                    break;
+                }
+                let wireType = tag & 7;
+                switch (tag >>>= 3) {
+                case 1: {
+                        if (wireType !== 2)
+                            break;
+                        if ((value = reader.stringVerify()).length)
+                            message.channel = value;
+                        else
+                            delete message.channel;
+                        continue;
+                    }
+                case 2: {
+                        if (wireType !== 2)
+                            break;
+                        message.ruleId = reader.stringVerify();
+                        message._ruleId = "ruleId";
+                        continue;
+                    }
+                case 3: {
+                        if (wireType !== 0)
+                            break;
+                        if (value = reader.bool())
+                            message.fallback = value;
+                        else
+                            delete message.fallback;
+                        continue;
+                    }
+                case 4: {
+                        if (wireType !== 2)
+                            break;
+                        if ((value = reader.stringVerify()).length)
+                            message.notifier = value;
+                        else
+                            delete message.notifier;
+                        continue;
+                    }
+                case 5: {
+                        if (wireType !== 2)
+                            break;
+                        message.destination = $root.stored.Destination.decode(reader, reader.size(), $undefined, _depth + 1, message.destination);
+                        continue;
+                    }
+                case 6: {
+                        if (wireType !== 2)
+                            break;
+                        if ((value = reader.stringVerify()).length)
+                            message.run = value;
+                        else
+                            delete message.run;
+                        continue;
+                    }
+                case 7: {
+                        if (wireType !== 0)
+                            break;
+                        if (value = reader.bool())
+                            message.causeTold = value;
+                        else
+                            delete message.causeTold;
+                        continue;
+                    }
+                case 8: {
+                        if (wireType !== 2)
+                            break;
+                        message.message = $root.stored.DeliveredMessage.decode(reader, reader.size(), $undefined, _depth + 1, message.message);
+                        continue;
+                    }
+                case 9: {
+                        if (wireType !== 0)
+                            break;
+                        if (value = reader.bool())
+                            message.inFlight = value;
+                        else
+                            delete message.inFlight;
+                        continue;
+                    }
+                case 10: {
+                        if (wireType !== 2)
+                            break;
+                        if (!(message.waiting && message.waiting.length))
+                            message.waiting = [];
+                        message.waiting.push($root.stored.DeliveredMessage.decode(reader, reader.size(), $undefined, _depth + 1));
+                        continue;
+                    }
+                case 11: {
+                        if (wireType !== 2)
+                            break;
+                        if ((value = reader.stringVerify()).length)
+                            message.told = value;
+                        else
+                            delete message.told;
+                        continue;
+                    }
+                case 12: {
+                        if (wireType !== 0)
+                            break;
+                        if (value = reader.bool())
+                            message.endTold = value;
+                        else
+                            delete message.endTold;
+                        continue;
+                    }
+                case 13: {
+                        if (wireType !== 1)
+                            break;
+                        message.sentMs = reader.double();
+                        message._sentMs = "sentMs";
+                        continue;
+                    }
+                case 14: {
+                        if (wireType !== 1)
+                            break;
+                        message.deliveredMs = reader.double();
+                        message._deliveredMs = "deliveredMs";
+                        continue;
+                    }
+                case 15: {
+                        if (wireType !== 1)
+                            break;
+                        message.toldMs = reader.double();
+                        message._toldMs = "toldMs";
+                        continue;
+                    }
+                case 16: {
+                        if (wireType !== 0)
+                            break;
+                        if (value = reader.bool())
+                            message.alone = value;
+                        else
+                            delete message.alone;
+                        continue;
+                    }
+                case 17: {
+                        if (wireType !== 2)
+                            break;
+                        message.joined = $root.stored.JoinedMail.decode(reader, reader.size(), $undefined, _depth + 1, message.joined);
+                        continue;
+                    }
+                }
+                reader.skipType(wireType, _depth, tag);
+                if (!reader.discardUnknown) {
+                    $util.makeProp(message, "$unknowns", false);
+                    (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                }
+            }
+            if (length !== $undefined) {
+                if (reader.pos !== end)
+                    throw $RangeError("index out of range");
+                reader.len = length;
+            }
+            if (_end !== $undefined)
+                throw $Error("missing end group");
+            return message;
+        };
+
+        return ChannelDelivery;
+    })();
+
+    stored.Destination = (function() {
+
+        const Destination = function (properties) {
+            if (properties)
+                for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                    if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                        this[keys[i]] = properties[keys[i]];
+        };
+
+        Destination.prototype.notifier = "";
+        Destination.prototype.tenant = "";
+        Destination.prototype.target = "";
+
+        Destination.encode = function (message, writer, _depth) {
+            if (!writer)
+                writer = $Writer.create();
+            if (_depth === $undefined)
+                _depth = 0;
+            if (_depth > $util.recursionLimit)
+                throw $Error("max depth exceeded");
+            if (message.notifier != null && $Object.hasOwnProperty.call(message, "notifier") && message.notifier !== "")
+                writer.uint32(10).string(message.notifier);
+            if (message.tenant != null && $Object.hasOwnProperty.call(message, "tenant") && message.tenant !== "")
+                writer.uint32(18).string(message.tenant);
+            if (message.target != null && $Object.hasOwnProperty.call(message, "target") && message.target !== "")
+                writer.uint32(26).string(message.target);
+            if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                for (let i = 0; i < message.$unknowns.length; ++i)
+                    writer.raw(message.$unknowns[i]);
+            return writer;
+        };
+
+        Destination.decode = function (reader, length, _end, _depth, _target) {
+            if (!(reader instanceof $Reader))
+                reader = $Reader.create(reader);
+            if (_depth === $undefined)
+                _depth = 0;
+            if (_depth > $Reader.recursionLimit)
+                throw $Error("max depth exceeded");
+            let end, message, value;
+            if (length === $undefined)
+                end = reader.len;
+            else {
+                end = reader.pos + length;
+                if (end > reader.len)
+                    throw $RangeError("index out of range");
+                length = reader.len;
+                reader.len = end;
+            }
+            message = _target || new $root.stored.Destination();
+            while (reader.pos < end) {
+                let start = reader.pos;
+                let tag = reader.tag();
+                if (tag === _end) {
+                    _end = $undefined;
+                    break;
+                }
+                let wireType = tag & 7;
+                switch (tag >>>= 3) {
+                case 1: {
+                        if (wireType !== 2)
+                            break;
+                        if ((value = reader.stringVerify()).length)
+                            message.notifier = value;
+                        else
+                            delete message.notifier;
+                        continue;
+                    }
+                case 2: {
+                        if (wireType !== 2)
+                            break;
+                        if ((value = reader.stringVerify()).length)
+                            message.tenant = value;
+                        else
+                            delete message.tenant;
+                        continue;
+                    }
+                case 3: {
+                        if (wireType !== 2)
+                            break;
+                        if ((value = reader.stringVerify()).length)
+                            message.target = value;
+                        else
+                            delete message.target;
+                        continue;
+                    }
+                }
+                reader.skipType(wireType, _depth, tag);
+                if (!reader.discardUnknown) {
+                    $util.makeProp(message, "$unknowns", false);
+                    (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                }
+            }
+            if (length !== $undefined) {
+                if (reader.pos !== end)
+                    throw $RangeError("index out of range");
+                reader.len = length;
+            }
+            if (_end !== $undefined)
+                throw $Error("missing end group");
+            return message;
+        };
+
+        return Destination;
+    })();
+
+    stored.DeliveredMessage = (function() {
+
+        const DeliveredMessage = function (properties) {
+            this.services = [];
+            if (properties)
+                for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                    if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                        this[keys[i]] = properties[keys[i]];
+        };
+
+        DeliveredMessage.prototype.kind = "";
+        DeliveredMessage.prototype.tenant = "";
+        DeliveredMessage.prototype.alertId = "";
+        DeliveredMessage.prototype.severity = 0;
+        DeliveredMessage.prototype.serviceId = "";
+        DeliveredMessage.prototype.environment = "";
+        DeliveredMessage.prototype.source = "";
+        DeliveredMessage.prototype.metricName = "";
+        DeliveredMessage.prototype.explanation = "";
+        DeliveredMessage.prototype.services = $util.emptyArray;
+        DeliveredMessage.prototype.startedMs = 0;
+        DeliveredMessage.prototype.atMs = 0;
+        DeliveredMessage.prototype.resolvedMs = null;
+        DeliveredMessage.prototype.ending = null;
+        DeliveredMessage.prototype.acknowledgedBy = null;
+        DeliveredMessage.prototype.team = null;
+        DeliveredMessage.prototype.cause = null;
+        DeliveredMessage.prototype.url = null;
+        DeliveredMessage.prototype.both = false;
+
+        let $oneOfFields;
+
+        // Virtual OneOf for proto3 optional field
+        $Object.defineProperty(DeliveredMessage.prototype, "_resolvedMs", {
+            get: $util.oneOfGetter($oneOfFields = ["resolvedMs"]),
+            set: $util.oneOfSetter($oneOfFields)
+        });
+
+        // Virtual OneOf for proto3 optional field
+        $Object.defineProperty(DeliveredMessage.prototype, "_ending", {
+            get: $util.oneOfGetter($oneOfFields = ["ending"]),
+            set: $util.oneOfSetter($oneOfFields)
+        });
+
+        // Virtual OneOf for proto3 optional field
+        $Object.defineProperty(DeliveredMessage.prototype, "_acknowledgedBy", {
+            get: $util.oneOfGetter($oneOfFields = ["acknowledgedBy"]),
+            set: $util.oneOfSetter($oneOfFields)
+        });
+
+        // Virtual OneOf for proto3 optional field
+        $Object.defineProperty(DeliveredMessage.prototype, "_team", {
+            get: $util.oneOfGetter($oneOfFields = ["team"]),
+            set: $util.oneOfSetter($oneOfFields)
+        });
+
+        // Virtual OneOf for proto3 optional field
+        $Object.defineProperty(DeliveredMessage.prototype, "_cause", {
+            get: $util.oneOfGetter($oneOfFields = ["cause"]),
+            set: $util.oneOfSetter($oneOfFields)
+        });
+
+        // Virtual OneOf for proto3 optional field
+        $Object.defineProperty(DeliveredMessage.prototype, "_url", {
+            get: $util.oneOfGetter($oneOfFields = ["url"]),
+            set: $util.oneOfSetter($oneOfFields)
+        });
+
+        DeliveredMessage.encode = function (message, writer, _depth) {
+            if (!writer)
+                writer = $Writer.create();
+            if (_depth === $undefined)
+                _depth = 0;
+            if (_depth > $util.recursionLimit)
+                throw $Error("max depth exceeded");
+            if (message.kind != null && $Object.hasOwnProperty.call(message, "kind") && message.kind !== "")
+                writer.uint32(10).string(message.kind);
+            if (message.tenant != null && $Object.hasOwnProperty.call(message, "tenant") && message.tenant !== "")
+                writer.uint32(18).string(message.tenant);
+            if (message.alertId != null && $Object.hasOwnProperty.call(message, "alertId") && message.alertId !== "")
+                writer.uint32(26).string(message.alertId);
+            if (message.severity != null && $Object.hasOwnProperty.call(message, "severity") && message.severity !== 0)
+                writer.uint32(32).int32(message.severity);
+            if (message.serviceId != null && $Object.hasOwnProperty.call(message, "serviceId") && message.serviceId !== "")
+                writer.uint32(42).string(message.serviceId);
+            if (message.environment != null && $Object.hasOwnProperty.call(message, "environment") && message.environment !== "")
+                writer.uint32(50).string(message.environment);
+            if (message.source != null && $Object.hasOwnProperty.call(message, "source") && message.source !== "")
+                writer.uint32(58).string(message.source);
+            if (message.metricName != null && $Object.hasOwnProperty.call(message, "metricName") && message.metricName !== "")
+                writer.uint32(66).string(message.metricName);
+            if (message.explanation != null && $Object.hasOwnProperty.call(message, "explanation") && message.explanation !== "")
+                writer.uint32(74).string(message.explanation);
+            if (message.services != null && message.services.length)
+                for (let i = 0; i < message.services.length; ++i)
+                    writer.uint32(82).string(message.services[i]);
+            if (message.startedMs != null && $Object.hasOwnProperty.call(message, "startedMs") && !$Object.is(message.startedMs, 0))
+                writer.uint32(89).double(message.startedMs);
+            if (message.atMs != null && $Object.hasOwnProperty.call(message, "atMs") && !$Object.is(message.atMs, 0))
+                writer.uint32(97).double(message.atMs);
+            if (message.resolvedMs != null && $Object.hasOwnProperty.call(message, "resolvedMs"))
+                writer.uint32(105).double(message.resolvedMs);
+            if (message.ending != null && $Object.hasOwnProperty.call(message, "ending"))
+                writer.uint32(114).string(message.ending);
+            if (message.acknowledgedBy != null && $Object.hasOwnProperty.call(message, "acknowledgedBy"))
+                writer.uint32(122).string(message.acknowledgedBy);
+            if (message.team != null && $Object.hasOwnProperty.call(message, "team"))
+                writer.uint32(130).string(message.team);
+            if (message.cause != null && $Object.hasOwnProperty.call(message, "cause"))
+                writer.uint32(138).string(message.cause);
+            if (message.url != null && $Object.hasOwnProperty.call(message, "url"))
+                writer.uint32(146).string(message.url);
+            if (message.both != null && $Object.hasOwnProperty.call(message, "both") && message.both !== false)
+                writer.uint32(152).bool(message.both);
+            if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                for (let i = 0; i < message.$unknowns.length; ++i)
+                    writer.raw(message.$unknowns[i]);
+            return writer;
+        };
+
+        DeliveredMessage.decode = function (reader, length, _end, _depth, _target) {
+            if (!(reader instanceof $Reader))
+                reader = $Reader.create(reader);
+            if (_depth === $undefined)
+                _depth = 0;
+            if (_depth > $Reader.recursionLimit)
+                throw $Error("max depth exceeded");
+            let end, message, value;
+            if (length === $undefined)
+                end = reader.len;
+            else {
+                end = reader.pos + length;
+                if (end > reader.len)
+                    throw $RangeError("index out of range");
+                length = reader.len;
+                reader.len = end;
+            }
+            message = _target || new $root.stored.DeliveredMessage();
+            while (reader.pos < end) {
+                let start = reader.pos;
+                let tag = reader.tag();
+                if (tag === _end) {
+                    _end = $undefined;
+                    break;
+                }
+                let wireType = tag & 7;
+                switch (tag >>>= 3) {
+                case 1: {
+                        if (wireType !== 2)
+                            break;
+                        if ((value = reader.stringVerify()).length)
+                            message.kind = value;
+                        else
+                            delete message.kind;
+                        continue;
+                    }
+                case 2: {
+                        if (wireType !== 2)
+                            break;
+                        if ((value = reader.stringVerify()).length)
+                            message.tenant = value;
+                        else
+                            delete message.tenant;
+                        continue;
+                    }
+                case 3: {
+                        if (wireType !== 2)
+                            break;
+                        if ((value = reader.stringVerify()).length)
+                            message.alertId = value;
+                        else
+                            delete message.alertId;
+                        continue;
+                    }
+                case 4: {
+                        if (wireType !== 0)
+                            break;
+                        if (value = reader.int32())
+                            message.severity = value;
+                        else
+                            delete message.severity;
+                        continue;
+                    }
+                case 5: {
+                        if (wireType !== 2)
+                            break;
+                        if ((value = reader.stringVerify()).length)
+                            message.serviceId = value;
+                        else
+                            delete message.serviceId;
+                        continue;
+                    }
+                case 6: {
+                        if (wireType !== 2)
+                            break;
+                        if ((value = reader.stringVerify()).length)
+                            message.environment = value;
+                        else
+                            delete message.environment;
+                        continue;
+                    }
+                case 7: {
+                        if (wireType !== 2)
+                            break;
+                        if ((value = reader.stringVerify()).length)
+                            message.source = value;
+                        else
+                            delete message.source;
+                        continue;
+                    }
+                case 8: {
+                        if (wireType !== 2)
+                            break;
+                        if ((value = reader.stringVerify()).length)
+                            message.metricName = value;
+                        else
+                            delete message.metricName;
+                        continue;
+                    }
+                case 9: {
+                        if (wireType !== 2)
+                            break;
+                        if ((value = reader.stringVerify()).length)
+                            message.explanation = value;
+                        else
+                            delete message.explanation;
+                        continue;
+                    }
+                case 10: {
+                        if (wireType !== 2)
+                            break;
+                        if (!(message.services && message.services.length))
+                            message.services = [];
+                        message.services.push(reader.stringVerify());
+                        continue;
+                    }
+                case 11: {
+                        if (wireType !== 1)
+                            break;
+                        if (!$Object.is(value = reader.double(), 0))
+                            message.startedMs = value;
+                        else
+                            delete message.startedMs;
+                        continue;
+                    }
+                case 12: {
+                        if (wireType !== 1)
+                            break;
+                        if (!$Object.is(value = reader.double(), 0))
+                            message.atMs = value;
+                        else
+                            delete message.atMs;
+                        continue;
+                    }
+                case 13: {
+                        if (wireType !== 1)
+                            break;
+                        message.resolvedMs = reader.double();
+                        message._resolvedMs = "resolvedMs";
+                        continue;
+                    }
+                case 14: {
+                        if (wireType !== 2)
+                            break;
+                        message.ending = reader.stringVerify();
+                        message._ending = "ending";
+                        continue;
+                    }
+                case 15: {
+                        if (wireType !== 2)
+                            break;
+                        message.acknowledgedBy = reader.stringVerify();
+                        message._acknowledgedBy = "acknowledgedBy";
+                        continue;
+                    }
+                case 16: {
+                        if (wireType !== 2)
+                            break;
+                        message.team = reader.stringVerify();
+                        message._team = "team";
+                        continue;
+                    }
+                case 17: {
+                        if (wireType !== 2)
+                            break;
+                        message.cause = reader.stringVerify();
+                        message._cause = "cause";
+                        continue;
+                    }
+                case 18: {
+                        if (wireType !== 2)
+                            break;
+                        message.url = reader.stringVerify();
+                        message._url = "url";
+                        continue;
+                    }
+                case 19: {
+                        if (wireType !== 0)
+                            break;
+                        if (value = reader.bool())
+                            message.both = value;
+                        else
+                            delete message.both;
+                        continue;
+                    }
+                }
+                reader.skipType(wireType, _depth, tag);
+                if (!reader.discardUnknown) {
+                    $util.makeProp(message, "$unknowns", false);
+                    (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                }
+            }
+            if (length !== $undefined) {
+                if (reader.pos !== end)
+                    throw $RangeError("index out of range");
+                reader.len = length;
+            }
+            if (_end !== $undefined)
+                throw $Error("missing end group");
+            return message;
+        };
+
+        return DeliveredMessage;
+    })();
+
+    stored.JoinedMail = (function() {
+
+        const JoinedMail = function (properties) {
+            this.alertIds = [];
+            if (properties)
+                for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                    if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                        this[keys[i]] = properties[keys[i]];
+        };
+
+        JoinedMail.prototype.alertIds = $util.emptyArray;
+        JoinedMail.prototype.name = "";
+        JoinedMail.prototype.sinceMs = 0;
+        JoinedMail.prototype.attempts = 0;
+        JoinedMail.prototype.mayHaveArrived = false;
+
+        JoinedMail.encode = function (message, writer, _depth) {
+            if (!writer)
+                writer = $Writer.create();
+            if (_depth === $undefined)
+                _depth = 0;
+            if (_depth > $util.recursionLimit)
+                throw $Error("max depth exceeded");
+            if (message.alertIds != null && message.alertIds.length)
+                for (let i = 0; i < message.alertIds.length; ++i)
+                    writer.uint32(10).string(message.alertIds[i]);
+            if (message.name != null && $Object.hasOwnProperty.call(message, "name") && message.name !== "")
+                writer.uint32(18).string(message.name);
+            if (message.sinceMs != null && $Object.hasOwnProperty.call(message, "sinceMs") && !$Object.is(message.sinceMs, 0))
+                writer.uint32(25).double(message.sinceMs);
+            if (message.attempts != null && $Object.hasOwnProperty.call(message, "attempts") && message.attempts !== 0)
+                writer.uint32(32).uint32(message.attempts);
+            if (message.mayHaveArrived != null && $Object.hasOwnProperty.call(message, "mayHaveArrived") && message.mayHaveArrived !== false)
+                writer.uint32(40).bool(message.mayHaveArrived);
+            if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                for (let i = 0; i < message.$unknowns.length; ++i)
+                    writer.raw(message.$unknowns[i]);
+            return writer;
+        };
+
+        JoinedMail.decode = function (reader, length, _end, _depth, _target) {
+            if (!(reader instanceof $Reader))
+                reader = $Reader.create(reader);
+            if (_depth === $undefined)
+                _depth = 0;
+            if (_depth > $Reader.recursionLimit)
+                throw $Error("max depth exceeded");
+            let end, message, value;
+            if (length === $undefined)
+                end = reader.len;
+            else {
+                end = reader.pos + length;
+                if (end > reader.len)
+                    throw $RangeError("index out of range");
+                length = reader.len;
+                reader.len = end;
+            }
+            message = _target || new $root.stored.JoinedMail();
+            while (reader.pos < end) {
+                let start = reader.pos;
+                let tag = reader.tag();
+                if (tag === _end) {
+                    _end = $undefined;
+                    break;
+                }
+                let wireType = tag & 7;
+                switch (tag >>>= 3) {
+                case 1: {
+                        if (wireType !== 2)
+                            break;
+                        if (!(message.alertIds && message.alertIds.length))
+                            message.alertIds = [];
+                        message.alertIds.push(reader.stringVerify());
+                        continue;
+                    }
+                case 2: {
+                        if (wireType !== 2)
+                            break;
+                        if ((value = reader.stringVerify()).length)
+                            message.name = value;
+                        else
+                            delete message.name;
+                        continue;
+                    }
+                case 3: {
+                        if (wireType !== 1)
+                            break;
+                        if (!$Object.is(value = reader.double(), 0))
+                            message.sinceMs = value;
+                        else
+                            delete message.sinceMs;
+                        continue;
+                    }
+                case 4: {
+                        if (wireType !== 0)
+                            break;
+                        if (value = reader.uint32())
+                            message.attempts = value;
+                        else
+                            delete message.attempts;
+                        continue;
+                    }
+                case 5: {
+                        if (wireType !== 0)
+                            break;
+                        if (value = reader.bool())
+                            message.mayHaveArrived = value;
+                        else
+                            delete message.mayHaveArrived;
+                        continue;
+                    }
+                }
+                reader.skipType(wireType, _depth, tag);
+                if (!reader.discardUnknown) {
+                    $util.makeProp(message, "$unknowns", false);
+                    (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                }
+            }
+            if (length !== $undefined) {
+                if (reader.pos !== end)
+                    throw $RangeError("index out of range");
+                reader.len = length;
+            }
+            if (_end !== $undefined)
+                throw $Error("missing end group");
+            return message;
+        };
+
+        return JoinedMail;
+    })();
+
+    stored.EventDelivery = (function() {
+
+        const EventDelivery = function (properties) {
+            this.notes = [];
+            if (properties)
+                for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                    if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                        this[keys[i]] = properties[keys[i]];
+        };
+
+        EventDelivery.prototype.deliveryId = null;
+        EventDelivery.prototype.eventId = null;
+        EventDelivery.prototype.eventType = "";
+        EventDelivery.prototype.anomalyId = null;
+        EventDelivery.prototype.occurredMs = 0;
+        EventDelivery.prototype.createdMs = 0;
+        EventDelivery.prototype.holdUntilMs = null;
+        EventDelivery.prototype.event = null;
+        EventDelivery.prototype.notes = $util.emptyArray;
+
+        let $oneOfFields;
+
+        // Virtual OneOf for proto3 optional field
+        $Object.defineProperty(EventDelivery.prototype, "_holdUntilMs", {
+            get: $util.oneOfGetter($oneOfFields = ["holdUntilMs"]),
+            set: $util.oneOfSetter($oneOfFields)
+        });
+
+        // Virtual OneOf for proto3 optional field
+        $Object.defineProperty(EventDelivery.prototype, "_event", {
+            get: $util.oneOfGetter($oneOfFields = ["event"]),
+            set: $util.oneOfSetter($oneOfFields)
+        });
+
+        EventDelivery.encode = function (message, writer, _depth) {
+            if (!writer)
+                writer = $Writer.create();
+            if (_depth === $undefined)
+                _depth = 0;
+            if (_depth > $util.recursionLimit)
+                throw $Error("max depth exceeded");
+            if (message.deliveryId != null && $Object.hasOwnProperty.call(message, "deliveryId"))
+                $root.stored.Id.encode(message.deliveryId, writer.uint32(10).fork(), _depth + 1).ldelim();
+            if (message.eventId != null && $Object.hasOwnProperty.call(message, "eventId"))
+                $root.stored.Id.encode(message.eventId, writer.uint32(18).fork(), _depth + 1).ldelim();
+            if (message.eventType != null && $Object.hasOwnProperty.call(message, "eventType") && message.eventType !== "")
+                writer.uint32(26).string(message.eventType);
+            if (message.anomalyId != null && $Object.hasOwnProperty.call(message, "anomalyId"))
+                $root.stored.Id.encode(message.anomalyId, writer.uint32(34).fork(), _depth + 1).ldelim();
+            if (message.occurredMs != null && $Object.hasOwnProperty.call(message, "occurredMs") && !$Object.is(message.occurredMs, 0))
+                writer.uint32(41).double(message.occurredMs);
+            if (message.createdMs != null && $Object.hasOwnProperty.call(message, "createdMs") && !$Object.is(message.createdMs, 0))
+                writer.uint32(49).double(message.createdMs);
+            if (message.holdUntilMs != null && $Object.hasOwnProperty.call(message, "holdUntilMs"))
+                writer.uint32(57).double(message.holdUntilMs);
+            if (message.event != null && $Object.hasOwnProperty.call(message, "event"))
+                writer.uint32(66).string(message.event);
+            if (message.notes != null && message.notes.length)
+                for (let i = 0; i < message.notes.length; ++i)
+                    $root.stored.AttemptNote.encode(message.notes[i], writer.uint32(74).fork(), _depth + 1).ldelim();
+            if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                for (let i = 0; i < message.$unknowns.length; ++i)
+                    writer.raw(message.$unknowns[i]);
+            return writer;
+        };
+
+        EventDelivery.decode = function (reader, length, _end, _depth, _target) {
+            if (!(reader instanceof $Reader))
+                reader = $Reader.create(reader);
+            if (_depth === $undefined)
+                _depth = 0;
+            if (_depth > $Reader.recursionLimit)
+                throw $Error("max depth exceeded");
+            let end, message, value;
+            if (length === $undefined)
+                end = reader.len;
+            else {
+                end = reader.pos + length;
+                if (end > reader.len)
+                    throw $RangeError("index out of range");
+                length = reader.len;
+                reader.len = end;
+            }
+            message = _target || new $root.stored.EventDelivery();
+            while (reader.pos < end) {
+                let start = reader.pos;
+                let tag = reader.tag();
+                if (tag === _end) {
+                    _end = $undefined;
+                    break;
+                }
+                let wireType = tag & 7;
+                switch (tag >>>= 3) {
+                case 1: {
+                        if (wireType !== 2)
+                            break;
+                        message.deliveryId = $root.stored.Id.decode(reader, reader.size(), $undefined, _depth + 1, message.deliveryId);
+                        continue;
+                    }
+                case 2: {
+                        if (wireType !== 2)
+                            break;
+                        message.eventId = $root.stored.Id.decode(reader, reader.size(), $undefined, _depth + 1, message.eventId);
+                        continue;
+                    }
+                case 3: {
+                        if (wireType !== 2)
+                            break;
+                        if ((value = reader.stringVerify()).length)
+                            message.eventType = value;
+                        else
+                            delete message.eventType;
+                        continue;
+                    }
+                case 4: {
+                        if (wireType !== 2)
+                            break;
+                        message.anomalyId = $root.stored.Id.decode(reader, reader.size(), $undefined, _depth + 1, message.anomalyId);
+                        continue;
+                    }
+                case 5: {
+                        if (wireType !== 1)
+                            break;
+                        if (!$Object.is(value = reader.double(), 0))
+                            message.occurredMs = value;
+                        else
+                            delete message.occurredMs;
+                        continue;
+                    }
+                case 6: {
+                        if (wireType !== 1)
+                            break;
+                        if (!$Object.is(value = reader.double(), 0))
+                            message.createdMs = value;
+                        else
+                            delete message.createdMs;
+                        continue;
+                    }
+                case 7: {
+                        if (wireType !== 1)
+                            break;
+                        message.holdUntilMs = reader.double();
+                        message._holdUntilMs = "holdUntilMs";
+                        continue;
+                    }
+                case 8: {
+                        if (wireType !== 2)
+                            break;
+                        message.event = reader.stringVerify();
+                        message._event = "event";
+                        continue;
+                    }
+                case 9: {
+                        if (wireType !== 2)
+                            break;
+                        if (!(message.notes && message.notes.length))
+                            message.notes = [];
+                        message.notes.push($root.stored.AttemptNote.decode(reader, reader.size(), $undefined, _depth + 1));
+                        continue;
+                    }
+                }
+                reader.skipType(wireType, _depth, tag);
+                if (!reader.discardUnknown) {
+                    $util.makeProp(message, "$unknowns", false);
+                    (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                }
+            }
+            if (length !== $undefined) {
+                if (reader.pos !== end)
+                    throw $RangeError("index out of range");
+                reader.len = length;
+            }
+            if (_end !== $undefined)
+                throw $Error("missing end group");
+            return message;
+        };
+
+        return EventDelivery;
+    })();
+
+    stored.AttemptNote = (function() {
+
+        const AttemptNote = function (properties) {
+            if (properties)
+                for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                    if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                        this[keys[i]] = properties[keys[i]];
+        };
+
+        AttemptNote.prototype.attempt = 0;
+        AttemptNote.prototype.state = "";
+        AttemptNote.prototype.statusCode = null;
+        AttemptNote.prototype.responseTimeMs = 0;
+        AttemptNote.prototype.error = null;
+        AttemptNote.prototype.attemptedMs = 0;
+        AttemptNote.prototype.nextAttemptMs = null;
+
+        let $oneOfFields;
+
+        // Virtual OneOf for proto3 optional field
+        $Object.defineProperty(AttemptNote.prototype, "_statusCode", {
+            get: $util.oneOfGetter($oneOfFields = ["statusCode"]),
+            set: $util.oneOfSetter($oneOfFields)
+        });
+
+        // Virtual OneOf for proto3 optional field
+        $Object.defineProperty(AttemptNote.prototype, "_error", {
+            get: $util.oneOfGetter($oneOfFields = ["error"]),
+            set: $util.oneOfSetter($oneOfFields)
+        });
+
+        // Virtual OneOf for proto3 optional field
+        $Object.defineProperty(AttemptNote.prototype, "_nextAttemptMs", {
+            get: $util.oneOfGetter($oneOfFields = ["nextAttemptMs"]),
+            set: $util.oneOfSetter($oneOfFields)
+        });
+
+        AttemptNote.encode = function (message, writer, _depth) {
+            if (!writer)
+                writer = $Writer.create();
+            if (_depth === $undefined)
+                _depth = 0;
+            if (_depth > $util.recursionLimit)
+                throw $Error("max depth exceeded");
+            if (message.attempt != null && $Object.hasOwnProperty.call(message, "attempt") && message.attempt !== 0)
+                writer.uint32(8).uint32(message.attempt);
+            if (message.state != null && $Object.hasOwnProperty.call(message, "state") && message.state !== "")
+                writer.uint32(18).string(message.state);
+            if (message.statusCode != null && $Object.hasOwnProperty.call(message, "statusCode"))
+                writer.uint32(24).uint32(message.statusCode);
+            if (message.responseTimeMs != null && $Object.hasOwnProperty.call(message, "responseTimeMs") && !$Object.is(message.responseTimeMs, 0))
+                writer.uint32(33).double(message.responseTimeMs);
+            if (message.error != null && $Object.hasOwnProperty.call(message, "error"))
+                writer.uint32(42).string(message.error);
+            if (message.attemptedMs != null && $Object.hasOwnProperty.call(message, "attemptedMs") && !$Object.is(message.attemptedMs, 0))
+                writer.uint32(49).double(message.attemptedMs);
+            if (message.nextAttemptMs != null && $Object.hasOwnProperty.call(message, "nextAttemptMs"))
+                writer.uint32(57).double(message.nextAttemptMs);
+            if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                for (let i = 0; i < message.$unknowns.length; ++i)
+                    writer.raw(message.$unknowns[i]);
+            return writer;
+        };
+
+        AttemptNote.decode = function (reader, length, _end, _depth, _target) {
+            if (!(reader instanceof $Reader))
+                reader = $Reader.create(reader);
+            if (_depth === $undefined)
+                _depth = 0;
+            if (_depth > $Reader.recursionLimit)
+                throw $Error("max depth exceeded");
+            let end, message, value;
+            if (length === $undefined)
+                end = reader.len;
+            else {
+                end = reader.pos + length;
+                if (end > reader.len)
+                    throw $RangeError("index out of range");
+                length = reader.len;
+                reader.len = end;
+            }
+            message = _target || new $root.stored.AttemptNote();
+            while (reader.pos < end) {
+                let start = reader.pos;
+                let tag = reader.tag();
+                if (tag === _end) {
+                    _end = $undefined;
+                    break;
+                }
+                let wireType = tag & 7;
+                switch (tag >>>= 3) {
+                case 1: {
+                        if (wireType !== 0)
+                            break;
+                        if (value = reader.uint32())
+                            message.attempt = value;
+                        else
+                            delete message.attempt;
+                        continue;
+                    }
+                case 2: {
+                        if (wireType !== 2)
+                            break;
+                        if ((value = reader.stringVerify()).length)
+                            message.state = value;
+                        else
+                            delete message.state;
+                        continue;
+                    }
+                case 3: {
+                        if (wireType !== 0)
+                            break;
+                        message.statusCode = reader.uint32();
+                        message._statusCode = "statusCode";
+                        continue;
+                    }
+                case 4: {
+                        if (wireType !== 1)
+                            break;
+                        if (!$Object.is(value = reader.double(), 0))
+                            message.responseTimeMs = value;
+                        else
+                            delete message.responseTimeMs;
+                        continue;
+                    }
+                case 5: {
+                        if (wireType !== 2)
+                            break;
+                        message.error = reader.stringVerify();
+                        message._error = "error";
+                        continue;
+                    }
+                case 6: {
+                        if (wireType !== 1)
+                            break;
+                        if (!$Object.is(value = reader.double(), 0))
+                            message.attemptedMs = value;
+                        else
+                            delete message.attemptedMs;
+                        continue;
+                    }
+                case 7: {
+                        if (wireType !== 1)
+                            break;
+                        message.nextAttemptMs = reader.double();
+                        message._nextAttemptMs = "nextAttemptMs";
+                        continue;
+                    }
+                }
+                reader.skipType(wireType, _depth, tag);
+                if (!reader.discardUnknown) {
+                    $util.makeProp(message, "$unknowns", false);
+                    (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                }
+            }
+            if (length !== $undefined) {
+                if (reader.pos !== end)
+                    throw $RangeError("index out of range");
+                reader.len = length;
+            }
+            if (_end !== $undefined)
+                throw $Error("missing end group");
+            return message;
+        };
+
+        return AttemptNote;
+    })();
+
+    stored.OutboxEntry = (function() {
+
+        const OutboxEntry = function (properties) {
+            if (properties)
+                for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                    if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                        this[keys[i]] = properties[keys[i]];
+        };
+
+        OutboxEntry.prototype.lane = "";
+        OutboxEntry.prototype.urgent = false;
+
+        OutboxEntry.encode = function (message, writer, _depth) {
+            if (!writer)
+                writer = $Writer.create();
+            if (_depth === $undefined)
+                _depth = 0;
+            if (_depth > $util.recursionLimit)
+                throw $Error("max depth exceeded");
+            if (message.lane != null && $Object.hasOwnProperty.call(message, "lane") && message.lane !== "")
+                writer.uint32(10).string(message.lane);
+            if (message.urgent != null && $Object.hasOwnProperty.call(message, "urgent") && message.urgent !== false)
+                writer.uint32(16).bool(message.urgent);
+            if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                for (let i = 0; i < message.$unknowns.length; ++i)
+                    writer.raw(message.$unknowns[i]);
+            return writer;
+        };
+
+        OutboxEntry.decode = function (reader, length, _end, _depth, _target) {
+            if (!(reader instanceof $Reader))
+                reader = $Reader.create(reader);
+            if (_depth === $undefined)
+                _depth = 0;
+            if (_depth > $Reader.recursionLimit)
+                throw $Error("max depth exceeded");
+            let end, message, value;
+            if (length === $undefined)
+                end = reader.len;
+            else {
+                end = reader.pos + length;
+                if (end > reader.len)
+                    throw $RangeError("index out of range");
+                length = reader.len;
+                reader.len = end;
+            }
+            message = _target || new $root.stored.OutboxEntry();
+            while (reader.pos < end) {
+                let start = reader.pos;
+                let tag = reader.tag();
+                if (tag === _end) {
+                    _end = $undefined;
+                    break;
+                }
+                let wireType = tag & 7;
+                switch (tag >>>= 3) {
+                case 1: {
+                        if (wireType !== 2)
+                            break;
+                        if ((value = reader.stringVerify()).length)
+                            message.lane = value;
+                        else
+                            delete message.lane;
+                        continue;
+                    }
+                case 2: {
+                        if (wireType !== 0)
+                            break;
+                        if (value = reader.bool())
+                            message.urgent = value;
+                        else
+                            delete message.urgent;
+                        continue;
+                    }
+                }
+                reader.skipType(wireType, _depth, tag);
+                if (!reader.discardUnknown) {
+                    $util.makeProp(message, "$unknowns", false);
+                    (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                }
+            }
+            if (length !== $undefined) {
+                if (reader.pos !== end)
+                    throw $RangeError("index out of range");
+                reader.len = length;
+            }
+            if (_end !== $undefined)
+                throw $Error("missing end group");
+            return message;
+        };
+
+        return OutboxEntry;
+    })();
+
     return stored;
 })();
 

@@ -1,6 +1,6 @@
 // Channels as they are listed, and their tests: who was told, by channel.
 import { expect, it } from "vitest";
-import type { AttemptOutcome } from "../../../../../src/domain/notification/channel-delivery.ts";
+import type { AttemptOutcome } from "../../../../../src/domain/delivery/delivery.ts";
 import type { OutboundCommand } from "../../../../../src/domain/webhooks/outbound-messages.ts";
 import { answerSchema } from "../../../../support/answer-schema.ts";
 import { Rig } from "../../../../support/coordinator-rig.ts";

@@ -1,7 +1,6 @@
 // What leaves for whom: a channel that fails and its notifier's default, a renewal and the identity that it takes the place of.
 import { describe, expect, it } from "vitest";
-import { DELIVERY_ROW, OUTBOX_ROW } from "../../../../../src/actors/coordinator/notification/delivery-row.ts";
-import type { AttemptOutcome } from "../../../../../src/domain/notification/channel-delivery.ts";
+import type { AttemptOutcome } from "../../../../../src/domain/delivery/delivery.ts";
 import type { HandedDelivery } from "../../../../../src/domain/notification/notifier-messages.ts";
 import { Rig } from "../../../../support/coordinator-rig.ts";
 
@@ -119,19 +118,6 @@ describe("messages that were joined", () => {
       alert.notification.state,
     ]);
     expect(Object.fromEntries(states)).toEqual({ bad: "to_be_told", good: "told" });
-  });
-});
-
-describe("a row of before", () => {
-  it("without the members of joined mails and of the first telling is read as it was", () => {
-    const delivery = {
-      ...{ state: "delivered", message: null, inFlight: false, waiting: [], attempts: 1, told: "yes", endTold: false },
-      ...{ firstTriedAtMs: 1, nextAttemptAtMs: 0, sentAtMs: 1, deliveredAtMs: 2, error: null },
-    };
-    const row = { channel: "pager", ruleId: null, fallback: false, notifier: "pager", destination: null, delivery, run: "r" };
-    const bytes = Buffer.concat([Buffer.of(1), Buffer.from(JSON.stringify(row))]);
-    expect(DELIVERY_ROW.decode(bytes)).toEqual(row);
-    expect(OUTBOX_ROW.decode(Buffer.concat([Buffer.of(1), Buffer.from('{"lane":"l"}')]))).toEqual({ lane: "l" });
   });
 });
 
