@@ -4,7 +4,7 @@ import { StoreError } from "../../../adapters/storage/key-value-store.ts";
 import { background, task } from "../../../core/base/guard.ts";
 import { CASCADE_SERVICES_MIN } from "../../../domain/alerting/cascade.ts";
 import type { Alert } from "../../../domain/alerting/paging/alert.ts";
-import { openedMs } from "../../../domain/alerting/paging/group-wait.ts";
+import { placeText } from "../../../domain/alerting/paging/service-scope.ts";
 import { EngineUnavailableError } from "../engines/engine-client.ts";
 import type { WatchdogStage } from "../state/watchdog-stage.ts";
 import { askInSteps } from "./held-findings.ts";
@@ -29,8 +29,7 @@ export class GroupWaits {
   step(): number {
     const { state, paging, nowMs, monotonicMs } = this.#context;
     if (this.#running) return Number.POSITIVE_INFINITY;
-    let dueMs = Number.POSITIVE_INFINITY;
-    for (const alert of state.alerts.memory.waiting) dueMs = Math.min(dueMs, openedMs(alert) + paging.groupWaitMs);
+    const dueMs = state.alerts.memory.waiting.firstOpenedMs + paging.groupWaitMs;
     const inMs = Math.max(dueMs, this.#notBeforeMs) - nowMs();
     if (inMs > 0) return monotonicMs() + inMs;
     this.#running = true;
@@ -39,11 +38,11 @@ export class GroupWaits {
   }
 
   async #ask(): Promise<void> {
-    const { state, nowMs, wake } = this.#context;
+    const { state, paging, nowMs, wake } = this.#context;
+    const { waiting } = state.alerts.memory;
     try {
-      const waiting = [...state.alerts.memory.waiting];
       if (mayBeCascade(waiting)) await this.#cascade.run({ number: 0, nowMs: nowMs() });
-      await askInSteps(this.#context, waiting);
+      await askInSteps(this.#context, waiting.openedBy(nowMs() - paging.groupWaitMs));
     } catch (error) {
       if (!(error instanceof EngineUnavailableError || error instanceof StoreError)) throw error;
       this.#notBeforeMs = nowMs() + RETRY_MS;
@@ -54,14 +53,15 @@ export class GroupWaits {
   }
 }
 
-/** Whether so many services of one environment wait as make a cascade. */
-function mayBeCascade(waiting: readonly Alert[]): boolean {
+/** Whether so many services of one environment wait as make a cascade; one of them may have been told at once. */
+function mayBeCascade(waiting: Iterable<Alert>): boolean {
   const services = new Map<string, Set<string>>();
   for (const { state } of waiting) {
     const { tenant, environment, serviceId } = state.key;
-    const place = JSON.stringify([tenant, environment]);
-    services.set(place, (services.get(place) ?? new Set()).add(serviceId));
+    const place = placeText({ tenant, environment, serviceId: "" });
+    const found = (services.get(place) ?? new Set()).add(serviceId);
+    if (found.size >= CASCADE_SERVICES_MIN - 1) return true;
+    services.set(place, found);
   }
-  // One of them may have been told at once.
-  return [...services.values()].some(({ size }) => size >= CASCADE_SERVICES_MIN - 1);
+  return false;
 }

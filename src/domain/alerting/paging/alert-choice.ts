@@ -7,10 +7,9 @@ import type { WatchdogSettings } from "../../detection/watchdog-settings.ts";
 import { baseNameOf } from "../../distribution/derived-values.ts";
 import type { AlertKey } from "../alert-identity.ts";
 import type { DetectorFamily } from "../ensemble.ts";
-import { type Alert, isFiring, takesIn } from "./alert.ts";
+import { type Alert, isFiring, isOfCascade, takesIn } from "./alert.ts";
 import { OWN_IDENTITY } from "./detector-family.ts";
 import type { Finding } from "./finding.ts";
-import { isOfCascade } from "./merged-alerts.ts";
 import type { PagingMemory } from "./paging-memory.ts";
 
 /** Families that look at one resource: whichever says it first, the other joins. */

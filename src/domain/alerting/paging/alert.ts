@@ -5,6 +5,7 @@ import type { Tier } from "../../detection/anomaly-score.ts";
 import type { AlertChangeKind } from "../alert-changes.ts";
 import type { AlertState } from "../alert-identity.ts";
 import type { Labels } from "../label-matcher.ts";
+import { familyOfDetector } from "./detector-family.ts";
 import type { Finding } from "./finding.ts";
 
 const MINUTE_MS = 60_000;
@@ -110,4 +111,9 @@ export function takesIn({ state }: Alert, openedAtMs: number, dedupMaxAgeMinutes
 
 export function isFiring({ state }: Alert): boolean {
   return state.resolvedAtMs === null;
+}
+
+/** Whether an alert is that of a cascade, under whatever key it goes on. */
+export function isOfCascade({ state, peak }: Alert): boolean {
+  return state.key.family === "cascade" || familyOfDetector(peak.detector) === "cascade";
 }

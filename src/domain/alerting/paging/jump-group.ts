@@ -1,15 +1,16 @@
 // One jump of one metric over several services: their alerts are one, told once, with the services in it. It forms when the wait of the first of them is over.
 import { GROUP_SERVICES_PER_ALERT_MAX } from "../../../core/config/notification-limits.ts";
 import { type Tier, tierRank } from "../../detection/anomaly-score.ts";
-import { baseNameOf } from "../../distribution/derived-values.ts";
 import { holdGates } from "../inhibition/hold-gates.ts";
 import { type Alert, withChange } from "./alert.ts";
-import { GROUP_GATE, openedMs } from "./group-wait.ts";
-import { isOfCascade, mergedAlert, withMembersOf } from "./merged-alerts.ts";
+import { openedMs } from "./group-wait.ts";
+import { isTold } from "./jump-index.ts";
+import { mergedAlert, withMembersOf } from "./merged-alerts.ts";
 import type { PageDecision } from "./page-decision.ts";
 import { decideAgain, decisionOn, notified } from "./page-pipeline.ts";
 import type { PagingMemory } from "./paging-memory.ts";
 import type { PagingSources } from "./paging-sources.ts";
+import { isWaiting } from "./waiting-alerts.ts";
 
 /** So many services make a jump of one metric one event; two may be a chance. */
 const JUMP_SERVICES_MIN = 3;
@@ -43,30 +44,14 @@ export function decideGroup(alert: Alert, sources: PagingSources, memory: Paging
 
 function jumpGroup(alert: Alert, sources: PagingSources, memory: PagingMemory, nowMs: number): JumpGroup | undefined {
   const sinceMs = openedMs(alert) - sources.groupWaitMs;
-  const peers = [...memory.firing(alert.state.key.tenant)].filter(
-    (other) =>
-      other === alert || (isOfJump(alert, other) && (isWaiting(other) || (isTold(other) && (other.state.flap.pagedMs ?? 0) >= sinceMs))),
-  );
-  const told = peers.filter(isTold).sort(byOpening);
-  const waiting = peers.filter((other) => isWaiting(other) && (other === alert || !isHeld(other, sources, memory, nowMs))).sort(byOpening);
+  const peers = [...memory.jumps.of(alert)];
+  const told = peers.filter((other) => isTold(other) && (other.state.flap.pagedMs ?? 0) >= sinceMs).sort(byOpening);
+  const others = peers.filter((other) => other !== alert && isWaiting(other) && !isHeld(other, sources, memory, nowMs));
+  const waiting = [alert, ...others].sort(byOpening);
   const leader = told[0] ?? (waiting[0] as Alert);
   const services = [...new Set([leader, ...waiting].flatMap(servicesOf))];
   if (services.length < JUMP_SERVICES_MIN) return undefined;
   return { leader, others: waiting.filter((other) => other !== leader), services: services.slice(0, GROUP_SERVICES_PER_ALERT_MAX) };
-}
-
-function isOfJump(one: Alert, other: Alert): boolean {
-  const [a, b] = [one.state.key, other.state.key];
-  if (a.environment !== b.environment || a.family !== b.family || isOfCascade(other)) return false;
-  return baseNameOf(one.peak.metricName) === baseNameOf(other.peak.metricName) && Math.sign(one.peak.z) === Math.sign(other.peak.z);
-}
-
-function isWaiting({ heldBy }: Alert): boolean {
-  return heldBy === GROUP_GATE;
-}
-
-function isTold({ pages, heldBy }: Alert): boolean {
-  return pages > 0 && heldBy === null;
 }
 
 /** Whether something else than the wait holds it by now. */

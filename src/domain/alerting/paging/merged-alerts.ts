@@ -3,8 +3,8 @@
 import { INGESTION_SERVICE } from "../../detection/service/tenant-silence.ts";
 import { resolveAlert } from "../alert-identity.ts";
 import type { DetectorFamily } from "../ensemble.ts";
-import { type Alert, takesIn, withChange, withMember } from "./alert.ts";
-import { familyOfDetector, OWN_IDENTITY } from "./detector-family.ts";
+import { type Alert, isOfCascade, takesIn, withChange, withMember } from "./alert.ts";
+import { OWN_IDENTITY } from "./detector-family.ts";
 import type { Finding } from "./finding.ts";
 import type { PagingMemory } from "./paging-memory.ts";
 
@@ -54,11 +54,6 @@ function memberRule({ environment, serviceId, services }: Finding, family: Detec
 
 function byCreation(one: Alert, other: Alert): number {
   return one.state.createdAtMs - other.state.createdAtMs || (one.state.id < other.state.id ? -1 : 1);
-}
-
-/** Whether an alert is that of a cascade, under whatever key it goes on. */
-export function isOfCascade({ state, peak }: Alert): boolean {
-  return state.key.family === "cascade" || familyOfDetector(peak.detector) === "cascade";
 }
 
 /** The alert with the members of another in it. */

@@ -13,8 +13,9 @@ import { InhibitorIndex } from "../inhibition/inhibitor-index.ts";
 import { type Alert, isFiring } from "./alert.ts";
 import { AlertsByState } from "./alerts-by-state.ts";
 import { OWN_IDENTITY } from "./detector-family.ts";
-import { GROUP_GATE } from "./group-wait.ts";
+import { JumpIndex } from "./jump-index.ts";
 import { placeText } from "./service-scope.ts";
+import { WaitingAlerts } from "./waiting-alerts.ts";
 
 /** A metric's alert closes into a group of services, and that into a cascade. */
 const MERGES_MAX = 4;
@@ -31,14 +32,16 @@ export class PagingMemory {
   readonly #alerts = new Map<string, Alert>();
   /** Firing alerts that keep others quiet by rules of people. */
   readonly ruleInhibitors: InhibitorIndex;
+  /** Firing alerts by the jump that they may be one of. */
+  readonly jumps: JumpIndex;
+  /** Alerts whose page waits for a group; of a base alone. */
+  readonly waiting = new WaitingAlerts();
   /** The newest alert of each key, by its id. */
   readonly #newest = new Map<string, string>();
   readonly #signals = new Map<string, readonly FiredSignal[]>();
   readonly #rcaMs = new Map<string, number>();
   /** When people were last told of anything in a tenant's environment that we have found. */
   readonly #toldMs = new Map<string, number>();
-  /** Alerts whose page waits for a group, by id; of a base alone. */
-  readonly #waiting = new Map<string, Alert>();
   /** The cascade or group that each service was last a member of. */
   readonly #cascades = new Map<string, string>();
   /** Alerts by state, of a base alone: a memory over it is made for every transaction, and goes through the few that it has changed. */
@@ -52,6 +55,7 @@ export class PagingMemory {
     this.#kept = kept;
     this.#byState = base === undefined ? new AlertsByState() : undefined;
     this.ruleInhibitors = new InhibitorIndex(base?.ruleInhibitors, rules);
+    this.jumps = new JumpIndex(base?.jumps);
   }
 
   /** Alerts changed here; of a memory over another one what is to be stored. */
@@ -100,11 +104,6 @@ export class PagingMemory {
       for (const alert of this.#alerts.values()) if (alert.state.key.tenant === tenant && isFiring(alert) && mayInhibit(alert)) yield alert;
   }
 
-  /** Alerts whose page waits for a group; of a base alone. */
-  get waiting(): Iterable<Alert> {
-    return this.#waiting.values();
-  }
-
   /** Whether anybody was told since of something in the environment of a finding. */
   isToldSince({ tenant, environment }: { readonly tenant: string; readonly environment: string }, sinceMs: number): boolean {
     const place = placeText({ tenant, environment, serviceId: "" });
@@ -126,6 +125,7 @@ export class PagingMemory {
     this.#kept?.(this.alert(id), alert);
     this.#alerts.set(id, alert);
     this.ruleInhibitors.put(alert);
+    this.jumps.put(alert);
     const text = keyText(identityOf(alert));
     const newestId = this.#newestId(text);
     const known = newestId === undefined || newestId === id ? undefined : this.alert(newestId);
@@ -133,8 +133,7 @@ export class PagingMemory {
     for (const serviceId of alert.services) this.#cascades.set(placeText({ ...key, serviceId }), id);
     this.#noteTold(alert);
     if (this.#byState === undefined) return;
-    if (isFiring(alert) && alert.heldBy === GROUP_GATE) this.#waiting.set(id, alert);
-    else this.#waiting.delete(id);
+    this.waiting.put(alert);
     this.#byState.put(alert);
     const longest = this.#byState.longestResolved(ALERTS_RESOLVED_KEPT_MAX);
     if (longest !== undefined) this.forget(longest);
@@ -147,7 +146,8 @@ export class PagingMemory {
     const { key } = alert.state;
     this.#alerts.delete(id);
     this.ruleInhibitors.remove(id);
-    this.#waiting.delete(id);
+    this.jumps.remove(id);
+    this.waiting.remove(id);
     this.#byState?.remove(key.tenant, id);
     const text = keyText(identityOf(alert));
     if (this.#newest.get(text) === id) this.#newest.delete(text);

@@ -35,6 +35,9 @@ it("B11: forty services with one jump are one page, with their list and the aler
   expect(others).toEqual([]);
   expect(leader).toMatchObject({ pages: 1, anomalies: 40, open_anomalies: 40, held_back_by: null });
   expect(leader.services).toHaveLength(40);
+  // Each of the others is asked in its turn too: it has closed by then, and is no news.
+  const { history } = (await rig.ask("alert", {}, { alert_id: leader.alert_id })).body;
+  expect(history.map(({ change }: Json) => change)).toEqual(["opened", "paged"]);
   expect(alerts.filter(({ merged_into }) => merged_into === leader.alert_id)).toHaveLength(39);
   expect(pagesOf(alerts)).toBe(1);
 });
