@@ -65,6 +65,8 @@ export class FakeEngine implements EngineLink {
   /** What the coordinator gave back. */
   readonly delivered: ReturnedStreams[] = [];
   isDead = false;
+  /** What it tells of a pass of the Watchdog besides its frames. */
+  found: ((pass: string) => unknown) | undefined;
   /** What it tells of the limits that tenants share. */
   shares: readonly ShareRow[] = [];
   /** How its services behave: JSON of [tenant, service], four deviations each. */
@@ -110,7 +112,10 @@ export class FakeEngine implements EngineLink {
     if (query.type === "lane-mark") return query;
     if (query.type === "behaviour") return { type: "behaviour", id: query.id, streams: 0, tookMs: 0, done: true, ...this.behaviour };
     if (query.type === "watchdog")
-      return { type: "watchdog", id: query.id, counts: NO_COUNTS, tookMs: 0, share: 1, wasBusy: false, waits: false, done: true };
+      return {
+        ...{ type: "watchdog", id: query.id, counts: NO_COUNTS, tookMs: 0, share: 1, wasBusy: false, waits: false, done: true },
+        found: this.found?.(query.pass),
+      };
     if (query.type === "pending-chunks") return { type: "pending-chunks", id: query.id, chunks: [] };
     if (query.type === "service-history") return { id: query.id, ...this.history };
     if (query.type === "shares") return { type: "shares", id: query.id, rows: this.shares };
@@ -198,7 +203,7 @@ export class Rig {
   freeBytes = 1e9;
   monotonicMs = 1_000;
   #nextCall = 1;
-  #draws = 0;
+  #draws: number;
 
   private constructor({
     engines = 1,
@@ -212,6 +217,7 @@ export class Rig {
     ...options
   }: RigOptions) {
     const delays = seed === undefined ? {} : { seed };
+    this.#draws = (seed ?? 0) << 8; // another process draws others
     this.nowMs = nowMs;
     this.control = new MemoryStore({ tables: CONTROL_TABLES, ...delays, ...(control && { contents: control }) });
     this.series = new MemoryStore({ tables: SERIES_TABLES, ...delays, ...(series && { contents: series }) });
