@@ -7,6 +7,7 @@ import { type AnomalyEnd, decideEnd, decideFire } from "../../src/domain/alertin
 import { PagingMemory } from "../../src/domain/alerting/paging/paging-memory.ts";
 import { NO_INHIBITIONS, NO_SILENCES, type PagingSources } from "../../src/domain/alerting/paging/paging-sources.ts";
 import { ServiceConfirmations } from "../../src/domain/alerting/paging/service-confirmations.ts";
+import { risesAtMs } from "../../src/domain/alerting/severity.ts";
 import type { WatchdogSettings } from "../../src/domain/detection/watchdog-settings.ts";
 
 export const PAGING_START_MS = Date.UTC(2026, 0, 5);
@@ -113,9 +114,11 @@ export class PagingRig {
   again(nowMs: number): PageDecision[] {
     const alerts = [...this.memory.firing("default")].flatMap(({ state }) => askAlert(state.id, this.sources, this.memory, nowMs));
     const findings = [...this.#findings.values()].flatMap((finding) => {
-      const open = { heldBy: this.#heldBy.get(finding.anomalyId) ?? null, alertId: finding.alertId };
-      if (askedAgain(open, this.sources, this.memory, nowMs) === undefined) return [];
-      const decision = this.fire({ ...finding, kind: "raised", alertId: null, atMs: nowMs });
+      const risesAt = finding.tierBefore === null ? null : risesAtMs(finding, finding.tierBefore);
+      const open = { heldBy: this.#heldBy.get(finding.anomalyId) ?? null, alertId: finding.alertId, risesAtMs: risesAt };
+      const reason = askedAgain(open, this.sources, this.memory, nowMs);
+      if (reason === undefined) return [];
+      const decision = this.fire({ ...finding, kind: "raised", alertId: reason === "worse" ? finding.alertId : null, atMs: nowMs });
       return decision.alertId === null ? [] : [decision];
     });
     return [...alerts, ...findings];

@@ -31,7 +31,9 @@ export const VERDICT = z
     lower: z.number().describe("values between lower and upper are ordinary at the threshold"),
     upper: z.number(),
     z: z.number(),
-    p: z.number(),
+    p: z
+      .number()
+      .describe("probability of a value as far out; of a statistic never less than 1 / (n + 1), which is all that n values can show"),
     threshold: z.number(),
     baseline: z.strictObject({
       n: COUNT,
@@ -59,7 +61,7 @@ const ANOMALY_FIELDS = {
   detected_at: TIMESTAMP,
   rca_triggered: z.boolean(),
   resolved: z.boolean(),
-  severity: z.enum(["low", "medium", "high"]),
+  severity: z.enum(["low", "medium", "high"]).describe("how bad it is, not how improbable: that is the score"),
   environment: z.string(),
   attributes: ATTRIBUTES,
   series: z
@@ -151,7 +153,7 @@ export const ANOMALY_EXAMPLE = {
     lower: 86,
     upper: 274,
     z: 7.4,
-    p: 1.4e-13,
+    p: 0.0083,
     threshold: 3,
     baseline: { n: 120, mean: 180, sd: 31, median: 178, bucket: null, age_seconds: 1200 },
     contributions: [],

@@ -46,8 +46,8 @@ export async function runReplay(args: readonly string[], config: () => Config): 
 
 /** Outcome of a file's rows, by the time of each. Rejects with ReplayError. */
 export async function judgeFile(file: ReplayFile, intervalMs: number | undefined, environment: FileEnvironment) {
-  const { table, scores, alerts, pages } = await judgedFile(file, intervalMs, environment, new ReplayProgress(false));
-  return { times: Float64Array.from(table.times), scores, alerts, pages };
+  const { table, scores, alerts, pages, decisions } = await judgedFile(file, intervalMs, environment, new ReplayProgress(false));
+  return { times: Float64Array.from(table.times), scores, alerts, pages, decisions };
 }
 
 async function replayFile(file: ReplayFile, { intervalMs, isJson }: ReplayOptions, environment: FileEnvironment, progress: ReplayProgress) {

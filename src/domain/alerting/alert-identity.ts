@@ -46,7 +46,7 @@ export function alertKeyText({ tenant, environment, serviceId, family }: AlertKe
   return hash128(JSON.stringify([tenant, environment, serviceId, family]));
 }
 
-/** Applies one fire to the newest alert of its key, undefined where there is none. Low tiers are logged and never page (rule 1.1.6). */
+/** Applies one fire to the newest alert of its key, undefined where there is none. What is mild by its score does not come this far (rule 1.1.6). */
 export function applyFire(known: AlertState | undefined, key: AlertKey, tier: Tier, nowMs: number, maxAgeMinutes: number): FireEffect {
   if (known === undefined) return newAlert("opened", key, tier, nowMs, CALM, []);
   const age = atMost("dedup_age", (nowMs - known.createdAtMs) / MINUTE_MS, maxAgeMinutes);
@@ -58,12 +58,12 @@ export function applyFire(known: AlertState | undefined, key: AlertKey, tier: Ti
     return {
       kind: "reopened",
       alert: { ...alert, resolvedAtMs: null, flap: state },
-      page: gate.passed && tier !== "low",
+      page: gate.passed,
       gates: [age, gate],
     };
   }
   if (highest === known.tier) return { kind: "absorbed", alert, page: false, gates: [age] };
-  return { kind: "raised", alert, page: known.tier === "low", gates: [age] };
+  return { kind: "raised", alert, page: false, gates: [age] };
 }
 
 /** The alert with its end; one that has ended stays as it was. */
@@ -79,7 +79,6 @@ function newAlert(
   flap: FlapState,
   gates: readonly GateResult[],
 ): FireEffect {
-  const page = tier !== "low";
   const alert: AlertState = {
     id: hash128(
       JSON.stringify([key.tenant, key.environment, key.serviceId, key.family, nowMs, ...(fingerprint === undefined ? [] : [fingerprint])]),
@@ -90,7 +89,7 @@ function newAlert(
     fires: 1,
     tier,
     resolvedAtMs: null,
-    flap: page ? paged(flap, nowMs) : flap,
+    flap: paged(flap, nowMs),
   };
-  return { kind, alert, page, gates };
+  return { kind, alert, page: true, gates };
 }

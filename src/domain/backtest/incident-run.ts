@@ -3,7 +3,7 @@
 
 import type { EpisodeFrame } from "../../core/protocol/coordinator-frame.ts";
 import type { InhibitionRules } from "../alerting/inhibition/inhibition-rule.ts";
-import { type DecidedBefore, findingOf } from "../alerting/paging/anomaly-finding.ts";
+import { anomalyRisesAtMs, type DecidedBefore, findingOf, severityOfAnomaly } from "../alerting/paging/anomaly-finding.ts";
 import { askedAgain, type OpenFinding } from "../alerting/paging/asked-again.ts";
 import type { Finding } from "../alerting/paging/finding.ts";
 import type { PageDecision } from "../alerting/paging/page-decision.ts";
@@ -11,7 +11,7 @@ import { decideAgain, decideEnd, decideFire, type EnsembleOutcome, type FireOutc
 import { PagingMemory } from "../alerting/paging/paging-memory.ts";
 import type { PagingSources } from "../alerting/paging/paging-sources.ts";
 import { type Anomaly, anomalyIdOf, applyEpisode, type Episode, openKeyOf } from "../anomaly/anomaly.ts";
-import { tierOfZ } from "../detection/anomaly-score.ts";
+import { tierRank } from "../detection/anomaly-score.ts";
 
 /** Outcome of an anomaly when it was last decided on. */
 interface LastDecision extends DecidedBefore, OpenFinding {
@@ -63,9 +63,11 @@ export class IncidentRun {
     }
     for (const anomaly of [...this.openAnomalies()]) {
       const last = this.#decisions.get(anomaly.id);
-      if (last === undefined || askedAgain(last, this.#sources, this.#memory, nowMs) === undefined) continue;
-      const { raised, ...own } = this.#fire(findingOf(anomaly, "raised", { ...last, alertId: null }, nowMs));
-      for (const outcome of own.decision.alertId === null ? raised : [own, ...raised]) this.#keep(outcome);
+      const reason = last === undefined ? undefined : askedAgain(last, this.#sources, this.#memory, nowMs);
+      if (last === undefined || reason === undefined) continue;
+      const before = reason === "worse" ? last : { ...last, alertId: null };
+      const { raised, ...own } = this.#fire(findingOf(anomaly, "raised", before, nowMs));
+      for (const outcome of own.decision.alertId === null && reason !== "worse" ? raised : [own, ...raised]) this.#keep(outcome);
     }
   }
 
@@ -91,7 +93,7 @@ export class IncidentRun {
   #decide(anomaly: Anomaly, before: Anomaly | undefined, nowMs: number): void {
     this.#open.set(openKeyOf(anomaly), anomaly.id);
     const last = this.#decisions.get(anomaly.id) ?? null;
-    if (before !== undefined && !mayChange(before, anomaly, last?.reached === true)) return;
+    if (before !== undefined && !mayChange(before, anomaly, nowMs, last?.reached === true)) return;
     const kind: Finding["kind"] = before === undefined ? "opened" : "raised";
     const { raised, ...own } = this.#fire(findingOf(anomaly, kind, last, nowMs));
     for (const outcome of [own, ...raised]) this.#keep(outcome);
@@ -111,12 +113,15 @@ export class IncidentRun {
     if (ended !== undefined) this.#decided(ended);
     const reached = outcome === "paged" || outcome === "absorbed";
     const alertId = decision.alertId ?? this.#decisions.get(id)?.alertId ?? null;
-    this.#decisions.set(id, { alertId, tier, reached, heldBy: alertId === null ? decision.suppressedBy : null });
+    const anomaly = this.#anomalies.get(id);
+    const risesAtMs = anomaly === undefined ? null : anomalyRisesAtMs(anomaly, tier);
+    this.#decisions.set(id, { alertId, tier, reached, risesAtMs, heldBy: alertId === null ? decision.suppressedBy : null });
     this.#decided(decision);
   }
 }
 
-/** Whether a higher peak may change what was decided: one that reached people does only with a higher tier. */
-function mayChange(before: Anomaly, after: Anomaly, reached: boolean): boolean {
-  return before.z !== after.z && (!reached || tierOfZ(before.z) !== tierOfZ(after.z));
+/** Whether a higher peak, or a stream more, may change what was decided: of one that reached people only a higher severity does. */
+function mayChange(before: Anomaly, after: Anomaly, nowMs: number, reached: boolean): boolean {
+  if (before.z === after.z && before.streams === after.streams) return false;
+  return !reached || tierRank(severityOfAnomaly(after, nowMs)) > tierRank(severityOfAnomaly(before, nowMs));
 }

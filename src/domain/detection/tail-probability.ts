@@ -76,6 +76,11 @@ export function reportedProbability(logP: number): number {
   return Math.max(P_MIN, Math.exp(logP));
 }
 
+/** The same as far as `values` of a baseline can show it: of so many, none may have been as far out. */
+export function shownProbability(logP: number, values: number): number {
+  return Math.max(1 / (values + 1), reportedProbability(logP));
+}
+
 function logStudentDensity(t: number, degreesOfFreedom: number): number {
   const u = Math.abs(t) / Math.sqrt(degreesOfFreedom);
   const logOnePlus = u > 1e8 ? 2 * Math.log(u) : Math.log1p(u * u);

@@ -3,7 +3,7 @@
 import type { ShardEvent } from "../kernel/shard-events.ts";
 import { KNOWN_TAIL_VALUES, type LongBaselineSays } from "./departure/own-tail.ts";
 import { median } from "./robust.ts";
-import { logNormalTail, logStudentTail, reportedProbability, Z_MAX } from "./tail-probability.ts";
+import { logNormalTail, logStudentTail, shownProbability, Z_MAX } from "./tail-probability.ts";
 import { levelsFor, operationBar, ratioForZ, zOfRatio } from "./thresholds.ts";
 
 /** One condition on the way to an alert; `value` and `limit` are in the gate's own unit. */
@@ -57,7 +57,7 @@ export interface Verdict {
   readonly upper: number;
   /** Signed equivalent z, within +-99. */
   readonly z: number;
-  /** Two-sided, at least 1e-300. */
+  /** Two-sided, of a statistic never less than its values can show: 1 / (n + 1). */
   readonly p: number;
   readonly threshold: number;
   readonly baseline: VerdictBaseline;
@@ -117,7 +117,7 @@ export function zScoreVerdict(input: ZScoreInput): Verdict {
     lower: input.mean - width,
     upper: input.mean + width,
     z,
-    p: reportedProbability(logP),
+    p: shownProbability(logP, Math.max(input.count, input.longBaseline?.values ?? 0)),
     threshold: levelsFor(input.threshold, input.operation).open,
     baseline: {
       n: input.count,

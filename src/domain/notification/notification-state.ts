@@ -23,7 +23,7 @@ export interface ToldChannel {
 
 /** What of an alert says why nobody was told. */
 export type ToldAlert = Pick<Alert, "pages" | "heldBy" | "mergedInto" | "snooze"> & {
-  readonly state: Pick<Alert["state"], "tier" | "resolvedAtMs">;
+  readonly state: Pick<Alert["state"], "resolvedAtMs">;
 };
 
 const NO_CHANNEL = "no channel is configured";
@@ -42,6 +42,7 @@ export function asPartOf(own: Notification, alertId: string, other: Notification
 /** The notification of an anomaly that belongs to no alert. */
 export function withoutAlert(suppressedBy: string | null, isResolved: boolean): Notification {
   if (suppressedBy === null) return nobody("it is in no alert: it paged nobody");
+  if (suppressedBy === "tier") return nobody("mild: a score below 0.4 alerts nobody");
   if (isResolved) return nobody(`${suppressedBy} held it back until it ended`);
   const mayPass = holdWords(suppressedBy, null) !== null || ENDING_GATES.has(suppressedBy);
   return mayPass ? held(suppressedBy, null) : nobody(`${suppressedBy} keeps it from paging`);
@@ -77,7 +78,7 @@ function notTold(deliveries: readonly ToldChannel[]): Notification | undefined {
 function undelivered({ pages, heldBy, mergedInto, snooze, state }: ToldAlert, isAnyConfigured: boolean): Notification {
   if (heldBy !== null) return state.resolvedAtMs === null ? held(heldBy, snooze) : nobody(`${heldBy} held it back until it ended`);
   if (mergedInto !== null) return nobody(`it is a part of alert ${mergedInto}`);
-  if (pages === 0) return nobody(state.tier === "low" ? "mild: a low alert pages nobody" : "it paged nobody");
+  if (pages === 0) return nobody("it paged nobody");
   return nobody(isAnyConfigured ? "its routing rule names no channel that leads anywhere" : NO_CHANNEL);
 }
 

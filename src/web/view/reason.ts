@@ -103,15 +103,20 @@ export function verdictFacts(verdict: VerdictNumbers, unit: string): ReadonlyArr
     ["Observed", `${value(observed)}${departure === null ? "" : ` (${departure})`}`],
     ["Expected", `${value(expected)}, ordinary from ${numberText(lower)} to ${numberText(upper)}`],
     ["Distance", `z ${zText(z)}, threshold ${numberText(threshold)}`],
-    [
-      "By chance",
-      p <= 0 ? "never" : p < 1e-12 ? "less than once in 10¹² samples" : `once in ${numberText(Number((1 / p).toPrecision(2)))} samples`,
-    ],
+    ["By chance", chanceText(p, baseline.n)],
     [
       "Compared with",
       `${numberText(baseline.n)} values: median ${numberText(baseline.median)}, mean ${numberText(baseline.mean)}, spread ${numberText(baseline.sd)}`,
     ],
   ];
+}
+
+/** So often, or what is all that so many values can show. */
+function chanceText(p: number, values: number): string {
+  if (p <= 0) return "never";
+  if (p < 1e-12) return "less than once in 10¹² samples";
+  const often = `once in ${numberText(Number((1 / p).toPrecision(2)))} samples`;
+  return values > 0 && p * (values + 1) < 1.01 && p * (values + 1) > 0.99 ? `${often} or less often: they show no more` : often;
 }
 
 interface AnomalyText {

@@ -4,7 +4,7 @@
 import type { StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import type { StreamEvents } from "../../../core/protocol/query.ts";
 import { type Alert, isFiring, restated } from "../../../domain/alerting/paging/alert.ts";
-import { findingOf } from "../../../domain/alerting/paging/anomaly-finding.ts";
+import { findingOf, severityOfAnomaly } from "../../../domain/alerting/paging/anomaly-finding.ts";
 import type { Finding } from "../../../domain/alerting/paging/finding.ts";
 import { askAlert } from "../../../domain/alerting/paging/held-alert.ts";
 import type { PageDecision } from "../../../domain/alerting/paging/page-decision.ts";
@@ -14,7 +14,7 @@ import type { PagingSources } from "../../../domain/alerting/paging/paging-sourc
 import { linesOf, type TimelineLine } from "../../../domain/alerting/timeline.ts";
 import type { Anomaly, EpisodeEffect } from "../../../domain/anomaly/anomaly.ts";
 import { type Ending, endingOf } from "../../../domain/anomaly/ending.ts";
-import { tierOfZ } from "../../../domain/detection/anomaly-score.ts";
+import { tierRank } from "../../../domain/detection/anomaly-score.ts";
 import type { AlertStep } from "../../../domain/notification/decided-messages.ts";
 import type { Notification } from "../../../domain/notification/notification-state.ts";
 import { tenantTimeKey } from "../state/tables.ts";
@@ -70,16 +70,19 @@ export class AlertDraft {
       return { anomaly, raised: [] };
     }
     const isReopened = before !== undefined && before.resolvedAtMs !== null;
-    if (before !== undefined && !isReopened && !mayChange(before, anomaly)) {
+    if (before !== undefined && !isReopened && !mayChange(before, anomaly, this.#nowMs)) {
       this.#restate(anomaly, before);
       return { anomaly, raised: [] };
     }
     return this.#decide(anomaly, before === undefined ? "opened" : isReopened ? "reopened" : "raised", read);
   }
 
-  /** Decides again on an open anomaly that is held, or that its alert has left behind: that alert is no longer its own. */
+  /** Decides again on an open anomaly that is held, or worse by now, or that its alert has left behind: that alert is no longer its own. */
   askFinding(anomaly: Anomaly, read: ReadAnomaly): DecidedAnomalies {
-    return this.#decide(anomaly.paging === null ? anomaly : { ...anomaly, paging: { ...anomaly.paging, alertId: null } }, "raised", read);
+    const { paging } = anomaly;
+    const alert = paging?.alertId == null ? undefined : this.#memory.current(paging.alertId);
+    const isLeft = paging !== null && (alert === undefined || !isFiring(alert));
+    return this.#decide(isLeft ? { ...anomaly, paging: { ...paging, alertId: null } } : anomaly, "raised", read);
   }
 
   /** An anomaly that belonged to an alert has ended. */
@@ -275,11 +278,11 @@ export class AlertDraft {
   }
 }
 
-/** Whether a higher peak may change what was decided: one that reached people does only with a higher tier. */
-function mayChange(before: Anomaly, after: Anomaly): boolean {
-  if (before.z === after.z) return false;
+/** Whether a higher peak, or a stream more, may change what was decided: of one that reached people only a higher severity does. */
+function mayChange(before: Anomaly, after: Anomaly, nowMs: number): boolean {
+  if (before.z === after.z && before.streams === after.streams) return false;
   const reached = before.paging?.outcome === "paged" || before.paging?.outcome === "absorbed";
-  return !reached || tierOfZ(before.z) !== tierOfZ(after.z);
+  return !reached || tierRank(severityOfAnomaly(after, nowMs)) > tierRank(severityOfAnomaly(before, nowMs));
 }
 
 function keyOf({ state }: Alert): Uint8Array {

@@ -3,6 +3,7 @@ import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts
 import { SharedTexts } from "../../../core/base/shared-texts.ts";
 import { ANOMALY_NAMES_SHARED_MAX } from "../../../core/config/interface-limits.ts";
 import { ANOMALIES_RECENT_MAX } from "../../../core/config/limits.ts";
+import { anomalyRisesAtMs } from "../../../domain/alerting/paging/anomaly-finding.ts";
 import { type Anomaly, type Episode, openKeyOf } from "../../../domain/anomaly/anomaly.ts";
 import { anomalyScore, tierOfScore } from "../../../domain/detection/anomaly-score.ts";
 import type { PairName } from "../series/series-context.ts";
@@ -28,6 +29,8 @@ export interface OpenAnomaly extends AnomalyKey, Pick<Anomaly, "environment" | "
   heldBy: string | null;
   /** The alert that it belongs to. */
   alertId: string | null;
+  /** When it becomes more severe than it was decided to be; null where it does not. */
+  risesAtMs: number | null;
 }
 
 interface RecentRow {
@@ -196,7 +199,9 @@ function openOf(anomaly: Anomaly): OpenAnomaly {
 }
 
 /** What the last decision has left of it. */
-function decidedOf({ paging }: Anomaly): Pick<OpenAnomaly, "heldBy" | "alertId"> {
-  if (paging === null) return { heldBy: null, alertId: null };
-  return { heldBy: paging.alertId === null ? paging.suppressedBy : null, alertId: paging.alertId };
+function decidedOf(anomaly: Anomaly): Pick<OpenAnomaly, "heldBy" | "alertId" | "risesAtMs"> {
+  const { paging } = anomaly;
+  if (paging === null) return { heldBy: null, alertId: null, risesAtMs: null };
+  const { alertId, suppressedBy, tier } = paging;
+  return { heldBy: alertId === null ? suppressedBy : null, alertId, risesAtMs: anomalyRisesAtMs(anomaly, tier) };
 }

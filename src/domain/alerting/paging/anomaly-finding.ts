@@ -3,7 +3,18 @@
 import type { Anomaly } from "../../anomaly/anomaly.ts";
 import type { Tier } from "../../detection/anomaly-score.ts";
 import { LONG_BASELINE_GATE, OWN_TAIL_GATE } from "../../detection/departure/own-tail.ts";
+import { type Effect, risesAtMs, severityOf } from "../severity.ts";
+import { familyOfDetector } from "./detector-family.ts";
 import type { Finding } from "./finding.ts";
+
+interface VerdictNumbers {
+  readonly observed?: unknown;
+  readonly expected?: unknown;
+  readonly upper?: unknown;
+  readonly threshold?: unknown;
+  readonly baseline?: { readonly n?: unknown; readonly sd?: unknown } | null;
+  readonly gates?: unknown;
+}
 
 /** State that the last decision on it has left. */
 export interface DecidedBefore {
@@ -14,11 +25,7 @@ export interface DecidedBefore {
 
 export function findingOf(anomaly: Anomaly, kind: Finding["kind"], before: DecidedBefore | null, atMs: number): Finding {
   const { tenant, environment, serviceId, metricName, attributes, detector, z, explanation } = anomaly;
-  const verdict = anomaly.verdict as {
-    readonly threshold?: unknown;
-    readonly baseline?: { readonly n?: unknown };
-    readonly gates?: unknown;
-  } | null;
+  const verdict = anomaly.verdict as VerdictNumbers | null;
   const gates = Array.isArray(verdict?.gates)
     ? (verdict.gates as ReadonlyArray<{ readonly name?: unknown; readonly passed?: unknown }>)
     : [];
@@ -39,6 +46,7 @@ export function findingOf(anomaly: Anomaly, kind: Finding["kind"], before: Decid
     z,
     threshold: typeof verdict?.threshold === "number" ? verdict.threshold : 0,
     baselineValues: typeof verdict?.baseline?.n === "number" ? verdict.baseline.n : 0,
+    effect: effectOf(anomaly),
     services,
     explanation,
     alertId: before?.alertId ?? null,
@@ -46,4 +54,29 @@ export function findingOf(anomaly: Anomaly, kind: Finding["kind"], before: Decid
     firedAtMs: kind === "raised" ? anomaly.detectedAtMs : atMs,
     atMs,
   };
+}
+
+/** Severity of an anomaly at this time, by itself: without what other detectors say of its service. */
+export function severityOfAnomaly(anomaly: Anomaly, atMs: number): Tier {
+  return severityOf(weighed(anomaly), atMs);
+}
+
+/** When an anomaly that was decided on, and goes on as it is, becomes more severe than that; null where it does not. */
+export function anomalyRisesAtMs(anomaly: Anomaly, decided: Tier): number | null {
+  return risesAtMs(weighed(anomaly), decided);
+}
+
+function weighed(anomaly: Anomaly) {
+  return { metricName: anomaly.metricName, z: anomaly.z, effect: effectOf(anomaly) };
+}
+
+/** What a statistic has found; undefined where none has, or its verdict has no numbers. */
+function effectOf({ detector, verdict, streams, startedAtMs }: Anomaly): Effect | undefined {
+  const family = familyOfDetector(detector);
+  if (family !== "metric" && family !== "multivariate") return undefined;
+  const { observed, expected, upper, baseline } = (verdict ?? {}) as VerdictNumbers;
+  const isJoint = family === "multivariate";
+  const sd = isJoint ? upper : baseline?.sd;
+  if (typeof observed !== "number" || typeof expected !== "number" || typeof sd !== "number") return undefined;
+  return { observed, expected, sd, isJoint, streams, startedAtMs };
 }

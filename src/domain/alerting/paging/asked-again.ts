@@ -1,4 +1,4 @@
-// Which open findings are asked about again each cycle: those whose reason to be held has ended, and those whose alert ended without them. An alert that is held
+// Which open findings are asked about again each cycle: those whose reason to be held has ended, those whose alert ended without them, and those that have become worse. An alert that is held
 // asks for all of its findings (page-pipeline.ts, decideAgain); what is here has no alert that could.
 import { INGESTION_SERVICE } from "../../detection/service/tenant-silence.ts";
 import { isFiring } from "./alert.ts";
@@ -15,19 +15,22 @@ export interface OpenFinding {
   readonly heldBy: string | null;
   /** The alert that it belongs to. */
   readonly alertId: string | null;
+  /** When it becomes more severe than it was decided to be; null where it does not. */
+  readonly risesAtMs: number | null;
 }
 
-/** Whether an open finding is to be asked about again now, and whether its alert has left it behind; undefined where neither. */
+/** Why an open finding is to be asked about again now: what held it may be over, its alert has left it behind, or it has lasted so long that it is worse; undefined where nothing is. */
 export function askedAgain(
-  { heldBy, alertId }: OpenFinding,
+  { heldBy, alertId, risesAtMs }: OpenFinding,
   sources: PagingSources,
   memory: PagingMemory,
   nowMs: number,
-): "held" | "left" | undefined {
+): "held" | "left" | "worse" | undefined {
   if (alertId === null) return heldBy !== null && mayPass(heldBy, sources, nowMs) ? "held" : undefined;
   const alert = memory.current(alertId);
+  if (alert !== undefined && isFiring(alert)) return risesAtMs !== null && nowMs >= risesAtMs ? "worse" : undefined;
   // What somebody resolved by hand is theirs: it stays quiet. So do services whose silence a tenant's silence has told.
-  if (alert === undefined || isFiring(alert) || alert.state.key.serviceId === INGESTION_SERVICE) return undefined;
+  if (alert === undefined || alert.state.key.serviceId === INGESTION_SERVICE) return undefined;
   return alert.history.findLast(({ kind }) => kind === "resolved")?.by === null ? "left" : undefined;
 }
 

@@ -4,6 +4,7 @@ import type { Attributes, AttributeValue } from "../../../core/protocol/coordina
 import { alertFingerprint } from "../../anomaly/webhook-alert.ts";
 import type { Tier } from "../../detection/anomaly-score.ts";
 import type { Labels } from "../label-matcher.ts";
+import type { Effect } from "../severity.ts";
 import { familyOfDetector } from "./detector-family.ts";
 
 export interface Finding {
@@ -28,6 +29,8 @@ export interface Finding {
   readonly threshold: number;
   /** Values that it was compared with. */
   readonly baselineValues: number;
+  /** What a statistic has found, which its severity follows from; absent where a rule, a person or another system says that by its z. */
+  readonly effect?: Effect | undefined;
   /** Services of a cascade, its root included; empty for all other findings. */
   readonly services: readonly string[];
   readonly explanation: string;

@@ -2,6 +2,7 @@
 import { GROUP_SERVICES_PER_ALERT_MAX } from "../../../core/config/notification-limits.ts";
 import { type Tier, tierRank } from "../../detection/anomaly-score.ts";
 import { holdGates } from "../inhibition/hold-gates.ts";
+import { severityOfServices } from "../severity.ts";
 import { type Alert, withChange } from "./alert.ts";
 import { openedMs } from "./group-wait.ts";
 import { isTold } from "./jump-index.ts";
@@ -32,7 +33,11 @@ export function decideGroup(alert: Alert, sources: PagingSources, memory: Paging
     memory.keep(mergedAlert(other, leader, nowMs));
     return decisionOn(other, endOf(other, nowMs), "resolved", []);
   });
-  const joined = others.reduce(withMembersOf, { ...leader, services, state: { ...leader.state, tier: highestOf([leader, ...others]) } });
+  const joined = others.reduce(withMembersOf, {
+    ...leader,
+    services,
+    state: { ...leader.state, tier: severityOfServices(highestOf([leader, ...others])) },
+  });
   if (isTold(leader)) {
     const change = { atMs: nowMs, kind: "updated", tier: joined.state.tier, by: null, note: `also on ${named(others)}` } as const;
     memory.keep(withChange(joined, change));

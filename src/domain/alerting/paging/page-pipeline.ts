@@ -3,7 +3,7 @@
  * a finding, so that a backtest runs weeks of history through it.
  *
  *   finding   manual override | exclusion, direction, warm-up, threshold or feedback, minimum traffic     held back: no alert
- *   tier      ensemble raise, then medium or more                                                         low: logged, no alert
+ *   tier      the band of its score and its severity, each raised by the ensemble                         mild by its score: logged, no alert
  *   alert     confirmation, inhibition, silence, dedup, flapping, acknowledgement                                       the alert fires, and nobody is told
  *
  * The alert of a finding on a member of a firing cascade is the cascade's.
@@ -17,12 +17,13 @@ import { above, atLeast, firstFailed, type GateResult, holds } from "../../detec
 import { INGESTION_SERVICE } from "../../detection/service/tenant-silence.ts";
 import type { WatchdogSettings } from "../../detection/watchdog-settings.ts";
 import { applyFire, type FireEffect, resolveAlert } from "../alert-identity.ts";
-import { ensembleTier, isCorroborated } from "../ensemble.ts";
+import { type EnsembleVerdict, ensembleTier, isCorroborated } from "../ensemble.ts";
 import { CALM, FLAPPING_GATE, paged, pauseGate } from "../flap-control.ts";
 import type { Hold } from "../hold.ts";
 import { heldSentence, holdGates } from "../inhibition/hold-gates.ts";
 import type { Labels } from "../label-matcher.ts";
 import { rcaCooldownGate } from "../rca-cooldown.ts";
+import { severityOf } from "../severity.ts";
 import { type Alert, isFiring, peakOf, withChange, withMember } from "./alert.ts";
 import { chosenAlert, isOwnProblem, memberUpdate } from "./alert-choice.ts";
 import { CONFIRMATION_GATE, confirmationGate, isExtremeOfYoung, needsConfirmation } from "./confirmation-gate.ts";
@@ -86,7 +87,7 @@ interface AskedCase extends FindingCase {
 export function decideFire(finding: Finding, sources: PagingSources, memory: PagingMemory, openFindings: OpenFindings): EnsembleOutcome {
   const of = caseOf(finding, sources, memory);
   if (!passesFindingGates(of))
-    return { decision: decisionOf(of, tierOfScore(of.score), "suppressed", null), ended: undefined, merged: [], raised: [] };
+    return { decision: decisionOf(of, severityNow(of.finding), "suppressed", null), ended: undefined, merged: [], raised: [] };
   memory.addSignal(of.place, signalOf(of, false));
   const others = corroborated(of, openFindings).map((other) => caseOf(other, sources, memory));
   const [stronger, weaker] = [
@@ -103,7 +104,7 @@ function corroborated({ finding, memory, place }: AskedCase, openFindings: OpenF
   const found = signals.flatMap((signal) => {
     const isDue = !signal.isRaised && signal.anomalyId !== finding.anomalyId && isCorroborated(signal, signals);
     const open = isDue ? openFindings(signal.anomalyId) : undefined;
-    return open === undefined || tierOfScore(anomalyScore(open.z)) === "high" ? [] : [open];
+    return open === undefined || severityNow(open) === "high" ? [] : [open];
   });
   return found.sort((a, b) => compareStrength({ finding: a }, { finding: b }));
 }
@@ -130,8 +131,10 @@ function caseOf(given: Finding, sources: PagingSources, memory: PagingMemory): A
 /** Tier of a finding that has passed its own gates. */
 function decideTier(of: AskedCase): FireOutcome {
   const { finding, memory } = of;
-  const tier = raiseTier(of, tierOfScore(of.score));
-  const isAlert = atLeast("tier", RANK[tier], RANK.medium);
+  const raised = ensembleOf(of);
+  const tier = severityWith(of, raised);
+  // What is mild by its score alerts nobody (rule 1.1.6); severity says how bad the others are.
+  const isAlert = atLeast("tier", RANK[raised(tierOfScore(of.score)).tier], RANK.medium);
   of.gates.push(isAlert);
   if (!isAlert.passed) return { decision: decisionOf(of, tier, "logged", null), ended: undefined, merged: [] };
   const { alert, outcome, hold, others } = fire(of, tier);
@@ -206,13 +209,22 @@ function rcaGate({ metricName, atMs }: Finding, place: string, settings: Watchdo
   return gate;
 }
 
-/**
- * Only what has come this far corroborates others. A single detector holds nothing back: the gate is reported where it has raised the tier. What was raised once stays
- * so, whatever is remembered by then.
- */
-function raiseTier(of: AskedCase, tier: Tier): Tier {
+/** What the ensemble makes of a tier. Only what has come this far corroborates others. */
+function ensembleOf(of: AskedCase): (tier: Tier) => EnsembleVerdict {
+  const { memory, place } = of;
+  const [own, others] = [signalOf(of, false), memory.signals(place)];
+  return (tier) => ensembleTier(tier, own, others);
+}
+
+function severityNow(finding: Finding): Tier {
+  return severityOf(finding, finding.atMs);
+}
+
+/** A single detector holds nothing back: the gate is reported where it has raised the severity. What was raised once stays so, whatever is remembered by then. */
+function severityWith(of: AskedCase, ensemble: (tier: Tier) => EnsembleVerdict): Tier {
   const { finding, memory, place, gates } = of;
-  const raised = ensembleTier(tier, signalOf(of, false), memory.signals(place));
+  const tier = severityNow(finding);
+  const raised = ensemble(tier);
   if (raised.gate.passed) memory.addSignal(place, signalOf(of, true));
   if (raised.tier !== tier) gates.push(raised.gate);
   const { kind, tierBefore } = finding;
@@ -295,10 +307,10 @@ function fire(of: AskedCase, tier: Tier): Fired {
 }
 
 /** Age up to which the newest alert takes the finding in: what goes on at any, and a problem of its own at none. */
-function maxAgeMinutesOf({ finding, settings, score }: AskedCase, newest: Alert | undefined, goesOn: boolean): number {
+function maxAgeMinutesOf({ finding, settings }: AskedCase, newest: Alert | undefined, goesOn: boolean): number {
   if (goesOn) return Number.POSITIVE_INFINITY;
   // What others have raised is a part of what they say.
-  return isOwnProblem(finding, tierOfScore(score), newest) ? Number.NEGATIVE_INFINITY : settings.dedupMaxAgeMinutes;
+  return isOwnProblem(finding, severityNow(finding), newest) ? Number.NEGATIVE_INFINITY : settings.dedupMaxAgeMinutes;
 }
 
 /** The alert, of which people are told. */

@@ -250,6 +250,12 @@ export class DepartureDetector {
     return waits;
   }
 
+  /** Probability of a value as far out as the newest one, by the tail of its side: never less than its values can show. */
+  get chance(): number {
+    const shown = 1 / ((this.#words[COUNT] as number) + 1);
+    return Math.max(shown, this.#tailTo(this.size).chanceOf(Math.abs(this.size)));
+  }
+
   /** Between what the newest value would have been ordinary. */
   get bounds(): { readonly expected: number; readonly lower: number; readonly upper: number } {
     const { expected, sd } = this;

@@ -89,14 +89,31 @@ export class OwnTail {
     return sum / (used - 1);
   }
 
+  /** Probability per value of a departure as large, by the same tail: the inverse of `passedWith`. 0 where too few are known. */
+  chanceOf(size: number): number {
+    const count = Math.min(COUNT_MAX, this.#words[COUNT] as number);
+    const used = this.#used(count);
+    const last = this.#largest[used - 1] ?? 0;
+    if (used < TAIL_MIN || last <= 0) return 0;
+    return (used / count) * Math.min(1, (last / size) ** (1 / this.#exponentOf(used, last)));
+  }
+
+  /** Departures that speak for the tail of so many values. */
+  #used(count: number): number {
+    return Math.min(this.#words[LENGTH] as number, Math.max(TAIL_MIN, Math.floor(count * TAIL_SHARE)));
+  }
+
+  #exponentOf(used: number, last: number): number {
+    return Math.min(EXPONENT_MAX, Math.max(EXPONENT_MIN, this.#exponent(used, last)));
+  }
+
   /** Departure that the series passes with this probability per value; 0 where too few are known. A series of few values, one of `alike`, has done only a part of what all do. */
   passedWith(probability: number, alike = 1): number {
     const count = Math.min(COUNT_MAX, this.#words[COUNT] as number);
-    const used = Math.min(this.#words[LENGTH] as number, Math.max(TAIL_MIN, Math.floor(count * TAIL_SHARE)));
+    const used = this.#used(count);
     const last = this.#largest[used - 1] ?? 0;
     if (used < TAIL_MIN || last <= 0) return 0;
-    const exponent = Math.min(EXPONENT_MAX, Math.max(EXPONENT_MIN, this.#exponent(used, last)));
-    const passed = last * Math.max(1, used / (count * probability)) ** exponent;
+    const passed = last * Math.max(1, used / (count * probability)) ** this.#exponentOf(used, last);
     const unseen = Math.max(1, (ALIKE_VALUES * (alike - 1)) / count) ** EXPONENT_MIN;
     return Math.min(LARGEST_TIMES_MAX * unseen * (this.#largest[0] as number), passed);
   }

@@ -2,7 +2,7 @@
 import { anomalyScore } from "../anomaly-score.ts";
 import { OWN_TAIL_GATE } from "../departure/own-tail.ts";
 import { atLeast, holds } from "../gates/gate-result.ts";
-import { equivalentZ, logNormalTail, reportedProbability, Z_MAX } from "../tail-probability.ts";
+import { equivalentZ, logNormalTail, shownProbability, Z_MAX } from "../tail-probability.ts";
 import { figure, zText } from "../verdict.ts";
 import { EVIDENCE_BAR, type MetricShare, type ServiceDetector, type ServiceVerdict } from "./service-detector.ts";
 
@@ -54,7 +54,7 @@ export function serviceVerdict(detector: ServiceDetector, finding: ServiceFindin
     lower: 0,
     upper: EVIDENCE_BAR,
     z,
-    p: reportedProbability(logNormalTail(z)),
+    p: shownProbability(logNormalTail(z), rows),
     threshold: Z_BAR,
     baseline: { n: rows, mean: 0, sd: 1, median: 0, bucket: null, age_seconds: Math.max(0, (timeMs - trainedMs) / 1000) },
     contributions: shares.slice(0, CONTRIBUTIONS_MAX).map(({ feature, share }) => ({ feature, delta_score: share * anomalyScore(z) })),

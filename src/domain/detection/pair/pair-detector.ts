@@ -264,6 +264,8 @@ export class PairDetector {
     verdict.departedFrom = departure.expected;
     verdict.departedSd = departure.sd;
     verdict.departedBar = departure.bar;
+    verdict.departs = departure.opened;
+    verdict.departedChance = departure.isOpen ? departure.chance : 1;
     if (departure.opened) verdict.side = departure.size < 0 ? -1 : 1;
     verdict.reports = departure.opened || (verdict.gate.isFiring && this.#isShared(timeMs, value, around, isHourKnown));
     const intervalMs = this.#interval.ms;

@@ -46,6 +46,10 @@ export class PairVerdict {
   departedFrom = 0;
   departedSd = 0;
   departedBar = 0;
+  /** Share of values that go as far, as the series' own tail has it. */
+  departedChance = 1;
+  /** A departure that is news has begun with this value. */
+  departs = false;
   /** Why a departure at hand is no news. */
   known: KnownReason | null = null;
 

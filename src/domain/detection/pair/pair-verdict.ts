@@ -6,7 +6,7 @@ import { OWN_TAIL_GATE } from "../departure/own-tail.ts";
 import { atLeast, firstFailed, type GateResult, holds } from "../gates/gate-result.ts";
 import type { RuleVerdict } from "../gates/rule-verdict.ts";
 import { hourOf } from "../seasonal/hour-profile.ts";
-import { logNormalTail, reportedProbability, Z_MAX } from "../tail-probability.ts";
+import { logNormalTail, shownProbability, Z_MAX } from "../tail-probability.ts";
 import { figure, zText } from "../verdict.ts";
 import { LEARNING_VALUES } from "./pair-detector.ts";
 import type { PairVerdict } from "./pair-finding.ts";
@@ -57,9 +57,9 @@ function judgedOf(verdict: PairVerdict) {
   return { observed: mean, expected: usual, width: levelBar * scale, threshold: levelBar, side: verdict.side };
 }
 
-/** Whether a value departs whose level is none of note yet. */
-function isDeparture({ departure, evidence }: PairVerdict): boolean {
-  return departure !== 0 && evidence < 1;
+/** Whether a value departs whose level is none of note yet, or with which it has begun: the mean of the newest values says less of that. */
+function isDeparture({ departure, departs, evidence }: PairVerdict): boolean {
+  return departure !== 0 && (evidence < 1 || departs);
 }
 
 /** The record of an observation. Observed is what was judged: a value, or the mean of the newest ones; `baseline.bucket` names the hour where it was of one. */
@@ -77,7 +77,7 @@ export function pairVerdict(of: PairObservation): RuleVerdict {
     lower: expected - width,
     upper: expected + width,
     z,
-    p: reportedProbability(logNormalTail(z)),
+    p: isDeparture(verdict) ? verdict.departedChance : shownProbability(logNormalTail(z), baseline.n),
     threshold,
     baseline: { ...baseline, bucket: isSeasonal ? bucketOf(localMs) : null, age_seconds: ageSeconds },
     contributions: [],

@@ -40,8 +40,7 @@ describe("zScoreVerdict", () => {
     });
     expect(verdict.z).toBeGreaterThan(10);
     expect(verdict.z).toBeLessThan(36.5);
-    expect(verdict.p).toBeGreaterThan(0);
-    expect(verdict.p).toBeLessThan(1e-30);
+    expect(verdict.p).toBe(1 / 121);
     expect(verdict.lower).toBeCloseTo(120 - 8 * 3.077_002_718_945, 6);
     expect(verdict.upper).toBeCloseTo(120 + 8 * 3.077_002_718_945, 6);
     expect(passesGates(verdict)).toBe(true);

@@ -98,8 +98,8 @@ describe("the verdict of a pair", () => {
       (d: PairDetector) =>
         firstWhere(
           d,
-          [0, 20],
-          (row) => (row === 19 ? 1e6 : row % 2),
+          [0, 13],
+          (row) => (row === 12 ? 1e6 : row % 2),
           ({ gate }) => gate.suppressedBy !== null,
         ),
     ],

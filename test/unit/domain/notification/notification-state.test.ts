@@ -4,7 +4,7 @@ import { ChannelHealth } from "../../../../src/domain/notification/channel-healt
 import { asPartOf, notificationOf, type ToldAlert, withoutAlert } from "../../../../src/domain/notification/notification-state.ts";
 import { ALERT_MESSAGE as MESSAGE } from "../../../support/alert-message.ts";
 
-const ALERT: ToldAlert = { pages: 1, heldBy: null, mergedInto: null, snooze: null, state: { tier: "high", resolvedAtMs: null } };
+const ALERT: ToldAlert = { pages: 1, heldBy: null, mergedInto: null, snooze: null, state: { resolvedAtMs: null } };
 
 const opened = withMessage(undefined, MESSAGE, "chat") as ChannelDelivery;
 const end = (delivery: ChannelDelivery, kind: "delivered" | "failed" | "retry", nowMs = 2_000) => {
@@ -55,7 +55,7 @@ describe("an alert (A2)", () => {
 
   it("without a delivery says what it waits for, or why nobody was told", () => {
     const bare = (change: Partial<ToldAlert>, isAnyConfigured = true) => notificationOf({ ...ALERT, ...change }, [], isAnyConfigured);
-    const resolved = { tier: "high", resolvedAtMs: 5 } as const;
+    const resolved = { resolvedAtMs: 5 };
     expect(bare({}, false)).toMatchObject({ state: "not_told", reason: "no channel is configured" });
     expect(bare({}).reason).toMatch(/routing rule names no channel/);
     expect(bare({ pages: 0, heldBy: "silenced" })).toMatchObject({
@@ -66,7 +66,8 @@ describe("an alert (A2)", () => {
       state: "not_told",
       reason: expect.stringMatching(/until it ended/),
     });
-    expect(bare({ pages: 0, state: { tier: "low", resolvedAtMs: null } }).reason).toMatch(/mild/);
+    expect(bare({ pages: 0 }).reason).toBe("it paged nobody");
+    expect(withoutAlert("tier", false).reason).toMatch(/mild/);
     expect(bare({ mergedInto: "b2" }).reason).toMatch(/part of alert b2/);
     expect(withoutAlert("silenced", false).state).toBe("to_be_told");
     expect(withoutAlert(null, false).state).toBe("not_told");
