@@ -140,6 +140,8 @@ export class DepartureDetector {
   /** Standard deviations from `expected`, signed; and in units of the bar. */
   size = 0;
   evidence = 0;
+  /** Probability of a value as far out, by its own tail; 1 where nothing departs. */
+  chance = 1;
   /** A departure that is news began with this value. */
   opened = false;
   /** Behind a gap the newest value is as its hour is. */
@@ -250,12 +252,6 @@ export class DepartureDetector {
     return waits;
   }
 
-  /** Probability of a value as far out as the newest one, by the tail of its side: never less than its values can show. */
-  get chance(): number {
-    const shown = 1 / ((this.#words[COUNT] as number) + 1);
-    return Math.max(shown, this.#tailTo(this.size).chanceOf(Math.abs(this.size)));
-  }
-
   /** Between what the newest value would have been ordinary. */
   get bounds(): { readonly expected: number; readonly lower: number; readonly upper: number } {
     const { expected, sd } = this;
@@ -346,6 +342,7 @@ export class DepartureDetector {
       if (size >= this.bar) this.bar = this.#barTo(this.size);
       this.evidence = size / this.bar;
     }
+    this.chance = this.evidence < 1 ? 1 : this.#tailTo(this.size).chanceOf(size);
   }
 
   #begin(timeMs: number, value: number, moment: ValueMoment): void {

@@ -89,13 +89,14 @@ export class OwnTail {
     return sum / (used - 1);
   }
 
-  /** Probability per value of a departure as large, by the same tail: the inverse of `passedWith`. 0 where too few are known. */
+  /** Probability per value of a departure as large, by the same tail: the inverse of `passedWith`, but never less than its values can show, 1 / (n + 1). */
   chanceOf(size: number): number {
     const count = Math.min(COUNT_MAX, this.#words[COUNT] as number);
+    const shown = 1 / (count + 1);
     const used = this.#used(count);
     const last = this.#largest[used - 1] ?? 0;
-    if (used < TAIL_MIN || last <= 0) return 0;
-    return (used / count) * Math.min(1, (last / size) ** (1 / this.#exponentOf(used, last)));
+    if (used < TAIL_MIN || last <= 0) return shown;
+    return Math.max(shown, (used / count) * Math.min(1, (last / size) ** (1 / this.#exponentOf(used, last))));
   }
 
   /** Departures that speak for the tail of so many values. */

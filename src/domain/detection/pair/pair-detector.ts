@@ -265,7 +265,7 @@ export class PairDetector {
     verdict.departedSd = departure.sd;
     verdict.departedBar = departure.bar;
     verdict.departs = departure.opened;
-    verdict.departedChance = departure.isOpen ? departure.chance : 1;
+    verdict.departedChance = departure.chance;
     if (departure.opened) verdict.side = departure.size < 0 ? -1 : 1;
     verdict.reports = departure.opened || (verdict.gate.isFiring && this.#isShared(timeMs, value, around, isHourKnown));
     const intervalMs = this.#interval.ms;
