@@ -77,6 +77,15 @@ const owned = [
   { name: "worker-threads", to: "^(node:)?worker_threads$", owner: "^src/adapters/runtime/" },
 ];
 
+/** Files that a process or a thread starts with: what none of them reaches only tests use. */
+const entries = [
+  "^src/(main|vedette)[.]ts$",
+  "^src/actors/[^/]+/(worker|backup-process)[.]ts$",
+  "^src/adapters/storage/store-walk-process[.]ts$",
+  "^src/adapters/sandbox/child/runner[.]ts$",
+  "^src/web/(main[.]tsx|live/stream-worker[.]ts)$",
+];
+
 const error = (name, comment, from, to) => ({ name, severity: "error", comment, from, to });
 const roomPath = (floor, room) => (room.includes("/") || room === "cli" ? `^src/${room}/` : `^src/${floor.name}/${room}/`);
 
@@ -171,6 +180,12 @@ module.exports = {
       "src runs without devDependencies; the user interface is bundled",
       { path: "^src/", pathNot: "^src/web/" },
       { dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown"], pathNot: "^node_modules/@types/" },
+    ),
+    error(
+      "part-of-the-product",
+      "every file is reached from an entry of the product: what tests alone import stands in test/",
+      { path: entries },
+      { path: "^src/", pathNot: [...entries, "[.]d[.]ts$"], reachable: false },
     ),
     error("resolvable", "every import leads somewhere", {}, { couldNotResolve: true }),
   ],

@@ -4,8 +4,8 @@ import { median } from "../detection/robust.ts";
 import { unitRootTest } from "../forecast/autocorrelation.ts";
 import { leastSquares } from "../forecast/linear-system.ts";
 import { mean } from "../forecast/mean.ts";
-import { standardised } from "./cross-correlation.ts";
 import { fTail } from "./probability-tails.ts";
+import { standardised } from "./standardised-series.ts";
 
 export interface PreparationOptions {
   /** Distance of the values. */

@@ -1,4 +1,4 @@
-// Mean and variance without cancellation: the slow twins of the kernel's window statistics.
+// Mean and variance without cancellation: the slow twin of the kernel's window statistics.
 
 /** `m2` is the sum of squared deviations; the sample variance is m2 / (count - 1), null below two values. */
 export interface WindowStatistics {
@@ -28,20 +28,5 @@ export function windowStatistics(values: ArrayLike<number>): WindowStatistics {
     rest += deviation;
   }
   const m2 = constant ? 0 : Math.max(0, squares - (rest * rest) / count);
-  return { count, mean: pivot + mean, m2, variance: count > 1 ? m2 / (count - 1) : null };
-}
-
-/** Welford's update value by value, shifted by the first value. */
-export function runningStatistics(values: ArrayLike<number>): WindowStatistics {
-  const count = values.length;
-  const pivot = values[0] ?? 0;
-  let mean = 0;
-  let m2 = 0;
-  for (let i = 0; i < count; i++) {
-    const d = (values[i] as number) - pivot;
-    const before = d - mean;
-    mean += before / (i + 1);
-    m2 += before * (d - mean);
-  }
   return { count, mean: pivot + mean, m2, variance: count > 1 ? m2 / (count - 1) : null };
 }

@@ -1,4 +1,4 @@
-// Autocorrelation, partial autocorrelation and the augmented Dickey-Fuller test (Box & Jenkins; MacKinnon 1994 and 2010 for its p-value).
+// Autocorrelation and the augmented Dickey-Fuller test (Box & Jenkins; MacKinnon 1994 and 2010 for its p-value).
 import { logNormalTail } from "../detection/tail-probability.ts";
 import { leastSquares } from "./linear-system.ts";
 
@@ -29,29 +29,6 @@ export function autocorrelation(values: ArrayLike<number>, lags: number): Float6
   }
   const variance = result[0] as number;
   return result.map((sum, lag) => (lag === 0 ? 1 : variance > 0 ? sum / variance : 0));
-}
-
-/** Partial autocorrelations for lags 0..`lags` by Yule-Walker (Durbin-Levinson recursion). */
-export function partialAutocorrelation(values: ArrayLike<number>, lags: number): Float64Array {
-  const rho = autocorrelation(values, lags);
-  const result = new Float64Array(lags + 1);
-  result[0] = 1;
-  let phi = new Float64Array(0);
-  for (let k = 1; k <= lags; k++) {
-    let top = rho[k] as number;
-    let bottom = 1;
-    for (let j = 1; j < k; j++) {
-      top -= (phi[j - 1] as number) * (rho[k - j] as number);
-      bottom -= (phi[j - 1] as number) * (rho[j] as number);
-    }
-    const last = bottom > 0 ? top / bottom : 0;
-    const next = new Float64Array(k);
-    for (let j = 1; j < k; j++) next[j - 1] = (phi[j - 1] as number) - last * (phi[k - j - 1] as number);
-    next[k - 1] = last;
-    phi = next;
-    result[k] = last;
-  }
-  return result;
 }
 
 /** Augmented Dickey-Fuller test with a constant and `lags` differences. Undefined for a series that is too short or constant. */

@@ -1,24 +1,10 @@
-// Least squares of a line or a parabola through points, for the curvature of a fill and for its range; the line with its full statistics.
-import { logStudentTail, studentQuantile } from "../detection/tail-probability.ts";
+// Least squares of a parabola through points, for the curvature of a fill and for its range.
 
 /** value = c0 + c1 * t + c2 * t^2. */
 export interface Polynomial {
   readonly c0: number;
   readonly c1: number;
   readonly c2: number;
-}
-
-/** Line through n points with the statistics of its slope. Fields that need n > 2 are null below; R^2 is 1 where y does not vary. */
-export interface LineFit {
-  readonly intercept: number;
-  readonly slope: number;
-  readonly slopeError: number | null;
-  readonly slopeLower: number | null;
-  readonly slopeUpper: number | null;
-  /** Two-sided, of the slope being 0. */
-  readonly p: number | null;
-  readonly r2: number;
-  readonly residualSd: number | null;
 }
 
 export function valueAt(curve: Polynomial, t: number): number {
@@ -32,35 +18,6 @@ export function slopeAt(curve: Polynomial, t: number): number {
 /** y - curve(t), point by point. */
 export function residualsOf(curve: Polynomial, t: Float64Array, y: Float64Array): Float64Array {
   return Float64Array.from(y, (value, i) => value - valueAt(curve, t[i] as number));
-}
-
-/** Ordinary least squares; t must hold two different values at least. `confidence` of the interval of the slope. */
-export function fitLine(t: ArrayLike<number>, y: ArrayLike<number>, confidence = 0.95): LineFit {
-  const n = t.length;
-  const tMean = meanOf(t);
-  const yMean = meanOf(y);
-  let stt = 0;
-  let sty = 0;
-  let syy = 0;
-  for (let i = 0; i < n; i++) {
-    const dt = (t[i] as number) - tMean;
-    const dy = (y[i] as number) - yMean;
-    stt += dt * dt;
-    sty += dt * dy;
-    syy += dy * dy;
-  }
-  if (!(stt > 0)) throw new Error(`a line needs two different times, got ${n} points at one`);
-  const slope = sty / stt;
-  const intercept = yMean - slope * tMean;
-  let rss = 0;
-  for (let i = 0; i < n; i++) rss += ((y[i] as number) - intercept - slope * (t[i] as number)) ** 2;
-  const line = { intercept, slope, r2: syy > 0 ? 1 - rss / syy : 1 };
-  if (n < 3) return { ...line, slopeError: null, slopeLower: null, slopeUpper: null, p: null, residualSd: null };
-  const residualSd = Math.sqrt(rss / (n - 2));
-  const slopeError = residualSd / Math.sqrt(stt);
-  const margin = studentQuantile(Math.log(1 - confidence), n - 2) * slopeError;
-  const p = slopeError === 0 ? (slope === 0 ? 1 : 0) : Math.exp(logStudentTail(slope / slopeError, n - 2));
-  return { ...line, slopeError, slopeLower: slope - margin, slopeUpper: slope + margin, p, residualSd };
 }
 
 /** Parabola by least squares, or null where the points do not determine one (fewer than three different times). */

@@ -1,8 +1,8 @@
 // The kernel's recent deviation against its slow twin, over rings of all lengths, intervals and shapes.
 import { describe, expect, it } from "vitest";
 import { WINDOW_MAX } from "../../../../src/core/layout/stream-record.ts";
-import { recentDeviation } from "../../../../src/domain/pillars/recent-deviation.ts";
 import { generator } from "../../../support/generator.ts";
+import { recentDeviation } from "../../../support/recent-deviation.ts";
 import { ShardRig } from "../../../support/shard-rig.ts";
 
 const START_MS = 1_790_000_000_000;

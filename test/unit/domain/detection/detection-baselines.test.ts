@@ -6,7 +6,7 @@ import { RECENT_WORDS, RecentValues } from "../../../../src/domain/detection/rol
 import { SAMPLE_VALUES, SAMPLE_WORDS, ThinnedSample } from "../../../../src/domain/detection/rolling/thinned-sample.ts";
 import { INTERVAL_WORDS, UsualInterval } from "../../../../src/domain/detection/rolling/usual-interval.ts";
 import { HOUR_PROFILE_WORDS, HourProfile } from "../../../../src/domain/detection/seasonal/hour-profile.ts";
-import { runningStatistics } from "../../../../src/domain/detection/welford.ts";
+import { windowStatistics } from "../../../../src/domain/detection/welford.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -21,7 +21,7 @@ describe("drifting moments", () => {
     const values = [3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5];
     const moments = new DriftingMoments(new Float64Array(MOMENTS_WORDS));
     for (const value of values) moments.add(value, values.length);
-    const { mean, m2 } = runningStatistics(values);
+    const { mean, m2 } = windowStatistics(values);
     expect(moments.mean).toBeCloseTo(mean, 12);
     expect(moments.sd).toBeCloseTo(Math.sqrt(m2 / values.length), 12);
     expect(moments.z(10)).toBeCloseTo((10 - mean) / Math.sqrt(m2 / values.length), 12);

@@ -1,4 +1,4 @@
-// How far a stream's newest values lie from those before them: the robust z of their median (domain/pillars/recent-deviation.ts is the slow twin).
+// How far a stream's newest values lie from those before them: the robust z of their median (test/support/recent-deviation.ts is the slow twin).
 // About 0.6 us for a full ring, and the misses of its 22 lines.
 import { SR_COUNT, SR_HEAD, SR_LAST_TIME, WINDOW_MAX } from "../../../../core/layout/stream-record";
 import { limited } from "./shard-statistics";

@@ -1,5 +1,5 @@
 // The slow twin of the kernel's recentDeviation(): how far the newest values of a stream lie from those before them, as a robust z.
-import { median, robustStatistics, robustZ } from "../detection/robust.ts";
+import { median, robustStatistics, robustZ } from "../../src/domain/detection/robust.ts";
 
 /** Values that a baseline needs. */
 const BASELINE_MIN = 12;
