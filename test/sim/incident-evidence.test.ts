@@ -15,7 +15,7 @@ import type { IncidentEvidence, OperationEvidence, SeriesEvidence } from "../../
 import { peerOf } from "../../src/domain/rca/metric-kind.ts";
 import { ringWindows } from "../../src/domain/rca/ring-windows.ts";
 import { ownTimesOf } from "../../src/domain/rca/self-times.ts";
-import { instanceOf } from "../../src/domain/series/instance-name.ts";
+import { instanceOf, nodeOf } from "../../src/domain/series/instance-name.ts";
 import { type Line, type SentSpan, timedSpans } from "../eval/rca/telemetry.ts";
 import { minuteWindows, telemetryEvidence } from "../eval/rca/telemetry-evidence.ts";
 import { WatchedServer } from "../support/watched-server.ts";
@@ -79,7 +79,9 @@ class Sent {
       const onset = times[cut.start + departure.onsetAt]!;
       const intervalMs = (times.at(-1)! - times[Math.max(0, times.length - 11)]!) / Math.min(10, times.length - 1);
       const peer = peerOf(metricName, attributes);
-      return [{ serviceId, metricName, instance: instanceOf(attributes), peer, departure, onsetMs: onset, intervalMs }];
+      return [
+        { serviceId, metricName, instance: instanceOf(attributes), node: nodeOf(attributes), peer, departure, onsetMs: onset, intervalMs },
+      ];
     });
   }
 }

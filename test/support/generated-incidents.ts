@@ -98,7 +98,7 @@ function seriesOf(shape: SeriesShape, random: () => number): SeriesEvidence | un
   const cut = ringWindows(times, values, count, { onsetMs: ONSET, untilMs: ONSET + 180_000 });
   const departure = cut && departureOf(cut.windows);
   if (cut === undefined || departure === undefined) return undefined;
-  return { serviceId, metricName, instance: null, peer, departure, onsetMs: times[cut.start + departure.onsetAt]!, intervalMs };
+  return { serviceId, metricName, instance: null, node: null, peer, departure, onsetMs: times[cut.start + departure.onsetAt]!, intervalMs };
 }
 
 function normal(random: () => number): number {

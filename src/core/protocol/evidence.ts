@@ -12,8 +12,8 @@ export interface EvidenceQuery {
   /** Wall clock: from when on the incident is, and up to where it is looked at. */
   readonly onsetMs: number;
   readonly untilMs: number;
-  /** Departures of series, or the newest values of the two that stand best for each service. */
-  readonly wants: "departures" | "rings";
+  /** Departures of series, the newest values of the two that stand best for each service, or whom series of calls name. */
+  readonly wants: "departures" | "rings" | "callees";
   /** Only these services; null for all. */
   readonly services: readonly string[] | null;
 }
@@ -47,7 +47,7 @@ export interface RingValues {
 export interface EvidenceAnswer {
   readonly type: "evidence";
   readonly id: number;
-  /** Names that are told for the first time, JSON of [service, metric, instance, peer], and the number of the first (domain/rca/series-names.ts). */
+  /** Names that are told for the first time, JSON of [service, metric, instance, peer, node], and the number of the first (domain/rca/series-names.ts). */
   readonly names: readonly string[];
   readonly namesFrom: number;
   /** Series, packed. */
@@ -57,6 +57,8 @@ export interface EvidenceAnswer {
   readonly services: readonly string[];
   readonly requests: readonly RequestCounts[];
   readonly rings: readonly RingValues[];
+  /** Callees that series of calls name, under whatever name a caller has for them. */
+  readonly callees: ReadonlyArray<readonly [caller: string, callee: string]>;
   /** Self times of operations of the traces that the engine joins: the service of each, and numbers (domain/rca/operation-packing.ts). */
   readonly operations: readonly string[];
   readonly operationNumbers: Float64Array;

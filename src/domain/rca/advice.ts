@@ -43,13 +43,20 @@ const BY_KIND: Readonly<Record<string, string>> = {
   pool: "see what holds its connections or threads; raise the pool or shed load",
 };
 
+function undoing(serviceId: string, change: string): string {
+  return change.startsWith("a deployment")
+    ? `roll ${serviceId} back to the version before its last deployment`
+    : `undo ${change}, of ${serviceId}`;
+}
+
 /** Actions to take, the most likely first; `resolution` is what helped in the most similar incident. */
 export function suggestedActions({ enough, candidates, category }: Said, resolution: string | null): string[] {
   const [first] = candidates;
   if (!enough || first === undefined) return ["look at the candidates' evidence; there is no cause that stands out"];
   const actions = resolution === null ? [] : [`what helped in a similar incident: ${resolution}`];
   const has = (source: string) => first.evidence.some((item) => item.source === source);
-  if (has("change")) actions.push(`roll ${first.serviceId} back to the version before its last deployment`);
+  const change = first.evidence.find(({ source }) => source === "change");
+  if (change !== undefined) actions.push(undoing(first.serviceId, change.text));
   if (has("load")) actions.push(`add instances, or limit requests at ${first.serviceId}`);
   if (category === "external" && !has("load"))
     actions.push(`see the status of ${first.serviceId}; shorten timeouts, open the circuit breaker, serve without it`);

@@ -4,17 +4,16 @@
 // first symptom is what departed first; the impact are those that call the cause and show symptoms. Latency and errors alone are symptoms: where nothing
 // else speaks, or nothing more than on a usual day, the answer is that there is not enough evidence, with what was looked at.
 
-import { callersOf } from "../topology/reach.ts";
 import { categoryOf, type RootCauseCategory } from "./category.ts";
 import type { IncidentEvidence, SeriesEvidence } from "./evidence.ts";
 import { type EvidenceItem, evidenceItems, evidenceNumbers, leadingSeries } from "./evidence-items.ts";
+import { affectedOf, type Impact, impactOf, SYMPTOM_MIN } from "./impact.ts";
 import { meaningOf, RESOURCE_KINDS } from "./metric-kind.ts";
 import { type RankedService, type Ranking, rankServices, STALE_METRIC } from "./ranking.ts";
 import { type IncidentSignature, signatureOf } from "./signature.ts";
 
 /** Candidates of a report. */
 const CANDIDATES_MAX = 10;
-const IMPACT_MAX = 50;
 /** Share of the windows before that may reach what is there now: beyond, it is a usual day. */
 const TAIL_SHARE_MAX = 0.1;
 /** Spreads above what is usual that a cause of its own must show at least, in a resource or as its callers feel it. */
@@ -25,8 +24,6 @@ const SCORE_MIN = 0.7;
 /** Where a service sends nothing but symptoms, it is the cause when it is so far ahead of the second; such a cause is less sure. */
 const FAR_AHEAD_MIN = 0.15;
 const SYMPTOMS_ALONE = 0.7;
-/** From here on a symptom is one. */
-const SYMPTOM_MIN = 3;
 /** Confidence is 1 / (1 + exp(-slope x margin)): of the scores of the first two candidates; chosen on every second case (docs/adr/0097). */
 const CONFIDENCE_SLOPE = 2.5;
 
@@ -47,13 +44,6 @@ export interface FirstSymptom {
   readonly atMs: number;
 }
 
-/** Who suffers. */
-export interface Impact {
-  readonly serviceId: string;
-  readonly metricName: string;
-  readonly strength: number;
-}
-
 /** Counts of all that was looked at. */
 export interface LookedAt {
   readonly services: number;
@@ -72,6 +62,8 @@ export interface Analysis {
   readonly confidence: number;
   readonly firstSymptom: FirstSymptom | null;
   readonly impact: readonly Impact[];
+  /** Services that the cause reaches; absent in reports of earlier versions. */
+  readonly affected?: readonly string[];
   /** Named numbers of the first candidate. */
   readonly numbers: Readonly<Record<string, number>>;
   readonly lookedAt: LookedAt;
@@ -91,7 +83,8 @@ export function analyse(evidence: IncidentEvidence): Analysis {
     category: enough ? categoryOf(ranking, evidence, first) : "unknown",
     confidence: enough ? (basis === "symptoms" ? SYMPTOMS_ALONE : 1) / (1 + Math.exp(-CONFIDENCE_SLOPE * margin)) : 0,
     firstSymptom: firstSymptom(evidence.series),
-    impact: first === undefined ? [] : impactOf(ranking, first.serviceId, evidence.members),
+    impact: first === undefined ? [] : impactOf(ranking, first, evidence.members),
+    affected: first === undefined ? [] : affectedOf(ranking, first),
     numbers: first === undefined ? {} : evidenceNumbers(ranking, first),
     lookedAt: lookedAt(evidence),
     signature: signatureOf(ranking, evidence, first),
@@ -161,19 +154,6 @@ function firstSymptom(series: readonly SeriesEvidence[]): FirstSymptom | null {
 /** Earlier, or as early and farther away. */
 function isBefore(a: SeriesEvidence, b: SeriesEvidence): boolean {
   return a.onsetMs < b.onsetMs || (a.onsetMs === b.onsetMs && a.departure.novelty > b.departure.novelty);
-}
-
-/** Callers of the cause that show symptoms, and whoever has an anomaly of the incident. */
-function impactOf({ metrics, edges, peers }: Ranking, cause: string, members: readonly string[]): Impact[] {
-  const suffering = callersOf(edges, cause);
-  const hit = new Set(members);
-  return [...new Set([...metrics.services.map(({ serviceId }) => serviceId), ...members])]
-    .map((serviceId) => ({ serviceId, symptom: metrics.symptomNovelty(serviceId) }))
-    .filter(({ serviceId }) => serviceId !== cause && !peers.has(serviceId))
-    .filter(({ serviceId, symptom }) => hit.has(serviceId) || (suffering.has(serviceId) && symptom >= SYMPTOM_MIN))
-    .map(({ serviceId, symptom }) => ({ serviceId, metricName: metrics.symptomName(serviceId), strength: symptom }))
-    .sort((a, b) => b.strength - a.strength)
-    .slice(0, IMPACT_MAX);
 }
 
 function lookedAt({ series, lines, operations, calls, changes }: IncidentEvidence): LookedAt {

@@ -22,7 +22,9 @@ export function categoryOf(ranking: Ranking, evidence: IncidentEvidence, first: 
   if (ranking.peers.has(first.serviceId)) return isOutside(first.serviceId) ? "external" : "infrastructure";
   const resource = metrics?.resource ?? 0;
   const isSlow = (span?.kind === "self_time" ? span.strength : 0) >= ranking.usualSpan;
-  const felt = Math.max(metrics?.symptom ?? 0, isSlow ? SHORT_MIN : 0, span?.kind === "call_gap" ? span.strength : 0);
+  const ofWay = span?.kind === "call_gap" || span?.kind === "refused_calls";
+  const ofOthers = ranking.tied.has(first.serviceId) ? SHORT_MIN : 0;
+  const felt = Math.max(metrics?.symptom ?? 0, isSlow ? SHORT_MIN : 0, ofWay ? span.strength : 0, ofOthers);
   const isShort = first.saturated || (resource >= SHORT_MIN && felt >= SHORT_MIN);
   const speaks = Math.max(line?.strength ?? 0, span?.kind === "origin_errors" ? span.strength : 0) / ranking.usualLine;
   const presses = (metrics?.total ?? 0) / ranking.metrics.usualTop;
@@ -30,7 +32,7 @@ export function categoryOf(ranking: Ranking, evidence: IncidentEvidence, first: 
     return line !== undefined && saysShortage(line.template) ? "infrastructure" : "application";
   if (first.change !== undefined && !first.saturated) return "application";
   if (isShort || first.silent || (metrics?.feltByCallers ?? 0) >= FELT_MIN) return "infrastructure";
-  if (span?.kind === "call_gap" && span.strength >= ranking.usualSpan) return "infrastructure";
+  if (ofWay && span.strength >= ranking.usualSpan) return "infrastructure";
   if (isSlow && ranking.slowShare(first.serviceId) >= SLOW_SHARE_MIN && resource > 0) return "infrastructure";
   return hostDeparts(evidence, first.serviceId) ? "infrastructure" : "application";
 }

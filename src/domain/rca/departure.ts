@@ -13,6 +13,8 @@ const WINDOWS_MIN = 6;
 const SPREAD_MIN = 0.15;
 const USUAL_PEAK = 0.85;
 const USUAL_SPREAD = 0.3;
+/** Of a series that never changed nothing is known of what it usually does. */
+const USUAL_SCALE = { mean: USUAL_PEAK, spread: USUAL_SPREAD };
 /** A deviation beyond so many standard deviations says no more. */
 const Z_MAX = 100;
 /** Standard deviations by which a value that leaves a constant is away. */
@@ -56,8 +58,8 @@ function largestDeviation({ width, past, pastLeads, now, nowLead }: SeriesWindow
   const level = peakOf(now, 0, now.length, mean, scale, isConstant);
   if (Number.isNaN(level)) return undefined;
   const change = peakOf(now, 0, now.length, nowLead, scale, isConstant);
-  const levelScale = spreadOf(levels, windows);
-  const changeScale = spreadOf(changes, windows);
+  const levelScale = isConstant ? USUAL_SCALE : spreadOf(levels, windows);
+  const changeScale = isConstant ? USUAL_SCALE : spreadOf(changes, windows);
   const noveltyOf = (ofLevel: number, ofChange: number) => {
     const byLevel = (ofLevel - levelScale.mean) / levelScale.spread;
     const byChange = Number.isNaN(ofChange) ? byLevel : (ofChange - changeScale.mean) / changeScale.spread;

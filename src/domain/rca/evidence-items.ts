@@ -36,7 +36,8 @@ export function evidenceItems(ranking: Ranking, service: RankedService): Evidenc
   return items.sort((a, b) => b.strength - a.strength).slice(0, ITEMS_MAX);
 }
 
-function metricItems({ metrics }: Ranking, { serviceId, metrics: own }: RankedService): EvidenceItem[] {
+function metricItems(ranking: Ranking, { serviceId, metrics: own }: RankedService): EvidenceItem[] {
+  const { metrics } = ranking;
   const number = metrics.table.numberOf(serviceId);
   if (number === undefined || own === undefined) return [];
   const kinds: MetricKind[] = [...RESOURCE_KINDS, "latency", "errors", "dependency", "rate"];
@@ -45,6 +46,15 @@ function metricItems({ metrics }: Ranking, { serviceId, metrics: own }: RankedSe
     const strength = metrics.table.novelty(number, kind, 0);
     return series === undefined || strength < NOVELTY_MIN ? [] : [{ source: "metric", text: seriesText(series), strength }];
   });
+  const tie = ranking.tied.get(serviceId);
+  if (tie !== undefined) {
+    const others = tie.neighbours.slice(0, 3).join(", ");
+    items.push({
+      source: "metric",
+      text: `shares ${tie.node} with ${others}, which it does not call and which suffer there`,
+      strength: tie.strength,
+    });
+  }
   if (own.feltByCallers >= NOVELTY_MIN) {
     items.push({ source: "call", text: "all services that call it wait longer for what they call", strength: own.feltByCallers });
   }
@@ -82,6 +92,7 @@ const SPAN_WORDS = {
   call_gap: "ms between it and",
   peer: "ms that callers wait for it from",
   peer_errors: "share of its callers' calls that fail",
+  refused_calls: "share of its callers' calls that fail before they reach it",
 } as const;
 
 /** Named numbers, as the contract's evidence map. */

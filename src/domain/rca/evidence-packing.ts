@@ -70,14 +70,14 @@ export function unpackSeries<Name extends { readonly of: SeriesName }>(
     const name = nameOf(numbers[at]!);
     const windows = numbers[at + 9];
     if (name === undefined || windows === undefined) throw new Error("packed evidence is cut off, or of a series that has no name");
-    const { serviceId, metricName, instance, peer } = name.of;
+    const { serviceId, metricName, instance, peer, node } = name.of;
     const past = novelties.subarray(at + NUMBERS, at + NUMBERS + windows);
     const [mean, sd, peak] = [numbers[at + 1]!, numbers[at + 2]!, numbers[at + 3]!];
     const [peakAt, onsetAt, novelty, shift] = [numbers[at + 4]!, numbers[at + 5]!, numbers[at + 6]!, numbers[at + 7]!];
     const departure = { mean, sd, peak, peakAt, onsetAt, novelty, shift, past };
     found.push({
       name,
-      one: { serviceId, metricName, instance, peer, departure, onsetMs: numbers[at + 8]!, intervalMs: numbers[at + 10]! },
+      one: { serviceId, metricName, instance, node, peer, departure, onsetMs: numbers[at + 8]!, intervalMs: numbers[at + 10]! },
     });
     at += NUMBERS + windows;
   }
@@ -85,4 +85,4 @@ export function unpackSeries<Name extends { readonly of: SeriesName }>(
 }
 
 /** Name of a series. */
-export type SeriesName = Pick<SeriesEvidence, "serviceId" | "metricName" | "instance" | "peer">;
+export type SeriesName = Pick<SeriesEvidence, "serviceId" | "metricName" | "instance" | "node" | "peer">;

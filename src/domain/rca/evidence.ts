@@ -27,6 +27,8 @@ export interface SeriesEvidence {
   readonly metricName: string;
   /** Instance of a pair that is split by instance, else null. */
   readonly instance: string | null;
+  /** Host or node that it is from; null where it does not say. */
+  readonly node: string | null;
   /** Callee of a series of calls that names it (`server.address`, `peer.service`); else null. */
   readonly peer: string | null;
   readonly departure: Departure;

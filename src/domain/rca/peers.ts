@@ -34,6 +34,21 @@ export function withPeers(evidence: IncidentEvidence): PeerEvidence {
   return { evidence: { ...evidence, series, calls, edges: [...edges.values()] }, peers };
 }
 
+/** Calls that series name, with services under their own names; `called` are the callees that spans know. */
+export function namedEdges(
+  named: ReadonlyArray<readonly [caller: string, callee: string]>,
+  serviceIds: ReadonlySet<string>,
+  called: readonly string[],
+): Array<readonly [caller: string, callee: string]> {
+  const services = new ServiceNames(serviceIds);
+  const peers = new Map(called.filter((callee) => !services.has(callee)).map((callee) => [hostOf(callee), callee]));
+  const edges = named.flatMap(([caller, name]) => {
+    const callee = resolved(name, services, peers);
+    return callee === null || callee === caller ? [] : [[caller, callee] as const];
+  });
+  return [...new Map(edges.map((edge) => [JSON.stringify(edge), edge])).values()];
+}
+
 /** A call whose callee is a service under another name is one to that service; of one who sends no spans it is a peer's. */
 function ofKnownCallee(call: CallEvidence, services: ServiceNames, traced: ReadonlySet<string>): CallEvidence {
   const callee = serviceNamed(call.callee, services) ?? call.callee;

@@ -1,10 +1,12 @@
 // Candidates for the cause of an incident, by service. Each source is measured by what it usually reaches without an incident, so that a source that is
 // loud by nature does not drown one that is not: ln(1 + x^2) of x = strength / usual strength, and the sum over the sources.
 import { median } from "../detection/robust.ts";
+import { callersOf } from "../topology/reach.ts";
 import type { ChangeEvidence, IncidentEvidence } from "./evidence.ts";
 import { type LineFinding, lineFindings } from "./line-findings.ts";
 import { withPeers } from "./peers.ts";
 import { type MetricsView, metricsView, type ServiceMetrics } from "./service-metrics.ts";
+import { type NodeTie, nodeTies } from "./shared-nodes.ts";
 import { type SpanFinding, slowOperations, spanFindings } from "./span-findings.ts";
 
 /** Strengths, in standard deviations, that a line or a span reaches without an incident among some hundreds of others. */
@@ -28,6 +30,8 @@ const SURGE_SHIFT_MIN = 3;
 const SURGE_TIMES_MIN = 1.3;
 /** Load at the door outweighs what it does to others by so much of the best of them. */
 const SURGE_OUTWEIGHS = 0.8;
+/** From here on others show what a silence may explain. */
+const SYMPTOM_MIN = 3;
 /** What a service that spans know alone makes its callers feel. */
 const FELT_BY_CALLERS = 0.5;
 
@@ -56,6 +60,8 @@ export interface Ranking {
   readonly surge: Surge | undefined;
   /** Callees that send nothing themselves: a third party, a managed service. */
   readonly peers: ReadonlySet<string>;
+  /** Services that have taken a machine's resource, with those that lack it. */
+  readonly tied: ReadonlyMap<string, NodeTie>;
   /** Calls, with those to peers. */
   readonly edges: IncidentEvidence["edges"];
   /** Share of a service's operations that became slower by themselves. */
@@ -65,7 +71,8 @@ export interface Ranking {
 /** Candidates, the likeliest first; services that nothing speaks for are left out. */
 export function rankServices(given: IncidentEvidence): Ranking {
   const { evidence, peers } = withPeers(given);
-  const metrics = metricsView(evidence, peers);
+  const tied = nodeTies(evidence);
+  const metrics = metricsView(evidence, peers, tied);
   const lines = lineFindings(evidence);
   const spans = spanFindings(evidence);
   const usualLine = usualStrength(evidence.lines.length);
@@ -79,7 +86,7 @@ export function rankServices(given: IncidentEvidence): Ranking {
     lines: firstByService(lines),
     spans: firstByService(spans),
     felt: feltOfPeers(evidence, peers, metrics),
-    silent: new Set(silentServices(evidence)),
+    silent: new Set(silentServices(evidence, metrics)),
     saturated: new Set(evidence.saturated.map(({ serviceId }) => serviceId)),
     changes: changesBefore(evidence),
   };
@@ -92,7 +99,7 @@ export function rankServices(given: IncidentEvidence): Ranking {
     const { slow, known } = slowOperations(spans, evidence.operations, serviceId);
     return known === 0 ? 0 : slow / known;
   };
-  return { services, metrics, lines, spans, usualLine, usualSpan, surge, peers, edges: evidence.edges, slowShare };
+  return { services, metrics, lines, spans, usualLine, usualSpan, surge, peers, tied, edges: evidence.edges, slowShare };
 }
 
 /** Load that rises at a door and with it everywhere explains what the others show. */
@@ -149,9 +156,15 @@ function feltOfPeers({ edges }: IncidentEvidence, peers: ReadonlySet<string>, me
   return felt;
 }
 
-/** Services whose silence says something: of an incident that is a silence it is what is to be explained. */
-function silentServices({ silent, target }: IncidentEvidence): readonly string[] {
-  return target?.metricName === STALE_METRIC ? [] : silent;
+/** Services whose silence explains something: what others show that still send. A silence never explains itself, nor other silences. */
+function silentServices({ silent, target, members, edges }: IncidentEvidence, metrics: MetricsView): readonly string[] {
+  if (silent.length === 0 || target?.metricName === STALE_METRIC) return [];
+  const quiet = new Set(silent);
+  return silent.filter((serviceId) => {
+    const callers = callersOf(edges, serviceId);
+    const others = callers.size === 0 ? members : [...callers.keys()];
+    return others.some((other) => other !== serviceId && !quiet.has(other) && metrics.symptomNovelty(other) >= SYMPTOM_MIN);
+  });
 }
 
 /** A rise of requests. */

@@ -17,13 +17,13 @@ export interface ToldName {
 }
 
 /** The name of a series in one text. */
-export function packName({ serviceId, metricName, instance, peer }: SeriesName): string {
-  return JSON.stringify([serviceId, metricName, instance, peer]);
+export function packName({ serviceId, metricName, instance, peer, node }: SeriesName): string {
+  return JSON.stringify([serviceId, metricName, instance, peer, node]);
 }
 
 function unpackName(packed: string): ToldName {
-  const [serviceId, metricName, instance, peer] = JSON.parse(packed) as [string, string, string | null, string | null];
-  return { packed, of: { serviceId, metricName, instance, peer } };
+  const [serviceId, metricName, instance, peer, node] = JSON.parse(packed) as [string, string, string | null, string | null, string | null];
+  return { packed, of: { serviceId, metricName, instance, peer, node } };
 }
 
 /** Names that one engine has told: as many as it keeps, about 300 bytes each. */

@@ -7,10 +7,12 @@
 //
 // What half of all services have is no departure of one. The same sum of the windows before says how large it gets without an incident.
 import { selectPlace } from "../../core/base/selection.ts";
+import { familyOfMetric } from "../series/metric-family.ts";
 import { waitShares } from "./callee-waits.ts";
 import type { IncidentEvidence } from "./evidence.ts";
 import { type MetricKind, meaningOf, RESOURCE_KINDS, SYMPTOM_KINDS } from "./metric-kind.ts";
 import { NoveltyTable } from "./novelty-table.ts";
+import type { NodeTie } from "./shared-nodes.ts";
 
 /** Weights of the sum, chosen on Online Boutique and held on PetShop (docs/adr/0097). */
 const FELT_ITSELF = 0.5;
@@ -54,6 +56,8 @@ export interface MetricsView {
   symptomName(serviceId: string): string;
   /** Novelty of its symptom, whoever causes it. */
   symptomNovelty(serviceId: string): number;
+  /** Whether it sends something that would show one. */
+  knowsSymptoms(serviceId: string): boolean;
 }
 
 interface Neighbours {
@@ -67,6 +71,10 @@ interface Surroundings extends Neighbours {
   readonly waitShares: readonly number[];
   /** Largest novelty of each service's series of calls that name their callee. */
   readonly namedCalls: readonly number[];
+  /** By how much less each service is asked while calls of it fail at those that call it. */
+  readonly starved: readonly number[];
+  /** What those on each service's machine show while it takes their resource. */
+  readonly ties: readonly number[];
   readonly lateMs: number;
 }
 
@@ -79,6 +87,19 @@ function namedCallsOf(table: NoveltyTable, series: IncidentEvidence["series"]): 
   return found;
 }
 
+/** A callee that gets fewer calls while series of its callers count more that fail: they fail before they reach it. */
+function starvedOf(table: NoveltyTable, series: IncidentEvidence["series"]): number[] {
+  const failing = table.services.map(() => 0);
+  for (const { metricName, serviceId, peer, departure } of series) {
+    const callee = peer === null || peer === serviceId || departure.shift <= 0 ? undefined : table.numberOf(peer);
+    if (callee !== undefined && familyOfMetric(metricName) === "errors") failing[callee] = Math.max(failing[callee]!, departure.novelty);
+  }
+  return failing.map((novelty, service) => {
+    const rate = table.leading(service, "rate");
+    return rate === undefined || rate.departure.shift >= 0 ? 0 : Math.min(novelty, table.novelty(service, "rate", 0));
+  });
+}
+
 /** Part of a departure that may be the cause's. */
 function timelyPart(table: NoveltyTable, service: number, kind: MetricKind, window: number, lateMs: number): number {
   const series = window === 0 ? table.leading(service, kind) : undefined;
@@ -89,12 +110,20 @@ function timelyPart(table: NoveltyTable, service: number, kind: MetricKind, wind
 const LATE_MS = 60_000;
 const LATE_INTERVALS = 2;
 const OF_LATE = 0.25;
-export function metricsView(evidence: IncidentEvidence, peers: ReadonlySet<string> = new Set()): MetricsView {
+
+/** What metrics say; `ties` are the services that have taken a machine's resource from others. */
+export function metricsView(
+  evidence: IncidentEvidence,
+  peers: ReadonlySet<string> = new Set(),
+  ties: ReadonlyMap<string, NodeTie> = new Map(),
+): MetricsView {
   const table = new NoveltyTable(evidence.series);
   const shares = waitShares(evidence);
   const neighbours = {
     ...neighboursOf(table, evidence.edges, peers),
     namedCalls: namedCallsOf(table, evidence.series),
+    starved: starvedOf(table, evidence.series),
+    ties: table.services.map((serviceId) => ties.get(serviceId)?.strength ?? 0),
     waitShares: table.services.map((serviceId) => shares.get(serviceId) ?? 0),
     // The onset is that of the anomaly that asks, where one does.
     lateMs: evidence.target === null ? Number.POSITIVE_INFINITY : evidence.onsetMs + LATE_MS,
@@ -115,6 +144,10 @@ export function metricsView(evidence: IncidentEvidence, peers: ReadonlySet<strin
     tailShare: isFarAbove ? 0 : (reached + 1) / (tops.length + 1),
     symptomName: (serviceId) => symptomName(table, serviceId),
     symptomNovelty: (serviceId) => symptomNovelty(table, serviceId),
+    knowsSymptoms: (serviceId) => {
+      const service = table.numberOf(serviceId);
+      return service !== undefined && SYMPTOM_KINDS.some((kind) => table.leading(service, kind) !== undefined);
+    },
   };
 }
 
@@ -162,7 +195,7 @@ function topOf(table: NoveltyTable, neighbours: Surroundings, symptom: Symptom, 
 
 function scoresOf(
   table: NoveltyTable,
-  { callers, peers, waitShares: shares, namedCalls, lateMs }: Surroundings,
+  { callers, peers, waitShares: shares, namedCalls, starved, ties, lateMs }: Surroundings,
   symptom: Symptom,
   window: number,
 ): ServiceMetrics[] {
@@ -186,7 +219,8 @@ function scoresOf(
       felt = Math.min(felt, table.novelty(caller, "dependency", window));
       explained += Math.min(own, symptoms[caller]!);
     }
-    const total = resource + shown + FELT_BY_CALLERS * felt + EXPLAINED * explained;
+    const tied = window === 0 ? starved[service]! + EXPLAINED * ties[service]! : 0;
+    const total = resource + shown + FELT_BY_CALLERS * felt + EXPLAINED * explained + tied;
     return { serviceId, resource, resourceKind, symptom: shown, feltByCallers: felt, explained, total };
   });
 }

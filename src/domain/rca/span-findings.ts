@@ -19,7 +19,7 @@ const ERRORS_EXPECTED_MIN = 0.3;
 /** Something that spans say. */
 export interface SpanFinding {
   readonly serviceId: string;
-  readonly kind: "self_time" | "origin_errors" | "call_gap" | "peer" | "peer_errors";
+  readonly kind: "self_time" | "origin_errors" | "call_gap" | "peer" | "peer_errors" | "refused_calls";
   /** An operation; of a call gap and a peer the caller. */
   readonly subject: string;
   readonly before: number;
@@ -39,6 +39,7 @@ export function spanFindings(evidence: Pick<IncidentEvidence, "operations" | "ca
   return [
     ...evidence.operations.flatMap((operation) => selfTime(operation, costs)),
     ...originErrors(evidence),
+    ...refusedCalls(evidence),
     ...callGaps(
       evidence.calls.filter(({ isPeer }) => !isPeer),
       costs,
@@ -140,6 +141,15 @@ function departure(now: TimeMoments, count: number, usual: UsualTime): number {
 
 /** Errors of entries beyond the usual rate, less those of the services that are called. */
 function originErrors({ operations, calls }: Pick<IncidentEvidence, "operations" | "calls">): SpanFinding[] {
+  const own = entryErrors(operations);
+  const passed = new Map<string, number>();
+  for (const { caller, now } of calls) passed.set(caller, (passed.get(caller) ?? 0) + now.errors);
+  return [...own].flatMap(([serviceId, { past, now }]) => {
+    return errorFinding(serviceId, past, now, now.errors - (passed.get(serviceId) ?? 0), "origin_errors");
+  });
+}
+
+function entryErrors(operations: readonly OperationEvidence[]): Map<string, { past: ErrorCount; now: ErrorCount }> {
   const own = new Map<string, { past: ErrorCount; now: ErrorCount }>();
   for (const { serviceId, isEntry, past, now } of operations) {
     if (!isEntry) continue;
@@ -147,11 +157,26 @@ function originErrors({ operations, calls }: Pick<IncidentEvidence, "operations"
     const before = past.reduce(addWindows, known?.past ?? NOTHING);
     own.set(serviceId, { past: before, now: addWindows(known?.now ?? NOTHING, now) });
   }
-  const passed = new Map<string, number>();
-  for (const { caller, now } of calls) passed.set(caller, (passed.get(caller) ?? 0) + now.errors);
-  return [...own].flatMap(([serviceId, { past, now }]) => {
-    return errorFinding(serviceId, past, now, now.errors - (passed.get(serviceId) ?? 0), "origin_errors");
+  return own;
+}
+
+/** Calls of a service that has spans which fail at their callers and not in it: they never reach it. */
+function refusedCalls({ operations, calls }: Pick<IncidentEvidence, "operations" | "calls">): SpanFinding[] {
+  const own = entryErrors(operations);
+  const byCallee = new Map<string, CallEvidence[]>();
+  for (const call of calls)
+    if (!call.isPeer && own.has(call.callee)) byCallee.set(call.callee, [...(byCallee.get(call.callee) ?? []), call]);
+  return [...byCallee].flatMap(([serviceId, ofCallee]) => {
+    const { past: ownPast, now: ownNow } = own.get(serviceId)!;
+    const past = ofCallee.flatMap((call) => call.past.map(errorsOf)).reduce(addWindows, NOTHING);
+    const now = ofCallee.map((call) => errorsOf(call.now)).reduce(addWindows, NOTHING);
+    const refused = { spans: past.spans, errors: Math.max(0, past.errors - ownPast.errors) };
+    return errorFinding(serviceId, refused, now, now.errors - ownNow.errors, "refused_calls");
   });
+}
+
+function errorsOf({ calls: spans, errors }: CallEvidence["now"]): ErrorCount {
+  return { spans, errors };
 }
 
 /** So many errors, held against the usual rate. */
@@ -160,7 +185,7 @@ function errorFinding(
   past: ErrorCount,
   now: ErrorCount,
   errors: number,
-  kind: "origin_errors" | "peer_errors",
+  kind: "origin_errors" | "peer_errors" | "refused_calls",
 ): SpanFinding[] {
   const usualRate = past.errors / Math.max(1, past.spans);
   const expected = Math.max(ERRORS_EXPECTED_MIN, usualRate * now.spans);
@@ -234,7 +259,7 @@ function waitOf({ caller, past, now }: CallEvidence, { whole }: RequestCosts): O
 
 /** Calls of a peer that fail beyond the usual rate: nobody else can be behind them. */
 function failingPeer(serviceId: string, calls: readonly CallEvidence[]): SpanFinding[] {
-  const past = calls.flatMap((call) => call.past.map(({ calls: spans, errors }) => ({ spans, errors }))).reduce(addWindows, NOTHING);
-  const now = calls.map(({ now: { calls: spans, errors } }) => ({ spans, errors })).reduce(addWindows, NOTHING);
+  const past = calls.flatMap((call) => call.past.map(errorsOf)).reduce(addWindows, NOTHING);
+  const now = calls.map((call) => errorsOf(call.now)).reduce(addWindows, NOTHING);
   return errorFinding(serviceId, past, now, now.errors, "peer_errors");
 }

@@ -10,6 +10,12 @@ export interface GraphCall {
   readonly errors: number;
 }
 
+/** Calls that were counted, and those that are only known to be made, since metrics name their callees. */
+export interface CallGraph {
+  readonly calls: readonly GraphCall[];
+  readonly named: ReadonlyArray<readonly [caller: string, callee: string]>;
+}
+
 /** Past incidents in which `callee` was the cause, and those of them in which `caller` showed symptoms. */
 export interface PastFailures {
   readonly incidents: number;
@@ -30,6 +36,8 @@ const TRANSITIVE_MIN = 0.05;
 /** Shares of the requests at the front doors, or services, from which on a failure is severe. */
 const HIGH = { entry: 0.5, services: 10 };
 const MEDIUM = { entry: 0.15, services: 3 };
+/** Share of a caller's requests that need a callee, where calls are not counted. */
+const SHARE_UNKNOWN = 0.5;
 /** Calls, by their decimal logarithm, and past incidents that make an edge half sure. */
 const SURE_HALF = 4;
 
@@ -39,37 +47,51 @@ function failureProbability(share: number, { incidents, failed }: PastFailures):
 }
 
 /** The services that fail with `origin`. */
-export function blastRadius(
-  origin: string,
-  calls: readonly GraphCall[],
-  past: (caller: string, callee: string) => PastFailures,
-): BlastRadius {
+export function blastRadius(origin: string, graph: CallGraph, past: (caller: string, callee: string) => PastFailures): BlastRadius {
+  const { calls } = graph;
   const requests = requestsOf(calls);
-  const callersOf = new Map<string, GraphCall[]>();
-  for (const call of calls) if (call.caller !== call.callee) callersOf.set(call.callee, [...(callersOf.get(call.callee) ?? []), call]);
+  const callersOf = callersByCallee(graph, requests);
   const reached = likeliestWays(origin, (callee) =>
-    (callersOf.get(callee) ?? []).map((call) => ({
-      caller: call.caller,
-      probability: failureProbability(call.calls / Math.max(1, requests.get(call.caller) ?? 0), past(call.caller, callee)),
-    })),
+    (callersOf.get(callee) ?? []).map(({ caller, share }) => ({ caller, probability: failureProbability(share, past(caller, callee)) })),
   );
   const direct = [...reached].filter(([, { hops, probability }]) => hops === 1 && probability >= DIRECT_MIN);
   const transitive = [...reached].filter(([, { hops, probability }]) => hops > 1 && probability >= TRANSITIVE_MIN);
   const affected = [...direct, ...transitive];
-  const called = new Set(calls.map(({ callee }) => callee));
+  const called = new Set([...calls.map(({ callee }) => callee), ...graph.named.map(([, callee]) => callee)]);
   const doors = [...requests].filter(([serviceId]) => !called.has(serviceId));
   const atDoors = doors.reduce((sum, [, count]) => sum + count, 0);
   const lost = affected.reduce((sum, [serviceId, { probability }]) => {
     return sum + (called.has(serviceId) ? 0 : probability * (requests.get(serviceId) ?? 0));
   }, 0);
   const expected = affected.reduce((sum, [, { probability }]) => sum + probability, 0);
-  const evidence = (callersOf.get(origin) ?? []).map(({ caller, calls: count }) => Math.log10(1 + count) + past(caller, origin).incidents);
+  const evidence = (callersOf.get(origin) ?? []).map(({ caller, count }) => Math.log10(1 + count) + past(caller, origin).incidents);
   return {
     direct: names(direct),
     transitive: names(transitive),
     severity: severityOf(affected.length, atDoors === 0 ? 0 : lost / atDoors, expected),
     confidence: evidence.length === 0 ? 0 : evidence.reduce((sum, n) => sum + n / (n + SURE_HALF), 0) / evidence.length,
   };
+}
+
+/** A caller of a service: the share of its requests that need it, and the number of its calls. */
+interface CallerShare {
+  readonly caller: string;
+  readonly share: number;
+  readonly count: number;
+}
+
+function callersByCallee({ calls, named }: CallGraph, requests: ReadonlyMap<string, number>): Map<string, CallerShare[]> {
+  const callers = new Map<string, Map<string, CallerShare>>();
+  const add = (callee: string, of: CallerShare) => {
+    if (of.caller === callee) return;
+    const known = callers.get(callee);
+    if (known === undefined) callers.set(callee, new Map([[of.caller, of]]));
+    else known.set(of.caller, of);
+  };
+  for (const [caller, callee] of named) add(callee, { caller, share: SHARE_UNKNOWN, count: 0 });
+  for (const { caller, callee, calls: count } of calls)
+    add(callee, { caller, share: count / Math.max(1, requests.get(caller) ?? 0), count });
+  return new Map([...callers].map(([callee, of]) => [callee, [...of.values()]]));
 }
 
 /** Requests of each service: what it is called, at a front door what it calls most. */

@@ -167,6 +167,7 @@ function seriesEvidence(table: WideTable, normal: WideTable, isNormal: (time: nu
             serviceId,
             metricName: metric.join("|"),
             instance: null,
+            node: null,
             peer: null,
             departure,
             onsetMs: table.times[rows[departure.onsetAt]!]! * 1000,

@@ -7,6 +7,7 @@ import { type Row, rowsText } from "../rows.ts";
 import { scoredToFile } from "../scorer.ts";
 import { type EvaluatedCase, readCases } from "./cases.ts";
 import { leaveOneOut, type SignedCase } from "./leave-one-out.ts";
+import { simpleRuleRows } from "./simple-rules.ts";
 
 /** Systems, with bar and goal of AC@1 and Avg@5. */
 const SYSTEMS = [
@@ -22,7 +23,7 @@ function report(of: string): void {
   const analysed = readCases(of).map((each) => ({ each, analysis: analyse(each.evidence) }));
   const out = mkdtempSync(join(tmpdir(), "rca-eval-"));
   try {
-    const rows = [...rankingRows(of, out, analysed), ...reportRows(of, out, analysed), ...similarRows(analysed)];
+    const rows = [...rankingRows(of, out, analysed), ...ruleRows(analysed), ...reportRows(of, out, analysed), ...similarRows(analysed)];
     console.log(rowsText(rows));
   } finally {
     rmSync(out, { recursive: true });
@@ -45,6 +46,14 @@ function rankingRows(of: string, out: string, analysed: readonly Analysed[]): Ro
       { data: name, measure: "AC@1", value: all["AC@1"]!, bar: bars[0], goal: goals[0] },
       { data: name, measure: "Avg@5", value: all["Avg@5"]!, bar: bars[1], goal: goals[1] },
     ];
+  });
+}
+
+/** Simple rules over the same evidence, by system. */
+function ruleRows(analysed: readonly Analysed[]): Row[] {
+  return SYSTEMS.flatMap(({ name, prefix }) => {
+    const cases = analysed.map(({ each }) => each).filter(({ system }) => system.startsWith(prefix));
+    return simpleRuleRows(name, cases);
   });
 }
 

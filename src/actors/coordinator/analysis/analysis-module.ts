@@ -3,7 +3,7 @@ import type { NounModule } from "../state/noun-module.ts";
 import type { RetentionStep, RetentionTerms } from "../state/retention-step.ts";
 import { takeAlerts } from "./alert-webhook-handler.ts";
 import { analyze } from "./analyze-handler.ts";
-import { expireDeployments } from "./change-book.ts";
+import { expireChanges } from "./change-book.ts";
 import { listReports, scorecard, similarReports } from "./report-handlers.ts";
 import { expireReports, type ReportExpiry } from "./report-retention.ts";
 import { storeResolution } from "./resolution-handler.ts";
@@ -20,12 +20,15 @@ export const ANALYSIS = {
       incident_memory: { key: "tenant, incident id", value: "RememberedIncident: what an incident was like, and what helped" },
     },
     series: {
-      deployments: { key: "tenant, time, record id", value: "Deployment: of the last day, as event records told" },
+      deployments: {
+        key: "tenant, time, record id",
+        value: "ServiceChange: deployments and other changes of the last day, as event records told",
+      },
     },
   },
   expire: function* (sources: ReportExpiry, terms: RetentionTerms): Generator<RetentionStep> {
     yield* expireReports(sources, terms.keptFromMs, terms.rowsPerStep);
-    yield* expireDeployments(sources.state.series, terms.wallNowMs, terms.rowsPerStep);
+    yield* expireChanges(sources.state.series, terms.wallNowMs, terms.rowsPerStep);
   },
   handlers: {
     rcaReports: listReports,

@@ -58,9 +58,7 @@ export async function analyze(context: AnalysisContext, { principal, body }: Que
     incident.resolution === null ? [] : [{ incident, similarity, resolution: incident.resolution }],
   );
   const advised = matches.find(({ similarity }) => similarity >= ADVISED_MIN)?.resolution.text ?? null;
-  const calls = await context.gathering.calls(of, nowMs());
-  const origin = analysis.enough ? (analysis.candidates[0]?.serviceId ?? of.serviceId) : of.serviceId;
-  const radius = blastRadius(origin, calls, pastFailures(context, tenant, of.environment));
+  const affected = await affectedBy(context, of, analysis);
   return done({
     anomaly_id: of.anomalyId,
     service_id: of.serviceId,
@@ -80,9 +78,21 @@ export async function analyze(context: AnalysisContext, { principal, body }: Que
     },
     suggested_runbook: suggestedRunbook(state, of, analysis),
     features: await featuresOf(context, of),
-    blast_radius: [...radius.direct, ...radius.transitive],
+    blast_radius: affected,
     ...(await outlookOf(context, of)),
   });
+}
+
+/** Whom a cause that is known reaches, as far as it shows; else those that calls make likely to fail with the service. */
+async function affectedBy(
+  context: AnalysisContext,
+  of: Subject,
+  { enough, affected }: Omit<Analysis, "signature">,
+): Promise<readonly string[]> {
+  if (enough && affected !== undefined) return affected;
+  const graph = (await unlessGone(context.gathering.graph(of, context.nowMs()))) ?? { calls: [], named: [] };
+  const { direct, transitive } = blastRadius(of.serviceId, graph, pastFailures(context, of.tenant, of.environment));
+  return [...direct, ...transitive];
 }
 
 /** The report of an anomaly's incident, if it speaks of that anomaly's onset: its evidence reaches there, and its own onset is near. */

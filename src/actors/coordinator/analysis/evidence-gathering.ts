@@ -9,8 +9,9 @@ import {
 } from "../../../core/config/analysis-limits.ts";
 import type { EvidenceAnswer, EvidenceQuery, RingValues } from "../../../core/protocol/evidence.ts";
 import type { CallEvidence, ChangeEvidence, IncidentEvidence } from "../../../domain/rca/evidence.ts";
+import { namedEdges } from "../../../domain/rca/peers.ts";
 import { type ToldName, ToldNames } from "../../../domain/rca/series-names.ts";
-import type { GraphCall } from "../../../domain/topology/blast-radius.ts";
+import type { CallGraph, GraphCall } from "../../../domain/topology/blast-radius.ts";
 import { joinedWith } from "../../../domain/topology/reach.ts";
 import { addTotals, type CallTotals, NO_CALLS } from "../../../domain/trace/call-edges.ts";
 import { meanMoments } from "../../../domain/trace/time-sums.ts";
@@ -46,7 +47,7 @@ export interface EvidenceWanted extends EvidencePlace {
 export interface EvidenceDependencies {
   readonly state: StateWith<AnomalyBooks, Pick<SaturationBooks, "fires">>;
   readonly engines: EngineClient;
-  readonly changes: (tenant: string) => readonly ChangeEvidence[];
+  readonly changes: (place: EvidencePlace) => readonly ChangeEvidence[];
   readonly time: ThreadTime;
   /** Questions that wait for their turn or have it. */
   readonly shares: ShareLedger;
@@ -119,6 +120,21 @@ export class EvidenceGathering {
     return [...found.values()];
   }
 
+  /** Calls of the last hour, and those that series name by their attributes. Rejects with EngineUnavailableError. */
+  async graph(place: EvidencePlace, nowMs: number): Promise<CallGraph> {
+    const calls = await this.calls(place, nowMs);
+    const query = { ...place, onsetMs: nowMs - GRAPH_MINUTES * MINUTE_MS, untilMs: nowMs, services: null, wants: "callees" as const };
+    const named: Array<readonly [string, string]> = [];
+    const services = new Set<string>();
+    const take = ({ callees, services: passed }: EvidenceAnswer) => {
+      for (const edge of callees) if (named.length < EVIDENCE_EDGES_PER_INCIDENT_MAX) named.push(edge);
+      for (const serviceId of passed) services.add(serviceId);
+    };
+    await this.#gate.runAnyway(place.tenant, () => this.#ask(query, take));
+    const called = calls.map(({ callee }) => callee);
+    return { calls, named: namedEdges(named, services, called) };
+  }
+
   async #gather(wanted: EvidenceWanted): Promise<IncidentEvidence> {
     const { tenant, environment, onsetMs, untilMs, target } = wanted;
     const calls = await this.calls(wanted, untilMs);
@@ -136,7 +152,7 @@ export class EvidenceGathering {
       ...told.evidence(calls, wanted),
       calls: calls.map((call) => callEvidence(call, onsetMs, untilMs)),
       edges,
-      changes: this.#dependencies.changes(tenant),
+      changes: this.#dependencies.changes(wanted),
       saturated: this.#saturated(wanted),
       silent: this.#silent(wanted),
     }));
@@ -177,12 +193,14 @@ export class EvidenceGathering {
       .map(({ serviceId, metricName }) => ({ serviceId, metricName, instance: null, used: 1 }));
   }
 
-  /** Services that fell silent not long before or since the onset. */
+  /** Services that fell silent before the onset or with it; one that sent still when symptoms were there is no cause of them. */
   #silent({ tenant, environment, onsetMs }: EvidenceWanted): string[] {
     const found = new Set<string>();
-    for (const anomaly of this.#dependencies.state.anomalies.openAnomalies()) {
+    const { anomalies } = this.#dependencies.state;
+    for (const anomaly of anomalies.openAnomalies()) {
       if (anomaly.tenant !== tenant || anomaly.environment !== environment || anomaly.metricName !== STALE_METRIC) continue;
-      if (Math.abs(anomaly.startedAtMs - onsetMs) <= CALL_MINUTES_BEFORE * MINUTE_MS) found.add(anomaly.serviceId);
+      const lastSeenMs = anomalies.find(tenant, anomaly.id)?.observedAtMs ?? anomaly.startedAtMs;
+      if (lastSeenMs >= onsetMs - CALL_MINUTES_BEFORE * MINUTE_MS && lastSeenMs <= onsetMs + MINUTE_MS) found.add(anomaly.serviceId);
     }
     return [...found].sort();
   }

@@ -1,8 +1,9 @@
 // A report as it is stored: its newest revision, and of each revision before what is needed to score it.
 import { hash128 } from "../../../core/base/hash128.ts";
-import type { Analysis, Candidate, FirstSymptom, Impact, LookedAt } from "../../../domain/rca/analysis.ts";
+import type { Analysis, Candidate, FirstSymptom, LookedAt } from "../../../domain/rca/analysis.ts";
 import type { EvidenceItem } from "../../../domain/rca/evidence-items.ts";
-import { flag, list, nullable, number, object, oneOf, record, StoredForm, text } from "../state/stored-json.ts";
+import type { Impact } from "../../../domain/rca/impact.ts";
+import { flag, list, nullable, number, object, oneOf, optional, record, StoredForm, text } from "../state/stored-json.ts";
 
 /** Findings of one revision. */
 export interface RevisionNote {
@@ -58,6 +59,7 @@ const ANALYSIS = object<RcaReport["analysis"]>({
   confidence: number,
   firstSymptom: nullable(object<FirstSymptom>({ serviceId: text, metricName: text, instance: nullable(text), atMs: number })),
   impact: list(object<Impact>({ serviceId: text, metricName: text, strength: number })),
+  affected: optional(list(text)),
   numbers: record(number),
   lookedAt: object<LookedAt>({ services: number, series: number, lines: number, operations: number, calls: number, changes: number }),
 });

@@ -46,14 +46,17 @@ export async function blastRadiusOf(
   const { tenant } = principal;
   const { service_id: serviceId, metric } = query;
   const environment = query.environment ?? (await environmentOf(context, tenant, serviceId)) ?? "";
-  const calls = await context.gathering.calls({ tenant, environment }, context.nowMs());
-  const isCalled = calls.some(({ caller, callee }) => caller === serviceId || callee === serviceId);
+  if (context.gathering.isFull(tenant)) return tooMany();
+  const graph = await unlessGone(context.gathering.graph({ tenant, environment }, context.nowMs()));
+  if (graph === undefined) return unavailable();
+  const edges = [...graph.calls.map(({ caller, callee }) => [caller, callee] as const), ...graph.named];
+  const isCalled = edges.some((edge) => edge.includes(serviceId));
   const isKnown = (isCalled && metric === undefined) || (await knows(context, tenant, serviceId, metric));
   if (!isKnown)
     return metric === undefined
       ? unknownService(serviceId)
       : refused("not_found", `service ${JSON.stringify(serviceId)} has no such metric`, "metric");
-  const radius = blastRadius(serviceId, calls, pastFailures(context, tenant, environment));
+  const radius = blastRadius(serviceId, graph, pastFailures(context, tenant, environment));
   return done({
     origin_service: serviceId,
     directly_affected: radius.direct,

@@ -1,6 +1,6 @@
 // Makes records, blocks, checkpoints and marks durable, and raises the floor of the logs behind them.
 import type { EngineFrame, MetricMetadataEnvelope } from "../../../core/protocol/coordinator-frame.ts";
-import type { Deployment } from "../../../core/protocol/engine-control.ts";
+import type { ServiceChange } from "../../../domain/anomaly/change-event.ts";
 import { type CommittedState, laneMarkKey } from "../nouns/committed-state.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import { floorHasRisen, type LogFloor } from "../state/log-coverage.ts";
@@ -21,8 +21,8 @@ export interface SeriesCommitterDependencies {
   servicesUnlisted(services: readonly string[]): void;
   /** Metadata of metrics have been stored. */
   metadataStored(metadata: readonly MetricMetadataEnvelope[]): void;
-  /** Event records that report deployments have been stored. */
-  deploymentsStored(deployments: readonly Deployment[]): void;
+  /** Event records that report changes of services have been stored. */
+  changesStored(changes: readonly ServiceChange[]): void;
 }
 
 const MARKS_PER_STEP = 1_000;
@@ -94,7 +94,7 @@ export class SeriesCommitter {
     for (const mark of transaction.marks) state.coverage.putMark(mark);
     for (const [record, id] of transaction.sloRecords) state.slo.take(record, id);
     for (const metadata of transaction.metadata) state.metadata.put(metadata);
-    if (transaction.deployments.length > 0) this.#dependencies.deploymentsStored(transaction.deployments);
+    if (transaction.changes.length > 0) this.#dependencies.changesStored(transaction.changes);
     if (transaction.metadata.length > 0) this.#dependencies.metadataStored(transaction.metadata);
     counters.set("metadataStored", state.metadata.size);
     if (transaction.checkpoints.length > 0) {

@@ -27,11 +27,10 @@ import {
   type MetricScopeEnvelope,
   type RecordEnvelope,
 } from "../../../core/protocol/coordinator-frame.ts";
-import type { Deployment } from "../../../core/protocol/engine-control.ts";
-import { deploymentOf } from "../../../domain/anomaly/deployment.ts";
+import { changeOf, type ServiceChange } from "../../../domain/anomaly/change-event.ts";
 import type { SloRecord } from "../../../domain/detection/service/slo-record.ts";
 import { readSpanBlockHead, spanBlockId } from "../../../domain/trace/span-block.ts";
-import { deploymentOperation } from "../analysis/change-book.ts";
+import { changeOperation } from "../analysis/change-book.ts";
 import { callSumsKey, readCallsFrame } from "../calls/call-rows.ts";
 import { type CommittedState, laneMarkKey } from "../nouns/committed-state.ts";
 import { encodeRecordRow } from "../records/record-row.ts";
@@ -55,7 +54,7 @@ export class SeriesTransaction {
   readonly marks: LaneMark[] = [];
   readonly metadata: MetricMetadataEnvelope[] = [];
   readonly sloRecords: Array<readonly [record: SloRecord, id: string]> = [];
-  readonly deployments: Deployment[] = [];
+  readonly changes: ServiceChange[] = [];
   readonly #takesMetadata: (metadata: MetricMetadataEnvelope) => boolean;
   readonly #retentionMs: number;
   readonly #wallNowMs: number;
@@ -103,10 +102,10 @@ export class SeriesTransaction {
     this.#recordIds.add(envelope.id);
     this.#series.push({ table: "records", key, value: encodeRecordRow(envelope) });
     this.#takeSlo(envelope);
-    const deployment = deploymentOf(envelope);
-    if (deployment !== undefined) {
-      this.#series.push(deploymentOperation(deployment, envelope.id));
-      this.deployments.push(deployment);
+    const change = changeOf(envelope);
+    if (change !== undefined) {
+      this.#series.push(changeOperation(change, envelope.id));
+      this.changes.push(change);
     }
     this.records++;
   }

@@ -1,7 +1,7 @@
 // What others are sent once it is stored: types of metrics and deployments for engines, services that cannot be listed for the log.
 import type { MetricMetadataEnvelope } from "../../../core/protocol/coordinator-frame.ts";
-import type { Deployment } from "../../../core/protocol/engine-control.ts";
 import type { Log } from "../../../core/telemetry/log-event.ts";
+import { deploymentsAmong, type ServiceChange } from "../../../domain/anomaly/change-event.ts";
 import type { EngineLink } from "../engines/engine-link.ts";
 import type { CommittedState } from "../nouns/committed-state.ts";
 
@@ -26,9 +26,10 @@ export function storedNotices(engines: readonly EngineLink[], { analyses }: Comm
       for (const engine of engines) engine.tell({ type: "metric-metadata", metadata });
       for (const { metricName, type } of metadata) log("debug", `${metricName} is of type ${type}`);
     },
-    deploymentsStored: (deployments: readonly Deployment[]) => {
-      analyses.changes.take(deployments);
-      for (const engine of engines) engine.tell({ type: "deployments", deployments });
+    changesStored: (changes: readonly ServiceChange[]) => {
+      analyses.changes.take(changes);
+      const deployments = deploymentsAmong(changes);
+      if (deployments.length > 0) for (const engine of engines) engine.tell({ type: "deployments", deployments });
     },
   };
 }

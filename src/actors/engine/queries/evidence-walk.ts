@@ -13,7 +13,7 @@ import { type MetricKind, meaningOf, peerOf } from "../../../domain/rca/metric-k
 import type { NamedOperations } from "../../../domain/rca/operation-packing.ts";
 import { ringWindows } from "../../../domain/rca/ring-windows.ts";
 import { packName } from "../../../domain/rca/series-names.ts";
-import { instanceOf } from "../../../domain/series/instance-name.ts";
+import { instanceOf, nodeOf } from "../../../domain/series/instance-name.ts";
 import { serviceIdOf } from "../../../domain/series/stream-identity.ts";
 import type { OperationTimes } from "../../../domain/trace/operation-times.ts";
 import type { ServiceName } from "../../../domain/window/window-message.ts";
@@ -56,6 +56,7 @@ interface KnownName {
   readonly environment: string;
   readonly serviceId: string;
   readonly metricName: string;
+  readonly peer: string | null;
   readonly packed: string;
   /** The number that it was told under. */
   number: number;
@@ -70,6 +71,7 @@ interface ServiceAtHand {
   readonly errors: Map<number, number>;
   /** By kind the series that stands for it. */
   readonly preferred: Map<MetricKind, RingValues>;
+  readonly callees: Set<string>;
 }
 
 /** A question that is not answered yet. */
@@ -90,6 +92,7 @@ interface Found {
   readonly lines: LineCounts[];
   readonly requests: RequestCounts[];
   readonly rings: RingValues[];
+  readonly callees: Array<readonly [caller: string, callee: string]>;
   readonly operations: string[];
   readonly operationNumbers: number[];
   readonly named: NamedOperations[];
@@ -120,8 +123,7 @@ export class EvidenceWalk {
     if (this.#asked !== undefined) this.#packer.take(); // whoever asked has given up: what was found goes, and the names with it
     this.#forgetNames(query);
     if (query.walk !== this.#walk) this.#begin(query);
-    const found: Found = { names: [], services: [], lines: [], requests: [], rings: [], operations: [], operationNumbers: [], named: [] };
-    this.#asked = { query, found, namesFrom: this.#told, slices: 0, streams: 0, tookMs: 0, done: false };
+    this.#asked = { query, found: nothingFound(), namesFrom: this.#told, slices: 0, streams: 0, tookMs: 0, done: false };
   }
 
   get isAsked(): boolean {
@@ -169,18 +171,29 @@ export class EvidenceWalk {
     for (; left > 0 && this.#service !== undefined; left--) {
       const service = this.#service;
       if (service.next < service.slots.length) {
-        const slot = service.slots[service.next++]!;
-        if (query.wants === "rings") this.#prefer(slot, service, query);
-        else this.#look(slot, service, query, found);
+        this.#takeStream(service.slots[service.next++]!, service, query, found);
         streams++;
       } else {
-        if (query.wants === "rings") found.rings.push(...service.preferred.values());
-        else this.#finish(service, query, found);
+        this.#endService(service, query, found);
         this.#service = this.#next(query);
       }
     }
     if (this.#service === undefined) this.#operations.take(left, query, found);
     return streams;
+  }
+
+  #takeStream(slot: number, service: ServiceAtHand, query: EvidenceQuery, found: Found): void {
+    if (query.wants === "rings") this.#prefer(slot, service, query);
+    else if (query.wants === "callees") this.#addCallee(slot, service, query);
+    else this.#look(slot, service, query, found);
+  }
+
+  #endService(service: ServiceAtHand, query: EvidenceQuery, found: Found): void {
+    if (query.wants === "rings") found.rings.push(...service.preferred.values());
+    else if (query.wants === "callees") {
+      found.services.push(service.serviceId);
+      for (const callee of service.callees) found.callees.push([service.serviceId, callee]);
+    } else this.#finish(service, query, found);
   }
 
   /** Where streams have gone, whose slots others may have, where there are too many, and where whoever asks knows others than were told. */
@@ -205,7 +218,7 @@ export class EvidenceWalk {
       if (slots.length === 0) continue;
       const serviceId = serviceIdOf(key);
       if (services !== null && !services.includes(serviceId)) continue;
-      return { serviceId, slots, next: 0, requests: new Map(), errors: new Map(), preferred: new Map() };
+      return { serviceId, slots, next: 0, requests: new Map(), errors: new Map(), preferred: new Map(), callees: new Set() };
     }
     return undefined;
   }
@@ -227,6 +240,12 @@ export class EvidenceWalk {
     }
     const onsetMs = this.#times[cut.start + departure.onsetAt]!;
     this.#packer.add({ name: name.number, departure, onsetMs, intervalMs: lastInterval(this.#times, count) });
+  }
+
+  /** Notes whom a series of calls that still comes names. */
+  #addCallee(slot: number, { callees }: ServiceAtHand, { environment, onsetMs }: EvidenceQuery): void {
+    const { peer, environment: own } = this.#name(slot);
+    if (peer !== null && own === environment && this.#dependencies.kernel.records.lastTimeMs(slot) >= onsetMs) callees.add(peer);
   }
 
   /** Lets the series of latency, and of requests, with the most values stand for its service; of several, the first by name. */
@@ -251,8 +270,9 @@ export class EvidenceWalk {
     const known = this.#names.get(slot);
     if (known !== undefined) return known;
     const { environment, serviceId, metricName, attributes } = this.#dependencies.nameOf(slot);
-    const packed = packName({ serviceId, metricName, instance: instanceOf(attributes), peer: peerOf(metricName, attributes) });
-    const name = { environment, serviceId, metricName, packed, number: NOT_TOLD };
+    const of = { instance: instanceOf(attributes), node: nodeOf(attributes), peer: peerOf(metricName, attributes) };
+    const packed = packName({ serviceId, metricName, ...of });
+    const name = { environment, serviceId, metricName, peer: of.peer, packed, number: NOT_TOLD };
     this.#names.set(slot, name);
     return name;
   }
@@ -288,6 +308,10 @@ export class EvidenceWalk {
       errors: now(errors),
     });
   }
+}
+
+function nothingFound(): Found {
+  return { names: [], services: [], lines: [], requests: [], rings: [], callees: [], operations: [], operationNumbers: [], named: [] };
 }
 
 /** Mean interval of the last values. */

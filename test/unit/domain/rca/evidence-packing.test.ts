@@ -7,6 +7,7 @@ const nameOf = (i: number) => ({
   serviceId: `s ${i}`,
   metricName: 'm"',
   instance: i % 2 === 0 ? null : "null",
+  node: i % 5 === 0 ? null : `node ${i}`,
   peer: i % 3 === 0 ? "" : null,
 });
 const departureOf = (i: number) => ({

@@ -43,7 +43,7 @@ function requestsOf(serviceId: string, errorsNow: number): OperationEvidence {
 function seriesOf(serviceId: string, metricName: string, novelty: number, peer: string | null = null): SeriesEvidence {
   const past = Float32Array.from({ length: WINDOWS }, (_, i) => (i % 4) / 4);
   const departure = { mean: 20, sd: 2, peak: 400, peakAt: 1, onsetAt: 0, novelty, shift: novelty, past };
-  return { serviceId, metricName, instance: null, peer, departure, onsetMs: ONSET, intervalMs: 10_000 };
+  return { serviceId, metricName, instance: null, node: null, peer, departure, onsetMs: ONSET, intervalMs: 10_000 };
 }
 
 describe("a database that sends nothing", () => {
@@ -60,13 +60,13 @@ describe("a database that sends nothing", () => {
     edges,
   };
 
-  it("is the cause where all that call it wait for it, and those that wait are who was hit", () => {
+  it("B8: is the cause where all that call it wait for it, and those that wait are who was hit", () => {
     const { enough, candidates, category, impact } = analyse(slow);
     expect([enough, candidates[0]?.serviceId, category]).toEqual([true, "Orders-DB", "infrastructure"]);
     expect(impact.map(({ serviceId }) => serviceId).sort()).toEqual(["cart", "front", "shop"]);
   });
 
-  it("that fails at once is as well, and errors that it passed on are not its caller's own", () => {
+  it("B8: that fails at once is as well, and errors that it passed on are not its caller's own", () => {
     const failing = { ...slow, calls: [callOf("front", "shop", 30, 30, 30), callOf("shop", "Orders-DB", 25, 2, 30)] };
     const { candidates } = analyse({ ...failing, operations: [requestsOf("shop", 30), requestsOf("front", 30)] });
     expect(candidates[0]?.serviceId).toBe("Orders-DB");

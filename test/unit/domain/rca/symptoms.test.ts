@@ -8,6 +8,7 @@ import { medianShift } from "../../../../src/domain/rca/median-shift.ts";
 import { meaningOf } from "../../../../src/domain/rca/metric-kind.ts";
 import { rankServices } from "../../../../src/domain/rca/ranking.ts";
 import { ringWindows } from "../../../../src/domain/rca/ring-windows.ts";
+import { nodeTies } from "../../../../src/domain/rca/shared-nodes.ts";
 import { meanMoments } from "../../../../src/domain/trace/time-sums.ts";
 
 const ONSET = Date.UTC(2026, 0, 5, 10);
@@ -23,7 +24,7 @@ function evidence(of: Partial<IncidentEvidence>): IncidentEvidence {
 function series(serviceId: string, metricName: string, novelty: number, of: Partial<SeriesEvidence> = {}): SeriesEvidence {
   const past = Float32Array.from({ length: WINDOWS }, (_, i) => (i % 4) / 4);
   const departure = { mean: 20, sd: 2, peak: 60, peakAt: 1, onsetAt: 0, novelty, shift: novelty, past };
-  return { serviceId, metricName, instance: null, peer: null, departure, onsetMs: ONSET, intervalMs: 10_000, ...of };
+  return { serviceId, metricName, instance: null, node: null, peer: null, departure, onsetMs: ONSET, intervalMs: 10_000, ...of };
 }
 
 /** Requests of a service, and what they take by themselves. */
@@ -92,18 +93,23 @@ describe("a line of a failed call", () => {
 });
 
 describe("what is no cause by itself", () => {
-  it("is what begins minutes after the anomaly that asks", () => {
+  it("B5: is what begins minutes after the anomaly that asks", () => {
     const late = { onsetMs: ONSET + 156_000 };
     const of = [series("front", "latency_ms", 4), series("store", "cpu_percent", 8)];
     expect(firstOf({ series: [...of, series("payments", "cpu_percent", 12, late)] })).toBe("store");
     expect(firstOf({ series: [...of, series("payments", "cpu_percent", 12)] })).toBe("payments");
   });
 
-  it("is the silence that is asked about, and of another the metric is silence", () => {
-    const silent = { silent: ["ingestion"], series: [series("front", "latency_ms", 0.1)] };
-    const stale = { serviceId: "ingestion", metricName: "service.stale" };
-    expect(analyse(evidence({ ...silent, target: stale })).enough).toBe(false);
-    expect(analyse(evidence(silent)).candidates[0]).toMatchObject({ serviceId: "ingestion", metricName: "service.stale" });
+  it("B6: is a silence of itself: it counts where others that still send suffer from it, and its metric is silence", () => {
+    const stale = { serviceId: "checkout", metricName: "service.stale" };
+    const calm = { silent: ["checkout"], members: ["checkout", "front"], series: [series("front", "latency_ms", 0.1)] };
+    const hit = { ...calm, series: [series("front", "latency_ms", 6)] };
+    expect(analyse(evidence({ ...hit, target: stale })).candidates.map(({ metricName }) => metricName)).not.toContain("service.stale");
+    expect(analyse(evidence(calm)).enough).toBe(false);
+    expect(analyse(evidence({ ...hit, silent: ["checkout", "front"] })).candidates[0]?.metricName).not.toBe("service.stale");
+    expect(analyse(evidence(hit)).candidates[0]).toMatchObject({ serviceId: "checkout", metricName: "service.stale" });
+    const uncalled = evidence({ ...hit, edges: [["cart", "checkout"]] });
+    expect(analyse(uncalled).candidates[0]?.serviceId).toBe("front");
   });
 
   it("is load where requests did not rise by a third", () => {
@@ -124,13 +130,120 @@ describe("what is no cause by itself", () => {
 });
 
 describe("who was hit", () => {
-  it("are those with an anomaly of the incident too, in the first revision, whoever calls whom", () => {
+  it("B7: are those with an anomaly of the incident too, in the first revision, whoever calls whom", () => {
     const of = { series: [series("disk-server", "disk_used_percent", 12)], members: ["disk-server", "reports", "mail"] };
     expect(
       analyse(evidence(of))
         .impact.map(({ serviceId }) => serviceId)
         .sort(),
     ).toEqual(["mail", "reports"]);
+  });
+});
+
+describe("whom a cause reaches", () => {
+  const edges = [
+    ["front", "cart"],
+    ["front", "pay"],
+    ["cart", "store"],
+    ["pay", "store"],
+    ["batch", "store"],
+    ["store", "disk"],
+  ] as const;
+
+  it("are the callers that show it, and those of which nothing is known; not those that are seen to go on", () => {
+    const of = [
+      series("store", "cpu_percent", 12),
+      series("store", "latency_ms", 9),
+      series("cart", "latency_ms", 7),
+      series("front", "latency_ms", 5),
+    ];
+    const { affected } = analyse(evidence({ series: [...of, series("pay", "latency_ms", 0.2)], edges }));
+    expect(affected).toEqual(["cart", "batch", "front"]);
+  });
+
+  it("are callees of a door where load rises", () => {
+    const rates = ["front", "cart", "pay", "store"].map((serviceId) => {
+      const one = series(serviceId, "rps", 9);
+      return { ...one, departure: { ...one.departure, shift: 12, peak: 44 } };
+    });
+    const times = [series("store", "latency_ms", 6), series("cart", "latency_ms", 0.2), series("pay", "latency_ms", 0.3)];
+    const { candidates, affected } = analyse(evidence({ series: [...rates, ...times], edges: edges.slice(0, 4) }));
+    expect([candidates[0]?.serviceId, affected]).toEqual(["front", ["store"]]);
+  });
+});
+
+describe("a service whose calls fail before they reach it", () => {
+  const requests = (serviceId: string, count: number, errors: number): OperationEvidence => ({
+    serviceId,
+    operation: "",
+    isEntry: true,
+    past: Array.from({ length: WINDOWS }, () => ({ spans: 40, errors: 0, self: meanMoments(0, 0) })),
+    now: { spans: count, errors, self: meanMoments(0, 0) },
+  });
+
+  it("is the cause, not whoever calls it, as its callers' spans say", () => {
+    const refused = call("front", "store", 10, 1);
+    const calls = [{ ...refused, now: { ...refused.now, errors: 36 } }];
+    const { candidates } = analyse(
+      evidence({ operations: [requests("front", 40, 36), requests("store", 4, 0)], calls, edges: [["front", "store"]] }),
+    );
+    expect(candidates[0]?.serviceId).toBe("store");
+    expect(candidates[0]?.evidence[0]?.text).toContain("fail before they reach it");
+  });
+
+  it("is so by metrics that count failed calls of it while it is asked less", () => {
+    const less = series("store", "http_requests_total", 8);
+    const of = [
+      { ...less, departure: { ...less.departure, shift: -8, peak: 2 } },
+      series("front", "http_client_request_errors", 9, { peer: "store" }),
+      series("front", "http_server_errors", 9),
+    ];
+    expect(firstOf({ series: of })).toBe("store");
+    expect(firstOf({ series: [of[1]!, of[2]!, series("store", "http_requests_total", 0)] })).not.toBe("store");
+  });
+});
+
+describe("a machine", () => {
+  const on = (serviceId: string, metricName: string, novelty: number, node: string) =>
+    series(serviceId, metricName, novelty, { node, instance: `${serviceId} on ${node}` });
+  const shared = [
+    on("batch", "cpu_percent", 9, "node-1"),
+    on("cart", "latency_ms", 7, "node-1"),
+    on("cart", "latency_ms", 1, "node-2"),
+    on("mail", "latency_ms", 7, "node-1"),
+    on("mail", "cpu_percent", 4, "node-1"),
+  ];
+
+  it("names the service that has taken what its neighbours lack, though nobody calls it", () => {
+    const { candidates, category, affected } = analyse(evidence({ series: shared }));
+    expect([candidates[0]?.serviceId, category, affected]).toEqual(["batch", "infrastructure", ["cart", "mail"]]);
+    expect(candidates[0]?.evidence.some(({ text }) => text.includes("shares node-1"))).toBe(true);
+  });
+
+  it("ties nobody who suffers elsewhere as much, or whose callee explains it", () => {
+    const everywhere = [...shared, on("cart", "latency_ms", 7, "node-3")];
+    expect(nodeTies(evidence({ series: everywhere })).size).toBe(0);
+    const explained = evidence({ series: [...shared, on("stock", "latency_ms", 9, "node-4")], edges: [["mail", "stock"]] });
+    expect(nodeTies(explained).size).toBe(0);
+    expect(nodeTies(evidence({ series: shared, edges: [["cart", "batch"]] })).size).toBe(0);
+  });
+
+  it("whose own processor departs ties one neighbour", () => {
+    const one = shared.slice(0, 2);
+    expect(nodeTies(evidence({ series: one })).size).toBe(0);
+    expect(nodeTies(evidence({ series: [...one, on("agent", "node_cpu_utilization", 8, "node-1")] })).get("batch")?.neighbours).toEqual([
+      "cart",
+    ]);
+  });
+});
+
+describe("a series that never changed", () => {
+  it("and shows one count is no farther off than a large departure of another", () => {
+    const zeros = Float64Array.from({ length: 120 }, (_, i) => (i === 116 ? 1 : 0));
+    const times = Float64Array.from(zeros, (_, i) => ONSET + 10_000 * (i - 115));
+    const cut = ringWindows(times, zeros, 120, { onsetMs: ONSET, untilMs: times.at(-1)! })!;
+    expect(cut.windows.isShort).toBe(false);
+    expect(departureOf(cut.windows)!.novelty).toBeLessThan(8);
   });
 });
 

@@ -1,38 +1,51 @@
 import { describe, expect, it } from "vitest";
 import { laggedCorrelation, onGrid, whitened } from "../../../../src/domain/correlation/lagged-correlation.ts";
 import { relatedServices } from "../../../../src/domain/correlation/related-services.ts";
-import { blastRadius } from "../../../../src/domain/topology/blast-radius.ts";
+import { blastRadius, type GraphCall } from "../../../../src/domain/topology/blast-radius.ts";
 import { calleesOf, callersOf, joinedWith } from "../../../../src/domain/topology/reach.ts";
 
 const call = (caller: string, callee: string, calls = 1_000) => ({ caller, callee, calls, errors: 0 });
 const NO_PAST = () => ({ incidents: 0, failed: 0 });
 const SHOP = [call("storefront", "checkout"), call("storefront", "catalog"), call("checkout", "orders"), call("catalog", "inventory")];
 
+const counted = (calls: readonly GraphCall[]) => ({ calls, named: [] });
+
 describe("blast radius", () => {
+  it("goes by metrics that name their callee where no calls are counted", () => {
+    const named = [
+      ["storefront", "checkout"],
+      ["checkout", "orders-db"],
+    ] as const;
+    expect(blastRadius("orders-db", { calls: [], named }, NO_PAST)).toMatchObject({ direct: ["checkout"], transitive: ["storefront"] });
+  });
+
   it("holds callers, the near and the far apart, and no callees", () => {
-    const radius = blastRadius("orders", SHOP, NO_PAST);
+    const radius = blastRadius("orders", counted(SHOP), NO_PAST);
     expect(radius).toMatchObject({ direct: ["checkout"], transitive: ["storefront"], severity: "high" });
     expect(radius.confidence).toBeGreaterThan(0);
   });
 
   it("is empty where nobody calls", () => {
-    expect(blastRadius("storefront", SHOP, NO_PAST)).toEqual({ direct: [], transitive: [], severity: "none", confidence: 0 });
+    expect(blastRadius("storefront", counted(SHOP), NO_PAST)).toEqual({ direct: [], transitive: [], severity: "none", confidence: 0 });
   });
 
   it("ends on a graph with a circle", () => {
-    expect(blastRadius("a", [call("a", "b"), call("b", "a"), call("c", "b")], NO_PAST)).toMatchObject({ direct: ["b"], transitive: ["c"] });
+    expect(blastRadius("a", counted([call("a", "b"), call("b", "a"), call("c", "b")]), NO_PAST)).toMatchObject({
+      direct: ["b"],
+      transitive: ["c"],
+    });
   });
 
   it("learns from past incidents that a caller does without", () => {
-    const calm = blastRadius("orders", SHOP, (caller) => ({ incidents: 200, failed: caller === "checkout" ? 0 : 200 }));
+    const calm = blastRadius("orders", counted(SHOP), (caller) => ({ incidents: 200, failed: caller === "checkout" ? 0 : 200 }));
     expect(calm).toMatchObject({ direct: [], transitive: [] });
   });
 
   it("leaves out a caller that hardly ever needs it, until incidents show that it does", () => {
     const calls = [call("cart", "mail", 1), call("cart", "stock", 100_000)];
     const past = (failed: number) => () => ({ incidents: 10, failed });
-    expect(blastRadius("mail", calls, past(0)).direct).toEqual([]);
-    expect(blastRadius("mail", calls, past(10)).direct).toEqual(["cart"]);
+    expect(blastRadius("mail", counted(calls), past(0)).direct).toEqual([]);
+    expect(blastRadius("mail", counted(calls), past(10)).direct).toEqual(["cart"]);
   });
 });
 
