@@ -120,17 +120,8 @@ export class FakeEngine implements EngineLink {
     if (query.type === "service-history") return { id: query.id, ...this.history };
     if (query.type === "shares") return { type: "shares", id: query.id, rows: this.shares };
     if (query.type === "evidence") {
-      const nothing = {
-        names: [],
-        namesFrom: 0,
-        services: [],
-        numbers: new Float64Array(0),
-        lines: [],
-        requests: [],
-        rings: [],
-        callees: [],
-      };
-      const noOperations = { operations: [], operationNumbers: new Float64Array(0), named: [] };
+      const nothing = { names: [], namesFrom: 0, services: [], numbers: new Float64Array(0), lines: [], requests: [], rings: [] };
+      const noOperations = { callees: [], operations: [], operationNumbers: new Float64Array(0), named: [] };
       return { type: "evidence", id: query.id, ...nothing, ...noOperations, streams: 0, tookMs: 0, done: true };
     }
     if (query.type === "service-list") {
