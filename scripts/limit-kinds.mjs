@@ -12,6 +12,7 @@ export const LIMIT_KINDS = {
     INFLATIONS_WAITING_MAX: "a tenant has half of them at most",
     INFLATION_BYTES_WAITING_MAX: "a tenant has half of them at most",
     LEDGER_ROWS_MAX: "of each tenant",
+    METADATA_SENDERS_MAX: "of each metric of a tenant",
     MINUTE_CALLS_MAX: "of each tenant and minute",
     PATTERN_MATCHERS_STORED_MAX: "of each tenant",
     PATTERN_TABLE_BYTES_MAX: "a tenant has a sixteenth of them at most",

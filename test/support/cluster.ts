@@ -268,10 +268,12 @@ export class Cluster {
     onAnswer: (answer: ClusterAnswer) => void,
     idempotencyKey = "",
     tenant = 0,
+    sender = 0,
   ): boolean {
     const { clock } = this.#dependencies;
     const port = (this.members[engine] as Member).bodies;
-    const body = { bytes, kind, tenant, idempotencyKey, arrivalMs: clock.monotonicMs(), wallMs: clock.wallMs(), isAnonymous: false };
+    const times = { arrivalMs: clock.monotonicMs(), wallMs: clock.wallMs() };
+    const body = { bytes, kind, tenant, idempotencyKey, ...times, isAnonymous: false, sender };
     const taken = port.submit(body, { answer: (status, text, written) => onAnswer({ status, body: text, written }) });
     port.publish();
     return taken;

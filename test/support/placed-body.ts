@@ -4,8 +4,11 @@ import { SMALL_BODY_BYTES_MAX } from "../../src/core/config/limits.ts";
 
 type Submitted = Parameters<BodyPort["submit"]>[0];
 
-export function placeBody(port: BodyPort, body: Omit<Submitted, "arrivalMs" | "isAnonymous">): void {
-  const taken = port.submit({ ...body, arrivalMs: 0, isAnonymous: false }, { answer: () => {} });
+export function placeBody(
+  port: BodyPort,
+  body: Omit<Submitted, "arrivalMs" | "isAnonymous" | "sender"> & Partial<Pick<Submitted, "sender">>,
+): void {
+  const taken = port.submit({ sender: 0, ...body, arrivalMs: 0, isAnonymous: false }, { answer: () => {} });
   if (!taken) throw new Error("the body found no room");
   port.publish();
   const one = { status: 200, body: null, written: null };

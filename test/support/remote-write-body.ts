@@ -37,6 +37,11 @@ export function encodeBody(series: readonly Series[], metadata = 0): Uint8Array 
   } as unknown as protobuf.Message<object>).finish();
 }
 
+/** A metadata message of a body: `type` as remote-write numbers it. */
+export function metadataField(metricName: string, type: number): Uint8Array {
+  return Uint8Array.from(bytesField(3, [...varintField(1, type), ...bytesField(2, new TextEncoder().encode(metricName))]));
+}
+
 /** A body as protobufjs reads it; throws where protobufjs does. */
 export function decodeBody(body: Uint8Array): Series[] {
   const request = WriteRequest.toObject(WriteRequest.decode(body), { longs: Number, defaults: true, arrays: true });

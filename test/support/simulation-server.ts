@@ -262,8 +262,9 @@ export class SimulatedServer {
     idempotencyKey: string,
     onAnswer: (answer: ClusterAnswer) => void,
     tenant = 0,
+    sender = 0,
   ): boolean {
-    return this.cluster.submit(engine, kind, bytes, onAnswer, idempotencyKey, tenant);
+    return this.cluster.submit(engine, kind, bytes, onAnswer, idempotencyKey, tenant, sender);
   }
 
   /** Everything that was sent is applied and stored, and nobody has anything to do at this time. */

@@ -33,6 +33,8 @@ export interface OutgoingBody {
   readonly wallMs: number;
   /** The request had no credential. */
   readonly isAnonymous: boolean;
+  /** Number of who sent it (body-sender.ts); 0 where nobody asks. */
+  readonly sender: number;
 }
 
 /** Who waits for the engine's answer to a body. */
@@ -202,9 +204,9 @@ export class BodyPort {
     const place = this.#head % DESCRIPTOR_COUNT;
     const admission = this.#nextAdmission();
     this.#admissions[place] = admission;
-    const { kind, tenant, isAnonymous, arrivalMs, wallMs } = body;
+    const { kind, tenant, isAnonymous, arrivalMs, wallMs, sender } = body;
     const keyBytes = key.byteLength;
-    writeDescriptor(view, place, { pointer, bytes: bodyBytes, kind, tenant, keyBytes, isAnonymous, admission, arrivalMs, wallMs });
+    writeDescriptor(view, place, { pointer, bytes: bodyBytes, kind, tenant, keyBytes, isAnonymous, admission, arrivalMs, wallMs, sender });
     this.#sinks[place] = sink;
     this.#ringBytes[place] = ringBytes;
     this.#head++;

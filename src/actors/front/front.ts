@@ -199,7 +199,7 @@ export class Front {
   #ingest(request: Request, endpoint: Endpoint, principal: Principal): void {
     const { tenant } = principal;
     const number = this.#dependencies.tenants.number(tenant);
-    const sender = number !== undefined && { tenant: number, isAnonymous: isAnonymous(principal) };
+    const sender = number !== undefined && { tenant: number, isAnonymous: isAnonymous(principal), subject: principal.subject };
     if (sender) this.#dependencies.ingestion.take(endpoint.name, sender, request, request);
     else request.refuse({ code: "forbidden", message: `there is no tenant ${shown(tenant)} here; POST /api/v1/tenants adds it` });
   }

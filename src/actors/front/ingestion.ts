@@ -28,6 +28,7 @@ import {
 import { otlpBodyKind, otlpOfBodyKind } from "../../core/protocol/otlp-kind.ts";
 import type { AdmittedBody } from "./access/gate.ts";
 import type { AnswerSink, BodyPort, OutgoingBody } from "./body-port.ts";
+import { senderNumber } from "./body-sender.ts";
 import { type Coding, HAS_ZSTD, Inflations } from "./inflation.ts";
 import { remoteWriteKind } from "./remote-write-headers.ts";
 
@@ -60,6 +61,8 @@ export interface Sender {
   readonly tenant: number;
   /** The request had no credential. */
   readonly isAnonymous: boolean;
+  /** Whom the request acts as. */
+  readonly subject: string;
 }
 
 /** A body on its way, and how it is collected. */
@@ -121,9 +124,12 @@ export class Ingestion {
     const isSnappy = kind === BODY_REMOTE_WRITE_1 || kind === BODY_REMOTE_WRITE_2;
     const encoding = isSnappy ? undefined : exchange.request.header("content-encoding");
     const coding = encoding === undefined ? undefined : CODINGS.get(codingName(encoding));
+    const { tenant, isAnonymous, subject } = sender;
+    const number = kind === BODY_REMOTE_WRITE_1 ? senderNumber(subject, isAnonymous, () => exchange.request.remoteAddress) : 0;
     collect(isHistoryBody(kind) ? IMPORT_BODY_BYTES_MAX : BODY_BYTES_MAX, (body) => {
       const { clock } = this.#dependencies;
-      const arrived = { bytes: body, kind, ...sender, idempotencyKey, arrivalMs: clock.monotonicMs(), wallMs: clock.wallMs() };
+      const times = { arrivalMs: clock.monotonicMs(), wallMs: clock.wallMs() };
+      const arrived = { bytes: body, kind, tenant, isAnonymous, sender: number, idempotencyKey, ...times };
       if (coding !== undefined) this.#inflate(arrived, coding, exchange, sink);
       else this.#submit(arrived, sink);
     });

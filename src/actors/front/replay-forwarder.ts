@@ -42,7 +42,7 @@ export class ReplayForwarder {
     const { clock, ports, schedulePublish, tenantIndex } = this.#dependencies;
     const port = ports.reduce((best, one) => (one.waiting < best.waiting ? one : best));
     const times = { arrivalMs: clock.monotonicMs(), wallMs: clock.wallMs() };
-    const outgoing = { bytes, kind, tenant: tenantIndex(tenant), idempotencyKey: "", ...times, isAnonymous: false };
+    const outgoing = { bytes, kind, tenant: tenantIndex(tenant), idempotencyKey: "", ...times, isAnonymous: false, sender: 0 };
     if (port.waiting < REPLAY_BODIES_WAITING_MAX && port.submit(outgoing, { answer })) schedulePublish();
     else answer(BUSY, null);
   }

@@ -27,6 +27,7 @@ const NAME = text(NAME_BYTES_MAX);
 /** Bytes of the longest key of each kind; kinds of one form stand once. */
 const KEYS: Readonly<Record<string, number>> = {
   "a metric's metadata, a team's budget, feedback on a service": TENANT + NAME,
+  "the type of a metric by one sender": TENANT + NAME + NUMBER_BYTES_MAX,
   "streams of a service that left memory": TENANT + NAME + NUMBER_BYTES_MAX,
   "a service's label": TENANT + NAME + text(LABEL_KEY_CHARACTERS_MAX) + NUMBER_BYTES_MAX,
   "settings of a metric": TENANT + text(0) * 2 + WATCHDOG_NAMES_BYTES_MAX + NUMBER_BYTES_MAX,

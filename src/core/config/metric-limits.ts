@@ -11,5 +11,7 @@ export const METADATA_HELP_CHARACTERS_MAX = 1024;
 export const METADATA_UNIT_CHARACTERS_MAX = 64;
 /** Metadata messages of one body that are looked at, at 1 us; Prometheus sends 500 at a time. */
 export const METADATA_PER_BODY_MAX = 10_000;
+/** Senders of one metric whose type is kept because it is another than others give it, 100 B each; a tenant has some Prometheus servers. Others count as the first did. */
+export const METADATA_SENDERS_MAX = 16;
 /** A metric's type is not changed more often: senders that contradict each other would restart its series for ever. */
 export const METADATA_TYPE_HOLD_MS = 3600 * 1000;

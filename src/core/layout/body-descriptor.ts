@@ -10,6 +10,7 @@ const ANONYMOUS = 20;
 const ADMISSION = 24;
 const ARRIVAL = 32;
 const WALL = 40;
+const SENDER = 48;
 
 /** Fields of a body that the front writes. */
 export interface BodyDescriptor {
@@ -28,6 +29,8 @@ export interface BodyDescriptor {
   readonly arrivalMs: number;
   /** Wall clock milliseconds of the same moment. */
   readonly wallMs: number;
+  /** Number of who sent it (front/body-sender.ts); 0 where nobody asks. */
+  readonly sender: number;
 }
 
 /** Writes the descriptor at a position, which counts on: the ring has the last DESCRIPTOR_COUNT. */
@@ -42,6 +45,7 @@ export function writeDescriptor(view: DataView, position: number, descriptor: Bo
   view.setFloat64(at + ADMISSION, descriptor.admission, true);
   view.setFloat64(at + ARRIVAL, descriptor.arrivalMs, true);
   view.setFloat64(at + WALL, descriptor.wallMs, true);
+  view.setUint32(at + SENDER, descriptor.sender, true);
 }
 
 /** The descriptor at a position. */
@@ -57,6 +61,7 @@ export function readDescriptor(view: DataView, position: number): BodyDescriptor
     admission: view.getFloat64(at + ADMISSION, true),
     arrivalMs: view.getFloat64(at + ARRIVAL, true),
     wallMs: view.getFloat64(at + WALL, true),
+    sender: view.getUint32(at + SENDER, true),
   };
 }
 

@@ -43,7 +43,8 @@ export const SR_IDENTITY = 216; // u32, address of the identity bytes
 export const SR_IDENTITY_BYTES = 220; // u32
 export const SR_FIRST_VALUES = 224; // f64[2], the ring while it holds no more than FIRST_MAX values; a ring that is not full begins at place 0
 export const SR_FIRST_INTERVALS = 240; // u32[2]
-export const SR_FAMILY = 248; // u8, family of the metric (domain/pillars) + 1; 0 = not looked up yet; in no checkpoint; 249..252 is free
+export const SR_FAMILY = 248; // u8, family of the metric (domain/pillars) + 1; 0 = not looked up yet; in no checkpoint; 250..252 is free
+export const SR_FALL_NEAR = 249; // u8, of a series whose kind is guessed: values to come within which a second fall shows that it is no counter; in no checkpoint
 export const SR_BLOCK = 252; // u32, WC_BLOCK (core/layout/waiting-chunks.ts) of the newest block that a chunk of the stream waited for; in no checkpoint
 export const STREAM_RECORD_SHIFT = 8;
 export const STREAM_RECORD_BYTES = 256;
@@ -68,6 +69,8 @@ export const FLAG_KEPT_AS_RECORDS = 256; // its values come from records that ar
 export const FLAG_BUCKET = 512; // a counter that is a bucket of a classic histogram: its samples are handed to its family
 export const FLAG_START_MOVED = 1024; // a start marker (of counters) or a restart marker came that the next value has to mind
 export const FLAG_HISTORY = 2048; // the newest sample came as history: an import, or a dead letter that was replayed
+export const FLAG_GUESSED = 4096; // its sender says two types of its name: it counts until a fall shows that it is no counter
+export const FLAG_SETTLED = 8192; // its kind came with it or was shown by its values: a guess changes nothing
 export const FLAG_PROFILE_SHIFT = 16; // bits 16..20: threshold profile that the stream is judged by; in no checkpoint
 export const FLAG_PROFILE_MASK = 0x1f0000;
 /** Threshold profiles: that of the environment, those of settings, and the last one, by which nothing is judged. */

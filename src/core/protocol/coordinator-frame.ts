@@ -187,13 +187,14 @@ export interface RecordEnvelope {
   readonly record: Readonly<Record<string, unknown>>;
 }
 
-/** Metadata that a sender gives for one metric of a tenant. */
+/** Metadata that a sender gives for one metric of a tenant; with `sender`, the type that this one alone gives it, who contradicts others (unknown where it contradicts itself). */
 export interface MetricMetadataEnvelope {
   readonly tenant: string;
   readonly metricName: string;
   readonly type: "unknown" | "counter" | "gauge" | "histogram" | "gaugehistogram" | "summary" | "info" | "stateset";
   readonly unit: string;
   readonly help: string;
+  readonly sender?: number;
 }
 
 /** Which scope of OpenTelemetry was the first to send a metric of a service, by hashes with the seed of the data folder. */

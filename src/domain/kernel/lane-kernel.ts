@@ -56,7 +56,7 @@ export interface LaneExports {
   remoteWriteResolve(ref: number, destination: number, partition: number, source?: number): number;
   /** Names of series whose kind metadata say otherwise than their suffix; 0 when there are SERIES_KINDS_MAX. BODY_PADDING_BYTES must follow the name. */
   seriesKindsClear(): void;
-  seriesKindsAdd(name: number, bytes: number, tenant: number, counts: number): number;
+  seriesKindsAdd(name: number, bytes: number, tenant: number, counts: number, isContested: number): number;
   /** Which engine this is, of how many, and which flags (FLAG_*) its definitions may have. */
   defineSetup(engine: number, engines: number, flags: number): void;
   /** The tenant of the series to come: bytes at TENANT_HEAD (0: every new series is STATUS_UNKNOWN_STREAM), and what serviceSeed() says of it. */

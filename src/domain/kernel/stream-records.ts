@@ -40,6 +40,7 @@ import {
   STREAM_RING_BYTES,
   WINDOW_MAX,
 } from "../../core/layout/stream-record.ts";
+import { KNOWN_KIND, keepsKind } from "../series/guessed-kind.ts";
 
 const INTERVAL_MAX = 2 ** 32 - 1;
 const PEAK_BYTES = 8;
@@ -271,6 +272,13 @@ export class StreamRecords {
   /** No late value can enter before a chunk is taken. */
   isRingFullOfUnchunked(slot: number): boolean {
     return this.unchunked(slot) === WINDOW_MAX;
+  }
+
+  /** Notes how the kind of a stream is known, by a definition that does not start it anew. */
+  setKind(slot: number, defined: number): void {
+    const flags = this.flags(slot);
+    if (!keepsKind(flags, defined))
+      this.view.setUint32(this.address(slot) + SR_FLAGS, (flags & ~KNOWN_KIND) | (defined & KNOWN_KIND), true);
   }
 
   /** Empties the ring and forgets episodes, when a sender says that a gauge is a counter or the reverse. Take the chunk before. */

@@ -1,36 +1,53 @@
 // Metadata of metrics as one engine knows them: what its own lane is told, and what the coordinator reports all lanes once it is stored. They decide
-// whether series count where the suffix of their name says otherwise.
+// whether series count where the suffix of their name says otherwise. A metric has the type that was told of it first; of a sender that contradicts it the type is
+// kept apart (sender-types.ts), and counts for that sender's series.
 import { ShareLedger } from "../../core/base/share-ledger.ts";
 import { METADATA_TYPE_HOLD_MS, METRIC_METADATA_MAX } from "../../core/config/metric-limits.ts";
-import { FLAG_COUNTER } from "../../core/layout/stream-record.ts";
+import { FLAG_COUNTER, FLAG_GUESSED } from "../../core/layout/stream-record.ts";
 import { flagsOfSeries } from "./classification.ts";
-import { countsByType, type MetricMetadata, type MetricType, metadataNames, seriesOfMetadata } from "./metric-metadata.ts";
+import {
+  countsByType,
+  type MetricMetadata,
+  type MetricType,
+  metadataNames,
+  saysOtherwise,
+  seriesOfMetadata,
+  typeByFamily,
+} from "./metric-metadata.ts";
+import { SenderTypes } from "./sender-types.ts";
 
 /** A series name whose kind metadata put right. */
 export interface CorrectedKind {
   readonly tenant: string;
   readonly seriesName: string;
   readonly counts: boolean;
+  /** Senders contradict each other: who sends the series is to be asked about. */
+  readonly isContested: boolean;
 }
 
 interface Known {
   readonly metadata: MetricMetadata;
   /** When its type was told for the first time. */
   readonly typeSinceMs: number;
+  /** The one sender that has told the type; NOT_ONE where there are several, or it is not known who. */
+  readonly teller: number;
 }
 
 /** Outcome for metadata: `new` ones are to be stored. */
 export type Learned = "known" | "new" | "no-room";
 
+const NOT_ONE = 0;
+const BUCKET = "_bucket";
 const keyOf = (tenant: string, name: string) => `${tenant}\0${name}`;
 
 /** One engine's book; bounded by METRIC_METADATA_MAX over all tenants. */
 export class MetadataBook {
   readonly #shares: ShareLedger;
   readonly #metrics = new Map<string, Known>();
+  readonly #senders = new SenderTypes();
   readonly #kinds = new Map<string, CorrectedKind>();
-  /** Keys of metrics learned since the last ones were known to be logged. */
-  #unsaved: string[] = [];
+  /** What was learned since the last of it was known to be logged. */
+  #unsaved: MetricMetadata[] = [];
   /** Counts up with each change of corrected kinds. */
   #version = 0;
 
@@ -48,33 +65,32 @@ export class MetadataBook {
     return this.#kinds.values();
   }
 
-  /** Takes what a sender tells. Senders that contradict each other would restart series for ever: a type stays for METADATA_TYPE_HOLD_MS. */
+  /** Takes what a sender tells. Senders that contradict each other would restart series for ever: a type stays for METADATA_TYPE_HOLD_MS, and of senders that are known each has its own. */
   learn(reported: MetricMetadata, nowMs: number): Learned {
-    const key = keyOf(reported.tenant, reported.metricName);
-    const known = this.#metrics.get(key);
-    if (known === undefined && this.#shares.room(reported.tenant) < 1) {
-      this.#shares.refuse(reported.tenant);
-      return "no-room";
-    }
-    const holds = known !== undefined && known.metadata.type !== reported.type && nowMs - known.typeSinceMs < METADATA_TYPE_HOLD_MS;
-    const metadata = holds ? { ...reported, type: known.metadata.type } : reported;
-    if (known !== undefined && isSame(known.metadata, metadata)) return "known";
-    this.#put(metadata, known?.metadata.type === metadata.type ? known.typeSinceMs : nowMs);
-    this.#unsaved.push(key);
-    return "new";
+    const { tenant, metricName, sender, ...told } = reported;
+    const known = this.#metrics.get(keyOf(tenant, metricName));
+    if (sender !== undefined && known !== undefined && this.#contradicts(reported, sender, known))
+      return this.#learnOfSender(reported, sender, known, nowMs);
+    return this.#learnOfAll({ tenant, metricName, ...told }, sender ?? NOT_ONE, known, nowMs);
   }
 
   /** Takes what is stored. */
   take(stored: Iterable<MetricMetadata>): void {
     for (const metadata of stored) {
+      if (metadata.sender !== undefined) {
+        if (this.#senders.find(metadata.tenant, metadata.metricName, metadata.sender) === undefined) this.#shares.add(metadata.tenant);
+        if (this.#senders.take(metadata)) this.#judgeContested(metadata);
+        continue;
+      }
       const known = this.#metrics.get(keyOf(metadata.tenant, metadata.metricName));
-      if (known === undefined || !isSame(known.metadata, metadata)) this.#put(metadata, 0);
+      if (known === undefined || !isSame(known.metadata, metadata)) this.#put({ metadata, typeSinceMs: 0, teller: NOT_ONE });
     }
   }
 
-  /** The metadata as they are known. */
-  find(tenant: string, metricName: string): MetricMetadata | undefined {
-    return this.#metrics.get(keyOf(tenant, metricName))?.metadata;
+  /** The metadata as they are known; those of a sender that contradicts others are its own. */
+  find(tenant: string, metricName: string, sender?: number): MetricMetadata | undefined {
+    const own = sender === undefined ? undefined : this.#senders.find(tenant, metricName, sender);
+    return own ?? this.#metrics.get(keyOf(tenant, metricName))?.metadata;
   }
 
   /** Notes that what was learned is in the log. */
@@ -84,57 +100,108 @@ export class MetadataBook {
 
   /** Forgets what was learned since, which is not in the log: it will be reported again. */
   forgetUnsaved(): void {
-    for (const key of this.#unsaved) {
-      const forgotten = this.#metrics.get(key);
-      if (this.#metrics.delete(key) && forgotten !== undefined) this.#shares.give(forgotten.metadata.tenant);
+    for (const { tenant, metricName, sender } of this.#unsaved) {
+      const wasKnown =
+        sender === undefined ? this.#metrics.delete(keyOf(tenant, metricName)) : this.#senders.forget({ tenant, metricName, sender });
+      if (wasKnown) this.#shares.give(tenant);
     }
     this.#unsaved = [];
   }
 
-  /** Flags of a remote-write series: by the type that came with it, else by the metadata of its name. */
-  flagsOf(tenant: string, seriesName: string, ownType: MetricType = "unknown"): number {
+  /** Flags of a remote-write series: by the type that came with it, else by the metadata of its name, of those who send it first. */
+  flagsOf(tenant: string, seriesName: string, ownType: MetricType = "unknown", sender = NOT_ONE): number {
     const flags = flagsOfSeries(seriesName);
-    if (ownType !== "unknown") {
-      const counts = countsByType(seriesName, ownType) ?? (flags & FLAG_COUNTER) !== 0;
-      return counts ? flags | FLAG_COUNTER : flags & ~FLAG_COUNTER;
-    }
+    if (ownType !== "unknown") return withKind(flags, countsByType(seriesName, ownType) ?? (flags & FLAG_COUNTER) !== 0);
     const corrected = this.#kinds.get(keyOf(tenant, seriesName));
     if (corrected === undefined) return flags;
-    return corrected.counts ? flags | FLAG_COUNTER : flags & ~FLAG_COUNTER;
+    if (!corrected.isContested) return withKind(flags, corrected.counts);
+    if (namesOfType(seriesName).some((name) => this.#senders.find(tenant, name, sender)?.type === "unknown"))
+      return flags | FLAG_COUNTER | FLAG_GUESSED;
+    const type = typeByFamily(seriesName, (name) => this.find(tenant, name, sender)?.type);
+    return type === undefined ? flags : withKind(flags, countsByType(seriesName, type) ?? false);
   }
 
-  #put(metadata: MetricMetadata, typeSinceMs: number): void {
+  /** Whether a sender is to have a type of its own. */
+  #contradicts({ tenant, metricName, type }: MetricMetadata, sender: number, { metadata }: Known): boolean {
+    return this.#senders.find(tenant, metricName, sender) !== undefined || saysOtherwise(metricName, metadata.type, type);
+  }
+
+  #learnOfSender(reported: MetricMetadata, sender: number, { teller }: Known, nowMs: number): Learned {
+    const { tenant, metricName } = reported;
+    if (this.#senders.find(tenant, metricName, sender) !== undefined) {
+      if (this.#senders.hear(reported, nowMs) === "known") return "known";
+    } else {
+      if (this.#shares.room(tenant) < 1 || !this.#senders.hasRoom(tenant, metricName)) {
+        this.#shares.refuse(tenant);
+        return "no-room";
+      }
+      this.#shares.add(tenant);
+      this.#senders.begin(reported, teller === sender, nowMs);
+    }
+    this.#judgeContested(reported);
+    this.#unsaved.push(reported);
+    return "new";
+  }
+
+  #learnOfAll(reported: MetricMetadata, sender: number, known: Known | undefined, nowMs: number): Learned {
+    if (known === undefined && this.#shares.room(reported.tenant) < 1) {
+      this.#shares.refuse(reported.tenant);
+      return "no-room";
+    }
+    const holds = known !== undefined && known.metadata.type !== reported.type && nowMs - known.typeSinceMs < METADATA_TYPE_HOLD_MS;
+    const metadata = holds ? { ...reported, type: known.metadata.type } : reported;
+    const keepsType = known !== undefined && known.metadata.type === metadata.type;
+    const told = {
+      metadata,
+      typeSinceMs: keepsType ? known.typeSinceMs : nowMs,
+      teller: !keepsType || known.teller === sender ? sender : NOT_ONE,
+    };
+    if (known !== undefined && isSame(known.metadata, metadata)) {
+      if (known.teller !== told.teller) this.#metrics.set(keyOf(reported.tenant, reported.metricName), told);
+      return "known";
+    }
+    this.#put(told);
+    this.#unsaved.push(reported);
+    return "new";
+  }
+
+  #put(told: Known): void {
+    const { metadata } = told;
     const key = keyOf(metadata.tenant, metadata.metricName);
     const before = this.#metrics.get(key)?.metadata;
     if (before === undefined) this.#shares.add(metadata.tenant);
-    this.#metrics.set(key, { metadata, typeSinceMs });
+    this.#metrics.set(key, told);
     const touched = [...(before === undefined ? [] : seriesOfMetadata(before)), ...seriesOfMetadata(metadata)];
     for (const [seriesName] of touched) this.#judge(metadata.tenant, seriesName);
   }
 
-  #judge(tenant: string, seriesName: string): void {
-    const key = keyOf(tenant, seriesName);
-    const counts = this.#countsByMetadata(tenant, seriesName);
-    const guess = (flagsOfSeries(seriesName) & FLAG_COUNTER) !== 0;
-    const before = this.#kinds.get(key)?.counts;
-    const after = counts === guess ? undefined : counts;
-    if (before === after) return;
-    if (after === undefined) this.#kinds.delete(key);
-    else this.#kinds.set(key, { tenant, seriesName, counts: after });
+  /** A sender's own word is none of all others': what its series are is asked each time, and those that were defined are defined anew. */
+  #judgeContested({ tenant, metricName }: MetricMetadata): void {
+    for (const seriesName of [metricName, `${metricName}${BUCKET}`]) this.#judge(tenant, seriesName);
     this.#version++;
   }
 
-  #countsByMetadata(tenant: string, seriesName: string): boolean | undefined {
-    for (const name of metadataNames(seriesName)) {
-      const metadata = this.find(tenant, name);
-      if (metadata === undefined) continue;
-      if (name === seriesName) {
-        const counts = countsByType(name, metadata.type);
-        if (counts !== undefined) return counts;
-      } else if (metadata.type === "gaugehistogram") return false;
-    }
-    return undefined;
+  #judge(tenant: string, seriesName: string): void {
+    const key = keyOf(tenant, seriesName);
+    const guess = (flagsOfSeries(seriesName) & FLAG_COUNTER) !== 0;
+    const type = typeByFamily(seriesName, (name) => this.find(tenant, name)?.type);
+    const counts = (type === undefined ? undefined : countsByType(seriesName, type)) ?? guess;
+    const isContested = namesOfType(seriesName).some((name) => this.#senders.isContested(tenant, name));
+    const before = this.#kinds.get(key);
+    if ((before?.counts ?? guess) === counts && (before?.isContested ?? false) === isContested) return;
+    if (counts === guess && !isContested) this.#kinds.delete(key);
+    else this.#kinds.set(key, { tenant, seriesName, counts, isContested });
+    this.#version++;
   }
+}
+
+function withKind(flags: number, counts: boolean): number {
+  return counts ? flags | FLAG_COUNTER : flags & ~FLAG_COUNTER;
+}
+
+/** The names whose type may say how a series counts. */
+function namesOfType(seriesName: string): readonly string[] {
+  return seriesName.endsWith(BUCKET) ? metadataNames(seriesName) : [seriesName];
 }
 
 function isSame(a: MetricMetadata, b: MetricMetadata): boolean {

@@ -32,6 +32,20 @@ export function seriesOfMetadata({ metricName, type }: MetricMetadata): Array<re
   return type === "gaugehistogram" ? [own, [`${metricName}_bucket`, false]] : [own];
 }
 
+/** Whether two types say different things of how series of a metric count; what says nothing contradicts nothing. */
+export function saysOtherwise(metricName: string, one: MetricType, other: MetricType): boolean {
+  if (one === other || one === "unknown" || other === "unknown") return false;
+  return one === "gaugehistogram" || other === "gaugehistogram" || countsByType(metricName, one) !== countsByType(metricName, other);
+}
+
+/** The type by which a series of this name counts or not: its own name's, else that of a family of gauge histograms for a bucket; undefined where its suffix tells. */
+export function typeByFamily(seriesName: string, typeOf: (metricName: string) => MetricType | undefined): MetricType | undefined {
+  const own = typeOf(seriesName);
+  if (own !== undefined && countsByType(seriesName, own) !== undefined) return own;
+  const [, family] = metadataNames(seriesName);
+  return family !== undefined && typeOf(family) === "gaugehistogram" ? "gaugehistogram" : undefined;
+}
+
 /** The names under which the metadata of a series may stand: its own, then those of the family that it may be a part of, of Prometheus or derived here. */
 export function metadataNames(seriesName: string): string[] {
   const base = /^(.+)(?:_(?:total|bucket|count|sum|gcount|gsum|created|info)|\.(?:p50|p95|p99|count|sum))$/.exec(seriesName)?.[1];

@@ -72,6 +72,7 @@ class JsonRig {
       arrivalMs: 0,
       wallMs: WALL_MS,
       isAnonymous: false,
+      sender: 0,
     };
     const decoded = this.decoder.begin(body, this.unit);
     if (decoded === undefined) throw new Error("a body of so few bytes lets others go first");

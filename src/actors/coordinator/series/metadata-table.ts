@@ -5,9 +5,10 @@ import type { MetricMetadataEnvelope } from "../../../core/protocol/coordinator-
 import { KeyBuilder } from "../../../domain/codec/key.ts";
 import { METRIC_TYPES, type MetricMetadata, metadataNames } from "../../../domain/series/metric-metadata.ts";
 import { scan } from "../state/scan.ts";
-import { oneOf, StoredForm, text } from "../state/stored-json.ts";
+import { number, oneOf, optional, StoredForm, text } from "../state/stored-json.ts";
 
-const keyOf = (tenant: string, metricName: string) => `${tenant}\0${metricName}`;
+const keyOf = (tenant: string, metricName: string, sender?: number) =>
+  [tenant, metricName, ...(sender === undefined ? [] : [sender])].join("\0");
 
 const METADATA = new StoredForm<MetricMetadataEnvelope>("metric_metadata", {
   tenant: text,
@@ -15,6 +16,7 @@ const METADATA = new StoredForm<MetricMetadataEnvelope>("metric_metadata", {
   type: oneOf(METRIC_TYPES),
   unit: text,
   help: text,
+  sender: optional(number),
 });
 
 /** All that is stored, in memory; bounded by the ledger of its rows. */
@@ -38,13 +40,13 @@ export class MetadataTable {
     return [...this.#metrics.values()];
   }
 
-  has({ tenant, metricName }: MetricMetadata): boolean {
-    return this.#metrics.has(keyOf(tenant, metricName));
+  has({ tenant, metricName, sender }: MetricMetadata): boolean {
+    return this.#metrics.has(keyOf(tenant, metricName, sender));
   }
 
   put(metadata: MetricMetadata): void {
     if (!this.has(metadata)) this.shares.add(metadata.tenant);
-    this.#metrics.set(keyOf(metadata.tenant, metadata.metricName), metadata);
+    this.#metrics.set(keyOf(metadata.tenant, metadata.metricName, metadata.sender), metadata);
   }
 
   /** Metadata of a series, under its own name or that of its family. */
@@ -59,6 +61,8 @@ export class MetadataTable {
 
 /** Stores metadata. */
 export function metadataOperation(metadata: MetricMetadata): StoreOperation {
-  const key = new KeyBuilder().text(metadata.tenant).text(metadata.metricName).finish();
-  return { table: "metric_metadata", key, value: METADATA.encode(metadata) };
+  const { tenant, metricName, sender } = metadata;
+  const key = new KeyBuilder().text(tenant).text(metricName);
+  if (sender !== undefined) key.u32(sender);
+  return { table: "metric_metadata", key: key.finish(), value: METADATA.encode(metadata) };
 }

@@ -4,10 +4,10 @@ import type { EngineMemory, ProcessWords } from "../../../adapters/runtime/engin
 import { PARKED_ROWS_MAX } from "../../../core/config/limits.ts";
 import { COLD_SLOTS, PARKED_ROWS, PARKED_ROWS_BYTES, PARTITIONS } from "../../../core/layout/memory-map.ts";
 import { ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../../core/layout/row-frame.ts";
-import { FLAG_COUNTER } from "../../../core/layout/stream-record.ts";
 import type { ReturnedStreams, StreamsWanted } from "../../../core/protocol/engine-control.ts";
 import { readColdEntries } from "../../../domain/kernel/cold-entry.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
+import { startsAnew } from "../../../domain/series/guessed-kind.ts";
 import type { EngineCounters } from "../report/engine-counters.ts";
 import type { Partition } from "../streams/partition.ts";
 import { COLD, type ColdStreams, RETURNED, WANTED } from "./cold-streams.ts";
@@ -187,7 +187,8 @@ export class StreamReturns {
     if (queue.isKind) {
       const target = queue.target >= COLD_SLOTS ? this.#resolve(queue.target) : queue.target;
       if (target >= COLD_SLOTS && cold.state(target - COLD_SLOTS) === WANTED) return false;
-      if (target < COLD_SLOTS && ((kernel.records.flags(target) ^ queue.flags) & FLAG_COUNTER) !== 0) restartStream(target, queue.flags);
+      if (target < COLD_SLOTS && startsAnew(kernel.records.flags(target), queue.flags)) restartStream(target, queue.flags);
+      else if (target < COLD_SLOTS) kernel.records.setKind(target, queue.flags);
       queue.skip();
       return true;
     }

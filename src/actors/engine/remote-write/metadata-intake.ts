@@ -6,6 +6,7 @@ import { BODY_PADDING_BYTES, SCRATCH } from "../../../core/layout/memory-map.ts"
 import { type LaneExports, parseLabelSpan } from "../../../domain/kernel/lane-kernel.ts";
 import { type MetadataMessage, metadataMessages, metricTypeOf } from "../../../domain/prometheus/metadata-messages.ts";
 import type { MetadataBook } from "../../../domain/series/metadata-book.ts";
+import { saysOtherwise } from "../../../domain/series/metric-metadata.ts";
 import { isName } from "../../../domain/series/name-rule.ts";
 import type { Body } from "../unit/body.ts";
 import type { MetricDescriptions } from "../unit/metric-descriptions.ts";
@@ -18,6 +19,14 @@ export interface MetadataIntakeDependencies {
   readonly descriptions: MetricDescriptions;
   readonly tenantName: (index: number) => string;
   readonly tenantIndex: (name: string) => number;
+}
+
+/** What the metadata messages of a body came to. */
+export interface TakenMessages {
+  /** Those whose metric has a name that is none. */
+  readonly refused: readonly MetadataMessage[];
+  /** By the names of metrics, but for those of which the body says two types. */
+  readonly told: ReadonlyMap<string, MetadataMessage>;
 }
 
 const text = new TextDecoder("utf-8");
@@ -33,19 +42,36 @@ export class MetadataIntake {
     this.#dependencies = dependencies;
   }
 
-  /** Takes the messages of a 1.0 body, as far as METADATA_PER_BODY_MAX goes; answers those whose metric has a name that is none. */
-  takeMessages(content: Uint8Array, body: Body, unit: WorkUnit): readonly MetadataMessage[] {
-    const { descriptions, tenantName } = this.#dependencies;
-    const tenant = tenantName(body.tenant);
+  /** Takes the messages of a 1.0 body, as far as METADATA_PER_BODY_MAX goes. */
+  takeMessages(content: Uint8Array, body: Body, unit: WorkUnit): TakenMessages {
     const refused: MetadataMessage[] = [];
+    const told = new Map<string, MetadataMessage>();
+    const contested = new Set<string>();
     let seen = 0;
     for (const message of metadataMessages(content)) {
       if (++seen > METADATA_PER_BODY_MAX) break;
-      if (isName(message.metricName)) descriptions.take(tenant, message, body.wallMs, unit);
-      else refused.push(message);
+      const { metricName, type } = message;
+      if (!isName(metricName)) {
+        refused.push(message);
+        continue;
+      }
+      this.#takeMessage(message, body, unit);
+      const before = told.get(metricName);
+      if (before === undefined || before.type === "unknown") told.set(metricName, message);
+      else if (saysOtherwise(metricName, before.type, type)) {
+        contested.add(metricName);
+        // Said again behind the other type, it is the word of a sender that contradicts itself, whatever was known before.
+        this.#takeMessage(before, body, unit);
+      }
     }
+    for (const metricName of contested) told.delete(metricName);
     this.settle();
-    return refused;
+    return { refused, told };
+  }
+
+  #takeMessage(message: MetadataMessage, { tenant, wallMs, sender }: Body, unit: WorkUnit): void {
+    const { descriptions, tenantName } = this.#dependencies;
+    descriptions.take(tenantName(tenant), sender === 0 ? message : { ...message, sender }, wallMs, unit);
   }
 
   /** After STATUS_METADATA: those of the series that the walk stands at. */
@@ -85,9 +111,10 @@ export class MetadataIntake {
     this.#version = metadata.version;
     this.#needsClear = true;
     kernel.seriesKindsClear();
-    for (const { tenant, seriesName, counts } of metadata.correctedKinds) {
+    for (const { tenant, seriesName, counts, isContested } of metadata.correctedKinds) {
       const bytes = memory.slice(SCRATCH, 4 * NAME_BYTES_MAX + BODY_PADDING_BYTES).write(seriesName);
-      if (kernel.seriesKindsAdd(SCRATCH, bytes, tenantIndex(tenant), counts ? 1 : 0) === 0) break;
+      const isFull = kernel.seriesKindsAdd(SCRATCH, bytes, tenantIndex(tenant), counts ? 1 : 0, isContested ? 1 : 0) === 0;
+      if (isFull) break;
     }
   }
 }

@@ -45,6 +45,7 @@ import {
   SYMBOL_INDEX,
   SYMBOLS_MAX,
 } from "../../../core/layout/memory-map.ts";
+import { FLAG_SETTLED } from "../../../core/layout/stream-record.ts";
 import { BODY_REMOTE_WRITE_2 } from "../../../core/protocol/body-kind.ts";
 import { resolveLabelRefs } from "../../../domain/kernel/label-refs.ts";
 import { type LaneExports, parseLabelSpan } from "../../../domain/kernel/lane-kernel.ts";
@@ -60,6 +61,7 @@ import {
 } from "../../../domain/prometheus/sample-problems.ts";
 import { DeadLetterGroups } from "../../../domain/series/dead-letter-groups.ts";
 import type { MetadataBook } from "../../../domain/series/metadata-book.ts";
+import { typeByFamily } from "../../../domain/series/metric-metadata.ts";
 import { REPLICA_LABELS, replicaSource } from "../../../domain/series/replica-labels.ts";
 import { nameOfLabels } from "../../../domain/series/stream-identity.ts";
 import type { EngineCounters } from "../report/engine-counters.ts";
@@ -71,7 +73,7 @@ import { NotFiniteSamples } from "../unit/not-finite-samples.ts";
 import type { StreamDefiner } from "../unit/stream-definer.ts";
 import type { BodyAnswer, WorkUnit } from "../unit/work-unit.ts";
 import { type DistributionTaker, HistogramIntake } from "./histogram-intake.ts";
-import type { MetadataIntake } from "./metadata-intake.ts";
+import type { MetadataIntake, TakenMessages } from "./metadata-intake.ts";
 import type { ReplicaSources } from "./replica-sources.ts";
 
 export interface RemoteWriteDecoderDependencies {
@@ -99,6 +101,7 @@ export type Progress = BodyAnswer | undefined;
 const LONG_BYTES = 4 * 1024 * 1024;
 /** Metadata that are refused, as their dead letter shows them. */
 const METADATA_SHOWN = 10;
+const NOTHING_TOLD: TakenMessages["told"] = new Map();
 const NO_SYMBOL = new Uint8Array(0);
 const NO_LABELS = "a series has no labels; it needs __name__ at least";
 const BAD_REFS = "labels_refs of a series are absent, odd in number, more than 1,024, or name symbols that the request has not";
@@ -120,6 +123,8 @@ export class RemoteWriteDecoder implements BodyDecoder {
   #histogramsTaken = 0;
   #refused = 0;
   #metadataRefused = 0;
+  /** What the metadata of the body itself say: of its own series they know more than what others said. */
+  #told: TakenMessages["told"] = NOTHING_TOLD;
   #deadLetterNumber = 0;
   #letters = new DeadLetterGroups();
   #first: SampleProblem | undefined;
@@ -166,10 +171,16 @@ export class RemoteWriteDecoder implements BodyDecoder {
     this.#first = undefined;
     this.#notFinite.begin();
     counters.batch(samples + this.#histogramsSent);
-    if (!this.#isVersion2 && kernel.metadataCount() > 0)
-      this.#refuseMetadata(this.#metadata.takeMessages(this.#copy(), body, unit), body, unit);
+    this.#told = NOTHING_TOLD;
+    if (!this.#isVersion2 && kernel.metadataCount() > 0) this.#takeMetadata(body, unit);
     if (this.#histogramsSent > 0) this.#takeHistograms(body, unit);
     return this.resume(body, unit);
+  }
+
+  #takeMetadata(body: Body, unit: WorkUnit): void {
+    const { refused, told } = this.#metadata.takeMessages(this.#copy(), body, unit);
+    this.#told = told;
+    this.#refuseMetadata(refused, body, unit);
   }
 
   /** One dead letter for all of a body. */
@@ -204,8 +215,9 @@ export class RemoteWriteDecoder implements BodyDecoder {
   resume(body: Body, unit: WorkUnit): Progress {
     if (!this.#isBegun) return this.#begin(body, unit);
     const { definer, tenantName, replicaLabels } = this.#dependencies;
-    // The kernel knows the usual names of replicas only: with others it defines no series.
-    if (replicaLabels === REPLICA_LABELS) definer.beginSeries(body.tenant, tenantName(body.tenant));
+    // The kernel knows the usual names of replicas only, and no types but those by name: with others it defines no series.
+    if (this.#told.size > 0) definer.leaveSeries();
+    else if (replicaLabels === REPLICA_LABELS) definer.beginSeries(body.tenant, tenantName(body.tenant));
     const progress = this.#walk(body, unit);
     definer.endSeries();
     return progress;
@@ -322,8 +334,7 @@ export class RemoteWriteDecoder implements BodyDecoder {
     const name = nameOfLabels(tenant, labels, replicaLabels);
     const replica = replicaSource(tenant, name.serviceId, labels, replicaLabels);
     const source = replica === undefined ? 0 : this.#dependencies.sources.numberOf(replica);
-    const ownType = this.#isVersion2 ? metricTypeOf(kernel.metadataType()) : "unknown";
-    const defined = definer.define(unit, body.tenant, name, this.#dependencies.metadata.flagsOf(tenant, name.metricName, ownType));
+    const defined = definer.define(unit, body.tenant, name, this.#flagsOf(tenant, name.metricName, body));
     if (defined === "identity_too_long")
       this.#skip(body, unit, "invalid_attributes", "the labels of a series are too long together", labels);
     else if (defined === "series_limit_exceeded") {
@@ -341,6 +352,16 @@ export class RemoteWriteDecoder implements BodyDecoder {
         kernel.remoteWriteResolve(defined.ref, defined.destination, defined.partition, source);
       }
     }
+  }
+
+  /** Flags of the series at hand: by its own type, that of its body's metadata, or what is known of its name. */
+  #flagsOf(tenant: string, metricName: string, { sender }: Body): number {
+    const { kernel, metadata } = this.#dependencies;
+    if (this.#isVersion2) return metadata.flagsOf(tenant, metricName, metricTypeOf(kernel.metadataType()));
+    const type = typeByFamily(metricName, (name) => this.#told.get(name)?.type);
+    return type === undefined
+      ? metadata.flagsOf(tenant, metricName, "unknown", sender)
+      : metadata.flagsOf(tenant, metricName, type) | FLAG_SETTLED;
   }
 
   /** Leaves out the series that the walk stands at; its samples count as refused. */

@@ -10,6 +10,7 @@ import {
   EVENT_ENDED,
   EVENT_LATE,
   EVENT_LATE_START,
+  EVENT_NO_COUNTER,
   EVENT_OPEN,
   EVENT_PARKED,
   EVENT_REPLACE,
@@ -39,6 +40,7 @@ import { endEpisodes } from "../../../domain/detection/ended-episodes.ts";
 import type { ShardEvent } from "../../../domain/kernel/shard-events.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
 import type { Correction } from "../../../domain/kernel/stream-records.ts";
+import { gaugeOf } from "../../../domain/series/guessed-kind.ts";
 import { identityName } from "../../../domain/series/stream-identity.ts";
 import { ColdStreams } from "../cold/cold-streams.ts";
 import { StreamReturns } from "../cold/stream-returns.ts";
@@ -257,8 +259,9 @@ export class Shard {
       const events = kernel.eventsCount();
       if (events === 0) continue;
       this.work.row = batch.pointer + (done - 1) * ROW_BYTES;
-      const isParked = events === 1 && kernel.events.kind(0) === EVENT_PARKED;
-      if (isParked && !this.returns.park(batch.pointer + (done - 1) * ROW_BYTES, batch)) done--;
+      const only = events === 1 ? kernel.events.kind(0) : 0;
+      const isParked = only === EVENT_PARKED;
+      if (only === EVENT_NO_COUNTER || (isParked && !this.returns.park(batch.pointer + (done - 1) * ROW_BYTES, batch))) done--;
       for (let i = 0; i < events; i++) this.#takeEvent(i);
       this.work.row = 0;
       kernel.eventsReset();
@@ -297,6 +300,7 @@ export class Shard {
     else if (event.kind === EVENT_BUCKETS_DUE) this.#collectBuckets();
     else if (event.kind === EVENT_REPLACE) this.#replace(event);
     else if (event.kind === EVENT_ENDED) this.endEpisodes(event.slot);
+    else if (event.kind === EVENT_NO_COUNTER) this.#restart(event.slot, gaugeOf(this.#dependencies.kernel.records.flags(event.slot)));
     else if (event.kind === EVENT_OPEN || event.kind === EVENT_UPDATE || event.kind === EVENT_CLOSE) this.#report(event);
   }
 

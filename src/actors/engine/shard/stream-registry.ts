@@ -21,11 +21,11 @@ import {
   BINDING_SLOT,
   DEFINE_COUNTED,
 } from "../../../core/layout/row-frame.ts";
-import { FLAG_COUNTER } from "../../../core/layout/stream-record.ts";
 import { WC_STATE_BYTES } from "../../../core/layout/waiting-chunks.ts";
 import type { WaitingPlace } from "../../../domain/codec/chunk-block-builder.ts";
 import type { DefinitionTenant, ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
 import { engineOf } from "../../../domain/placement/partition.ts";
+import { startsAnew } from "../../../domain/series/guessed-kind.ts";
 import type { ColdStreams } from "../cold/cold-streams.ts";
 import type { EngineCounters } from "../report/engine-counters.ts";
 import { Partition } from "../streams/partition.ts";
@@ -246,7 +246,8 @@ export class StreamRegistry {
     const { kernel, adoptKind } = this.#dependencies;
     const known = this.findAny(definition.hash, definition.tenant);
     if (known < 0) return this.#createAt(definition);
-    if (known >= COLD_SLOTS || ((kernel.records.flags(known) ^ definition.flags) & FLAG_COUNTER) !== 0) adoptKind(known, definition.flags);
+    if (known >= COLD_SLOTS || startsAnew(kernel.records.flags(known), definition.flags)) adoptKind(known, definition.flags);
+    else kernel.records.setKind(known, definition.flags);
     return known;
   }
 

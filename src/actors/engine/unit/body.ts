@@ -18,9 +18,12 @@ export interface Body extends Omit<BodyDescriptor, "keyBytes"> {
 
 /** Reads the descriptor at a position of the descriptor ring. */
 export function readBody(memory: EngineMemory, position: number): Body {
-  const { pointer, bytes, kind, tenant, keyBytes, isAnonymous, admission, arrivalMs, wallMs } = readDescriptor(memory.view, position);
+  const { pointer, bytes, kind, tenant, keyBytes, isAnonymous, admission, arrivalMs, wallMs, sender } = readDescriptor(
+    memory.view,
+    position,
+  );
   const idempotencyKey = keyBytes === 0 ? "" : memory.slice(pointer + bytes + BODY_PADDING_BYTES, keyBytes).toString("utf8");
-  return { pointer, bytes, kind, tenant, idempotencyKey, isAnonymous, admission, arrivalMs, wallMs }; // a spread takes 7 us a body
+  return { pointer, bytes, kind, tenant, idempotencyKey, isAnonymous, admission, arrivalMs, wallMs, sender }; // a spread takes 7 us a body
 }
 
 /** Whether a body lies in the place for large ones, not in the ring. */

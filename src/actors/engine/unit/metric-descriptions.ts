@@ -8,7 +8,7 @@ import type { EngineCounters } from "../report/engine-counters.ts";
 import type { WorkUnit } from "./work-unit.ts";
 
 /** Description of one metric; without a help the one that is known stays. */
-export type MetricDescription = Omit<MetadataMessage, "help"> & Partial<Pick<MetadataMessage, "help">>;
+export type MetricDescription = Omit<MetadataMessage, "help"> & Partial<Pick<MetadataMessage, "help">> & { readonly sender?: number };
 
 /** Takes descriptions for one lane. */
 export class MetricDescriptions {
@@ -21,14 +21,14 @@ export class MetricDescriptions {
   }
 
   /** Takes what was said at a wall clock time. */
-  take(tenant: string, { metricName, type, unit: reported, help: given }: MetricDescription, nowMs: number, unit: WorkUnit): void {
+  take(tenant: string, { metricName, type, unit: reported, help: given, sender }: MetricDescription, nowMs: number, unit: WorkUnit): void {
     if (!isName(metricName)) return;
     const help = given?.slice(0, METADATA_HELP_CHARACTERS_MAX) ?? this.#metadata.find(tenant, metricName)?.help ?? "";
     const description = { tenant, metricName, type, unit: reported.slice(0, METADATA_UNIT_CHARACTERS_MAX), help };
-    const outcome = this.#metadata.learn(description, nowMs);
+    const outcome = this.#metadata.learn(sender === undefined ? description : { ...description, sender }, nowMs);
     if (outcome === "no-room") this.#counters.add("metadataDropped", 1);
     if (outcome !== "new") return;
     this.#counters.add("metadataLearned", 1);
-    unit.addMetadata(this.#metadata.find(tenant, metricName) ?? description);
+    unit.addMetadata(this.#metadata.find(tenant, metricName, sender) ?? description);
   }
 }

@@ -75,6 +75,12 @@ export class StreamDefiner {
     this.#dependencies.kernel.defineTenant(fits ? this.#head.write(head) : 0, serviceSeed(tenantName));
   }
 
+  /** Lets the kernel define no series until the next beginSeries(). */
+  leaveSeries(): void {
+    this.#tenant = NO_TENANT;
+    this.#dependencies.kernel.defineTenant(0, 0);
+  }
+
   /** After STATUS_ALLOWANCE_SPENT: gives the kernel refs and new streams; false when the tenant is so near its limit that each is to be asked for. */
   allowSeries(): boolean {
     const { processWords, kernel } = this.#dependencies;

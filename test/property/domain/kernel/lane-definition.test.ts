@@ -160,7 +160,7 @@ describe("definition of a remote-write series in the kernel", () => {
         rig.kernel.seriesKindsClear();
         all.forEach((metricName, i) => {
           const bytes = Buffer.from(rig.loaded.memory.buffer, SCRATCH, 4096).write(metricName);
-          if (i < corrected) expect(rig.kernel.seriesKindsAdd(SCRATCH, bytes, i % 5 === 4 ? 4 : 3, i % 2)).toBe(1);
+          if (i < corrected) expect(rig.kernel.seriesKindsAdd(SCRATCH, bytes, i % 5 === 4 ? 4 : 3, i % 2, 0)).toBe(1);
         });
         rig.kernel.definitionsReset();
         rig.kernel.laneTableClear();
@@ -178,9 +178,9 @@ describe("definition of a remote-write series in the kernel", () => {
     let added = 0;
     for (; added < SERIES_KINDS_MAX; added++) {
       const bytes = Buffer.from(rig.loaded.memory.buffer, SCRATCH, 4096).write(`m${added}`);
-      if (rig.kernel.seriesKindsAdd(SCRATCH, bytes, 3, 1) === 0) break;
+      if (rig.kernel.seriesKindsAdd(SCRATCH, bytes, 3, 1, 0) === 0) break;
     }
-    expect([added, rig.kernel.seriesKindsAdd(SCRATCH, 1, 3, 1)]).toEqual([SERIES_KINDS_MAX, 0]);
+    expect([added, rig.kernel.seriesKindsAdd(SCRATCH, 1, 3, 1, 0)]).toEqual([SERIES_KINDS_MAX, 0]);
   });
 
   it("asks the owner of the service's partition", () => {

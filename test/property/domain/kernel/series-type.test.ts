@@ -53,7 +53,7 @@ describe("the type of a series", () => {
           rig.kernel.seriesKindsClear();
           for (const { seriesName, counts: counting } of book.correctedKinds) {
             const bytes = Buffer.from(rig.loaded.memory.buffer, SCRATCH, 4096).write(seriesName);
-            rig.kernel.seriesKindsAdd(SCRATCH, bytes, 3, counting ? 1 : 0);
+            rig.kernel.seriesKindsAdd(SCRATCH, bytes, 3, counting ? 1 : 0, 0);
           }
           rig.kernel.laneTableClear();
           rig.kernel.definitionsReset();

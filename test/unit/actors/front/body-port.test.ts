@@ -13,7 +13,7 @@ it("keeps a large body that waits for the place of large ones, though its sender
   const answers: number[] = [];
   const submit = (bytes: Uint8Array) =>
     port.submit(
-      { bytes, kind: 0, tenant: 0, idempotencyKey: "", arrivalMs: 0, wallMs: 0, isAnonymous: false },
+      { bytes, kind: 0, tenant: 0, idempotencyKey: "", arrivalMs: 0, wallMs: 0, isAnonymous: false, sender: 0 },
       { answer: (status) => answers.push(status) },
     );
   const pooled = Buffer.alloc(SMALL_BODY_BYTES_MAX + 1, 1);
@@ -35,7 +35,7 @@ it("keeps bodies that find no room in the ring, in their order, up to a bound", 
   const pooled = Buffer.alloc(SMALL_BODY_BYTES_MAX);
   const submit = (value: number) => {
     pooled.fill(value);
-    const body = { bytes: pooled, kind: 0, tenant: 0, idempotencyKey: "", arrivalMs: 0, wallMs: 0, isAnonymous: false };
+    const body = { bytes: pooled, kind: 0, tenant: 0, idempotencyKey: "", arrivalMs: 0, wallMs: 0, isAnonymous: false, sender: 0 };
     return port.submit(body, { answer: (status) => answers.push(100 * value + status) });
   };
   /** Whether the body of that value, which was the last to be placed, is whole. */
@@ -67,7 +67,7 @@ it("begins the ring anew when nothing lies in it: the first bytes are in the cac
   const port = new BodyPort(memory, () => 1);
   const submit = () =>
     port.submit(
-      { bytes: new Uint8Array(5000), kind: 0, tenant: 0, idempotencyKey: "", arrivalMs: 0, wallMs: 0, isAnonymous: false },
+      { bytes: new Uint8Array(5000), kind: 0, tenant: 0, idempotencyKey: "", arrivalMs: 0, wallMs: 0, isAnonymous: false, sender: 0 },
       { answer: () => undefined },
     );
   const placeOf = (body: number) => readDescriptor(memory.view, body).pointer;
@@ -89,7 +89,7 @@ it("copies an inflated body over several turns, and hands it over when it is who
   const pieces = Array.from({ length: 80 }, (_, i) => Buffer.alloc(64 * 1024, i + 1));
   const [bytes, ...rest] = pieces as [Buffer, ...Buffer[]];
   const answers: string[] = [];
-  const body = { kind: 0, tenant: 0, idempotencyKey: "", arrivalMs: 0, wallMs: 0, isAnonymous: false };
+  const body = { kind: 0, tenant: 0, idempotencyKey: "", arrivalMs: 0, wallMs: 0, isAnonymous: false, sender: 0 };
   expect(port.submit({ ...body, bytes, rest }, { answer: (status) => answers.push(`large ${status}`) })).toBe(true);
   expect(port.submit({ ...body, bytes: new Uint8Array(5) }, { answer: (status) => answers.push(`small ${status}`) })).toBe(true);
   expect(port.waiting).toBe(2);
@@ -114,7 +114,7 @@ it("frees the bytes of a body that was set aside, and answers it by its number, 
   const size = BODY_RING_BYTES / 8;
   const submit = (value: number) => {
     const bytes = new Uint8Array(size).fill(value);
-    const body = { bytes, kind: 0, tenant: 0, idempotencyKey: "", arrivalMs: 0, wallMs: 0, isAnonymous: false };
+    const body = { bytes, kind: 0, tenant: 0, idempotencyKey: "", arrivalMs: 0, wallMs: 0, isAnonymous: false, sender: 0 };
     return port.submit(body, { answer: (status) => answers.push(`${value} ${status}`) });
   };
   const next = (...statuses: number[]) =>
@@ -156,7 +156,7 @@ it("gives a tenant eight places and half of the bytes where large bodies wait, a
   const submit = (tenant: number, mebibytes: number) => {
     const bytes = new Uint8Array(SMALL_BODY_BYTES_MAX + 1);
     const rest = mebibytes === 0 ? [] : [new Uint8Array(mebibytes * 2 ** 20)];
-    const body = { bytes, rest, kind: 0, tenant, idempotencyKey: "", arrivalMs: 0, wallMs: 0, isAnonymous: false };
+    const body = { bytes, rest, kind: 0, tenant, idempotencyKey: "", arrivalMs: 0, wallMs: 0, isAnonymous: false, sender: 0 };
     return port.submit(body, { answer: () => answered.push(tenant) });
   };
   expect(submit(1, 0)).toBe(true);

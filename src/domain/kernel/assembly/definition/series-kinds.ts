@@ -1,5 +1,5 @@
 // Names of series of which metadata say another kind than their suffix: hash of (tenant, name) -> whether they count. Open addressing, linear probing; a
-// word's lowest bit is the kind, the second one is set in every entry. TypeScript fills it anew when metadata change (actors/engine/remote-write).
+// word's lowest bit is the kind, the second one is set in every entry, the third where senders contradict each other and TypeScript is to be asked. TypeScript fills it anew when metadata change (actors/engine/remote-write).
 import { SERIES_KINDS, SERIES_KINDS_MAX } from "../../../../core/layout/memory-map";
 import { FLAG_COUNTER } from "../../../../core/layout/stream-record";
 import { flagsOfName } from "./series-flags";
@@ -12,6 +12,14 @@ const TYPE_SUMMARY: u32 = 5;
 const CREATED: u64 = 0x646574616572635f;
 const SLOTS: u32 = <u32>SERIES_KINDS_MAX * 2;
 
+/** Lowest bits of a word: what it says of its name. */
+const COUNTS: u64 = 1;
+const ENTERED: u64 = 2;
+const CONTESTED: u64 = 4;
+const SAID: u64 = 7;
+/** No flags: the kind of the series depends on who sends it. */
+export const KIND_CONTESTED: u32 = U32.MAX_VALUE;
+
 let entries: u32 = 0;
 
 /** Forgets all names. */
@@ -21,17 +29,17 @@ export function seriesKindsClear(): void {
 }
 
 /** Enters a name; false when there are SERIES_KINDS_MAX. Eight bytes behind it must be readable. */
-export function seriesKindsAdd(name: usize, bytes: u32, tenant: u32, counts: bool): bool {
+export function seriesKindsAdd(name: usize, bytes: u32, tenant: u32, counts: bool, isContested: bool): bool {
   if (entries == <u32>SERIES_KINDS_MAX) return false;
   hashForLane(name, bytes, tenant);
-  const key = hashLow | 3;
+  const key = hashLow | SAID;
   let place = <u32>(key >> 32);
   while (true) {
     const at = slotAt(place++);
     const held = load<u64>(at);
-    if (held != 0 && (held | 1) != key) continue;
+    if (held != 0 && (held | SAID) != key) continue;
     if (held == 0) entries++;
-    store<u64>(at, counts ? key : key - 1);
+    store<u64>(at, key - SAID + ENTERED + (counts ? COUNTS : 0) + (isContested ? CONTESTED : 0));
     return true;
   }
 }
@@ -42,7 +50,7 @@ function slotAt(place: u32): usize {
   return <usize>SERIES_KINDS + (<usize>(place & (SLOTS - 1)) << 3);
 }
 
-/** Flags of a series by the type that came with it, as remote-write numbers them (domain/series/metric-metadata.ts): its own, whatever others of its name are. */
+/** Flags of a series by the type that came with it, as remote-write numbers them (domain/series/metric-metadata.ts): its own, whatever others of its name are; else by its name, or KIND_CONTESTED. */
 // @ts-ignore
 @inline
 export function kindOfSeries(name: usize, bytes: u32, tenant: u32, type: u32): u32 {
@@ -62,11 +70,13 @@ function correctKind(name: usize, bytes: u32, tenant: u32, flags: u32): u32 {
 
 function lookUp(name: usize, bytes: u32, tenant: u32, flags: u32): u32 {
   hashForLane(name, bytes, tenant);
-  const key = hashLow | 3;
+  const key = hashLow | SAID;
   let place = <u32>(key >> 32);
   while (true) {
     const held = load<u64>(slotAt(place++));
     if (held == 0) return flags;
-    if ((held | 1) == key) return (held & 1) != 0 ? flags | FLAG_COUNTER : flags & ~(<u32>FLAG_COUNTER);
+    if ((held | SAID) != key) continue;
+    if ((held & CONTESTED) != 0) return KIND_CONTESTED;
+    return (held & COUNTS) != 0 ? flags | FLAG_COUNTER : flags & ~(<u32>FLAG_COUNTER);
   }
 }

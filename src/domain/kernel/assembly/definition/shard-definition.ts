@@ -8,7 +8,7 @@ import {
   BINDING_BYTES, BINDING_IS_NEW, BINDING_PARTITION, BINDING_REF, BINDING_SLOT, DEFINE_COUNTED, DEFINE_FLAGS, DEFINE_HASH, DEFINE_HEADER_BYTES,
   DEFINE_IDENTITY_BYTES, DEFINE_PARTITION, DEFINE_REF, DEFINE_TENANT,
 } from "../../../../core/layout/row-frame";
-import { FLAG_COUNTER, SR_FLAGS, SR_IDENTITY, SR_IDENTITY_BYTES } from "../../../../core/layout/stream-record";
+import { FLAG_COUNTER, FLAG_GUESSED, FLAG_SETTLED, SR_FLAGS, SR_IDENTITY, SR_IDENTITY_BYTES } from "../../../../core/layout/stream-record";
 import { markBucket } from "../shard/shard-bucket";
 import { partitionOfIdentity } from "./identity-service";
 import { bindRef, createSlot, findSlot, recordOf, removeSlot } from "../shard/shard-table";
@@ -113,6 +113,17 @@ export function createStream(hashPointer: usize, tenant: u32, partition: u32, fl
   return slot;
 }
 
+/** Gives a known stream the kind of its definition; false where it has to start anew for that. A guess changes no kind that is settled, nor an earlier guess. */
+function takesKind(r: usize, defined: u32): bool {
+  const known = load<u32>(r, SR_FLAGS);
+  const isGuess = (defined & FLAG_GUESSED) != 0;
+  if (isGuess && (known & (FLAG_GUESSED | FLAG_SETTLED)) != 0) return true;
+  if (((known ^ defined) & FLAG_COUNTER) != 0) return false;
+  if (((known | defined) & (FLAG_GUESSED | FLAG_SETTLED)) != 0)
+    store<u32>(r, known & ~(<u32>(FLAG_GUESSED | FLAG_SETTLED)) | defined & (FLAG_GUESSED | FLAG_SETTLED), SR_FLAGS);
+  return true;
+}
+
 /**
  * Takes definitions of streams of this engine, which is `engine` of `engines`, and passes over others; returns how many bytes it took. When that
  * is less than `bytes`, the next definition is for TypeScript to take.
@@ -129,7 +140,7 @@ export function takeDefinitions(pointer: usize, bytes: u32, engine: u32, engines
     let slot = findSlot(at + DEFINE_HASH, tenant);
     if ((slot < 0) != isCounted || slot < 0 && mayBeCold(at + DEFINE_HASH)) break;
     if (isCounted) slot = create(at, tenant, partition, flags & ~DEFINE_COUNTED);
-    else if (((load<u32>(recordOf(slot), SR_FLAGS) ^ flags) & FLAG_COUNTER) != 0) break;
+    else if (!takesKind(recordOf(slot), flags)) break;
     const ref = load<u32>(at, DEFINE_REF);
     if (slot < 0 || !bindRef(ref, slot)) break;
     bind(ref, slot, partition, isCounted);
@@ -156,7 +167,7 @@ export function replayDefinitions(pointer: usize, bytes: u32, engine: u32, engin
     const isNew = slot < 0;
     if (isNew && mayBeCold(at + DEFINE_HASH)) break;
     if (isNew) slot = create(at, tenant, partition, flags);
-    else if (((load<u32>(recordOf(slot), SR_FLAGS) ^ flags) & FLAG_COUNTER) != 0) break;
+    else if (!takesKind(recordOf(slot), flags)) break;
     if (slot < 0) break;
     bind(load<u32>(at, DEFINE_REF), slot, partition, isNew);
   }

@@ -12,7 +12,7 @@ import {
 import { hashHigh, hashLow, identityHash } from "../hash/identity-hash";
 import { identityBytes, serviceText, serviceTextBytes, TEXT_SLACK, writeIdentity } from "./identity-text";
 import { partitionOfService } from "../hash/placement-hash";
-import { kindOfSeries } from "./series-kinds";
+import { KIND_CONTESTED, kindOfSeries } from "./series-kinds";
 import { metricLabel, readLabels, valueBytesOf, valueOf } from "./series-labels";
 import { findSlot } from "../shard/shard-table";
 
@@ -115,12 +115,13 @@ export function prepareSeries(span: usize, spanBytes: u32, tenant: u32, type: u3
   if (headBytes == 0 || !readLabels(span, spanBytes)) return STATUS_UNKNOWN_STREAM;
   const name = valueOf(metricLabel), nameBytes = valueBytesOf(metricLabel);
   if (describesTarget(name, nameBytes)) return STATUS_UNKNOWN_STREAM;
+  const flags = kindOfSeries(name, nameBytes, tenant, type);
+  if (flags == KIND_CONTESTED) return STATUS_UNKNOWN_STREAM;
   const identity = identityBytes(headBytes);
   if (identity > IDENTITY_MAX) return STATUS_UNKNOWN_STREAM;
   if (!hasRoom(identity)) return STATUS_DEFINITIONS_FULL;
   if (nextRef == endRef) return STATUS_ALLOWANCE_SPENT;
   if (!writeIdentity(entry() + DEFINE_HEADER_BYTES, headBytes)) return STATUS_UNKNOWN_STREAM;
-  const flags = kindOfSeries(name, nameBytes, tenant, type);
   return prepare(identity, tenant, partitionOfService(serviceSeed, serviceText(), serviceTextBytes()), flags);
 }
 

@@ -4,7 +4,7 @@
 // When the interval differs from the usual one by more than half as much again (one missed scrape), the delta is scored per usual interval.
 import { EVENT_FLAG_IMPLAUSIBLE, EVENT_FLAG_IRREGULAR, EVENT_FLAG_RESET, EVENT_RESET } from "../../../../core/layout/kernel-event";
 import {
-  FLAG_COUNTER, FLAG_HAS_PREVIOUS, FLAG_HAS_RAW, FLAG_START_MOVED, SR_COUNT, SR_FLAGS, SR_INTERVAL, SR_LAST_RAW, SR_LAST_TIME, SR_PREVIOUS_RAW,
+  FLAG_COUNTER, FLAG_HAS_PREVIOUS, FLAG_HAS_RAW, FLAG_START_MOVED, SR_COUNT, SR_FALL_NEAR, SR_FLAGS, SR_INTERVAL, SR_LAST_RAW, SR_LAST_TIME, SR_PREVIOUS_RAW,
   SR_START,
 } from "../../../../core/layout/stream-record";
 import { countReset, emitPlain } from "./shard-event";
@@ -20,6 +20,9 @@ const INTERVAL_UNKNOWN: f64 = 60_000;
 const FIRST_INTERVALS_MAX: f64 = 2;
 /** Start times that are taken from an uptime differ by less than this, ms. */
 const START_JITTER: f64 = 1_000;
+
+/** A counter that began anew goes on for so many values at least. */
+const FALLS_APART_MIN: u32 = 12;
 
 /** Result of the last convert(): the delta as stored, the same as scored, and EVENT_FLAG_*. */
 export let storedDelta: f64 = 0;
@@ -79,6 +82,23 @@ export function convert(r: usize, slot: u32, time: f64, value: f64, elapsed: f64
 @inline
 export function falls(value: f64, previous: f64): bool {
   return value < previous - RELATIVE_NOISE * abs(previous);
+}
+
+/**
+ * Whether the next value of a series whose kind is guessed shows that it is no counter: it falls by less than half and to more than was ever counted in an interval, as no
+ * counter that begins anew does, or falls again within FALLS_APART_MIN values.
+ */
+export function isNoCounter(r: usize, value: f64): bool {
+  const flags = load<u32>(r, SR_FLAGS);
+  if ((flags & FLAG_HAS_RAW) == 0 || (flags & FLAG_START_MOVED) != 0) return false;
+  const previous = load<f64>(r, SR_LAST_RAW), near = <u32>load<u8>(r, SR_FALL_NEAR);
+  if (!falls(value, previous)) {
+    if (near > 0) store<u8>(r, near - 1, SR_FALL_NEAR);
+    return false;
+  }
+  if (near > 0 || value < 0 || (2 * value > previous && value > largest(r))) return true;
+  store<u8>(r, FALLS_APART_MIN, SR_FALL_NEAR);
+  return false;
 }
 
 /** What was counted between two cumulative values of which the later does not fall. */
