@@ -40,7 +40,7 @@ import {
   STREAM_RING_BYTES,
   WINDOW_MAX,
 } from "../../core/layout/stream-record.ts";
-import { KNOWN_KIND, keepsKind } from "../series/guessed-kind.ts";
+import { KNOWN_KIND, keepsKind } from "./guessed-kind.ts";
 
 const INTERVAL_MAX = 2 ** 32 - 1;
 const PEAK_BYTES = 8;

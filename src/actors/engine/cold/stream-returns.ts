@@ -6,8 +6,8 @@ import { COLD_SLOTS, PARKED_ROWS, PARKED_ROWS_BYTES, PARTITIONS } from "../../..
 import { ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../../core/layout/row-frame.ts";
 import type { ReturnedStreams, StreamsWanted } from "../../../core/protocol/engine-control.ts";
 import { readColdEntries } from "../../../domain/kernel/cold-entry.ts";
+import { startsAnew } from "../../../domain/kernel/guessed-kind.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
-import { startsAnew } from "../../../domain/series/guessed-kind.ts";
 import type { EngineCounters } from "../report/engine-counters.ts";
 import type { Partition } from "../streams/partition.ts";
 import { COLD, type ColdStreams, RETURNED, WANTED } from "./cold-streams.ts";

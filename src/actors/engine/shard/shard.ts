@@ -37,10 +37,10 @@ import { CHUNK_BYTES_MAX, encodeSampleChunk } from "../../../domain/codec/sample
 import { messagesOf } from "../../../domain/codec/shard-message.ts";
 import type { LongBaselineSays } from "../../../domain/detection/departure/own-tail.ts";
 import { endEpisodes } from "../../../domain/detection/ended-episodes.ts";
+import { gaugeOf } from "../../../domain/kernel/guessed-kind.ts";
 import type { ShardEvent } from "../../../domain/kernel/shard-events.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
 import type { Correction } from "../../../domain/kernel/stream-records.ts";
-import { gaugeOf } from "../../../domain/series/guessed-kind.ts";
 import { identityName } from "../../../domain/series/stream-identity.ts";
 import { ColdStreams } from "../cold/cold-streams.ts";
 import { StreamReturns } from "../cold/stream-returns.ts";

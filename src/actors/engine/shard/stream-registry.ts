@@ -23,9 +23,9 @@ import {
 } from "../../../core/layout/row-frame.ts";
 import { WC_STATE_BYTES } from "../../../core/layout/waiting-chunks.ts";
 import type { WaitingPlace } from "../../../domain/codec/chunk-block-builder.ts";
+import { startsAnew } from "../../../domain/kernel/guessed-kind.ts";
 import type { DefinitionTenant, ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
 import { engineOf } from "../../../domain/placement/partition.ts";
-import { startsAnew } from "../../../domain/series/guessed-kind.ts";
 import type { ColdStreams } from "../cold/cold-streams.ts";
 import type { EngineCounters } from "../report/engine-counters.ts";
 import { Partition } from "../streams/partition.ts";

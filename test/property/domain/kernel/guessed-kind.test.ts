@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { EVENT_NO_COUNTER } from "../../../../src/core/layout/kernel-event.ts";
 import { FLAG_COUNTER, FLAG_GUESSED } from "../../../../src/core/layout/stream-record.ts";
-import { gaugeOf } from "../../../../src/domain/series/guessed-kind.ts";
+import { gaugeOf } from "../../../../src/domain/kernel/guessed-kind.ts";
 import { ShardRig } from "../../../support/shard-rig.ts";
 
 const START = 1_700_000_000_000;
