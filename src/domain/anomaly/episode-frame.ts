@@ -22,6 +22,8 @@ export interface EpisodeContext {
   readonly identity: Uint8Array;
   readonly hash: Uint8Array;
   readonly streamFlags: number;
+  /** Whether the stream counts events (domain/series/classification.ts). */
+  readonly isOfCounts?: () => boolean;
   /** In force for the stream. */
   readonly threshold: number;
   /** Departures that may alert. */
@@ -57,7 +59,7 @@ export function episodeFrame(event: ShardEvent, context: EpisodeContext): Packed
     direction,
     startedAtMs,
     observedAtMs: event.timeMs,
-    z: peakZ(event, isHigh),
+    z: isOfFewCounts(verdict) ? (verdict?.z as number) : peakZ(event, isHigh),
     verdict,
     arrivalMs: event.arrivalMs,
   };
@@ -83,11 +85,17 @@ function verdictOf(event: ShardEvent, context: EpisodeContext): Verdict {
     direction: context.direction(),
     minimumSamples: context.samplesMin,
     operation: (context.streamFlags & FLAG_OPERATION) !== 0,
+    isOfCounts: context.isOfCounts?.() === true,
     percent: (context.streamFlags & FLAG_PERCENT) !== 0,
     bucketWidth: context.bucketWidth ?? 0,
     longBaseline: context.longBaseline?.((flags & EVENT_FLAG_HIGH) === 0 ? -1 : 1),
     layers: LAYERS,
   });
+}
+
+/** Whether its z is that of few counts, which says less than a deviation does. */
+function isOfFewCounts(verdict: Verdict | null): boolean {
+  return verdict?.gates.some(({ name }) => name === "counts") === true;
 }
 
 /** Signed equivalent z of the episode's peak so far. */

@@ -42,6 +42,7 @@ const WORDS = [
   "rca_cooldown",
   "own_tail",
   "long_baseline",
+  "counts",
 ] as const;
 const NUMBERS: ReadonlyMap<string, number> = new Map(WORDS.map((word, i) => [word, i + 1]));
 

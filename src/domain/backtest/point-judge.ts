@@ -26,7 +26,7 @@ export interface JudgedPoint {
   readonly judgedBy: "statistical" | "adaptive" | null;
 }
 
-export interface PointJudgeOptions extends Pick<PairSurroundings, "streams" | "knownDays"> {
+export interface PointJudgeOptions extends Pick<PairSurroundings, "streams" | "knownDays" | "counts"> {
   readonly window: number;
   readonly samplesMin: number;
   readonly zThreshold: number;
@@ -95,9 +95,9 @@ class PairBounds {
   readonly #alone: ReadonlySet<number>;
   #next = 0;
 
-  constructor(times: Float64Array, values: Float64Array, { offsetMs, streams, knownDays, zThreshold }: PointJudgeOptions) {
+  constructor(times: Float64Array, values: Float64Array, { offsetMs, streams, knownDays, zThreshold, counts = 0 }: PointJudgeOptions) {
     this.#detector = new PairDetector(undefined, offsetMs);
-    this.#around = { ...SURROUNDED_BY_NOTHING, streams, knownDays, zThreshold };
+    this.#around = { ...SURROUNDED_BY_NOTHING, streams, knownDays, zThreshold, counts };
     this.#times = times.slice();
     this.#values = values.slice();
     this.#count = groupObservations(this.#times, this.#values, times.length, 0);

@@ -13,6 +13,8 @@ export interface MomentOptions {
   readonly window: number;
   readonly operation: boolean;
   readonly percent: boolean;
+  /** A series of counts, by its kind or name. */
+  readonly isOfCounts?: boolean;
   /** Bucket width of a histogram's quantile, as it is now; 0 for other series. */
   readonly bucketWidth: number;
 }
@@ -62,6 +64,7 @@ export function momentVerdict(times: Float64Array, values: Float64Array, atMs: n
     threshold: options.threshold,
     minimumSamples: options.minimumSamples,
     operation: options.operation,
+    isOfCounts: options.isOfCounts === true,
     percent: options.percent,
     bucketWidth: options.bucketWidth,
     layers: ["statistical"],

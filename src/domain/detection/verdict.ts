@@ -2,6 +2,7 @@
 // not page, the backtest and the UI read this record; field names are those that leave the server as JSON.
 import type { ShardEvent } from "../kernel/shard-events.ts";
 import { KNOWN_TAIL_VALUES, type LongBaselineSays } from "./departure/own-tail.ts";
+import { countZOf } from "./gates/count-test.ts";
 import { median } from "./robust.ts";
 import { logNormalTail, logStudentTail, shownProbability, Z_MAX } from "./tail-probability.ts";
 import { levelsFor, operationBar, ratioForZ, zOfRatio } from "./thresholds.ts";
@@ -21,6 +22,7 @@ export const GATE_REASONS = {
   operation_bar: "below_operation_bar",
   practical_significance: "not_significant",
   bucket_width: "within_bucket_width",
+  counts: "few_counts",
   after_gap: "after_gap",
   counter_reset: "counter_reset",
   constant_departure: "constant_departure_not_confirmed",
@@ -85,6 +87,8 @@ export interface ZScoreInput extends Pick<ShardEvent, "value" | "mean" | "sd" | 
   readonly direction?: "both" | "high" | "low";
   readonly minimumSamples: number;
   readonly operation: boolean;
+  /** A series of counts by its kind or name; others are taken for counts where their values are whole and stray so. */
+  readonly isOfCounts?: boolean;
   /** Percent-style name: exempt from the gate of practical significance. */
   readonly percent: boolean;
   /** Widest bucket that the values of a histogram's quantile lay in of late; 0 for a series of any other kind. */
@@ -104,11 +108,14 @@ const CONSTANT_RELATIVE_MIN = 0.01;
 
 /** The verdict on one sample of layer 1. */
 export function zScoreVerdict(input: ZScoreInput): Verdict {
-  const z = input.constant ? input.ratio : zOfRatio(input.ratio, input.count);
-  const logP = input.constant ? logNormalTail(z) : logTail(input.ratio, input.count);
+  const ofRatio = input.constant ? input.ratio : zOfRatio(input.ratio, input.count);
+  const counted = countZOf(input.value, input.window, input.isOfCounts === true);
+  const isFew = counted !== undefined && Math.abs(counted) < Math.abs(ofRatio);
+  const z = isFew ? Math.sign(ofRatio) * Math.abs(counted) : ofRatio;
+  const logP = input.constant || isFew ? logNormalTail(z) : logTail(input.ratio, input.count);
   const center = median(input.window);
   const width = expectedWidth(input);
-  const gates = zScoreGates(input, z, center);
+  const gates = zScoreGates(input, { z, center, isFew });
   const failed = gates.find((gate) => !gate.passed);
   return {
     detector: DETECTOR_Z_SCORE,
@@ -167,7 +174,14 @@ function expectedWidth(input: ZScoreInput): number {
   return input.count < 2 ? 0 : input.sd * ratioForZ(open, input.count);
 }
 
-function zScoreGates(input: ZScoreInput, z: number, center: number): Gate[] {
+/** Figures that gates hold against their limits: z, the median, and whether z is that of few counts. */
+interface GateFigures {
+  readonly z: number;
+  readonly center: number;
+  readonly isFew: boolean;
+}
+
+function zScoreGates(input: ZScoreInput, { z, center, isFew }: GateFigures): Gate[] {
   const magnitude = Math.abs(z);
   const { open, strong } = levelsFor(input.threshold, input.operation);
   const gates: Gate[] = [
@@ -185,6 +199,7 @@ function zScoreGates(input: ZScoreInput, z: number, center: number): Gate[] {
     if (!input.percent) gates.push(significanceGate(input.value, center));
   }
   if (input.bucketWidth !== undefined && input.bucketWidth > 0) gates.push(bucketWidthGate(input, input.bucketWidth));
+  if (isFew) gates.push({ name: "counts", passed: magnitude > open, value: magnitude, limit: open });
   // These three only say why being over `strong` once was not enough.
   if (input.afterGap) gates.push({ name: "after_gap", passed: input.declared, value: magnitude, limit: open });
   if (input.reset) gates.push({ name: "counter_reset", passed: input.declared, value: magnitude, limit: open });

@@ -3,12 +3,14 @@
 import type { RecordType } from "../../core/layout/counters.ts";
 import { FLAG_COUNTER, FLAG_KEPT_AS_RECORDS, FLAG_OPERATION, FLAG_PERCENT } from "../../core/layout/stream-record.ts";
 import type { Attributes, StreamName } from "../../core/protocol/coordinator-frame.ts";
+import { familyOfMetric } from "./metric-family.ts";
 import { ownAttribute } from "./stream-identity.ts";
 
 const COUNTER_SUFFIX = /_(?:total|count|sum|bucket)$/;
 /** research/algorithms.md section 4. */
 const PERCENT_NAME = /(?:percent|pct|util|utilization|utilisation|usage_ratio|ratio|_load|saturation)$/;
 const OPERATION_NAME = /^span\./;
+const QUANTILE_NAME = /(?:^|[._-])p\d{1,2}(?:\.\d+)?(?:$|[._-])/;
 
 /** Flags of a stream that comes as JSON records: gauges unless attribute metric_type is "counter". */
 export function flagsOfRecord(type: RecordType, metricName: string, attributes: Attributes): number {
@@ -28,6 +30,14 @@ export function flagsOfPoint(metricName: string, isCounter: boolean): number {
 export function flagsOfSeries(metricName: string): number {
   const counter = COUNTER_SUFFIX.test(metricName) ? FLAG_COUNTER : 0;
   return counter | (PERCENT_NAME.test(metricName) ? FLAG_PERCENT : 0);
+}
+
+/** Whether a series counts events, where its values are whole and few: by its kind, or by a name of rates and failures that is no share and no quantile. */
+export function isOfCounts(metricName: string, flags: number): boolean {
+  if ((flags & FLAG_COUNTER) !== 0) return true;
+  if ((flags & FLAG_PERCENT) !== 0 || QUANTILE_NAME.test(metricName)) return false;
+  const family = familyOfMetric(metricName);
+  return family === "rate" || family === "errors";
 }
 
 /** Whether a series is a bucket of a classic histogram: its family is judged by its quantiles instead. */

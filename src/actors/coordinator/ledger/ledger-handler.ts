@@ -11,6 +11,7 @@ import type { SeriesSummary } from "../../../core/protocol/engine-control.ts";
 import type { PageDecision } from "../../../domain/alerting/paging/page-decision.ts";
 import { type LayerMoment, SAMPLE_AGE_MS_MAX, skippedMoment } from "../../../domain/backtest/layer-moment.ts";
 import { type MomentVerdict, momentVerdict } from "../../../domain/detection/moment-verdict.ts";
+import { isOfCounts } from "../../../domain/series/classification.ts";
 import { decodeDecision } from "../alerts/rows/decision-row.ts";
 import { settleLedger } from "../alerts/settled-ledger.ts";
 import { MomentLayers } from "../backtest/moment-layers.ts";
@@ -112,6 +113,7 @@ async function momentOf(context: LedgerContext, layers: MomentLayers, summary: S
     window,
     operation: (series.flags & FLAG_OPERATION) !== 0,
     percent: (series.flags & FLAG_PERCENT) !== 0,
+    isOfCounts: isOfCounts(metricName, series.flags),
     bucketWidth: summary.bucketWidth,
   });
   const moment = found !== undefined && atMs - found.sampleMs <= SAMPLE_AGE_MS_MAX ? found : undefined;

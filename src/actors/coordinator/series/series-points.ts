@@ -5,7 +5,7 @@ import { type JudgedBounds, type JudgedPoint, judgePoints } from "../../../domai
 import { WorkSlices } from "../../../domain/backtest/work-slices.ts";
 import { type ExpectationOptions, expectationAt, type ValueSeries } from "../../../domain/detection/expected-values.ts";
 import { TimeZoneHours } from "../../../domain/detection/seasonal/time-zone-hours.ts";
-import { flagsOfPoint } from "../../../domain/series/classification.ts";
+import { flagsOfPoint, isOfCounts } from "../../../domain/series/classification.ts";
 import { drawnPlaces } from "../../../domain/series/drawn-points.ts";
 import { type MetricRange, rangeOfMetric, rangeOver } from "../../../domain/series/metric-range.ts";
 import type { TimeRange } from "../queries/time-range.ts";
@@ -41,12 +41,15 @@ export async function judgedPoints(
 ): Promise<JudgedPoints> {
   const { options, state } = context;
   const first = Math.max(0, times.length - most);
+  const flags = flagsOfPoint(metricName, kind === "counter");
   const points = await judgePoints(times.subarray(first), values.subarray(first), {
     window: options.window,
     samplesMin: options.samplesMin,
     zThreshold,
     offsetMs: new TimeZoneHours(options.timeZone ?? "UTC").offsetMs,
-    flags: flagsOfPoint(metricName, kind === "counter"),
+    flags,
+    // Only values that lie a while apart have bounds of the long baseline, each for itself.
+    counts: isOfCounts(metricName, flags) ? 1 : 0,
     streams: await streams(),
     knownDays: state.configured.watchdog.calendars.knownDaysOf(tenant),
     slices: new WorkSlices(() => context.yieldTurn()),

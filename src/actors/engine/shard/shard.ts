@@ -41,6 +41,7 @@ import { gaugeOf } from "../../../domain/kernel/guessed-kind.ts";
 import type { ShardEvent } from "../../../domain/kernel/shard-events.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
 import type { Correction } from "../../../domain/kernel/stream-records.ts";
+import { isOfCounts } from "../../../domain/series/classification.ts";
 import { identityName } from "../../../domain/series/stream-identity.ts";
 import { ColdStreams } from "../cold/cold-streams.ts";
 import { StreamReturns } from "../cold/stream-returns.ts";
@@ -378,6 +379,7 @@ export class Shard {
       identity: this.identityOf(slot),
       hash: this.hashOf(slot),
       streamFlags: kernel.records.flags(slot),
+      isOfCounts: () => isOfCounts(this.nameOf(slot).metricName, kernel.records.flags(slot)),
       threshold: this.profiles.thresholdOf(slot),
       direction: () => this.profiles.directionOf(slot),
       samplesMin: this.#options.samplesMin,

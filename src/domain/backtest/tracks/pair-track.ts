@@ -4,6 +4,7 @@ import { FLAG_COUNTER } from "../../../core/layout/stream-record.ts";
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
 import type { ConfirmedPair } from "../../../core/protocol/engine-control.ts";
 import type { KnownDays } from "../../calendar/known-days.ts";
+import { countsEach } from "../../detection/departure/counted-values.ts";
 import type { LongBaselineSays } from "../../detection/departure/own-tail.ts";
 import { warmUntil } from "../../detection/pair/instance-family.ts";
 import type { PairVerdict } from "../../detection/pair/pair-finding.ts";
@@ -13,6 +14,7 @@ import { perUsualInterval } from "../../detection/rolling/usual-deltas.ts";
 import { INTERVAL_WORDS, UsualInterval } from "../../detection/rolling/usual-interval.ts";
 import type { OffsetMs } from "../../detection/seasonal/time-zone-hours.ts";
 import type { WatchdogSettings } from "../../detection/watchdog-settings.ts";
+import { isOfCounts } from "../../series/classification.ts";
 import type { BacktestSeries, Scored } from "../history.ts";
 import type { CycleMean } from "./aggregate-track.ts";
 import type { Offer } from "./instance-lineage.ts";
@@ -39,6 +41,7 @@ export class PairTrack {
   readonly #options: PairTrackOptions;
   readonly #delayMs: number;
   readonly #isCounter: boolean;
+  readonly #isOfCounts: boolean;
   readonly #interval = new UsualInterval(new Float64Array(INTERVAL_WORDS));
   /** The first value that no observation has taken, and the first that no cycle has seen. */
   #from = 0;
@@ -55,6 +58,7 @@ export class PairTrack {
     this.#options = options;
     this.#delayMs = 1000 * options.evaluationDelaySeconds;
     this.#isCounter = (series.flags & FLAG_COUNTER) !== 0;
+    this.#isOfCounts = isOfCounts(series.name.metricName, series.flags);
     this.findings = new PairFindings(series.name, options.direction, options.offsetMs, { state: options.inherited });
   }
 
@@ -120,7 +124,8 @@ export class PairTrack {
     while (this.#deployed < deployments.length && (deployments[this.#deployed] as number) <= nowMs) this.#deployed++;
     const deployedMs = this.#deployed === 0 ? 0 : (deployments[this.#deployed - 1] as number);
     const warmUntilMs = inherited === undefined ? 0 : warmUntil(this.#series.times[0] as number);
-    return { deployedMs, streams: streamsAt?.(nowMs) ?? 1, zThreshold, warmUntilMs, knownDays, isCounter: this.#isCounter };
+    const counts = countsEach(this.#isOfCounts, this.#interval.ms);
+    return { deployedMs, streams: streamsAt?.(nowMs) ?? 1, zThreshold, warmUntilMs, knownDays, isCounter: this.#isCounter, counts };
   }
 
   /** Puts what has not been observed before a place together in order. */

@@ -10,6 +10,7 @@ import { isIrregular } from "../../detection/rolling/usual-deltas.ts";
 import { StreamOracle } from "../../detection/stream-oracle.ts";
 import type { WatchdogSettings } from "../../detection/watchdog-settings.ts";
 import type { ShardEvent } from "../../kernel/shard-events.ts";
+import { isOfCounts } from "../../series/classification.ts";
 import { identityText } from "../../series/stream-identity.ts";
 import type { BacktestSeries } from "../history.ts";
 
@@ -66,6 +67,7 @@ export class WindowTrack {
       identity: Buffer.from(identityText(name)),
       hash: this.#hash,
       streamFlags: flags & (FLAG_OPERATION | FLAG_PERCENT),
+      isOfCounts: () => isOfCounts(name.metricName, flags),
       threshold,
       direction: () => direction,
       samplesMin,

@@ -1,6 +1,7 @@
 // Whether a value is worth a page: how improbable it is for this series, by the series' own tail at its own interval, how large in units that matter, and whether the
 // series does so as a rule. One value is enough where the noise is known. A departure goes on until it is over, or has lasted so long that it is the new level.
 import { RECENT_VALUES, type RecentValues } from "../rolling/recent-values.ts";
+import { countSd, fractionsWith, isWhole } from "./counted-values.ts";
 import { type Departure, KNOWN_DEPARTURES_WORDS, KnownDepartures, type KnownReason, MORE_DEPARTURES_WORDS } from "./known-departures.ts";
 import { LEARNED_SEASON_WORDS, LearnedSeason } from "./learned-season.ts";
 import { LOCAL_LEVELS_WORDS, LocalLevels, SD_PER_MEAN_DEVIATION } from "./local-levels.ts";
@@ -8,6 +9,7 @@ import { OWN_TAIL_WORDS, OwnTail } from "./own-tail.ts";
 import { pagesPerValue, shareOfOne } from "./page-budget.ts";
 import { isFallToNothing } from "./recurrence.ts";
 import { isBurstLong } from "./short-departures.ts";
+import type { ValueMoment } from "./value-moment.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -82,7 +84,7 @@ const SIDE = 14;
 const BUSY = 15;
 /** Until when one that is no news may last. */
 const KNOWN_UNTIL = 16;
-/** 1 once a value was no whole number. */
+/** Share of values of late that were no whole numbers, or 1 once one was. */
 const FRACTION = 17;
 /** Share of the values with which the series went far out by itself, to each side. */
 const ONSETS_ABOVE = 18;
@@ -102,27 +104,6 @@ export const MORE_DEPARTURE_DETECTOR_WORDS = MORE_DEPARTURES_WORDS + 2;
 /** Of what waits: the side to which the newest value lies so far that the next one decides, and the furthest of the values in a row that are far out, signed; 0 for none. */
 const WAITING_SIDE = 0;
 const FAR_PEAK = 1;
-
-/** Facts known of the time of a value. */
-export interface ValueMoment {
-  readonly intervalMs: number;
-  /** Time by the clock on the wall, which habits go by. */
-  readonly localMs: number;
-  /** Usual value at this hour; NaN where that is not known. */
-  readonly hour: number;
-  /** The newest values, this one among them, which a new level is taken from. */
-  readonly newest: RecentValues;
-  /** Factor of the bar: more than 1 while a deployment settles. */
-  readonly caution: number;
-  /** End of leniency: what departs before this, but far, is reported if it goes on then; 0 for at once. */
-  readonly lenientUntilMs: number;
-  /** Streams of its service: one of many departs by chance so many times as often. */
-  readonly streams: number;
-  /** No value has come for so long that the hour may be another one. */
-  readonly isBehindGap: boolean;
-  /** A delta of a counter, which may be of a part of its interval. */
-  readonly isCounter: boolean;
-}
 
 /** Departures of one pair over caller-owned state of DEPARTURE_DETECTOR_WORDS and MORE_DEPARTURE_DETECTOR_WORDS numbers, all 0 at the start. The fields report the newest value. */
 export class DepartureDetector {
@@ -152,11 +133,12 @@ export class DepartureDetector {
   /** Why a departure at hand is no news. */
   known: KnownReason | null = null;
   /** Interval, time on the wall, caution and streams of the newest value. */
-  #newest: Pick<ValueMoment, "intervalMs" | "localMs" | "caution" | "streams"> = {
+  #newest: Pick<ValueMoment, "intervalMs" | "localMs" | "caution" | "streams" | "counts"> = {
     intervalMs: HOUR_MS,
     localMs: 0,
     caution: 1,
     streams: 1,
+    counts: 0,
   };
 
   constructor(words: Float64Array, more: Float64Array) {
@@ -227,6 +209,7 @@ export class DepartureDetector {
     const words = this.#words;
     this.opened = false;
     this.known = null;
+    this.#newest = moment;
     this.#levels.forecast(moment.hour, moment.isBehindGap);
     this.#season.lookUp(timeMs, moment.intervalMs);
     this.#measure(value);
@@ -304,7 +287,7 @@ export class DepartureDetector {
   #compare(value: number, expected: number, spread: number): void {
     const words = this.#words;
     this.expected = expected;
-    const floor = Math.max(SD_RELATIVE_MIN * Math.abs(expected), SD_MIN);
+    const floor = Math.max(SD_RELATIVE_MIN * Math.abs(expected), SD_MIN, value > expected ? this.countSd(expected) : 0);
     const own = Math.max(SD_PER_MEAN_DEVIATION * spread, LONG_SD_SHARE * Math.sqrt(words[LONG_VARIANCE] as number));
     this.sd = Math.max(own, floor);
     this.#isStill = own <= floor;
@@ -315,7 +298,16 @@ export class DepartureDetector {
 
   /** The sd that values which are looked at together have at least: of whole numbers about nothing; 0 for others. */
   get leastSd(): number {
-    return this.#countsNothing ? ONE_SD : 0;
+    return this.#countsNothing ? ONE_SD / this.#counts : 0;
+  }
+
+  /** The sd that values above `expected` have by chance, of a series of counts; 0 for others. */
+  countSd(expected: number): number {
+    return this.#newest.counts > 0 && isWhole(this.#words[FRACTION] as number) ? countSd(expected, this.#counts) : 0;
+  }
+
+  get #counts(): number {
+    return Math.max(1, this.#newest.counts);
   }
 
   /** Whether the newest value is a move too small to matter, of a series whose own noise is below what its sd is taken for. */
@@ -324,7 +316,7 @@ export class DepartureDetector {
   }
 
   get #countsNothing(): boolean {
-    return Math.abs(this.#levels.expected) < NOTHING && this.#words[FRACTION] === 0;
+    return Math.abs(this.#levels.expected) * this.#counts < NOTHING && isWhole(this.#words[FRACTION] as number);
   }
 
   /** The sd that a series of whole numbers has at least. */
@@ -333,10 +325,9 @@ export class DepartureDetector {
   }
 
   #weigh(moment: ValueMoment): void {
-    this.#newest = moment;
     const size = Math.abs(this.size);
     this.bar = DEPARTURE_MIN * moment.caution;
-    const isOne = this.#countsNothing && size * this.sd < DEPARTING_COUNT;
+    const isOne = this.#countsNothing && size * this.sd * this.#counts < DEPARTING_COUNT;
     if (isOne || this.isSmallMove || (this.#words[COUNT] as number) < DEPARTING_VALUES) this.evidence = 0;
     else {
       if (size >= this.bar) this.bar = this.#barTo(this.size);
@@ -483,7 +474,7 @@ export class DepartureDetector {
     const words = this.#words;
     const step = Math.abs(value - (words[PREVIOUS] as number));
     words[PREVIOUS] = value;
-    if (!Number.isInteger(value)) words[FRACTION] = 1;
+    words[FRACTION] = fractionsWith(words[FRACTION] as number, value, this.#newest.counts);
     if (count === 1) return;
     words[STILL] = mix(words[STILL] as number, step === 0 ? 1 : 0, Math.max(STILL_WEIGHT, 1 / count));
     const usual = words[STEP] as number;

@@ -216,6 +216,7 @@ export class PairDetector {
       streams,
       isBehindGap: this.#lastMs > 0 && timeMs - this.#lastMs > Math.max(GAP_MS, GAP_INTERVALS * this.#interval.ms),
       isCounter: around.isCounter === true,
+      counts: around.counts ?? 0,
     });
     if (this.departure.rejoins) this.#rejoin(value, value - verdict.expected);
     this.#lasting.observe(this.#valueMoments.count === 0 ? 0 : this.#valueMoments.sd, this.departure.leastSd);
@@ -363,16 +364,19 @@ export class PairDetector {
     const step = this.#values.count === 0 ? 0 : Math.abs(value - this.#values.newest);
     this.#values.add(value);
     const mean = this.#values.mean(SPIKE_WIDTH);
-    const spike = Math.max(Math.abs(this.#valueSample.z(value)), Math.abs(this.#meanSample.z(mean)), this.#stepRatio(step, value));
+    const least = this.departure.countSd(this.#valueSample.median);
+    const ofValue = Math.abs(this.#valueSample.z(value, value > this.#valueSample.median ? least : 0));
+    const ofMean = Math.abs(this.#meanSample.z(mean, mean > this.#meanSample.median ? least / Math.sqrt(SPIKE_WIDTH) : 0));
+    const spike = Math.max(ofValue, ofMean, this.#stepRatio(step, value, least));
     this.#valueSample.add(value);
     this.#meanSample.add(mean);
     if (this.#values.count > 1) this.#stepSample.add(step);
     return spike;
   }
 
-  /** A step in usual ones, of no less than a thousandth of the level: series that hardly move have hardly any. */
-  #stepRatio(step: number, value: number): number {
-    const floor = SD_RELATIVE_MIN * Math.abs(value);
+  /** A step in usual ones, of no less than a thousandth of the level, or than what counts stray by: series that hardly move have hardly any. */
+  #stepRatio(step: number, value: number, least: number): number {
+    const floor = Math.max(SD_RELATIVE_MIN * Math.abs(value), least);
     return floor > 0 ? Math.min(this.#stepSample.ratio(step), step / floor) : this.#stepSample.ratio(step);
   }
 
@@ -385,8 +389,10 @@ export class PairDetector {
     const freedom = Math.max(1, Math.min(this.#levelMoments.count, LONG_MEMORY) / width);
     // What is left of a value without its hour has the floor of the value itself, though it lies about nothing.
     const floor = SD_RELATIVE_MIN * Math.abs(this.#valueMoments.mean);
-    const shift = shiftOf(mean, this.#levelMoments, this.#valueMoments, 0);
-    const seasonal = shiftOf(residualMean, this.#residualMeanMoments, this.#residualMoments, floor);
+    const { mean: usual } = this.#levelMoments;
+    const counted = mean > usual ? this.departure.countSd(usual) : 0;
+    const shift = shiftOf(mean, this.#levelMoments, this.#valueMoments, counted);
+    const seasonal = shiftOf(residualMean, this.#residualMeanMoments, this.#residualMoments, Math.max(floor, counted));
     const isSeasonal = Math.abs(seasonal) > Math.abs(shift);
     const spread = 1 + SMALL_SAMPLE / freedom;
     verdict.level = Math.abs(isSeasonal ? seasonal : shift) / spread;
@@ -397,7 +403,9 @@ export class PairDetector {
     verdict.usual = isSeasonal ? mean - residualMean + this.#residualMeanMoments.mean : this.#levelMoments.mean;
     verdict.scale =
       spread *
-      (isSeasonal ? scaleOf(this.#residualMeanMoments, this.#residualMoments, floor) : scaleOf(this.#levelMoments, this.#valueMoments, 0));
+      (isSeasonal
+        ? scaleOf(this.#residualMeanMoments, this.#residualMoments, Math.max(floor, counted))
+        : scaleOf(this.#levelMoments, this.#valueMoments, counted));
     this.#levelMoments.add(mean, LONG_MEMORY);
     this.#residualMeanMoments.add(residualMean, LONG_MEMORY);
     this.#residualMoments.add(residual, LONG_MEMORY);

@@ -24,6 +24,8 @@ export interface PairSurroundings {
   readonly knownDays?: KnownDays | undefined;
   /** Values are deltas of a counter: of the interval in which it began anew only a part was counted. */
   readonly isCounter?: boolean;
+  /** Of a series of counts, how many of them an observation is the mean of (departure/counted-values.ts). */
+  readonly counts?: number;
   /** Of an aggregate, when a stream last joined or left: what its values are from then on is their level. */
   readonly changedMs?: number;
 }

@@ -3,9 +3,9 @@
 // whenever they are looked at.
 
 /** A value this long after the one before it is an observation by itself, at once. */
-const APART_MS = 30_000;
+export const GROUPED_BELOW_MS = 30_000;
 /** Others are taken together by the minute. */
-const GROUP_MS = 60_000;
+export const GROUP_MS = 60_000;
 /** So that a sum of a whole ring stays finite. */
 const VALUE_MAX = 1e300;
 
@@ -57,11 +57,11 @@ function pendingGroup(times: Float64Array, values: Float64Array, at: number, cou
 /** Where the group that begins at `at` ends; beyond `count` where nothing behind it says so. */
 function endOfGroup(times: Float64Array, at: number, count: number, before: number): number {
   const first = times[at] as number;
-  if (first - before >= APART_MS) return at + 1;
+  if (first - before >= GROUPED_BELOW_MS) return at + 1;
   const minute = Math.floor(first / GROUP_MS);
   for (let next = at + 1; next < count; next++) {
     const time = times[next] as number;
-    if (time - (times[next - 1] as number) >= APART_MS || Math.floor(time / GROUP_MS) !== minute) return next;
+    if (time - (times[next - 1] as number) >= GROUPED_BELOW_MS || Math.floor(time / GROUP_MS) !== minute) return next;
   }
   return count + 1;
 }

@@ -46,10 +46,10 @@ export class ThinnedSample {
     return this.#words[MAD] as number;
   }
 
-  /** (value - median) / scale with the scale from the MAD; 0 below 5 values. */
-  z(value: number): number {
+  /** (value - median) / scale with the scale from the MAD, of no less than `least`; 0 below 5 values. */
+  z(value: number, least = SCALE_MIN): number {
     if (this.length < SCORED_FROM) return 0;
-    return (value - this.median) / Math.max(SD_PER_MAD * this.mad, SCALE_RELATIVE_MIN * Math.abs(this.median), SCALE_MIN);
+    return (value - this.median) / Math.max(SD_PER_MAD * this.mad, SCALE_RELATIVE_MIN * Math.abs(this.median), SCALE_MIN, least);
   }
 
   /** value / scale for values that are magnitudes, whose median is their scale; 0 below 5 values. */

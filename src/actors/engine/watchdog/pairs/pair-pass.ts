@@ -9,6 +9,7 @@ import type { EpisodeFrame, StreamName } from "../../../../core/protocol/coordin
 import type { ConfirmedPair, FiringEpisodes, WatchdogCounts } from "../../../../core/protocol/engine-control.ts";
 import type { KnownDays } from "../../../../domain/calendar/known-days.ts";
 import { EVALUATED, LEARNING, NOT_VISITED } from "../../../../domain/detection/coverage.ts";
+import { countsEach } from "../../../../domain/detection/departure/counted-values.ts";
 import type { LongBaselineSays } from "../../../../domain/detection/departure/own-tail.ts";
 import type { Deployments } from "../../../../domain/detection/pair/deployments.ts";
 import { warmUntil } from "../../../../domain/detection/pair/instance-family.ts";
@@ -23,6 +24,7 @@ import type { OffsetMs } from "../../../../domain/detection/seasonal/time-zone-h
 import { lastFullHour } from "../../../../domain/detection/service/live-streams.ts";
 import type { WatchdogSettings } from "../../../../domain/detection/watchdog-settings.ts";
 import type { StreamRecords } from "../../../../domain/kernel/stream-records.ts";
+import { isOfCounts } from "../../../../domain/series/classification.ts";
 import { serviceKey } from "../../../../domain/series/stream-identity.ts";
 import type { WatchdogDetector } from "../cycle/engine-watchdog.ts";
 import { AggregatePass } from "./aggregate-pass.ts";
@@ -103,6 +105,8 @@ export class PairPass implements WatchdogDetector {
   readonly #values = new Float64Array(WINDOW_MAX);
   /** Pairs by slot; 0 for none. */
   #pairs = new Uint32Array(1024);
+  /** 1 where the name of a slot's stream says that it counts. */
+  #namedCounts = new Uint8Array(1024);
   /** Pairs from the store whose streams have not been seen yet, by the number of their hash. */
   readonly #unclaimed = new Map<number, number>();
   #cyclesLoaded = 0;
@@ -250,7 +254,8 @@ export class PairPass implements WatchdogDetector {
     const knownDays = settings.knownDaysOf(tenant);
     const warmUntilMs = isKnown ? this.#warmUntilMs(slot, pair) : 0;
     const isCounter = this.#kindOf(slot) === COUNTS;
-    const around = { deployedMs, streams, zThreshold: own.zThreshold, warmUntilMs, knownDays, isCounter };
+    const counts = this.#countsOf(slot);
+    const around = { deployedMs, streams, zThreshold: own.zThreshold, warmUntilMs, knownDays, isCounter, counts };
     // Of a stream that no cycle has seen the ring is all that is known.
     if (isKnown) this.arena.load(pair);
     else new Uint8Array(this.#detector.state).fill(0);
@@ -262,7 +267,8 @@ export class PairPass implements WatchdogDetector {
     const { records } = this.#dependencies;
     if ((records.flags(slot) & (FLAG_ENDED | FLAG_BUCKET)) !== 0) return;
     const pair = this.#pairAt(slot);
-    if (pair !== 0) this.#observe(slot, pair, Number.POSITIVE_INFINITY, SURROUNDED_BY_NOTHING, undefined);
+    const around = { ...SURROUNDED_BY_NOTHING, counts: this.#countsOf(slot) };
+    if (pair !== 0) this.#observe(slot, pair, Number.POSITIVE_INFINITY, around, undefined);
   }
 
   /** Until when a stream that has inherited its baseline warms up. */
@@ -316,7 +322,8 @@ export class PairPass implements WatchdogDetector {
     const untilMs = delayMs > 0 ? this.#nowMs - delayMs : Number.POSITIVE_INFINITY;
     const { streams, knownDays } = this.#service;
     const [warmUntilMs, isCounter] = [this.#warmUntilMs(slot, pair), (flags & FLAG_COUNTER) !== 0];
-    const around = { deployedMs, streams, zThreshold: own.zThreshold, warmUntilMs, knownDays, isCounter };
+    const counts = this.#countsOf(slot);
+    const around = { deployedMs, streams, zThreshold: own.zThreshold, warmUntilMs, knownDays, isCounter, counts };
     const taken = this.#observe(slot, pair, untilMs, around, own.direction);
     if (this.arena.count(pair) < LEARNING_VALUES) this.#learning++;
     else this.#evaluated++;
@@ -401,6 +408,12 @@ export class PairPass implements WatchdogDetector {
     return (this.#dependencies.records.flags(slot) & FLAG_COUNTER) === 0 ? 0 : COUNTS;
   }
 
+  /** Counts that an observation is the mean of. */
+  #countsOf(slot: number): number {
+    const isOf = this.#kindOf(slot) === COUNTS || this.#namedCounts[slot] === 1;
+    return countsEach(isOf, this.#dependencies.records.usualIntervalMs(slot));
+  }
+
   #isSameKind(slot: number, pair: number): boolean {
     return (this.arena.marks(pair) & COUNTS) === this.#kindOf(slot);
   }
@@ -418,6 +431,7 @@ export class PairPass implements WatchdogDetector {
     const pair = this.#take(words, (records.address(slot) + SR_HASH) >>> 2, records.partition(slot), name.tenant);
     if (pair === 0) return 0;
     this.#setPair(slot, pair);
+    this.#namedCounts[slot] = isOfCounts(name.metricName, records.flags(slot) & ~FLAG_COUNTER) ? 1 : 0;
     this.#families.enter(pair, name);
     this.#aggregates.rings.enter(slot, name, this.#kindOf(slot) === COUNTS);
     if (mayInherit && this.arena.count(pair) === 0) this.#inherit(slot, pair);
@@ -454,6 +468,9 @@ export class PairPass implements WatchdogDetector {
       const larger = new Uint32Array(Math.max(slot + 1, 2 * this.#pairs.length));
       larger.set(this.#pairs);
       this.#pairs = larger;
+      const named = new Uint8Array(larger.length);
+      named.set(this.#namedCounts);
+      this.#namedCounts = named;
     }
     this.#pairs[slot] = pair;
   }

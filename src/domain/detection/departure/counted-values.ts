@@ -1,0 +1,41 @@
+// Counts of events, and means of so many of them: a rate of few against a rate of few strays as Poisson's does, however still it has been.
+import { GROUP_MS, GROUPED_BELOW_MS } from "../rolling/observation-groups.ts";
+
+/** A mean of counts is whole within this, times how many they are. */
+const WHOLE_WITHIN = 1e-6;
+/** Share of values of late that are no counts, as after a missed scrape, from which on a series is none of counts; what one of them adds, and what is left of it a value later. */
+const FRACTIONS_MAX = 0.3;
+const FRACTION_ADDS = 0.2;
+const FRACTION_LEFT = 0.98;
+
+/** Counts that an observation of such a series is the mean of; 0 where it has none. */
+export function countsEach(isOfCounts: boolean, intervalMs: number): number {
+  if (!isOfCounts) return 0;
+  return intervalMs > 0 && intervalMs < GROUPED_BELOW_MS ? Math.max(1, Math.round(GROUP_MS / intervalMs)) : 1;
+}
+
+/** Share of values that are no counts, with the newest one; of a series of another kind 1 for ever once there was one. */
+export function fractionsWith(share: number, value: number, counts: number): number {
+  if (counts === 0) return share === 1 || !Number.isInteger(value) ? 1 : 0;
+  return isMeanOfCounts(value, counts) ? FRACTION_LEFT * share : Math.min(1, share + FRACTION_ADDS);
+}
+
+/** Whether a series with such a share has whole numbers alone. */
+export function isWhole(share: number): boolean {
+  return share < FRACTIONS_MAX;
+}
+
+/** Standard deviation by chance of a mean of so many counts of which each should be `expected`: sqrt(expected / counts). */
+export function countSd(expected: number, counts: number): number {
+  return Math.sqrt(Math.max(0, expected) / counts);
+}
+
+/** Whether it is the mean of so many counts, or of fewer: a minute may lack some. */
+function isMeanOfCounts(value: number, counts: number): boolean {
+  if (value < 0) return false;
+  for (let of = counts; of > 0; of--) {
+    const sum = value * of;
+    if (Math.abs(sum - Math.round(sum)) <= WHOLE_WITHIN * of) return true;
+  }
+  return false;
+}
