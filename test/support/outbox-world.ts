@@ -1,12 +1,14 @@
 // A coordinator, a notifier and receivers on a clock that a seed moves: alerts open, are acknowledged and end, attempts arrive or not, answers are late or lost, the
 // notifier ends, the server is killed. Receivers remember what arrived, in its order; some refuse one alert of four for good, with all that was joined with it.
-import { Notifier, type Sender } from "../../src/actors/notifier/notifier.ts";
+import { Notifier } from "../../src/actors/notifier/notifier.ts";
+import type { ChannelSender } from "../../src/adapters/notify/channel-sender.ts";
 import { hash128 } from "../../src/core/base/hash128.ts";
 import type { AttemptOutcome } from "../../src/domain/delivery/delivery.ts";
 import type { AlertMessage } from "../../src/domain/notification/alert-message.ts";
 import type { DestinationSettings } from "../../src/domain/notification/destinations.ts";
 import { emailMessage } from "../../src/domain/notification/email-message.ts";
 import { episode, Rig } from "./coordinator-rig.ts";
+import { NO_EVENTS } from "./notifier-senders.ts";
 
 const NAMED = { named: [], enabled: true, initial: "" };
 const DESTINATIONS: DestinationSettings = {
@@ -129,12 +131,13 @@ export class OutboxWorld {
     const { outbox } = this.rig.coordinator.outbound;
     const attempts: Attempt[] = [];
     this.#attempts = attempts;
-    const sender: Sender = {
+    const sender: ChannelSender = {
       send: ({ notifier }, messages, name) => new Promise((end) => attempts.push({ receiver: notifier, name, messages, end })),
     };
     const { rig } = this;
     const notifier = new Notifier(LIMITS, {
-      senders: { chat: sender, pager: sender, email: sender, oncall: undefined },
+      channels: { chat: sender, pager: sender, email: sender, oncall: undefined },
+      events: NO_EVENTS,
       nowMs: () => rig.nowMs,
       report: (reports) => {
         if (this.#notifier === notifier) void turns(this.#draw(5)).then(() => this.#notifier === notifier && outbox.take(reports));

@@ -4,14 +4,15 @@
 import type { RcaReport } from "../../src/actors/coordinator/analysis/report-row.ts";
 import { reportIdOf } from "../../src/actors/coordinator/analysis/report-row.ts";
 import { encodeAnomaly } from "../../src/actors/coordinator/anomalies/anomaly-row.ts";
+import { Outbox } from "../../src/actors/coordinator/deliveries/outbox.ts";
 import { CommittedState } from "../../src/actors/coordinator/nouns/committed-state.ts";
 import { CONTROL_TABLES, SERIES_TABLES } from "../../src/actors/coordinator/nouns/modules.ts";
 import { CoordinatorCounters } from "../../src/actors/coordinator/state/coordinator-counters.ts";
 import { tenantTimeKey } from "../../src/actors/coordinator/state/tables.ts";
 import { EVENT_ROW } from "../../src/actors/coordinator/webhooks/stored-event.ts";
-import { WebhookOutbox } from "../../src/actors/coordinator/webhooks/webhook-outbox.ts";
+import { WebhookDeliveries } from "../../src/actors/coordinator/webhooks/webhook-deliveries.ts";
 import type { WebhookDeliveryRow } from "../../src/actors/coordinator/webhooks/webhook-row.ts";
-import { WebhookDispatcher } from "../../src/actors/notifier/webhook-dispatcher.ts";
+import { Notifier, type NotifierDependencies } from "../../src/actors/notifier/notifier.ts";
 import { StoreError } from "../../src/adapters/storage/key-value-store.ts";
 import { hash128 } from "../../src/core/base/hash128.ts";
 import { COORDINATOR_SLOTS } from "../../src/core/layout/counters.ts";
@@ -21,9 +22,11 @@ import { environmentSettings } from "../../src/domain/detection/watchdog-setting
 import type { CauseCategory, Webhook } from "../../src/domain/webhooks/webhook.ts";
 import { type Generator, generator } from "./generator.ts";
 import { MemoryStore } from "./memory-store.ts";
+import { NO_CHANNELS } from "./notifier-senders.ts";
 
 const START_MS = Date.UTC(2026, 0, 31, 12);
 const TENANT = "default";
+const NO_LIMITS = { chat: 1, pager: 1, email: 1, oncall: 1 };
 const KILLED = new Promise<never>(() => undefined);
 
 const SUCCEEDED: AttemptOutcome = { kind: "delivered", answer: { statusCode: 204, responseTimeMs: 1 } };
@@ -79,13 +82,14 @@ export class WebhookWorld {
   nowMs = START_MS;
   control: MemoryStore;
   state: CommittedState;
-  outbox: WebhookOutbox;
+  outbox: Outbox;
+  webhooks: WebhookDeliveries;
   attempts: Attempt[] = [];
   /** A defect. */
   fault: unknown;
   mostInFlight = 0;
   #life = {};
-  #dispatcher: WebhookDispatcher | undefined;
+  #notifier: Notifier | undefined;
   #timers: Array<{ readonly atMs: number; readonly run: () => void }> = [];
   #turn: Promise<unknown> = Promise.resolve();
   #reports = 0;
@@ -96,7 +100,7 @@ export class WebhookWorld {
     this.random = generator(seed);
     this.control = control;
     this.state = state;
-    this.outbox = this.#makeOutbox();
+    [this.outbox, this.webhooks] = this.#makeOutbox();
   }
 
   /** A server with these webhooks. */
@@ -132,7 +136,7 @@ export class WebhookWorld {
       const before = this.anomalies.get(id);
       const after = make(before);
       if (after === undefined) return;
-      const draft = this.outbox.draft();
+      const draft = this.webhooks.draft();
       const row = { table: "anomalies", key: tenantTimeKey(TENANT, after.detectedAtMs, after.id), value: encodeAnomaly(after) };
       const life = this.#life;
       await this.control.commit([row, ...draft.operations([{ before, after, alert: undefined }])]);
@@ -152,7 +156,7 @@ export class WebhookWorld {
       if (life !== this.#life) return;
       this.state.analyses.reports.put(report);
       this.causes.set(anomalyId, category);
-      this.outbox.reportRevised(report);
+      this.webhooks.reportRevised(report);
     });
   }
 
@@ -161,7 +165,7 @@ export class WebhookWorld {
     const due = this.#timers.filter(({ atMs }) => atMs <= this.nowMs);
     this.#timers = this.#timers.filter(({ atMs }) => atMs > this.nowMs);
     for (const { run } of due) run();
-    this.#dispatcher?.step();
+    this.#notifier?.step();
   }
 
   /** An attempt ends: it arrived or not, and its answer says so, or something else. */
@@ -179,32 +183,31 @@ export class WebhookWorld {
   connect(): void {
     const attempts: Attempt[] = [];
     this.attempts = attempts;
-    const dispatcher = new WebhookDispatcher({
-      sender: {
-        setKey: () => undefined,
-        send: ({ id, url }, eventId, body) =>
-          new Promise((end) => {
-            attempts.push({ webhook: new URL(url).hostname.split(".")[0] as string, eventId, body, end });
-            const own = attempts.filter(({ webhook }) => hash128(webhook) === id).length;
-            this.mostInFlight = Math.max(this.mostInFlight, own);
-          }),
-      },
+    const events: NotifierDependencies["events"] = {
+      setKey: () => undefined,
+      send: ({ id, url }, eventId, body) =>
+        new Promise((end) => {
+          attempts.push({ webhook: new URL(url).hostname.split(".")[0] as string, eventId, body, end });
+          const own = attempts.filter(({ webhook }) => hash128(webhook) === id).length;
+          this.mostInFlight = Math.max(this.mostInFlight, own);
+        }),
+    };
+    const notifier = new Notifier(NO_LIMITS, {
+      channels: NO_CHANNELS,
+      events,
       nowMs: () => this.nowMs,
       report: (reports) => {
-        if (reports.type !== "webhook-reports" || this.#dispatcher !== dispatcher) return;
-        void turns(this.draw(5)).then(() => this.#dispatcher === dispatcher && this.outbox.take(reports.reports));
+        if (this.#notifier === notifier) void turns(this.draw(5)).then(() => this.#notifier === notifier && this.outbox.take(reports));
       },
-      wake: () => void dispatcher.step(),
+      wake: () => void notifier.step(),
     });
-    this.#dispatcher = dispatcher;
+    this.#notifier = notifier;
     this.outbox.connect({
       send: (command) => {
         void turns(3).then(() => {
-          if (this.#dispatcher !== dispatcher) return;
-          const { type } = command;
-          if (type !== "webhook-key" && type !== "webhook-target" && type !== "webhook-gone" && type !== "webhook-events") return;
-          dispatcher.take(command);
-          dispatcher.step();
+          if (this.#notifier !== notifier) return;
+          notifier.take(command);
+          notifier.step();
         });
       },
     });
@@ -229,7 +232,7 @@ export class WebhookWorld {
     this.control = new MemoryStore({ tables: CONTROL_TABLES, seed: this.#seed + this.draw(1_000), contents: this.control.contents });
     this.state = stateOf(this.control);
     await this.state.open(bytesOf, this.nowMs);
-    this.outbox = this.#makeOutbox();
+    [this.outbox, this.webhooks] = this.#makeOutbox();
     this.outbox.load();
     this.anomalies.clear();
     for (const { id } of this.state.anomalies.index(TENANT).page({}, undefined, 1_000)) {
@@ -259,18 +262,29 @@ export class WebhookWorld {
     return this.state.shares.ledger("webhook_events_waiting").taken;
   }
 
-  #makeOutbox(): WebhookOutbox {
+  #makeOutbox(): [Outbox, WebhookDeliveries] {
     const life = this.#life;
-    return new WebhookOutbox({
+    const outbox = new Outbox({
+      control: this.control,
+      nowMs: () => this.nowMs,
+      randomBytes: bytesOf,
+      edit: (work) => (life === this.#life ? this.#edit(work) : KILLED),
+      sleep: (ms) => this.#sleep(ms),
+    });
+    const webhooks = new WebhookDeliveries(outbox, {
       state: this.state,
       counters: new CoordinatorCounters(new Float64Array(COORDINATOR_SLOTS)),
       nowMs: () => this.nowMs,
-      edit: (work) => (life === this.#life ? this.#edit(work) : KILLED),
-      sleep: (ms) => new Promise((run) => this.#timers.push({ atMs: this.nowMs + ms, run })),
+      sleep: (ms) => this.#sleep(ms),
       wantNotifier: () => undefined,
       signingKey: () => "",
       publicUrl: "https://vedette.example",
     });
+    return [outbox, webhooks];
+  }
+
+  #sleep(ms: number): Promise<void> {
+    return new Promise((run) => this.#timers.push({ atMs: this.nowMs + ms, run }));
   }
 
   #edit<T>(work: () => Promise<T>): Promise<T> {
@@ -289,7 +303,7 @@ export class WebhookWorld {
   #cut(): void {
     for (const attempt of this.attempts) if (this.draw(2) === 0) this.#arrive(attempt);
     this.attempts = [];
-    this.#dispatcher = undefined;
+    this.#notifier = undefined;
   }
 }
 

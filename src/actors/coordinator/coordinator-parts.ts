@@ -218,7 +218,7 @@ function runningParts(
     changes,
     drills: new Drills(
       { intervalMs: options.drillIntervalMs },
-      { ...shared, routes: outbound.outbox.routes, changes, isStopping: () => turns().isStopping },
+      { ...shared, routes: outbound.channels.routes, changes, isStopping: () => turns().isStopping },
     ),
     analysis,
     wording: new SummaryWording({ isOn: options.wordsSummaries === true, counters: shared.counters, emit }),

@@ -7,17 +7,18 @@ import type { OutboundReport } from "../../domain/webhooks/outbound-messages.ts"
 import type { RcaReport } from "./analysis/report-row.ts";
 import { anomalyFollowers } from "./anomalies/anomaly-followers.ts";
 import type { EventReplays } from "./dead-letters/replay-runner.ts";
+import { Outbox, type OutboxDependencies } from "./deliveries/outbox.ts";
+import { ChannelDeliveries, type ChannelDeliveriesDependencies } from "./notification/channel-deliveries.ts";
 import { OutboundCalls, type OutboundLink } from "./notification/outbound-calls.ts";
-import { Outbox, type OutboxDependencies } from "./notification/outbox.ts";
 import type { NotificationOptions } from "./notification/routes.ts";
 import { RunbookRunner } from "./runbooks/runbook-runner.ts";
 import type { RunbookState } from "./runbooks/runbook-state.ts";
 import { eventReplays } from "./webhooks/event-replays.ts";
 import { SandboxFacts } from "./webhooks/sandbox-facts.ts";
-import { WebhookOutbox, type WebhookOutboxDependencies } from "./webhooks/webhook-outbox.ts";
+import { WebhookDeliveries, type WebhookDeliveriesDependencies } from "./webhooks/webhook-deliveries.ts";
 
-export interface OutboundDependencies extends OutboxDependencies {
-  readonly state: OutboxDependencies["state"] & WebhookOutboxDependencies["state"] & RunbookState;
+export interface OutboundDependencies extends Omit<OutboxDependencies, "control">, ChannelDeliveriesDependencies {
+  readonly state: ChannelDeliveriesDependencies["state"] & WebhookDeliveriesDependencies["state"] & RunbookState;
   emit(message: CoordinatorMessage): void;
   /** Why a URL of a tenant may not be asked for; where it is not given names are not resolved. */
   forbiddenTarget?(url: string): Promise<string | null>;
@@ -26,7 +27,8 @@ export interface OutboundDependencies extends OutboxDependencies {
 /** The parts, connected and stopped together. */
 export class Outbound {
   readonly outbox: Outbox;
-  readonly webhooks: WebhookOutbox;
+  readonly channels: ChannelDeliveries;
+  readonly webhooks: WebhookDeliveries;
   readonly calls: OutboundCalls;
   readonly sandbox: SandboxFacts;
   readonly runs: RunbookRunner;
@@ -39,8 +41,9 @@ export class Outbound {
     const { emit, state } = dependencies;
     const wantNotifier = () => emit({ type: "notifier-wanted" });
     this.#privateKey = () => signingKeyOf(state.pageSecret);
-    this.outbox = new Outbox(options, dependencies);
-    this.webhooks = new WebhookOutbox({
+    this.outbox = new Outbox({ ...dependencies, control: state.control });
+    this.channels = new ChannelDeliveries(options, this.outbox, dependencies);
+    this.webhooks = new WebhookDeliveries(this.outbox, {
       ...dependencies,
       wantNotifier,
       signingKey: this.#privateKey,
@@ -48,15 +51,13 @@ export class Outbound {
     });
     this.sandbox = new SandboxFacts(dependencies.counters);
     this.calls = new OutboundCalls(wantNotifier, state.shares.ledger("outbound_calls"));
-    this.runs = new RunbookRunner({ ...dependencies, calls: this.calls, outbox: this.outbox });
+    this.runs = new RunbookRunner({ ...dependencies, calls: this.calls, channels: this.channels });
     state.anomalies.follower = anomalyFollowers([this.webhooks, this.runs]);
     this.replays = eventReplays(state, this.webhooks);
     this.forbiddenTarget = dependencies.forbiddenTarget ?? (async (url) => forbiddenUrl(url, false));
     this.#handlers = {
       reports: ({ reports }) => this.outbox.take(reports),
-      "webhook-reports": ({ reports }) => this.webhooks.take(reports),
-      "webhook-tried": (report) => this.calls.take(report),
-      "channel-tried": (report) => this.calls.take(report),
+      tried: (report) => this.calls.take(report),
       "transform-tried": (report) => {
         this.sandbox.take(report.sandbox);
         this.calls.take(report);
@@ -69,21 +70,18 @@ export class Outbound {
   /** Reads what waits. To be called once, before anything is committed. */
   load(): void {
     this.outbox.load();
-    this.webhooks.load();
     this.runs.load();
   }
 
   /** A notifier is there. */
   connect(link: OutboundLink): void {
     this.outbox.connect(link);
-    this.webhooks.connect(link);
     this.calls.connect(link);
   }
 
   /** The notifier has ended. */
   disconnect(): void {
     this.outbox.disconnect();
-    this.webhooks.disconnect();
     this.calls.disconnect();
     this.sandbox.ended();
   }
@@ -95,7 +93,7 @@ export class Outbound {
 
   /** A revision of a report is stored. */
   reportStored(report: RcaReport): void {
-    this.outbox.reportRevised(report);
+    this.channels.reportRevised(report);
     this.webhooks.reportRevised(report);
     this.runs.reportRevised(report);
   }
@@ -103,13 +101,12 @@ export class Outbound {
   /** Nothing is handed over any more. */
   stop(): void {
     this.outbox.stop();
-    this.webhooks.stop();
     this.runs.stop();
   }
 
   /** Members that handlers use. */
   parts() {
-    const { outbox, webhooks, calls, sandbox, runs, forbiddenTarget } = this;
-    return { outbox, webhooks, calls, sandbox, runs, forbiddenTarget, webhookPublicKey: () => publicKeyOf(this.#privateKey()) };
+    const { channels, webhooks, calls, sandbox, runs, forbiddenTarget } = this;
+    return { channels, webhooks, calls, sandbox, runs, forbiddenTarget, webhookPublicKey: () => publicKeyOf(this.#privateKey()) };
   }
 }

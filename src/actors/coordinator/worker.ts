@@ -178,9 +178,7 @@ function connectNotifier({ outbound }: Coordinator, raw: MessagePort | null, rep
   const take = (report: OutboundReport) => outbound.take(report);
   const handlers = {
     reports: take,
-    "webhook-reports": take,
-    "webhook-tried": take,
-    "channel-tried": take,
+    tried: take,
     "transform-tried": take,
     sandbox: take,
     requested: take,

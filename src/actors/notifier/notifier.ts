@@ -1,26 +1,31 @@
 /**
- * The notifier: sends what the coordinator has stored and hands back what became of it. It stores nothing and decides nothing about alerts: a lane for each
- * destination with its rate, its order and its turns of tenants, so that a dead receiver delays no other. `step` sends what is due and says when to call again.
+ * The notifier: sends what the coordinator has stored and hands back what became of it. It stores nothing and decides nothing: a lane for each receiver with its
+ * rate, its flight, its order and its turns of tenants, so that a dead or slow one delays no other. `step` sends what is due and says when to call again.
  */
-import { background, fatal } from "../../core/base/guard.ts";
+import type { ChannelSender } from "../../adapters/notify/channel-sender.ts";
+import type { WebhookSender } from "../../adapters/webhooks/webhook-sender.ts";
+import { background, fatal, task } from "../../core/base/guard.ts";
 import { JOINED_MESSAGES_MAX, LANES_MAX } from "../../core/config/notification-limits.ts";
+import { WEBHOOK_FLIGHT_MAX } from "../../core/config/webhook-limits.ts";
 import type { AttemptOutcome } from "../../domain/delivery/delivery.ts";
+import { DeliveryLane, type LaneLimits } from "../../domain/delivery/delivery-lane.ts";
 import type { AlertMessage } from "../../domain/notification/alert-message.ts";
 import type { Notifier as NotifierName } from "../../domain/notification/channel.ts";
-import { DestinationLane } from "../../domain/notification/destination-lane.ts";
 import type { NotifyLimits } from "../../domain/notification/destination-secrets.ts";
 import { type Destination, destinationKey } from "../../domain/notification/destinations.ts";
-import type { DeliveryReport, HandedDelivery, HandedKey, NotifierCommand } from "../../domain/notification/notifier-messages.ts";
-import { sendDue } from "./due-lanes.ts";
-
-/** Sender of one notifier; `name` is that of a mail of several messages. Never rejects. */
-export interface Sender {
-  send(destination: Destination, messages: readonly AlertMessage[], name: string | null): Promise<AttemptOutcome>;
-}
+import type {
+  DeliveryCommand,
+  DeliveryContent,
+  DeliveryReport,
+  HandedDelivery,
+  HandedKey,
+  WebhookTarget,
+} from "../../domain/webhooks/outbound-messages.ts";
 
 export interface NotifierDependencies {
   /** Those that are configured. */
-  readonly senders: Readonly<Record<NotifierName, Sender | undefined>>;
+  readonly channels: Readonly<Record<NotifierName, ChannelSender | undefined>>;
+  readonly events: Pick<WebhookSender, "send" | "setKey">;
   nowMs(): number;
   report(reports: readonly DeliveryReport[]): void;
   /** Something may be due: call `step`. */
@@ -28,8 +33,7 @@ export interface NotifierDependencies {
 }
 
 interface Lane {
-  readonly destination: Destination;
-  readonly deliveries: DestinationLane<HandedDelivery>;
+  readonly deliveries: DeliveryLane<HandedDelivery>;
   /** When it may send again; null where it has nothing to. */
   dueAtMs: number | null;
   /** Messages that leave in one mail once it is stored. */
@@ -38,11 +42,14 @@ interface Lane {
 
 const NOT_CONFIGURED: AttemptOutcome = { kind: "failed", error: "the notifier is not configured any more" };
 const FAULT_CHARACTERS_MAX = 300;
+/** The state of channels must be right, or the thread begins anew; of tenants' webhooks each attempt stands alone. */
+const HOMES = { channel: fatal("an attempt of a channel"), webhook: task("an attempt of a webhook") };
 
 export class Notifier {
   readonly #limits: NotifyLimits;
   readonly #dependencies: NotifierDependencies;
   readonly #lanes = new Map<string, Lane>();
+  readonly #targets = new Map<string, WebhookTarget>();
   #underWay = 0;
   #joinings = 0;
   #isStopping = false;
@@ -58,29 +65,40 @@ export class Notifier {
   }
 
   /** Takes a command; the caller steps then. */
-  take(command: NotifierCommand): void {
+  take(command: DeliveryCommand): void {
     if (command.type === "recall") this.#recall(command);
     else if (command.type === "join") this.#join(command);
+    else if (command.type === "webhook-key") this.#dependencies.events.setKey(command.privateKey);
+    else if (command.type === "webhook-target") this.#targets.set(command.target.id, command.target);
+    else if (command.type === "webhook-gone") this.#forget(command.webhookId);
     else for (const delivery of command.deliveries) this.#put(delivery);
   }
 
   /** Sends what is due; returns when the next is, null where nothing waits for a time. */
   step(): number | null {
     const nowMs = this.#dependencies.nowMs();
-    return sendDue(this.#lanes.values(), nowMs, (lane) => this.#send(lane, nowMs));
+    let nextMs: number | null = null;
+    for (const lane of this.#lanes.values()) {
+      if (lane.dueAtMs !== null && lane.dueAtMs <= nowMs) this.#send(lane, nowMs);
+      if (lane.dueAtMs !== null) nextMs = Math.min(nextMs ?? lane.dueAtMs, lane.dueAtMs);
+    }
+    return nextMs;
   }
 
-  /** Sends messages one after the other, as long as they are taken. */
-  async try(destination: Destination, messages: readonly AlertMessage[]): Promise<AttemptOutcome> {
-    const sender = this.#dependencies.senders[destination.notifier];
-    let outcome: AttemptOutcome = NOT_CONFIGURED;
-    this.#underWay += 1;
+  /** Sends messages one after the other, as long as they are taken, outside of all order. */
+  async tryChannel(destination: Destination, messages: readonly AlertMessage[]): Promise<AttemptOutcome> {
+    const sender = this.#dependencies.channels[destination.notifier];
+    let outcome = NOT_CONFIGURED;
     for (const message of sender === undefined ? [] : messages) {
-      outcome = (await sender?.send(destination, [message], null).catch(faultOf)) ?? NOT_CONFIGURED;
+      outcome = await this.#answered(() => sender?.send(destination, [message], null));
       if (outcome.kind !== "delivered") break;
     }
-    this.#underWay -= 1;
     return outcome;
+  }
+
+  /** Sends an event, outside of all order. */
+  tryEvent(target: WebhookTarget, eventId: string, event: string): Promise<AttemptOutcome> {
+    return this.#answered(() => this.#dependencies.events.send(target, eventId, event));
   }
 
   /** No attempt begins any more. */
@@ -89,18 +107,23 @@ export class Notifier {
   }
 
   #put(delivery: HandedDelivery): void {
-    const key = destinationKey(delivery.destination);
+    if (delivery.kind === "webhook" && !this.#targets.has(delivery.webhookId)) return; // it is gone by now
+    const key = laneKey(delivery);
     let lane = this.#lanes.get(key);
     if (lane === undefined) {
       this.#forgetIdle();
-      const { notifier } = delivery.destination;
-      const joins = notifier === "chat" || notifier === "email";
-      const deliveries = new DestinationLane<HandedDelivery>(this.#limits[notifier], joins);
-      lane = { destination: delivery.destination, deliveries, dueAtMs: null, joining: undefined };
+      lane = { deliveries: new DeliveryLane(this.#limitsOf(delivery)), dueAtMs: null, joining: undefined };
       this.#lanes.set(key, lane);
     }
     lane.deliveries.put(delivery);
     lane.dueAtMs = lane.deliveries.nextAtMs(this.#dependencies.nowMs());
+  }
+
+  #limitsOf(content: DeliveryContent): LaneLimits {
+    if (content.kind === "webhook") return { perSecond: null, flightMax: WEBHOOK_FLIGHT_MAX, joinedMax: 1 };
+    const { notifier } = content.destination;
+    const isJoined = notifier === "chat" || notifier === "email";
+    return { perSecond: this.#limits[notifier], flightMax: 1, joinedMax: isJoined ? JOINED_MESSAGES_MAX : 1 };
   }
 
   /** Lanes come and go with their addresses; one that has been quiet needs no memory. */
@@ -110,33 +133,40 @@ export class Notifier {
     for (const [key, { deliveries }] of this.#lanes) if (deliveries.isIdle(nowMs)) this.#lanes.delete(key);
   }
 
-  #recall({ tenant, key, destination }: Extract<NotifierCommand, { type: "recall" }>): void {
+  #forget(webhookId: string): void {
+    this.#targets.delete(webhookId);
+    this.#lanes.delete(webhookLane(webhookId));
+  }
+
+  #recall({ tenant, key, destination }: Extract<DeliveryCommand, { type: "recall" }>): void {
     const lane = this.#lanes.get(destinationKey(destination));
     const recalled = lane?.deliveries.remove(tenant, key);
     if (lane === undefined || recalled === undefined) return; // under way: its outcome comes
     lane.dueAtMs = lane.deliveries.nextAtMs(this.#dependencies.nowMs());
-    this.#dependencies.report([{ key, serial: recalled.serial, kind: "recalled" }]);
+    this.#dependencies.report([{ of: "channel", kind: "recalled", key, serial: recalled.serial }]);
   }
 
   #send(lane: Lane, nowMs: number): void {
-    const deliveries = this.#isStopping ? [] : lane.deliveries.take(nowMs);
+    while (!this.#isStopping) {
+      const deliveries = lane.deliveries.take(nowMs);
+      const [first] = deliveries;
+      if (first === undefined) break;
+      if (deliveries.length > JOINED_MESSAGES_MAX) throw new Error(`${deliveries.length} messages in one`);
+      // A mail is known by its Message-ID: it is repeated as it was, whatever ends in between.
+      const isMail = first.kind === "channel" && first.destination.notifier === "email";
+      if (isMail && first.joined === null && deliveries.length > 1) this.#askToJoin(lane, first.destination, deliveries);
+      else this.#begin(lane, deliveries, first.joined);
+    }
     lane.dueAtMs = this.#isStopping ? null : lane.deliveries.nextAtMs(nowMs);
-    const [first, ...others] = deliveries;
-    if (first === undefined) return;
-    if (deliveries.length > JOINED_MESSAGES_MAX) throw new Error(`${deliveries.length} messages in one`);
-    // A mail is known by its Message-ID: it is repeated as it was, whatever ends in between.
-    const isStoredFirst = lane.destination.notifier === "email" && first.joined === null && others.length > 0;
-    if (isStoredFirst) this.#askToJoin(lane, deliveries);
-    else this.#begin(lane, deliveries, first.joined);
   }
 
-  #askToJoin(lane: Lane, deliveries: readonly HandedDelivery[]): void {
+  #askToJoin(lane: Lane, destination: Destination, deliveries: readonly HandedDelivery[]): void {
     const id = ++this.#joinings;
     lane.joining = { id, deliveries };
-    this.#dependencies.report([{ kind: "joining", id, destination: lane.destination, deliveries: deliveries.map(handedKey) }]);
+    this.#dependencies.report([{ of: "channel", kind: "joining", id, destination, deliveries: deliveries.map(handedKey) }]);
   }
 
-  #join({ id, destination, name }: Extract<NotifierCommand, { type: "join" }>): void {
+  #join({ id, destination, name }: Extract<DeliveryCommand, { type: "join" }>): void {
     const lane = this.#lanes.get(destinationKey(destination));
     const { joining } = lane ?? {};
     if (lane === undefined || joining?.id !== id) return;
@@ -151,31 +181,59 @@ export class Notifier {
   }
 
   #begin(lane: Lane, deliveries: readonly HandedDelivery[], name: string | null): void {
-    background(fatal("an attempt of a channel"), this.#attempt(lane, deliveries, name));
+    const [first] = deliveries;
+    if (first !== undefined) background(HOMES[first.kind], this.#attempt(lane, first, deliveries, name));
   }
 
-  async #attempt(lane: Lane, deliveries: readonly HandedDelivery[], name: string | null): Promise<void> {
-    const { senders, nowMs, report, wake } = this.#dependencies;
+  async #attempt(lane: Lane, first: HandedDelivery, deliveries: readonly HandedDelivery[], name: string | null): Promise<void> {
+    const { nowMs, report, wake } = this.#dependencies;
     const sentAtMs = nowMs();
-    const sender = senders[lane.destination.notifier];
-    const messages = deliveries.map(({ message }) => message);
-    this.#underWay += 1;
-    const outcome = sender === undefined ? NOT_CONFIGURED : await sender.send(lane.destination, messages, name).catch(faultOf);
-    this.#underWay -= 1;
-    lane.deliveries.done();
+    const outcome = await this.#answered(() => this.#sent(first, deliveries, name));
+    lane.deliveries.done(outcome.kind === "retry" || outcome.kind === "failed");
     const endedAtMs = nowMs();
     lane.dueAtMs = lane.deliveries.nextAtMs(endedAtMs);
-    report([{ kind: "attempted", deliveries: deliveries.map(handedKey), sentAtMs, endedAtMs, outcome }]);
+    report([{ of: first.kind, kind: "attempted", deliveries: deliveries.map(handedKey), sentAtMs, endedAtMs, outcome }]);
     wake();
   }
+
+  /** Sends; undefined where who would send is not there any more. */
+  #sent(first: HandedDelivery, deliveries: readonly HandedDelivery[], name: string | null): Promise<AttemptOutcome> | undefined {
+    const { channels, events } = this.#dependencies;
+    if (first.kind === "channel") {
+      const messages = deliveries.flatMap((delivery) => (delivery.kind === "channel" ? [delivery.message] : []));
+      return channels[first.destination.notifier]?.send(first.destination, messages, name);
+    }
+    const target = this.#targets.get(first.webhookId);
+    return target && events.send(target, first.eventId, first.event);
+  }
+
+  async #answered(send: () => Promise<AttemptOutcome> | undefined): Promise<AttemptOutcome> {
+    this.#underWay += 1;
+    try {
+      return (await send()) ?? NOT_CONFIGURED;
+    } catch (error) {
+      return faultOf(error);
+    } finally {
+      this.#underWay -= 1;
+    }
+  }
+}
+
+function laneKey(content: DeliveryContent): string {
+  return content.kind === "channel" ? destinationKey(content.destination) : webhookLane(content.webhookId);
+}
+
+function webhookLane(webhookId: string): string {
+  return `webhook ${webhookId}`;
 }
 
 function handedKey({ key, serial }: HandedDelivery): HandedKey {
   return { key, serial };
 }
 
-/** A defect of a sender must not stop the others; the message is tried again. */
+/** A defect of a sender must not stop the others; the delivery is tried again. */
 function faultOf(error: unknown): AttemptOutcome {
-  const text = error instanceof Error ? error.message : String(error);
-  return { kind: "retry", error: text.slice(0, FAULT_CHARACTERS_MAX), afterMs: null, mayHaveArrived: true };
+  const text = (error instanceof Error ? error.message : String(error)).slice(0, FAULT_CHARACTERS_MAX);
+  const answer = { statusCode: null, responseTimeMs: 0, fault: true };
+  return { kind: "retry", error: text, afterMs: null, mayHaveArrived: true, answer };
 }

@@ -2,8 +2,8 @@
 import { Sandbox } from "../../adapters/sandbox/sandbox.ts";
 import { after, task } from "../../core/base/guard.ts";
 import { SANDBOX_REPORT_MS, TRANSFORM_TRIAL_MS_MAX } from "../../core/config/sandbox-limits.ts";
+import type { OutboundCommand, OutboundReport } from "../../domain/webhooks/outbound-messages.ts";
 import type { TransformOutcome } from "../../domain/webhooks/transform.ts";
-import type { WebhookCommand, WebhookReports } from "../../domain/webhooks/webhook-messages.ts";
 
 export interface TransformSettings {
   /** SANDBOX_PROCESSES. */
@@ -12,11 +12,11 @@ export interface TransformSettings {
   readonly allowsPythonUnfiltered: boolean;
 }
 
-type Trial = Extract<WebhookCommand, { type: "transform-trial" }>;
+type Trial = Extract<OutboundCommand, { type: "transform-trial" }>;
 
 export interface TransformsDependencies {
   monotonicMs(): number;
-  report(report: WebhookReports): void;
+  report(report: OutboundReport): void;
 }
 
 export class Transforms {

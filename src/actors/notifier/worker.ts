@@ -10,19 +10,23 @@ import { collectWhenIdle } from "../../adapters/runtime/idle-collection.ts";
 import { type Handlers, Mailbox, type MessagePort } from "../../adapters/runtime/mailbox.ts";
 import { threadData } from "../../adapters/runtime/threads.ts";
 import { WebhookSender } from "../../adapters/webhooks/webhook-sender.ts";
-import { after, afterTurn, every, fatal, reportFaults, task } from "../../core/base/guard.ts";
+import { after, afterTurn, every, fatal, type Home, reportFaults, task } from "../../core/base/guard.ts";
 import { type FaultReport, faultReport } from "../../core/telemetry/fault-report.ts";
+import type { AttemptOutcome } from "../../domain/delivery/delivery.ts";
 import type { AlertMessage } from "../../domain/notification/alert-message.ts";
 import type { DestinationSecrets, NotifyLimits } from "../../domain/notification/destination-secrets.ts";
 import type { Destination } from "../../domain/notification/destinations.ts";
 import type { NamedSecret } from "../../domain/notification/named-destinations.ts";
-import type { NotifierCommand } from "../../domain/notification/notifier-messages.ts";
-import type { OutboundCommand, OutboundReport, TenantAnswer, TenantRequest } from "../../domain/webhooks/outbound-messages.ts";
-import type { EventCommand } from "../../domain/webhooks/webhook-messages.ts";
+import type {
+  DeliveryCommand,
+  OutboundCommand,
+  OutboundReport,
+  TenantAnswer,
+  TenantRequest,
+} from "../../domain/webhooks/outbound-messages.ts";
 import { type ChartFound, type ChartWanted, MessageCharts } from "./message-charts.ts";
 import { Notifier, type NotifierDependencies } from "./notifier.ts";
 import { type TransformSettings, Transforms } from "./transforms.ts";
-import { WebhookDispatcher } from "./webhook-dispatcher.ts";
 
 /** Begin no attempt any more, and end once those under way have their answers. */
 export interface StopNotifier {
@@ -48,12 +52,16 @@ const TENANT_COMMAND = task("a command for a tenant's webhook or runbook");
 const OF_TENANTS: ReadonlySet<string> = new Set([
   "webhook-target",
   "webhook-gone",
-  "webhook-events",
   "webhook-try",
   "transform-trial",
   "channel-try",
   "request",
 ]);
+
+function homeOf(command: OutboundCommand): Home {
+  const isOfTenant = command.type === "send" ? command.deliveries[0]?.kind !== "channel" : OF_TENANTS.has(command.type);
+  return isOfTenant ? TENANT_COMMAND : COMMAND;
+}
 
 /** A chat webhook answers one at a time; the pager's and the on-call service's hosts are shared by many keys and teams. */
 const CONNECTIONS_PER_ORIGIN = 8;
@@ -80,7 +88,7 @@ function sendersOf(
   { chat, pager, email, oncall }: DestinationSecrets,
   addresses: NotifierThreadData["charts"],
   charts: MessageCharts,
-): NotifierDependencies["senders"] {
+): NotifierDependencies["channels"] {
   const http = new OutboundHttp({
     guard: undefined, // the operator has set these URLs
     connectionsPerOrigin: CONNECTIONS_PER_ORIGIN,
@@ -112,16 +120,10 @@ function run(data: NotifierThreadData): void {
   let timer: NodeJS.Timeout | undefined;
   const step = () => {
     clearTimeout(timer);
-    const dueAtMs = earlier(notifier.step(), webhooks.step());
+    const dueAtMs = notifier.step();
     if (dueAtMs === null) return;
     timer = after(Math.min(TIMER_MS_MAX, Math.max(0, dueAtMs - systemClock.wallMs())), STEP, step);
   };
-  const notifier = new Notifier(limits, {
-    senders: sendersOf(secrets, data.charts, charts),
-    nowMs: () => systemClock.wallMs(),
-    report: (reports) => coordinator.send({ type: "reports", reports }),
-    wake: step,
-  });
   const http = new OutboundHttp({
     guard: { allowPrivate: allowsPrivate },
     connectionsPerOrigin: TENANT_CONNECTIONS_PER_ORIGIN,
@@ -132,55 +134,48 @@ function run(data: NotifierThreadData): void {
     monotonicMs: () => systemClock.monotonicMs(),
     report: (report) => coordinator.send(report),
   });
-  const webhooks = new WebhookDispatcher({
-    sender: new WebhookSender({ http, transforms: transforms.sandbox, nowMs: () => systemClock.wallMs() }),
+  const notifier = new Notifier(limits, {
+    channels: sendersOf(secrets, data.charts, charts),
+    events: new WebhookSender({ http, transforms: transforms.sandbox, nowMs: () => systemClock.wallMs() }),
     nowMs: () => systemClock.wallMs(),
-    report: (report) => coordinator.send(report),
+    report: (reports) => coordinator.send({ type: "reports", reports }),
     wake: step,
   });
-  const take = (command: NotifierCommand) => {
+  const take = (command: DeliveryCommand) => {
+    if (command.type === "webhook-target") transforms.aim(command.target.id, command.target.transform !== null);
+    if (command.type === "webhook-gone") transforms.aim(command.webhookId, false);
     notifier.take(command);
     step();
   };
-  const takeOfWebhook = (command: EventCommand) => {
-    if (command.type === "webhook-target") transforms.aim(command.target.id, command.target.transform !== null);
-    if (command.type === "webhook-gone") transforms.aim(command.webhookId, false);
-    webhooks.take(command);
-    step();
+  const tried = async (id: number, attempt: () => Promise<AttemptOutcome>) => {
+    const sentAtMs = systemClock.wallMs();
+    coordinator.send({ type: "tried", id, sentAtMs, outcome: await attempt() });
   };
   const handlers: Handlers<OutboundCommand, unknown> = {
     send: take,
     recall: take,
     join: take,
-    "channel-try": async ({ id, destination, messages }) => {
-      coordinator.send({ type: "channel-tried", id, outcome: await notifier.try(destination, messages) });
-    },
-    "webhook-key": takeOfWebhook,
-    "webhook-target": takeOfWebhook,
-    "webhook-gone": takeOfWebhook,
-    "webhook-events": takeOfWebhook,
-    "webhook-try": takeOfWebhook,
+    "webhook-key": take,
+    "webhook-target": take,
+    "webhook-gone": take,
+    "channel-try": ({ id, destination, messages }) => tried(id, () => notifier.tryChannel(destination, messages)),
+    "webhook-try": ({ id, target, eventId, event }) => tried(id, () => notifier.tryEvent(target, eventId, event)),
     "transform-trial": (trial) => transforms.try(trial),
     request: async ({ id, request }) => coordinator.send({ type: "requested", id, answer: await requested(http, request) }),
   };
-  coordinator.serve(handlers, ({ type }) => (OF_TENANTS.has(type) ? TENANT_COMMAND : COMMAND));
+  coordinator.serve(handlers, homeOf);
   main.serve(
-    { stop: () => endOnceAnswered(notifier, webhooks, transforms), "chart-found": (found) => charts.take(found) },
+    { stop: () => endOnceAnswered(notifier, transforms), "chart-found": (found) => charts.take(found) },
     fatal("a message of the main thread"),
   );
   collectWhenIdle();
 }
 
-function earlier(one: number | null, other: number | null): number | null {
-  return one === null || other === null ? (one ?? other) : Math.min(one, other);
-}
-
-function endOnceAnswered(notifier: Notifier, webhooks: WebhookDispatcher, transforms: Transforms): void {
+function endOnceAnswered(notifier: Notifier, transforms: Transforms): void {
   notifier.stop();
-  webhooks.stop();
   const lastMs = systemClock.monotonicMs() + STOP_MS_MAX;
   const look = every(STOP_LOOK_MS, task("the stop of the notifier"), () => {
-    if (notifier.underWay + webhooks.underWay > 0 && systemClock.monotonicMs() < lastMs) return;
+    if (notifier.underWay > 0 && systemClock.monotonicMs() < lastMs) return;
     clearInterval(look);
     transforms.close();
     afterTurn(fatal("the end of the notifier"), () => process.exit(0)); // connections that are kept would hold the thread

@@ -33,8 +33,8 @@ export const MESSAGES_HANDED_MAX = 10_000;
 export const MESSAGES_HANDED_PER_DESTINATION_MAX = 1_000;
 /** Of those for one destination, messages of what does not fire: what fires finds a place however many ends wait. */
 export const ENDS_HANDED_PER_DESTINATION_MAX = 500;
-/** Messages handed over, and outcomes stored, in one step of the coordinator: some 10 ms. */
-export const MESSAGES_HANDED_PER_STEP = 200;
+/** Deliveries handed over, and outcomes stored, in one step of the coordinator: some 10 ms. */
+export const DELIVERIES_HANDED_PER_STEP = 200;
 export const REPORTS_PER_COMMIT = 500;
 /** Destinations that the notifier keeps a rate of; those that have been idle go first. */
 export const LANES_MAX = 20_000;
@@ -88,7 +88,7 @@ const ties: Array<[boolean, string]> = [
   [MESSAGES_HANDED_PER_DESTINATION_MAX < MESSAGES_HANDED_MAX, "one destination leaves room for others"],
   [ENDS_HANDED_PER_DESTINATION_MAX < MESSAGES_HANDED_PER_DESTINATION_MAX, "ends leave room for what fires"],
   [JOINED_MESSAGES_MAX <= ENDS_HANDED_PER_DESTINATION_MAX, "a mail is handed over whole"],
-  [MESSAGES_HANDED_PER_STEP <= MESSAGES_HANDED_PER_DESTINATION_MAX, "a step fits a destination"],
+  [DELIVERIES_HANDED_PER_STEP <= MESSAGES_HANDED_PER_DESTINATION_MAX, "a step fits a destination"],
   [RETRY_FIRST_MS < RETRY_WAIT_MS_MAX && RETRY_WAIT_MS_MAX < RETRY_AGE_MS_MAX, "a message is tried more than once"],
 ];
 for (const [holds, what] of ties) if (!holds) throw new Error(`notification-limits.ts: it must hold that ${what}`);

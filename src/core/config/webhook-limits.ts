@@ -40,8 +40,6 @@ export const WEBHOOK_CAUSE_WAIT_MS = 2 * SECOND_MS;
 /** Events in the notifier's hands, of all tenants and of one webhook: some 4 KB each; the rest waits in the store. */
 export const WEBHOOK_EVENTS_HANDED_MAX = 5_000;
 export const WEBHOOK_EVENTS_HANDED_PER_WEBHOOK_MAX = 64;
-/** Events handed over, and outcomes stored, in one step of the coordinator. */
-export const WEBHOOK_EVENTS_PER_STEP = 200;
 /** Events that wait, of one webhook and of all: 4 KB each in the store, 200 B in memory. */
 export const WEBHOOK_EVENTS_WAITING_PER_WEBHOOK_MAX = 10_000;
 export const WEBHOOK_EVENTS_WAITING_MAX = 200_000;

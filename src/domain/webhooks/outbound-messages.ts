@@ -1,10 +1,11 @@
-// All that the coordinator and the notifier say to each other.
-
+// All that the coordinator and the notifier say to each other. The coordinator alone writes; the notifier alone sends.
 import type { AttemptOutcome } from "../delivery/delivery.ts";
+import type { WaitingDelivery } from "../delivery/delivery-lane.ts";
 import type { AlertMessage } from "../notification/alert-message.ts";
 import type { Destination } from "../notification/destinations.ts";
-import type { NotifierCommand, NotifierReport } from "../notification/notifier-messages.ts";
-import type { WebhookCommand, WebhookReports } from "./webhook-messages.ts";
+import type { SandboxReport } from "./sandbox-state.ts";
+import type { Transform, TransformOutcome } from "./transform.ts";
+import type { WebhookMethod } from "./webhook.ts";
 
 /** A request to a URL that a tenant has set. */
 export interface TenantRequest {
@@ -20,16 +21,105 @@ export type TenantAnswer =
   | { readonly kind: "answered"; readonly status: number; readonly text: string; readonly tookMs: number }
   | { readonly kind: "failed"; readonly error: string; readonly mayHaveArrived: boolean; readonly tookMs: number };
 
+/** Where events of a webhook go, secrets included. */
+export interface WebhookTarget {
+  readonly id: string;
+  readonly tenant: string;
+  readonly url: string;
+  readonly method: WebhookMethod;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly transform: Transform | null;
+  /** Those that sign now, the newest first, with the time until which each does. */
+  readonly secrets: ReadonlyArray<{ readonly secret: string; readonly untilMs: number }>;
+}
+
+/** What a message of an alert carries. */
+export interface MessageContent {
+  readonly kind: "channel";
+  readonly destination: Destination;
+  readonly message: AlertMessage;
+}
+
+/** What an event carries: its JSON, sent under its id. */
+export interface EventContent {
+  readonly kind: "webhook";
+  readonly webhookId: string;
+  readonly eventId: string;
+  readonly event: string;
+}
+
+export type DeliveryContent = MessageContent | EventContent;
+
+/** A delivery as it is handed over; its key is that of its row, in hex. */
+export type LeavingDelivery = WaitingDelivery & DeliveryContent;
+
+/** A stored delivery in the notifier's hands, with the number of this handing over: outcomes of an earlier one count no more. */
+export type HandedDelivery = LeavingDelivery & { readonly serial: number };
+
+/** A handing over as reports name it. */
+export type HandedKey = Pick<HandedDelivery, "key" | "serial">;
+
+/** Commands of deliveries. */
+export type DeliveryCommand =
+  /** Of one kind; parts of one mail come in one command. */
+  | { readonly type: "send"; readonly deliveries: readonly HandedDelivery[] }
+  /** Give a message back if no attempt of it has begun; otherwise its outcome comes as usual. */
+  | { readonly type: "recall"; readonly tenant: string; readonly key: string; readonly destination: Destination }
+  /** Answer to `joining`: the mail is stored under this name and may leave; null where it could not be stored, and each leaves by itself. */
+  | { readonly type: "join"; readonly id: number; readonly destination: Destination; readonly name: string | null }
+  /** The key by which v1a signatures are made: PKCS #8, DER, base64. */
+  | { readonly type: "webhook-key"; readonly privateKey: string }
+  /** A webhook is there, or is another by now. */
+  | { readonly type: "webhook-target"; readonly target: WebhookTarget }
+  /** It is gone, or disabled: what waits for it comes back no more. */
+  | { readonly type: "webhook-gone"; readonly webhookId: string };
+
 export type OutboundCommand =
-  | NotifierCommand
-  | WebhookCommand
+  | DeliveryCommand
   /** Messages to one destination, one after the other, outside of all order. */
   | { readonly type: "channel-try"; readonly id: number; readonly destination: Destination; readonly messages: readonly AlertMessage[] }
+  /** One attempt of an event, outside of all order. */
+  | {
+      readonly type: "webhook-try";
+      readonly id: number;
+      readonly target: WebhookTarget;
+      readonly eventId: string;
+      readonly event: string;
+    }
+  /** Runs of a transform on events, one after another, sent nowhere. */
+  | {
+      readonly type: "transform-trial";
+      readonly id: number;
+      readonly tenant: string;
+      readonly transform: Transform;
+      readonly events: readonly string[];
+    }
   /** One request past the guard. */
   | { readonly type: "request"; readonly id: number; readonly request: TenantRequest };
 
+/** What became of deliveries: an attempt has ended, one came back untried, or messages are to leave in one mail, which waits until it is stored. */
+export type DeliveryReport = { readonly of: DeliveryContent["kind"] } & (
+  | ({ readonly kind: "recalled" } & HandedKey)
+  | { readonly kind: "joining"; readonly id: number; readonly destination: Destination; readonly deliveries: readonly HandedKey[] }
+  | {
+      readonly kind: "attempted";
+      readonly deliveries: readonly HandedKey[];
+      readonly sentAtMs: number;
+      readonly endedAtMs: number;
+      readonly outcome: AttemptOutcome;
+    }
+);
+
 export type OutboundReport =
-  | NotifierReport
-  | WebhookReports
-  | { readonly type: "channel-tried"; readonly id: number; readonly outcome: AttemptOutcome }
+  | { readonly type: "reports"; readonly reports: readonly DeliveryReport[] }
+  /** Of a try of a channel or a webhook. */
+  | { readonly type: "tried"; readonly id: number; readonly sentAtMs: number; readonly outcome: AttemptOutcome }
+  /** Outcomes of as many events as were run, in their order. */
+  | {
+      readonly type: "transform-tried";
+      readonly id: number;
+      readonly outcomes: readonly TransformOutcome[];
+      readonly sandbox: SandboxReport;
+    }
+  | { readonly type: "sandbox"; readonly sandbox: SandboxReport }
   | { readonly type: "requested"; readonly id: number; readonly answer: TenantAnswer };

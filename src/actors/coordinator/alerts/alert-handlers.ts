@@ -77,7 +77,7 @@ export async function oneAlert(context: AlertsContext, { principal, path }: Quer
     ...state.alerts.view(alert),
     members,
     history: historyView(alert),
-    ...context.outbox.view(alert),
+    ...context.channels.view(alert),
     decisions: decisions.map(decisionView),
     decisions_complete: isComplete,
   });

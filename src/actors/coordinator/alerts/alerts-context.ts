@@ -23,7 +23,7 @@ export interface AlertChanges {
 
 /** Views of what channels have received of an alert. */
 interface DeliveryViews {
-  readonly outbox: { view(alert: Alert): object };
+  readonly channels: { view(alert: Alert): object };
 }
 
 export type AlertsContext = Using<"edit" | "nowMs" | "yieldTurn", AlertBooks & AnomalySource, LabelBooks> & DeliveryViews;

@@ -15,7 +15,7 @@ import type { WatchdogBooks } from "../watchdog/watchdog-context.ts";
 export type MomentsContext = SeriesContext & Using<"train", unknown, Pick<SaturationBooks, "saturation"> & WatchdogBooks>;
 export type BacktestContext = MomentsContext &
   Using<"nowMs", AlertBooks & AnomalySource, PatternHolders & RoutingBooks & Pick<ModelBooks, "models">> & {
-    readonly outbox: { readonly routes: Pick<Routes, "subject"> };
+    readonly channels: { readonly routes: Pick<Routes, "subject"> };
   };
 
 /** Anomalies by their id, for what people have said of them. */

@@ -32,10 +32,10 @@ export function routedOf(context: BacktestContext, request: Request, difference:
   return routedPages(difference, routerOf(context, tenant, present), routerOf(context, tenant, changed));
 }
 
-function routerOf({ outbox }: BacktestContext, tenant: string, rules: readonly RoutingRule[]) {
+function routerOf({ channels }: BacktestContext, tenant: string, rules: readonly RoutingRule[]) {
   return ({ serviceId, environment, tier: severity, family, metricName }: PageDecision) => {
     const labels = { service_id: serviceId, metric_name: metricName, environment, severity, family };
-    const subject = outbox.routes.subject(tenant, { serviceId, severity, environment, source: sourceOf(family), labels });
+    const subject = channels.routes.subject(tenant, { serviceId, severity, environment, source: sourceOf(family), labels });
     return { team: subject.labels.team ?? "", channels: routeOf(rules, subject).rule?.channels ?? [] };
   };
 }

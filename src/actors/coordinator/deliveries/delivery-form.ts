@@ -33,20 +33,20 @@ export class DeliveryForm<R> {
     this.#mapping = mapping;
   }
 
-  encode(row: R): Uint8Array {
+  encode = (row: R): Uint8Array => {
     const { part, progressOf, partOf } = this.#mapping;
     const { state, attempts, firstTriedAtMs, nextAttemptAtMs, error } = progressOf(row);
     const progress = { state, attempts, firstTriedMs: firstTriedAtMs, nextAttemptMs: nextAttemptAtMs, error: optionalText(error) };
     return storedMessage(VERSION, DELIVERY.encode({ ...progress, [part]: partOf(row) }).finish());
-  }
+  };
 
   /** Gives back what `encode` was given. Throws on another version, and where it is damaged. */
-  decode(bytes: Uint8Array): R {
+  decode = (bytes: Uint8Array): R => {
     const { table, part, rowOf, ofJson } = this.#mapping;
     if (bytes[0] === VERSION_JSON) return ofJson(bytes);
     checkRowVersion(table, bytes, VERSION);
     return readStoredMessage(DELIVERY, bytes, DAMAGE, (message) => rowOf(progressOf(message), message[part]));
-  }
+  };
 }
 
 /** Where a delivery waits that is not done with: its lane, and whether it leaves before others. */

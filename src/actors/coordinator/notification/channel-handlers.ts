@@ -24,7 +24,7 @@ export function listChannels(context: NotificationContext, { principal }: QueryR
     for (const channel of rule.channels) rules.set(channel, [...(rules.get(channel) ?? []), rule.id]);
   }
   const channels = [...rules].slice(0, CHANNELS_LISTED_MAX).flatMap(([channel, ids]) => channelView(context, tenant, channel, ids) ?? []);
-  return done({ channels, total: rules.size, configured: context.outbox.routes.isAnyConfigured });
+  return done({ channels, total: rules.size, configured: context.channels.routes.isAnyConfigured });
 }
 
 /** Sends a message that says it is a drill to one channel, or to all of a rule, and says who was told. */
@@ -43,7 +43,7 @@ export async function testChannels(context: NotificationContext, request: QueryR
 }
 
 async function tested(context: NotificationContext, tenant: string, by: string, channel: string): Promise<Notification | "full"> {
-  const { outbox, calls, state, nowMs, randomBytes } = context;
+  const { channels, calls, state, nowMs, randomBytes } = context;
   const notTold = (reason: string): Notification => ({ state: "not_told", channel, atMs: null, reason });
   const destination = resolvedOf(state.configured.routing.destinations, tenant, channel)?.destination ?? null;
   if (destination === null) return notTold(`${channel} leads nowhere: its notifier is not configured`);
@@ -52,7 +52,7 @@ async function tested(context: NotificationContext, tenant: string, by: string, 
   if (answer === "full") return "full";
   if (answer === undefined) return notTold("the notifier gave no answer; try again in a moment");
   const { outcome } = answer;
-  outbox.health.note(tenant, destination, nowMs(), outcome.kind === "delivered" ? null : outcome.error);
+  channels.health.note(tenant, destination, nowMs(), outcome.kind === "delivered" ? null : outcome.error);
   return outcome.kind === "delivered" ? { state: "told", channel, atMs: nowMs(), reason: null } : notTold(outcome.error);
 }
 
@@ -61,11 +61,11 @@ function resolvedOf(settings: DestinationSettings, tenant: string, text: string)
   return typeof parsed === "string" ? undefined : { ...resolveChannel(settings, tenant, parsed), notifier: parsed.notifier };
 }
 
-function channelView({ state, outbox, nowMs }: NotificationContext, tenant: string, channel: string, rules: readonly string[]) {
+function channelView({ state, channels, nowMs }: NotificationContext, tenant: string, channel: string, rules: readonly string[]) {
   const resolved = resolvedOf(state.configured.routing.destinations, tenant, channel);
   if (resolved === undefined) return undefined;
   const { destination, fallback, notifier } = resolved;
-  const health = destination === null ? undefined : outbox.health.of(tenant, destination);
+  const health = destination === null ? undefined : channels.health.of(tenant, destination);
   const tried = health === undefined ? ("untried" as const) : isFailing(health, nowMs()) ? ("failing" as const) : ("ok" as const);
   return {
     channel,

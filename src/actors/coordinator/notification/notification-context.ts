@@ -2,14 +2,14 @@
 import type { Changing } from "../access/changes.ts";
 import type { AlertBooks } from "../alerts/alerts-context.ts";
 import type { Using } from "../queries/query-context.ts";
+import type { ChannelDeliveries } from "./channel-deliveries.ts";
 import type { Drills } from "./drills.ts";
 import type { OutboundCalls } from "./outbound-calls.ts";
-import type { Outbox } from "./outbox.ts";
 import type { RoutingBooks } from "./routing-book.ts";
 
 /** Where messages go. */
 interface Routing {
-  readonly outbox: Pick<Outbox, "facts" | "health" | "routes" | "view">;
+  readonly channels: Pick<ChannelDeliveries, "facts" | "health" | "routes" | "view">;
   readonly calls: Pick<OutboundCalls, "tryChannel">;
   readonly drills: Pick<Drills, "start">;
 }

@@ -7,15 +7,19 @@ import type { ShareLedger } from "../../../core/base/share-ledger.ts";
 import { OUTBOUND_CALL_MS_MAX, OUTBOUND_CALLS_SHARE, OUTBOUND_WAIT_MS_MAX } from "../../../core/config/notification-limits.ts";
 import type { AlertMessage } from "../../../domain/notification/alert-message.ts";
 import type { Destination } from "../../../domain/notification/destinations.ts";
-import type { OutboundCommand, OutboundReport, TenantAnswer, TenantRequest } from "../../../domain/webhooks/outbound-messages.ts";
+import type {
+  OutboundCommand,
+  OutboundReport,
+  TenantAnswer,
+  TenantRequest,
+  WebhookTarget,
+} from "../../../domain/webhooks/outbound-messages.ts";
 import type { Transform } from "../../../domain/webhooks/transform.ts";
-import type { WebhookTarget } from "../../../domain/webhooks/webhook-messages.ts";
 
-type Tried = Extract<OutboundReport, { type: "webhook-tried" }>;
+type Tried = Extract<OutboundReport, { type: "tried" }>;
 type TransformTried = Extract<OutboundReport, { type: "transform-tried" }>;
 type Requested = Extract<OutboundReport, { type: "requested" }>;
-type ChannelTried = Extract<OutboundReport, { type: "channel-tried" }>;
-type CallAnswer = Tried | TransformTried | Requested | ChannelTried;
+type CallAnswer = Tried | TransformTried | Requested;
 
 /** Says why a test was refused. */
 export const TOO_MANY_CALLS = "too many tests, trials and steps of runbooks of this tenant are under way; try again in a moment";
@@ -65,18 +69,14 @@ export class OutboundCalls {
   async tryWebhook(tenant: string, target: WebhookTarget, eventId: string, event: string): Promise<Tried | "full" | undefined> {
     if (!(await this.#place(tenant))) return "full";
     const answer = await this.#call(tenant, (id) => ({ type: "webhook-try", id, target, eventId, event }));
-    return answer?.type === "webhook-tried" ? answer : undefined;
+    return answer?.type === "tried" ? answer : undefined;
   }
 
   /** Messages to one destination; undefined where no answer came. */
-  async tryChannel(
-    tenant: string,
-    destination: Destination,
-    messages: readonly AlertMessage[],
-  ): Promise<ChannelTried | "full" | undefined> {
+  async tryChannel(tenant: string, destination: Destination, messages: readonly AlertMessage[]): Promise<Tried | "full" | undefined> {
     if (!(await this.#place(tenant))) return "full";
     const answer = await this.#call(tenant, (id) => ({ type: "channel-try", id, destination, messages }));
-    return answer?.type === "channel-tried" ? answer : undefined;
+    return answer?.type === "tried" ? answer : undefined;
   }
 
   /** Runs of a transform on events; undefined where no answer came. */

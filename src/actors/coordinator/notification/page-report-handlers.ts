@@ -146,7 +146,7 @@ function within(alert: PagedAlert, sinceMs: number): PagedAlert[] {
 
 /** Alerts of a tenant that paged in a time. Fire drills are none. */
 async function pagedAlerts(
-  { state, outbox, yieldTurn }: PageReportContext,
+  { state, channels, yieldTurn }: PageReportContext,
   tenant: string,
   sinceMs: number,
   untilMs: number,
@@ -165,7 +165,7 @@ async function pagedAlerts(
       .map(({ atMs }) => atMs);
     if (alert === undefined || pagesAtMs === undefined || pagesAtMs.length === 0) continue;
     found.push({
-      team: outbox.routes.facts(alert).team ?? alert.labels.team ?? "",
+      team: channels.routes.facts(alert).team ?? alert.labels.team ?? "",
       serviceId: alert.state.key.serviceId,
       pagesAtMs,
       acknowledgedAtMs: alert.acknowledged?.atMs ?? null,

@@ -105,11 +105,12 @@ export function listRoutingRules({ state }: NotificationContext, { principal, qu
 }
 
 /** Where an alert goes, or one that might be. */
-export function testRouting({ state, outbox }: NotificationContext, { principal, body }: QueryRequest<"testRouting">): Outcome<unknown> {
+export function testRouting(context: NotificationContext, { principal, body }: QueryRequest<"testRouting">): Outcome<unknown> {
+  const { state } = context;
   const { tenant } = principal;
   const subject = body.alert_id === undefined ? imagined(body) : ofAlert(state.alerts.find(tenant, body.alert_id));
   if (subject === undefined) return refused("not_found", `no alert has the id ${shown(body.alert_id ?? "")}`, "alert_id");
-  const { rule, skipped, channels } = outbox.routes.route(tenant, subject);
+  const { rule, skipped, channels } = context.channels.routes.route(tenant, subject);
   return done({
     rule: rule === null ? null : ruleView(state.configured.routing.destinations, tenant, rule),
     channels: rule?.channels ?? [],

@@ -15,6 +15,9 @@ import { jsonRow } from "./json-deliveries.ts";
 /** Part of the format. */
 const TIERS: readonly Tier[] = ["low", "medium", "high"];
 
+/** Deliveries of channels, and those that have something to be sent. */
+export const CHANNEL_TABLES = { log: "deliveries", open: "outbox" } as const;
+
 /** Rows of `deliveries`. */
 export const CHANNEL_ROW = new DeliveryForm<DeliveryRow>({
   table: "deliveries",

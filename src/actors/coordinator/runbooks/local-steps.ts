@@ -7,7 +7,7 @@ import type { Execution } from "../../../domain/runbooks/execution.ts";
 import { textOf } from "../../../domain/runbooks/rendered-step.ts";
 import type { RunbookStep } from "../../../domain/runbooks/runbook.ts";
 import { ANNOTATION, annotationKey } from "../anomalies/annotation-row.ts";
-import type { OutboxDraft } from "../notification/outbox-draft.ts";
+import type { ChannelDraft } from "../notification/channel-draft.ts";
 import { type StoredSilence, silenceOperation } from "../silences/silence-book.ts";
 import { noticeId } from "./execution-store.ts";
 import type { RunbookState } from "./runbook-state.ts";
@@ -22,7 +22,7 @@ export interface LocalOutcome {
 export interface LocalStepsDependencies {
   readonly state: RunbookState;
   /** Made once it is needed. */
-  notices(): OutboxDraft;
+  notices(): ChannelDraft;
   readonly isAnyChannelConfigured: boolean;
   readonly nowMs: number;
 }
@@ -32,7 +32,7 @@ export class LocalSteps {
   readonly #dependencies: LocalStepsDependencies;
   readonly #operations: StoreOperation[] = [];
   readonly #silences: StoredSilence[] = [];
-  #notices: OutboxDraft | undefined;
+  #notices: ChannelDraft | undefined;
 
   constructor(dependencies: LocalStepsDependencies) {
     this.#dependencies = dependencies;

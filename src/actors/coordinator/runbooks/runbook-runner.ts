@@ -33,9 +33,9 @@ import { type FaultPause, FaultPauses } from "../../../domain/webhooks/fault-pau
 import type { TenantAnswer } from "../../../domain/webhooks/outbound-messages.ts";
 import type { RcaReport } from "../analysis/report-row.ts";
 import type { AnomalyFollower } from "../anomalies/anomaly-follower.ts";
+import { type StoreTurns, StoreWork } from "../deliveries/store-work.ts";
+import type { ChannelDeliveries } from "../notification/channel-deliveries.ts";
 import type { OutboundCalls } from "../notification/outbound-calls.ts";
-import type { Outbox } from "../notification/outbox.ts";
-import { type StoreTurns, StoreWork } from "../notification/store-work.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import { scan, scanTenants } from "../state/scan.ts";
 import { AutoRuns } from "./auto-runs.ts";
@@ -48,7 +48,7 @@ export interface RunbookRunnerDependencies extends StoreTurns {
   readonly state: RunbookState;
   readonly counters: CoordinatorCounters;
   readonly calls: Pick<OutboundCalls, "request" | "places">;
-  readonly outbox: Pick<Outbox, "draft" | "routes">;
+  readonly channels: Pick<ChannelDeliveries, "draft" | "routes">;
   nowMs(): number;
 }
 
@@ -240,7 +240,7 @@ export class RunbookRunner implements AnomalyFollower {
 
   /** One commit of answers and of what moves on; true where there is more. */
   async #step(): Promise<boolean> {
-    const { state, nowMs, outbox } = this.#dependencies;
+    const { state, nowMs, channels } = this.#dependencies;
     const answers = this.#answers;
     const revised = this.#revised;
     this.#answers = [];
@@ -248,8 +248,8 @@ export class RunbookRunner implements AnomalyFollower {
     const local = new LocalSteps({
       state,
       nowMs: nowMs(),
-      notices: () => outbox.draft(),
-      isAnyChannelConfigured: outbox.routes.isAnyConfigured,
+      notices: () => channels.draft(),
+      isAnyChannelConfigured: channels.routes.isAnyConfigured,
     });
     const moves: Moves = { changed: new Map(), sends: [], local, granted: this.#granted, hasMore: false };
     this.#granted = new Map();

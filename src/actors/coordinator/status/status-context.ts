@@ -5,8 +5,8 @@ import type { TenantBook } from "../access/tenant-book.ts";
 import type { AnalysisFacts } from "../analysis/analysis-runner.ts";
 import type { AnomalyBooks } from "../anomalies/anomalies-context.ts";
 import type { BackupRunner } from "../backup/backup-runner.ts";
+import type { ChannelDeliveries } from "../notification/channel-deliveries.ts";
 import type { Drills } from "../notification/drills.ts";
-import type { Outbox } from "../notification/outbox.ts";
 import type { VectorizerFacts } from "../pillars/vectorizer.ts";
 import type { Using } from "../queries/query-context.ts";
 import type { SloBook } from "../watchdog/slo/slo-book.ts";
@@ -35,7 +35,7 @@ export interface CoordinatorFacts {
 
 interface StatusSources {
   readonly dataFaults: DataFaults;
-  readonly outbox: Pick<Outbox, "facts">;
+  readonly channels: Pick<ChannelDeliveries, "facts">;
   readonly backups?: Pick<BackupRunner, "isConfigured" | "running" | "last">;
   readonly drills: Pick<Drills, "facts">;
   readonly sandbox: Pick<SandboxFacts, "walls" | "processes" | "waiting">;

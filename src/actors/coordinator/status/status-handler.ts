@@ -30,7 +30,7 @@ export async function status(context: StatusContext, { principal, shares }: Quer
   const { detection } = facts;
   const seesAll = reaches(principal.role, "super_admin") || state.configured.tenants.size === 1;
   const shared = sharedState(context, engineStates);
-  const notifier = context.outbox.facts(principal.tenant);
+  const notifier = context.channels.facts(principal.tenant);
   const drill = context.drills.facts(principal.tenant);
   const isDegraded = shared.status === "degraded" || notifier.state === "degraded" || drill.state === "failed";
   return done({

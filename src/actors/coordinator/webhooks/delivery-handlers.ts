@@ -80,7 +80,7 @@ export async function testWebhook(context: WebhooksContext, request: QueryReques
     holdUntilMs: null,
     event: null,
   } as const;
-  const attempt = { sentAtMs: tried.attemptedAtMs, endedAtMs: nowMs(), outcome: tried.outcome };
+  const attempt = { sentAtMs: tried.sentAtMs, endedAtMs: nowMs(), outcome: tried.outcome };
   const row: WebhookDeliveryRow = afterAttempt<WebhookDeliveryRow>(head, attempt, once);
   const key = deliveryKey({ tenant, webhookId: webhook.id, occurredAtMs, deliveryId });
   await edit(() => state.control.commit([{ table: "webhook_deliveries", key, value: EVENT_ROW.encode(row) }]));

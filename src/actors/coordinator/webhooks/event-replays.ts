@@ -3,10 +3,10 @@ import { DeadLetterDraft } from "../dead-letters/dead-letter-draft.ts";
 import type { DeadLetterBooks } from "../dead-letters/dead-letters-context.ts";
 import type { EventReplays } from "../dead-letters/replay-runner.ts";
 import type { StateWith } from "../state/stored-state.ts";
-import type { WebhookOutbox } from "./webhook-outbox.ts";
+import type { WebhookDeliveries } from "./webhook-deliveries.ts";
 import { EVENT_TYPES, type EventType } from "./webhook-row.ts";
 
-export function eventReplays(state: StateWith<DeadLetterBooks>, webhooks: Pick<WebhookOutbox, "draft">): EventReplays {
+export function eventReplays(state: StateWith<DeadLetterBooks>, webhooks: Pick<WebhookDeliveries, "draft">): EventReplays {
   return {
     again(letters) {
       const draft = webhooks.draft();

@@ -40,6 +40,9 @@ const JSON_ROW = new StoredForm<JsonRow>("webhook_deliveries", {
   nextAttemptAtMs: number,
 });
 
+/** Deliveries of events, and those that are not done with. */
+export const EVENT_TABLES = { log: "webhook_deliveries", open: "webhook_outbox" } as const;
+
 /** Rows of `webhook_deliveries`. */
 export const EVENT_ROW = new DeliveryForm<WebhookDeliveryRow>({
   table: "webhook_deliveries",

@@ -6,9 +6,9 @@ import { WEBHOOK_CAUSE_WAIT_MS, WEBHOOK_EVENTS_WAITING_PER_WEBHOOK_MAX } from ".
 import type { Anomaly } from "../../../domain/anomaly/anomaly.ts";
 import { isOpen, NEW_DELIVERY } from "../../../domain/delivery/delivery.ts";
 import { anomalyScore } from "../../../domain/detection/anomaly-score.ts";
+import type { DeliveryReport } from "../../../domain/webhooks/outbound-messages.ts";
 import { matchesSubject, searched, type Webhook } from "../../../domain/webhooks/webhook.ts";
-import { afterAttempt } from "../../../domain/webhooks/webhook-delivery.ts";
-import type { WebhookReport } from "../../../domain/webhooks/webhook-messages.ts";
+import { afterAttempt, type EventAttempt } from "../../../domain/webhooks/webhook-delivery.ts";
 import type { AlertBooks } from "../alerts/alerts-context.ts";
 import type { AnalysisBooks } from "../analysis/analysis-context.ts";
 import { rootCauseView } from "../analysis/root-cause-view.ts";
@@ -16,27 +16,13 @@ import type { AnomalyBooks } from "../anomalies/anomalies-context.ts";
 import type { AnomalyFollowing, AnomalyStep } from "../anomalies/anomaly-follower.ts";
 import { DeadLetterDraft } from "../dead-letters/dead-letter-draft.ts";
 import type { DeadLetterBooks } from "../dead-letters/dead-letters-context.ts";
-import { keyOfText, keyText } from "../deliveries/delivery-key.ts";
+import { keyOfText, keyText, tenantOfKey } from "../deliveries/delivery-key.ts";
+import { DraftedRows } from "../deliveries/drafted-rows.ts";
 import type { StateWith } from "../state/stored-state.ts";
 import { eventText } from "./event-view.ts";
-import { EVENT_ROW } from "./stored-event.ts";
+import { EVENT_ROW, EVENT_TABLES } from "./stored-event.ts";
 import type { WebhookBooks } from "./webhook-book.ts";
-import {
-  type DeliveryPlace,
-  deliveryIdOf,
-  deliveryKey,
-  deliveryPlace,
-  type EventType,
-  eventIdOf,
-  type WebhookDeliveryRow,
-} from "./webhook-row.ts";
-
-/** A row that a transaction has made or changed. */
-export interface ChangedDelivery {
-  readonly place: DeliveryPlace;
-  readonly row: WebhookDeliveryRow;
-  readonly isNew: boolean;
-}
+import { deliveryIdOf, deliveryKey, deliveryPlace, type EventType, eventIdOf, type WebhookDeliveryRow } from "./webhook-row.ts";
 
 /** State that events are made of. */
 export type WebhookDraftState = StateWith<AlertBooks & AnalysisBooks & AnomalyBooks & DeadLetterBooks, WebhookBooks>;
@@ -55,11 +41,13 @@ export interface WebhookDraftSources {
 }
 
 const EMPTY = new Uint8Array(0);
+const { encode, decode } = EVENT_ROW;
+const openValue = (_: string, row: WebhookDeliveryRow) => (isOpen(row) ? EMPTY : undefined);
 const DONE = { state: "dropped", event: null, holdUntilMs: null } as const;
 
 export class WebhookDraft implements AnomalyFollowing {
   readonly #sources: WebhookDraftSources;
-  readonly #rows = new Map<string, ChangedDelivery>();
+  readonly #rows: DraftedRows<WebhookDeliveryRow>;
   readonly #back = new Set<string>();
   readonly #disabled = new Map<string, Webhook>();
   #letters: DeadLetterDraft | undefined;
@@ -67,10 +55,11 @@ export class WebhookDraft implements AnomalyFollowing {
 
   constructor(sources: WebhookDraftSources) {
     this.#sources = sources;
+    this.#rows = new DraftedRows({ control: sources.control, ...EVENT_TABLES, encode, decode, openValue });
   }
 
-  get changed(): ReadonlyMap<string, ChangedDelivery> {
-    return this.#rows;
+  get changed(): ReadonlyMap<string, WebhookDeliveryRow> {
+    return this.#rows.changed;
   }
 
   /** Rows that the notifier has no more. */
@@ -86,16 +75,9 @@ export class WebhookDraft implements AnomalyFollowing {
   operations(steps: readonly AnomalyStep[]): StoreOperation[] {
     for (const step of steps)
       for (const webhook of this.#sources.state.configured.webhooks.of(step.after.tenant)) this.#follow(step, webhook);
-    const rows = [...this.#rows].flatMap(([hex, { row }]): StoreOperation[] => {
-      const key = keyOfText(hex);
-      return [
-        { table: "webhook_deliveries", key, value: EVENT_ROW.encode(row) },
-        { table: "webhook_outbox", key, value: isOpen(row) ? EMPTY : undefined },
-      ];
-    });
     const { webhooks } = this.#sources.state.configured;
     const disabled = [...this.#disabled.values()].map((webhook) => webhooks.operation(webhook));
-    return [...rows, ...disabled, ...(this.#letters?.operations() ?? [])];
+    return [...this.#rows.operations(), ...disabled, ...(this.#letters?.operations() ?? [])];
   }
 
   apply(): void {
@@ -105,14 +87,18 @@ export class WebhookDraft implements AnomalyFollowing {
   }
 
   /** Takes in what became of an attempt. */
-  settle(report: WebhookReport): void {
-    this.#back.add(report.key);
-    const place = deliveryPlace(keyOfText(report.key));
-    const webhook = this.#webhookOf(place);
-    const row = this.#read(report.key);
+  settle(report: DeliveryReport): void {
+    if (report.kind !== "attempted") return;
+    for (const { key } of report.deliveries) this.#attempted(key, report);
+  }
+
+  #attempted(key: string, report: EventAttempt): void {
+    this.#back.add(key);
+    const webhook = this.#webhookOf(key);
+    const row = this.#rows.get(key);
     if (row === undefined || row.state !== "pending" || webhook === undefined) return;
     const ended = afterAttempt(row, report, webhook.retry);
-    this.#rows.set(report.key, { place, row: isOpen(ended) ? ended : { ...ended, event: null }, isNew: false });
+    this.#rows.put(key, isOpen(ended) ? ended : { ...ended, event: null });
     this.counts[isOpen(ended) ? "failed" : (ended.state as "delivered" | "exhausted" | "dropped")]++;
     if (ended.state === "exhausted") this.#lose(ended, webhook);
     if (report.outcome.answer?.gone === true && webhook.enabled) this.#disabled.set(webhook.id, { ...webhook, enabled: false });
@@ -120,26 +106,26 @@ export class WebhookDraft implements AnomalyFollowing {
 
   /** Lets an event go that has waited for its cause: it is sent, waits on, or is dropped where no cause will match any more. */
   release(hex: string, isDue: boolean): void {
-    const row = this.#read(hex);
-    const place = deliveryPlace(keyOfText(hex));
-    const webhook = this.#webhookOf(place);
+    const row = this.#rows.get(hex);
+    const webhook = this.#webhookOf(hex);
     if (row === undefined || row.state !== "held") return;
     const { state } = this.#sources;
-    const anomaly = state.anomalies.find(place.tenant, row.anomalyId);
+    const tenant = tenantOfKey(hex);
+    const anomaly = state.anomalies.find(tenant, row.anomalyId);
     if (anomaly === undefined || webhook === undefined) {
-      this.#rows.set(hex, { place, row: { ...row, ...DONE }, isNew: false });
+      this.#rows.put(hex, { ...row, ...DONE });
       return;
     }
-    const report = state.analyses.reports.ofAnomaly(place.tenant, row.anomalyId);
+    const report = state.analyses.reports.ofAnomaly(tenant, row.anomalyId);
     const cause = rootCauseView(state, report);
     const wanted = webhook.pattern.rootCauseCategory;
     if (wanted !== null && cause?.category !== wanted) {
-      if (report?.isFinal === true) this.#rows.set(hex, { place, row: { ...row, ...DONE }, isNew: false });
+      if (report?.isFinal === true) this.#rows.put(hex, { ...row, ...DONE });
       return;
     }
     if (wanted === null && cause === null && !isDue) return;
     const event = eventText(row, { anomaly, alert: state.alerts.ofAnomaly(anomaly), cause, publicUrl: this.#sources.publicUrl });
-    this.#rows.set(hex, { place, row: { ...row, state: "pending", event, holdUntilMs: null }, isNew: false });
+    this.#rows.put(hex, { ...row, state: "pending", event, holdUntilMs: null });
   }
 
   /** Puts an event that was given up back on its way, under its id; false where its webhook is gone. */
@@ -151,12 +137,10 @@ export class WebhookDraft implements AnomalyFollowing {
   ): boolean {
     const webhook = this.#sources.state.configured.webhooks.find(tenant, webhookName);
     if (webhook === undefined) return false;
-    const place = placeOf(webhook, lost.occurredAtMs, deliveryIdOf(webhook.id, lost.eventId));
-    const hex = keyText(deliveryKey(place));
-    const known = this.#read(hex);
-    const createdAtMs = known?.createdAtMs ?? this.#sources.nowMs();
-    const head = { ...lost, deliveryId: place.deliveryId, createdAtMs, holdUntilMs: null };
-    this.#rows.set(hex, { place, row: { ...head, ...NEW_DELIVERY, event, notes: [] }, isNew: known === undefined });
+    const deliveryId = deliveryIdOf(webhook.id, lost.eventId);
+    const hex = keyOf(webhook, lost.occurredAtMs, deliveryId);
+    const createdAtMs = this.#rows.get(hex)?.createdAtMs ?? this.#sources.nowMs();
+    this.#rows.put(hex, { ...lost, ...NEW_DELIVERY, deliveryId, createdAtMs, holdUntilMs: null, event, notes: [] });
     return true;
   }
 
@@ -182,20 +166,18 @@ export class WebhookDraft implements AnomalyFollowing {
   /** To whoever heard of it, or would by what its pattern says. */
   #resolve({ after, alert }: AnomalyStep, webhook: Webhook, resolvedAtMs: number): void {
     const declared = eventIdOf(after.tenant, after.id, "anomaly.declared", 0);
-    const hex = keyText(deliveryKey(placeOf(webhook, after.detectedAtMs, deliveryIdOf(webhook.id, declared))));
-    const row = this.#read(hex);
+    const hex = keyOf(webhook, after.detectedAtMs, deliveryIdOf(webhook.id, declared));
+    const row = this.#rows.get(hex);
     const heard = row !== undefined && row.state !== "dropped" && (row.state !== "held" || row.holdUntilMs !== null);
     if (!heard && (webhook.pattern.rootCauseCategory !== null || !this.#matches(webhook, after))) return;
-    if (row?.state === "held" && row.holdUntilMs !== null) this.#send(hex, row, webhook, after, alert);
+    if (row?.state === "held" && row.holdUntilMs !== null) this.#send(hex, row, after, alert);
     const eventId = eventIdOf(after.tenant, after.id, "anomaly.resolved", resolvedAtMs);
     this.#add({ webhook, anomaly: after, alert, eventId, eventType: "anomaly.resolved", occurredAtMs: resolvedAtMs });
   }
 
-  #send(hex: string, row: WebhookDeliveryRow, webhook: Webhook, anomaly: Anomaly, alert: AnomalyStep["alert"]): void {
+  #send(hex: string, row: WebhookDeliveryRow, anomaly: Anomaly, alert: AnomalyStep["alert"]): void {
     const event = eventText(row, { anomaly, alert, cause: this.#causeOf(anomaly), publicUrl: this.#sources.publicUrl });
-    const known = this.#rows.get(hex);
-    const place = placeOf(webhook, row.occurredAtMs, row.deliveryId);
-    this.#rows.set(hex, { place, row: { ...row, state: "pending", event, holdUntilMs: null }, isNew: known?.isNew ?? false });
+    this.#rows.put(hex, { ...row, state: "pending", event, holdUntilMs: null });
   }
 
   #add(made: {
@@ -207,9 +189,9 @@ export class WebhookDraft implements AnomalyFollowing {
     readonly occurredAtMs: number;
   }): void {
     const { webhook, anomaly, alert, eventId, eventType, occurredAtMs } = made;
-    const place = placeOf(webhook, occurredAtMs, deliveryIdOf(webhook.id, eventId));
-    const hex = keyText(deliveryKey(place));
-    if (this.#read(hex) !== undefined) return;
+    const deliveryId = deliveryIdOf(webhook.id, eventId);
+    const hex = keyOf(webhook, occurredAtMs, deliveryId);
+    if (this.#rows.get(hex) !== undefined) return;
     const nowMs = this.#sources.nowMs();
     const cause = this.#causeOf(anomaly);
     const wanted = eventType === "anomaly.declared" ? webhook.pattern.rootCauseCategory : null;
@@ -220,7 +202,7 @@ export class WebhookDraft implements AnomalyFollowing {
         ? cause?.category !== wanted
         : cause === null && eventType === "anomaly.declared" && anomaly.paging?.rcaTriggered === true;
     const holdUntilMs = waits && wanted === null ? nowMs + WEBHOOK_CAUSE_WAIT_MS : null;
-    const head = { deliveryId: place.deliveryId, eventId, eventType, anomalyId: anomaly.id, occurredAtMs, createdAtMs: nowMs };
+    const head = { deliveryId, eventId, eventType, anomalyId: anomaly.id, occurredAtMs, createdAtMs: nowMs };
     const { waiting, hasRoom, publicUrl } = this.#sources;
     const event = waits ? null : eventText(head, { anomaly, alert, cause, publicUrl });
     const row: WebhookDeliveryRow = { ...head, ...NEW_DELIVERY, holdUntilMs, event, state: waits ? "held" : "pending", notes: [] };
@@ -230,7 +212,7 @@ export class WebhookDraft implements AnomalyFollowing {
       this.counts.exhausted++;
       return;
     }
-    this.#rows.set(hex, { place, row, isNew: true });
+    this.#rows.put(hex, row);
   }
 
   #causeOf(anomaly: Anomaly) {
@@ -244,15 +226,9 @@ export class WebhookDraft implements AnomalyFollowing {
     return matchesSubject(pattern, { serviceId, metricName, environment, score: anomalyScore(z) }, finds);
   }
 
-  #webhookOf({ webhookId }: DeliveryPlace): Webhook | undefined {
+  #webhookOf(key: string): Webhook | undefined {
+    const { webhookId } = deliveryPlace(keyOfText(key));
     return this.#disabled.get(webhookId) ?? this.#sources.state.configured.webhooks.byId(webhookId);
-  }
-
-  #read(hex: string): WebhookDeliveryRow | undefined {
-    const drafted = this.#rows.get(hex);
-    if (drafted !== undefined) return drafted.row;
-    const stored = this.#sources.control.get("webhook_deliveries", keyOfText(hex));
-    return stored && EVENT_ROW.decode(stored);
   }
 
   #lose(row: WebhookDeliveryRow, { tenant, name }: Webhook, error = row.error ?? ""): void {
@@ -280,6 +256,6 @@ export class WebhookDraft implements AnomalyFollowing {
   }
 }
 
-function placeOf({ tenant, id: webhookId }: Webhook, occurredAtMs: number, deliveryId: string): DeliveryPlace {
-  return { tenant, webhookId, occurredAtMs, deliveryId };
+function keyOf({ tenant, id: webhookId }: Webhook, occurredAtMs: number, deliveryId: string): string {
+  return keyText(deliveryKey({ tenant, webhookId, occurredAtMs, deliveryId }));
 }

@@ -13,7 +13,7 @@ import type { Change } from "../access/changes.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { boundToOrigin, nameOfNothing, originOf, unhidden } from "./hidden-values.ts";
 import { type TransformTrial, tryTransform } from "./transform-trial.ts";
-import { WebhookOutbox } from "./webhook-outbox.ts";
+import { WebhookDeliveries } from "./webhook-deliveries.ts";
 import { shownUrl, webhookView } from "./webhook-view.ts";
 import type { WebhooksContext } from "./webhooks-context.ts";
 
@@ -216,7 +216,7 @@ function changedWebhook(before: Webhook, body: WebhookBody, nowMs: number): Webh
   const url = body.url === shownUrl(before.url) ? before.url : body.url;
   const fields: Webhook = { ...before, ...fieldsOf(body), url, headers: unhidden(body.headers, before.headers) };
   const secret = body.secret === HIDDEN ? before.secret : body.secret;
-  if (isSameOrigin(before.url, url)) return WebhookOutbox.withSecret(fields, secret, nowMs);
+  if (isSameOrigin(before.url, url)) return WebhookDeliveries.withSecret(fields, secret, nowMs);
   return { ...fields, secret, formerSecret: null, formerSecretUntilMs: 0 };
 }
 

@@ -3,10 +3,11 @@
 import type { KeyValueStore, StoreEntry } from "../../../adapters/storage/key-value-store.ts";
 import { WEBHOOK_DELIVERIES_MS, WEBHOOK_DELIVERIES_PER_WEBHOOK_MAX } from "../../../core/config/webhook-limits.ts";
 import { isOpen } from "../../../domain/delivery/delivery.ts";
+import { removalOf } from "../deliveries/drafted-rows.ts";
 import { type RetentionStep, yieldStep } from "../state/retention-step.ts";
 import type { StateWith } from "../state/stored-state.ts";
 import { TABLE_END, TABLE_START } from "../state/tables.ts";
-import { EVENT_ROW } from "./stored-event.ts";
+import { EVENT_ROW, EVENT_TABLES } from "./stored-event.ts";
 import type { WebhookBooks } from "./webhook-book.ts";
 import { deliveryBound, deliveryPlace, type ExpiredDelivery } from "./webhook-row.ts";
 
@@ -70,10 +71,10 @@ function* beyond(deletes: Deletes, tenant: string, webhookId: string): Generator
 }
 
 function stepOf({ control, expired }: Deletes, entries: readonly StoreEntry[]): RetentionStep {
-  const operations = entries.flatMap(({ key }) => [
-    { table: "webhook_deliveries", key, value: undefined },
-    { table: "webhook_outbox", key, value: undefined },
-  ]);
+  const operations = removalOf(
+    EVENT_TABLES,
+    entries.map(({ key }) => key),
+  );
   const rows = entries.map(({ key, value }) => ({ key, row: EVENT_ROW.decode(value) }));
   const open = rows.filter(({ row }) => isOpen(row));
   return { store: control, operations, apply: () => expired(open) };

@@ -6,11 +6,11 @@ import type { AnomalyBooks } from "../anomalies/anomalies-context.ts";
 import type { OutboundCalls } from "../notification/outbound-calls.ts";
 import type { Using } from "../queries/query-context.ts";
 import type { WebhookBooks } from "./webhook-book.ts";
-import type { WebhookOutbox } from "./webhook-outbox.ts";
+import type { WebhookDeliveries } from "./webhook-deliveries.ts";
 
 /** Members that call the systems of tenants. */
 interface Calling {
-  readonly webhooks: Pick<WebhookOutbox, "saved" | "forget" | "target" | "pause" | "publicUrl">;
+  readonly webhooks: Pick<WebhookDeliveries, "saved" | "forget" | "target" | "pause" | "publicUrl">;
   readonly calls: OutboundCalls;
   /** The key that events are signed by. */
   webhookPublicKey(): { readonly standard: string; readonly pem: string };

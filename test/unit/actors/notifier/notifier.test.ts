@@ -4,8 +4,9 @@ import { Notifier } from "../../../../src/actors/notifier/notifier.ts";
 import type { AttemptOutcome } from "../../../../src/domain/delivery/delivery.ts";
 import type { AlertMessage } from "../../../../src/domain/notification/alert-message.ts";
 import { joinsOf, rankOf } from "../../../../src/domain/notification/message-joins.ts";
-import type { DeliveryReport, HandedDelivery } from "../../../../src/domain/notification/notifier-messages.ts";
+import type { DeliveryReport, HandedDelivery } from "../../../../src/domain/webhooks/outbound-messages.ts";
 import { ALERT_MESSAGE as MESSAGE } from "../../../support/alert-message.ts";
+import { NO_EVENTS } from "../../../support/notifier-senders.ts";
 
 type Sent = { readonly alerts: string[]; readonly name: string | null; readonly end: (outcome: AttemptOutcome) => void };
 
@@ -20,17 +21,18 @@ function open(notifierName: "chat" | "email") {
   const notifier = new Notifier(
     { chat: 1_000, pager: 1_000, email: 1_000, oncall: 1_000 },
     {
-      senders: { chat: sender, email: sender, pager: undefined, oncall: undefined },
+      channels: { chat: sender, email: sender, pager: undefined, oncall: undefined },
+      events: NO_EVENTS,
       nowMs: () => 1_000,
       report: (some) => reports.push(...some),
       wake: () => void notifier.step(),
     },
   );
   let serial = 0;
-  const handed = (alertId: string, more: Partial<HandedDelivery> = {}): HandedDelivery => {
+  const handed = (alertId: string, more: { readonly joined?: string } = {}): HandedDelivery => {
     const message = { ...MESSAGE, alertId };
     const place = { tenant: "default", dueAtMs: 0, rank: rankOf(message), joins: joinsOf(message), joined: null };
-    return { key: alertId, serial: ++serial, destination, message, ...place, ...more };
+    return { ...place, key: alertId, serial: ++serial, kind: "channel", destination, message, ...more };
   };
   const give = (...deliveries: HandedDelivery[]) => {
     notifier.take({ type: "send", deliveries });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { AlertMessage } from "../../../../src/domain/notification/alert-message.ts";
 import { chatBody } from "../../../../src/domain/notification/chat-body.ts";
-import { DestinationLane, type WaitingDelivery } from "../../../../src/domain/notification/destination-lane.ts";
 import { emailMessage } from "../../../../src/domain/notification/email-message.ts";
 import { oncallRequest } from "../../../../src/domain/notification/oncall-request.ts";
 import { pagerEvent } from "../../../../src/domain/notification/pager-event.ts";
@@ -153,80 +152,5 @@ describe("a mail", () => {
     const ended = emailMessage([{ ...MESSAGE, kind: "resolved" }], "ops@example.com", "example.com");
     expect(ended.messageId).not.toBe(emailMessage([MESSAGE], "ops@example.com", "example.com").messageId);
     expect(ended.references).toBe(emailMessage([MESSAGE], "ops@example.com", "example.com").references);
-  });
-});
-
-describe("a destination's lane", () => {
-  const waiting = (tenant: string, key: string, dueAtMs = 0, more: Partial<WaitingDelivery> = {}): WaitingDelivery => ({
-    ...{ tenant, key, dueAtMs, rank: 0, joins: "page", joined: null },
-    ...more,
-  });
-  const keys = (taken: ReadonlyArray<{ key: string }>) => taken.map(({ key }) => key);
-
-  it("lets five leave at once, then one in each turn of its rate", () => {
-    const lane = new DestinationLane(2, false);
-    for (let i = 0; i < 8; i++) lane.put(waiting("a", String(i)));
-    for (let i = 0; i < 5; i++) {
-      expect(keys(lane.take(0))).toEqual([String(i)]);
-      expect(lane.take(0)).toEqual([]); // one is under way
-      lane.done();
-    }
-    expect(lane.take(0)).toEqual([]);
-    expect(lane.nextAtMs(0)).toBe(500);
-    expect(keys(lane.take(500))).toEqual(["5"]);
-  });
-
-  it("lets tenants take turns", () => {
-    const lane = new DestinationLane(10, false);
-    for (let i = 0; i < 3; i++) lane.put(waiting("a", `a${i}`));
-    lane.put(waiting("b", "b0"));
-    const order: string[] = [];
-    for (let i = 0; i < 4; i++) {
-      order.push(...keys(lane.take(0)));
-      lane.done();
-    }
-    expect(order).toEqual(["a0", "b0", "a1", "a2"]);
-  });
-
-  it("lets what fires leave before what has ended, of any tenant, and joins neither with the other, nor environments", () => {
-    const lane = new DestinationLane(1_000, true);
-    const end = { rank: 2, joins: "end" } as const;
-    for (const key of ["e0", "e1"]) lane.put(waiting("a", key, 0, end));
-    lane.put(waiting("a", "p0"));
-    lane.put(waiting("a", "staging", 0, { joins: "page of staging" }));
-    lane.put(waiting("b", "p1"));
-    const left: string[][] = [];
-    for (let taken = keys(lane.take(0)); taken.length > 0; taken = keys(lane.take(0))) {
-      left.push(taken);
-      lane.done();
-    }
-    expect(left).toEqual([["p0"], ["p1"], ["staging"], ["e0", "e1"]]);
-  });
-
-  it("keeps the parts of a mail together, with nothing else, and lets alone what is to leave alone", () => {
-    const lane = new DestinationLane(1_000, true);
-    for (const key of ["m0", "m1"]) lane.put(waiting("a", key, 5, { joined: "mail" }));
-    lane.put(waiting("a", "p0", 5));
-    lane.put(waiting("a", "alone", 5, { joins: null }));
-    lane.put(waiting("a", "p1", 5));
-    const left: string[][] = [];
-    for (let i = 0; i < 3; i++) {
-      left.push(keys(lane.take(5)));
-      lane.done();
-    }
-    expect(left).toEqual([["m0", "m1"], ["p0", "p1"], ["alone"]]);
-  });
-
-  it("joins what is due, of one tenant, ten at most", () => {
-    const lane = new DestinationLane(1, true);
-    for (let i = 0; i < 12; i++) lane.put(waiting("a", `a${i}`));
-    lane.put(waiting("a", "later", 10_000));
-    expect(lane.take(0)).toHaveLength(10);
-    lane.done();
-    expect(keys(lane.take(0))).toEqual(["a10", "a11"]);
-    lane.done();
-    expect([lane.isIdle(0), lane.nextAtMs(0)]).toEqual([false, 10_000]);
-    lane.remove("a", "later");
-    expect(lane.nextAtMs(0)).toBe(null);
   });
 });

@@ -25,7 +25,7 @@ async function open(options: object = OPTIONS) {
       if (command.type !== "channel-try") return;
       tries.push(command);
       const outcome: AttemptOutcome = command.destination.notifier === "chat" ? REFUSED : { kind: "delivered" };
-      outbound.take({ type: "channel-tried", id: command.id, outcome });
+      outbound.take({ type: "tried", id: command.id, sentAtMs: 0, outcome });
     },
   });
   const ask = async (endpoint: string, content?: unknown) => {

@@ -8,8 +8,7 @@ import {
   OUTBOUND_CALLS_SHARE,
   OUTBOUND_WAIT_MS_MAX,
 } from "../../../../../src/core/config/notification-limits.ts";
-import type { OutboundCommand } from "../../../../../src/domain/webhooks/outbound-messages.ts";
-import type { WebhookTarget } from "../../../../../src/domain/webhooks/webhook-messages.ts";
+import type { OutboundCommand, WebhookTarget } from "../../../../../src/domain/webhooks/outbound-messages.ts";
 
 const TARGET = { id: "w" } as WebhookTarget;
 
@@ -20,8 +19,8 @@ function calling() {
   calls.connect({ send: (command) => void sent.push(command) });
   const answerLast = () => {
     const { id } = sent.at(-1) as { id: number };
-    const outcome = { kind: "succeeded", statusCode: 200, responseTimeMs: 1 } as never;
-    calls.take({ type: "webhook-tried", id, attemptedAtMs: 0, outcome });
+    const outcome = { kind: "delivered" } as const;
+    calls.take({ type: "tried", id, sentAtMs: 0, outcome });
   };
   return { calls, sent, ledger, answerLast };
 }
@@ -42,7 +41,7 @@ describe("requests that somebody waits for", () => {
     await vi.advanceTimersByTimeAsync(0);
     expect(sent).toHaveLength(before + 1);
     answerLast();
-    expect(await own).toMatchObject({ type: "webhook-tried" });
+    expect(await own).toMatchObject({ type: "tried" });
     expect(calls.places.take("acme")).toBe(true);
     calls.places.give("acme");
     await vi.advanceTimersByTimeAsync(OUTBOUND_CALL_MS_MAX);
@@ -63,7 +62,7 @@ describe("requests that somebody waits for", () => {
     calls.places.give("evil");
     await vi.advanceTimersByTimeAsync(0);
     answerLast();
-    expect(await next).toMatchObject({ type: "webhook-tried" });
+    expect(await next).toMatchObject({ type: "tried" });
   });
 
   it("give their places back where the notifier ends", async () => {

@@ -94,7 +94,7 @@ describe("a webhook", () => {
     const world = await open(webhookOf("all"), webhookOf("other"));
     const hook = world.state.configured.webhooks.find("default", "all") as Webhook;
     let calm = 0;
-    for (let rounds = 0; rounds < 200 && world.outbox.pause(hook) === null; rounds++) {
+    for (let rounds = 0; rounds < 200 && world.webhooks.pause(hook) === null; rounds++) {
       if (world.attempts.length === 0) await world.declare(anomalyOf(`calm ${calm++}`, { paging: CALM.paging }));
       await world.settled();
       world.attempts.sort((a, b) => (a.webhook < b.webhook ? -1 : 1));
@@ -102,14 +102,14 @@ describe("a webhook", () => {
       if (next !== undefined) world.end(next, next.webhook === "all" ? "throws" : "succeeds");
       await world.settled();
     }
-    expect(world.outbox.pause(hook)).toMatchObject({ failures: 20, error: "transform: it throws" });
+    expect(world.webhooks.pause(hook)).toMatchObject({ failures: 20, error: "transform: it throws" });
     await world.declare(anomalyOf("later", { paging: CALM.paging }));
     await world.settled();
     expect(world.attempts.map(({ webhook }) => webhook)).toEqual(expect.not.arrayContaining(["all"]));
     expect(world.attempts.some(({ webhook }) => webhook === "other")).toBe(true);
     world.pass(FAULT_PAUSE_MS);
     await world.settled();
-    expect([world.outbox.pause(hook), world.attempts.some(({ webhook }) => webhook === "all")]).toEqual([null, true]);
+    expect([world.webhooks.pause(hook), world.attempts.some(({ webhook }) => webhook === "all")]).toEqual([null, true]);
   });
 
   it("whose target cannot be given to the notifier pauses, and ends nothing", async () => {
@@ -117,10 +117,10 @@ describe("a webhook", () => {
     const hook = world.state.configured.webhooks.find("default", "all") as Webhook;
     const odd = { ...hook, headers: { constructor: Object as unknown as string } };
     world.outbox.connect({ send: (command) => void structuredClone(command) });
-    world.outbox.saved(odd);
-    expect(world.outbox.pause(hook)?.error).toMatch(/could not be cloned/);
-    world.outbox.saved(hook);
-    expect(world.outbox.pause(hook)).toBeNull();
+    world.webhooks.saved(odd);
+    expect(world.webhooks.pause(hook)?.error).toMatch(/could not be cloned/);
+    world.webhooks.saved(hook);
+    expect(world.webhooks.pause(hook)).toBeNull();
   });
 
   it("whose receiver says 410 is disabled; what waits leaves once it is enabled again", async () => {
@@ -137,7 +137,7 @@ describe("a webhook", () => {
     expect(before).toBeLessThan(11);
     const enabled = { ...(webhooks.find("default", "all") as Webhook), enabled: true };
     webhooks.put(enabled);
-    world.outbox.aim(enabled);
+    world.webhooks.aim(enabled);
     for (let rounds = 0; rounds < 3; rounds++) await arrived(world);
     expect(new Set(world.arrivals.map(({ body }) => body)).size).toBe(11);
     expect(world.waiting).toBe(0);
@@ -149,14 +149,14 @@ describe("a webhook", () => {
     await world.declare(anomalyOf("calm", { paging: CALM.paging }));
     await world.settled();
     expect(world.waiting).toBe(3);
-    const expired = world.outbox.expired.bind(world.outbox);
+    const expired = world.webhooks.expired.bind(world.webhooks);
     const steps = expireDeliveries({ state: world.state, expired }, world.nowMs + WEBHOOK_DELIVERIES_MS + 1, 10);
     for (const { store, operations, apply } of steps) {
       await store.commit(operations);
       apply();
     }
     expect(world.rows()).toEqual([]);
-    expect([world.waiting, world.outbox.size]).toEqual([0, 0]);
+    expect([world.waiting, world.webhooks.size]).toEqual([0, 0]);
     world.pass(60_000);
     expect(await arrived(world)).toHaveLength(1); // it was under way
   });

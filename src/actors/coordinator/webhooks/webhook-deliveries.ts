@@ -1,41 +1,37 @@
 /**
- * Events on their way to webhooks. A delivery is stored in the transaction that stores its anomaly; what waits is handed to the notifier, so many at a time for each
- * webhook, and what becomes of an attempt is stored before the next. An event that waits for root-cause analysis is let go by a revision of its report, or when its
- * time is over. All of it happens between transactions.
+ * Events on their way to webhooks: which are decided, what waits for a cause, what an outcome comes to, and which webhooks pause. The outbox hands them over; a delivery
+ * is stored in the transaction that stores its anomaly. One that waits for root-cause analysis is let go by a revision of its report, or when its time is over.
  */
 import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
 import { background, task } from "../../../core/base/guard.ts";
-import { REPORTS_PER_COMMIT } from "../../../core/config/notification-limits.ts";
 import {
   FAULT_PAUSE_MS,
   FAULTS_IN_A_ROW,
   WEBHOOK_CAUSE_WAIT_MS,
   WEBHOOK_EVENTS_HANDED_PER_WEBHOOK_MAX,
-  WEBHOOK_EVENTS_PER_STEP,
   WEBHOOK_OLD_SECRET_MS,
 } from "../../../core/config/webhook-limits.ts";
-import { isOpen } from "../../../domain/delivery/delivery.ts";
+import { type AttemptOutcome, isOpen } from "../../../domain/delivery/delivery.ts";
 import { type FaultPause, FaultPauses } from "../../../domain/webhooks/fault-pauses.ts";
+import type { DeliveryReport, LeavingDelivery, WebhookTarget } from "../../../domain/webhooks/outbound-messages.ts";
 import type { Webhook } from "../../../domain/webhooks/webhook.ts";
-import type { HandedEvent, WebhookReport, WebhookTarget } from "../../../domain/webhooks/webhook-messages.ts";
 import type { RcaReport } from "../analysis/report-row.ts";
 import type { AnomalyFollower } from "../anomalies/anomaly-follower.ts";
 import { keyOfText, keyText } from "../deliveries/delivery-key.ts";
-import { type HeldRow, HeldRows } from "../notification/held-rows.ts";
-import type { OutboundLink } from "../notification/outbound-calls.ts";
-import { type StoreTurns, StoreWork } from "../notification/store-work.ts";
-import { WaitingRows } from "../notification/waiting-rows.ts";
+import type { DeliveryKind, DeliveryWork } from "../deliveries/delivery-kind.ts";
+import type { Outbox } from "../deliveries/outbox.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import { scan } from "../state/scan.ts";
 import { DueRows } from "./due-rows.ts";
-import { EVENT_ROW } from "./stored-event.ts";
-import { type ChangedDelivery, WebhookDraft, type WebhookDraftState } from "./webhook-draft.ts";
-import { deliveryPlace, type ExpiredDelivery } from "./webhook-row.ts";
+import { EVENT_ROW, EVENT_TABLES } from "./stored-event.ts";
+import { WebhookDraft, type WebhookDraftState } from "./webhook-draft.ts";
+import { deliveryPlace, type ExpiredDelivery, type WebhookDeliveryRow } from "./webhook-row.ts";
 
-export interface WebhookOutboxDependencies extends StoreTurns {
+export interface WebhookDeliveriesDependencies {
   readonly state: WebhookDraftState;
   readonly counters: CoordinatorCounters;
   nowMs(): number;
+  sleep(ms: number): Promise<void>;
   /** Has the notifier started where it does not run. */
   wantNotifier(): void;
   /** The key of v1a signatures. */
@@ -44,13 +40,12 @@ export interface WebhookOutboxDependencies extends StoreTurns {
   readonly publicUrl: string | null;
 }
 
-export class WebhookOutbox implements AnomalyFollower {
-  readonly #dependencies: WebhookOutboxDependencies;
-  readonly #control: KeyValueStore;
-  readonly #waiting = new WaitingRows();
+export class WebhookDeliveries implements AnomalyFollower, DeliveryKind {
+  readonly name = "webhook";
+  readonly #dependencies: WebhookDeliveriesDependencies;
   /** The lane is the webhook's id. */
-  readonly #held = new HeldRows<HeldRow>(() => this.#handed);
-  readonly #work: StoreWork;
+  readonly #outbox: Outbox;
+  readonly #control: KeyValueStore;
   readonly #pauses = new FaultPauses();
   /** Webhooks whose target the notifier has. */
   readonly #aimed = new Set<string>();
@@ -61,32 +56,31 @@ export class WebhookOutbox implements AnomalyFollower {
   /** Those of them that wait for any cause, and not for long. */
   readonly #holds = new DueRows(WEBHOOK_CAUSE_WAIT_MS);
   #released = new Set<string>();
-  #reports: WebhookReport[] = [];
-  #link: OutboundLink | undefined;
-  #serial = 0;
   #sleepsUntilMs = Number.POSITIVE_INFINITY;
 
-  constructor(dependencies: WebhookOutboxDependencies) {
+  constructor(outbox: Outbox, dependencies: WebhookDeliveriesDependencies) {
+    this.#outbox = outbox;
     this.#dependencies = dependencies;
     this.#control = dependencies.state.control;
-    this.#work = new StoreWork("the deliveries of webhooks", () => this.#step(), dependencies);
     dependencies.state.anomalies.follower = this;
+    outbox.register(this);
   }
 
-  /** Reads what waits. To be called once, before anything is committed. */
   load(): void {
     const { webhooks } = this.#dependencies.state.configured;
-    const rows: Array<ChangedDelivery & { readonly key: string }> = [];
-    for (const { key } of scan(this.#control, "webhook_outbox")) {
-      const stored = this.#control.get("webhook_deliveries", key);
-      const place = deliveryPlace(key);
-      if (stored === undefined || webhooks.byId(place.webhookId) === undefined) continue;
-      rows.push({ key: keyText(key), place, row: EVENT_ROW.decode(stored), isNew: true });
+    const rows: Array<readonly [string, WebhookDeliveryRow]> = [];
+    for (const { key } of scan(this.#control, EVENT_TABLES.open)) {
+      const stored = this.#control.get(EVENT_TABLES.log, key);
+      if (stored === undefined || webhooks.byId(deliveryPlace(key).webhookId) === undefined) continue;
+      rows.push([keyText(key), EVENT_ROW.decode(stored)]);
     }
-    rows.sort((a, b) => (a.row.holdUntilMs ?? 0) - (b.row.holdUntilMs ?? 0));
-    for (const { key, ...changed } of rows) this.#place(key, changed);
-    this.#count();
+    rows.sort(([, a], [, b]) => (a.holdUntilMs ?? 0) - (b.holdUntilMs ?? 0));
+    for (const [key, row] of rows) this.#place(key, row);
     if (webhooks.size > 0) this.#dependencies.wantNotifier();
+  }
+
+  get places() {
+    return this.#dependencies.state.shares.ledger("webhook_events_handed");
   }
 
   /** Events that are not done with: those that wait for their cause too. */
@@ -116,34 +110,58 @@ export class WebhookOutbox implements AnomalyFollower {
     });
   }
 
-  /** A notifier is there. */
-  connect(link: OutboundLink): void {
-    this.disconnect();
-    this.#link = link;
-    link.send({ type: "webhook-key", privateKey: this.#dependencies.signingKey() });
+  connected(): void {
+    this.#outbox.send({ type: "webhook-key", privateKey: this.#dependencies.signingKey() });
     for (const webhook of this.#dependencies.state.configured.webhooks.all) this.aim(webhook);
-    this.#work.want();
   }
 
-  /** The notifier has ended: what it had in its hands is sent again under the same id. */
-  disconnect(): void {
-    this.#link = undefined;
+  disconnected(): void {
     this.#aimed.clear();
-    this.#reports = [];
-    this.#held.returnTo(this.#waiting);
   }
 
-  take(reports: readonly WebhookReport[]): void {
-    this.#reports.push(...reports);
-    this.#work.want();
+  handedMost(): number {
+    return WEBHOOK_EVENTS_HANDED_PER_WEBHOOK_MAX;
+  }
+
+  mayLeave(webhookId: string): boolean {
+    return this.#aimed.has(webhookId) && this.#dependencies.state.configured.webhooks.byId(webhookId)?.enabled === true;
+  }
+
+  leaving(key: string): LeavingDelivery[] {
+    const bytes = keyOfText(key);
+    const stored = this.#control.get(EVENT_TABLES.log, bytes);
+    const row = stored && EVENT_ROW.decode(stored);
+    if (row?.state !== "pending" || row.event === null) return [];
+    const { eventId, event, nextAttemptAtMs: dueAtMs } = row;
+    const { tenant, webhookId } = deliveryPlace(bytes);
+    return [{ key, tenant, dueAtMs, rank: 0, joins: null, joined: null, kind: "webhook", webhookId, eventId, event }];
+  }
+
+  work(reports: readonly DeliveryReport[]): DeliveryWork {
+    const released = this.#released;
+    this.#released = new Set();
+    const draft = this.draft();
+    for (const report of reports) draft.settle(report);
+    for (const key of released) draft.release(key, false);
+    for (const key of this.#holds.due(this.#dependencies.nowMs())) draft.release(key, true);
+    return {
+      operations: () => draft.operations([]),
+      apply: () => {
+        draft.apply();
+        for (const report of reports) this.#judge(report);
+      },
+      undone: () => {
+        for (const key of released) this.#released.add(key);
+      },
+    };
   }
 
   /** A webhook is new, or has changed. */
   aim(webhook: Webhook): void {
     if (!webhook.enabled) this.#call(webhook.id);
-    else if (this.#link === undefined) this.#dependencies.wantNotifier();
-    else if (this.pause(webhook) === null) this.#point(webhook, this.#link);
-    this.#work.want();
+    else if (!this.#outbox.isConnected) this.#dependencies.wantNotifier();
+    else if (this.pause(webhook) === null) this.#point(webhook);
+    this.#outbox.want();
   }
 
   /** A webhook was saved: it begins anew, whatever it has failed by before. */
@@ -158,9 +176,9 @@ export class WebhookOutbox implements AnomalyFollower {
   }
 
   /** Gives the notifier the target. One that cannot be given is the webhook's fault, and not the server's. */
-  #point(webhook: Webhook, link: OutboundLink): void {
+  #point(webhook: Webhook): void {
     try {
-      link.send({ type: "webhook-target", target: this.target(webhook) });
+      this.#outbox.send({ type: "webhook-target", target: this.target(webhook) });
       this.#aimed.add(webhook.id);
     } catch (error) {
       this.#aimed.delete(webhook.id);
@@ -176,7 +194,7 @@ export class WebhookOutbox implements AnomalyFollower {
       this.#resumeLater(webhookId);
       break;
     }
-    this.#count();
+    this.count();
   }
 
   /** What waits for a webhook leaves again once its pause is over. */
@@ -186,7 +204,7 @@ export class WebhookOutbox implements AnomalyFollower {
     const resumed = sleep(FAULT_PAUSE_MS).then(() => {
       this.#pauses.end(webhookId, untilMs);
       const webhook = state.configured.webhooks.byId(webhookId);
-      if (webhook !== undefined && !this.#work.isStopped && this.pause(webhook) === null) this.aim(webhook);
+      if (webhook !== undefined && !this.#outbox.isStopped && this.pause(webhook) === null) this.aim(webhook);
     });
     background(task("the end of a webhook's pause"), resumed);
   }
@@ -195,7 +213,7 @@ export class WebhookOutbox implements AnomalyFollower {
   forget({ id, tenant }: Webhook): void {
     this.#pauses.forget(id);
     this.#call(id);
-    for (let key = this.#waiting.first(id); key !== undefined; key = this.#waiting.first(id)) this.#waiting.remove(id, key);
+    this.#outbox.queue.clear(id);
     for (const key of this.#opened.get(id) ?? []) this.#holds.remove(key);
     for (const [name, keys] of this.#gathering) {
       for (const key of keys) if (deliveryPlace(keyOfText(key)).webhookId === id) keys.delete(key);
@@ -203,7 +221,7 @@ export class WebhookOutbox implements AnomalyFollower {
     }
     this.#room.give(tenant, this.#opened.get(id)?.size ?? 0);
     this.#opened.delete(id);
-    this.#count();
+    this.count();
   }
 
   target({ id, tenant, url, method, headers, transform, secret, formerSecret, formerSecretUntilMs }: Webhook): WebhookTarget {
@@ -225,27 +243,16 @@ export class WebhookOutbox implements AnomalyFollower {
       const keys = this.#gathering.get(JSON.stringify([tenant, id]));
       for (const key of keys ?? []) this.#released.add(key);
     }
-    if (this.#released.size > 0) this.#work.want();
+    if (this.#released.size > 0) this.#outbox.want();
   }
 
   /** Rows are gone before they were done with: they were too old. */
   expired(rows: readonly ExpiredDelivery[]): void {
     for (const { key, row } of rows) {
-      const place = deliveryPlace(key);
-      const hex = keyText(key);
-      this.#held.release(hex);
-      this.#place(hex, { place, row: { ...row, state: "dropped" }, isNew: false });
+      this.#outbox.queue.release(keyText(key));
+      this.#place(keyText(key), { ...row, state: "dropped" });
     }
-    this.#count();
-  }
-
-  /** Nothing is handed over any more. */
-  stop(): void {
-    this.#work.stop();
-  }
-
-  get #handed() {
-    return this.#dependencies.state.shares.ledger("webhook_events_handed");
+    this.count();
   }
 
   get #room() {
@@ -255,75 +262,57 @@ export class WebhookOutbox implements AnomalyFollower {
   /** Takes back what the notifier has of a webhook. */
   #call(webhookId: string): void {
     this.#aimed.delete(webhookId);
-    this.#link?.send({ type: "webhook-gone", webhookId });
-    for (const key of this.#held.keysOf(webhookId)) {
-      this.#held.release(key);
-      this.#waiting.add(webhookId, key);
-    }
-  }
-
-  /** One commit of outcomes and of events that are let go, one run of handing over; true where there is more of either. */
-  async #step(): Promise<boolean> {
-    const reports = this.#reports.splice(0, REPORTS_PER_COMMIT);
-    const released = this.#released;
-    this.#released = new Set();
-    const draft = this.draft();
-    for (const report of reports) if (this.#held.get(report.key)?.serial === report.serial) draft.settle(report);
-    for (const key of released) draft.release(key, false);
-    for (const key of this.#holds.due(this.#dependencies.nowMs())) draft.release(key, true);
-    try {
-      const operations = draft.operations([]);
-      if (operations.length > 0) await this.#control.commit(operations, { flushLater: true });
-    } catch (error) {
-      this.#reports.unshift(...reports);
-      for (const key of released) this.#released.add(key);
-      throw error;
-    }
-    draft.apply();
-    for (const { key, outcome } of reports) this.#judge(deliveryPlace(keyOfText(key)).webhookId, outcome);
-    return this.#reports.length > 0 || this.#handOver();
+    this.#outbox.send({ type: "webhook-gone", webhookId });
+    this.#outbox.queue.returnHanded(webhookId);
   }
 
   /** Counts failures of a webhook's own, which a receiver's are not. */
-  #judge(webhookId: string, outcome: WebhookReport["outcome"]): void {
+  #judge(report: DeliveryReport): void {
+    if (report.kind !== "attempted") return;
+    for (const { key } of report.deliveries) this.#judged(deliveryPlace(keyOfText(key)).webhookId, report.outcome);
+  }
+
+  #judged(webhookId: string, outcome: AttemptOutcome): void {
     if (this.#dependencies.state.configured.webhooks.byId(webhookId) === undefined) return;
-    if (outcome.answer?.fault === true) this.#fault(webhookId, outcome.kind === "delivered" ? "" : outcome.error);
-    else if (outcome.kind === "delivered") this.#pauses.forget(webhookId);
+    if (outcome.kind === "delivered") this.#pauses.forget(webhookId);
+    else if (outcome.answer?.fault === true) this.#fault(webhookId, outcome.error);
   }
 
   #committed(draft: WebhookDraft): void {
-    const { counters, state } = this.#dependencies;
-    for (const key of draft.back) this.#held.release(key);
-    for (const [key, changed] of draft.changed) this.#place(key, changed);
+    const { counters, state, wantNotifier } = this.#dependencies;
+    for (const key of draft.back) this.#outbox.queue.release(key);
+    for (const [key, row] of draft.changed) this.#place(key, row);
     for (const webhook of draft.disabled) this.aim(webhook);
     counters.add("webhooksSucceeded", draft.counts.delivered);
     counters.add("webhooksFailed", draft.counts.failed);
     counters.add("webhooksExhausted", draft.counts.exhausted);
     counters.add("webhooksDropped", draft.counts.dropped);
     counters.set("deadLetters", state.deadLetters.total);
-    this.#handOver();
+    if (this.#outbox.isConnected || this.#outbox.queue.size(this) === 0) this.#outbox.handOver();
+    else if (!this.#outbox.isStopped) wantNotifier();
     this.#restUntilDue();
   }
 
   /** Where a row belongs now. */
-  #place(key: string, { place, row }: ChangedDelivery): void {
-    const { tenant, webhookId } = place;
+  #place(key: string, row: WebhookDeliveryRow): void {
+    const { queue } = this.#outbox;
+    const { tenant, webhookId } = deliveryPlace(keyOfText(key));
     if (row.state === "held") this.#gather(tenant, key, row);
     else this.#gathered(tenant, key, row);
-    if (row.state === "pending") this.#waiting.add(webhookId, key);
-    else this.#waiting.remove(webhookId, key);
+    if (row.state === "pending") queue.add(key, { kind: this, lane: webhookId, isUrgent: false });
+    else queue.remove(key, webhookId);
     if (isOpen(row)) this.#open(tenant, webhookId, key);
     else this.#close(tenant, webhookId, key);
   }
 
-  #gather(tenant: string, key: string, { anomalyId, holdUntilMs }: ChangedDelivery["row"]): void {
+  #gather(tenant: string, key: string, { anomalyId, holdUntilMs }: WebhookDeliveryRow): void {
     const name = JSON.stringify([tenant, anomalyId]);
     const keys = this.#gathering.get(name) ?? new Set<string>();
     this.#gathering.set(name, keys.add(key));
     if (holdUntilMs !== null) this.#holds.add(key, holdUntilMs);
   }
 
-  #gathered(tenant: string, key: string, { anomalyId }: ChangedDelivery["row"]): void {
+  #gathered(tenant: string, key: string, { anomalyId }: WebhookDeliveryRow): void {
     const name = JSON.stringify([tenant, anomalyId]);
     const keys = this.#gathering.get(name);
     keys?.delete(key);
@@ -346,40 +335,6 @@ export class WebhookOutbox implements AnomalyFollower {
     if (keys.size === 0) this.#opened.delete(webhookId);
   }
 
-  #handOver(): boolean {
-    const events: HandedEvent[] = [];
-    const { webhooks } = this.#dependencies.state.configured;
-    if (this.#link !== undefined && !this.#work.isStopped) {
-      for (const webhookId of this.#waiting.lanes()) {
-        if (events.length >= WEBHOOK_EVENTS_PER_STEP) break;
-        if (webhooks.byId(webhookId)?.enabled !== true || !this.#aimed.has(webhookId)) continue;
-        while (events.length < WEBHOOK_EVENTS_PER_STEP && this.#held.count(webhookId) < WEBHOOK_EVENTS_HANDED_PER_WEBHOOK_MAX) {
-          const key = this.#waiting.first(webhookId);
-          const handed = key === undefined ? undefined : this.#hand(webhookId, key);
-          if (handed === undefined) break;
-          if (handed !== "gone") events.push(handed);
-        }
-      }
-      if (events.length > 0) this.#link.send({ type: "webhook-events", events });
-    } else if (this.#waiting.size > 0 && !this.#work.isStopped) this.#dependencies.wantNotifier();
-    this.#count();
-    return events.length >= WEBHOOK_EVENTS_PER_STEP;
-  }
-
-  /** Undefined where its tenant has no room. */
-  #hand(webhookId: string, key: string): HandedEvent | "gone" | undefined {
-    const bytes = keyOfText(key);
-    const { tenant } = deliveryPlace(bytes);
-    if (this.#handed.room(tenant) < 1) return undefined;
-    const stored = this.#control.get("webhook_deliveries", bytes);
-    const row = stored && EVENT_ROW.decode(stored);
-    this.#waiting.remove(webhookId, key);
-    if (row?.state !== "pending" || row.event === null) return "gone";
-    const serial = ++this.#serial;
-    this.#held.hold(key, { serial, tenant, lane: webhookId });
-    return { key, serial, webhookId, eventId: row.eventId, event: row.event, dueAtMs: row.nextAttemptAtMs };
-  }
-
   /** Looks again when the first of those that gather has waited long enough. */
   #restUntilDue(): void {
     const { nowMs, sleep } = this.#dependencies;
@@ -388,12 +343,12 @@ export class WebhookOutbox implements AnomalyFollower {
     this.#sleepsUntilMs = dueMs;
     const woken = sleep(Math.max(0, dueMs - nowMs()) + 1).then(() => {
       if (this.#sleepsUntilMs === dueMs) this.#sleepsUntilMs = Number.POSITIVE_INFINITY;
-      if (!this.#work.isStopped) this.#work.want();
+      if (!this.#outbox.isStopped) this.#outbox.want();
     });
     background(task("the deliveries of webhooks"), woken);
   }
 
-  #count(): void {
+  count(): void {
     const { counters, nowMs } = this.#dependencies;
     counters.set("webhookOutboxDepth", this.size);
     counters.set("webhooksPaused", this.#pauses.count(nowMs()));

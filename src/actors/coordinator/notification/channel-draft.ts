@@ -18,15 +18,16 @@ import {
 } from "../../../domain/notification/channel-delivery.ts";
 import { type AlertStep, decidedMessages } from "../../../domain/notification/decided-messages.ts";
 import { type Destination, destinationKey } from "../../../domain/notification/destinations.ts";
-import type { DeliveryReport, NotifierCommand } from "../../../domain/notification/notifier-messages.ts";
+import type { DeliveryCommand, DeliveryReport } from "../../../domain/webhooks/outbound-messages.ts";
 import type { FollowingDraft } from "../alerts/alert-follower.ts";
 import type { TimelineBook } from "../alerts/timeline-book.ts";
 import type { DeadLetterDraft } from "../dead-letters/dead-letter-draft.ts";
-import { encodeEntry, type OutboxEntry } from "../deliveries/delivery-form.ts";
-import { keyOfText, keyText, tenantOfKey } from "../deliveries/delivery-key.ts";
+import { encodeEntry } from "../deliveries/delivery-form.ts";
+import { keyText, tenantOfKey } from "../deliveries/delivery-key.ts";
+import { DraftedRows } from "../deliveries/drafted-rows.ts";
 import { currentRow, type DeliveryRow, deliveryKey, laneOf } from "./delivery-row.ts";
 import type { Routes } from "./routes.ts";
-import { CHANNEL_ROW, encodeRow, rowsOfAlert } from "./stored-channel.ts";
+import { CHANNEL_ROW, CHANNEL_TABLES, encodeRow, rowsOfAlert } from "./stored-channel.ts";
 
 /** A row that a transaction has changed. */
 export interface ChangedRow {
@@ -49,49 +50,43 @@ export interface SettledAttempt {
   readonly error: string | null;
 }
 
-export interface OutboxDraftSources {
+export interface ChannelDraftSources {
   readonly timeline: TimelineBook;
   readonly control: KeyValueStore;
   readonly routes: Routes;
   readonly run: string;
-  isHeld(key: string): boolean;
+  isHanded(key: string): boolean;
   nowMs(): number;
   /** 0..1. */
   random(): number;
   /** Draft of dead letters, of messages that came to nothing. */
   letters(): DeadLetterDraft;
-  committed(draft: OutboxDraft): void;
+  committed(draft: ChannelDraft): void;
 }
 
-export class OutboxDraft implements FollowingDraft {
-  readonly #sources: OutboxDraftSources;
-  readonly #rows = new Map<string, DeliveryRow>();
+export class ChannelDraft implements FollowingDraft {
+  readonly #sources: ChannelDraftSources;
+  readonly #rows: DraftedRows<DeliveryRow>;
   readonly #back = new Set<string>();
   #letters: DeadLetterDraft | undefined;
   readonly settled: SettledAttempt[] = [];
   /** Lines for timelines, by the id of the alert. */
   readonly #lines = new Map<string, { readonly tenant: string; readonly lines: TimelineLine[] }>();
   /** What the notifier is to be told of mails that it has asked to join. */
-  readonly joins: Array<Extract<NotifierCommand, { type: "join" }>> = [];
+  readonly joins: Array<Extract<DeliveryCommand, { type: "join" }>> = [];
 
-  constructor(sources: OutboxDraftSources) {
+  constructor(sources: ChannelDraftSources) {
     this.#sources = sources;
+    const { decode } = CHANNEL_ROW;
+    this.#rows = new DraftedRows({ control: sources.control, ...CHANNEL_TABLES, encode: encodeRow, decode, openValue: openEntry });
   }
 
   operations(steps: readonly AlertStep[]): StoreOperation[] {
     for (const step of steps) {
       for (const message of decidedMessages(step, this.#sources.routes.facts(step.after))) this.#report(step, message);
     }
-    const rows = [...this.#rows].flatMap(([text, row]): StoreOperation[] => {
-      const key = keyOfText(text);
-      const place = outboxRow(text, row);
-      return [
-        { table: "deliveries", key, value: encodeRow(row) },
-        { table: "outbox", key, value: place && encodeEntry(place) },
-      ];
-    });
     const lines = [...this.#lines].flatMap(([id, of]) => this.#sources.timeline.operations(of.tenant, id, of.lines));
-    return [...rows, ...lines, ...(this.#letters?.operations() ?? [])];
+    return [...this.#rows.operations(), ...lines, ...(this.#letters?.operations() ?? [])];
   }
 
   apply(): void {
@@ -106,7 +101,7 @@ export class OutboxDraft implements FollowingDraft {
 
   /** Pages first: of an alert that takes another's place people hear before the end of the other. */
   get changed(): ChangedRow[] {
-    const rows = [...this.#rows].map(([key, row]) => ({ key, row }));
+    const rows = [...this.#rows.changed].map(([key, row]) => ({ key, row }));
     const rank = ({ row }: ChangedRow) => (row.delivery.message !== null && isPage(row.delivery.message.kind) ? 0 : 1);
     return rows.sort((a, b) => rank(a) - rank(b));
   }
@@ -121,7 +116,7 @@ export class OutboxDraft implements FollowingDraft {
   #recall(key: string): void {
     this.#back.add(key);
     const row = this.#read(key, true);
-    if (row !== undefined) this.#rows.set(key, { ...row, delivery: withRecall(row.delivery, row.notifier) });
+    if (row !== undefined) this.#rows.put(key, { ...row, delivery: withRecall(row.delivery, row.notifier) });
   }
 
   /** Stores what leaves in one mail, under the name by which all of it is known. */
@@ -135,7 +130,7 @@ export class OutboxDraft implements FollowingDraft {
     const states = messages.map((message) => [message?.alertId, message?.kind, message?.atMs]);
     const alertIds = messages.map((message) => message?.alertId ?? "");
     const joined = { alertIds, name: hash128(JSON.stringify(states)), sinceMs: this.#sources.nowMs(), attempts: 0, mayHaveArrived: false };
-    for (const { key, row } of rows) if (row !== undefined) this.#rows.set(key, { ...row, delivery: withJoined(row.delivery, joined) });
+    for (const { key, row } of rows) if (row !== undefined) this.#rows.put(key, { ...row, delivery: withJoined(row.delivery, joined) });
     this.joins.push({ type: "join", id, destination, name: joined.name });
   }
 
@@ -153,7 +148,7 @@ export class OutboxDraft implements FollowingDraft {
     const { outcome, deliveries, endedAtMs } = report;
     const end = { outcome, messages: deliveries.length, nowMs: endedAtMs, random };
     const ended = withOutcome({ ...begun, waiting: [] }, end, row.notifier);
-    this.#rows.set(key, { ...row, delivery: withOutcome(begun, end, row.notifier) });
+    this.#rows.put(key, { ...row, delivery: withOutcome(begun, end, row.notifier) });
     const isLost = ended.state === "exhausted";
     const isDelivered = outcome.kind === "delivered";
     this.settled.push({
@@ -186,8 +181,8 @@ export class OutboxDraft implements FollowingDraft {
       const text = keyText(key);
       if (stored.causeTold === true) continue;
       this.#put(text, message, undefined);
-      const row = this.#rows.get(text);
-      if (row !== undefined) this.#rows.set(text, { ...row, causeTold: true });
+      const row = this.#rows.changed.get(text);
+      if (row !== undefined) this.#rows.put(text, { ...row, causeTold: true });
     }
   }
 
@@ -206,8 +201,8 @@ export class OutboxDraft implements FollowingDraft {
     }
     // Whoever was told hears of it, whatever the rules say by now.
     for (const { key } of rowsOfAlert(this.#sources.control, tenant, alertId)) this.#put(keyText(key), message, undefined);
-    for (const [text, row] of this.#rows) {
-      if (row.delivery.message?.alertId === alertId && !this.#isStored(text)) this.#put(text, message, undefined);
+    for (const [text, row] of this.#rows.changed) {
+      if (row.delivery.message?.alertId === alertId && this.#rows.stored(text) === undefined) this.#put(text, message, undefined);
     }
   }
 
@@ -231,7 +226,7 @@ export class OutboxDraft implements FollowingDraft {
 
   #nowhere(text: string, routed: Omit<DeliveryRow, "delivery" | "run">, { tenant, alertId }: AlertMessage): void {
     const error = `${routed.channel} names no destination that is configured, and nobody else is notified in its place`;
-    this.#rows.set(text, { ...routed, run: this.#sources.run, delivery: undeliverable(error) });
+    this.#rows.put(text, { ...routed, run: this.#sources.run, delivery: undeliverable(error) });
     const { nowMs } = this.#sources;
     const place = { notifier: routed.notifier, tenant, alertId, destination: null };
     this.settled.push({ ...place, outcome: "exhausted", latencyMs: null, endedAtMs: nowMs(), error });
@@ -239,25 +234,21 @@ export class OutboxDraft implements FollowingDraft {
 
   /** `routed` is what a rule says of it; undefined where only those are told that were told before. */
   #put(text: string, message: AlertMessage, routed: Omit<DeliveryRow, "delivery" | "run"> | undefined): void {
-    const known = this.#read(text, this.#sources.isHeld(text));
+    const known = this.#read(text, this.#sources.isHanded(text));
     const place = routed ?? known;
     if (place === undefined) return;
     const delivery = withMessage(known?.delivery, message, place.notifier);
     if (delivery === undefined || delivery === known?.delivery) return;
     const { channel, ruleId, fallback, notifier, destination } = place;
     const causeTold = known?.causeTold === true ? ({ causeTold: true } as const) : {};
-    this.#rows.set(text, { channel, ruleId, fallback, notifier, destination, delivery, run: this.#sources.run, ...causeTold });
+    this.#rows.put(text, { channel, ruleId, fallback, notifier, destination, delivery, run: this.#sources.run, ...causeTold });
   }
 
-  #read(text: string, isHeld: boolean): DeliveryRow | undefined {
-    const drafted = this.#rows.get(text);
+  #read(text: string, isHanded: boolean): DeliveryRow | undefined {
+    const drafted = this.#rows.changed.get(text);
     if (drafted !== undefined) return drafted;
-    const stored = this.#sources.control.get("deliveries", keyOfText(text));
-    return stored && currentRow(CHANNEL_ROW.decode(stored), this.#sources.run, isHeld);
-  }
-
-  #isStored(text: string): boolean {
-    return this.#sources.control.get("deliveries", keyOfText(text)) !== undefined;
+    const stored = this.#rows.stored(text);
+    return stored && currentRow(stored, this.#sources.run, isHanded);
   }
 
   /** Nobody heard of it here: it is kept as a dead letter, and the default of its notifier is notified where that is another one. */
@@ -280,7 +271,7 @@ export class OutboxDraft implements FollowingDraft {
     if (other === null || row.destination === null || destinationKey(other) === destinationKey(row.destination)) return;
     const routed = { channel: row.channel, ruleId: row.ruleId, fallback: true, notifier: row.notifier, destination: other };
     const text = keyText(deliveryKey(tenant, alertId, other, row.channel));
-    const known = this.#read(text, this.#sources.isHeld(text));
+    const known = this.#read(text, this.#sources.isHanded(text));
     if (known !== undefined && hears(known.delivery, message)) return;
     this.#put(text, message, routed);
     for (const later of waiting) this.#put(text, later, undefined);
@@ -288,9 +279,9 @@ export class OutboxDraft implements FollowingDraft {
 }
 
 /** Where a row waits; undefined where it has nothing to send. */
-function outboxRow(key: string, { delivery: { message }, destination }: DeliveryRow): OutboxEntry | undefined {
+function openEntry(key: string, { delivery: { message }, destination }: DeliveryRow): Uint8Array | undefined {
   if (message === null || destination === null) return undefined;
-  return { lane: laneOf(destination, tenantOfKey(key)), isUrgent: isPage(message.kind) };
+  return encodeEntry({ lane: laneOf(destination, tenantOfKey(key)), isUrgent: isPage(message.kind) });
 }
 
 /** Whether a channel is told this message, or was, without another's failure. */

@@ -1,7 +1,7 @@
 // What leaves for whom: a channel that fails and its notifier's default, a renewal and the identity that it takes the place of.
 import { describe, expect, it } from "vitest";
 import type { AttemptOutcome } from "../../../../../src/domain/delivery/delivery.ts";
-import type { HandedDelivery } from "../../../../../src/domain/notification/notifier-messages.ts";
+import type { HandedDelivery } from "../../../../../src/domain/webhooks/outbound-messages.ts";
 import { Rig } from "../../../../support/coordinator-rig.ts";
 
 const NONE = { named: [], enabled: false, initial: null };
@@ -15,6 +15,12 @@ const OPTIONS = { notification: { routing: { destinations: DESTINATIONS, default
 const OWNER = { tenant: "default", subject: "ada", role: "admin" } as const;
 const REFUSED: AttemptOutcome = { kind: "failed", error: "answered 404" };
 
+type HandedMessage = Extract<HandedDelivery, { kind: "channel" }>;
+
+function messagesOf(deliveries: readonly HandedDelivery[]): HandedMessage[] {
+  return deliveries.filter((one) => one.kind === "channel");
+}
+
 interface Told {
   readonly channel: string;
   readonly kind: string;
@@ -26,15 +32,17 @@ async function open(outcomeOf: (destination: string) => AttemptOutcome, options:
   const rig = await Rig.open({ ...OPTIONS, ...options });
   const { outbox } = rig.coordinator.outbound;
   const told: Told[] = [];
-  const handed: HandedDelivery[] = [];
-  outbox.connect({ send: (command) => command.type === "send" && handed.push(...command.deliveries) });
+  const handed: HandedMessage[] = [];
+  outbox.connect({ send: (command) => command.type === "send" && handed.push(...messagesOf(command.deliveries)) });
   const settle = async () => {
     for (let turn = 0; turn < 5; turn++) {
       for (const { key, serial, destination, message } of handed.splice(0)) {
         const channel = `${destination.notifier}:${destination.target}`;
         told.push({ channel, kind: message.kind, metric: message.metricName });
         const [sentAtMs, endedAtMs] = [rig.nowMs, rig.nowMs];
-        outbox.take([{ kind: "attempted", deliveries: [{ key, serial }], sentAtMs, endedAtMs, outcome: outcomeOf(channel) }]);
+        outbox.take([
+          { of: "channel", kind: "attempted", deliveries: [{ key, serial }], sentAtMs, endedAtMs, outcome: outcomeOf(channel) },
+        ]);
       }
       await rig.drain();
       await new Promise((resolve) => setImmediate(resolve));
@@ -91,14 +99,14 @@ describe("messages that were joined", () => {
   it("are sent apart where they are refused, and only what is refused alone is given up, to the default too", async () => {
     const rig = await Rig.open(OPTIONS);
     const { outbox } = rig.coordinator.outbound;
-    const handed: HandedDelivery[] = [];
-    outbox.connect({ send: (command) => command.type === "send" && handed.push(...command.deliveries) });
+    const handed: HandedMessage[] = [];
+    outbox.connect({ send: (command) => command.type === "send" && handed.push(...messagesOf(command.deliveries)) });
     await rig.askAs(OWNER, "createRoutingRule", { content: { name: "r", priority: 1, channels: ["chat:ops"] } });
     for (const service_id of ["bad", "good"]) {
       await rig.askAs(OWNER, "declareAnomaly", { content: { service_id, severity: "high", explanation: "down" } });
     }
-    const take = async (deliveries: readonly HandedDelivery[], outcome: AttemptOutcome) => {
-      outbox.take([{ kind: "attempted", deliveries, sentAtMs: rig.nowMs, endedAtMs: rig.nowMs, outcome }]);
+    const take = async (deliveries: readonly HandedMessage[], outcome: AttemptOutcome) => {
+      outbox.take([{ of: "channel", kind: "attempted", deliveries, sentAtMs: rig.nowMs, endedAtMs: rig.nowMs, outcome }]);
       await rig.drain();
       await new Promise((resolve) => setImmediate(resolve));
     };
@@ -108,7 +116,7 @@ describe("messages that were joined", () => {
       ["bad", "ops", true],
       ["good", "ops", true],
     ]);
-    const [bad, good] = handed.splice(0) as [HandedDelivery, HandedDelivery];
+    const [bad, good] = handed.splice(0) as [HandedMessage, HandedMessage];
     await take([bad], REFUSED);
     await take([good], { kind: "delivered" });
     expect(shown()).toEqual([["bad", "", false]]);

@@ -1,53 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { headerProblem, matchesSubject, type WebhookPattern } from "../../../../src/domain/webhooks/webhook.ts";
-import { WebhookLane } from "../../../../src/domain/webhooks/webhook-lane.ts";
-
-function laneOf(count: number, dueAtMs = 0): WebhookLane<{ key: string; dueAtMs: number }> {
-  const lane = new WebhookLane<{ key: string; dueAtMs: number }>();
-  for (let i = 0; i < count; i++) lane.put({ key: String(i), dueAtMs });
-  return lane;
-}
-
-describe("a webhook's lane", () => {
-  it("has eight in flight, the oldest first, and the next once one is done", () => {
-    const lane = laneOf(20);
-    expect(lane.take(0).map(({ key }) => key)).toEqual(["0", "1", "2", "3", "4", "5", "6", "7"]);
-    expect(lane.take(0)).toEqual([]);
-    expect(lane.nextAtMs()).toBeNull();
-    lane.done(true);
-    expect(lane.take(0).map(({ key }) => key)).toEqual(["8"]);
-  });
-
-  it("has one in flight after twenty failures in a row, and eight again after a success", () => {
-    const lane = laneOf(100);
-    for (let failures = 0; failures < 20; ) {
-      const taken = lane.take(0);
-      for (const event of taken) {
-        lane.done(false);
-        lane.put(event);
-        failures++;
-      }
-    }
-    expect(lane.take(0)).toHaveLength(1);
-    expect(lane.take(0)).toEqual([]);
-    lane.done(false);
-    expect(lane.take(0)).toHaveLength(1);
-    lane.done(true);
-    expect(lane.take(0)).toHaveLength(8);
-  });
-
-  it("keeps no other from leaving for one that waits for its time, and says when that is", () => {
-    const lane = laneOf(1, 5_000);
-    lane.put({ key: "now", dueAtMs: 0 });
-    expect(lane.take(1_000).map(({ key }) => key)).toEqual(["now"]);
-    expect(lane.nextAtMs()).toBe(5_000);
-    lane.done(true);
-    expect(lane.isIdle).toBe(false);
-    expect(lane.take(5_000)).toHaveLength(1);
-    lane.done(true);
-    expect(lane.isIdle).toBe(true);
-  });
-});
 
 describe("a pattern", () => {
   const ALL: WebhookPattern = {
