@@ -1,8 +1,10 @@
-// The outboxes of messages and of events over many seeds: whatever is cut and whenever, what was decided arrives, in its order, the end of an alert reaches whoever
-// heard of it, and an event arrives or becomes a dead letter, under one id and one body. `make sim` runs each of its seeds through both.
+// The outbox over many seeds, with messages, events and requests of runbooks: whatever is cut and whenever, what was decided arrives, in its order, the end of an alert
+// reaches whoever heard of it, an event arrives or becomes a dead letter, under one id and one body, and no request is made twice that may not be. `make sim` runs each
+// of its seeds through all three.
 import { expect, it } from "vitest";
 import { runOutboxSeed } from "../support/outbox-seed.ts";
 import { replayable } from "../support/simulation-seed.ts";
+import { runStepSeed } from "../support/step-seed.ts";
 import { runWebhookSeed } from "../support/webhook-seed.ts";
 
 const ONE = process.env.SEED === undefined ? undefined : Number(process.env.SEED);
@@ -37,4 +39,13 @@ it("the outbox of webhooks loses nothing over kills, lost answers, causes and cl
   expect(events).toBeGreaterThan(SEEDS * 5);
   expect(letters).toBeGreaterThan(0);
   expect(webhookKills).toBeGreaterThan(SEEDS / 4);
+}, 1_200_000);
+
+it("the outbox of requests of runbooks repeats none that may not be, and what runs say of them is true", async () => {
+  const { runs, stepsDone, stepsInterrupted, stepKills } = await sums(runStepSeed);
+  if (ONE !== undefined) return;
+  expect(runs).toBeGreaterThan(SEEDS * 4);
+  expect(stepsDone).toBeGreaterThan(SEEDS);
+  expect(stepsInterrupted).toBeGreaterThan(SEEDS / 4);
+  expect(stepKills).toBeGreaterThan(SEEDS / 4);
 }, 1_200_000);

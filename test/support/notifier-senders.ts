@@ -5,4 +5,7 @@ import type { AttemptOutcome } from "../../src/domain/delivery/delivery.ts";
 const REFUSED: AttemptOutcome = { kind: "failed", error: "nothing of this kind is sent here" };
 
 export const NO_CHANNELS: NotifierDependencies["channels"] = { chat: undefined, pager: undefined, email: undefined, oncall: undefined };
-export const NO_EVENTS: NotifierDependencies["events"] = { setKey: () => undefined, send: async () => REFUSED };
+export const NO_EVENTS: Pick<NotifierDependencies, "events" | "request"> = {
+  events: { setKey: () => undefined, send: async () => REFUSED },
+  request: async () => REFUSED,
+};

@@ -137,7 +137,7 @@ export class OutboxWorld {
     const { rig } = this;
     const notifier = new Notifier(LIMITS, {
       channels: { chat: sender, pager: sender, email: sender, oncall: undefined },
-      events: NO_EVENTS,
+      ...NO_EVENTS,
       nowMs: () => rig.nowMs,
       report: (reports) => {
         if (this.#notifier === notifier) void turns(this.#draw(5)).then(() => this.#notifier === notifier && outbox.take(reports));

@@ -22,7 +22,7 @@ import { environmentSettings } from "../../src/domain/detection/watchdog-setting
 import type { CauseCategory, Webhook } from "../../src/domain/webhooks/webhook.ts";
 import { type Generator, generator } from "./generator.ts";
 import { MemoryStore } from "./memory-store.ts";
-import { NO_CHANNELS } from "./notifier-senders.ts";
+import { NO_CHANNELS, NO_EVENTS } from "./notifier-senders.ts";
 
 const START_MS = Date.UTC(2026, 0, 31, 12);
 const TENANT = "default";
@@ -194,6 +194,7 @@ export class WebhookWorld {
     };
     const notifier = new Notifier(NO_LIMITS, {
       channels: NO_CHANNELS,
+      ...NO_EVENTS,
       events,
       nowMs: () => this.nowMs,
       report: (reports) => {

@@ -51,7 +51,7 @@ export class Outbound {
     });
     this.sandbox = new SandboxFacts(dependencies.counters);
     this.calls = new OutboundCalls(wantNotifier, state.shares.ledger("outbound_calls"));
-    this.runs = new RunbookRunner({ ...dependencies, calls: this.calls, channels: this.channels });
+    this.runs = new RunbookRunner({ ...dependencies, wantNotifier, outbox: this.outbox, channels: this.channels });
     state.anomalies.follower = anomalyFollowers([this.webhooks, this.runs]);
     this.replays = eventReplays(state, this.webhooks);
     this.forbiddenTarget = dependencies.forbiddenTarget ?? (async (url) => forbiddenUrl(url, false));
@@ -63,7 +63,6 @@ export class Outbound {
         this.calls.take(report);
       },
       sandbox: ({ sandbox }) => this.sandbox.take(sandbox),
-      requested: (report) => this.calls.take(report),
     };
   }
 

@@ -181,7 +181,6 @@ function connectNotifier({ outbound }: Coordinator, raw: MessagePort | null, rep
     tried: take,
     "transform-tried": take,
     sandbox: take,
-    requested: take,
     fault: reportFault,
   };
   mailbox.serve(handlers, task("a report of the notifier"));

@@ -6,6 +6,7 @@ import type { ChannelSender } from "../../adapters/notify/channel-sender.ts";
 import type { WebhookSender } from "../../adapters/webhooks/webhook-sender.ts";
 import { background, fatal, task } from "../../core/base/guard.ts";
 import { JOINED_MESSAGES_MAX, LANES_MAX } from "../../core/config/notification-limits.ts";
+import { RUNBOOK_REQUESTS_PER_TENANT_MAX } from "../../core/config/runbook-limits.ts";
 import { WEBHOOK_FLIGHT_MAX } from "../../core/config/webhook-limits.ts";
 import type { AttemptOutcome } from "../../domain/delivery/delivery.ts";
 import { DeliveryLane, type LaneLimits } from "../../domain/delivery/delivery-lane.ts";
@@ -19,6 +20,7 @@ import type {
   DeliveryReport,
   HandedDelivery,
   HandedKey,
+  TenantRequest,
   WebhookTarget,
 } from "../../domain/webhooks/outbound-messages.ts";
 
@@ -26,6 +28,8 @@ export interface NotifierDependencies {
   /** Those that are configured. */
   readonly channels: Readonly<Record<NotifierName, ChannelSender | undefined>>;
   readonly events: Pick<WebhookSender, "send" | "setKey">;
+  /** Sends a request past the guard of tenants' URLs. Never rejects. */
+  request(request: TenantRequest): Promise<AttemptOutcome>;
   nowMs(): number;
   report(reports: readonly DeliveryReport[]): void;
   /** Something may be due: call `step`. */
@@ -42,8 +46,12 @@ interface Lane {
 
 const NOT_CONFIGURED: AttemptOutcome = { kind: "failed", error: "the notifier is not configured any more" };
 const FAULT_CHARACTERS_MAX = 300;
-/** The state of channels must be right, or the thread begins anew; of tenants' webhooks each attempt stands alone. */
-const HOMES = { channel: fatal("an attempt of a channel"), webhook: task("an attempt of a webhook") };
+/** The state of channels must be right, or the thread begins anew; of tenants' webhooks and runbooks each attempt stands alone. */
+const HOMES = {
+  channel: fatal("an attempt of a channel"),
+  webhook: task("an attempt of a webhook"),
+  step: task("a request of a runbook"),
+};
 
 export class Notifier {
   readonly #limits: NotifyLimits;
@@ -121,6 +129,7 @@ export class Notifier {
 
   #limitsOf(content: DeliveryContent): LaneLimits {
     if (content.kind === "webhook") return { perSecond: null, flightMax: WEBHOOK_FLIGHT_MAX, joinedMax: 1 };
+    if (content.kind === "step") return { perSecond: null, flightMax: RUNBOOK_REQUESTS_PER_TENANT_MAX, joinedMax: 1 };
     const { notifier } = content.destination;
     const isJoined = notifier === "chat" || notifier === "email";
     return { perSecond: this.#limits[notifier], flightMax: 1, joinedMax: isJoined ? JOINED_MESSAGES_MAX : 1 };
@@ -189,7 +198,7 @@ export class Notifier {
     const { nowMs, report, wake } = this.#dependencies;
     const sentAtMs = nowMs();
     const outcome = await this.#answered(() => this.#sent(first, deliveries, name));
-    lane.deliveries.done(outcome.kind === "retry" || outcome.kind === "failed");
+    lane.deliveries.done(first.kind === "webhook" && (outcome.kind === "retry" || outcome.kind === "failed"));
     const endedAtMs = nowMs();
     lane.dueAtMs = lane.deliveries.nextAtMs(endedAtMs);
     report([{ of: first.kind, kind: "attempted", deliveries: deliveries.map(handedKey), sentAtMs, endedAtMs, outcome }]);
@@ -198,7 +207,8 @@ export class Notifier {
 
   /** Sends; undefined where who would send is not there any more. */
   #sent(first: HandedDelivery, deliveries: readonly HandedDelivery[], name: string | null): Promise<AttemptOutcome> | undefined {
-    const { channels, events } = this.#dependencies;
+    const { channels, events, request } = this.#dependencies;
+    if (first.kind === "step") return request(first.request);
     if (first.kind === "channel") {
       const messages = deliveries.flatMap((delivery) => (delivery.kind === "channel" ? [delivery.message] : []));
       return channels[first.destination.notifier]?.send(first.destination, messages, name);
@@ -219,8 +229,9 @@ export class Notifier {
   }
 }
 
-function laneKey(content: DeliveryContent): string {
-  return content.kind === "channel" ? destinationKey(content.destination) : webhookLane(content.webhookId);
+function laneKey(delivery: HandedDelivery): string {
+  if (delivery.kind === "channel") return destinationKey(delivery.destination);
+  return delivery.kind === "webhook" ? webhookLane(delivery.webhookId) : `runbooks of ${delivery.tenant}`;
 }
 
 function webhookLane(webhookId: string): string {

@@ -17,13 +17,7 @@ import type { AlertMessage } from "../../domain/notification/alert-message.ts";
 import type { DestinationSecrets, NotifyLimits } from "../../domain/notification/destination-secrets.ts";
 import type { Destination } from "../../domain/notification/destinations.ts";
 import type { NamedSecret } from "../../domain/notification/named-destinations.ts";
-import type {
-  DeliveryCommand,
-  OutboundCommand,
-  OutboundReport,
-  TenantAnswer,
-  TenantRequest,
-} from "../../domain/webhooks/outbound-messages.ts";
+import type { DeliveryCommand, OutboundCommand, OutboundReport, TenantRequest } from "../../domain/webhooks/outbound-messages.ts";
 import { type ChartFound, type ChartWanted, MessageCharts } from "./message-charts.ts";
 import { Notifier, type NotifierDependencies } from "./notifier.ts";
 import { type TransformSettings, Transforms } from "./transforms.ts";
@@ -49,14 +43,7 @@ export interface NotifierThreadData {
 const STEP = fatal("a step of the notifier");
 const COMMAND = fatal("a command to the notifier");
 const TENANT_COMMAND = task("a command for a tenant's webhook or runbook");
-const OF_TENANTS: ReadonlySet<string> = new Set([
-  "webhook-target",
-  "webhook-gone",
-  "webhook-try",
-  "transform-trial",
-  "channel-try",
-  "request",
-]);
+const OF_TENANTS: ReadonlySet<string> = new Set(["webhook-target", "webhook-gone", "webhook-try", "transform-trial", "channel-try"]);
 
 function homeOf(command: OutboundCommand): Home {
   const isOfTenant = command.type === "send" ? command.deliveries[0]?.kind !== "channel" : OF_TENANTS.has(command.type);
@@ -103,12 +90,20 @@ function sendersOf(
   };
 }
 
-/** One request past the guard, for a runbook. */
-async function requested(http: OutboundHttp, { url, method, headers, body, timeoutMs }: TenantRequest): Promise<TenantAnswer> {
-  const answer = await http.send({ url, method, headers, body: body ?? undefined, timeoutMs });
-  const { tookMs } = answer;
-  if (answer.kind === "answered") return { kind: "answered", status: answer.status, text: answer.text, tookMs };
-  return { kind: "failed", error: answer.error, mayHaveArrived: answer.mayHaveArrived, tookMs };
+/** One request past the guard, for a runbook: 2xx is success, any other answer a refusal. */
+async function requested(http: OutboundHttp, { url, method, headers, body, timeoutMs }: TenantRequest): Promise<AttemptOutcome> {
+  const sent = await http.send({ url, method, headers, body: body ?? undefined, timeoutMs });
+  const { tookMs: responseTimeMs } = sent;
+  if (sent.kind === "failed") {
+    const answer = { statusCode: null, responseTimeMs };
+    if (!sent.mayHaveArrived) return { kind: "failed", error: sent.error, answer };
+    return { kind: "retry", error: sent.error, afterMs: null, mayHaveArrived: true, answer };
+  }
+  const { status: statusCode, text } = sent;
+  const answer = { statusCode, responseTimeMs, text };
+  return statusCode >= 200 && statusCode < 300
+    ? { kind: "delivered", answer }
+    : { kind: "failed", error: `answered ${statusCode}`, answer };
 }
 
 function run(data: NotifierThreadData): void {
@@ -137,6 +132,7 @@ function run(data: NotifierThreadData): void {
   const notifier = new Notifier(limits, {
     channels: sendersOf(secrets, data.charts, charts),
     events: new WebhookSender({ http, transforms: transforms.sandbox, nowMs: () => systemClock.wallMs() }),
+    request: (request) => requested(http, request),
     nowMs: () => systemClock.wallMs(),
     report: (reports) => coordinator.send({ type: "reports", reports }),
     wake: step,
@@ -161,7 +157,6 @@ function run(data: NotifierThreadData): void {
     "channel-try": ({ id, destination, messages }) => tried(id, () => notifier.tryChannel(destination, messages)),
     "webhook-try": ({ id, target, eventId, event }) => tried(id, () => notifier.tryEvent(target, eventId, event)),
     "transform-trial": (trial) => transforms.try(trial),
-    request: async ({ id, request }) => coordinator.send({ type: "requested", id, answer: await requested(http, request) }),
   };
   coordinator.serve(handlers, homeOf);
   main.serve(

@@ -15,7 +15,8 @@ export const RUNBOOK_DRY_RUNS_PER_HOUR_MAX = 60;
 /** Runs of a tenant and of all that are not over: some 20 KB each in memory. */
 export const RUNBOOK_RUNS_OPEN_PER_TENANT_MAX = 200;
 export const RUNBOOK_RUNS_OPEN_MAX = 2_000;
-/** Http steps of a tenant under way, of the requests that somebody may wait for (OUTBOUND_CALLS_MAX). */
+/** Http steps under way, of all tenants and of one: each has a socket, and up to 64 KiB of a body. */
+export const RUNBOOK_REQUESTS_MAX = 100;
 export const RUNBOOK_REQUESTS_PER_TENANT_MAX = 10;
 /** Runs that one step of the coordinator moves on: some 20 KB each. */
 export const RUNBOOK_RUNS_PER_STEP = 50;
@@ -51,6 +52,7 @@ export const RUNBOOK_LOOK_MS_MAX = 60 * SECOND_MS;
 
 const ties: Array<[boolean, string]> = [
   [RUNBOOK_RUNS_OPEN_PER_TENANT_MAX < RUNBOOK_RUNS_OPEN_MAX, "one tenant leaves room for others"],
+  [RUNBOOK_REQUESTS_PER_TENANT_MAX < RUNBOOK_REQUESTS_MAX, "requests of one tenant leave room for others"],
   [RUNBOOK_APPROVAL_MS_MAX < RUNBOOK_RUNS_MS, "what waits is kept"],
 ];
 for (const [holds, what] of ties) if (!holds) throw new Error(`runbook-limits.ts: it must hold that ${what}`);

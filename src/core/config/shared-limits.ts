@@ -40,7 +40,7 @@ import {
   ROUTING_RULES_TOTAL_MAX,
 } from "./notification-limits.ts";
 import { COMPUTATIONS_SHARE, COMPUTATIONS_WAITING_MAX } from "./prediction-limits.ts";
-import { RUNBOOK_RUNS_OPEN_MAX, RUNBOOKS_TOTAL_MAX } from "./runbook-limits.ts";
+import { RUNBOOK_REQUESTS_MAX, RUNBOOK_REQUESTS_PER_TENANT_MAX, RUNBOOK_RUNS_OPEN_MAX, RUNBOOKS_TOTAL_MAX } from "./runbook-limits.ts";
 import { WEBHOOK_EVENTS_HANDED_MAX, WEBHOOK_EVENTS_WAITING_MAX, WEBHOOKS_TOTAL_MAX } from "./webhook-limits.ts";
 
 /** WATCHDOG_PAIRS_MAX where it is not given. */
@@ -105,6 +105,7 @@ export const COORDINATOR_LIMITS: Readonly<Record<CoordinatorSharedLimit, number 
   computations_waiting: { most: COMPUTATIONS_WAITING_MAX, share: COMPUTATIONS_SHARE },
   evidence_questions: { most: EVIDENCE_QUESTIONS_MAX, share: EVIDENCE_QUESTIONS_SHARE },
   outbound_calls: { most: OUTBOUND_CALLS_MAX, share: OUTBOUND_CALLS_SHARE },
+  runbook_requests: { most: RUNBOOK_REQUESTS_MAX, share: RUNBOOK_REQUESTS_PER_TENANT_MAX },
 };
 
 /** Limits of the front. */

@@ -64,6 +64,7 @@ export const COORDINATOR_SHARED_LIMITS = [
   "computations_waiting",
   "evidence_questions",
   "outbound_calls",
+  "runbook_requests",
 ] as const;
 export const FRONT_SHARED_LIMITS = ["event_streams", "queries_waiting", "body_bytes"] as const;
 export type EngineSharedLimit = (typeof ENGINE_SHARED_LIMITS)[number];

@@ -2,7 +2,9 @@
  * One run of a runbook, as a state and what moves it. A run keeps the runbook as it was when it began. Each step is stored before it is done and when it is done;
  * what only the server changes (notices, notes, silences) is stored with the step in one transaction, so only an http step can have an outcome that nobody knows.
  */
-import { RUNBOOK_APPROVAL_MS_MAX, RUNBOOK_ATTEMPTS_MAX } from "../../core/config/runbook-limits.ts";
+import { RUNBOOK_APPROVAL_MS_MAX } from "../../core/config/runbook-limits.ts";
+import { attemptEnded, NEW_DELIVERY } from "../delivery/delivery.ts";
+import { retryRequest } from "../delivery/retry-policies.ts";
 import type { Runbook, RunbookStep } from "./runbook.ts";
 import type { Facts } from "./template.ts";
 
@@ -163,12 +165,13 @@ export function failed(execution: Execution, place: number, result: string, nowM
 /** A step whose outcome nobody knows: done again where it is idempotent, a few times; else the run ends here. */
 export function uncertain(execution: Execution, place: number, result: string, nowMs: number): Execution {
   const step = execution.runbook.steps[place];
-  const { attempts } = execution.steps[place] as StepRun;
   if (!isOpen(execution)) return withStep(execution, place, { state: "interrupted", result });
-  if (step?.type === "http" && step.idempotent) {
-    if (attempts < RUNBOOK_ATTEMPTS_MAX) return withStep(execution, place, { state: "waiting", result });
-    return failed(execution, place, `${result} (${attempts} attempts)`, nowMs);
-  }
+  const { attempts } = execution.steps[place] as StepRun;
+  const isIdempotent = step?.type === "http" && step.idempotent;
+  const outcome = { kind: "retry", error: result, afterMs: null, mayHaveArrived: true } as const;
+  const { state } = attemptEnded({ ...NEW_DELIVERY, attempts }, { outcome, nowMs, random: 0 }, retryRequest(isIdempotent));
+  if (state === "pending") return withStep(execution, place, { state: "waiting", result });
+  if (isIdempotent) return failed(execution, place, `${result} (${attempts} attempts)`, nowMs);
   const noted = withStep(execution, place, { state: "interrupted", endedAtMs: nowMs, result });
   const why = `${nameOf(execution, place)}: it may have been done, nobody knows, and it is not done again (${result})`;
   return ended(noted, "interrupted", why, nowMs);

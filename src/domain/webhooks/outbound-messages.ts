@@ -16,11 +16,6 @@ export interface TenantRequest {
   readonly timeoutMs: number;
 }
 
-/** Outcome of the request. `mayHaveArrived`: it was sent, at least in part, and no answer came. */
-export type TenantAnswer =
-  | { readonly kind: "answered"; readonly status: number; readonly text: string; readonly tookMs: number }
-  | { readonly kind: "failed"; readonly error: string; readonly mayHaveArrived: boolean; readonly tookMs: number };
-
 /** Where events of a webhook go, secrets included. */
 export interface WebhookTarget {
   readonly id: string;
@@ -48,7 +43,13 @@ export interface EventContent {
   readonly event: string;
 }
 
-export type DeliveryContent = MessageContent | EventContent;
+/** What a step of a runbook carries: its request, under its key. */
+export interface StepContent {
+  readonly kind: "step";
+  readonly request: TenantRequest;
+}
+
+export type DeliveryContent = MessageContent | EventContent | StepContent;
 
 /** A delivery as it is handed over; its key is that of its row, in hex. */
 export type LeavingDelivery = WaitingDelivery & DeliveryContent;
@@ -93,9 +94,7 @@ export type OutboundCommand =
       readonly tenant: string;
       readonly transform: Transform;
       readonly events: readonly string[];
-    }
-  /** One request past the guard. */
-  | { readonly type: "request"; readonly id: number; readonly request: TenantRequest };
+    };
 
 /** What became of deliveries: an attempt has ended, one came back untried, or messages are to leave in one mail, which waits until it is stored. */
 export type DeliveryReport = { readonly of: DeliveryContent["kind"] } & (
@@ -121,5 +120,4 @@ export type OutboundReport =
       readonly outcomes: readonly TransformOutcome[];
       readonly sandbox: SandboxReport;
     }
-  | { readonly type: "sandbox"; readonly sandbox: SandboxReport }
-  | { readonly type: "requested"; readonly id: number; readonly answer: TenantAnswer };
+  | { readonly type: "sandbox"; readonly sandbox: SandboxReport };

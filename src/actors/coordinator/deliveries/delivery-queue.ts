@@ -114,13 +114,18 @@ export class DeliveryQueue {
     this.#tidy(lane, rows);
   }
 
-  /** What the notifier has of a lane, or of all, waits again. */
-  returnHanded(lane?: string): void {
-    for (const [key, place] of [...this.#handed]) {
-      if (lane !== undefined && place.lane !== lane) continue;
+  /** What the notifier has waits again. */
+  giveBack(keys: Iterable<string>): void {
+    for (const key of keys) {
+      const place = this.#handed.get(key);
       this.release(key);
-      this.add(key, place);
+      if (place !== undefined) this.add(key, place);
     }
+  }
+
+  /** Keys of what the notifier has, of one lane or of all. */
+  allHanded(lane?: string): string[] {
+    return [...this.#handed].flatMap(([key, place]) => (lane === undefined || place.lane === lane ? [key] : []));
   }
 
   #sized(kind: DeliveryKind, change: number): void {

@@ -7,6 +7,7 @@
  */
 import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
 import { DELIVERIES_HANDED_PER_STEP, REPORTS_PER_COMMIT } from "../../../core/config/notification-limits.ts";
+import type { AttemptOutcome } from "../../../domain/delivery/delivery.ts";
 import type { DeliveryReport, HandedDelivery, HandedKey } from "../../../domain/webhooks/outbound-messages.ts";
 import { tenantOfKey } from "./delivery-key.ts";
 import type { DeliveryKind, DeliveryLink } from "./delivery-kind.ts";
@@ -19,6 +20,7 @@ export interface OutboxDependencies extends StoreTurns {
   randomBytes(count: number): Uint8Array;
 }
 
+const LOST: AttemptOutcome = { kind: "retry", error: "the notifier has ended, or gave no answer", afterMs: null, mayHaveArrived: true };
 /** Random bytes of the name of a run, which no earlier one had. */
 const RUN_BYTES = 8;
 
@@ -61,8 +63,8 @@ export class Outbox {
   /** Reads what waits. To be called once, before anything is committed. */
   load(): void {
     for (const kind of this.#kinds) {
-      kind.load();
-      kind.count();
+      kind.load?.();
+      kind.count?.();
     }
   }
 
@@ -78,10 +80,12 @@ export class Outbox {
   disconnect(): void {
     if (this.#link === undefined) return;
     this.#link = undefined;
-    this.#reports = [];
     this.#run = `${this.#run.split(".", 1)[0]}.${++this.#runs}`;
-    this.queue.returnHanded();
+    const handed = this.queue.allHanded();
+    this.#reports = handed.flatMap((key) => this.#lost(key));
+    this.queue.giveBack(handed.filter((key) => this.queue.handed(key)?.kind.isStoredFirst !== true));
     for (const kind of this.#kinds) kind.disconnected?.();
+    this.want();
   }
 
   /** Takes what the notifier reports. */
@@ -106,18 +110,28 @@ export class Outbox {
   /** Hands over what there is room for, a lane after the other; true where more could be. */
   handOver(): boolean {
     const handed: HandedDelivery[] = [];
-    const isReady = this.#link !== undefined && !this.isStopped;
-    const lanes = isReady ? this.queue.waitingLanes() : [];
-    for (const { name, kind } of lanes) {
+    for (const { name, kind } of this.#openLanes()) {
       if (handed.length >= DELIVERIES_HANDED_PER_STEP) break;
-      if (kind.mayLeave(name)) this.#handLane(kind, name, handed);
+      if (kind.isStoredFirst !== true) this.#handLane(kind, name, handed);
+      else if (this.#next(kind, name) !== undefined) this.want();
     }
+    this.#sendHanded(handed);
+    for (const kind of this.#kinds) kind.count?.();
+    return handed.length >= DELIVERIES_HANDED_PER_STEP;
+  }
+
+  /** Lanes from which something may leave now. */
+  #openLanes() {
+    if (this.#link === undefined || this.isStopped) return [];
+    return this.queue.waitingLanes().filter(({ name, kind }) => kind.mayLeave(name));
+  }
+
+  /** A command for each kind: a fault in one is none of the others'. */
+  #sendHanded(handed: readonly HandedDelivery[]): void {
     for (const { name } of this.#kinds) {
       const deliveries = handed.filter(({ kind }) => kind === name);
       if (deliveries.length > 0) this.send({ type: "send", deliveries });
     }
-    for (const kind of this.#kinds) kind.count();
-    return handed.length >= DELIVERIES_HANDED_PER_STEP;
   }
 
   #handLane(kind: DeliveryKind, lane: string, handed: HandedDelivery[]): void {
@@ -131,10 +145,15 @@ export class Outbox {
   }
 
   /** What leaves first of a lane; undefined where there is no room, or nothing. */
-  #handFirst(kind: DeliveryKind, lane: string): HandedDelivery[] | undefined {
+  #next(kind: DeliveryKind, lane: string): { readonly key: string; readonly isUrgent: boolean } | undefined {
     const first = this.queue.first(lane);
     if (first === undefined || this.queue.handedOf(lane) >= kind.handedMost(first.isUrgent)) return undefined;
-    if (kind.places.room(tenantOfKey(first.key)) < 1) return undefined;
+    return kind.places.room(tenantOfKey(first.key)) < 1 ? undefined : first;
+  }
+
+  #handFirst(kind: DeliveryKind, lane: string): HandedDelivery[] | undefined {
+    const first = this.#next(kind, lane);
+    if (first === undefined) return undefined;
     const leaving = kind.leaving(first.key);
     if (leaving.length === 0) this.queue.remove(first.key, lane);
     const dueAtMs = Math.max(...leaving.map((part) => part.dueAtMs));
@@ -145,23 +164,65 @@ export class Outbox {
     });
   }
 
+  /** Keys of what is in the notifier's hands from now on, and leaves once it is stored as begun. */
+  #begin(): string[] {
+    const keys: string[] = [];
+    for (const { name: lane, kind } of this.#openLanes()) {
+      if (kind.isStoredFirst !== true) continue;
+      for (let next = this.#next(kind, lane); next !== undefined; next = this.#next(kind, lane)) {
+        if (keys.length >= DELIVERIES_HANDED_PER_STEP) break;
+        this.queue.hand(next.key, { kind, lane, isUrgent: next.isUrgent }, ++this.#serial);
+        keys.push(next.key);
+      }
+      this.queue.served(lane);
+    }
+    return keys;
+  }
+
+  /** What is stored as begun leaves. */
+  #sendBegun(keys: readonly string[]): void {
+    const begun = keys.flatMap((key) => {
+      const { kind, serial = 0 } = this.queue.handed(key) ?? {};
+      return (kind?.leaving(key) ?? []).map((part) => ({ ...part, serial }));
+    });
+    this.#sendHanded(begun);
+  }
+
   /** One commit of what there is to store, one run of handing over; true where there is more of either. */
   async #step(): Promise<boolean> {
     const run = this.#run;
     const reports = this.#reports.splice(0, REPORTS_PER_COMMIT);
     const current = reports.flatMap((report) => this.#current(report));
-    const works = this.#kinds.map((kind) => kind.work(current.filter(({ of }) => of === kind.name)));
+    const begun = this.#begin();
+    const works = this.#kinds.map((kind) => {
+      const own = begun.filter((key) => this.queue.handed(key)?.kind === kind);
+      return kind.work(
+        current.filter(({ of }) => of === kind.name),
+        own,
+      );
+    });
     try {
       const operations = works.flatMap((work) => work.operations());
-      // What a loss of power takes of it is sent again under the same key.
-      if (operations.length > 0) await this.#dependencies.control.commit(operations, { flushLater: true });
+      // What a loss of power takes of the others is sent again under the same key.
+      const flushLater = !works.some(({ isFlushed }) => isFlushed === true);
+      if (operations.length > 0) await this.#dependencies.control.commit(operations, { flushLater });
     } catch (error) {
       if (run === this.#run) this.#reports.unshift(...this.#answered(reports));
+      this.queue.giveBack(begun);
       for (const work of works) work.undone();
       throw error;
     }
     for (const work of works) work.apply();
+    if (run === this.#run) this.#sendBegun(begun);
     return this.#reports.length > 0 || this.handOver();
+  }
+
+  /** The end of an attempt that the notifier has taken with it, where it was stored as begun. */
+  #lost(key: string): DeliveryReport[] {
+    const { kind, serial = 0 } = this.queue.handed(key) ?? {};
+    if (kind?.isStoredFirst !== true) return [];
+    const nowMs = this.#dependencies.nowMs();
+    return [{ of: kind.name, kind: "attempted", deliveries: [{ key, serial }], sentAtMs: nowMs, endedAtMs: nowMs, outcome: LOST }];
   }
 
   /** A report as far as it is of deliveries that are still handed over. */

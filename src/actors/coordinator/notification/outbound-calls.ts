@@ -1,5 +1,5 @@
-// Requests that somebody waits for, made by the notifier: the test of a webhook, the trial of a transform, an http step of a runbook. Tenants have shares of them;
-// who finds no place waits for its turn. What the notifier has in its hands when it ends has an outcome that nobody knows.
+// Requests that somebody waits for, made by the notifier: the test of a webhook or a channel, the trial of a transform. Tenants have shares of them; who finds no place
+// waits for its turn. What the notifier has in its hands when it ends has an outcome that nobody knows.
 import { Requests } from "../../../adapters/runtime/requests.ts";
 import { after, task } from "../../../core/base/guard.ts";
 import { PlaceQueue } from "../../../core/base/place-queue.ts";
@@ -7,22 +7,15 @@ import type { ShareLedger } from "../../../core/base/share-ledger.ts";
 import { OUTBOUND_CALL_MS_MAX, OUTBOUND_CALLS_SHARE, OUTBOUND_WAIT_MS_MAX } from "../../../core/config/notification-limits.ts";
 import type { AlertMessage } from "../../../domain/notification/alert-message.ts";
 import type { Destination } from "../../../domain/notification/destinations.ts";
-import type {
-  OutboundCommand,
-  OutboundReport,
-  TenantAnswer,
-  TenantRequest,
-  WebhookTarget,
-} from "../../../domain/webhooks/outbound-messages.ts";
+import type { OutboundCommand, OutboundReport, WebhookTarget } from "../../../domain/webhooks/outbound-messages.ts";
 import type { Transform } from "../../../domain/webhooks/transform.ts";
 
 type Tried = Extract<OutboundReport, { type: "tried" }>;
 type TransformTried = Extract<OutboundReport, { type: "transform-tried" }>;
-type Requested = Extract<OutboundReport, { type: "requested" }>;
-type CallAnswer = Tried | TransformTried | Requested;
+type CallAnswer = Tried | TransformTried;
 
 /** Says why a test was refused. */
-export const TOO_MANY_CALLS = "too many tests, trials and steps of runbooks of this tenant are under way; try again in a moment";
+export const TOO_MANY_CALLS = "too many tests and trials of this tenant are under way; try again in a moment";
 
 /** The notifier's end. */
 export interface OutboundLink {
@@ -33,7 +26,7 @@ export class OutboundCalls {
   readonly #calls = new Requests<CallAnswer>();
   readonly #waiting = new Map<number, () => void>();
   readonly #want: () => void;
-  /** Who holds how many, and who waits for one; a step of a runbook takes its place before it is stored as begun. */
+  /** Who holds how many, and who waits for one. */
   readonly places: PlaceQueue;
   #link: OutboundLink | undefined;
   #queued: OutboundCommand[] = [];
@@ -84,13 +77,6 @@ export class OutboundCalls {
     if (!(await this.#place(tenant))) return "full";
     const answer = await this.#call(tenant, (id) => ({ type: "transform-trial", id, tenant, transform, events }));
     return answer?.type === "transform-tried" ? answer : undefined;
-  }
-
-  /** One request of a tenant that has a place for it, which it gives back. Never rejects. */
-  async request(tenant: string, request: TenantRequest): Promise<TenantAnswer> {
-    const answer = await this.#call(tenant, (id) => ({ type: "request", id, request }));
-    if (answer?.type === "requested") return answer.answer;
-    return { kind: "failed", error: "the notifier has ended, or gave no answer", mayHaveArrived: true, tookMs: 0 };
   }
 
   /** Waits for a place, a few seconds at most and a few of each tenant at once. */

@@ -1,6 +1,6 @@
 /**
- * Runs of runbooks that are not over. A step is stored as begun before its request leaves, and as done before the next begins; what a crash cuts off is therefore
- * known to have been under way. All of it happens between transactions, and requests are made by the notifier past the guard of tenants' URLs.
+ * Runs of runbooks that are not over: each is moved on as far as it goes, and what only the server changes is stored with the step. Requests leave by the outbox
+ * (step-deliveries.ts). All of it happens between transactions.
  */
 import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
 import { background, task } from "../../../core/base/guard.ts";
@@ -9,33 +9,20 @@ import {
   RUNBOOK_DRY_RUNS_PER_HOUR_MAX,
   RUNBOOK_HOUR_MS,
   RUNBOOK_LOOK_MS_MAX,
-  RUNBOOK_REQUESTS_PER_TENANT_MAX,
   RUNBOOK_RESULT_CHARACTERS_MAX,
   RUNBOOK_RUNS_OPEN_PER_TENANT_MAX,
   RUNBOOK_RUNS_PER_HOUR_MAX,
   RUNBOOK_RUNS_PER_STEP,
-  RUNBOOK_SENT_BODY_CHARACTERS_MAX,
 } from "../../../core/config/runbook-limits.ts";
-import {
-  advanced,
-  begun,
-  currentStep,
-  done,
-  type Execution,
-  failed,
-  isOpen,
-  recovered,
-  uncertain,
-} from "../../../domain/runbooks/execution.ts";
-import { anomalyProblem, type RenderedRequest, requestOf, shownAnswer } from "../../../domain/runbooks/rendered-step.ts";
-import type { HttpStep, Runbook } from "../../../domain/runbooks/runbook.ts";
+import { advanced, begun, currentStep, done, type Execution, failed, isOpen, recovered } from "../../../domain/runbooks/execution.ts";
+import { anomalyProblem } from "../../../domain/runbooks/rendered-step.ts";
+import type { Runbook } from "../../../domain/runbooks/runbook.ts";
 import { type FaultPause, FaultPauses } from "../../../domain/webhooks/fault-pauses.ts";
-import type { TenantAnswer } from "../../../domain/webhooks/outbound-messages.ts";
 import type { RcaReport } from "../analysis/report-row.ts";
 import type { AnomalyFollower } from "../anomalies/anomaly-follower.ts";
+import type { Outbox } from "../deliveries/outbox.ts";
 import { type StoreTurns, StoreWork } from "../deliveries/store-work.ts";
 import type { ChannelDeliveries } from "../notification/channel-deliveries.ts";
-import type { OutboundCalls } from "../notification/outbound-calls.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import { scan, scanTenants } from "../state/scan.ts";
 import { AutoRuns } from "./auto-runs.ts";
@@ -43,40 +30,25 @@ import { executionOperations, readExecution } from "./execution-store.ts";
 import { LocalSteps } from "./local-steps.ts";
 import { EXECUTION, executionBound, executionPlace, executionsEnd } from "./runbook-row.ts";
 import type { RunbookState } from "./runbook-state.ts";
+import { guarded, StepDeliveries } from "./step-deliveries.ts";
 
 export interface RunbookRunnerDependencies extends StoreTurns {
   readonly state: RunbookState;
   readonly counters: CoordinatorCounters;
-  readonly calls: Pick<OutboundCalls, "request" | "places">;
+  readonly outbox: Outbox;
   readonly channels: Pick<ChannelDeliveries, "draft" | "routes">;
   nowMs(): number;
-}
-
-interface Answered {
-  readonly tenant: string;
-  readonly id: string;
-  readonly place: number;
-  readonly answer: TenantAnswer;
-}
-
-interface Sending {
-  readonly execution: Execution;
-  readonly place: number;
-  readonly step: HttpStep;
+  /** Has the notifier started where it does not run. */
+  wantNotifier(): void;
 }
 
 /** Changes of one step of the runner. */
 interface Moves {
   readonly changed: Map<string, Execution>;
-  readonly sends: Sending[];
   readonly local: LocalSteps;
-  /** Places of requests that were granted before the step, by tenant. */
-  readonly granted: Map<string, number>;
   hasMore: boolean;
 }
 
-/** Key under which runs of a tenant wait for a place of a request. */
-const PLACE_KEY = "runbooks";
 const RUNBOOKS = task("the runs of runbooks");
 
 const COUNTED = {
@@ -92,16 +64,12 @@ export class RunbookRunner implements AnomalyFollower {
   readonly #dependencies: RunbookRunnerDependencies;
   readonly #control: KeyValueStore;
   readonly #work: StoreWork;
+  readonly #steps: StepDeliveries;
   /** By id; those that moved last stand last. */
   readonly #open = new Map<string, Execution>();
-  /** Runs whose request is under way, with their tenants. */
-  readonly #sent = new Map<string, string>();
   /** When runs of a runbook began in the last hour, wet and dry. */
   readonly #begun = new Map<string, number[]>();
-  /** Places of requests that runs of a tenant have waited for and got, and that no request has yet. */
-  #granted = new Map<string, number>();
   readonly #pauses = new FaultPauses();
-  #answers: Answered[] = [];
   #revised: RcaReport[] = [];
   #isRecovering = true;
   #sleepsUntilMs = Number.POSITIVE_INFINITY;
@@ -110,6 +78,7 @@ export class RunbookRunner implements AnomalyFollower {
     this.#dependencies = dependencies;
     this.#control = dependencies.state.control;
     this.#work = new StoreWork("the runs of runbooks", () => this.#step(), dependencies);
+    this.#steps = new StepDeliveries(dependencies.outbox, { ...dependencies, changed: (execution) => this.place(execution) });
   }
 
   /** Reads what is not over. To be called once, before anything is committed. */
@@ -194,6 +163,7 @@ export class RunbookRunner implements AnomalyFollower {
       this.#keep(execution);
       this.#work.want();
     } else if (this.#open.delete(execution.id)) {
+      this.#steps.forget(execution);
       this.#room.give(execution.tenant);
       this.#judge(execution);
       this.#dependencies.counters.add(COUNTED[execution.state as keyof typeof COUNTED], 1);
@@ -238,12 +208,10 @@ export class RunbookRunner implements AnomalyFollower {
     return (this.#begun.get(key) ?? []).filter((atMs) => atMs > sinceMs);
   }
 
-  /** One commit of answers and of what moves on; true where there is more. */
+  /** One commit of what moves on; true where there is more. */
   async #step(): Promise<boolean> {
     const { state, nowMs, channels } = this.#dependencies;
-    const answers = this.#answers;
     const revised = this.#revised;
-    this.#answers = [];
     this.#revised = [];
     const local = new LocalSteps({
       state,
@@ -251,9 +219,7 @@ export class RunbookRunner implements AnomalyFollower {
       notices: () => channels.draft(),
       isAnyChannelConfigured: channels.routes.isAnyConfigured,
     });
-    const moves: Moves = { changed: new Map(), sends: [], local, granted: this.#granted, hasMore: false };
-    this.#granted = new Map();
-    for (const answer of answers) this.#settle(answer, moves);
+    const moves: Moves = { changed: new Map(), local, hasMore: false };
     const begun = this.#causesKnown(revised);
     let sleepMs = Number.POSITIVE_INFINITY;
     for (const execution of this.#open.values()) {
@@ -267,19 +233,13 @@ export class RunbookRunner implements AnomalyFollower {
     try {
       if (operations.length > 0) await this.#control.commit(operations);
     } catch (error) {
-      this.#answers.unshift(...answers);
       this.#revised.unshift(...revised);
-      for (const { execution } of moves.sends) this.#dependencies.calls.places.give(execution.tenant);
-      this.#giveUnused(moves);
       throw error;
     }
     this.#isRecovering = moves.hasMore && this.#isRecovering;
-    for (const { id } of answers) this.#sent.delete(id);
     begun.apply();
     local.apply();
     for (const execution of moves.changed.values()) this.place(execution);
-    for (const sending of moves.sends) this.#send(sending);
-    this.#giveUnused(moves);
     this.#sleepUntil(sleepMs);
     return moves.hasMore;
   }
@@ -296,39 +256,22 @@ export class RunbookRunner implements AnomalyFollower {
     return draft;
   }
 
-  #settle({ tenant, id, place, answer }: Answered, { changed }: Moves): void {
-    const execution = this.#open.get(id) ?? readExecution(this.#control, tenant, id);
-    if (execution === undefined) return;
-    const nowMs = this.#dependencies.nowMs();
-    changed.set(
-      id,
-      guarded(
-        () => answered(execution, place, answer, nowMs),
-        (why) => failed(execution, place, why, nowMs),
-      ),
-    );
-  }
-
   /** Moves a run on as far as it goes; when it is to be looked at again. */
   #move(known: Execution, moves: Moves): number {
     const nowMs = this.#dependencies.nowMs();
-    const settled = moves.changed.get(known.id);
-    if (settled === undefined && this.#sent.has(known.id)) return Number.POSITIVE_INFINITY;
+    if (this.#steps.isUnderWay(known)) return Number.POSITIVE_INFINITY;
     if (moves.changed.size >= RUNBOOK_RUNS_PER_STEP) {
       moves.hasMore = true;
       return nowMs;
     }
-    let { execution, next } = advanced(settled ?? (this.#isRecovering ? recovered(known, nowMs) : known), nowMs);
-    while (next.kind === "do") {
+    let { execution, next } = advanced(this.#isRecovering ? recovered(known, nowMs) : known, nowMs);
+    while (next.kind === "do" && next.step.type !== "wait") {
       const { place, step } = next;
       const problem = anomalyProblem(step, execution);
       if (step.type === "http" && problem === null) {
-        if (!this.#takePlace(execution.tenant, moves)) return this.#later(known, execution, moves);
-        execution = begun(execution, place, nowMs);
-        moves.sends.push({ execution, place, step });
+        this.#steps.want(execution);
         break;
       }
-      if (step.type === "wait") break; // it is never to be done
       const { ok, result } =
         problem === null && step.type !== "http" ? moves.local.do(execution, place, step) : { ok: false, result: problem ?? "" };
       const text = result.slice(0, RUNBOOK_RESULT_CHARACTERS_MAX);
@@ -342,70 +285,6 @@ export class RunbookRunner implements AnomalyFollower {
   #giveUp(execution: Execution, why: string, { changed }: Moves): number {
     changed.set(execution.id, failed(execution, Math.max(0, currentStep(execution)), why, this.#dependencies.nowMs()));
     return Number.POSITIVE_INFINITY;
-  }
-
-  /** It waits for its turn to send: until a place is granted, or one of its tenant's requests has ended. */
-  #later(known: Execution, execution: Execution, moves: Moves): number {
-    if (execution !== known) moves.changed.set(known.id, execution);
-    return Number.POSITIVE_INFINITY;
-  }
-
-  /** Takes a place for a request; where there is none, the tenant waits for it. */
-  #takePlace(tenant: string, { sends, granted }: Moves): boolean {
-    const { places } = this.#dependencies.calls;
-    const own = [...this.#sent.values()].filter((one) => one === tenant).length;
-    const more = sends.filter(({ execution }) => execution.tenant === tenant).length;
-    if (this.#work.isStopped || own + more >= RUNBOOK_REQUESTS_PER_TENANT_MAX) return false;
-    const known = granted.get(tenant) ?? 0;
-    if (known > 0) granted.set(tenant, known - 1);
-    else if (!places.take(tenant)) {
-      places.wait(tenant, PLACE_KEY, () => {
-        this.#granted.set(tenant, (this.#granted.get(tenant) ?? 0) + 1);
-        this.#work.want();
-      });
-      return false;
-    }
-    return true;
-  }
-
-  /** What was granted and is not used, such as for a run that was cancelled meanwhile, goes back. */
-  #giveUnused({ granted }: Moves): void {
-    for (const [tenant, count] of granted) {
-      for (let place = 0; place < count; place++) this.#dependencies.calls.places.give(tenant);
-    }
-  }
-
-  #send(sending: Sending): void {
-    const { execution, place } = sending;
-    const { id, tenant } = execution;
-    this.#sent.set(id, tenant);
-    const faulty = (error: unknown): TenantAnswer => ({ kind: "failed", error: faultText(error), mayHaveArrived: false, tookMs: 0 });
-    const answered = this.#answerOf(sending)
-      .catch(faulty)
-      .then((answer) => {
-        this.#answers.push({ tenant, id, place, answer });
-        this.#work.want();
-      });
-    background(RUNBOOKS, answered);
-  }
-
-  async #answerOf({ execution, place, step }: Sending): Promise<TenantAnswer> {
-    const { tenant } = execution;
-    const request = guarded<RenderedRequest | string>(
-      () => requestOf(execution, place, step),
-      (why) => why,
-    );
-    if (typeof request === "string") {
-      this.#dependencies.calls.places.give(tenant);
-      return { kind: "failed", error: request, mayHaveArrived: false, tookMs: 0 };
-    }
-    const timeoutMs = step.timeoutSeconds * 1_000;
-    if ((request.body?.length ?? 0) > RUNBOOK_SENT_BODY_CHARACTERS_MAX) {
-      this.#dependencies.calls.places.give(tenant);
-      const error = `its body would have more than ${RUNBOOK_SENT_BODY_CHARACTERS_MAX} characters`;
-      return { kind: "failed", error, mayHaveArrived: false, tookMs: 0 };
-    }
-    return this.#dependencies.calls.request(tenant, { ...request, timeoutMs });
   }
 
   /** Looks again when the first of those that wait has waited long enough. */
@@ -431,41 +310,10 @@ export class RunbookRunner implements AnomalyFollower {
 /** Names of runbooks whose begins are remembered before those without any are forgotten. */
 const RUNBOOK_BEGINS_KEPT = 10_000;
 
-/** What a run comes to; where its own content throws, what `otherwise` makes of it: one tenant's run ends, and never the server. */
-function guarded<T>(run: () => T, otherwise: (why: string) => T): T {
-  try {
-    return run();
-  } catch (error) {
-    return otherwise(faultText(error));
-  }
-}
-
-function faultText(error: unknown): string {
-  return `it cannot be done: ${error instanceof Error ? error.message : String(error)}`.slice(0, RUNBOOK_RESULT_CHARACTERS_MAX);
-}
-
 function pauseKey(tenant: string, runbookId: string): string {
   return JSON.stringify([tenant, runbookId]);
 }
 
 function beginKey(tenant: string, runbookId: string, dry: boolean): string {
   return JSON.stringify([tenant, runbookId, dry]);
-}
-
-/** A run after the answer to the request of a step. */
-function answered(execution: Execution, place: number, answer: TenantAnswer, nowMs: number): Execution {
-  const step = execution.runbook.steps[place];
-  const masked = (text: string) => (step?.type === "http" ? shownAnswer(text, execution, step) : text);
-  if (answer.kind === "answered") {
-    const { status } = answer;
-    const said = masked(answer.text)
-      .replace(/\s+/g, " ")
-      .trim()
-      .slice(0, RUNBOOK_RESULT_CHARACTERS_MAX / 2);
-    const result = `answered ${status}${said === "" ? "" : `: ${said}`}`;
-    const isGood = status >= 200 && status < 300;
-    return isGood ? done(execution, place, result, nowMs, status) : failed(execution, place, result, nowMs, status);
-  }
-  const error = masked(answer.error).slice(0, RUNBOOK_RESULT_CHARACTERS_MAX);
-  return answer.mayHaveArrived ? uncertain(execution, place, error, nowMs) : failed(execution, place, error, nowMs);
 }

@@ -263,7 +263,8 @@ export class WebhookDeliveries implements AnomalyFollower, DeliveryKind {
   #call(webhookId: string): void {
     this.#aimed.delete(webhookId);
     this.#outbox.send({ type: "webhook-gone", webhookId });
-    this.#outbox.queue.returnHanded(webhookId);
+    const { queue } = this.#outbox;
+    queue.giveBack(queue.allHanded(webhookId));
   }
 
   /** Counts failures of a webhook's own, which a receiver's are not. */

@@ -22,7 +22,7 @@ function open(notifierName: "chat" | "email") {
     { chat: 1_000, pager: 1_000, email: 1_000, oncall: 1_000 },
     {
       channels: { chat: sender, email: sender, pager: undefined, oncall: undefined },
-      events: NO_EVENTS,
+      ...NO_EVENTS,
       nowMs: () => 1_000,
       report: (some) => reports.push(...some),
       wake: () => void notifier.step(),
