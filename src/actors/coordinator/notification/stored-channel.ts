@@ -117,7 +117,7 @@ function joinedOf({ alertIds, name, sinceMs, attempts, mayHaveArrived }: Message
 
 function alertMessageOf(message: Message): AlertMessage {
   const { tenant, alertId, serviceId, environment, source, metricName, explanation, acknowledgedBy, team, cause, url, both } = message;
-  const severity = TIERS[message.severity];
+  const severity = TIERS.at(message.severity);
   if (severity === undefined) throw new RangeError(`a number of another list: ${message.severity}`);
   return {
     kind: wordOf(MESSAGE_KINDS, message.kind),
