@@ -1,10 +1,12 @@
 // A coordinator, an engine that finds what a plan says, a pager that takes what it is sent, and kills: on a virtual clock that goes from event to event.
-import { Notifier, type Sender } from "../../src/actors/notifier/notifier.ts";
+import { Notifier } from "../../src/actors/notifier/notifier.ts";
+import type { ChannelSender } from "../../src/adapters/notify/channel-sender.ts";
 import { CALLS_HEADER_BYTES, type EngineFrame, FRAME_CALLS } from "../../src/core/protocol/coordinator-frame.ts";
 import type { AlertMessage } from "../../src/domain/notification/alert-message.ts";
 import { CallEdges } from "../../src/domain/trace/call-edges.ts";
 import { episode, Rig, START_MS } from "./coordinator-rig.ts";
 import type { IncidentPlan, PlannedFinding, PlannedSilence, WorldPlan } from "./incident-plan.ts";
+import { NO_CHANNELS, NO_EVENTS } from "./notifier-senders.ts";
 
 const MINUTE = 60_000;
 const NAMED = { named: [], enabled: false, initial: null };
@@ -222,14 +224,15 @@ export class IncidentWorld {
   #connect(): void {
     const rig = this.#rig;
     const { outbox } = rig.coordinator.outbound;
-    const sender: Sender = {
+    const sender: ChannelSender = {
       send: async (_, messages) => {
         for (const message of messages) this.messages.push({ message, atMs: rig.nowMs - START_MS });
         return { kind: "delivered" };
       },
     };
     const notifier = new Notifier(LIMITS, {
-      senders: { chat: undefined, pager: sender, email: undefined, oncall: undefined },
+      ...NO_EVENTS,
+      channels: { ...NO_CHANNELS, pager: sender },
       nowMs: () => rig.nowMs,
       report: (reports) => this.#notifier === notifier && outbox.take(reports),
       wake: () => void notifier.step(),
