@@ -3,8 +3,8 @@ import type { KeyObject } from "node:crypto";
 import { secretParts, withoutSecrets } from "../../core/base/secret-mask.ts";
 import { WEBHOOK_TIMEOUT_MS } from "../../core/config/webhook-limits.ts";
 import type { AttemptOutcome } from "../../domain/delivery/delivery.ts";
-import type { EventTransforms } from "../../domain/webhooks/transform.ts";
 import type { WebhookTarget } from "../../domain/webhooks/outbound-messages.ts";
+import type { EventTransforms } from "../../domain/webhooks/transform.ts";
 import type { OutboundAnswer, OutboundHttp } from "../http-client/outbound-http.ts";
 import { signatures, signingKey } from "./webhook-signature.ts";
 
