@@ -31,3 +31,16 @@ export const MODEL_READ_SHARE = 0.5;
 export const MODEL_READ_MS = 2;
 /** Timeout of a promotion: it compares both models over a week, which takes 1 to 5 s, behind what the thread has to compute already. */
 export const PROMOTION_ANSWER_MS_MAX = 60_000;
+/**
+ * Bytes of the vectors that trainings have kept, of all services: 10,080 vectors of 38 metrics in single precision take 1.6 MB, of 64 2.7, so that 400 to 650 large
+ * services, or 3,000 of ten metrics, find room. Those that find none learn from what raw samples give.
+ */
+export const TRAINING_ROW_BYTES_MAX = 1024 * 1024 * 1024;
+/** Bytes of a part of a service's vectors: written and read at once, in less than 1 ms. */
+export const TRAINING_ROWS_PART_BYTES = 128 * 1024;
+/** Parts of one service: 10,080 vectors of SERVICE_METRICS_MAX have 21. */
+export const TRAINING_ROWS_PARTS_MAX = 32;
+/** Parts of a commit, 256 KiB: others have their turn between. */
+export const TRAINING_ROWS_PARTS_PER_COMMIT = 2;
+/** Anomalies of a service's metrics together whose time a training leaves out, the newest. */
+export const EXCLUDED_ANOMALIES_PER_TRAINING_MAX = 200;

@@ -31,7 +31,7 @@ import {
   WINDOW_IDS_MAX,
 } from "./limits.ts";
 import { METRIC_METADATA_MAX, METRIC_SCOPES_MAX } from "./metric-limits.ts";
-import { MODELS_KEPT_MAX, SHADOW_MODELS_MAX, TRAININGS_WAITING_MAX } from "./model-limits.ts";
+import { MODELS_KEPT_MAX, SHADOW_MODELS_MAX, TRAINING_ROW_BYTES_MAX, TRAININGS_WAITING_MAX } from "./model-limits.ts";
 import {
   MESSAGES_HANDED_MAX,
   OUTBOUND_CALLS_MAX,
@@ -102,6 +102,7 @@ export const COORDINATOR_LIMITS: Readonly<Record<CoordinatorSharedLimit, number 
   training_jobs: TRAININGS_WAITING_MAX + 1,
   requested_models: MODELS_KEPT_MAX,
   shadow_models: SHADOW_MODELS_MAX,
+  training_row_bytes: TRAINING_ROW_BYTES_MAX,
   computations_waiting: { most: COMPUTATIONS_WAITING_MAX, share: COMPUTATIONS_SHARE },
   evidence_questions: { most: EVIDENCE_QUESTIONS_MAX, share: EVIDENCE_QUESTIONS_SHARE },
   outbound_calls: { most: OUTBOUND_CALLS_MAX, share: OUTBOUND_CALLS_SHARE },

@@ -61,6 +61,7 @@ export const COORDINATOR_SHARED_LIMITS = [
   "training_jobs",
   "requested_models",
   "shadow_models",
+  "training_row_bytes",
   "computations_waiting",
   "evidence_questions",
   "outbound_calls",

@@ -56,6 +56,13 @@ export const COORDINATOR_METRICS = {
   servicesWaiting: gauge("vedette_watchdog_services_waiting", "Services that wait for their models to be looked for or trained"),
   modelsLoaded: counter("vedette_service_models_loaded_total", "Models of services that the store had"),
   modelsTrained: counter("vedette_service_models_trained_total", "Models of services that were trained"),
+  modelsRefused: counter(
+    "vedette_service_models_refused_total",
+    "Models that were trained and left out: they found calm vectors stranger than the one before",
+  ),
+  trainingRowServices: gauge("vedette_training_rows_services", "Services of which vectors are kept for trainings beyond raw samples"),
+  trainingRowBytes: gauge("vedette_training_rows_bytes", "Bytes of these vectors"),
+  trainingRowsRefused: counter("vedette_training_rows_refused_total", "Trainings whose vectors found no room to be kept"),
   trainingFailures: counter("vedette_service_training_failures_total", "Trainings that failed, and are tried again later"),
   trainingSeconds: counter(
     "vedette_service_training_seconds_total",

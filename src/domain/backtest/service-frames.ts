@@ -1,19 +1,19 @@
 // What the joint detector of each service finds, in both variants: a model trained by the live function on the history up to the beginning, and anew when it is due,
 // and the vectors after it judged once a cycle. Where both variants leave out the same metrics it runs once.
 import { groupBy } from "../../core/base/grouping.ts";
-import { lowerBound } from "../../core/base/sorted-search.ts";
 import { BACKTEST_TRAININGS_MAX } from "../../core/config/backtest-limits.ts";
-import { SERVICE_MODEL_AGE_MS_MAX, SERVICE_VECTORS_MAX, SERVICE_VECTORS_MIN } from "../../core/config/limits.ts";
+import { SERVICE_VECTORS_MIN } from "../../core/config/limits.ts";
 import { FLAG_COUNTER } from "../../core/layout/stream-record.ts";
-import { serviceHash, servicePage } from "../../core/protocol/service-rows.ts";
+import { serviceHash } from "../../core/protocol/service-rows.ts";
 import { chosenMetrics, startsOf, streamsPerMetric, unevenness } from "../detection/multivariate/service-columns.ts";
 import { serviceDetectorWords } from "../detection/multivariate/service-detector.ts";
-import { HistoryCursor, type ServiceHistory, type StreamSamples } from "../detection/multivariate/service-rows.ts";
+import { HistoryCursor, type ServiceHistory } from "../detection/multivariate/service-rows.ts";
 import { aggregationOf } from "../detection/multivariate/service-vector.ts";
 import { isBucketSeries } from "../series/classification.ts";
 import { serviceKey } from "../series/stream-identity.ts";
 import type { BacktestVariant, LayerReport, PromotedModel } from "./history.ts";
 import { type BothFrames, type PlacedSeries, type SeriesFramesOptions, STAGE_SERVICES, type TimedFrame } from "./timed-frames.ts";
+import { ServiceLearning } from "./tracks/service-learning.ts";
 import { ServiceTrack } from "./tracks/service-track.ts";
 
 /** Time for one vector: the model's components and trees. */
@@ -122,7 +122,7 @@ async function trackFrames(
   options: SeriesFramesOptions,
   budget: TrainingBudget,
 ): Promise<TimedFrame[] | undefined> {
-  const { intervalMs, sinceMs, untilMs, slices, historyMs = Number.POSITIVE_INFINITY } = options;
+  const { intervalMs, sinceMs, untilMs, slices } = options;
   const { tenant, environment, serviceId } = (members[0] as PlacedSeries).series.name;
   const train = options.facts.train as NonNullable<typeof options.facts.train>;
   const hash = serviceHash(serviceKey(tenant, serviceId), environment);
@@ -132,45 +132,21 @@ async function trackFrames(
   const found: TimedFrame[] = [];
   const firstMs = Math.ceil(sinceMs / intervalMs) * intervalMs;
   const { promoted } = columns;
-  let dueMs = promoted === undefined ? firstMs : Number.POSITIVE_INFINITY;
+  const learning = promoted === undefined ? new ServiceLearning(columns, { ...options, hash, train, mayTrain: () => budget.take() }) : undefined;
+  await learning?.learnBefore(firstMs);
   if (promoted !== undefined) track.take(promoted.model, new Float64Array(serviceDetectorWords(columns.names.length)), promoted);
   // A model of the way has read the vectors of its training; a promoted one reads those before the beginning, and what opened there is not told.
   let isBefore = promoted !== undefined;
   for (let atMs = isBefore ? firstMs - EVIDENCE_VECTORS * intervalMs : firstMs; atMs <= untilMs; atMs += intervalMs) {
-    if (atMs >= dueMs) {
-      const mayTrain = budget.take();
-      const result = mayTrain
-        ? await train({
-            ...newestOf(columns, atMs - historyMs),
-            toMs: atMs,
-            intervalMs,
-            rowsMax: SERVICE_VECTORS_MAX,
-            seed: servicePage(hash),
-          })
-        : { rows: 0, model: null, state: null };
-      if (!mayTrain) dueMs = Number.POSITIVE_INFINITY;
-      else if (result.model === null || result.state === null) dueMs = atMs + (SERVICE_VECTORS_MIN - result.rows) * intervalMs;
-      else {
-        track.take(result.model, result.state, { rows: result.rows, trainedMs: atMs });
-        dueMs = atMs + Math.min(SERVICE_MODEL_AGE_MS_MAX, result.rows * intervalMs);
-      }
-    }
+    await learning?.visit(atMs, track);
     if (!track.isTrained) continue;
     const isNew = cursor.read(atMs, values);
     const frame = isNew ? track.observe(atMs, cursor.newestMs, values) : undefined;
+    if (frame !== undefined) learning?.note(frame);
     isBefore &&= atMs < firstMs || frame?.transition !== "open";
     if (isNew && atMs >= firstMs) options.scored?.("service", cursor.newestMs, track.newestScore);
     if (frame !== undefined && !isBefore) found.push({ frame, atMs, stage: STAGE_SERVICES, place });
     if (slices.spend(isNew ? VECTOR_US : 1)) await slices.turn();
   }
   return track.isTrained ? found : undefined;
-}
-
-/** The columns with their samples from `fromMs` on. */
-function newestOf(columns: VectorColumns, fromMs: number): VectorColumns {
-  const newest = ({ times, values }: StreamSamples): StreamSamples => {
-    const from = lowerBound(times, fromMs);
-    return { times: times.subarray(from), values: values.subarray(from) };
-  };
-  return { ...columns, streams: columns.streams.map(newest) };
 }

@@ -23,6 +23,7 @@ import { scan } from "../state/scan.ts";
 import { LANE_MARK } from "../state/shared-forms.ts";
 import { blockKey, checkpointPartKey, partitionKey } from "../state/tables.ts";
 import { SloBook } from "../watchdog/slo/slo-book.ts";
+import { TrainingRowsBook } from "../watchdog/training/training-rows-book.ts";
 import type { WatchdogEnvironment } from "../watchdog/watchdog-book.ts";
 import { type ControlState, makeControlState } from "./control-state.ts";
 
@@ -56,6 +57,8 @@ export class CommittedState {
   /** Shares of tenants in the limits that they share here. */
   readonly shares: CoordinatorShares;
   readonly slo: SloBook;
+  /** Vectors that trainings have kept. */
+  readonly trainingRows: TrainingRowsBook;
   readonly services = new ServiceFacts(() => this.configured.tenants.size);
   readonly metadata: MetadataTable;
   readonly analyses: AnalysisBook;
@@ -73,6 +76,7 @@ export class CommittedState {
   ) {
     this.shares = makeCoordinatorShares(shares, () => this.configured.tenants.size);
     this.slo = new SloBook(this.shares.ledger("slo_windows"));
+    this.trainingRows = new TrainingRowsBook(this.shares.ledger("training_row_bytes"));
     this.metadata = new MetadataTable(this.shares.ledger("stored_metadata"));
     this.control = stores.control;
     this.series = stores.series;
@@ -99,6 +103,7 @@ export class CommittedState {
     this.replays.load(this.control);
     this.forecasts.load(this.control);
     this.metadata.load(this.series);
+    this.trainingRows.load(this.series);
     for (const { value } of scan(this.series, "lane_marks")) this.coverage.putMark(LANE_MARK.decode(value));
     for (let partition = 0; partition < PARTITIONS; partition++) {
       const checkpoint = this.#checkpoint(partition)?.header;

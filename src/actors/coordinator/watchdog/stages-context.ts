@@ -15,10 +15,11 @@ import type { StateWith } from "../state/stored-state.ts";
 import type { CyclePace } from "./cycle-pace.ts";
 import type { SloBook } from "./slo/slo-book.ts";
 import type { RequestedModels } from "./training/model-training.ts";
+import type { TrainingRowsBook } from "./training/training-rows-book.ts";
 
 /** State that the stages read. */
 type StagesState = StateWith<
-  AlertBooks & AnomalyBooks & { readonly slo: SloBook; readonly services: ServiceFacts },
+  AlertBooks & AnomalyBooks & { readonly slo: SloBook; readonly services: ServiceFacts; readonly trainingRows: TrainingRowsBook },
   { readonly tenants: { readonly size: number } } & RetirementBooks
 >;
 

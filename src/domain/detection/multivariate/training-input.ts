@@ -5,7 +5,7 @@ import { TRAINING_CHUNK_BYTES_MAX } from "../../../core/config/limits.ts";
 import { Chunk, TrainingInput as Input, Stream, type Stream as StreamTable } from "./generated/training-input.ts";
 import type { RowSelection } from "./selected-rows.ts";
 import type { RowRequest, StreamSamples } from "./service-rows.ts";
-import type { TrainingJob } from "./service-training.ts";
+import type { TrainingJob, TrainingPast } from "./service-training.ts";
 import type { StreamHistory } from "./stream-history.ts";
 
 /** Input sent to the pool: a message that is copied holds the place of the buffer alone. */
@@ -15,6 +15,8 @@ export interface TrainingInput {
   readonly at: number;
   /** Selection of a training that was asked for. */
   readonly selection?: RowSelection;
+  /** What is known besides, of an automatic training. */
+  readonly past?: TrainingPast;
 }
 
 /** Parts of an input besides its streams. */
@@ -92,14 +94,14 @@ function builderOver(buffer: SharedArrayBuffer): Builder {
 }
 
 /** The input of a job whose streams have all their samples. */
-export function writeTrainingInput({ streams, ...request }: TrainingJob): TrainingInput {
+export function writeTrainingInput({ streams, past, ...request }: TrainingJob): TrainingInput {
   const samples = streams.reduce((sum, { times }) => sum + times.length, 0);
   const writer = new TrainingInputWriter({ streams: streams.length, samples, metrics: request.aggregations.length }, 0);
-  return writer.finish(streams, request);
+  return { ...writer.finish(streams, request), ...(past !== undefined && { past }) };
 }
 
 /** The job that an input stands for: its arrays are views of the buffer. Throws where it is none. */
-export function readTrainingInput({ buffer, at, selection }: TrainingInput): TrainingJob {
+export function readTrainingInput({ buffer, at, selection, past }: TrainingInput): TrainingJob {
   const bytes = new ByteBuffer(new Uint8Array(buffer));
   bytes.setPosition(at);
   if (!Input.bufferHasIdentifier(bytes)) throw new Error("a training's input is no TrainingInput");
@@ -114,6 +116,7 @@ export function readTrainingInput({ buffer, at, selection }: TrainingInput): Tra
     rowsMax: input.rowsMax(),
     seed: input.seed(),
     ...(selection !== undefined && { selection }),
+    ...(past !== undefined && { past }),
   };
 }
 

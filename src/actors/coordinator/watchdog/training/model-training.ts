@@ -22,9 +22,9 @@ import type { TrainingResult } from "../../../../domain/detection/multivariate/s
 import type { TrainingInput } from "../../../../domain/detection/multivariate/training-input.ts";
 import { type EngineClient, EngineUnavailableError } from "../../engines/engine-client.ts";
 import type { CoordinatorCounters } from "../../state/coordinator-counters.ts";
-import type { StoredState } from "../../state/stored-state.ts";
 import { detectorStatesKey } from "../../state/tables.ts";
 import { serviceHistory } from "./stored-history.ts";
+import { keepRows, type TrainingPastState, trainingPast } from "./training-past.ts";
 
 /** A training that failed is tried again after this. */
 const FAILED_RETRY_MS = 3600 * 1000;
@@ -42,7 +42,7 @@ export interface ModelTrainingOptions {
 
 export interface ModelTrainingDependencies {
   readonly engines: EngineClient;
-  readonly state: StoredState;
+  readonly state: TrainingPastState;
   readonly counters: CoordinatorCounters;
   nowMs(): number;
   monotonicMs(): number;
@@ -205,7 +205,12 @@ export class ModelTraining {
     }
     // Somebody may have promoted a model meanwhile.
     if (this.#dependencies.isStopping() || this.#sendPromoted(wanted)) return;
-    const { rows, model, state } = result;
+    const { rows, model, state, kept, isRefused = false } = result;
+    if (kept !== undefined) await this.#keep(service, wanted, { rows, bytes: kept, storedMs: trainedMs });
+    if (isRefused) {
+      counters.add("modelsRefused", 1);
+      return this.#report(wanted, { dueMs: this.#dueMs(trainedMs, rows) });
+    }
     if (model === null) return this.#report(wanted, { dueMs: trainedMs + (SERVICE_VECTORS_MIN - rows) * intervalMs });
     await this.#store(service, wanted, { model, rows, trainedMs });
     counters.add("modelsTrained", 1);
@@ -213,12 +218,28 @@ export class ModelTraining {
   }
 
   /** Undefined once a stop has begun. */
-  async #input(service: string, { partition }: Wanted, answer: ServiceHistoryAnswer, toMs: number): Promise<TrainingInput | undefined> {
+  async #input(service: string, wanted: Wanted, answer: ServiceHistoryAnswer, toMs: number): Promise<TrainingInput | undefined> {
     const { intervalMs, rawRetentionMs } = this.#options;
     const fromMs = toMs - Math.min(rawRetentionMs, INTERVALS_PER_VECTOR * SERVICE_VECTORS_MAX * intervalMs);
     const { state, isStopping } = this.#dependencies;
     const request = { fromMs, toMs, intervalMs, rowsMax: SERVICE_VECTORS_MAX, seed: servicePage(service) };
-    return serviceHistory(answer, partition, request, { series: state.series, paced: this.#paced, isStopping });
+    const input = await serviceHistory(answer, wanted.partition, request, { series: state.series, paced: this.#paced, isStopping });
+    if (input === undefined) return undefined;
+    const of = { ...serviceOf(wanted), service, columns: wanted.columns };
+    const model = this.#row(service, wanted, DETECTOR_SERVICE_MODELS)?.bytes;
+    return { ...input, past: await trainingPast(of, { fromMs, toMs, model }, { state, paced: this.#paced }) };
+  }
+
+  /** Where a tenant has no room for its vectors the next training has none but what raw samples give. */
+  async #keep(
+    service: string,
+    wanted: Wanted,
+    { rows, bytes, storedMs }: { readonly rows: number; readonly bytes: Uint8Array; readonly storedMs: number },
+  ): Promise<void> {
+    const { state, edit, counters } = this.#dependencies;
+    const { tenant } = serviceOf(wanted);
+    const isKept = await keepRows({ tenant, service }, { rows, bytes, storedMs, columns: wanted.columns }, { state, edit, paced: this.#paced });
+    if (!isKept) counters.add("trainingRowsRefused", 1);
   }
 
   async #store(
