@@ -435,8 +435,8 @@ export const SERVICE_VECTORS_MAX = 10_080;
 export const SERVICE_TRAINING_SAMPLES_MAX = 700_000;
 /** Bytes of the stored chunks that one training reads: 700,000 samples of 16 bytes, the most that a chunk has, and what stands around each chunk. History is shorter beyond. */
 export const TRAINING_CHUNK_BYTES_MAX = 14 * 1024 * 1024;
-/** A model is trained anew when its history has doubled, and this often. */
-export const SERVICE_MODEL_AGE_MS_MAX = 7 * 24 * 3600 * 1000;
+/** A model is trained anew when its history has doubled, and this often: what is strange for two days is the new normal. 10,000 services take 3 % of a core. */
+export const SERVICE_MODEL_AGE_MS_MAX = 2 * 24 * 3600 * 1000;
 /** Cycles after which a service asks again for what it was not given. */
 export const SERVICE_ASKS_AGAIN_CYCLES = 10;
 /** Services that wait for the coordinator to look for their models, or for a training: 200 B each. Those that find no place ask again. */

@@ -132,7 +132,8 @@ async function trackFrames(
   const found: TimedFrame[] = [];
   const firstMs = Math.ceil(sinceMs / intervalMs) * intervalMs;
   const { promoted } = columns;
-  const learning = promoted === undefined ? new ServiceLearning(columns, { ...options, hash, train, mayTrain: () => budget.take() }) : undefined;
+  const learning =
+    promoted === undefined ? new ServiceLearning(columns, { ...options, hash, train, mayTrain: () => budget.take() }) : undefined;
   await learning?.learnBefore(firstMs);
   if (promoted !== undefined) track.take(promoted.model, new Float64Array(serviceDetectorWords(columns.names.length)), promoted);
   // A model of the way has read the vectors of its training; a promoted one reads those before the beginning, and what opened there is not told.

@@ -38,7 +38,8 @@ export class ServiceLearning {
   async learnBefore(firstMs: number): Promise<void> {
     this.#dueMs = firstMs;
     const oldestMs = this.#history.streams.reduce((least, { times }) => Math.min(least, times[0] ?? firstMs), firstMs);
-    for (let atMs = oldestMs + this.#historyMs; atMs < firstMs && this.#options.mayTrain(); atMs += this.#historyMs) await this.#train(atMs);
+    for (let atMs = oldestMs + this.#historyMs; atMs < firstMs && this.#options.mayTrain(); atMs += this.#historyMs)
+      await this.#train(atMs);
   }
 
   /** Trains where a model is due, and gives it to the track. */

@@ -5,11 +5,11 @@ import { isNoWorse } from "./calm-check.ts";
 import { seededRandom } from "./seeded-random.ts";
 import { type RowSelection, type SelectedRows, selectRows } from "./selected-rows.ts";
 import { ServiceDetector, serviceDetectorWords } from "./service-detector.ts";
-import { ServiceModel, type TimedRows } from "./service-model.ts";
+import type { ServiceModel, TimedRows } from "./service-model.ts";
 import { decodeServiceModel, encodeServiceModel } from "./service-model-coding.ts";
 import { type RowRequest, rowsOfHistory, type ServiceHistory } from "./service-rows.ts";
-import { type StreamHistory, wholeSamples } from "./stream-history.ts";
 import { type Stretch, strangeRows } from "./strange-stretches.ts";
+import { type StreamHistory, wholeSamples } from "./stream-history.ts";
 import { symmetricEigen } from "./symmetric-eigen.ts";
 import { type ChosenRows, chooseRows } from "./training-rows.ts";
 import { decodeTrainingRows, encodeTrainingRows } from "./training-rows-coding.ts";
@@ -79,7 +79,10 @@ function trainAnew(job: TrainingJob, all: TimedRows): TrainingResult {
 /** What is strange is left out where enough is left without it. */
 function chosenRows({ past, rowsMax }: TrainingJob, newest: TimedRows): ChosenRows {
   const kept = past?.rows && decodeTrainingRows(past.rows, newest.width);
-  const left = newest.times.length < SERVICE_VECTORS_MIN ? new Uint8Array(newest.times.length) : strangeRows(newest, past?.excluded ?? [], symmetricEigen);
+  const left =
+    newest.times.length < SERVICE_VECTORS_MIN
+      ? new Uint8Array(newest.times.length)
+      : strangeRows(newest, past?.excluded ?? [], symmetricEigen);
   const calm = chooseRows({ kept, newest, left, rowsMax });
   return calm.rows.times.length < SERVICE_VECTORS_MIN ? chooseRows({ kept, newest, left: left.fill(0), rowsMax }) : calm;
 }

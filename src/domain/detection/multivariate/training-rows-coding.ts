@@ -36,6 +36,7 @@ export function decodeTrainingRows(bytes: Uint8Array, width: number): TimedRows 
 }
 
 function isAscending(times: Float64Array): boolean {
-  for (let i = 0; i < times.length; i++) if (!((times[i] as number) > (i === 0 ? Number.NEGATIVE_INFINITY : (times[i - 1] as number)))) return false;
+  for (let i = 0; i < times.length; i++)
+    if (!((times[i] as number) > (i === 0 ? Number.NEGATIVE_INFINITY : (times[i - 1] as number)))) return false;
   return true;
 }

@@ -69,7 +69,10 @@ export function chooseRows({ kept, newest, left, rowsMax }: RowSources): ChosenR
 
 /** Usual time between vectors. */
 function usualIntervalMs({ times }: TimedRows): number {
-  const steps = Float64Array.from({ length: Math.max(0, times.length - 1) }, (_, i) => (times[i + 1] as number) - (times[i] as number)).sort();
+  const steps = Float64Array.from(
+    { length: Math.max(0, times.length - 1) },
+    (_, i) => (times[i + 1] as number) - (times[i] as number),
+  ).sort();
   return Math.max(1, steps[steps.length >> 1] ?? 1);
 }
 

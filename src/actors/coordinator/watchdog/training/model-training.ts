@@ -238,7 +238,11 @@ export class ModelTraining {
   ): Promise<void> {
     const { state, edit, counters } = this.#dependencies;
     const { tenant } = serviceOf(wanted);
-    const isKept = await keepRows({ tenant, service }, { rows, bytes, storedMs, columns: wanted.columns }, { state, edit, paced: this.#paced });
+    const isKept = await keepRows(
+      { tenant, service },
+      { rows, bytes, storedMs, columns: wanted.columns },
+      { state, edit, paced: this.#paced },
+    );
     if (!isKept) counters.add("trainingRowsRefused", 1);
   }
 

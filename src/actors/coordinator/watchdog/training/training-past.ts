@@ -3,8 +3,8 @@
 import type { PacedWork } from "../../../../core/base/paced-work.ts";
 import { EXCLUDED_ANOMALIES_PER_TRAINING_MAX, TRAINING_ROWS_PARTS_PER_COMMIT } from "../../../../core/config/model-limits.ts";
 import type { TrainingPast } from "../../../../domain/detection/multivariate/service-training.ts";
-import type { Stretch } from "../../../../domain/detection/multivariate/strange-stretches.ts";
 import { METRIC_OF_SERVICE } from "../../../../domain/detection/multivariate/service-verdict.ts";
+import type { Stretch } from "../../../../domain/detection/multivariate/strange-stretches.ts";
 import type { AnomalyBook } from "../../anomalies/anomaly-book.ts";
 import type { StateWith } from "../../state/stored-state.ts";
 import type { KeptRows, RowsOwner, TrainingRowsBook } from "./training-rows-book.ts";

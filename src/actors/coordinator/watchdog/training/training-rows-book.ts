@@ -99,7 +99,10 @@ export class TrainingRowsBook {
   }
 
   /** Changes that keep these vectors in place of those before; undefined where the tenant has no room for them: what was kept stays. */
-  draft(owner: RowsOwner, { bytes, ...facts }: Pick<KeptRows, "columns" | "storedMs" | "rows"> & { readonly bytes: Uint8Array }): RowsDraft | undefined {
+  draft(
+    owner: RowsOwner,
+    { bytes, ...facts }: Pick<KeptRows, "columns" | "storedMs" | "rows"> & { readonly bytes: Uint8Array },
+  ): RowsDraft | undefined {
     const before = this.find(owner);
     const grown = bytes.length - (before?.bytes ?? 0);
     const parts = Math.ceil(bytes.length / TRAINING_ROWS_PART_BYTES);

@@ -10,6 +10,7 @@ import { CoordinatorCounters } from "../../../../../src/actors/coordinator/state
 import { makeCoordinatorShares } from "../../../../../src/actors/coordinator/state/coordinator-shares.ts";
 import { detectorStatesKey } from "../../../../../src/actors/coordinator/state/tables.ts";
 import { ModelTraining } from "../../../../../src/actors/coordinator/watchdog/training/model-training.ts";
+import { TrainingRowsBook } from "../../../../../src/actors/coordinator/watchdog/training/training-rows-book.ts";
 import { WorkerPool } from "../../../../../src/adapters/runtime/worker-pool.ts";
 import { StoreError } from "../../../../../src/adapters/storage/key-value-store.ts";
 import { COORDINATOR_COUNTERS, COORDINATOR_SLOTS, type CoordinatorCounter } from "../../../../../src/core/layout/counters.ts";
@@ -37,18 +38,23 @@ const wanting = (change: Partial<ServiceWanting> = {}): ServiceWanting => ({
   ...change,
 });
 
-function rig(train: (job: TrainingJob) => Promise<TrainingResult> = async (job) => trainService(job)) {
+function rig(
+  train: (job: TrainingJob) => Promise<TrainingResult> = async (job) => trainService(job),
+  known: ReadonlyArray<{ readonly startedAtMs: number; readonly resolvedAtMs: number | null }> = [],
+) {
   const engine = new FakeEngine();
   const series = new MemoryStore({ tables: SERIES_TABLES });
   const slots = new Float64Array(COORDINATOR_SLOTS);
   const log: string[] = [];
+  const trainingRows = new TrainingRowsBook();
+  const anomalies = { during: () => known };
   const store = { fails: false, isStopping: false };
   const training = new ModelTraining(
     { intervalMs: MINUTE_MS, rawRetentionMs: 7 * 24 * HOUR_MS },
     {
       engines: new EngineClient([engine]),
       // biome-ignore lint/suspicious/noExplicitAny: the runner reads nothing else of the state
-      state: { series, shares: makeCoordinatorShares({}, () => 1) } as any,
+      state: { series, trainingRows, anomalies, shares: makeCoordinatorShares({}, () => 1) } as any,
       counters: new CoordinatorCounters(slots),
       nowMs: () => START_MS,
       monotonicMs: () => 0,
@@ -74,7 +80,7 @@ function rig(train: (job: TrainingJob) => Promise<TrainingResult> = async (job) 
   };
   const put = (detector: number, value: Uint8Array) =>
     series.commit([{ table: "detector_states", key: detectorStatesKey(PARTITION, detector, servicePage(HASH)), value }]);
-  return { engine, ask, row, put, counter, log, store };
+  return { engine, ask, row, put, counter, log, store, trainingRows };
 }
 
 /** What an engine holds: so many minutes of two metrics, a ring each. */
@@ -125,6 +131,43 @@ describe("model training", () => {
     expect(await ask(wanting({ wants: "stored", columns: "cd".repeat(16) }))).toMatchObject([{ model: null }]);
     await put(DETECTOR_SERVICES, encodeServiceRow({ count: 2, timeMs: 77, service: "0".repeat(32), columns: COLUMNS, bytes }));
     expect(await ask(wanting({ wants: "stored" }))).toMatchObject([{ model: null }]);
+  });
+
+  it("gives each training the vectors that the one before kept, the model in production, and the times of anomalies", async () => {
+    const jobs: TrainingJob[] = [];
+    const found = [
+      { startedAtMs: START_MS - 3 * HOUR_MS, resolvedAtMs: START_MS - 2 * HOUR_MS },
+      { startedAtMs: START_MS - HOUR_MS, resolvedAtMs: null },
+    ];
+    const { ask, engine, trainingRows, counter } = rig(async (job) => {
+      jobs.push(job);
+      return trainService({ ...job, streams: longer(job) });
+    }, found);
+    holding(engine, 100);
+    const [given] = (await ask(wanting())) as [ServiceModelMessage];
+    await ask(wanting());
+    const excluded = [
+      [START_MS - 3 * HOUR_MS, START_MS - 2 * HOUR_MS],
+      [START_MS - HOUR_MS, START_MS],
+    ];
+    expect(jobs[0]?.past).toEqual({ rows: undefined, model: undefined, excluded });
+    expect(jobs[1]?.past).toMatchObject({ model: given.model, excluded });
+    expect(jobs[1]?.past?.rows?.length).toBe(trainingRows.find({ tenant: "default", service: HASH })?.bytes);
+    // Of other metrics nothing is known.
+    engine.history = { ...engine.history, columns: "cd".repeat(16) };
+    await ask(wanting({ columns: "cd".repeat(16) }));
+    expect(jobs[2]?.past).toEqual({ rows: undefined, model: undefined, excluded });
+    expect(counter("modelsTrained")).toBe(3);
+  });
+
+  it("leaves the model where a new one is worse, and keeps its vectors", async () => {
+    const kept = Uint8Array.of(1, 2, 3);
+    const { ask, engine, trainingRows, counter, row } = rig(async () => ({ rows: 5_000, model: null, state: null, kept, isRefused: true }));
+    holding(engine, 100);
+    expect(await ask(wanting())).toMatchObject([{ model: null, dueMs: START_MS + 2 * 24 * HOUR_MS }]);
+    expect([counter("modelsRefused"), counter("modelsTrained")]).toEqual([1, 0]);
+    expect(trainingRows.find({ tenant: "default", service: HASH })?.bytes).toBe(3);
+    expect(row(DETECTOR_SERVICE_MODELS)).toBeUndefined();
   });
 
   it("counts a training that fails, tells the log, and has it tried again after an hour", async () => {
