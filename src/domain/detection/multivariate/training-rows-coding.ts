@@ -9,7 +9,7 @@ const VERSION = 1;
 const HEADER_BYTES = 16;
 
 /** Bytes of so many vectors. */
-export function trainingRowsBytes(rows: number, width: number): number {
+function trainingRowsBytes(rows: number, width: number): number {
   return HEADER_BYTES + rows * (8 + 4 * width + 1);
 }
 
