@@ -103,6 +103,8 @@ export const ASIDE_BYTES_MAX = 64 * 1024 * 1024;
  * a time, a batch of JSON has 10,000. Of a body with more the further ones are known by their places in it.
  */
 export const EQUAL_RECORDS_KNOWN_MAX = 16_384;
+/** A body of logs that may be a part of a burst: some 30 to 100 lines, where an SDK sends 512 at a time and what comes by hand is shorter. */
+export const BURST_BODY_BYTES_MIN = 4096;
 /** Requests with an Idempotency-Key and logs without a time whose arrival an engine remembers, 0.3 KB each, and how long: a repeat has the time of the first. */
 export const KEYED_ARRIVALS_MAX = 10_000;
 export const KEYED_ARRIVAL_MS_MAX = 3600 * 1000;

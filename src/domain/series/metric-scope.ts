@@ -1,8 +1,8 @@
-// Scopes of OpenTelemetry in the identity of a stream: where several scopes of a service send one metric, the first that was seen keeps the plain identity, and each
+// Scopes of OpenTelemetry in the identity of a stream: where several scopes of a service send one metric in one environment, the first that was seen keeps the plain identity, and each
 // other carries its name. A scope's version is no part of it.
 import { setMember } from "../../core/base/own-member.ts";
 import type { Attributes, AttributeValue } from "../../core/protocol/coordinator-frame.ts";
-import { ownAttribute } from "./stream-identity.ts";
+import { environmentOf, ownAttribute } from "./stream-identity.ts";
 
 const SCOPE_ATTRIBUTE = "otel.scope.name";
 /** What a scope without a name carries, for an empty attribute is none. */
@@ -30,7 +30,7 @@ export class ScopesOfFile {
 
   attributesOf(serviceId: string, attributes: Attributes, scope: MetricScope | undefined): Attributes {
     if (scope === undefined) return attributes;
-    const key = JSON.stringify([serviceId, scope.metricName]);
+    const key = JSON.stringify([serviceId, environmentOf(attributes), scope.metricName]);
     const first = this.#first.get(key) ?? scope.name;
     this.#first.set(key, first);
     return first === scope.name ? attributes : scopedAttributes(attributes, scope.name);

@@ -14,7 +14,7 @@ import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
 import { flagsOfRecord } from "../../../domain/series/classification.ts";
 import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
 import { scopedAttributes } from "../../../domain/series/metric-scope.ts";
-import { nameOfRecord } from "../../../domain/series/stream-identity.ts";
+import { environmentOf, nameOfRecord } from "../../../domain/series/stream-identity.ts";
 import type { EngineCounters } from "../report/engine-counters.ts";
 import { type Body, decodeJsonText, refusedAnswer, textOfBody } from "../unit/body.ts";
 import type { MetricScopes } from "../unit/metric-scopes.ts";
@@ -135,7 +135,8 @@ export class HistoryDecoder {
   #define(series: HistorySeries, body: Body, unit: WorkUnit): DefinedStream | undefined {
     const { serviceId, metricName, scope, length } = series;
     const { tenant } = body;
-    const isOther = scope !== undefined && this.#dependencies.scopes.isOther({ tenant, serviceId, ...scope }, unit);
+    const environment = environmentOf(series.attributes);
+    const isOther = scope !== undefined && this.#dependencies.scopes.isOther({ tenant, serviceId, environment, ...scope }, unit);
     const attributes = isOther ? scopedAttributes(series.attributes, scope.name) : series.attributes;
     const { definer, tenantName } = this.#dependencies;
     const name = nameOfRecord(tenantName(body.tenant), serviceId, metricName, attributes);

@@ -30,12 +30,14 @@ export interface MetricScopesDependencies {
 interface OwnedScope extends MetricScope {
   readonly tenant: number;
   readonly serviceId: string;
+  /** "" for none. */
+  readonly environment: string;
 }
 
 /** One lane's. */
 export class MetricScopes {
   readonly #dependencies: MetricScopesDependencies;
-  /** By tenant, service, metric and scope: whether it was another that was first. */
+  /** By tenant, service, environment, metric and scope: whether it was another that was first. */
   readonly #isOther = new BoundedMap<string, boolean>(SCOPES_REMEMBERED_MAX);
   /** Places that the unit at hand has. */
   readonly #unsaved = new Set<number>();
@@ -74,7 +76,7 @@ export class MetricScopes {
 
   /** Whether the scope carries its name; it is the first from now on where there was none. */
   isOther(given: OwnedScope, unit: WorkUnit): boolean {
-    const key = `${given.tenant}\0${given.serviceId}\0${given.metricName}\0${given.name}`;
+    const key = `${given.tenant}\0${given.serviceId}\0${given.environment}\0${given.metricName}\0${given.name}`;
     const known = this.#isOther.get(key);
     if (known !== undefined) return known;
     const found = this.#find(given, unit);
@@ -95,17 +97,19 @@ export class MetricScopes {
   }
 
   #isOtherOf({ source, metricName, scope: name }: MetricHead, tenant: number, unit: WorkUnit): boolean {
-    const { serviceId, resourceRefusal } = source;
+    const { serviceId, environment, resourceRefusal } = source;
     if (resourceRefusal !== undefined || !isName(metricName)) return false;
-    return this.isOther({ tenant, serviceId, metricName, name }, unit);
+    return this.isOther({ tenant, serviceId, environment, metricName, name }, unit);
   }
 
   /** Where there is no room to remember the first one, each carries its name that has one. */
-  #find({ tenant, serviceId, metricName, name }: OwnedScope, unit: WorkUnit): boolean {
+  #find({ tenant, serviceId, environment, metricName, name }: OwnedScope, unit: WorkUnit): boolean {
     const { processWords, tenantName } = this.#dependencies;
     const { scopes } = processWords;
     const owner = tenantName(tenant);
-    const key = BigInt.asIntN(64, BigInt(`0x${this.#hash(JSON.stringify([owner, serviceId, metricName])).slice(0, 16)}`)) | 1n;
+    const key =
+      BigInt.asIntN(64, BigInt(`0x${this.#hash(JSON.stringify(namesOfMetric(owner, serviceId, environment, metricName))).slice(0, 16)}`)) |
+      1n;
     const place = this.#place(key, tenant);
     if (place === NO_SCOPE_PLACE) return name !== "";
     const own = Number.parseInt(this.#hash(`scope ${name}`).slice(0, 8), 16) | 0 || 1;
@@ -134,4 +138,9 @@ export class MetricScopes {
   #hash(text: string): string {
     return contentHash(text, this.#dependencies);
   }
+}
+
+/** Instances of a service in one environment share the first scope, so that a scope has one name on all of them, whichever was first on each. */
+function namesOfMetric(owner: string, serviceId: string, environment: string, metricName: string): readonly string[] {
+  return environment === "" ? [owner, serviceId, metricName] : [owner, serviceId, metricName, environment];
 }

@@ -1,7 +1,9 @@
 // Ids of logs, events and other records of one request: a repetition of the request makes the same ids, whichever engine reads it, in how many units, and after a
 // restart. So an id is made of what came alone: the request's Idempotency-Key and the record's place in it; else identity, content and nanosecond of the record, and
 // its number among those of the request that are equal in all of that. A record without a time of its own is no other request's.
-import { EQUAL_RECORDS_KNOWN_MAX } from "../../../core/config/body-limits.ts";
+// Senders whose clock counts milliseconds cut a burst of equal lines into requests within one: with what a long request begins, the one before it has perhaps ended. It is
+// a repeat of what another request begins with alone.
+import { BURST_BODY_BYTES_MIN, EQUAL_RECORDS_KNOWN_MAX } from "../../../core/config/body-limits.ts";
 import type { Body } from "./body.ts";
 
 /** Hex digits of an id that a double holds. */
@@ -22,6 +24,8 @@ export class RecordIds {
   readonly #dependencies: RecordIdsDependencies;
   /** How often each content came in the body so far, by the beginning of its hash. */
   readonly #counts = new Map<number, number>();
+  /** What the body begins with: undefined before its first record, "" behind those that equal it. */
+  #leading: string | undefined;
 
   constructor(dependencies: RecordIdsDependencies) {
     this.#dependencies = dependencies;
@@ -30,6 +34,7 @@ export class RecordIds {
   /** A body begins. */
   begin(): void {
     if (this.#counts.size > 0) this.#counts.clear();
+    this.#leading = undefined;
   }
 
   /** The id, 32 hex digits, of the body's record at a place; `isOnce`: equal ones of one request are one record all the same. */
@@ -37,10 +42,19 @@ export class RecordIds {
     const { hash, tenantName, requestId } = this.#dependencies;
     const tenant = tenantName(body.tenant);
     if (body.idempotencyKey !== "") return hash(JSON.stringify([tenant, body.idempotencyKey, place]));
+    const isLeading = this.#leads(natural);
     if (natural === undefined) return hash(JSON.stringify([tenant, "request", requestId(body.admission), place]));
     const first = hash(JSON.stringify(tenant) + natural);
     const number = isOnce ? 0 : this.#numberOf(first, place);
+    if (isLeading && !isOnce && body.bytes >= BURST_BODY_BYTES_MIN) return hash(`${first} leading ${number}`);
     return number === 0 ? first : hash(`${first} ${number}`);
+  }
+
+  /** Whether a record and all before it in the body are equal. */
+  #leads(natural: NaturalKey): boolean {
+    this.#leading ??= natural ?? "";
+    if (this.#leading !== natural) this.#leading = "";
+    return this.#leading !== "";
   }
 
   /** The record's number among its equals; of a request of more contents than are counted, its place among all, below 0. */

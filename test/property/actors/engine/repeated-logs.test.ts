@@ -138,6 +138,27 @@ describe("logs that come again", () => {
     }
   });
 
+  it.each(timed)(
+    "%s: a burst of equal lines that is cut within a millisecond is whole, and adds none when it comes again",
+    (_name, send) => {
+      const cut = fc.array(fc.integer({ min: 130, max: 160 }), { minLength: 2, maxLength: 4 });
+      fc.assert(
+        fc.property(cut, fc.integer({ min: 1, max: 49 }), (sizes, perMillisecond) => {
+          const fresh = { otlp: new OtlpRig(), json: new JsonRig({ kernelReads: true }) };
+          let count = 0;
+          const parts = sizes.map((size) =>
+            Array.from({ length: size }, () => ({ body: "timeout", user: "u1", time: Math.floor(count++ / perMillisecond) * 1_000_000 })),
+          );
+          const ids = parts.map((lines) => send(fresh, { lines, key: "" }));
+          expect(new Set(ids.flat()).size).toBe(count);
+          wallMs += 1_500;
+          expect(parts.map((lines) => send(fresh, { lines, key: "" }))).toEqual(ids);
+        }),
+        { numRuns: 10 },
+      );
+    },
+  );
+
   it("keeps all of a request of more contents than are counted, and knows it when it comes again", () => {
     const contents = Array.from({ length: EQUAL_RECORDS_KNOWN_MAX + 50 }, (_, i) => ({ body: "timeout", user: `u${i}`, time: 0 }));
     const lines = [...contents, ...contents.slice(-70)];

@@ -28,6 +28,9 @@ interface Scope {
 
 interface Export {
   readonly service: string;
+  /** "" for none. */
+  readonly environment: string;
+  readonly instance: string;
   readonly scopes: readonly Scope[];
   readonly encoding: OtlpEncoding;
   readonly lane: number;
@@ -47,6 +50,8 @@ const scope: fc.Arbitrary<Scope> = fc.record({
 });
 const request: fc.Arbitrary<Export> = fc.record({
   service: fc.constantFrom("shop", "till"),
+  environment: fc.constantFrom("", "", "production", "staging"),
+  instance: fc.constantFrom("a", "b"),
   scopes: fc.array(scope, { minLength: 1, maxLength: 4 }),
   encoding: fc.constantFrom("json", "protobuf"),
   lane: fc.nat({ max: 1 }),
@@ -70,13 +75,21 @@ function dataOf({ name, kind, route }: Metric) {
   return { name, [kind]: data };
 }
 
-function bodyOf({ service, scopes, encoding }: Export): Uint8Array {
+/** As they are sent, in the order of their names. */
+const resourceOf = ({ environment, instance }: Export) => ({
+  ...(environment === "" ? {} : { "deployment.environment.name": environment }),
+  "service.instance.id": instance,
+});
+
+function bodyOf(given: Export): Uint8Array {
+  const { service, scopes, encoding } = given;
   const scopeMetrics = scopes.map(({ name, version, metrics, isLast }) => {
     const own = name === undefined ? {} : { scope: { name, version } };
-    const given = { metrics: metrics.map(dataOf) };
-    return isLast ? { ...given, ...own } : { ...own, ...given };
+    const content = { metrics: metrics.map(dataOf) };
+    return isLast ? { ...content, ...own } : { ...own, ...content };
   });
-  const body = { resourceMetrics: [{ resource: { attributes: [text("service.name", service)] }, scopeMetrics }] };
+  const attributes = [text("service.name", service), ...Object.entries(resourceOf(given)).map(([key, value]) => text(key, value))];
+  const body = { resourceMetrics: [{ resource: { attributes }, scopeMetrics }] };
   return encoding === "json" ? Buffer.from(JSON.stringify(body)) : encodeRequest("metrics", body);
 }
 
@@ -84,16 +97,20 @@ function bodyOf({ service, scopes, encoding }: Export): Uint8Array {
 class Model {
   readonly #first = new Map<string, string>();
 
-  identities({ service, scopes }: Export): [numbers: string[], others: string[]] {
+  identities(given: Export): [numbers: string[], others: string[]] {
+    const { service, environment, scopes } = given;
+    const { "service.instance.id": instance, ...placed } = resourceOf(given);
     const numbers: string[] = [];
     const others: string[] = [];
     for (const { name = "", metrics } of scopes)
       for (const { name: metricName, kind, route } of metrics) {
-        const key = `${service} ${metricName}`;
+        const key = `${service} ${environment} ${metricName}`;
         if (!this.#first.has(key)) this.#first.set(key, name);
         const carried = this.#first.get(key) === name ? {} : { "otel.scope.name": name === "" ? "unknown" : name };
         const isNumber = kind === "gauge" || kind === "sum";
-        (isNumber ? numbers : others).push(JSON.stringify(["tenant 0", "", service, metricName, { ...carried, route }]));
+        (isNumber ? numbers : others).push(
+          JSON.stringify(["tenant 0", environment, service, metricName, { ...placed, ...carried, route, "service.instance.id": instance }]),
+        );
       }
     return [numbers, others];
   }
@@ -145,7 +162,7 @@ it("keeps the streams of scopes apart, the first that was seen without its name 
 
 it("says once in the log which scope was first, and again where that unit was not logged", () => {
   const rig = new OtlpRig();
-  const given = { service: "shop", encoding: "json", lane: 0, isAfterStart: false } as const;
+  const given = { service: "shop", environment: "", instance: "a", encoding: "json", lane: 0, isAfterStart: false } as const;
   const scopes = ["one", "two"].map((name) => ({
     name,
     version: "1",
