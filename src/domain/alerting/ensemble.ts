@@ -1,7 +1,7 @@
 // Two independent detectors that fire on one service within a short window raise the tier of both by one (rule 1.1.7), whichever came first: the later one when it
 // fires, the earlier one then too, the stronger of them first. What counts is when a finding fired; one that only goes on corroborates nothing. Detectors of one
 // family look at the same thing and count once for each metric; quantiles of one histogram are one metric, and how full a metric is says nothing that its departure
-// does not.
+// does not. Two metrics of one family are one detector twice: they corroborate what is weak, which is medium then, and make nothing high.
 import type { Tier } from "../detection/anomaly-score.ts";
 import { atLeast, type GateResult } from "../detection/gates/gate-result.ts";
 import { baseNameOf } from "../distribution/derived-values.ts";
@@ -9,6 +9,7 @@ import { baseNameOf } from "../distribution/derived-values.ts";
 const WINDOW_MS = 120_000;
 const INDEPENDENT_MIN = 2;
 const RAISED: Readonly<Record<Tier, Tier>> = { low: "medium", medium: "high", high: "high" };
+const WEAK_RAISED: Readonly<Record<Tier, Tier>> = { ...RAISED, medium: "medium" };
 
 export const DETECTOR_FAMILIES = [
   "metric",
@@ -41,11 +42,15 @@ export interface EnsembleVerdict {
 /** The tier of `own` with what else has fired on its service. */
 export function ensembleTier(tier: Tier, own: EnsembleSignal, others: readonly EnsembleSignal[]): EnsembleVerdict {
   const sources = new Set([sourceOf(own)]);
+  let isOfOneFamily = true;
   for (const other of others) {
-    if (Math.abs(own.atMs - other.atMs) <= WINDOW_MS && !seeTheSame(own, other)) sources.add(sourceOf(other));
+    if (Math.abs(own.atMs - other.atMs) > WINDOW_MS || seeTheSame(own, other)) continue;
+    sources.add(sourceOf(other));
+    if (other.family !== own.family) isOfOneFamily = false;
   }
   const gate = atLeast("ensemble", sources.size, INDEPENDENT_MIN);
-  return { tier: gate.passed ? RAISED[tier] : tier, gate };
+  const raised = isOfOneFamily ? WEAK_RAISED[tier] : RAISED[tier];
+  return { tier: gate.passed ? raised : tier, gate };
 }
 
 /** Whether another detector has confirmed this one: what the rules of saturation call corroborated. */

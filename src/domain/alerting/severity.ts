@@ -7,7 +7,7 @@
  *   ------    ---------
  *   a rise    log2 of times the usual. The usual is at least two standard deviations of the baseline, of whole numbers about nothing at least 2: one of them is not many times none
  *   a fall    the same of how many times less it is; to nothing (a tenth) at least 2
- *   a share   of what has an end (cpu_percent, pool_used_ratio) three times the share of the way to it; within a twentieth of its end at least 2
+ *   a share   of what has an end (cpu_percent, pool_used_ratio) four times the share of the way to it; within a twentieth of its end at least 2
  *   success   what is left of it: the times of what fails
  *   together  of a service's metrics: log2 of the evidence in its bars
  *
@@ -18,8 +18,8 @@
  *   several instances     a quarter of each doubling of them, up to 0.75
  *   it lasts              0.5 from 30 minutes, 1 from two hours; what then rises is an update of its alert
  *
- *   high     from 1.4 doublings (2.6 times) with all of it, of an effect of 0.58 (half as much again) by itself, and |z| 3 (rule 1.1.7)
- *   medium   from 0.58, of an effect of 0.07 (a twentieth)
+ *   high     from 1.8 doublings (three and a half times) with all of it, of an effect of 0.58 (half as much again) by itself, and |z| 3 (rule 1.1.7)
+ *   medium   from 1 (twice), of an effect of 0.07 (a twentieth)
  *   low      below, and what is mild by its score (rule 1.1.6)
  *
  * Two independent detectors raise it by one (ensemble.ts), and so does one jump over several services. An alert has the highest of what is in it, and never falls.
@@ -31,11 +31,11 @@ import { familyOfMetric } from "../series/metric-family.ts";
 import { nameWords } from "../series/name-words.ts";
 
 const MINUTE_MS = 60_000;
-const HIGH_DOUBLINGS = 1.4;
-const MEDIUM_DOUBLINGS = Math.log2(1.5);
+const HIGH_DOUBLINGS = 1.8;
+const MEDIUM_DOUBLINGS = 1;
 /** Effects below which nothing else makes a finding medium, or high. */
 const MEDIUM_EFFECT = Math.log2(1.05);
-const HIGH_EFFECT = MEDIUM_DOUBLINGS;
+const HIGH_EFFECT = Math.log2(1.5);
 /** Standard deviations that the usual is at least. */
 const USUAL_SD = 2;
 /** Whole numbers where fewer than one is to be expected are counts, of which so many are usual. */
@@ -49,7 +49,7 @@ const AT_END = 2;
 /** Doublings of what has no usual at all: a series that was still at 0 and has fractions. */
 const FROM_NOTHING = 1;
 const DOUBLINGS_MAX = 6;
-const WAY_DOUBLINGS = 3;
+const WAY_DOUBLINGS = 4;
 const OF_ERRORS = 0.5;
 const OF_BETTER = -1;
 const OF_INSTANCES = 0.25;

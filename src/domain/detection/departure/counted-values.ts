@@ -8,6 +8,11 @@ const FRACTIONS_MAX = 0.3;
 const FRACTION_ADDS = 0.2;
 const FRACTION_LEFT = 0.98;
 
+/** Standard deviation of how many events there are where hardly any are usual: one of them is three, five equal ones hold together. */
+export const ONE_EVENT_SD = 1 / 3;
+/** Terms of a tail that are smaller than this share of it add nothing. */
+const NEGLIGIBLE = 1e-9;
+
 /** Counts that an observation of such a series is the mean of; 0 where it has none. */
 export function countsEach(isOfCounts: boolean, intervalMs: number): number {
   if (!isOfCounts) return 0;
@@ -25,9 +30,21 @@ export function isWhole(share: number): boolean {
   return share < FRACTIONS_MAX;
 }
 
-/** Standard deviation by chance of a mean of so many counts of which each should be `expected`: sqrt(expected / counts). */
+/** Standard deviation by chance of a mean of so many counts of which each should be `expected`: sqrt(expected / counts), a third of one event at least. */
 export function countSd(expected: number, counts: number): number {
-  return Math.sqrt(Math.max(0, expected) / counts);
+  return Math.max(Math.sqrt(Math.max(0, expected) * counts), ONE_EVENT_SD) / counts;
+}
+
+/** Probability that Poisson's of this mean, below 1, comes to so many or more. */
+export function poissonTail(least: number, mean: number): number {
+  let term = Math.exp(-mean);
+  for (let i = 1; i <= least; i++) term *= mean / i;
+  let [sum, next] = [term, least + 1];
+  for (; term > NEGLIGIBLE * sum; next++) {
+    term *= mean / next;
+    sum += term;
+  }
+  return Math.min(1, sum);
 }
 
 /** Whether it is the mean of so many counts, or of fewer: a minute may lack some. */

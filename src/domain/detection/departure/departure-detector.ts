@@ -1,7 +1,7 @@
 // Whether a value is worth a page: how improbable it is for this series, by the series' own tail at its own interval, how large in units that matter, and whether the
 // series does so as a rule. One value is enough where the noise is known. A departure goes on until it is over, or has lasted so long that it is the new level.
 import { RECENT_VALUES, type RecentValues } from "../rolling/recent-values.ts";
-import { countSd, fractionsWith, isWhole } from "./counted-values.ts";
+import { countSd, fractionsWith, isWhole, ONE_EVENT_SD, poissonTail } from "./counted-values.ts";
 import { type Departure, KNOWN_DEPARTURES_WORDS, KnownDepartures, type KnownReason, MORE_DEPARTURES_WORDS } from "./known-departures.ts";
 import { LEARNED_SEASON_WORDS, LearnedSeason } from "./learned-season.ts";
 import { LOCAL_LEVELS_WORDS, LocalLevels, SD_PER_MEAN_DEVIATION } from "./local-levels.ts";
@@ -53,10 +53,9 @@ const STEP_WEIGHT = 0.05;
 const STEP_CLIP = 3;
 /** Multiple of the bar from which on a departure is reported at once while a new instance warms up, or on an unusual day. */
 const LENIENT_BAR = 3;
-/** Counts of what hardly ever happens: one of it is no departure, and where values are looked at together it is so many standard deviations that five equal ones hold. */
+/** Counts of what hardly ever happens: one of it is no departure. */
 const NOTHING = 0.5;
 const DEPARTING_COUNT = 1.5;
-const ONE_SD = 1 / 3;
 /** Equal values in a row that make a level; of one in a departure. */
 const LEVEL_RUN = 5;
 const LEVEL_RUN_DEPARTED = 60;
@@ -298,7 +297,7 @@ export class DepartureDetector {
 
   /** The sd that values which are looked at together have at least: of whole numbers about nothing; 0 for others. */
   get leastSd(): number {
-    return this.#countsNothing ? ONE_SD / this.#counts : 0;
+    return this.#countsNothing ? ONE_EVENT_SD / this.#counts : 0;
   }
 
   /** The sd that values above `expected` have by chance, of a series of counts; 0 for others. */
@@ -327,13 +326,21 @@ export class DepartureDetector {
   #weigh(moment: ValueMoment): void {
     const size = Math.abs(this.size);
     this.bar = DEPARTURE_MIN * moment.caution;
-    const isOne = this.#countsNothing && size * this.sd * this.#counts < DEPARTING_COUNT;
-    if (isOne || this.isSmallMove || (this.#words[COUNT] as number) < DEPARTING_VALUES) this.evidence = 0;
+    const isFew = this.#countsNothing && this.#isFew(Math.round(size * this.sd * this.#counts));
+    if (isFew || this.isSmallMove || (this.#words[COUNT] as number) < DEPARTING_VALUES) this.evidence = 0;
     else {
       if (size >= this.bar) this.bar = this.#barTo(this.size);
       this.evidence = size / this.bar;
     }
     this.chance = this.evidence < 1 ? 1 : this.#tailTo(this.size).chanceOf(size);
+  }
+
+  /** Whether so many events where hardly any are usual are one, or of counts what comes by chance as often as people may be told for nothing. */
+  #isFew(events: number): boolean {
+    if (events < DEPARTING_COUNT || this.#newest.counts === 0) return events < DEPARTING_COUNT;
+    const perObservation = (this.#words[LONG_VARIANCE] as number) * this.#counts ** 2;
+    const mean = Math.min(NOTHING, Math.max(perObservation, 1 / (this.#words[COUNT] as number)));
+    return poissonTail(events, mean) > this.#pageProbability;
   }
 
   #begin(timeMs: number, value: number, moment: ValueMoment): void {

@@ -19,10 +19,11 @@ function severity(metricName: string, observed: number, expected: number, change
 describe("severity", () => {
   it.each([
     ["latency_ms", 132, 120, "low"],
-    ["latency_ms", 200, 120, "medium"],
+    ["latency_ms", 180, 120, "low"],
+    ["latency_ms", 260, 120, "medium"],
     ["latency_ms", 480, 120, "high"],
     ["requests", 40, 10, "high"],
-    ["requests", 20, 10, "medium"],
+    ["requests", 22, 10, "medium"],
     ["requests", 2.4, 10, "high"],
     ["requests", 0, 10, "high"],
     ["queue_depth", 100, 25, "high"],
@@ -51,8 +52,8 @@ describe("severity", () => {
   });
 
   it("of errors begins earlier, and of one where there are none is not high", () => {
-    expect(severity("request.duration_ms.p95", 210, 100)).toBe("medium");
-    expect(severity("request.errors", 210, 100)).toBe("high");
+    expect(severity("request.duration_ms.p95", 250, 100)).toBe("medium");
+    expect(severity("request.errors", 250, 100)).toBe("high");
     expect(severity("span.errors", 1, 0, { sd: 0 })).not.toBe("high");
     expect(severity("span.requests", 1, 0.083, { sd: 0.28 })).not.toBe("high");
     expect(severity("span.errors", 12, 0, { sd: 0 })).toBe("high");
@@ -64,9 +65,9 @@ describe("severity", () => {
   });
 
   it("grows with instances and time, and never with these alone", () => {
-    expect(severity("queue_depth", 45, 20)).toBe("medium");
-    expect(severity("queue_depth", 45, 20, { streams: 4 })).toBe("high");
-    const moved = { metricName: "queue_depth", z: 30, effect: effect(45, 20) };
+    expect(severity("queue_depth", 55, 20)).toBe("medium");
+    expect(severity("queue_depth", 55, 20, { streams: 4 })).toBe("high");
+    const moved = { metricName: "queue_depth", z: 30, effect: effect(55, 20) };
     expect([29, 30, 120].map((minutes) => severityOf(moved, START + minutes * MINUTE))).toEqual(["medium", "high", "high"]);
     const small = { metricName: "queue_depth", z: 99, effect: effect(104, 100, { sd: 0, streams: 50 }) };
     expect(severityOf(small, START + 600 * MINUTE)).toBe("low");
@@ -74,7 +75,7 @@ describe("severity", () => {
 
   it("of metrics together goes by their evidence", () => {
     const joint = (evidence: number) => severity("service.multivariate", evidence, 0, { sd: 10, isJoint: true });
-    expect([11, 18, 60].map(joint)).toEqual(["low", "medium", "high"]);
+    expect([11, 25, 60].map(joint)).toEqual(["low", "medium", "high"]);
   });
 
   it("never falls as a value rises further, or as time goes on", () => {
@@ -95,7 +96,7 @@ describe("severity", () => {
   });
 
   it("says when what goes on becomes worse", () => {
-    const moved = { metricName: "queue_depth", z: 30, effect: effect(45, 20) };
+    const moved = { metricName: "queue_depth", z: 30, effect: effect(55, 20) };
     expect(risesAtMs(moved, "medium")).toBe(START + 30 * MINUTE);
     expect(risesAtMs(moved, "high")).toBeNull();
     expect(risesAtMs({ ...moved, effect: effect(20.5, 20) }, "low")).toBeNull();
@@ -103,7 +104,7 @@ describe("severity", () => {
 });
 
 describe("an alert of a finding that becomes worse", () => {
-  const finding = { metricName: "queue_depth", z: 30, effect: effect(45, 20) };
+  const finding = { metricName: "queue_depth", z: 30, effect: effect(55, 20) };
 
   it("is updated under its key once it has lasted, and pages nobody anew", () => {
     const rig = new PagingRig();
