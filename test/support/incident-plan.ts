@@ -61,7 +61,10 @@ export function worldPlan(seed: number): WorldPlan {
   const draw = new Draw(generator(seed * 7919));
   const incidents = Array.from({ length: INCIDENTS_PER_WORLD }, (_, index) => incidentPlan(seed, index, draw));
   const lastMs = Math.max(...incidents.flatMap(({ findings }) => findings.map(({ toMs }) => toMs)));
-  const killsMs = Array.from({ length: draw.below(4) }, () => draw.between(MINUTE, lastMs)).sort((a, b) => a - b);
+  const moments = incidents.flatMap(({ findings }) => findings.flatMap(({ fromMs, growsTo }) => growsTo?.atMs ?? fromMs));
+  // Half of them fall so that what comes then comes into the warm-up behind them.
+  const killMs = () => (draw.isSo(0.5) ? draw.between(MINUTE, lastMs) : draw.of(moments) + draw.between(-8 * MINUTE, MINUTE));
+  const killsMs = Array.from({ length: draw.below(5) }, () => Math.max(SECOND, killMs())).sort((a, b) => a - b);
   return { incidents, killsMs };
 }
 

@@ -98,7 +98,8 @@ export class PagingRig {
     for (const { decision } of [own, ...raised]) {
       const { anomalyId, alertId, tier } = decision;
       this.#heldBy.set(anomalyId, alertId === null ? decision.suppressedBy : null);
-      this.#findings.set(anomalyId, { ...(this.#findings.get(anomalyId) as Finding), alertId, tierBefore: tier });
+      const known = this.#findings.get(anomalyId) as Finding;
+      this.#findings.set(anomalyId, { ...known, alertId: alertId ?? known.alertId, tierBefore: tier });
     }
     return { raised, ...own };
   }
@@ -118,7 +119,7 @@ export class PagingRig {
       const open = { heldBy: this.#heldBy.get(finding.anomalyId) ?? null, alertId: finding.alertId, risesAtMs: risesAt };
       const reason = askedAgain(open, this.sources, this.memory, nowMs);
       if (reason === undefined) return [];
-      const decision = this.fire({ ...finding, kind: "raised", alertId: reason === "worse" ? finding.alertId : null, atMs: nowMs });
+      const decision = this.fire({ ...finding, kind: "raised", ...(reason === "left" && { alertId: null }), atMs: nowMs });
       return decision.alertId === null ? [] : [decision];
     });
     return [...alerts, ...findings];

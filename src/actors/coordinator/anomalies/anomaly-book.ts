@@ -4,6 +4,7 @@ import { SharedTexts } from "../../../core/base/shared-texts.ts";
 import { ANOMALY_NAMES_SHARED_MAX } from "../../../core/config/interface-limits.ts";
 import { ANOMALIES_RECENT_MAX } from "../../../core/config/limits.ts";
 import { anomalyRisesAtMs } from "../../../domain/alerting/paging/anomaly-finding.ts";
+import { ENDING_GATES } from "../../../domain/alerting/paging/asked-again.ts";
 import { type Anomaly, type Episode, openKeyOf } from "../../../domain/anomaly/anomaly.ts";
 import { anomalyScore, tierOfScore } from "../../../domain/detection/anomaly-score.ts";
 import type { PairName } from "../series/series-context.ts";
@@ -203,5 +204,6 @@ function decidedOf(anomaly: Anomaly): Pick<OpenAnomaly, "heldBy" | "alertId" | "
   const { paging } = anomaly;
   if (paging === null) return { heldBy: null, alertId: null, risesAtMs: null };
   const { alertId, suppressedBy, tier } = paging;
-  return { heldBy: alertId === null ? suppressedBy : null, alertId, risesAtMs: anomalyRisesAtMs(anomaly, tier) };
+  const isHeld = alertId === null || ENDING_GATES.has(suppressedBy ?? "");
+  return { heldBy: isHeld ? suppressedBy : null, alertId, risesAtMs: anomalyRisesAtMs(anomaly, tier) };
 }

@@ -11,7 +11,7 @@ export const ENDING_GATES: ReadonlySet<string> = new Set(["warmup", "minimum_tra
 
 /** What the last decision on an open finding has left. */
 export interface OpenFinding {
-  /** The gate that held it before it came to any alert; null where none did. */
+  /** The gate that held it, or its rise, before it came to an alert; null where none did. */
   readonly heldBy: string | null;
   /** The alert that it belongs to. */
   readonly alertId: string | null;
@@ -26,9 +26,10 @@ export function askedAgain(
   memory: PagingMemory,
   nowMs: number,
 ): "held" | "left" | "worse" | undefined {
-  if (alertId === null) return heldBy !== null && mayPass(heldBy, sources, nowMs) ? "held" : undefined;
-  const alert = memory.current(alertId);
-  if (alert !== undefined && isFiring(alert)) return risesAtMs !== null && nowMs >= risesAtMs ? "worse" : undefined;
+  const alert = alertId === null ? undefined : memory.current(alertId);
+  const isFiringOwn = alert !== undefined && isFiring(alert);
+  if (heldBy !== null && (alertId === null || isFiringOwn)) return mayPass(heldBy, sources, nowMs) ? "held" : undefined;
+  if (isFiringOwn) return risesAtMs !== null && nowMs >= risesAtMs ? "worse" : undefined;
   // What somebody resolved by hand is theirs: it stays quiet. So do services whose silence a tenant's silence has told.
   if (alert === undefined || alert.state.key.serviceId === INGESTION_SERVICE) return undefined;
   return alert.history.findLast(({ kind }) => kind === "resolved")?.by === null ? "left" : undefined;

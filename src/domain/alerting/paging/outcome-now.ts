@@ -4,11 +4,12 @@ import type { AnomalyPaging } from "../../anomaly/anomaly.ts";
 import { FLAPPING_GATE } from "../flap-control.ts";
 import { INHIBITED_GATE, SILENCED_GATE } from "../inhibition/hold-gates.ts";
 import type { Alert } from "./alert.ts";
+import { ENDING_GATES } from "./asked-again.ts";
 import { CONFIRMATION_GATE } from "./confirmation-gate.ts";
 import { GROUP_GATE } from "./group-wait.ts";
 import { SNOOZED_GATE } from "./hold-words.ts";
 
-/** Gates that hold an alert back and are asked again while it fires; what another gate held back belongs to no alert. */
+/** Gates that hold an alert, or the rise of one of its findings, back and are asked again while it fires; what another gate held back belongs to no alert. */
 const HOLDING_GATES: ReadonlySet<string | null> = new Set([
   CONFIRMATION_GATE,
   INHIBITED_GATE,
@@ -16,6 +17,7 @@ const HOLDING_GATES: ReadonlySet<string | null> = new Set([
   FLAPPING_GATE,
   SNOOZED_GATE,
   GROUP_GATE,
+  ...ENDING_GATES,
 ]);
 
 export type OutcomeNow = Pick<AnomalyPaging, "outcome" | "suppressedBy">;

@@ -39,11 +39,16 @@ it("is held by what holds its alert now, or held it to its end", () => {
     expect(now({ suppressedBy }, { history: page(START - 1), pages: 1, heldBy: "inhibited" })).toEqual(["suppressed", "inhibited"]);
 });
 
+it("is told with its alert where only its rise waits, for what opens by itself", () => {
+  for (const suppressedBy of ["exclusion", "warmup", "minimum_traffic"])
+    expect(now({ suppressedBy }, { history: page(START - 1), pages: 1, heldBy: null })).toEqual(["absorbed", "dedup"]);
+});
+
 it("stays as it was decided where the alert is gone, was acknowledged unheard, or has nothing to do with it", () => {
   const reported = { history: page(START), pages: 1, heldBy: null };
   expect(outcomeNow(paging(), undefined)).toMatchObject({ outcome: "suppressed", suppressedBy: "confirmation" });
   expect(now({}, { history: [], pages: 0, heldBy: null })).toEqual(["suppressed", "confirmation"]);
-  for (const suppressedBy of ["exclusion", "threshold", "warmup", "acknowledged", "minimum_traffic"])
+  for (const suppressedBy of ["threshold", "direction", "feedback", "acknowledged"])
     expect(now({ suppressedBy }, reported)).toEqual(["suppressed", suppressedBy]);
   expect(now({ outcome: "logged", suppressedBy: "tier" }, reported)).toEqual(["logged", "tier"]);
   expect(followsAlert(paging({ alertId: null }))).toBe(false);
