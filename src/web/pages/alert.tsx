@@ -14,8 +14,8 @@ import { SilenceDialog } from "../parts/silence-dialog.tsx";
 import { Facts, Table } from "../parts/table.tsx";
 import { ToldState } from "../parts/told-state.tsx";
 import { numberText } from "../view/number-text.ts";
+import { openText } from "../view/open-text.ts";
 import { gateText, hasSeries } from "../view/reason.ts";
-import { durationText } from "../view/time-text.ts";
 
 export function AlertPage({ rest }: { rest: readonly string[] }) {
   const answer = useAnswer<AlertDetail>("GET /api/v1/alerts/{alert_id}", { path: { alert_id: rest[0] ?? "" } }, 10_000);
@@ -27,7 +27,7 @@ function Whole({ alert }: { alert: AlertDetail }) {
   const isFiring = state === "firing";
   const metric = alert.labels.metric_name ?? "";
   useEffect(() => setTitle(`${isFiring ? severity : "resolved"}: ${service_id}`, metric, environment), [isFiring, severity, metric]);
-  const lasted = durationText((resolved_at === null ? now.value : Date.parse(resolved_at)) - Date.parse(started_at));
+  const open = openText({ foundAt: started_at, resolvedAt: resolved_at }, now.value);
   return (
     <>
       <Head
@@ -41,7 +41,7 @@ function Whole({ alert }: { alert: AlertDetail }) {
             <SeverityMark severity={severity} />
             <StateTags alert={alert} />
             <span>
-              since <When at={started_at} />, {isFiring ? "for" : "lasted"} {lasted}
+              since <When at={started_at} />, {open}
             </span>
           </span>
         }

@@ -14,8 +14,8 @@ import { Facts } from "../parts/table.tsx";
 import { ToldState } from "../parts/told-state.tsx";
 import { feedbackText } from "../view/feedback-text.ts";
 import { numberText } from "../view/number-text.ts";
+import { isLate, openText } from "../view/open-text.ts";
 import { anomalyText, detectorText, gateText, hasSeries, outcomeText, verdictFacts } from "../view/reason.ts";
-import { durationText } from "../view/time-text.ts";
 
 export function AnomalyPage({ rest }: { rest: readonly string[] }) {
   const id = rest[0] ?? "";
@@ -41,7 +41,13 @@ function Whole({ anomaly }: { anomaly: AnomalyDetail }) {
             <Tag tone={resolved ? "good" : severity}>{resolved ? `resolved (${anomaly.resolved_by})` : "open"}</Tag>
             {environment !== "" && <Tag>{environment}</Tag>}
             <span>
-              began <When at={anomaly.started_at} />, {resolved ? "lasted" : "for"} {lasted(anomaly)}
+              began <When at={anomaly.started_at} />
+              {isLate(anomaly.started_at, anomaly.detected_at) && (
+                <>
+                  , found <When at={anomaly.detected_at} />
+                </>
+              )}
+              , {openText({ foundAt: anomaly.detected_at, resolvedAt: anomaly.resolved_at }, now.value)}
             </span>
           </span>
         }
@@ -103,10 +109,6 @@ function chartWindow({ started_at, resolved_at, observed_at }: AnomalyDetail): {
   const first = new Date(startMs - Math.max(LEAD_MS, lengthMs)).toISOString();
   const last = new Date(startMs + lengthMs + TAIL_MS).toISOString();
   return { since: from ?? first, until: to ?? last };
-}
-
-function lasted({ started_at, resolved_at }: AnomalyDetail): string {
-  return durationText((resolved_at === null ? now.value : Date.parse(resolved_at)) - Date.parse(started_at));
 }
 
 function Actions({ anomaly }: { anomaly: AnomalyDetail }) {

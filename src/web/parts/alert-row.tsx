@@ -3,8 +3,8 @@ import { useState } from "preact/hooks";
 import { link, now } from "../app/place.ts";
 import type { Alert } from "../client/shapes.ts";
 import { plural } from "../view/number-text.ts";
+import { openText } from "../view/open-text.ts";
 import { heldText } from "../view/reason.ts";
-import { durationText } from "../view/time-text.ts";
 import { AlertActions } from "./alert-actions.tsx";
 import { Button, Name, SeverityMark, Tag, When } from "./basics.tsx";
 import { InEnvironment } from "./environment.tsx";
@@ -20,7 +20,7 @@ export interface AlertRowProps {
 export function AlertRow({ alert, isChosen = false, onChoose }: AlertRowProps) {
   const { alert_id, severity, service_id, environment, state, explanation, anomalies, services, started_at, resolved_at } = alert;
   const isFiring = state === "firing";
-  const lasted = durationText((resolved_at === null ? now.value : Date.parse(resolved_at)) - Date.parse(started_at));
+  const open = openText({ foundAt: started_at, resolvedAt: resolved_at }, now.value);
   return (
     <li class={`item ${severity} ${isFiring ? "open" : ""}`} data-row>
       <div class="row">
@@ -46,7 +46,7 @@ export function AlertRow({ alert, isChosen = false, onChoose }: AlertRowProps) {
       </div>
       <div class="item-side">
         <When at={started_at} />
-        <div class="faint">{isFiring ? `for ${lasted}` : `lasted ${lasted}`}</div>
+        <div class="faint">{open}</div>
         {anomalies > 1 && <div class="faint">{plural(anomalies, "anomaly", "anomalies")}</div>}
         {isFiring && <RowActions alert={alert} />}
       </div>

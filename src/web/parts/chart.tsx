@@ -2,11 +2,15 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { theme, zone } from "../app/place.ts";
-import { type ChartMark, type ChartPoint, columnsOf } from "../view/chart-columns.ts";
+import { type ChartMark, type ChartPoint, columnsOf, timeScale } from "../view/chart-columns.ts";
+import { pointerText } from "../view/chart-pointer.ts";
 import { numberText } from "../view/number-text.ts";
 import { clockTime, dayText, fullTime, minuteTime } from "../view/time-text.ts";
 
 const HOUR = 3600;
+const NO_MARKS: readonly ChartMark[] = [];
+/** Charts that are lower have labels nearer to each other, so that there are two at least. */
+const LOW = 200;
 
 export interface ChartProps {
   readonly points: readonly ChartPoint[];
@@ -14,19 +18,28 @@ export interface ChartProps {
   readonly unit?: string;
   readonly height?: number;
   readonly label: string;
+  /** Ends of the time axis, in ms; those of the data where they are not given. */
+  readonly range?: readonly [fromMs: number, toMs: number] | undefined;
   /** Ends of a part that was chosen with the pointer, in ms. */
   readonly onZoom?: (fromMs: number, toMs: number) => void;
 }
 
 /** The picture, its legend, and the same as a table. */
-export function Chart({ points, marks = [], unit = "", height = 260, label, onZoom }: ChartProps) {
+export function Chart({ points, marks = NO_MARKS, unit = "", height = 260, label, range, onZoom }: ChartProps) {
   const host = useRef<HTMLDivElement>(null);
+  const pointed = useRef<HTMLSpanElement>(null);
+  const [fromMs, toMs] = range ?? [undefined, undefined];
   const shownTheme = theme.value;
   const shownZone = zone.value;
   useEffect(() => {
     const element = host.current;
     if (element === null || points.length === 0) return;
-    const plot = new uPlot(optionsOf(element, { marks, height, zone: shownZone, onZoom }), columnsOf(points), element);
+    // Written past the renderer: the pointer moves more often than a page is made anew.
+    const onPoint = (atMs: number | null) => {
+      if (pointed.current !== null) pointed.current.textContent = pointerText(points, atMs, unit, shownZone);
+    };
+    const drawn = { marks, height, zone: shownZone, range: fromMs === undefined ? undefined : ([fromMs, toMs as number] as const) };
+    const plot = new uPlot(optionsOf(element, { ...drawn, onZoom, onPoint }), columnsOf(points), element);
     const observer = new ResizeObserver(() => {
       if (element.clientWidth !== plot.width) plot.setSize({ width: element.clientWidth, height });
     });
@@ -35,7 +48,7 @@ export function Chart({ points, marks = [], unit = "", height = 260, label, onZo
       observer.disconnect();
       plot.destroy();
     };
-  }, [points, marks, shownTheme, shownZone, height]);
+  }, [points, marks, shownTheme, shownZone, height, fromMs, toMs, unit]);
   const hasBand = points.some(({ upper }) => upper !== null);
   return (
     <figure class="chart-figure">
@@ -59,6 +72,7 @@ export function Chart({ points, marks = [], unit = "", height = 260, label, onZo
           </span>
         )}
         {onZoom !== undefined && <span class="faint">drag to look closer</span>}
+        <span class="num" data-pointed ref={pointed} />
       </div>
       <div
         class="chart"
@@ -129,10 +143,13 @@ interface Drawn {
   readonly marks: readonly ChartMark[];
   readonly height: number;
   readonly zone: string;
+  readonly range: ChartProps["range"];
   readonly onZoom?: ChartProps["onZoom"];
+  /** The time under the pointer; null where it has left. */
+  readonly onPoint: (atMs: number | null) => void;
 }
 
-function optionsOf(element: HTMLElement, { marks, height, zone: of, onZoom }: Drawn): uPlot.Options {
+function optionsOf(element: HTMLElement, { marks, height, zone: of, range, onZoom, onPoint }: Drawn): uPlot.Options {
   const style = getComputedStyle(element);
   const colour = (name: string) => style.getPropertyValue(name).trim();
   const axis = {
@@ -147,11 +164,17 @@ function optionsOf(element: HTMLElement, { marks, height, zone: of, onZoom }: Dr
     width: Math.max(200, element.clientWidth),
     height,
     legend: { show: false },
-    cursor: { y: false, points: { size: 7, fill: colour("--series") }, drag: { x: onZoom !== undefined, y: false, setScale: false } },
+    cursor: {
+      y: false,
+      points: { size: 7, fill: colour("--series") },
+      drag: { x: onZoom !== undefined, y: false, setScale: false },
+      sync: { key: "charts", setSeries: false },
+    },
+    scales: timeScale(range),
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), of),
     axes: [
       { ...axis, values: times, space: 76 },
-      { ...axis, size: 64, values: (_, splits) => splits.map((value) => numberText(value)) },
+      { ...axis, size: 64, space: height < LOW ? 20 : 30, values: (_, splits) => splits.map((value) => numberText(value)) },
     ],
     series: [
       {},
@@ -164,6 +187,7 @@ function optionsOf(element: HTMLElement, { marks, height, zone: of, onZoom }: Dr
     hooks: {
       draw: [(plot) => drawMarks(plot, marks, { anomaly: colour("--high"), change: colour("--faint") })],
       setSelect: [(plot) => choosePart(plot, onZoom)],
+      setCursor: [({ cursor, data }) => onPoint(cursor.idx == null ? null : (data[0][cursor.idx] as number) * 1000)],
     },
   };
 }

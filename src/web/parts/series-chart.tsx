@@ -66,6 +66,7 @@ export function SeriesChart(props: SeriesChartProps) {
               unit={unit}
               height={height}
               label={`${metricName} of ${serviceId}`}
+              range={[Date.parse(since), Date.parse(until)]}
               {...(zoom && { onZoom: zoom })}
             />
             {!complete && <p class="note warn">The range holds more values than one answer reads: its beginning is missing.</p>}

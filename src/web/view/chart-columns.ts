@@ -35,6 +35,11 @@ export function columnsOf(points: readonly ChartPoint[]): [number[], Column, Col
   return [times, ...columns];
 }
 
+/** The time axis: the range that was asked for, whatever part of it has values; that of the data where none was. */
+export function timeScale(range: readonly [fromMs: number, toMs: number] | undefined): { x?: { range: [number, number] } } {
+  return range === undefined ? {} : { x: { range: [range[0] / 1000, range[1] / 1000] } };
+}
+
 const GAP_FACTOR = 6;
 
 /** The median step, 0 for less than three points. */
