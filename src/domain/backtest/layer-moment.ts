@@ -106,16 +106,19 @@ export async function saturationMoment(
   const { tenant, serviceId, metricName } = series.name;
   const limit = facts.limitFor(tenant, serviceId, metricName);
   if (kindOfName(metricName) === null && limit === null) return skippedMoment(layer, "not_bounded");
-  const judge = new SaturationSeries({ metricName, unit: facts.unitOf(tenant, metricName), instance: null });
   const last = Math.ceil(atMs / intervalMs);
-  let fed = 0;
+  // Every second cycle judges, and which of them it was is not stored: what only one of both had found by then was not told yet.
   let outcome: SaturationEvaluation = { finding: null, gates: [] };
-  for (let back = SATURATION_EVALUATIONS - 1; back >= 0; back--) {
-    const nowMs = (last - back * SATURATION_EVERY_CYCLES) * intervalMs;
-    for (; fed < series.times.length && (series.times[fed] as number) <= nowMs; fed++)
-      judge.observe(series.times[fed] as number, series.values[fed] as number);
-    outcome = judge.evaluate(nowMs, { limit, corroborated: false });
-    if (slices.spend(SATURATION_US)) await slices.turn();
+  for (let phase = 0; phase < SATURATION_EVERY_CYCLES && (phase === 0 || outcome.finding !== null); phase++) {
+    const judge = new SaturationSeries({ metricName, unit: facts.unitOf(tenant, metricName), instance: null });
+    let fed = 0;
+    for (let back = SATURATION_EVALUATIONS - 1; back >= 0; back--) {
+      const nowMs = (last - phase - back * SATURATION_EVERY_CYCLES) * intervalMs;
+      for (; fed < series.times.length && (series.times[fed] as number) <= nowMs; fed++)
+        judge.observe(series.times[fed] as number, series.values[fed] as number);
+      outcome = judge.evaluate(nowMs, { limit, corroborated: false });
+      if (slices.spend(SATURATION_US)) await slices.turn();
+    }
   }
   const { finding, gates } = outcome;
   const failed = firstFailed(gates)?.name ?? null;

@@ -43,7 +43,8 @@ export function momentVerdict(times: Float64Array, values: Float64Array, atMs: n
   const [time, value] = [times[last] as number, values[last] as number];
   const before = values.slice(Math.max(0, last - options.window), last);
   const events = oracle.apply(time, value);
-  const declared = events.some(({ kind }) => kind === EVENT_OPEN || kind === EVENT_UPDATE);
+  // A sample that moves no peak is a part of what was declared, as long as that goes on.
+  const declared = oracle.isOpen || events.some(({ kind }) => kind === EVENT_OPEN || kind === EVENT_UPDATE);
   const judged = events.find((event) => event.count > 0);
   const rawSd = count > 1 ? Math.sqrt(m2 / (count - 1)) : 0;
   const sd = judged?.sd ?? Math.max(rawSd, 1e-9, 1e-3 * Math.abs(mean));

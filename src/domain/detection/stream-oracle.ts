@@ -61,6 +61,11 @@ export class StreamOracle {
     this.#episodes = [new EpisodeOracle(1, level), new EpisodeOracle(-1, level)];
   }
 
+  /** Whether an episode of either side goes on. */
+  get isOpen(): boolean {
+    return this.#episodes.some((episode) => episode.isOpen);
+  }
+
   /** Mean and M2 of the window as they stand. */
   get statistics(): { count: number; mean: number; m2: number } {
     return windowStatistics(this.#window());
@@ -197,7 +202,7 @@ export class StreamOracle {
   }
 
   #entersMasked(value: number, score: OracleScore, irregular: boolean): boolean {
-    const open = this.#episodes.some((episode) => episode.isOpen);
+    const open = this.isOpen;
     const zLevel = this.#level(TABLE_LEVEL_OPEN, TABLE_COLUMN_Z);
     this.#suspect = score.constant && !open && Math.abs(score.ratio) > zLevel ? (score.ratio > 0 ? 1 : -1) : 0;
     if (open) {
