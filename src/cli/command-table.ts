@@ -157,7 +157,12 @@ export const COMMAND_TABLE: readonly CommandEntry[] = [
   {
     name: "drill",
     summary: "Send a planted spike the way of any page, to people, and say who was told; exit code 1 where it did not arrive",
-    options: ASKING,
+    options: [
+      { name: "channel", value: "CHANNEL", meaning: "tell this channel alone, such as pager or chat:ops" },
+      { name: "rule", value: "ID", meaning: "tell the channels of this routing rule alone" },
+      { name: "yes", meaning: "do not ask first: it wakes people" },
+      ...ASKING,
+    ],
   },
   {
     name: "silence add",

@@ -4,11 +4,12 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type ServerRequest, serverFetch } from "../adapters/http/server-fetch.ts";
 import { systemClock } from "../adapters/runtime/clock.ts";
 import { formatRfc3339 } from "../core/base/rfc3339.ts";
+import { askedServer, askingHeaders } from "./client/asked-server.ts";
+import type { Environment, ServerConnection } from "./client/server-connection.ts";
 import type { CommandArguments } from "./command-arguments.ts";
 import { type DemoRecord, demoTicks, endOfSeries, PLANTED, type PlantedAnomaly, TICK_SECONDS, TICKS } from "./demo-telemetry.ts";
 import { UnreachableError } from "./exit-code.ts";
 import { latencyHistogram, quantileOf } from "./histogram-reader.ts";
-import { ownAddress } from "./own-server.ts";
 import { writeError, writeLine } from "./terminal.ts";
 
 /** Milliseconds between two requests of the sender; the whole demo takes about eight seconds. */
@@ -23,16 +24,17 @@ interface FoundAnomaly {
 }
 
 /** Answer of the server; throws where it refuses. */
-export async function call<T>(base: string, path: string, init: ServerRequest = {}): Promise<T> {
-  const response = await serverFetch(base, path, init);
+export async function call<T>({ url, headers }: ServerConnection, path: string, init: ServerRequest = {}): Promise<T> {
+  const response = await serverFetch(url, path, { ...init, headers: { ...headers, ...init.headers } });
   const text = await response.text();
   if (!response.ok) throw new Error(`${init.method ?? "GET"} ${path} answered ${response.status}: ${text.slice(0, 300)}`);
   return (response.headers.get("content-type")?.includes("json") ? JSON.parse(text) : text) as T;
 }
 
-/** The server that is meant: the operand, VEDETTE_URL, else where the settings say. */
-export function addressOf({ operands }: CommandArguments, environment: Readonly<Record<string, string | undefined>>): string {
-  return (operands[0] ?? environment.VEDETTE_URL ?? ownAddress(environment)).replace(/\/+$/, "");
+/** The server that is meant, the operand before VEDETTE_URL, and with what it is asked: as every command asks. Throws UsageError. */
+export function demoServer({ operands }: CommandArguments, environment: Environment): ServerConnection {
+  const server = askedServer({ url: operands[0] }, environment);
+  return { url: server.url, headers: askingHeaders(server) };
 }
 
 const JSON_TYPE = { "Content-Type": "application/json" };
@@ -44,15 +46,15 @@ interface SentService {
 
 /** Retires the services that a demo has sent: who stops on purpose is no incident. Where that is not allowed it says what will come of it. */
 export async function retireServices(
-  base: string,
+  server: ServerConnection,
   isOfDemo: (service: SentService) => boolean,
   say: (line: string) => void,
 ): Promise<void> {
   try {
-    const { services } = await call<{ services: SentService[] }>(base, "/api/v1/services?limit=1000");
+    const { services } = await call<{ services: SentService[] }>(server, "/api/v1/services?limit=1000");
     for (const { service_id, environment } of services.filter(isOfDemo)) {
       const init = { method: "POST", headers: JSON_TYPE, body: JSON.stringify({ environment, comment: "the demo has ended" }) };
-      await call(base, `/api/v1/services/${encodeURIComponent(service_id)}/retire`, init);
+      await call(server, `/api/v1/services/${encodeURIComponent(service_id)}/retire`, init);
     }
   } catch (error) {
     say(`the demo's services could not be retired, and will be missed in three minutes: ${(error as Error).message}`);
@@ -61,21 +63,21 @@ export async function retireServices(
 
 /** The sender of one run. */
 class DemoSender {
-  readonly #base: string;
+  readonly #server: ServerConnection;
   readonly #ticks: Generator<DemoRecord[], never>;
   #last: DemoRecord[] = [];
   records = 0;
   refused = 0;
 
-  constructor(base: string, name: (service: string) => string) {
-    this.#base = base;
+  constructor(server: ServerConnection, name: (service: string) => string) {
+    this.#server = server;
     this.#ticks = demoTicks(name, systemClock.wallMs() - TICKS * TICK_SECONDS * 1000, formatRfc3339);
   }
 
   async sendTick(): Promise<void> {
     this.#last = this.#ticks.next().value;
     const init = { method: "POST", headers: JSON_TYPE, body: JSON.stringify(this.#last) };
-    const answer = await call<{ queued: number; failed: number }>(this.#base, "/api/v1/telemetry/batch", init);
+    const answer = await call<{ queued: number; failed: number }>(this.#server, "/api/v1/telemetry/batch", init);
     this.records += answer.queued;
     this.refused += answer.failed;
   }
@@ -102,7 +104,7 @@ class DemoSender {
   /** Says that the series end: otherwise the demo's services would be found silent a few minutes later. */
   async end(): Promise<void> {
     const body = JSON.stringify(endOfSeries(this.#last, Date.parse(this.#last[0]?.timestamp ?? "") + 1000));
-    await call(this.#base, "/v1/metrics", { method: "POST", headers: JSON_TYPE, body });
+    await call(this.#server, "/v1/metrics", { method: "POST", headers: JSON_TYPE, body });
   }
 }
 
@@ -134,9 +136,10 @@ function reportJson({ records, refused, found, latency }: DemoOutcome, name: (se
 }
 
 /** Runs the demo; resolves with the exit code. */
-export async function runDemo(given: CommandArguments, environment: Readonly<Record<string, string | undefined>>): Promise<number> {
-  const base = addressOf(given, environment);
-  const reachable = await call(base, "/readyz").then(
+export async function runDemo(given: CommandArguments, environment: Environment): Promise<number> {
+  const server = demoServer(given, environment);
+  const base = server.url;
+  const reachable = await call(server, "/readyz").then(
     () => true,
     () => false,
   );
@@ -149,20 +152,20 @@ export async function runDemo(given: CommandArguments, environment: Readonly<Rec
   const name = (service: string) => `demo-${run}-${service}`;
   if (!given.has("json"))
     writeLine(`sending ${(TICKS * TICK_SECONDS) / 60} minutes of a shop's telemetry to ${base}, with ${PLANTED.length} anomalies planted`);
-  const before = latencyHistogram(await call<string>(base, "/metrics"));
-  const sender = new DemoSender(base, name);
+  const before = latencyHistogram(await call<string>(server, "/metrics"));
+  const sender = new DemoSender(server, name);
   await sender.sendRun(!given.has("json"));
   await pause(500);
-  const page = await call<{ anomalies: FoundAnomaly[] }>(base, "/api/v1/anomalies?limit=1000");
+  const page = await call<{ anomalies: FoundAnomaly[] }>(server, "/api/v1/anomalies?limit=1000");
   const found = page.anomalies.filter((one) => one.service_id.startsWith(`demo-${run}-`));
-  const latency = latencyHistogram(await call<string>(base, "/metrics")).map(({ bound, count }, i) => ({
+  const latency = latencyHistogram(await call<string>(server, "/metrics")).map(({ bound, count }, i) => ({
     bound,
     count: count - (before[i]?.count ?? 0),
   }));
   const { records, refused } = sender;
   const end = async () => {
     await sender.end();
-    await retireServices(base, ({ service_id }) => service_id.startsWith(`demo-${run}-`), writeError);
+    await retireServices(server, ({ service_id }) => service_id.startsWith(`demo-${run}-`), writeError);
   };
   if (!given.has("live")) await end();
   if (given.has("json")) return reportJson({ records, refused, found, latency }, name);

@@ -1,6 +1,7 @@
 import type { Endpoint } from "../endpoint.ts";
+import { DRILL_BODY } from "../shapes/channel.ts";
 import { DELIVERY_EXAMPLE } from "../shapes/delivery.ts";
-import { DRILL_ANSWER, DRILL_BODY } from "../shapes/drill.ts";
+import { DRILL_ANSWER } from "../shapes/drill.ts";
 import { EXAMPLE_TIME } from "../shapes/scalars.ts";
 import { NO_QUERY } from "./query-shapes.ts";
 
@@ -19,9 +20,9 @@ export const DRILL_ENDPOINTS = [
     body: DRILL_BODY,
     bodyOptional: true,
     responses: { 200: DRILL_ANSWER },
-    errors: ["conflict"],
+    errors: ["conflict", "not_found"],
     examples: {
-      body: {},
+      body: { channel: "pager" },
       response: {
         drill_id: "5d2e3f405163b1f0c5a9d2e47f6a8b0c",
         result: "passed",
@@ -37,6 +38,6 @@ export const DRILL_ENDPOINTS = [
       },
     },
     summary:
-      "Sends a planted spike of the service vedette.drill the way of any sample, to the receivers of its page, and says how far it came; the answer comes at the end, within 160 s",
+      "Sends a planted spike of the service vedette.drill the way of any sample, to the receivers of its page, or to one channel or those of one rule, and says how far it came; the answer comes at the end, within 160 s",
   },
 ] as const satisfies readonly Endpoint[];

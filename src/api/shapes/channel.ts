@@ -24,14 +24,25 @@ export const CHANNEL_LIST = z.strictObject({
   configured: z.boolean().describe("whether any channel is; where none is, nobody is told"),
 });
 
+/** Who is to be told by a test or a drill. */
+const CHANNEL_CHOICE = z.strictObject({
+  channel: z.string().max(CHANNEL_CHARACTERS_MAX).optional().describe("a channel as rules name it"),
+  rule_id: nameField().optional().describe("all channels of a rule; catch-all for the one behind all others"),
+});
+
+/** A choice, or none: then the rules decide. */
+export const DRILL_BODY = CHANNEL_CHOICE.refine(
+  ({ channel, rule_id }) => channel === undefined || rule_id === undefined,
+  "give channel or rule_id, not both",
+).meta({ not: { required: ["channel", "rule_id"] } });
+
 /** One of its members. */
-export const CHANNEL_TEST_BODY = z
-  .strictObject({
-    channel: z.string().max(CHANNEL_CHARACTERS_MAX).optional().describe("a channel as rules name it"),
-    rule_id: nameField().optional().describe("all channels of a rule; catch-all for the one behind all others"),
-  })
-  .refine(({ channel, rule_id }) => (channel === undefined) !== (rule_id === undefined), "give channel or rule_id")
-  .meta({ oneOf: [{ required: ["channel"] }, { required: ["rule_id"] }] });
+export const CHANNEL_TEST_BODY = CHANNEL_CHOICE.refine(
+  ({ channel, rule_id }) => (channel === undefined) !== (rule_id === undefined),
+  "give channel or rule_id",
+).meta({
+  oneOf: [{ required: ["channel"] }, { required: ["rule_id"] }],
+});
 
 export const CHANNEL_TEST_ANSWER = z.strictObject({
   results: z.array(NOTIFICATION.omit({ channel: true }).extend({ channel: z.string() })).describe("who was told, by channel"),

@@ -4,9 +4,6 @@ import { DRILL_STAGES } from "../../domain/notification/drill.ts";
 import { DELIVERY } from "./delivery.ts";
 import { COUNT, TIMESTAMP } from "./scalars.ts";
 
-/** It has no members. */
-export const DRILL_BODY = z.strictObject({});
-
 export const DRILL_RESULT = z.strictObject({
   drill_id: z.string(),
   result: z.enum(["passed", "failed"]),

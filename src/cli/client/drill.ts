@@ -1,6 +1,7 @@
-// `vedette drill`: a planted spike on its way to people, and how far it came.
+// `vedette drill`: a planted spike on its way to people, and how far it came. It asks before it wakes them.
+import { createInterface } from "node:readline/promises";
 import type { CommandArguments } from "../command-arguments.ts";
-import { EXIT } from "../exit-code.ts";
+import { EXIT, UsageError } from "../exit-code.ts";
 import { writeLine } from "../terminal.ts";
 import { ask, connectTo, DRILL_MS_MAX, type Environment } from "./server-connection.ts";
 import { plain, tableLines, writeJson } from "./table-text.ts";
@@ -15,10 +16,24 @@ interface DrillAnswer {
 
 /** Runs one and shows its stages and who was told; resolves with the exit code. */
 export async function runDrill(given: CommandArguments, environment: Environment): Promise<number> {
-  const drill = await ask<DrillAnswer>(connectTo(given, environment), "/api/v1/drill", {}, "POST", DRILL_MS_MAX);
+  const [channel, rule] = [given.text("channel"), given.text("rule")];
+  if (channel !== undefined && rule !== undefined) throw new UsageError("give --channel or --rule, not both");
+  const connection = connectTo(given, environment);
+  const whom = channel ?? (rule === undefined ? "everybody whom the rules name" : `the channels of rule ${rule}`);
+  if (!given.has("yes") && !(await isMeant(`This tells ${whom}, and wakes people. Go on? [y/N] `))) return EXIT.problems;
+  const choice = { ...(channel !== undefined && { channel }), ...(rule !== undefined && { rule_id: rule }) };
+  const drill = await ask<DrillAnswer>(connection, "/api/v1/drill", choice, "POST", DRILL_MS_MAX);
   if (given.has("json")) writeJson(drill);
   else for (const line of drillLines(drill)) writeLine(line);
   return drill.result === "passed" ? EXIT.ok : EXIT.problems;
+}
+
+/** Asks at a terminal; where there is none nobody can answer. */
+async function isMeant(question: string): Promise<boolean> {
+  if (!process.stdin.isTTY) throw new UsageError("a drill wakes people: give --yes where nobody can be asked");
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await terminal.question(question).finally(() => terminal.close());
+  return /^y(es)?$/i.test(answer.trim());
 }
 
 function drillLines({ result, failed_stage, reason, stages, deliveries }: DrillAnswer): string[] {

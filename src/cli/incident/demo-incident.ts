@@ -4,8 +4,9 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type ServerRequest, serverFetch } from "../../adapters/http/server-fetch.ts";
 import { systemClock } from "../../adapters/runtime/clock.ts";
 import { formatRfc3339 } from "../../core/base/rfc3339.ts";
+import type { Environment, ServerConnection } from "../client/server-connection.ts";
 import type { CommandArguments } from "../command-arguments.ts";
-import { addressOf, call, retireServices } from "../demo.ts";
+import { call, demoServer, retireServices } from "../demo.ts";
 import { UnreachableError } from "../exit-code.ts";
 import { writeError, writeLine } from "../terminal.ts";
 import { CAUSES, type Cause, EXPECTED, shopTick, TICK_MS } from "./scenario.ts";
@@ -33,11 +34,11 @@ const post = (body: unknown): ServerRequest => ({
 });
 
 /** One tick of every environment. */
-async function sendTick(base: string, environmentOf: (cause: Cause) => string, tick: number, atMs: number): Promise<void> {
+async function sendTick(server: ServerConnection, environmentOf: (cause: Cause) => string, tick: number, atMs: number): Promise<void> {
   for (const cause of CAUSES) {
     const { records, traces } = shopTick(environmentOf(cause), cause, tick, atMs, PAST_TICKS, formatRfc3339);
-    await call(base, "/api/v1/telemetry/batch", post(records));
-    await call(base, "/v1/traces", post(traces));
+    await call(server, "/api/v1/telemetry/batch", post(records));
+    await call(server, "/v1/traces", post(traces));
   }
 }
 
@@ -68,8 +69,9 @@ async function isReady(base: string): Promise<boolean> {
 }
 
 /** Runs it; resolves with the exit code. */
-export async function runDemoIncident(given: CommandArguments, environment: Readonly<Record<string, string | undefined>>): Promise<number> {
-  const base = addressOf(given, environment);
+export async function runDemoIncident(given: CommandArguments, environment: Environment): Promise<number> {
+  const server = demoServer(given, environment);
+  const base = server.url;
   if (!(await isReady(base))) {
     throw new UnreachableError(
       `no server is ready at ${base}; start one with "make run" in another terminal, or name it: vedette demo-incident http://host:port`,
@@ -82,21 +84,21 @@ export async function runDemoIncident(given: CommandArguments, environment: Read
   const say = given.has("json") ? writeError : writeLine;
   say(`sending seven minutes of a shop in ${CAUSES.length} environments to ${base}`);
   for (let tick = 0; tick < PAST_TICKS; tick++) {
-    await sendTick(base, environmentOf, tick, startMs + tick * TICK_MS);
+    await sendTick(server, environmentOf, tick, startMs + tick * TICK_MS);
     await pause(SEND_EVERY_MS);
   }
   say(`now five of them break; the reports are read in ${(BROKEN_TICKS * TICK_MS) / 1000} seconds, after their first revision`);
   for (let tick = PAST_TICKS; tick < PAST_TICKS + BROKEN_TICKS; tick++) {
     await pause(Math.max(0, startMs + tick * TICK_MS - systemClock.wallMs()));
-    await sendTick(base, environmentOf, tick, startMs + tick * TICK_MS);
+    await sendTick(server, environmentOf, tick, startMs + tick * TICK_MS);
     if ((tick - PAST_TICKS) % 3 === 2) say(`  ${((tick - PAST_TICKS + 1) * TICK_MS) / 1000} s`);
   }
   await pause(2_000);
-  const { reports } = await call<{ reports: Report[] }>(base, "/api/v1/rca/reports?limit=200");
+  const { reports } = await call<{ reports: Report[] }>(server, "/api/v1/rca/reports?limit=200");
   const of = (cause: Cause) => reports.filter((report) => report.environment === environmentOf(cause));
   const findings = CAUSES.flatMap((cause) => (cause === "none" ? [] : [findingOf(cause, of(cause))]));
   const quiet = of("none").filter(({ enough }) => enough);
-  await retireServices(base, (service) => service.environment.startsWith(`shop-${run}-`), writeError);
+  await retireServices(server, (service) => service.environment.startsWith(`shop-${run}-`), writeError);
   const code = findings.every(({ outcome }) => outcome === "found") && quiet.length === 0 ? 0 : 1;
   if (given.has("json")) {
     writeLine(JSON.stringify({ findings, reports_of_quiet: quiet.length }, null, 2));

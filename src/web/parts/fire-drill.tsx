@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { link } from "../app/place.ts";
 import { useAnswer } from "../client/answers.ts";
 import { call } from "../client/client.ts";
-import type { Drill, Status } from "../client/shapes.ts";
+import type { ChannelList, Drill, Status } from "../client/shapes.ts";
 import { durationText } from "../view/time-text.ts";
 import { Empty, Panel, Tag, When } from "./basics.tsx";
 import { ConfirmButton } from "./confirm-button.tsx";
@@ -17,20 +17,41 @@ type DrillResult = Omit<Drill, "deliveries"> & Partial<Pick<Drill, "deliveries">
 export function FireDrill() {
   const status = useAnswer<Status>("GET /api/v1/status");
   const [result, setResult] = useState<DrillResult>();
-  const run = async () => setResult(await call<Drill>("POST /api/v1/drill", { body: {}, timeoutMs: DRILL_MS_MAX }));
+  const [chosen, setChosen] = useState("");
+  const channels = useAnswer<ChannelList>("GET /api/v1/routing/channels", {}).data?.channels ?? [];
+  const rules = useAnswer<{ rules: Array<{ id: string; name: string }> }>("GET /api/v1/routing/rules", {}).data?.rules ?? [];
+  const [kind = "", ...name] = chosen.split(" ");
+  const body = chosen === "" ? {} : { [kind]: name.join(" ") };
+  const run = async () => setResult(await call<Drill>("POST /api/v1/drill", { body, timeoutMs: DRILL_MS_MAX }));
   const shown = result ?? status.data?.drill ?? undefined;
   return (
     <Panel
       title="Would people be told?"
       aside={
-        <ConfirmButton question="It wakes people: run it?" done="The drill has ended" work={run}>
-          Run a fire drill
-        </ConfirmButton>
+        <span class="row">
+          <select aria-label="Who is told by the drill" value={chosen} onChange={(event) => setChosen(event.currentTarget.value)}>
+            <option value="">by the rules</option>
+            {rules.map(({ id, name: of }) => (
+              <option key={id} value={`rule_id ${id}`}>
+                rule {of}
+              </option>
+            ))}
+            {channels.map(({ channel }) => (
+              <option key={channel} value={`channel ${channel}`}>
+                {channel}
+              </option>
+            ))}
+          </select>
+          <ConfirmButton question="It wakes people: run it?" done="The drill has ended" work={run}>
+            Run a fire drill
+          </ConfirmButton>
+        </span>
       }
     >
       <p class="soft">
         A planted spike of the service <code>vedette.drill</code> goes the way of any sample, up to the receivers of its page: those of the
-        rule that matches it, which is the catch-all unless a rule names it. They are told that it is a drill. It takes up to two minutes.
+        rule that matches it, which is the catch-all unless a rule names it, or of a rule or a channel that you choose. They are told that
+        it is a drill. It takes up to two minutes.
       </p>
       {shown === undefined ? <Empty title="No drill has been run" /> : <DrillView drill={shown} />}
     </Panel>

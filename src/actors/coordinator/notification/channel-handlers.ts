@@ -29,17 +29,26 @@ export function listChannels(context: NotificationContext, { principal }: QueryR
 
 /** Sends a message that says it is a drill to one channel, or to all of a rule, and says who was told. */
 export async function testChannels(context: NotificationContext, request: QueryRequest<"testChannels">): Promise<Outcome<unknown>> {
-  const { channel, rule_id } = request.body;
   const { tenant, subject } = request.principal;
-  const { routing } = context.state.configured;
-  if (channel !== undefined && typeof parseChannel(channel) === "string")
-    return refused("invalid_field", parseChannel(channel) as string, "channel");
-  const rule = rule_id === undefined ? undefined : routing.find(tenant, rule_id);
-  if (rule_id !== undefined && rule === undefined) return refused("not_found", `no routing rule has the id ${shown(rule_id)}`, "rule_id");
-  const channels = channel === undefined ? (rule?.channels ?? []) : [channel];
-  const told = await Promise.all(channels.map((each) => tested(context, tenant, subject, each)));
+  const channels = chosenChannels(context, tenant, request.body);
+  if (!channels.ok) return channels;
+  const told = await Promise.all((channels.value ?? []).map((each) => tested(context, tenant, subject, each)));
   if (told.includes("full")) return refused("overloaded", TOO_MANY_CALLS);
   return done({ results: told.flatMap((one) => (one === "full" ? [] : [notificationView(one)])) });
+}
+
+/** The channels of a choice; undefined where nothing was chosen. */
+export function chosenChannels(
+  { state }: Pick<NotificationContext, "state">,
+  tenant: string,
+  { channel, rule_id }: { readonly channel?: string | undefined; readonly rule_id?: string | undefined },
+): Outcome<readonly string[] | undefined> {
+  const fault = channel === undefined ? undefined : parseChannel(channel);
+  if (typeof fault === "string") return refused("invalid_field", fault, "channel");
+  if (channel !== undefined) return done([channel]);
+  if (rule_id === undefined) return done(undefined);
+  const rule = state.configured.routing.find(tenant, rule_id);
+  return rule === undefined ? refused("not_found", `no routing rule has the id ${shown(rule_id)}`, "rule_id") : done(rule.channels);
 }
 
 async function tested(context: NotificationContext, tenant: string, by: string, channel: string): Promise<Notification | "full"> {

@@ -7,7 +7,7 @@ import { background, task } from "../../../core/base/guard.ts";
 import { DRILL_FIRST_MS, DRILL_INGEST_ANSWER_MS_MAX } from "../../../core/config/drill-limits.ts";
 import type { OwnTelemetry, OwnTelemetryAnswer } from "../../../core/protocol/own-telemetry.ts";
 import { DEFAULT_TENANT } from "../../../domain/access/access-policy.ts";
-import { type Drill, failedStage } from "../../../domain/notification/drill.ts";
+import { type Drill, drillEnvironment, failedStage } from "../../../domain/notification/drill.ts";
 import type { ChangeOrigin } from "../access/audit-log.ts";
 import type { ChangePlan, Changes } from "../access/changes.ts";
 import type { AnomalyBooks } from "../anomalies/anomalies-context.ts";
@@ -91,16 +91,17 @@ export class Drills {
     return this.#dueMs;
   }
 
-  /** Resolves with the drill once it has ended. Rejects with StoreError where the store does not take it. */
-  async start(request: ChangeOrigin): Promise<Outcome<Drill>> {
-    const { changes, randomBytes } = this.#dependencies;
+  /** Resolves with the drill once it has ended; `channels` are told of it instead of those of the rules. Rejects with StoreError where the store does not take it. */
+  async start(request: ChangeOrigin, channels?: readonly string[]): Promise<Outcome<Drill>> {
+    const { changes, randomBytes, routes } = this.#dependencies;
     const { tenant, subject: by } = request.principal;
     if (this.#running.has(tenant)) return refused("conflict", "a drill of this tenant is under way; wait for its end");
     this.#running.add(tenant);
     try {
       const id = Buffer.from(randomBytes(ID_BYTES)).toString("hex");
       await changes.make(request, noted("drill.start", id, [], null));
-      const drill = await new DrillRun({ id, tenant, by }, this.#run).run();
+      const release = routes.chooseFor({ tenant, environment: drillEnvironment(id) }, channels);
+      const drill = await new DrillRun({ id, tenant, by }, this.#run).run().finally(release);
       const after = { failed_stage: failedStage(drill) ?? null, reason: drill.reason };
       return await changes.make(request, () => ({
         ...noted("drill.end", id, [drillOperation(drill)], after)(),

@@ -1,5 +1,6 @@
 // The way from a message to its channels on this server: rules, labels and destinations as they are now.
 
+import { DRILL_SERVICE } from "../../../core/protocol/own-telemetry.ts";
 import type { Labels } from "../../../domain/alerting/label-matcher.ts";
 import type { Alert } from "../../../domain/alerting/paging/alert.ts";
 import { type RoutedChannel, routedChannels } from "../../../domain/notification/alert-channels.ts";
@@ -38,6 +39,8 @@ export class Routes {
   readonly #book: RoutingBook;
   readonly #labels: LabelBook;
   readonly #publicUrl: string | null;
+  /** Channels that somebody has chosen for a drill under way, by its tenant and environment: at most one a tenant. */
+  readonly #drills = new Map<string, readonly string[]>();
 
   constructor(book: RoutingBook, labels: LabelBook, publicUrl: string | null) {
     this.#book = book;
@@ -75,8 +78,17 @@ export class Routes {
   /** Where a page goes; nowhere while nothing is configured. */
   of({ tenant, serviceId, severity, source, environment }: AlertMessage, labels: Labels): RoutedMessage {
     if (!this.isAnyConfigured) return { ruleId: null, channels: [] };
+    const chosen = serviceId === DRILL_SERVICE ? this.#drills.get(JSON.stringify([tenant, environment])) : undefined;
+    if (chosen !== undefined) return { ruleId: null, channels: this.named(tenant, chosen) };
     const { rule, channels } = this.route(tenant, { serviceId, severity, source, environment, labels });
     return { ruleId: rule?.id ?? null, channels };
+  }
+
+  /** Has a drill told to these channels, until what is returned is called; by the rules where none are given. */
+  chooseFor(of: { readonly tenant: string; readonly environment: string }, channels: readonly string[] | undefined): () => void {
+    const key = JSON.stringify([of.tenant, of.environment]);
+    if (channels !== undefined) this.#drills.set(key, channels);
+    return () => void this.#drills.delete(key);
   }
 
   /** Where channels lead that are named, not routed to. */

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { readBacktestOptions } from "../../../../src/cli/backtest/backtest-options.ts";
 import { askedServer } from "../../../../src/cli/client/asked-server.ts";
 import type { CommandArguments } from "../../../../src/cli/command-arguments.ts";
-import { addressOf } from "../../../../src/cli/demo.ts";
+import { demoServer } from "../../../../src/cli/demo.ts";
 import { readImportOptions } from "../../../../src/cli/import/import-options.ts";
 
 const NOW = Date.parse("2026-01-31T12:00:00Z");
@@ -19,7 +19,9 @@ describe("a command asks", () => {
   it("B16: the server of VEDETTE_URL, import, backtest and demos too", () => {
     expect(readImportOptions(["f.csv"], there)).toMatchObject({ url: "http://there:9000", token: "t" });
     expect(readBacktestOptions(["--since", "1h"], there, NOW)).toMatchObject({ url: "http://there:9000", token: "t" });
-    expect(addressOf({ operands: [] } as unknown as CommandArguments, there)).toBe("http://there:9000");
+    const demo = (...operands: string[]) => demoServer({ operands } as unknown as CommandArguments, there);
+    expect(demo()).toEqual({ url: "http://there:9000", headers: { Authorization: "Bearer t" } });
+    expect(demo("http://here:1/").url).toBe("http://here:1");
     expect(readImportOptions(["f.csv", "--url", "http://here:1"], there)).toMatchObject({ url: "http://here:1" });
   });
   it("that of the settings with its own token, which goes to no other", () => {
