@@ -12,3 +12,6 @@ export const ALERT_ACTIONS_MAX = 100;
 export const RETIRED_SERVICES_MAX = 20_000;
 /** Days ahead that an alert may be snoozed for: what is quiet for longer is a silence, which is listed. */
 export const SNOOZE_DAYS_MAX = 7;
+
+/** Updates of an alert that name further problems or instances: a service of which everything departs says it so often and no more. */
+export const ALERT_UPDATES_MAX = 10;

@@ -48,7 +48,7 @@ function textOf({ kind, tier, note }: AlertChange, { peak, snooze, ending }: Ale
     case "reopened":
       return `${tier}: ${peak.explanation}`;
     case "updated":
-      return peak.explanation;
+      return note ?? peak.explanation;
     case "paged":
       return "people are to be told";
     case "assigned":

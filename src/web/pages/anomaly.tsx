@@ -40,15 +40,7 @@ function Whole({ anomaly }: { anomaly: AnomalyDetail }) {
             <SeverityMark severity={severity} />
             <Tag tone={resolved ? "good" : severity}>{resolved ? `resolved (${anomaly.resolved_by})` : "open"}</Tag>
             {environment !== "" && <Tag>{environment}</Tag>}
-            <span>
-              began <When at={anomaly.started_at} />
-              {isLate(anomaly.started_at, anomaly.detected_at) && (
-                <>
-                  , found <When at={anomaly.detected_at} />
-                </>
-              )}
-              , {openText({ foundAt: anomaly.detected_at, resolvedAt: anomaly.resolved_at }, now.value)}
-            </span>
+            <Began anomaly={anomaly} />
           </span>
         }
       >
@@ -109,6 +101,21 @@ function chartWindow({ started_at, resolved_at, observed_at }: AnomalyDetail): {
   const first = new Date(startMs - Math.max(LEAD_MS, lengthMs)).toISOString();
   const last = new Date(startMs + lengthMs + TAIL_MS).toISOString();
   return { since: from ?? first, until: to ?? last };
+}
+
+/** When it began and was found, and how long it was open. */
+function Began({ anomaly: { started_at, detected_at, resolved_at } }: { anomaly: AnomalyDetail }) {
+  return (
+    <span>
+      began <When at={started_at} />
+      {isLate(started_at, detected_at) && (
+        <>
+          , found <When at={detected_at} />
+        </>
+      )}
+      , {openText({ foundAt: detected_at, resolvedAt: resolved_at }, now.value)}
+    </span>
+  );
 }
 
 function Actions({ anomaly }: { anomaly: AnomalyDetail }) {

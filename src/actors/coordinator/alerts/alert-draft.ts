@@ -2,11 +2,13 @@
 // and made again.
 
 import type { StoreOperation } from "../../../adapters/storage/key-value-store.ts";
+import type { Attributes } from "../../../core/protocol/coordinator-frame.ts";
 import type { StreamEvents } from "../../../core/protocol/query.ts";
 import { type Alert, isFiring, restated } from "../../../domain/alerting/paging/alert.ts";
 import { findingOf, severityOfAnomaly } from "../../../domain/alerting/paging/anomaly-finding.ts";
 import type { Finding } from "../../../domain/alerting/paging/finding.ts";
 import { askAlert } from "../../../domain/alerting/paging/held-alert.ts";
+import { type JoinedInstances, withInstances } from "../../../domain/alerting/paging/instance-update.ts";
 import type { PageDecision } from "../../../domain/alerting/paging/page-decision.ts";
 import { decideEnd, decideFire, type FireOutcome } from "../../../domain/alerting/paging/page-pipeline.ts";
 import { PagingMemory } from "../../../domain/alerting/paging/paging-memory.ts";
@@ -17,6 +19,7 @@ import { type Ending, endingOf } from "../../../domain/anomaly/ending.ts";
 import { tierRank } from "../../../domain/detection/anomaly-score.ts";
 import type { AlertStep } from "../../../domain/notification/decided-messages.ts";
 import type { Notification } from "../../../domain/notification/notification-state.ts";
+import { instanceOf } from "../../../domain/series/instance-name.ts";
 import { tenantTimeKey } from "../state/tables.ts";
 import type { AlertBook } from "./alert-book.ts";
 import type { FollowingDraft } from "./alert-follower.ts";
@@ -49,6 +52,8 @@ export class AlertDraft {
   readonly #memory: PagingMemory;
   readonly #rows: LedgerRow[] = [];
   readonly #triggered = new Map<string, Anomaly>();
+  /** Further instances of metrics that people know of, by the id of the alert and the metric. */
+  readonly #instances = new Map<string, { readonly alertId: string } & JoinedInstances>();
   /** Lines for timelines, by the id of the alert. */
   readonly #lines = new Map<string, { readonly tenant: string; readonly lines: TimelineLine[] }>();
   #evicted: ReadonlyArray<{ readonly tenant: string; readonly entry: AlertEntry }> = [];
@@ -75,6 +80,16 @@ export class AlertDraft {
       return { anomaly, raised: [] };
     }
     return this.#decide(anomaly, before === undefined ? "opened" : isReopened ? "reopened" : "raised", read);
+  }
+
+  /** Another stream of an open anomaly has joined it: people who know of its alert are to hear of an instance that is new. */
+  join({ paging, metricName, attributes, resolvedAtMs }: Anomaly, joined: Attributes): void {
+    const instance = instanceOf(joined);
+    const alertId = paging?.alertId ?? null;
+    if (resolvedAtMs !== null || alertId === null || instance === null || instance === instanceOf(attributes)) return;
+    const key = `${alertId} ${metricName}`;
+    const known = this.#instances.get(key)?.instances ?? [];
+    if (!known.includes(instance)) this.#instances.set(key, { alertId, metricName, instances: [...known, instance] });
   }
 
   /** Decides again on an open anomaly that is held, or worse by now, or that its alert has left behind: that alert is no longer its own. */
@@ -167,6 +182,8 @@ export class AlertDraft {
 
   /** The operations of the transaction in `control`; also decides which old alerts make room. */
   operations(): StoreOperation[] {
+    for (const of of this.#instances.values()) this.#tellInstances(of);
+    this.#instances.clear();
     const changed = [...this.#memory.changed];
     const puts = changed.map((alert): StoreOperation => ({ table: "alerts", key: keyOf(alert), value: encodeAlert(alert) }));
     this.#evicted = this.#chooseEvicted(changed);
@@ -180,6 +197,12 @@ export class AlertDraft {
     const following = this.#following?.operations(changed.map((alert) => this.#stepOf(alert))) ?? [];
     const lines = [...this.#lines].flatMap(([id, of]) => this.#book.timeline.operations(of.tenant, id, of.lines));
     return [...puts, ...lines, ...drops, ...following];
+  }
+
+  #tellInstances(of: { readonly alertId: string } & JoinedInstances): void {
+    const alert = this.#memory.current(of.alertId);
+    const told = alert === undefined ? undefined : withInstances(alert, of, this.#nowMs);
+    if (told !== undefined) this.#memory.keep(told);
   }
 
   /** What a step does to an alert is told at once: whatever else is in the transaction, its line says what was so by then. */

@@ -103,6 +103,7 @@ export class VerdictDraft {
     noteOpenEpisode(this.#openEpisodes, frame, effect.episode?.open);
     const { anomaly, raised } = this.#alerts.take(effect, before, (tenant, other) => this.#read(tenant, other));
     for (const other of raised) this.#keepAnomaly(other, openKeyOf(other), true);
+    if (effect.kind === "joined" && before !== undefined && anomaly !== undefined) this.#alerts.join(before, frame.attributes);
     if (anomaly !== undefined) this.#keepAnomaly(anomaly, openKey, isNews(effect, before));
     if (effect.kind === "opened") this.openedArrivalsMs.push(frame.arrivalMs);
     return anomaly === undefined ? effect : { ...effect, anomaly };

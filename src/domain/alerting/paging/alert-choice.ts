@@ -1,6 +1,7 @@
 // Which alert a finding belongs to. What only rises stays where it is. Else it is the alert of the cascade that takes its service in, of the same resource (a metric
 // and how full it is are one event), or of its service and family; of an Alertmanager one alert for each fingerprint. A high problem beside a lower alert that people
 // know of is an alert of its own.
+import { ALERT_UPDATES_MAX } from "../../../core/config/alert-limits.ts";
 import { alertFingerprint } from "../../anomaly/webhook-alert.ts";
 import type { Tier } from "../../detection/anomaly-score.ts";
 import type { WatchdogSettings } from "../../detection/watchdog-settings.ts";
@@ -14,8 +15,6 @@ import type { PagingMemory } from "./paging-memory.ts";
 
 /** Families that look at one resource: whichever says it first, the other joins. */
 const SAME_RESOURCE: Partial<Record<DetectorFamily, DetectorFamily>> = { metric: "saturation", saturation: "metric" };
-/** Updates of an alert that name further problems: a service of which everything departs says it so often and no more. */
-const MEMBER_UPDATES_MAX = 10;
 
 /** A finding that looks for its alert. */
 interface Choosing {
@@ -78,7 +77,7 @@ export function isOwnProblem({ kind, metricName, services }: Finding, tier: Tier
 export function memberUpdate({ kind, metricName, explanation }: Finding, known: Alert): string | null {
   if (kind === "raised" || known.services.length > 0 || speaksOf(known, metricName)) return null;
   const updates = known.history.filter((change) => change.kind === "updated" && change.note !== null).length;
-  return updates >= MEMBER_UPDATES_MAX ? null : `also ${metricName}: ${explanation}`;
+  return updates >= ALERT_UPDATES_MAX ? null : `also ${metricName}: ${explanation}`;
 }
 
 function speaksOf({ peak, members }: Alert, metricName: string): boolean {
