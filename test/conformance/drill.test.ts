@@ -99,6 +99,19 @@ describe("a fire drill", () => {
     expect(pager).toMatchObject({ state: "ok", last_success_at: expect.any(String) });
   });
 
+  it("goes the whole way to one channel, or to those of a rule, where that is chosen", async () => {
+    receivers.received.length = 0;
+    const { body } = await call("POST", "/api/v1/drill", { channel: "pager" });
+    expect(body).toMatchObject({ result: "passed", deliveries: [{ channel: "pager", state: "delivered" }] });
+    expect(body.deliveries).toHaveLength(1);
+    expect(pages()).toEqual(["trigger", "resolve"]);
+    const rule = await call("POST", "/api/v1/drill", { rule_id: "catch-all" });
+    expect(rule.body.deliveries.map(({ channel }: { channel: string }) => channel).sort()).toEqual(["chat", "pager"]);
+    expect((await call("POST", "/api/v1/drill", { rule_id: "no-such" })).status).toBe(404);
+    expect((await call("POST", "/api/v1/drill", { rule_id: "catch-all", channel: "pager" })).status).toBe(400);
+    expect((await call("POST", "/api/v1/drill", { channel: "pigeon" })).status).toBe(400);
+  });
+
   it("says which gate held it back", async () => {
     const matchers = [{ name: "service_id", operator: "=", value: "vedette.drill" }];
     await call("POST", "/api/v1/silences", { matchers, ends_at: "2099-01-01T00:00:00Z" });
