@@ -12,7 +12,7 @@ import {
   SR_LAST_VALUE,
   SR_M2,
   SR_MASK,
-  SR_MASKED,
+  SR_COVERED,
   SR_MEAN,
   SR_PIVOT,
   SR_PREVIOUS_RAW,
@@ -36,7 +36,7 @@ export interface StreamState {
   readonly near: Readonly<Record<string, number>>;
 }
 
-const WORDS = { flags: SR_FLAGS, unchunked: SR_UNCHUNKED, chunkAt: SR_CHUNK_AT, state: SR_STATE, masked: SR_MASKED };
+const WORDS = { flags: SR_FLAGS, unchunked: SR_UNCHUNKED, chunkAt: SR_CHUNK_AT, state: SR_STATE, apart: SR_COVERED };
 const DOUBLES = {
   lastTime: SR_LAST_TIME,
   lastValue: SR_LAST_VALUE,

@@ -16,7 +16,7 @@ export const EVENT_ARRIVAL = 72; // f64, monotonic ms, from the frame
 export const EVENT_PEAK = 80; // f64, largest |EVENT_RATIO| of the episode so far; 0 for events of no episode
 
 export const EVENT_OPEN = 1;
-export const EVENT_UPDATE = 2; // the open episode crossed the SEVERE level or its peak grew by half
+export const EVENT_UPDATE = 2; // the open episode crossed the SEVERE level, its peak grew by half, or it lasts
 export const EVENT_CLOSE = 3;
 export const EVENT_EXCURSION = 4; // over the threshold, not declared: goes to the ledger as not_persistent
 export const EVENT_LATE = 5; // older than the newest sample: nothing was done with it yet
@@ -36,6 +36,8 @@ export const EVENT_FLAG_AFTER_GAP = 4;
 export const EVENT_FLAG_STRONG = 8; // over twice the threshold
 export const EVENT_FLAG_IRREGULAR = 16; // the delta was scaled to the usual interval for scoring
 export const EVENT_FLAG_IMPLAUSIBLE = 32; // after a reset: value far beyond every delta seen, entered as 0
+export const EVENT_FLAG_ACCEPTED = 128; // of a closing: the values stay so, and are the new level, EVENT_VALUE its mean
+export const EVENT_FLAG_LASTING = 256; // of an update: values have stayed beyond the bar, on one side, for as long as a hold may last
 export const EVENT_FLAG_RESET = 64; // first delta after a counter reset: covers an unknown part of its interval
 
 // Reject entries of the lane kernel in the REJECTS area.

@@ -25,7 +25,11 @@ export const SR_INTERVAL = 96; // f64, usual ms between samples (median of the w
 export const SR_UNCHUNKED = 104; // u32, newest values of the ring that are in no chunk yet
 export const SR_CHUNK_AT = 108; // u32, a chunk is due when SR_UNCHUNKED reaches this
 export const SR_STATE = 112; // u32, packed episode state, see STATE_*
-export const SR_MASKED = 116; // u32, samples entered clamped in the open episode
+// While FLAG_APART: the statistics are no longer those of the ring's newest values alone (domain/kernel/assembly/shard/shard-apart.ts).
+export const SR_COVERED = 116; // u8, values that the statistics stand for
+export const SR_BEHIND = 117; // u8, newest values of the ring that came since: of an open episode (up to 255) they do not count, afterwards they are of those covered
+export const SR_PENDING = 118; // u8, newest values that neither count yet nor belong to an episode
+export const SR_BEYOND = 119; // u8, values in a row beyond the bar, on one side; BEYOND_REPORTED once that was reported
 export const SR_START_HIGH = 120; // f64, sample time at which the open high episode began
 export const SR_START_LOW = 128; // f64
 export const SR_CLAMP_LOW = 136; // f64, bounds that masked values are clamped to (same units as values)
@@ -41,6 +45,7 @@ export const SR_PEAK_HIGH = 208; // f32, largest |deviation / sd| of the open hi
 export const SR_PEAK_LOW = 212; // f32
 export const SR_IDENTITY = 216; // u32, address of the identity bytes
 export const SR_IDENTITY_BYTES = 220; // u32
+export const SR_BEYOND_SINCE = 224; // f64, ms of the first value of SR_BEYOND; only once the ring holds more than FIRST_MAX values
 export const SR_FIRST_VALUES = 224; // f64[2], the ring while it holds no more than FIRST_MAX values; a ring that is not full begins at place 0
 export const SR_FIRST_INTERVALS = 240; // u32[2]
 export const SR_FAMILY = 248; // u8, family of the metric (domain/pillars) + 1; 0 = not looked up yet; in no checkpoint; 250..252 is free
@@ -71,6 +76,9 @@ export const FLAG_START_MOVED = 1024; // a start marker (of counters) or a resta
 export const FLAG_HISTORY = 2048; // the newest sample came as history: an import, or a dead letter that was replayed
 export const FLAG_GUESSED = 4096; // its sender says two types of its name: it counts until a fall shows that it is no counter
 export const FLAG_SETTLED = 8192; // its kind came with it or was shown by its values: a guess changes nothing
+export const FLAG_APART = 16384; // the statistics do not follow from the ring alone
+export const FLAG_ACCEPTED = 32768; // the window is of a level that was accepted: between SR_CLAMP_LOW and SR_CLAMP_HIGH lies what was usual before it
+export const FLAG_WAY_BACK = 0x200000; // the newest value lay there
 export const FLAG_PROFILE_SHIFT = 16; // bits 16..20: threshold profile that the stream is judged by; in no checkpoint
 export const FLAG_PROFILE_MASK = 0x1f0000;
 /** Threshold profiles: that of the environment, those of settings, and the last one, by which nothing is judged. */
@@ -88,3 +96,5 @@ export const STATE_SEVERE = 128; // bit 7: the SEVERE level was crossed and repo
 export const STATE_REPORTED_SHIFT = 8; // bits 8..15: last reported peak, 5 bits of exponent and 3 of mantissa, from 1.0 up
 export const STATE_REPORTED_MASK = 255;
 export const STATE_LOW_SHIFT = 16;
+/** SR_BEYOND of an episode whose lasting was reported. */
+export const BEYOND_REPORTED = 255;

@@ -3,7 +3,8 @@ import { EVENT_CLOSE, EVENT_FLAG_HIGH } from "../../core/layout/kernel-event.ts"
 import {
   FLAG_CONSTANT_SUSPECT_HIGH,
   FLAG_CONSTANT_SUSPECT_LOW,
-  SR_MASKED,
+  SR_BEHIND,
+  SR_BEYOND,
   SR_PEAK_HIGH,
   SR_PEAK_LOW,
   SR_START_HIGH,
@@ -45,7 +46,9 @@ export function endEpisodes(kernel: Pick<ShardKernel, "records" | "baseline">, s
   if ((state & STATE_OPEN) !== 0) close(true);
   if ((state & (STATE_OPEN << STATE_LOW_SHIFT)) !== 0) close(false);
   records.view.setUint32(at + SR_STATE, 0, true);
-  records.view.setUint32(at + SR_MASKED, 0, true);
+  // The window goes on from what it was before them.
+  if (closings.length > 0) records.view.setUint8(at + SR_BEHIND, 0);
+  records.view.setUint8(at + SR_BEYOND, 0);
   records.clearFlags(slot, FLAG_CONSTANT_SUSPECT_HIGH | FLAG_CONSTANT_SUSPECT_LOW);
   return closings;
 }

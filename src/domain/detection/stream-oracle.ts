@@ -1,5 +1,6 @@
 // The slow twin of the shard kernel's per-sample logic: one stream as plain objects, every statistic taken exactly from the window each time.
 // Property tests compare the kernel with it event by event; tools that replay a stored series use it without a kernel.
+import { ACCEPTED_VALUES, NOTHING_DIVISOR } from "../../core/layout/episode-ends.ts";
 import {
   EVENT_ENDED,
   EVENT_FLAG_AFTER_GAP,
@@ -12,13 +13,13 @@ import {
   EVENT_RESET,
   TABLE_COLUMN_Z,
   TABLE_COLUMNS,
+  TABLE_LEVEL_CLEAR,
   TABLE_LEVEL_OPEN,
 } from "../../core/layout/kernel-event.ts";
-import { WINDOW_MAX } from "../../core/layout/stream-record.ts";
 import { beginningOf, countedAfterFall, startAfter } from "../distribution/counting-start.ts";
-import { EpisodeOracle, type OracleEvent, type OracleScore } from "./episode-oracle.ts";
+import { EpisodeOracle, type OracleEvent, type OracleSample, type OracleScore } from "./episode-oracle.ts";
+import { type Fate, limited, OracleWindow } from "./oracle-window.ts";
 import { isIrregular } from "./rolling/usual-deltas.ts";
-import { windowStatistics } from "./welford.ts";
 
 export interface OracleOptions {
   /** 12 .. 120. */
@@ -29,26 +30,24 @@ export interface OracleOptions {
   readonly operation: boolean;
 }
 
-interface Place {
-  readonly raw: number;
-  readonly time: number;
-  readonly interval: number;
+/** How a value enters the ring. */
+interface Entry {
+  readonly fate: Fate;
   readonly masked: boolean;
 }
-
-const VALUE_LIMIT = 1e140;
 
 /** One stream. */
 export class StreamOracle {
   readonly #options: OracleOptions;
   readonly #episodes: readonly EpisodeOracle[];
-  #ring: Place[] = [];
+  readonly #window: OracleWindow;
   #lastTime = 0;
   #lastRaw: number | null = null;
   #resolution = 0;
   #usual = 0;
-  #masked = 0;
-  #clamp: readonly [number, number] = [0, 0];
+  /** The window is of a level that was accepted; the newest value was what was usual before. */
+  #isAccepted = false;
+  #isOnWayBack = false;
   #suspect: 1 | -1 | 0 = 0;
   #ended = false;
   #pushes = 0;
@@ -57,8 +56,10 @@ export class StreamOracle {
 
   constructor(options: OracleOptions) {
     this.#options = options;
+    this.#window = new OracleWindow(options.window);
     const level = (which: number, column: number): number => this.#level(which, column);
-    this.#episodes = [new EpisodeOracle(1, level), new EpisodeOracle(-1, level)];
+    const beyond = { count: 0, since: 0 };
+    this.#episodes = [new EpisodeOracle(1, level, beyond), new EpisodeOracle(-1, level, beyond)];
   }
 
   /** Whether an episode of either side goes on. */
@@ -68,7 +69,7 @@ export class StreamOracle {
 
   /** Mean and M2 of the window as they stand. */
   get statistics(): { count: number; mean: number; m2: number } {
-    return windowStatistics(this.#window());
+    return this.#window.statistics;
   }
 
   /** Baseline of the next value: mean and sd of the window as it counts, floored, and whether all of its values are equal. */
@@ -117,7 +118,7 @@ export class StreamOracle {
   }
 
   #old(time: number, value: number): OracleEvent[] {
-    const newest = this.#options.counter ? this.#lastRaw : (this.#ring.at(-1)?.raw ?? null);
+    const newest = this.#options.counter ? this.#lastRaw : (this.#window.ring.at(-1)?.raw ?? null);
     if (time < this.#lastTime) return this.#options.counter ? [] : [plain(EVENT_LATE, time, value, 0)];
     return value === newest ? [] : [plain(EVENT_REPLACE, time, value, 0)];
   }
@@ -137,8 +138,8 @@ export class StreamOracle {
     let stored = Math.max(0, value - (previous ?? 0));
     let flags = 0;
     if (previous !== null && (moved || value < previous - 1e-9 * Math.abs(previous))) {
-      const largest = this.#ring.reduce((max, place) => Math.max(max, place.raw), 0);
-      stored = moved ? value : countedAfterFall(value, largest, this.#ring.length >= 12);
+      const largest = this.#window.ring.reduce((max, place) => Math.max(max, place.raw), 0);
+      stored = moved ? value : countedAfterFall(value, largest, this.#window.ring.length >= 12);
       flags = !moved && stored === 0 && value !== 0 ? EVENT_FLAG_RESET | EVENT_FLAG_IMPLAUSIBLE : EVENT_FLAG_RESET;
       events.push(plain(EVENT_RESET, time, value, flags));
     }
@@ -152,28 +153,84 @@ export class StreamOracle {
   }
 
   #push(time: number, stored: number, scored: number, flags: number, elapsed: number, events: OracleEvent[]): void {
-    const count = this.#window().length;
-    let masked = false;
+    let entry: Entry = { fate: this.isOpen ? "stays out" : "enters", masked: false };
     let learns = (flags & EVENT_FLAG_IRREGULAR) === 0;
-    if (this.#level(TABLE_LEVEL_OPEN, count) !== Number.POSITIVE_INFINITY) {
+    if (this.#level(TABLE_LEVEL_OPEN, this.#window.statistics.count) !== Number.POSITIVE_INFINITY) {
       const score = this.#score(scored);
       const gap = this.#usual > 0 && elapsed > 10 * this.#usual ? EVENT_FLAG_AFTER_GAP : 0;
       const constant = score.constant ? EVENT_FLAG_CONSTANT : 0;
-      const before: readonly number[] = [this.#ring.at(-1)?.time ?? time, this.#ring.at(-2)?.time ?? time];
-      const sample = { time, value: scored, score, flags: flags | gap | constant, suspect: this.#suspect, before };
-      const opened = this.#episodes.map((episode) => episode.evaluate(sample, events)).includes(true);
-      if (opened) {
-        this.#masked = 0;
-        this.#bound(score);
-      }
-      masked = this.#entersMasked(limit(stored), score, (flags & EVENT_FLAG_IRREGULAR) !== 0);
+      const before: readonly number[] = [this.#window.ring.at(-1)?.time ?? time, this.#window.ring.at(-2)?.time ?? time];
+      const isUsualBefore = this.#isUsualBefore(score, limited(scored));
+      const sample = { time, value: scored, score, flags: flags | gap | constant, suspect: this.#suspect, before, isUsualBefore };
+      entry = this.#judge(sample, limited(stored), events);
       learns &&= !score.departs;
     }
     if (learns) this.#learnResolution(stored);
-    this.#ring.push({ raw: stored, time, interval: Math.min(elapsed, 2 ** 32 - 1), masked });
-    if (this.#ring.length > WINDOW_MAX) this.#ring.shift();
+    this.#window.insert({ raw: stored, time, interval: Math.min(elapsed, 2 ** 32 - 1), masked: entry.masked }, entry.fate);
     this.#pushes++;
     this.#learnInterval();
+  }
+
+  /** Whether the value, which is far out, is what was usual before the level that was accepted. */
+  #isUsualBefore(score: OracleScore, value: number): boolean {
+    const [low, high] = this.#window.bounds;
+    const column = score.constant ? TABLE_COLUMN_Z : score.count;
+    return this.#isAccepted && Math.abs(score.ratio) > this.#level(TABLE_LEVEL_OPEN, column) && value >= low && value <= high;
+  }
+
+  /** Moves both episodes, and says how the value is entered. */
+  #judge(sample: OracleSample, stored: number, events: OracleEvent[]): Entry {
+    const wasOpen = this.isOpen;
+    for (const episode of this.#episodes) episode.evaluate(sample, events);
+    if (!this.isOpen) return wasOpen ? { fate: "goes on", masked: false } : this.#closedEntry(sample, stored);
+    this.#suspect = 0;
+    if (!wasOpen) {
+      this.#window.freeze();
+      this.#isOnWayBack = false;
+    }
+    return { fate: wasOpen && this.#accepts(sample, events) ? "begins anew" : "stays out", masked: false };
+  }
+
+  /** Ends what is open as the new level, once it has lasted and the value is not near what was usual. */
+  #accepts({ time, score, flags }: OracleSample, events: OracleEvent[]): boolean {
+    if (this.#window.behind < ACCEPTED_VALUES) return false;
+    const clear = this.#level(TABLE_LEVEL_CLEAR, score.constant ? TABLE_COLUMN_Z : score.count);
+    if (Math.abs(score.ratio) < clear) return false;
+    const to = this.#window.levelBehind(score.mean);
+    const isNothing = Math.abs(to) * NOTHING_DIVISOR <= Math.abs(score.mean);
+    if (!this.#episodes.some((episode) => episode.hasLasted(time, isNothing))) return false;
+    for (const episode of this.#episodes) episode.accept({ time, to, score, flags }, events);
+    const width = score.constant ? this.#departureMin(score.mean) : clear * score.sd;
+    this.#window.keepUsual(score.mean - width, score.mean + width);
+    this.#isAccepted = true;
+    return true;
+  }
+
+  #closedEntry({ score, flags, isUsualBefore }: OracleSample, stored: number): Entry {
+    if (isUsualBefore) return { fate: this.#wayBack(score), masked: false };
+    this.#isOnWayBack = false;
+    const isSuspect = score.constant && Math.abs(score.ratio) > this.#level(TABLE_LEVEL_OPEN, TABLE_COLUMN_Z);
+    this.#suspect = isSuspect ? (score.ratio > 0 ? 1 : -1) : 0;
+    if (isSuspect || ((flags & EVENT_FLAG_IRREGULAR) !== 0 && Math.abs(stored - score.mean) > 6 * score.sd)) {
+      this.#bound(score);
+      const [low, high] = this.#window.bounds;
+      return { fate: "enters", masked: stored < low || stored > high };
+    }
+    const waits = !score.constant && this.#episodes.some((episode) => episode.hasBeenOut) && this.#window.mayWait;
+    return { fate: waits ? "waits" : "enters", masked: false };
+  }
+
+  /** Two in a row of what was usual before are the way back to it. */
+  #wayBack(score: OracleScore): Fate {
+    this.#suspect = 0;
+    if (!this.#isOnWayBack) {
+      this.#isOnWayBack = true;
+      return this.#window.mayWait ? "waits" : "enters";
+    }
+    this.#window.goBack(this.#level(TABLE_LEVEL_CLEAR, score.constant ? TABLE_COLUMN_Z : score.count));
+    this.#isAccepted = false;
+    this.#isOnWayBack = false;
+    return "goes on";
   }
 
   /** The median of the window's intervals, after 2, 3, 5, 9, ... 65 values and then every 128. */
@@ -181,7 +238,7 @@ export class StreamOracle {
     const pushes = this.#pushes;
     const early = pushes >= 2 && pushes <= 65 && Number.isInteger(Math.log2(pushes - 1));
     if (!early && pushes % 128 !== 0) return;
-    const known = this.#newest(this.#options.window)
+    const known = this.#window.newest
       .map((place) => place.interval)
       .filter((interval) => interval > 0)
       .sort((a, b) => a - b);
@@ -189,49 +246,32 @@ export class StreamOracle {
   }
 
   #score(value: number): OracleScore {
-    const window = this.#window();
-    const { count, mean, m2 } = windowStatistics(window);
+    const { count, mean, m2 } = this.#window.statistics;
     const floor = Math.max(1e-9, 1e-3 * Math.abs(mean), this.#resolution / Math.sqrt(12));
     if (m2 !== 0) {
       const sd = Math.max(Math.sqrt(m2 / (count - 1)), floor);
-      return { mean, sd, ratio: within((limit(value) - mean) / sd, 1e9), count, constant: false, departs: false };
+      return { mean, sd, ratio: within((limited(value) - mean) / sd, 1e9), count, constant: false, departs: false };
     }
-    const departure = limit(value) - mean;
-    const departs = Math.abs(departure) > Math.max(1e-9, 0.01 * Math.abs(mean), this.#resolution);
+    const departure = limited(value) - mean;
+    const departs = Math.abs(departure) > this.#departureMin(mean);
     return { mean, sd: floor, ratio: departs ? within(departure / floor, 10) : 0, count, constant: true, departs };
   }
 
-  #entersMasked(value: number, score: OracleScore, irregular: boolean): boolean {
-    const open = this.isOpen;
-    const zLevel = this.#level(TABLE_LEVEL_OPEN, TABLE_COLUMN_Z);
-    this.#suspect = score.constant && !open && Math.abs(score.ratio) > zLevel ? (score.ratio > 0 ? 1 : -1) : 0;
-    if (open) {
-      if (this.#masked >= Math.min(30, this.#options.window >> 2)) return false;
-      this.#masked++;
-    } else if (this.#suspect !== 0 || (irregular && Math.abs(value - score.mean) > 6 * score.sd)) this.#bound(score);
-    else return false;
-    return value < this.#clamp[0] || value > this.#clamp[1];
+  /** What a value has to leave a constant window by. */
+  #departureMin(mean: number): number {
+    return Math.max(1e-9, 0.01 * Math.abs(mean), this.#resolution);
   }
 
   #bound(score: OracleScore): void {
+    this.#isAccepted = false;
     const width = score.constant ? 0 : 6 * score.sd;
-    this.#clamp = [score.mean - width, score.mean + width];
+    this.#window.bound(score.mean - width, score.mean + width);
   }
 
   #learnResolution(value: number): void {
-    const last = this.#ring.at(-1);
+    const last = this.#window.ring.at(-1);
     const step = last === undefined ? 0 : Math.abs(value - last.raw);
     if (step > 0 && (this.#resolution === 0 || step < this.#resolution)) this.#resolution = step;
-  }
-
-  #newest(count: number): Place[] {
-    return this.#ring.slice(-count);
-  }
-
-  /** Effective values of the window, oldest first. */
-  #window(): number[] {
-    const [low, high] = this.#clamp;
-    return this.#newest(this.#options.window).map(({ raw, masked }) => (masked ? Math.min(Math.max(limit(raw), low), high) : limit(raw)));
   }
 
   #level(level: number, column: number): number {
@@ -241,10 +281,6 @@ export class StreamOracle {
 
 function plain(kind: number, time: number, value: number, flags: number): OracleEvent {
   return { kind, time, value, mean: 0, sd: 0, ratio: 0, count: 0, flags, start: time, peak: 0 };
-}
-
-function limit(value: number): number {
-  return within(value, VALUE_LIMIT);
 }
 
 function within(value: number, bound: number): number {

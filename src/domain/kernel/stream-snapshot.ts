@@ -2,7 +2,8 @@
  * A stream's record as packed bytes of a checkpoint:
  *
  *   count u8      values in the ring, 0..120
- *   present u24   bit i: the i-th of the record's 8-byte words is not zero (WORDS: the header but for place, tenant and partition; both peaks)
+ *   present u24   bit i: the i-th of the record's 8-byte words is not zero (WORDS: the header but for place, tenant and partition; both peaks; SR_BEYOND_SINCE,
+ *                 whose place is the first value's while the ring is that small)
  *   words         those that are not zero, 8 bytes each
  *   values        column of the ring's values, oldest first (domain/codec/sample-column.ts), when count > 0
  *   intervals     column of their intervals in ms
@@ -14,7 +15,9 @@
 
 import { SCRATCH } from "../../core/layout/memory-map.ts";
 import {
+  FIRST_MAX,
   FLAG_PROFILE_MASK,
+  SR_BEYOND_SINCE,
   SR_CHUNK_AT,
   SR_COUNT,
   SR_FLAGS,
@@ -43,7 +46,7 @@ const SNAPSHOT_BYTES_MAX = 1 + PRESENT_BYTES + WORD_BYTES * WORDS.length + 2 * C
 
 function packedWords(): readonly number[] {
   const header = Array.from({ length: SR_STATE_BYTES / WORD_BYTES }, (_, word) => word * WORD_BYTES);
-  return [...header.filter((at) => at !== SR_COUNT && at !== SR_TENANT), SR_PEAK_HIGH];
+  return [...header.filter((at) => at !== SR_COUNT && at !== SR_TENANT), SR_PEAK_HIGH, SR_BEYOND_SINCE];
 }
 
 if (SR_HEAD !== SR_COUNT + 4 || SR_PARTITION !== SR_TENANT + 4) throw new Error("place, tenant and partition are no whole words");
@@ -51,8 +54,8 @@ if (WORDS.length > 8 * PRESENT_BYTES) throw new Error("the words of a record do 
 
 /** Contents of a snapshot, unpacked: the record's header, and its ring oldest first. Reused by the next `decode`. */
 export class SnapshotReader {
-  /** The record up to its values, with the peaks; place, tenant and partition are 0. */
-  readonly header = new DataView(new ArrayBuffer(SR_STATE_BYTES + WORD_BYTES));
+  /** The record up to its values, with the peaks and SR_BEYOND_SINCE behind; place, tenant and partition are 0. */
+  readonly header = new DataView(new ArrayBuffer(SR_STATE_BYTES + 2 * WORD_BYTES));
   readonly values = new Float64Array(WINDOW_MAX);
   /** Whole milliseconds of 32 bits. */
   readonly intervals = new Float64Array(WINDOW_MAX);
@@ -86,8 +89,9 @@ export class SnapshotReader {
   }
 }
 
-/** The peaks stand behind the header. */
+/** The peaks, and the word after them, stand behind the header. */
 function headerPlace(at: number): number {
+  if (at === SR_BEYOND_SINCE) return SR_STATE_BYTES + WORD_BYTES;
   return at === SR_PEAK_HIGH ? SR_STATE_BYTES : at;
 }
 
@@ -134,6 +138,7 @@ export class StreamPacker {
     this.#rotateMask(slot, count);
     for (let index = 0; index < WORDS.length; index++) {
       const offset = WORDS[index] as number;
+      if (offset === SR_BEYOND_SINCE && count <= FIRST_MAX) continue;
       const inMask = offset >= SR_MASK && offset < SR_MASK + MASK_BYTES;
       const source = inMask ? this.#mask : this.#words;
       const word = (inMask ? offset - SR_MASK : at + offset) >>> 2;

@@ -13,16 +13,17 @@ import {
   SR_LAST_RAW, SR_LAST_TIME, SR_LAST_VALUE, SR_MASK, SR_PARTITION, SR_RESOLUTION, SR_SAMPLES, SR_UNCHUNKED, WINDOW_MAX,
 } from "../../../core/layout/stream-record";
 import { takeChunk } from "./chunk/chunk-waiting";
+import { insertAs, unjudgedFate } from "./shard/shard-apart";
 import { addBucketSample, takeWidth } from "./shard/shard-bucket";
 import { beganAnew, convert, deltaFlags, isNoCounter, scoredDelta, storedDelta, takeStart } from "./shard/shard-counter";
-import { departsConstant, entersMasked, isQuiet, judge } from "./shard/shard-episode";
+import { departsConstant, entersMasked, fate, isQuiet, judge } from "./shard/shard-episode";
 import {
   countDuplicate, countInvalid, countLate, countLateCounter, countReplaced, countSample, countStale, countUnbound, emitPlain, eventsCount,
   eventsFitRow,
 } from "./shard/shard-event";
 import { intervalIsDue, intervalOf, takeInterval } from "./shard/shard-interval";
 import { takeRun, takeSingle } from "./shard/shard-run";
-import { insert, windowValues } from "./shard/shard-statistics";
+import { windowValues } from "./shard/shard-statistics";
 import { recordOf, ringOf, slotOfRef } from "./shard/shard-table";
 
 export { bindRef, createSlot, findSlot, slotOfRef, slots, streams, tableBits } from "./shard/shard-table";
@@ -213,15 +214,16 @@ function chunkIsTaken(slot: u32, time: f64, arrivalMs: f64): bool {
 function push(r: usize, slot: u32, time: f64, stored: f64, scored: f64, flags: u32, elapsed: f64, arrivalMs: f64): void {
   const interval = intervalOf(elapsed);
   const irregular = (flags & EVENT_FLAG_IRREGULAR) != 0;
-  let masked = false, learns = !irregular;
+  let masked = false, learns = !irregular, becomes = unjudgedFate(r);
   if (!isHistory && (irregular || !isQuiet(r, scored))) {
     const usual = load<f64>(r, SR_INTERVAL);
     judge(r, slot, time, scored, stored, usual > 0 && elapsed > GAP_FACTOR * usual ? flags | EVENT_FLAG_AFTER_GAP : flags, irregular, arrivalMs);
     masked = entersMasked;
+    becomes = fate;
     if (departsConstant) learns = false;
   }
   if (learns && load<u32>(r, SR_COUNT) != 0) learnResolution(r, stored);
-  insert(r, stored, interval, masked);
+  insertAs(r, stored, interval, masked, becomes);
 }
 
 // @ts-ignore

@@ -3,7 +3,7 @@
 // one stream at a time. Sketch: half a microsecond a full ring of 3-decimal values, and what its pages cost.
 import { TENANT_HEAD } from "../../../../core/layout/memory-map";
 import {
-  FLAG_PROFILE_MASK, SR_CHUNK_AT, SR_COUNT, SR_FLAGS, SR_HEAD, SR_IDENTITY, SR_IDENTITY_BYTES, SR_PEAK_HIGH, SR_STATE_BYTES, SR_TENANT, SR_UNCHUNKED,
+  FLAG_PROFILE_MASK, SR_BEYOND_SINCE, SR_CHUNK_AT, SR_COUNT, SR_FLAGS, SR_HEAD, SR_IDENTITY, SR_IDENTITY_BYTES, SR_PEAK_HIGH, SR_STATE_BYTES, SR_TENANT, SR_UNCHUNKED,
   WINDOW_MAX,
 } from "../../../../core/layout/stream-record";
 import { decodeColumn, varintAt, varintEnd } from "../chunk/chunk-column-reader";
@@ -11,9 +11,9 @@ import { identityHash } from "../hash/identity-hash";
 import { bind, BINDINGS_MAX, bindingsCount, bindingsReset, createStream, IDENTITY_MAX, mayBeCold, removeStream } from "./shard-definition";
 import { intervalsOf, recordOf, valuesOf } from "../shard/shard-table";
 
-/** Words of the record in a snapshot: all of its state but SR_COUNT and SR_TENANT, then the peaks. */
+/** Words of the record in a snapshot: all of its state but SR_COUNT and SR_TENANT, then the peaks and SR_BEYOND_SINCE. */
 const STATE_WORDS: u32 = SR_STATE_BYTES / 8 - 2;
-const WORDS: u32 = STATE_WORDS + 1;
+const WORDS: u32 = STATE_WORDS + 2;
 const PRESENT_BYTES: usize = 3;
 
 /** The identity at hand, and room for what a hash reads behind it. */
@@ -53,6 +53,7 @@ function takeWords(r: usize, present: u32, at: usize): usize {
   for (let word: u32 = 0; word < WORDS; word++, rest >>= 1, to += 8) {
     if (word == STATE_WORDS - 1) to += 8; // tenant and partition
     if (word == STATE_WORDS) to = r + SR_PEAK_HIGH;
+    if (word == STATE_WORDS + 1) to = r + SR_BEYOND_SINCE;
     store<u64>(to, (rest & 1) != 0 ? load<u64>(at) : 0);
     at += <usize>(rest & 1) << 3;
   }

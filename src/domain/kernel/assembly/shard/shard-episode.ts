@@ -3,20 +3,29 @@
 //
 // Declared: over OPEN in two of the last three samples, or over STRONG once. After a gap or a counter reset once is not enough. A series
 // whose window is constant has no standard deviation: a departure counts as z of at most 10 and has to be seen twice in a row.
+// A value that is far out waits beside the window for the next two, which it agrees with (declared) or does not (all enter). While an episode is open the
+// window stays what it was (shard-apart.ts): the episode ends by five values near that, or, once it has lasted, as the new level, with which the window begins anew.
 import {
-  EVENT_CLOSE, EVENT_EXCURSION, EVENT_FLAG_AFTER_GAP, EVENT_FLAG_CONSTANT, EVENT_FLAG_HIGH, EVENT_FLAG_RESET, EVENT_FLAG_STRONG, EVENT_OPEN,
+  ACCEPTED_MS, ACCEPTED_VALUES, LASTING_BASELINE_VALUES, LASTING_MS, LASTING_VALUES, NOTHING_ACCEPTED_MS, NOTHING_DIVISOR,
+} from "../../../../core/layout/episode-ends";
+import {
+  EVENT_CLOSE, EVENT_EXCURSION, EVENT_FLAG_ACCEPTED, EVENT_FLAG_AFTER_GAP, EVENT_FLAG_CONSTANT, EVENT_FLAG_HIGH, EVENT_FLAG_LASTING, EVENT_FLAG_RESET, EVENT_FLAG_STRONG, EVENT_OPEN,
   EVENT_UPDATE, TABLE_COLUMN_Z, TABLE_COLUMNS, TABLE_LEVEL_CLEAR, TABLE_LEVEL_OPEN, TABLE_LEVEL_SEVERE, TABLE_LEVEL_STRONG, TABLE_PROFILE_BYTES,
 } from "../../../../core/layout/kernel-event";
 import { THRESHOLD_TABLES } from "../../../../core/layout/memory-map";
 import {
-  FLAG_CONSTANT_SUSPECT_HIGH, FLAG_CONSTANT_SUSPECT_LOW, FLAG_OPERATION, FLAG_PROFILE_MASK, FLAG_PROFILE_SHIFT, SR_COUNT, SR_FLAGS, SR_HEAD, SR_LAST_TIME, SR_M2,
-  SR_MASKED, SR_MEAN, SR_PEAK_HIGH, SR_PEAK_LOW, SR_PIVOT, SR_RESOLUTION, SR_START_HIGH, SR_START_LOW, SR_STATE, STATE_BELOW_MASK,
+  BEYOND_REPORTED, FLAG_ACCEPTED, FLAG_CONSTANT_SUSPECT_HIGH, FLAG_CONSTANT_SUSPECT_LOW, FLAG_OPERATION, FLAG_PROFILE_MASK, FLAG_PROFILE_SHIFT, FLAG_WAY_BACK,
+  SR_BEHIND, SR_BEYOND, SR_BEYOND_SINCE, SR_CLAMP_HIGH, SR_CLAMP_LOW, SR_COUNT, SR_FLAGS, SR_HEAD, SR_LAST_TIME, SR_M2, SR_MEAN, SR_PEAK_HIGH, SR_PEAK_LOW,
+  SR_PENDING, SR_PIVOT, SR_RESOLUTION, SR_START_HIGH, SR_START_LOW, SR_STATE, STATE_BELOW_MASK,
   STATE_BELOW_SHIFT, STATE_LOW_SHIFT, STATE_OPEN, STATE_OUT_MASK, STATE_OUT_SHIFT, STATE_REPORTED_MASK, STATE_REPORTED_SHIFT, STATE_SEVERE,
   WINDOW_MAX,
 } from "../../../../core/layout/stream-record";
+import {
+  BEGINS_ANEW, coveredValues, ENTERS, freeze, goBack, GOES_ON, hasOpenEpisode, isApart, keepUsual, levelBehind, PENDING_MAX, setFlags, STAYS_OUT, unjudgedFate, WAITS,
+} from "./shard-apart";
 import { countClosing, countExcursion, countOpening, emit } from "./shard-event";
 import { intervalsOf } from "./shard-table";
-import { bounded, limited, newestEffective, setBounds, windowValues } from "./shard-statistics";
+import { bounded, limited, newestEffective, setBounds } from "./shard-statistics";
 
 const LEVEL_BYTES: usize = TABLE_COLUMNS * 8;
 /** FLAG_OPERATION, moved by this, is the bytes of a set; the profile in the flags, moved by that, the bytes of the profiles before. */
@@ -37,7 +46,6 @@ const CONSTANT_Z_MAX: f64 = 10;
 const RATIO_MAX: f64 = 1e9;
 const CLEAR_EVALUATIONS: u32 = 5;
 const CLAMP_SD: f64 = 6;
-const MASKED_MAX: u32 = 30;
 const GROWTH_REPORTED: f64 = 1.5;
 /** isQuiet() compares squares, judge() the ratio itself; what rounding may hide goes to judge(). */
 const QUIET_MARGIN: f64 = 0.999;
@@ -49,8 +57,11 @@ let scoreRawSd: f64 = 0;
 let scoreRatio: f64 = 0;
 let scoreCount: u32 = 0;
 let scoreConstant: bool = false;
-/** How the judged value is to be entered. */
+/** The value is what was usual before the level that was accepted. */
+let isUsualBefore: bool = false;
+/** How the judged value is to be entered: clamped, and what becomes of it (shard-apart.ts). */
 export let entersMasked: bool = false;
+export let fate: u32 = ENTERS;
 /** The value left a constant series: its step says nothing about the resolution. */
 export let departsConstant: bool = false;
 
@@ -98,8 +109,8 @@ export function quietFactor(open: f64): f64 {
 // @ts-ignore
 @inline
 export function isQuiet(r: usize, scored: f64): bool {
-  if ((load<u32>(r, SR_STATE) | (load<u32>(r, SR_FLAGS) & SUSPECTS)) != 0) return false;
-  const n = min(load<u32>(r, SR_COUNT), windowValues());
+  if ((load<u32>(r, SR_STATE) | (load<u32>(r, SR_FLAGS) & (SUSPECTS | FLAG_WAY_BACK))) != 0) return false;
+  const n = coveredValues(r);
   const open = openLevel(r, n);
   if (open == Infinity) return true;
   const m2 = load<f64>(r, SR_M2);
@@ -111,12 +122,13 @@ export function isQuiet(r: usize, scored: f64): bool {
   return d * d * k < quietFactor(open) * max(m2, floor * floor * k);
 }
 
-/** Scores a value against the window before it and moves both episodes; sets entersMasked and departsConstant. */
+/** Scores a value against the window before it and moves both episodes; sets entersMasked, fate and departsConstant. */
 export function judge(r: usize, slot: u32, time: f64, scored: f64, stored: f64, flags: u32, irregular: bool, arrivalMs: f64): void {
-  const n = min(load<u32>(r, SR_COUNT), windowValues());
+  const n = coveredValues(r);
   const table = tableOf(r);
   entersMasked = false;
   departsConstant = false;
+  fate = unjudgedFate(r);
   if (level(table, TABLE_LEVEL_OPEN, n) == Infinity) {
     // Only after a shrunk window or raised minimum: an episode stays as it is until there is a baseline again.
     return;
@@ -125,13 +137,25 @@ export function judge(r: usize, slot: u32, time: f64, scored: f64, stored: f64, 
   if (scoreConstant) flags |= EVENT_FLAG_CONSTANT;
   const column = scoreConstant ? <u32>TABLE_COLUMN_Z : n;
   const suspects = load<u32>(r, SR_FLAGS) & SUSPECTS;
-  let opened = move(r, slot, time, scored, scoreRatio, table, column, flags | EVENT_FLAG_HIGH, (suspects & FLAG_CONSTANT_SUSPECT_HIGH) != 0, arrivalMs);
-  if (move(r, slot, time, scored, -scoreRatio, table, column, flags, (suspects & FLAG_CONSTANT_SUSPECT_LOW) != 0, arrivalMs)) opened = true;
-  if (opened) {
-    store<u32>(r, 0, SR_MASKED);
-    bound(r);
+  const openLevel = level(table, TABLE_LEVEL_OPEN, column), wasOpen = hasOpenEpisode(r);
+  isUsualBefore = abs(scoreRatio) > openLevel && isUsual(r, limited(scored));
+  move(r, slot, time, scored, scoreRatio, table, column, flags | EVENT_FLAG_HIGH, (suspects & FLAG_CONSTANT_SUSPECT_HIGH) != 0, arrivalMs);
+  move(r, slot, time, scored, -scoreRatio, table, column, flags, (suspects & FLAG_CONSTANT_SUSPECT_LOW) != 0, arrivalMs);
+  const isOpen = hasOpenEpisode(r);
+  if (!isOpen) fate = wasOpen ? GOES_ON : closedFate(r, limited(stored), openLevel, level(table, TABLE_LEVEL_CLEAR, column), irregular);
+  else {
+    setSuspects(r, 0);
+    if (!wasOpen) freeze(r);
+    fate = STAYS_OUT;
+    if (wasOpen && accepts(r, slot, time, table, column, flags, arrivalMs)) fate = BEGINS_ANEW;
   }
-  enter(r, limited(stored), level(table, TABLE_LEVEL_OPEN, column), irregular);
+}
+
+/** Whether the value is what was usual before the level that was accepted. */
+// @ts-ignore
+@inline
+function isUsual(r: usize, value: f64): bool {
+  return (load<u32>(r, SR_FLAGS) & FLAG_ACCEPTED) != 0 && value >= load<f64>(r, SR_CLAMP_LOW) && value <= load<f64>(r, SR_CLAMP_HIGH);
 }
 
 function score(r: usize, value: f64, n: u32): void {
@@ -139,12 +163,11 @@ function score(r: usize, value: f64, n: u32): void {
   scoreCount = n;
   scoreConstant = m2 == 0;
   if (scoreConstant) {
-    scoreMean = newestEffective(r);
+    scoreMean = isApart(r) ? pivot + mean : newestEffective(r);
     scoreRawSd = 0;
     scoreSd = floorSd(r, scoreMean);
     const departure = value - scoreMean;
-    const limit = max(max(SD_MIN, CONSTANT_RELATIVE_MIN * abs(scoreMean)), load<f64>(r, SR_RESOLUTION));
-    departsConstant = abs(departure) > limit;
+    departsConstant = abs(departure) > departureMin(r);
     scoreRatio = departsConstant ? min(max(departure / scoreSd, -CONSTANT_Z_MAX), CONSTANT_Z_MAX) : 0;
     return;
   }
@@ -154,27 +177,45 @@ function score(r: usize, value: f64, n: u32): void {
   scoreRatio = min(max((value - pivot - mean) / scoreSd, -RATIO_MAX), RATIO_MAX);
 }
 
-/** One direction: `ratio` is positive outwards. Returns whether an episode opened. */
+/** What a value has to leave a constant window by. */
+function departureMin(r: usize): f64 {
+  return max(max(SD_MIN, CONSTANT_RELATIVE_MIN * abs(scoreMean)), load<f64>(r, SR_RESOLUTION));
+}
+
+/** One direction: `ratio` is positive outwards. */
 function move(
   r: usize, slot: u32, time: f64, value: f64, ratio: f64, table: usize, column: u32, flags: u32, suspected: bool, arrivalMs: f64,
-): bool {
+): void {
   const high = (flags & EVENT_FLAG_HIGH) != 0;
   const shift = high ? 0 : STATE_LOW_SHIFT;
   let state = (load<u32>(r, SR_STATE) >> shift) & DIRECTION_MASK;
-  const over = ratio > level(table, TABLE_LEVEL_OPEN, column);
+  const over = !isUsualBefore && ratio > level(table, TABLE_LEVEL_OPEN, column);
+  if (over) countBeyond(r, time, ((state >> STATE_OUT_SHIFT) & 1) != 0);
   const out = (((state >> STATE_OUT_SHIFT) << 1) | (over ? 1 : 0)) & STATE_OUT_MASK;
   state = (state & ~(<u32>STATE_OUT_MASK << STATE_OUT_SHIFT)) | (out << STATE_OUT_SHIFT);
   if (ratio > level(table, TABLE_LEVEL_STRONG, column)) flags |= EVENT_FLAG_STRONG;
   const severe = ratio > level(table, TABLE_LEVEL_SEVERE, column);
-  let opens = false;
   if ((state & STATE_OPEN) != 0) state = advance(r, slot, time, value, ratio, state, severe, ratio < level(table, TABLE_LEVEL_CLEAR, column), flags, arrivalMs);
   else if (over) {
-    opens = isDeclared(out, flags, suspected);
-    if (opens) state = open(r, slot, time, value, ratio, state, severe, startOf(r, time, out), flags, arrivalMs);
+    if (isDeclared(out, flags, suspected)) state = open(r, slot, time, value, ratio, state, severe, startOf(r, time, out), flags, arrivalMs);
     else excursion(slot, time, value, ratio, flags, arrivalMs);
   }
   store<u32>(r, (load<u32>(r, SR_STATE) & ~(DIRECTION_MASK << shift)) | (state << shift), SR_STATE);
-  return opens;
+}
+
+/** Counts the values in a row that are over on one side; `goesOn` says that the one before was. */
+function countBeyond(r: usize, time: f64, goesOn: bool): void {
+  const beyond = <u32>load<u8>(r, SR_BEYOND);
+  if (beyond == BEYOND_REPORTED) return;
+  store<u8>(r, goesOn ? min(beyond + 1, BEYOND_REPORTED - 1) : 1, SR_BEYOND);
+  if (!goesOn) store<f64>(r, time, SR_BEYOND_SINCE);
+}
+
+/** Whether the values have stayed over for as long as a hold may last, and nobody was told so of the episode. */
+function lasts(r: usize, time: f64): bool {
+  const beyond = <u32>load<u8>(r, SR_BEYOND);
+  if (beyond < <u32>LASTING_VALUES || beyond == <u32>BEYOND_REPORTED || scoreCount < <u32>LASTING_BASELINE_VALUES) return false;
+  return time - load<f64>(r, SR_BEYOND_SINCE) >= <f64>LASTING_MS;
 }
 
 function isDeclared(out: u32, flags: u32, suspected: bool): bool {
@@ -203,6 +244,10 @@ function open(r: usize, slot: u32, time: f64, value: f64, ratio: f64, state: u32
     store<f32>(r, <f32>ratio, SR_PEAK_LOW);
   }
   countOpening();
+  if (load<u8>(r, SR_BEYOND) == BEYOND_REPORTED) {
+    store<u8>(r, 1, SR_BEYOND);
+    store<f64>(r, time, SR_BEYOND_SINCE);
+  }
   report(EVENT_OPEN, slot, time, value, ratio, start, ratio, flags, arrivalMs);
   return STATE_OPEN | (state & (<u32>STATE_OUT_MASK << STATE_OUT_SHIFT)) | (severe ? STATE_SEVERE : 0) | (minifloat(ratio) << STATE_REPORTED_SHIFT);
 }
@@ -220,6 +265,7 @@ function advance(r: usize, slot: u32, time: f64, value: f64, ratio: f64, state: 
   const belowCount = below ? ((state >> STATE_BELOW_SHIFT) & STATE_BELOW_MASK) + 1 : 0;
   if (belowCount == CLEAR_EVALUATIONS) {
     countClosing();
+    store<u8>(r, 0, SR_BEYOND);
     report(EVENT_CLOSE, slot, time, value, ratio, start, peak, flags, arrivalMs);
     return state & (<u32>STATE_OUT_MASK << STATE_OUT_SHIFT);
   }
@@ -227,8 +273,10 @@ function advance(r: usize, slot: u32, time: f64, value: f64, ratio: f64, state: 
   const grew = ratio > GROWTH_REPORTED * fromMinifloat(reported) && minifloat(ratio) > reported;
   const firstSevere = severe && (state & STATE_SEVERE) == 0;
   state = (state & ~(<u32>STATE_BELOW_MASK << STATE_BELOW_SHIFT)) | (belowCount << STATE_BELOW_SHIFT);
-  if (grew || firstSevere) {
-    report(EVENT_UPDATE, slot, time, value, ratio, start, peak, flags, arrivalMs);
+  const isLasting = ratio > 0 && lasts(r, time);
+  if (isLasting) store<u8>(r, BEYOND_REPORTED, SR_BEYOND);
+  if (grew || firstSevere || isLasting) {
+    report(EVENT_UPDATE, slot, time, value, ratio, start, peak, isLasting ? flags | EVENT_FLAG_LASTING : flags, arrivalMs);
     state = (state & ~(<u32>STATE_REPORTED_MASK << STATE_REPORTED_SHIFT)) | (max(minifloat(ratio), reported) << STATE_REPORTED_SHIFT);
   }
   return severe ? state | STATE_SEVERE : state;
@@ -244,18 +292,64 @@ function report(kind: u32, slot: u32, time: f64, value: f64, ratio: f64, start: 
   emit(kind, slot, time, value, scoreMean, scoreSd, scoreRawSd, signed, scoreCount, flags, start, peak, arrivalMs);
 }
 
-/** Decides whether the value is entered clamped: at most MASKED_MAX or a quarter of the window per episode, then the new level is normal. */
-function enter(r: usize, value: f64, openLevel: f64, irregular: bool): void {
+/** Ends what is open as the new level, once it has lasted and the value is not near what was usual. */
+function accepts(r: usize, slot: u32, time: f64, table: usize, column: u32, flags: u32, arrivalMs: f64): bool {
+  if (<u32>load<u8>(r, SR_BEHIND) < <u32>ACCEPTED_VALUES || !(lastedMs(r, time) >= <f64>ACCEPTED_MS)) return false;
+  const clear = level(table, TABLE_LEVEL_CLEAR, column);
+  if (abs(scoreRatio) < clear) return false;
+  const to = levelBehind(r, scoreMean);
+  if (abs(to) * <f64>NOTHING_DIVISOR <= abs(scoreMean) && lastedMs(r, time) < <f64>NOTHING_ACCEPTED_MS) return false;
+  accept(r, slot, time, to, 0, flags | EVENT_FLAG_HIGH | EVENT_FLAG_ACCEPTED, arrivalMs);
+  accept(r, slot, time, to, STATE_LOW_SHIFT, flags | EVENT_FLAG_ACCEPTED, arrivalMs);
+  store<u8>(r, 0, SR_BEYOND);
+  const width = scoreConstant ? departureMin(r) : clear * scoreSd;
+  keepUsual(r, scoreMean - width, scoreMean + width);
+  return true;
+}
+
+/** Since when the longer of the open episodes lasts. */
+function lastedMs(r: usize, time: f64): f64 {
   const state = load<u32>(r, SR_STATE);
-  const suspect = scoreConstant && abs(scoreRatio) > openLevel && (state & (STATE_OPEN | (STATE_OPEN << STATE_LOW_SHIFT))) == 0;
+  const high = (state & STATE_OPEN) != 0 ? time - load<f64>(r, SR_START_HIGH) : 0;
+  const low = ((state >> STATE_LOW_SHIFT) & STATE_OPEN) != 0 ? time - load<f64>(r, SR_START_LOW) : 0;
+  return max(high, low);
+}
+
+/** Ends the episode of a direction, if it is open, with the mean of the new level. */
+function accept(r: usize, slot: u32, time: f64, to: f64, shift: u32, flags: u32, arrivalMs: f64): void {
+  const state = load<u32>(r, SR_STATE);
+  if (((state >> shift) & STATE_OPEN) == 0) return;
+  const isHigh = (flags & EVENT_FLAG_HIGH) != 0;
+  const start = isHigh ? load<f64>(r, SR_START_HIGH) : load<f64>(r, SR_START_LOW);
+  const peak = <f64>(isHigh ? load<f32>(r, SR_PEAK_HIGH) : load<f32>(r, SR_PEAK_LOW));
+  countClosing();
+  report(EVENT_CLOSE, slot, time, to, isHigh ? scoreRatio : -scoreRatio, start, peak, flags, arrivalMs);
+  store<u32>(r, state & ~(DIRECTION_MASK << shift), SR_STATE);
+}
+
+/** What becomes of a value while no episode is open. */
+function closedFate(r: usize, value: f64, openLevel: f64, clearLevel: f64, irregular: bool): u32 {
+  if (isUsualBefore) return wayBackFate(r, clearLevel);
+  setFlags(r, 0, FLAG_WAY_BACK);
+  const suspect = scoreConstant && abs(scoreRatio) > openLevel;
   setSuspects(r, suspect ? (scoreRatio > 0 ? FLAG_CONSTANT_SUSPECT_HIGH : FLAG_CONSTANT_SUSPECT_LOW) : 0);
-  if ((state & (STATE_OPEN | (STATE_OPEN << STATE_LOW_SHIFT))) != 0) {
-    const masked = load<u32>(r, SR_MASKED);
-    if (masked >= min(MASKED_MAX, windowValues() >> 2)) return;
-    store<u32>(r, masked + 1, SR_MASKED);
-  } else if (suspect || (irregular && isOutside(value))) bound(r);
-  else return;
-  entersMasked = bounded(r, value) != value;
+  if (suspect || (irregular && isOutside(value))) {
+    bound(r);
+    entersMasked = bounded(r, value) != value;
+    return ENTERS;
+  }
+  return load<u32>(r, SR_STATE) != 0 && !scoreConstant && load<u8>(r, SR_PENDING) < PENDING_MAX ? WAITS : ENTERS;
+}
+
+/** Two in a row of what was usual before an accepted level are the way back to it, which is no news. */
+function wayBackFate(r: usize, clearLevel: f64): u32 {
+  setSuspects(r, 0);
+  if ((load<u32>(r, SR_FLAGS) & FLAG_WAY_BACK) == 0) {
+    setFlags(r, FLAG_WAY_BACK, 0);
+    return load<u8>(r, SR_PENDING) < PENDING_MAX ? WAITS : ENTERS;
+  }
+  goBack(r, clearLevel);
+  return GOES_ON;
 }
 
 function setSuspects(r: usize, suspects: u32): void {
@@ -269,8 +363,9 @@ function isOutside(value: f64): bool {
   return abs(value - scoreMean) > CLAMP_SD * scoreSd;
 }
 
-/** Bounds by the statistics as they stand: the constant itself, or mean +- 6 sd. */
+/** Bounds by the statistics as they stand: the constant itself, or mean +- 6 sd. They take the place of what was usual before an accepted level. */
 function bound(r: usize): void {
+  setFlags(r, 0, FLAG_ACCEPTED);
   const width = scoreConstant ? 0 : CLAMP_SD * scoreSd;
   setBounds(r, scoreMean - width, scoreMean + width);
 }

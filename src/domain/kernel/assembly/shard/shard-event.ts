@@ -5,8 +5,8 @@ import {
   EVENT_SLOT, EVENT_START, EVENT_TIME, EVENT_VALUE,
 } from "../../../../core/layout/kernel-event";
 
-/** One row gives at most a reset, one event per direction, a due chunk and a full list of bucket samples. */
-const ROW_EVENTS_MAX: u32 = 5;
+/** One row gives at most a reset, a rise and an end per direction, a due chunk and a full list of bucket samples. */
+const ROW_EVENTS_MAX: u32 = 7;
 const EVENTS_CAPACITY: u32 = EVENTS_BYTES / EVENT_BYTES;
 
 let count: u32 = 0;

@@ -4,7 +4,8 @@
 // is left to the general way, which is as fast for it: ten of one stream take half of their time.
 import { ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../../../core/layout/row-frame";
 import {
-  FLAG_BUCKET, FLAG_COUNTER, FLAG_ENDED, FLAG_GUESSED, FLAG_HISTORY, FLAG_HAS_PREVIOUS, FLAG_HAS_RAW, FLAG_START_MOVED, RING_INTERVALS, RING_VALUES, SR_CHUNK_AT, SR_COUNT,
+  FLAG_APART, FLAG_BUCKET, FLAG_COUNTER, FLAG_ENDED, FLAG_GUESSED, FLAG_HISTORY, FLAG_HAS_PREVIOUS, FLAG_HAS_RAW, FLAG_START_MOVED, RING_INTERVALS, RING_VALUES, SR_CHUNK_AT,
+  SR_COUNT,
   SR_FLAGS, SR_HEAD, SR_INTERVAL, SR_LAST_RAW, SR_LAST_TIME, SR_LAST_VALUE, SR_M2, SR_M2_SCALE, SR_MEAN, SR_PIVOT, SR_PREVIOUS_RAW, SR_PUSHES,
   SR_RESOLUTION, SR_RUN, SR_SAMPLES, SR_STATE, SR_UNCHUNKED, WINDOW_MAX,
 } from "../../../../core/layout/stream-record";
@@ -22,7 +23,7 @@ const COUNTER_FLAGS: u32 = COUNTER_READY | FLAG_BUCKET;
 // @ts-ignore
 @inline
 function isPlain(r: usize, flags: u32): bool {
-  if ((load<u32>(r, SR_STATE) | (flags & (FLAG_ENDED | FLAG_GUESSED | FLAG_HISTORY | FLAG_START_MOVED | SUSPECTS))) != 0 || load<u32>(r, SR_COUNT) != WINDOW_MAX || hasMask(r)) return false;
+  if ((load<u32>(r, SR_STATE) | (flags & (FLAG_APART | FLAG_ENDED | FLAG_GUESSED | FLAG_HISTORY | FLAG_START_MOVED | SUSPECTS))) != 0 || load<u32>(r, SR_COUNT) != WINDOW_MAX || hasMask(r)) return false;
   return (flags & FLAG_COUNTER) == 0 || (flags & COUNTER_FLAGS) == COUNTER_READY;
 }
 

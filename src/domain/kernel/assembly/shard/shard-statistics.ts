@@ -6,7 +6,7 @@
 // the running ones may have lost digits (M2 fell to 2^-13 of its largest, or the mean wandered far from the pivot), and after any change
 // in the middle of a ring. The effective value of a masked place is clamp(raw, SR_CLAMP_LOW, SR_CLAMP_HIGH).
 import {
-  FIRST_MAX, RING_INTERVALS, RING_VALUES, SR_CLAMP_HIGH, SR_CLAMP_LOW, SR_COUNT, SR_FIRST_INTERVALS, SR_FIRST_VALUES, SR_HEAD, SR_LAST_VALUE, SR_M2,
+  FIRST_MAX, FLAG_APART, RING_INTERVALS, RING_VALUES, SR_CLAMP_HIGH, SR_CLAMP_LOW, SR_COUNT, SR_FIRST_INTERVALS, SR_FIRST_VALUES, SR_FLAGS, SR_HEAD, SR_LAST_VALUE, SR_M2,
   SR_M2_SCALE, SR_MASK, SR_MEAN, SR_PIVOT, SR_PUSHES, SR_RUN, WINDOW_MAX,
 } from "../../../../core/layout/stream-record";
 import { recordOf, ringOf, valuesOf } from "./shard-table";
@@ -79,8 +79,12 @@ export function bounded(r: usize, value: f64): f64 {
 
 /** Effective value of the newest place; the ring is not empty. */
 export function newestEffective(r: usize): f64 {
-  const head = load<u32>(r, SR_HEAD);
-  return effectiveAt(r, (head == 0 ? <u32>WINDOW_MAX : head) - 1);
+  return effectiveBefore(r, 0);
+}
+
+/** Effective value of the place so many before the newest; the ring holds more. */
+export function effectiveBefore(r: usize, back: u32): f64 {
+  return effectiveAt(r, (load<u32>(r, SR_HEAD) + 2 * WINDOW_MAX - 1 - back) % WINDOW_MAX);
 }
 
 /** New bounds for masked values; those still in the ring count with them too. */
@@ -121,6 +125,16 @@ export function insert(r: usize, raw: f64, interval: u32, masked: bool): void {
     mean += before / <f64>n;
     m2 += before * (d - mean);
   }
+  enterRing(r, raw, interval, masked, anyMask);
+  store<u8>(r, run, SR_RUN);
+  settle(r, d, mean, m2, n, run, evicts);
+}
+
+/** Puts a value into the ring alone: the statistics stay as they are. `anyMask` is hasMask(). */
+// @ts-ignore
+@inline
+export function enterRing(r: usize, raw: f64, interval: u32, masked: bool, anyMask: bool): void {
+  const head = load<u32>(r, SR_HEAD), count = load<u32>(r, SR_COUNT);
   if (count < <u32>FIRST_MAX) {
     store<f64>(r + (<usize>head << 3), raw, SR_FIRST_VALUES);
     store<u32>(r + (<usize>head << 2), interval, SR_FIRST_INTERVALS);
@@ -134,8 +148,6 @@ export function insert(r: usize, raw: f64, interval: u32, masked: bool): void {
   store<u32>(r, head + 1 == WINDOW_MAX ? 0 : head + 1, SR_HEAD);
   if (count < <u32>WINDOW_MAX) store<u32>(r, count + 1, SR_COUNT);
   if (masked || anyMask) setMasked(r, head, masked);
-  store<u8>(r, run, SR_RUN);
-  settle(r, d, mean, m2, n, run, evicts);
 }
 
 /** The ring takes over the values that lie in the record. */
@@ -182,14 +194,18 @@ function settle(r: usize, d: f64, mean: f64, m2: f64, n: u32, run: u32, evicts: 
   if (top > scale) store<u16>(r, top, SR_M2_SCALE);
 }
 
-/** Takes the statistics of a slot from its ring, exactly. */
+/** Takes the statistics of a slot from its ring, exactly, where they follow from it. */
 export function recompute(slot: u32): void {
   recomputeRecord(recordOf(slot));
 }
 
-/** Corrected two-pass; the newest value becomes the pivot, so that the mean is of the order of the spread. */
+/** The same of a record. */
 export function recomputeRecord(r: usize): void {
-  const n = min(load<u32>(r, SR_COUNT), windowSize);
+  if ((load<u32>(r, SR_FLAGS) & FLAG_APART) == 0) recomputeNewest(r, min(load<u32>(r, SR_COUNT), windowSize));
+}
+
+/** Statistics of the newest n values: corrected two-pass; the newest becomes the pivot, so that the mean is of the order of the spread. */
+export function recomputeNewest(r: usize, n: u32): void {
   store<u8>(r, 0, SR_PUSHES);
   if (n == 0) {
     store<f64>(r, 0, SR_MEAN);

@@ -1,0 +1,13 @@
+// When a finding ends without having recovered, and when a hold on telling of it ends (decisions.md section 2). Read by both compilers: integer constants only.
+
+/** Duration, and number of values, after which what lasts is the new level. */
+export const ACCEPTED_MS = 21600000; // 6 h
+export const ACCEPTED_VALUES = 24;
+/** Duration after which nothing at all is the new level, where there was something: a tenth of what was expected, or less. */
+export const NOTHING_ACCEPTED_MS = 604800000; // 7 days
+export const NOTHING_DIVISOR = 10;
+
+/** Duration and number of values in a row, beyond the bar on one side, after which a hold ends, and the values that the baseline must have. */
+export const LASTING_MS = 180000; // 3 min
+export const LASTING_VALUES = 4;
+export const LASTING_BASELINE_VALUES = 20;
