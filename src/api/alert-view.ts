@@ -36,6 +36,7 @@ export function alertFields({ state, ...alert }: Alert) {
     labels: alert.labels,
     resolved_by: alert.ending?.reason ?? null,
     resolved_by_name: alert.ending?.person ?? null,
+    accepted_level: alert.ending?.level ?? null,
     resolution: endWords(alert.ending, alert.peak),
     acknowledged_by: alert.acknowledged?.by ?? null,
     acknowledged_at: alert.acknowledged === null ? null : formatRfc3339(alert.acknowledged.atMs),

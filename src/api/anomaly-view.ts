@@ -12,7 +12,7 @@ import type { Verdict } from "../domain/detection/verdict.ts";
 export function anomalyView(anomaly: Anomaly, alert: Alert | undefined) {
   const now = anomaly.paging === null ? null : outcomeNow(anomaly.paging, alert);
   const score = anomalyScore(anomaly.z);
-  const ending = anomaly.resolvedBy === null ? null : endingOf(anomaly.resolvedBy);
+  const ending = anomaly.resolvedBy === null ? null : endingOf(anomaly.resolvedBy, anomaly.level);
   return {
     anomaly_id: anomaly.id,
     service_id: anomaly.serviceId,
@@ -31,6 +31,7 @@ export function anomalyView(anomaly: Anomaly, alert: Alert | undefined) {
     resolved_at: anomaly.resolvedAtMs === null ? null : formatRfc3339(anomaly.resolvedAtMs),
     resolved_by: ending?.reason ?? null,
     resolved_by_name: ending?.person ?? null,
+    accepted_level: ending?.level ?? null,
     direction: anomaly.direction,
     detector: anomaly.detector,
     explanation: anomaly.explanation,

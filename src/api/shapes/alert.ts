@@ -40,6 +40,10 @@ const ALERT_FIELDS = {
       "recovered: values are usual again; accepted: they stay, and are the new level; ended: nothing more is heard of it; person; upstream: who sent it says so; cascade: it goes on in another alert",
     ),
   resolved_by_name: z.string().nullable().describe("who has resolved it"),
+  accepted_level: z
+    .strictObject({ from: z.number(), to: z.number() })
+    .nullable()
+    .describe("of one that was accepted: what was usual before it, and the level that is usual now"),
   resolution: z.string().nullable().describe("how it ended, in words"),
   acknowledged_by: z.string().nullable(),
   acknowledged_at: TIMESTAMP.nullable(),

@@ -80,6 +80,10 @@ const ANOMALY_FIELDS = {
       "recovered: its values are usual again; accepted: they stay, and are the new level; ended: nothing more is heard of it (its sender ended the stream, it is silent for long, or it is not judged any more); person; upstream: who sent it says so; cascade: it goes on in another",
     ),
   resolved_by_name: z.string().nullable().describe("who has resolved it"),
+  accepted_level: z
+    .strictObject({ from: z.number(), to: z.number() })
+    .nullable()
+    .describe("of one that was accepted: what was usual before it, and the level that is usual now"),
   direction: z.enum(["high", "low"]),
   detector: z.string(),
   explanation: z.string(),

@@ -174,6 +174,8 @@ export interface EpisodeFrame extends StreamName {
   readonly explanation: string;
   /** Monotonic ms at which the bytes had arrived; 0 while a log is replayed. */
   readonly arrivalMs: number;
+  /** Of a closing by which what was found is the new level: that, and what was expected before. */
+  readonly level?: { readonly from: number; readonly to: number } | undefined;
 }
 
 export interface RecordEnvelope {

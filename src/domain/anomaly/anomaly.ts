@@ -4,9 +4,11 @@
 import { hash128 } from "../../core/base/hash128.ts";
 import { type Attributes, type EpisodeFrame, isClosing } from "../../core/protocol/coordinator-frame.ts";
 import type { Tier } from "../detection/anomaly-score.ts";
+import { LASTING_GATE } from "../detection/departure/own-tail.ts";
+import type { GateResult } from "../detection/gates/gate-result.ts";
 import { DETECTOR_SATURATION } from "../saturation/saturation-finding.ts";
 import { DETECTOR_EXTERNAL } from "./detector-external.ts";
-import type { EndReason } from "./ending.ts";
+import type { AcceptedLevel, EndReason } from "./ending.ts";
 import type { PageOutcome } from "./page-outcome.ts";
 import { alertFingerprint } from "./webhook-alert.ts";
 
@@ -52,6 +54,8 @@ export interface Anomaly {
   readonly resolvedAtMs: number | null;
   /** How it ended, as `endWord` says it (ending.ts). */
   readonly resolvedBy: string | null;
+  /** Of one that was accepted as the new level. */
+  readonly level?: AcceptedLevel;
   /** Signed. */
   readonly z: number;
   readonly verdict: unknown;
@@ -173,7 +177,7 @@ export function isQuiet({ resolvedAtMs, openStreams, detector }: Pick<Anomaly, "
 }
 
 /** The anomaly as one that goes on. */
-export function reopened(anomaly: Anomaly): Anomaly {
+export function reopened({ level: _, ...anomaly }: Anomaly): Anomaly {
   return { ...anomaly, resolvedAtMs: null, resolvedBy: null };
 }
 
@@ -183,8 +187,28 @@ function update(anomaly: Anomaly | undefined, frame: EpisodeFrame): EpisodeEffec
   const isBack = anomaly.resolvedBy === "ended" && isQuiet(anomaly) && Math.abs(frame.z) > Math.abs(anomaly.z);
   if (isBack) return { kind: "joined", anomaly: reopened(raised(anomaly, frame)) };
   if (anomaly.resolvedAtMs !== null) return IGNORED;
+  const lasting = lastingGate(frame.verdict);
+  if (lasting !== undefined && !isLasting(anomaly)) return { kind: "updated", anomaly: withLasting(raised(anomaly, frame), lasting) };
   const after = frame.z === anomaly.z && frame.explanation !== anomaly.explanation ? atPeak(anomaly, frame) : raised(anomaly, frame);
   return after === anomaly ? IGNORED : { kind: "updated", anomaly: after };
+}
+
+/** Gate of a verdict by which a hold has ended. */
+function lastingGate(verdict: unknown): GateResult | undefined {
+  const gates = typeof verdict === "object" && verdict !== null && "gates" in verdict ? verdict.gates : [];
+  return Array.isArray(gates) ? (gates as readonly GateResult[]).find(({ name, passed }) => name === LASTING_GATE && passed) : undefined;
+}
+
+/** Whether it has lasted for so long that no hold waits for more of it. */
+export function isLasting({ verdict }: Pick<Anomaly, "verdict">): boolean {
+  return lastingGate(verdict) !== undefined;
+}
+
+/** The anomaly with the gate in the record of its peak. */
+function withLasting(anomaly: Anomaly, gate: GateResult): Anomaly {
+  const verdict = anomaly.verdict as { readonly gates?: readonly GateResult[] } | null;
+  if (verdict === null || isLasting(anomaly)) return anomaly;
+  return { ...anomaly, verdict: { ...verdict, gates: [...(verdict.gates ?? []), gate] } };
 }
 
 /** The episode closes even where its anomaly is gone or was resolved by somebody. */
@@ -199,13 +223,14 @@ function close(episode: Episode, anomaly: Anomaly | undefined, frame: EpisodeFra
   return {
     kind: "resolved",
     episode: closed,
-    anomaly: { ...left, resolvedAtMs: wallNowMs, resolvedBy: endOf(frame) },
+    anomaly: { ...left, resolvedAtMs: wallNowMs, resolvedBy: endOf(frame), ...(frame.level !== undefined && { level: frame.level }) },
   };
 }
 
 /** How an episode says that its anomaly has ended. */
-function endOf({ transition, detector }: EpisodeFrame): EndReason {
+function endOf({ transition, detector, level }: EpisodeFrame): EndReason {
   if (transition === "end") return "ended";
+  if (level !== undefined) return "accepted";
   return detector === DETECTOR_EXTERNAL ? "upstream" : "recovered";
 }
 

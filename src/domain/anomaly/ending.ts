@@ -8,10 +8,18 @@ export const END_REASONS = ["recovered", "accepted", "ended", "person", "upstrea
  */
 export type EndReason = (typeof END_REASONS)[number];
 
+/** A level that was accepted as the new one, `to`, and what was expected before it. */
+export interface AcceptedLevel {
+  readonly from: number;
+  readonly to: number;
+}
+
 export interface Ending {
   readonly reason: EndReason;
   /** Who has resolved it, or has said that it ended; null where nobody did. */
   readonly person: string | null;
+  /** Of one that was accepted, where the values are known. */
+  readonly level?: AcceptedLevel | undefined;
 }
 
 /** Words that are no names of people. */
@@ -23,7 +31,8 @@ export function endWord({ reason, person }: Ending): string {
   return person === null || WORDS.has(person) ? `${person ?? ""} (person)` : person;
 }
 
-/** The end that a kept word stands for. */
-export function endingOf(word: string): Ending {
-  return WORDS.has(word) && word !== "person" ? { reason: word as EndReason, person: null } : { reason: "person", person: word };
+/** The end that a kept word stands for; `level` is the one that was accepted. */
+export function endingOf(word: string, level?: AcceptedLevel): Ending {
+  if (!WORDS.has(word) || word === "person") return { reason: "person", person: word };
+  return { reason: word as EndReason, person: null, ...(word === "accepted" && level !== undefined && { level }) };
 }

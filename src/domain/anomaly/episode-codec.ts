@@ -1,7 +1,7 @@
 // The frame of an episode on its way from an engine to the coordinator, packed:
 //
 //   version u8 = 1, transition u8, direction u8 (1 = high), episode id 16 bytes, started, observed, z and arrival f64, {0 or 1 and its text: the explanation
-//   where it does not follow from the verdict}, detector, identity text (domain/series/stream-identity.ts), verdict (verdict-codec.ts)
+//   where it does not follow from the verdict}, {2: from and to f64 of the level that was accepted}, detector, identity text (domain/series/stream-identity.ts), verdict (verdict-codec.ts)
 //
 // A frame that begins with a brace is JSON of an EpisodeFrame: the same in other words.
 import type { EpisodeFrame } from "../../core/protocol/coordinator-frame.ts";
@@ -12,6 +12,9 @@ import { readVerdict, readWord, sentenceOf, writeVerdict, writeWord } from "./ve
 
 const VERSION = 1;
 const BRACE = 0x7b;
+/** What stands beside the fields that all have. */
+const HAS_EXPLANATION = 1;
+const HAS_LEVEL = 2;
 const ID_BYTES = 16;
 const TEXT_BYTES_MAX = 2 ** 24;
 const TRANSITIONS = ["open", "update", "close", "end"] as const;
@@ -22,7 +25,7 @@ const decoder = new TextDecoder();
 
 /** An episode's frame with the stream's names as the canonical bytes of its identity. Without an explanation it is the sentence that the verdict gives. */
 export interface PackedEpisode
-  extends Pick<EpisodeFrame, "transition" | "detector" | "direction" | "startedAtMs" | "observedAtMs" | "z" | "verdict" | "arrivalMs"> {
+  extends Pick<EpisodeFrame, "transition" | "detector" | "direction" | "startedAtMs" | "observedAtMs" | "z" | "verdict" | "arrivalMs" | "level"> {
   readonly identity: Uint8Array;
   readonly episodeId: Uint8Array;
   readonly explanation?: string;
@@ -39,8 +42,10 @@ export function encodeEpisode(episode: PackedEpisode): Uint8Array {
   sink.double(episode.observedAtMs);
   sink.double(episode.z);
   sink.double(episode.arrivalMs);
-  sink.u8(episode.explanation === undefined ? 0 : 1);
-  if (episode.explanation !== undefined) sink.text(episode.explanation);
+  const { explanation, level } = episode;
+  sink.u8((explanation === undefined ? 0 : HAS_EXPLANATION) | (level === undefined ? 0 : HAS_LEVEL));
+  if (explanation !== undefined) sink.text(explanation);
+  if (level !== undefined) for (const value of [level.from, level.to]) sink.double(value);
   writeWord(sink, episode.detector);
   sink.varint(episode.identity.length);
   sink.copy(episode.identity);
@@ -73,6 +78,7 @@ class DecodedEpisode implements EpisodeFrame {
   readonly observedAtMs: number;
   readonly z: number;
   readonly arrivalMs: number;
+  readonly level: EpisodeFrame["level"];
   readonly #reader: ByteReader;
   readonly #given: string | undefined;
   #read: { readonly verdict: unknown } | undefined;
@@ -85,7 +91,9 @@ class DecodedEpisode implements EpisodeFrame {
     this.observedAtMs = reader.double();
     this.z = reader.double();
     this.arrivalMs = reader.double();
-    this.#given = reader.u8() === 0 ? undefined : reader.text(TEXT_BYTES_MAX);
+    const has = reader.u8();
+    this.#given = (has & HAS_EXPLANATION) === 0 ? undefined : reader.text(TEXT_BYTES_MAX);
+    this.level = (has & HAS_LEVEL) === 0 ? undefined : { from: reader.double(), to: reader.double() };
     this.detector = readWord(reader);
     const { tenant, environment, serviceId, metricName, attributes } = identityName(reader.text(TEXT_BYTES_MAX));
     this.tenant = tenant;

@@ -1,9 +1,11 @@
 // From an event of the shard kernel to the frame that tells the coordinator of an episode: verdict record and identity.
 import {
   EVENT_CLOSE,
+  EVENT_FLAG_ACCEPTED,
   EVENT_FLAG_AFTER_GAP,
   EVENT_FLAG_CONSTANT,
   EVENT_FLAG_HIGH,
+  EVENT_FLAG_LASTING,
   EVENT_FLAG_RESET,
   EVENT_OPEN,
 } from "../../core/layout/kernel-event.ts";
@@ -62,6 +64,7 @@ export function episodeFrame(event: ShardEvent, context: EpisodeContext): Packed
     z: isOfFewCounts(verdict) ? (verdict?.z as number) : peakZ(event, isHigh),
     verdict,
     arrivalMs: event.arrivalMs,
+    ...((flags & EVENT_FLAG_ACCEPTED) !== 0 && { level: { from: event.mean, to: event.value } }),
   };
 }
 
@@ -81,6 +84,7 @@ function verdictOf(event: ShardEvent, context: EpisodeContext): Verdict {
     constant: (flags & EVENT_FLAG_CONSTANT) !== 0,
     afterGap: (flags & EVENT_FLAG_AFTER_GAP) !== 0,
     reset: (flags & EVENT_FLAG_RESET) !== 0,
+    lasting: (flags & EVENT_FLAG_LASTING) !== 0,
     threshold: context.threshold,
     direction: context.direction(),
     minimumSamples: context.samplesMin,

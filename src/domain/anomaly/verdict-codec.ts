@@ -43,6 +43,7 @@ const WORDS = [
   "own_tail",
   "long_baseline",
   "counts",
+  "lasting",
 ] as const;
 const NUMBERS: ReadonlyMap<string, number> = new Map(WORDS.map((word, i) => [word, i + 1]));
 

@@ -10,7 +10,7 @@ import type { PageDecision } from "../alerting/paging/page-decision.ts";
 import { decideAgain, decideEnd, decideFire, type EnsembleOutcome, type FireOutcome } from "../alerting/paging/page-pipeline.ts";
 import { PagingMemory } from "../alerting/paging/paging-memory.ts";
 import type { PagingSources } from "../alerting/paging/paging-sources.ts";
-import { type Anomaly, anomalyIdOf, applyEpisode, type Episode, openKeyOf } from "../anomaly/anomaly.ts";
+import { type Anomaly, anomalyIdOf, applyEpisode, type Episode, isLasting, openKeyOf } from "../anomaly/anomaly.ts";
 import { tierRank } from "../detection/anomaly-score.ts";
 
 /** Outcome of an anomaly when it was last decided on. */
@@ -120,8 +120,9 @@ export class IncidentRun {
   }
 }
 
-/** Whether a higher peak, or a stream more, may change what was decided: of one that reached people only a higher severity does. */
+/** Whether a higher peak, a stream more, or the end of a hold may change what was decided: of one that reached people only a higher severity does. */
 function mayChange(before: Anomaly, after: Anomaly, nowMs: number, reached: boolean): boolean {
+  if (!reached && isLasting(after) && !isLasting(before)) return true;
   if (before.z === after.z && before.streams === after.streams) return false;
   return !reached || tierRank(severityOfAnomaly(after, nowMs)) > tierRank(severityOfAnomaly(before, nowMs));
 }

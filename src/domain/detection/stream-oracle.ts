@@ -194,13 +194,13 @@ export class StreamOracle {
   /** Ends what is open as the new level, once it has lasted and the value is not near what was usual. */
   #accepts({ time, score, flags }: OracleSample, events: OracleEvent[]): boolean {
     if (this.#window.behind < ACCEPTED_VALUES) return false;
-    const clear = this.#level(TABLE_LEVEL_CLEAR, score.constant ? TABLE_COLUMN_Z : score.count);
-    if (Math.abs(score.ratio) < clear) return false;
+    const column = score.constant ? TABLE_COLUMN_Z : score.count;
+    if (Math.abs(score.ratio) < this.#level(TABLE_LEVEL_CLEAR, column)) return false;
     const to = this.#window.levelBehind(score.mean);
     const isNothing = Math.abs(to) * NOTHING_DIVISOR <= Math.abs(score.mean);
     if (!this.#episodes.some((episode) => episode.hasLasted(time, isNothing))) return false;
     for (const episode of this.#episodes) episode.accept({ time, to, score, flags }, events);
-    const width = score.constant ? this.#departureMin(score.mean) : clear * score.sd;
+    const width = score.constant ? this.#departureMin(score.mean) : this.#level(TABLE_LEVEL_OPEN, column) * score.sd;
     this.#window.keepUsual(score.mean - width, score.mean + width);
     this.#isAccepted = true;
     return true;
@@ -227,7 +227,7 @@ export class StreamOracle {
       this.#isOnWayBack = true;
       return this.#window.mayWait ? "waits" : "enters";
     }
-    this.#window.goBack(this.#level(TABLE_LEVEL_CLEAR, score.constant ? TABLE_COLUMN_Z : score.count));
+    this.#window.goBack(this.#level(TABLE_LEVEL_OPEN, score.constant ? TABLE_COLUMN_Z : score.count));
     this.#isAccepted = false;
     this.#isOnWayBack = false;
     return "goes on";

@@ -1,7 +1,7 @@
 // The one verdict record of every detector, and the z-score detector's way to it. An alert's explanation, the ledger of why something did
 // not page, the backtest and the UI read this record; field names are those that leave the server as JSON.
 import type { ShardEvent } from "../kernel/shard-events.ts";
-import { KNOWN_TAIL_VALUES, type LongBaselineSays } from "./departure/own-tail.ts";
+import { KNOWN_TAIL_VALUES, LASTING_GATE, type LongBaselineSays } from "./departure/own-tail.ts";
 import { countZOf } from "./gates/count-test.ts";
 import { median } from "./robust.ts";
 import { logNormalTail, logStudentTail, shownProbability, Z_MAX } from "./tail-probability.ts";
@@ -29,6 +29,7 @@ export const GATE_REASONS = {
   persistence: "not_persistent",
   own_tail: "ordinary",
   long_baseline: "too_few_samples",
+  lasting: "not_persistent",
 } as const;
 
 export type GateName = keyof typeof GATE_REASONS;
@@ -81,6 +82,8 @@ export interface ZScoreInput extends Pick<ShardEvent, "value" | "mean" | "sd" | 
   readonly constant: boolean;
   readonly afterGap: boolean;
   readonly reset: boolean;
+  /** Values have stayed beyond the bar, on one side, for as long as a hold may last. */
+  readonly lasting?: boolean;
   /** In force for the stream: WATCHDOG_Z_SCORE_THRESHOLD, or what is set for it. */
   readonly threshold: number;
   /** Departures that may alert; both where it is not given. */
@@ -103,6 +106,8 @@ export const DETECTOR_Z_SCORE = "z_score";
 const SIGNIFICANT_DEVIATION = 0.5;
 /** Share of the bucket's width that a quantile must move by. */
 const BUCKET_SHARE = 0.5;
+/** Share of the level that what lasts has to be off by. */
+const LASTING_MOVE = 0.1;
 const MEDIAN_MIN = 1e-9;
 const CONSTANT_RELATIVE_MIN = 0.01;
 
@@ -206,6 +211,7 @@ function zScoreGates(input: ZScoreInput, { z, center, isFew }: GateFigures): Gat
   if (input.constant) gates.push({ name: "constant_departure", passed: input.declared, value: magnitude, limit: open });
   gates.push({ name: "persistence", passed: input.declared, value: magnitude, limit: strong });
   if (input.longBaseline !== undefined) gates.push(...longBaselineGates(input.count, input.longBaseline));
+  if (input.lasting === true) gates.push(...lastingGates(input));
   return gates;
 }
 
@@ -216,6 +222,18 @@ function longBaselineGates(count: number, { values, evidence }: LongBaselineSays
     gates.push({ name: "long_baseline", passed: true, value: values, limit: KNOWN_TAIL_VALUES });
   if (evidence !== undefined) gates.push({ name: "own_tail", passed: true, value: evidence.size, limit: evidence.bar });
   return gates;
+}
+
+/**
+ * Ends a hold, and holds nothing back. Of a series that has a tail of its own, that decides how long what is far out has to last; and a step of a tenth is no news,
+ * however still the series was.
+ */
+function lastingGates({ value, mean, rawSd, sd, longBaseline }: ZScoreInput): Gate[] {
+  const move = Math.abs(value - mean);
+  const limit = LASTING_MOVE * Math.abs(mean);
+  const knowsItsNoise = rawSd >= sd;
+  if (!knowsItsNoise || move <= limit || (longBaseline?.values ?? 0) >= KNOWN_TAIL_VALUES) return [];
+  return [{ name: LASTING_GATE, passed: true, value: move, limit }];
 }
 
 /** Only where one direction is set: value is the signed z. */

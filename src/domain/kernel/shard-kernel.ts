@@ -308,9 +308,9 @@ export class ShardKernel {
     return this.#kernel.identityHash(pointer, bytes);
   }
 
-  /** The window before a sample at `timeMs`, as far as the ring still has it. */
+  /** The window before a sample at `timeMs`, as far as the ring still has it: nothing of an open episode. */
   baseline(slot: number, timeMs: number): BaselineWindow {
-    let end = this.records.readRing(slot, this.#times, this.#values);
+    let end = this.records.readRing(slot, this.#times, this.#values) - this.records.aside(slot);
     while (end > 0 && (this.#times[end - 1] as number) >= timeMs) end--;
     const start = Math.max(0, end - this.#window);
     const ageSeconds = end > start ? (timeMs - (this.#times[start] as number)) / 1000 : 0;

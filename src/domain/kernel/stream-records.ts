@@ -9,6 +9,7 @@ import {
   FLAG_PROFILE_SHIFT,
   RING_INTERVALS,
   RING_VALUES,
+  SR_BEHIND,
   SR_BLOCK,
   SR_CHUNK_AT,
   SR_COUNT,
@@ -155,6 +156,11 @@ export class StreamRecords {
   /** Whether an episode is open. */
   hasEpisode(slot: number): boolean {
     return (this.view.getUint32(this.address(slot) + SR_STATE, true) & (STATE_OPEN | (STATE_OPEN << STATE_LOW_SHIFT))) !== 0;
+  }
+
+  /** Newest values of the ring that enter no baseline: those of an open episode, at most as many as it holds. */
+  aside(slot: number): number {
+    return this.hasEpisode(slot) ? Math.min(this.count(slot), this.view.getUint8(this.address(slot) + SR_BEHIND)) : 0;
   }
 
   /** Values taken since the stream began. */

@@ -38,7 +38,7 @@ function Whole({ anomaly }: { anomaly: AnomalyDetail }) {
         about={
           <span class="row">
             <SeverityMark severity={severity} />
-            <Tag tone={resolved ? "good" : severity}>{resolved ? `resolved (${anomaly.resolved_by})` : "open"}</Tag>
+            <Tag tone={resolved ? "good" : severity}>{resolved ? endOf(anomaly) : "open"}</Tag>
             {environment !== "" && <Tag>{environment}</Tag>}
             <Began anomaly={anomaly} />
           </span>
@@ -277,6 +277,12 @@ function Links({ anomaly }: { anomaly: AnomalyDetail }) {
       </ul>
     </Panel>
   );
+}
+
+/** How it ended, in words. */
+function endOf({ resolved_by, accepted_level }: AnomalyDetail): string {
+  if (accepted_level === null) return `resolved (${resolved_by})`;
+  return `new level: from ${numberText(accepted_level.from)} to ${numberText(accepted_level.to)}`;
 }
 
 function Similar({ anomaly }: { anomaly: AnomalyDetail }) {

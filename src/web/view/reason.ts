@@ -7,6 +7,7 @@ const GATE_WORDS: Readonly<Record<string, string>> = {
   minimum_samples: "enough samples to compare with",
   not_persistent: "it lasted for one sample only",
   persistence: "it lasted",
+  lasting: "it has stayed so for three minutes",
   practical_significance: "large enough to matter",
   significance: "large enough to matter",
   counts: "more than chance brings of so few",

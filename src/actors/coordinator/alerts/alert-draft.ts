@@ -14,7 +14,7 @@ import { decideEnd, decideFire, type FireOutcome } from "../../../domain/alertin
 import { PagingMemory } from "../../../domain/alerting/paging/paging-memory.ts";
 import type { PagingSources } from "../../../domain/alerting/paging/paging-sources.ts";
 import { linesOf, type TimelineLine } from "../../../domain/alerting/timeline.ts";
-import type { Anomaly, EpisodeEffect } from "../../../domain/anomaly/anomaly.ts";
+import { type Anomaly, type EpisodeEffect, isLasting } from "../../../domain/anomaly/anomaly.ts";
 import { type Ending, endingOf } from "../../../domain/anomaly/ending.ts";
 import { tierRank } from "../../../domain/detection/anomaly-score.ts";
 import type { AlertStep } from "../../../domain/notification/decided-messages.ts";
@@ -106,8 +106,8 @@ export class AlertDraft {
     if (alertId === null) return;
     const { id, serviceId, metricName, detector, z } = anomaly;
     // One that is dropped for want of room ends without a word.
-    const { reason, person } = endingOf(anomaly.resolvedBy ?? "ended");
-    const end = { anomalyId: id, alertId, serviceId, metricName, detector, z, by: person, reason, atMs: this.#nowMs };
+    const { reason, person, level } = endingOf(anomaly.resolvedBy ?? "ended", anomaly.level);
+    const end = { anomalyId: id, alertId, serviceId, metricName, detector, z, by: person, reason, level, atMs: this.#nowMs };
     const ended = decideEnd(end, this.#memory);
     if (ended !== undefined) this.#keepOfAlert(ended);
   }
@@ -301,10 +301,11 @@ export class AlertDraft {
   }
 }
 
-/** Whether a higher peak, or a stream more, may change what was decided: of one that reached people only a higher severity does. */
+/** Whether a higher peak, a stream more, or the end of a hold may change what was decided: of one that reached people only a higher severity does. */
 function mayChange(before: Anomaly, after: Anomaly, nowMs: number): boolean {
-  if (before.z === after.z && before.streams === after.streams) return false;
   const reached = before.paging?.outcome === "paged" || before.paging?.outcome === "absorbed";
+  if (!reached && isLasting(after) && !isLasting(before)) return true;
+  if (before.z === after.z && before.streams === after.streams) return false;
   return !reached || tierRank(severityOfAnomaly(after, nowMs)) > tierRank(severityOfAnomaly(before, nowMs));
 }
 

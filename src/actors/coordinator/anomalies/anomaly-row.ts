@@ -3,7 +3,8 @@
 //   version u8 = 4, flags u8 (FLAG_*), end 6 bytes, {episode id 16 bytes: the founder's}, observed as a difference to detected, started to observed, z f64,
 //   streams and open streams varint, detector word, {resolved f64}, {resolved by word}, environment, service, metric, attributes as JSON and explanation
 //   packed text (domain/codec/phrase-text.ts), verdict (domain/incident/packed-verdict.ts), {paging: u8 (PAGED_*, tier and outcome), {alert id}, {suppressed by
-//   word}, decided as a difference to detected, serial varint}, {feedback JSON text}
+//   word}, decided as a difference to detected, serial varint}, {feedback JSON text}, {of one that was accepted: from and to f64 of
+//   its level}
 //
 // The end is 0 while the anomaly is open, then the number of who resolved it and the milliseconds that it took: a row that grew when its anomaly ends would not
 // fit into its page, and LMDB would leave both halves of it half empty. 210 bytes for a series with a few labels.
@@ -77,6 +78,7 @@ export function encodeAnomaly(anomaly: Anomaly): Uint8Array {
   writePackedVerdict(sink, anomaly.verdict, anomaly);
   if (paging !== null) writePaging(paging, detectedAtMs);
   if (feedback !== null) sink.text(JSON.stringify(feedback));
+  if (anomaly.level !== undefined) for (const value of [anomaly.level.from, anomaly.level.to]) sink.double(value);
   return sink.shortCopy();
 }
 
@@ -107,6 +109,7 @@ export function decodeAnomaly(bytes: Uint8Array, { tenant, timeMs: detectedAtMs,
   const decided = has(FLAG_PAGING) ? readPaging(reader, detectedAtMs) : null;
   const paging: AnomalyPaging | null = decided !== null && has(FLAG_RCA) ? { ...decided, rcaTriggered: true } : decided;
   const feedback = has(FLAG_FEEDBACK) ? (JSON.parse(reader.text(TEXT_BYTES_MAX)) as AnomalyFeedback) : null;
+  const level = resolvedBy === "accepted" && !reader.isAtEnd ? { from: reader.double(), to: reader.double() } : undefined;
   return {
     id,
     tenant,
@@ -129,6 +132,7 @@ export function decodeAnomaly(bytes: Uint8Array, { tenant, timeMs: detectedAtMs,
     founder,
     paging,
     feedback,
+    ...(level !== undefined && { level }),
   };
 }
 

@@ -13,7 +13,7 @@ import { idBytes } from "../state/tables.ts";
 const TABLE = "standing_episodes";
 
 /** Data needed to close an episode. */
-export type OpenEpisode = Omit<EpisodeFrame, "transition" | "observedAtMs" | "z" | "verdict" | "explanation" | "arrivalMs">;
+export type OpenEpisode = Omit<EpisodeFrame, "transition" | "observedAtMs" | "z" | "verdict" | "explanation" | "arrivalMs" | "level">;
 
 const EPISODE = new StoredForm<OpenEpisode>("standing_episodes", {
   ...STREAM_NAME_CHECKS,

@@ -1,22 +1,18 @@
 // How something ended, in words for people: the same in messages, answers and timelines.
 import type { Ending } from "../../anomaly/ending.ts";
+import { figure } from "../../detection/verdict.ts";
 import type { AlertPeak } from "./alert.ts";
 
-/** Levels between which a new one was accepted; null where they are not known. */
-export interface AcceptedLevel {
-  readonly from: number;
-  readonly to: number;
-}
-
 /** Null while it goes on. */
-export function endWords(ending: Ending | null, peak: Pick<AlertPeak, "detector">, level: AcceptedLevel | null = null): string | null {
+export function endWords(ending: Ending | null, peak: Pick<AlertPeak, "detector">): string | null {
   if (ending === null) return null;
-  const { reason, person } = ending;
+  const { reason, person, level } = ending;
   switch (reason) {
     case "recovered":
       return "recovered: values are what they were before it";
     case "accepted":
-      return level === null ? "new level: it stays so, and is the usual from now on" : `new level: from ${level.from} to ${level.to}`;
+      if (level === undefined) return "new level: it stays so, and is the usual from now on";
+      return `new level: from ${figure(level.from)} to ${figure(level.to)}`;
     case "ended":
       return person === null ? "ended: nothing more is heard of it" : `ended: ${person} has retired the service`;
     case "person":

@@ -10,7 +10,7 @@
  */
 
 import { DRILL_SERVICE } from "../../../core/protocol/own-telemetry.ts";
-import type { EndReason } from "../../anomaly/ending.ts";
+import type { AcceptedLevel, EndReason, Ending } from "../../anomaly/ending.ts";
 import type { PageOutcome } from "../../anomaly/page-outcome.ts";
 import { anomalyScore, type Tier, tierOfScore } from "../../detection/anomaly-score.ts";
 import { above, atLeast, firstFailed, type GateResult, holds } from "../../detection/gates/gate-result.ts";
@@ -53,6 +53,8 @@ export interface AnomalyEnd {
   readonly by: string | null;
   /** How it ended; where it is absent by a person, or else recovered. */
   readonly reason?: EndReason;
+  /** Of one that was accepted. */
+  readonly level?: AcceptedLevel | undefined;
   readonly note?: string | null;
   /** The alert ends with it, whatever else is open in it. */
   readonly endsAlert?: boolean;
@@ -159,7 +161,8 @@ export function decideEnd(end: AnomalyEnd, memory: PagingMemory): PageDecision |
   }
   const { tier } = alert.state;
   const change = { atMs: end.atMs, kind: "resolved", tier, by: end.by, note: end.note ?? null } as const;
-  const ending = { reason: end.reason ?? (end.by === null ? "recovered" : "person"), person: end.by };
+  const reason = end.reason ?? (end.by === null ? "recovered" : "person");
+  const ending: Ending = { reason, person: end.by, ...(end.level !== undefined && { level: end.level }) };
   // What a person has ended is not to wait for anything any more.
   const snooze = ending.reason === "person" ? null : alert.snooze;
   memory.keep(withChange({ ...alert, open, snooze, ending, state: resolveAlert(alert.state, end.atMs) }, change));

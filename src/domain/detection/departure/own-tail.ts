@@ -9,6 +9,9 @@ export const KNOWN_TAIL_VALUES = 120;
 /** Passes where layer 1 knows fewer values than that of a stream, and its long baseline, which it has inherited, as many: its own tail is asked then. */
 export const LONG_BASELINE_GATE = "long_baseline";
 
+/** Passes where values of a series without a tail of its own have stayed beyond the bar, on one side, for as long as a hold may last. */
+export const LASTING_GATE = "lasting";
+
 /** Knowledge of a stream's long baseline about a value that layer 1 has declared: how many values it knows, and what is to be reported at once. */
 export interface LongBaselineSays {
   readonly values: number;

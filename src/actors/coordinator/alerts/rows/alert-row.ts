@@ -82,7 +82,7 @@ function messageOf({ state, peak, ...alert }: Alert) {
     updatedMs: alert.updatedAtMs,
     history: alert.history.map(changeMessage),
     mergedInto: alert.mergedInto,
-    ending: alert.ending && { reason: alert.ending.reason, person: optionalText(alert.ending.person) },
+    ending: alert.ending && { reason: alert.ending.reason, person: optionalText(alert.ending.person), level: alert.ending.level },
     snooze: alert.snooze && { hand: handMessage(alert.snooze), untilMs: alert.snooze.untilMs },
   };
 }
@@ -146,8 +146,8 @@ function snoozeOf({ hand, untilMs }: Message): Snooze {
   return { ...handOf(hand), untilMs };
 }
 
-function endingOf({ reason, person }: Message): Ending {
-  return { reason: known(END_REASONS, reason), person };
+function endingOf({ reason, person, level }: Message): Ending {
+  return { reason: known(END_REASONS, reason), person, ...(level && { level: { from: level.from, to: level.to } }) };
 }
 
 function changeOf({ atMs, kind, tier, by, note }: Message): AlertChange {

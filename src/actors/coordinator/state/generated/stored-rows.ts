@@ -1173,6 +1173,7 @@ export const stored: any = $root.stored = (() => {
 
         AlertEnding.prototype.reason = "";
         AlertEnding.prototype.person = null;
+        AlertEnding.prototype.level = null;
 
         let $oneOfFields;
 
@@ -1193,6 +1194,8 @@ export const stored: any = $root.stored = (() => {
                 writer.uint32(10).string(message.reason);
             if (message.person != null && $Object.hasOwnProperty.call(message, "person"))
                 writer.uint32(18).string(message.person);
+            if (message.level != null && $Object.hasOwnProperty.call(message, "level"))
+                $root.stored.AcceptedLevel.encode(message.level, writer.uint32(26).fork(), _depth + 1).ldelim();
             if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                 for (let i = 0; i < message.$unknowns.length; ++i)
                     writer.raw(message.$unknowns[i]);
@@ -1242,6 +1245,12 @@ export const stored: any = $root.stored = (() => {
                         message._person = "person";
                         continue;
                     }
+                case 3: {
+                        if (wireType !== 2)
+                            break;
+                        message.level = $root.stored.AcceptedLevel.decode(reader, reader.size(), $undefined, _depth + 1, message.level);
+                        continue;
+                    }
                 }
                 reader.skipType(wireType, _depth, tag);
                 if (!reader.discardUnknown) {
@@ -1260,6 +1269,100 @@ export const stored: any = $root.stored = (() => {
         };
 
         return AlertEnding;
+    })();
+
+    stored.AcceptedLevel = (function() {
+
+        const AcceptedLevel = function (properties) {
+            if (properties)
+                for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                    if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                        this[keys[i]] = properties[keys[i]];
+        };
+
+        AcceptedLevel.prototype.from = 0;
+        AcceptedLevel.prototype.to = 0;
+
+        AcceptedLevel.encode = function (message, writer, _depth) {
+            if (!writer)
+                writer = $Writer.create();
+            if (_depth === $undefined)
+                _depth = 0;
+            if (_depth > $util.recursionLimit)
+                throw $Error("max depth exceeded");
+            if (message.from != null && $Object.hasOwnProperty.call(message, "from") && !$Object.is(message.from, 0))
+                writer.uint32(9).double(message.from);
+            if (message.to != null && $Object.hasOwnProperty.call(message, "to") && !$Object.is(message.to, 0))
+                writer.uint32(17).double(message.to);
+            if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                for (let i = 0; i < message.$unknowns.length; ++i)
+                    writer.raw(message.$unknowns[i]);
+            return writer;
+        };
+
+        AcceptedLevel.decode = function (reader, length, _end, _depth, _target) {
+            if (!(reader instanceof $Reader))
+                reader = $Reader.create(reader);
+            if (_depth === $undefined)
+                _depth = 0;
+            if (_depth > $Reader.recursionLimit)
+                throw $Error("max depth exceeded");
+            let end, message, value;
+            if (length === $undefined)
+                end = reader.len;
+            else {
+                end = reader.pos + length;
+                if (end > reader.len)
+                    throw $RangeError("index out of range");
+                length = reader.len;
+                reader.len = end;
+            }
+            message = _target || new $root.stored.AcceptedLevel();
+            while (reader.pos < end) {
+                let start = reader.pos;
+                let tag = reader.tag();
+                if (tag === _end) {
+                    _end = $undefined;
+                    break;
+                }
+                let wireType = tag & 7;
+                switch (tag >>>= 3) {
+                case 1: {
+                        if (wireType !== 1)
+                            break;
+                        if (!$Object.is(value = reader.double(), 0))
+                            message.from = value;
+                        else
+                            delete message.from;
+                        continue;
+                    }
+                case 2: {
+                        if (wireType !== 1)
+                            break;
+                        if (!$Object.is(value = reader.double(), 0))
+                            message.to = value;
+                        else
+                            delete message.to;
+                        continue;
+                    }
+                }
+                reader.skipType(wireType, _depth, tag);
+                if (!reader.discardUnknown) {
+                    $util.makeProp(message, "$unknowns", false);
+                    (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                }
+            }
+            if (length !== $undefined) {
+                if (reader.pos !== end)
+                    throw $RangeError("index out of range");
+                reader.len = length;
+            }
+            if (_end !== $undefined)
+                throw $Error("missing end group");
+            return message;
+        };
+
+        return AcceptedLevel;
     })();
 
     stored.AlertChange = (function() {

@@ -142,7 +142,7 @@ export function judge(r: usize, slot: u32, time: f64, scored: f64, stored: f64, 
   move(r, slot, time, scored, scoreRatio, table, column, flags | EVENT_FLAG_HIGH, (suspects & FLAG_CONSTANT_SUSPECT_HIGH) != 0, arrivalMs);
   move(r, slot, time, scored, -scoreRatio, table, column, flags, (suspects & FLAG_CONSTANT_SUSPECT_LOW) != 0, arrivalMs);
   const isOpen = hasOpenEpisode(r);
-  if (!isOpen) fate = wasOpen ? GOES_ON : closedFate(r, limited(stored), openLevel, level(table, TABLE_LEVEL_CLEAR, column), irregular);
+  if (!isOpen) fate = wasOpen ? GOES_ON : closedFate(r, limited(stored), openLevel, irregular);
   else {
     setSuspects(r, 0);
     if (!wasOpen) freeze(r);
@@ -295,14 +295,13 @@ function report(kind: u32, slot: u32, time: f64, value: f64, ratio: f64, start: 
 /** Ends what is open as the new level, once it has lasted and the value is not near what was usual. */
 function accepts(r: usize, slot: u32, time: f64, table: usize, column: u32, flags: u32, arrivalMs: f64): bool {
   if (<u32>load<u8>(r, SR_BEHIND) < <u32>ACCEPTED_VALUES || !(lastedMs(r, time) >= <f64>ACCEPTED_MS)) return false;
-  const clear = level(table, TABLE_LEVEL_CLEAR, column);
-  if (abs(scoreRatio) < clear) return false;
+  if (abs(scoreRatio) < level(table, TABLE_LEVEL_CLEAR, column)) return false;
   const to = levelBehind(r, scoreMean);
   if (abs(to) * <f64>NOTHING_DIVISOR <= abs(scoreMean) && lastedMs(r, time) < <f64>NOTHING_ACCEPTED_MS) return false;
   accept(r, slot, time, to, 0, flags | EVENT_FLAG_HIGH | EVENT_FLAG_ACCEPTED, arrivalMs);
   accept(r, slot, time, to, STATE_LOW_SHIFT, flags | EVENT_FLAG_ACCEPTED, arrivalMs);
   store<u8>(r, 0, SR_BEYOND);
-  const width = scoreConstant ? departureMin(r) : clear * scoreSd;
+  const width = scoreConstant ? departureMin(r) : level(table, TABLE_LEVEL_OPEN, column) * scoreSd;
   keepUsual(r, scoreMean - width, scoreMean + width);
   return true;
 }
@@ -328,8 +327,8 @@ function accept(r: usize, slot: u32, time: f64, to: f64, shift: u32, flags: u32,
 }
 
 /** What becomes of a value while no episode is open. */
-function closedFate(r: usize, value: f64, openLevel: f64, clearLevel: f64, irregular: bool): u32 {
-  if (isUsualBefore) return wayBackFate(r, clearLevel);
+function closedFate(r: usize, value: f64, openLevel: f64, irregular: bool): u32 {
+  if (isUsualBefore) return wayBackFate(r, openLevel);
   setFlags(r, 0, FLAG_WAY_BACK);
   const suspect = scoreConstant && abs(scoreRatio) > openLevel;
   setSuspects(r, suspect ? (scoreRatio > 0 ? FLAG_CONSTANT_SUSPECT_HIGH : FLAG_CONSTANT_SUSPECT_LOW) : 0);
@@ -342,13 +341,13 @@ function closedFate(r: usize, value: f64, openLevel: f64, clearLevel: f64, irreg
 }
 
 /** Two in a row of what was usual before an accepted level are the way back to it, which is no news. */
-function wayBackFate(r: usize, clearLevel: f64): u32 {
+function wayBackFate(r: usize, openLevel: f64): u32 {
   setSuspects(r, 0);
   if ((load<u32>(r, SR_FLAGS) & FLAG_WAY_BACK) == 0) {
     setFlags(r, FLAG_WAY_BACK, 0);
     return load<u8>(r, SR_PENDING) < PENDING_MAX ? WAITS : ENTERS;
   }
-  goBack(r, clearLevel);
+  goBack(r, openLevel);
   return GOES_ON;
 }
 

@@ -53,6 +53,7 @@ describe("an alert", () => {
           },
           resolved_by: null,
           resolved_by_name: null,
+          accepted_level: null,
           resolution: null,
           acknowledged_by: null,
           acknowledged_at: null,

@@ -30,6 +30,7 @@ describe("an anomaly", () => {
       resolved_at: null,
       resolved_by: null,
       resolved_by_name: null,
+      accepted_level: null,
       direction: "low",
       detector: "z_score",
       explanation: "why",
