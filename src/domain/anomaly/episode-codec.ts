@@ -25,7 +25,10 @@ const decoder = new TextDecoder();
 
 /** An episode's frame with the stream's names as the canonical bytes of its identity. Without an explanation it is the sentence that the verdict gives. */
 export interface PackedEpisode
-  extends Pick<EpisodeFrame, "transition" | "detector" | "direction" | "startedAtMs" | "observedAtMs" | "z" | "verdict" | "arrivalMs" | "level"> {
+  extends Pick<
+    EpisodeFrame,
+    "transition" | "detector" | "direction" | "startedAtMs" | "observedAtMs" | "z" | "verdict" | "arrivalMs" | "level"
+  > {
   readonly identity: Uint8Array;
   readonly episodeId: Uint8Array;
   readonly explanation?: string;

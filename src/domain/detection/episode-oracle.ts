@@ -1,11 +1,5 @@
 // The slow twin of one direction of the shard kernel's episodes: a part of stream-oracle.ts.
-import {
-  ACCEPTED_MS,
-  LASTING_BASELINE_VALUES,
-  LASTING_MS,
-  LASTING_VALUES,
-  NOTHING_ACCEPTED_MS,
-} from "../../core/layout/episode-ends.ts";
+import { ACCEPTED_MS, LASTING_BASELINE_VALUES, LASTING_MS, LASTING_VALUES, NOTHING_ACCEPTED_MS } from "../../core/layout/episode-ends.ts";
 import {
   EVENT_CLOSE,
   EVENT_EXCURSION,

@@ -15,6 +15,7 @@ import {
   TABLE_COLUMNS,
   TABLE_LEVEL_CLEAR,
   TABLE_LEVEL_OPEN,
+  TABLE_LEVEL_STRONG,
 } from "../../core/layout/kernel-event.ts";
 import { beginningOf, countedAfterFall, startAfter } from "../distribution/counting-start.ts";
 import { EpisodeOracle, type OracleEvent, type OracleSample, type OracleScore } from "./episode-oracle.ts";
@@ -200,7 +201,7 @@ export class StreamOracle {
     const isNothing = Math.abs(to) * NOTHING_DIVISOR <= Math.abs(score.mean);
     if (!this.#episodes.some((episode) => episode.hasLasted(time, isNothing))) return false;
     for (const episode of this.#episodes) episode.accept({ time, to, score, flags }, events);
-    const width = score.constant ? this.#departureMin(score.mean) : this.#level(TABLE_LEVEL_OPEN, column) * score.sd;
+    const width = score.constant ? this.#departureMin(score.mean) : this.#level(TABLE_LEVEL_STRONG, column) * score.sd;
     this.#window.keepUsual(score.mean - width, score.mean + width);
     this.#isAccepted = true;
     return true;
@@ -227,7 +228,7 @@ export class StreamOracle {
       this.#isOnWayBack = true;
       return this.#window.mayWait ? "waits" : "enters";
     }
-    this.#window.goBack(this.#level(TABLE_LEVEL_OPEN, score.constant ? TABLE_COLUMN_Z : score.count));
+    this.#window.goBack(this.#level(TABLE_LEVEL_STRONG, score.constant ? TABLE_COLUMN_Z : score.count));
     this.#isAccepted = false;
     this.#isOnWayBack = false;
     return "goes on";

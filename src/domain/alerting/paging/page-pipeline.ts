@@ -10,7 +10,7 @@
  */
 
 import { DRILL_SERVICE } from "../../../core/protocol/own-telemetry.ts";
-import type { AcceptedLevel, EndReason, Ending } from "../../anomaly/ending.ts";
+import type { AcceptedLevel, Ending, EndReason } from "../../anomaly/ending.ts";
 import type { PageOutcome } from "../../anomaly/page-outcome.ts";
 import { anomalyScore, type Tier, tierOfScore } from "../../detection/anomaly-score.ts";
 import { above, atLeast, firstFailed, type GateResult, holds } from "../../detection/gates/gate-result.ts";

@@ -43,9 +43,9 @@ class Watched {
     this.#stepMs = stepMs;
   }
 
-  feed(count: number, valueOf: () => number): ShardEvent[] {
+  feed(count: number, draw: () => number): ShardEvent[] {
     return Array.from({ length: count }).flatMap(() => {
-      const value = valueOf();
+      const value = draw();
       const events = this.#rig.apply(this.#slot, this.#now, value);
       const expected = this.#oracle.apply(this.#now, value);
       expect(events.map(({ kind, flags, startMs, count: n }) => [kind, flags, startMs, n])).toEqual(

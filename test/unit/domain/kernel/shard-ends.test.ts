@@ -23,9 +23,9 @@ function young(count: number, stepMs: number, usual: (i: number) => number = (i)
   const slot = rig.stream();
   let now = START;
   let taken = 0;
-  const feed = (values: number, valueOf: (i: number) => number): ShardEvent[] =>
+  const feed = (values: number, levelAt: (i: number) => number): ShardEvent[] =>
     Array.from({ length: values }).flatMap(() => {
-      const events = rig.apply(slot, now, valueOf(taken++));
+      const events = rig.apply(slot, now, levelAt(taken++));
       now += stepMs;
       return events;
     });

@@ -142,7 +142,7 @@ export function judge(r: usize, slot: u32, time: f64, scored: f64, stored: f64, 
   move(r, slot, time, scored, scoreRatio, table, column, flags | EVENT_FLAG_HIGH, (suspects & FLAG_CONSTANT_SUSPECT_HIGH) != 0, arrivalMs);
   move(r, slot, time, scored, -scoreRatio, table, column, flags, (suspects & FLAG_CONSTANT_SUSPECT_LOW) != 0, arrivalMs);
   const isOpen = hasOpenEpisode(r);
-  if (!isOpen) fate = wasOpen ? GOES_ON : closedFate(r, limited(stored), openLevel, irregular);
+  if (!isOpen) fate = wasOpen ? GOES_ON : closedFate(r, limited(stored), openLevel, level(table, TABLE_LEVEL_STRONG, column), irregular);
   else {
     setSuspects(r, 0);
     if (!wasOpen) freeze(r);
@@ -301,7 +301,7 @@ function accepts(r: usize, slot: u32, time: f64, table: usize, column: u32, flag
   accept(r, slot, time, to, 0, flags | EVENT_FLAG_HIGH | EVENT_FLAG_ACCEPTED, arrivalMs);
   accept(r, slot, time, to, STATE_LOW_SHIFT, flags | EVENT_FLAG_ACCEPTED, arrivalMs);
   store<u8>(r, 0, SR_BEYOND);
-  const width = scoreConstant ? departureMin(r) : level(table, TABLE_LEVEL_OPEN, column) * scoreSd;
+  const width = scoreConstant ? departureMin(r) : level(table, TABLE_LEVEL_STRONG, column) * scoreSd;
   keepUsual(r, scoreMean - width, scoreMean + width);
   return true;
 }
@@ -327,8 +327,8 @@ function accept(r: usize, slot: u32, time: f64, to: f64, shift: u32, flags: u32,
 }
 
 /** What becomes of a value while no episode is open. */
-function closedFate(r: usize, value: f64, openLevel: f64, irregular: bool): u32 {
-  if (isUsualBefore) return wayBackFate(r, openLevel);
+function closedFate(r: usize, value: f64, openLevel: f64, strongLevel: f64, irregular: bool): u32 {
+  if (isUsualBefore) return wayBackFate(r, strongLevel);
   setFlags(r, 0, FLAG_WAY_BACK);
   const suspect = scoreConstant && abs(scoreRatio) > openLevel;
   setSuspects(r, suspect ? (scoreRatio > 0 ? FLAG_CONSTANT_SUSPECT_HIGH : FLAG_CONSTANT_SUSPECT_LOW) : 0);
@@ -341,13 +341,13 @@ function closedFate(r: usize, value: f64, openLevel: f64, irregular: bool): u32 
 }
 
 /** Two in a row of what was usual before an accepted level are the way back to it, which is no news. */
-function wayBackFate(r: usize, openLevel: f64): u32 {
+function wayBackFate(r: usize, strongLevel: f64): u32 {
   setSuspects(r, 0);
   if ((load<u32>(r, SR_FLAGS) & FLAG_WAY_BACK) == 0) {
     setFlags(r, FLAG_WAY_BACK, 0);
     return load<u8>(r, SR_PENDING) < PENDING_MAX ? WAITS : ENTERS;
   }
-  goBack(r, openLevel);
+  goBack(r, strongLevel);
   return GOES_ON;
 }
 
