@@ -197,3 +197,18 @@ describe("history", () => {
     expect((await watched.anomalies()).map(({ service_id, resolved }) => `${service_id} ${resolved}`)).toEqual(["gone00 false"]);
   });
 });
+
+describe("a service that was retired", () => {
+  it("is not missed, and data brings it back: its next silence is told", async () => {
+    const watched = await WatchedServer.open(START, 2);
+    const others = senders("other", 4, MINUTE_MS);
+    const gone = { name: "gone", everyMs: MINUTE_MS, sends: (minute: number) => minute < 200 || (minute >= 210 && minute < 240) };
+    const all = [...others, gone];
+    await run(watched, all, 0, 201);
+    await watched.server.query("retireService", {}, "default", {}, { id: "gone" });
+    await run(watched, all, 201, 210);
+    expect(await pages(watched)).toEqual([]);
+    await run(watched, all, 210, 270);
+    expect(await pages(watched)).toEqual(["gone 1"]);
+  });
+});

@@ -99,3 +99,6 @@ export const CHARTS_PER_MESSAGE_MAX = 3;
 /** Pictures that mails wait for at once, and how long: an answer takes some ten milliseconds, and a page must not be late for it. */
 export const CHARTS_WANTED_MAX = 16;
 export const CHART_WAIT_MS_MAX = 2_000;
+
+/** Times that an alert's channels hear of another cause: an analysis that wavers between two says so a few times and no more. */
+export const CAUSE_CHANGES_TOLD_MAX = 5;

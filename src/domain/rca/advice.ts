@@ -27,6 +27,12 @@ export function summaryOf({ enough, candidates, category, confidence, firstSympt
   return `${where}, ${category} (confidence ${confidence.toFixed(2)}): ${why}.${symptom}${suffering}`;
 }
 
+/** Whether two summaries name one cause: who it is and of what kind, whatever is said of it. */
+export function isSameCause(one: string, other: string): boolean {
+  const subjectOf = (summary: string) => summary.slice(0, summary.indexOf(" (confidence "));
+  return subjectOf(one) === subjectOf(other);
+}
+
 /** Facts that a language model is given to word: the same sentences, and all evidence. */
 export function factsOf(said: Said): string {
   const [first] = said.candidates;

@@ -4,6 +4,7 @@
  */
 import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import {
+  CAUSE_CHANGES_TOLD_MAX,
   ENDS_HANDED_PER_DESTINATION_MAX,
   EXHAUSTED_REPORTED_MS,
   MESSAGES_HANDED_PER_DESTINATION_MAX,
@@ -15,7 +16,7 @@ import { ChannelHealth, type ChannelState } from "../../../domain/notification/c
 import { causeMessage } from "../../../domain/notification/decided-messages.ts";
 import { joinsOf, rankOf } from "../../../domain/notification/message-joins.ts";
 import { type Notification, notificationOf } from "../../../domain/notification/notification-state.ts";
-import { summaryOf } from "../../../domain/rca/advice.ts";
+import { isSameCause, summaryOf } from "../../../domain/rca/advice.ts";
 import type { DeliveryReport, LeavingDelivery } from "../../../domain/webhooks/outbound-messages.ts";
 import type { AlertFollower } from "../alerts/alert-follower.ts";
 import type { AlertBooks } from "../alerts/alerts-context.ts";
@@ -210,10 +211,12 @@ export class ChannelDeliveries implements AlertFollower, DeliveryKind {
       const alert = alertId == null ? undefined : state.alerts.find(tenant, alertId);
       if (alert === undefined || !isFiring(alert)) continue;
       const text = summaryOf(analysis);
-      // A revision that says the same is no line more.
-      const known = state.alerts.timeline.read(tenant, alert.state.id).findLast(({ kind }) => kind === "cause");
-      if (known?.text !== text) draft.note({ tenant, alertId: alert.state.id }, { atMs: nowMs(), kind: "cause", by: null, text });
-      draft.reportCause(causeMessage(alert, text, nowMs(), this.routes.facts(alert)));
+      // A revision that says the same is no line more, and one that names another cause is told again.
+      const known = state.alerts.timeline.read(tenant, alert.state.id).flatMap((line) => (line.kind === "cause" ? line.text : []));
+      if (known.at(-1) !== text) draft.note({ tenant, alertId: alert.state.id }, { atMs: nowMs(), kind: "cause", by: null, text });
+      const changes = [...known, text].filter((cause, at, all) => at > 0 && !isSameCause(cause, all[at - 1] as string)).length;
+      const isOther = known.length > 0 && !isSameCause(known.at(-1) as string, text) && changes <= CAUSE_CHANGES_TOLD_MAX;
+      draft.reportCause(causeMessage(alert, text, nowMs(), this.routes.facts(alert)), isOther);
     }
   }
 

@@ -175,11 +175,11 @@ export class ChannelDraft implements FollowingDraft {
     else known.lines.push(line);
   }
 
-  /** Tells who heard of an alert of its cause: once, and behind its page. */
-  reportCause(message: AlertMessage): void {
+  /** Tells who heard of an alert of its cause: behind its page, once, and again where it is another one. */
+  reportCause(message: AlertMessage, isOther: boolean): void {
     for (const { key, row: stored } of rowsOfAlert(this.#sources.control, message.tenant, message.alertId)) {
       const text = keyText(key);
-      if (stored.causeTold === true) continue;
+      if (stored.causeTold === true && !isOther) continue;
       this.#put(text, message, undefined);
       const row = this.#rows.changed.get(text);
       if (row !== undefined) this.#rows.put(text, { ...row, causeTold: true });

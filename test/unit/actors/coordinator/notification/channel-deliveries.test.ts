@@ -1,5 +1,6 @@
 // What leaves for whom: a channel that fails and its notifier's default, a renewal and the identity that it takes the place of.
 import { describe, expect, it } from "vitest";
+import type { RcaReport } from "../../../../../src/actors/coordinator/analysis/report-row.ts";
 import type { AttemptOutcome } from "../../../../../src/domain/delivery/delivery.ts";
 import type { HandedDelivery } from "../../../../../src/domain/webhooks/outbound-messages.ts";
 import { Rig } from "../../../../support/coordinator-rig.ts";
@@ -146,5 +147,56 @@ describe("whether people were told", () => {
     const events = rig.messages.flatMap((message) => (message.type === "events" ? message.events : []));
     const last = events.filter(({ event, data }) => event === "alert" && data.includes(lost.alert_id)).at(-1);
     expect(JSON.parse(last?.data ?? "{}").notification.state).toBe("not_told");
+  });
+});
+
+describe("what is told, in the timeline", () => {
+  const causeOf = (serviceId: string, confidence: number) => ({
+    ...{ enough: true, category: "infrastructure", confidence, firstSymptom: null, impact: [] },
+    candidates: [{ serviceId, instance: null, metricName: "cpu", evidence: [{ text: "cpu rose" }] }],
+  });
+  /** A firing alert that was told, and revisions of its report. */
+  async function caused() {
+    const { rig, told, settle, ask, declare } = await open((channel) => (channel === "chat:ops" ? REFUSED : { kind: "delivered" }));
+    await ask("createRoutingRule", { name: "r", priority: 1, channels: ["pager", "chat:ops"] });
+    const { anomaly_id } = await declare();
+    const alert_id = (await rig.ask("alerts")).body.alerts[0].alert_id;
+    const revise = async (serviceId: string, confidence = 0.9) => {
+      rig.nowMs += 60_000;
+      const report = { id: "r", tenant: "default", anomalies: [anomaly_id], analysis: causeOf(serviceId, confidence) };
+      rig.coordinator.outbound.channels.reportRevised(report as unknown as RcaReport);
+      await settle();
+    };
+    const lines = async (kind: string) => {
+      const { entries } = (await rig.ask("alertTimeline", { limit: "100" }, { alert_id })).body;
+      return entries.flatMap((entry: Record<string, string>) => (entry.kind === kind ? `${entry.by}: ${entry.text}` : []));
+    };
+    return { told, revise, lines };
+  }
+
+  it("are who was told and by what, who refused it and why, and the cause", async () => {
+    const { lines, revise } = await caused();
+    // That of the channel which refused it by the default of chat.
+    expect((await lines("told")).sort()).toEqual([
+      expect.stringMatching(/^chat:ops: Firing: high, cart/),
+      expect.stringMatching(/^pager: Firing: high, cart/),
+    ]);
+    expect(await lines("not_told")).toEqual([expect.stringMatching(/^chat:ops: Firing: high, cart.*: answered 404$/)]);
+    await revise("db");
+    expect(await lines("cause")).toEqual(["null: db, infrastructure (confidence 0.90): cpu rose."]);
+  });
+
+  it("a later revision with another cause is told again under its key, the same one is not, and one that wavers no more than five times", async () => {
+    const { told, revise, lines } = await caused();
+    const causes = () => told.filter(({ channel, kind }) => channel === "pager:" && kind === "cause").length;
+    await revise("db");
+    await revise("db", 0.95);
+    expect([causes(), (await lines("cause")).length]).toEqual([1, 2]);
+    await revise("cache");
+    expect(causes()).toBe(2);
+    await revise("cache", 0.99);
+    expect(causes()).toBe(2);
+    for (let i = 0; i < 10; i++) await revise(i % 2 === 0 ? "db" : "cache");
+    expect(causes()).toBe(6);
   });
 });
