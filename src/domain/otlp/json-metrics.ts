@@ -17,7 +17,15 @@ import {
   scopeNameOfJson,
   textOf,
 } from "./json-values.ts";
-import type { DistributionPoint, ExponentialBuckets, MetricItem, NumberHead, NumberPoint, OtlpSource } from "./otlp-items.ts";
+import {
+  type DistributionPoint,
+  type ExponentialBuckets,
+  type MetricItem,
+  type NumberHead,
+  type NumberPoint,
+  numberHead,
+  type OtlpSource,
+} from "./otlp-items.ts";
 import { BUCKETS_MAX, temporalityProblem } from "./otlp-limits.ts";
 import { identityAttributes } from "./otlp-source.ts";
 import type { AttributeMap } from "./protobuf-attributes.ts";
@@ -88,15 +96,8 @@ export function readJsonPoint(item: unknown, head: NumberHead): NumberPoint | st
 function* pointsOf(metric: SourcedMetric & { readonly points: readonly unknown[] }): Generator<MetricItem> {
   const isNumber = isNumeric(metric);
   const { source, name: metricName, unit, scope, kind } = metric;
-  const counts = kind === "sum" && metric.data.isMonotonic === true;
-  const head = {
-    source,
-    metricName,
-    unit,
-    scope,
-    type: counts ? "counter" : "gauge",
-    isCounter: counts && metric.temporality === CUMULATIVE,
-  } as const;
+  const of = { source, metricName, unit, scope };
+  const head = numberHead(of, kind === "sum" && metric.data.isMonotonic === true, metric.temporality === CUMULATIVE);
   for (const given of metric.points) {
     if (isNumber) {
       const point = attempt(() => readNumberPoint(given, head));
@@ -105,7 +106,7 @@ function* pointsOf(metric: SourcedMetric & { readonly points: readonly unknown[]
       const point = attempt(() => readDistribution(given, metric));
       yield typeof point === "string"
         ? { type: "damaged", item: { message: point } }
-        : { type: "distribution", point, head: { source, metricName, unit, scope, type: kind === "summary" ? "summary" : "histogram" } };
+        : { type: "distribution", point, head: { ...of, type: kind === "summary" ? "summary" : "histogram" } };
     }
   }
 }

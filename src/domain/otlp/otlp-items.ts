@@ -37,6 +37,11 @@ export interface NumberHead extends MetricHead {
   readonly isCounter: boolean;
 }
 
+/** The head of a gauge or a sum. */
+export function numberHead(of: Omit<MetricHead, "type">, isMonotonicSum: boolean, isCumulative: boolean): NumberHead {
+  return { ...of, type: isMonotonicSum ? "counter" : "gauge", isCounter: isMonotonicSum && isCumulative };
+}
+
 /** A point of a gauge or a sum. */
 export interface NumberPoint extends NumberHead {
   /** NaN when the sender gave none, and where it gave NaN. */

@@ -3,7 +3,15 @@
 // Fields: opentelemetry/proto/metrics/v1/metrics.proto.
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
 import { readNumbers, WIRE_BYTES, WIRE_FIXED64, WIRE_VARINT, WireReader } from "../codec/wire-reader.ts";
-import type { DistributionPoint, ExponentialBuckets, MetricItem, NumberHead, NumberPoint, OtlpSource } from "./otlp-items.ts";
+import {
+  type DistributionPoint,
+  type ExponentialBuckets,
+  type MetricItem,
+  type NumberHead,
+  type NumberPoint,
+  numberHead,
+  type OtlpSource,
+} from "./otlp-items.ts";
 import { BUCKETS_MAX, temporalityProblem } from "./otlp-limits.ts";
 import { identityAttributes } from "./otlp-source.ts";
 import { type AttributeMap, readAttribute } from "./protobuf-attributes.ts";
@@ -159,15 +167,7 @@ function readPoint(reader: WireReader, from: number, to: number, metric: Sourced
   reader.at = from;
   const { source, name: metricName, unit, scope, kind, temporality, isMonotonic } = metric;
   if (kind === FIELD_GAUGE || kind === FIELD_SUM) {
-    const counts = kind === FIELD_SUM && isMonotonic;
-    const head = {
-      source,
-      metricName,
-      unit,
-      scope,
-      type: counts ? "counter" : "gauge",
-      isCounter: counts && temporality === CUMULATIVE,
-    } as const;
+    const head = numberHead({ source, metricName, unit, scope }, kind === FIELD_SUM && isMonotonic, temporality === CUMULATIVE);
     const point = readNumberPoint(reader, to, head);
     return point === undefined ? damaged("a number point") : { type: "number", point };
   }
