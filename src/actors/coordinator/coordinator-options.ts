@@ -44,6 +44,8 @@ export interface CoordinatorOptions extends DetectionOptions {
   /** GROUP_WAIT_SECONDS and REPEAT_MINUTES in ms; nothing waits or repeats where they are not given. */
   readonly groupWaitMs?: number;
   readonly repeatMs?: number;
+  /** REPLICA_LABELS: further labels that tell the servers of a pair apart. */
+  readonly replicaLabels?: string;
   readonly anomaliesMax?: number;
   readonly alertsMax?: number;
   readonly episodesMax?: number;

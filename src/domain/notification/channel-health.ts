@@ -1,4 +1,4 @@
-// How destinations fare since the server started: when each took something last, and since when it has taken nothing.
+// How destinations fare: when each took something last, and since when it has taken nothing, which counts from the start of the server on.
 import { CHANNEL_FAILING_MS, EXHAUSTED_REPORTED_MS, LANES_MAX } from "../../core/config/notification-limits.ts";
 import { channelText } from "./channel.ts";
 import { type Destination, destinationKey } from "./destinations.ts";
@@ -15,24 +15,35 @@ export interface ChannelState {
   readonly error: string | null;
 }
 
+/** A destination that nothing is known of any more. */
+export interface ForgottenChannel {
+  readonly tenant: string;
+  readonly destination: Destination;
+}
+
 /** Its channel as a rule would name it. */
 function channelOf({ notifier, target }: Destination): string {
   return channelText({ notifier, target: target === "" ? null : target });
 }
 
 export class ChannelHealth {
-  readonly #states = new Map<string, ChannelState>();
+  readonly #states = new Map<string, ChannelState & ForgottenChannel>();
 
-  /** Notes an attempt; `error` is null where it was taken. */
-  note(tenant: string, destination: Destination, atMs: number, error: string | null): void {
+  /** Notes an attempt; `error` is null where it was taken. Gives a destination that is forgotten for it, if there are too many. */
+  note(tenant: string, destination: Destination, atMs: number, error: string | null): ForgottenChannel | undefined {
     const key = keyOf(tenant, destination);
     const known = this.#states.get(key);
     const lastSuccessMs = error === null ? atMs : (known?.lastSuccessMs ?? null);
     const failingSinceMs = error === null ? null : (known?.failingSinceMs ?? atMs);
     this.#states.delete(key);
-    this.#states.set(key, { tenant, channel: channelOf(destination), lastSuccessMs, failingSinceMs, lastAttemptMs: atMs, error });
-    const [oldest] = this.#states.keys();
-    if (this.#states.size > LANES_MAX && oldest !== undefined) this.#states.delete(oldest);
+    const state = { tenant, channel: channelOf(destination), lastSuccessMs, failingSinceMs, lastAttemptMs: atMs, error };
+    this.#states.set(key, { ...state, destination });
+    if (this.#states.size <= LANES_MAX) return undefined;
+    for (const [oldest, forgotten] of this.#states) {
+      this.#states.delete(oldest);
+      return forgotten;
+    }
+    return undefined;
   }
 
   /** Undefined where nothing was tried yet. */

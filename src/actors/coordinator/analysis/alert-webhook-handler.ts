@@ -5,6 +5,7 @@ import { WEBHOOK_ALERTS_PER_COMMIT_MAX } from "../../../core/config/analysis-lim
 import { type EpisodeFrame, isClosing } from "../../../core/protocol/coordinator-frame.ts";
 import type { Anomaly } from "../../../domain/anomaly/anomaly.ts";
 import { ofOpenEpisodes, type WebhookAlert, webhookEpisode } from "../../../domain/anomaly/webhook-alert.ts";
+import { REPLICA_LABELS, withReplicaLabels } from "../../../domain/series/replica-labels.ts";
 import type { OpenEpisode } from "../anomalies/open-episodes.ts";
 import type { VerdictDraft } from "../anomalies/verdict-draft.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
@@ -39,8 +40,10 @@ function takeSome(
     const draft = context.draftAlerts();
     const verdicts = context.draftVerdicts(draft);
     const nowMs = context.nowMs();
+    const episode = (alert: WebhookAlert) => webhookEpisode(tenant, subject, alert, nowMs);
     const take = (alert: (typeof alerts)[number]) => {
-      const frame = webhookEpisode(tenant, subject, { ...alert, labels: { ...commonLabels, ...alert.labels } }, nowMs);
+      const sent = { ...alert, labels: { ...commonLabels, ...alert.labels } };
+      const frame = ofPair(episode(sent), () => episode(withoutReplicas(sent, context.options.replicaLabels)), verdicts);
       const frames = ofOpenEpisodes(frame, alert, openEpisodes(verdicts, frame));
       for (const each of frames) verdicts.add(each);
       return { frame: frames[0] ?? frame, status: alert.status };
@@ -66,6 +69,19 @@ function takeSome(
       outcome: done({ named, isStored: true }),
     };
   });
+}
+
+/** The frame of an alert that either server of a pair may send: without the labels that tell them apart, but for what is open under them already. */
+function ofPair(whole: EpisodeFrame, common: () => EpisodeFrame, verdicts: VerdictDraft): EpisodeFrame {
+  const isOpen = whole.fingerprint !== undefined && verdicts.openUnder(whole.fingerprint).length > 0;
+  return isOpen ? whole : common();
+}
+
+function withoutReplicas(alert: WebhookAlert, replicaLabels = ""): WebhookAlert {
+  const replicas = withReplicaLabels(replicaLabels);
+  if (replicas === REPLICA_LABELS) return alert;
+  const labels = Object.entries(alert.labels).filter(([name]) => !replicas.has(name) || REPLICA_LABELS.has(name));
+  return { ...alert, labels: Object.fromEntries(labels) };
 }
 
 /** Open episodes under the fingerprint of a frame; one whose anomaly somebody has resolved takes no repeat of another start. */

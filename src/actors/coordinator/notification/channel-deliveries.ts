@@ -12,8 +12,9 @@ import {
 import type { CoordinatorMessage } from "../../../core/protocol/query.ts";
 import { type Alert, isFiring } from "../../../domain/alerting/paging/alert.ts";
 import { isPage } from "../../../domain/notification/channel-delivery.ts";
-import { ChannelHealth, type ChannelState } from "../../../domain/notification/channel-health.ts";
+import { ChannelHealth, type ChannelState, type ForgottenChannel } from "../../../domain/notification/channel-health.ts";
 import { causeMessage } from "../../../domain/notification/decided-messages.ts";
+import type { Destination } from "../../../domain/notification/destinations.ts";
 import { joinsOf, rankOf } from "../../../domain/notification/message-joins.ts";
 import { type Notification, notificationOf } from "../../../domain/notification/notification-state.ts";
 import { isSameCause, summaryOf } from "../../../domain/rca/advice.ts";
@@ -34,6 +35,7 @@ import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import { scan } from "../state/scan.ts";
 import type { StateWith } from "../state/stored-state.ts";
 import { type ChangedRow, ChannelDraft } from "./channel-draft.ts";
+import { type ChannelSuccess, storedSuccesses } from "./channel-success.ts";
 import { currentRow, type DeliveryRow, deliveryKey, laneOf } from "./delivery-row.ts";
 import { deliveryView } from "./delivery-view.ts";
 import { jsonEntry } from "./json-deliveries.ts";
@@ -82,6 +84,9 @@ export class ChannelDeliveries implements AlertFollower, DeliveryKind {
   readonly #exhaustedMs = new Map<string, number>();
   /** Reports whose cause is to be told. */
   #causes = new Map<string, RcaReport>();
+  /** Tests that were taken, and destinations that are forgotten, to be stored. */
+  #tested: ChannelSuccess[] = [];
+  #forgotten: ForgottenChannel[] = [];
 
   /** Nobody is notified where no options are given. */
   constructor(options: NotificationOptions | undefined, outbox: Outbox, dependencies: ChannelDeliveriesDependencies) {
@@ -101,6 +106,7 @@ export class ChannelDeliveries implements AlertFollower, DeliveryKind {
   }
 
   load(): void {
+    for (const { tenant, destination, atMs } of storedSuccesses(this.#control)) this.#note(tenant, destination, atMs, null);
     for (const { key, value } of scan(this.#control, CHANNEL_TABLES.open)) {
       this.#outbox.queue.add(keyText(key), { kind: this, ...decodeEntry(value, jsonEntry) });
     }
@@ -127,13 +133,19 @@ export class ChannelDeliveries implements AlertFollower, DeliveryKind {
   work(reports: readonly DeliveryReport[]): DeliveryWork {
     const causes = this.#causes;
     this.#causes = new Map();
+    const [tested, forgotten] = [this.#tested, this.#forgotten];
+    [this.#tested, this.#forgotten] = [[], []];
     const draft = this.draft();
+    for (const channel of forgotten) draft.forgetSuccess(channel);
+    for (const success of tested) draft.noteSuccess(success);
     for (const report of causes.values()) this.#reportCause(draft, report);
     for (const report of reports) draft.settle(report);
     return {
       operations: () => draft.operations([]),
       apply: () => draft.apply(),
       undone: () => {
+        this.#tested.unshift(...tested);
+        this.#forgotten.unshift(...forgotten);
         for (const [id, report] of causes) if (!this.#causes.has(id)) this.#causes.set(id, report);
       },
     };
@@ -169,6 +181,14 @@ export class ChannelDeliveries implements AlertFollower, DeliveryKind {
   reportRevised(report: RcaReport): void {
     if (!report.analysis.enough) return;
     this.#causes.set(report.id, report);
+    this.#outbox.want();
+  }
+
+  /** Notes how a test of a channel has ended; `error` is null where it was taken. */
+  noteTest(tenant: string, destination: Destination, atMs: number, error: string | null): void {
+    this.#note(tenant, destination, atMs, error);
+    if (error !== null) return;
+    this.#tested.push({ tenant, destination, atMs });
     this.#outbox.want();
   }
 
@@ -223,7 +243,7 @@ export class ChannelDeliveries implements AlertFollower, DeliveryKind {
   #committed(draft: ChannelDraft): void {
     const { counters, nowMs, state } = this.#dependencies;
     for (const { notifier, outcome, latencyMs, tenant, destination, endedAtMs, error } of draft.settled) {
-      if (destination !== null) this.health.note(tenant, destination, endedAtMs, error);
+      if (destination !== null) this.#note(tenant, destination, endedAtMs, error);
       counters.add(`${notifier}${COUNTED[outcome]}`, 1);
       if (latencyMs !== null) counters.notifyLatency(latencyMs / 1_000);
       if (outcome === "exhausted") this.#exhaustedMs.set(tenant, nowMs());
@@ -235,6 +255,11 @@ export class ChannelDeliveries implements AlertFollower, DeliveryKind {
     this.#tellReaders(draft);
     if (draft.settled.length > 0) counters.set("channelsFailing", this.health.failingCount(nowMs()));
     counters.set("deadLetters", state.deadLetters.total);
+  }
+
+  #note(tenant: string, destination: Destination, atMs: number, error: string | null): void {
+    const forgotten = this.health.note(tenant, destination, atMs, error);
+    if (forgotten !== undefined) this.#forgotten.push(forgotten);
   }
 
   /** Who reads events learns which alerts were told by now, or will not be. */

@@ -16,6 +16,7 @@ import {
   withOutcome,
   withRecall,
 } from "../../../domain/notification/channel-delivery.ts";
+import type { ForgottenChannel } from "../../../domain/notification/channel-health.ts";
 import { type AlertStep, decidedMessages } from "../../../domain/notification/decided-messages.ts";
 import { type Destination, destinationKey } from "../../../domain/notification/destinations.ts";
 import type { DeliveryCommand, DeliveryReport } from "../../../domain/webhooks/outbound-messages.ts";
@@ -25,6 +26,7 @@ import type { DeadLetterDraft } from "../dead-letters/dead-letter-draft.ts";
 import { encodeEntry } from "../deliveries/delivery-form.ts";
 import { keyText, tenantOfKey } from "../deliveries/delivery-key.ts";
 import { DraftedRows } from "../deliveries/drafted-rows.ts";
+import { type ChannelSuccess, successOperation, successRemoval } from "./channel-success.ts";
 import { currentRow, type DeliveryRow, deliveryKey, laneOf } from "./delivery-row.ts";
 import type { Routes } from "./routes.ts";
 import { CHANNEL_ROW, CHANNEL_TABLES, encodeRow, rowsOfAlert } from "./stored-channel.ts";
@@ -70,6 +72,8 @@ export class ChannelDraft implements FollowingDraft {
   readonly #back = new Set<string>();
   #letters: DeadLetterDraft | undefined;
   readonly settled: SettledAttempt[] = [];
+  /** By destination and tenant. */
+  readonly #successes = new Map<string, StoreOperation>();
   /** Lines for timelines, by the id of the alert. */
   readonly #lines = new Map<string, { readonly tenant: string; readonly lines: TimelineLine[] }>();
   /** What the notifier is to be told of mails that it has asked to join. */
@@ -86,7 +90,7 @@ export class ChannelDraft implements FollowingDraft {
       for (const message of decidedMessages(step, this.#sources.routes.facts(step.after))) this.#report(step, message);
     }
     const lines = [...this.#lines].flatMap(([id, of]) => this.#sources.timeline.operations(of.tenant, id, of.lines));
-    return [...this.#rows.operations(), ...lines, ...(this.#letters?.operations() ?? [])];
+    return [...this.#rows.operations(), ...this.#successes.values(), ...lines, ...(this.#letters?.operations() ?? [])];
   }
 
   apply(): void {
@@ -151,6 +155,9 @@ export class ChannelDraft implements FollowingDraft {
     this.#rows.put(key, { ...row, delivery: withOutcome(begun, end, row.notifier) });
     const isLost = ended.state === "exhausted";
     const isDelivered = outcome.kind === "delivered";
+    if (isDelivered && row.destination !== null) {
+      this.noteSuccess({ tenant: message.tenant, destination: row.destination, atMs: endedAtMs });
+    }
     this.settled.push({
       notifier: row.notifier,
       outcome: isDelivered ? "delivered" : isLost ? "exhausted" : "retried",
@@ -166,6 +173,16 @@ export class ChannelDraft implements FollowingDraft {
       this.note(message, { atMs: endedAtMs, kind: isDelivered ? "told" : "not_told", by: row.channel, text });
     }
     if (isLost) this.#lose({ ...row, delivery: begun }, message, ended.error ?? "", this.#sources.nowMs());
+  }
+
+  /** Stores that a destination has taken something. */
+  noteSuccess(success: ChannelSuccess): void {
+    this.#successes.set(laneOf(success.destination, success.tenant), successOperation(success));
+  }
+
+  /** Stores of a destination no longer when it took something. */
+  forgetSuccess(channel: ForgottenChannel): void {
+    this.#successes.set(laneOf(channel.destination, channel.tenant), successRemoval(channel));
   }
 
   /** Adds a line to the timeline of an alert. */

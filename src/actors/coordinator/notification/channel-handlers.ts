@@ -61,7 +61,7 @@ async function tested(context: NotificationContext, tenant: string, by: string, 
   if (answer === "full") return "full";
   if (answer === undefined) return notTold("the notifier gave no answer; try again in a moment");
   const { outcome } = answer;
-  channels.health.note(tenant, destination, nowMs(), outcome.kind === "delivered" ? null : outcome.error);
+  channels.noteTest(tenant, destination, nowMs(), outcome.kind === "delivered" ? null : outcome.error);
   return outcome.kind === "delivered" ? { state: "told", channel, atMs: nowMs(), reason: null } : notTold(outcome.error);
 }
 

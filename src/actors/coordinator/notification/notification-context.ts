@@ -9,7 +9,7 @@ import type { RoutingBooks } from "./routing-book.ts";
 
 /** Where messages go. */
 interface Routing {
-  readonly channels: Pick<ChannelDeliveries, "facts" | "health" | "routes" | "view">;
+  readonly channels: Pick<ChannelDeliveries, "facts" | "health" | "noteTest" | "routes" | "view">;
   readonly calls: Pick<OutboundCalls, "tryChannel">;
   readonly drills: Pick<Drills, "start">;
 }

@@ -13,6 +13,7 @@ export const NOTIFICATION = {
       routing_rules: { key: "tenant, rule id", value: "RoutingRule, or what was edited of the catch-all" },
       deliveries: { key: "tenant, alert id, destination hash", value: "DeliveryRow: what a channel has received of an alert" },
       outbox: { key: "tenant, alert id, destination hash", value: "its destination, while there is a message to be sent" },
+      channel_successes: { key: "tenant, destination hash", value: "ChannelSuccess: when a destination took something last" },
       page_budgets: { key: "tenant, team", value: "PageBudget: how many pages a team may have in a week" },
       drills: { key: "tenant", value: "Drill: the last fire drill" },
     },

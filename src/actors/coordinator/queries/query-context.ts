@@ -33,6 +33,8 @@ export interface QueryOptions extends DetectionOptions {
   readonly requiresSenders?: boolean;
   /** RUNBOOK_FOUR_EYES; true where it is not given. */
   readonly runbookFourEyes?: boolean;
+  /** REPLICA_LABELS. */
+  readonly replicaLabels?: string;
   /** WATCHDOG_Z_SCORE_THRESHOLD, WATCHDOG_MIN_SAMPLES and WATCHDOG_WINDOW. */
   readonly zThreshold: number;
   readonly samplesMin: number;

@@ -69,6 +69,20 @@ describe("alerts of others", () => {
       }
     }
   });
+  it("are one where the servers of a pair differ in a label of REPLICA_LABELS, and the end of one ends what the other began", async () => {
+    const before = await Rig.open({});
+    const of = (name: string, pod: string, change: Record<string, unknown> = {}) => alert(name, change, { ha_pod: pod });
+    const { anomaly_id: earlier } = await fire(before, of("Old", "a"));
+    const rig = await before.restarted({ replicaLabels: "ha_pod" });
+    const { anomaly_id } = await fire(rig, of("Down", "a"));
+    expect((await fire(rig, of("Down", "b"))).anomaly_id).toBe(anomaly_id);
+    const ends = { status: "resolved", endsAt: new Date(rig.nowMs).toISOString() };
+    expect((await fire(rig, of("Down", "b", ends))).anomaly_id).toBe(anomaly_id);
+    // What was open before the label was named ends as it began.
+    expect((await fire(rig, of("Old", "a", ends))).anomaly_id).toBe(earlier);
+    expect((await ask(rig, "alerts", {})).body.alerts.map((one: Json) => one.state)).toEqual(["resolved", "resolved"]);
+  });
+
   it("an end with the start of the other server of a pair ends what is open, after a restart too; that of an older episode does not", async () => {
     const before = await Rig.open({});
     const iso = (ms: number) => new Date(ms).toISOString();

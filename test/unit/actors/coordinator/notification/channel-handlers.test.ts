@@ -1,7 +1,7 @@
 // Channels as they are listed, and their tests: who was told, by channel.
 import { expect, it } from "vitest";
 import type { AttemptOutcome } from "../../../../../src/domain/delivery/delivery.ts";
-import type { OutboundCommand } from "../../../../../src/domain/webhooks/outbound-messages.ts";
+import type { HandedDelivery, OutboundCommand } from "../../../../../src/domain/webhooks/outbound-messages.ts";
 import { answerSchema } from "../../../../support/answer-schema.ts";
 import { Rig } from "../../../../support/coordinator-rig.ts";
 
@@ -69,6 +69,36 @@ it("channels are listed with their rules and what was last taken, and a failing 
   const { notifier, components } = (await rig.ask("status", {})).body;
   expect(components.notifier).toBe("degraded");
   expect(notifier).toMatchObject({ configured: true, failing: [{ channel: "chat", error: "answered 404" }] });
+});
+
+it("what a channel took last is known over a restart, from a test and from a message", async () => {
+  const { rig, ask } = await open();
+  const { outbox } = rig.coordinator.outbound;
+  const lastOf = async (of: Rig) => {
+    const { channels } = (await of.askAs(OWNER, "channels", {})).body;
+    return Object.fromEntries(
+      channels.map((one: { channel: string; last_success_at: string | null }) => [one.channel, one.last_success_at]),
+    );
+  };
+  await ask("testChannels", { channel: "pager" });
+  const testedAt = (await lastOf(rig)).pager;
+  expect(testedAt).not.toBeNull();
+  const stored = () => rig.control.contents.get("channel_successes")?.size ?? 0;
+  await expect.poll(stored).toBe(1);
+  rig.nowMs += 60_000;
+  const messages: HandedDelivery[] = [];
+  outbox.connect({ send: (command) => command.type === "send" && messages.push(...command.deliveries) });
+  await ask("declareAnomaly", { service_id: "cart", severity: "high", explanation: "down" });
+  await expect.poll(() => messages.length).toBe(2);
+  for (const { key, serial, ...delivery } of messages) {
+    const outcome: AttemptOutcome =
+      delivery.kind === "channel" && delivery.destination.notifier === "chat" ? { kind: "delivered" } : REFUSED;
+    const times = { sentAtMs: rig.nowMs, endedAtMs: rig.nowMs };
+    outbox.take([{ of: "channel", kind: "attempted", deliveries: [{ key, serial }], ...times, outcome }]);
+  }
+  await expect.poll(stored).toBe(2);
+  const again = await rig.restarted(OPTIONS);
+  expect(await lastOf(again)).toMatchObject({ pager: testedAt, chat: new Date(rig.nowMs).toISOString() });
 });
 
 it("where none is configured the list says so", async () => {
