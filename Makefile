@@ -115,7 +115,8 @@ eval: $(SERVER) ## Measure detection on labelled public data; EVAL_DATA=folder (
 	@PYTHONDONTWRITEBYTECODE=1 python3 test/eval/evaluate.py $(EVAL_DATA) --halves 20
 	@node --import ./scripts/typescript-loader.mjs test/eval/shapes/shape-report.ts
 	@node --import ./scripts/typescript-loader.mjs test/eval/severity/severity-report.ts $(EVAL_DATA)
-	@exec node --import ./scripts/typescript-loader.mjs test/eval/shapes/joint-report.ts
+	@node --import ./scripts/typescript-loader.mjs test/eval/shapes/joint-report.ts
+	@exec node --import ./scripts/typescript-loader.mjs test/eval/young/young-report.ts
 
 incidents: $(SERVER) ## Score root causes of generated incidents against this server; INCIDENTS_TOOL=folder of the generator (run.py), INCIDENTS_SEED=n INCIDENTS_CASES=n (15 minutes)
 	@test -f "$(INCIDENTS_TOOL)/run.py" || { echo "make incidents needs INCIDENTS_TOOL=folder, with the generator's run.py" >&2; exit 1; }

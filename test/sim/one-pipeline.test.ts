@@ -35,9 +35,9 @@ function stream(service: string, metric: string, of: (minute: number, noise: num
   return { service, metric, ...more, from, to, values };
 }
 
-/** A spike, a shift, an error count, a job of 20 minutes, and three pods that are renamed, one of which fails afterwards. */
+/** Five far minutes, a shift, an error count, a job of 20 minutes, and three pods that are renamed, one of which fails afterwards. */
 const STREAMS: readonly Stream[] = [
-  stream("spiking", "queue_length", (minute, noise) => 100 + noise + (minute === 151 ? 40 : 0)),
+  stream("spiking", "queue_length", (minute, noise) => 100 + noise + (minute >= 151 && minute < 156 ? 40 : 0)),
   stream("shifting", "response_ms", (minute, noise) => 50 + noise + (minute >= 240 && minute < 290 ? 9 : 0)),
   stream("counting", "jobs_total", (minute, noise) => Math.max(0, Math.round(400 + 20 * noise + (minute >= 260 ? -380 : 0))), {
     isCounter: true,

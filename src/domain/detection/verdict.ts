@@ -225,14 +225,14 @@ function longBaselineGates(count: number, { values, evidence }: LongBaselineSays
 }
 
 /**
- * Ends a hold, and holds nothing back. Of a series that has a tail of its own, that decides how long what is far out has to last; and a step of a tenth is no news,
- * however still the series was.
+ * Ends a hold, and holds nothing back. Of a series that has a long baseline, that decides how long what is far out has to last, by its tail, or while it is young by
+ * its newest values together; and a step of a tenth is no news, however still the series was.
  */
 function lastingGates({ value, mean, rawSd, sd, longBaseline }: ZScoreInput): Gate[] {
   const move = Math.abs(value - mean);
   const limit = LASTING_MOVE * Math.abs(mean);
   const knowsItsNoise = rawSd >= sd;
-  if (!knowsItsNoise || move <= limit || (longBaseline?.values ?? 0) >= KNOWN_TAIL_VALUES) return [];
+  if (!knowsItsNoise || move <= limit || longBaseline !== undefined) return [];
   return [{ name: LASTING_GATE, passed: true, value: move, limit }];
 }
 

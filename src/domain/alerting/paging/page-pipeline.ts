@@ -26,7 +26,7 @@ import { rcaCooldownGate } from "../rca-cooldown.ts";
 import { severityOf } from "../severity.ts";
 import { type Alert, isFiring, peakOf, withChange, withMember } from "./alert.ts";
 import { chosenAlert, isOwnProblem, memberUpdate } from "./alert-choice.ts";
-import { CONFIRMATION_GATE, confirmationGate, isExtremeOfYoung, needsConfirmation } from "./confirmation-gate.ts";
+import { CONFIRMATION_GATE, confirmationGate, needsConfirmation } from "./confirmation-gate.ts";
 import { familyOfDetector } from "./detector-family.ts";
 import { type Finding, labelsOf } from "./finding.ts";
 import { type FindingCase, passesFindingGates } from "./finding-gates.ts";
@@ -264,7 +264,7 @@ function fire(of: AskedCase, tier: Tier): Fired {
   const effect: FireEffect = first === undefined ? applied : { ...applied, kind: "raised" };
   const isReported =
     (effect.kind === "absorbed" || effect.kind === "raised") && newest !== undefined && newest.pages > 0 && newest.heldBy === null;
-  if (!isReported && needsConfirmation(family) && finding.isRare !== true && !isExtremeOfYoung(finding)) {
+  if (!isReported && needsConfirmation(family) && finding.isRare !== true && finding.serviceId !== DRILL_SERVICE) {
     gates.push(confirmationGate(of.place, sources.confirmations, memory.signals(of.place), atMs));
   }
   const asked = holdGates({ tenant: finding.tenant, labels, openedAtMs: effect.alert.createdAtMs }, sources, memory, atMs);

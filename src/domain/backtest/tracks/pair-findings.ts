@@ -3,6 +3,7 @@ import { hash128 } from "../../../core/base/hash128.ts";
 import type { EpisodeFrame, StreamName } from "../../../core/protocol/coordinator-frame.ts";
 import type { ConfirmedPair } from "../../../core/protocol/engine-control.ts";
 import type { TailEvidence } from "../../detection/departure/own-tail.ts";
+import { type YoungSurroundings, youngDeparture } from "../../detection/departure/young-departure.ts";
 import { PairDetector } from "../../detection/pair/pair-detector.ts";
 import type { PairVerdict } from "../../detection/pair/pair-finding.ts";
 import { type NewValues, type PairSurroundings, SURROUNDED_BY_NOTHING } from "../../detection/pair/pair-surroundings.ts";
@@ -53,7 +54,19 @@ export class PairFindings {
   observe(timeMs: number, value: number, around: PairSurroundings = SURROUNDED_BY_NOTHING): PairVerdict {
     if (Number.isNaN(this.#firstMs)) this.#firstMs = timeMs;
     this.#lastMs = timeMs;
-    const verdict = this.#detector.observe(timeMs, value, around);
+    return this.#take(this.#detector.observe(timeMs, value, around));
+  }
+
+  /** Looks at the newest values together, where the series is too young for single ones to depart. Times ascend. */
+  observeYoung(times: Float64Array, values: Float64Array, around: YoungSurroundings, cycleMs: number): void {
+    const isRecent = (times.at(-1) ?? 0) >= cycleMs - CONFIRMED_MS_MAX;
+    const departure = isRecent && this.#detector.isYoung ? youngDeparture(times, values, around) : undefined;
+    if (departure === undefined) return;
+    this.#lastMs = departure.timeMs;
+    this.#take(this.#detector.depart(departure));
+  }
+
+  #take(verdict: PairVerdict): PairVerdict {
     const z = pairZ(verdict);
     if (verdict.reports || verdict.shares) this.#side = verdict.side;
     this.#reports ||= verdict.reports;

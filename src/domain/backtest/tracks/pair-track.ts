@@ -1,14 +1,15 @@
 // One series under the detector of long baselines, as the Watchdog's cycles see it: in each cycle the values that have come by then and are old enough, taken
 // together by the minute, are observed (actors/engine/watchdog/pairs does so live).
-import { FLAG_COUNTER } from "../../../core/layout/stream-record.ts";
+import { FLAG_COUNTER, WINDOW_MAX } from "../../../core/layout/stream-record.ts";
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
 import type { ConfirmedPair } from "../../../core/protocol/engine-control.ts";
 import type { KnownDays } from "../../calendar/known-days.ts";
 import { countsEach } from "../../detection/departure/counted-values.ts";
 import type { LongBaselineSays } from "../../detection/departure/own-tail.ts";
+import { YOUNG_VALUES } from "../../detection/departure/young-departure.ts";
 import { warmUntil } from "../../detection/pair/instance-family.ts";
 import type { PairVerdict } from "../../detection/pair/pair-finding.ts";
-import type { PairSurroundings } from "../../detection/pair/pair-surroundings.ts";
+import { type PairSurroundings, Z_THRESHOLD_DEFAULT } from "../../detection/pair/pair-surroundings.ts";
 import { groupWithPending } from "../../detection/rolling/observation-groups.ts";
 import { perUsualInterval } from "../../detection/rolling/usual-deltas.ts";
 import { INTERVAL_WORDS, UsualInterval } from "../../detection/rolling/usual-interval.ts";
@@ -100,7 +101,18 @@ export class PairTrack {
     }
     this.#observed += count;
     if (count > 0) this.#options.fed?.({ cycleMs, timeMs: this.#lastMs, mean: meanOf(this.#values, count) });
-    return count === 0 ? [] : this.findings.reported(cycleMs);
+    this.#observeYoung(around, cycleMs);
+    return this.findings.reported(cycleMs);
+  }
+
+  /** What a ring would hold is looked at together while the series is young. */
+  #observeYoung({ streams, zThreshold }: PairSurroundings, cycleMs: number): void {
+    if (this.#observed >= YOUNG_VALUES && this.#options.inherited === undefined) return;
+    const first = Math.max(0, this.#end - WINDOW_MAX);
+    const times = this.#series.times.subarray(first, this.#end);
+    const values = this.#series.values.slice(first, this.#end);
+    if (this.#isCounter) perUsualInterval(times, values, times.length, 0, this.#interval.ms);
+    this.findings.observeYoung(times, values, { streams, strictness: zThreshold / Z_THRESHOLD_DEFAULT }, cycleMs);
   }
 
   /** Report at once, when the value at a place has come, on a side; cycles before it have been visited. */

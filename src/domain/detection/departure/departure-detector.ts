@@ -1,7 +1,7 @@
 // Whether a value is worth a page: how improbable it is for this series, by the series' own tail at its own interval, how large in units that matter, and whether the
 // series does so as a rule. One value is enough where the noise is known. A departure goes on until it is over, or has lasted so long that it is the new level.
 import { RECENT_VALUES, type RecentValues } from "../rolling/recent-values.ts";
-import { countSd, fractionsWith, isWhole, ONE_EVENT_SD, poissonTail } from "./counted-values.ts";
+import { countSd, ONE_EVENT_SD, poissonTail } from "./counted-values.ts";
 import { type Departure, KNOWN_DEPARTURES_WORDS, KnownDepartures, type KnownReason, MORE_DEPARTURES_WORDS } from "./known-departures.ts";
 import { LEARNED_SEASON_WORDS, LearnedSeason } from "./learned-season.ts";
 import { LOCAL_LEVELS_WORDS, LocalLevels, SD_PER_MEAN_DEVIATION } from "./local-levels.ts";
@@ -10,6 +10,8 @@ import { pagesPerValue, shareOfOne } from "./page-budget.ts";
 import { isFallToNothing } from "./recurrence.ts";
 import { isBurstLong } from "./short-departures.ts";
 import type { ValueMoment } from "./value-moment.ts";
+import { ValueSteps } from "./value-steps.ts";
+import { isYoung, YOUNG_CHANCE, type YoungDeparture } from "./young-departure.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -38,38 +40,21 @@ const LONG_WEIGHT = 1 / 3000;
 const LONG_CLIP = 6;
 const SD_RELATIVE_MIN = 1e-3;
 const SD_MIN = 1e-9;
-/** Share of values equal to the one before from which on a series is taken for one of whole numbers, from which on for one of a few levels, and for a still one. */
-const WHOLE_SHARE = 0.3;
-const LEVELS_SHARE = 0.7;
-const STILL_SHARE = 0.985;
-const STILL_WEIGHT = 0.002;
 /** Share of a step to a level that the series has had, of which its values may stray there until they have shown what they do. */
 const STEP_SPREAD_SHARE = 0.1;
 /** Share of what was expected below which a move of a series that hardly strays is too small to matter. */
 const SMALL_MOVE_SHARE = 0.05;
-/** Share of the usual step between whole numbers that their sd is at least. */
-const STEP_SD_SHARE = 0.3;
-const STEP_WEIGHT = 0.05;
-const STEP_CLIP = 3;
 /** Multiple of the bar from which on a departure is reported at once while a new instance warms up, or on an unusual day. */
 const LENIENT_BAR = 3;
 /** Counts of what hardly ever happens: one of it is no departure. */
 const NOTHING = 0.5;
 const DEPARTING_COUNT = 1.5;
-/** Equal values in a row that make a level; of one in a departure. */
-const LEVEL_RUN = 5;
-const LEVEL_RUN_DEPARTED = 60;
-const LEVEL_REFRESH = 16;
 /** Weight of a value in how often a series goes far out: that is what it has done in a day and a half of minutes. */
 const ONSET_WEIGHT = 1 / 2000;
 const PEAK_VALUES = 30;
 
 /** Numbers of the head. */
 const COUNT = 0;
-const PREVIOUS = 1;
-const STILL = 2;
-const STEP = 3;
-const RUN = 4;
 const LONG_VARIANCE = 5;
 const STATE = 6;
 const NEAR = 7;
@@ -83,8 +68,6 @@ const SIDE = 14;
 const BUSY = 15;
 /** Until when one that is no news may last. */
 const KNOWN_UNTIL = 16;
-/** Share of values of late that were no whole numbers, or 1 once one was. */
-const FRACTION = 17;
 /** Share of the values with which the series went far out by itself, to each side. */
 const ONSETS_ABOVE = 18;
 const ONSETS_BELOW = 19;
@@ -109,6 +92,7 @@ export class DepartureDetector {
   readonly #words: Float64Array;
   readonly #waits: Float64Array;
   readonly #levels: LocalLevels;
+  readonly #steps: ValueSteps;
   readonly #season: LearnedSeason;
   readonly #known: KnownDepartures;
   readonly #above: OwnTail;
@@ -148,7 +132,7 @@ export class DepartureDetector {
       used += count;
       return words.subarray(used - count, used);
     };
-    take(HEAD_WORDS);
+    this.#steps = new ValueSteps(take(HEAD_WORDS));
     this.#levels = new LocalLevels(take(LOCAL_LEVELS_WORDS));
     this.#season = new LearnedSeason(take(LEARNED_SEASON_WORDS));
     this.#known = new KnownDepartures(take(KNOWN_DEPARTURES_WORDS), more);
@@ -164,6 +148,11 @@ export class DepartureDetector {
   /** Whether no departure is on, news or not. */
   get isAtRest(): boolean {
     return this.#words[STATE] === AT_REST;
+  }
+
+  /** The series has no tail of its own yet: what departs of it is for its newest values together to say. */
+  isYoung(intervalMs: number): boolean {
+    return isYoung(this.#words[COUNT] as number, intervalMs);
   }
 
   /** When a departure was last on, news or not, or waited for its second value; ms, 0 for never. */
@@ -290,8 +279,7 @@ export class DepartureDetector {
     const own = Math.max(SD_PER_MEAN_DEVIATION * spread, LONG_SD_SHARE * Math.sqrt(words[LONG_VARIANCE] as number));
     this.sd = Math.max(own, floor);
     this.#isStill = own <= floor;
-    const still = words[STILL] as number;
-    if (still > WHOLE_SHARE && still < STILL_SHARE) this.sd = Math.max(this.sd, this.#finest);
+    if (this.#steps.areWhole) this.sd = Math.max(this.sd, this.#steps.finest);
     this.size = (words[COUNT] as number) < 5 ? 0 : (value - expected) / this.sd;
   }
 
@@ -302,7 +290,7 @@ export class DepartureDetector {
 
   /** The sd that values above `expected` have by chance, of a series of counts; 0 for others. */
   countSd(expected: number): number {
-    return this.#newest.counts > 0 && isWhole(this.#words[FRACTION] as number) ? countSd(expected, this.#counts) : 0;
+    return this.#newest.counts > 0 && this.#steps.areIntegers ? countSd(expected, this.#counts) : 0;
   }
 
   get #counts(): number {
@@ -315,12 +303,7 @@ export class DepartureDetector {
   }
 
   get #countsNothing(): boolean {
-    return Math.abs(this.#levels.expected) * this.#counts < NOTHING && isWhole(this.#words[FRACTION] as number);
-  }
-
-  /** The sd that a series of whole numbers has at least. */
-  get #finest(): number {
-    return (this.#words[STILL] as number) > WHOLE_SHARE ? STEP_SD_SHARE * (this.#words[STEP] as number) : 0;
+    return Math.abs(this.#levels.expected) * this.#counts < NOTHING && this.#steps.areIntegers;
   }
 
   #weigh(moment: ValueMoment): void {
@@ -348,26 +331,59 @@ export class DepartureDetector {
     const { lenientUntilMs } = moment;
     const of = this.#departure(value, moment);
     const isLenient = timeMs < lenientUntilMs && this.evidence < LENIENT_BAR;
-    const known = this.#known.find(of) ?? (isLenient ? { reason: "expected" as const, lastsMs: lenientUntilMs - timeMs } : null);
+    const lastsMs = this.isYoung(moment.intervalMs) ? DAY_MS : isLenient ? lenientUntilMs - timeMs : 0;
+    const known = this.#known.find(of) ?? (lastsMs > 0 ? { reason: "expected" as const, lastsMs } : null);
     this.known = known?.reason ?? null;
     words[KNOWN_UNTIL] = timeMs + (known?.lastsMs ?? 0);
     this.opened = this.known === null;
-    words[STATE] = this.opened ? DEPARTED : KNOWN;
+    this.#set(timeMs, value, of, this.opened ? DEPARTED : KNOWN);
+    if (this.known === "known_step" || this.known === "known_level") this.#end(timeMs, value, true, moment);
+  }
+
+  /** Begins one with the newest value, which is none by itself: it is as far out as those before it, which are too many in a row to that side. */
+  beginLasting(timeMs: number, side: 1 | -1, value: number): void {
+    if (this.#words[STATE] !== AT_REST || Math.sign(this.size) !== side) return;
+    this.#set(timeMs, value, this.#departure(value, this.#newest), DEPARTED);
+    this.opened = true;
+    // Together they are rarer than the one value that the bar is for.
+    this.bar = Math.min(this.bar, Math.abs(this.size));
+    this.#words[BUSY] = timeMs;
+  }
+
+  /** Begins a departure of a young series: its levels and spreads are from here on those of the values before it, which single odd ones among few have not moved. */
+  beginYoung({ startedMs, timeMs, side, observed, expected, sd, size, bar }: YoungDeparture): void {
+    this.expected = expected;
+    this.sd = sd;
+    this.size = side * size;
+    this.bar = bar;
+    this.evidence = size / bar;
+    this.chance = YOUNG_CHANCE;
+    this.known = null;
+    this.opened = true;
+    this.#levels.restart(expected, sd / SD_PER_MEAN_DEVIATION);
+    this.#waits.fill(0);
+    this.#words[LONG_VARIANCE] = sd * sd;
+    this.#words[BUSY] = timeMs;
+    this.#set(startedMs, observed, { side, size, expected }, DEPARTED);
+  }
+
+  #set(startedMs: number, value: number, { side, size, expected }: Pick<Departure, "side" | "size" | "expected">, state: number): void {
+    const words = this.#words;
     this.#waits[FAR_PEAK] = 0;
+    words[STATE] = state;
     words[NEAR] = 0;
     words[VALUES] = 0;
-    words[STARTED] = timeMs;
-    words[PEAK] = of.size;
-    words[PEAK_VALUE] = Math.abs(value - this.expected);
-    words[FROM] = this.expected;
+    words[STARTED] = startedMs;
+    words[PEAK] = size;
+    words[PEAK_VALUE] = Math.abs(value - expected);
+    words[FROM] = expected;
     words[TO] = value;
-    words[SIDE] = of.side;
-    if (this.known === "known_step" || this.known === "known_level") this.#end(timeMs, value, true, moment);
+    words[SIDE] = side;
   }
 
   #departure(value: number, { localMs: timeMs, intervalMs }: Pick<ValueMoment, "intervalMs" | "localMs">): Departure {
     const { expected, sd, size } = this;
-    const hasLevels = (this.#words[STILL] as number) > LEVELS_SHARE;
+    const hasLevels = this.#steps.areLevels;
     const isYoung = (this.#words[COUNT] as number) * intervalMs < DAY_MS;
     const isOfSeason = this.#isOfSeason;
     return { timeMs, value, expected, sd, size: Math.abs(size), side: Math.sign(size), intervalMs, hasLevels, isOfSeason, isYoung };
@@ -379,7 +395,9 @@ export class DepartureDetector {
     words[VALUES] = values;
     words[PEAK] = Math.max(words[PEAK] as number, Math.abs(this.size));
     if (values < PEAK_VALUES) words[PEAK_VALUE] = Math.max(words[PEAK_VALUE] as number, Math.abs(value - this.expected));
-    const near = this.evidence < NEAR_SHARE ? (words[NEAR] as number) + 1 : 0;
+    // What has begun below the bar of the series' tail is not over for lying below that.
+    const isNear = this.evidence === 0 || Math.abs(this.size) < NEAR_SHARE * Math.min(this.bar, words[PEAK] as number);
+    const near = isNear ? (words[NEAR] as number) + 1 : 0;
     words[NEAR] = near;
     const isAccepted = values >= ACCEPTED_VALUES && timeMs - (words[STARTED] as number) >= this.#acceptedMs(moment.newest);
     if (words[STATE] === KNOWN && timeMs > (words[KNOWN_UNTIL] as number) && (this.evidence >= 1 || this.#isStillSo(moment.caution))) {
@@ -444,9 +462,9 @@ export class DepartureDetector {
     // A small step of a series that hardly strays is its level at once: learned bit by bit, it would widen what the series is taken to stray by.
     const isSmallStep = !isIncident && this.isSmallMove && Math.abs(this.size) >= DEPARTURE_MIN;
     if (isSmallStep) this.#levels.settle(value, hour, 0);
-    this.#levels.learn(value, isIncident || isSmallStep, this.#finest);
+    this.#levels.learn(value, isIncident || isSmallStep, this.#steps.finest);
     this.#season.learn(timeMs, value, { count, intervalMs, isIncident, errorMax });
-    this.#learnSteps(timeMs, value, count, isIncident);
+    if (this.#steps.learn(value, count, isIncident, this.#newest.counts)) this.#known.holdsLevel(value, timeMs);
   }
 
   /** Values in a row that are far out are one event, which does not speak for itself while it goes on: the furthest of them counts once they are over. */
@@ -468,28 +486,12 @@ export class DepartureDetector {
   /** Learns how often the series goes far out: values that go on with it do not count. */
   #learnOnset(count: number): void {
     const words = this.#words;
-    const before = ((words[PREVIOUS] as number) - this.expected) / this.sd;
+    const before = (this.#steps.previous - this.expected) / this.sd;
     const weight = Math.max(ONSET_WEIGHT, 1 / count);
     const isAbove = this.size >= DEPARTURE_MIN && before < DEPARTURE_MIN;
     const isBelow = this.size <= -DEPARTURE_MIN && before > -DEPARTURE_MIN;
     words[ONSETS_ABOVE] = mix(words[ONSETS_ABOVE] as number, isAbove ? 1 : 0, weight);
     words[ONSETS_BELOW] = mix(words[ONSETS_BELOW] as number, isBelow ? 1 : 0, weight);
-  }
-
-  /** Learns whether the series has whole numbers alone, its usual step, and its levels. */
-  #learnSteps(timeMs: number, value: number, count: number, isIncident: boolean): void {
-    const words = this.#words;
-    const step = Math.abs(value - (words[PREVIOUS] as number));
-    words[PREVIOUS] = value;
-    words[FRACTION] = fractionsWith(words[FRACTION] as number, value, this.#newest.counts);
-    if (count === 1) return;
-    words[STILL] = mix(words[STILL] as number, step === 0 ? 1 : 0, Math.max(STILL_WEIGHT, 1 / count));
-    const usual = words[STEP] as number;
-    if (step > 0) words[STEP] = usual === 0 ? step : mix(usual, Math.min(step, STEP_CLIP * usual), STEP_WEIGHT);
-    const run = step === 0 ? (words[RUN] as number) + 1 : 1;
-    words[RUN] = run;
-    const isLevel = run === (isIncident ? LEVEL_RUN_DEPARTED : LEVEL_RUN) || (run > LEVEL_RUN_DEPARTED && run % LEVEL_REFRESH === 0);
-    if (isLevel) this.#known.holdsLevel(value, timeMs);
   }
 }
 

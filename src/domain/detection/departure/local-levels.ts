@@ -124,6 +124,15 @@ export class LocalLevels {
     this.#words[SLOW_OF_HOURS + 1] = level - hour;
   }
 
+  /** Begins anew, at a level with a mean absolute deviation. */
+  restart(level: number, spread: number): void {
+    this.#words.fill(0);
+    this.#words.fill(spread, SPREAD, COUNT);
+    this.#words[SLOW] = level;
+    this.#words[QUICK] = level;
+    this.#words[COUNT] = UNCLIPPED_VALUES;
+  }
+
   /** Values that a forecast has been compared with. */
   #count(i: number): number {
     return this.#words[i >= SLOW_OF_HOURS ? COUNT + 1 : COUNT] as number;

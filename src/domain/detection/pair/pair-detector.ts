@@ -11,6 +11,7 @@ import {
 } from "../departure/departure-detector.ts";
 import { OWN_TAIL_WORDS, OwnTail, type TailEvidence } from "../departure/own-tail.ts";
 import { shareOfOne } from "../departure/page-budget.ts";
+import type { YoungDeparture } from "../departure/young-departure.ts";
 import { AlertGate, GATE_WORDS } from "../gates/alert-gate.ts";
 import { DriftingMoments, MOMENTS_WORDS } from "../rolling/drifting-moments.ts";
 import type { PendingGroup } from "../rolling/observation-groups.ts";
@@ -234,6 +235,43 @@ export class PairDetector {
     return verdict;
   }
 
+  /** Whether nobody was told of a departure of a series that is too young to judge single values: its newest ones are to be looked at together. */
+  get isYoung(): boolean {
+    return !this.departure.isOpen && this.departure.isYoung(this.#interval.ms);
+  }
+
+  /** Takes that values of a young series depart together. The verdict is the one that observe() gives. */
+  depart(of: YoungDeparture): PairVerdict {
+    const verdict = this.#verdict;
+    const wasFiring = this.isFiring;
+    this.departure.beginYoung(of);
+    verdict.level = 0;
+    verdict.spike = 0;
+    verdict.evidence = 0;
+    verdict.sign = of.side;
+    verdict.side = of.side;
+    verdict.known = null;
+    verdict.isFiring = true;
+    verdict.opened = !wasFiring;
+    verdict.reports = true;
+    verdict.shares = false;
+    this.#tellDeparture(of.observed);
+    return verdict;
+  }
+
+  /** Puts the departure at hand into the verdict. */
+  #tellDeparture(value: number): void {
+    const verdict = this.#verdict;
+    const { departure } = this;
+    verdict.departure = departure.isOpen ? departure.size : 0;
+    verdict.departedValue = value;
+    verdict.departedFrom = departure.expected;
+    verdict.departedSd = departure.sd;
+    verdict.departedBar = departure.bar;
+    verdict.departs = departure.opened;
+    verdict.departedChance = departure.chance;
+  }
+
   /** Report that the first `count` of these values would lead to on a side, each as the next cycle would judge it; none of them is taken in. */
   foresee({ times, values, count, pending }: NewValues, around: PairSurroundings, side: 1 | -1): TailEvidence | undefined {
     const kept = new Uint8Array(this.state.slice(0));
@@ -260,15 +298,10 @@ export class PairDetector {
     verdict.isFiring = this.isFiring;
     verdict.opened = verdict.isFiring && !wasFiring;
     verdict.known = departure.known;
-    verdict.departure = departure.isOpen ? departure.size : 0;
-    verdict.departedValue = value;
-    verdict.departedFrom = departure.expected;
-    verdict.departedSd = departure.sd;
-    verdict.departedBar = departure.bar;
-    verdict.departs = departure.opened;
-    verdict.departedChance = departure.chance;
+    this.#tellDeparture(value);
     if (departure.opened) verdict.side = departure.size < 0 ? -1 : 1;
-    verdict.reports = departure.opened || (verdict.gate.isFiring && this.#isShared(timeMs, value, around, isHourKnown));
+    const isYoung = departure.isYoung(this.#interval.ms);
+    verdict.reports = departure.opened || (!isYoung && verdict.gate.isFiring && this.#isShared(timeMs, value, around, isHourKnown));
     const intervalMs = this.#interval.ms;
     const lasting = this.#lasting;
     lasting.judge({
@@ -278,7 +311,7 @@ export class PairDetector {
       streams: around.streams,
       caution: timeMs < this.#lenientUntilMs ? DEPLOYMENT_BAR : 1,
       strictness: around.zThreshold / Z_THRESHOLD_DEFAULT,
-      isReported: verdict.reports || this.#isBusy(timeMs),
+      isReported: verdict.reports || isYoung || this.#isBusy(timeMs),
       isIncident: departure.isOpen,
       isOrdinary: (side) =>
         departure.isSmallMove ||
@@ -287,8 +320,18 @@ export class PairDetector {
     });
     verdict.shares = lasting.shares;
     if (lasting.side !== 0 && (lasting.reports || lasting.shares)) verdict.side = lasting.side;
+    if (lasting.reports && !this.isFiring && lasting.side !== 0) this.#beginLasting(timeMs, value, lasting.side);
     verdict.reports ||= lasting.reports;
     this.#learnTail();
+  }
+
+  /** What lasts is told of an anomaly: where there is none yet, as of a series whose windows hold values that are farther out, it begins with this. */
+  #beginLasting(timeMs: number, value: number, side: 1 | -1): void {
+    const verdict = this.#verdict;
+    this.departure.beginLasting(timeMs, side, value);
+    verdict.isFiring = this.isFiring;
+    verdict.opened = this.isFiring;
+    this.#tellDeparture(value);
   }
 
   /** The highest level of each short mean's stretch is what levels do by themselves. */

@@ -90,7 +90,7 @@ describe("rules over services", () => {
 
   it("take services that fail together for one cascade, which goes on under the identity of the first that has paged", async () => {
     const services = ["a", "b", "c"].map((serviceId, place) =>
-      shaped({ serviceId, seed: 10 + place, departure: between(300 + place, 330, 60) }),
+      shaped({ serviceId, seed: 10 + place, departure: between(600 + place, 630, 60) }),
     );
     const calls = async () => [
       { caller: "c", callee: "b" },

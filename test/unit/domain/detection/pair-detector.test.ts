@@ -113,7 +113,7 @@ describe("values of several streams together", () => {
       [3_000, 2],
       [3_000, 3],
       [3_000, 0.5],
-      [40, 2],
+      [400, 2],
     ] as const) {
       const { normal } = generator(before + factor);
       const detector = new PairDetector();

@@ -11,12 +11,13 @@ import type { KnownDays } from "../../../../domain/calendar/known-days.ts";
 import { EVALUATED, LEARNING, NOT_VISITED } from "../../../../domain/detection/coverage.ts";
 import { countsEach } from "../../../../domain/detection/departure/counted-values.ts";
 import type { LongBaselineSays } from "../../../../domain/detection/departure/own-tail.ts";
+import { YOUNG_VALUES, youngDeparture } from "../../../../domain/detection/departure/young-departure.ts";
 import type { Deployments } from "../../../../domain/detection/pair/deployments.ts";
 import { warmUntil } from "../../../../domain/detection/pair/instance-family.ts";
 import { hashNumber, PairArena } from "../../../../domain/detection/pair/pair-arena.ts";
 import { LEARNING_VALUES, PairDetector } from "../../../../domain/detection/pair/pair-detector.ts";
 import { PairEpisodes } from "../../../../domain/detection/pair/pair-episodes.ts";
-import { type PairSurroundings, SURROUNDED_BY_NOTHING } from "../../../../domain/detection/pair/pair-surroundings.ts";
+import { type PairSurroundings, SURROUNDED_BY_NOTHING, Z_THRESHOLD_DEFAULT } from "../../../../domain/detection/pair/pair-surroundings.ts";
 import { DETECTOR_ADAPTIVE } from "../../../../domain/detection/pair/pair-verdict.ts";
 import { groupObservations, groupWithPending } from "../../../../domain/detection/rolling/observation-groups.ts";
 import { perUsualInterval } from "../../../../domain/detection/rolling/usual-deltas.ts";
@@ -325,6 +326,7 @@ export class PairPass implements WatchdogDetector {
     const counts = this.#countsOf(slot);
     const around = { deployedMs, streams, zThreshold: own.zThreshold, warmUntilMs, knownDays, isCounter, counts };
     const taken = this.#observe(slot, pair, untilMs, around, own.direction);
+    if (this.arena.count(pair) < YOUNG_VALUES) this.#observeYoung(slot, pair, untilMs, around, own.direction);
     if (this.arena.count(pair) < LEARNING_VALUES) this.#learning++;
     else this.#evaluated++;
     this.#report(pair);
@@ -366,6 +368,22 @@ export class PairPass implements WatchdogDetector {
       this.#confirm(this.#dependencies.nameOf(slot), direction, reported);
     if (direction !== undefined) this.#aggregates.rings.take(slot, lastMs, this.#values, count);
     return count;
+  }
+
+  /** Looks at the newest values of a stream together, where it is too young for single ones to depart. */
+  #observeYoung(slot: number, pair: number, untilMs: number, around: PairSurroundings, direction: WatchdogSettings["direction"]): void {
+    const { records, nameOf } = this.#dependencies;
+    if (Math.min(untilMs, records.lastTimeMs(slot)) < this.#nowMs - CONFIRMED_MS_MAX) return;
+    this.arena.load(pair);
+    if (!this.#detector.isYoung) return;
+    const read = this.#readSince(slot, 0, untilMs);
+    const strictness = around.zThreshold / Z_THRESHOLD_DEFAULT;
+    const departure = youngDeparture(this.#times.subarray(0, read), this.#values.subarray(0, read), { ...around, strictness });
+    if (departure === undefined) return;
+    this.#episodes.take({ pair, slot, direction, isNews: true }, departure.timeMs, this.#detector.depart(departure));
+    this.#episodes.flush();
+    this.arena.save(pair, this.arena.lastTimeMs(pair), this.#detector.count);
+    this.#confirm(nameOf(slot), direction, { isAlone: true, side: departure.side });
   }
 
   /** Puts the observations that the detector has not seen into #times and #values; how many they are. */

@@ -1,0 +1,81 @@
+// What departs of a series that is too young for a tail of its own, and what it does by itself.
+import { describe, expect, it } from "vitest";
+import { isYoung, type YoungSurroundings, youngDeparture } from "../../../../src/domain/detection/departure/young-departure.ts";
+import { generator } from "../../../support/generator.ts";
+
+const START_MS = Date.UTC(2026, 0, 5);
+const ALONE: YoungSurroundings = { streams: 1, strictness: 1 };
+
+/** Place of the value with which the first departure is found; undefined where there is none. */
+function foundAt(values: readonly number[], intervalS: number, around = ALONE): number | undefined {
+  const times = Float64Array.from(values, (_, i) => START_MS + 1000 * intervalS * i);
+  const all = Float64Array.from(values);
+  for (let end = 1; end <= all.length; end++) {
+    const from = Math.max(0, end - 120);
+    if (youngDeparture(times.subarray(from, end), all.subarray(from, end), around) !== undefined) return end - 1;
+  }
+  return undefined;
+}
+
+const noise = (count: number, variation: number, seed: number, level = 100): number[] => {
+  const { normal } = generator(seed);
+  return Array.from({ length: count }, () => level * Math.max(0, 1 + variation * normal()));
+};
+const levels = (...runs: ReadonlyArray<readonly [level: number, count: number]>): number[] =>
+  runs.flatMap(([level, count]) => Array(count).fill(level));
+
+describe("a young series", () => {
+  it.each([5, 10, 15, 30, 60])(
+    "at %i s departs with what stays twice, four times, ten times as high or nothing for three minutes and four values",
+    (intervalS) => {
+      for (const count of [20, 59, 60, 61, 119, 120, 121])
+        for (const factor of [2, 4, 10, 0]) {
+          const values = [...noise(count, 0.1, count), ...noise(60, 0.1, count + 1, 100 * factor)];
+          const lasting = Math.max(3, Math.ceil(180 / intervalS));
+          expect([count, factor, foundAt(values, intervalS)]).toEqual([count, factor, count + lasting]);
+        }
+    },
+  );
+
+  it("does not depart with single odd values, however far, with noise, or with what is over before three minutes", () => {
+    for (const seed of [1, 2, 3, 4, 5]) {
+      const values = noise(300, 0.3, seed);
+      for (let i = 7; i < 300; i += 23) values[i] = 100 * (i % 2 === 0 ? 20 : 0);
+      expect([seed, foundAt(values, 10), foundAt(values, 60)]).toEqual([seed, undefined, undefined]);
+    }
+    expect(foundAt([...noise(60, 0.05, 6), ...noise(11, 0.05, 7, 200), ...noise(60, 0.05, 8)], 15)).toBeUndefined();
+  });
+
+  it("does not depart with what a process does by itself: levels that climb, a gauge that steps by a tenth or doubles once, and what settles", () => {
+    expect(foundAt(levels([100, 40], [110, 200]), 15)).toBeUndefined();
+    expect(foundAt(levels([2, 30], [3, 30], [4, 30], [5, 60]), 15)).toBeUndefined();
+    expect(foundAt(levels([924, 40], [1848, 80]), 15)).toBeUndefined();
+    const filling = noise(240, 0.02, 9).map((value, i) => value * (1 + 5 * (1 - Math.exp(-i / 40))));
+    expect(foundAt(filling, 5)).toBeUndefined();
+    const settling = noise(240, 0.1, 10).map((value, i) => value * (1 + 8 * Math.exp(-i / 30)));
+    expect(foundAt(settling, 5)).toBeUndefined();
+  });
+
+  it("departs where a few levels rise threefold, or are gone, once they have been for half an hour", () => {
+    for (const to of [3_000, 0]) {
+      expect(foundAt(levels([1000, 119], [to, 60]), 15)).toBeUndefined();
+      expect(foundAt(levels([1000, 40], [to, 60]), 60)).toBe(43);
+    }
+  });
+
+  it("is asked for more while its service is one of many streams, and by a higher threshold", () => {
+    const values = [...noise(60, 0.1, 11), ...noise(60, 0.1, 12, 165)];
+    expect(foundAt(values, 60)).toBe(63);
+    expect(foundAt(values, 60, { streams: 1, strictness: 2 })).toBeUndefined();
+    expect(foundAt(values, 15, { streams: 400, strictness: 1 })).toBeUndefined();
+  });
+
+  it("is young for a day, and for six hours of minutes", () => {
+    expect([isYoung(359, 60_000), isYoung(360, 60_000), isYoung(23, 3_600_000), isYoung(24, 3_600_000)]).toEqual([
+      true,
+      false,
+      true,
+      false,
+    ]);
+  });
+});
