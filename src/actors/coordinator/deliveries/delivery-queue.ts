@@ -34,9 +34,10 @@ export class DeliveryQueue {
     return this.#sizes.get(kind) ?? 0;
   }
 
-  /** Lanes in which something waits, in their turn. Deliveries may be removed meanwhile. */
+  /** Lanes in which something waits, those with something urgent first, each in its turn. Deliveries may be removed meanwhile. */
   waitingLanes(): Array<{ readonly name: string; readonly kind: DeliveryKind }> {
-    return [...this.#lanes].flatMap(([name, { kind, urgent, other }]) => (urgent.size + other.size > 0 ? [{ name, kind }] : []));
+    const lanes = [...this.#lanes].map(([name, lane]) => ({ name, ...lane }));
+    return [...lanes.filter(({ urgent }) => urgent.size > 0), ...lanes.filter(({ urgent, other }) => urgent.size === 0 && other.size > 0)];
   }
 
   /** What leaves first of a lane; undefined where nothing waits. */
