@@ -19,7 +19,7 @@ const SLOW_SHARE_MIN = 0.5;
 export function categoryOf(ranking: Ranking, evidence: IncidentEvidence, first: RankedService): RootCauseCategory {
   const { metrics, line, span } = first;
   if (ranking.surge?.serviceId === first.serviceId) return "external";
-  if (ranking.peers.has(first.serviceId)) return isOutside(first.serviceId) ? "external" : "infrastructure";
+  if (ranking.peers.has(first.serviceId)) return isOutside(first.serviceId, evidence) ? "external" : "infrastructure";
   const resource = metrics?.resource ?? 0;
   const isSlow = (span?.kind === "self_time" ? span.strength : 0) >= ranking.usualSpan;
   const ofWay = span?.kind === "call_gap" || span?.kind === "refused_calls";
@@ -37,10 +37,20 @@ export function categoryOf(ranking: Ranking, evidence: IncidentEvidence, first: 
   return hostDeparts(evidence, first.serviceId) ? "infrastructure" : "application";
 }
 
-/** Whether a peer's name is that of a host elsewhere; a bare word or an address is a database, a broker of one's own. */
-function isOutside(peer: string): boolean {
+/** Words of the names of stores and brokers, which are one's own even where somebody else runs them. */
+const STORES = new Set(
+  "db database sql mysql mariadb postgres postgresql pg redis valkey memcached cache mongo mongodb cassandra elasticsearch opensearch rds kafka rabbitmq broker queue nats pulsar".split(
+    " ",
+  ),
+);
+
+/** Whether a peer's name is that of a host elsewhere; a bare word, an address, a name like those of one's services, a store or a broker is one's own. */
+function isOutside(peer: string, { senders, series }: IncidentEvidence): boolean {
   const host = hostOf(peer);
-  return !isAddress(host) && !isInside(host);
+  if (isAddress(host) || isInside(host) || host.split(/[.\-_\d]+/).some((word) => STORES.has(word))) return false;
+  const head = host.split(".").slice(0, 2).join(".");
+  const isLikePeer = (serviceId: string) => serviceId !== peer && serviceId.toLowerCase().startsWith(`${head}.`);
+  return !senders.some(isLikePeer) && !series.some(({ serviceId }) => isLikePeer(serviceId));
 }
 
 function hostDeparts({ series }: IncidentEvidence, serviceId: string): boolean {

@@ -13,6 +13,8 @@ const WINDOWS_MIN = 6;
 const SPREAD_MIN = 0.15;
 const USUAL_PEAK = 0.85;
 const USUAL_SPREAD = 0.3;
+/** Windows of so many values are looked at by pairs of neighbours. */
+const PAIRS_WIDTH_MIN = 8;
 /** Of a series that never changed nothing is known of what it usually does. */
 const USUAL_SCALE = { mean: USUAL_PEAK, spread: USUAL_SPREAD };
 /** A deviation beyond so many standard deviations says no more. */
@@ -91,11 +93,19 @@ function momentsOf(values: Float64Array | Float32Array, length = values.length):
   return { mean, sd: count > 1 ? Math.sqrt(squares / (count - 1)) : 0, count };
 }
 
-/** ln(1 + |z|) of the value farthest from a centre; NaN where nothing is known. */
+/**
+ * ln(1 + |z|) of the value farthest from a centre, in a window of many values of the two neighbours that are farthest together: one value alone is an outlier there.
+ * NaN where nothing is known.
+ */
 function peakOf(values: Float64Array, from: number, width: number, centre: number, scale: number, isConstant: boolean): number {
   let peak = Number.NaN;
+  let before = Number.NaN;
+  const isByPairs = width >= PAIRS_WIDTH_MIN;
   for (let i = from; i < from + width; i++) {
-    const off = Math.abs(values[i]! - centre);
+    const away = values[i]! - centre;
+    if (Number.isNaN(away)) continue;
+    const off = isByPairs ? Math.abs(away + before) / 2 : Math.abs(away);
+    before = away;
     if (!(off <= peak)) peak = Number.isNaN(off) ? peak : off;
   }
   const z = isConstant ? Math.min(Z_OF_CONSTANT, peak / scale) : Math.min(Z_MAX, peak / scale);

@@ -24,7 +24,7 @@ export function impactOf(ranking: Ranking, { serviceId: cause }: RankedService, 
   const suffering = reachedBy(ranking, cause);
   const hit = new Set(members);
   return [...new Set([...metrics.services.map(({ serviceId }) => serviceId), ...members])]
-    .map((serviceId) => ({ serviceId, symptom: metrics.symptomNovelty(serviceId) }))
+    .map((serviceId) => ({ serviceId, symptom: metrics.symptomShown(serviceId) }))
     .filter(({ serviceId }) => serviceId !== cause && !peers.has(serviceId))
     .filter(({ serviceId, symptom }) => hit.has(serviceId) || (suffering.has(serviceId) && symptom >= SYMPTOM_MIN))
     .map(({ serviceId, symptom }) => ({ serviceId, metricName: metrics.symptomName(serviceId), strength: symptom }))
@@ -38,7 +38,7 @@ export function affectedOf(ranking: Ranking, { serviceId: cause }: RankedService
   const found: Array<{ readonly serviceId: string; readonly strength: number; readonly hops: number }> = [];
   for (const [serviceId, hops] of reachedBy(ranking, cause)) {
     if (serviceId === cause || peers.has(serviceId)) continue;
-    const strength = metrics.knowsSymptoms(serviceId) ? metrics.symptomNovelty(serviceId) : hops <= UNSEEN_HOPS_MAX ? LIKELY_MIN : 0;
+    const strength = metrics.knowsSymptoms(serviceId) ? metrics.symptomShown(serviceId) : hops <= UNSEEN_HOPS_MAX ? LIKELY_MIN : 0;
     if (strength >= LIKELY_MIN) found.push({ serviceId, strength, hops });
   }
   return found

@@ -1,5 +1,6 @@
 // Which anomalies are one incident (incident-joins.ts says by which evidence), and when each incident is looked at: at once, after one and five minutes, since
-// most symptoms follow the first alert, a minute after it has grown by a service, and at its end. The first look learns the calls: incidents that they join are one.
+// most symptoms follow the first alert, each minute of these five while its report names no cause, a minute after it has grown by a service, and at its end. The first look
+// learns the calls: incidents that they join are one.
 import type { ShareLedger } from "../../core/base/share-ledger.ts";
 import {
   addAllTraits,
@@ -8,6 +9,7 @@ import {
   type IncidentAnomaly,
   type IncidentTraits,
   isEvident,
+  isOfOnset,
   isOfTime,
   traitsOf,
 } from "./incident-joins.ts";
@@ -49,10 +51,13 @@ export interface KeptIncident {
   readonly joinedCount: number;
   readonly services: readonly string[];
   readonly revision: number;
+  readonly cause: IncidentTraits["cause"];
 }
 
 /** After the first look; then only its end is waited for. */
 const REVISIONS_MS = [60_000, 300_000];
+/** While there is no cause it is looked for each minute, so long. */
+const UNCLEAR_REVISION_MS = 60_000;
 /** An incident that grows is revised no sooner after its last revision. */
 const GROWN_REVISION_MS = 60_000;
 const END_LOOK_MS = 30_000;
@@ -128,7 +133,7 @@ export class RunningIncidents {
    */
   settle(incident: RunningIncident, graph: NonNullable<IncidentTraits["graph"]>, nowMs: number): RunningIncident {
     incident.graph = graph;
-    const others = this.#near(incident).filter((other) => areOne(incident, other));
+    const others = this.#near(incident).filter((other) => isOfOnset(other.onsetMs, incident.onsetMs) && areOne(incident, other));
     return this.#unite(incident, others, nowMs);
   }
 
@@ -190,20 +195,23 @@ export class RunningIncidents {
       return;
     }
     const next = REVISIONS_MS.find((after) => after > age);
+    const unclearMs = next !== undefined && incident.cause === null ? incident.revisedAtMs + UNCLEAR_REVISION_MS : Number.POSITIVE_INFINITY;
     const soonestMs = nowMs + (incident.hasJoined ? JOINED_LOOK_MS : END_LOOK_MS);
-    incident.dueMs = next === undefined ? soonestMs : Math.min(incident.openedAtMs + next, soonestMs);
+    incident.dueMs = next === undefined ? soonestMs : Math.min(incident.openedAtMs + next, soonestMs, unclearMs);
   }
 
-  /** Whether a look that is due now makes a revision: the first, after one minute, after five, a minute after it has grown, and the last. */
-  isRevision({ revision, ends, openedAtMs, revisedAtMs, hasGrown }: RunningIncident, nowMs: number): boolean {
+  /** Whether a look that is due now makes a revision: the first, after one minute, after five, a minute after it has grown or found no cause, and the last. */
+  isRevision({ revision, ends, openedAtMs, revisedAtMs, hasGrown, cause }: RunningIncident, nowMs: number): boolean {
     if (revision === 0 || ends || (hasGrown && nowMs - revisedAtMs >= GROWN_REVISION_MS)) return true;
+    const isUnclear = cause === null && nowMs - openedAtMs < REVISIONS_MS.at(-1)!;
+    if (isUnclear && nowMs - revisedAtMs >= UNCLEAR_REVISION_MS) return true;
     return REVISIONS_MS.some((after) => revisedAtMs < openedAtMs + after && nowMs >= openedAtMs + after);
   }
 
   #joined(anomaly: IncidentAnomaly): RunningIncident | undefined {
     for (const incident of this.#byTenant.get(anomaly.tenant) ?? []) {
-      if (incident.ends || incident.first.environment !== anomaly.environment || !isOfTime(incident.onsetMs, anomaly.startedAtMs)) continue;
-      if (isEvident(incident, anomaly)) return incident;
+      if (incident.ends || incident.first.environment !== anomaly.environment) continue;
+      if (isEvident(incident, incident.onsetMs, anomaly)) return incident;
     }
     return undefined;
   }

@@ -1,7 +1,9 @@
-// What joins an anomaly with an incident: evidence, never time alone. Within five minutes of the incident's onset it is the same service, calls, a shared node or
-// instance, one jump of one metric over several services, or a report whose cause explains it. What begins later has an onset of its own to be looked at.
+// What joins an anomaly with an incident: evidence, never time alone. Within a minute and a half of the incident's onset it is the same service, calls, a shared node or
+// instance, one jump of one metric over several services; within five minutes a report whose cause explains it, as a symptom. What begins later, or is not explained,
+// has an onset of its own to be looked at.
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
 import { INSTANCE_NAMES } from "../series/instance-name.ts";
+import { meaningOf, RESOURCE_KINDS } from "./metric-kind.ts";
 
 export interface IncidentAnomaly {
   readonly id: string;
@@ -27,8 +29,9 @@ export interface IncidentTraits {
   cause: { readonly serviceId: string; readonly explained: ReadonlySet<string> } | null;
 }
 
-/** Onsets of one incident lie so close together. */
-const JOIN_MS = 5 * 60_000;
+/** Onsets of one incident lie so close together: by what they share, and where a cause explains the later one. */
+const JOIN_MS = 90_000;
+const EXPLAINED_MS = 5 * 60_000;
 /** Services whose one metric jumps the same way within so long have one cause. */
 const JUMP_MS = 10_000;
 /** Attributes that name a machine; of an address the host counts. */
@@ -46,17 +49,33 @@ export function traitsOf(anomaly: IncidentAnomaly): IncidentTraits {
   };
 }
 
-/** Whether evidence makes an anomaly a part of an incident; of the time asks `isOfTime`. */
-export function isEvident({ services, nodes, jumps, graph, cause }: IncidentTraits, anomaly: IncidentAnomaly): boolean {
+/** Whether evidence makes an anomaly a part of an incident of that onset. */
+export function isEvident(traits: IncidentTraits, onsetMs: number, anomaly: IncidentAnomaly): boolean {
+  if (!isOfTime(onsetMs, anomaly.startedAtMs)) return false;
+  return isExplained(traits.cause, anomaly) || (Math.abs(onsetMs - anomaly.startedAtMs) <= JOIN_MS && shares(traits, anomaly));
+}
+
+/** Whether a cause explains an anomaly: one of the cause itself, or a symptom of whom it hits. A resource of another service is something else. */
+function isExplained(cause: IncidentTraits["cause"], { serviceId, metricName }: IncidentAnomaly): boolean {
+  if (cause === null || !cause.explained.has(serviceId)) return false;
+  return serviceId === cause.serviceId || !RESOURCE_KINDS.some((kind) => kind === meaningOf(metricName).kind);
+}
+
+function shares({ services, nodes, jumps, graph }: IncidentTraits, anomaly: IncidentAnomaly): boolean {
   const { serviceId, startedAtMs } = anomaly;
-  if (services.has(serviceId) || graph?.joined.has(serviceId) === true || cause?.explained.has(serviceId) === true) return true;
+  if (services.has(serviceId) || graph?.joined.has(serviceId) === true) return true;
   const jumpedMs = jumps.get(jumpOf(anomaly));
   if (jumpedMs !== undefined && Math.abs(startedAtMs - jumpedMs) <= JUMP_MS) return true;
   return nodes.size > 0 && nodesOf(anomaly).some((node) => nodes.has(node));
 }
 
-/** Whether two onsets are near enough for one incident. */
+/** Whether two onsets are near enough for one incident where one cause explains both. */
 export function isOfTime(oneMs: number, otherMs: number): boolean {
+  return Math.abs(oneMs - otherMs) <= EXPLAINED_MS;
+}
+
+/** Whether they are near enough for one whatever joins them. */
+export function isOfOnset(oneMs: number, otherMs: number): boolean {
   return Math.abs(oneMs - otherMs) <= JOIN_MS;
 }
 

@@ -13,6 +13,8 @@ const THREES_MIN = 36;
 /** Shift and spread of ln(1 + |z|) that medians of a few values have by chance, somewhat more than of normal ones. */
 const USUAL_SHIFT = 0.5;
 const USUAL_SPREAD = 0.3;
+/** From here on a series has departed. */
+const DEPARTED_MIN = 5;
 const MAD_OF_NORMAL = 1.4826;
 const SD_PER_MEAN_DEVIATION = 1.2533;
 const SD_MIN = 1e-9;
@@ -48,7 +50,10 @@ export function medianShift(past: Float64Array, now: Float64Array): Departure | 
   const spread = mad > 0 ? MAD_OF_NORMAL * mad : SD_PER_MEAN_DEVIATION * meanDeviation;
   const scale = Math.max(spread, SD_MIN, SD_RELATIVE_MIN * Math.abs(centre));
   const shift = Math.max(-SHIFT_MAX, Math.min(SHIFT_MAX, (later - centre) / scale));
-  const novelty = noveltyOf(later - centre, scale, isConstant);
+  // What had departed before counts by how much farther it went.
+  const recent = middleOf(before[count - 3]!, before[count - 2]!, before[count - 1]!);
+  const hadDeparted = noveltyOf(recent - centre, scale, isConstant) >= DEPARTED_MIN;
+  const novelty = noveltyOf(later - (hadDeparted ? recent : centre), scale, isConstant);
   const usual = usualNovelties(before, count, centre, scale, isConstant);
   return { mean: centre, sd: scale, peak: later, ...placesOf(now, centre, later), novelty, shift, past: usual };
 }

@@ -40,6 +40,8 @@ const RESOURCES: ReadonlyArray<readonly [ResourceKind, ReadonlySet<string>]> = [
 const GOOD_WHEN_HIGH = words("availability success successes available avail uptime healthy ready hit hits apdex free remaining");
 /** Timers as statsd names them. */
 const TIMER = words("timer timers upper");
+/** Series that the server counts of lines. */
+const LOG_SERIES = "log.";
 const MEANINGS_HELD_MAX = 20_000;
 const meanings = new BoundedMap<string, MetricMeaning>(MEANINGS_HELD_MAX);
 
@@ -57,6 +59,8 @@ function readMeaning(metricName: string): MetricMeaning {
 }
 
 function kindOf(metricName: string, of: readonly string[]): MetricKind {
+  // How much is logged is no load: failures are logged.
+  if (metricName.startsWith(LOG_SERIES)) return "other";
   const family = familyOfMetric(metricName);
   if ((family === "latency" || family === "errors") && of.some((word) => DEPENDENCY.has(word))) return "dependency";
   if (family === "errors") return "errors";

@@ -56,6 +56,8 @@ export interface MetricsView {
   symptomName(serviceId: string): string;
   /** Novelty of its symptom, whoever causes it. */
   symptomNovelty(serviceId: string): number;
+  /** The same with what most services have in common. */
+  symptomShown(serviceId: string): number;
   /** Whether it sends something that would show one. */
   knowsSymptoms(serviceId: string): boolean;
 }
@@ -106,6 +108,25 @@ function timelyPart(table: NoveltyTable, service: number, kind: MetricKind, wind
   return series !== undefined && series.onsetMs > lateMs + LATE_INTERVALS * series.intervalMs ? OF_LATE : 1;
 }
 
+/** When the large symptoms began: the anomaly that asks may have been a small one before them. */
+function symptomsMs({ series, onsetMs }: IncidentEvidence): number {
+  const symptoms = series.filter(({ metricName, departure: { novelty, shift } }) => {
+    const { kind, harm } = meaningOf(metricName);
+    return novelty >= SYMPTOM_MIN && SYMPTOM_KINDS.some((each) => each === kind) && Math.sign(shift) === harm;
+  });
+  const largest = symptoms.reduce((most, { departure }) => Math.max(most, departure.novelty), 0);
+  const large = symptoms.filter(({ departure }) => departure.novelty >= LARGE * largest);
+  return large.length === 0
+    ? onsetMs
+    : Math.max(
+        onsetMs,
+        large.reduce((first, one) => Math.min(first, one.onsetMs), Number.POSITIVE_INFINITY),
+      );
+}
+
+/** From here on a symptom is one, and by so much of the largest a large one. */
+const SYMPTOM_MIN = 3;
+const LARGE = 0.5;
 /** What begins after its symptom is no cause by itself: so much later than what clocks of hosts differ by, and intervals of its own on top. */
 const LATE_MS = 60_000;
 const LATE_INTERVALS = 2;
@@ -125,8 +146,7 @@ export function metricsView(
     starved: starvedOf(table, evidence.series),
     ties: table.services.map((serviceId) => ties.get(serviceId)?.strength ?? 0),
     waitShares: table.services.map((serviceId) => shares.get(serviceId) ?? 0),
-    // The onset is that of the anomaly that asks, where one does.
-    lateMs: evidence.target === null ? Number.POSITIVE_INFINITY : evidence.onsetMs + LATE_MS,
+    lateMs: evidence.target === null ? Number.POSITIVE_INFINITY : symptomsMs(evidence) + LATE_MS,
   };
   const symptom = symptomOf(evidence.target);
   const services = scoresOf(table, neighbours, symptom, 0);
@@ -144,6 +164,7 @@ export function metricsView(
     tailShare: isFarAbove ? 0 : (reached + 1) / (tops.length + 1),
     symptomName: (serviceId) => symptomName(table, serviceId),
     symptomNovelty: (serviceId) => symptomNovelty(table, serviceId),
+    symptomShown: (serviceId) => symptomShown(table, serviceId),
     knowsSymptoms: (serviceId) => {
       const service = table.numberOf(serviceId);
       return service !== undefined && SYMPTOM_KINDS.some((kind) => table.leading(service, kind) !== undefined);
@@ -154,6 +175,15 @@ export function metricsView(
 function symptomNovelty(table: NoveltyTable, serviceId: string): number {
   const service = table.numberOf(serviceId);
   return service === undefined ? 0 : Math.max(...SYMPTOM_KINDS.map((kind) => table.novelty(service, kind, 0)));
+}
+
+function symptomShown(table: NoveltyTable, serviceId: string): number {
+  const service = table.numberOf(serviceId);
+  const shown = SYMPTOM_KINDS.map((kind) => (service === undefined ? undefined : table.leading(service, kind)));
+  return shown.reduce((most, series) => {
+    const isWorse = series !== undefined && Math.sign(series.departure.shift) === meaningOf(series.metricName).harm;
+    return isWorse ? Math.max(most, series.departure.novelty) : most;
+  }, 0);
 }
 
 function symptomName(table: NoveltyTable, serviceId: string): string {

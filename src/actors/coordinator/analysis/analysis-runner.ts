@@ -20,7 +20,6 @@ import { type Analysis, analyse } from "../../../domain/rca/analysis.ts";
 import { withEarlier } from "../../../domain/rca/earlier-evidence.ts";
 import type { IncidentEvidence, SeriesEvidence } from "../../../domain/rca/evidence.ts";
 import { type RunningIncident, RunningIncidents } from "../../../domain/rca/incident-group.ts";
-import type { IncidentTraits } from "../../../domain/rca/incident-joins.ts";
 import { joinedWith } from "../../../domain/topology/reach.ts";
 import type { AlertBooks } from "../alerts/alerts-context.ts";
 import type { AnomalyBooks } from "../anomalies/anomalies-context.ts";
@@ -30,7 +29,7 @@ import type { StateWith } from "../state/stored-state.ts";
 import type { AnalysisBooks } from "./analysis-context.ts";
 import type { EvidenceGathering } from "./evidence-gathering.ts";
 import { keptIncident, missedAnomalies } from "./interrupted-analyses.ts";
-import { packSignature, type RcaReport, reportIdOf } from "./report-row.ts";
+import { explainedBy, packSignature, type RcaReport, reportIdOf } from "./report-row.ts";
 import type { ThreadTime } from "./thread-time.ts";
 
 const TOP = 3;
@@ -179,7 +178,7 @@ export class AnalysisRunner {
       const evidence = { ...fresh, series: looked.series };
       return this.#reportOf(incident, looked.report, analyse(evidence), evidence);
     });
-    if (this.#incidents.explained(incident, causeOf(report.analysis), untilMs) !== incident) return;
+    if (this.#incidents.explained(incident, explainedBy(report.analysis), untilMs) !== incident) return;
     await this.#store(incident, looked, report);
     this.#incidents.revised(incident, report.revision, untilMs);
     counters.add("rcaRevisions", 1);
@@ -240,12 +239,6 @@ export class AnalysisRunner {
       signature: isKept ? before.signature : packSignature(signature),
     };
   }
-}
-
-/** The service that a report calls the cause, and those that it hits. */
-function causeOf({ enough, candidates: [first], impact }: RcaReport["analysis"]): IncidentTraits["cause"] {
-  if (!enough || first === undefined) return null;
-  return { serviceId: first.serviceId, explained: new Set([first.serviceId, ...impact.map(({ serviceId }) => serviceId)]) };
 }
 
 /** Whether a report names a cause that more speaks for than for what is seen now. */

@@ -7,7 +7,7 @@ import type { KeptIncident } from "../../../domain/rca/incident-group.ts";
 import type { AlertBooks } from "../alerts/alerts-context.ts";
 import type { AnomalyBooks } from "../anomalies/anomalies-context.ts";
 import type { AnalysisBooks } from "./analysis-context.ts";
-import type { RcaReport } from "./report-row.ts";
+import { explainedBy, type RcaReport } from "./report-row.ts";
 
 /** An anomaly that was missed so long ago is looked at no more: nothing of its beginning is left in memory. */
 const MISSED_MS = 15 * 60_000;
@@ -28,6 +28,7 @@ export function keptIncident(report: RcaReport, { anomalies, analyses }: Anomaly
     joinedCount: analyses.reports.joinedCount(tenant, report.id),
     services: [...new Set([serviceId, ...members.map((member) => member.serviceId)])],
     revision,
+    cause: explainedBy(report.analysis),
   };
 }
 

@@ -3,6 +3,7 @@ import { hash128 } from "../../../core/base/hash128.ts";
 import type { Analysis, Candidate, FirstSymptom, LookedAt } from "../../../domain/rca/analysis.ts";
 import type { EvidenceItem } from "../../../domain/rca/evidence-items.ts";
 import type { Impact } from "../../../domain/rca/impact.ts";
+import type { IncidentTraits } from "../../../domain/rca/incident-joins.ts";
 import { flag, list, nullable, number, object, oneOf, optional, record, StoredForm, text } from "../state/stored-json.ts";
 
 /** Findings of one revision. */
@@ -82,6 +83,12 @@ export const RCA_REPORT = new StoredForm<RcaReport>("rca_reports", {
   revisions: list(object<RevisionNote>({ revision: number, evidenceUntilMs: number, top: list(text), confidence: number, enough: flag })),
   signature: list(number),
 });
+
+/** The service that a report calls the cause, and those that it hits or reaches; null where it names none. */
+export function explainedBy({ enough, candidates: [first], impact, affected = [] }: RcaReport["analysis"]): IncidentTraits["cause"] {
+  if (!enough || first === undefined) return null;
+  return { serviceId: first.serviceId, explained: new Set([first.serviceId, ...impact.map(({ serviceId }) => serviceId), ...affected]) };
+}
 
 /** A signature as whole numbers. */
 export function packSignature(signature: Float32Array): number[] {

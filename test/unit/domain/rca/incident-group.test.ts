@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { RunningIncidents } from "../../../../src/domain/rca/incident-group.ts";
+import { type RunningIncident, RunningIncidents } from "../../../../src/domain/rca/incident-group.ts";
 import type { IncidentAnomaly } from "../../../../src/domain/rca/incident-joins.ts";
 
 const MINUTE_MS = 60_000;
@@ -45,13 +45,13 @@ describe("which anomalies are one incident", () => {
     ["a shared node", { attributes: { "host.name": "node-3" } }, { attributes: { "k8s.node.name": "node-3" } }],
     ["one machine by its address", { attributes: { instance: "db-1:9100" } }, { attributes: { instance: "db-1:9187" } }],
     ["one jump of one metric", { metricName: "up", direction: "low" }, { metricName: "up", direction: "low" }],
-  ])("joins by %s, within five minutes of the onset", (_, one, other) => {
+  ])("joins by %s, within a minute and a half of the onset", (_, one, other) => {
     const after = (ms: number) => {
       const running = incidents();
       running.take(anomaly("a", one), START);
       return running.take(anomaly("b", { ...other, startedAtMs: START + ms }), START + ms)?.isNew;
     };
-    const lasts = one.metricName === undefined ? 5 * MINUTE_MS : 10_000;
+    const lasts = one.metricName === undefined ? 90_000 : 10_000;
     expect([0, lasts, lasts + 1].map(after)).toEqual([false, false, true]);
   });
 
@@ -93,12 +93,29 @@ describe("which anomalies are one incident", () => {
     const running = incidents();
     const at = (minutes: number) => START + minutes * MINUTE_MS;
     const first = running.take(anomaly("a", { serviceId: "db" }), at(0))!.incident;
+    running.explained(first, { serviceId: "db", explained: new Set(["db"]) }, at(0));
     for (const minutes of [2, 4, 5]) running.take(anomaly(`a${minutes}`, { serviceId: "db", startedAtMs: at(minutes) }), at(minutes));
     expect(first.memberCount).toBe(4);
     expect(running.take(anomaly("b", { serviceId: "db", startedAtMs: at(8) }), at(8))).toMatchObject({
       isNew: true,
       incident: { onsetMs: at(8), memberCount: 1 },
     });
+  });
+
+  it("what begins two minutes later is another incident unless a cause explains it: its symptoms do, a resource of another service does not", () => {
+    const later = START + 2 * MINUTE_MS;
+    const isNew = (cause: string | null, change: Partial<IncidentAnomaly>) => {
+      const running = incidents();
+      const { incident } = running.take(anomaly("a", { serviceId: "web" }), START)!;
+      incident.graph = { joined: new Set(["web", "db", "cart"]) };
+      if (cause !== null) running.explained(incident, { serviceId: cause, explained: new Set([cause, "web"]) }, START);
+      return running.take(anomaly("b", { startedAtMs: later, ...change }), later)?.isNew;
+    };
+    expect(isNew(null, { serviceId: "web", metricName: "latency_ms" })).toBe(true);
+    expect(isNew("db", { serviceId: "web", metricName: "latency_ms" })).toBe(false);
+    expect(isNew("db", { serviceId: "db", metricName: "cpu_percent" })).toBe(false);
+    expect(isNew("db", { serviceId: "web", metricName: "cpu_percent" })).toBe(true);
+    expect(isNew("db", { serviceId: "cart", metricName: "latency_ms" })).toBe(true);
   });
 
   it("counts each anomaly once, whatever joins in which order", () => {
@@ -161,12 +178,20 @@ describe("which anomalies are one incident", () => {
 });
 
 describe("when an incident is looked at", () => {
+  const CAUSE = { serviceId: "db", explained: new Set(["db"]) };
+
   /** Looks whenever one is due; the minutes at which there was a revision. */
-  function revisions(running: RunningIncidents, until: number, isOverAt = Number.POSITIVE_INFINITY): number[] {
+  function revisions(
+    running: RunningIncidents,
+    until: number,
+    isOverAt = Number.POSITIVE_INFINITY,
+    cause: RunningIncident["cause"] = CAUSE,
+  ): number[] {
     const found: number[] = [];
     for (let nowMs = START; nowMs <= until && running.size > 0; nowMs = running.dueMs) {
       const incident = running.next(nowMs)!;
       if (running.isRevision(incident, nowMs)) {
+        running.explained(incident, cause, nowMs);
         running.revised(incident, incident.revision + 1, nowMs);
         found.push((nowMs - START) / MINUTE_MS);
       }
@@ -182,10 +207,17 @@ describe("when an incident is looked at", () => {
     expect(running.size).toBe(0);
   });
 
+  it("is revised each minute of the first five while there is no cause", () => {
+    const running = incidents();
+    running.take(anomaly("a"), START);
+    expect(revisions(running, START + 90 * MINUTE_MS, START + 20 * MINUTE_MS, null)).toEqual([0, 1, 2, 3, 4, 5, 20]);
+  });
+
   it("is revised a minute after it has grown by a service", () => {
     const running = incidents();
     const { incident } = running.take(anomaly("a", { serviceId: "db" }), START)!;
     incident.graph = { joined: new Set(["db", "web"]) };
+    running.explained(incident, { serviceId: "db", explained: new Set(["db"]) }, START);
     running.revised(incident, 1, START);
     running.take(anomaly("b", { serviceId: "db", startedAtMs: START + 70_000 }), START + 70_000);
     running.revised(incident, 2, START + 70_000);
@@ -204,6 +236,7 @@ describe("when an incident is looked at", () => {
   it("is looked at within a second of anomalies that join a report, once for all of them", () => {
     const running = incidents();
     const { incident } = running.take(anomaly("a"), START)!;
+    running.explained(incident, { serviceId: "service of a", explained: new Set(["service of a"]) }, START);
     incident.revision = 1;
     running.looked(incident, false, START);
     const same = { serviceId: "service of a" };
@@ -233,7 +266,8 @@ describe("when an incident is looked at", () => {
     const running = incidents();
     const first = anomaly("a");
     const times = { onsetMs: START, openedAtMs: START, revisedAtMs: START + MINUTE_MS };
-    const kept = { first, ...times, members: ["a", "b"], memberCount: 3, joinedCount: 0, services: ["orders"], revision: 2 };
+    const cause = { serviceId: "orders", explained: new Set(["orders"]) };
+    const kept = { first, ...times, members: ["a", "b"], memberCount: 3, joinedCount: 0, services: ["orders"], revision: 2, cause };
     running.restore(kept, START + 4 * MINUTE_MS);
     const incident = running.of("default", "b")!;
     expect(incident).toMatchObject({ isRestored: true, memberCount: 3 });
