@@ -47,9 +47,10 @@ export function affectedOf(ranking: Ranking, { serviceId: cause }: RankedService
     .map(({ serviceId }) => serviceId);
 }
 
-/** Callers of a cause with the calls between; of load at a door those that it calls; of a machine's trouble those on the machine. */
-function reachedBy({ edges, surge, tied }: Ranking, cause: string): ReadonlyMap<string, number> {
+/** Callers of a cause with the calls between; of load at a door those that it calls, all where no calls are known; of a machine's trouble those on the machine. */
+function reachedBy({ edges, surge, tied, metrics }: Ranking, cause: string): ReadonlyMap<string, number> {
   const reached = new Map(callersOf(edges, cause));
+  if (surge?.serviceId === cause && edges.length === 0) for (const { serviceId } of metrics.services) reached.set(serviceId, 1);
   if (surge?.serviceId === cause)
     for (const [serviceId, hops] of calleesOf(edges, cause)) if (!reached.has(serviceId)) reached.set(serviceId, hops);
   for (const serviceId of tied.get(cause)?.neighbours ?? []) if (!reached.has(serviceId)) reached.set(serviceId, 1);

@@ -166,9 +166,11 @@ describe("whom a cause reaches", () => {
       const one = series(serviceId, "rps", 9);
       return { ...one, departure: { ...one.departure, shift: 12, peak: 44 } };
     });
+    const named = (one: SeriesEvidence) => ({ ...one, serviceId: one.serviceId === "front" ? "gateway" : one.serviceId });
     const times = [series("store", "latency_ms", 6), series("cart", "latency_ms", 0.2), series("pay", "latency_ms", 0.3)];
     const { candidates, affected } = analyse(evidence({ series: [...rates, ...times], edges: edges.slice(0, 4) }));
     expect([candidates[0]?.serviceId, affected]).toEqual(["front", ["store"]]);
+    expect(analyse(evidence({ series: [...rates, ...times].map(named) })).affected).toEqual(["store"]);
   });
 });
 
