@@ -202,6 +202,7 @@ export class PairDetector {
     this.#lenientUntilMs = Math.max(around.warmUntilMs ?? 0, day === "unusual" ? endOfDay(localMs) - localMs + timeMs : 0);
     const isLenient = timeMs < this.#lenientUntilMs;
     verdict.expected = this.#profile.expected(localMs, this.#valueMoments.count === 0 ? value : this.#valueMoments.mean, isHoliday);
+    verdict.isOfKnownDay = this.#profile.knowsKindOfDay(localMs, this.#interval.ms, isHoliday);
     verdict.spike = this.#observeSpike(value);
     const hour = this.#profile.between(localMs, this.#interval.ms, isHoliday);
     const isSettling = this.#settles(timeMs, Math.max(deployedMs, around.changedMs ?? 0), hour);

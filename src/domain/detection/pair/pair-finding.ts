@@ -25,6 +25,8 @@ export class PairVerdict {
   scale = 0;
   /** Whether `usual` is that of the hour, else that of the whole history. */
   isSeasonal = false;
+  /** Whether the hour has been seen on two days of its kind. */
+  isOfKnownDay = false;
   /** Levels from here on open an alert by themselves. */
   levelBar = 0;
   /** Level or level with spike, in units of their bars: from 1 on an excursion; and what it must reach while the stream pages often. */

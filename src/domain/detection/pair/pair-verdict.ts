@@ -66,7 +66,7 @@ function isDeparture({ departure, departs, evidence }: PairVerdict): boolean {
 export function pairVerdict(of: PairObservation): RuleVerdict {
   const { verdict, baseline, ageSeconds, localMs } = of;
   const { observed, expected, width, threshold } = judgedOf(verdict);
-  const isSeasonal = verdict.isSeasonal && !isDeparture(verdict);
+  const isSeasonal = verdict.isSeasonal && verdict.isOfKnownDay && !isDeparture(verdict);
   const z = pairZ(verdict);
   const gates = pairGates(of);
   const failed = firstFailed(gates);
@@ -117,7 +117,11 @@ export function explainPair({ verdict, localMs, baseline }: PairObservation, met
     return `${metricName} was ${figure(observed)}, ${more}${size} standard deviations ${where} the ${figure(expected)} that was to be expected (by chance it strays from ${from} to ${to})`;
   }
   const what = values === 1 ? figure(observed) : `${figure(observed)} on average over its last ${values} values`;
-  const when = isSeasonal ? `is usual on a ${bucketOf(localMs)}` : `the last ${baseline.n} values had`;
+  const when = !isSeasonal
+    ? `the last ${baseline.n} values had`
+    : verdict.isOfKnownDay
+      ? `is usual on a ${bucketOf(localMs)}`
+      : "was to be expected at this hour";
   return `${metricName} was ${what} (${zText(pairZ(verdict))}), ${where} the ${figure(expected)} that ${when} (expected ${from} to ${to})`;
 }
 

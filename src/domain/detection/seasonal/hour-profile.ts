@@ -56,6 +56,12 @@ export class HourProfile {
     return (1 - share) * this.#between(from, kind) + share * this.#between(to, kind);
   }
 
+  /** Whether the hour has been seen on two days of the time's kind: only then it has something that is usual on such a day. */
+  knowsKindOfDay(timeMs: number, intervalMs: number, isHoliday = false): boolean {
+    const count = this.#counts[place(timeMs, isHoliday ? WEEKEND : kindOf(timeMs))] as number;
+    return count >= DAYS_MIN * Math.max(1, HOUR_MS / intervalMs);
+  }
+
   /** Mean of the hour, on a day of this kind, drawn towards that of any day. */
   #between(timeMs: number, kind: number): number {
     const any = this.#means[place(timeMs, ANY_DAY)] as number;

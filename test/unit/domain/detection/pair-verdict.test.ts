@@ -5,10 +5,12 @@ import { PairDetector } from "../../../../src/domain/detection/pair/pair-detecto
 import type { PairVerdict } from "../../../../src/domain/detection/pair/pair-finding.ts";
 import { SURROUNDED_BY_NOTHING } from "../../../../src/domain/detection/pair/pair-surroundings.ts";
 import { explainPair, mayAlert, type PairObservation, pairVerdict, pairZ } from "../../../../src/domain/detection/pair/pair-verdict.ts";
+import { HOUR_PROFILE_WORDS, HourProfile } from "../../../../src/domain/detection/seasonal/hour-profile.ts";
 import type { OffsetMs } from "../../../../src/domain/detection/seasonal/time-zone-hours.ts";
 
 const MINUTE_MS = 60_000;
 const INTERVAL = 5 * MINUTE_MS;
+const DAY_MS = 24 * 60 * MINUTE_MS;
 const DAY_ROWS = 288;
 const START = Date.UTC(2026, 0, 5);
 
@@ -90,6 +92,20 @@ describe("the verdict of a pair", () => {
     expect(record.baseline.bucket).toMatch(/^working day at 0[67]:00$/);
     expect(record.expected).toBeGreaterThan(110);
     expect(explainPair(observation(detector, verdict, row), "m")).toMatch(/that is usual on a working day at 0[67]:00/);
+    verdict.isOfKnownDay = false;
+    expect(explainPair(observation(detector, verdict, row), "m")).toMatch(/that was to be expected at this hour/);
+    expect(pairVerdict(observation(detector, verdict, row)).baseline.bucket).toBeNull();
+  });
+
+  it("says what is usual on a working day from two of them on", () => {
+    const profile = new HourProfile(new Float64Array(HOUR_PROFILE_WORDS));
+    const [friday, monday] = [Date.UTC(2026, 0, 9, 14), Date.UTC(2026, 0, 12, 14)];
+    const known = [friday, friday + DAY_MS, monday, monday + DAY_MS].map((hour) => {
+      const isKnown = profile.knowsKindOfDay(hour, MINUTE_MS);
+      for (let minute = 0; minute < 60; minute++) profile.add(hour + minute * MINUTE_MS, 1, MINUTE_MS);
+      return isKnown;
+    });
+    expect(known).toEqual([false, false, false, true]);
   });
 
   it.each([
