@@ -29,6 +29,7 @@ import type { Rounds } from "./loop/rounds.ts";
 import { StoreGuard } from "./loop/store-guard.ts";
 import { storedNotices } from "./loop/stored-notices.ts";
 import { trainingEvent } from "./models/job-handlers.ts";
+import { incidentTimes } from "./models/labelled-times.ts";
 import { ModelMessages } from "./models/model-messages.ts";
 import { ServiceInputs } from "./models/service-inputs.ts";
 import { TrainingJobs } from "./models/training-jobs.ts";
@@ -190,6 +191,7 @@ function runningParts(
     requested: {
       production: (service, columns) => messages.production(service, columns),
       shadow: (service) => messages.shadow(service),
+      incidents: (service, nowMs) => incidentTimes(state, service, nowMs),
       takeCounts: (shadows) => trainings.takeCounts(shadows),
     },
     store: (operations) => edit(() => control.commit(operations)),

@@ -4,6 +4,7 @@ import { groupBy } from "../../core/base/grouping.ts";
 import { BACKTEST_TRAININGS_MAX } from "../../core/config/backtest-limits.ts";
 import { SERVICE_VECTORS_MIN } from "../../core/config/limits.ts";
 import { FLAG_COUNTER } from "../../core/layout/stream-record.ts";
+import type { StreamName } from "../../core/protocol/coordinator-frame.ts";
 import { serviceHash } from "../../core/protocol/service-rows.ts";
 import { chosenMetrics, startsOf, streamsPerMetric, unevenness } from "../detection/multivariate/service-columns.ts";
 import { serviceDetectorWords } from "../detection/multivariate/service-detector.ts";
@@ -124,7 +125,6 @@ async function trackFrames(
 ): Promise<TimedFrame[] | undefined> {
   const { intervalMs, sinceMs, untilMs, slices } = options;
   const { tenant, environment, serviceId } = (members[0] as PlacedSeries).series.name;
-  const train = options.facts.train as NonNullable<typeof options.facts.train>;
   const hash = serviceHash(serviceKey(tenant, serviceId), environment);
   const track = new ServiceTrack({ tenant, environment, serviceId, hash }, columns.names);
   const cursor = new HistoryCursor(columns, intervalMs);
@@ -132,8 +132,7 @@ async function trackFrames(
   const found: TimedFrame[] = [];
   const firstMs = Math.ceil(sinceMs / intervalMs) * intervalMs;
   const { promoted } = columns;
-  const learning =
-    promoted === undefined ? new ServiceLearning(columns, { ...options, hash, train, mayTrain: () => budget.take() }) : undefined;
+  const learning = promoted === undefined ? learningOf(columns, { tenant, environment, serviceId }, hash, options, budget) : undefined;
   await learning?.learnBefore(firstMs);
   if (promoted !== undefined) track.take(promoted.model, new Float64Array(serviceDetectorWords(columns.names.length)), promoted);
   // A model of the way has read the vectors of its training; a promoted one reads those before the beginning, and what opened there is not told.
@@ -150,4 +149,25 @@ async function trackFrames(
     if (slices.spend(isNew ? VECTOR_US : 1)) await slices.turn();
   }
   return track.isTrained ? found : undefined;
+}
+
+function learningOf(
+  columns: VectorColumns,
+  of: Pick<StreamName, "tenant" | "environment" | "serviceId">,
+  hash: string,
+  options: SeriesFramesOptions,
+  budget: TrainingBudget,
+): ServiceLearning {
+  const { train, keptRows, labels } = options.facts;
+  // Those that are given with the question are what it asks about.
+  const said = labels.filter(({ anomalyId, isIncident }) => anomalyId !== null && isIncident);
+  const ofService = said.filter(({ serviceId, environment }) => serviceId === of.serviceId && environment === of.environment);
+  return new ServiceLearning(columns, {
+    ...options,
+    hash,
+    train: train as NonNullable<typeof train>,
+    kept: keptRows(of, columns.names),
+    incidents: ofService.map(({ startedMs, endedMs }) => [startedMs, endedMs] as const),
+    mayTrain: () => budget.take(),
+  });
 }

@@ -9,12 +9,17 @@ import type { Using } from "../queries/query-context.ts";
 import type { SaturationBooks } from "../saturation/saturation-context.ts";
 import type { SeriesContext } from "../series/series-context.ts";
 import type { PatternHolders } from "../silences/pattern-room.ts";
+import type { TrainingRowsBook } from "../watchdog/training/training-rows-book.ts";
 import type { WatchdogBooks } from "../watchdog/watchdog-context.ts";
 
 /** Context by which the layers of one moment are judged. */
 export type MomentsContext = SeriesContext & Using<"train", unknown, Pick<SaturationBooks, "saturation"> & WatchdogBooks>;
 export type BacktestContext = MomentsContext &
-  Using<"nowMs", AlertBooks & AnomalySource, PatternHolders & RoutingBooks & Pick<ModelBooks, "models">> & {
+  Using<
+    "nowMs",
+    AlertBooks & AnomalySource & { readonly trainingRows: TrainingRowsBook },
+    PatternHolders & RoutingBooks & Pick<ModelBooks, "models">
+  > & {
     readonly channels: { readonly routes: Pick<Routes, "subject"> };
   };
 

@@ -30,6 +30,17 @@ export function labelledTimes(
   return times.sort((a, b) => b.fromMs - a.fromMs).slice(0, LABELLED_TIMES_PER_SERVICE_MAX);
 }
 
+/** Of these, the incidents. */
+export function incidentTimes(
+  state: StateWith<LabelledBooks>,
+  service: ModelledService,
+  nowMs: number,
+): ReadonlyArray<readonly [fromMs: number, toMs: number]> {
+  return labelledTimes(state, service, nowMs)
+    .filter(({ isIncident }) => isIncident)
+    .map(({ fromMs, toMs }) => [fromMs, toMs] as const);
+}
+
 function timeOf({ startedAtMs, resolvedAtMs }: Anomaly, isIncident: boolean, nowMs: number): LabelledTime {
   return { fromMs: startedAtMs - BEFORE_MS, toMs: (resolvedAtMs ?? nowMs) + AFTER_MS, isIncident };
 }

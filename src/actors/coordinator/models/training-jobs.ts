@@ -14,7 +14,7 @@ import type { TrainingInput } from "../../../domain/detection/multivariate/train
 import { EngineUnavailableError } from "../engines/engine-client.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import { isEnded, jobOperation, type TrainingJobRow } from "./job-book.ts";
-import { labelledTimes } from "./labelled-times.ts";
+import { incidentTimes } from "./labelled-times.ts";
 import type { ModelMessages } from "./model-messages.ts";
 import { contentOperations, type ModelContent, type ModelRow, modelOperation, removeModelOperations } from "./model-row.ts";
 import type { ModelsState } from "./models-context.ts";
@@ -228,9 +228,7 @@ export class TrainingJobs {
     if (of === undefined)
       throw new JobFailure("the Watchdog does not look at this service: it has fewer than two metrics in this environment");
     this.#progress(job, GATHERED);
-    const excluded = labelledTimes(state, job, trainedMs)
-      .filter(({ isIncident }) => isIncident)
-      .map(({ fromMs: from, toMs: to }) => [from, to] as const);
+    const excluded = incidentTimes(state, job, trainedMs);
     const result = await train({ ...of.input, selection: { excluded, rowsMax: REQUESTED_VECTORS_MAX } });
     const { selected, rows } = result;
     if (selected === undefined) throw new Error("the thread of trainings did not say what it took");

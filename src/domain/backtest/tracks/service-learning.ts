@@ -7,6 +7,7 @@ import { servicePage } from "../../../core/protocol/service-rows.ts";
 import type { ServiceHistory, StreamSamples } from "../../detection/multivariate/service-rows.ts";
 import type { TrainingResult } from "../../detection/multivariate/service-training.ts";
 import type { Stretch } from "../../detection/multivariate/strange-stretches.ts";
+import { trainingRowsBefore } from "../../detection/multivariate/training-rows-coding.ts";
 import type { BacktestFacts, BacktestOptions } from "../history.ts";
 import type { ServiceTrack } from "./service-track.ts";
 
@@ -14,6 +15,10 @@ export interface ServiceLearningOptions extends Pick<BacktestOptions, "intervalM
   /** The service's (core/protocol/service-rows.ts). */
   readonly hash: string;
   readonly train: NonNullable<BacktestFacts["train"]>;
+  /** Times that people have called an incident, of later ones too. */
+  readonly incidents?: readonly Stretch[];
+  /** Vectors that trainings have kept, of later times too. */
+  readonly kept?: Uint8Array | undefined;
   /** False once there were as many trainings as may be. */
   mayTrain(): boolean;
 }
@@ -37,6 +42,8 @@ export class ServiceLearning {
   /** Has vectors kept of what is older than one training looks back on, as trainings before the beginning would have. */
   async learnBefore(firstMs: number): Promise<void> {
     this.#dueMs = firstMs;
+    const { kept } = this.#options;
+    this.#rows = kept && trainingRowsBefore(kept, this.#history.aggregations.length, firstMs);
     const oldestMs = this.#history.streams.reduce((least, { times }) => Math.min(least, times[0] ?? firstMs), firstMs);
     for (let atMs = oldestMs + this.#historyMs; atMs < firstMs && this.#options.mayTrain(); atMs += this.#historyMs)
       await this.#train(atMs);
@@ -63,9 +70,10 @@ export class ServiceLearning {
   }
 
   async #train(atMs: number): Promise<TrainingResult> {
-    const { intervalMs, hash, train } = this.#options;
+    const { intervalMs, hash, train, incidents = [] } = this.#options;
     const fromMs = atMs - this.#historyMs;
-    const excluded = this.#episodes.filter(([, toMs]) => toMs >= fromMs).map(([begin, end]): Stretch => [begin, Math.min(end, atMs)]);
+    const known = [...this.#episodes, ...incidents].filter(([begin, end]) => end >= fromMs && begin < atMs);
+    const excluded = known.map(([begin, end]): Stretch => [begin, Math.min(end, atMs)]);
     const result = await train({
       ...newestOf(this.#history, fromMs),
       toMs: atMs,

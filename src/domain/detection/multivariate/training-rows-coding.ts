@@ -35,6 +35,20 @@ export function decodeTrainingRows(bytes: Uint8Array, width: number): TimedRows 
   return isGood ? { times, values, width, breaks: copy.subarray(HEADER_BYTES + rows * (8 + 4 * width)) } : undefined;
 }
 
+/** Those of before a time, for who may not know what came later; undefined where there are none. */
+export function trainingRowsBefore(bytes: Uint8Array, width: number, beforeMs: number): Uint8Array | undefined {
+  const rows = decodeTrainingRows(bytes, width);
+  const count = rows?.times.filter((timeMs) => timeMs < beforeMs).length ?? 0;
+  if (rows === undefined || count === 0) return undefined;
+  const { times, values, breaks = new Uint8Array(times.length) } = rows;
+  return encodeTrainingRows({
+    times: times.subarray(0, count),
+    values: values.subarray(0, count * width),
+    width,
+    breaks: breaks.subarray(0, count),
+  });
+}
+
 function isAscending(times: Float64Array): boolean {
   for (let i = 0; i < times.length; i++)
     if (!((times[i] as number) > (i === 0 ? Number.NEGATIVE_INFINITY : (times[i - 1] as number)))) return false;

@@ -19,6 +19,7 @@ import type {
 } from "../../../../core/protocol/engine-control.ts";
 import { decodeServiceRow, encodeServiceRow, type ServiceRow, serviceHash, servicePage } from "../../../../core/protocol/service-rows.ts";
 import type { TrainingResult } from "../../../../domain/detection/multivariate/service-training.ts";
+import type { Stretch } from "../../../../domain/detection/multivariate/strange-stretches.ts";
 import type { TrainingInput } from "../../../../domain/detection/multivariate/training-input.ts";
 import { type EngineClient, EngineUnavailableError } from "../../engines/engine-client.ts";
 import type { CoordinatorCounters } from "../../state/coordinator-counters.ts";
@@ -68,6 +69,8 @@ export interface RequestedModels {
   production(service: RequestedService, columns: string): ServiceModelMessage | undefined;
   /** The one that is scored beside it. */
   shadow(service: RequestedService): ShadowModelMessage | undefined;
+  /** Times that people have called an incident of the service, what led to it and what it left behind included. */
+  incidents(service: RequestedService, nowMs: number): readonly Stretch[];
 }
 
 interface RequestedService {
@@ -227,7 +230,8 @@ export class ModelTraining {
     if (input === undefined) return undefined;
     const of = { ...serviceOf(wanted), service, columns: wanted.columns };
     const model = this.#row(service, wanted, DETECTOR_SERVICE_MODELS)?.bytes;
-    return { ...input, past: await trainingPast(of, { fromMs, toMs, model }, { state, paced: this.#paced }) };
+    const past = await trainingPast(of, { fromMs, toMs, model }, { state, paced: this.#paced });
+    return { ...input, past: { ...past, excluded: [...past.excluded, ...this.#dependencies.requested.incidents(of, toMs)] } };
   }
 
   /** Where a tenant has no room for its vectors the next training has none but what raw samples give. */

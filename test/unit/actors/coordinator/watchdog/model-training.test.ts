@@ -65,7 +65,7 @@ function rig(
       train: (input) => train(readTrainingInput(input)),
       isStopping: () => store.isStopping,
       log: (line) => void log.push(line),
-      requested: { production: () => undefined, shadow: () => undefined },
+      requested: { production: () => undefined, shadow: () => undefined, incidents: () => [[5, 6]] },
     },
   );
   const counter = (name: CoordinatorCounter) => slots[COORDINATOR_COUNTERS.indexOf(name)] as number;
@@ -149,6 +149,8 @@ describe("model training", () => {
     const excluded = [
       [START_MS - 3 * HOUR_MS, START_MS - 2 * HOUR_MS],
       [START_MS - HOUR_MS, START_MS],
+      // What people have called one.
+      [5, 6],
     ];
     expect(jobs[0]?.past).toEqual({ rows: undefined, model: undefined, excluded });
     expect(jobs[1]?.past).toMatchObject({ model: given.model, excluded });
