@@ -6,6 +6,8 @@ const VARIANCE_KEPT = 0.9;
 const SCALE_MIN = 1e-9;
 const SCALE_RELATIVE_MIN = 1e-3;
 const EIGENVALUE_MIN = 1e-6;
+/** Least spread of a residual, in standard deviations of its column: finer is rounding. */
+const RESIDUAL_SPREAD_MIN = 0.05;
 const FILL_ROUNDS = 16;
 
 /** Distance of a vector to the components. */
@@ -45,6 +47,8 @@ export class PrincipalComponents {
   readonly #deviations: Float32Array;
   /** Residual of the vector that was measured last, in standard deviations of each coordinate. */
   readonly residuals: Float64Array;
+  readonly #least: Float64Array;
+  readonly #spreads: Float64Array;
   readonly #distance: ComponentDistance = { q: 0, residual: 0, score: 0 };
 
   /** Over parts that `learn` has made. */
@@ -55,6 +59,20 @@ export class PrincipalComponents {
     this.#components = parts.components;
     this.#deviations = parts.deviations;
     this.residuals = new Float64Array(parts.means.length);
+    this.#least = new Float64Array(parts.means.length);
+    this.#spreads = this.#residualSpreads();
+  }
+
+  /** Standard deviations of the residuals: what the components leave of each column's variance. */
+  #residualSpreads(): Float64Array {
+    const width = this.residuals.length;
+    return Float64Array.from({ length: width }, (_, j) => {
+      let left = 1;
+      for (let k = 0; k < this.#deviations.length; k++) {
+        left -= ((this.#components[k * width + j] as number) * (this.#deviations[k] as number)) ** 2;
+      }
+      return Math.max(Math.sqrt(Math.max(0, left)), RESIDUAL_SPREAD_MIN);
+    });
   }
 
   /** Learns from rows, of which there must be at least 2. */
@@ -105,6 +123,28 @@ export class PrincipalComponents {
       this.measure(values, 0);
       for (const j of gaps) values[j] = this.expected(values[j] as number, j);
     }
+  }
+
+  /**
+   * How far the column that does so most lies off what the others make of it in all of so many rows, the last of which begins at `start`, and on one side: the
+   * least of its residuals, in their own standard deviations.
+   */
+  lastingResidual(values: Float64Array, start: number, rows: number): number {
+    const { residuals } = this;
+    const width = residuals.length;
+    const least = this.#least.fill(Number.NaN);
+    for (let row = rows - 1; row >= 0; row--) {
+      this.measure(values, start - row * width);
+      for (let j = 0; j < width; j++) {
+        const residual = (residuals[j] as number) / (this.#spreads[j] as number);
+        const before = least[j] as number;
+        if (Number.isNaN(before)) least[j] = residual;
+        else least[j] = residual * before <= 0 ? 0 : Math.sign(before) * Math.min(Math.abs(before), Math.abs(residual));
+      }
+    }
+    let most = 0;
+    for (let j = 0; j < width; j++) most = Math.max(most, Math.abs(least[j] as number));
+    return most;
   }
 
   #standard(value: number, column: number): number {

@@ -23,11 +23,19 @@ const SMOOTHED = 3;
  * among the highest only.
  */
 const PAGES_SHARE = 15;
+/** z of a vector by its model alone that needs no tail of the service's own evidence: once in years of minutes. */
+const SURE_Z = 5;
+/** An alert that is open for so long is of how the service is now: its evidence is learned from then on. */
+const ACCEPTED_MS = 6 * 3_600_000;
 /** Evidence that opens an alert, in standard deviations of its own history. */
 export const EVIDENCE_BAR = 5;
+/** Standard deviations for which a value that is further out is learned: a drift is learned within a day, and incidents do not hide the next one. */
+const LEARNED_SDS_MAX = EVIDENCE_BAR;
+/** Values from which on it is known what is far out. */
+const LEARNED_FROM = 256;
 
-/** Statistics of the model with a history of their own: residual, jump, isolation. */
-const CHANNELS = 3;
+/** Statistics of the model with a history of their own: residual, jump, isolation, and one metric that leaves the others. */
+const CHANNELS = 4;
 const CHANNEL_WORDS = RECENT_WORDS + 2 * MOMENTS_WORDS;
 /** Vectors taken so far; time of the newest one; which of the newest were over the bar, a bit each. */
 const HEAD_WORDS = 3;
@@ -46,7 +54,7 @@ const SEVERE = 2;
 const GATE_PLACE = HEAD_WORDS + 2 * RECENT_WORDS + CHANNELS * CHANNEL_WORDS + INTERVAL_WORDS;
 const FIXED_WORDS = HEAD_WORDS + 2 * RECENT_WORDS + CHANNELS * CHANNEL_WORDS + INTERVAL_WORDS + GATE_WORDS + OWN_TAIL_WORDS;
 
-/** Numbers of state of a detector for so many metrics: 102 and three rows. */
+/** Numbers of state of a detector for so many metrics: 122 and three rows. */
 export function serviceDetectorWords(width: number): number {
   return FIXED_WORDS + FEATURE_ROWS * width;
 }
@@ -79,6 +87,8 @@ export interface MetricShare {
   /** Value that the other metrics would have it be. */
   readonly usual: number;
 }
+
+type Channels = readonly [EvidenceChannel, EvidenceChannel, EvidenceChannel, EvidenceChannel];
 
 const NOT_PERSISTENT: ServiceVerdict["gate"] = { isFiring: false, opened: false, suppressedBy: "not_persistent" };
 const NO_STEP: GateStep = { isFiring: false, opened: false, suppressedBy: null };
@@ -162,7 +172,8 @@ export class ServiceDetector {
     if (this.#model !== null) {
       verdict.evidence = this.#weigh(this.#model, this.#rows, (FEATURE_ROWS - 1) * this.#width, timeMs);
       verdict.gate = this.#step(timeMs, verdict.evidence / EVIDENCE_BAR);
-      verdict.tail = verdict.gate.isFiring ? this.#tail.passedWith(PAGES_SHARE * pagesPerValue(this.#interval.ms)) : 0;
+      const tail = verdict.gate.isFiring ? this.#tail.passedWith(PAGES_SHARE * pagesPerValue(this.#interval.ms)) : 0;
+      verdict.tail = verdict.z >= SURE_Z ? Math.min(tail, verdict.evidence) : tail;
       if (!verdict.gate.isFiring) this.#tail.add(Math.max(0, verdict.evidence));
     }
     return verdict;
@@ -189,7 +200,7 @@ export class ServiceDetector {
 
   #readHistory(model: ServiceModel, { times, values, width, breaks }: TimedRows): void {
     const count = times.length;
-    for (let row = FEATURE_ROWS - 1; row < count; row++) {
+    for (let row = Math.max(FEATURE_ROWS - 1, count - LONG_MEMORY); row < count; row++) {
       if (!isWhole(breaks, row)) continue;
       this.#tail.add(Math.max(0, this.#weigh(model, values, row * width, times[row] as number)));
     }
@@ -199,12 +210,13 @@ export class ServiceDetector {
   }
 
   #step(timeMs: number, evidence: number): ServiceVerdict["gate"] {
-    const [levels, jumps, places] = this.#channels as readonly [EvidenceChannel, EvidenceChannel, EvidenceChannel];
+    const [levels, jumps, places, leavings] = this.#channels as Channels;
     const standing = Math.max(levels.alone, places.alone) / EVIDENCE_BAR;
     const over = ((((this.#head[OVER] as number) << 1) | (standing >= NEAR ? 1 : 0)) & OVER_BITS) >>> 0;
     this.#head[OVER] = over;
     const isJoint = evidence >= 1 && this.#largestShare() < OWN_SHARE;
-    const isDeclared = isJoint || Math.max(standing, jumps.alone / EVIDENCE_BAR) >= SEVERE || (over & (over - 1)) !== 0;
+    const isDeclared =
+      isJoint || leavings.alone >= EVIDENCE_BAR || Math.max(standing, jumps.alone / EVIDENCE_BAR) >= SEVERE || (over & (over - 1)) !== 0;
     if (this.isFiring || evidence < 1 || isDeclared) return this.gate.step(timeMs, evidence, this.#interval.ms, false);
     this.gate.step(timeMs, 0, this.#interval.ms, false);
     return NOT_PERSISTENT;
@@ -233,6 +245,7 @@ export class ServiceDetector {
   }
 
   #weigh(model: ServiceModel, values: Float64Array, start: number, timeMs: number): number {
+    const leaving = model.leaving(values, start);
     const strangeness = model.measure(values, start, timeMs);
     this.#components.add(strangeness.shape + strangeness.step);
     this.#isolations.add(strangeness.isolation);
@@ -240,8 +253,17 @@ export class ServiceDetector {
     const z = Math.min(Z_MAX, normalQuantile(model.logP(strangeness, means)));
     this.#verdict.z = z;
     this.#verdict.score = anomalyScore(z);
-    const [levels, jumps, places] = this.#channels as readonly [EvidenceChannel, EvidenceChannel, EvidenceChannel];
-    return Math.max(levels.weigh(strangeness.level), jumps.weigh(strangeness.jump), places.weigh(strangeness.isolation));
+    const { level, jump, isolation } = strangeness;
+    const [levels, jumps, places, leavings] = this.#channels as Channels;
+    // While an alert is open nothing is learned of it, up to when it is accepted.
+    const learns = !this.isFiring || timeMs - this.gate.openedMs >= ACCEPTED_MS;
+    const weighed = [
+      levels.weigh(level, learns),
+      jumps.weigh(jump, learns),
+      places.weigh(isolation, learns),
+      leavings.weigh(leaving, learns),
+    ];
+    return Math.max(...weighed);
   }
 }
 
@@ -259,13 +281,20 @@ class EvidenceChannel {
     this.#smooth = new DriftingMoments(words.subarray(RECENT_WORDS + MOMENTS_WORDS));
   }
 
-  weigh(value: number): number {
+  weigh(value: number, learns: boolean): number {
     this.#recent.add(value);
     const mean = this.#recent.mean(SMOOTHED);
     this.alone = this.#single.z(value);
     const evidence = Math.max(this.alone, this.#smooth.z(mean));
-    this.#single.add(value, LONG_MEMORY);
-    this.#smooth.add(mean, LONG_MEMORY);
+    if (learns) {
+      learn(this.#single, value);
+      learn(this.#smooth, mean);
+    }
     return evidence;
   }
+}
+
+/** Takes a value in, one far out for no more than LEARNED_SDS_MAX standard deviations. */
+function learn(moments: DriftingMoments, value: number): void {
+  moments.add(moments.count >= LEARNED_FROM ? Math.min(value, moments.mean + LEARNED_SDS_MAX * moments.sd) : value, LONG_MEMORY);
 }

@@ -119,6 +119,11 @@ export class ServiceModel {
     return levels.residuals.map((residual, j) => residual ** 2 + (steps.residuals[j] as number) ** 2);
   }
 
+  /** How far one metric has left the others for as many vectors as features are made of, logarithmic: a spike is noise of that metric. To be called before `measure`. */
+  leaving(values: Float64Array, start: number): number {
+    return Math.log1p(this.parts.levels.lastingResidual(values, start, FEATURE_ROWS));
+  }
+
   /** Measures the row in `values` that begins at `start` and is of that time, with the two rows before it. The object is used again. */
   measure(values: Float64Array, start: number, timeMs: number): Strangeness {
     const width = this.#width;
