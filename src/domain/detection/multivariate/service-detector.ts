@@ -36,6 +36,9 @@ const LEARNED_FROM = 256;
 
 /** Statistics of the model with a history of their own: residual, jump, isolation, and one metric that leaves the others. */
 const CHANNELS = 4;
+const LEAVINGS = 3;
+/** Least spread of the last one, which is 0 for most vectors of a few metrics. */
+const LEAVING_SPREAD_MIN = 0.1;
 const CHANNEL_WORDS = RECENT_WORDS + 2 * MOMENTS_WORDS;
 /** Vectors taken so far; time of the newest one; which of the newest were over the bar, a bit each. */
 const HEAD_WORDS = 3;
@@ -120,7 +123,9 @@ export class ServiceDetector {
     this.#head = take(HEAD_WORDS);
     this.#components = new RecentValues(take(RECENT_WORDS));
     this.#isolations = new RecentValues(take(RECENT_WORDS));
-    this.#channels = Array.from({ length: CHANNELS }, () => new EvidenceChannel(take(CHANNEL_WORDS)));
+    this.#channels = Array.from({ length: CHANNELS }, (_, channel) => {
+      return new EvidenceChannel(take(CHANNEL_WORDS), channel === LEAVINGS ? LEAVING_SPREAD_MIN : 0);
+    });
     this.#interval = new UsualInterval(take(INTERVAL_WORDS));
     this.gate = new AlertGate(take(GATE_WORDS));
     this.#tail = new OwnTail(take(OWN_TAIL_WORDS));
@@ -272,10 +277,12 @@ class EvidenceChannel {
   readonly #recent: RecentValues;
   readonly #single: DriftingMoments;
   readonly #smooth: DriftingMoments;
+  readonly #spreadMin: number;
   /** Evidence of the newest value alone. */
   alone = 0;
 
-  constructor(words: Float64Array) {
+  constructor(words: Float64Array, spreadMin: number) {
+    this.#spreadMin = spreadMin;
     this.#recent = new RecentValues(words.subarray(0, RECENT_WORDS));
     this.#single = new DriftingMoments(words.subarray(RECENT_WORDS, RECENT_WORDS + MOMENTS_WORDS));
     this.#smooth = new DriftingMoments(words.subarray(RECENT_WORDS + MOMENTS_WORDS));
@@ -284,13 +291,17 @@ class EvidenceChannel {
   weigh(value: number, learns: boolean): number {
     this.#recent.add(value);
     const mean = this.#recent.mean(SMOOTHED);
-    this.alone = this.#single.z(value);
-    const evidence = Math.max(this.alone, this.#smooth.z(mean));
+    this.alone = this.#z(this.#single, value);
+    const evidence = Math.max(this.alone, this.#z(this.#smooth, mean));
     if (learns) {
       learn(this.#single, value);
       learn(this.#smooth, mean);
     }
     return evidence;
+  }
+
+  #z(moments: DriftingMoments, value: number): number {
+    return moments.isScored && moments.sd < this.#spreadMin ? (value - moments.mean) / this.#spreadMin : moments.z(value);
   }
 }
 

@@ -90,4 +90,14 @@ describe("a service of many metrics", () => {
     expect(isFiring).toBe(false);
     expect(service.pass(DAY, quarter).opened).toEqual([]);
   });
+
+  it("of two metrics that hardly differ has no evidence without end in its history", () => {
+    const random = generator(3);
+    const rows = Array.from({ length: 400 }, (_, row) => [Math.sin(row), 2 * Math.sin(row) + (row > 20 ? 1e-3 * random.normal() : 0)]);
+    const times = Float64Array.from(rows, (_, row) => START_MS - (400 - row) * MINUTE_MS);
+    const detector = new ServiceDetector(2);
+    detector.train({ times, values: Float64Array.from(rows.flat()), width: 2 }, seededRandom(1), symmetricEigen);
+    const { evidence } = detector.observe(START_MS, Float64Array.of(Math.sin(400), 2 * Math.sin(400) + 2e-3));
+    expect(evidence).toBeLessThan(100);
+  });
 });
