@@ -1,6 +1,7 @@
 // Another problem of a service that fires is told: as an update that names it, or, where it is worse than what people know, as an alert of its own.
 import { describe, expect, it } from "vitest";
 import type { Finding } from "../../../../src/domain/alerting/paging/finding.ts";
+import { decideEnd } from "../../../../src/domain/alerting/paging/page-pipeline.ts";
 import { decidedMessages } from "../../../../src/domain/notification/decided-messages.ts";
 import { PagingRig, PAGING_START_MS as START } from "../../../support/paging-rig.ts";
 
@@ -49,6 +50,23 @@ describe("another problem of a firing service", () => {
     rig.fire(MEDIUM);
     const updates = Array.from({ length: 15 }, (_, i) => told(rig, { ...MEDIUM, metricName: `metric_${i}`, atMs: START + i }));
     expect(updates.flat()).toHaveLength(10);
+  });
+});
+
+describe("a member that was absorbed", () => {
+  it("and is still so when its alert ends is told as its own, within a cycle, once", () => {
+    const rig = new PagingRig();
+    const first = rig.fire({ metricName: "disk_used_percent", ...MEDIUM });
+    const member = rig.fire({ metricName: "cpu_percent", ...MEDIUM, atMs: START + MINUTE });
+    expect(member).toMatchObject({ outcome: "absorbed", alertId: first.alertId });
+    expect(rig.again(START + 2 * MINUTE)).toEqual([]);
+    const end = { ...first, alertId: first.alertId as string, by: null, reason: "ended", endsAlert: true, atMs: START + 3 * MINUTE } as const;
+    expect(decideEnd(end, rig.memory)?.outcome).toBe("resolved");
+    rig.end(first, START + 3 * MINUTE);
+    const told = rig.again(START + 4 * MINUTE);
+    expect(told).toMatchObject([{ outcome: "paged", anomalyId: member.anomalyId, metricName: "cpu_percent" }]);
+    expect(rig.memory.alert(told[0]?.alertId as string)).toMatchObject({ peak: { metricName: "cpu_percent" }, open: 1 });
+    expect(rig.again(START + 5 * MINUTE)).toEqual([]);
   });
 });
 
