@@ -108,6 +108,13 @@ describe.skipIf(BROWSER_PATH === undefined)("an incident", () => {
       expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
     });
 
+    it("shows the value under the pointer, with its time (B2)", async () => {
+      const { page } = await open(here(linkOf(`shop-${width}`) as string));
+      await page.locator(".chart .u-over").first().hover();
+      const said = () => page.locator("[data-pointed]").first().textContent();
+      await vi.waitFor(async () => expect(await said()).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d: \d/), { timeout: PATIENCE_MS });
+    });
+
     it("is found at its cause in 3 clicks and resolved in 6 (A3)", async () => {
       const link = linkOf(`shop-${width}`) as string;
       const id = link.split("/").at(-1) as string;
