@@ -60,7 +60,14 @@ describe("a member that was absorbed", () => {
     const member = rig.fire({ metricName: "cpu_percent", ...MEDIUM, atMs: START + MINUTE });
     expect(member).toMatchObject({ outcome: "absorbed", alertId: first.alertId });
     expect(rig.again(START + 2 * MINUTE)).toEqual([]);
-    const end = { ...first, alertId: first.alertId as string, by: null, reason: "ended", endsAlert: true, atMs: START + 3 * MINUTE } as const;
+    const end = {
+      ...first,
+      alertId: first.alertId as string,
+      by: null,
+      reason: "ended",
+      endsAlert: true,
+      atMs: START + 3 * MINUTE,
+    } as const;
     expect(decideEnd(end, rig.memory)?.outcome).toBe("resolved");
     rig.end(first, START + 3 * MINUTE);
     const told = rig.again(START + 4 * MINUTE);
