@@ -166,6 +166,7 @@ export const ALERT_EXAMPLE = {
   labels: { service_id: "checkout", metric_name: "request.duration_ms.p95", severity: "high" },
   resolved_by: null,
   resolved_by_name: null,
+  accepted_level: null,
   resolution: null,
   acknowledged_by: null,
   acknowledged_at: null,

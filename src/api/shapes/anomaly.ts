@@ -147,6 +147,7 @@ export const ANOMALY_EXAMPLE = {
   resolved_at: null,
   resolved_by: null,
   resolved_by_name: null,
+  accepted_level: null,
   direction: "high",
   detector: "z_score",
   explanation: "request.duration_ms.p95 was 412 (equivalent z 7.4), above its usual 180 (expected 86 to 274 over the last 120 samples)",
