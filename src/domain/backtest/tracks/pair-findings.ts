@@ -117,7 +117,8 @@ export class PairFindings {
   #end(verdict: PairVerdict): void {
     if (this.#risen !== undefined) this.#frames.push(this.#risen);
     this.#risen = undefined;
-    this.#frames.push(this.#frame("close", verdict));
+    const level = this.#detector.departure.accepted;
+    this.#frames.push({ ...this.#frame("close", verdict), ...(level !== undefined && { level }) });
     this.#startedMs = 0;
   }
 

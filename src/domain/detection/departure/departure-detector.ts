@@ -1,5 +1,6 @@
 // Whether a value is worth a page: how improbable it is for this series, by the series' own tail at its own interval, how large in units that matter, and whether the
 // series does so as a rule. One value is enough where the noise is known. A departure goes on until it is over, or has lasted so long that it is the new level.
+import type { AcceptedLevel } from "../../anomaly/ending.ts";
 import { RECENT_VALUES, type RecentValues } from "../rolling/recent-values.ts";
 import { countSd, ONE_EVENT_SD, poissonTail } from "./counted-values.ts";
 import { type Departure, KNOWN_DEPARTURES_WORDS, KnownDepartures, type KnownReason, MORE_DEPARTURES_WORDS } from "./known-departures.ts";
@@ -108,6 +109,8 @@ export class DepartureDetector {
   chance = 1;
   /** A departure that is news began with this value. */
   opened = false;
+  /** The level that the newest value has made the new one, and what was expected before it, where a departure that was news ended so. */
+  accepted: AcceptedLevel | undefined;
   /** Behind a gap the newest value is as its hour is. */
   rejoins = false;
   #isOfSeason = false;
@@ -196,6 +199,7 @@ export class DepartureDetector {
   observe(timeMs: number, value: number, moment: ValueMoment): void {
     const words = this.#words;
     this.opened = false;
+    this.accepted = undefined;
     this.known = null;
     this.#newest = moment;
     this.#levels.forecast(moment.hour, moment.isBehindGap);
@@ -437,8 +441,10 @@ export class DepartureDetector {
     const tail = this.#tailTo(words[SIDE] as number);
     const isBurst = isBurstLong(endedMs - (words[STARTED] as number), intervalMs);
     if (words[STATE] === DEPARTED && isBurst && tail.isHeavy) tail.add(words[PEAK] as number);
+    const isNews = words[STATE] === DEPARTED;
     words[STATE] = AT_REST;
     if (!isAccepted) return;
+    if (isNews) this.accepted = { from, to: newest.mean(RECENT_VALUES) };
     // Of a step that the series has taken before the value itself is the level, whose noise is not known yet; another one brings its own.
     const isKnownStep = this.known !== null;
     const stepSpread = this.known === "known_step" ? STEP_SPREAD_SHARE * Math.abs(to - from) : 0;

@@ -60,7 +60,7 @@ export class PairEpisodes {
   #goOn({ pair, slot }: EpisodeStream, timeMs: number, verdict: PairVerdict): void {
     const { arena } = this.#dependencies;
     if (!verdict.isFiring) {
-      this.end(pair, slot, timeMs, "close");
+      this.end(pair, slot, timeMs, "close", this.#dependencies.detector.departure.accepted);
       return;
     }
     const z = pairZ(verdict);
@@ -76,12 +76,13 @@ export class PairEpisodes {
     this.#risen = undefined;
   }
 
-  /** Ends the episode of a pair, if it has one: it has recovered (close), or its stream is not judged any more (end). */
-  end(pair: number, slot: number, timeMs: number, transition: "close" | "end"): void {
+  /** Ends the episode of a pair, if it has one: it has recovered (close), with a level as the new one, or its stream is not judged any more (end). */
+  end(pair: number, slot: number, timeMs: number, transition: "close" | "end", level?: EpisodeFrame["level"]): void {
     const { arena, send } = this.#dependencies;
     if (arena.openedMs(pair) === 0) return;
     this.flush();
-    send(this.#frame(pair, slot, transition, { timeMs, verdict: null, explanation: "" }));
+    const closing = this.#frame(pair, slot, transition, { timeMs, verdict: null, explanation: "" });
+    send(level === undefined ? closing : { ...closing, level });
     arena.setEpisode(pair, 0, 0);
   }
 
