@@ -1,6 +1,6 @@
 // Whether a value is worth a page: how improbable it is for this series, by the series' own tail at its own interval, how large in units that matter, and whether the
 // series does so as a rule. One value is enough where the noise is known. A departure goes on until it is over, or has lasted so long that it is the new level.
-import type { AcceptedLevel } from "../../anomaly/ending.ts";
+import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
 import { RECENT_VALUES, type RecentValues } from "../rolling/recent-values.ts";
 import { countSd, ONE_EVENT_SD, poissonTail } from "./counted-values.ts";
 import { type Departure, KNOWN_DEPARTURES_WORDS, KnownDepartures, type KnownReason, MORE_DEPARTURES_WORDS } from "./known-departures.ts";
@@ -110,7 +110,7 @@ export class DepartureDetector {
   /** A departure that is news began with this value. */
   opened = false;
   /** The level that the newest value has made the new one, and what was expected before it, where a departure that was news ended so. */
-  accepted: AcceptedLevel | undefined;
+  accepted: EpisodeFrame["level"];
   /** Behind a gap the newest value is as its hour is. */
   rejoins = false;
   #isOfSeason = false;
