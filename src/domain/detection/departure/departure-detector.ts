@@ -1,6 +1,6 @@
 // Whether a value is worth a page: how improbable it is for this series, by the series' own tail at its own interval, how large in units that matter, and whether the
 // series does so as a rule. One value is enough where the noise is known. A departure goes on until it is over, or has lasted so long that it is the new level.
-import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
+import { ACCEPTED_MS, ACCEPTED_VALUES, NOTHING_ACCEPTED_MS } from "../../../core/layout/episode-ends.ts";
 import { RECENT_VALUES, type RecentValues } from "../rolling/recent-values.ts";
 import { countSd, ONE_EVENT_SD, poissonTail } from "./counted-values.ts";
 import { type Departure, KNOWN_DEPARTURES_WORDS, KnownDepartures, type KnownReason, MORE_DEPARTURES_WORDS } from "./known-departures.ts";
@@ -23,11 +23,6 @@ export const DEPARTING_VALUES = 14;
 /** A departure is over after so many values in a row that are nearer than this share of the bar. */
 const NEAR_SHARE = 0.5;
 const NEAR_VALUES = 3;
-/** Duration, and number of values, after which a lasting departure is the new level. */
-const ACCEPTED_MS = 6 * HOUR_MS;
-const ACCEPTED_VALUES = 24;
-/** Duration after which nothing at all is the new level, where there was something. */
-const NOTHING_ACCEPTED_MS = 7 * DAY_MS;
 /** A learned season speaks where it is off by less than half of what other forecasts are. */
 const SEASON_SHARE = 0.5;
 const SEASON_SPREAD_SHARE = 0.25;
@@ -110,7 +105,7 @@ export class DepartureDetector {
   /** A departure that is news began with this value. */
   opened = false;
   /** The level that the newest value has made the new one, and what was expected before it, where a departure that was news ended so. */
-  accepted: EpisodeFrame["level"];
+  accepted: { readonly from: number; readonly to: number } | undefined;
   /** Behind a gap the newest value is as its hour is. */
   rejoins = false;
   #isOfSeason = false;
@@ -441,10 +436,9 @@ export class DepartureDetector {
     const tail = this.#tailTo(words[SIDE] as number);
     const isBurst = isBurstLong(endedMs - (words[STARTED] as number), intervalMs);
     if (words[STATE] === DEPARTED && isBurst && tail.isHeavy) tail.add(words[PEAK] as number);
-    const isNews = words[STATE] === DEPARTED;
+    if (isAccepted && words[STATE] === DEPARTED) this.accepted = { from, to: newest.mean(RECENT_VALUES) };
     words[STATE] = AT_REST;
     if (!isAccepted) return;
-    if (isNews) this.accepted = { from, to: newest.mean(RECENT_VALUES) };
     // Of a step that the series has taken before the value itself is the level, whose noise is not known yet; another one brings its own.
     const isKnownStep = this.known !== null;
     const stepSpread = this.known === "known_step" ? STEP_SPREAD_SHARE * Math.abs(to - from) : 0;
