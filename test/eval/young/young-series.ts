@@ -5,7 +5,7 @@ export const YOUNG_COUNTS = [20, 60, 120, 200, 300];
 export const YOUNG_INTERVALS_S = [5, 10, 15, 30, 60];
 export const YOUNG_VARIATIONS = [0.05, 0.1, 0.15, 0.2, 0.3];
 /** Duration of what goes wrong. */
-export const FAULT_S = 20 * 60;
+const FAULT_S = 20 * 60;
 const LEVEL = 120;
 /** One value in so many is odd, at least one is, and none stands beside another. */
 const ODD_ONE_IN = 40;
