@@ -47,6 +47,14 @@ export const OF_NO_ALERT = {
   both: false,
 } as const satisfies Partial<AlertMessage>;
 
+/** What a message of an alert that fires says where people have heard of it: they see at once that it is none they do not know. */
+const FIRING_WORDS: Readonly<Partial<Record<MessageKind, string>>> = {
+  raised: "Firing, worse",
+  updated: "Firing, update",
+  reopened: "Firing again",
+  renewed: "Still firing",
+};
+
 /** The state as messages say it first. */
 function stateWord({ kind, both }: Pick<AlertMessage, "kind" | "both">): string {
   if (both) return "Fired and resolved";
@@ -54,7 +62,7 @@ function stateWord({ kind, both }: Pick<AlertMessage, "kind" | "both">): string 
   if (kind === "acknowledged") return "Acknowledged";
   if (kind === "cause") return "Cause";
   if (kind === "notice") return "Runbook";
-  return "Firing";
+  return FIRING_WORDS[kind] ?? "Firing";
 }
 
 /** Control characters, ends of lines and paragraphs, and signs that turn the direction of what is read: in a name they forge lines of ours. */
@@ -85,7 +93,7 @@ export function shownMessage(message: AlertMessage): AlertMessage {
 export function headline(message: AlertMessage): string {
   const { serviceId, environment, metricName, severity, services } = message;
   const where = environment === "" ? serviceId : `${serviceId} (${environment})`;
-  const more = services.length > 1 ? ` and ${services.length - 1} more services` : "";
+  const more = services.length > 1 ? ` and ${services.length - 1} more ${services.length === 2 ? "service" : "services"}` : "";
   const drill = serviceId === DRILL_SERVICE ? "Fire drill, nothing has happened. " : "";
   return `${drill}${stateWord(message)}: ${severity}, ${where}${more}, ${metricName}`;
 }
@@ -98,6 +106,15 @@ export function detailLines(message: AlertMessage): string[] {
   if (message.acknowledgedBy !== null) lines.push(`Acknowledged by ${message.acknowledgedBy}`);
   if (message.services.length > 1) lines.push(`Services: ${message.services.join(", ")}`);
   return lines;
+}
+
+/** One line: since when, or from when to when, by the clock of the alert's page. */
+export function timesLine({ startedAtMs, resolvedAtMs }: Pick<AlertMessage, "startedAtMs" | "resolvedAtMs">): string {
+  return resolvedAtMs === null ? `Since ${momentText(startedAtMs)}` : `From ${momentText(startedAtMs)} to ${momentText(resolvedAtMs)}`;
+}
+
+function momentText(atMs: number): string {
+  return `${new Date(atMs).toISOString().slice(0, 19).replace("T", " ")} UTC`;
 }
 
 /** The text cut to a number of characters, never within a pair of surrogates. */

@@ -1,6 +1,6 @@
 // Body of a Slack incoming webhook: `text` is what notifications show, the attachment what is read. Up to JOINED_MESSAGES_MAX messages in one.
 import { CHAT_CHARACTERS_MAX, CHAT_TITLE_CHARACTERS_MAX } from "../../core/config/notification-limits.ts";
-import { type AlertMessage, cut, detailLines, headline, shownMessage } from "./alert-message.ts";
+import { type AlertMessage, cut, detailLines, headline, shownMessage, timesLine } from "./alert-message.ts";
 
 const COLOURS = { high: "#c0392b", medium: "#d68910", low: "#2e86c1", resolved: "#1e8449" } as const;
 
@@ -46,7 +46,7 @@ function attachmentOf(message: AlertMessage, chart: string | null): ChatBody["at
   const { url } = message;
   const linked = url === null || url.length > CHAT_CHARACTERS_MAX / 2 ? title : `<${url}|${title}>`;
   // Each part is cut before it is put together: a cut within an escape or a link would show as garbage. What one line leaves, those behind it may have.
-  const details = detailLines(message);
+  const details = [...detailLines(message), timesLine(message)];
   let text = `*${linked}*`;
   for (const [place, line] of details.entries()) {
     const left = CHAT_CHARACTERS_MAX - text.length;

@@ -1,6 +1,6 @@
 // Requests in the dialect of Opsgenie's alert API, which JSM takes too: an alert is known by its `alias`, the identity of ours.
 import { ONCALL_DESCRIPTION_CHARACTERS_MAX, ONCALL_MESSAGE_CHARACTERS_MAX } from "../../core/config/notification-limits.ts";
-import { type AlertMessage, cut, detailLines, headline, shownMessage } from "./alert-message.ts";
+import { type AlertMessage, cut, detailLines, headline, shownMessage, timesLine } from "./alert-message.ts";
 
 const PRIORITIES = { high: "P1", medium: "P3", low: "P5" } as const;
 const SOURCE = "Vedette";
@@ -33,7 +33,7 @@ function alertOf(message: AlertMessage, team: string): object {
   return {
     message: cut(headline(message), ONCALL_MESSAGE_CHARACTERS_MAX),
     alias: alertId,
-    description: cut(detailLines(message).join("\n"), ONCALL_DESCRIPTION_CHARACTERS_MAX),
+    description: cut([...detailLines(message), timesLine(message)].join("\n"), ONCALL_DESCRIPTION_CHARACTERS_MAX),
     responders: [{ type: "team", name: team }],
     tags: [severity, source],
     details: Object.fromEntries(Object.entries(details).map(([name, value]) => [name, cut(value, DETAIL_CHARACTERS_MAX)])),

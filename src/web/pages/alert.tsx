@@ -209,6 +209,8 @@ function Decisions({ alert }: { alert: AlertDetail }) {
   );
 }
 
+const DELIVERY_TONES = { pending: "accent", delivered: "good", superseded: "", exhausted: "high" } as const;
+
 function Deliveries({ alert }: { alert: AlertDetail }) {
   return (
     <Panel title="Who was told">
@@ -219,8 +221,10 @@ function Deliveries({ alert }: { alert: AlertDetail }) {
         <ul class="stack">
           {alert.deliveries.map((delivery) => (
             <li key={JSON.stringify(delivery)} class="row">
-              <Tag>{String((delivery as Record<string, unknown>).state ?? "")}</Tag>
-              <Name text={String((delivery as Record<string, unknown>).channel ?? "")} />
+              <Tag tone={DELIVERY_TONES[delivery.state]}>{delivery.state}</Tag>
+              <Name text={delivery.channel} />
+              <When at={delivery.delivered_at ?? delivery.sent_at} />
+              {delivery.error !== null && <span class="soft">{delivery.error}</span>}
             </li>
           ))}
         </ul>

@@ -43,6 +43,23 @@ describe("chat", () => {
     expect(chatBody([{ ...MESSAGE, kind: "cause", cause: "a full disk" }]).text).toMatch(/^Cause: /);
   });
 
+  it("says since when, and at the end from when to when; to on-call too", () => {
+    const lineOf = (more: Partial<AlertMessage>) => chatBody([{ ...MESSAGE, ...more }]).attachments[0]?.blocks[0]?.text.text.split("\n").at(-1);
+    expect(lineOf({})).toBe("Since 2026-01-31 12:00:00 UTC");
+    expect(lineOf({ kind: "resolved", resolvedAtMs: MESSAGE.startedAtMs + 901_000 })).toBe("From 2026-01-31 12:00:00 UTC to 2026-01-31 12:15:01 UTC");
+    expect(JSON.parse(oncallRequest(MESSAGE, "sre").body).description).toContain("\nSince 2026-01-31 12:00:00 UTC");
+  });
+
+  it("tells an update, a higher severity and a repeat from a page that nobody knows", () => {
+    const words = (["opened", "raised", "updated", "reopened", "renewed"] as const).map((kind) => chatBody([{ ...MESSAGE, kind }]).text.split(":")[0]);
+    expect(words).toEqual(["Firing", "Firing, worse", "Firing, update", "Firing again", "Still firing"]);
+  });
+
+  it("counts one more service as one", () => {
+    expect(chatBody([{ ...MESSAGE, services: ["checkout", "cart"] }]).text).toContain("and 1 more service, latency_ms");
+    expect(chatBody([{ ...MESSAGE, services: ["checkout", "cart", "web"] }]).text).toContain("and 2 more services, latency_ms");
+  });
+
   it("keeps to 3,000 characters whatever is to be said, and cuts no escape in two", () => {
     const explanation = "<&>".repeat(5_000);
     const text = chatBody([{ ...MESSAGE, explanation, cause: explanation }]).attachments[0]?.blocks[0]?.text.text as string;
@@ -98,7 +115,7 @@ describe("names and texts that senders of telemetry choose", () => {
       expect(line).not.toMatch(/^(Resolved: high|gro\.live)/);
     }
     expect(JSON.stringify(pager)).not.toMatch(/\\[nru]|[\u2028\u202e]/);
-    expect(chat).toHaveLength(4);
+    expect(chat).toHaveLength(5);
   });
 
   it("leave the lines of a runbook's own text", () => {
