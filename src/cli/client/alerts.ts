@@ -59,6 +59,6 @@ function alertLines({ alerts, total }: AlertPage): string[] {
 /** Outcome of its page. */
 function notified({ pages, acknowledged_by, held_back_by }: ListedAlert): string {
   if (acknowledged_by !== null) return `acknowledged by ${plain(acknowledged_by)}`;
-  if (pages > 0) return `${pages} pages`;
+  if (pages > 0) return pages === 1 ? "1 page" : `${pages} pages`;
   return held_back_by === null ? "not yet" : `held: ${held_back_by}`;
 }

@@ -52,9 +52,15 @@ function pageKind(before: readonly AlertChange[], renews: boolean): MessageKind 
   return renews ? "renewed" : "opened";
 }
 
-/** An update says what is new behind what people know, which may be what stands for the alert by now. */
-function updateText(explanation: string, note: string): string {
-  return note.endsWith(explanation) ? note : `${explanation}; ${note}`;
+/**
+ * An update says what is new behind what people know, which may be what stands for the alert by now: all that has joined since it fires, since it may take
+ * the place of an update that has not left.
+ */
+function updateText({ peak, history }: Alert, atMs: number): string {
+  const beganAt = history.findLastIndex(({ kind }) => kind === "opened" || kind === "reopened");
+  const notes = history.slice(beganAt + 1).flatMap((change) => (change.kind === "updated" && change.atMs <= atMs ? (change.note ?? []) : []));
+  const first = notes.find((note) => note.endsWith(peak.explanation)) ?? peak.explanation;
+  return [...new Set([first, ...notes])].join("; ");
 }
 
 /** A message of an alert as it is now. */
@@ -75,7 +81,7 @@ function messageOf(
     environment: key.environment,
     source: sourceOf(key.family as DetectorFamily),
     metricName: alert.peak.metricName,
-    explanation: kind === "updated" && note !== null ? updateText(alert.peak.explanation, note) : alert.peak.explanation,
+    explanation: kind === "updated" && note !== null ? updateText(alert, atMs) : alert.peak.explanation,
     services: alert.services,
     startedAtMs: createdAtMs,
     atMs,

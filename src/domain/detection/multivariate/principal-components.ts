@@ -8,6 +8,8 @@ const SCALE_RELATIVE_MIN = 1e-3;
 const EIGENVALUE_MIN = 1e-6;
 /** Least spread of a residual, in standard deviations of its column: finer is rounding. */
 const RESIDUAL_SPREAD_MIN = 0.05;
+/** Least variance of what the components leave, in that of a column: finer is rounding. */
+const REST_VARIANCE_MIN = 1e-3;
 const FILL_ROUNDS = 16;
 
 /** Distance of a vector to the components. */
@@ -110,6 +112,34 @@ export class PrincipalComponents {
   /** Value that the components make of the other coordinates for this one, of the vector that was measured last. */
   expected(value: number, column: number): number {
     return value - (this.residuals[column] as number) * (this.#scales[column] as number);
+  }
+
+  /**
+   * The value in this column that fits the others of the row: its mean where they are as they are, by the components and what is usual beside them
+   * (Tipping & Bishop 1999). What the components make of a row holds the row's own value, all of it where they leave nothing out.
+   */
+  fitting(row: Float64Array, column: number): number {
+    const width = this.residuals.length;
+    const rest = 1 / this.#restVariance();
+    let precision = rest;
+    let pull = rest * this.#standard(row[column] as number, column);
+    for (let k = 0; k < this.#deviations.length; k++) {
+      let along = 0;
+      for (let j = 0; j < width; j++) along += (this.#components[k * width + j] as number) * this.#standard(row[j] as number, j);
+      const own = this.#components[k * width + column] as number;
+      const more = own * ((this.#deviations[k] as number) ** -2 - rest);
+      precision += more * own;
+      pull += more * along;
+    }
+    const standard = this.#standard(row[column] as number, column) - pull / precision;
+    return (this.#means[column] as number) + standard * (this.#scales[column] as number);
+  }
+
+  /** Variance along each direction that is no component, of columns whose variance is 1. */
+  #restVariance(): number {
+    const width = this.residuals.length;
+    const kept = this.#deviations.reduce((sum, deviation) => sum + deviation ** 2, 0);
+    return Math.max(REST_VARIANCE_MIN, (width - kept) / Math.max(1, width - this.#deviations.length));
   }
 
   /**

@@ -197,7 +197,7 @@ export class ServiceDetector {
           column: j,
           share: (parts[j] as number) / total,
           value,
-          usual: this.#model?.parts.levels.expected(value, j) ?? value,
+          usual: this.#model?.parts.levels.fitting(row, j) ?? value,
         };
       })
       .sort((a, b) => b.share - a.share);

@@ -29,7 +29,14 @@ describe("another problem of a firing service", () => {
     expect(told(rig, cpu)).toEqual([["updated", "why; also cpu_percent: cpu is full"]]);
     expect(told(rig, { ...cpu, atMs: START + 2 * MINUTE })).toEqual([]);
     const queue = { ...cpu, metricName: "queue_used_percent", z: 2.9, explanation: "the queue is full" };
-    expect(told(rig, queue)).toEqual([["updated", "also queue_used_percent: the queue is full"]]);
+    expect(told(rig, queue)).toEqual([["updated", "also queue_used_percent: the queue is full; also cpu_percent: cpu is full"]]);
+  });
+  it("stays in the message of the next one, which may take its place before it has left", () => {
+    const rig = new PagingRig();
+    rig.fire({ metricName: "latency_ms", ...MEDIUM });
+    told(rig, { metricName: "error_ratio", ...MEDIUM, z: 2.4, explanation: "requests fail", atMs: START + 1 });
+    const [update] = told(rig, { metricName: "cpu_percent", ...MEDIUM, z: 2.4, explanation: "cpu is full", atMs: START + 1 });
+    expect(update).toEqual(["updated", "why; also error_ratio: requests fail; also cpu_percent: cpu is full"]);
   });
   it("is a page of its own where it is high and what people know is not", () => {
     const rig = new PagingRig();
