@@ -5,6 +5,9 @@ import { meaningOf } from "./metric-kind.ts";
 /** Analysis as sentences need it; the signature is for machines. */
 type Said = Omit<Analysis, "signature">;
 
+const NEARLY_CERTAIN = 0.995;
+const CONFIDENCE_SHOWN_MAX = 0.999;
+
 /** One or two sentences. */
 export function summaryOf({ enough, candidates, category, confidence, firstSymptom, impact, lookedAt }: Said): string {
   const [first] = candidates;
@@ -24,7 +27,12 @@ export function summaryOf({ enough, candidates, category, confidence, firstSympt
           .slice(0, 5)
           .map(({ serviceId }) => serviceId)
           .join(", ")}.`;
-  return `${where}, ${category} (confidence ${confidence.toFixed(2)}): ${why}.${symptom}${suffering}`;
+  return `${where}, ${category} (confidence ${confidenceText(confidence)}): ${why}.${symptom}${suffering}`;
+}
+
+/** Two digits, and three where they would say that it is certain. */
+function confidenceText(confidence: number): string {
+  return confidence < NEARLY_CERTAIN ? confidence.toFixed(2) : Math.min(confidence, CONFIDENCE_SHOWN_MAX).toFixed(3);
 }
 
 /** Whether two summaries name one cause: who it is and of what kind, whatever is said of it. */

@@ -30,10 +30,19 @@ export function leadingSeries({ metrics }: Ranking, { serviceId, metrics: own }:
   return best;
 }
 
-/** Pieces, strongest first. */
+/** Pieces, strongest first; of those that metrics say, first that of the series which stands for the candidate: what is said of a cause is of what it names. */
 export function evidenceItems(ranking: Ranking, service: RankedService): EvidenceItem[] {
+  const leading = leadingSeries(ranking, service);
   const items = [...metricItems(ranking, service), ...otherItems(ranking, service)];
-  return items.sort((a, b) => b.strength - a.strength).slice(0, ITEMS_MAX);
+  return leadFirst(items, leading === undefined ? null : seriesText(leading)).slice(0, ITEMS_MAX);
+}
+
+/** The items by their strength, that of this text by the strongest that metrics say. */
+export function leadFirst(items: readonly EvidenceItem[], leading: string | null): EvidenceItem[] {
+  const most = Math.max(0, ...items.flatMap(({ source, strength }) => (source === "metric" ? strength : [])));
+  const isLeading = ({ source, text }: EvidenceItem) => source === "metric" && text === leading;
+  const rankOf = (item: EvidenceItem) => (isLeading(item) ? most : item.strength);
+  return [...items].sort((a, b) => rankOf(b) - rankOf(a) || Number(isLeading(b)) - Number(isLeading(a)));
 }
 
 function metricItems(ranking: Ranking, { serviceId, metrics: own }: RankedService): EvidenceItem[] {
