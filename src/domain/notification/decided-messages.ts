@@ -58,7 +58,9 @@ function pageKind(before: readonly AlertChange[], renews: boolean): MessageKind 
  */
 function updateText({ peak, history }: Alert, atMs: number): string {
   const beganAt = history.findLastIndex(({ kind }) => kind === "opened" || kind === "reopened");
-  const notes = history.slice(beganAt + 1).flatMap((change) => (change.kind === "updated" && change.atMs <= atMs ? (change.note ?? []) : []));
+  const notes = history
+    .slice(beganAt + 1)
+    .flatMap((change) => (change.kind === "updated" && change.atMs <= atMs ? (change.note ?? []) : []));
   const first = notes.find((note) => note.endsWith(peak.explanation)) ?? peak.explanation;
   return [...new Set([first, ...notes])].join("; ");
 }

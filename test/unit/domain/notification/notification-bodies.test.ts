@@ -44,14 +44,21 @@ describe("chat", () => {
   });
 
   it("says since when, and at the end from when to when; to on-call too", () => {
-    const lineOf = (more: Partial<AlertMessage>) => chatBody([{ ...MESSAGE, ...more }]).attachments[0]?.blocks[0]?.text.text.split("\n").at(-1);
+    const lineOf = (more: Partial<AlertMessage>) =>
+      chatBody([{ ...MESSAGE, ...more }])
+        .attachments[0]?.blocks[0]?.text.text.split("\n")
+        .at(-1);
     expect(lineOf({})).toBe("Since 2026-01-31 12:00:00 UTC");
-    expect(lineOf({ kind: "resolved", resolvedAtMs: MESSAGE.startedAtMs + 901_000 })).toBe("From 2026-01-31 12:00:00 UTC to 2026-01-31 12:15:01 UTC");
+    expect(lineOf({ kind: "resolved", resolvedAtMs: MESSAGE.startedAtMs + 901_000 })).toBe(
+      "From 2026-01-31 12:00:00 UTC to 2026-01-31 12:15:01 UTC",
+    );
     expect(JSON.parse(oncallRequest(MESSAGE, "sre").body).description).toContain("\nSince 2026-01-31 12:00:00 UTC");
   });
 
   it("tells an update, a higher severity and a repeat from a page that nobody knows", () => {
-    const words = (["opened", "raised", "updated", "reopened", "renewed"] as const).map((kind) => chatBody([{ ...MESSAGE, kind }]).text.split(":")[0]);
+    const words = (["opened", "raised", "updated", "reopened", "renewed"] as const).map(
+      (kind) => chatBody([{ ...MESSAGE, kind }]).text.split(":")[0],
+    );
     expect(words).toEqual(["Firing", "Firing, worse", "Firing, update", "Firing again", "Still firing"]);
   });
 
