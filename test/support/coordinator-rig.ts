@@ -176,6 +176,8 @@ export interface RigOptions extends Partial<CoordinatorOptions> {
   readonly sleepsForEver?: boolean;
   readonly engines?: number;
   readonly seed?: number;
+  /** How often processes before it have drawn random bytes: it draws others. */
+  readonly draws?: number;
   readonly control?: MemoryStoreContents;
   readonly series?: MemoryStoreContents;
   readonly nowMs?: number;
@@ -212,12 +214,13 @@ export class Rig {
     series,
     nowMs = START_MS,
     blockMs = 0,
+    draws = 0,
     faultKeeper,
     setAsideKeeper,
     ...options
   }: RigOptions) {
     const delays = seed === undefined ? {} : { seed };
-    this.#draws = (seed ?? 0) << 8; // another process draws others
+    this.#draws = draws;
     this.nowMs = nowMs;
     this.control = new MemoryStore({ tables: CONTROL_TABLES, ...delays, ...(control && { contents: control }) });
     this.series = new MemoryStore({ tables: SERIES_TABLES, ...delays, ...(series && { contents: series }) });
@@ -275,6 +278,7 @@ export class Rig {
     return Rig.open({
       engines: this.engines.length,
       nowMs: this.nowMs,
+      draws: this.#draws,
       ...options,
       control: this.control.contents,
       series: this.series.contents,
