@@ -207,18 +207,9 @@ export class Rig {
   #nextCall = 1;
   #draws: number;
 
-  private constructor({
-    engines = 1,
-    seed,
-    control,
-    series,
-    nowMs = START_MS,
-    blockMs = 0,
-    draws = 0,
-    faultKeeper,
-    setAsideKeeper,
-    ...options
-  }: RigOptions) {
+  private constructor(given: RigOptions) {
+    const { engines = 1, seed, control, series, nowMs = START_MS, blockMs = 0, draws = 0, ...options } = given;
+    const { faultKeeper, setAsideKeeper, ...settingsGiven } = options;
     const delays = seed === undefined ? {} : { seed };
     this.#draws = draws;
     this.nowMs = nowMs;
@@ -237,7 +228,7 @@ export class Rig {
       window: 120,
       retentionMs: 30 * DAY_MS,
       rawRetentionMs: 7 * DAY_MS,
-      ...options,
+      ...settingsGiven,
     };
     this.coordinator = new Coordinator(settings, {
       controlStore: this.control,

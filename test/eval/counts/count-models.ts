@@ -11,7 +11,7 @@ const SPANS_A_FAILURE = 500;
 export const COUNT_HOURS = 36;
 /** When something goes wrong, and for how long. */
 export const COUNT_FAULT_MS = START_MS + 30 * 60 * MINUTE_MS + 23_000;
-export const COUNT_FAULT_LASTS_MS = 20 * MINUTE_MS;
+const COUNT_FAULT_LASTS_MS = 20 * MINUTE_MS;
 export const COUNT_FIRST_MS = START_MS;
 
 export interface CountModel {
@@ -20,7 +20,7 @@ export interface CountModel {
   series(seed: number, isFaulty: boolean): BacktestSeries[];
 }
 
-export function poisson(mean: number, { uniform, normal }: Generator): number {
+function poisson(mean: number, { uniform, normal }: Generator): number {
   if (mean > 60) return Math.max(0, Math.round(mean + Math.sqrt(mean) * normal()));
   let [count, product] = [0, uniform()];
   for (const least = Math.exp(-mean); product > least; product *= uniform()) count++;
