@@ -45,8 +45,9 @@ function kindOf({ after, renews }: AlertStep, change: AlertChange, place: number
   return change.kind === "paged" ? pageKind(after.history.slice(0, place), renews) : undefined;
 }
 
-/** A page is for what came last before it; one that was held back, too. */
+/** A page is for what came last before it; one that was held back, too. What nobody has heard of is neither worse nor fires again. */
 function pageKind(before: readonly AlertChange[], renews: boolean): MessageKind {
+  if (!before.some(({ kind }) => kind === "paged")) return renews ? "renewed" : "opened";
   const reason = before.findLast(({ kind }) => kind === "opened" || kind === "raised" || kind === "reopened")?.kind;
   if (reason === "raised" || reason === "reopened") return reason;
   return renews ? "renewed" : "opened";

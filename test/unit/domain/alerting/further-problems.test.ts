@@ -31,6 +31,20 @@ describe("another problem of a firing service", () => {
     const queue = { ...cpu, metricName: "queue_used_percent", z: 2.9, explanation: "the queue is full" };
     expect(told(rig, queue)).toEqual([["updated", "also queue_used_percent: the queue is full; also cpu_percent: cpu is full"]]);
   });
+  it("is no worsening of what nobody has heard of: the first page opens", () => {
+    const rig = new PagingRig();
+    const { alertId } = rig.fire({ metricName: "latency_ms", ...MEDIUM });
+    const paged = rig.memory.alert(alertId as string);
+    if (paged === undefined) throw new Error("no alert");
+    const change = (kind: "opened" | "raised" | "paged", atMs: number) => ({ atMs, kind, tier: "high", by: null, note: null }) as const;
+    const kindsOf = (history: Parameters<typeof decidedMessages>[0]["after"]["history"]) =>
+      decidedMessages({ before: undefined, after: { ...paged, history }, renews: false }, FACTS).map(({ kind }) => kind);
+    const held = [change("opened", START), change("raised", START + 1), change("paged", START + 2)];
+    expect(kindsOf(held)).toEqual(["opened"]);
+    expect(kindsOf([change("opened", START), change("paged", START + 1), change("raised", START + 2), change("paged", START + 3)])).toEqual(
+      ["opened", "raised"],
+    );
+  });
   it("stays in the message of the next one, which may take its place before it has left", () => {
     const rig = new PagingRig();
     rig.fire({ metricName: "latency_ms", ...MEDIUM });
