@@ -4,7 +4,7 @@
 import { hash128 } from "../../core/base/hash128.ts";
 import { type Attributes, type EpisodeFrame, isClosing } from "../../core/protocol/coordinator-frame.ts";
 import type { Tier } from "../detection/anomaly-score.ts";
-import { LASTING_GATE } from "../detection/departure/own-tail.ts";
+import { HOLD_ENDS } from "../detection/departure/own-tail.ts";
 import type { GateResult } from "../detection/gates/gate-result.ts";
 import { DETECTOR_SATURATION } from "../saturation/saturation-finding.ts";
 import { DETECTOR_EXTERNAL } from "./detector-external.ts";
@@ -196,10 +196,10 @@ function update(anomaly: Anomaly | undefined, frame: EpisodeFrame): EpisodeEffec
 /** Gate of a verdict by which a hold has ended. */
 function lastingGate(verdict: unknown): GateResult | undefined {
   const gates = typeof verdict === "object" && verdict !== null && "gates" in verdict ? verdict.gates : [];
-  return Array.isArray(gates) ? (gates as readonly GateResult[]).find(({ name, passed }) => name === LASTING_GATE && passed) : undefined;
+  return Array.isArray(gates) ? (gates as readonly GateResult[]).find(({ name, passed }) => HOLD_ENDS.has(name) && passed) : undefined;
 }
 
-/** Whether it has lasted for so long that no hold waits for more of it. */
+/** Whether it has lasted for so long, or goes so far, that no hold waits for more of it. */
 export function isLasting({ verdict }: Pick<Anomaly, "verdict">): boolean {
   return lastingGate(verdict) !== undefined;
 }

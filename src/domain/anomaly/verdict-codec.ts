@@ -44,6 +44,7 @@ const WORDS = [
   "long_baseline",
   "counts",
   "lasting",
+  "extreme",
 ] as const;
 const NUMBERS: ReadonlyMap<string, number> = new Map(WORDS.map((word, i) => [word, i + 1]));
 

@@ -1,5 +1,14 @@
 // The slow twin of one direction of the shard kernel's episodes: a part of stream-oracle.ts.
-import { ACCEPTED_MS, LASTING_BASELINE_VALUES, LASTING_MS, LASTING_VALUES, NOTHING_ACCEPTED_MS } from "../../core/layout/episode-ends.ts";
+import {
+  ACCEPTED_MS,
+  EXTREME_MOVE,
+  EXTREME_SD,
+  EXTREME_VALUES,
+  LASTING_BASELINE_VALUES,
+  LASTING_MS,
+  LASTING_VALUES,
+  NOTHING_ACCEPTED_MS,
+} from "../../core/layout/episode-ends.ts";
 import {
   EVENT_CLOSE,
   EVENT_EXCURSION,
@@ -150,6 +159,12 @@ export class EpisodeOracle {
     return time - beyond.since >= LASTING_MS;
   }
 
+  #isExtreme({ value, score, flags }: OracleSample, ratio: number): boolean {
+    const { count } = this.#beyond;
+    if (count < EXTREME_VALUES || count === BEYOND_REPORTED || (flags & EVENT_FLAG_RESET) !== 0) return false;
+    return ratio >= EXTREME_SD && Math.abs(value - score.mean) >= EXTREME_MOVE * Math.abs(score.mean);
+  }
+
   #isDeclared({ score, suspect, flags }: OracleSample, strong: boolean): boolean {
     if ((flags & EVENT_FLAG_RESET) !== 0) return false;
     if (score.constant) return suspect === this.#sign;
@@ -168,7 +183,8 @@ export class EpisodeOracle {
     emit(EVENT_OPEN, this.#start, ratio);
   }
 
-  #advance({ time, score }: OracleSample, severe: boolean, below: boolean, emit: Emit): void {
+  #advance(sample: OracleSample, severe: boolean, below: boolean, emit: Emit): void {
+    const { time, score } = sample;
     const ratio = this.#sign * score.ratio;
     this.#peak = Math.max(this.#peak, ratio);
     this.#below = below ? this.#below + 1 : 0;
@@ -178,7 +194,7 @@ export class EpisodeOracle {
       this.#open = false;
       return;
     }
-    const isLasting = ratio > 0 && this.#lasts(time, score.count);
+    const isLasting = ratio > 0 && (this.#lasts(time, score.count) || this.#isExtreme(sample, ratio));
     if (isLasting) this.#beyond.count = BEYOND_REPORTED;
     if ((ratio > 1.5 * this.#reported && coarse(ratio) > this.#reported) || (severe && !this.#severe) || isLasting) {
       emit(EVENT_UPDATE, this.#start, this.#peak, isLasting ? EVENT_FLAG_LASTING : 0);

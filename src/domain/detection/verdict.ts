@@ -1,7 +1,10 @@
 // The one verdict record of every detector, and the z-score detector's way to it. An alert's explanation, the ledger of why something did
 // not page, the backtest and the UI read this record; field names are those that leave the server as JSON.
+
+import { EXTREME_MOVE, EXTREME_SD } from "../../core/layout/episode-ends.ts";
 import type { ShardEvent } from "../kernel/shard-events.ts";
-import { KNOWN_TAIL_VALUES, LASTING_GATE, type LongBaselineSays } from "./departure/own-tail.ts";
+import { EXTREME_GATE, KNOWN_TAIL_VALUES, LASTING_GATE, type LongBaselineSays } from "./departure/own-tail.ts";
+import { YOUNG_VALUES } from "./departure/young-departure.ts";
 import { countZOf } from "./gates/count-test.ts";
 import { median } from "./robust.ts";
 import { logNormalTail, logStudentTail, shownProbability, Z_MAX } from "./tail-probability.ts";
@@ -30,6 +33,7 @@ export const GATE_REASONS = {
   own_tail: "ordinary",
   long_baseline: "too_few_samples",
   lasting: "not_persistent",
+  extreme: "not_persistent",
 } as const;
 
 export type GateName = keyof typeof GATE_REASONS;
@@ -225,11 +229,14 @@ function longBaselineGates(count: number, { values, evidence }: LongBaselineSays
 }
 
 /**
- * Ends a hold, and holds nothing back. Of a series that has a long baseline, that decides how long what is far out has to last, by its tail, or while it is young by
- * its newest values together; and a step of a tenth is no news, however still the series was.
+ * Ends a hold, and holds nothing back: at once where values in a row are many times the usual of a young series. Of a series that has a long baseline, that decides
+ * how long what is far out has to last, by its tail, or while it is young by its newest values together; and a step of a tenth is no news, however still it was.
  */
-function lastingGates({ value, mean, rawSd, sd, longBaseline }: ZScoreInput): Gate[] {
+function lastingGates({ value, mean, rawSd, sd, ratio, longBaseline }: ZScoreInput): Gate[] {
   const move = Math.abs(value - mean);
+  const isExtreme = Math.abs(ratio) >= EXTREME_SD && move >= EXTREME_MOVE * Math.abs(mean);
+  if (isExtreme && (longBaseline?.values ?? 0) < YOUNG_VALUES)
+    return [{ name: EXTREME_GATE, passed: true, value: Math.abs(ratio), limit: EXTREME_SD }];
   const limit = LASTING_MOVE * Math.abs(mean);
   const knowsItsNoise = rawSd >= sd;
   if (!knowsItsNoise || move <= limit || longBaseline !== undefined) return [];

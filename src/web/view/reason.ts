@@ -8,6 +8,7 @@ const GATE_WORDS: Readonly<Record<string, string>> = {
   not_persistent: "it lasted for one sample only",
   persistence: "it lasted",
   lasting: "it has stayed so for three minutes",
+  extreme: "several values in a row, many times the usual",
   practical_significance: "large enough to matter",
   significance: "large enough to matter",
   counts: "more than chance brings of so few",

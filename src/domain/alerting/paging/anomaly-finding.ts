@@ -2,7 +2,7 @@
 
 import type { Anomaly } from "../../anomaly/anomaly.ts";
 import type { Tier } from "../../detection/anomaly-score.ts";
-import { LASTING_GATE, LONG_BASELINE_GATE, OWN_TAIL_GATE } from "../../detection/departure/own-tail.ts";
+import { HOLD_ENDS, LONG_BASELINE_GATE, OWN_TAIL_GATE } from "../../detection/departure/own-tail.ts";
 import { type Effect, risesAtMs, severityOf } from "../severity.ts";
 import { familyOfDetector } from "./detector-family.ts";
 import type { Finding } from "./finding.ts";
@@ -41,7 +41,7 @@ export function findingOf(anomaly: Anomaly, kind: Finding["kind"], before: Decid
     anomalyId: anomaly.id,
     detector,
     operation: gates.some(({ name }) => name === "operation_bar"),
-    isRare: isNamed(OWN_TAIL_GATE) || isNamed(LASTING_GATE),
+    isRare: isNamed(OWN_TAIL_GATE) || [...HOLD_ENDS].some(isNamed),
     hasLongBaseline: isNamed(LONG_BASELINE_GATE),
     z,
     threshold: typeof verdict?.threshold === "number" ? verdict.threshold : 0,

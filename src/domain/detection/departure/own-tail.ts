@@ -11,6 +11,10 @@ export const LONG_BASELINE_GATE = "long_baseline";
 
 /** Passes where values of a series without a tail of its own have stayed beyond the bar, on one side, for as long as a hold may last. */
 export const LASTING_GATE = "lasting";
+/** Passes where values of such a series in a row are many standard deviations out, and many times the usual: single odd values stand alone. */
+export const EXTREME_GATE = "extreme";
+/** Gates of which one that passes ends the hold for confirmation. */
+export const HOLD_ENDS: ReadonlySet<string> = new Set([LASTING_GATE, EXTREME_GATE]);
 
 /** Knowledge of a stream's long baseline about a value that layer 1 has declared: how many values it knows, and what is to be reported at once. */
 export interface LongBaselineSays {

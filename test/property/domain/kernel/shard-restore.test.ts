@@ -5,7 +5,9 @@ import { type PartitionStateVisitor, readPartitionPart } from "../../../../src/a
 import { BINDINGS, SCRATCH, STAGING, TENANT_HEAD } from "../../../../src/core/layout/memory-map.ts";
 import { BINDING_BYTES, BINDING_IS_NEW, BINDING_PARTITION, BINDING_SLOT } from "../../../../src/core/layout/row-frame.ts";
 import {
+  FIRST_MAX,
   FLAG_PROFILE_MASK,
+  SR_BEYOND_SINCE,
   SR_CHUNK_AT,
   SR_COUNT,
   SR_FLAGS,
@@ -27,6 +29,7 @@ import { ShardRig } from "../../../support/shard-rig.ts";
 const STATE_WORDS = [
   ...Array.from({ length: SR_STATE_BYTES / 8 }, (_, word) => word * 8).filter((at) => at !== SR_COUNT && at !== SR_TENANT),
   SR_PEAK_HIGH,
+  SR_BEYOND_SINCE,
 ];
 const PROFILE = 7;
 
@@ -86,6 +89,8 @@ function stateOf(rig: ShardRig, slot: number): Record<string, string> {
   return {
     state: hex(rig, at, SR_STATE_BYTES),
     peaks: hex(rig, at + SR_PEAK_HIGH, 8),
+    // A ring of so few values has the first of them there.
+    beyondSince: records.count(slot) > FIRST_MAX ? hex(rig, at + SR_BEYOND_SINCE, 8) : "",
     values: hex(rig, records.valuesAddress(slot), 8 * records.count(slot)),
     intervals: hex(rig, records.intervalsAddress(slot), 4 * records.count(slot)),
   };
@@ -99,7 +104,8 @@ function stateRead({ header, values, intervals, count }: SnapshotReader, profile
   state.writeUInt32LE(((header.getUint32(SR_FLAGS, true) & ~FLAG_PROFILE_MASK) | (profile << 16)) >>> 0, SR_FLAGS);
   return {
     state: state.toString("hex"),
-    peaks: Buffer.from(header.buffer.slice(SR_STATE_BYTES)).toString("hex"),
+    peaks: Buffer.from(header.buffer.slice(SR_STATE_BYTES, SR_STATE_BYTES + 8)).toString("hex"),
+    beyondSince: count > FIRST_MAX ? Buffer.from(header.buffer.slice(SR_STATE_BYTES + 8)).toString("hex") : "",
     values: Buffer.from(values.buffer, 0, 8 * count).toString("hex"),
     intervals: Buffer.from(Uint32Array.from(intervals.subarray(0, count)).buffer).toString("hex"),
   };

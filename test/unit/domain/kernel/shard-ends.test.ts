@@ -68,9 +68,9 @@ describe("a lasting shift (D3, A4)", () => {
     expect(feed(2, around(300)).map(({ kind }) => kind)).toContain(EVENT_OPEN);
   });
 
-  it("A4 four-fold for nine minutes lasts after three minutes, said once", () => {
+  it("A4 three-fold for nine minutes lasts after three minutes, said once", () => {
     const { feed } = young(60, 10 * SECOND_MS);
-    const events = feed(54, around(400));
+    const events = feed(54, around(300));
     const lasting = events.filter(({ kind, flags }) => kind === EVENT_UPDATE && (flags & EVENT_FLAG_LASTING) !== 0);
     expect(lasting).toHaveLength(1);
     expect((lasting[0]?.timeMs ?? 0) - (lasting[0]?.startMs ?? 0)).toBe(3 * MINUTE_MS);
@@ -82,8 +82,17 @@ describe("a lasting shift (D3, A4)", () => {
     ["not three minutes", 60, 10 * SECOND_MS, 18],
     ["fewer than 20 values before", 19, 10 * SECOND_MS, 60],
   ])("does not last yet with %s", (_, known, stepMs, values) => {
-    const events = young(known, stepMs).feed(values, around(400));
+    const events = young(known, stepMs).feed(values, around(300));
     expect(events.filter(({ flags }) => (flags & EVENT_FLAG_LASTING) !== 0)).toEqual([]);
+  });
+
+  it("ends a hold at once with two values in a row that are many times the usual, and not with one", () => {
+    const isExtreme = (events: readonly ShardEvent[]) => events.some(({ flags }) => (flags & EVENT_FLAG_LASTING) !== 0);
+    const known = young(60, 10 * SECOND_MS);
+    expect(isExtreme(known.feed(1, around(900)))).toBe(false);
+    expect(isExtreme(known.feed(1, around(900)))).toBe(true);
+    expect(isExtreme(young(60, 10 * SECOND_MS).feed(12, (i) => (i % 2 === 0 ? 900 : 100)))).toBe(false);
+    expect(isExtreme(young(60, 10 * SECOND_MS).feed(10, around(350)))).toBe(false);
   });
 
   it("lasts only while no value is back within its bar", () => {
@@ -147,7 +156,7 @@ describe("a value far out", () => {
     const { feed, wait } = young(13, 15 * SECOND_MS, (i) => 55 + (i % 3));
     wait(16 * MINUTE_MS);
     const events = feed(3, () => 5000);
-    expect(events.map(({ kind }) => kind)).toEqual([EVENT_EXCURSION, EVENT_OPEN]);
+    expect(events.map(({ kind }) => kind)).toEqual([EVENT_EXCURSION, EVENT_OPEN, EVENT_UPDATE]);
     for (const { mean } of events) expect(mean).toBeCloseTo(56, 0);
   });
 

@@ -6,7 +6,7 @@
 // A value that is far out waits beside the window for the next two, which it agrees with (declared) or does not (all enter). While an episode is open the
 // window stays what it was (shard-apart.ts): the episode ends by five values near that, or, once it has lasted, as the new level, with which the window begins anew.
 import {
-  ACCEPTED_MS, ACCEPTED_VALUES, LASTING_BASELINE_VALUES, LASTING_MS, LASTING_VALUES, NOTHING_ACCEPTED_MS, NOTHING_DIVISOR,
+  ACCEPTED_MS, ACCEPTED_VALUES, EXTREME_MOVE, EXTREME_SD, EXTREME_VALUES, LASTING_BASELINE_VALUES, LASTING_MS, LASTING_VALUES, NOTHING_ACCEPTED_MS, NOTHING_DIVISOR,
 } from "../../../../core/layout/episode-ends";
 import {
   EVENT_CLOSE, EVENT_EXCURSION, EVENT_FLAG_ACCEPTED, EVENT_FLAG_AFTER_GAP, EVENT_FLAG_CONSTANT, EVENT_FLAG_HIGH, EVENT_FLAG_LASTING, EVENT_FLAG_RESET, EVENT_FLAG_STRONG, EVENT_OPEN,
@@ -218,6 +218,13 @@ function lasts(r: usize, time: f64): bool {
   return time - load<f64>(r, SR_BEYOND_SINCE) >= <f64>LASTING_MS;
 }
 
+/** Whether values in a row are so far out that no hold waits for more of them, and nobody was told so of the episode. */
+function isExtreme(r: usize, value: f64, ratio: f64, flags: u32): bool {
+  const beyond = <u32>load<u8>(r, SR_BEYOND);
+  if (beyond < <u32>EXTREME_VALUES || beyond == <u32>BEYOND_REPORTED || (flags & EVENT_FLAG_RESET) != 0) return false;
+  return ratio >= <f64>EXTREME_SD && abs(value - scoreMean) >= <f64>EXTREME_MOVE * abs(scoreMean);
+}
+
 function isDeclared(out: u32, flags: u32, suspected: bool): bool {
   if ((flags & EVENT_FLAG_RESET) != 0) return false;
   if ((flags & EVENT_FLAG_CONSTANT) != 0) return suspected;
@@ -273,7 +280,7 @@ function advance(r: usize, slot: u32, time: f64, value: f64, ratio: f64, state: 
   const grew = ratio > GROWTH_REPORTED * fromMinifloat(reported) && minifloat(ratio) > reported;
   const firstSevere = severe && (state & STATE_SEVERE) == 0;
   state = (state & ~(<u32>STATE_BELOW_MASK << STATE_BELOW_SHIFT)) | (belowCount << STATE_BELOW_SHIFT);
-  const isLasting = ratio > 0 && lasts(r, time);
+  const isLasting = ratio > 0 && (lasts(r, time) || isExtreme(r, value, ratio, flags));
   if (isLasting) store<u8>(r, BEYOND_REPORTED, SR_BEYOND);
   if (grew || firstSevere || isLasting) {
     report(EVENT_UPDATE, slot, time, value, ratio, start, peak, isLasting ? flags | EVENT_FLAG_LASTING : flags, arrivalMs);
