@@ -152,7 +152,7 @@ export interface ServiceWanting {
   readonly wants: "stored" | "model";
 }
 
-/** A service's model, or that there is none: `model` null. `state` goes with the first model of these columns. */
+/** A service's model, or that there is none: `model` null. `state` is that of its training, or the stored one. */
 export interface ServiceModelMessage {
   readonly type: "service-model";
   readonly key: string;

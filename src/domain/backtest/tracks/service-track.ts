@@ -1,7 +1,7 @@
 // One service under its joint detector, as transitions of its episodes (actors/engine/watchdog/passes does so live).
 import { hash128 } from "../../../core/base/hash128.ts";
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
-import { ServiceDetector, type ServiceVerdict } from "../../detection/multivariate/service-detector.ts";
+import { carryAlert, changeModel, ServiceDetector, type ServiceVerdict } from "../../detection/multivariate/service-detector.ts";
 import { type ServiceEpisodeScope, serviceFrame, serviceTransition } from "../../detection/multivariate/service-episode.ts";
 import { decodeServiceModel } from "../../detection/multivariate/service-model-coding.ts";
 import { type ServiceFinding, serviceVerdict, serviceZ } from "../../detection/multivariate/service-verdict.ts";
@@ -32,11 +32,14 @@ export class ServiceTrack {
     return this.#detector !== undefined;
   }
 
-  /** Takes a new model; the state that has read vectors goes on. */
+  /** Takes a new model; the state that has read vectors goes on, where its evidence is a history for the model. */
   take(model: Uint8Array<ArrayBuffer>, state: Float64Array<ArrayBuffer>, training: Training): void {
     const decoded = decodeServiceModel(model);
     if (decoded === undefined) throw new Error("a model that was just trained does not decode");
-    this.#words ??= state;
+    const before = this.#words;
+    if (before === undefined || this.#detector?.model.leavesRest !== decoded.leavesRest) this.#words = state;
+    if (before !== undefined && this.#words === state) carryAlert(before, state);
+    changeModel(this.#words as Float64Array);
     this.#detector = new ServiceDetector(this.#metrics.length, this.#words, decoded);
     this.#training = training;
   }

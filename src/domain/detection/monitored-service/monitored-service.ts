@@ -4,7 +4,7 @@ import { SERVICE_STATE_STORE_MS } from "../../../core/config/limits.ts";
 import type { ServiceModelMessage } from "../../../core/protocol/engine-control.ts";
 import { encodeServiceRow, serviceHash, servicePage } from "../../../core/protocol/service-rows.ts";
 import { LEARNING } from "../coverage.ts";
-import { carryAlert, ServiceDetector, serviceDetectorWords } from "../multivariate/service-detector.ts";
+import { carryAlert, changeModel, ServiceDetector, serviceDetectorWords } from "../multivariate/service-detector.ts";
 import { decodeServiceModel } from "../multivariate/service-model-coding.ts";
 import type { ServicePlan } from "./service-plan.ts";
 import type { ShadowModel } from "./shadow-model.ts";
@@ -98,6 +98,7 @@ export class MonitoredService {
       return false;
     }
     if (this.#words === undefined) this.sampleMs = message.sampleMs;
+    if (this.#model !== undefined) changeModel(words);
     this.#words = words;
     this.#model = message.model;
     this.phase = "judged";
@@ -108,19 +109,26 @@ export class MonitoredService {
   }
 
   /**
-   * The state that goes on with the model: of a promoted shadow its own, since its evidence has a history with this model; else that of the model before. What
-   * alert is open, and how high its bar is, goes on whichever it is.
+   * The state that goes on with the model: of a promoted shadow its own, since its evidence has a history with this model; else that of the model before, where
+   * usual vectors leave something over with both or with neither: residuals of one kind are no history for those of the other. What alert is open, and how high
+   * its bar is, goes on whichever it is.
    */
-  #wordsFor({ promoted, state }: ServiceModelMessage): Float64Array<ArrayBuffer> | undefined {
+  #wordsFor({ promoted, state, model }: ServiceModelMessage): Float64Array<ArrayBuffer> | undefined {
     const before = this.#words ?? this.#formerWords;
     const isOurs = promoted !== null && this.shadow?.modelId === promoted.modelId;
     const given = state?.length === serviceDetectorWords(this.#plan.shape.names.length) ? state : undefined;
-    const words = isOurs ? this.shadow?.words : (this.#words ?? given);
+    const words = isOurs ? this.shadow?.words : this.#goesOnWith(model) ? (this.#words ?? given) : (given ?? this.#words);
     if (isOurs) this.shadow = undefined;
     if (words === undefined || words === before) return words;
     if (before !== undefined) carryAlert(before, words);
     this.#formerWords = undefined;
     return words;
+  }
+
+  /** Whether the evidence so far is a history for that of a model. */
+  #goesOnWith(next: Uint8Array<ArrayBuffer> | null): boolean {
+    const [before, after] = [this.#model && decodeServiceModel(this.#model), next === null ? undefined : decodeServiceModel(next)];
+    return before === undefined || after === undefined || before.leavesRest === after.leavesRest;
   }
 
   /** Its row of the table of states; undefined without a state. */

@@ -2,6 +2,7 @@
 // Score and alert ask different things: the score how rare a vector is in training, the alert whether strangeness itself has left its usual range, so
 // that a service that has drifted since training is not one long alert.
 import { anomalyScore } from "../anomaly-score.ts";
+import { poissonTail } from "../departure/counted-values.ts";
 import { OWN_TAIL_WORDS, OwnTail } from "../departure/own-tail.ts";
 import { pagesPerValue } from "../departure/page-budget.ts";
 import { AlertGate, GATE_WORDS, type GateStep } from "../gates/alert-gate.ts";
@@ -36,9 +37,8 @@ const LEARNED_FROM = 256;
 
 /** Statistics of the model with a history of their own: residual, jump, isolation, and one metric that leaves the others. */
 const CHANNELS = 4;
-const LEAVINGS = 3;
-/** Least spread of the last one, which is 0 for most vectors of a few metrics. */
-const LEAVING_SPREAD_MIN = 0.1;
+/** Least spread of each: the first and the last are 0 for most vectors of a few metrics. */
+const SPREADS_MIN = [0.01, 0, 0, 0.1];
 const CHANNEL_WORDS = RECENT_WORDS + 2 * MOMENTS_WORDS;
 /** Vectors taken so far; time of the newest one; which of the newest were over the bar, a bit each. */
 const HEAD_WORDS = 3;
@@ -54,6 +54,10 @@ const OVER_BITS = 0b111;
 const NEAR = 0.8;
 const OWN_SHARE = 0.5;
 const SEVERE = 2;
+/** Events that are few: one may be a share of all, and so many come by chance with this probability. */
+const FEW_EVENTS_MIN = 2;
+const FEW_EVENTS_MAX = 10;
+const FEW_CHANCE = 1e-4;
 const GATE_PLACE = HEAD_WORDS + 2 * RECENT_WORDS + CHANNELS * CHANNEL_WORDS + INTERVAL_WORDS;
 const FIXED_WORDS = HEAD_WORDS + 2 * RECENT_WORDS + CHANNELS * CHANNEL_WORDS + INTERVAL_WORDS + GATE_WORDS + OWN_TAIL_WORDS;
 
@@ -65,6 +69,11 @@ export function serviceDetectorWords(width: number): number {
 /** Takes the alert of one detector's state over into another's: whether it is open, since when, and how high its bar is. The metrics may differ. */
 export function carryAlert(from: Float64Array, into: Float64Array): void {
   into.set(from.subarray(GATE_PLACE, GATE_PLACE + GATE_WORDS), GATE_PLACE);
+}
+
+/** Another model goes on with a detector's state: what the one before put in the place of missing values is nothing that they move from. */
+export function changeModel(words: Float64Array): void {
+  words[ROWS_SEEN] = 0;
 }
 
 /** Verdict of the detector on a vector; the object is used again for the next one. */
@@ -124,7 +133,7 @@ export class ServiceDetector {
     this.#components = new RecentValues(take(RECENT_WORDS));
     this.#isolations = new RecentValues(take(RECENT_WORDS));
     this.#channels = Array.from({ length: CHANNELS }, (_, channel) => {
-      return new EvidenceChannel(take(CHANNEL_WORDS), channel === LEAVINGS ? LEAVING_SPREAD_MIN : 0);
+      return new EvidenceChannel(take(CHANNEL_WORDS), SPREADS_MIN[channel] as number);
     });
     this.#interval = new UsualInterval(take(INTERVAL_WORDS));
     this.gate = new AlertGate(take(GATE_WORDS));
@@ -222,9 +231,26 @@ export class ServiceDetector {
     const isJoint = evidence >= 1 && this.#largestShare() < OWN_SHARE;
     const isDeclared =
       isJoint || leavings.alone >= EVIDENCE_BAR || Math.max(standing, jumps.alone / EVIDENCE_BAR) >= SEVERE || (over & (over - 1)) !== 0;
-    if (this.isFiring || evidence < 1 || isDeclared) return this.gate.step(timeMs, evidence, this.#interval.ms, false);
+    if (this.isFiring || evidence < 1 || (isDeclared && !this.#isOfFewEvents()))
+      return this.gate.step(timeMs, evidence, this.#interval.ms, false);
     this.gate.step(timeMs, 0, this.#interval.ms, false);
     return NOT_PERSISTENT;
+  }
+
+  /** Whether one metric has most of it, and that counts no more events than come by chance where as many are usual as fit the others, in the newest vectors. */
+  #isOfFewEvents(): boolean {
+    if (this.#largestShare() < OWN_SHARE) return false;
+    const parts = this.model.contributions();
+    const column = parts.indexOf(Math.max(...parts));
+    let few = 0;
+    for (let before = 0; before < FEATURE_ROWS; before++) {
+      const row = this.row(before);
+      const count = row[column] as number;
+      const usual = Math.max(0, this.model.parts.levels.fitting(row, column));
+      if (isOfFewEvents(count, usual)) few++;
+      else if (Math.abs(count - usual) >= 1) return false;
+    }
+    return few > 0;
   }
 
   /** Largest share of one metric in the residuals of the newest vector and step. */
@@ -301,11 +327,17 @@ class EvidenceChannel {
   }
 
   #z(moments: DriftingMoments, value: number): number {
-    return moments.isScored && moments.sd < this.#spreadMin ? (value - moments.mean) / this.#spreadMin : moments.z(value);
+    return moments.isScored ? (value - moments.mean) / Math.max(moments.sd, this.#spreadMin) : 0;
   }
 }
 
 /** Takes a value in, one far out for no more than LEARNED_SDS_MAX standard deviations. */
 function learn(moments: DriftingMoments, value: number): void {
   moments.add(moments.count >= LEARNED_FROM ? Math.min(value, moments.mean + LEARNED_SDS_MAX * moments.sd) : value, LONG_MEMORY);
+}
+
+/** Whether so many events, more than usual, are few and no more than come by chance. */
+function isOfFewEvents(count: number, usual: number): boolean {
+  const areFew = Number.isInteger(count) && count >= FEW_EVENTS_MIN && count <= FEW_EVENTS_MAX;
+  return areFew && count > usual && poissonTail(count, usual) > FEW_CHANCE;
 }

@@ -14,6 +14,9 @@ const MODEL_ROWS_MIN = 64;
 const CALIBRATION_ROWS_MAX = 8192;
 /** Vectors over which the statistics are also taken as means: single vectors are noisy. */
 export const SMOOTHED_VECTORS = 5;
+/** Least median of a magnitude that components leave, in standard deviations of a column, and of its square: finer is rounding. */
+const REST_MIN = 1e-3;
+const LEAST: Readonly<Record<keyof Medians, number>> = { shape: REST_MIN ** 2, level: REST_MIN, step: REST_MIN, jump: REST_MIN };
 /** Rows before the first that can be measured. */
 const ROWS_BEFORE = FEATURE_ROWS - 1;
 
@@ -88,6 +91,11 @@ export class ServiceModel {
   /** Metrics of a vector. */
   get width(): number {
     return this.#width;
+  }
+
+  /** Whether usual vectors leave the components at all: where all of them are kept, or a metric stood still, they do not. */
+  get leavesRest(): boolean {
+    return this.parts.medians.level > REST_MIN;
   }
 
   /** Trains on consecutive vectors, at least MODEL_ROWS_MIN; `random` grows the forest, `eigen` finds the components. */
@@ -190,7 +198,7 @@ function calibratedMedians(
     seen.shape.push(level.q);
     seen.level.push(level.residual);
   }
-  const of = (name: keyof Medians) => Math.max(median(seen[name]), Number.EPSILON);
+  const of = (name: keyof Medians) => Math.max(median(seen[name]), LEAST[name]);
   return { shape: of("shape"), level: of("level"), step: of("step"), jump: of("jump") };
 }
 

@@ -1,7 +1,9 @@
 // What the joint detector makes of incidents over days: one metric that leaves the others, the second time too; a week of incidents that hides none; a new normal.
 import { describe, expect, it } from "vitest";
+import { ServiceTrack } from "../../../../src/domain/backtest/tracks/service-track.ts";
 import { seededRandom } from "../../../../src/domain/detection/multivariate/seeded-random.ts";
-import { ServiceDetector } from "../../../../src/domain/detection/multivariate/service-detector.ts";
+import { ServiceDetector, serviceDetectorWords } from "../../../../src/domain/detection/multivariate/service-detector.ts";
+import { encodeServiceModel } from "../../../../src/domain/detection/multivariate/service-model-coding.ts";
 import { symmetricEigen } from "../../../../src/domain/detection/multivariate/symmetric-eigen.ts";
 import { generator } from "../../../support/generator.ts";
 
@@ -100,4 +102,73 @@ describe("a service of many metrics", () => {
     const { evidence } = detector.observe(START_MS, Float64Array.of(Math.sin(400), 2 * Math.sin(400) + 2e-3));
     expect(evidence).toBeLessThan(100);
   });
+
+  it("opens none of an event more where one is usual, and one of fifty", () => {
+    const random = generator(5);
+    const rows = Array.from({ length: 400 }, () => [1, 100 + 10 * random.normal()]);
+    const opensAt = (errors: number) => {
+      const detector = trained(rows);
+      return Array.from(
+        { length: 5 },
+        (_, at) => detector.observe(START_MS + at * MINUTE_MS, Float64Array.of(errors, 100 + 10 * random.normal())).gate.opened,
+      ).some(Boolean);
+    };
+    expect([2, 4].map(opensAt)).toEqual([false, false]);
+    expect(opensAt(50)).toBe(true);
+  });
+
+  it("of which one stood still goes on with a history of its next model once both move", () => {
+    const random = generator(9);
+    const still = Array.from({ length: 400 }, () => [3.5, 100 + 10 * random.normal()]);
+    const moving = () => {
+      const shared = random.normal();
+      return [3.5 + shared + 0.3 * random.normal(), 100 + 10 * shared];
+    };
+    const track = new ServiceTrack({ tenant: "t", environment: "", serviceId: "s", hash: "h" }, ["a", "b"]);
+    const take = (rows: readonly (readonly number[])[]) => {
+      const state = new Float64Array(serviceDetectorWords(2));
+      track.take(encodeServiceModel(trained(rows, state).model), state, { rows: rows.length, trainedMs: START_MS });
+    };
+    take(still);
+    take(Array.from({ length: 400 }, moving));
+    const evidence = Array.from({ length: 200 }, (_, at) => {
+      const timeMs = START_MS + at * MINUTE_MS;
+      track.observe(timeMs, timeMs, Float64Array.from(moving()));
+      return track.newest?.verdict.evidence ?? 0;
+    });
+    expect(Math.max(...evidence)).toBeLessThan(10);
+  });
+
+  it("takes no other filling of a missing value for a jump when its model changes", () => {
+    const random = generator(11);
+    const rowsAbout = (level: number) => Array.from({ length: 400 }, () => [level + random.normal(), 100 + 10 * random.normal()]);
+    const track = new ServiceTrack({ tenant: "t", environment: "", serviceId: "s", hash: "h" }, ["a", "b"]);
+    const take = (rows: readonly (readonly number[])[]) => {
+      const state = new Float64Array(serviceDetectorWords(2));
+      track.take(encodeServiceModel(trained(rows, state).model), state, { rows: rows.length, trainedMs: START_MS });
+    };
+    const opened: boolean[] = [];
+    const pass = (from: number) => {
+      for (let at = from; at < from + 10; at++) {
+        const frame = track.observe(
+          START_MS + at * MINUTE_MS,
+          START_MS + at * MINUTE_MS,
+          Float64Array.of(Number.NaN, 100 + 10 * random.normal()),
+        );
+        opened.push(frame?.transition === "open");
+      }
+    };
+    take(rowsAbout(40));
+    pass(0);
+    take(rowsAbout(80));
+    pass(10);
+    expect(opened).not.toContain(true);
+  });
 });
+
+function trained(rows: readonly (readonly number[])[], state = new Float64Array(serviceDetectorWords(2))): ServiceDetector {
+  const times = Float64Array.from(rows, (_, row) => START_MS - (rows.length - row) * MINUTE_MS);
+  const detector = new ServiceDetector(2, state);
+  detector.train({ times, values: Float64Array.from(rows.flat()), width: 2 }, seededRandom(1), symmetricEigen);
+  return detector;
+}
