@@ -2,15 +2,15 @@
 import type { Config } from "../core/config/load-config.ts";
 import { type BacktestFacts, NO_FACTS } from "../domain/backtest/history.ts";
 import { trainService } from "../domain/detection/multivariate/service-training.ts";
+import type { DeclarationRule } from "../domain/detection/thresholds.ts";
 import { environmentSettings, type WatchdogSettings } from "../domain/detection/watchdog-settings.ts";
 
 const DAY_MS = 24 * 3600 * 1000;
 
-export interface FileEnvironment {
+export interface FileEnvironment extends DeclarationRule {
   readonly settings: WatchdogSettings;
-  /** WATCHDOG_WINDOW and WATCHDOG_MIN_SAMPLES. */
+  /** WATCHDOG_WINDOW. */
   readonly window: number;
-  readonly samplesMin: number;
   /** WATCHDOG_INTERVAL_SECONDS in ms, and DETECTION_TIMEZONE. */
   readonly intervalMs: number;
   readonly timeZone: string;
@@ -35,6 +35,7 @@ export function fileEnvironment(config: Config): FileEnvironment {
     settings,
     window: config.WATCHDOG_WINDOW,
     samplesMin: config.WATCHDOG_MIN_SAMPLES,
+    confirmation: config.WATCHDOG_CONFIRMATION === "on",
     intervalMs: 1000 * config.WATCHDOG_INTERVAL_SECONDS,
     timeZone: config.DETECTION_TIMEZONE,
     historyMs: config.RETENTION_RAW_DAYS * DAY_MS,

@@ -59,11 +59,12 @@ export function runBoth(
   all: readonly BacktestSeries[],
   after: WatchdogOverrides | BacktestVariant,
   facts: Partial<BacktestFacts> = {},
-  more: { readonly sinceMinute?: number; readonly before?: BacktestVariant } = {},
+  more: { readonly sinceMinute?: number; readonly before?: BacktestVariant; readonly confirmation?: boolean } = {},
 ): Promise<BacktestOutcome> {
-  const { sinceMinute = 120, before = variant() } = more;
+  const { sinceMinute = 120, before = variant(), confirmation } = more;
   const newestMs = Math.max(...all.map(({ times }) => times[times.length - 1] as number));
-  const options = { window: 120, samplesMin: 12, intervalMs: MINUTE_MS, offsetMs: UTC_OFFSET, sinceMs: START_MS + sinceMinute * MINUTE_MS };
+  const sinceMs = START_MS + sinceMinute * MINUTE_MS;
+  const options = { window: 120, samplesMin: 12, confirmation, intervalMs: MINUTE_MS, offsetMs: UTC_OFFSET, sinceMs };
   const changed = "silences" in after ? after : variant(after);
   const variants = { before, after: changed };
   return backtest(all, { ...NO_FACTS, ...facts }, variants, { ...options, untilMs: newestMs + 1 }, () => Promise.resolve());

@@ -19,7 +19,7 @@ export interface ExpectedAnomaly {
 }
 
 const tables = new Float64Array(THRESHOLD_TABLE_VALUES);
-fillThresholdTables(tables, 3, 12);
+fillThresholdTables(tables, 3);
 
 /** Values in the ring, which an implausible reset of a counter is compared with. */
 const RING_VALUES = 120;

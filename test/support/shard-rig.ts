@@ -23,12 +23,18 @@ export class ShardRig {
   readonly chunks: Array<{ slot: number; values: number }> = [];
   #streams = 0;
 
-  constructor(options: { readonly window: number; readonly threshold?: number; readonly minimumSamples?: number }) {
+  constructor(options: {
+    readonly window: number;
+    readonly threshold?: number;
+    readonly minimumSamples?: number;
+    readonly confirmation?: boolean;
+  }) {
     const loaded: LoadedKernel<ShardExports> = loadKernel<ShardExports>();
     this.kernel = loaded.kernel;
     this.view = loaded.view;
     this.shard = new ShardKernel({ window: options.window }, { kernel: loaded.kernel, buffer: loaded.memory.buffer });
-    fillThresholdTables(this.shard.thresholdTables, options.threshold ?? 3, options.minimumSamples ?? 12);
+    const { threshold = 3, minimumSamples: samplesMin = 12, confirmation } = options;
+    fillThresholdTables(this.shard.thresholdTables, threshold, { samplesMin, confirmation });
   }
 
   /** A new stream whose ref is its slot. */

@@ -21,6 +21,8 @@ export interface CoordinatorOptions extends DetectionOptions {
   /** WATCHDOG_Z_SCORE_THRESHOLD, WATCHDOG_MIN_SAMPLES and WATCHDOG_WINDOW. */
   readonly zThreshold: number;
   readonly samplesMin: number;
+  /** WATCHDOG_CONFIRMATION; on where it is not given. */
+  readonly confirmation?: boolean;
   /** WATCHDOG_RCA_COOLDOWN_MINUTES and ALERT_DEDUP_MAX_AGE_MINUTES; the contract's defaults where they are not given. */
   readonly rcaCooldownMinutes?: number;
   readonly dedupMaxAgeMinutes?: number;

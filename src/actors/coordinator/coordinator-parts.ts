@@ -121,7 +121,7 @@ function storingParts(options: CoordinatorOptions, dependencies: CoordinatorDepe
   const counters = new CoordinatorCounters(dependencies.counters);
   const state = new CommittedState(
     { control: controlStore, series: seriesStore },
-    { settings: environmentSettings(options), samplesMin: options.samplesMin },
+    { settings: environmentSettings(options), samplesMin: options.samplesMin, confirmation: options.confirmation },
     { sharedLimits: options.sharedLimits, counters },
     options.notification?.routing,
   );
@@ -136,6 +136,7 @@ function storingParts(options: CoordinatorOptions, dependencies: CoordinatorDepe
     paging: liveSources(state, {
       startedAtMs: dependencies.nowMs(),
       warmUpMinutes: options.warmUpMinutes,
+      confirmation: options.confirmation,
       groupWaitMs: options.groupWaitMs,
       repeatMs: options.repeatMs,
     }),

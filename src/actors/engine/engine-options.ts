@@ -30,6 +30,8 @@ export interface EngineOptions {
   readonly rcaCooldownMinutes?: number;
   readonly dedupMaxAgeMinutes?: number;
   readonly samplesMin: number;
+  /** WATCHDOG_CONFIRMATION; on where it is not given. */
+  readonly confirmation?: boolean;
   readonly window: number;
   readonly tenants: readonly string[];
   /** Seeds of the lane table, then of identities. */

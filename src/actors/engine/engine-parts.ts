@@ -78,7 +78,7 @@ export function makeParts(options: EngineOptions, dependencies: EngineDependenci
 }
 
 function makeBase(options: EngineOptions, dependencies: EngineDependencies) {
-  const { engine, engines, zThreshold, samplesMin, window } = options;
+  const { engine, engines, zThreshold, samplesMin, confirmation, window } = options;
   const { processWords, memories } = dependencies;
   const commands = new EngineCommands(options.tenants, dependencies.takeCommand);
   const { tenants } = commands;
@@ -93,12 +93,12 @@ function makeBase(options: EngineOptions, dependencies: EngineDependencies) {
   const readers = memories.map((_, lane) => (lane === engine ? undefined : new InboxReader(memory, lane)));
   dependencies.kernel.setSeeds(...options.seeds);
   const kernel = new ShardKernel({ window }, { kernel: dependencies.kernel, buffer: memory.memory.buffer });
-  fillThresholdTables(kernel.thresholdTables, zThreshold, samplesMin);
+  fillThresholdTables(kernel.thresholdTables, zThreshold, { samplesMin, confirmation });
   const settings = environmentSettings(options);
   const services = new ServiceIndex(memory, dependencies.kernel);
   const tenantIndex = (name: string) => tenants.number(name);
   const shard = new Shard(
-    { engine, engines, settings, samplesMin, blockBytes: options.blockBytes ?? BLOCK_BYTES },
+    { engine, engines, settings, samplesMin, confirmation, blockBytes: options.blockBytes ?? BLOCK_BYTES },
     { memory, kernel, processWords, outbox, counters, services, tenantIndex, askForStreams: dependencies.reply },
   );
   if (options.watchdogSettings !== undefined) shard.profiles.take(options.watchdogSettings);

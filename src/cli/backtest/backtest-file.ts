@@ -27,7 +27,7 @@ export async function backtestFile(
   const { sinceMs, untilMs } = rangeOf(options, series, file, tell);
   const kept = series.map((each) => before(each, untilMs)).filter(({ times: { length } }) => length > 0);
   const overrides = overridesOf(options.settings);
-  const { settings, window, samplesMin, intervalMs, timeZone, historyMs } = environment;
+  const { settings, window, samplesMin, confirmation, intervalMs, timeZone, historyMs } = environment;
   const { offsetMs } = new TimeZoneHours(timeZone);
   const outcome = await backtest(
     kept,
@@ -41,7 +41,7 @@ export async function backtestFile(
         inhibitionRules: NO_INHIBITION_RULES,
       },
     },
-    { window, samplesMin, intervalMs, offsetMs, sinceMs, untilMs, historyMs },
+    { window, samplesMin, confirmation, intervalMs, offsetMs, sinceMs, untilMs, historyMs },
     () => Promise.resolve(),
   );
   return backtestView(outcome, { sinceMs, untilMs, series: kept.length, samples: kept.reduce((sum, each) => sum + each.times.length, 0) });

@@ -293,6 +293,11 @@ export const SETTINGS = [
     "true: chat shows a picture of the series, which it fetches from PUBLIC_URL by an address that opens it for seven days",
   ),
   whole("WATCHDOG_MIN_SAMPLES", 12, 3, 120, "values a baseline needs before anything is declared"),
+  choice(
+    "WATCHDOG_CONFIRMATION",
+    ["on", "off"],
+    "off: one value over WATCHDOG_Z_SCORE_THRESHOLD declares an anomaly, and no page waits until a finding is confirmed",
+  ),
   whole("WATCHDOG_WINDOW", 120, 12, 120, "values in the rolling baseline"),
   whole("VECTORIZER_INTERVAL_SECONDS", 30, 1, 60, "seconds between two ticks of the vectorizer, which scores what services are mapped to"),
   whole("RETENTION_DAYS", 30, 1, 3650, "days that hourly roll-ups, records and anomalies are kept"),

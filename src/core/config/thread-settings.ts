@@ -4,6 +4,7 @@ import type { Config } from "./load-config.ts";
 const DETECTION_SETTINGS = [
   "WATCHDOG_Z_SCORE_THRESHOLD",
   "WATCHDOG_MIN_SAMPLES",
+  "WATCHDOG_CONFIRMATION",
   "WATCHDOG_WINDOW",
   "WATCHDOG_INTERVAL_SECONDS",
   "DETECTION_TIMEZONE",
@@ -72,6 +73,7 @@ function detectionSettings(slice: DetectionSlice) {
   return {
     zThreshold: slice.WATCHDOG_Z_SCORE_THRESHOLD,
     samplesMin: slice.WATCHDOG_MIN_SAMPLES,
+    confirmation: slice.WATCHDOG_CONFIRMATION === "on",
     window: slice.WATCHDOG_WINDOW,
     watchdogIntervalMs: slice.WATCHDOG_INTERVAL_SECONDS * 1000,
     timeZone: slice.DETECTION_TIMEZONE,

@@ -33,7 +33,7 @@ export const EVENT_NO_COUNTER = 13; // a series whose kind is guessed is no coun
 export const EVENT_FLAG_HIGH = 1; // direction: set = high, clear = low
 export const EVENT_FLAG_CONSTANT = 2; // departure from a constant series
 export const EVENT_FLAG_AFTER_GAP = 4;
-export const EVENT_FLAG_STRONG = 8; // over twice the threshold
+export const EVENT_FLAG_STRONG = 8; // over twice the threshold, or where nothing is to be confirmed over the threshold
 export const EVENT_FLAG_IRREGULAR = 16; // the delta was scaled to the usual interval for scoring
 export const EVENT_FLAG_IMPLAUSIBLE = 32; // after a reset: value far beyond every delta seen, entered as 0
 export const EVENT_FLAG_ACCEPTED = 128; // of a closing: the values stay so, and are the new level, EVENT_VALUE its mean
@@ -57,7 +57,7 @@ export const REJECT_IN_FUTURE = 3;
 export const TABLE_SET_ORDINARY = 0;
 export const TABLE_SET_OPERATION = 1;
 export const TABLE_LEVEL_OPEN = 0; // the threshold
-export const TABLE_LEVEL_STRONG = 1; // twice the threshold
+export const TABLE_LEVEL_STRONG = 1; // twice the threshold; the threshold itself where one sample over it is declared
 export const TABLE_LEVEL_CLEAR = 2; // 0.7 of the threshold
 export const TABLE_LEVEL_SEVERE = 3; // z = 3: tier high
 export const TABLE_COLUMNS = 128;

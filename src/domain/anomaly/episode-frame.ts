@@ -12,14 +12,14 @@ import {
 import { FLAG_OPERATION, FLAG_PERCENT } from "../../core/layout/stream-record.ts";
 import type { WatchdogSettings } from "../../core/protocol/watchdog-settings.ts";
 import type { LongBaselineSays } from "../detection/departure/own-tail.ts";
-import { zOfRatio } from "../detection/thresholds.ts";
+import { type DeclarationRule, zOfRatio } from "../detection/thresholds.ts";
 import { DETECTOR_Z_SCORE, passesGates, type Verdict, zScoreVerdict } from "../detection/verdict.ts";
 import type { ShardEvent } from "../kernel/shard-events.ts";
 import type { BaselineWindow } from "../kernel/shard-kernel.ts";
 import type { PackedEpisode } from "./episode-codec.ts";
 
 /** Stream state in the shard at the moment of the event. */
-export interface EpisodeContext {
+export interface EpisodeContext extends DeclarationRule {
   /** Canonical bytes. */
   readonly identity: Uint8Array;
   readonly hash: Uint8Array;
@@ -30,7 +30,6 @@ export interface EpisodeContext {
   readonly threshold: number;
   /** Departures that may alert. */
   readonly direction: () => WatchdogSettings["direction"];
-  readonly samplesMin: number;
   /** Bucket width of a histogram's quantile (SR_WIDTH); 0 for other streams. Not given where buckets are not known any more. */
   readonly bucketWidth?: number;
   readonly baseline: () => BaselineWindow;
@@ -88,6 +87,7 @@ function verdictOf(event: ShardEvent, context: EpisodeContext): Verdict {
     threshold: context.threshold,
     direction: context.direction(),
     minimumSamples: context.samplesMin,
+    confirmation: context.confirmation,
     operation: (context.streamFlags & FLAG_OPERATION) !== 0,
     isOfCounts: context.isOfCounts?.() === true,
     percent: (context.streamFlags & FLAG_PERCENT) !== 0,

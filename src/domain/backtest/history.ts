@@ -9,6 +9,7 @@ import type { KnownDays } from "../calendar/known-days.ts";
 import type { TrainingJob, TrainingResult } from "../detection/multivariate/service-training.ts";
 import type { OffsetMs } from "../detection/seasonal/time-zone-hours.ts";
 import type { SloRecord } from "../detection/service/slo-record.ts";
+import type { DeclarationRule } from "../detection/thresholds.ts";
 import type { WatchdogSettings } from "../detection/watchdog-settings.ts";
 import type { DeclaredLimit } from "../saturation/bounded-name.ts";
 import type { IncidentLabel } from "./labelled-incidents.ts";
@@ -92,10 +93,9 @@ export interface BacktestVariant {
   readonly inhibitionRules: InhibitionRules;
 }
 
-export interface BacktestOptions {
-  /** WATCHDOG_WINDOW, WATCHDOG_MIN_SAMPLES, and WATCHDOG_INTERVAL_SECONDS in ms. */
+export interface BacktestOptions extends DeclarationRule {
+  /** WATCHDOG_WINDOW, and WATCHDOG_INTERVAL_SECONDS in ms. */
   readonly window: number;
-  readonly samplesMin: number;
   readonly intervalMs: number;
   /** Offset of DETECTION_TIMEZONE. */
   readonly offsetMs: OffsetMs;

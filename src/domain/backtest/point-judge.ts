@@ -7,7 +7,7 @@ import { type PairSurroundings, SURROUNDED_BY_NOTHING } from "../detection/pair/
 import { groupObservations } from "../detection/rolling/observation-groups.ts";
 import type { OffsetMs } from "../detection/seasonal/time-zone-hours.ts";
 import { StreamOracle } from "../detection/stream-oracle.ts";
-import { levelsFor, ratioForZ } from "../detection/thresholds.ts";
+import { type DeclarationRule, levelsFor, ratioForZ } from "../detection/thresholds.ts";
 import { ThresholdTables } from "./threshold-tables.ts";
 import type { WorkSlices } from "./work-slices.ts";
 
@@ -26,9 +26,8 @@ export interface JudgedPoint {
   readonly judgedBy: "statistical" | "adaptive" | null;
 }
 
-export interface PointJudgeOptions extends Pick<PairSurroundings, "streams" | "knownDays" | "counts"> {
+export interface PointJudgeOptions extends Pick<PairSurroundings, "streams" | "knownDays" | "counts">, DeclarationRule {
   readonly window: number;
-  readonly samplesMin: number;
   readonly zThreshold: number;
   readonly offsetMs: OffsetMs;
   /** Flags of the stream. */
@@ -69,9 +68,14 @@ class WindowBounds {
   readonly #open: number;
   readonly #samplesMin: number;
 
-  constructor({ window, samplesMin, zThreshold, flags }: PointJudgeOptions) {
+  constructor({ window, samplesMin, confirmation, zThreshold, flags }: PointJudgeOptions) {
     const operation = (flags & FLAG_OPERATION) !== 0;
-    this.#oracle = new StreamOracle({ window, tables: ThresholdTables.shared(samplesMin).of(zThreshold), counter: false, operation });
+    this.#oracle = new StreamOracle({
+      window,
+      tables: ThresholdTables.shared({ samplesMin, confirmation }).of(zThreshold),
+      counter: false,
+      operation,
+    });
     this.#open = levelsFor(zThreshold, operation).open;
     this.#samplesMin = samplesMin;
   }

@@ -53,7 +53,7 @@ export class SeriesFrames {
 
   constructor(all: readonly PlacedSeries[], options: SeriesFramesDependencies) {
     this.#options = options;
-    this.#tables = new ThresholdTables(options.samplesMin);
+    this.#tables = new ThresholdTables(options);
     this.#ordered = inOrderOfBeginning(all);
     this.#groups = groupsOf(this.#ordered);
     const given = all.map(({ series }) => series);

@@ -64,7 +64,7 @@ export async function decide(frames: TimedFrame[], variant: BacktestVariant, opt
 /** A server that has been up all along: what a restart holds back is no matter of settings. */
 function sourcesOf(
   { settingsOf, silences, inhibitions }: BacktestVariant,
-  { facts, requests }: TimelineOptions,
+  { facts, requests, confirmation }: TimelineOptions,
   clock: { readonly nowMs: number },
 ): PagingSources {
   const index = new SilenceIndex(new PatternCache());
@@ -74,6 +74,7 @@ function sourcesOf(
     silences: { silenced: (_tenant, labels, nowMs) => index.find(labels, nowMs) },
     inhibitions,
     confirmations: new ServiceConfirmations(),
+    ...(confirmation !== undefined && { confirmation }),
     startedAtMs: Number.NEGATIVE_INFINITY,
     warmUpMinutes: 0,
     // What is told is the same in one message or in many.

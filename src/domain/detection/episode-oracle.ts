@@ -141,7 +141,7 @@ export class EpisodeOracle {
     if (over) this.#countBeyond(time);
     this.#out = [over, ...this.#out.slice(0, 2)];
     if (this.#open) this.#advance(sample, severe, ratio < this.#level(TABLE_LEVEL_CLEAR, column), emit);
-    else if (over && this.#isDeclared(sample, strong)) this.#begin(sample, ratio, severe, emit);
+    else if (over && this.#isDeclared(sample, strong, column)) this.#begin(sample, ratio, severe, emit);
     else if (over) emit(EVENT_EXCURSION, time, 0);
   }
 
@@ -165,8 +165,9 @@ export class EpisodeOracle {
     return ratio >= EXTREME_SD && Math.abs(value - score.mean) >= EXTREME_MOVE * Math.abs(score.mean);
   }
 
-  #isDeclared({ score, suspect, flags }: OracleSample, strong: boolean): boolean {
+  #isDeclared({ score, suspect, flags }: OracleSample, strong: boolean, column: number): boolean {
     if ((flags & EVENT_FLAG_RESET) !== 0) return false;
+    if (this.#level(TABLE_LEVEL_STRONG, column) === this.#level(TABLE_LEVEL_OPEN, column)) return true;
     if (score.constant) return suspect === this.#sign;
     if (this.#out.filter(Boolean).length >= 2) return true;
     return strong && (flags & EVENT_FLAG_AFTER_GAP) === 0;

@@ -9,6 +9,8 @@ import { type Verdict, zScoreVerdict } from "./verdict.ts";
 export interface MomentOptions {
   readonly threshold: number;
   readonly minimumSamples: number;
+  /** WATCHDOG_CONFIRMATION; on where it is not given. */
+  readonly confirmation?: boolean | undefined;
   /** 12 .. 120. */
   readonly window: number;
   readonly operation: boolean;
@@ -64,6 +66,7 @@ export function momentVerdict(times: Float64Array, values: Float64Array, atMs: n
     reset: (flags & EVENT_FLAG_RESET) !== 0,
     threshold: options.threshold,
     minimumSamples: options.minimumSamples,
+    confirmation: options.confirmation,
     operation: options.operation,
     isOfCounts: options.isOfCounts === true,
     percent: options.percent,
@@ -82,10 +85,10 @@ function reasonOf(verdict: Verdict, { threshold, minimumSamples, operation }: Mo
   return verdict.suppressed_by;
 }
 
-function tablesFor({ threshold, minimumSamples }: MomentOptions): Float64Array {
-  return tables.obtain(`${threshold} ${minimumSamples}`, () => {
+function tablesFor({ threshold, minimumSamples, confirmation }: MomentOptions): Float64Array {
+  return tables.obtain(`${threshold} ${minimumSamples} ${confirmation !== false}`, () => {
     const made = new Float64Array(THRESHOLD_TABLE_VALUES);
-    fillThresholdTables(made, threshold, minimumSamples);
+    fillThresholdTables(made, threshold, { samplesMin: minimumSamples, confirmation });
     return made;
   });
 }

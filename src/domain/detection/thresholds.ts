@@ -30,7 +30,7 @@ export const THRESHOLD_TABLE_VALUES = 2 * LEVELS * TABLE_COLUMNS;
 export interface Levels {
   /** An excursion begins above this. */
   readonly open: number;
-  /** Above this one sample is enough. */
+  /** Above this one sample is enough: where nothing is to be confirmed, the same as open. */
   readonly strong: number;
   /** Below this an evaluation counts towards the end of an episode. */
   readonly clear: number;
@@ -43,10 +43,10 @@ export function operationBar(threshold: number): number {
   return Math.max(OPERATION_FACTOR * threshold, OPERATION_FLOOR);
 }
 
-/** The levels of a stream for WATCHDOG_Z_SCORE_THRESHOLD. */
-export function levelsFor(threshold: number, operationClass: boolean): Levels {
+/** The levels of a stream for WATCHDOG_Z_SCORE_THRESHOLD. Without `confirmation` (WATCHDOG_CONFIRMATION) one sample over the threshold is enough. */
+export function levelsFor(threshold: number, operationClass: boolean, confirmation = true): Levels {
   const open = operationClass ? operationBar(threshold) : threshold;
-  return { open, strong: STRONG_FACTOR * open, clear: CLEAR_FACTOR * open, severe: SEVERE_Z };
+  return { open, strong: confirmation ? STRONG_FACTOR * open : open, clear: CLEAR_FACTOR * open, severe: SEVERE_Z };
 }
 
 /** |value - mean| / sd at which n values of baseline make the equivalent z equal to `z`. Infinity for n < 2. */
@@ -59,17 +59,30 @@ export function zOfRatio(ratio: number, n: number): number {
   return equivalentZ(ratio / Math.sqrt(1 + 1 / n), n - 1);
 }
 
+/** What all tables of a server have in common. */
+export interface DeclarationRule {
+  /** WATCHDOG_MIN_SAMPLES. */
+  readonly samplesMin: number;
+  /** WATCHDOG_CONFIRMATION: one sample over the threshold is not enough. On where it is not given. */
+  readonly confirmation?: boolean | undefined;
+}
+
 /** Fills both sets of tables; `tables` begins at THRESHOLD_TABLES and holds THRESHOLD_TABLE_VALUES numbers. */
-export function fillThresholdTables(tables: Float64Array, threshold: number, minimumSamples: number = MINIMUM_SAMPLES_DEFAULT): void {
-  finished(thresholdTableSteps(tables, threshold, minimumSamples));
+export function fillThresholdTables(
+  tables: Float64Array,
+  threshold: number,
+  rule: DeclarationRule = { samplesMin: MINIMUM_SAMPLES_DEFAULT },
+): void {
+  finished(thresholdTableSteps(tables, threshold, rule));
 }
 
 /** The same in steps: yields behind each level, 2.5 ms. */
-export function* thresholdTableSteps(tables: Float64Array, threshold: number, minimumSamples: number): Generator<void, void> {
+export function* thresholdTableSteps(tables: Float64Array, threshold: number, rule: DeclarationRule): Generator<void, void> {
   if (!(threshold > 0)) throw new Error(`threshold must be above 0, got ${threshold}`);
   if (tables.length < THRESHOLD_TABLE_VALUES) throw new Error(`tables hold ${tables.length} numbers, ${THRESHOLD_TABLE_VALUES} are needed`);
-  yield* fillSet(tables, TABLE_SET_ORDINARY, levelsFor(threshold, false), minimumSamples);
-  yield* fillSet(tables, TABLE_SET_OPERATION, levelsFor(threshold, true), minimumSamples);
+  const { samplesMin, confirmation } = rule;
+  yield* fillSet(tables, TABLE_SET_ORDINARY, levelsFor(threshold, false, confirmation), samplesMin);
+  yield* fillSet(tables, TABLE_SET_OPERATION, levelsFor(threshold, true, confirmation), samplesMin);
 }
 
 function* fillSet(tables: Float64Array, set: number, levels: Levels, minimumSamples: number): Generator<void, void> {

@@ -93,6 +93,8 @@ export interface ZScoreInput extends Pick<ShardEvent, "value" | "mean" | "sd" | 
   /** Departures that may alert; both where it is not given. */
   readonly direction?: "both" | "high" | "low";
   readonly minimumSamples: number;
+  /** WATCHDOG_CONFIRMATION; on where it is not given. */
+  readonly confirmation?: boolean | undefined;
   readonly operation: boolean;
   /** A series of counts by its kind or name; others are taken for counts where their values are whole and stray so. */
   readonly isOfCounts?: boolean;
@@ -192,7 +194,7 @@ interface GateFigures {
 
 function zScoreGates(input: ZScoreInput, { z, center, isFew }: GateFigures): Gate[] {
   const magnitude = Math.abs(z);
-  const { open, strong } = levelsFor(input.threshold, input.operation);
+  const { open, strong } = levelsFor(input.threshold, input.operation, input.confirmation);
   const gates: Gate[] = [
     {
       name: "minimum_samples",

@@ -14,6 +14,8 @@ export interface LiveSourcesOptions {
   readonly startedAtMs: number;
   /** WATCHDOG_WARMUP_MINUTES; as it is by default where it is undefined. */
   readonly warmUpMinutes: number | undefined;
+  /** WATCHDOG_CONFIRMATION; on where it is undefined. */
+  readonly confirmation: boolean | undefined;
   /** GROUP_WAIT_SECONDS and REPEAT_MINUTES in ms; 0 where they are undefined. */
   readonly groupWaitMs: number | undefined;
   readonly repeatMs: number | undefined;
@@ -22,12 +24,13 @@ export interface LiveSourcesOptions {
 /** Sources of paging decisions from live state. Of services that no cycle has seen yet nothing is known: they count as mature, and nothing is held back for want of traffic. */
 export function liveSources(
   { alerts, configured, services }: PagingState,
-  { startedAtMs, warmUpMinutes = WATCHDOG_WARMUP_MINUTES_DEFAULT, groupWaitMs = 0, repeatMs = 0 }: LiveSourcesOptions,
+  { startedAtMs, warmUpMinutes = WATCHDOG_WARMUP_MINUTES_DEFAULT, confirmation, groupWaitMs = 0, repeatMs = 0 }: LiveSourcesOptions,
 ): PagingSources {
   return {
     silences: configured.silences,
     inhibitions: INHIBITIONS,
     confirmations: alerts.confirmations,
+    ...(confirmation !== undefined && { confirmation }),
     startedAtMs,
     warmUpMinutes,
     groupWaitMs,

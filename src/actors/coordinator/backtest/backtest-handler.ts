@@ -117,9 +117,9 @@ async function compare(
   const selected = await selectedSamples(context, selection);
   if (!selected.ok) return selected;
   const { series, counting, samples, firstSeenMs } = selected.value;
-  const { window, samplesMin, timeZone, watchdogIntervalMs: intervalMs = CYCLE_MS } = context.options;
+  const { window, samplesMin, confirmation, timeZone, watchdogIntervalMs: intervalMs = CYCLE_MS } = context.options;
   const { offsetMs } = new TimeZoneHours(timeZone ?? "UTC");
-  const options = { window, samplesMin, intervalMs, offsetMs, sinceMs, untilMs: until };
+  const options = { window, samplesMin, confirmation, intervalMs, offsetMs, sinceMs, untilMs: until };
   const cycleCount = cycles({ ...options, firstMs: firstCycle(series, options) });
   if (cycleCount > BACKTEST_CYCLES_MAX)
     return refused(

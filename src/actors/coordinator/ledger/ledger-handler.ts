@@ -105,11 +105,12 @@ async function momentsOf(context: LedgerContext, filter: LedgerFilter, atMs: num
 async function momentOf(context: LedgerContext, layers: MomentLayers, summary: SeriesSummary, atMs: number) {
   const { tenant, serviceId, metricName } = summary;
   const series = await layers.read(summary);
-  const { samplesMin, window } = context.options;
+  const { samplesMin, confirmation, window } = context.options;
   const { zThreshold, excluded } = context.state.configured.watchdog.settingsOf(tenant, serviceId, metricName);
   const found = momentVerdict(series.times, series.values, atMs, {
     threshold: zThreshold,
     minimumSamples: samplesMin,
+    confirmation,
     window,
     operation: (series.flags & FLAG_OPERATION) !== 0,
     percent: (series.flags & FLAG_PERCENT) !== 0,

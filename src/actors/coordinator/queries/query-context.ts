@@ -39,6 +39,8 @@ export interface QueryOptions extends DetectionOptions {
   readonly zThreshold: number;
   readonly samplesMin: number;
   readonly window: number;
+  /** WATCHDOG_CONFIRMATION; on where it is not given. */
+  readonly confirmation?: boolean;
   /** LOG_FIELD_EXCLUSIONS. */
   readonly exclusions: FieldExclusions;
 }

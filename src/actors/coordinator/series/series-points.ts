@@ -45,6 +45,7 @@ export async function judgedPoints(
   const points = await judgePoints(times.subarray(first), values.subarray(first), {
     window: options.window,
     samplesMin: options.samplesMin,
+    confirmation: options.confirmation,
     zThreshold,
     offsetMs: new TimeZoneHours(options.timeZone ?? "UTC").offsetMs,
     flags,

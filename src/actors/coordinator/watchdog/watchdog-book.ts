@@ -15,7 +15,7 @@ import type {
 import { KeyBuilder } from "../../../domain/codec/key.ts";
 import { SettingsTable } from "../../../domain/detection/settings-table.ts";
 import { ThresholdProfiles } from "../../../domain/detection/threshold-profiles.ts";
-import { THRESHOLD_TABLE_VALUES, thresholdTableSteps } from "../../../domain/detection/thresholds.ts";
+import { type DeclarationRule, THRESHOLD_TABLE_VALUES, thresholdTableSteps } from "../../../domain/detection/thresholds.ts";
 import { scan } from "../state/scan.ts";
 import { flag, nullable, number, object, oneOf, optional, StoredForm, text } from "../state/stored-json.ts";
 import { CalendarBook, type StoredCalendar } from "./calendar-book.ts";
@@ -57,17 +57,16 @@ export function settingsOperation({ tenant, serviceId, metricName }: SettingsSco
   return { table: "watchdog_settings", key, value: settings && SETTINGS.encode(settings) };
 }
 
-/** Settings of the environment, and WATCHDOG_MIN_SAMPLES. */
-export interface WatchdogEnvironment {
+/** Settings of the environment. */
+export interface WatchdogEnvironment extends DeclarationRule {
   readonly settings: WatchdogSettings;
-  readonly samplesMin: number;
 }
 
 /** The settings in force on one server. */
 export class WatchdogBook {
   readonly table: SettingsTable;
   readonly calendars = new CalendarBook();
-  readonly #samplesMin: number;
+  readonly #rule: DeclarationRule;
   readonly #profiles: ThresholdProfiles;
   /** Places at which each threshold is set. */
   readonly #thresholds = new Map<number, number>();
@@ -76,9 +75,9 @@ export class WatchdogBook {
   /** When each place was last changed, by its key in JSON. */
   readonly #updated = new Map<string, number>();
 
-  constructor({ settings, samplesMin }: WatchdogEnvironment, shares = ShareLedger.alone()) {
+  constructor({ settings, ...rule }: WatchdogEnvironment, shares = ShareLedger.alone()) {
     this.table = new SettingsTable(settings, shares);
-    this.#samplesMin = samplesMin;
+    this.#rule = rule;
     this.#profiles = new ThresholdProfiles(settings.zThreshold);
   }
 
@@ -165,7 +164,7 @@ export class WatchdogBook {
 
   *#tableSteps(threshold: number): Generator<void, Float64Array> {
     const tables = new Float64Array(THRESHOLD_TABLE_VALUES);
-    yield* thresholdTableSteps(tables, threshold, this.#samplesMin);
+    yield* thresholdTableSteps(tables, threshold, this.#rule);
     return tables;
   }
 

@@ -37,6 +37,7 @@ import { CHUNK_BYTES_MAX, encodeSampleChunk } from "../../../domain/codec/sample
 import { messagesOf } from "../../../domain/codec/shard-message.ts";
 import type { LongBaselineSays } from "../../../domain/detection/departure/own-tail.ts";
 import { endEpisodes } from "../../../domain/detection/ended-episodes.ts";
+import type { DeclarationRule } from "../../../domain/detection/thresholds.ts";
 import { gaugeOf } from "../../../domain/kernel/guessed-kind.ts";
 import type { ShardEvent } from "../../../domain/kernel/shard-events.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
@@ -57,12 +58,11 @@ import { StreamRegistry } from "./stream-registry.ts";
 import { tracedItems } from "./traced-items.ts";
 import { type TracedItems, WorkTrace } from "./work-trace.ts";
 
-export interface ShardOptions {
+export interface ShardOptions extends DeclarationRule {
   readonly engine: number;
   readonly engines: number;
   /** Settings for whom nothing else is set. */
   readonly settings: WatchdogSettings;
-  readonly samplesMin: number;
   /** Most bytes of a block of chunks. */
   readonly blockBytes: number;
 }
@@ -383,6 +383,7 @@ export class Shard {
       threshold: this.profiles.thresholdOf(slot),
       direction: () => this.profiles.directionOf(slot),
       samplesMin: this.#options.samplesMin,
+      confirmation: this.#options.confirmation,
       bucketWidth: kernel.records.width(slot),
       baseline: () => kernel.baseline(slot, event.timeMs),
       longBaseline: (side) => this.#reportsNow(slot, side),

@@ -177,7 +177,7 @@ export function decideAgain(alert: Alert, sources: PagingSources, memory: Paging
   const { key, createdAtMs } = alert.state;
   const asked = holdGates({ tenant: key.tenant, labels: alert.labels, openedAtMs: createdAtMs }, sources, memory, nowMs);
   const gates = [
-    ...(alert.heldBy === CONFIRMATION_GATE ? [alertConfirmation(alert, sources, memory, nowMs)] : []),
+    ...(alert.heldBy === CONFIRMATION_GATE && sources.confirmation !== false ? [alertConfirmation(alert, sources, memory, nowMs)] : []),
     ...asked.gates,
     pauseGate(alert.state.flap, nowMs),
   ];
@@ -264,7 +264,13 @@ function fire(of: AskedCase, tier: Tier): Fired {
   const effect: FireEffect = first === undefined ? applied : { ...applied, kind: "raised" };
   const isReported =
     (effect.kind === "absorbed" || effect.kind === "raised") && newest !== undefined && newest.pages > 0 && newest.heldBy === null;
-  if (!isReported && needsConfirmation(family) && finding.isRare !== true && finding.serviceId !== DRILL_SERVICE) {
+  if (
+    sources.confirmation !== false &&
+    !isReported &&
+    needsConfirmation(family) &&
+    finding.isRare !== true &&
+    finding.serviceId !== DRILL_SERVICE
+  ) {
     gates.push(confirmationGate(of.place, sources.confirmations, memory.signals(of.place), atMs));
   }
   const asked = holdGates({ tenant: finding.tenant, labels, openedAtMs: effect.alert.createdAtMs }, sources, memory, atMs);

@@ -28,6 +28,8 @@ export interface PagingSources {
   readonly inhibitions: ActiveInhibitions;
   /** Confirmations of pairs of late. */
   readonly confirmations: ServiceConfirmations;
+  /** WATCHDOG_CONFIRMATION: what a statistic finds waits for one of them. On where it is not given. */
+  readonly confirmation?: boolean;
   /** Start of the process, for the warm-up after it. */
   readonly startedAtMs: number;
   /** WATCHDOG_WARMUP_MINUTES. */

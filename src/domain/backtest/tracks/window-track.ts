@@ -8,16 +8,16 @@ import { type EpisodeContext, episodeFrame } from "../../anomaly/episode-frame.t
 import type { OracleEvent } from "../../detection/episode-oracle.ts";
 import { isIrregular } from "../../detection/rolling/usual-deltas.ts";
 import { StreamOracle } from "../../detection/stream-oracle.ts";
+import type { DeclarationRule } from "../../detection/thresholds.ts";
 import type { WatchdogSettings } from "../../detection/watchdog-settings.ts";
 import type { ShardEvent } from "../../kernel/shard-events.ts";
 import { isOfCounts } from "../../series/classification.ts";
 import { identityText } from "../../series/stream-identity.ts";
 import type { BacktestSeries } from "../history.ts";
 
-export interface WindowOptions {
-  /** WATCHDOG_WINDOW and WATCHDOG_MIN_SAMPLES. */
+export interface WindowOptions extends DeclarationRule {
+  /** WATCHDOG_WINDOW. */
   readonly window: number;
-  readonly samplesMin: number;
   readonly threshold: number;
   readonly direction: WatchdogSettings["direction"];
   /** As filled by fillThresholdTables() for the threshold. */
@@ -59,7 +59,7 @@ export class WindowTrack {
   }
 
   #frame(event: OracleEvent, place: number, longBaseline: EpisodeContext["longBaseline"]): EpisodeFrame | undefined {
-    const { window, samplesMin, threshold, direction } = this.#options;
+    const { window, samplesMin, confirmation, threshold, direction } = this.#options;
     const { name, flags, times, values } = this.#series;
     const first = Math.max(0, place - Math.min(window, WINDOW_MAX));
     const ageSeconds = place > first ? ((times[place] as number) - (times[first] as number)) / 1000 : 0;
@@ -71,6 +71,7 @@ export class WindowTrack {
       threshold,
       direction: () => direction,
       samplesMin,
+      confirmation,
       baseline: () => ({ values: values.slice(first, place), ageSeconds }),
       hashText: (text) => Buffer.from(hash128(text), "hex"),
       ...(longBaseline !== undefined && { longBaseline }),

@@ -119,6 +119,7 @@ function profiledRig(window: number): ShardRig {
   return rig;
 }
 
+const FLAGS = fc.constantFrom(0, FLAG_OPERATION);
 const THRESHOLD_OF: Readonly<Record<number, number>> = { 1: 2, 2: 5, 30: 11.5 };
 
 function run(rig: ShardRig, window: number, flags: number, series: readonly Sample[], what: string): number {
@@ -227,18 +228,19 @@ describe("shard kernel and its slow twin", () => {
   for (const [name, shape] of Object.entries(SHAPES)) {
     it(`agree on ${name}`, () => {
       fc.assert(
-        fc.property(fc.integer({ min: 12, max: 120 }), fc.integer(), fc.constantFrom(0, FLAG_OPERATION), (window, seed, flags) => {
-          const rig = new ShardRig({ window });
-          run(rig, window, flags, samples(shape, seed, 500), `${name} window ${window} seed ${seed}`);
+        fc.property(fc.integer({ min: 12, max: 120 }), fc.integer(), FLAGS, fc.boolean(), (window, seed, flags, confirmation) => {
+          const rig = new ShardRig({ window, confirmation });
+          run(rig, window, flags, samples(shape, seed, 500), `${name} window ${window} seed ${seed} confirmation ${confirmation}`);
         }),
         { numRuns: 25 },
       );
     });
     it(`agree on a counter of ${name}`, () => {
       fc.assert(
-        fc.property(fc.constantFrom(12, 40, 120), fc.integer(), (window, seed) => {
-          const rig = new ShardRig({ window });
-          run(rig, window, FLAG_COUNTER, cumulative(samples(shape, seed, 500), seed), `counter of ${name} window ${window} seed ${seed}`);
+        fc.property(fc.constantFrom(12, 40, 120), fc.integer(), fc.boolean(), (window, seed, confirmation) => {
+          const rig = new ShardRig({ window, confirmation });
+          const what = `counter of ${name} window ${window} seed ${seed} confirmation ${confirmation}`;
+          run(rig, window, FLAG_COUNTER, cumulative(samples(shape, seed, 500), seed), what);
         }),
         { numRuns: 15 },
       );

@@ -33,6 +33,15 @@ describe("the gate of confirmation", () => {
     expect([...rig.memory.firing("default")]).toMatchObject([{ heldBy: "confirmation", pages: 0 }]);
   });
 
+  it("holds nothing with WATCHDOG_CONFIRMATION=off, and lets go what was held before", () => {
+    const off = new PagingRig({ confirmations: new ServiceConfirmations(), confirmation: false });
+    expect(off.fire({ z: 5 })).toMatchObject({ outcome: "paged", suppressedBy: null });
+    const { rig } = rigOf();
+    expect(rig.fire({ z: 5 }).suppressedBy).toBe("confirmation");
+    rig.sources = { ...rig.sources, confirmation: false };
+    expect(rig.again(PAGING_START_MS + MINUTE_MS)).toMatchObject([{ outcome: "paged" }]);
+  });
+
   it("lets it go in the cycle in which its pair confirms, once", () => {
     const { rig, confirmations } = rigOf();
     rig.fire({ z: 5 });

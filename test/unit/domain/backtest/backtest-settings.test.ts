@@ -71,3 +71,10 @@ it.each(SETTING_NAMES)("%s", async (name) => {
   const members = SETTINGS_SOME.parse({ [name]: value });
   check(await runBoth(series, overridesOf(members)));
 });
+
+it("pages one value over the bar with WATCHDOG_CONFIRMATION=off, and none that is to be confirmed", async () => {
+  const all = [shaped({ departure: between(240, 241, 4.5) })];
+  expect((await runBoth(all, {})).before).toBe(0);
+  expect((await runBoth(all, {}, {}, { confirmation: true })).before).toBe(0);
+  expect((await runBoth(all, {}, {}, { confirmation: false })).before).toBe(1);
+});

@@ -22,6 +22,15 @@ it("D11: samples of an open anomaly are declared with it, and not as not persist
   expect(momentVerdict(times, values, times[59] as number, options)).toMatchObject({ declared: false, reason: "within_threshold" });
 });
 
+it("says of one value over the bar that it was declared where nothing is to be confirmed", () => {
+  const values = Float64Array.from({ length: 61 }, (_, i) => (i < 60 ? 100 + ((i * 7) % 5) : 108.5));
+  const times = Float64Array.from(values, (_, i) => START + i * MINUTE);
+  const options = { threshold: 3, minimumSamples: 12, window: 120, operation: false, percent: false, bucketWidth: 0 };
+  const momentOf = (confirmation: boolean) => momentVerdict(times, values, times[60] as number, { ...options, confirmation });
+  expect(momentOf(true)).toMatchObject({ declared: false, reason: "not_persistent" });
+  expect(momentOf(false)).toMatchObject({ declared: true, reason: null });
+});
+
 it("D11: saturation is declared of a moment from when it was told, whichever second cycle judged", async () => {
   const name = { tenant: "default", environment: "", serviceId: "db", metricName: "disk_used_percent", attributes: {} };
   const values = Float64Array.from({ length: 240 }, (_, i) => (i < 180 ? 40 + ((i * 7) % 5) / 10 : 40 + (i - 180) * 0.9));

@@ -78,6 +78,16 @@ describe("threshold tables", () => {
     expect(levelsFor(4, true)).toEqual({ open: 8, strong: 16, clear: 5.6, severe: 3 });
     expect(levelsFor(2, true).open).toBe(6);
   });
+  it("take one sample for enough where nothing is to be confirmed", () => {
+    expect(levelsFor(3, false, true)).toEqual(levelsFor(3, false));
+    expect(levelsFor(3, false, false)).toEqual({ ...levelsFor(3, false), strong: 3 });
+    expect(levelsFor(4, true, false)).toEqual({ open: 8, strong: 8, clear: 5.6, severe: 3 });
+    const literal = new Float64Array(THRESHOLD_TABLE_VALUES);
+    fillThresholdTables(literal, 3, { samplesMin: 12, confirmation: false });
+    const row = (level: number) => literal.subarray(level * TABLE_COLUMNS, (level + 1) * TABLE_COLUMNS);
+    expect(row(TABLE_LEVEL_STRONG)).toEqual(row(TABLE_LEVEL_OPEN));
+    expect(row(TABLE_LEVEL_OPEN)).toEqual(tables.subarray(TABLE_LEVEL_OPEN, TABLE_COLUMNS));
+  });
   it("refuse nonsense", () => {
     expect(() => fillThresholdTables(tables, 0)).toThrow("above 0");
     expect(() => fillThresholdTables(new Float64Array(4), 3)).toThrow("needed");

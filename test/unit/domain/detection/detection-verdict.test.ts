@@ -47,6 +47,11 @@ describe("zScoreVerdict", () => {
     expect(JSON.parse(JSON.stringify(verdict))).toEqual(verdict);
   });
 
+  it("says the bar that one sample needs: twice the threshold, or the threshold where nothing is to be confirmed", () => {
+    const limit = (changes: Partial<ZScoreInput>) => verdictOf(changes).gates.find(({ name }) => name === "persistence")?.limit;
+    expect([limit({}), limit({ confirmation: true }), limit({ confirmation: false })]).toEqual([6, 6, 3]);
+  });
+
   it.each([
     ["not declared", { declared: false }, "not_persistent"],
     ["too few samples", { count: 11 }, "too_few_samples"],

@@ -22,8 +22,9 @@ const STEP = 10_000;
 function settled(
   flags = 0,
   baseline: (i: number) => number = (i) => (i % 2 === 0 ? 90 : 110),
+  confirmation = true,
 ): { feed: (...values: number[]) => ShardEvent[]; wait: (ms: number) => void; rig: ShardRig; slot: number } {
-  const rig = new ShardRig({ window: 120 });
+  const rig = new ShardRig({ window: 120, confirmation });
   const slot = rig.stream(flags);
   let now = START;
   const feed = (...values: number[]): ShardEvent[] =>
@@ -82,6 +83,18 @@ describe("opening", () => {
     expect(kinds(settled(FLAG_OPERATION).feed(150, 150, 150))).toEqual([]);
     expect(kinds(settled(FLAG_OPERATION).feed(185, 185))).toEqual([EVENT_EXCURSION, EVENT_OPEN]);
     expect(kinds(settled(FLAG_OPERATION).feed(300))).toEqual([EVENT_OPEN]);
+  });
+  it("takes one sample over the threshold where nothing is to be confirmed: to the letter of rule 1.1.2", () => {
+    const literal = (flags = 0, baseline?: (i: number) => number) => settled(flags, baseline, false);
+    expect(literal().feed(135)[0]).toMatchObject({ kind: EVENT_OPEN, startMs: FIRST, flags: EVENT_FLAG_HIGH | EVENT_FLAG_STRONG });
+    expect(literal().feed(65)[0]).toMatchObject({ kind: EVENT_OPEN, flags: EVENT_FLAG_STRONG });
+    expect(literal().feed(130)).toEqual([]);
+    expect(literal(FLAG_OPERATION).feed(150)).toEqual([]);
+    expect(kinds(literal(FLAG_OPERATION).feed(185))).toEqual([EVENT_OPEN]);
+    const { feed, wait } = literal();
+    wait(11 * STEP);
+    expect(kinds(feed(135))).toEqual([EVENT_OPEN]);
+    expect(kinds(literal(0, () => 5).feed(6))).toEqual([EVENT_OPEN]);
   });
   it("is impossible before the minimum of samples", () => {
     const rig = new ShardRig({ window: 120, minimumSamples: 12 });

@@ -2,7 +2,8 @@
 // only what is near the threshold, or follows an excursion within two samples, or has an episode open comes to judge().
 //
 // Declared: over OPEN in two of the last three samples, or over STRONG once. After a gap or a counter reset once is not enough. A series
-// whose window is constant has no standard deviation: a departure counts as z of at most 10 and has to be seen twice in a row.
+// whose window is constant has no standard deviation: a departure counts as z of at most 10 and has to be seen twice in a row. Tables in which STRONG is
+// OPEN ask for no confirmation: over OPEN once is declared, after a gap and out of a constant window too, but never what a reset covers.
 // A value that is far out waits beside the window for the next two, which it agrees with (declared) or does not (all enter). While an episode is open the
 // window stays what it was (shard-apart.ts): the episode ends by five values near that, or, once it has lasted, as the new level, with which the window begins anew.
 import {
@@ -197,7 +198,7 @@ function move(
   const severe = ratio > level(table, TABLE_LEVEL_SEVERE, column);
   if ((state & STATE_OPEN) != 0) state = advance(r, slot, time, value, ratio, state, severe, ratio < level(table, TABLE_LEVEL_CLEAR, column), flags, arrivalMs);
   else if (over) {
-    if (isDeclared(out, flags, suspected)) state = open(r, slot, time, value, ratio, state, severe, startOf(r, time, out), flags, arrivalMs);
+    if (isDeclared(out, flags, suspected, isLiteral(table, column))) state = open(r, slot, time, value, ratio, state, severe, startOf(r, time, out), flags, arrivalMs);
     else excursion(slot, time, value, ratio, flags, arrivalMs);
   }
   store<u32>(r, (load<u32>(r, SR_STATE) & ~(DIRECTION_MASK << shift)) | (state << shift), SR_STATE);
@@ -225,8 +226,16 @@ function isExtreme(r: usize, value: f64, ratio: f64, flags: u32): bool {
   return ratio >= <f64>EXTREME_SD && abs(value - scoreMean) >= <f64>EXTREME_MOVE * abs(scoreMean);
 }
 
-function isDeclared(out: u32, flags: u32, suspected: bool): bool {
+/** Whether one value over the threshold is enough (WATCHDOG_CONFIRMATION is off). */
+// @ts-ignore
+@inline
+function isLiteral(table: usize, column: u32): bool {
+  return level(table, TABLE_LEVEL_STRONG, column) == level(table, TABLE_LEVEL_OPEN, column);
+}
+
+function isDeclared(out: u32, flags: u32, suspected: bool, literal: bool): bool {
   if ((flags & EVENT_FLAG_RESET) != 0) return false;
+  if (literal) return true;
   if ((flags & EVENT_FLAG_CONSTANT) != 0) return suspected;
   if (popcnt<u32>(out) >= 2) return true;
   return (flags & EVENT_FLAG_STRONG) != 0 && (flags & EVENT_FLAG_AFTER_GAP) == 0;
