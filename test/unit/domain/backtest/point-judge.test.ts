@@ -17,7 +17,12 @@ const series = shaped({ minutes: 600, departure: (minute) => between(200, 202, 4
 
 it("are the bounds of the verdicts that opened anomalies, at those values", async () => {
   const points = await judgePoints(series.times, series.values, { ...OPTIONS, flags: 0, slices: slices() });
-  const window = new WindowTrack(series, { ...OPTIONS, threshold: 3, direction: "both", tables: ThresholdTables.shared({ samplesMin: 12 }).of(3) });
+  const window = new WindowTrack(series, {
+    ...OPTIONS,
+    threshold: 3,
+    direction: "both",
+    tables: ThresholdTables.shared({ samplesMin: 12 }).of(3),
+  });
   const opened = Array.from(series.times, (_, at) => window.observe(at)).flatMap((frames, at) =>
     frames.filter(({ transition }) => transition === "open").map(({ verdict }) => ({ at, verdict: verdict as Record<string, number> })),
   );
