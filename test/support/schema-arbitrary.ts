@@ -135,8 +135,9 @@ function fittingObject(schema: RequestSchema): fc.Arbitrary<unknown> {
     Object.entries(schema.dependentRequired ?? {}).every(
       ([name, needed]) => !Object.hasOwn(value, name) || hasRequired({ required: needed }, value),
     );
+  const isFree = (value: object) => schema.not?.required === undefined || !hasRequired(schema.not, value);
   const isMap = typeof additionalProperties === "object" && Object.keys(properties).length === 0;
-  if (!isMap) return own.filter((value) => isAny(value) && isComplete(value));
+  if (!isMap) return own.filter((value) => isAny(value) && isComplete(value) && isFree(value));
   const limits = {
     minKeys: schema.minProperties ?? 0,
     maxKeys: Math.max(schema.minProperties ?? 0, Math.min(schema.maxProperties ?? ITEMS_SHOWN, ITEMS_SHOWN)),
