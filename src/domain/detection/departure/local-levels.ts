@@ -25,6 +25,7 @@ const SPREAD_MIN = 1e-9;
 
 const SPREAD = LEVELS;
 const ERROR = 2 * LEVELS;
+/** Values learned, and those at a known hour: negative while the newest one was at none, since what hours leave over has gone on unseen. */
 const COUNT = 3 * LEVELS;
 /** Numbers of state. */
 export const LOCAL_LEVELS_WORDS = 3 * LEVELS + 2;
@@ -60,12 +61,13 @@ export class LocalLevels {
   forecast(hour: number, isBehindGap: boolean): void {
     const words = this.#words;
     const isOfHours = isBehindGap && !Number.isNaN(hour) && this.#count(SLOW_OF_HOURS) > UNCLIPPED_VALUES;
+    const speakers = isOfHours || !this.#areHoursBehind ? LEVELS : SLOW_OF_HOURS;
     const first = isOfHours ? SLOW_OF_HOURS : SLOW;
     let speaks = first;
     for (let i = 0; i < LEVELS; i++) {
       const forecast = (words[i] as number) + (i >= SLOW_OF_HOURS ? hour : 0);
       this.#forecasts[i] = forecast;
-      if (i <= first || Number.isNaN(forecast) || this.#count(i) <= UNCLIPPED_VALUES) continue;
+      if (i <= first || i >= speakers || Number.isNaN(forecast) || this.#count(i) <= UNCLIPPED_VALUES) continue;
       if ((words[ERROR + i] as number) < BETTER_SHARE * (words[ERROR + speaks] as number)) speaks = i;
     }
     this.#speaks = speaks;
@@ -83,10 +85,27 @@ export class LocalLevels {
     if (isHeld) return;
     const isOfHours = !Number.isNaN(this.#forecasts[SLOW_OF_HOURS] as number);
     words[COUNT] = (words[COUNT] as number) + 1;
-    if (isOfHours) words[COUNT + 1] = (words[COUNT + 1] as number) + 1;
+    if (isOfHours && this.#areHoursBehind) this.#catchUp(value);
+    words[COUNT + 1] = isOfHours ? this.#count(SLOW_OF_HOURS) + 1 : -this.#count(SLOW_OF_HOURS);
     const errorUnit = Math.max(words[SPREAD] as number, SPREAD_RELATIVE_MIN * Math.abs(words[SLOW] as number), SPREAD_MIN, finest);
     const used = isOfHours ? LEVELS : SLOW_OF_HOURS;
     for (let i = 0; i < used; i++) this.#learn(i, value, SD_PER_MEAN_DEVIATION * ERROR_CLIP * errorUnit);
+  }
+
+  /** What hours leave over goes on from the quick level, where that is nearer. */
+  #catchUp(value: number): void {
+    const quick = this.#forecasts[QUICK] as number;
+    for (let i = SLOW_OF_HOURS; i < LEVELS; i++) {
+      const forecast = this.#forecasts[i] as number;
+      if (Math.abs(value - forecast) <= Math.abs(value - quick)) continue;
+      this.#words[i] = (this.#words[i] as number) + quick - forecast;
+      this.#forecasts[i] = quick;
+    }
+  }
+
+  /** Values have come at hours that are not known. */
+  get #areHoursBehind(): boolean {
+    return (this.#words[COUNT + 1] as number) < 0;
   }
 
   #learn(i: number, value: number, errorMax: number): void {
@@ -135,7 +154,7 @@ export class LocalLevels {
 
   /** Values that a forecast has been compared with. */
   #count(i: number): number {
-    return this.#words[i >= SLOW_OF_HOURS ? COUNT + 1 : COUNT] as number;
+    return Math.abs(this.#words[i >= SLOW_OF_HOURS ? COUNT + 1 : COUNT] as number);
   }
 }
 
