@@ -120,6 +120,6 @@ class PairBounds {
     this.#next++;
     const knows = this.#detector.count >= ADAPTIVE_VALUES && this.#alone.has(at);
     const { opened } = this.#detector.observe(timeMs, this.#values[at] as number, this.#around);
-    return { bounds: knows ? this.#detector.departure.bounds : null, opens: opened && knows };
+    return { bounds: knows ? this.#detector.bounds : null, opens: opened && knows };
   }
 }

@@ -117,7 +117,7 @@ export class PairFindings {
   #end(verdict: PairVerdict): void {
     if (this.#risen !== undefined) this.#frames.push(this.#risen);
     this.#risen = undefined;
-    const level = this.#detector.departure.accepted;
+    const level = this.#detector.accepted;
     this.#frames.push({ ...this.#frame("close", verdict), ...(level !== undefined && { level }) });
     this.#startedMs = 0;
   }

@@ -22,8 +22,10 @@ import { HOUR_PROFILE_WORDS, HourProfile } from "../seasonal/hour-profile.ts";
 import { type OffsetMs, UTC_OFFSET } from "../seasonal/time-zone-hours.ts";
 import { normalQuantile, studentQuantile } from "../tail-probability.ts";
 import { LASTING_WORDS, LastingEvidence } from "./lasting-evidence.ts";
+import { scaleOf, shiftOf } from "./level-shift.ts";
 import { evidenceOf, PairVerdict, SPIKE_FREEDOM } from "./pair-finding.ts";
 import { type NewValues, type PairSurroundings, SURROUNDED_BY_NOTHING, Z_THRESHOLD_DEFAULT } from "./pair-surroundings.ts";
+import { heldValue, toldValue } from "./value-range.ts";
 
 const HOUR_MS = 3_600_000;
 /** Values that the long baselines remember: 4 days of minutes, 22 of five minutes. */
@@ -46,18 +48,10 @@ const LEVELS_A_DAY = 0.01117;
 const SUPPORTED_LEVEL = 2.5 / 3.5;
 const SPIKES_A_DAY = 0.0508;
 const DAY_MS = 24 * HOUR_MS;
-/**
- * Scatter of a short mean relative to that of its values: as if of four independent ones. Means of white noise scatter less, and a shift of one
- * standard deviation would be an alert; such a shift is seldom worth a page.
- */
-const MEAN_SCATTER_MIN = 0.5;
 /** The sd that values have at least, relative to their level (decisions, section 2). */
 const SD_RELATIVE_MIN = 1e-3;
 /** A mean of n independent groups has Student's tail; at 3.5 its quantile is wider than the normal one by this / n (Cornish & Fisher). */
 const SMALL_SAMPLE = 3.3;
-
-/** Samples hold single precision; larger values are taken as this. */
-const VALUE_MAX = 1e38;
 
 /** A deployment raises the bar of levels for this long, and longer until the short mean lies wholly behind it. */
 const DEPLOYMENT_MS = 30 * 60_000;
@@ -174,7 +168,19 @@ export class PairDetector {
   /** Baseline of the values so far: sd before its floors are of no more than 0.1 %. */
   get baseline(): { readonly n: number; readonly mean: number; readonly sd: number; readonly median: number } {
     const { count, mean, sd } = this.#valueMoments;
-    return { n: count, mean, sd, median: this.#valueSample.median };
+    return { n: count, mean: toldValue(mean), sd: toldValue(mean + sd) - toldValue(mean), median: toldValue(this.#valueSample.median) };
+  }
+
+  /** Level with which the newest value has ended a departure, as DepartureDetector.accepted. */
+  get accepted(): DepartureDetector["accepted"] {
+    const level = this.departure.accepted;
+    return level && { from: toldValue(level.from), to: toldValue(level.to) };
+  }
+
+  /** Between what the newest value would have been ordinary. */
+  get bounds(): DepartureDetector["bounds"] {
+    const { expected, lower, upper } = this.departure.bounds;
+    return { expected: toldValue(expected), lower: toldValue(lower), upper: toldValue(upper) };
   }
 
   /** Whether an alert is firing. */
@@ -187,10 +193,10 @@ export class PairDetector {
     return !this.#gate.isFiring && this.departure.isAtRest;
   }
 
-  /** Judges a finite value (within +-VALUE_MAX) by what came before it, and takes it in. Times must not go back. */
+  /** Judges a finite value by what came before it, and takes it in. Times must not go back. */
   observe(timeMs: number, observed: number, around: PairSurroundings = SURROUNDED_BY_NOTHING): PairVerdict {
     const { deployedMs, streams, zThreshold, knownDays } = around;
-    const value = Math.min(VALUE_MAX, Math.max(-VALUE_MAX, observed));
+    const value = heldValue(observed);
     this.#lastMs = this.#interval.lastMs;
     this.#interval.add(timeMs);
     const verdict = this.#verdict;
@@ -245,7 +251,9 @@ export class PairDetector {
   depart(of: YoungDeparture): PairVerdict {
     const verdict = this.#verdict;
     const wasFiring = this.isFiring;
-    this.departure.beginYoung(of);
+    const expected = heldValue(of.expected);
+    const observed = heldValue(of.observed);
+    this.departure.beginYoung({ ...of, observed, expected, sd: heldValue(of.expected + of.sd) - expected });
     verdict.level = 0;
     verdict.spike = 0;
     verdict.evidence = 0;
@@ -256,7 +264,7 @@ export class PairDetector {
     verdict.opened = !wasFiring;
     verdict.reports = true;
     verdict.shares = false;
-    this.#tellDeparture(of.observed);
+    this.#tellDeparture(observed);
     return verdict;
   }
 
@@ -483,15 +491,4 @@ function highLevels(stretchMs: number, width: number): number {
   const perDay =
     width < SHARED_VALUES ? SINGLE_LEVELS_A_DAY : HIGH_LEVELS_A_DAY * Math.min(1, (stretchMs / HOUR_MS) ** HIGH_LEVELS_EXPONENT);
   return (perDay * stretchMs) / DAY_MS;
-}
-
-/** Standard deviations of a short mean from its own history, which is taken to scatter at least by `floor`, and by MEAN_SCATTER_MIN of what its values do. */
-function shiftOf(mean: number, history: DriftingMoments, values: DriftingMoments, floor: number): number {
-  const sd = Math.max(history.sd, floor);
-  return history.isScored ? ((mean - history.mean) / sd) * Math.min(1, sd / (MEAN_SCATTER_MIN * Math.max(values.sd, floor))) : 0;
-}
-
-/** Size of one of these standard deviations in the unit of the values. */
-function scaleOf(history: DriftingMoments, values: DriftingMoments, floor: number): number {
-  return Math.max(history.sd, floor, MEAN_SCATTER_MIN * values.sd);
 }

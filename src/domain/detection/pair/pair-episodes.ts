@@ -60,7 +60,7 @@ export class PairEpisodes {
   #goOn({ pair, slot }: EpisodeStream, timeMs: number, verdict: PairVerdict): void {
     const { arena } = this.#dependencies;
     if (!verdict.isFiring) {
-      this.end(pair, slot, timeMs, "close", this.#dependencies.detector.departure.accepted);
+      this.end(pair, slot, timeMs, "close", this.#dependencies.detector.accepted);
       return;
     }
     const z = pairZ(verdict);

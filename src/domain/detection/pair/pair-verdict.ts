@@ -10,6 +10,7 @@ import { logNormalTail, shownProbability, Z_MAX } from "../tail-probability.ts";
 import { figure, zText } from "../verdict.ts";
 import { LEARNING_VALUES } from "./pair-detector.ts";
 import type { PairVerdict } from "./pair-finding.ts";
+import { toldValue } from "./value-range.ts";
 
 export const DETECTOR_ADAPTIVE = "adaptive";
 const LAYERS = ["statistical", "adaptive"] as const;
@@ -52,9 +53,19 @@ function judgedOf(verdict: PairVerdict) {
   const { departure, departedValue, departedFrom, departedSd, departedBar, mean, usual, scale, levelBar } = verdict;
   if (isDeparture(verdict)) {
     const side = departure < 0 ? -1 : 1;
-    return { observed: departedValue, expected: departedFrom, width: departedBar * departedSd, threshold: departedBar, side };
+    return { ...told(departedValue, departedFrom, departedBar * departedSd), threshold: departedBar, side };
   }
-  return { observed: mean, expected: usual, width: levelBar * scale, threshold: levelBar, side: verdict.side };
+  return { ...told(mean, usual, levelBar * scale), threshold: levelBar, side: verdict.side };
+}
+
+/** In the unit of the series. */
+function told(observed: number, expected: number, width: number) {
+  return {
+    observed: toldValue(observed),
+    expected: toldValue(expected),
+    lower: toldValue(expected - width),
+    upper: toldValue(expected + width),
+  };
 }
 
 /** Whether a value departs whose level is none of note yet, or with which it has begun: the mean of the newest values says less of that. */
@@ -65,7 +76,7 @@ function isDeparture({ departure, departs, evidence }: PairVerdict): boolean {
 /** The record of an observation. Observed is what was judged: a value, or the mean of the newest ones; `baseline.bucket` names the hour where it was of one. */
 export function pairVerdict(of: PairObservation): RuleVerdict {
   const { verdict, baseline, ageSeconds, localMs } = of;
-  const { observed, expected, width, threshold } = judgedOf(verdict);
+  const { observed, expected, lower, upper, threshold } = judgedOf(verdict);
   const isSeasonal = verdict.isSeasonal && verdict.isOfKnownDay && !isDeparture(verdict);
   const z = pairZ(verdict);
   const gates = pairGates(of);
@@ -74,8 +85,8 @@ export function pairVerdict(of: PairObservation): RuleVerdict {
     detector: DETECTOR_ADAPTIVE,
     observed,
     expected,
-    lower: expected - width,
-    upper: expected + width,
+    lower,
+    upper,
     z,
     p: isDeparture(verdict) ? verdict.departedChance : shownProbability(logNormalTail(z), baseline.n),
     threshold,
@@ -108,8 +119,8 @@ function pairGates({ verdict, baseline, direction }: PairObservation): GateResul
  */
 export function explainPair({ verdict, localMs, baseline }: PairObservation, metricName: string): string {
   const { width: values, isSeasonal, departure } = verdict;
-  const { observed, expected, width, side } = judgedOf(verdict);
-  const [from, to] = [figure(expected - width), figure(expected + width)];
+  const { observed, expected, lower, upper, side } = judgedOf(verdict);
+  const [from, to] = [figure(lower), figure(upper)];
   const where = side < 0 ? "below" : "above";
   if (isDeparture(verdict)) {
     const size = figure(Math.min(Z_MAX, Math.abs(departure)));
