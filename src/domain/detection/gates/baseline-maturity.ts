@@ -1,6 +1,8 @@
 // How long a service has been known (rule 1.1.13), and how much that moves its thresholds.
 
-export type Maturity = "young" | "settling" | "mature";
+/** All of them; the kernel knows them by their places. */
+export const MATURITIES = ["mature", "settling", "young"] as const;
+export type Maturity = (typeof MATURITIES)[number];
 
 const HOUR_MS = 3_600_000;
 const SETTLING_FROM_MS = 24 * HOUR_MS;
