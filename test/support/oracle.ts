@@ -1,6 +1,7 @@
 // What a server should hold after a workload: slow, plain, without rings, logs or chunks. Samples as they should be read back, records, dead
 // letters, and the anomalies of the pairs whose samples came in order.
 import { EVENT_CLOSE, EVENT_FLAG_CONSTANT, EVENT_FLAG_HIGH, EVENT_OPEN, EVENT_UPDATE } from "../../src/core/layout/kernel-event.ts";
+import { countZOf } from "../../src/domain/detection/gates/count-test.ts";
 import { StreamOracle } from "../../src/domain/detection/stream-oracle.ts";
 import { fillThresholdTables, THRESHOLD_TABLE_VALUES, zOfRatio } from "../../src/domain/detection/thresholds.ts";
 import { environmentOf } from "../../src/domain/series/stream-identity.ts";
@@ -50,6 +51,11 @@ class StreamExpectation {
     else this.samples.set(sample.timeMs, sample.value);
   }
 
+  /** Whether a value, which has been taken, may be judged as a count of few. */
+  isOfFew(value: number): boolean {
+    return countZOf(value, [...this.samples.values()].slice(-RING_VALUES - 1, -1), true) !== undefined;
+  }
+
   #count(timeMs: number, value: number): void {
     if (timeMs < this.#lastTimeMs) return;
     if (timeMs === this.#lastTimeMs) {
@@ -89,7 +95,7 @@ export class ServerOracle {
   readonly records = new Map<string, string>();
   readonly letters = new Map<string, number>();
   readonly anomalies: ExpectedAnomaly[] = [];
-  /** Pairs with samples out of order, with a change of kind, and operation-class ones: their anomalies are not known here. */
+  /** Pairs with samples out of order, with a change of kind, operation-class ones, and those of few counts: their anomalies are not known here. */
   readonly unknownPairs = new Set<string>();
   readonly #open = new Map<string, ExpectedAnomaly>();
   readonly #members = new Map<string, ExpectedAnomaly>();
@@ -110,7 +116,11 @@ export class ServerOracle {
     const [service, environment] = [stream.serviceId, environmentOf(stream.attributes)];
     for (const metric of "le" in stream.attributes ? FAMILY_DERIVED : []) this.unknownPairs.add(pairOf(environment, service, metric));
     if (stream.disorderly || changesKind(stream) || stream.type !== "metric") this.unknownPairs.add(pair);
-    else for (const event of known.detector.apply(sample.timeMs, sample.value)) this.#event(pair, key, event);
+    else
+      for (const event of known.detector.apply(sample.timeMs, sample.value)) {
+        if (known.isOfFew(event.value)) this.unknownPairs.add(pair);
+        this.#event(pair, key, event);
+      }
   }
 
   #event(pair: string, stream: string, event: OracleEvent): void {
