@@ -85,12 +85,11 @@ export function nameOfRecord(tenant: string, serviceId: string, metricName: stri
 
 /** The stream of a remote-write series. `metricName` is "" when the series has no __name__. */
 export function nameOfLabels(tenant: string, labels: ReadonlyArray<readonly [string, string]>, replicaLabels = REPLICA_LABELS): StreamName {
-  const byName = new Map(labels);
-  const serviceLabel = SERVICE_LABELS.find((label) => (byName.get(label) ?? "") !== "");
-  const isAttribute = (label: string, value: string) =>
-    value !== "" && label !== "__name__" && label !== serviceLabel && !replicaLabels.has(label);
-  const entries = labels.filter(([label, value]) => isAttribute(label, value)); // a label without a value is none
-  const attributes = Object.fromEntries(entries);
+  const present = labels.filter(([, value]) => value !== ""); // a label without a value is none
+  const byName = new Map(present);
+  const serviceLabel = SERVICE_LABELS.find((label) => byName.has(label));
+  const isAttribute = (label: string) => label !== "__name__" && label !== serviceLabel && !replicaLabels.has(label);
+  const attributes = Object.fromEntries(present.filter(([label]) => isAttribute(label)));
   return {
     tenant,
     environment: environmentOf(attributes),

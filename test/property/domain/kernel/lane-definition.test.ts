@@ -152,6 +152,19 @@ describe("definition of a remote-write series in the kernel", () => {
     expect(left).toBeGreaterThan(0);
   });
 
+  it("is of the label that has a value, where another of its name has none", () => {
+    const rig = new DefinitionRig();
+    const labels = [
+      ["service", "shop"],
+      ["service", ""],
+      ["__name__", "x_total"],
+    ] as const;
+    rig.begin([labels]);
+    expect(rig.kernel.remoteWriteStep()).toBe(STATUS_DONE);
+    expect(rig.definitions()).toEqual([rig.expected(labels, 100)]);
+    expect(Buffer.from(rig.definitions()[0]?.identity ?? []).toString()).toContain('"shop"');
+  });
+
   it("takes the kind that metadata say, of the tenant and name they speak of", () => {
     const rig = new DefinitionRig();
     const names = fc.uniqueArray(metric, { minLength: 1, maxLength: 30 });
