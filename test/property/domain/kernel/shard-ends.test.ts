@@ -65,10 +65,15 @@ class Watched {
   }
 }
 
+/** Standard deviations that no value strays beyond. */
+const NOISE_MAX = 2;
+
 function shifted({ factor, variation, stepMs, age, seed }: Shift) {
   const { normal } = generator(seed);
-  const usual = () => 100 * (1 + variation * normal());
-  const level = () => 100 * (factor + variation * normal());
+  // What noise does by itself, once in a thousand values, is not asked here.
+  const noise = () => variation * Math.max(-NOISE_MAX, Math.min(NOISE_MAX, normal()));
+  const usual = () => 100 * (1 + noise());
+  const level = () => 100 * (factor + noise());
   const watched = new Watched(stepMs);
   watched.feed(age, usual);
   return { watched, usual, level };
