@@ -81,9 +81,6 @@ export const FLAG_ACCEPTED = 32768; // the window is of a level that was accepte
 export const FLAG_WAY_BACK = 0x200000; // the newest value lay there
 export const FLAG_PROFILE_SHIFT = 16; // bits 16..20: threshold profile that the stream is judged by; in no checkpoint
 export const FLAG_PROFILE_MASK = 0x1f0000;
-export const FLAG_MATURITY_SHIFT = 22; // bits 22..23: maturity of the stream's service, in the order of MATURITIES (domain/detection/gates/baseline-maturity.ts)
-export const FLAG_MATURITY_MASK = 0xc00000;
-export const FLAG_JUDGED_BY = 0xdf0000; // profile and maturity: they follow from settings and from the service, and are in no checkpoint
 /** Threshold profiles: that of the environment, those of settings, and the last one, by which nothing is judged. */
 export const PROFILE_ENVIRONMENT = 0;
 export const PROFILE_EXCLUDED = 31;

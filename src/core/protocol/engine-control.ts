@@ -206,7 +206,7 @@ export interface StoredDeployments {
   readonly deployments: readonly Deployment[];
 }
 
-/** Tables of one threshold profile, as the kernel reads them, for services of every maturity. */
+/** Tables of one threshold profile, as the kernel reads them. */
 export interface ProfileTables extends ThresholdProfile {
   readonly tables: Float64Array;
 }

@@ -5,9 +5,6 @@ import {
   FIRST_MAX,
   FLAG_COUNTER,
   FLAG_HAS_PREVIOUS,
-  FLAG_JUDGED_BY,
-  FLAG_MATURITY_MASK,
-  FLAG_MATURITY_SHIFT,
   FLAG_PROFILE_MASK,
   FLAG_PROFILE_SHIFT,
   RING_INTERVALS,
@@ -141,16 +138,6 @@ export class StreamRecords {
 
   setProfile(slot: number, profile: number): void {
     const flags = (this.flags(slot) & ~FLAG_PROFILE_MASK) | (profile << FLAG_PROFILE_SHIFT);
-    this.view.setUint32(this.address(slot) + SR_FLAGS, flags, true);
-  }
-
-  /** Place in MATURITIES of the maturity that the stream's service is judged by. */
-  maturity(slot: number): number {
-    return (this.flags(slot) & FLAG_MATURITY_MASK) >>> FLAG_MATURITY_SHIFT;
-  }
-
-  setMaturity(slot: number, maturity: number): void {
-    const flags = (this.flags(slot) & ~FLAG_MATURITY_MASK) | (maturity << FLAG_MATURITY_SHIFT);
     this.view.setUint32(this.address(slot) + SR_FLAGS, flags, true);
   }
 
@@ -304,10 +291,10 @@ export class StreamRecords {
   restart(slot: number, flags: number): void {
     const at = this.address(slot);
     const lastTimeMs = this.lastTimeMs(slot);
-    const judgedBy = this.flags(slot) & FLAG_JUDGED_BY;
+    const profile = this.flags(slot) & FLAG_PROFILE_MASK;
     new Uint8Array(this.view.buffer, at, SR_TENANT).fill(0);
     new Uint8Array(this.view.buffer, at + SR_PEAK_HIGH, PEAK_BYTES).fill(0);
-    this.view.setUint32(at + SR_FLAGS, flags | judgedBy, true);
+    this.view.setUint32(at + SR_FLAGS, flags | profile, true);
     this.view.setUint32(at + SR_CHUNK_AT, WINDOW_MAX, true);
     // Kept, so that rows that were taken before the restart are still known to be old.
     this.view.setFloat64(at + SR_LAST_TIME, lastTimeMs, true);

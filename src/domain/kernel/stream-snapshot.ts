@@ -16,7 +16,7 @@
 import { SCRATCH } from "../../core/layout/memory-map.ts";
 import {
   FIRST_MAX,
-  FLAG_JUDGED_BY,
+  FLAG_PROFILE_MASK,
   SR_BEYOND_SINCE,
   SR_CHUNK_AT,
   SR_COUNT,
@@ -143,7 +143,7 @@ export class StreamPacker {
       const source = inMask ? this.#mask : this.#words;
       const word = (inMask ? offset - SR_MASK : at + offset) >>> 2;
       const low = source[word] as number;
-      const high = (source[word + 1] as number) & (offset === FLAGS_WORD ? ~FLAG_JUDGED_BY : -1);
+      const high = (source[word + 1] as number) & (offset === FLAGS_WORD ? ~FLAG_PROFILE_MASK : -1);
       if ((low | high) === 0) continue;
       present |= 1 << index;
       sink.view.setUint32(sink.at, low, true);
@@ -171,7 +171,7 @@ export class StreamPacker {
   }
 
   /**
-   * Writes the snapshot at the cursor over a slot's record, but for its identity, hash, tenant, partition and what it is judged by, and moves the cursor. False when the bytes are
+   * Writes the snapshot at the cursor over a slot's record, but for its identity, hash, tenant, partition and profile, and moves the cursor. False when the bytes are
    * none; the slot is of no use then.
    */
   unpack(slot: number, cursor: ByteCursor): boolean {

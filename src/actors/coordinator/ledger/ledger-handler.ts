@@ -10,7 +10,6 @@ import { FLAG_OPERATION, FLAG_PERCENT } from "../../../core/layout/stream-record
 import type { SeriesSummary } from "../../../core/protocol/engine-control.ts";
 import type { PageDecision } from "../../../domain/alerting/paging/page-decision.ts";
 import { type LayerMoment, SAMPLE_AGE_MS_MAX, skippedMoment } from "../../../domain/backtest/layer-moment.ts";
-import { maturityOf, thresholdFor } from "../../../domain/detection/gates/baseline-maturity.ts";
 import { type MomentVerdict, momentVerdict } from "../../../domain/detection/moment-verdict.ts";
 import { isOfCounts } from "../../../domain/series/classification.ts";
 import { decodeDecision } from "../alerts/rows/decision-row.ts";
@@ -108,9 +107,8 @@ async function momentOf(context: LedgerContext, layers: MomentLayers, summary: S
   const series = await layers.read(summary);
   const { samplesMin, confirmation, window } = context.options;
   const { zThreshold, excluded } = context.state.configured.watchdog.settingsOf(tenant, serviceId, metricName);
-  const firstSeenMs = context.state.services.firstSeenMs(tenant, serviceId);
   const found = momentVerdict(series.times, series.values, atMs, {
-    threshold: thresholdFor(firstSeenMs === undefined ? "mature" : maturityOf(firstSeenMs, atMs), zThreshold),
+    threshold: zThreshold,
     minimumSamples: samplesMin,
     confirmation,
     window,

@@ -5,7 +5,6 @@ import { PROFILE_EXCLUDED } from "../../../core/layout/stream-record.ts";
 import type { SettingsUpdate } from "../../../core/protocol/engine-control.ts";
 import type { ScopedOverrides, WatchdogSettings } from "../../../core/protocol/watchdog-settings.ts";
 import { KnownDays } from "../../../domain/calendar/known-days.ts";
-import { MATURITIES, thresholdFor } from "../../../domain/detection/gates/baseline-maturity.ts";
 import { SettingsTable } from "../../../domain/detection/settings-table.ts";
 import { ThresholdProfiles } from "../../../domain/detection/threshold-profiles.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
@@ -49,7 +48,7 @@ export class StreamProfiles {
     this.#initial = initial;
     this.#table = new SettingsTable(initial);
     this.#profiles = new ThresholdProfiles(initial.zThreshold);
-    for (const maturity of MATURITIES.keys()) dependencies.kernel.profileTables(PROFILE_EXCLUDED, maturity).fill(Number.POSITIVE_INFINITY);
+    dependencies.kernel.profileTables(PROFILE_EXCLUDED).fill(Number.POSITIVE_INFINITY);
   }
 
   /** The settings in force for a metric of a service. */
@@ -69,8 +68,8 @@ export class StreamProfiles {
 
   /** Threshold that a stream is judged by. */
   thresholdOf(slot: number): number {
-    const { records } = this.#dependencies.kernel;
-    return thresholdFor(MATURITIES[records.maturity(slot)] ?? "mature", this.#profiles.thresholdOf(records.profile(slot)));
+    const profile = this.#dependencies.kernel.records.profile(slot);
+    return this.#profiles.thresholdOf(profile);
   }
 
   /** Departures of a stream that may alert; its names are read only where something is set for its tenant. */
@@ -149,7 +148,7 @@ export class StreamProfiles {
 
   #begin({ places, profiles, tables }: SettingsUpdate): void {
     const { kernel, tenantIndex } = this.#dependencies;
-    for (const each of tables) kernel.setProfileTables(each.profile, each.tables);
+    for (const each of tables) kernel.profileTables(each.profile).set(each.tables);
     this.#profiles.take(profiles);
     for (const place of places) {
       this.#table.put(place, place.overrides);

@@ -1,8 +1,6 @@
 // How long a service has been known (rule 1.1.13), and how much that moves its thresholds.
 
-/** All of them; the kernel knows them by their places. */
-export const MATURITIES = ["mature", "settling", "young"] as const;
-export type Maturity = (typeof MATURITIES)[number];
+export type Maturity = "young" | "settling" | "mature";
 
 const HOUR_MS = 3_600_000;
 const SETTLING_FROM_MS = 24 * HOUR_MS;

@@ -115,7 +115,6 @@ function compareStatistics(rig: ShardRig, slot: number, oracle: StreamOracle, wh
 function profiledRig(window: number): ShardRig {
   const rig = new ShardRig({ window });
   for (const [profile, threshold] of Object.entries(THRESHOLD_OF)) fillThresholdTables(rig.shard.profileTables(Number(profile)), threshold);
-  fillThresholdTables(rig.shard.profileTables(2, 2), 4.5);
   rig.shard.profileTables(PROFILE_EXCLUDED).fill(Number.POSITIVE_INFINITY);
   return rig;
 }
@@ -204,16 +203,8 @@ describe("shard kernel and its slow twin", () => {
         const series = samples(SHAPES.spikes as Shape, seed, 300);
         const streams = [0, 1, 2, 30, PROFILE_EXCLUDED].map((profile) => {
           const slot = rig.stream(flags);
-          // Of a profile, the streams of young services have tables of their own.
-          const maturity = profile === 2 ? 2 : 0;
           rig.shard.records.setProfile(slot, profile);
-          rig.shard.records.setMaturity(slot, maturity);
-          const options = {
-            window,
-            tables: rig.shard.profileTables(profile, maturity),
-            counter: false,
-            operation: flags === FLAG_OPERATION,
-          };
+          const options = { window, tables: rig.shard.profileTables(profile), counter: false, operation: flags === FLAG_OPERATION };
           return { profile, slot, oracle: new StreamOracle(options) };
         });
         series.forEach(({ timeMs, value }, i) => {

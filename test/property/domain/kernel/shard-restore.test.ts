@@ -6,7 +6,7 @@ import { BINDINGS, SCRATCH, STAGING, TENANT_HEAD } from "../../../../src/core/la
 import { BINDING_BYTES, BINDING_IS_NEW, BINDING_PARTITION, BINDING_SLOT } from "../../../../src/core/layout/row-frame.ts";
 import {
   FIRST_MAX,
-  FLAG_JUDGED_BY,
+  FLAG_PROFILE_MASK,
   SR_BEYOND_SINCE,
   SR_CHUNK_AT,
   SR_COUNT,
@@ -60,7 +60,7 @@ const snapshots: fc.Arbitrary<Snapshot> = fc
 /** The word with as many values to be packed, and due, as a ring of `count` may have; flags without a profile. */
 function inBounds(word: bigint, at: number, count: number): bigint {
   if (at === SR_UNCHUNKED) return (word % BigInt(count + 1)) | (((word >> 32n) % BigInt(WINDOW_MAX + 1)) << BigInt(8 * (SR_CHUNK_AT - at)));
-  return at === SR_FLAGS - 4 ? word & ~(BigInt(FLAG_JUDGED_BY) << 32n) : word;
+  return at === SR_FLAGS - 4 ? word & ~(BigInt(FLAG_PROFILE_MASK) << 32n) : word;
 }
 
 function bytesOf({ count, values, intervals, words }: Snapshot): Uint8Array {
@@ -101,7 +101,7 @@ function stateRead({ header, values, intervals, count }: SnapshotReader, profile
   const state = Buffer.from(header.buffer.slice(0, SR_STATE_BYTES));
   state.writeUInt32LE(count, SR_COUNT);
   state.writeUInt32LE(count % WINDOW_MAX, SR_HEAD);
-  state.writeUInt32LE(((header.getUint32(SR_FLAGS, true) & ~FLAG_JUDGED_BY) | (profile << 16)) >>> 0, SR_FLAGS);
+  state.writeUInt32LE(((header.getUint32(SR_FLAGS, true) & ~FLAG_PROFILE_MASK) | (profile << 16)) >>> 0, SR_FLAGS);
   return {
     state: state.toString("hex"),
     peaks: Buffer.from(header.buffer.slice(SR_STATE_BYTES, SR_STATE_BYTES + 8)).toString("hex"),
@@ -122,7 +122,6 @@ describe("unpackStream", () => {
     const state = new Uint8Array(rig.view.buffer, records.address(slot), SR_STATE_BYTES);
     state.fill(0x5a).fill(0, SR_TENANT, SR_TENANT + 8);
     records.setProfile(slot, PROFILE);
-    records.setMaturity(slot, 0);
     new Uint8Array(rig.view.buffer, SCRATCH, bytes.length + 64).fill(0xee);
     const cursor = { bytes, at: 0, end: bytes.length };
     return rig.shard.unpack(slot, cursor) ? { state: stateOf(rig, slot), at: cursor.at } : undefined;

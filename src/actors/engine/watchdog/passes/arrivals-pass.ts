@@ -8,7 +8,7 @@ import { FLAG_HISTORY, WINDOW_MAX } from "../../../../core/layout/stream-record.
 import type { ArrivalsFound, ServiceInEnvironment, SilentService } from "../../../../core/protocol/arrivals.ts";
 import type { WatchdogCounts } from "../../../../core/protocol/engine-control.ts";
 import { DRILL_SERVICE } from "../../../../core/protocol/own-telemetry.ts";
-import { MATURITIES, maturityOf } from "../../../../domain/detection/gates/baseline-maturity.ts";
+import { maturityOf } from "../../../../domain/detection/gates/baseline-maturity.ts";
 import { ArrivalRhythm, OVERDUE_MS_MIN, overdueFromMs } from "../../../../domain/detection/service/arrival-rhythm.ts";
 import { SilentStreams } from "../../../../domain/detection/service/silent-streams.ts";
 import type { ShardKernel } from "../../../../domain/kernel/shard-kernel.ts";
@@ -69,10 +69,6 @@ export class ArrivalsPass implements WatchdogDetector {
   /** Time of the first sample of the service at hand. */
   #firstSeenMs = Number.POSITIVE_INFINITY;
   #young: Array<readonly [string, number]> = [];
-  /** Places in MATURITIES of services that are not mature, of the last pass and of this one; the streams of the service at hand are judged by it. */
-  #maturities = new Map<string, number>();
-  #maturitiesNow = new Map<string, number>();
-  #maturity = 0;
   #traffic: Array<readonly [string, string, number]> = [];
   #startedMs = Number.NaN;
   #nowMs = 0;
@@ -115,21 +111,8 @@ export class ArrivalsPass implements WatchdogDetector {
       const count = this.#requests.of(code);
       if (count !== undefined) this.#traffic.push([key, environment, count]);
     }
-    if (Number.isFinite(firstSeenMs)) this.#age(key, slots, firstSeenMs);
+    if (Number.isFinite(firstSeenMs) && maturityOf(firstSeenMs, this.#nowMs) !== "mature") this.#young.push([key, firstSeenMs]);
     return next;
-  }
-
-  /** Of what changes here the first streams know at once, those of very large services with the next pass. */
-  #age(key: string, slots: readonly number[], firstSeenMs: number): void {
-    const maturity = maturityOf(firstSeenMs, this.#nowMs);
-    const place = MATURITIES.indexOf(maturity);
-    if (maturity !== "mature") {
-      this.#young.push([key, firstSeenMs]);
-      this.#maturitiesNow.set(key, place);
-    }
-    if (place === this.#maturity) return;
-    const { records } = this.#dependencies.kernel;
-    for (const slot of slots.slice(0, LOOKED_PER_VISIT)) records.setMaturity(slot, place);
   }
 
   #begin(key: string): void {
@@ -140,12 +123,10 @@ export class ArrivalsPass implements WatchdogDetector {
     this.#requests.begin();
     this.#silentStreams.begin(key, this.#nowMs);
     this.#firstSeenMs = Number.POSITIVE_INFINITY;
-    this.#maturity = this.#maturities.get(key) ?? 0;
     this.#wantsTraffic = this.#dependencies.wantsTraffic(tenant, serviceId);
   }
 
   end(): void {
-    [this.#maturities, this.#maturitiesNow] = [this.#maturitiesNow, new Map()];
     for (const [key, { pass, tenant }] of this.#watched) {
       if (pass === this.#pass) continue;
       this.#watched.delete(key);
@@ -187,7 +168,6 @@ export class ArrivalsPass implements WatchdogDetector {
       const { code, looked } = this.#environments.codeOf(slot);
       if (looked || this.#wantsTraffic || this.#silentStreams.wantsNames) names++;
       this.#silentStreams.look(slot);
-      if (records.maturity(slot) !== this.#maturity) records.setMaturity(slot, this.#maturity);
       if (this.#wantsTraffic) this.#requests.add(slot, code, this.#nowMs);
       const firstMs = records.firstTimeMs(slot);
       if (firstMs > 0 && firstMs < this.#firstSeenMs) this.#firstSeenMs = firstMs;

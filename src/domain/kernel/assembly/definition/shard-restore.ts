@@ -3,7 +3,7 @@
 // one stream at a time. Sketch: half a microsecond a full ring of 3-decimal values, and what its pages cost.
 import { TENANT_HEAD } from "../../../../core/layout/memory-map";
 import {
-  FLAG_JUDGED_BY, SR_BEYOND_SINCE, SR_CHUNK_AT, SR_COUNT, SR_FLAGS, SR_HEAD, SR_IDENTITY, SR_IDENTITY_BYTES, SR_PEAK_HIGH, SR_STATE_BYTES, SR_TENANT, SR_UNCHUNKED,
+  FLAG_PROFILE_MASK, SR_BEYOND_SINCE, SR_CHUNK_AT, SR_COUNT, SR_FLAGS, SR_HEAD, SR_IDENTITY, SR_IDENTITY_BYTES, SR_PEAK_HIGH, SR_STATE_BYTES, SR_TENANT, SR_UNCHUNKED,
   WINDOW_MAX,
 } from "../../../../core/layout/stream-record";
 import { decodeColumn, varintAt, varintEnd } from "../chunk/chunk-column-reader";
@@ -24,7 +24,7 @@ if (SR_COUNT != 0 || SR_TENANT != SR_STATE_BYTES - 16) ERROR("the words of a rec
 if (8 * WINDOW_MAX > 1024) ERROR("no room for intervals");
 
 /**
- * Writes the snapshot at `at` over a slot's record and ring, but for its identity, hash, tenant, partition and what it is judged by, and returns the place behind it; 0 when the
+ * Writes the snapshot at `at` over a slot's record and ring, but for its identity, hash, tenant, partition and profile, and returns the place behind it; 0 when the
  * bytes before `end` are none, after which the slot is of no use. Up to 10 bytes behind `end` are read.
  */
 export function unpackStream(slot: u32, at: usize, end: usize): usize {
@@ -48,7 +48,7 @@ export function unpackStream(slot: u32, at: usize, end: usize): usize {
 // @ts-ignore
 @inline
 function takeWords(r: usize, present: u32, at: usize): usize {
-  const profile = load<u32>(r, SR_FLAGS) & FLAG_JUDGED_BY;
+  const profile = load<u32>(r, SR_FLAGS) & FLAG_PROFILE_MASK;
   let rest = present, to = r + 8;
   for (let word: u32 = 0; word < WORDS; word++, rest >>= 1, to += 8) {
     if (word == STATE_WORDS - 1) to += 8; // tenant and partition
@@ -57,7 +57,7 @@ function takeWords(r: usize, present: u32, at: usize): usize {
     store<u64>(to, (rest & 1) != 0 ? load<u64>(at) : 0);
     at += <usize>(rest & 1) << 3;
   }
-  store<u32>(r, load<u32>(r, SR_FLAGS) & ~(<u32>FLAG_JUDGED_BY) | profile, SR_FLAGS);
+  store<u32>(r, load<u32>(r, SR_FLAGS) & ~(<u32>FLAG_PROFILE_MASK) | profile, SR_FLAGS);
   return at;
 }
 

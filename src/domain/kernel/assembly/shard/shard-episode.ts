@@ -11,11 +11,11 @@ import {
 } from "../../../../core/layout/episode-ends";
 import {
   EVENT_CLOSE, EVENT_EXCURSION, EVENT_FLAG_ACCEPTED, EVENT_FLAG_AFTER_GAP, EVENT_FLAG_CONSTANT, EVENT_FLAG_HIGH, EVENT_FLAG_LASTING, EVENT_FLAG_RESET, EVENT_FLAG_STRONG, EVENT_OPEN,
-  EVENT_UPDATE, TABLE_COLUMN_Z, TABLE_COLUMNS, TABLE_LEVEL_CLEAR, TABLE_LEVEL_OPEN, TABLE_LEVEL_SEVERE, TABLE_LEVEL_STRONG, TABLE_MATURITY_BYTES, TABLE_PROFILE_BYTES,
+  EVENT_UPDATE, TABLE_COLUMN_Z, TABLE_COLUMNS, TABLE_LEVEL_CLEAR, TABLE_LEVEL_OPEN, TABLE_LEVEL_SEVERE, TABLE_LEVEL_STRONG, TABLE_PROFILE_BYTES,
 } from "../../../../core/layout/kernel-event";
 import { THRESHOLD_TABLES } from "../../../../core/layout/memory-map";
 import {
-  BEYOND_REPORTED, FLAG_ACCEPTED, FLAG_CONSTANT_SUSPECT_HIGH, FLAG_CONSTANT_SUSPECT_LOW, FLAG_MATURITY_MASK, FLAG_MATURITY_SHIFT, FLAG_OPERATION, FLAG_PROFILE_MASK, FLAG_PROFILE_SHIFT, FLAG_WAY_BACK,
+  BEYOND_REPORTED, FLAG_ACCEPTED, FLAG_CONSTANT_SUSPECT_HIGH, FLAG_CONSTANT_SUSPECT_LOW, FLAG_OPERATION, FLAG_PROFILE_MASK, FLAG_PROFILE_SHIFT, FLAG_WAY_BACK,
   SR_BEHIND, SR_BEYOND, SR_BEYOND_SINCE, SR_CLAMP_HIGH, SR_CLAMP_LOW, SR_COUNT, SR_FLAGS, SR_HEAD, SR_LAST_TIME, SR_M2, SR_MEAN, SR_PEAK_HIGH, SR_PEAK_LOW,
   SR_PENDING, SR_PIVOT, SR_RESOLUTION, SR_START_HIGH, SR_START_LOW, SR_STATE, STATE_BELOW_MASK,
   STATE_BELOW_SHIFT, STATE_LOW_SHIFT, STATE_OPEN, STATE_OUT_MASK, STATE_OUT_SHIFT, STATE_REPORTED_MASK, STATE_REPORTED_SHIFT, STATE_SEVERE,
@@ -29,13 +29,11 @@ import { intervalsOf } from "./shard-table";
 import { bounded, limited, newestEffective, setBounds } from "./shard-statistics";
 
 const LEVEL_BYTES: usize = TABLE_COLUMNS * 8;
-/** FLAG_OPERATION, moved by this, is the bytes of a set; the profile in the flags, moved by that, the bytes of the profiles before; and so the maturity. */
+/** FLAG_OPERATION, moved by this, is the bytes of a set; the profile in the flags, moved by that, the bytes of the profiles before. */
 const OPERATION_TO_SET: u32 = 11;
 const PROFILE_TO_BYTES: u32 = 3;
-const MATURITY_TO_BYTES: u32 = 4;
 if (<u32>FLAG_OPERATION << OPERATION_TO_SET != 4 * <u32>LEVEL_BYTES || 1 << <u32>FLAG_PROFILE_SHIFT >> PROFILE_TO_BYTES != <u32>TABLE_PROFILE_BYTES)
   ERROR("flags do not lead to the tables");
-if (1 << <u32>FLAG_MATURITY_SHIFT >> MATURITY_TO_BYTES != <u32>TABLE_MATURITY_BYTES) ERROR("flags do not lead to the tables of a maturity");
 export const SUSPECTS: u32 = FLAG_CONSTANT_SUSPECT_HIGH | FLAG_CONSTANT_SUSPECT_LOW;
 const DIRECTION_MASK: u32 = 0xffff;
 
@@ -72,8 +70,7 @@ export let departsConstant: bool = false;
 @inline
 function tableOf(r: usize): usize {
   const flags = load<u32>(r, SR_FLAGS);
-  const profile = ((flags & FLAG_PROFILE_MASK) >> PROFILE_TO_BYTES) + ((flags & FLAG_MATURITY_MASK) >> MATURITY_TO_BYTES);
-  return <usize>THRESHOLD_TABLES + ((flags & FLAG_OPERATION) << OPERATION_TO_SET) + profile;
+  return <usize>THRESHOLD_TABLES + ((flags & FLAG_OPERATION) << OPERATION_TO_SET) + ((flags & FLAG_PROFILE_MASK) >> PROFILE_TO_BYTES);
 }
 
 // @ts-ignore
