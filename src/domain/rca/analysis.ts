@@ -7,8 +7,8 @@
 import { categoryOf, type RootCauseCategory } from "./category.ts";
 import type { IncidentEvidence, SeriesEvidence } from "./evidence.ts";
 import { type EvidenceItem, evidenceItems, evidenceNumbers, leadingSeries } from "./evidence-items.ts";
-import { affectedOf, type Impact, impactOf, SYMPTOM_MIN } from "./impact.ts";
-import { meaningOf, RESOURCE_KINDS } from "./metric-kind.ts";
+import { affectedOf, type Impact, impactOf } from "./impact.ts";
+import { meaningOf, RESOURCE_KINDS, SYMPTOM_MIN } from "./metric-kind.ts";
 import { type RankedService, type Ranking, rankServices, STALE_METRIC } from "./ranking.ts";
 import { type IncidentSignature, signatureOf } from "./signature.ts";
 

@@ -1,11 +1,10 @@
 // Who suffers from a cause: those that call it, whom load reaches of it, and those that share its machine, by what they show; where nothing is known of them, by the calls.
 import { calleesOf, callersOf } from "../topology/reach.ts";
+import { SYMPTOM_MIN } from "./metric-kind.ts";
 import type { RankedService, Ranking } from "./ranking.ts";
 
 const IMPACT_MAX = 50;
 const AFFECTED_MAX = 200;
-/** From here on a symptom is one. */
-export const SYMPTOM_MIN = 3;
 /** What the calls make likely needs less to be seen. */
 const LIKELY_MIN = 2;
 /** Hops over which a failure is taken to go where nothing is known of who calls. */

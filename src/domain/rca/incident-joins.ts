@@ -52,7 +52,7 @@ export function traitsOf(anomaly: IncidentAnomaly): IncidentTraits {
 /** Whether evidence makes an anomaly a part of an incident of that onset. */
 export function isEvident(traits: IncidentTraits, onsetMs: number, anomaly: IncidentAnomaly): boolean {
   if (!isOfTime(onsetMs, anomaly.startedAtMs)) return false;
-  return isExplained(traits.cause, anomaly) || (Math.abs(onsetMs - anomaly.startedAtMs) <= JOIN_MS && shares(traits, anomaly));
+  return isExplained(traits.cause, anomaly) || (isOfOnset(onsetMs, anomaly.startedAtMs) && shares(traits, anomaly));
 }
 
 /** Whether a cause explains an anomaly: one of the cause itself, or a symptom of whom it hits. A resource of another service is something else. */

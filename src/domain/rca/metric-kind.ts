@@ -10,6 +10,8 @@ import { ownAttribute } from "../series/stream-identity.ts";
 export const RESOURCE_KINDS = ["cpu", "memory", "disk", "network", "pool"] as const;
 /** Kinds of what is felt: by its callers, by itself of those it calls (`dependency`). */
 export const SYMPTOM_KINDS = ["latency", "errors", "dependency"] as const;
+/** Novelty from which on a symptom is one. */
+export const SYMPTOM_MIN = 3;
 export type ResourceKind = (typeof RESOURCE_KINDS)[number];
 export type MetricKind = ResourceKind | (typeof SYMPTOM_KINDS)[number] | "rate" | "other";
 

@@ -4,6 +4,7 @@ import { median } from "../detection/robust.ts";
 import { callersOf } from "../topology/reach.ts";
 import type { ChangeEvidence, IncidentEvidence } from "./evidence.ts";
 import { type LineFinding, lineFindings } from "./line-findings.ts";
+import { SYMPTOM_MIN } from "./metric-kind.ts";
 import { withPeers } from "./peers.ts";
 import { type MetricsView, metricsView, type ServiceMetrics } from "./service-metrics.ts";
 import { type NodeTie, nodeTies } from "./shared-nodes.ts";
@@ -30,8 +31,6 @@ const SURGE_SHIFT_MIN = 3;
 const SURGE_TIMES_MIN = 1.3;
 /** Load at the door outweighs what it does to others by so much of the best of them. */
 const SURGE_OUTWEIGHS = 0.8;
-/** From here on others show what a silence may explain. */
-const SYMPTOM_MIN = 3;
 /** What a service that spans know alone makes its callers feel. */
 const FELT_BY_CALLERS = 0.5;
 

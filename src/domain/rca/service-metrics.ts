@@ -10,7 +10,7 @@ import { selectPlace } from "../../core/base/selection.ts";
 import { familyOfMetric } from "../series/metric-family.ts";
 import { waitShares } from "./callee-waits.ts";
 import type { IncidentEvidence } from "./evidence.ts";
-import { type MetricKind, meaningOf, RESOURCE_KINDS, SYMPTOM_KINDS } from "./metric-kind.ts";
+import { type MetricKind, meaningOf, RESOURCE_KINDS, SYMPTOM_KINDS, SYMPTOM_MIN } from "./metric-kind.ts";
 import { NoveltyTable } from "./novelty-table.ts";
 import type { NodeTie } from "./shared-nodes.ts";
 
@@ -124,8 +124,7 @@ function symptomsMs({ series, onsetMs }: IncidentEvidence): number {
       );
 }
 
-/** From here on a symptom is one, and by so much of the largest a large one. */
-const SYMPTOM_MIN = 3;
+/** By so much of the largest a symptom is a large one. */
 const LARGE = 0.5;
 /** What begins after its symptom is no cause by itself: so much later than what clocks of hosts differ by, and intervals of its own on top. */
 const LATE_MS = 60_000;

@@ -9,6 +9,7 @@
  *    .  crc32 u32 of everything before
  */
 import { crc32 } from "../../core/base/crc32.ts";
+import { firstPlace } from "../../core/base/sorted-search.ts";
 import { STREAM_ID_BYTES } from "../codec/chunk-block.ts";
 import { compareKeys } from "../codec/key.ts";
 
@@ -108,13 +109,6 @@ export class RollupBlock {
   }
 
   #lowerBound(streamId: Uint8Array): number {
-    let low = 0;
-    let high = this.count;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (compareKeys(this.#streamId(middle), streamId) < 0) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return firstPlace(0, this.count, (index) => compareKeys(this.#streamId(index), streamId) < 0);
   }
 }

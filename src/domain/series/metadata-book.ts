@@ -10,6 +10,7 @@ import {
   type MetricMetadata,
   type MetricType,
   metadataNames,
+  metricKey,
   saysOtherwise,
   seriesOfMetadata,
   typeByFamily,
@@ -38,7 +39,6 @@ export type Learned = "known" | "new" | "no-room";
 
 const NOT_ONE = 0;
 const BUCKET = "_bucket";
-const keyOf = (tenant: string, name: string) => `${tenant}\0${name}`;
 
 /** One engine's book; bounded by METRIC_METADATA_MAX over all tenants. */
 export class MetadataBook {
@@ -68,7 +68,7 @@ export class MetadataBook {
   /** Takes what a sender tells. Senders that contradict each other would restart series for ever: a type stays for METADATA_TYPE_HOLD_MS, and of senders that are known each has its own. */
   learn(reported: MetricMetadata, nowMs: number): Learned {
     const { tenant, metricName, sender, ...told } = reported;
-    const known = this.#metrics.get(keyOf(tenant, metricName));
+    const known = this.#metrics.get(metricKey(tenant, metricName));
     if (sender !== undefined && known !== undefined && this.#contradicts(reported, sender, known))
       return this.#learnOfSender(reported, sender, known, nowMs);
     return this.#learnOfAll({ tenant, metricName, ...told }, sender ?? NOT_ONE, known, nowMs);
@@ -82,7 +82,7 @@ export class MetadataBook {
         if (this.#senders.take(metadata)) this.#judgeContested(metadata);
         continue;
       }
-      const known = this.#metrics.get(keyOf(metadata.tenant, metadata.metricName));
+      const known = this.#metrics.get(metricKey(metadata.tenant, metadata.metricName));
       if (known === undefined || !isSame(known.metadata, metadata)) this.#put({ metadata, typeSinceMs: 0, teller: NOT_ONE });
     }
   }
@@ -90,7 +90,7 @@ export class MetadataBook {
   /** The metadata as they are known; those of a sender that contradicts others are its own. */
   find(tenant: string, metricName: string, sender?: number): MetricMetadata | undefined {
     const own = sender === undefined ? undefined : this.#senders.find(tenant, metricName, sender);
-    return own ?? this.#metrics.get(keyOf(tenant, metricName))?.metadata;
+    return own ?? this.#metrics.get(metricKey(tenant, metricName))?.metadata;
   }
 
   /** Notes that what was learned is in the log. */
@@ -102,7 +102,7 @@ export class MetadataBook {
   forgetUnsaved(): void {
     for (const { tenant, metricName, sender } of this.#unsaved) {
       const wasKnown =
-        sender === undefined ? this.#metrics.delete(keyOf(tenant, metricName)) : this.#senders.forget({ tenant, metricName, sender });
+        sender === undefined ? this.#metrics.delete(metricKey(tenant, metricName)) : this.#senders.forget({ tenant, metricName, sender });
       if (wasKnown) this.#shares.give(tenant);
     }
     this.#unsaved = [];
@@ -112,7 +112,7 @@ export class MetadataBook {
   flagsOf(tenant: string, seriesName: string, ownType: MetricType = "unknown", sender = NOT_ONE): number {
     const flags = flagsOfSeries(seriesName);
     if (ownType !== "unknown") return withKind(flags, countsByType(seriesName, ownType) ?? (flags & FLAG_COUNTER) !== 0);
-    const corrected = this.#kinds.get(keyOf(tenant, seriesName));
+    const corrected = this.#kinds.get(metricKey(tenant, seriesName));
     if (corrected === undefined) return flags;
     if (!corrected.isContested) return withKind(flags, corrected.counts);
     if (namesOfType(seriesName).some((name) => this.#senders.find(tenant, name, sender)?.type === "unknown"))
@@ -157,7 +157,7 @@ export class MetadataBook {
       teller: !keepsType || known.teller === sender ? sender : NOT_ONE,
     };
     if (known !== undefined && isSame(known.metadata, metadata)) {
-      if (known.teller !== told.teller) this.#metrics.set(keyOf(reported.tenant, reported.metricName), told);
+      if (known.teller !== told.teller) this.#metrics.set(metricKey(reported.tenant, reported.metricName), told);
       return "known";
     }
     this.#put(told);
@@ -167,7 +167,7 @@ export class MetadataBook {
 
   #put(told: Known): void {
     const { metadata } = told;
-    const key = keyOf(metadata.tenant, metadata.metricName);
+    const key = metricKey(metadata.tenant, metadata.metricName);
     const before = this.#metrics.get(key)?.metadata;
     if (before === undefined) this.#shares.add(metadata.tenant);
     this.#metrics.set(key, told);
@@ -182,7 +182,7 @@ export class MetadataBook {
   }
 
   #judge(tenant: string, seriesName: string): void {
-    const key = keyOf(tenant, seriesName);
+    const key = metricKey(tenant, seriesName);
     const guess = (flagsOfSeries(seriesName) & FLAG_COUNTER) !== 0;
     const type = typeByFamily(seriesName, (name) => this.find(tenant, name)?.type);
     const counts = (type === undefined ? undefined : countsByType(seriesName, type)) ?? guess;

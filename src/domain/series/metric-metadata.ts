@@ -32,6 +32,11 @@ export function seriesOfMetadata({ metricName, type }: MetricMetadata): Array<re
   return type === "gaugehistogram" ? [own, [`${metricName}_bucket`, false]] : [own];
 }
 
+/** A tenant's metric, or series, as a key of a map. */
+export function metricKey(tenant: string, name: string): string {
+  return `${tenant}\0${name}`;
+}
+
 /** Whether two types say different things of how series of a metric count; what says nothing contradicts nothing. */
 export function saysOtherwise(metricName: string, one: MetricType, other: MetricType): boolean {
   if (one === other || one === "unknown" || other === "unknown") return false;

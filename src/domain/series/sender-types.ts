@@ -1,7 +1,7 @@
 // Types that senders give a metric besides the one that others give it. Metadata of remote-write 1.0 name a metric and no series, so what a series of them is
 // follows from who sent both; a sender that says two types of one name (one Prometheus whose targets disagree) has none for it.
 import { METADATA_SENDERS_MAX, METADATA_TYPE_HOLD_MS } from "../../core/config/metric-limits.ts";
-import { type MetricMetadata, type MetricType, saysOtherwise } from "./metric-metadata.ts";
+import { type MetricMetadata, type MetricType, metricKey, saysOtherwise } from "./metric-metadata.ts";
 
 interface SenderType {
   /** As it is stored: unknown where the sender contradicts itself. */
@@ -14,24 +14,22 @@ interface SenderType {
 /** What a sender's word makes of its type: `stored` is to be stored. */
 export type SenderWord = "known" | "stored";
 
-const keyOf = (tenant: string, metricName: string) => `${tenant}\0${metricName}`;
-
 /** By metric, the senders that contradict others; at most METADATA_SENDERS_MAX of one metric. */
 export class SenderTypes {
   readonly #metrics = new Map<string, Map<number, SenderType>>();
 
   /** Whether senders contradict each other over a metric. */
   isContested(tenant: string, metricName: string): boolean {
-    return this.#metrics.has(keyOf(tenant, metricName));
+    return this.#metrics.has(metricKey(tenant, metricName));
   }
 
   /** What one sender says of a metric, where that is another type than the others' or two. */
   find(tenant: string, metricName: string, sender: number): MetricMetadata | undefined {
-    return this.#metrics.get(keyOf(tenant, metricName))?.get(sender)?.metadata;
+    return this.#metrics.get(metricKey(tenant, metricName))?.get(sender)?.metadata;
   }
 
   hasRoom(tenant: string, metricName: string): boolean {
-    return (this.#metrics.get(keyOf(tenant, metricName))?.size ?? 0) < METADATA_SENDERS_MAX;
+    return (this.#metrics.get(metricKey(tenant, metricName))?.size ?? 0) < METADATA_SENDERS_MAX;
   }
 
   /** The first word of a sender that contradicts others, or itself. */
@@ -42,7 +40,7 @@ export class SenderTypes {
 
   /** A further word: with a second type it contradicts itself until it has told one alone for METADATA_TYPE_HOLD_MS. */
   hear(reported: MetricMetadata, nowMs: number): SenderWord {
-    const known = this.#metrics.get(keyOf(reported.tenant, reported.metricName))?.get(reported.sender ?? 0);
+    const known = this.#metrics.get(metricKey(reported.tenant, reported.metricName))?.get(reported.sender ?? 0);
     if (known === undefined || reported.type === "unknown") return "known";
     const { metadata, heard, sinceMs } = known;
     const isSame = heard !== "unknown" && !saysOtherwise(reported.metricName, heard, reported.type);
@@ -62,7 +60,7 @@ export class SenderTypes {
 
   /** Forgets a sender's word; false for one that is not known. */
   forget({ tenant, metricName, sender = 0 }: Pick<MetricMetadata, "tenant" | "metricName" | "sender">): boolean {
-    const key = keyOf(tenant, metricName);
+    const key = metricKey(tenant, metricName);
     const senders = this.#metrics.get(key);
     const wasKnown = senders?.delete(sender) ?? false;
     if (senders?.size === 0) this.#metrics.delete(key);
@@ -71,7 +69,7 @@ export class SenderTypes {
 
   #put(type: SenderType): void {
     const { tenant, metricName, sender = 0 } = type.metadata;
-    const key = keyOf(tenant, metricName);
+    const key = metricKey(tenant, metricName);
     const senders = this.#metrics.get(key) ?? new Map<number, SenderType>();
     this.#metrics.set(key, senders.set(sender, type));
   }

@@ -1,5 +1,6 @@
 // Tenants of this server, by id. The tenant `default` is always there.
 import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
+import { firstPlace } from "../../../core/base/sorted-search.ts";
 import type { AccessChange } from "../../../core/protocol/access.ts";
 import { DEFAULT_TENANT } from "../../../domain/access/access-policy.ts";
 import { PLANS, type Plan } from "../../../domain/access/plans.ts";
@@ -74,12 +75,7 @@ export class TenantBook {
   page(after: string, limit: number): Tenant[] {
     this.#ids ??= [...this.#tenants.keys()].sort();
     const ids = this.#ids;
-    let from = 0;
-    for (let to = ids.length; from < to; ) {
-      const middle = (from + to) >> 1;
-      if ((ids[middle] as string) <= after) from = middle + 1;
-      else to = middle;
-    }
+    const from = firstPlace(0, ids.length, (place) => (ids[place] as string) <= after);
     return ids.slice(from, from + limit).map((id) => this.#tenants.get(id) as Tenant);
   }
 

@@ -1,6 +1,7 @@
 // One tenant's alerts in memory, in the order of lists: what filters and pages need. About 300 bytes an alert; at most ALERTS_MAX of them. An entry is changed
 // where it stands: one that lives for long and is replaced is work for full collections.
 import { LeastItems } from "../../../core/base/least-items.ts";
+import { firstPlace } from "../../../core/base/sorted-search.ts";
 import type { DetectorFamily } from "../../../domain/alerting/ensemble.ts";
 import type { Alert } from "../../../domain/alerting/paging/alert.ts";
 import { type Tier, tierRank } from "../../../domain/detection/anomaly-score.ts";
@@ -131,15 +132,10 @@ export class AlertIndex {
 
   /** The first place whose entry is not older than `position`. */
   #lowerBound({ createdAtMs, id }: AlertPosition): number {
-    let low = 0;
-    let high = this.#order.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const at = this.#order[middle] as AlertPosition;
-      if (at.createdAtMs < createdAtMs || (at.createdAtMs === createdAtMs && at.id < id)) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return firstPlace(0, this.#order.length, (place) => {
+      const at = this.#order[place] as AlertPosition;
+      return at.createdAtMs < createdAtMs || (at.createdAtMs === createdAtMs && at.id < id);
+    });
   }
 }
 

@@ -2,6 +2,7 @@
 // from the store. About 280 bytes an anomaly, names shared; at most ANOMALIES_MAX of them. Sketch: a filter over all of them takes 1 to 4 ms, an order by score 30.
 
 import { LeastItems } from "../../../core/base/least-items.ts";
+import { firstPlace } from "../../../core/base/sorted-search.ts";
 import { type Tier, tierRank } from "../../../domain/detection/anomaly-score.ts";
 
 /** Index entry of an anomaly. */
@@ -166,14 +167,7 @@ export class AnomalyIndex {
 
   /** The first place whose entry is not older than `position`. */
   #lowerBound(position: AnomalyPosition): number {
-    let low = this.#head;
-    let high = this.#entries.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (compare(this.#entries[middle] as AnomalyEntry, position) < 0) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return firstPlace(this.#head, this.#entries.length, (place) => compare(this.#entries[place] as AnomalyEntry, position) < 0);
   }
 }
 

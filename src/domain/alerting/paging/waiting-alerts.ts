@@ -1,4 +1,5 @@
 // Alerts whose page waits for a group, the first that opened first: a step of the coordinator asks when the next is due, and never goes through those that are not.
+import { firstPlace } from "../../../core/base/sorted-search.ts";
 import type { Alert } from "./alert.ts";
 import { GROUP_GATE, openedMs } from "./group-wait.ts";
 
@@ -51,14 +52,7 @@ export class WaitingAlerts {
 
   /** The first place whose entry does not come before this one. */
   #lowerBound(entry: Entry): number {
-    let low = 0;
-    let high = this.#order.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (comesBefore(this.#order[middle] as Entry, entry)) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return firstPlace(0, this.#order.length, (place) => comesBefore(this.#order[place] as Entry, entry));
   }
 }
 

@@ -2,6 +2,7 @@
 // continuous in the number of values; these are drawn from the values' own robust spread and from what a series may stray by of which nothing is known yet. One value,
 // however far, says nothing of such a series, and neither does what goes on as it has begun: levels climb and settle while caches fill.
 import { BoundedMap } from "../../../core/base/bounded-map.ts";
+import { LASTING_BASELINE_VALUES, LASTING_MS, LASTING_VALUES } from "../../../core/layout/episode-ends.ts";
 import { median, robustStatistics } from "../robust.ts";
 import { studentQuantile } from "../tail-probability.ts";
 import { shareOfOne } from "./page-budget.ts";
@@ -12,11 +13,6 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 /** A series is young until its long baseline has so many values, or so long. */
 export const YOUNG_VALUES = 360;
 const YOUNG_MS = DAY_MS;
-/** Values before those that depart. */
-const BEFORE_MIN = 20;
-/** Values that depart in a row, and their duration. */
-const LASTING_VALUES = 4;
-const LASTING_MS = 3 * MINUTE_MS;
 /** One of so many of them may be nearer. */
 const NEARER_ONE_IN = 5;
 const NEARER_SHARE = 0.7;
@@ -80,12 +76,12 @@ export function isYoung(values: number, intervalMs: number): boolean {
 /** The newest values of a young series as a departure; undefined where they are none. Times ascend. */
 export function youngDeparture(times: Float64Array, values: Float64Array, around: YoungSurroundings): YoungDeparture | undefined {
   const least = lastingFrom(times);
-  if (least < BEFORE_MIN) return undefined;
+  if (least < LASTING_BASELINE_VALUES) return undefined;
   const observed = median(values.subarray(least));
   const usual = median(values.subarray(0, least));
   const isFall = isFallToNothing(observed, usual);
   const from = isFall ? beginOfNothing(values, usual) : beginOf(values, least, (observed + usual) / 2, observed > usual);
-  if (from < BEFORE_MIN || from > least) return undefined;
+  if (from < LASTING_BASELINE_VALUES || from > least) return undefined;
   const [before, departing] = [values.subarray(0, from), values.subarray(from)];
   const { median: expected, mad } = robustStatistics(before);
   const side = observed < expected ? -1 : 1;
