@@ -1,7 +1,7 @@
 /**
  * On one or two cores an engine lets the threads go first that somebody waits for: the front that reads requests and sends answers, the coordinator that stores
  * an anomaly, the pool that writes it. Their turns are short, and engines do most of the work: an anomaly used to wait for slices of the engine that had found it.
- * A nice value of 4 leaves an engine 29 % of a core that all others want; more was no better (docs/measurements/0079-the-engine-lets-others-go-first.md).
+ * A nice value of 4 leaves an engine 29 % of a core that all others want; more was no better (docs/adr/0078-v8-lets-others-go-first.md).
  */
 import { availableParallelism, setPriority } from "node:os";
 import { CORES_FEW } from "./few-cores.ts";

@@ -1,6 +1,6 @@
 /**
  * Which thread runs which engine: engine i thread i modulo the number of threads. There are no more threads than cores: one more would only take turns with the
- * others, compile the same code again, and know the labels of all series once more ([ADR 81](../../../docs/measurements/0081-engines-share-threads.md)). Engines that
+ * others, compile the same code again, and know the labels of all series once more ([ADR 78](../../../docs/adr/0078-v8-lets-others-go-first.md)). Engines that
  * share a thread are stepped one after another and share the doorbell, which lies in the memory of the first of them. The first alone takes bodies: a thread
  * decodes one at a time.
  */

@@ -1,6 +1,6 @@
 /**
  * Pages of 2 MiB for memory that is read all over. A million rings take 2 GiB; with pages of 4 KiB nearly every sample misses the processor's table of
- * pages, and on a virtual machine each miss is a walk through two of them ([ADR 75](../../../docs/measurements/0075-large-pages-for-rings.md)).
+ * pages, and on a virtual machine each miss is a walk through two of them ([ADR 4](../../../docs/adr/0004-kernel-returns-after-events.md)).
  *
  * Linux gives such pages to memory that asks for them (madvise(2), MADV_HUGEPAGE) unless `/sys/kernel/mm/transparent_hugepage/enabled` is `never`. Node has no
  * call for it, so that it is made through [koffi](native-functions.ts), once for each engine before any thread is started. Unknown or different library: the pages stay small.

@@ -10,10 +10,10 @@
  *  - least limit: V8 collects a thread's heap as a whole at 12, 20 and 33 MB as it grows, and counts what arrays hold outside of it. An engine with 12 MB of live
  *    objects was collected every few seconds, the coordinator with 25 every ten, 100 ms each. Now not below 128 MB, or a 32nd of a smaller machine's memory.
  *  - concurrent marking: on one or two cores the four threads that mark a heap beside the program take the turns of the engine. A full collection held requests
- *    up for 60 to 100 ms; marked by its own thread in steps, the same work holds up that thread alone ([ADR 49](../../../docs/measurements/0049-an-anomaly-and-its-alert.md)).
+ *    up for 60 to 100 ms; marked by its own thread in steps, the same work holds up that thread alone ([ADR 42](../../../docs/adr/0042-alerts-in-the-transaction-of-their-verdicts.md)).
  *  - interrupt budget: a function is compiled with optimization once its calls and loops have used so many bytes of bytecode, 132 KiB in the V8 of Node 20. At 25
  *    requests a second that is minutes of compilations, each of which takes the core from one request for some milliseconds
- *    ([ADR 76](../../../docs/measurements/0076-answers-of-a-warm-server.md)); with a quarter of it they are over four times earlier.
+ *    ([ADR 78](../../../docs/adr/0078-v8-lets-others-go-first.md)); with a quarter of it they are over four times earlier.
  *  - threads: on one or two cores those of V8 let others go first ([v8-threads.ts](v8-threads.ts)), and the new space is collected by its own thread alone:
  *    with helpers it waits for them.
  *

@@ -1,4 +1,4 @@
-// Labels in what telemetry says of its source (docs/measurements/0027-service-labels.md). Pure, and cheap where there is none: a few look-ups.
+// Labels in what telemetry says of its source (docs/adr/0026-pillar-scores.md). Pure, and cheap where there is none: a few look-ups.
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
 import { isName } from "../series/name-rule.ts";
 import { ownAttribute } from "../series/stream-identity.ts";
