@@ -27,6 +27,7 @@ const steps = [
   { name: "web sizes", command: ["node", "scripts/web-sizes.mjs"], judge: judgeSizes },
   { name: "records", command: ["node", "scripts/record-reads.mjs"] },
   { name: "limits", command: ["node", "scripts/check-limits.mjs"], judge: judgeLimits },
+  { name: "house", command: ["node", "scripts/check-house.mjs"], judge: judgeHouse },
   { name: "tidy", command: ["node", "scripts/tidy.mjs"], judge: judgeTidy },
 ];
 
@@ -56,6 +57,10 @@ function judgeSizes(output) {
 
 function judgeLimits(output) {
   return { note: /^limits: (.*)$/m.exec(output)?.[1] };
+}
+
+function judgeHouse(output) {
+  return { note: /^house: (.*)$/m.exec(output)?.[1] };
 }
 
 function judgeTidy(output) {

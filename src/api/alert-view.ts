@@ -1,4 +1,4 @@
-// An alert and a decision as clients see them (decisions.md section 6), in lists, alone and in the event stream.
+// An alert and a decision as clients see them, in lists, alone and in the event stream.
 import { formatRfc3339 } from "../core/base/rfc3339.ts";
 import type { Alert } from "../domain/alerting/paging/alert.ts";
 import { endWords } from "../domain/alerting/paging/end-words.ts";

@@ -1,4 +1,4 @@
-// An anomaly as clients see it (contract 2.3 and decisions.md section 2), in lists, alone and in the event stream.
+// An anomaly as clients see it (contract 2.3), in lists, alone and in the event stream.
 import { formatRfc3339 } from "../core/base/rfc3339.ts";
 import type { Alert } from "../domain/alerting/paging/alert.ts";
 import { outcomeNow } from "../domain/alerting/paging/outcome-now.ts";

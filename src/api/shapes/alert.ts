@@ -1,4 +1,4 @@
-// Alerts and decisions as clients see them (decisions.md section 6).
+// Alerts and decisions as clients see them.
 import { z } from "zod";
 import { ALERT_CHANGE_KINDS, TIMELINE_KINDS } from "../../domain/alerting/alert-changes.ts";
 import { DETECTOR_FAMILIES } from "../../domain/alerting/ensemble.ts";

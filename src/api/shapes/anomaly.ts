@@ -1,4 +1,4 @@
-// An anomaly as clients see it (contract 2.3 and decisions.md section 2).
+// An anomaly as clients see it (contract 2.3).
 import { z } from "zod";
 import { END_REASONS } from "../../domain/anomaly/ending.ts";
 import { DECISION, DECISION_EXAMPLE } from "./alert.ts";

@@ -1,4 +1,4 @@
-// Dead letters and their replay (decisions.md section 6).
+// Dead letters and their replay.
 import { z } from "zod";
 import { COUNT, COUNTS, EXAMPLE_TIME, NEXT_PAGE, RECORD, TIMESTAMP, TOTAL_RELATION } from "./scalars.ts";
 

@@ -1,4 +1,4 @@
-// The ledger as clients see it (decisions.md section 6).
+// The ledger as clients see it.
 import { z } from "zod";
 import { COVERAGE_LAYERS } from "../../core/protocol/coverage.ts";
 import { DECISION } from "./alert.ts";

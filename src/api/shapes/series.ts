@@ -1,4 +1,4 @@
-// What is stored: series and their values, records, the call graph (decisions.md section 6).
+// What is stored: series and their values, records, the call graph.
 import { z } from "zod";
 import { ATTRIBUTES, COUNT, NEXT_PAGE, RECORD, TIMESTAMP, TOTAL_RELATION } from "./scalars.ts";
 

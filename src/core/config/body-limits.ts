@@ -20,7 +20,7 @@ export const BODY_BYTES_ARRIVING_SHARE = 64 * 1024 * 1024;
 /**
  * A body may inflate to so many bytes whatever was sent, and beyond to so many times that. Deflate makes 258 bytes of two bits, 1,030 times what is sent; telemetry
  * has a time in each record, 4 bytes or more: a log of 8.8 KB that is the same as the one before but for that takes 34 bits' matches and is 260 times
- * smaller, the most of what was measured (docs/adr/0083). What clients sent here is 1.3 to 6 times smaller, long batches of them 13 to 155 times.
+ * smaller, the most of what was measured (ADR 83). What clients sent here is 1.3 to 6 times smaller, long batches of them 13 to 155 times.
  */
 export const INFLATED_RATIO_BYTES_FREE = 4 * 1024 * 1024;
 export const INFLATED_RATIO_MAX = 300;

@@ -36,7 +36,7 @@ export const CONFIGURATION_BODY_BYTES_MAX = 8 * 1024 * 1024;
 /** Entries of an import that one transaction writes, 0.05 ms each with their rows of the audit log: 5 ms, and 10,000 need 100 flushes of the disk instead of as many as they are. */
 export const CONFIGURATION_ENTRIES_PER_COMMIT = 100;
 
-/** Entries of one PUT of the service map (decisions.md section 4), and the bytes of its body: 800 an entry. */
+/** Entries of one PUT of the service map, and the bytes of its body: 800 an entry. */
 export const SERVICE_MAP_ENTRIES_MAX = 10_000;
 export const SERVICE_MAP_BODY_BYTES_MAX = 8 * 1024 * 1024;
 /** Rows of a page of the map and of scores, where none are asked for. */

@@ -41,7 +41,7 @@ export const SECRET_BYTES_MAX = 64 * 1024;
 
 /** Contract: older samples are refused. */
 export const TIMESTAMP_AGE_MS_MAX = 24 * 3600 * 1000;
-/** decisions.md section 4: timestamp_in_future beyond this. */
+/** timestamp_in_future beyond this. */
 export const TIMESTAMP_FUTURE_MS_MAX = 10 * 60 * 1000;
 /** A late sample this close behind the newest still enters the ring. */
 export const LATE_IN_RING_MS_MAX = 5 * 60 * 1000;
@@ -162,7 +162,7 @@ export const LEDGER_GATHER_MS_MAX = 50;
 /** Rows of any list (contract: anomalies page). */
 export const PAGE_ROWS_MAX = 1_000;
 export const PAGE_ROWS_DEFAULT = 50;
-/** Dead letters: age and bytes (decisions.md section 6). */
+/** Dead letters: age and bytes. */
 export const DEAD_LETTER_AGE_MS_MAX = 7 * 24 * 3600 * 1000;
 export const DEAD_LETTER_BYTES_MAX = 1024 * 1024 * 1024;
 /** Letters that were replayed or deleted, remembered for as long as letters are kept so that none enters twice: 100 B each. */
@@ -487,5 +487,5 @@ export const COVERAGE_METRICS_MAX = 1_000;
 
 /** Lines of the server's own log: 200 are 40 KB and 1.5 ms of the main thread; a fault that each request hits cannot fill the disk. */
 export const LOG_LINES_PER_SECOND_MAX = 200;
-/** WATCHDOG_WARMUP_MINUTES where it is not given (service.md 1.1.9). */
+/** WATCHDOG_WARMUP_MINUTES where it is not given (contract 1.1.9). */
 export const WATCHDOG_WARMUP_MINUTES_DEFAULT = 8;

@@ -1,4 +1,4 @@
-// How fast requests beyond a rate are answered, and how many may wait for it (docs/adr/0054).
+// How fast requests beyond a rate are answered, and how many may wait for it (ADR 54).
 
 /** Requests beyond a rate that are answered in one turn of the front's event loop: at 15 us each, a quarter of a millisecond for whoever keeps to its rate. */
 export const REFUSALS_PER_TURN = 16;

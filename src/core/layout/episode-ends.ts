@@ -1,4 +1,4 @@
-// When a finding ends without having recovered, and when a hold on telling of it ends (decisions.md section 2). Read by both compilers: integer constants only.
+// When a finding ends without having recovered, and when a hold on telling of it ends. Read by both compilers: integer constants only.
 
 /** Duration, and number of values, after which what lasts is the new level. */
 export const ACCEPTED_MS = 21600000; // 6 h

@@ -1,7 +1,7 @@
 // What engines send the coordinator through their shared ring, in order. The coordinator commits in that order, so a checkpoint that it
 // has stored stands behind every verdict its shard gave before.
 
-/** Verdict: an EpisodeFrame, packed (domain/incident/episode-codec.ts) or as JSON. */
+/** Verdict: an EpisodeFrame, packed (domain/anomaly/episode-codec.ts) or as JSON. */
 export const FRAME_VERDICT = 1;
 /** Log, trace, event, profile or slo record: JSON RecordEnvelope. */
 export const FRAME_RECORD = 2;

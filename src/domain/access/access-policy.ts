@@ -1,4 +1,4 @@
-// Who a request may act as, and what it may do as that (decisions.md section 5). Credentials have been checked before: a wrong one never gets here.
+// Who a request may act as, and what it may do as that. Credentials have been checked before: a wrong one never gets here.
 import { type Role, UNIX_PEER } from "../../core/protocol/access.ts";
 import type { Principal } from "../../core/protocol/query.ts";
 import { rightsOf } from "./key-scopes.ts";

@@ -1,4 +1,4 @@
-// Scopes of API keys: the part of a tenant that a program is let into (decisions.md section 5).
+// Scopes of API keys: the part of a tenant that a program is let into.
 import type { KeyScope, Role } from "../../core/protocol/access.ts";
 
 interface ScopeRights {

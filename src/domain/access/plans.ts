@@ -1,4 +1,4 @@
-// Plans of tenants: how many ingestion requests a second each allows (decisions.md section 5).
+// Plans of tenants: how many ingestion requests a second each allows.
 
 /** Plans, the smallest first. */
 export const PLANS = ["free", "starter", "pro", "enterprise"] as const;

@@ -1,4 +1,4 @@
-// Roles and what each may do (decisions.md section 5).
+// Roles and what each may do.
 import { ROLES, type Role } from "../../core/protocol/access.ts";
 
 const LEVELS: Readonly<Record<Role, number>> = { viewer: 10, operator: 20, admin: 30, super_admin: 40, system: 50 };

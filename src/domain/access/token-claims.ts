@@ -1,4 +1,4 @@
-// What a JWT whose signature and times have been checked says of its bearer (decisions.md section 5).
+// What a JWT whose signature and times have been checked says of its bearer.
 
 import { ownMember } from "../../core/base/own-member.ts";
 import { SUBJECT_CHARACTERS_MAX, TENANT_CHARACTERS_MAX } from "../../core/config/key-limits.ts";

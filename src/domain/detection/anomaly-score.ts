@@ -1,4 +1,4 @@
-// The one map from z to the score of 0..1 and to tiers, for every detector (research/algorithms.md section 0).
+// The one map from z to the score of 0..1 and to tiers, for every detector.
 
 /** Tiers of the contract (rule 1.1.6); bands touch: [0, 0.4), [0.4, 0.7), [0.7, 1]. */
 export type Tier = "low" | "medium" | "high";

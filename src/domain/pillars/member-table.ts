@@ -1,5 +1,5 @@
 // Mapped services by number, and the pillar values that each counts for. All in typed arrays: at 100,000 services objects and texts were four fifths of the
-// coordinator's heap, and it is their number that a full collection takes its time for (docs/adr/0037, 0054).
+// coordinator's heap, and it is their number that a full collection takes its time for (ADR 37, 54).
 
 const CAPACITY_FIRST = 1_024;
 const KEY_UNITS_FIRST = 32 * CAPACITY_FIRST;

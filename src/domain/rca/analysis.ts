@@ -24,7 +24,7 @@ const SCORE_MIN = 0.7;
 /** Where a service sends nothing but symptoms, it is the cause when it is so far ahead of the second; such a cause is less sure. */
 const FAR_AHEAD_MIN = 0.15;
 const SYMPTOMS_ALONE = 0.7;
-/** Confidence is 1 / (1 + exp(-slope x margin)): of the scores of the first two candidates; chosen on every second case (docs/adr/0097). */
+/** Confidence is 1 / (1 + exp(-slope x margin)): of the scores of the first two candidates; chosen on every second case (ADR 97). */
 const CONFIDENCE_SLOPE = 2.5;
 
 /** A candidate for the cause. */

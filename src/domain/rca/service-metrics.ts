@@ -14,7 +14,7 @@ import { type MetricKind, meaningOf, RESOURCE_KINDS, SYMPTOM_KINDS, SYMPTOM_MIN 
 import { NoveltyTable } from "./novelty-table.ts";
 import type { NodeTie } from "./shared-nodes.ts";
 
-/** Weights of the sum, chosen on Online Boutique and held on PetShop (docs/adr/0097). */
+/** Weights of the sum, chosen on Online Boutique and held on PetShop (ADR 97). */
 const FELT_ITSELF = 0.5;
 const FELT_BY_CALLERS = 0.5;
 const EXPLAINED = 0.5;

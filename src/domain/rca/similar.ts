@@ -4,7 +4,7 @@ import { type IncidentSignature, SIGNATURE_LENGTH, signatureMeanings } from "./s
 /** Number that 1 is stored as; the heaviest block's 1 is then 85 x 1.41 = 120 of 127. */
 const SCALE = 85;
 const PLACES_FIRST = 256;
-/** Blocks of a signature weigh as much as they help (docs/adr/0097): the surroundings least, lines most. */
+/** Blocks of a signature weigh as much as they help (ADR 97): the surroundings least, lines most. */
 const CALLERS_FROM = 10;
 const CALLERS_TO = 20;
 const LINES_FROM = 25;

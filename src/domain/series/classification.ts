@@ -7,7 +7,7 @@ import { familyOfMetric } from "./metric-family.ts";
 import { ownAttribute } from "./stream-identity.ts";
 
 const COUNTER_SUFFIX = /_(?:total|count|sum|bucket)$/;
-/** research/algorithms.md section 4. */
+/** Names of metrics that are shares of something. */
 const PERCENT_NAME = /(?:percent|pct|util|utilization|utilisation|usage_ratio|ratio|_load|saturation)$/;
 const OPERATION_NAME = /^span\./;
 const QUANTILE_NAME = /(?:^|[._-])p\d{1,2}(?:\.\d+)?(?:$|[._-])/;

@@ -3,13 +3,13 @@ import { ownMember } from "../../core/base/own-member.ts";
 import type { Attributes, AttributeValue, StreamName } from "../../core/protocol/coordinator-frame.ts";
 import { REPLICA_LABELS } from "./replica-labels.ts";
 
-/** Attribute names that say the environment, in order of precedence (decisions.md section 1). */
+/** Attribute names that say the environment, in order of precedence. */
 const ENVIRONMENT_NAMES = ["deployment.environment.name", "deployment.environment", "environment", "env"] as const;
 
 /** Attributes whose value is a name: of the service, of the environment. */
 export const NAMING_ATTRIBUTES: ReadonlySet<string> = new Set(["service.name", ...ENVIRONMENT_NAMES]);
 
-/** Labels that name the service of a remote-write series, in order of precedence (decisions.md section 3). */
+/** Labels that name the service of a remote-write series, in order of precedence. */
 const SERVICE_LABELS = ["service_id", "service", "service_name", "app", "job"] as const;
 
 /** Attributes that describe a value rather than identify its stream. */

@@ -2,7 +2,7 @@
 //
 //   version u8 = 4, flags u8 (FLAG_*), end 6 bytes, {episode id 16 bytes: the founder's}, observed as a difference to detected, started to observed, z f64,
 //   streams and open streams varint, detector word, {resolved f64}, {resolved by word}, environment, service, metric, attributes as JSON and explanation
-//   packed text (domain/codec/phrase-text.ts), verdict (domain/incident/packed-verdict.ts), {paging: u8 (PAGED_*, tier and outcome), {alert id}, {suppressed by
+//   packed text (domain/codec/phrase-text.ts), verdict (domain/anomaly/packed-verdict.ts), {paging: u8 (PAGED_*, tier and outcome), {alert id}, {suppressed by
 //   word}, decided as a difference to detected, serial varint}, {feedback JSON text}, {of one that was accepted: from and to f64 of
 //   its level}
 //

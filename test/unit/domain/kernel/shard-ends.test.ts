@@ -1,4 +1,4 @@
-// How an episode of layer 1 ends, and what of it enters the window: nothing. The rules are those of decisions.md section 2; D3, A4, A5 and A11 are reports of operators.
+// How an episode of layer 1 ends, and what of it enters the window: nothing. D3, A4, A5 and A11 are reports of operators.
 import { describe, expect, it } from "vitest";
 import {
   EVENT_CLOSE,

@@ -1,4 +1,4 @@
-// What opens, moves and closes an episode, one case a rule (decisions.md section 2).
+// What opens, moves and closes an episode, one case a rule.
 import { describe, expect, it } from "vitest";
 import {
   EVENT_CLOSE,

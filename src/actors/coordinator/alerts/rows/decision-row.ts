@@ -2,7 +2,7 @@
 //
 //   version u8 = 3, head u8 (HEAD_*, tier and outcome), ids u8 (how the anomaly's id is written, and 4 times how the alert's: ID_*), {anomaly id}, {alert id},
 //   {suppressed by word}, detector word, z f64, environment, service, metric and explanation packed text (domain/codec/phrase-text.ts), gates
-//   (domain/incident/packed-gates.ts), {rca gate}
+//   (domain/anomaly/packed-gates.ts), {rca gate}
 //
 // The id of a row is that of its anomaly or its alert but for the last byte. Score and family follow. 100 bytes for a finding that a gate holds back.
 import { familyOfDetector } from "../../../../domain/alerting/paging/detector-family.ts";

@@ -37,7 +37,7 @@ if (<u32>FLAG_OPERATION << OPERATION_TO_SET != 4 * <u32>LEVEL_BYTES || 1 << <u32
 export const SUSPECTS: u32 = FLAG_CONSTANT_SUSPECT_HIGH | FLAG_CONSTANT_SUSPECT_LOW;
 const DIRECTION_MASK: u32 = 0xffff;
 
-/** Floors of the standard deviation (decisions.md section 2). */
+/** Floors of the standard deviation. */
 const SD_MIN: f64 = 1e-9;
 const SD_RELATIVE_MIN: f64 = 1e-3;
 /** Rounding to steps of 1 has this standard deviation: 1 / sqrt(12). */

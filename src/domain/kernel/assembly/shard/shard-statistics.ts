@@ -1,5 +1,5 @@
 // Mean and variance of the newest `window` values of a ring: evicting Welford, pivot-shifted, and taken anew from the ring every `window` pushes, so that
-// rounding does not add up (research/algorithms.md section 1; a second accumulator that is filled meanwhile costs more, a division and three stores a
+// rounding does not add up (a second accumulator that is filled meanwhile costs more, a division and three stores a
 // push, than 120 values read once in 120 pushes). O(1) a push, amortised.
 //
 // The statistics are a pure function of (ring, mask, bounds, window): recompute() takes them from these alone, exactly. It is called where

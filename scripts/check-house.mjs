@@ -1,0 +1,77 @@
+// Counts what nobody wants more of, and compares with house-ceilings.json, whose figures only fall: base names that two files of src have, refused words in
+// the identifiers that src declares, doc comments that say nothing, constants that stand in two files, words of the documents. A path that a comment or a page
+// names and nothing has is a finding at once. usage: node scripts/check-house.mjs [--lower | --list]; --lower writes the figures of now where they are
+// lower (no option raises one), --list prints what is counted.
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import ts from "typescript";
+import { compare, lowered } from "./house-ceilings.mjs";
+import { constantsOf, declaredNames, emptyComments, pageWords, refusedWords, repeatedConstants, twinNames } from "./house-guards.mjs";
+import { commentsOf, stalePaths, Tree } from "./stale-paths.mjs";
+
+const CEILINGS = "scripts/house-ceilings.json";
+const SOURCE = /\.(?:tsx?|mjs|cjs)$/;
+/** AssemblyScript has a module graph of its own, generated code is nobody's. */
+const OWN_CONSTANTS = /^src\/(?!domain\/kernel\/assembly\/).*(?<!\/generated\/[^/]*)\.tsx?$/;
+/** Pages that tell of the past, or are others'. */
+const OTHER_PAGES = /^(?:CHANGELOG\.md|schemas\/opentelemetry\/|test\/golden\/|native-bench\/results\/|test\/fuzz\/results\/)/;
+const DOCUMENTS = /^docs\/(?!reference\/).*\.md$/;
+
+function main() {
+  const paths = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
+    encoding: "utf8",
+    maxBuffer: 2 ** 26,
+  })
+    .split("\0")
+    .filter((path) => path !== "" && existsSync(path));
+  const stale = findStale(paths);
+  const { counts, lists } = count(paths);
+  if (process.argv.includes("--list")) console.log(JSON.stringify(lists, null, 1));
+  const ceilings = JSON.parse(readFileSync(CEILINGS, "utf8"));
+  if (process.argv.includes("--lower")) writeFileSync(CEILINGS, `${JSON.stringify(lowered(ceilings, counts), null, 2)}\n`);
+  const findings = [...stale, ...compare(ceilings, counts)];
+  for (const finding of findings) console.log(finding);
+  console.log(
+    `house: ${counts.documentWords} words of documents, ${counts.twinNames.length} names twice, ${counts.repeatedConstants} constants twice`,
+  );
+  process.exitCode = findings.length > 0 ? 1 : 0;
+}
+
+function findStale(paths) {
+  const tree = new Tree(paths);
+  return paths
+    .filter((path) => (path.endsWith(".md") || SOURCE.test(path)) && !OTHER_PAGES.test(path))
+    .flatMap((path) => {
+      const text = readFileSync(path, "utf8");
+      const lines = path.endsWith(".md") ? text.split("\n").map((line, index) => ({ line: index + 1, text: line })) : commentsOf(text);
+      return stalePaths(lines, tree).map((found) => `${path}:${found.line} names ${found.path}, which is not there`);
+    });
+}
+
+function count(paths) {
+  const sources = paths.filter((path) => /^src\/.*\.tsx?$/.test(path));
+  const names = [];
+  const comments = [];
+  const files = [];
+  for (const path of sources) {
+    const text = readFileSync(path, "utf8");
+    const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, false);
+    names.push(...declaredNames(source));
+    comments.push(...emptyComments(text).map((comment) => `${path}: ${comment}`));
+    if (OWN_CONSTANTS.test(path)) files.push({ path, constants: constantsOf(source) });
+  }
+  const repeated = repeatedConstants(files);
+  const documentWords = paths.filter((path) => DOCUMENTS.test(path)).reduce((sum, path) => sum + pageWords(readFileSync(path, "utf8")), 0);
+  return {
+    counts: {
+      documentWords,
+      emptyComments: comments.length,
+      repeatedConstants: repeated.length,
+      refusedWords: refusedWords(names),
+      twinNames: twinNames(sources),
+    },
+    lists: { emptyComments: comments, repeatedConstants: repeated },
+  };
+}
+
+main();

@@ -1,0 +1,103 @@
+/** What `make check` counts in the house, and that each of its guards can fail. */
+import ts from "typescript";
+import { describe, expect, it } from "vitest";
+// @ts-expect-error: scripts are JavaScript without declarations
+import { compare, lowered } from "../../../scripts/house-ceilings.mjs";
+// @ts-expect-error: scripts are JavaScript without declarations
+import * as guards from "../../../scripts/house-guards.mjs";
+// @ts-expect-error: scripts are JavaScript without declarations
+import { commentsOf, namedPaths, stalePaths, Tree } from "../../../scripts/stale-paths.mjs";
+
+const sourceOf = (text: string) => ts.createSourceFile("made-up.ts", text, ts.ScriptTarget.Latest, false);
+
+describe("paths that prose names", () => {
+  const tree = new Tree(["src/domain/series/series-page.ts", "test/unit/domain/series/series-page.test.ts", "docs/alerts.md"]);
+  const stale = (text: string) => stalePaths([{ line: 7, text }], tree).map(({ path }: { path: string }) => path);
+
+  it.each([
+    "see series-page.ts and domain/series/series-page.ts",
+    "`unit/domain/series/series-page`, `src/domain/series`, docs/alerts.md",
+    "`domain/series/series-*.ts`, `series/{series-page,series-page}.ts`, [a page](../elsewhere/gone.md)",
+    "https://example.com/src/gone.ts, dist/gone.mjs and text/plain",
+  ])("takes %s", (text) => {
+    expect(stale(text)).toEqual([]);
+  });
+
+  it.each([
+    ["what `gone.ts` does", ["gone.ts"]],
+    ["`domain/gone/` and `unit/gone`", ["domain/gone", "unit/gone"]],
+    ["`series/{series-page,gone}.ts`", ["series/gone.ts"]],
+    ["`domain/series/gone-*.ts`, src/gone.ts.", ["domain/series/gone-*.ts", "src/gone.ts"]],
+  ])("finds %s", (text, paths) => {
+    expect(stale(text)).toEqual(paths);
+  });
+
+  it("looks at comments alone in sources", () => {
+    expect(commentsOf('const a = "gone.ts"; // of front.ts\n/** engine.ts */\nimport "./main.ts";')).toEqual([
+      { line: 1, text: " // of front.ts" },
+      { line: 2, text: "/** engine.ts */" },
+    ]);
+    expect(namedPaths("// of front.ts")).toEqual(["front.ts"]);
+  });
+});
+
+it("names what two files are called", () => {
+  expect(guards.twinNames(["src/view/feed.ts", "src/pages/feed.tsx", "src/a.ts"])).toEqual(["feed"]);
+});
+
+it("counts words of declared names, however they are written, and not those of imports or uses", () => {
+  const source = sourceOf(
+    'import { heldRow } from "x"; const HELD_MAX = heldRow; class A { #heldRows = 1; upheld(held: number) { return held; } }',
+  );
+  expect(guards.refusedWords(guards.declaredNames(source))).toMatchObject({ held: 3, lane: 0 });
+});
+
+it("finds doc comments that say nothing", () => {
+  const text = [
+    "/** A moment. */",
+    "interface Moment {}",
+    "/** The row of an alert, its bytes. */",
+    "const alertRowBytes = 1;",
+    "/** Rows of ended alerts, oldest first; the newest is shown. */",
+    "const rows = 2;",
+  ].join("\n");
+  expect(guards.emptyComments(text)).toEqual(["A moment.", "The row of an alert, its bytes."]);
+});
+
+it("finds constants of one name and one value in two files, and not those of another value", () => {
+  const constants = (text: string) => guards.constantsOf(sourceOf(text));
+  const files = [
+    { path: "a.ts", constants: constants("const DAY_MS = 86_400_000; const ROWS_MAX = 5;") },
+    { path: "b.ts", constants: constants("export const DAY_MS = 86400000; const ROWS_MAX = 6;") },
+  ];
+  expect(guards.repeatedConstants(files)).toEqual(["DAY_MS = 86400000: a.ts, b.ts"]);
+});
+
+describe("ceilings", () => {
+  const ceilings = { words: 10, names: ["a", "b"], refused: { held: 2 } };
+
+  it("takes what is at or below them", () => {
+    expect(compare(ceilings, { words: 10, names: ["a"], refused: { held: 1 } })).toEqual([]);
+  });
+
+  it.each([
+    [{ words: 11, names: [], refused: { held: 0 } }, "words: 11, at most 10"],
+    [{ words: 1, names: ["c"], refused: { held: 0 } }, "names: c is new"],
+    [{ words: 1, names: [], refused: { held: 3 } }, "refused held: 3, at most 2"],
+    [{ words: 1, names: [], refused: { held: 0, lane: 1 } }, "refused lane has no ceiling"],
+  ])("finds what is above: %j", (counts, finding) => {
+    expect(compare(ceilings, counts)).toEqual([expect.stringContaining(finding)]);
+  });
+
+  it("only fall", () => {
+    expect(lowered(ceilings, { words: 12, names: ["b", "c"], refused: { held: 1 } })).toEqual({
+      words: 10,
+      names: ["b"],
+      refused: { held: 1 },
+    });
+  });
+});
+
+it("counts the words of a page as they are written", () => {
+  expect(guards.pageWords("# One\n\n| two | three |\n")).toBe(7);
+});
