@@ -114,6 +114,7 @@ eval: $(SERVER) ## Measure detection on labelled public data; EVAL_DATA=folder (
 	@node --import ./scripts/typescript-loader.mjs test/eval/prediction/prediction-report.ts $(EVAL_DATA)
 	@PYTHONDONTWRITEBYTECODE=1 python3 test/eval/evaluate.py $(EVAL_DATA) --halves 20
 	@node --import ./scripts/typescript-loader.mjs test/eval/shapes/shape-report.ts
+	@node --import ./scripts/typescript-loader.mjs test/eval/habits/habit-report.ts
 	@node --import ./scripts/typescript-loader.mjs test/eval/counts/count-report.ts
 	@node --import ./scripts/typescript-loader.mjs test/eval/severity/severity-report.ts $(EVAL_DATA)
 	@node --import ./scripts/typescript-loader.mjs test/eval/shapes/joint-report.ts

@@ -78,18 +78,39 @@ const STEADY: CountModel = {
   },
 };
 
-/** Deltas of counters of some instances, scraped each 15 s with one in fifty missed; in the fault the first has four times its rate. */
-function instances(count: number): CountModel {
+/** What goes wrong with counters: so many times the rate of the first instance, or of each. */
+const COUNTER_FAULTS = [
+  { fault: "one at four times", factor: 4, isOfAll: false },
+  { fault: "the sum at twice", factor: 2, isOfAll: true },
+] as const;
+
+/** An instance's minutes of life, from and to; it never ends where there are none. */
+type Life = readonly [from: number, to: number] | undefined;
+
+interface Counters {
+  readonly name: string;
+  /** Names of instances, and when each lives. */
+  readonly lives: (seed: number) => readonly Life[];
+  /** A scrape in so many is missed; 0 for none. */
+  readonly missedOneIn: number;
+}
+
+/** Deltas of counters of some instances, scraped each 15 s, with one in fifty missed where some are. */
+function counters({ name, lives, missedOneIn }: Counters, { fault, factor, isOfAll }: (typeof COUNTER_FAULTS)[number]): CountModel {
   return {
-    name: `counters of ${count} instances, one scrape in 50 missed`,
-    fault: "one at four times",
+    name,
+    fault,
     series: (seed, isFaulty) =>
-      Array.from({ length: count }, (_, i): BacktestSeries => {
-        const random = generator((seed * 31 + i * 7907 + count) >>> 0);
-        const times = timesOf(15_000, () => random.uniform() >= 1 / 50);
-        let before = START_MS - 15_000;
+      lives(seed).map((life, i, all): BacktestSeries => {
+        const random = generator((seed * 31 + i * 7907 + all.length) >>> 0);
+        const isTaken = (timeMs: number) => {
+          const minute = (timeMs - START_MS) / MINUTE_MS;
+          return life === undefined || (minute >= life[0] && minute < life[1]);
+        };
+        const times = timesOf(15_000, () => missedOneIn === 0 || random.uniform() >= 1 / missedOneIn).filter(isTaken);
+        let before = (times[0] as number) - 15_000;
         const values = times.map((timeMs) => {
-          const rate = isFaulty && i === 0 && isFault(timeMs) ? 4 : 1;
+          const rate = isFaulty && (i === 0 || isOfAll) && isFault(timeMs) ? factor : 1;
           const delta = poisson((rate * 20 * (timeMs - before)) / 15_000, random);
           before = timeMs;
           return delta;
@@ -98,6 +119,26 @@ function instances(count: number): CountModel {
       }),
   };
 }
+
+/** Three that stay, and each some hours one that joins for a while. */
+function comingAndGoing(seed: number): Life[] {
+  const { uniform } = generator(seed * 15_485_863);
+  const lives: Life[] = [undefined, undefined, undefined];
+  for (let from = 60 + 120 * uniform(); from < COUNT_HOURS * 60; from += 60 + 240 * uniform())
+    lives.push([from, from + 20 + 300 * uniform()]);
+  return lives;
+}
+
+const staying = (count: number) => () => Array.from({ length: count }, () => undefined);
+const COUNTERS: readonly Counters[] = [
+  ...[2, 3, 6].map((count) => ({
+    name: `counters of ${count} instances, one scrape in 50 missed`,
+    lives: staying(count),
+    missedOneIn: 50,
+  })),
+  { name: "counters of 4 instances", lives: staying(4), missedOneIn: 0 },
+  { name: "counters of 3 instances, others come and go", lives: comingAndGoing, missedOneIn: 0 },
+];
 
 /** Errors of a job by the minute: nothing for hours, and single ones. */
 const RARE: CountModel = {
@@ -111,4 +152,10 @@ const RARE: CountModel = {
   },
 };
 
-export const COUNT_MODELS: readonly CountModel[] = [spans(5), spans(40), STEADY, instances(3), instances(6), RARE];
+export const COUNT_MODELS: readonly CountModel[] = [
+  spans(5),
+  spans(40),
+  STEADY,
+  ...COUNTERS.flatMap((of) => COUNTER_FAULTS.map((fault) => counters(of, fault))),
+  RARE,
+];

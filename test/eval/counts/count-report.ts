@@ -1,6 +1,6 @@
 // usage: node --import ./scripts/typescript-loader.mjs test/eval/counts/count-report.ts [--seeds N] [--first N]
-// Series of few events through the whole pipeline: pages a day after the first ten minutes while nothing is wrong, the severities of what was found then, and what of
-// their faults pages within four minutes.
+// Series of few events through the whole pipeline: pages a day after the first cycle while nothing is wrong, the severities of what was found then, and what of their
+// faults pages within four minutes. As many pages at random times would find the share beside it; one who always pages finds all, and one who never does finds nothing.
 import { parseArgs } from "node:util";
 import { FILE_FACTS } from "../../../src/cli/file-environment.ts";
 import { INHIBITIONS } from "../../../src/domain/alerting/inhibition/built-in-inhibitions.ts";
@@ -12,8 +12,17 @@ import { environmentSettings } from "../../../src/domain/detection/watchdog-sett
 import { COUNT_FAULT_MS, COUNT_FIRST_MS, COUNT_HOURS, COUNT_MODELS, type CountModel } from "./count-models.ts";
 
 const MINUTE_MS = 60_000;
+const DAY_MINUTES = 24 * 60;
 const FOUND_MINUTES = 4;
+const FOUND_BAR = 0.9;
 const { values: given } = parseArgs({ options: { seeds: { type: "string", default: "5" }, first: { type: "string", default: "1" } } });
+
+interface Row {
+  readonly text: string;
+  readonly pages: number;
+  readonly found: number;
+  readonly tried: number;
+}
 
 async function decisionsOf(model: CountModel, seed: number, isFaulty: boolean): Promise<readonly PageDecision[]> {
   const series = model.series(seed, isFaulty);
@@ -25,11 +34,11 @@ async function decisionsOf(model: CountModel, seed: number, isFaulty: boolean): 
   return (await replayRun(series, times, FILE_FACTS, variant, options)).decisions;
 }
 
-async function rowOf(model: CountModel): Promise<string> {
+async function rowOf(model: CountModel): Promise<Row> {
   const [seeds, first] = [Number(given.seeds), Number(given.first)];
   let [pages, found, findings, high] = [0, 0, 0, 0];
   for (let seed = first; seed < first + seeds; seed++) {
-    const quiet = (await decisionsOf(model, seed, false)).filter(({ atMs }) => atMs > COUNT_FIRST_MS + 10 * MINUTE_MS);
+    const quiet = (await decisionsOf(model, seed, false)).filter(({ atMs }) => atMs > COUNT_FIRST_MS + MINUTE_MS);
     pages += quiet.filter(({ outcome }) => outcome === "paged").length;
     const told = quiet.filter(({ alertId, outcome }) => alertId !== null && outcome !== "resolved");
     findings += told.length;
@@ -39,8 +48,19 @@ async function rowOf(model: CountModel): Promise<string> {
     if (faulty.some(({ atMs, outcome }) => outcome === "paged" && atMs >= COUNT_FAULT_MS && atMs <= untilMs)) found++;
   }
   const aDay = pages / ((seeds * COUNT_HOURS) / 24);
-  return `| ${model.name} | ${aDay.toFixed(3)} | ${findings} (${high} high) | ${model.fault} | ${found} of ${seeds} |`;
+  const random = `${(100 * (1 - Math.exp((-aDay * FOUND_MINUTES) / DAY_MINUTES))).toFixed(0)} %`;
+  const text = `| ${model.name} | ${aDay.toFixed(3)} | ${findings} (${high} high) | ${model.fault} | ${found} of ${seeds} | ${random} |`;
+  return { text, pages, found, tried: seeds };
 }
 
-console.log("| counts | pages a day | findings | what goes wrong | found in 4 minutes |\n|---|---|---|---|---|");
-for (const model of COUNT_MODELS) console.log(await rowOf(model));
+console.log("| counts | pages a day | findings | what goes wrong | found in 4 minutes | random |\n|---|---|---|---|---|---|");
+const rows: Row[] = [];
+for (const model of COUNT_MODELS) {
+  const row = await rowOf(model);
+  rows.push(row);
+  console.log(row.text);
+}
+const sum = (of: (row: Row) => number): number => rows.reduce((so, row) => so + of(row), 0);
+console.log(`| always | ${DAY_MINUTES} | | | 100 % | |\n| never | 0 | | | 0 % | |`);
+console.log(`\nquiet: ${sum(({ pages }) => pages)} pages (bar 0)`);
+console.log(`found: ${((100 * sum(({ found }) => found)) / sum(({ tried }) => tried)).toFixed(1)} % (bar ${100 * FOUND_BAR} %)`);
