@@ -110,6 +110,7 @@ bench-quick: $(SERVER) ## Measure the most important rows once, in two minutes
 eval: $(SERVER) ## Measure detection on labelled public data; EVAL_DATA=folder (without it: where the data comes from)
 	@node --import ./scripts/typescript-loader.mjs test/eval/saturation-report.ts $(EVAL_DATA)
 	@node --import ./scripts/typescript-loader.mjs test/eval/rca/rca-eval.ts $(EVAL_DATA)
+	@node --import ./scripts/typescript-loader.mjs test/eval/rca/rca-cost.ts
 	@python3 -c 'import numpy' 2>/dev/null || { echo "make eval needs Python 3 with numpy: apt install python3-numpy, or pip install numpy" >&2; exit 1; }
 	@node --import ./scripts/typescript-loader.mjs test/eval/prediction/prediction-report.ts $(EVAL_DATA)
 	@PYTHONDONTWRITEBYTECODE=1 python3 test/eval/evaluate.py $(EVAL_DATA) --halves 20

@@ -19,13 +19,21 @@ const TAIL_SHARE_MAX = 0.1;
 /** Spreads above what is usual that a cause of its own must show at least, in a resource or as its callers feel it. */
 const RESOURCE_MIN = 1.5;
 const FELT_MIN = 3;
-/** A first candidate that only metrics speak for has such a score at least. */
+/** A first candidate that only metrics speak for has such a score at least: what the largest of a usual day has. */
 const SCORE_MIN = 0.7;
+/** Where fewer windows before are known their largest says little of a usual day, and somebody asks because a value was unusual: half as much again is asked. */
+const WINDOWS_KNOWN = 40;
+const SCORE_MIN_OF_FEW = 1.2;
 /** Where a service sends nothing but symptoms, it is the cause when it is so far ahead of the second; such a cause is less sure. */
 const FAR_AHEAD_MIN = 0.15;
 const SYMPTOMS_ALONE = 0.7;
-/** Confidence is 1 / (1 + exp(-slope x margin)): of the scores of the first two candidates; chosen on every second case (ADR 97). */
-const CONFIDENCE_SLOPE = 2.5;
+/**
+ * Confidence is that it is this service, by how far the second is behind, and where few windows are known times that there is a cause at all, by the score; both are
+ * logistic, the first chosen on every second case of labelled data, the other on generated systems (ADR 97).
+ */
+const MARGIN_SLOPE = 2.5;
+const SCORE_SLOPE_OF_FEW = 2;
+const SCORE_MIDDLE_OF_FEW = 1.5;
 
 /** A candidate for the cause. */
 export interface Candidate {
@@ -81,7 +89,7 @@ export function analyse(evidence: IncidentEvidence): Analysis {
     enough,
     candidates: ranking.services.slice(0, CANDIDATES_MAX).map((service) => candidateOf(ranking, service)),
     category: enough ? categoryOf(ranking, evidence, first) : "unknown",
-    confidence: enough ? (basis === "symptoms" ? SYMPTOMS_ALONE : 1) / (1 + Math.exp(-CONFIDENCE_SLOPE * margin)) : 0,
+    confidence: enough ? (basis === "symptoms" ? SYMPTOMS_ALONE : 1) * confidenceOf(ranking, first, margin) : 0,
     firstSymptom: firstSymptom(evidence.series),
     impact: first === undefined ? [] : impactOf(ranking, first, evidence.members),
     affected: first === undefined ? [] : affectedOf(ranking, first),
@@ -89,6 +97,18 @@ export function analyse(evidence: IncidentEvidence): Analysis {
     lookedAt: lookedAt(evidence),
     signature: signatureOf(ranking, evidence, first),
   };
+}
+
+function confidenceOf(ranking: Ranking, { score }: RankedService, margin: number): number {
+  return logistic(MARGIN_SLOPE * margin) * (knowsFew(ranking) ? logistic(SCORE_SLOPE_OF_FEW * (score - SCORE_MIDDLE_OF_FEW)) : 1);
+}
+
+function knowsFew({ metrics }: Ranking): boolean {
+  return metrics.windows < WINDOWS_KNOWN;
+}
+
+function logistic(of: number): number {
+  return 1 / (1 + Math.exp(-of));
 }
 
 /** What a cause is said on. */
@@ -113,7 +133,8 @@ function basisOf(ranking: Ranking, first: RankedService, margin: number): Basis 
     first.change !== undefined ||
     (peers.has(first.serviceId) && (first.metrics?.symptom ?? 0) >= SYMPTOM_MIN) ||
     surge?.serviceId === first.serviceId;
-  if (!isUnusual || (first.score < SCORE_MIN && !speaksByItself(ranking, first))) return "none";
+  const scoreMin = knowsFew(ranking) ? SCORE_MIN_OF_FEW : SCORE_MIN;
+  if (!isUnusual || (first.score < scoreMin && !speaksByItself(ranking, first))) return "none";
   if (hasCause) return "evidence";
   return sendsSymptomsAlone(ranking, first) && margin >= FAR_AHEAD_MIN ? "symptoms" : "none";
 }

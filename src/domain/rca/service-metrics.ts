@@ -50,6 +50,8 @@ export interface MetricsView {
   readonly table: NoveltyTable;
   readonly services: readonly ServiceMetrics[];
   readonly usualTop: number;
+  /** Windows before that are known. */
+  readonly windows: number;
   /** Share of windows before whose largest sum reaches the one now. */
   readonly tailShare: number;
   /** The metric that shows a service's symptom. */
@@ -160,6 +162,7 @@ export function metricsView(
     table,
     services,
     usualTop,
+    windows: tops.length,
     tailShare: isFarAbove ? 0 : (reached + 1) / (tops.length + 1),
     symptomName: (serviceId) => symptomName(table, serviceId),
     symptomNovelty: (serviceId) => symptomNovelty(table, serviceId),
