@@ -92,6 +92,30 @@ describe("a line of a failed call", () => {
   });
 });
 
+describe("what few windows before say of a usual day", () => {
+  // A store whose processor is as far out as the largest of a usual day, and a third more; a far larger departure.
+  const seen = (windows: number, novelty: number) => {
+    const past = Float32Array.from({ length: windows }, (_, i) => (i % 4) / 4);
+    const store = series("store", "cpu_percent", novelty);
+    return analyse(evidence({ series: [{ ...store, departure: { ...store.departure, past } }, series("front", "latency_ms", 0.1)] }));
+  };
+
+  it("is little: a cause must show more than among many", () => {
+    expect(seen(12, 5.5).enough).toBe(false);
+    expect(seen(24, 5.5).enough).toBe(false);
+    expect(seen(60, 5.5).enough).toBe(true);
+    expect(seen(12, 12).enough).toBe(true);
+  });
+
+  it("makes a cause as sure as what it shows, however far the second is behind", () => {
+    const [some, more, much] = [7, 10, 30].map((novelty) => seen(12, novelty).confidence) as [number, number, number];
+    expect(some).toBeLessThan(0.7);
+    expect(more).toBeGreaterThan(some);
+    expect(much).toBeGreaterThan(0.9);
+    expect(seen(60, 7).confidence).toBeGreaterThan(some);
+  });
+});
+
 describe("what is no cause by itself", () => {
   it("B5: is what begins minutes after the anomaly that asks", () => {
     const late = { onsetMs: ONSET + 156_000 };
