@@ -28,12 +28,11 @@ const SCORE_MIN_OF_FEW = 1.2;
 const FAR_AHEAD_MIN = 0.15;
 const SYMPTOMS_ALONE = 0.7;
 /**
- * Confidence is that it is this service, by how far the second is behind, and where few windows are known times that there is a cause at all, by the score; both are
- * logistic, the first chosen on every second case of labelled data, the other on generated systems (ADR 97).
+ * Confidence is that it is this service, by how far the second is behind, and where few windows are known times that there is a cause at all, by the score, with even odds at
+ * the least that is asked; both are logistic, the first chosen on every second case of labelled data, the other on generated systems (ADR 97).
  */
 const MARGIN_SLOPE = 2.5;
 const SCORE_SLOPE_OF_FEW = 2;
-const SCORE_MIDDLE_OF_FEW = 1.5;
 
 /** A candidate for the cause. */
 export interface Candidate {
@@ -100,7 +99,7 @@ export function analyse(evidence: IncidentEvidence): Analysis {
 }
 
 function confidenceOf(ranking: Ranking, { score }: RankedService, margin: number): number {
-  return logistic(MARGIN_SLOPE * margin) * (knowsFew(ranking) ? logistic(SCORE_SLOPE_OF_FEW * (score - SCORE_MIDDLE_OF_FEW)) : 1);
+  return logistic(MARGIN_SLOPE * margin) * (knowsFew(ranking) ? logistic(SCORE_SLOPE_OF_FEW * (score - SCORE_MIN_OF_FEW)) : 1);
 }
 
 function knowsFew({ metrics }: Ranking): boolean {
