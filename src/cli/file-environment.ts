@@ -1,11 +1,10 @@
 // What a file is judged with: the environment's settings, and what a file can tell besides its samples.
+import { DAY_MS } from "../core/base/durations.ts";
 import type { Config } from "../core/config/load-config.ts";
 import { type BacktestFacts, NO_FACTS } from "../domain/backtest/history.ts";
 import { trainService } from "../domain/detection/multivariate/service-training.ts";
 import type { DeclarationRule } from "../domain/detection/thresholds.ts";
 import { environmentSettings, type WatchdogSettings } from "../domain/detection/watchdog-settings.ts";
-
-const DAY_MS = 24 * 3600 * 1000;
 
 export interface FileEnvironment extends DeclarationRule {
   readonly settings: WatchdogSettings;

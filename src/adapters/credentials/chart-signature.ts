@@ -1,9 +1,10 @@
 // Addresses of charts that are read without a session, by whoever shows a message: each opens one alert's chart, until it ends.
+
 import { createHmac, timingSafeEqual } from "node:crypto";
+import { SECOND_MS } from "../../core/base/durations.ts";
 
 /** Validity of an address. */
 const CHART_LINK_MS = 7 * 24 * 3600_000;
-const SECOND_MS = 1000;
 const PATH = "/api/v1/alerts";
 
 export interface ChartOf {

@@ -1,6 +1,7 @@
 // Retry-After (RFC 9110, section 10.2.3): seconds, or a date.
 
-const SECOND_MS = 1_000;
+import { SECOND_MS } from "../../core/base/durations.ts";
+
 const RETRY_AFTER_MS_MAX = 86_400 * SECOND_MS;
 /** An HTTP date in any of its three forms: it begins with the day of the week. */
 const HTTP_DATE = /^(mon|tue|wed|thu|fri|sat|sun)[a-z]*,? /i;

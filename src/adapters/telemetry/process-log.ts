@@ -1,7 +1,9 @@
 // The one log of the process: pino, on the main thread. Workers send their events here (core/telemetry/log-event.ts). No line stands in a hot path, so each is
 // written at once (line-output.ts) and not by a thread of its own. Up to warnings on standard output, from there on on standard error.
+
 import { isatty } from "node:tty";
 import { type Logger, multistream, pino } from "pino";
+import { SECOND_MS } from "../../core/base/durations.ts";
 import { LOG_LINES_PER_SECOND_MAX } from "../../core/config/limits.ts";
 import {
   LOG_LEVELS,
@@ -29,7 +31,6 @@ export interface ProcessLogDependencies {
   readonly outputs?: { readonly out: Pick<LineOutput, "write">; readonly errors: Pick<LineOutput, "write"> };
 }
 
-const SECOND_MS = 1000;
 /** Fields that are never shown, should one ever be given. */
 const SECRET_FIELDS = ["authorization", "cookie", "password", "secret", "token", "api_key"];
 

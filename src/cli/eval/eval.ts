@@ -1,5 +1,7 @@
 // `vedette eval FILE|FOLDER --labels FILE`: how well these settings page on somebody's own labelled files, through what the server runs.
+
 import { basename } from "node:path";
+import { DAY_MS } from "../../core/base/durations.ts";
 import type { Config } from "../../core/config/load-config.ts";
 import { figuresOf, type PageFigures, type PageScore, scorePages } from "../../domain/backtest/page-score.ts";
 import { tableLines, writeJson } from "../client/table-text.ts";
@@ -12,7 +14,6 @@ import { ReplayError, readReplayOptions } from "../replay/replay-options.ts";
 import { writeLine } from "../terminal.ts";
 import { Labels } from "./labels.ts";
 
-const DAY_MS = 86_400_000;
 const USAGE = "vedette eval FILE|FOLDER --labels FILE [--interval SECONDS] [--json]";
 
 /** Judges and shows. Throws UsageError, CommandError. */

@@ -1,6 +1,7 @@
 // RFC 3339 date-times, strictly: Date.parse also takes "2026", "Nov 21 2026" and 30 February.
 
-const DAY_MS = 86_400_000;
+import { DAY_MS } from "./durations.ts";
+
 const DAYS_IN_MONTH = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const;
 
 /** The number made of `count` digits at `at`, or -1. */

@@ -1,6 +1,6 @@
 // Bounds of fire drills, each with its reason.
 
-const SECOND_MS = 1_000;
+import { SECOND_MS } from "../base/durations.ts";
 
 /** From the first sample to the last receiver: what the contract of the drill allows. */
 export const DRILL_TOLD_MS_MAX = 120 * SECOND_MS;

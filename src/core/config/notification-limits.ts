@@ -1,9 +1,8 @@
 // Bounds of routing and of what is reported, each with its reason.
+import { HOUR_MS, SECOND_MS } from "../base/durations.ts";
+
 /** Services that an alert of one jump names: 1,000 of 100 B stand in its row; each has its own alert besides, which has closed into it. */
 export const GROUP_SERVICES_PER_ALERT_MAX = 1_000;
-
-const SECOND_MS = 1_000;
-const HOUR_MS = 3_600_000;
 
 /** Routing rules of a tenant, the catch-all not counted: asked one after another at each message, some 0.1 us each. */
 export const ROUTING_RULES_MAX = 500;

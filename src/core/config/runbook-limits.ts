@@ -1,8 +1,6 @@
 // Bounds of runbooks and their runs, each with its reason.
 
-const SECOND_MS = 1_000;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
+import { DAY_MS, HOUR_MS, SECOND_MS } from "../base/durations.ts";
 
 /** Runbooks of a tenant and of all, some 4 KB each: asked one after another for each anomaly. */
 export const RUNBOOKS_PER_TENANT_MAX = 100;

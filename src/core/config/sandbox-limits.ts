@@ -1,7 +1,7 @@
 // Bounds of the programs of tenants, each with its reason.
 
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60 * SECOND_MS;
+import { MINUTE_MS, SECOND_MS } from "../base/durations.ts";
+
 const MIB = 1 << 20;
 
 /** Characters of a program: it is compiled at each run, some 1 ms at most. */

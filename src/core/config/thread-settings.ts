@@ -1,4 +1,5 @@
 // What threads are given of the configuration: slices under the names of load-config.ts, without secrets, and their units and names in the code, made once.
+import { DAY_MS, HOUR_MS } from "../base/durations.ts";
 import type { Config } from "./load-config.ts";
 
 const DETECTION_SETTINGS = [
@@ -48,8 +49,6 @@ const COORDINATOR_SETTINGS = [
   "INGEST_AUTH",
 ] as const satisfies readonly (keyof Config)[];
 
-const HOUR_MS = 3600 * 1000;
-const DAY_MS = 24 * HOUR_MS;
 const GIB = 1024 ** 3;
 
 type DetectionSlice = Pick<Config, (typeof DETECTION_SETTINGS)[number]>;

@@ -1,8 +1,6 @@
 // Bounds of outbound webhooks, each with its reason.
 
-const SECOND_MS = 1_000;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
+import { DAY_MS, HOUR_MS, SECOND_MS } from "../base/durations.ts";
 
 /** Webhooks of a tenant, and of all: some 2 KB each, asked one after another for each anomaly. */
 export const WEBHOOKS_PER_TENANT_MAX = 100;

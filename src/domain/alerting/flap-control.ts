@@ -1,10 +1,10 @@
 // An alert that comes back again and again pages less and less: from the third reopening within an hour on, a reopening pages only after a
 // pause that doubles with each, up to an hour. The alert itself fires all the while.
+import { MINUTE_MS } from "../../core/base/durations.ts";
 import { atLeast, type GateResult } from "../detection/gates/gate-result.ts";
 
 export const FLAPPING_GATE = "flapping";
 
-const MINUTE_MS = 60_000;
 const WINDOW_MS = 3_600_000;
 const REOPENINGS_FREE = 3;
 const PAUSE_MS_FIRST = 5 * MINUTE_MS;

@@ -1,6 +1,5 @@
+import { MINUTE_MS } from "../../core/base/durations.ts";
 import { atLeast, type GateResult } from "../detection/gates/gate-result.ts";
-
-const MINUTE_MS = 60_000;
 
 /**
  * Whether an anomaly of a pair triggers root-cause analysis (rule 1.1.5): WATCHDOG_RCA_COOLDOWN_MINUTES after the last one, or never yet

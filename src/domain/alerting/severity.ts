@@ -24,13 +24,14 @@
  *
  * Two independent detectors raise it by one (ensemble.ts), and so does one jump over several services. An alert has the highest of what is in it, and never falls.
  */
+
 import { BoundedMap } from "../../core/base/bounded-map.ts";
+import { MINUTE_MS } from "../../core/base/durations.ts";
 import { type Tier, tierOfZ, tierRank } from "../detection/anomaly-score.ts";
 import { directionOfName } from "../detection/gates/direction.ts";
 import { familyOfMetric } from "../series/metric-family.ts";
 import { nameWords } from "../series/name-words.ts";
 
-const MINUTE_MS = 60_000;
 const HIGH_DOUBLINGS = 1.8;
 const MEDIUM_DOUBLINGS = 1;
 /** Effects below which nothing else makes a finding medium, or high. */

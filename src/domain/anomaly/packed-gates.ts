@@ -2,6 +2,7 @@
 //
 //   name word (verdict-codec.ts), with 128 added where the gate held, which is all; else form u8: 1 = passed, 2 * (how the value is written, VALUE_*),
 //   {value number}, limit number
+import { MINUTE_MS } from "../../core/base/durations.ts";
 import type { ByteReader } from "../codec/byte-reader.ts";
 import type { ByteSink } from "../codec/byte-sink.ts";
 import { readNumber, writeNumber } from "../codec/packed-number.ts";
@@ -17,7 +18,6 @@ const VALUE_MAGNITUDE = 2;
 const VALUE_COUNT = 3;
 /** Minutes that are a whole number of milliseconds. */
 const VALUE_MINUTES = 4;
-const MINUTE_MS = 60_000;
 
 /** Values that a gate often repeats: the z that was judged, and of how many values. */
 export interface GateSubject {

@@ -1,4 +1,5 @@
 // What two runs over the same history have paged, side by side.
+import { DAY_MS } from "../../core/base/durations.ts";
 import { groupBy } from "../../core/base/grouping.ts";
 import { compareTexts } from "../../core/base/text-order.ts";
 import { CONFIRMATION_GATE } from "../alerting/paging/confirmation-gate.ts";
@@ -6,7 +7,6 @@ import type { PageDecision } from "../alerting/paging/page-decision.ts";
 
 /** Pages of one incident may come so far apart in the two runs and are one page: a higher threshold declares it some samples later. */
 const MATCH_MS = 15 * 60_000;
-const DAY_MS = 86_400_000;
 
 /** A page of one run alone, and why the other has none. */
 export interface LonePage {

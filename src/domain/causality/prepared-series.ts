@@ -1,5 +1,6 @@
 // What is done to series before causes are looked for among them: seasons and trends correlate everything with everything, one outlier outweighs a day, and
 // two wandering levels always seem to lead one another.
+import { DAY_MS, HOUR_MS } from "../../core/base/durations.ts";
 import { median } from "../detection/robust.ts";
 import { unitRootTest } from "../forecast/autocorrelation.ts";
 import { leastSquares } from "../forecast/linear-system.ts";
@@ -12,8 +13,6 @@ export interface PreparationOptions {
   readonly stepMs: number;
 }
 
-const HOUR_MS = 3600 * 1000;
-const DAY_MS = 24 * HOUR_MS;
 /** Waves of a day that are taken out where the series covers six hours at least: a smooth daily season, never a fault of minutes. */
 const HARMONICS = [1, 2];
 const HARMONIC_COVERAGE_MIN = 0.25;

@@ -3,6 +3,7 @@
 // Direction is that of damage: `downstream` is affected by the service (its callers, or what follows it in time), `upstream` is what it depends on. Lag
 // above 0: the related service follows. The score is six parts correlation and four parts share of calls, where both are known.
 
+import { MINUTE_MS } from "../../core/base/durations.ts";
 import type { GraphCall } from "../topology/blast-radius.ts";
 import { calleesOf, callersOf } from "../topology/reach.ts";
 import { type GridSeries, laggedCorrelation, onGrid, whitened, withoutCommon } from "./lagged-correlation.ts";
@@ -23,7 +24,6 @@ export interface RelatedService {
 }
 
 const LAG_MINUTES_MAX = 30;
-const MINUTE_MS = 60_000;
 const STEP_MS_MIN = 10_000;
 const STEPS_MAX = 360;
 const WEIGHT_OF_SERIES = 0.6;

@@ -4,10 +4,10 @@
 // (k + 1) / (n + 1) with n independent windows of which k were at least as large (Phipson & Smyth 2010: a tail estimated from samples is never 0). So a
 // history of an hour gives no score above 0.8, one of a day none above 0.99, whatever comes.
 
+import { DAY_MS, MINUTE_MS } from "../../core/base/durations.ts";
+
 /** Minutes that an embedding looks back; observations within them are one. */
 export const WINDOW_MINUTES = 15;
-const MINUTE_MS = 60_000;
-const DAY_MS = 24 * 3600 * 1000;
 /** Today and the six days before. */
 const DAYS = 7;
 /** Bin 0 is everything up to LEAST, the last everything from MOST: the length of four deviations of at most 10. 62 bins of 11.8 % lie between. */

@@ -1,6 +1,6 @@
 // Which steps a forecast is about: those ahead of now, whenever its history ended.
 
-const HOUR_MS = 3_600_000;
+import { HOUR_MS } from "../../core/base/durations.ts";
 
 /** Steps behind the end of a history. */
 export interface StepsAhead {

@@ -2,6 +2,7 @@
 // the times of the traces that it joins, and the names of the operations of its own services; hashes bring both together.
 //
 //   hash, then {count, microseconds, logs, squares} of each window before the onset and of the one since
+import { MINUTE_MS } from "../../core/base/durations.ts";
 import { operationHash } from "../trace/operation-hash.ts";
 import type { OperationMinutes, OperationSums } from "../trace/operation-times.ts";
 import { OTHER_OPERATION } from "../trace/service-fold.ts";
@@ -10,7 +11,6 @@ import type { OperationEvidence, OperationWindow } from "./evidence.ts";
 
 /** Windows of a minute before the onset that operations are compared with. */
 const OPERATION_WINDOWS = 10;
-const MINUTE_MS = 60_000;
 const NUMBERS = 1 + TIME_SUM_NUMBERS * (OPERATION_WINDOWS + 1);
 
 /** The minutes of an incident whose times are compared. */

@@ -6,10 +6,10 @@
  *
  * Seven hours of 3-decimal samples every ten seconds take about 90 bytes: 13 an hour, where the samples themselves took 520.
  */
+import { HOUR_MS } from "../../core/base/durations.ts";
 import { COLUMN_BYTES_MAX, COLUMN_SAMPLES_MAX, decodeColumn, encodeColumn } from "../codec/sample-column.ts";
 import { type ByteCursor, readVarint, writeVarint } from "../codec/varint.ts";
 
-export const HOUR_MS = 3_600_000;
 /** Most hours of one piece; a stream with more has several. */
 export const HOURS_MAX = COLUMN_SAMPLES_MAX;
 /** Room that `encodeHours` needs: count, varint, five columns. */

@@ -6,10 +6,11 @@
  * Inside a block a time that stands twice counts once, the later chunk's value, as readers of samples see it. Across blocks it counts twice: that is
  * a sample that was sent again more than five minutes late, or a newest value that was replaced just as its chunk filled the block.
  */
+import { HOUR_MS } from "../../core/base/durations.ts";
 import { type BlockChunk, type ChunkBlock, STREAM_ID_BYTES } from "../codec/chunk-block.ts";
 import { compareKeys } from "../codec/key.ts";
 import { CHUNK_SAMPLES_MAX, decodeSampleChunk } from "../codec/sample-chunk.ts";
-import { decimalSum, encodeHours, HOUR_MS, HOURS_BYTES_MAX, HOURS_MAX, Hours } from "./hour-column.ts";
+import { decimalSum, encodeHours, HOURS_BYTES_MAX, HOURS_MAX, Hours } from "./hour-column.ts";
 import { encodeRollupBlock, type RollupPiece } from "./rollup-block.ts";
 
 const FIRST_ENTRIES = 4096;

@@ -1,10 +1,10 @@
 // Values of streams' rings on their way into the history of a series: those of one stream as they are, those of several as means of each minute.
+import { MINUTE_MS } from "../../core/base/durations.ts";
 import { FLAG_ENDED, FLAG_HISTORY, WINDOW_MAX } from "../../core/layout/stream-record.ts";
 import { SILENT_STREAM_MS } from "../detection/service/silent-streams.ts";
 import type { ShardKernel } from "../kernel/shard-kernel.ts";
 import type { SaturationSeries } from "./saturation-series.ts";
 
-const MINUTE_MS = 60_000;
 /** A stream that is silent for longer has ended for its roll-up. */
 const SILENCE_MS_MAX = 15 * MINUTE_MS;
 

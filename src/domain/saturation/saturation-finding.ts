@@ -1,4 +1,5 @@
 // A finding of saturation: what an alert says of it, and the verdict that the ledger keeps.
+import { MINUTE_MS } from "../../core/base/durations.ts";
 import type { Tier } from "../detection/anomaly-score.ts";
 import type { GateResult } from "../detection/gates/gate-result.ts";
 import { type RuleVerdict, ruleVerdict, TIER_Z } from "../detection/gates/rule-verdict.ts";
@@ -7,7 +8,6 @@ import type { Projection } from "./projection.ts";
 import { TIER_MINUTES } from "./saturation-tier.ts";
 
 export const DETECTOR_SATURATION = "saturation";
-const MINUTE_MS = 60_000;
 /** Just below the z at which the next tier begins. */
 const BELOW_NEXT = 0.001;
 const Z_NEXT_AFTER_HIGH = 6;

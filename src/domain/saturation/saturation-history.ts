@@ -1,6 +1,7 @@
 // What is kept of one bounded series: 90 one-minute means, 144 five-minute medians (12 h) and, in blocks of three hours, the median and the
 // highest five-minute median of seven days. 1,384 bytes of numbers. Values are kept so that they rise towards exhaustion: those of a
 // draining series negated.
+import { MINUTE_MS } from "../../core/base/durations.ts";
 import { medianInPlace } from "./trend.ts";
 
 const MINUTES_KEPT = 90;
@@ -10,7 +11,6 @@ const BLOCK_SLOTS = 36;
 const BLOCK_MINUTES = BLOCK_SLOTS * SLOT_MINUTES;
 const BLOCKS_KEPT = 56;
 const BLOCKS_PER_DAY = 8;
-const MINUTE_MS = 60_000;
 /** A serialised history: newest minute, its count and sum, then the rings. */
 export const HISTORY_HEAD_VALUES = 3;
 export const HISTORY_RING_VALUES = MINUTES_KEPT + SLOTS_KEPT + 2 * BLOCKS_KEPT;

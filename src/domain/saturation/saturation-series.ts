@@ -1,6 +1,7 @@
 // The saturation detector of one instance series (rule 1.1.11): takes values as they come, and on each evaluation (every two minutes) says
 // whether it runs out, by which rule and when. 1.4 KB of state; 0.1 us a value; an evaluation takes 0.07 ms where the series does not climb and
 // 1.7 ms where it climbs into new territory.
+import { MINUTE_MS } from "../../core/base/durations.ts";
 import type { Tier } from "../detection/anomaly-score.ts";
 import { atLeast, holds } from "../detection/gates/gate-result.ts";
 import { type Bounds, boundsOf, type DeclaredLimit, kindOfName } from "./bounded-name.ts";
@@ -11,7 +12,6 @@ import { HISTORY_HEAD_VALUES, HISTORY_VALUES, SaturationHistory } from "./satura
 import { saturationTier } from "./saturation-tier.ts";
 import { medianInPlace } from "./trend.ts";
 
-const MINUTE_MS = 60_000;
 /** Evaluations in a row that must project an end before it is told. */
 const PERSISTENCE_EVALUATIONS = 2;
 const LEVEL_MINUTES = 5;

@@ -1,11 +1,11 @@
 // What people do about an alert, one change at a time: the same for one alert and for many. An action that finds everything as it would leave it changes nothing.
+
 import { type Refusal, refused } from "../../../api/refusal.ts";
+import { DAY_MS } from "../../../core/base/durations.ts";
 import { SNOOZE_DAYS_MAX } from "../../../core/config/alert-limits.ts";
 import type { AlertChangeKind } from "../../../domain/alerting/alert-changes.ts";
 import { type Alert, isFiring, withChange } from "../../../domain/alerting/paging/alert.ts";
 import type { EndedAnomalies } from "../anomalies/ended-anomalies.ts";
-
-const DAY_MS = 24 * 3_600_000;
 
 /** Somebody who acts, and when. */
 export interface ActionScope {

@@ -1,7 +1,9 @@
 // GET /api/v1/alerts/{alert_id}/chart.png: what is drawn. The front draws it, so that no turn of this thread is spent on dots.
+
 import { seriesOf } from "../../../api/anomaly-view.ts";
 import { done, type Outcome, refused } from "../../../api/refusal.ts";
 import type { SeriesData } from "../../../api/shapes/series.ts";
+import { DAY_MS } from "../../../core/base/durations.ts";
 import { DRAWN_MEMBERS_MAX, PICTURE_PARTS } from "../../../core/config/interface-limits.ts";
 import { SERIES_POINTS_DEFAULT } from "../../../core/config/limits.ts";
 import type { Alert } from "../../../domain/alerting/paging/alert.ts";
@@ -15,7 +17,6 @@ import type { AlertsContext } from "./alerts-context.ts";
 
 const LEAD_MS = 45 * 60_000;
 const TAIL_MS = 15 * 60_000;
-const DAY_MS = 86_400_000;
 
 /** Values of the series of its peak, or of the first of its anomalies that has one, around the time of the alert. */
 export async function alertChart(context: AlertsContext & SeriesContext, request: QueryRequest<"alertChart">): Promise<Outcome<unknown>> {

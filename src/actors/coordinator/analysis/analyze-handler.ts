@@ -1,6 +1,8 @@
 // POST /api/v1/ml/analyze: the cause of a stored anomaly, or of what a metric did at a time. A report that is stored is told; else the evidence is gathered now,
 // and nothing is stored.
+
 import { done, type Outcome, refused } from "../../../api/refusal.ts";
+import { DAY_MS } from "../../../core/base/durations.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { offsetMs } from "../../../domain/calendar/time-zone.ts";
 import { laggedCorrelation, onGrid, whitened } from "../../../domain/correlation/lagged-correlation.ts";
@@ -23,7 +25,6 @@ const ADVISED_MIN = 0.75;
 /** Time from the anomaly on that is looked at. */
 const LOOK_MS = 5 * 60_000;
 const METRICS_CORRELATED_MAX = 12;
-const DAY_MS = 86_400_000;
 /** Horizon of the prediction of anomalies, and the most links of the service that are told. */
 const PREDICTED_MINUTES = 30;
 const RELATIONSHIPS_MAX = 20;

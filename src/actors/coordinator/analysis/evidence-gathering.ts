@@ -1,5 +1,6 @@
 // Asks the engines what they hold of an incident, and puts it together with what the coordinator knows: calls, changes, saturation, silence. An engine has one
 // walk at a time, so questions have their turn one after another, tenants by turns; those of people wait within their share of a bound, incidents in any case.
+import { MINUTE_MS } from "../../../core/base/durations.ts";
 import type { ShareLedger } from "../../../core/base/share-ledger.ts";
 import { TurnGate } from "../../../core/base/turn-gate.ts";
 import {
@@ -23,7 +24,6 @@ import type { StateWith } from "../state/stored-state.ts";
 import type { ThreadTime } from "./thread-time.ts";
 import { ToldEvidence } from "./told-evidence.ts";
 
-const MINUTE_MS = 60_000;
 /** Calls of the last hour make the graph. */
 const GRAPH_MINUTES = 60;
 /** Minutes of calls before the onset that are compared with those since. */

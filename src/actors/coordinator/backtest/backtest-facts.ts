@@ -1,5 +1,6 @@
 // What a backtest has to know besides samples: what people said, deployments, declared limits, SLO records, calls.
 
+import { DAY_MS } from "../../../core/base/durations.ts";
 import { hash128 } from "../../../core/base/hash128.ts";
 import { BACKTEST_RECORDS_MAX } from "../../../core/config/backtest-limits.ts";
 import { serviceHash } from "../../../core/protocol/service-rows.ts";
@@ -17,7 +18,6 @@ import { SLO_RECORD, SLO_WINDOW_MS } from "../watchdog/slo/slo-book.ts";
 import type { BacktestContext, MomentsContext } from "./backtest-context.ts";
 import type { SampleSelection } from "./backtest-samples.ts";
 
-const DAY_MS = 86_400_000;
 const ROWS_PER_READ = 1_000;
 const WHOLE_SERVICE = "it looks at all metrics of a service; leave metric_name out";
 

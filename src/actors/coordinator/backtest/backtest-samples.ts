@@ -1,5 +1,7 @@
 // The stored series that a backtest goes over, with the day before it for their baselines.
+
 import { type Outcome, refused, shown } from "../../../api/refusal.ts";
+import { DAY_MS } from "../../../core/base/durations.ts";
 import { BACKTEST_SAMPLES_MAX, BACKTEST_SERIES_MAX } from "../../../core/config/backtest-limits.ts";
 import { SERIES_DATA_BLOCKS_MAX, SERIES_DATA_SAMPLES_MAX } from "../../../core/config/limits.ts";
 import { FLAG_COUNTER, FLAG_OPERATION, FLAG_PERCENT } from "../../../core/layout/stream-record.ts";
@@ -12,7 +14,6 @@ import { askSeries, askSeriesData } from "../series/series-handler.ts";
 import { readSamples } from "../series/stored-samples.ts";
 import type { BacktestContext } from "./backtest-context.ts";
 
-const DAY_MS = 86_400_000;
 const KEPT_FLAGS = FLAG_OPERATION | FLAG_PERCENT | FLAG_COUNTER;
 
 export interface SampleSelection {

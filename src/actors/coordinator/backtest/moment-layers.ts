@@ -2,6 +2,7 @@
  * What each layer of detection had to say of a moment of a pair: verdicts that led to nothing are not written down, so they are made again from stored samples, as a
  * backtest makes them. Bounded: the newest LEDGER_HISTORY_SAMPLES_MAX samples of a stream, and for the model of its service LEDGER_SERVICE_SAMPLES_MAX of all.
  */
+import { DAY_MS } from "../../../core/base/durations.ts";
 import { LEDGER_HISTORY_SAMPLES_MAX, LEDGER_SERVICE_SAMPLES_MAX, LEDGER_SERVICE_STREAMS_MAX } from "../../../core/config/limits.ts";
 import type { SeriesSummary } from "../../../core/protocol/engine-control.ts";
 import type { BacktestSeries } from "../../../domain/backtest/history.ts";
@@ -25,7 +26,6 @@ import { readSamples } from "../series/stored-samples.ts";
 import type { MomentsContext } from "./backtest-context.ts";
 import { deploymentsOf } from "./backtest-facts.ts";
 
-const DAY_MS = 86_400_000;
 const CYCLE_MS = 60_000;
 /** A model learns a day: enough vectors at a cycle of a minute. */
 const MODEL_HISTORY_MS = DAY_MS;

@@ -2,7 +2,9 @@
  * GET /api/v1/call-graph: calls between services that traces have shown, by caller and callee, or by minute too. What partitions have reported since their last
  * checkpoint counts as well. At most a day is read, and CALL_EDGES_MAX edges are answered, those with most calls: `complete` is false where there was more.
  */
+
 import { done, type Outcome, refused } from "../../../api/refusal.ts";
+import { MINUTE_MS } from "../../../core/base/durations.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { CALL_EDGES_MAX, CALL_MINUTES_READ_MAX } from "../../../core/config/limits.ts";
 import { type CallEdge, serviceText } from "../../../domain/trace/call-edges.ts";
@@ -11,7 +13,6 @@ import { timeRange } from "../queries/time-range.ts";
 import type { CallsContext } from "./calls-context.ts";
 import { readCalls } from "./stored-calls.ts";
 
-const MINUTE_MS = 60_000;
 const DEFAULT_SPAN_MS = 3_600_000;
 
 /** Calls of one edge over the range, or over one minute of it. */

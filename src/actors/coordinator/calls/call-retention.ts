@@ -1,4 +1,5 @@
 // Merges sums of calls that a checkpoint has sealed into their minutes, and deletes minutes past their time. About 1 ms a partition with 1,000 edges.
+import { MINUTE_MS } from "../../../core/base/durations.ts";
 import { MINUTE_CALLS_MAX } from "../../../core/config/limits.ts";
 import { PARTITIONS } from "../../../core/layout/memory-map.ts";
 import { type CallEdge, CallEdges, decodeCallEdges } from "../../../domain/trace/call-edges.ts";
@@ -8,7 +9,6 @@ import { scanTenants } from "../state/scan.ts";
 import type { StateWith } from "../state/stored-state.ts";
 import { callMinuteKey, callSumsKey } from "./call-rows.ts";
 
-const MINUTE_MS = 60_000;
 /** Sums of one partition merged in one commit: one a checkpoint, and there is a round a minute. */
 const SUMS_PER_STEP = 16;
 

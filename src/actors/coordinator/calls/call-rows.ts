@@ -6,11 +6,10 @@
  *
  * Sums are written whole and in place of those before, and merged and deleted in one commit: a call counts once, whatever is repeated.
  */
+import { MINUTE_MS } from "../../../core/base/durations.ts";
 import { CALLS_HEADER_BYTES } from "../../../core/protocol/coordinator-frame.ts";
 import { KeyBuilder } from "../../../domain/codec/key.ts";
 import { tenantTimeBound } from "../state/tables.ts";
-
-const MINUTE_MS = 60_000;
 
 /** Key of a partition's sums; also the bound of those since later checkpoints. */
 export function callSumsKey(partition: number, since: number): Uint8Array {

@@ -1,14 +1,13 @@
 // Labels that one change or one transaction sets and removes, over the committed ones.
 
 import type { StoreOperation } from "../../../adapters/storage/key-value-store.ts";
+import { HOUR_MS } from "../../../core/base/durations.ts";
 import { ShareDraft } from "../../../core/base/share-ledger.ts";
 import { LABEL_CHANGES_PER_HOUR_MAX, LABELS_PER_SERVICE_MAX, LABELS_PER_TENANT_MAX } from "../../../core/config/declaration-limits.ts";
 import type { ServiceLabelsEnvelope } from "../../../core/protocol/coordinator-frame.ts";
 import { ROUTING_KEYS } from "../../../domain/labels/service-label.ts";
 import { isName } from "../../../domain/series/name-rule.ts";
 import { type LabelBook, type LabelScope, labelBytes, labelOperation, type ServiceLabel } from "./label-book.ts";
-
-const HOUR_MS = 3600 * 1000;
 
 /** Outcome for a label: `full` names the bound that has no room for it. */
 export type LabelOutcome = "set" | "unchanged" | "held" | { readonly full: string };

@@ -1,5 +1,7 @@
 // GET /api/v1/ml/drift: whether a service still sends what the model in production was trained on.
+
 import { done, type Outcome, refused } from "../../../api/refusal.ts";
+import { MINUTE_MS } from "../../../core/base/durations.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { SERVICE_VECTORS_MAX } from "../../../core/config/limits.ts";
 import { DRIFT_METRICS_PER_ANSWER_MAX, DRIFT_VECTORS_MAX, DRIFT_VECTORS_MIN } from "../../../core/config/model-limits.ts";
@@ -11,8 +13,6 @@ import { automaticId } from "./automatic-model.ts";
 import { environmentOf } from "./job-handlers.ts";
 import type { ModelledService } from "./model-book.ts";
 import type { ModelsContext } from "./models-context.ts";
-
-const MINUTE_MS = 60_000;
 
 interface JudgedModel {
   readonly modelId: string;

@@ -1,4 +1,5 @@
 // Times of a service of which somebody said what they were: incidents by feedback or by a resolution, and false positives.
+import { MINUTE_MS } from "../../../core/base/durations.ts";
 import { LABELLED_TIMES_PER_SERVICE_MAX } from "../../../core/config/model-limits.ts";
 import type { Anomaly } from "../../../domain/anomaly/anomaly.ts";
 import type { LabelledTime } from "../../../domain/models/model-comparison.ts";
@@ -6,7 +7,6 @@ import type { StateWith } from "../state/stored-state.ts";
 import type { ModelledService } from "./model-book.ts";
 import type { LabelledBooks } from "./models-context.ts";
 
-const MINUTE_MS = 60_000;
 /** Time before and after an incident that belongs to it, for what led to it and what it left behind. */
 const BEFORE_MS = 5 * MINUTE_MS;
 const AFTER_MS = 5 * MINUTE_MS;

@@ -1,13 +1,13 @@
 // A requested model beside the one in production, over the history that is kept.
+
 import { done, type Outcome } from "../../../api/refusal.ts";
+import { MINUTE_MS } from "../../../core/base/durations.ts";
 import { SERVICE_VECTORS_MAX } from "../../../core/config/limits.ts";
 import type { ModelComparison } from "../../../domain/models/model-comparison.ts";
 import { computeFor } from "../prediction/computing.ts";
 import { labelledTimes } from "./labelled-times.ts";
 import type { ModelRow } from "./model-row.ts";
 import type { ModelsContext } from "./models-context.ts";
-
-const MINUTE_MS = 60_000;
 
 /** A comparison, or why there is none. */
 export type Compared = { readonly comparison: ModelComparison } | { readonly comparison: null; readonly why: string };

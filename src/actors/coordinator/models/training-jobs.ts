@@ -3,7 +3,9 @@
  * the thread of trainings, and stores it as a shadow together with its own end. Jobs are rows: what waited goes on after a restart, what ran is said to be
  * interrupted.
  */
+
 import { type KeyValueStore, StoreError, type StoreOperation } from "../../../adapters/storage/key-value-store.ts";
+import { DAY_MS, MINUTE_MS } from "../../../core/base/durations.ts";
 import { background, task } from "../../../core/base/guard.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { SERVICE_VECTORS_MIN } from "../../../core/config/limits.ts";
@@ -20,8 +22,6 @@ import { contentOperations, type ModelContent, type ModelRow, modelOperation, re
 import type { ModelsState } from "./models-context.ts";
 import type { ServiceInput, ServiceInputs } from "./service-inputs.ts";
 
-const DAY_MS = 86_400_000;
-const MINUTE_MS = 60_000;
 const ID_BYTES = 16;
 /** Between attempts of a job that an engine or the store did not let go on. */
 const RETRY_MS = 5_000;

@@ -1,6 +1,8 @@
 // PUT /api/v1/routing/budgets/{team} and GET /api/v1/reports/pages. A budget is what a team means to have: no page is dropped because of it.
+
 import type { BodyOf } from "../../../api/endpoints.ts";
 import { done, type Outcome, refused, shown } from "../../../api/refusal.ts";
+import { DAY_MS, WEEK_MS } from "../../../core/base/durations.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { ShareDraft } from "../../../core/base/share-ledger.ts";
 import { NAME_BYTES_MAX } from "../../../core/config/limits.ts";
@@ -16,8 +18,6 @@ import { mapInSlices } from "../state/slices.ts";
 import { budgetOperation, type PageBudget, type PageBudgetBook } from "./page-budget-book.ts";
 import type { PageReportContext } from "./page-report-context.ts";
 
-const DAY_MS = 86_400_000;
-const WEEK_MS = 7 * DAY_MS;
 /** Alerts read between turns of others. */
 const ALERTS_PER_TURN = 100;
 

@@ -1,6 +1,8 @@
 // GET /api/v1/ml/causal and POST /api/v1/ml/validate-causality: which metrics of a service lead which others, by minutes of its last twelve hours; and whether one
 // leads another, with the numbers.
+
 import { done, type Outcome, refused, shown } from "../../../api/refusal.ts";
+import { HOUR_MS, MINUTE_MS } from "../../../core/base/durations.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { CAUSAL_LAG_MAX, CAUSAL_MINUTES, CAUSAL_STEPS_MIN } from "../../../core/config/prediction-limits.ts";
 import type { PairValidation } from "../../../domain/causality/pair-validation.ts";
@@ -12,8 +14,6 @@ import { historyOf, streamsOf } from "./metric-history.ts";
 import type { PredictionContext } from "./prediction-context.ts";
 import { metricsOf } from "./service-metrics.ts";
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 /** Longer looks back take steps of five minutes. */
 const MINUTES_LOOK_HOURS = 24;
 /** A metric takes part that has values in so many of the steps. */

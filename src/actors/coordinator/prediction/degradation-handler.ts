@@ -1,5 +1,7 @@
 // GET /api/v1/ml/degradation: metrics that get worse slowly, of one service or of the tenant's, the worst first.
+
 import { done, type Outcome, refused, shown } from "../../../api/refusal.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../core/base/durations.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { DEGRADATION_SERIES_PER_QUERY_MAX, DEGRADATION_TRENDS_MAX } from "../../../core/config/prediction-limits.ts";
 import type { SeriesKey, SeriesSummary } from "../../../core/protocol/engine-control.ts";
@@ -10,11 +12,8 @@ import { askSeries } from "../series/series-handler.ts";
 import { endOf, type HistoryRange, historyOf } from "./metric-history.ts";
 import type { PredictionContext } from "./prediction-context.ts";
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 /** Looks back of so many hours and less are read in steps of five minutes. */
 const FINE_HOURS = 48;
-const DAY_MS = 24 * HOUR_MS;
 /** History before that shows the season: of days for short looks back, of weeks for long ones. */
 const SEASON_DAYS = 5 * DAY_MS;
 const SEASON_WEEKS = 21 * DAY_MS;

@@ -1,6 +1,8 @@
 // GET /api/v1/ml/forecast: the next values of a metric from now on, hour by hour, in steps of five minutes for a few hours, of a quarter of an hour while history is short.
+
 import { StoreError } from "../../../adapters/storage/key-value-store.ts";
 import { done, type Outcome, refused, shown } from "../../../api/refusal.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../core/base/durations.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import type { SeriesSummary } from "../../../core/protocol/engine-control.ts";
 import { FORECAST_VALUES_MIN } from "../../../domain/forecast/forecast.ts";
@@ -13,9 +15,6 @@ import { endOf, historyOf, rangeOf, streamsOf } from "./metric-history.ts";
 import type { PredictionContext } from "./prediction-context.ts";
 
 const ID_BYTES = 16;
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 const LEVEL = 0.95;
 /** Up to so many hours ahead values are of five minutes. */
 const SHORT_HOURS = 5;

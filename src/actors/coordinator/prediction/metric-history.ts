@@ -1,11 +1,11 @@
 // The history of one metric of a service at even distances, whatever streams it has, from wherever it lies: what forecasts, causes and trends are made of.
+import { HOUR_MS } from "../../../core/base/durations.ts";
 import { SERIES_DATA_SAMPLES_MAX } from "../../../core/config/limits.ts";
 import { JOINED_STREAMS_PER_METRIC_MAX } from "../../../core/config/prediction-limits.ts";
 import type { SeriesSummary } from "../../../core/protocol/engine-control.ts";
 import { temperedHistory } from "../../../domain/forecast/tempered-history.ts";
 import { partitionOf } from "../../../domain/placement/partition.ts";
 import { type EvenGrid, evenGrid, GAP_STEPS_MAX, joinedGrid } from "../../../domain/prediction/even-grid.ts";
-import { HOUR_MS } from "../../../domain/rollup/hour-column.ts";
 import { type MetricRange, rangeShown } from "../../../domain/series/metric-range.ts";
 import { canonicalAttributes } from "../../../domain/series/stream-identity.ts";
 import { readHours } from "../series/rollups/stored-hours.ts";

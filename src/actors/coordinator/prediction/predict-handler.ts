@@ -1,5 +1,7 @@
 // GET /api/v1/ml/predict: anomalies that a service is about to have, by the forecasts of its metrics and by what runs full.
+
 import { done, type Outcome, refused, shown } from "../../../api/refusal.ts";
+import { MINUTE_MS } from "../../../core/base/durations.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import type { SeriesSummary } from "../../../core/protocol/engine-control.ts";
 import type { OutlookSeries, PredictedAnomaly } from "../../../domain/prediction/anomaly-outlook.ts";
@@ -10,7 +12,6 @@ import { endOf, historyOf, rangeOf } from "./metric-history.ts";
 import type { PredictionContext } from "./prediction-context.ts";
 import { metricsOf } from "./service-metrics.ts";
 
-const MINUTE_MS = 60_000;
 /** Up to so many minutes ahead steps are of one minute. */
 const FINE_MINUTES = 60;
 const FINE_STEPS = 360;

@@ -1,5 +1,6 @@
 // Spans in the list of records: those of one second after another, newest first, because blocks hold a second each in no order. Blocks of other services cost
 // a look at their head; a span of a trace that is not asked for a comparison of its id.
+import { SECOND_MS } from "../../../core/base/durations.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { SPAN_BLOCKS_READ_MAX, SPANS_READ_MAX } from "../../../core/config/limits.ts";
 import { KeyReader } from "../../../domain/codec/key.ts";
@@ -9,7 +10,6 @@ import { tenantTimeBound } from "../state/tables.ts";
 import { compareRows, type ListPosition, type RecordFilter, type RecordListRow, type ScannedRows } from "./record-list.ts";
 import type { RecordsContext } from "./records-context.ts";
 
-const SECOND_MS = 1000;
 const BLOCKS_PER_READ = 64;
 /** Above every id but itself. */
 const ID_END = "f".repeat(32);

@@ -3,7 +3,9 @@
  * once, however many of its streams are wanted. A minute's mean is kept for the last twelve hours, of five minutes before that, as the detector does. It goes on
  * between cycles, in a small share of the coordinator's time: nobody waits for it.
  */
+
 import { StoreError } from "../../../adapters/storage/key-value-store.ts";
+import { MINUTE_MS } from "../../../core/base/durations.ts";
 import { groupBy } from "../../../core/base/grouping.ts";
 import { background, task } from "../../../core/base/guard.ts";
 import { PacedWork } from "../../../core/base/paced-work.ts";
@@ -16,8 +18,6 @@ import { clearPlace, SATURATION_HEAD_VALUES, SaturationSeries } from "../../../d
 import { EngineUnavailableError } from "../engines/engine-client.ts";
 import { newestBlocks } from "../series/stored-blocks.ts";
 import type { StagesContext } from "../watchdog/stages-context.ts";
-
-const MINUTE_MS = 60_000;
 
 /** Means of one series by minute, of all its streams. */
 class MinuteMeans {

@@ -1,7 +1,7 @@
 // Retention of blocks of samples and of roll-ups.
+import { HOUR_MS } from "../../../core/base/durations.ts";
 import type { CoordinatorCounter } from "../../../core/layout/counters.ts";
 import { PARTITIONS } from "../../../core/layout/memory-map.ts";
-import { HOUR_MS } from "../../../domain/rollup/hour-column.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import { setOldest } from "../state/oldest-gauge.ts";
 import type { RetentionStep, RetentionTerms } from "../state/retention-step.ts";

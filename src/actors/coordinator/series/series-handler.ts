@@ -1,6 +1,8 @@
 // GET /api/v1/series: the engines' sorted pages merged into one. Order: service, metric, environment, attributes as canonical JSON.
+
 import { cutPage, type PageScope, readPageToken } from "../../../api/page-token.ts";
 import { done, type Outcome } from "../../../api/refusal.ts";
+import { HOUR_MS } from "../../../core/base/durations.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import type { SeriesDataAnswer, SeriesDataQuery, SeriesKey, SeriesQuery, SeriesSummary } from "../../../core/protocol/engine-control.ts";
 import { countsByType, type MetricType } from "../../../domain/series/metric-metadata.ts";
@@ -10,7 +12,6 @@ import type { QueryRequest } from "../queries/query-context.ts";
 import { coldSeries, coldSeriesData } from "./cold/cold-series.ts";
 import type { SeriesContext } from "./series-context.ts";
 
-const HOUR_MS = 3600 * 1000;
 const YOUNG_MS = 24 * HOUR_MS;
 const SETTLING_MS = 7 * 24 * HOUR_MS;
 

@@ -5,6 +5,7 @@ import { drillView } from "../../../api/drill-view.ts";
 import { done, type Outcome } from "../../../api/refusal.ts";
 import type { STATUS } from "../../../api/shapes/server.ts";
 import type { StatusEvent } from "../../../api/shapes/stream-events.ts";
+import { HOUR_MS } from "../../../core/base/durations.ts";
 import { ownMember } from "../../../core/base/own-member.ts";
 import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { reaches } from "../../../domain/access/roles.ts";
@@ -16,7 +17,6 @@ import type { CoordinatorFacts, StatusContext } from "./status-context.ts";
 type Status = z.output<typeof STATUS>;
 type EngineStatus = Status["engines"][number];
 
-const HOUR_MS = 3600 * 1000;
 /** The coordinator looks at what engines have found at least once a minute, else at once: later than this it is stuck. */
 const LAG_MS_MAX = 3 * 60_000;
 

@@ -1,5 +1,6 @@
 // What was ended while it went on, asked again: of a resolve by hand once the dedup age of its service has passed, of a service that fell silent once it sends again.
 // Only where the service still sends: without data nobody knows whether it is still so.
+import { MINUTE_MS } from "../../../core/base/durations.ts";
 import { STALE_METRIC } from "../../../domain/detection/service/stale-finding.ts";
 import type { AnomalyKey } from "../anomalies/anomaly-book.ts";
 import type { QuietAnomaly } from "../anomalies/quiet-anomalies.ts";
@@ -7,7 +8,6 @@ import type { WatchdogStage } from "../state/watchdog-stage.ts";
 import { inSteps } from "./held-findings.ts";
 import type { StagesContext } from "./stages-context.ts";
 
-const MINUTE_MS = 60_000;
 /** So long a service has sent again before what it was silent about is asked: a detector recovers in five samples. */
 const BACK_MS = 5 * MINUTE_MS;
 /** A service whose newest sample is older does not send. */

@@ -2,6 +2,7 @@
 // services logged, were asked and took by themselves by minute. One walk goes over the tenant's services in slices of about 0.2 ms, between bodies; an answer has
 // twenty of them, since a message costs as much as 20 series.
 // Sketch: 4 us a stream whose name is known, 15 us else; names of 20,000 streams are kept, 4 MB.
+import { MINUTE_MS } from "../../../core/base/durations.ts";
 import { WINDOW_MAX } from "../../../core/layout/stream-record.ts";
 import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
 import type { EvidenceAnswer, EvidenceQuery, LineCounts, RequestCounts, RingValues } from "../../../core/protocol/evidence.ts";
@@ -28,7 +29,6 @@ const SLICES_PER_ANSWER_MAX = 20;
 const NAMES_KEPT_MAX = 20_000;
 const NOT_TOLD = -1;
 const INTERVALS_MEANT = 10;
-const MINUTE_MS = 60_000;
 /** Minutes before the onset that must have been counted. */
 const MINUTES_BEFORE_MIN = 3;
 /** Series that are counted another way: lines by their templates. */

@@ -12,6 +12,7 @@
  * and because the waiting chunks come last: values that a stream has given to a chunk after its own bytes were written are replayed into a second
  * chunk that says the same. The other way round they would be in neither.
  */
+import { MINUTE_MS } from "../../../core/base/durations.ts";
 import { NumberMap } from "../../../core/base/number-map.ts";
 import type { Uint32List } from "../../../core/base/uint32-list.ts";
 import { IDENTITY_BYTES_MAX } from "../../../core/config/limits.ts";
@@ -32,7 +33,6 @@ const PART_COLD = 4;
 const PART_HANDLER = 5;
 const COLD_BYTES = 24;
 const HASH_BYTES = 16;
-const MINUTE_MS = 60_000;
 /** Numbers from here on are those of cold streams. */
 const COLD_NUMBERS = 2 ** 31;
 const PART_HEADER_BYTES = 2;

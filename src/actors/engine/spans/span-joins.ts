@@ -3,7 +3,9 @@
 //
 //   kind u8 = 4, then {service varint: 0 = new, tenant, environment, service texts; flags u8; key u32 u32; arrival in seconds since 2020 varint;
 //   of one that waits: parent's key u32 u32, minute varint, microseconds varint; of a client's that does not wait: microseconds varint} ...
+
 import { ByteMap } from "../../../core/base/byte-map.ts";
+import { MINUTE_MS } from "../../../core/base/durations.ts";
 import { ShareLedger } from "../../../core/base/share-ledger.ts";
 import { HANDLER_PIECE_BYTES, JOIN_MS_MAX, JOIN_SERVICES_MAX, JOIN_SPANS_MAX } from "../../../core/config/limits.ts";
 import { PARTITIONS } from "../../../core/layout/memory-map.ts";
@@ -26,7 +28,6 @@ const HELD_WAITS = 4;
 const SECONDS_2020 = 1_577_836_800;
 /** Sums of a partition are sent this often while they change. */
 const SENT_EVERY_MS = 2_000;
-const MINUTE_MS = 60_000;
 
 export interface SpanJoinsDependencies {
   readonly counters: Pick<EngineCounters, "add" | "set">;

@@ -1,5 +1,6 @@
 // The lane's side of spans: judges each and gathers compact messages, one kind for the shard of its service, one for the shard of its trace.
 // Sketch: about 0.4 us a span, 0.15 us one of the kernel's rows. What is gathered leaves with the unit, or earlier when a message is full.
+import { MINUTE_MS } from "../../../core/base/durations.ts";
 import { NEW_SOURCE_TEXT_BYTES } from "../../../core/config/body-limits.ts";
 import { TRACE_PARTITIONS } from "../../../core/config/limits.ts";
 import { SECTION_SPANS } from "../../../core/layout/row-frame.ts";
@@ -33,7 +34,6 @@ const SERVICES_KEPT_MAX = 1_000;
 const SOURCE_NUMBERS = 2 ** 30;
 /** Names that one service calls between two units, beyond which all are written anew. */
 const CALLED_NAMES_MAX = 100;
-const MINUTE_MS = 60_000;
 /** Longest duration that is summed: 2^40 us are 12 days (assembly/traces/otlp-traces-walk.ts has the same). */
 const MICROSECONDS_MAX = 2 ** 40;
 const KIND_UNSPECIFIED = 0;

@@ -3,6 +3,7 @@
 // store knows it without any state here, and such letters do not push others out.
 
 import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
+import { HOUR_MS } from "../../../core/base/durations.ts";
 import { NOT_FINITE_LETTERS_MAX } from "../../../core/config/body-limits.ts";
 import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
 import type { DeadLetterGroups } from "../../../domain/series/dead-letter-groups.ts";
@@ -10,8 +11,6 @@ import type { EngineCounters } from "../report/engine-counters.ts";
 import type { Body } from "./body.ts";
 import { contentHash } from "./content-hash.ts";
 import type { WorkUnit } from "./work-unit.ts";
-
-const HOUR_MS = 3600 * 1000;
 
 export interface NotFiniteSamplesDependencies {
   readonly memory: EngineMemory;

@@ -1,12 +1,13 @@
 // The identity in force, and how it is renewed: on SIGHUP, and when one of its files has changed, which is looked at every second. What cannot be used changes nothing.
+
 import { unwatchFile, watchFile } from "node:fs";
+import { DAY_MS } from "../../../core/base/durations.ts";
 import { every, guarded, task } from "../../../core/base/guard.ts";
 import { ConfigError } from "../../../core/config/config-error.ts";
 import { isSameIdentity, readTlsIdentity, type TlsFiles, type TlsIdentity } from "./tls-identity.ts";
 
 const LOOK_MS = 1_000;
 const RENEWAL = task("the renewal of the certificate");
-const DAY_MS = 86_400_000;
 /** Let's Encrypt renews thirty days before the end: two weeks before, nobody has. */
 const WARNED_DAYS = 14;
 

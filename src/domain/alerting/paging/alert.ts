@@ -1,4 +1,5 @@
 // An alert as it is kept: its identity and state, the anomalies that belong to it, and what people did about it.
+import { MINUTE_MS } from "../../../core/base/durations.ts";
 import { ALERT_HISTORY_MAX, ALERT_MEMBERS_MAX } from "../../../core/config/limits.ts";
 import type { Ending } from "../../anomaly/ending.ts";
 import type { Tier } from "../../detection/anomaly-score.ts";
@@ -7,8 +8,6 @@ import type { AlertState } from "../alert-identity.ts";
 import type { Labels } from "../label-matcher.ts";
 import { familyOfDetector } from "./detector-family.ts";
 import type { Finding } from "./finding.ts";
-
-const MINUTE_MS = 60_000;
 
 export interface AlertMember {
   readonly anomalyId: string;

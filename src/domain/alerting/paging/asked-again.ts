@@ -1,11 +1,11 @@
 // Which open findings are asked about again each cycle: those whose reason to be held has ended, those whose alert ended without them, and those that have become worse. An alert that is held
 // asks for all of its findings (page-pipeline.ts, decideAgain); what is here has no alert that could.
+import { MINUTE_MS } from "../../../core/base/durations.ts";
 import { INGESTION_SERVICE } from "../../detection/service/tenant-silence.ts";
 import { isFiring } from "./alert.ts";
 import type { PagingMemory } from "./paging-memory.ts";
 import type { PagingSources } from "./paging-sources.ts";
 
-const MINUTE_MS = 60_000;
 /** Gates of a finding that open by themselves or by somebody's setting, while the finding stays what it is. */
 export const ENDING_GATES: ReadonlySet<string> = new Set(["warmup", "minimum_traffic", "exclusion"]);
 

@@ -9,6 +9,7 @@
  * The alert of a finding on a member of a firing cascade is the cascade's.
  */
 
+import { MINUTE_MS } from "../../../core/base/durations.ts";
 import { DRILL_SERVICE } from "../../../core/protocol/own-telemetry.ts";
 import type { AcceptedLevel, Ending, EndReason } from "../../anomaly/ending.ts";
 import type { PageOutcome } from "../../anomaly/page-outcome.ts";
@@ -39,7 +40,6 @@ import type { PagingSources } from "./paging-sources.ts";
 import { placeText } from "./service-scope.ts";
 
 const RANK: Readonly<Record<Tier, number>> = { low: 0, medium: 1, high: 2 };
-const MINUTE_MS = 60_000;
 
 /** An anomaly that has ended: recovered, resolved by somebody, or dropped. */
 export interface AnomalyEnd {

@@ -1,5 +1,6 @@
 // Series that run full, from their stored samples (actors/engine/watchdog/passes does so live): each bounded stream, the streams of an instance and those of a
 // pair together.
+import { MINUTE_MS } from "../../../core/base/durations.ts";
 import { hash128 } from "../../../core/base/hash128.ts";
 import { FLAG_COUNTER } from "../../../core/layout/stream-record.ts";
 import type { EpisodeFrame, StreamName } from "../../../core/protocol/coordinator-frame.ts";
@@ -22,7 +23,6 @@ import { servicesOf } from "../service-frames.ts";
 import type { PlacedSeries } from "../timed-frames.ts";
 import type { BacktestRule, RuleCycle } from "./rule.ts";
 
-const MINUTE_MS = 60_000;
 /** One evaluation of a series that does not climb. */
 export const SATURATION_US = 70;
 

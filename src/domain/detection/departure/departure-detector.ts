@@ -1,5 +1,6 @@
 // Whether a value is worth a page: how improbable it is for this series, by the series' own tail at its own interval, how large in units that matter, and whether the
 // series does so as a rule. One value is enough where the noise is known. A departure goes on until it is over, or has lasted so long that it is the new level.
+import { DAY_MS, HOUR_MS } from "../../../core/base/durations.ts";
 import { ACCEPTED_MS, ACCEPTED_VALUES, NOTHING_ACCEPTED_MS } from "../../../core/layout/episode-ends.ts";
 import { RECENT_VALUES, type RecentValues } from "../rolling/recent-values.ts";
 import { countSd, ONE_EVENT_SD, poissonTail } from "./counted-values.ts";
@@ -14,8 +15,6 @@ import type { ValueMoment } from "./value-moment.ts";
 import { ValueSteps } from "./value-steps.ts";
 import { isYoung, YOUNG_CHANCE, type YoungDeparture } from "./young-departure.ts";
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** Standard deviations below which nothing is a departure, whatever the tail. */
 const DEPARTURE_MIN = 5.5;
 /** Values before which nothing departs. */

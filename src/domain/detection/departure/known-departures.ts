@@ -1,5 +1,6 @@
 // What a series has done before and people need not hear of again: departures that come back at the same time of day or week, or at equal gaps; short ones that end by
 // themselves, while they go on coming; steps to a level that it has had. One departure that people were told of is no habit. Two weeks are remembered.
+import { DAY_MS, HOUR_MS } from "../../../core/base/durations.ts";
 import { type EarlierDeparture, isFallToNothing, mondayMs, recurringMs, weekendMs } from "./recurrence.ts";
 import { MORE_SHORT_WORDS, SHORT_MS, SHORT_WORDS, ShortDepartures } from "./short-departures.ts";
 
@@ -25,8 +26,6 @@ const PEAK = 2;
 /** Duration, ms; negative where the series has stayed at its new level. */
 const LASTED = 3;
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const REMEMBERED_MS = 14 * DAY_MS;
 /** Bursts of a few values last no longer than so many values, and are forgiven as others are, but no longer than a short departure is. */
 const BURST_INTERVALS = 3;

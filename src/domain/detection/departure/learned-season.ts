@@ -1,5 +1,6 @@
 // A season of any period that a series shows: hourly jobs, duty cycles, saw-teeth. The period is found from the series' own crossings of its long mean: where
 // three in a row come equally far apart, that is the period, and each part of it gets a level and a spread of its own.
+import { HOUR_MS, MINUTE_MS } from "../../../core/base/durations.ts";
 import { SD_PER_MEAN_DEVIATION } from "./local-levels.ts";
 
 /** Parts of a period. */
@@ -22,8 +23,6 @@ const VARIANCE = 7;
 const VALUES = 8;
 const ERROR = 9;
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 /** Periods of the clock: what cron makes. Periods near one of these are that one, and begin with the hour. */
 const CLOCK_MS = [5, 10, 15, 20, 30, 60, 120, 180, 240, 360, 480, 720].map((minutes) => minutes * MINUTE_MS);
 const CLOCK_SHARE = 0.01;

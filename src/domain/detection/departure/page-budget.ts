@@ -1,7 +1,7 @@
 // How many pages a series may cost by chance.
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
+import { DAY_MS, HOUR_MS } from "../../../core/base/durations.ts";
+
 /**
  * Pages a day that a series of hourly values may cost for nothing, on each side. Of quicker series less: an hour of trouble has more values there that can show it,
  * and what one of them reports is over sooner.

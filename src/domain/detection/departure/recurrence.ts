@@ -1,8 +1,7 @@
 // Whether departures come back: at the same time of the day or of the week, at equal gaps of their own, or over each weekend.
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
-const WEEK_MS = 7 * DAY_MS;
+import { DAY_MS, HOUR_MS, WEEK_MS } from "../../../core/base/durations.ts";
+
 /** Share of what was expected below which a value has fallen to nothing. */
 const NOTHING_SHARE = 0.1;
 /** Departures before that make a habit: at the time of a day or a week, and at gaps of their own; of falls to nothing one more. */

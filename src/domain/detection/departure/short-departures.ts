@@ -1,8 +1,8 @@
 // Short departures to one side, that ended by themselves. Bursts of a few values are what a series does after two of them in 20 hours, for they are forgiven no longer
 // than they lasted; longer ones after ten in two days.
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
+import { HOUR_MS, MINUTE_MS } from "../../../core/base/durations.ts";
+
 /** Over so soon, a departure has ended by itself before anybody could have looked. */
 export const SHORT_MS = 20 * MINUTE_MS;
 const BURST_INTERVALS = 3.01;

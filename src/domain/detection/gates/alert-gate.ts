@@ -1,5 +1,7 @@
 // From evidence to alerts that are few: one alert per incident, an end only when it is over, and a bar that rises for a stream that pages often.
 
+import { HOUR_MS } from "../../../core/base/durations.ts";
+
 /** Numbers of state. */
 export const GATE_WORDS = 7;
 const IS_OPEN = 0;
@@ -10,7 +12,6 @@ const LAST_TIME = 4;
 const OPENED = 5;
 const HAS_BEEN_OVER = 6;
 
-const HOUR_MS = 3_600_000;
 /** Quiet observations in a row that end an alert. */
 const QUIET_ROWS_TO_END = 3;
 /** An excursion within so many usual intervals of the one before belongs to the same incident and opens nothing ... */

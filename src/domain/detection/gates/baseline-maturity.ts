@@ -1,8 +1,9 @@
 // How long a service has been known (rule 1.1.13), and how much that moves its thresholds.
 
+import { HOUR_MS } from "../../../core/base/durations.ts";
+
 export type Maturity = "young" | "settling" | "mature";
 
-const HOUR_MS = 3_600_000;
 const SETTLING_FROM_MS = 24 * HOUR_MS;
 const MATURE_FROM_MS = 7 * 24 * HOUR_MS;
 /** Factor of the threshold: younger services are somewhat more sensitive. */

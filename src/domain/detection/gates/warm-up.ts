@@ -1,4 +1,5 @@
 // After a start only signals that need no warm model may alert (rule 1.1.9); the others are computed and kept as suppressed.
+import { MINUTE_MS } from "../../../core/base/durations.ts";
 import { atLeast, type GateResult, holds } from "./gate-result.ts";
 
 /** Who raised a finding. */
@@ -15,7 +16,6 @@ export type Signal =
   | "external_alert";
 
 const INDEPENDENT: ReadonlySet<Signal> = new Set(["named_metric_z", "slo_burn", "stale_service", "cascade", "manual_override"]);
-const MINUTE_MS = 60_000;
 
 /** Passes from WATCHDOG_WARMUP_MINUTES after the start on, and always for the independent signals. Value and limit in minutes. */
 export function warmUpGate(signal: Signal, startedAtMs: number, nowMs: number, warmUpMinutes: number): GateResult {

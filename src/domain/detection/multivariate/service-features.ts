@@ -1,9 +1,8 @@
 // What the forest sees of a vector: its values, their first and second derivatives (as differences of neighbours), and where in day and week it stands.
 // The values of a service's metrics are each other's correlated values, so all six features of the contract are there.
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
-const WEEK_MS = 7 * DAY_MS;
+import { DAY_MS, WEEK_MS } from "../../../core/base/durations.ts";
+
 /** History must have seen each hour, or each day of the week, twice before it is distinguished from the others. */
 const DAYS_SEEN_MIN = 2;
 const WEEKS_SEEN_MIN = 2;

@@ -1,11 +1,11 @@
 // Which of the newest vectors a model is not to learn from: stretches in which the metrics were not as they are together, with a margin. What is strange is asked of
 // components of these vectors themselves, not of the model before, whose opinion would else be kept for ever; and what stays strange for two days is the new normal.
+import { MINUTE_MS } from "../../../core/base/durations.ts";
 import { median } from "../robust.ts";
 import { PrincipalComponents } from "./principal-components.ts";
 import { SMOOTHED_VECTORS, type TimedRows } from "./service-model.ts";
 import type { EigenSolver } from "./symmetric-eigen.ts";
 
-const MINUTE_MS = 60_000;
 /** What lasts so long is how the service is now. */
 export const NEW_NORMAL_MS = 2 * 24 * 60 * MINUTE_MS;
 /** Time before a stretch that led to it, and behind it, in which its means still hold it. */

@@ -3,6 +3,7 @@
 //
 // Time is cut into slots of RUN_ROWS vectors. Which slots stay follows from the slot alone, by multiples of the golden ratio (Weyl 1916): those below any share lie
 // at gaps of three lengths (Steinhaus), however long history becomes, and what left once never comes back, so that nothing has to be remembered of it.
+import { WEEK_MS } from "../../../core/base/durations.ts";
 import { FEATURE_ROWS } from "./service-features.ts";
 import { SMOOTHED_VECTORS, type TimedRows } from "./service-model.ts";
 
@@ -13,7 +14,6 @@ const RUN_ROWS_MIN = FEATURE_ROWS + SMOOTHED_VECTORS - 1;
 /** Vectors further apart than so many usual intervals do not follow each other. */
 const FOLLOWS_INTERVALS = 1.5;
 const GOLDEN = (Math.sqrt(5) - 1) / 2;
-const WEEK_MS = 7 * 24 * 3_600_000;
 
 /** Vectors to choose from. */
 export interface RowSources {

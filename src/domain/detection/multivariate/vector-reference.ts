@@ -1,9 +1,9 @@
 // What the vectors of a training were like, column by column, for what comes in later to be held against: each column without its hours of the day, since a
 // morning is no drift of a day, and how many of its values are worth one that is independent of its neighbours.
+import { HOUR_MS } from "../../../core/base/durations.ts";
 import { median } from "../robust.ts";
 import type { TimedRows } from "./service-model.ts";
 
-const HOUR_MS = 3_600_000;
 const HOURS = 24;
 /** Values of an hour of the day from which it has a middle of its own. */
 const HOUR_VALUES_MIN = 10;

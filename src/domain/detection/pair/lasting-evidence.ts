@@ -1,11 +1,10 @@
 // What lasts: values in a row that say together what none of them does, held against what such evidence comes to by itself on this series.
+import { DAY_MS } from "../../../core/base/durations.ts";
 import { OWN_TAIL_WORDS, OwnTail } from "../departure/own-tail.ts";
 import { PAGES_A_DAY } from "../departure/page-budget.ts";
 import type { RecentValues } from "../rolling/recent-values.ts";
 import { EvidenceRise, RISE_WORDS } from "./evidence-rise.ts";
 import { CONFIRMATION_WORDS, PairConfirmation } from "./pair-confirmation.ts";
-
-const DAY_MS = 24 * 3_600_000;
 
 /** Numbers of state: the evidence, the tail of that, the highest of the stretch at hand, and when it rose. */
 export const LASTING_WORDS = CONFIRMATION_WORDS + OWN_TAIL_WORDS + 1 + 2 * RISE_WORDS;

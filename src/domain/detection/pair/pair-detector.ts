@@ -1,7 +1,9 @@
 // The slow detector of one pair of service and metric: long baselines beside the two hours of the streaming window. Each observation costs O(1).
 // Two families of evidence: the mean of the last hour against its own long history and against the hour of the day (shifts, ramps), and the
 // value, its short mean and its step against medians (spikes, in a past that holds anomalies itself).
+
 import { BoundedMap } from "../../../core/base/bounded-map.ts";
+import { DAY_MS, HOUR_MS } from "../../../core/base/durations.ts";
 import { endOfDay } from "../../calendar/known-days.ts";
 import {
   DEPARTING_VALUES,
@@ -27,7 +29,6 @@ import { evidenceOf, PairVerdict, SPIKE_FREEDOM } from "./pair-finding.ts";
 import { type NewValues, type PairSurroundings, SURROUNDED_BY_NOTHING, Z_THRESHOLD_DEFAULT } from "./pair-surroundings.ts";
 import { heldValue, toldValue } from "./value-range.ts";
 
-const HOUR_MS = 3_600_000;
 /** Values that the long baselines remember: 4 days of minutes, 22 of five minutes. */
 const LONG_MEMORY = 6400;
 /** Width of the short mean of the spike family. */
@@ -47,7 +48,6 @@ export const LEARNING_VALUES = 24;
 const LEVELS_A_DAY = 0.01117;
 const SUPPORTED_LEVEL = 2.5 / 3.5;
 const SPIKES_A_DAY = 0.0508;
-const DAY_MS = 24 * HOUR_MS;
 /** The sd that values have at least, relative to their level (decisions, section 2). */
 const SD_RELATIVE_MIN = 1e-3;
 /** A mean of n independent groups has Student's tail; at 3.5 its quantile is wider than the normal one by this / n (Cornish & Fisher). */

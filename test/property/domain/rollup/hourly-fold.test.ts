@@ -1,18 +1,12 @@
 // Roll-ups against a slow twin: maps of samples by stream and hour.
+
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { HOUR_MS } from "../../../../src/core/base/durations.ts";
 import { ChunkBlock } from "../../../../src/domain/codec/chunk-block.ts";
 import type { PendingChunk } from "../../../../src/domain/codec/chunk-block-builder.ts";
 import { CHUNK_BYTES_MAX, encodeSampleChunk } from "../../../../src/domain/codec/sample-chunk.ts";
-import {
-  decimalSum,
-  decodeHours,
-  encodeHours,
-  HOUR_MS,
-  HOURS_BYTES_MAX,
-  HOURS_MAX,
-  Hours,
-} from "../../../../src/domain/rollup/hour-column.ts";
+import { decimalSum, decodeHours, encodeHours, HOURS_BYTES_MAX, HOURS_MAX, Hours } from "../../../../src/domain/rollup/hour-column.ts";
 import { HourlyFold } from "../../../../src/domain/rollup/hourly-fold.ts";
 import { RollupBlock } from "../../../../src/domain/rollup/rollup-block.ts";
 import { chunkBlock } from "../../../support/chunk-block.ts";

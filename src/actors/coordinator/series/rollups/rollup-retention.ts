@@ -9,10 +9,10 @@
  * The blocks themselves stay for as long as raw samples are kept. A partition's turn comes once every ROLLUP_INTERVAL_MS, each at another time, so that
  * work and roll-ups come evenly; a block that is younger than that waits, so that an hour seldom lies in more than two roll-ups.
  */
+import { HOUR_MS } from "../../../../core/base/durations.ts";
 import { ROLLUP_BLOCK_BYTES, ROLLUP_COMMIT_BYTES, ROLLUP_ENTRIES_MAX, ROLLUP_INTERVAL_MS } from "../../../../core/config/limits.ts";
 import { PARTITIONS } from "../../../../core/layout/memory-map.ts";
 import { ChunkBlock } from "../../../../domain/codec/chunk-block.ts";
-import { HOUR_MS } from "../../../../domain/rollup/hour-column.ts";
 import { HourlyFold } from "../../../../domain/rollup/hourly-fold.ts";
 import type { CoordinatorCounters } from "../../state/coordinator-counters.ts";
 import { PARTITIONS_PER_STEP, type RetentionStep, yieldStep } from "../../state/retention-step.ts";

@@ -5,10 +5,11 @@
  * a chunk that the engine still held is in no roll-up that counts here. The engine's ring is another matter: its values stay there after their
  * chunk was stored, so those up to the newest rolled-up sample are left out. Whatever of them is in no roll-up is in a block as well.
  */
+import { HOUR_MS } from "../../../../core/base/durations.ts";
 import { ROLLUP_BLOCKS_READ_MAX } from "../../../../core/config/limits.ts";
 import type { SeriesDataAnswer } from "../../../../core/protocol/engine-control.ts";
 import { compareKeys } from "../../../../domain/codec/key.ts";
-import { decodeHours, HOUR_MS, Hours } from "../../../../domain/rollup/hour-column.ts";
+import { decodeHours, Hours } from "../../../../domain/rollup/hour-column.ts";
 import { RollupBlock } from "../../../../domain/rollup/rollup-block.ts";
 import { blockKey } from "../../state/tables.ts";
 import type { SeriesContext } from "../series-context.ts";

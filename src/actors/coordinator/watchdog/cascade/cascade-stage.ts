@@ -1,5 +1,6 @@
 // The Watchdog's stage over services that fail together: three or more of a tenant and environment that calls join and whose anomalies began within five minutes
 // are one cascade, on the service that the others most likely fail because of.
+import { MINUTE_MS } from "../../../../core/base/durations.ts";
 import { CASCADE_EDGES_MAX, CASCADE_ONSETS_MAX } from "../../../../core/config/limits.ts";
 import { CASCADE_SERVICES_MIN, type Call, type Cascade, findCascades, type ServiceOnset } from "../../../../domain/alerting/cascade.ts";
 import { CASCADE_CALLS_MINUTES, CASCADE_METRIC, cascadeFinding, DETECTOR_CASCADE } from "../../../../domain/alerting/cascade-finding.ts";
@@ -8,8 +9,6 @@ import { RuleEpisodes } from "../../anomalies/rule-episodes.ts";
 import { readCalls } from "../../calls/stored-calls.ts";
 import type { Cycle, StageOutcome, WatchdogStage } from "../../state/watchdog-stage.ts";
 import type { StagesContext } from "../stages-context.ts";
-
-const MINUTE_MS = 60_000;
 
 /** The open anomalies of a tenant in an environment. */
 interface Place {
