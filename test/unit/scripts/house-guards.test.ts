@@ -17,7 +17,7 @@ describe("paths that prose names", () => {
   it.each([
     "see series-page.ts and domain/series/series-page.ts",
     "`unit/domain/series/series-page`, `src/domain/series`, docs/alerts.md",
-    "`domain/series/series-*.ts`, `series/{series-page,series-page}.ts`, [a page](../elsewhere/gone.md)",
+    "`domain/series/series-*.ts`, `series/{series-page,series-page}.ts`, [a page](../../../docs/alerts.md)",
     "https://example.com/src/gone.ts, dist/gone.mjs and text/plain",
   ])("takes %s", (text) => {
     expect(stale(text)).toEqual([]);
