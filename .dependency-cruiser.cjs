@@ -22,7 +22,7 @@ const floors = [
     name: "domain",
     path: "^src/domain/",
     // biome-ignore format: one row reads as an order
-    ordered: ["calendar", "codec", "picture", "rollup", "kernel", "placement", "series", "access", "labels", "catalog", "otlp", "prometheus", "distribution", "history", "window", "trace", "logs", "detection", "saturation", "forecast", "causality", "drift", "models", "prediction", "anomaly", "topology", "correlation", "rca", "alerting", "delivery", "notification", "webhooks", "runbooks", "pillars", "backtest"],
+    ordered: ["calendar", "codec", "picture", "rollup", "kernel", "placement", "series", "access", "labels", "catalog", "otlp", "prometheus", "promql", "distribution", "history", "window", "trace", "logs", "detection", "saturation", "forecast", "causality", "drift", "models", "prediction", "anomaly", "topology", "correlation", "rca", "alerting", "delivery", "notification", "webhooks", "runbooks", "pillars", "backtest"],
   },
   { name: "core", path: "^src/core/", ordered: ["base", "telemetry", "layout", "protocol", "config"] },
 ];
@@ -62,7 +62,7 @@ const owned = [
   { name: "uwebsockets", to: "node_modules/uWebSockets\\.js/", owner: "^src/adapters/http/" },
   { name: "koffi", to: "node_modules/koffi/", owner: "^src/adapters/runtime/" },
   { name: "interpreters", to: "node_modules/(jq-wasm|quickjs-emscripten-core|@jitl|@pydantic)/", owner: "^src/adapters/sandbox/child/" },
-  { name: "re2js", to: "node_modules/re2js/", owner: "^src/domain/alerting/pattern/" },
+  { name: "re2js", to: "node_modules/re2js/", owner: "^src/domain/(alerting/pattern|promql/labels)/" },
   { name: "yaml", to: "node_modules/yaml/", owner: "^src/domain/catalog/" },
   { name: "pino", to: "node_modules/pino/", owner: "^src/adapters/telemetry/" },
   { name: "prom-client", to: "node_modules/prom-client/", owner: "^src/adapters/telemetry/" },

@@ -26,6 +26,12 @@ export const LIMIT_KINDS = {
   },
   /** Of one request, answer, record, service, rule, file or other single thing. */
   one: [
+    "PROMQL_LINE_SAMPLES_MAX",
+    "PROMQL_NESTING_MAX",
+    "PROMQL_OPERATORS_MAX",
+    "PROMQL_QUERY_BYTES_MAX",
+    "PROMQL_SAMPLES_MAX",
+    "PROMQL_STEPS_MAX",
     "DRAWN_MEMBERS_MAX",
     "NOT_FINITE_LETTERS_MAX",
     "RECORD_ATTRIBUTES_BYTES_MAX",

@@ -256,6 +256,24 @@ export const COMMAND_TABLE: readonly CommandEntry[] = [
     ],
   },
   {
+    name: "promql format",
+    operands: "EXPR",
+    operandsMax: 1,
+    summary: "Print a PromQL expression in its canonical form; exit code 1 where it is none, with line and column",
+    options: [JSON_OUT],
+  },
+  {
+    name: "promql eval",
+    operands: "EXPR",
+    operandsMax: 1,
+    summary: "Evaluate a PromQL expression over series of a file; exit code 1 where it cannot be",
+    options: [
+      { name: "series", value: "FILE", meaning: 'series as lines: load 1m, then up{job="a"} 0+1x10 _ stale' },
+      { name: "time", value: "TIME", meaning: "moment: seconds, 10m or 2026-01-31T12:00:00Z; values begin in 1970 (the last sample's)" },
+      JSON_OUT,
+    ],
+  },
+  {
     name: "backup",
     summary: "Have a running server make a backup of its data folder into BACKUP_DIR, and follow it to its end",
     options: [

@@ -1,0 +1,26 @@
+// `vedette promql format`: a query in its canonical form, or what is wrong with it, with line and column.
+
+import { parseExpression } from "../../domain/promql/parser/parser.ts";
+import { ParseError } from "../../domain/promql/parser/position.ts";
+import { printExpression } from "../../domain/promql/parser/printer.ts";
+import { writeJson } from "../client/table-text.ts";
+import type { CommandArguments } from "../command-arguments.ts";
+import { EXIT, UsageError } from "../exit-code.ts";
+import { writeError, writeLine } from "../terminal.ts";
+
+/** Prints a query; exit code 1 where it is none. */
+export function runPromqlFormat(given: CommandArguments): number {
+  const [query] = given.operands;
+  if (query === undefined) throw new UsageError("vedette promql format needs an EXPR");
+  try {
+    const expression = printExpression(parseExpression(query));
+    if (given.has("json")) writeJson({ expression });
+    else writeLine(expression);
+    return EXIT.ok;
+  } catch (error) {
+    if (!(error instanceof ParseError)) throw error;
+    if (given.has("json")) writeJson({ error: error.message });
+    else writeError(error.message);
+    return EXIT.problems;
+  }
+}

@@ -1,0 +1,201 @@
+// Evaluates the tree of a query at steps. A part's series are made one by one where the part above takes them so: `sum(rate(x[5m]))` has one series of x in memory at a time.
+import {
+  type AggregateExpression,
+  type BinaryExpression,
+  type Expression,
+  type SubqueryExpression,
+  typeOf,
+  withoutParens,
+} from "../parser/expression.ts";
+import { formatShortest } from "../parser/number-text.ts";
+import { quote } from "../parser/quoted-text.ts";
+import { isSetOperator } from "../parser/type-check.ts";
+import { QueryError } from "../query-error.ts";
+import type { StoredSeries } from "../series-storage.ts";
+import { aggregate, isStreaming } from "./aggregation.ts";
+import { combineScalars, combineWithScalar } from "./binary-operation.ts";
+import { type ArgumentEvaluator, annotateQuantiles, callScalars, callSeries } from "./call-evaluation.ts";
+import { isLabelName } from "./label-functions.ts";
+import { type QueryContext, rangeMs } from "./query-context.ts";
+import { aggregateQuantiles, countValues, type GroupedInput, rank } from "./ranking.ts";
+import { type RangedSeries, type Reference, referenceMs, referenceOf, selectInstants, selectRanges } from "./selection.ts";
+import { isStepInvariant } from "./step-invariance.ts";
+import { makeSeries, merge, type StepSeries, seriesBytes } from "./step-series.ts";
+import { Steps } from "./steps.ts";
+import { combineSets, VectorCombination } from "./vector-matching.ts";
+
+/** Integers that a count of series may be. */
+const COUNT_MAX = 2 ** 63;
+
+/** Evaluates parts of one query at the same steps. */
+export class Evaluator implements ArgumentEvaluator {
+  readonly steps: Steps;
+  readonly context: QueryContext;
+
+  constructor(steps: Steps, context: QueryContext) {
+    this.steps = steps;
+    this.context = context;
+  }
+
+  scalars = (expression: Expression): Float64Array => {
+    if (this.#isOnceEnough(expression)) {
+      const [value] = this.#once().scalars(expression);
+      return new Float64Array(this.steps.count).fill(value as number);
+    }
+    switch (expression.kind) {
+      case "number":
+        return new Float64Array(this.steps.count).fill(expression.value);
+      case "paren":
+        return this.scalars(expression.inner);
+      case "unary": {
+        const values = this.scalars(expression.operand);
+        return expression.operator === "-" ? values.map((value) => -value) : values;
+      }
+      case "binary":
+        return combineScalars(expression.operator, this.scalars(expression.left), this.scalars(expression.right));
+      case "call":
+        return callScalars(expression, this);
+      default:
+        throw new Error(`${expression.kind} is no scalar`);
+    }
+  };
+
+  series = (expression: Expression): StepSeries[] => {
+    const { budget } = this.context;
+    const { bytes } = budget;
+    const series = [...this.stream(expression)];
+    budget.settle(bytes + series.length * seriesBytes(this.steps.count));
+    return series;
+  };
+
+  stream = (expression: Expression): Iterable<StepSeries> => {
+    this.context.budget.check();
+    if (this.#isOnceEnough(expression)) return this.#repeated(this.#once().series(expression));
+    switch (expression.kind) {
+      case "selector":
+        return selectInstants(expression, this.steps, this.context);
+      case "paren":
+        return this.stream(expression.inner);
+      case "unary":
+        return expression.operator === "-" ? this.#negated(expression.operand) : this.stream(expression.operand);
+      case "binary":
+        return this.#binary(expression);
+      case "aggregate":
+        return this.#aggregation(expression);
+      case "call":
+        return callSeries(expression, this);
+      default:
+        throw new Error(`${expression.kind} has no series`);
+    }
+  };
+
+  ranges = (expression: Expression): RangedSeries => {
+    if (expression.kind === "matrix") {
+      return selectRanges(expression.selector, rangeMs(expression.range, this.context), this.steps, this.context);
+    }
+    if (expression.kind === "subquery") return this.subquery(expression);
+    throw new Error(`${expression.kind} is no range`);
+  };
+
+  /** A subquery's series: its operand at multiples of its step since 1970 that lie in the ranges of all steps. */
+  subquery(expression: SubqueryExpression): RangedSeries {
+    const reference = referenceOf(expression, this.context);
+    const range = rangeMs(expression.range, this.context);
+    const steps = this.#subquerySteps(expression, reference, range);
+    const evaluator = new Evaluator(steps, this.context);
+    const series = steps.count === 0 ? [] : evaluator.series(expression.operand).map((one) => toStored(one, steps));
+    return { series, reference, rangeMs: range };
+  }
+
+  #subquerySteps({ step }: SubqueryExpression, reference: Reference, range: number): Steps {
+    const stepMs = step === undefined ? this.context.subqueryStepMs : rangeMs(step, this.context);
+    const afterMs = referenceMs(reference, this.steps.startMs) - range;
+    let startMs = stepMs * Math.trunc(afterMs / stepMs);
+    if (startMs <= afterMs) startMs += stepMs;
+    return new Steps(startMs, referenceMs(reference, this.steps.endMs), stepMs);
+  }
+
+  /** Whether an expression has the same value at all of several steps. */
+  #isOnceEnough(expression: Expression): boolean {
+    return this.steps.count > 1 && expression.kind !== "number" && isStepInvariant(expression);
+  }
+
+  #once(): Evaluator {
+    return new Evaluator(this.steps.first(), this.context);
+  }
+
+  #repeated(series: readonly StepSeries[]): StepSeries[] {
+    return series.map(({ labels, values }) => {
+      const repeated = makeSeries(labels, this.steps.count, this.context.budget);
+      repeated.values.fill(values[0] as number);
+      repeated.present.fill(1);
+      return repeated;
+    });
+  }
+
+  #negated(operand: Expression): StepSeries[] {
+    const series = this.series(operand);
+    for (const one of series) {
+      one.labels = one.labels.withoutMetricName();
+      for (let i = 0; i < one.values.length; i++) one.values[i] = -(one.values[i] as number);
+    }
+    return merge(series);
+  }
+
+  #binary(expression: BinaryExpression): StepSeries[] {
+    const { operator, left, right, returnsBool } = expression;
+    const isScalarLeft = typeOf(left) === "scalar";
+    if (isScalarLeft || typeOf(right) === "scalar") {
+      const [scalar, vector] = isScalarLeft ? [left, right] : [right, left];
+      return combineWithScalar(this.series(vector), { operator, scalar: this.scalars(scalar), isScalarLeft, returnsBool });
+    }
+    const sides = [this.series(left), this.series(right)] as const;
+    if (isSetOperator(operator)) return combineSets(expression, sides, this.steps.count);
+    return new VectorCombination(expression, this.steps.count, this.context.budget).combine(...sides);
+  }
+
+  #aggregation(expression: AggregateExpression): StepSeries[] {
+    const { budget } = this.context;
+    if (isStreaming(expression.operator)) return aggregate(expression, this.stream(expression.operand), this.steps.count, budget);
+    const parameter = withoutParens(expression.parameter as Expression);
+    if (parameter.kind === "string") return this.#countValues(expression, parameter.value);
+    const values = this.scalars(parameter);
+    if (expression.operator === "quantile") {
+      annotateQuantiles(values, parameter.start, this.context);
+      return aggregateQuantiles(expression, values, this.#grouped(expression));
+    }
+    return isAnyRanked(values) ? rank(expression, values, this.#grouped(expression)) : [];
+  }
+
+  #countValues(expression: AggregateExpression, label: string): StepSeries[] {
+    if (!isLabelName(label)) throw new QueryError(`invalid label name ${quote(label)}`);
+    return countValues(expression, label, this.#grouped(expression));
+  }
+
+  #grouped({ operand }: AggregateExpression): GroupedInput {
+    return { series: this.series(withoutParens(operand)), steps: this.steps.count, budget: this.context.budget };
+  }
+}
+
+/** Whether a number of series is asked for at any step. Throws QueryError where it is none. */
+function isAnyRanked(sizes: Float64Array): boolean {
+  if (sizes.some(Number.isNaN)) throw new QueryError("Parameter value is NaN");
+  const most = sizes.reduce((a, b) => Math.max(a, b), -Infinity);
+  const least = sizes.reduce((a, b) => Math.min(a, b), Infinity);
+  if (most < 1) return false;
+  if (least <= -COUNT_MAX) throw new QueryError(`Scalar value ${formatShortest(least)} underflows int64`);
+  if (most >= COUNT_MAX) throw new QueryError(`Scalar value ${formatShortest(most)} overflows int64`);
+  return true;
+}
+
+/** A subquery's series as a stored one. */
+function toStored({ labels, values, present }: StepSeries, steps: Steps): StoredSeries {
+  const count = present.reduce((sum, one) => sum + one, 0);
+  const stored = { labels, timesMs: new Float64Array(count), values: new Float64Array(count) };
+  for (let step = 0, to = 0; step < steps.count; step++) {
+    if (present[step] === 0) continue;
+    stored.timesMs[to] = steps.timeMs(step);
+    stored.values[to++] = values[step] as number;
+  }
+  return stored;
+}

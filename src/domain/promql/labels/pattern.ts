@@ -1,0 +1,51 @@
+// Patterns of matchers and of label_replace: RE2, so that no pattern takes more than linear time; lists of literal texts become sets.
+import { type Matcher, RE2JS, RE2JSException } from "re2js";
+
+/** A pattern that cannot be read. */
+export class PatternError extends Error {
+  override readonly name = "PatternError";
+}
+
+const LITERALS = /^[A-Za-z0-9_ :/@,"'`<>=~!#%&;-]+(?:\|[A-Za-z0-9_ :/@,"'`<>=~!#%&;-]+)*$/;
+
+/** A test whether a whole text matches; throws PatternError. */
+export function compilePattern(pattern: string): (text: string) => boolean {
+  if (LITERALS.test(pattern)) {
+    const texts = new Set(pattern.split("|"));
+    return (text) => texts.has(text);
+  }
+  if (pattern === ".*") return () => true;
+  if (pattern === ".+") return (text) => text !== "";
+  const compiled = compile(pattern);
+  return (text) => compiled.matches(text);
+}
+
+/** Finds the groups of a whole text that matches; throws PatternError. */
+export function compileGroups(pattern: string): (text: string) => Matcher | undefined {
+  const compiled = compile(pattern);
+  return (text) => {
+    const matcher = compiled.matcher(text);
+    return matcher.matches() ? matcher : undefined;
+  };
+}
+
+function compile(pattern: string): RE2JS {
+  try {
+    return RE2JS.compile(`^(?s:${pattern})$`);
+  } catch (error) {
+    if (!(error instanceof RE2JSException)) throw error;
+    throw new PatternError(error.message);
+  }
+}
+
+/**
+ * Replaces $1, ${1} and ${name} of a template by groups, as Go's regexp.Expand does: a name is as long as it can be, an unknown one is empty, $$ is a dollar.
+ */
+export function expandTemplate(template: string, groups: Matcher): string {
+  return template.replace(/\$(?:\$|(\w+)|\{(\w+)\})/g, (whole, bare?: string, braced?: string) => {
+    const name = bare ?? braced;
+    if (name === undefined) return whole === "$$" ? "$" : whole;
+    if (/^\d+$/.test(name)) return Number(name) <= groups.groupCount() ? (groups.group(Number(name)) ?? "") : "";
+    return groups.getNamedGroups()[name] ?? "";
+  });
+}

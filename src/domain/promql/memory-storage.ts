@@ -1,0 +1,53 @@
+// Series in memory: what a file of series says, and what tests load.
+import { lowerBound } from "../../core/base/sorted-search.ts";
+import type { LabelMatcher } from "./labels/label-matcher.ts";
+import type { Labels } from "./labels/labels.ts";
+import type { SeriesStorage, StoredSeries } from "./series-storage.ts";
+
+/** Series that were added, in their order. */
+export class MemoryStorage implements SeriesStorage {
+  readonly #series = new Map<string, StoredSeries>();
+
+  /** Adds samples of a series, ascending in time; of two at one time the later added counts. */
+  add(labels: Labels, timesMs: Float64Array, values: Float64Array): void {
+    const known = this.#series.get(labels.key);
+    this.#series.set(labels.key, known === undefined ? { labels, timesMs, values } : merged(known, { labels, timesMs, values }));
+  }
+
+  /** The last moment at which there is a sample; 0 where there is none. */
+  get lastMs(): number {
+    let last = 0;
+    for (const { timesMs } of this.#series.values()) last = Math.max(last, timesMs.at(-1) ?? 0);
+    return last;
+  }
+
+  *select(matchers: readonly LabelMatcher[], fromMs: number, toMs: number): Iterable<StoredSeries> {
+    for (const { labels, timesMs, values } of this.#series.values()) {
+      if (!matchers.every((matcher) => matcher.matches(labels.get(matcher.name)))) continue;
+      const from = lowerBound(timesMs, fromMs);
+      const to = lowerBound(timesMs, toMs + 0.5);
+      if (from < to) yield { labels, timesMs: timesMs.subarray(from, to), values: values.subarray(from, to) };
+    }
+  }
+}
+
+/** Both in one, by the bits of their values. */
+function merged(known: StoredSeries, added: StoredSeries): StoredSeries {
+  const length = known.timesMs.length + added.timesMs.length;
+  const timesMs = new Float64Array(length);
+  const values = new Float64Array(length);
+  let count = 0;
+  const take = ({ timesMs: times, values: from }: StoredSeries, index: number) => {
+    timesMs[count] = times[index] as number;
+    values.set(from.subarray(index, index + 1), count++);
+  };
+  let a = 0;
+  for (let b = 0; b < added.timesMs.length; b++) {
+    const time = added.timesMs[b] as number;
+    for (; a < known.timesMs.length && (known.timesMs[a] as number) < time; a++) take(known, a);
+    if (known.timesMs[a] === time) a++;
+    take(added, b);
+  }
+  for (; a < known.timesMs.length; a++) take(known, a);
+  return { labels: added.labels, timesMs: timesMs.subarray(0, count), values: values.subarray(0, count) };
+}

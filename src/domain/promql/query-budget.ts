@@ -1,0 +1,73 @@
+// What one query may take of its thread: samples read, bytes of values in memory at once, and time. It may be canceled from elsewhere between two series.
+import { PROMQL_QUERY_BYTES_MAX, PROMQL_QUERY_MS_MAX, PROMQL_SAMPLES_MAX } from "../../core/config/promql-limits.ts";
+import { QueryError } from "./query-error.ts";
+
+/** Bounds of one query. */
+export interface QueryBounds {
+  readonly samplesMax: number;
+  readonly bytesMax: number;
+  readonly durationMsMax: number;
+}
+
+const BOUNDS: QueryBounds = { samplesMax: PROMQL_SAMPLES_MAX, bytesMax: PROMQL_QUERY_BYTES_MAX, durationMsMax: PROMQL_QUERY_MS_MAX };
+
+/** Counts what a query takes; each count throws QueryError once it is too much. */
+export class QueryBudget {
+  readonly #bounds: QueryBounds;
+  readonly #nowMs: () => number;
+  readonly #deadlineMs: number;
+  #isCanceled = false;
+  #samples = 0;
+  #bytes = 0;
+
+  /** `nowMs` is a monotonic clock. */
+  constructor(nowMs: () => number, bounds: Partial<QueryBounds> = {}) {
+    this.#bounds = { ...BOUNDS, ...bounds };
+    this.#nowMs = nowMs;
+    this.#deadlineMs = nowMs() + this.#bounds.durationMsMax;
+  }
+
+  /** Samples that have been read. */
+  get samples(): number {
+    return this.#samples;
+  }
+
+  /** Bytes of values that are in memory. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Ends the query at its next series. */
+  cancel(): void {
+    this.#isCanceled = true;
+  }
+
+  /** Asked once a series. */
+  check(): void {
+    if (this.#isCanceled) throw new QueryError("query was canceled in expression evaluation", "canceled");
+    if (this.#nowMs() > this.#deadlineMs) throw new QueryError("query timed out in expression evaluation", "timeout");
+  }
+
+  /** Counts samples of a series that is about to be evaluated. */
+  countSamples(count: number): void {
+    this.check();
+    this.#samples += count;
+    if (this.#samples <= this.#bounds.samplesMax) return;
+    throw new QueryError(
+      `query processing would load too many samples into memory in query execution: more than ${this.#bounds.samplesMax}`,
+      "too_much",
+    );
+  }
+
+  /** Counts bytes that are about to be taken. */
+  reserve(bytes: number): void {
+    this.#bytes += bytes;
+    if (this.#bytes <= this.#bounds.bytesMax) return;
+    throw new QueryError(`query processing would take too much memory: more than ${this.#bounds.bytesMax} bytes`, "too_much");
+  }
+
+  /** Sets the count back to what is left after a part of the query is evaluated. */
+  settle(bytes: number): void {
+    this.#bytes = bytes;
+  }
+}
