@@ -484,6 +484,7 @@ export function stream(change: Partial<SeriesSummary> = {}, data: Partial<Omit<F
     lastValue: values.at(-1) ?? null,
     lastTimeMs: times.at(-1) ?? null,
     firstTimeMs: times[0] ?? null,
+    serviceSinceMs: times[0] ?? null,
     ended: false,
     endsWithHistory: false,
     keptAsRecords: false,

@@ -2,8 +2,9 @@
 import { EVENT_CHUNK_DUE } from "../../src/core/layout/kernel-event.ts";
 import { SCRATCH, STAGING } from "../../src/core/layout/memory-map.ts";
 import { RESTART_MARKER_HIGH, ROW_BYTES, START_MARKER_HIGH, WIDTH_MARKER_HIGH } from "../../src/core/layout/row-frame.ts";
-import { SR_M2, SR_MEAN, SR_PIVOT } from "../../src/core/layout/stream-record.ts";
-import { fillThresholdTables } from "../../src/domain/detection/thresholds.ts";
+import { PROFILE_ENVIRONMENT, SR_M2, SR_MEAN, SR_PIVOT } from "../../src/core/layout/stream-record.ts";
+import { MATURITIES } from "../../src/domain/detection/gates/baseline-maturity.ts";
+import { type DeclarationRule, fillThresholdTables, THRESHOLD_TABLE_VALUES } from "../../src/domain/detection/thresholds.ts";
 import { type ShardEvent, type ShardExports, ShardKernel } from "../../src/domain/kernel/shard-kernel.ts";
 import { type LoadedKernel, loadKernel } from "./kernel.ts";
 
@@ -34,7 +35,19 @@ export class ShardRig {
     this.view = loaded.view;
     this.shard = new ShardKernel({ window: options.window }, { kernel: loaded.kernel, buffer: loaded.memory.buffer });
     const { threshold = 3, minimumSamples: samplesMin = 12, confirmation } = options;
-    fillThresholdTables(this.shard.thresholdTables, threshold, { samplesMin, confirmation });
+    this.judgeBy(PROFILE_ENVIRONMENT, threshold, { samplesMin, confirmation });
+  }
+
+  /** One threshold of a profile, at every age of a service. */
+  judgeBy(profile: number, threshold: number, rule?: DeclarationRule): void {
+    const tables = new Float64Array(THRESHOLD_TABLE_VALUES);
+    fillThresholdTables(tables, threshold, rule);
+    for (const maturity of MATURITIES.keys()) this.shard.profileTables(profile, maturity).set(tables);
+  }
+
+  /** Nothing is judged by a profile. */
+  exclude(profile: number): void {
+    for (const maturity of MATURITIES.keys()) this.shard.profileTables(profile, maturity).fill(Number.POSITIVE_INFINITY);
   }
 
   /** A new stream whose ref is its slot. */

@@ -1,9 +1,11 @@
 // The parts of an engine, made and tied together: what takes bodies, what applies rows, what reads the logs, what asks and answers.
 import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
 import { InboxReader } from "../../adapters/runtime/inbox-ring.ts";
+import { finished } from "../../core/base/steps.ts";
 import { BLOCK_BYTES } from "../../core/config/limits.ts";
+import { PROFILE_ENVIRONMENT } from "../../core/layout/stream-record.ts";
 import type { MetricScopeEnvelope } from "../../core/protocol/coordinator-frame.ts";
-import { fillThresholdTables } from "../../domain/detection/thresholds.ts";
+import { profileTableSteps } from "../../domain/detection/thresholds.ts";
 import { environmentSettings } from "../../domain/detection/watchdog-settings.ts";
 import { ShardKernel } from "../../domain/kernel/shard-kernel.ts";
 import { partitionOf } from "../../domain/placement/partition.ts";
@@ -93,7 +95,7 @@ function makeBase(options: EngineOptions, dependencies: EngineDependencies) {
   const readers = memories.map((_, lane) => (lane === engine ? undefined : new InboxReader(memory, lane)));
   dependencies.kernel.setSeeds(...options.seeds);
   const kernel = new ShardKernel({ window }, { kernel: dependencies.kernel, buffer: memory.memory.buffer });
-  fillThresholdTables(kernel.thresholdTables, zThreshold, { samplesMin, confirmation });
+  kernel.setProfileTables(PROFILE_ENVIRONMENT, finished(profileTableSteps(zThreshold, { samplesMin, confirmation })));
   const settings = environmentSettings(options);
   const services = new ServiceIndex(memory, dependencies.kernel);
   const tenantIndex = (name: string) => tenants.number(name);

@@ -51,8 +51,8 @@ export const REJECT_INVALID_VALUE = 1;
 export const REJECT_TOO_OLD = 2;
 export const REJECT_IN_FUTURE = 3;
 
-// Threshold tables at THRESHOLD_TABLES: profile p, set s, level l, n values in the baseline -> f64 at (((p * 2 + s) * 4 + l) * 128 + n) * 8. The kernel
-// finds a stream's tables by shifting its flags: FLAG_OPERATION to the set, FLAG_PROFILE_MASK to the profile.
+// Threshold tables at THRESHOLD_TABLES: maturity m, profile p, set s, level l, n values in the baseline -> f64 at ((((m * 32 + p) * 2 + s) * 4 + l) * 128 + n) * 8.
+// The kernel finds a stream's tables by shifting its flags: FLAG_OPERATION to the set, FLAG_PROFILE_MASK to the profile; the maturity is by the sample's time (service-age.ts).
 // A sample is over level l when |value - mean| / sd > table. Infinity below the minimum of samples.
 export const TABLE_SET_ORDINARY = 0;
 export const TABLE_SET_OPERATION = 1;
@@ -65,3 +65,5 @@ export const TABLE_COLUMNS = 128;
 export const TABLE_COLUMN_Z = 127;
 /** Size of all tables of one profile: two sets of four levels. */
 export const TABLE_PROFILE_BYTES = 8192;
+/** Size of all tables for services of one maturity: those of all profiles. */
+export const TABLE_MATURITY_BYTES = 262144;

@@ -35,7 +35,7 @@ export const SR_START_LOW = 128; // f64
 export const SR_CLAMP_LOW = 136; // f64, bounds that masked values are clamped to (same units as values)
 export const SR_CLAMP_HIGH = 144; // f64
 export const SR_MASK = 152; // u128, bit i = ring place i counts clamped
-export const SR_FIRST_TIME = 168; // f64, ms of the first sample; 0 before it
+export const SR_FIRST_TIME = 168; // f64, ms of the first sample; before it 0, or minus the first value of the stream's service
 export const SR_TENANT = 176; // u32
 export const SR_PARTITION = 180; // u32
 export const SR_SAMPLES = 184; // f64, values taken since the stream began
@@ -81,6 +81,8 @@ export const FLAG_ACCEPTED = 32768; // the window is of a level that was accepte
 export const FLAG_WAY_BACK = 0x200000; // the newest value lay there
 export const FLAG_PROFILE_SHIFT = 16; // bits 16..20: threshold profile that the stream is judged by; in no checkpoint
 export const FLAG_PROFILE_MASK = 0x1f0000;
+export const FLAG_SERVICE_HOURS_SHIFT = 22; // bits 22..29: hours that the stream's service was known before its first value (service-age.ts)
+export const FLAG_SERVICE_HOURS_MASK = 0x3fc00000;
 /** Threshold profiles: that of the environment, those of settings, and the last one, by which nothing is judged. */
 export const PROFILE_ENVIRONMENT = 0;
 export const PROFILE_EXCLUDED = 31;

@@ -206,7 +206,7 @@ export interface StoredDeployments {
   readonly deployments: readonly Deployment[];
 }
 
-/** Tables of one threshold profile, as the kernel reads them. */
+/** Tables of one threshold profile, as the kernel reads them, for services of every maturity. */
 export interface ProfileTables extends ThresholdProfile {
   readonly tables: Float64Array;
 }
@@ -239,6 +239,8 @@ export interface SeriesSummary extends StreamName {
   readonly lastValue: number | null;
   readonly lastTimeMs: number | null;
   readonly firstTimeMs: number | null;
+  /** Since when its service is known, as the stream is judged. */
+  readonly serviceSinceMs: number | null;
   readonly ended: boolean;
   /** Its newest sample came as history. */
   readonly endsWithHistory: boolean;

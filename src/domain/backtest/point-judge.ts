@@ -2,6 +2,7 @@
 
 import { EVENT_OPEN } from "../../core/layout/kernel-event.ts";
 import { FLAG_OPERATION } from "../../core/layout/stream-record.ts";
+import { maturityOf, thresholdFor } from "../detection/gates/baseline-maturity.ts";
 import { PairDetector } from "../detection/pair/pair-detector.ts";
 import { type PairSurroundings, SURROUNDED_BY_NOTHING } from "../detection/pair/pair-surroundings.ts";
 import { groupObservations } from "../detection/rolling/observation-groups.ts";
@@ -29,6 +30,8 @@ export interface JudgedPoint {
 export interface PointJudgeOptions extends Pick<PairSurroundings, "streams" | "knownDays" | "counts">, DeclarationRule {
   readonly window: number;
   readonly zThreshold: number;
+  /** Since when the service is known (rule 1.1.13); not given where it is mature. */
+  readonly serviceSinceMs?: number;
   readonly offsetMs: OffsetMs;
   /** Flags of the stream. */
   readonly flags: number;
@@ -65,26 +68,28 @@ interface Judged {
 /** Layer 1: its oracle keeps the window as the kernel does. */
 class WindowBounds {
   readonly #oracle: StreamOracle;
-  readonly #open: number;
+  readonly #options: PointJudgeOptions;
+  readonly #tables: ThresholdTables;
   readonly #samplesMin: number;
 
-  constructor({ window, samplesMin, confirmation, zThreshold, flags }: PointJudgeOptions) {
+  constructor(options: PointJudgeOptions) {
+    const { window, samplesMin, confirmation, zThreshold, flags } = options;
+    this.#options = options;
+    this.#tables = ThresholdTables.shared({ samplesMin, confirmation });
     const operation = (flags & FLAG_OPERATION) !== 0;
-    this.#oracle = new StreamOracle({
-      window,
-      tables: ThresholdTables.shared({ samplesMin, confirmation }).of(zThreshold),
-      counter: false,
-      operation,
-    });
-    this.#open = levelsFor(zThreshold, operation).open;
+    this.#oracle = new StreamOracle({ window, tables: this.#tables.of(zThreshold), counter: false, operation });
     this.#samplesMin = samplesMin;
   }
 
   judge(timeMs: number, value: number): Judged {
+    const { flags, zThreshold, serviceSinceMs = Number.NEGATIVE_INFINITY } = this.#options;
+    const threshold = thresholdFor(maturityOf(serviceSinceMs, timeMs), zThreshold);
+    const { open } = levelsFor(threshold, (flags & FLAG_OPERATION) !== 0);
+    this.#oracle.judgeBy(this.#tables.of(threshold));
     const { count, mean, sd, isConstant } = this.#oracle.baseline;
     const opens = this.#oracle.apply(timeMs, value).some(({ kind }) => kind === EVENT_OPEN);
     if (count < this.#samplesMin) return { bounds: null, opens };
-    const width = isConstant ? Math.max(sd, 0.01 * Math.abs(mean)) : sd * ratioForZ(this.#open, count);
+    const width = isConstant ? Math.max(sd, 0.01 * Math.abs(mean)) : sd * ratioForZ(open, count);
     return { bounds: { expected: mean, lower: mean - width, upper: mean + width }, opens };
   }
 }

@@ -95,7 +95,9 @@ export class SeriesFrames {
     const { series, place, settings, sides } = run;
     const { slices, ...options } = this.#options;
     const { zThreshold: threshold, direction } = settings;
-    const track = new WindowTrack(series, { ...options, threshold, direction, tables: this.#tables.of(threshold) });
+    const firstSeenMs = options.facts.firstSeenMs(series.name.tenant, series.name.serviceId);
+    const young = firstSeenMs === undefined ? {} : { young: { firstSeenMs, tables: this.#tables } };
+    const track = new WindowTrack(series, { ...options, threshold, direction, tables: this.#tables.of(threshold), ...young });
     const pair = isBucketSeries(series.name, series.flags) ? undefined : this.#pairOf(run);
     for (let at = 0; at < series.times.length; at++) {
       if (pair !== undefined) await this.#visitCycles(pair, run, series.times[at] as number);

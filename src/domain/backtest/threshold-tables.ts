@@ -1,12 +1,13 @@
 // Threshold tables by threshold: about 20 ms each, made once.
 import { BoundedMap } from "../../core/base/bounded-map.ts";
+import { MATURITIES } from "../detection/gates/baseline-maturity.ts";
 import { THRESHOLDS_MAX } from "../detection/threshold-profiles.ts";
 import { type DeclarationRule, fillThresholdTables, THRESHOLD_TABLE_VALUES } from "../detection/thresholds.ts";
 
 export class ThresholdTables {
   static readonly #shared = new Map<string, ThresholdTables>();
   readonly #rule: DeclarationRule;
-  readonly #tables = new BoundedMap<number, Float64Array>(2 * THRESHOLDS_MAX);
+  readonly #tables = new BoundedMap<number, Float64Array>(2 * MATURITIES.length * THRESHOLDS_MAX);
 
   constructor(rule: DeclarationRule) {
     this.#rule = rule;

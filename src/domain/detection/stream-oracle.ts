@@ -40,6 +40,7 @@ interface Entry {
 /** One stream. */
 export class StreamOracle {
   readonly #options: OracleOptions;
+  #tables: Float64Array;
   readonly #episodes: readonly EpisodeOracle[];
   readonly #window: OracleWindow;
   #lastTime = 0;
@@ -57,6 +58,7 @@ export class StreamOracle {
 
   constructor(options: OracleOptions) {
     this.#options = options;
+    this.#tables = options.tables;
     this.#window = new OracleWindow(options.window);
     const level = (which: number, column: number): number => this.#level(which, column);
     const beyond = { count: 0, since: 0 };
@@ -77,6 +79,11 @@ export class StreamOracle {
   get baseline(): { readonly count: number; readonly mean: number; readonly sd: number; readonly isConstant: boolean } {
     const { count, mean, sd, constant } = this.#score(0);
     return { count, mean, sd, isConstant: constant };
+  }
+
+  /** From the next value on other tables hold. */
+  judgeBy(tables: Float64Array): void {
+    this.#tables = tables;
   }
 
   /** Usual interval in ms. */
@@ -276,7 +283,7 @@ export class StreamOracle {
   }
 
   #level(level: number, column: number): number {
-    return this.#options.tables[((this.#options.operation ? 4 : 0) + level) * TABLE_COLUMNS + column] as number;
+    return this.#tables[((this.#options.operation ? 4 : 0) + level) * TABLE_COLUMNS + column] as number;
   }
 }
 

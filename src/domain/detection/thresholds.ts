@@ -13,6 +13,7 @@ import {
   TABLE_SET_ORDINARY,
 } from "../../core/layout/kernel-event.ts";
 import { WINDOW_MAX } from "../../core/layout/stream-record.ts";
+import { MATURITIES, thresholdFor } from "./gates/baseline-maturity.ts";
 import { equivalentZ, logNormalTail, studentQuantile } from "./tail-probability.ts";
 
 /** Values below which nothing is scored (WATCHDOG_MIN_SAMPLES). */
@@ -77,12 +78,22 @@ export function fillThresholdTables(
 }
 
 /** The same in steps: yields behind each level, 2.5 ms. */
-export function* thresholdTableSteps(tables: Float64Array, threshold: number, rule: DeclarationRule): Generator<void, void> {
+function* thresholdTableSteps(tables: Float64Array, threshold: number, rule: DeclarationRule): Generator<void, void> {
   if (!(threshold > 0)) throw new Error(`threshold must be above 0, got ${threshold}`);
   if (tables.length < THRESHOLD_TABLE_VALUES) throw new Error(`tables hold ${tables.length} numbers, ${THRESHOLD_TABLE_VALUES} are needed`);
   const { samplesMin, confirmation } = rule;
   yield* fillSet(tables, TABLE_SET_ORDINARY, levelsFor(threshold, false, confirmation), samplesMin);
   yield* fillSet(tables, TABLE_SET_OPERATION, levelsFor(threshold, true, confirmation), samplesMin);
+}
+
+/** The tables of a threshold for services of every maturity (rule 1.1.13), one behind the other; yields between steps. */
+export function* profileTableSteps(threshold: number, rule: DeclarationRule): Generator<void, Float64Array> {
+  const all = new Float64Array(MATURITIES.length * THRESHOLD_TABLE_VALUES);
+  for (const [at, maturity] of MATURITIES.entries()) {
+    const tables = all.subarray(at * THRESHOLD_TABLE_VALUES, (at + 1) * THRESHOLD_TABLE_VALUES);
+    yield* thresholdTableSteps(tables, thresholdFor(maturity, threshold), rule);
+  }
+  return all;
 }
 
 function* fillSet(tables: Float64Array, set: number, levels: Levels, minimumSamples: number): Generator<void, void> {

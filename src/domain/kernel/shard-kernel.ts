@@ -1,6 +1,6 @@
 // The shard's half of the kernel as TypeScript sees it: streams are slots, rows go in, events come out. One instance per engine.
 // Layouts are those of core/layout; corrections of a ring are in stream-records.ts, checkpoints in stream-snapshot.ts.
-import { TABLE_PROFILE_BYTES } from "../../core/layout/kernel-event.ts";
+import { TABLE_MATURITY_BYTES, TABLE_PROFILE_BYTES } from "../../core/layout/kernel-event.ts";
 import { THRESHOLD_TABLES } from "../../core/layout/memory-map.ts";
 import { PROFILE_ENVIRONMENT, WINDOW_MAX } from "../../core/layout/stream-record.ts";
 import type { ByteSink } from "../codec/byte-sink.ts";
@@ -164,10 +164,18 @@ export class ShardKernel {
     kernel.setWindow(options.window);
   }
 
-  /** The tables of a threshold profile in place; to be filled before a stream is given the profile. */
-  profileTables(profile: number): Float64Array {
+  /** The tables of a threshold profile in place, for mature services or those of another place in MATURITIES; to be filled before a stream is given the profile. */
+  profileTables(profile: number, maturity = 0): Float64Array {
     const { buffer } = this.records.view;
-    return new Float64Array(buffer, THRESHOLD_TABLES + profile * TABLE_PROFILE_BYTES, TABLE_PROFILE_BYTES / Float64Array.BYTES_PER_ELEMENT);
+    const at = THRESHOLD_TABLES + maturity * TABLE_MATURITY_BYTES + profile * TABLE_PROFILE_BYTES;
+    return new Float64Array(buffer, at, TABLE_PROFILE_BYTES / Float64Array.BYTES_PER_ELEMENT);
+  }
+
+  /** Takes the tables of a threshold profile for services of every maturity, one behind the other. */
+  setProfileTables(profile: number, tables: Float64Array): void {
+    const values = TABLE_PROFILE_BYTES / Float64Array.BYTES_PER_ELEMENT;
+    for (let maturity = 0; maturity * values < tables.length; maturity++)
+      this.profileTables(profile, maturity).set(tables.subarray(maturity * values, (maturity + 1) * values));
   }
 
   /** Slots 0 .. slots - 1 are or were in use. */

@@ -1,12 +1,15 @@
 // Stream records as TypeScript reads and corrects them: rings in order of time, late and corrected values. The kernel does everything else.
 // A correction reads and writes a whole ring, about 2 us; it is for the few samples that come out of order.
 import { STREAM_RECORDS, STREAM_RINGS } from "../../core/layout/memory-map.ts";
+import { SERVICE_HOUR_MS, SERVICE_HOURS_MAX } from "../../core/layout/service-age.ts";
 import {
   FIRST_MAX,
   FLAG_COUNTER,
   FLAG_HAS_PREVIOUS,
   FLAG_PROFILE_MASK,
   FLAG_PROFILE_SHIFT,
+  FLAG_SERVICE_HOURS_MASK,
+  FLAG_SERVICE_HOURS_SHIFT,
   RING_INTERVALS,
   RING_VALUES,
   SR_BEHIND,
@@ -190,7 +193,18 @@ export class StreamRecords {
 
   /** Time of the first sample in ms, 0 before it. */
   firstTimeMs(slot: number): number {
-    return this.view.getFloat64(this.address(slot) + SR_FIRST_TIME, true);
+    return Math.max(0, this.view.getFloat64(this.address(slot) + SR_FIRST_TIME, true));
+  }
+
+  /** Since when the stream's service is known, to the hour, as far as the stream says; Infinity for a stream that knows of no value. */
+  serviceSinceMs(slot: number): number {
+    return serviceSinceMs(this.view.getFloat64(this.address(slot) + SR_FIRST_TIME, true), this.flags(slot));
+  }
+
+  /** Notes on a stream without a value since when its service is known; what is noted already stays. */
+  noteServiceSince(slot: number, sinceMs: number): void {
+    if (Number.isFinite(this.serviceSinceMs(slot))) return;
+    this.view.setFloat64(this.address(slot) + SR_FIRST_TIME, -sinceMs, true);
   }
 
   /** Newest values of the ring that are in no chunk yet. */
@@ -292,12 +306,14 @@ export class StreamRecords {
     const at = this.address(slot);
     const lastTimeMs = this.lastTimeMs(slot);
     const profile = this.flags(slot) & FLAG_PROFILE_MASK;
+    const sinceMs = this.serviceSinceMs(slot);
     new Uint8Array(this.view.buffer, at, SR_TENANT).fill(0);
     new Uint8Array(this.view.buffer, at + SR_PEAK_HIGH, PEAK_BYTES).fill(0);
     this.view.setUint32(at + SR_FLAGS, flags | profile, true);
     this.view.setUint32(at + SR_CHUNK_AT, WINDOW_MAX, true);
     // Kept, so that rows that were taken before the restart are still known to be old.
     this.view.setFloat64(at + SR_LAST_TIME, lastTimeMs, true);
+    if (Number.isFinite(sinceMs)) this.noteServiceSince(slot, sinceMs);
   }
 
   /** Corrects the value at a time that the ring holds: the newest of a counter, any of a gauge. The sample is not scored again. */
@@ -337,14 +353,21 @@ export class StreamRecords {
     return unchunked > 0 ? (this.#times[count - unchunked] as number) : this.lastTimeMs(slot) + 1;
   }
 
+  /** The time of an older first sample; the hours before it are fewer then. */
+  #setFirst(slot: number, timeMs: number): void {
+    const hours = Math.floor((timeMs - this.serviceSinceMs(slot)) / SERVICE_HOUR_MS);
+    const bits = Math.min(Math.max(0, hours), SERVICE_HOURS_MAX) << FLAG_SERVICE_HOURS_SHIFT;
+    this.view.setUint32(this.address(slot) + SR_FLAGS, (this.flags(slot) & ~FLAG_SERVICE_HOURS_MASK) | bits, true);
+    this.view.setFloat64(this.address(slot) + SR_FIRST_TIME, timeMs, true);
+  }
+
   /**
    * Puts values that are stored already, ascending and from before unchunkedFromMs(), into their places in the ring: it then holds the newest of both.
    * A value whose time the ring holds is left out.
    */
   mergeHistory(slot: number, times: Float64Array, values: Float64Array, count: number): void {
-    const at = this.address(slot);
     const first = this.firstTimeMs(slot);
-    if (count > 0 && (first === 0 || (times[0] as number) < first)) this.view.setFloat64(at + SR_FIRST_TIME, times[0] as number, true);
+    if (count > 0 && (first === 0 || (times[0] as number) < first)) this.#setFirst(slot, times[0] as number);
     const held = this.count(slot);
     if (held === WINDOW_MAX && this.unchunked(slot) === WINDOW_MAX) return;
     mergeRing(this.#ringEntries(slot), times, values, count, (entries) => this.#writeRing(slot, entries, entries.length - held));
@@ -438,4 +461,10 @@ export class StreamRecords {
     const byte = this.view.getUint8(at);
     this.view.setUint8(at, masked ? byte | bit : byte & ~bit);
   }
+}
+
+/** Since when a stream's service is known, by the SR_FIRST_TIME and SR_FLAGS of its record; Infinity where they do not say. */
+export function serviceSinceMs(firstTime: number, flags: number): number {
+  if (firstTime > 0) return firstTime - ((flags & FLAG_SERVICE_HOURS_MASK) >>> FLAG_SERVICE_HOURS_SHIFT) * SERVICE_HOUR_MS;
+  return firstTime < 0 ? -firstTime : Number.POSITIVE_INFINITY;
 }

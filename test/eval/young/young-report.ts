@@ -39,7 +39,13 @@ async function pagesOf({ times, values }: YoungValues): Promise<number[]> {
   // The run ends with the values: the silence behind them is no matter here.
   const untilMs = (times[times.length - 1] as number) + 1;
   const options = { window: 120, samplesMin: 12, intervalMs: MINUTE_MS, offsetMs: UTC_OFFSET, sinceMs: START_MS, untilMs };
-  const decisions = await runOnce([{ name, flags: 0, times, values }], FILE_FACTS, variant, options, () => undefined);
+  const decisions = await runOnce(
+    [{ name, flags: 0, times, values }],
+    { ...FILE_FACTS, firstSeenMs: () => times[0] as number },
+    variant,
+    options,
+    () => undefined,
+  );
   return decisions.flatMap(({ outcome, atMs }) => (outcome === "paged" ? [atMs] : []));
 }
 

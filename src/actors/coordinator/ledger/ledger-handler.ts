@@ -10,6 +10,7 @@ import { FLAG_OPERATION, FLAG_PERCENT } from "../../../core/layout/stream-record
 import type { SeriesSummary } from "../../../core/protocol/engine-control.ts";
 import type { PageDecision } from "../../../domain/alerting/paging/page-decision.ts";
 import { type LayerMoment, SAMPLE_AGE_MS_MAX, skippedMoment } from "../../../domain/backtest/layer-moment.ts";
+import { maturityOf, thresholdFor } from "../../../domain/detection/gates/baseline-maturity.ts";
 import { type MomentVerdict, momentVerdict } from "../../../domain/detection/moment-verdict.ts";
 import { isOfCounts } from "../../../domain/series/classification.ts";
 import { decodeDecision } from "../alerts/rows/decision-row.ts";
@@ -108,7 +109,7 @@ async function momentOf(context: LedgerContext, layers: MomentLayers, summary: S
   const { samplesMin, confirmation, window } = context.options;
   const { zThreshold, excluded } = context.state.configured.watchdog.settingsOf(tenant, serviceId, metricName);
   const found = momentVerdict(series.times, series.values, atMs, {
-    threshold: zThreshold,
+    threshold: thresholdFor(maturityOf(summary.serviceSinceMs ?? atMs, atMs), zThreshold),
     minimumSamples: samplesMin,
     confirmation,
     window,

@@ -35,7 +35,7 @@ export function streamsOf(context: SeriesContext, tenant: string, serviceId: str
 /** The newest of the values, `most` at most, as the detectors judge them, those of minutes as the long baseline sees them. */
 export async function judgedPoints(
   context: SeriesContext,
-  { tenant, metricName, kind }: SeriesSummary,
+  { tenant, metricName, kind, serviceSinceMs }: SeriesSummary,
   { times, values }: ValueSeries,
   { zThreshold, most, streams }: JudgingOptions,
 ): Promise<JudgedPoints> {
@@ -47,6 +47,7 @@ export async function judgedPoints(
     samplesMin: options.samplesMin,
     confirmation: options.confirmation,
     zThreshold,
+    ...(serviceSinceMs !== null && { serviceSinceMs }),
     offsetMs: new TimeZoneHours(options.timeZone ?? "UTC").offsetMs,
     flags,
     // Only values that lie a while apart have bounds of the long baseline, each for itself.

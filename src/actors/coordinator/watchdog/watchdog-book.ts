@@ -15,7 +15,7 @@ import type {
 import { KeyBuilder } from "../../../domain/codec/key.ts";
 import { SettingsTable } from "../../../domain/detection/settings-table.ts";
 import { ThresholdProfiles } from "../../../domain/detection/threshold-profiles.ts";
-import { type DeclarationRule, THRESHOLD_TABLE_VALUES, thresholdTableSteps } from "../../../domain/detection/thresholds.ts";
+import { type DeclarationRule, profileTableSteps } from "../../../domain/detection/thresholds.ts";
 import { scan } from "../state/scan.ts";
 import { flag, nullable, number, object, oneOf, optional, StoredForm, text } from "../state/stored-json.ts";
 import { CalendarBook, type StoredCalendar } from "./calendar-book.ts";
@@ -143,28 +143,22 @@ export class WatchdogBook {
     return { type: "watchdog-settings", places, profiles: this.#profiles.all, tables, calendars };
   }
 
-  /** Makes the tables that changes will need, ahead of `put`: about 20 ms a threshold that is not in use yet; yields between steps. */
+  /** Makes the tables that changes will need, ahead of `put`: about 60 ms a threshold that is not in use yet; yields between steps. */
   *prepare(changes: readonly SettingsChange[]): Generator<void, void> {
     this.#prepared.clear();
     const inUse = new Set(this.thresholds);
     for (const { settings } of changes) {
       const threshold = settings?.overrides.zThreshold;
       if (threshold === undefined || inUse.has(threshold) || this.#prepared.has(threshold)) continue;
-      const tables = yield* this.#tableSteps(threshold);
+      const tables = yield* profileTableSteps(threshold, this.#rule);
       this.#prepared.set(threshold, tables);
     }
   }
 
   /** Here and once, so that no engine's verdicts wait for it. */
   #tables(threshold: number): Float64Array {
-    const tables = this.#prepared.get(threshold) ?? finished(this.#tableSteps(threshold));
+    const tables = this.#prepared.get(threshold) ?? finished(profileTableSteps(threshold, this.#rule));
     this.#prepared.delete(threshold);
-    return tables;
-  }
-
-  *#tableSteps(threshold: number): Generator<void, Float64Array> {
-    const tables = new Float64Array(THRESHOLD_TABLE_VALUES);
-    yield* thresholdTableSteps(tables, threshold, this.#rule);
     return tables;
   }
 

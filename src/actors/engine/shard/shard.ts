@@ -127,7 +127,10 @@ export class Shard {
       nameOf: (slot) => this.nameOf(slot),
       endEpisodes: (slot) => this.endEpisodes(slot),
     });
-    const created = (slot: number) => this.profiles.assign(slot);
+    const created = (slot: number, isRestored: boolean) => {
+      this.profiles.assign(slot);
+      if (!isRestored) this.#noteService(slot);
+    };
     this.streams = new StreamRegistry(options, { ...dependencies, cold: this.cold, adoptKind, created });
     this.returns = new StreamReturns({
       ...dependencies,
@@ -371,6 +374,13 @@ export class Shard {
     if (stored && correction.chunked) this.#storeValue(slot, timeMs, correction.value);
   }
 
+  /** A new stream of a known service is judged by the age of that. */
+  #noteService(slot: number): void {
+    const { kernel, services } = this.#dependencies;
+    const sinceMs = services.sinceMs(slot, (of) => kernel.records.serviceSinceMs(of));
+    if (Number.isFinite(sinceMs)) kernel.records.noteServiceSince(slot, sinceMs);
+  }
+
   /** `isEnd`: that nobody has seen what closes recover. */
   #report(event: ShardEvent, isEnd = false): void {
     const { kernel, outbox } = this.#dependencies;
@@ -380,7 +390,7 @@ export class Shard {
       hash: this.hashOf(slot),
       streamFlags: kernel.records.flags(slot),
       isOfCounts: () => isOfCounts(this.nameOf(slot).metricName, kernel.records.flags(slot)),
-      threshold: this.profiles.thresholdOf(slot),
+      threshold: this.profiles.thresholdOf(slot, event.timeMs),
       direction: () => this.profiles.directionOf(slot),
       samplesMin: this.#options.samplesMin,
       confirmation: this.#options.confirmation,

@@ -49,8 +49,8 @@ export interface StreamRegistryDependencies {
   readonly services: ServiceIndex;
   /** Gives a stream, in memory or not, the kind that its sender says, behind the rows that came before. */
   readonly adoptKind: (slot: number, flags: number) => void;
-  /** Told of each stream that was made. */
-  readonly created: (slot: number) => void;
+  /** Told of each stream that was made, of one of a stored state behind that. */
+  readonly created: (slot: number, isRestored: boolean) => void;
 }
 
 /** Streams of a stored state in the engine's memory. */
@@ -155,7 +155,7 @@ export class StreamRegistry {
   restoreRun({ pointer, bytes, previous, partition, tenant, restored }: StoredRun): number {
     const { kernel, processWords } = this.#dependencies;
     const taken = kernel.restoreStreams(pointer, bytes, previous, partition, tenant);
-    const streams = this.#takeBindings((_, __, slot) => restored(slot));
+    const streams = this.#takeBindings((_, __, slot) => restored(slot), true);
     processWords.addTenantStreams(tenant.tenant, streams);
     this.#publish();
     return taken;
@@ -221,18 +221,20 @@ export class StreamRegistry {
   }
 
   /** Enters what the kernel did with the definitions that it took last; answers how many streams are new. */
-  #takeBindings(visit: (partition: Partition, ref: number, slot: number) => void): number {
+  #takeBindings(visit: (partition: Partition, ref: number, slot: number) => void, isRestored = false): number {
     const { memory, kernel, counters } = this.#dependencies;
     const { words } = memory;
     const end = BINDINGS + kernel.bindingsCount * BINDING_BYTES;
     let streams = 0;
+    // The index has all of them before it is asked about the first.
+    for (let at = BINDINGS; at < end; at += BINDING_BYTES)
+      if (words[(at + BINDING_IS_NEW) >> 2] === 1) this.#dependencies.services.again(words[(at + BINDING_SLOT) >> 2] as number);
     for (let at = BINDINGS; at < end; at += BINDING_BYTES) {
       const partition = this.partition(words[(at + BINDING_PARTITION) >> 2] as number);
       const slot = words[(at + BINDING_SLOT) >> 2] as number;
       if (words[(at + BINDING_IS_NEW) >> 2] === 1) {
         partition.slots.push(slot);
-        this.#dependencies.services.again(slot);
-        this.#dependencies.created(slot);
+        this.#dependencies.created(slot, isRestored);
         streams++;
       }
       visit(partition, words[(at + BINDING_REF) >> 2] as number, slot);
@@ -267,7 +269,7 @@ export class StreamRegistry {
     if (slot < 0) return slot;
     this.partition(partition).slots.push(slot);
     this.#dependencies.services.again(slot);
-    this.#dependencies.created(slot);
+    this.#dependencies.created(slot, false);
     return slot;
   }
 

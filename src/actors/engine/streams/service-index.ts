@@ -11,6 +11,8 @@ const SLOTS_PER_IDLE_STEP = 1_000;
 /** While more of them wait, a step that had something else to do enters a few: whoever asks has that many to enter. */
 const SLOTS_BEHIND_MAX = 256;
 const SLOTS_PER_BUSY_STEP = 512;
+/** The oldest streams of a service that say since when it is known. */
+const OLDEST_ASKED = 4;
 
 /** The kernel's functions that tell which service a slot belongs to. */
 type Services = Pick<ShardExports, "slots" | "findService" | "foundTenant" | "foundTenantBytes" | "foundService" | "foundServiceBytes">;
@@ -64,6 +66,13 @@ export class ServiceIndex {
     const stop = Math.min(slots, this.#entered + most);
     while (this.#entered < stop) this.#enter(this.#entered++);
     return true;
+  }
+
+  /** Since when the service of a stream is known, as its oldest streams say; Infinity where they do not. All streams are in the index then. */
+  sinceMs(slot: number, sinceOf: (slot: number) => number): number {
+    this.catchUp(Number.POSITIVE_INFINITY);
+    const oldest = this.#serviceOf(slot).slots.slice(0, OLDEST_ASKED);
+    return Math.min(...oldest.map(sinceOf), Number.POSITIVE_INFINITY);
   }
 
   /** A slot that was in use before has another stream. */

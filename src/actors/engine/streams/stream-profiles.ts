@@ -5,6 +5,7 @@ import { PROFILE_EXCLUDED } from "../../../core/layout/stream-record.ts";
 import type { SettingsUpdate } from "../../../core/protocol/engine-control.ts";
 import type { ScopedOverrides, WatchdogSettings } from "../../../core/protocol/watchdog-settings.ts";
 import { KnownDays } from "../../../domain/calendar/known-days.ts";
+import { MATURITIES, maturityOf, thresholdFor } from "../../../domain/detection/gates/baseline-maturity.ts";
 import { SettingsTable } from "../../../domain/detection/settings-table.ts";
 import { ThresholdProfiles } from "../../../domain/detection/threshold-profiles.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
@@ -48,7 +49,7 @@ export class StreamProfiles {
     this.#initial = initial;
     this.#table = new SettingsTable(initial);
     this.#profiles = new ThresholdProfiles(initial.zThreshold);
-    dependencies.kernel.profileTables(PROFILE_EXCLUDED).fill(Number.POSITIVE_INFINITY);
+    for (const maturity of MATURITIES.keys()) dependencies.kernel.profileTables(PROFILE_EXCLUDED, maturity).fill(Number.POSITIVE_INFINITY);
   }
 
   /** The settings in force for a metric of a service. */
@@ -66,10 +67,10 @@ export class StreamProfiles {
     return this.#calendars.get(tenant);
   }
 
-  /** Threshold that a stream is judged by. */
-  thresholdOf(slot: number): number {
-    const profile = this.#dependencies.kernel.records.profile(slot);
-    return this.#profiles.thresholdOf(profile);
+  /** Threshold that a stream is judged by at a time. */
+  thresholdOf(slot: number, timeMs: number): number {
+    const { records } = this.#dependencies.kernel;
+    return thresholdFor(maturityOf(records.serviceSinceMs(slot), timeMs), this.#profiles.thresholdOf(records.profile(slot)));
   }
 
   /** Departures of a stream that may alert; its names are read only where something is set for its tenant. */
@@ -148,7 +149,7 @@ export class StreamProfiles {
 
   #begin({ places, profiles, tables }: SettingsUpdate): void {
     const { kernel, tenantIndex } = this.#dependencies;
-    for (const each of tables) kernel.profileTables(each.profile).set(each.tables);
+    for (const each of tables) kernel.setProfileTables(each.profile, each.tables);
     this.#profiles.take(profiles);
     for (const place of places) {
       this.#table.put(place, place.overrides);

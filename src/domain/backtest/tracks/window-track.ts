@@ -6,6 +6,7 @@ import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
 import { decodeEpisode, encodeEpisode } from "../../anomaly/episode-codec.ts";
 import { type EpisodeContext, episodeFrame } from "../../anomaly/episode-frame.ts";
 import type { OracleEvent } from "../../detection/episode-oracle.ts";
+import { maturityOf, thresholdFor } from "../../detection/gates/baseline-maturity.ts";
 import { isIrregular } from "../../detection/rolling/usual-deltas.ts";
 import { StreamOracle } from "../../detection/stream-oracle.ts";
 import type { DeclarationRule } from "../../detection/thresholds.ts";
@@ -14,6 +15,7 @@ import type { ShardEvent } from "../../kernel/shard-events.ts";
 import { isOfCounts } from "../../series/classification.ts";
 import { identityText } from "../../series/stream-identity.ts";
 import type { BacktestSeries } from "../history.ts";
+import type { ThresholdTables } from "../threshold-tables.ts";
 
 export interface WindowOptions extends DeclarationRule {
   /** WATCHDOG_WINDOW. */
@@ -22,6 +24,8 @@ export interface WindowOptions extends DeclarationRule {
   readonly direction: WatchdogSettings["direction"];
   /** As filled by fillThresholdTables() for the threshold. */
   readonly tables: Float64Array;
+  /** Of a service that may be young: when it was first seen, and the tables of lower thresholds (rule 1.1.13). */
+  readonly young?: { readonly firstSeenMs: number; readonly tables: ThresholdTables };
 }
 
 const REPORTED: ReadonlySet<number> = new Set([EVENT_OPEN, EVENT_UPDATE, EVENT_CLOSE]);
@@ -31,10 +35,12 @@ export class WindowTrack {
   readonly #options: WindowOptions;
   readonly #oracle: StreamOracle;
   readonly #hash: Uint8Array;
+  #threshold: number;
 
   constructor(series: BacktestSeries, options: WindowOptions) {
     this.#series = series;
     this.#options = options;
+    this.#threshold = options.threshold;
     const operation = (series.flags & FLAG_OPERATION) !== 0;
     this.#oracle = new StreamOracle({ window: options.window, tables: options.tables, counter: false, operation });
     const { tenant, environment, serviceId, metricName, attributes } = series.name;
@@ -44,8 +50,19 @@ export class WindowTrack {
   /** Takes the value at a place; places come in order. `longBaseline` tells what that says of it at once. */
   observe(place: number, longBaseline?: EpisodeContext["longBaseline"]): EpisodeFrame[] {
     const { times } = this.#series;
+    this.#age(times[place] as number);
     const events = this.#oracle.apply(times[place] as number, this.#valueAt(place));
     return events.filter(({ kind }) => REPORTED.has(kind)).flatMap((event) => this.#frame(event, place, longBaseline) ?? []);
+  }
+
+  /** The threshold of the service at the age that it has then. */
+  #age(timeMs: number): void {
+    const { threshold, young } = this.#options;
+    if (young === undefined) return;
+    const now = thresholdFor(maturityOf(young.firstSeenMs, timeMs), threshold);
+    if (now === this.#threshold) return;
+    this.#threshold = now;
+    this.#oracle.judgeBy(young.tables.of(now));
   }
 
   /** As it is scored: a delta of a counter counts for the time that it took. */
@@ -59,7 +76,7 @@ export class WindowTrack {
   }
 
   #frame(event: OracleEvent, place: number, longBaseline: EpisodeContext["longBaseline"]): EpisodeFrame | undefined {
-    const { window, samplesMin, confirmation, threshold, direction } = this.#options;
+    const { window, samplesMin, confirmation, direction } = this.#options;
     const { name, flags, times, values } = this.#series;
     const first = Math.max(0, place - Math.min(window, WINDOW_MAX));
     const ageSeconds = place > first ? ((times[place] as number) - (times[first] as number)) / 1000 : 0;
@@ -68,7 +85,7 @@ export class WindowTrack {
       hash: this.#hash,
       streamFlags: flags & (FLAG_OPERATION | FLAG_PERCENT),
       isOfCounts: () => isOfCounts(name.metricName, flags),
-      threshold,
+      threshold: this.#threshold,
       direction: () => direction,
       samplesMin,
       confirmation,

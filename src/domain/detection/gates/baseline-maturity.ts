@@ -1,11 +1,10 @@
 // How long a service has been known (rule 1.1.13), and how much that moves its thresholds.
+import { MATURE_FROM_MS, SETTLING_FROM_MS } from "../../../core/layout/service-age.ts";
 
-import { HOUR_MS } from "../../../core/base/durations.ts";
+/** All of them; the kernel knows them by their places (MATURITY_*). */
+export const MATURITIES = ["mature", "settling", "young"] as const;
+export type Maturity = (typeof MATURITIES)[number];
 
-export type Maturity = "young" | "settling" | "mature";
-
-const SETTLING_FROM_MS = 24 * HOUR_MS;
-const MATURE_FROM_MS = 7 * 24 * HOUR_MS;
 /** Factor of the threshold: younger services are somewhat more sensitive. */
 const THRESHOLD_FACTOR: Readonly<Record<Maturity, number>> = { young: 0.9, settling: 0.95, mature: 1 };
 

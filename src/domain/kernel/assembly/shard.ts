@@ -8,8 +8,9 @@ import { COLD_SLOTS, PARTITIONS } from "../../../core/layout/memory-map";
 import {
   ARRIVAL_HISTORY, RESTART_MARKER_HIGH, ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE, START_MARKER_HIGH, WIDTH_MARKER_HIGH,
 } from "../../../core/layout/row-frame";
+import { SERVICE_HOUR_MS, SERVICE_HOURS_MAX } from "../../../core/layout/service-age";
 import {
-  FIRST_MAX, FLAG_BUCKET, FLAG_COUNTER, FLAG_ENDED, FLAG_GUESSED, FLAG_HISTORY, FLAG_START_MOVED, RING_INTERVALS, RING_VALUES, SR_CHUNK_AT, SR_COUNT, SR_FIRST_TIME, SR_FLAGS, SR_HEAD, SR_INTERVAL,
+  FIRST_MAX, FLAG_BUCKET, FLAG_COUNTER, FLAG_ENDED, FLAG_GUESSED, FLAG_HISTORY, FLAG_SERVICE_HOURS_MASK, FLAG_SERVICE_HOURS_SHIFT, FLAG_START_MOVED, RING_INTERVALS, RING_VALUES, SR_CHUNK_AT, SR_COUNT, SR_FIRST_TIME, SR_FLAGS, SR_HEAD, SR_INTERVAL,
   SR_LAST_RAW, SR_LAST_TIME, SR_LAST_VALUE, SR_MASK, SR_PARTITION, SR_RESOLUTION, SR_SAMPLES, SR_UNCHUNKED, WINDOW_MAX,
 } from "../../../core/layout/stream-record";
 import { takeChunk } from "./chunk/chunk-waiting";
@@ -149,6 +150,14 @@ function touchRuns(row: usize, end: usize): usize {
   return row;
 }
 
+/** The first sample: from here on the age of the stream's service is counted from it and from the hours before. */
+function storeFirst(r: usize, time: f64): void {
+  const sinceMs = -load<f64>(r, SR_FIRST_TIME);
+  const hours = sinceMs > 0 && time > sinceMs ? <u32>min(floor((time - sinceMs) / <f64>SERVICE_HOUR_MS), <f64>SERVICE_HOURS_MAX) : 0;
+  store<f64>(r, time, SR_FIRST_TIME);
+  store<u32>(r, (load<u32>(r, SR_FLAGS) & ~(<u32>FLAG_SERVICE_HOURS_MASK)) | (hours << FLAG_SERVICE_HOURS_SHIFT), SR_FLAGS);
+}
+
 /** Of a row that was newer than all before: where it was a value, the stream ends with history for now. The next live value takes the mark away. */
 function markHistory(r: usize, time: f64): void {
   if (time == load<f64>(r, SR_LAST_TIME)) store<u32>(r, load<u32>(r, SR_FLAGS) | FLAG_HISTORY, SR_FLAGS);
@@ -174,7 +183,7 @@ function take(slot: u32, time: f64, value: f64, arrivalMs: f64): bool {
     unchunked = 0;
   }
   const elapsed = last > 0 ? time - last : 0;
-  if (last == 0) store<f64>(r, time, SR_FIRST_TIME);
+  if (!(load<f64>(r, SR_FIRST_TIME) > 0)) storeFirst(r, time);
   const flags = load<u32>(r, SR_FLAGS);
   if ((flags & (FLAG_ENDED | FLAG_HISTORY)) != 0) store<u32>(r, flags & ~(<u32>(FLAG_ENDED | FLAG_HISTORY)), SR_FLAGS);
   if ((flags & FLAG_COUNTER) == 0) push(r, slot, time, value, value, takeRestart(r), elapsed, arrivalMs);
@@ -215,7 +224,7 @@ function push(r: usize, slot: u32, time: f64, stored: f64, scored: f64, flags: u
   const interval = intervalOf(elapsed);
   const irregular = (flags & EVENT_FLAG_IRREGULAR) != 0;
   let masked = false, learns = !irregular, becomes = unjudgedFate(r);
-  if (!isHistory && (irregular || !isQuiet(r, scored))) {
+  if (!isHistory && (irregular || !isQuiet(r, time, scored))) {
     const usual = load<f64>(r, SR_INTERVAL);
     judge(r, slot, time, scored, stored, usual > 0 && elapsed > GAP_FACTOR * usual ? flags | EVENT_FLAG_AFTER_GAP : flags, irregular, arrivalMs);
     masked = entersMasked;

@@ -1,11 +1,13 @@
 // The shard kernel against its slow twin, sample by sample: the same events, and the same statistics to 1e-9.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { finished } from "../../../../src/core/base/steps.ts";
 import { EVENT_RESET } from "../../../../src/core/layout/kernel-event.ts";
-import { FLAG_COUNTER, FLAG_OPERATION, PROFILE_EXCLUDED } from "../../../../src/core/layout/stream-record.ts";
+import { FLAG_COUNTER, FLAG_OPERATION, PROFILE_ENVIRONMENT, PROFILE_EXCLUDED } from "../../../../src/core/layout/stream-record.ts";
 import type { OracleEvent } from "../../../../src/domain/detection/episode-oracle.ts";
+import { MATURITIES, type Maturity, maturityOf } from "../../../../src/domain/detection/gates/baseline-maturity.ts";
 import { StreamOracle } from "../../../../src/domain/detection/stream-oracle.ts";
-import { fillThresholdTables } from "../../../../src/domain/detection/thresholds.ts";
+import { profileTableSteps } from "../../../../src/domain/detection/thresholds.ts";
 import type { ShardEvent } from "../../../../src/domain/kernel/shard-kernel.ts";
 import { type Generator, generator } from "../../../support/generator.ts";
 import { ShardRig } from "../../../support/shard-rig.ts";
@@ -114,8 +116,8 @@ function compareStatistics(rig: ShardRig, slot: number, oracle: StreamOracle, wh
 /** A rig with profiles 0 (|z| > 3), 1, 2 and 30, and PROFILE_EXCLUDED. */
 function profiledRig(window: number): ShardRig {
   const rig = new ShardRig({ window });
-  for (const [profile, threshold] of Object.entries(THRESHOLD_OF)) fillThresholdTables(rig.shard.profileTables(Number(profile)), threshold);
-  rig.shard.profileTables(PROFILE_EXCLUDED).fill(Number.POSITIVE_INFINITY);
+  for (const [profile, threshold] of Object.entries(THRESHOLD_OF)) rig.judgeBy(Number(profile), threshold);
+  rig.exclude(PROFILE_EXCLUDED);
   return rig;
 }
 
@@ -193,6 +195,34 @@ describe("shard kernel and its slow twin", () => {
     );
     expect(resets).toBeGreaterThan(20);
     expect(firsts).toBeGreaterThan(3);
+  });
+
+  it("D9: agree on the bar of a service of any age, which is by the time of each value", () => {
+    const events = new Map<Maturity, number>();
+    const tables = finished(profileTableSteps(3, { samplesMin: 12 }));
+    fc.assert(
+      fc.property(fc.constantFrom(12, 120), fc.integer(), fc.integer({ min: 0, max: 200 }), (window, seed, hoursBefore) => {
+        const rig = new ShardRig({ window });
+        rig.shard.setProfileTables(PROFILE_ENVIRONMENT, tables);
+        const slot = rig.stream();
+        const oracle = new StreamOracle({ window, tables: rig.shard.thresholdTables, counter: false, operation: false });
+        const series = samples(SHAPES.spikes as Shape, seed, 400).map(({ value }, i) => ({
+          timeMs: 1_700_000_000_000 + i * 1_500_000,
+          value,
+        }));
+        const sinceMs = (series[0] as Sample).timeMs - hoursBefore * 3_600_000;
+        if (hoursBefore > 0) rig.shard.records.noteServiceSince(slot, sinceMs);
+        series.forEach(({ timeMs, value }, i) => {
+          const maturity = maturityOf(sinceMs, timeMs);
+          oracle.judgeBy(rig.shard.profileTables(PROFILE_ENVIRONMENT, MATURITIES.indexOf(maturity)));
+          const expected = oracle.apply(timeMs, value);
+          compareEvents(rig.apply(slot, timeMs, value), expected, `window ${window} seed ${seed} known ${hoursBefore} h, sample ${i}`);
+          events.set(maturity, (events.get(maturity) ?? 0) + expected.length);
+        });
+      }),
+      { numRuns: 40 },
+    );
+    for (const maturity of MATURITIES) expect(events.get(maturity)).toBeGreaterThan(20);
   });
 
   it("agree on streams of different threshold profiles side by side", () => {

@@ -14,6 +14,7 @@ import {
 import type { SeriesDataAnswer, SeriesDataQuery, SeriesKey, SeriesQuery, SeriesSummary } from "../../../../core/protocol/engine-control.ts";
 import { KeyBuilder, KeyReader, prefixEnd } from "../../../../domain/codec/key.ts";
 import type { ColdEntry } from "../../../../domain/kernel/cold-entry.ts";
+import { serviceSinceMs } from "../../../../domain/kernel/stream-records.ts";
 import { SnapshotReader } from "../../../../domain/kernel/stream-snapshot.ts";
 import { partitionOf } from "../../../../domain/placement/partition.ts";
 import { compareSeriesKeys, matchesNames, seriesKey } from "../../../../domain/series/series-order.ts";
@@ -144,6 +145,7 @@ function summaryOf(entry: ColdEntry): SeriesSummary {
   const flags = header.getUint32(SR_FLAGS, true);
   const lastTimeMs = header.getFloat64(SR_LAST_TIME, true);
   const firstTimeMs = header.getFloat64(SR_FIRST_TIME, true);
+  const sinceMs = serviceSinceMs(firstTimeMs, flags);
   return {
     ...identityName(Buffer.from(entry.identity).toString("utf8")),
     kind: (flags & FLAG_COUNTER) !== 0 ? "counter" : "gauge",
@@ -151,6 +153,7 @@ function summaryOf(entry: ColdEntry): SeriesSummary {
     lastValue: count > 0 ? header.getFloat64(SR_LAST_VALUE, true) : null,
     lastTimeMs: lastTimeMs > 0 ? lastTimeMs : null,
     firstTimeMs: firstTimeMs > 0 ? firstTimeMs : null,
+    serviceSinceMs: Number.isFinite(sinceMs) ? sinceMs : null,
     ended: (flags & FLAG_ENDED) !== 0,
     endsWithHistory: (flags & FLAG_HISTORY) !== 0,
     keptAsRecords: (flags & FLAG_KEPT_AS_RECORDS) !== 0,

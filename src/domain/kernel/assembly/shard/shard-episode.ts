@@ -11,12 +11,14 @@ import {
 } from "../../../../core/layout/episode-ends";
 import {
   EVENT_CLOSE, EVENT_EXCURSION, EVENT_FLAG_ACCEPTED, EVENT_FLAG_AFTER_GAP, EVENT_FLAG_CONSTANT, EVENT_FLAG_HIGH, EVENT_FLAG_LASTING, EVENT_FLAG_RESET, EVENT_FLAG_STRONG, EVENT_OPEN,
-  EVENT_UPDATE, TABLE_COLUMN_Z, TABLE_COLUMNS, TABLE_LEVEL_CLEAR, TABLE_LEVEL_OPEN, TABLE_LEVEL_SEVERE, TABLE_LEVEL_STRONG, TABLE_PROFILE_BYTES,
+  EVENT_UPDATE, TABLE_COLUMN_Z, TABLE_COLUMNS, TABLE_LEVEL_CLEAR, TABLE_LEVEL_OPEN, TABLE_LEVEL_SEVERE, TABLE_LEVEL_STRONG, TABLE_MATURITY_BYTES, TABLE_PROFILE_BYTES,
 } from "../../../../core/layout/kernel-event";
 import { THRESHOLD_TABLES } from "../../../../core/layout/memory-map";
+import { MATURE_FROM_MS, MATURITY_MATURE, MATURITY_SETTLING, MATURITY_YOUNG, SERVICE_HOUR_MS, SETTLING_FROM_MS } from "../../../../core/layout/service-age";
 import {
-  BEYOND_REPORTED, FLAG_ACCEPTED, FLAG_CONSTANT_SUSPECT_HIGH, FLAG_CONSTANT_SUSPECT_LOW, FLAG_OPERATION, FLAG_PROFILE_MASK, FLAG_PROFILE_SHIFT, FLAG_WAY_BACK,
-  SR_BEHIND, SR_BEYOND, SR_BEYOND_SINCE, SR_CLAMP_HIGH, SR_CLAMP_LOW, SR_COUNT, SR_FLAGS, SR_HEAD, SR_LAST_TIME, SR_M2, SR_MEAN, SR_PEAK_HIGH, SR_PEAK_LOW,
+  BEYOND_REPORTED, FLAG_ACCEPTED, FLAG_CONSTANT_SUSPECT_HIGH, FLAG_CONSTANT_SUSPECT_LOW, FLAG_OPERATION, FLAG_PROFILE_MASK, FLAG_PROFILE_SHIFT,
+  FLAG_SERVICE_HOURS_MASK, FLAG_SERVICE_HOURS_SHIFT, FLAG_WAY_BACK,
+  SR_BEHIND, SR_BEYOND, SR_BEYOND_SINCE, SR_CLAMP_HIGH, SR_CLAMP_LOW, SR_COUNT, SR_FIRST_TIME, SR_FLAGS, SR_HEAD, SR_LAST_TIME, SR_M2, SR_MEAN, SR_PEAK_HIGH, SR_PEAK_LOW,
   SR_PENDING, SR_PIVOT, SR_RESOLUTION, SR_START_HIGH, SR_START_LOW, SR_STATE, STATE_BELOW_MASK,
   STATE_BELOW_SHIFT, STATE_LOW_SHIFT, STATE_OPEN, STATE_OUT_MASK, STATE_OUT_SHIFT, STATE_REPORTED_MASK, STATE_REPORTED_SHIFT, STATE_SEVERE,
   WINDOW_MAX,
@@ -68,9 +70,20 @@ export let departsConstant: bool = false;
 
 // @ts-ignore
 @inline
-function tableOf(r: usize): usize {
+function tableOf(r: usize, time: f64): usize {
   const flags = load<u32>(r, SR_FLAGS);
-  return <usize>THRESHOLD_TABLES + ((flags & FLAG_OPERATION) << OPERATION_TO_SET) + ((flags & FLAG_PROFILE_MASK) >> PROFILE_TO_BYTES);
+  const profile = (flags & FLAG_PROFILE_MASK) >> PROFILE_TO_BYTES;
+  return <usize>THRESHOLD_TABLES + maturityOf(r, flags, time) * <usize>TABLE_MATURITY_BYTES + ((flags & FLAG_OPERATION) << OPERATION_TO_SET) + profile;
+}
+
+/** The maturity of the stream's service at a sample's time, by what its record says alone. */
+// @ts-ignore
+@inline
+function maturityOf(r: usize, flags: u32, time: f64): usize {
+  const before = ((flags & FLAG_SERVICE_HOURS_MASK) >> FLAG_SERVICE_HOURS_SHIFT) * SERVICE_HOUR_MS;
+  const age = time - load<f64>(r, SR_FIRST_TIME) + <f64>before;
+  if (age >= <f64>MATURE_FROM_MS) return MATURITY_MATURE;
+  return age < <f64>SETTLING_FROM_MS ? MATURITY_YOUNG : MATURITY_SETTLING;
 }
 
 // @ts-ignore
@@ -92,11 +105,11 @@ export function floorSdOf(mean: f64, resolution: f64): f64 {
   return max(max(SD_MIN, SD_RELATIVE_MIN * abs(mean)), STEP_SD * resolution);
 }
 
-/** Ratio over which an episode may open, of a window of `n` values; Infinity where nothing is judged. */
+/** Ratio over which an episode may open at a time, of a window of `n` values; Infinity where nothing is judged. It does not fall with time. */
 // @ts-ignore
 @inline
-export function openLevel(r: usize, n: u32): f64 {
-  return level(tableOf(r), TABLE_LEVEL_OPEN, n);
+export function openLevel(r: usize, n: u32, time: f64): f64 {
+  return level(tableOf(r, time), TABLE_LEVEL_OPEN, n);
 }
 
 /** A value is quiet whose squared distance from the mean, times n - 1, is below this times the larger of M2 and that of the least standard deviation. */
@@ -109,10 +122,10 @@ export function quietFactor(open: f64): f64 {
 /** Whether the value certainly changes no episode and needs no event. */
 // @ts-ignore
 @inline
-export function isQuiet(r: usize, scored: f64): bool {
+export function isQuiet(r: usize, time: f64, scored: f64): bool {
   if ((load<u32>(r, SR_STATE) | (load<u32>(r, SR_FLAGS) & (SUSPECTS | FLAG_WAY_BACK))) != 0) return false;
   const n = coveredValues(r);
-  const open = openLevel(r, n);
+  const open = openLevel(r, n, time);
   if (open == Infinity) return true;
   const m2 = load<f64>(r, SR_M2);
   if (m2 == 0) return scored == load<f64>(r, SR_PIVOT) && load<f64>(r, SR_MEAN) == 0;
@@ -126,7 +139,7 @@ export function isQuiet(r: usize, scored: f64): bool {
 /** Scores a value against the window before it and moves both episodes; sets entersMasked, fate and departsConstant. */
 export function judge(r: usize, slot: u32, time: f64, scored: f64, stored: f64, flags: u32, irregular: bool, arrivalMs: f64): void {
   const n = coveredValues(r);
-  const table = tableOf(r);
+  const table = tableOf(r, time);
   entersMasked = false;
   departsConstant = false;
   fate = unjudgedFate(r);

@@ -114,7 +114,8 @@ export function takeRun(r: usize, row: usize, end: usize, baseMs: f64): u32 {
   let elapsed = baseMs + <f64>offset - last;
   if (!(elapsed > 0 && elapsed <= INTERVAL_MAX)) return 0;
   let interval = <u32>elapsed;
-  const factor = quietFactor(openLevel(r, window));
+  // By the bar of the first row: those behind have that or a higher one.
+  const factor = quietFactor(openLevel(r, window, baseMs + <f64>offset));
   const k = <f64>(window - 1), n = <f64>window;
   const ring = ringOf(r);
   const pivot = load<f64>(r, SR_PIVOT), usual = load<f64>(r, SR_INTERVAL);
@@ -195,7 +196,7 @@ export function takeSingle(r: usize, row: usize, baseMs: f64): bool {
   if (abs(value) > VALUE_LIMIT) return false;
   const mean = load<f64>(r, SR_MEAN), m2 = load<f64>(r, SR_M2), pivot = load<f64>(r, SR_PIVOT), resolution = load<f64>(r, SR_RESOLUTION);
   const k = <f64>(window - 1), d = value - pivot, distance = d - mean;
-  const squared = distance * distance * k, factor = quietFactor(openLevel(r, window));
+  const squared = distance * distance * k, factor = quietFactor(openLevel(r, window, time));
   if (m2 == 0 || (!(squared < factor * m2) && !(squared < factor * floorM2(pivot + mean, resolution, k)))) return false;
   const newest = load<f64>(r, SR_LAST_VALUE);
   const run: u32 = value == limited(newest) ? min(<u32>load<u8>(r, SR_RUN) + 1, <u32>WINDOW_MAX) : 1;

@@ -168,8 +168,8 @@ describe("the data of a series", () => {
     const { mean, variance } = windowStatistics(values.slice(180, 300));
     expect(body.points[0]).toMatchObject({
       expected: mean,
-      lower: Math.max(0, mean - ratioForZ(3, 120) * Math.sqrt(variance as number)),
-      upper: mean + ratioForZ(3, 120) * Math.sqrt(variance as number),
+      lower: Math.max(0, mean - ratioForZ(2.7, 120) * Math.sqrt(variance as number)),
+      upper: mean + ratioForZ(2.7, 120) * Math.sqrt(variance as number),
       judged_by: "statistical",
       // Values of seconds are looked at by the minute.
       adaptive: null,

@@ -1,0 +1,29 @@
+// Young services are somewhat more sensitive (rule 1.1.13), in layer 1 too. Through the whole server on a virtual clock.
+import { expect, it } from "vitest";
+import { MINUTE_MS, WatchedServer } from "../support/watched-server.ts";
+
+const START = Date.UTC(2026, 0, 5, 6);
+const BASELINE = 120;
+/** Beyond the bar of a young service, 2.7, and not beyond 3: z of about 2.85 against a mean of 50 and a standard deviation of 1. */
+const SLIGHT = 52.95;
+
+it("D9: the lower threshold of a young service counts in layer 1", async () => {
+  const watched = await WatchedServer.open(START, 1);
+  const minute = async (value: number) => {
+    await watched.send([{ service: "api", metric: "load", value }]);
+    await watched.minute();
+  };
+  for (let at = 0; at < BASELINE; at++) await minute(at % 2 === 0 ? 49 : 51);
+  await minute(SLIGHT);
+  await minute(SLIGHT);
+  const { anomalies } = (await watched.server.query("anomalies", { service_id: "api" })) as { anomalies: Array<Record<string, unknown>> };
+  expect(anomalies).toMatchObject([{ metric_name: "load", detector: "z_score" }]);
+  const at = new Date(START + (BASELINE + 1) * MINUTE_MS).toISOString();
+  const ledger = (await watched.server.query("alertLedger", { service_id: "api", metric_name: "load", at })) as {
+    moments: Array<{ declared: boolean; verdict: { z: number; threshold: number } }>;
+  };
+  const [moment] = ledger.moments;
+  expect(moment?.declared).toBe(true);
+  expect(moment?.verdict.threshold).toBeCloseTo(2.7, 12);
+  expect(moment?.verdict.z).toBeLessThan(3);
+}, 60_000);
