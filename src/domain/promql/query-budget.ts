@@ -42,7 +42,7 @@ export class QueryBudget {
     this.#isCanceled = true;
   }
 
-  /** Asked once a series. */
+  /** Asked once a series, and once a step where many series are looked at together. */
   check(): void {
     if (this.#isCanceled) throw new QueryError("query was canceled in expression evaluation", "canceled");
     if (this.#nowMs() > this.#deadlineMs) throw new QueryError("query timed out in expression evaluation", "timeout");

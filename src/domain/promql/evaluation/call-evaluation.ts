@@ -1,4 +1,5 @@
 // Calls of functions: which arguments they evaluate and what becomes of them (FunctionCalls in promql/functions.go of Prometheus).
+import { ownMember } from "../../../core/base/own-member.ts";
 import { type Labels, NO_LABELS } from "../labels/labels.ts";
 import { type CallExpression, type Expression, withoutParens } from "../parser/expression.ts";
 import { QueryError } from "../query-error.ts";
@@ -6,6 +7,7 @@ import { type HistogramInput, histogramFractions, histogramQuantiles } from "./h
 import { joinLabels, replaceLabels } from "./label-functions.ts";
 import { absentLabels, isCounterName } from "./metric-names.ts";
 import type { QueryContext } from "./query-context.ts";
+import type { WindowFunction } from "./range-window.ts";
 import { overRanges, type RangedSeries, selectInstants } from "./selection.ts";
 import { hasValues, makeSeries, merge, presentSteps, type StepSeries } from "./step-series.ts";
 import type { Steps } from "./steps.ts";
@@ -59,11 +61,11 @@ function scalarOf(series: readonly StepSeries[], values: Float64Array): Float64A
 /** Evaluates a call that returns series. */
 export function callSeries(call: CallExpression, evaluator: ArgumentEvaluator): Iterable<StepSeries> {
   const { name } = call.signature;
-  if (WINDOW_FUNCTIONS[name] !== undefined)
+  if (ownMember(WINDOW_FUNCTIONS, name) !== undefined)
     return name === "absent_over_time" ? absentOverTime(call, evaluator) : overTime(call, evaluator);
-  const compute = MATH_FUNCTIONS[name];
+  const compute = ownMember(MATH_FUNCTIONS, name);
   if (compute !== undefined) return mapValues(evaluator.stream(argument(call, 0)), compute);
-  return (CALLS[name] ?? datePart)(call, evaluator);
+  return (ownMember(CALLS, name) ?? datePart)(call, evaluator);
 }
 
 function mapValues(series: Iterable<StepSeries>, compute: (value: number, step: number) => number): StepSeries[] {
@@ -85,14 +87,15 @@ function* overTime(call: CallExpression, evaluator: ArgumentEvaluator): Iterable
   const matrixIndex = takes.indexOf("matrix");
   const ranges = evaluator.ranges(argument(call, matrixIndex));
   const parameter = takes.length > 1 ? evaluator.scalars(argument(call, 1 - matrixIndex)) : undefined;
-  const keepsName = name === "first_over_time" || name === "last_over_time";
+  // What is absent has no series in the result, so theirs may have any names.
+  const keepsName = name === "first_over_time" || name === "last_over_time" || name === "absent_over_time";
   const keys = new Set<string>();
   let metricName = "";
   const labelsOf = (labels: Labels) => {
     metricName = labels.metricName;
     return keepsName ? labels : labels.withoutMetricName();
   };
-  const compute = WINDOW_FUNCTIONS[name] as (typeof WINDOW_FUNCTIONS)[string];
+  const compute = ownMember(WINDOW_FUNCTIONS, name) as WindowFunction;
   for (const series of overRanges(ranges, { compute, parameter, labelsOf }, evaluator.steps, evaluator.context)) {
     if (keys.has(series.labels.key)) throw new QueryError("vector cannot contain metrics with the same labelset");
     keys.add(series.labels.key);

@@ -54,6 +54,7 @@ function overHistograms(input: HistogramInput, compute: (buckets: Buckets, step:
   const results = histogramsOf(input).map((histogram) => {
     const result = makeSeries(histogram.labels, input.steps.count, input.budget);
     for (let step = 0; step < input.steps.count; step++) {
+      input.budget.check();
       const buckets = bucketsAt(histogram, step);
       if (buckets.bounds.length === 0) continue;
       result.present[step] = 1;

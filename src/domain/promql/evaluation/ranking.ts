@@ -36,6 +36,7 @@ export function aggregateQuantiles(expression: AggregateExpression, quantiles: F
   return groupSeries(expression, input.series).map(({ labels, series }) => {
     const result = makeSeries(labels, input.steps, input.budget);
     for (let step = 0; step < input.steps; step++) {
+      input.budget.check();
       const values = Float64Array.from(series.filter(({ present }) => present[step] === 1).map(({ values: all }) => all[step] as number));
       if (values.length === 0) continue;
       result.present[step] = 1;
@@ -76,6 +77,7 @@ export function rank(expression: AggregateExpression, sizes: Float64Array, input
   const results = new Map<StepSeries, StepSeries>();
   for (const group of groupSeries(expression, input.series)) {
     for (let step = 0; step < input.steps; step++) {
+      input.budget.check();
       const size = Math.min(Math.trunc(sizes[step] as number), input.series.length);
       if (size < 1) continue;
       for (const series of chosen(group.series, step, { size, isLess })) {

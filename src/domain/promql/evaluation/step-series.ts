@@ -21,6 +21,7 @@ export function seriesBytes(steps: number): number {
 
 /** A series without values, counted in the budget. */
 export function makeSeries(labels: Labels, steps: number, budget: QueryBudget): StepSeries {
+  budget.check();
   budget.reserve(seriesBytes(steps));
   return { labels, values: new Float64Array(steps), present: new Uint8Array(steps) };
 }

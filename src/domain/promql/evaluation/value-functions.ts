@@ -1,4 +1,5 @@
 // Functions of one value: mathematics and the parts of a date (simpleFloatFunc and dateWrapper in promql/functions.go of Prometheus).
+import { ownMember } from "../../../core/base/own-member.ts";
 
 type ValueFunction = (value: number) => number;
 
@@ -49,6 +50,6 @@ const DATE_PARTS: Readonly<Record<string, (date: Date) => number>> = {
 
 /** The part of a date that a function names, of seconds since 1970 in UTC; undefined for other functions. */
 export function datePartOf(name: string): ValueFunction | undefined {
-  const part = DATE_PARTS[name];
+  const part = ownMember(DATE_PARTS, name);
   return part === undefined ? undefined : (seconds) => part(new Date(Math.trunc(seconds) * 1_000));
 }

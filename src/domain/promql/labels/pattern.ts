@@ -1,5 +1,7 @@
 // Patterns of matchers and of label_replace: RE2, so that no pattern takes more than linear time; lists of literal texts become sets.
+
 import { type Matcher, RE2JS, RE2JSException } from "re2js";
+import { ownMember } from "../../../core/base/own-member.ts";
 
 /** A pattern that cannot be read. */
 export class PatternError extends Error {
@@ -46,6 +48,6 @@ export function expandTemplate(template: string, groups: Matcher): string {
     const name = bare ?? braced;
     if (name === undefined) return whole === "$$" ? "$" : whole;
     if (/^\d+$/.test(name)) return Number(name) <= groups.groupCount() ? (groups.group(Number(name)) ?? "") : "";
-    return groups.getNamedGroups()[name] ?? "";
+    return ownMember(groups.getNamedGroups(), name) ?? "";
   });
 }

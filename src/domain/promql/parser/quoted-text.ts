@@ -1,5 +1,6 @@
 // Texts in quotes as Go writes and reads them: what Prometheus prints of strings, and how a query's strings are read (util/strutil/quote.go).
 // A byte that is no UTF-8 becomes the lone surrogate U+DC00 + byte, which no well-formed text contains, so that it can be refused and printed.
+import { ownMember } from "../../../core/base/own-member.ts";
 
 const NAMED: Readonly<Record<string, string>> = {
   "\x07": "\\a",
@@ -18,7 +19,7 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 /** A text in quotes, `"` unless another is asked for. */
 export function quote(text: string, mark = '"'): string {
   let quoted = mark;
-  for (const character of text) quoted += character === mark ? `\\${mark}` : (NAMED[character] ?? printed(character));
+  for (const character of text) quoted += character === mark ? `\\${mark}` : (ownMember(NAMED, character) ?? printed(character));
   return quoted + mark;
 }
 
@@ -56,7 +57,7 @@ export function unquote(quoted: string): string | undefined {
 /** Bytes of the escape behind the backslash. */
 function readEscape(text: string, at: number): { readonly bytes: Iterable<number>; readonly end: number } | undefined {
   const letter = text[at] ?? "";
-  const named = ESCAPES[letter];
+  const named = ownMember(ESCAPES, letter);
   if (named !== undefined) return { bytes: [named], end: at + 1 };
   if (letter === "x") return { bytes: [Number.parseInt(text.slice(at + 1, at + 3), 16)], end: at + 3 };
   if (letter === "u" || letter === "U") {

@@ -1,4 +1,5 @@
 // Finds the end of a string in quotes, and says what is wrong with one (lexString and lexEscape in promql/parser/lex.go of Prometheus).
+import { ownMember } from "../../../core/base/own-member.ts";
 
 const ESCAPE_DIGITS: Readonly<Record<string, readonly [digits: number, base: number, most: number]>> = {
   x: [2, 16, 0xff],
@@ -30,7 +31,7 @@ function escapeEnd(text: string, at: number, mark: string): number | string {
   if (letter === undefined) return "escape sequence not terminated";
   if (letter === mark || "abfnrtv\\".includes(letter)) return at + 1;
   if (/[0-7]/.test(letter)) return digitsEnd(text, at, [3, 8, 0xff]);
-  const digits = ESCAPE_DIGITS[letter];
+  const digits = ownMember(ESCAPE_DIGITS, letter);
   return digits === undefined ? `unknown escape sequence ${codePoint(text, at)}` : digitsEnd(text, at + 1, digits);
 }
 

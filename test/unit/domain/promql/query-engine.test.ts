@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { PROMQL_STEPS_MAX } from "../../../../src/core/config/promql-limits.ts";
+import { PROMQL_NESTING_MAX, PROMQL_OPERATORS_MAX, PROMQL_STEPS_MAX } from "../../../../src/core/config/promql-limits.ts";
 import { MemoryStorage } from "../../../../src/domain/promql/memory-storage.ts";
 import { type QueryBounds, QueryBudget } from "../../../../src/domain/promql/query-budget.ts";
 import { queryInstant, queryRange, rangeSteps } from "../../../../src/domain/promql/query-engine.ts";
@@ -178,6 +178,7 @@ describe("functions of labels and time", () => {
 
   it("say which series is absent", () => {
     expect(at("", 0, 'absent(up{job="a",host=~"b"})')).toEqual(['{job="a"} 1']);
+    expect(at("load 1m\n a 1\n b 2", 0, 'absent_over_time({__name__=~"a|b"}[5m])')).toEqual([]);
     expect(over("load 1m\n up 1 stale stale", [0, 120, 60], "absent(up)")).toEqual({ "{}": { 60: 1, 120: 1 } });
   });
 
@@ -207,6 +208,19 @@ describe("a range query", () => {
     );
     expect(() => rangeSteps(0, PROMQL_STEPS_MAX * 1_000, 1_000)).toThrow("exceeded maximum resolution of 11,000 points per timeseries");
     expect(() => rangeSteps(0, 1, 0)).toThrow("zero or negative query resolution step widths are not accepted");
+  });
+});
+
+describe("the longest and deepest queries", () => {
+  it.each([
+    ["a sum", `x${" + x".repeat(PROMQL_OPERATORS_MAX)}`],
+    ["a power", `1${" ^ 1".repeat(PROMQL_OPERATORS_MAX)}`],
+    ["parentheses", `${"(".repeat(PROMQL_NESTING_MAX - 1)}x${")".repeat(PROMQL_NESTING_MAX - 1)}`],
+    ["signs", `${"-".repeat(PROMQL_NESTING_MAX - 1)}x`],
+    ["calls", `${"abs(".repeat(PROMQL_NESTING_MAX - 1)}x${")".repeat(PROMQL_NESTING_MAX - 1)}`],
+    ["aggregations", `${"sum(".repeat(PROMQL_NESTING_MAX - 1)}x${")".repeat(PROMQL_NESTING_MAX - 1)}`],
+  ])("fit the stack: %s", (_, query) => {
+    expect(at("load 1m\n x 1", 0, query)).toHaveLength(1);
   });
 });
 
