@@ -7,7 +7,7 @@ import type { Writable } from "node:stream";
 import type { Config } from "../../core/config/load-config.ts";
 import { INHIBITIONS } from "../../domain/alerting/inhibition/built-in-inhibitions.ts";
 import { NO_INHIBITION_RULES } from "../../domain/alerting/inhibition/inhibition-rule.ts";
-import { replayRun } from "../../domain/backtest/replay-run.ts";
+import { type ReplayedRows, replayRun } from "../../domain/backtest/replay-run.ts";
 import { TimeZoneHours } from "../../domain/detection/seasonal/time-zone-hours.ts";
 import { FILE_FACTS, type FileEnvironment, fileEnvironment } from "../file-environment.ts";
 import { CsvRows, type LateRows } from "./csv-rows.ts";
@@ -51,11 +51,11 @@ export async function judgeFile(file: ReplayFile, intervalMs: number | undefined
 }
 
 async function replayFile(file: ReplayFile, { intervalMs, isJson }: ReplayOptions, environment: FileEnvironment, progress: ReplayProgress) {
-  const { table, scores, alerts, pages } = await judgedFile(file, intervalMs, environment, progress);
+  const { table, scores, alerts, pages, betweenMs } = await judgedFile(file, intervalMs, environment, progress);
   const output = await openOutput(file.output);
   try {
     const facts = (place: number, page: number) => [scores[place] ?? 0, alerts[place] ?? 0, page] as const;
-    await writeRows(output, table, isJson ? jsonRows(facts, pages) : csvRows(facts, pages));
+    await writeRows(output, table, { pages, betweenMs, ...(isJson ? jsonRows(facts) : csvRows(facts)) });
   } finally {
     await close(output);
   }
@@ -100,39 +100,53 @@ async function judged(table: ReplayTable, metrics: readonly string[], { settings
   return replayRun(table.series(metrics), times, FILE_FACTS, variant, { ...environment, ...range, offsetMs });
 }
 
-/** A row for each of the input; a page stands in the first row of its time. */
 /** Form of the output: what stands first, and a row. */
 interface RowForm {
   readonly head: string;
-  readonly pages: Uint8Array;
   row(timestamp: string, place: number, page: number): string;
 }
 
 type RowFacts = (place: number, page: number) => readonly [score: number, alert: number, page: number];
 
-function csvRows(facts: RowFacts, pages: Uint8Array): RowForm {
-  return { head: HEADER, pages, row: (timestamp, place, page) => `${timestamp},${facts(place, page).join(",")}\n` };
+function csvRows(facts: RowFacts): RowForm {
+  return { head: HEADER, row: (timestamp, place, page) => `${timestamp},${facts(place, page).join(",")}\n` };
 }
 
-function jsonRows(facts: RowFacts, pages: Uint8Array): RowForm {
+function jsonRows(facts: RowFacts): RowForm {
   const row = (timestamp: string, place: number, page: number) => {
     const [score, alert, paged] = facts(place, page);
     return `${JSON.stringify({ timestamp, score, alert, page: paged })}\n`;
   };
-  return { head: "", pages, row };
+  return { head: "", row };
 }
 
-async function writeRows(output: Writable, { rows }: ReplayTable, { head, pages, row }: RowForm): Promise<void> {
+/** A row for each of the input; a page stands in the first row of its time, and one that was sent long after it in a row of its own behind the last of them. */
+async function writeRows(
+  output: Writable,
+  { rows, times }: ReplayTable,
+  { head, row, pages, betweenMs }: RowForm & Pick<ReplayedRows, "pages" | "betweenMs">,
+): Promise<void> {
   let text = head;
   let before = -1;
-  for (const { timestamp, place } of rows) {
-    text += row(String(timestamp), place, place === before ? 0 : (pages[place] ?? 0));
+  for (const [index, { timestamp, place }] of rows.entries()) {
+    const lateMs = betweenMs.get(place);
+    text += row(timestamp, place, place === before || lateMs !== undefined ? 0 : (pages[place] ?? 0));
+    if (lateMs !== undefined && rows[index + 1]?.place !== place) text += row(timeLike(timestamp, times[place] as number, lateMs), place, 1);
     before = place;
     if (text.length <= CHUNK_CHARACTERS) continue;
     await write(output, text);
     text = "";
   }
   await write(output, text);
+}
+
+/** A time in the form of the file's, of which one is given as text and in ms. */
+function timeLike(text: string, ofMs: number, timeMs: number): string {
+  const number = Number(text);
+  if (number === ofMs) return String(timeMs);
+  if (number * 1000 === ofMs) return String(timeMs / 1000);
+  const iso = new Date(timeMs).toISOString();
+  return text.includes("T") ? iso : iso.slice(0, 19).replace("T", " ");
 }
 
 async function openOutput(path: string | undefined): Promise<Writable> {

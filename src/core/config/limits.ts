@@ -388,8 +388,10 @@ export const SATURATION_FOLDS_PER_PASS = 2_000;
 export const SATURATION_STREAMS_PER_FOLD = 64;
 /** Ended findings of a tenant that are kept, about 1 KiB each. */
 export const SATURATION_FIRES_ENDED_MAX = 500;
-/** Services, one for each environment, whose arrivals are watched, over all engines: 0.5 KiB each. */
+/** Services, one for each environment, whose arrivals are watched, over all engines: 0.5 KiB each, and of those that are silent at times up to 1 KiB more. */
 export const ARRIVAL_SERVICES_MAX = 100_000;
+/** Silences of a service that are remembered, 16 bytes each: three weeks of a service that falls silent three times a day. */
+export const SILENCES_REMEMBERED_MAX = 64;
 /** SLOs whose burn is watched, of all tenants: 35 KiB each. */
 export const SLO_WINDOWS_MAX = 2_000;
 /** SLOs of a tenant that coverage names for values that are no ratios, 150 B each. */

@@ -9,7 +9,9 @@ export interface SilentService {
   /** From when on its silence counts: its newest sample, or the start of the process where that is later. */
   readonly sinceMs: number;
   readonly usualIntervalMs: number;
+  /** Silence that is none of its ordinary gaps, and up to which one that began then is usual for it; 0 where it is not. */
   readonly limitMs: number;
+  readonly usualSilenceMs: number;
   /** Silent for longer than it ever is; else it is overdue by an interval or more, and alone no news. */
   readonly isStale: boolean;
   readonly gates: ReadonlyArray<{ readonly name: string; readonly passed: boolean; readonly value: number; readonly limit: number }>;

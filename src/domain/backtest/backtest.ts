@@ -8,6 +8,7 @@
 import { ownMember, setMember } from "../../core/base/own-member.ts";
 import { BACKTEST_EVALUATIONS_MAX } from "../../core/config/backtest-limits.ts";
 import type { PageDecision } from "../alerting/paging/page-decision.ts";
+import type { OffsetMs } from "../detection/seasonal/time-zone-hours.ts";
 import { isBucketSeries } from "../series/classification.ts";
 import { identityText } from "../series/stream-identity.ts";
 import {
@@ -116,7 +117,7 @@ async function find(
     requests: new RequestCounts([...given, ...facts.counting], options.intervalMs),
     firstMs: firstCycle(given, options),
   };
-  return { all, frames, services, timeline, rules: rulesOver(all, facts, cycles(timeline)) };
+  return { all, frames, services, timeline, rules: rulesOver(all, facts, cycles(timeline), options.offsetMs) };
 }
 
 /** Cycles that a run over such times has. */
@@ -138,7 +139,7 @@ export function firstCycle(
 }
 
 /** Rules with a state of their own: each run gets new ones. */
-function rulesOver(all: readonly PlacedSeries[], facts: BacktestFacts, cycleCount: number) {
+function rulesOver(all: readonly PlacedSeries[], facts: BacktestFacts, cycleCount: number, offsetMs: OffsetMs) {
   const units = facts.leftOut.saturation === undefined ? boundedUnits(all, facts) : [];
   const slos = slosOf(facts.sloRecords);
   const tooMany = (count: number, what: string) =>
@@ -152,7 +153,7 @@ function rulesOver(all: readonly PlacedSeries[], facts: BacktestFacts, cycleCoun
     reports.push({ layer, evaluated: why === null ? evaluated : 0, reason: why });
     if (why === null && evaluated > 0) makers.push(make);
   };
-  offer("stale", servicesOf(all).length, null, () => new StaleRule(all));
+  offer("stale", servicesOf(all).length, null, () => new StaleRule(all, offsetMs));
   offer("saturation", units.length, tooMany(units.length, "bounded series"), () => new SaturationRule(units, facts));
   offer("slo_burn", slos, tooMany(slos, "SLOs"), () => new BurnRule(facts.sloRecords));
   offer("cascade", servicesOf(all).length, null, () => new CascadeRule(facts.calls));

@@ -5,11 +5,16 @@ import type { PageDecision } from "../alerting/paging/page-decision.ts";
 import { runOnce } from "./backtest.ts";
 import type { BacktestFacts, BacktestOptions, BacktestSeries, BacktestVariant, ScoreLayer } from "./history.ts";
 
+/** A page so long after the newest row belongs to none: it tells that nothing has come. */
+const BETWEEN_MS = 6 * 3_600_000;
+
 /** By time: the highest score of the layers; whether an alert fires that people know of; pages sent by the evaluation. */
 export interface ReplayedRows {
   readonly scores: Float64Array;
   readonly alerts: Uint8Array;
   readonly pages: Uint8Array;
+  /** Of rows whose first page was sent long after them, when that was. */
+  readonly betweenMs: ReadonlyMap<number, number>;
   readonly decisions: readonly PageDecision[];
 }
 
@@ -25,6 +30,7 @@ export async function replayRun(
   const decisions = await runOnce(series, facts, variant, options, (layer, timeMs, score) => rows.take(layer, timeMs, score));
   const alerts = new Uint8Array(times.length);
   const pages = new Uint8Array(times.length);
+  const betweenMs = new Map<number, number>();
   const reported = new Set<string>();
   let from = 0;
   for (const { outcome, atMs, alertId } of decisions) {
@@ -35,12 +41,13 @@ export async function replayRun(
     if (outcome === "resolved") reported.delete(alertId);
     else {
       reported.add(alertId);
+      if (pages[row] === 0 && atMs - (times[row] as number) > BETWEEN_MS) betweenMs.set(row, atMs);
       pages[row] = 1;
       alerts[row] = 1;
     }
   }
   if (reported.size > 0) alerts.fill(1, from);
-  return { scores: rows.scores, alerts, pages, decisions };
+  return { scores: rows.scores, alerts, pages, betweenMs, decisions };
 }
 
 /** The newest row that an evaluation at this moment has seen. */

@@ -1,5 +1,6 @@
 // The detectors of an engine's Watchdog, put together.
 import type { Clock } from "../../../adapters/runtime/clock.ts";
+import { TimeZoneHours } from "../../../domain/detection/seasonal/time-zone-hours.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
 import type { MetadataBook } from "../../../domain/series/metadata-book.ts";
 import type { EngineCounters } from "../report/engine-counters.ts";
@@ -9,6 +10,7 @@ import type { Shard } from "../shard/shard.ts";
 import type { ServiceIndex } from "../streams/service-index.ts";
 import { EngineWatchdog } from "./cycle/engine-watchdog.ts";
 import type { PairPass } from "./pairs/pair-pass.ts";
+import { ArrivalRhythms } from "./passes/arrival-rhythms.ts";
 import { ArrivalsPass } from "./passes/arrivals-pass.ts";
 import { makeServicesPass, type ServicesSettings } from "./passes/make-services-pass.ts";
 import { SaturationPass } from "./passes/saturation-pass.ts";
@@ -29,7 +31,7 @@ const CYCLE_MS_INITIAL = 60_000;
 
 /** Watchdog of one of so many engines; `detectors` are those that are made elsewhere. */
 export function makeEngineWatchdog(
-  options: ServicesSettings & { readonly samplesMin: number },
+  options: ServicesSettings & { readonly samplesMin: number; readonly timeZone?: string },
   detectors: { readonly pairs?: PairPass },
   dependencies: DetectorDependencies,
 ): EngineWatchdog {
@@ -46,12 +48,15 @@ export function makeEngineWatchdog(
     shares: shares.ledger("bounded_series"),
     unitOf: (tenant, metricName) => metadata.find(tenant, metricName)?.unit ?? null,
   });
+  const rhythms = new ArrivalRhythms(new TimeZoneHours(options.timeZone ?? "UTC").offsetMs);
+  shard.addHandler(rhythms);
   const arrivals = new ArrivalsPass(
     { cycleMs: options.watchdogIntervalMs ?? CYCLE_MS_INITIAL },
     {
       kernel,
       counters,
       shares: shares.ledger("arrival_services"),
+      rhythms,
       nameOf: streams.nameOf,
       isFiring: (slot) => shard.hasEpisode(slot) || pairs?.isFiring(slot) === true,
       endSilent: (slot) => {

@@ -3,6 +3,7 @@
 import type { SilentService } from "../../../core/protocol/arrivals.ts";
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
 import { ArrivalRhythm, OVERDUE_MS_MIN, overdueFromMs } from "../../detection/service/arrival-rhythm.ts";
+import type { OffsetMs } from "../../detection/seasonal/time-zone-hours.ts";
 import { RuleEpisodeSet } from "../../detection/service/rule-episode-set.ts";
 import { SilentTenants } from "../../detection/service/silent-tenants.ts";
 import { DETECTOR_STALE } from "../../detection/service/stale-finding.ts";
@@ -46,14 +47,15 @@ export class StaleRule implements BacktestRule {
   readonly #tenants = new SilentTenants((place) => this.#episodes.isOpen(place));
   #startedMs = Number.NaN;
 
-  constructor(all: readonly PlacedSeries[]) {
+  /** `offsetMs` is that of DETECTION_TIMEZONE. */
+  constructor(all: readonly PlacedSeries[], offsetMs: OffsetMs) {
     this.#services = servicesOf(all).map((members) => {
       const { tenant, environment, serviceId } = (members[0] as PlacedSeries).series.name;
       const streams = members.map(({ series }) => series);
       const passed = new Uint32Array(streams.length);
       const endsWithHistory = streams.every((series) => series.endsWithHistory === true);
       const service = serviceKey(tenant, serviceId);
-      return { tenant, service, environment, streams, passed, rhythm: new ArrivalRhythm(), endsWithHistory };
+      return { tenant, service, environment, streams, passed, rhythm: new ArrivalRhythm(offsetMs), endsWithHistory };
     });
     this.costUs = 1 + STREAM_US * all.length;
   }
@@ -100,17 +102,16 @@ export class StaleRule implements BacktestRule {
 
   /** A service of which nothing comes any more because what was imported ends there is not silent: it is as if it were not known from there on. */
   #judge({ service, environment, streams, rhythm, endsWithHistory }: WatchedService, arrivals: Arrivals, nowMs: number): void {
-    const gates = rhythm.staleGates(nowMs, this.#startedMs);
-    if (!gates.slice(0, 2).every(({ passed }) => passed)) return;
+    const { gates, isKnown, isStale, isUsual, limitMs, usualSilenceMs } = rhythm.judge(nowMs, this.#startedMs);
+    if (!isKnown || isUsual) return;
     const { lastSeenMs } = rhythm;
     if (endsWithHistory && streams.every(({ times }) => (times[times.length - 1] ?? 0) <= lastSeenMs)) return;
     arrivals.watched++;
     const sinceMs = Math.max(lastSeenMs, this.#startedMs);
     if (nowMs - sinceMs < OVERDUE_MS_MIN) return;
-    const [usualIntervalMs, limitMs] = [rhythm.usualIntervalMs(), rhythm.silenceLimitMs()];
-    const isStale = gates.every(({ passed }) => passed);
+    const usualIntervalMs = rhythm.usualIntervalMs();
     if (isStale || nowMs > overdueFromMs(sinceMs, usualIntervalMs)) {
-      arrivals.silent.push({ service, environment, lastSeenMs, sinceMs, usualIntervalMs, limitMs, isStale, gates });
+      arrivals.silent.push({ service, environment, lastSeenMs, sinceMs, usualIntervalMs, limitMs, usualSilenceMs, isStale, gates });
     } else arrivals.pending.push(sinceMs, usualIntervalMs);
   }
 }

@@ -48,7 +48,7 @@ export function recurringMs(earlier: readonly EarlierDeparture[], intervalMs: nu
     const lastedMs = ofClock(earlier, clock, intervalMs, CLOCK_TIMES + extra);
     if (lastedMs > 0) return lastedMs;
   }
-  return ofEqualGaps(earlier, intervalMs, GAP_TIMES + extra);
+  return equalGapsMs(earlier, intervalMs, GAP_TIMES + extra);
 }
 
 function ofClock(
@@ -70,8 +70,8 @@ function ofClock(
   return periods.size >= times ? longestMs : 0;
 }
 
-/** The newest of the earlier ones gives the gap; the others must lie at multiples of it. */
-function ofEqualGaps(earlier: readonly EarlierDeparture[], intervalMs: number, times: number): number {
+/** Longest of so many that lie at equal gaps behind the one at hand, ms; 0 where there are not. One of the earlier gives the gap; the others must lie at multiples of it. */
+export function equalGapsMs(earlier: readonly EarlierDeparture[], intervalMs: number, times: number): number {
   for (const { ageMs: gap } of earlier) {
     if (gap < GAP_INTERVALS_MIN * intervalMs) continue;
     const slack = Math.max(EQUAL_INTERVALS * intervalMs, EQUAL_SHARE * gap);

@@ -1,7 +1,12 @@
-// How often a service usually sends, over all its series, and from when on its silence is news (decisions, section 2): no sample for
-// max(5 x the usual interval, 3 minutes). 50 gaps of 4 bytes; what comes within a second of what came before is one arrival.
-import { above, atLeast, below, type GateResult } from "../gates/gate-result.ts";
+// How often a service usually sends, over all its series, and from when on its silence is news (decisions, section 2): no sample for max(5 x the usual interval,
+// 3 minutes), for longer than its gaps are once in a month by their own distribution, and for longer than it is usually silent at that hour (silence-habits.ts). 50 gaps
+// of 4 bytes; what comes within a second of what came before is one arrival.
+import type { ByteReader } from "../../codec/byte-reader.ts";
+import type { ByteSink } from "../../codec/byte-sink.ts";
+import { above, atLeast, type GateResult } from "../gates/gate-result.ts";
 import { median } from "../robust.ts";
+import { type OffsetMs, UTC_OFFSET } from "../seasonal/time-zone-hours.ts";
+import { SilenceHabits } from "./silence-habits.ts";
 
 const GAPS_KEPT = 50;
 const ARRIVAL_MS_MIN = 1000;
@@ -11,83 +16,131 @@ export const SILENCE_MS_MIN = 180_000;
 /** A service that has missed samples for so many intervals is overdue; no service is before it has been silent for OVERDUE_MS_MIN. */
 const OVERDUE_INTERVALS = 2;
 export const OVERDUE_MS_MIN = 120_000;
-/** Coefficient of variation of the gaps from which a service comes and goes by nature, such as a job. */
-const VARIATION_MAX = 1.5;
-/** A serialised rhythm: newest arrival, number of gaps, the gaps. */
-const RHYTHM_VALUES = 2 + GAPS_KEPT;
+/** Of gaps at random, how far the tail reaches is read from the median to this quantile: of exponential ones that is ln 5 of their means. One in a month is longer than the limit. */
+const TAIL_QUANTILE = 0.9;
+const TAIL_MEANS = Math.log(0.5 / (1 - TAIL_QUANTILE));
+const CHANCE_MS = 30 * 24 * 3_600_000;
 
 /** When a service that was last heard at `sinceMs` is overdue. */
 export function overdueFromMs(sinceMs: number, usualIntervalMs: number): number {
   return sinceMs + Math.max(OVERDUE_INTERVALS * usualIntervalMs, OVERDUE_MS_MIN);
 }
 
+/** A silence that goes on. */
+export interface JudgedSilence {
+  /** All pass where the service is stale. */
+  readonly gates: readonly GateResult[];
+  /** Its rhythm is known. */
+  readonly isKnown: boolean;
+  readonly isStale: boolean;
+  /** Silence that is none of its ordinary gaps, and up to which one that began then is usual; 0 where it is not. */
+  readonly limitMs: number;
+  readonly usualSilenceMs: number;
+  readonly isUsual: boolean;
+}
+
 export class ArrivalRhythm {
-  private readonly gaps = new Float32Array(GAPS_KEPT);
-  private count = 0;
-  private newestMs = Number.NaN;
+  readonly #gaps = new Float32Array(GAPS_KEPT);
+  readonly #habits: SilenceHabits;
+  #count = 0;
+  #newestMs = Number.NaN;
+  #firstMs = Number.NaN;
+  /** Of the silence since the newest arrival: it is asked for in each cycle while it goes on. */
+  #silence: Pick<JudgedSilence, "limitMs" | "usualSilenceMs"> | undefined;
+
+  /** `offsetMs` is that of the clock on the wall, by which habits go. */
+  constructor(offsetMs: OffsetMs = UTC_OFFSET) {
+    this.#habits = new SilenceHabits(offsetMs);
+  }
 
   /** Newest arrival; NaN before the first. */
   get lastSeenMs(): number {
-    return this.newestMs;
+    return this.#newestMs;
   }
 
   /** Takes the arrival of any sample of the service; older ones than the newest change nothing. */
   observe(timeMs: number): void {
-    const gap = timeMs - this.newestMs;
+    const gap = timeMs - this.#newestMs;
     if (gap < ARRIVAL_MS_MIN) return;
-    if (!Number.isNaN(gap)) {
-      this.gaps[this.count % GAPS_KEPT] = gap;
-      this.count++;
+    if (Number.isNaN(gap)) this.#firstMs = timeMs;
+    else {
+      if (gap > SILENCE_MS_MIN && gap > this.silenceLimitMs()) this.#habits.add(this.#newestMs, timeMs);
+      this.#gaps[this.#count % GAPS_KEPT] = gap;
+      this.#count++;
     }
-    this.newestMs = timeMs;
+    this.#newestMs = timeMs;
+    this.#silence = undefined;
+  }
+
+  /** Goes on from an arrival before which some may be missing: it makes no gap. */
+  resume(timeMs: number): void {
+    if (Number.isNaN(this.#newestMs)) this.observe(timeMs);
+    else this.#newestMs = Math.max(this.#newestMs, timeMs);
+    this.#silence = undefined;
   }
 
   /** Median gap in milliseconds; 0 before the first gap. */
   usualIntervalMs(): number {
-    return median(this.known());
+    return median(this.#known());
   }
 
-  /** Silence in milliseconds that is news. */
+  /** Silence in milliseconds that is none of its ordinary gaps. */
   silenceLimitMs(): number {
-    return Math.max(SILENCE_INTERVALS * this.usualIntervalMs(), SILENCE_MS_MIN);
+    const gaps = this.#known().slice().sort();
+    if (gaps.length === 0) return SILENCE_MS_MIN;
+    const usual = median(gaps);
+    const far = gaps[Math.ceil(TAIL_QUANTILE * gaps.length) - 1] as number;
+    const tailMs = ((far - usual) / TAIL_MEANS) * Math.log(CHANCE_MS / 2 / usual);
+    return Math.max(SILENCE_INTERVALS * usual, SILENCE_MS_MIN, usual + tailMs);
   }
 
-  /**
-   * The gates of a silence; all pass where the service is stale. `bootedAtMs` is the start of this process: what nobody could receive is
-   * no silence.
-   */
-  staleGates(nowMs: number, bootedAtMs: number): GateResult[] {
-    return [
-      atLeast("arrivals", Math.min(this.count, GAPS_KEPT), GAPS_KEPT),
-      below("interval_variation", this.variation(), VARIATION_MAX),
-      above("silence_ms", nowMs - Math.max(this.newestMs, bootedAtMs), this.silenceLimitMs()),
+  /** Judges the silence since the newest arrival. `bootedAtMs` is the start of this process: what nobody could receive is no silence. */
+  judge(nowMs: number, bootedAtMs: number): JudgedSilence {
+    const silentMs = nowMs - this.#newestMs;
+    if (silentMs > OVERDUE_MS_MIN) this.#silence ??= this.#judgeSilence();
+    const { limitMs, usualSilenceMs } = this.#silence ?? { limitMs: this.silenceLimitMs(), usualSilenceMs: 0 };
+    const arrivals = atLeast("arrivals", Math.min(this.#count, GAPS_KEPT), GAPS_KEPT);
+    const gates = [
+      arrivals,
+      above("silence_ms", nowMs - Math.max(this.#newestMs, bootedAtMs), limitMs),
+      above("usual_silence_ms", silentMs, usualSilenceMs),
     ];
+    const isStale = gates.every(({ passed }) => passed);
+    const isUsual = usualSilenceMs > 0 && silentMs <= usualSilenceMs;
+    return { gates, isKnown: arrivals.passed, isStale, limitMs, usualSilenceMs, isUsual };
   }
 
-  serialise(): Float64Array {
-    const values = new Float64Array(RHYTHM_VALUES);
-    values.set([this.newestMs, this.count]);
-    values.set(this.gaps, 2);
-    return values;
+  /** Appends the state. */
+  write(sink: ByteSink): void {
+    for (const time of [this.#newestMs, this.#firstMs, this.#count]) sink.double(time);
+    const gaps = this.#known();
+    sink.varint(gaps.length);
+    for (const gap of gaps) sink.double(gap);
+    const { times } = this.#habits;
+    sink.varint(times.length);
+    for (const time of times) sink.double(time);
   }
 
-  static restore(values: Float64Array): ArrivalRhythm {
-    if (values.length !== RHYTHM_VALUES) throw new Error(`an arrival rhythm has ${RHYTHM_VALUES} values, got ${values.length}`);
-    const rhythm = new ArrivalRhythm();
-    [rhythm.newestMs, rhythm.count] = values as unknown as [number, number];
-    rhythm.gaps.set(values.subarray(2));
+  /** Reads what `write` has appended. */
+  static read(reader: ByteReader, offsetMs: OffsetMs = UTC_OFFSET): ArrivalRhythm {
+    const rhythm = new ArrivalRhythm(offsetMs);
+    [rhythm.#newestMs, rhythm.#firstMs, rhythm.#count] = [reader.double(), reader.double(), reader.double()];
+    const gaps = reader.varint();
+    for (let at = 0; at < gaps; at++) rhythm.#gaps[at % GAPS_KEPT] = reader.double();
+    const silences = reader.varint() / 2;
+    for (let i = 0; i < silences; i++) rhythm.#habits.add(reader.double(), reader.double());
     return rhythm;
   }
 
-  private known(): Float32Array {
-    return this.gaps.subarray(0, Math.min(this.count, GAPS_KEPT));
+  #known(): Float32Array {
+    return this.#gaps.subarray(0, Math.min(this.#count, GAPS_KEPT));
   }
 
-  private variation(): number {
-    const gaps = this.known();
-    if (gaps.length === 0) return Number.POSITIVE_INFINITY;
-    const mean = gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length;
-    const variance = gaps.reduce((sum, gap) => sum + (gap - mean) ** 2, 0) / gaps.length;
-    return Math.sqrt(variance) / mean;
+  #judgeSilence(): Pick<JudgedSilence, "limitMs" | "usualSilenceMs"> {
+    const limitMs = this.silenceLimitMs();
+    const recent = this.#known().reduce((count, gap) => count + (gap > limitMs ? 1 : 0), 0);
+    const [sinceMs, knownSinceMs] = [this.#newestMs, this.#firstMs];
+    const usualIntervalMs = this.usualIntervalMs();
+    return { limitMs, usualSilenceMs: this.#habits.usualMs({ sinceMs, knownSinceMs, usualIntervalMs, limitMs, recent }) };
   }
 }

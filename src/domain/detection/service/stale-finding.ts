@@ -17,19 +17,20 @@ const LONG_SILENCE = 3;
 /** A service that is silent for too long. */
 export function staleFinding(
   tenant: string,
-  { service, environment, lastSeenMs, usualIntervalMs, limitMs, gates }: SilentService,
+  { service, environment, lastSeenMs, usualIntervalMs, limitMs, usualSilenceMs, gates }: SilentService,
   nowMs: number,
 ): RuleFinding {
   const silentMs = nowMs - lastSeenMs;
-  const tier = silentMs > LONG_SILENCE * limitMs ? "high" : "medium";
+  const tier = silentMs > usualSilenceMs + LONG_SILENCE * limitMs ? "high" : "medium";
+  const usually = usualSilenceMs > 0 ? `, and is silent for ${duration(usualSilenceMs)} at most at this time` : "";
   return {
     ...staleScope(tenant, serviceIdOf(service), environment),
     attributes: { silent_since: formatRfc3339(lastSeenMs) },
     direction: "low",
     startedAtMs: nowMs,
     observedAtMs: lastSeenMs,
-    verdict: silenceVerdict({ silentMs, usualMs: usualIntervalMs, limitMs, z: -TIER_Z[tier], gates }),
-    explanation: `${silenceText(service, silentMs)}; it usually sends every ${duration(usualIntervalMs)}`,
+    verdict: silenceVerdict({ silentMs, usualMs: usualIntervalMs, limitMs: Math.max(limitMs, usualSilenceMs), z: -TIER_Z[tier], gates }),
+    explanation: `${silenceText(service, silentMs)}; it usually sends every ${duration(usualIntervalMs)}${usually}`,
   };
 }
 

@@ -1,6 +1,7 @@
 /**
  * The Watchdog's pass over the arrivals of services: how often each usually sends, in each environment, and which are silent for too long. The rhythm is that
- * of the stream that has sent last: its ring has the arrivals that a cycle of a minute would blur, and has them again after a restart.
+ * of the stream that has sent last: its ring has the arrivals that a cycle of a minute would blur, and has them again after a restart. A service is missed as well
+ * when its streams have left memory: that is what happens to one that is silent over a weekend.
  */
 import { ownMember, setMember } from "../../../../core/base/own-member.ts";
 import type { ShareLedger } from "../../../../core/base/share-ledger.ts";
@@ -9,12 +10,13 @@ import type { ArrivalsFound, ServiceInEnvironment, SilentService } from "../../.
 import type { WatchdogCounts } from "../../../../core/protocol/engine-control.ts";
 import { DRILL_SERVICE } from "../../../../core/protocol/own-telemetry.ts";
 import { maturityOf } from "../../../../domain/detection/gates/baseline-maturity.ts";
-import { ArrivalRhythm, OVERDUE_MS_MIN, overdueFromMs } from "../../../../domain/detection/service/arrival-rhythm.ts";
+import { OVERDUE_MS_MIN, overdueFromMs } from "../../../../domain/detection/service/arrival-rhythm.ts";
 import { SilentStreams } from "../../../../domain/detection/service/silent-streams.ts";
 import type { ShardKernel } from "../../../../domain/kernel/shard-kernel.ts";
 import { RequestTally } from "../../../../domain/pillars/request-tally.ts";
 import type { EngineCounters } from "../../report/engine-counters.ts";
 import type { WatchdogDetector } from "../cycle/engine-watchdog.ts";
+import type { ArrivalRhythms, KnownArrivals } from "./arrival-rhythms.ts";
 import { EnvironmentSlots } from "./environment-slots.ts";
 
 export interface ArrivalsPassOptions {
@@ -27,6 +29,8 @@ export interface ArrivalsPassDependencies {
   readonly counters: EngineCounters;
   /** Who holds how many services of this engine. */
   readonly shares: ShareLedger;
+  /** All that is known, from before the start too. */
+  readonly rhythms: ArrivalRhythms;
   nameOf(slot: number): { readonly environment: string; readonly metricName: string };
   /** Whether a minimum of traffic may be set for a service or one of its metrics. */
   wantsTraffic(tenant: string, serviceId: string): boolean;
@@ -41,14 +45,15 @@ const NAMES_PER_VISIT = 100;
 /** Passes after the start in which a service that is met for the first time was known before it. */
 const RESTORED_PASSES = 2;
 
+/** A service without streams in memory is watched for so long after its last arrival: nobody waits for it longer than a week, in which one that sends once a week is back. */
+const ABSENT_MS_MAX = 8 * 24 * 3_600_000;
+
 interface Watched {
   readonly tenant: string;
-  readonly rhythm: ArrivalRhythm;
+  readonly known: KnownArrivals;
   /** It has been heard in time, here or before the start: not all that came of it was past when it came. */
   isLive: boolean;
   pass: number;
-  /** First sample of the service, of whichever environment; streams that leave memory do not make it younger. */
-  firstSeenMs: number;
 }
 
 /** The pass of one engine. */
@@ -91,10 +96,17 @@ export class ArrivalsPass implements WatchdogDetector {
 
   /** Begins a pass; what nobody could receive before the first pass is no silence. */
   begin(nowMs: number): void {
-    if (Number.isNaN(this.#startedMs)) this.#startedMs = nowMs;
     this.#nowMs = nowMs;
     this.#pass++;
+    if (this.#pass === 1) this.#start();
     this.#newest.clear();
+  }
+
+  /** Takes up what is known from before the start. */
+  #start(): void {
+    this.#startedMs = this.#nowMs;
+    const { rhythms } = this.#dependencies;
+    for (const key of [...rhythms.keys()]) if (this.#watchedOf(key) === undefined) rhythms.delete(key);
   }
 
   visit(key: string, slots: readonly number[], first: number): number {
@@ -127,14 +139,21 @@ export class ArrivalsPass implements WatchdogDetector {
   }
 
   end(): void {
-    for (const [key, { pass, tenant }] of this.#watched) {
-      if (pass === this.#pass) continue;
-      this.#watched.delete(key);
-      this.#dependencies.shares.give(tenant);
+    for (const [key, watched] of this.#watched) {
+      if (watched.pass === this.#pass) continue;
       const end = key.indexOf("\0");
-      this.#gone.push([key.slice(end + 1), key.slice(0, end)]);
+      const [service, environment] = [key.slice(end + 1), key.slice(0, end)];
+      if (this.#nowMs - watched.known.rhythm.lastSeenMs < ABSENT_MS_MAX) this.#judgeSilence(service, environment, watched);
+      else this.#forget(key, service, environment, watched.tenant);
     }
     this.#dependencies.counters.set("arrivalServices", this.#watched.size);
+  }
+
+  #forget(key: string, service: string, environment: string, tenant: string): void {
+    this.#watched.delete(key);
+    this.#dependencies.rhythms.delete(key);
+    this.#dependencies.shares.give(tenant);
+    this.#gone.push([service, environment]);
   }
 
   takeCounts(): WatchdogCounts {
@@ -183,16 +202,17 @@ export class ArrivalsPass implements WatchdogDetector {
 
   /** When the service was first heard of, as far as this environment knows. */
   #judge(service: string, environment: string, slot: number): number {
-    const watched = this.#watchedOf(`${environment}\0${service}`, service);
+    const watched = this.#watchedOf(`${environment}\0${service}`);
     if (watched === undefined) {
       this.#skipped.service_limit = (this.#skipped.service_limit ?? 0) + 1;
       return this.#firstSeenMs;
     }
     watched.pass = this.#pass;
-    watched.firstSeenMs = Math.min(watched.firstSeenMs, this.#firstSeenMs);
-    this.#feed(watched.rhythm, slot);
+    const { known } = watched;
+    known.firstSeenMs = Math.min(known.firstSeenMs, this.#firstSeenMs);
+    this.#feed(known.rhythm, slot);
     this.#judgeSilence(service, environment, watched);
-    return watched.firstSeenMs;
+    return known.firstSeenMs;
   }
 
   /** Judges an environment whose streams all end with history: of what was heard live before, the silence goes on. */
@@ -204,24 +224,24 @@ export class ArrivalsPass implements WatchdogDetector {
   }
 
   #judgeSilence(service: string, environment: string, watched: Watched): void {
-    const { rhythm } = watched;
-    const gates = rhythm.staleGates(this.#nowMs, this.#startedMs);
-    const [usualIntervalMs, limitMs] = [rhythm.usualIntervalMs(), rhythm.silenceLimitMs()];
+    const { rhythm } = watched.known;
+    const { gates, isKnown, isStale, isUsual, limitMs, usualSilenceMs } = rhythm.judge(this.#nowMs, this.#startedMs);
+    const usualIntervalMs = rhythm.usualIntervalMs();
     watched.isLive ||= this.#nowMs - rhythm.lastSeenMs <= limitMs;
-    // The first two gates say whether the rhythm is one.
-    if (!watched.isLive || !gates.slice(0, 2).every(({ passed }) => passed)) {
+    if (!watched.isLive || !isKnown) {
       this.#learning++;
       return;
     }
     this.#evaluated++;
+    // One that is usually silent now says nothing of whether the way in works.
+    if (isUsual) return;
     const [tenant] = JSON.parse(service) as [string];
     setMember(this.#counted, tenant, (ownMember(this.#counted, tenant) ?? 0) + 1);
-    const isStale = gates.every(({ passed }) => passed);
     const { lastSeenMs } = rhythm;
     if (!isStale && lastSeenMs < this.#startedMs) this.#unheard.push([service, environment]);
     const sinceMs = Math.max(lastSeenMs, this.#startedMs);
     if (isStale || this.#nowMs > overdueFromMs(sinceMs, usualIntervalMs)) {
-      this.#silent.push({ service, environment, lastSeenMs, sinceMs, usualIntervalMs, limitMs, isStale, gates });
+      this.#silent.push({ service, environment, lastSeenMs, sinceMs, usualIntervalMs, limitMs, usualSilenceMs, isStale, gates });
     } else if (this.#nowMs - sinceMs >= OVERDUE_MS_MIN) {
       const pending = ownMember(this.#pending, tenant) ?? [];
       pending.push(sinceMs, usualIntervalMs);
@@ -229,23 +249,25 @@ export class ArrivalsPass implements WatchdogDetector {
     }
   }
 
-  #watchedOf(key: string, service: string): Watched | undefined {
-    const known = this.#watched.get(key);
-    if (known !== undefined) return known;
-    const [tenant] = JSON.parse(service) as [string];
+  #watchedOf(key: string): Watched | undefined {
+    const watched = this.#watched.get(key);
+    if (watched !== undefined) return watched;
+    const [tenant] = JSON.parse(key.slice(key.indexOf("\0") + 1)) as [string];
     if (!this.#dependencies.shares.take(tenant)) return undefined;
     const isLive = this.#pass <= RESTORED_PASSES;
-    const watched = { tenant, rhythm: new ArrivalRhythm(), isLive, pass: 0, firstSeenMs: Number.POSITIVE_INFINITY };
-    this.#watched.set(key, watched);
-    return watched;
+    const begun = { tenant, known: this.#dependencies.rhythms.obtain(key), isLive, pass: 0 };
+    this.#watched.set(key, begun);
+    return begun;
   }
 
-  #feed(rhythm: ArrivalRhythm, slot: number): void {
+  #feed(rhythm: KnownArrivals["rhythm"], slot: number): void {
     const { records } = this.#dependencies.kernel;
     const seenMs = rhythm.lastSeenMs;
     if (records.lastTimeMs(slot) <= seenMs) return;
     const sinceMs = Number.isNaN(seenMs) ? Number.NEGATIVE_INFINITY : seenMs;
     const count = records.readSince(slot, sinceMs, Number.POSITIVE_INFINITY, this.#times, this.#values);
+    // A full ring may have lost arrivals behind the newest one that is known.
+    if (count > 0 && count === records.count(slot) && records.samples(slot) > count) rhythm.resume(this.#times[0] as number);
     for (let i = 0; i < count; i++) rhythm.observe(this.#times[i] as number);
     // A stale marker or a first cumulative value is an arrival without a place in the ring.
     rhythm.observe(records.lastTimeMs(slot));
