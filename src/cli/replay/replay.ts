@@ -131,7 +131,8 @@ async function writeRows(
   for (const [index, { timestamp, place }] of rows.entries()) {
     const lateMs = betweenMs.get(place);
     text += row(timestamp, place, place === before || lateMs !== undefined ? 0 : (pages[place] ?? 0));
-    if (lateMs !== undefined && rows[index + 1]?.place !== place) text += row(timeLike(timestamp, times[place] as number, lateMs), place, 1);
+    if (lateMs !== undefined && rows[index + 1]?.place !== place)
+      text += row(timeLike(timestamp, times[place] as number, lateMs), place, 1);
     before = place;
     if (text.length <= CHUNK_CHARACTERS) continue;
     await write(output, text);

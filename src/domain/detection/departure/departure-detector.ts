@@ -6,10 +6,10 @@ import { RECENT_VALUES, type RecentValues } from "../rolling/recent-values.ts";
 import { countSd, ONE_EVENT_SD, poissonTail } from "./counted-values.ts";
 import { type Departure, KNOWN_DEPARTURES_WORDS, KnownDepartures, type KnownReason, MORE_DEPARTURES_WORDS } from "./known-departures.ts";
 import { LEARNED_SEASON_WORDS, LearnedSeason } from "./learned-season.ts";
-import { LOCAL_LEVELS_WORDS, LocalLevels, SD_PER_MEAN_DEVIATION } from "./local-levels.ts";
+import { LOCAL_LEVELS_WORDS, LocalLevels, mix, SD_PER_MEAN_DEVIATION } from "./local-levels.ts";
 import { OWN_TAIL_WORDS, OwnTail } from "./own-tail.ts";
 import { pagesPerValue, shareOfOne } from "./page-budget.ts";
-import { isFallToNothing } from "./recurrence.ts";
+import { isFallToNothing, isTurnOfHours } from "./recurrence.ts";
 import { isBurstLong } from "./short-departures.ts";
 import type { ValueMoment } from "./value-moment.ts";
 import { ValueSteps } from "./value-steps.ts";
@@ -54,7 +54,7 @@ const LONG_VARIANCE = 5;
 const STATE = 6;
 const NEAR = 7;
 const VALUES = 8;
-const STARTED = 9;
+const STARTED = 9; // by the clock on the wall, as KNOWN_UNTIL
 const PEAK = 10;
 const PEAK_VALUE = 11;
 const FROM = 12;
@@ -108,6 +108,7 @@ export class DepartureDetector {
   /** Behind a gap the newest value is as its hour is. */
   rejoins = false;
   #isOfSeason = false;
+  #isTurn = false;
   /** The series strays by less than the least that its sd is taken for. */
   #isStill = false;
   /** Why a departure at hand is no news. */
@@ -203,7 +204,7 @@ export class DepartureDetector {
     this.rejoins = moment.isBehindGap && !Number.isNaN(moment.hour) && this.isAtRest && this.evidence < 1;
     if (this.rejoins) this.#levels.rejoin(this.expected);
     const waits = this.#waitsForNext(moment);
-    if (words[STATE] !== AT_REST) this.#goOn(timeMs, value, moment);
+    if (words[STATE] !== AT_REST) this.#goOn(value, moment);
     else if (this.evidence >= 1 && !waits) this.#begin(timeMs, value, moment);
     if (words[STATE] !== AT_REST || waits) words[BUSY] = timeMs;
     this.#learn(timeMs, value, moment);
@@ -307,8 +308,10 @@ export class DepartureDetector {
   #weigh(moment: ValueMoment): void {
     const size = Math.abs(this.size);
     this.bar = DEPARTURE_MIN * moment.caution;
+    const isHourKnown = size >= DEPARTURE_MIN && this.isAtRest && !Number.isNaN(moment.hour);
+    this.#isTurn = isHourKnown && isTurnOfHours(this.expected + this.size * this.sd, this.expected, moment.hourSides);
     const isFew = this.#countsNothing && this.#isFew(Math.round(size * this.sd * this.#counts));
-    if (isFew || this.isSmallMove || (this.#words[COUNT] as number) < DEPARTING_VALUES) this.evidence = 0;
+    if (isFew || this.isSmallMove || this.#isTurn || (this.#words[COUNT] as number) < DEPARTING_VALUES) this.evidence = 0;
     else {
       if (size >= this.bar) this.bar = this.#barTo(this.size);
       this.evidence = size / this.bar;
@@ -332,16 +335,16 @@ export class DepartureDetector {
     const lastsMs = this.isYoung(moment.intervalMs) ? DAY_MS : isLenient ? lenientUntilMs - timeMs : 0;
     const known = this.#known.find(of) ?? (lastsMs > 0 ? { reason: "expected" as const, lastsMs } : null);
     this.known = known?.reason ?? null;
-    words[KNOWN_UNTIL] = timeMs + (known?.lastsMs ?? 0);
+    words[KNOWN_UNTIL] = of.timeMs + (known?.lastsMs ?? 0);
     this.opened = this.known === null;
-    this.#set(timeMs, value, of, this.opened ? DEPARTED : KNOWN);
-    if (this.known === "known_step" || this.known === "known_level") this.#end(timeMs, value, true, moment);
+    this.#set(of.timeMs, value, of, this.opened ? DEPARTED : KNOWN);
+    if (this.known === "known_step" || this.known === "known_level") this.#end(value, true, moment);
   }
 
   /** Begins one with the newest value, which is none by itself: it is as far out as those before it, which are too many in a row to that side. */
   beginLasting(timeMs: number, side: 1 | -1, value: number): void {
     if (this.#words[STATE] !== AT_REST || Math.sign(this.size) !== side) return;
-    this.#set(timeMs, value, this.#departure(value, this.#newest), DEPARTED);
+    this.#set(this.#newest.localMs, value, this.#departure(value, this.#newest), DEPARTED);
     this.opened = true;
     // Together they are rarer than the one value that the bar is for.
     this.bar = Math.min(this.bar, Math.abs(this.size));
@@ -362,7 +365,7 @@ export class DepartureDetector {
     this.#waits.fill(0);
     this.#words[LONG_VARIANCE] = sd * sd;
     this.#words[BUSY] = timeMs;
-    this.#set(startedMs, observed, { side, size, expected }, DEPARTED);
+    this.#set(startedMs + this.#newest.localMs - timeMs, observed, { side, size, expected }, DEPARTED);
   }
 
   #set(startedMs: number, value: number, { side, size, expected }: Pick<Departure, "side" | "size" | "expected">, state: number): void {
@@ -387,7 +390,7 @@ export class DepartureDetector {
     return { timeMs, value, expected, sd, size: Math.abs(size), side: Math.sign(size), intervalMs, hasLevels, isOfSeason, isYoung };
   }
 
-  #goOn(timeMs: number, value: number, moment: ValueMoment): void {
+  #goOn(value: number, moment: ValueMoment): void {
     const words = this.#words;
     const values = (words[VALUES] as number) + 1;
     words[VALUES] = values;
@@ -397,12 +400,16 @@ export class DepartureDetector {
     const isNear = this.evidence === 0 || Math.abs(this.size) < NEAR_SHARE * Math.min(this.bar, words[PEAK] as number);
     const near = isNear ? (words[NEAR] as number) + 1 : 0;
     words[NEAR] = near;
-    const isAccepted = values >= ACCEPTED_VALUES && timeMs - (words[STARTED] as number) >= this.#acceptedMs(moment.newest);
-    if (words[STATE] === KNOWN && timeMs > (words[KNOWN_UNTIL] as number) && (this.evidence >= 1 || this.#isStillSo(moment.caution))) {
+    const isAccepted = values >= ACCEPTED_VALUES && moment.localMs - (words[STARTED] as number) >= this.#acceptedMs(moment.newest);
+    if (
+      words[STATE] === KNOWN &&
+      moment.localMs > (words[KNOWN_UNTIL] as number) &&
+      (this.evidence >= 1 || this.#isStillSo(moment.caution))
+    ) {
       words[STATE] = DEPARTED;
       this.opened = true;
     }
-    if (near >= NEAR_VALUES || isAccepted) this.#end(timeMs, value, isAccepted, moment);
+    if (near >= NEAR_VALUES || isAccepted) this.#end(value, isAccepted, moment);
   }
 
   /** Duration after which what lasts is the new level: nobody takes it for one that there is nothing left. */
@@ -416,13 +423,14 @@ export class DepartureDetector {
     return size >= DEPARTURE_MIN * caution && size >= (this.#words[PEAK] as number) / 2;
   }
 
-  #end(timeMs: number, value: number, isAccepted: boolean, { intervalMs, localMs, newest, hour }: ValueMoment): void {
+  #end(value: number, isAccepted: boolean, { intervalMs, localMs, newest, hour }: ValueMoment): void {
     const words = this.#words;
-    const [from, to] = [words[FROM] as number, words[TO] as number];
-    const endedMs = isAccepted ? timeMs : timeMs - (NEAR_VALUES - 1) * intervalMs;
+    const from = words[FROM] as number;
+    const to = isAccepted && this.known === null ? newest.mean(RECENT_VALUES) : (words[TO] as number); // the first value of a level is chance
+    const endedMs = isAccepted ? localMs : localMs - (NEAR_VALUES - 1) * intervalMs;
     this.#known.add({
-      startedMs: (words[STARTED] as number) + localMs - timeMs,
-      endedMs: endedMs + localMs - timeMs,
+      startedMs: words[STARTED] as number,
+      endedMs,
       intervalMs,
       side: words[SIDE] as number,
       from,
@@ -435,7 +443,7 @@ export class DepartureDetector {
     const tail = this.#tailTo(words[SIDE] as number);
     const isBurst = isBurstLong(endedMs - (words[STARTED] as number), intervalMs);
     if (words[STATE] === DEPARTED && isBurst && tail.isHeavy) tail.add(words[PEAK] as number);
-    if (isAccepted && words[STATE] === DEPARTED) this.accepted = { from, to: newest.mean(RECENT_VALUES) };
+    if (isAccepted && words[STATE] === DEPARTED) this.accepted = { from, to };
     words[STATE] = AT_REST;
     if (!isAccepted) return;
     // Of a step that the series has taken before the value itself is the level, whose noise is not known yet; another one brings its own.
@@ -458,8 +466,8 @@ export class DepartureDetector {
     if (count > 1) words[LONG_VARIANCE] = mix(words[LONG_VARIANCE] as number, squared, Math.max(LONG_WEIGHT, 1 / count));
     const errorMax = 4 * SD_PER_MEAN_DEVIATION * Math.max(this.#levels.spread, SD_RELATIVE_MIN * Math.abs(this.expected), SD_MIN);
     this.#learnOnset(count);
-    // A small step of a series that hardly strays is its level at once: learned bit by bit, it would widen what the series is taken to stray by.
-    const isSmallStep = !isIncident && this.isSmallMove && Math.abs(this.size) >= DEPARTURE_MIN;
+    // A small step of a series that hardly strays, as the turn of an hour, is its level at once: learned bit by bit, it would widen what it is taken to stray by.
+    const isSmallStep = !isIncident && (this.#isTurn || (this.isSmallMove && Math.abs(this.size) >= DEPARTURE_MIN));
     if (isSmallStep) this.#levels.settle(value, hour, 0);
     this.#levels.learn(value, isIncident || isSmallStep, this.#steps.finest);
     this.#season.learn(timeMs, value, { count, intervalMs, isIncident, errorMax });
@@ -492,8 +500,4 @@ export class DepartureDetector {
     words[ONSETS_ABOVE] = mix(words[ONSETS_ABOVE] as number, isAbove ? 1 : 0, weight);
     words[ONSETS_BELOW] = mix(words[ONSETS_BELOW] as number, isBelow ? 1 : 0, weight);
   }
-}
-
-function mix(mean: number, value: number, weight: number): number {
-  return mean + weight * (value - mean);
 }

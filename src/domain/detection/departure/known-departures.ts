@@ -116,8 +116,8 @@ export class KnownDepartures {
     const earlier = this.#like(of);
     const weekMs = isFall ? 0 : mondayMs(of.timeMs, earlier, of.intervalMs);
     const lastedMs = Math.max(recurringMs(earlier, of.intervalMs, isFall ? 1 : 0), shorts.longestMs(of), weekMs);
-    if (lastedMs > 0) return { reason: "recurring", lastsMs: longer(lastedMs, of.intervalMs) };
-    const lastsMs = weekendMs(of.timeMs, earlier);
+    // What comes each evening is over a weekend as long as that is.
+    const lastsMs = Math.max(lastedMs > 0 ? longer(lastedMs, of.intervalMs) : 0, weekendMs(of.timeMs, earlier));
     return lastsMs > 0 ? { reason: "recurring", lastsMs } : null;
   }
 

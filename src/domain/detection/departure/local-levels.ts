@@ -158,6 +158,7 @@ export class LocalLevels {
   }
 }
 
-function mix(mean: number, value: number, weight: number): number {
+/** A mean that has taken a value with a weight. */
+export function mix(mean: number, value: number, weight: number): number {
   return mean + weight * (value - mean);
 }

@@ -4,6 +4,8 @@ import { DAY_MS, HOUR_MS, WEEK_MS } from "../../../core/base/durations.ts";
 
 /** Share of what was expected below which a value has fallen to nothing. */
 const NOTHING_SHARE = 0.1;
+/** Values of an edge go beyond its levels by so much of it, as those of a departure that comes again may. */
+const TURN_REACH = 1.3;
 /** Departures before that make a habit: at the time of a day or a week, and at gaps of their own; of falls to nothing one more. */
 const CLOCK_TIMES = 2;
 const GAP_TIMES = 3;
@@ -16,7 +18,7 @@ const VALUES_PER_PERIOD_MIN = 20;
 const PERIOD_SLACK = 0.01;
 /** One that began so long before may come back up to so much later. */
 const LATE_MS_MAX = 20 * 60_000;
-/** Gaps are equal within this share, or so many values; shorter ones than so many values are noise. */
+/** Gaps are equal within this share, of long ones within LATE_MS_MAX, or so many values; shorter ones than so many values are noise. */
 const EQUAL_SHARE = 0.02;
 const EQUAL_INTERVALS = 2;
 const GAP_INTERVALS_MIN = 4;
@@ -40,6 +42,16 @@ export interface EarlierDeparture {
 /** Whether hardly anything is left of what was to be expected. */
 export function isFallToNothing(value: number, expected: number): boolean {
   return Math.abs(value) <= NOTHING_SHARE * Math.abs(expected);
+}
+
+/**
+ * Whether a value has come from what is usual before the turn of an hour to what is usual after it, or is on the way: the edge of a working day. A fall to nothing is not
+ * taken for one, since nobody would hear of it when the hour has turned.
+ */
+export function isTurnOfHours(value: number, expected: number, [before, after]: readonly [number, number]): boolean {
+  const reach = (TURN_REACH - 0.5) * Math.abs(after - before);
+  const isBetween = Math.abs(value - (before + after) / 2) <= reach;
+  return isBetween && !isFallToNothing(value, expected);
 }
 
 /** Longest of the departures that one comes back of, ms; 0 where it is no habit yet. `extra` are the times that its kind must have come beyond those of others. */
@@ -74,7 +86,7 @@ function ofClock(
 export function equalGapsMs(earlier: readonly EarlierDeparture[], intervalMs: number, times: number): number {
   for (const { ageMs: gap } of earlier) {
     if (gap < GAP_INTERVALS_MIN * intervalMs) continue;
-    const slack = Math.max(EQUAL_INTERVALS * intervalMs, EQUAL_SHARE * gap);
+    const slack = Math.max(EQUAL_INTERVALS * intervalMs, Math.min(LATE_MS_MAX, EQUAL_SHARE * gap));
     let [sinceMs, found, longestMs] = [0, 0, 0];
     for (; found < times; found++) {
       const next = earlier.find(({ ageMs }) => Math.abs(ageMs - sinceMs - gap) <= slack);

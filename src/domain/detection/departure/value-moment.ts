@@ -8,6 +8,8 @@ export interface ValueMoment {
   readonly localMs: number;
   /** Usual value at this hour; NaN where that is not known. */
   readonly hour: number;
+  /** What is usual in the hour that the half hour before belongs to, and in that of the half hour behind, where `hour` is known. */
+  readonly hourSides: readonly [before: number, after: number];
   /** The newest values, this one among them, which a new level is taken from. */
   readonly newest: RecentValues;
   /** Factor of the bar: more than 1 while a deployment settles. */

@@ -218,6 +218,7 @@ export class PairDetector {
       intervalMs: this.#interval.ms,
       localMs,
       hour,
+      hourSides: this.#profile.sides(localMs, isHoliday),
       newest: this.#values,
       caution: ((isSettling ? DEPLOYMENT_BAR : 1) * zThreshold) / Z_THRESHOLD_DEFAULT,
       lenientUntilMs: this.#lenientUntilMs,

@@ -57,6 +57,12 @@ export class HourProfile {
     return (1 - share) * this.#between(from, kind) + share * this.#between(to, kind);
   }
 
+  /** Usual values of the two hours that `between` looks between; of hours that are not known they say nothing. */
+  sides(timeMs: number, isHoliday = false): readonly [before: number, after: number] {
+    const kind = isHoliday ? WEEKEND : kindOf(timeMs);
+    return [this.#between(timeMs - HOUR_MS / 2, kind), this.#between(timeMs + HOUR_MS / 2, kind)];
+  }
+
   /** Whether the hour has been seen on two days of the time's kind: only then it has something that is usual on such a day. */
   knowsKindOfDay(timeMs: number, intervalMs: number, isHoliday = false): boolean {
     const count = this.#counts[place(timeMs, isHoliday ? WEEKEND : kindOf(timeMs))] as number;

@@ -16,9 +16,12 @@ export const SILENCE_MS_MIN = 180_000;
 /** A service that has missed samples for so many intervals is overdue; no service is before it has been silent for OVERDUE_MS_MIN. */
 const OVERDUE_INTERVALS = 2;
 export const OVERDUE_MS_MIN = 120_000;
-/** Of gaps at random, how far the tail reaches is read from the median to this quantile: of exponential ones that is ln 5 of their means. One in a month is longer than the limit. */
-const TAIL_QUANTILE = 0.9;
-const TAIL_MEANS = Math.log(0.5 / (1 - TAIL_QUANTILE));
+/** How far gaps at random reach is read from what they are longer than the usual one, on average half of their mean where they are exponential; an outage counts as a few of them. */
+const EXCESS_PER_MEAN = 0.5;
+const EXCESS_WEIGHT = 1 / 300;
+const EXCESS_CLIP = 6;
+const EXCESS_UNCLIPPED = 10;
+/** One in a month is longer than the limit. */
 const CHANCE_MS = 30 * 24 * 3_600_000;
 
 /** When a service that was last heard at `sinceMs` is overdue. */
@@ -43,6 +46,8 @@ export class ArrivalRhythm {
   readonly #gaps = new Float32Array(GAPS_KEPT);
   readonly #habits: SilenceHabits;
   #count = 0;
+  /** What gaps are longer than the usual one, on average, ms. */
+  #excessMs = 0;
   #newestMs = Number.NaN;
   #firstMs = Number.NaN;
   /** Of the silence since the newest arrival: it is asked for in each cycle while it goes on. */
@@ -67,6 +72,7 @@ export class ArrivalRhythm {
       if (gap > SILENCE_MS_MIN && gap > this.silenceLimitMs()) this.#habits.add(this.#newestMs, timeMs);
       this.#gaps[this.#count % GAPS_KEPT] = gap;
       this.#count++;
+      this.#learnExcess(gap);
     }
     this.#newestMs = timeMs;
     this.#silence = undefined;
@@ -86,11 +92,9 @@ export class ArrivalRhythm {
 
   /** Silence in milliseconds that is none of its ordinary gaps. */
   silenceLimitMs(): number {
-    const gaps = this.#known().slice().sort();
-    if (gaps.length === 0) return SILENCE_MS_MIN;
-    const usual = median(gaps);
-    const far = gaps[Math.ceil(TAIL_QUANTILE * gaps.length) - 1] as number;
-    const tailMs = ((far - usual) / TAIL_MEANS) * Math.log(CHANCE_MS / 2 / usual);
+    const usual = this.usualIntervalMs();
+    if (usual === 0) return SILENCE_MS_MIN;
+    const tailMs = (this.#excessMs / EXCESS_PER_MEAN) * Math.log(CHANCE_MS / 2 / usual);
     return Math.max(SILENCE_INTERVALS * usual, SILENCE_MS_MIN, usual + tailMs);
   }
 
@@ -112,7 +116,7 @@ export class ArrivalRhythm {
 
   /** Appends the state. */
   write(sink: ByteSink): void {
-    for (const time of [this.#newestMs, this.#firstMs, this.#count]) sink.double(time);
+    for (const value of [this.#newestMs, this.#firstMs, this.#count, this.#excessMs]) sink.double(value);
     const gaps = this.#known();
     sink.varint(gaps.length);
     for (const gap of gaps) sink.double(gap);
@@ -124,12 +128,19 @@ export class ArrivalRhythm {
   /** Reads what `write` has appended. */
   static read(reader: ByteReader, offsetMs: OffsetMs = UTC_OFFSET): ArrivalRhythm {
     const rhythm = new ArrivalRhythm(offsetMs);
-    [rhythm.#newestMs, rhythm.#firstMs, rhythm.#count] = [reader.double(), reader.double(), reader.double()];
+    [rhythm.#newestMs, rhythm.#firstMs] = [reader.double(), reader.double()];
+    [rhythm.#count, rhythm.#excessMs] = [reader.double(), reader.double()];
     const gaps = reader.varint();
     for (let at = 0; at < gaps; at++) rhythm.#gaps[at % GAPS_KEPT] = reader.double();
     const silences = reader.varint() / 2;
     for (let i = 0; i < silences; i++) rhythm.#habits.add(reader.double(), reader.double());
     return rhythm;
+  }
+
+  #learnExcess(gap: number): void {
+    const excess = Math.max(0, gap - this.usualIntervalMs());
+    const most = this.#count <= EXCESS_UNCLIPPED ? excess : EXCESS_CLIP * Math.max(this.#excessMs, EXCESS_PER_MEAN * ARRIVAL_MS_MIN);
+    this.#excessMs += Math.max(EXCESS_WEIGHT, 1 / this.#count) * (Math.min(excess, most) - this.#excessMs);
   }
 
   #known(): Float32Array {

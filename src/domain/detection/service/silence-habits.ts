@@ -18,6 +18,8 @@ const EARLY_MS = 20 * MINUTE_MS;
 const LONGER_SHARE = 0.1;
 const LONGER_SPREADS = 3;
 const LONGER_MS_MAX = HOUR_MS;
+/** A silence of a weekend lasts no shorter. */
+const WEEKEND_MS_MIN = DAY_MS;
 /** Silences at equal gaps, and what one at the next gap may last beyond them, as a share and in intervals. */
 const EQUAL_TIMES = 4;
 const EQUAL_LONGER_SHARE = 0.5;
@@ -65,20 +67,26 @@ export class SilenceHabits {
   /** Duration up to which the silence is usual, ms; 0 where it is not. It hangs on its begin alone. */
   usualMs(of: OngoingSilence): number {
     if (this.#times.length === 0) return 0;
-    const localMs = this.#local(of.sinceMs);
-    const earlier = this.#earlier(localMs);
-    return Math.max(this.#byClocks(localMs, of), weekendMs(localMs, earlier), equal(earlier, of.usualIntervalMs), this.#atRandom(of));
+    // Of the first sample that is missing: where the clock leaps, it may do so between the two.
+    const localMs = this.#local(of.sinceMs + of.usualIntervalMs) - of.usualIntervalMs;
+    const weekends = this.#earlier(localMs, (timeMs) => this.#local(timeMs)).filter(({ lastedMs }) => lastedMs >= WEEKEND_MS_MIN);
+    const equalMs = equal(
+      this.#earlier(of.sinceMs, (timeMs) => timeMs),
+      of.usualIntervalMs,
+    );
+    return Math.max(this.#byClocks(localMs, of), weekendMs(localMs, weekends), equalMs, this.#atRandom(of));
   }
 
   #local(timeMs: number): number {
     return timeMs + this.#offsetMs(timeMs);
   }
 
-  #earlier(localMs: number): EarlierDeparture[] {
+  /** Those before a time, by the clock that `read` reads. */
+  #earlier(timeMs: number, read: (timeMs: number) => number): EarlierDeparture[] {
     const found: EarlierDeparture[] = [];
     for (let at = this.#times.length - 2; at >= 0; at -= 2) {
-      const fromMs = this.#local(this.#times[at] as number);
-      found.push({ ageMs: localMs - fromMs, lastedMs: this.#local(this.#times[at + 1] as number) - fromMs });
+      const fromMs = read(this.#times[at] as number);
+      found.push({ ageMs: timeMs - fromMs, lastedMs: read(this.#times[at + 1] as number) - fromMs });
     }
     return found;
   }
@@ -92,12 +100,17 @@ export class SilenceHabits {
   /** What the silences of the periods before had left at this time: their median is usual. */
   #byClock(localMs: number, knownSinceMs: number, { periodMs, periods, times }: (typeof CLOCKS)[number], limitMs: number): number {
     const rests: number[] = [];
+    const ends = new Set<number>();
     for (let back = 1; back <= periods && localMs - back * periodMs >= knownSinceMs; back++) {
-      rests.push(this.#restAt(localMs - back * periodMs, Math.max(EARLY_MS, limitMs)));
+      const atMs = localMs - back * periodMs;
+      const restMs = this.#restAt(atMs, Math.max(EARLY_MS, limitMs));
+      rests.push(restMs);
+      if (restMs > 0) ends.add(atMs + restMs);
     }
     rests.sort((a, b) => b - a);
     const usualMs = rests[rests.length >> 1] ?? 0;
-    if (usualMs === 0 || rests.filter((rest) => rest > 0).length < times) return 0;
+    // One that went on for days is one.
+    if (usualMs === 0 || ends.size < times) return 0;
     const shortMs = rests[Math.floor((3 * rests.length) / 4)] || usualMs;
     const longerMs = Math.max(LONGER_SHARE * usualMs, LONGER_SPREADS * (usualMs - shortMs));
     return usualMs + Math.max(limitMs, Math.min(LONGER_MS_MAX, longerMs));

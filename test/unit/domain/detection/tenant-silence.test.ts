@@ -27,7 +27,7 @@ function arrivalsOf(senders: readonly Sender[], nowMs: number): TenantArrivals {
     const isStale = nowMs - lastMs > limitMs;
     const of = { service: JSON.stringify(["acme", name]), environment: "", lastSeenMs: lastMs, sinceMs: lastMs };
     if (isStale || nowMs - lastMs > Math.max(2 * everyMs, 2 * MINUTE)) {
-      silent.push({ ...of, usualIntervalMs: everyMs, limitMs, isStale, gates: [] });
+      silent.push({ ...of, usualIntervalMs: everyMs, limitMs, usualSilenceMs: 0, isStale, gates: [] });
     } else if (nowMs - lastMs >= 2 * MINUTE) pending.push(lastMs, everyMs);
   }
   return { watched: senders.length, silent, pending };
