@@ -2,8 +2,8 @@
 
 import type { SilentService } from "../../../core/protocol/arrivals.ts";
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
-import { ArrivalRhythm, OVERDUE_MS_MIN, overdueFromMs } from "../../detection/service/arrival-rhythm.ts";
 import type { OffsetMs } from "../../detection/seasonal/time-zone-hours.ts";
+import { ArrivalRhythm, OVERDUE_MS_MIN, overdueFromMs } from "../../detection/service/arrival-rhythm.ts";
 import { RuleEpisodeSet } from "../../detection/service/rule-episode-set.ts";
 import { SilentTenants } from "../../detection/service/silent-tenants.ts";
 import { DETECTOR_STALE } from "../../detection/service/stale-finding.ts";

@@ -61,8 +61,7 @@ const FROM = 12;
 const TO = 13;
 const SIDE = 14;
 const BUSY = 15;
-/** Until when one that is no news may last. */
-const KNOWN_UNTIL = 16;
+const KNOWN_UNTIL = 16; // one that is no news may last until then
 /** Share of the values with which the series went far out by itself, to each side. */
 const ONSETS_ABOVE = 18;
 const ONSETS_BELOW = 19;
@@ -401,11 +400,8 @@ export class DepartureDetector {
     const near = isNear ? (words[NEAR] as number) + 1 : 0;
     words[NEAR] = near;
     const isAccepted = values >= ACCEPTED_VALUES && moment.localMs - (words[STARTED] as number) >= this.#acceptedMs(moment.newest);
-    if (
-      words[STATE] === KNOWN &&
-      moment.localMs > (words[KNOWN_UNTIL] as number) &&
-      (this.evidence >= 1 || this.#isStillSo(moment.caution))
-    ) {
+    const isOver = moment.localMs > (words[KNOWN_UNTIL] as number);
+    if (words[STATE] === KNOWN && isOver && (this.evidence >= 1 || this.#isStillSo(moment.caution))) {
       words[STATE] = DEPARTED;
       this.opened = true;
     }

@@ -2,8 +2,8 @@
 // for minutes. After a start the rings give what came behind the checkpoint.
 import { PARTITIONS } from "../../../../core/layout/memory-map.ts";
 import { SECTION_ARRIVALS } from "../../../../core/layout/row-frame.ts";
-import { ArrivalRhythm } from "../../../../domain/detection/service/arrival-rhythm.ts";
 import type { OffsetMs } from "../../../../domain/detection/seasonal/time-zone-hours.ts";
+import { ArrivalRhythm } from "../../../../domain/detection/service/arrival-rhythm.ts";
 import { pieceReader, StatePieces } from "../../../../domain/distribution/series-state.ts";
 import { partitionOf } from "../../../../domain/placement/partition.ts";
 import type { MessageHandler } from "../../shard/message-handler.ts";

@@ -1,7 +1,7 @@
 // Silence has habits: senders of many shapes over five weeks, in several time zones. Quiet is what they always do; told is what they never did.
 import { describe, expect, it } from "vitest";
-import { ArrivalRhythm } from "../../../../../src/domain/detection/service/arrival-rhythm.ts";
 import { TimeZoneHours } from "../../../../../src/domain/detection/seasonal/time-zone-hours.ts";
+import { ArrivalRhythm } from "../../../../../src/domain/detection/service/arrival-rhythm.ts";
 import { generator } from "../../../../support/generator.ts";
 
 const MINUTE = 60_000;
@@ -28,7 +28,7 @@ function silences(arrivals: readonly number[], zone = "UTC", untilMs = arrivals.
   return told;
 }
 
-const after = (told: readonly Told[], days: number) => told.filter(({ atMs }) => atMs >= START + days * DAY);
+const since = (told: readonly Told[], days: number) => told.filter(({ atMs }) => atMs >= START + days * DAY);
 
 /** A value a minute while it is there by the clock on the wall. */
 function sender(zone: string, days: number, isHere: (localMs: number, timeMs: number) => boolean): number[] {
@@ -58,19 +58,19 @@ const SHAPES: ReadonlyArray<readonly [name: string, quietFromDay: number, isHere
 
 describe.each(["UTC", "America/New_York", "Europe/Berlin", "Asia/Kolkata"])("in %s", (zone) => {
   it.each(SHAPES)("what sends %s is not missed when it does not, from day %d on", (_name, quietFromDay, isHere) => {
-    expect(after(silences(sender(zone, 35, isHere), zone), quietFromDay)).toEqual([]);
+    expect(since(silences(sender(zone, 35, isHere), zone), quietFromDay)).toEqual([]);
   });
 });
 
 describe("what never was is told", () => {
   const monday = START + 28 * DAY;
   it("when office hours do not begin, within two hours and not on the evening before", () => {
-    const told = after(silences(sender("UTC", 30, (ms, timeMs) => isOffice(ms) && !(timeMs >= monday && timeMs < monday + DAY))), 24);
+    const told = since(silences(sender("UTC", 30, (ms, timeMs) => isOffice(ms) && !(timeMs >= monday && timeMs < monday + DAY))), 24);
     expect(told.map(({ atMs }) => (atMs - monday) / HOUR)).toEqual([expect.toSatisfy((hours) => hours > 9 && hours <= 11)]);
   });
   it("when they do not begin for the second time either", () => {
     const isAway = (timeMs: number) => [monday, monday - 7 * DAY].some((day) => timeMs >= day && timeMs < day + DAY);
-    const told = after(silences(sender("UTC", 30, (ms, timeMs) => isOffice(ms) && !isAway(timeMs))), 24);
+    const told = since(silences(sender("UTC", 30, (ms, timeMs) => isOffice(ms) && !isAway(timeMs))), 24);
     expect(told.map(({ atMs }) => (atMs - monday) / HOUR)).toEqual([expect.toSatisfy((hours) => hours > 9 && hours <= 11)]);
   });
   it.each([10, 11, 14, 16])("when they break off at %d", (hour) => {
@@ -81,7 +81,7 @@ describe("what never was is told", () => {
   });
   it("when a silence of each night goes on into the day", () => {
     const until = START + 20 * DAY;
-    const told = after(silences(sender("UTC", 21, (ms, timeMs) => hourOf(ms) >= 5 && !(timeMs >= until && timeMs < until + 9 * HOUR))), 5);
+    const told = since(silences(sender("UTC", 21, (ms, timeMs) => hourOf(ms) >= 5 && !(timeMs >= until && timeMs < until + 9 * HOUR))), 5);
     expect(told.map(({ atMs }) => (atMs - until) / HOUR)).toEqual([expect.toSatisfy((hours) => hours > 5 && hours <= 6.5)]);
   });
   it("when it falls silent soon after an outage of days", () => {
@@ -123,7 +123,7 @@ describe("events at random are judged by their own gaps", () => {
       for (const seed of [1, 2, 3, 4]) {
         const arrivals = events(seed, 20, (uniform) => -Math.log(1 - uniform()) * mean * 1000);
         const endMs = arrivals.at(-1) as number;
-        const told = after(silences(arrivals, "UTC", endMs + 40 * mean * 1000), 4);
+        const told = since(silences(arrivals, "UTC", endMs + 40 * mean * 1000), 4);
         expect(told.filter(({ sinceMs }) => sinceMs < endMs).length).toBeLessThanOrEqual(4);
         expect(told.some(({ sinceMs }) => sinceMs === endMs)).toBe(true);
       }
