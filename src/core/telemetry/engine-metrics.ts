@@ -94,6 +94,11 @@ export const ENGINE_METRICS = {
   callsDropped: counter("vedette_calls_dropped_total", "Calls not counted because too many pairs of services call each other", PER_ENGINE),
   logsCounted: counter("vedette_logs_counted_total", "Logs counted into windows", PER_ENGINE),
   logsRepeated: counter("vedette_logs_repeated_total", "Logs that repeated one of a window", PER_ENGINE),
+  windowsCut: counter(
+    "vedette_windows_cut_total",
+    "Windows of spans or logs that have no values: what a steady service sent began or ended in the middle of them",
+    PER_ENGINE,
+  ),
   logsLate: counter("vedette_logs_late_total", "Logs of windows that were closed before", PER_ENGINE),
   logsDropped: counter("vedette_logs_dropped_total", "Logs that found no room among services and windows", PER_ENGINE),
   attributesCut: counter(

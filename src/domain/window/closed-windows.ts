@@ -20,6 +20,12 @@ export class ClosedWindows {
     return at % 2 === 1;
   }
 
+  /** Number of windows in the last run of closed ones that ends before a window which is not closed. */
+  runBefore(window: number): number {
+    const at = this.#above(window);
+    return at < 2 ? 0 : this.#bounds[at - 1]! - this.#bounds[at - 2]!;
+  }
+
   add(window: number): void {
     const bounds = this.#bounds;
     const at = this.#above(window);

@@ -7,6 +7,7 @@
 //   SERVICE     newest closing varint, closed windows, the fold's own entries
 //   CELLS       window varint, closing varint, cells ...
 //   IDS         window varint, closing varint, {high u32, low u32} ...
+//   WAITING     as CELLS, of a closed window that waits for its successor
 
 import type { IdSet } from "../../core/base/id-set.ts";
 import type { ShareLedger } from "../../core/base/share-ledger.ts";
@@ -16,13 +17,14 @@ import { PARTITIONS } from "../../core/layout/memory-map.ts";
 import { ByteReader } from "../codec/byte-reader.ts";
 import { ByteSink } from "../codec/byte-sink.ts";
 import { ClosedWindows } from "./closed-windows.ts";
-import type { OpenWindow, OpenWindows } from "./open-windows.ts";
+import type { OpenWindow, OpenWindows, WindowOutcome } from "./open-windows.ts";
 import { readServiceName, type ServiceName, writeServiceName } from "./window-message.ts";
 import { closingMs, closingsUpTo } from "./window-time.ts";
 
 const PIECE_SERVICE = 1;
 const PIECE_CELLS = 2;
 const PIECE_IDS = 3;
+const PIECE_WAITING = 5;
 const ID_BYTES = 8;
 /** Blocks of several lanes are replayed in the order of their last bodies: a message may be so much older than the one before. */
 const REPLAY_SLACK_MS = 2_000;
@@ -44,8 +46,8 @@ export interface Fold<C> {
 export interface FoldKind<F extends Fold<C>, C, E> {
   /** `pool` is where the ids of its windows lie. */
   make(pool: WordPool): F;
-  /** A window ends; late where it was closed before. */
-  end(name: ServiceName, fold: F, open: OpenWindow<C[]>, isLate: boolean, arrivalMs: number): void;
+  /** A window ends. */
+  end(name: ServiceName, fold: F, open: OpenWindow<C[]>, outcome: WindowOutcome, arrivalMs: number): void;
   /** Some windows have ended, and something else comes now. */
   flush(): void;
   entries(fold: F): Iterable<E>;
@@ -198,12 +200,12 @@ export class WindowedServices<F extends Fold<C>, C, E> {
   #closeOne(service: WindowedService<F>, upTo: number, arrivalOf: (closingAtMs: number) => number): number {
     const { name, fold } = service;
     let cells = 0;
-    for (const { open, isLate } of fold.windows.close(upTo)) {
+    for (const { open, outcome, closing } of fold.windows.close(upTo)) {
       this.#shares.cells.give(name.tenant, open.content.length);
       this.#shares.ids.give(name.tenant, open.ids.size);
       fold.cells -= open.content.length;
       cells += open.content.length;
-      this.#kind.end(name, fold, open, isLate, arrivalOf(closingMs(open.closing)));
+      this.#kind.end(name, fold, open, outcome, arrivalOf(closingMs(closing)));
       open.ids.release();
     }
     if (fold.windows.size === 0) this.#deactivate(service);
@@ -244,15 +246,18 @@ export class WindowedServices<F extends Fold<C>, C, E> {
     };
     yield* pieces(this.#kind.entries(fold), beginService, (sink, entry) => this.#kind.writeEntry(sink, entry));
     for (const open of windows.values()) {
-      const begin = (kind: number) => () => {
-        const sink = head(kind, name);
-        sink.varint(open.window);
-        sink.varint(open.closing);
-        return sink;
-      };
-      yield* pieces(open.content, begin(PIECE_CELLS), (sink, cell) => this.#kind.writeCell(sink, cell));
-      yield* idPieces(open.ids, begin(PIECE_IDS));
+      yield* this.#cells(name, PIECE_CELLS, open);
+      yield* idPieces(open.ids, () => windowHead(PIECE_IDS, name, open));
     }
+    for (const open of windows.waiting) yield* this.#cells(name, PIECE_WAITING, open);
+  }
+
+  #cells(name: ServiceName, kind: number, open: OpenWindow<C[]>): Generator<Uint8Array> {
+    return pieces(
+      open.content,
+      () => windowHead(kind, name, open),
+      (sink, cell) => this.#kind.writeCell(sink, cell),
+    );
   }
 
   /** Takes a piece back. Throws on bytes that `save` did not write. */
@@ -261,7 +266,7 @@ export class WindowedServices<F extends Fold<C>, C, E> {
     const kind = reader.u8();
     const service = this.#restored(partition, readServiceName(reader));
     if (kind === PIECE_SERVICE) this.#restoreService(reader, service.fold);
-    else if (kind === PIECE_CELLS || kind === PIECE_IDS) this.#restoreWindow(reader, service, kind === PIECE_IDS);
+    else if (kind === PIECE_CELLS || kind === PIECE_IDS || kind === PIECE_WAITING) this.#restoreWindow(reader, service, kind);
     else reader.fail();
   }
 
@@ -284,13 +289,14 @@ export class WindowedServices<F extends Fold<C>, C, E> {
     while (!reader.isAtEnd) this.#kind.readEntry(reader, fold);
   }
 
-  #restoreWindow(reader: ByteReader, service: WindowedService<F>, isIds: boolean): void {
+  #restoreWindow(reader: ByteReader, service: WindowedService<F>, kind: number): void {
     const { fold } = service;
-    const open = fold.windows.take(reader.varint(), reader.varint());
+    const [window, closing] = [reader.varint(), reader.varint()];
+    const open = kind === PIECE_WAITING ? fold.windows.wait(window, closing) : fold.windows.take(window, closing);
     // What came late for a window that has been closed since is late still.
     if (open === undefined) return;
     const [cells, ids] = [fold.cells, open.ids.size];
-    if (isIds) while (!reader.isAtEnd) open.ids.add(reader.u32(), reader.u32());
+    if (kind === PIECE_IDS) while (!reader.isAtEnd) open.ids.add(reader.u32(), reader.u32());
     else while (!reader.isAtEnd) this.#kind.readCell(reader, fold, open);
     this.account(service, fold.cells - cells, open.ids.size - ids);
   }
@@ -304,6 +310,13 @@ function head(kind: number, name: ServiceName): ByteSink {
   const sink = new ByteSink(1024);
   sink.u8(kind);
   writeServiceName(sink, name);
+  return sink;
+}
+
+function windowHead(kind: number, name: ServiceName, { window, closing }: OpenWindow<unknown>): ByteSink {
+  const sink = head(kind, name);
+  sink.varint(window);
+  sink.varint(closing);
   return sink;
 }
 

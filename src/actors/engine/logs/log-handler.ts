@@ -11,6 +11,7 @@ import type { ByteSink } from "../../../domain/codec/byte-sink.ts";
 import { type LogCell, LogFold, type LogSeries, type LogWindow } from "../../../domain/logs/log-fold.ts";
 import type { EvidenceMinutes, MinuteCounts } from "../../../domain/logs/minute-counts.ts";
 import { SEVERITIES } from "../../../domain/logs/severity.ts";
+import type { WindowOutcome } from "../../../domain/window/open-windows.ts";
 import { type ServiceName, WindowMessageReader } from "../../../domain/window/window-message.ts";
 import { closingOf, windowTimeMs } from "../../../domain/window/window-time.ts";
 import { type FoldKind, WindowedServices, type WindowShares } from "../../../domain/window/windowed-services.ts";
@@ -123,13 +124,18 @@ class LogKind implements FoldKind<Fold, Cell, Series> {
     return new LogFold<DerivedStream>(pool);
   }
 
-  end(name: ServiceName, fold: Fold, open: LogWindow<DerivedStream>, isLate: boolean, arrivalMs: number): void {
+  end(name: ServiceName, fold: Fold, open: LogWindow<DerivedStream>, outcome: WindowOutcome, arrivalMs: number): void {
     const { series, counters } = this.#dependencies;
-    if (isLate) {
+    if (outcome === "late") {
       counters.add("logsLate", open.ids.size);
       return;
     }
-    for (const { series: of, count } of fold.end(open)) {
+    const counted = fold.end(open);
+    if (outcome === "cut") {
+      counters.add("windowsCut", 1);
+      return;
+    }
+    for (const { series: of, count } of counted) {
       of.stream = series.write(of.stream, () => streamName(name, of), 0, windowTimeMs(open.window), count, arrivalMs);
     }
   }

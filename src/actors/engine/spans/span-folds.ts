@@ -7,6 +7,7 @@ import type { ByteSink } from "../../../domain/codec/byte-sink.ts";
 import { MESSAGE_BYTES_MAX } from "../../../domain/codec/shard-message.ts";
 import { BUCKET_LAST, DurationSketch, SKETCH_BYTES_MAX } from "../../../domain/trace/duration-sketch.ts";
 import { type FoldCell, type FoldSeries, type FoldWindow, OTHER_OPERATION, ServiceFold } from "../../../domain/trace/service-fold.ts";
+import type { WindowOutcome } from "../../../domain/window/open-windows.ts";
 import { ITEM_BYTES_MIN, type ServiceName, WindowMessageReader } from "../../../domain/window/window-message.ts";
 import { closingOf, windowTimeMs } from "../../../domain/window/window-time.ts";
 import { type FoldKind, WindowedServices, type WindowShares } from "../../../domain/window/windowed-services.ts";
@@ -134,10 +135,11 @@ class SpanKind implements FoldKind<SpanFold, Cell, Operation> {
     return new ServiceFold<Streams>(pool);
   }
 
-  end(name: ServiceName, _: SpanFold, open: FoldWindow<Streams>, isLate: boolean, arrivalMs: number): void {
-    if (isLate) this.#dependencies.counters.add("spansLate", open.ids.size);
+  end(name: ServiceName, _: SpanFold, open: FoldWindow<Streams>, outcome: WindowOutcome, arrivalMs: number): void {
+    if (outcome === "late") this.#dependencies.counters.add("spansLate", open.ids.size);
+    if (outcome === "cut") this.#dependencies.counters.add("windowsCut", 1);
     for (const cell of open.content) {
-      if (!isLate) this.#write(name, cell, windowTimeMs(open.window), arrivalMs);
+      if (outcome === "whole") this.#write(name, cell, windowTimeMs(open.window), arrivalMs);
       if (cell.series.cellWindow !== open) continue;
       cell.series.cell = undefined;
       cell.series.cellWindow = undefined;
