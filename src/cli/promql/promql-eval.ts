@@ -80,9 +80,9 @@ function linesOf(value: QueryValue): string[] {
   if (value.type === "scalar") return [formatPlain(value.value)];
   const isVector = value.type === "vector";
   const rows = isVector
-    ? value.samples.map((sample) => [`${sample.labels}`, formatPlain(sample.value)])
+    ? value.samples.map((sample) => [sample.labels.metricText, formatPlain(sample.value)])
     : value.series.map(({ labels, timesMs, values }) => [
-        `${labels}`,
+        labels.metricText,
         Array.from(timesMs, (ms, index) => `${formatPlain(values[index] as number)} @${ms / 1_000}`).join(" "),
       ]);
   return rows.length === 0 ? ["no series"] : tableLines(["SERIES", isVector ? "VALUE" : "VALUES @SECONDS"], rows);

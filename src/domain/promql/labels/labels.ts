@@ -76,8 +76,13 @@ export class Labels {
     return Object.fromEntries(this.entries());
   }
 
-  /** As a query says them: name{label="value"}. */
+  /** As messages say them: {__name__="name", label="value"}. */
   toString(): string {
+    return `{${[...this.entries()].map(([label, value]) => `${labelNameText(label)}=${quote(value)}`).join(", ")}}`;
+  }
+
+  /** As a query says them: name{label="value"}. */
+  get metricText(): string {
     const name = this.metricName;
     const isPlain = PLAIN_METRIC_NAME.test(name);
     const texts = [...this.entries()]

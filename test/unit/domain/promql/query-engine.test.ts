@@ -17,8 +17,8 @@ const budget = (bounds: Partial<QueryBounds> = {}) => new QueryBudget(() => 0, b
 /** Series and values of an instant query. */
 function at(text: string, seconds: number, query: string): string[] {
   const { value } = queryInstant(query, seconds * 1_000, { storage: stored(text), budget: budget() });
-  if (value.type === "vector") return value.samples.map((sample) => `${sample.labels} ${sample.value}`);
-  return value.type === "matrix" ? value.series.map(({ labels, values }) => `${labels} ${[...values]}`) : [String(value.value)];
+  if (value.type === "vector") return value.samples.map((sample) => `${sample.labels.metricText} ${sample.value}`);
+  return value.type === "matrix" ? value.series.map(({ labels, values }) => `${labels.metricText} ${[...values]}`) : [String(value.value)];
 }
 
 /** Series, times and values of a range query. */
@@ -27,7 +27,7 @@ function over(text: string, [start, end, step]: readonly [number, number, number
   if (value.type !== "matrix") throw new Error(value.type);
   const points = ({ timesMs, values }: (typeof value.series)[number]) =>
     Object.fromEntries(Array.from(timesMs, (ms, i) => [ms / 1_000, values[i]]));
-  return Object.fromEntries(value.series.map((one) => [`${one.labels}`, points(one) as Record<string, number>]));
+  return Object.fromEntries(value.series.map((one) => [one.labels.metricText, points(one) as Record<string, number>]));
 }
 
 const COUNTERS = `load 15s
@@ -94,7 +94,7 @@ describe("operators", () => {
       "multiple matches for labels: many-to-one matching must be explicit (group_left/group_right)",
     );
     expect(() => at(text, 0, "size / on (host) used")).toThrow(
-      'found duplicate series for the match group {host="x"} on the right hand-side of the operation: [used{disk="2", host="x"}, used{disk="1", host="x"}];many-to-many',
+      'found duplicate series for the match group {host="x"} on the right hand-side of the operation: [{__name__="used", disk="2", host="x"}, {__name__="used", disk="1", host="x"}];many-to-many',
     );
     expect(() => at(text, 0, 'ceil({__name__=~"size|name",host="x"})')).not.toThrow();
     expect(() => at("load 1m\n a 1\n b 2", 0, 'ceil({__name__=~"a|b"})')).toThrow("vector cannot contain metrics with the same labelset");

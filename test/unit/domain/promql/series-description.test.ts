@@ -5,7 +5,7 @@ import { isStale } from "../../../../src/domain/promql/stale-marker.ts";
 
 describe("a described series", () => {
   it("has labels, in quotes or not", () => {
-    expect(parseSeriesDescription('a{b="c",\t"d e"=\'f\', g="",} 1').labels.toString()).toBe('a{b="c", "d e"="f"}');
+    expect(parseSeriesDescription('a{b="c",\t"d e"=\'f\', g="",} 1').labels.metricText).toBe('a{b="c", "d e"="f"}');
     expect(parseSeriesDescription('{"x.y"} 1').labels.metricName).toBe("x.y");
     expect(() => parseSeriesDescription("a{b=c} 1")).toThrow("expected a string at column 5");
   });
