@@ -69,8 +69,7 @@ const HEAD_WORDS = 20;
 
 const AT_REST = 0;
 const DEPARTED = 1;
-/** As the series does: it is no news. */
-const KNOWN = 2;
+const KNOWN = 2; // as the series does: it is no news
 
 /** Numbers of state. */
 export const DEPARTURE_DETECTOR_WORDS =
@@ -109,8 +108,7 @@ export class DepartureDetector {
   #isOfSeason = false;
   #isTurn = false;
   #isMissed = false;
-  /** The series strays by less than the least that its sd is taken for. */
-  #isStill = false;
+  #isStill = false; // the series strays by less than the least that its sd is taken for
   /** Why a departure at hand is no news. */
   known: KnownReason | null = null;
   /** Interval, time on the wall, caution and streams of the newest value. */
