@@ -10,21 +10,50 @@ const floors = [
     apart: ["actors/front", "actors/engine", "actors/coordinator", "actors/training", "actors/notifier", "actors/backup", "cli"],
     shared: [],
   },
+  { name: "server", path: "^src/server/", rooms: [] },
+  {
+    name: "modules",
+    path: "^src/modules/",
+    // What all modules use, then the modules, each after those that it imports.
+    // biome-ignore format: one row reads as an order
+    ordered: [
+      "state", "engines", "queries",
+      "usage", "access", "labels", "silences", "dead-letters", "series", "records", "calls", "alerts", "anomalies", "alert-actions", "services", "pillars", "watchdog", "saturation", "prediction", "analysis", "models", "deliveries", "notification", "backtest", "ledger", "webhooks", "runbooks", "configuration", "backup", "status",
+    ],
+  },
   { name: "web", path: "^src/web/", rooms: [] },
   { name: "api", path: "^src/api/", rooms: [] },
   {
     name: "adapters",
     path: "^src/adapters/",
-    apart: ["runtime", "http-client", "log", "storage", "picture", "http", "credentials", "telemetry", "notify", "webhooks", "sandbox"],
-    shared: ["runtime", "http-client"],
+    apart: [
+      "platform",
+      "shared-memory",
+      "threads",
+      "http-client",
+      "log",
+      "storage",
+      "picture",
+      "http",
+      "credentials",
+      "telemetry",
+      "notify",
+      "webhooks",
+      "sandbox",
+    ],
+    shared: ["platform", "shared-memory", "threads", "http-client"],
   },
   {
     name: "domain",
     path: "^src/domain/",
     // biome-ignore format: one row reads as an order
-    ordered: ["calendar", "codec", "picture", "rollup", "kernel", "placement", "series", "access", "labels", "catalog", "otlp", "prometheus", "promql", "distribution", "history", "window", "trace", "logs", "detection", "saturation", "forecast", "causality", "drift", "models", "prediction", "anomaly", "topology", "correlation", "rca", "alerting", "delivery", "notification", "webhooks", "runbooks", "pillars", "backtest"],
+    ordered: ["calendar", "codec", "picture", "rollup", "kernel", "placement", "series", "access", "labels", "catalog", "otlp", "remote-write", "promql", "distribution", "history", "window", "trace", "logs", "detection", "saturation", "forecast", "causality", "drift", "models", "prediction", "anomaly", "topology", "correlation", "rca", "alerting", "delivery", "notification", "webhooks", "runbooks", "pillars", "backtest"],
   },
-  { name: "core", path: "^src/core/", ordered: ["base", "telemetry", "layout", "protocol", "config"] },
+  {
+    name: "core",
+    path: "^src/core/",
+    ordered: ["time", "text", "hashing", "collections", "fairness", "faults", "telemetry", "layout", "protocol", "config"],
+  },
 ];
 
 /** Rooms inside an actor: a room imports the rooms before it; files beside the rooms come last. No two rooms import each other. */
@@ -32,13 +61,8 @@ const inside = [
   {
     name: "coordinator",
     path: "src/actors/coordinator/",
-    // What all nouns use, the nouns, what puts them together, then what commits and steps them all.
-    // biome-ignore format: one row reads as an order
-    ordered: [
-      "state", "engines", "queries",
-      "usage", "access", "labels", "silences", "dead-letters", "series", "records", "calls", "alerts", "anomalies", "alert-actions", "services", "pillars", "watchdog", "saturation", "prediction", "analysis", "models", "deliveries", "notification", "backtest", "ledger", "webhooks", "runbooks", "configuration", "backup", "status",
-      "nouns", "commits", "loop",
-    ],
+    // What puts the modules together, then what commits and steps them all.
+    ordered: ["nouns", "commits", "loop"],
     known: [],
   },
   {
@@ -53,6 +77,8 @@ const inside = [
     ],
     known: [],
   },
+  // What parts and pages share, then parts, pages, and what puts them together.
+  { name: "web", path: "src/web/", ordered: ["view", "state", "client", "live", "parts", "pages", "app"], known: [] },
   { name: "engine-watchdog", path: "src/actors/engine/watchdog/", ordered: ["cycle", "passes", "pairs"], known: [] },
 ];
 
@@ -60,21 +86,21 @@ const inside = [
 const owned = [
   { name: "lmdb", to: "node_modules/lmdb/", owner: "^src/adapters/storage/" },
   { name: "uwebsockets", to: "node_modules/uWebSockets\\.js/", owner: "^src/adapters/http/" },
-  { name: "koffi", to: "node_modules/koffi/", owner: "^src/adapters/runtime/" },
+  { name: "koffi", to: "node_modules/koffi/", owner: "^src/adapters/platform/" },
   { name: "interpreters", to: "node_modules/(jq-wasm|quickjs-emscripten-core|@jitl|@pydantic)/", owner: "^src/adapters/sandbox/child/" },
   { name: "re2js", to: "node_modules/re2js/", owner: "^src/domain/(alerting/pattern|promql/labels)/" },
   { name: "yaml", to: "node_modules/yaml/", owner: "^src/domain/catalog/" },
   { name: "pino", to: "node_modules/pino/", owner: "^src/adapters/telemetry/" },
   { name: "prom-client", to: "node_modules/prom-client/", owner: "^src/adapters/telemetry/" },
-  { name: "thi-buffers", to: "node_modules/@thi[.]ng/", owner: "^src/core/base/" },
+  { name: "thi-buffers", to: "node_modules/@thi[.]ng/", owner: "^src/core/collections/" },
   { name: "ml-matrix", to: "node_modules/ml-matrix/", owner: "^src/domain/detection/multivariate/" },
-  { name: "protobufjs", to: "node_modules/protobufjs/", owner: "^src/(api|domain/prometheus|actors/coordinator/state)/generated/" },
+  { name: "protobufjs", to: "node_modules/protobufjs/", owner: "^src/(api|domain/remote-write|modules/state)/generated/" },
   { name: "flatbuffers", to: "node_modules/flatbuffers/", owner: "^src/domain/detection/multivariate/" },
   { name: "node-http", to: "^(node:)?(http|https|http2)$", owner: "^src/adapters/(http|notify)/" },
   { name: "undici", to: "node_modules/undici/", owner: "^src/adapters/http-client/" },
   { name: "nodemailer", to: "node_modules/nodemailer/", owner: "^src/adapters/notify/" },
   { name: "jose", to: "node_modules/jose/", owner: "^src/adapters/credentials/" },
-  { name: "worker-threads", to: "^(node:)?worker_threads$", owner: "^src/adapters/runtime/" },
+  { name: "worker-threads", to: "^(node:)?worker_threads$", owner: "^src/adapters/threads/" },
 ];
 
 /** Files that a process or a thread starts with: what none of them reaches only tests use. */
@@ -159,7 +185,7 @@ module.exports = {
     error(
       "quiet-core",
       "core does no I/O",
-      { path: "^src/core/", pathNot: "^src/core/base/crc32[.]ts$" }, // zlib's checksum: a pure function
+      { path: "^src/core/", pathNot: "^src/core/hashing/crc32[.]ts$" }, // zlib's checksum: a pure function
       { dependencyTypes: ["core"], pathNot: "^(node:)?(assert|buffer|util)$" },
     ),
     error(

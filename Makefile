@@ -85,8 +85,8 @@ fuzz: $(SERVER) ## Feed a million damaged inputs to each decoder; FUZZ_INPUTS=n 
 ATTACKS := test/security test/conformance/access.test.ts test/conformance/bad-input.test.ts test/conformance/http-differences.test.ts test/conformance/http-framing.test.ts \
 	test/conformance/local-trust.test.ts test/conformance/notification.test.ts test/conformance/otlp-grpc.test.ts test/conformance/tls.test.ts test/fault/backup.test.ts \
 	test/fault/damaged-log.test.ts test/fault/doctor.test.ts test/fault/full-disk.test.ts test/sim/neighbours.test.ts test/sim/shared-limits.test.ts test/sim/overtaken-bodies.test.ts \
-	test/unit/actors/coordinator/notification test/unit/actors/coordinator/runbooks test/unit/actors/coordinator/webhooks test/unit/actors/front test/unit/adapters/http \
-	test/unit/adapters/sandbox test/unit/api test/unit/cli/backup test/unit/core/base test/unit/domain/alerting test/unit/domain/otlp test/unit/domain/runbooks test/unit/domain/series \
+	test/unit/modules/notification test/unit/modules/runbooks test/unit/modules/webhooks test/unit/actors/front test/unit/adapters/http \
+	test/unit/adapters/sandbox test/unit/api test/unit/cli/backup test/unit/core/collections test/unit/core/fairness test/unit/core/faults test/unit/core/text test/unit/domain/alerting test/unit/domain/otlp test/unit/domain/runbooks test/unit/domain/series \
 	test/unit/domain/webhooks test/property/core
 
 attack: $(SERVER) ## Run all tests of what attackers send, in full, on both HTTP engines (docs/TESTING.md has the table)

@@ -1,9 +1,9 @@
 // Refuses what could throw where nobody catches it: listeners, timers, callbacks of Node's own functions and promises that nobody waits for, unless they go through the guard
-// (src/core/base/guard.ts, ADR 8). Prints one line per finding, `file:line reason`; exits with 1 if it found anything.
+// (src/core/faults/guard.ts, ADR 8). Prints one line per finding, `file:line reason`; exits with 1 if it found anything.
 import { relative } from "node:path";
 import ts from "typescript";
 
-const guard = "src/core/base/guard.ts";
+const guard = "src/core/faults/guard.ts";
 
 /** Where a throw may end the process, or where there is none of ours, with the reason. */
 const exempt = [
@@ -90,9 +90,9 @@ function reasonAgainst(node, fromNode, checker) {
   if (ts.isPropertyAccessExpression(node) && node.name.text === "nextTick" && node.expression.getText() === "process")
     return "process.nextTick: take afterTurn";
   if (ts.isNewExpression(node) && ["Worker", "WebSocket", "EventSource"].includes(node.expression.getText())) {
-    return node.getSourceFile().fileName.endsWith("adapters/runtime/threads.ts")
+    return node.getSourceFile().fileName.endsWith("adapters/threads/threads.ts")
       ? undefined
-      : `new ${node.expression.getText()}: take adapters/runtime/threads.ts`;
+      : `new ${node.expression.getText()}: take adapters/threads/threads.ts`;
   }
   if (ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.EqualsToken && ts.isPropertyAccessExpression(node.left)) {
     if (/^on(message|error|close|open)$/.test(node.left.name.text)) return `.${node.left.name.text} =: take listen`;

@@ -27,11 +27,11 @@ function protobufModule(out, files, without) {
 
 protobufModule("api/generated/otlp-answers.ts", ["otlp-answers.proto", "google/rpc/status.proto"], ["decode"]);
 protobufModule(
-  "domain/prometheus/generated/metric-messages.ts",
+  "domain/remote-write/generated/metric-messages.ts",
   ["prometheus/metric-metadata.proto", "prometheus/native-histogram.proto"],
   ["encode"],
 );
-protobufModule("actors/coordinator/state/generated/stored-rows.ts", ["stored.proto"], []);
+protobufModule("modules/state/generated/stored-rows.ts", ["stored.proto"], []);
 
 /** FlatBuffers' accessors, one file a schema. */
 function flatbuffersModule(out, file) {

@@ -1,10 +1,10 @@
 // Finds where a plain object is asked, or given a member, by a name that is not known when the code is written: such a name may be a client's, and `constructor` or
-// `__proto__` then meets Object.prototype. Reads go through `ownMember` of core/base/own-member.ts or a Map; writes through `setMember`, to a Map or by
+// `__proto__` then meets Object.prototype. Reads go through `ownMember` of core/collections/own-member.ts or a Map; writes through `setMember`, to a Map or by
 // Object.fromEntries. Prints a line a finding; exits with 1 if there is any.
 import ts from "typescript";
 
 /** The one home of such reads. */
-const home = "src/core/base/own-member.ts";
+const home = "src/core/collections/own-member.ts";
 const kinds = {
   read: "read by any name: ask `ownMember` or a Map",
   write: "written by any name: use `setMember`, a Map or Object.fromEntries",

@@ -1,19 +1,19 @@
 // Words that have a home: the real clock, chance, the environment, threads and the console stay in the folders that own them.
 import ts from "typescript";
 
-const runtime = /^src\/(adapters\/runtime\/|main\.ts$|web\/live\/)/;
-const environment = /^src\/(adapters\/runtime\/|(main|vedette)\.ts$)/;
-const threads = /^src\/(adapters\/runtime|domain\/kernel|web\/live)\//;
-const terminal = /^src\/(cli\/|adapters\/sandbox\/child\/|main\.ts$)/;
+const machine = /^src\/(adapters\/(platform|threads)\/|main\.ts$|web\/(live|state)\/)/;
+const environment = /^src\/(adapters\/platform\/|(main|vedette)\.ts$)/;
+const threads = /^src\/(adapters\/(platform|shared-memory|threads)|domain\/kernel|web\/live)\//;
+const terminal = /^src\/((cli|server)\/|adapters\/sandbox\/child\/|main\.ts$)/;
 
 /** `object.name`, or the whole object where name is missing; `home` is where in src it may stand. */
 const words = [
-  { object: "Date", name: "now", home: runtime, instead: "take the time as an argument" },
-  { object: "performance", name: "now", home: runtime, instead: "take the time as an argument" },
-  { object: "process", name: "hrtime", home: runtime, instead: "take the time as an argument" },
-  { object: "Math", name: "random", home: runtime, instead: "take the random source as an argument" },
+  { object: "Date", name: "now", home: machine, instead: "take the time as an argument" },
+  { object: "performance", name: "now", home: machine, instead: "take the time as an argument" },
+  { object: "process", name: "hrtime", home: machine, instead: "take the time as an argument" },
+  { object: "Math", name: "random", home: machine, instead: "take the random source as an argument" },
   { object: "process", name: "env", home: environment, instead: "main.ts hands the environment to core/config" },
-  { object: "Atomics", home: threads, instead: "use adapters/runtime" },
+  { object: "Atomics", home: threads, instead: "use adapters/threads or adapters/shared-memory" },
   { object: "console", home: terminal, instead: "emit an event" },
 ];
 
@@ -39,9 +39,9 @@ function checkSource(node, path, report) {
     if (!home.test(path) && isWord(node, object, name)) report(node, `${name ? `${object}.${name}` : object} outside its home: ${instead}`);
   }
   if (!threads.test(path) && ts.isIdentifier(node) && node.text === "postMessage") {
-    report(node, "postMessage outside its home: use adapters/runtime");
+    report(node, "postMessage outside its home: use adapters/threads");
   }
-  if (!runtime.test(path) && ts.isNewExpression(node) && isIdentifier(node.expression, "Date") && !node.arguments?.length) {
+  if (!machine.test(path) && ts.isNewExpression(node) && isIdentifier(node.expression, "Date") && !node.arguments?.length) {
     report(node, "new Date() reads the clock outside its home: take the time as an argument");
   }
 }

@@ -3,12 +3,12 @@
 import { readFileSync } from "node:fs";
 import { trustServers } from "./adapters/http/server-fetch.ts";
 import type { CommandLine } from "./cli/command-arguments.ts";
-import { EXIT } from "./cli/exit-code.ts";
 import { trustOf } from "./cli/own-server.ts";
-import { ownMember } from "./core/base/own-member.ts";
+import { ownMember } from "./core/collections/own-member.ts";
 import { ConfigError } from "./core/config/config-error.ts";
 import type { Config } from "./core/config/load-config.ts";
 import { type ResolvedSettings, resolveSettings, type SettingsFile } from "./core/config/settings-sources.ts";
+import { EXIT } from "./server/exit-code.ts";
 
 /** What a command may need of the process. */
 export interface CommandWorld {
@@ -66,7 +66,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     }
     const { runDoctor } = await import("./cli/doctor/doctor.ts");
     const { CONTROL_TABLES, SERIES_TABLES } = await import("./actors/coordinator/nouns/modules.ts");
-    const { RescuedCheckpoints } = await import("./actors/coordinator/state/rescued-checkpoints.ts");
+    const { RescuedCheckpoints } = await import("./modules/state/rescued-checkpoints.ts");
     return runDoctor(line.rest, [
       { name: "control", tables: CONTROL_TABLES, mender: undefined },
       { name: "series", tables: SERIES_TABLES, mender: new RescuedCheckpoints() },

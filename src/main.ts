@@ -3,7 +3,6 @@ import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { CoordinatorThread } from "./actors/coordinator/coordinator-thread.ts";
-import { notificationOptions } from "./actors/coordinator/notification/routes.ts";
 import { EngineGroup, type ServingReport } from "./actors/engine/engine-group.ts";
 import type { EngineOptions } from "./actors/engine/engine-options.ts";
 import { AccessControl } from "./actors/front/access/access-control.ts";
@@ -33,32 +32,35 @@ import { BodyShares } from "./adapters/http/body-shares.ts";
 import { hasCrashNote } from "./adapters/log/crash-notes.ts";
 import { damagedDirectory } from "./adapters/log/damaged-bytes.ts";
 import { logDirectory, type Meta, noteStores } from "./adapters/log/meta-file.ts";
-import { type ActorFailure, type ActorStart, ActorThread } from "./adapters/runtime/actor-thread.ts";
-import { systemClock } from "./adapters/runtime/clock.ts";
-import { hashSeeds } from "./adapters/runtime/hash-seeds.ts";
-import type { Handlers } from "./adapters/runtime/mailbox.ts";
-import type { SystemdLink } from "./adapters/runtime/systemd-link.ts";
+import { systemClock } from "./adapters/platform/clock.ts";
+import type { SystemdLink } from "./adapters/platform/systemd-link.ts";
+import { hashSeeds } from "./adapters/shared-memory/hash-seeds.ts";
 import { FaultBook } from "./adapters/telemetry/fault-book.ts";
 import { MetricsRegistry } from "./adapters/telemetry/metrics-registry.ts";
 import type { ProcessLog } from "./adapters/telemetry/process-log.ts";
-import { readPlanRates } from "./cli/checked-settings.ts";
+import { type ActorFailure, type ActorStart, ActorThread } from "./adapters/threads/actor-thread.ts";
+import type { Handlers } from "./adapters/threads/mailbox.ts";
 import { readCommandLine } from "./cli/command-arguments.ts";
-import { describeError, isPlain } from "./cli/error-description.ts";
-import { EXIT, exitCodeOf } from "./cli/exit-code.ts";
-import { endStart } from "./cli/failed-start.ts";
-import { type FoundData, missingLogLine } from "./cli/found-data.ts";
 import { helpFor } from "./cli/help.ts";
-import { type NotificationSettings, readNotification } from "./cli/notification-settings.ts";
-import { serve } from "./cli/serve.ts";
-import { writeError, writeLine } from "./cli/terminal.ts";
 import { runCommand, SettingsReader } from "./commands.ts";
-// Composition root: reads the settings, builds the actors, connects them, and takes them down again in order. It decides nothing else.
-import { after, afterTurn, background, endOnUncaught, every, failedPart, fatal, type Home, reportFaults, task } from "./core/base/guard.ts";
 import { ConfigError } from "./core/config/config-error.ts";
 import { DRAIN_MS_MAX } from "./core/config/limits.ts";
 import { type Config, loadConfig } from "./core/config/load-config.ts";
 import { FRONT_LIMITS } from "./core/config/shared-limits.ts";
 import { coordinatorSlice, engineSettings, engineSlice } from "./core/config/thread-settings.ts";
+// Composition root: reads the settings, builds the actors, connects them, and takes them down again in order. It decides nothing else.
+import {
+  after,
+  afterTurn,
+  background,
+  endOnUncaught,
+  every,
+  failedPart,
+  fatal,
+  type Home,
+  reportFaults,
+  task,
+} from "./core/faults/guard.ts";
 import { COORDINATOR_SLOTS } from "./core/layout/counters.ts";
 import type { AccessChange } from "./core/protocol/access.ts";
 import type { CoordinatorReport, LoadedState } from "./core/protocol/coordinator-report.ts";
@@ -67,6 +69,15 @@ import { faultReport } from "./core/telemetry/fault-report.ts";
 import { errorFields, type Log } from "./core/telemetry/log-event.ts";
 import { TenantShares } from "./domain/access/tenant-shares.ts";
 import { engineOf } from "./domain/placement/partition.ts";
+import { notificationOptions } from "./modules/notification/routes.ts";
+import { readPlanRates } from "./server/checked-settings.ts";
+import { describeError, isPlain } from "./server/error-description.ts";
+import { EXIT, exitCodeOf } from "./server/exit-code.ts";
+import { endStart } from "./server/failed-start.ts";
+import { type FoundData, missingLogLine } from "./server/found-data.ts";
+import { type NotificationSettings, readNotification } from "./server/notification-settings.ts";
+import { serve } from "./server/serve.ts";
+import { writeError, writeLine } from "./server/terminal.ts";
 
 const VERSION = (JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string }).version;
 

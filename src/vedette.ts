@@ -4,8 +4,8 @@
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import { fileURLToPath } from "node:url";
-import { EXIT } from "./cli/exit-code.ts";
 import { STARTS_AFTER_POISON_MAX } from "./core/config/set-aside-limits.ts";
+import { EXIT } from "./server/exit-code.ts";
 
 const MAIN = new URL("./main.js", import.meta.url);
 const PASSED_ON = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
@@ -23,7 +23,7 @@ const ADVICE: Readonly<Record<string, string>> = {
 /** The server's log, as its settings want it; loaded when there is something to say. */
 async function logFatal(msg: string): Promise<void> {
   const { ProcessLog } = await import("./adapters/telemetry/process-log.ts");
-  const { systemClock } = await import("./adapters/runtime/clock.ts");
+  const { systemClock } = await import("./adapters/platform/clock.ts");
   const format = process.env.VEDETTE_LOG_FORMAT ?? process.env.LOG_FORMAT;
   const options = { level: "error", format: format === "json" || format === "text" ? format : "auto" } as const;
   const log = new ProcessLog(options, systemClock);

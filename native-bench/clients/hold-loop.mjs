@@ -1,9 +1,10 @@
 // CPU time of asking all silences and inhibition rules of a tenant about one alert, at their limits: the built books and indexes, with values that no pattern was asked about before.
 // usage: node hold-loop.mjs letters|long|scripts|windows|typical alerts ▶ {meanMs, p99Ms, maxMs, evaluations, characters} of an alert
-import { InhibitionBook } from "../../dist/actors/coordinator/silences/inhibition-book.js";
-import { SilenceBook } from "../../dist/actors/coordinator/silences/silence-book.js";
+
 import { InhibitorIndex } from "../../dist/domain/alerting/inhibition/inhibitor-index.js";
 import { PatternCache } from "../../dist/domain/alerting/pattern/pattern-cache.js";
+import { InhibitionBook } from "../../dist/modules/silences/inhibition-book.js";
+import { SilenceBook } from "../../dist/modules/silences/silence-book.js";
 
 const SILENCES = 1_000;
 const RULES = 100;

@@ -1,12 +1,13 @@
 // CPU time and memory of the parts of root-cause analysis that are the coordinator's: the built functions with made-up evidence, one thread.
 // usage: node --expose-gc root-cause-loop.mjs analyse|storm|similar repeats ▶ {cpuMs: [of each repeat], mb, incidents}
-import { IncidentMemory } from "../../dist/actors/coordinator/analysis/incident-memory.js";
+
 import { analyse } from "../../dist/domain/rca/analysis.js";
 import { departureOf } from "../../dist/domain/rca/departure.js";
 import { SeriesPacker, unpackSeries } from "../../dist/domain/rca/evidence-packing.js";
 import { RunningIncidents } from "../../dist/domain/rca/incident-group.js";
 import { ringWindows } from "../../dist/domain/rca/ring-windows.js";
 import { packName, ToldNames } from "../../dist/domain/rca/series-names.js";
+import { IncidentMemory } from "../../dist/modules/analysis/incident-memory.js";
 
 const services = 200;
 const metrics = [

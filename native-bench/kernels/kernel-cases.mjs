@@ -2,8 +2,8 @@
 // {units, contestants}: units of one run, and functions by name, the kernel first. To add one, write a function below and a line here.
 import assert from "node:assert/strict";
 import snappy from "snappy";
-import { crc32 } from "../../src/core/base/crc32.ts";
-import { hash128 } from "../../src/core/base/hash128.ts";
+import { crc32 } from "../../src/core/hashing/crc32.ts";
+import { hash128 } from "../../src/core/hashing/hash128.ts";
 import { STATUS_DONE, STATUS_UNKNOWN_STREAM } from "../../src/core/layout/kernel-status.ts";
 import { DECOMPRESSED, LARGE_BODY, SCRATCH, STAGING, STAGING_BYTES } from "../../src/core/layout/memory-map.ts";
 import { ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../src/core/layout/row-frame.ts";

@@ -91,7 +91,7 @@ function jobOf(metrics) {
 /** A pass over services that have their models, its streams' records made up. */
 async function filledPass(trainService) {
   const { ServicesPass } = await import("../../dist/actors/engine/watchdog/passes/services-pass.js");
-  const { ShareLedger } = await import("../../dist/core/base/share-ledger.js");
+  const { ShareLedger } = await import("../../dist/core/fairness/share-ledger.js");
   let nowMs = START_MS + MINUTE_MS;
   let judged = 0;
   const records = {

@@ -1,5 +1,5 @@
 // An alert and a decision as clients see them, in lists, alone and in the event stream.
-import { formatRfc3339 } from "../core/base/rfc3339.ts";
+import { formatRfc3339 } from "../core/time/rfc3339.ts";
 import type { Alert } from "../domain/alerting/paging/alert.ts";
 import { endWords } from "../domain/alerting/paging/end-words.ts";
 import { holdWords, SNOOZED_GATE } from "../domain/alerting/paging/hold-words.ts";

@@ -1,5 +1,5 @@
 // An anomaly as clients see it (contract 2.3), in lists, alone and in the event stream.
-import { formatRfc3339 } from "../core/base/rfc3339.ts";
+import { formatRfc3339 } from "../core/time/rfc3339.ts";
 import type { Alert } from "../domain/alerting/paging/alert.ts";
 import { outcomeNow } from "../domain/alerting/paging/outcome-now.ts";
 import type { Anomaly } from "../domain/anomaly/anomaly.ts";

@@ -1,6 +1,7 @@
 // A backtest as it leaves the server, and the command line.
-import { formatRfc3339 } from "../core/base/rfc3339.ts";
+
 import { BACKTEST_EXAMPLES_MAX, BACKTEST_ROWS_MAX } from "../core/config/backtest-limits.ts";
+import { formatRfc3339 } from "../core/time/rfc3339.ts";
 import type { BacktestOutcome } from "../domain/backtest/backtest.ts";
 import type { LabelledOutcome, LabelledRun } from "../domain/backtest/labelled-incidents.ts";
 import type { LonePage } from "../domain/backtest/page-difference.ts";

@@ -1,8 +1,8 @@
 // From the text of a body to the typed body of an endpoint.
 
 import type { z } from "zod";
-import { ownMember } from "../core/base/own-member.ts";
-import { finished } from "../core/base/steps.ts";
+import { ownMember } from "../core/collections/own-member.ts";
+import { finished } from "../core/fairness/steps.ts";
 import { boundsOf } from "./body-bounds.ts";
 import { type BodyOf, type EndpointName, endpointNamed } from "./endpoints.ts";
 import { type BodyForm, jsonObjectSteps } from "./json-object.ts";

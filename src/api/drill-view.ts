@@ -1,5 +1,5 @@
 // A fire drill as its answer and the status show it.
-import { formatRfc3339 } from "../core/base/rfc3339.ts";
+import { formatRfc3339 } from "../core/time/rfc3339.ts";
 import { type Drill, failedStage } from "../domain/notification/drill.ts";
 
 export function drillView(drill: Drill) {

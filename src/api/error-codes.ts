@@ -1,7 +1,7 @@
 // Which errors an endpoint may answer: what follows from its access, query and body, and what its declaration adds.
 
-import { groupBy } from "../core/base/grouping.ts";
-import { ownMember } from "../core/base/own-member.ts";
+import { groupBy } from "../core/collections/grouping.ts";
+import { ownMember } from "../core/collections/own-member.ts";
 import { VALIDATION_REASONS } from "../core/layout/counters.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { ERROR_STATUS, type ErrorCode } from "./refusal.ts";

@@ -1,7 +1,7 @@
 // What is wrong with a member of a body, said kindly: what it must be, and what was got. For schemas that bring no words of their own.
 
 import type { z } from "zod";
-import { ownMember } from "../core/base/own-member.ts";
+import { ownMember } from "../core/collections/own-member.ts";
 import { shown } from "./refusal.ts";
 
 const TYPES: Readonly<Record<string, string>> = {

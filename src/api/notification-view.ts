@@ -1,4 +1,4 @@
-import { formatRfc3339 } from "../core/base/rfc3339.ts";
+import { formatRfc3339 } from "../core/time/rfc3339.ts";
 import type { Alert } from "../domain/alerting/paging/alert.ts";
 import type { Anomaly } from "../domain/anomaly/anomaly.ts";
 import type { Notification } from "../domain/notification/notification-state.ts";

@@ -1,12 +1,12 @@
 // The query parameters that endpoints share, as schemas from text to value. An issue carries the error code in `params.code`.
 
 import { z } from "zod";
-import { ownMember } from "../core/base/own-member.ts";
-import { parseRfc3339 } from "../core/base/rfc3339.ts";
-import { isLongerThan } from "../core/base/utf8.ts";
+import { ownMember } from "../core/collections/own-member.ts";
 import { COUNT_BUCKETS_MAX } from "../core/config/interface-limits.ts";
 import { IDENTITY_BYTES_MAX, JSON_DEPTH_MAX, NAME_BYTES_MAX, PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX } from "../core/config/limits.ts";
 import type { Attributes } from "../core/protocol/coordinator-frame.ts";
+import { isLongerThan } from "../core/text/utf8.ts";
+import { parseRfc3339 } from "../core/time/rfc3339.ts";
 import { parseMonth } from "../domain/access/billing-month.ts";
 import { decodeJson } from "../domain/codec/json-body.ts";
 import { isName, nameFlaw } from "../domain/series/name-rule.ts";

@@ -1,7 +1,7 @@
 // From the text behind the question mark to the typed query of an endpoint.
 
 import type { z } from "zod";
-import { setMember } from "../core/base/own-member.ts";
+import { setMember } from "../core/collections/own-member.ts";
 import { QUERY_PARAMETERS_MAX } from "../core/config/limits.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { type EndpointName, endpointNamed, type QueryOf } from "./endpoints.ts";

@@ -1,7 +1,7 @@
 // Finds the endpoint of a request: exact paths by one look-up, paths with parameters by segments. A trailing slash is another path.
 
-import { groupBy } from "../core/base/grouping.ts";
-import { ownMember, setMember } from "../core/base/own-member.ts";
+import { groupBy } from "../core/collections/grouping.ts";
+import { ownMember, setMember } from "../core/collections/own-member.ts";
 import { flawText, type NameFlaw, nameFlaw } from "../domain/series/name-rule.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { ENDPOINTS } from "./endpoints.ts";

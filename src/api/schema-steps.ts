@@ -2,7 +2,7 @@
 // asked with its lists left as they came, but for their lengths; then each entry by itself; then what the schema says of the whole.
 // Objects of any names get no prototype, so that a client's name finds only what the client has sent.
 import { z } from "zod";
-import { ownMember, setMember } from "../core/base/own-member.ts";
+import { ownMember, setMember } from "../core/collections/own-member.ts";
 import { issueText } from "./issue-text.ts";
 import { firstIssue } from "./query-parsing.ts";
 

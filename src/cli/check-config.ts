@@ -3,12 +3,12 @@ import { readSettingFile } from "../adapters/credentials/setting-file.ts";
 import { ConfigError } from "../core/config/config-error.ts";
 import { loadConfig, SETTINGS } from "../core/config/load-config.ts";
 import { resolveSettings, type SettingsFile } from "../core/config/settings-sources.ts";
-import { checkSettings } from "./checked-settings.ts";
+import { checkSettings } from "../server/checked-settings.ts";
+import { EXIT } from "../server/exit-code.ts";
+import { writeError, writeLine } from "../server/terminal.ts";
 import { writeJson } from "./client/table-text.ts";
 import type { CommandArguments } from "./command-arguments.ts";
-import { EXIT } from "./exit-code.ts";
 import { exposureWarnings } from "./exposure-warnings.ts";
-import { writeError, writeLine } from "./terminal.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,8 +1,8 @@
 // The check of a command's arguments against the table, before the command sees them: a misspelt option is refused, and named the nearest.
 import { parseArgs } from "node:util";
-import { nearestName, suggestion } from "../core/base/nearest-name.ts";
+import { nearestName, suggestion } from "../core/text/nearest-name.ts";
+import { UsageError } from "../server/exit-code.ts";
 import { COMMAND_TABLE, COMMON_OPTIONS, type CommandEntry, type CommandOption, findCommand } from "./command-table.ts";
-import { UsageError } from "./exit-code.ts";
 
 /** Arguments of a command. */
 export interface CommandArguments {

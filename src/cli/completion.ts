@@ -1,6 +1,7 @@
 // `vedette completion`: a script for bash or zsh that completes commands, options and their values, from the table of commands.
+
+import { UsageError } from "../server/exit-code.ts";
 import { COMMAND_TABLE, COMMON_OPTIONS, type CommandEntry } from "./command-table.ts";
-import { UsageError } from "./exit-code.ts";
 
 /** The script for a shell. Throws UsageError where there is none. */
 export function completionScript(shell: string | undefined): string {

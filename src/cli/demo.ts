@@ -2,15 +2,15 @@
 // then asks the server what it found and how fast. Exits 1 when one was missed or found twice. With --live it goes on behind that, until Ctrl-C.
 import { setTimeout as pause } from "node:timers/promises";
 import { type ServerRequest, serverFetch } from "../adapters/http/server-fetch.ts";
-import { systemClock } from "../adapters/runtime/clock.ts";
-import { formatRfc3339 } from "../core/base/rfc3339.ts";
+import { systemClock } from "../adapters/platform/clock.ts";
+import { formatRfc3339 } from "../core/time/rfc3339.ts";
+import { UnreachableError } from "../server/exit-code.ts";
+import { writeError, writeLine } from "../server/terminal.ts";
 import { askedServer, askingHeaders } from "./client/asked-server.ts";
 import type { Environment, ServerConnection } from "./client/server-connection.ts";
 import type { CommandArguments } from "./command-arguments.ts";
 import { type DemoRecord, demoTicks, endOfSeries, PLANTED, type PlantedAnomaly, TICK_SECONDS, TICKS } from "./demo-telemetry.ts";
-import { UnreachableError } from "./exit-code.ts";
 import { latencyHistogram, quantileOf } from "./histogram-reader.ts";
-import { writeError, writeLine } from "./terminal.ts";
 
 /** Milliseconds between two requests of the sender; the whole demo takes about eight seconds. */
 const SEND_EVERY_MS = 50;

@@ -1,6 +1,7 @@
 // What a file is judged with: the environment's settings, and what a file can tell besides its samples.
-import { DAY_MS } from "../core/base/durations.ts";
+
 import type { Config } from "../core/config/load-config.ts";
+import { DAY_MS } from "../core/time/durations.ts";
 import { type BacktestFacts, NO_FACTS } from "../domain/backtest/history.ts";
 import { trainService } from "../domain/detection/multivariate/service-training.ts";
 import type { DeclarationRule } from "../domain/detection/thresholds.ts";

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { BodyShares } from "../../src/adapters/http/body-shares.ts";
 import { createHttpServer } from "../../src/adapters/http/http-engine.ts";
 import type { HttpExchange, HttpHandler } from "../../src/adapters/http/http-server.ts";
-import { ShareLedger } from "../../src/core/base/share-ledger.ts";
+import { ShareLedger } from "../../src/core/fairness/share-ledger.ts";
 import {
   ENGINES,
   echoHead,

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { followStart } from "../../src/cli/start-report.ts";
+import { followStart } from "../../src/server/start-report.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { ServerBench } from "../support/server-process.ts";
 

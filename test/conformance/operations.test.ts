@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, lstatSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { knownFlags } from "../../src/adapters/runtime/v8-policy.ts";
+import { knownFlags } from "../../src/adapters/platform/v8-policy.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { ServerBench, type ServerProcess } from "../support/server-process.ts";
 

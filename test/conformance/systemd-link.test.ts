@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { SystemdLink } from "../../src/adapters/runtime/systemd-link.ts";
+import { SystemdLink } from "../../src/adapters/platform/systemd-link.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { ServerBench } from "../support/server-process.ts";
 

@@ -1,4 +1,4 @@
-// Commands of a promqltest script: load, clear and eval with what is expected (promql/promqltest/README.md of Prometheus). Scripts are read at run time; none is of this repository.
+// Commands of a promqltest script: load, clear and eval with what is expected (the README of promqltest in Prometheus). Scripts are read at run time; none is of this repository.
 import { parseDurationMs } from "../../src/domain/promql/parser/duration-text.ts";
 import { parseNumber } from "../../src/domain/promql/parser/number-text.ts";
 import { unquote } from "../../src/domain/promql/parser/quoted-text.ts";

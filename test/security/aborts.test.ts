@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { GrpcServer } from "../../src/adapters/http/grpc/grpc-server.ts";
 import type { HttpExchange, HttpHandler } from "../../src/adapters/http/http-server.ts";
 import { readTlsIdentity } from "../../src/adapters/http/tls/tls-identity.ts";
-import { FAULT_PLACES, type Fault, reportFaults } from "../../src/core/base/guard.ts";
+import { FAULT_PLACES, type Fault, reportFaults } from "../../src/core/faults/guard.ts";
 import { Certificates } from "../support/certificates.ts";
 import {
   CALL_MOMENTS,

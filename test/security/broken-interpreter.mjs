@@ -17,7 +17,7 @@ import {
 import { createRequire } from "node:module";
 import { setPriority } from "node:os";
 import { Worker } from "node:worker_threads";
-import { loadKoffi } from "../../dist/adapters/runtime/native-functions.js";
+import { loadKoffi } from "../../dist/adapters/platform/native-functions.js";
 import { endWithParent, putUpWalls } from "../../dist/adapters/sandbox/child/own-walls.js";
 
 const [secret, parent] = process.argv.slice(2);

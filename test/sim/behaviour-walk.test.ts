@@ -1,9 +1,9 @@
 // How engines tell of their services' behaviour: whole engines over real kernels, asked in slices while bodies go on.
 import { describe, expect, it } from "vitest";
-import { formatRfc3339 } from "../../src/core/base/rfc3339.ts";
 import { STREAMS_PER_SLICE } from "../../src/core/config/limits.ts";
 import { BODY_JSON_BATCH } from "../../src/core/protocol/body-kind.ts";
 import type { BehaviourAnswer, BehaviourQuery } from "../../src/core/protocol/engine-control.ts";
+import { formatRfc3339 } from "../../src/core/time/rfc3339.ts";
 import { Cluster, VirtualClock } from "../support/cluster.ts";
 import { MemoryDisk } from "../support/memory-log.ts";
 

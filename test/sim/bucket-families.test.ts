@@ -1,7 +1,7 @@
 // Classic buckets through a whole server: the quantiles of a family are the same however its buckets come and whatever happens meanwhile.
 import { describe, expect, it } from "vitest";
-import { formatRfc3339 } from "../../src/core/base/rfc3339.ts";
 import { BODY_JSON_BATCH } from "../../src/core/protocol/body-kind.ts";
+import { formatRfc3339 } from "../../src/core/time/rfc3339.ts";
 import {
   DisturbedServer,
   disordered,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { formatRfc3339 } from "../../src/core/base/rfc3339.ts";
 import { BODY_JSON_BATCH } from "../../src/core/protocol/body-kind.ts";
 import { type EngineFrame, type EpisodeFrame, FRAME_CLOSING, FRAME_VERDICT } from "../../src/core/protocol/coordinator-frame.ts";
+import { formatRfc3339 } from "../../src/core/time/rfc3339.ts";
 import { decodeEpisode } from "../../src/domain/anomaly/episode-codec.ts";
 import { Cluster, VirtualClock } from "../support/cluster.ts";
 import { MemoryDisk } from "../support/memory-log.ts";

@@ -1,7 +1,7 @@
 // Streams leave memory and come back: what a client sees, the count of streams, and starts in between.
 import { expect, it } from "vitest";
-import { formatRfc3339 } from "../../src/core/base/rfc3339.ts";
 import { BODY_JSON_BATCH } from "../../src/core/protocol/body-kind.ts";
+import { formatRfc3339 } from "../../src/core/time/rfc3339.ts";
 import { VirtualClock } from "../support/cluster.ts";
 import { MemoryDisk } from "../support/memory-log.ts";
 import { SimulatedServer, type SimulatedServerOptions, SMALL_SIZES } from "../support/simulation-server.ts";

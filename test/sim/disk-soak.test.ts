@@ -1,8 +1,8 @@
 // Weeks of telemetry in seconds: what the stores and the log take stays below what rate and retention come to, files grow no more once retention
 // is reached, and hours that nobody has samples of any more are still answered right.
 import { afterEach, expect, it } from "vitest";
-import { formatRfc3339 } from "../../src/core/base/rfc3339.ts";
 import { BODY_JSON_BATCH } from "../../src/core/protocol/body-kind.ts";
+import { formatRfc3339 } from "../../src/core/time/rfc3339.ts";
 import { generator } from "../support/generator.ts";
 import { SoakServer } from "../support/soak-server.ts";
 

@@ -1,9 +1,9 @@
 // Incidents of every category through the whole server on a virtual clock: what the reports say, whatever the number of engines, and after a kill.
 import { describe, expect, it } from "vitest";
 import { CAUSES, type Cause, EXPECTED, shopTick, TICK_MS } from "../../src/cli/incident/scenario.ts";
-import { formatRfc3339 } from "../../src/core/base/rfc3339.ts";
 import { BODY_JSON_BATCH } from "../../src/core/protocol/body-kind.ts";
 import { otlpBodyKind } from "../../src/core/protocol/otlp-kind.ts";
+import { formatRfc3339 } from "../../src/core/time/rfc3339.ts";
 import { WatchedServer } from "../support/watched-server.ts";
 
 const START = Date.UTC(2026, 0, 5, 10);

@@ -1,10 +1,9 @@
 // Evidence of an incident: what the coordinator is given by its engines is what the evaluation's loader makes of the same telemetry, and both rank alike.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { EvidenceGathering } from "../../src/actors/coordinator/analysis/evidence-gathering.ts";
 import { type ShopRecord, shopTick, TICK_MS } from "../../src/cli/incident/scenario.ts";
-import { formatRfc3339 } from "../../src/core/base/rfc3339.ts";
 import { BODY_JSON_BATCH } from "../../src/core/protocol/body-kind.ts";
 import { otlpBodyKind } from "../../src/core/protocol/otlp-kind.ts";
+import { formatRfc3339 } from "../../src/core/time/rfc3339.ts";
 import { maskedText } from "../../src/domain/logs/masked-text.ts";
 import { severityOfAttributes } from "../../src/domain/logs/severity.ts";
 import { type Template, TemplateTree } from "../../src/domain/logs/template-tree.ts";
@@ -16,6 +15,7 @@ import { peerOf } from "../../src/domain/rca/metric-kind.ts";
 import { ringWindows } from "../../src/domain/rca/ring-windows.ts";
 import { ownTimesOf } from "../../src/domain/rca/self-times.ts";
 import { instanceOf, nodeOf } from "../../src/domain/series/instance-name.ts";
+import { EvidenceGathering } from "../../src/modules/analysis/evidence-gathering.ts";
 import { type Line, type SentSpan, timedSpans } from "../eval/rca/telemetry.ts";
 import { minuteWindows, telemetryEvidence } from "../eval/rca/telemetry-evidence.ts";
 import { WatchedServer } from "../support/watched-server.ts";

@@ -1,7 +1,7 @@
 // Long baselines in whole servers: what is found, that it is the same with any number of engines and after a kill, and that no alert stays open for ever.
 import { describe, expect, it } from "vitest";
-import { formatRfc3339 } from "../../src/core/base/rfc3339.ts";
 import { BODY_IMPORT_CSV, BODY_JSON_BATCH } from "../../src/core/protocol/body-kind.ts";
+import { formatRfc3339 } from "../../src/core/time/rfc3339.ts";
 import { seededRandom } from "../../src/domain/detection/multivariate/seeded-random.ts";
 import { VirtualClock } from "../support/cluster.ts";
 import { MemoryDisk } from "../support/memory-log.ts";

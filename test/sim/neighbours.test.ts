@@ -1,11 +1,11 @@
 // What a tenant with thousands of new services costs another one: steps of an engine are counted, no time is measured.
 import { describe, expect, it } from "vitest";
-import { formatRfc3339 } from "../../src/core/base/rfc3339.ts";
 import { SMALL_BODY_BYTES_MAX } from "../../src/core/config/limits.ts";
 import { BODY_JSON_BATCH } from "../../src/core/protocol/body-kind.ts";
 import { FRAME_RECORD } from "../../src/core/protocol/coordinator-frame.ts";
 import type { EngineAnswer, SeriesAnswer, StreamCountAnswer } from "../../src/core/protocol/engine-control.ts";
 import { otlpBodyKind } from "../../src/core/protocol/otlp-kind.ts";
+import { formatRfc3339 } from "../../src/core/time/rfc3339.ts";
 import { Cluster, VirtualClock } from "../support/cluster.ts";
 import { MemoryDisk } from "../support/memory-log.ts";
 

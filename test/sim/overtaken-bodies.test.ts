@@ -1,10 +1,10 @@
 /** Bodies that overtake a large one in an engine: steps and answers are counted, and the log of it all is read again. */
 import { describe, expect, it } from "vitest";
-import { formatRfc3339 } from "../../src/core/base/rfc3339.ts";
 import { SMALL_BODY_BYTES_MAX } from "../../src/core/config/limits.ts";
 import { BODY_JSON_BATCH } from "../../src/core/protocol/body-kind.ts";
 import { type EngineFrame, FRAME_DEAD_LETTER, FRAME_RECORD } from "../../src/core/protocol/coordinator-frame.ts";
 import { otlpBodyKind } from "../../src/core/protocol/otlp-kind.ts";
+import { formatRfc3339 } from "../../src/core/time/rfc3339.ts";
 import { Cluster, VirtualClock } from "../support/cluster.ts";
 import { MemoryDisk } from "../support/memory-log.ts";
 

@@ -1,7 +1,7 @@
 import { compressSync } from "snappy";
 import { expect, it } from "vitest";
-import { formatRfc3339 } from "../../src/core/base/rfc3339.ts";
 import { BODY_JSON_BATCH, BODY_REMOTE_WRITE_1 } from "../../src/core/protocol/body-kind.ts";
+import { formatRfc3339 } from "../../src/core/time/rfc3339.ts";
 import { Cluster, VirtualClock } from "../support/cluster.ts";
 import { MemoryDisk } from "../support/memory-log.ts";
 import { encodeBody } from "../support/remote-write-body.ts";

@@ -1,8 +1,8 @@
 // Lists of series are answered in slices: the whole answer is that of one look, others' questions and bodies have their turn between two slices.
 import { expect, it } from "vitest";
-import { formatRfc3339 } from "../../src/core/base/rfc3339.ts";
 import { BODY_JSON_BATCH } from "../../src/core/protocol/body-kind.ts";
 import type { EngineAnswer, SeriesAnswer, SeriesKey, SeriesQuery, SeriesSummary } from "../../src/core/protocol/engine-control.ts";
+import { formatRfc3339 } from "../../src/core/time/rfc3339.ts";
 import { seriesKey } from "../../src/domain/series/series-order.ts";
 import { Cluster, VirtualClock } from "../support/cluster.ts";
 import { MemoryDisk } from "../support/memory-log.ts";

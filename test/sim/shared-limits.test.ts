@@ -1,11 +1,11 @@
 // One tenant fills each limit that tenants share in an engine; what another sends after it finds its place, and only the first is told to have been refused.
 import { compressSync } from "snappy";
 import { expect, it } from "vitest";
-import { formatRfc3339 } from "../../src/core/base/rfc3339.ts";
 import { ENGINE_SHARED_LIMITS, type EngineSharedLimit } from "../../src/core/layout/counters.ts";
 import { BODY_JSON_BATCH, BODY_REMOTE_WRITE_1 } from "../../src/core/protocol/body-kind.ts";
 import { otlpBodyKind } from "../../src/core/protocol/otlp-kind.ts";
 import type { ShareRow, SharesAnswer } from "../../src/core/protocol/shares.ts";
+import { formatRfc3339 } from "../../src/core/time/rfc3339.ts";
 import { Cluster, VirtualClock } from "../support/cluster.ts";
 import { MemoryDisk } from "../support/memory-log.ts";
 import { bytesField, encodeBody, varintField } from "../support/remote-write-body.ts";

@@ -3,11 +3,11 @@
 import { compressSync } from "snappy";
 import { expect, it } from "vitest";
 import { SERIES_TABLES } from "../../src/actors/coordinator/nouns/modules.ts";
-import { readUsage } from "../../src/actors/coordinator/usage/usage-rows.ts";
-import { formatRfc3339 } from "../../src/core/base/rfc3339.ts";
 import { BODY_JSON_BATCH, BODY_REMOTE_WRITE_1 } from "../../src/core/protocol/body-kind.ts";
 import { otlpBodyKind } from "../../src/core/protocol/otlp-kind.ts";
+import { formatRfc3339 } from "../../src/core/time/rfc3339.ts";
 import { monthOf } from "../../src/domain/access/billing-month.ts";
+import { readUsage } from "../../src/modules/usage/usage-rows.ts";
 import { VirtualClock } from "../support/cluster.ts";
 import { MemoryDisk } from "../support/memory-log.ts";
 import { MemoryStore } from "../support/memory-store.ts";

@@ -1,7 +1,6 @@
 // Front ports, engines and a virtual clock on one thread, over an in-memory disk: real rings, real kernels, real log; no thread, no timer.
 // What the engines send to the coordinator goes to whatever drains their rings.
 import { readFileSync } from "node:fs";
-import type { EngineLink } from "../../src/actors/coordinator/engines/engine-link.ts";
 import { Engine } from "../../src/actors/engine/engine.ts";
 import { replayStart } from "../../src/actors/engine/recovery/recovery.ts";
 import { EngineCounters } from "../../src/actors/engine/report/engine-counters.ts";
@@ -10,9 +9,9 @@ import type { LogFileSystem } from "../../src/adapters/log/log-file-system.ts";
 import { laneKey, mergeBlocks } from "../../src/adapters/log/log-merge.ts";
 import { listSegments } from "../../src/adapters/log/log-segment.ts";
 import { openLogWriter } from "../../src/adapters/log/log-writer.ts";
-import type { Clock } from "../../src/adapters/runtime/clock.ts";
-import { CoordinatorRingReader } from "../../src/adapters/runtime/coordinator-ring.ts";
-import { createEngineMemory, EngineMemory, ProcessWords, type RingSizes } from "../../src/adapters/runtime/engine-memory.ts";
+import type { Clock } from "../../src/adapters/platform/clock.ts";
+import { CoordinatorRingReader } from "../../src/adapters/shared-memory/coordinator-ring.ts";
+import { createEngineMemory, EngineMemory, ProcessWords, type RingSizes } from "../../src/adapters/shared-memory/engine-memory.ts";
 import type { EngineCounter, EngineSharedLimit } from "../../src/core/layout/counters.ts";
 import { PROCESS_WORDS_BYTES } from "../../src/core/layout/memory-map.ts";
 import type { EngineFrame, LaneMark, MetricMetadataEnvelope, MetricScopeEnvelope } from "../../src/core/protocol/coordinator-frame.ts";
@@ -36,6 +35,7 @@ import { instantiateKernel } from "../../src/domain/kernel/kernel-instance.ts";
 import type { LaneExports } from "../../src/domain/kernel/lane-kernel.ts";
 import type { ShardExports } from "../../src/domain/kernel/shard-kernel.ts";
 import { engineOf } from "../../src/domain/placement/partition.ts";
+import type { EngineLink } from "../../src/modules/engines/engine-link.ts";
 
 /** A clock that stands still until it is moved. */
 export class VirtualClock implements Clock {

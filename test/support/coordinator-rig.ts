@@ -2,13 +2,10 @@
 
 import { Coordinator } from "../../src/actors/coordinator/coordinator.ts";
 import type { CoordinatorOptions } from "../../src/actors/coordinator/coordinator-options.ts";
-import type { EngineLink } from "../../src/actors/coordinator/engines/engine-link.ts";
 import type { StepReport } from "../../src/actors/coordinator/loop/rounds.ts";
 import { CONTROL_TABLES, SERIES_TABLES } from "../../src/actors/coordinator/nouns/modules.ts";
-import type { LogFloor } from "../../src/actors/coordinator/state/log-coverage.ts";
-import type { FaultKeeper, SetAsideKeeper } from "../../src/actors/coordinator/status/data-faults.ts";
 import { NO_COUNTS } from "../../src/actors/engine/watchdog/cycle/engine-watchdog.ts";
-import { hash128 } from "../../src/core/base/hash128.ts";
+import { hash128 } from "../../src/core/hashing/hash128.ts";
 import { COORDINATOR_COUNTERS, COORDINATOR_SLOTS, type CoordinatorCounter } from "../../src/core/layout/counters.ts";
 import {
   type DeadLetterEnvelope,
@@ -41,6 +38,9 @@ import type { CoordinatorMessage, Principal, QueryAnswer } from "../../src/core/
 import type { ShareRow } from "../../src/core/protocol/shares.ts";
 import { compareSeriesKeys, seriesKey } from "../../src/domain/series/series-order.ts";
 import { canonicalAttributes } from "../../src/domain/series/stream-identity.ts";
+import type { EngineLink } from "../../src/modules/engines/engine-link.ts";
+import type { LogFloor } from "../../src/modules/state/log-coverage.ts";
+import type { FaultKeeper, SetAsideKeeper } from "../../src/modules/status/data-faults.ts";
 import { MemoryStore, type MemoryStoreContents } from "./memory-store.ts";
 
 const encoder = new TextEncoder();

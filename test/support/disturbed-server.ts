@@ -1,8 +1,8 @@
 // A server that is sent bodies and killed meanwhile, and what it holds afterwards: by it runs with and without disturbance are compared.
 import snappy from "snappy";
 import { expect } from "vitest";
-import { parseRfc3339 } from "../../src/core/base/rfc3339.ts";
 import { BODY_REMOTE_WRITE_1 } from "../../src/core/protocol/body-kind.ts";
+import { parseRfc3339 } from "../../src/core/time/rfc3339.ts";
 import { VirtualClock } from "./cluster.ts";
 import type { Generator } from "./generator.ts";
 import { MemoryDisk } from "./memory-log.ts";

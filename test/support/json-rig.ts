@@ -8,7 +8,7 @@ import { LabelIntake } from "../../src/actors/engine/unit/label-intake.ts";
 import { StreamDefiner } from "../../src/actors/engine/unit/stream-definer.ts";
 import { type BodyAnswer, decodeDefinitions, WorkUnit } from "../../src/actors/engine/unit/work-unit.ts";
 import { BodyPort } from "../../src/actors/front/body-port.ts";
-import { EngineMemory, ProcessWords } from "../../src/adapters/runtime/engine-memory.ts";
+import { EngineMemory, ProcessWords } from "../../src/adapters/shared-memory/engine-memory.ts";
 import { ENGINE_SLOTS } from "../../src/core/layout/counters.ts";
 import { STATUS_DONE, STATUS_ODD_BODY } from "../../src/core/layout/kernel-status.ts";
 import { PROCESS_WORDS_BYTES, STAGING, STAGING_BYTES } from "../../src/core/layout/memory-map.ts";

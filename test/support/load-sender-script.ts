@@ -1,8 +1,8 @@
 // What one sender sends in its life, made of a seed: requests in order, and what a server must hold once all of them are acknowledged.
 // A script has a service of its own, so every stream and every pair has one sender. Timestamps of a stream ascend by a second.
 import { compressSync } from "snappy";
-import { formatRfc3339 } from "../../src/core/base/rfc3339.ts";
 import type { Attributes } from "../../src/core/protocol/coordinator-frame.ts";
+import { formatRfc3339 } from "../../src/core/time/rfc3339.ts";
 import { canonicalAttributes } from "../../src/domain/series/stream-identity.ts";
 import { type Generator, generator } from "./generator.ts";
 import { encodeBody, type Series } from "./remote-write-body.ts";

@@ -11,9 +11,9 @@ import { MetricScopes } from "../../src/actors/engine/unit/metric-scopes.ts";
 import { StreamDefiner } from "../../src/actors/engine/unit/stream-definer.ts";
 import { type BodyAnswer, decodeDefinitions, WorkUnit } from "../../src/actors/engine/unit/work-unit.ts";
 import { BodyPort } from "../../src/actors/front/body-port.ts";
-import { EngineMemory, ProcessWords } from "../../src/adapters/runtime/engine-memory.ts";
-import { ShareLedger } from "../../src/core/base/share-ledger.ts";
+import { EngineMemory, ProcessWords } from "../../src/adapters/shared-memory/engine-memory.ts";
 import { METRIC_SCOPES_MAX } from "../../src/core/config/metric-limits.ts";
+import { ShareLedger } from "../../src/core/fairness/share-ledger.ts";
 import { STATUS_ODD_BODY } from "../../src/core/layout/kernel-status.ts";
 import { PROCESS_WORDS_BYTES, SPAN_ROWS, STAGING, STAGING_BYTES } from "../../src/core/layout/memory-map.ts";
 import {

@@ -2,7 +2,7 @@
 // notifier ends, the server is killed. Receivers remember what arrived, in its order; some refuse one alert of four for good, with all that was joined with it.
 import { Notifier } from "../../src/actors/notifier/notifier.ts";
 import type { ChannelSender } from "../../src/adapters/notify/channel-sender.ts";
-import { hash128 } from "../../src/core/base/hash128.ts";
+import { hash128 } from "../../src/core/hashing/hash128.ts";
 import type { AttemptOutcome } from "../../src/domain/delivery/delivery.ts";
 import type { AlertMessage } from "../../src/domain/notification/alert-message.ts";
 import type { DestinationSettings } from "../../src/domain/notification/destinations.ts";

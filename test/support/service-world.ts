@@ -1,6 +1,7 @@
 // A made-up world of services whose metrics follow one load each, over whole simulated servers: engines, coordinator, store and trainings on a virtual clock.
-import { formatRfc3339 } from "../../src/core/base/rfc3339.ts";
+
 import { BODY_JSON_BATCH } from "../../src/core/protocol/body-kind.ts";
+import { formatRfc3339 } from "../../src/core/time/rfc3339.ts";
 import { seededRandom } from "../../src/domain/detection/multivariate/seeded-random.ts";
 import { VirtualClock } from "./cluster.ts";
 import { MemoryDisk } from "./memory-log.ts";

@@ -1,5 +1,5 @@
 // Ledgers for what is built without an engine or a coordinator around it.
-import { ShareLedger } from "../../src/core/base/share-ledger.ts";
+import { ShareLedger } from "../../src/core/fairness/share-ledger.ts";
 
 /** One that has room for everything. */
 export function openLedger(): ShareLedger {

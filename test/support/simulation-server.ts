@@ -4,7 +4,7 @@
 import { Coordinator } from "../../src/actors/coordinator/coordinator.ts";
 import { CONTROL_TABLES, SERIES_TABLES } from "../../src/actors/coordinator/nouns/modules.ts";
 import { deleteCoveredSegments } from "../../src/adapters/log/log-segment.ts";
-import type { RingSizes } from "../../src/adapters/runtime/engine-memory.ts";
+import type { RingSizes } from "../../src/adapters/shared-memory/engine-memory.ts";
 import type { CoordinatorEndpoint } from "../../src/api/endpoints.ts";
 import { COORDINATOR_COUNTERS, COORDINATOR_SLOTS, type CoordinatorCounter } from "../../src/core/layout/counters.ts";
 import type {

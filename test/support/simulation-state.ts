@@ -1,5 +1,5 @@
 // The states of all streams as an orderly stop leaves them in the checkpoints, in a form in which two runs can be compared.
-import { decodeCheckpointRow } from "../../src/actors/coordinator/state/checkpoint-row.ts";
+
 import { readPartitionPart } from "../../src/actors/engine/recovery/partition-state.ts";
 import {
   SR_CHUNK_AT,
@@ -27,6 +27,7 @@ import type { ByteCursor } from "../../src/domain/codec/varint.ts";
 import { readColdEntries } from "../../src/domain/kernel/cold-entry.ts";
 import { SnapshotReader } from "../../src/domain/kernel/stream-snapshot.ts";
 import { identityName } from "../../src/domain/series/stream-identity.ts";
+import { decodeCheckpointRow } from "../../src/modules/state/checkpoint-row.ts";
 import { isOfArrival } from "./arrival-series.ts";
 import type { MemoryStoreContents } from "./memory-store.ts";
 

@@ -1,9 +1,9 @@
 // What the senders of a simulation post, decided by a seed alone: bodies in order for each sender, with what each of them means. A service
 // belongs to one sender, which posts one body at a time, so the order of a service's samples does not depend on the server.
 import snappy from "snappy";
-import { formatRfc3339 } from "../../src/core/base/rfc3339.ts";
 import type { RecordType } from "../../src/core/layout/counters.ts";
 import { BODY_JSON_BATCH, BODY_JSON_SINGLE, BODY_REMOTE_WRITE_1, BODY_REMOTE_WRITE_2 } from "../../src/core/protocol/body-kind.ts";
+import { formatRfc3339 } from "../../src/core/time/rfc3339.ts";
 import { type Generator, generator } from "./generator.ts";
 import { encodeBody2 } from "./remote-write-2-body.ts";
 import { encodeBody, type Series } from "./remote-write-body.ts";

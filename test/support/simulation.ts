@@ -1,11 +1,11 @@
 // One simulation: a workload posted to a server whose every step, delay and fault a seed decides, and the comparison of what it holds at the
 // end with the oracle. The same seed gives the same run.
 import { createHash } from "node:crypto";
-import { eventsOf as eventsOfRow, USAGE } from "../../src/actors/coordinator/usage/usage-rows.ts";
 import { BLOCK_HEADER_BYTES, readBlockSize } from "../../src/adapters/log/block-format.ts";
 import { listSegments } from "../../src/adapters/log/log-segment.ts";
-import type { RingSizes } from "../../src/adapters/runtime/engine-memory.ts";
+import type { RingSizes } from "../../src/adapters/shared-memory/engine-memory.ts";
 import { BODY_JSON_BATCH, BODY_JSON_SINGLE } from "../../src/core/protocol/body-kind.ts";
+import { eventsOf as eventsOfRow, USAGE } from "../../src/modules/usage/usage-rows.ts";
 import { VirtualClock } from "./cluster.ts";
 import { type Generator, generator } from "./generator.ts";
 import { MemoryDisk } from "./memory-log.ts";

@@ -3,7 +3,7 @@
 import { SpanHandler } from "../../src/actors/engine/spans/span-handler.ts";
 import { SpanSink } from "../../src/actors/engine/spans/span-sink.ts";
 import { WorkUnit } from "../../src/actors/engine/unit/work-unit.ts";
-import type { EngineMemory } from "../../src/adapters/runtime/engine-memory.ts";
+import type { EngineMemory } from "../../src/adapters/shared-memory/engine-memory.ts";
 import { PARTITIONS } from "../../src/core/layout/memory-map.ts";
 import { BASE_LEAD_MS } from "../../src/core/layout/row-frame.ts";
 import { CALLS_HEADER_BYTES, type StreamName } from "../../src/core/protocol/coordinator-frame.ts";

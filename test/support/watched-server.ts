@@ -1,6 +1,7 @@
 // A simulated server whose Watchdog runs on the virtual clock: a minute of telemetry, a cycle, and what people would see of it.
-import { formatRfc3339 } from "../../src/core/base/rfc3339.ts";
+
 import { BODY_IMPORT_CSV, BODY_JSON_BATCH } from "../../src/core/protocol/body-kind.ts";
+import { formatRfc3339 } from "../../src/core/time/rfc3339.ts";
 import { VirtualClock } from "./cluster.ts";
 import { MemoryDisk } from "./memory-log.ts";
 import { type SimulatedMachine, SimulatedServer, SMALL_SIZES } from "./simulation-server.ts";

@@ -1,25 +1,25 @@
 // The outbox of webhooks, its dispatcher and receivers on a clock that a seed moves: anomalies are declared, rise and end, analyses name causes or none, attempts
 // succeed, fail or are lost, the notifier ends, the server is killed, the clock is put back. Receivers remember what arrived.
 
-import type { RcaReport } from "../../src/actors/coordinator/analysis/report-row.ts";
-import { reportIdOf } from "../../src/actors/coordinator/analysis/report-row.ts";
-import { encodeAnomaly } from "../../src/actors/coordinator/anomalies/anomaly-row.ts";
-import { Outbox } from "../../src/actors/coordinator/deliveries/outbox.ts";
 import { CommittedState } from "../../src/actors/coordinator/nouns/committed-state.ts";
 import { CONTROL_TABLES, SERIES_TABLES } from "../../src/actors/coordinator/nouns/modules.ts";
-import { CoordinatorCounters } from "../../src/actors/coordinator/state/coordinator-counters.ts";
-import { tenantTimeKey } from "../../src/actors/coordinator/state/tables.ts";
-import { EVENT_ROW } from "../../src/actors/coordinator/webhooks/stored-event.ts";
-import { WebhookDeliveries } from "../../src/actors/coordinator/webhooks/webhook-deliveries.ts";
-import type { WebhookDeliveryRow } from "../../src/actors/coordinator/webhooks/webhook-row.ts";
 import { Notifier, type NotifierDependencies } from "../../src/actors/notifier/notifier.ts";
 import { StoreError } from "../../src/adapters/storage/key-value-store.ts";
-import { hash128 } from "../../src/core/base/hash128.ts";
+import { hash128 } from "../../src/core/hashing/hash128.ts";
 import { COORDINATOR_SLOTS } from "../../src/core/layout/counters.ts";
 import type { Anomaly } from "../../src/domain/anomaly/anomaly.ts";
 import type { AttemptOutcome } from "../../src/domain/delivery/delivery.ts";
 import { environmentSettings } from "../../src/domain/detection/watchdog-settings.ts";
 import type { CauseCategory, Webhook } from "../../src/domain/webhooks/webhook.ts";
+import type { RcaReport } from "../../src/modules/analysis/report-row.ts";
+import { reportIdOf } from "../../src/modules/analysis/report-row.ts";
+import { encodeAnomaly } from "../../src/modules/anomalies/anomaly-row.ts";
+import { Outbox } from "../../src/modules/deliveries/outbox.ts";
+import { CoordinatorCounters } from "../../src/modules/state/coordinator-counters.ts";
+import { tenantTimeKey } from "../../src/modules/state/tables.ts";
+import { EVENT_ROW } from "../../src/modules/webhooks/stored-event.ts";
+import { WebhookDeliveries } from "../../src/modules/webhooks/webhook-deliveries.ts";
+import type { WebhookDeliveryRow } from "../../src/modules/webhooks/webhook-row.ts";
 import { type Generator, generator } from "./generator.ts";
 import { MemoryStore } from "./memory-store.ts";
 import { NO_CHANNELS, NO_EVENTS } from "./notifier-senders.ts";

@@ -27,7 +27,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { syncDirectory } from "../../adapters/log/log-file-system.ts";
 import { writeInventory } from "../../adapters/log/log-inventory.ts";
 import { KEPT_FILES } from "../../adapters/log/stored-parts.ts";
-import { systemClock } from "../../adapters/runtime/clock.ts";
+import { systemClock } from "../../adapters/platform/clock.ts";
 import { type HeldStore, holdStore } from "../../adapters/storage/store-copy.ts";
 import {
   BACKUP_FORMAT,

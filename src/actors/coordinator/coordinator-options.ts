@@ -5,15 +5,15 @@ import type { TrainingResult } from "../../domain/detection/multivariate/service
 import type { TrainingInput } from "../../domain/detection/multivariate/training-input.ts";
 import type { Computation, ComputationResult } from "../../domain/prediction/computation.ts";
 import type { FieldExclusions } from "../../domain/series/field-exclusions.ts";
-import type { BackupRunner, EndedBackup } from "./backup/backup-runner.ts";
+import type { BackupRunner, EndedBackup } from "../../modules/backup/backup-runner.ts";
+import type { EngineLink } from "../../modules/engines/engine-link.ts";
+import type { NotificationOptions } from "../../modules/notification/routes.ts";
+import type { DetectionOptions } from "../../modules/queries/query-context.ts";
+import type { CoordinatorSharesOptions } from "../../modules/state/coordinator-shares.ts";
+import type { LogFloor } from "../../modules/state/log-coverage.ts";
+import type { DataFaultsDependencies } from "../../modules/status/data-faults.ts";
 import type { ControlCommitterDependencies } from "./commits/control-committer.ts";
-import type { EngineLink } from "./engines/engine-link.ts";
 import type { DiskMeasure } from "./loop/disk-usage.ts";
-import type { NotificationOptions } from "./notification/routes.ts";
-import type { DetectionOptions } from "./queries/query-context.ts";
-import type { CoordinatorSharesOptions } from "./state/coordinator-shares.ts";
-import type { LogFloor } from "./state/log-coverage.ts";
-import type { DataFaultsDependencies } from "./status/data-faults.ts";
 
 /** Settings, and bounds that a test may narrow. */
 export interface CoordinatorOptions extends DetectionOptions {

@@ -1,8 +1,8 @@
 // The coordinator's thread as main sees it: started, loaded, stopped.
-import { ActorHandle } from "../../adapters/runtime/actor-handle.ts";
-import type { ActorStart, ActorThread } from "../../adapters/runtime/actor-thread.ts";
-import { createChannel, type Handlers, type MessagePort } from "../../adapters/runtime/mailbox.ts";
-import { fatal, task } from "../../core/base/guard.ts";
+import { ActorHandle } from "../../adapters/threads/actor-handle.ts";
+import type { ActorStart, ActorThread } from "../../adapters/threads/actor-thread.ts";
+import { createChannel, type Handlers, type MessagePort } from "../../adapters/threads/mailbox.ts";
+import { fatal, task } from "../../core/faults/guard.ts";
 import type { CoordinatorReport, LoadedState, LogLost } from "../../core/protocol/coordinator-report.ts";
 import type { CoordinatorCommand } from "../../core/protocol/query.ts";
 import type { CoordinatorThreadData, NotifierChange } from "./worker.ts";

@@ -5,7 +5,7 @@
  * `handle` takes commands. The thread around it (worker.ts) or a simulation calls both. At 50 verdicts a transaction of 5 ms it stores about
  * 10,000 anomalies a second; a query takes at most a few ms without giving others their turn.
  */
-import { dispatch, type Handlers } from "../../adapters/runtime/mailbox.ts";
+import { dispatch, type Handlers } from "../../adapters/threads/mailbox.ts";
 import type { AccessChange } from "../../core/protocol/access.ts";
 import type { LaneMark, MetricMetadataEnvelope, MetricScopeEnvelope } from "../../core/protocol/coordinator-frame.ts";
 import type {
@@ -18,6 +18,10 @@ import type {
   StreamsWanted,
 } from "../../core/protocol/engine-control.ts";
 import type { CoordinatorCommand, QueryCall, ReplayAnswer } from "../../core/protocol/query.ts";
+import { storedMetricScopes } from "../../modules/series/metric-scope-rows.ts";
+import { countPlaces } from "../../modules/state/coordinator-shares.ts";
+import type { DataFaults } from "../../modules/status/data-faults.ts";
+import { readDetectorStates } from "../../modules/watchdog/detector-states.ts";
 import type { CoordinatorDependencies, CoordinatorOptions } from "./coordinator-options.ts";
 import { type CoordinatorParts, makeParts } from "./coordinator-parts.ts";
 import { Rounds, type StepReport } from "./loop/rounds.ts";
@@ -25,10 +29,6 @@ import type { CommittedState } from "./nouns/committed-state.ts";
 import { setGauges } from "./nouns/modules.ts";
 import { countStored } from "./nouns/stored-counts.ts";
 import type { Outbound } from "./outbound.ts";
-import { storedMetricScopes } from "./series/metric-scope-rows.ts";
-import { countPlaces } from "./state/coordinator-shares.ts";
-import type { DataFaults } from "./status/data-faults.ts";
-import { readDetectorStates } from "./watchdog/detector-states.ts";
 
 /** One server's coordinator. Call `open` first, once. */
 export class Coordinator {

@@ -1,21 +1,21 @@
 // All that leaves the server for people and other systems: messages of alerts, events of webhooks, single requests. One notifier sends them.
 import { forbiddenUrl } from "../../adapters/http-client/address-guard.ts";
-import { dispatch, type Handlers } from "../../adapters/runtime/mailbox.ts";
+import { dispatch, type Handlers } from "../../adapters/threads/mailbox.ts";
 import { publicKeyOf, signingKeyOf } from "../../adapters/webhooks/webhook-signature.ts";
 import type { CoordinatorMessage } from "../../core/protocol/query.ts";
 import type { OutboundReport } from "../../domain/webhooks/outbound-messages.ts";
-import type { RcaReport } from "./analysis/report-row.ts";
-import { anomalyFollowers } from "./anomalies/anomaly-followers.ts";
-import type { EventReplays } from "./dead-letters/replay-runner.ts";
-import { Outbox, type OutboxDependencies } from "./deliveries/outbox.ts";
-import { ChannelDeliveries, type ChannelDeliveriesDependencies } from "./notification/channel-deliveries.ts";
-import { OutboundCalls, type OutboundLink } from "./notification/outbound-calls.ts";
-import type { NotificationOptions } from "./notification/routes.ts";
-import { RunbookRunner } from "./runbooks/runbook-runner.ts";
-import type { RunbookState } from "./runbooks/runbook-state.ts";
-import { eventReplays } from "./webhooks/event-replays.ts";
-import { SandboxFacts } from "./webhooks/sandbox-facts.ts";
-import { WebhookDeliveries, type WebhookDeliveriesDependencies } from "./webhooks/webhook-deliveries.ts";
+import type { RcaReport } from "../../modules/analysis/report-row.ts";
+import { anomalyFollowers } from "../../modules/anomalies/anomaly-followers.ts";
+import type { EventReplays } from "../../modules/dead-letters/replay-runner.ts";
+import { Outbox, type OutboxDependencies } from "../../modules/deliveries/outbox.ts";
+import { ChannelDeliveries, type ChannelDeliveriesDependencies } from "../../modules/notification/channel-deliveries.ts";
+import { OutboundCalls, type OutboundLink } from "../../modules/notification/outbound-calls.ts";
+import type { NotificationOptions } from "../../modules/notification/routes.ts";
+import { RunbookRunner } from "../../modules/runbooks/runbook-runner.ts";
+import type { RunbookState } from "../../modules/runbooks/runbook-state.ts";
+import { eventReplays } from "../../modules/webhooks/event-replays.ts";
+import { SandboxFacts } from "../../modules/webhooks/sandbox-facts.ts";
+import { WebhookDeliveries, type WebhookDeliveriesDependencies } from "../../modules/webhooks/webhook-deliveries.ts";
 
 export interface OutboundDependencies extends Omit<OutboxDependencies, "control">, ChannelDeliveriesDependencies {
   readonly state: ChannelDeliveriesDependencies["state"] & WebhookDeliveriesDependencies["state"] & RunbookState;

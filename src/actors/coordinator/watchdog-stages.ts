@@ -2,21 +2,21 @@
 // long baselines, then what the coordinator itself looks at.
 import type { FiringEpisodes, ServicesWanting } from "../../core/protocol/engine-control.ts";
 import { DETECTOR_ADAPTIVE } from "../../domain/detection/pair/pair-verdict.ts";
-import type { SaturationBooks } from "./saturation/saturation-context.ts";
-import { SaturationStage } from "./saturation/saturation-stage.ts";
-import type { StateWith } from "./state/stored-state.ts";
-import type { WatchdogStage } from "./state/watchdog-stage.ts";
-import { ArrivalsStage } from "./watchdog/arrivals/arrivals-stage.ts";
-import { silentAlertsStage } from "./watchdog/arrivals/silent-alerts.ts";
-import { CascadeStage } from "./watchdog/cascade/cascade-stage.ts";
-import { enginePass } from "./watchdog/engine-pass.ts";
-import { GroupWaits } from "./watchdog/group-waits.ts";
-import { heldFindingsStage } from "./watchdog/held-findings.ts";
-import { OpenAlerts } from "./watchdog/open-alerts.ts";
-import { quietFindingsStage } from "./watchdog/quiet-findings.ts";
-import { SloStage } from "./watchdog/slo/slo-stage.ts";
-import type { StagesContext } from "./watchdog/stages-context.ts";
-import { ModelTraining } from "./watchdog/training/model-training.ts";
+import type { SaturationBooks } from "../../modules/saturation/saturation-context.ts";
+import { SaturationStage } from "../../modules/saturation/saturation-stage.ts";
+import type { StateWith } from "../../modules/state/stored-state.ts";
+import type { WatchdogStage } from "../../modules/state/watchdog-stage.ts";
+import { ArrivalsStage } from "../../modules/watchdog/arrivals/arrivals-stage.ts";
+import { silentAlertsStage } from "../../modules/watchdog/arrivals/silent-alerts.ts";
+import { CascadeStage } from "../../modules/watchdog/cascade/cascade-stage.ts";
+import { enginePass } from "../../modules/watchdog/engine-pass.ts";
+import { GroupWaits } from "../../modules/watchdog/group-waits.ts";
+import { heldFindingsStage } from "../../modules/watchdog/held-findings.ts";
+import { OpenAlerts } from "../../modules/watchdog/open-alerts.ts";
+import { quietFindingsStage } from "../../modules/watchdog/quiet-findings.ts";
+import { SloStage } from "../../modules/watchdog/slo/slo-stage.ts";
+import type { StagesContext } from "../../modules/watchdog/stages-context.ts";
+import { ModelTraining } from "../../modules/watchdog/training/model-training.ts";
 
 export interface StagesOptions {
   /** SATURATION_DETECTOR_ENABLED. */

@@ -1,5 +1,5 @@
 // What main tells an engine: tenants, and to stop.
-import { dispatch, type Handlers } from "../../adapters/runtime/mailbox.ts";
+import { dispatch, type Handlers } from "../../adapters/threads/mailbox.ts";
 import type { EngineCommand } from "../../core/protocol/engine-control.ts";
 import { KnownTenants } from "../../domain/access/known-tenants.ts";
 

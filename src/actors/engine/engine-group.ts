@@ -1,12 +1,12 @@
 // All engines as the main thread sees them: their memories, their threads, and how far each is. Before the threads start, whoever talks to engines is given his
 // ends: the coordinator a port of each, the front views that ring their bells.
 import { readFileSync } from "node:fs";
-import { ActorHandle } from "../../adapters/runtime/actor-handle.ts";
-import type { ActorStart, ActorThread } from "../../adapters/runtime/actor-thread.ts";
-import { createEngineMemory, type EngineMemory, enlargePages } from "../../adapters/runtime/engine-memory.ts";
-import { enginesOfThread, threadCount, viewMemories } from "../../adapters/runtime/engine-threads.ts";
-import { type Channel, createChannel, type Handlers, type MessagePort } from "../../adapters/runtime/mailbox.ts";
-import { fatal } from "../../core/base/guard.ts";
+import { createEngineMemory, type EngineMemory, enlargePages } from "../../adapters/shared-memory/engine-memory.ts";
+import { enginesOfThread, threadCount, viewMemories } from "../../adapters/shared-memory/engine-threads.ts";
+import { ActorHandle } from "../../adapters/threads/actor-handle.ts";
+import type { ActorStart, ActorThread } from "../../adapters/threads/actor-thread.ts";
+import { type Channel, createChannel, type Handlers, type MessagePort } from "../../adapters/threads/mailbox.ts";
+import { fatal } from "../../core/faults/guard.ts";
 import { ENGINE_COUNTERS, ENGINE_SLOTS, type EngineCounter } from "../../core/layout/counters.ts";
 import { PROCESS_WORDS_BYTES } from "../../core/layout/memory-map.ts";
 import type { EngineCommand, EngineReply, EngineReport, EngineRequest, FramesPlaced } from "../../core/protocol/engine-control.ts";

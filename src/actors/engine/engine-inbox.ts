@@ -1,5 +1,5 @@
 // What the coordinator sends an engine: parts of stored states, notices, and questions. Each type has its handler and the phase from which on it is taken.
-import { dispatch, type Handlers } from "../../adapters/runtime/mailbox.ts";
+import { dispatch, type Handlers } from "../../adapters/threads/mailbox.ts";
 import type { EngineReply, EngineRequest, StatePart } from "../../core/protocol/engine-control.ts";
 import type { MetadataBook } from "../../domain/series/metadata-book.ts";
 import type { BehaviourWalk } from "./queries/behaviour-walk.ts";

@@ -1,8 +1,8 @@
 // The parts of an engine, made and tied together: what takes bodies, what applies rows, what reads the logs, what asks and answers.
-import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
-import { InboxReader } from "../../adapters/runtime/inbox-ring.ts";
-import { finished } from "../../core/base/steps.ts";
+import type { EngineMemory } from "../../adapters/shared-memory/engine-memory.ts";
+import { InboxReader } from "../../adapters/shared-memory/inbox-ring.ts";
 import { BLOCK_BYTES } from "../../core/config/limits.ts";
+import { finished } from "../../core/fairness/steps.ts";
 import { PROFILE_ENVIRONMENT } from "../../core/layout/stream-record.ts";
 import type { MetricScopeEnvelope } from "../../core/protocol/coordinator-frame.ts";
 import { profileTableSteps } from "../../domain/detection/thresholds.ts";

@@ -1,7 +1,7 @@
 // An engine: one lane, one shard, their recovery and their checkpoints, as a loop that can be stepped. It never waits and holds no timer;
 // its shell (worker.ts, or a simulation) steps it, sleeps when a step had nothing to do, and delivers messages.
-import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
-import type { InboxReader } from "../../adapters/runtime/inbox-ring.ts";
+import type { EngineMemory } from "../../adapters/shared-memory/engine-memory.ts";
+import type { InboxReader } from "../../adapters/shared-memory/inbox-ring.ts";
 import { ARRIVAL_HISTORY } from "../../core/layout/row-frame.ts";
 import type { CrashPlace } from "../../core/protocol/crash-note.ts";
 import type { LogFlaw } from "../../core/protocol/data-fault.ts";

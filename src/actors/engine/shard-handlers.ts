@@ -1,5 +1,5 @@
 // The handlers of one shard, and their time: what is due is done once everything that came before is taken.
-import type { Clock } from "../../adapters/runtime/clock.ts";
+import type { Clock } from "../../adapters/platform/clock.ts";
 import { OperationTimes } from "../../domain/trace/operation-times.ts";
 import type { BucketFamilies } from "./distributions/bucket-families.ts";
 import { addDistributions, type DistributionsOptions } from "./distributions/distributions.ts";

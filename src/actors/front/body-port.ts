@@ -1,9 +1,7 @@
 // The front's end of one engine: puts bodies into the engine's memory, publishes their descriptors, and matches answers with requests.
 // Small bodies go into a 2 MiB ring that stays hot in cache; a large one goes into one place of its own. What finds no room waits here, within bounds.
 import { BodyPool } from "../../adapters/http/body-pool.ts";
-import type { EngineMemory } from "../../adapters/runtime/engine-memory.ts";
-import { afterTurn, fatal } from "../../core/base/guard.ts";
-import { TurnQueue } from "../../core/base/turn-queue.ts";
+import type { EngineMemory } from "../../adapters/shared-memory/engine-memory.ts";
 import {
   COPIED_BYTES_PER_TURN,
   LARGE_BODIES_BYTES_PER_TENANT_MAX,
@@ -11,6 +9,8 @@ import {
   LARGE_BODIES_WAITING_BYTES_MAX,
 } from "../../core/config/body-limits.ts";
 import { BODIES_WAITING_BYTES_MAX, BODIES_WAITING_MAX, SMALL_BODY_BYTES_MAX } from "../../core/config/limits.ts";
+import { TurnQueue } from "../../core/fairness/turn-queue.ts";
+import { afterTurn, fatal } from "../../core/faults/guard.ts";
 import { writeDescriptor } from "../../core/layout/body-descriptor.ts";
 import { BODY_PADDING_BYTES, BODY_RING, BODY_RING_BYTES, DESCRIPTOR_COUNT, LARGE_BODY } from "../../core/layout/memory-map.ts";
 import { type EngineAnswerContent, type EngineReport, STATUS_SET_ASIDE, type WrittenCounts } from "../../core/protocol/engine-control.ts";

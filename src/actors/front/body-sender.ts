@@ -1,5 +1,5 @@
 // Who sends a body, as a number that is the same after a restart: metadata of remote-write 1.0 name no series, so all that ties them to series is who sent both.
-import { hash128 } from "../../core/base/hash128.ts";
+import { hash128 } from "../../core/hashing/hash128.ts";
 
 const NUMBER_DIGITS = 8;
 

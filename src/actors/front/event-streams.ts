@@ -2,13 +2,13 @@
 // once where none left a moment before, else with those that come until then. Nothing is kept for those who are away: a reader that lagged, or that comes back
 // with the id of the last event it had, is told `missed` with the moment since when, and asks the lists.
 import type { HttpStream } from "../../adapters/http/http-server.ts";
-import type { Clock } from "../../adapters/runtime/clock.ts";
-import { ReaderCount } from "../../adapters/runtime/reader-count.ts";
-import { after, connection, type Home, run, task } from "../../core/base/guard.ts";
-import { formatRfc3339 } from "../../core/base/rfc3339.ts";
-import { ShareLedger } from "../../core/base/share-ledger.ts";
+import type { Clock } from "../../adapters/platform/clock.ts";
+import { ReaderCount } from "../../adapters/shared-memory/reader-count.ts";
 import { EVENT_STREAM_LAG_BYTES_MAX } from "../../core/config/limits.ts";
+import { ShareLedger } from "../../core/fairness/share-ledger.ts";
+import { after, connection, type Home, run, task } from "../../core/faults/guard.ts";
 import type { EventChunk, StreamEventName } from "../../core/protocol/query.ts";
+import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 
 /** Milliseconds between two buffers: the coordinator waits about as long between two commits. */
 const GATHER_MS = 2;

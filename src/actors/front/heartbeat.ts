@@ -2,10 +2,11 @@
  * The dead-man's switch (rule 1.1.12): asks DEADMAN_HEARTBEAT_URL for each completed cycle of the Watchdog. Whoever watches that address knows by its silence
  * that evaluation has stalled, though the process may live on. The address may hold a key: it is in no log, answer, error or metric.
  */
-import { background, task } from "../../core/base/guard.ts";
-import type { Secret } from "../../core/base/secret.ts";
+
 import { ConfigError } from "../../core/config/config-error.ts";
 import { HEARTBEAT_MS_MAX } from "../../core/config/limits.ts";
+import { background, task } from "../../core/faults/guard.ts";
+import type { Secret } from "../../core/text/secret.ts";
 import { deadManStep, pingEnded, UNPINGED } from "../../domain/alerting/dead-man-switch.ts";
 
 export interface HeartbeatDependencies {

@@ -1,7 +1,6 @@
 // Inflates bodies of gzip, and of zstd where Node can (22.15, 23.8 and newer): in the thread pool, so many at a time, in pieces, none of which the main thread copies or joins. Tenants take turns; a body that grows
 // beyond what telemetry does is given up on the way.
 import * as zlib from "node:zlib";
-import { type Home, listen } from "../../core/base/guard.ts";
 import {
   INFLATED_RATIO_BYTES_FREE,
   INFLATED_RATIO_MAX,
@@ -15,6 +14,7 @@ import {
   ZSTD_WINDOW_LOG_MAX,
 } from "../../core/config/body-limits.ts";
 import { SMALL_BODY_BYTES_MAX } from "../../core/config/limits.ts";
+import { type Home, listen } from "../../core/faults/guard.ts";
 import { zstdFrameBytes } from "../../domain/codec/zstd-frame.ts";
 
 /** Output of one round in the thread pool. */

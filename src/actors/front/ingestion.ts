@@ -2,12 +2,10 @@
 
 import { createHash } from "node:crypto";
 import type { HttpExchange } from "../../adapters/http/http-server.ts";
-import type { Clock } from "../../adapters/runtime/clock.ts";
+import type { Clock } from "../../adapters/platform/clock.ts";
 import { type OtlpDialect, otlpDialect, refuseOtlpType } from "../../api/otlp-answer.ts";
 import type { Refusal } from "../../api/refusal.ts";
-import { run } from "../../core/base/guard.ts";
-import { ownMember } from "../../core/base/own-member.ts";
-import { isLongerThan } from "../../core/base/utf8.ts";
+import { ownMember } from "../../core/collections/own-member.ts";
 import {
   BODY_BYTES_MAX,
   DECOMPRESSED_BYTES_MAX,
@@ -15,6 +13,7 @@ import {
   IMPORT_BODIES_WAITING_MAX,
   IMPORT_BODY_BYTES_MAX,
 } from "../../core/config/limits.ts";
+import { run } from "../../core/faults/guard.ts";
 import {
   BODY_IMPORT_CSV,
   BODY_IMPORT_JSON,
@@ -26,6 +25,7 @@ import {
   isHistoryBody,
 } from "../../core/protocol/body-kind.ts";
 import { otlpBodyKind, otlpOfBodyKind } from "../../core/protocol/otlp-kind.ts";
+import { isLongerThan } from "../../core/text/utf8.ts";
 import type { AdmittedBody } from "./access/gate.ts";
 import type { AnswerSink, BodyPort, OutgoingBody } from "./body-port.ts";
 import { senderNumber } from "./body-sender.ts";

@@ -2,8 +2,8 @@
 // counters when the page is asked for, and no thread is asked.
 import type { HistogramReading, MetricsRegistry, Reading } from "../../adapters/telemetry/metrics-registry.ts";
 import { endpointNamed } from "../../api/endpoints.ts";
-import type { SharedLimit } from "../../core/base/share-ledger.ts";
 import { COORDINATOR_LIMITS } from "../../core/config/shared-limits.ts";
+import type { SharedLimit } from "../../core/fairness/share-ledger.ts";
 import {
   BATCH_BOUNDS,
   COORDINATOR_COUNTERS,

@@ -1,12 +1,12 @@
 // Typed calls to the coordinator and their answers. At most QUERIES_WAITING_MAX wait, shared by tenants; the caller answers 503 beyond.
 
-import { Requests } from "../../adapters/runtime/requests.ts";
-import { ownMember } from "../../core/base/own-member.ts";
-import type { ShareLedger } from "../../core/base/share-ledger.ts";
+import { Requests } from "../../adapters/threads/requests.ts";
+import { ownMember } from "../../core/collections/own-member.ts";
 import { BACKTEST_ANSWER_MS_MAX } from "../../core/config/backtest-limits.ts";
 import { DRILL_ANSWER_MS_MAX } from "../../core/config/drill-limits.ts";
 import { PROMOTION_ANSWER_MS_MAX } from "../../core/config/model-limits.ts";
 import { SHARE_REFUSALS_REPORTED_MAX } from "../../core/config/shared-limits.ts";
+import type { ShareLedger } from "../../core/fairness/share-ledger.ts";
 import type { FrontSharedLimit } from "../../core/layout/counters.ts";
 import type { CoordinatorCommand, QueryAnswer, QueryCall } from "../../core/protocol/query.ts";
 import type { ShareRow } from "../../core/protocol/shares.ts";

@@ -1,6 +1,6 @@
 // Carries batches of a replay, and what the server sends itself, from the coordinator to an engine, and the answers back. Live telemetry goes first: while many
 // bodies wait, a batch is refused at once and comes again later.
-import type { Clock } from "../../adapters/runtime/clock.ts";
+import type { Clock } from "../../adapters/platform/clock.ts";
 import { REPLAY_BODIES_WAITING_MAX } from "../../core/config/limits.ts";
 import { BODY_JSON_OWN, BODY_REPLAY, BODY_REPLAY_HISTORY } from "../../core/protocol/body-kind.ts";
 import type { OwnTelemetry, OwnTelemetryAnswer } from "../../core/protocol/own-telemetry.ts";

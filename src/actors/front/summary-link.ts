@@ -1,6 +1,6 @@
 // Words summaries for the coordinator by a language model that the operator has named; what goes wrong is logged once a minute, and costs the words alone.
 import { SummaryModel } from "../../adapters/http-client/summary-model.ts";
-import type { Clock } from "../../adapters/runtime/clock.ts";
+import type { Clock } from "../../adapters/platform/clock.ts";
 import { ConfigError } from "../../core/config/config-error.ts";
 import type { Config } from "../../core/config/load-config.ts";
 import type { SummaryWanted, SummaryWorded } from "../../core/protocol/summary-wording.ts";

@@ -1,5 +1,5 @@
 // What the front says of the whole process: the sources of /metrics, and the two words of /healthz.
-import type { Clock } from "../../adapters/runtime/clock.ts";
+import type { Clock } from "../../adapters/platform/clock.ts";
 import { COORDINATOR_COUNTERS, FRONT_SHARED_LIMITS, type FrontSharedLimit } from "../../core/layout/counters.ts";
 import type { TenantShares } from "../../domain/access/tenant-shares.ts";
 import type { AccessControl } from "./access/access-control.ts";

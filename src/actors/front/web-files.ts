@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { HttpHeaders } from "../../adapters/http/http-server.ts";
-import { ownMember } from "../../core/base/own-member.ts";
+import { ownMember } from "../../core/collections/own-member.ts";
 import { acceptedCodings, type FileRequest, isKnownTag } from "./file-request.ts";
 
 /** An answer of bytes. */

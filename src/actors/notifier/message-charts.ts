@@ -1,7 +1,7 @@
 // Pictures for messages: asked for over main, which asks the coordinator what is to be drawn, and drawn in this thread. A message waits a moment for its
 // picture and goes without it where none comes.
 import { pngFile } from "../../adapters/picture/png-file.ts";
-import { Requests } from "../../adapters/runtime/requests.ts";
+import { Requests } from "../../adapters/threads/requests.ts";
 import { CHART_WAIT_MS_MAX, CHARTS_PER_MESSAGE_MAX, CHARTS_WANTED_MAX } from "../../core/config/notification-limits.ts";
 import type { AlertMessage, MessageKind } from "../../domain/notification/alert-message.ts";
 import { COLOURS, drawSeries, type SeriesPicture } from "../../domain/picture/series-picture.ts";

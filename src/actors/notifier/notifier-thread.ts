@@ -1,8 +1,8 @@
 // The notifier's thread as main sees it: started, started again where it has ended, stopped. The server goes on without it, and what is to be told waits.
-import { ActorThread } from "../../adapters/runtime/actor-thread.ts";
-import { createChannel, type Mailbox, type MessagePort } from "../../adapters/runtime/mailbox.ts";
-import { noteFault, task } from "../../core/base/guard.ts";
+import { ActorThread } from "../../adapters/threads/actor-thread.ts";
+import { createChannel, type Mailbox, type MessagePort } from "../../adapters/threads/mailbox.ts";
 import { NOTIFIER_RESTART_MS, NOTIFIER_RESTART_MS_MAX, NOTIFIER_SOUND_MS } from "../../core/config/notification-limits.ts";
+import { noteFault, task } from "../../core/faults/guard.ts";
 import { errorFields, type Log } from "../../core/telemetry/log-event.ts";
 import type { DestinationSecrets, NotifyLimits } from "../../domain/notification/destination-secrets.ts";
 import { type DestinationSettings, isAnyConfigured } from "../../domain/notification/destinations.ts";

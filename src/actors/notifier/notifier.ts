@@ -4,10 +4,10 @@
  */
 import type { ChannelSender } from "../../adapters/notify/channel-sender.ts";
 import type { WebhookSender } from "../../adapters/webhooks/webhook-sender.ts";
-import { background, fatal, task } from "../../core/base/guard.ts";
 import { JOINED_MESSAGES_MAX, LANES_MAX } from "../../core/config/notification-limits.ts";
 import { RUNBOOK_REQUESTS_PER_TENANT_MAX } from "../../core/config/runbook-limits.ts";
 import { WEBHOOK_FLIGHT_MAX } from "../../core/config/webhook-limits.ts";
+import { background, fatal, task } from "../../core/faults/guard.ts";
 import type { AttemptOutcome } from "../../domain/delivery/delivery.ts";
 import { DeliveryLane, type LaneLimits } from "../../domain/delivery/delivery-lane.ts";
 import type { AlertMessage } from "../../domain/notification/alert-message.ts";

@@ -1,7 +1,7 @@
 // Transforms in the notifier: the sandbox, the webhooks that want it, trials, and what is said about it.
 import { Sandbox } from "../../adapters/sandbox/sandbox.ts";
-import { after, task } from "../../core/base/guard.ts";
 import { SANDBOX_REPORT_MS, TRANSFORM_TRIAL_MS_MAX } from "../../core/config/sandbox-limits.ts";
+import { after, task } from "../../core/faults/guard.ts";
 import type { OutboundCommand, OutboundReport } from "../../domain/webhooks/outbound-messages.ts";
 import type { TransformOutcome } from "../../domain/webhooks/transform.ts";
 

@@ -1,7 +1,7 @@
 // Addresses of charts that are read without a session, by whoever shows a message: each opens one alert's chart, until it ends.
 
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { SECOND_MS } from "../../core/base/durations.ts";
+import { SECOND_MS } from "../../core/time/durations.ts";
 
 /** Validity of an address. */
 const CHART_LINK_MS = 7 * 24 * 3600_000;

@@ -1,7 +1,7 @@
 // The keys of an identity provider: loaded at the start, again every refreshMs, and once more when a token names a key that is not among them, though not within
 // cooldownMs of the last time. A set that cannot be had or read leaves the last good one in force.
 import { createLocalJWKSet, type LocalJWKSet } from "jose";
-import { background, every, task } from "../../core/base/guard.ts";
+import { background, every, task } from "../../core/faults/guard.ts";
 import { readJwks } from "./jwks-content.ts";
 
 const RELOAD = task("the keys of the identity provider");

@@ -1,7 +1,7 @@
 // The secret of HS256: of a setting, or of a file in the data folder, which is looked at every second so that a new secret counts without a restart.
 import { watchFile } from "node:fs";
 import type { CryptoKey } from "jose";
-import { guarded, task } from "../../core/base/guard.ts";
+import { guarded, task } from "../../core/faults/guard.ts";
 import { readSecretFile } from "./own-secret.ts";
 import { importSecret } from "./token-verifier.ts";
 

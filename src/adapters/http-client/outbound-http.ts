@@ -5,7 +5,7 @@
  */
 import { type LookupAddress, lookup } from "node:dns";
 import { Agent, buildConnector, errors, request } from "undici";
-import { connection, guarded } from "../../core/base/guard.ts";
+import { connection, guarded } from "../../core/faults/guard.ts";
 import { forbiddenAddress, forbiddenUrl } from "./address-guard.ts";
 import { retryAfterMs } from "./retry-after.ts";
 

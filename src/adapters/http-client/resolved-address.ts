@@ -1,6 +1,6 @@
 // The guard's look at a URL before it is stored: its host, and where its name leads now.
 import { lookup } from "node:dns/promises";
-import { sleep } from "../../core/base/guard.ts";
+import { sleep } from "../../core/faults/guard.ts";
 import { forbiddenAddress, forbiddenUrl } from "./address-guard.ts";
 
 const LOOKUP_MS_MAX = 2_000;

@@ -1,6 +1,6 @@
 // Retry-After (RFC 9110, section 10.2.3): seconds, or a date.
 
-import { SECOND_MS } from "../../core/base/durations.ts";
+import { SECOND_MS } from "../../core/time/durations.ts";
 
 const RETRY_AFTER_MS_MAX = 86_400 * SECOND_MS;
 /** An HTTP date in any of its three forms: it begins with the day of the week. */

@@ -1,7 +1,7 @@
 // A server that speaks OpenAI's chat completions: words the summary of an analysis. One request, one deadline, no redirects, no retries.
 import { Agent, request } from "undici";
-import { withoutSecrets } from "../../core/base/secret-mask.ts";
 import { SUMMARY_ANSWER_BYTES_MAX, SUMMARY_CHARACTERS_MAX, SUMMARY_MS_MAX } from "../../core/config/analysis-limits.ts";
+import { withoutSecrets } from "../../core/text/secret-mask.ts";
 
 export interface SummaryModelOptions {
   /** Up to and with the version, such as https://api.openai.com/v1: /chat/completions is put behind it. */

@@ -5,8 +5,9 @@
  * A body that comes in one piece is never counted, since it is handed over in the turn in which it comes; nor are the first 16 KiB of one that begins small,
  * which connections bound: 160 MiB.
  */
-import { ShareLedger } from "../../core/base/share-ledger.ts";
+
 import { BODY_BYTES_ARRIVING_MAX } from "../../core/config/body-limits.ts";
+import { ShareLedger } from "../../core/fairness/share-ledger.ts";
 
 /** Whose body it is; the address is asked for only when something is counted. */
 export interface BodySource {

@@ -1,6 +1,6 @@
 /** One timer for all deadlines of a server. It counts ticks, so it needs no clock, and stops once nothing has waited for a while. */
 
-import { every, run, task } from "../../core/base/guard.ts";
+import { every, run, task } from "../../core/faults/guard.ts";
 
 /** Something that can run out of time. The sweep keeps its notes on it: every body comes and goes, which a map takes a tenth of a microsecond for, and shrinks. */
 export interface Expiring {

@@ -5,7 +5,7 @@
  * Life of an exchange: headers read ▶ handler(exchange) ▶ [hold] ▶ [collectBody ▶ onBody] ▶ respond once, or openStream ▶ write* ▶ end.
  * It is over when it was answered or when the client went away; everything called on it afterwards is ignored.
  */
-import type { Home } from "../../core/base/guard.ts";
+import type { Home } from "../../core/faults/guard.ts";
 import type { BodyShares } from "./body-shares.ts";
 import type { HttpLimits } from "./http-limits.ts";
 import type { TlsIdentity } from "./tls/tls-identity.ts";

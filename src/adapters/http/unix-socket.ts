@@ -1,7 +1,7 @@
 /** Paths of Unix sockets: who may listen on one, and how its file stays the owner's alone. */
 import { lstatSync, rmSync } from "node:fs";
 import { connect } from "node:net";
-import { connection, listenOnce } from "../../core/base/guard.ts";
+import { connection, listenOnce } from "../../core/faults/guard.ts";
 
 /** Length of a socket's path in the kernel, without the closing zero (unix(7)); a longer path would be cut without a word. */
 const SOCKET_PATH_BYTES_MAX = 107;

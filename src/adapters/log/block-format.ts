@@ -15,7 +15,7 @@
  * Blocks "VLB2" of earlier versions have no number and no rows: their payload begins at 32. 16-byte rows at 2.4 M samples a second are 38 MB/s; the checksum takes about 0.2 ns a byte of that.
  */
 
-import { crc32 } from "../../core/base/crc32.ts";
+import { crc32 } from "../../core/hashing/crc32.ts";
 
 /** Bytes of a block before its payload. */
 export const BLOCK_HEADER_BYTES = 48;

@@ -1,4 +1,4 @@
-import { every, task } from "../../core/base/guard.ts";
+import { every, task } from "../../core/faults/guard.ts";
 
 const FLUSH = task("the flushes of the log");
 

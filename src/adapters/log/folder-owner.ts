@@ -10,7 +10,7 @@ import { linkSync } from "node:fs";
 import { createConnection, createServer, type Server, type Socket } from "node:net";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { connection as connectionHome, guarded, ignoreErrors, listenOnce, listen as listenTo } from "../../core/base/guard.ts";
+import { connection as connectionHome, guarded, ignoreErrors, listenOnce, listen as listenTo } from "../../core/faults/guard.ts";
 import { FolderGenerations, removeFile } from "./folder-generations.ts";
 import { errorCode } from "./log-file-system.ts";
 

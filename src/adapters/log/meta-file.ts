@@ -5,7 +5,7 @@
 
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { crc32 } from "../../core/base/crc32.ts";
+import { crc32 } from "../../core/hashing/crc32.ts";
 import { errorCode, syncDirectory } from "./log-file-system.ts";
 import { listSegments } from "./log-segment.ts";
 import { replaceFile } from "./replaced-file.ts";

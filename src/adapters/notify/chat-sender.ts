@@ -1,4 +1,4 @@
-import { secretParts } from "../../core/base/secret-mask.ts";
+import { secretParts } from "../../core/text/secret-mask.ts";
 import type { AlertMessage } from "../../domain/notification/alert-message.ts";
 import { chatBody } from "../../domain/notification/chat-body.ts";
 import type { Destination } from "../../domain/notification/destinations.ts";

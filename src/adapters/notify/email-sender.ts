@@ -1,7 +1,7 @@
 /** Mail over SMTP. A 250 behind the data is delivery, 4xx is tried again, 5xx is refused for good; without an answer a mail may have arrived once all of it is sent, and not before (RFC 5321, section 4.2.5). */
 import { createTransport } from "nodemailer";
-import { listenOnce, task } from "../../core/base/guard.ts";
-import { withoutSecrets } from "../../core/base/secret-mask.ts";
+import { listenOnce, task } from "../../core/faults/guard.ts";
+import { withoutSecrets } from "../../core/text/secret-mask.ts";
 import type { AttemptOutcome } from "../../domain/delivery/delivery.ts";
 import type { AlertMessage } from "../../domain/notification/alert-message.ts";
 import { emailMessage, pictureId } from "../../domain/notification/email-message.ts";

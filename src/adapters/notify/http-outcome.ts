@@ -1,4 +1,4 @@
-import { withoutSecrets } from "../../core/base/secret-mask.ts";
+import { withoutSecrets } from "../../core/text/secret-mask.ts";
 import type { AttemptOutcome } from "../../domain/delivery/delivery.ts";
 import type { OutboundAnswer } from "../http-client/outbound-http.ts";
 

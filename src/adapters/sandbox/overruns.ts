@@ -1,7 +1,7 @@
 // Overruns of programs: one that overran its limits three times in ten minutes is suspended until the first of them is ten minutes old.
 
 import { createHash } from "node:crypto";
-import { BoundedMap } from "../../core/base/bounded-map.ts";
+import { BoundedMap } from "../../core/collections/bounded-map.ts";
 import { TRANSFORM_KILLS_MAX, TRANSFORM_KILLS_PERIOD_MS, TRANSFORM_PENALTIES_MAX } from "../../core/config/sandbox-limits.ts";
 import type { Request } from "./frames.ts";
 

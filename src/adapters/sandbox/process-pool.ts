@@ -3,7 +3,7 @@
  * Beside those of tenants there is one spare, started and locked, so that a tenant's first run does not wait for 0.7 s of start. Runs wait for a process by
  * turns of tenants; a tenant has half of the processes at most, and an idle one of another makes place for a tenant that has none.
  */
-import { background, task } from "../../core/base/guard.ts";
+
 import {
   SANDBOX_IDLE_MS,
   SANDBOX_RETRY_MS,
@@ -11,6 +11,7 @@ import {
   SANDBOX_WAITING_MAX,
   SANDBOX_WAITING_PER_TENANT_MAX,
 } from "../../core/config/sandbox-limits.ts";
+import { background, task } from "../../core/faults/guard.ts";
 
 /** Process as the pool uses it. */
 export interface PooledProcess {

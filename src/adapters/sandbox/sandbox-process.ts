@@ -3,8 +3,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { constants, setPriority } from "node:os";
 import type { Readable, Writable } from "node:stream";
-import { after, child, listen, listenOnce } from "../../core/base/guard.ts";
 import { SANDBOX_START_MS_MAX, TRANSFORM_KILL_GRACE_MS, TRANSFORM_RUN_MS_MAX } from "../../core/config/sandbox-limits.ts";
+import { after, child, listen, listenOnce } from "../../core/faults/guard.ts";
 import { findWrapper, type Wrapper } from "./bubblewrap.ts";
 import {
   ANSWER_DESCRIPTOR,

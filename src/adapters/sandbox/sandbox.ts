@@ -2,11 +2,12 @@
  * Sandbox: runs the transforms of tenants, which are hostile until shown otherwise, each in a process of its tenant's own behind three walls: the interpreter,
  * the limits of the process, and a filter of system calls ([ADR 108](../../../docs/adr/0108-programs-of-tenants.md)). No process runs before somebody has a transform.
  */
-import { after, background, every, task } from "../../core/base/guard.ts";
+
 import { SANDBOX_IDLE_LOOK_MS, TRANSFORM_INPUT_BYTES_MAX, TRANSFORM_PROGRAM_CHARACTERS_MAX } from "../../core/config/sandbox-limits.ts";
+import { after, background, every, task } from "../../core/faults/guard.ts";
 import type { SandboxReport, SandboxWalls } from "../../domain/webhooks/sandbox-state.ts";
 import type { EventTransforms, Transform, TransformOutcome } from "../../domain/webhooks/transform.ts";
-import { systemClock } from "../runtime/clock.ts";
+import { systemClock } from "../platform/clock.ts";
 import type { Request } from "./frames.ts";
 import { Overruns, programKey } from "./overruns.ts";
 import { payloadProblem } from "./payload-text.ts";

@@ -1,7 +1,7 @@
 // Holds what a store has now while a server goes on writing to it: its pages are not used again until the snapshot is closed.
 import { dirname } from "node:path";
 import { open } from "lmdb";
-import { background, task } from "../../core/base/guard.ts";
+import { background, task } from "../../core/faults/guard.ts";
 
 /** A snapshot that is held. */
 export interface LiveSnapshot {

@@ -7,7 +7,7 @@ import { spawn } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { child as childHome, listen } from "../../core/base/guard.ts";
+import { child as childHome, listen } from "../../core/faults/guard.ts";
 import { FileDamage, LmdbFile } from "./lmdb-file.ts";
 import { type StoreFinding, walkStore } from "./store-walk.ts";
 import { readFrames, type WalkedRow, type WalkOrder, type WalkReport } from "./walk-frames.ts";

@@ -3,7 +3,7 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { systemClock } from "../runtime/clock.ts";
+import { systemClock } from "../platform/clock.ts";
 import { LmdbFile, type Snapshot } from "./lmdb-file.ts";
 import { type LiveSnapshot, openLiveSnapshot } from "./lmdb-snapshot.ts";
 import { openLmdbStore } from "./lmdb-store.ts";

@@ -6,7 +6,7 @@
  *
  * It says which table and key the value belongs to, and so also where a page is that belongs elsewhere. Little-endian. About 0.3 us for a small value, 0.4 ns a byte.
  */
-import { crc32 } from "../../core/base/crc32.ts";
+import { crc32 } from "../../core/hashing/crc32.ts";
 
 /** Bytes behind a value. */
 const SEAL_BYTES = 8;

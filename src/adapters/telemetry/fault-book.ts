@@ -1,5 +1,5 @@
 // Faults of all threads, counted by where they are at home and logged by name: a line each at first, then one in LINE_MS with how many there were.
-import { FAULT_PLACES, type FaultPlace } from "../../core/base/guard.ts";
+import { FAULT_PLACES, type FaultPlace } from "../../core/faults/guard.ts";
 import type { FaultReport } from "../../core/telemetry/fault-report.ts";
 import type { Log } from "../../core/telemetry/log-event.ts";
 

@@ -1,7 +1,7 @@
 // Lines to a file descriptor, written before the call returns: the last line before a crash is not lost. Where it takes nothing, because its disk is full, its
 // reader has gone or has not read for long, lines are left out and counted: nothing is kept in memory, and no line ends the server.
 import { writeSync } from "node:fs";
-import { waitBlocking } from "../runtime/blocking-wait.ts";
+import { waitBlocking } from "../platform/blocking-wait.ts";
 
 const FULL_WAIT_MS = 5;
 /** Waits for the reader of a full pipe, one line: 50 ms in all. */

@@ -3,7 +3,6 @@
 
 import { isatty } from "node:tty";
 import { type Logger, multistream, pino } from "pino";
-import { SECOND_MS } from "../../core/base/durations.ts";
 import { LOG_LINES_PER_SECOND_MAX } from "../../core/config/limits.ts";
 import {
   LOG_LEVELS,
@@ -15,6 +14,7 @@ import {
   logOf,
 } from "../../core/telemetry/log-event.ts";
 import { maskSecrets } from "../../core/telemetry/masked-secrets.ts";
+import { SECOND_MS } from "../../core/time/durations.ts";
 import { LineOutput } from "./line-output.ts";
 import { logText } from "./log-text.ts";
 

@@ -1,7 +1,7 @@
 /** One attempt of one event: transformed, signed, sent past the guard. 2xx is success; a redirect is not followed and fails; 410 ends the webhook. */
 import type { KeyObject } from "node:crypto";
-import { secretParts, withoutSecrets } from "../../core/base/secret-mask.ts";
 import { WEBHOOK_TIMEOUT_MS } from "../../core/config/webhook-limits.ts";
+import { secretParts, withoutSecrets } from "../../core/text/secret-mask.ts";
 import type { AttemptOutcome } from "../../domain/delivery/delivery.ts";
 import type { WebhookTarget } from "../../domain/webhooks/outbound-messages.ts";
 import type { EventTransforms } from "../../domain/webhooks/transform.ts";

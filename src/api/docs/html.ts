@@ -1,5 +1,5 @@
 // Text as HTML. What is built of it is text too: `Html` distinguishes what has been escaped from what has not.
-import { ownMember } from "../../core/base/own-member.ts";
+import { ownMember } from "../../core/collections/own-member.ts";
 
 /** HTML that may stand in a page. */
 export type Html = string & { readonly escaped: unique symbol };

@@ -1,7 +1,7 @@
 // GET /docs: the documentation as one page, from the declarations that requests are validated by and the OpenAPI document made of them.
 
 import { createHash } from "node:crypto";
-import { ownMember } from "../../core/base/own-member.ts";
+import { ownMember } from "../../core/collections/own-member.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { ENDPOINT_GROUPS, type EndpointGroup } from "../endpoints.ts";
 import type { JsonObject } from "../openapi/json-schema.ts";

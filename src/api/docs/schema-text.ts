@@ -1,5 +1,5 @@
 // JSON Schemas in a few words, for tables.
-import { ownMember } from "../../core/base/own-member.ts";
+import { ownMember } from "../../core/collections/own-member.ts";
 import type { JsonObject } from "../openapi/json-schema.ts";
 
 /** A member of a body by its path. */

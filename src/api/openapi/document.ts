@@ -1,5 +1,5 @@
 // This API as an OpenAPI 3.1 document, made from the declarations that requests are validated by.
-import { setMember } from "../../core/base/own-member.ts";
+import { setMember } from "../../core/collections/own-member.ts";
 import { ENDPOINT_GROUPS } from "../endpoints.ts";
 import { type JsonObject, SchemaCollector } from "./json-schema.ts";
 import { operationOf } from "./operation.ts";

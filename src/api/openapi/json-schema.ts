@@ -1,7 +1,7 @@
 // From the schemas that validate to JSON Schema 2020-12 as OpenAPI 3.1 has it.
 
 import { z } from "zod";
-import { ownMember, setMember } from "../../core/base/own-member.ts";
+import { ownMember, setMember } from "../../core/collections/own-member.ts";
 
 /** A JSON Schema, or any part of an OpenAPI document. */
 export type JsonObject = { [name: string]: unknown };

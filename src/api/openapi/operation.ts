@@ -1,7 +1,7 @@
 // One endpoint as an operation of OpenAPI 3.1.
 
 import type { z } from "zod";
-import { ownMember, setMember } from "../../core/base/own-member.ts";
+import { ownMember, setMember } from "../../core/collections/own-member.ts";
 import { OBJECT_BODY_BYTES_MAX } from "../../core/config/body-limits.ts";
 import { BODY_BYTES_MAX } from "../../core/config/limits.ts";
 import type { Endpoint, MediaBody } from "../endpoint.ts";

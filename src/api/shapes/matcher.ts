@@ -1,8 +1,8 @@
 // A matcher of an alert's labels, as silences and inhibitions have them.
 import { z } from "zod";
-import { isLongerThan } from "../../core/base/utf8.ts";
 import { NAME_BYTES_MAX } from "../../core/config/limits.ts";
 import { PATTERN_BYTES_MAX } from "../../core/config/pattern-limits.ts";
+import { isLongerThan } from "../../core/text/utf8.ts";
 import type { LabelMatcher } from "../../domain/alerting/label-matcher.ts";
 import { optionalName } from "./name.ts";
 

@@ -1,7 +1,7 @@
 // Values that many answers hold.
 import { z } from "zod";
-import { parseRfc3339 } from "../../core/base/rfc3339.ts";
 import { RECORD_TYPES } from "../../core/layout/counters.ts";
+import { parseRfc3339 } from "../../core/time/rfc3339.ts";
 
 /** A moment. */
 export const TIMESTAMP = z

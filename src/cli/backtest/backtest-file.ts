@@ -1,7 +1,7 @@
 // A backtest over a file of samples, without a server: the environment's settings before and the given ones after.
 import { type BacktestView, backtestView } from "../../api/backtest-view.ts";
 import { overridesOf } from "../../api/shapes/watchdog-settings.ts";
-import { formatRfc3339, parseRfc3339 } from "../../core/base/rfc3339.ts";
+import { formatRfc3339, parseRfc3339 } from "../../core/time/rfc3339.ts";
 import { INHIBITIONS } from "../../domain/alerting/inhibition/built-in-inhibitions.ts";
 import { NO_INHIBITION_RULES } from "../../domain/alerting/inhibition/inhibition-rule.ts";
 import type { LabelMatcher } from "../../domain/alerting/label-matcher.ts";

@@ -2,10 +2,10 @@
 
 import { parseArgs } from "node:util";
 import { SETTING_NAMES, SETTINGS_SOME } from "../../api/shapes/watchdog-settings.ts";
-import { ownMember, setMember } from "../../core/base/own-member.ts";
-import { formatRfc3339, parseRfc3339 } from "../../core/base/rfc3339.ts";
+import { ownMember, setMember } from "../../core/collections/own-member.ts";
+import { formatRfc3339, parseRfc3339 } from "../../core/time/rfc3339.ts";
+import { UsageError } from "../../server/exit-code.ts";
 import { type AskedServer, askedServer } from "../client/asked-server.ts";
-import { UsageError } from "../exit-code.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,14 +1,14 @@
 // `vedette backtest`: what changed settings would newly page and what no longer, over what a running server has stored or over a file.
 import { serverFetch } from "../../adapters/http/server-fetch.ts";
-import { systemClock } from "../../adapters/runtime/clock.ts";
+import { systemClock } from "../../adapters/platform/clock.ts";
 import type { BacktestView } from "../../api/backtest-view.ts";
 import { BACKTEST_ANSWER_MS_MAX } from "../../core/config/backtest-limits.ts";
 import type { Config } from "../../core/config/load-config.ts";
+import { exitCodeOf, UnreachableError } from "../../server/exit-code.ts";
+import { writeError, writeLine } from "../../server/terminal.ts";
 import { askingHeaders } from "../client/asked-server.ts";
-import { exitCodeOf, UnreachableError } from "../exit-code.ts";
 import { fileEnvironment } from "../file-environment.ts";
 import { ReplayError } from "../replay/replay-options.ts";
-import { writeError, writeLine } from "../terminal.ts";
 import { backtestFile } from "./backtest-file.ts";
 import { BacktestError, type BacktestOptionsGiven, readBacktestOptions } from "./backtest-options.ts";
 import { backtestLines } from "./backtest-table.ts";

@@ -1,12 +1,12 @@
 // `vedette backup`: has a running server make a backup, and follows it to its end. It asks as super-admin, with a token of the data folder's own secret where none is named.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { ownMember } from "../../core/base/own-member.ts";
+import { ownMember } from "../../core/collections/own-member.ts";
+import { CommandError, EXIT } from "../../server/exit-code.ts";
+import { writeError, writeLine } from "../../server/terminal.ts";
 import { ask, connectTo, type Environment, type ServerConnection } from "../client/server-connection.ts";
 import { writeJson } from "../client/table-text.ts";
 import type { CommandArguments } from "../command-arguments.ts";
-import { CommandError, EXIT } from "../exit-code.ts";
-import { writeError, writeLine } from "../terminal.ts";
 
 const LOOK_MS = 250;
 const MIB = 1024 * 1024;

@@ -5,10 +5,10 @@ import { archiveDirectory } from "../../adapters/log/log-archive.ts";
 import { readBlocks } from "../../adapters/log/log-reader.ts";
 import { type LogSegment, listSegments } from "../../adapters/log/log-segment.ts";
 import { logDirectory } from "../../adapters/log/meta-file.ts";
-import { formatRfc3339 } from "../../core/base/rfc3339.ts";
 import { BASE_LEAD_MS, BLOCK_HISTORY } from "../../core/layout/row-frame.ts";
 import type { BackupManifest } from "../../core/protocol/backup.ts";
-import { CommandError, UsageError } from "../exit-code.ts";
+import { formatRfc3339 } from "../../core/time/rfc3339.ts";
+import { CommandError, UsageError } from "../../server/exit-code.ts";
 
 /** Blocks that were appended. */
 export interface LaterLog {

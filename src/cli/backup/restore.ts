@@ -8,12 +8,12 @@ import { writeInventory } from "../../adapters/log/log-inventory.ts";
 import { listSegments } from "../../adapters/log/log-segment.ts";
 import { logDirectory } from "../../adapters/log/meta-file.ts";
 import { findingText, walkBeside } from "../../adapters/storage/store-check.ts";
-import { parseRfc3339 } from "../../core/base/rfc3339.ts";
 import { BACKUP_MANIFEST, type BackupManifest, readBackupManifest } from "../../core/protocol/backup.ts";
+import { parseRfc3339 } from "../../core/time/rfc3339.ts";
+import { CommandError, EXIT, UsageError } from "../../server/exit-code.ts";
+import { writeLine } from "../../server/terminal.ts";
 import { writeJson } from "../client/table-text.ts";
 import type { CommandArguments } from "../command-arguments.ts";
-import { CommandError, EXIT, UsageError } from "../exit-code.ts";
-import { writeLine } from "../terminal.ts";
 import { copyFiles, verifyFiles } from "./backup-files.ts";
 import { addLaterLog, type LaterLog } from "./later-log.ts";
 

@@ -1,8 +1,8 @@
 // `vedette alerts ack`, `resolve`, `snooze`: what people do about alerts of a running server.
-import { formatRfc3339 } from "../../core/base/rfc3339.ts";
+import { formatRfc3339 } from "../../core/time/rfc3339.ts";
+import { EXIT, UsageError } from "../../server/exit-code.ts";
+import { writeLine } from "../../server/terminal.ts";
 import type { CommandArguments } from "../command-arguments.ts";
-import { EXIT, UsageError } from "../exit-code.ts";
-import { writeLine } from "../terminal.ts";
 import { readLength } from "./label-operand.ts";
 import { ask, connectTo, type Environment } from "./server-connection.ts";
 import { plain, writeJson } from "./table-text.ts";

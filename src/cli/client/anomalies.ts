@@ -1,7 +1,8 @@
 // `vedette anomalies`: anomalies of a running server in a table.
+
+import { EXIT } from "../../server/exit-code.ts";
+import { writeLine } from "../../server/terminal.ts";
 import type { CommandArguments } from "../command-arguments.ts";
-import { EXIT } from "../exit-code.ts";
-import { writeLine } from "../terminal.ts";
 import { listQuery, moreLines } from "./list-query.ts";
 import { ask, connectTo, type Environment } from "./server-connection.ts";
 import { plain, tableLines, writeJson } from "./table-text.ts";

@@ -1,7 +1,7 @@
 // Which server a command asks, and with which token: of its options, of the environment, else of the settings.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { UsageError } from "../exit-code.ts";
+import { UsageError } from "../../server/exit-code.ts";
 import { ownAddress } from "../own-server.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,8 +1,8 @@
 // `vedette config export` and `config import`: the configuration of a tenant as one document, and its way into a server.
 import { readFileSync, writeFileSync } from "node:fs";
+import { CommandError, EXIT, UsageError } from "../../server/exit-code.ts";
+import { writeError, writeLine } from "../../server/terminal.ts";
 import type { CommandArguments } from "../command-arguments.ts";
-import { CommandError, EXIT, UsageError } from "../exit-code.ts";
-import { writeError, writeLine } from "../terminal.ts";
 import { ask, connectTo, type Environment } from "./server-connection.ts";
 import { plain, tableLines, writeJson } from "./table-text.ts";
 

@@ -1,8 +1,8 @@
 // `vedette drill`: a planted spike on its way to people, and how far it came. It asks before it wakes them.
 import { createInterface } from "node:readline/promises";
+import { EXIT, UsageError } from "../../server/exit-code.ts";
+import { writeLine } from "../../server/terminal.ts";
 import type { CommandArguments } from "../command-arguments.ts";
-import { EXIT, UsageError } from "../exit-code.ts";
-import { writeLine } from "../terminal.ts";
 import { ask, connectTo, DRILL_MS_MAX, type Environment } from "./server-connection.ts";
 import { plain, tableLines, writeJson } from "./table-text.ts";
 

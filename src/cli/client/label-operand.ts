@@ -1,6 +1,6 @@
 // LABEL=VALUE on the command line, with the operators of Alertmanager's matchers, and lengths of time.
-import { ownMember } from "../../core/base/own-member.ts";
-import { UsageError } from "../exit-code.ts";
+import { ownMember } from "../../core/collections/own-member.ts";
+import { UsageError } from "../../server/exit-code.ts";
 
 const MATCHER = /^([^=!~]+)(=~|!~|!=|=)(.*)$/s;
 const UNITS_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3600_000, d: 86_400_000 };

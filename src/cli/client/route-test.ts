@@ -1,7 +1,8 @@
 // `vedette routes test`: where an alert would go.
+
+import { EXIT, UsageError } from "../../server/exit-code.ts";
+import { writeLine } from "../../server/terminal.ts";
 import type { CommandArguments } from "../command-arguments.ts";
-import { EXIT, UsageError } from "../exit-code.ts";
-import { writeLine } from "../terminal.ts";
 import { readLabel } from "./label-operand.ts";
 import { ask, connectTo, type Environment } from "./server-connection.ts";
 import { plain, writeJson } from "./table-text.ts";

@@ -1,7 +1,7 @@
 // How commands ask a running server: address and credential of options, environment or data folder; answers as JSON; failures in one line with their exit code.
 import { serverFetch } from "../../adapters/http/server-fetch.ts";
+import { CommandError, UnreachableError } from "../../server/exit-code.ts";
 import type { CommandArguments } from "../command-arguments.ts";
-import { CommandError, UnreachableError } from "../exit-code.ts";
 import { askedServer, askingHeaders } from "./asked-server.ts";
 
 const REQUEST_MS_MAX = 30_000;

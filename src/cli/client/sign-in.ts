@@ -3,9 +3,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SIGN_IN_LINK_FILE } from "../../adapters/credentials/own-secret.ts";
+import { CommandError, EXIT } from "../../server/exit-code.ts";
+import { writeLine } from "../../server/terminal.ts";
 import type { CommandArguments } from "../command-arguments.ts";
-import { CommandError, EXIT } from "../exit-code.ts";
-import { writeLine } from "../terminal.ts";
 import type { Environment } from "./server-connection.ts";
 import { writeJson } from "./table-text.ts";
 

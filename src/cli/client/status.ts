@@ -1,7 +1,8 @@
 // `vedette status`: how a running server is, in a few lines; exit code 1 where a part of it is not in order.
+
+import { EXIT } from "../../server/exit-code.ts";
+import { writeLine } from "../../server/terminal.ts";
 import type { CommandArguments } from "../command-arguments.ts";
-import { EXIT } from "../exit-code.ts";
-import { writeLine } from "../terminal.ts";
 import { ask, connectTo, type Environment, type ServerConnection, tryAsking } from "./server-connection.ts";
 import { writeJson } from "./table-text.ts";
 

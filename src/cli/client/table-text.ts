@@ -1,5 +1,5 @@
 // Rows as text in columns, for a person; and what the server said, for whoever asked for JSON.
-import { writeLine } from "../terminal.ts";
+import { writeLine } from "../../server/terminal.ts";
 
 /** Lines with a head, each column as wide as its widest cell; the last has no end. */
 export function tableLines(heads: readonly string[], rows: ReadonlyArray<readonly string[]>): string[] {

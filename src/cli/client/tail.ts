@@ -1,9 +1,9 @@
 // `vedette tail`: anomalies and alerts as they come, one a line, from the server's event stream.
 import { serverStream } from "../../adapters/http/server-fetch.ts";
-import { EventLines } from "../../core/base/event-lines.ts";
+import { EventLines } from "../../core/text/event-lines.ts";
+import { CommandError, EXIT } from "../../server/exit-code.ts";
+import { writeLine } from "../../server/terminal.ts";
 import type { CommandArguments } from "../command-arguments.ts";
-import { CommandError, EXIT } from "../exit-code.ts";
-import { writeLine } from "../terminal.ts";
 import type { ListedAlert } from "./alerts.ts";
 import { readCount } from "./label-operand.ts";
 import { connectTo, type Environment, unreachable } from "./server-connection.ts";

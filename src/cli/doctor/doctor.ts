@@ -9,8 +9,8 @@ import { listSegments } from "../../adapters/log/log-segment.ts";
 import { logDirectory } from "../../adapters/log/meta-file.ts";
 import { KEPT_FILES } from "../../adapters/log/stored-parts.ts";
 import { dataFileOf, findingText, walkBeside } from "../../adapters/storage/store-check.ts";
-import { UsageError } from "../exit-code.ts";
-import { writeError, writeLine } from "../terminal.ts";
+import { UsageError } from "../../server/exit-code.ts";
+import { writeError, writeLine } from "../../server/terminal.ts";
 import { type RescuedStore, rescueStore } from "./rescue.ts";
 
 const USAGE = "vedette doctor --data DIR [--rescue NEW_DIR] [--json]";

@@ -5,9 +5,9 @@ import { dirname, join, resolve } from "node:path";
 import { loadUwsLibrary } from "../../adapters/http/uws/uws-library.ts";
 import { holderOf } from "../../adapters/log/folder-lock.ts";
 import type { Config } from "../../core/config/load-config.ts";
+import { EXIT } from "../../server/exit-code.ts";
+import { writeLine } from "../../server/terminal.ts";
 import { writeJson } from "../client/table-text.ts";
-import { EXIT } from "../exit-code.ts";
-import { writeLine } from "../terminal.ts";
 import { finding, type MachineFinding } from "./machine-finding.ts";
 import { portFindings } from "./port-check.ts";
 

@@ -1,17 +1,17 @@
 // `vedette eval FILE|FOLDER --labels FILE`: how well these settings page on somebody's own labelled files, through what the server runs.
 
 import { basename } from "node:path";
-import { DAY_MS } from "../../core/base/durations.ts";
 import type { Config } from "../../core/config/load-config.ts";
+import { DAY_MS } from "../../core/time/durations.ts";
 import { figuresOf, type PageFigures, type PageScore, scorePages } from "../../domain/backtest/page-score.ts";
+import { CommandError, EXIT, UsageError } from "../../server/exit-code.ts";
+import { writeLine } from "../../server/terminal.ts";
 import { tableLines, writeJson } from "../client/table-text.ts";
 import type { CommandArguments } from "../command-arguments.ts";
-import { CommandError, EXIT, UsageError } from "../exit-code.ts";
 import { fileEnvironment } from "../file-environment.ts";
 import { judgeFile } from "../replay/replay.ts";
 import { replayFiles } from "../replay/replay-files.ts";
 import { ReplayError, readReplayOptions } from "../replay/replay-options.ts";
-import { writeLine } from "../terminal.ts";
 import { Labels } from "./labels.ts";
 
 const USAGE = "vedette eval FILE|FOLDER --labels FILE [--interval SECONDS] [--json]";

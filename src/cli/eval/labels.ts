@@ -2,11 +2,11 @@
 
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
-import { ownMember } from "../../core/base/own-member.ts";
-import { parseRfc3339 } from "../../core/base/rfc3339.ts";
-import { lowerBound } from "../../core/base/sorted-search.ts";
+import { ownMember } from "../../core/collections/own-member.ts";
+import { lowerBound } from "../../core/collections/sorted-search.ts";
+import { parseRfc3339 } from "../../core/time/rfc3339.ts";
 import type { LabelledRows } from "../../domain/backtest/page-score.ts";
-import { CommandError } from "../exit-code.ts";
+import { CommandError } from "../../server/exit-code.ts";
 
 type Span = readonly [from: number | string, to: number | string];
 

@@ -1,7 +1,7 @@
 // The arguments of `vedette import`.
 import { parseArgs } from "node:util";
+import { UsageError } from "../../server/exit-code.ts";
 import { type AskedServer, askedServer } from "../client/asked-server.ts";
-import { UsageError } from "../exit-code.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -2,9 +2,9 @@
 // back later when the server says that it is busy, or cannot be reached for a while.
 import { setTimeout as pause } from "node:timers/promises";
 import { serverFetch } from "../../adapters/http/server-fetch.ts";
-import type { Clock } from "../../adapters/runtime/clock.ts";
+import type { Clock } from "../../adapters/platform/clock.ts";
+import { UnreachableError } from "../../server/exit-code.ts";
 import { askingHeaders } from "../client/asked-server.ts";
-import { UnreachableError } from "../exit-code.ts";
 import { ImportError } from "./import-options.ts";
 import type { ImportRequest } from "./import-requests.ts";
 

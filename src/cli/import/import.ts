@@ -1,7 +1,7 @@
 // `vedette import FILE`: sends a file of history to a running server, shows how far it is, and goes on where it was when it was broken off.
-import { systemClock } from "../../adapters/runtime/clock.ts";
+import { systemClock } from "../../adapters/platform/clock.ts";
 import { IMPORT_FILE_SAMPLES_MAX } from "../../core/config/limits.ts";
-import { writeError, writeLine, writeText } from "../terminal.ts";
+import { writeError, writeLine, writeText } from "../../server/terminal.ts";
 import { type HistoryFile, readHistoryFile } from "./history-file.ts";
 import { ImportError, type ImportOptions, readImportOptions } from "./import-options.ts";
 import { ProgressBar, readMark, removeMark, writeMark } from "./import-progress.ts";

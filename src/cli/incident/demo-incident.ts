@@ -2,13 +2,13 @@
 // then asks the server for its reports. Sends seven minutes of past in a few seconds, and then goes on as time does. Exits 1 where a report is missing or wrong.
 import { setTimeout as pause } from "node:timers/promises";
 import { type ServerRequest, serverFetch } from "../../adapters/http/server-fetch.ts";
-import { systemClock } from "../../adapters/runtime/clock.ts";
-import { formatRfc3339 } from "../../core/base/rfc3339.ts";
+import { systemClock } from "../../adapters/platform/clock.ts";
+import { formatRfc3339 } from "../../core/time/rfc3339.ts";
+import { UnreachableError } from "../../server/exit-code.ts";
+import { writeError, writeLine } from "../../server/terminal.ts";
 import type { Environment, ServerConnection } from "../client/server-connection.ts";
 import type { CommandArguments } from "../command-arguments.ts";
 import { call, demoServer, retireServices } from "../demo.ts";
-import { UnreachableError } from "../exit-code.ts";
-import { writeError, writeLine } from "../terminal.ts";
 import { CAUSES, type Cause, EXPECTED, shopTick, TICK_MS } from "./scenario.ts";
 
 /** Ticks of a good past, sent at once. */

@@ -1,6 +1,6 @@
 // `vedette promql eval`: a query over series that a file says in promqltest's notation, as a table or as Prometheus' API answers.
 import { readFileSync } from "node:fs";
-import { parseRfc3339 } from "../../core/base/rfc3339.ts";
+import { parseRfc3339 } from "../../core/time/rfc3339.ts";
 import { MemoryStorage } from "../../domain/promql/memory-storage.ts";
 import { parseDurationMs } from "../../domain/promql/parser/duration-text.ts";
 import { formatPlain } from "../../domain/promql/parser/number-text.ts";
@@ -9,10 +9,10 @@ import { QueryBudget } from "../../domain/promql/query-budget.ts";
 import { type QueryResult, type QueryValue, queryInstant } from "../../domain/promql/query-engine.ts";
 import { QueryError } from "../../domain/promql/query-error.ts";
 import { loadSeries, SeriesDescriptionError } from "../../domain/promql/series-description.ts";
+import { CommandError, EXIT, UsageError } from "../../server/exit-code.ts";
+import { writeError, writeLine } from "../../server/terminal.ts";
 import { tableLines, writeJson } from "../client/table-text.ts";
 import type { CommandArguments } from "../command-arguments.ts";
-import { CommandError, EXIT, UsageError } from "../exit-code.ts";
-import { writeError, writeLine } from "../terminal.ts";
 
 /** Evaluates a query at one moment; exit code 1 where it cannot be. `nowMs` is the clock of its budget. */
 export function runPromqlEval(given: CommandArguments, nowMs: () => number): number {

@@ -3,10 +3,10 @@
 import { parseExpression } from "../../domain/promql/parser/parser.ts";
 import { ParseError } from "../../domain/promql/parser/position.ts";
 import { printExpression } from "../../domain/promql/parser/printer.ts";
+import { EXIT, UsageError } from "../../server/exit-code.ts";
+import { writeError, writeLine } from "../../server/terminal.ts";
 import { writeJson } from "../client/table-text.ts";
 import type { CommandArguments } from "../command-arguments.ts";
-import { EXIT, UsageError } from "../exit-code.ts";
-import { writeError, writeLine } from "../terminal.ts";
 
 /** Prints a query; exit code 1 where it is none. */
 export function runPromqlFormat(given: CommandArguments): number {

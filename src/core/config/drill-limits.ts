@@ -1,6 +1,6 @@
 // Bounds of fire drills, each with its reason.
 
-import { SECOND_MS } from "../base/durations.ts";
+import { SECOND_MS } from "../time/durations.ts";
 
 /** From the first sample to the last receiver: what the contract of the drill allows. */
 export const DRILL_TOLD_MS_MAX = 120 * SECOND_MS;

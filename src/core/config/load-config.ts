@@ -1,7 +1,7 @@
 // Every setting: its name, default, bounds and meaning. Read once, by main; `--help` and docs/reference/settings.md are made from this table.
 
-import { ownMember } from "../base/own-member.ts";
-import type { Secret } from "../base/secret.ts";
+import { ownMember } from "../collections/own-member.ts";
+import type { Secret } from "../text/secret.ts";
 import { ConfigError } from "./config-error.ts";
 import { WATCHDOG_WARMUP_MINUTES_DEFAULT } from "./limits.ts";
 import { SANDBOX_PROCESSES_DEFAULT, SANDBOX_PROCESSES_MAX } from "./sandbox-limits.ts";

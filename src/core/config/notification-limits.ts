@@ -1,5 +1,5 @@
 // Bounds of routing and of what is reported, each with its reason.
-import { HOUR_MS, SECOND_MS } from "../base/durations.ts";
+import { HOUR_MS, SECOND_MS } from "../time/durations.ts";
 
 /** Services that an alert of one jump names: 1,000 of 100 B stand in its row; each has its own alert besides, which has closed into it. */
 export const GROUP_SERVICES_PER_ALERT_MAX = 1_000;

@@ -1,6 +1,6 @@
 // Bounds of runbooks and their runs, each with its reason.
 
-import { DAY_MS, HOUR_MS, SECOND_MS } from "../base/durations.ts";
+import { DAY_MS, HOUR_MS, SECOND_MS } from "../time/durations.ts";
 
 /** Runbooks of a tenant and of all, some 4 KB each: asked one after another for each anomaly. */
 export const RUNBOOKS_PER_TENANT_MAX = 100;

@@ -1,6 +1,6 @@
 // Bounds of the programs of tenants, each with its reason.
 
-import { MINUTE_MS, SECOND_MS } from "../base/durations.ts";
+import { MINUTE_MS, SECOND_MS } from "../time/durations.ts";
 
 const MIB = 1 << 20;
 

@@ -1,7 +1,7 @@
 // Settings that are secrets: read from NAME, or from the file that NAME_FILE names. No message here holds a value, nor the value of NAME_FILE: who mixes the
 // two up has put the secret there.
-import { ownMember } from "../base/own-member.ts";
-import { Secret } from "../base/secret.ts";
+import { ownMember } from "../collections/own-member.ts";
+import { Secret } from "../text/secret.ts";
 import { ConfigError } from "./config-error.ts";
 import { SECRET_BYTES_MAX } from "./limits.ts";
 

@@ -1,8 +1,8 @@
 // Where settings come from: VEDETTE_NAME in the environment goes before NAME in the environment, and both before a line of the settings file, which may have
 // either name. The file's form is that of systemd's EnvironmentFile: NAME=VALUE, quotes round the value or none, lines of comment after # or ;.
 
-import { editDistance, suggestion } from "../base/nearest-name.ts";
-import { ownMember, setMember } from "../base/own-member.ts";
+import { ownMember, setMember } from "../collections/own-member.ts";
+import { editDistance, suggestion } from "../text/nearest-name.ts";
 import { ConfigError } from "./config-error.ts";
 import { SETTINGS, type Setting } from "./load-config.ts";
 

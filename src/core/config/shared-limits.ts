@@ -1,8 +1,8 @@
-// Limits whose places all tenants share, by the thread that counts them. Each is kept by a ledger (core/base/share-ledger.ts), so that no tenant keeps others out;
+// Limits whose places all tenants share, by the thread that counts them. Each is kept by a ledger (core/fairness/share-ledger.ts), so that no tenant keeps others out;
 // a limit of one request or of one tenant is none of these, nor is a memory that forgets the oldest. scripts/check-limits.mjs finds a maximum that is neither
 // here nor declared as of another kind.
 
-import type { SharedLimit } from "../base/share-ledger.ts";
+import type { SharedLimit } from "../fairness/share-ledger.ts";
 import type { CoordinatorSharedLimit, EngineSharedLimit, FrontSharedLimit } from "../layout/counters.ts";
 import { RETIRED_SERVICES_MAX } from "./alert-limits.ts";
 import { EVIDENCE_QUESTIONS_MAX, EVIDENCE_QUESTIONS_SHARE, RUNNING_INCIDENTS_MAX, TIMED_OPERATIONS_MAX } from "./analysis-limits.ts";

@@ -1,5 +1,5 @@
 // What threads are given of the configuration: slices under the names of load-config.ts, without secrets, and their units and names in the code, made once.
-import { DAY_MS, HOUR_MS } from "../base/durations.ts";
+import { DAY_MS, HOUR_MS } from "../time/durations.ts";
 import type { Config } from "./load-config.ts";
 
 const DETECTION_SETTINGS = [

@@ -1,6 +1,6 @@
 // Bounds of outbound webhooks, each with its reason.
 
-import { DAY_MS, HOUR_MS, SECOND_MS } from "../base/durations.ts";
+import { DAY_MS, HOUR_MS, SECOND_MS } from "../time/durations.ts";
 
 /** Webhooks of a tenant, and of all: some 2 KB each, asked one after another for each anomaly. */
 export const WEBHOOKS_PER_TENANT_MAX = 100;

@@ -200,7 +200,7 @@ export const PROCESS_PAIRS_WITHIN_SHARES = 8;
 /** Streams of tenant i: base + i * 4; counted when a lane defines one that its shard does not hold. */
 export const PROCESS_TENANT_STREAMS = 64;
 export const TENANTS_MAX = 10000;
-/** Groups of series of which one replica is taken: buckets of eight, 16 bytes each (adapters/runtime/replica-groups.ts). 65,536 groups, 1 MiB. */
+/** Groups of series of which one replica is taken: buckets of eight, 16 bytes each (adapters/shared-memory/replica-groups.ts). 65,536 groups, 1 MiB. */
 export const PROCESS_REPLICA_GROUPS = 40960;
 export const REPLICA_BUCKETS = 8192;
 /** Long baselines of tenant i: base + i * 4. */
@@ -209,7 +209,7 @@ export const PROCESS_TENANT_PAIRS = PROCESS_REPLICA_GROUPS + REPLICA_BUCKETS * 1
 export const PROCESS_SCOPES = 12;
 export const PROCESS_SCOPES_WITHIN_SHARES = 16;
 export const PROCESS_TENANT_SCOPES = PROCESS_TENANT_PAIRS + TENANTS_MAX * 4;
-/** The first scope of each, 16 bytes (adapters/runtime/first-scopes.ts): 262,144 places, 4 MiB. */
+/** The first scope of each, 16 bytes (adapters/shared-memory/first-scopes.ts): 262,144 places, 4 MiB. */
 export const PROCESS_SCOPE_PLACES = PROCESS_TENANT_SCOPES + TENANTS_MAX * 4;
 export const SCOPE_PLACES = 262144;
 export const PROCESS_WORDS_BYTES = PROCESS_SCOPE_PLACES + SCOPE_PLACES * 16;

@@ -5,7 +5,7 @@
  *   0 u32 version, u32 count (state: metrics; model: vectors of its training), f64 time ms (state: newest sample judged; model: of its training)
  *  16 hash of the service and environment, 16 bytes    32 hash of its metrics' names, 16 bytes    48 the state's numbers (f64), or the model
  */
-import { hash128 } from "../base/hash128.ts";
+import { hash128 } from "../hashing/hash128.ts";
 
 const VERSION = 1;
 const SERVICE_ROW_HEADER_BYTES = 48;

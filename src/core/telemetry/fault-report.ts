@@ -1,5 +1,5 @@
 // A fault on its way to the main thread, which counts and logs the faults of all threads.
-import type { Fault, FaultPlace } from "../base/guard.ts";
+import type { Fault, FaultPlace } from "../faults/guard.ts";
 
 /** A throw that was answered in another thread. */
 export interface FaultReport {

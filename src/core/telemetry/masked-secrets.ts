@@ -1,5 +1,5 @@
 // Takes out of a line what may be a secret though whoever wrote the line saw none: credentials in addresses and headers, which messages of libraries repeat.
-// What is known to be a secret is a Secret (core/base/secret.ts) and never comes here.
+// What is known to be a secret is a Secret (core/text/secret.ts) and never comes here.
 
 const PLACEHOLDER = "(secret)";
 const MASKS: ReadonlyArray<readonly [what: RegExp, replacement: string]> = [

@@ -1,5 +1,5 @@
 // All ledgers of one thread: who holds how many places of each limit that tenants share there, and who was refused.
-import { type SharedLimit, ShareLedger } from "../../core/base/share-ledger.ts";
+import { type SharedLimit, ShareLedger } from "../../core/fairness/share-ledger.ts";
 import type { ShareRow } from "../../core/protocol/shares.ts";
 
 export interface TenantSharesDependencies<L extends string> {

@@ -1,6 +1,6 @@
 // What a JWT whose signature and times have been checked says of its bearer.
 
-import { ownMember } from "../../core/base/own-member.ts";
+import { ownMember } from "../../core/collections/own-member.ts";
 import { SUBJECT_CHARACTERS_MAX, TENANT_CHARACTERS_MAX } from "../../core/config/key-limits.ts";
 import { ROLES, type Role } from "../../core/protocol/access.ts";
 import { isPlainName } from "../series/name-rule.ts";

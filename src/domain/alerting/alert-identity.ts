@@ -1,7 +1,8 @@
 // One incident is one alert (rule 1.1.10): repeat fires of one key (tenant, environment, service, family) are absorbed while the alert is no
 // older than ALERT_DEDUP_MAX_AGE_MINUTES, measured from its creation; then a fire makes a new identity, a new timestamp and a new page.
-import { MINUTE_MS } from "../../core/base/durations.ts";
-import { hash128 } from "../../core/base/hash128.ts";
+
+import { hash128 } from "../../core/hashing/hash128.ts";
+import { MINUTE_MS } from "../../core/time/durations.ts";
 import type { Tier } from "../detection/anomaly-score.ts";
 import { atMost, type GateResult } from "../detection/gates/gate-result.ts";
 import { CALM, type FlapState, paged, reopen } from "./flap-control.ts";

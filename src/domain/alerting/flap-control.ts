@@ -1,6 +1,6 @@
 // An alert that comes back again and again pages less and less: from the third reopening within an hour on, a reopening pages only after a
 // pause that doubles with each, up to an hour. The alert itself fires all the while.
-import { MINUTE_MS } from "../../core/base/durations.ts";
+import { MINUTE_MS } from "../../core/time/durations.ts";
 import { atLeast, type GateResult } from "../detection/gates/gate-result.ts";
 
 export const FLAPPING_GATE = "flapping";

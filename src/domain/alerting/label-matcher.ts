@@ -1,7 +1,7 @@
 // Matchers of labels as Alertmanager has them: =, !=, =~ and !~, the pattern (RE2's syntax) matched against the whole value. Comparisons come before patterns.
-import { ownMember } from "../../core/base/own-member.ts";
-import { isLongerThan } from "../../core/base/utf8.ts";
+import { ownMember } from "../../core/collections/own-member.ts";
 import { PATTERN_BYTES_MAX } from "../../core/config/pattern-limits.ts";
+import { isLongerThan } from "../../core/text/utf8.ts";
 import type { PatternCache } from "./pattern/pattern-cache.ts";
 
 export type MatchOperator = "=" | "!=" | "=~" | "!~";

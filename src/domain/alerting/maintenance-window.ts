@@ -1,7 +1,7 @@
 // Maintenance windows that come again: on given days of the week, from one time of day to another, in a time zone. Both are times of the clock on the
 // wall, in every night: a window is open while that clock shows a time in it. Where clocks go forward it is as much shorter, where they go back it is as
 // much longer, and an hour that comes twice counts both times.
-import { DAY_MS, MINUTE_MS } from "../../core/base/durations.ts";
+import { DAY_MS, MINUTE_MS } from "../../core/time/durations.ts";
 import { isTimeZone, offsetMs } from "../calendar/time-zone.ts";
 
 const DAY_MINUTES = 1440;

@@ -1,4 +1,4 @@
-import { MINUTE_MS } from "../../core/base/durations.ts";
+import { MINUTE_MS } from "../../core/time/durations.ts";
 import { atLeast, type GateResult } from "../detection/gates/gate-result.ts";
 
 /**

@@ -25,8 +25,8 @@
  * Two independent detectors raise it by one (ensemble.ts), and so does one jump over several services. An alert has the highest of what is in it, and never falls.
  */
 
-import { BoundedMap } from "../../core/base/bounded-map.ts";
-import { MINUTE_MS } from "../../core/base/durations.ts";
+import { BoundedMap } from "../../core/collections/bounded-map.ts";
+import { MINUTE_MS } from "../../core/time/durations.ts";
 import { type Tier, tierOfZ, tierRank } from "../detection/anomaly-score.ts";
 import { directionOfName } from "../detection/gates/direction.ts";
 import { familyOfMetric } from "../series/metric-family.ts";

@@ -1,7 +1,7 @@
 // An anomaly: one episode of one pair (tenant, environment, service, metric) and direction; how full the pair is has an episode of its own. Streams of the pair
 // whose own episodes open in the same direction while it is open are its members; it is resolved when the last of them has closed. Pure: what is known comes in,
 // what is to be kept goes out. Everything here may be applied again after a replay without a change.
-import { hash128 } from "../../core/base/hash128.ts";
+import { hash128 } from "../../core/hashing/hash128.ts";
 import { type Attributes, type EpisodeFrame, isClosing } from "../../core/protocol/coordinator-frame.ts";
 import type { Tier } from "../detection/anomaly-score.ts";
 import { HOLD_ENDS } from "../detection/departure/own-tail.ts";

@@ -1,5 +1,5 @@
 // An anomaly that somebody declares by hand (rule 1.1.9): no statistics are asked for it.
-import { hash128 } from "../../core/base/hash128.ts";
+import { hash128 } from "../../core/hashing/hash128.ts";
 import type { EpisodeFrame } from "../../core/protocol/coordinator-frame.ts";
 import { type Tier, zOfScore } from "../detection/anomaly-score.ts";
 import { holds } from "../detection/gates/gate-result.ts";

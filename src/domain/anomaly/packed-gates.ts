@@ -2,7 +2,7 @@
 //
 //   name word (verdict-codec.ts), with 128 added where the gate held, which is all; else form u8: 1 = passed, 2 * (how the value is written, VALUE_*),
 //   {value number}, limit number
-import { MINUTE_MS } from "../../core/base/durations.ts";
+import { MINUTE_MS } from "../../core/time/durations.ts";
 import type { ByteReader } from "../codec/byte-reader.ts";
 import type { ByteSink } from "../codec/byte-sink.ts";
 import { readNumber, writeNumber } from "../codec/packed-number.ts";

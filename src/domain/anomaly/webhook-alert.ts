@@ -1,13 +1,13 @@
 // An alert of an Alertmanager as an anomaly (decisions, section 6): it counts as manual override, and is distinguished by its labels and its start, so that a repeat
 // changes nothing. Of one fingerprint one is open at a time, whatever start is sent with it: the servers of a pair send each its own. Its names are mended and its texts cut, never refused: an Alertmanager that gets a 4xx drops the whole request, and its pages are lost.
 
-import { hash128 } from "../../core/base/hash128.ts";
-import { ownMember, setMember } from "../../core/base/own-member.ts";
-import { parseRfc3339 } from "../../core/base/rfc3339.ts";
-import { cutToBytes } from "../../core/base/utf8.ts";
+import { ownMember, setMember } from "../../core/collections/own-member.ts";
 import { RECORD_ATTRIBUTES_BYTES_MAX } from "../../core/config/body-limits.ts";
 import { VALUE_BYTES_MAX } from "../../core/config/limits.ts";
+import { hash128 } from "../../core/hashing/hash128.ts";
 import type { Attributes, EpisodeFrame } from "../../core/protocol/coordinator-frame.ts";
+import { cutToBytes } from "../../core/text/utf8.ts";
+import { parseRfc3339 } from "../../core/time/rfc3339.ts";
 import { type Tier, zOfScore } from "../detection/anomaly-score.ts";
 import { holds } from "../detection/gates/gate-result.ts";
 import { ruleVerdict } from "../detection/gates/rule-verdict.ts";

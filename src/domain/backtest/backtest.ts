@@ -5,7 +5,7 @@
  *
  * What both variants judge alike is run once. About 10 us a sample; `pause` is awaited every few milliseconds.
  */
-import { ownMember, setMember } from "../../core/base/own-member.ts";
+import { ownMember, setMember } from "../../core/collections/own-member.ts";
 import { BACKTEST_EVALUATIONS_MAX } from "../../core/config/backtest-limits.ts";
 import type { PageDecision } from "../alerting/paging/page-decision.ts";
 import type { OffsetMs } from "../detection/seasonal/time-zone-hours.ts";

@@ -1,7 +1,8 @@
 // What two runs over the same history have paged, side by side.
-import { DAY_MS } from "../../core/base/durations.ts";
-import { groupBy } from "../../core/base/grouping.ts";
-import { compareTexts } from "../../core/base/text-order.ts";
+
+import { groupBy } from "../../core/collections/grouping.ts";
+import { compareTexts } from "../../core/text/text-order.ts";
+import { DAY_MS } from "../../core/time/durations.ts";
 import { CONFIRMATION_GATE } from "../alerting/paging/confirmation-gate.ts";
 import type { PageDecision } from "../alerting/paging/page-decision.ts";
 

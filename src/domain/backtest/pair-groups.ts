@@ -1,5 +1,5 @@
 // The streams of each pair of a backtest: the order in which they are gone over, what instances inherit, and what the streams of one pair come to together.
-import { groupBy } from "../../core/base/grouping.ts";
+import { groupBy } from "../../core/collections/grouping.ts";
 import { FLAG_COUNTER } from "../../core/layout/stream-record.ts";
 import { aggregationOf } from "../detection/multivariate/service-vector.ts";
 import { isBucketSeries } from "../series/classification.ts";

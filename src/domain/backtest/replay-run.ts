@@ -1,6 +1,6 @@
 // Files replayed: the run of a backtest, once, from samples to pages, with a score, the state of the alert and whether people were told for each of the times at
 // which samples came.
-import { lowerBound } from "../../core/base/sorted-search.ts";
+import { lowerBound } from "../../core/collections/sorted-search.ts";
 import type { PageDecision } from "../alerting/paging/page-decision.ts";
 import { runOnce } from "./backtest.ts";
 import type { BacktestFacts, BacktestOptions, BacktestSeries, BacktestVariant, ScoreLayer } from "./history.ts";

@@ -1,5 +1,5 @@
 // Requests of services in a cycle of the past, for the gate of minimum traffic.
-import { groupBy } from "../../core/base/grouping.ts";
+import { groupBy } from "../../core/collections/grouping.ts";
 import { FLAG_COUNTER } from "../../core/layout/stream-record.ts";
 import { isRequestCount } from "../pillars/request-metric.ts";
 import { requestsInCycle } from "../pillars/requests-in-cycle.ts";

@@ -1,5 +1,5 @@
 // Where the pages of two runs would have gone: by team and channel, with what is newly told and what no longer.
-import { compareTexts } from "../../core/base/text-order.ts";
+import { compareTexts } from "../../core/text/text-order.ts";
 import type { PageDecision } from "../alerting/paging/page-decision.ts";
 import type { PageDifference } from "./page-difference.ts";
 

@@ -1,6 +1,6 @@
 // What the layers that look at one series find on it, in both variants; where both judge it alike a layer runs once.
 
-import { groupBy } from "../../core/base/grouping.ts";
+import { groupBy } from "../../core/collections/grouping.ts";
 import { LiveStreams } from "../detection/service/live-streams.ts";
 import type { WatchdogSettings } from "../detection/watchdog-settings.ts";
 import { isBucketSeries } from "../series/classification.ts";

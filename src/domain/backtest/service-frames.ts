@@ -1,6 +1,6 @@
 // What the joint detector of each service finds, in both variants: a model trained by the live function on the history up to the beginning, and anew when it is due,
 // and the vectors after it judged once a cycle. Where both variants leave out the same metrics it runs once.
-import { groupBy } from "../../core/base/grouping.ts";
+import { groupBy } from "../../core/collections/grouping.ts";
 import { BACKTEST_TRAININGS_MAX } from "../../core/config/backtest-limits.ts";
 import { SERVICE_VECTORS_MIN } from "../../core/config/limits.ts";
 import { FLAG_COUNTER } from "../../core/layout/stream-record.ts";

@@ -1,5 +1,5 @@
 // Threshold tables by threshold: about 20 ms each, made once.
-import { BoundedMap } from "../../core/base/bounded-map.ts";
+import { BoundedMap } from "../../core/collections/bounded-map.ts";
 import { MATURITIES } from "../detection/gates/baseline-maturity.ts";
 import { THRESHOLDS_MAX } from "../detection/threshold-profiles.ts";
 import { type DeclarationRule, fillThresholdTables, THRESHOLD_TABLE_VALUES } from "../detection/thresholds.ts";

@@ -1,6 +1,7 @@
 // Days on which a tenant's telemetry is other than usual, and known to be: holidays that go as weekends do, and sales or migrations that go as no day does.
-import { DAY_MS } from "../../core/base/durations.ts";
+
 import type { DayKind, KnownDay } from "../../core/protocol/watchdog-settings.ts";
+import { DAY_MS } from "../../core/time/durations.ts";
 
 /** Whether it is a day that there is. */
 export function isDate(text: string): boolean {

@@ -1,5 +1,5 @@
 // Offsets of time zones from UTC, by the rules that the runtime knows.
-import { BoundedMap } from "../../core/base/bounded-map.ts";
+import { BoundedMap } from "../../core/collections/bounded-map.ts";
 
 /** Local time less UTC in an IANA zone, at an instant; 2 us. Throws RangeError for a zone that is unknown. */
 export function offsetMs(timeZone: string, atMs: number): number {

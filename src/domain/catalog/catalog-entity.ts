@@ -1,6 +1,6 @@
 // What one entity of a Backstage catalog says of a service: a Component's owner. https://backstage.io/docs/features/software-catalog/descriptor-format
 
-import { ownMember } from "../../core/base/own-member.ts";
+import { ownMember } from "../../core/collections/own-member.ts";
 import type { RoutingKey } from "../labels/service-label.ts";
 import { isName } from "../series/name-rule.ts";
 import { labelOfOwner } from "./owner-reference.ts";

@@ -1,6 +1,6 @@
 // The owner of a Backstage entity: [<kind>:][<namespace>/]<name>. https://backstage.io/docs/features/software-catalog/references
 
-import { ownMember } from "../../core/base/own-member.ts";
+import { ownMember } from "../../core/collections/own-member.ts";
 import type { RoutingKey } from "../labels/service-label.ts";
 import { isName } from "../series/name-rule.ts";
 

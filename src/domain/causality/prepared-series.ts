@@ -1,6 +1,6 @@
 // What is done to series before causes are looked for among them: seasons and trends correlate everything with everything, one outlier outweighs a day, and
 // two wandering levels always seem to lead one another.
-import { DAY_MS, HOUR_MS } from "../../core/base/durations.ts";
+import { DAY_MS, HOUR_MS } from "../../core/time/durations.ts";
 import { median } from "../detection/robust.ts";
 import { unitRootTest } from "../forecast/autocorrelation.ts";
 import { leastSquares } from "../forecast/linear-system.ts";

@@ -1,6 +1,6 @@
 /** A buffer that grows as it is written: one a writer keeps and uses again, so that a state of megabytes makes no garbage but its copy. */
 
-import { ShortCopies } from "../../core/base/short-copies.ts";
+import { ShortCopies } from "../../core/collections/short-copies.ts";
 import { writeVarint } from "./varint.ts";
 
 const encoder = new TextEncoder();

@@ -12,7 +12,7 @@
  * streams in a partition, 120 samples of a 3-decimal walk each come to 1.46 bytes a sample, of which 1.24 are the walk's own bits.
  */
 
-import { crc32 } from "../../core/base/crc32.ts";
+import { crc32 } from "../../core/hashing/crc32.ts";
 import {
   CB_CHUNKS,
   CB_MAX_TIME,

@@ -1,5 +1,5 @@
 // A long JSON text parsed piece by piece, so that nobody who shares the thread waits for the whole of it: 64 KiB at a time, 2 ms at 30 MB/s.
-import { setMember } from "../../core/base/own-member.ts";
+import { setMember } from "../../core/collections/own-member.ts";
 import { type DecodedJson, decodeJson, holdsHalfCharacter } from "./json-body.ts";
 import type { JsonContainer, JsonPiece } from "./json-scan.ts";
 

@@ -3,7 +3,7 @@
 // Direction is that of damage: `downstream` is affected by the service (its callers, or what follows it in time), `upstream` is what it depends on. Lag
 // above 0: the related service follows. The score is six parts correlation and four parts share of calls, where both are known.
 
-import { MINUTE_MS } from "../../core/base/durations.ts";
+import { MINUTE_MS } from "../../core/time/durations.ts";
 import type { GraphCall } from "../topology/blast-radius.ts";
 import { calleesOf, callersOf } from "../topology/reach.ts";
 import { type GridSeries, laggedCorrelation, onGrid, whitened, withoutCommon } from "./lagged-correlation.ts";

@@ -1,5 +1,5 @@
 // How a layer of detection treats a stream or a service: evaluated, learning, or the reason why it is skipped.
-import { ownMember, setMember } from "../../core/base/own-member.ts";
+import { ownMember, setMember } from "../../core/collections/own-member.ts";
 import type { LayerCounts } from "../../core/protocol/coverage.ts";
 
 export const EVALUATED = "evaluated";

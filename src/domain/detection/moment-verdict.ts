@@ -1,6 +1,6 @@
 // Why a moment of a stream was or was not declared by layer 1, from its stored samples: they are run through the detector's twin again, and the sample of the
 // moment gets the verdict that it had. For moments of which nothing was written down, since there was nothing to tell.
-import { BoundedMap } from "../../core/base/bounded-map.ts";
+import { BoundedMap } from "../../core/collections/bounded-map.ts";
 import { EVENT_FLAG_AFTER_GAP, EVENT_FLAG_CONSTANT, EVENT_FLAG_RESET, EVENT_OPEN, EVENT_UPDATE } from "../../core/layout/kernel-event.ts";
 import { StreamOracle } from "./stream-oracle.ts";
 import { fillThresholdTables, levelsFor, THRESHOLD_TABLE_VALUES } from "./thresholds.ts";

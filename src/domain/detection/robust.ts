@@ -1,5 +1,5 @@
 // Median, median absolute deviation and the robust z-score (Iglewicz & Hoaglin 1993), always finite.
-import { selectPlace } from "../../core/base/selection.ts";
+import { selectPlace } from "../../core/collections/selection.ts";
 
 /** Median absolute deviation of a normal, in standard deviations: its 75 % quantile, 0.6745. */
 const MAD_OF_NORMAL = 1 / 1.4826022185056018;

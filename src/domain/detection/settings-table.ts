@@ -1,7 +1,7 @@
 // Which settings of the Watchdog have been set for whom: of a tenant, a service, or one metric of a service. What nobody has set is the environment's.
-import { setMember } from "../../core/base/own-member.ts";
-import { ShareLedger } from "../../core/base/share-ledger.ts";
-import { compareTexts } from "../../core/base/text-order.ts";
+import { setMember } from "../../core/collections/own-member.ts";
+import { ShareLedger } from "../../core/fairness/share-ledger.ts";
+import { compareTexts } from "../../core/text/text-order.ts";
 import {
   effectiveSettings,
   type ScopedOverrides,

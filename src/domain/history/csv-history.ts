@@ -2,8 +2,9 @@
  * History as CSV (RFC 4180): a header line, then a sample a line. Columns in any order: `timestamp` (RFC 3339, or seconds or milliseconds since 1970),
  * `service_id`, `metric_name`, `value`; every other column is an attribute, an empty cell of it none. Read in pieces, so a file need not fit into memory.
  */
-import { parseRfc3339 } from "../../core/base/rfc3339.ts";
+
 import { ATTRIBUTES_MAX, IMPORT_LINE_LENGTH_MAX } from "../../core/config/limits.ts";
+import { parseRfc3339 } from "../../core/time/rfc3339.ts";
 import { type CsvRow, faultyRow, readCsvRow } from "./csv-row.ts";
 import { numberOfText } from "./decimal.ts";
 import { type HistoryCollector, HistoryError } from "./history-collector.ts";

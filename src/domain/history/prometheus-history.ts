@@ -1,6 +1,6 @@
 // History as Prometheus answers `query` and `query_range`: series by their labels, with samples ("values", "value"), native histograms ("histograms",
 // "histogram"), or both.
-import { ownMember } from "../../core/base/own-member.ts";
+import { ownMember } from "../../core/collections/own-member.ts";
 import { FLAG_COUNTER } from "../../core/layout/stream-record.ts";
 import { isObject, type JsonObject } from "../otlp/json-values.ts";
 import { flagsOfSeries } from "../series/classification.ts";

@@ -1,5 +1,5 @@
 // Blocks of chunks that lie in the engine's memory, encoded there.
-import { crc32 } from "../../core/base/crc32.ts";
+import { crc32 } from "../../core/hashing/crc32.ts";
 import { CB_CHECKSUM_BYTES } from "../../core/layout/chunk-block.ts";
 import { CHUNK_BLOCK, CHUNK_BLOCK_BYTES, CHUNK_PLACES, CHUNK_PLACES_MAX } from "../../core/layout/memory-map.ts";
 import { type ChunkRecords, chunkBlockBytes, encodeChunkBlock } from "../codec/chunk-block.ts";

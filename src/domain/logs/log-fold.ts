@@ -1,5 +1,5 @@
 // Counts the logs of one service in windows: by severity and by template.
-import type { WordPool } from "../../core/base/word-pool.ts";
+import type { WordPool } from "../../core/collections/word-pool.ts";
 import { type OpenWindow, OpenWindows } from "../window/open-windows.ts";
 import { minuteOfWindow } from "../window/window-time.ts";
 import { MinuteCounts } from "./minute-counts.ts";

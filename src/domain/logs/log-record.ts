@@ -1,7 +1,7 @@
 // A log of OTLP as a telemetry record of type log, or event where it has an event's name (section 2.1 of the contract): what it has no field for stands among its attributes.
 
-import { rfc3339OrNumber } from "../../core/base/rfc3339.ts";
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
+import { rfc3339OrNumber } from "../../core/time/rfc3339.ts";
 import type { OtlpLog } from "../otlp/otlp-items.ts";
 import { SEVERITIES, severityOf } from "./severity.ts";
 

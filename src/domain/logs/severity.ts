@@ -1,5 +1,5 @@
 // Severities of logs, in the six ranges of OpenTelemetry (https://opentelemetry.io/docs/specs/otel/logs/data-model/#field-severitynumber).
-import { ownMember } from "../../core/base/own-member.ts";
+import { ownMember } from "../../core/collections/own-member.ts";
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
 import { ownAttribute } from "../series/stream-identity.ts";
 

@@ -2,7 +2,7 @@
 // Depth Tree, ICWS 2017). A masked text goes by its number of words, its first word and its line of source to a few templates; it joins the one of whose fixed words it has most
 // in their places, more than half, and the words that differ become <*>; else it is a new one. Other than in Drain the share is that of the fixed words, so a
 // text that comes again always fits and changes nothing.
-import { BoundedMap } from "../../core/base/bounded-map.ts";
+import { BoundedMap } from "../../core/collections/bounded-map.ts";
 
 /** Words of a text that count; the rest of a longer one is cut. */
 const WORDS_MAX = 40;

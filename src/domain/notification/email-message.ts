@@ -1,8 +1,8 @@
 // A mail as text (RFC 5322), of one message or of several that were joined. Its `Message-ID` follows from alert, state and address, of what was joined from
 // the name under which it is stored, so that a repeat is known as one.
 
-import { hash128 } from "../../core/base/hash128.ts";
 import { EMAIL_SUBJECT_CHARACTERS_MAX } from "../../core/config/notification-limits.ts";
+import { hash128 } from "../../core/hashing/hash128.ts";
 import { type AlertMessage, cut, detailLines, headline, shownMessage } from "./alert-message.ts";
 
 export interface EmailMessage {

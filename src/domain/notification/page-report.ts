@@ -1,5 +1,5 @@
 // Pages by team and service: how many, who has taken them, and what people said of them.
-import { compareTexts } from "../../core/base/text-order.ts";
+import { compareTexts } from "../../core/text/text-order.ts";
 import { median } from "../detection/robust.ts";
 
 /** One alert that paged. */

@@ -1,7 +1,7 @@
 // Events API v2 of PagerDuty: one event for each message, known by `dedup_key`, the identity of the alert.
 
-import { isLongerThan } from "../../core/base/utf8.ts";
 import { PAGER_EVENT_BYTES_MAX, PAGER_SUMMARY_CHARACTERS_MAX } from "../../core/config/notification-limits.ts";
+import { isLongerThan } from "../../core/text/utf8.ts";
 import { type AlertMessage, cut, headline, shownMessage } from "./alert-message.ts";
 
 const SEVERITIES = { high: "critical", medium: "error", low: "info" } as const;

@@ -1,5 +1,5 @@
 // Routing rules (contract 2.8 and 4.11): the first that matches, by priority and then by age, says through which channels people are told.
-import { ownMember } from "../../core/base/own-member.ts";
+import { ownMember } from "../../core/collections/own-member.ts";
 import type { DetectorFamily } from "../alerting/ensemble.ts";
 import { type Labels, labelOf } from "../alerting/label-matcher.ts";
 import type { Tier } from "../detection/anomaly-score.ts";

@@ -1,6 +1,6 @@
 // The JSON encoding of OTLP: lowerCamelCase names, int64 as string or number, hex ids, enums as integers (names are read too), unknown fields ignored.
 // https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding
-import { ownMember, setMember } from "../../core/base/own-member.ts";
+import { ownMember, setMember } from "../../core/collections/own-member.ts";
 import type { Attributes, AttributeValue } from "../../core/protocol/coordinator-frame.ts";
 import { type AttributeLoss, addLoss, keptAttributes } from "../series/kept-attributes.ts";
 import { NAMING_ATTRIBUTES } from "../series/stream-identity.ts";

@@ -1,7 +1,6 @@
 // What one OTLP item may be. Sizes are those of every way in (core/config/limits.ts).
 
-import { ownMember } from "../../core/base/own-member.ts";
-import { formatRfc3339 } from "../../core/base/rfc3339.ts";
+import { ownMember } from "../../core/collections/own-member.ts";
 import {
   ATTRIBUTES_MAX,
   NAME_BYTES_MAX,
@@ -11,6 +10,7 @@ import {
 } from "../../core/config/limits.ts";
 import type { ValidationReason } from "../../core/layout/counters.ts";
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
+import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 import { isLongValue } from "../series/kept-attributes.ts";
 import { flawText, nameFlaw } from "../series/name-rule.ts";
 import { environmentAttribute } from "../series/stream-identity.ts";

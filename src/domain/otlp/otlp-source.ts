@@ -1,5 +1,5 @@
 // The source of telemetry as its resource attributes say it: service, environment, instance (decisions of identity are those of series/stream-identity.ts).
-import { ownMember, setMember } from "../../core/base/own-member.ts";
+import { ownMember, setMember } from "../../core/collections/own-member.ts";
 import { RESOURCE_ATTRIBUTES_BYTES_MAX } from "../../core/config/body-limits.ts";
 import type { Attributes, AttributeValue } from "../../core/protocol/coordinator-frame.ts";
 import { INSTANCE_NAMES } from "../series/instance-name.ts";

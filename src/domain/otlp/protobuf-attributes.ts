@@ -1,6 +1,6 @@
 // Attributes in protobuf: KeyValue {1: key, 2: AnyValue}, AnyValue {1: string, 2: bool, 3: int64, 4: double, 5: ArrayValue {1: AnyValue},
 // 6: KeyValueList {1: KeyValue}, 7: bytes}.
-import { setMember } from "../../core/base/own-member.ts";
+import { setMember } from "../../core/collections/own-member.ts";
 import type { AttributeValue } from "../../core/protocol/coordinator-frame.ts";
 import { WIRE_BYTES, WireReader } from "../codec/wire-reader.ts";
 import { NAMING_ATTRIBUTES } from "../series/stream-identity.ts";

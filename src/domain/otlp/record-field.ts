@@ -1,5 +1,5 @@
 // Fields of OTLP items as those of telemetry records (section 2.1 of the contract): the form in which dead letters are shown, corrected and taken again.
-import { ownMember } from "../../core/base/own-member.ts";
+import { ownMember } from "../../core/collections/own-member.ts";
 
 /** By the names that protobuf messages have for them. */
 const RECORD_FIELDS: Readonly<Record<string, string>> = {

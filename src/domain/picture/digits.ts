@@ -1,5 +1,5 @@
 // Signs of axes, five dots wide and seven high: a row is five bits, the leftmost the highest.
-import { ownMember } from "../../core/base/own-member.ts";
+import { ownMember } from "../../core/collections/own-member.ts";
 
 /** Dots of a sign, and between two. */
 export const SIGN = { width: 5, height: 7, gap: 1 } as const;

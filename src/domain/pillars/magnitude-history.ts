@@ -4,7 +4,7 @@
 // (k + 1) / (n + 1) with n independent windows of which k were at least as large (Phipson & Smyth 2010: a tail estimated from samples is never 0). So a
 // history of an hour gives no score above 0.8, one of a day none above 0.99, whatever comes.
 
-import { DAY_MS, MINUTE_MS } from "../../core/base/durations.ts";
+import { DAY_MS, MINUTE_MS } from "../../core/time/durations.ts";
 
 /** Minutes that an embedding looks back; observations within them are one. */
 export const WINDOW_MINUTES = 15;

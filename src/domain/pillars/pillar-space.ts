@@ -1,8 +1,9 @@
 // All mapped services and the pillar values they count for. A tick goes: changes of the map are applied, each service's deviations are taken, then all values
 // are scored. Both long parts are generators that yield after some 2,000 services, about 0.5 ms, so that others get their turn.
-import type { ShareLedger } from "../../core/base/share-ledger.ts";
-import { sortedSteps } from "../../core/base/sorted-steps.ts";
-import { compareTexts } from "../../core/base/text-order.ts";
+
+import { sortedSteps } from "../../core/collections/sorted-steps.ts";
+import type { ShareLedger } from "../../core/fairness/share-ledger.ts";
+import { compareTexts } from "../../core/text/text-order.ts";
 import { FAMILIES } from "../series/metric-family.ts";
 import { serviceIdOf, serviceKey } from "../series/stream-identity.ts";
 import { MemberTable } from "./member-table.ts";

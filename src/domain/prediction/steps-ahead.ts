@@ -1,6 +1,6 @@
 // Which steps a forecast is about: those ahead of now, whenever its history ended.
 
-import { HOUR_MS } from "../../core/base/durations.ts";
+import { HOUR_MS } from "../../core/time/durations.ts";
 
 /** Steps behind the end of a history. */
 export interface StepsAhead {

@@ -1,5 +1,5 @@
 // Series in memory: what a file of series says, and what tests load.
-import { lowerBound } from "../../core/base/sorted-search.ts";
+import { lowerBound } from "../../core/collections/sorted-search.ts";
 import type { LabelMatcher } from "./labels/label-matcher.ts";
 import type { Labels } from "./labels/labels.ts";
 import type { SeriesStorage, StoredSeries } from "./series-storage.ts";

@@ -1,4 +1,4 @@
-// Series as promqltest and unit tests of rules write them: `load 1m`, then lines such as `up{job="a"} 0+1x10 _ stale` (promql/promqltest/README.md of Prometheus).
+// Series as promqltest and unit tests of rules write them: `load 1m`, then lines such as `up{job="a"} 0+1x10 _ stale` (the README of promqltest in Prometheus).
 import { PROMQL_LINE_SAMPLES_MAX } from "../../core/config/promql-limits.ts";
 import { Labels, METRIC_NAME } from "./labels/labels.ts";
 import type { MemoryStorage } from "./memory-storage.ts";

@@ -1,7 +1,7 @@
 // Which anomalies are one incident (incident-joins.ts says by which evidence), and when each incident is looked at: at once, after one and five minutes, since
 // most symptoms follow the first alert, each minute of these five while its report names no cause, a minute after it has grown by a service, and at its end. The first look
 // learns the calls: incidents that they join are one.
-import type { ShareLedger } from "../../core/base/share-ledger.ts";
+import type { ShareLedger } from "../../core/fairness/share-ledger.ts";
 import {
   addAllTraits,
   addTraits,

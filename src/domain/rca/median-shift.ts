@@ -1,7 +1,7 @@
 // The departure of a series with a short history: how far the median of what came since has shifted from that of what was before, in robust standard deviations.
 // No outlier moves it, and no bound makes two large ones equal; but a short peak is not seen, so where history is long the largest deviation counts (departure.ts).
 // About 2 us for 60 values.
-import { selectPlace } from "../../core/base/selection.ts";
+import { selectPlace } from "../../core/collections/selection.ts";
 import type { Departure } from "./evidence.ts";
 
 /** Fewer values before say nothing of what is usual. */

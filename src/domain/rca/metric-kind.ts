@@ -1,6 +1,6 @@
 // What a metric says of a service when it departs: a resource of its own, a symptom that callers feel, or how much it is asked. By the words of its name,
 // as Prometheus, OpenTelemetry, container runtimes and clouds name them.
-import { BoundedMap } from "../../core/base/bounded-map.ts";
+import { BoundedMap } from "../../core/collections/bounded-map.ts";
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
 import { familyOfMetric } from "../series/metric-family.ts";
 import { nameWords } from "../series/name-words.ts";

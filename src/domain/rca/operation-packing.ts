@@ -2,7 +2,7 @@
 // the times of the traces that it joins, and the names of the operations of its own services; hashes bring both together.
 //
 //   hash, then {count, microseconds, logs, squares} of each window before the onset and of the one since
-import { MINUTE_MS } from "../../core/base/durations.ts";
+import { MINUTE_MS } from "../../core/time/durations.ts";
 import { operationHash } from "../trace/operation-hash.ts";
 import type { OperationMinutes, OperationSums } from "../trace/operation-times.ts";
 import { OTHER_OPERATION } from "../trace/service-fold.ts";

@@ -6,7 +6,7 @@
 //   explained           symptoms that its callers show with it
 //
 // What half of all services have is no departure of one. The same sum of the windows before says how large it gets without an incident.
-import { selectPlace } from "../../core/base/selection.ts";
+import { selectPlace } from "../../core/collections/selection.ts";
 import { familyOfMetric } from "../series/metric-family.ts";
 import { waitShares } from "./callee-waits.ts";
 import type { IncidentEvidence } from "./evidence.ts";

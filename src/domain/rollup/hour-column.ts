@@ -6,7 +6,7 @@
  *
  * Seven hours of 3-decimal samples every ten seconds take about 90 bytes: 13 an hour, where the samples themselves took 520.
  */
-import { HOUR_MS } from "../../core/base/durations.ts";
+import { HOUR_MS } from "../../core/time/durations.ts";
 import { COLUMN_BYTES_MAX, COLUMN_SAMPLES_MAX, decodeColumn, encodeColumn } from "../codec/sample-column.ts";
 import { type ByteCursor, readVarint, writeVarint } from "../codec/varint.ts";
 

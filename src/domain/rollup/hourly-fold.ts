@@ -6,7 +6,7 @@
  * Inside a block a time that stands twice counts once, the later chunk's value, as readers of samples see it. Across blocks it counts twice: that is
  * a sample that was sent again more than five minutes late, or a newest value that was replaced just as its chunk filled the block.
  */
-import { HOUR_MS } from "../../core/base/durations.ts";
+import { HOUR_MS } from "../../core/time/durations.ts";
 import { type BlockChunk, type ChunkBlock, STREAM_ID_BYTES } from "../codec/chunk-block.ts";
 import { compareKeys } from "../codec/key.ts";
 import { CHUNK_SAMPLES_MAX, decodeSampleChunk } from "../codec/sample-chunk.ts";

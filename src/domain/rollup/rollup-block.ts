@@ -8,8 +8,9 @@
  *    .  the pieces (hour-column.ts) in the order of the entries, each up to where the next begins
  *    .  crc32 u32 of everything before
  */
-import { crc32 } from "../../core/base/crc32.ts";
-import { firstPlace } from "../../core/base/sorted-search.ts";
+
+import { firstPlace } from "../../core/collections/sorted-search.ts";
+import { crc32 } from "../../core/hashing/crc32.ts";
 import { STREAM_ID_BYTES } from "../codec/chunk-block.ts";
 import { compareKeys } from "../codec/key.ts";
 

@@ -1,8 +1,8 @@
 // Placeholders in the texts of a runbook: {{service_id}} stands for the finding's service. What is put in is written for its place, so that no value of a
 // finding, which a sender of telemetry chooses, ends a quotation or a line.
 
-import { HIDDEN } from "../../core/base/hidden-value.ts";
-import { ownMember } from "../../core/base/own-member.ts";
+import { ownMember } from "../../core/collections/own-member.ts";
+import { HIDDEN } from "../../core/text/hidden-value.ts";
 
 /** Values by the names of placeholders. */
 export type Facts = Readonly<Record<string, string>>;

@@ -1,7 +1,7 @@
 // What a metric's name, unit and range say of its bounds: whether it fills or drains, and where it ends. Names are read by whole words, so
 // that `downloads` is no load; a name of both kinds (free_percent) is one of what remains.
 
-import { BoundedMap } from "../../core/base/bounded-map.ts";
+import { BoundedMap } from "../../core/collections/bounded-map.ts";
 import { nameWords } from "../series/name-words.ts";
 
 export type BoundedKind = "utilization" | "remaining";

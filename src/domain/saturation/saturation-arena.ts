@@ -1,6 +1,6 @@
 // The states of an engine's bounded series: numbers in pages, without an object for each. A place is found by the key of its series; one that no pass has
 // asked for since the one before is given back.
-import type { ShareLedger } from "../../core/base/share-ledger.ts";
+import type { ShareLedger } from "../../core/fairness/share-ledger.ts";
 import { HISTORY_RING_VALUES } from "./saturation-history.ts";
 import { clearPlace, SATURATION_HEAD_VALUES, type SaturationPlace } from "./saturation-series.ts";
 

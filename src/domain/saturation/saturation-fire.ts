@@ -1,5 +1,5 @@
 // A finding of saturation as it is told, live and in a backtest: from its first telling to its end under one id, with its farthest z.
-import { hash128 } from "../../core/base/hash128.ts";
+import { hash128 } from "../../core/hashing/hash128.ts";
 import type { EpisodeFrame, StreamName } from "../../core/protocol/coordinator-frame.ts";
 import { tierOfZ } from "../detection/anomaly-score.ts";
 import { DETECTOR_SATURATION, type SaturationFinding } from "./saturation-finding.ts";

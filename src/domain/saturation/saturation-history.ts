@@ -1,7 +1,7 @@
 // What is kept of one bounded series: 90 one-minute means, 144 five-minute medians (12 h) and, in blocks of three hours, the median and the
 // highest five-minute median of seven days. 1,384 bytes of numbers. Values are kept so that they rise towards exhaustion: those of a
 // draining series negated.
-import { MINUTE_MS } from "../../core/base/durations.ts";
+import { MINUTE_MS } from "../../core/time/durations.ts";
 import { medianInPlace } from "./trend.ts";
 
 const MINUTES_KEPT = 90;

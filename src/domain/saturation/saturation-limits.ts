@@ -1,6 +1,6 @@
 // Declared limits of metrics that saturate (contract, section 2.10): of one service, or of every service of a tenant that emits the metric.
 
-import { ShareLedger } from "../../core/base/share-ledger.ts";
+import { ShareLedger } from "../../core/fairness/share-ledger.ts";
 import type { SaturationLimit } from "../../core/protocol/saturation.ts";
 
 const keyOf = (serviceId: string | null, metric: string) => JSON.stringify([serviceId, metric]);

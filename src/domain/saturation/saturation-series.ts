@@ -1,7 +1,7 @@
 // The saturation detector of one instance series (rule 1.1.11): takes values as they come, and on each evaluation (every two minutes) says
 // whether it runs out, by which rule and when. 1.4 KB of state; 0.1 us a value; an evaluation takes 0.07 ms where the series does not climb and
 // 1.7 ms where it climbs into new territory.
-import { MINUTE_MS } from "../../core/base/durations.ts";
+import { MINUTE_MS } from "../../core/time/durations.ts";
 import type { Tier } from "../detection/anomaly-score.ts";
 import { atLeast, holds } from "../detection/gates/gate-result.ts";
 import { type Bounds, boundsOf, type DeclaredLimit, kindOfName } from "./bounded-name.ts";

@@ -1,7 +1,7 @@
 // The series that are judged for one service: each bounded stream by itself, the streams of an instance together where they are several, and those of a
 // pair together where it has several instances. A disk of one node is then seen as well as the cluster's average.
-import { groupBy } from "../../core/base/grouping.ts";
-import { hash128 } from "../../core/base/hash128.ts";
+import { groupBy } from "../../core/collections/grouping.ts";
+import { hash128 } from "../../core/hashing/hash128.ts";
 import type { Attributes, StreamName } from "../../core/protocol/coordinator-frame.ts";
 import { INSTANCE_NAMES, instanceOf } from "../series/instance-name.ts";
 import { environmentAttribute } from "../series/stream-identity.ts";

@@ -1,7 +1,7 @@
 // Slopes that a few wild values cannot turn, and whether there is a trend at all. Theil (1950) and Sen (1968): the median of the slopes of
 // all pairs breaks down at 29 % of bad points. Mann (1945) and Kendall (1975): the sign of all pairs; its variance is corrected for
 // autocorrelation after Hamed & Rao (1998). With n = 144 points a slope takes 10,296 pairs, about 0.2 ms by selection.
-import { selectPlace } from "../../core/base/selection.ts";
+import { selectPlace } from "../../core/collections/selection.ts";
 import { logNormalTail, normalQuantile } from "../detection/tail-probability.ts";
 
 /** Points that one trend takes; longer input is refused, as the pairs grow with its square. */

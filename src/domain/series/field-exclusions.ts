@@ -5,7 +5,7 @@
  * from the record itself and from where senders put their own fields (`attributes`, `labels`, a `body` that is JSON text), so that `password` means all. A dotted name that
  * is one key (`user.email` as OpenTelemetry writes it) is found too.
  */
-import { ownMember } from "../../core/base/own-member.ts";
+import { ownMember } from "../../core/collections/own-member.ts";
 
 /** Where senders put fields of their own. */
 const CONTAINERS = ["attributes", "resourceAttributes", "labels", "body"] as const;

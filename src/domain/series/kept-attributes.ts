@@ -1,10 +1,10 @@
 // Attributes of a log, an event, a span or a resource as they are kept: what is too long is cut, what is too much is dropped, and both are counted. They describe; those of
 // a metric's point are its identity, so such a point is refused instead (longValue() says of which value). A list or a map counts whole, as JSON.
-import { ownMember, setMember } from "../../core/base/own-member.ts";
-import { isLongerThan, utf8Bytes } from "../../core/base/utf8.ts";
+import { ownMember, setMember } from "../../core/collections/own-member.ts";
 import { RECORD_ATTRIBUTES_BYTES_MAX } from "../../core/config/body-limits.ts";
 import { ATTRIBUTES_MAX, VALUE_BYTES_MAX } from "../../core/config/limits.ts";
 import type { Attributes, AttributeValue } from "../../core/protocol/coordinator-frame.ts";
+import { isLongerThan, utf8Bytes } from "../../core/text/utf8.ts";
 import { cutMark, cutText } from "./cut-text.ts";
 
 /** Attributes that did not come through whole. */

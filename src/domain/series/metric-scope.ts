@@ -1,6 +1,6 @@
 // Scopes of OpenTelemetry in the identity of a stream: where several scopes of a service send one metric in one environment, the first that was seen keeps the plain identity, and each
 // other carries its name. A scope's version is no part of it.
-import { setMember } from "../../core/base/own-member.ts";
+import { setMember } from "../../core/collections/own-member.ts";
 import type { Attributes, AttributeValue } from "../../core/protocol/coordinator-frame.ts";
 import { environmentOf, ownAttribute } from "./stream-identity.ts";
 

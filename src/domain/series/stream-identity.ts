@@ -1,5 +1,5 @@
 // The identity of a stream: (tenant, environment, service, metric, identity attributes), and its canonical bytes.
-import { ownMember } from "../../core/base/own-member.ts";
+import { ownMember } from "../../core/collections/own-member.ts";
 import type { Attributes, AttributeValue, StreamName } from "../../core/protocol/coordinator-frame.ts";
 import { REPLICA_LABELS } from "./replica-labels.ts";
 

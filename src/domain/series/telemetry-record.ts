@@ -1,7 +1,6 @@
 // Judges one telemetry record of section 2.1 of the contract. Pure: the clock is an argument; a refusal is a value, not an exception.
 
-import { ownMember } from "../../core/base/own-member.ts";
-import { nanosecondsOfRfc3339, parseRfc3339 } from "../../core/base/rfc3339.ts";
+import { ownMember } from "../../core/collections/own-member.ts";
 import {
   ATTRIBUTES_MAX,
   NAME_BYTES_MAX,
@@ -11,6 +10,7 @@ import {
 } from "../../core/config/limits.ts";
 import { RECORD_TYPES, type RecordType, type ValidationReason } from "../../core/layout/counters.ts";
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
+import { nanosecondsOfRfc3339, parseRfc3339 } from "../../core/time/rfc3339.ts";
 import { keptBody } from "./cut-text.ts";
 import { type AttributeLoss, isLongValue, keptAttributes, NO_LOSS } from "./kept-attributes.ts";
 import { flawText, nameFlaw } from "./name-rule.ts";

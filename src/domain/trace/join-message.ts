@@ -6,7 +6,7 @@
 //    whom it calls by its attributes, a service as above; with JOIN_CHILD the parent's key, high u32, low u32}
 //   kind 3, of logs that were written before: never with JOIN_PEER
 //   kind 2, of older ones: without hash, and minute and microseconds only with JOIN_CHILD, behind the parent's key
-import { NumberTable } from "../../core/base/number-table.ts";
+import { NumberTable } from "../../core/collections/number-table.ts";
 import { ByteReader } from "../codec/byte-reader.ts";
 import { ByteSink } from "../codec/byte-sink.ts";
 import { unzigzag, writeVarint, zigzag } from "../codec/varint.ts";

@@ -2,7 +2,7 @@
 // traces that it joins; additive, so that what several engines hold is one sum. Sketch: 800 bytes an operation, 40 ns a span.
 //
 // Operations are found by the number of their service and the hash of their name, in a table of words with linear probing: no text and no object a span.
-import type { ShareLedger } from "../../core/base/share-ledger.ts";
+import type { ShareLedger } from "../../core/fairness/share-ledger.ts";
 import type { ServiceName } from "../window/window-message.ts";
 import { MINUTES_KEPT } from "../window/window-time.ts";
 import { addSums, addTime, TIME_SUM_NUMBERS } from "./time-sums.ts";

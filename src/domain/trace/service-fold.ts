@@ -1,7 +1,7 @@
 // Folds the spans of one service into windows: requests, errors and durations of the service and of each operation (decisions: 10 s by end time).
 // Sketch: 60-100 ns a span while its window and operation are those in cache; 0.3-1 KiB for an operation in a window.
-import { ByteMap } from "../../core/base/byte-map.ts";
-import type { WordPool } from "../../core/base/word-pool.ts";
+import { ByteMap } from "../../core/collections/byte-map.ts";
+import type { WordPool } from "../../core/collections/word-pool.ts";
 import type { OpenWindow } from "../window/open-windows.ts";
 import { OpenWindows } from "../window/open-windows.ts";
 import { DurationSketch } from "./duration-sketch.ts";

@@ -1,5 +1,5 @@
 // Writes blocks of spans; their form is in span-block.ts.
-import { NumberTable } from "../../core/base/number-table.ts";
+import { NumberTable } from "../../core/collections/number-table.ts";
 import { NO_SPAN_TEXT } from "../../core/layout/span-row.ts";
 import { ByteSink } from "../codec/byte-sink.ts";
 import { writeVarint } from "../codec/varint.ts";

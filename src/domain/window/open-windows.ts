@@ -3,8 +3,8 @@
 // A sender that stops or starts in the middle of a window leaves one that is not whole: its rate is no rate, its share of errors one of fewer. After a run of
 // windows the first one behind a gap and the last one before it are cut. The last one is known by its successor: where that has nothing yet when the window
 // closes, it waits for one closing more. All of it follows from the closings that items belong to, so a replay decides alike.
-import { IdSet } from "../../core/base/id-set.ts";
-import type { WordPool } from "../../core/base/word-pool.ts";
+import { IdSet } from "../../core/collections/id-set.ts";
+import type { WordPool } from "../../core/collections/word-pool.ts";
 import { ClosedWindows } from "./closed-windows.ts";
 
 /** Keys of windows by closing and window: the closing is at most 9,000 behind the window. */

@@ -3,7 +3,7 @@
 //   kind u8 = 1, tenant text, environment text, service text, first window varint, then for each item
 //   {name varint: 0 = a new one, which follows as text, else its number in this message from 1 on; flags u8; zigzag of window - first window varint;
 //    amount varint; its key, high u32, low u32}
-import { NumberTable } from "../../core/base/number-table.ts";
+import { NumberTable } from "../../core/collections/number-table.ts";
 import { NAME_BYTES_MAX } from "../../core/config/limits.ts";
 import { ByteReader } from "../codec/byte-reader.ts";
 import { ByteSink } from "../codec/byte-sink.ts";

@@ -9,10 +9,10 @@
 //   IDS         window varint, closing varint, {high u32, low u32} ...
 //   WAITING     as CELLS, of a closed window that waits for its successor
 
-import type { IdSet } from "../../core/base/id-set.ts";
-import type { ShareLedger } from "../../core/base/share-ledger.ts";
-import { WordPool } from "../../core/base/word-pool.ts";
+import type { IdSet } from "../../core/collections/id-set.ts";
+import { WordPool } from "../../core/collections/word-pool.ts";
 import { HANDLER_PIECE_BYTES, WINDOW_IDS_KEPT_BYTES_MAX } from "../../core/config/limits.ts";
+import type { ShareLedger } from "../../core/fairness/share-ledger.ts";
 import { PARTITIONS } from "../../core/layout/memory-map.ts";
 import { ByteReader } from "../codec/byte-reader.ts";
 import { ByteSink } from "../codec/byte-sink.ts";

@@ -1,6 +1,6 @@
 // All pages: their place in the address, their name, and where they stand in the navigation. A page's script is fetched with the first look at it, those that lists lead to before.
 import type { FunctionComponent } from "preact";
-import type { IconName } from "../parts/icons.tsx";
+import type { IconName } from "../state/icons.tsx";
 
 type PageComponent = FunctionComponent<{ readonly rest: readonly string[] }>;
 

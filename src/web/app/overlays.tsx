@@ -1,12 +1,12 @@
 // What lies over the page: the palette that finds pages and services, and the list of keys.
 import { useEffect, useState } from "preact/hooks";
 import { call } from "../client/client.ts";
-import type { Series } from "../client/shapes.ts";
 import { Dialog } from "../parts/dialog.tsx";
-import { Icon, type IconName } from "../parts/icons.tsx";
+import { Icon, type IconName } from "../state/icons.tsx";
+import { link } from "../state/place.ts";
+import type { Series } from "../view/shapes.ts";
 import { isHelpOpen, isPaletteOpen, JUMPS } from "./keyboard.ts";
 import { PAGES } from "./map.ts";
-import { link } from "./place.ts";
 
 export function Overlays() {
   return (

@@ -6,15 +6,15 @@ import { ApiError } from "../client/client.ts";
 import { isPaused, streamState } from "../live/stream.ts";
 import { Button, Failure, Skeleton } from "../parts/basics.tsx";
 import { Dialog } from "../parts/dialog.tsx";
-import { Icon } from "../parts/icons.tsx";
+import { Icon } from "../state/icons.tsx";
+import { Notices } from "../state/notices.tsx";
+import { link, now, place, setTheme, setZone, theme, zone, zoneChoices } from "../state/place.ts";
+import { setTitle } from "../state/title.ts";
 import { isZone, offsetText } from "../view/time-text.ts";
 import { isHelpOpen, isPaletteOpen } from "./keyboard.ts";
 import { GROUPS, PAGES, type PageEntry, pageOf } from "./map.ts";
-import { Notices } from "./notices.tsx";
 import { Overlays } from "./overlays.tsx";
-import { link, now, place, setTheme, setZone, theme, zone, zoneChoices } from "./place.ts";
 import { SignInPanel } from "./sign-in-panel.tsx";
-import { setTitle } from "./title.ts";
 
 /** The whole interface. */
 export function Shell() {

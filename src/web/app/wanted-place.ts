@@ -1,7 +1,7 @@
 // The place that was wanted without a session. Whoever signs in elsewhere (the link of the start, another tab) comes back to it, and the tab that waits goes on.
-import { wallMs } from "../live/clock.ts";
+import { wallMs } from "../state/clock.ts";
+import { go } from "../state/place.ts";
 import { parsePlace } from "../view/location.ts";
-import { go } from "./place.ts";
 
 const KEY = "vedette.wanted";
 /** As long as a sign-in link is good. */

@@ -1,7 +1,7 @@
 // Answers of the API in a page: asked when the page opens, again when something changed, kept with their age while the server is away.
 import { signal } from "@preact/signals";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { wallMs } from "../live/clock.ts";
+import { wallMs } from "../state/clock.ts";
 import { ApiError, addressOf, type CallKey, type CallOptions, call } from "./client.ts";
 
 /** Known state of an answer. */

@@ -1,6 +1,6 @@
 // One event stream for all tabs of a browser: browsers open six connections to a server, and a seventh tab with a stream of its own would never load. A shared
 // worker holds the stream while a tab is there and passes on what comes, many events at once.
-import { wallMs } from "./clock.ts";
+import { wallMs } from "../state/clock.ts";
 import type { StreamMessage } from "./stream-message.ts";
 
 /** Events are gathered for so long: a tab is woken some twenty times a second at most. */

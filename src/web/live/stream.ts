@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { noteChange } from "../client/answers.ts";
-import { wallMs } from "./clock.ts";
+import { wallMs } from "../state/clock.ts";
 import type { StreamMessage } from "./stream-message.ts";
 
 /** Events that pages may listen to. A gap: events may be missing from this moment (RFC 3339) on, and the lists have them. */

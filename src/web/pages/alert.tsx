@@ -1,9 +1,6 @@
 // One alert: its anomalies, likely cause, history, who was told, and why.
 import { useEffect, useState } from "preact/hooks";
-import { link, now } from "../app/place.ts";
-import { setTitle } from "../app/title.ts";
 import { useAnswer } from "../client/answers.ts";
-import type { AlertDetail, AnomalyDetail, Report } from "../client/shapes.ts";
 import { AlertActions } from "../parts/alert-actions.tsx";
 import { StateTags, shortLabels } from "../parts/alert-row.tsx";
 import { Button, CopyButton, Empty, Head, Name, Panel, SeverityMark, Shown, Tag, When } from "../parts/basics.tsx";
@@ -13,9 +10,12 @@ import { SeriesChart } from "../parts/series-chart.tsx";
 import { SilenceDialog } from "../parts/silence-dialog.tsx";
 import { Facts, Table } from "../parts/table.tsx";
 import { ToldState } from "../parts/told-state.tsx";
+import { link, now } from "../state/place.ts";
+import { setTitle } from "../state/title.ts";
 import { numberText } from "../view/number-text.ts";
 import { openText } from "../view/open-text.ts";
 import { gateText, hasSeries } from "../view/reason.ts";
+import type { AlertDetail, AnomalyDetail, Report } from "../view/shapes.ts";
 
 export function AlertPage({ rest }: { rest: readonly string[] }) {
   const answer = useAnswer<AlertDetail>("GET /api/v1/alerts/{alert_id}", { path: { alert_id: rest[0] ?? "" } }, 10_000);

@@ -1,7 +1,5 @@
 // What people are or were told of, filtered by the server, live; several can be acted on at once.
 import { useState } from "preact/hooks";
-import { link, place } from "../app/place.ts";
-import type { Alert } from "../client/shapes.ts";
 import { AlertActions } from "../parts/alert-actions.tsx";
 import { AlertRow } from "../parts/alert-row.tsx";
 import { Button, Empty, Head, Shown } from "../parts/basics.tsx";
@@ -12,7 +10,9 @@ import { useLiveList } from "../parts/live-list.ts";
 import { LongList, ReadsOn } from "../parts/long-list.tsx";
 import { RangePicker, useRange } from "../parts/range-picker.tsx";
 import { SearchField } from "../parts/search-field.tsx";
+import { link, place } from "../state/place.ts";
 import { plural } from "../view/number-text.ts";
+import type { Alert } from "../view/shapes.ts";
 
 const INITIAL_RANGE = "7d";
 const ROWS = 200;

@@ -1,10 +1,7 @@
 // Root causes: reports of incidents, and one with its ranked causes, evidence, first symptom and impact apart; how it was resolved goes in here.
 import { useState } from "preact/hooks";
-import { notify } from "../app/notices.tsx";
-import { link, now, place } from "../app/place.ts";
 import { noteChange, useAnswer } from "../client/answers.ts";
 import { call } from "../client/client.ts";
-import type { Report, SeriesData, SimilarReports } from "../client/shapes.ts";
 import { Button, Empty, Head, Name, Panel, Shown, Tag, When } from "../parts/basics.tsx";
 import { BlastRadius } from "../parts/blast-radius.tsx";
 import { EnvironmentField, InEnvironment } from "../parts/environment.tsx";
@@ -12,9 +9,12 @@ import { MoreRows, usePages } from "../parts/pages-of.tsx";
 import { SearchField } from "../parts/search-field.tsx";
 import { SeriesChart, type SeriesChartProps } from "../parts/series-chart.tsx";
 import { Facts } from "../parts/table.tsx";
+import { notify } from "../state/notices.tsx";
+import { link, now, place } from "../state/place.ts";
 import { mostDeparted } from "../view/departed-series.ts";
 import { numberText, percentText, plural } from "../view/number-text.ts";
 import { hasSeries } from "../view/reason.ts";
+import type { Report, SeriesData, SimilarReports } from "../view/shapes.ts";
 
 export function Analysis({ rest }: { rest: readonly string[] }) {
   return rest[0] === undefined ? <List /> : <Whole id={rest[0]} />;

@@ -1,21 +1,21 @@
 // One anomaly: what, against what was usual, why people were told or not, and what can be done about it.
 import { useEffect, useState } from "preact/hooks";
-import { notify } from "../app/notices.tsx";
-import { link, now, place, zone } from "../app/place.ts";
-import { setTitle } from "../app/title.ts";
 import { noteChange, useAnswer } from "../client/answers.ts";
 import { call } from "../client/client.ts";
-import type { Anomaly, AnomalyDetail, Report } from "../client/shapes.ts";
 import { Button, copyText, Empty, Head, Name, Panel, SeverityMark, Shown, Tag, When } from "../parts/basics.tsx";
 import { CauseSummary } from "../parts/cause-summary.tsx";
 import { SeriesChart } from "../parts/series-chart.tsx";
 import { SilenceDialog } from "../parts/silence-dialog.tsx";
 import { Facts } from "../parts/table.tsx";
 import { ToldState } from "../parts/told-state.tsx";
+import { notify } from "../state/notices.tsx";
+import { link, now, place, zone } from "../state/place.ts";
+import { setTitle } from "../state/title.ts";
 import { feedbackText } from "../view/feedback-text.ts";
 import { numberText } from "../view/number-text.ts";
 import { isLate, openText } from "../view/open-text.ts";
 import { anomalyText, detectorText, gateText, hasSeries, outcomeText, verdictFacts } from "../view/reason.ts";
+import type { Anomaly, AnomalyDetail, Report } from "../view/shapes.ts";
 
 export function AnomalyPage({ rest }: { rest: readonly string[] }) {
   const id = rest[0] ?? "";

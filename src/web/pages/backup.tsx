@@ -1,10 +1,10 @@
 // Copies of the data, and the configuration as one document.
 import { useState } from "preact/hooks";
-import { notify } from "../app/notices.tsx";
 import { noteChange, useAnswer } from "../client/answers.ts";
 import { call } from "../client/client.ts";
 import { Button, CopyButton, Empty, Head, Panel, Shown, Tag, When } from "../parts/basics.tsx";
 import { Table } from "../parts/table.tsx";
+import { notify } from "../state/notices.tsx";
 import { bytesText, percentText } from "../view/number-text.ts";
 
 interface BackupsAnswer {

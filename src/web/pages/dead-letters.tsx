@@ -1,7 +1,5 @@
 // What could not be taken: by reason, one by one, corrected in place, and sent in again with its progress.
 import { useEffect, useState } from "preact/hooks";
-import { notify } from "../app/notices.tsx";
-import { place, setQuery } from "../app/place.ts";
 import { noteChange, useAnswer } from "../client/answers.ts";
 import { call } from "../client/client.ts";
 import { Button, Empty, Head, Name, Panel, Shown, Tag, When } from "../parts/basics.tsx";
@@ -11,6 +9,8 @@ import { LetterPatchDialog } from "../parts/letter-patch-dialog.tsx";
 import { MoreRows, usePages } from "../parts/pages-of.tsx";
 import { SearchField } from "../parts/search-field.tsx";
 import { Table } from "../parts/table.tsx";
+import { notify } from "../state/notices.tsx";
+import { place, setQuery } from "../state/place.ts";
 import { bytesText, countText, percentText, plural } from "../view/number-text.ts";
 
 interface Stats {

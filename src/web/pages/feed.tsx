@@ -1,6 +1,5 @@
 // The feed of anomalies: folded by alert and burst, filtered by the server, live.
-import { link, place, setQuery } from "../app/place.ts";
-import type { Anomaly } from "../client/shapes.ts";
+
 import { AnomalyItem } from "../parts/anomaly-item.tsx";
 import { Button, Empty, Head, Shown } from "../parts/basics.tsx";
 import { Choice } from "../parts/choice.tsx";
@@ -10,8 +9,10 @@ import { type LiveList, useLiveList } from "../parts/live-list.ts";
 import { LongList, ReadsOn } from "../parts/long-list.tsx";
 import { RangePicker, useRange } from "../parts/range-picker.tsx";
 import { SearchField } from "../parts/search-field.tsx";
+import { link, place, setQuery } from "../state/place.ts";
 import { feedRows, singleRows } from "../view/feed.ts";
 import { plural } from "../view/number-text.ts";
+import type { Anomaly } from "../view/shapes.ts";
 
 const INITIAL_RANGE = "1d";
 const ROWS = 200;

@@ -1,15 +1,15 @@
 // What is to come: trends that lead to a limit, anomalies that are likely, a metric's next values with their band, and which metric leads which.
 import { useState } from "preact/hooks";
-import { link, place } from "../app/place.ts";
 import { useAnswer } from "../client/answers.ts";
 import { call } from "../client/client.ts";
-import type { Causal, Degradation, Predictions } from "../client/shapes.ts";
 import { Button, Empty, Head, Name, Panel, Shown, Tag } from "../parts/basics.tsx";
 import { EnvironmentField, InEnvironment } from "../parts/environment.tsx";
 import { ForecastChart } from "../parts/forecast-chart.tsx";
 import { SearchField } from "../parts/search-field.tsx";
 import { Table } from "../parts/table.tsx";
+import { link, place } from "../state/place.ts";
 import { numberText, percentText, plural } from "../view/number-text.ts";
+import type { Causal, Degradation, Predictions } from "../view/shapes.ts";
 import { durationText } from "../view/time-text.ts";
 import { Listed } from "./listed.tsx";
 

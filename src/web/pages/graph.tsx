@@ -1,16 +1,16 @@
 // Who calls whom: callers left, callees right, with what is open at each; as a picture and as a table.
 import { useMemo } from "preact/hooks";
-import { link, place } from "../app/place.ts";
 import { useAnswer } from "../client/answers.ts";
-import type { Graph as GraphAnswer } from "../client/shapes.ts";
 import { Empty, Head, Name, Panel, SeverityMark, Shown, Tag } from "../parts/basics.tsx";
 import { BlastRadius } from "../parts/blast-radius.tsx";
 import { Choice } from "../parts/choice.tsx";
 import { EnvironmentField, InEnvironment } from "../parts/environment.tsx";
 import { SearchField } from "../parts/search-field.tsx";
 import { Table } from "../parts/table.tsx";
+import { link, place } from "../state/place.ts";
 import { layoutGraph } from "../view/graph-layout.ts";
 import { countText, numberText, percentText } from "../view/number-text.ts";
+import type { Graph as GraphAnswer } from "../view/shapes.ts";
 
 const NODE = { width: 216, height: 40, gapX: 84, gapY: 16 } as const;
 const MARGIN = 12;

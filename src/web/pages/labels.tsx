@@ -1,7 +1,5 @@
 // Labels of services, by hand, and the catalog that brings many.
 import { useState } from "preact/hooks";
-import { notify } from "../app/notices.tsx";
-import { place } from "../app/place.ts";
 import { noteChange } from "../client/answers.ts";
 import { call } from "../client/client.ts";
 import { Button, Empty, Head, Name, Panel, Shown, Tag, When } from "../parts/basics.tsx";
@@ -10,6 +8,8 @@ import { Form } from "../parts/form.tsx";
 import { MoreRows, usePages } from "../parts/pages-of.tsx";
 import { SearchField } from "../parts/search-field.tsx";
 import { Table } from "../parts/table.tsx";
+import { notify } from "../state/notices.tsx";
+import { place } from "../state/place.ts";
 
 interface Label {
   readonly service_id: string;

@@ -1,15 +1,16 @@
 // Why a pair of service and metric did or did not page: decisions in a range, or what each layer said of one moment.
-import { link, place, setQuery } from "../app/place.ts";
+
 import { useAnswer } from "../client/answers.ts";
-import type { Decision } from "../client/shapes.ts";
 import { Empty, Head, Name, Panel, Shown, Tag, When } from "../parts/basics.tsx";
 import { decisionKey, OUTCOME, WHEN, Z_SCORE } from "../parts/decision-columns.tsx";
 import { EnvironmentField, InEnvironment } from "../parts/environment.tsx";
 import { RangePicker, useRange } from "../parts/range-picker.tsx";
 import { SearchField } from "../parts/search-field.tsx";
 import { Table } from "../parts/table.tsx";
+import { link, place, setQuery } from "../state/place.ts";
 import { numberText } from "../view/number-text.ts";
 import { gateText } from "../view/reason.ts";
+import type { Decision } from "../view/shapes.ts";
 
 interface Layer {
   readonly layer: string;

@@ -1,10 +1,7 @@
 // Models of services: trained on request, scored as shadows beside production, promoted and taken back; and whether what they learned still holds.
 import { useEffect, useState } from "preact/hooks";
-import { notify } from "../app/notices.tsx";
-import { link, place } from "../app/place.ts";
 import { noteChange, useAnswer } from "../client/answers.ts";
 import { call } from "../client/client.ts";
-import type { Drift, Model, Promotion, Training } from "../client/shapes.ts";
 import { listen } from "../live/stream.ts";
 import { Button, Empty, Head, Name, Panel, Shown, Tag, When } from "../parts/basics.tsx";
 import { Choice } from "../parts/choice.tsx";
@@ -14,8 +11,11 @@ import { Form } from "../parts/form.tsx";
 import { MoreRows, usePages } from "../parts/pages-of.tsx";
 import { SearchField } from "../parts/search-field.tsx";
 import { Table } from "../parts/table.tsx";
+import { notify } from "../state/notices.tsx";
+import { link, place } from "../state/place.ts";
 import type { FormField } from "../view/form-body.ts";
 import { countText, percentText, plural } from "../view/number-text.ts";
+import type { Drift, Model, Promotion, Training } from "../view/shapes.ts";
 
 const ROWS = 100;
 

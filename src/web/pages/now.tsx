@@ -1,8 +1,6 @@
 // The first page: what fires, worst first, and who has it; how the server does; where nothing has come yet, how to send something.
 import { useEffect } from "preact/hooks";
-import { link } from "../app/place.ts";
 import { isSignedOut, useAnswer } from "../client/answers.ts";
-import type { Alert, Anomaly, Service, Status } from "../client/shapes.ts";
 import { listen } from "../live/stream.ts";
 import { AlertRow } from "../parts/alert-row.tsx";
 import { AnomalyItem } from "../parts/anomaly-item.tsx";
@@ -12,8 +10,10 @@ import { InEnvironment } from "../parts/environment.tsx";
 import { FirstSteps } from "../parts/first-steps.tsx";
 import { FreshButton } from "../parts/fresh-button.tsx";
 import { useLiveList } from "../parts/live-list.ts";
+import { link } from "../state/place.ts";
 import { feedRows, severityRank } from "../view/feed.ts";
 import { countText, numberText, percentText, plural } from "../view/number-text.ts";
+import type { Alert, Anomaly, Service, Status } from "../view/shapes.ts";
 
 const FIRING_ROWS = 100;
 

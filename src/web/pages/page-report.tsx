@@ -1,14 +1,14 @@
 // How many pages there were, of whom, who took them, and how many a team means to have.
 import { useState } from "preact/hooks";
-import { notify } from "../app/notices.tsx";
-import { link } from "../app/place.ts";
 import { noteChange, useAnswer } from "../client/answers.ts";
 import { call } from "../client/client.ts";
-import type { PageReportAnswer } from "../client/shapes.ts";
 import { Button, Empty, Head, Name, Panel, Shown, Tag } from "../parts/basics.tsx";
 import { RangePicker, useRange } from "../parts/range-picker.tsx";
 import { Table } from "../parts/table.tsx";
+import { notify } from "../state/notices.tsx";
+import { link } from "../state/place.ts";
 import { numberText } from "../view/number-text.ts";
+import type { PageReportAnswer } from "../view/shapes.ts";
 import { durationText } from "../view/time-text.ts";
 
 type Row = PageReportAnswer["rows"][number];

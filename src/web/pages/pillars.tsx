@@ -1,11 +1,11 @@
 // Pillars: how tenants, products and other dimensions do, and which services belong to them. Many at once go in through the box.
 import { useMemo, useState } from "preact/hooks";
-import { notify } from "../app/notices.tsx";
 import { noteChange } from "../client/answers.ts";
 import { call, callPages } from "../client/client.ts";
 import { Button, Empty, Head, Name, Panel, Shown, Tag, When } from "../parts/basics.tsx";
 import { MoreRows, usePages } from "../parts/pages-of.tsx";
 import { Table } from "../parts/table.tsx";
+import { notify } from "../state/notices.tsx";
 import { numberText, plural } from "../view/number-text.ts";
 import { type EntryPreview, type MapEntry, type ParsedLines, parseLines, parts, previewEntries } from "../view/service-map-lines.ts";
 

@@ -1,5 +1,5 @@
 // Telemetry as it came: logs, events, traces, SLOs, profiles, and values.
-import { place } from "../app/place.ts";
+
 import { Empty, Head, Name, Shown, Tag, When } from "../parts/basics.tsx";
 import { Choice } from "../parts/choice.tsx";
 import { EnvironmentField } from "../parts/environment.tsx";
@@ -7,6 +7,7 @@ import { MoreRows, usePages } from "../parts/pages-of.tsx";
 import { RangePicker, useRange } from "../parts/range-picker.tsx";
 import { SearchField } from "../parts/search-field.tsx";
 import { Table } from "../parts/table.tsx";
+import { place } from "../state/place.ts";
 import { numberText } from "../view/number-text.ts";
 
 interface StoredRecord {

@@ -1,7 +1,5 @@
 // Pages of lists that are kept by hand or told by the server: one description each, in resources.tsx.
 import { useState } from "preact/hooks";
-import { notify } from "../app/notices.tsx";
-import { place } from "../app/place.ts";
 import { noteChange } from "../client/answers.ts";
 import { type CallKey, call } from "../client/client.ts";
 import { Empty, Head, Panel, Shown } from "../parts/basics.tsx";
@@ -11,6 +9,8 @@ import { MoreRows, usePages } from "../parts/pages-of.tsx";
 import { SearchField } from "../parts/search-field.tsx";
 import { Secret } from "../parts/secret.tsx";
 import { type Column, Table } from "../parts/table.tsx";
+import { notify } from "../state/notices.tsx";
+import { place } from "../state/place.ts";
 import type { FormField } from "../view/form-body.ts";
 
 export type Row = Readonly<Record<string, unknown>>;

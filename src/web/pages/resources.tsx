@@ -1,11 +1,11 @@
 // What the pages of lists show.
 import { useState } from "preact/hooks";
-import { notify } from "../app/notices.tsx";
 import { noteChange } from "../client/answers.ts";
 import { call } from "../client/client.ts";
 import { Button, Name, Tag, When } from "../parts/basics.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Secret } from "../parts/secret.tsx";
+import { notify } from "../state/notices.tsx";
 import { parseMatchers } from "../view/matchers.ts";
 import { countText } from "../view/number-text.ts";
 import { type Resource, ResourcePage, type Row } from "./resource-page.tsx";

@@ -1,9 +1,7 @@
 // Which channels people are told through: rules by priority, a tester, and targets that nothing is configured for.
 import { useState } from "preact/hooks";
-import { notify } from "../app/notices.tsx";
 import { noteChange } from "../client/answers.ts";
 import { call } from "../client/client.ts";
-import type { ChannelTest } from "../client/shapes.ts";
 import { Empty, Head, Name, Panel, Shown, Tag } from "../parts/basics.tsx";
 import { Channels, ChannelTestButton, Outcome } from "../parts/channels.tsx";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
@@ -11,7 +9,9 @@ import { FireDrill } from "../parts/fire-drill.tsx";
 import { Form } from "../parts/form.tsx";
 import { MoreRows, usePages } from "../parts/pages-of.tsx";
 import { Table } from "../parts/table.tsx";
+import { notify } from "../state/notices.tsx";
 import type { FormField } from "../view/form-body.ts";
+import type { ChannelTest } from "../view/shapes.ts";
 
 interface Rule {
   readonly id: string;

@@ -1,10 +1,7 @@
 // Runbooks: what is done about a finding, by itself or after an approval; and their runs.
 import { useState } from "preact/hooks";
-import { notify } from "../app/notices.tsx";
-import { link, place } from "../app/place.ts";
 import { noteChange, useAnswer } from "../client/answers.ts";
 import { call } from "../client/client.ts";
-import type { Execution, Runbook } from "../client/shapes.ts";
 import { Button, Empty, Head, Name, Panel, Shown, Tag, When } from "../parts/basics.tsx";
 import { Choice } from "../parts/choice.tsx";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
@@ -12,6 +9,9 @@ import { Document } from "../parts/document.tsx";
 import { ExecutionPanel, ExecutionTable } from "../parts/executions.tsx";
 import { MoreRows, usePages } from "../parts/pages-of.tsx";
 import { Facts, Table } from "../parts/table.tsx";
+import { notify } from "../state/notices.tsx";
+import { link, place } from "../state/place.ts";
+import type { Execution, Runbook } from "../view/shapes.ts";
 import { patternText } from "../view/webhook-form-body.ts";
 
 const ROWS = 100;

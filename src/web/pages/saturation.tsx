@@ -1,5 +1,5 @@
 // What runs full, and when; limits are declared here, beside what they are for.
-import { link, place } from "../app/place.ts";
+
 import { call } from "../client/client.ts";
 import { Empty, Head, Name, Panel, SeverityMark, Shown, Tag, When } from "../parts/basics.tsx";
 import { Choice } from "../parts/choice.tsx";
@@ -9,6 +9,7 @@ import { LimitForm } from "../parts/limit-form.tsx";
 import { MoreRows, usePages } from "../parts/pages-of.tsx";
 import { SearchField } from "../parts/search-field.tsx";
 import { Table } from "../parts/table.tsx";
+import { link, place } from "../state/place.ts";
 import { numberText } from "../view/number-text.ts";
 
 interface Fire {

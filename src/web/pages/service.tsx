@@ -1,8 +1,6 @@
 // One service: what is open, its series with their bands, labels, who it calls, what it sent.
 import { useState } from "preact/hooks";
-import { link, place, setQuery } from "../app/place.ts";
 import { useAnswer } from "../client/answers.ts";
-import type { Anomaly, Report, Series, Service } from "../client/shapes.ts";
 import { AnomalyItem } from "../parts/anomaly-item.tsx";
 import { Button, Empty, Head, Name, Panel, Shown, Skeleton, Tag, When } from "../parts/basics.tsx";
 import { CauseSummary } from "../parts/cause-summary.tsx";
@@ -14,8 +12,10 @@ import { SearchField } from "../parts/search-field.tsx";
 import { SeriesChart } from "../parts/series-chart.tsx";
 import { SilenceDialog } from "../parts/silence-dialog.tsx";
 import { Facts } from "../parts/table.tsx";
+import { link, place, setQuery } from "../state/place.ts";
 import { feedRows } from "../view/feed.ts";
 import { countText, numberText } from "../view/number-text.ts";
+import type { Anomaly, Report, Series, Service } from "../view/shapes.ts";
 
 const INITIAL_RANGE = "6h";
 const SERIES_ROWS = 24;

@@ -1,6 +1,5 @@
 // All services: found, sorted and paged by the server, so that ten thousand are as quick as ten.
-import { link, place } from "../app/place.ts";
-import type { Service } from "../client/shapes.ts";
+
 import { Empty, Head, Name, SeverityMark, Shown, Tag, When } from "../parts/basics.tsx";
 import { Choice } from "../parts/choice.tsx";
 import { EnvironmentField } from "../parts/environment.tsx";
@@ -8,7 +7,9 @@ import { ReadsOn } from "../parts/long-list.tsx";
 import { MoreRows, usePages } from "../parts/pages-of.tsx";
 import { SearchField } from "../parts/search-field.tsx";
 import { Table } from "../parts/table.tsx";
+import { link, place } from "../state/place.ts";
 import { countText } from "../view/number-text.ts";
+import type { Service } from "../view/shapes.ts";
 
 /** Rows of a page: read on while the reader scrolls; of what is searched for the first screen is enough. */
 const ROWS = 200;

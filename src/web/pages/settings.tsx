@@ -1,7 +1,5 @@
 // How sensitive detection and paging are: each change is tried on the past first, then made.
 import { useState } from "preact/hooks";
-import { notify } from "../app/notices.tsx";
-import { link, now, place } from "../app/place.ts";
 import { noteChange, useAnswer } from "../client/answers.ts";
 import { call } from "../client/client.ts";
 import { Button, Empty, Head, Name, Panel, Shown, Tag, When } from "../parts/basics.tsx";
@@ -9,6 +7,8 @@ import { ConfirmButton } from "../parts/confirm-button.tsx";
 import { InEnvironment } from "../parts/environment.tsx";
 import { SearchField } from "../parts/search-field.tsx";
 import { Table } from "../parts/table.tsx";
+import { notify } from "../state/notices.tsx";
+import { link, now, place } from "../state/place.ts";
 import { plural } from "../view/number-text.ts";
 import { backtestText, changedSettings } from "../view/settings-change.ts";
 

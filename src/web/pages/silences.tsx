@@ -1,7 +1,5 @@
 // Silences: what is kept and not told, until when, and why.
 import { useState } from "preact/hooks";
-import { notify } from "../app/notices.tsx";
-import { place } from "../app/place.ts";
 import { noteChange } from "../client/answers.ts";
 import { call } from "../client/client.ts";
 import { Button, Empty, Head, Name, Panel, Shown, Tag, When } from "../parts/basics.tsx";
@@ -11,6 +9,8 @@ import { Form } from "../parts/form.tsx";
 import { MoreRows, usePages } from "../parts/pages-of.tsx";
 import { SilenceDialog } from "../parts/silence-dialog.tsx";
 import { Table } from "../parts/table.tsx";
+import { notify } from "../state/notices.tsx";
+import { place } from "../state/place.ts";
 import { type Matcher, parseMatchers } from "../view/matchers.ts";
 
 interface Recurring {

@@ -1,12 +1,13 @@
 // How the server itself does: its parts, the store, what detection covers, faults of the data, and who one is here.
-import { notify } from "../app/notices.tsx";
-import { link } from "../app/place.ts";
+
 import { isSignedOut, noteChange, useAnswer } from "../client/answers.ts";
 import { call } from "../client/client.ts";
-import type { Status } from "../client/shapes.ts";
 import { Button, Head, Name, Panel, Shown, Tag, When } from "../parts/basics.tsx";
 import { Facts, Table } from "../parts/table.tsx";
+import { notify } from "../state/notices.tsx";
+import { link } from "../state/place.ts";
 import { bytesText, countText, percentText } from "../view/number-text.ts";
+import type { Status } from "../view/shapes.ts";
 import { durationText } from "../view/time-text.ts";
 
 export function System() {

@@ -1,16 +1,16 @@
 // Outbound webhooks: who is sent what, in which form, and how the deliveries went.
 import { useState } from "preact/hooks";
-import { notify } from "../app/notices.tsx";
-import { link } from "../app/place.ts";
 import { noteChange, useAnswer } from "../client/answers.ts";
 import { call } from "../client/client.ts";
-import type { Webhook, WebhookAttempt, WebhookSaved } from "../client/shapes.ts";
 import { Button, CopyButton, Empty, Head, Name, Panel, Shown, Tag, When } from "../parts/basics.tsx";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
 import { MoreRows, usePages } from "../parts/pages-of.tsx";
 import { Facts, Table } from "../parts/table.tsx";
 import { TransformTrial } from "../parts/transform-trial.tsx";
 import { WebhookForm } from "../parts/webhook-form.tsx";
+import { notify } from "../state/notices.tsx";
+import { link } from "../state/place.ts";
+import type { Webhook, WebhookAttempt, WebhookSaved } from "../view/shapes.ts";
 import { patternText } from "../view/webhook-form-body.ts";
 
 const ROWS = 100;

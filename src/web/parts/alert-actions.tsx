@@ -1,14 +1,14 @@
 // What people do to alerts, one or many: take them, hand them back, end them, put them off, say something, give them to somebody.
 import { useState } from "preact/hooks";
-import { notify } from "../app/notices.tsx";
 import { noteChange } from "../client/answers.ts";
 import { call } from "../client/client.ts";
-import type { Alert } from "../client/shapes.ts";
-import { wallMs } from "../live/clock.ts";
+import { wallMs } from "../state/clock.ts";
+import type { IconName } from "../state/icons.tsx";
+import { notify } from "../state/notices.tsx";
 import { plural } from "../view/number-text.ts";
+import type { Alert } from "../view/shapes.ts";
 import { Button } from "./basics.tsx";
 import { Dialog } from "./dialog.tsx";
-import type { IconName } from "./icons.tsx";
 
 type ActionName = "acknowledge" | "unacknowledge" | "resolve" | "snooze" | "comment" | "assign";
 

@@ -1,10 +1,10 @@
 // A row of alerts: what, since when, who has it, and what one can do.
 import { useState } from "preact/hooks";
-import { link, now } from "../app/place.ts";
-import type { Alert } from "../client/shapes.ts";
+import { link, now } from "../state/place.ts";
 import { plural } from "../view/number-text.ts";
 import { openText } from "../view/open-text.ts";
 import { heldText } from "../view/reason.ts";
+import type { Alert } from "../view/shapes.ts";
 import { AlertActions } from "./alert-actions.tsx";
 import { Button, Name, SeverityMark, Tag, When } from "./basics.tsx";
 import { InEnvironment } from "./environment.tsx";

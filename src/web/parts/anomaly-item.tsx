@@ -1,9 +1,9 @@
 // A row of the feed.
-import { link } from "../app/place.ts";
-import type { Anomaly } from "../client/shapes.ts";
+import { link } from "../state/place.ts";
 import type { FeedRow } from "../view/feed.ts";
 import { plural } from "../view/number-text.ts";
 import { burstText, outcomeText } from "../view/reason.ts";
+import type { Anomaly } from "../view/shapes.ts";
 import { Name, SeverityMark, Tag, When } from "./basics.tsx";
 import { InEnvironment } from "./environment.tsx";
 

@@ -1,14 +1,14 @@
 // Small parts that all pages share.
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { notify } from "../app/notices.tsx";
-import { now, zone } from "../app/place.ts";
 import type { Answer } from "../client/answers.ts";
 import { isSignedOut } from "../client/answers.ts";
 import type { ApiError } from "../client/client.ts";
-import type { Severity } from "../client/shapes.ts";
+import { Icon, type IconName } from "../state/icons.tsx";
+import { notify } from "../state/notices.tsx";
+import { now, zone } from "../state/place.ts";
+import type { Severity } from "../view/shapes.ts";
 import { ageText, fullTime, offsetText, shortTime } from "../view/time-text.ts";
-import { Icon, type IconName } from "./icons.tsx";
 
 const SHAPES: Readonly<Record<Severity, string>> = {
   high: "M6 1l5 9H1z",

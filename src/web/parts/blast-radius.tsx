@@ -1,6 +1,7 @@
 // Services that a failure of a service reaches.
-import { link } from "../app/place.ts";
+
 import { useAnswer } from "../client/answers.ts";
+import { link } from "../state/place.ts";
 import { percentText } from "../view/number-text.ts";
 import { Name, Panel, Tag } from "./basics.tsx";
 

@@ -1,7 +1,7 @@
 // The first candidates of a report, each with its strongest evidence.
-import { link } from "../app/place.ts";
-import type { Report } from "../client/shapes.ts";
+import { link } from "../state/place.ts";
 import { percentText } from "../view/number-text.ts";
+import type { Report } from "../view/shapes.ts";
 import { Name, Tag } from "./basics.tsx";
 
 const SHOWN = 3;

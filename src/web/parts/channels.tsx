@@ -1,9 +1,9 @@
 // Channels: whether people can be told at all, how each fares, and a test of one or of a rule's.
 import { useState } from "preact/hooks";
-import { link } from "../app/place.ts";
 import { useAnswer } from "../client/answers.ts";
 import { call } from "../client/client.ts";
-import type { ChannelList, ChannelTest, Status } from "../client/shapes.ts";
+import { link } from "../state/place.ts";
+import type { ChannelList, ChannelTest, Status } from "../view/shapes.ts";
 import { Empty, Name, Panel, Shown, Tag, When } from "./basics.tsx";
 import { ConfirmButton } from "./confirm-button.tsx";
 import { Table } from "./table.tsx";

@@ -1,4 +1,4 @@
-import { place, setQuery } from "../app/place.ts";
+import { place, setQuery } from "../state/place.ts";
 
 /** A filter of few words, in the address. */
 export function Choice({ name, label, choices, any = "any" }: { name: string; label: string; choices: readonly string[]; any?: string }) {

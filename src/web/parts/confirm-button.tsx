@@ -1,7 +1,7 @@
 // A button for what cannot be taken back: asks once, in its own place.
 import { useEffect, useState } from "preact/hooks";
-import { notify } from "../app/notices.tsx";
 import { noteChange } from "../client/answers.ts";
+import { notify } from "../state/notices.tsx";
 import { Button } from "./basics.tsx";
 
 const ASKING_MS = 5_000;

@@ -1,7 +1,8 @@
 // Columns that every table of decisions has.
-import type { Decision } from "../client/shapes.ts";
+
 import { numberText } from "../view/number-text.ts";
 import { outcomeText } from "../view/reason.ts";
+import type { Decision } from "../view/shapes.ts";
 import { Tag, When } from "./basics.tsx";
 
 export const WHEN = { head: "When", isTight: true, show: ({ at }: Decision) => <When at={at} /> };

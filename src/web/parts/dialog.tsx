@@ -1,7 +1,7 @@
 // What lies over the page and is answered first.
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { Icon } from "./icons.tsx";
+import { Icon } from "../state/icons.tsx";
 
 /** A dialog over the page; the browser keeps the focus inside. It begins at the field with data-first, else at the first field. */
 export function Dialog({ title, onClose, children }: { title: string; onClose: () => void; children: ComponentChildren }) {

@@ -1,5 +1,5 @@
 // The environment that rows are of. In the address it is absent where rows of all are shown, and empty where those are that name none.
-import { place, setQuery } from "../app/place.ts";
+import { place, setQuery } from "../state/place.ts";
 import { Name } from "./basics.tsx";
 import { SearchField } from "./search-field.tsx";
 

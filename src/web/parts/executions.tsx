@@ -1,10 +1,10 @@
 // Runs of runbooks: a table of them, and one of them step by step with what can be decided.
 import { useState } from "preact/hooks";
-import { notify } from "../app/notices.tsx";
-import { link } from "../app/place.ts";
 import { noteChange } from "../client/answers.ts";
 import { call } from "../client/client.ts";
-import type { Execution } from "../client/shapes.ts";
+import { notify } from "../state/notices.tsx";
+import { link } from "../state/place.ts";
+import type { Execution } from "../view/shapes.ts";
 import { Button, Head, Name, Panel, Tag, When } from "./basics.tsx";
 import { Facts, Table } from "./table.tsx";
 

@@ -1,9 +1,9 @@
 // A fire drill: whether people would be told, tried from end to end, and how the last one went.
 import { useState } from "preact/hooks";
-import { link } from "../app/place.ts";
 import { useAnswer } from "../client/answers.ts";
 import { call } from "../client/client.ts";
-import type { ChannelList, Drill, Status } from "../client/shapes.ts";
+import { link } from "../state/place.ts";
+import type { ChannelList, Drill, Status } from "../view/shapes.ts";
 import { durationText } from "../view/time-text.ts";
 import { Empty, Panel, Tag, When } from "./basics.tsx";
 import { ConfirmButton } from "./confirm-button.tsx";

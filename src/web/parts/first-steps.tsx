@@ -1,8 +1,9 @@
 // What to do where nothing has come yet: three ways to send, each a line to copy.
-import { link } from "../app/place.ts";
+
 import { useAnswer } from "../client/answers.ts";
-import type { Status } from "../client/shapes.ts";
+import { link } from "../state/place.ts";
 import { plural } from "../view/number-text.ts";
+import type { Status } from "../view/shapes.ts";
 import { CopyButton, Panel } from "./basics.tsx";
 
 /** Lines with the address of this server. */

@@ -1,10 +1,10 @@
 // The last day of a metric, and what it is expected to be ahead of now, with the band.
 import { useMemo } from "preact/hooks";
-import { now } from "../app/place.ts";
 import { useAnswer } from "../client/answers.ts";
-import type { ForecastAnswer, SeriesData } from "../client/shapes.ts";
+import { now } from "../state/place.ts";
 import { chartPoints, forecastPoints } from "../view/chart-columns.ts";
 import { numberText, percentText } from "../view/number-text.ts";
+import type { ForecastAnswer, SeriesData } from "../view/shapes.ts";
 import { Shown, When } from "./basics.tsx";
 import { Chart } from "./chart.tsx";
 

@@ -1,5 +1,5 @@
 // Counts by severity over time; a bar leads to its part of the range. The figures stand in each bar's name.
-import { now, place, zone } from "../app/place.ts";
+import { now, place, zone } from "../state/place.ts";
 import { barTotal } from "../view/histogram.ts";
 import { placeLink } from "../view/location.ts";
 import { shortTime } from "../view/time-text.ts";

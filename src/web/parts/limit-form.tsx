@@ -1,7 +1,8 @@
 // Declares the limit of a metric, beside whatever shows it.
-import { notify } from "../app/notices.tsx";
+
 import { noteChange } from "../client/answers.ts";
 import { call } from "../client/client.ts";
+import { notify } from "../state/notices.tsx";
 import { Form } from "./form.tsx";
 
 export function LimitForm({ initial }: { initial: Readonly<Record<string, string | undefined>> }) {

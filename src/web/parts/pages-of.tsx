@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { useAnswer } from "../client/answers.ts";
 import { addressOf, type CallKey, type CallOptions, call } from "../client/client.ts";
-import type { Page } from "../client/shapes.ts";
+import type { Page } from "../view/shapes.ts";
 import { Button } from "./basics.tsx";
 
 /** Pages behind the first are longer: who scrolls wants more of them. */

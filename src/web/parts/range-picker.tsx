@@ -1,5 +1,5 @@
 // The range of time that a page shows, in its address.
-import { now, place, setQuery, zone } from "../app/place.ts";
+import { now, place, setQuery, zone } from "../state/place.ts";
 import { fixedQuery, placeLink, RANGES, type Range, rangeEnds, rangeOf } from "../view/location.ts";
 import { durationText, shortTime } from "../view/time-text.ts";
 import { Button, copyText } from "./basics.tsx";

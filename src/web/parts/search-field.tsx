@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { place, setQuery } from "../app/place.ts";
+import { place, setQuery } from "../state/place.ts";
 
 const WAIT_MS = 200;
 

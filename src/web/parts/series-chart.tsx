@@ -1,9 +1,9 @@
 // A chart of one series of the API, with the anomalies of its pair in it.
 import { useMemo } from "preact/hooks";
-import { setQuery } from "../app/place.ts";
 import { useAnswer } from "../client/answers.ts";
-import type { AnomalyMark, SeriesData } from "../client/shapes.ts";
+import { setQuery } from "../state/place.ts";
 import { type ChartMark, chartPoints, withJudgedBounds } from "../view/chart-columns.ts";
+import type { AnomalyMark, SeriesData } from "../view/shapes.ts";
 import { Empty, Shown } from "./basics.tsx";
 import { Chart } from "./chart.tsx";
 

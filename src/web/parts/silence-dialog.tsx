@@ -1,12 +1,12 @@
 // A silence from what is at hand: its matchers can be changed, and what they would keep quiet now is shown before it is made.
 import { useEffect, useState } from "preact/hooks";
-import { notify } from "../app/notices.tsx";
-import { link } from "../app/place.ts";
 import { noteChange, useAnswer } from "../client/answers.ts";
 import { call } from "../client/client.ts";
-import type { Alert } from "../client/shapes.ts";
-import { wallMs } from "../live/clock.ts";
+import { wallMs } from "../state/clock.ts";
+import { notify } from "../state/notices.tsx";
+import { link } from "../state/place.ts";
 import { matchersText, parseMatchers, silenced } from "../view/matchers.ts";
+import type { Alert } from "../view/shapes.ts";
 import { Button, Name, SeverityMark } from "./basics.tsx";
 import { Dialog } from "./dialog.tsx";
 

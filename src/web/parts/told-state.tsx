@@ -1,6 +1,7 @@
 // Whether anybody was told: three states, each a sign and words.
-import type { Alert } from "../client/shapes.ts";
-import { Icon, type IconName } from "./icons.tsx";
+
+import { Icon, type IconName } from "../state/icons.tsx";
+import type { Alert } from "../view/shapes.ts";
 
 type Notification = Alert["notification"];
 

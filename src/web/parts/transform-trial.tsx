@@ -1,6 +1,7 @@
 // What a webhook that has just been saved would send of the events that are stored.
-import type { WebhookSaved } from "../client/shapes.ts";
+
 import { plural } from "../view/number-text.ts";
+import type { WebhookSaved } from "../view/shapes.ts";
 import { Tag } from "./basics.tsx";
 
 const SHOWN = 5;

@@ -1,7 +1,7 @@
 // What a webhook says, as fields: where to, which events, in which form.
 import { useState } from "preact/hooks";
-import type { Webhook } from "../client/shapes.ts";
 import { faultText } from "../view/fault-text.ts";
+import type { Webhook } from "../view/shapes.ts";
 import { initialWebhook, type WebhookFields, webhookBody } from "../view/webhook-form-body.ts";
 import { Send } from "./send.tsx";
 

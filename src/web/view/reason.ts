@@ -1,6 +1,7 @@
 // Why something was found, and why somebody was told of it or not, in words that need no manual.
-import type { Verdict } from "../client/shapes.ts";
+
 import { departureText, numberText, zText } from "./number-text.ts";
+import type { Verdict } from "./shapes.ts";
 
 const GATE_WORDS: Readonly<Record<string, string>> = {
   threshold: "far enough from its usual values",

@@ -1,7 +1,7 @@
 // The quiet simulation: services through the shard kernel, the detector of long baselines, their joint models and the pipeline to a page, as shipped, on a virtual
 // clock.
 
-import { hash128 } from "../../../src/core/base/hash128.ts";
+import { hash128 } from "../../../src/core/hashing/hash128.ts";
 import { EVENT_CLOSE, EVENT_OPEN, EVENT_UPDATE } from "../../../src/core/layout/kernel-event.ts";
 import { FLAG_COUNTER, FLAG_PERCENT } from "../../../src/core/layout/stream-record.ts";
 import type { StreamName } from "../../../src/core/protocol/coordinator-frame.ts";

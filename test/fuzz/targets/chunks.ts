@@ -1,6 +1,6 @@
 // What is stored of samples: chunks, blocks of chunks, and the chunks that wait for a block. None of them may throw, read outside its bytes or say more
 // than it holds; what they take comes back the same when it is written again.
-import { crc32 } from "../../../src/core/base/crc32.ts";
+import { crc32 } from "../../../src/core/hashing/crc32.ts";
 import { ChunkBlock } from "../../../src/domain/codec/chunk-block.ts";
 import { ChunkBlockBuilder } from "../../../src/domain/codec/chunk-block-builder.ts";
 import { CHUNK_BYTES_MAX, CHUNK_SAMPLES_MAX, decodeSampleChunk, encodeSampleChunk } from "../../../src/domain/codec/sample-chunk.ts";

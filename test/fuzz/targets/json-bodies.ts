@@ -6,7 +6,7 @@ import { EngineCounters } from "../../../src/actors/engine/report/engine-counter
 import { LabelIntake } from "../../../src/actors/engine/unit/label-intake.ts";
 import type { StreamDefiner } from "../../../src/actors/engine/unit/stream-definer.ts";
 import { WorkUnit } from "../../../src/actors/engine/unit/work-unit.ts";
-import { EngineMemory } from "../../../src/adapters/runtime/engine-memory.ts";
+import { EngineMemory } from "../../../src/adapters/shared-memory/engine-memory.ts";
 import { BODY_PADDING_BYTES, LARGE_BODY, STAGING } from "../../../src/core/layout/memory-map.ts";
 import { ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../../src/core/layout/row-frame.ts";
 import { BODY_JSON_BATCH, BODY_JSON_SINGLE } from "../../../src/core/protocol/body-kind.ts";

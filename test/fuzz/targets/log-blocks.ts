@@ -3,7 +3,7 @@
 import { decodeDefinitions, sectionsOf } from "../../../src/actors/engine/unit/work-unit.ts";
 import { BLOCK_HEADER_BYTES, blockBytes, writeBlockHeader } from "../../../src/adapters/log/block-format.ts";
 import { type LogBlock, readBlocks } from "../../../src/adapters/log/log-reader.ts";
-import { crc32 } from "../../../src/core/base/crc32.ts";
+import { crc32 } from "../../../src/core/hashing/crc32.ts";
 import {
   DEFINE_HEADER_BYTES,
   SECTION_DEAD_LETTER,

@@ -1,8 +1,6 @@
 // What a start reads back: checkpoints with the state of a partition, records, keys. They are behind no checksum of ours; they may refuse by an exception,
 // which stops the start, but must not loop, take memory without bound, or put a stream into a state that the kernel would run out of its record with.
 
-import { decodeRecordRow, encodeRecordRow, rowMatches, serviceBytes } from "../../../src/actors/coordinator/records/record-row.ts";
-import { decodeCheckpointRow, encodeCheckpointRow, readPartFrame } from "../../../src/actors/coordinator/state/checkpoint-row.ts";
 import { type PartitionStateVisitor, readPartitionPart } from "../../../src/actors/engine/recovery/partition-state.ts";
 import { IDENTITY_BYTES_MAX } from "../../../src/core/config/limits.ts";
 import { BINDINGS, STAGING, TENANT_HEAD } from "../../../src/core/layout/memory-map.ts";
@@ -12,6 +10,8 @@ import { ByteSink } from "../../../src/domain/codec/byte-sink.ts";
 import { ChunkBlockBuilder } from "../../../src/domain/codec/chunk-block-builder.ts";
 import { KeyBuilder, KeyReader } from "../../../src/domain/codec/key.ts";
 import type { ByteCursor } from "../../../src/domain/codec/varint.ts";
+import { decodeRecordRow, encodeRecordRow, rowMatches, serviceBytes } from "../../../src/modules/records/record-row.ts";
+import { decodeCheckpointRow, encodeCheckpointRow, readPartFrame } from "../../../src/modules/state/checkpoint-row.ts";
 import { ShardRig } from "../../support/shard-rig.ts";
 import type { ByteWriter } from "../input/byte-writer.ts";
 import type { Random } from "../input/random.ts";

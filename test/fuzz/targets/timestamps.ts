@@ -1,5 +1,5 @@
 // RFC 3339 date-times against a twin made of a regular expression and the calendar of Date.UTC.
-import { formatRfc3339, parseRfc3339 } from "../../../src/core/base/rfc3339.ts";
+import { formatRfc3339, parseRfc3339 } from "../../../src/core/time/rfc3339.ts";
 import type { ByteWriter } from "../input/byte-writer.ts";
 import type { Random } from "../input/random.ts";
 import { type FuzzTarget, must, textTokens } from "../target.ts";

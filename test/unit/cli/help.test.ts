@@ -3,11 +3,11 @@ import { describe, expect, it } from "vitest";
 import { readCommandLine } from "../../../src/cli/command-arguments.ts";
 import { COMMAND_TABLE } from "../../../src/cli/command-table.ts";
 import { completionScript } from "../../../src/cli/completion.ts";
-import { UsageError } from "../../../src/cli/exit-code.ts";
 import { helpFor } from "../../../src/cli/help.ts";
 import { manualPage } from "../../../src/cli/manual-page.ts";
 import { COMMANDS } from "../../../src/commands.ts";
 import { SETTINGS } from "../../../src/core/config/load-config.ts";
+import { UsageError } from "../../../src/server/exit-code.ts";
 
 const COLUMNS = 100;
 

@@ -3,11 +3,11 @@ import type { EngineFrame } from "../../../core/protocol/coordinator-frame.ts";
 import type { CoordinatorMessage, StreamEvents } from "../../../core/protocol/query.ts";
 import type { PagingSources } from "../../../domain/alerting/paging/paging-sources.ts";
 import type { Anomaly } from "../../../domain/anomaly/anomaly.ts";
-import { countAlerts } from "../alerts/alert-counts.ts";
-import { AlertDraft } from "../alerts/alert-draft.ts";
-import { VerdictDraft, type VerdictLimits } from "../anomalies/verdict-draft.ts";
+import { countAlerts } from "../../../modules/alerts/alert-counts.ts";
+import { AlertDraft } from "../../../modules/alerts/alert-draft.ts";
+import { VerdictDraft, type VerdictLimits } from "../../../modules/anomalies/verdict-draft.ts";
+import type { CoordinatorCounters } from "../../../modules/state/coordinator-counters.ts";
 import type { CommittedState } from "../nouns/committed-state.ts";
-import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import { ControlTransaction } from "./control-transaction.ts";
 import { makeOfFrames } from "./frame-sifting.ts";
 

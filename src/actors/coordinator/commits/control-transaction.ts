@@ -13,12 +13,12 @@ import {
 } from "../../../core/protocol/coordinator-frame.ts";
 import type { PagingSources } from "../../../domain/alerting/paging/paging-sources.ts";
 import { decodeEpisode } from "../../../domain/anomaly/episode-codec.ts";
-import { AlertDraft } from "../alerts/alert-draft.ts";
-import { VerdictDraft, type VerdictLimits } from "../anomalies/verdict-draft.ts";
-import { DeadLetterDraft } from "../dead-letters/dead-letter-draft.ts";
-import { LabelDraft } from "../labels/label-draft.ts";
+import { AlertDraft } from "../../../modules/alerts/alert-draft.ts";
+import { VerdictDraft, type VerdictLimits } from "../../../modules/anomalies/verdict-draft.ts";
+import { DeadLetterDraft } from "../../../modules/dead-letters/dead-letter-draft.ts";
+import { LabelDraft } from "../../../modules/labels/label-draft.ts";
+import { decodePayload } from "../../../modules/state/stored-json.ts";
 import type { CommittedState } from "../nouns/committed-state.ts";
-import { decodePayload } from "../state/stored-json.ts";
 
 /** Drafts of one transaction over the committed state; those of what comes seldom are made when it comes. */
 export class ControlTransaction {

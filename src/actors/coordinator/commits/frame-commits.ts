@@ -1,6 +1,6 @@
 // What engines send, on its way into the two stores: `control` first, and at once where anybody may wait for it; `series` behind it and gathered.
 
-import type { FrameSource } from "../engines/engine-link.ts";
+import type { FrameSource } from "../../../modules/engines/engine-link.ts";
 import type { ControlCommitter } from "./control-committer.ts";
 import { FrameIntake } from "./frame-intake.ts";
 import { UnstorableFramesError } from "./frame-sifting.ts";

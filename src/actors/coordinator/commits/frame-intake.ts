@@ -19,7 +19,7 @@ import {
   FRAME_VERDICT,
   PROMPT_FRAMES,
 } from "../../../core/protocol/coordinator-frame.ts";
-import type { FrameSource } from "../engines/engine-link.ts";
+import type { FrameSource } from "../../../modules/engines/engine-link.ts";
 import { SET_ASIDE } from "./set-aside-frames.ts";
 
 const VERDICT_KINDS: ReadonlySet<number> = new Set([FRAME_VERDICT, FRAME_CLOSING]);

@@ -1,10 +1,10 @@
 // Makes records, blocks, checkpoints and marks durable, and raises the floor of the logs behind them.
 import type { EngineFrame, MetricMetadataEnvelope } from "../../../core/protocol/coordinator-frame.ts";
 import type { ServiceChange } from "../../../domain/anomaly/change-event.ts";
+import type { CoordinatorCounters } from "../../../modules/state/coordinator-counters.ts";
+import { floorHasRisen, type LogFloor } from "../../../modules/state/log-coverage.ts";
+import { TABLE_START } from "../../../modules/state/tables.ts";
 import { type CommittedState, laneMarkKey } from "../nouns/committed-state.ts";
-import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
-import { floorHasRisen, type LogFloor } from "../state/log-coverage.ts";
-import { TABLE_START } from "../state/tables.ts";
 import { makeOfFrames } from "./frame-sifting.ts";
 import { SeriesTransaction } from "./series-transaction.ts";
 

@@ -1,6 +1,6 @@
 // When frames for `series` are committed. Nobody waits for them: samples, records and states are durable in the logs, and whoever asks has them committed
 // first. So they gather while verdicts are committed one run after another (ADR 57).
-import type { LedgerBook } from "../alerts/ledger-book.ts";
+import type { LedgerBook } from "../../../modules/alerts/ledger-book.ts";
 import type { FrameIntake } from "./frame-intake.ts";
 import { UnstorableFramesError } from "./frame-sifting.ts";
 import type { SeriesCommitter } from "./series-committer.ts";

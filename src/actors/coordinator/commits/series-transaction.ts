@@ -6,7 +6,7 @@
  */
 
 import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
-import { ShareDraft } from "../../../core/base/share-ledger.ts";
+import { ShareDraft } from "../../../core/fairness/share-ledger.ts";
 import {
   type CheckpointHeader,
   type EngineFrame,
@@ -30,21 +30,27 @@ import {
 import { changeOf, type ServiceChange } from "../../../domain/anomaly/change-event.ts";
 import type { SloRecord } from "../../../domain/detection/service/slo-record.ts";
 import { readSpanBlockHead, spanBlockId } from "../../../domain/trace/span-block.ts";
-import { changeOperation } from "../analysis/change-book.ts";
-import { callSumsKey, readCallsFrame } from "../calls/call-rows.ts";
+import { changeOperation } from "../../../modules/analysis/change-book.ts";
+import { callSumsKey, readCallsFrame } from "../../../modules/calls/call-rows.ts";
+import { encodeRecordRow } from "../../../modules/records/record-row.ts";
+import { blockOperations } from "../../../modules/series/block-rows.ts";
+import { ColdDraft } from "../../../modules/series/cold/cold-draft.ts";
+import { metadataOperation } from "../../../modules/series/metadata-table.ts";
+import { metricScopeOperation } from "../../../modules/series/metric-scope-rows.ts";
+import {
+  decodeCheckpointRow,
+  encodeCheckpointRow,
+  readCheckpointHeader,
+  readColdChanges,
+  readPartFrame,
+} from "../../../modules/state/checkpoint-row.ts";
+import { LANE_MARK } from "../../../modules/state/shared-forms.ts";
+import { decodePayload } from "../../../modules/state/stored-json.ts";
+import { checkpointPartKey, idText, partitionKey, tenantTimeKey } from "../../../modules/state/tables.ts";
+import { UsageDraft } from "../../../modules/usage/usage-draft.ts";
+import { detectorStatesOperation } from "../../../modules/watchdog/detector-states.ts";
+import { SLO_WINDOW_MS, sloOperation, sloRecordOf } from "../../../modules/watchdog/slo/slo-book.ts";
 import { type CommittedState, laneMarkKey } from "../nouns/committed-state.ts";
-import { encodeRecordRow } from "../records/record-row.ts";
-import { blockOperations } from "../series/block-rows.ts";
-import { ColdDraft } from "../series/cold/cold-draft.ts";
-import { metadataOperation } from "../series/metadata-table.ts";
-import { metricScopeOperation } from "../series/metric-scope-rows.ts";
-import { decodeCheckpointRow, encodeCheckpointRow, readCheckpointHeader, readColdChanges, readPartFrame } from "../state/checkpoint-row.ts";
-import { LANE_MARK } from "../state/shared-forms.ts";
-import { decodePayload } from "../state/stored-json.ts";
-import { checkpointPartKey, idText, partitionKey, tenantTimeKey } from "../state/tables.ts";
-import { UsageDraft } from "../usage/usage-draft.ts";
-import { detectorStatesOperation } from "../watchdog/detector-states.ts";
-import { SLO_WINDOW_MS, sloOperation, sloRecordOf } from "../watchdog/slo/slo-book.ts";
 
 /** Drafts of one transaction over the committed state. */
 export class SeriesTransaction {

@@ -1,5 +1,5 @@
 // What becomes of frames that cannot be stored: a dead letter of their tenant where they say whose they are, else bytes in the folder of what is set aside. Each is counted and said.
-import { hash128 } from "../../../core/base/hash128.ts";
+import { hash128 } from "../../../core/hashing/hash128.ts";
 import {
   type DeadLetterEnvelope,
   type EngineFrame,
@@ -16,11 +16,11 @@ import {
 } from "../../../core/protocol/coordinator-frame.ts";
 import { UNSTORABLE } from "../../../core/protocol/set-aside.ts";
 import { decodeEpisode } from "../../../domain/anomaly/episode-codec.ts";
-import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
-import { DEAD_LETTER } from "../state/shared-forms.ts";
-import { decodePayload } from "../state/stored-json.ts";
-import { tenantTimeKey } from "../state/tables.ts";
-import type { DataFaults } from "../status/data-faults.ts";
+import type { CoordinatorCounters } from "../../../modules/state/coordinator-counters.ts";
+import { DEAD_LETTER } from "../../../modules/state/shared-forms.ts";
+import { decodePayload } from "../../../modules/state/stored-json.ts";
+import { tenantTimeKey } from "../../../modules/state/tables.ts";
+import type { DataFaults } from "../../../modules/status/data-faults.ts";
 import { SPARED_KINDS, type UnstorableFrame } from "./frame-sifting.ts";
 
 /** Nothing is stored of it. */

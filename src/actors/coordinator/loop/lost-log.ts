@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { isCoveredBy, type LogSegment } from "../../../adapters/log/log-segment.ts";
 import type { LaneMark } from "../../../core/protocol/coordinator-frame.ts";
 import type { StoredCheckpoint } from "../../../core/protocol/engine-control.ts";
-import { LogCoverage } from "../state/log-coverage.ts";
+import { LogCoverage } from "../../../modules/state/log-coverage.ts";
 
 /** Parts that the folder lacks. */
 export interface LogGap {

@@ -7,14 +7,14 @@ import { type FoundNote, readCrashNotes, removeCrashNote, writeCrashNote } from 
 import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
 import type { RowTrace } from "../../../adapters/storage/traced-store.ts";
 import { keyText } from "../../../adapters/storage/value-seal.ts";
-import { type Fault, failureOf } from "../../../core/base/guard.ts";
+import { type Fault, failureOf } from "../../../core/faults/guard.ts";
 import type { RowPlace } from "../../../core/protocol/crash-note.ts";
 import type { SetAsideItem } from "../../../core/protocol/set-aside.ts";
-import { decodeCheckpointRow } from "../state/checkpoint-row.ts";
-import { emptyCheckpoint, SERIALS_LEFT_OUT } from "../state/rescued-checkpoints.ts";
-import { scan } from "../state/scan.ts";
-import { UnknownRowError } from "../state/stored-json.ts";
-import { NEEDED_TABLES, partitionKey } from "../state/tables.ts";
+import { decodeCheckpointRow } from "../../../modules/state/checkpoint-row.ts";
+import { emptyCheckpoint, SERIALS_LEFT_OUT } from "../../../modules/state/rescued-checkpoints.ts";
+import { scan } from "../../../modules/state/scan.ts";
+import { UnknownRowError } from "../../../modules/state/stored-json.ts";
+import { NEEDED_TABLES, partitionKey } from "../../../modules/state/tables.ts";
 
 /** The stores by their names. */
 export interface NamedStores {

@@ -6,10 +6,10 @@ import { checkStore } from "../../../adapters/storage/store-check.ts";
 import type { Log } from "../../../core/telemetry/log-event.ts";
 import { KeyBuilder } from "../../../domain/codec/key.ts";
 import { checkSpanBlockVersion } from "../../../domain/trace/span-block.ts";
-import { checkDecisionVersion } from "../alerts/rows/decision-row.ts";
+import { checkDecisionVersion } from "../../../modules/alerts/rows/decision-row.ts";
+import { scanTenants } from "../../../modules/state/scan.ts";
+import { TABLE_END } from "../../../modules/state/tables.ts";
 import { CONTROL_TABLES, SERIES_TABLES } from "../nouns/modules.ts";
-import { scanTenants } from "../state/scan.ts";
-import { TABLE_END } from "../state/tables.ts";
 
 const SERIES = "series";
 

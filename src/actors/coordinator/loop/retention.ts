@@ -2,7 +2,7 @@
 // wait long behind it. A round visits every table once; the next begins RETENTION_INTERVAL_MS after it has begun. Roll-ups pause between steps.
 import { StoreError } from "../../../adapters/storage/key-value-store.ts";
 import { FULL_DISK_ROWS_PER_STEP, FULL_DISK_STEPS } from "../../../core/config/limits.ts";
-import type { RetentionStep, RetentionTerms } from "../state/retention-step.ts";
+import type { RetentionStep, RetentionTerms } from "../../../modules/state/retention-step.ts";
 
 /** Retention periods and bounds. */
 export interface RetentionOptions {

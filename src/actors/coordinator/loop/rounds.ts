@@ -1,11 +1,11 @@
 // The rounds of the coordinator: one transaction of what engines have sent, edits between transactions, one step of retention and replay, and the ticks of
 // what has a pace of its own. It has no timer: each round says when the next is due.
 import { StoreError } from "../../../adapters/storage/key-value-store.ts";
-import { failureOf } from "../../../core/base/guard.ts";
+import { failureOf } from "../../../core/faults/guard.ts";
 import type { AwaitedFrames } from "../../../core/protocol/coordinator-frame.ts";
 import type { CoordinatorMessage } from "../../../core/protocol/query.ts";
+import type { ReplayRunner } from "../../../modules/dead-letters/replay-runner.ts";
 import type { FrameCommits } from "../commits/frame-commits.ts";
-import type { ReplayRunner } from "../dead-letters/replay-runner.ts";
 import { Attempts } from "./attempts.ts";
 import type { DiskUsage } from "./disk-usage.ts";
 import { EditQueue } from "./edit-queue.ts";

@@ -7,8 +7,8 @@ import { type KeyValueStore, StoreError } from "../../../adapters/storage/key-va
 import type { RowTrace, TracedRow } from "../../../adapters/storage/traced-store.ts";
 import { ROWS_SET_ASIDE_PER_START_MAX } from "../../../core/config/set-aside-limits.ts";
 import type { SetAsideItem } from "../../../core/protocol/set-aside.ts";
-import { UnknownRowError } from "../state/stored-json.ts";
-import { NEEDED_TABLES } from "../state/tables.ts";
+import { UnknownRowError } from "../../../modules/state/stored-json.ts";
+import { NEEDED_TABLES } from "../../../modules/state/tables.ts";
 import { rowItem } from "./noted-rows.ts";
 
 const DAMAGE_NAMES: ReadonlySet<string> = new Set(["DamagedValueError", "DamagedStoreError"]);

@@ -3,8 +3,8 @@
 // what was taken before is written: it is little, and checkpoints among it let the log go.
 import { StoreError } from "../../../adapters/storage/key-value-store.ts";
 import { STORE_RETRY_MS_FIRST, STORE_RETRY_MS_MAX } from "../../../core/config/limits.ts";
-import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
-import type { StoreRefusal } from "../status/store-facts.ts";
+import type { CoordinatorCounters } from "../../../modules/state/coordinator-counters.ts";
+import type { StoreRefusal } from "../../../modules/status/store-facts.ts";
 
 /** Dependencies of the guard. */
 export interface StoreGuardDependencies {

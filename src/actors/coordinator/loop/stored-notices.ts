@@ -2,7 +2,7 @@
 import type { MetricMetadataEnvelope } from "../../../core/protocol/coordinator-frame.ts";
 import type { Log } from "../../../core/telemetry/log-event.ts";
 import { deploymentsAmong, type ServiceChange } from "../../../domain/anomaly/change-event.ts";
-import type { EngineLink } from "../engines/engine-link.ts";
+import type { EngineLink } from "../../../modules/engines/engine-link.ts";
 import type { CommittedState } from "../nouns/committed-state.ts";
 
 /** Characters of a name in a line of the log. */

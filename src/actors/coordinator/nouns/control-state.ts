@@ -2,10 +2,10 @@
 import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
 import type { AccessChange } from "../../../core/protocol/access.ts";
 import { PatternCache } from "../../../domain/alerting/pattern/pattern-cache.ts";
-import type { RoutingSettings } from "../notification/routing-book.ts";
-import { admitStored } from "../silences/pattern-room.ts";
-import type { CoordinatorShares } from "../state/coordinator-shares.ts";
-import type { WatchdogEnvironment } from "../watchdog/watchdog-book.ts";
+import type { RoutingSettings } from "../../../modules/notification/routing-book.ts";
+import { admitStored } from "../../../modules/silences/pattern-room.ts";
+import type { CoordinatorShares } from "../../../modules/state/coordinator-shares.ts";
+import type { WatchdogEnvironment } from "../../../modules/watchdog/watchdog-book.ts";
 import { type ConfiguredBooks, configuredBooks } from "./modules.ts";
 
 /** A Book of one noun. */

@@ -1,6 +1,6 @@
 // Gauges of what the store held at the start; what changes them later counts on from there.
 
-import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
+import type { CoordinatorCounters } from "../../../modules/state/coordinator-counters.ts";
 import type { CommittedState } from "./committed-state.ts";
 
 /** Sets them, once the state has been read. */

@@ -1,6 +1,6 @@
 // The streams of this engine that are in the store and not in memory: by identity hash, and by the number that stands for them in the ref map.
 // 44 bytes each, outside the heap: 1,000,000 are 44 MB, where they took 2 GB in memory.
-import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
+import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
 import { COLD_FILTER, COLD_FILTER_BYTES } from "../../../core/layout/memory-map.ts";
 
 const FIRST_CAPACITY = 1024;

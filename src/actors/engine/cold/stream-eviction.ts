@@ -1,7 +1,7 @@
 // Takes streams that have had no sample for long out of memory, on the way of their partition's checkpoint, which carries them to the store: a stream is
 // in the checkpoint or among the streams that left, never in both and never in none.
-import type { EngineMemory, ProcessWords } from "../../../adapters/runtime/engine-memory.ts";
-import { Uint32List } from "../../../core/base/uint32-list.ts";
+import type { EngineMemory, ProcessWords } from "../../../adapters/shared-memory/engine-memory.ts";
+import { Uint32List } from "../../../core/collections/uint32-list.ts";
 import { EVICTIONS_PER_CHECKPOINT_MAX, EVICTIONS_PER_STEP_MAX, SLOTS_PER_LOOK_MAX } from "../../../core/config/limits.ts";
 import { COLD_SLOTS, CONTROL_TABLE_EDITS } from "../../../core/layout/memory-map.ts";
 import { SR_HASH } from "../../../core/layout/stream-record.ts";

@@ -1,7 +1,7 @@
 // The shard's side of histograms and summaries: points become the series `<metric>.p50 .p95 .p99 .count .sum`, per interval; an interval without values
 // gives none. Of each series with cumulative points the newest few are kept, and written into checkpoints, so that a start goes on where it was; a
 // point that comes again changes nothing.
-import type { ShareLedger } from "../../../core/base/share-ledger.ts";
+import type { ShareLedger } from "../../../core/fairness/share-ledger.ts";
 import { PARTITIONS } from "../../../core/layout/memory-map.ts";
 import { SECTION_DISTRIBUTION } from "../../../core/layout/row-frame.ts";
 import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";

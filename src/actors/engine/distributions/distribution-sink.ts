@@ -1,6 +1,6 @@
 // The lane's side of histograms and summaries: a point that is in order goes into the unit of work as a message for the shard that owns its series.
 
-import { ownMember } from "../../../core/base/own-member.ts";
+import { ownMember } from "../../../core/collections/own-member.ts";
 import {
   ATTRIBUTES_MAX,
   IDENTITY_BYTES_MAX,

@@ -1,5 +1,5 @@
 // Histograms and summaries in one engine's shard: points that come as messages, and families of classic buckets that come as streams.
-import type { EngineMemory, ProcessWords } from "../../../adapters/runtime/engine-memory.ts";
+import type { EngineMemory, ProcessWords } from "../../../adapters/shared-memory/engine-memory.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
 import type { EngineCounters } from "../report/engine-counters.ts";
 import type { EngineShares } from "../report/engine-shares.ts";

@@ -1,9 +1,9 @@
 // Decodes bodies of history into units of work of their own: samples by series, each in order of time. Row offsets are 32 bits of milliseconds, so a
 // unit holds 49 days; a body that spans more takes one unit after the other. 10,000 samples of CSV take about 15 ms.
-import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
-import { finished } from "../../../core/base/steps.ts";
+import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
 import { JSON_COUNTED_ANY } from "../../../core/config/body-limits.ts";
 import { BATCH_RECORDS_MAX, JSON_DEPTH_MAX } from "../../../core/config/limits.ts";
+import { finished } from "../../../core/fairness/steps.ts";
 import { BODY_IMPORT_CSV } from "../../../core/protocol/body-kind.ts";
 import { holdsHalfCharacter } from "../../../domain/codec/json-body.ts";
 import { type JsonBounds, scanJson } from "../../../domain/codec/json-scan.ts";

@@ -1,6 +1,6 @@
 // Takes dead letters in after all: each is judged by when it first came. Their rows and records, and the word that they have ended, are one block of the
 // log: after a crash both are there or neither. A letter that is refused again stays where it is.
-import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
+import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
 import { REPLAY_HISTORY_LEAD_MS } from "../../../core/config/limits.ts";
 import { BODY_REPLAY_HISTORY } from "../../../core/protocol/body-kind.ts";
 import type { ReplayOutcome } from "../../../core/protocol/query.ts";

@@ -2,8 +2,7 @@
 // The kernel checks the body and stages the records of usual form whose stream it knows; the others go through JSON.parse and judgeRecord, one by one, which is
 // also the meaning of what the kernel does; a body that is no JSON is parsed only where that is short, to say what is wrong. What takes long goes on in
 // further units, so that others have their turn. Sketch: 0.15 us a record there, 3 us here.
-import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
-import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
+import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
 import { JSON_ELEMENT_BYTES_MAX, JSON_PARSED_BYTES_MAX, JSON_SCANNED_BYTES_MAX } from "../../../core/config/body-limits.ts";
 import {
   BATCH_RECORDS_MAX,
@@ -16,6 +15,7 @@ import type { RecordType } from "../../../core/layout/counters.ts";
 import { STATUS_DONE, STATUS_ODD_RECORD, STATUS_TOO_LARGE, STATUS_UNKNOWN_STREAM } from "../../../core/layout/kernel-status.ts";
 import { SCRATCH, SCRATCH_BYTES } from "../../../core/layout/memory-map.ts";
 import { BODY_JSON_BATCH, BODY_JSON_OWN, BODY_JSON_SINGLE, isBatchBody } from "../../../core/protocol/body-kind.ts";
+import { formatRfc3339 } from "../../../core/time/rfc3339.ts";
 import { decodeJson, holdsHalfCharacter } from "../../../domain/codec/json-body.ts";
 import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
 import { fillPowersOfFive } from "../../../domain/kernel/powers-of-five.ts";

@@ -1,6 +1,6 @@
 // Cuts a large batch of JSON records into runs of whole records that the kernel reads one by one: all of it is checked and counted before a record is taken, a
 // piece a turn, so that neither 64 MiB of spaces nor 22 million records hold the engine.
-import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
+import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
 import { JSON_SCANNED_BYTES_MAX } from "../../../core/config/body-limits.ts";
 import { BATCH_RECORDS_MAX, JSON_DEPTH_MAX } from "../../../core/config/limits.ts";
 import type { ValidationReason } from "../../../core/layout/counters.ts";

@@ -1,6 +1,6 @@
 // Bodies of one lane that take more than a unit of work and are overtaken by others meanwhile: they go on a unit at a time, tenants in turns. A body of the ring
 // takes its bytes along, and what the kernel had of it is brought back when its turn comes; a large one lies in its own place.
-import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
+import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
 import { ASIDE_BYTES_MAX, BODIES_ASIDE_MAX } from "../../../core/config/body-limits.ts";
 import { BODY_PADDING_BYTES, WORK_BODY } from "../../../core/layout/memory-map.ts";
 import { type Body, isLarge } from "../unit/body.ts";

@@ -1,5 +1,5 @@
 // The decoders of one lane, over what they share: one for each way in.
-import type { EngineMemory, ProcessWords } from "../../../adapters/runtime/engine-memory.ts";
+import type { EngineMemory, ProcessWords } from "../../../adapters/shared-memory/engine-memory.ts";
 import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
 import { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
 import type { MetadataBook } from "../../../domain/series/metadata-book.ts";

@@ -2,7 +2,7 @@
 // and lets the answers go. Nothing here waits; `step` does what can be done now and says whether that was anything.
 import type { LogWriter } from "../../../adapters/log/log-writer.ts";
 import { LogWriteError } from "../../../adapters/log/log-writer.ts";
-import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
+import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
 import type { Refusal } from "../../../api/refusal.ts";
 import { BODIES_ASIDE_MAX } from "../../../core/config/body-limits.ts";
 import { BATCH_RECORDS_MAX, WORK_BODY_BYTES_MAX, WORK_ROWS_MAX } from "../../../core/config/limits.ts";

@@ -1,7 +1,7 @@
 // Puts a committed unit's rows into the rings of the shards that own them, a little at a time when a ring is full, and releases answers
 // once every ring has been read past the body's rows. It never waits: a thread that did could stop a circle of full rings for ever.
-import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
-import { type FrameHead, InboxWriter } from "../../../adapters/runtime/inbox-ring.ts";
+import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
+import { type FrameHead, InboxWriter } from "../../../adapters/shared-memory/inbox-ring.ts";
 import { STAGING, STAGING_BYTES } from "../../../core/layout/memory-map.ts";
 import { FRAME_LAST, SECTION_DEFINE, SECTION_ROWS } from "../../../core/layout/row-frame.ts";
 import type { LogPosition } from "../../../core/protocol/coordinator-frame.ts";

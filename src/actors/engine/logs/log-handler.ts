@@ -1,8 +1,8 @@
 // What a shard does with messages on logs: counts by severity and template, in windows that close into series.
 
-import { hash128 } from "../../../core/base/hash128.ts";
-import type { WordPool } from "../../../core/base/word-pool.ts";
+import type { WordPool } from "../../../core/collections/word-pool.ts";
 import { NAME_BYTES_MAX } from "../../../core/config/limits.ts";
+import { hash128 } from "../../../core/hashing/hash128.ts";
 import { BASE_LEAD_MS, SECTION_LOGS } from "../../../core/layout/row-frame.ts";
 import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
 import type { LineCounts } from "../../../core/protocol/evidence.ts";

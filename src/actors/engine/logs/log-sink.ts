@@ -1,5 +1,5 @@
 // The lane's side of logs: masks the text of each, and gathers what the shard of its service counts.
-import { BoundedMap } from "../../../core/base/bounded-map.ts";
+import { BoundedMap } from "../../../core/collections/bounded-map.ts";
 import { KEYED_ARRIVAL_MS_MAX, KEYED_ARRIVALS_MAX, NEW_SOURCE_TEXT_BYTES } from "../../../core/config/body-limits.ts";
 import { SECTION_LOGS } from "../../../core/layout/row-frame.ts";
 import { maskedText } from "../../../domain/logs/masked-text.ts";

@@ -1,6 +1,6 @@
 // Takes the OTLP items that are no number points into the unit of work: histograms and summaries as messages for the shard that owns them, spans as messages
 // and blocks of records, logs as records of the form that JSON telemetry has, and counted.
-import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
+import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
 import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
 import { logRecord } from "../../../domain/logs/log-record.ts";
 import { severityOf } from "../../../domain/logs/severity.ts";

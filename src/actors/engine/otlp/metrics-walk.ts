@@ -1,5 +1,5 @@
 // Drives the kernel's walk over the number points of a body: this side defines new streams, and takes or refuses what the kernel cannot stage.
-import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
+import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
 import {
   STATUS_DONE,
   STATUS_ODD_RECORD,

@@ -1,11 +1,11 @@
 // Number points ▶ rows, for those that the kernel's walk does not stage: points in JSON, of odd bodies, and the first of each stream.
 // Sketch: 2 us a point of a known stream, 10 us a new stream.
-import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
-import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
+import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
 import { IDENTITY_BYTES_MAX } from "../../../core/config/limits.ts";
 import { STATUS_OK, STATUS_TABLE_FULL } from "../../../core/layout/kernel-status.ts";
 import { SCRATCH, SCRATCH_BYTES } from "../../../core/layout/memory-map.ts";
 import type { Attributes } from "../../../core/protocol/coordinator-frame.ts";
+import { formatRfc3339 } from "../../../core/time/rfc3339.ts";
 import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
 import { attempt } from "../../../domain/otlp/json-values.ts";
 import type { ItemRefusal, NumberPoint } from "../../../domain/otlp/otlp-items.ts";

@@ -1,6 +1,6 @@
 // Decodes OTLP bodies into the unit of work. Number points in protobuf go by the kernel's walk; everything else is read item by item, and a body whose
 // items do not fit goes on in the next unit. Whether a body can be decoded at all is known before anything of it is staged.
-import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
+import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
 import { JSON_ELEMENT_BYTES_MAX, JSON_PARSED_BYTES_MAX, JSON_SCANNED_BYTES_MAX } from "../../../core/config/body-limits.ts";
 import { TIMESTAMP_AGE_MS_MAX, TIMESTAMP_FUTURE_MS_MAX, WORK_ROWS_MAX } from "../../../core/config/limits.ts";
 import { STATUS_BAD_PROTOBUF, STATUS_OK } from "../../../core/layout/kernel-status.ts";

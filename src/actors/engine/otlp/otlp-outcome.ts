@@ -1,5 +1,5 @@
 // What became of the items of one OTLP request: counts, dead letters, and the answer.
-import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
+import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
 import type { RecordType } from "../../../core/layout/counters.ts";
 import type { OtlpSignal } from "../../../core/protocol/otlp-kind.ts";
 import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";

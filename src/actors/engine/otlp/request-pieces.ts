@@ -1,6 +1,6 @@
 // Cuts an OTLP request in JSON at the elements of its arrays, into small requests of the same meaning: what stands around a run of resources, scopes, items or
 // points is written around each of its pieces. All of the body is checked before the first piece is decoded; it takes a turn for every few MiB.
-import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
+import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
 import {
   JSON_PARSED_BYTES_MAX,
   JSON_SCANNED_BYTES_MAX,

@@ -1,8 +1,8 @@
 // Drives the kernel's walk over the spans of a body in protobuf: rows go to the span sink as numbers, a resource is read once, and what the kernel finds odd is decoded and
 // judged span by span as any other item (domain/otlp/protobuf-traces.ts).
 
-import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
-import { BoundedMap } from "../../../core/base/bounded-map.ts";
+import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
+import { BoundedMap } from "../../../core/collections/bounded-map.ts";
 import { TIMESTAMP_AGE_MS_MAX, TIMESTAMP_FUTURE_MS_MAX } from "../../../core/config/limits.ts";
 import {
   SPAN_ROW_ITEM,

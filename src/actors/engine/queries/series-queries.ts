@@ -1,6 +1,6 @@
 // Answers to the coordinator's questions about streams: a page of the list, and the newest values of one.
 
-import { LeastItems } from "../../../core/base/least-items.ts";
+import { LeastItems } from "../../../core/collections/least-items.ts";
 import { PARTITIONS } from "../../../core/layout/memory-map.ts";
 import { FLAG_COUNTER, FLAG_ENDED, FLAG_HISTORY, FLAG_KEPT_AS_RECORDS, WINDOW_MAX } from "../../../core/layout/stream-record.ts";
 import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";

@@ -2,9 +2,9 @@
 // same ring as verdicts and blocks, behind all of them that belong to that state. It is written a part at a time, about 2 ms each, between units
 // of work. Its pace follows the log: a round per CHECKPOINT_ROUND_LOG_BYTES, and never more than one byte for CHECKPOINT_LOG_SHARE bytes of log.
 // When nothing has come for a while, the lane ends its segment and one quick round covers it, so that an idle server keeps no log.
-import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
-import type { InboxReader } from "../../../adapters/runtime/inbox-ring.ts";
-import { Uint32List } from "../../../core/base/uint32-list.ts";
+import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
+import type { InboxReader } from "../../../adapters/shared-memory/inbox-ring.ts";
+import { Uint32List } from "../../../core/collections/uint32-list.ts";
 import { CHECKPOINT_WAITING_BYTES_MAX, SLOTS_PER_LOOK_MAX } from "../../../core/config/limits.ts";
 import { PARTITIONS } from "../../../core/layout/memory-map.ts";
 import {

@@ -1,11 +1,11 @@
 // Leaves out of the logs what notes name: samples become dead letters, whatever else it is is reported with its bytes, so that it is kept.
-import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
-import { hash128 } from "../../../core/base/hash128.ts";
-import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
+import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
+import { hash128 } from "../../../core/hashing/hash128.ts";
 import { BASE_LEAD_MS, ROW_BYTES, ROW_OFFSET, ROW_VALUE } from "../../../core/layout/row-frame.ts";
 import { type DeadLetterEnvelope, FRAME_DEAD_LETTER, type LogPosition } from "../../../core/protocol/coordinator-frame.ts";
 import type { CrashNote } from "../../../core/protocol/crash-note.ts";
 import { type SetAsideItem, UNSTORABLE } from "../../../core/protocol/set-aside.ts";
+import { formatRfc3339 } from "../../../core/time/rfc3339.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
 import type { Outbox } from "../report/outbox.ts";
 import type { Shard } from "../shard/shard.ts";

@@ -12,11 +12,12 @@
  * and because the waiting chunks come last: values that a stream has given to a chunk after its own bytes were written are replayed into a second
  * chunk that says the same. The other way round they would be in neither.
  */
-import { MINUTE_MS } from "../../../core/base/durations.ts";
-import { NumberMap } from "../../../core/base/number-map.ts";
-import type { Uint32List } from "../../../core/base/uint32-list.ts";
+
+import { NumberMap } from "../../../core/collections/number-map.ts";
+import type { Uint32List } from "../../../core/collections/uint32-list.ts";
 import { IDENTITY_BYTES_MAX } from "../../../core/config/limits.ts";
 import { COLD_SLOTS } from "../../../core/layout/memory-map.ts";
+import { MINUTE_MS } from "../../../core/time/durations.ts";
 import { ByteSink } from "../../../domain/codec/byte-sink.ts";
 import type { ByteCursor } from "../../../domain/codec/varint.ts";
 import { readVarint } from "../../../domain/codec/varint.ts";

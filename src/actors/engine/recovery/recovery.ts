@@ -1,8 +1,8 @@
 // Start-up of an engine: restores the checkpoints of its partitions, then reads all logs in order of admission and applies what the
 // checkpoints do not cover. Each engine reads every log and keeps its own share, so the number of engines is free. States come from the coordinator
 // a part at a time, a few ahead; a step is one part or one block.
-import type { EngineMemory, ProcessWords } from "../../../adapters/runtime/engine-memory.ts";
-import { NumberMap } from "../../../core/base/number-map.ts";
+import type { EngineMemory, ProcessWords } from "../../../adapters/shared-memory/engine-memory.ts";
+import { NumberMap } from "../../../core/collections/number-map.ts";
 import { STATE_PARTS_WANTED_MAX, WORK_ROWS_MAX } from "../../../core/config/limits.ts";
 import {
   BODY_PADDING_BYTES,

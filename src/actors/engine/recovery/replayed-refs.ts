@@ -1,7 +1,7 @@
 // The refs of an earlier log: which stream each of them named, and the ref that the stream has in this start. What is found out about a ref is taught to
 // the kernel, which then translates its rows by itself (domain/kernel/assembly/lane/row-translation.ts).
-import type { EngineMemory, ProcessWords } from "../../../adapters/runtime/engine-memory.ts";
-import { NumberMap } from "../../../core/base/number-map.ts";
+import type { EngineMemory, ProcessWords } from "../../../adapters/shared-memory/engine-memory.ts";
+import { NumberMap } from "../../../core/collections/number-map.ts";
 import { COLD_SLOTS, PARTITIONS, REPLAYED_COVERAGE, REPLAYED_REFS, REPLAYED_REFS_MAX } from "../../../core/layout/memory-map.ts";
 import {
   COVERAGE_NO,

@@ -1,9 +1,9 @@
 // Native histograms of a remote-write body, on their way to whoever makes series of them.
 import { HISTOGRAMS_PER_BODY_MAX, TIMESTAMP_AGE_MS_MAX, TIMESTAMP_FUTURE_MS_MAX } from "../../../core/config/limits.ts";
 import type { DistributionPoint, ItemRefusal } from "../../../domain/otlp/otlp-items.ts";
-import { histogramSeries } from "../../../domain/prometheus/histogram-series.ts";
-import { decodeNativeHistogram, NativeHistogramError, NotFiniteError } from "../../../domain/prometheus/native-histogram.ts";
-import { LABELS_NOT_UTF8, type Labels, labelProblem, type SampleProblem } from "../../../domain/prometheus/sample-problems.ts";
+import { histogramSeries } from "../../../domain/remote-write/histogram-series.ts";
+import { decodeNativeHistogram, NativeHistogramError, NotFiniteError } from "../../../domain/remote-write/native-histogram.ts";
+import { LABELS_NOT_UTF8, type Labels, labelProblem, type SampleProblem } from "../../../domain/remote-write/sample-problems.ts";
 import { type ReplicaSource, replicaSource } from "../../../domain/series/replica-labels.ts";
 import { nameOfLabels } from "../../../domain/series/stream-identity.ts";
 import type { WorkUnit } from "../unit/work-unit.ts";

@@ -1,10 +1,10 @@
 // Metadata of a lane's remote-write bodies: messages of 1.0, and what series of 2.0 report themselves. New ones are stored with the unit at hand.
-import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
+import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
 import { NAME_BYTES_MAX } from "../../../core/config/limits.ts";
 import { METADATA_HELP_CHARACTERS_MAX, METADATA_PER_BODY_MAX } from "../../../core/config/metric-limits.ts";
 import { BODY_PADDING_BYTES, SCRATCH } from "../../../core/layout/memory-map.ts";
 import { type LaneExports, parseLabelSpan } from "../../../domain/kernel/lane-kernel.ts";
-import { type MetadataMessage, metadataMessages, metricTypeOf } from "../../../domain/prometheus/metadata-messages.ts";
+import { type MetadataMessage, metadataMessages, metricTypeOf } from "../../../domain/remote-write/metadata-messages.ts";
 import type { MetadataBook } from "../../../domain/series/metadata-book.ts";
 import { saysOtherwise } from "../../../domain/series/metric-metadata.ts";
 import { isName } from "../../../domain/series/name-rule.ts";

@@ -1,6 +1,6 @@
 // Decodes remote-write bodies, 1.0 and 2.0, with the lane kernel: it walks the protobuf and stages rows; this side defines new streams, takes metadata and
 // native histograms, decides between replicas, and buries rejects.
-import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
+import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
 import {
   DECOMPRESSED_BYTES_MAX,
   NAME_BYTES_MAX,
@@ -49,8 +49,8 @@ import { FLAG_SETTLED } from "../../../core/layout/stream-record.ts";
 import { BODY_REMOTE_WRITE_2 } from "../../../core/protocol/body-kind.ts";
 import { resolveLabelRefs } from "../../../domain/kernel/label-refs.ts";
 import { type LaneExports, parseLabelSpan } from "../../../domain/kernel/lane-kernel.ts";
-import type { MetadataMessage } from "../../../domain/prometheus/metadata-messages.ts";
-import { metricTypeOf } from "../../../domain/prometheus/metadata-messages.ts";
+import type { MetadataMessage } from "../../../domain/remote-write/metadata-messages.ts";
+import { metricTypeOf } from "../../../domain/remote-write/metadata-messages.ts";
 import {
   describeReject,
   flawProblem,
@@ -58,7 +58,7 @@ import {
   type Labels,
   labelProblem,
   type SampleProblem,
-} from "../../../domain/prometheus/sample-problems.ts";
+} from "../../../domain/remote-write/sample-problems.ts";
 import { DeadLetterGroups } from "../../../domain/series/dead-letter-groups.ts";
 import type { MetadataBook } from "../../../domain/series/metadata-book.ts";
 import { typeByFamily } from "../../../domain/series/metric-metadata.ts";

@@ -1,6 +1,6 @@
 // The replicas that one lane has seen, by the numbers under which its kernel knows them.
-import type { ReplicaChoice, ReplicaGroups, ReplicaKeys } from "../../../adapters/runtime/replica-groups.ts";
-import { hash128 } from "../../../core/base/hash128.ts";
+import type { ReplicaChoice, ReplicaGroups, ReplicaKeys } from "../../../adapters/shared-memory/replica-groups.ts";
+import { hash128 } from "../../../core/hashing/hash128.ts";
 import { REPLICA_SOURCES_MAX } from "../../../core/layout/memory-map.ts";
 import type { ReplicaSource } from "../../../domain/series/replica-labels.ts";
 

@@ -1,5 +1,5 @@
 // An engine's counters, in its shared memory; the front renders them.
-import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
+import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
 import {
   BATCH_BOUNDS,
   ENGINE_COUNTERS,

@@ -1,7 +1,7 @@
 // What an engine has for the coordinator. Frames go into the shared ring in order; what finds no room waits here, and the lane takes no
 // new body while more than OVERFLOW_BYTES_MAX wait.
-import { CoordinatorRingWriter } from "../../../adapters/runtime/coordinator-ring.ts";
-import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
+import { CoordinatorRingWriter } from "../../../adapters/shared-memory/coordinator-ring.ts";
+import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
 import { OVERFLOW_BYTES_MAX } from "../../../core/config/limits.ts";
 import { FRAME_BLOCK, FRAME_CHECKPOINT, FRAME_LANE_MARK } from "../../../core/protocol/coordinator-frame.ts";
 

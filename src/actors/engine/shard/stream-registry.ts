@@ -1,6 +1,6 @@
 // The streams of a shard: takes definitions from lanes and from the log, and knows which slots and refs belong to which partition. The kernel takes
 // definitions where they lie; what it leaves (a kind that changed, a count to correct, no room) is taken here, one at a time.
-import type { EngineMemory, ProcessWords } from "../../../adapters/runtime/engine-memory.ts";
+import type { EngineMemory, ProcessWords } from "../../../adapters/shared-memory/engine-memory.ts";
 import {
   BINDINGS,
   COLD_SLOTS,

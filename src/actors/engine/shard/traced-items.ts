@@ -1,6 +1,6 @@
 // Rows and messages named by their content, the same in the memory of the run that threw over them and in the log that the next start reads.
-import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
-import { hash128 } from "../../../core/base/hash128.ts";
+import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
+import { hash128 } from "../../../core/hashing/hash128.ts";
 import { COLD_SLOTS } from "../../../core/layout/memory-map.ts";
 import { ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../../core/layout/row-frame.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";

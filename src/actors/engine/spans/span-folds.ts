@@ -1,5 +1,5 @@
 // The shard's side of spans, by service: windows that close into series of the service and of its operations.
-import type { WordPool } from "../../../core/base/word-pool.ts";
+import type { WordPool } from "../../../core/collections/word-pool.ts";
 import { NAME_BYTES_MAX } from "../../../core/config/limits.ts";
 import { FLAG_OPERATION } from "../../../core/layout/stream-record.ts";
 import type { ByteReader } from "../../../domain/codec/byte-reader.ts";

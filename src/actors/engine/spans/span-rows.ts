@@ -1,5 +1,5 @@
 // The rows that the lane kernel's walk fills with spans (core/layout/span-row.ts), as TypeScript reads them: numbers in place, a string only where a name is new.
-import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
+import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
 import { SPAN_ATTRIBUTES, SPAN_ATTRIBUTES_BYTES, SPAN_ROWS, SPAN_ROWS_MAX } from "../../../core/layout/memory-map.ts";
 import {
   NO_SPAN_TEXT,

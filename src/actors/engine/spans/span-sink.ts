@@ -1,11 +1,12 @@
 // The lane's side of spans: judges each and gathers compact messages, one kind for the shard of its service, one for the shard of its trace.
 // Sketch: about 0.4 us a span, 0.15 us one of the kernel's rows. What is gathered leaves with the unit, or earlier when a message is full.
-import { MINUTE_MS } from "../../../core/base/durations.ts";
+
 import { NEW_SOURCE_TEXT_BYTES } from "../../../core/config/body-limits.ts";
 import { TRACE_PARTITIONS } from "../../../core/config/limits.ts";
 import { SECTION_SPANS } from "../../../core/layout/row-frame.ts";
 import { NO_SPAN_TEXT, SPAN_ROW_CHILD, SPAN_ROW_ERROR, SPAN_ROW_KIND_SHIFT, SPAN_ROW_REQUEST } from "../../../core/layout/span-row.ts";
 import type { Attributes } from "../../../core/protocol/coordinator-frame.ts";
+import { MINUTE_MS } from "../../../core/time/durations.ts";
 import type { ItemRefusal, OtlpSpan } from "../../../domain/otlp/otlp-items.ts";
 import { partitionOf, serviceSeed } from "../../../domain/placement/partition.ts";
 import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";

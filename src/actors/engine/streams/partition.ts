@@ -1,6 +1,6 @@
 // What a shard keeps of one partition besides the stream records: its slots, the refs of this epoch, the chunks that wait for a block.
 // All of it goes into the partition's checkpoint (partition-state.ts).
-import { Uint32List } from "../../../core/base/uint32-list.ts";
+import { Uint32List } from "../../../core/collections/uint32-list.ts";
 import { WC_BLOCK_BYTES } from "../../../core/layout/waiting-chunks.ts";
 import type { BlockEncoder } from "../../../domain/codec/chunk-block.ts";
 import { ChunkBlockBuilder, type WaitingPlace } from "../../../domain/codec/chunk-block-builder.ts";

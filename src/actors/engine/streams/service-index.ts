@@ -1,8 +1,8 @@
 // Slots of an engine's streams by service, for queries. New streams are not entered one by one: the index catches up when the engine has nothing
 // else to do, a little while many wait, and in slices when it is asked. Senders mix the streams of thousands of services, so a service is found by the bytes of the identity that name it;
 // a text is made only where they are new. Sketch: 0.2 us a stream.
-import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
-import { ByteMap } from "../../../core/base/byte-map.ts";
+import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
+import { ByteMap } from "../../../core/collections/byte-map.ts";
 import { INDEXED_SERVICES_KEPT_MAX } from "../../../core/config/limits.ts";
 import type { ShardExports } from "../../../domain/kernel/shard-kernel.ts";
 

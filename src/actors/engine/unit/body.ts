@@ -1,6 +1,6 @@
 // A body as the front handed it over, its text and JSON, and the answers of ingestion.
 import { isUtf8 } from "node:buffer";
-import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
+import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
 import { errorAnswer } from "../../../api/error-answer.ts";
 import type { Refusal } from "../../../api/refusal.ts";
 import { JSON_DEPTH_MAX } from "../../../core/config/limits.ts";

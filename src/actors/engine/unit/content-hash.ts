@@ -1,5 +1,5 @@
 // Ids of records: a hash of what makes the record that one, so that a repetition is the same record.
-import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
+import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
 import { SCRATCH, SCRATCH_BYTES } from "../../../core/layout/memory-map.ts";
 import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
 

@@ -1,5 +1,5 @@
 // Places of the engine's memory that a body needs as they were when it goes on, while other bodies are decoded with the same kernel.
-import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
+import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
 
 /** A place. */
 export interface KeptPlace {

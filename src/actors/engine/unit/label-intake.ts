@@ -1,6 +1,6 @@
 // Labels that telemetry says of its services, on the way to the coordinator: looked for where a stream is defined or a resource is read, never per sample.
 // What was reported once is not reported again while it is remembered.
-import { BoundedMap } from "../../../core/base/bounded-map.ts";
+import { BoundedMap } from "../../../core/collections/bounded-map.ts";
 import { LABELS_REPORTED_MAX } from "../../../core/config/declaration-limits.ts";
 import type { Attributes } from "../../../core/protocol/coordinator-frame.ts";
 import { ROUTING_KEYS, type RoutingLabels } from "../../../domain/labels/service-label.ts";

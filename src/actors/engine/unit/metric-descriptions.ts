@@ -1,7 +1,7 @@
 // What senders say of metrics: type, unit and help, of OTLP and of remote-write's metadata. What is new is stored with the unit of work at hand; a metric that says
 // nothing new costs one look-up.
 import { METADATA_HELP_CHARACTERS_MAX, METADATA_UNIT_CHARACTERS_MAX } from "../../../core/config/metric-limits.ts";
-import type { MetadataMessage } from "../../../domain/prometheus/metadata-messages.ts";
+import type { MetadataMessage } from "../../../domain/remote-write/metadata-messages.ts";
 import type { MetadataBook } from "../../../domain/series/metadata-book.ts";
 import { isName } from "../../../domain/series/name-rule.ts";
 import type { EngineCounters } from "../report/engine-counters.ts";

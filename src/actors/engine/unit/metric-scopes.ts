@@ -1,11 +1,11 @@
 // Which scopes carry their names in the identities of their streams, for one lane. The first scope of a metric is agreed on with the other lanes in words of the process;
 // the unit of work that first depends on it has it too, so that it is in the log whenever a stream is that was defined by it.
 
-import type { EngineMemory, ProcessWords } from "../../../adapters/runtime/engine-memory.ts";
-import { NO_SCOPE_PLACE } from "../../../adapters/runtime/first-scopes.ts";
-import { BoundedMap } from "../../../core/base/bounded-map.ts";
-import type { ShareLedger } from "../../../core/base/share-ledger.ts";
+import type { EngineMemory, ProcessWords } from "../../../adapters/shared-memory/engine-memory.ts";
+import { NO_SCOPE_PLACE } from "../../../adapters/shared-memory/first-scopes.ts";
+import { BoundedMap } from "../../../core/collections/bounded-map.ts";
 import { SCOPES_REMEMBERED_MAX } from "../../../core/config/metric-limits.ts";
+import type { ShareLedger } from "../../../core/fairness/share-ledger.ts";
 import type { MetricScopeEnvelope } from "../../../core/protocol/coordinator-frame.ts";
 import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
 import type { DistributionPoint, MetricHead, NumberPoint } from "../../../domain/otlp/otlp-items.ts";

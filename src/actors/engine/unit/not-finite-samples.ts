@@ -2,9 +2,9 @@
 // sends them could do no better by sending them again. One dead letter a series and hour says that it is so: its id is their hash and its time the hour's beginning, so the
 // store knows it without any state here, and such letters do not push others out.
 
-import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
-import { HOUR_MS } from "../../../core/base/durations.ts";
+import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
 import { NOT_FINITE_LETTERS_MAX } from "../../../core/config/body-limits.ts";
+import { HOUR_MS } from "../../../core/time/durations.ts";
 import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
 import type { DeadLetterGroups } from "../../../domain/series/dead-letter-groups.ts";
 import type { EngineCounters } from "../report/engine-counters.ts";

@@ -1,6 +1,6 @@
 // First sight of a stream in a lane: canonical identity, hash, partition, a ref of its own; the definition goes ahead of the stream's rows. The kernel
 // defines most remote-write series by itself, with refs and a number of new streams that are handed out here; the rest is defined one by one.
-import type { EngineMemory, ProcessWords } from "../../../adapters/runtime/engine-memory.ts";
+import type { EngineMemory, ProcessWords } from "../../../adapters/shared-memory/engine-memory.ts";
 import { NEW_STREAM_TEXT_BYTES } from "../../../core/config/body-limits.ts";
 import { IDENTITY_BYTES_MAX, NEW_STREAMS_AHEAD_MAX, REFS_AHEAD } from "../../../core/config/limits.ts";
 import { STATUS_ASK_OWNER, STATUS_DEFINITIONS_FULL } from "../../../core/layout/kernel-status.ts";

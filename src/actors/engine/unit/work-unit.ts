@@ -1,6 +1,6 @@
 // One unit of an engine's work: what it decoded since the last commit. It is appended to the log as one block and then handed to the shards.
 // Rows lie in the staging areas of the engine's memory (one per destination), definitions in the definitions area; everything else is collected here.
-import type { EngineMemory } from "../../../adapters/runtime/engine-memory.ts";
+import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
 import { ITEM_TEXT_BYTES, WORK_TEXT_BYTES_MAX } from "../../../core/config/body-limits.ts";
 import { DEAD_LETTERS_HELD_BYTES_MAX, WORK_BODY_BYTES_MAX } from "../../../core/config/limits.ts";
 import type { RecordType } from "../../../core/layout/counters.ts";

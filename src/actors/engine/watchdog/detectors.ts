@@ -1,5 +1,5 @@
 // The detectors of an engine's Watchdog, put together.
-import type { Clock } from "../../../adapters/runtime/clock.ts";
+import type { Clock } from "../../../adapters/platform/clock.ts";
 import { TimeZoneHours } from "../../../domain/detection/seasonal/time-zone-hours.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
 import type { MetadataBook } from "../../../domain/series/metadata-book.ts";

@@ -4,8 +4,8 @@
 import { credentialDigest, credentialName, isNameOf } from "../../../adapters/credentials/credential-hash.ts";
 import type { VerifyOutcome } from "../../../adapters/credentials/token-verifier.ts";
 import type { HttpRequest } from "../../../adapters/http/http-server.ts";
-import type { Clock } from "../../../adapters/runtime/clock.ts";
-import { BoundedMap } from "../../../core/base/bounded-map.ts";
+import type { Clock } from "../../../adapters/platform/clock.ts";
+import { BoundedMap } from "../../../core/collections/bounded-map.ts";
 import { AUTHENTICATIONS_WAITING_MAX, CREDENTIALS_CACHED_MAX } from "../../../core/config/limits.ts";
 import type { AccessChange } from "../../../core/protocol/access.ts";
 import { DEFAULT_TENANT, isOwnOrigin } from "../../../domain/access/access-policy.ts";

@@ -1,7 +1,7 @@
 // The way of a request from its credential to whom it acts as: who it is, whose tenant it means, and whether that may do what is asked.
 import type { BodyReceiver, HttpExchange, HttpHeaders, HttpRequest } from "../../../adapters/http/http-server.ts";
 import type { Refusal } from "../../../api/refusal.ts";
-import { background } from "../../../core/base/guard.ts";
+import { background } from "../../../core/faults/guard.ts";
 import { UNIX_PEER } from "../../../core/protocol/access.ts";
 import type { Principal } from "../../../core/protocol/query.ts";
 import {

@@ -3,7 +3,7 @@
 // paced besides: a few at each tick of a timer, so that a sender that waits for its answers is slowed down by them (a tarpit), and one that does not gets them
 // at an even rate. Memory: what waits is bounded, and beyond that the first is let go.
 import type { Refusal } from "../../../api/refusal.ts";
-import { BoundedQueue } from "../../../core/base/bounded-queue.ts";
+import { BoundedQueue } from "../../../core/collections/bounded-queue.ts";
 import {
   PACED_REFUSAL_WAIT_MS,
   PACED_REFUSALS_MAX,

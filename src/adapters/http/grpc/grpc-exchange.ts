@@ -1,7 +1,7 @@
 // One unary call: the five bytes before its message are read, then the handler sees a request, and the message is collected as a body is. Answers of HTTP become statuses of gRPC.
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import { constants } from "node:http2";
-import { afterTurn, answerFault, type Home, listen, listenOnce } from "../../../core/base/guard.ts";
+import { afterTurn, answerFault, type Home, listen, listenOnce } from "../../../core/faults/guard.ts";
 import { BodyCollector, bodyRefusal } from "../body-collector.ts";
 import { BodyDeadline } from "../body-deadline.ts";
 import type { Expiring } from "../deadline-sweep.ts";

@@ -1,7 +1,7 @@
 // A call of gRPC as the front sees requests: the service's path as the one of OTLP over HTTP, metadata as headers, the message's coding as that of the body.
 
 import type { IncomingHttpHeaders } from "node:http2";
-import { ownMember } from "../../../core/base/own-member.ts";
+import { ownMember } from "../../../core/collections/own-member.ts";
 import type { HttpRequest } from "../http-server.ts";
 
 /** https://github.com/open-telemetry/opentelemetry-proto/tree/main/opentelemetry/proto/collector */

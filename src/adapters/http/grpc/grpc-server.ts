@@ -12,7 +12,7 @@ import {
   type ServerHttp2Stream,
 } from "node:http2";
 import type { AddressInfo } from "node:net";
-import { after, connection, guarded, type Home, ignoreErrors, listen, listenOnce } from "../../../core/base/guard.ts";
+import { after, connection, guarded, type Home, ignoreErrors, listen, listenOnce } from "../../../core/faults/guard.ts";
 import type { Expiring } from "../deadline-sweep.ts";
 import type { HttpHandler, HttpServer, HttpServerOptions } from "../http-server.ts";
 import { listening } from "../node/listening.ts";

@@ -3,7 +3,7 @@
  * answers; here request n+1 starts when answer n is out, so that the order of work is the order of requests, as it is on uws.
  */
 import type { Socket } from "node:net";
-import { connection, listenOnce } from "../../../core/base/guard.ts";
+import { connection, listenOnce } from "../../../core/faults/guard.ts";
 import type { NodeExchange } from "./node-exchange.ts";
 
 /** Starts an exchange; `onOver` must be called when it is over, with whether its answer said that the connection closes. */

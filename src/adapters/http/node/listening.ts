@@ -1,6 +1,6 @@
 // A server of node that begins to listen.
 import type { ListenOptions, Server } from "node:net";
-import { connection, guarded } from "../../../core/base/guard.ts";
+import { connection, guarded } from "../../../core/faults/guard.ts";
 
 /** Listens; rejects with a message that names address or path, and the reason. */
 export function listening(server: Server, options: ListenOptions, name: string): Promise<void> {

@@ -1,6 +1,6 @@
 /** One exchange on node:http. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { answerFault, connection, type Home, ignoreErrors, listen, listenFirst, listenOnce } from "../../../core/base/guard.ts";
+import { answerFault, connection, type Home, ignoreErrors, listen, listenFirst, listenOnce } from "../../../core/faults/guard.ts";
 import { isBodiless } from "../answer-head.ts";
 import { type AppendOutcome, BodyCollector, bodyRefusal } from "../body-collector.ts";
 import { BodyDeadline } from "../body-deadline.ts";

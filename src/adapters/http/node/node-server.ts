@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { Server as NetServer } from "node:net";
-import { after, connection, type Home, listen, listenOnce, run } from "../../../core/base/guard.ts";
+import { after, connection, type Home, listen, listenOnce, run } from "../../../core/faults/guard.ts";
 import { statusLine } from "../answer-head.ts";
 import { http2Refusal, isHttp2Preface } from "../grpc/grpc-advice.ts";
 import type { HttpHandler, HttpServer, HttpServerOptions, RefusalCode } from "../http-server.ts";

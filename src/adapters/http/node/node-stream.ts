@@ -1,6 +1,6 @@
 /** A streaming answer on node:http. */
 import type { ServerResponse } from "node:http";
-import { connection, listen } from "../../../core/base/guard.ts";
+import { connection, listen } from "../../../core/faults/guard.ts";
 import type { HttpStream } from "../http-server.ts";
 
 /** Members of its exchange that the stream needs. */

@@ -1,6 +1,6 @@
 // Connections whose TLS handshake is not over: the server of node:https knows no way to close them, and waits for them when it closes.
 import type { Socket } from "node:net";
-import { connection, listenOnce } from "../../../core/base/guard.ts";
+import { connection, listenOnce } from "../../../core/faults/guard.ts";
 
 /** Raw sockets by the address of their peer, which the TLS socket over one has too. Bounded by the server's connections and its time for handshakes. */
 export class TlsHandshakes {

@@ -1,9 +1,9 @@
 // The identity in force, and how it is renewed: on SIGHUP, and when one of its files has changed, which is looked at every second. What cannot be used changes nothing.
 
 import { unwatchFile, watchFile } from "node:fs";
-import { DAY_MS } from "../../../core/base/durations.ts";
-import { every, guarded, task } from "../../../core/base/guard.ts";
 import { ConfigError } from "../../../core/config/config-error.ts";
+import { every, guarded, task } from "../../../core/faults/guard.ts";
+import { DAY_MS } from "../../../core/time/durations.ts";
 import { isSameIdentity, readTlsIdentity, type TlsFiles, type TlsIdentity } from "./tls-identity.ts";
 
 const LOOK_MS = 1_000;

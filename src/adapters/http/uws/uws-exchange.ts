@@ -2,7 +2,7 @@
  * One exchange on uws. Rules of the native side that shape it: onAborted and onData are attached before the handler returns; a chunk's memory
  * is taken away after its callback; every write happens inside cork(); after the end or the abort the response must not be touched again.
  */
-import { after, afterTurn, answerFault, connection, guarded, guardedOr, type Home } from "../../../core/base/guard.ts";
+import { after, afterTurn, answerFault, connection, guarded, guardedOr, type Home } from "../../../core/faults/guard.ts";
 import { isBodiless, statusLine } from "../answer-head.ts";
 import { type AppendOutcome, BodyCollector, bodyRefusal } from "../body-collector.ts";
 import type { Expiring } from "../deadline-sweep.ts";

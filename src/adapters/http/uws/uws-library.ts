@@ -9,7 +9,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { onMainThread } from "../../runtime/threads.ts";
+import { onMainThread } from "../../threads/threads.ts";
 
 const BINARY_SHA256: ReadonlyMap<string, string> = new Map([
   // uwebsockets 3.0.6; ABI 115 is Node 20, 127 is 22, 137 is 24, 141 is 25

@@ -3,7 +3,7 @@
  * it is made. The listening socket moves from one app to the next; between the two steps, in one turn, connections are refused.
  */
 import { type AddressInfo, createServer } from "node:net";
-import { after, afterTurn, connection, fatal, guarded, type Home } from "../../../core/base/guard.ts";
+import { after, afterTurn, connection, fatal, guarded, type Home } from "../../../core/faults/guard.ts";
 import type { HttpHandler, HttpServer, HttpServerOptions } from "../http-server.ts";
 import type { ServerContext } from "../server-context.ts";
 import { createServerContext } from "../server-context.ts";

@@ -3,7 +3,7 @@
  * onWritable is set uws sends no more of it by itself. So after the first refusal the rest waits here, in pieces of 16 KiB, and each time
  * the socket becomes writable an empty cork() pushes what uws holds and the next pieces follow.
  */
-import { connection, guardedOr } from "../../../core/base/guard.ts";
+import { connection, guardedOr } from "../../../core/faults/guard.ts";
 import { UWS_STREAM_PIECE_BYTES } from "../http-limits.ts";
 import type { HttpStream } from "../http-server.ts";
 import type { UwsResponse } from "./uws-library.ts";

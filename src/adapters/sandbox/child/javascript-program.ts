@@ -1,7 +1,7 @@
 // JavaScript in QuickJS, compiled to WebAssembly: a runtime of its own for each run, with limits of time and memory.
 import { newQuickJSWASMModuleFromVariant, type QuickJSContext, type QuickJSHandle, type QuickJSWASMModule } from "quickjs-emscripten-core";
 import { TRANSFORM_MEMORY_BYTES_MAX, TRANSFORM_OUTPUT_BYTES_MAX, TRANSFORM_RUN_MS_MAX } from "../../../core/config/sandbox-limits.ts";
-import { systemClock } from "../../runtime/clock.ts";
+import { systemClock } from "../../platform/clock.ts";
 import type { Answer } from "../frames.ts";
 import type { Runner } from "./jq-program.ts";
 

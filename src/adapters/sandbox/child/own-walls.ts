@@ -1,7 +1,7 @@
 // Walls that a sandbox process puts around itself before it reads anything of a tenant: limits of the process, and the filter of system calls.
 import { readFileSync, writeFileSync } from "node:fs";
 import { SANDBOX_DATA_BYTES_MORE } from "../../../core/config/sandbox-limits.ts";
-import { type Koffi, loadKoffi } from "../../runtime/native-functions.ts";
+import { type Koffi, loadKoffi } from "../../platform/native-functions.ts";
 import { instructionCount, systemCallFilter } from "./system-calls.ts";
 
 /** Constants of Linux, the same on x86-64 and arm64: setrlimit(2), prctl(2), seccomp(2). */

@@ -5,10 +5,10 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
 import { TRANSFORM_MEMORY_BYTES_MAX, TRANSFORM_RUN_MS_MAX } from "../../../core/config/sandbox-limits.ts";
+import { formatRfc3339 } from "../../../core/time/rfc3339.ts";
 import { rewrittenPython } from "../../../domain/webhooks/python/python-rewriting.ts";
-import { systemClock } from "../../runtime/clock.ts";
+import { systemClock } from "../../platform/clock.ts";
 import type { Answer } from "../frames.ts";
 import type { Runner } from "./jq-program.ts";
 import { PYTHON_PRELUDE } from "./python-prelude.ts";

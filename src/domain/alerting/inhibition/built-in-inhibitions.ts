@@ -1,7 +1,7 @@
 // Alerts that keep others quiet while they fire: a cascade the alerts of its members, as long as it takes their findings in. What opens later is another incident. What it holds back is kept, and asked about again while it fires. A tenant's
 // silence needs no such rule: services whose silence it tells have no alerts of their own (domain/detection/service/tenant-silence.ts), and one that falls silent
 // later, for its own reason, is told.
-import { ownMember } from "../../../core/base/own-member.ts";
+import { ownMember } from "../../../core/collections/own-member.ts";
 import type { Hold } from "../hold.ts";
 import type { Labels } from "../label-matcher.ts";
 import { type Alert, takesIn } from "../paging/alert.ts";

@@ -1,6 +1,6 @@
 // Rules by which people have one alert keep others quiet while it fires, as Alertmanager's inhibit rules: source matchers say which alert does, target matchers
 // which are kept quiet, and both must have the same values in the `equal` labels.
-import { hash128 } from "../../../core/base/hash128.ts";
+import { hash128 } from "../../../core/hashing/hash128.ts";
 import { compileMatchers, type LabelMatcher, type Labels, labelOf } from "../label-matcher.ts";
 import type { PatternCache } from "../pattern/pattern-cache.ts";
 

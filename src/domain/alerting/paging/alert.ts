@@ -1,6 +1,7 @@
 // An alert as it is kept: its identity and state, the anomalies that belong to it, and what people did about it.
-import { MINUTE_MS } from "../../../core/base/durations.ts";
+
 import { ALERT_HISTORY_MAX, ALERT_MEMBERS_MAX } from "../../../core/config/limits.ts";
+import { MINUTE_MS } from "../../../core/time/durations.ts";
 import type { Ending } from "../../anomaly/ending.ts";
 import type { Tier } from "../../detection/anomaly-score.ts";
 import type { AlertChangeKind } from "../alert-changes.ts";

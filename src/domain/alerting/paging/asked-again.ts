@@ -1,6 +1,6 @@
 // Which open findings are asked about again each cycle: those whose reason to be held has ended, those whose alert ended without them, and those that have become worse. An alert that is held
 // asks for all of its findings (page-pipeline.ts, decideAgain); what is here has no alert that could.
-import { MINUTE_MS } from "../../../core/base/durations.ts";
+import { MINUTE_MS } from "../../../core/time/durations.ts";
 import { INGESTION_SERVICE } from "../../detection/service/tenant-silence.ts";
 import { isFiring } from "./alert.ts";
 import type { PagingMemory } from "./paging-memory.ts";

@@ -1,5 +1,5 @@
 // What the pipeline to a page is asked about: one anomaly as it is opened, opened again or raised.
-import { setMember } from "../../../core/base/own-member.ts";
+import { setMember } from "../../../core/collections/own-member.ts";
 import type { Attributes, AttributeValue } from "../../../core/protocol/coordinator-frame.ts";
 import { alertFingerprint } from "../../anomaly/webhook-alert.ts";
 import type { Tier } from "../../detection/anomaly-score.ts";

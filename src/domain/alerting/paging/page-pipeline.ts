@@ -9,8 +9,8 @@
  * The alert of a finding on a member of a firing cascade is the cascade's.
  */
 
-import { MINUTE_MS } from "../../../core/base/durations.ts";
 import { DRILL_SERVICE } from "../../../core/protocol/own-telemetry.ts";
+import { MINUTE_MS } from "../../../core/time/durations.ts";
 import type { AcceptedLevel, Ending, EndReason } from "../../anomaly/ending.ts";
 import type { PageOutcome } from "../../anomaly/page-outcome.ts";
 import { anomalyScore, type Tier, tierOfScore } from "../../detection/anomaly-score.ts";

@@ -2,7 +2,7 @@
  * What the pipeline remembers: alerts that fire or may fire again, what was found on each service in the last minutes, and when analysis was last due for each pair.
  * A memory made over another one reads through it and keeps its own changes until they are taken over: what a transaction does to alerts can be thrown away.
  */
-import { ownMember } from "../../../core/base/own-member.ts";
+import { ownMember } from "../../../core/collections/own-member.ts";
 import { ALERTS_RESOLVED_KEPT_MAX, RCA_PAIRS_MAX, SIGNAL_SERVICES_MAX, SIGNALS_PER_SERVICE_MAX } from "../../../core/config/limits.ts";
 import { baseNameOf } from "../../distribution/derived-values.ts";
 import type { AlertKey } from "../alert-identity.ts";

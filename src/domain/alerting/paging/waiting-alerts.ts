@@ -1,5 +1,5 @@
 // Alerts whose page waits for a group, the first that opened first: a step of the coordinator asks when the next is due, and never goes through those that are not.
-import { firstPlace } from "../../../core/base/sorted-search.ts";
+import { firstPlace } from "../../../core/collections/sorted-search.ts";
 import type { Alert } from "./alert.ts";
 import { GROUP_GATE, openedMs } from "./group-wait.ts";
 

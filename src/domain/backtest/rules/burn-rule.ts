@@ -1,4 +1,4 @@
-// SLOs that burn their error budgets, from their stored records (actors/coordinator/watchdog/slo does so live).
+// SLOs that burn their error budgets, from their stored records (modules/watchdog/slo does so live).
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
 import { type BurningSlo, DETECTOR_BURN, WorstBurns } from "../../detection/service/burn-finding.ts";
 import { RuleEpisodeSet } from "../../detection/service/rule-episode-set.ts";

@@ -1,6 +1,7 @@
-// Services that fail together, from what is open and from stored calls (actors/coordinator/watchdog/cascade does so live).
-import { MINUTE_MS } from "../../../core/base/durations.ts";
+// Services that fail together, from what is open and from stored calls (modules/watchdog/cascade does so live).
+
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
+import { MINUTE_MS } from "../../../core/time/durations.ts";
 import { CASCADE_SERVICES_MIN, type Call, type Cascade, findCascades, type ServiceOnset } from "../../alerting/cascade.ts";
 import { CASCADE_CALLS_MINUTES, CASCADE_METRIC, cascadeFinding, DETECTOR_CASCADE } from "../../alerting/cascade-finding.ts";
 import { RuleEpisodeSet, type RuleFinding } from "../../detection/service/rule-episode-set.ts";

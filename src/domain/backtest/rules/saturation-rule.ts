@@ -1,9 +1,10 @@
 // Series that run full, from their stored samples (actors/engine/watchdog/passes does so live): each bounded stream, the streams of an instance and those of a
 // pair together.
-import { MINUTE_MS } from "../../../core/base/durations.ts";
-import { hash128 } from "../../../core/base/hash128.ts";
+
+import { hash128 } from "../../../core/hashing/hash128.ts";
 import { FLAG_COUNTER } from "../../../core/layout/stream-record.ts";
 import type { EpisodeFrame, StreamName } from "../../../core/protocol/coordinator-frame.ts";
+import { MINUTE_MS } from "../../../core/time/durations.ts";
 import type { Anomaly } from "../../anomaly/anomaly.ts";
 import { baseNameOf } from "../../distribution/derived-values.ts";
 import { kindOfName } from "../../saturation/bounded-name.ts";

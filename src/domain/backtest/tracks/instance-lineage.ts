@@ -1,5 +1,5 @@
 // Which series of a backtest are instances of one pair, and the baselines that new ones inherit: as a server's engine has them (pair/instance-family.ts).
-import { groupBy } from "../../../core/base/grouping.ts";
+import { groupBy } from "../../../core/collections/grouping.ts";
 import { type Ancestor, familyText, Inheritance } from "../../detection/pair/instance-family.ts";
 import { instanceOf } from "../../series/instance-name.ts";
 import type { BacktestSeries } from "../history.ts";

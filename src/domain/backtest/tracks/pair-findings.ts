@@ -1,5 +1,5 @@
 // What the detector of long baselines finds on one series: transitions of its episodes, and what it confirms.
-import { hash128 } from "../../../core/base/hash128.ts";
+import { hash128 } from "../../../core/hashing/hash128.ts";
 import type { EpisodeFrame, StreamName } from "../../../core/protocol/coordinator-frame.ts";
 import type { ConfirmedPair } from "../../../core/protocol/engine-control.ts";
 import type { TailEvidence } from "../../detection/departure/own-tail.ts";

@@ -1,6 +1,6 @@
 // When a service's model is trained on the way through history, and what each training knows of the ones before, as the coordinator does it live
-// (actors/coordinator/watchdog/training).
-import { lowerBound } from "../../../core/base/sorted-search.ts";
+// (modules/watchdog/training).
+import { lowerBound } from "../../../core/collections/sorted-search.ts";
 import { SERVICE_MODEL_AGE_MS_MAX, SERVICE_VECTORS_MAX, SERVICE_VECTORS_MIN } from "../../../core/config/limits.ts";
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
 import { servicePage } from "../../../core/protocol/service-rows.ts";

@@ -1,5 +1,5 @@
 // One service under its joint detector, as transitions of its episodes (actors/engine/watchdog/passes does so live).
-import { hash128 } from "../../../core/base/hash128.ts";
+import { hash128 } from "../../../core/hashing/hash128.ts";
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
 import { carryAlert, changeModel, ServiceDetector, type ServiceVerdict } from "../../detection/multivariate/service-detector.ts";
 import { type ServiceEpisodeScope, serviceFrame, serviceTransition } from "../../detection/multivariate/service-episode.ts";

@@ -1,5 +1,5 @@
 // One series under layer 1, as transitions of its episodes: the kernel's slow twin over values as they are stored (of counters what was added per interval).
-import { hash128 } from "../../../core/base/hash128.ts";
+import { hash128 } from "../../../core/hashing/hash128.ts";
 import { EVENT_CLOSE, EVENT_FLAG_CONSTANT, EVENT_OPEN, EVENT_UPDATE } from "../../../core/layout/kernel-event.ts";
 import { FLAG_COUNTER, FLAG_OPERATION, FLAG_PERCENT, WINDOW_MAX } from "../../../core/layout/stream-record.ts";
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";

@@ -1,7 +1,7 @@
 // Whether a value is worth a page: how improbable it is for this series, by the series' own tail at its own interval, how large in units that matter, and whether the
 // series does so as a rule. One value is enough where the noise is known. A departure goes on until it is over, or has lasted so long that it is the new level.
-import { DAY_MS, HOUR_MS } from "../../../core/base/durations.ts";
 import { ACCEPTED_MS, ACCEPTED_VALUES, NOTHING_ACCEPTED_MS } from "../../../core/layout/episode-ends.ts";
+import { DAY_MS, HOUR_MS } from "../../../core/time/durations.ts";
 import { RECENT_VALUES, type RecentValues } from "../rolling/recent-values.ts";
 import { countSd, ONE_EVENT_SD, poissonTail } from "./counted-values.ts";
 import { type Departure, KNOWN_DEPARTURES_WORDS, KnownDepartures, type KnownReason, MORE_DEPARTURES_WORDS } from "./known-departures.ts";

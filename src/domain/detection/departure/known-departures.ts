@@ -1,6 +1,6 @@
 // What a series has done before and people need not hear of again: departures that come back at the same time of day or week, or at equal gaps; short ones that end by
 // themselves, while they go on coming; steps to a level that it has had. One departure that people were told of is no habit. Two weeks are remembered.
-import { DAY_MS, HOUR_MS } from "../../../core/base/durations.ts";
+import { DAY_MS, HOUR_MS } from "../../../core/time/durations.ts";
 import { type EarlierDeparture, isFallToNothing, mondayMs, recurringMs, weekendMs } from "./recurrence.ts";
 import { MORE_SHORT_WORDS, SHORT_MS, SHORT_WORDS, ShortDepartures } from "./short-departures.ts";
 

@@ -1,6 +1,6 @@
 // A season of any period that a series shows: hourly jobs, duty cycles, saw-teeth. The period is found from the series' own crossings of its long mean: where
 // three in a row come equally far apart, that is the period, and each part of it gets a level and a spread of its own.
-import { HOUR_MS, MINUTE_MS } from "../../../core/base/durations.ts";
+import { HOUR_MS, MINUTE_MS } from "../../../core/time/durations.ts";
 import type { RecentValues } from "../rolling/recent-values.ts";
 import { SD_PER_MEAN_DEVIATION } from "./local-levels.ts";
 

@@ -1,6 +1,6 @@
 // How many pages a series may cost by chance.
 
-import { DAY_MS, HOUR_MS } from "../../../core/base/durations.ts";
+import { DAY_MS, HOUR_MS } from "../../../core/time/durations.ts";
 
 /**
  * Pages a day that a series of hourly values may cost for nothing, on each side. Of quicker series less: an hour of trouble has more values there that can show it,

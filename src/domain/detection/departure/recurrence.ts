@@ -1,6 +1,6 @@
 // Whether departures come back: at the same time of the day or of the week, at equal gaps of their own, or over each weekend.
 
-import { DAY_MS, HOUR_MS, WEEK_MS } from "../../../core/base/durations.ts";
+import { DAY_MS, HOUR_MS, WEEK_MS } from "../../../core/time/durations.ts";
 
 /** Share of what was expected below which a value has fallen to nothing. */
 const NOTHING_SHARE = 0.1;

@@ -1,7 +1,7 @@
 // Short departures to one side, that ended by themselves. Bursts of a few values are what a series does after two of them in 20 hours, for they are forgiven no longer
 // than they lasted; longer ones after ten in two days.
 
-import { HOUR_MS, MINUTE_MS } from "../../../core/base/durations.ts";
+import { HOUR_MS, MINUTE_MS } from "../../../core/time/durations.ts";
 
 /** Over so soon, a departure has ended by itself before anybody could have looked. */
 export const SHORT_MS = 20 * MINUTE_MS;

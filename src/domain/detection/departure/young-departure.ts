@@ -2,9 +2,9 @@
 // continuous in the number of values; these are drawn from the values' own robust spread and from what a series may stray by of which nothing is known yet. One value,
 // however far, says nothing of such a series, and neither does what goes on as it has begun: levels climb and settle while caches fill.
 
-import { BoundedMap } from "../../../core/base/bounded-map.ts";
-import { DAY_MS, MINUTE_MS } from "../../../core/base/durations.ts";
+import { BoundedMap } from "../../../core/collections/bounded-map.ts";
 import { LASTING_BASELINE_VALUES, LASTING_MS, LASTING_VALUES } from "../../../core/layout/episode-ends.ts";
+import { DAY_MS, MINUTE_MS } from "../../../core/time/durations.ts";
 import { median, robustStatistics } from "../robust.ts";
 import { studentQuantile } from "../tail-probability.ts";
 import { shareOfOne } from "./page-budget.ts";

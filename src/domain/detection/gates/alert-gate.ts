@@ -1,6 +1,6 @@
 // From evidence to alerts that are few: one alert per incident, an end only when it is over, and a bar that rises for a stream that pages often.
 
-import { HOUR_MS } from "../../../core/base/durations.ts";
+import { HOUR_MS } from "../../../core/time/durations.ts";
 
 /** Numbers of state. */
 export const GATE_WORDS = 7;

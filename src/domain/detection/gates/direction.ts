@@ -1,5 +1,5 @@
 // Which way a series is bad: fewer errors and faster answers are no alert. By whole words of the name; an override of the series goes first.
-import { BoundedMap } from "../../../core/base/bounded-map.ts";
+import { BoundedMap } from "../../../core/collections/bounded-map.ts";
 import { nameWords } from "../../series/name-words.ts";
 import type { GateResult } from "./gate-result.ts";
 

@@ -1,5 +1,5 @@
 // After a start only signals that need no warm model may alert (rule 1.1.9); the others are computed and kept as suppressed.
-import { MINUTE_MS } from "../../../core/base/durations.ts";
+import { MINUTE_MS } from "../../../core/time/durations.ts";
 import { atLeast, type GateResult, holds } from "./gate-result.ts";
 
 /** Who raised a finding. */

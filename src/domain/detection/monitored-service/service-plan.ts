@@ -1,6 +1,6 @@
 // Which streams make which number of a service's vector (service-columns.ts).
-import { BoundedMap } from "../../../core/base/bounded-map.ts";
-import { hash128 } from "../../../core/base/hash128.ts";
+import { BoundedMap } from "../../../core/collections/bounded-map.ts";
+import { hash128 } from "../../../core/hashing/hash128.ts";
 import { FLAG_BUCKET, FLAG_COUNTER, PROFILE_EXCLUDED, WINDOW_MAX } from "../../../core/layout/stream-record.ts";
 import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
 import type { StreamRecords } from "../../kernel/stream-records.ts";

@@ -1,7 +1,7 @@
 // What the forest sees of a vector: its values, their first and second derivatives (as differences of neighbours), and where in day and week it stands.
 // The values of a service's metrics are each other's correlated values, so all six features of the contract are there.
 
-import { DAY_MS, WEEK_MS } from "../../../core/base/durations.ts";
+import { DAY_MS, WEEK_MS } from "../../../core/time/durations.ts";
 
 /** History must have seen each hour, or each day of the week, twice before it is distinguished from the others. */
 const DAYS_SEEN_MIN = 2;

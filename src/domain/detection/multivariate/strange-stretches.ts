@@ -1,6 +1,6 @@
 // Which of the newest vectors a model is not to learn from: stretches in which the metrics were not as they are together, with a margin. What is strange is asked of
 // components of these vectors themselves, not of the model before, whose opinion would else be kept for ever; and what stays strange for two days is the new normal.
-import { MINUTE_MS } from "../../../core/base/durations.ts";
+import { MINUTE_MS } from "../../../core/time/durations.ts";
 import { median } from "../robust.ts";
 import { PrincipalComponents } from "./principal-components.ts";
 import { SMOOTHED_VECTORS, type TimedRows } from "./service-model.ts";

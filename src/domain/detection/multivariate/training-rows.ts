@@ -3,7 +3,7 @@
 //
 // Time is cut into slots of RUN_ROWS vectors. Which slots stay follows from the slot alone, by multiples of the golden ratio (Weyl 1916): those below any share lie
 // at gaps of three lengths (Steinhaus), however long history becomes, and what left once never comes back, so that nothing has to be remembered of it.
-import { WEEK_MS } from "../../../core/base/durations.ts";
+import { WEEK_MS } from "../../../core/time/durations.ts";
 import { FEATURE_ROWS } from "./service-features.ts";
 import { SMOOTHED_VECTORS, type TimedRows } from "./service-model.ts";
 

@@ -1,6 +1,6 @@
 // What the vectors of a training were like, column by column, for what comes in later to be held against: each column without its hours of the day, since a
 // morning is no drift of a day, and how many of its values are worth one that is independent of its neighbours.
-import { HOUR_MS } from "../../../core/base/durations.ts";
+import { HOUR_MS } from "../../../core/time/durations.ts";
 import { median } from "../robust.ts";
 import type { TimedRows } from "./service-model.ts";
 

@@ -1,5 +1,5 @@
 // What lasts: values in a row that say together what none of them does, held against what such evidence comes to by itself on this series.
-import { DAY_MS } from "../../../core/base/durations.ts";
+import { DAY_MS } from "../../../core/time/durations.ts";
 import { OWN_TAIL_WORDS, OwnTail } from "../departure/own-tail.ts";
 import { PAGES_A_DAY } from "../departure/page-budget.ts";
 import type { RecentValues } from "../rolling/recent-values.ts";

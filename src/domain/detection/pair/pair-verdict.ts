@@ -1,6 +1,6 @@
 // What the long baseline of a pair has to say of one observation, as the record that every detector gives: against what it was compared, what stood in
 // the way of an alert, and a sentence for people.
-import { ownMember } from "../../../core/base/own-member.ts";
+import { ownMember } from "../../../core/collections/own-member.ts";
 import { DEPARTING_VALUES } from "../departure/departure-detector.ts";
 import { OWN_TAIL_GATE } from "../departure/own-tail.ts";
 import { atLeast, firstFailed, type GateResult, holds } from "../gates/gate-result.ts";

@@ -1,7 +1,7 @@
 // Median and spread over a long past in little room: a sample of the values so far whose stride doubles each time that it is full.
 // All values until the sample is full for the first time, every second one after that, and so on up to STRIDE_MAX, from where on the older
 // half is given up when it is full: the sample then reaches back 64 to 128 strides.
-import { selectPlace } from "../../../core/base/selection.ts";
+import { selectPlace } from "../../../core/collections/selection.ts";
 
 /** Values held; 128 of them put the median within 0.11 standard deviations of the true one. */
 export const SAMPLE_VALUES = 128;

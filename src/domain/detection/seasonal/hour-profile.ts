@@ -1,7 +1,7 @@
 // What is usual at this hour: drifting means of the 24 hours of a working day and of a weekend's, pooled with those of any day. Times are of the clock on the wall. Weekends differ
 // from working days in most services, working days hardly from each other, and 48 means are learned in a week where 168 take a month.
 
-import { HOUR_MS } from "../../../core/base/durations.ts";
+import { HOUR_MS } from "../../../core/time/durations.ts";
 
 const HOURS = 24;
 const ANY_DAY = 0;

@@ -1,5 +1,5 @@
 // The clock on the wall for seasonal baselines: offsets of one time zone, looked up once a quarter of an hour, since no zone changes in between.
-import { BoundedMap } from "../../../core/base/bounded-map.ts";
+import { BoundedMap } from "../../../core/collections/bounded-map.ts";
 import { isTimeZone, offsetMs } from "../../calendar/time-zone.ts";
 
 const QUARTER_MS = 900_000;

@@ -1,7 +1,8 @@
 // Streams of a service that are alive: those with a value in the last full hour. Of a service whose instances get new names each hour, the old ones are no longer among
 // those of which one may depart by chance.
-import { HOUR_MS } from "../../../core/base/durations.ts";
-import { lowerBound } from "../../../core/base/sorted-search.ts";
+
+import { lowerBound } from "../../../core/collections/sorted-search.ts";
+import { HOUR_MS } from "../../../core/time/durations.ts";
 
 /** The last full hour before a time: [from, to). */
 export function lastFullHour(nowMs: number): { readonly fromMs: number; readonly toMs: number } {

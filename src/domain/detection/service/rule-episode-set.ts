@@ -1,6 +1,6 @@
 // What a rule that looks at services finds from cycle to cycle, as episodes: what it finds is opened, raised while it goes on, and closed once it is no longer
 // found. Pure: whoever holds the set says what was taken in.
-import { hash128 } from "../../../core/base/hash128.ts";
+import { hash128 } from "../../../core/hashing/hash128.ts";
 import type { EpisodeFrame, StreamName } from "../../../core/protocol/coordinator-frame.ts";
 import type { RuleVerdict } from "../gates/rule-verdict.ts";
 

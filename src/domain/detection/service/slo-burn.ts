@@ -1,7 +1,7 @@
 // How fast an SLO's error budget burns: multi-window, multi-burn-rate alerts of the SRE workbook (chapter 5, table 5-8; budget of 30 days).
 // A pair fires where both its windows burn at its rate: the long one says that it matters, the short one that it still goes on.
 // One ring of 4,320 minutes (3 days), 35 KB per SLO; an evaluation adds up 4,320 minutes, about 10 us.
-import { MINUTE_MS } from "../../../core/base/durations.ts";
+import { MINUTE_MS } from "../../../core/time/durations.ts";
 import type { Tier } from "../anomaly-score.ts";
 import { atLeast, firstFailed, type GateResult } from "../gates/gate-result.ts";
 import { isRatio } from "./slo-record.ts";

@@ -1,6 +1,7 @@
 // Silent services as findings: each one of its own, or one on ingestion where most of a tenant's fell silent together.
-import { formatRfc3339 } from "../../../core/base/rfc3339.ts";
+
 import type { SilentService } from "../../../core/protocol/arrivals.ts";
+import { formatRfc3339 } from "../../../core/time/rfc3339.ts";
 import { ruleVerdict, TIER_Z } from "../gates/rule-verdict.ts";
 import type { RuleFinding, RuleScope } from "./rule-episode-set.ts";
 import { INGESTION_SERVICE } from "./tenant-silence.ts";

@@ -1,5 +1,5 @@
 // Calls of functions: which arguments they evaluate and what becomes of them (FunctionCalls in promql/functions.go of Prometheus).
-import { ownMember } from "../../../core/base/own-member.ts";
+import { ownMember } from "../../../core/collections/own-member.ts";
 import { type Labels, NO_LABELS } from "../labels/labels.ts";
 import { type CallExpression, type Expression, withoutParens } from "../parser/expression.ts";
 import { QueryError } from "../query-error.ts";

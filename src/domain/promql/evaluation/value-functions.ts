@@ -1,5 +1,5 @@
 // Functions of one value: mathematics and the parts of a date (simpleFloatFunc and dateWrapper in promql/functions.go of Prometheus).
-import { ownMember } from "../../../core/base/own-member.ts";
+import { ownMember } from "../../../core/collections/own-member.ts";
 
 type ValueFunction = (value: number) => number;
 

@@ -1,5 +1,5 @@
 // Labels of a series: names and values ascending by name, no empty value (model/labels of Prometheus). Each set of labels has a key, by which series are found.
-import { compareTexts } from "../../../core/base/text-order.ts";
+import { compareTexts } from "../../../core/text/text-order.ts";
 import { quote } from "../parser/quoted-text.ts";
 import { labelNameText } from "./label-matcher.ts";
 

@@ -1,7 +1,7 @@
 // Patterns of matchers and of label_replace: RE2, so that no pattern takes more than linear time; lists of literal texts become sets.
 
 import { type Matcher, RE2JS, RE2JSException } from "re2js";
-import { ownMember } from "../../../core/base/own-member.ts";
+import { ownMember } from "../../../core/collections/own-member.ts";
 
 /** A pattern that cannot be read. */
 export class PatternError extends Error {

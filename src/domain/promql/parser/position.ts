@@ -1,5 +1,5 @@
 // Where something stands in a query, as Prometheus tells it (promql/parser/posrange/posrange.go): line and column count from 1, columns in bytes.
-import { utf8Bytes } from "../../../core/base/utf8.ts";
+import { utf8Bytes } from "../../../core/text/utf8.ts";
 
 /** `line:column` of an offset in UTF-16 units. */
 export function positionText(query: string, offset: number): string {

@@ -1,6 +1,6 @@
 // Texts in quotes as Go writes and reads them: what Prometheus prints of strings, and how a query's strings are read (util/strutil/quote.go).
 // A byte that is no UTF-8 becomes the lone surrogate U+DC00 + byte, which no well-formed text contains, so that it can be refused and printed.
-import { ownMember } from "../../../core/base/own-member.ts";
+import { ownMember } from "../../../core/collections/own-member.ts";
 
 const NAMED: Readonly<Record<string, string>> = {
   "\x07": "\\a",

@@ -1,5 +1,5 @@
 // Finds the end of a string in quotes, and says what is wrong with one (lexString and lexEscape in promql/parser/lex.go of Prometheus).
-import { ownMember } from "../../../core/base/own-member.ts";
+import { ownMember } from "../../../core/collections/own-member.ts";
 
 const ESCAPE_DIGITS: Readonly<Record<string, readonly [digits: number, base: number, most: number]>> = {
   x: [2, 16, 0xff],

@@ -1,6 +1,6 @@
 // What a Python program of a tenant cannot have: found when it is saved, with its line and what to write instead. Names are those of the language; what the
 // interpreter lacks and a call can do is rewritten (python-rewriting.ts).
-import { ownMember } from "../../../core/base/own-member.ts";
+import { ownMember } from "../../../core/collections/own-member.ts";
 import { deletedTargets } from "./python-rewriting.ts";
 import { type PythonToken, pythonTokens } from "./python-tokens.ts";
 

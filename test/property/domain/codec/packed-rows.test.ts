@@ -1,10 +1,6 @@
 // Whatever stands in an anomaly or a decision, its row gives it back: each number the identical double, each text the identical text.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ledgerRowId } from "../../../../src/actors/coordinator/alerts/ledger-book.ts";
-import { decodeDecision, encodeDecision } from "../../../../src/actors/coordinator/alerts/rows/decision-row.ts";
-import { decodeAnomaly, encodeAnomaly } from "../../../../src/actors/coordinator/anomalies/anomaly-row.ts";
-import { tenantTimeKey, tenantTimeOf } from "../../../../src/actors/coordinator/state/tables.ts";
 import { familyOfDetector } from "../../../../src/domain/alerting/paging/detector-family.ts";
 import type { PageDecision } from "../../../../src/domain/alerting/paging/page-decision.ts";
 import type { Anomaly } from "../../../../src/domain/anomaly/anomaly.ts";
@@ -23,6 +19,10 @@ import { readPhrased, writePhrased } from "../../../../src/domain/codec/phrase-t
 import { FAR_PHRASES, NEAR_PHRASES } from "../../../../src/domain/codec/phrases.ts";
 import { anomalyScore } from "../../../../src/domain/detection/anomaly-score.ts";
 import { explain, type Verdict, zScoreVerdict } from "../../../../src/domain/detection/verdict.ts";
+import { ledgerRowId } from "../../../../src/modules/alerts/ledger-book.ts";
+import { decodeDecision, encodeDecision } from "../../../../src/modules/alerts/rows/decision-row.ts";
+import { decodeAnomaly, encodeAnomaly } from "../../../../src/modules/anomalies/anomaly-row.ts";
+import { tenantTimeKey, tenantTimeOf } from "../../../../src/modules/state/tables.ts";
 
 function through<T>(write: (sink: ByteSink) => void, read: (reader: ByteReader) => T): T {
   const sink = new ByteSink(4);

@@ -4,7 +4,7 @@ import { STATUS_ASK_OWNER, STATUS_DONE, STATUS_OK, STATUS_UNKNOWN_STREAM } from 
 import { SCRATCH, SERIES_KINDS_MAX } from "../../../../src/core/layout/memory-map.ts";
 import { FLAG_COUNTER } from "../../../../src/core/layout/stream-record.ts";
 import { engineOf, partitionOf } from "../../../../src/domain/placement/partition.ts";
-import { labelProblem } from "../../../../src/domain/prometheus/sample-problems.ts";
+import { labelProblem } from "../../../../src/domain/remote-write/sample-problems.ts";
 import { flagsOfSeries } from "../../../../src/domain/series/classification.ts";
 import { nameFlaw } from "../../../../src/domain/series/name-rule.ts";
 import { REPLICA_LABELS } from "../../../../src/domain/series/replica-labels.ts";

@@ -2,7 +2,6 @@
 import { isUtf8 } from "node:buffer";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseRfc3339 } from "../../../../src/core/base/rfc3339.ts";
 import {
   STATUS_DONE,
   STATUS_ODD_BODY,
@@ -12,6 +11,7 @@ import {
 } from "../../../../src/core/layout/kernel-status.ts";
 import { BODY_PADDING_BYTES, LARGE_BODY, STAGING } from "../../../../src/core/layout/memory-map.ts";
 import { ROW_OFFSET, ROW_VALUE } from "../../../../src/core/layout/row-frame.ts";
+import { parseRfc3339 } from "../../../../src/core/time/rfc3339.ts";
 import { decodeJson } from "../../../../src/domain/codec/json-body.ts";
 import type { LaneExports } from "../../../../src/domain/kernel/lane-kernel.ts";
 import { fillPowersOfFive } from "../../../../src/domain/kernel/powers-of-five.ts";

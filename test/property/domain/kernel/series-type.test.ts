@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { SCRATCH } from "../../../../src/core/layout/memory-map.ts";
 import { FLAG_COUNTER } from "../../../../src/core/layout/stream-record.ts";
-import { metricTypeOf } from "../../../../src/domain/prometheus/metadata-messages.ts";
+import { metricTypeOf } from "../../../../src/domain/remote-write/metadata-messages.ts";
 import { MetadataBook } from "../../../../src/domain/series/metadata-book.ts";
 import type { MetricType } from "../../../../src/domain/series/metric-metadata.ts";
 import { BASE_MS, DefinitionRig } from "../../../support/definition-rig.ts";

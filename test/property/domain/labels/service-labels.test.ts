@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { LabelBook, labelBytes, type ServiceLabel } from "../../../../src/actors/coordinator/labels/label-book.ts";
-import { LabelDraft } from "../../../../src/actors/coordinator/labels/label-draft.ts";
 import { CONTROL_TABLES } from "../../../../src/actors/coordinator/nouns/modules.ts";
 import { LABEL_SOURCES } from "../../../../src/domain/labels/service-label.ts";
+import { LabelBook, labelBytes, type ServiceLabel } from "../../../../src/modules/labels/label-book.ts";
+import { LabelDraft } from "../../../../src/modules/labels/label-draft.ts";
 import { MemoryStore } from "../../../support/memory-store.ts";
 
 const names = fc.constantFrom("a", "b", "é", "__proto__", "constructor", "a/b", "\u{1F980}");

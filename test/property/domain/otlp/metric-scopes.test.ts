@@ -1,7 +1,7 @@
 /** Scopes of OpenTelemetry in the identities of streams: any order of scopes, metrics and kinds, in both encodings, walked by the kernel or not, over several lanes and starts. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { ProcessWords } from "../../../../src/adapters/runtime/engine-memory.ts";
+import { ProcessWords } from "../../../../src/adapters/shared-memory/engine-memory.ts";
 import { PROCESS_WORDS_BYTES } from "../../../../src/core/layout/memory-map.ts";
 import { FRAME_METRIC_SCOPE, type MetricScopeEnvelope } from "../../../../src/core/protocol/coordinator-frame.ts";
 import type { OtlpEncoding } from "../../../../src/core/protocol/otlp-kind.ts";

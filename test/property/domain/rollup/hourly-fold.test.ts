@@ -2,7 +2,7 @@
 
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { HOUR_MS } from "../../../../src/core/base/durations.ts";
+import { HOUR_MS } from "../../../../src/core/time/durations.ts";
 import { ChunkBlock } from "../../../../src/domain/codec/chunk-block.ts";
 import type { PendingChunk } from "../../../../src/domain/codec/chunk-block-builder.ts";
 import { CHUNK_BYTES_MAX, encodeSampleChunk } from "../../../../src/domain/codec/sample-chunk.ts";

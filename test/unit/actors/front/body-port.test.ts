@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { BodyPort } from "../../../../src/actors/front/body-port.ts";
-import { createEngineMemory, EngineMemory } from "../../../../src/adapters/runtime/engine-memory.ts";
+import { createEngineMemory, EngineMemory } from "../../../../src/adapters/shared-memory/engine-memory.ts";
 import { COPIED_BYTES_PER_TURN } from "../../../../src/core/config/body-limits.ts";
 import { BODIES_WAITING_BYTES_MAX, SMALL_BODY_BYTES_MAX } from "../../../../src/core/config/limits.ts";
 import { readDescriptor } from "../../../../src/core/layout/body-descriptor.ts";

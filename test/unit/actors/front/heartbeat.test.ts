@@ -2,13 +2,13 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { EngineUnavailableError } from "../../../../src/actors/coordinator/engines/engine-client.ts";
-import { CoordinatorCounters } from "../../../../src/actors/coordinator/state/coordinator-counters.ts";
-import { CyclePace } from "../../../../src/actors/coordinator/watchdog/cycle-pace.ts";
-import { Watchdog } from "../../../../src/actors/coordinator/watchdog/watchdog.ts";
 import { Heartbeat } from "../../../../src/actors/front/heartbeat.ts";
-import { Secret } from "../../../../src/core/base/secret.ts";
 import { COORDINATOR_SLOTS } from "../../../../src/core/layout/counters.ts";
+import { Secret } from "../../../../src/core/text/secret.ts";
+import { EngineUnavailableError } from "../../../../src/modules/engines/engine-client.ts";
+import { CoordinatorCounters } from "../../../../src/modules/state/coordinator-counters.ts";
+import { CyclePace } from "../../../../src/modules/watchdog/cycle-pace.ts";
+import { Watchdog } from "../../../../src/modules/watchdog/watchdog.ts";
 
 const KEY = "very-secret-key";
 const servers: Server[] = [];

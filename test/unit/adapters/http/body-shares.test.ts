@@ -1,8 +1,8 @@
 // Memory of bodies on their way: by tenant, by address within each, by body within each.
 import { describe, expect, it } from "vitest";
 import { type BodyAccount, BodyShares } from "../../../../src/adapters/http/body-shares.ts";
-import { ShareLedger } from "../../../../src/core/base/share-ledger.ts";
 import { BODY_BYTES_ARRIVING_MAX, BODY_BYTES_ARRIVING_SHARE } from "../../../../src/core/config/body-limits.ts";
+import { ShareLedger } from "../../../../src/core/fairness/share-ledger.ts";
 
 const MIB = 1024 * 1024;
 

@@ -11,7 +11,7 @@ import { nodeFileSystem } from "../../../../src/adapters/log/log-file-system.ts"
 import { laneKey, mergeBlocks } from "../../../../src/adapters/log/log-merge.ts";
 import { listSegments, segmentPath } from "../../../../src/adapters/log/log-segment.ts";
 import { openLogWriter } from "../../../../src/adapters/log/log-writer.ts";
-import { crc32 } from "../../../../src/core/base/crc32.ts";
+import { crc32 } from "../../../../src/core/hashing/crc32.ts";
 import type { LogFlaw } from "../../../../src/core/protocol/data-fault.ts";
 import { MemoryDisk } from "../../../support/memory-log.ts";
 

@@ -12,7 +12,7 @@ import { LogWriteError, type LogWriter, openLogWriter } from "../../../../src/ad
 import { logDirectory, type Meta } from "../../../../src/adapters/log/meta-file.ts";
 import { closeFolder } from "../../../../src/adapters/log/private-folder.ts";
 import { notedSegments } from "../../../../src/adapters/log/segment-note.ts";
-import { findData } from "../../../../src/cli/found-data.ts";
+import { findData } from "../../../../src/server/found-data.ts";
 import { MemoryDisk } from "../../../support/memory-log.ts";
 
 const META: Meta = { version: 1, epoch: 2, hasStores: false, seed: "0".repeat(64) };

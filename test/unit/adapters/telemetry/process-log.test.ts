@@ -2,9 +2,9 @@
 import { describe, expect, it } from "vitest";
 import { LineOutput } from "../../../../src/adapters/telemetry/line-output.ts";
 import { ProcessLog, type ProcessLogOptions } from "../../../../src/adapters/telemetry/process-log.ts";
-import { Secret } from "../../../../src/core/base/secret.ts";
 import { LOG_LINES_PER_SECOND_MAX } from "../../../../src/core/config/limits.ts";
 import { errorFields, type LogEvent } from "../../../../src/core/telemetry/log-event.ts";
+import { Secret } from "../../../../src/core/text/secret.ts";
 
 function rig(options: Partial<ProcessLogOptions> = {}) {
   const [out, errors]: [string[], string[]] = [[], []];

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readSettingFile } from "../../../../src/adapters/credentials/setting-file.ts";
-import { Secret } from "../../../../src/core/base/secret.ts";
 import { ConfigError } from "../../../../src/core/config/config-error.ts";
 import { SECRET_BYTES_MAX } from "../../../../src/core/config/limits.ts";
 import { loadConfig, readSettings, SETTINGS, secret } from "../../../../src/core/config/load-config.ts";
+import { Secret } from "../../../../src/core/text/secret.ts";
 
 const VALUE = "correct horse battery staple";
 const TABLE = [secret("SIGNING_SECRET", "signs things")] as const;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { editDistance, nearestName } from "../../../../src/core/base/nearest-name.ts";
 import { ConfigError } from "../../../../src/core/config/config-error.ts";
 import { resolveSettings } from "../../../../src/core/config/settings-sources.ts";
+import { editDistance, nearestName } from "../../../../src/core/text/nearest-name.ts";
 
 const PATH = "/etc/vedette/vedette.env";
 const file = (text: string) => ({ path: PATH, text });

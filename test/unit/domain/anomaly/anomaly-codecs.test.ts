@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { decodeAnomaly, encodeAnomaly } from "../../../../src/actors/coordinator/anomalies/anomaly-row.ts";
 import type { Anomaly } from "../../../../src/domain/anomaly/anomaly.ts";
 import { decodeEpisode, encodeEpisode, type PackedEpisode } from "../../../../src/domain/anomaly/episode-codec.ts";
 import { type Verdict, zScoreVerdict } from "../../../../src/domain/detection/verdict.ts";
 import { identityText } from "../../../../src/domain/series/stream-identity.ts";
+import { decodeAnomaly, encodeAnomaly } from "../../../../src/modules/anomalies/anomaly-row.ts";
 
 const name = { tenant: "größer", environment: "prod", serviceId: "checkout", metricName: "latency_ms", attributes: { le: "0.5", i: 1 } };
 

@@ -1,6 +1,6 @@
 // A backtest takes findings to pages as the server does: both of two detectors within two minutes are raised, and saturation is an anomaly of its own.
 import { expect, it } from "vitest";
-import { hash128 } from "../../../../src/core/base/hash128.ts";
+import { hash128 } from "../../../../src/core/hashing/hash128.ts";
 import type { EpisodeFrame } from "../../../../src/core/protocol/coordinator-frame.ts";
 import type { PageDecision } from "../../../../src/domain/alerting/paging/page-decision.ts";
 import { IncidentRun } from "../../../../src/domain/backtest/incident-run.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { crc32 } from "../../../../src/core/base/crc32.ts";
 import { KEY_BYTES_MAX } from "../../../../src/core/config/key-limits.ts";
+import { crc32 } from "../../../../src/core/hashing/crc32.ts";
 import { CR_CHUNK, CR_CHUNK_BYTES, CR_FIRST_TIME, CR_LAST_TIME, CR_STREAM } from "../../../../src/core/layout/chunk-record.ts";
 import { CHUNK_OVERHEAD_BYTES, ChunkBlock, chunkBlockBytes } from "../../../../src/domain/codec/chunk-block.ts";
 import { ChunkBlockBuilder } from "../../../../src/domain/codec/chunk-block-builder.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { hash128 } from "../../../../src/core/base/hash128.ts";
+import { hash128 } from "../../../../src/core/hashing/hash128.ts";
 import { ByteReader } from "../../../../src/domain/codec/byte-reader.ts";
 import { ByteSink } from "../../../../src/domain/codec/byte-sink.ts";
 import { readPhrased, writePhrased } from "../../../../src/domain/codec/phrase-text.ts";

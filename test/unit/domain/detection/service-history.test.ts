@@ -1,14 +1,14 @@
 // What a training reads of the store: gathered beside whatever the coordinator does, the newest first, and not after a stop has begun.
 import { describe, expect, it } from "vitest";
 import { SERIES_TABLES } from "../../../../src/actors/coordinator/nouns/modules.ts";
-import { blockOperations } from "../../../../src/actors/coordinator/series/block-rows.ts";
-import { serviceHistory } from "../../../../src/actors/coordinator/watchdog/training/stored-history.ts";
-import { PacedWork } from "../../../../src/core/base/paced-work.ts";
 import { SERIES_DATA_BLOCKS_MAX } from "../../../../src/core/config/limits.ts";
 import { TRAINING_READ_MS, TRAINING_READ_SHARE } from "../../../../src/core/config/pace-limits.ts";
+import { PacedWork } from "../../../../src/core/fairness/paced-work.ts";
 import type { ServiceHistoryAnswer } from "../../../../src/core/protocol/engine-control.ts";
 import { wholeSamples } from "../../../../src/domain/detection/multivariate/stream-history.ts";
 import { readTrainingInput, type TrainingInput } from "../../../../src/domain/detection/multivariate/training-input.ts";
+import { blockOperations } from "../../../../src/modules/series/block-rows.ts";
+import { serviceHistory } from "../../../../src/modules/watchdog/training/stored-history.ts";
 import { chunkBlock } from "../../../support/chunk-block.ts";
 import { block, START_MS } from "../../../support/coordinator-rig.ts";
 import { MemoryStore } from "../../../support/memory-store.ts";

@@ -4,7 +4,7 @@ import { EngineCounters } from "../../../../src/actors/engine/report/engine-coun
 import { StreamRegistry } from "../../../../src/actors/engine/shard/stream-registry.ts";
 import { ServiceIndex } from "../../../../src/actors/engine/streams/service-index.ts";
 import { decodeDefinition } from "../../../../src/actors/engine/unit/work-unit.ts";
-import { EngineMemory, ProcessWords } from "../../../../src/adapters/runtime/engine-memory.ts";
+import { EngineMemory, ProcessWords } from "../../../../src/adapters/shared-memory/engine-memory.ts";
 import { ATTRIBUTES_MAX, IDENTITY_BYTES_MAX, NAME_BYTES_MAX, VALUE_BYTES_MAX } from "../../../../src/core/config/limits.ts";
 import {
   STATUS_ALLOWANCE_SPENT,

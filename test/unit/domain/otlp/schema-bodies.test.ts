@@ -6,9 +6,9 @@ import { OTLP_SIGNALS, type OtlpSignal } from "../../../../src/core/protocol/otl
 import { logsOfProtobuf } from "../../../../src/domain/otlp/protobuf-logs.ts";
 import { metricsOfProtobuf } from "../../../../src/domain/otlp/protobuf-metrics.ts";
 import { spansOfProtobuf } from "../../../../src/domain/otlp/protobuf-traces.ts";
-import { histogramSeries } from "../../../../src/domain/prometheus/histogram-series.ts";
-import { metadataMessages } from "../../../../src/domain/prometheus/metadata-messages.ts";
-import { decodeNativeHistogram } from "../../../../src/domain/prometheus/native-histogram.ts";
+import { histogramSeries } from "../../../../src/domain/remote-write/histogram-series.ts";
+import { metadataMessages } from "../../../../src/domain/remote-write/metadata-messages.ts";
+import { decodeNativeHistogram } from "../../../../src/domain/remote-write/native-histogram.ts";
 import { BASE_MS, LaneHarness } from "../../../support/lane-harness.ts";
 import { OTLP_NOW_MS, OtlpRig } from "../../../support/otlp-rig.ts";
 import { loadOtlpSchema, loadSchema, typesIn } from "../../../support/schema-files.ts";

@@ -1,8 +1,8 @@
 /** What a lane keeps of OTLP besides rows and records: dead letters in the form of records, and what metrics say of themselves. */
 import { describe, expect, it } from "vitest";
-import { rfc3339OrNumber } from "../../../../src/core/base/rfc3339.ts";
 import { FRAME_METADATA } from "../../../../src/core/protocol/coordinator-frame.ts";
 import type { OtlpSignal } from "../../../../src/core/protocol/otlp-kind.ts";
+import { rfc3339OrNumber } from "../../../../src/core/time/rfc3339.ts";
 import { recordOfDeadLetter } from "../../../../src/domain/series/dead-letter-record.ts";
 import { judgeRecord } from "../../../../src/domain/series/telemetry-record.ts";
 import {

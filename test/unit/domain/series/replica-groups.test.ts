@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { GROUP_SILENCE_MS, REPLICA_SILENCE_MS, ReplicaGroups } from "../../../../src/adapters/runtime/replica-groups.ts";
+import { GROUP_SILENCE_MS, REPLICA_SILENCE_MS, ReplicaGroups } from "../../../../src/adapters/shared-memory/replica-groups.ts";
 import { PROCESS_WORDS_BYTES, REPLICA_BUCKETS } from "../../../../src/core/layout/memory-map.ts";
 import { replicaSource } from "../../../../src/domain/series/replica-labels.ts";
 import { nameOfLabels } from "../../../../src/domain/series/stream-identity.ts";

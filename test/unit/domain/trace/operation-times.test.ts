@@ -1,6 +1,6 @@
 // Self times: what is left of a span when those that it called have come, by operation and minute, within bounds that tenants share.
 import { describe, expect, it } from "vitest";
-import { ShareLedger } from "../../../../src/core/base/share-ledger.ts";
+import { ShareLedger } from "../../../../src/core/fairness/share-ledger.ts";
 import type { OtlpSpan } from "../../../../src/domain/otlp/otlp-items.ts";
 import { operationEvidence } from "../../../../src/domain/rca/operation-packing.ts";
 import { operationHash } from "../../../../src/domain/trace/operation-hash.ts";

@@ -1,5 +1,5 @@
 // The aggregate rings of one engine: of each pair with several streams a long baseline more, over what they come to together. Fed once a cycle, service by service.
-import { hash128 } from "../../../../core/base/hash128.ts";
+import { hash128 } from "../../../../core/hashing/hash128.ts";
 import type { StreamName } from "../../../../core/protocol/coordinator-frame.ts";
 import { aggregationOf } from "../../../../domain/detection/multivariate/service-vector.ts";
 import { type AggregateValue, aggregateName, PairAggregate } from "../../../../domain/detection/pair/pair-aggregate.ts";

@@ -1,6 +1,6 @@
 // Which pairs of an engine are instances of one, and whose baseline a new one inherits.
 
-import { hash128 } from "../../../../core/base/hash128.ts";
+import { hash128 } from "../../../../core/hashing/hash128.ts";
 import type { StreamName } from "../../../../core/protocol/coordinator-frame.ts";
 import { type Ancestor, familyText, Inheritance } from "../../../../domain/detection/pair/instance-family.ts";
 import type { PairArena } from "../../../../domain/detection/pair/pair-arena.ts";

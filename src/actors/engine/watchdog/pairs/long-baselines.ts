@@ -1,5 +1,5 @@
 // The long baselines of one engine, put together: their pass, their store, and the deployments that they bear in mind.
-import type { EngineMemory, ProcessWords } from "../../../../adapters/runtime/engine-memory.ts";
+import type { EngineMemory, ProcessWords } from "../../../../adapters/shared-memory/engine-memory.ts";
 import { PAIRS_MAX_INITIAL } from "../../../../core/config/shared-limits.ts";
 import { PARTITIONS } from "../../../../core/layout/memory-map.ts";
 import { episodeKind } from "../../../../core/protocol/coordinator-frame.ts";

@@ -3,8 +3,8 @@
  * of the stream that has sent last: its ring has the arrivals that a cycle of a minute would blur, and has them again after a restart. A service is missed as well
  * when its streams have left memory: that is what happens to one that is silent over a weekend.
  */
-import { ownMember, setMember } from "../../../../core/base/own-member.ts";
-import type { ShareLedger } from "../../../../core/base/share-ledger.ts";
+import { ownMember, setMember } from "../../../../core/collections/own-member.ts";
+import type { ShareLedger } from "../../../../core/fairness/share-ledger.ts";
 import { FLAG_HISTORY, WINDOW_MAX } from "../../../../core/layout/stream-record.ts";
 import type { ArrivalsFound, ServiceInEnvironment, SilentService } from "../../../../core/protocol/arrivals.ts";
 import type { WatchdogCounts } from "../../../../core/protocol/engine-control.ts";

@@ -1,5 +1,5 @@
 // The pass over services within an engine.
-import { hash128 } from "../../../../core/base/hash128.ts";
+import { hash128 } from "../../../../core/hashing/hash128.ts";
 import { encodeStatesFrame, episodeKind, FRAME_DETECTOR_STATES } from "../../../../core/protocol/coordinator-frame.ts";
 import type { ShardKernel } from "../../../../domain/kernel/shard-kernel.ts";
 import type { EngineCounters } from "../../report/engine-counters.ts";

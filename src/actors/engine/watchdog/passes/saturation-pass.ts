@@ -3,9 +3,9 @@
  * from their rings and judged; findings go to the coordinator, which makes episodes of them. A series whose past is in the store and not in a ring waits for
  * it: the coordinator folds what is stored and tells it. So nothing has to be saved, and a restart or an import loses nothing.
  */
-import { ownMember, setMember } from "../../../../core/base/own-member.ts";
-import type { ShareLedger } from "../../../../core/base/share-ledger.ts";
+import { ownMember, setMember } from "../../../../core/collections/own-member.ts";
 import { SATURATION_ROLLUP_STREAMS_MAX, SATURATION_WANTED_PER_SLICE } from "../../../../core/config/limits.ts";
+import type { ShareLedger } from "../../../../core/fairness/share-ledger.ts";
 import type { StreamName } from "../../../../core/protocol/coordinator-frame.ts";
 import type { WatchdogCounts, WatchdogNotice } from "../../../../core/protocol/engine-control.ts";
 import type {

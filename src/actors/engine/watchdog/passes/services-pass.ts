@@ -1,7 +1,6 @@
 // The pass over services: one vector of each service and environment a cycle, judged by its joint detector. It visits services in the order of the index; names
 // are read in slices where a service's streams have changed, everything else is done in one visit.
-import { ownMember, setMember } from "../../../../core/base/own-member.ts";
-import type { ShareLedger } from "../../../../core/base/share-ledger.ts";
+import { ownMember, setMember } from "../../../../core/collections/own-member.ts";
 import {
   SERVICE_ASKS_AGAIN_CYCLES,
   SERVICE_COLUMNS_HELD_MS,
@@ -10,6 +9,7 @@ import {
   SERVICE_STREAMS_LOOKED_MAX,
   SERVICE_VECTORS_MIN,
 } from "../../../../core/config/limits.ts";
+import type { ShareLedger } from "../../../../core/fairness/share-ledger.ts";
 import { DETECTOR_SERVICE_MODELS, DETECTOR_SERVICES, type StatesPage } from "../../../../core/protocol/coordinator-frame.ts";
 import type {
   ServiceHistoryAnswer,

@@ -1,4 +1,4 @@
-// RFC 3339 date-times, the grammar of core/base/rfc3339.ts, which is the slow twin: fractions beyond milliseconds are cut, :60 is the next minute.
+// RFC 3339 date-times, the grammar of core/time/rfc3339.ts, which is the slow twin: fractions beyond milliseconds are cut, :60 is the next minute.
 // Sketch: 8 ns when the date is that of the time before.
 import { isDigit, MINUS, QUOTE } from "./json-text";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { floorHasRisen, LogCoverage } from "../../../../../src/actors/coordinator/state/log-coverage.ts";
 import { DEAD_LETTER_PLACES, RECORDS_PER_COMMIT_MAX } from "../../../../../src/core/config/limits.ts";
 import type { EngineFrame } from "../../../../../src/core/protocol/coordinator-frame.ts";
+import { floorHasRisen, LogCoverage } from "../../../../../src/modules/state/log-coverage.ts";
 import { chunkBlock } from "../../../../support/chunk-block.ts";
 import {
   block,

@@ -1,8 +1,8 @@
 // Work of the coordinator's own ends the thread over a row that has no form this program knows; everything else goes on.
 import { afterEach, describe, expect, it } from "vitest";
 import { endOverRow } from "../../../../../src/actors/coordinator/loop/noted-rows.ts";
-import { UnknownRowError } from "../../../../../src/actors/coordinator/state/stored-json.ts";
-import { answerFault, type Fault, failedPart, type Home, reportFaults, task } from "../../../../../src/core/base/guard.ts";
+import { answerFault, type Fault, failedPart, type Home, reportFaults, task } from "../../../../../src/core/faults/guard.ts";
+import { UnknownRowError } from "../../../../../src/modules/state/stored-json.ts";
 
 const QUERY: Home = { where: "request", name: "a query" };
 const faults: Fault[] = [];

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Pacer } from "../../../../../src/actors/coordinator/loop/pacer.ts";
 import type { StepReport } from "../../../../../src/actors/coordinator/loop/rounds.ts";
-import { CoordinatorRingReader, CoordinatorRingWriter } from "../../../../../src/adapters/runtime/coordinator-ring.ts";
-import { createEngineMemory, EngineMemory } from "../../../../../src/adapters/runtime/engine-memory.ts";
+import { CoordinatorRingReader, CoordinatorRingWriter } from "../../../../../src/adapters/shared-memory/coordinator-ring.ts";
+import { createEngineMemory, EngineMemory } from "../../../../../src/adapters/shared-memory/engine-memory.ts";
 import { FRAME_BLOCK, FRAME_CLOSING, FRAME_VERDICT } from "../../../../../src/core/protocol/coordinator-frame.ts";
 
 const IDLE: StepReport = { more: false, mayGather: false, isPaused: false, awaits: "any", dueMs: 1_000_000 };

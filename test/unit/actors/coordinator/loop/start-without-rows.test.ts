@@ -1,11 +1,11 @@
 // A start leaves out the rows that it throws over and no others; where it cannot succeed all rows are where they were.
 import { describe, expect, it } from "vitest";
 import { startWithoutRows } from "../../../../../src/actors/coordinator/loop/start-without-rows.ts";
-import { scan } from "../../../../../src/actors/coordinator/state/scan.ts";
-import { UnknownRowError } from "../../../../../src/actors/coordinator/state/stored-json.ts";
 import { RowTrace, TracedStore } from "../../../../../src/adapters/storage/traced-store.ts";
 import { DamagedValueError } from "../../../../../src/adapters/storage/value-seal.ts";
 import { ROWS_SET_ASIDE_PER_START_MAX } from "../../../../../src/core/config/set-aside-limits.ts";
+import { scan } from "../../../../../src/modules/state/scan.ts";
+import { UnknownRowError } from "../../../../../src/modules/state/stored-json.ts";
 import { MemoryStore } from "../../../../support/memory-store.ts";
 
 const ROWS = 100;

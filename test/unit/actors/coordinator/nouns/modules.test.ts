@@ -1,8 +1,8 @@
 // The fold of the nouns: no two of them claim the same endpoint, table, Book or gauge, since the later would silently take the earlier's place.
 import { describe, expect, it } from "vitest";
 import { CONTROL_TABLES, HANDLERS, MODULES, SERIES_TABLES } from "../../../../../src/actors/coordinator/nouns/modules.ts";
-import { makeCoordinatorShares } from "../../../../../src/actors/coordinator/state/coordinator-shares.ts";
-import type { NounModule } from "../../../../../src/actors/coordinator/state/noun-module.ts";
+import { makeCoordinatorShares } from "../../../../../src/modules/state/coordinator-shares.ts";
+import type { NounModule } from "../../../../../src/modules/state/noun-module.ts";
 
 const modules: readonly NounModule[] = MODULES;
 

@@ -1,10 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { readCheckpointHeader } from "../../../../../src/actors/coordinator/state/checkpoint-row.ts";
 import { ColdStreams } from "../../../../../src/actors/engine/cold/cold-streams.ts";
 import { PartitionStateWriter, readPartitionPart } from "../../../../../src/actors/engine/recovery/partition-state.ts";
 import type { MessageHandler } from "../../../../../src/actors/engine/shard/message-handler.ts";
 import { Partition } from "../../../../../src/actors/engine/streams/partition.ts";
-import { formatRfc3339 } from "../../../../../src/core/base/rfc3339.ts";
 import { IDENTITIES } from "../../../../../src/core/layout/memory-map.ts";
 import { ROW_BYTES } from "../../../../../src/core/layout/row-frame.ts";
 import { BODY_JSON_BATCH } from "../../../../../src/core/protocol/body-kind.ts";
@@ -14,6 +12,8 @@ import {
   FRAME_CHECKPOINT,
   FRAME_CHECKPOINT_PART,
 } from "../../../../../src/core/protocol/coordinator-frame.ts";
+import { formatRfc3339 } from "../../../../../src/core/time/rfc3339.ts";
+import { readCheckpointHeader } from "../../../../../src/modules/state/checkpoint-row.ts";
 import { Cluster, type ClusterOptions, VirtualClock } from "../../../../support/cluster.ts";
 import { generator } from "../../../../support/generator.ts";
 import { MemoryDisk } from "../../../../support/memory-log.ts";

@@ -2,11 +2,11 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { LogHandler } from "../../../../../src/actors/engine/logs/log-handler.ts";
 import { BlockMarks } from "../../../../../src/actors/engine/recovery/left-out.ts";
-import { formatRfc3339 } from "../../../../../src/core/base/rfc3339.ts";
 import { SECTION_LOGS, SECTION_PACKED_ROWS, SECTION_RECORD } from "../../../../../src/core/layout/row-frame.ts";
 import { BODY_JSON_BATCH } from "../../../../../src/core/protocol/body-kind.ts";
 import { type EngineFrame, FRAME_DEAD_LETTER } from "../../../../../src/core/protocol/coordinator-frame.ts";
 import type { BlockPlace, CrashNote, CrashPlace } from "../../../../../src/core/protocol/crash-note.ts";
+import { formatRfc3339 } from "../../../../../src/core/time/rfc3339.ts";
 import { ShardKernel } from "../../../../../src/domain/kernel/shard-kernel.ts";
 import { Cluster, VirtualClock } from "../../../../support/cluster.ts";
 import { MemoryDisk } from "../../../../support/memory-log.ts";

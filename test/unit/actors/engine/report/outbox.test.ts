@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { Outbox } from "../../../../../src/actors/engine/report/outbox.ts";
-import { CoordinatorRingReader } from "../../../../../src/adapters/runtime/coordinator-ring.ts";
-import { createEngineMemory, EngineMemory } from "../../../../../src/adapters/runtime/engine-memory.ts";
+import { CoordinatorRingReader } from "../../../../../src/adapters/shared-memory/coordinator-ring.ts";
+import { createEngineMemory, EngineMemory } from "../../../../../src/adapters/shared-memory/engine-memory.ts";
 import { FRAME_CHECKPOINT, FRAME_RECORD, FRAME_SPAN_BLOCK } from "../../../../../src/core/protocol/coordinator-frame.ts";
 
 function rig() {

@@ -1,8 +1,8 @@
 // The pass over services within one engine, over streams that a test makes up: which metrics make a vector, and when an alert of a service is over.
 import { describe, expect, it } from "vitest";
 import { ServicesPass } from "../../../../../src/actors/engine/watchdog/passes/services-pass.ts";
-import { ShareLedger } from "../../../../../src/core/base/share-ledger.ts";
 import { SERVICE_METRICS_MAX, SERVICE_VALUE_AGE_MS_MAX } from "../../../../../src/core/config/limits.ts";
+import { ShareLedger } from "../../../../../src/core/fairness/share-ledger.ts";
 import { FLAG_BUCKET, PROFILE_EXCLUDED } from "../../../../../src/core/layout/stream-record.ts";
 import {
   DETECTOR_SERVICE_MODELS,

@@ -5,7 +5,7 @@ import { CredentialDirectory } from "../../../../../src/actors/front/access/cred
 import { type AdmittedBody, Gate } from "../../../../../src/actors/front/access/gate.ts";
 import { credentialDigest } from "../../../../../src/adapters/credentials/credential-hash.ts";
 import type { BodyReceiver, HttpExchange } from "../../../../../src/adapters/http/http-server.ts";
-import { task } from "../../../../../src/core/base/guard.ts";
+import { task } from "../../../../../src/core/faults/guard.ts";
 
 const NOW_MS = Date.UTC(2026, 0, 31, 12);
 const KEY = `vdt_0000000a_${"A".repeat(43)}`;

@@ -1,0 +1,55 @@
+// Places of a limit that all engines of the process share, counted in its words: all that are taken, those within the shares of their tenants, and those of each tenant.
+import { placesFor, sharePlaces } from "../../core/fairness/share-ledger.ts";
+
+/** Where the counts stand, in bytes; that of tenant i at `tenants` + 4 * i. */
+export interface ProcessPlacesLayout {
+  readonly taken: number;
+  readonly within: number;
+  readonly tenants: number;
+}
+
+/** The places of one limit; `most` is the limit's. */
+export class ProcessPlaces {
+  readonly #words: Int32Array;
+  readonly #layout: ProcessPlacesLayout;
+
+  constructor(words: Int32Array, layout: ProcessPlacesLayout) {
+    this.#words = words;
+    this.#layout = layout;
+  }
+
+  /** Takes a place for a tenant where its share, or what others leave of theirs, has room; of so many tenants that are known. */
+  take(tenant: number, most: number, tenants: number): boolean {
+    const [taken, within] = [this.#load(this.#layout.taken), this.#load(this.#layout.within)];
+    const held = this.#load(this.#layout.tenants + 4 * tenant);
+    if (placesFor(held, { most, share: sharePlaces(most), tenants, taken, within }) < 1 || !this.restore(most)) return false;
+    this.claim(tenant, most);
+    return true;
+  }
+
+  /** Takes a place whose tenant is not known yet, unless there are `most`. */
+  restore(most: number): boolean {
+    const word = this.#layout.taken >> 2;
+    if (Atomics.add(this.#words, word, 1) < most) return true;
+    Atomics.sub(this.#words, word, 1);
+    return false;
+  }
+
+  /** Counts a place that is taken already as the tenant's. */
+  claim(tenant: number, most: number): void {
+    const before = Atomics.add(this.#words, (this.#layout.tenants >> 2) + tenant, 1);
+    if (before < sharePlaces(most)) Atomics.add(this.#words, this.#layout.within >> 2, 1);
+  }
+
+  /** Gives a place back; undefined for one whose tenant was never known. */
+  give(tenant: number | undefined, most: number): void {
+    Atomics.sub(this.#words, this.#layout.taken >> 2, 1);
+    if (tenant === undefined) return;
+    const before = Atomics.sub(this.#words, (this.#layout.tenants >> 2) + tenant, 1);
+    if (before <= sharePlaces(most)) Atomics.sub(this.#words, this.#layout.within >> 2, 1);
+  }
+
+  #load(at: number): number {
+    return Atomics.load(this.#words, at >> 2);
+  }
+}

@@ -1,0 +1,106 @@
+// The thread of an actor as others see it: started, ended, failed, and started again where its policy says so.
+import { after, background, fatal } from "../../core/faults/guard.ts";
+import { systemClock } from "../platform/clock.ts";
+import { BackOff, type RestartPolicy } from "./back-off.ts";
+import type { MessagePort } from "./mailbox.ts";
+import { Signal } from "./signal.ts";
+import { spawn, type Thread } from "./threads.ts";
+
+const START = fatal("the start of a thread");
+
+/** Failure: which actor ended, and with what. */
+export interface ActorFailure {
+  readonly actor: string;
+  readonly error: Error;
+}
+
+/** One start: a port is moved to the thread, so that each start needs ports of its own. */
+export interface ActorStart {
+  readonly data: unknown;
+  readonly ports: readonly MessagePort[];
+}
+
+export interface ActorThreadOptions {
+  readonly name: string;
+  /** Built. */
+  readonly file: URL;
+  /** Called at once, before anything else of the actor's is. */
+  readonly failed: (failure: ActorFailure) => void;
+  /** An actor without a policy is never started again. */
+  readonly restart?: RestartPolicy;
+}
+
+/** Thread of an actor. It runs from the beginning. */
+export class ActorThread {
+  readonly #options: ActorThreadOptions;
+  readonly #start: () => ActorStart;
+  readonly #backOff: BackOff | undefined;
+  readonly #ended = new Signal();
+  #thread: Thread | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #isEndAsked = false;
+  #restarts = 0;
+
+  /** `start` is asked for data and ports before each start. */
+  constructor(options: ActorThreadOptions, start: () => ActorStart) {
+    this.#options = options;
+    this.#start = start;
+    this.#backOff = options.restart && new BackOff(options.restart);
+    this.#run();
+  }
+
+  /** Starts after the first. */
+  get restarts(): number {
+    return this.#restarts;
+  }
+
+  /** Resolves when it has ended and will not be started again. */
+  get ended(): Promise<void> {
+    return this.#ended.given;
+  }
+
+  /** From now on an end is no failure, and nothing is started again. To be called before an actor with a restart policy is told to stop. */
+  expectEnd(): void {
+    this.#isEndAsked = true;
+    if (this.#timer === undefined) return;
+    clearTimeout(this.#timer);
+    this.#ended.give();
+  }
+
+  /** Ends it wherever it is; resolves when it has ended. */
+  async terminate(): Promise<void> {
+    this.expectEnd();
+    await this.#thread?.terminate();
+    await this.ended;
+  }
+
+  #run(): void {
+    const { file, name } = this.#options;
+    const { data, ports } = this.#start();
+    const startMs = systemClock.monotonicMs();
+    let hasFailed = false;
+    const fail = (error: unknown) => {
+      if (hasFailed || this.#isEndAsked) return;
+      hasFailed = true;
+      this.#options.failed({ actor: name, error: error instanceof Error ? error : new Error(String(error)) });
+    };
+    const thread = spawn(file, name, data, ports, fail);
+    this.#thread = thread;
+    const ended = (code: number) => {
+      this.#thread = undefined;
+      // An actor without a policy may come to its end; one that is to be there always has failed.
+      if (code !== 0 || this.#backOff !== undefined) fail(new Error(`its thread ended with code ${code}`));
+      if (this.#backOff === undefined || this.#isEndAsked) this.#ended.give();
+      else this.#runAfter(this.#backOff.waitMs(systemClock.monotonicMs() - startMs));
+    };
+    background(START, thread.ended.then(ended));
+  }
+
+  #runAfter(ms: number): void {
+    this.#timer = after(ms, START, () => {
+      this.#timer = undefined;
+      this.#restarts++;
+      this.#run();
+    });
+  }
+}

@@ -1,0 +1,64 @@
+// Rows of the audit log: who changed what, when, and how it was before and after. Written in the transaction of the change itself.
+import type { StoreOperation } from "../../adapters/storage/key-value-store.ts";
+import { hash128 } from "../../core/hashing/hash128.ts";
+import { ROLES, type Role } from "../../core/protocol/access.ts";
+import type { Principal } from "../../core/protocol/query.ts";
+import { auditedView } from "../../domain/access/audited-view.ts";
+import { anything, nullable, number, oneOf, StoredForm, text } from "../state/stored-json.ts";
+import { tenantTimeKey } from "../state/tables.ts";
+
+/** Entry of a change; `before` and `after` are views as a client may see them, without secrets, null where there was or is nothing. */
+export interface ChangeNote {
+  /** The noun and what was done to it: tenant.create, label.set. */
+  readonly action: string;
+  /** Name of the thing among those of its kind. */
+  readonly object: string;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+/** A stored row. */
+export interface AuditEntry extends ChangeNote {
+  readonly id: string;
+  readonly atMs: number;
+  readonly tenant: string;
+  readonly actor: string;
+  readonly role: Role;
+  readonly requestId: string;
+  /** Address of the connection; null where it is not known. */
+  readonly address: string | null;
+}
+
+export const AUDIT_ENTRY = new StoredForm<AuditEntry>("audit", {
+  action: text,
+  object: text,
+  before: anything,
+  after: anything,
+  id: text,
+  atMs: number,
+  tenant: text,
+  actor: text,
+  role: oneOf(ROLES),
+  requestId: text,
+  address: nullable(text),
+});
+
+/** Who made a change, and by which request. */
+export interface ChangeOrigin {
+  readonly principal: Principal;
+  readonly requestId: string;
+  readonly address: string | null;
+}
+
+const SEQUENCE_DIGITS = 8;
+
+/** The row of one change. `sequence` orders those of one millisecond: an id begins with it. */
+export function auditRow(note: ChangeNote, origin: ChangeOrigin, atMs: number, sequence: number): StoreOperation {
+  const { principal, requestId, address } = origin;
+  const { tenant, subject, role } = principal;
+  const place = (sequence % 2 ** 32).toString(16).padStart(SEQUENCE_DIGITS, "0");
+  const id = place + hash128(JSON.stringify([tenant, atMs, sequence, requestId])).slice(SEQUENCE_DIGITS);
+  const views = { before: auditedView(note.before), after: auditedView(note.after) };
+  const entry: AuditEntry = { ...note, ...views, id, atMs, tenant, actor: subject, role, requestId, address };
+  return { table: "audit", key: tenantTimeKey(tenant, atMs, id), value: AUDIT_ENTRY.encode(entry) };
+}

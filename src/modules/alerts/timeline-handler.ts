@@ -1,0 +1,37 @@
+// GET /api/v1/alerts/{alert_id}/timeline: oldest first.
+import { timelineEntryView } from "../../api/alert-view.ts";
+import { cutPage, type PageScope, readPageToken } from "../../api/page-token.ts";
+import { done, type Outcome } from "../../api/refusal.ts";
+import type { Alert } from "../../domain/alerting/paging/alert.ts";
+import { lineOf, type TimelineLine } from "../../domain/alerting/timeline.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
+import { unknownAlert } from "./alert-handlers.ts";
+import type { AlertsContext } from "./alerts-context.ts";
+import { placeOfLine, type StoredLine } from "./timeline-book.ts";
+
+/** A page of an alert's timeline. */
+export function alertTimeline(context: AlertsContext, { principal, path, query }: QueryRequest<"alertTimeline">): Outcome<unknown> {
+  const { state } = context;
+  const { tenant } = principal;
+  const id = path.alert_id ?? "";
+  const alert = state.alerts.find(tenant, id);
+  if (alert === undefined) return unknownAlert(id);
+  const scope: PageScope = { tenant, endpoint: "alertTimeline", filters: { alert_id: id } };
+  const token = readPageToken(state.pageSecret, scope, query.page_token);
+  if (!token.ok) return token;
+  const [after = ""] = (token.value ?? []) as string[];
+  const lines = linesOfAlert(alert, state.alerts.timeline.read(tenant, id)).filter(({ place }) => place > after);
+  const { page, page_token } = cutPage(state.pageSecret, scope, lines, query.limit, ({ place }) => [place]);
+  return done({ entries: page.map(timelineEntryView), page_token });
+}
+
+/** Of an alert that an earlier version has stored, its history stands before the first stored line. */
+function linesOfAlert(alert: Alert, stored: readonly StoredLine[]): readonly StoredLine[] {
+  const firstMs = stored[0]?.atMs ?? Number.POSITIVE_INFINITY;
+  const earlier = alert.history.filter(({ atMs }) => atMs < firstMs).map((change) => placed(lineOf(change, alert)));
+  return [...earlier, ...stored];
+}
+
+function placed(line: TimelineLine): StoredLine {
+  return { ...line, place: placeOfLine(line) };
+}

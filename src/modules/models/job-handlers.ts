@@ -1,0 +1,156 @@
+// POST /api/v1/ml/train, GET /api/v1/ml/jobs, GET /api/v1/ml/jobs/{id} and POST /api/v1/ml/jobs/{id}/cancel.
+import { cutPage, type PageScope, readPageToken } from "../../api/page-token.ts";
+import { done, type Outcome, refused, shown } from "../../api/refusal.ts";
+import type { JobEvent } from "../../api/shapes/stream-events.ts";
+import { TRAININGS_PER_TENANT_MAX } from "../../core/config/model-limits.ts";
+import { formatRfc3339 } from "../../core/time/rfc3339.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
+import { askSeries } from "../series/series-handler.ts";
+import { isEnded, jobOperation, type TrainingJobRow } from "./job-book.ts";
+import type { ModelsContext } from "./models-context.ts";
+
+const ID_BYTES = 16;
+
+/** Takes a training; its job says what becomes of it. */
+export async function trainModel(context: ModelsContext, request: QueryRequest<"trainModel">): Promise<Outcome<unknown>> {
+  const { tenant, subject } = request.principal;
+  const { service_id: serviceId, training_window_days: windowDays, model_type: modelType } = request.body;
+  const environment = await environmentOf(context, { tenant, serviceId, environment: request.body.environment });
+  if (!environment.ok) return environment;
+  const jobs = context.state.configured.trainings;
+  const id = Buffer.from(context.randomBytes(ID_BYTES)).toString("hex");
+  return context.change(request, () => {
+    const held = jobs.shares.held(tenant);
+    if (held >= TRAININGS_PER_TENANT_MAX || jobs.shares.room(tenant) < 1) {
+      jobs.shares.refuse(tenant);
+      return refused(
+        "overloaded",
+        `${held} trainings of this tenant wait or run, of ${jobs.shares.taken} in all, and no more are taken; ask again when one has ended`,
+      );
+    }
+    const ahead = jobs.shares.taken;
+    const head = { id, tenant, serviceId, environment: environment.value, windowDays, modelType, by: subject };
+    const none = { startedMs: null, finishedMs: null, reason: null, found: null, needed: null, modelId: null };
+    const job: TrainingJobRow = { ...head, ...none, state: "queued", createdMs: context.nowMs(), progress: 0, notes: [] };
+    const gone = jobs.excess(tenant);
+    return {
+      ok: true,
+      note: { action: "model.train", object: id, before: null, after: jobView(job) },
+      operations: [jobOperation(job, job), ...gone.map((old) => jobOperation(old, undefined))],
+      apply: () => {
+        for (const old of gone) jobs.remove(old);
+        jobs.put(job);
+        return [];
+      },
+      outcome: {
+        ok: true,
+        status: 202,
+        value: { job_id: id, status: job.state, estimated_duration_minutes: Math.ceil((ahead + 1) / TRAININGS_PER_MINUTE) },
+      },
+    };
+  });
+}
+
+/** Trainings of a service with as many samples as one training takes, gathered at a share of a thread. */
+const TRAININGS_PER_MINUTE = 4;
+
+/** The environment that is meant: the named one, where the service has it, else its first. */
+export async function environmentOf(
+  context: ModelsContext,
+  { tenant, serviceId, environment }: { readonly tenant: string; readonly serviceId: string; readonly environment: string | undefined },
+): Promise<Outcome<string>> {
+  const { series } = await askSeries(context, {
+    tenant,
+    serviceId,
+    metricName: null,
+    environment: environment ?? null,
+    after: null,
+    limit: 1,
+  });
+  const found = series[0]?.environment;
+  return found === undefined
+    ? refused("not_found", `no service ${shown(serviceId)} has sent anything that is kept`, "service_id")
+    : done(found);
+}
+
+/** A page of the tenant's jobs. */
+export function listTrainings({ state }: ModelsContext, { principal, query }: QueryRequest<"trainings">): Outcome<unknown> {
+  const { limit, page_token: given, ...filters } = query;
+  const scope: PageScope = { tenant: principal.tenant, endpoint: "trainings", filters };
+  const token = readPageToken(state.pageSecret, scope, given);
+  if (!token.ok) return token;
+  const matching = state.configured.trainings
+    .listOf(principal.tenant)
+    .filter((job) => (query.service_id ?? job.serviceId) === job.serviceId && (query.state ?? job.state) === job.state)
+    .filter(({ environment }) => (query.environment ?? environment) === environment);
+  const after = token.value as readonly [createdMs: number, id: string] | undefined;
+  const isBehind = ({ createdMs, id }: TrainingJobRow) =>
+    after === undefined || createdMs < after[0] || (createdMs === after[0] && id > after[1]);
+  const { page, page_token } = cutPage(state.pageSecret, scope, matching.filter(isBehind), limit, ({ createdMs, id }) => [createdMs, id]);
+  return done({ jobs: page.map(jobView), total: matching.length, page_token });
+}
+
+export function oneTraining({ state }: ModelsContext, { principal, path }: QueryRequest<"training">): Outcome<unknown> {
+  const job = state.configured.trainings.find(principal.tenant, path.id ?? "");
+  return job === undefined ? unknownJob(path.id ?? "") : done(jobView(job));
+}
+
+/** Ends a job that waits, or whose model is not wanted any more. */
+export function cancelTraining(context: ModelsContext, request: QueryRequest<"cancelTraining">): Promise<Outcome<unknown>> {
+  const jobs = context.state.configured.trainings;
+  const id = request.path.id ?? "";
+  return context.change(request, () => {
+    const job = jobs.find(request.principal.tenant, id);
+    if (job === undefined) return unknownJob(id);
+    if (isEnded(job)) return refused("conflict", `the job has ended as ${job.state}; nothing is left to cancel`);
+    const cancelled: TrainingJobRow = {
+      ...job,
+      state: "cancelled",
+      finishedMs: context.nowMs(),
+      reason: `cancelled by ${request.principal.subject}`,
+    };
+    return {
+      ok: true,
+      note: { action: "model.train_cancel", object: id, before: jobView(job), after: jobView(cancelled) },
+      operations: [jobOperation(cancelled, cancelled)],
+      apply: () => {
+        jobs.put(cancelled);
+        context.counters.add("jobsCancelled", 1);
+        return [];
+      },
+      outcome: done(jobView(cancelled)),
+    };
+  });
+}
+
+function unknownJob(id: string): Outcome<never> & { readonly ok: false } {
+  return refused("not_found", `no training job has the id ${shown(id)}; the newest that have ended are kept`);
+}
+
+function jobView(job: TrainingJobRow) {
+  const time = (ms: number | null) => (ms === null ? null : formatRfc3339(ms));
+  return {
+    job_id: job.id,
+    status: job.state,
+    progress: job.progress,
+    service_id: job.serviceId,
+    environment: job.environment,
+    model_type: job.modelType,
+    training_window_days: job.windowDays,
+    requested_by: job.by,
+    created_at: formatRfc3339(job.createdMs),
+    started_at: time(job.startedMs),
+    finished_at: time(job.finishedMs),
+    reason: job.reason,
+    samples_found: job.found,
+    samples_needed: job.needed,
+    notes: job.notes,
+    model_id: job.modelId,
+  };
+}
+
+/** A job as the event stream tells it: in hundredths. */
+export function trainingEvent({ id, state, progress }: TrainingJobRow): JobEvent {
+  const told = { queued: "running", running: "running", succeeded: "done", failed: "failed", cancelled: "failed" } as const;
+  return { job_id: id, kind: "training", state: told[state], done: Math.round(progress * 100), total: 100 };
+}

@@ -1,0 +1,92 @@
+// The requested models of all tenants: rows in memory, their bytes in the store.
+import type { KeyValueStore } from "../../adapters/storage/key-value-store.ts";
+import { MODELS_PER_SERVICE_MAX } from "../../core/config/model-limits.ts";
+import { ShareLedger } from "../../core/fairness/share-ledger.ts";
+import { scan } from "../state/scan.ts";
+import { decodeModel, type ModelContent, type ModelRow, readContent } from "./model-row.ts";
+
+/** One service in one environment. */
+export interface ModelledService {
+  readonly tenant: string;
+  readonly serviceId: string;
+  readonly environment: string;
+}
+
+export class ModelBook {
+  /** Who holds how many models, and of them shadows. */
+  readonly shares: ShareLedger;
+  readonly shadowShares: ShareLedger;
+  readonly #tenants = new Map<string, Map<string, ModelRow>>();
+  #store: KeyValueStore | undefined;
+
+  constructor(shares = ShareLedger.alone(), shadowShares = ShareLedger.alone()) {
+    this.shares = shares;
+    this.shadowShares = shadowShares;
+  }
+
+  load(store: KeyValueStore): void {
+    this.#store = store;
+    for (const { value } of scan(store, "models")) this.put(decodeModel(value));
+  }
+
+  get tenants(): Iterable<string> {
+    return this.#tenants.keys();
+  }
+
+  put(model: ModelRow): void {
+    const { tenant, id } = model;
+    const models = this.#tenants.get(tenant) ?? new Map<string, ModelRow>();
+    this.#tenants.set(tenant, models);
+    const before = models.get(id);
+    if (before === undefined) this.shares.add(tenant);
+    const change = Number(model.state === "shadow") - Number(before?.state === "shadow");
+    if (change !== 0) this.shadowShares.add(tenant, change);
+    models.set(id, model);
+  }
+
+  remove({ tenant, id }: Pick<ModelRow, "tenant" | "id">): void {
+    const models = this.#tenants.get(tenant);
+    const model = models?.get(id);
+    if (models === undefined || model === undefined) return;
+    models.delete(id);
+    this.shares.give(tenant);
+    if (model.state === "shadow") this.shadowShares.give(tenant);
+    if (models.size === 0) this.#tenants.delete(tenant);
+  }
+
+  find(tenant: string, id: string): ModelRow | undefined {
+    return this.#tenants.get(tenant)?.get(id);
+  }
+
+  /** All of a tenant, the newest first. */
+  listOf(tenant: string): ModelRow[] {
+    return [...(this.#tenants.get(tenant)?.values() ?? [])].sort((a, b) => b.trainedMs - a.trainedMs || (a.id < b.id ? -1 : 1));
+  }
+
+  ofService({ tenant, serviceId, environment }: ModelledService): ModelRow[] {
+    return this.listOf(tenant).filter((model) => model.serviceId === serviceId && model.environment === environment);
+  }
+
+  /** The promoted model of a service; undefined where one of the automatic trainings judges it. */
+  production(service: ModelledService): ModelRow | undefined {
+    return this.ofService(service).find(({ state }) => state === "production");
+  }
+
+  /** The shadow that is scored beside it. */
+  shadow(service: ModelledService): ModelRow | undefined {
+    return this.ofService(service).find(({ state }) => state === "shadow");
+  }
+
+  /** Reads a model's bytes. */
+  content(model: Pick<ModelRow, "tenant" | "id">): ModelContent | undefined {
+    return readContent(model, (key) => this.#store?.get("model_parts", key));
+  }
+
+  /** Which of a service's models go when one more comes: the oldest that are neither in production nor what a rollback would go back to. */
+  excess(service: ModelledService): ModelRow[] {
+    const models = this.ofService(service);
+    const kept = models.find(({ state }) => state === "production");
+    const free = models.filter(({ id }) => id !== kept?.id && id !== kept?.previousId);
+    return free.slice(Math.max(0, free.length - (models.length + 1 - MODELS_PER_SERVICE_MAX)));
+  }
+}

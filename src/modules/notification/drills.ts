@@ -1,0 +1,140 @@
+// Fire drills: those that somebody asks for, and those of DRILL_INTERVAL_HOURS for the tenant `default`. The last of each tenant is stored; a failure degrades the
+// status until one passes.
+
+import { type KeyValueStore, StoreError } from "../../adapters/storage/key-value-store.ts";
+import { Requests } from "../../adapters/threads/requests.ts";
+import { type Outcome, refused } from "../../api/refusal.ts";
+import { DRILL_FIRST_MS, DRILL_INGEST_ANSWER_MS_MAX } from "../../core/config/drill-limits.ts";
+import { background, task } from "../../core/faults/guard.ts";
+import type { OwnTelemetry, OwnTelemetryAnswer } from "../../core/protocol/own-telemetry.ts";
+import { DEFAULT_TENANT } from "../../domain/access/access-policy.ts";
+import { type Drill, drillEnvironment, failedStage } from "../../domain/notification/drill.ts";
+import type { ChangeOrigin } from "../access/audit-log.ts";
+import type { ChangePlan, Changes } from "../access/changes.ts";
+import type { AnomalyBooks } from "../anomalies/anomalies-context.ts";
+import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
+import { scan } from "../state/scan.ts";
+import type { StateWith } from "../state/stored-state.ts";
+import { DRILL, drillOperation } from "./drill-row.ts";
+import { DrillRun, type DrillRunDependencies } from "./drill-run.ts";
+
+export interface DrillsOptions {
+  /** DRILL_INTERVAL_HOURS in ms; none runs by itself where it is 0 or not given. */
+  readonly intervalMs: number | undefined;
+}
+
+export interface DrillsDependencies extends Omit<DrillRunDependencies, "ingest"> {
+  readonly state: StateWith<AnomalyBooks>;
+  readonly counters: CoordinatorCounters;
+  readonly changes: Changes;
+  emit(message: OwnTelemetry): void;
+  randomBytes(count: number): Uint8Array;
+}
+
+/** Drill state in the status. */
+export interface DrillFacts {
+  readonly state: "disabled" | "ok" | "failed";
+  readonly last: Drill | undefined;
+}
+
+const ID_BYTES = 16;
+
+export class Drills {
+  readonly #intervalMs: number;
+  readonly #dependencies: DrillsDependencies;
+  readonly #control: KeyValueStore;
+  readonly #last = new Map<string, Drill>();
+  readonly #running = new Set<string>();
+  readonly #bodies = new Requests<OwnTelemetryAnswer>();
+  readonly #run: DrillRunDependencies;
+  #sent = 0;
+  #dueMs = Number.POSITIVE_INFINITY;
+
+  constructor({ intervalMs }: DrillsOptions, dependencies: DrillsDependencies) {
+    this.#intervalMs = intervalMs === undefined || intervalMs === 0 ? Number.POSITIVE_INFINITY : intervalMs;
+    this.#dependencies = dependencies;
+    this.#control = dependencies.state.control;
+    this.#run = { ...dependencies, ingest: (tenant, body) => this.#ingest(tenant, body) };
+  }
+
+  /** Reads the last drills. To be called once, at the start. */
+  load(): void {
+    for (const { value } of scan(this.#control, "drills")) {
+      const drill = DRILL.decode(value);
+      this.#last.set(drill.tenant, drill);
+    }
+    if (!Number.isFinite(this.#intervalMs)) return;
+    const { nowMs, monotonicMs } = this.#dependencies;
+    const sinceMs = nowMs() - (this.#last.get(DEFAULT_TENANT)?.startedAtMs ?? 0);
+    this.#dueMs = monotonicMs() + Math.max(DRILL_FIRST_MS, this.#intervalMs - Math.max(0, sinceMs));
+  }
+
+  /** Takes an engine's answer. */
+  take(answer: OwnTelemetryAnswer): void {
+    this.#bodies.settle(answer);
+  }
+
+  facts(tenant: string): DrillFacts {
+    const last = this.#last.get(tenant);
+    if (last === undefined) return { state: "disabled", last };
+    return { state: failedStage(last) === undefined ? "ok" : "failed", last };
+  }
+
+  /** Starts the drill that is due; returns the monotonic time of the next. */
+  step(): number {
+    if (this.#dependencies.monotonicMs() < this.#dueMs) return this.#dueMs;
+    this.#dueMs += this.#intervalMs;
+    const principal = { tenant: DEFAULT_TENANT, subject: "drill-interval", role: "system" } as const;
+    const started = this.start({ principal, requestId: "", address: null }).catch((error: unknown) => {
+      if (!(error instanceof StoreError)) throw error; // the status reports the store
+    });
+    background(task("a drill"), started);
+    return this.#dueMs;
+  }
+
+  /** Resolves with the drill once it has ended; `channels` are told of it instead of those of the rules. Rejects with StoreError where the store does not take it. */
+  async start(request: ChangeOrigin, channels?: readonly string[]): Promise<Outcome<Drill>> {
+    const { changes, randomBytes, routes } = this.#dependencies;
+    const { tenant, subject: by } = request.principal;
+    if (this.#running.has(tenant)) return refused("conflict", "a drill of this tenant is under way; wait for its end");
+    this.#running.add(tenant);
+    try {
+      const id = Buffer.from(randomBytes(ID_BYTES)).toString("hex");
+      await changes.make(request, noted("drill.start", id, [], null));
+      const release = routes.chooseFor({ tenant, environment: drillEnvironment(id) }, channels);
+      const drill = await new DrillRun({ id, tenant, by }, this.#run).run().finally(release);
+      const after = { failed_stage: failedStage(drill) ?? null, reason: drill.reason };
+      return await changes.make(request, () => ({
+        ...noted("drill.end", id, [drillOperation(drill)], after)(),
+        apply: () => this.#ended(drill),
+        outcome: { ok: true, value: drill },
+      }));
+    } finally {
+      this.#running.delete(tenant);
+    }
+  }
+
+  #ended(drill: Drill): [] {
+    this.#last.set(drill.tenant, drill);
+    this.#dependencies.counters.add(failedStage(drill) === undefined ? "drillsPassed" : "drillsFailed", 1);
+    return [];
+  }
+
+  #ingest(tenant: string, body: Uint8Array): Promise<OwnTelemetryAnswer | undefined> {
+    const id = ++this.#sent;
+    return new Promise((resolve) => {
+      this.#bodies.add(id, DRILL_INGEST_ANSWER_MS_MAX, { answered: resolve, late: () => resolve(undefined) });
+      this.#dependencies.emit({ type: "own-telemetry", id, tenant, body });
+    });
+  }
+}
+
+function noted(action: string, object: string, operations: ReadonlyArray<ReturnType<typeof drillOperation>>, after: unknown) {
+  return (() => ({
+    ok: true,
+    note: { action, object, before: null, after },
+    operations,
+    apply: () => [],
+    outcome: { ok: true, value: null },
+  })) satisfies ChangePlan<null>;
+}

@@ -1,0 +1,174 @@
+// Streams that left memory, as queries see them: read from the store, service by service, in the order of lists.
+import {
+  FLAG_COUNTER,
+  FLAG_ENDED,
+  FLAG_HISTORY,
+  FLAG_KEPT_AS_RECORDS,
+  SR_FIRST_TIME,
+  SR_FLAGS,
+  SR_LAST_TIME,
+  SR_LAST_VALUE,
+  SR_SAMPLES,
+  SR_WIDTH,
+} from "../../../core/layout/stream-record.ts";
+import type { SeriesDataAnswer, SeriesDataQuery, SeriesKey, SeriesQuery, SeriesSummary } from "../../../core/protocol/engine-control.ts";
+import { KeyBuilder, KeyReader, prefixEnd } from "../../../domain/codec/key.ts";
+import type { ColdEntry } from "../../../domain/kernel/cold-entry.ts";
+import { serviceSinceMs } from "../../../domain/kernel/stream-records.ts";
+import { SnapshotReader } from "../../../domain/kernel/stream-snapshot.ts";
+import { partitionOf } from "../../../domain/placement/partition.ts";
+import { compareSeriesKeys, matchesNames, seriesKey } from "../../../domain/series/series-order.ts";
+import { identityName } from "../../../domain/series/stream-identity.ts";
+import { scan } from "../../state/scan.ts";
+import { coldKey, TABLE_END } from "../../state/tables.ts";
+import type { SeriesContext } from "../series-context.ts";
+import { decodeColdBatch } from "./cold-batch.ts";
+import { canBeListed } from "./cold-draft.ts";
+
+/** Batches read before others of the thread get a turn: 16 x 64 KiB are about 5 ms with their names. */
+const BATCHES_PER_TURN = 16;
+
+type Filter = Pick<SeriesQuery, "tenant" | "metricName" | "environment" | "part">;
+
+/** Where one service's streams lie, and how many they are. */
+interface ColdService {
+  readonly serviceId: string;
+  /** First serials. */
+  readonly batches: number[];
+  total: number;
+}
+
+interface Candidate {
+  readonly entry: ColdEntry;
+  readonly key: SeriesKey;
+}
+
+/** The first `limit` streams after `after`, and how many match whatever the page. */
+export async function coldSeries(
+  context: SeriesContext,
+  query: Omit<SeriesQuery, "type" | "id">,
+): Promise<{ series: SeriesSummary[]; total: number }> {
+  const { after, limit } = query;
+  const series: SeriesSummary[] = [];
+  const isWhole = query.metricName === null && query.environment === null && query.part === undefined;
+  const services = coldServices(context, query.tenant, query.serviceId).sort((a, b) => (a.serviceId < b.serviceId ? -1 : 1));
+  let total = 0;
+  for (const service of services) {
+    if (isWhole && (series.length >= limit || (after !== null && service.serviceId < after[0]))) {
+      total += service.total;
+      continue;
+    }
+    const matching = await streamsOf(context, query, service);
+    total += matching.length;
+    for (const { entry, key } of matching) {
+      if (series.length >= limit) break;
+      if (after === null || compareSeriesKeys(key, after) > 0) series.push(summaryOf(entry));
+    }
+  }
+  return { series, total };
+}
+
+/** Values of matching streams from the store alone: the newest values of the first, as an engine would answer them. */
+export async function coldSeriesData(
+  context: SeriesContext,
+  query: Omit<SeriesDataQuery, "type" | "id">,
+): Promise<SeriesDataAnswer | undefined> {
+  const { tenant, serviceId, attributes } = query;
+  const [service] = coldServices(context, tenant, serviceId);
+  if (service === undefined) return undefined;
+  const matching = (await streamsOf(context, query, service)).filter(({ key }) => attributes === null || key[3] === attributes);
+  const [first] = matching;
+  if (first === undefined) return undefined;
+  const partition = partitionOf(tenant, serviceId);
+  const streamId = first.entry.hash.slice();
+  const { chunks } = await context.engines.pendingChunks(context.engines.ownerOf(tenant, serviceId), { partition, streamId });
+  const summary = summaryOf(first.entry);
+  const ring = ringOf(first.entry);
+  return {
+    type: "series-data",
+    id: 0,
+    matches: matching.length,
+    returned: 0,
+    summary,
+    streamId,
+    partition,
+    ...ring,
+    pendingChunks: chunks,
+  };
+}
+
+/** The tenant's services, or one of them. */
+function coldServices({ state }: SeriesContext, tenant: string, serviceId: string | null): ColdService[] {
+  if (serviceId !== null && !canBeListed(tenant, serviceId)) return [];
+  const prefix = new KeyBuilder().text(tenant);
+  const from = (serviceId === null ? prefix : prefix.text(serviceId)).finish();
+  const services = new Map<string, ColdService>();
+  for (const { key, value } of scan(state.series, "cold_services", from, prefixEnd(from) ?? TABLE_END)) {
+    const found = new KeyReader(key);
+    found.text();
+    const name = found.text();
+    const known = services.get(name) ?? { serviceId: name, batches: [], total: 0 };
+    services.set(name, known);
+    known.batches.push(found.u32());
+    known.total += new DataView(value.buffer, value.byteOffset).getUint32(0, true);
+  }
+  return [...services.values()];
+}
+
+/** Streams of one service that match, in list order. */
+async function streamsOf(context: SeriesContext, filter: Filter, { serviceId, batches }: ColdService): Promise<Candidate[]> {
+  const { tenant } = filter;
+  const partition = partitionOf(tenant, serviceId);
+  const streams: Candidate[] = [];
+  for (const [index, firstSerial] of batches.entries()) {
+    if (index % BATCHES_PER_TURN === BATCHES_PER_TURN - 1) await context.yieldTurn();
+    const batchKey = coldKey(partition, firstSerial);
+    const value = context.state.series.get("cold_streams", batchKey);
+    for (const entry of value === undefined ? [] : decodeColdBatch(batchKey, value).entries) {
+      const name = identityName(Buffer.from(entry.identity).toString("utf8"));
+      const isService = name.tenant === tenant && name.serviceId === serviceId;
+      if (isService && matchesNames(name, filter)) streams.push({ entry, key: seriesKey(name) });
+    }
+  }
+  return streams.sort((a, b) => compareSeriesKeys(a.key, b.key));
+}
+
+const reader = new SnapshotReader();
+
+function read({ snapshot }: ColdEntry): SnapshotReader {
+  if (!reader.decode({ ...snapshot })) throw new Error("a stored stream does not decode");
+  return reader;
+}
+
+function summaryOf(entry: ColdEntry): SeriesSummary {
+  const { header, count } = read(entry);
+  const flags = header.getUint32(SR_FLAGS, true);
+  const lastTimeMs = header.getFloat64(SR_LAST_TIME, true);
+  const firstTimeMs = header.getFloat64(SR_FIRST_TIME, true);
+  const sinceMs = serviceSinceMs(firstTimeMs, flags);
+  return {
+    ...identityName(Buffer.from(entry.identity).toString("utf8")),
+    kind: (flags & FLAG_COUNTER) !== 0 ? "counter" : "gauge",
+    samples: header.getFloat64(SR_SAMPLES, true),
+    lastValue: count > 0 ? header.getFloat64(SR_LAST_VALUE, true) : null,
+    lastTimeMs: lastTimeMs > 0 ? lastTimeMs : null,
+    firstTimeMs: firstTimeMs > 0 ? firstTimeMs : null,
+    serviceSinceMs: Number.isFinite(sinceMs) ? sinceMs : null,
+    ended: (flags & FLAG_ENDED) !== 0,
+    endsWithHistory: (flags & FLAG_HISTORY) !== 0,
+    keptAsRecords: (flags & FLAG_KEPT_AS_RECORDS) !== 0,
+    bucketWidth: header.getFloat64(SR_WIDTH, true),
+  };
+}
+
+/** The values of the ring with their times, oldest first. */
+function ringOf(entry: ColdEntry): { times: Float64Array; values: Float64Array } {
+  const { header, values, intervals, count } = read(entry);
+  const times = new Float64Array(count);
+  let time = header.getFloat64(SR_LAST_TIME, true);
+  for (let i = count - 1; i >= 0; i--) {
+    times[i] = time;
+    time -= intervals[i] as number;
+  }
+  return { times, values: values.slice(0, count) };
+}

@@ -1,0 +1,109 @@
+// GET, POST /api/v1/inhibitions and GET, DELETE /api/v1/inhibitions/{id}.
+import { cutPage, type PageScope, readPageToken } from "../../api/page-token.ts";
+import { done, noContent, type Outcome, refused, shown } from "../../api/refusal.ts";
+import { INHIBITIONS_PER_TENANT_MAX } from "../../core/config/limits.ts";
+import { formatRfc3339 } from "../../core/time/rfc3339.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
+import { inhibitionOperation, type StoredInhibition } from "./inhibition-book.ts";
+import { matchersProblem, patternRoomProblem } from "./pattern-room.ts";
+import type { SilencesContext } from "./silences-context.ts";
+
+const ID_BYTES = 16;
+
+/** Makes a rule; alerts that fire already keep others quiet by it from now on. */
+export async function createInhibition(context: SilencesContext, request: QueryRequest<"createInhibition">): Promise<Outcome<unknown>> {
+  const { alerts, configured } = context.state;
+  const { inhibitions } = configured;
+  const { tenant, subject } = request.principal;
+  const { source_matchers: sourceMatchers, target_matchers: targetMatchers, equal, comment } = request.body;
+  for (const [name, matchers] of [["source_matchers", sourceMatchers] as const, ["target_matchers", targetMatchers] as const]) {
+    const problem = await matchersProblem(matchers, configured.patterns, context.yieldTurn);
+    if (problem !== null) return refused("invalid_parameter", problem, name);
+  }
+  const id = Buffer.from(context.randomBytes(ID_BYTES)).toString("hex");
+  const nowMs = context.nowMs();
+  return context.change(request, () => {
+    const own = inhibitions.rulesOf(tenant).length;
+    const hasRoom = inhibitions.shares.room(tenant) >= 1;
+    if (!hasRoom) inhibitions.shares.refuse(tenant);
+    if (!hasRoom || own >= INHIBITIONS_PER_TENANT_MAX) {
+      const what = `there are ${own} inhibition rules of yours and ${inhibitions.size} in all; there is room for ${INHIBITIONS_PER_TENANT_MAX} and ${inhibitions.shares.most}`;
+      return refused("unprocessable", `${what}: delete one first, or put several into one with =~`);
+    }
+    const problem = patternRoomProblem(configured, tenant, [...sourceMatchers, ...targetMatchers], nowMs);
+    if (problem !== null) return refused("unprocessable", problem);
+    const rule: StoredInhibition = { id, tenant, sourceMatchers, targetMatchers, equal, comment, createdBy: subject, createdMs: nowMs };
+    const after = inhibitionView(rule);
+    return {
+      ok: true,
+      note: { action: "inhibition.create", object: id, before: null, after },
+      operations: [inhibitionOperation(rule, rule)],
+      apply: () => {
+        inhibitions.put(rule);
+        alerts.memory.rulesChanged(tenant);
+        return [];
+      },
+      outcome: { ok: true, value: after, status: 201 },
+    };
+  });
+}
+
+/** Ends a rule. */
+export function deleteInhibition(context: SilencesContext, request: QueryRequest<"deleteInhibition">): Promise<Outcome<unknown>> {
+  const { alerts, configured } = context.state;
+  const { inhibitions } = configured;
+  const { tenant } = request.principal;
+  const id = request.path.id ?? "";
+  return context.change(request, () => {
+    const before = inhibitions.find(tenant, id);
+    if (before === undefined) return unknownInhibition(id);
+    return {
+      ok: true,
+      note: { action: "inhibition.delete", object: id, before: inhibitionView(before), after: null },
+      operations: [inhibitionOperation(before, undefined)],
+      apply: () => {
+        inhibitions.remove(tenant, id);
+        alerts.memory.rulesChanged(tenant);
+        return [];
+      },
+      outcome: noContent(),
+    };
+  });
+}
+
+/** One rule. */
+export function oneInhibition({ state }: SilencesContext, { principal, path }: QueryRequest<"inhibition">): Outcome<unknown> {
+  const rule = state.configured.inhibitions.find(principal.tenant, path.id ?? "");
+  return rule === undefined ? unknownInhibition(path.id ?? "") : done(inhibitionView(rule));
+}
+
+/** A page of the tenant's rules. */
+export function listInhibitions({ state }: SilencesContext, { principal, query }: QueryRequest<"inhibitions">): Outcome<unknown> {
+  const { limit, page_token: given } = query;
+  const scope: PageScope = { tenant: principal.tenant, endpoint: "inhibitions", filters: {} };
+  const token = readPageToken(state.pageSecret, scope, given);
+  if (!token.ok) return token;
+  const rules = state.configured.inhibitions.rulesOf(principal.tenant).map(({ rule }) => rule);
+  const after = token.value as readonly [createdMs: number, id: string] | undefined;
+  const rows = rules.filter(
+    ({ createdMs, id }) => after === undefined || createdMs > after[0] || (createdMs === after[0] && id > after[1]),
+  );
+  const { page, page_token } = cutPage(state.pageSecret, scope, rows, limit, ({ createdMs, id }) => [createdMs, id]);
+  return done({ inhibitions: page.map(inhibitionView), total: rules.length, page_token });
+}
+
+function unknownInhibition(id: string) {
+  return refused("not_found", `no inhibition rule has the id ${shown(id)}; GET /api/v1/inhibitions lists those that there are`);
+}
+
+function inhibitionView({ id, sourceMatchers, targetMatchers, equal, comment, createdBy, createdMs }: StoredInhibition) {
+  return {
+    inhibition_id: id,
+    source_matchers: sourceMatchers,
+    target_matchers: targetMatchers,
+    equal,
+    comment,
+    created_by: createdBy,
+    created_at: formatRfc3339(createdMs),
+  };
+}

@@ -1,0 +1,48 @@
+// A stored checkpoint: {version u8 = 2, three zero bytes} and the payload of its frame, so that header and state keep their alignment.
+// The parts of the state before the last are rows of their own, as they came.
+import { CHECKPOINT_PART_HEADER_BYTES, type CheckpointHeader } from "../../core/protocol/coordinator-frame.ts";
+import { decodePayload } from "./stored-json.ts";
+
+const VERSION = 2;
+const ROW_HEADER_BYTES = 4;
+
+/** Encodes the payload of a checkpoint frame, but for what it changes among the streams that left memory: {header bytes u32} JSON CheckpointHeader padded to 4, last part of the state. */
+export function encodeCheckpointRow(payload: Uint8Array): Uint8Array {
+  const kept = payload.subarray(0, payload.length - readCheckpointHeader(payload).coldBytes);
+  const row = new Uint8Array(ROW_HEADER_BYTES + kept.length);
+  row[0] = VERSION;
+  row.set(kept, ROW_HEADER_BYTES);
+  return row;
+}
+
+/** Changes of a checkpoint frame among the streams that left memory. */
+export function readColdChanges(payload: Uint8Array): Uint8Array {
+  return payload.subarray(payload.length - readCheckpointHeader(payload).coldBytes);
+}
+
+/** Reads a stored checkpoint's header and the last part of its state, a view of `row`. */
+export function decodeCheckpointRow(row: Uint8Array): { header: CheckpointHeader; last: Uint8Array } {
+  if (row[0] !== VERSION) throw new Error(`a stored checkpoint has version ${row[0]}, this program reads ${VERSION}`);
+  const payload = row.subarray(ROW_HEADER_BYTES);
+  return { header: readCheckpointHeader(payload), last: payload.subarray(stateOffset(payload)) };
+}
+
+/** Reads the header of a frame's payload. */
+export function readCheckpointHeader(payload: Uint8Array): CheckpointHeader {
+  return decodePayload<CheckpointHeader>(payload.subarray(4, 4 + headerBytes(payload)));
+}
+
+/** Header of a part's frame, and the part. */
+export function readPartFrame(payload: Uint8Array): { partition: number; generation: number; part: number; bytes: Uint8Array } {
+  const view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
+  const bytes = payload.slice(CHECKPOINT_PART_HEADER_BYTES);
+  return { partition: view.getUint32(0, true), generation: view.getUint32(4, true), part: view.getUint32(8, true), bytes };
+}
+
+function headerBytes(payload: Uint8Array): number {
+  return new DataView(payload.buffer, payload.byteOffset, payload.byteLength).getUint32(0, true);
+}
+
+function stateOffset(payload: Uint8Array): number {
+  return 4 + ((headerBytes(payload) + 3) & ~3);
+}

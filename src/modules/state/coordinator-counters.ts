@@ -1,0 +1,77 @@
+// The coordinator's slots in the shared counters, by name.
+import {
+  COORDINATOR_COUNTERS,
+  COORDINATOR_SHARED_LIMITS,
+  type CoordinatorCounter,
+  type CoordinatorSharedLimit,
+  LATENCY_BOUNDS_SECONDS,
+  SLOT_COORDINATOR_PLACES,
+  SLOT_COORDINATOR_SHARES,
+  SLOT_NOTIFY_LATENCY,
+  SLOT_TURN,
+} from "../../core/layout/counters.ts";
+
+const SLOT = Object.fromEntries(COORDINATOR_COUNTERS.map((name, slot) => [name, slot])) as Record<CoordinatorCounter, number>;
+
+/** Writes the slots; nobody else does. */
+export class CoordinatorCounters {
+  readonly #slots: Float64Array;
+
+  /** `slots` begins with one slot per name of COORDINATOR_COUNTERS. */
+  constructor(slots: Float64Array) {
+    this.#slots = slots;
+  }
+
+  get(name: CoordinatorCounter): number {
+    return this.#slots[SLOT[name]] as number;
+  }
+
+  set(name: CoordinatorCounter, value: number): void {
+    this.#slots[SLOT[name]] = value;
+  }
+
+  add(name: CoordinatorCounter, by: number): void {
+    this.#slots[SLOT[name]] = this.get(name) + by;
+  }
+
+  /** Counts places of a shared limit that a tenant was refused. */
+  shareRefused(limit: CoordinatorSharedLimit, count: number): void {
+    const slot = SLOT_COORDINATOR_SHARES + COORDINATOR_SHARED_LIMITS.indexOf(limit);
+    this.#slots[slot] = (this.#slots[slot] as number) + count;
+  }
+
+  /** Sets the places of a shared limit that are in use. */
+  placesTaken(limit: CoordinatorSharedLimit, taken: number): void {
+    this.#slots[SLOT_COORDINATOR_PLACES + COORDINATOR_SHARED_LIMITS.indexOf(limit)] = taken;
+  }
+
+  /** From a decision to the first byte of the message that arrived. */
+  notifyLatency(seconds: number): void {
+    this.#observe(SLOT_NOTIFY_LATENCY, seconds);
+  }
+
+  /** Time of a turn in which queries or changes have worked. */
+  turn(seconds: number): void {
+    this.#observe(SLOT_TURN, seconds);
+    this.set("turnMaxSeconds", Math.max(this.get("turnMaxSeconds"), seconds));
+  }
+
+  #observe(histogram: number, seconds: number): void {
+    const bounds = LATENCY_BOUNDS_SECONDS.length;
+    const found = LATENCY_BOUNDS_SECONDS.findIndex((bound) => seconds <= bound);
+    this.#count(histogram + (found < 0 ? bounds : found));
+    this.#count(histogram + bounds + 1, seconds);
+    this.#count(histogram + bounds + 2);
+  }
+
+  #count(slot: number, by = 1): void {
+    this.#slots[slot] = (this.#slots[slot] as number) + by;
+  }
+
+  /** Counts a commit that took so long. */
+  commit(seconds: number): void {
+    this.add("commits", 1);
+    this.add("commitSecondsTotal", seconds);
+    this.set("commitMaxSeconds", Math.max(this.get("commitMaxSeconds"), seconds));
+  }
+}

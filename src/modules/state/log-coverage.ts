@@ -1,0 +1,84 @@
+// Which log segments nobody needs any more: every partition's checkpoint covers their rows, and the lane's mark their records.
+import type { CoveredSegments } from "../../adapters/log/log-segment.ts";
+import { PARTITIONS } from "../../core/layout/memory-map.ts";
+import type { CheckpointHeader, LaneMark } from "../../core/protocol/coordinator-frame.ts";
+
+/** Segments that may be deleted. */
+export type LogFloor = CoveredSegments;
+
+const FIRST_SEGMENT = 0;
+
+/** Coverage of the log by checkpoints; the newest header of each partition, and the newest mark of each lane of each epoch. */
+export class LogCoverage {
+  readonly #headers = new Map<number, Pick<CheckpointHeader, "epoch" | "vector">>();
+  readonly #marks = new Map<string, LaneMark>();
+
+  /** Takes over a checkpoint that is stored. */
+  putCheckpoint(header: Pick<CheckpointHeader, "partition" | "epoch" | "vector">): void {
+    this.#headers.set(header.partition, { epoch: header.epoch, vector: header.vector });
+  }
+
+  /** Takes over a mark that is stored. */
+  putMark(mark: LaneMark): void {
+    this.#marks.set(`${mark.epoch}/${mark.lane}`, mark);
+  }
+
+  /** Forgets the marks of epochs before `epoch`. */
+  forgetMarksBefore(epoch: number): void {
+    for (const [key, mark] of this.#marks) if (mark.epoch < epoch) this.#marks.delete(key);
+  }
+
+  /** Marks of all lanes of all epochs that are kept. */
+  get marks(): readonly LaneMark[] {
+    return [...this.#marks.values()];
+  }
+
+  /**
+   * The floor now; undefined while a partition has no checkpoint. Records of earlier epochs need no mark here: they are sent again at the
+   * start, before the first checkpoint of a later epoch.
+   */
+  floor(): LogFloor | undefined {
+    if (this.#headers.size < PARTITIONS) return undefined;
+    let epoch = Number.POSITIVE_INFINITY;
+    for (const header of this.#headers.values()) epoch = Math.min(epoch, header.epoch);
+    const floors = new Map<number, VectorFloor>();
+    let oldest = 0;
+    for (const header of this.#headers.values()) {
+      if (header.epoch !== epoch) continue;
+      for (const mark of header.vector) lower(floors, mark);
+      oldest++;
+    }
+    const lanes = [...floors].sort(([a], [b]) => a - b);
+    return { epoch, lanes: lanes.map(([lane, floor]) => ({ lane, belowSegment: this.#laneFloor(epoch, lane, floor, oldest) })) };
+  }
+
+  /** A lane that one of the headers does not know is not covered. */
+  #laneFloor(epoch: number, lane: number, { segment, headers }: VectorFloor, oldest: number): number {
+    const marked = this.#marks.get(`${epoch}/${lane}`)?.segment ?? FIRST_SEGMENT;
+    return headers < oldest ? FIRST_SEGMENT : Math.min(marked, segment);
+  }
+}
+
+/** The lowest segment of a lane in so many vectors. */
+interface VectorFloor {
+  segment: number;
+  headers: number;
+}
+
+function lower(floors: Map<number, VectorFloor>, { lane, segment }: CheckpointHeader["vector"][number]): void {
+  const floor = floors.get(lane);
+  if (floor === undefined) floors.set(lane, { segment, headers: 1 });
+  else {
+    floor.segment = Math.min(floor.segment, segment);
+    floor.headers++;
+  }
+}
+
+/** Whether `after` lets more be deleted than `before`. */
+export function floorHasRisen(before: LogFloor | undefined, after: LogFloor | undefined): boolean {
+  if (after === undefined) return false;
+  if (before === undefined || after.epoch !== before.epoch) return true;
+  return after.lanes.some(
+    ({ lane, belowSegment }) => belowSegment > (before.lanes.find((other) => other.lane === lane)?.belowSegment ?? FIRST_SEGMENT),
+  );
+}

@@ -1,0 +1,158 @@
+// The Watchdog's stage over arrivals: a service that is silent for too long is an anomaly of its own, unless most of its tenant's fell silent with it: then it is
+// the way in that is broken, and that is one anomaly.
+
+import { ownMember, setMember } from "../../../core/collections/own-member.ts";
+import { hash128 } from "../../../core/hashing/hash128.ts";
+import type { ArrivalsFound, SilentService } from "../../../core/protocol/arrivals.ts";
+import { formatRfc3339 } from "../../../core/time/rfc3339.ts";
+import type { PageDecision } from "../../../domain/alerting/paging/page-decision.ts";
+import { anomalyScore, tierOfScore } from "../../../domain/detection/anomaly-score.ts";
+import { holds } from "../../../domain/detection/gates/gate-result.ts";
+import { ArrivalsTally } from "../../../domain/detection/service/arrivals-tally.ts";
+import type { EpisodeFate, ReportedScope, RuleFinding } from "../../../domain/detection/service/rule-episode-set.ts";
+import { type HeldService, SilentTenants } from "../../../domain/detection/service/silent-tenants.ts";
+import { DETECTOR_STALE, silenceText, staleFinding } from "../../../domain/detection/service/stale-finding.ts";
+import { INGESTION_SERVICE } from "../../../domain/detection/service/tenant-silence.ts";
+import { serviceKey } from "../../../domain/series/stream-identity.ts";
+import { ledgerRowId } from "../../alerts/ledger-book.ts";
+import { RuleEpisodes } from "../../anomalies/rule-episodes.ts";
+import type { Cycle, StageOutcome, WatchdogStage } from "../../state/watchdog-stage.ts";
+import { enginePass } from "../engine-pass.ts";
+import type { StagesContext } from "../stages-context.ts";
+
+const SILENCE_MS_MAX = 7 * 24 * 3_600_000;
+/** Gate by which findings wait for what the tenant's other services do. */
+const HOLD_GATE = "tenant_silence";
+
+export class ArrivalsStage implements WatchdogStage {
+  readonly name = "arrivals";
+  readonly every = 1;
+  readonly #context: StagesContext;
+  readonly #episodes: RuleEpisodes;
+  readonly #pass: WatchdogStage;
+  readonly #tenants: SilentTenants;
+  #found: ArrivalsFound[] = [];
+  #tally = new ArrivalsTally();
+  /** Services whose holding stands in the ledger, and until when that says it lasts. */
+  #reportedHeld = new Map<string, number>();
+
+  constructor(context: StagesContext) {
+    this.#context = context;
+    this.#episodes = new RuleEpisodes(DETECTOR_STALE, context);
+    this.#tenants = new SilentTenants((place) => this.#episodes.isOpen(place));
+    this.#pass = enginePass("arrivals", 1, { ...context, take: (_engine, found) => this.#take(found as ArrivalsFound) });
+  }
+
+  async run(cycle: Cycle): Promise<StageOutcome> {
+    const { state, counters, monotonicMs } = this.#context;
+    this.#episodes.load((reported) => this.#tenants.restore(reported));
+    this.#found = [];
+    this.#tally = new ArrivalsTally();
+    const outcome = await this.#pass.run(cycle);
+    state.services.replace(this.#found);
+    this.#found = [];
+    const startMs = monotonicMs();
+    await this.#episodes.settle(this.#findings(cycle.nowMs), (place) => this.#fateOf(place));
+    this.#reportHeld(this.#tenants.takeHeld(), cycle.nowMs);
+    counters.set("servicesStale", this.#tally.stale);
+    return { ...outcome, workMs: outcome.workMs + monotonicMs() - startMs };
+  }
+
+  #take(told: ArrivalsFound): void {
+    const found = this.#withoutRetired(told);
+    if (found.young.length + found.requests.length > 0) this.#found.push(found);
+    this.#tally.add(found);
+  }
+
+  /** What people have retired is not missed, nor what has been silent for long, and both are no part of a tenant's silence. */
+  #withoutRetired(found: ArrivalsFound): ArrivalsFound {
+    const isMissed = ({ service, environment, lastSeenMs }: SilentService) => {
+      const [tenant, serviceId] = JSON.parse(service) as [string, string];
+      if (this.#isLongAgo(lastSeenMs)) return false;
+      return !this.#context.state.configured.retired.isRetired(tenant, serviceId, environment, lastSeenMs);
+    };
+    const silent = found.silent.filter(isMissed);
+    if (silent.length === found.silent.length) return found;
+    const watched: Record<string, number> = { ...found.watched };
+    for (const one of found.silent) {
+      if (silent.includes(one)) continue;
+      const [tenant] = JSON.parse(one.service) as [string, string];
+      setMember(watched, tenant, Math.max(0, (ownMember(watched, tenant) ?? 0) - 1));
+    }
+    return { ...found, silent, watched };
+  }
+
+  #findings(nowMs: number): RuleFinding[] {
+    const tenants = new Set([...this.#tally.tenants, ...this.#tenants.tenants]);
+    return [...tenants].sort().flatMap((tenant) => this.#tenants.findings(tenant, this.#tally.of(tenant), nowMs));
+  }
+
+  /**
+   * After a restart nothing is known of a silence before its limit has passed again; of that of a tenant, before none of its services is unheard. A service that
+   * has left memory while it was silent has not been heard again.
+   */
+  #fateOf({ tenant, environment, serviceId, observedAtMs }: ReportedScope): EpisodeFate {
+    if (serviceId === INGESTION_SERVICE) return this.#fateOfAll(tenant);
+    const isRetired = this.#context.state.configured.retired.isRetired(tenant, serviceId, environment, observedAtMs);
+    if (isRetired || this.#isLongAgo(observedAtMs)) return "end";
+    const key = `${environment}\0${serviceKey(tenant, serviceId)}`;
+    if (this.#tally.unheard.has(key)) return "goes on";
+    return this.#tally.gone.has(key) ? "end" : "close";
+  }
+
+  /** A silence ends by itself after a week: nobody waits any more. */
+  #isLongAgo(lastSeenMs: number): boolean {
+    return this.#context.nowMs() - lastSeenMs >= SILENCE_MS_MAX;
+  }
+
+  #fateOfAll(tenant: string): EpisodeFate {
+    if (this.#tally.unheardTenants.has(tenant)) return "goes on";
+    return this.#tally.goneTenants.has(tenant) || this.#tally.of(tenant).watched === 0 ? "end" : "close";
+  }
+
+  /** Adds a row of the ledger for each that is held, which says until when and for what. */
+  #reportHeld(held: readonly HeldService[], nowMs: number): void {
+    const reported = new Map<string, number>();
+    const rows = [];
+    for (const one of held) {
+      const key = `${one.service.environment}\0${one.service.service}`;
+      reported.set(key, one.untilMs);
+      if (this.#reportedHeld.get(key) === one.untilMs) continue;
+      const decision = heldDecision(one, nowMs);
+      rows.push({ id: ledgerRowId(decision.anomalyId, 0), decision });
+    }
+    this.#reportedHeld = reported;
+    if (rows.length > 0) this.#context.state.alerts.ledger.add(rows);
+  }
+}
+
+/** The decision that holds a finding; the anomaly is the one that it would have been. */
+function heldDecision({ tenant, service, untilMs, gates }: HeldService, nowMs: number): PageDecision {
+  const finding = staleFinding(tenant, service, nowMs);
+  const { environment, serviceId, metricName, verdict } = finding;
+  const score = anomalyScore(verdict.z);
+  return {
+    atMs: nowMs,
+    tenant,
+    environment,
+    serviceId,
+    metricName,
+    detector: DETECTOR_STALE,
+    family: "stale",
+    anomalyId: hash128(JSON.stringify([HOLD_GATE, tenant, environment, serviceId, service.lastSeenMs, nowMs])),
+    alertId: null,
+    tier: tierOfScore(score),
+    score,
+    z: verdict.z,
+    outcome: "suppressed",
+    suppressedBy: HOLD_GATE,
+    gates: [holds(HOLD_GATE, false), ...gates],
+    rca: null,
+    explanation: heldText(service, untilMs, gates, nowMs),
+  };
+}
+
+function heldText({ service, lastSeenMs }: SilentService, untilMs: number, gates: HeldService["gates"], nowMs: number): string {
+  const silent = gates.find(({ name }) => name === "silent_services")?.value ?? 0;
+  return `${silenceText(service, nowMs - lastSeenMs)}; ${silent} services fell silent together, and until ${formatRfc3339(untilMs)} others may show whether the whole tenant is silent: held until then`;
+}

@@ -1,0 +1,89 @@
+// The Watchdog's stage over services that fail together: three or more of a tenant and environment that calls join and whose anomalies began within five minutes
+// are one cascade, on the service that the others most likely fail because of.
+
+import { CASCADE_EDGES_MAX, CASCADE_ONSETS_MAX } from "../../../core/config/limits.ts";
+import { MINUTE_MS } from "../../../core/time/durations.ts";
+import { CASCADE_SERVICES_MIN, type Call, type Cascade, findCascades, type ServiceOnset } from "../../../domain/alerting/cascade.ts";
+import { CASCADE_CALLS_MINUTES, CASCADE_METRIC, cascadeFinding, DETECTOR_CASCADE } from "../../../domain/alerting/cascade-finding.ts";
+import type { RuleFinding } from "../../../domain/detection/service/rule-episode-set.ts";
+import { RuleEpisodes } from "../../anomalies/rule-episodes.ts";
+import { readCalls } from "../../calls/stored-calls.ts";
+import type { Cycle, StageOutcome, WatchdogStage } from "../../state/watchdog-stage.ts";
+import type { StagesContext } from "../stages-context.ts";
+
+/** The open anomalies of a tenant in an environment. */
+interface Place {
+  readonly tenant: string;
+  readonly environment: string;
+  readonly onsets: ServiceOnset[];
+}
+
+export class CascadeStage implements WatchdogStage {
+  readonly name = "cascade";
+  readonly every = 1;
+  readonly #context: StagesContext;
+  readonly #episodes: RuleEpisodes;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(context: StagesContext) {
+    this.#context = context;
+    this.#episodes = new RuleEpisodes(DETECTOR_CASCADE, context);
+  }
+
+  /** One look after another: between two cycles it is asked where alerts wait for a group (group-waits.ts). */
+  run(cycle: Cycle): Promise<StageOutcome> {
+    const outcome = this.#last.then(() => this.#find(cycle));
+    this.#last = outcome.catch(() => undefined);
+    return outcome;
+  }
+
+  async #find({ nowMs }: Cycle): Promise<StageOutcome> {
+    const { counters, monotonicMs } = this.#context;
+    const startMs = monotonicMs();
+    this.#episodes.load();
+    const findings: RuleFinding[] = [];
+    let evaluated = 0;
+    for (const place of this.#places()) {
+      const services = new Set(place.onsets.map(({ serviceId }) => serviceId));
+      evaluated += services.size;
+      if (services.size < CASCADE_SERVICES_MIN) continue;
+      const calls = await this.#callsAmong(place, services, nowMs);
+      for (const cascade of findCascades(place.onsets, calls))
+        findings.push(cascadeFinding(place, this.#withKnownRoot(place, cascade), nowMs));
+    }
+    await this.#episodes.settle(findings);
+    counters.set("cascadesOpen", this.#episodes.openCount);
+    return { counts: { evaluated, learning: 0, skipped: {} }, workMs: monotonicMs() - startMs };
+  }
+
+  #places(): Iterable<Place> {
+    const places = new Map<string, Place>();
+    for (const { tenant, environment, serviceId, detector, startedAtMs } of this.#context.state.anomalies.openAnomalies()) {
+      if (detector === DETECTOR_CASCADE) continue;
+      const key = JSON.stringify([tenant, environment]);
+      const place = places.get(key) ?? { tenant, environment, onsets: [] };
+      places.set(key, place);
+      if (place.onsets.length < CASCADE_ONSETS_MAX) place.onsets.push({ serviceId, onsetMs: startedAtMs });
+    }
+    return places.values();
+  }
+
+  /** A cascade that grows keeps its root, so that it stays one alert. */
+  #withKnownRoot({ tenant, environment }: Place, cascade: Cascade): Cascade {
+    const known = cascade.members.find(
+      (serviceId) => this.#episodes.startOf({ tenant, environment, serviceId, metricName: CASCADE_METRIC }) !== undefined,
+    );
+    return known === undefined ? cascade : { ...cascade, root: known };
+  }
+
+  async #callsAmong({ tenant, environment }: Place, services: ReadonlySet<string>, nowMs: number): Promise<Call[]> {
+    const to = Math.ceil(nowMs / MINUTE_MS) + 1;
+    const calls = new Map<string, Call>();
+    await readCalls(this.#context, tenant, { from: to - CASCADE_CALLS_MINUTES, to }, ({ caller, callee }) => {
+      if (callee.tenant !== tenant || callee.environment !== environment || calls.size >= CASCADE_EDGES_MAX) return;
+      if (!services.has(caller.serviceId) || !services.has(callee.serviceId)) return;
+      calls.set(JSON.stringify([caller.serviceId, callee.serviceId]), { caller: caller.serviceId, callee: callee.serviceId });
+    });
+    return [...calls.values()];
+  }
+}

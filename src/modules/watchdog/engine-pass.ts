@@ -1,0 +1,70 @@
+// A stage that walks over all engines' services at once, one question an engine at a time.
+import { ownMember, setMember } from "../../core/collections/own-member.ts";
+import type { WatchdogCounts, WatchdogPass } from "../../core/protocol/engine-control.ts";
+import type { EngineClient } from "../engines/engine-client.ts";
+import type { Cycle, WatchdogStage } from "../state/watchdog-stage.ts";
+import type { CyclePace } from "./cycle-pace.ts";
+
+export interface EnginePassDependencies {
+  readonly engines: EngineClient;
+  readonly pace: CyclePace;
+  monotonicMs(): number;
+  sleep(ms: number): Promise<void>;
+  /** Takes what an engine tells besides its frames. */
+  take?(engine: number, found: unknown, cycle: Cycle): void;
+}
+
+/** The stage of a pass that is made every so many cycles. Passes are made known to the pace in the order in which their stages are made. */
+export function enginePass(pass: WatchdogPass, every: number, dependencies: EnginePassDependencies): WatchdogStage {
+  const { engines, pace, monotonicMs, sleep, take } = dependencies;
+  pace.add(pass, every);
+  const walk = async (engine: number, cycle: Cycle, total: PassTotal): Promise<void> => {
+    const walked = pace.walk(pass, engine);
+    for (let turn = walked.first(monotonicMs()); ; ) {
+      const { workMs, sliceMs, yields } = turn;
+      const askedMs = monotonicMs();
+      const answer = await engines.watchdog(engine, { cycle: cycle.number, pass, nowMs: cycle.nowMs, workMs, sliceMs, yields });
+      const startMs = monotonicMs();
+      if (answer.found !== undefined) take?.(engine, answer.found, cycle);
+      total.add(answer.counts);
+      const nowMs = monotonicMs();
+      const tookMs = answer.tookMs + nowMs - startMs;
+      if (answer.done) {
+        walked.end(tookMs);
+        total.workMs += walked.workMs;
+        return;
+      }
+      const { share, wasBusy, waits } = answer;
+      turn = walked.next({ tookMs, elapsedMs: nowMs - askedMs, share, wasBusy, waits }, nowMs);
+      if (turn.restMs > 0) await sleep(turn.restMs);
+    }
+  };
+  return {
+    name: pass,
+    every,
+    run: async (cycle) => {
+      const total = new PassTotal();
+      await engines.withEach((engine) => walk(engine, cycle, total));
+      return { counts: total.counts(), workMs: total.workMs };
+    },
+  };
+}
+
+/** Sums of a pass's answers. */
+class PassTotal {
+  workMs = 0;
+  #evaluated = 0;
+  #learning = 0;
+  readonly #skipped: Record<string, number> = {};
+
+  add({ evaluated, learning, skipped }: WatchdogCounts): void {
+    this.#evaluated += evaluated;
+    this.#learning += learning;
+    for (const [reason, count] of Object.entries(skipped))
+      setMember(this.#skipped, reason, (ownMember(this.#skipped, reason) ?? 0) + count);
+  }
+
+  counts(): WatchdogCounts {
+    return { evaluated: this.#evaluated, learning: this.#learning, skipped: this.#skipped };
+  }
+}

@@ -1,0 +1,67 @@
+// The clock of waits for a group: when that of an alert is over, it is asked, with what turns out to be one with it. Where three services of an environment wait, it is
+// looked first whether calls make them a cascade.
+import { StoreError } from "../../adapters/storage/key-value-store.ts";
+import { background, task } from "../../core/faults/guard.ts";
+import { CASCADE_SERVICES_MIN } from "../../domain/alerting/cascade.ts";
+import type { Alert } from "../../domain/alerting/paging/alert.ts";
+import { placeText } from "../../domain/alerting/paging/service-scope.ts";
+import { EngineUnavailableError } from "../engines/engine-client.ts";
+import type { WatchdogStage } from "../state/watchdog-stage.ts";
+import { askInSteps } from "./held-findings.ts";
+import type { StagesContext } from "./stages-context.ts";
+
+/** After a store that took nothing. */
+const RETRY_MS = 1_000;
+
+export class GroupWaits {
+  readonly #context: StagesContext;
+  readonly #cascade: Pick<WatchdogStage, "run">;
+  #running = false;
+  #notBeforeMs = 0;
+
+  /** `cascade` looks for services that fail together. */
+  constructor(context: StagesContext, cascade: Pick<WatchdogStage, "run">) {
+    this.#context = context;
+    this.#cascade = cascade;
+  }
+
+  /** Asks what is due; the monotonic time at which to call again. */
+  step(): number {
+    const { state, paging, nowMs, monotonicMs } = this.#context;
+    if (this.#running) return Number.POSITIVE_INFINITY;
+    const dueMs = state.alerts.memory.waiting.firstOpenedMs + paging.groupWaitMs;
+    const inMs = Math.max(dueMs, this.#notBeforeMs) - nowMs();
+    if (inMs > 0) return monotonicMs() + inMs;
+    this.#running = true;
+    background(task("the waits for groups of alerts"), this.#ask());
+    return Number.POSITIVE_INFINITY;
+  }
+
+  async #ask(): Promise<void> {
+    const { state, paging, nowMs, wake } = this.#context;
+    const { waiting } = state.alerts.memory;
+    try {
+      if (mayBeCascade(waiting)) await this.#cascade.run({ number: 0, nowMs: nowMs() });
+      await askInSteps(this.#context, waiting.openedBy(nowMs() - paging.groupWaitMs));
+    } catch (error) {
+      if (!(error instanceof EngineUnavailableError || error instanceof StoreError)) throw error;
+      this.#notBeforeMs = nowMs() + RETRY_MS;
+    } finally {
+      this.#running = false;
+      wake?.();
+    }
+  }
+}
+
+/** Whether so many services of one environment wait as make a cascade; one of them may have been told at once. */
+function mayBeCascade(waiting: Iterable<Alert>): boolean {
+  const services = new Map<string, Set<string>>();
+  for (const { state } of waiting) {
+    const { tenant, environment, serviceId } = state.key;
+    const place = placeText({ tenant, environment, serviceId: "" });
+    const found = (services.get(place) ?? new Set()).add(serviceId);
+    if (found.size >= CASCADE_SERVICES_MIN - 1) return true;
+    services.set(place, found);
+  }
+  return false;
+}
