@@ -1,6 +1,7 @@
 // What a server should hold after a workload: slow, plain, without rings, logs or chunks. Samples as they should be read back, records, dead
 // letters, and the anomalies of the pairs whose samples came in order.
 import { EVENT_CLOSE, EVENT_FLAG_CONSTANT, EVENT_FLAG_HIGH, EVENT_OPEN, EVENT_UPDATE } from "../../src/core/layout/kernel-event.ts";
+import { thresholdFor } from "../../src/domain/detection/gates/baseline-maturity.ts";
 import { countZOf } from "../../src/domain/detection/gates/count-test.ts";
 import { StreamOracle } from "../../src/domain/detection/stream-oracle.ts";
 import { fillThresholdTables, THRESHOLD_TABLE_VALUES, zOfRatio } from "../../src/domain/detection/thresholds.ts";
@@ -19,8 +20,9 @@ export interface ExpectedAnomaly {
   openStreams: number;
 }
 
+/** Simulations last less than a day, so every service is young (rule 1.1.13). */
 const tables = new Float64Array(THRESHOLD_TABLE_VALUES);
-fillThresholdTables(tables, 3);
+fillThresholdTables(tables, thresholdFor("young", 3));
 
 /** Values in the ring, which an implausible reset of a counter is compared with. */
 const RING_VALUES = 120;
