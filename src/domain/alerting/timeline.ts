@@ -1,5 +1,6 @@
 // The timeline of an alert: what happened to it, who did what, and who was told, in words. Lines follow from what a change makes of an alert; others (comments,
 // deliveries, causes) are added by whoever knows of them.
+import { momentText } from "../../core/time/moment-text.ts";
 import type { AlertChangeKind, TimelineKind } from "./alert-changes.ts";
 import { SILENCED_GATE } from "./inhibition/hold-gates.ts";
 import { type Alert, type AlertChange, knownHistory } from "./paging/alert.ts";
@@ -54,7 +55,7 @@ function textOf({ kind, tier, note }: AlertChange, { peak, snooze, ending }: Ale
     case "assigned":
       return note === null ? "to nobody" : `to ${note}`;
     case "snoozed":
-      return withNote(snooze === null ? "for a while" : `until ${new Date(snooze.untilMs).toISOString()}`, snooze?.note ?? note);
+      return withNote(snooze === null ? "for a while" : `until ${momentText(snooze.untilMs)}`, snooze?.note ?? note);
     case "resolved":
       return withNote(endWords(ending, peak) ?? "resolved", note);
     default:

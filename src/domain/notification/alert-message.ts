@@ -1,5 +1,6 @@
 // What is said about an alert: a copy of what stands in a message, made when it is decided.
 import { DRILL_SERVICE } from "../../core/protocol/own-telemetry.ts";
+import { momentText } from "../../core/time/moment-text.ts";
 import type { Tier } from "../detection/anomaly-score.ts";
 
 /** Why a message leaves. A page is opened, raised, reopened or renewed; `cause` follows a page once, when root-cause analysis has one; a `notice` is of a runbook. */
@@ -111,10 +112,6 @@ export function detailLines(message: AlertMessage): string[] {
 /** One line: since when, or from when to when, by the clock of the alert's page. */
 export function timesLine({ startedAtMs, resolvedAtMs }: Pick<AlertMessage, "startedAtMs" | "resolvedAtMs">): string {
   return resolvedAtMs === null ? `Since ${momentText(startedAtMs)}` : `From ${momentText(startedAtMs)} to ${momentText(resolvedAtMs)}`;
-}
-
-function momentText(atMs: number): string {
-  return `${new Date(atMs).toISOString().slice(0, 19).replace("T", " ")} UTC`;
 }
 
 /** The text cut to a number of characters, never within a pair of surrogates. */

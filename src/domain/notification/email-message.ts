@@ -3,6 +3,7 @@
 
 import { EMAIL_SUBJECT_CHARACTERS_MAX } from "../../core/config/notification-limits.ts";
 import { hash128 } from "../../core/hashing/hash128.ts";
+import { momentText } from "../../core/time/moment-text.ts";
 import { type AlertMessage, cut, detailLines, headline, shownMessage } from "./alert-message.ts";
 
 export interface EmailMessage {
@@ -60,8 +61,8 @@ function escaped(text: string): string {
 
 function paragraphOf(message: AlertMessage): string {
   const { alertId, severity, source, startedAtMs, resolvedAtMs, url } = message;
-  const lines = [headline(message), "", ...detailLines(message), "", `Began: ${new Date(startedAtMs).toISOString()}`];
-  if (resolvedAtMs !== null) lines.push(`Ended: ${new Date(resolvedAtMs).toISOString()}`);
+  const lines = [headline(message), "", ...detailLines(message), "", `Began: ${momentText(startedAtMs)}`];
+  if (resolvedAtMs !== null) lines.push(`Ended: ${momentText(resolvedAtMs)}`);
   lines.push(`Severity: ${severity}`, `Source: ${source}`, `Alert: ${alertId}`);
   if (url !== null) lines.push(url);
   return lines.join("\n");

@@ -3,6 +3,7 @@
 
 import { done, type Outcome, refused, shown } from "../../api/refusal.ts";
 import { CAUSAL_LAG_MAX, CAUSAL_MINUTES, CAUSAL_STEPS_MIN } from "../../core/config/prediction-limits.ts";
+import { percentText } from "../../core/text/percent-text.ts";
 import { HOUR_MS, MINUTE_MS } from "../../core/time/durations.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 import type { PairValidation } from "../../domain/causality/pair-validation.ts";
@@ -130,12 +131,11 @@ function evidenceOf(
   of: { readonly cause: string; readonly effect: string; readonly since: string; readonly stepMinutes: number },
 ): string {
   const { cause, effect, since, stepMinutes } = of;
-  const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
   const parts = [
-    `past values of ${cause} explain ${percent(strength ** 2)} of what the past of ${effect} leaves open`,
+    `past values of ${cause} explain ${percentText(strength ** 2, 1)} of what the past of ${effect} leaves open`,
     `F = ${f.toPrecision(4)}, p = ${p.toPrecision(3)}, ${rows} steps of ${stepMinutes} min since ${since}, strongest at ${lag * stepMinutes} min`,
-    `on the last quarter, which was not fitted, the squared error ${heldOutGain > 0 ? "falls" : "grows"} by ${percent(Math.abs(heldOutGain))}`,
-    isFeedback ? `the other direction explains ${percent(reverseGain)}: feedback` : "no lead in the other direction",
+    `on the last quarter, which was not fitted, the squared error ${heldOutGain > 0 ? "falls" : "grows"} by ${percentText(Math.abs(heldOutGain), 1)}`,
+    isFeedback ? `the other direction explains ${percentText(reverseGain, 1)}: feedback` : "no lead in the other direction",
   ];
   return `${isCausal ? "leads" : "does not lead"}: ${parts.join("; ")}. Predictive, with season and trend taken out; not proof of a mechanism.`;
 }

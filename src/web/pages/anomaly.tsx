@@ -12,7 +12,8 @@ import { notify } from "../state/notices.tsx";
 import { link, now, place, zone } from "../state/place.ts";
 import { setTitle } from "../state/title.ts";
 import { feedbackText } from "../view/feedback-text.ts";
-import { numberText } from "../view/number-text.ts";
+import { gateFigure } from "../view/gate-figure.ts";
+import { countText, numberText } from "../view/number-text.ts";
 import { isLate, openText } from "../view/open-text.ts";
 import { anomalyText, detectorText, gateText, hasSeries, outcomeText, verdictFacts } from "../view/reason.ts";
 import type { Anomaly, AnomalyDetail, Report } from "../view/shapes.ts";
@@ -212,8 +213,8 @@ function Gates({ anomaly }: { anomaly: AnomalyDetail }) {
                 <td class="tight">
                   <Tag tone={passed ? "good" : "medium"}>{passed ? "✓ yes" : "✗ no"}</Tag>
                 </td>
-                <td class="right">{value === null ? "∞" : numberText(value)}</td>
-                <td class="right">{limit === null ? "–" : numberText(limit)}</td>
+                <td class="right">{gateFigure({ name, stage, value })}</td>
+                <td class="right">{limit === null ? "–" : gateFigure({ name, stage, value: limit })}</td>
               </tr>
             ))}
           </tbody>
@@ -292,13 +293,16 @@ function Similar({ anomaly }: { anomaly: AnomalyDetail }) {
     query: { ...pair, limit: 8, view: "list" },
   });
   const others = (answer.data?.anomalies ?? []).filter((one) => one.anomaly_id !== anomaly_id).slice(0, 6);
+  const otherCount = answer.data === undefined ? null : Math.max(others.length, answer.data.total - 1);
   return (
     <Panel
-      title="The same pair before"
-      aside={<a href={link(["anomalies"], { ...pair, range: "30d" })}>{answer.data?.total ?? ""} in all</a>}
+      title="The same pair at other times"
+      aside={
+        otherCount !== null && otherCount > 0 && <a href={link(["anomalies"], { ...pair, range: "30d" })}>{countText(otherCount)} others</a>
+      }
     >
       {others.length === 0 ? (
-        <Empty title="It has not happened before" />
+        <Empty title="It has not happened at another time" />
       ) : (
         <ul class="stack">
           {others.map((one) => (

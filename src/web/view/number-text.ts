@@ -33,8 +33,14 @@ export function bytesText(bytes: number | null | undefined): string {
   return `${value >= 100 || place === 0 ? Math.round(value) : Number(value.toPrecision(3))} ${BYTES[place]}`;
 }
 
+/** A share in percent, three digits: never 100 % of what is less, never 0 % of what is more. */
 export function percentText(share: number | null | undefined): string {
-  return share === null || share === undefined ? "–" : `${Number((share * 100).toPrecision(3))} %`;
+  if (share === null || share === undefined || !Number.isFinite(share)) return "–";
+  const percent = share * 100;
+  const shown = Number(percent.toPrecision(3));
+  if (share > 0 && percent < 0.01) return "below 0.01 %";
+  if (share < 1 && shown >= 100) return percent > 99.99 ? "above 99.99 %" : `${Math.floor(percent * 100) / 100} %`;
+  return `${shown} %`;
 }
 
 /** A z with its sign. */

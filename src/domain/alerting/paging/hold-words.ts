@@ -1,6 +1,6 @@
 // What a gate that holds a page back waits for, in words for people.
 import { ownMember } from "../../../core/collections/own-member.ts";
-import { formatRfc3339 } from "../../../core/time/rfc3339.ts";
+import { momentText } from "../../../core/time/moment-text.ts";
 import { FLAPPING_GATE } from "../flap-control.ts";
 import { INHIBITED_GATE, SILENCED_GATE } from "../inhibition/hold-gates.ts";
 import type { Snooze } from "./alert.ts";
@@ -21,7 +21,7 @@ const UNTIL: Readonly<Record<string, string>> = {
 
 /** Until when a gate holds, and what for; null where nothing holds or it is not asked again. A snooze holds whatever else does. */
 export function holdWords(gate: string | null, snooze: Snooze | null): string | null {
-  if (snooze !== null) return `until ${formatRfc3339(snooze.untilMs)}: ${snooze.by} has snoozed it; then it is asked again`;
+  if (snooze !== null) return `until ${momentText(snooze.untilMs)}: ${snooze.by} has snoozed it; then it is asked again`;
   return gate === null ? null : (ownMember(UNTIL, gate) ?? null);
 }
 

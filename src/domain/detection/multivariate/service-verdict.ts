@@ -1,4 +1,5 @@
 // The verdict record of a service's joint detector, and its sentence.
+import { percentText } from "../../../core/text/percent-text.ts";
 import { anomalyScore } from "../anomaly-score.ts";
 import { OWN_TAIL_GATE } from "../departure/own-tail.ts";
 import { atLeast, holds } from "../gates/gate-result.ts";
@@ -77,13 +78,9 @@ export function explainService(detector: ServiceDetector, { names, verdict }: Pi
     .slice(0, EXPLAINED)
     .map(
       ({ feature, value, usual, share }) =>
-        `${feature} was ${figure(value)} (${figure(usual)} would fit the others, ${percent(share)} of it)`,
+        `${feature} was ${figure(value)} (${figure(usual)} would fit the others, ${percentText(share)} of it)`,
     );
   return `${names.length} metrics were not as they usually are together (${zText(verdict.evidence)}): ${parts.join(", ")}`;
-}
-
-function percent(share: number): string {
-  return `${Math.round(100 * share)} %`;
 }
 
 /** Features of the metric with the largest share, as the contract names them: derivatives are differences of neighbouring vectors, hours and days UTC. */

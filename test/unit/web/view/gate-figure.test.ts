@@ -1,0 +1,21 @@
+import { describe, expect, it } from "vitest";
+import { gateFigure } from "../../../../src/web/view/gate-figure.ts";
+
+describe("a number of a gate", () => {
+  it.each([
+    ["warmup", "paging", 10.5, "10.5 min"],
+    ["group_wait", "paging", 10, "10 s"],
+    ["persistence", "detection", 4.25, "z 4.25"],
+    ["flapping", "detection", 6, "z 6"],
+    ["flapping", "paging", 15, "15 min"],
+    ["flapping", "paging", null, "∞"],
+    ["practical_significance", "detection", 0.125, "12.5 %"],
+    ["minimum_samples", "detection", 120, "120 values"],
+    ["silenced", "paging", 1, "yes"],
+    ["acknowledged", "paging", 0, "no"],
+    ["tier", "paging", 1, "medium"],
+    ["slope_lower", "detection", 3, "3"],
+  ])("of %s (%s) has its unit", (name, stage, value, text) => {
+    expect(gateFigure({ name, stage, value })).toBe(text);
+  });
+});
