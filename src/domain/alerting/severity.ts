@@ -49,7 +49,7 @@ const END_SHARE = 0.95;
 const AT_END = 2;
 /** Doublings of what has no usual at all: a series that was still at 0 and has fractions. */
 const FROM_NOTHING = 1;
-const DOUBLINGS_MAX = 6;
+const DOUBLINGS_MAX = 12;
 const WAY_DOUBLINGS = 4;
 const OF_ERRORS = 0.5;
 const OF_BETTER = -1;
@@ -100,6 +100,11 @@ export function severityOf({ metricName, z, effect }: Weighed, atMs: number): Ti
   return doublings >= MEDIUM_DOUBLINGS && own >= MEDIUM_EFFECT ? "medium" : "low";
 }
 
+/** Doublings of a metric's effect by itself; undefined where no statistic of one metric has found it: evidence together grows while it lasts. */
+export function doublingsOf({ metricName, effect }: Pick<Weighed, "metricName" | "effect">): number | undefined {
+  return effect === undefined || effect.isJoint ? undefined : effectOf(metricName, effect);
+}
+
 /** Severity of what happens on several services at once, of which this is the highest by itself: one more. */
 export function severityOfServices(highest: Tier): Tier {
   return highest === "low" ? "medium" : "high";
@@ -147,7 +152,7 @@ function timesDoublings(observed: number, expected: number, sd: number): number 
   const left = Math.max(Math.abs(observed), USUAL_SD * sd);
   const doublings = Math.log2(Math.max(1, usual / left));
   const isNothing = Math.abs(observed) <= NOTHING_SHARE * Math.abs(expected);
-  return isNothing ? Math.max(AT_END, doublings) : Math.min(DOUBLINGS_MAX, doublings);
+  return Math.min(DOUBLINGS_MAX, isNothing ? Math.max(AT_END, doublings) : doublings);
 }
 
 /** Doublings by kind, direction and instances. */

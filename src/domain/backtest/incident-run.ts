@@ -3,7 +3,13 @@
 
 import type { EpisodeFrame } from "../../core/protocol/coordinator-frame.ts";
 import type { InhibitionRules } from "../alerting/inhibition/inhibition-rule.ts";
-import { anomalyRisesAtMs, type DecidedBefore, findingOf, severityOfAnomaly } from "../alerting/paging/anomaly-finding.ts";
+import {
+  anomalyRisesAtMs,
+  type DecidedBefore,
+  findingOf,
+  isFarWorseThanNotified,
+  severityOfAnomaly,
+} from "../alerting/paging/anomaly-finding.ts";
 import { askedAgain, type OpenFinding } from "../alerting/paging/asked-again.ts";
 import type { Finding } from "../alerting/paging/finding.ts";
 import type { PageDecision } from "../alerting/paging/page-decision.ts";
@@ -93,10 +99,16 @@ export class IncidentRun {
   #decide(anomaly: Anomaly, before: Anomaly | undefined, nowMs: number): void {
     this.#open.set(openKeyOf(anomaly), anomaly.id);
     const last = this.#decisions.get(anomaly.id) ?? null;
-    if (before !== undefined && !mayChange(before, anomaly, nowMs, last?.reached === true)) return;
+    if (before !== undefined && !mayChange(before, anomaly, nowMs, last?.reached === true) && !this.#isFarWorse(anomaly, nowMs)) return;
     const kind: Finding["kind"] = before === undefined ? "opened" : "raised";
     const { raised, ...own } = this.#fire(findingOf(anomaly, kind, last, nowMs));
     for (const outcome of [own, ...raised]) this.#keep(outcome);
+  }
+
+  #isFarWorse(anomaly: Anomaly, nowMs: number): boolean {
+    const alertId = this.#decisions.get(anomaly.id)?.alertId;
+    const alert = alertId == null ? undefined : this.#memory.current(alertId);
+    return alert !== undefined && isFarWorseThanNotified(anomaly, alert, nowMs);
   }
 
   #fire(finding: Finding): EnsembleOutcome {

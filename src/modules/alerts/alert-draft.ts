@@ -5,7 +5,7 @@ import type { StoreOperation } from "../../adapters/storage/key-value-store.ts";
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
 import type { StreamEvents } from "../../core/protocol/query.ts";
 import { type Alert, isFiring, restated } from "../../domain/alerting/paging/alert.ts";
-import { findingOf, severityOfAnomaly } from "../../domain/alerting/paging/anomaly-finding.ts";
+import { findingOf, isFarWorseThanNotified, severityOfAnomaly } from "../../domain/alerting/paging/anomaly-finding.ts";
 import type { Finding } from "../../domain/alerting/paging/finding.ts";
 import { askAlert } from "../../domain/alerting/paging/held-alert.ts";
 import { type JoinedInstances, withInstances } from "../../domain/alerting/paging/instance-update.ts";
@@ -75,11 +75,16 @@ export class AlertDraft {
       return { anomaly, raised: [] };
     }
     const isReopened = before !== undefined && before.resolvedAtMs !== null;
-    if (before !== undefined && !isReopened && !mayChange(before, anomaly, this.#nowMs)) {
+    if (before !== undefined && !isReopened && !mayChange(before, anomaly, this.#nowMs) && !this.#isFarWorse(anomaly)) {
       this.#restate(anomaly, before);
       return { anomaly, raised: [] };
     }
     return this.#decide(anomaly, before === undefined ? "opened" : isReopened ? "reopened" : "raised", read);
+  }
+
+  #isFarWorse(anomaly: Anomaly): boolean {
+    const alert = anomaly.paging?.alertId == null ? undefined : this.#memory.current(anomaly.paging.alertId);
+    return alert !== undefined && isFarWorseThanNotified(anomaly, alert, this.#nowMs);
   }
 
   /** Another stream of an open anomaly has joined it: people who know of its alert are to hear of an instance that is new. */

@@ -36,6 +36,12 @@ export interface AlertPeak {
   readonly explanation: string;
 }
 
+/** How far a metric was off when people heard of it, in doublings of its effect (severity.ts). */
+export interface NotifiedEffect {
+  readonly metricName: string;
+  readonly doublings: number;
+}
+
 export interface Acknowledgement {
   readonly by: string;
   readonly note: string | null;
@@ -68,6 +74,8 @@ export interface Alert {
   readonly snooze: Snooze | null;
   /** How it has ended; null while it fires. */
   readonly ending: Ending | null;
+  /** Of metrics, ALERT_MEMBERS_MAX at most; absent where none has an effect, and in rows of before. */
+  readonly notifiedEffects?: readonly NotifiedEffect[];
   readonly updatedAtMs: number;
   /** Oldest first; the newest ALERT_HISTORY_MAX. */
   readonly history: readonly AlertChange[];

@@ -4,8 +4,10 @@ import type { Anomaly } from "../../anomaly/anomaly.ts";
 import type { Tier } from "../../detection/anomaly-score.ts";
 import { HOLD_ENDS, LONG_BASELINE_GATE, OWN_TAIL_GATE } from "../../detection/departure/own-tail.ts";
 import { type Effect, risesAtMs, severityOf } from "../severity.ts";
+import type { Alert } from "./alert.ts";
 import { familyOfDetector } from "./detector-family.ts";
 import type { Finding } from "./finding.ts";
+import { isFarWorse } from "./worse-update.ts";
 
 interface VerdictNumbers {
   readonly observed?: unknown;
@@ -59,6 +61,11 @@ export function findingOf(anomaly: Anomaly, kind: Finding["kind"], before: Decid
 /** Severity of an anomaly at this time, by itself: without what other detectors say of its service. */
 export function severityOfAnomaly(anomaly: Anomaly, atMs: number): Tier {
   return severityOf(weighed(anomaly), atMs);
+}
+
+/** Whether an anomaly is high and far worse than people know of it by its alert. */
+export function isFarWorseThanNotified(anomaly: Anomaly, known: Alert, atMs: number): boolean {
+  return isFarWorse(weighed(anomaly), known) && severityOfAnomaly(anomaly, atMs) === "high";
 }
 
 /** When an anomaly that was decided on, and goes on as it is, becomes more severe than that; null where it does not. */

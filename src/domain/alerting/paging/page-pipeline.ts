@@ -38,6 +38,7 @@ import type { PageDecision } from "./page-decision.ts";
 import type { FiredSignal, PagingMemory } from "./paging-memory.ts";
 import type { PagingSources } from "./paging-sources.ts";
 import { placeText } from "./service-scope.ts";
+import { isFarWorse, withNotifiedEffect, worseUpdate } from "./worse-update.ts";
 
 const RANK: Readonly<Record<Tier, number>> = { low: 0, medium: 1, high: 2 };
 
@@ -278,7 +279,9 @@ function fire(of: AskedCase, tier: Tier): Fired {
   const last = effect.kind === "renewed" ? undefined : newest;
   if (last?.snooze != null) gates.push(holds(SNOOZED_GATE, atMs >= last.snooze.untilMs));
   const held = firstFailed(gates)?.name ?? null;
-  const alert = joined(finding, newest, effect, labels);
+  const taken = joined(finding, newest, effect, labels);
+  // What people hear later, they hear as it is then.
+  const alert = isReported ? taken : withNotifiedEffect(taken, finding);
   if (held !== null) {
     const state = { ...effect.alert, flap: newest?.state.flap ?? CALM };
     const isUnreported = !isReported || alert.pages === 0 || alert.heldBy !== null;
@@ -300,10 +303,10 @@ function fire(of: AskedCase, tier: Tier): Fired {
     return { alert: { ...alert, state, heldBy: GROUP_GATE }, outcome: "suppressed", others };
   }
   if (failed === undefined) return { alert: notified(alert, atMs), outcome: "paged", others };
-  const update = isReported && newest !== undefined ? memberUpdate(finding, newest) : null;
+  const update = isReported && newest !== undefined ? updateOf(finding, tier, newest) : null;
   if (isReported && (effect.kind === "raised" || update !== null))
     return {
-      alert: withChange(alert, { atMs, kind: "updated", tier: effect.alert.tier, by: null, note: update }),
+      alert: withChange(withNotifiedEffect(alert, finding), { atMs, kind: "updated", tier: effect.alert.tier, by: null, note: update }),
       outcome: "absorbed",
       others,
     };
@@ -313,6 +316,13 @@ function fire(of: AskedCase, tier: Tier): Fired {
     outcome: failed === "dedup" ? "absorbed" : "suppressed",
     others,
   };
+}
+
+/** What people who know of the alert are told of a finding in it: a further problem, or one that they know and that is far worse; null where it is neither. */
+function updateOf(finding: Finding, tier: Tier, known: Alert): string | null {
+  const further = memberUpdate(finding, known);
+  if (further !== null || tier !== "high") return further;
+  return isFarWorse(finding, known) ? worseUpdate(finding) : null;
 }
 
 /** Age up to which the newest alert takes the finding in: what goes on at any, and a problem of its own at none. */
@@ -362,6 +372,7 @@ function joined(finding: Finding, newest: Alert | undefined, effect: FireEffect,
     assignee: known?.assignee ?? null,
     snooze: known?.snooze ?? null,
     ending: null,
+    ...(known?.notifiedEffects !== undefined && kind !== "reopened" && { notifiedEffects: known.notifiedEffects }),
     updatedAtMs: finding.atMs,
     history: known?.history ?? [],
   };

@@ -3,7 +3,7 @@
 // An alert is stored again with each of its anomalies: members that were written before are copied, as a message may stand in pieces.
 import { ownMember } from "../../../core/collections/own-member.ts";
 import { ALERT_CHANGE_KINDS } from "../../../domain/alerting/alert-changes.ts";
-import type { Acknowledgement, Alert, AlertChange, AlertMember, Snooze } from "../../../domain/alerting/paging/alert.ts";
+import type { Acknowledgement, Alert, AlertChange, AlertMember, NotifiedEffect, Snooze } from "../../../domain/alerting/paging/alert.ts";
 import { END_REASONS, type Ending } from "../../../domain/anomaly/ending.ts";
 import type { Tier } from "../../../domain/detection/anomaly-score.ts";
 import { stored } from "../../state/generated/stored-rows.ts";
@@ -84,6 +84,7 @@ function messageOf({ state, peak, ...alert }: Alert) {
     mergedInto: alert.mergedInto,
     ending: alert.ending && { reason: alert.ending.reason, person: optionalText(alert.ending.person), level: alert.ending.level },
     snooze: alert.snooze && { hand: handMessage(alert.snooze), untilMs: alert.snooze.untilMs },
+    notifiedEffects: (alert.notifiedEffects ?? []).map(({ metricName, doublings }) => ({ metricName: storedText(metricName), doublings })),
   };
 }
 
@@ -127,6 +128,7 @@ function alertOf(message: Message): Alert {
     updatedAtMs: message.updatedMs,
     history: message.history.map(changeOf),
     mergedInto: message.mergedInto,
+    ...(message.notifiedEffects.length > 0 && { notifiedEffects: message.notifiedEffects.map(effectOf) }),
   };
 }
 
@@ -136,6 +138,10 @@ function peakOf({ anomalyId, serviceId, metricName, detector, z, explanation }: 
 
 function memberOf({ anomalyId, metricName, serviceId }: Message, ownService: string): AlertMember {
   return { anomalyId: idOfStored(anomalyId), serviceId: serviceId ?? ownService, metricName };
+}
+
+function effectOf({ metricName, doublings }: Message): NotifiedEffect {
+  return { metricName, doublings };
 }
 
 function handOf({ by, note, atMs }: Message): Acknowledgement {

@@ -131,6 +131,7 @@ export const stored: any = $root.stored = (() => {
             this.members = [];
             this.services = [];
             this.history = [];
+            this.notifiedEffects = [];
             if (properties)
                 for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
                     if (properties[keys[i]] != null && keys[i] !== "__proto__")
@@ -164,6 +165,7 @@ export const stored: any = $root.stored = (() => {
         Alert.prototype.mergedInto = null;
         Alert.prototype.ending = null;
         Alert.prototype.snooze = null;
+        Alert.prototype.notifiedEffects = $util.emptyArray;
 
         let $oneOfFields;
 
@@ -262,6 +264,9 @@ export const stored: any = $root.stored = (() => {
                 $root.stored.AlertEnding.encode(message.ending, writer.uint32(210).fork(), _depth + 1).ldelim();
             if (message.snooze != null && $Object.hasOwnProperty.call(message, "snooze"))
                 $root.stored.AlertSnooze.encode(message.snooze, writer.uint32(218).fork(), _depth + 1).ldelim();
+            if (message.notifiedEffects != null && message.notifiedEffects.length)
+                for (let i = 0; i < message.notifiedEffects.length; ++i)
+                    $root.stored.NotifiedEffect.encode(message.notifiedEffects[i], writer.uint32(226).fork(), _depth + 1).ldelim();
             if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                 for (let i = 0; i < message.$unknowns.length; ++i)
                     writer.raw(message.$unknowns[i]);
@@ -512,6 +517,14 @@ export const stored: any = $root.stored = (() => {
                         if (wireType !== 2)
                             break;
                         message.snooze = $root.stored.AlertSnooze.decode(reader, reader.size(), $undefined, _depth + 1, message.snooze);
+                        continue;
+                    }
+                case 28: {
+                        if (wireType !== 2)
+                            break;
+                        if (!(message.notifiedEffects && message.notifiedEffects.length))
+                            message.notifiedEffects = [];
+                        message.notifiedEffects.push($root.stored.NotifiedEffect.decode(reader, reader.size(), $undefined, _depth + 1));
                         continue;
                     }
                 }
@@ -957,6 +970,100 @@ export const stored: any = $root.stored = (() => {
         };
 
         return AlertMember;
+    })();
+
+    stored.NotifiedEffect = (function() {
+
+        const NotifiedEffect = function (properties) {
+            if (properties)
+                for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                    if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                        this[keys[i]] = properties[keys[i]];
+        };
+
+        NotifiedEffect.prototype.metricName = "";
+        NotifiedEffect.prototype.doublings = 0;
+
+        NotifiedEffect.encode = function (message, writer, _depth) {
+            if (!writer)
+                writer = $Writer.create();
+            if (_depth === $undefined)
+                _depth = 0;
+            if (_depth > $util.recursionLimit)
+                throw $Error("max depth exceeded");
+            if (message.metricName != null && $Object.hasOwnProperty.call(message, "metricName") && message.metricName !== "")
+                writer.uint32(10).string(message.metricName);
+            if (message.doublings != null && $Object.hasOwnProperty.call(message, "doublings") && !$Object.is(message.doublings, 0))
+                writer.uint32(17).double(message.doublings);
+            if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                for (let i = 0; i < message.$unknowns.length; ++i)
+                    writer.raw(message.$unknowns[i]);
+            return writer;
+        };
+
+        NotifiedEffect.decode = function (reader, length, _end, _depth, _target) {
+            if (!(reader instanceof $Reader))
+                reader = $Reader.create(reader);
+            if (_depth === $undefined)
+                _depth = 0;
+            if (_depth > $Reader.recursionLimit)
+                throw $Error("max depth exceeded");
+            let end, message, value;
+            if (length === $undefined)
+                end = reader.len;
+            else {
+                end = reader.pos + length;
+                if (end > reader.len)
+                    throw $RangeError("index out of range");
+                length = reader.len;
+                reader.len = end;
+            }
+            message = _target || new $root.stored.NotifiedEffect();
+            while (reader.pos < end) {
+                let start = reader.pos;
+                let tag = reader.tag();
+                if (tag === _end) {
+                    _end = $undefined;
+                    break;
+                }
+                let wireType = tag & 7;
+                switch (tag >>>= 3) {
+                case 1: {
+                        if (wireType !== 2)
+                            break;
+                        if ((value = reader.stringVerify()).length)
+                            message.metricName = value;
+                        else
+                            delete message.metricName;
+                        continue;
+                    }
+                case 2: {
+                        if (wireType !== 1)
+                            break;
+                        if (!$Object.is(value = reader.double(), 0))
+                            message.doublings = value;
+                        else
+                            delete message.doublings;
+                        continue;
+                    }
+                }
+                reader.skipType(wireType, _depth, tag);
+                if (!reader.discardUnknown) {
+                    $util.makeProp(message, "$unknowns", false);
+                    (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                }
+            }
+            if (length !== $undefined) {
+                if (reader.pos !== end)
+                    throw $RangeError("index out of range");
+                reader.len = length;
+            }
+            if (_end !== $undefined)
+                throw $Error("missing end group");
+            return message;
+        };
+
+        return NotifiedEffect;
     })();
 
     stored.AlertHand = (function() {

@@ -74,6 +74,48 @@ describe("another problem of a firing service", () => {
   });
 });
 
+describe("a metric that people know of as high", () => {
+  const effect = (observed: number) => ({ observed, expected: 10, sd: 0.5, isJoint: false, streams: 1, startedAtMs: START });
+  const latency = { metricName: "latency_ms", anomalyId: "slow", z: 8, explanation: "latency is 4 times the usual" };
+  const rises = (rig: PagingRig, alertId: string | null, times: number, minute: number) =>
+    told(rig, {
+      ...latency,
+      kind: "raised",
+      z: 8 + minute,
+      alertId,
+      tierBefore: "high",
+      effect: effect(10 * times),
+      explanation: `latency is ${times} times the usual`,
+      atMs: START + minute * MINUTE,
+    });
+
+  it("is told as far worse once a factor of four, and stays the alert of one page", () => {
+    const rig = new PagingRig();
+    const { alertId, outcome } = rig.fire({ ...latency, effect: effect(40) });
+    expect(outcome).toBe("paged");
+    const said = [8, 12, 17, 20, 30, 70, 90].map((times, i) => rises(rig, alertId, times, i + 1));
+    const update = (times: number) => [["updated", `latency_ms is far worse: latency is ${times} times the usual`]];
+    expect(said).toEqual([[], [], update(17), [], [], update(70), []]);
+    expect(rig.memory.alert(alertId as string)).toMatchObject({ pages: 1, anomalies: 1 });
+  });
+  it("is told so too where a moment's noise has opened the alert and another finding of it is far worse", () => {
+    const rig = new PagingRig();
+    rig.fire({ ...latency, effect: effect(36) });
+    const fault = { ...latency, anomalyId: "fault", z: 20, effect: effect(400), explanation: "a fault", atMs: START + MINUTE };
+    expect(told(rig, fault)).toEqual([["updated", "latency_ms is far worse: a fault"]]);
+  });
+  it("was no less where it rose while it was held: people have heard of it as it was then", () => {
+    const rig = new PagingRig();
+    const { alertId } = rig.fire({ ...latency, effect: effect(40) });
+    const alert = rig.memory.alert(alertId as string);
+    if (alert === undefined) throw new Error("no alert");
+    rig.memory.keep({ ...alert, pages: 0, heldBy: "confirmation" });
+    expect(rises(rig, alertId, 20, 1).map(([kind]) => kind)).not.toContain("updated");
+    expect(rises(rig, alertId, 40, 2)).toEqual([]);
+    expect(rises(rig, alertId, 90, 3)).toHaveLength(1);
+  });
+});
+
 describe("a member that was absorbed", () => {
   it("and is still so when its alert ends is told as its own, within a cycle, once", () => {
     const rig = new PagingRig();
