@@ -16,7 +16,7 @@ import { ringWindows } from "../../src/domain/rca/ring-windows.ts";
 import { ownTimesOf } from "../../src/domain/rca/self-times.ts";
 import { instanceOf, nodeOf } from "../../src/domain/series/instance-name.ts";
 import { EvidenceGathering } from "../../src/modules/analysis/evidence-gathering.ts";
-import { type Line, type SentSpan, timedSpans } from "../eval/rca/telemetry.ts";
+import { type Line, type SentSpan, type TimedSpan, timedSpans } from "../eval/rca/telemetry.ts";
 import { minuteWindows, telemetryEvidence } from "../eval/rca/telemetry-evidence.ts";
 import { WatchedServer } from "../support/watched-server.ts";
 
@@ -135,11 +135,21 @@ function cutTo<T extends { readonly past: ArrayLike<unknown> }>(ours: readonly T
   return cut.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)) as unknown as T[];
 }
 
+/** Spans without those of the last window of their service, in which it stopped: that window has no values. */
+function withoutLastWindows(spans: readonly TimedSpan[]): TimedSpan[] {
+  const windowOf = ({ endMs }: TimedSpan) => Math.floor(endMs / TICK_MS);
+  const last = new Map<string, number>();
+  for (const span of spans) last.set(span.serviceId, Math.max(last.get(span.serviceId) ?? 0, windowOf(span)));
+  return spans.filter((span) => windowOf(span) < (last.get(span.serviceId) as number));
+}
+
 function loaded(sent: Sent, of: IncidentEvidence): IncidentEvidence {
   const { onsetMs, untilMs, target, senders, members } = of;
   const series = sent.series(onsetMs, untilMs);
-  const found = telemetryEvidence({ lines: sent.lines(), spans: timedSpans(sent.spans) }, minuteWindows(onsetMs, untilMs, WINDOWS));
-  const requests = found.operations.filter(({ isEntry }) => isEntry);
+  const windows = minuteWindows(onsetMs, untilMs, WINDOWS);
+  const found = telemetryEvidence({ lines: sent.lines(), spans: timedSpans(sent.spans) }, windows);
+  const wholeSpans = withoutLastWindows(timedSpans(sent.spans));
+  const requests = telemetryEvidence({ lines: [], spans: wholeSpans }, windows).operations.filter(({ isEntry }) => isEntry);
   const own = ownTimesOf(
     found.operations.filter(({ isEntry }) => !isEntry),
     series,
