@@ -4,6 +4,7 @@ import { median } from "../detection/robust.ts";
 import { callersOf } from "../topology/reach.ts";
 import type { ChangeEvidence, IncidentEvidence } from "./evidence.ts";
 import { type LineFinding, lineFindings } from "./line-findings.ts";
+import { mayBeLinked } from "./linked-services.ts";
 import { SYMPTOM_MIN } from "./metric-kind.ts";
 import { withPeers } from "./peers.ts";
 import { type MetricsView, metricsView, type ServiceMetrics } from "./service-metrics.ts";
@@ -90,7 +91,7 @@ export function rankServices(given: IncidentEvidence): Ranking {
     changes: changesBefore(evidence),
   };
   const serviceIds = new Set([...parts.metrics.keys(), ...parts.lines.keys(), ...parts.spans.keys(), ...parts.silent, ...parts.saturated]);
-  const scored = [...serviceIds].map((serviceId) => ranked(serviceId, parts, metrics.usualTop));
+  const scored = [...serviceIds].filter(mayBeLinked(evidence)).map((serviceId) => ranked(serviceId, parts, metrics.usualTop));
   const services = withSurge(scored, surge)
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score || (a.serviceId < b.serviceId ? -1 : 1));

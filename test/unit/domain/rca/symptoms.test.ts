@@ -309,3 +309,36 @@ it("knows what names of metrics mean in more houses", () => {
   for (const [name, kind] of Object.entries(kinds)) expect(meaningOf(name).kind, name).toBe(kind);
   expect(meaningOf("counters.hits.rate").harm).toBe(0);
 });
+
+describe("two systems that break in the same second and do not call each other", () => {
+  const broken = {
+    series: [
+      ...[series("front", "latency_ms", 12), series("store", "disk_io_time", 9), series("store", "latency_ms", 8)],
+      ...[series("portal", "latency_ms", 40), series("ledger", "memory_usage", 60), series("ledger", "latency_ms", 50)],
+    ],
+    edges: [
+      ["front", "store"],
+      ["portal", "ledger"],
+    ] as Array<[string, string]>,
+  };
+  const namedFor = (serviceId: string, of: Partial<IncidentEvidence> = {}) => {
+    const target = { serviceId, metricName: "latency_ms" };
+    return analyse(evidence({ ...broken, target, members: [serviceId], ...of })).candidates.map((candidate) => candidate.serviceId);
+  };
+
+  it("have a cause each, however much louder the other is", () => {
+    expect([namedFor("front")[0], namedFor("portal")[0]]).toEqual(["store", "ledger"]);
+    expect(namedFor("front")).not.toContain("ledger");
+    expect(namedFor("portal")).not.toContain("store");
+  });
+
+  it("are one where calls, a machine or an incident of both join them, and where nothing is known of who calls", () => {
+    const node = "node-3";
+    const onOneNode = broken.series.map((one) => (one.serviceId === "front" || one.serviceId === "ledger" ? { ...one, node } : one));
+    expect(namedFor("front", { series: onOneNode })[0]).toBe("ledger");
+    expect(namedFor("front", { edges: [...broken.edges, ["front", "portal"]] })[0]).toBe("ledger");
+    expect(namedFor("front", { members: ["front", "portal"] })[0]).toBe("ledger");
+    expect(namedFor("front", { edges: [["front", "store"]] })[0]).toBe("ledger");
+    expect(namedFor("front", { edges: [] })[0]).toBe("ledger");
+  });
+});
