@@ -107,7 +107,6 @@ export class DepartureDetector {
   rejoins = false;
   #isOfSeason = false;
   #isTurn = false;
-  #isMissed = false;
   #isStill = false; // the series strays by less than the least that its sd is taken for
   /** Why a departure at hand is no news. */
   known: KnownReason | null = null;
@@ -197,7 +196,7 @@ export class DepartureDetector {
     this.#newest = moment;
     this.#levels.forecast(moment.hour, moment.isBehindGap);
     this.#season.lookUp(timeMs, moment.intervalMs);
-    this.#measure(timeMs, value, moment);
+    this.#measure(value);
     this.#weigh(moment);
     this.rejoins = moment.isBehindGap && !Number.isNaN(moment.hour) && this.isAtRest && this.evidence < 1;
     if (this.rejoins) this.#levels.rejoin(this.expected);
@@ -253,10 +252,8 @@ export class DepartureDetector {
     this.#words[STATE] = AT_REST;
   }
 
-  #measure(timeMs: number, value: number, { intervalMs, newest }: ValueMoment): void {
+  #measure(value: number): void {
     const season = this.#season.expected;
-    this.#isMissed = this.#season.isMissedBy(newest, timeMs, intervalMs, DEPARTURE_MIN);
-    if (this.#isMissed) return this.#compare(value, season, this.#season.spread, 0);
     const isSeason = !Number.isNaN(season) && this.#season.error < SEASON_SHARE * this.#levels.error;
     const spread = isSeason ? Math.max(this.#season.spread, SEASON_SPREAD_SHARE * this.#season.error) : this.#levels.spread;
     this.#isOfSeason = isSeason && this.#season.error < SHARP_SEASON_SHARE * this.#levels.error;
@@ -271,14 +268,14 @@ export class DepartureDetector {
     this.size = size;
   }
 
-  #compare(value: number, expected: number, spread: number, finest = this.#steps.finest): void {
+  #compare(value: number, expected: number, spread: number): void {
     const words = this.#words;
     this.expected = expected;
     const floor = Math.max(SD_RELATIVE_MIN * Math.abs(expected), SD_MIN, value > expected ? this.countSd(expected) : 0);
     const own = Math.max(SD_PER_MEAN_DEVIATION * spread, LONG_SD_SHARE * Math.sqrt(words[LONG_VARIANCE] as number));
     this.sd = Math.max(own, floor);
     this.#isStill = own <= floor;
-    if (this.#steps.areWhole) this.sd = Math.max(this.sd, finest);
+    if (this.#steps.areWhole) this.sd = Math.max(this.sd, this.#steps.finest);
     this.size = (words[COUNT] as number) < 5 ? 0 : (value - expected) / this.sd;
   }
 
@@ -313,7 +310,7 @@ export class DepartureDetector {
     const isFew = this.#countsNothing && this.#isFew(Math.round(size * this.sd * this.#counts));
     if (isFew || this.isSmallMove || this.#isTurn || (this.#words[COUNT] as number) < DEPARTING_VALUES) this.evidence = 0;
     else {
-      if (size >= this.bar && !this.#isMissed) this.bar = this.#barTo(this.size);
+      if (size >= this.bar) this.bar = this.#barTo(this.size);
       this.evidence = size / this.bar;
     }
     this.chance = this.evidence < 1 ? 1 : this.#tailTo(this.size).chanceOf(size);
@@ -467,7 +464,7 @@ export class DepartureDetector {
     const isSmallStep = !isIncident && (this.#isTurn || (this.isSmallMove && Math.abs(this.size) >= DEPARTURE_MIN));
     if (isSmallStep) this.#levels.settle(value, hour, 0);
     this.#levels.learn(value, isIncident || isSmallStep, this.#steps.finest);
-    this.#season.learn(timeMs, value, { count, intervalMs, isIncident: isIncident && words[STATE] !== KNOWN, errorMax });
+    this.#season.learn(timeMs, value, { count, intervalMs, isIncident, errorMax });
     if (this.#steps.learn(value, count, isIncident, this.#newest.counts)) this.#known.holdsLevel(value, timeMs);
   }
 

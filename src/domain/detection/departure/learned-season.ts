@@ -1,7 +1,6 @@
 // A season of any period that a series shows: hourly jobs, duty cycles, saw-teeth. The period is found from the series' own crossings of its long mean: where
 // three in a row come equally far apart, that is the period, and each part of it gets a level and a spread of its own.
 import { HOUR_MS, MINUTE_MS } from "../../../core/time/durations.ts";
-import type { RecentValues } from "../rolling/recent-values.ts";
 import { SD_PER_MEAN_DEVIATION } from "./local-levels.ts";
 
 /** Parts of a period. */
@@ -44,12 +43,8 @@ const BIN_VALUES_MIN = 3;
 const BIN_UNCLIPPED = 4;
 const BIN_CLIP = 3;
 const COUNT_MAX = 255;
-/** Periods before the season speaks, and before what it misses is news; values in a row that miss it. */
+/** Periods before the season speaks. */
 const PERIODS_MIN = 3;
-const MISSED_PERIODS_MIN = 6;
-const MISSED_VALUES = 3;
-/** Of how much the series strays on the whole the season may be off for that. */
-const MISSED_ERROR_SHARE = 0.2;
 
 /** Circumstances of a value: how many the series has had with it, its interval, whether an incident is on, and what an error counts for at most. */
 interface SeasonLesson {
@@ -81,13 +76,13 @@ export class LearnedSeason {
     return this.#words[PERIOD] as number;
   }
 
-  /** Usual value of the part that was looked up, NaN where it does not know; its mean absolute deviation, or that of a neighbour where it is more; and the season's mean error. */
+  /** Usual value of the part that was looked up, NaN where it does not know; its mean absolute deviation; and the season's mean error. */
   get expected(): number {
     return this.#bin >= 0 && (this.#counts[this.#bin] as number) >= BIN_VALUES_MIN ? (this.#levels[this.#bin] as number) : Number.NaN;
   }
 
   get spread(): number {
-    return this.#bin < 0 ? 0 : this.#spreadAround(this.#bin);
+    return this.#spreads[this.#bin] ?? 0;
   }
 
   /** Infinite until the season has been seen for some periods. */
@@ -102,46 +97,12 @@ export class LearnedSeason {
     this.#bin = -1;
     if (period === 0) return;
     this.#bins = Math.max(BINS_MIN, Math.min(BINS_MAX, Math.round(period / intervalMs)));
-    this.#bin = this.#binAt(timeMs);
-  }
-
-  #binAt(timeMs: number): number {
-    const period = this.periodMs;
     const elapsed = (timeMs - (this.#words[ANCHOR] as number)) % period;
     const phase = (elapsed < 0 ? elapsed + period : elapsed) / period;
-    return Math.min(this.#bins - 1, Math.floor(phase * this.#bins + 1e-6));
+    this.#bin = Math.min(this.#bins - 1, Math.floor(phase * this.#bins + 1e-6));
   }
 
-  /**
-   * Whether the newest values all lie to one side of what the season has at their times, by so many of their spreads and by more than the series strays on the whole: its
-   * event did not come, or is another one. Those values together are rarer than the one that the series' own tail is asked of. A period that moves the series by less
-   * than that has no such event.
-   */
-  isMissedBy(newest: RecentValues, timeMs: number, intervalMs: number, sds: number): boolean {
-    if (this.#bin < 0 || (this.#words[VALUES] as number) <= MISSED_PERIODS_MIN * this.#bins) return false;
-    const swing = Math.sqrt(this.#words[VARIANCE] as number);
-    if ((this.#words[ERROR] as number) > MISSED_ERROR_SHARE * swing) return false;
-    let side = 0;
-    for (let back = 0; back < MISSED_VALUES; back++) {
-      const bin = this.#binAt(timeMs - back * intervalMs);
-      if ((this.#counts[bin] as number) < BIN_VALUES_MIN) return false;
-      const off = newest.before(back) - (this.#levels[bin] as number);
-      const least = Math.max(sds * SD_PER_MEAN_DEVIATION * this.#spreadAround(bin), swing);
-      if (Math.abs(off) < least || off * side < 0) return false;
-      side = Math.sign(off);
-    }
-    const known = this.#levels.subarray(0, this.#bins).filter((_, bin) => (this.#counts[bin] as number) >= BIN_VALUES_MIN);
-    return Math.max(...known) - Math.min(...known) >= swing;
-  }
-
-  /** The widest spread of a part and its neighbours: an event that comes a value earlier or later is no other one. */
-  #spreadAround(bin: number): number {
-    const before = this.#spreads[bin === 0 ? this.#bins - 1 : bin - 1] as number;
-    const after = this.#spreads[bin === this.#bins - 1 ? 0 : bin + 1] as number;
-    return Math.max(before, this.#spreads[bin] as number, after);
-  }
-
-  /** Takes the value that was looked up, the `count`th of its series; nothing of an incident that is news, but its rises. `errorMax` is what an error counts for at most. */
+  /** Takes the value that was looked up, the `count`th of its series; nothing of an incident, but its rises. `errorMax` is what an error counts for at most. */
   learn(timeMs: number, value: number, { count, intervalMs, isIncident, errorMax }: SeasonLesson): void {
     if (this.#bin >= 0 && !isIncident) this.#learnBin(value, errorMax);
     const weight = Math.max(MEAN_WEIGHT, 1 / count);
