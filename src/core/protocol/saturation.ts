@@ -57,6 +57,9 @@ export interface WantedHistory {
   readonly partition: number;
   readonly streamIds: readonly Uint8Array[];
   readonly metricName: string;
+  /** As its sender declares it, and the limit that is declared for it: what it is a breach of. */
+  readonly unit: string | null;
+  readonly limit: { readonly value: number; readonly unit: string } | null;
   /** From here on the rings of all its streams have everything. */
   readonly untilMs: number;
 }

@@ -110,7 +110,7 @@ export async function saturationMoment(
   // Every second cycle judges, and which of them it was is not stored: what only one of both had found by then was not told yet.
   let outcome: SaturationEvaluation = { finding: null, gates: [] };
   for (let phase = 0; phase < SATURATION_EVERY_CYCLES && (phase === 0 || outcome.finding !== null); phase++) {
-    const judge = new SaturationSeries({ metricName, unit: facts.unitOf(tenant, metricName), instance: null });
+    const judge = new SaturationSeries({ metricName, unit: facts.unitOf(tenant, metricName), instance: null, limit });
     let fed = 0;
     for (let back = SATURATION_EVALUATIONS - 1; back >= 0; back--) {
       const nowMs = (last - phase - back * SATURATION_EVERY_CYCLES) * intervalMs;

@@ -3,9 +3,10 @@
 import type { Tier } from "../detection/anomaly-score.ts";
 import { above, atLeast, atMost, type GateResult, holds } from "../detection/gates/gate-result.ts";
 
-const HEADROOM_FLOOR = 0.92;
+/** Share of the capacity from which on a breach begins. */
+export const HEADROOM_FLOOR = 0.92;
 /** A breach that holds ends below this. */
-const HEADROOM_CLEAR = 0.9;
+export const HEADROOM_CLEAR = 0.9;
 const RESIDENT_BASELINE = 0.85;
 const RESIDENT_CONSUMED_MIN = 0.5;
 

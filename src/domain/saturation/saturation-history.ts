@@ -83,6 +83,14 @@ export class SaturationHistory {
     return this.minute < 0 ? Number.NaN : (this.minutes[this.minute % MINUTES_KEPT] as number);
   }
 
+  /** Time between the minutes that have a value, ms, as far as they are kept one by one. */
+  get intervalMs(): number {
+    const from = Math.max(0, this.minute - MINUTES_KEPT + 1);
+    let first = from;
+    while (first < this.minute && Number.isNaN(this.minutes[first % MINUTES_KEPT] as number)) first++;
+    return MINUTE_MS * Math.max(1, (this.minute - first) / Math.max(1, counted(this.minutes, first, this.minute) - 1));
+  }
+
   /** One-minute means of the last `minutesBack` before now, at the middle of their minutes. */
   minutePoints(nowMs: number, minutesBack: number): Points {
     const now = nowMs / MINUTE_MS;

@@ -1,11 +1,12 @@
 // The saturation detector of one instance series (rule 1.1.11): takes values as they come, and on each evaluation (every two minutes) says
-// whether it runs out, by which rule and when. 1.4 KB of state; 0.1 us a value; an evaluation takes 0.07 ms where the series does not climb and
+// whether it runs out, by which rule and when. 2.6 KB of state; 0.1 us a value; an evaluation takes 0.07 ms where the series does not climb and
 // 1.7 ms where it climbs into new territory.
 import { MINUTE_MS } from "../../core/time/durations.ts";
 import type { Tier } from "../detection/anomaly-score.ts";
 import { atLeast, holds } from "../detection/gates/gate-result.ts";
 import { type Bounds, boundsOf, type DeclaredLimit, kindOfName } from "./bounded-name.ts";
-import { type LevelFinding, levelRule } from "./level-rules.ts";
+import { BREACH_HABITS_WORDS, BreachHabits, type ShareOf } from "./breach-habits.ts";
+import { HEADROOM_FLOOR, type LevelFinding, levelRule } from "./level-rules.ts";
 import { type ProjectionResult, project } from "./projection.ts";
 import { type SaturationEvaluation, type SaturationFinding, type SaturationObservation, saturationFinding } from "./saturation-finding.ts";
 import { HISTORY_HEAD_VALUES, HISTORY_VALUES, SaturationHistory } from "./saturation-history.ts";
@@ -19,10 +20,13 @@ const LEVEL_MINUTES = 5;
 const BASELINE_MINUTES = 720;
 const SILENCE_MINUTES_MAX = 15;
 const TIERS: readonly Tier[] = ["low", "medium", "high"];
-/** History, then largest and first observed, tier held, level rule held, evaluations in a row. */
-const SATURATION_SERIES_VALUES = HISTORY_VALUES + 5;
+/** Largest and first observed, tier held, level rule held, evaluations in a row. */
+const REST_VALUES = 5;
+/** History, then the rest, then breaches. */
+const SATURATION_SERIES_VALUES = HISTORY_VALUES + REST_VALUES + BREACH_HABITS_WORDS;
+const BREACHES_AT = HISTORY_HEAD_VALUES + REST_VALUES;
 /** Numbers of a series besides its rings, where it lies in an arena. */
-export const SATURATION_HEAD_VALUES = HISTORY_HEAD_VALUES + 5;
+export const SATURATION_HEAD_VALUES = BREACHES_AT + BREACH_HABITS_WORDS;
 
 /** Where a series lies in an arena: SATURATION_HEAD_VALUES and HISTORY_RING_VALUES numbers. */
 export interface SaturationPlace {
@@ -33,6 +37,7 @@ export interface SaturationPlace {
 /** Makes a place one of a series that has seen nothing. */
 export function clearPlace({ head, rings }: SaturationPlace): void {
   rings.fill(Number.NaN);
+  head.fill(0);
   head.set([-1, 0, 0, Number.NEGATIVE_INFINITY, Number.NaN, -1, 0, 0]);
 }
 
@@ -59,6 +64,8 @@ export interface SeriesNames {
   readonly unit: string | null;
   /** Named in the text; null for a pair without instances. */
   readonly instance: string | null;
+  /** Limit that is declared while values come, by which breaches are remembered. */
+  readonly limit?: DeclaredLimit | null;
 }
 
 /** Context of the moment. */
@@ -77,10 +84,18 @@ export class SaturationSeries {
   private heldTier: Tier | null = null;
   private heldLevel = false;
   private projected = 0;
+  private readonly breachWords: Float64Array;
+  private readonly breaches: BreachHabits;
 
-  constructor(names: SeriesNames, history: SaturationHistory = new SaturationHistory()) {
+  constructor(
+    names: SeriesNames,
+    history: SaturationHistory = new SaturationHistory(),
+    breachWords: Float64Array = new Float64Array(BREACH_HABITS_WORDS),
+  ) {
     this.names = names;
     this.history = history;
+    this.breachWords = breachWords;
+    this.breaches = new BreachHabits(breachWords);
     this.sign = kindOfName(names.metricName) === "remaining" ? -1 : 1;
   }
 
@@ -88,14 +103,14 @@ export class SaturationSeries {
   observe(timeMs: number, value: number): void {
     if (!Number.isFinite(value)) return;
     if (Number.isNaN(this.firstMs)) this.firstMs = timeMs;
+    if (Math.floor(timeMs / MINUTE_MS) > this.history.newestMinute) this.endMinute();
     this.observedMax = Math.max(this.observedMax, value);
     this.history.observe(timeMs, this.sign * value);
   }
 
   /** Judges what was observed up to now; to be called where something was. Time may not run backwards between evaluations. */
   evaluate(nowMs: number, context: SaturationContext): SaturationEvaluation {
-    const range = { max: this.observedMax, minutes: Number.isNaN(this.firstMs) ? 0 : (nowMs - this.firstMs) / MINUTE_MS };
-    const bounds = boundsOf(this.names.metricName, this.names.unit, range, context.limit);
+    const bounds = this.boundsAt(nowMs, context.limit);
     const age = nowMs / MINUTE_MS - this.history.newestMinute;
     if (bounds === null) {
       this.forget();
@@ -109,9 +124,38 @@ export class SaturationSeries {
     return this.conclude(nowMs, bounds, this.withPersistence(projection, level?.tier != null), level);
   }
 
+  private boundsAt(nowMs: number, limit: DeclaredLimit | null): Bounds | null {
+    const range = { max: this.observedMax, minutes: Number.isNaN(this.firstMs) ? 0 : (nowMs - this.firstMs) / MINUTE_MS };
+    return boundsOf(this.names.metricName, this.names.unit, range, limit);
+  }
+
+  /** The newest minute has all its values: what it says of breaches is remembered. */
+  private endMinute(): void {
+    const minute = this.history.newestMinute;
+    if (minute < 0) return;
+    const endMs = (minute + 1) * MINUTE_MS;
+    const capacity = this.boundsAt(endMs, this.names.limit ?? null)?.capacity ?? null;
+    if (capacity === null) return;
+    const shareOf = this.shareOf(capacity);
+    // A breach begins with a value that is one.
+    if (!this.breaches.isOpen && shareOf(this.history.current()) < HEADROOM_FLOOR) return;
+    const level = this.levelAt(endMs);
+    if (level !== null) this.breaches.take(minute, level, shareOf);
+  }
+
+  private shareOf(capacity: number): ShareOf {
+    return (value) => (this.sign < 0 ? 1 + value / capacity : value / capacity);
+  }
+
+  /** Median of the last five minutes; null where nothing came. */
+  private levelAt(nowMs: number): number | null {
+    const recent = this.history.minutePoints(nowMs, LEVEL_MINUTES + SILENCE_MINUTES_MAX).y.slice(-LEVEL_MINUTES);
+    return recent.length === 0 ? null : medianInPlace(recent, recent.length);
+  }
+
   /** Works on a series that lies in an arena; `detach` leaves it there. */
   static attach(names: SeriesNames, { head, rings }: SaturationPlace): SaturationSeries {
-    const series = new SaturationSeries(names, SaturationHistory.attach(head, rings));
+    const series = new SaturationSeries(names, SaturationHistory.attach(head, rings), head.subarray(BREACHES_AT));
     const [observedMax, firstMs, tier, heldLevel, projected] = head.subarray(HISTORY_HEAD_VALUES) as unknown as HeadRest;
     Object.assign(series, { observedMax, firstMs, projected, heldLevel: heldLevel === 1, heldTier: tier < 0 ? null : TIERS[tier] });
     return series;
@@ -126,6 +170,7 @@ export class SaturationSeries {
 
   /** Copies a series that has its own rings to a place. */
   detachInto(place: SaturationPlace): void {
+    place.head.set(this.breachWords, BREACHES_AT);
     place.rings.set(this.history.serialise().subarray(HISTORY_HEAD_VALUES));
     this.detach(place);
   }
@@ -135,13 +180,15 @@ export class SaturationSeries {
     values.set(this.history.serialise());
     const tier = this.heldTier === null ? -1 : TIERS.indexOf(this.heldTier);
     values.set([this.observedMax, this.firstMs, tier, this.heldLevel ? 1 : 0, this.projected], HISTORY_VALUES);
+    values.set(this.breachWords, HISTORY_VALUES + REST_VALUES);
     return values;
   }
 
   static restore(names: SeriesNames, values: Float64Array): SaturationSeries {
     if (values.length !== SATURATION_SERIES_VALUES)
       throw new Error(`a saturation series has ${SATURATION_SERIES_VALUES} values, got ${values.length}`);
-    const series = new SaturationSeries(names, SaturationHistory.restore(values.subarray(0, HISTORY_VALUES)));
+    const history = SaturationHistory.restore(values.subarray(0, HISTORY_VALUES));
+    const series = new SaturationSeries(names, history, values.slice(HISTORY_VALUES + REST_VALUES));
     const [observedMax, firstMs, tier, heldLevel, projected] = values.subarray(HISTORY_VALUES) as unknown as HeadRest;
     series.observedMax = observedMax;
     series.firstMs = firstMs;
@@ -171,11 +218,18 @@ export class SaturationSeries {
   private judgeLevel(nowMs: number, { capacity }: Bounds, corroborated: boolean): LevelFinding | null {
     const baseline = this.history.baseline(nowMs);
     if (capacity === null || Number.isNaN(baseline)) return null;
-    const recent = this.history.minutePoints(nowMs, LEVEL_MINUTES + SILENCE_MINUTES_MAX).y.slice(-LEVEL_MINUTES);
-    if (recent.length === 0) return null;
-    const share = (value: number): number => (this.sign < 0 ? 1 + value / capacity : value / capacity);
-    const level = share(medianInPlace(recent, recent.length));
-    return levelRule({ level, baseline: share(baseline), corroborated, held: this.heldLevel });
+    const value = this.levelAt(nowMs);
+    if (value === null) return null;
+    const share = this.shareOf(capacity);
+    const found = levelRule({ level: share(value), baseline: share(baseline), corroborated, held: this.heldLevel });
+    return found.rule === "headroom_breach" && found.tier !== null && !this.heldLevel ? this.unlessHabit(found, value, share) : found;
+  }
+
+  /** A breach that comes as those before it is no news, unless it is told already. */
+  private unlessHabit(found: LevelFinding, level: number, share: ShareOf): LevelFinding {
+    const isKnown = this.breaches.isKnown(this.history.newestMinute, level, share, this.history.intervalMs);
+    const gates = [...found.gates, holds("not_a_habit", !isKnown)];
+    return isKnown ? { ...found, tier: null, gates } : { ...found, gates };
   }
 
   private conclude(nowMs: number, bounds: Bounds, result: ProjectionResult, level: LevelFinding | null): SaturationEvaluation {

@@ -45,10 +45,10 @@ class MinuteMeans {
     }
   }
 
-  fold(key: string, metricName: string): FoldedHistory {
+  fold({ key, metricName, unit, limit }: WantedHistory): FoldedHistory {
     const place = { head: new Float64Array(SATURATION_HEAD_VALUES), rings: new Float32Array(HISTORY_RING_VALUES) };
     clearPlace(place);
-    const series = new SaturationSeries({ metricName, unit: null, instance: null });
+    const series = new SaturationSeries({ metricName, unit, instance: null, limit });
     for (let at = 0; at <= HISTORY_MINUTES; at++) {
       const count = this.#counts[at] as number;
       if (count > 0) series.observe((this.fromMinute + at) * MINUTE_MS, (this.#sums[at] as number) / count);
@@ -134,7 +134,7 @@ export class StoredPasts {
       }
       await paced.pause();
     }
-    return isStopping() ? [] : paced.do(() => means.map(({ one, means: of }) => of.fold(one.key, one.metricName)));
+    return isStopping() ? [] : paced.do(() => means.map(({ one, means: of }) => of.fold(one)));
   }
 }
 

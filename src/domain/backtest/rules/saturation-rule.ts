@@ -63,8 +63,9 @@ export class SaturationRule implements BacktestRule {
   constructor(units: ReadonlyArray<SaturationUnit<BoundedSeries>>, facts: BacktestFacts) {
     this.#facts = facts;
     this.#units = units.map((unit) => {
-      const { tenant, metricName } = unit.name;
-      const series = new SaturationSeries({ metricName, unit: facts.unitOf(tenant, metricName), instance: unit.instance });
+      const { tenant, serviceId, metricName } = unit.name;
+      const limit = facts.limitFor(tenant, serviceId, metricName);
+      const series = new SaturationSeries({ metricName, unit: facts.unitOf(tenant, metricName), instance: unit.instance, limit });
       return { unit, series, fed: new Uint32Array(unit.streams.length), reported: undefined };
     });
     this.costUs = (SATURATION_US * units.length) / SATURATION_EVERY_CYCLES;

@@ -22,6 +22,8 @@ const wanted = (partition: number): WantedHistory => ({
   partition,
   streamIds: [streamId(partition)],
   metricName: "disk_used_percent",
+  unit: null,
+  limit: null,
   untilMs: START_MS,
 });
 

@@ -193,8 +193,7 @@ export class SaturationPass implements WatchdogDetector {
     const slots = unit.streams.map(({ slot }) => slot);
     if (!this.#prepare(place, unit, slots)) return this.#idle(unit, LEARNING);
     const at = this.#arena.open(place);
-    const { tenant, metricName } = unit.name;
-    const names = { metricName, unit: this.#dependencies.unitOf(tenant, metricName), instance: unit.instance };
+    const names = { ...this.#boundsOf(unit.name), metricName: unit.name.metricName, instance: unit.instance };
     const series = SaturationSeries.attach(names, at);
     const sinceMs = this.#arena.fedMs(place);
     const fedMs = this.#feed.feed(series, slots, sinceMs);
@@ -266,7 +265,13 @@ export class SaturationPass implements WatchdogDetector {
       some.map(({ slot }) => slot),
       this.#nowMs,
     );
-    return { key, partition, streamIds: some.map(({ slot }) => hashOf(slot)), metricName: name.metricName, untilMs };
+    const streamIds = some.map(({ slot }) => hashOf(slot));
+    return { key, partition, streamIds, metricName: name.metricName, ...this.#boundsOf(name), untilMs };
+  }
+
+  #boundsOf({ tenant, serviceId, metricName }: StreamName): Pick<WantedHistory, "unit" | "limit"> {
+    const unit = this.#dependencies.unitOf(tenant, metricName);
+    return { unit, limit: this.#reported.limitFor(tenant, serviceId, metricName) };
   }
 
   #begin(place: number, key: string): void {
