@@ -13,6 +13,7 @@ INSTALLED := node_modules/.installed
 KERNEL := dist/.kernel
 SERVER := dist/.server
 WEB := dist/.web
+JOINED := dist/.joined/.built
 NODES := test/nodes/node_modules/.installed
 ASSEMBLY := src/domain/kernel/assembly
 # Folders count as sources too, so that a deleted file causes a build.
@@ -37,8 +38,8 @@ package: $(SERVER) $(WEB) ## Make a tarball and a Debian package with Node insid
 package-test: package ## Install the Debian package over an overlay of this machine, start, feed, upgrade, remove and purge it, and build it again (root, three minutes)
 	@exec packaging/test.sh
 
-test: $(SERVER) $(WEB) ## Run all tests that need nothing more; the last line is "N passed, N failed"
-	@exec node scripts/run-tests.mjs --exclude 'test/real/**'
+test: $(SERVER) $(WEB) $(JOINED) ## Run all tests that need nothing more; the last line is "N passed, N failed"
+	@TEST_SERVER=dist/.joined/server/main.js exec node scripts/run-tests.mjs --exclude 'test/real/**'
 
 test-real: $(SERVER) $(WEB) ## Run the tests with a real Prometheus, node exporter, Alertmanager, nginx and HAProxy, where they are installed
 	@exec node scripts/run-tests.mjs test/real
@@ -152,6 +153,10 @@ $(NODES): test/nodes/package-lock.json
 $(KERNEL): $(INSTALLED) $(KERNEL_SOURCES)
 	@echo "Building the kernel (2 of 4) ..."
 	@node scripts/build-kernel.mjs
+	@touch $@
+
+$(JOINED): $(SERVER) package.json scripts/build-joined.mjs
+	@node scripts/build-joined.mjs
 	@touch $@
 
 $(SERVER): $(INSTALLED) $(KERNEL) $(SERVER_SOURCES)

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { knownFlags } from "../../src/adapters/platform/v8-policy.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
+import { SERVER_FILE } from "../support/server-file.ts";
 import { ServerBench, type ServerProcess } from "../support/server-process.ts";
 
 const bench = new ServerBench();
@@ -12,7 +13,7 @@ afterEach(() => bench.close());
 
 /** Runs a command of the program to its end. */
 function run(args: readonly string[], environment: Record<string, string> = {}) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, ["dist/main.js", ...args], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [SERVER_FILE, ...args], {
     encoding: "utf8",
     env: { ...process.env, LOG_FORMAT: "text", ...environment },
   });

@@ -5,11 +5,13 @@ import { BODY_JSON_BATCH } from "../../src/core/protocol/body-kind.ts";
 import { formatRfc3339 } from "../../src/core/time/rfc3339.ts";
 import { generator } from "../support/generator.ts";
 import { SoakServer } from "../support/soak-server.ts";
+import { extent } from "../support/test-extent.ts";
 
 const START_MS = Date.UTC(2026, 0, 5);
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-const DAYS = 21;
+/** Twice what is kept; three weeks in a whole run. */
+const DAYS = extent(21, 13);
 const RETENTION_DAYS = 6;
 const RAW_DAYS = 2;
 const STREAMS = 40;

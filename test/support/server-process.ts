@@ -1,4 +1,4 @@
-// The built server (dist/main.js) as a process of its own, as `make run` starts it: with nothing but the given settings, on a free port, over a folder that
+// The built server (server-file.ts) as a process of its own, as `make run` starts it: with nothing but the given settings, on a free port, over a folder that
 // outlives its kills. Its log is text, for readers; test/conformance/log.test.ts has it as JSON. A test that fails says the last lines that the server wrote.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -6,11 +6,11 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PATIENCE_MS } from "./patience.ts";
+import { SERVER_FILE } from "./server-file.ts";
 
 /** Settings by name, as the server's environment. */
 export type ServerSettings = Readonly<Record<string, string>>;
 
-const MAIN = "dist/main.js";
 const LISTENS = / listens on (https?:\/\/\S+)/;
 
 /** One run of the server, from its start to its end. */
@@ -23,7 +23,7 @@ export class ServerProcess {
 
   private constructor(settings: ServerSettings, prefix: readonly string[]) {
     this.#dataDir = settings.DATA_DIR ?? "";
-    const [program = process.execPath, ...args] = [...prefix, process.execPath, "--no-memory-reducer", MAIN];
+    const [program = process.execPath, ...args] = [...prefix, process.execPath, "--no-memory-reducer", SERVER_FILE];
     this.#child = spawn(program, args, {
       env: { PORT: "0", OTLP_PORT: "0", OTLP_GRPC_PORT: "0", ALERTS_PORT: "0", LOG_FORMAT: "text", GROUP_WAIT_SECONDS: "0", ...settings },
       stdio: ["ignore", "pipe", "pipe"],
