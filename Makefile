@@ -2,7 +2,7 @@
 # Settings are environment variables and pass through: PORT=8081 DATA_DIR=/var/lib/vedette make run
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install build run package package-test test test-real test-nodes web-test docs-test check format demo demo-incident sim crash fault attack chaos fuzz soak bench backup-test bench-quick eval eval-quiet incidents promql-test clean
+.PHONY: help install build run package package-test test test-fast test-real test-nodes web-test docs-test check format demo demo-incident sim crash fault attack chaos fuzz soak bench backup-test bench-quick eval eval-quiet incidents promql-test clean
 
 # npm takes an empty HOME for a folder named ~ in the clone; without one it asks the system.
 ifeq ($(HOME),)
@@ -40,6 +40,9 @@ package-test: package ## Install the Debian package over an overlay of this mach
 
 test: $(SERVER) $(WEB) $(JOINED) ## Run all tests that need nothing more; the last line is "N passed, N failed"
 	@TEST_SERVER=dist/.joined/server/main.js exec node scripts/run-tests.mjs --exclude 'test/real/**'
+
+test-fast: $(INSTALLED) ## Run the unit and property tests that need no build and no server, in a minute on two cores; it names those it leaves out
+	@exec node scripts/fast-tests.mjs
 
 test-real: $(SERVER) $(WEB) ## Run the tests with a real Prometheus, node exporter, Alertmanager, nginx and HAProxy, where they are installed
 	@exec node scripts/run-tests.mjs test/real
