@@ -38,6 +38,9 @@ const tests = folders
 const left = tests.filter(needsBuild);
 console.log(`Left out, since they need what \`make build\` makes:\n${left.map((path) => `  ${relative("test", path)}`).join("\n")}\n`);
 const fast = tests.filter((path) => !left.includes(path));
-const child = spawn(process.execPath, ["scripts/run-tests.mjs", ...fast], { stdio: "inherit", env: { ...process.env, TEST_EXTENT: "fast" } });
+const child = spawn(process.execPath, ["scripts/run-tests.mjs", ...fast], {
+  stdio: "inherit",
+  env: { ...process.env, TEST_EXTENT: "fast" },
+});
 for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => child.kill(signal));
 child.on("exit", (code) => (process.exitCode = code ?? 1));

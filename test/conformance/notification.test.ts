@@ -8,6 +8,7 @@ import { freePort } from "../support/alertmanager-peer.ts";
 import { FakeReceivers } from "../support/fake-receivers.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { ServerBench, type ServerProcess } from "../support/server-process.ts";
+import { until } from "../support/until.ts";
 
 const KEY = "0123456789abcdef0123456789abcdef";
 const SECRET_PATH = "/slack/T0/B0/topsecret";
@@ -46,13 +47,9 @@ async function call(server: ServerProcess, folder: string, method: string, path:
   return { status: response.status, text, body: text === "" ? null : (JSON.parse(text) as any) };
 }
 
-async function until<T>(ask: () => T | Promise<T>, holds: (value: T) => boolean): Promise<T> {
-  for (const deadlineMs = Date.now() + PATIENCE_MS; ; ) {
-    const value = await ask();
-    if (holds(value)) return value;
-    if (Date.now() > deadlineMs) throw new Error(`it did not come: ${JSON.stringify(value)}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+/** What is told of, once it is as wanted: the server tells in its own time. */
+function awaited<T>(ask: () => T | Promise<T>, isWanted: (value: T) => boolean): Promise<T> {
+  return until("it is told", ask, isWanted, { patienceMs: PATIENCE_MS });
 }
 
 async function declare(server: ServerProcess, folder: string, service: string): Promise<{ anomaly_id: string; alert_id: string }> {
@@ -92,14 +89,14 @@ async function inboundAlerts(receivers: FakeReceivers, server: ServerProcess, fo
   };
   const told = () => receivers.received.map(({ path, body }) => `${path} ${body.event_action ?? String(body.text).split(",")[0]}`).sort();
   await send("firing", "eu");
-  await until(told, (lines) => lines.length === 1);
+  await awaited(told, (lines) => lines.length === 1);
   await send("resolved", "eu");
-  await until(told, (lines) => lines.length === 2);
+  await awaited(told, (lines) => lines.length === 2);
   expect(told()).toEqual(["/slack/T/B/opssecret Firing: high", "/slack/T/B/opssecret Resolved: high"]);
   const { alerts } = (await call(server, folder, "GET", "/api/v1/alerts")).body;
   const own = alerts.find(({ services, service_id }: { services: string[]; service_id: string }) => (service_id ?? services[0]) === "cart");
   // A receiver has a message before the server has its answer.
-  const { deliveries } = await until(
+  const { deliveries } = await awaited(
     async () => (await call(server, folder, "GET", `/api/v1/alerts/${own.alert_id}`)).body,
     (shown) => shown.deliveries.every(({ state }: { state: string }) => state === "delivered"),
   );
@@ -147,7 +144,7 @@ describe("an alert", () => {
     }));
     const sent = await call(server, folder, "POST", "/api/v1/telemetry/batch", records);
     expect(sent.body.queued).toBe(records.length);
-    await until(
+    await awaited(
       () => receivers.received.length,
       (count) => count >= 3,
     );
@@ -173,17 +170,17 @@ describe("an alert", () => {
       receivers.at("/pd/").find(({ body }) => body.event_action === "resolve" && body.dedup_key === alert_id),
       receivers.at("/opsgenie/").find(({ path }) => path.includes(`/${alert_id}/close?`)),
     ];
-    await until(ends, (each) => each.every((end) => end !== undefined));
+    await awaited(ends, (each) => each.every((end) => end !== undefined));
     for (const at of ["/slack/", "/pd/", "/opsgenie/"]) expect(receivers.at(at).length, at).toBeLessThanOrEqual(3);
     expect(receivers.faults).toEqual([]);
-    const told = await until(
+    const told = await awaited(
       async () => (await call(server, folder, "GET", `/api/v1/alerts/${alert_id}`)).body,
       ({ deliveries }) => deliveries.every(({ state }: { state: string }) => state === "delivered"),
     );
     expect(told.deliveries).toHaveLength(3);
     expect(told.deliveries[0]).toMatchObject({ rule_id: "catch-all", attempts: 1, error: null, fallback: false });
     // A receiver has a message before the server has its answer, and counts it.
-    const metrics = await until(
+    const metrics = await awaited(
       async () => (await fetch(`${server.origin}/metrics`)).text(),
       (page) => page.includes("vedette_outbox_depth 0") && /vedette_notify_latency_seconds_count [6-9]/.test(page),
     );
@@ -198,7 +195,7 @@ describe("an alert", () => {
     const { DATA_DIR: folder } = settings;
     let server = await bench.start(settings);
     const { anomaly_id, alert_id } = await declare(server, folder, "cart");
-    await until(
+    await awaited(
       () => receivers.received.length,
       (count) => count === 3,
     );
@@ -207,7 +204,7 @@ describe("an alert", () => {
     await server.kill();
     receivers.behaviour = () => undefined;
     server = await bench.start(settings);
-    await until(
+    await awaited(
       () => receivers.received.length,
       (count) => count >= 6,
     );
@@ -256,7 +253,7 @@ describe("an alert", () => {
     });
     expect(foreign.body.unresolved_targets).toEqual(["chat:own"]);
     const { alert_id } = await declare(server, folder, "cart-eu");
-    await until(
+    await awaited(
       () => receivers.received.length,
       (count) => count === 2,
     );
@@ -264,7 +261,7 @@ describe("an alert", () => {
     await inboundAlerts(receivers, server, folder, alertsPort);
     receivers.behaviour = (path) => (path.startsWith("/slack/") ? 404 : undefined);
     await declare(server, folder, "cart-us");
-    const dlq = await until(
+    const dlq = await awaited(
       async () => await call(server, folder, "GET", "/api/v1/dlq?reason=channel_exhausted"),
       ({ body }) => body.total > 0,
     );

@@ -4,9 +4,9 @@ import { chmodSync, lstatSync, mkdirSync, readdirSync, statSync, writeFileSync }
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { knownFlags } from "../../src/adapters/platform/v8-policy.ts";
-import { PATIENCE_MS } from "../support/patience.ts";
 import { SERVER_FILE } from "../support/server-file.ts";
 import { ServerBench, type ServerProcess } from "../support/server-process.ts";
+import { until } from "../support/until.ts";
 
 const bench = new ServerBench();
 afterEach(() => bench.close());
@@ -29,11 +29,11 @@ function openPaths(folder: string): string[] {
 }
 
 async function waitFor(server: ServerProcess, text: string): Promise<void> {
-  const deadlineMs = performance.now() + PATIENCE_MS;
-  while (!server.output.includes(text)) {
-    if (performance.now() > deadlineMs) throw new Error(`the server did not write ${text}: ${server.output.slice(-1000)}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  await until(
+    `the server writes ${text}`,
+    () => server.output,
+    (output) => output.includes(text),
+  );
 }
 
 describe("the data folder", () => {

@@ -4,6 +4,7 @@ import { SERVICE_MAP_BODY_BYTES_MAX, SERVICE_MAP_ENTRIES_MAX } from "../../src/c
 import { answerSchema } from "../support/answer-schema.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { ServerBench, type ServerProcess } from "../support/server-process.ts";
+import { until } from "../support/until.ts";
 
 const MINUTE_MS = 60_000;
 const MINUTES = 45;
@@ -54,12 +55,8 @@ async function sendBehaviour(server: ServerProcess): Promise<void> {
 
 /** The scores once they are as wanted. */
 async function scores(server: ServerProcess, isWanted: (scores: readonly Score[]) => boolean): Promise<readonly Score[]> {
-  for (const deadlineMs = Date.now() + PATIENCE_MS; ; ) {
-    const body = await server.get<{ scores: Score[] }>("/api/v1/pillars/scores");
-    if (isWanted(body.scores)) return body.scores;
-    if (Date.now() > deadlineMs) throw new Error(`the scores did not come: ${JSON.stringify(body)}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+  const read = async () => (await server.get<{ scores: Score[] }>("/api/v1/pillars/scores")).scores;
+  return until("the scores are there", read, isWanted, { patienceMs: PATIENCE_MS });
 }
 
 describe("pillars", () => {

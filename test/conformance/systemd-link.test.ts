@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SystemdLink } from "../../src/adapters/platform/systemd-link.ts";
-import { PATIENCE_MS } from "../support/patience.ts";
 import { ServerBench } from "../support/server-process.ts";
+import { until } from "../support/until.ts";
 
 /** Prints each datagram as a line, members parted by blanks. */
 const LISTENER = `use Socket; my ($s, $m); $| = 1; socket($s, AF_UNIX, SOCK_DGRAM, 0) or die $!; bind($s, sockaddr_un($ARGV[0])) or die $!;
@@ -28,7 +28,7 @@ beforeAll(async () => {
     text = lines.pop() ?? "";
     heard.push(...lines);
   });
-  await until(() => existsSync(socket));
+  await hears(() => existsSync(socket));
 });
 afterAll(async () => {
   await bench.close();
@@ -37,12 +37,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-async function until(holds: () => boolean): Promise<void> {
-  const deadlineMs = performance.now() + PATIENCE_MS;
-  while (!holds()) {
-    if (performance.now() > deadlineMs) throw new Error(`heard only ${JSON.stringify(heard)}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+/** Waits until the manager has heard what is wanted. */
+async function hears(isHeard: () => boolean): Promise<void> {
+  await until("the manager hears it", () => [...heard], isHeard, { everyMs: 10 });
 }
 
 function managerAt(path: string | undefined, watchdogUsec = 300_000_000, programs = process.env.PATH as string) {
@@ -55,7 +52,7 @@ describe("what systemd hears of the server", () => {
   it("is READY with its address once it serves, WATCHDOG by cycles of the evaluation loop, and STOPPING", async () => {
     const environment = { NOTIFY_SOCKET: socket, WATCHDOG_USEC: "10000000", PATH: process.env.PATH as string };
     const server = await bench.start({ ...environment, WATCHDOG_INTERVAL_SECONDS: "5", ENGINES: "1" });
-    await until(() => heard.length >= 2);
+    await hears(() => heard.length >= 2);
     // 10 s are less than three cycles: the server asks for as much.
     expect(heard[0]).toBe(`READY=1 | STATUS=serves ${server.origin} | WATCHDOG_USEC=15000000`);
     expect(heard[1]).toBe("WATCHDOG=1");
@@ -63,7 +60,7 @@ describe("what systemd hears of the server", () => {
     expect(watchdog.cycles).toBeGreaterThanOrEqual(1);
     server.signal("SIGTERM");
     expect(await server.ended).toBe(0);
-    await until(() => heard.some((line) => line.startsWith("STOPPING=1 | STATUS=")));
+    await hears(() => heard.some((line) => line.startsWith("STOPPING=1 | STATUS=")));
     expect(server.output).not.toContain("systemd is not told");
   });
 
@@ -73,7 +70,7 @@ describe("what systemd hears of the server", () => {
     manager.ready("http://127.0.0.1:1");
     for (let cycle = 0; cycle < 5; cycle++) manager.cycleEnded();
     manager.stopping();
-    await until(() => heard.length === 2);
+    await hears(() => heard.length === 2);
     expect(heard).toEqual([
       "READY=1 | STATUS=serves http://127.0.0.1:1",
       "WATCHDOG=1 | STOPPING=1 | STATUS=answers what is under way, and writes checkpoints",
@@ -88,14 +85,14 @@ describe("what systemd hears of the server", () => {
     const { manager } = managerAt(socket, 0);
     manager.cycleEnded();
     manager.ready("http://127.0.0.1:2");
-    await until(() => heard.length === 1);
+    await hears(() => heard.length === 1);
     expect(heard).toEqual(["READY=1 | STATUS=serves http://127.0.0.1:2"]);
   });
 
   it("is told once where it cannot be told", async () => {
     const { manager, lines } = managerAt(socket, 300_000_000, folder);
     manager.ready("http://127.0.0.1:1");
-    await until(() => lines.length === 1);
+    await hears(() => lines.length === 1);
     manager.cycleEnded();
     manager.stopping();
     expect(lines).toEqual([expect.stringMatching(/^warn systemd is not told how the server is: systemd-notify: .*ENOENT/)]);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { ServerBench } from "../support/server-process.ts";
+import { until } from "../support/until.ts";
 import { WebhookReceiver } from "../support/webhook-receiver.ts";
 
 const bench = new ServerBench();
@@ -35,12 +36,9 @@ test.runIf(isLinuxX64)("a transform is tried when it is saved, makes what is del
   const declare = (service: string) =>
     call("POST", "/anomalies", { service_id: service, severity: "high", explanation: `${service} is down` });
   const attempts = async (name: string, count: number) => {
-    for (const untilMs = Date.now() + PATIENCE_MS; Date.now() < untilMs; ) {
-      const { deliveries } = await call("GET", `/webhooks/${name}/deliveries`);
-      if (deliveries.filter(({ state }: { state: string }) => state !== "pending").length >= count) return deliveries;
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-    throw new Error(`${name} has fewer than ${count} attempts`);
+    const read = async () => (await call("GET", `/webhooks/${name}/deliveries`)).deliveries;
+    const areMade = (deliveries: ReadonlyArray<{ state: string }>) => deliveries.filter(({ state }) => state !== "pending").length >= count;
+    return until(`${name} has ${count} attempts`, read, areMade, { patienceMs: PATIENCE_MS });
   };
 
   expect((await call("GET", "/status")).sandbox).toMatchObject({ walls: null, processes: 0 });

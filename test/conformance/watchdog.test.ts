@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { STATUS } from "../../src/api/shapes/server.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { ServerBench, type ServerProcess } from "../support/server-process.ts";
+import { until } from "../support/until.ts";
 
 const MINUTE_MS = 60_000;
 const STEP_MS = 5 * MINUTE_MS;
@@ -73,12 +74,7 @@ async function sendLive(server: ServerProcess, startMs: number): Promise<void> {
 
 /** Asks until the answer is as wanted. */
 async function awaited<T>(ask: () => Promise<T>, isWanted: (answer: T) => boolean): Promise<T> {
-  for (const deadlineMs = Date.now() + PATIENCE_MS; ; ) {
-    const answer = await ask();
-    if (isWanted(answer)) return answer;
-    if (Date.now() > deadlineMs) throw new Error(`it did not come: ${JSON.stringify(answer)}`);
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
+  return until("the Watchdog finds it", ask, isWanted, { patienceMs: PATIENCE_MS, everyMs: 200 });
 }
 
 describe("the Watchdog", () => {

@@ -6,6 +6,7 @@ import { Webhook } from "standardwebhooks";
 import { afterEach, expect, it } from "vitest";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { ServerBench, type ServerProcess } from "../support/server-process.ts";
+import { until } from "../support/until.ts";
 import { WebhookReceiver } from "../support/webhook-receiver.ts";
 
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
@@ -45,13 +46,9 @@ function clientOf(server: ServerProcess, folder: string): Client {
   };
 }
 
-async function until<T>(ask: () => T | Promise<T>, holds: (value: T) => boolean): Promise<T> {
-  for (const deadlineMs = Date.now() + PATIENCE_MS; ; ) {
-    const value = await ask();
-    if (holds(value)) return value;
-    if (Date.now() > deadlineMs) throw new Error(`it did not come: ${JSON.stringify(value).slice(0, 2_000)}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+/** What was delivered, once it is as wanted: the server delivers in its own time. */
+function awaited<T>(ask: () => T | Promise<T>, isWanted: (value: T) => boolean): Promise<T> {
+  return until("it is delivered", ask, isWanted, { patienceMs: PATIENCE_MS });
 }
 
 async function declare({ call }: Client, service: string, severity = "high"): Promise<string> {
@@ -86,12 +83,12 @@ it("sends what matches, signed so that Standard Webhooks verifies it, and what w
   await declare(client, "unrelated");
   await declare(client, "shop-low", "low");
   const id = await declare(client, "my-cart");
-  await until(
+  await awaited(
     () => receiver.received.length,
     (count) => count >= 2,
   );
   await call("PATCH", `/anomalies/${id}`, { resolved: true });
-  await until(
+  await awaited(
     () => receiver.received.length,
     (count) => count >= 3,
   );
@@ -168,7 +165,7 @@ it("tries again, gives up into a dead letter, sends that again under its id, and
   receiver.answer = () => ({ status: 503 });
   await client.call("POST", "/webhooks", { name: "hook", url: receiver.origin, retry: FAST });
   await declare(client, "shop");
-  const dead = await until(
+  const dead = await awaited(
     () => client.call("GET", "/dlq?reason=webhook_exhausted"),
     ({ body }) => body.total === 1,
   );
@@ -185,7 +182,7 @@ it("tries again, gives up into a dead letter, sends that again under its id, and
   expect([...page.deliveries, ...rest.deliveries]).toEqual(attempts.deliveries);
   // The event waits when the server is killed in between, and leaves after the next start.
   await client.call("POST", "/dlq/replay", { ids: [dead.body.entries[0].dlq_id] });
-  await until(
+  await awaited(
     () => client.call("GET", "/dlq?reason=webhook_exhausted"),
     ({ body }) => body.total === 0 || receiver.received.length > 3,
   );
@@ -193,7 +190,7 @@ it("tries again, gives up into a dead letter, sends that again under its id, and
   await server.kill();
   server = await bench.start({ ...SETTINGS, DATA_DIR: folder });
   client = clientOf(server, folder);
-  const after = await until(
+  const after = await awaited(
     async () => (await client.call("GET", "/webhooks/hook/deliveries")).body.deliveries,
     (deliveries) => deliveries[0]?.state === "succeeded" || deliveries[0]?.state === "exhausted",
   );
@@ -202,7 +199,7 @@ it("tries again, gives up into a dead letter, sends that again under its id, and
   // 410 ends it.
   receiver.answer = () => ({ status: 410 });
   await declare(client, "shop-2");
-  await until(
+  await awaited(
     () => client.call("GET", "/webhooks/hook"),
     ({ body }) => body.enabled === false,
   );

@@ -6,8 +6,8 @@ import { readInventory } from "../../src/adapters/log/log-inventory.ts";
 import { mergeBlocks } from "../../src/adapters/log/log-merge.ts";
 import { type LogSegment, listSegments } from "../../src/adapters/log/log-segment.ts";
 import { logDirectory } from "../../src/adapters/log/meta-file.ts";
-import { PATIENCE_MS } from "../support/patience.ts";
 import { ServerBench, type ServerProcess } from "../support/server-process.ts";
+import { until } from "../support/until.ts";
 
 const REQUESTS = 60;
 const ROWS = 20;
@@ -35,14 +35,11 @@ async function samplesOf(server: ServerProcess): Promise<number> {
 
 /** The segment that the requests went into, once it has been noted. */
 async function filledSegment(folder: string): Promise<LogSegment> {
-  const deadlineMs = performance.now() + PATIENCE_MS;
-  for (;;) {
-    const segments = listSegments(logDirectory(folder)).filter(({ path }) => readFileSync(path).length > 1000);
-    const noted = readInventory(folder);
-    if (segments[0] !== undefined && noted?.has(basename(segments[0].path))) return segments[0];
-    if (performance.now() > deadlineMs) throw new Error("no segment was noted");
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+  const noted = () => {
+    const segment = listSegments(logDirectory(folder)).find(({ path }) => readFileSync(path).length > 1000);
+    return segment !== undefined && readInventory(folder)?.has(basename(segment.path)) && segment;
+  };
+  return (await until("the segment is noted", noted)) as LogSegment;
 }
 
 /** Flips a byte of the block in the middle; answers the rows of that block. */
@@ -97,11 +94,11 @@ describe("a log that is cut below what was flushed", () => {
     await send(first, 20);
     const segment = await filledSegment(folder);
     const name = basename(segment.path);
-    const deadlineMs = performance.now() + PATIENCE_MS;
-    while ((readInventory(folder)?.get(name) ?? 0) < readFileSync(segment.path).length) {
-      if (performance.now() > deadlineMs) throw new Error("the growth of the log was not noted");
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
+    await until(
+      "the growth of the log is noted",
+      () => readInventory(folder)?.get(name) ?? 0,
+      (bytes) => bytes >= readFileSync(segment.path).length,
+    );
     await first.kill();
     truncateSync(segment.path, readFileSync(segment.path).length >> 1);
     const second = await bench.start(settings);

@@ -6,6 +6,7 @@ import { FakeReceivers } from "../support/fake-receivers.ts";
 import { type Generator, generator } from "../support/generator.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 import type { ServerBench, ServerProcess, ServerSettings } from "../support/server-process.ts";
+import { until } from "../support/until.ts";
 import { WebhookReceiver } from "../support/webhook-receiver.ts";
 
 const KEY = "0123456789abcdef0123456789abcdef";
@@ -143,14 +144,13 @@ export class DeliveriesRound {
   }
 
   async #drained(server: ServerProcess): Promise<void> {
-    for (const deadlineMs = performance.now() + PATIENCE_MS; ; ) {
+    const left = async () => {
       const metrics = await (await fetch(`${server.origin}/metrics`)).text();
       const depth = (name: string) => Number(new RegExp(`^${name} (\\d+)`, "m").exec(metrics)?.[1] ?? Number.NaN);
-      const depths = [depth("vedette_outbox_depth"), depth("vedette_webhook_outbox_depth")];
-      if (depths.every((waiting) => waiting === 0)) return;
-      if (performance.now() > deadlineMs) throw new Error(`${depths} messages and events are left: ${server.output.slice(-2_000)}`);
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+      return { messages: depth("vedette_outbox_depth"), events: depth("vedette_webhook_outbox_depth") };
+    };
+    const isEmpty = ({ messages, events }: { messages: number; events: number }) => messages === 0 && events === 0;
+    await until("no messages and events are left", left, isEmpty, { patienceMs: PATIENCE_MS });
   }
 }
 

@@ -9,6 +9,7 @@ import { PATIENCE_MS } from "../support/patience.ts";
 import { ServerBench, type ServerProcess } from "../support/server-process.ts";
 import { canMount, SmallDisks } from "../support/small-disk.ts";
 import { firstOf } from "../support/test-extent.ts";
+import { until } from "../support/until.ts";
 import { differences, differencesToScripts, type Holdings, readHoldings, readPages } from "./holdings.ts";
 
 const MIB = 1024 * 1024;
@@ -69,13 +70,8 @@ async function write(server: ServerProcess, probe: Probe, probes: Probes): Promi
 
 /** Writes probes until the answer has the status. */
 async function writeUntil(server: ServerProcess, status: number, probes: Probes): Promise<Response> {
-  const deadlineMs = performance.now() + PATIENCE_MS;
-  for (;;) {
-    const response = await write(server, makeProbe(), probes);
-    if (response.status === status) return response;
-    if (performance.now() > deadlineMs) throw new Error(`writes are answered ${response.status}, not ${status}, after ${PATIENCE_MS} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  const answer = () => write(server, makeProbe(), probes);
+  return until(`writes are answered ${status}`, answer, (response) => response.status === status, { patienceMs: PATIENCE_MS });
 }
 
 /** Sends again what was refused, as a sender does: a request of two units may be stored in part, and that is not stored twice. */
@@ -105,13 +101,11 @@ const PLACES: ReadonlyArray<[what: string, bytes: Readonly<Record<string, number
 
 /** Once there is room /readyz says so by itself, without a write. */
 async function waitUntilReady(server: ServerProcess): Promise<void> {
-  const deadlineMs = performance.now() + PATIENCE_MS;
-  for (;;) {
-    const answer = await fetch(`${server.origin}/readyz`);
-    if (answer.status === 200) return;
-    if (performance.now() > deadlineMs) throw new Error(`not ready after ${PATIENCE_MS} ms: ${await answer.text()}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+  const answer = async () => {
+    const response = await fetch(`${server.origin}/readyz`);
+    return { status: response.status, text: await response.text() };
+  };
+  await until("it is ready", answer, ({ status }) => status === 200, { patienceMs: PATIENCE_MS });
 }
 
 describe.skipIf(!canMount)("a full disk", () => {

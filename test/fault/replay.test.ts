@@ -6,6 +6,7 @@ import { generator } from "../support/generator.ts";
 import { ServerClient } from "../support/server-client.ts";
 import { ServerBench, type ServerProcess } from "../support/server-process.ts";
 import { extent, firstOf } from "../support/test-extent.ts";
+import { until } from "../support/until.ts";
 
 const DEAD_LETTERS = 3_000;
 const BATCH_RECORDS = 1_000;
@@ -44,7 +45,11 @@ const isGood = (n: number) => n % BAD_EVERY !== 0;
 
 /** Sets letters right in bulk: what an operator would do with a script. */
 async function correct(client: ServerClient, baseMs: number): Promise<number> {
-  const letters = await readDeadLetters(client);
+  const letters = await until(
+    "all letters are stored",
+    () => readDeadLetters(client),
+    ({ length }) => length === DEAD_LETTERS,
+  );
   let corrected = 0;
   for (let at = 0; at < letters.length; at += 8) {
     const some = letters.slice(at, at + 8).filter(({ payload }) => payload.app !== undefined);

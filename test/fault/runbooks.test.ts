@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { ServerBench, type ServerProcess } from "../support/server-process.ts";
+import { until } from "../support/until.ts";
 
 const RUNS = Number(process.env.RUNBOOK_KILLED_RUNS ?? 40);
 const SEED = Number(process.env.CRASH_SEED ?? Math.floor(Math.random() * 1_000_000));
@@ -86,11 +87,9 @@ function untruth({ execution_id: id, state, steps }: Run): string | undefined {
 }
 
 async function overAll(ask: Asking, ids: readonly string[]): Promise<Run[]> {
-  for (const untilMs = Date.now() + PATIENCE_MS; Date.now() < untilMs; await new Promise((resolve) => setTimeout(resolve, 50))) {
-    const running = await ask("GET", "/executions?state=running&limit=1");
-    if (running.total === 0) return Promise.all(ids.map((id) => ask("GET", `/executions/${id}`)));
-  }
-  throw new Error("some runs do not come to an end");
+  const running = () => ask("GET", "/executions?state=running&limit=1");
+  await until("all runs come to an end", running, ({ total }) => total === 0, { patienceMs: PATIENCE_MS });
+  return Promise.all(ids.map((id) => ask("GET", `/executions/${id}`)));
 }
 
 describe("runs under kill -9", () => {

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { PATIENCE_MS } from "../support/patience.ts";
+import { until } from "../support/until.ts";
 
 let folder: string;
 let parent: ChildProcess;
@@ -59,10 +60,12 @@ async function startServing(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly ended: Promise<[number | null, string | null]> }> {
   const ended = start(settings);
-  for (const deadlineMs = performance.now() + PATIENCE_MS; !output.includes(" listens on "); ) {
-    if (performance.now() > deadlineMs) throw new Error(`it does not serve: ${output}${errors}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  await until(
+    "it serves",
+    () => output + errors,
+    (text) => text.includes(" listens on "),
+    { patienceMs: PATIENCE_MS },
+  );
   return { ended };
 }
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { ServerBench } from "../support/server-process.ts";
+import { until } from "../support/until.ts";
 
 const JOBS = 10;
 const MINUTES = 300;
@@ -42,11 +43,12 @@ it("training jobs survive a kill, and one that ran says that it was interrupted"
   expect(await server.kill()).toBe("SIGKILL");
 
   const again = await bench.start(settings);
-  let jobs: Job[] = [];
-  for (const untilMs = Date.now() + PATIENCE_MS; Date.now() < untilMs; await new Promise((resolve) => setTimeout(resolve, 50))) {
-    ({ jobs } = await ask(again.origin, `ml/jobs?limit=${JOBS}`));
-    if (jobs.every(({ status }) => status !== "queued" && status !== "running")) break;
-  }
+  const { jobs } = await until(
+    "all jobs come to an end",
+    (): Promise<{ jobs: Job[] }> => ask(again.origin, `ml/jobs?limit=${JOBS}`),
+    (answer) => answer.jobs.every(({ status }) => status !== "queued" && status !== "running"),
+    { patienceMs: PATIENCE_MS },
+  );
   expect(jobs.map(({ job_id }) => job_id).sort()).toEqual(taken.map(({ job_id }) => job_id).sort());
   // What had ended before the kill is as it was, one at most was interrupted, and all others have run to their end.
   const known = new Map(jobs.map((job) => [job.job_id, job]));

@@ -2,8 +2,7 @@
 import { expect } from "vitest";
 import { PATIENCE_MS } from "./patience.ts";
 import type { ServerClient } from "./server-client.ts";
-
-const POLL_MS = 20;
+import { until } from "./until.ts";
 
 /** What a test reads of a replay. */
 export interface ReplayView {
@@ -43,11 +42,6 @@ export async function beginReplay(client: ServerClient, content: unknown): Promi
 
 /** The replay once it is done. */
 export async function finishedReplay(client: ServerClient, id: string): Promise<ReplayView> {
-  const deadlineMs = performance.now() + PATIENCE_MS;
-  for (;;) {
-    const job = (await client.get(`/api/v1/dlq/replay/${id}`)).json() as ReplayView;
-    if (job.state === "done") return job;
-    if (performance.now() > deadlineMs) throw new Error(`the replay is not done: ${JSON.stringify(job)}`);
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-  }
+  const job = async () => (await client.get(`/api/v1/dlq/replay/${id}`)).json() as ReplayView;
+  return until("the replay is done", job, ({ state }) => state === "done", { patienceMs: PATIENCE_MS });
 }
