@@ -13,7 +13,7 @@ INSTALLED := node_modules/.installed
 KERNEL := dist/.kernel
 SERVER := dist/.server
 WEB := dist/.web
-JOINED := dist/.joined/.built
+JOINED_SERVER := dist/.joined/.built
 NODES := test/nodes/node_modules/.installed
 ASSEMBLY := src/domain/kernel/assembly
 # Folders count as sources too, so that a deleted file causes a build.
@@ -38,8 +38,8 @@ package: $(SERVER) $(WEB) ## Make a tarball and a Debian package with Node insid
 package-test: package ## Install the Debian package over an overlay of this machine, start, feed, upgrade, remove and purge it, and build it again (root, three minutes)
 	@exec packaging/test.sh
 
-test: $(SERVER) $(WEB) $(JOINED) ## Run all tests that need nothing more; the last line is "N passed, N failed"
-	@TEST_SERVER=dist/.joined/server/main.js exec node scripts/run-tests.mjs --exclude 'test/real/**'
+test: $(SERVER) $(WEB) $(if $(JOINED),$(JOINED_SERVER)) ## Run all tests that need nothing more; the last line is "N passed, N failed"
+	@TEST_SERVER=$(if $(JOINED),dist/.joined/server/main.js) exec node scripts/run-tests.mjs --exclude 'test/real/**'
 
 test-fast: $(INSTALLED) ## Run the unit and property tests that need no build and no server, in a minute on two cores; it names those it leaves out
 	@exec node scripts/fast-tests.mjs
@@ -158,7 +158,7 @@ $(KERNEL): $(INSTALLED) $(KERNEL_SOURCES)
 	@node scripts/build-kernel.mjs
 	@touch $@
 
-$(JOINED): $(SERVER) package.json scripts/build-joined.mjs
+$(JOINED_SERVER): $(SERVER) package.json scripts/build-joined.mjs
 	@node scripts/build-joined.mjs
 	@touch $@
 

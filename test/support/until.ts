@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { inspect } from "node:util";
 
 /** Milliseconds for what a running server answers at once; a hang says so within this time, not within PATIENCE_MS, which is for starts and ends. */
-export const ANSWER_PATIENCE_MS = 20_000;
+const ANSWER_PATIENCE_MS = 20_000;
 const LOOK_MS = 20;
 const SHOWN_CHARACTERS_MAX = 2_000;
 
