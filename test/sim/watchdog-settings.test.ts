@@ -78,18 +78,20 @@ describe.each([1, 2, 3])("with %i engines settings of the Watchdog", (engines) =
 
   it("end the open episodes of what is excluded, and begin anew where it is no longer", async () => {
     const rig = new Rig();
+    // The bar of a young service is lower, which noise alone reaches once here.
+    const shifts = async () => (await rig.found()).filter(({ z_score: z }) => Math.abs(z) > 5);
     await rig.start(engines);
     await rig.minutes(60, ["a", "b"]);
     await rig.minutes(3, ["a", "b"], 20);
     await rig.set({ service_id: "a", excluded: true });
-    const resolved = (await rig.found()).map(({ service_id, resolved: is }) => `${service_id} ${is}`).sort();
+    const resolved = (await shifts()).map(({ service_id, resolved: is }) => `${service_id} ${is}`).sort();
     expect(resolved).toEqual(["a true", "a true", "b false", "b false"]);
     await rig.minutes(3, ["a"], -60);
-    expect(await rig.found()).toHaveLength(4);
+    expect(await shifts()).toHaveLength(4);
     await rig.set({ service_id: "a", excluded: null });
     await rig.minutes(130, ["a"]);
     await rig.minutes(2, ["a"], 30);
-    expect((await rig.found()).filter(({ service_id }) => service_id === "a")).toHaveLength(4);
+    expect((await shifts()).filter(({ service_id }) => service_id === "a")).toHaveLength(4);
   });
 
   it("watch the one direction only, of the tenant or of what is set apart", async () => {

@@ -1,22 +1,22 @@
 // Breaches of headroom that a series has had, each with its begin, its duration and how far it went, and whether one at hand comes as they did. A function of the samples
 // alone: what is folded from the store again is the same. As long as the history reaches back, seven days, they are remembered.
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../core/time/durations.ts";
-import { type EarlierDeparture, recurringMs } from "../detection/departure/recurrence.ts";
-import { SHORT_MS } from "../detection/departure/short-departures.ts";
+import { type EarlierDeparture, longer, recurringMs } from "../detection/departure/recurrence.ts";
+import { SHORT_MS, SHORTS_MIN } from "../detection/departure/short-departures.ts";
 import { HEADROOM_CLEAR, HEADROOM_FLOOR } from "./level-rules.ts";
 
 /** One each hour is remembered for two days, which is what the rhythm of days needs beside it. */
-const BREACHES_KEPT = 48;
-const BREACH_WORDS = 3;
+const BREACHES_REMEMBERED = 48;
+const BREACH_NUMBERS = 3;
 const BEGAN = 0;
 const LASTED = 1;
-const PEAK = 2;
+const BREACH_PEAK = 2;
 /** Of the one at hand: its first minute, 0 for none, and the level that was its highest; then the place of the next. */
-const OPEN_SINCE = BREACHES_KEPT * BREACH_WORDS;
+const OPEN_SINCE = BREACHES_REMEMBERED * BREACH_NUMBERS;
 const OPEN_PEAK = OPEN_SINCE + 1;
 const NEXT = OPEN_SINCE + 2;
-/** Numbers of state. */
-export const BREACH_HABITS_WORDS = NEXT + 1;
+/** How many numbers BreachHabits works on. */
+export const BREACH_HABITS_NUMBERS = NEXT + 1;
 
 const REMEMBERED_MS = 7 * DAY_MS;
 /** A breach is like one before that went no less deep by more than this share of the capacity. */
@@ -24,60 +24,56 @@ const DEEPER_MAX = 0.03;
 /** Those of full capacity must have come one time more. */
 const FULL = 1;
 /** Short ones at random times are what a series does after so many within two days. */
-const SHORTS_MIN = 10;
 const SHORTS_MS = 48 * HOUR_MS;
 /** Breaches keep a beat where so much of their gaps are equal within that share, or so many intervals. */
-const BEAT_KEPT = 0.75;
+const BEAT_MIN = 0.75;
 const BEAT_SHARE = 0.02;
 const BEAT_INTERVALS = 2;
 /** What is full for more of the time than this is no habit: it is full. */
 const FULL_TIME_MAX = 0.5;
-/** Multiple of the longest before, and intervals beyond that, for which one that comes back may last. */
-const LONGER = 1.5;
-const LONGER_INTERVALS = 3;
 
 /** Share of the capacity that a level of the history is. */
 export type ShareOf = (level: number) => number;
 
-/** Over caller-owned state of BREACH_HABITS_WORDS numbers, all 0 at the start. */
+/** Over caller-owned state of BREACH_HABITS_NUMBERS numbers, all 0 at the start. */
 export class BreachHabits {
-  readonly #words: Float64Array;
+  readonly #numbers: Float64Array;
 
-  constructor(words: Float64Array) {
-    this.#words = words;
+  constructor(numbers: Float64Array) {
+    this.#numbers = numbers;
   }
 
   get isOpen(): boolean {
-    return this.#words[OPEN_SINCE] !== 0;
+    return this.#numbers[OPEN_SINCE] !== 0;
   }
 
   /** Takes the level at the end of a minute. */
   take(minute: number, level: number, shareOf: ShareOf): void {
-    const words = this.#words;
+    const numbers = this.#numbers;
     const share = shareOf(level);
-    if (!this.isOpen && share >= HEADROOM_FLOOR) words.set([Math.max(1, minute), level], OPEN_SINCE);
+    if (!this.isOpen && share >= HEADROOM_FLOOR) numbers.set([Math.max(1, minute), level], OPEN_SINCE);
     else if (this.isOpen && share < HEADROOM_CLEAR) this.#close(minute);
-    else if (this.isOpen) words[OPEN_PEAK] = Math.max(words[OPEN_PEAK] as number, level);
+    else if (this.isOpen) numbers[OPEN_PEAK] = Math.max(numbers[OPEN_PEAK] as number, level);
   }
 
   /** Whether a breach that has this level at this minute comes as those before: at its time, no longer and no deeper. */
   isKnown(minute: number, level: number, shareOf: ShareOf, intervalMs: number): boolean {
-    const since = this.isOpen ? (this.#words[OPEN_SINCE] as number) : minute;
-    const deepest = shareOf(this.isOpen ? Math.max(level, this.#words[OPEN_PEAK] as number) : level);
+    const since = this.isOpen ? (this.#numbers[OPEN_SINCE] as number) : minute;
+    const deepest = shareOf(this.isOpen ? Math.max(level, this.#numbers[OPEN_PEAK] as number) : level);
     const all = this.#before(since, shareOf);
     const oldestMs = Math.max(0, ...all.map(({ ageMs }) => ageMs));
     if (all.reduce((sum, { lastedMs }) => sum + lastedMs, 0) > FULL_TIME_MAX * oldestMs) return false;
     const like = all.filter(({ peak }) => deepest <= peak + DEEPER_MAX);
     const extra = deepest >= FULL ? 1 : 0;
     const lastedMs = Math.max(recurringMs(like, intervalMs, extra), shortsMs(like, intervalMs, SHORTS_MIN + extra));
-    return lastedMs > 0 && (minute - since) * MINUTE_MS <= LONGER * lastedMs + LONGER_INTERVALS * intervalMs;
+    return lastedMs > 0 && (minute - since) * MINUTE_MS <= longer(lastedMs, intervalMs);
   }
 
   /** Those that a series with this capacity has had, by how long before the minute they began. */
   #before(minute: number, shareOf: ShareOf): Array<EarlierDeparture & { readonly peak: number }> {
     const found: Array<EarlierDeparture & { readonly peak: number }> = [];
-    for (let at = 0; at < OPEN_SINCE; at += BREACH_WORDS) {
-      const [began, lasted, level] = this.#words.subarray(at, at + BREACH_WORDS) as unknown as [number, number, number];
+    for (let at = 0; at < OPEN_SINCE; at += BREACH_NUMBERS) {
+      const [began, lasted, level] = this.#numbers.subarray(at, at + BREACH_NUMBERS) as unknown as [number, number, number];
       const ageMs = (minute - began) * MINUTE_MS;
       const peak = shareOf(level);
       if (began === 0 || ageMs <= 0 || ageMs > REMEMBERED_MS || peak < HEADROOM_FLOOR) continue;
@@ -87,14 +83,14 @@ export class BreachHabits {
   }
 
   #close(minute: number): void {
-    const words = this.#words;
-    const [since, peak] = [words[OPEN_SINCE] as number, words[OPEN_PEAK] as number];
-    const at = ((words[NEXT] as number) % BREACHES_KEPT) * BREACH_WORDS;
-    words[at + BEGAN] = since;
-    words[at + LASTED] = Math.max(1, minute - since);
-    words[at + PEAK] = peak;
-    words[NEXT] = (words[NEXT] as number) + 1;
-    words[OPEN_SINCE] = 0;
+    const numbers = this.#numbers;
+    const [since, peak] = [numbers[OPEN_SINCE] as number, numbers[OPEN_PEAK] as number];
+    const at = ((numbers[NEXT] as number) % BREACHES_REMEMBERED) * BREACH_NUMBERS;
+    numbers[at + BEGAN] = since;
+    numbers[at + LASTED] = Math.max(1, minute - since);
+    numbers[at + BREACH_PEAK] = peak;
+    numbers[NEXT] = (numbers[NEXT] as number) + 1;
+    numbers[OPEN_SINCE] = 0;
   }
 }
 
@@ -110,5 +106,5 @@ function keepBeat(breaches: readonly EarlierDeparture[], intervalMs: number): bo
   const gaps = ages.slice(1).map((ageMs, i) => ageMs - (ages[i] as number));
   const middle = [...gaps].sort((a, b) => a - b)[gaps.length >> 1] as number;
   const slack = Math.max(BEAT_INTERVALS * intervalMs, BEAT_SHARE * middle);
-  return gaps.filter((gap) => Math.abs(gap - middle) <= slack).length >= BEAT_KEPT * gaps.length;
+  return gaps.filter((gap) => Math.abs(gap - middle) <= slack).length >= BEAT_MIN * gaps.length;
 }

@@ -5,7 +5,7 @@ import { MINUTE_MS } from "../../core/time/durations.ts";
 import type { Tier } from "../detection/anomaly-score.ts";
 import { atLeast, holds } from "../detection/gates/gate-result.ts";
 import { type Bounds, boundsOf, type DeclaredLimit, kindOfName } from "./bounded-name.ts";
-import { BREACH_HABITS_WORDS, BreachHabits, type ShareOf } from "./breach-habits.ts";
+import { BREACH_HABITS_NUMBERS, BreachHabits, type ShareOf } from "./breach-habits.ts";
 import { HEADROOM_FLOOR, type LevelFinding, levelRule } from "./level-rules.ts";
 import { type ProjectionResult, project } from "./projection.ts";
 import { type SaturationEvaluation, type SaturationFinding, type SaturationObservation, saturationFinding } from "./saturation-finding.ts";
@@ -23,10 +23,10 @@ const TIERS: readonly Tier[] = ["low", "medium", "high"];
 /** Largest and first observed, tier held, level rule held, evaluations in a row. */
 const REST_VALUES = 5;
 /** History, then the rest, then breaches. */
-const SATURATION_SERIES_VALUES = HISTORY_VALUES + REST_VALUES + BREACH_HABITS_WORDS;
+const SATURATION_SERIES_VALUES = HISTORY_VALUES + REST_VALUES + BREACH_HABITS_NUMBERS;
 const BREACHES_AT = HISTORY_HEAD_VALUES + REST_VALUES;
 /** Numbers of a series besides its rings, where it lies in an arena. */
-export const SATURATION_HEAD_VALUES = BREACHES_AT + BREACH_HABITS_WORDS;
+export const SATURATION_HEAD_VALUES = BREACHES_AT + BREACH_HABITS_NUMBERS;
 
 /** Where a series lies in an arena: SATURATION_HEAD_VALUES and HISTORY_RING_VALUES numbers. */
 export interface SaturationPlace {
@@ -84,18 +84,18 @@ export class SaturationSeries {
   private heldTier: Tier | null = null;
   private heldLevel = false;
   private projected = 0;
-  private readonly breachWords: Float64Array;
+  private readonly breachNumbers: Float64Array;
   private readonly breaches: BreachHabits;
 
   constructor(
     names: SeriesNames,
     history: SaturationHistory = new SaturationHistory(),
-    breachWords: Float64Array = new Float64Array(BREACH_HABITS_WORDS),
+    breachNumbers: Float64Array = new Float64Array(BREACH_HABITS_NUMBERS),
   ) {
     this.names = names;
     this.history = history;
-    this.breachWords = breachWords;
-    this.breaches = new BreachHabits(breachWords);
+    this.breachNumbers = breachNumbers;
+    this.breaches = new BreachHabits(breachNumbers);
     this.sign = kindOfName(names.metricName) === "remaining" ? -1 : 1;
   }
 
@@ -170,7 +170,7 @@ export class SaturationSeries {
 
   /** Copies a series that has its own rings to a place. */
   detachInto(place: SaturationPlace): void {
-    place.head.set(this.breachWords, BREACHES_AT);
+    place.head.set(this.breachNumbers, BREACHES_AT);
     place.rings.set(this.history.serialise().subarray(HISTORY_HEAD_VALUES));
     this.detach(place);
   }
@@ -180,7 +180,7 @@ export class SaturationSeries {
     values.set(this.history.serialise());
     const tier = this.heldTier === null ? -1 : TIERS.indexOf(this.heldTier);
     values.set([this.observedMax, this.firstMs, tier, this.heldLevel ? 1 : 0, this.projected], HISTORY_VALUES);
-    values.set(this.breachWords, HISTORY_VALUES + REST_VALUES);
+    values.set(this.breachNumbers, HISTORY_VALUES + REST_VALUES);
     return values;
   }
 

@@ -12,10 +12,10 @@ import { notify } from "../state/notices.tsx";
 import { link, now, place, zone } from "../state/place.ts";
 import { setTitle } from "../state/title.ts";
 import { feedbackText } from "../view/feedback-text.ts";
-import { gateFigure } from "../view/gate-figure.ts";
 import { countText, numberText } from "../view/number-text.ts";
 import { isLate, openText } from "../view/open-text.ts";
 import { anomalyText, detectorText, gateText, hasSeries, outcomeText, verdictFacts } from "../view/reason.ts";
+import { ruleFigure } from "../view/rule-figure.ts";
 import type { Anomaly, AnomalyDetail, Report } from "../view/shapes.ts";
 
 export function AnomalyPage({ rest }: { rest: readonly string[] }) {
@@ -213,8 +213,8 @@ function Gates({ anomaly }: { anomaly: AnomalyDetail }) {
                 <td class="tight">
                   <Tag tone={passed ? "good" : "medium"}>{passed ? "✓ yes" : "✗ no"}</Tag>
                 </td>
-                <td class="right">{gateFigure({ name, stage, value })}</td>
-                <td class="right">{limit === null ? "–" : gateFigure({ name, stage, value: limit })}</td>
+                <td class="right">{ruleFigure({ name, stage, value })}</td>
+                <td class="right">{limit === null ? "–" : ruleFigure({ name, stage, value: limit })}</td>
               </tr>
             ))}
           </tbody>

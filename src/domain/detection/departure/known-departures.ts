@@ -1,7 +1,7 @@
 // What a series has done before and people need not hear of again: departures that come back at the same time of day or week, or at equal gaps; short ones that end by
 // themselves, while they go on coming; steps to a level that it has had. One departure that people were told of is no habit. Two weeks are remembered.
 import { DAY_MS, HOUR_MS } from "../../../core/time/durations.ts";
-import { type EarlierDeparture, isFallToNothing, mondayMs, recurringMs, weekendMs } from "./recurrence.ts";
+import { type EarlierDeparture, isFallToNothing, longer, mondayMs, recurringMs, weekendMs } from "./recurrence.ts";
 import { MORE_SHORT_WORDS, SHORT_MS, SHORT_WORDS, ShortDepartures } from "./short-departures.ts";
 
 /** Records in the first part of the state, and in the second one, which stands behind all that pairs were stored with before. */
@@ -42,10 +42,6 @@ const BACK_MS = 3 * DAY_MS;
 /** A step is one before, or the way back from a long one, if both of its levels are as near as that share of it, or three standard deviations. */
 const STEP_SLACK = 0.07;
 const STEP_SLACK_SDS = 3;
-
-/** Multiple of its duration before, and intervals beyond that, for which one that comes back may last. */
-const LONGER = 1.5;
-const LONGER_INTERVALS = 3;
 
 /** Why a departure is no news. */
 export type KnownReason = "recurring" | "short_lived" | "known_step" | "known_level" | "expected";
@@ -213,11 +209,6 @@ export class KnownDepartures {
     if (i < FIRST_KEPT) this.#numbers[numberAt(i, which)] = value;
     else this.#moreNumbers[numberAt(i - FIRST_KEPT, which)] = value;
   }
-}
-
-/** How long one that comes back may last, where those before lasted so long. */
-function longer(lastedMs: number, intervalMs: number): number {
-  return LONGER * lastedMs + LONGER_INTERVALS * intervalMs;
 }
 
 function numberAt(i: number, which: number): number {

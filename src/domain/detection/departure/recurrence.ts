@@ -18,6 +18,9 @@ const VALUES_PER_PERIOD_MIN = 20;
 const PERIOD_SLACK = 0.01;
 /** One that began so long before may come back up to so much later. */
 const LATE_MS_MAX = 20 * 60_000;
+/** Multiple of its duration before, and intervals beyond that, for which one that comes back may last. */
+const LONGER = 1.5;
+const LONGER_INTERVALS = 3;
 /** Gaps are equal within this share, of long ones within LATE_MS_MAX, or so many values; shorter ones than so many values are noise. */
 const EQUAL_SHARE = 0.02;
 const EQUAL_INTERVALS = 2;
@@ -52,6 +55,11 @@ export function isTurnOfHours(value: number, expected: number, [before, after]: 
   const reach = (TURN_REACH - 0.5) * Math.abs(after - before);
   const isBetween = Math.abs(value - (before + after) / 2) <= reach;
   return isBetween && !isFallToNothing(value, expected);
+}
+
+/** How long one that comes back may last, where those before lasted so long. */
+export function longer(lastedMs: number, intervalMs: number): number {
+  return LONGER * lastedMs + LONGER_INTERVALS * intervalMs;
 }
 
 /** Longest of the departures that one comes back of, ms; 0 where it is no habit yet. `extra` are the times that its kind must have come beyond those of others. */

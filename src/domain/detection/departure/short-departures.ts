@@ -11,7 +11,8 @@ const BURST_REMEMBERED_MS = 20 * HOUR_MS;
 const BURSTS_MIN = 2;
 const BURSTS_MIN_YOUNG = 1;
 const WINDOW_MS = 48 * HOUR_MS;
-const SHORTS_MIN = 10;
+/** Short departures within two days behind which the next one is no news. */
+export const SHORTS_MIN = 10;
 /** A departure is like one before up to so many times its size, in standard deviations or in values. */
 const LIKE_SIZE = 2;
 const LIKE_VALUE = 1.3;

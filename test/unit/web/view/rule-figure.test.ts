@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { gateFigure } from "../../../../src/web/view/gate-figure.ts";
+import { ruleFigure } from "../../../../src/web/view/rule-figure.ts";
 
 describe("a number of a gate", () => {
   it.each([
@@ -16,6 +16,6 @@ describe("a number of a gate", () => {
     ["tier", "paging", 1, "medium"],
     ["slope_lower", "detection", 3, "3"],
   ])("of %s (%s) has its unit", (name, stage, value, text) => {
-    expect(gateFigure({ name, stage, value })).toBe(text);
+    expect(ruleFigure({ name, stage, value })).toBe(text);
   });
 });

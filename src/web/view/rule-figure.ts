@@ -2,7 +2,7 @@
 import { numberText, percentText } from "./number-text.ts";
 
 /** One number of a gate; null where it has no end. */
-export interface GateFigure {
+export interface RuleFigure {
   readonly name: string;
   /** Whether a detector asked it, or the way to a page. */
   readonly stage: string;
@@ -49,7 +49,7 @@ const CONDITIONS: ReadonlySet<string> = new Set(
 const TIERS = ["low", "medium", "high"] as const;
 
 /** The number in words: "3 min", "z 4.2", "12 %", "yes". */
-export function gateFigure({ name, stage, value }: GateFigure): string {
+export function ruleFigure({ name, stage, value }: RuleFigure): string {
   if (CONDITIONS.has(name)) return value === 1 ? "yes" : "no";
   if (value === null) return "∞";
   if (name === "tier") return TIERS[value] ?? numberText(value);
