@@ -1,12 +1,13 @@
 // Files replayed: the run of a backtest, once, from samples to pages, with a score, the state of the alert and whether people were told for each of the times at
 // which samples came.
 import { lowerBound } from "../../core/collections/sorted-search.ts";
+import { HOUR_MS } from "../../core/time/durations.ts";
 import type { PageDecision } from "../alerting/paging/page-decision.ts";
 import { runOnce } from "./backtest.ts";
 import type { BacktestFacts, BacktestOptions, BacktestSeries, BacktestVariant, ScoreLayer } from "./history.ts";
 
 /** A page so long after the newest row belongs to none: it tells that nothing has come. */
-const BETWEEN_MS = 6 * 3_600_000;
+const BETWEEN_MS = 6 * HOUR_MS;
 
 /** By time: the highest score of the layers; whether an alert fires that people know of; pages sent by the evaluation. */
 export interface ReplayedRows {

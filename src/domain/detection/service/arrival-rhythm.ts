@@ -1,6 +1,7 @@
 // How often a service usually sends, over all its series, and from when on its silence is news (decisions, section 2): no sample for max(5 x the usual interval,
 // 3 minutes), for longer than its gaps are once in a month by their own distribution, and for longer than it is usually silent at that hour (silence-habits.ts). 50 gaps
 // of 4 bytes; what comes within a second of what came before is one arrival.
+import { DAY_MS } from "../../../core/time/durations.ts";
 import type { ByteReader } from "../../codec/byte-reader.ts";
 import type { ByteSink } from "../../codec/byte-sink.ts";
 import { above, atLeast, type GateResult } from "../gates/gate-result.ts";
@@ -22,7 +23,7 @@ const EXCESS_WEIGHT = 1 / 300;
 const EXCESS_CLIP = 6;
 const EXCESS_UNCLIPPED = 10;
 /** One in a month is longer than the limit. */
-const CHANCE_MS = 30 * 24 * 3_600_000;
+const CHANCE_MS = 30 * DAY_MS;
 
 /** When a service that was last heard at `sinceMs` is overdue. */
 export function overdueFromMs(sinceMs: number, usualIntervalMs: number): number {

@@ -1,16 +1,14 @@
 // Silences that a service has shown, and how long one that begins at a time is usual by them: at the same hours of the day or of the week, over a weekend, at equal gaps
 // of its own, or at random where it is silent so often. One silence is no habit, and none may be longer than those before (decisions, section 2).
 import { SILENCES_REMEMBERED_MAX } from "../../../core/config/limits.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS, WEEK_MS } from "../../../core/time/durations.ts";
 import { type EarlierDeparture, equalGapsMs, weekendMs } from "../departure/recurrence.ts";
 import type { OffsetMs } from "../seasonal/time-zone-hours.ts";
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 /** Periods of the calendar and how many of them are looked back; a silence at its time must have been there in so many, and in more than half of them. */
 const CLOCKS = [
   { periodMs: DAY_MS, periods: 7, times: 3 },
-  { periodMs: 7 * DAY_MS, periods: 3, times: 3 },
+  { periodMs: WEEK_MS, periods: 3, times: 3 },
 ];
 /** One that begins so much earlier than those before is one of them. */
 const EARLY_MS = 20 * MINUTE_MS;

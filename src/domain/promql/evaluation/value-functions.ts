@@ -1,5 +1,6 @@
 // Functions of one value: mathematics and the parts of a date (simpleFloatFunc and dateWrapper in promql/functions.go of Prometheus).
 import { ownMember } from "../../../core/collections/own-member.ts";
+import { DAY_MS } from "../../../core/time/durations.ts";
 
 type ValueFunction = (value: number) => number;
 
@@ -29,8 +30,6 @@ export const MATH_FUNCTIONS: Readonly<Record<string, ValueFunction>> = {
   deg: (value) => (value * 180) / Math.PI,
   sgn: (value) => (value < 0 ? -1 : value > 0 ? 1 : value),
 };
-
-const DAY_MS = 86_400_000;
 
 function dayOfYear(date: Date): number {
   const midnight = Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate());

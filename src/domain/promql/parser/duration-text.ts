@@ -1,13 +1,14 @@
 // Durations such as 1h30m as Prometheus reads and prints them (common/model/time.go).
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, WEEK_MS } from "../../../core/time/durations.ts";
 import { quote } from "./quoted-text.ts";
 
 const UNITS_MS: ReadonlyArray<readonly [unit: string, ms: number]> = [
-  ["y", 31_536_000_000],
-  ["w", 604_800_000],
-  ["d", 86_400_000],
-  ["h", 3_600_000],
-  ["m", 60_000],
-  ["s", 1_000],
+  ["y", 365 * DAY_MS],
+  ["w", WEEK_MS],
+  ["d", DAY_MS],
+  ["h", HOUR_MS],
+  ["m", MINUTE_MS],
+  ["s", SECOND_MS],
   ["ms", 1],
 ];
 const DURATION = /^(?:(\d+)y)?(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?(?:(\d+)ms)?$/;

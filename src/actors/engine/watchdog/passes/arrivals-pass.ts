@@ -9,6 +9,7 @@ import { FLAG_HISTORY, WINDOW_MAX } from "../../../../core/layout/stream-record.
 import type { ArrivalsFound, ServiceInEnvironment, SilentService } from "../../../../core/protocol/arrivals.ts";
 import type { WatchdogCounts } from "../../../../core/protocol/engine-control.ts";
 import { DRILL_SERVICE } from "../../../../core/protocol/own-telemetry.ts";
+import { DAY_MS } from "../../../../core/time/durations.ts";
 import { maturityOf } from "../../../../domain/detection/gates/baseline-maturity.ts";
 import { OVERDUE_MS_MIN, overdueFromMs } from "../../../../domain/detection/service/arrival-rhythm.ts";
 import { SilentStreams } from "../../../../domain/detection/service/silent-streams.ts";
@@ -46,7 +47,7 @@ const NAMES_PER_VISIT = 100;
 const RESTORED_PASSES = 2;
 
 /** A service without streams in memory is watched for so long after its last arrival: nobody waits for it longer than a week, in which one that sends once a week is back. */
-const ABSENT_MS_MAX = 8 * 24 * 3_600_000;
+const ABSENT_MS_MAX = 8 * DAY_MS;
 
 interface Watched {
   readonly tenant: string;
