@@ -2,14 +2,13 @@
 
 import { EVENT_OPEN } from "../../core/layout/kernel-event.ts";
 import { FLAG_OPERATION } from "../../core/layout/stream-record.ts";
-import { maturityOf, thresholdFor } from "../detection/gates/baseline-maturity.ts";
 import { PairDetector } from "../detection/pair/pair-detector.ts";
 import { type PairSurroundings, SURROUNDED_BY_NOTHING } from "../detection/pair/pair-surroundings.ts";
 import { groupObservations } from "../detection/rolling/observation-groups.ts";
 import type { OffsetMs } from "../detection/seasonal/time-zone-hours.ts";
 import { StreamOracle } from "../detection/stream-oracle.ts";
 import { type DeclarationRule, levelsFor, ratioForZ } from "../detection/thresholds.ts";
-import { ThresholdTables } from "./threshold-tables.ts";
+import { AgeingThreshold, ThresholdTables } from "./threshold-tables.ts";
 import type { WorkSlices } from "./work-slices.ts";
 
 /** Values between lower and upper are ordinary. */
@@ -68,24 +67,23 @@ interface Judged {
 /** Layer 1: its oracle keeps the window as the kernel does. */
 class WindowBounds {
   readonly #oracle: StreamOracle;
-  readonly #options: PointJudgeOptions;
-  readonly #tables: ThresholdTables;
+  readonly #threshold: AgeingThreshold;
+  readonly #isOperation: boolean;
   readonly #samplesMin: number;
 
-  constructor(options: PointJudgeOptions) {
-    const { window, samplesMin, confirmation, zThreshold, flags } = options;
-    this.#options = options;
-    this.#tables = ThresholdTables.shared({ samplesMin, confirmation });
-    const operation = (flags & FLAG_OPERATION) !== 0;
-    this.#oracle = new StreamOracle({ window, tables: this.#tables.of(zThreshold), counter: false, operation });
+  constructor({ window, samplesMin, confirmation, zThreshold, serviceSinceMs, flags }: PointJudgeOptions) {
+    const tables = ThresholdTables.shared({ samplesMin, confirmation });
+    this.#isOperation = (flags & FLAG_OPERATION) !== 0;
+    this.#oracle = new StreamOracle({ window, tables: tables.of(zThreshold), counter: false, operation: this.#isOperation });
+    this.#threshold = new AgeingThreshold(
+      { sinceMs: serviceSinceMs ?? Number.NEGATIVE_INFINITY, threshold: zThreshold, tables },
+      this.#oracle,
+    );
     this.#samplesMin = samplesMin;
   }
 
   judge(timeMs: number, value: number): Judged {
-    const { flags, zThreshold, serviceSinceMs = Number.NEGATIVE_INFINITY } = this.#options;
-    const threshold = thresholdFor(maturityOf(serviceSinceMs, timeMs), zThreshold);
-    const { open } = levelsFor(threshold, (flags & FLAG_OPERATION) !== 0);
-    this.#oracle.judgeBy(this.#tables.of(threshold));
+    const { open } = levelsFor(this.#threshold.at(timeMs), this.#isOperation);
     const { count, mean, sd, isConstant } = this.#oracle.baseline;
     const opens = this.#oracle.apply(timeMs, value).some(({ kind }) => kind === EVENT_OPEN);
     if (count < this.#samplesMin) return { bounds: null, opens };

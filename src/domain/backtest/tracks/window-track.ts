@@ -6,7 +6,6 @@ import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
 import { decodeEpisode, encodeEpisode } from "../../anomaly/episode-codec.ts";
 import { type EpisodeContext, episodeFrame } from "../../anomaly/episode-frame.ts";
 import type { OracleEvent } from "../../detection/episode-oracle.ts";
-import { maturityOf, thresholdFor } from "../../detection/gates/baseline-maturity.ts";
 import { isIrregular } from "../../detection/rolling/usual-deltas.ts";
 import { StreamOracle } from "../../detection/stream-oracle.ts";
 import type { DeclarationRule } from "../../detection/thresholds.ts";
@@ -15,7 +14,7 @@ import type { ShardEvent } from "../../kernel/shard-events.ts";
 import { isOfCounts } from "../../series/classification.ts";
 import { identityText } from "../../series/stream-identity.ts";
 import type { BacktestSeries } from "../history.ts";
-import type { ThresholdTables } from "../threshold-tables.ts";
+import { AgeingThreshold, type ThresholdTables } from "../threshold-tables.ts";
 
 export interface WindowOptions extends DeclarationRule {
   /** WATCHDOG_WINDOW. */
@@ -35,6 +34,7 @@ export class WindowTrack {
   readonly #options: WindowOptions;
   readonly #oracle: StreamOracle;
   readonly #hash: Uint8Array;
+  readonly #ageing: AgeingThreshold | undefined;
   #threshold: number;
 
   constructor(series: BacktestSeries, options: WindowOptions) {
@@ -43,6 +43,8 @@ export class WindowTrack {
     this.#threshold = options.threshold;
     const operation = (series.flags & FLAG_OPERATION) !== 0;
     this.#oracle = new StreamOracle({ window: options.window, tables: options.tables, counter: false, operation });
+    const { threshold, young } = options;
+    this.#ageing = young && new AgeingThreshold({ sinceMs: young.firstSeenMs, threshold, tables: young.tables }, this.#oracle);
     const { tenant, environment, serviceId, metricName, attributes } = series.name;
     this.#hash = Buffer.from(hash128(JSON.stringify([tenant, environment, serviceId, metricName, attributes])), "hex");
   }
@@ -50,19 +52,9 @@ export class WindowTrack {
   /** Takes the value at a place; places come in order. `longBaseline` tells what that says of it at once. */
   observe(place: number, longBaseline?: EpisodeContext["longBaseline"]): EpisodeFrame[] {
     const { times } = this.#series;
-    this.#age(times[place] as number);
+    this.#threshold = this.#ageing?.at(times[place] as number) ?? this.#threshold;
     const events = this.#oracle.apply(times[place] as number, this.#valueAt(place));
     return events.filter(({ kind }) => REPORTED.has(kind)).flatMap((event) => this.#frame(event, place, longBaseline) ?? []);
-  }
-
-  /** The threshold of the service at the age that it has then. */
-  #age(timeMs: number): void {
-    const { threshold, young } = this.#options;
-    if (young === undefined) return;
-    const now = thresholdFor(maturityOf(young.firstSeenMs, timeMs), threshold);
-    if (now === this.#threshold) return;
-    this.#threshold = now;
-    this.#oracle.judgeBy(young.tables.of(now));
   }
 
   /** As it is scored: a delta of a counter counts for the time that it took. */
