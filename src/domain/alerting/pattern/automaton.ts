@@ -1,6 +1,6 @@
 // A pattern as a complete table of states: matching is one look-up a character, whatever the pattern says, so its cost is known before it is ever run. re2js reads and
 // compiles the pattern (RE2's syntax, without backreferences and lookaround) and says where each state goes; all states are made at once, and a pattern that needs too
-// many is refused. This folder alone knows re2js.
+// many is refused. Beside the patterns of PromQL (domain/promql/labels) nothing else knows re2js.
 import { RE2JS, RE2JSException, RE2Set } from "re2js";
 import { PATTERN_CELLS_MAX, PATTERN_PARTS_MAX, PATTERN_VISITS_MAX } from "../../../core/config/pattern-limits.ts";
 import { CharacterClasses, LATIN1 } from "./character-classes.ts";

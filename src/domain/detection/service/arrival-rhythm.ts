@@ -47,6 +47,8 @@ export class ArrivalRhythm {
   readonly #gaps = new Float32Array(GAPS_KEPT);
   readonly #habits: SilenceHabits;
   #count = 0;
+  /** The usual gap in ms, until there is another one. */
+  #usualMs: number | undefined;
   /** What gaps are longer than the usual one, on average, ms. */
   #excessMs = 0;
   #newestMs = Number.NaN;
@@ -73,6 +75,7 @@ export class ArrivalRhythm {
       if (gap > SILENCE_MS_MIN && gap > this.silenceLimitMs()) this.#habits.add(this.#newestMs, timeMs);
       this.#gaps[this.#count % GAPS_KEPT] = gap;
       this.#count++;
+      this.#usualMs = undefined;
       this.#learnExcess(gap);
     }
     this.#newestMs = timeMs;
@@ -88,7 +91,8 @@ export class ArrivalRhythm {
 
   /** Median gap in milliseconds; 0 before the first gap. */
   usualIntervalMs(): number {
-    return median(this.#known());
+    this.#usualMs ??= median(this.#known());
+    return this.#usualMs;
   }
 
   /** Silence in milliseconds that is none of its ordinary gaps. */
