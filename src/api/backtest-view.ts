@@ -1,5 +1,4 @@
 // A backtest as it leaves the server, and the command line.
-
 import { BACKTEST_EXAMPLES_MAX, BACKTEST_ROWS_MAX } from "../core/config/backtest-limits.ts";
 import { formatRfc3339 } from "../core/time/rfc3339.ts";
 import type { BacktestOutcome } from "../domain/backtest/backtest.ts";

@@ -1,5 +1,4 @@
 // `vedette completion`: a script for bash or zsh that completes commands, options and their values, from the table of commands.
-
 import { UsageError } from "../server/exit-code.ts";
 import { COMMAND_TABLE, COMMON_OPTIONS, type CommandEntry } from "./command-table.ts";
 

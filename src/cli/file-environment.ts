@@ -1,5 +1,4 @@
 // What a file is judged with: the environment's settings, and what a file can tell besides its samples.
-
 import type { Config } from "../core/config/load-config.ts";
 import { DAY_MS } from "../core/time/durations.ts";
 import { type BacktestFacts, NO_FACTS } from "../domain/backtest/history.ts";

@@ -1,5 +1,4 @@
 // Addresses of charts that are read without a session, by whoever shows a message: each opens one alert's chart, until it ends.
-
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { SECOND_MS } from "../../core/time/durations.ts";
 

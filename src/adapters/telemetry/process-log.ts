@@ -1,6 +1,5 @@
 // The one log of the process: pino, on the main thread. Workers send their events here (core/telemetry/log-event.ts). No line stands in a hot path, so each is
 // written at once (line-output.ts) and not by a thread of its own. Up to warnings on standard output, from there on on standard error.
-
 import { isatty } from "node:tty";
 import { type Logger, multistream, pino } from "pino";
 import { LOG_LINES_PER_SECOND_MAX } from "../../core/config/limits.ts";

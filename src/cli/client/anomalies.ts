@@ -1,5 +1,4 @@
 // `vedette anomalies`: anomalies of a running server in a table.
-
 import { EXIT } from "../../server/exit-code.ts";
 import { writeLine } from "../../server/terminal.ts";
 import type { CommandArguments } from "../command-arguments.ts";

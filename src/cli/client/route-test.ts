@@ -1,5 +1,4 @@
 // `vedette routes test`: where an alert would go.
-
 import { EXIT, UsageError } from "../../server/exit-code.ts";
 import { writeLine } from "../../server/terminal.ts";
 import type { CommandArguments } from "../command-arguments.ts";

@@ -1,5 +1,4 @@
 // `vedette status`: how a running server is, in a few lines; exit code 1 where a part of it is not in order.
-
 import { EXIT } from "../../server/exit-code.ts";
 import { writeLine } from "../../server/terminal.ts";
 import type { CommandArguments } from "../command-arguments.ts";

@@ -1,5 +1,4 @@
 // `vedette eval FILE|FOLDER --labels FILE`: how well these settings page on somebody's own labelled files, through what the server runs.
-
 import { basename } from "node:path";
 import type { Config } from "../../core/config/load-config.ts";
 import { DAY_MS } from "../../core/time/durations.ts";

@@ -1,5 +1,4 @@
 // `vedette promql format`: a query in its canonical form, or what is wrong with it, with line and column.
-
 import { parseExpression } from "../../domain/promql/parser/parser.ts";
 import { ParseError } from "../../domain/promql/parser/position.ts";
 import { printExpression } from "../../domain/promql/parser/printer.ts";

@@ -1,6 +1,5 @@
 // One incident is one alert (rule 1.1.10): repeat fires of one key (tenant, environment, service, family) are absorbed while the alert is no
 // older than ALERT_DEDUP_MAX_AGE_MINUTES, measured from its creation; then a fire makes a new identity, a new timestamp and a new page.
-
 import { hash128 } from "../../core/hashing/hash128.ts";
 import { MINUTE_MS } from "../../core/time/durations.ts";
 import type { Tier } from "../detection/anomaly-score.ts";

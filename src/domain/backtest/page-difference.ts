@@ -1,5 +1,4 @@
 // What two runs over the same history have paged, side by side.
-
 import { groupBy } from "../../core/collections/grouping.ts";
 import { compareTexts } from "../../core/text/text-order.ts";
 import { DAY_MS } from "../../core/time/durations.ts";

@@ -1,6 +1,5 @@
 // Samples of the past by series, as the readers of this folder find them. Bounded: what is beyond is an error of the whole, because half a history would
 // look like one.
-
 import { IMPORT_AGE_MS_MAX, IMPORT_PROBLEMS_SHOWN, TIMESTAMP_FUTURE_MS_MAX } from "../../core/config/limits.ts";
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";

@@ -1,5 +1,4 @@
 // Why series and samples of remote-write are refused, in words for their sender.
-
 import { ATTRIBUTES_MAX, VALUE_BYTES_MAX } from "../../core/config/limits.ts";
 import type { ValidationReason } from "../../core/layout/counters.ts";
 import { REJECT_INVALID_VALUE, REJECT_TOO_OLD } from "../../core/layout/kernel-event.ts";

@@ -1,5 +1,4 @@
 // Values of streams' rings on their way into the history of a series: those of one stream as they are, those of several as means of each minute.
-
 import { FLAG_ENDED, FLAG_HISTORY, WINDOW_MAX } from "../../core/layout/stream-record.ts";
 import { MINUTE_MS } from "../../core/time/durations.ts";
 import { SILENT_STREAM_MS } from "../detection/service/silent-streams.ts";

@@ -1,6 +1,5 @@
 // Texts that are longer than they may be are cut at a character and say so at their end. A sender that sends the same again sends the same text, so a cut one is known
 // as a repeat as well.
-
 import { LOG_BODY_BYTES_MAX } from "../../core/config/limits.ts";
 import { cutToBytes, isLongerThan, utf8Bytes } from "../../core/text/utf8.ts";
 

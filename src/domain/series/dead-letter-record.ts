@@ -1,5 +1,4 @@
 // The telemetry record that a dead letter holds: as it stands, or put together again from the labels of a remote-write sample.
-
 import { FLAG_COUNTER } from "../../core/layout/stream-record.ts";
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
 import { rfc3339OrNumber } from "../../core/time/rfc3339.ts";

@@ -1,6 +1,5 @@
 // What a name may be: of a service, a metric, an environment, an attribute or label, an operation, a trace, a team, a user. It stands in keys of the stores and as one
 // line of pages, mails and logs. Every way in asks here, where a name is first seen: never per sample. Values of attributes, help, units and bodies are texts, not names.
-
 import { NAME_BYTES_MAX } from "../../core/config/limits.ts";
 import { cutToBytes, isLongerThan } from "../../core/text/utf8.ts";
 

@@ -1,5 +1,4 @@
 // A span of a block as a telemetry record of type trace (section 2.1 of the contract): what it has no field for stands among its attributes.
-
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
 import { formatRfc3339, rfc3339OrNumber } from "../../core/time/rfc3339.ts";
 import type { OtlpSpan } from "../otlp/otlp-items.ts";

@@ -1,5 +1,4 @@
 // GET /api/v1/alerts/{alert_id}/chart.png: what is drawn. The front draws it, so that no turn of this thread is spent on dots.
-
 import { seriesOf } from "../../api/anomaly-view.ts";
 import { done, type Outcome, refused } from "../../api/refusal.ts";
 import type { SeriesData } from "../../api/shapes/series.ts";

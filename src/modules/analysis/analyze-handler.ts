@@ -1,6 +1,5 @@
 // POST /api/v1/ml/analyze: the cause of a stored anomaly, or of what a metric did at a time. A report that is stored is told; else the evidence is gathered now,
 // and nothing is stored.
-
 import { done, type Outcome, refused } from "../../api/refusal.ts";
 import { DAY_MS } from "../../core/time/durations.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";

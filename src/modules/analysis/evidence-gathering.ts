@@ -1,6 +1,5 @@
 // Asks the engines what they hold of an incident, and puts it together with what the coordinator knows: calls, changes, saturation, silence. An engine has one
 // walk at a time, so questions have their turn one after another, tenants by turns; those of people wait within their share of a bound, incidents in any case.
-
 import {
   EVIDENCE_EDGES_PER_INCIDENT_MAX,
   EVIDENCE_SERVICES_PER_INCIDENT_MAX,

@@ -1,5 +1,4 @@
 // What the engines tell of an incident, answer by answer, put into an order that does not depend on which engine held what, so that equal strengths rank alike.
-
 import type { EvidenceAnswer, RequestCounts } from "../../core/protocol/evidence.ts";
 import { compareTexts } from "../../core/text/text-order.ts";
 import type { IncidentEvidence, LineEvidence, OperationEvidence, SeriesEvidence } from "../../domain/rca/evidence.ts";

@@ -1,5 +1,4 @@
 // The stored series that a backtest goes over, with the day before it for their baselines.
-
 import { type Outcome, refused, shown } from "../../api/refusal.ts";
 import { BACKTEST_SAMPLES_MAX, BACKTEST_SERIES_MAX } from "../../core/config/backtest-limits.ts";
 import { SERIES_DATA_BLOCKS_MAX, SERIES_DATA_SAMPLES_MAX } from "../../core/config/limits.ts";

@@ -1,5 +1,4 @@
 // Merges sums of calls that a checkpoint has sealed into their minutes, and deletes minutes past their time. About 1 ms a partition with 1,000 edges.
-
 import { MINUTE_CALLS_MAX } from "../../core/config/limits.ts";
 import { PARTITIONS } from "../../core/layout/memory-map.ts";
 import { MINUTE_MS } from "../../core/time/durations.ts";

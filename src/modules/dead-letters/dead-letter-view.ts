@@ -1,5 +1,4 @@
 // A dead letter as answers show it.
-
 import type { DeadLetterEnvelope } from "../../core/protocol/coordinator-frame.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 import type { Refusal } from "../../domain/series/telemetry-record.ts";

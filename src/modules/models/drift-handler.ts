@@ -1,5 +1,4 @@
 // GET /api/v1/ml/drift: whether a service still sends what the model in production was trained on.
-
 import { done, type Outcome, refused } from "../../api/refusal.ts";
 import { SERVICE_VECTORS_MAX } from "../../core/config/limits.ts";
 import { DRIFT_METRICS_PER_ANSWER_MAX, DRIFT_VECTORS_MAX, DRIFT_VECTORS_MIN } from "../../core/config/model-limits.ts";

@@ -1,5 +1,4 @@
 // Times of a service of which somebody said what they were: incidents by feedback or by a resolution, and false positives.
-
 import { LABELLED_TIMES_PER_SERVICE_MAX } from "../../core/config/model-limits.ts";
 import { MINUTE_MS } from "../../core/time/durations.ts";
 import type { Anomaly } from "../../domain/anomaly/anomaly.ts";

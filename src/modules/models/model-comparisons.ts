@@ -1,5 +1,4 @@
 // A requested model beside the one in production, over the history that is kept.
-
 import { done, type Outcome } from "../../api/refusal.ts";
 import { SERVICE_VECTORS_MAX } from "../../core/config/limits.ts";
 import { MINUTE_MS } from "../../core/time/durations.ts";

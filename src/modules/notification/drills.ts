@@ -1,6 +1,5 @@
 // Fire drills: those that somebody asks for, and those of DRILL_INTERVAL_HOURS for the tenant `default`. The last of each tenant is stored; a failure degrades the
 // status until one passes.
-
 import { type KeyValueStore, StoreError } from "../../adapters/storage/key-value-store.ts";
 import { Requests } from "../../adapters/threads/requests.ts";
 import { type Outcome, refused } from "../../api/refusal.ts";

@@ -1,5 +1,4 @@
 // PUT /api/v1/routing/budgets/{team} and GET /api/v1/reports/pages. A budget is what a team means to have: no page is dropped because of it.
-
 import type { BodyOf } from "../../api/endpoints.ts";
 import { done, type Outcome, refused, shown } from "../../api/refusal.ts";
 import { NAME_BYTES_MAX } from "../../core/config/limits.ts";

@@ -1,6 +1,5 @@
 // GET /api/v1/ml/causal and POST /api/v1/ml/validate-causality: which metrics of a service lead which others, by minutes of its last twelve hours; and whether one
 // leads another, with the numbers.
-
 import { done, type Outcome, refused, shown } from "../../api/refusal.ts";
 import { CAUSAL_LAG_MAX, CAUSAL_MINUTES, CAUSAL_STEPS_MIN } from "../../core/config/prediction-limits.ts";
 import { percentText } from "../../core/text/percent-text.ts";

@@ -1,5 +1,4 @@
 // GET /api/v1/ml/degradation: metrics that get worse slowly, of one service or of the tenant's, the worst first.
-
 import { done, type Outcome, refused, shown } from "../../api/refusal.ts";
 import { DEGRADATION_SERIES_PER_QUERY_MAX, DEGRADATION_TRENDS_MAX } from "../../core/config/prediction-limits.ts";
 import type { SeriesKey, SeriesSummary } from "../../core/protocol/engine-control.ts";

@@ -1,5 +1,4 @@
 // GET /api/v1/ml/forecast: the next values of a metric from now on, hour by hour, in steps of five minutes for a few hours, of a quarter of an hour while history is short.
-
 import { StoreError } from "../../adapters/storage/key-value-store.ts";
 import { done, type Outcome, refused, shown } from "../../api/refusal.ts";
 import type { SeriesSummary } from "../../core/protocol/engine-control.ts";

@@ -1,5 +1,4 @@
 // The history of one metric of a service at even distances, whatever streams it has, from wherever it lies: what forecasts, causes and trends are made of.
-
 import { SERIES_DATA_SAMPLES_MAX } from "../../core/config/limits.ts";
 import { JOINED_STREAMS_PER_METRIC_MAX } from "../../core/config/prediction-limits.ts";
 import type { SeriesSummary } from "../../core/protocol/engine-control.ts";

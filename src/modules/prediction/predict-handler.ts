@@ -1,5 +1,4 @@
 // GET /api/v1/ml/predict: anomalies that a service is about to have, by the forecasts of its metrics and by what runs full.
-
 import { done, type Outcome, refused, shown } from "../../api/refusal.ts";
 import type { SeriesSummary } from "../../core/protocol/engine-control.ts";
 import { MINUTE_MS } from "../../core/time/durations.ts";

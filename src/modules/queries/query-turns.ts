@@ -1,7 +1,6 @@
 // The coordinator's time between tenants that ask. A query works in slices: between two of them it waits for engines, a commit, or others' turns. The next slice is
 // that of the tenant which has had least time (start-time fair queuing, Goyal 1996), by what its slices took; within a tenant the oldest query goes on first, and
 // those that take long whoever else asks (an import, a backtest) after the others. So one that asks much delays another by one slice. A query that is alone goes on at once: time that nobody else wants is not counted.
-
 import { QUERY_TURNS_MS_MAX } from "../../core/config/limits.ts";
 import { background, fatal } from "../../core/faults/guard.ts";
 

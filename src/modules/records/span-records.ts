@@ -1,6 +1,5 @@
 // Spans in the list of records: those of one second after another, newest first, because blocks hold a second each in no order. Blocks of other services cost
 // a look at their head; a span of a trace that is not asked for a comparison of its id.
-
 import { SPAN_BLOCKS_READ_MAX, SPANS_READ_MAX } from "../../core/config/limits.ts";
 import { SECOND_MS } from "../../core/time/durations.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";

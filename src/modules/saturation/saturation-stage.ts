@@ -1,6 +1,5 @@
 // The Watchdog's stage over bounded series: tells the engines what they have to know, has them make their pass, makes episodes of what they find, and has
 // the stored past of series that wait for it read.
-
 import { CORROBORATIONS_MAX } from "../../core/config/limits.ts";
 import { ShareLedger } from "../../core/fairness/share-ledger.ts";
 import { type EpisodeFrame, isClosing } from "../../core/protocol/coordinator-frame.ts";

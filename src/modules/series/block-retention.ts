@@ -1,5 +1,4 @@
 // Retention of blocks of samples and of roll-ups.
-
 import type { CoordinatorCounter } from "../../core/layout/counters.ts";
 import { PARTITIONS } from "../../core/layout/memory-map.ts";
 import { HOUR_MS } from "../../core/time/durations.ts";

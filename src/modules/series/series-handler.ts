@@ -1,5 +1,4 @@
 // GET /api/v1/series: the engines' sorted pages merged into one. Order: service, metric, environment, attributes as canonical JSON.
-
 import { cutPage, type PageScope, readPageToken } from "../../api/page-token.ts";
 import { done, type Outcome } from "../../api/refusal.ts";
 import type { SeriesDataAnswer, SeriesDataQuery, SeriesKey, SeriesQuery, SeriesSummary } from "../../core/protocol/engine-control.ts";

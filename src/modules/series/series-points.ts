@@ -1,5 +1,4 @@
 // The points of an answer of /api/v1/series/data: which of the values that were read, and with which bounds.
-
 import type { SeriesSummary } from "../../core/protocol/engine-control.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 import { type JudgedBounds, type JudgedPoint, judgePoints } from "../../domain/backtest/point-judge.ts";

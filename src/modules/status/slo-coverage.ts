@@ -1,5 +1,4 @@
 // What coverage says about SLOs: those that are judged, and those whose senders give something else than a good ratio.
-
 import type { CoverageQuery, LayerCounts } from "../../core/protocol/coverage.ts";
 import { compareTexts } from "../../core/text/text-order.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";

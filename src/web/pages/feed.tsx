@@ -1,5 +1,4 @@
 // The feed of anomalies: folded by alert and burst, filtered by the server, live.
-
 import { AnomalyItem } from "../parts/anomaly-item.tsx";
 import { Button, Empty, Head, Shown } from "../parts/basics.tsx";
 import { Choice } from "../parts/choice.tsx";

@@ -1,5 +1,4 @@
 // Why a pair of service and metric did or did not page: decisions in a range, or what each layer said of one moment.
-
 import { useAnswer } from "../client/answers.ts";
 import { Empty, Head, Name, Panel, Shown, Tag, When } from "../parts/basics.tsx";
 import { decisionKey, OUTCOME, WHEN, Z_SCORE } from "../parts/decision-columns.tsx";

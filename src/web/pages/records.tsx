@@ -1,5 +1,4 @@
 // Telemetry as it came: logs, events, traces, SLOs, profiles, and values.
-
 import { Empty, Head, Name, Shown, Tag, When } from "../parts/basics.tsx";
 import { Choice } from "../parts/choice.tsx";
 import { EnvironmentField } from "../parts/environment.tsx";

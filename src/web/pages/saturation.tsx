@@ -1,5 +1,4 @@
 // What runs full, and when; limits are declared here, beside what they are for.
-
 import { call } from "../client/client.ts";
 import { Empty, Head, Name, Panel, SeverityMark, Shown, Tag, When } from "../parts/basics.tsx";
 import { Choice } from "../parts/choice.tsx";

@@ -1,5 +1,4 @@
 // All services: found, sorted and paged by the server, so that ten thousand are as quick as ten.
-
 import { Empty, Head, Name, SeverityMark, Shown, Tag, When } from "../parts/basics.tsx";
 import { Choice } from "../parts/choice.tsx";
 import { EnvironmentField } from "../parts/environment.tsx";

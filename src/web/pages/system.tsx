@@ -1,5 +1,4 @@
 // How the server itself does: its parts, the store, what detection covers, faults of the data, and who one is here.
-
 import { isSignedOut, noteChange, useAnswer } from "../client/answers.ts";
 import { call } from "../client/client.ts";
 import { Button, Head, Name, Panel, Shown, Tag, When } from "../parts/basics.tsx";

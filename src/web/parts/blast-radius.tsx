@@ -1,5 +1,4 @@
 // Services that a failure of a service reaches.
-
 import { useAnswer } from "../client/answers.ts";
 import { link } from "../state/place.ts";
 import { percentText } from "../view/number-text.ts";

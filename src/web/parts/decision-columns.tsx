@@ -1,5 +1,4 @@
 // Columns that every table of decisions has.
-
 import { numberText } from "../view/number-text.ts";
 import { outcomeText } from "../view/reason.ts";
 import type { Decision } from "../view/shapes.ts";

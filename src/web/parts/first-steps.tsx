@@ -1,5 +1,4 @@
 // What to do where nothing has come yet: three ways to send, each a line to copy.
-
 import { useAnswer } from "../client/answers.ts";
 import { link } from "../state/place.ts";
 import { plural } from "../view/number-text.ts";

@@ -1,5 +1,4 @@
 // Declares the limit of a metric, beside whatever shows it.
-
 import { noteChange } from "../client/answers.ts";
 import { call } from "../client/client.ts";
 import { notify } from "../state/notices.tsx";

@@ -1,5 +1,4 @@
 // Whether anybody was told: three states, each a sign and words.
-
 import { Icon, type IconName } from "../state/icons.tsx";
 import type { Alert } from "../view/shapes.ts";
 

@@ -1,5 +1,4 @@
 // What a webhook that has just been saved would send of the events that are stored.
-
 import { plural } from "../view/number-text.ts";
 import type { WebhookSaved } from "../view/shapes.ts";
 import { Tag } from "./basics.tsx";

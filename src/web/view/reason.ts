@@ -1,5 +1,4 @@
 // Why something was found, and why somebody was told of it or not, in words that need no manual.
-
 import { departureText, numberText, zText } from "./number-text.ts";
 import type { Verdict } from "./shapes.ts";
 

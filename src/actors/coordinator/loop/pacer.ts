@@ -1,6 +1,5 @@
 // When the coordinator steps: at once for a command and for the first frame after a pause, else with what comes within a few milliseconds. A commit
 // costs about the same for one frame as for ten, and what engines, front and commits need of the processor they take from each other.
-
 import { COMMIT_GATHER_MS_MAX, COMMIT_GATHER_MS_MIN } from "../../../core/config/limits.ts";
 import { after, background, fatal } from "../../../core/faults/guard.ts";
 import type { AwaitedFrames } from "../../../core/protocol/coordinator-frame.ts";

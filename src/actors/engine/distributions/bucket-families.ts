@@ -1,7 +1,6 @@
 // Families of classic histogram buckets of one engine: the kernel lists the samples of streams that are buckets; here each finds its family. What the
 // families know of their newest times is kept in checkpoints. A row that comes again after a start is listed again, though its stream knows it, so a
 // family that is behind its streams catches up.
-
 import { FAMILY_BUCKETS_MAX, FAMILY_WAIT_MS_MAX } from "../../../core/config/limits.ts";
 import type { ShareLedger } from "../../../core/fairness/share-ledger.ts";
 import {

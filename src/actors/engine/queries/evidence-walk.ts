@@ -2,7 +2,6 @@
 // services logged, were asked and took by themselves by minute. One walk goes over the tenant's services in slices of about 0.2 ms, between bodies; an answer has
 // twenty of them, since a message costs as much as 20 series.
 // Sketch: 4 us a stream whose name is known, 15 us else; names of 20,000 streams are kept, 4 MB.
-
 import { WINDOW_MAX } from "../../../core/layout/stream-record.ts";
 import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
 import type { EvidenceAnswer, EvidenceQuery, LineCounts, RequestCounts, RingValues } from "../../../core/protocol/evidence.ts";

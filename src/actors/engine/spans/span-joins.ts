@@ -3,7 +3,6 @@
 //
 //   kind u8 = 4, then {service varint: 0 = new, tenant, environment, service texts; flags u8; key u32 u32; arrival in seconds since 2020 varint;
 //   of one that waits: parent's key u32 u32, minute varint, microseconds varint; of a client's that does not wait: microseconds varint} ...
-
 import { ByteMap } from "../../../core/collections/byte-map.ts";
 import { HANDLER_PIECE_BYTES, JOIN_MS_MAX, JOIN_SERVICES_MAX, JOIN_SPANS_MAX } from "../../../core/config/limits.ts";
 import { ShareLedger } from "../../../core/fairness/share-ledger.ts";

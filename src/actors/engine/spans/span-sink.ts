@@ -1,6 +1,5 @@
 // The lane's side of spans: judges each and gathers compact messages, one kind for the shard of its service, one for the shard of its trace.
 // Sketch: about 0.4 us a span, 0.15 us one of the kernel's rows. What is gathered leaves with the unit, or earlier when a message is full.
-
 import { NEW_SOURCE_TEXT_BYTES } from "../../../core/config/body-limits.ts";
 import { TRACE_PARTITIONS } from "../../../core/config/limits.ts";
 import { SECTION_SPANS } from "../../../core/layout/row-frame.ts";

@@ -1,5 +1,4 @@
 // The identity in force, and how it is renewed: on SIGHUP, and when one of its files has changed, which is looked at every second. What cannot be used changes nothing.
-
 import { unwatchFile, watchFile } from "node:fs";
 import { ConfigError } from "../../../core/config/config-error.ts";
 import { every, guarded, task } from "../../../core/faults/guard.ts";

@@ -1,5 +1,4 @@
 // An alert as it is kept: its identity and state, the anomalies that belong to it, and what people did about it.
-
 import { ALERT_HISTORY_MAX, ALERT_MEMBERS_MAX } from "../../../core/config/limits.ts";
 import { MINUTE_MS } from "../../../core/time/durations.ts";
 import type { Ending } from "../../anomaly/ending.ts";

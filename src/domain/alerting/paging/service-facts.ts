@@ -1,6 +1,5 @@
 // What the last cycle's arrivals say of services, for the pipeline to a page: which are not mature yet, and how many requests those have had of which that
 // matters. Engines tell it anew each cycle, from streams whose first times their checkpoints hold: a restart loses nothing.
-
 import { ARRIVAL_SERVICES_MAX } from "../../../core/config/limits.ts";
 import { ShareLedger } from "../../../core/fairness/share-ledger.ts";
 import type { ArrivalsFound } from "../../../core/protocol/arrivals.ts";

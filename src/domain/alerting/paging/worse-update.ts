@@ -1,5 +1,4 @@
 // A metric that people know of, as high, and that has become far worse since: told as an update of its alert that names it, once for each factor of four.
-
 import { ALERT_UPDATES_MAX } from "../../../core/config/alert-limits.ts";
 import { ALERT_MEMBERS_MAX } from "../../../core/config/limits.ts";
 import { doublingsOf, type Weighed } from "../severity.ts";

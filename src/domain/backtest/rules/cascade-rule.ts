@@ -1,5 +1,4 @@
 // Services that fail together, from what is open and from stored calls (modules/watchdog/cascade does so live).
-
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
 import { MINUTE_MS } from "../../../core/time/durations.ts";
 import { CASCADE_SERVICES_MIN, type Call, type Cascade, findCascades, type ServiceOnset } from "../../alerting/cascade.ts";

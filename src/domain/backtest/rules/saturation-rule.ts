@@ -1,6 +1,5 @@
 // Series that run full, from their stored samples (actors/engine/watchdog/passes does so live): each bounded stream, the streams of an instance and those of a
 // pair together.
-
 import { hash128 } from "../../../core/hashing/hash128.ts";
 import { FLAG_COUNTER } from "../../../core/layout/stream-record.ts";
 import type { EpisodeFrame, StreamName } from "../../../core/protocol/coordinator-frame.ts";

@@ -1,7 +1,6 @@
 // What departs of a series that is too young for a tail of its own: values in a row that stay beyond one bar on one side. The bar is Student's, in standard deviations,
 // continuous in the number of values; these are drawn from the values' own robust spread and from what a series may stray by of which nothing is known yet. One value,
 // however far, says nothing of such a series, and neither does what goes on as it has begun: levels climb and settle while caches fill.
-
 import { BoundedMap } from "../../../core/collections/bounded-map.ts";
 import { LASTING_BASELINE_VALUES, LASTING_MS, LASTING_VALUES } from "../../../core/layout/episode-ends.ts";
 import { DAY_MS, MINUTE_MS } from "../../../core/time/durations.ts";

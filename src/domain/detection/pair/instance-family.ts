@@ -1,6 +1,5 @@
 // Instances of one pair: streams that differ by nothing but their instance. A new one inherits the baseline of those before it, where they are alike, so that a
 // deployment which renames every pod loses none, and a fault in a new pod is found as in an old one.
-
 import { setMember } from "../../../core/collections/own-member.ts";
 import type { Attributes, StreamName } from "../../../core/protocol/coordinator-frame.ts";
 import { HOUR_MS } from "../../../core/time/durations.ts";

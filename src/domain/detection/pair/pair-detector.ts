@@ -1,7 +1,6 @@
 // The slow detector of one pair of service and metric: long baselines beside the two hours of the streaming window. Each observation costs O(1).
 // Two families of evidence: the mean of the last hour against its own long history and against the hour of the day (shifts, ramps), and the
 // value, its short mean and its step against medians (spikes, in a past that holds anomalies itself).
-
 import { BoundedMap } from "../../../core/collections/bounded-map.ts";
 import { DAY_MS, HOUR_MS } from "../../../core/time/durations.ts";
 import { endOfDay } from "../../calendar/known-days.ts";

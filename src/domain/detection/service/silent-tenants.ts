@@ -1,6 +1,5 @@
 // The silences of tenants from cycle to cycle: which services have an alert of their own, which share one on ingestion, and which wait for more to be known.
 // An alert on ingestion goes on for as long as one of its services is silent: what has been told with it is not reported again service by service.
-
 import type { SilentService } from "../../../core/protocol/arrivals.ts";
 import type { Attributes } from "../../../core/protocol/coordinator-frame.ts";
 import { parseRfc3339 } from "../../../core/time/rfc3339.ts";

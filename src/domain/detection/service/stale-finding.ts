@@ -1,5 +1,4 @@
 // Silent services as findings: each one of its own, or one on ingestion where most of a tenant's fell silent together.
-
 import type { SilentService } from "../../../core/protocol/arrivals.ts";
 import { formatRfc3339 } from "../../../core/time/rfc3339.ts";
 import { ruleVerdict, TIER_Z } from "../gates/rule-verdict.ts";

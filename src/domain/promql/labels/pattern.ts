@@ -1,5 +1,4 @@
 // Patterns of matchers and of label_replace: RE2, so that no pattern takes more than linear time; lists of literal texts become sets.
-
 import { type Matcher, RE2JS, RE2JSException } from "re2js";
 import { ownMember } from "../../../core/collections/own-member.ts";
 

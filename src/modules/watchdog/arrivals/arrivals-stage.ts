@@ -1,6 +1,5 @@
 // The Watchdog's stage over arrivals: a service that is silent for too long is an anomaly of its own, unless most of its tenant's fell silent with it: then it is
 // the way in that is broken, and that is one anomaly.
-
 import { ownMember, setMember } from "../../../core/collections/own-member.ts";
 import { hash128 } from "../../../core/hashing/hash128.ts";
 import type { ArrivalsFound, SilentService } from "../../../core/protocol/arrivals.ts";

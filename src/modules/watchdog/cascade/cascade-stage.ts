@@ -1,6 +1,5 @@
 // The Watchdog's stage over services that fail together: three or more of a tenant and environment that calls join and whose anomalies began within five minutes
 // are one cascade, on the service that the others most likely fail because of.
-
 import { CASCADE_EDGES_MAX, CASCADE_ONSETS_MAX } from "../../../core/config/limits.ts";
 import { MINUTE_MS } from "../../../core/time/durations.ts";
 import { CASCADE_SERVICES_MIN, type Call, type Cascade, findCascades, type ServiceOnset } from "../../../domain/alerting/cascade.ts";

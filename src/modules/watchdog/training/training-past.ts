@@ -1,6 +1,5 @@
 // What a training knows besides samples, and what it leaves for the next one: the vectors that were chosen, the model in production, and when the service's
 // metrics together were an anomaly. Read and written in pieces, so that nobody waits for megabytes.
-
 import { EXCLUDED_ANOMALIES_PER_TRAINING_MAX, TRAINING_ROWS_PARTS_PER_COMMIT } from "../../../core/config/model-limits.ts";
 import type { PacedWork } from "../../../core/fairness/paced-work.ts";
 import type { TrainingPast } from "../../../domain/detection/multivariate/service-training.ts";
