@@ -1,5 +1,5 @@
 // `vedette demo`: sends 40 minutes of a small shop's telemetry in a few seconds to a running server, with anomalies planted at known moments,
-// then asks the server what it found and how fast. Exits 1 when one was missed or found twice. With --live it goes on behind that, until Ctrl-C.
+// then asks the server what it found and how fast. Exits 1 when one was missed or found twice, or another went out to people. With --live it goes on behind that, until Ctrl-C.
 import { setTimeout as pause } from "node:timers/promises";
 import { type ServerRequest, serverFetch } from "../adapters/http/server-fetch.ts";
 import { systemClock } from "../adapters/platform/clock.ts";
@@ -21,6 +21,7 @@ interface FoundAnomaly {
   readonly anomaly_score: number;
   readonly severity: string;
   readonly explanation: string;
+  readonly outcome: string | null;
 }
 
 /** Answer of the server; throws where it refuses. */
@@ -117,6 +118,11 @@ function report(planted: PlantedAnomaly, found: readonly FoundAnomaly[], name: (
   return hits.length === 1;
 }
 
+/** Noise of a young service may be declared; it is wrong where it reaches people. */
+function isPaged({ outcome }: FoundAnomaly): boolean {
+  return outcome === "paged" || outcome === "absorbed";
+}
+
 interface DemoOutcome {
   readonly records: number;
   readonly refused: number;
@@ -130,9 +136,10 @@ function reportJson({ records, refused, found, latency }: DemoOutcome, name: (se
     one.service_id === name(planted.service) && one.metric_name === planted.metric;
   const planted = PLANTED.map((one) => ({ ...one, found: found.filter((each) => matches(one, each)).length }));
   const others = found.filter((one) => !PLANTED.some((each) => matches(each, one)));
+  const othersPaged = others.filter(isPaged).length;
   const p99 = quantileOf(latency, 0.99);
-  writeLine(JSON.stringify({ records, refused, planted, anomalies: found, others: others.length, detection_p99: p99 }, null, 2));
-  return planted.every((one) => one.found === 1) && others.length === 0 ? 0 : 1;
+  writeLine(JSON.stringify({ records, refused, planted, anomalies: found, others: others.length, others_paged: othersPaged, detection_p99: p99 }, null, 2));
+  return planted.every((one) => one.found === 1) && othersPaged === 0 ? 0 : 1;
 }
 
 /** Runs the demo; resolves with the exit code. */
@@ -174,7 +181,8 @@ export async function runDemo(given: CommandArguments, environment: Environment)
   const others = found.filter(
     (one) => !PLANTED.some((planted) => one.service_id === name(planted.service) && one.metric_name === planted.metric),
   );
-  writeLine(`  ${others.length} other anomalies`);
+  const othersPaged = others.filter(isPaged).length;
+  writeLine(`  ${others.length} other ${others.length === 1 ? "anomaly" : "anomalies"}, ${othersPaged} of them told`);
   for (const one of others) writeLine(`          ${one.service_id} ${one.explanation}`);
   const p99 = quantileOf(latency, 0.99);
   writeLine(
@@ -186,5 +194,5 @@ export async function runDemo(given: CommandArguments, environment: Environment)
     await sender.goOn();
     await end();
   }
-  return good && others.length === 0 ? 0 : 1;
+  return good && othersPaged === 0 ? 0 : 1;
 }

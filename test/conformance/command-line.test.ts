@@ -115,6 +115,14 @@ describe("the command line", () => {
     expect(doctor.code).toBe(0);
   });
 
+  it("runs the demo: each planted anomaly is found once, and no other is told", async () => {
+    const run = await vedette(["demo", "--json"]);
+    const { planted, others_paged } = JSON.parse(run.out) as { planted: ReadonlyArray<{ found: number }>; others_paged: number };
+    expect(planted.map(({ found }) => found)).toEqual([1, 1, 1, 1, 1, 1]);
+    expect(others_paged).toBe(0);
+    expect(run.code).toBe(0);
+  });
+
   const failures: Array<[words: string[], environment: Record<string, string>, code: number, message: RegExp]> = [
     [["sttus"], {}, 2, /unknown command "sttus"; did you mean vedette status\?/],
     [["status", "--jsn"], {}, 2, /no option --jsn; did you mean --json\?/],
