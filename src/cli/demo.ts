@@ -138,7 +138,13 @@ function reportJson({ records, refused, found, latency }: DemoOutcome, name: (se
   const others = found.filter((one) => !PLANTED.some((each) => matches(each, one)));
   const othersPaged = others.filter(isPaged).length;
   const p99 = quantileOf(latency, 0.99);
-  writeLine(JSON.stringify({ records, refused, planted, anomalies: found, others: others.length, others_paged: othersPaged, detection_p99: p99 }, null, 2));
+  writeLine(
+    JSON.stringify(
+      { records, refused, planted, anomalies: found, others: others.length, others_paged: othersPaged, detection_p99: p99 },
+      null,
+      2,
+    ),
+  );
   return planted.every((one) => one.found === 1) && othersPaged === 0 ? 0 : 1;
 }
 
