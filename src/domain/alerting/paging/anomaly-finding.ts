@@ -16,7 +16,12 @@ interface VerdictNumbers {
   readonly threshold?: unknown;
   readonly baseline?: { readonly n?: unknown; readonly sd?: unknown } | null;
   readonly gates?: unknown;
+  readonly contributions?: unknown;
 }
+
+/** Metrics that a finding on a service's metrics together is about: as many as its sentence names, each with a part of it that counts. */
+const NAMED_METRICS = 3;
+const NAMED_SHARE = 0.1;
 
 /** State that the last decision on it has left. */
 export interface DecidedBefore {
@@ -51,6 +56,7 @@ export function findingOf(anomaly: Anomaly, kind: Finding["kind"], before: Decid
     effect: effectOf(anomaly),
     services,
     explanation,
+    ...(familyOfDetector(detector) === "multivariate" && { named: namedMetrics(verdict?.contributions) }),
     alertId: before?.alertId ?? null,
     tierBefore: before?.tier ?? null,
     firedAtMs: kind === "raised" ? anomaly.detectedAtMs : atMs,
@@ -75,6 +81,17 @@ export function anomalyRisesAtMs(anomaly: Anomaly, decided: Tier): number | null
 
 function weighed(anomaly: Anomaly) {
   return { metricName: anomaly.metricName, z: anomaly.z, effect: effectOf(anomaly) };
+}
+
+function namedMetrics(contributions: unknown): string[] {
+  if (!Array.isArray(contributions)) return [];
+  const parts = contributions as ReadonlyArray<{ readonly feature?: unknown; readonly delta_score?: unknown }>;
+  const weight = ({ delta_score }: (typeof parts)[number]) => (typeof delta_score === "number" ? delta_score : 0);
+  const total = parts.reduce((sum, part) => sum + weight(part), 0);
+  return parts
+    .slice(0, NAMED_METRICS)
+    .filter((part) => weight(part) > 0 && weight(part) >= NAMED_SHARE * total)
+    .map(({ feature }) => String(feature));
 }
 
 /** What a statistic has found; undefined where none has, or its verdict has no numbers. */

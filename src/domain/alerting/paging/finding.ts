@@ -34,6 +34,8 @@ export interface Finding {
   /** Services of a cascade, its root included; empty for all other findings. */
   readonly services: readonly string[];
   readonly explanation: string;
+  /** Metrics that a finding on a service's metrics together names; absent of all other findings. */
+  readonly named?: readonly string[];
   /** The alert that it belongs to already. */
   readonly alertId: string | null;
   /** That it was decided on with last, with what the ensemble raised it by; null where it was not. */

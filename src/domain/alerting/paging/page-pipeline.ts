@@ -79,6 +79,7 @@ export interface EnsembleOutcome extends FireOutcome {
 export type OpenFindings = (anomalyId: string) => Finding | undefined;
 
 interface AskedCase extends FindingCase {
+  readonly openFindings: OpenFindings;
   readonly memory: PagingMemory;
   /** Scope key of the finding's service. */
   readonly place: string;
@@ -88,11 +89,11 @@ interface AskedCase extends FindingCase {
 
 /** Decides on a finding and on those that it corroborates, the strongest first, and keeps in the memory what follows from it. */
 export function decideFire(finding: Finding, sources: PagingSources, memory: PagingMemory, openFindings: OpenFindings): EnsembleOutcome {
-  const of = caseOf(finding, sources, memory);
+  const of = caseOf(finding, sources, memory, openFindings);
   if (!passesFindingGates(of))
     return { decision: decisionOf(of, severityNow(of.finding), "suppressed", null), ended: undefined, merged: [], raised: [] };
   memory.addSignal(of.place, signalOf(of, false));
-  const others = corroborated(of, openFindings).map((other) => caseOf(other, sources, memory));
+  const others = corroborated(of).map((other) => caseOf(other, sources, memory, openFindings));
   const [stronger, weaker] = [
     others.filter((other) => compareStrength(other, of) < 0),
     others.filter((other) => compareStrength(other, of) > 0),
@@ -102,7 +103,7 @@ export function decideFire(finding: Finding, sources: PagingSources, memory: Pag
 }
 
 /** Open findings of the service whose tier the ensemble raises only now, the strongest first. */
-function corroborated({ finding, memory, place }: AskedCase, openFindings: OpenFindings): Finding[] {
+function corroborated({ finding, memory, place, openFindings }: AskedCase): Finding[] {
   const signals = memory.signals(place);
   const found = signals.flatMap((signal) => {
     const isDue = !signal.isRaised && signal.anomalyId !== finding.anomalyId && isCorroborated(signal, signals);
@@ -122,13 +123,13 @@ function decideRaised(of: AskedCase): FireOutcome[] {
   return passesFindingGates(of) ? [decideTier(of)] : [];
 }
 
-function caseOf(given: Finding, sources: PagingSources, memory: PagingMemory): AskedCase {
+function caseOf(given: Finding, sources: PagingSources, memory: PagingMemory, openFindings: OpenFindings): AskedCase {
   const finding = given.alertId === null ? given : { ...given, alertId: memory.current(given.alertId)?.state.id ?? given.alertId };
   const family = familyOfDetector(finding.detector);
   const settings = sources.settingsOf(finding.tenant, finding.serviceId, finding.metricName);
   const place = placeText(finding);
   const rca = finding.kind === "opened" && finding.serviceId !== DRILL_SERVICE ? rcaGate(finding, place, settings, memory) : null;
-  return { finding, family, settings, sources, gates: [], memory, place, score: anomalyScore(finding.z), rca };
+  return { finding, family, settings, sources, gates: [], memory, openFindings, place, score: anomalyScore(finding.z), rca };
 }
 
 /** Tier of a finding that has passed its own gates. */
@@ -326,10 +327,10 @@ function updateOf(finding: Finding, tier: Tier, known: Alert): string | null {
 }
 
 /** Age up to which the newest alert takes the finding in: what goes on at any, and a problem of its own at none. */
-function maxAgeMinutesOf({ finding, settings }: AskedCase, newest: Alert | undefined, goesOn: boolean): number {
+function maxAgeMinutesOf(of: AskedCase, newest: Alert | undefined, goesOn: boolean): number {
   if (goesOn) return Number.POSITIVE_INFINITY;
   // What others have raised is a part of what they say.
-  return isOwnProblem(finding, severityNow(finding), newest) ? Number.NEGATIVE_INFINITY : settings.dedupMaxAgeMinutes;
+  return isOwnProblem(of, severityNow(of.finding), newest) ? Number.NEGATIVE_INFINITY : of.settings.dedupMaxAgeMinutes;
 }
 
 /** The alert, of which people are told. */

@@ -156,6 +156,86 @@ describe("case 32: one event is one page", () => {
   });
 });
 
+describe("a service's metrics together and one of them", () => {
+  const joint = (named: readonly string[] = []): Partial<Finding> => ({
+    metricName: "service.multivariate",
+    detector: "isolation_forest",
+    named,
+    explanation: "3 metrics together",
+  });
+  const metric = (metricName = "latency_ms"): Partial<Finding> => ({ metricName, explanation: `${metricName} rose` });
+  const pages = (rig: PagingRig) => [...rig.memory.firing("default")].map((alert) => alert.pages);
+
+  it.each([
+    ["the metric first", metric(), joint(), "also service.multivariate: 3 metrics together"],
+    ["the metrics together first", joint(), metric(), "also latency_ms: latency_ms rose"],
+    [
+      "how full it is first",
+      { ...metric("pool_used_percent"), detector: "saturation" },
+      joint(),
+      "also service.multivariate: 3 metrics together",
+    ],
+    ["together, then how full", joint(), { ...metric("pool_used_percent"), detector: "saturation" }, "also pool_used_percent"],
+  ])("are one page at the same moment, the second an update: %s", (_, first, second, said) => {
+    const rig = new PagingRig();
+    expect(rig.fire(first).outcome).toBe("paged");
+    const [update] = told(rig, { ...second, atMs: START + 4 * MINUTE });
+    expect(update).toEqual(["updated", expect.stringContaining(said)]);
+    expect(pages(rig)).toEqual([1]);
+  });
+  it("are one page where the second is high and the first was not", () => {
+    const rig = new PagingRig();
+    const mild = rig.fire({ ...metric(), detector: "saturation", z: 2.5 });
+    expect(mild.tier).toBe("medium");
+    const severe = rig.fire({ ...joint(), z: 7, atMs: START + MINUTE });
+    expect(severe).toMatchObject({ outcome: "absorbed", alertId: mild.alertId });
+    expect(rig.memory.alert(mild.alertId as string)).toMatchObject({ pages: 1, state: { tier: "high" } });
+  });
+  it("are one later too, where the metric is named", () => {
+    const rig = new PagingRig();
+    const later = START + 30 * MINUTE;
+    const first = rig.fire(metric());
+    expect(rig.fire({ ...joint(["errors", "latency_ms"]), atMs: later }).alertId).toBe(first.alertId);
+    const reversed = new PagingRig();
+    const whole = reversed.fire(joint(["latency_ms"]));
+    expect(reversed.fire({ ...metric("latency_ms.p99"), atMs: later }).alertId).toBe(whole.alertId);
+    expect(pages(reversed)).toEqual([1]);
+  });
+  it("are two events later on, where it is not", () => {
+    const later = START + 30 * MINUTE;
+    for (const [first, second] of [
+      [metric(), joint(["errors"])],
+      [joint(["errors"]), metric()],
+    ] as const) {
+      const rig = new PagingRig();
+      const one = rig.fire(first);
+      expect(rig.fire({ ...second, atMs: later })).toMatchObject({ outcome: "paged" });
+      expect(pages(rig)).toEqual([1, 1]);
+      expect(rig.memory.alert(one.alertId as string)).toMatchObject({ anomalies: 1 });
+    }
+  });
+  it("take in the next metric as the first one's alert would, and the same again", () => {
+    const rig = new PagingRig();
+    const whole = rig.fire(joint());
+    rig.fire({ ...metric(), atMs: START + MINUTE });
+    expect(rig.fire({ ...metric("queue_depth"), atMs: START + 20 * MINUTE }).alertId).toBe(whole.alertId);
+    rig.end(whole, START + 21 * MINUTE);
+    expect(rig.fire({ ...joint(), kind: "reopened", atMs: START + 40 * MINUTE })).toMatchObject({
+      outcome: "absorbed",
+      alertId: whole.alertId,
+    });
+    expect(pages(rig)).toEqual([1]);
+  });
+  it("end with the last of them", () => {
+    const rig = new PagingRig();
+    const one = rig.fire(metric());
+    const other = rig.fire({ ...joint(), atMs: START + MINUTE });
+    rig.end(one, START + 2 * MINUTE);
+    expect(rig.memory.alert(one.alertId as string)?.state.resolvedAtMs).toBeNull();
+    expect(rig.end(other, START + 3 * MINUTE)?.outcome).toBe("resolved");
+  });
+});
+
 describe("case 14: alerts of an Alertmanager", () => {
   const outer = (alertname: string, more: Record<string, string> = {}): Partial<Finding> => ({
     detector: "external",
