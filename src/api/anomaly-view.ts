@@ -6,6 +6,7 @@ import type { Anomaly } from "../domain/anomaly/anomaly.ts";
 import { endingOf } from "../domain/anomaly/ending.ts";
 import { anomalyScore, tierOfScore } from "../domain/detection/anomaly-score.ts";
 import { AGGREGATE_ATTRIBUTE } from "../domain/detection/pair/pair-aggregate.ts";
+import { DETECTORS_OF_PAIRS } from "../domain/detection/pair/pair-verdict.ts";
 import type { Verdict } from "../domain/detection/verdict.ts";
 
 /** The object that leaves the server. `alert` is the one that it belongs to, where what is said of it depends on that; `streams` is the number of member streams. */
@@ -65,7 +66,7 @@ export function anomalyMark(anomaly: Anomaly) {
 }
 
 /** Detectors that judge stored series: each its own, or what a metric of an instance comes to. */
-const OF_STREAM: ReadonlySet<string> = new Set(["z_score", "adaptive"]);
+const OF_STREAM: ReadonlySet<string> = new Set(DETECTORS_OF_PAIRS);
 const OF_METRIC: ReadonlySet<string> = new Set(["saturation"]);
 
 /** The stored series that it is of; attributes are null where it is of several of the metric's. */

@@ -121,6 +121,7 @@ export const PREDICTION_ENDPOINTS = [
         methods: [{ name: "lag_regression", weight: 1, trial_error: 3.1 }],
         history_since: EXAMPLE_TIME,
         history_values: 720,
+        left_out_since: null,
         forecast: [{ timestamp: EXAMPLE_TIME, predicted_value: 120.5, lower_bound: 108.2, upper_bound: 132.8, confidence: 0.95 }],
         last_score: null,
       },

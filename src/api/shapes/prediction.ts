@@ -25,7 +25,7 @@ export const DEGRADATION = z.object({
       metric_name: z.string(),
       environment: z.string(),
       attributes: ATTRIBUTES,
-      current_value: z.number(),
+      current_value: z.number().describe("where the trend stands now; what the minutes count from"),
       trend_slope_per_hour: z.number(),
       estimated_breach_minutes: z.number().nullable().describe("0 where the threshold is passed already, null in more than a week"),
       threshold: z.number(),
@@ -45,6 +45,9 @@ export const FORECAST = z.object({
   methods: z.array(z.object({ name: z.string(), weight: SHARE, trial_error: z.number().nullable() })),
   history_since: TIMESTAMP,
   history_values: COUNT,
+  left_out_since: TIMESTAMP.nullable().describe(
+    "begin of an open finding on the metric: values from then on are left out; null where there is none",
+  ),
   forecast: z.array(
     z.object({
       timestamp: TIMESTAMP,

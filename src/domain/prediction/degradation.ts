@@ -4,6 +4,8 @@ import { seasonalAdjustment } from "../forecast/seasonal-adjustment.ts";
 import { senSlope, TREND_POINTS_MAX, trendTest } from "../saturation/trend.ts";
 
 export interface DegradationTrend {
+  /** Value of the line now. */
+  readonly currentValue: number;
   /** In the metric's units. */
   readonly slopePerHour: number;
   /** |slope| over the median, an hour. */
@@ -66,6 +68,7 @@ export function degradationTrend(
   const threshold = limit ?? bandEdge(points, Math.sign(line.slope));
   const minutes = ((threshold - current) / line.slope) * 60;
   return {
+    currentValue: current,
     slopePerHour: line.slope,
     relativeSlope,
     breachMinutes: minutes <= WEEK_MINUTES ? Math.max(0, minutes) : null,

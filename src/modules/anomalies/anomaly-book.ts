@@ -7,12 +7,11 @@ import { anomalyRisesAtMs } from "../../domain/alerting/paging/anomaly-finding.t
 import { ENDING_GATES } from "../../domain/alerting/paging/asked-again.ts";
 import { type Anomaly, type Episode, openKeyOf } from "../../domain/anomaly/anomaly.ts";
 import { anomalyScore, tierOfScore } from "../../domain/detection/anomaly-score.ts";
-import type { PairName } from "../series/series-context.ts";
 import { scan } from "../state/scan.ts";
 import { EPISODE } from "../state/shared-forms.ts";
 import { idBytes, tenantTimeKey, tenantTimeOf } from "../state/tables.ts";
 import type { AnomalyFollower } from "./anomaly-follower.ts";
-import { type AnomalyEntry, AnomalyIndex } from "./anomaly-index.ts";
+import { type AnomalyEntry, type AnomalyFilter, AnomalyIndex } from "./anomaly-index.ts";
 import { decodeAnomaly } from "./anomaly-row.ts";
 import { OpenEpisodes } from "./open-episodes.ts";
 import { QuietAnomalies } from "./quiet-anomalies.ts";
@@ -32,6 +31,13 @@ export interface OpenAnomaly extends AnomalyKey, Pick<Anomaly, "environment" | "
   alertId: string | null;
   /** When it becomes more severe than it was decided to be; null where it does not. */
   risesAtMs: number | null;
+}
+
+/** Whose anomalies are asked for. */
+export interface AnomaliesOf extends Pick<AnomalyFilter, "metricName" | "detector" | "isInAlert"> {
+  readonly tenant: string;
+  readonly serviceId: string;
+  readonly environment: string;
 }
 
 interface RecentRow {
@@ -112,11 +118,11 @@ export class AnomalyBook {
     return entry === undefined ? undefined : this.read({ tenant, id, detectedAtMs: entry.detectedAtMs });
   }
 
-  /** Anomalies of a pair that lasted at some time of [fromMs, toMs), the newest first, `most` at most; of those that began earlier only what is open still. */
-  during({ tenant, ...pair }: PairName, fromMs: number, toMs: number, most: number): Anomaly[] {
+  /** Anomalies of a service, or of a pair, that lasted at some time of [fromMs, toMs), the newest first, `most` at most; of those that began earlier only what is open still. */
+  during({ tenant, ...of }: AnomaliesOf, fromMs: number, toMs: number, most: number): Anomaly[] {
     const index = this.index(tenant);
-    const inRange = index.page({ ...pair, sinceMs: fromMs, untilMs: toMs }, undefined, most);
-    const before = index.page({ ...pair, untilMs: Math.min(fromMs, toMs), state: "open" }, undefined, most - inRange.length);
+    const inRange = index.page({ ...of, sinceMs: fromMs, untilMs: toMs }, undefined, most);
+    const before = index.page({ ...of, untilMs: Math.min(fromMs, toMs), state: "open" }, undefined, most - inRange.length);
     return [...inRange, ...before].flatMap(({ id, detectedAtMs }) => this.read({ tenant, id, detectedAtMs }) ?? []);
   }
 

@@ -34,6 +34,8 @@ export interface AnomalyFilter {
   readonly state?: "open" | "resolved" | undefined;
   readonly detector?: string | undefined;
   readonly alertId?: string | undefined;
+  /** True: only what belongs to an alert. */
+  readonly isInAlert?: boolean | undefined;
 }
 
 /** Orders of the list. */
@@ -172,7 +174,7 @@ export class AnomalyIndex {
 }
 
 function matchesRest(entry: AnomalyEntry, filter: AnomalyFilter): boolean {
-  const { serviceId, minScore, part, metricName, environment, severity, state, detector, alertId } = filter;
+  const { serviceId, minScore, part, metricName, environment, severity, state, detector, alertId, isInAlert } = filter;
   return (
     (serviceId === undefined || entry.serviceId === serviceId) &&
     (minScore === undefined || entry.score >= minScore) &&
@@ -182,6 +184,7 @@ function matchesRest(entry: AnomalyEntry, filter: AnomalyFilter): boolean {
     (state === undefined || (state === "open") === (entry.openKey !== null)) &&
     (detector === undefined || entry.detector === detector) &&
     (alertId === undefined || entry.alertId === alertId) &&
+    (isInAlert === undefined || isInAlert === (entry.alertId !== null)) &&
     (part === undefined || entry.serviceId.toLowerCase().includes(part) || entry.metricName.toLowerCase().includes(part))
   );
 }

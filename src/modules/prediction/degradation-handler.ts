@@ -8,7 +8,7 @@ import { type DegradationTrend, degradationTrend, withoutSeason } from "../../do
 import { seriesKey } from "../../domain/series/series-order.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { askSeries } from "../series/series-handler.ts";
-import { endOf, type HistoryRange, historyOf } from "./metric-history.ts";
+import { endOf, type HistoryRange, historyOf, strangeSinceMs } from "./metric-history.ts";
 import type { PredictionContext } from "./prediction-context.ts";
 
 /** Looks back of so many hours and less are read in steps of five minutes. */
@@ -22,8 +22,8 @@ const PAGE = 200;
 const WORSE_UP = /latency|duration|error|fail|saturation|percent|pct|util|used|usage|queue|lag|pending|retries|memory|rss|heap|cpu/i;
 const WORSE_DOWN = /free|available|remaining|headroom|idle|hit_ratio|success/i;
 
-/** With the time of the oldest value that it was found in, and the newest sample's value. */
-type DatedTrend = DegradationTrend & { readonly sinceMs: number; readonly currentValue: number };
+/** With the time of the oldest value that it was found in. */
+type DatedTrend = DegradationTrend & { readonly sinceMs: number };
 
 export async function degradation(
   context: PredictionContext,
@@ -60,30 +60,33 @@ export async function degradation(
   return done({ trends: worst.map(trendView), series: read, complete: read >= total });
 }
 
-/** A trend that is there in the values and in what they are without their season: the way up of every morning is none. */
-async function trendOf(context: PredictionContext, summary: SeriesSummary, range: HistoryRange): Promise<DatedTrend | undefined> {
-  if (endOf([summary], range.toMs, range.stepMs) !== undefined) return undefined;
+/**
+ * A trend that is there in the values and in what they are without their season: the way up of every morning is none. Values of an open finding are left out where
+ * it has lasted for less than half of the time: after that they are what there is.
+ */
+async function trendOf(context: PredictionContext, summary: SeriesSummary, asked: HistoryRange): Promise<DatedTrend | undefined> {
+  const { fromMs, toMs: nowMs, stepMs } = asked;
+  if (endOf([summary], nowMs, stepMs) !== undefined) return undefined;
+  const sinceMs = strangeSinceMs(context, summary, nowMs);
+  const range = sinceMs === undefined || sinceMs < (fromMs + nowMs) / 2 ? asked : { ...asked, toMs: sinceMs };
   const { values, startMs } = await historyOf(context, [summary], range);
   const options = {
-    lateSteps: (range.toMs - startMs) / range.stepMs - values.length,
-    stepHours: range.stepMs / HOUR_MS,
+    lateSteps: (nowMs - startMs) / stepMs - values.length,
+    stepHours: stepMs / HOUR_MS,
     slopeMin: context.options.degradationSlope ?? SLOPE_INITIAL,
     direction: directionOf(summary.metricName),
     limit: limitOf(context, summary),
   };
   const trend = degradationTrend(values, options);
   if (trend === undefined) return undefined;
-  const isFine = range.stepMs < HOUR_MS;
-  const all = await historyOf(context, [summary], { ...range, fromMs: range.fromMs - (isFine ? SEASON_DAYS : SEASON_WEEKS) });
+  const isFine = stepMs < HOUR_MS;
+  const all = await historyOf(context, [summary], { ...range, fromMs: fromMs - (isFine ? SEASON_DAYS : SEASON_WEEKS) });
   const before = all.values.subarray(0, Math.max(0, all.values.length - values.length));
-  const rest = withoutSeason(before, values, isFine ? [DAY_MS / range.stepMs] : [24, 168]);
+  const rest = withoutSeason(before, values, isFine ? [DAY_MS / stepMs] : [24, 168]);
   const left = rest === values ? trend : degradationTrend(rest, options);
   if (left === undefined) return undefined;
   const { slopePerHour, relativeSlope, confidence } = left;
-  // A counter's values are what was added in a step.
-  const newest = summary.kind === "gauge" ? summary.lastValue : null;
-  const currentValue = newest ?? (values.at(-1) as number);
-  return { ...trend, slopePerHour, relativeSlope, confidence, currentValue, sinceMs: startMs };
+  return { ...trend, slopePerHour, relativeSlope, confidence, sinceMs: startMs };
 }
 
 function directionOf(metricName: string): -1 | 0 | 1 {

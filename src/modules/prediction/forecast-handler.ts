@@ -5,12 +5,11 @@ import type { SeriesSummary } from "../../core/protocol/engine-control.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../core/time/durations.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 import { FORECAST_VALUES_MIN } from "../../domain/forecast/forecast.ts";
-import type { EvenGrid } from "../../domain/prediction/even-grid.ts";
 import { stepsAhead } from "../../domain/prediction/steps-ahead.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { computeFor } from "./computing.ts";
 import type { GivenForecast } from "./forecast-book.ts";
-import { endOf, historyOf, rangeOf, streamsOf } from "./metric-history.ts";
+import { type CalmHistory, calmHistoryOf, endOf, rangeOf, streamsOf } from "./metric-history.ts";
 import type { PredictionContext } from "./prediction-context.ts";
 
 const ID_BYTES = 16;
@@ -25,7 +24,7 @@ const RESOLUTIONS = {
   young: { stepMs: 15 * MINUTE_MS, historyMs: 3 * DAY_MS, periods: [96] },
 } as const;
 
-interface History extends EvenGrid {
+interface History extends CalmHistory {
   readonly stepMs: number;
   readonly periods: readonly number[];
 }
@@ -72,6 +71,7 @@ export async function forecast(context: PredictionContext, { principal, query }:
     methods: made.methods.map(({ name, weight, trialError }) => ({ name, weight, trial_error: trialError })),
     history_since: formatRfc3339(history.startMs),
     history_values: history.values.length,
+    left_out_since: history.leftOutSinceMs === null ? null : formatRfc3339(history.leftOutSinceMs),
     forecast: points.map((point) => ({
       timestamp: formatRfc3339(point.timeMs),
       predicted_value: point.predicted,
@@ -108,8 +108,8 @@ async function readAt(
   streams: readonly SeriesSummary[],
   { stepMs, historyMs, periods }: (typeof RESOLUTIONS)[keyof typeof RESOLUTIONS],
 ): Promise<History> {
-  const toMs = context.nowMs();
-  return { ...(await historyOf(context, streams, { fromMs: toMs - historyMs, toMs, stepMs })), stepMs, periods };
+  const range = { nowMs: context.nowMs(), lengthMs: historyMs, stepMs, least: FORECAST_VALUES_MIN };
+  return { ...(await calmHistoryOf(context, streams, range)), stepMs, periods };
 }
 
 function scoreOf({ state }: PredictionContext, tenant: string, key: string, { startMs, stepMs, values }: History) {

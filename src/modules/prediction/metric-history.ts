@@ -3,6 +3,8 @@ import { SERIES_DATA_SAMPLES_MAX } from "../../core/config/limits.ts";
 import { JOINED_STREAMS_PER_METRIC_MAX } from "../../core/config/prediction-limits.ts";
 import type { SeriesSummary } from "../../core/protocol/engine-control.ts";
 import { HOUR_MS } from "../../core/time/durations.ts";
+import { NEW_NORMAL_MS } from "../../domain/detection/multivariate/strange-stretches.ts";
+import { DETECTORS_OF_PAIRS } from "../../domain/detection/pair/pair-verdict.ts";
 import { temperedHistory } from "../../domain/forecast/tempered-history.ts";
 import { partitionOf } from "../../domain/placement/partition.ts";
 import { type EvenGrid, evenGrid, GAP_STEPS_MAX, joinedGrid } from "../../domain/prediction/even-grid.ts";
@@ -31,6 +33,14 @@ export interface HistoryRange {
   readonly fromMs: number;
   readonly toMs: number;
   readonly stepMs: number;
+}
+
+/** Findings of a metric that are looked at; further open ones would be older. */
+const FINDINGS_MAX = 100;
+
+/** History that nothing of an open finding is in; `leftOutSinceMs` is when that began. */
+export interface CalmHistory extends EvenGrid {
+  readonly leftOutSinceMs: number | null;
 }
 
 /** Streams of a metric in one environment, JOINED_STREAMS_PER_METRIC_MAX at most; empty for one that is not known. */
@@ -70,6 +80,41 @@ async function streamHistory(context: PredictionContext, summary: SeriesSummary,
   };
   const read = range.stepMs >= HOUR_MS ? await readHours(context, answer, request, mark) : await readSamples(context, answer, request);
   return evenGrid(read.times, read.values, range);
+}
+
+/**
+ * Since when an open finding says that the metric is not as it was: of values from then on nothing is learned. Undefined where there is none, and where it has lasted
+ * so long that this is how the metric is now.
+ */
+export function strangeSinceMs(
+  { state }: PredictionContext,
+  { tenant, serviceId, metricName, environment }: SeriesSummary,
+  nowMs: number,
+): number | undefined {
+  const found = state.anomalies.during({ tenant, serviceId, metricName, environment }, nowMs - NEW_NORMAL_MS, nowMs, FINDINGS_MAX);
+  const open = found.filter(({ resolvedAtMs, detector }) => resolvedAtMs === null && DETECTORS_OF_PAIRS.includes(detector));
+  const since = open.map(({ startedAtMs }) => startedAtMs).filter((startedAtMs) => startedAtMs > nowMs - NEW_NORMAL_MS);
+  return since.length === 0 ? undefined : Math.min(...since);
+}
+
+/** The history of so long before now; before an open finding where there is one, unless fewer than `least` values are left without it. */
+export async function calmHistoryOf(
+  context: PredictionContext,
+  streams: readonly SeriesSummary[],
+  {
+    nowMs,
+    lengthMs,
+    stepMs,
+    least,
+  }: { readonly nowMs: number; readonly lengthMs: number; readonly stepMs: number; readonly least: number },
+): Promise<CalmHistory> {
+  const [first] = streams;
+  const sinceMs = first && strangeSinceMs(context, first, nowMs);
+  if (sinceMs !== undefined) {
+    const calm = await historyOf(context, streams, { fromMs: sinceMs - lengthMs, toMs: sinceMs, stepMs });
+    if (calm.values.length >= least) return { ...calm, leftOutSinceMs: sinceMs };
+  }
+  return { ...(await historyOf(context, streams, { fromMs: nowMs - lengthMs, toMs: nowMs, stepMs })), leftOutSinceMs: null };
 }
 
 /** As a pair's aggregate is made (service document, decisions 2). */

@@ -3,11 +3,12 @@ import { done, type Outcome, refused, shown } from "../../api/refusal.ts";
 import type { SeriesSummary } from "../../core/protocol/engine-control.ts";
 import { MINUTE_MS } from "../../core/time/durations.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
+import { FORECAST_VALUES_MIN } from "../../domain/forecast/forecast.ts";
 import type { OutlookSeries, PredictedAnomaly } from "../../domain/prediction/anomaly-outlook.ts";
 import type { EvenGrid } from "../../domain/prediction/even-grid.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { computeFor } from "./computing.ts";
-import { endOf, historyOf, rangeOf } from "./metric-history.ts";
+import { calmHistoryOf, endOf, rangeOf } from "./metric-history.ts";
 import type { PredictionContext } from "./prediction-context.ts";
 import { metricsOf } from "./service-metrics.ts";
 
@@ -57,12 +58,13 @@ export async function predictionsOf(
   const stepMinutes = minutes <= FINE_MINUTES ? 1 : 5;
   const stepMs = stepMinutes * MINUTE_MS;
   const toMs = context.nowMs();
-  const fromMs = toMs - (stepMinutes === 1 ? FINE_STEPS : COARSE_STEPS) * stepMs;
+  const lengthMs = (stepMinutes === 1 ? FINE_STEPS : COARSE_STEPS) * stepMs;
   const series: OutlookSeries[] = [];
   for (const streams of metrics.values()) {
     const [first] = streams;
     if (first === undefined || endOf(streams, toMs, stepMs) !== undefined) continue;
-    const history = await historyOf(context, streams.slice(0, STREAMS_MAX), { fromMs, toMs, stepMs });
+    const range = { nowMs: toMs, lengthMs, stepMs, least: FORECAST_VALUES_MIN };
+    const history = await calmHistoryOf(context, streams.slice(0, STREAMS_MAX), range);
     series.push(outlookSeries(context, first, { history, stepMs, nowMs: toMs }));
   }
   const { zThreshold } = context.options;
@@ -107,8 +109,8 @@ async function withoutUsualCourse(
     const streams = metrics.get(metricName) ?? [];
     const [first] = streams;
     if (first === undefined) continue;
-    const range = { fromMs: toMs - SEASON_STEPS * SEASON_STEP_MS, toMs, stepMs: SEASON_STEP_MS };
-    const history = await historyOf(context, streams.slice(0, STREAMS_MAX), range);
+    const range = { nowMs: toMs, lengthMs: SEASON_STEPS * SEASON_STEP_MS, stepMs: SEASON_STEP_MS, least: 2 * DAY_STEPS };
+    const history = await calmHistoryOf(context, streams.slice(0, STREAMS_MAX), range);
     if (history.values.length >= 2 * DAY_STEPS) series.push(outlookSeries(context, first, { history, stepMs: range.stepMs, nowMs: toMs }));
   }
   if (series.length === 0) return done(found);

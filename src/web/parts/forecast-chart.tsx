@@ -35,12 +35,17 @@ export function ForecastChart({
   );
   return (
     <Shown of={answer} rows={6}>
-      {({ forecast, methods, history_since, history_values, last_score }) => (
+      {({ forecast, methods, history_since, history_values, left_out_since, last_score }) => (
         <div class="stack">
           <Chart points={points} height={height} label={`${metricName} of ${serviceId}, with ${forecast.length} forecasts`} />
           <p class="faint">
             By {methods.map(({ name }) => name.replaceAll("_", " ")).join(", ")}, from {numberText(history_values)} values since{" "}
             <When at={history_since} />.{" "}
+            {left_out_since !== null && (
+              <>
+                Values since <When at={left_out_since} /> are left out: a finding on them is open.{" "}
+              </>
+            )}
             {last_score !== null &&
               `An earlier forecast was off by ${numberText(last_score.mean_absolute_error)} on the average; ${percentText(last_score.coverage)} of what came lay in its band.`}
           </p>

@@ -19,6 +19,9 @@ const ROWS_MIN = 1_440;
 /** Where more would be left out, the strange is not the exception. */
 const SHARE_MAX = 0.25;
 
+/** Share of the time whose alerts of single metrics are left out: a service that is seldom without one is so, and how its metrics go together has to be learned. */
+const ALERTS_SHARE_MAX = 0.1;
+
 /** A time of which it is known that it was not ordinary, [from, to) in ms. */
 export type Stretch = readonly [fromMs: number, toMs: number];
 
@@ -34,6 +37,22 @@ export function strangeRows(rows: TimedRows, known: readonly Stretch[], eigen: E
   }
   const share = left.reduce((sum, each) => sum + each, 0) / Math.max(1, times.length);
   return share > SHARE_MAX ? new Uint8Array(times.length) : left;
+}
+
+/** Alerts of single metrics of which nothing is to be learned: the newest, so that an open one is among them, as many as are an exception together. */
+export function alertStretches(
+  alerts: readonly Stretch[],
+  { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
+): Stretch[] {
+  let leftMs = ALERTS_SHARE_MAX * (toMs - fromMs);
+  return together(alerts)
+    .sort((a, b) => b[1] - a[1])
+    .filter(([beganMs, endedMs]) => {
+      const lastedMs = endedMs - Math.max(beganMs, fromMs);
+      const isLeftOut = lastedMs < NEW_NORMAL_MS && lastedMs <= leftMs;
+      if (isLeftOut) leftMs -= lastedMs;
+      return isLeftOut;
+    });
 }
 
 /** Times whose smoothed strangeness is far beyond what it mostly is. */

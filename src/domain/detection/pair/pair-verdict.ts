@@ -7,12 +7,14 @@ import { atLeast, firstFailed, type GateResult, holds } from "../gates/gate-resu
 import type { RuleVerdict } from "../gates/rule-verdict.ts";
 import { hourOf } from "../seasonal/hour-profile.ts";
 import { logNormalTail, shownProbability, Z_MAX } from "../tail-probability.ts";
-import { figure, zText } from "../verdict.ts";
+import { DETECTOR_Z_SCORE, figure, zText } from "../verdict.ts";
 import { LEARNING_VALUES } from "./pair-detector.ts";
 import type { PairVerdict } from "./pair-finding.ts";
 import { toldValue } from "./value-range.ts";
 
 export const DETECTOR_ADAPTIVE = "adaptive";
+/** Detectors of single metrics by their own past: the window, and the long baseline. */
+export const DETECTORS_OF_PAIRS: readonly string[] = [DETECTOR_Z_SCORE, DETECTOR_ADAPTIVE];
 const LAYERS = ["statistical", "adaptive"] as const;
 /** Why an observation opened no alert, by the gate that did not let it pass. */
 const REASONS: Readonly<Record<string, string>> = {

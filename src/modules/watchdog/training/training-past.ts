@@ -1,11 +1,12 @@
 // What a training knows besides samples, and what it leaves for the next one: the vectors that were chosen, the model in production, and when the service's
-// metrics together were an anomaly. Read and written in pieces, so that nobody waits for megabytes.
+// metrics, together or one of them, were an anomaly. Read and written in pieces, so that nobody waits for megabytes.
 import { EXCLUDED_ANOMALIES_PER_TRAINING_MAX, TRAINING_ROWS_PARTS_PER_COMMIT } from "../../../core/config/model-limits.ts";
 import type { PacedWork } from "../../../core/fairness/paced-work.ts";
 import type { TrainingPast } from "../../../domain/detection/multivariate/service-training.ts";
 import { METRIC_OF_SERVICE } from "../../../domain/detection/multivariate/service-verdict.ts";
-import type { Stretch } from "../../../domain/detection/multivariate/strange-stretches.ts";
-import type { AnomalyBook } from "../../anomalies/anomaly-book.ts";
+import { alertStretches, type Stretch } from "../../../domain/detection/multivariate/strange-stretches.ts";
+import { DETECTORS_OF_PAIRS } from "../../../domain/detection/pair/pair-verdict.ts";
+import type { AnomaliesOf, AnomalyBook } from "../../anomalies/anomaly-book.ts";
 import type { StateWith } from "../../state/stored-state.ts";
 import type { KeptRows, RowsOwner, TrainingRowsBook } from "./training-rows-book.ts";
 
@@ -25,9 +26,16 @@ export async function trainingPast(
   { state, paced }: { readonly state: TrainingPastState; readonly paced: PacedWork },
 ): Promise<TrainingPast> {
   const { tenant, serviceId, environment } = of;
-  const pair = { tenant, serviceId, environment, metricName: METRIC_OF_SERVICE };
-  const found = paced.do(() => state.anomalies.during(pair, fromMs, toMs, EXCLUDED_ANOMALIES_PER_TRAINING_MAX));
-  const excluded = found.map(({ startedAtMs, resolvedAtMs }): Stretch => [startedAtMs, resolvedAtMs ?? toMs]);
+  const stretches = (which: Pick<AnomaliesOf, "metricName" | "detector" | "isInAlert">): Stretch[] => {
+    const asked = { tenant, serviceId, environment, ...which };
+    const found = paced.do(() => state.anomalies.during(asked, fromMs, toMs, EXCLUDED_ANOMALIES_PER_TRAINING_MAX));
+    return found
+      .filter(({ feedback }) => feedback?.opinion !== "false_positive")
+      .map(({ startedAtMs, resolvedAtMs }) => [startedAtMs, resolvedAtMs ?? toMs]);
+  };
+  const together = stretches({ metricName: METRIC_OF_SERVICE });
+  const single = DETECTORS_OF_PAIRS.flatMap((detector) => stretches({ detector, isInAlert: true }));
+  const excluded = [...together, ...alertStretches(single, { fromMs, toMs })];
   return { rows: await rowsOf(of, { state, paced }), model, excluded };
 }
 

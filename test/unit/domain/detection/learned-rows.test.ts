@@ -5,7 +5,7 @@ import { seededRandom } from "../../../../src/domain/detection/multivariate/seed
 import { ServiceModel, type TimedRows } from "../../../../src/domain/detection/multivariate/service-model.ts";
 import { decodeServiceModel } from "../../../../src/domain/detection/multivariate/service-model-coding.ts";
 import { type TrainingJob, type TrainingPast, trainService } from "../../../../src/domain/detection/multivariate/service-training.ts";
-import { NEW_NORMAL_MS, strangeRows } from "../../../../src/domain/detection/multivariate/strange-stretches.ts";
+import { alertStretches, NEW_NORMAL_MS, strangeRows } from "../../../../src/domain/detection/multivariate/strange-stretches.ts";
 import { symmetricEigen } from "../../../../src/domain/detection/multivariate/symmetric-eigen.ts";
 import { decodeTrainingRows } from "../../../../src/domain/detection/multivariate/training-rows-coding.ts";
 import { generator } from "../../../support/generator.ts";
@@ -67,6 +67,26 @@ describe("what a training leaves out", () => {
     const lasts = NEW_NORMAL_MS / MINUTE_MS;
     expect(leftOf(minutes(7 * DAY), [[timeOf(3_000), timeOf(3_000 + lasts)]])).toEqual([]);
     expect(leftOf(minutes(7 * DAY), [[timeOf(3_000), timeOf(3_000 + lasts / 2)]])).toHaveLength(lasts / 2 + 20);
+  });
+
+  it("is of alerts of single metrics the newest, as far as they are an exception, and none that has lasted for two days", () => {
+    const of = (...alerts: ReadonlyArray<readonly [from: number, to: number]>) =>
+      alertStretches(
+        alerts.map(([from, to]) => [timeOf(from), timeOf(to)]),
+        { fromMs: timeOf(0), toMs: timeOf(7 * DAY) },
+      ).map((stretch) => stretch.map((timeMs) => (timeMs - START_MS) / MINUTE_MS));
+    expect(of([100, 130], [7 * DAY - 60, 7 * DAY])).toEqual([
+      [7 * DAY - 60, 7 * DAY],
+      [100, 130],
+    ]);
+    expect(of([4 * DAY, 7 * DAY], [100, 130])).toEqual([[100, 130]]);
+    const daily = Array.from({ length: 7 }, (_, day) => [day * DAY, day * DAY + 300] as const);
+    expect(of(...daily)).toEqual(
+      daily
+        .slice(-3)
+        .toReversed()
+        .map((one) => [...one]),
+    );
   });
 
   it("is nothing of a service's first day, of which nobody knows what is usual", () => {

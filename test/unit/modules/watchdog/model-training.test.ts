@@ -13,6 +13,7 @@ import type { ServiceModelMessage, ServiceWanting } from "../../../../src/core/p
 import { decodeServiceRow, encodeServiceRow, serviceHash, servicePage } from "../../../../src/core/protocol/service-rows.ts";
 import { type TrainingJob, type TrainingResult, trainService } from "../../../../src/domain/detection/multivariate/service-training.ts";
 import { readTrainingInput } from "../../../../src/domain/detection/multivariate/training-input.ts";
+import type { AnomaliesOf } from "../../../../src/modules/anomalies/anomaly-book.ts";
 import { EngineClient } from "../../../../src/modules/engines/engine-client.ts";
 import { CoordinatorCounters } from "../../../../src/modules/state/coordinator-counters.ts";
 import { makeCoordinatorShares } from "../../../../src/modules/state/coordinator-shares.ts";
@@ -40,14 +41,16 @@ const wanting = (change: Partial<ServiceWanting> = {}): ServiceWanting => ({
 
 function rig(
   train: (job: TrainingJob) => Promise<TrainingResult> = async (job) => trainService(job),
-  known: ReadonlyArray<{ readonly startedAtMs: number; readonly resolvedAtMs: number | null }> = [],
+  known: ReadonlyArray<{ readonly startedAtMs: number; readonly resolvedAtMs: number | null; readonly detector?: string }> = [],
 ) {
   const engine = new FakeEngine();
   const series = new MemoryStore({ tables: SERIES_TABLES });
   const slots = new Float64Array(COORDINATOR_SLOTS);
   const log: string[] = [];
   const trainingRows = new TrainingRowsBook();
-  const anomalies = { during: () => known };
+  const anomalies = {
+    during: ({ detector }: AnomaliesOf) => known.filter((one) => one.detector === detector),
+  };
   const store = { fails: false, isStopping: false };
   const training = new ModelTraining(
     { intervalMs: MINUTE_MS, rawRetentionMs: 7 * 24 * HOUR_MS },
@@ -138,6 +141,10 @@ describe("model training", () => {
     const found = [
       { startedAtMs: START_MS - 3 * HOUR_MS, resolvedAtMs: START_MS - 2 * HOUR_MS },
       { startedAtMs: START_MS - HOUR_MS, resolvedAtMs: null },
+      // Of single metrics.
+      { startedAtMs: START_MS - 5 * HOUR_MS, resolvedAtMs: null, detector: "adaptive" },
+      { startedAtMs: START_MS - 20 * HOUR_MS, resolvedAtMs: START_MS - 18 * HOUR_MS, detector: "z_score" },
+      { startedAtMs: START_MS - 20 * HOUR_MS, resolvedAtMs: START_MS - 18 * HOUR_MS, detector: "slo_burn" },
     ];
     const { ask, engine, trainingRows, counter } = rig(async (job) => {
       jobs.push(job);
@@ -149,6 +156,8 @@ describe("model training", () => {
     const excluded = [
       [START_MS - 3 * HOUR_MS, START_MS - 2 * HOUR_MS],
       [START_MS - HOUR_MS, START_MS],
+      [START_MS - 5 * HOUR_MS, START_MS],
+      [START_MS - 20 * HOUR_MS, START_MS - 18 * HOUR_MS],
       // What people have called one.
       [5, 6],
     ];
