@@ -76,6 +76,8 @@ export interface SaturationReport extends StreamName {
 /** Report of a slice of the pass. */
 export interface SaturationFound {
   readonly reports: readonly SaturationReport[];
+  /** Series with a breach that is a habit. */
+  readonly habitual: readonly SaturationReport[];
   /** Keys of series with a finding that is told: of which there is nothing new, that have new values without a finding, and that are not judged any more. */
   readonly waiting: readonly string[];
   readonly over: readonly string[];

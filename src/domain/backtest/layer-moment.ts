@@ -11,7 +11,7 @@ import { HistoryCursor } from "../detection/multivariate/service-rows.ts";
 import { LEARNING_VALUES } from "../detection/pair/pair-detector.ts";
 import type { WatchdogSettings } from "../detection/watchdog-settings.ts";
 import { kindOfName } from "../saturation/bounded-name.ts";
-import type { SaturationEvaluation } from "../saturation/saturation-finding.ts";
+import { HABIT_GATE, type SaturationEvaluation } from "../saturation/saturation-finding.ts";
 import { SATURATION_EVERY_CYCLES } from "../saturation/saturation-fire.ts";
 import { SaturationSeries } from "../saturation/saturation-series.ts";
 import { isBucketSeries } from "../series/classification.ts";
@@ -120,21 +120,21 @@ export async function saturationMoment(
       if (slices.spend(SATURATION_US)) await slices.turn();
     }
   }
-  const { finding, gates } = outcome;
-  const failed = firstFailed(gates)?.name ?? null;
+  const { finding, held, gates } = outcome;
+  const failed = held === undefined ? (firstFailed(gates)?.name ?? null) : HABIT_GATE;
   if (failed === "limit_known") return skippedMoment(layer, "no_declared_limit");
   if (failed === "recent_value") return skippedMoment(layer, "no_recent_value");
   const newestMs = series.times[series.times.length - 1] as number;
-  const gate = gates.find(({ passed }) => !passed);
+  const gate = gates.find(({ name }) => name === failed);
   return {
     layer,
     state: EVALUATED,
     reason: finding === null ? failed : null,
     declared: finding !== null,
     atMs: newestMs,
-    value: finding?.value ?? gate?.value ?? null,
-    bar: finding?.limit ?? gate?.limit ?? null,
-    verdict: finding?.verdict ?? null,
+    value: (finding ?? held)?.value ?? gate?.value ?? null,
+    bar: (finding ?? held)?.limit ?? gate?.limit ?? null,
+    verdict: (finding ?? held)?.verdict ?? null,
     sinceMs: series.times[0] as number,
   };
 }

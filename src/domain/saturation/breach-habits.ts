@@ -1,6 +1,6 @@
 // Breaches of headroom that a series has had, each with its begin, its duration and how far it went, and whether one at hand comes as they did. A function of the samples
-// alone: what is folded from the store again is the same. As long as the history reaches back, seven days, they are remembered.
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../core/time/durations.ts";
+// alone: what is folded from the store again is the same, as far as samples are kept. They are remembered for three weeks, so that one of each week is known as one.
+import { DAY_MS, HOUR_MS, MINUTE_MS, WEEK_MS } from "../../core/time/durations.ts";
 import { type EarlierDeparture, longer, recurringMs } from "../detection/departure/recurrence.ts";
 import { SHORT_MS, SHORTS_MIN } from "../detection/departure/short-departures.ts";
 import { HEADROOM_CLEAR, HEADROOM_FLOOR } from "./level-rules.ts";
@@ -18,7 +18,8 @@ const NEXT = OPEN_SINCE + 2;
 /** How many numbers BreachHabits works on. */
 export const BREACH_HABITS_NUMBERS = NEXT + 1;
 
-const REMEMBERED_MS = 7 * DAY_MS;
+/** Two that came a week and two weeks before make a habit of a week; those of full capacity need a third. */
+export const BREACHES_REMEMBERED_MS = 3 * WEEK_MS + DAY_MS;
 /** A breach is like one before that went no less deep by more than this share of the capacity. */
 const DEEPER_MAX = 0.03;
 /** Those of full capacity must have come one time more. */
@@ -76,7 +77,7 @@ export class BreachHabits {
       const [began, lasted, level] = this.#numbers.subarray(at, at + BREACH_NUMBERS) as unknown as [number, number, number];
       const ageMs = (minute - began) * MINUTE_MS;
       const peak = shareOf(level);
-      if (began === 0 || ageMs <= 0 || ageMs > REMEMBERED_MS || peak < HEADROOM_FLOOR) continue;
+      if (began === 0 || ageMs <= 0 || ageMs > BREACHES_REMEMBERED_MS || peak < HEADROOM_FLOOR) continue;
       found.push({ ageMs, lastedMs: lasted * MINUTE_MS, peak });
     }
     return found;

@@ -24,6 +24,8 @@ export interface LevelFinding {
   readonly rule: "headroom_breach" | "resident_high";
   /** Null where the rule is silent. */
   readonly tier: Tier | null;
+  /** Of a breach that a habit holds. */
+  readonly heldTier?: Tier;
   readonly gates: readonly GateResult[];
 }
 

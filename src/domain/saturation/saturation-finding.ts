@@ -8,6 +8,8 @@ import type { Projection } from "./projection.ts";
 import { TIER_MINUTES } from "./saturation-tier.ts";
 
 export const DETECTOR_SATURATION = "saturation";
+/** Gate that holds a breach which comes as those before it. */
+export const HABIT_GATE = "not_a_habit";
 /** Just below the z at which the next tier begins. */
 const BELOW_NEXT = 0.001;
 const Z_NEXT_AFTER_HIGH = 6;
@@ -35,6 +37,8 @@ export interface SaturationFinding {
 /** Gates are those of all rules that were asked, passed and failed. */
 export interface SaturationEvaluation {
   readonly finding: SaturationFinding | null;
+  /** Breach that would have been found, had it not come as those before it. */
+  readonly held?: SaturationFinding;
   readonly gates: readonly GateResult[];
 }
 

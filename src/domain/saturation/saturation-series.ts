@@ -8,7 +8,13 @@ import { type Bounds, boundsOf, type DeclaredLimit, kindOfName } from "./bounded
 import { BREACH_HABITS_NUMBERS, BreachHabits, type ShareOf } from "./breach-habits.ts";
 import { HEADROOM_FLOOR, type LevelFinding, levelRule } from "./level-rules.ts";
 import { type ProjectionResult, project } from "./projection.ts";
-import { type SaturationEvaluation, type SaturationFinding, type SaturationObservation, saturationFinding } from "./saturation-finding.ts";
+import {
+  HABIT_GATE,
+  type SaturationEvaluation,
+  type SaturationFinding,
+  type SaturationObservation,
+  saturationFinding,
+} from "./saturation-finding.ts";
 import { HISTORY_HEAD_VALUES, HISTORY_VALUES, SaturationHistory } from "./saturation-history.ts";
 import { saturationTier } from "./saturation-tier.ts";
 import { medianInPlace } from "./trend.ts";
@@ -228,8 +234,8 @@ export class SaturationSeries {
   /** A breach that comes as those before it is no news, unless it is told already. */
   private unlessHabit(found: LevelFinding, level: number, share: ShareOf): LevelFinding {
     const isKnown = this.breaches.isKnown(this.history.newestMinute, level, share, this.history.intervalMs);
-    const gates = [...found.gates, holds("not_a_habit", !isKnown)];
-    return isKnown ? { ...found, tier: null, gates } : { ...found, gates };
+    const gates = [...found.gates, holds(HABIT_GATE, !isKnown)];
+    return isKnown && found.tier !== null ? { ...found, tier: null, heldTier: found.tier, gates } : { ...found, gates };
   }
 
   private conclude(nowMs: number, bounds: Bounds, result: ProjectionResult, level: LevelFinding | null): SaturationEvaluation {
@@ -238,7 +244,12 @@ export class SaturationSeries {
     this.heldLevel = level?.tier != null;
     const gates = [...result.gates, ...(level?.gates ?? [])];
     const isFound = tier !== null || this.heldLevel;
-    return { finding: isFound ? this.strongest(this.observation(nowMs, bounds), result, tier, level) : null, gates };
+    if (isFound) return { finding: this.strongest(this.observation(nowMs, bounds), result, tier, level), gates };
+    return { finding: null, gates, ...(level?.heldTier !== undefined && { held: this.heldFinding(nowMs, bounds, level, level.heldTier) }) };
+  }
+
+  private heldFinding(nowMs: number, bounds: Bounds, { rule, gates }: LevelFinding, tier: Tier): SaturationFinding {
+    return saturationFinding(this.observation(nowMs, bounds), { rule, tier, projection: null, gates });
   }
 
   private observation(nowMs: number, bounds: Bounds): SaturationObservation {

@@ -2,11 +2,15 @@
 // the stored past of series that wait for it read.
 import { CORROBORATIONS_MAX } from "../../core/config/limits.ts";
 import { ShareLedger } from "../../core/fairness/share-ledger.ts";
+import { hash128 } from "../../core/hashing/hash128.ts";
 import { type EpisodeFrame, isClosing } from "../../core/protocol/coordinator-frame.ts";
 import type { Corroboration, SaturationFound, SaturationReport, WantedHistory } from "../../core/protocol/saturation.ts";
-import { DETECTOR_SATURATION } from "../../domain/saturation/saturation-finding.ts";
+import type { PageDecision } from "../../domain/alerting/paging/page-decision.ts";
+import { anomalyScore } from "../../domain/detection/anomaly-score.ts";
+import { DETECTOR_SATURATION, HABIT_GATE, type SaturationFinding } from "../../domain/saturation/saturation-finding.ts";
 import { SATURATION_EVERY_CYCLES } from "../../domain/saturation/saturation-fire.ts";
 import { serviceKey } from "../../domain/series/stream-identity.ts";
+import { ledgerRowId } from "../alerts/ledger-book.ts";
 import type { StateWith } from "../state/stored-state.ts";
 import type { Cycle, StageOutcome, WatchdogStage } from "../state/watchdog-stage.ts";
 import { enginePass } from "../watchdog/engine-pass.ts";
@@ -18,6 +22,7 @@ import { StoredPasts } from "./stored-past.ts";
 /** Findings that the engines have told in the pass under way. */
 interface PassFindings {
   readonly reports: SaturationReport[];
+  readonly habitual: SaturationReport[];
   readonly waiting: Set<string>;
   readonly over: Set<string>;
   readonly ended: Set<string>;
@@ -25,7 +30,7 @@ interface PassFindings {
 }
 
 function nothingFound(): PassFindings {
-  return { reports: [], waiting: new Set(), over: new Set(), ended: new Set(), wanted: new Map() };
+  return { reports: [], habitual: [], waiting: new Set(), over: new Set(), ended: new Set(), wanted: new Map() };
 }
 
 interface SaturationStageContext extends StagesContext {
@@ -41,6 +46,8 @@ export class SaturationStage implements WatchdogStage {
   readonly #pasts: StoredPasts;
   #found: PassFindings = nothingFound();
   #limitsReported = -1;
+  /** Series whose breach stands in the ledger as a habit, while it goes on. */
+  #habitual: ReadonlySet<string> = new Set();
   /** Frames that the store did not take. */
   #undeclared: readonly EpisodeFrame[] = [];
 
@@ -61,6 +68,7 @@ export class SaturationStage implements WatchdogStage {
     const outcome = await this.#pass.run(cycle);
     const startMs = monotonicMs();
     await this.#settle(cycle.nowMs);
+    this.#recordHabits(cycle.nowMs);
     counters.set("saturationFiresOpen", this.#fires.openCount);
     this.#pasts.ask(this.#found.wanted);
     return { ...outcome, workMs: outcome.workMs + monotonicMs() - startMs };
@@ -100,8 +108,9 @@ export class SaturationStage implements WatchdogStage {
     return found;
   }
 
-  #take(engine: number, { reports, waiting, over, ended, wanted }: SaturationFound): void {
+  #take(engine: number, { reports, habitual, waiting, over, ended, wanted }: SaturationFound): void {
     this.#found.reports.push(...reports);
+    this.#found.habitual.push(...habitual);
     for (const key of waiting) this.#found.waiting.add(key);
     for (const key of over) this.#found.over.add(key);
     for (const key of ended) this.#found.ended.add(key);
@@ -120,8 +129,42 @@ export class SaturationStage implements WatchdogStage {
     await this.#declare();
   }
 
+  /** One row of the ledger for each breach that a habit holds. */
+  #recordHabits(nowMs: number): void {
+    const { habitual } = this.#found;
+    const rows = habitual.filter(({ key }) => !this.#habitual.has(key)).map((one) => habitDecision(one, nowMs));
+    this.#habitual = new Set(habitual.map(({ key }) => key));
+    if (rows.length > 0)
+      this.#context.state.alerts.ledger.add(rows.map((decision) => ({ id: ledgerRowId(decision.anomalyId, 0), decision })));
+  }
+
   async #declare(): Promise<void> {
     await this.#context.declare(this.#undeclared);
     this.#undeclared = [];
   }
+}
+
+/** The decision on a breach that is no news; the anomaly is the one that it would have been. */
+function habitDecision({ key, sampleMs, finding, ...name }: SaturationReport, nowMs: number): PageDecision {
+  const { verdict, tier, text } = finding as SaturationFinding;
+  const { tenant, environment, serviceId, metricName } = name;
+  return {
+    atMs: nowMs,
+    tenant,
+    environment,
+    serviceId,
+    metricName,
+    detector: DETECTOR_SATURATION,
+    family: "saturation",
+    anomalyId: hash128(JSON.stringify([HABIT_GATE, key, sampleMs])),
+    alertId: null,
+    tier,
+    score: anomalyScore(verdict.z),
+    z: verdict.z,
+    outcome: "suppressed",
+    suppressedBy: HABIT_GATE,
+    gates: verdict.gates,
+    rca: null,
+    explanation: `${text}; breaches before it came so, at this time, as long and as deep: no news`,
+  };
 }

@@ -36,6 +36,7 @@ const GATE_WORDS: Readonly<Record<string, string>> = {
   feedback: "people have not called it a false alarm",
   rca_cooldown: "no analysis has just been made of it",
   acknowledged: "nobody has it in hand already",
+  not_a_habit: "not as it has come before",
 };
 
 /** Question of a gate, in words. */
@@ -69,6 +70,7 @@ const HELD_WORDS: Readonly<Record<string, string>> = {
   direction: "departures in this direction do not alert",
   feedback: "people have called such findings false alarms",
   acknowledged: "somebody has it in hand",
+  not_a_habit: "it has come before at this time, as long and as deep",
 };
 
 /** Why a gate held something back, in words. */

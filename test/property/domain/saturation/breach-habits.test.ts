@@ -10,14 +10,14 @@ const PROCESSOR = { metricName: "cpu_percent", unit: null, instance: null };
 const USUAL = 30;
 
 /** Minutes at which something is told that was not told at the look before. */
-function told(days: number, valueAt: (minute: number) => number, restartAt = -1): number[] {
+function told(days: number, valueAt: (minute: number) => number, { restartAt = -1, step = 1 } = {}): number[] {
   const minutes: number[] = [];
   let series = new SaturationSeries(PROCESSOR);
   let isFound = false;
-  for (let minute = 0; minute < days * DAY; minute++) {
+  for (let minute = 0; minute < days * DAY; minute += step) {
     if (minute === restartAt) series = SaturationSeries.restore(PROCESSOR, series.serialise());
     series.observe(START + minute * MINUTE, valueAt(minute));
-    if (minute % 2 !== 1) continue;
+    if (step === 1 && minute % 2 !== 1) continue;
     const { finding } = series.evaluate(START + minute * MINUTE, { limit: null, corroborated: false });
     if (finding !== null && !isFound) minutes.push(minute);
     isFound = finding !== null;
@@ -72,8 +72,20 @@ describe("a breach of headroom", () => {
     expect(at(20, 31)).toHaveLength(2);
     expect(told(3, (minute) => (minute > 2000 ? 97 : USUAL))).toHaveLength(1);
   });
+  it("that comes once a week is known from the third week on, of full capacity from the fourth, and told where it lasts longer", () => {
+    const WEEK = 7 * DAY;
+    const weekly = (top: number, lasts: (week: number) => number) => (minute: number) => {
+      const at = (minute % WEEK) - DAY - 200;
+      return at >= 0 && at < lasts(Math.floor(minute / WEEK)) ? top : USUAL;
+    };
+    const weeks = (top: number, lasts: (week: number) => number) =>
+      told(38, weekly(top, lasts), { step: 5 }).map((minute) => Math.floor(minute / WEEK));
+    expect(weeks(95, () => 60)).toEqual([0, 1]);
+    expect(weeks(100, () => 60)).toEqual([0, 1, 2]);
+    expect(weeks(95, (week) => (week === 3 ? 180 : 60))).toEqual([0, 1, 3]);
+  });
   it("is known after a restart as it was before", () => {
     const hourly = (minute: number): number => (minute % 60 < 5 ? 95 : USUAL);
-    for (const restartAt of [300, 302, 1000]) expect(told(2, hourly, restartAt)).toEqual(told(2, hourly));
+    for (const restartAt of [300, 302, 1000]) expect(told(2, hourly, { restartAt })).toEqual(told(2, hourly));
   });
 });

@@ -60,3 +60,20 @@ it("D11: saturation is declared of a moment from when it was told, whichever sec
   expect(first.indexOf(true)).toBeGreaterThanOrEqual(6);
   expect(first.lastIndexOf(false)).toBeLessThan(9);
 });
+
+it("names the habit that holds a breach of headroom, and what would have been found", async () => {
+  const name = { tenant: "default", environment: "", serviceId: "db", metricName: "cpu_percent", attributes: {} };
+  const values = Float64Array.from({ length: 600 }, (_, i) => (i % 60 >= 50 && i % 60 < 56 ? 95 : 30));
+  const times = Float64Array.from(values, (_, i) => START + i * MINUTE);
+  const context = {
+    intervalMs: MINUTE,
+    offsetMs: () => 0,
+    facts: { deployments: () => [], unitOf: () => null, limitFor: () => null, train: null },
+    slices: new WorkSlices(() => Promise.resolve()),
+  };
+  const at = (i: number) =>
+    saturationMoment({ name, flags: 0, times: times.slice(0, i + 1), values: values.slice(0, i + 1) }, times[i] as number, context);
+  expect(await at(55)).toMatchObject({ declared: true, reason: null });
+  expect(await at(595)).toMatchObject({ declared: false, reason: "not_a_habit", value: 95, bar: 100, verdict: { observed: 95 } });
+  expect(await at(585)).toMatchObject({ declared: false, verdict: null });
+});

@@ -74,6 +74,7 @@ export class SaturationPass implements WatchdogDetector {
   #nowMs = 0;
   #service: ServiceAtHand | undefined;
   #reports: SaturationReport[] = [];
+  #habitual: SaturationReport[] = [];
   #waiting: string[] = [];
   #over: string[] = [];
   #ended: string[] = [];
@@ -144,11 +145,17 @@ export class SaturationPass implements WatchdogDetector {
   }
 
   takeFound(): SaturationFound | undefined {
-    const [reports, waiting, over, ended, wanted] = [this.#reports, this.#waiting, this.#over, this.#ended, this.#wanted];
-    if (reports.length + waiting.length + over.length + ended.length + wanted.length === 0) return undefined;
-    const found = { reports, waiting, over, ended, wanted, series: this.#arena.size };
-    [this.#reports, this.#waiting, this.#over, this.#ended, this.#wanted] = [[], [], [], [], []];
-    return found;
+    const found = {
+      reports: this.#reports,
+      habitual: this.#habitual,
+      waiting: this.#waiting,
+      over: this.#over,
+      ended: this.#ended,
+      wanted: this.#wanted,
+    };
+    if (Object.values(found).every(({ length }) => length === 0)) return undefined;
+    [this.#reports, this.#habitual, this.#waiting, this.#over, this.#ended, this.#wanted] = [[], [], [], [], [], []];
+    return { ...found, series: this.#arena.size };
   }
 
   streamState(slot: number): string {
@@ -209,7 +216,7 @@ export class SaturationPass implements WatchdogDetector {
 
   #evaluate(unit: SlotUnit, series: SaturationSeries, sampleMs: number): string {
     const { tenant, environment, serviceId, metricName } = unit.name;
-    const { finding, gates } = series.evaluate(this.#nowMs, {
+    const { finding, held, gates } = series.evaluate(this.#nowMs, {
       limit: this.#reported.limitFor(tenant, serviceId, metricName),
       corroborated: this.#reported.isCorroborated(serviceKey(tenant, serviceId), environment, metricName),
     });
@@ -218,6 +225,7 @@ export class SaturationPass implements WatchdogDetector {
     if (unknown !== undefined) return this.#idle(unit, "no_declared_limit", true);
     if (finding !== null) this.#reports.push({ ...unit.name, key: unit.key, sampleMs, finding });
     else if (this.#reported.isOpen(unit.key)) this.#over.push(unit.key);
+    if (held !== undefined) this.#habitual.push({ ...unit.name, key: unit.key, sampleMs, finding: held });
     return EVALUATED;
   }
 

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { TimeZoneHours } from "../../../../../src/domain/detection/seasonal/time-zone-hours.ts";
 import { ArrivalRhythm } from "../../../../../src/domain/detection/service/arrival-rhythm.ts";
+import { pieceReader, StatePieces } from "../../../../../src/domain/distribution/series-state.ts";
 import { generator } from "../../../../support/generator.ts";
 
 const MINUTE = 60_000;
@@ -16,16 +17,35 @@ interface Told {
 }
 
 /** Silences that are told of a sender with these arrivals, that was there until `untilMs`. */
-function silences(arrivals: readonly number[], zone = "UTC", untilMs = arrivals.at(-1) as number): Told[] {
-  const rhythm = new ArrivalRhythm(new TimeZoneHours(zone).offsetMs);
+function silences(
+  arrivals: readonly number[],
+  zone = "UTC",
+  untilMs = arrivals.at(-1) as number,
+  restartsMs: readonly number[] = [],
+): Told[] {
+  const { offsetMs } = new TimeZoneHours(zone);
+  let rhythm = new ArrivalRhythm(offsetMs);
   const told: Told[] = [];
+  let restarts = 0;
   for (const timeMs of [...arrivals, untilMs]) {
+    if (timeMs >= (restartsMs[restarts] ?? Number.POSITIVE_INFINITY)) {
+      rhythm = restored(rhythm, offsetMs);
+      restarts++;
+    }
     const sinceMs = rhythm.lastSeenMs;
     const { isStale, limitMs, usualSilenceMs } = rhythm.judge(timeMs, 0);
     if (isStale) told.push({ sinceMs, atMs: sinceMs + Math.max(limitMs, usualSilenceMs) });
     rhythm.observe(timeMs);
   }
   return told;
+}
+
+/** As it is read from a checkpoint. */
+function restored(rhythm: ArrivalRhythm, offsetMs: (timeMs: number) => number): ArrivalRhythm {
+  const pieces = new StatePieces();
+  rhythm.write(pieces.sink);
+  const [piece] = [...pieces.rest()];
+  return ArrivalRhythm.read(pieceReader(piece as Uint8Array), offsetMs);
 }
 
 const since = (told: readonly Told[], days: number) => told.filter(({ atMs }) => atMs >= START + days * DAY);
@@ -59,6 +79,22 @@ const SHAPES: ReadonlyArray<readonly [name: string, quietFromDay: number, isHere
 describe.each(["UTC", "America/New_York", "Europe/Berlin", "Asia/Kolkata"])("in %s", (zone) => {
   it.each(SHAPES)("what sends %s is not missed when it does not, from day %d on", (_name, quietFromDay, isHere) => {
     expect(since(silences(sender(zone, 35, isHere), zone), quietFromDay)).toEqual([]);
+  });
+});
+
+describe("over restarts", () => {
+  it.each(SHAPES)("what sends %s is judged as without them", (_name, _day, isHere) => {
+    const zone = "Europe/Berlin";
+    const arrivals = sender(zone, 35, isHere);
+    const daily = Array.from({ length: 35 }, (_, day) => START + day * DAY + 7 * HOUR);
+    expect(silences(arrivals, zone, undefined, daily)).toEqual(silences(arrivals, zone));
+  });
+  it("a Monday on which office hours do not begin is told after a restart on Sunday, and one on which they do is not", () => {
+    const monday = START + 28 * DAY;
+    const office = sender("UTC", 30, (ms, timeMs) => isOffice(ms) && !(timeMs >= monday && timeMs < monday + DAY));
+    const told = since(silences(office, "UTC", undefined, [monday - 12 * HOUR, monday + HOUR]), 20);
+    expect(told.map(({ atMs }) => (atMs - monday) / HOUR)).toEqual([expect.toSatisfy((hours) => hours > 9 && hours <= 11)]);
+    expect(since(silences(sender("UTC", 29, isOffice), "UTC", undefined, [monday - 12 * HOUR]), 14)).toEqual([]);
   });
 });
 
