@@ -1,5 +1,6 @@
 // The rows: those of the table of goals in its order, with that on overload; then the others.
 import { adapters } from "./adapters.mjs";
+import { anomalyCost } from "./anomaly-cost.mjs";
 import { answerLatency } from "./answer-latency.mjs";
 import { authCost } from "./auth-cost.mjs";
 import { backup } from "./backup.mjs";
@@ -55,6 +56,7 @@ const GOAL_ROWS = [
  * @type {import("../turns.mjs").Row[]}
  */
 export const OTHER_ROWS = [
+  anomalyCost,
   bystanders,
   coldStreams,
   otlpMetrics,

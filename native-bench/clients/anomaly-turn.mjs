@@ -1,0 +1,123 @@
+// One turn of the row on what an anomaly costs: a fresh server, a history, ordinary requests, and the same requests with values far from it.
+import { Agent, request } from "node:http";
+import { setTimeout as pause } from "node:timers/promises";
+import { BATCH_PATH, SINGLE_PATH } from "../servers/vedette.mjs";
+
+/** Values a series has before: one each ten seconds, so that a young series' bar is behind it. */
+const HISTORY = 160;
+const STEP_MS = 10_000;
+/** Series of one service; all anomalies of a turn are of different series. */
+const METRICS = 10;
+const HISTORY_RECORDS = 1_000;
+/** The server may still store what it found, for as long as one more comes in this time. */
+const SETTLE_MS = 2_000;
+
+/**
+ * How the values come. `anomalies` series get one value far from their history, `services` bear them; requests of `records` records each, `perSecond` of them.
+ * @type {Record<string, {anomalies: number, services: number, records: number, perSecond: number}>}
+ */
+export const BURSTS = {
+  single: { anomalies: 1_000, services: 100, records: 1, perSecond: 100 },
+  "at once": { anomalies: 2_000, services: 200, records: 1_000, perSecond: 1_000 },
+  storm: { anomalies: 10_000, services: 1_000, records: 100, perSecond: 10 },
+};
+
+/**
+ * @typedef {object} AnomalyCost
+ * @property {number} cpuMs      of the whole server an anomaly, beyond the same requests with ordinary values
+ * @property {number} ordinaryMs the same of an ordinary record
+ * @property {number} stored
+ * @property {number} seenMs     from the last request's answer until all were stored
+ */
+
+/**
+ * @param {import("../context.mjs").Context} context
+ * @param {{anomalies: number, services: number, records: number, perSecond: number}} burst
+ * @param {import("../context.mjs").StartOptions} [starting]
+ * @returns {Promise<AnomalyCost>}
+ */
+export async function anomalyTurn(context, burst, starting) {
+  const server = await context.startServer("vedette", starting);
+  const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+  try {
+    const send = (records) => post(agent, server.port, records);
+    const beginMs = Date.now() - (HISTORY + 40) * STEP_MS;
+    await sendHistory(send, burst, beginMs);
+    await settled(server);
+    const at = (step) => new Date(beginMs + step * STEP_MS).toISOString();
+    const warm = await phase(server, send, burst, at(HISTORY), ordinary);
+    const plain = await phase(server, send, burst, at(HISTORY + 1), ordinary);
+    const spiked = await phase(server, send, burst, at(HISTORY + 2), far);
+    return {
+      cpuMs: ((spiked.cpuSeconds - plain.cpuSeconds) * 1000) / burst.anomalies,
+      ordinaryMs: (plain.cpuSeconds * 1000) / burst.anomalies,
+      stored: spiked.stored - warm.stored,
+      seenMs: spiked.seenMs,
+    };
+  } finally {
+    agent.destroy();
+    await server.kill();
+  }
+}
+
+const ordinary = (series, step) => 100 + 5 * Math.sin(series * 12.9898 + step * 78.233) * Math.cos(series + step * step);
+const far = (series, step) => 400 + ordinary(series, step);
+
+const record = (burst, series, timestamp, value) => ({
+  service_id: `cost-${series % burst.services}`,
+  metric_name: `metric_${Math.floor(series / burst.services) % METRICS}`,
+  value,
+  timestamp,
+});
+
+async function sendHistory(send, burst, beginMs) {
+  for (let step = 0; step < HISTORY; step++) {
+    const timestamp = new Date(beginMs + step * STEP_MS).toISOString();
+    const all = Array.from({ length: burst.anomalies }, (_, series) => record(burst, series, timestamp, ordinary(series, step)));
+    for (let from = 0; from < all.length; from += HISTORY_RECORDS) await send(all.slice(from, from + HISTORY_RECORDS));
+  }
+}
+
+/** Sends one value of each series and waits until nothing more is stored. */
+async function phase(server, send, burst, timestamp, draw) {
+  const cpuBefore = server.cpuSeconds();
+  const waiting = [];
+  const beginMs = performance.now();
+  const step = Date.parse(timestamp) / STEP_MS;
+  for (let from = 0, index = 0; from < burst.anomalies; from += burst.records, index++) {
+    await pause(beginMs + (index * 1000) / burst.perSecond - performance.now());
+    const records = Array.from({ length: Math.min(burst.records, burst.anomalies - from) }, (_, place) =>
+      record(burst, from + place, timestamp, draw(from + place, step)),
+    );
+    waiting.push(send(records));
+  }
+  await Promise.all(waiting);
+  const answeredMs = performance.now();
+  const { stored, atMs } = await settled(server);
+  return { cpuSeconds: server.cpuSeconds() - cpuBefore, stored, seenMs: Math.max(0, atMs - answeredMs) };
+}
+
+/** What is stored once no more comes, and when the last came. */
+async function settled(server) {
+  let [stored, atMs] = [Number.NaN, performance.now()];
+  for (;;) {
+    const now = (await server.metrics()).sum("vedette_anomalies_stored_total");
+    if (now !== stored) [stored, atMs] = [now, performance.now()];
+    else if (performance.now() - atMs > SETTLE_MS) return { stored, atMs };
+    await pause(250);
+  }
+}
+
+/** Resolves with the answer's status; throws where it is none of 2xx. */
+function post(agent, port, records) {
+  const [path, body] = records.length === 1 ? [SINGLE_PATH, JSON.stringify(records[0])] : [BATCH_PATH, JSON.stringify(records)];
+  return new Promise((resolve, reject) => {
+    const headers = { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(body) };
+    const sent = request({ agent, host: "127.0.0.1", port, path, method: "POST", headers }, (response) => {
+      response.resume();
+      response.on("end", () => (response.statusCode < 300 ? resolve() : reject(new Error(`POST ${path} answered ${response.statusCode}`))));
+    });
+    sent.on("error", reject);
+    sent.end(body);
+  });
+}
