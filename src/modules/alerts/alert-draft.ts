@@ -200,7 +200,9 @@ export class AlertDraft {
     ]);
     this.#following = changed.length === 0 ? undefined : follower?.draft();
     const following = this.#following?.operations(changed.map((alert) => this.#stepOf(alert))) ?? [];
-    const lines = [...this.#lines].flatMap(([id, of]) => this.#book.timeline.operations(of.tenant, id, of.lines));
+    const lines = [...this.#lines].flatMap(([id, of]) =>
+      this.#book.timeline.operations(of.tenant, id, of.lines, this.#isNew(of.tenant, id)),
+    );
     return [...puts, ...lines, ...drops, ...following];
   }
 
@@ -219,12 +221,17 @@ export class AlertDraft {
   /** Takes the changes over into the book after the commit. */
   apply(): AlertCounts {
     let opened = 0;
-    for (const { state } of this.#memory.changed) if (this.#book.index(state.key.tenant).get(state.id) === undefined) opened++;
+    for (const { state } of this.#memory.changed) if (this.#isNew(state.key.tenant, state.id)) opened++;
     this.#book.take(this.#memory);
     this.#book.ledger.add(this.#rows);
     for (const { tenant, entry } of this.#evicted) this.#book.remove(tenant, entry.id);
     this.#following?.apply();
     return { opened, paged: this.#count("paged"), suppressed: this.#count("suppressed"), dropped: this.#evicted.length };
+  }
+
+  /** Whether the book does not know an alert yet. */
+  #isNew(tenant: string, id: string): boolean {
+    return this.#book.index(tenant).get(id) === undefined;
   }
 
   #count(outcome: PageDecision["outcome"]): number {

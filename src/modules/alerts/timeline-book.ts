@@ -37,11 +37,11 @@ export class TimelineBook {
     return this.#rows(tenant, alertId).map(({ key, value }) => lineOfRow(key, value));
   }
 
-  /** Operations that add lines; where there are too many, those in the middle go: how it began and what came last stay. */
-  operations(tenant: string, alertId: string, lines: readonly TimelineLine[]): StoreOperation[] {
+  /** Operations that add lines; where there are too many, those in the middle go: how it began and what came last stay. An alert that is new has none yet. */
+  operations(tenant: string, alertId: string, lines: readonly TimelineLine[], isNew = false): StoreOperation[] {
     if (lines.length === 0) return [];
     const added = lines.map((line) => ({ table: TABLE, key: keyOf(tenant, alertId, line), value: encodeLine(line) }));
-    const rows = this.#rows(tenant, alertId);
+    const rows = isNew ? [] : this.#rows(tenant, alertId);
     const over = Math.max(0, rows.length + added.length - TIMELINE_LINES_MAX);
     const dropped = rows.slice(TIMELINE_LINES_FIRST, TIMELINE_LINES_FIRST + over);
     return [...dropped.map(({ key }) => ({ table: TABLE, key, value: undefined })), ...added];
