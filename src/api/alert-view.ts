@@ -1,6 +1,6 @@
 // An alert and a decision as clients see them, in lists, alone and in the event stream.
 import { formatRfc3339 } from "../core/time/rfc3339.ts";
-import type { Alert } from "../domain/alerting/paging/alert.ts";
+import { type Alert, beginOfAlert, endOfAlert } from "../domain/alerting/paging/alert.ts";
 import { endWords } from "../domain/alerting/paging/end-words.ts";
 import { holdWords, SNOOZED_GATE } from "../domain/alerting/paging/hold-words.ts";
 import type { PageDecision } from "../domain/alerting/paging/page-decision.ts";
@@ -17,6 +17,7 @@ export function alertView(alert: Alert, notification: Notification) {
 /** What of it is the alert's own. */
 export function alertFields({ state, ...alert }: Alert) {
   const { key, resolvedAtMs } = state;
+  const endedAtMs = endOfAlert({ state, ...alert });
   return {
     alert_id: state.id,
     state: resolvedAtMs === null ? ("firing" as const) : ("resolved" as const),
@@ -24,9 +25,9 @@ export function alertFields({ state, ...alert }: Alert) {
     service_id: key.serviceId,
     environment: key.environment,
     family: key.family,
-    started_at: formatRfc3339(state.createdAtMs),
+    started_at: formatRfc3339(beginOfAlert({ state, ...alert })),
     updated_at: formatRfc3339(alert.updatedAtMs),
-    resolved_at: resolvedAtMs === null ? null : formatRfc3339(resolvedAtMs),
+    resolved_at: endedAtMs === null ? null : formatRfc3339(endedAtMs),
     anomaly_ids: alert.members.map(({ anomalyId }) => anomalyId),
     anomalies: alert.anomalies,
     open_anomalies: alert.open,

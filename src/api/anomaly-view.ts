@@ -2,7 +2,7 @@
 import { formatRfc3339 } from "../core/time/rfc3339.ts";
 import type { Alert } from "../domain/alerting/paging/alert.ts";
 import { outcomeNow } from "../domain/alerting/paging/outcome-now.ts";
-import type { Anomaly } from "../domain/anomaly/anomaly.ts";
+import { type Anomaly, endOfAnomaly } from "../domain/anomaly/anomaly.ts";
 import { endingOf } from "../domain/anomaly/ending.ts";
 import { anomalyScore, tierOfScore } from "../domain/detection/anomaly-score.ts";
 import { AGGREGATE_ATTRIBUTE } from "../domain/detection/pair/pair-aggregate.ts";
@@ -29,7 +29,7 @@ export function anomalyView(anomaly: Anomaly, alert: Alert | undefined) {
     series: seriesOf(anomaly),
     observed_at: formatRfc3339(anomaly.observedAtMs),
     started_at: formatRfc3339(anomaly.startedAtMs),
-    resolved_at: anomaly.resolvedAtMs === null ? null : formatRfc3339(anomaly.resolvedAtMs),
+    resolved_at: timeOrNull(endOfAnomaly(anomaly)),
     resolved_by: ending?.reason ?? null,
     resolved_by_name: ending?.person ?? null,
     accepted_level: ending?.level ?? null,
@@ -45,6 +45,10 @@ export function anomalyView(anomaly: Anomaly, alert: Alert | undefined) {
   };
 }
 
+function timeOrNull(atMs: number | null): string | null {
+  return atMs === null ? null : formatRfc3339(atMs);
+}
+
 /** An anomaly beside the values that it is of: what a chart draws. */
 export function anomalyMark(anomaly: Anomaly) {
   const { verdict } = anomaly;
@@ -57,7 +61,7 @@ export function anomalyMark(anomaly: Anomaly) {
     attributes: anomaly.attributes,
     started_at: formatRfc3339(anomaly.startedAtMs),
     observed_at: formatRfc3339(anomaly.observedAtMs),
-    resolved_at: anomaly.resolvedAtMs === null ? null : formatRfc3339(anomaly.resolvedAtMs),
+    resolved_at: timeOrNull(endOfAnomaly(anomaly)),
     observed,
     expected,
     lower,

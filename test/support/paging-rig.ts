@@ -76,6 +76,7 @@ export class PagingRig {
       explanation: "why",
       alertId: null,
       tierBefore: null,
+      startedAtMs: change.atMs ?? PAGING_START_MS,
       firedAtMs: change.atMs ?? PAGING_START_MS,
       atMs: PAGING_START_MS,
       ...change,

@@ -80,7 +80,7 @@ export interface SaturationFound {
   readonly habitual: readonly SaturationReport[];
   /** Keys of series with a finding that is told: of which there is nothing new, that have new values without a finding, and that are not judged any more. */
   readonly waiting: readonly string[];
-  readonly over: readonly string[];
+  readonly over: ReadonlyArray<Pick<SaturationReport, "key" | "sampleMs">>;
   readonly ended: readonly string[];
   readonly wanted: readonly WantedHistory[];
   /** Series that have a place. */

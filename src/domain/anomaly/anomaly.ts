@@ -51,7 +51,10 @@ export interface Anomaly {
   /** Wall clock of the commit that stored it first. */
   readonly detectedAtMs: number;
   readonly observedAtMs: number;
+  /** Wall clock of the commit that stored its end. */
   readonly resolvedAtMs: number | null;
+  /** Time of the value that showed its end; absent while it is open, where no value did, where it is `resolvedAtMs`, and in rows of before. */
+  readonly endedAtMs?: number;
   /** How it ended, as `endWord` says it (ending.ts). */
   readonly resolvedBy: string | null;
   /** Of one that was accepted as the new level. */
@@ -74,6 +77,11 @@ export interface Anomaly {
 export function declarerOf({ verdict }: Pick<Anomaly, "verdict">): string | null {
   const by = typeof verdict === "object" && verdict !== null && "declared_by" in verdict ? verdict.declared_by : null;
   return typeof by === "string" ? by : null;
+}
+
+/** When it was over: by the value that showed it, else when it was ended; null while it is open. */
+export function endOfAnomaly({ resolvedAtMs, endedAtMs }: Pick<Anomaly, "resolvedAtMs" | "endedAtMs">): number | null {
+  return resolvedAtMs === null ? null : (endedAtMs ?? resolvedAtMs);
 }
 
 /** Data of an anomaly's first episode that has to be remembered beside the anomaly itself. */
@@ -177,7 +185,7 @@ export function isQuiet({ resolvedAtMs, openStreams, detector }: Pick<Anomaly, "
 }
 
 /** The anomaly as one that goes on. */
-export function reopened({ level: _, ...anomaly }: Anomaly): Anomaly {
+export function reopened({ level: _level, endedAtMs: _endedAtMs, ...anomaly }: Anomaly): Anomaly {
   return { ...anomaly, resolvedAtMs: null, resolvedBy: null };
 }
 
@@ -220,10 +228,18 @@ function close(episode: Episode, anomaly: Anomaly | undefined, frame: EpisodeFra
   const founder = anomaly.founder?.episodeId === episodeId ? { episodeId, open: false } : anomaly.founder;
   const left = { ...anomaly, openStreams, founder };
   if (openStreams > 0 || anomaly.resolvedAtMs !== null) return { kind: "left", episode: closed, anomaly: left };
+  // What is not heard of any more has no value that shows an end.
+  const endedAtMs = frame.transition === "close" ? Math.max(frame.observedAtMs, anomaly.startedAtMs) : wallNowMs;
   return {
     kind: "resolved",
     episode: closed,
-    anomaly: { ...left, resolvedAtMs: wallNowMs, resolvedBy: endOf(frame), ...(frame.level !== undefined && { level: frame.level }) },
+    anomaly: {
+      ...left,
+      resolvedAtMs: wallNowMs,
+      ...(endedAtMs !== wallNowMs && { endedAtMs }),
+      resolvedBy: endOf(frame),
+      ...(frame.level !== undefined && { level: frame.level }),
+    },
   };
 }
 

@@ -43,7 +43,7 @@ const STARTS_MS_MIN = 0;
 export function webhookEpisode(
   tenant: string,
   by: string,
-  { status, labels, annotations, startsAt }: WebhookAlert,
+  { status, labels, annotations, startsAt, endsAt }: WebhookAlert,
   nowMs: number,
 ): EpisodeFrame {
   const metricName = mendedName(labels.alertname || "alert");
@@ -69,7 +69,7 @@ export function webhookEpisode(
     detector: DETECTOR_EXTERNAL,
     direction: "high",
     startedAtMs,
-    observedAtMs: nowMs,
+    observedAtMs: status === "resolved" ? Math.min(nowMs, endOf(endsAt)) : nowMs,
     z,
     verdict: { ...ruleVerdict({ detector: DETECTOR_EXTERNAL, z, gates: [holds("manual_override", true)], ...numbers }), declared_by: by },
     explanation: text.slice(0, TEXT_CHARACTERS_MAX).toWellFormed(),
@@ -89,12 +89,17 @@ type OpenAlert = Pick<EpisodeFrame, "episodeId" | "startedAtMs">;
  */
 export function ofOpenEpisodes(frame: EpisodeFrame, { endsAt }: WebhookAlert, open: readonly OpenAlert[]): EpisodeFrame[] {
   const isOwn = ({ episodeId }: OpenAlert) => episodeId === frame.episodeId;
-  const endedMs = endsAt === undefined ? undefined : parseRfc3339(endsAt);
-  const endsMs = endedMs === undefined || endedMs <= STARTS_MS_MIN ? Number.POSITIVE_INFINITY : endedMs;
+  const endsMs = endOf(endsAt);
   const ended = open.filter((one) => isOwn(one) || endsMs >= one.startedAtMs);
   const meant = frame.transition === "open" ? (open.find(isOwn) ?? open[0]) : ended;
   const of = [meant ?? []].flat().map(({ episodeId, startedAtMs }) => ({ ...frame, episodeId, startedAtMs }));
   return of.length === 0 ? [frame] : of;
+}
+
+/** When it ended, as its sender says; infinite where it does not. */
+function endOf(endsAt: string | undefined): number {
+  const endedMs = endsAt === undefined ? undefined : parseRfc3339(endsAt);
+  return endedMs === undefined || endedMs <= STARTS_MS_MIN ? Number.POSITIVE_INFINITY : endedMs;
 }
 
 /** What an alert is known by, whenever it began: its labels, without those that tell the servers of a pair apart. */

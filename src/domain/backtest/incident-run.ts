@@ -91,8 +91,8 @@ export class IncidentRun {
     const alertId = this.#decisions.get(anomaly.id)?.alertId;
     this.#decisions.delete(anomaly.id);
     if (alertId == null) return;
-    const { id: anomalyId, serviceId, metricName, detector, z } = anomaly;
-    const ended = decideEnd({ anomalyId, alertId, serviceId, metricName, detector, z, by: null, atMs: nowMs }, this.#memory);
+    const { id: anomalyId, serviceId, metricName, detector, z, endedAtMs } = anomaly;
+    const ended = decideEnd({ anomalyId, alertId, serviceId, metricName, detector, z, endedAtMs, by: null, atMs: nowMs }, this.#memory);
     if (ended !== undefined) this.#decided(ended);
   }
 

@@ -1,7 +1,7 @@
 // What people are to be told about a change of an alert: each new line of its history that says so is a message.
 
 import type { DetectorFamily } from "../alerting/ensemble.ts";
-import { type Alert, type AlertChange, knownHistory } from "../alerting/paging/alert.ts";
+import { type Alert, type AlertChange, beginOfAlert, endOfAlert, knownHistory } from "../alerting/paging/alert.ts";
 import { endWords } from "../alerting/paging/end-words.ts";
 import { withoutOvertaken } from "../alerting/paging/worse-update.ts";
 import type { AlertMessage, MessageKind } from "./alert-message.ts";
@@ -74,7 +74,7 @@ function messageOf(
   { atMs, tier, by, note }: Pick<AlertChange, "atMs" | "tier" | "by" | "note">,
   { team, publicUrl }: MessageFacts,
 ): AlertMessage {
-  const { id, key, createdAtMs, resolvedAtMs } = alert.state;
+  const { id, key } = alert.state;
   const ending = kind === "resolved" ? endWords(alert.ending, alert.peak) : null;
   return {
     kind,
@@ -87,9 +87,9 @@ function messageOf(
     metricName: alert.peak.metricName,
     explanation: kind === "updated" && note !== null ? updateText(alert, atMs) : alert.peak.explanation,
     services: alert.services,
-    startedAtMs: createdAtMs,
+    startedAtMs: beginOfAlert(alert),
     atMs,
-    resolvedAtMs: kind === "resolved" ? (resolvedAtMs ?? atMs) : null,
+    resolvedAtMs: kind === "resolved" ? (endOfAlert(alert) ?? atMs) : null,
     ...(ending !== null && { ending }),
     acknowledgedBy: kind === "acknowledged" ? by : (alert.acknowledged?.by ?? null),
     team,

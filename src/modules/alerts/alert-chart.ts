@@ -5,7 +5,7 @@ import type { SeriesData } from "../../api/shapes/series.ts";
 import { DRAWN_MEMBERS_MAX, PICTURE_PARTS } from "../../core/config/interface-limits.ts";
 import { SERIES_POINTS_DEFAULT } from "../../core/config/limits.ts";
 import { DAY_MS } from "../../core/time/durations.ts";
-import type { Alert } from "../../domain/alerting/paging/alert.ts";
+import { type Alert, beginOfAlert, endOfAlert } from "../../domain/alerting/paging/alert.ts";
 import type { SeriesPicture } from "../../domain/picture/series-picture.ts";
 import { canonicalAttributes } from "../../domain/series/stream-identity.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
@@ -44,9 +44,9 @@ function drawnSeries({ state }: AlertsContext, alert: Alert): NonNullable<Return
 }
 
 /** The usual before it, all of it up to a day, and what came after. */
-function rangeOf({ state, updatedAtMs }: Alert, nowMs: number): { readonly since: number; readonly until: number } {
-  const { createdAtMs: startMs, resolvedAtMs } = state;
-  const lengthMs = Math.min(DAY_MS, Math.max(updatedAtMs, resolvedAtMs ?? nowMs) - startMs);
+function rangeOf(alert: Alert, nowMs: number): { readonly since: number; readonly until: number } {
+  const startMs = beginOfAlert(alert);
+  const lengthMs = Math.min(DAY_MS, Math.max(alert.updatedAtMs, endOfAlert(alert) ?? nowMs) - startMs);
   return { since: startMs - Math.max(LEAD_MS, lengthMs), until: Math.min(nowMs, startMs + lengthMs + TAIL_MS) + 1 };
 }
 

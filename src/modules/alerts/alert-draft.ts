@@ -109,10 +109,11 @@ export class AlertDraft {
   end(anomaly: Anomaly): void {
     const alertId = anomaly.paging?.alertId ?? null;
     if (alertId === null) return;
-    const { id, serviceId, metricName, detector, z } = anomaly;
+    const { id, serviceId, metricName, detector, z, endedAtMs } = anomaly;
     // One that is dropped for want of room ends without a word.
     const { reason, person, level } = endingOf(anomaly.resolvedBy ?? "ended", anomaly.level);
-    const end = { anomalyId: id, alertId, serviceId, metricName, detector, z, by: person, reason, level, atMs: this.#nowMs };
+    const of = { anomalyId: id, alertId, serviceId, metricName, detector, z };
+    const end = { ...of, by: person, reason, level, endedAtMs, atMs: this.#nowMs };
     const ended = decideEnd(end, this.#memory);
     if (ended !== undefined) this.#keepOfAlert(ended);
   }

@@ -4,10 +4,10 @@
 //   streams and open streams varint, detector word, {resolved f64}, {resolved by word}, environment, service, metric, attributes as JSON and explanation
 //   packed text (domain/codec/phrase-text.ts), verdict (domain/anomaly/packed-verdict.ts), {paging: u8 (PAGED_*, tier and outcome), {alert id}, {suppressed by
 //   word}, decided as a difference to detected, serial varint}, {feedback JSON text}, {of one that was accepted: from and to f64 of
-//   its level}
+//   its level}, {delay 5 bytes: milliseconds from the value that showed the end to the end, and DELAY_ZERO; 0 while it is open}
 //
 // The end is 0 while the anomaly is open, then the number of who resolved it and the milliseconds that it took: a row that grew when its anomaly ends would not
-// fit into its page, and LMDB would leave both halves of it half empty. 210 bytes for a series with a few labels.
+// fit into its page, and LMDB would leave both halves of it half empty. So the delay has its bytes from the beginning; rows of before end without it. 210 bytes for a series with a few labels.
 
 import type { Anomaly, AnomalyFeedback, AnomalyPaging } from "../../domain/anomaly/anomaly.ts";
 import { readPackedVerdict, writePackedVerdict } from "../../domain/anomaly/packed-verdict.ts";
@@ -38,6 +38,10 @@ const PAGED_SUPPRESSED = 128;
 const END_BYTES = 6;
 /** Milliseconds that five bytes hold: 34 years. */
 const LASTED_MAX = 2 ** 40;
+const DELAY_BYTES = 5;
+/** A delay of none: a value may bear a time that is still to come. Longer ones, of 17 years, stand as the longest. */
+const DELAY_ZERO = LASTED_MAX / 2;
+const LEVEL_BYTES = 16;
 const DAMAGE = "a stored anomaly is damaged";
 
 const sink = new ByteSink(4096);
@@ -79,6 +83,7 @@ export function encodeAnomaly(anomaly: Anomaly): Uint8Array {
   if (paging !== null) writePaging(paging, detectedAtMs);
   if (feedback !== null) sink.text(JSON.stringify(feedback));
   if (anomaly.level !== undefined) for (const value of [anomaly.level.from, anomaly.level.to]) sink.double(value);
+  writeDelay(anomaly);
   return sink.shortCopy();
 }
 
@@ -109,7 +114,9 @@ export function decodeAnomaly(bytes: Uint8Array, { tenant, timeMs: detectedAtMs,
   const decided = has(FLAG_PAGING) ? readPaging(reader, detectedAtMs) : null;
   const paging: AnomalyPaging | null = decided !== null && has(FLAG_RCA) ? { ...decided, rcaTriggered: true } : decided;
   const feedback = has(FLAG_FEEDBACK) ? (JSON.parse(reader.text(TEXT_BYTES_MAX)) as AnomalyFeedback) : null;
-  const level = resolvedBy === "accepted" && !reader.isAtEnd ? { from: reader.double(), to: reader.double() } : undefined;
+  const hasLevel = resolvedBy === "accepted" && reader.end - reader.at >= LEVEL_BYTES;
+  const level = hasLevel ? { from: reader.double(), to: reader.double() } : undefined;
+  const delayMs = reader.isAtEnd ? 0 : readDelay(reader);
   return {
     id,
     tenant,
@@ -133,6 +140,7 @@ export function decodeAnomaly(bytes: Uint8Array, { tenant, timeMs: detectedAtMs,
     paging,
     feedback,
     ...(level !== undefined && { level }),
+    ...(resolvedAtMs !== null && delayMs !== 0 && { endedAtMs: resolvedAtMs - delayMs }),
   };
 }
 
@@ -148,6 +156,20 @@ function writeEnd(ender: number, lastedMs: number): void {
   sink.u8(ender);
   sink.u8(Math.floor(lastedMs / 2 ** 32));
   sink.u32(lastedMs % 2 ** 32);
+}
+
+function writeDelay({ resolvedAtMs, endedAtMs }: Anomaly): void {
+  const delayMs = resolvedAtMs === null || endedAtMs === undefined ? 0 : Math.round(resolvedAtMs - endedAtMs);
+  const isOpen = resolvedAtMs === null;
+  const stored = isOpen ? 0 : Math.min(LASTED_MAX - 1, Math.max(1, DELAY_ZERO + delayMs));
+  sink.reserve(DELAY_BYTES);
+  sink.u8(Math.floor(stored / 2 ** 32));
+  sink.u32(stored % 2 ** 32);
+}
+
+function readDelay(reader: ByteReader): number {
+  const stored = readLasted(reader);
+  return stored === 0 ? 0 : stored - DELAY_ZERO;
 }
 
 function readLasted(reader: ByteReader): number {

@@ -70,9 +70,9 @@ export class RuleEpisodes {
     return this.#episodes.isOpen(place);
   }
 
-  /** Declares what one cycle changes. `fate` says what becomes of an episode that was not found again. */
-  async settle(findings: readonly RuleFinding[], fate?: (place: ReportedScope) => EpisodeFate): Promise<void> {
-    const changes = this.#episodes.settle(findings, fate);
+  /** Declares what one cycle changes at this time. `fate` says what becomes of an episode that was not found again. */
+  async settle(findings: readonly RuleFinding[], nowMs: number, fate?: (place: ReportedScope) => EpisodeFate): Promise<void> {
+    const changes = this.#episodes.settle(findings, nowMs, fate);
     await this.#dependencies.declare(changes.frames);
     changes.apply();
   }

@@ -1,7 +1,7 @@
 // Times of a service of which somebody said what they were: incidents by feedback or by a resolution, and false positives.
 import { LABELLED_TIMES_PER_SERVICE_MAX } from "../../core/config/model-limits.ts";
 import { MINUTE_MS } from "../../core/time/durations.ts";
-import type { Anomaly } from "../../domain/anomaly/anomaly.ts";
+import { type Anomaly, endOfAnomaly } from "../../domain/anomaly/anomaly.ts";
 import type { LabelledTime } from "../../domain/models/model-comparison.ts";
 import type { StateWith } from "../state/stored-state.ts";
 import type { ModelledService } from "./model-book.ts";
@@ -41,6 +41,6 @@ export function incidentTimes(
     .map(({ fromMs, toMs }) => [fromMs, toMs] as const);
 }
 
-function timeOf({ startedAtMs, resolvedAtMs }: Anomaly, isIncident: boolean, nowMs: number): LabelledTime {
-  return { fromMs: startedAtMs - BEFORE_MS, toMs: (resolvedAtMs ?? nowMs) + AFTER_MS, isIncident };
+function timeOf(anomaly: Anomaly, isIncident: boolean, nowMs: number): LabelledTime {
+  return { fromMs: anomaly.startedAtMs - BEFORE_MS, toMs: (endOfAnomaly(anomaly) ?? nowMs) + AFTER_MS, isIncident };
 }

@@ -36,9 +36,9 @@ const FIRE = new StoredForm<SaturationFire>("saturation_fires", {
 /** Findings of a pass on the series that have or had one. */
 export interface FireFindings {
   readonly reports: readonly SaturationReport[];
-  /** Keys of open ones: nothing new, no longer found in new values, and not judged any more. */
+  /** Keys of open ones: nothing new, no longer found in new values (with the time of the newest), and not judged any more. */
   readonly waiting: ReadonlySet<string>;
-  readonly over: ReadonlySet<string>;
+  readonly over: ReadonlyMap<string, number>;
   readonly ended: ReadonlySet<string>;
 }
 
@@ -95,7 +95,7 @@ export class FireBook {
       found.ended.has(key) || (!found.waiting.has(key) && updatedAtMs < nowMs - UNHEARD_MS_MAX);
     const ended = [...this.open()]
       .filter((fire) => !reported.has(fire.key) && (over.has(fire.key) || isGone(fire)))
-      .map((fire) => ({ ...fire, endedAtMs: nowMs }));
+      .map((fire) => ({ ...fire, endedAtMs: Math.max(fire.startedAtMs, over.get(fire.key) ?? nowMs) }));
     const changed = after.filter((fire) => this.#before(fire)?.finding.tier !== fire.finding.tier);
     const evicted = this.#evictedBy(ended);
     return {
@@ -104,7 +104,7 @@ export class FireBook {
         ...evicted.map((fire) => ({ table: "saturation_fires", key: fireKey(fire), value: undefined })),
       ],
       frames: [
-        ...ended.map((fire) => frameOfFire(fire, fire, over.has(fire.key) ? "close" : "end")),
+        ...ended.map((fire) => frameOfFire(fire, { ...fire, sampleMs: fire.endedAtMs }, over.has(fire.key) ? "close" : "end")),
         ...after.flatMap((fire) => {
           const transition = transitionOf(this.#before(fire), fire);
           return transition === undefined ? [] : [frameOfFire(fire, fire, transition)];

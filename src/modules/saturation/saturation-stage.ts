@@ -24,13 +24,13 @@ interface PassFindings {
   readonly reports: SaturationReport[];
   readonly habitual: SaturationReport[];
   readonly waiting: Set<string>;
-  readonly over: Set<string>;
+  readonly over: Map<string, number>;
   readonly ended: Set<string>;
   readonly wanted: Map<number, WantedHistory[]>;
 }
 
 function nothingFound(): PassFindings {
-  return { reports: [], habitual: [], waiting: new Set(), over: new Set(), ended: new Set(), wanted: new Map() };
+  return { reports: [], habitual: [], waiting: new Set(), over: new Map(), ended: new Set(), wanted: new Map() };
 }
 
 interface SaturationStageContext extends StagesContext {
@@ -112,7 +112,7 @@ export class SaturationStage implements WatchdogStage {
     this.#found.reports.push(...reports);
     this.#found.habitual.push(...habitual);
     for (const key of waiting) this.#found.waiting.add(key);
-    for (const key of over) this.#found.over.add(key);
+    for (const { key, sampleMs } of over) this.#found.over.set(key, sampleMs);
     for (const key of ended) this.#found.ended.add(key);
     this.#found.wanted.set(engine, [...(this.#found.wanted.get(engine) ?? []), ...wanted]);
   }

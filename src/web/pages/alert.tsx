@@ -27,7 +27,7 @@ function Whole({ alert }: { alert: AlertDetail }) {
   const isFiring = state === "firing";
   const metric = alert.labels.metric_name ?? "";
   useEffect(() => setTitle(`${isFiring ? severity : "resolved"}: ${service_id}`, metric, environment), [isFiring, severity, metric]);
-  const open = openText({ foundAt: started_at, resolvedAt: resolved_at }, now.value);
+  const open = openText({ startedAt: started_at, resolvedAt: resolved_at }, now.value);
   return (
     <>
       <Head

@@ -114,7 +114,7 @@ function Began({ anomaly: { started_at, detected_at, resolved_at } }: { anomaly:
           , found <When at={detected_at} />
         </>
       )}
-      , {openText({ foundAt: detected_at, resolvedAt: resolved_at }, now.value)}
+      , {openText({ startedAt: started_at, resolvedAt: resolved_at }, now.value)}
     </span>
   );
 }

@@ -20,7 +20,7 @@ export interface AlertRowProps {
 export function AlertRow({ alert, isChosen = false, onChoose }: AlertRowProps) {
   const { alert_id, severity, service_id, environment, state, explanation, anomalies, services, started_at, resolved_at } = alert;
   const isFiring = state === "firing";
-  const open = openText({ foundAt: started_at, resolvedAt: resolved_at }, now.value);
+  const open = openText({ startedAt: started_at, resolvedAt: resolved_at }, now.value);
   return (
     <li class={`item ${severity} ${isFiring ? "open" : ""}`} data-row>
       <div class="row">

@@ -36,7 +36,7 @@ export function AnomalyItem({ row }: { row: FeedRow<Anomaly> }) {
         <p class="item-text">{worst.explanation}</p>
       </div>
       <div class="item-side">
-        <When at={row.newestMs} />
+        <When at={newestStart(row)} />
         <div class="row end">
           {row.members.length > 1 && <Tag>{plural(row.members.length, "anomaly", "anomalies")}</Tag>}
           {row.open > 0 ? <Tag tone={worst.severity}>open</Tag> : <Tag>resolved</Tag>}
@@ -45,6 +45,11 @@ export function AnomalyItem({ row }: { row: FeedRow<Anomaly> }) {
       </div>
     </li>
   );
+}
+
+/** When the newest of them began, by its own values: they may have come later. */
+function newestStart({ members }: FeedRow<Anomaly>): number {
+  return members.reduce((newest, { started_at }) => Math.max(newest, Date.parse(started_at)), 0);
 }
 
 /** The list of all that came at once. */

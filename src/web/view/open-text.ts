@@ -1,19 +1,19 @@
-// How long an alert or an anomaly was open: by one clock, from when it was found to its end. When its data say that it began is another time: values may come late.
+// How long an alert or an anomaly was open: by one clock, that of its values, which may come late. Then people see when it was found too.
 import { durationText } from "./time-text.ts";
 
 /** Beginnings that lie further before the finding than what a detector waits for are said apart. */
 const LATE_MS = 120_000;
 
 interface Opened {
-  /** When it was found. */
-  readonly foundAt: string;
+  /** Time of the value with which it began, and of that which showed its end. */
+  readonly startedAt: string;
   readonly resolvedAt: string | null;
 }
 
 /** Its duration in words: open for 2 min; was open for 2 min. */
-export function openText({ foundAt, resolvedAt }: Opened, nowMs: number): string {
+export function openText({ startedAt, resolvedAt }: Opened, nowMs: number): string {
   const endMs = resolvedAt === null ? nowMs : Date.parse(resolvedAt);
-  return `${resolvedAt === null ? "open" : "was open"} for ${durationText(Math.max(0, endMs - Date.parse(foundAt)))}`;
+  return `${resolvedAt === null ? "open" : "was open"} for ${durationText(Math.max(0, endMs - Date.parse(startedAt)))}`;
 }
 
 /** Whether what it is of came so late that people should see both times. */

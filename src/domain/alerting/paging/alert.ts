@@ -75,6 +75,10 @@ export interface Alert {
   readonly ending: Ending | null;
   /** Of metrics, ALERT_MEMBERS_MAX at most; absent where none has an effect, and in rows of before. */
   readonly notifiedEffects?: readonly NotifiedEffect[];
+  /** Time of the value that the first of its anomalies began with, whenever it came; absent in rows of before. */
+  readonly beganAtMs?: number;
+  /** Time of the value by which the last of them was over; absent while it fires, where no value showed that, and in rows of before. */
+  readonly endedAtMs?: number;
   readonly updatedAtMs: number;
   /** Oldest first; the newest ALERT_HISTORY_MAX. */
   readonly history: readonly AlertChange[];
@@ -114,6 +118,17 @@ export function restated(alert: Alert, explanation: string, atMs: number): Alert
 /** Whether an alert takes in what opens at this time: no later than the dedup age after its own creation (rule 1.1.10). */
 export function takesIn({ state }: Alert, openedAtMs: number, dedupMaxAgeMinutes: number): boolean {
   return openedAtMs - state.createdAtMs <= dedupMaxAgeMinutes * MINUTE_MS;
+}
+
+/** When what an alert is of began, by the values themselves. */
+export function beginOfAlert({ state, beganAtMs }: Pick<Alert, "state" | "beganAtMs">): number {
+  return beganAtMs ?? state.createdAtMs;
+}
+
+/** When it was over: by the value that showed it, else when the alert was ended; null while it fires. */
+export function endOfAlert(alert: Pick<Alert, "state" | "beganAtMs" | "endedAtMs">): number | null {
+  const { resolvedAtMs } = alert.state;
+  return resolvedAtMs === null ? null : Math.max(beginOfAlert(alert), alert.endedAtMs ?? resolvedAtMs);
 }
 
 export function isFiring({ state }: Alert): boolean {

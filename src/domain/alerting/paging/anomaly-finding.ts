@@ -59,6 +59,7 @@ export function findingOf(anomaly: Anomaly, kind: Finding["kind"], before: Decid
     ...(familyOfDetector(detector) === "multivariate" && { named: namedMetrics(verdict?.contributions) }),
     alertId: before?.alertId ?? null,
     tierBefore: before?.tier ?? null,
+    startedAtMs: anomaly.startedAtMs,
     firedAtMs: kind === "raised" ? anomaly.detectedAtMs : atMs,
     atMs,
   };

@@ -40,6 +40,8 @@ export interface Finding {
   readonly alertId: string | null;
   /** That it was decided on with last, with what the ensemble raised it by; null where it was not. */
   readonly tierBefore: Tier | null;
+  /** Time of the value that its anomaly began with. */
+  readonly startedAtMs: number;
   /** When its anomaly fired. */
   readonly firedAtMs: number;
   /** Now. */

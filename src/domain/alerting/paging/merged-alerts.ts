@@ -3,7 +3,7 @@
 import { INGESTION_SERVICE } from "../../detection/service/tenant-silence.ts";
 import { resolveAlert } from "../alert-identity.ts";
 import type { DetectorFamily } from "../ensemble.ts";
-import { type Alert, isOfCascade, takesIn, withChange, withMember } from "./alert.ts";
+import { type Alert, beginOfAlert, isOfCascade, takesIn, withChange, withMember } from "./alert.ts";
 import { OWN_IDENTITY } from "./detector-family.ts";
 import type { Finding } from "./finding.ts";
 import type { PagingMemory } from "./paging-memory.ts";
@@ -63,6 +63,7 @@ export function withMembersOf(alert: Alert, other: Alert): Alert {
     members: other.members.reduce(withMember, alert.members),
     anomalies: alert.anomalies + other.anomalies,
     open: alert.open + other.open,
+    beganAtMs: Math.min(beginOfAlert(alert), beginOfAlert(other)),
   };
 }
 

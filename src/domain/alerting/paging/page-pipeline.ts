@@ -25,7 +25,7 @@ import { heldSentence, holdGates } from "../inhibition/hold-gates.ts";
 import type { Labels } from "../label-matcher.ts";
 import { rcaCooldownGate } from "../rca-cooldown.ts";
 import { severityOf } from "../severity.ts";
-import { type Alert, isFiring, peakOf, withChange, withMember } from "./alert.ts";
+import { type Alert, beginOfAlert, isFiring, peakOf, withChange, withMember } from "./alert.ts";
 import { chosenAlert, isOwnProblem, memberUpdate } from "./alert-choice.ts";
 import { CONFIRMATION_GATE, confirmationGate, needsConfirmation } from "./confirmation-gate.ts";
 import { familyOfDetector } from "./detector-family.ts";
@@ -57,6 +57,8 @@ export interface AnomalyEnd {
   /** Of one that was accepted. */
   readonly level?: AcceptedLevel | undefined;
   readonly note?: string | null;
+  /** Time of the value that showed its end, where one did. */
+  readonly endedAtMs?: number | undefined;
   /** The alert ends with it, whatever else is open in it. */
   readonly endsAlert?: boolean;
   readonly atMs: number;
@@ -167,7 +169,8 @@ export function decideEnd(end: AnomalyEnd, memory: PagingMemory): PageDecision |
   const ending: Ending = { reason, person: end.by, ...(end.level !== undefined && { level: end.level }) };
   // What a person has ended is not to wait for anything any more.
   const snooze = ending.reason === "person" ? null : alert.snooze;
-  memory.keep(withChange({ ...alert, open, snooze, ending, state: resolveAlert(alert.state, end.atMs) }, change));
+  const ended = { ...alert, open, snooze, ending, state: resolveAlert(alert.state, end.atMs) };
+  memory.keep(withChange({ ...ended, ...(end.endedAtMs !== undefined && { endedAtMs: end.endedAtMs }) }, change));
   return decisionOn(alert, end, "resolved", []);
 }
 
@@ -374,6 +377,7 @@ function joined(finding: Finding, newest: Alert | undefined, effect: FireEffect,
     snooze: known?.snooze ?? null,
     ending: null,
     ...(known?.notifiedEffects !== undefined && kind !== "reopened" && { notifiedEffects: known.notifiedEffects }),
+    beganAtMs: Math.min(finding.startedAtMs, known === undefined ? finding.startedAtMs : beginOfAlert(known)),
     updatedAtMs: finding.atMs,
     history: known?.history ?? [],
   };

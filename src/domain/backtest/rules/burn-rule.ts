@@ -31,7 +31,7 @@ export class BurnRule implements BacktestRule {
     if (this.#windows.size === 0) return [];
     const worst = new WorstBurns((place) => this.#episodes.isOpen(place));
     for (const window of this.#windows.values()) worst.add(window, nowMs);
-    const { frames, apply } = this.#episodes.settle(worst.findings, (place) => worst.fateOf(place));
+    const { frames, apply } = this.#episodes.settle(worst.findings, nowMs, (place) => worst.fateOf(place));
     apply();
     return frames;
   }

@@ -34,7 +34,7 @@ export class CascadeRule implements BacktestRule {
         findings.push(cascadeFinding(place, this.#withKnownRoot(place, cascade), nowMs));
     }
     if (findings.length === 0 && this.#episodes.openCount === 0) return [];
-    const { frames, apply } = this.#episodes.settle(findings);
+    const { frames, apply } = this.#episodes.settle(findings, nowMs);
     apply();
     return frames;
   }

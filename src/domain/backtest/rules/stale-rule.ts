@@ -77,7 +77,7 @@ export class StaleRule implements BacktestRule {
     if (isQuiet && this.#episodes.openCount === 0) return [];
     const findings = [...tenants].flatMap(([tenant, arrivals]) => this.#tenants.findings(tenant, arrivals, nowMs));
     this.#tenants.takeHeld();
-    const { frames, apply } = this.#episodes.settle(findings);
+    const { frames, apply } = this.#episodes.settle(findings, nowMs);
     apply();
     return frames;
   }

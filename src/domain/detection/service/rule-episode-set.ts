@@ -64,8 +64,8 @@ export class RuleEpisodeSet {
     this.#open.set(keyOf(reported), { id, startedAtMs, frame: { ...reported, episodeId: id, detector: this.#detector, arrivalMs: 0 } });
   }
 
-  /** Changes of one cycle. `fate` says what becomes of an episode that was not found again. */
-  settle(findings: readonly RuleFinding[], fate: (place: ReportedScope) => EpisodeFate = () => "close"): RuleChanges {
+  /** Changes of one cycle at this time. `fate` says what becomes of an episode that was not found again. */
+  settle(findings: readonly RuleFinding[], nowMs: number, fate: (place: ReportedScope) => EpisodeFate = () => "close"): RuleChanges {
     const after = new Map<string, OpenEpisode>();
     const frames: EpisodeFrame[] = [];
     for (const finding of findings) {
@@ -80,7 +80,7 @@ export class RuleEpisodeSet {
       if (after.has(key)) continue;
       const is = fate(episode.frame);
       if (is === "goes on") after.set(key, episode);
-      else frames.push({ ...episode.frame, transition: is });
+      else frames.push({ ...episode.frame, transition: is, observedAtMs: nowMs });
     }
     return {
       frames,

@@ -84,6 +84,8 @@ function messageOf({ state, peak, ...alert }: Alert) {
     mergedInto: alert.mergedInto,
     ending: alert.ending && { reason: alert.ending.reason, person: optionalText(alert.ending.person), level: alert.ending.level },
     snooze: alert.snooze && { hand: handMessage(alert.snooze), untilMs: alert.snooze.untilMs },
+    beganMs: alert.beganAtMs,
+    endedMs: alert.endedAtMs,
     notifiedEffects: (alert.notifiedEffects ?? []).map(({ metricName, doublings }) => ({ metricName: storedText(metricName), doublings })),
   };
 }
@@ -128,6 +130,8 @@ function alertOf(message: Message): Alert {
     updatedAtMs: message.updatedMs,
     history: message.history.map(changeOf),
     mergedInto: message.mergedInto,
+    ...(message.beganMs !== null && { beganAtMs: message.beganMs }),
+    ...(message.endedMs !== null && { endedAtMs: message.endedMs }),
     ...(message.notifiedEffects.length > 0 && { notifiedEffects: message.notifiedEffects.map(effectOf) }),
   };
 }

@@ -166,6 +166,8 @@ export const stored: any = $root.stored = (() => {
         Alert.prototype.ending = null;
         Alert.prototype.snooze = null;
         Alert.prototype.notifiedEffects = $util.emptyArray;
+        Alert.prototype.beganMs = null;
+        Alert.prototype.endedMs = null;
 
         let $oneOfFields;
 
@@ -196,6 +198,18 @@ export const stored: any = $root.stored = (() => {
         // Virtual OneOf for proto3 optional field
         $Object.defineProperty(Alert.prototype, "_mergedInto", {
             get: $util.oneOfGetter($oneOfFields = ["mergedInto"]),
+            set: $util.oneOfSetter($oneOfFields)
+        });
+
+        // Virtual OneOf for proto3 optional field
+        $Object.defineProperty(Alert.prototype, "_beganMs", {
+            get: $util.oneOfGetter($oneOfFields = ["beganMs"]),
+            set: $util.oneOfSetter($oneOfFields)
+        });
+
+        // Virtual OneOf for proto3 optional field
+        $Object.defineProperty(Alert.prototype, "_endedMs", {
+            get: $util.oneOfGetter($oneOfFields = ["endedMs"]),
             set: $util.oneOfSetter($oneOfFields)
         });
 
@@ -267,6 +281,10 @@ export const stored: any = $root.stored = (() => {
             if (message.notifiedEffects != null && message.notifiedEffects.length)
                 for (let i = 0; i < message.notifiedEffects.length; ++i)
                     $root.stored.NotifiedEffect.encode(message.notifiedEffects[i], writer.uint32(226).fork(), _depth + 1).ldelim();
+            if (message.beganMs != null && $Object.hasOwnProperty.call(message, "beganMs"))
+                writer.uint32(233).double(message.beganMs);
+            if (message.endedMs != null && $Object.hasOwnProperty.call(message, "endedMs"))
+                writer.uint32(241).double(message.endedMs);
             if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                 for (let i = 0; i < message.$unknowns.length; ++i)
                     writer.raw(message.$unknowns[i]);
@@ -525,6 +543,20 @@ export const stored: any = $root.stored = (() => {
                         if (!(message.notifiedEffects && message.notifiedEffects.length))
                             message.notifiedEffects = [];
                         message.notifiedEffects.push($root.stored.NotifiedEffect.decode(reader, reader.size(), $undefined, _depth + 1));
+                        continue;
+                    }
+                case 29: {
+                        if (wireType !== 1)
+                            break;
+                        message.beganMs = reader.double();
+                        message._beganMs = "beganMs";
+                        continue;
+                    }
+                case 30: {
+                        if (wireType !== 1)
+                            break;
+                        message.endedMs = reader.double();
+                        message._endedMs = "endedMs";
                         continue;
                     }
                 }

@@ -51,7 +51,7 @@ export class ArrivalsStage implements WatchdogStage {
     state.services.replace(this.#found);
     this.#found = [];
     const startMs = monotonicMs();
-    await this.#episodes.settle(this.#findings(cycle.nowMs), (place) => this.#fateOf(place));
+    await this.#episodes.settle(this.#findings(cycle.nowMs), cycle.nowMs, (place) => this.#fateOf(place));
     this.#reportHeld(this.#tenants.takeHeld(), cycle.nowMs);
     counters.set("servicesStale", this.#tally.stale);
     return { ...outcome, workMs: outcome.workMs + monotonicMs() - startMs };

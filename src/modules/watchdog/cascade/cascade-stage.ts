@@ -50,7 +50,7 @@ export class CascadeStage implements WatchdogStage {
       for (const cascade of findCascades(place.onsets, calls))
         findings.push(cascadeFinding(place, this.#withKnownRoot(place, cascade), nowMs));
     }
-    await this.#episodes.settle(findings);
+    await this.#episodes.settle(findings, nowMs);
     counters.set("cascadesOpen", this.#episodes.openCount);
     return { counts: { evaluated, learning: 0, skipped: {} }, workMs: monotonicMs() - startMs };
   }

@@ -35,7 +35,7 @@ export class SloStage implements WatchdogStage {
       worst.add(window, nowMs);
       if (++evaluated % WINDOWS_PER_TURN === 0) await yieldTurn();
     }
-    await this.#episodes.settle(worst.findings, (place) => worst.fateOf(place));
+    await this.#episodes.settle(worst.findings, nowMs, (place) => worst.fateOf(place));
     if (number % FORGET_CYCLES === 0) await edit(() => state.slo.forget(state.series, nowMs));
     counters.set("sloWindows", state.slo.size);
     counters.set("sloWindowsRefused", state.slo.refused);

@@ -2,6 +2,7 @@
 // metrics, together or one of them, were an anomaly. Read and written in pieces, so that nobody waits for megabytes.
 import { EXCLUDED_ANOMALIES_PER_TRAINING_MAX, TRAINING_ROWS_PARTS_PER_COMMIT } from "../../../core/config/model-limits.ts";
 import type { PacedWork } from "../../../core/fairness/paced-work.ts";
+import { endOfAnomaly } from "../../../domain/anomaly/anomaly.ts";
 import type { TrainingPast } from "../../../domain/detection/multivariate/service-training.ts";
 import { METRIC_OF_SERVICE } from "../../../domain/detection/multivariate/service-verdict.ts";
 import { alertStretches, type Stretch } from "../../../domain/detection/multivariate/strange-stretches.ts";
@@ -31,7 +32,7 @@ export async function trainingPast(
     const found = paced.do(() => state.anomalies.during(asked, fromMs, toMs, EXCLUDED_ANOMALIES_PER_TRAINING_MAX));
     return found
       .filter(({ feedback }) => feedback?.opinion !== "false_positive")
-      .map(({ startedAtMs, resolvedAtMs }) => [startedAtMs, resolvedAtMs ?? toMs]);
+      .map((anomaly) => [anomaly.startedAtMs, endOfAnomaly(anomaly) ?? toMs]);
   };
   const together = stretches({ metricName: METRIC_OF_SERVICE });
   const single = DETECTORS_OF_PAIRS.flatMap((detector) => stretches({ detector, isInAlert: true }));

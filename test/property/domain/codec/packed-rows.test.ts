@@ -116,7 +116,15 @@ const anomaly: fc.Arbitrary<Anomaly> = fc
       fc.record({ opinion: fc.constantFrom("true_positive", "false_positive"), note: fc.option(text), by: text, atMs: fc.nat() }),
     ),
   })
-  .chain((made) => fc.constantFrom(made, usual(made as Anomaly))) as fc.Arbitrary<Anomaly>;
+  .chain((made) => fc.constantFrom(made, usual(made as Anomaly)))
+  .chain((made) => fc.integer({ min: -600_000, max: 2e10 }).map((delayMs) => withDelay(made as Anomaly, delayMs))) as fc.Arbitrary<Anomaly>;
+
+/** With the time of the value that showed its end, where it has ended at a whole millisecond. */
+function withDelay(made: Anomaly, delayMs: number): Anomaly {
+  const { resolvedAtMs } = made;
+  if (resolvedAtMs === null || !Number.isSafeInteger(resolvedAtMs - delayMs) || delayMs === 0) return made;
+  return { ...made, endedAtMs: resolvedAtMs - delayMs };
+}
 
 /** Whose verdict and sentence are its own, as most have. */
 function usual(made: Anomaly): Anomaly {

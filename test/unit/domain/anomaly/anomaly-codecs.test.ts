@@ -68,6 +68,9 @@ const VERDICTS: ReadonlyArray<readonly [string, unknown]> = [
   ["nothing", null],
 ];
 
+/** That rows of before end without. */
+const DELAY_BYTES = 5;
+
 describe("an anomaly's row", () => {
   it.each(VERDICTS)("gives %s back as JSON says it, member by member in order", (_, each) => {
     const back = readBack(anomaly({ verdict: each }));
@@ -95,6 +98,14 @@ describe("an anomaly's row", () => {
           serial: 1,
         } as Anomaly["paging"],
       },
+    ],
+    [
+      "that ended by a value of twenty days ago",
+      { resolvedAtMs: 1_800_000_000_000, resolvedBy: "recovered", endedAtMs: 1_798_272_000_001 },
+    ],
+    [
+      "of a new level, by a value ahead of the clock",
+      { resolvedAtMs: 9e11, resolvedBy: "accepted", endedAtMs: 9e11 + 5, level: { from: 1, to: 2 } },
     ],
     ["of another detector", { detector: "slo_burn", explanation: "" }],
     ["of long names", { metricName: "é".repeat(255), attributes: { text: "x".repeat(5000) } }],
@@ -126,10 +137,22 @@ describe("an anomaly's row", () => {
     }
   });
 
+  it("of before, which ends without the value of its end, is read", () => {
+    const level = { from: 1, to: 2 };
+    for (const resolvedBy of ["recovered", "accepted"]) {
+      const first = anomaly({ resolvedAtMs: 9e11, resolvedBy, ...(resolvedBy === "accepted" && { level }) });
+      const row = encodeAnomaly({ ...first, endedAtMs: 8e11 });
+      expect(decodeAnomaly(row.subarray(0, row.length - DELAY_BYTES), placeOf(first))).toEqual(first);
+    }
+  });
+
   it("that was cut off anywhere is an error, not an anomaly", () => {
     const row = encodeAnomaly(anomaly());
     const place = placeOf(anomaly());
-    for (let length = 1; length < row.length; length++) expect(() => decodeAnomaly(row.subarray(0, length), place), `${length}`).toThrow();
+    const before = row.length - DELAY_BYTES;
+    expect(decodeAnomaly(row.subarray(0, before), place)).toEqual(anomaly());
+    for (let length = 1; length < row.length; length++)
+      if (length !== before) expect(() => decodeAnomaly(row.subarray(0, length), place), `${length}`).toThrow();
   });
 });
 

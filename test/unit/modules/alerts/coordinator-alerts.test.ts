@@ -35,7 +35,7 @@ describe("an alert", () => {
           service_id: "checkout",
           environment: "prod",
           family: "metric",
-          started_at: "2026-01-31T12:00:00.000Z",
+          started_at: "2026-01-31T11:59:59.000Z",
           updated_at: "2026-01-31T12:00:00.000Z",
           resolved_at: null,
           anomaly_ids: expect.toSatisfy((ids: string[]) => ids.length === 2),
@@ -78,8 +78,8 @@ describe("an alert", () => {
     rig.nowMs += 5 * MINUTE;
     await rig.take(episode({ transition: "close" }));
     expect((await alerts(rig)).alerts).toMatchObject([{ state: "firing", open_anomalies: 1 }]);
-    await rig.take(episode({ metricName: "errors", transition: "close" }));
-    expect((await alerts(rig)).alerts).toMatchObject([{ state: "resolved", open_anomalies: 0, resolved_at: "2026-01-31T12:05:00.000Z" }]);
+    await rig.take(episode({ metricName: "errors", transition: "close", observedAtMs: rig.nowMs - 500 }));
+    expect((await alerts(rig)).alerts).toMatchObject([{ state: "resolved", open_anomalies: 0, resolved_at: "2026-01-31T12:04:59.500Z" }]);
     expect(reported(rig).map(({ state }) => state)).toEqual(["firing", "resolved"]);
     expect([rig.counter("alertsOpened"), rig.counter("alertsFiring"), rig.counter("pagesDecided"), rig.counter("ledgerRows")]).toEqual([
       1, 0, 1, 3,

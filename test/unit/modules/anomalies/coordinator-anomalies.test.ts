@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { MINUTE_MS } from "../../../../src/core/time/durations.ts";
 import { anomalyScore } from "../../../../src/domain/detection/anomaly-score.ts";
 import { DAY_MS, episode, Rig, START_MS } from "../../../support/coordinator-rig.ts";
 
@@ -73,12 +74,42 @@ describe("an anomaly", () => {
     rig.nowMs += 1000;
     await rig.take(episode({ ...a, transition: "close", z: 4 }));
     expect((await list(rig)).anomalies).toMatchObject([{ resolved: false }]);
-    await rig.take(episode({ ...b, transition: "close", startedAtMs: START_MS, z: 9 }));
+    await rig.take(episode({ ...b, transition: "close", startedAtMs: START_MS, observedAtMs: START_MS + 900, z: 9 }));
     expect((await list(rig)).anomalies).toMatchObject([
-      { resolved: true, resolved_at: "2026-01-31T12:00:01.000Z", resolved_by: "recovered", z_score: 9 },
+      { resolved: true, resolved_at: "2026-01-31T12:00:00.900Z", resolved_by: "recovered", z_score: 9 },
     ]);
     expect(rig.counter("anomaliesOpen")).toBe(0);
     expect(rig.counter("anomaliesStored")).toBe(1);
+  });
+
+  it("B9: began and ended by its values, whenever they came, and so did its alert and what was said of it; over a restart too", async () => {
+    const rig = await Rig.open();
+    const ago = { startedAtMs: START_MS - 18 * MINUTE_MS, z: 9 };
+    await rig.take(episode({ ...ago, observedAtMs: START_MS - 18 * MINUTE_MS }));
+    rig.nowMs += 2000;
+    await rig.take(episode({ ...ago, transition: "close", observedAtMs: START_MS - 17 * MINUTE_MS }));
+    const times = { started_at: "2026-01-31T11:42:00.000Z", resolved_at: "2026-01-31T11:43:00.000Z" };
+    for (const of of [rig, await rig.restarted()]) {
+      const [anomaly] = (await list(of)).anomalies;
+      expect(anomaly).toMatchObject({ ...times, detected_at: "2026-01-31T12:00:00.000Z", resolved: true, resolved_by: "recovered" });
+      expect((await of.ask("alerts", {}, {})).body.alerts).toMatchObject([{ ...times, state: "resolved", resolved_by: "recovered" }]);
+    }
+  });
+
+  it("B9: ends by the clock where no value shows its end, and never before it began", async () => {
+    const rig = await Rig.open();
+    const other = { metricName: "errors", startedAtMs: START_MS - 100 };
+    await rig.take(episode({ z: 9 }), episode(other));
+    rig.nowMs += 5000;
+    await rig.take(episode({ z: 9, transition: "end", observedAtMs: START_MS - 400 }));
+    await rig.take(episode({ ...other, transition: "close", observedAtMs: START_MS - 900 }));
+    const ends = (await list(rig)).anomalies.map(
+      ({ metric_name, resolved_at, resolved_by }: Record<string, string>) => [metric_name, resolved_at, resolved_by],
+    );
+    expect(ends.sort()).toEqual([
+      ["errors", "2026-01-31T11:59:59.900Z", "recovered"],
+      ["latency_ms", "2026-01-31T12:00:05.000Z", "ended"],
+    ]);
   });
 
   it("tells the event stream of openings, higher peaks and ends, not of every member", async () => {

@@ -76,7 +76,7 @@ export class SaturationPass implements WatchdogDetector {
   #reports: SaturationReport[] = [];
   #habitual: SaturationReport[] = [];
   #waiting: string[] = [];
-  #over: string[] = [];
+  #over: Array<Pick<SaturationReport, "key" | "sampleMs">> = [];
   #ended: string[] = [];
   #wanted: WantedHistory[] = [];
   #evaluated = 0;
@@ -224,7 +224,7 @@ export class SaturationPass implements WatchdogDetector {
     if (unknown?.name === "recent_value") return this.#idle(unit, "no_recent_value");
     if (unknown !== undefined) return this.#idle(unit, "no_declared_limit", true);
     if (finding !== null) this.#reports.push({ ...unit.name, key: unit.key, sampleMs, finding });
-    else if (this.#reported.isOpen(unit.key)) this.#over.push(unit.key);
+    else if (this.#reported.isOpen(unit.key)) this.#over.push({ key: unit.key, sampleMs });
     if (held !== undefined) this.#habitual.push({ ...unit.name, key: unit.key, sampleMs, finding: held });
     return EVALUATED;
   }
