@@ -103,9 +103,11 @@ describe("an anomaly", () => {
     rig.nowMs += 5000;
     await rig.take(episode({ z: 9, transition: "end", observedAtMs: START_MS - 400 }));
     await rig.take(episode({ ...other, transition: "close", observedAtMs: START_MS - 900 }));
-    const ends = (await list(rig)).anomalies.map(
-      ({ metric_name, resolved_at, resolved_by }: Record<string, string>) => [metric_name, resolved_at, resolved_by],
-    );
+    const ends = (await list(rig)).anomalies.map(({ metric_name, resolved_at, resolved_by }: Record<string, string>) => [
+      metric_name,
+      resolved_at,
+      resolved_by,
+    ]);
     expect(ends.sort()).toEqual([
       ["errors", "2026-01-31T11:59:59.900Z", "recovered"],
       ["latency_ms", "2026-01-31T12:00:05.000Z", "ended"],
