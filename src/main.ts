@@ -262,6 +262,7 @@ class Server {
       "event-chunks": ({ chunks }) => this.#streams.push(chunks),
       "summary-wanted": (wanted) => this.#summaries.word(wanted),
       "notifier-wanted": () => this.#notifier.want(),
+      "notifier-hung": () => this.#notifier.replace(),
       "cycle-ended": ({ completed }) => {
         this.#heartbeat.cycleCompleted(completed);
         this.#manager.cycleEnded();

@@ -19,7 +19,15 @@ export interface CoordinatorStart {
 }
 
 /** Messages that change nothing here that others rely on. */
-const PASSING: ReadonlySet<string> = new Set(["event-chunks", "summary-wanted", "notifier-wanted", "cycle-ended", "log", "fault"]);
+const PASSING: ReadonlySet<string> = new Set([
+  "event-chunks",
+  "summary-wanted",
+  "notifier-wanted",
+  "notifier-hung",
+  "cycle-ended",
+  "log",
+  "fault",
+]);
 const PASSING_HOME = task("a message of the coordinator");
 const STATE_HOME = fatal("a message of the coordinator");
 

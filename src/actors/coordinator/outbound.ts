@@ -3,7 +3,7 @@ import { forbiddenUrl } from "../../adapters/http-client/address-guard.ts";
 import { dispatch, type Handlers } from "../../adapters/threads/mailbox.ts";
 import { publicKeyOf, signingKeyOf } from "../../adapters/webhooks/webhook-signature.ts";
 import type { CoordinatorMessage } from "../../core/protocol/query.ts";
-import type { OutboundReport } from "../../domain/webhooks/outbound-messages.ts";
+import type { OutboundOutcome } from "../../domain/webhooks/outbound-messages.ts";
 import type { RcaReport } from "../../modules/analysis/report-row.ts";
 import { anomalyFollowers } from "../../modules/anomalies/anomaly-followers.ts";
 import type { EventReplays } from "../../modules/dead-letters/replay-runner.ts";
@@ -34,12 +34,14 @@ export class Outbound {
   readonly runs: RunbookRunner;
   readonly replays: EventReplays;
   readonly forbiddenTarget: (url: string) => Promise<string | null>;
+  readonly #counters: OutboundDependencies["counters"];
   readonly #privateKey: () => string;
-  readonly #handlers: Handlers<OutboundReport>;
+  readonly #handlers: Handlers<OutboundOutcome>;
 
   constructor(options: NotificationOptions | undefined, dependencies: OutboundDependencies) {
     const { emit, state } = dependencies;
     const wantNotifier = () => emit({ type: "notifier-wanted" });
+    this.#counters = dependencies.counters;
     this.#privateKey = () => signingKeyOf(state.pageSecret);
     this.outbox = new Outbox({ ...dependencies, control: state.control });
     this.channels = new ChannelDeliveries(options, this.outbox, dependencies);
@@ -85,8 +87,14 @@ export class Outbound {
     this.sandbox.ended();
   }
 
+  /** It gives no answer, which is counted; for all here that is its end. */
+  hung(): void {
+    this.#counters.add("notifierHung", 1);
+    this.disconnect();
+  }
+
   /** Takes what the notifier reports. */
-  take(report: OutboundReport): void {
+  take(report: OutboundOutcome): void {
     dispatch(this.#handlers, report);
   }
 

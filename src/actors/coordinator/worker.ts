@@ -30,13 +30,12 @@ import type { DataFault } from "../../core/protocol/data-fault.ts";
 import type { EngineAnswer, EngineReply, EngineRequest, FramesPlaced } from "../../core/protocol/engine-control.ts";
 import type { CoordinatorCommand, CoordinatorMessage } from "../../core/protocol/query.ts";
 import type { SetAsideItem } from "../../core/protocol/set-aside.ts";
-import { type FaultReport, faultReport } from "../../core/telemetry/fault-report.ts";
+import { faultReport } from "../../core/telemetry/fault-report.ts";
 import { logOf } from "../../core/telemetry/log-event.ts";
 import type { TrainingResult } from "../../domain/detection/multivariate/service-training.ts";
 import type { TrainingInput } from "../../domain/detection/multivariate/training-input.ts";
 import type { Computation, ComputationResult } from "../../domain/prediction/computation.ts";
 import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
-import type { OutboundCommand, OutboundReport } from "../../domain/webhooks/outbound-messages.ts";
 import { BackupRunner, type BackupRunnerDependencies } from "../../modules/backup/backup-runner.ts";
 import { EngineThreadLink } from "../../modules/engines/engine-thread-link.ts";
 import type { NotificationOptions } from "../../modules/notification/routes.ts";
@@ -49,6 +48,7 @@ import { endOverRow, noteRow, takeNoted } from "./loop/noted-rows.ts";
 import { type OpenedStores, openStores, type StoresToOpen } from "./loop/opened-stores.ts";
 import { Pacer } from "./loop/pacer.ts";
 import { startWithoutRows } from "./loop/start-without-rows.ts";
+import { NotifierLink } from "./notifier-link.ts";
 
 /** Start data of the coordinator's thread, from main. */
 export interface CoordinatorThreadData {
@@ -172,29 +172,14 @@ function engineHandlers(
   };
 }
 
-function connectNotifier({ outbound }: Coordinator, raw: MessagePort | null, reportFault: (fault: FaultReport) => void): void {
-  if (raw === null) return outbound.disconnect();
-  const mailbox = new Mailbox<OutboundReport | FaultReport, OutboundCommand>(raw);
-  const take = (report: OutboundReport) => outbound.take(report);
-  const handlers = {
-    reports: take,
-    tried: take,
-    "transform-tried": take,
-    sandbox: take,
-    fault: reportFault,
-  };
-  mailbox.serve(handlers, task("a report of the notifier"));
-  outbound.connect({ send: (command) => mailbox.send(command) });
-}
-
 /** Each command wakes whoever steps, once it has been taken. */
 function mainHandlers(
   coordinator: Coordinator,
   wake: () => void,
-  reportFault: (fault: FaultReport) => void,
+  notifierLink: NotifierLink,
 ): Handlers<CoordinatorCommand | NotifierChange, unknown> {
   const take = (command: CoordinatorCommand) => coordinator.handle(command).then(wake);
-  const notifier = ({ port }: NotifierChange) => connectNotifier(coordinator, port, reportFault);
+  const notifier = ({ port }: NotifierChange) => notifierLink.connect(port);
   return {
     notifier,
     query: take,
@@ -205,7 +190,10 @@ function mainHandlers(
     listeners: take,
     "data-fault": take,
     "set-aside": take,
-    stop: take,
+    stop: (command) => {
+      notifierLink.stop();
+      return take(command);
+    },
   };
 }
 
@@ -221,6 +209,7 @@ function reportHandlers(main: MainMailbox, close: () => Promise<void>): Handlers
     "cycle-ended": report,
     "summary-wanted": report,
     "notifier-wanted": report,
+    "notifier-hung": report,
     log: report,
     events: ({ events }) => {
       const chunks = eventChunks(events, ids, systemClock.wallMs());
@@ -379,13 +368,15 @@ function serve(data: CoordinatorThreadData, { coordinator, pacer, main, mailboxe
   startFlushing();
   main.send({ type: "loaded", checkpoints, laneMarks, metadata, ...reported });
   const wake = () => pacer.wake();
+  const notifierLink = new NotifierLink({
+    outbound: coordinator.outbound,
+    hung: () => main.send({ type: "notifier-hung" }),
+    reportFault: (fault) => main.send(fault),
+  });
   mailboxes.forEach((mailbox, engine) => {
     mailbox.serve(engineHandlers(coordinator, { engine, link: engines[engine] as EngineThreadLink, wake }), ENGINES);
   });
-  main.serve(
-    mainHandlers(coordinator, wake, (fault) => main.send(fault)),
-    ({ type }) => (type === "notifier" ? NOTIFIER : COMMANDS),
-  );
+  main.serve(mainHandlers(coordinator, wake, notifierLink), ({ type }) => (type === "notifier" ? NOTIFIER : COMMANDS));
   wake();
   background(task("the check of the stores"), coordinator.dataFaults.checkStores(checkLater));
   collectWhenIdle();

@@ -1,8 +1,13 @@
 // The notifier's thread as main sees it: started, started again where it has ended, stopped. The server goes on without it, and what is to be told waits.
 import { ActorThread } from "../../adapters/threads/actor-thread.ts";
 import { createChannel, type Mailbox, type MessagePort } from "../../adapters/threads/mailbox.ts";
-import { NOTIFIER_RESTART_MS, NOTIFIER_RESTART_MS_MAX, NOTIFIER_SOUND_MS } from "../../core/config/notification-limits.ts";
-import { noteFault, task } from "../../core/faults/guard.ts";
+import {
+  NOTIFIER_RESTART_MS,
+  NOTIFIER_RESTART_MS_MAX,
+  NOTIFIER_SOUND_MS,
+  NOTIFIER_STOP_MS_MAX,
+} from "../../core/config/notification-limits.ts";
+import { after, noteFault, task } from "../../core/faults/guard.ts";
 import { errorFields, type Log } from "../../core/telemetry/log-event.ts";
 import type { DestinationSecrets, NotifyLimits } from "../../domain/notification/destination-secrets.ts";
 import { type DestinationSettings, isAnyConfigured } from "../../domain/notification/destinations.ts";
@@ -56,6 +61,13 @@ export class NotifierStart {
     this.#thread ??= new NotifierThread(this.#settings, this.#connections, this.#log);
   }
 
+  /** It hangs: its thread is ended, and another one started. */
+  replace(): void {
+    if (this.#isStopping || this.#thread === undefined) return;
+    this.#log("error", "the notifier gives no answer; its thread is ended, and what it had in its hands is sent again under the same keys");
+    this.#thread.replace();
+  }
+
   /** Resolves once what was under way has its answer, or has waited long enough. */
   async stop(): Promise<void> {
     this.#isStopping = true;
@@ -101,11 +113,17 @@ class NotifierThread {
     });
   }
 
+  replace(): void {
+    this.#thread.replace();
+  }
+
   /** Resolves once what was under way has its answer, or has waited long enough. */
   async stop(): Promise<void> {
     this.#thread.expectEnd();
     this.#main?.send({ type: "stop" });
+    const late = after(NOTIFIER_STOP_MS_MAX, task("the stop of a notifier that hangs"), () => this.#thread.terminate());
     await this.#thread.ended;
+    clearTimeout(late);
     this.#main?.close();
   }
 }

@@ -4,10 +4,10 @@
  */
 import type { ChannelSender } from "../../adapters/notify/channel-sender.ts";
 import type { WebhookSender } from "../../adapters/webhooks/webhook-sender.ts";
-import { JOINED_MESSAGES_MAX, LANES_MAX } from "../../core/config/notification-limits.ts";
+import { ATTEMPT_MS_MAX, JOINED_MESSAGES_MAX, LANES_MAX } from "../../core/config/notification-limits.ts";
 import { RUNBOOK_REQUESTS_PER_TENANT_MAX } from "../../core/config/runbook-limits.ts";
 import { WEBHOOK_FLIGHT_MAX } from "../../core/config/webhook-limits.ts";
-import { background, fatal, task } from "../../core/faults/guard.ts";
+import { after, background, fatal, task } from "../../core/faults/guard.ts";
 import type { AttemptOutcome } from "../../domain/delivery/delivery.ts";
 import { DeliveryLane, type LaneLimits } from "../../domain/delivery/delivery-lane.ts";
 import type { AlertMessage } from "../../domain/notification/alert-message.ts";
@@ -45,6 +45,14 @@ interface Lane {
 }
 
 const NOT_CONFIGURED: AttemptOutcome = { kind: "failed", error: "the notifier is not configured any more" };
+const NO_ANSWER: AttemptOutcome = {
+  kind: "retry",
+  error: `no end in ${ATTEMPT_MS_MAX / 1_000} s`,
+  afterMs: null,
+  mayHaveArrived: true,
+  answer: { statusCode: null, responseTimeMs: ATTEMPT_MS_MAX },
+};
+const LATE = task("an attempt that does not end");
 const FAULT_CHARACTERS_MAX = 300;
 /** The state of channels must be right, or the thread begins anew; of tenants' webhooks and runbooks each attempt stands alone. */
 const HOMES = {
@@ -219,11 +227,16 @@ export class Notifier {
 
   async #answered(send: () => Promise<AttemptOutcome> | undefined): Promise<AttemptOutcome> {
     this.#underWay += 1;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<AttemptOutcome>((resolve) => {
+      timer = after(ATTEMPT_MS_MAX, LATE, () => resolve(NO_ANSWER));
+    });
     try {
-      return (await send()) ?? NOT_CONFIGURED;
+      return (await Promise.race([send(), late])) ?? NOT_CONFIGURED;
     } catch (error) {
       return faultOf(error);
     } finally {
+      clearTimeout(timer);
       this.#underWay -= 1;
     }
   }

@@ -157,6 +157,7 @@ function run(data: NotifierThreadData): void {
     "channel-try": ({ id, destination, messages }) => tried(id, () => notifier.tryChannel(destination, messages)),
     "webhook-try": ({ id, target, eventId, event }) => tried(id, () => notifier.tryEvent(target, eventId, event)),
     "transform-trial": (trial) => transforms.try(trial),
+    pulse: () => coordinator.send({ type: "pulse" }),
   };
   coordinator.serve(handlers, homeOf);
   main.serve(

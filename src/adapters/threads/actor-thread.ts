@@ -67,6 +67,12 @@ export class ActorThread {
     this.#ended.give();
   }
 
+  /** Ends it wherever it is, as a failure: where it has a policy it is started again. */
+  replace(): void {
+    const thread = this.#thread;
+    if (thread !== undefined) background(START, thread.terminate());
+  }
+
   /** Ends it wherever it is; resolves when it has ended. */
   async terminate(): Promise<void> {
     this.expectEnd();

@@ -42,6 +42,17 @@ export const NOTIFIER_RESTART_MS = SECOND_MS;
 export const NOTIFIER_RESTART_MS_MAX = 60 * SECOND_MS;
 /** A run of the notifier that was sound. */
 export const NOTIFIER_SOUND_MS = 300 * SECOND_MS;
+/**
+ * The notifier is asked at this pace whether it is there. One that has missed so many in a row hangs and is replaced: 25 s, as long as a call that somebody waits for may
+ * take; none of its turns takes a second. One that has never answered may still be reading its files on a busy machine: 60 s.
+ */
+export const NOTIFIER_PULSE_MS = 5 * SECOND_MS;
+export const NOTIFIER_PULSES_MISSED_MAX = 5;
+export const NOTIFIER_START_PULSES_MAX = 12;
+/** Longest that a stop waits for the notifier, which waits 3 s for answers: then its thread is ended wherever it is. */
+export const NOTIFIER_STOP_MS_MAX = 10 * SECOND_MS;
+/** Longest attempt, twice as long as any whose receiver answers or whose timeouts (10 and 20 s) end it: its outcome is unknown then, and its lane goes on. */
+export const ATTEMPT_MS_MAX = 60 * SECOND_MS;
 /** Time for which a failed message is reported in the status. */
 export const EXHAUSTED_REPORTED_MS = HOUR_MS;
 /**

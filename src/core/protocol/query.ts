@@ -116,6 +116,8 @@ export type CoordinatorMessage =
   | SummaryWanted
   /** Something is to be sent that needs the notifier, which may not run. */
   | { readonly type: "notifier-wanted" }
+  /** The notifier gives no answer: its thread is to be ended, and another one started. */
+  | { readonly type: "notifier-hung" }
   | ({ readonly type: "log" } & LogEvent)
   | FaultReport
   | { readonly type: "stopped" };

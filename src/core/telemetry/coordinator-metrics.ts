@@ -169,6 +169,7 @@ export const COORDINATOR_METRICS = {
   outboxDepth: gauge("vedette_outbox_depth", "Messages to people that are stored and have not arrived"),
   channelsFailing: gauge("vedette_channels_failing", "Channels that have taken nothing for five minutes, as of their last attempts"),
   notifierStarts: counter("vedette_notifier_starts_total", "Times the thread that tells people was started"),
+  notifierHung: counter("vedette_notifier_hung_total", "Times the thread that tells people gave no answer and was replaced"),
   chatDelivered: part(NOTIFICATIONS, { notifier: "chat", outcome: "delivered" }),
   chatRetried: part(NOTIFICATIONS, { notifier: "chat", outcome: "retried" }),
   chatExhausted: part(NOTIFICATIONS, { notifier: "chat", outcome: "exhausted" }),

@@ -77,6 +77,8 @@ export type DeliveryCommand =
 
 export type OutboundCommand =
   | DeliveryCommand
+  /** Are you there? Answered at once, by the same word. */
+  | { readonly type: "pulse" }
   /** Messages to one destination, one after the other, outside of all order. */
   | { readonly type: "channel-try"; readonly id: number; readonly destination: Destination; readonly messages: readonly AlertMessage[] }
   /** One attempt of an event, outside of all order. */
@@ -109,7 +111,10 @@ export type DeliveryReport = { readonly of: DeliveryContent["kind"] } & (
     }
 );
 
-export type OutboundReport =
+export type OutboundReport = { readonly type: "pulse" } | OutboundOutcome;
+
+/** What became of what it was sent. */
+export type OutboundOutcome =
   | { readonly type: "reports"; readonly reports: readonly DeliveryReport[] }
   /** Of a try of a channel or a webhook. */
   | { readonly type: "tried"; readonly id: number; readonly sentAtMs: number; readonly outcome: AttemptOutcome }

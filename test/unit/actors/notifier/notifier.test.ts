@@ -1,6 +1,7 @@
 // The notifier over senders that answer when a test says so.
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { Notifier } from "../../../../src/actors/notifier/notifier.ts";
+import { ATTEMPT_MS_MAX } from "../../../../src/core/config/notification-limits.ts";
 import type { AttemptOutcome } from "../../../../src/domain/delivery/delivery.ts";
 import type { AlertMessage } from "../../../../src/domain/notification/alert-message.ts";
 import { joinsOf, rankOf } from "../../../../src/domain/notification/message-joins.ts";
@@ -78,5 +79,29 @@ describe("messages that wait for one address", () => {
     const { sent, handed, give } = open("chat");
     give(handed("a"), handed("b"));
     expect(sent).toMatchObject([{ alerts: ["a", "b"], name: null }]);
+  });
+});
+
+describe("an attempt that does not end", () => {
+  it("is reported as one of which nobody knows, once, and its lane goes on", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const { notifier, sent, reports, handed, give } = open("email");
+    give(handed("a"));
+    give(handed("b"));
+    vi.advanceTimersByTime(ATTEMPT_MS_MAX - 1);
+    await settled();
+    expect([sent.length, reports.length, notifier.underWay]).toEqual([1, 0, 1]);
+    vi.advanceTimersByTime(1);
+    await settled();
+    expect(reports).toMatchObject([
+      { deliveries: [{ key: "a" }], outcome: { kind: "retry", mayHaveArrived: true, error: "no end in 60 s" } },
+    ]);
+    expect(sent).toMatchObject([{ alerts: ["a"] }, { alerts: ["b"] }]);
+    sent[0]?.end({ kind: "delivered" });
+    sent[1]?.end({ kind: "delivered" });
+    await settled();
+    expect(reports.map(({ kind }) => kind)).toEqual(["attempted", "attempted"]);
+    expect(notifier.underWay).toBe(0);
+    vi.useRealTimers();
   });
 });
