@@ -305,8 +305,7 @@ export class DepartureDetector {
   #weigh(moment: ValueMoment): void {
     const size = Math.abs(this.size);
     this.bar = DEPARTURE_MIN * moment.caution;
-    const isHourKnown = size >= DEPARTURE_MIN && this.isAtRest && !Number.isNaN(moment.hour);
-    this.#isTurn = isHourKnown && isTurnOfHours(this.expected + this.size * this.sd, this.expected, moment.hourSides);
+    this.#isTurn = size >= DEPARTURE_MIN && this.isAtRest && !Number.isNaN(moment.hour) && this.#turns(moment);
     const isFew = this.#countsNothing && this.#isFew(Math.round(size * this.sd * this.#counts));
     if (isFew || this.isSmallMove || this.#isTurn || (this.#words[COUNT] as number) < DEPARTING_VALUES) this.evidence = 0;
     else {
@@ -314,6 +313,10 @@ export class DepartureDetector {
       this.evidence = size / this.bar;
     }
     this.chance = this.evidence < 1 ? 1 : this.#tailTo(this.size).chanceOf(size);
+  }
+
+  #turns({ hours, localMs, isHoliday }: ValueMoment): boolean {
+    return isTurnOfHours(this.expected + this.size * this.sd, this.expected, hours.sides(localMs, isHoliday));
   }
 
   /** Whether so many events where hardly any are usual are one, or of counts what comes by chance as often as people may be told for nothing. */

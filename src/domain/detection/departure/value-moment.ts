@@ -1,5 +1,6 @@
 // What is known around a value that may depart.
 import type { RecentValues } from "../rolling/recent-values.ts";
+import type { HourProfile } from "../seasonal/hour-profile.ts";
 
 /** Facts known of the time of a value. */
 export interface ValueMoment {
@@ -8,8 +9,9 @@ export interface ValueMoment {
   readonly localMs: number;
   /** Usual value at this hour; NaN where that is not known. */
   readonly hour: number;
-  /** What is usual in the hour that the half hour before belongs to, and in that of the half hour behind, where `hour` is known. */
-  readonly hourSides: readonly [before: number, after: number];
+  /** The hours that `hour` was taken from, and whether the day counts as a weekend: asked only of what goes far out. */
+  readonly hours: Pick<HourProfile, "sides">;
+  readonly isHoliday: boolean;
   /** The newest values, this one among them, which a new level is taken from. */
   readonly newest: RecentValues;
   /** Factor of the bar: more than 1 while a deployment settles. */

@@ -1,8 +1,7 @@
 // The slow detector of one pair of service and metric: long baselines beside the two hours of the streaming window. Each observation costs O(1).
 // Two families of evidence: the mean of the last hour against its own long history and against the hour of the day (shifts, ramps), and the
 // value, its short mean and its step against medians (spikes, in a past that holds anomalies itself).
-import { BoundedMap } from "../../../core/collections/bounded-map.ts";
-import { DAY_MS, HOUR_MS } from "../../../core/time/durations.ts";
+import { HOUR_MS } from "../../../core/time/durations.ts";
 import { endOfDay } from "../../calendar/known-days.ts";
 import {
   DEPARTING_VALUES,
@@ -21,10 +20,10 @@ import { SAMPLE_VALUES, SAMPLE_WORDS, ThinnedSample } from "../rolling/thinned-s
 import { INTERVAL_WORDS, UsualInterval } from "../rolling/usual-interval.ts";
 import { HOUR_PROFILE_WORDS, HourProfile } from "../seasonal/hour-profile.ts";
 import { type OffsetMs, UTC_OFFSET } from "../seasonal/time-zone-hours.ts";
-import { normalQuantile, studentQuantile } from "../tail-probability.ts";
 import { LASTING_WORDS, LastingEvidence } from "./lasting-evidence.ts";
 import { scaleOf, shiftOf } from "./level-shift.ts";
-import { evidenceOf, PairVerdict, SPIKE_FREEDOM } from "./pair-finding.ts";
+import { barsOf, highLevels, SHARED_VALUES, widthOf } from "./pair-bars.ts";
+import { evidenceOf, PairVerdict } from "./pair-finding.ts";
 import { type NewValues, type PairSurroundings, SURROUNDED_BY_NOTHING, Z_THRESHOLD_DEFAULT } from "./pair-surroundings.ts";
 import { heldValue, toldValue } from "./value-range.ts";
 
@@ -34,19 +33,12 @@ const LONG_MEMORY = 6400;
 const SPIKE_WIDTH = 3;
 /** A level is that of most of its values where more than a third of them are so much of its bar away. */
 const SHARED_LEVEL = 0.3;
-const SHARED_VALUES = 3;
 /** A level that comes so soon after a departure, in intervals and in time, is what the departure left, and nothing of its own. */
 const DEPARTURE_REST_INTERVALS = 60;
 const DEPARTURE_REST_MS_MAX = 5 * HOUR_MS;
 /** Values before which nothing opens (young baseline). */
 export const LEARNING_VALUES = 24;
-/**
- * Levels that a pair of ordinary noise passes so many times a day, were its means and values normal and Student: the more often a pair is looked at,
- * the further out they lie. At five minutes and slower a level of 3.5 standard deviations opens alone, one of 2.5 with a spike.
- */
-const LEVELS_A_DAY = 0.01117;
 const SUPPORTED_LEVEL = 2.5 / 3.5;
-const SPIKES_A_DAY = 0.0508;
 /** The sd that values have at least, relative to their level (decisions, section 2). */
 const SD_RELATIVE_MIN = 1e-3;
 /** A mean of n independent groups has Student's tail; at 3.5 its quantile is wider than the normal one by this / n (Cornish & Fisher). */
@@ -61,18 +53,11 @@ const DEPLOYMENT_WORDS = 2;
 const DEPLOYED = 0;
 const IS_SETTLING = 1;
 
-/** The hours learn nothing of an incident for this long; what lasts longer is the new normal. */
+/** Levels and hours learn nothing of an incident for this long; what lasts longer is the new normal. */
 const INCIDENT_MS = 6 * HOUR_MS;
 
 /** The tail of levels, and the highest of the stretch at hand. */
 const LEVEL_TAIL_WORDS = OWN_TAIL_WORDS + 1;
-/**
- * How many stretches a day have a level that may be reported, as its height alone goes: where a stretch is an hour, so high a level is what an alert of levels
- * stands for; shorter ones are less; one of one or two values is these values, which departures judge.
- */
-const HIGH_LEVELS_A_DAY = 1.5;
-const HIGH_LEVELS_EXPONENT = 1.6;
-const SINGLE_LEVELS_A_DAY = 0.1;
 
 /** Values in a row of which what lasts must be rare together. */
 const IN_ROW_VALUES = 5;
@@ -125,6 +110,10 @@ export class PairDetector {
   #lenientUntilMs = 0;
   /** Time of the value before the newest one; 0 for none. */
   #lastMs = 0;
+  /** From that value to the newest one. */
+  #step = 0;
+  /** The newest value is of a finding that goes on, and is no newer level than INCIDENT_MS: the baselines learn nothing of it. */
+  #isHeld = false;
 
   /** `state` of PAIR_STATE_BYTES bytes is used in place. Hours of the day are UTC's plus `offsetMs`. */
   constructor(state: ArrayBuffer = new ArrayBuffer(PAIR_STATE_BYTES), offsetMs: OffsetMs = UTC_OFFSET) {
@@ -217,7 +206,8 @@ export class PairDetector {
       intervalMs: this.#interval.ms,
       localMs,
       hour,
-      hourSides: this.#profile.sides(localMs, isHoliday),
+      hours: this.#profile,
+      isHoliday,
       newest: this.#values,
       caution: ((isSettling ? DEPLOYMENT_BAR : 1) * zThreshold) / Z_THRESHOLD_DEFAULT,
       lenientUntilMs: this.#lenientUntilMs,
@@ -226,11 +216,13 @@ export class PairDetector {
       isCounter: around.isCounter === true,
       counts: around.counts ?? 0,
     });
+    this.#isHeld = this.departure.isOpen || (this.#gate.isFiring && timeMs - this.#gate.openedMs < INCIDENT_MS);
+    this.#learnSpike(value);
+    if (this.departure.accepted !== undefined) this.#takeLevel();
     if (this.departure.rejoins) this.#rejoin(value, value - verdict.expected);
     this.#lasting.observe(this.#valueMoments.count === 0 ? 0 : this.#valueMoments.sd, this.departure.leastSd);
     this.#observeLevel(value, value - verdict.expected);
-    const isIncident = this.#gate.isFiring && timeMs - this.#gate.openedMs < INCIDENT_MS;
-    if (!isIncident && !this.departure.isOpen && day !== "unusual") this.#profile.add(localMs, value, this.#interval.ms, isHoliday);
+    if (!this.#isHeld && day !== "unusual") this.#profile.add(localMs, value, this.#interval.ms, isHoliday);
     verdict.sign = Math.sign(value - verdict.expected);
     const bars = barsOf(this.#interval.ms);
     verdict.levelBar = bars.level * caution;
@@ -391,6 +383,12 @@ export class PairDetector {
     return true;
   }
 
+  /** A departure has become the new level: what was held aside while it was on is learned at once. */
+  #takeLevel(): void {
+    const width = widthOf(this.#interval.ms);
+    this.#rebase(this.#values.mean(width), this.#residuals.mean(width));
+  }
+
   /** The histories of levels go on from here. */
   #rebase(mean: number, residual: number): void {
     for (const moments of [this.#valueMoments, this.#levelMoments]) moments.rebase(mean, DEPLOYMENT_VALUES);
@@ -413,17 +411,21 @@ export class PairDetector {
   }
 
   #observeSpike(value: number): number {
-    const step = this.#values.count === 0 ? 0 : Math.abs(value - this.#values.newest);
+    this.#step = this.#values.count === 0 ? 0 : Math.abs(value - this.#values.newest);
     this.#values.add(value);
     const mean = this.#values.mean(SPIKE_WIDTH);
     const least = this.departure.countSd(this.#valueSample.median);
     const ofValue = Math.abs(this.#valueSample.z(value, value > this.#valueSample.median ? least : 0));
     const ofMean = Math.abs(this.#meanSample.z(mean, mean > this.#meanSample.median ? least / Math.sqrt(SPIKE_WIDTH) : 0));
-    const spike = Math.max(ofValue, ofMean, this.#stepRatio(step, value, least));
+    return Math.max(ofValue, ofMean, this.#stepRatio(this.#step, value, least));
+  }
+
+  /** Nothing of a departure that people were told of is what the series does. */
+  #learnSpike(value: number): void {
+    if (this.#isHeld) return;
     this.#valueSample.add(value);
-    this.#meanSample.add(mean);
-    if (this.#values.count > 1) this.#stepSample.add(step);
-    return spike;
+    this.#meanSample.add(this.#values.mean(SPIKE_WIDTH));
+    if (this.#values.count > 1) this.#stepSample.add(this.#step);
   }
 
   /** A step in usual ones, of no less than a thousandth of the level, or than what counts stray by: series that hardly move have hardly any. */
@@ -458,37 +460,15 @@ export class PairDetector {
       (isSeasonal
         ? scaleOf(this.#residualMeanMoments, this.#residualMoments, Math.max(floor, counted))
         : scaleOf(this.#levelMoments, this.#valueMoments, counted));
-    this.#levelMoments.add(mean, LONG_MEMORY);
-    this.#residualMeanMoments.add(residualMean, LONG_MEMORY);
-    this.#residualMoments.add(residual, LONG_MEMORY);
-    this.#valueMoments.add(value, LONG_MEMORY);
+    this.#learnLevel(this.#levelMoments, mean);
+    this.#learnLevel(this.#residualMeanMoments, residualMean);
+    this.#learnLevel(this.#residualMoments, residual);
+    this.#learnLevel(this.#valueMoments, value);
   }
-}
 
-interface Bars {
-  readonly level: number;
-  readonly spike: number;
-}
-
-/** Bars by interval: many pairs have the same few. */
-const BARS_HELD_MAX = 4_096;
-const bars = new BoundedMap<number, Bars>(BARS_HELD_MAX);
-
-function barsOf(intervalMs: number): Bars {
-  return bars.obtain(intervalMs, () => ({
-    level: normalQuantile(Math.log(LEVELS_A_DAY * Math.min(1, (intervalMs * widthOf(intervalMs)) / DAY_MS))),
-    spike: studentQuantile(Math.log(SPIKES_A_DAY * Math.min(1, intervalMs / DAY_MS)), SPIKE_FREEDOM),
-  }));
-}
-
-/** Values of the short mean: an hour of them, at most RECENT_VALUES. */
-function widthOf(intervalMs: number): number {
-  return Math.max(1, Math.min(RECENT_VALUES, Math.round(HOUR_MS / intervalMs)));
-}
-
-/** Share of stretches of this length whose level may be reported. */
-function highLevels(stretchMs: number, width: number): number {
-  const perDay =
-    width < SHARED_VALUES ? SINGLE_LEVELS_A_DAY : HIGH_LEVELS_A_DAY * Math.min(1, (stretchMs / HOUR_MS) ** HIGH_LEVELS_EXPONENT);
-  return (perDay * stretchMs) / DAY_MS;
+  /** What is found is not the level of what is usual; that the series strays so far is known from then on. */
+  #learnLevel(moments: DriftingMoments, value: number): void {
+    if (this.#isHeld) moments.hold(value, LONG_MEMORY);
+    else moments.add(value, LONG_MEMORY);
+  }
 }

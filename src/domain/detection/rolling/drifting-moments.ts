@@ -49,6 +49,16 @@ export class DriftingMoments {
     this.#words[MEAN] = this.mean + weight * deviation;
     this.#words[VARIANCE] = (1 - weight) * ((this.#words[VARIANCE] as number) + weight * deviation * deviation);
   }
+
+  /** Takes a value that says nothing of the level, as one of an incident: the mean stays, and the spread follows. */
+  hold(value: number, memory: number): void {
+    const count = this.count + 1;
+    const weight = Math.max(1 / count, 1 / memory);
+    const deviation = value - this.mean;
+    this.#words[COUNT] = count;
+    this.#words[VARIANCE] = (1 - weight) * ((this.#words[VARIANCE] as number) + weight * deviation * deviation);
+  }
+
   /** Takes `mean` for the mean from now on, and counts at most `count` values: the next ones weigh accordingly. The spread stays. */
   rebase(mean: number, count: number): void {
     this.#words[MEAN] = mean;
