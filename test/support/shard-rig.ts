@@ -1,5 +1,5 @@
 // A shard kernel with one call per sample, as property tests want it: events come back as objects, chunks are taken as they fall due.
-import { EVENT_CHUNK_DUE } from "../../src/core/layout/kernel-event.ts";
+import { EVENT_CHUNK_DUE, EVENT_SENT } from "../../src/core/layout/kernel-event.ts";
 import { SCRATCH, STAGING } from "../../src/core/layout/memory-map.ts";
 import { RESTART_MARKER_HIGH, ROW_BYTES, START_MARKER_HIGH, WIDTH_MARKER_HIGH } from "../../src/core/layout/row-frame.ts";
 import { PROFILE_ENVIRONMENT, SR_M2, SR_MEAN, SR_PIVOT } from "../../src/core/layout/stream-record.ts";
@@ -22,6 +22,8 @@ export class ShardRig {
   readonly kernel: ShardExports;
   readonly view: DataView;
   readonly chunks: Array<{ slot: number; values: number }> = [];
+  /** Values as sent that are kept for reading alone. */
+  readonly sent: Array<{ readonly slot: number; readonly timeMs: number; readonly value: number }> = [];
   #streams = 0;
 
   constructor(options: {
@@ -127,6 +129,7 @@ export class ShardRig {
       for (let i = 0; i < this.shard.eventsCount(); i++) {
         const event = this.shard.event(i);
         if (event.kind === EVENT_CHUNK_DUE) this.takeChunk(event.slot);
+        else if (event.kind === EVENT_SENT) this.sent.push(event);
         else events.push(event);
       }
       this.shard.eventsReset();

@@ -43,6 +43,7 @@ function makeEviction(
 ): StreamEviction {
   const { memory, kernel, shard, services, counters, handlers, baselines } = parts;
   const removing = (slots: readonly number[]) => {
+    shard.chunks.storeSent(slots);
     handlers.families.removeSlots(slots);
     baselines.pass.removeSlots(slots);
   };

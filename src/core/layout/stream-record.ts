@@ -11,6 +11,7 @@ export const SR_MEAN = 8; // f64, mean of (effective value - pivot)
 export const SR_M2 = 16; // f64, sum of squared deviations of the same
 export const SR_START = 24; // f64, counters: ms since 1970 at which the cumulative value began to be counted; 0 = not told
 export const SR_WIDTH = 32; // f64, quantiles of histograms: the widest bucket that they lay in of late, in units of the value; 0 = they are of no bucket
+export const SR_ANCHOR = 32; // f64, counters, which have no width: the cumulative value before the first one that is in no chunk yet, -0 for 0; NaN = counting began with that one; +0 = not known
 export const SR_PUSHES = 40; // u8, since the statistics were taken from the ring; begins anywhere, by the partition
 export const SR_RUN = 41; // u8, newest effective values that are equal (at most WINDOW_MAX): the whole window = constant, M2 exactly 0
 export const SR_M2_SCALE = 42; // u16, top 16 bits of the largest M2 since it was exact: a fall far below it means cancellation

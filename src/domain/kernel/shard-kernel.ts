@@ -1,5 +1,6 @@
 // The shard's half of the kernel as TypeScript sees it: streams are slots, rows go in, events come out. One instance per engine.
 // Layouts are those of core/layout; corrections of a ring are in stream-records.ts, checkpoints in stream-snapshot.ts.
+import { CR_CHUNK } from "../../core/layout/chunk-record.ts";
 import { TABLE_MATURITY_BYTES, TABLE_PROFILE_BYTES } from "../../core/layout/kernel-event.ts";
 import { THRESHOLD_TABLES } from "../../core/layout/memory-map.ts";
 import { PROFILE_ENVIRONMENT, WINDOW_MAX } from "../../core/layout/stream-record.ts";
@@ -70,6 +71,8 @@ export interface ShardExports extends ChunkBlockExports {
   applyRows(pointer: number, rows: number, baseMs: number, arrivalMs: number): number;
   /** Bytes of the chunk that it wrote, as the record of core/layout/chunk-record.ts; 0 when every value is in a chunk. */
   packChunk(slot: number, pointer: number): number;
+  /** The same as packChunk, of a slot that goes on as it was. */
+  openChunk(slot: number, pointer: number): number;
   /** Has the values of a slot that are in no chunk yet wait in one for their block; 0, and nothing is done, when the caller has to do so. */
   takeChunk(slot: number): number;
   /** Writes the slot's whole ring as columns of values and intervals; bytes written. */
@@ -295,10 +298,16 @@ export class ShardKernel {
 
   /**
    * Writes the values of the slot's ring that are in no chunk yet as a record (core/layout/chunk-record.ts) to `pointer`, a multiple of four with
-   * 2,000 bytes of room, and returns the bytes of the chunk in it; 0 when there are none. Call chunkTaken() then.
+   * 2,048 bytes of room, and returns the bytes of the chunk in it; 0 when there are none. Call chunkTaken() then.
    */
   packChunk(slot: number, pointer: number): number {
     return this.#kernel.packChunk(slot, pointer);
+  }
+
+  /** A chunk of the values of the slot's ring that are in none yet, made at `pointer` of the engine's memory as by packChunk(); undefined when there are none. The slot goes on as it was. */
+  openChunk(slot: number, pointer: number, memory: Uint8Array): Uint8Array | undefined {
+    const bytes = this.#kernel.openChunk(slot, pointer);
+    return bytes === 0 ? undefined : memory.slice(pointer + CR_CHUNK, pointer + CR_CHUNK + bytes);
   }
 
   /** Has the values of the slot's ring that are in no chunk yet wait in one (core/layout/waiting-chunks.ts); false, and nothing is done, when the block is full. */

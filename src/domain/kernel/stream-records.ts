@@ -6,12 +6,14 @@ import {
   FIRST_MAX,
   FLAG_COUNTER,
   FLAG_HAS_PREVIOUS,
+  FLAG_HAS_RAW,
   FLAG_PROFILE_MASK,
   FLAG_PROFILE_SHIFT,
   FLAG_SERVICE_HOURS_MASK,
   FLAG_SERVICE_HOURS_SHIFT,
   RING_INTERVALS,
   RING_VALUES,
+  SR_ANCHOR,
   SR_BEHIND,
   SR_BLOCK,
   SR_CHUNK_AT,
@@ -181,9 +183,28 @@ export class StreamRecords {
     return this.view.getFloat64(this.address(slot) + SR_LAST_TIME, true);
   }
 
-  /** SR_WIDTH. */
+  /** SR_WIDTH; 0 of a counter. */
   width(slot: number): number {
+    if ((this.flags(slot) & FLAG_COUNTER) !== 0) return 0;
     return this.view.getFloat64(this.address(slot) + SR_WIDTH, true);
+  }
+
+  /** Writes a counter's newest cumulative value to the first place of `into`; its time, 0 where there is none. */
+  readRaw(slot: number, into: Float64Array): number {
+    if ((this.flags(slot) & FLAG_HAS_RAW) === 0) return 0;
+    into[0] = this.view.getFloat64(this.address(slot) + SR_LAST_RAW, true);
+    return this.lastTimeMs(slot);
+  }
+
+  /** Writes the cumulative value that a counter's open deltas count from to the first place of `into`; its time, 0 where it is none that was sent. */
+  readAnchor(slot: number, into: Float64Array): number {
+    const count = this.count(slot);
+    const unchunked = this.unchunked(slot);
+    const anchor = this.view.getFloat64(this.address(slot) + SR_ANCHOR, true);
+    if (unchunked === 0 || unchunked > count || Number.isNaN(anchor) || Object.is(anchor, 0)) return 0;
+    into[0] = anchor;
+    const intervalMs = this.view.getUint32(this.intervalsAddress(slot) + 4 * this.#place(slot, count - unchunked), true);
+    return intervalMs === 0 ? 0 : this.unchunkedFromMs(slot) - intervalMs;
   }
 
   /** Newest value in the ring. */

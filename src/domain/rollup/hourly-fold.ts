@@ -111,7 +111,7 @@ export class HourlyFold {
     let isAscending = true;
     for (const { chunk } of chunks) {
       const count = this.#decode(chunk, held);
-      isAscending &&= held === 0 || (this.#times[held] as number) > (this.#times[held - 1] as number);
+      isAscending &&= held === 0 || count === 0 || (this.#times[held] as number) > (this.#times[held - 1] as number);
       held += count;
     }
     if (isAscending) this.#addSamples(stream, this.#times, this.#values, held);

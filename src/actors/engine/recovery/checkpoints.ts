@@ -322,6 +322,7 @@ export class Checkpoints {
     const { partition, vector, parts } = draft;
     const { outbox, counters, shard } = this.#dependencies;
     const { epoch, engines, logShare, roundBytes } = this.#options;
+    shard.chunks.storePartition(partition.number);
     const last = this.#writer.last();
     const { number, nextBlock, generation, nextSerial } = partition;
     const changes = this.#coldChanges(draft);

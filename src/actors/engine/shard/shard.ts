@@ -14,6 +14,8 @@ import {
   EVENT_OPEN,
   EVENT_PARKED,
   EVENT_REPLACE,
+  EVENT_RESET,
+  EVENT_SENT,
   EVENT_UPDATE,
 } from "../../../core/layout/kernel-event.ts";
 import { COLD_SLOTS, DEFINITIONS, SCRATCH, STAGING, STAGING_BYTES } from "../../../core/layout/memory-map.ts";
@@ -26,14 +28,11 @@ import {
   SECTION_PACKED_ROWS,
 } from "../../../core/layout/row-frame.ts";
 import { SR_HASH } from "../../../core/layout/stream-record.ts";
-import { episodeKind, FRAME_BLOCK, type StreamName } from "../../../core/protocol/coordinator-frame.ts";
+import { episodeKind, type StreamName } from "../../../core/protocol/coordinator-frame.ts";
 import type { StreamsWanted } from "../../../core/protocol/engine-control.ts";
 import type { WatchdogSettings } from "../../../core/protocol/watchdog-settings.ts";
 import { encodeEpisode } from "../../../domain/anomaly/episode-codec.ts";
 import { episodeFrame } from "../../../domain/anomaly/episode-frame.ts";
-import type { BlockEncoder } from "../../../domain/codec/chunk-block.ts";
-import type { ChunkBlockBuilder } from "../../../domain/codec/chunk-block-builder.ts";
-import { CHUNK_BYTES_MAX, encodeSampleChunk } from "../../../domain/codec/sample-chunk.ts";
 import { messagesOf } from "../../../domain/codec/shard-message.ts";
 import type { LongBaselineSays } from "../../../domain/detection/departure/own-tail.ts";
 import { endEpisodes } from "../../../domain/detection/ended-episodes.ts";
@@ -54,6 +53,7 @@ import { StreamProfiles } from "../streams/stream-profiles.ts";
 import { decodeDefinition, type WorkUnit } from "../unit/work-unit.ts";
 import { HistoryRun } from "./history-run.ts";
 import type { MessageArrival, MessageHandler } from "./message-handler.ts";
+import { StreamChunks } from "./stream-chunks.ts";
 import { StreamRegistry } from "./stream-registry.ts";
 import { tracedItems } from "./traced-items.ts";
 import { type TracedItems, WorkTrace } from "./work-trace.ts";
@@ -101,26 +101,24 @@ export class Shard {
   /** What is at hand, and the names of its parts. */
   readonly work = new WorkTrace();
   readonly items: TracedItems;
+  /** What of its streams is stored. */
+  readonly chunks: StreamChunks;
   /** By the kind of their messages. */
   readonly #handlers = new Map<number, MessageHandler>();
   #collectBuckets: () => void;
   #learnHistory: (slot: number) => void = () => undefined;
   #reportsNow: EpisodeTail = () => undefined;
   #isHistory = false;
-  readonly #time = new Float64Array(1);
-  readonly #value = new Float64Array(1);
-  readonly #chunk = new Uint8Array(CHUNK_BYTES_MAX);
   readonly #history: HistoryRun;
-  readonly #encodeBlock: BlockEncoder;
 
   constructor(options: ShardOptions, dependencies: ShardDependencies) {
     this.#options = options;
     this.#dependencies = dependencies;
-    this.#encodeBlock = (records, headRoom) => dependencies.kernel.blocks.encode(records, headRoom);
+    this.chunks = new StreamChunks({ ...dependencies, partitionOf: (slot) => this.partitionOf(slot), hashOf: (slot) => this.hashOf(slot) });
     this.#collectBuckets = () => dependencies.kernel.bucketSamplesReset();
     this.cold = new ColdStreams(dependencies.memory);
     this.items = tracedItems({ ...dependencies, hashOf: (slot) => this.hashOf(slot) });
-    this.#history = new HistoryRun(dependencies, (slot, times, values, count) => this.#storeValues(slot, times, values, count));
+    this.#history = new HistoryRun(dependencies, (slot, times, values, count) => this.chunks.storeHistory(slot, times, values, count));
     const adoptKind = (slot: number, flags: number) => this.#adoptKind(slot, flags);
     this.profiles = new StreamProfiles(options.settings, {
       ...dependencies,
@@ -229,7 +227,8 @@ export class Shard {
   /** A sender may change its mind about a name being a counter: the stream then starts anew. */
   #restart(slot: number, flags: number): void {
     this.#dependencies.counters.add("kindChanges", 1);
-    this.#takeChunk(slot);
+    this.chunks.keepOpen(slot);
+    this.chunks.take(slot);
     this.#dependencies.kernel.records.restart(slot, flags);
     this.#dependencies.kernel.markBucket(slot);
   }
@@ -294,7 +293,9 @@ export class Shard {
   /** Most events are chunks that are due: no object is made for those. */
   #takeEvent(index: number): void {
     const { kernel } = this.#dependencies;
-    if (kernel.events.kind(index) === EVENT_CHUNK_DUE) this.#takeDueChunk(kernel.events.slot(index));
+    const kind = kernel.events.kind(index);
+    if (kind === EVENT_CHUNK_DUE) this.#takeDueChunk(kernel.events.slot(index));
+    else if (kind === EVENT_SENT || kind === EVENT_RESET) this.chunks.keepSent(index);
     else this.#handle(kernel.event(index));
   }
 
@@ -311,67 +312,35 @@ export class Shard {
   /** The kernel takes such a chunk itself, except of history, which is looked at before, and where it does not fit the block. */
   #takeDueChunk(slot: number): void {
     if (this.#isHistory) this.#learnHistory(slot);
-    this.#takeChunk(slot, !this.#isHistory);
-  }
-
-  /** Packs the values of a stream that are in no chunk yet. What the kernel has found no room for in the partition's block begins the next one. */
-  #takeChunk(slot: number, isTried = false): void {
-    const { kernel, memory } = this.#dependencies;
-    if (!isTried && kernel.takeChunk(slot)) return;
-    const bytes = kernel.packChunk(slot, SCRATCH);
-    if (bytes > 0) {
-      const chunks = this.#chunksFor(this.partitionOf(slot), bytes);
-      chunks.appendRecord(memory.words, SCRATCH >>> 2, kernel.records.enterBlock(slot, chunks.block));
-    }
-    kernel.chunkTaken(slot);
-  }
-
-  /** Where a chunk of so many bytes waits for its block; one that it would not fit leaves before. */
-  #chunksFor(partition: Partition, bytes: number): ChunkBlockBuilder {
-    if (partition.blockIsFull(bytes)) this.#dependencies.outbox.sendView(FRAME_BLOCK, partition.takeBlock(this.#encodeBlock));
-    return partition.chunks;
-  }
-
-  /** One value that readers merge into the chunks by its time. */
-  #storeValue(slot: number, timeMs: number, value: number): void {
-    this.#time[0] = timeMs;
-    this.#value[0] = value;
-    this.#storeValues(slot, this.#time, this.#value, 1);
-  }
-
-  /** Values, ascending by time, as a chunk of their own. */
-  #storeValues(slot: number, times: Float64Array, values: Float64Array, count: number): void {
-    const bytes = encodeSampleChunk(times, values, count, this.#chunk, 0);
-    const [first, last] = [times[0] as number, times[count - 1] as number];
-    const chunks = this.#chunksFor(this.partitionOf(slot), bytes);
-    const isFirst = this.#dependencies.kernel.records.enterBlock(slot, chunks.block);
-    chunks.append(this.hashOf(slot), this.#chunk.subarray(0, bytes), first, last, isFirst);
+    this.chunks.take(slot, !this.#isHistory);
   }
 
   /** A late value goes into the ring in its place when it is recent, and into the store where the ring does not reach. */
   #takeLate({ slot, timeMs, value, arrivalMs }: ShardEvent): void {
     const { kernel } = this.#dependencies;
+    this.chunks.keepCumulative(slot, timeMs, value);
     if (arrivalMs === ARRIVAL_HISTORY && this.#history.add(slot, timeMs, value)) return;
     if (kernel.records.lastTimeMs(slot) - timeMs > LATE_IN_RING_MS_MAX) {
-      this.#storeValue(slot, timeMs, value);
+      this.chunks.storeValue(slot, timeMs, value);
       return;
     }
     let correction = kernel.insertLate(slot, timeMs, value);
     // Only for a value that needs the room: one that comes again must leave the stream as it is.
     if (correction.result === "too-old-for-ring" && kernel.records.isRingFullOfUnchunked(slot)) {
-      this.#takeChunk(slot);
+      this.chunks.take(slot);
       correction = kernel.insertLate(slot, timeMs, value);
     }
     this.#settle(slot, timeMs, correction);
   }
 
   #replace({ slot, timeMs, value }: ShardEvent): void {
+    this.chunks.keepCumulative(slot, timeMs, value);
     this.#settle(slot, timeMs, this.#dependencies.kernel.replaceNewest(slot, timeMs, value));
   }
 
   #settle(slot: number, timeMs: number, correction: Correction): void {
     const stored = correction.result === "stored" || correction.result === "too-old-for-ring";
-    if (stored && correction.chunked) this.#storeValue(slot, timeMs, correction.value);
+    if (stored && correction.chunked) this.chunks.storeValue(slot, timeMs, correction.value);
   }
 
   /** A new stream of a known service is judged by the age of that. */

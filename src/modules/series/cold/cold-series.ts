@@ -157,7 +157,7 @@ function summaryOf(entry: ColdEntry): SeriesSummary {
     ended: (flags & FLAG_ENDED) !== 0,
     endsWithHistory: (flags & FLAG_HISTORY) !== 0,
     keptAsRecords: (flags & FLAG_KEPT_AS_RECORDS) !== 0,
-    bucketWidth: header.getFloat64(SR_WIDTH, true),
+    bucketWidth: (flags & FLAG_COUNTER) !== 0 ? 0 : header.getFloat64(SR_WIDTH, true),
   };
 }
 

@@ -4,6 +4,7 @@
 import { SERIES_DATA_BLOCKS_MAX, SERVICE_TRAINING_SAMPLES_MAX } from "../../../core/config/limits.ts";
 import type { ServiceHistoryAnswer } from "../../../core/protocol/engine-control.ts";
 import { type ChunkBlock, STREAM_ID_BYTES } from "../../../domain/codec/chunk-block.ts";
+import { judgedSamplesOf } from "../../../domain/codec/sample-chunk.ts";
 import { type TrainingInput, TrainingInputWriter, type TrainingRequest } from "../../../domain/detection/multivariate/training-input.ts";
 import { newestBlocks, type StoredBlocksDependencies } from "../../series/stored-blocks.ts";
 
@@ -60,7 +61,7 @@ class GatheredHistory {
 
   #add(stream: number, chunk: Uint8Array): void {
     this.#hasRoom &&= this.#writer.addChunk(stream, chunk);
-    if (this.#hasRoom) this.#samples += chunk[0] ?? 0;
+    if (this.#hasRoom) this.#samples += judgedSamplesOf(chunk);
   }
 
   input(request: HistoryRequest): TrainingInput {

@@ -24,6 +24,11 @@ export function packChunk(slot: u32, out: usize): u32 {
   return bytes;
 }
 
+/** Writes the same to `out`, of a slot that goes on as it was. */
+export function openChunk(slot: u32, out: usize): u32 {
+  return pack(recordOf(slot), out);
+}
+
 /** The caller has encoded the newest SR_UNCHUNKED values; from now on a chunk is a full turn of the ring. */
 export function chunkTaken(slot: u32): void {
   taken(recordOf(slot));

@@ -45,7 +45,7 @@ export function markBucket(slot: u32): void {
 
 /** Takes the width of the bucket that the stream's next value lies in, at `time`. One that comes again, or is of a value that was taken, changes nothing. */
 export function takeWidth(r: usize, time: f64, width: f64): void {
-  if (time <= load<f64>(r, SR_LAST_TIME)) return;
+  if (time <= load<f64>(r, SR_LAST_TIME) || (load<u32>(r, SR_FLAGS) & FLAG_COUNTER) != 0) return;
   const known = load<f64>(r, SR_WIDTH);
   store<f64>(r, max(width, known - FORGOTTEN * known), SR_WIDTH);
 }

@@ -2,10 +2,10 @@
 // after which the new value counts as far as an interval may bring it. With a start time not older than two intervals a stream's
 // first value is a delta too; else it is a baseline only. Histograms go by the same rule, of which src/domain/distribution/counting-start.ts is the slow twin.
 // When the interval differs from the usual one by more than half as much again (one missed scrape), the delta is scored per usual interval.
-import { EVENT_FLAG_IMPLAUSIBLE, EVENT_FLAG_IRREGULAR, EVENT_FLAG_RESET, EVENT_RESET } from "../../../../core/layout/kernel-event";
+import { EVENT_FLAG_IMPLAUSIBLE, EVENT_FLAG_IRREGULAR, EVENT_FLAG_RESET, EVENT_RESET, EVENT_SENT } from "../../../../core/layout/kernel-event";
 import {
   FLAG_COUNTER, FLAG_HAS_PREVIOUS, FLAG_HAS_RAW, FLAG_START_MOVED, SR_COUNT, SR_FALL_NEAR, SR_FLAGS, SR_INTERVAL, SR_LAST_RAW, SR_LAST_TIME, SR_PREVIOUS_RAW,
-  SR_START,
+  SR_ANCHOR, SR_START,
 } from "../../../../core/layout/stream-record";
 import { countReset, emitPlain } from "./shard-event";
 import { valuesOf } from "./shard-table";
@@ -30,6 +30,8 @@ export let scoredDelta: f64 = 0;
 export let deltaFlags: u32 = 0;
 /** Whether its value counts whole because a start time tells so. */
 export let beganAnew: bool = false;
+/** The cumulative value before it; NaN where counting began with it. */
+let rawBefore: f64 = 0;
 
 // @ts-ignore
 @inline
@@ -58,6 +60,7 @@ export function convert(r: usize, slot: u32, time: f64, value: f64, elapsed: f64
   let flags = load<u32>(r, SR_FLAGS);
   const previous = load<f64>(r, SR_LAST_RAW);
   beganAnew = false;
+  rawBefore = previous;
   store<f64>(r, value, SR_LAST_RAW);
   if ((flags & FLAG_START_MOVED) != 0) {
     flags &= ~(<u32>FLAG_START_MOVED);
@@ -72,9 +75,33 @@ export function convert(r: usize, slot: u32, time: f64, value: f64, elapsed: f64
   if ((flags & FLAG_HAS_PREVIOUS) == 0) store<u32>(r, flags | FLAG_HAS_PREVIOUS, SR_FLAGS);
   deltaFlags = 0;
   if (falls(value, previous)) fall(r, slot, time, value, arrivalMs);
-  else storedDelta = deltaOf(value, previous);
+  else {
+    storedDelta = deltaOf(value, previous);
+    if (!addsUp(value, previous)) emitPlain(EVENT_SENT, slot, time, value, 0, arrivalMs);
+  }
   scale(r, elapsed);
   return true;
+}
+
+/** Whether a cumulative value is the one before and its delta, within 1e-12: a fall that is the sender's rounding has none, and below zero the sum is rounded. */
+// @ts-ignore
+@inline
+export function addsUp(value: f64, previous: f64): bool {
+  return value >= previous && previous >= 0;
+}
+
+/** The converted value is the first that is in no chunk yet: sums of deltas count from the one before it. */
+// @ts-ignore
+@inline
+export function storeAnchor(r: usize): void {
+  anchorAt(r, rawBefore);
+}
+
+/** The same with the value before. */
+// @ts-ignore
+@inline
+export function anchorAt(r: usize, raw: f64): void {
+  store<f64>(r, raw == 0 ? -0.0 : raw, SR_ANCHOR);
 }
 
 /** Whether a cumulative value says that the counter began anew. */
@@ -136,7 +163,11 @@ function begin(r: usize, slot: u32, time: f64, value: f64, elapsed: f64, arrival
   store<f64>(r, 0, SR_PREVIOUS_RAW);
   store<u32>(r, flags | FLAG_HAS_RAW | FLAG_HAS_PREVIOUS, SR_FLAGS);
   deltaFlags = 0;
-  if (isFirst) storedDelta = max(value, 0.0);
+  if (isFirst) {
+    storedDelta = max(value, 0.0);
+    rawBefore = NaN;
+    if (value < 0) emitPlain(EVENT_SENT, slot, time, value, 0, arrivalMs);
+  }
   else reset(slot, time, value, value, EVENT_FLAG_RESET, arrivalMs);
   beganAnew = true;
   scale(r, elapsed);

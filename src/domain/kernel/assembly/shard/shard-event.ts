@@ -5,8 +5,8 @@ import {
   EVENT_SLOT, EVENT_START, EVENT_TIME, EVENT_VALUE,
 } from "../../../../core/layout/kernel-event";
 
-/** One row gives at most a reset, a rise and an end per direction, a due chunk and a full list of bucket samples. */
-const ROW_EVENTS_MAX: u32 = 7;
+/** One row gives at most a reset, a rise and an end per direction, a due chunk, a full list of bucket samples and a value as sent. */
+const ROW_EVENTS_MAX: u32 = 8;
 const EVENTS_CAPACITY: u32 = EVENTS_BYTES / EVENT_BYTES;
 
 let count: u32 = 0;

@@ -9,7 +9,7 @@ import {
   SR_FLAGS, SR_HEAD, SR_INTERVAL, SR_LAST_RAW, SR_LAST_TIME, SR_LAST_VALUE, SR_M2, SR_M2_SCALE, SR_MEAN, SR_PIVOT, SR_PREVIOUS_RAW, SR_PUSHES,
   SR_RESOLUTION, SR_RUN, SR_SAMPLES, SR_STATE, SR_UNCHUNKED, WINDOW_MAX,
 } from "../../../../core/layout/stream-record";
-import { deltaOf, falls, isIrregular } from "./shard-counter";
+import { addsUp, anchorAt, deltaOf, isIrregular } from "./shard-counter";
 import { floorSdOf, openLevel, quietFactor, SUSPECTS } from "./shard-episode";
 import { countSamples } from "./shard-event";
 import { INTERVAL_MAX, intervalIsDue } from "./shard-interval";
@@ -124,13 +124,14 @@ export function takeRun(r: usize, row: usize, end: usize, baseMs: f64): u32 {
   const stop = min(end, row + <usize>roomOf(load<u32>(r, SR_CHUNK_AT), unchunked, window - 1 - pushes) * ROW_BYTES);
   let head = load<u32>(r, SR_HEAD), run = <u32>load<u8>(r, SR_RUN), scale = <u32>load<u16>(r, SR_M2_SCALE);
   let mean = load<f64>(r, SR_MEAN), m2 = load<f64>(r, SR_M2), resolution = load<f64>(r, SR_RESOLUTION);
-  let newest = load<f64>(r, SR_LAST_VALUE), raw = load<f64>(r, SR_LAST_RAW), rawBefore: f64 = 0;
+  const anchor = load<f64>(r, SR_LAST_RAW);
+  let newest = load<f64>(r, SR_LAST_VALUE), raw = anchor, rawBefore: f64 = 0;
   let newestLimited = limited(newest), newestOffset: u32 = 0;
   let taken: u32 = 0;
   while (row < stop) {
     const sent = load<f64>(row, ROW_VALUE);
     if (sent - sent != 0 || m2 == 0 || intervalIsDue(number + taken + 1)) break;
-    if (counts && (falls(sent, raw) || isIrregular(elapsed, usual))) break;
+    if (counts && (!addsUp(sent, raw) || isIrregular(elapsed, usual))) break;
     const value = counts ? deltaOf(sent, raw) : sent;
     if (abs(value) > VALUE_LIMIT) break;
     const d = value - pivot, distance = d - mean;
@@ -167,7 +168,10 @@ export function takeRun(r: usize, row: usize, end: usize, baseMs: f64): u32 {
   storeCounts(r, head, samples + <f64>taken, unchunked + taken);
   storeStatistics(r, mean, m2, pushes + taken, run, scale);
   storeNewest(r, baseMs + <f64>newestOffset, newest, resolution);
-  if (counts) storeCounter(r, raw, rawBefore);
+  if (counts) {
+    storeCounter(r, raw, rawBefore);
+    if (unchunked == 0) anchorAt(r, anchor);
+  }
   countSamples(taken);
   return taken;
 }
@@ -190,7 +194,7 @@ export function takeSingle(r: usize, row: usize, baseMs: f64): bool {
   let value = sent;
   if (counts) {
     const raw = load<f64>(r, SR_LAST_RAW);
-    if (falls(sent, raw) || isIrregular(elapsed, load<f64>(r, SR_INTERVAL))) return false;
+    if (!addsUp(sent, raw) || isIrregular(elapsed, load<f64>(r, SR_INTERVAL))) return false;
     value = deltaOf(sent, raw);
   }
   if (abs(value) > VALUE_LIMIT) return false;
@@ -210,7 +214,11 @@ export function takeSingle(r: usize, row: usize, baseMs: f64): bool {
   storeCounts(r, enter(ring, head, value, <u32>elapsed), samples, unchunked);
   storeStatistics(r, meanNow, m2Now, pushes, run, max(top, scale));
   storeNewest(r, time, value, finer(resolution, abs(value - newest)));
-  if (counts) storeCounter(r, sent, load<f64>(r, SR_LAST_RAW));
+  if (counts) {
+    const before = load<f64>(r, SR_LAST_RAW);
+    storeCounter(r, sent, before);
+    if (unchunked == 1) anchorAt(r, before);
+  }
   countSamples(1);
   return true;
 }
