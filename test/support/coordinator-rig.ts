@@ -168,6 +168,7 @@ function dataOf(streams: readonly FakeStream[]): Omit<SeriesDataAnswer, "id"> {
     times: Float64Array.from(times),
     values: Float64Array.from(values),
     pendingChunks,
+    openChunks: [],
   };
 }
 

@@ -276,6 +276,8 @@ export interface SeriesDataAnswer {
   readonly values: Float64Array;
   /** Chunks of the stream that are not in a stored block yet. */
   readonly pendingChunks: readonly Uint8Array[];
+  /** What it has besides those, as chunks: with them and the stored ones all that was sent. */
+  readonly openChunks: readonly Uint8Array[];
 }
 
 export interface PendingChunksAnswer {

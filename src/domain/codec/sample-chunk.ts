@@ -3,11 +3,11 @@
  *
  *   count u8, column of times, column of values (sample-column.ts)
  *
- * or, since values are kept as they were sent (core/layout/sample-chunk.ts has the bits):
+ * or, since values are kept as they were sent (core/layout/chunk-form.ts has the bits):
  *
  *   0 u8, form u8, of counted values {the cumulative value that the first was measured from, gap varint}, then the same
  *
- * What a counter's chunk holds is its deltas, for detection; their sums behind that value are what was sent (sent-samples.ts). Where they are not, as where counting
+ * What a counter's chunk holds is its deltas, for detection; their sums behind that value are what was sent. Where they are not, as where counting
  * began anew, and where nothing was judged, as of a NaN or of a late value of a counter, a chunk of another form has the value itself.
  *
  * 120 samples of a 3-decimal random walk at a constant interval take about 168 bytes: 1.4 a sample, of which the times are 0.1.
@@ -17,7 +17,16 @@
  * encodes single values.
  */
 
-import { CHUNK_HAS_FORM, FORM_ANCHOR_INTEGER, FORM_COUNTED, FORM_DELTAS, FORM_SENT, GAP_ADDED, GAP_NONE, GAP_STEP } from "../../core/layout/sample-chunk.ts";
+import {
+  CHUNK_HAS_FORM,
+  FORM_ANCHOR_INTEGER,
+  FORM_COUNTED,
+  FORM_DELTAS,
+  FORM_SENT,
+  GAP_ADDED,
+  GAP_NONE,
+  GAP_STEP,
+} from "../../core/layout/chunk-form.ts";
 import { COLUMN_BYTES_MAX, COLUMN_SAMPLES_MAX, decodeColumn, encodeColumn } from "./sample-column.ts";
 import { type ByteCursor, readVarint, unzigzag, writeVarint, zigzag } from "./varint.ts";
 
@@ -40,7 +49,7 @@ const MEANINGS: ReadonlyMap<number, ChunkMeaning> = new Map([
 
 /**
  * What the values of a chunk are. "values": as they were sent, of a gauge; deltas of a counter whose sums nothing is known of, of versions before.
- * "counted": deltas, with what the first was measured from. "sent": as they were sent, in place of what others say of their times. "deltas": whose values a "sent" chunk has.
+ * "counted": deltas, with what the first was measured from. "sent": as they were sent, and what others say of their times counts no more. "deltas": whose values a "sent" chunk has.
  */
 export type ChunkMeaning = "values" | "counted" | "sent" | "deltas";
 

@@ -67,7 +67,7 @@ export class ShardEvents {
     return this.#view.getFloat64(index * EVENT_BYTES + EVENT_TIME, true);
   }
 
-  /** Writes the value of an event to the first place of `into`, by its bits. */
+  /** Writes the value of an event to the start of `into`, by its bits. */
   readValue(index: number, into: Float64Array): void {
     const { buffer, byteOffset } = this.#view;
     new Uint8Array(into.buffer, into.byteOffset, 8).set(new Uint8Array(buffer, byteOffset + index * EVENT_BYTES + EVENT_VALUE, 8));

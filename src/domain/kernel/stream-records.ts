@@ -189,14 +189,14 @@ export class StreamRecords {
     return this.view.getFloat64(this.address(slot) + SR_WIDTH, true);
   }
 
-  /** Writes a counter's newest cumulative value to the first place of `into`; its time, 0 where there is none. */
+  /** Writes a counter's newest cumulative value to the start of `into`; its time, 0 where there is none. */
   readRaw(slot: number, into: Float64Array): number {
     if ((this.flags(slot) & FLAG_HAS_RAW) === 0) return 0;
     into[0] = this.view.getFloat64(this.address(slot) + SR_LAST_RAW, true);
     return this.lastTimeMs(slot);
   }
 
-  /** Writes the cumulative value that a counter's open deltas count from to the first place of `into`; its time, 0 where it is none that was sent. */
+  /** Writes the cumulative value that a counter's open deltas count from to the start of `into`; its time, 0 where it is none that was sent. */
   readAnchor(slot: number, into: Float64Array): number {
     const count = this.count(slot);
     const unchunked = this.unchunked(slot);

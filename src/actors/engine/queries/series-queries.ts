@@ -127,6 +127,7 @@ export class SeriesQueries {
   }
 
   #chunksOf(partition: Partition, streamId: Uint8Array): Uint8Array[] {
+    this.#shard.chunks.storePartition(partition.number);
     return [...partition.chunks.pending()]
       .filter((chunk) => Buffer.compare(chunk.streamId, streamId) === 0)
       .map((chunk) => chunk.chunk.slice());
@@ -217,6 +218,7 @@ export class SeriesQueries {
       times: new Float64Array(0),
       values: new Float64Array(0),
       pendingChunks: [],
+      openChunks: [],
     };
     if (found === undefined) return { type: "series-data", id: query.id, matches: 0, returned: 0, ...none };
     const returned = this.#returned(query).filter((name) => query.attributes === null || seriesKey(name)[3] === query.attributes).length;
@@ -224,6 +226,7 @@ export class SeriesQueries {
     const partition = this.#shard.partitionOf(slot);
     const streamId = this.#shard.hashOf(slot);
     const pendingChunks = this.#chunksOf(partition, streamId);
+    const openChunks = this.#shard.chunks.open(slot);
     const times = new Float64Array(WINDOW_MAX);
     const values = new Float64Array(WINDOW_MAX);
     const count = this.#kernel.records.readRing(slot, times, values);
@@ -238,6 +241,7 @@ export class SeriesQueries {
       times: times.slice(0, count),
       values: values.slice(0, count),
       pendingChunks,
+      openChunks,
     };
   }
 }

@@ -3,7 +3,7 @@
 import { SENT_RUN_SAMPLES_MAX, SENT_RUNS_PER_PARTITION_MAX } from "../../../core/config/sample-limits.ts";
 import { PARTITIONS } from "../../../core/layout/memory-map.ts";
 
-/** Values of one stream. */
+/** Values of one stream, in the order in which they came. */
 interface Run {
   readonly times: Float64Array;
   readonly values: Float64Array;
@@ -57,11 +57,11 @@ export class SentValues {
 /** In order of time, of one time the last. */
 function ascending(run: Run): Run {
   const { times, values, count } = run;
-  const order = Array.from({ length: count }, (_, place) => place);
-  if (order.every((place) => place === 0 || (times[place - 1] as number) < (times[place] as number))) return run;
+  const order = Array.from({ length: count }, (_, index) => index);
+  if (order.every((at) => at === 0 || (times[at - 1] as number) < (times[at] as number))) return run;
   order.sort((a, b) => (times[a] as number) - (times[b] as number) || a - b);
-  const last = order.filter((place, index) => index + 1 === count || times[place] !== times[order[index + 1] as number]);
+  const last = order.filter((at, index) => index + 1 === count || times[at] !== times[order[index + 1] as number]);
   const sorted = new Float64Array(last.length);
-  for (const [index, place] of last.entries()) sorted.set(values.subarray(place, place + 1), index);
-  return { times: Float64Array.from(last, (place) => times[place] as number), values: sorted, count: last.length };
+  for (const [index, at] of last.entries()) sorted.set(values.subarray(at, at + 1), index);
+  return { times: Float64Array.from(last, (at) => times[at] as number), values: sorted, count: last.length };
 }

@@ -321,10 +321,10 @@ function old(r: usize, slot: u32, time: f64, last: f64, value: f64, arrivalMs: f
 /** Whether the ring holds a value of a time before the newest: a counter's sample that came again. Costs what lies behind it. */
 function ringHas(r: usize, time: f64): bool {
   const count = load<u32>(r, SR_COUNT), intervals = intervalsOf(r, count);
-  let place = load<u32>(r, SR_HEAD), at = load<f64>(r, SR_LAST_TIME);
+  let next = load<u32>(r, SR_HEAD), at = load<f64>(r, SR_LAST_TIME);
   for (let i: u32 = 0; i < count && at > time; i++) {
-    place = (place == 0 ? <u32>WINDOW_MAX : place) - 1;
-    const interval = <f64>load<u32>(intervals + (<usize>place << 2));
+    next = (next == 0 ? <u32>WINDOW_MAX : next) - 1;
+    const interval = <f64>load<u32>(intervals + (<usize>next << 2));
     if (interval == 0) return false;
     at -= interval;
   }

@@ -14,6 +14,7 @@ import {
 import type { SeriesDataAnswer, SeriesDataQuery, SeriesKey, SeriesQuery, SeriesSummary } from "../../../core/protocol/engine-control.ts";
 import { KeyBuilder, KeyReader, prefixEnd } from "../../../domain/codec/key.ts";
 import type { ColdEntry } from "../../../domain/kernel/cold-entry.ts";
+import { openChunks } from "../../../domain/kernel/open-chunks.ts";
 import { serviceSinceMs } from "../../../domain/kernel/stream-records.ts";
 import { SnapshotReader } from "../../../domain/kernel/stream-snapshot.ts";
 import { partitionOf } from "../../../domain/placement/partition.ts";
@@ -94,6 +95,7 @@ export async function coldSeriesData(
     partition,
     ...ring,
     pendingChunks: chunks,
+    openChunks: openChunks(read(first.entry)),
   };
 }
 

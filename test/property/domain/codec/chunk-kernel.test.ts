@@ -5,14 +5,28 @@ import { CR_CHUNK, CR_CHUNK_BYTES, CR_FIRST_TIME, CR_LAST_TIME, CR_STREAM } from
 import { SCRATCH } from "../../../../src/core/layout/memory-map.ts";
 import {
   FIRST_MAX,
+  FLAG_COUNTER,
+  FLAG_HAS_RAW,
+  SR_ANCHOR,
   SR_COUNT,
+  SR_FLAGS,
   SR_HASH,
   SR_HEAD,
+  SR_LAST_RAW,
   SR_LAST_TIME,
   SR_UNCHUNKED,
   WINDOW_MAX,
 } from "../../../../src/core/layout/stream-record.ts";
-import { CHUNK_BYTES_MAX, decodeSampleChunk, encodeSampleChunk } from "../../../../src/domain/codec/sample-chunk.ts";
+import { ByteSink } from "../../../../src/domain/codec/byte-sink.ts";
+import {
+  CHUNK_BYTES_MAX,
+  decodeSampleChunk,
+  encodeCountedChunk,
+  encodeSampleChunk,
+  readSampleChunk,
+} from "../../../../src/domain/codec/sample-chunk.ts";
+import { openChunks } from "../../../../src/domain/kernel/open-chunks.ts";
+import { SnapshotReader, StreamPacker } from "../../../../src/domain/kernel/stream-snapshot.ts";
 import { intervalsOf, seriesOf } from "../../../support/ring-arbitraries.ts";
 import { ShardRig } from "../../../support/shard-rig.ts";
 
@@ -120,5 +134,82 @@ describe("packChunk", () => {
       expectSame({ ...ring, values: steady.map(Math.sqrt).map((value) => (Number.isNaN(value) ? -1 : value)) });
       expectSame({ ...ring, intervals: intervals.map((interval, i) => (i % 50 === 49 ? 2 * interval : interval)) });
     }
+  });
+});
+
+/** Rings whose times are whole milliseconds, as all that are sent. */
+const timedRings = rings.map((ring) => ({
+  ...ring,
+  lastTime: 1_795_000_000_000 + (Number.isSafeInteger(ring.lastTime) ? ring.lastTime % 1000 : 0),
+}));
+
+/** Writes the ring as that of a counter and returns the record to what it was. */
+function asCounter(ring: Ring, anchor: number, check: () => void): void {
+  fill(ring);
+  rig.view.setUint32(record + SR_FLAGS, FLAG_COUNTER | FLAG_HAS_RAW, true);
+  rig.view.setFloat64(record + SR_ANCHOR, anchor === 0 ? -0 : anchor, true);
+  rig.view.setFloat64(record + SR_LAST_RAW, 77, true);
+  try {
+    check();
+  } finally {
+    rig.view.setUint32(record + SR_FLAGS, 0, true);
+    rig.view.setFloat64(record + SR_ANCHOR, 0, true);
+  }
+}
+
+const anchors = fc.oneof(
+  fc.constantFrom(0, Number.NaN, 1, -1, 2 ** 51 - 1, 2 ** 51, 0.1, 1e300),
+  fc.nat(),
+  fc.double({ min: -1e15, max: 1e15, noNaN: true }),
+);
+
+describe("packChunk of a counter", () => {
+  it("begins with what its deltas count from, as the encoder in TypeScript has it", () => {
+    fc.assert(
+      fc.property(timedRings, anchors, (ring, anchor) => {
+        asCounter(ring, anchor, () => {
+          const memory = new Uint8Array(rig.view.buffer);
+          const opened = rig.shard.openChunk(slot, SCRATCH + 4, memory);
+          const count = rig.shard.records.readNewest(slot, ring.unchunked, times, values);
+          if (count === 0) {
+            expect(opened).toBeUndefined();
+            return;
+          }
+          const gapMs = ring.intervals[ring.values.length - count] as number;
+          const end = encodeCountedChunk({ anchor, gapMs }, times, values, count, expected, 0);
+          expect(Buffer.from(opened as Uint8Array).toString("hex")).toBe(Buffer.from(expected.subarray(0, end)).toString("hex"));
+          const [outTimes, outValues] = [new Float64Array(255), new Float64Array(255)];
+          const read = readSampleChunk(opened as Uint8Array, outTimes, outValues);
+          expect(read).toMatchObject({ meaning: "counted", count, anchor: Number.isNaN(anchor) ? 0 : anchor + 0 });
+          if (!Number.isNaN(anchor) && gapMs > 0) expect(read?.anchorMs).toBe((times[0] as number) - gapMs);
+        });
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it("is what a snapshot of the stream says too", () => {
+    const packer = new StreamPacker(rig.shard.records, rig.kernel);
+    const reader = new SnapshotReader();
+    fc.assert(
+      fc.property(timedRings, anchors, fc.boolean(), (ring, anchor, isCounter) => {
+        const check = () => {
+          const opened = rig.shard.openChunk(slot, SCRATCH + 4, new Uint8Array(rig.view.buffer));
+          const sink = new ByteSink();
+          packer.pack(slot, sink);
+          expect(reader.decode({ bytes: sink.bytes, at: 0, end: sink.at })).toBe(true);
+          const chunks = openChunks(reader);
+          if (opened !== undefined) expect(chunks).toEqual([opened]);
+          else if (isCounter) expect(readSampleChunk(chunks[0] as Uint8Array, times, values)).toMatchObject({ meaning: "sent", count: 1 });
+          else expect(chunks).toEqual([]);
+        };
+        if (isCounter) asCounter(ring, anchor, check);
+        else {
+          fill(ring);
+          check();
+        }
+      }),
+      { numRuns: 1000 },
+    );
   });
 });

@@ -95,7 +95,8 @@ function storeNewest(r: usize, time: f64, value: f64, resolution: f64): void {
 
 // @ts-ignore
 @inline
-function storeCounter(r: usize, raw: f64, before: f64): void {
+function storeCounter(r: usize, raw: f64, before: f64, isFirst: bool): void {
+  if (isFirst) anchorAt(r, load<f64>(r, SR_LAST_RAW));
   store<f64>(r, raw, SR_LAST_RAW);
   store<f64>(r, before, SR_PREVIOUS_RAW);
 }
@@ -124,8 +125,7 @@ export function takeRun(r: usize, row: usize, end: usize, baseMs: f64): u32 {
   const stop = min(end, row + <usize>roomOf(load<u32>(r, SR_CHUNK_AT), unchunked, window - 1 - pushes) * ROW_BYTES);
   let head = load<u32>(r, SR_HEAD), run = <u32>load<u8>(r, SR_RUN), scale = <u32>load<u16>(r, SR_M2_SCALE);
   let mean = load<f64>(r, SR_MEAN), m2 = load<f64>(r, SR_M2), resolution = load<f64>(r, SR_RESOLUTION);
-  const anchor = load<f64>(r, SR_LAST_RAW);
-  let newest = load<f64>(r, SR_LAST_VALUE), raw = anchor, rawBefore: f64 = 0;
+  let newest = load<f64>(r, SR_LAST_VALUE), raw = load<f64>(r, SR_LAST_RAW), rawBefore: f64 = 0;
   let newestLimited = limited(newest), newestOffset: u32 = 0;
   let taken: u32 = 0;
   while (row < stop) {
@@ -168,10 +168,7 @@ export function takeRun(r: usize, row: usize, end: usize, baseMs: f64): u32 {
   storeCounts(r, head, samples + <f64>taken, unchunked + taken);
   storeStatistics(r, mean, m2, pushes + taken, run, scale);
   storeNewest(r, baseMs + <f64>newestOffset, newest, resolution);
-  if (counts) {
-    storeCounter(r, raw, rawBefore);
-    if (unchunked == 0) anchorAt(r, anchor);
-  }
+  if (counts) storeCounter(r, raw, rawBefore, unchunked == 0);
   countSamples(taken);
   return taken;
 }
@@ -214,11 +211,7 @@ export function takeSingle(r: usize, row: usize, baseMs: f64): bool {
   storeCounts(r, enter(ring, head, value, <u32>elapsed), samples, unchunked);
   storeStatistics(r, meanNow, m2Now, pushes, run, max(top, scale));
   storeNewest(r, time, value, finer(resolution, abs(value - newest)));
-  if (counts) {
-    const before = load<f64>(r, SR_LAST_RAW);
-    storeCounter(r, sent, before);
-    if (unchunked == 1) anchorAt(r, before);
-  }
+  if (counts) storeCounter(r, sent, load<f64>(r, SR_LAST_RAW), unchunked == 1);
   countSamples(1);
   return true;
 }
