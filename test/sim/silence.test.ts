@@ -66,7 +66,7 @@ describe("the silence of a tenant", () => {
       await run(watched, all, 270, 290);
       expect(await pages(watched)).toEqual(["ingestion 1"]);
       expect((await alerts(watched))[0]?.explanation).toMatch(
-        /^41 of 41 services have been silent together since 2026-01-05T10:\d\dZ: their way in/,
+        /^41 of 41 services have been silent together since 2026-01-05 10:\d\d:\d\d UTC: their way in/,
       );
       // 16 come back: what is left is less than most.
       await run(watched, all, 290, 330);
@@ -121,7 +121,7 @@ describe("the silence of a tenant", () => {
     })) as { decisions: Array<{ outcome: string; suppressed_by: string; explanation: string }> };
     expect(decisions).toMatchObject([{ outcome: "suppressed", suppressed_by: "tenant_silence" }]);
     expect(decisions[0]?.explanation).toMatch(
-      /^no sample of fast00 for \d+ (s|min); 2 services fell silent together, and until 2026-01-05T10:\d\d:00.*Z others may show whether the whole tenant is silent: held until then$/,
+      /^no sample of fast00 for \d+ (s|min); 2 services fell silent together, and until 2026-01-05 10:\d\d:\d\d UTC others may show whether the whole tenant is silent: held until then$/,
     );
     await run(watched, all, 274, 278);
     expect(await pages(watched)).toEqual(["fast00 1", "fast01 1"]);

@@ -80,7 +80,7 @@ const FIRE_EXAMPLE = {
   updated_at: EXAMPLE_TIME,
   resolved_at: null,
   explanation:
-    "disk.used_percent on node-3 is 87.2% of 100%; rising 3.1%/h (2.7 to 3.6), projected full at 2026-01-31T16:06Z (in 4.1 h, range 3.6 h to 4.7 h)",
+    "disk.used_percent on node-3 is 87.2% of 100%; rising 3.1%/h (2.7 to 3.6), projected full at 2026-01-31 16:06:00 UTC (in 4.1 h, range 3.6 h to 4.7 h)",
 } as const;
 
 /** Endpoints of saturation: limits of metrics, and what runs full. */

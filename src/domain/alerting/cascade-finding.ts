@@ -1,4 +1,5 @@
 // Services that fail together, as a finding on the one that calls none of the others, or least of all. It names no cause: that is what the report of the incident does.
+import { momentText } from "../../core/time/moment-text.ts";
 import { ruleVerdict, TIER_Z } from "../detection/gates/rule-verdict.ts";
 import type { RuleFinding } from "../detection/service/rule-episode-set.ts";
 import { CASCADE_SERVICES_MIN, type Cascade } from "./cascade.ts";
@@ -41,6 +42,6 @@ export function cascadeFinding(
       baselineAgeSeconds: (nowMs - firstOnsetMs) / 1000,
       gates,
     }),
-    explanation: `${members.length} services that call each other fail together since ${new Date(firstOnsetMs).toISOString().slice(0, 16)}Z: ${named}${rest}`,
+    explanation: `${members.length} services that call each other fail together since ${momentText(firstOnsetMs)}: ${named}${rest}`,
   };
 }

@@ -1,5 +1,6 @@
 // A finding of saturation: what an alert says of it, and the verdict that the ledger keeps.
 import { MINUTE_MS } from "../../core/time/durations.ts";
+import { momentText } from "../../core/time/moment-text.ts";
 import type { Tier } from "../detection/anomaly-score.ts";
 import type { GateResult } from "../detection/gates/gate-result.ts";
 import { type RuleVerdict, ruleVerdict, TIER_Z } from "../detection/gates/rule-verdict.ts";
@@ -124,7 +125,7 @@ function projectionText(projection: Projection | null, unit: string, kind: Bound
   if (projection === null) return "";
   const { perHour, perHourLower, perHourUpper, minutes, minutesEarliest, minutesLatest } = projection;
   const rate = `${kind === "remaining" ? "falling" : "rising"} ${quantity(perHour, unit)}/h (${figure(perHourLower)} to ${figure(perHourUpper)})`;
-  const at = `${new Date(nowMs + minutes * MINUTE_MS).toISOString().slice(0, 16)}Z`;
+  const at = momentText(Math.round(nowMs / MINUTE_MS + minutes) * MINUTE_MS);
   const range = `range ${duration(minutesEarliest)} to ${duration(minutesLatest)}`;
   return `${rate}, projected ${kind === "remaining" ? "empty" : "full"} at ${at} (in ${duration(minutes)}, ${range})`;
 }

@@ -1,5 +1,6 @@
 // Silent services as findings: each one of its own, or one on ingestion where most of a tenant's fell silent together.
 import type { SilentService } from "../../../core/protocol/arrivals.ts";
+import { momentText } from "../../../core/time/moment-text.ts";
 import { formatRfc3339 } from "../../../core/time/rfc3339.ts";
 import { ruleVerdict, TIER_Z } from "../gates/rule-verdict.ts";
 import type { RuleFinding, RuleScope } from "./rule-episode-set.ts";
@@ -81,7 +82,7 @@ export function ingestionFinding(of: ReportedSilence, services: readonly SilentS
 }
 
 function ingestionText({ onsetMs, most, watched }: ReportedSilence, names: readonly string[]): string {
-  const since = `${new Date(onsetMs).toISOString().slice(0, 16)}Z`;
+  const since = momentText(onsetMs);
   const rest = names.length > REPORTED_MAX ? ` and ${names.length - REPORTED_MAX} more` : "";
   const which = `${names.slice(0, REPORTED_MAX).join(", ")}${rest}`;
   if (names.length < most) {

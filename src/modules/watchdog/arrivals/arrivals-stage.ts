@@ -3,7 +3,7 @@
 import { ownMember, setMember } from "../../../core/collections/own-member.ts";
 import { hash128 } from "../../../core/hashing/hash128.ts";
 import type { ArrivalsFound, SilentService } from "../../../core/protocol/arrivals.ts";
-import { formatRfc3339 } from "../../../core/time/rfc3339.ts";
+import { momentText } from "../../../core/time/moment-text.ts";
 import type { PageDecision } from "../../../domain/alerting/paging/page-decision.ts";
 import { anomalyScore, tierOfScore } from "../../../domain/detection/anomaly-score.ts";
 import { holds } from "../../../domain/detection/gates/gate-result.ts";
@@ -153,5 +153,5 @@ function heldDecision({ tenant, service, untilMs, gates }: HeldService, nowMs: n
 
 function heldText({ service, lastSeenMs }: SilentService, untilMs: number, gates: HeldService["gates"], nowMs: number): string {
   const silent = gates.find(({ name }) => name === "silent_services")?.value ?? 0;
-  return `${silenceText(service, nowMs - lastSeenMs)}; ${silent} services fell silent together, and until ${formatRfc3339(untilMs)} others may show whether the whole tenant is silent: held until then`;
+  return `${silenceText(service, nowMs - lastSeenMs)}; ${silent} services fell silent together, and until ${momentText(untilMs)} others may show whether the whole tenant is silent: held until then`;
 }
