@@ -7,7 +7,16 @@ const floors = [
   {
     name: "actors",
     path: "^src/(actors|cli)/",
-    apart: ["actors/front", "actors/engine", "actors/coordinator", "actors/training", "actors/notifier", "actors/backup", "cli"],
+    apart: [
+      "actors/front",
+      "actors/engine",
+      "actors/coordinator",
+      "actors/training",
+      "actors/notifier",
+      "actors/backup",
+      "actors/query",
+      "cli",
+    ],
     shared: [],
   },
   { name: "server", path: "^src/server/", rooms: [] },

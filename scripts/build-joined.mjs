@@ -9,9 +9,9 @@ import { build } from "esbuild";
 const source = resolve("dist");
 const home = join(source, ".joined");
 const target = join(home, "server");
-const entries = ["main.js", ...["coordinator", "engine", "notifier"].map((actor) => `actors/${actor}/worker.js`)];
+const entries = ["main.js", ...["coordinator", "engine", "notifier", "query"].map((actor) => `actors/${actor}/worker.js`)];
 /** Files that start the threads: they find them among the joined ones. All others find what they look for beside themselves, in dist/. */
-const starters = new Set(["main.js", "actors/notifier/notifier-thread.js"]);
+const starters = new Set(["main.js", "actors/notifier/notifier-thread.js", "actors/query/query-workers.js"]);
 
 const ownAddresses = {
   name: "own-addresses",

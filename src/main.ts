@@ -27,6 +27,7 @@ import { TenantGate } from "./actors/front/tenants/tenant-gate.ts";
 import { Vitals } from "./actors/front/vitals.ts";
 import { WebFiles } from "./actors/front/web-files.ts";
 import { type NotifierConnections, NotifierStart } from "./actors/notifier/notifier-thread.ts";
+import { QueryWorkers } from "./actors/query/query-workers.ts";
 import { readSettingFile } from "./adapters/credentials/setting-file.ts";
 import { BodyShares } from "./adapters/http/body-shares.ts";
 import { hasCrashNote } from "./adapters/log/crash-notes.ts";
@@ -47,7 +48,7 @@ import { ConfigError } from "./core/config/config-error.ts";
 import { DRAIN_MS_MAX } from "./core/config/limits.ts";
 import { type Config, loadConfig } from "./core/config/load-config.ts";
 import { FRONT_LIMITS } from "./core/config/shared-limits.ts";
-import { coordinatorSlice, engineSettings, engineSlice } from "./core/config/thread-settings.ts";
+import { coordinatorSlice, engineSettings, engineSlice, querySettings } from "./core/config/thread-settings.ts";
 // Composition root: reads the settings, builds the actors, connects them, and takes them down again in order. It decides nothing else.
 import {
   after,
@@ -115,6 +116,7 @@ class Server {
   /** What threads have thrown over before. */
   readonly #notes: readonly CrashNote[];
   readonly #queries: QueryLink;
+  readonly #promql: QueryWorkers;
   readonly #summaries: SummaryLink;
   readonly #forwarder: ReplayForwarder;
   readonly #listeners: Listeners;
@@ -175,6 +177,12 @@ class Server {
     };
     this.#notifier = new NotifierStart(this.#notification, connections, log.of("notifier"));
     this.#queries = new QueryLink((command) => this.#coordinator.send(command), this.#shares);
+    this.#promql = new QueryWorkers(querySettings(config, this.#engines.count), {
+      connect: (port) => this.#coordinator.sendQueryWorker(port),
+      places: this.#shares.ledger("promql_queries"),
+      log: log.of("queries"),
+      fault: (fault) => this.#faults.take(fault),
+    });
     this.#summaries = summaryLink(config, { clock: systemClock, log: this.#log, answer: (worded) => this.#coordinator.send(worded) });
     this.#forwarder = new ReplayForwarder({
       clock: systemClock,
@@ -340,6 +348,7 @@ class Server {
         ...this.#accessControl.ofFront,
         charts: new AlertCharts(this.#accessControl.chartKey, systemClock.wallMs),
         web: WebFiles.ofBuild(),
+        promql: this.#promql,
         metrics: () => metrics.page(),
         health: () => vitals.health(),
         isReadOnly: () => vitals.isReadOnly,
@@ -431,7 +440,7 @@ class Server {
     this.#heartbeat.close();
     await this.#listeners.drain(DRAIN_MS_MAX);
     this.#stopping = true;
-    await Promise.all([this.#notifier.stop(), this.#summaries.close()]);
+    await Promise.all([this.#notifier.stop(), this.#promql.stop(), this.#summaries.close()]);
     await this.#engines.stop();
     await this.#coordinator.stop();
     await Promise.all([this.#engines.ended(), this.#coordinator.ended]);

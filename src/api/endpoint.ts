@@ -7,7 +7,7 @@ import type { ErrorCode } from "./refusal.ts";
 export type EndpointAccess = "public" | "ingest" | Role;
 
 /** Which actor answers. */
-export type EndpointHandler = "front" | "engine" | "coordinator";
+export type EndpointHandler = "front" | "engine" | "coordinator" | "query";
 
 /** A body that is not JSON by the schema of `body`: telemetry on its way in, text and events on their way out. */
 export interface MediaBody {
@@ -27,6 +27,8 @@ export interface Endpoint {
   readonly path: string;
   readonly access: EndpointAccess;
   readonly handledBy: EndpointHandler;
+  /** Form of its errors where it is not the usual one. */
+  readonly envelope?: "prometheus";
   /** What machines send besides telemetry: where senders show certificates, these do too. */
   readonly isOfSender?: true;
   readonly query: z.ZodObject;

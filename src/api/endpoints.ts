@@ -17,6 +17,7 @@ import { LABELS_ENDPOINTS } from "./endpoints/labels.ts";
 import { MODELS_ENDPOINTS } from "./endpoints/models.ts";
 import { PILLARS_ENDPOINTS } from "./endpoints/pillars.ts";
 import { PREDICTION_ENDPOINTS } from "./endpoints/prediction.ts";
+import { PROMETHEUS_ENDPOINTS } from "./endpoints/prometheus.ts";
 import { ROUTING_ENDPOINTS } from "./endpoints/routing.ts";
 import { RUNBOOKS_ENDPOINTS } from "./endpoints/runbooks.ts";
 import { SATURATION_ENDPOINTS } from "./endpoints/saturation.ts";
@@ -57,6 +58,11 @@ export const ENDPOINT_GROUPS = [
   },
   { title: "Coverage", about: "What detection looks at, and what it does not.", endpoints: COVERAGE_ENDPOINTS },
   { title: "Series and records", about: "What is stored.", endpoints: SERIES_ENDPOINTS },
+  {
+    title: "Prometheus",
+    about: "PromQL over what is stored, as Prometheus answers it: give BASE/prometheus to Grafana and others as its address.",
+    endpoints: PROMETHEUS_ENDPOINTS,
+  },
   { title: "Services", about: "Who has sent something, and who calls whom.", endpoints: SERVICES_ENDPOINTS },
   {
     title: "Pillars",

@@ -40,14 +40,16 @@ export function errorCodesOf(endpoint: Endpoint): ReadonlyMap<number, readonly E
   return byStatus(codes);
 }
 
-function ofQuery({ query }: Endpoint): ErrorCode[] {
+function ofQuery({ query, envelope }: Endpoint): ErrorCode[] {
+  if (envelope === "prometheus") return Object.keys(query.shape).length > 0 ? ["bad_request", "unprocessable", "internal_error"] : [];
   const isStrict = !query.safeParse({ "": "" }).success;
   const names = Object.keys(query.shape);
   const own = names.flatMap((name) => ownMember(OF_PARAMETER, name) ?? []);
   return [...(isStrict ? OF_ANY_QUERY : []), ...(names.length > 0 ? OF_PARAMETERS : []), ...own];
 }
 
-function ofBody({ body, takes }: Endpoint): readonly ErrorCode[] {
+function ofBody({ body, takes, envelope }: Endpoint): readonly ErrorCode[] {
+  if (envelope === "prometheus") return takes === undefined ? [] : OF_ANY_BODY;
   if (body !== undefined) return [...OF_SCHEMA, ...OF_ANY_BODY];
   return takes === undefined ? [] : [...OF_TELEMETRY, ...OF_ANY_BODY];
 }

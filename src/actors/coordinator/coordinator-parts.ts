@@ -28,6 +28,7 @@ import { Vectorizer } from "../../modules/pillars/vectorizer.ts";
 import type { QueryContext } from "../../modules/queries/query-context.ts";
 import { QueryRunner } from "../../modules/queries/query-runner.ts";
 import { ColdStreamLoader } from "../../modules/series/cold/cold-stream-loader.ts";
+import { QuerySource } from "../../modules/series/query-source.ts";
 import { CoordinatorCounters } from "../../modules/state/coordinator-counters.ts";
 import { DataFaults } from "../../modules/status/data-faults.ts";
 import { detectionLatency } from "../../modules/status/latency-quantile.ts";
@@ -62,6 +63,7 @@ type RunningParts = ReturnType<typeof runningParts>;
 /** The parts of one coordinator. */
 export interface CoordinatorParts extends Omit<StoringParts, "shared">, Omit<RunningParts, "gathering" | "changes"> {
   readonly runner: QueryRunner<NounsContext>;
+  readonly source: QuerySource;
   readonly news: StreamNews;
   readonly listeners: Listeners;
 }
@@ -90,6 +92,7 @@ export function makeParts(options: CoordinatorOptions, dependencies: Coordinator
   return {
     ...parts,
     runner: new QueryRunner<NounsContext>({ ...shared, nouns: HANDLERS, context }),
+    source: new QuerySource(context),
     news: streamNews(dependencies, context),
   };
 }
@@ -258,7 +261,7 @@ async function declareFindings(committer: ControlCommitter, edit: Turns["edit"],
   await edit(() => committer.commit(verdicts));
 }
 
-interface ContextParts extends Omit<CoordinatorParts, "runner" | "news"> {
+interface ContextParts extends Omit<CoordinatorParts, "runner" | "source" | "news"> {
   readonly gathering: EvidenceGathering;
   readonly changes: Changes;
   readonly engines: EngineClient;

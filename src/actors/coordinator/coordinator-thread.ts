@@ -5,7 +5,7 @@ import { createChannel, type Handlers, type MessagePort } from "../../adapters/t
 import { fatal, task } from "../../core/faults/guard.ts";
 import type { CoordinatorReport, LoadedState, LogLost } from "../../core/protocol/coordinator-report.ts";
 import type { CoordinatorCommand } from "../../core/protocol/query.ts";
-import type { CoordinatorThreadData, NotifierChange } from "./worker.ts";
+import type { CoordinatorThreadData, MainCommand } from "./worker.ts";
 
 type StartReport = LoadedState | LogLost;
 
@@ -33,13 +33,13 @@ const STATE_HOME = fatal("a message of the coordinator");
 
 /** The coordinator as main sees it. It runs from the beginning. */
 export class CoordinatorThread {
-  readonly #handle: ActorHandle<CoordinatorReport | StartReport, CoordinatorCommand | NotifierChange>;
+  readonly #handle: ActorHandle<CoordinatorReport | StartReport, MainCommand>;
   readonly #thread: ActorThread;
   /** Rejects where the start has to end. */
   readonly loaded: Promise<LoadedState>;
 
   constructor(settings: Omit<CoordinatorThreadData, "mainPort">, { startThread, handlers, logLost }: CoordinatorStart) {
-    const { first, second } = createChannel<CoordinatorReport | StartReport | { type: "stopped" }, CoordinatorCommand | NotifierChange>();
+    const { first, second } = createChannel<CoordinatorReport | StartReport | { type: "stopped" }, MainCommand>();
     this.#handle = new ActorHandle(first);
     const data: CoordinatorThreadData = { ...settings, mainPort: second.raw };
     const ports = [second.raw, ...settings.enginePorts];
@@ -62,6 +62,11 @@ export class CoordinatorThread {
   /** Its end of the channel to a notifier that has been started; null once that has ended. */
   sendNotifier(port: MessagePort | null): void {
     this.#handle.mailbox.send({ type: "notifier", port }, port === null ? [] : [port]);
+  }
+
+  /** Its end of the channel to a query worker that has been started. */
+  sendQueryWorker(port: MessagePort): void {
+    this.#handle.mailbox.send({ type: "query-worker", port }, [port]);
   }
 
   /** Has it store what engines have sent, close its stores and end; resolves when it has stopped. */

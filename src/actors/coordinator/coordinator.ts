@@ -19,6 +19,7 @@ import type {
 } from "../../core/protocol/engine-control.ts";
 import type { CoordinatorCommand, QueryCall, ReplayAnswer } from "../../core/protocol/query.ts";
 import { storedMetricScopes } from "../../modules/series/metric-scope-rows.ts";
+import type { QuerySource } from "../../modules/series/query-source.ts";
 import { countPlaces } from "../../modules/state/coordinator-shares.ts";
 import type { DataFaults } from "../../modules/status/data-faults.ts";
 import { readDetectorStates } from "../../modules/watchdog/detector-states.ts";
@@ -63,6 +64,11 @@ export class Coordinator {
 
   get dataFaults(): DataFaults {
     return this.#parts.dataFaults;
+  }
+
+  /** Answers what query workers ask for. */
+  get source(): QuerySource {
+    return this.#parts.source;
   }
 
   get outbound(): Outbound {

@@ -29,6 +29,7 @@ import type { CoordinatorReport, LoadedState, LogLost } from "../../core/protoco
 import type { DataFault } from "../../core/protocol/data-fault.ts";
 import type { EngineAnswer, EngineReply, EngineRequest, FramesPlaced } from "../../core/protocol/engine-control.ts";
 import type { CoordinatorCommand, CoordinatorMessage } from "../../core/protocol/query.ts";
+import type { SourceAnswer, SourceQuestion } from "../../core/protocol/query-worker.ts";
 import type { SetAsideItem } from "../../core/protocol/set-aside.ts";
 import { faultReport } from "../../core/telemetry/fault-report.ts";
 import { logOf } from "../../core/telemetry/log-event.ts";
@@ -79,11 +80,20 @@ export interface NotifierChange {
   readonly port: MessagePort | null;
 }
 
-type MainMailbox = Mailbox<CoordinatorCommand | NotifierChange, CoordinatorReport | LoadedState | LogLost | { readonly type: "stopped" }>;
+/** Main has started a query worker, whose channel's other end this is. */
+export interface QueryWorkerStarted {
+  readonly type: "query-worker";
+  readonly port: MessagePort;
+}
+
+/** What main sends: commands, and its ends of channels to other threads. */
+export type MainCommand = CoordinatorCommand | NotifierChange | QueryWorkerStarted;
+
+type MainMailbox = Mailbox<MainCommand, CoordinatorReport | LoadedState | LogLost | { readonly type: "stopped" }>;
 
 const COMMANDS = fatal("a command to the coordinator");
 const ENGINES = fatal("a message of an engine");
-const NOTIFIER = task("the connection to the notifier");
+const NOTIFIER = task("the connection to another thread");
 
 /** Named in a fault. */
 const LOST_NAMES_MAX = 4;
@@ -160,6 +170,8 @@ function engineHandlers(
     series: settle,
     "series-data": settle,
     "service-list": settle,
+    "stream-page": settle,
+    "waiting-chunks": settle,
     "stream-count": settle,
     "pending-chunks": settle,
     "lane-mark": settle,
@@ -172,16 +184,26 @@ function engineHandlers(
   };
 }
 
+function connectQueryWorker(coordinator: Coordinator, raw: MessagePort, wake: () => void): void {
+  const mailbox = new Mailbox<SourceQuestion, SourceAnswer>(raw);
+  const take = async (question: SourceQuestion) => {
+    mailbox.send(await coordinator.source.answer(question));
+    wake();
+  };
+  mailbox.serve({ "stream-page": take, "waiting-chunks": take, settle: take, metadata: take }, task("a question of a query worker"));
+}
+
 /** Each command wakes whoever steps, once it has been taken. */
 function mainHandlers(
   coordinator: Coordinator,
   wake: () => void,
   notifierLink: NotifierLink,
-): Handlers<CoordinatorCommand | NotifierChange, unknown> {
+): Handlers<MainCommand, unknown> {
   const take = (command: CoordinatorCommand) => coordinator.handle(command).then(wake);
   const notifier = ({ port }: NotifierChange) => notifierLink.connect(port);
   return {
     notifier,
+    "query-worker": ({ port }) => connectQueryWorker(coordinator, port, wake),
     query: take,
     "replay-answer": take,
     "own-telemetry-answer": take,
@@ -376,7 +398,14 @@ function serve(data: CoordinatorThreadData, { coordinator, pacer, main, mailboxe
   mailboxes.forEach((mailbox, engine) => {
     mailbox.serve(engineHandlers(coordinator, { engine, link: engines[engine] as EngineThreadLink, wake }), ENGINES);
   });
+<<<<<<< HEAD
   main.serve(mainHandlers(coordinator, wake, notifierLink), ({ type }) => (type === "notifier" ? NOTIFIER : COMMANDS));
+=======
+  main.serve(
+    mainHandlers(coordinator, wake, (fault) => main.send(fault)),
+    ({ type }) => (type === "notifier" || type === "query-worker" ? NOTIFIER : COMMANDS),
+  );
+>>>>>>> 80404bed (Work on PromQL's HTTP API: query workers over what is stored)
   wake();
   background(task("the check of the stores"), coordinator.dataFaults.checkStores(checkLater));
   collectWhenIdle();

@@ -31,6 +31,8 @@ const TAKEN_FROM: { readonly [T in EngineRequest["type"]]: InboxPhase } = {
   "pending-chunks": "serving",
   "stream-count": "serving",
   "service-list": "serving",
+  "stream-page": "serving",
+  "waiting-chunks": "serving",
   "lane-mark": "serving",
   behaviour: "serving",
   evidence: "serving",
@@ -84,6 +86,8 @@ export class EngineInbox {
       "pending-chunks": delay,
       "stream-count": delay,
       "service-list": delay,
+      "stream-page": delay,
+      "waiting-chunks": delay,
       "lane-mark": (query) => {
         markLane();
         delayed.add(query);

@@ -1,41 +1,38 @@
 // The front: routes a request, decides who asks, and passes it on: ingestion to an engine, queries to the coordinator, the rest it answers.
 import { isUtf8 } from "node:buffer";
-import { gzip } from "node:zlib";
 import type { HttpExchange, HttpHeaders } from "../../adapters/http/http-server.ts";
 import type { Clock } from "../../adapters/platform/clock.ts";
 import type { Endpoint } from "../../api/endpoint.ts";
 import type { EndpointName } from "../../api/endpoints.ts";
-import { completeError, errorAnswer } from "../../api/error-answer.ts";
 import { refuseGrpc } from "../../api/grpc-refusal.ts";
-import { type OtlpAnswer, type OtlpDialect, otlpDialect, otlpError, otlpSuccess, type PartialSuccess } from "../../api/otlp-answer.ts";
+import { otlpDialect } from "../../api/otlp-answer.ts";
 import { splitQuery } from "../../api/query-parsing.ts";
-import { type ErrorCode, type Refusal, shown } from "../../api/refusal.ts";
+import { type Refusal, shown } from "../../api/refusal.ts";
 import { matchRoute } from "../../api/route-match.ts";
 import { TELEMETRY_TYPES_BODY } from "../../api/telemetry-types.ts";
 import { OBJECT_BODY_BYTES_MAX } from "../../core/config/body-limits.ts";
-import { COMPRESSED_BYTES_MIN } from "../../core/config/interface-limits.ts";
-import { background, guarded, run } from "../../core/faults/guard.ts";
-import type { WrittenCounts } from "../../core/protocol/engine-control.ts";
+import { background } from "../../core/faults/guard.ts";
 import type { Principal } from "../../core/protocol/query.ts";
 import { METRICS_CONTENT_TYPE } from "../../core/telemetry/metric.ts";
 import { type AlertsPort, DEFAULT_TENANT, isAnonymous } from "../../domain/access/access-policy.ts";
 import { presentedCredential } from "../../domain/access/presented-credential.ts";
 import { reaches } from "../../domain/access/roles.ts";
 import { isAskedByForeignPage } from "./access/authenticator.ts";
-import type { AdmittedBody, Gate } from "./access/gate.ts";
+import type { Gate } from "./access/gate.ts";
 import type { SignIn } from "./access/sign-in.ts";
-import { ALERT_CHART, type AlertCharts, chartAnswer } from "./alert-charts.ts";
-import { JSON_HEADERS, NO_HEADERS, refusalHeaders, retryHeaders } from "./answer-headers.ts";
+import type { AlertCharts } from "./alert-charts.ts";
+import { JSON_HEADERS, NO_HEADERS } from "./answer-headers.ts";
 import { hasNoBody, mediaTypeOf, refuseBodyHeaders } from "./body-headers.ts";
 import { type DocumentAnswer, Documents } from "./documents.ts";
 import type { EventStreams } from "./event-streams.ts";
-import { acceptedCodings, fileRequest } from "./file-request.ts";
-import type { Ingestion, IngestionSink, SentBody } from "./ingestion.ts";
+import { fileRequest } from "./file-request.ts";
+import { FrontRequest } from "./front-request.ts";
+import type { Ingestion } from "./ingestion.ts";
+import { type PrometheusFront, PrometheusRequests } from "./prometheus-requests.ts";
 import type { QueryLink } from "./query-link.ts";
 import { refuseQuery } from "./query-refusal.ts";
 import type { RefusedBodies } from "./refused-bodies.ts";
-import { isRemoteWrite2, writtenHeaders } from "./remote-write-headers.ts";
-import { type RequestHistogram, UNMATCHED } from "./request-histogram.ts";
+import type { RequestHistogram } from "./request-histogram.ts";
 import { streamWish } from "./stream-wish.ts";
 import { AlertGate } from "./tenants/alert-gate.ts";
 import type { RefusalQueue } from "./tenants/refusal-queue.ts";
@@ -81,6 +78,7 @@ export interface FrontDependencies extends FrontParts {
   /** Headers that give a browser a session for at most so long, or take it with 0. */
   readonly sessionHeaders: (credential: string, lifetimeMs?: number) => HttpHeaders;
   readonly web: WebFiles;
+  readonly promql: PrometheusFront;
   /** The page of metrics. */
   readonly metrics: () => Promise<string>;
   readonly health: () => Health;
@@ -93,11 +91,7 @@ export interface FrontDependencies extends FrontParts {
   readonly nextRequestId: () => string;
 }
 
-const NO_CONTENT = 204;
 const JSON_ALONE = ["application/json"] as const;
-/** Headers of answers that are compressed: fast, for half a millisecond more would save a tenth. */
-const PACKED_HEADERS: HttpHeaders = [...JSON_HEADERS, ["Content-Encoding", "gzip"], ["Vary", "Accept-Encoding"]];
-const GZIP_OPTIONS = { level: 4 };
 const METRICS_HEADERS: HttpHeaders = [["Content-Type", METRICS_CONTENT_TYPE]];
 const ALERT_WEBHOOK = "alertWebhook";
 const METRICS = "metrics";
@@ -109,11 +103,13 @@ export class Front {
   readonly #options: FrontOptions;
   readonly #dependencies: FrontDependencies;
   readonly #documents: Documents;
+  readonly #prometheus: PrometheusRequests;
   readonly #alerts = new AlertGate();
 
   constructor(options: FrontOptions, dependencies: FrontDependencies) {
     this.#options = options;
     this.#documents = new Documents(options.version);
+    this.#prometheus = new PrometheusRequests(options, dependencies);
     this.#dependencies = dependencies;
   }
 
@@ -121,7 +117,7 @@ export class Front {
   handle(exchange: HttpExchange): void {
     const { method, path } = exchange.request;
     const route = matchRoute(method, path);
-    const request = new Request(exchange, this.#dependencies, route.found ? route.endpoint : undefined);
+    const request = new FrontRequest(exchange, this.#dependencies, route.found ? route.endpoint : undefined);
     if (!route.found) {
       const allow: HttpHeaders = route.allow === undefined ? [] : [["Allow", route.allow]];
       return request.refuse(refuseGrpc(exchange.request) ?? route.refusal, allow);
@@ -146,14 +142,14 @@ export class Front {
     const { path } = exchange.request;
     if (otlpDialect(path, undefined) !== undefined) return this.handle(exchange);
     const message = `this port takes OTLP over HTTP only: POST /v1/metrics, /v1/traces and /v1/logs, not ${shown(path)}`;
-    new Request(exchange, this.#dependencies, undefined).refuse(refuseGrpc(exchange.request) ?? { code: "not_found", message });
+    new FrontRequest(exchange, this.#dependencies, undefined).refuse(refuseGrpc(exchange.request) ?? { code: "not_found", message });
   }
 
   /** The handler of the port of alerts: their webhook alone, as an operator of one tenant. */
   handleAlerts(exchange: HttpExchange, port: AlertsPort): void {
     const { method, path } = exchange.request;
     const route = matchRoute(method, path);
-    const request = new Request(exchange, this.#dependencies, route.found ? route.endpoint : undefined);
+    const request = new FrontRequest(exchange, this.#dependencies, route.found ? route.endpoint : undefined);
     if (!route.found || route.endpoint.name !== ALERT_WEBHOOK) {
       const message = `this port takes alerts of an Alertmanager only: POST /api/v1/alerts/webhook, not ${method} ${shown(path)}`;
       request.refuse({ code: "not_found", message });
@@ -167,7 +163,7 @@ export class Front {
     });
   }
 
-  #dispatch(request: Request, endpoint: Endpoint, principal: Principal, path: Readonly<Record<string, string>>): void {
+  #dispatch(request: FrontRequest, endpoint: Endpoint, principal: Principal, path: Readonly<Record<string, string>>): void {
     request.exchange.tenant = principal.tenant;
     const refusal = this.#refuseFirst(request, endpoint, principal);
     if (refusal !== undefined) {
@@ -187,16 +183,18 @@ export class Front {
       });
     } else if (endpoint.handledBy === "engine") this.#ingest(request, endpoint, principal);
     else if (endpoint.handledBy === "coordinator") this.#query(request, endpoint, principal, path);
+    else if (endpoint.envelope === "prometheus") this.#prometheus.take(request, endpoint, principal, path);
     else this.#answer(request, endpoint.name as EndpointName, principal, path);
   }
 
   /** What is refused whatever the body holds. */
-  #refuseFirst({ exchange }: Request, endpoint: Endpoint, { tenant }: Principal): Refusal | undefined {
+  #refuseFirst({ exchange }: FrontRequest, endpoint: Endpoint, { tenant }: Principal): Refusal | undefined {
     if (endpoint.name === ALERT_WEBHOOK) return this.#alerts.refuseTenant(tenant, this.#dependencies.clock.monotonicMs());
-    return endpoint.handledBy === "coordinator" ? undefined : refuseQuery(endpoint, exchange.request.query);
+    if (endpoint.handledBy === "coordinator" || endpoint.envelope === "prometheus") return undefined;
+    return refuseQuery(endpoint, exchange.request.query);
   }
 
-  #ingest(request: Request, endpoint: Endpoint, principal: Principal): void {
+  #ingest(request: FrontRequest, endpoint: Endpoint, principal: Principal): void {
     const { tenant } = principal;
     const number = this.#dependencies.tenants.number(tenant);
     const sender = number !== undefined && { tenant: number, isAnonymous: isAnonymous(principal), subject: principal.subject };
@@ -204,7 +202,7 @@ export class Front {
     else request.refuse({ code: "forbidden", message: `there is no tenant ${shown(tenant)} here; POST /api/v1/tenants adds it` });
   }
 
-  #query(request: Request, endpoint: Endpoint, principal: Principal, path: Readonly<Record<string, string>>): void {
+  #query(request: FrontRequest, endpoint: Endpoint, principal: Principal, path: Readonly<Record<string, string>>): void {
     const split = splitQuery(request.exchange.request.query);
     if (!split.ok) {
       request.refuse(split.refusal);
@@ -231,17 +229,17 @@ export class Front {
       );
   }
 
-  #callWith(request: Request, call: Parameters<QueryLink["call"]>[0], bytes: Buffer): void {
+  #callWith(request: FrontRequest, call: Parameters<QueryLink["call"]>[0], bytes: Buffer): void {
     if (isUtf8(bytes)) this.#call(request, { ...call, body: bytes.toString("utf8") });
     else request.refuse({ code: "invalid_json", message: "the body is not valid UTF-8; JSON and YAML must be sent as UTF-8" });
   }
 
-  #call(request: Request, call: Parameters<QueryLink["call"]>[0]): void {
+  #call(request: FrontRequest, call: Parameters<QueryLink["call"]>[0]): void {
     const sent = this.#dependencies.queries.call(call, (status, body) => request.answer(status, body));
     if (!sent) request.refuse({ code: "overloaded", message: "too many queries wait already; try again shortly" });
   }
 
-  #answer(request: Request, endpoint: EndpointName, principal: Principal, path: Readonly<Record<string, string>>): void {
+  #answer(request: FrontRequest, endpoint: EndpointName, principal: Principal, path: Readonly<Record<string, string>>): void {
     if (endpoint === "healthz") request.respond(200, JSON_HEADERS, JSON.stringify(this.#health()));
     else if (endpoint === "readyz") this.#ready(request);
     else if (endpoint === "telemetryTypes") request.respond(200, JSON_HEADERS, TELEMETRY_TYPES_BODY);
@@ -258,7 +256,7 @@ export class Front {
   }
 
   /** The user interface for whoever can show it; curl and scripts get links. */
-  #web(request: Request): void {
+  #web(request: FrontRequest): void {
     const { request: head } = request.exchange;
     const wantsPage = head.header("accept")?.includes("text/html") ?? false;
     const page = wantsPage ? this.#dependencies.web.page(fileRequest(head)) : undefined;
@@ -266,7 +264,7 @@ export class Front {
     else request.respond(page.status, page.headers, page.body);
   }
 
-  #webFile(request: Request, name: string): void {
+  #webFile(request: FrontRequest, name: string): void {
     const file = this.#dependencies.web.file(name, fileRequest(request.exchange.request));
     if (file === undefined)
       request.refuse({ code: "not_found", message: `the user interface has no file ${shown(name)}; load the page again` });
@@ -274,7 +272,7 @@ export class Front {
   }
 
   /** They are of the whole server, with numbers of all tenants: where they are guarded, for its own people. */
-  #sendMetrics(request: Request, principal: Principal): void {
+  #sendMetrics(request: FrontRequest, principal: Principal): void {
     if (principal.tenant === DEFAULT_TENANT || reaches(principal.role, "super_admin")) request.sendLater(this.#metrics());
     else request.refuse({ code: "forbidden", message: `metrics of the server need a credential of the tenant ${DEFAULT_TENANT}` });
   }
@@ -290,7 +288,7 @@ export class Front {
     return { status, version: this.#options.version, uptime_seconds: uptime, ...parts };
   }
 
-  #ready(request: Request): void {
+  #ready(request: FrontRequest): void {
     const waiting = this.#dependencies.notReady();
     const refusing = waiting === null ? this.#dependencies.refusesWrites() : null;
     const isReady = waiting === null && refusing === null;
@@ -300,7 +298,7 @@ export class Front {
     request.respond(isReady ? 200 : 503, JSON_HEADERS, JSON.stringify(body));
   }
 
-  #signIn(request: Request): void {
+  #signIn(request: FrontRequest): void {
     const { clock, signIn } = this.#dependencies;
     const { method, query } = request.exchange.request;
     if (method === "HEAD") request.respond(200, NO_HEADERS, "");
@@ -320,7 +318,7 @@ export class Front {
   }
 
   /** The gate has found the credential good: it becomes a cookie. */
-  #startSession(request: Request): void {
+  #startSession(request: FrontRequest): void {
     const { gate, clock, sessionHeaders } = this.#dependencies;
     const { request: head } = request.exchange;
     const presented = presentedCredential({
@@ -337,12 +335,12 @@ export class Front {
   }
 
   /** A page of another site, or of another port of this host, must not end it. */
-  #endSession(request: Request): void {
+  #endSession(request: FrontRequest): void {
     if (isAskedByForeignPage(request.exchange.request)) request.refuse({ code: "forbidden", message: "sign out on a page of this server" });
     else request.respond(204, this.#dependencies.sessionHeaders("", 0), "");
   }
 
-  #stream(request: Request, principal: Principal): void {
+  #stream(request: FrontRequest, principal: Principal): void {
     const { streams, gate, clock } = this.#dependencies;
     const { request: head } = request.exchange;
     const wish = streamWish(head);
@@ -366,132 +364,5 @@ export class Front {
       const credential = { isGood: () => gate.isStillGood(head), endMs: gate.endMs(head, clock.wallMs()) };
       streams.add(principal.tenant, stream, credential, wish.value);
     }
-  }
-}
-
-/** One request on its way to its answer. */
-class Request implements IngestionSink, SentBody {
-  readonly exchange: HttpExchange;
-  collect: AdmittedBody = (bytesMax, onBody) => this.exchange.collectBody(bytesMax, onBody);
-  readonly #dependencies: FrontDependencies;
-  /** Undefined where no endpoint has its method and path. */
-  readonly #endpoint: Endpoint | undefined;
-  readonly #startMs: number;
-  #endMs: number | undefined;
-  #id: string | undefined;
-  #written: WrittenCounts | null = null;
-  /** Dialect of a request to an OTLP path: how it is answered. */
-  readonly #dialect: OtlpDialect | undefined;
-
-  constructor(exchange: HttpExchange, dependencies: FrontDependencies, endpoint: Endpoint | undefined) {
-    const { request } = exchange;
-    this.exchange = exchange;
-    this.#dialect = request.path.includes("/v1/") ? otlpDialect(request.path, request.header("content-type")) : undefined;
-    this.#dependencies = dependencies;
-    this.#endpoint = endpoint;
-    this.#startMs = dependencies.clock.monotonicMs();
-  }
-
-  /** Its body is collected in this way. */
-  admitted(collect: AdmittedBody): this {
-    this.collect = collect;
-    return this;
-  }
-
-  /** Made when it is first asked for: most requests need none. */
-  get id(): string {
-    this.#id ??= this.#dependencies.nextRequestId();
-    return this.#id;
-  }
-
-  /** It is decided what is answered: from here on the request waits for others, which is not the server's time. */
-  stopClock(): void {
-    this.#endMs = this.#dependencies.clock.monotonicMs();
-  }
-
-  respond(status: number, headers: HttpHeaders, body: string | Uint8Array): void {
-    this.exchange.respond(status, this.#isRemoteWrite2 ? [...headers, ...writtenHeaders(this.#written ?? undefined)] : headers, body);
-    const endMs = this.#endMs ?? this.#dependencies.clock.monotonicMs();
-    this.#dependencies.requests.observe(this.#endpoint?.name ?? UNMATCHED, (endMs - this.#startMs) / 1000);
-  }
-
-  sendLater(answer: Promise<DocumentAnswer>): void {
-    const goOn = this.exchange.hold();
-    background(
-      this.exchange.home,
-      answer.then(({ status, headers, body }) => goOn(() => this.respond(status, headers, body))),
-    );
-  }
-
-  get #isRemoteWrite2(): boolean {
-    return this.#written !== null || (this.#endpoint?.name.startsWith("remoteWrite") === true && isRemoteWrite2(this.exchange.request));
-  }
-
-  /** Passes on an answer of an engine or of the coordinator; `written` is of remote-write 2.0. What it throws is this request's, and not that of the others in the same message. */
-  answer(status: number, body: string | null, written: WrittenCounts | null = null): void {
-    run(this.exchange.home, () => this.#answer(status, body, written));
-  }
-
-  #answer(status: number, body: string | null, written: WrittenCounts | null): void {
-    this.#written = written;
-    if (this.#dialect !== undefined) this.#answerOtlp(this.#dialect, status, body);
-    else if (status === 200 && body !== null && this.#endpoint?.name === ALERT_CHART) this.#respondPicture(body);
-    else if (status < 400 && body !== null && this.#isWorthPacking(body)) this.#respondPacked(status, body);
-    else if (status < 400) this.respond(status, body === null || status === NO_CONTENT ? NO_HEADERS : JSON_HEADERS, body ?? "");
-    else {
-      const known = JSON.parse(body as string) as { request_id?: string };
-      const answer = completeError(body as string, known.request_id ?? this.id, this.exchange.request.header("accept"));
-      this.respond(answer.status, [["Content-Type", answer.contentType], ...retryHeaders(answer.status)], answer.body);
-    }
-  }
-
-  #respondPicture(body: string): void {
-    background(
-      this.exchange.home,
-      chartAnswer(body).then(({ status, headers, body: file }) => this.respond(status, headers, file)),
-    );
-  }
-
-  /** Long answers to queries, where the client takes gzip. */
-  #isWorthPacking(body: string): boolean {
-    if (this.#endpoint?.handledBy !== "coordinator" || body.length < COMPRESSED_BYTES_MIN) return false;
-    return acceptedCodings(this.exchange.request.header("accept-encoding")).has("gzip");
-  }
-
-  /** Compressed beside the main thread: 300 kB take 4 ms of another. */
-  #respondPacked(status: number, body: string): void {
-    const packed = (error: Error | null, bytes: Uint8Array<ArrayBuffer>) => {
-      if (error === null) this.respond(status, PACKED_HEADERS, new Uint8Array(bytes));
-      else this.respond(status, JSON_HEADERS, body);
-    };
-    gzip(body, GZIP_OPTIONS, guarded(this.exchange.home, packed));
-  }
-
-  /** Answers with the result of an engine: nothing, a partial success, or a refusal as api/error-answer.ts writes it. */
-  #answerOtlp(dialect: OtlpDialect, status: number, body: string | null): void {
-    const known: unknown = body === null ? null : JSON.parse(body);
-    if (status < 400) this.#respondOtlp(otlpSuccess(dialect, known as PartialSuccess | null));
-    else {
-      const { error: code, message } = known as { error: ErrorCode; message: string };
-      this.#respondOtlp(otlpError(dialect, { code, message }));
-    }
-  }
-
-  #respondOtlp({ status, contentType, body }: OtlpAnswer, headers: HttpHeaders = []): void {
-    this.respond(status, [["Content-Type", contentType], ...retryHeaders(status), ...headers], body);
-  }
-
-  refuse(refusal: Refusal, headers: HttpHeaders = []): void {
-    run(this.exchange.home, () => this.#refuse(refusal, headers));
-  }
-
-  #refuse(refusal: Refusal, headers: HttpHeaders): void {
-    if (this.#endpoint?.handledBy === "engine") this.#dependencies.refusedBodies.count(refusal.code);
-    if (this.#dialect !== undefined) {
-      this.#respondOtlp(otlpError(this.#dialect, refusal), headers);
-      return;
-    }
-    const answer = errorAnswer(refusal, this.id, this.exchange.request.header("accept"));
-    this.respond(answer.status, refusalHeaders(answer, headers), answer.body);
   }
 }

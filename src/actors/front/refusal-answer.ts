@@ -2,7 +2,10 @@
 import type { HttpHeaders, HttpRequest, RefusalCode } from "../../adapters/http/http-server.ts";
 import { errorAnswer } from "../../api/error-answer.ts";
 import { otlpDialect, otlpError } from "../../api/otlp-answer.ts";
+import { errorTypeOf, isPrometheusPath, prometheusErrorBody } from "../../api/prometheus/prometheus-envelope.ts";
+import { ERROR_STATUS } from "../../api/refusal.ts";
 import { matchRoute } from "../../api/route-match.ts";
+import { JSON_HEADERS, retryHeaders } from "./answer-headers.ts";
 import type { RefusedBodies } from "./refused-bodies.ts";
 
 export interface RefusalSources {
@@ -20,6 +23,10 @@ export function refusalAnswer(
   const refusal = { code: code === "body_too_large" ? "payload_too_large" : code, message } as const;
   const route = request === undefined ? undefined : matchRoute(request.method, request.path);
   if (route?.found === true && route.endpoint.handledBy === "engine") refusedBodies.count(refusal.code);
+  if (request !== undefined && isPrometheusPath(request.path)) {
+    const status = ERROR_STATUS[refusal.code];
+    return { headers: [...JSON_HEADERS, ...retryHeaders(status)], body: prometheusErrorBody(errorTypeOf(status), message) };
+  }
   const dialect = request === undefined ? undefined : otlpDialect(request.path, request.header("content-type"));
   const answer = dialect === undefined ? errorAnswer(refusal, requestId(request), undefined) : otlpError(dialect, refusal);
   const headers: Array<readonly [string, string]> = [["Content-Type", answer.contentType]];

@@ -7,14 +7,25 @@ import { availableParallelism, setPriority } from "node:os";
 import { CORES_FEW } from "./few-cores.ts";
 
 const NICE = 4;
+/** Queries wait for nothing but cores: detection and answers go first on any machine, as they do before trainings. */
+const QUERY_NICE = 10;
 
 /** Lets other threads go before the one that calls. */
 export function yieldEngine(cores = availableParallelism()): void {
+  if (cores <= CORES_FEW) yieldThread(NICE);
+}
+
+/** Lets all other threads go before the one that calls, which evaluates queries. */
+export function yieldQueries(): void {
+  yieldThread(QUERY_NICE);
+}
+
+function yieldThread(nice: number): void {
   // Only Linux has nice values of threads.
-  if (process.platform !== "linux" || cores > CORES_FEW) return;
+  if (process.platform !== "linux") return;
   try {
-    setPriority(NICE);
+    setPriority(nice);
   } catch {
-    // A sandbox may forbid it: then an engine is as any thread.
+    // A sandbox may forbid it: then it is as any thread.
   }
 }

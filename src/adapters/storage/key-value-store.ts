@@ -68,6 +68,9 @@ export interface KeyValueStore {
   close(): Promise<void>;
 }
 
+/** What reads of a store, and no more. */
+export type StoreReader = Pick<KeyValueStore, "get" | "range" | "looksAt">;
+
 /** A store operation that failed as a whole: `code` is the system's, LMDB's or CLOSED; `retryable` says whether time alone may heal it, as with a full disk. */
 export class StoreError extends Error {
   readonly code: string;

@@ -28,6 +28,8 @@ export interface ActorThreadOptions {
   readonly failed: (failure: ActorFailure) => void;
   /** An actor without a policy is never started again. */
   readonly restart?: RestartPolicy;
+  /** Megabytes of its heap: a thread that takes more ends, and not the process. */
+  readonly heapMbMax?: number;
 }
 
 /** Thread of an actor. It runs from the beginning. */
@@ -80,8 +82,13 @@ export class ActorThread {
     await this.ended;
   }
 
+  /** Ends an actor with a restart policy as if it had failed. */
+  fail(): void {
+    background(START, this.#thread?.terminate() ?? Promise.resolve());
+  }
+
   #run(): void {
-    const { file, name } = this.#options;
+    const { file, name, heapMbMax } = this.#options;
     const { data, ports } = this.#start();
     const startMs = systemClock.monotonicMs();
     let hasFailed = false;
@@ -90,7 +97,7 @@ export class ActorThread {
       hasFailed = true;
       this.#options.failed({ actor: name, error: error instanceof Error ? error : new Error(String(error)) });
     };
-    const thread = spawn(file, name, data, ports, fail);
+    const thread = spawn(file, name, { data, ports, ...(heapMbMax !== undefined && { heapMbMax }) }, fail);
     this.#thread = thread;
     const ended = (code: number) => {
       this.#thread = undefined;

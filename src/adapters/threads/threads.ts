@@ -12,9 +12,18 @@ export interface Thread {
 /** Whether this is the process's first thread. */
 export const onMainThread = isMainThread;
 
-/** Starts a built worker file with its data; `ports` are moved to it. `onError` is given what it did not catch. */
-export function spawn(file: URL, name: string, data: unknown, ports: readonly MessagePort[], onError: (error: unknown) => void): Thread {
-  const worker = new Worker(file, { name, workerData: data, transferList: [...ports] });
+/** What a thread is started with: `ports` are moved to it. */
+export interface ThreadStart {
+  readonly data: unknown;
+  readonly ports: readonly MessagePort[];
+  /** Megabytes of its heap. */
+  readonly heapMbMax?: number;
+}
+
+/** Starts a built worker file. `onError` is given what it did not catch. */
+export function spawn(file: URL, name: string, { data, ports, heapMbMax }: ThreadStart, onError: (error: unknown) => void): Thread {
+  const limits = heapMbMax === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: heapMbMax } };
+  const worker = new Worker(file, { name, workerData: data, transferList: [...ports], ...limits });
   listen(worker, "error", fatal("the end of a thread"), onError);
   const ended = new Promise<number>((resolve) => worker.once("exit", resolve));
   return { ended, terminate: () => worker.terminate() };

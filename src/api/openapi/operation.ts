@@ -7,8 +7,10 @@ import { BODY_BYTES_MAX } from "../../core/config/limits.ts";
 import type { Endpoint, MediaBody } from "../endpoint.ts";
 import { errorCodesOf } from "../error-codes.ts";
 import { otlpDialect } from "../otlp-answer.ts";
+import { errorTypeOf } from "../prometheus/prometheus-envelope.ts";
 import type { ErrorCode } from "../refusal.ts";
 import { ERROR, PROBLEM } from "../shapes/error.ts";
+import { PROMETHEUS_FAILURE } from "../shapes/prometheus.ts";
 import { RPC_STATUS } from "../shapes/telemetry.ts";
 import type { JsonObject, SchemaCollector } from "./json-schema.ts";
 
@@ -125,10 +127,17 @@ const HEADERS: Readonly<Record<number, JsonObject>> = {
 };
 
 function errorOf(status: number, codes: readonly ErrorCode[], endpoint: Endpoint, schemas: SchemaCollector): JsonObject {
+  if (endpoint.envelope === "prometheus") return prometheusErrorOf(status, schemas);
   const isOtlp = otlpDialect(endpoint.path, undefined) !== undefined;
   const content = isOtlp
     ? { [JSON_TYPE]: { schema: schemas.output(RPC_STATUS) }, "application/x-protobuf": { schema: { description: "google.rpc.Status" } } }
     : { [JSON_TYPE]: { schema: schemas.output(ERROR) }, "application/problem+json": { schema: schemas.output(PROBLEM) } };
   const headers = HEADERS[status];
   return { description: codes.map((code) => `\`${code}\``).join(", "), ...(headers !== undefined && { headers }), content };
+}
+
+function prometheusErrorOf(status: number, schemas: SchemaCollector): JsonObject {
+  const headers = HEADERS[status];
+  const content = { [JSON_TYPE]: { schema: schemas.output(PROMETHEUS_FAILURE) } };
+  return { description: `\`${errorTypeOf(status)}\``, ...(headers !== undefined && { headers }), content };
 }

@@ -4,6 +4,7 @@ import { ownMember } from "../collections/own-member.ts";
 import type { Secret } from "../text/secret.ts";
 import { ConfigError } from "./config-error.ts";
 import { WATCHDOG_WARMUP_MINUTES_DEFAULT } from "./limits.ts";
+import { PROMQL_QUERY_BYTES_MAX, PROMQL_QUERY_MS_MAX, PROMQL_SAMPLES_MAX } from "./promql-limits.ts";
 import { SANDBOX_PROCESSES_DEFAULT, SANDBOX_PROCESSES_MAX } from "./sandbox-limits.ts";
 import { readSecret, type SecretFileReader, type SecretSetting } from "./secret-setting.ts";
 
@@ -303,6 +304,16 @@ export const SETTINGS = [
   whole("RETENTION_DAYS", 30, 1, 3650, "days that hourly roll-ups, records and anomalies are kept"),
   whole("RETENTION_RAW_DAYS", 7, 1, 3650, "days that raw samples are kept"),
   whole("AUDIT_RETENTION_DAYS", 365, 1, 3650, "days that rows of the audit log are kept"),
+  whole("PROMQL_MAX_SAMPLES", PROMQL_SAMPLES_MAX, 1_000, 1_000_000_000, "samples that one query of PromQL may read"),
+  whole("PROMQL_TIMEOUT_SECONDS", PROMQL_QUERY_MS_MAX / 1_000, 1, 3_600, "seconds that one query of PromQL may take"),
+  whole(
+    "PROMQL_MEMORY_MIB",
+    PROMQL_QUERY_BYTES_MAX / 2 ** 20,
+    16,
+    16_384,
+    "MiB of values that one query of PromQL may have in memory at once",
+  ),
+  whole("PROMQL_WORKERS", 1, 1, 16, "threads that evaluate queries of PromQL, one query at a time each; they start with the first"),
   text("BACKUP_DIR", "", "folder that backups are made in, one below it for each; none are made where it is not set"),
   whole("BACKUP_KEEP", 7, 1, 1_000, "backups that are kept in BACKUP_DIR; older ones go once a newer one is whole"),
   whole("BACKUP_MIB_PER_SECOND", 64, 1, 100_000, "MiB a second at which the stores are copied into a backup"),

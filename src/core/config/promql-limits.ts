@@ -18,3 +18,27 @@ export const PROMQL_LOOKBACK_MS = 300_000;
 export const PROMQL_SUBQUERY_STEP_MS = 60_000;
 /** Samples that one line of a file of series may say, such as 0+1x100: a year of 15 s samples is 2,100,000. */
 export const PROMQL_LINE_SAMPLES_MAX = 5_000_000;
+/** Queries that are there at once, shared by tenants: twenty as in Prometheus, and a hundred that wait for their turn behind them, a dashboard or two of every tenant. */
+export const PROMQL_QUERIES_MAX = 120;
+/** Of these, what is sure for each tenant: so many panels are asked for at once. */
+export const PROMQL_QUERIES_SHARE = 8;
+/** Bytes of a form: Grafana's longest expressions have some 20 KB, and a list of series 1,000 selectors. */
+export const PROMQL_FORM_BYTES_MAX = 1024 * 1024;
+/** Parameters of a call, repeated ones each. */
+export const PROMQL_PARAMETERS_MAX = 1_000;
+/** A read transaction of a query worker holds the pages that it sees; the file grows by what is written meanwhile, 5 MB at 20 MB a second. */
+export const READ_TRANSACTION_MS = 250;
+/** Streams of a page without values: 300 bytes each, 1.2 MB; an engine makes it in 64 slices. */
+export const PROMQL_PAGE_STREAMS_MAX = 4_096;
+/** Streams of a page with their rings, 2 KB each: 2 MB. */
+export const PROMQL_PAGE_RINGS_MAX = 1_024;
+/** How long a query worker waits for the coordinator: engines have 5 s each, and a page may be asked for behind others of the tenant. */
+export const PROMQL_SOURCE_MS_MAX = 30_000;
+/** Wait before the first restart of a query worker that ended, and the longest; a run of so long was sound. */
+export const PROMQL_RESTART_MS = 100;
+export const PROMQL_RESTART_MS_MAX = 10_000;
+export const PROMQL_SOUND_MS = 60_000;
+/** A query that has not ended so long after its time was over is stuck between two series: its worker is ended. */
+export const PROMQL_OVERDUE_MS = 10_000;
+/** A stop waits so long for a query that has been told to end; then its thread is ended. */
+export const PROMQL_STOP_MS_MAX = 2_000;

@@ -40,6 +40,7 @@ import {
   ROUTING_RULES_TOTAL_MAX,
 } from "./notification-limits.ts";
 import { COMPUTATIONS_SHARE, COMPUTATIONS_WAITING_MAX } from "./prediction-limits.ts";
+import { PROMQL_QUERIES_MAX, PROMQL_QUERIES_SHARE } from "./promql-limits.ts";
 import { RUNBOOK_REQUESTS_MAX, RUNBOOK_REQUESTS_PER_TENANT_MAX, RUNBOOK_RUNS_OPEN_MAX, RUNBOOKS_TOTAL_MAX } from "./runbook-limits.ts";
 import { WEBHOOK_EVENTS_HANDED_MAX, WEBHOOK_EVENTS_WAITING_MAX, WEBHOOKS_TOTAL_MAX } from "./webhook-limits.ts";
 
@@ -113,5 +114,6 @@ export const COORDINATOR_LIMITS: Readonly<Record<CoordinatorSharedLimit, number 
 export const FRONT_LIMITS: Readonly<Record<FrontSharedLimit, number | SharedLimit>> = {
   event_streams: EVENT_STREAMS_MAX,
   queries_waiting: QUERIES_WAITING_MAX,
+  promql_queries: { most: PROMQL_QUERIES_MAX, share: PROMQL_QUERIES_SHARE },
   body_bytes: { most: BODY_BYTES_ARRIVING_MAX, share: BODY_BYTES_ARRIVING_SHARE },
 };

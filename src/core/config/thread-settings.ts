@@ -117,6 +117,18 @@ export function coordinatorSettings(slice: CoordinatorSlice) {
   };
 }
 
+/** Bounds and number of query workers, of the configuration. Sizes are bytes. */
+export function querySettings(config: Config, engines: number) {
+  return {
+    dataDir: config.DATA_DIR,
+    engines,
+    samplesMax: config.PROMQL_MAX_SAMPLES,
+    timeoutMs: config.PROMQL_TIMEOUT_SECONDS * 1_000,
+    memoryBytesMax: config.PROMQL_MEMORY_MIB * 2 ** 20,
+    workers: config.PROMQL_WORKERS,
+  };
+}
+
 /** Settings of the data folder that the coordinator's thread uses, beside what the coordinator is made with. Sizes are bytes. */
 export function folderSettings(slice: CoordinatorSlice) {
   return {

@@ -67,7 +67,7 @@ export const COORDINATOR_SHARED_LIMITS = [
   "outbound_calls",
   "runbook_requests",
 ] as const;
-export const FRONT_SHARED_LIMITS = ["event_streams", "queries_waiting", "body_bytes"] as const;
+export const FRONT_SHARED_LIMITS = ["event_streams", "queries_waiting", "promql_queries", "body_bytes"] as const;
 export type EngineSharedLimit = (typeof ENGINE_SHARED_LIMITS)[number];
 export type CoordinatorSharedLimit = (typeof COORDINATOR_SHARED_LIMITS)[number];
 export type FrontSharedLimit = (typeof FRONT_SHARED_LIMITS)[number];

@@ -8,6 +8,7 @@ import type { SaturationHistories, SaturationUpdate } from "./saturation.ts";
 import type { ServiceListAnswer, ServiceListQuery } from "./service-list.ts";
 import type { SetAsideItem } from "./set-aside.ts";
 import type { SharesAnswer, SharesQuery } from "./shares.ts";
+import type { StreamPageAnswer, StreamPageQuery, WaitingChunksAnswer, WaitingChunksQuery } from "./stream-pages.ts";
 import type { ScopedOverrides, TenantCalendar, ThresholdProfile } from "./watchdog-settings.ts";
 
 /** Position of one stream in the order of lists: (service, metric, environment, attributes as JSON). */
@@ -60,7 +61,14 @@ export interface StreamCountQuery {
 }
 
 /** Questions about streams. */
-export type StreamQuery = SeriesQuery | SeriesDataQuery | PendingChunksQuery | StreamCountQuery | ServiceListQuery;
+export type StreamQuery =
+  | SeriesQuery
+  | SeriesDataQuery
+  | PendingChunksQuery
+  | StreamCountQuery
+  | ServiceListQuery
+  | StreamPageQuery
+  | WaitingChunksQuery;
 
 /** Asks for the next slice of a walk over all services: how they behave from `sinceMs` on. Another number begins a new walk. */
 export interface BehaviourQuery {
@@ -378,6 +386,8 @@ export interface ServiceHistoryAnswer {
 }
 
 export type EngineAnswer =
+  | StreamPageAnswer
+  | WaitingChunksAnswer
   | ServiceHistoryAnswer
   | StreamCountAnswer
   | ServiceListAnswer

@@ -16,14 +16,16 @@ export class QueryBudget {
   readonly #bounds: QueryBounds;
   readonly #nowMs: () => number;
   readonly #deadlineMs: number;
+  readonly #isCanceledElsewhere: () => boolean;
   #isCanceled = false;
   #samples = 0;
   #bytes = 0;
 
-  /** `nowMs` is a monotonic clock. */
-  constructor(nowMs: () => number, bounds: Partial<QueryBounds> = {}) {
+  /** `nowMs` is a monotonic clock; `isCanceled` is asked whether somebody else has ended the query. */
+  constructor(nowMs: () => number, bounds: Partial<QueryBounds> = {}, isCanceled: () => boolean = () => false) {
     this.#bounds = { ...BOUNDS, ...bounds };
     this.#nowMs = nowMs;
+    this.#isCanceledElsewhere = isCanceled;
     this.#deadlineMs = nowMs() + this.#bounds.durationMsMax;
   }
 
@@ -44,7 +46,7 @@ export class QueryBudget {
 
   /** Asked once a series, and once a step where many series are looked at together. */
   check(): void {
-    if (this.#isCanceled) throw new QueryError("query was canceled in expression evaluation", "canceled");
+    if (this.#isCanceled || this.#isCanceledElsewhere()) throw new QueryError("query was canceled in expression evaluation", "canceled");
     if (this.#nowMs() > this.#deadlineMs) throw new QueryError("query timed out in expression evaluation", "timeout");
   }
 

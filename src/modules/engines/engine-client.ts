@@ -23,6 +23,13 @@ import type {
 import type { EvidenceAnswer, EvidenceQuery } from "../../core/protocol/evidence.ts";
 import type { ListedService, ServiceListAnswer } from "../../core/protocol/service-list.ts";
 import type { ShareRow, SharesAnswer } from "../../core/protocol/shares.ts";
+import type {
+  StreamPageAnswer,
+  StreamPageQuery,
+  WaitingChunks,
+  WaitingChunksAnswer,
+  WaitingChunksQuery,
+} from "../../core/protocol/stream-pages.ts";
 import { engineOf, partitionOf } from "../../domain/placement/partition.ts";
 import type { EngineLink } from "./engine-link.ts";
 
@@ -107,6 +114,17 @@ export class EngineClient {
   /** Chunks of a stream that are in no stored block. */
   async pendingChunks(engine: number, query: Omit<PendingChunksQuery, "type" | "id">): Promise<PendingChunksAnswer> {
     return (await this.#ask(engine, { type: "pending-chunks", id: this.#ids.next++, ...query })) as PendingChunksAnswer;
+  }
+
+  /** A page of the streams of one engine that a selector means, for a query worker. */
+  async streamPage(engine: number, query: Omit<StreamPageQuery, "type" | "id">): Promise<StreamPageAnswer> {
+    return (await this.#ask(engine, { type: "stream-page", id: this.#ids.next++, ...query })) as StreamPageAnswer;
+  }
+
+  /** Chunks of streams that are in no stored block. */
+  async waitingChunks(engine: number, query: Omit<WaitingChunksQuery, "type" | "id">): Promise<WaitingChunks> {
+    const { owners, chunks } = (await this.#ask(engine, { type: "waiting-chunks", id: this.#ids.next++, ...query })) as WaitingChunksAnswer;
+    return { owners, chunks };
   }
 
   /** Has an engine's lane tell what it has counted; it is in the engine's ring when this resolves. */

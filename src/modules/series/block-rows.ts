@@ -1,5 +1,5 @@
 // Blocks of chunks and their spans: {version u8 = 1, earliest time f64, latest time f64, bytes u32}, little-endian.
-import type { KeyValueStore, StoreOperation } from "../../adapters/storage/key-value-store.ts";
+import type { StoreOperation, StoreReader } from "../../adapters/storage/key-value-store.ts";
 import { ChunkBlock } from "../../domain/codec/chunk-block.ts";
 import { KeyReader } from "../../domain/codec/key.ts";
 import { scanNewest } from "../state/scan.ts";
@@ -54,7 +54,7 @@ export function decodeSpan(key: Uint8Array, value: Uint8Array): BlockSpan {
 }
 
 /** Yields the spans of a partition's blocks from number `firstBlock` on, newest block first. */
-export function* newestSpans(store: KeyValueStore, partition: number, firstBlock: number): Generator<BlockSpan> {
+export function* newestSpans(store: StoreReader, partition: number, firstBlock: number): Generator<BlockSpan> {
   const entries = scanNewest(store, "block_spans", blockKey(partition, firstBlock), partitionKey(partition + 1), SPANS_PER_READ);
   for (const { key, value } of entries) yield decodeSpan(key, value);
 }

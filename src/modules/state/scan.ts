@@ -1,5 +1,5 @@
 // Reads long ranges in bounded steps.
-import type { KeyValueStore, StoreEntry } from "../../adapters/storage/key-value-store.ts";
+import type { StoreEntry, StoreReader } from "../../adapters/storage/key-value-store.ts";
 import { KeyBuilder, KeyReader, prefixEnd } from "../../domain/codec/key.ts";
 import { TABLE_END, TABLE_START } from "./tables.ts";
 
@@ -8,7 +8,7 @@ const SCAN_ROWS = 1_000;
 
 /** Yields the entries of [from, to) in order. Each step of a thousand is a snapshot of its own. */
 export function* scan(
-  store: KeyValueStore,
+  store: StoreReader,
   table: string,
   from: Uint8Array = TABLE_START,
   to: Uint8Array = TABLE_END,
@@ -23,7 +23,7 @@ export function* scan(
 }
 
 /** Yields the entries of [from, to) from the last to the first, `rows` a step; each step is a snapshot of its own. */
-export function* scanNewest(store: KeyValueStore, table: string, from: Uint8Array, to: Uint8Array, rows: number): Generator<StoreEntry> {
+export function* scanNewest(store: StoreReader, table: string, from: Uint8Array, to: Uint8Array, rows: number): Generator<StoreEntry> {
   for (let end = to; ; ) {
     const entries = store.range(table, { from, to: end, reverse: true, limit: rows });
     yield* lookedAt(store, table, entries);
@@ -34,7 +34,7 @@ export function* scanNewest(store: KeyValueStore, table: string, from: Uint8Arra
 }
 
 /** Yields the tenants that have entries in a table whose keys begin with the tenant, by one look-up each. */
-export function* scanTenants(store: KeyValueStore, table: string): Generator<string> {
+export function* scanTenants(store: StoreReader, table: string): Generator<string> {
   for (let from: Uint8Array | undefined = TABLE_START; from !== undefined; ) {
     const [entry] = store.range(table, { from, to: TABLE_END, limit: 1 });
     if (entry === undefined) return;
@@ -45,7 +45,7 @@ export function* scanTenants(store: KeyValueStore, table: string): Generator<str
 }
 
 /** Tells the store which entry is looked at. */
-function* lookedAt(store: KeyValueStore, table: string, entries: readonly StoreEntry[]): Generator<StoreEntry> {
+function* lookedAt(store: StoreReader, table: string, entries: readonly StoreEntry[]): Generator<StoreEntry> {
   for (const entry of entries) {
     store.looksAt?.(table, entry);
     yield entry;

@@ -22,6 +22,7 @@ import type { Shard } from "../shard/shard.ts";
 import type { Partition } from "../streams/partition.ts";
 import type { ServiceIndex } from "../streams/service-index.ts";
 import { listServices } from "./service-list.ts";
+import { StreamPages } from "./stream-pages.ts";
 
 interface Candidate {
   readonly slot: number;
@@ -50,6 +51,7 @@ export class SeriesQueries {
   readonly #shard: Shard;
   readonly #kernel: ShardKernel;
   readonly #services: ServiceIndex;
+  readonly #pages: StreamPages;
   /** Streams that the slice at hand has looked at. */
   #looked = 0;
 
@@ -57,11 +59,14 @@ export class SeriesQueries {
     this.#shard = shard;
     this.#kernel = kernel;
     this.#services = services;
+    this.#pages = new StreamPages(shard, kernel, services);
   }
 
   *answer(query: StreamQuery): AnswerWalk {
+    if (query.type === "waiting-chunks") return this.#pages.waiting(query);
     if (query.type !== "pending-chunks") yield* this.#enterAll();
     if (query.type === "pending-chunks") return this.#pending(query);
+    if (query.type === "stream-page") return yield* this.#pages.answer(query);
     if (query.type === "service-list") {
       const rows = yield* listServices(this.#services, this.#kernel, query.tenant);
       return { type: "service-list", id: query.id, rows };

@@ -159,3 +159,27 @@ export function typeOf(expression: Expression): ValueType {
 export function withoutParens(expression: Expression): Expression {
   return expression.kind === "paren" ? withoutParens(expression.inner) : expression;
 }
+
+/** The selectors of an expression, those of ranges and subqueries too. */
+export function selectorsOf(expression: Expression): VectorSelector[] {
+  switch (expression.kind) {
+    case "number":
+    case "string":
+      return [];
+    case "paren":
+      return selectorsOf(expression.inner);
+    case "binary":
+      return [...selectorsOf(expression.left), ...selectorsOf(expression.right)];
+    case "aggregate":
+      return [...(expression.parameter === undefined ? [] : selectorsOf(expression.parameter)), ...selectorsOf(expression.operand)];
+    case "call":
+      return expression.args.flatMap(selectorsOf);
+    case "selector":
+      return [expression];
+    case "matrix":
+      return [expression.selector];
+    case "unary":
+    case "subquery":
+      return selectorsOf(expression.operand);
+  }
+}

@@ -1,4 +1,5 @@
 // Streams that left memory, as queries see them: read from the store, service by service, in the order of lists.
+import type { StoreReader } from "../../../adapters/storage/key-value-store.ts";
 import {
   FLAG_COUNTER,
   FLAG_ENDED,
@@ -11,6 +12,7 @@ import {
   SR_SAMPLES,
   SR_WIDTH,
 } from "../../../core/layout/stream-record.ts";
+import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
 import type { SeriesDataAnswer, SeriesDataQuery, SeriesKey, SeriesQuery, SeriesSummary } from "../../../core/protocol/engine-control.ts";
 import { KeyBuilder, KeyReader, prefixEnd } from "../../../domain/codec/key.ts";
 import type { ColdEntry } from "../../../domain/kernel/cold-entry.ts";
@@ -28,6 +30,12 @@ import { canBeListed } from "./cold-draft.ts";
 
 /** Batches read before others of the thread get a turn: 16 x 64 KiB are about 5 ms with their names. */
 const BATCHES_PER_TURN = 16;
+
+/** What a look at streams that left memory uses: the store, and turns of others. */
+export interface ColdContext {
+  readonly state: { readonly series: StoreReader };
+  yieldTurn(): Promise<void>;
+}
 
 type Filter = Pick<SeriesQuery, "tenant" | "metricName" | "environment" | "part">;
 
@@ -100,7 +108,7 @@ export async function coldSeriesData(
 }
 
 /** The tenant's services, or one of them. */
-function coldServices({ state }: SeriesContext, tenant: string, serviceId: string | null): ColdService[] {
+function coldServices({ state }: ColdContext, tenant: string, serviceId: string | null): ColdService[] {
   if (serviceId !== null && !canBeListed(tenant, serviceId)) return [];
   const prefix = new KeyBuilder().text(tenant);
   const from = (serviceId === null ? prefix : prefix.text(serviceId)).finish();
@@ -118,21 +126,36 @@ function coldServices({ state }: SeriesContext, tenant: string, serviceId: strin
 }
 
 /** Streams of one service that match, in list order. */
-async function streamsOf(context: SeriesContext, filter: Filter, { serviceId, batches }: ColdService): Promise<Candidate[]> {
-  const { tenant } = filter;
-  const partition = partitionOf(tenant, serviceId);
+async function streamsOf(context: SeriesContext, filter: Filter, service: ColdService): Promise<Candidate[]> {
   const streams: Candidate[] = [];
+  for await (const { entry, name } of entriesOf(context, filter.tenant, service)) {
+    if (matchesNames(name, filter)) streams.push({ entry, key: seriesKey(name) });
+  }
+  return streams.sort((a, b) => compareSeriesKeys(a.key, b.key));
+}
+
+/** A stream that left memory. */
+interface ColdStream {
+  readonly entry: ColdEntry;
+  readonly name: StreamName;
+}
+
+async function* entriesOf(context: ColdContext, tenant: string, { serviceId, batches }: ColdService): AsyncGenerator<ColdStream> {
+  const partition = partitionOf(tenant, serviceId);
   for (const [index, firstSerial] of batches.entries()) {
     if (index % BATCHES_PER_TURN === BATCHES_PER_TURN - 1) await context.yieldTurn();
     const batchKey = coldKey(partition, firstSerial);
     const value = context.state.series.get("cold_streams", batchKey);
     for (const entry of value === undefined ? [] : decodeColdBatch(batchKey, value).entries) {
       const name = identityName(Buffer.from(entry.identity).toString("utf8"));
-      const isService = name.tenant === tenant && name.serviceId === serviceId;
-      if (isService && matchesNames(name, filter)) streams.push({ entry, key: seriesKey(name) });
+      if (name.tenant === tenant && name.serviceId === serviceId) yield { entry, name };
     }
   }
-  return streams.sort((a, b) => compareSeriesKeys(a.key, b.key));
+}
+
+/** All of a tenant's streams that left memory, or those of one service. */
+export async function* coldStreams(context: ColdContext, tenant: string, serviceId: string | null): AsyncGenerator<ColdStream> {
+  for (const service of coldServices(context, tenant, serviceId)) yield* entriesOf(context, tenant, service);
 }
 
 const reader = new SnapshotReader();
@@ -142,7 +165,8 @@ function read({ snapshot }: ColdEntry): SnapshotReader {
   return reader;
 }
 
-function summaryOf(entry: ColdEntry): SeriesSummary {
+/** What a list says of a stream. */
+export function summaryOf(entry: ColdEntry): SeriesSummary {
   const { header, count } = read(entry);
   const flags = header.getUint32(SR_FLAGS, true);
   const lastTimeMs = header.getFloat64(SR_LAST_TIME, true);
@@ -164,7 +188,7 @@ function summaryOf(entry: ColdEntry): SeriesSummary {
 }
 
 /** The values of the ring with their times, oldest first. */
-function ringOf(entry: ColdEntry): { times: Float64Array; values: Float64Array } {
+export function ringOf(entry: ColdEntry): { times: Float64Array; values: Float64Array } {
   const { header, values, intervals, count } = read(entry);
   const times = new Float64Array(count);
   let time = header.getFloat64(SR_LAST_TIME, true);

@@ -4,7 +4,7 @@
  *   span  version u8 = 1, first hour u32, last hour u32 (since 1970), bytes u32, first stream 16 bytes, last stream 16 bytes
  *   mark  version u8 = 1, first block u32: those below are rolled up; next roll-up u32: those from it on do not count
  */
-import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
+import type { StoreOperation, StoreReader } from "../../../adapters/storage/key-value-store.ts";
 import { STREAM_ID_BYTES } from "../../../domain/codec/chunk-block.ts";
 import { KeyReader } from "../../../domain/codec/key.ts";
 import type { RollupValue } from "../../../domain/rollup/hourly-fold.ts";
@@ -78,7 +78,7 @@ export function decodeRollupSpan(key: Uint8Array, value: Uint8Array): RollupSpan
 }
 
 /** Yields the spans of a partition's roll-ups that count, newest first. */
-export function* newestRollups(store: KeyValueStore, partition: number, { nextRollup }: RollupMark): Generator<RollupSpan> {
+export function* newestRollups(store: StoreReader, partition: number, { nextRollup }: RollupMark): Generator<RollupSpan> {
   const entries = scanNewest(store, "rollup_spans", partitionKey(partition), blockKey(partition, nextRollup), SPANS_PER_READ);
   for (const { key, value } of entries) yield decodeRollupSpan(key, value);
 }
@@ -94,7 +94,7 @@ export function markOperation(partition: number, mark: RollupMark): StoreOperati
 }
 
 /** Reads the mark of a partition as it is stored. */
-export function readMark(store: KeyValueStore, partition: number): RollupMark {
+export function readMark(store: StoreReader, partition: number): RollupMark {
   const value = store.get("rollup_marks", partitionKey(partition));
   if (value === undefined) return NO_ROLLUPS;
   if (value[0] !== VERSION) throw new Error(`a stored roll-up mark has version ${value[0]}, this program reads ${VERSION}`);

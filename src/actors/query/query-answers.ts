@@ -1,0 +1,114 @@
+// Answers to query and query_range.
+import { invalid } from "../../api/prometheus/form-parameters.ts";
+import { PrometheusError, type Remarks } from "../../api/prometheus/prometheus-envelope.ts";
+import { resultBody } from "../../api/prometheus/query-result.ts";
+import type { Steps } from "../../domain/promql/evaluation/steps.ts";
+import { selectorsOf } from "../../domain/promql/parser/expression.ts";
+import { parseExpression } from "../../domain/promql/parser/parser.ts";
+import {
+  type QueryOptions,
+  type QueryResult,
+  type QueryValue,
+  queryInstant,
+  queryRange,
+  rangeSteps,
+} from "../../domain/promql/query-engine.ts";
+import { QueryError } from "../../domain/promql/query-error.ts";
+import { StreamSelection } from "../../domain/promql/stored-labels.ts";
+import type { CallAnswer, CallContext } from "./query-call.ts";
+import { StoredSeriesStorage, selectorKey } from "./stored-series.ts";
+import type { SelectedStream } from "./stream-selector.ts";
+
+/** Names of counters that a warning has. */
+const NAMES_TOLD_MAX = 5;
+
+/** The value of an expression at a moment. */
+export async function answerQuery(context: CallContext): Promise<CallAnswer> {
+  const { parameters } = context;
+  const { limit } = parameters;
+  const timeMs = parameters.time("time", context.wallMs());
+  const query = parameters.text("query");
+  return evaluated(context, query, timeMs, limit, (options) => queryInstant(query, timeMs, options));
+}
+
+/** The values of an expression over a range. */
+export async function answerQueryRange(context: CallContext): Promise<CallAnswer> {
+  const { parameters } = context;
+  const { limit } = parameters;
+  const startMs = parameters.neededTime("start");
+  const endMs = parameters.neededTime("end");
+  if (endMs < startMs) throw invalid("end", "end timestamp must not be before start time");
+  const stepMs = parameters.neededDuration("step");
+  if (stepMs <= 0) throw invalid("step", "zero or negative query resolution step widths are not accepted. Try a positive integer");
+  const steps = stepsOf(startMs, endMs, stepMs);
+  const query = parameters.text("query");
+  return evaluated(context, query, endMs, limit, (options) => queryRange(query, steps, options));
+}
+
+function stepsOf(startMs: number, endMs: number, stepMs: number): Steps {
+  try {
+    return rangeSteps(startMs, endMs, stepMs);
+  } catch (error) {
+    if (error instanceof QueryError) throw new PrometheusError("bad_data", error.message);
+    throw error;
+  }
+}
+
+async function evaluated(
+  context: CallContext,
+  query: string,
+  timeMs: number,
+  limit: number,
+  evaluate: (options: QueryOptions) => QueryResult,
+): Promise<CallAnswer> {
+  const { parameters, budget, reader, monotonicMs } = context;
+  const { lookbackMs } = parameters;
+  const startMs = monotonicMs();
+  const summed = new Set<string>();
+  const streams = await streamsOf(query, context);
+  const preparedMs = monotonicMs();
+  const storage = new StoredSeriesStorage({ reader, budget, streams, summed: (name) => void summed.add(name) });
+  const result = evaluate({ storage, budget, ...(lookbackMs !== undefined && { lookbackMs }) });
+  const stats = parameters.text("stats") === "" ? undefined : statsOf(context, preparedMs - startMs, monotonicMs() - preparedMs);
+  const cut = limited(result.value, limit);
+  const warnings = [...result.warnings, ...sumWarnings(summed), ...(cut === result.value ? [] : ["results truncated due to limit"])];
+  const remarks: Remarks = { warnings, infos: result.infos };
+  return { status: 200, body: resultBody(cut, timeMs, remarks, stats) };
+}
+
+/** The streams of each selector of a query. */
+async function streamsOf(query: string, { selector, call, budget }: CallContext): Promise<ReadonlyMap<string, readonly SelectedStream[]>> {
+  const selectors = new Map(selectorsOf(parseExpression(query)).map(({ matchers }) => [selectorKey(matchers), matchers]));
+  if (selectors.size === 0) return new Map();
+  const selections = [...selectors.values()].map((matchers) => new StreamSelection(matchers));
+  const found = await selector.select({ tenant: call.tenant, selections, withValues: true, budget });
+  return new Map([...selectors.keys()].map((key, index) => [key, found[index] ?? []]));
+}
+
+function limited(value: QueryValue, limit: number): QueryValue {
+  if (value.type === "vector" && value.samples.length > limit) return { ...value, samples: value.samples.slice(0, limit) };
+  if (value.type === "matrix" && value.series.length > limit) return { ...value, series: value.series.slice(0, limit) };
+  return value;
+}
+
+function sumWarnings(names: ReadonlySet<string>): string[] {
+  if (names.size === 0) return [];
+  const told = [...names].slice(0, NAMES_TOLD_MAX).join(", ");
+  return [`counters are stored here as what they rose by: values are sums from the first that was read (${told})`];
+}
+
+/** Seconds of the parts of a query, and the samples that it read. */
+function statsOf({ call, budget }: CallContext, preparedMs: number, evaluatedMs: number) {
+  const [queued, prepared, inner] = [call.waitedMs / 1_000, preparedMs / 1_000, evaluatedMs / 1_000];
+  return {
+    timings: {
+      evalTotalTime: prepared + inner,
+      resultSortTime: 0,
+      queryPreparationTime: prepared,
+      innerEvalTime: inner,
+      execQueueTime: queued,
+      execTotalTime: queued + prepared + inner,
+    },
+    samples: { totalQueryableSamples: budget.samples, peakSamples: budget.samples },
+  };
+}

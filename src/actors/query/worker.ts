@@ -1,0 +1,116 @@
+// The thread of a query worker: answers calls of PromQL's HTTP API, one after another. It reads the store itself and asks the coordinator for what is in none.
+import { join } from "node:path";
+import { systemClock } from "../../adapters/platform/clock.ts";
+import { yieldQueries } from "../../adapters/platform/engine-priority.ts";
+import { collectWhenIdle } from "../../adapters/platform/idle-collection.ts";
+import { LmdbReader } from "../../adapters/storage/lmdb-reader.ts";
+import { Mailbox, type MessagePort } from "../../adapters/threads/mailbox.ts";
+import { Requests } from "../../adapters/threads/requests.ts";
+import { threadData } from "../../adapters/threads/threads.ts";
+import { FormParameters } from "../../api/prometheus/form-parameters.ts";
+import { PROMQL_SOURCE_MS_MAX } from "../../core/config/promql-limits.ts";
+import { afterTurn, answerFault, fatal, type Home, reportFaults } from "../../core/faults/guard.ts";
+import type {
+  MetricFacts,
+  PromqlCall,
+  PromqlCallName,
+  QueryWorkerCommand,
+  QueryWorkerReport,
+  SourceAnswer,
+  SourceQuestion,
+  SourceValue,
+} from "../../core/protocol/query-worker.ts";
+import { faultReport } from "../../core/telemetry/fault-report.ts";
+import { answerLabels, answerLabelValues, answerMetadata, answerSeries } from "./list-answers.ts";
+import { answerQuery, answerQueryRange } from "./query-answers.ts";
+import {
+  budgetOf,
+  type CallAnswer,
+  type CallContext,
+  type CallDependencies,
+  type QueryOptions,
+  refusal,
+  refusalOf,
+  SourceUnavailableError,
+} from "./query-call.ts";
+import { StreamSelector, type StreamSelectorDependencies } from "./stream-selector.ts";
+
+/** Start data of a query worker. */
+export interface QueryWorkerData {
+  readonly dataDir: string;
+  readonly engines: number;
+  readonly options: QueryOptions;
+  readonly mainPort: MessagePort;
+  readonly coordinatorPort: MessagePort;
+}
+
+/** Tables of the store of series that queries read. */
+const TABLES = ["blocks", "block_spans", "rollups", "rollup_spans", "rollup_marks", "cold_streams", "cold_services"] as const;
+
+const ANSWERS: Readonly<Record<PromqlCallName, (context: CallContext) => Promise<CallAnswer>>> = {
+  query: answerQuery,
+  query_range: answerQueryRange,
+  labels: answerLabels,
+  label_values: answerLabelValues,
+  series: answerSeries,
+  metadata: answerMetadata,
+};
+
+/** A defect of an answer: whoever asked is answered 500. */
+const CALL: Home = { where: "request", name: "a query of PromQL" };
+
+/** The coordinator's end of this worker. */
+function coordinatorOf(port: MessagePort): StreamSelectorDependencies["ask"] {
+  const mailbox = new Mailbox<SourceAnswer, SourceQuestion>(port);
+  const requests = new Requests<SourceAnswer>();
+  let next = 1;
+  mailbox.serve({ "source-answer": (answer) => requests.settle(answer) }, fatal("an answer of the coordinator"));
+  return (question) =>
+    new Promise<SourceValue>((resolve, reject) => {
+      const id = next++;
+      const fail = (why: string) => reject(new SourceUnavailableError(`${why}; try again shortly`));
+      requests.add(id, PROMQL_SOURCE_MS_MAX, {
+        answered: ({ value, error }) => (error === null ? resolve(value) : fail(error)),
+        late: (ms) => fail(`the coordinator did not answer within ${ms / 1_000} s`),
+      });
+      mailbox.send({ ...question, id } as SourceQuestion);
+    });
+}
+
+/** Answers a call; never rejects. */
+async function answered(call: PromqlCall, dependencies: CallDependencies): Promise<CallAnswer> {
+  try {
+    const parameters = new FormParameters(call.parameters);
+    const budget = budgetOf(call, parameters, dependencies);
+    return await ANSWERS[call.name]({ ...dependencies, call, parameters, budget });
+  } catch (error) {
+    const refused = refusalOf(error);
+    if (refused !== undefined) return refused;
+    answerFault(CALL, error);
+    return refusal("internal", "the server failed on this query; its log has the reason");
+  }
+}
+
+function run({ dataDir, engines, options, mainPort, coordinatorPort }: QueryWorkerData): void {
+  yieldQueries();
+  const main = new Mailbox<QueryWorkerCommand, QueryWorkerReport>(mainPort);
+  reportFaults((fault) => main.send(faultReport(fault)));
+  const { wallMs, monotonicMs } = systemClock;
+  const reader = new LmdbReader({ path: join(dataDir, "series"), tables: TABLES, monotonicMs });
+  const ask = coordinatorOf(coordinatorPort);
+  const metadata = async (tenant: string) => ((await ask({ type: "metadata", tenant })) ?? []) as readonly MetricFacts[];
+  const selector = new StreamSelector({ engines, reader, ask });
+  const dependencies: CallDependencies = { options, selector, reader, metadata, wallMs, monotonicMs };
+  const take = async (call: PromqlCall) => {
+    const answer = await answered(call, dependencies);
+    main.send({ type: "answer", id: call.id, ...answer }, [answer.body.buffer]);
+  };
+  const stop = async () => {
+    await reader.close();
+    afterTurn(fatal("the end of a query worker"), () => process.exit(0));
+  };
+  main.serve({ call: take, stop }, fatal("a message of the main thread"));
+  collectWhenIdle();
+}
+
+run(threadData<QueryWorkerData>());

@@ -1,0 +1,81 @@
+// Results of queries as Prometheus' HTTP API writes them: numbers as texts, times as seconds. A long answer is made piece by piece, each turned into bytes at once.
+import type { Labels } from "../../domain/promql/labels/labels.ts";
+import type { QueryValue } from "../../domain/promql/query-engine.ts";
+import type { StoredSeries } from "../../domain/promql/series-storage.ts";
+import { type Remarks, remarksText } from "./prometheus-envelope.ts";
+
+/** Characters of a piece. */
+const PIECE_LENGTH = 64 * 1024;
+
+/** Text that grows, kept as bytes. */
+class AnswerBytes {
+  readonly #pieces: Buffer[] = [];
+  #text = "";
+
+  add(text: string): void {
+    this.#text += text;
+    if (this.#text.length >= PIECE_LENGTH) this.#cut();
+  }
+
+  #cut(): void {
+    this.#pieces.push(Buffer.from(this.#text));
+    this.#text = "";
+  }
+
+  finish(): Uint8Array<ArrayBuffer> {
+    this.#cut();
+    return new Uint8Array(Buffer.concat(this.#pieces));
+  }
+}
+
+/** The body of a success. */
+export function successBody(data: unknown, remarks: Remarks): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(Buffer.from(`{"status":"success","data":${JSON.stringify(data)}${remarksText(remarks)}}`));
+}
+
+/** The body of a query's result at a moment, with statistics where they are given. */
+export function resultBody(value: QueryValue, timeMs: number, remarks: Remarks, stats: unknown): Uint8Array<ArrayBuffer> {
+  const answer = new AnswerBytes();
+  answer.add(`{"status":"success","data":{"resultType":"${value.type}","result":`);
+  if (value.type === "scalar") answer.add(pointText(timeMs, value.value));
+  else if (value.type === "string") answer.add(`[${timeMs / 1_000},${JSON.stringify(value.value)}]`);
+  else addList(answer, value, timeMs);
+  answer.add(stats === undefined ? "}" : `,"stats":${JSON.stringify(stats)}}`);
+  answer.add(`${remarksText(remarks)}}`);
+  return answer.finish();
+}
+
+function addList(answer: AnswerBytes, value: Extract<QueryValue, { type: "vector" | "matrix" }>, timeMs: number): void {
+  answer.add("[");
+  if (value.type === "vector") {
+    for (const [index, { labels, value: of }] of value.samples.entries()) {
+      answer.add(`${index === 0 ? "" : ","}{"metric":${metricText(labels)},"value":${pointText(timeMs, of)}}`);
+    }
+  } else for (const [index, series] of value.series.entries()) addSeries(answer, series, index === 0);
+  answer.add("]");
+}
+
+function addSeries(answer: AnswerBytes, { labels, timesMs, values }: StoredSeries, isFirst: boolean): void {
+  answer.add(`${isFirst ? "" : ","}{"metric":${metricText(labels)},"values":[`);
+  for (let index = 0; index < timesMs.length; index++) {
+    answer.add(`${index === 0 ? "" : ","}${pointText(timesMs[index] as number, values[index] as number)}`);
+  }
+  answer.add("]}");
+}
+
+function metricText(labels: Labels): string {
+  return JSON.stringify(labels.toObject());
+}
+
+function pointText(timeMs: number, value: number): string {
+  return `[${timeMs / 1_000},"${valueText(value)}"]`;
+}
+
+/** A value as Prometheus' answers have it: as JavaScript prints it, but for what is not finite, -0, and exponents of one digit. */
+export function valueText(value: number): string {
+  if (Number.isNaN(value)) return "NaN";
+  if (!Number.isFinite(value)) return value > 0 ? "+Inf" : "-Inf";
+  if (Object.is(value, -0)) return "-0";
+  const text = String(value);
+  return text.includes("e") ? text.replace(/e([+-])(\d)$/, "e$10$2") : text;
+}

@@ -1,0 +1,67 @@
+// Messages of query workers: calls of PromQL's HTTP API from main, and what they ask the coordinator for.
+import type { FaultReport } from "../telemetry/fault-report.ts";
+import type { StreamPageAnswer, StreamPageQuery, WaitingChunks, WaitingChunksQuery } from "./stream-pages.ts";
+
+/** Calls that a query worker answers. */
+export type PromqlCallName = "query" | "query_range" | "labels" | "label_values" | "series" | "metadata";
+
+/** A call. */
+export interface PromqlCall {
+  readonly type: "call";
+  readonly id: number;
+  readonly name: PromqlCallName;
+  readonly tenant: string;
+  /** Parameters of query and form as they were sent, URL-encoded. */
+  readonly parameters: string;
+  /** The label of label_values, as it stands in the path. */
+  readonly label: string | null;
+  /** For how long it has waited. */
+  readonly waitedMs: number;
+  /** Its first number becomes 1 when nobody waits for the answer any more. */
+  readonly cancel: Int32Array<SharedArrayBuffer>;
+}
+
+/** The answer to a call, complete. */
+export interface PromqlAnswer {
+  readonly type: "answer";
+  readonly id: number;
+  readonly status: number;
+  readonly body: Uint8Array<ArrayBuffer>;
+}
+
+/** Main to a query worker. */
+export type QueryWorkerCommand = PromqlCall | { readonly type: "stop" };
+
+/** A query worker to main. */
+export type QueryWorkerReport = PromqlAnswer | FaultReport;
+
+/** A query worker asks the coordinator: a page of an engine, chunks, or that what engines have sent is committed. */
+export type SourceQuestion =
+  | { readonly type: "stream-page"; readonly id: number; readonly engine: number; readonly query: Omit<StreamPageQuery, "type" | "id"> }
+  | {
+      readonly type: "waiting-chunks";
+      readonly id: number;
+      readonly engine: number;
+      readonly tenant: string;
+      readonly query: Omit<WaitingChunksQuery, "type" | "id">;
+    }
+  | { readonly type: "settle"; readonly id: number }
+  | { readonly type: "metadata"; readonly id: number; readonly tenant: string };
+
+/** What is known of a metric. */
+export interface MetricFacts {
+  readonly name: string;
+  readonly type: string;
+  readonly unit: string;
+  readonly help: string;
+}
+
+/** The coordinator's answer; one that failed says why. */
+export interface SourceAnswer {
+  readonly type: "source-answer";
+  readonly id: number;
+  readonly value: SourceValue | null;
+  readonly error: string | null;
+}
+
+export type SourceValue = StreamPageAnswer | WaitingChunks | readonly MetricFacts[] | null;
