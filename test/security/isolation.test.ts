@@ -32,10 +32,15 @@ const WHOLE_SERVER: ReadonlySet<string> = new Set(["dataFaults"]);
 /** Lists of what takes hours to come about: they have no second page here. */
 const EMPTY: ReadonlySet<string> = new Set(["saturationFires", "models"]);
 const HOUR_MS = 3_600_000;
+/** A moment behind everything that is sent here, so that a look back sees the same each time. */
+const AT_SECONDS = Math.floor(Date.now() / 1_000) + 1_200;
 /** Parameters without which a list or an object is not given, or moves by itself: the call graph is that of the last hour. */
 const NEEDED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   seriesData: { service_id: SERVICE, metric_name: METRIC },
   alertLedger: { service_id: SERVICE },
+  promqlQuery: { query: '{__name__!=""}', lookback_delta: "1h", time: String(AT_SECONDS) },
+  promqlQueryRange: { query: '{__name__!=""}', lookback_delta: "1h", start: String(AT_SECONDS), end: String(AT_SECONDS), step: "60" },
+  promqlSeries: { "match[]": '{__name__!=""}' },
   correlations: { service_id: SERVICE },
   blastRadius: { service_id: SERVICE },
   callGraph: { since: new Date(Date.now() - HOUR_MS).toISOString(), until: new Date(Date.now() + HOUR_MS).toISOString() },
@@ -82,7 +87,7 @@ interface SharedPlaces {
 }
 
 /** What the questions themselves hold. */
-const HELD_BY_ASKING: ReadonlySet<string> = new Set(["queries_running", "queries_waiting", "event_streams"]);
+const HELD_BY_ASKING: ReadonlySet<string> = new Set(["queries_running", "queries_waiting", "promql_queries", "event_streams"]);
 
 /** Whether a tenant that has nothing holds something there. */
 function isHeld({ limit, held, refused_total }: SharedPlaces): boolean {
@@ -92,7 +97,8 @@ function isHeld({ limit, held, refused_total }: SharedPlaces): boolean {
 /** Lists in an answer, and its total. Limits are named to whoever asks. */
 function emptiness(answer: Answer): unknown {
   const { shared_limits: limits = [], ...content } = answer.json() as Record<string, unknown> & { shared_limits?: SharedPlaces[] };
-  const lists = [...Object.values(content).filter(Array.isArray).flat(), ...limits.filter(isHeld)];
+  const results = (content.data as { readonly result?: readonly unknown[] } | undefined)?.result ?? [];
+  const lists = [...results, ...Object.values(content).filter(Array.isArray).flat(), ...limits.filter(isHeld)];
   return { lists, total: content.total ?? 0 };
 }
 

@@ -72,6 +72,23 @@ const byId =
 const telemetry =
   (body: () => unknown, headers: Readonly<Record<string, string>> = {}): Probe =>
   () => [{ body: body(), headers, statuses: [200, 204] }];
+/** A call of Prometheus' API that has to find nothing, in its query or in a form. */
+const promql =
+  (query: Readonly<Record<string, string>>): Probe =>
+  () => [{ query, statuses: [200], isEmpty: true }];
+const form =
+  (parameters: Readonly<Record<string, string>>): Probe =>
+  () => [
+    {
+      body: Buffer.from(new URLSearchParams(parameters).toString()),
+      headers: { "Content-Type": "application/x-www-form-urlencoded" },
+      statuses: [200],
+      isEmpty: true,
+    },
+  ];
+const ANY_SERIES = '{__name__!=""}';
+const EVERYTHING = { query: ANY_SERIES, lookback_delta: "1h" };
+const RANGE = { start: String(Date.now() / 1_000 - 3_600), end: String(Date.now() / 1_000 + 3_600), step: "60" };
 const remoteWrite = telemetry(
   () => {
     const labels = [["__name__", METRIC] as const, ["job", SERVICE] as const];
@@ -196,6 +213,25 @@ export const PROBES: Readonly<Record<string, Probe>> = {
   series: list("series"),
   seriesData: () => [{ query: { service_id: SERVICE, metric_name: METRIC }, statuses: [404] }],
   records: list("records"),
+
+  promqlQuery: promql(EVERYTHING),
+  promqlQueryForm: form(EVERYTHING),
+  promqlQueryRange: promql({ ...EVERYTHING, ...RANGE }),
+  promqlQueryRangeForm: form({ ...EVERYTHING, ...RANGE }),
+  promqlLabels: promql({}),
+  promqlLabelsForm: form({ "match[]": ANY_SERIES }),
+  promqlLabelValues: () => ["__name__", "service_id", "environment"].map((name) => ({ path: { name }, statuses: [200], isEmpty: true })),
+  promqlSeries: promql({ "match[]": ANY_SERIES }),
+  promqlSeriesForm: form({ "match[]": `{service_id="${SERVICE}"}` }),
+  promqlMetadata: promql({}),
+  promqlExemplars: promql({ query: ANY_SERIES }),
+  promqlExemplarsForm: form({ query: ANY_SERIES }),
+  promqlRules: promql({}),
+  promqlAlerts: promql({}),
+  promqlBuildInfo: everybodys,
+  promqlRuntimeInfo: everybodys,
+  promqlHealthy: everybodys,
+  promqlReady: everybodys,
   callGraph: () => [{ statuses: [200], isEmpty: true }],
 
   permissions: () => [{ statuses: [200] }],

@@ -8,6 +8,7 @@ import type { ContractDriver } from "./contract-driver.ts";
 import { HOLDING_CALLS } from "./contract-holding-calls.ts";
 import { OPERATION_CALLS } from "./contract-operation-calls.ts";
 import { PREDICTION_CALLS } from "./contract-prediction-calls.ts";
+import { PROMETHEUS_CALLS } from "./contract-prometheus-calls.ts";
 import { ROUTING_CALLS } from "./contract-routing-calls.ts";
 import { RUNBOOK_CALLS } from "./contract-runbook-calls.ts";
 import { WEBHOOK_CALLS } from "./contract-webhook-calls.ts";
@@ -394,6 +395,7 @@ const MAP_CALLS: typeof CALLS = {
   ...WEBHOOK_CALLS,
   ...RUNBOOK_CALLS,
   ...ANALYSIS_CALLS,
+  ...PROMETHEUS_CALLS,
   ...PREDICTION_CALLS,
   ...OPERATION_CALLS,
   alertLedger: async ({ call }) => {

@@ -7,6 +7,7 @@ import { errorCodesOf } from "../../src/api/error-codes.ts";
 import { otlpDialect } from "../../src/api/otlp-answer.ts";
 import { ERROR_STATUS, type ErrorCode } from "../../src/api/refusal.ts";
 import { ERROR, PROBLEM } from "../../src/api/shapes/error.ts";
+import { PROMETHEUS_FAILURE } from "../../src/api/shapes/prometheus.ts";
 import { RPC_STATUS } from "../../src/api/shapes/telemetry.ts";
 import type { Answer, ServerClient } from "./server-client.ts";
 
@@ -94,6 +95,7 @@ function checkError(endpoint: Endpoint, answer: Answer, where: string): void {
   if (answer.status === 401 && endpoint.access !== "public") expect(answer.headers["www-authenticate"], where).toMatch(/^Bearer /);
   if (answer.status === 405) expect(answer.headers.allow, where).toContain(endpoint.method);
   if (otlpDialect(endpoint.path, undefined) !== undefined) expectFit(RPC_STATUS, answer.json(), where);
+  else if (endpoint.envelope === "prometheus") expectFit(PROMETHEUS_FAILURE, answer.json(), where);
   else {
     expectFit(type === "application/problem+json" ? PROBLEM : ERROR, answer.json(), where);
     const code = answer.json().error as ErrorCode;

@@ -13,12 +13,18 @@ export interface CredentialHeaders {
   readonly apiKey: string | undefined;
   /** The session of the browser that signed in by the link; asked for only where neither of the others is there. */
   readonly session: string | undefined;
+  /**
+   * Whether a password in Authorization: Basic is taken for a credential. A browser that was given one sends it by itself, also for pages of others: not where
+   * something can be changed.
+   */
+  readonly takesPassword?: boolean;
 }
 
 /** Longest credential: tokens with many claims have some 2 KiB. */
 const CREDENTIAL_LENGTH_MAX = 8 * 1024;
 
 const BEARER = /^Bearer +([!-~]+) *$/i;
+const BASIC = /^Basic +([A-Za-z0-9+/]+={0,2}) *$/i;
 const NONE: PresentedCredential = { kind: "none" };
 /** Names under which clients put credentials into a URL. Compared decoded and in lower case. */
 const URL_NAMES: ReadonlySet<string> = new Set([
@@ -34,7 +40,8 @@ const URL_NAMES: ReadonlySet<string> = new Set([
 
 /** Reads the credential of a request. */
 export function presentedCredential(headers: CredentialHeaders): PresentedCredential {
-  const { authorization, apiKey } = headers;
+  const { apiKey } = headers;
+  const authorization = headers.takesPassword === true ? withoutUser(headers.authorization) : headers.authorization;
   if (authorization === undefined && apiKey === undefined) {
     const { session } = headers;
     return session === undefined ? NONE : token(session, true);
@@ -42,6 +49,15 @@ export function presentedCredential(headers: CredentialHeaders): PresentedCreden
   if (apiKey === undefined) return bearer(authorization as string);
   if (authorization === undefined) return token(apiKey, false);
   return unusable("both Authorization and X-API-Key came with this request; send one of them");
+}
+
+/** The password of a Basic credential as a bearer's; anything else as it is. Whatever name stands beside it says nothing. */
+function withoutUser(authorization: string | undefined): string | undefined {
+  const encoded = BASIC.exec(authorization ?? "")?.[1];
+  if (encoded === undefined) return authorization;
+  const decoded = Buffer.from(encoded, "base64").toString("utf8");
+  const colon = decoded.indexOf(":");
+  return colon < 0 ? authorization : `Bearer ${decoded.slice(colon + 1)}`;
 }
 
 function bearer(authorization: string): PresentedCredential {

@@ -41,6 +41,8 @@ const WITHOUT_A_PAGE: ReadonlySet<string> = new Set([
   "POST /api/v1/alerts/{alert_id}/snooze",
   "POST /api/v1/alerts/{alert_id}/comments",
   "GET /api/v1/alerts/{alert_id}/chart.png", // for messages; pages draw it themselves
+  // By Grafana and other clients of Prometheus, and by the command line.
+  ...ENDPOINTS.filter(({ path }) => path.startsWith("/prometheus/")).map(({ method, path }) => `${method} ${path}`),
   // By scripts and the command line.
   "POST /api/v1/services/{id}/retire",
   "POST /api/v1/ml/analyze", // made by itself; its report has a page

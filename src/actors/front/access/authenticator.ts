@@ -5,6 +5,7 @@ import { credentialDigest, credentialName, isNameOf } from "../../../adapters/cr
 import type { VerifyOutcome } from "../../../adapters/credentials/token-verifier.ts";
 import type { HttpRequest } from "../../../adapters/http/http-server.ts";
 import type { Clock } from "../../../adapters/platform/clock.ts";
+import { isPrometheusPath } from "../../../api/prometheus/prometheus-envelope.ts";
 import { BoundedMap } from "../../../core/collections/bounded-map.ts";
 import { AUTHENTICATIONS_WAITING_MAX, CREDENTIALS_CACHED_MAX } from "../../../core/config/limits.ts";
 import type { AccessChange } from "../../../core/protocol/access.ts";
@@ -115,7 +116,7 @@ export class Authenticator {
     const apiKey = request.header("x-api-key");
     const session = authorization === undefined && apiKey === undefined ? this.#session(request) : undefined;
     if (authorization === undefined && apiKey === undefined && session === undefined) return ANONYMOUS;
-    const presented = presentedCredential({ authorization, apiKey, session });
+    const presented = presentedCredential({ authorization, apiKey, session, takesPassword: isPrometheusPath(request.path) });
     if (presented.kind === "none") return ANONYMOUS;
     if (presented.kind === "unusable") return this.#refuse(presented.message);
     const { text, isSession } = presented;
