@@ -26,9 +26,13 @@ export const LIMIT_KINDS = {
   },
   /** Of one request, answer, record, service, rule, file or other single thing. */
   one: [
+    "PROMQL_FORM_BYTES_MAX",
     "PROMQL_LINE_SAMPLES_MAX",
     "PROMQL_NESTING_MAX",
     "PROMQL_OPERATORS_MAX",
+    "PROMQL_PAGE_RINGS_MAX",
+    "PROMQL_PAGE_STREAMS_MAX",
+    "PROMQL_PARAMETERS_MAX",
     "PROMQL_QUERY_BYTES_MAX",
     "PROMQL_SAMPLES_MAX",
     "PROMQL_STEPS_MAX",

@@ -72,7 +72,7 @@ const byId =
 const telemetry =
   (body: () => unknown, headers: Readonly<Record<string, string>> = {}): Probe =>
   () => [{ body: body(), headers, statuses: [200, 204] }];
-/** A call of Prometheus' API that has to find nothing, in its query or in a form. */
+/** A call of Prometheus' API that has to find nothing; forms come once the second tenant has sent something of its own. */
 const promql =
   (query: Readonly<Record<string, string>>): Probe =>
   () => [{ query, statuses: [200], isEmpty: true }];
@@ -83,7 +83,6 @@ const form =
       body: Buffer.from(new URLSearchParams(parameters).toString()),
       headers: { "Content-Type": "application/x-www-form-urlencoded" },
       statuses: [200],
-      isEmpty: true,
     },
   ];
 const ANY_SERIES = '{__name__!=""}';

@@ -7,7 +7,7 @@ import { errorCodesOf } from "../../src/api/error-codes.ts";
 import { otlpDialect } from "../../src/api/otlp-answer.ts";
 import { ERROR_STATUS, type ErrorCode } from "../../src/api/refusal.ts";
 import { ERROR, PROBLEM } from "../../src/api/shapes/error.ts";
-import { PROMETHEUS_FAILURE } from "../../src/api/shapes/prometheus.ts";
+import { PROMETHEUS_FAILURE } from "../../src/api/shapes/prometheus-answers.ts";
 import { RPC_STATUS } from "../../src/api/shapes/telemetry.ts";
 import type { Answer, ServerClient } from "./server-client.ts";
 

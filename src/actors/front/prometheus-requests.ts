@@ -34,16 +34,16 @@ const FORM = ["application/x-www-form-urlencoded"] as const;
 const TEXT_HEADERS: HttpHeaders = [["Content-Type", "text/plain; charset=utf-8"]];
 
 /** Calls of the workers by the endpoint's name, without Form. */
-const CALLS: Readonly<Record<string, PromqlCallName>> = {
-  promqlQuery: "query",
-  promqlQueryRange: "query_range",
-  promqlLabels: "labels",
-  promqlLabelValues: "label_values",
-  promqlSeries: "series",
-  promqlMetadata: "metadata",
-};
+const CALLS: ReadonlyMap<string, PromqlCallName> = new Map([
+  ["promqlQuery", "query"],
+  ["promqlQueryRange", "query_range"],
+  ["promqlLabels", "labels"],
+  ["promqlLabelValues", "label_values"],
+  ["promqlSeries", "series"],
+  ["promqlMetadata", "metadata"],
+]);
 
-/** Serves them. */
+/** Serves requests to Prometheus' API that the gate has let in. */
 export class PrometheusRequests {
   readonly #options: PrometheusOptions;
   readonly #dependencies: PrometheusDependencies;
@@ -59,7 +59,7 @@ export class PrometheusRequests {
     else if (endpoint.name === "promqlReady") this.#ready(request);
     else if (endpoint.handledBy === "front" && endpoint.takes === undefined) this.#answer(request, endpoint.name);
     else {
-      const call = { name: CALLS[endpoint.name.replace(/Form$/, "")] as PromqlCallName, tenant, label: path.name ?? null };
+      const call = { name: CALLS.get(endpoint.name.replace(/Form$/, "")) as PromqlCallName, tenant, label: path.name ?? null };
       const { query } = request.exchange.request;
       this.#withForm(request, endpoint, (form) => {
         if (endpoint.handledBy === "front") this.#answer(request, endpoint.name);

@@ -10,14 +10,14 @@ import { StreamSelection } from "../../domain/promql/stored-labels.ts";
 import type { CallAnswer, CallContext } from "./query-call.ts";
 import type { SelectedStream } from "./stream-selector.ts";
 
-/** Names of labels. */
+/** Answers with the names that labels of series have. */
 export async function answerLabels(context: CallContext): Promise<CallAnswer> {
   const names = new Set<string>();
   for (const labels of await selectedLabels(context)) for (const [name] of labels.entries()) names.add(name);
   return listAnswer([...names].sort(compareTexts), context.parameters.limit);
 }
 
-/** Values of one label. */
+/** Answers with the values that one label has. */
 export async function answerLabelValues(context: CallContext): Promise<CallAnswer> {
   const name = unescapeLabelName(context.call.label ?? "");
   if (name === undefined) throw new PrometheusError("bad_data", `invalid label name: ${quote(context.call.label ?? "")}`);
@@ -27,7 +27,7 @@ export async function answerLabelValues(context: CallContext): Promise<CallAnswe
   return listAnswer([...values].sort(compareTexts), context.parameters.limit);
 }
 
-/** Series by their labels. */
+/** Answers with the series that selectors mean, by their labels. */
 export async function answerSeries(context: CallContext): Promise<CallAnswer> {
   if (context.parameters.selectors.length === 0) throw new PrometheusError("bad_data", "no match[] parameter provided");
   const series = await selectedLabels(context);

@@ -20,7 +20,7 @@ import { StoredSeriesStorage, selectorKey } from "./stored-series.ts";
 import type { SelectedStream } from "./stream-selector.ts";
 
 /** Names of counters that a warning has. */
-const NAMES_TOLD_MAX = 5;
+const COUNTERS_NAMED_MAX = 5;
 
 /** The value of an expression at a moment. */
 export async function answerQuery(context: CallContext): Promise<CallAnswer> {
@@ -93,8 +93,8 @@ function limited(value: QueryValue, limit: number): QueryValue {
 
 function sumWarnings(names: ReadonlySet<string>): string[] {
   if (names.size === 0) return [];
-  const told = [...names].slice(0, NAMES_TOLD_MAX).join(", ");
-  return [`counters are stored here as what they rose by: values are sums from the first that was read (${told})`];
+  const counters = [...names].slice(0, COUNTERS_NAMED_MAX).join(", ");
+  return [`counters are stored here as what they rose by: values are sums from the first that was read (${counters})`];
 }
 
 /** Seconds of the parts of a query, and the samples that it read. */

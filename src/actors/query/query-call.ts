@@ -32,14 +32,14 @@ export interface CallDependencies {
   monotonicMs(): number;
 }
 
-/** What a call uses. */
+/** What an answer is made with, and the call that it is made for. */
 export interface CallContext extends CallDependencies {
   readonly call: PromqlCall;
   readonly parameters: FormParameters;
   readonly budget: QueryBudget;
 }
 
-/** A finished body. */
+/** Status and finished body of an answer. */
 export type CallAnswer = Pick<PromqlAnswer, "status" | "body">;
 
 /** The coordinator or an engine does not answer now. */

@@ -32,7 +32,7 @@ import { errorFields, type Log } from "../../core/telemetry/log-event.ts";
 import type { QueryOptions } from "./query-call.ts";
 import type { QueryWorkerData } from "./worker.ts";
 
-/** Settings of the workers. */
+/** How many workers there are, and what bounds their queries. */
 export interface QueryWorkersOptions extends QueryOptions {
   readonly dataDir: string;
   readonly engines: number;
@@ -48,7 +48,7 @@ export interface QueryWorkersDependencies {
   fault(fault: FaultReport): void;
 }
 
-/** What is asked for. */
+/** A call as the front makes it, with the parameters as they were sent. */
 export interface WorkerCall {
   readonly name: PromqlCallName;
   readonly tenant: string;
@@ -56,7 +56,7 @@ export interface WorkerCall {
   readonly label: string | null;
 }
 
-/** Takes a finished answer. */
+/** Takes the answer to a call, once. */
 export type OnAnswer = (status: number, body: string | Uint8Array) => void;
 
 /** A call that waits or is under way. */

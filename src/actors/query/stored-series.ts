@@ -27,7 +27,7 @@ export function selectorKey(matchers: readonly LabelMatcher[]): string {
   return matchers.join(",");
 }
 
-/** What one query reads. */
+/** Reads the series of one query, lazily. */
 export class StoredSeriesStorage implements SeriesStorage {
   readonly #dependencies: StoredSeriesDependencies;
   readonly #samples = new StreamSamples();

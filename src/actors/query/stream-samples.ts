@@ -2,7 +2,7 @@
 import { lowerBound } from "../../core/collections/sorted-search.ts";
 import { CHUNK_SAMPLES_MAX, decodeSampleChunk } from "../../domain/codec/sample-chunk.ts";
 
-/** Samples, ascending in time. */
+/** Samples of one series, ascending in time. */
 export interface Samples {
   readonly timesMs: Float64Array;
   readonly values: Float64Array;
@@ -18,7 +18,7 @@ export class StreamSamples {
   readonly #chunkTimes = new Float64Array(CHUNK_SAMPLES_MAX);
   readonly #chunkValues = new Float64Array(CHUNK_SAMPLES_MAX);
 
-  /** Forgets the series before. */
+  /** Begins with the next series. */
   clear(): void {
     this.#count = 0;
   }
@@ -37,7 +37,7 @@ export class StreamSamples {
   /** Adds samples, ascending in time, from a place that is newer than those before. */
   add({ timesMs, values }: Samples, count: number): void {
     if (count === 0) return;
-    this.#makeRoom(count);
+    this.#grow(count);
     const first = timesMs[0] as number;
     if (this.#count === 0 || first > (this.#times[this.#count - 1] as number)) {
       this.#times.set(count === timesMs.length ? timesMs : timesMs.subarray(0, count), this.#count);
@@ -73,7 +73,7 @@ export class StreamSamples {
     this.#count = to;
   }
 
-  #makeRoom(count: number): void {
+  #grow(count: number): void {
     if (this.#count + count <= this.#times.length) return;
     const length = 2 * (this.#count + count);
     const [times, values] = [new Float64Array(length), new Float64Array(length)];

@@ -6,8 +6,8 @@
  */
 import type { LmdbReader } from "../../adapters/storage/lmdb-reader.ts";
 import { PROMQL_PAGE_RINGS_MAX, PROMQL_PAGE_STREAMS_MAX } from "../../core/config/promql-limits.ts";
+import type { PagedStream, StreamCursor, StreamPageAnswer, WaitingChunks } from "../../core/protocol/paged-streams.ts";
 import type { SourceQuestion, SourceValue } from "../../core/protocol/query-worker.ts";
-import type { PagedStream, StreamCursor, StreamPageAnswer, WaitingChunks } from "../../core/protocol/stream-pages.ts";
 import { STREAM_ID_BYTES } from "../../domain/codec/chunk-block.ts";
 import { engineOf, partitionOf } from "../../domain/placement/partition.ts";
 import { Labels } from "../../domain/promql/labels/labels.ts";
@@ -39,7 +39,7 @@ export interface StreamSelectorDependencies {
   ask(question: Unnumbered<SourceQuestion>): Promise<SourceValue>;
 }
 
-/** What is asked for. */
+/** Which streams of a tenant are wanted, and whether with values. */
 export interface SelectionRequest {
   readonly tenant: string;
   readonly selections: readonly StreamSelection[];

@@ -32,7 +32,7 @@ export class LmdbReader implements StoreReader {
   readonly #tables: ReadonlyMap<string, Table>;
   #renewedMs: number;
 
-  /** Throws StoreError. */
+  /** Throws StoreError where the environment cannot be opened. */
   constructor(options: LmdbReaderOptions) {
     const { path, tables } = options;
     this.#options = options;

@@ -16,7 +16,7 @@ export const onMainThread = isMainThread;
 export interface ThreadStart {
   readonly data: unknown;
   readonly ports: readonly MessagePort[];
-  /** Megabytes of its heap. */
+  /** Megabytes of its heap; a thread that takes more ends. */
   readonly heapMbMax?: number;
 }
 

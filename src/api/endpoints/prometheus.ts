@@ -12,7 +12,7 @@ import {
   PROMETHEUS_RULES,
   PROMETHEUS_SERIES,
   PROMETHEUS_TEXTS,
-} from "../shapes/prometheus.ts";
+} from "../shapes/prometheus-answers.ts";
 import { ANY_QUERY } from "./query-shapes.ts";
 
 const text = (description: string) => z.string().optional().meta({ description });

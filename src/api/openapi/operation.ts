@@ -10,7 +10,7 @@ import { otlpDialect } from "../otlp-answer.ts";
 import { errorTypeOf } from "../prometheus/prometheus-envelope.ts";
 import type { ErrorCode } from "../refusal.ts";
 import { ERROR, PROBLEM } from "../shapes/error.ts";
-import { PROMETHEUS_FAILURE } from "../shapes/prometheus.ts";
+import { PROMETHEUS_FAILURE } from "../shapes/prometheus-answers.ts";
 import { RPC_STATUS } from "../shapes/telemetry.ts";
 import type { JsonObject, SchemaCollector } from "./json-schema.ts";
 

@@ -15,7 +15,7 @@ export const PROMETHEUS_STATUS = {
   unavailable: 503,
 } as const;
 
-/** A kind of error. */
+/** A kind of error that clients may rely on. */
 export type PrometheusErrorType = keyof typeof PROMETHEUS_STATUS;
 
 /** A request that is not done, in Prometheus' words. */
@@ -29,7 +29,7 @@ export class PrometheusError extends Error {
   }
 }
 
-/** The body of an error. */
+/** The body of an answer that is an error. */
 export function prometheusErrorBody(errorType: PrometheusErrorType, error: string): string {
   return JSON.stringify({ status: "error", errorType, error });
 }

@@ -4,7 +4,7 @@ import type { QueryValue } from "../../domain/promql/query-engine.ts";
 import type { StoredSeries } from "../../domain/promql/series-storage.ts";
 import { type Remarks, remarksText } from "./prometheus-envelope.ts";
 
-/** Characters of a piece. */
+/** Characters that are gathered before they become bytes. */
 const PIECE_LENGTH = 64 * 1024;
 
 /** Text that grows, kept as bytes. */
@@ -28,7 +28,7 @@ class AnswerBytes {
   }
 }
 
-/** The body of a success. */
+/** The body of an answer that is a success. */
 export function successBody(data: unknown, remarks: Remarks): Uint8Array<ArrayBuffer> {
   return new Uint8Array(Buffer.from(`{"status":"success","data":${JSON.stringify(data)}${remarksText(remarks)}}`));
 }
@@ -72,7 +72,7 @@ function pointText(timeMs: number, value: number): string {
 }
 
 /** A value as Prometheus' answers have it: as JavaScript prints it, but for what is not finite, -0, and exponents of one digit. */
-export function valueText(value: number): string {
+function valueText(value: number): string {
   if (Number.isNaN(value)) return "NaN";
   if (!Number.isFinite(value)) return value > 0 ? "+Inf" : "-Inf";
   if (Object.is(value, -0)) return "-0";

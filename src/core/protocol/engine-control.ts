@@ -4,11 +4,11 @@ import type { CheckpointHeader, MetricMetadataEnvelope, StreamName } from "./coo
 import type { CoverageAnswer, CoverageQuery, LayerCounts } from "./coverage.ts";
 import type { LogFlaw } from "./data-fault.ts";
 import type { EvidenceAnswer, EvidenceQuery } from "./evidence.ts";
+import type { StreamPageAnswer, StreamPageQuery, WaitingChunksAnswer, WaitingChunksQuery } from "./paged-streams.ts";
 import type { SaturationHistories, SaturationUpdate } from "./saturation.ts";
 import type { ServiceListAnswer, ServiceListQuery } from "./service-list.ts";
 import type { SetAsideItem } from "./set-aside.ts";
 import type { SharesAnswer, SharesQuery } from "./shares.ts";
-import type { StreamPageAnswer, StreamPageQuery, WaitingChunksAnswer, WaitingChunksQuery } from "./stream-pages.ts";
 import type { ScopedOverrides, TenantCalendar, ThresholdProfile } from "./watchdog-settings.ts";
 
 /** Position of one stream in the order of lists: (service, metric, environment, attributes as JSON). */

@@ -1,11 +1,11 @@
 // Messages of query workers: calls of PromQL's HTTP API from main, and what they ask the coordinator for.
 import type { FaultReport } from "../telemetry/fault-report.ts";
-import type { StreamPageAnswer, StreamPageQuery, WaitingChunks, WaitingChunksQuery } from "./stream-pages.ts";
+import type { StreamPageAnswer, StreamPageQuery, WaitingChunks, WaitingChunksQuery } from "./paged-streams.ts";
 
 /** Calls that a query worker answers. */
 export type PromqlCallName = "query" | "query_range" | "labels" | "label_values" | "series" | "metadata";
 
-/** A call. */
+/** A call of PromQL's HTTP API on its way to a worker. */
 export interface PromqlCall {
   readonly type: "call";
   readonly id: number;

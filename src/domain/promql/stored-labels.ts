@@ -1,7 +1,7 @@
 // Labels of stored streams: what a series of PromQL is called here. Everything that knows how names are stored for PromQL stands in this file.
 import { ownMember } from "../../core/collections/own-member.ts";
 import type { AttributeValue, StreamName } from "../../core/protocol/coordinator-frame.ts";
-import type { LabelCondition } from "../../core/protocol/stream-pages.ts";
+import type { LabelCondition } from "../../core/protocol/paged-streams.ts";
 import { LabelMatcher } from "./labels/label-matcher.ts";
 import { Labels, METRIC_NAME } from "./labels/labels.ts";
 

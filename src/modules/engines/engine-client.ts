@@ -21,15 +21,15 @@ import type {
   WatchdogQuery,
 } from "../../core/protocol/engine-control.ts";
 import type { EvidenceAnswer, EvidenceQuery } from "../../core/protocol/evidence.ts";
-import type { ListedService, ServiceListAnswer } from "../../core/protocol/service-list.ts";
-import type { ShareRow, SharesAnswer } from "../../core/protocol/shares.ts";
 import type {
   StreamPageAnswer,
   StreamPageQuery,
   WaitingChunks,
   WaitingChunksAnswer,
   WaitingChunksQuery,
-} from "../../core/protocol/stream-pages.ts";
+} from "../../core/protocol/paged-streams.ts";
+import type { ListedService, ServiceListAnswer } from "../../core/protocol/service-list.ts";
+import type { ShareRow, SharesAnswer } from "../../core/protocol/shares.ts";
 import { engineOf, partitionOf } from "../../domain/placement/partition.ts";
 import type { EngineLink } from "./engine-link.ts";
 

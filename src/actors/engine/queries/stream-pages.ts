@@ -9,7 +9,7 @@ import type {
   WaitingChunks,
   WaitingChunksAnswer,
   WaitingChunksQuery,
-} from "../../../core/protocol/stream-pages.ts";
+} from "../../../core/protocol/paged-streams.ts";
 import { STREAM_ID_BYTES } from "../../../domain/codec/chunk-block.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
 import { partitionOf } from "../../../domain/placement/partition.ts";

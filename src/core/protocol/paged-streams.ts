@@ -43,7 +43,7 @@ export interface WaitingChunks {
   readonly chunks: readonly Uint8Array[];
 }
 
-/** A page of streams. */
+/** A page of streams, column by column. */
 export interface StreamPageAnswer {
   readonly type: "stream-page";
   readonly id: number;
@@ -65,11 +65,11 @@ export interface WaitingChunksQuery {
   readonly type: "waiting-chunks";
   readonly id: number;
   readonly partition: number;
-  /** 16 bytes a stream. */
+  /** Identity hashes, 16 bytes a stream. */
   readonly streamIds: Uint8Array;
 }
 
-/** Those chunks. */
+/** The chunks that were asked for. */
 export interface WaitingChunksAnswer extends WaitingChunks {
   readonly type: "waiting-chunks";
   readonly id: number;

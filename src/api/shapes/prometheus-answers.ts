@@ -29,9 +29,9 @@ const SINGLE = z.strictObject({ resultType: z.enum(["scalar", "string"]), result
 export const PROMETHEUS_RESULT = success(z.union([VECTOR, MATRIX, SINGLE])).meta({ id: "PrometheusResult" });
 /** Result of a query over a range. */
 export const PROMETHEUS_RANGE = success(MATRIX).meta({ id: "PrometheusRange" });
-/** Names or values. */
+/** Names of labels, or values of one. */
 export const PROMETHEUS_TEXTS = success(z.array(z.string())).meta({ id: "PrometheusTexts" });
-/** Series by their labels. */
+/** The labels of each series that was found. */
 export const PROMETHEUS_SERIES = success(z.array(METRIC)).meta({ id: "PrometheusSeries" });
 /** Types, units and helps by metric. */
 export const PROMETHEUS_METADATA = success(
@@ -39,13 +39,13 @@ export const PROMETHEUS_METADATA = success(
 ).meta({ id: "PrometheusMetadata" });
 /** A list that is empty here. */
 export const PROMETHEUS_EXEMPLARS = success(z.array(z.never())).meta({ id: "PrometheusExemplars" });
-/** Groups of rules. */
+/** Groups of rules as clients list them. */
 export const PROMETHEUS_RULES = success(z.strictObject({ groups: z.array(z.looseObject({})) })).meta({ id: "PrometheusRules" });
-/** Alerts of rules. */
+/** Alerts that rules have raised. */
 export const PROMETHEUS_ALERTS = success(z.strictObject({ alerts: z.array(z.looseObject({})) })).meta({ id: "PrometheusAlerts" });
 /** Facts of the server, by name. */
 export const PROMETHEUS_FACTS = success(z.record(z.string(), z.unknown())).meta({ id: "PrometheusFacts" });
-/** An error. */
+/** An answer that is an error. */
 export const PROMETHEUS_FAILURE = z
   .strictObject({ status: z.literal("error"), errorType: z.string(), error: z.string() })
   .meta({ id: "PrometheusError" });
