@@ -398,14 +398,9 @@ function serve(data: CoordinatorThreadData, { coordinator, pacer, main, mailboxe
   mailboxes.forEach((mailbox, engine) => {
     mailbox.serve(engineHandlers(coordinator, { engine, link: engines[engine] as EngineThreadLink, wake }), ENGINES);
   });
-<<<<<<< HEAD
-  main.serve(mainHandlers(coordinator, wake, notifierLink), ({ type }) => (type === "notifier" ? NOTIFIER : COMMANDS));
-=======
-  main.serve(
-    mainHandlers(coordinator, wake, (fault) => main.send(fault)),
-    ({ type }) => (type === "notifier" || type === "query-worker" ? NOTIFIER : COMMANDS),
+  main.serve(mainHandlers(coordinator, wake, notifierLink), ({ type }) =>
+    type === "notifier" || type === "query-worker" ? NOTIFIER : COMMANDS,
   );
->>>>>>> 80404bed (Work on PromQL's HTTP API: query workers over what is stored)
   wake();
   background(task("the check of the stores"), coordinator.dataFaults.checkStores(checkLater));
   collectWhenIdle();

@@ -56,14 +56,17 @@ export function budgetOf(call: PromqlCall, parameters: FormParameters, { options
   return new QueryBudget(monotonicMs, bounds, () => canceled.isSet);
 }
 
-/** The answer to what was thrown; undefined where that is a defect of this program. */
-export function refusalOf(error: unknown): CallAnswer | undefined {
+/** The answer to what was thrown; undefined where that is a defect of this program. Time that the client itself has bounded is another thing than that of the settings. */
+export function refusalOf(error: unknown, parameters: FormParameters | undefined, { timeoutMs }: QueryOptions): CallAnswer | undefined {
   if (error instanceof PrometheusError) return refusal(error.errorType, error.message);
   if (error instanceof ParseError || error instanceof PatternError)
     return refusal("bad_data", `invalid parameter "query": ${error.message}`);
   if (error instanceof SourceUnavailableError) return refusal("unavailable", error.message);
   if (!(error instanceof QueryError)) return undefined;
   const { kind, message } = error;
+  if (kind === "timeout" && (parameters?.duration("timeout") ?? timeoutMs) >= timeoutMs) {
+    return refusal("execution", `${message}: more than PROMQL_TIMEOUT_SECONDS=${timeoutMs / 1_000}`);
+  }
   return refusal(kind === "timeout" || kind === "canceled" ? kind : "execution", message);
 }
 

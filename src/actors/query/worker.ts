@@ -79,12 +79,13 @@ function coordinatorOf(port: MessagePort): StreamSelectorDependencies["ask"] {
 
 /** Answers a call; never rejects. */
 async function answered(call: PromqlCall, dependencies: CallDependencies): Promise<CallAnswer> {
+  let parameters: FormParameters | undefined;
   try {
-    const parameters = new FormParameters(call.parameters);
+    parameters = new FormParameters(call.parameters);
     const budget = budgetOf(call, parameters, dependencies);
     return await ANSWERS[call.name]({ ...dependencies, call, parameters, budget });
   } catch (error) {
-    const refused = refusalOf(error);
+    const refused = refusalOf(error, parameters, dependencies.options);
     if (refused !== undefined) return refused;
     answerFault(CALL, error);
     return refusal("internal", "the server failed on this query; its log has the reason");

@@ -31,11 +31,8 @@ import { canBeListed } from "./cold-draft.ts";
 /** Batches read before others of the thread get a turn: 16 x 64 KiB are about 5 ms with their names. */
 const BATCHES_PER_TURN = 16;
 
-/** What a look at streams that left memory uses: the store, and turns of others. */
-export interface ColdContext {
-  readonly state: { readonly series: StoreReader };
-  yieldTurn(): Promise<void>;
-}
+/** What reads streams that left memory: the store, and a way to let others go on. */
+type ColdContext = Pick<SeriesContext, "yieldTurn"> & { readonly state: { readonly series: StoreReader } };
 
 type Filter = Pick<SeriesQuery, "tenant" | "metricName" | "environment" | "part">;
 
