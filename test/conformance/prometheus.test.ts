@@ -1,8 +1,10 @@
 // Prometheus' HTTP API over what is stored, on the real server: one server, series of its own for each test.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { compressSync } from "snappy";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ServerClient } from "../support/server-client.ts";
+import { encodeBody } from "../support/remote-write-body.ts";
+import { REMOTE_WRITE_HEADERS, ServerClient } from "../support/server-client.ts";
 import { ServerBench } from "../support/server-process.ts";
 
 const API = "/prometheus/api/v1";
@@ -49,7 +51,7 @@ async function send(...series: readonly Sent[]): Promise<void> {
 }
 
 type Parameters = ReadonlyArray<readonly [string, string]>;
-const text = (parameters: Parameters) => new URLSearchParams(parameters.map(([name, value]) => [name, value])).toString();
+const text = (parameters: Parameters) => new URLSearchParams(parameters.map(([name, value]): [string, string] => [name, value])).toString();
 const get = (path: string, parameters: Parameters = []) => client.get(`${API}/${path}?${text(parameters)}`);
 const post = (path: string, parameters: Parameters) =>
   client.ask({
@@ -119,6 +121,24 @@ describe("queries", () => {
     ]);
     const [{ values: points }] = range.json().data.result;
     expect(points).toEqual(values.map((value) => [END - (999 - value) * STEP_S, String(value)]));
+  });
+
+  it("have counters as they were sent, with their resets", async () => {
+    const values = [1_000, 1_015, 1_030, 1_045, 1_060, 10, 25];
+    const labels = [
+      ["__name__", "requests_total"],
+      ["service_id", "counted"],
+    ] as const;
+    const samples = values.map((value, index) => ({ value, time: (END - (values.length - 1 - index) * STEP_S) * 1_000 }));
+    const body = compressSync(Buffer.from(encodeBody([{ labels, samples }])));
+    expect((await client.ask({ method: "POST", path: "/api/v1/rwmetrics/write", headers: REMOTE_WRITE_HEADERS, body })).status).toBe(204);
+    const own = 'requests_total{service_id="counted"}';
+    expect(await vector(own)).toEqual([[{ __name__: "requests_total", service_id: "counted" }, "25"]]);
+    expect(await vector(`first_over_time(${own}[5m])`)).toEqual([[expect.anything(), "1000"]]);
+    expect(await vector(`resets(${own}[5m])`)).toEqual([[expect.anything(), "1"]]);
+    expect(await vector(`sum_over_time(${own}[5m])`)).toEqual([[expect.anything(), "5185"]]);
+    const { warnings } = (await get("query", at(`rate(${own}[5m])`))).json();
+    expect(warnings).toBeUndefined();
   });
 
   it("say what is wrong in Prometheus' words", async () => {

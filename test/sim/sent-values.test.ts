@@ -6,12 +6,12 @@ import { expect, it } from "vitest";
 import { BODY_REMOTE_WRITE_1 } from "../../src/core/protocol/body-kind.ts";
 import type { SeriesDataAnswer } from "../../src/core/protocol/engine-control.ts";
 import { ChunkBlock } from "../../src/domain/codec/chunk-block.ts";
+import { SentSamples, type SentSeries } from "../../src/domain/codec/sent-samples.ts";
 import { engineOf, partitionOf } from "../../src/domain/placement/partition.ts";
 import { blockKey, partitionKey } from "../../src/modules/state/tables.ts";
 import { VirtualClock } from "../support/cluster.ts";
 import { MemoryDisk } from "../support/memory-log.ts";
 import { encodeBody } from "../support/remote-write-body.ts";
-import { SentSamples, type SentSeries } from "../support/sent-samples.ts";
 import { SimulatedServer, SMALL_SIZES } from "../support/simulation-server.ts";
 
 const START = Date.UTC(2026, 0, 5, 12);

@@ -194,11 +194,7 @@ function connectQueryWorker(coordinator: Coordinator, raw: MessagePort, wake: ()
 }
 
 /** Each command wakes whoever steps, once it has been taken. */
-function mainHandlers(
-  coordinator: Coordinator,
-  wake: () => void,
-  notifierLink: NotifierLink,
-): Handlers<MainCommand, unknown> {
+function mainHandlers(coordinator: Coordinator, wake: () => void, notifierLink: NotifierLink): Handlers<MainCommand, unknown> {
   const take = (command: CoordinatorCommand) => coordinator.handle(command).then(wake);
   const notifier = ({ port }: NotifierChange) => notifierLink.connect(port);
   return {

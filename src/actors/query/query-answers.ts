@@ -94,7 +94,7 @@ function limited(value: QueryValue, limit: number): QueryValue {
 function sumWarnings(names: ReadonlySet<string>): string[] {
   if (names.size === 0) return [];
   const counters = [...names].slice(0, COUNTERS_NAMED_MAX).join(", ");
-  return [`counters are stored here as what they rose by: values are sums from the first that was read (${counters})`];
+  return [`values of an older version are sums of what counters rose by: they say nothing of where counting began (${counters})`];
 }
 
 /** Seconds of the parts of a query, and the samples that it read. */

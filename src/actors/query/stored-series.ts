@@ -1,13 +1,15 @@
 // The storage of one query: series of the streams that its selectors mean, read from stored blocks partition by partition and decoded one series at a time.
 import type { StoreReader } from "../../adapters/storage/key-value-store.ts";
+import { lowerBound } from "../../core/collections/sorted-search.ts";
+import { HOUR_MS } from "../../core/time/durations.ts";
 import { ChunkBlock } from "../../domain/codec/chunk-block.ts";
+import { SentSamples } from "../../domain/codec/sent-samples.ts";
 import type { LabelMatcher } from "../../domain/promql/labels/label-matcher.ts";
 import { Labels } from "../../domain/promql/labels/labels.ts";
 import type { QueryBudget } from "../../domain/promql/query-budget.ts";
 import type { SeriesStorage, StoredSeries } from "../../domain/promql/series-storage.ts";
 import { newestSpans } from "../../modules/series/block-rows.ts";
 import { blockKey } from "../../modules/state/tables.ts";
-import { StreamSamples } from "./stream-samples.ts";
 import { idText, type SelectedStream } from "./stream-selector.ts";
 
 export interface StoredSeriesDependencies {
@@ -15,12 +17,15 @@ export interface StoredSeriesDependencies {
   readonly budget: QueryBudget;
   /** Streams by the text of their selector's matchers. */
   readonly streams: ReadonlyMap<string, readonly SelectedStream[]>;
-  /** Told of each series whose values are not as they were sent. */
+  /** Called with each series that has sums where its values were not kept. */
   summed(metricName: string): void;
 }
 
 /** Chunks of stored blocks, oldest block first, by the text of their stream's id. */
 type StoredChunks = ReadonlyMap<string, readonly Uint8Array[]>;
+
+/** A counter's chunk may begin so long before a range, and count anew there by a value in an earlier block. */
+const EARLIER_MS = HOUR_MS;
 
 /** The text by which a selector's streams are found. */
 export function selectorKey(matchers: readonly LabelMatcher[]): string {
@@ -30,7 +35,6 @@ export function selectorKey(matchers: readonly LabelMatcher[]): string {
 /** Reads the series of one query, lazily. */
 export class StoredSeriesStorage implements SeriesStorage {
   readonly #dependencies: StoredSeriesDependencies;
-  readonly #samples = new StreamSamples();
 
   constructor(dependencies: StoredSeriesDependencies) {
     this.#dependencies = dependencies;
@@ -52,19 +56,17 @@ export class StoredSeriesStorage implements SeriesStorage {
 
   /** The series of streams that have the same labels: one, but where attributes differ in what labels do not say. */
   #seriesOf(streams: readonly SelectedStream[], chunks: StoredChunks, fromMs: number, toMs: number): StoredSeries {
-    const [{ labels }] = streams as [SelectedStream];
-    this.#samples.clear();
-    for (const { streamId, waiting, ring } of streams) {
-      for (const chunk of chunks.get(idText(streamId)) ?? []) this.#samples.addChunk(chunk);
-      for (const chunk of waiting) this.#samples.addChunk(chunk);
-      this.#samples.add(ring, ring.timesMs.length);
+    const [{ labels, isCounter }] = streams as [SelectedStream];
+    const sent = new SentSamples(isCounter);
+    for (const { streamId, waiting } of streams) {
+      for (const chunk of [...(chunks.get(idText(streamId)) ?? []), ...waiting]) {
+        if (!sent.add(chunk)) throw new Error("a stored chunk does not decode");
+      }
     }
-    const series = { labels, ...this.#samples.between(fromMs, toMs) };
-    if (streams.some(({ isCounter }) => isCounter)) {
-      this.#dependencies.summed(labels.metricName);
-      runningSums(series.values);
-    }
-    return series;
+    const { timesMs, values, hasSums } = sent.finish();
+    if (hasSums) this.#dependencies.summed(labels.metricName);
+    const [from, to] = [lowerBound(timesMs, fromMs), lowerBound(timesMs, toMs + 0.5)];
+    return { labels, timesMs: timesMs.slice(from, to), values: values.slice(from, to) };
   }
 
   #chunksOf(streams: readonly SelectedStream[], fromMs: number, toMs: number): StoredChunks {
@@ -86,7 +88,9 @@ export class StoredSeriesStorage implements SeriesStorage {
     chunks: Map<string, Uint8Array[]>,
   ): void {
     const { reader, budget } = this.#dependencies;
-    const spans = [...newestSpans(reader, partition, 0)].filter(({ minMs, maxMs }) => maxMs >= fromMs && minMs <= toMs).reverse();
+    const spans = [...newestSpans(reader, partition, 0)]
+      .filter(({ minMs, maxMs }) => maxMs >= fromMs - EARLIER_MS && minMs <= toMs)
+      .reverse();
     for (const { block } of spans) {
       budget.check();
       const bytes = reader.get("blocks", blockKey(partition, block));
@@ -103,14 +107,5 @@ export class StoredSeriesStorage implements SeriesStorage {
         }
       }
     }
-  }
-}
-
-/** Counters are stored as what they rose by: the sum from the first value that was read rises as the counter did. */
-function runningSums(values: Float64Array): void {
-  let sum = 0;
-  for (let index = 0; index < values.length; index++) {
-    sum += values[index] as number;
-    values[index] = sum;
   }
 }

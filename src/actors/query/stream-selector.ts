@@ -2,10 +2,10 @@
  * The streams that selectors mean, from the engines' memory and from the store: their labels, and where their samples lie.
  *
  * Engines are asked first, then what they have sent is committed, then the store is read: so whatever left an engine meanwhile is found there. Sketch: a stream
- * takes 600 bytes here and its ring 1.4 KB, which the query's budget counts.
+ * takes 600 bytes here and its chunks 200 or more, which the query's budget counts.
  */
 import type { LmdbReader } from "../../adapters/storage/lmdb-reader.ts";
-import { PROMQL_PAGE_RINGS_MAX, PROMQL_PAGE_STREAMS_MAX } from "../../core/config/promql-limits.ts";
+import { PROMQL_PAGE_CHUNKS_MAX, PROMQL_PAGE_STREAMS_MAX } from "../../core/config/promql-limits.ts";
 import type { PagedStream, StreamCursor, StreamPageAnswer, WaitingChunks } from "../../core/protocol/paged-streams.ts";
 import type { SourceQuestion, SourceValue } from "../../core/protocol/query-worker.ts";
 import { STREAM_ID_BYTES } from "../../domain/codec/chunk-block.ts";
@@ -13,8 +13,7 @@ import { engineOf, partitionOf } from "../../domain/placement/partition.ts";
 import { Labels } from "../../domain/promql/labels/labels.ts";
 import type { QueryBudget } from "../../domain/promql/query-budget.ts";
 import { labelsOfStream, type StreamSelection } from "../../domain/promql/stored-labels.ts";
-import { coldStreams, ringOf, summaryOf } from "../../modules/series/cold/cold-series.ts";
-import type { Samples } from "./stream-samples.ts";
+import { coldStreams, openChunksOf, summaryOf } from "../../modules/series/cold/cold-series.ts";
 
 /** A stream with what of its samples is in no stored block. */
 export interface SelectedStream {
@@ -24,8 +23,7 @@ export interface SelectedStream {
   readonly lastTimeMs: number | null;
   readonly partition: number;
   readonly streamId: Uint8Array;
-  readonly ring: Samples;
-  /** Chunks that wait for a block, oldest first. */
+  /** Chunks that wait for a block, oldest first, and what is in none yet as one more. */
   readonly waiting: readonly Uint8Array[];
 }
 
@@ -48,7 +46,6 @@ export interface SelectionRequest {
 }
 
 const STREAM_BYTES = 600;
-const NO_SAMPLES: Samples = { timesMs: new Float64Array(0), values: new Float64Array(0) };
 
 /** Streams by the text of their ids. */
 type Found = Map<string, SelectedStream>;
@@ -89,7 +86,7 @@ export class StreamSelector {
     found: Found,
   ): Promise<void> {
     const { conditions, serviceId } = selection;
-    const limit = withValues ? PROMQL_PAGE_RINGS_MAX : PROMQL_PAGE_STREAMS_MAX;
+    const limit = withValues ? PROMQL_PAGE_CHUNKS_MAX : PROMQL_PAGE_STREAMS_MAX;
     let after: StreamCursor | null = null;
     do {
       budget.check();
@@ -111,11 +108,10 @@ export class StreamSelector {
         const into = found[index] as Found;
         if (into.has(id) || !selection.means(name)) continue;
         const { kind, firstTimeMs, lastTimeMs } = summaryOf(entry);
-        const ring = withValues ? ringOf(entry) : undefined;
         const paged = { ...name, isCounter: kind === "counter", firstTimeMs, lastTimeMs };
-        const samples = ring === undefined ? NO_SAMPLES : { timesMs: ring.times, values: ring.values };
-        budget.reserve(streamBytes(samples, []));
-        cold.push({ into, id, stream: selected(paged, entry.hash.slice(), samples, []) });
+        const open = withValues ? openChunksOf(entry) : [];
+        budget.reserve(streamBytes(open));
+        cold.push({ into, id, stream: selected(paged, entry.hash.slice(), open) });
       }
     }
     const chunks = withValues
@@ -125,7 +121,7 @@ export class StreamSelector {
           budget,
         )
       : new Map<string, Uint8Array[]>();
-    for (const { into, id, stream } of cold) into.set(id, { ...stream, waiting: chunks.get(id) ?? [] });
+    for (const { into, id, stream } of cold) into.set(id, { ...stream, waiting: [...(chunks.get(id) ?? []), ...stream.waiting] });
   }
 
   /** Chunks of streams that left memory while a block waited for more. */
@@ -151,36 +147,32 @@ export class StreamSelector {
   }
 }
 
-function addPage({ rows, streamIds, counts, times, values, waiting }: StreamPageAnswer, found: Found, budget: QueryBudget): void {
+function addPage({ rows, streamIds, waiting }: StreamPageAnswer, found: Found, budget: QueryBudget): void {
   const chunks = new Map<number, Uint8Array[]>();
   for (const [index, owner] of waiting.owners.entries()) {
     const of = chunks.get(owner) ?? [];
     chunks.set(owner, of);
     of.push(waiting.chunks[index] as Uint8Array);
   }
-  let [index, at] = [0, 0];
+  let index = 0;
   for (const row of rows) {
     for (const stream of JSON.parse(row) as PagedStream[]) {
       const id = streamIds.subarray(index * STREAM_ID_BYTES, (index + 1) * STREAM_ID_BYTES);
-      const count = counts[index] ?? 0;
-      const ring = { timesMs: times.subarray(at, at + count), values: values.subarray(at, at + count) };
-      const own = chunks.get(index) ?? [];
-      budget.reserve(streamBytes(ring, own));
-      found.set(idText(id), selected(stream, id, ring, own));
-      at += count;
-      index++;
+      const own = chunks.get(index++) ?? [];
+      budget.reserve(streamBytes(own));
+      found.set(idText(id), selected(stream, id, own));
     }
   }
 }
 
-function selected(stream: PagedStream, streamId: Uint8Array, ring: Samples, waiting: readonly Uint8Array[]): SelectedStream {
+function selected(stream: PagedStream, streamId: Uint8Array, waiting: readonly Uint8Array[]): SelectedStream {
   const { isCounter, firstTimeMs, lastTimeMs } = stream;
   const partition = partitionOf(stream.tenant, stream.serviceId);
-  return { labels: labelsOfStream(stream), isCounter, firstTimeMs, lastTimeMs, partition, streamId, ring, waiting };
+  return { labels: labelsOfStream(stream), isCounter, firstTimeMs, lastTimeMs, partition, streamId, waiting };
 }
 
-function streamBytes({ timesMs }: Samples, waiting: readonly Uint8Array[]): number {
-  return STREAM_BYTES + 16 * timesMs.length + waiting.reduce((sum, chunk) => sum + chunk.length, 0);
+function streamBytes(waiting: readonly Uint8Array[]): number {
+  return STREAM_BYTES + waiting.reduce((sum, chunk) => sum + chunk.length, 0);
 }
 
 /** The text of a stream's id, as a key. */

@@ -30,8 +30,8 @@ export const PROMQL_PARAMETERS_MAX = 1_000;
 export const READ_TRANSACTION_MS = 250;
 /** Streams of a page without values: 300 bytes each, 1.2 MB; an engine makes it in 64 slices. */
 export const PROMQL_PAGE_STREAMS_MAX = 4_096;
-/** Streams of a page with their rings, 2 KB each: 2 MB. */
-export const PROMQL_PAGE_RINGS_MAX = 1_024;
+/** Streams of a page with what of them is in no block, 1 KB each: 1 MB. */
+export const PROMQL_PAGE_CHUNKS_MAX = 1_024;
 /** How long a query worker waits for the coordinator: engines have 5 s each, and a page may be asked for behind others of the tenant. */
 export const PROMQL_SOURCE_MS_MAX = 30_000;
 /** Wait before the first restart of a query worker that ended, and the longest; a run of so long was sound. */

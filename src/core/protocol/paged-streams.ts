@@ -51,10 +51,7 @@ export interface StreamPageAnswer {
   readonly rows: readonly string[];
   /** Identity hashes, 16 bytes a stream. */
   readonly streamIds: Uint8Array;
-  /** Values of each stream's ring; empty where no values are wanted. */
-  readonly counts: Uint32Array;
-  readonly times: Float64Array;
-  readonly values: Float64Array;
+  /** Chunks of each stream, and behind them what is in none yet as one more; empty where no values are wanted. */
   readonly waiting: WaitingChunks;
   /** Where the next page begins; null behind the last. */
   readonly next: StreamCursor | null;

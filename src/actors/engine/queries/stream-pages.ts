@@ -1,6 +1,6 @@
-// Pages of a tenant's streams for query workers: their names, rings and waiting chunks. A walk goes service by service, and within a service in the order of
+// Pages of a tenant's streams for query workers: their names, and what of their values is in no stored block. A walk goes service by service, and within a service in the order of
 // the streams' hashes, so that a page can go on where the last ended whatever came or left meanwhile.
-import { FLAG_COUNTER, WINDOW_MAX } from "../../../core/layout/stream-record.ts";
+import { FLAG_COUNTER } from "../../../core/layout/stream-record.ts";
 import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
 import type {
   PagedStream,
@@ -106,7 +106,7 @@ export class StreamPages {
     const name = this.#shard.nameOf(slot);
     if (!page.selection.means(name)) return;
     page.add(this.#streamOf(slot, name), this.#shard.hashOf(slot));
-    if (page.query.withValues) page.addRing((times, values) => this.#kernel.records.readRing(slot, times, values));
+    if (page.query.withValues) page.addOpen(this.#shard.chunks.open(slot));
   }
 
   #streamOf(slot: number, { tenant, environment, serviceId, metricName, attributes }: StreamName): PagedStream {
@@ -132,6 +132,7 @@ export class StreamPages {
     const owners: number[] = [];
     const chunks: Uint8Array[] = [];
     if (indexes.size === 0) return { owners, chunks };
+    this.#shard.chunks.storePartition(partition);
     for (const { streamId, chunk } of this.#shard.streams.partition(partition).chunks.pending()) {
       const index = indexes.get(idText(streamId));
       if (index === undefined) continue;
@@ -162,13 +163,10 @@ class Page {
   readonly #rows: string[] = [];
   #streams: PagedStream[] = [];
   readonly #ids: Uint8Array[] = [];
-  readonly #counts: number[] = [];
-  readonly #times: Float64Array[] = [];
-  readonly #values: Float64Array[] = [];
   readonly #owners: number[] = [];
   readonly #chunks: Uint8Array[] = [];
-  readonly #ringTimes = new Float64Array(WINDOW_MAX);
-  readonly #ringValues = new Float64Array(WINDOW_MAX);
+  readonly #openOwners: number[] = [];
+  readonly #openChunks: Uint8Array[] = [];
 
   constructor(query: StreamPageQuery) {
     this.query = query;
@@ -194,11 +192,12 @@ class Page {
     if (this.#streams.length === STREAMS_PER_SLICE) this.#makeRow();
   }
 
-  addRing(read: (times: Float64Array, values: Float64Array) => number): void {
-    const count = read(this.#ringTimes, this.#ringValues);
-    this.#counts.push(count);
-    this.#times.push(this.#ringTimes.slice(0, count));
-    this.#values.push(this.#ringValues.slice(0, count));
+  /** Adds what the last stream has in no chunk. It is read before its chunks are: what becomes one meanwhile is in both, and not in none. */
+  addOpen(chunks: readonly Uint8Array[]): void {
+    for (const chunk of chunks) {
+      this.#openOwners.push(this.length - 1);
+      this.#openChunks.push(chunk);
+    }
   }
 
   addChunks({ owners, chunks }: WaitingChunks, first: number): void {
@@ -218,21 +217,8 @@ class Page {
       id: this.query.id,
       rows: this.#rows,
       streamIds: new Uint8Array(this.idsFrom(0)),
-      counts: Uint32Array.from(this.#counts),
-      times: joined(this.#times),
-      values: joined(this.#values),
-      waiting: { owners: this.#owners, chunks: this.#chunks },
+      waiting: { owners: [...this.#owners, ...this.#openOwners], chunks: [...this.#chunks, ...this.#openChunks] },
       next,
     };
   }
-}
-
-function joined(parts: readonly Float64Array[]): Float64Array {
-  const whole = new Float64Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }

@@ -100,7 +100,7 @@ export async function coldSeriesData(
     partition,
     ...ring,
     pendingChunks: chunks,
-    openChunks: openChunks(read(first.entry)),
+    openChunks: openChunksOf(first.entry),
   };
 }
 
@@ -184,8 +184,13 @@ export function summaryOf(entry: ColdEntry): SeriesSummary {
   };
 }
 
+/** Chunks of what a stream has that is in none yet. */
+export function openChunksOf(entry: ColdEntry): Uint8Array[] {
+  return openChunks(read(entry));
+}
+
 /** The values of the ring with their times, oldest first. */
-export function ringOf(entry: ColdEntry): { times: Float64Array; values: Float64Array } {
+function ringOf(entry: ColdEntry): { times: Float64Array; values: Float64Array } {
   const { header, values, intervals, count } = read(entry);
   const times = new Float64Array(count);
   let time = header.getFloat64(SR_LAST_TIME, true);

@@ -1,8 +1,8 @@
 // Series from their chunks: what came anew or late, and what older versions kept.
 import { describe, expect, it } from "vitest";
 import { CHUNK_BYTES_MAX, encodeChunkApart, encodeCountedChunk, judgedSamplesOf } from "../../../../src/domain/codec/sample-chunk.ts";
+import { SentSamples } from "../../../../src/domain/codec/sent-samples.ts";
 import { sampleChunk } from "../../../support/sample-chunk.ts";
-import { SentSamples } from "../../../support/sent-samples.ts";
 
 const out = new Uint8Array(CHUNK_BYTES_MAX);
 type Samples = ReadonlyArray<readonly [time: number, value: number]>;

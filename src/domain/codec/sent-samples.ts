@@ -1,7 +1,7 @@
 // The samples of a series as they were sent, from its chunks (sample-chunk.ts): values of gauges, cumulative values of counters, NaN and stale markers among them. About 10 ns
 // a sample where nothing came late; whole counts come back exactly, others within 1e-12 of themselves.
-import { lowerBound } from "../../src/core/collections/sorted-search.ts";
-import { CHUNK_SAMPLES_MAX, type ReadChunk, readSampleChunk } from "../../src/domain/codec/sample-chunk.ts";
+import { lowerBound } from "../../core/collections/sorted-search.ts";
+import { CHUNK_SAMPLES_MAX, type ReadChunk, readSampleChunk } from "./sample-chunk.ts";
 
 /** A chunk with its samples. */
 interface Piece extends ReadChunk {
