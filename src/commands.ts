@@ -112,6 +112,8 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     (await import("./cli/client/silence.ts")).listSilences(line.arguments, settings.environment),
   "silence end": async (line, { settings }) => (await import("./cli/client/silence.ts")).endSilences(line.arguments, settings.environment),
   "routes test": async (line, { settings }) => (await import("./cli/client/route-test.ts")).testRoute(line.arguments, settings.environment),
+  query: async (line, { settings, nowMs }) =>
+    (await import("./cli/promql/query.ts")).runQuery(line.arguments, settings.environment, nowMs()),
   "promql format": async (line) => (await import("./cli/promql/promql-format.ts")).runPromqlFormat(line.arguments),
   "promql eval": async (line, { nowMs }) => (await import("./cli/promql/promql-eval.ts")).runPromqlEval(line.arguments, nowMs),
   completion: async (line) => print((await import("./cli/completion.ts")).completionScript(line.arguments.operands[0])),

@@ -256,6 +256,23 @@ export const COMMAND_TABLE: readonly CommandEntry[] = [
     ],
   },
   {
+    name: "query",
+    operands: "EXPR",
+    operandsMax: 1,
+    summary:
+      "Ask a running server for the value of a PromQL expression, or with --range for a small chart of each series; exit code 1 where it is refused",
+    options: [
+      {
+        name: "time",
+        value: "TIME",
+        meaning: "moment, or end of the range: seconds, 2026-01-31T12:00:00Z, or how long ago such as 10m (now)",
+      },
+      { name: "range", value: "DURATION", meaning: "how long before that, such as 1h" },
+      { name: "step", value: "DURATION", meaning: "between two values of a range (a sixtieth of it)" },
+      ...ASKING,
+    ],
+  },
+  {
     name: "promql format",
     operands: "EXPR",
     operandsMax: 1,
