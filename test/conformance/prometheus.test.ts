@@ -16,10 +16,12 @@ const STEP_S = 15;
 const bench = new ServerBench();
 let client: ServerClient;
 let dataDir: string;
+let origin: string;
 
 beforeAll(async () => {
   const server = await bench.start({ ENGINES: "2" });
-  client = new ServerClient(server.origin);
+  ({ origin } = server);
+  client = new ServerClient(origin);
   dataDir = server.dataDir;
 });
 afterAll(async () => {
@@ -218,5 +220,49 @@ describe("credentials", () => {
     const token = readFileSync(join(dataDir, "admin-token"), "utf8").trim();
     expect((await client.get(`${API}/query?query=1`, basic(token))).status).toBe(200);
     expect((await client.get("/api/v1/series", basic(token))).status).toBe(401);
+  });
+});
+
+describe("bounds", () => {
+  let small: ServerClient;
+  const ask = async (path: string, parameters: Parameters) => {
+    const answer = await small.get(`${API}/${path}?${text(parameters)}`);
+    return [answer.status, answer.json()];
+  };
+
+  beforeAll(async () => {
+    const settings = { PROMQL_MAX_SAMPLES: "1000", PROMQL_MEMORY_MIB: "16", PROMQL_TIMEOUT_SECONDS: "5" };
+    small = new ServerClient((await bench.start({ ENGINES: "1", ...settings })).origin);
+  });
+  afterAll(() => small?.close());
+
+  it("a query that would take too much is answered 422 with what was too much, and one after it is answered", async () => {
+    const timestamp = new Date(END * 1_000).toISOString();
+    const records = Array.from({ length: 250 }, (_, index) => ({ service_id: "many", metric_name: `m${index}`, value: 1, timestamp }));
+    expect((await small.postJson("/api/v1/telemetry/batch", records)).json()).toMatchObject({ failed: 0 });
+    const over = (error: string) => [422, { status: "error", errorType: "execution", error: expect.stringContaining(error) }];
+    const fivefold = Array.from({ length: 5 }, () => 'count({service_id="many"})').join("+");
+    expect(await ask("query", at(fivefold))).toEqual(over("too many samples"));
+    const wide: Parameters = [
+      ["query", '{service_id="many"}'],
+      ["start", String(END)],
+      ["end", String(END + 10_000)],
+      ["step", "1"],
+      ["lookback_delta", "1d"],
+    ];
+    expect(await ask("query_range", wide)).toEqual(over("too much memory"));
+    const late = [503, { status: "error", errorType: "timeout", error: expect.stringContaining("timed out") }];
+    expect(await ask("query", [...at('{service_id="many"}'), ["timeout", "0.000001"]])).toEqual(late);
+    expect(await ask("query", at('count({service_id="many"})'))).toEqual([200, expect.objectContaining({ status: "success" })]);
+  });
+
+  it("a client that goes away ends its query: the next need not wait for its end", async () => {
+    const endless = "max_over_time(sum_over_time(vector(1)[1d:1s])[1d:1s])";
+    const leaving = new AbortController();
+    const gone = fetch(`${origin}${API}/query?${text(at(endless))}`, { signal: leaving.signal });
+    const waits = get("query", at("1"));
+    leaving.abort();
+    await expect(gone).rejects.toThrow();
+    expect((await waits).status).toBe(200);
   });
 });

@@ -1,6 +1,7 @@
 // Selectors: instant ones have the last sample of each step, not older than the lookback and not stale; ranges are moved over the samples of a series, one series at a time.
 import type { Labels } from "../labels/labels.ts";
 import type { VectorSelector } from "../parser/expression.ts";
+import type { QueryBudget } from "../query-budget.ts";
 import type { StoredSeries } from "../series-storage.ts";
 import { isStale } from "../stale-marker.ts";
 import { atMs, offsetMs, type QueryContext } from "./query-context.ts";
@@ -116,7 +117,7 @@ export function* overRanges(ranged: RangedSeries, call: WindowCall, steps: Steps
   for (const series of ranged.series) {
     context.budget.check();
     const result = makeSeries(call.labelsOf(series.labels), steps.count, context.budget);
-    moveWindow(window, series, { ranged, call, steps, result });
+    moveWindow(window, series, { ranged, call, steps, result, budget: context.budget });
     if (hasValues(result)) yield result;
   }
 }
@@ -126,9 +127,13 @@ interface WindowMove {
   readonly call: WindowCall;
   readonly steps: Steps;
   readonly result: StepSeries;
+  readonly budget: QueryBudget;
 }
 
-function moveWindow(window: RangeWindow, { timesMs, values }: StoredSeries, { ranged, call, steps, result }: WindowMove): void {
+/** Steps between two looks at the budget: a step may read all of a series. */
+const STEPS_UNCHECKED = 64;
+
+function moveWindow(window: RangeWindow, { timesMs, values }: StoredSeries, { ranged, call, steps, result, budget }: WindowMove): void {
   window.timesMs = timesMs;
   window.values = values;
   let [from, to] = [0, 0];
@@ -139,6 +144,7 @@ function moveWindow(window: RangeWindow, { timesMs, values }: StoredSeries, { ra
     while (to < timesMs.length && (timesMs[to] as number) <= window.endMs) to++;
     while (from < to && (timesMs[from] as number) <= window.startMs) from++;
     if (from === to) continue;
+    if (step % STEPS_UNCHECKED === 0) budget.check();
     window.from = from;
     window.to = to;
     if (call.parameter !== undefined) window.parameter = call.parameter[step] as number;
