@@ -56,7 +56,7 @@ const floors = [
     name: "domain",
     path: "^src/domain/",
     // biome-ignore format: one row reads as an order
-    ordered: ["calendar", "codec", "picture", "rollup", "kernel", "placement", "series", "access", "labels", "catalog", "otlp", "remote-write", "promql", "distribution", "history", "window", "trace", "logs", "detection", "saturation", "forecast", "causality", "drift", "models", "prediction", "anomaly", "topology", "correlation", "rca", "alerting", "delivery", "notification", "webhooks", "runbooks", "pillars", "backtest"],
+    ordered: ["calendar", "codec", "picture", "rollup", "kernel", "placement", "series", "access", "labels", "catalog", "otlp", "remote-write", "promql", "rules", "distribution", "history", "window", "trace", "logs", "detection", "saturation", "forecast", "causality", "drift", "models", "prediction", "anomaly", "topology", "correlation", "rca", "alerting", "delivery", "notification", "webhooks", "runbooks", "pillars", "backtest"],
   },
   {
     name: "core",
@@ -98,7 +98,7 @@ const owned = [
   { name: "koffi", to: "node_modules/koffi/", owner: "^src/adapters/platform/" },
   { name: "interpreters", to: "node_modules/(jq-wasm|quickjs-emscripten-core|@jitl|@pydantic)/", owner: "^src/adapters/sandbox/child/" },
   { name: "re2js", to: "node_modules/re2js/", owner: "^src/domain/(alerting/pattern|promql/labels)/" },
-  { name: "yaml", to: "node_modules/yaml/", owner: "^src/domain/catalog/" },
+  { name: "yaml", to: "node_modules/yaml/", owner: "^src/domain/(catalog|rules/file)/" },
   { name: "pino", to: "node_modules/pino/", owner: "^src/adapters/telemetry/" },
   { name: "prom-client", to: "node_modules/prom-client/", owner: "^src/adapters/telemetry/" },
   { name: "thi-buffers", to: "node_modules/@thi[.]ng/", owner: "^src/core/collections/" },

@@ -116,6 +116,8 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     (await import("./cli/promql/query.ts")).runQuery(line.arguments, settings.environment, nowMs()),
   "promql format": async (line) => (await import("./cli/promql/promql-format.ts")).runPromqlFormat(line.arguments),
   "promql eval": async (line, { nowMs }) => (await import("./cli/promql/promql-eval.ts")).runPromqlEval(line.arguments, nowMs),
+  "rules check": async (line) => (await import("./cli/rules/rules-check.ts")).runRulesCheck(line.arguments),
+  "rules test": async (line, { nowMs }) => (await import("./cli/rules/rules-test.ts")).runRulesTest(line.arguments, nowMs),
   completion: async (line) => print((await import("./cli/completion.ts")).completionScript(line.arguments.operands[0])),
   man: async (_line, { version }) => print((await import("./cli/manual-page.ts")).manualPage(version)),
 };

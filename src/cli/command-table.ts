@@ -41,6 +41,8 @@ const ALERT_LABELS: readonly CommandOption[] = [
 ];
 const SEVERITY: CommandOption = { name: "severity", value: "TIER", meaning: "low, medium or high", choices: ["low", "medium", "high"] };
 
+const LINTS = ["all", "duplicate-rules", "none"] as const;
+const IGNORE_UNKNOWN: CommandOption = { name: "ignore-unknown-fields", meaning: "leave fields out that are not known" };
 const COMMENT: CommandOption = { name: "comment", value: "TEXT", meaning: "why" };
 const ALERT_LIST: readonly CommandOption[] = [
   { name: "state", value: "STATE", meaning: "firing (default), resolved or all", choices: ["firing", "resolved", "all"] },
@@ -289,6 +291,25 @@ export const COMMAND_TABLE: readonly CommandEntry[] = [
       { name: "time", value: "TIME", meaning: "moment: seconds, 10m or 2026-01-31T12:00:00Z; values begin in 1970 (the last sample's)" },
       JSON_OUT,
     ],
+  },
+  {
+    name: "rules check",
+    operands: "FILE...",
+    operandsMax: 10_000,
+    summary: "Check files of Prometheus' rules as promtool does; exit code 1 where one has a fault, with its line",
+    options: [
+      { name: "lint", value: "KIND", meaning: "what else is said: all or duplicate-rules (the default), or none", choices: LINTS },
+      { name: "lint-fatal", meaning: "end with 3 where that finds something" },
+      IGNORE_UNKNOWN,
+      JSON_OUT,
+    ],
+  },
+  {
+    name: "rules test",
+    operands: "FILE...",
+    operandsMax: 10_000,
+    summary: "Run tests of Prometheus' rules in promtool's format; exit code 1 where one fails",
+    options: [{ name: "run", value: "PATTERN", meaning: "those alone whose name matches" }, IGNORE_UNKNOWN, JSON_OUT],
   },
   {
     name: "backup",

@@ -31,8 +31,12 @@ export function compileGroups(pattern: string): (text: string) => Matcher | unde
 }
 
 function compile(pattern: string): RE2JS {
+  return compileSource(`^(?s:${pattern})$`);
+}
+
+function compileSource(pattern: string): RE2JS {
   try {
-    return RE2JS.compile(`^(?s:${pattern})$`);
+    return RE2JS.compile(pattern);
   } catch (error) {
     if (!(error instanceof RE2JSException)) throw error;
     throw new PatternError(error.message);
@@ -49,4 +53,20 @@ export function expandTemplate(template: string, groups: Matcher): string {
     if (/^\d+$/.test(name)) return Number(name) <= groups.groupCount() ? (groups.group(Number(name)) ?? "") : "";
     return ownMember(groups.getNamedGroups(), name) ?? "";
   });
+}
+
+/** Whether a pattern matches anywhere in a text; throws PatternError. */
+export function findPattern(pattern: string, text: string): boolean {
+  return compileSource(pattern).matcher(text).find();
+}
+
+/** A text with each match of a pattern replaced by a template, as Go's regexp.ReplaceAllString does; throws PatternError. */
+export function replacePattern(pattern: string, template: string, text: string): string {
+  const matcher = compileSource(pattern).matcher(text);
+  let [result, at] = ["", 0];
+  while (matcher.find()) {
+    result += text.slice(at, matcher.start()) + expandTemplate(template, matcher);
+    at = matcher.end();
+  }
+  return result + text.slice(at);
 }

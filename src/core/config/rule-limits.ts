@@ -1,0 +1,26 @@
+// Bounds of rules of Prometheus' kind, each with its reason: files and templates are text of operators, and must end neither the stack nor the memory of their thread.
+
+/** Characters of a file of rules: the largest public ones, generated for Kubernetes, have 1,500,000. */
+export const RULE_FILE_CHARACTERS_MAX = 4 * 1024 * 1024;
+/** Levels of a file of rules: tests of rules, the deepest, have nine; each takes some ten frames of the composer, and the stack has 10,000. */
+export const RULE_FILE_DEPTH_MAX = 64;
+/** Nodes of a file of rules once its aliases are followed: 4 MiB of the shortest lines, and no alias of aliases makes more. */
+export const RULE_FILE_NODES_MAX = 1_000_000;
+/** Actions and operands that one expansion of a template may evaluate: a table of 1,000 rows of 20 columns has 60,000. */
+export const TEMPLATE_STEPS_MAX = 100_000;
+/** Characters that an expansion may write: a message of 64 KiB is longer than any receiver shows. */
+export const TEMPLATE_OUTPUT_CHARACTERS_MAX = 64 * 1024;
+/** Levels of blocks, parentheses and templates within a template: some six frames each of the parser and of the expansion. */
+export const TEMPLATE_DEPTH_MAX = 100;
+/** Queries that one expansion of a template may ask: public rules ask two. */
+export const TEMPLATE_QUERIES_MAX = 20;
+/** Digits and columns that a verb of printf may ask for: a float has 1,075 digits at most. */
+export const TEMPLATE_PRECISION_MAX = 1_100;
+/** Evaluations of all rules that one test of rules may make: a year in steps of a minute are 525,600. */
+export const RULE_TEST_EVALUATIONS_MAX = 1_000_000;
+/** How long a resolved alert is remembered, so that it is sent on as resolved: Prometheus' own. */
+export const RESOLVED_ALERT_RETENTION_MS = 15 * 60_000;
+/** How long a pause may be behind which `for` goes on: Prometheus' default. */
+export const RULE_OUTAGE_TOLERANCE_MS = 3_600_000;
+/** What is left of `for` behind a pause at least, and below which nothing goes on: Prometheus' default. */
+export const RULE_FOR_GRACE_MS = 600_000;
