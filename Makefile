@@ -2,7 +2,7 @@
 # Settings are environment variables and pass through: PORT=8081 DATA_DIR=/var/lib/vedette make run
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install build run package package-test test test-fast test-real test-nodes web-test docs-test check format demo demo-incident sim crash fault attack chaos fuzz soak bench backup-test bench-quick eval eval-quiet incidents promql-test clean
+.PHONY: help install build run package package-test test test-fast test-real test-nodes web-test docs-test check format demo demo-incident sim crash fault attack chaos fuzz soak bench backup-test bench-quick eval eval-quiet incidents promql-test rules-test clean
 
 # npm takes an empty HOME for a folder named ~ in the clone; without one it asks the system.
 ifeq ($(HOME),)
@@ -127,6 +127,9 @@ eval: $(SERVER) ## Measure detection on labelled public data; EVAL_DATA=folder (
 
 promql-test: $(INSTALLED) ## Play Prometheus' own promqltest scripts, PROMQL_TESTS=folder, and read rule files, PROMQL_RULES=folder (ten seconds)
 	@exec node --import ./scripts/typescript-loader.mjs test/promql/promql-test.ts
+
+rules-test: $(SERVER) ## Exit codes of `vedette rules` over promtool's data, RULES_TESTS=folder, and load and evaluate rule files, RULES_FILES=folder (20 seconds)
+	@exec node --import ./scripts/typescript-loader.mjs test/rules/rules-data-test.ts
 
 incidents: $(SERVER) ## Score root causes of generated incidents against this server; INCIDENTS_TOOL=folder of the generator (run.py), INCIDENTS_SEED=n INCIDENTS_CASES=n (15 minutes)
 	@test -f "$(INCIDENTS_TOOL)/run.py" || { echo "make incidents needs INCIDENTS_TOOL=folder, with the generator's run.py" >&2; exit 1; }

@@ -8,7 +8,7 @@ const SHOWN_CHARACTERS = 7;
 /** Members of a mapping by name. */
 export type Fields = ReadonlyMap<string, YamlTree>;
 
-/** Reads one file. */
+/** Reads the members of one file and notes what is wrong with them. */
 export class FieldReader {
   readonly #faults: string[] = [];
   readonly #canIgnore: boolean;
@@ -45,7 +45,7 @@ export class FieldReader {
     return fields;
   }
 
-  /** Items of a sequence. */
+  /** Items of a sequence; none where it is missing. */
   list(tree: YamlTree | undefined, type: string): readonly YamlTree[] {
     if (tree === undefined || tree.kind === "null") return [];
     if (tree.kind === "sequence") return tree.items;
@@ -61,7 +61,7 @@ export class FieldReader {
     return "";
   }
 
-  /** Texts by name. */
+  /** Texts of a mapping by their names. */
   texts(tree: YamlTree | undefined): ReadonlyMap<string, string> {
     if (tree === undefined || tree.kind === "null") return new Map();
     if (tree.kind === "mapping") return new Map(tree.members.map(({ key, value }) => [key, this.text(value)]));

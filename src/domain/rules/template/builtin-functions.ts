@@ -1,4 +1,5 @@
 // Functions that every template of Go has (text/template/funcs.go); `and` and `or` are of the expansion, as they leave out what they need not.
+import { ownMember } from "../../../core/collections/own-member.ts";
 import { equalsAny, FunctionError, isLess } from "./go-comparison.ts";
 import { sprint, sprintf } from "./go-printf.ts";
 import { type GoValue, goText, goType, isGoList, isGoMap, isTrue } from "./go-value.ts";
@@ -17,7 +18,7 @@ const SCRIPT: Readonly<Record<string, string>> = {
 };
 
 function escaped(values: readonly GoValue[], pattern: RegExp, signs: Readonly<Record<string, string>>): string {
-  return sprint(values).replace(pattern, (sign) => (Object.hasOwn(signs, sign) ? (signs[sign] as string) : controlText(sign)));
+  return sprint(values).replace(pattern, (sign) => ownMember(signs, sign) ?? controlText(sign));
 }
 
 function controlText(sign: string): string {
@@ -56,7 +57,7 @@ function slice(value: GoValue, from: GoValue, to: GoValue): GoValue {
   return value.slice(start, end);
 }
 
-/** By name. */
+/** Functions of every template by their names. */
 export const BUILTIN_FUNCTIONS: Readonly<Record<string, TemplateFunction>> = {
   not: { least: 1, most: 1, call: ([value]) => !isTrue(value) },
   len: { least: 1, most: 1, call: ([value]) => lengthOf(value) },

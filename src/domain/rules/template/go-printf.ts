@@ -1,4 +1,5 @@
 // Go's fmt.Sprintf, Sprint and Sprintln for the values of templates (fmt/print.go): verbs, flags, widths, and what Go writes where a verb does not fit.
+import { ownMember } from "../../../core/collections/own-member.ts";
 import { TEMPLATE_OUTPUT_CHARACTERS_MAX, TEMPLATE_PRECISION_MAX } from "../../../core/config/rule-limits.ts";
 import { quote } from "../../promql/parser/quoted-text.ts";
 import { exponentText, fixedText, generalText, shortestText } from "./go-float-text.ts";
@@ -36,7 +37,7 @@ class Arguments {
     return this.#next < 0 || this.#next >= this.#values.length ? undefined : [this.#values[this.#next++]];
   }
 
-  /** What was not used. */
+  /** Arguments that no verb has used. */
   get extra(): readonly GoValue[] {
     return this.#isReordered ? [] : this.#values.slice(this.#next);
   }
@@ -85,7 +86,8 @@ function padded(text: string, { flags, width }: Verb, value: GoValue): string {
   if (length >= width) return text;
   if (flags.includes("-")) return text + " ".repeat(width - length);
   const isNumber = typeof value === "number" ? Number.isFinite(value) : typeof value === "bigint";
-  if (!flags.includes("0") || !isNumber) return (flags.includes("0") ? "0" : " ").repeat(width - length) + text;
+  const isNoNumber = typeof value === "number" && !isNumber;
+  if (!flags.includes("0") || !isNumber) return (flags.includes("0") && !isNoNumber ? "0" : " ").repeat(width - length) + text;
   const sign = /^[+\- ]/.test(text) ? text[0] : "";
   return sign + "0".repeat(width - length) + text.slice((sign as string).length);
 }
@@ -156,15 +158,16 @@ function floatText({ letter, precision }: Verb, value: number): string | undefin
 }
 
 const BASES: Readonly<Record<string, number>> = { b: 2, o: 8, d: 10, v: 10, x: 16, X: 16 };
+const BASE_MARKS: Readonly<Record<string, string>> = { x: "0x", X: "0X", o: "0" };
 
 function integerText({ letter, precision, flags }: Verb, value: bigint): string | undefined {
   if (letter === "c") return characterOf(value);
   if (letter === "q") return quote(characterOf(value), "'");
   if (letter === "U") return `U+${value.toString(16).toUpperCase().padStart(4, "0")}`;
-  const base = Object.hasOwn(BASES, letter) ? (BASES[letter] as number) : undefined;
+  const base = ownMember(BASES, letter);
   if (base === undefined) return undefined;
   const digits = (value < 0n ? -value : value).toString(base).padStart(precision ?? 0, "0");
-  const lead = flags.includes("#") ? ({ x: "0x", X: "0X", o: "0" }[letter] ?? "") : "";
+  const lead = flags.includes("#") ? (ownMember(BASE_MARKS, letter) ?? "") : "";
   return `${value < 0n ? "-" : ""}${lead}${letter === "X" ? digits.toUpperCase() : digits}`;
 }
 

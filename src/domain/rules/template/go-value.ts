@@ -30,7 +30,7 @@ export class GoTime {
   }
 }
 
-/** A span of time. */
+/** A duration as Go has one, which prints with its units. */
 export class GoDuration {
   readonly seconds: number;
 

@@ -10,8 +10,8 @@ const ABOVE = ["k", "M", "G", "T", "P", "E", "Z", "Y"] as const;
 const BELOW = ["m", "u", "n", "p", "f", "a", "z", "y"] as const;
 const BINARY = ["ki", "Mi", "Gi", "Ti", "Pi", "Ei", "Zi", "Yi"] as const;
 const DIGITS = 4;
-/** A signed 64 bit count of nanoseconds, in seconds. */
-const SECONDS_MAX = 2 ** 63 / 1e9;
+/** A signed 64 bit count of nanoseconds. */
+const NANOSECONDS_MAX = 2 ** 63;
 
 /** A number, or a text that says one. */
 export function toFloat(value: GoValue): number {
@@ -54,7 +54,7 @@ export function humanize(value: number): string {
   return Math.abs(value) >= 1 ? scaled(value, 1_000, ABOVE) : scaledUp(value);
 }
 
-/** 1048576 as 1Mi. */
+/** 1048576 as 1Mi: prefixes that are powers of 1,024. */
 export function humanize1024(value: number): string {
   return Math.abs(value) <= 1 || !Number.isFinite(value) ? short(value) : scaled(value, 1_024, BINARY);
 }
@@ -81,7 +81,7 @@ export function humanizePercentage(value: number): string {
 
 /** Seconds since 1970 as a moment. */
 export function toTime(value: number): GoTime {
-  if (!Number.isFinite(value) || Math.abs(value) >= SECONDS_MAX) {
+  if (!Number.isFinite(value) || Math.abs(value) * 1e9 >= NANOSECONDS_MAX) {
     throw new FunctionError(`${goText(value)} cannot be represented as a nanoseconds timestamp since it overflows int64`);
   }
   return new GoTime(Math.trunc(value * 1_000));

@@ -45,7 +45,7 @@ class TemplateExpansion {
     this.#world = { ...world, query: (text) => this.#query(text, world) };
   }
 
-  /** What was written. */
+  /** The text that has been written so far. */
   get text(): string {
     return this.#pieces.join("");
   }
@@ -182,15 +182,15 @@ class TemplateExpansion {
   #command(command: Command, dot: GoValue, last: readonly GoValue[]): GoValue {
     const [head, ...rest] = command.operands;
     if (head.kind === "function") return this.#function(head.function, command, dot, last);
-    if (rest.length > 0 || last.length > 0) throw this.#notCallable(head, command, dot);
+    if (rest.length > 0 || last.length > 0) throw this.#notCallable(head, dot);
     if (head.kind === "nil") throw this.#fault(head, "nil is not a command");
     return this.#operand(head, dot);
   }
 
   /** An operand with arguments that is no function: values have no methods here. */
-  #notCallable(head: Operand, command: Command, dot: GoValue): TemplateError {
+  #notCallable(head: Operand, dot: GoValue): TemplateError {
     const name = "fields" in head ? head.fields.at(-1) : undefined;
-    if (name === undefined) return this.#fault(command, `can't give argument to non-function ${head.text}`);
+    if (name === undefined) return this.#fault(head, `can't give argument to non-function ${head.text}`);
     this.#operand(head, dot);
     return this.#fault(head, `${name} is not a method but has arguments`);
   }
@@ -238,12 +238,10 @@ class TemplateExpansion {
     if (name === "and" || name === "or") return this.#junction(name, command, dot, last);
     const known = RULE_FUNCTIONS.get(name) as TemplateFunction;
     const count = operands.length + last.length;
-    if (count < known.least || count > known.most) throw this.#fault(command, argumentCountText(name, known, count));
+    if (count < known.least || count > known.most) throw this.#fault(command.operands[0], argumentCountText(name, known, count));
     const values = [...operands.map((operand) => this.#operand(operand, dot)), ...last];
     for (const [index, value] of values.slice(0, known.texts ?? 0).entries()) {
-      if (typeof value !== "string") {
-        throw this.#fault(operands[index] ?? command, `wrong type for value; expected string; got ${goType(value)}`);
-      }
+      if (typeof value !== "string") throw this.#wrongText(operands[index] ?? command, value);
     }
     try {
       return known.call(values, this.#world);
@@ -251,6 +249,15 @@ class TemplateExpansion {
       if (error instanceof TemplateError) throw error;
       throw this.#fault(command, `error calling ${name}: ${error instanceof Error ? error.message : String(error)}`);
     }
+  }
+
+  /** A constant is told as it was written. */
+  #wrongText(node: Operand | Command, value: GoValue): TemplateError {
+    const isConstant = "kind" in node && node.kind === "constant";
+    return this.#fault(
+      node,
+      isConstant ? `expected string; found ${node.text}` : `wrong type for value; expected string; got ${goType(value)}`,
+    );
   }
 
   /** The first operand that decides; those behind it are not evaluated. */

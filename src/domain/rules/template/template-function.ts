@@ -16,6 +16,6 @@ export interface TemplateFunction {
   readonly least: number;
   readonly most: number;
   readonly texts?: number;
-  /** Throws FunctionError. */
+  /** Throws FunctionError where a value is none that it takes. */
   readonly call: (values: readonly GoValue[], world: TemplateWorld) => GoValue;
 }

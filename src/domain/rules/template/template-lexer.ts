@@ -52,7 +52,7 @@ export class TemplateLexer {
     this.#source = source;
   }
 
-  /** The next token. */
+  /** Takes a token off the front of what is left. */
   next(): TemplateToken {
     return this.#waiting.shift() ?? (this.#isInside ? this.#inside() : this.#outside());
   }

@@ -12,7 +12,7 @@ export type Operand = NodeBase &
     | { readonly kind: "constant"; readonly value: string | number | bigint | boolean }
     /** Fields of the dot, .a.b */
     | { readonly kind: "field"; readonly fields: readonly string[] }
-    /** $name.a.b */
+    /** A variable and fields of it, $name.a.b */
     | { readonly kind: "variable"; readonly variable: string; readonly fields: readonly string[] }
     | { readonly kind: "function"; readonly function: string }
     | { readonly kind: "pipeline"; readonly pipeline: Pipeline }

@@ -90,7 +90,7 @@ class TemplateParser {
   }
 
   #unexpected({ kind, text }: TemplateToken, context: string): TemplateError {
-    const what = kind === "end of input" ? "EOF" : kind === "keyword" ? `<${text}>` : quote(text);
+    const what = kind === "end of input" ? "EOF" : kind === "keyword" || kind === "dot" || kind === "nil" ? `<${text}>` : quote(text);
     return this.#fault(`unexpected ${what} in ${context}`);
   }
 
@@ -136,7 +136,7 @@ class TemplateParser {
         this.#expect("close", `{{${text}}}`);
         return { kind: text, start, text };
       case "template":
-        return this.#call(word);
+        return this.#call();
       case "define":
         return this.#define(word);
       default:
@@ -194,7 +194,8 @@ class TemplateParser {
     return name;
   }
 
-  #call({ start }: TemplateToken): TemplateNode {
+  #call(): TemplateNode {
+    const { start } = this.#peekBeyondSpace();
     const template = this.#templateName("template clause");
     const isBare = this.#peekBeyondSpace().kind === "close";
     if (isBare) this.#takeBeyondSpace();
@@ -256,7 +257,8 @@ class TemplateParser {
     const space = this.#take();
     const next = space.kind === "space" ? this.#take() : space;
     if (next.kind === "declare" || next.kind === "assign") return this.#declare([first.text], next.kind === "assign");
-    if (context === "range" && next.kind === "character" && next.text === ",") {
+    if (next.kind === "character" && next.text === ",") {
+      if (context !== "range") throw this.#fault(`too many declarations in ${context}`);
       const second = this.#expect("variable", "range");
       const sign = this.#takeBeyondSpace();
       if (sign.kind !== "declare" && sign.kind !== "assign") throw this.#fault("range can only initialize variables");
@@ -286,27 +288,16 @@ class TemplateParser {
       if (token.kind === "space" && operand !== undefined) {
         const next = this.#peek().kind;
         if (next !== "pipe" && next !== "close" && next !== ")") continue;
-        if (next === "pipe") this.#takePipe();
+        if (next === "pipe") this.#take();
         break;
       }
       if (token.kind === "close" || token.kind === ")") this.#ahead.unshift(token);
-      else if (token.kind === "pipe") this.#checkBehindPipe();
-      else throw this.#unexpected(token, "operand");
+      else if (token.kind !== "pipe") throw this.#unexpected(token, "operand");
       break;
     }
     const [first, ...others] = operands;
     if (first === undefined) throw this.#fault("empty command");
     return { start, text: operands.map(({ text }) => text).join(" "), operands: [first, ...others] };
-  }
-
-  #takePipe(): void {
-    this.#take();
-    this.#checkBehindPipe();
-  }
-
-  /** Behind a pipe there is a command. */
-  #checkBehindPipe(): void {
-    if (!OPERAND_KINDS.has(this.#peekBeyondSpace().kind)) throw this.#fault("missing value for command");
   }
 
   #operand(): Operand | undefined {

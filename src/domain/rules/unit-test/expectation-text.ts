@@ -14,7 +14,7 @@ export interface ComparedAlert {
 export interface ComparedSample {
   readonly labels: Labels;
   readonly value: number;
-  /** Empty for a float. */
+  /** The text of a native histogram; empty for a float. */
   readonly histogram: string;
 }
 

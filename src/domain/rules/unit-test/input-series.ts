@@ -2,7 +2,7 @@
 import type { Labels } from "../../promql/labels/labels.ts";
 import { type DescribedValue, parseSeriesDescription, parseValues, SeriesDescriptionError } from "../../promql/series-description.ts";
 import { markStale } from "../../promql/stale-marker.ts";
-import { addHistograms, type NativeHistogram, parseHistogram } from "./native-histogram.ts";
+import { addHistograms, type NativeHistogram, parseHistogram } from "./described-histogram.ts";
 import type { WrittenSeries } from "./rule-test-file.ts";
 
 /** A series: floats and stale markers in time, native histograms by their moments. */

@@ -46,7 +46,7 @@ export interface RuleTest {
   readonly externalUrl: string;
 }
 
-/** A whole file. */
+/** A file of tests as it was written. */
 export interface RuleTestFile {
   readonly rulePaths: readonly string[];
   readonly evaluationIntervalMs: number;

@@ -13,9 +13,9 @@ import { QueryError } from "../../promql/query-error.ts";
 import { parseSeriesDescription, SeriesDescriptionError } from "../../promql/series-description.ts";
 import { type CompiledGroup, compileGroup, evaluateGroup, NEW_RULE_STATE, type RuleState } from "../evaluation/group-evaluation.ts";
 import type { RuleGroup } from "../file/rule-group.ts";
+import { histogramText, parseHistogram } from "./described-histogram.ts";
 import { alertFailure, type ComparedAlert, type ComparedSample, sampleFailure } from "./expectation-text.ts";
 import { readInputSeries } from "./input-series.ts";
-import { histogramText, parseHistogram } from "./native-histogram.ts";
 import type { AlertExpectation, ExpectedSample, ExpressionExpectation, RuleTest } from "./rule-test-file.ts";
 import { TestStorage } from "./test-storage.ts";
 

@@ -6,8 +6,8 @@ import { QueryError } from "../../promql/query-error.ts";
 import type { SeriesStorage, StoredSeries } from "../../promql/series-storage.ts";
 import { isStale, markStale } from "../../promql/stale-marker.ts";
 import type { RuleSample } from "../evaluation/alerting-evaluation.ts";
+import { histogramText, isIncrease, type NativeHistogram } from "./described-histogram.ts";
 import type { InputSeries } from "./input-series.ts";
-import { histogramText, isIncrease, type NativeHistogram } from "./native-histogram.ts";
 
 const CAPACITY = 64;
 
@@ -54,7 +54,7 @@ export interface SelectedHistogram {
   readonly text: string;
 }
 
-/** Series of one test. */
+/** Series of one test, from its input and its rules. */
 export class TestStorage implements SeriesStorage {
   readonly #series = new Map<string, GrowingSeries>();
   readonly #input: ReadonlyArray<{ readonly series: InputSeries; next: number }>;
