@@ -29,7 +29,7 @@ const CODES = {
 function codeProblems(folder: string): string[] {
   return Object.entries(CODES).flatMap(([command, codes]) =>
     Object.entries(codes).flatMap(([code, names]) =>
-      names.flatMap((name) => {
+      names.flatMap((name: string) => {
         const { status } = spawnSync(process.execPath, ["dist/main.js", "rules", command, join(folder, `${name}.yml`)]);
         return status === Number(code) ? [] : [`rules ${command} ${name}.yml ends with ${status}, expected ${code}`];
       }),

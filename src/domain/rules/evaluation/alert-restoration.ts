@@ -1,8 +1,8 @@
 // `for` behind a restart: alerts take over since when they were active from their series ALERTS_FOR_STATE (Group.RestoreForState in rules/group.go of Prometheus).
-import { RULE_FOR_GRACE_MS } from "../../../core/config/rule-limits.ts";
+import { RULE_FOR_GRACE_MS, RULE_OUTAGE_TOLERANCE_MS } from "../../../core/config/rule-limits.ts";
 import type { RuleAlert, RuleAlerts } from "./alerting-evaluation.ts";
 
-/** The last sample of an alert's series within the tolerance before the restoration. */
+/** The last sample of an alert's series. */
 export interface RecordedActivity {
   readonly timeMs: number;
   /** Seconds since 1970 at which the alert became active. */
@@ -11,7 +11,7 @@ export interface RecordedActivity {
   readonly isStale: boolean;
 }
 
-/** Alerts with their moments of before. `activity` finds the last sample of an alert's series, not older than RULE_OUTAGE_TOLERANCE_MS. */
+/** Alerts with their moments of before. `activity` finds the last sample of an alert's series; one older than the tolerance counts for nothing. */
 export function restoreAlerts(
   alerts: RuleAlerts,
   holdMs: number,
@@ -22,7 +22,7 @@ export function restoreAlerts(
   return new Map(
     [...alerts].map(([key, alert]) => {
       const found = activity(alert);
-      const isKnown = found !== undefined && !found.isStale;
+      const isKnown = found !== undefined && !found.isStale && nowMs - found.timeMs <= RULE_OUTAGE_TOLERANCE_MS;
       return [key, isKnown ? { ...alert, activeAtMs: restoredMs(found, holdMs, nowMs) } : alert];
     }),
   );

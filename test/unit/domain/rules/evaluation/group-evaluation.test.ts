@@ -165,6 +165,7 @@ describe("`for` behind a restart", () => {
   it("begins anew where it is short, was not known, or had ended", () => {
     expect(active(9, { down: 90, since: 85 })).toBe(100);
     expect(active(30, undefined)).toBe(100);
+    expect(active(90, { down: 39, since: 30 })).toBe(100);
     expect(active(30, { down: 90, since: 85, isStale: true })).toBe(100);
   });
 });
