@@ -20,7 +20,3 @@ export const TEMPLATE_PRECISION_MAX = 1_100;
 export const RULE_TEST_EVALUATIONS_MAX = 1_000_000;
 /** How long a resolved alert is remembered, so that it is sent on as resolved: Prometheus' own. */
 export const RESOLVED_ALERT_RETENTION_MS = 15 * 60_000;
-/** How long a pause may be behind which `for` goes on: Prometheus' default. */
-export const RULE_OUTAGE_TOLERANCE_MS = 3_600_000;
-/** What is left of `for` behind a pause at least, and below which nothing goes on: Prometheus' default. */
-export const RULE_FOR_GRACE_MS = 600_000;
