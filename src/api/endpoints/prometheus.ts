@@ -73,25 +73,44 @@ const RANGE_EXAMPLE = {
   },
 };
 
+const success = (data: unknown) => ({ response: { status: "success", data } });
+const LABELS_EXAMPLE = success(["__name__", "environment", "service_id"]);
+const SERIES_EXAMPLE = success([{ __name__: "queue_depth", service_id: "checkout" }]);
+
 const QUERY = {
   path: "/prometheus/api/v1/query",
   handledBy: "query",
   query: INSTANT_QUERY,
   responses: { 200: PROMETHEUS_RESULT },
+  examples: { response: RESULT_EXAMPLE },
 } as const;
 const QUERY_RANGE = {
   path: "/prometheus/api/v1/query_range",
   handledBy: "query",
   query: RANGE_QUERY,
   responses: { 200: PROMETHEUS_RANGE },
+  examples: { response: RANGE_EXAMPLE },
 } as const;
-const LABELS = { path: "/prometheus/api/v1/labels", handledBy: "query", query: LIST_QUERY, responses: { 200: PROMETHEUS_TEXTS } } as const;
-const SERIES = { path: "/prometheus/api/v1/series", handledBy: "query", query: LIST_QUERY, responses: { 200: PROMETHEUS_SERIES } } as const;
+const LABELS = {
+  path: "/prometheus/api/v1/labels",
+  handledBy: "query",
+  query: LIST_QUERY,
+  responses: { 200: PROMETHEUS_TEXTS },
+  examples: LABELS_EXAMPLE,
+} as const;
+const SERIES = {
+  path: "/prometheus/api/v1/series",
+  handledBy: "query",
+  query: LIST_QUERY,
+  responses: { 200: PROMETHEUS_SERIES },
+  examples: SERIES_EXAMPLE,
+} as const;
 const EXEMPLARS = {
   path: "/prometheus/api/v1/query_exemplars",
   handledBy: "front",
   query: EXEMPLAR_QUERY,
   responses: { 200: PROMETHEUS_EXEMPLARS },
+  examples: success([]),
 } as const;
 
 /** Endpoints of Prometheus' HTTP API. */
@@ -100,7 +119,6 @@ export const PROMETHEUS_ENDPOINTS = [
     ...GET,
     ...QUERY,
     name: "promqlQuery",
-    examples: { response: RESULT_EXAMPLE },
     summary: "The value of an expression at a moment",
   },
   { ...POST, ...QUERY, name: "promqlQueryForm", summary: "The same with parameters in a form" },
@@ -108,7 +126,6 @@ export const PROMETHEUS_ENDPOINTS = [
     ...GET,
     ...QUERY_RANGE,
     name: "promqlQueryRange",
-    examples: { response: RANGE_EXAMPLE },
     summary: "The values of an expression over a range, 11,000 steps at most",
   },
   { ...POST, ...QUERY_RANGE, name: "promqlQueryRangeForm", summary: "The same with parameters in a form" },
@@ -122,6 +139,7 @@ export const PROMETHEUS_ENDPOINTS = [
     query: LIST_QUERY,
     parameters: { name: "the label; a name of other characters than letters, digits and _ may come as U__" },
     responses: { 200: PROMETHEUS_TEXTS },
+    examples: success(["checkout", "shop"]),
     summary: "Values of a label",
   },
   { ...GET, ...SERIES, name: "promqlSeries", summary: "Series by their labels" },
@@ -133,6 +151,7 @@ export const PROMETHEUS_ENDPOINTS = [
     handledBy: "query",
     query: METADATA_QUERY,
     responses: { 200: PROMETHEUS_METADATA },
+    examples: success({ up: [{ type: "gauge", help: "whether the target is up", unit: "" }] }),
     summary: "Types, units and helps of metrics",
   },
   { ...GET, ...EXEMPLARS, name: "promqlExemplars", summary: "Exemplars: none are kept" },
@@ -144,6 +163,7 @@ export const PROMETHEUS_ENDPOINTS = [
     handledBy: "front",
     query: ANY_QUERY,
     responses: { 200: PROMETHEUS_RULES },
+    examples: success({ groups: [] }),
     summary: "Groups of rules",
   },
   {
@@ -153,6 +173,7 @@ export const PROMETHEUS_ENDPOINTS = [
     handledBy: "front",
     query: ANY_QUERY,
     responses: { 200: PROMETHEUS_ALERTS },
+    examples: success({ alerts: [] }),
     summary: "Alerts of rules",
   },
   {
@@ -162,6 +183,7 @@ export const PROMETHEUS_ENDPOINTS = [
     handledBy: "front",
     query: ANY_QUERY,
     responses: { 200: PROMETHEUS_FACTS },
+    examples: success({ version: "3.14.0", revision: "vedette-1.0.0", branch: "", buildUser: "", buildDate: "", goVersion: "" }),
     summary: "The version of Prometheus whose API this is",
   },
   {
@@ -171,6 +193,7 @@ export const PROMETHEUS_ENDPOINTS = [
     handledBy: "front",
     query: ANY_QUERY,
     responses: { 200: PROMETHEUS_FACTS },
+    examples: success({ startTime: "2026-01-31T12:00:00.000Z", reloadConfigSuccess: true }),
     summary: "Since when the server runs",
   },
   {
