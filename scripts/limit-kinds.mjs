@@ -26,6 +26,8 @@ export const LIMIT_KINDS = {
   },
   /** Of one request, answer, record, service, rule, file or other single thing. */
   one: [
+    "NOTIFIER_PULSES_MISSED_MAX",
+    "NOTIFIER_START_PULSES_MAX",
     "PROMQL_FORM_BYTES_MAX",
     "PROMQL_LINE_SAMPLES_MAX",
     "PROMQL_NESTING_MAX",
