@@ -113,7 +113,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   "silence end": async (line, { settings }) => (await import("./cli/client/silence.ts")).endSilences(line.arguments, settings.environment),
   "routes test": async (line, { settings }) => (await import("./cli/client/route-test.ts")).testRoute(line.arguments, settings.environment),
   query: async (line, { settings, nowMs }) =>
-    (await import("./cli/promql/query.ts")).runQuery(line.arguments, settings.environment, nowMs()),
+    (await import("./cli/promql/promql-query.ts")).runQuery(line.arguments, settings.environment, nowMs()),
   "promql format": async (line) => (await import("./cli/promql/promql-format.ts")).runPromqlFormat(line.arguments),
   "promql eval": async (line, { nowMs }) => (await import("./cli/promql/promql-eval.ts")).runPromqlEval(line.arguments, nowMs),
   "rules check": async (line) => (await import("./cli/rules/rules-check.ts")).runRulesCheck(line.arguments),

@@ -11,7 +11,7 @@ import { HistoryCursor } from "../detection/multivariate/service-rows.ts";
 import { LEARNING_VALUES } from "../detection/pair/pair-detector.ts";
 import type { WatchdogSettings } from "../detection/watchdog-settings.ts";
 import { kindOfName } from "../saturation/bounded-name.ts";
-import { HABIT_GATE, type SaturationEvaluation } from "../saturation/saturation-finding.ts";
+import { NOT_A_HABIT, type SaturationEvaluation } from "../saturation/saturation-finding.ts";
 import { SATURATION_EVERY_CYCLES } from "../saturation/saturation-fire.ts";
 import { SaturationSeries } from "../saturation/saturation-series.ts";
 import { isBucketSeries } from "../series/classification.ts";
@@ -120,8 +120,8 @@ export async function saturationMoment(
       if (slices.spend(SATURATION_US)) await slices.turn();
     }
   }
-  const { finding, held, gates } = outcome;
-  const failed = held === undefined ? (firstFailed(gates)?.name ?? null) : HABIT_GATE;
+  const { finding, habitual, gates } = outcome;
+  const failed = habitual === undefined ? (firstFailed(gates)?.name ?? null) : NOT_A_HABIT;
   if (failed === "limit_known") return skippedMoment(layer, "no_declared_limit");
   if (failed === "recent_value") return skippedMoment(layer, "no_recent_value");
   const newestMs = series.times[series.times.length - 1] as number;
@@ -132,9 +132,9 @@ export async function saturationMoment(
     reason: finding === null ? failed : null,
     declared: finding !== null,
     atMs: newestMs,
-    value: (finding ?? held)?.value ?? gate?.value ?? null,
-    bar: (finding ?? held)?.limit ?? gate?.limit ?? null,
-    verdict: (finding ?? held)?.verdict ?? null,
+    value: (finding ?? habitual)?.value ?? gate?.value ?? null,
+    bar: (finding ?? habitual)?.limit ?? gate?.limit ?? null,
+    verdict: (finding ?? habitual)?.verdict ?? null,
     sinceMs: series.times[0] as number,
   };
 }

@@ -107,10 +107,10 @@ class Sequence {
     const timesMs = this.#times.subarray(0, this.#count);
     if (this.#isAscending) return { timesMs, values: this.#values.subarray(0, this.#count) };
     const order = Uint32Array.from(timesMs.keys()).sort((a, b) => (timesMs[a] as number) - (timesMs[b] as number) || a - b);
-    const last = order.filter((place, index) => timesMs[place] !== timesMs[order[index + 1] as number]);
+    const last = order.filter((at, index) => timesMs[at] !== timesMs[order[index + 1] as number]);
     const values = new Float64Array(last.length);
-    for (const [index, place] of last.entries()) values.set(this.#values.subarray(place, place + 1), index);
-    return { timesMs: Float64Array.from(last, (place) => timesMs[place] as number), values };
+    for (const [index, at] of last.entries()) values.set(this.#values.subarray(at, at + 1), index);
+    return { timesMs: Float64Array.from(last, (at) => timesMs[at] as number), values };
   }
 }
 

@@ -19,7 +19,7 @@ const NEXT = OPEN_SINCE + 2;
 export const BREACH_HABITS_NUMBERS = NEXT + 1;
 
 /** Two that came a week and two weeks before make a habit of a week; those of full capacity need a third. */
-export const BREACHES_REMEMBERED_MS = 3 * WEEK_MS + DAY_MS;
+const BREACHES_REMEMBERED_MS = 3 * WEEK_MS + DAY_MS;
 /** A breach is like one before that went no less deep by more than this share of the capacity. */
 const DEEPER_MAX = 0.03;
 /** Those of full capacity must have come one time more. */

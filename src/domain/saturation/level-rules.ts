@@ -25,7 +25,7 @@ export interface LevelFinding {
   /** Null where the rule is silent. */
   readonly tier: Tier | null;
   /** Of a breach that a habit holds. */
-  readonly heldTier?: Tier;
+  readonly habitualTier?: Tier;
   readonly gates: readonly GateResult[];
 }
 

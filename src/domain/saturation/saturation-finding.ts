@@ -10,7 +10,7 @@ import { TIER_MINUTES } from "./saturation-tier.ts";
 
 export const DETECTOR_SATURATION = "saturation";
 /** Gate that holds a breach which comes as those before it. */
-export const HABIT_GATE = "not_a_habit";
+export const NOT_A_HABIT = "not_a_habit";
 /** Just below the z at which the next tier begins. */
 const BELOW_NEXT = 0.001;
 const Z_NEXT_AFTER_HIGH = 6;
@@ -39,7 +39,7 @@ export interface SaturationFinding {
 export interface SaturationEvaluation {
   readonly finding: SaturationFinding | null;
   /** Breach that would have been found, had it not come as those before it. */
-  readonly held?: SaturationFinding;
+  readonly habitual?: SaturationFinding;
   readonly gates: readonly GateResult[];
 }
 

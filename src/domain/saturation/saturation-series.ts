@@ -9,7 +9,7 @@ import { BREACH_HABITS_NUMBERS, BreachHabits, type ShareOf } from "./breach-habi
 import { HEADROOM_FLOOR, type LevelFinding, levelRule } from "./level-rules.ts";
 import { type ProjectionResult, project } from "./projection.ts";
 import {
-  HABIT_GATE,
+  NOT_A_HABIT,
   type SaturationEvaluation,
   type SaturationFinding,
   type SaturationObservation,
@@ -234,8 +234,8 @@ export class SaturationSeries {
   /** A breach that comes as those before it is no news, unless it is told already. */
   private unlessHabit(found: LevelFinding, level: number, share: ShareOf): LevelFinding {
     const isKnown = this.breaches.isKnown(this.history.newestMinute, level, share, this.history.intervalMs);
-    const gates = [...found.gates, holds(HABIT_GATE, !isKnown)];
-    return isKnown && found.tier !== null ? { ...found, tier: null, heldTier: found.tier, gates } : { ...found, gates };
+    const gates = [...found.gates, holds(NOT_A_HABIT, !isKnown)];
+    return isKnown && found.tier !== null ? { ...found, tier: null, habitualTier: found.tier, gates } : { ...found, gates };
   }
 
   private conclude(nowMs: number, bounds: Bounds, result: ProjectionResult, level: LevelFinding | null): SaturationEvaluation {
@@ -245,10 +245,14 @@ export class SaturationSeries {
     const gates = [...result.gates, ...(level?.gates ?? [])];
     const isFound = tier !== null || this.heldLevel;
     if (isFound) return { finding: this.strongest(this.observation(nowMs, bounds), result, tier, level), gates };
-    return { finding: null, gates, ...(level?.heldTier !== undefined && { held: this.heldFinding(nowMs, bounds, level, level.heldTier) }) };
+    return {
+      finding: null,
+      gates,
+      ...(level?.habitualTier !== undefined && { habitual: this.habitualFinding(nowMs, bounds, level, level.habitualTier) }),
+    };
   }
 
-  private heldFinding(nowMs: number, bounds: Bounds, { rule, gates }: LevelFinding, tier: Tier): SaturationFinding {
+  private habitualFinding(nowMs: number, bounds: Bounds, { rule, gates }: LevelFinding, tier: Tier): SaturationFinding {
     return saturationFinding(this.observation(nowMs, bounds), { rule, tier, projection: null, gates });
   }
 

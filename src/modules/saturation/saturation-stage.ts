@@ -7,7 +7,7 @@ import { type EpisodeFrame, isClosing } from "../../core/protocol/coordinator-fr
 import type { Corroboration, SaturationFound, SaturationReport, WantedHistory } from "../../core/protocol/saturation.ts";
 import type { PageDecision } from "../../domain/alerting/paging/page-decision.ts";
 import { anomalyScore } from "../../domain/detection/anomaly-score.ts";
-import { DETECTOR_SATURATION, HABIT_GATE, type SaturationFinding } from "../../domain/saturation/saturation-finding.ts";
+import { DETECTOR_SATURATION, NOT_A_HABIT, type SaturationFinding } from "../../domain/saturation/saturation-finding.ts";
 import { SATURATION_EVERY_CYCLES } from "../../domain/saturation/saturation-fire.ts";
 import { serviceKey } from "../../domain/series/stream-identity.ts";
 import { ledgerRowId } from "../alerts/ledger-book.ts";
@@ -156,13 +156,13 @@ function habitDecision({ key, sampleMs, finding, ...name }: SaturationReport, no
     metricName,
     detector: DETECTOR_SATURATION,
     family: "saturation",
-    anomalyId: hash128(JSON.stringify([HABIT_GATE, key, sampleMs])),
+    anomalyId: hash128(JSON.stringify([NOT_A_HABIT, key, sampleMs])),
     alertId: null,
     tier,
     score: anomalyScore(verdict.z),
     z: verdict.z,
     outcome: "suppressed",
-    suppressedBy: HABIT_GATE,
+    suppressedBy: NOT_A_HABIT,
     gates: verdict.gates,
     rca: null,
     explanation: `${text}; breaches before it came so, at this time, as long and as deep: no news`,

@@ -113,7 +113,7 @@ export class PairDetector {
   /** From that value to the newest one. */
   #step = 0;
   /** The newest value is of a finding that goes on, and is no newer level than INCIDENT_MS: the baselines learn nothing of it. */
-  #isHeld = false;
+  #isFrozen = false;
 
   /** `state` of PAIR_STATE_BYTES bytes is used in place. Hours of the day are UTC's plus `offsetMs`. */
   constructor(state: ArrayBuffer = new ArrayBuffer(PAIR_STATE_BYTES), offsetMs: OffsetMs = UTC_OFFSET) {
@@ -216,13 +216,13 @@ export class PairDetector {
       isCounter: around.isCounter === true,
       counts: around.counts ?? 0,
     });
-    this.#isHeld = this.departure.isOpen || (this.#gate.isFiring && timeMs - this.#gate.openedMs < INCIDENT_MS);
+    this.#isFrozen = this.departure.isOpen || (this.#gate.isFiring && timeMs - this.#gate.openedMs < INCIDENT_MS);
     this.#learnSpike(value);
     if (this.departure.accepted !== undefined) this.#takeLevel();
     if (this.departure.rejoins) this.#rejoin(value, value - verdict.expected);
     this.#lasting.observe(this.#valueMoments.count === 0 ? 0 : this.#valueMoments.sd, this.departure.leastSd);
     this.#observeLevel(value, value - verdict.expected);
-    if (!this.#isHeld && day !== "unusual") this.#profile.add(localMs, value, this.#interval.ms, isHoliday);
+    if (!this.#isFrozen && day !== "unusual") this.#profile.add(localMs, value, this.#interval.ms, isHoliday);
     verdict.sign = Math.sign(value - verdict.expected);
     const bars = barsOf(this.#interval.ms);
     verdict.levelBar = bars.level * caution;
@@ -422,7 +422,7 @@ export class PairDetector {
 
   /** Nothing of a departure that people were told of is what the series does. */
   #learnSpike(value: number): void {
-    if (this.#isHeld) return;
+    if (this.#isFrozen) return;
     this.#valueSample.add(value);
     this.#meanSample.add(this.#values.mean(SPIKE_WIDTH));
     if (this.#values.count > 1) this.#stepSample.add(this.#step);
@@ -468,7 +468,7 @@ export class PairDetector {
 
   /** What is found is not the level of what is usual; that the series strays so far is known from then on. */
   #learnLevel(moments: DriftingMoments, value: number): void {
-    if (this.#isHeld) moments.hold(value, LONG_MEMORY);
+    if (this.#isFrozen) moments.hold(value, LONG_MEMORY);
     else moments.add(value, LONG_MEMORY);
   }
 }

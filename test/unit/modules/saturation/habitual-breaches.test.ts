@@ -13,7 +13,7 @@ function heldBreach(): SaturationReport {
   const context = { limit: null, corroborated: false };
   const at = (minute: number) => START_MS + (minute - 595) * MINUTE;
   for (let minute = 0; minute <= 595; minute++) series.observe(at(minute), minute % 60 >= 50 && minute % 60 < 56 ? 95 : 30);
-  return { ...NAME, key: "k", sampleMs: START_MS, finding: series.evaluate(START_MS, context).held };
+  return { ...NAME, key: "k", sampleMs: START_MS, finding: series.evaluate(START_MS, context).habitual };
 }
 
 it("a breach that a habit holds has one row in the ledger while it goes on", async () => {

@@ -216,7 +216,7 @@ export class SaturationPass implements WatchdogDetector {
 
   #evaluate(unit: SlotUnit, series: SaturationSeries, sampleMs: number): string {
     const { tenant, environment, serviceId, metricName } = unit.name;
-    const { finding, held, gates } = series.evaluate(this.#nowMs, {
+    const { finding, habitual, gates } = series.evaluate(this.#nowMs, {
       limit: this.#reported.limitFor(tenant, serviceId, metricName),
       corroborated: this.#reported.isCorroborated(serviceKey(tenant, serviceId), environment, metricName),
     });
@@ -225,7 +225,7 @@ export class SaturationPass implements WatchdogDetector {
     if (unknown !== undefined) return this.#idle(unit, "no_declared_limit", true);
     if (finding !== null) this.#reports.push({ ...unit.name, key: unit.key, sampleMs, finding });
     else if (this.#reported.isOpen(unit.key)) this.#over.push({ key: unit.key, sampleMs });
-    if (held !== undefined) this.#habitual.push({ ...unit.name, key: unit.key, sampleMs, finding: held });
+    if (habitual !== undefined) this.#habitual.push({ ...unit.name, key: unit.key, sampleMs, finding: habitual });
     return EVALUATED;
   }
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { queryLines } from "../../../../src/cli/promql/query.ts";
+import { queryLines } from "../../../../src/cli/promql/promql-query.ts";
 
 it("shows values of a moment beside their series", () => {
   const result = [

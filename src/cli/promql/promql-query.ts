@@ -29,12 +29,12 @@ interface Answer {
 }
 
 /** Asks and shows; exit code 1 where the server refuses the expression. */
-export async function runQuery(given: CommandArguments, environment: Environment, nowMs: number): Promise<number> {
-  const answer = await tryAsking<Answer>(connectTo(given, environment), pathOf(given, nowMs));
+export async function runQuery(command: CommandArguments, environment: Environment, nowMs: number): Promise<number> {
+  const answer = await tryAsking<Answer>(connectTo(command, environment), pathOf(command, nowMs));
   const { status, body } = answer;
   if (status !== 400 && status !== 422 && status !== 200)
     throw new CommandError(`the server answered ${status}: ${body.error ?? "no reason"}`);
-  if (given.has("json")) writeJson(body);
+  if (command.has("json")) writeJson(body);
   else if (body.data === undefined) writeError(body.error ?? "the server gave no reason");
   else {
     for (const remark of [...(body.warnings ?? []), ...(body.infos ?? [])]) writeError(plain(remark));
@@ -44,18 +44,18 @@ export async function runQuery(given: CommandArguments, environment: Environment
 }
 
 /** The request of a command: a moment, or a range up to one. */
-function pathOf(given: CommandArguments, nowMs: number): string {
-  const [query] = given.operands;
+function pathOf(command: CommandArguments, nowMs: number): string {
+  const [query] = command.operands;
   if (query === undefined) throw new UsageError("vedette query needs an EXPR");
-  const endMs = momentOf(given.text("time"), nowMs);
-  const range = given.text("range");
+  const endMs = momentOf(command.text("time"), nowMs);
+  const range = command.text("range");
   const parameters = new URLSearchParams({ query });
   if (range === undefined) {
     parameters.set("time", String(endMs / 1_000));
     return `/prometheus/api/v1/query?${parameters}`;
   }
   const rangeMs = durationOf("range", range);
-  const step = given.text("step");
+  const step = command.text("step");
   const stepMs = step === undefined ? Math.max(1_000, Math.ceil(rangeMs / CHART_COLUMNS / 1_000) * 1_000) : durationOf("step", step);
   parameters.set("start", String((endMs - rangeMs) / 1_000));
   parameters.set("end", String(endMs / 1_000));
