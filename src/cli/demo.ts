@@ -109,43 +109,27 @@ class DemoSender {
   }
 }
 
-function report(planted: PlantedAnomaly, found: readonly FoundAnomaly[], name: (service: string) => string): boolean {
-  const hits = found.filter((one) => one.service_id === name(planted.service) && one.metric_name === planted.metric);
+interface JudgedRun {
+  readonly planted: ReadonlyArray<{ readonly of: PlantedAnomaly; readonly hits: readonly FoundAnomaly[] }>;
+  readonly others: readonly FoundAnomaly[];
+  readonly othersPaged: number;
+  /** Each planted one was found once, and no other reached people: noise of a young service may be declared. */
+  readonly isGood: boolean;
+}
+
+function judge(found: readonly FoundAnomaly[], name: (service: string) => string): JudgedRun {
+  const matches = (of: PlantedAnomaly, one: FoundAnomaly) => one.service_id === name(of.service) && one.metric_name === of.metric;
+  const planted = PLANTED.map((of) => ({ of, hits: found.filter((one) => matches(of, one)) }));
+  const others = found.filter((one) => !PLANTED.some((of) => matches(of, one)));
+  const othersPaged = others.filter(({ outcome }) => outcome === "paged" || outcome === "absorbed").length;
+  return { planted, others, othersPaged, isGood: othersPaged === 0 && planted.every(({ hits }) => hits.length === 1) };
+}
+
+function reportPlanted({ of, hits }: JudgedRun["planted"][number]): void {
   const [hit] = hits;
   const verdict = hits.length === 1 ? "found" : hits.length === 0 ? "MISSED" : `found ${hits.length} TIMES`;
-  writeLine(`  ${verdict.padEnd(7)} ${planted.story} (${planted.service}, ${planted.metric})`);
+  writeLine(`  ${verdict.padEnd(7)} ${of.story} (${of.service}, ${of.metric})`);
   if (hit !== undefined) writeLine(`          ${hit.severity}, score ${hit.anomaly_score.toFixed(2)}: ${hit.explanation}`);
-  return hits.length === 1;
-}
-
-/** Noise of a young service may be declared; it is wrong where it reaches people. */
-function isPaged({ outcome }: FoundAnomaly): boolean {
-  return outcome === "paged" || outcome === "absorbed";
-}
-
-interface DemoOutcome {
-  readonly records: number;
-  readonly refused: number;
-  readonly found: readonly FoundAnomaly[];
-  readonly latency: Parameters<typeof quantileOf>[0];
-}
-
-/** Writes what came of it as JSON; gives the exit code. */
-function reportJson({ records, refused, found, latency }: DemoOutcome, name: (service: string) => string): number {
-  const matches = (planted: PlantedAnomaly, one: FoundAnomaly) =>
-    one.service_id === name(planted.service) && one.metric_name === planted.metric;
-  const planted = PLANTED.map((one) => ({ ...one, found: found.filter((each) => matches(one, each)).length }));
-  const others = found.filter((one) => !PLANTED.some((each) => matches(each, one)));
-  const othersPaged = others.filter(isPaged).length;
-  const p99 = quantileOf(latency, 0.99);
-  writeLine(
-    JSON.stringify(
-      { records, refused, planted, anomalies: found, others: others.length, others_paged: othersPaged, detection_p99: p99 },
-      null,
-      2,
-    ),
-  );
-  return planted.every((one) => one.found === 1) && othersPaged === 0 ? 0 : 1;
 }
 
 /** Runs the demo; resolves with the exit code. */
@@ -181,13 +165,16 @@ export async function runDemo(given: CommandArguments, environment: Environment)
     await retireServices(server, ({ service_id }) => service_id.startsWith(`demo-${run}-`), writeError);
   };
   if (!given.has("live")) await end();
-  if (given.has("json")) return reportJson({ records, refused, found, latency }, name);
+  const judged = judge(found, name);
+  const { planted, others, othersPaged } = judged;
+  if (given.has("json")) {
+    const counted = planted.map(({ of, hits }) => ({ ...of, found: hits.length }));
+    const sums = { others: others.length, others_paged: othersPaged, detection_p99: quantileOf(latency, 0.99) };
+    writeLine(JSON.stringify({ records, refused, planted: counted, anomalies: found, ...sums }, null, 2));
+    return judged.isGood ? 0 : 1;
+  }
   writeLine(`\n${records} records stored, ${refused} refused. What was found:`);
-  const good = PLANTED.map((planted) => report(planted, found, name)).every((once) => once);
-  const others = found.filter(
-    (one) => !PLANTED.some((planted) => one.service_id === name(planted.service) && one.metric_name === planted.metric),
-  );
-  const othersPaged = others.filter(isPaged).length;
+  for (const each of planted) reportPlanted(each);
   writeLine(`  ${others.length} other ${others.length === 1 ? "anomaly" : "anomalies"}, ${othersPaged} of them told`);
   for (const one of others) writeLine(`          ${one.service_id} ${one.explanation}`);
   const p99 = quantileOf(latency, 0.99);
@@ -200,5 +187,5 @@ export async function runDemo(given: CommandArguments, environment: Environment)
     await sender.goOn();
     await end();
   }
-  return good && othersPaged === 0 ? 0 : 1;
+  return judged.isGood ? 0 : 1;
 }

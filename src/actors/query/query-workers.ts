@@ -211,7 +211,7 @@ class QueryWorker {
   answer(waiting: Waiting, waitedMs: number): void {
     const id = this.#next++;
     const leftMs = Math.max(0, this.#options.timeoutMs - waitedMs) + PROMQL_OVERDUE_MS;
-    const overdue = after(leftMs, OVERDUE, () => this.#thread.fail());
+    const overdue = after(leftMs, OVERDUE, () => this.#thread.replace());
     this.#current = { waiting, id, sinceMs: systemClock.monotonicMs(), overdue };
     const call: PromqlCall = { type: "call", id, ...waiting.call, waitedMs, cancel: waiting.cancel.word };
     this.#mailbox?.send(call);

@@ -82,11 +82,6 @@ export class ActorThread {
     await this.ended;
   }
 
-  /** Ends an actor with a restart policy as if it had failed. */
-  fail(): void {
-    background(START, this.#thread?.terminate() ?? Promise.resolve());
-  }
-
   #run(): void {
     const { file, name, heapMbMax } = this.#options;
     const { data, ports } = this.#start();

@@ -106,12 +106,20 @@ class Sequence {
   ascending(): { readonly timesMs: Float64Array; readonly values: Float64Array } {
     const timesMs = this.#times.subarray(0, this.#count);
     if (this.#isAscending) return { timesMs, values: this.#values.subarray(0, this.#count) };
-    const order = Uint32Array.from(timesMs.keys()).sort((a, b) => (timesMs[a] as number) - (timesMs[b] as number) || a - b);
-    const last = order.filter((at, index) => timesMs[at] !== timesMs[order[index + 1] as number]);
-    const values = new Float64Array(last.length);
-    for (const [index, at] of last.entries()) values.set(this.#values.subarray(at, at + 1), index);
-    return { timesMs: Float64Array.from(last, (at) => timesMs[at] as number), values };
+    return lastOfEachTime(timesMs, this.#values);
   }
+}
+
+/** Values ascending by time, of one time the last; they are moved by their bits. There is a value for each time at least. */
+export function lastOfEachTime(
+  times: Float64Array,
+  values: Float64Array,
+): { readonly timesMs: Float64Array; readonly values: Float64Array } {
+  const order = Uint32Array.from(times.keys()).sort((a, b) => (times[a] as number) - (times[b] as number) || a - b);
+  const last = order.filter((at, index) => times[at] !== times[order[index + 1] as number]);
+  const sorted = new Float64Array(last.length);
+  for (const [index, at] of last.entries()) sorted.set(values.subarray(at, at + 1), index);
+  return { timesMs: Float64Array.from(last, (at) => times[at] as number), values: sorted };
 }
 
 /** Values that count up from chunk to chunk, with the values that were sent in place of theirs. */

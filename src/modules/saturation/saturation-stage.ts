@@ -5,8 +5,7 @@ import { ShareLedger } from "../../core/fairness/share-ledger.ts";
 import { hash128 } from "../../core/hashing/hash128.ts";
 import { type EpisodeFrame, isClosing } from "../../core/protocol/coordinator-frame.ts";
 import type { Corroboration, SaturationFound, SaturationReport, WantedHistory } from "../../core/protocol/saturation.ts";
-import type { PageDecision } from "../../domain/alerting/paging/page-decision.ts";
-import { anomalyScore } from "../../domain/detection/anomaly-score.ts";
+import { type PageDecision, suppressedDecision } from "../../domain/alerting/paging/page-decision.ts";
 import { DETECTOR_SATURATION, NOT_A_HABIT, type SaturationFinding } from "../../domain/saturation/saturation-finding.ts";
 import { SATURATION_EVERY_CYCLES } from "../../domain/saturation/saturation-fire.ts";
 import { serviceKey } from "../../domain/series/stream-identity.ts";
@@ -148,23 +147,18 @@ export class SaturationStage implements WatchdogStage {
 function habitDecision({ key, sampleMs, finding, ...name }: SaturationReport, nowMs: number): PageDecision {
   const { verdict, tier, text } = finding as SaturationFinding;
   const { tenant, environment, serviceId, metricName } = name;
-  return {
+  return suppressedDecision({
     atMs: nowMs,
     tenant,
     environment,
     serviceId,
     metricName,
     detector: DETECTOR_SATURATION,
-    family: "saturation",
     anomalyId: hash128(JSON.stringify([NOT_A_HABIT, key, sampleMs])),
-    alertId: null,
     tier,
-    score: anomalyScore(verdict.z),
     z: verdict.z,
-    outcome: "suppressed",
     suppressedBy: NOT_A_HABIT,
     gates: verdict.gates,
-    rca: null,
     explanation: `${text}; breaches before it came so, at this time, as long and as deep: no news`,
-  };
+  });
 }

@@ -2,6 +2,7 @@
 // at a time, so that a run of them is one chunk, and wait in the partition's chunks before a checkpoint, an eviction or an answer reads those.
 import { SENT_RUN_SAMPLES_MAX, SENT_RUNS_PER_PARTITION_MAX } from "../../../core/config/sample-limits.ts";
 import { PARTITIONS } from "../../../core/layout/memory-map.ts";
+import { lastOfEachTime } from "../../../domain/codec/sent-samples.ts";
 
 /** Values of one stream, in the order in which they came. */
 interface Run {
@@ -44,24 +45,16 @@ export class SentValues {
     const run = runs.get(slot);
     if (run === undefined) return;
     runs.delete(slot);
-    const { times, values, count } = ascending(run);
-    this.#store(slot, times, values, count);
+    const times = run.times.subarray(0, run.count);
+    if (times.every((timeMs, at) => at === 0 || (times[at - 1] as number) < timeMs)) this.#store(slot, times, run.values, run.count);
+    else {
+      const { timesMs, values } = lastOfEachTime(times, run.values);
+      this.#store(slot, timesMs, values, timesMs.length);
+    }
   }
 
   /** Stores all values of a partition. */
   storePartition(partition: number): void {
     for (const slot of [...(this.#runs[partition] as Map<number, Run>).keys()]) this.storeStream(partition, slot);
   }
-}
-
-/** In order of time, of one time the last. */
-function ascending(run: Run): Run {
-  const { times, values, count } = run;
-  const order = Array.from({ length: count }, (_, index) => index);
-  if (order.every((at) => at === 0 || (times[at - 1] as number) < (times[at] as number))) return run;
-  order.sort((a, b) => (times[a] as number) - (times[b] as number) || a - b);
-  const last = order.filter((at, index) => index + 1 === count || times[at] !== times[order[index + 1] as number]);
-  const sorted = new Float64Array(last.length);
-  for (const [index, at] of last.entries()) sorted.set(values.subarray(at, at + 1), index);
-  return { times: Float64Array.from(last, (at) => times[at] as number), values: sorted, count: last.length };
 }

@@ -2,9 +2,10 @@
 // by the first gate that did not let it through.
 
 import type { PageOutcome } from "../../anomaly/page-outcome.ts";
-import type { Tier } from "../../detection/anomaly-score.ts";
+import { anomalyScore, type Tier } from "../../detection/anomaly-score.ts";
 import type { GateResult } from "../../detection/gates/gate-result.ts";
 import type { DetectorFamily } from "../ensemble.ts";
+import { familyOfDetector } from "./detector-family.ts";
 
 export interface PageDecision {
   readonly atMs: number;
@@ -31,4 +32,13 @@ export interface PageDecision {
   readonly rca: GateResult | null;
   /** Plain sentence of the finding; of one that an inhibition or a silence holds back, with which. */
   readonly explanation: string;
+}
+
+type SuppressedFinding = Omit<PageDecision, "alertId" | "family" | "outcome" | "rca" | "score" | "suppressedBy"> & {
+  readonly suppressedBy: string;
+};
+
+/** The decision on a finding that was suppressed before it came to an anomaly or an alert. */
+export function suppressedDecision(of: SuppressedFinding): PageDecision {
+  return { ...of, family: familyOfDetector(of.detector), alertId: null, score: anomalyScore(of.z), outcome: "suppressed", rca: null };
 }

@@ -4,7 +4,7 @@ import { ownMember, setMember } from "../../../core/collections/own-member.ts";
 import { hash128 } from "../../../core/hashing/hash128.ts";
 import type { ArrivalsFound, SilentService } from "../../../core/protocol/arrivals.ts";
 import { momentText } from "../../../core/time/moment-text.ts";
-import type { PageDecision } from "../../../domain/alerting/paging/page-decision.ts";
+import { type PageDecision, suppressedDecision } from "../../../domain/alerting/paging/page-decision.ts";
 import { anomalyScore, tierOfScore } from "../../../domain/detection/anomaly-score.ts";
 import { holds } from "../../../domain/detection/gates/gate-result.ts";
 import { ArrivalsTally } from "../../../domain/detection/service/arrivals-tally.ts";
@@ -129,26 +129,20 @@ export class ArrivalsStage implements WatchdogStage {
 function heldDecision({ tenant, service, untilMs, gates }: HeldService, nowMs: number): PageDecision {
   const finding = staleFinding(tenant, service, nowMs);
   const { environment, serviceId, metricName, verdict } = finding;
-  const score = anomalyScore(verdict.z);
-  return {
+  return suppressedDecision({
     atMs: nowMs,
     tenant,
     environment,
     serviceId,
     metricName,
     detector: DETECTOR_STALE,
-    family: "stale",
     anomalyId: hash128(JSON.stringify([HOLD_GATE, tenant, environment, serviceId, service.lastSeenMs, nowMs])),
-    alertId: null,
-    tier: tierOfScore(score),
-    score,
+    tier: tierOfScore(anomalyScore(verdict.z)),
     z: verdict.z,
-    outcome: "suppressed",
     suppressedBy: HOLD_GATE,
     gates: [holds(HOLD_GATE, false), ...gates],
-    rca: null,
     explanation: heldText(service, untilMs, gates, nowMs),
-  };
+  });
 }
 
 function heldText({ service, lastSeenMs }: SilentService, untilMs: number, gates: HeldService["gates"], nowMs: number): string {

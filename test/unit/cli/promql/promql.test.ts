@@ -5,20 +5,11 @@ import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { readCommandLine } from "../../../../src/cli/command-arguments.ts";
 import { runPromqlEval } from "../../../../src/cli/promql/promql-eval.ts";
 import { runPromqlFormat } from "../../../../src/cli/promql/promql-format.ts";
+import { type CommandOutput, outputOf } from "../../../support/command-output.ts";
 
-function run(...words: string[]): { readonly code: number; readonly out: string; readonly error: string } {
-  let [out, error] = ["", ""];
-  vi.spyOn(process.stdout, "write").mockImplementation((text) => {
-    out += text;
-    return true;
-  });
-  vi.spyOn(process.stderr, "write").mockImplementation((text) => {
-    error += text;
-    return true;
-  });
+function run(...words: string[]): CommandOutput {
   const line = readCommandLine(["promql", ...words]);
-  const code = words[0] === "format" ? runPromqlFormat(line.arguments) : runPromqlEval(line.arguments, () => 0);
-  return { code, out, error };
+  return outputOf(() => (words[0] === "format" ? runPromqlFormat(line.arguments) : runPromqlEval(line.arguments, () => 0)));
 }
 
 const folder = mkdtempSync(join(tmpdir(), "vedette-promql-"));

@@ -5,6 +5,7 @@ import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { readCommandLine } from "../../../../src/cli/command-arguments.ts";
 import { runRulesCheck } from "../../../../src/cli/rules/rules-check.ts";
 import { runRulesTest } from "../../../../src/cli/rules/rules-test.ts";
+import { type CommandOutput, outputOf } from "../../../support/command-output.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "vedette-rules-"));
 
@@ -14,19 +15,9 @@ function file(name: string, text: string): string {
   return path;
 }
 
-function run(...words: string[]): { readonly code: number; readonly out: string; readonly error: string } {
-  let [out, error] = ["", ""];
-  vi.spyOn(process.stdout, "write").mockImplementation((text) => {
-    out += text;
-    return true;
-  });
-  vi.spyOn(process.stderr, "write").mockImplementation((text) => {
-    error += text;
-    return true;
-  });
+function run(...words: string[]): CommandOutput {
   const line = readCommandLine(["rules", ...words]);
-  const code = words[0] === "check" ? runRulesCheck(line.arguments) : runRulesTest(line.arguments, () => 0);
-  return { code, out, error };
+  return outputOf(() => (words[0] === "check" ? runRulesCheck(line.arguments) : runRulesTest(line.arguments, () => 0)));
 }
 
 const RULE = "  - {record: a, expr: sum(up)}\n";
