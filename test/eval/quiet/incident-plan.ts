@@ -1,8 +1,9 @@
-// Incidents of six kinds that are planted into services, and what each does to a minute.
+// Incidents that are planted into services, and what each does to a moment: six kinds, and metrics at four times what they are for twenty minutes.
 import { generator } from "../../support/generator.ts";
 
 export const INCIDENT_KINDS = ["spike", "level shift", "ramp", "flatline", "variance burst", "error-rate jump"] as const;
-export type IncidentKind = (typeof INCIDENT_KINDS)[number];
+export const FACTOR_KINDS = ["4 x requests", "4 x errors", "4 x latency", "4 x cpu"] as const;
+export type IncidentKind = (typeof INCIDENT_KINDS)[number] | (typeof FACTOR_KINDS)[number];
 
 export interface Incident {
   readonly kind: IncidentKind;
@@ -13,16 +14,21 @@ export interface Incident {
   readonly minutes: number;
 }
 
-/** What it does: factor of the rate of requests, share of errors more, standard deviations of latency and cpu more, factor of their noise. */
+/** What it does: factor of the rate of requests, share of errors more, standard deviations of latency and cpu more, factor of their noise, and of errors, latency and cpu. */
 export interface Effect {
   readonly rate: number;
   readonly errorRatio: number;
   readonly slow: number;
   readonly load: number;
   readonly spread: number;
+  readonly errorTimes: number;
+  readonly slowTimes: number;
+  readonly loadTimes: number;
 }
 
-const NOTHING: Effect = { rate: 1, errorRatio: 0, slow: 0, load: 0, spread: 1 };
+const NOTHING: Effect = { rate: 1, errorRatio: 0, slow: 0, load: 0, spread: 1, errorTimes: 1, slowTimes: 1, loadTimes: 1 };
+const FACTOR = 4;
+const FACTOR_MINUTES = 20;
 const LENGTHS: Readonly<Record<IncidentKind, number>> = {
   spike: 5,
   "level shift": 90,
@@ -30,6 +36,10 @@ const LENGTHS: Readonly<Record<IncidentKind, number>> = {
   flatline: 60,
   "variance burst": 30,
   "error-rate jump": 45,
+  "4 x requests": FACTOR_MINUTES,
+  "4 x errors": FACTOR_MINUTES,
+  "4 x latency": FACTOR_MINUTES,
+  "4 x cpu": FACTOR_MINUTES,
 };
 /** A ramp gains a standard deviation in so many minutes. */
 const RAMP_MINUTES_A_SD = 3;
@@ -60,5 +70,13 @@ export function incidentEffect(incident: Incident | undefined, minute: number): 
       return { ...NOTHING, spread: 7 };
     case "error-rate jump":
       return { ...NOTHING, errorRatio: 0.08 };
+    case "4 x requests":
+      return { ...NOTHING, rate: FACTOR };
+    case "4 x errors":
+      return { ...NOTHING, errorTimes: FACTOR };
+    case "4 x latency":
+      return { ...NOTHING, slowTimes: FACTOR };
+    case "4 x cpu":
+      return { ...NOTHING, loadTimes: FACTOR };
   }
 }

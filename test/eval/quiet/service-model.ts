@@ -1,5 +1,5 @@
 // Made-up services whose telemetry has what makes quiet hard: AR(1) noise with Student's t tails of five degrees of freedom, days and weeks, counter resets
-// and deployments. One minute a step; everything follows from the seed.
+// and deployments. One interval a step; everything follows from the seed.
 import { type Generator, generator } from "../../support/generator.ts";
 import { type Incident, incidentEffect } from "./incident-plan.ts";
 
@@ -34,7 +34,7 @@ class Noise {
   }
 }
 
-/** One service. `next` gives the values of a minute. */
+/** One service. `next` gives the values of an interval. */
 export class ServiceModel {
   readonly #random: Generator;
   readonly #noise: readonly Noise[];
@@ -44,12 +44,15 @@ export class ServiceModel {
   readonly #latencyMs: number;
   readonly #cpu: number;
   readonly #incident: Incident | undefined;
+  /** Minutes of an interval. */
+  readonly #minutes: number;
   #sum = 0;
   #coldness = 0;
   /** requests (cumulative), error ratio, latency in ms, cpu in percent. */
   readonly values = new Float64Array(METRICS.length);
 
-  constructor(seed: number, incident: Incident | undefined) {
+  constructor(seed: number, incident: Incident | undefined, minutes = 1) {
+    this.#minutes = minutes;
     this.#random = generator(seed);
     const { uniform } = this.#random;
     this.#noise = METRICS.map(() => new Noise(this.#random, 0.8 * uniform()));
@@ -62,27 +65,27 @@ export class ServiceModel {
     this.#incident = incident;
   }
 
-  /** Fills `values` with those of a minute counted from a Monday's midnight. */
+  /** Fills `values` with those of the interval at a minute counted from a Monday's midnight. */
   next(minute: number): void {
     const [requests, errors, latency, cpu] = this.#noise.map((noise) => noise.next()) as [number, number, number, number];
     const weekend = Math.floor(minute / DAY_MINUTES) % 7 >= 5 ? 0.7 : 1;
     const day = weekend * (1 + this.#dayShare * Math.sin((2 * Math.PI * minute) / DAY_MINUTES + this.#phase));
     this.#deploy();
-    const { rate, errorRatio, slow, load, spread } = incidentEffect(this.#incident, minute);
-    const expected = this.#scale * day;
+    const { rate, errorRatio, slow, load, spread, errorTimes, slowTimes, loadTimes } = incidentEffect(this.#incident, minute);
+    const expected = this.#scale * this.#minutes * day;
     const count = Math.max(0, Math.round(rate * (expected + spread * requests * (0.05 * expected + Math.sqrt(expected)))));
     this.#sum += count;
     const failed = Math.max(0, 0.004 * (1 + 0.15 * spread * errors));
     this.values[0] = this.#sum;
-    this.values[1] = Math.min(1, failed + errorRatio);
-    this.values[2] = this.#latencyMs * (1 + 0.15 * day) * Math.max(0.1, 1 + 0.08 * (spread * latency + slow + this.#coldness));
-    this.values[3] = Math.min(100, Math.max(0, this.#cpu * (0.6 + 0.4 * day) + 2 * (spread * cpu + load)));
+    this.values[1] = Math.min(1, errorTimes * failed + errorRatio);
+    this.values[2] = slowTimes * this.#latencyMs * (1 + 0.15 * day) * Math.max(0.1, 1 + 0.08 * (spread * latency + slow + this.#coldness));
+    this.values[3] = Math.min(100, Math.max(0, loadTimes * (this.#cpu * (0.6 + 0.4 * day) + 2 * (spread * cpu + load))));
   }
 
-  /** Each minute may bring a deployment or a restart: the counter begins anew. */
+  /** Each interval may bring a deployment or a restart: the counter begins anew. */
   #deploy(): void {
-    this.#coldness /= 2;
-    const draw = this.#random.uniform() * DAY_MINUTES;
+    this.#coldness *= 0.5 ** this.#minutes;
+    const draw = (this.#random.uniform() * DAY_MINUTES) / this.#minutes;
     if (draw < DEPLOYMENTS_A_DAY) this.#coldness = COLD_SD;
     if (draw < DEPLOYMENTS_A_DAY + RESTARTS_A_DAY) this.#sum = 0;
   }
