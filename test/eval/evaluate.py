@@ -18,6 +18,7 @@ import time
 import numpy as np
 
 import page_report
+import replayed_rows
 import score_events
 import score_nab
 import score_pages
@@ -179,12 +180,13 @@ def main():
     for kind in kinds:
         folder, out = os.path.join(a.folder, kind), os.path.join(predictions, kind)
         seconds = replay(kind, folder, out)
-        lengths = {}
+        lengths, pages = {}, {}
 
         def shipped(name):
-            score, alert = score_events.read(out, name)
+            times = None if kind in INTERVALS else replayed_rows.times_of(os.path.join(folder, name))
+            score, alert, pages[name] = replayed_rows.read(score_events.find(out, name), times)
             lengths[name] = len(score)
-            return score, alert
+            return np.array(score), np.array(alert, bool)
 
         items = load(kind, folder, shipped)
         print("%s: %d series, %d rows replayed in %.1f s" % (kind, len(items), sum(lengths.values()), seconds), file=sys.stderr, flush=True)
@@ -194,11 +196,10 @@ def main():
         for label, some in (("always on", always), ("random", chance)):
             text = ", ".join("%s %.3g" % pair for pair in measures(kind, list(some.values())).items())
             bottom.append("| %-9s | %-5s | %s |" % (label, kind, text))
-        rows_of = lambda n: score_pages.page_rows(os.path.join(out, n if n.endswith(".csv") else n + ".csv"))
-        paged += page_report.rows(kind, *pages_of(kind, folder, items, rows_of))
+        paged += page_report.rows(kind, *pages_of(kind, folder, items, pages.__getitem__))
         for label, rows in (("pages always", lambda n: list(range(lengths[n]))), ("pages never", lambda n: [])):
-            pages, nab = pages_of(kind, folder, items, rows)
-            bottom.append("| %-12s | %-5s | pages: F1 %.3g, false a day %.3g%s |" % (label, kind, pages.f1, pages.false_a_day, "" if nab is None else ", standard score %.3g" % nab))
+            scored, nab = pages_of(kind, folder, items, rows)
+            bottom.append("| %-12s | %-5s | pages: F1 %.3g, false a day %.3g%s |" % (label, kind, scored.f1, scored.false_a_day, "" if nab is None else ", standard score %.3g" % nab))
         names = list(items)
         halves = [measures(kind, [items[names[i]] for i in rng.permutation(len(names))[:math.ceil(len(names) / 2)]]) for _ in range(a.halves)]
         for measure in halves[0] if halves else ():

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 
+import replayed_rows
 import score_pages
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -57,5 +58,5 @@ def planted(folder, main, seeds):
             times = score_pages.times_of(os.path.join(data, name))
             return (times[-1] - times[0]) / 86400
 
-        all_pages.plus(pages_of(events, days, lambda name: score_pages.page_rows(os.path.join(out, name))))
+        all_pages.plus(pages_of(events, days, lambda name: replayed_rows.read(os.path.join(out, name), replayed_rows.times_of(os.path.join(data, name)))[2]))
     return all_pages

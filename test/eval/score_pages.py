@@ -10,12 +10,13 @@ Precision is that of incidents found beside false pages, so that a second page o
 """
 import argparse
 import bisect
-import csv
 import datetime
 import gzip
 import json
 import os
 import statistics
+
+import replayed_rows
 
 
 class Pages:
@@ -88,10 +89,9 @@ def times_of(path):
         return [parse(line.split(",", 1)[0]) for line in f if line.strip()]
 
 
-def page_rows(path):
+def replayed(a, name):
     """Rows of a replayed file that people were told in."""
-    with open(path, newline="") as f:
-        return [i for i, row in enumerate(csv.DictReader(f)) if row["page"] == "1"]
+    return replayed_rows.read(os.path.join(a.replayed, name), replayed_rows.times_of(os.path.join(a.data, name)))[2]
 
 
 def main():
@@ -109,7 +109,7 @@ def main():
     groups = {}
     for name, of in events.items():
         times = times_of(os.path.join(a.data, name))
-        rows = page_rows(os.path.join(a.replayed, name)) if told is None else [bisect.bisect_left(times, parse(p)) for p in told.get(name, [])]
+        rows = replayed(a, name) if told is None else [bisect.bisect_left(times, parse(p)) for p in told.get(name, [])]
         one = Pages().add(rows, of, (times[-1] - times[0]) / 86400, a.before, a.after)
         for key in ("all", name.replace("/", "-").split("-")[0]):
             groups.setdefault(key, Pages()).plus(one)
