@@ -79,6 +79,7 @@ export const MORE_DEPARTURE_DETECTOR_WORDS = MORE_DEPARTURES_WORDS + 2;
 /** Of what waits: the side to which the newest value lies so far that the next one decides, and the furthest of the values in a row that are far out, signed; 0 for none. */
 const WAITING_SIDE = 0;
 const FAR_PEAK = 1;
+const NOTHING_YET = { intervalMs: HOUR_MS, localMs: 0, caution: 1, streams: 1, counts: 0 };
 
 /** Departures of one pair over caller-owned state of DEPARTURE_DETECTOR_WORDS and MORE_DEPARTURE_DETECTOR_WORDS numbers, all 0 at the start. The fields report the newest value. */
 export class DepartureDetector {
@@ -110,14 +111,7 @@ export class DepartureDetector {
   #isStill = false; // the series strays by less than the least that its sd is taken for
   /** Why a departure at hand is no news. */
   known: KnownReason | null = null;
-  /** Interval, time on the wall, caution and streams of the newest value. */
-  #newest: Pick<ValueMoment, "intervalMs" | "localMs" | "caution" | "streams" | "counts"> = {
-    intervalMs: HOUR_MS,
-    localMs: 0,
-    caution: 1,
-    streams: 1,
-    counts: 0,
-  };
+  #newest: Pick<ValueMoment, "intervalMs" | "localMs" | "caution" | "streams" | "counts"> = NOTHING_YET;
 
   constructor(words: Float64Array, more: Float64Array) {
     this.#words = words;
@@ -150,7 +144,7 @@ export class DepartureDetector {
     return isYoung(this.#words[COUNT] as number, intervalMs);
   }
 
-  /** When a departure was last on, news or not, or waited for its second value; ms, 0 for never. */
+  /** When a departure was last on, news or not, or waited for its second value, or an hour's edge came; ms, 0 for never. */
   get busyMs(): number {
     return this.#words[BUSY] as number;
   }
@@ -197,13 +191,13 @@ export class DepartureDetector {
     this.#levels.forecast(moment.hour, moment.isBehindGap);
     this.#season.lookUp(timeMs, moment.intervalMs);
     this.#measure(value);
-    this.#weigh(moment);
+    this.#weigh(value, moment);
     this.rejoins = moment.isBehindGap && !Number.isNaN(moment.hour) && this.isAtRest && this.evidence < 1;
     if (this.rejoins) this.#levels.rejoin(this.expected);
     const waits = this.#waitsForNext(moment);
     if (words[STATE] !== AT_REST) this.#goOn(value, moment);
     else if (this.evidence >= 1 && !waits) this.#begin(timeMs, value, moment);
-    if (words[STATE] !== AT_REST || waits) words[BUSY] = timeMs;
+    if (words[STATE] !== AT_REST || waits || (this.#isTurn && this.countSd(value) > 0)) words[BUSY] = timeMs;
     this.#learn(timeMs, value, moment);
   }
 
@@ -258,6 +252,7 @@ export class DepartureDetector {
     const spread = isSeason ? Math.max(this.#season.spread, SEASON_SPREAD_SHARE * this.#season.error) : this.#levels.spread;
     this.#isOfSeason = isSeason && this.#season.error < SHARP_SEASON_SHARE * this.#levels.error;
     this.#compare(value, isSeason ? season : this.#levels.expected, spread);
+    if (!isSeason && this.isAtRest) this.#widenAtEdge(value);
     // A season that is no better than the level on the whole may still know of a rise that the level cannot: what either of them expects is no departure.
     if (isSeason || Number.isNaN(season) || this.#season.error > CREDIBLE_SHARE * this.#levels.error) return;
     const { expected, sd, size } = this;
@@ -266,6 +261,15 @@ export class DepartureDetector {
     this.expected = expected;
     this.sd = sd;
     this.size = size;
+  }
+
+  /** Counts stray more at a level that the hour has brought, and the value has come to, than their noise before has shown. */
+  #widenAtEdge(value: number): void {
+    const edge = Math.abs(this.#levels.edge);
+    const spread = this.countSd(this.expected) / SD_PER_MEAN_DEVIATION;
+    if (spread === 0 || edge < DEPARTURE_MIN * this.sd || Math.abs(value - this.expected) > edge / 2) return;
+    this.#levels.widen(spread);
+    this.#compare(value, this.expected, this.#levels.spread);
   }
 
   #compare(value: number, expected: number, spread: number): void {
@@ -302,10 +306,11 @@ export class DepartureDetector {
     return Math.abs(this.#levels.expected) * this.#counts < NOTHING && this.#steps.areIntegers;
   }
 
-  #weigh(moment: ValueMoment): void {
+  #weigh(value: number, moment: ValueMoment): void {
     const size = Math.abs(this.size);
     this.bar = DEPARTURE_MIN * moment.caution;
-    this.#isTurn = size >= DEPARTURE_MIN && this.isAtRest && !Number.isNaN(moment.hour) && this.#turns(moment);
+    const isFar = size >= DEPARTURE_MIN && this.isAtRest && !Number.isNaN(moment.hour);
+    this.#isTurn = isFar && isTurnOfHours(value, this.expected, moment.hours.sides(moment.localMs, moment.isHolidayAt));
     const isFew = this.#countsNothing && this.#isFew(Math.round(size * this.sd * this.#counts));
     if (isFew || this.isSmallMove || this.#isTurn || (this.#words[COUNT] as number) < DEPARTING_VALUES) this.evidence = 0;
     else {
@@ -313,10 +318,6 @@ export class DepartureDetector {
       this.evidence = size / this.bar;
     }
     this.chance = this.evidence < 1 ? 1 : this.#tailTo(this.size).chanceOf(size);
-  }
-
-  #turns({ hours, localMs, isHoliday }: ValueMoment): boolean {
-    return isTurnOfHours(this.expected + this.size * this.sd, this.expected, hours.sides(localMs, isHoliday));
   }
 
   /** Whether so many events where hardly any are usual are one, or of counts what comes by chance as often as people may be told for nothing. */
@@ -329,10 +330,9 @@ export class DepartureDetector {
 
   #begin(timeMs: number, value: number, moment: ValueMoment): void {
     const words = this.#words;
-    const { lenientUntilMs } = moment;
     const of = this.#departure(value, moment);
-    const isLenient = timeMs < lenientUntilMs && this.evidence < LENIENT_BAR;
-    const lastsMs = this.isYoung(moment.intervalMs) ? DAY_MS : isLenient ? lenientUntilMs - timeMs : 0;
+    const isLenient = timeMs < moment.lenientUntilMs && this.evidence < LENIENT_BAR;
+    const lastsMs = this.isYoung(moment.intervalMs) ? DAY_MS : isLenient ? moment.lenientUntilMs - timeMs : 0;
     const known = this.#known.find(of) ?? (lastsMs > 0 ? { reason: "expected" as const, lastsMs } : null);
     this.known = known?.reason ?? null;
     words[KNOWN_UNTIL] = of.timeMs + (known?.lastsMs ?? 0);
@@ -465,7 +465,7 @@ export class DepartureDetector {
     this.#learnOnset(count);
     // A small step of a series that hardly strays, as the turn of an hour, is its level at once: learned bit by bit, it would widen what it is taken to stray by.
     const isSmallStep = !isIncident && (this.#isTurn || (this.isSmallMove && Math.abs(this.size) >= DEPARTURE_MIN));
-    if (isSmallStep) this.#levels.settle(value, hour, 0);
+    if (isSmallStep) this.#levels.settle(value, hour, this.#isTurn ? this.countSd(value) / SD_PER_MEAN_DEVIATION : 0);
     this.#levels.learn(value, isIncident || isSmallStep, this.#steps.finest);
     this.#season.learn(timeMs, value, { count, intervalMs, isIncident, errorMax });
     if (this.#steps.learn(value, count, isIncident, this.#newest.counts)) this.#known.holdsLevel(value, timeMs);

@@ -54,6 +54,11 @@ export class LocalLevels {
     return this.#words[ERROR + this.#speaks] as number;
   }
 
+  /** How far the hour takes the value that is expected away from the quick level; 0 where a forecast without hours speaks. */
+  get edge(): number {
+    return this.#speaks < SLOW_OF_HOURS ? 0 : this.expected - (this.#forecasts[QUICK] as number);
+  }
+
   /**
    * Makes the forecasts of a value; `hour` is what is usual at its time, NaN where that is not known. Behind a gap the levels of before say nothing of another hour,
    * where hours are known.
@@ -135,12 +140,17 @@ export class LocalLevels {
 
   /** Takes another level for usual: that of a deployment, or one that has lasted; `hour` as in forecast(). Spreads are at least `spread` from then on. */
   settle(level: number, hour: number, spread: number): void {
-    for (let i = 0; i < LEVELS; i++) this.#words[SPREAD + i] = Math.max(this.#words[SPREAD + i] as number, spread);
+    this.widen(spread);
     this.#words[SLOW] = level;
     this.#words[QUICK] = level;
     if (Number.isNaN(hour)) return;
     this.#words[SLOW_OF_HOURS] = level - hour;
     this.#words[SLOW_OF_HOURS + 1] = level - hour;
+  }
+
+  /** Values stray by at least so much from here on, until they have shown what they do. */
+  widen(spread: number): void {
+    for (let i = 0; i < LEVELS; i++) this.#words[SPREAD + i] = Math.max(this.#words[SPREAD + i] as number, spread);
   }
 
   /** Begins anew, at a level with a mean absolute deviation. */

@@ -5,7 +5,7 @@ import { DAY_MS, HOUR_MS, WEEK_MS } from "../../../core/time/durations.ts";
 /** Share of what was expected below which a value has fallen to nothing. */
 const NOTHING_SHARE = 0.1;
 /** Values of an edge go beyond its levels by so much of it, as those of a departure that comes again may. */
-const TURN_REACH = 1.3;
+const TURN_REACH = 1.5;
 /** Departures before that make a habit: at the time of a day or a week, and at gaps of their own; of falls to nothing one more. */
 const CLOCK_TIMES = 2;
 const GAP_TIMES = 3;
@@ -53,8 +53,7 @@ export function isFallToNothing(value: number, expected: number): boolean {
  */
 export function isTurnOfHours(value: number, expected: number, [before, after]: readonly [number, number]): boolean {
   const reach = (TURN_REACH - 0.5) * Math.abs(after - before);
-  const isBetween = Math.abs(value - (before + after) / 2) <= reach;
-  return isBetween && !isFallToNothing(value, expected);
+  return Math.abs(value - (before + after) / 2) <= reach && !isFallToNothing(value, expected);
 }
 
 /** How long one that comes back may last, where those before lasted so long. */

@@ -9,9 +9,9 @@ export interface ValueMoment {
   readonly localMs: number;
   /** Usual value at this hour; NaN where that is not known. */
   readonly hour: number;
-  /** The hours that `hour` was taken from, and whether the day counts as a weekend: asked only of what goes far out. */
+  /** The hours that `hour` was taken from, and whether the day of a local time counts as a weekend: asked only of what goes far out. */
   readonly hours: Pick<HourProfile, "sides">;
-  readonly isHoliday: boolean;
+  readonly isHolidayAt: (localMs: number) => boolean;
   /** The newest values, this one among them, which a new level is taken from. */
   readonly newest: RecentValues;
   /** Factor of the bar: more than 1 while a deployment settles. */

@@ -207,7 +207,7 @@ export class PairDetector {
       localMs,
       hour,
       hours: this.#profile,
-      isHoliday,
+      isHolidayAt: (ms) => knownDays?.kindAt(ms) === "weekend",
       newest: this.#values,
       caution: ((isSettling ? DEPLOYMENT_BAR : 1) * zThreshold) / Z_THRESHOLD_DEFAULT,
       lenientUntilMs: this.#lenientUntilMs,

@@ -57,10 +57,10 @@ export class HourProfile {
     return (1 - share) * this.#between(from, kind) + share * this.#between(to, kind);
   }
 
-  /** Usual values of the two hours that `between` looks between; of hours that are not known they say nothing. */
-  sides(timeMs: number, isHoliday = false): readonly [before: number, after: number] {
-    const kind = isHoliday ? WEEKEND : kindOf(timeMs);
-    return [this.#between(timeMs - HOUR_MS / 2, kind), this.#between(timeMs + HOUR_MS / 2, kind)];
+  /** Usual values of the two hours that `between` looks between, each on its own kind of day; of hours that are not known they say nothing. */
+  sides(timeMs: number, isHolidayAt: (timeMs: number) => boolean = () => false): readonly [before: number, after: number] {
+    const [from, to] = [timeMs - HOUR_MS / 2, timeMs + HOUR_MS / 2];
+    return [this.#between(from, isHolidayAt(from) ? WEEKEND : kindOf(from)), this.#between(to, isHolidayAt(to) ? WEEKEND : kindOf(to))];
   }
 
   /** Whether the hour has been seen on two days of the time's kind: only then it has something that is usual on such a day. */
