@@ -2,7 +2,7 @@
 # Settings are environment variables and pass through: PORT=8081 DATA_DIR=/var/lib/vedette make run
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install build run package package-test test test-fast test-real test-nodes web-test docs-test check format demo demo-incident sim crash fault attack chaos fuzz soak bench backup-test bench-quick eval eval-quiet incidents promql-test promql-compare rules-test clean
+.PHONY: help install build run package package-test test test-fast test-real test-nodes web-test docs-test check format demo demo-incident sim crash fault attack chaos fuzz soak bench backup-test bench-quick eval eval-quiet incidents promql-test promql-compare promql-bench rules-test clean
 
 # npm takes an empty HOME for a folder named ~ in the clone; without one it asks the system.
 ifeq ($(HOME),)
@@ -133,6 +133,9 @@ rules-test: $(SERVER) ## Exit codes of `vedette rules` over promtool's data, RUL
 
 promql-compare: $(SERVER) ## Ask Debian's Prometheus and this server the same generated queries over one feed; PROMQL_SEED=n PROMQL_QUERIES=n (a minute)
 	@exec node --import ./scripts/typescript-loader.mjs test/promql/compare.ts
+
+promql-bench: $(SERVER) ## Time queries beside Debian's Prometheus, lists over 10,000 series, and detection beside queries; PROMQL_BENCH_ROWS=rate,lists,detection (six minutes)
+	@exec node --import ./scripts/typescript-loader.mjs test/promql/bench/promql-bench.ts
 
 incidents: $(SERVER) ## Score root causes of generated incidents against this server; INCIDENTS_TOOL=folder of the generator (run.py), INCIDENTS_SEED=n INCIDENTS_CASES=n (15 minutes)
 	@test -f "$(INCIDENTS_TOOL)/run.py" || { echo "make incidents needs INCIDENTS_TOOL=folder, with the generator's run.py" >&2; exit 1; }

@@ -1,29 +1,19 @@
 // `make promql-compare`: Debian's Prometheus and this server take one feed of remote-write and are asked the same generated queries; answers must lie within 1e-6 of each
 // other. Prometheus 2.42 has ranges that are closed at both ends, so all is asked at moments that are no sample's. Exit code 1 where an answer differs.
 // usage: make promql-compare [PROMQL_SEED=n] [PROMQL_QUERIES=n]
-import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { ServerBench } from "../support/server-process.ts";
 import { feedBodies } from "./compared-feed.ts";
 import { generatedQueries } from "./generated-queries.ts";
+import { PrometheusProcess, sendBody, WRITE_PATHS } from "./prometheus-process.ts";
 
 const RELATIVE_ERROR = 1e-6;
 /** Below it a difference is rounding of what should be nothing. */
 const ABSOLUTE_ERROR = 1e-9;
 const SHOWN_MAX = 20;
-const READY_LOOKS_MAX = 300;
 const ROUND_MS = 60_000;
 /** Samples lie here in a minute's quarter, questions there. */
 const SAMPLE_AT_MS = 4_000;
 const ASKED_BEHIND_MS = 7_000;
-const HEADERS = {
-  "Content-Type": "application/x-protobuf",
-  "Content-Encoding": "snappy",
-  "X-Prometheus-Remote-Write-Version": "0.1.0",
-};
-
 type Point = readonly [number, string];
 
 interface Result {
@@ -36,15 +26,6 @@ interface Answer {
   readonly status: string;
   readonly error?: string;
   readonly data?: { readonly resultType: string; readonly result: readonly Result[] };
-}
-
-async function untilReady(origin: string, path: string): Promise<void> {
-  for (let looks = 0; looks < READY_LOOKS_MAX; looks++) {
-    const answer = await fetch(origin + path).catch(() => undefined);
-    if (answer?.ok === true) return;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  throw new Error(`${origin} is not ready`);
 }
 
 /** Points by series and time. */
@@ -99,32 +80,20 @@ async function compare(theirs: string, ours: string, endMs: number): Promise<num
   return different;
 }
 
-function startPrometheus(folder: string, port: number): ChildProcess {
-  const flags = ["--web.enable-remote-write-receiver", `--storage.tsdb.path=${folder}`, "--config.file=/dev/null", "--log.level=error"];
-  return spawn("prometheus", [...flags, `--web.listen-address=127.0.0.1:${port}`], { stdio: ["ignore", "ignore", "inherit"] });
-}
-
 async function run(): Promise<number> {
   const bench = new ServerBench();
-  const folder = mkdtempSync(join(tmpdir(), "vedette-compare-"));
-  const port = 20_000 + (process.pid % 10_000);
-  const prometheus = startPrometheus(folder, port);
+  const prometheus = await PrometheusProcess.start();
   try {
-    const theirs = `http://127.0.0.1:${port}`;
     const { origin } = await bench.start();
-    await untilReady(theirs, "/-/ready");
     const endMs = Math.floor(Date.now() / ROUND_MS) * ROUND_MS - ROUND_MS + SAMPLE_AT_MS;
     for (const body of feedBodies(endMs)) {
-      for (const url of [`${theirs}/api/v1/write`, `${origin}/api/v1/rwmetrics/write`]) {
-        const answer = await fetch(url, { method: "POST", headers: HEADERS, body });
-        if (answer.status !== 204) throw new Error(`${url} answers ${answer.status}: ${await answer.text()}`);
-      }
+      await sendBody(prometheus.origin + WRITE_PATHS.theirs, body);
+      await sendBody(origin + WRITE_PATHS.ours, body);
     }
-    return (await compare(theirs, origin, endMs)) === 0 ? 0 : 1;
+    return (await compare(prometheus.origin, origin, endMs)) === 0 ? 0 : 1;
   } finally {
-    prometheus.kill("SIGKILL");
+    prometheus.end();
     await bench.close();
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 

@@ -57,16 +57,13 @@ export class StoredSeriesStorage implements SeriesStorage {
   /** The series of streams that have the same labels: one, but where attributes differ in what labels do not say. */
   #seriesOf(streams: readonly SelectedStream[], chunks: StoredChunks, fromMs: number, toMs: number): StoredSeries {
     const [{ labels, isCounter }] = streams as [SelectedStream];
-    const sent = new SentSamples(isCounter);
-    for (const { streamId, waiting } of streams) {
-      for (const chunk of [...(chunks.get(idText(streamId)) ?? []), ...waiting]) {
-        if (!sent.add(chunk)) throw new Error("a stored chunk does not decode");
-      }
-    }
+    const all = streams.flatMap(({ streamId, waiting }) => [...(chunks.get(idText(streamId)) ?? []), ...waiting]);
+    const sent = new SentSamples(isCounter, all.length);
+    for (const chunk of all) if (!sent.add(chunk)) throw new Error("a stored chunk does not decode");
     const { timesMs, values, hasSums } = sent.finish();
     if (hasSums) this.#dependencies.summed(labels.metricName);
     const [from, to] = [lowerBound(timesMs, fromMs), lowerBound(timesMs, toMs + 0.5)];
-    return { labels, timesMs: timesMs.slice(from, to), values: values.slice(from, to) };
+    return { labels, timesMs: timesMs.subarray(from, to), values: values.subarray(from, to) };
   }
 
   #chunksOf(streams: readonly SelectedStream[], fromMs: number, toMs: number): StoredChunks {

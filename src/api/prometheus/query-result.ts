@@ -24,7 +24,13 @@ class AnswerBytes {
 
   finish(): Uint8Array<ArrayBuffer> {
     this.#cut();
-    return new Uint8Array(Buffer.concat(this.#pieces));
+    const bytes = new Uint8Array(this.#pieces.reduce((sum, { length }) => sum + length, 0));
+    let at = 0;
+    for (const piece of this.#pieces) {
+      bytes.set(piece, at);
+      at += piece.length;
+    }
+    return bytes;
   }
 }
 
@@ -51,15 +57,33 @@ function addList(answer: AnswerBytes, value: Extract<QueryValue, { type: "vector
     for (const [index, { labels, value: of }] of value.samples.entries()) {
       answer.add(`${index === 0 ? "" : ","}{"metric":${metricText(labels)},"value":${pointText(timeMs, of)}}`);
     }
-  } else for (const [index, series] of value.series.entries()) addSeries(answer, series, index === 0);
+  } else {
+    const starts = new PointStarts();
+    for (const [index, series] of value.series.entries()) addSeries(answer, series, starts, index === 0);
+  }
   answer.add("]");
 }
 
-function addSeries(answer: AnswerBytes, { labels, timesMs, values }: StoredSeries, isFirst: boolean): void {
-  answer.add(`${isFirst ? "" : ","}{"metric":${metricText(labels)},"values":[`);
-  for (let index = 0; index < timesMs.length; index++) {
-    answer.add(`${index === 0 ? "" : ","}${pointText(timesMs[index] as number, values[index] as number)}`);
+/** Texts before the values of a series' points. Most series of a range have the same times, and those are one array. */
+class PointStarts {
+  #timesMs: Float64Array | undefined;
+  #texts: readonly string[] = [];
+
+  of(timesMs: Float64Array): readonly string[] {
+    if (timesMs !== this.#timesMs) {
+      this.#timesMs = timesMs;
+      this.#texts = Array.from(timesMs, (timeMs, index) => `${index === 0 ? "" : ","}[${timeMs / 1_000},"`);
+    }
+    return this.#texts;
   }
+}
+
+function addSeries(answer: AnswerBytes, { labels, timesMs, values }: StoredSeries, starts: PointStarts, isFirst: boolean): void {
+  answer.add(`${isFirst ? "" : ","}{"metric":${metricText(labels)},"values":[`);
+  const texts = starts.of(timesMs);
+  let points = "";
+  for (let index = 0; index < timesMs.length; index++) points += `${texts[index]}${valueText(values[index] as number)}"]`;
+  answer.add(points);
   answer.add("]}");
 }
 

@@ -9,6 +9,11 @@ interface Piece extends ReadChunk {
   readonly values: Float64Array;
 }
 
+/** A chunk whose samples begin at an index of all that were read. */
+interface ReadPiece extends ReadChunk {
+  readonly from: number;
+}
+
 /** Samples of a series, ascending in time, one a millisecond; stale markers by their bits. */
 export interface SentSeries {
   readonly timesMs: Float64Array;
@@ -17,28 +22,44 @@ export interface SentSeries {
   readonly hasSums: boolean;
 }
 
-const scratchTimes = new Float64Array(CHUNK_SAMPLES_MAX);
-const scratchValues = new Float64Array(CHUNK_SAMPLES_MAX);
+/** Samples of a chunk, usually: a whole ring. */
+const CHUNK_SAMPLES_USUAL = 120;
 
 /** Puts the chunks of one series together. */
 export class SentSamples {
   readonly #isCounter: boolean;
-  readonly #pieces: Piece[] = [];
+  readonly #pieces: ReadPiece[] = [];
+  /** Samples of all chunks as they were read, chunk behind chunk. */
+  #times: Float64Array;
+  #values: Float64Array;
   #count = 0;
 
-  /** `isCounter` is what the series is now: of its chunks of older versions nothing else says it. */
-  constructor(isCounter: boolean) {
+  /** `isCounter` is what the series is now: of its chunks of older versions nothing else says it. `chunks` is about how many there will be. */
+  constructor(isCounter: boolean, chunks = 1) {
     this.#isCounter = isCounter;
+    const most = CHUNK_SAMPLES_MAX + chunks * CHUNK_SAMPLES_USUAL;
+    this.#times = new Float64Array(most);
+    this.#values = new Float64Array(most);
   }
 
   /** Adds a chunk; of two that say a value of one time the later added counts. False, and nothing is added, where the bytes are no chunk. */
   add(chunk: Uint8Array): boolean {
-    const read = readSampleChunk(chunk, scratchTimes, scratchValues);
+    const from = this.#count;
+    if (this.#times.length - from < CHUNK_SAMPLES_MAX) this.#grow();
+    const read = readSampleChunk(chunk, this.#times.subarray(from), this.#values.subarray(from));
     if (read === undefined) return false;
     if (read.meaning === "deltas") return true;
-    this.#pieces.push({ ...read, times: scratchTimes.slice(0, read.count), values: scratchValues.slice(0, read.count) });
+    this.#pieces.push({ ...read, from });
     this.#count += read.count;
     return true;
+  }
+
+  #grow(): void {
+    const [times, values] = [this.#times, this.#values];
+    this.#times = new Float64Array(2 * times.length);
+    this.#values = new Float64Array(2 * times.length);
+    this.#times.set(times);
+    this.#values.set(values);
   }
 
   /** Samples that were added, some of them more than once. */
@@ -48,16 +69,22 @@ export class SentSamples {
 
   /** All that was added. */
   finish(): SentSeries {
-    const sent = new Sequence(this.#count);
-    for (const { meaning, times, values } of this.#pieces) if (meaning === "sent") sent.addAll(times, values);
+    const pieces = this.#pieces.map((piece) => this.#withSamples(piece));
+    const sent = new Sequence(pieces.reduce((sum, { meaning, count }) => sum + (meaning === "sent" ? count : 0), 0));
+    for (const { meaning, times, values } of pieces) if (meaning === "sent") sent.addAll(times, values);
     const corrections = sent.ascending();
-    const series = new SeriesSum(this.#count + this.#pieces.length, this.#isCounter, corrections);
-    const chunks = this.#pieces.filter(({ meaning }) => meaning !== "sent");
+    const series = new SeriesSum(this.#count + pieces.length, this.#isCounter, corrections);
+    const chunks = pieces.filter(({ meaning }) => meaning !== "sent");
     if (!chunks.every((piece, index) => index === 0 || startOf(chunks[index - 1] as Piece) <= startOf(piece))) {
       chunks.sort((a, b) => startOf(a) - startOf(b));
     }
     for (const piece of chunks) series.add(piece);
     return series.finish();
+  }
+
+  #withSamples(piece: ReadPiece): Piece {
+    const end = piece.from + piece.count;
+    return { ...piece, times: this.#times.subarray(piece.from, end), values: this.#values.subarray(piece.from, end) };
   }
 }
 
@@ -82,9 +109,18 @@ class Sequence {
   }
 
   add(timeMs: number, value: number): void {
-    this.#isAscending &&= this.#count === 0 || timeMs > (this.#times[this.#count - 1] as number);
-    this.#times[this.#count] = timeMs;
-    this.#values[this.#count++] = value;
+    const count = this.#count;
+    if (count > 0 && timeMs <= (this.#times[count - 1] as number)) this.#isAscending = false;
+    this.#times[count] = timeMs;
+    this.#values[count] = value;
+    this.#count = count + 1;
+  }
+
+  /** Adds a sample that replaces the last one where both have one time: a chunk's first value is measured from the last of the chunk before, and says it again. */
+  addOrReplace(timeMs: number, value: number): void {
+    const last = this.#count - 1;
+    if (last >= 0 && this.#times[last] === timeMs) this.#values[last] = value;
+    else this.add(timeMs, value);
   }
 
   /** By their bits: a number that is taken in hand may lose those of a stale marker. */
@@ -95,6 +131,22 @@ class Sequence {
     this.#times.set(times, this.#count);
     this.#values.set(values, this.#count);
     this.#count += times.length;
+  }
+
+  /** Adds what counts up from a value, one time after the other. */
+  addCounting(from: number, times: Float64Array, deltas: Float64Array): void {
+    const [own, values] = [this.#times, this.#values];
+    let lastMs = this.#count === 0 ? Number.NEGATIVE_INFINITY : (own[this.#count - 1] as number);
+    let [count, value] = [this.#count, from];
+    for (let at = 0; at < times.length; at++) {
+      const timeMs = times[at] as number;
+      if (timeMs <= lastMs) this.#isAscending = false;
+      lastMs = timeMs;
+      value += deltas[at] as number;
+      own[count] = timeMs;
+      values[count++] = value;
+    }
+    this.#count = count;
   }
 
   /** Adds to the values from one on. */
@@ -150,7 +202,11 @@ class SeriesSum {
       this.#sequence.raise(this.#sumsFrom, Math.max(0, anchor - this.#sum));
       this.#sumsFrom = -1;
     }
-    if (!Number.isNaN(anchorMs)) this.#sequence.add(anchorMs, anchor);
+    if (!Number.isNaN(anchorMs)) this.#sequence.addOrReplace(anchorMs, anchor);
+    if (this.#sent.timesMs.length === 0) {
+      this.#sequence.addCounting(anchor, times, values);
+      return;
+    }
     let raw = anchor;
     let next = lowerBound(this.#sent.timesMs, times[0] as number);
     for (let at = 0; at < times.length; at++) {

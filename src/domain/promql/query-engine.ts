@@ -72,7 +72,8 @@ export function queryRange(query: string, steps: Steps, options: QueryOptions): 
   const evaluator = new Evaluator(steps, context);
   const series = type === "scalar" ? [scalarSeries(evaluator.scalars(expression))] : evaluator.series(expression).filter(hasValues);
   series.sort((a, b) => Labels.compare(a.labels, b.labels));
-  return resultOf(query, { type: "matrix", series: series.map((one) => samplesOf(one, steps)) }, context);
+  const sampled = new SampledSteps(steps);
+  return resultOf(query, { type: "matrix", series: series.map((one) => sampled.samplesOf(one)) }, context);
 }
 
 function contextOf(steps: Steps, isRange: boolean, { storage, budget, lookbackMs, subqueryStepMs }: QueryOptions): QueryContext {
@@ -111,11 +112,34 @@ function scalarSeries(values: Float64Array): StepSeries {
   return { labels: NO_LABELS, values, present: new Uint8Array(values.length).fill(1) };
 }
 
-function samplesOf({ labels, values, present }: StepSeries, steps: Steps): StoredSeries {
-  const there = [...present.keys()].filter((step) => present[step] === 1);
-  return {
-    labels,
-    timesMs: Float64Array.from(there, (step) => steps.timeMs(step)),
-    values: Float64Array.from(there, (step) => values[step] as number),
-  };
+/** Makes samples of series: those that have values at the same steps have one array of times. */
+class SampledSteps {
+  readonly #steps: Steps;
+  #present: Uint8Array = new Uint8Array(0);
+  #timesMs = new Float64Array(0);
+
+  constructor(steps: Steps) {
+    this.#steps = steps;
+  }
+
+  samplesOf({ labels, values, present }: StepSeries): StoredSeries {
+    if (!isSame(present, this.#present)) this.#setPresent(present);
+    const timesMs = this.#timesMs;
+    if (timesMs.length === present.length) return { labels, timesMs, values };
+    const samples = { labels, timesMs, values: new Float64Array(timesMs.length) };
+    for (let step = 0, to = 0; step < present.length; step++) if (present[step] === 1) samples.values[to++] = values[step] as number;
+    return samples;
+  }
+
+  #setPresent(present: Uint8Array): void {
+    this.#present = present;
+    const there = [...present.keys()].filter((step) => present[step] === 1);
+    this.#timesMs = Float64Array.from(there, (step) => this.#steps.timeMs(step));
+  }
+}
+
+function isSame(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  for (let at = 0; at < a.length; at++) if (a[at] !== b[at]) return false;
+  return true;
 }

@@ -1,0 +1,56 @@
+// Debian's Prometheus that takes remote-write and scrapes nothing, as a process of a comparison, and bodies that are sent to it and to this server alike.
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const READY_ATTEMPTS_MAX = 300;
+const HEADERS = {
+  "Content-Type": "application/x-protobuf",
+  "Content-Encoding": "snappy",
+  "X-Prometheus-Remote-Write-Version": "0.1.0",
+};
+
+/** A Prometheus over an empty folder. */
+export class PrometheusProcess {
+  readonly origin: string;
+  readonly #folder = mkdtempSync(join(tmpdir(), "vedette-compare-"));
+  readonly #child: ChildProcess;
+
+  private constructor(port: number) {
+    this.origin = `http://127.0.0.1:${port}`;
+    const flags = [
+      "--web.enable-remote-write-receiver",
+      `--storage.tsdb.path=${this.#folder}`,
+      "--config.file=/dev/null",
+      "--log.level=error",
+    ];
+    this.#child = spawn("prometheus", [...flags, `--web.listen-address=127.0.0.1:${port}`], { stdio: ["ignore", "ignore", "inherit"] });
+  }
+
+  /** Starts it and waits until it is ready. */
+  static async start(): Promise<PrometheusProcess> {
+    const started = new PrometheusProcess(20_000 + (process.pid % 10_000));
+    for (let attempts = 0; attempts < READY_ATTEMPTS_MAX; attempts++) {
+      const answer = await fetch(`${started.origin}/-/ready`).catch(() => undefined);
+      if (answer?.ok === true) return started;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    started.end();
+    throw new Error(`${started.origin} is not ready`);
+  }
+
+  end(): void {
+    this.#child.kill("SIGKILL");
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+/** Where a Prometheus and this server take remote-write. */
+export const WRITE_PATHS = { theirs: "/api/v1/write", ours: "/api/v1/rwmetrics/write" } as const;
+
+/** Sends a body of remote-write 1.0; throws where it is refused. */
+export async function sendBody(url: string, body: Uint8Array): Promise<void> {
+  const answer = await fetch(url, { method: "POST", headers: HEADERS, body });
+  if (answer.status !== 204) throw new Error(`${url} answers ${answer.status}: ${await answer.text()}`);
+}
