@@ -2,12 +2,17 @@
 import { type Definition, decodeDefinitions } from "../../src/actors/engine/unit/work-unit.ts";
 import { STATUS_DONE, STATUS_METADATA } from "../../src/core/layout/kernel-status.ts";
 import { BODY_PADDING_BYTES, DECOMPRESSED, DEFINITIONS, SCRATCH, TENANT_HEAD } from "../../src/core/layout/memory-map.ts";
-import { DEFINE_COUNTED } from "../../src/core/layout/row-frame.ts";
+import {
+  DEFINE_COUNTED,
+  DEFINE_SERVICE_LABEL_MASK,
+  DEFINE_SERVICE_LABEL_SHIFT,
+  DEFINE_STREAM_FLAGS,
+} from "../../src/core/layout/row-frame.ts";
 import type { LaneExports } from "../../src/domain/kernel/lane-kernel.ts";
 import type { ShardExports } from "../../src/domain/kernel/shard-kernel.ts";
 import { partitionOf, serviceSeed } from "../../src/domain/placement/partition.ts";
 import { flagsOfSeries } from "../../src/domain/series/classification.ts";
-import { identityHead, identityText, nameOfLabels } from "../../src/domain/series/stream-identity.ts";
+import { identityHead, identityText, nameOfLabels, serviceLabelNumber } from "../../src/domain/series/stream-identity.ts";
 import { loadKernel } from "./kernel.ts";
 import { encodeBody } from "./remote-write-body.ts";
 
@@ -24,7 +29,7 @@ export class DefinitionRig {
     this.#tenant = tenant;
     const head = new TextEncoder().encode(identityHead(tenant));
     this.loaded.bytes.set(head, TENANT_HEAD);
-    this.kernel.defineSetup(engine, engines, 0xffff);
+    this.kernel.defineSetup(engine, engines, DEFINE_STREAM_FLAGS | DEFINE_SERVICE_LABEL_MASK);
     this.kernel.defineTenant(head.length, serviceSeed(tenant));
     this.kernel.defineRefs(100, 1_000_000);
     this.kernel.defineAllow(1_000_000);
@@ -75,7 +80,7 @@ export class DefinitionRig {
     return {
       ref,
       partition: partitionOf(name.tenant, name.serviceId),
-      flags: flagsOfSeries(name.metricName) | DEFINE_COUNTED,
+      flags: flagsOfSeries(name.metricName) | DEFINE_COUNTED | (serviceLabelNumber(labels) << DEFINE_SERVICE_LABEL_SHIFT),
       tenant: 3,
       hash: this.loaded.bytes.slice(at, at + 16),
       identity,

@@ -78,6 +78,10 @@ export const DEFINE_HASH = 16; // u128
 export const DEFINE_IDENTITY_BYTES = 32;
 /** In DEFINE_FLAGS, above the stream's own flags: the lane has counted the stream as a new one of its tenant. */
 export const DEFINE_COUNTED = 65536;
+/** In DEFINE_FLAGS: the stream's own flags, and bits 17..19, SR_SERVICE_LABEL. */
+export const DEFINE_STREAM_FLAGS = 65535;
+export const DEFINE_SERVICE_LABEL_SHIFT = 17;
+export const DEFINE_SERVICE_LABEL_MASK = 0xe0000;
 
 /** Outcome of a definition: {ref, slot, partition, 1 = the stream is new}; entries in the BINDINGS area. */
 export const BINDING_BYTES = 16;

@@ -24,7 +24,8 @@ export const SR_LAST_RAW = 80; // f64, counters: newest cumulative value
 export const SR_PREVIOUS_RAW = 88; // f64, counters: the cumulative value before it
 export const SR_INTERVAL = 96; // f64, usual ms between samples (median of the window's, taken now and then); 0 = unknown
 export const SR_UNCHUNKED = 104; // u32, newest values of the ring that are in no chunk yet
-export const SR_CHUNK_AT = 108; // u32, a chunk is due when SR_UNCHUNKED reaches this
+export const SR_CHUNK_AT = 108; // u8, a chunk is due when SR_UNCHUNKED reaches this
+export const SR_SERVICE_LABEL = 109; // u8, how a remote-write series named its service: SERVICE_LABEL_*; 110..112 is free
 export const SR_STATE = 112; // u32, packed episode state, see STATE_*
 // While FLAG_APART: the statistics are no longer those of the ring's newest values alone (domain/kernel/assembly/shard/shard-apart.ts).
 export const SR_COVERED = 116; // u8, values that the statistics stand for
@@ -54,6 +55,10 @@ export const SR_FALL_NEAR = 249; // u8, of a series whose kind is guessed: value
 export const SR_BLOCK = 252; // u32, WC_BLOCK (core/layout/waiting-chunks.ts) of the newest block that a chunk of the stream waited for; in no checkpoint
 export const STREAM_RECORD_SHIFT = 8;
 export const STREAM_RECORD_BYTES = 256;
+
+// SR_SERVICE_LABEL: the number of the label, from 1 on, in the order of SERVICE_LABELS (domain/series/stream-identity.ts), or one of these.
+export const SERVICE_LABEL_FOREIGN = 0; // the stream came otherwise, or an older version stored it
+export const SERVICE_LABEL_ABSENT = 6; // no label named one
 
 /** Values that lie in the record itself; the ring takes all with the next one. */
 export const FIRST_MAX = 2;

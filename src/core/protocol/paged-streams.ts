@@ -31,6 +31,8 @@ export interface StreamPageQuery {
 
 /** A stream of a page. */
 export interface PagedStream extends StreamName {
+  /** What named its service, as SR_SERVICE_LABEL has it. */
+  readonly serviceLabel: number;
   readonly isCounter: boolean;
   /** Null where it is not known. */
   readonly firstTimeMs: number | null;

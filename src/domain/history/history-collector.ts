@@ -14,6 +14,8 @@ export interface HistoryName {
   readonly attributes: Attributes;
   /** Of a series of OpenTelemetry: whoever stores it says whether that belongs to its identity. */
   readonly scope?: MetricScope | undefined;
+  /** SR_SERVICE_LABEL of a series that is named by labels of Prometheus. */
+  readonly serviceLabel?: number | undefined;
 }
 
 /** What says of a series that its values are cumulative. */
@@ -77,7 +79,7 @@ export class HistoryCollector {
     return undefined;
   }
 
-  #open({ serviceId, metricName, attributes, scope }: HistoryName): HistorySeries | Refusal {
+  #open({ serviceId, metricName, attributes, scope, serviceLabel }: HistoryName): HistorySeries | Refusal {
     const timestamp = formatRfc3339(this.#limits.nowMs);
     const record = { service_id: serviceId, metric_name: metricName, value: 0, timestamp, attributes };
     const judged = judgeRecord(record, this.#limits.nowMs);
@@ -87,6 +89,7 @@ export class HistoryCollector {
       metricName,
       attributes,
       scope,
+      serviceLabel,
       times: new Float64Array(FIRST_SAMPLES),
       values: new Float64Array(FIRST_SAMPLES),
       length: 0,

@@ -4,7 +4,7 @@ import { ownMember } from "../../core/collections/own-member.ts";
 import { FLAG_COUNTER } from "../../core/layout/stream-record.ts";
 import { isObject, type JsonObject } from "../otlp/json-values.ts";
 import { flagsOfSeries } from "../series/classification.ts";
-import { canonicalAttributes, nameOfLabels } from "../series/stream-identity.ts";
+import { canonicalAttributes, nameOfLabels, serviceLabelNumber } from "../series/stream-identity.ts";
 import { COUNTER, type HistoryCollector, type HistoryName } from "./history-collector.ts";
 import { readSamples, sampleTimeMs } from "./history-samples.ts";
 import { type AnsweredHistogram, answeredHistogram, distributionsOf } from "./native-history.ts";
@@ -44,7 +44,7 @@ export function readPrometheusHistory(result: readonly unknown[], collector: His
     }
     points += answered?.length ?? 0;
     if (points > collector.samplesMax) throw collector.tooMany();
-    const name = nameOfLabels("", labels);
+    const name = { ...nameOfLabels("", labels), serviceLabel: serviceLabelNumber(labels) };
     if (samples !== undefined) readSamples(counted(name), samples, { unitMs: 1000, place }, collector);
     if (answered !== undefined) placeHistograms(seriesOf(histograms, name).placed, answered, place, collector);
   });
@@ -63,9 +63,9 @@ function isTextLabel(label: [string, unknown]): label is [string, string] {
 }
 
 /** Counters are known by their names. */
-function counted({ serviceId, metricName, attributes }: HistoryName): HistoryName {
+function counted({ serviceId, metricName, attributes, serviceLabel }: HistoryName): HistoryName {
   const isCounter = (flagsOfSeries(metricName) & FLAG_COUNTER) !== 0;
-  return { serviceId, metricName, attributes: isCounter ? { ...attributes, ...COUNTER } : attributes };
+  return { serviceId, metricName, serviceLabel, attributes: isCounter ? { ...attributes, ...COUNTER } : attributes };
 }
 
 function seriesOf(histograms: Map<string, HistogramSeries>, { serviceId, metricName, attributes }: HistoryName): HistogramSeries {

@@ -1,6 +1,7 @@
 // Stream records as TypeScript reads and corrects them: rings in order of time, late and corrected values. The kernel does everything else.
 // A correction reads and writes a whole ring, about 2 us; it is for the few samples that come out of order.
 import { STREAM_RECORDS, STREAM_RINGS } from "../../core/layout/memory-map.ts";
+import { DEFINE_SERVICE_LABEL_MASK, DEFINE_SERVICE_LABEL_SHIFT, DEFINE_STREAM_FLAGS } from "../../core/layout/row-frame.ts";
 import { SERVICE_HOUR_MS, SERVICE_HOURS_MAX } from "../../core/layout/service-age.ts";
 import {
   FIRST_MAX,
@@ -36,6 +37,7 @@ import {
   SR_PREVIOUS_RAW,
   SR_RESOLUTION,
   SR_SAMPLES,
+  SR_SERVICE_LABEL,
   SR_STATE,
   SR_TENANT,
   SR_UNCHUNKED,
@@ -47,6 +49,7 @@ import {
   WINDOW_MAX,
 } from "../../core/layout/stream-record.ts";
 import { KNOWN_KIND, keepsKind } from "./guessed-kind.ts";
+import { mergeRing, type RingEntry, resolutionOf } from "./ring-entries.ts";
 
 const INTERVAL_MAX = 2 ** 32 - 1;
 const PEAK_BYTES = 8;
@@ -58,41 +61,6 @@ export interface Correction {
   readonly chunked: boolean;
   /** The value as it stands in the ring: for counters the delta. */
   readonly value: number;
-}
-
-/** A place of a ring. */
-interface RingEntry {
-  readonly time: number;
-  readonly value: number;
-  readonly masked: boolean;
-}
-
-/** Calls back with the newest entries of both, ascending, when that changes the ring. */
-function mergeRing(
-  ring: readonly RingEntry[],
-  times: Float64Array,
-  values: Float64Array,
-  count: number,
-  write: (entries: readonly RingEntry[]) => void,
-): void {
-  const known = new Set(ring.map(({ time }) => time));
-  const oldest = ring.length === WINDOW_MAX ? (ring[0] as RingEntry).time : Number.NEGATIVE_INFINITY;
-  const added: RingEntry[] = [];
-  for (let i = Math.max(0, count - WINDOW_MAX); i < count; i++) {
-    const time = times[i] as number;
-    if (time > oldest && !known.has(time)) added.push({ time, value: values[i] as number, masked: false });
-  }
-  if (added.length > 0) write([...ring, ...added].sort((a, b) => a.time - b.time).slice(-WINDOW_MAX));
-}
-
-/** The smallest step that is known or stands in the ring; 0 for none. */
-function resolutionOf(entries: readonly RingEntry[], known: number): number {
-  let least = known === 0 ? Number.POSITIVE_INFINITY : known;
-  for (let i = 1; i < entries.length; i++) {
-    const step = Math.abs((entries[i] as RingEntry).value - (entries[i - 1] as RingEntry).value);
-    if (step > 0 && step < least) least = step;
-  }
-  return Number.isFinite(least) ? least : 0;
 }
 
 /** Rings and fields of all slots. */
@@ -246,6 +214,17 @@ export class StreamRecords {
     return this.view.getUint8(this.address(slot) + SR_FAMILY);
   }
 
+  /** What named the stream's service, as SR_SERVICE_LABEL has it. */
+  serviceLabel(slot: number): number {
+    return this.view.getUint8(this.address(slot) + SR_SERVICE_LABEL);
+  }
+
+  /** Notes which label named the service, where a definition says so. */
+  #takeServiceLabel(slot: number, defined: number): void {
+    const number = (defined & DEFINE_SERVICE_LABEL_MASK) >>> DEFINE_SERVICE_LABEL_SHIFT;
+    if (number > 0) this.view.setUint8(this.address(slot) + SR_SERVICE_LABEL, number);
+  }
+
   setFamily(slot: number, family: number): void {
     this.view.setUint8(this.address(slot) + SR_FAMILY, family);
   }
@@ -315,23 +294,27 @@ export class StreamRecords {
     return this.unchunked(slot) === WINDOW_MAX;
   }
 
-  /** Notes how the kind of a stream is known, by a definition that does not start it anew. */
+  /** Notes how the kind of a stream is known, and what named its service, by a definition that does not start it anew. */
   setKind(slot: number, defined: number): void {
+    this.#takeServiceLabel(slot, defined);
     const flags = this.flags(slot);
     if (!keepsKind(flags, defined))
       this.view.setUint32(this.address(slot) + SR_FLAGS, (flags & ~KNOWN_KIND) | (defined & KNOWN_KIND), true);
   }
 
-  /** Empties the ring and forgets episodes, when a sender says that a gauge is a counter or the reverse. Take the chunk before. */
-  restart(slot: number, flags: number): void {
+  /** Empties the ring and forgets episodes, when a definition says that a gauge is a counter or the reverse. Take the chunk before. */
+  restart(slot: number, defined: number): void {
+    this.#takeServiceLabel(slot, defined);
     const at = this.address(slot);
     const lastTimeMs = this.lastTimeMs(slot);
     const profile = this.flags(slot) & FLAG_PROFILE_MASK;
     const sinceMs = this.serviceSinceMs(slot);
+    const serviceLabel = this.serviceLabel(slot);
     new Uint8Array(this.view.buffer, at, SR_TENANT).fill(0);
     new Uint8Array(this.view.buffer, at + SR_PEAK_HIGH, PEAK_BYTES).fill(0);
-    this.view.setUint32(at + SR_FLAGS, flags | profile, true);
-    this.view.setUint32(at + SR_CHUNK_AT, WINDOW_MAX, true);
+    this.view.setUint32(at + SR_FLAGS, (defined & DEFINE_STREAM_FLAGS) | profile, true);
+    this.view.setUint8(at + SR_CHUNK_AT, WINDOW_MAX);
+    this.view.setUint8(at + SR_SERVICE_LABEL, serviceLabel);
     // Kept, so that rows that were taken before the restart are still known to be old.
     this.view.setFloat64(at + SR_LAST_TIME, lastTimeMs, true);
     if (Number.isFinite(sinceMs)) this.noteServiceSince(slot, sinceMs);

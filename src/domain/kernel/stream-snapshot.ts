@@ -64,6 +64,14 @@ export class SnapshotReader {
 
   /** Reads a snapshot and moves the cursor behind it; false when the bytes are none. */
   decode(cursor: ByteCursor): boolean {
+    return (
+      this.decodeHeader(cursor) &&
+      (this.count === 0 || (decodeColumn(cursor, this.values, this.count) && decodeColumn(cursor, this.intervals, this.count)))
+    );
+  }
+
+  /** Reads all but the ring. */
+  decodeHeader(cursor: ByteCursor): boolean {
     const { bytes, end } = cursor;
     if (cursor.at + 1 + PRESENT_BYTES > end) return false;
     const count = bytes[cursor.at] as number;
@@ -72,8 +80,7 @@ export class SnapshotReader {
     if (count > WINDOW_MAX || present >>> WORDS.length !== 0 || !this.#takeWords(cursor, present)) return false;
     this.count = count;
     // The kernel takes both as they stand, and would pack values that the ring has not.
-    if (this.header.getUint32(SR_UNCHUNKED, true) > count || this.header.getUint32(SR_CHUNK_AT, true) > WINDOW_MAX) return false;
-    return count === 0 || (decodeColumn(cursor, this.values, count) && decodeColumn(cursor, this.intervals, count));
+    return this.header.getUint32(SR_UNCHUNKED, true) <= count && this.header.getUint8(SR_CHUNK_AT) <= WINDOW_MAX;
   }
 
   #takeWords(cursor: ByteCursor, present: number): boolean {

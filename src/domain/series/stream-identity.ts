@@ -1,5 +1,6 @@
 // The identity of a stream: (tenant, environment, service, metric, identity attributes), and its canonical bytes.
 import { ownMember } from "../../core/collections/own-member.ts";
+import { SERVICE_LABEL_ABSENT, SERVICE_LABEL_FOREIGN } from "../../core/layout/stream-record.ts";
 import type { Attributes, AttributeValue, StreamName } from "../../core/protocol/coordinator-frame.ts";
 import { REPLICA_LABELS } from "./replica-labels.ts";
 
@@ -11,6 +12,18 @@ export const NAMING_ATTRIBUTES: ReadonlySet<string> = new Set(["service.name", .
 
 /** Labels that name the service of a remote-write series, in order of precedence. */
 const SERVICE_LABELS = ["service_id", "service", "service_name", "app", "job"] as const;
+
+/** The number of a label as SR_SERVICE_LABEL has it. */
+export function serviceLabelNumber(labels: ReadonlyArray<readonly [string, string]>): number {
+  const present = new Set(labels.filter(([, value]) => value !== "").map(([label]) => label));
+  const index = SERVICE_LABELS.findIndex((label) => present.has(label));
+  return index < 0 ? SERVICE_LABEL_ABSENT : index + 1;
+}
+
+/** The label of a number that SR_SERVICE_LABEL has; undefined where none named the service, `service_id` where the stream came otherwise. */
+export function serviceLabelOf(number: number): string | undefined {
+  return number === SERVICE_LABEL_FOREIGN ? SERVICE_LABELS[0] : SERVICE_LABELS[number - 1];
+}
 
 /** Attributes that describe a value rather than identify its stream. */
 const DESCRIPTIVE_NAMES: ReadonlySet<string> = new Set(["metric_type"]);

@@ -12,8 +12,8 @@ import {
   BUCKET_VALUE,
 } from "../../../core/layout/bucket-sample.ts";
 import { BUCKET_SAMPLES, PARTITIONS } from "../../../core/layout/memory-map.ts";
-import { SECTION_BUCKET_FAMILIES } from "../../../core/layout/row-frame.ts";
-import { FLAG_BUCKET } from "../../../core/layout/stream-record.ts";
+import { DEFINE_SERVICE_LABEL_SHIFT, SECTION_BUCKET_FAMILIES } from "../../../core/layout/row-frame.ts";
+import { FLAG_BUCKET, SERVICE_LABEL_FOREIGN } from "../../../core/layout/stream-record.ts";
 import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
 import { bucketName } from "../../../domain/distribution/bucket-name.ts";
 import { pieceReader, StatePieces } from "../../../domain/distribution/series-state.ts";
@@ -142,7 +142,7 @@ export class BucketFamilies implements MessageHandler {
       records.clearFlags(slot, FLAG_BUCKET);
       return undefined;
     }
-    const family = this.#familyNamed(name.family, records.partition(slot));
+    const family = this.#familyNamed(name.family, records.partition(slot), records.serviceLabel(slot));
     if (family === undefined || (family.bounds.length >= FAMILY_BUCKETS_MAX && !family.bounds.includes(name.bound))) {
       this.#dependencies.counters.add("bucketFamiliesRefused", 1);
       records.clearFlags(slot, FLAG_BUCKET); // or each of its samples would ask again
@@ -162,21 +162,22 @@ export class BucketFamilies implements MessageHandler {
     this.#bucketOf = buckets;
   }
 
-  #familyNamed(name: StreamName, partition: number): BucketFamily | undefined {
+  #familyNamed(name: StreamName, partition: number, serviceLabel: number): BucketFamily | undefined {
     const identity = identityText(name);
     const families = this.#families[partition] as Map<string, BucketFamily>;
     const known = families.get(identity);
     if (known !== undefined) return known;
     const { shares } = this.#dependencies;
-    if (shares.room(name.tenant) > 0) return this.#add(identity, name, partition);
+    if (shares.room(name.tenant) > 0) return this.#add(identity, name, partition, serviceLabel);
     shares.refuse(name.tenant);
     return undefined;
   }
 
-  #add(identity: string, name: StreamName, partition: number): BucketFamily {
+  #add(identity: string, name: StreamName, partition: number, serviceLabel = SERVICE_LABEL_FOREIGN): BucketFamily {
     const { series, counters, shares } = this.#dependencies;
     const { seriesLimit } = this.#options;
-    const derived = new DerivedQuantiles(name, { series, seriesLimit, countRefused: () => counters.add("derivedRefused", 1) });
+    const defined = serviceLabel << DEFINE_SERVICE_LABEL_SHIFT;
+    const derived = new DerivedQuantiles(name, { series, seriesLimit, defined, countRefused: () => counters.add("derivedRefused", 1) });
     const family = new BucketFamily(identity, name, partition, derived);
     (this.#families[partition] as Map<string, BucketFamily>).set(identity, family);
     shares.add(name.tenant);

@@ -7,6 +7,8 @@ export interface DerivedQuantilesDependencies {
   readonly seriesLimit: number;
   /** Told of each value that finds no stream, because the tenant has as many as it may. */
   readonly countRefused: () => void;
+  /** What their definitions say besides their names: what named the service of the series that they are derived from. */
+  readonly defined?: number;
 }
 
 /** One value of a derived series. */
@@ -60,7 +62,8 @@ export class DerivedQuantiles {
   #stream(suffix: string, streamsMax: number): DerivedStream | undefined {
     const known = this.#streams.get(suffix);
     if (known !== undefined) return known;
-    const opened = this.#dependencies.series.openWithin({ ...this.#name, metricName: this.#name.metricName + suffix }, streamsMax);
+    const { series, defined } = this.#dependencies;
+    const opened = series.openWithin({ ...this.#name, metricName: this.#name.metricName + suffix }, streamsMax, defined);
     if (opened !== undefined) this.#streams.set(suffix, opened);
     return opened;
   }

@@ -4,6 +4,8 @@ import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory
 import { JSON_COUNTED_ANY } from "../../../core/config/body-limits.ts";
 import { BATCH_RECORDS_MAX, JSON_DEPTH_MAX } from "../../../core/config/limits.ts";
 import { finished } from "../../../core/fairness/steps.ts";
+import { DEFINE_SERVICE_LABEL_SHIFT } from "../../../core/layout/row-frame.ts";
+import { SERVICE_LABEL_FOREIGN } from "../../../core/layout/stream-record.ts";
 import { BODY_IMPORT_CSV } from "../../../core/protocol/body-kind.ts";
 import { holdsHalfCharacter } from "../../../domain/codec/json-body.ts";
 import { type JsonBounds, scanJson } from "../../../domain/codec/json-scan.ts";
@@ -133,14 +135,15 @@ export class HistoryDecoder {
   }
 
   #define(series: HistorySeries, body: Body, unit: WorkUnit): DefinedStream | undefined {
-    const { serviceId, metricName, scope, length } = series;
+    const { serviceId, metricName, scope, length, serviceLabel = SERVICE_LABEL_FOREIGN } = series;
     const { tenant } = body;
     const environment = environmentOf(series.attributes);
     const isOther = scope !== undefined && this.#dependencies.scopes.isOther({ tenant, serviceId, environment, ...scope }, unit);
     const attributes = isOther ? scopedAttributes(series.attributes, scope.name) : series.attributes;
     const { definer, tenantName } = this.#dependencies;
     const name = nameOfRecord(tenantName(body.tenant), serviceId, metricName, attributes);
-    const defined = definer.define(unit, body.tenant, name, flagsOfRecord("metric", metricName, attributes));
+    const flags = flagsOfRecord("metric", metricName, attributes) | (serviceLabel << DEFINE_SERVICE_LABEL_SHIFT);
+    const defined = definer.define(unit, body.tenant, name, flags);
     if (typeof defined !== "string") return defined;
     const at = () => `series ${serviceId} ${metricName}`;
     if (defined === "series_limit_exceeded") {

@@ -104,7 +104,8 @@ export class StreamPages {
 
   #add(page: Page, slot: number): void {
     const name = this.#shard.nameOf(slot);
-    if (!page.selection.means(name)) return;
+    const serviceLabel = this.#kernel.records.serviceLabel(slot);
+    if (!page.selection.means({ ...name, serviceLabel })) return;
     page.add(this.#streamOf(slot, name), this.#shard.hashOf(slot));
     if (page.query.withValues) page.addOpen(this.#shard.chunks.open(slot));
   }
@@ -118,6 +119,7 @@ export class StreamPages {
       serviceId,
       metricName,
       attributes,
+      serviceLabel: records.serviceLabel(slot),
       isCounter: (records.flags(slot) & FLAG_COUNTER) !== 0,
       firstTimeMs: firstTimeMs > 0 ? firstTimeMs : null,
       lastTimeMs: lastTimeMs > 0 ? lastTimeMs : null,

@@ -45,6 +45,7 @@ import {
   SYMBOL_INDEX,
   SYMBOLS_MAX,
 } from "../../../core/layout/memory-map.ts";
+import { DEFINE_SERVICE_LABEL_SHIFT } from "../../../core/layout/row-frame.ts";
 import { FLAG_SETTLED } from "../../../core/layout/stream-record.ts";
 import { BODY_REMOTE_WRITE_2 } from "../../../core/protocol/body-kind.ts";
 import { resolveLabelRefs } from "../../../domain/kernel/label-refs.ts";
@@ -63,7 +64,7 @@ import { DeadLetterGroups } from "../../../domain/series/dead-letter-groups.ts";
 import type { MetadataBook } from "../../../domain/series/metadata-book.ts";
 import { typeByFamily } from "../../../domain/series/metric-metadata.ts";
 import { REPLICA_LABELS, replicaSource } from "../../../domain/series/replica-labels.ts";
-import { nameOfLabels } from "../../../domain/series/stream-identity.ts";
+import { nameOfLabels, serviceLabelNumber } from "../../../domain/series/stream-identity.ts";
 import type { EngineCounters } from "../report/engine-counters.ts";
 import { type Body, isLarge, refusedAnswer } from "../unit/body.ts";
 import type { BodyDecoder } from "../unit/body-decoder.ts";
@@ -334,7 +335,12 @@ export class RemoteWriteDecoder implements BodyDecoder {
     const name = nameOfLabels(tenant, labels, replicaLabels);
     const replica = replicaSource(tenant, name.serviceId, labels, replicaLabels);
     const source = replica === undefined ? 0 : this.#dependencies.sources.numberOf(replica);
-    const defined = definer.define(unit, body.tenant, name, this.#flagsOf(tenant, name.metricName, body));
+    const defined = definer.define(
+      unit,
+      body.tenant,
+      name,
+      this.#flagsOf(tenant, name.metricName, body) | (serviceLabelNumber(labels) << DEFINE_SERVICE_LABEL_SHIFT),
+    );
     if (defined === "identity_too_long")
       this.#skip(body, unit, "invalid_attributes", "the labels of a series are too long together", labels);
     else if (defined === "series_limit_exceeded") {

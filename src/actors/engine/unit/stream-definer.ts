@@ -5,7 +5,7 @@ import { NEW_STREAM_TEXT_BYTES } from "../../../core/config/body-limits.ts";
 import { IDENTITY_BYTES_MAX, NEW_STREAMS_AHEAD_MAX, REFS_AHEAD } from "../../../core/config/limits.ts";
 import { STATUS_ASK_OWNER, STATUS_DEFINITIONS_FULL } from "../../../core/layout/kernel-status.ts";
 import { CONTROL_TABLE_BITS, CONTROL_TABLE_EDITS, SCRATCH, TENANT_HEAD, TENANT_HEAD_BYTES } from "../../../core/layout/memory-map.ts";
-import { DEFINE_COUNTED } from "../../../core/layout/row-frame.ts";
+import { DEFINE_COUNTED, DEFINE_SERVICE_LABEL_MASK, DEFINE_STREAM_FLAGS } from "../../../core/layout/row-frame.ts";
 import { FLAG_COUNTER } from "../../../core/layout/stream-record.ts";
 import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
 import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
@@ -41,8 +41,8 @@ export interface StreamDefinerDependencies {
 }
 
 const NO_TENANT = -1;
-/** Flags of a stream, below those of its definition. */
-const ALL_FLAGS = DEFINE_COUNTED - 1;
+/** What a definition says of its stream. */
+const ALL_FLAGS = DEFINE_STREAM_FLAGS | DEFINE_SERVICE_LABEL_MASK;
 /** Looks into another shard's table; each takes about 1 us, an edit of it 100 us. */
 const LOOKS_MAX = 200;
 

@@ -206,7 +206,7 @@ function take(slot: u32, time: f64, value: f64, arrivalMs: f64): bool {
   if (intervalIsDue(<u32>(<u64>samples))) takeInterval(r, min(load<u32>(r, SR_COUNT), windowValues()));
   store<u32>(r, unchunked + 1, SR_UNCHUNKED);
   // Insertions of late values may pass the mark between two pushes: then the chunk is due when the ring is full, above.
-  if (unchunked + 1 == load<u32>(r, SR_CHUNK_AT)) chunkIsTaken(slot, time, arrivalMs);
+  if (unchunked + 1 == <u32>load<u8>(r, SR_CHUNK_AT)) chunkIsTaken(slot, time, arrivalMs);
   countSample();
   return true;
 }

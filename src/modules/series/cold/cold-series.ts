@@ -10,6 +10,7 @@ import {
   SR_LAST_TIME,
   SR_LAST_VALUE,
   SR_SAMPLES,
+  SR_SERVICE_LABEL,
   SR_WIDTH,
 } from "../../../core/layout/stream-record.ts";
 import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
@@ -160,6 +161,12 @@ const reader = new SnapshotReader();
 function read({ snapshot }: ColdEntry): SnapshotReader {
   if (!reader.decode({ ...snapshot })) throw new Error("a stored stream does not decode");
   return reader;
+}
+
+/** What named a stream's service, as SR_SERVICE_LABEL has it. */
+export function serviceLabelOfEntry({ snapshot }: ColdEntry): number {
+  if (!reader.decodeHeader({ ...snapshot })) throw new Error("a stored stream does not decode");
+  return reader.header.getUint8(SR_SERVICE_LABEL);
 }
 
 /** What a list says of a stream. */

@@ -15,7 +15,7 @@ import {
   STATUS_UNKNOWN_STREAM,
 } from "../../../../src/core/layout/kernel-status.ts";
 import { DEFINITIONS, DEFINITIONS_BYTES, PROCESS_WORDS_BYTES, SCRATCH } from "../../../../src/core/layout/memory-map.ts";
-import { DEFINE_COUNTED } from "../../../../src/core/layout/row-frame.ts";
+import { DEFINE_COUNTED, DEFINE_SERVICE_LABEL_SHIFT } from "../../../../src/core/layout/row-frame.ts";
 import { FLAG_COUNTER } from "../../../../src/core/layout/stream-record.ts";
 import { ShardKernel } from "../../../../src/domain/kernel/shard-kernel.ts";
 import { partitionOf, serviceSeed } from "../../../../src/domain/placement/partition.ts";
@@ -93,7 +93,7 @@ describe("the lane kernel's definitions", () => {
     rig.kernel.defineAllow(0);
     rig.begin([labels]);
     expect(rig.kernel.remoteWriteStep()).toBe(STATUS_DONE);
-    expect(rig.definitions()[0]?.flags).toBe(0);
+    expect((rig.definitions()[0]?.flags ?? 0) & DEFINE_COUNTED).toBe(0);
   });
 
   const base: Labels = [["__name__", "m"]];
@@ -219,6 +219,27 @@ describe("the registry of streams", () => {
     rig.take();
     expect(rig.restarted).toEqual([0]);
     expect(rig.kernel.slotOfRef(2)).toBe(0);
+  });
+
+  it("notes what named a stream's service, the newest that says so, also where the stream starts anew", () => {
+    const rig = new RegistryRig();
+    const labelled = (label: number, flags = 0) => flags | (label << DEFINE_SERVICE_LABEL_SHIFT);
+    rig.define("one", { ref: 1 });
+    rig.define("two", { ref: 2, flags: labelled(5) });
+    rig.take();
+    const { records } = rig.kernel;
+    expect([0, 1].map((slot) => [records.flags(slot), records.serviceLabel(slot)])).toEqual([
+      [0, 0],
+      [0, 5],
+    ]);
+    rig.define("one", { ref: 3, flags: labelled(6), held: true });
+    rig.define("two", { ref: 4, held: true });
+    rig.take();
+    expect([0, 1].map((slot) => records.serviceLabel(slot))).toEqual([6, 5]);
+    records.restart(1, labelled(2, FLAG_COUNTER));
+    expect([records.flags(1), records.serviceLabel(1)]).toEqual([FLAG_COUNTER, 2]);
+    records.restart(1, 0);
+    expect([records.flags(1), records.serviceLabel(1)]).toEqual([0, 2]);
   });
 
   it("replays definitions of an earlier log, those of its tenant in the kernel and others one by one", () => {

@@ -38,7 +38,7 @@ export function chunkTaken(slot: u32): void {
 @inline
 function taken(r: usize): void {
   store<u32>(r, 0, SR_UNCHUNKED);
-  store<u32>(r, WINDOW_MAX, SR_CHUNK_AT);
+  store<u8>(r, WINDOW_MAX, SR_CHUNK_AT);
 }
 
 /** Whether one more chunk leaves the block within its bytes, also when it is the first of its stream; a first one always does. */

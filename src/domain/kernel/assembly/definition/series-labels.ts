@@ -1,5 +1,6 @@
 // The labels of a remote-write series as its definition needs them: sorted by name, and which of them says the name, the service and the environment.
 // Names are compared as bytes, which for ASCII is the order of canonical JSON (domain/series/stream-identity.ts); other names are TypeScript's.
+import { SERVICE_LABEL_ABSENT } from "../../../../core/layout/stream-record";
 import { readVarint, varint } from "../wire/protobuf-wire";
 
 /** As ATTRIBUTES_MAX and the like in core/config/limits.ts; a series beyond them is TypeScript's to refuse. */
@@ -21,6 +22,8 @@ export const NO_LABEL: u32 = U32.MAX_VALUE;
 export let labelCount: u32 = 0;
 export let metricLabel: u32 = NO_LABEL;
 export let serviceLabel: u32 = NO_LABEL;
+/** What named the service of the labels, as SR_SERVICE_LABEL has it. */
+export let serviceLabelNumber: u32 = SERVICE_LABEL_ABSENT;
 export let environmentLabel: u32 = NO_LABEL;
 /** Bytes of all names and values. */
 export let labelTextBytes: u32 = 0;
@@ -146,7 +149,7 @@ let namesReplica: bool = false;
 function findRoles(): void {
   metricLabel = serviceLabel = environmentLabel = NO_LABEL;
   namesReplica = false;
-  let serviceRank: u32 = 5, environmentRank: u32 = 4;
+  let serviceRank: u32 = <u32>SERVICE_LABEL_ABSENT - 1, environmentRank: u32 = 4;
   for (let place: u32 = 0; place < labelCount; place++) {
     const role = roleOf(nameOf(place), nameBytesOf(place));
     if (role == ROLE_REPLICA) namesReplica = true;
@@ -162,6 +165,7 @@ function findRoles(): void {
       environmentLabel = place;
     }
   }
+  serviceLabelNumber = serviceRank + 1;
 }
 
 const ROLE_METRIC: u32 = 1;

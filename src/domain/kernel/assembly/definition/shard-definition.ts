@@ -6,9 +6,9 @@ import {
 } from "../../../../core/layout/memory-map";
 import {
   BINDING_BYTES, BINDING_IS_NEW, BINDING_PARTITION, BINDING_REF, BINDING_SLOT, DEFINE_COUNTED, DEFINE_FLAGS, DEFINE_HASH, DEFINE_HEADER_BYTES,
-  DEFINE_IDENTITY_BYTES, DEFINE_PARTITION, DEFINE_REF, DEFINE_TENANT,
+  DEFINE_IDENTITY_BYTES, DEFINE_PARTITION, DEFINE_REF, DEFINE_SERVICE_LABEL_MASK, DEFINE_SERVICE_LABEL_SHIFT, DEFINE_STREAM_FLAGS, DEFINE_TENANT,
 } from "../../../../core/layout/row-frame";
-import { FLAG_COUNTER, FLAG_GUESSED, FLAG_SETTLED, SR_FLAGS, SR_IDENTITY, SR_IDENTITY_BYTES } from "../../../../core/layout/stream-record";
+import { FLAG_COUNTER, FLAG_GUESSED, FLAG_SETTLED, SR_FLAGS, SR_IDENTITY, SR_IDENTITY_BYTES, SR_SERVICE_LABEL } from "../../../../core/layout/stream-record";
 import { markBucket } from "../shard/shard-bucket";
 import { partitionOfIdentity } from "./identity-service";
 import { bindRef, createSlot, findSlot, recordOf, removeSlot } from "../shard/shard-table";
@@ -95,11 +95,11 @@ export function bindingsReset(): void {
   bindings = 0;
 }
 
-/** A new slot with its identity, for a hash that findSlot does not know; -1 when there is no room. */
-export function createStream(hashPointer: usize, tenant: u32, partition: u32, flags: u32, identity: usize, identityLength: u32): i32 {
+/** A new slot with its identity, for a hash that findSlot does not know; -1 when there is no room. `defined` are flags of a definition. */
+export function createStream(hashPointer: usize, tenant: u32, partition: u32, defined: u32, identity: usize, identityLength: u32): i32 {
   const block = takeBlock(identityLength);
   if (block == 0) return -1;
-  const slot = createSlot(hashPointer, tenant, partition, flags);
+  const slot = createSlot(hashPointer, tenant, partition, defined & DEFINE_STREAM_FLAGS);
   if (slot < 0) {
     used -= (identityLength + UNIT - 1) / UNIT * UNIT;
     keepBlock(block, (identityLength + UNIT - 1) / UNIT);
@@ -109,12 +109,21 @@ export function createStream(hashPointer: usize, tenant: u32, partition: u32, fl
   memory.copy(block, identity, identityLength);
   store<u32>(r, <u32>block, SR_IDENTITY);
   store<u32>(r, identityLength, SR_IDENTITY_BYTES);
+  takeServiceLabel(r, defined);
   markBucket(slot);
   return slot;
 }
 
+/** Notes which label named the service, where a definition says so: the newest is what the sender calls it now. */
+// @ts-ignore
+@inline
+function takeServiceLabel(r: usize, defined: u32): void {
+  if ((defined & DEFINE_SERVICE_LABEL_MASK) != 0) store<u8>(r, (defined & DEFINE_SERVICE_LABEL_MASK) >> DEFINE_SERVICE_LABEL_SHIFT, SR_SERVICE_LABEL);
+}
+
 /** Gives a known stream the kind of its definition; false where it has to start anew for that. A guess changes no kind that is settled, nor an earlier guess. */
 function takesKind(r: usize, defined: u32): bool {
+  takeServiceLabel(r, defined);
   const known = load<u32>(r, SR_FLAGS);
   const isGuess = (defined & FLAG_GUESSED) != 0;
   if (isGuess && (known & (FLAG_GUESSED | FLAG_SETTLED)) != 0) return true;

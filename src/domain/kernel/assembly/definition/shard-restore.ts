@@ -35,7 +35,7 @@ export function unpackStream(slot: u32, at: usize, end: usize): usize {
   const r = recordOf(slot);
   at = takeWords(r, present, at);
   // The kernel takes both as they stand, and would pack values that the ring has not.
-  if (load<u32>(r, SR_UNCHUNKED) > count || load<u32>(r, SR_CHUNK_AT) > <u32>WINDOW_MAX) return 0;
+  if (load<u32>(r, SR_UNCHUNKED) > count || <u32>load<u8>(r, SR_CHUNK_AT) > <u32>WINDOW_MAX) return 0;
   store<u32>(r, count, SR_COUNT);
   store<u32>(r, count == <u32>WINDOW_MAX ? 0 : count, SR_HEAD);
   if (count == 0) return at;

@@ -4,7 +4,8 @@
 // Sketch: 150 ns a series of eight labels and 280 bytes of identity.
 import { DEFINITIONS, DEFINITIONS_BYTES } from "../../../../core/layout/memory-map";
 import {
-  DEFINE_COUNTED, DEFINE_FLAGS, DEFINE_HASH, DEFINE_HEADER_BYTES, DEFINE_IDENTITY_BYTES, DEFINE_PARTITION, DEFINE_REF, DEFINE_TENANT,
+  DEFINE_COUNTED, DEFINE_FLAGS, DEFINE_HASH, DEFINE_HEADER_BYTES, DEFINE_IDENTITY_BYTES, DEFINE_PARTITION, DEFINE_REF, DEFINE_SERVICE_LABEL_SHIFT,
+  DEFINE_TENANT,
 } from "../../../../core/layout/row-frame";
 import {
   STATUS_ALLOWANCE_SPENT, STATUS_ASK_OWNER, STATUS_DEFINITIONS_FULL, STATUS_OK, STATUS_UNKNOWN_STREAM,
@@ -13,7 +14,7 @@ import { hashHigh, hashLow, identityHash } from "../hash/identity-hash";
 import { identityBytes, serviceText, serviceTextBytes, TEXT_SLACK, writeIdentity } from "./identity-text";
 import { partitionOfService } from "../hash/placement-hash";
 import { KIND_CONTESTED, kindOfSeries } from "./series-kinds";
-import { metricLabel, readLabels, valueBytesOf, valueOf } from "./series-labels";
+import { metricLabel, readLabels, serviceLabelNumber, valueBytesOf, valueOf } from "./series-labels";
 import { findSlot } from "../shard/shard-table";
 
 /** As IDENTITY_BYTES_MAX in core/config/limits.ts. */
@@ -122,7 +123,7 @@ export function prepareSeries(span: usize, spanBytes: u32, tenant: u32, type: u3
   if (!hasRoom(identity)) return STATUS_DEFINITIONS_FULL;
   if (nextRef == endRef) return STATUS_ALLOWANCE_SPENT;
   if (!writeIdentity(entry() + DEFINE_HEADER_BYTES, headBytes)) return STATUS_UNKNOWN_STREAM;
-  return prepare(identity, tenant, partitionOfService(serviceSeed, serviceText(), serviceTextBytes()), flags);
+  return prepare(identity, tenant, partitionOfService(serviceSeed, serviceText(), serviceTextBytes()), flags | serviceLabelNumber << DEFINE_SERVICE_LABEL_SHIFT);
 }
 
 /** Whether a series is `up` or `target_info`, whose labels TypeScript looks at (domain/labels/telemetry-labels.ts). */

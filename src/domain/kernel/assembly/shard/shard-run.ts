@@ -122,7 +122,7 @@ export function takeRun(r: usize, row: usize, end: usize, baseMs: f64): u32 {
   const pivot = load<f64>(r, SR_PIVOT), usual = load<f64>(r, SR_INTERVAL);
   const samples = load<f64>(r, SR_SAMPLES);
   const number = <u32>(<u64>samples), unchunked = load<u32>(r, SR_UNCHUNKED);
-  const stop = min(end, row + <usize>roomOf(load<u32>(r, SR_CHUNK_AT), unchunked, window - 1 - pushes) * ROW_BYTES);
+  const stop = min(end, row + <usize>roomOf(<u32>load<u8>(r, SR_CHUNK_AT), unchunked, window - 1 - pushes) * ROW_BYTES);
   let head = load<u32>(r, SR_HEAD), run = <u32>load<u8>(r, SR_RUN), scale = <u32>load<u16>(r, SR_M2_SCALE);
   let mean = load<f64>(r, SR_MEAN), m2 = load<f64>(r, SR_M2), resolution = load<f64>(r, SR_RESOLUTION);
   let newest = load<f64>(r, SR_LAST_VALUE), raw = load<f64>(r, SR_LAST_RAW), rawBefore: f64 = 0;
@@ -186,7 +186,7 @@ export function takeSingle(r: usize, row: usize, baseMs: f64): bool {
   const samples = load<f64>(r, SR_SAMPLES) + 1;
   const unchunked = load<u32>(r, SR_UNCHUNKED) + 1, pushes = <u32>load<u8>(r, SR_PUSHES) + 1;
   const window = windowValues();
-  if (unchunked > <u32>WINDOW_MAX || unchunked == load<u32>(r, SR_CHUNK_AT) || pushes >= window || intervalIsDue(<u32>samples)) return false;
+  if (unchunked > <u32>WINDOW_MAX || unchunked == <u32>load<u8>(r, SR_CHUNK_AT) || pushes >= window || intervalIsDue(<u32>samples)) return false;
   const counts = (flags & FLAG_COUNTER) != 0;
   let value = sent;
   if (counts) {

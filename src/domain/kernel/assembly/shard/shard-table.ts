@@ -94,7 +94,7 @@ export function createSlot(hashPointer: usize, tenant: u32, partition: u32, flag
   store<u32>(r, tenant, SR_TENANT);
   store<u32>(r, partition, SR_PARTITION);
   store<u32>(r, flags, SR_FLAGS);
-  store<u32>(r, firstChunkAt(load<u64>(hashPointer, 8)), SR_CHUNK_AT);
+  store<u8>(r, firstChunkAt(load<u64>(hashPointer, 8)), SR_CHUNK_AT);
   store<u8>(r, firstPushes(partition), SR_PUSHES);
   place(<u32>load<u64>(hashPointer), slot + 1);
   return <i32>slot;
