@@ -27,7 +27,7 @@ const floors = [
     // biome-ignore format: one row reads as an order
     ordered: [
       "state", "engines", "queries",
-      "usage", "access", "labels", "silences", "dead-letters", "series", "records", "calls", "alerts", "anomalies", "alert-actions", "services", "pillars", "watchdog", "saturation", "prediction", "analysis", "models", "deliveries", "notification", "backtest", "ledger", "webhooks", "runbooks", "configuration", "backup", "status",
+      "usage", "access", "labels", "silences", "dead-letters", "series", "records", "calls", "alerts", "anomalies", "alert-actions", "services", "pillars", "watchdog", "saturation", "prediction", "analysis", "models", "deliveries", "notification", "backtest", "ledger", "webhooks", "runbooks", "rules", "configuration", "backup", "status",
     ],
   },
   { name: "web", path: "^src/web/", rooms: [] },
@@ -49,6 +49,7 @@ const floors = [
       "notify",
       "webhooks",
       "sandbox",
+      "rules",
     ],
     shared: ["platform", "shared-memory", "threads", "http-client"],
   },

@@ -21,6 +21,7 @@ import { QueryLink } from "./actors/front/query-link.ts";
 import { RefusedBodies } from "./actors/front/refused-bodies.ts";
 import { ReplayForwarder } from "./actors/front/replay-forwarder.ts";
 import { RequestHistogram } from "./actors/front/request-histogram.ts";
+import { RuleForwarder } from "./actors/front/rule-forwarder.ts";
 import { type SummaryLink, summaryLink } from "./actors/front/summary-link.ts";
 import { RefusalQueue } from "./actors/front/tenants/refusal-queue.ts";
 import { TenantGate } from "./actors/front/tenants/tenant-gate.ts";
@@ -117,6 +118,7 @@ class Server {
   readonly #notes: readonly CrashNote[];
   readonly #queries: QueryLink;
   readonly #promql: QueryWorkers;
+  readonly #rules: RuleForwarder;
   readonly #summaries: SummaryLink;
   readonly #forwarder: ReplayForwarder;
   readonly #listeners: Listeners;
@@ -162,7 +164,8 @@ class Server {
     this.#tenants = new TenantGate({
       monotonicMs: () => systemClock.monotonicMs(),
       rates: readPlanRates(config.PLAN_LIMITS),
-      announce: (index, name) => this.#announceTenant(index, name),
+      // Engines have it before any body of the tenant, which is published later.
+      announce: (index, name) => this.#engines.tell({ type: "tenant", index, name }),
     });
     this.#engines = new EngineGroup(config.ENGINES > 0 ? config.ENGINES : Math.max(1, availableParallelism() - 1));
     const { smallPages } = this.#engines;
@@ -183,6 +186,7 @@ class Server {
       log: log.of("queries"),
       fault: (fault) => this.#faults.take(fault),
     });
+    this.#rules = new RuleForwarder(this.#promql, (message) => this.#coordinator.send(message));
     this.#summaries = summaryLink(config, { clock: systemClock, log: this.#log, answer: (worded) => this.#coordinator.send(worded) });
     this.#forwarder = new ReplayForwarder({
       clock: systemClock,
@@ -221,6 +225,7 @@ class Server {
       handlers: (engine) => this.#engineHandlers(engine),
     });
     this.#coordinator.send({ type: "engines-ready" });
+    this.#rules.follow(this.#config.RULES_DIR);
     return this.#listeners.address;
   }
 
@@ -266,6 +271,7 @@ class Server {
       answer: (answer) => this.#queries.answer(answer),
       "replay-batch": (batch) => this.#forwarder.take(batch),
       "own-telemetry": (own) => this.#forwarder.takeOwn(own),
+      "rule-work": (wanted) => this.#rules.take(wanted),
       access: ({ changes }) => this.#takeAccess(changes),
       "event-chunks": ({ chunks }) => this.#streams.push(chunks),
       "summary-wanted": (wanted) => this.#summaries.word(wanted),
@@ -292,11 +298,6 @@ class Server {
     this.#tenants.take(changes);
     this.#credentials.takeAll(changes);
     this.#streams.review();
-  }
-
-  /** Engines have it before any body of the tenant, which is published later. */
-  #announceTenant(index: number, name: string): void {
-    this.#engines.tell({ type: "tenant", index, name });
   }
 
   #makeFront(): Front {

@@ -19,6 +19,7 @@ import { PILLARS_ENDPOINTS } from "./endpoints/pillars.ts";
 import { PREDICTION_ENDPOINTS } from "./endpoints/prediction.ts";
 import { PROMETHEUS_ENDPOINTS } from "./endpoints/prometheus.ts";
 import { ROUTING_ENDPOINTS } from "./endpoints/routing.ts";
+import { RULES_ENDPOINTS } from "./endpoints/rules.ts";
 import { RUNBOOKS_ENDPOINTS } from "./endpoints/runbooks.ts";
 import { SATURATION_ENDPOINTS } from "./endpoints/saturation.ts";
 import { SERIES_ENDPOINTS } from "./endpoints/series.ts";
@@ -63,6 +64,7 @@ export const ENDPOINT_GROUPS = [
     about: "PromQL over what is stored, as Prometheus answers it: give BASE/prometheus to Grafana and others as its address.",
     endpoints: PROMETHEUS_ENDPOINTS,
   },
+  { title: "Rules", about: "Alerting and recording rules of Prometheus, evaluated here.", endpoints: RULES_ENDPOINTS },
   { title: "Services", about: "Who has sent something, and who calls whom.", endpoints: SERVICES_ENDPOINTS },
   {
     title: "Pillars",

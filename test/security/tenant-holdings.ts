@@ -80,6 +80,10 @@ const OBJECTS: ReadonlyArray<readonly [endpoint: string, method: string, path: s
     const body = { service_id: WORD, metric_name: `${WORD} ${i}`, z_threshold: 7 };
     return ["setWatchdogSettings", "PUT", "/api/v1/settings/watchdog", body] as const;
   }),
+  ...twice((i) => {
+    const group = { name: `held-${i}`, rules: [{ alert: WORD, expr: "vector(0) > 1" }] };
+    return ["setRuleGroup", "PUT", `/api/v1/rule-groups/held-${i}`, { groups: [group] }] as const;
+  }),
   ["setCalendar", "PUT", "/api/v1/settings/calendar", { days: [{ date: "2026-12-24", name: WORD, like: "weekend" }] }],
   [
     "setServiceMap",

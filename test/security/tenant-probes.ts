@@ -39,6 +39,8 @@ type Probe = (loot: Loot) => readonly Attack[];
 /** A service of the first tenant, which the second one names as well. */
 export const SERVICE = "checkout";
 export const METRIC = "latency_ms";
+/** A group of rules of the first tenant: that the second one has one of its name changes nothing of it. */
+const RULE_GROUP = "held-1";
 /** One that the second tenant never sends. */
 const UNSENT = "cart";
 
@@ -303,6 +305,20 @@ export const PROBES: Readonly<Record<string, Probe>> = {
   webhookDeliveries: byId("name", ({ webhookName }) => webhookName),
   setPageBudget: () => [{ path: { team: "theirs" }, body: { pages_per_week: 3 }, statuses: [200] }],
   pageReport: () => [{ statuses: [200], isEmpty: true }],
+  ruleGroups: list("ruleGroups"),
+  ruleGroup: byId("name", () => RULE_GROUP),
+  setRuleGroup: () => [
+    {
+      path: { name: RULE_GROUP },
+      body: Buffer.from(JSON.stringify({ groups: [{ name: RULE_GROUP, rules: [{ record: "theirs", expr: "absent_metric" }] }] })),
+      headers: { "Content-Type": "application/json" },
+      statuses: [201],
+    },
+  ],
+  deleteRuleGroup: () => [
+    { path: { name: RULE_GROUP }, statuses: [204] },
+    { path: { name: RULE_GROUP }, statuses: [404] },
+  ],
   createRunbook: () => [{ body: { name: "theirs", steps: [{ type: "wait", seconds: 1 }] }, statuses: [201] }],
   runbooks: ({ tokens }) => [{ statuses: [200] }, { query: { limit: "1", page_token: tokens.get("runbooks") as string }, statuses: [400] }],
   runbook: byId("id", ({ runbookId }) => runbookId),

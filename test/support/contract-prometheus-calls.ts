@@ -13,6 +13,8 @@ const seconds = (offset: number) => String(Date.now() / 1_000 + offset);
 const range = (query: string) => ({ query, start: seconds(-60), end: seconds(0), step: "15" });
 const OWN = `{service_id="${SERVICE}"}`;
 
+const ruleFile = (name: string) => `groups:\n  - name: ${name}\n    rules:\n      - {alert: Contract, expr: vector(0) > 1}\n`;
+
 function answered(name: string, options: Parameters<ContractDriver["call"]>[2] = {}) {
   return async ({ call }: Bound) => {
     await call(name, 200, options);
@@ -54,6 +56,30 @@ export const PROMETHEUS_CALLS: Readonly<Record<string, (bound: Bound) => Promise
   promqlAlerts: answered("promqlAlerts"),
   promqlBuildInfo: answered("promqlBuildInfo"),
   promqlRuntimeInfo: answered("promqlRuntimeInfo"),
+  setRuleGroup: async ({ call }) => {
+    const headers = { "Content-Type": "application/yaml" };
+    const body = ruleFile("contract");
+    await call("setRuleGroup", 201, { path: { name: "contract" }, body, headers });
+    await call("setRuleGroup", 200, { path: { name: "contract" }, body, headers });
+    await call("setRuleGroup", 201, { path: { name: "contract-2" }, body: ruleFile("contract-2"), headers });
+    await call("setRuleGroup", 400, { path: { name: "another" }, body, headers });
+    const unknown = await call("setRuleGroup", 400, { path: { name: "contract" }, body: body.replace("expr", "exp"), headers });
+    expect(unknown.message).toContain("line 4: field exp not found in type rulefmt.Rule");
+  },
+  ruleGroups: async ({ call }) => {
+    const first = await call("ruleGroups", 200, { query: { limit: "1" } });
+    await call("ruleGroups", 200, { query: { limit: "1", page_token: first.page_token } });
+  },
+  ruleGroup: async ({ call }) => {
+    const { definition } = await call("ruleGroup", 200, { path: { name: "contract" } });
+    const body = JSON.stringify({ groups: [definition] });
+    await call("setRuleGroup", 200, { path: { name: "contract" }, body });
+    await call("ruleGroup", 404, { path: { name: "nobody" } });
+  },
+  deleteRuleGroup: async ({ call }) => {
+    await call("deleteRuleGroup", 204, { path: { name: "contract-2" } });
+    await call("deleteRuleGroup", 404, { path: { name: "contract-2" } });
+  },
   promqlHealthy: answered("promqlHealthy"),
   promqlReady: answered("promqlReady"),
 };

@@ -65,6 +65,8 @@ export interface CoordinatorOptions extends DetectionOptions {
   readonly requiresSenders?: boolean;
   /** RUNBOOK_FOUR_EYES; true where it is not given. */
   readonly runbookFourEyes?: boolean;
+  /** RULES_TENANT; `default` where it is not given. */
+  readonly rulesTenant?: string;
 }
 
 /** The world around the coordinator. */

@@ -27,6 +27,7 @@ import { Drills } from "../../modules/notification/drills.ts";
 import { Vectorizer } from "../../modules/pillars/vectorizer.ts";
 import type { QueryContext } from "../../modules/queries/query-context.ts";
 import { QueryRunner } from "../../modules/queries/query-runner.ts";
+import { makeRules } from "../../modules/rules/make-rules.ts";
 import { ColdStreamLoader } from "../../modules/series/cold/cold-stream-loader.ts";
 import { QuerySource } from "../../modules/series/query-source.ts";
 import { CoordinatorCounters } from "../../modules/state/coordinator-counters.ts";
@@ -230,6 +231,7 @@ function runningParts(
     wording: new SummaryWording({ isOn: options.wordsSummaries === true, counters: shared.counters, emit }),
     replay: new ReplayRunner({ ...shared, events: outbound.replays, control, replays: state.replays }),
     outbound,
+    rules: makeRules({ tenant: options.rulesTenant }, { ...shared, log: logOf("rules", (event) => emit({ type: "log", ...event })) }),
     vectorizer: new Vectorizer(
       { intervalMs: options.vectorizerIntervalMs },
       { ...shared, control, serviceMap: state.configured.serviceMap, edit },
@@ -288,6 +290,7 @@ function queryContext(
     ...(parts.backups !== undefined && { backups: parts.backups }),
     ...outbound.parts(),
     drills,
+    ruleWorkers: parts.rules.workers,
     nowMs,
     yieldTurn,
     pause: () => undefined,

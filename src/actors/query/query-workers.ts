@@ -27,6 +27,7 @@ import type {
   SourceAnswer,
   SourceQuestion,
 } from "../../core/protocol/query-worker.ts";
+import type { RuleWork } from "../../core/protocol/rule-work.ts";
 import type { FaultReport } from "../../core/telemetry/fault-report.ts";
 import { errorFields, type Log } from "../../core/telemetry/log-event.ts";
 import type { QueryOptions } from "./query-call.ts";
@@ -54,6 +55,7 @@ export interface WorkerCall {
   readonly tenant: string;
   readonly parameters: string;
   readonly label: string | null;
+  readonly work?: RuleWork;
 }
 
 /** Takes the answer to a call, once. */

@@ -33,6 +33,7 @@ import {
   refusalOf,
   SourceUnavailableError,
 } from "./query-call.ts";
+import { answerRuleWork } from "./rule-answers.ts";
 import { StreamSelector, type StreamSelectorDependencies } from "./stream-selector.ts";
 
 /** Start data of a query worker. */
@@ -54,6 +55,7 @@ const ANSWERS: Readonly<Record<PromqlCallName, (context: CallContext) => Promise
   label_values: answerLabelValues,
   series: answerSeries,
   metadata: answerMetadata,
+  rule_work: answerRuleWork,
 };
 
 /** A defect of an answer: whoever asked is answered 500. */

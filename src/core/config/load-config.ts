@@ -94,6 +94,12 @@ export const SETTINGS = [
     "certificate authorities in PEM: telemetry and alerts are then taken over connections with a certificate of theirs only; needs node:http",
   ),
   text("DATA_DIR", "./data", "folder of everything durable"),
+  text(
+    "RULES_DIR",
+    "",
+    "folder of rule files of Prometheus (.yml, .yaml, .json), which are read again when they change; none where it is not set",
+  ),
+  text("RULES_TENANT", "default", "tenant that the rules of RULES_DIR are of"),
   whole(
     "ENGINES",
     0,

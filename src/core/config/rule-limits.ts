@@ -20,3 +20,17 @@ export const TEMPLATE_PRECISION_MAX = 1_100;
 export const RULE_TEST_EVALUATIONS_MAX = 1_000_000;
 /** How long a resolved alert is remembered, so that it is sent on as resolved: Prometheus' own. */
 export const RESOLVED_ALERT_RETENTION_MS = 15 * 60_000;
+/** Rules of all tenants: 20,000 each minute are 330 queries a second, more than the query workers of any machine answer. */
+export const RULES_MAX = 20_000;
+/** Rules of one group: the largest public ones have 150, and a group is evaluated in one go. */
+export const RULES_PER_GROUP_MAX = 1_000;
+/** Files below RULES_DIR that are read: 500 teams with two files each. */
+export const RULE_DIRECTORY_FILES_MAX = 1_000;
+/** Bytes of all files below RULES_DIR: a hundred of the usual size for each of the files above, and what main holds of them for a moment. */
+export const RULE_DIRECTORY_BYTES_MAX = 32 * 1024 * 1024;
+/** Time between two reads of the names in RULES_DIR, as of the file of JWKS. */
+export const RULE_DIRECTORY_INTERVAL_MS = 1_000;
+/** How long the coordinator waits for a query worker that reads a file or evaluates a group: PROMQL_TIMEOUT_SECONDS at most, and what it waits for its turn. */
+export const RULE_WORK_MS_MAX = 300_000;
+/** Faults of a file that an answer or the log shows. */
+export const RULE_PROBLEMS_SHOWN_MAX = 20;

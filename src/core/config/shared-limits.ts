@@ -41,6 +41,7 @@ import {
 } from "./notification-limits.ts";
 import { COMPUTATIONS_SHARE, COMPUTATIONS_WAITING_MAX } from "./prediction-limits.ts";
 import { PROMQL_QUERIES_MAX, PROMQL_QUERIES_SHARE } from "./promql-limits.ts";
+import { RULES_MAX } from "./rule-limits.ts";
 import { RUNBOOK_REQUESTS_MAX, RUNBOOK_REQUESTS_PER_TENANT_MAX, RUNBOOK_RUNS_OPEN_MAX, RUNBOOKS_TOTAL_MAX } from "./runbook-limits.ts";
 import { WEBHOOK_EVENTS_HANDED_MAX, WEBHOOK_EVENTS_WAITING_MAX, WEBHOOKS_TOTAL_MAX } from "./webhook-limits.ts";
 
@@ -98,6 +99,7 @@ export const COORDINATOR_LIMITS: Readonly<Record<CoordinatorSharedLimit, number 
   webhook_events_handed: WEBHOOK_EVENTS_HANDED_MAX,
   page_budgets: PAGE_BUDGETS_TOTAL_MAX,
   runbooks: RUNBOOKS_TOTAL_MAX,
+  rules: RULES_MAX,
   runbook_runs: RUNBOOK_RUNS_OPEN_MAX,
   running_incidents: RUNNING_INCIDENTS_MAX,
   training_jobs: TRAININGS_WAITING_MAX + 1,

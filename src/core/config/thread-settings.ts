@@ -47,6 +47,7 @@ const COORDINATOR_SETTINGS = [
   "WEBHOOK_ALLOW_PRIVATE",
   "DRILL_INTERVAL_HOURS",
   "INGEST_AUTH",
+  "RULES_TENANT",
 ] as const satisfies readonly (keyof Config)[];
 
 const GIB = 1024 ** 3;
@@ -113,6 +114,7 @@ export function coordinatorSettings(slice: CoordinatorSlice) {
     runbookFourEyes: slice.RUNBOOK_FOUR_EYES === "true",
     drillIntervalMs: slice.DRILL_INTERVAL_HOURS * HOUR_MS,
     requiresSenders: slice.INGEST_AUTH === "required",
+    rulesTenant: slice.RULES_TENANT,
     ...(slice.DISK_LIMIT_GIB > 0 && { diskLimitBytes: slice.DISK_LIMIT_GIB * GIB }),
   };
 }

@@ -57,6 +57,7 @@ export const COORDINATOR_SHARED_LIMITS = [
   "page_budgets",
   "runbooks",
   "runbook_runs",
+  "rules",
   "running_incidents",
   "training_jobs",
   "requested_models",

@@ -1,9 +1,10 @@
 // Messages of query workers: calls of PromQL's HTTP API from main, and what they ask the coordinator for.
 import type { FaultReport } from "../telemetry/fault-report.ts";
 import type { StreamPageAnswer, StreamPageQuery, WaitingChunks, WaitingChunksQuery } from "./paged-streams.ts";
+import type { RuleWork } from "./rule-work.ts";
 
 /** Calls that a query worker answers. */
-export type PromqlCallName = "query" | "query_range" | "labels" | "label_values" | "series" | "metadata";
+export type PromqlCallName = "query" | "query_range" | "labels" | "label_values" | "series" | "metadata" | "rule_work";
 
 /** A call of PromQL's HTTP API on its way to a worker. */
 export interface PromqlCall {
@@ -15,6 +16,8 @@ export interface PromqlCall {
   readonly parameters: string;
   /** The label of label_values, as it stands in the path. */
   readonly label: string | null;
+  /** What rule_work is to do. */
+  readonly work?: RuleWork;
   /** For how long it has waited. */
   readonly waitedMs: number;
   /** Its first number becomes 1 when nobody waits for the answer any more. */

@@ -5,6 +5,7 @@ import type { LogEvent } from "../telemetry/log-event.ts";
 import type { AccessChange, KeyScope, Role } from "./access.ts";
 import type { DataFault } from "./data-fault.ts";
 import type { OwnTelemetry, OwnTelemetryAnswer } from "./own-telemetry.ts";
+import type { RuleFiles, RuleWorkDone, RuleWorkWanted } from "./rule-work.ts";
 import type { SetAsideItem } from "./set-aside.ts";
 import type { ShareRow } from "./shares.ts";
 import type { SummaryWanted, SummaryWorded } from "./summary-wording.ts";
@@ -110,6 +111,7 @@ export type CoordinatorMessage =
   | AccessMessage
   | ReplayBatch
   | OwnTelemetry
+  | RuleWorkWanted
   | StreamEvents
   /** A cycle of the Watchdog has ended: how many have come to their end since the start. One that the disk refuses ends without. */
   | { readonly type: "cycle-ended"; readonly completed: number }
@@ -140,6 +142,8 @@ export type CoordinatorCommand =
   | { readonly type: "engines-ready" }
   | ReplayAnswer
   | OwnTelemetryAnswer
+  | RuleFiles
+  | RuleWorkDone
   | SummaryWorded
   /** For the status. */
   | { readonly type: "listeners"; readonly listeners: Partial<Listeners> }

@@ -191,6 +191,8 @@ export const COORDINATOR_METRICS = {
   webhooksFailed: part(WEBHOOK_ATTEMPTS, { outcome: "failed" }),
   webhooksExhausted: part(WEBHOOK_ATTEMPTS, { outcome: "exhausted" }),
   webhooksDropped: part(WEBHOOK_ATTEMPTS, { outcome: "dropped" }),
+  rules: gauge("vedette_rules", "Rules of Prometheus of all tenants"),
+  ruleGroups: gauge("vedette_rule_groups", "Groups of rules of all tenants"),
   runbooks: gauge("vedette_runbooks", "Runbooks of all tenants"),
   runbookRunsOpen: gauge("vedette_runbook_runs_open", "Runs of runbooks that are not over"),
   runbookRunsSucceeded: part(RUNBOOK_RUNS, { state: "succeeded" }),

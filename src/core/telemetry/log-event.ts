@@ -16,6 +16,7 @@ export type LogComponent =
   | "parent"
   | "queries"
   | "retention"
+  | "rules"
   | "server"
   | "store";
 

@@ -18,6 +18,7 @@ import { PILLARS } from "../../../modules/pillars/pillars-module.ts";
 import { PREDICTION } from "../../../modules/prediction/prediction-module.ts";
 import type { QueryHandlers } from "../../../modules/queries/query-context.ts";
 import { RECORDS } from "../../../modules/records/records-module.ts";
+import { RULES } from "../../../modules/rules/rules-module.ts";
 import { RUNBOOKS } from "../../../modules/runbooks/runbooks-module.ts";
 import { SATURATION } from "../../../modules/saturation/saturation-module.ts";
 import { SERIES } from "../../../modules/series/series-module.ts";
@@ -40,6 +41,7 @@ export const MODULES = [
   LEDGER,
   ANALYSIS,
   RUNBOOKS,
+  RULES,
   WEBHOOKS,
   DEAD_LETTERS,
   ACCESS,

@@ -3293,6 +3293,268 @@ export const stored: any = $root.stored = (() => {
         return ChannelSuccess;
     })();
 
+    stored.RuleGroup = (function() {
+
+        const RuleGroup = function (properties) {
+            if (properties)
+                for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                    if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                        this[keys[i]] = properties[keys[i]];
+        };
+
+        RuleGroup.prototype.tenant = "";
+        RuleGroup.prototype.name = "";
+        RuleGroup.prototype.document = "";
+        RuleGroup.prototype.changedBy = "";
+        RuleGroup.prototype.changedMs = 0;
+
+        RuleGroup.encode = function (message, writer, _depth) {
+            if (!writer)
+                writer = $Writer.create();
+            if (_depth === $undefined)
+                _depth = 0;
+            if (_depth > $util.recursionLimit)
+                throw $Error("max depth exceeded");
+            if (message.tenant != null && $Object.hasOwnProperty.call(message, "tenant") && message.tenant !== "")
+                writer.uint32(10).string(message.tenant);
+            if (message.name != null && $Object.hasOwnProperty.call(message, "name") && message.name !== "")
+                writer.uint32(18).string(message.name);
+            if (message.document != null && $Object.hasOwnProperty.call(message, "document") && message.document !== "")
+                writer.uint32(26).string(message.document);
+            if (message.changedBy != null && $Object.hasOwnProperty.call(message, "changedBy") && message.changedBy !== "")
+                writer.uint32(34).string(message.changedBy);
+            if (message.changedMs != null && $Object.hasOwnProperty.call(message, "changedMs") && !$Object.is(message.changedMs, 0))
+                writer.uint32(41).double(message.changedMs);
+            if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                for (let i = 0; i < message.$unknowns.length; ++i)
+                    writer.raw(message.$unknowns[i]);
+            return writer;
+        };
+
+        RuleGroup.decode = function (reader, length, _end, _depth, _target) {
+            if (!(reader instanceof $Reader))
+                reader = $Reader.create(reader);
+            if (_depth === $undefined)
+                _depth = 0;
+            if (_depth > $Reader.recursionLimit)
+                throw $Error("max depth exceeded");
+            let end, message, value;
+            if (length === $undefined)
+                end = reader.len;
+            else {
+                end = reader.pos + length;
+                if (end > reader.len)
+                    throw $RangeError("index out of range");
+                length = reader.len;
+                reader.len = end;
+            }
+            message = _target || new $root.stored.RuleGroup();
+            while (reader.pos < end) {
+                let start = reader.pos;
+                let tag = reader.tag();
+                if (tag === _end) {
+                    _end = $undefined;
+                    break;
+                }
+                let wireType = tag & 7;
+                switch (tag >>>= 3) {
+                case 1: {
+                        if (wireType !== 2)
+                            break;
+                        if ((value = reader.stringVerify()).length)
+                            message.tenant = value;
+                        else
+                            delete message.tenant;
+                        continue;
+                    }
+                case 2: {
+                        if (wireType !== 2)
+                            break;
+                        if ((value = reader.stringVerify()).length)
+                            message.name = value;
+                        else
+                            delete message.name;
+                        continue;
+                    }
+                case 3: {
+                        if (wireType !== 2)
+                            break;
+                        if ((value = reader.stringVerify()).length)
+                            message.document = value;
+                        else
+                            delete message.document;
+                        continue;
+                    }
+                case 4: {
+                        if (wireType !== 2)
+                            break;
+                        if ((value = reader.stringVerify()).length)
+                            message.changedBy = value;
+                        else
+                            delete message.changedBy;
+                        continue;
+                    }
+                case 5: {
+                        if (wireType !== 1)
+                            break;
+                        if (!$Object.is(value = reader.double(), 0))
+                            message.changedMs = value;
+                        else
+                            delete message.changedMs;
+                        continue;
+                    }
+                }
+                reader.skipType(wireType, _depth, tag);
+                if (!reader.discardUnknown) {
+                    $util.makeProp(message, "$unknowns", false);
+                    (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                }
+            }
+            if (length !== $undefined) {
+                if (reader.pos !== end)
+                    throw $RangeError("index out of range");
+                reader.len = length;
+            }
+            if (_end !== $undefined)
+                throw $Error("missing end group");
+            return message;
+        };
+
+        return RuleGroup;
+    })();
+
+    stored.RuleAlert = (function() {
+
+        const RuleAlert = function (properties) {
+            this.labels = [];
+            this.annotations = [];
+            if (properties)
+                for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                    if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                        this[keys[i]] = properties[keys[i]];
+        };
+
+        RuleAlert.prototype.tenant = "";
+        RuleAlert.prototype.group = "";
+        RuleAlert.prototype.labels = $util.emptyArray;
+        RuleAlert.prototype.annotations = $util.emptyArray;
+        RuleAlert.prototype.firedMs = 0;
+
+        RuleAlert.encode = function (message, writer, _depth) {
+            if (!writer)
+                writer = $Writer.create();
+            if (_depth === $undefined)
+                _depth = 0;
+            if (_depth > $util.recursionLimit)
+                throw $Error("max depth exceeded");
+            if (message.tenant != null && $Object.hasOwnProperty.call(message, "tenant") && message.tenant !== "")
+                writer.uint32(10).string(message.tenant);
+            if (message.group != null && $Object.hasOwnProperty.call(message, "group") && message.group !== "")
+                writer.uint32(18).string(message.group);
+            if (message.labels != null && message.labels.length)
+                for (let i = 0; i < message.labels.length; ++i)
+                    $root.stored.AlertLabel.encode(message.labels[i], writer.uint32(26).fork(), _depth + 1).ldelim();
+            if (message.annotations != null && message.annotations.length)
+                for (let i = 0; i < message.annotations.length; ++i)
+                    $root.stored.AlertLabel.encode(message.annotations[i], writer.uint32(34).fork(), _depth + 1).ldelim();
+            if (message.firedMs != null && $Object.hasOwnProperty.call(message, "firedMs") && !$Object.is(message.firedMs, 0))
+                writer.uint32(41).double(message.firedMs);
+            if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                for (let i = 0; i < message.$unknowns.length; ++i)
+                    writer.raw(message.$unknowns[i]);
+            return writer;
+        };
+
+        RuleAlert.decode = function (reader, length, _end, _depth, _target) {
+            if (!(reader instanceof $Reader))
+                reader = $Reader.create(reader);
+            if (_depth === $undefined)
+                _depth = 0;
+            if (_depth > $Reader.recursionLimit)
+                throw $Error("max depth exceeded");
+            let end, message, value;
+            if (length === $undefined)
+                end = reader.len;
+            else {
+                end = reader.pos + length;
+                if (end > reader.len)
+                    throw $RangeError("index out of range");
+                length = reader.len;
+                reader.len = end;
+            }
+            message = _target || new $root.stored.RuleAlert();
+            while (reader.pos < end) {
+                let start = reader.pos;
+                let tag = reader.tag();
+                if (tag === _end) {
+                    _end = $undefined;
+                    break;
+                }
+                let wireType = tag & 7;
+                switch (tag >>>= 3) {
+                case 1: {
+                        if (wireType !== 2)
+                            break;
+                        if ((value = reader.stringVerify()).length)
+                            message.tenant = value;
+                        else
+                            delete message.tenant;
+                        continue;
+                    }
+                case 2: {
+                        if (wireType !== 2)
+                            break;
+                        if ((value = reader.stringVerify()).length)
+                            message.group = value;
+                        else
+                            delete message.group;
+                        continue;
+                    }
+                case 3: {
+                        if (wireType !== 2)
+                            break;
+                        if (!(message.labels && message.labels.length))
+                            message.labels = [];
+                        message.labels.push($root.stored.AlertLabel.decode(reader, reader.size(), $undefined, _depth + 1));
+                        continue;
+                    }
+                case 4: {
+                        if (wireType !== 2)
+                            break;
+                        if (!(message.annotations && message.annotations.length))
+                            message.annotations = [];
+                        message.annotations.push($root.stored.AlertLabel.decode(reader, reader.size(), $undefined, _depth + 1));
+                        continue;
+                    }
+                case 5: {
+                        if (wireType !== 1)
+                            break;
+                        if (!$Object.is(value = reader.double(), 0))
+                            message.firedMs = value;
+                        else
+                            delete message.firedMs;
+                        continue;
+                    }
+                }
+                reader.skipType(wireType, _depth, tag);
+                if (!reader.discardUnknown) {
+                    $util.makeProp(message, "$unknowns", false);
+                    (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                }
+            }
+            if (length !== $undefined) {
+                if (reader.pos !== end)
+                    throw $RangeError("index out of range");
+                reader.len = length;
+            }
+            if (_end !== $undefined)
+                throw $Error("missing end group");
+            return message;
+        };
+
+        return RuleAlert;
+    })();
+
     return stored;
 })();
 

@@ -1,0 +1,136 @@
+// GET /api/v1/rule-groups and GET, PUT, DELETE /api/v1/rule-groups/{name}.
+import { cutPage, type PageScope, readPageToken } from "../../api/page-token.ts";
+import { created, done, noContent, type Outcome, refused, shown } from "../../api/refusal.ts";
+import { RULE_PROBLEMS_SHOWN_MAX, RULES_PER_GROUP_MAX } from "../../core/config/rule-limits.ts";
+import type { RuleGroupDocument } from "../../domain/rules/file/group-document.ts";
+import type { Change } from "../access/changes.ts";
+import type { ChangeRequest, QueryRequest } from "../queries/query-context.ts";
+import { groupIdOf, type RuleGroupEntry, ruleGroupOperation } from "./rule-group-row.ts";
+import { ruleGroupView } from "./rule-group-view.ts";
+import { RuleWorkError } from "./rule-workers.ts";
+import type { RulesContext } from "./rules-context.ts";
+
+/** A page of the tenant's groups. */
+export function listRuleGroups({ state }: RulesContext, { principal, query }: QueryRequest<"ruleGroups">): Outcome<unknown> {
+  const scope: PageScope = { tenant: principal.tenant, endpoint: "ruleGroups", filters: {} };
+  const token = readPageToken(state.pageSecret, scope, query.page_token);
+  if (!token.ok) return token;
+  const all = state.configured.rules.of(principal.tenant);
+  const after = token.value as readonly [id: string] | undefined;
+  const idOf = ({ file, document }: RuleGroupEntry) => groupIdOf(file, document.name);
+  const rows = after === undefined ? all : all.filter((entry) => idOf(entry) > after[0]);
+  const { page, page_token } = cutPage(state.pageSecret, scope, rows, query.limit, (entry) => [idOf(entry)]);
+  return done({ rule_groups: page.map(ruleGroupView), total: all.length, page_token });
+}
+
+/** One group, by its name. */
+export function oneRuleGroup({ state }: RulesContext, { principal, path }: QueryRequest<"ruleGroup">): Outcome<unknown> {
+  const entry = state.configured.rules.find(principal.tenant, path.name ?? "");
+  return entry === undefined ? unknownGroup(path.name ?? "") : done(ruleGroupView(entry));
+}
+
+/** Takes a file of one group, as Prometheus has it. */
+export async function setRuleGroup(context: RulesContext, request: QueryRequest<"setRuleGroup">): Promise<Outcome<unknown>> {
+  const name = request.path.name ?? "";
+  const read = await readOneGroup(context, request, request.body, name);
+  return read.ok ? context.change(request, () => storedGroup(context, request, read.value)) : read;
+}
+
+/** Ends a group that came by the API. */
+export function deleteRuleGroup(context: RulesContext, request: QueryRequest<"deleteRuleGroup">): Promise<Outcome<unknown>> {
+  const { rules } = context.state.configured;
+  const { tenant } = request.principal;
+  const name = request.path.name ?? "";
+  return context.change(request, () => {
+    const before = rules.find(tenant, name);
+    if (before === undefined) return unknownGroup(name);
+    if (before.file !== "") return ofDirectory(before);
+    return {
+      ok: true,
+      note: { action: "rule_group.delete", object: name, before: ruleGroupView(before), after: null },
+      operations: [ruleGroupOperation(before, true)],
+      apply: () => {
+        rules.remove(before);
+        return [];
+      },
+      outcome: noContent(),
+    };
+  });
+}
+
+async function readOneGroup(
+  { ruleWorkers }: RulesContext,
+  { principal }: ChangeRequest,
+  text: string,
+  name: string,
+): Promise<Outcome<RuleGroupDocument>> {
+  try {
+    const { documents, problems } = await ruleWorkers.read(principal.tenant, text);
+    if (problems.length > 0) return refused("bad_request", problems.slice(0, RULE_PROBLEMS_SHOWN_MAX).join("\n"));
+    return theOne(
+      documents.map((document) => JSON.parse(document) as RuleGroupDocument),
+      name,
+    );
+  } catch (error) {
+    if (error instanceof RuleWorkError) return refused("overloaded", `${error.message}; try again`);
+    throw error;
+  }
+}
+
+function theOne(documents: readonly RuleGroupDocument[], name: string): Outcome<RuleGroupDocument> {
+  const found = documents.find((document) => document.name === name);
+  if (found === undefined || documents.length > 1) {
+    const names = documents.map((document) => shown(document.name)).join(", ");
+    return refused(
+      "bad_request",
+      `the file must have one group, ${shown(name)}; it has ${names === "" ? "none" : names}: write each by its own name`,
+    );
+  }
+  if (found.rules.length <= RULES_PER_GROUP_MAX) return done(found);
+  return refused(
+    "unprocessable",
+    `a group has at most ${RULES_PER_GROUP_MAX} rules, this one has ${found.rules.length}: make several of it`,
+  );
+}
+
+function storedGroup(context: RulesContext, { principal }: ChangeRequest, document: RuleGroupDocument): PlannedGroup {
+  const { rules } = context.state.configured;
+  const { tenant, subject } = principal;
+  const before = rules.find(tenant, document.name);
+  if (before !== undefined && before.file !== "") return ofDirectory(before);
+  const text = JSON.stringify(document);
+  if (before?.text === text) return { ok: "unchanged", outcome: done(ruleGroupView(before)) };
+  const more = document.rules.length - (before?.document.rules.length ?? 0);
+  if (more > 0 && rules.shares.room(tenant) < more) {
+    rules.shares.refuse(tenant, more);
+    return refused(
+      "unprocessable",
+      `there are ${rules.shares.held(tenant)} rules of yours and ${rules.shares.taken} in all; there is no room for ${more} more`,
+    );
+  }
+  const entry: RuleGroupEntry = { tenant, file: "", document, text, changedBy: subject, changedMs: context.nowMs() };
+  const after = ruleGroupView(entry);
+  return {
+    ok: true,
+    note: { action: "rule_group.set", object: document.name, before: before === undefined ? null : ruleGroupView(before), after },
+    operations: [ruleGroupOperation(entry)],
+    apply: () => {
+      rules.put(entry);
+      return [];
+    },
+    outcome: before === undefined ? created(after) : done(after),
+  };
+}
+
+type PlannedGroup = Change<unknown> | { readonly ok: "unchanged"; readonly outcome: Outcome<unknown> } | ReturnType<typeof refused>;
+
+function ofDirectory({ file, document }: RuleGroupEntry) {
+  return refused(
+    "conflict",
+    `the group ${shown(document.name)} stands in the file ${shown(file)} of RULES_DIR: change it there, or take another name`,
+  );
+}
+
+function unknownGroup(name: string) {
+  return refused("not_found", `no group of rules has the name ${shown(name)}; GET /api/v1/rule-groups lists those that there are`);
+}

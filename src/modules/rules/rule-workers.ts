@@ -1,0 +1,54 @@
+// The query workers as the coordinator has them work for rules: one message there, one back.
+import { Requests } from "../../adapters/threads/requests.ts";
+import { RULE_WORK_MS_MAX } from "../../core/config/rule-limits.ts";
+import type { ReadRulesResult, RuleWork, RuleWorkDone, RuleWorkWanted } from "../../core/protocol/rule-work.ts";
+
+export interface RuleWorkersDependencies {
+  emit(message: RuleWorkWanted): void;
+}
+
+/** Work that was not done: too many wait, it took too much, or its thread ended. */
+export class RuleWorkError extends Error {
+  override readonly name = "RuleWorkError";
+}
+
+/** Hands out work and waits for it. */
+export class RuleWorkers {
+  readonly #dependencies: RuleWorkersDependencies;
+  readonly #requests = new Requests<RuleWorkDone>();
+  #sent = 0;
+
+  constructor(dependencies: RuleWorkersDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Takes what a worker has done. */
+  take(done: RuleWorkDone): void {
+    this.#requests.settle(done);
+  }
+
+  /** Reads a file of rules. Rejects with RuleWorkError. */
+  async read(tenant: string, text: string): Promise<ReadRulesResult> {
+    return JSON.parse(textOf(await this.#run(tenant, { kind: "read", text }))) as ReadRulesResult;
+  }
+
+  #run(tenant: string, work: RuleWork): Promise<string | Uint8Array> {
+    return new Promise((resolve, reject) => {
+      const id = ++this.#sent;
+      this.#requests.add(id, RULE_WORK_MS_MAX, {
+        answered: ({ status, body }) => (status < 300 ? resolve(body) : reject(new RuleWorkError(reasonOf(body)))),
+        late: (ms) => reject(new RuleWorkError(`no query worker has answered within ${ms / 1_000} s`)),
+      });
+      this.#dependencies.emit({ type: "rule-work", id, tenant, work });
+    });
+  }
+}
+
+function textOf(body: string | Uint8Array): string {
+  return typeof body === "string" ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8");
+}
+
+/** Refusals have the form of PromQL's API. */
+function reasonOf(body: string | Uint8Array): string {
+  return (JSON.parse(textOf(body)) as { readonly error: string }).error;
+}
