@@ -1,6 +1,7 @@
 // What the layers that look at one series find on it, in both variants; where both judge it alike a layer runs once.
 
 import { groupBy } from "../../core/collections/grouping.ts";
+import { JUDGED_BY_OTHERS } from "../detection/departure/own-tail.ts";
 import { LiveStreams } from "../detection/service/live-streams.ts";
 import type { WatchdogSettings } from "../detection/watchdog-settings.ts";
 import { isBucketSeries } from "../series/classification.ts";
@@ -101,7 +102,7 @@ export class SeriesFrames {
     const pair = isBucketSeries(series.name, series.flags) ? undefined : this.#pairOf(run);
     for (let at = 0; at < series.times.length; at++) {
       if (pair !== undefined) await this.#visitCycles(pair, run, series.times[at] as number);
-      const frames = track.observe(at, (side) => pair?.reportsNow(at, side));
+      const frames = track.observe(at, (side) => pair?.reportsNow(at, side) ?? JUDGED_BY_OTHERS);
       for (const frame of frames) this.#put(sides, { frame, atMs: frame.observedAtMs, stage: STAGE_SAMPLES, place });
       if (slices.spend(WINDOW_US)) await slices.turn();
     }

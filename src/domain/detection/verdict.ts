@@ -217,7 +217,7 @@ function zScoreGates(input: ZScoreInput, { z, center, isFew }: GateFigures): Gat
   if (input.constant) gates.push({ name: "constant_departure", passed: input.declared, value: magnitude, limit: open });
   gates.push({ name: "persistence", passed: input.declared, value: magnitude, limit: strong });
   if (input.longBaseline !== undefined) gates.push(...longBaselineGates(input.count, input.longBaseline));
-  if (input.lasting === true) gates.push(...lastingGates(input));
+  if (input.lasting === true) gates.push(...lastingGates(input, magnitude >= strong));
   return gates;
 }
 
@@ -232,16 +232,17 @@ function longBaselineGates(count: number, { values, evidence }: LongBaselineSays
 
 /**
  * Ends a hold, and holds nothing back: at once where values in a row are many times the usual of a young series. Of a series that has a long baseline, that decides
- * how long what is far out has to last, by its tail, or while it is young by its newest values together; and a step of a tenth is no news, however still it was.
+ * how long what is far out has to last, by its tail, or while it is young by its newest values together. Noise stays over the bar for minutes, so that without one
+ * it has to be twice as far; and a step of a tenth is no news, however still the series was.
  */
-function lastingGates({ value, mean, rawSd, sd, ratio, longBaseline }: ZScoreInput): Gate[] {
+function lastingGates({ value, mean, rawSd, sd, ratio, longBaseline }: ZScoreInput, isStrong: boolean): Gate[] {
   const move = Math.abs(value - mean);
   const isExtreme = Math.abs(ratio) >= EXTREME_SD && move >= EXTREME_MOVE * Math.abs(mean);
   if (isExtreme && (longBaseline?.values ?? 0) < YOUNG_VALUES)
     return [{ name: EXTREME_GATE, passed: true, value: Math.abs(ratio), limit: EXTREME_SD }];
   const limit = LASTING_MOVE * Math.abs(mean);
   const knowsItsNoise = rawSd >= sd;
-  if (!knowsItsNoise || move <= limit || longBaseline !== undefined) return [];
+  if (!knowsItsNoise || !isStrong || move <= limit || longBaseline !== undefined) return [];
   return [{ name: LASTING_GATE, passed: true, value: move, limit }];
 }
 

@@ -116,9 +116,9 @@ export class PairTrack {
   }
 
   /** Report at once, when the value at a place has come, on a side; cycles before it have been visited. */
-  reportsNow(place: number, side: 1 | -1): LongBaselineSays | undefined {
-    if (this.#delayMs > 0) return undefined;
+  reportsNow(place: number, side: 1 | -1): LongBaselineSays {
     const known = this.findings.detector.count;
+    if (this.#delayMs > 0) return { values: known, evidence: undefined };
     const { groups: count, pending } = this.#group(place + 1);
     if (count === 0 && pending === undefined) return { values: known, evidence: undefined };
     const around = this.#aroundAt(this.#series.times[place] as number);

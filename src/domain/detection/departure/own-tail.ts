@@ -9,7 +9,7 @@ export const KNOWN_TAIL_VALUES = 120;
 /** Passes where layer 1 knows fewer values than that of a stream, and its long baseline, which it has inherited, as many: its own tail is asked then. */
 export const LONG_BASELINE_GATE = "long_baseline";
 
-/** Passes where values of a series without a tail of its own have stayed beyond the bar, on one side, for as long as a hold may last. */
+/** Passes where values of a series for whose long baseline there is no room have stayed far beyond the bar, on one side, for as long as a hold may last. */
 export const LASTING_GATE = "lasting";
 /** Passes where values of such a series in a row are many standard deviations out, and many times the usual: single odd values stand alone. */
 export const EXTREME_GATE = "extreme";
@@ -21,6 +21,9 @@ export interface LongBaselineSays {
   readonly values: number;
   readonly evidence: TailEvidence | undefined;
 }
+
+/** What is said of a stream that others are judged for: of a histogram's bucket. */
+export const JUDGED_BY_OTHERS: LongBaselineSays = { values: 0, evidence: undefined };
 
 /** Deviation of a series, and the bar that its own tail sets, both in one unit: standard deviations, or units of the bar. */
 export interface TailEvidence {

@@ -10,7 +10,7 @@ import type { ConfirmedPair, FiringEpisodes, WatchdogCounts } from "../../../../
 import type { KnownDays } from "../../../../domain/calendar/known-days.ts";
 import { EVALUATED, LEARNING, NOT_VISITED } from "../../../../domain/detection/coverage.ts";
 import { countsEach } from "../../../../domain/detection/departure/counted-values.ts";
-import type { LongBaselineSays } from "../../../../domain/detection/departure/own-tail.ts";
+import { JUDGED_BY_OTHERS, type LongBaselineSays } from "../../../../domain/detection/departure/own-tail.ts";
 import { YOUNG_VALUES, youngDeparture } from "../../../../domain/detection/departure/young-departure.ts";
 import type { Deployments } from "../../../../domain/detection/pair/deployments.ts";
 import { warmUntil } from "../../../../domain/detection/pair/instance-family.ts";
@@ -235,27 +235,27 @@ export class PairPass implements WatchdogDetector {
     this.#episodes.end(this.#pairs[slot] as number, slot, this.#dependencies.records.lastTimeMs(slot), "end");
   }
 
-  /** Finding to be reported at once for a stream whose newest value layer 1 has declared; undefined where the next cycle, or nobody, reports it. */
+  /** Finding to be reported at once for a stream whose newest value layer 1 has declared; undefined where it has no long baseline and gets none. */
   reportsNow(slot: number, side: 1 | -1): LongBaselineSays | undefined {
     const pair = this.#pairs[slot] ?? 0;
     const { records, nameOf, settings } = this.#dependencies;
-    if ((records.flags(slot) & (FLAG_ENDED | FLAG_BUCKET)) !== 0) return undefined;
+    if ((records.flags(slot) & FLAG_BUCKET) !== 0) return JUDGED_BY_OTHERS;
+    if ((records.flags(slot) & FLAG_ENDED) !== 0 || (pair === 0 && (this.#isLimited || this.#wasLimited))) return undefined;
     const isKnown = pair !== 0 && this.#isSameKind(slot, pair);
     const { tenant, serviceId, metricName } = nameOf(slot);
     const key = serviceKey(tenant, serviceId);
     const own = settings.settingsOf(tenant, serviceId, metricName);
-    if (own.excluded || own.evaluationDelaySeconds > 0) return undefined;
+    if (own.excluded) return undefined;
     const known = isKnown ? this.arena.count(pair) : 0;
+    if (own.evaluationDelaySeconds > 0) return { values: known, evidence: undefined };
     const sinceMs = isKnown ? this.arena.lastTimeMs(pair) : 0;
     const read = this.#readSince(slot, sinceMs, Number.POSITIVE_INFINITY);
     const { groups: count, pending } = groupWithPending(this.#times, this.#values, read, sinceMs);
     if (count === 0 && pending === undefined) return { values: known, evidence: undefined };
-    const streams = this.#live.get(key)?.streams ?? 1;
-    const deployedMs = this.#dependencies.deployments.of(key);
+    const [streams, deployedMs] = [this.#live.get(key)?.streams ?? 1, this.#dependencies.deployments.of(key)];
     const knownDays = settings.knownDaysOf(tenant);
     const warmUntilMs = isKnown ? this.#warmUntilMs(slot, pair) : 0;
-    const isCounter = this.#kindOf(slot) === COUNTS;
-    const counts = this.#countsOf(slot);
+    const [isCounter, counts] = [this.#kindOf(slot) === COUNTS, this.#countsOf(slot)];
     const around = { deployedMs, streams, zThreshold: own.zThreshold, warmUntilMs, knownDays, isCounter, counts };
     // Of a stream that no cycle has seen the ring is all that is known.
     if (isKnown) this.arena.load(pair);
