@@ -78,7 +78,7 @@ import { EXIT, exitCodeOf } from "./server/exit-code.ts";
 import { endStart } from "./server/failed-start.ts";
 import { type FoundData, missingLogLine } from "./server/found-data.ts";
 import { type NotificationSettings, readNotification } from "./server/notification-settings.ts";
-import { serve } from "./server/serve.ts";
+import { type ServerBasis, serve } from "./server/serve.ts";
 import { writeError, writeLine } from "./server/terminal.ts";
 
 const VERSION = (JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string }).version;
@@ -94,6 +94,7 @@ const REFUSALS = task("the refusals of requests beyond a rate");
 class Server {
   readonly #config: Config;
   readonly #manager: SystemdLink;
+  readonly #compileSoon: () => void;
   readonly #meta: Meta;
   readonly #processLog: ProcessLog;
   readonly #log: Log;
@@ -129,8 +130,9 @@ class Server {
   #publishScheduled = false;
   #stopping = false;
 
-  constructor(config: Config, meta: Meta, found: FoundData, log: ProcessLog, manager: SystemdLink) {
+  constructor(config: Config, { meta, found, log, manager, compileSoon }: ServerBasis) {
     this.#config = config;
+    this.#compileSoon = compileSoon;
     this.#manager = manager;
     this.#processLog = log;
     this.#log = log.of("server");
@@ -173,6 +175,8 @@ class Server {
     this.#bodyPorts = this.#engines.views.map((memory) => new BodyPort(memory, () => ++this.#admissions));
     this.#notification = readNotification(config);
     this.#coordinator = this.#startCoordinator(found);
+    const startThread = threadStarter((failure) => this.#failed(failure));
+    this.#engines.load({ dataDir: config.DATA_DIR, syncEach: config.DURABILITY === "power", startThread });
     const connections: NotifierConnections = {
       connect: (port) => this.#coordinator.sendNotifier(port),
       drawn: (tenant, alertId, answer) => this.#drawn(tenant, alertId, answer),
@@ -213,15 +217,13 @@ class Server {
     every(KEEP_ALIVE_MS, task("the event streams"), () => this.#streams.keepAlive()).unref();
     const state = await this.#coordinator.loaded;
     if (this.#stopping) return null;
+    this.#compileSoon();
     noteStores(this.#config.DATA_DIR, this.#meta);
     this.#takeAccess(state.access);
     this.#streamsStored = state.checkpoints.reduce((sum, { streams }) => sum + streams, 0);
     const seeds = hashSeeds(this.#meta.seed, randomBytes(16));
     await this.#engines.start({
-      dataDir: this.#config.DATA_DIR,
-      syncEach: this.#config.DURABILITY === "power",
       options: (engine) => this.#engineOptions(engine, state, seeds),
-      startThread: threadStarter((failure) => this.#failed(failure)),
       handlers: (engine) => this.#engineHandlers(engine),
     });
     this.#coordinator.send({ type: "engines-ready" });
@@ -469,7 +471,7 @@ function partText(error: Error): string {
 
 /** Runs the server until a signal ends it. */
 async function runServer(config: Config): Promise<void> {
-  await serve(config, VERSION, (meta, found, log, manager) => new Server(config, meta, found, log, manager));
+  await serve(config, VERSION, (basis) => new Server(config, basis));
 }
 
 async function main(): Promise<void> {

@@ -34,7 +34,17 @@ export interface ServedServer {
   notReady(): string | null;
 }
 
-export type ServerMaker = (meta: Meta, found: FoundData, log: ProcessLog, manager: SystemdLink) => ServedServer;
+/** What a server is made of, once the data folder is the process's own. */
+export interface ServerBasis {
+  readonly meta: Meta;
+  readonly found: FoundData;
+  readonly log: ProcessLog;
+  readonly manager: SystemdLink;
+  /** To be called when the threads have loaded their modules: from then on V8 compiles early. */
+  readonly compileSoon: () => void;
+}
+
+export type ServerMaker = (basis: ServerBasis) => ServedServer;
 
 /** An orderly stop that takes longer is ended: nothing that was acknowledged depends on it. */
 const STOP_MS_MAX = 18_000;
@@ -52,7 +62,7 @@ export async function serve(config: Config, version: string, makeServer: ServerM
 async function start(config: Config, version: string, makeServer: ServerMaker, processLog: ProcessLog): Promise<void> {
   const log = processLog.of("server");
   checkSettings(config);
-  applyV8Policy();
+  const compileSoon = applyV8Policy();
   let reload: () => void = () => undefined;
   listen(process, "SIGHUP", task("SIGHUP"), () => reload());
   const folderLog = processLog.of("data-folder");
@@ -68,7 +78,7 @@ async function start(config: Config, version: string, makeServer: ServerMaker, p
   const found = findData(config.DATA_DIR, meta, config.ACCEPT_DATA_LOSS === "true");
   keepFaults(config.DATA_DIR, found.faults, folderLog);
   const manager = SystemdLink.ofProcess(config.WATCHDOG_INTERVAL_SECONDS, log);
-  const server = makeServer(meta, found, processLog, manager);
+  const server = makeServer({ meta, found, log: processLog, manager, compileSoon });
   reportOpening(config.DATA_DIR, log);
   reload = () => server.reload();
   const startEnded = followStart({ log, monotonicMs: systemClock.monotonicMs, progress: () => server.notReady() });

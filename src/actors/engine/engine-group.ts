@@ -1,6 +1,8 @@
 // All engines as the main thread sees them: their memories, their threads, and how far each is. Before the threads start, whoever talks to engines is given his
-// ends: the coordinator a port of each, the front views that ring their bells.
+// ends: the coordinator a port of each, the front views that ring their bells. The threads load their modules while the coordinator opens its stores, and are told
+// to begin when it has said what is stored.
 import { readFileSync } from "node:fs";
+import { compileKernel } from "../../adapters/platform/compiled-kernel.ts";
 import { createEngineMemory, type EngineMemory, enlargePages } from "../../adapters/shared-memory/engine-memory.ts";
 import { enginesOfThread, threadCount, viewMemories } from "../../adapters/shared-memory/engine-threads.ts";
 import { ActorHandle } from "../../adapters/threads/actor-handle.ts";
@@ -11,28 +13,32 @@ import { ENGINE_COUNTERS, ENGINE_SLOTS, type EngineCounter } from "../../core/la
 import { PROCESS_WORDS_BYTES } from "../../core/layout/memory-map.ts";
 import type { EngineCommand, EngineReply, EngineReport, EngineRequest, FramesPlaced } from "../../core/protocol/engine-control.ts";
 import type { EngineOptions } from "./engine-options.ts";
-import type { EngineThreadData } from "./worker.ts";
+import type { EngineBegin, EngineThreadData } from "./worker.ts";
 
 interface GroupedEngine {
   readonly memory: EngineMemory;
   readonly counters: Float64Array;
   /** Main (first) and the engine (second) talk through it. */
-  readonly own: Channel<EngineReport, EngineCommand>;
+  readonly own: Channel<EngineReport, EngineCommand | EngineBegin>;
   /** The coordinator (first) and the engine (second) talk through it. */
   readonly coordinator: Channel<EngineReply | FramesPlaced, EngineRequest>;
-  readonly handle: ActorHandle<ServingReport, EngineCommand>;
+  readonly handle: ActorHandle<ServingReport, EngineCommand | EngineBegin>;
 }
 
 /** Messages of an engine before it has stopped. */
 export type ServingReport = Exclude<EngineReport, { readonly type: "stopped" }>;
 
-/** Dependencies of a start. */
-export interface EngineStart {
+/** Where engines keep their logs, and what makes a thread of them. */
+export interface EngineThreads {
   readonly dataDir: string;
   readonly syncEach: boolean;
-  readonly options: (engine: number) => EngineOptions;
   /** Starts a thread with a built file, relative to `dist/`. */
   readonly startThread: (name: string, file: string, start: () => ActorStart) => ActorThread;
+}
+
+/** What engines begin with, and who takes their messages. */
+export interface EngineStart {
+  readonly options: (engine: number) => EngineOptions;
   readonly handlers: (engine: number) => Handlers<ServingReport>;
 }
 
@@ -46,6 +52,8 @@ export class EngineGroup {
   readonly smallPages: string | undefined;
   readonly #engines: readonly GroupedEngine[];
   #threads: readonly ActorThread[] = [];
+  #kernelModule: WebAssembly.Module | undefined;
+  #isStarted = false;
 
   constructor(count: number) {
     this.memories = Array.from({ length: count }, createEngineMemory);
@@ -53,8 +61,8 @@ export class EngineGroup {
     this.threadCount = threadCount(count);
     this.views = viewMemories(this.memories, this.threadCount);
     this.#engines = this.views.map((memory) => {
-      const own = createChannel<EngineReport, EngineCommand>();
-      const handle = new ActorHandle<ServingReport, EngineCommand>(own.first);
+      const own = createChannel<EngineReport, EngineCommand | EngineBegin>();
+      const handle = new ActorHandle<ServingReport, EngineCommand | EngineBegin>(own.first);
       return { memory, counters: memory.counters(ENGINE_SLOTS), own, coordinator: createChannel(), handle };
     });
   }
@@ -79,7 +87,7 @@ export class EngineGroup {
   }
 
   get isStarted(): boolean {
-    return this.#threads.length > 0;
+    return this.#isStarted;
   }
 
   /** Engines that still read what is stored. */
@@ -91,34 +99,39 @@ export class EngineGroup {
     return this.#engines.reduce((total, { counters }) => total + (counters[ENGINE_COUNTERS.indexOf(name)] as number), 0);
   }
 
-  /** Starts all threads; resolves when every engine serves. */
-  async start(start: EngineStart): Promise<void> {
+  /** Starts all threads, which then wait; compiles the kernel meanwhile. */
+  load({ dataDir, syncEach, startThread }: EngineThreads): void {
     const shared = {
-      threads: this.threadCount,
-      dataDir: start.dataDir,
-      syncEach: start.syncEach,
-      kernelModule: new WebAssembly.Module(readFileSync(new URL("../../domain/kernel/kernel.wasm", import.meta.url))),
-      memories: this.memories,
+      ...{ threads: this.threadCount, dataDir, syncEach, memories: this.memories },
       processWords: new SharedArrayBuffer(PROCESS_WORDS_BYTES),
     };
     this.#threads = Array.from({ length: this.threadCount }, (_, thread) => {
       const numbers = enginesOfThread(thread, this.count, this.threadCount);
       const engines = numbers.map((engine) => {
         const { own, coordinator } = this.#engines[engine] as GroupedEngine;
-        return { options: start.options(engine), mainPort: own.second.raw, coordinatorPort: coordinator.second.raw };
+        return { engine, mainPort: own.second.raw, coordinatorPort: coordinator.second.raw };
       });
       const ports = engines.flatMap(({ mainPort, coordinatorPort }) => [mainPort, coordinatorPort]);
       const name = `engine${numbers.length === 1 ? "" : "s"} ${numbers.join(", ")}`;
       const data: EngineThreadData = { ...shared, engines };
-      return start.startThread(name, "./actors/engine/worker.js", () => ({ data, ports }));
+      return startThread(name, "./actors/engine/worker.js", () => ({ data, ports }));
     });
-    this.#engines.forEach(({ handle }, engine) => {
+    this.#kernelModule = compileKernel(readFileSync(new URL("../../domain/kernel/kernel.wasm", import.meta.url)));
+  }
+
+  /** Has the engines of all threads begin; resolves when every engine serves. To be called behind `load`. */
+  async start(start: EngineStart): Promise<void> {
+    this.#isStarted = true;
+    const kernelModule = this.#kernelModule as WebAssembly.Module;
+    this.#engines.forEach(({ handle, memory }, engine) => {
       const handlers = start.handlers(engine);
       const ready: typeof handlers.ready = (report) => {
         handle.ready.give();
         handlers.ready(report);
       };
       handle.serve({ ...handlers, ready }, fatal("a message of an engine"));
+      handle.mailbox.send({ type: "begin", options: start.options(engine), kernelModule });
+      memory.ringBell();
     });
     await Promise.all(this.#engines.map(({ handle }) => handle.ready.given));
   }
@@ -128,9 +141,12 @@ export class EngineGroup {
     if (this.isStarted) for (const { handle } of this.#engines) handle.mailbox.send(command);
   }
 
-  /** Has all engines that were started write their checkpoints and end; resolves when they have. */
+  /** Has all engines that were started write their checkpoints and end; resolves when they have. Threads that still wait are ended. */
   async stop(): Promise<void> {
-    if (!this.isStarted) return;
+    if (!this.isStarted) {
+      await Promise.all(this.#threads.map((thread) => thread.terminate()));
+      return;
+    }
     for (const { handle, memory } of this.#engines) {
       handle.reportStop();
       memory.ringBell();

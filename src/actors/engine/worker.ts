@@ -1,4 +1,5 @@
-// A thread of engines: builds them over their memories, then steps one after another for ever and sleeps on the doorbell when there is nothing to do.
+// A thread of engines: waits until it is told what is stored, builds its engines over their memories, then steps one after another for ever and sleeps on the
+// doorbell when there is nothing to do.
 // No timers, promises or console here: they never run in a thread that blocks.
 import { writeCrashNote } from "../../adapters/log/crash-notes.ts";
 import { keepingDamaged } from "../../adapters/log/damaged-bytes.ts";
@@ -22,9 +23,16 @@ import type { EngineOptions } from "./engine-options.ts";
 import { replayStart } from "./recovery/recovery.ts";
 import { EngineCounters } from "./report/engine-counters.ts";
 
+/** Main tells an engine once what it is made with, before anything else. */
+export interface EngineBegin {
+  readonly type: "begin";
+  readonly options: EngineOptions;
+  readonly kernelModule: WebAssembly.Module;
+}
+
 /** One engine of a thread. */
 export interface EngineData {
-  readonly options: EngineOptions;
+  readonly engine: number;
   readonly mainPort: MessagePort;
   readonly coordinatorPort: MessagePort;
 }
@@ -37,7 +45,6 @@ export interface EngineThreadData {
   readonly threads: number;
   readonly dataDir: string;
   readonly syncEach: boolean;
-  readonly kernelModule: WebAssembly.Module;
   /** Memories of all engines. */
   readonly memories: readonly WebAssembly.Memory[];
   readonly processWords: SharedArrayBuffer;
@@ -53,8 +60,26 @@ interface HostedEngine {
   close(): void;
 }
 
-function host({ options, mainPort, coordinatorPort }: EngineData, data: EngineThreadData, memories: readonly EngineMemory[]): HostedEngine {
-  const memory = memories[options.engine] as EngineMemory;
+/** Longest sleep while an engine waits to be told to begin; main rings the bell. */
+const BEGIN_WAIT_MS = 1_000;
+
+/** Blocks until an engine is told to begin; what is told behind it is left for the engine. */
+function awaitBegin(main: Mailbox<EngineBegin, EngineReport>, memory: EngineMemory): EngineBegin {
+  for (;;) {
+    const bell = memory.bell();
+    const begin = main.take();
+    if (begin !== undefined) return begin;
+    memory.sleep(bell, BEGIN_WAIT_MS);
+  }
+}
+
+function host(
+  { engine: number, mainPort, coordinatorPort }: EngineData,
+  data: EngineThreadData,
+  memories: readonly EngineMemory[],
+): HostedEngine {
+  const memory = memories[number] as EngineMemory;
+  const { options, kernelModule } = awaitBegin(new Mailbox<EngineBegin, EngineReport>(mainPort), memory);
   const main = new Mailbox<EngineCommand, EngineReport>(mainPort);
   const coordinator = new Mailbox<EngineRequest, EngineReply | FramesPlaced>(coordinatorPort);
   const directory = logDirectory(data.dataDir);
@@ -62,7 +87,7 @@ function host({ options, mainPort, coordinatorPort }: EngineData, data: EngineTh
   const replayFrom = new Map(replayStart(options).map((mark) => [laneKey(mark.epoch, mark.lane), mark]));
   const engine = new Engine(options, {
     memories,
-    kernel: instantiateKernel<LaneExports & ShardExports>(data.kernelModule, memory.memory),
+    kernel: instantiateKernel<LaneExports & ShardExports>(kernelModule, memory.memory),
     processWords: new ProcessWords(data.processWords),
     log: openLogWriter({ directory, dataDir: data.dataDir, epoch: options.epoch, lane: options.engine, syncEach: data.syncEach }),
     replay: keepingDamaged(mergeBlocks(segments, replayFrom), data.dataDir, options.engine),

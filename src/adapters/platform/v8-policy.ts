@@ -13,7 +13,8 @@
  *    up for 60 to 100 ms; marked by its own thread in steps, the same work holds up that thread alone ([ADR 42](../../../docs/adr/0042-alerts-in-the-transaction-of-their-verdicts.md)).
  *  - interrupt budget: a function is compiled with optimization once its calls and loops have used so many bytes of bytecode, 132 KiB in the V8 of Node 20. At 25
  *    requests a second that is minutes of compilations, each of which takes the core from one request for some milliseconds
- *    ([ADR 78](../../../docs/adr/0078-v8-lets-others-go-first.md)); with a quarter of it they are over four times earlier.
+ *    ([ADR 78](../../../docs/adr/0078-v8-lets-others-go-first.md)); with a quarter of it they are over four times earlier. Not while threads load their modules: what
+ *    runs then is the loader, which runs no more later, and its compilations were a fifth of what a start takes of the processor.
  *  - threads: on one or two cores those of V8 let others go first ([v8-threads.ts](v8-threads.ts)), and the new space is collected by its own thread alone:
  *    with helpers it waits for them.
  *
@@ -26,7 +27,9 @@ import { setFlagsFromString } from "node:v8";
 import { CORES_FEW } from "./few-cores.ts";
 import { yieldV8Threads } from "./v8-threads.ts";
 
-const FLAGS = ["--no-memory-reducer", "--heap-growing-percent=100", `--interrupt-budget=${33 * 1024}`] as const;
+const FLAGS = ["--no-memory-reducer", "--heap-growing-percent=100"] as const;
+const LOADING_BUDGET = `--interrupt-budget=${1024 * 1024}`;
+const SERVING_BUDGET = `--interrupt-budget=${33 * 1024}`;
 const MIB = 1024 * 1024;
 const ASK_MS_MAX = 10_000;
 const LEAST_LIMIT_MIB_MAX = 128;
@@ -44,12 +47,16 @@ function memoryBytes(): number {
   return constrained > 0 ? Math.min(totalmem(), constrained) : totalmem();
 }
 
-/** Sets V8's flags, and the nice value of its threads; before threads are started. `cores` are those that the process may use. */
-export function applyV8Policy(cores = availableParallelism()): void {
+/** Sets V8's flags, and the nice value of its threads; before threads are started. `cores` are those that the process may use. Returns what is to be called once the threads have loaded their modules. */
+export function applyV8Policy(cores = availableParallelism()): () => void {
   const few = cores > CORES_FEW ? [] : ["--no-concurrent-marking", "--no-parallel-scavenge"];
-  for (const flag of knownFlags([...FLAGS, `--initial-old-space-size=${leastLimitMib(memoryBytes())}`, ...few], v8Options()))
-    setFlagsFromString(flag);
+  const options = v8Options();
+  const set = (flags: readonly string[]) => {
+    for (const flag of knownFlags(flags, options)) setFlagsFromString(flag);
+  };
+  set([...FLAGS, LOADING_BUDGET, `--initial-old-space-size=${leastLimitMib(memoryBytes())}`, ...few]);
   if (cores <= CORES_FEW) yieldV8Threads();
+  return () => set([SERVING_BUDGET]);
 }
 
 /** Those of the flags that stand in a list of V8's options, one a line as `node --v8-options` prints it. */

@@ -13,7 +13,7 @@ function run(program: string) {
 
 describe("the flags of V8", () => {
   it("sets flags that this V8 knows: it says so of others", () => {
-    const program = `import { applyV8Policy } from ${JSON.stringify(built.href)}; applyV8Policy(1); applyV8Policy(64); console.log("set");`;
+    const program = `import { applyV8Policy } from ${JSON.stringify(built.href)}; applyV8Policy(1)(); applyV8Policy(64)(); console.log("set");`;
     expect(run(program)).toEqual({ stdout: "set\n", stderr: "" });
     expect(run('import { setFlagsFromString } from "node:v8"; setFlagsFromString("--no-such-flag");').stderr).toMatch(/unrecognized flag/);
   });

@@ -1,0 +1,22 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { compileKernel } from "../../../../src/adapters/platform/compiled-kernel.ts";
+
+const built = new URL("../../../../dist/adapters/platform/compiled-kernel.js", import.meta.url);
+const kernel = new URL("../../../../dist/domain/kernel/kernel.wasm", import.meta.url);
+
+it("has the functions of the kernel", () => {
+  const names = WebAssembly.Module.exports(compileKernel(readFileSync(kernel))).map(({ name }) => name);
+  expect(names).toContain("remoteWriteStep");
+});
+
+it("sets flags that this V8 knows, and takes them back: it says so of others", () => {
+  const program = `
+    import { compileKernel } from ${JSON.stringify(built.href)};
+    import { readFileSync } from "node:fs";
+    compileKernel(readFileSync(new URL(${JSON.stringify(kernel.href)})));
+    console.log("compiled");`;
+  const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", program], { encoding: "utf8" });
+  expect({ stdout, stderr }).toEqual({ stdout: "compiled\n", stderr: "" });
+});
