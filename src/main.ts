@@ -101,6 +101,7 @@ class Server {
   readonly #faults: FaultBook;
   readonly #accessControl: AccessControl;
   readonly #startedMs = systemClock.wallMs();
+  readonly #startThread = threadStarter((failure) => this.#failed(failure));
   readonly #credentials = new CredentialDirectory();
   readonly #tenants: TenantGate;
   readonly #engines: EngineGroup;
@@ -175,8 +176,7 @@ class Server {
     this.#bodyPorts = this.#engines.views.map((memory) => new BodyPort(memory, () => ++this.#admissions));
     this.#notification = readNotification(config);
     this.#coordinator = this.#startCoordinator(found);
-    const startThread = threadStarter((failure) => this.#failed(failure));
-    this.#engines.load({ dataDir: config.DATA_DIR, syncEach: config.DURABILITY === "power", startThread });
+    this.#engines.load({ dataDir: config.DATA_DIR, syncEach: config.DURABILITY === "power", startThread: this.#startThread });
     const connections: NotifierConnections = {
       connect: (port) => this.#coordinator.sendNotifier(port),
       drawn: (tenant, alertId, answer) => this.#drawn(tenant, alertId, answer),
@@ -262,7 +262,7 @@ class Server {
     };
     const logLost = (names: readonly string[]) => new ConfigError(missingLogLine(names, logDirectory(config.DATA_DIR)));
     return new CoordinatorThread(data, {
-      startThread: threadStarter((failure) => this.#failed(failure)),
+      startThread: this.#startThread,
       handlers: this.#coordinatorHandlers(),
       logLost,
     });
