@@ -5,7 +5,7 @@ import { BODY_JSON_BATCH, BODY_REMOTE_WRITE_1 } from "../../src/core/protocol/bo
 import type { PagedStream, StreamPageAnswer } from "../../src/core/protocol/paged-streams.ts";
 import { formatRfc3339 } from "../../src/core/time/rfc3339.ts";
 import { labelsOfStream } from "../../src/domain/promql/stored-labels.ts";
-import { coldStreams, serviceLabelOfEntry } from "../../src/modules/series/cold/cold-series.ts";
+import { coldStreams, readingOf } from "../../src/modules/series/cold/cold-series.ts";
 import { VirtualClock } from "../support/cluster.ts";
 import { MemoryDisk } from "../support/memory-log.ts";
 import { encodeBody } from "../support/remote-write-body.ts";
@@ -169,8 +169,7 @@ class Rig {
   async away(): Promise<string[]> {
     const found: string[] = [];
     const context = { state: { series: this.server.series }, yieldTurn: async () => {} };
-    for await (const { entry, name } of coldStreams(context, "default", null))
-      found.push(labelText({ ...name, serviceLabel: serviceLabelOfEntry(entry) }));
+    for await (const { entry, name } of coldStreams(context, "default", null)) found.push(labelText({ ...name, ...readingOf(entry) }));
     return found.sort();
   }
 }

@@ -1,4 +1,4 @@
-// Values as they were sent: whatever a counter or a gauge is sent by remote-write, with resets, late and repeated values and stale markers, reads back so, also after kills,
+// Values as they were sent: whatever a counter or a gauge is sent by remote-write, with resets, late and repeated values, NaN, infinities and stale markers, reads back so, also after kills,
 // stops and eviction from memory.
 import fc from "fast-check";
 import { compressSync } from "snappy";
@@ -21,6 +21,7 @@ const GAUGE = "queue_length";
 /** Stands for a stale marker until the body is made: no number in JavaScript keeps its bits. */
 const STALE_PLACEHOLDER = -8.51e-17;
 const STALE_BITS = 0x7ff0000000000002n;
+const NAN_BITS = 0x7ff8000000000001n;
 
 interface Sample {
   readonly time: number;
@@ -103,7 +104,8 @@ function expectSame({ timesMs, values, hasSums }: SentSeries, sent: Sent): void 
   for (const [index, time] of times.entries()) {
     const expected = sent.get(time) as number;
     if (expected === STALE_PLACEHOLDER) expect(bits[index]).toBe(STALE_BITS);
-    else if (Number.isInteger(expected)) expect(values[index]).toBe(expected);
+    else if (Number.isNaN(expected)) expect(bits[index]).toBe(NAN_BITS);
+    else if (Number.isInteger(expected) || !Number.isFinite(expected)) expect(values[index]).toBe(expected);
     else if (!(Math.abs((values[index] as number) - expected) <= 1e-12 * Math.abs(expected)))
       expect.fail(`${values[index]} instead of ${expected} at sample ${index}`);
   }
@@ -118,6 +120,13 @@ const moves = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("reset" as const), to: fc.nat({ max: 500 }) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("rounding" as const) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("stale" as const) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant("unjudged" as const),
+      values: fc.array(fc.constantFrom(Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY), { minLength: 1, maxLength: 40 }),
+    }),
+  },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("late" as const), back: fc.integer({ min: 1, max: 200 }) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("again" as const) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("corrected" as const), by: fc.nat({ max: 50 }) }) },
@@ -162,6 +171,7 @@ class Series {
   #samplesOf(move: Exclude<Move, { kind: "kill" | "stop" }>): readonly Sample[] {
     if (move.kind === "again") return this.#last;
     if (move.kind === "stale") return [{ time: ++this.#time, value: STALE_PLACEHOLDER }];
+    if (move.kind === "unjudged") return this.#unjudged(move.values);
     if (move.kind === "late") return [{ time: Math.max(START - 600_000, this.#time - 1000 * move.back - 3), value: this.#value * 0.75 }];
     if (move.kind === "corrected") return this.#corrected(move.by * this.#unit);
     if (move.kind === "reset") this.#value = move.to * this.#unit;
@@ -174,10 +184,16 @@ class Series {
     });
   }
 
-  /** The last value again, with another one: of a time that has a stale marker no value is sent. */
+  #unjudged(values: readonly number[]): readonly Sample[] {
+    const from = this.#time;
+    this.#time += 1000 * values.length;
+    return values.map((value, index) => ({ time: from + 1000 * (index + 1), value }));
+  }
+
+  /** The last value again, with another one: of a time that has what is not judged no value is sent. */
   #corrected(by: number): readonly Sample[] {
     const last = this.#last.at(-1);
-    if (last === undefined || last.time !== this.#time || last.value === STALE_PLACEHOLDER) return [];
+    if (last === undefined || last.time !== this.#time || last.value === STALE_PLACEHOLDER || !Number.isFinite(last.value)) return [];
     this.#value += by;
     return [{ time: this.#time, value: this.#value }];
   }

@@ -6,10 +6,10 @@ import {
   codeOf,
   expectWire,
   fieldsOf,
-  isUnobserved,
   Malformed,
   type RawSample,
   readVarint,
+  stagedOf,
   textOf,
   type WireField,
 } from "./remote-write-decoder.ts";
@@ -195,11 +195,7 @@ function labelsOf(refs: readonly number[], symbols: readonly Uint8Array[]): Arra
 /** What the kernel should stage and reject for those series, start markers left out. */
 export function expectedOf2(series: readonly RawSeries2[]): Staged[] {
   return series.flatMap(({ labels, samples }) =>
-    labels === undefined
-      ? []
-      : samples
-          .filter(({ bits }) => !isUnobserved(bits, labels))
-          .map(({ bits, time }) => ({ stream: JSON.stringify(labels), time: Number(time), bits, code: codeOf(bits, time) })),
+    labels === undefined ? [] : samples.map(({ bits, time }) => stagedOf(labels, bits, time)),
   );
 }
 
@@ -210,9 +206,9 @@ export function expectedStarts(series: readonly RawSeries2[], known: Map<string,
     if (labels === undefined || samples.length === 0) continue;
     const stream = JSON.stringify(labels);
     const lines = reported[stream] ?? [];
-    for (const { bits, time, start } of samples) {
+    for (const { time, start } of samples) {
       const now = start !== 0n ? start : created !== 0n ? created : 0n;
-      if (now <= 0n || isUnobserved(bits, labels) || codeOf(bits, time) !== 0) continue;
+      if (now <= 0n || codeOf(time) !== 0) continue;
       if (known.get(stream) !== now) lines.push(`${time} ${now}`);
       known.set(stream, now);
     }

@@ -1,6 +1,6 @@
 // A slow, strict decoder of remote-write 1.0 bodies: the twin of the kernel's first pass and walk. Where protobufjs and Prometheus' own decoder differ
 // (wire type of a known field, groups), it does as Prometheus: an error.
-import { REJECT_IN_FUTURE, REJECT_INVALID_VALUE, REJECT_TOO_OLD } from "../../src/core/layout/kernel-event.ts";
+import { REJECT_IN_FUTURE, REJECT_TOO_OLD } from "../../src/core/layout/kernel-event.ts";
 import { BASE_MS, type Staged, WINDOW_MS } from "./lane-harness.ts";
 
 export interface RawSample {
@@ -130,24 +130,24 @@ export function strictDecode(body: Uint8Array): RawSeries[] | undefined {
 /** What the kernel should stage and reject for those series. */
 export function expectedOf(series: readonly RawSeries[]): Staged[] {
   return series.flatMap(({ labels, samples }) =>
-    labels === undefined || labels.length === 0
-      ? []
-      : samples
-          .filter(({ bits }) => !isUnobserved(bits, labels))
-          .map(({ bits, time }) => ({ stream: JSON.stringify(labels), time: Number(time), bits, code: codeOf(bits, time) })),
+    labels === undefined || labels.length === 0 ? [] : samples.map(({ bits, time }) => stagedOf(labels, bits, time)),
   );
 }
 
-/** A NaN of a summary's quantile that is no stale marker. */
-export function isUnobserved(bits: bigint, labels: ReadonlyArray<readonly [string, string]>): boolean {
-  if (!labels.some(([name]) => name === "quantile")) return false;
-  return (bits & 0x7ff0000000000000n) === 0x7ff0000000000000n && (bits & 0xfffffffffffffn) !== 0n && bits !== 0x7ff0000000000002n;
+const EXPONENT = 0x7ff0000000000000n;
+const STALE_MARKER = 0x7ff0000000000002n;
+/** What the kernel stages for every NaN but stale markers. */
+export const NOT_A_NUMBER = 0x7ff8000000000001n;
+
+/** A sample as it should be staged or rejected. */
+export function stagedOf(labels: ReadonlyArray<readonly [string, string]>, bits: bigint, time: bigint): Staged {
+  const code = codeOf(time);
+  const isPlainNaN = (bits & EXPONENT) === EXPONENT && (bits & 0xfffffffffffffn) !== 0n && bits !== STALE_MARKER;
+  return { stream: JSON.stringify(labels), time: Number(time), bits: isPlainNaN && code === 0 ? NOT_A_NUMBER : bits, code };
 }
 
 /** 0 for a sample that is staged, else why not. */
-export function codeOf(bits: bigint, time: bigint): number {
-  const exponent = 0x7ff0000000000000n;
-  if ((bits & exponent) === exponent && bits !== 0x7ff0000000000002n) return REJECT_INVALID_VALUE;
+export function codeOf(time: bigint): number {
   if (time < BigInt(BASE_MS)) return REJECT_TOO_OLD;
   return time > BigInt(BASE_MS + WINDOW_MS) ? REJECT_IN_FUTURE : 0;
 }

@@ -42,7 +42,8 @@ export class StoredSeriesStorage implements SeriesStorage {
 
   *select(matchers: readonly LabelMatcher[], fromMs: number, toMs: number): Iterable<StoredSeries> {
     const streams = this.#dependencies.streams.get(selectorKey(matchers)) ?? [];
-    const wanted = streams.filter(({ firstTimeMs, lastTimeMs }) => (firstTimeMs ?? fromMs) <= toMs && (lastTimeMs ?? toMs) >= fromMs);
+    // What is kept for reading alone may be from before the first value.
+    const wanted = streams.filter(({ lastTimeMs }) => (lastTimeMs ?? toMs) >= fromMs);
     const chunks = this.#chunksOf(wanted, fromMs, toMs);
     for (let first = 0; first < wanted.length; ) {
       const { labels } = wanted[first] as SelectedStream;

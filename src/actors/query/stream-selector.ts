@@ -13,7 +13,7 @@ import { engineOf, partitionOf } from "../../domain/placement/partition.ts";
 import { Labels } from "../../domain/promql/labels/labels.ts";
 import type { QueryBudget } from "../../domain/promql/query-budget.ts";
 import { labelsOfStream, type StreamSelection } from "../../domain/promql/stored-labels.ts";
-import { coldStreams, openChunksOf, serviceLabelOfEntry, summaryOf } from "../../modules/series/cold/cold-series.ts";
+import { coldStreams, openChunksOf, readingOf } from "../../modules/series/cold/cold-series.ts";
 
 /** A stream with what of its samples is in no stored block. */
 export interface SelectedStream {
@@ -104,12 +104,10 @@ export class StreamSelector {
     const cold: Array<{ readonly into: Found; readonly id: string; readonly stream: SelectedStream }> = [];
     for await (const { entry, name } of coldStreams(context, tenant, others.length === 0 ? only : null)) {
       const id = idText(entry.hash);
-      const serviceLabel = serviceLabelOfEntry(entry);
+      const paged = { ...name, ...readingOf(entry) };
       for (const [index, selection] of selections.entries()) {
         const into = found[index] as Found;
-        if (into.has(id) || !selection.means({ ...name, serviceLabel })) continue;
-        const { kind, firstTimeMs, lastTimeMs } = summaryOf(entry);
-        const paged = { ...name, serviceLabel, isCounter: kind === "counter", firstTimeMs, lastTimeMs };
+        if (into.has(id) || !selection.means(paged)) continue;
         const open = withValues ? openChunksOf(entry) : [];
         budget.reserve(streamBytes(open));
         cold.push({ into, id, stream: selected(paged, entry.hash.slice(), open) });

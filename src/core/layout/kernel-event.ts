@@ -48,7 +48,6 @@ export const REJECT_LABELS = 4; // u32, address of the series' label span
 export const REJECT_LABELS_BYTES = 8; // u32
 export const REJECT_TIME = 16; // f64
 export const REJECT_VALUE = 24; // f64
-export const REJECT_INVALID_VALUE = 1;
 export const REJECT_TOO_OLD = 2;
 export const REJECT_IN_FUTURE = 3;
 

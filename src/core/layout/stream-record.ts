@@ -25,7 +25,8 @@ export const SR_PREVIOUS_RAW = 88; // f64, counters: the cumulative value before
 export const SR_INTERVAL = 96; // f64, usual ms between samples (median of the window's, taken now and then); 0 = unknown
 export const SR_UNCHUNKED = 104; // u32, newest values of the ring that are in no chunk yet
 export const SR_CHUNK_AT = 108; // u8, a chunk is due when SR_UNCHUNKED reaches this
-export const SR_SERVICE_LABEL = 109; // u8, how a remote-write series named its service: SERVICE_LABEL_*; 110..112 is free
+export const SR_SERVICE_LABEL = 109; // u8, how a remote-write series named its service: SERVICE_LABEL_*
+export const SR_UNJUDGED_MINUTES = 110; // u16, while FLAG_UNJUDGED: by how much, at most, the newest sample that is kept for reading alone is later than SR_LAST_TIME
 export const SR_STATE = 112; // u32, packed episode state, see STATE_*
 // While FLAG_APART: the statistics are no longer those of the ring's newest values alone (domain/kernel/assembly/shard/shard-apart.ts).
 export const SR_COVERED = 116; // u8, values that the statistics stand for
@@ -89,6 +90,7 @@ export const FLAG_PROFILE_SHIFT = 16; // bits 16..20: threshold profile that the
 export const FLAG_PROFILE_MASK = 0x1f0000;
 export const FLAG_SERVICE_HOURS_SHIFT = 22; // bits 22..29: hours that the stream's service was known before its first value (service-age.ts)
 export const FLAG_SERVICE_HOURS_MASK = 0x3fc00000;
+export const FLAG_UNJUDGED = 0x40000000; // behind the newest value came what is not judged: NaN, an infinity, a stale marker
 /** Threshold profiles: that of the environment, those of settings, and the last one, by which nothing is judged. */
 export const PROFILE_ENVIRONMENT = 0;
 export const PROFILE_EXCLUDED = 31;

@@ -33,7 +33,7 @@ export const ENGINE_METRICS = {
   counterResets: counter("vedette_cumulative_resets_total", "Resets of cumulative counters", PER_ENGINE),
   samplesUnobserved: counter(
     "vedette_samples_unobserved_total",
-    "Remote-write samples of a summary's quantile that were a NaN: no observation, not stored",
+    "Remote-write samples that were a NaN or infinite: kept for reading, not judged",
     PER_ENGINE,
   ),
   samplesPassedOver: counter(
@@ -63,7 +63,7 @@ export const ENGINE_METRICS = {
     PER_ENGINE,
   ),
   rowsUnbound: counter("vedette_rows_without_stream_total", "Rows of streams that this engine had no room for", PER_ENGINE),
-  rowsInvalid: counter("vedette_rows_invalid_total", "Rows that were no finite value", PER_ENGINE),
+  rowsInvalid: counter("vedette_rows_invalid_total", "Rows whose value no lane writes", PER_ENGINE),
   rowsPlaced: counter("vedette_rows_placed_total", "Rows handed to shards", PER_ENGINE),
   excursions: counter("vedette_excursions_total", "Samples over the threshold that were not declared", PER_ENGINE),
   openings: counter("vedette_episodes_opened_total", "Episodes opened", PER_ENGINE),

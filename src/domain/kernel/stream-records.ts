@@ -41,6 +41,7 @@ import {
   SR_STATE,
   SR_TENANT,
   SR_UNCHUNKED,
+  SR_UNJUDGED_MINUTES,
   SR_WIDTH,
   STATE_LOW_SHIFT,
   STATE_OPEN,
@@ -49,6 +50,7 @@ import {
   WINDOW_MAX,
 } from "../../core/layout/stream-record.ts";
 import { KNOWN_KIND, keepsKind } from "./guessed-kind.ts";
+import { newestTimeMs } from "./newest-time.ts";
 import { mergeRing, type RingEntry, resolutionOf } from "./ring-entries.ts";
 
 const INTERVAL_MAX = 2 ** 32 - 1;
@@ -149,6 +151,11 @@ export class StreamRecords {
   /** Time of the newest sample in ms, 0 before the first. */
   lastTimeMs(slot: number): number {
     return this.view.getFloat64(this.address(slot) + SR_LAST_TIME, true);
+  }
+
+  /** Time of the newest sample, of those that are kept for reading alone too, of these to the minute and no earlier; 0 before the first. */
+  newestTimeMs(slot: number): number {
+    return newestTimeMs(this.lastTimeMs(slot), this.flags(slot), this.view.getUint16(this.address(slot) + SR_UNJUDGED_MINUTES, true));
   }
 
   /** SR_WIDTH; 0 of a counter. */

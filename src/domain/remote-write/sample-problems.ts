@@ -1,7 +1,7 @@
 // Why series and samples of remote-write are refused, in words for their sender.
 import { ATTRIBUTES_MAX, VALUE_BYTES_MAX } from "../../core/config/limits.ts";
 import type { ValidationReason } from "../../core/layout/counters.ts";
-import { REJECT_INVALID_VALUE, REJECT_TOO_OLD } from "../../core/layout/kernel-event.ts";
+import { REJECT_TOO_OLD } from "../../core/layout/kernel-event.ts";
 import { isLongerThan } from "../../core/text/utf8.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 import { flawText, nameFlaw } from "../series/name-rule.ts";
@@ -54,11 +54,9 @@ export function flawProblem(name: string, what: string): SampleProblem | undefin
 }
 
 /** Error of a sample that the kernel rejected. */
-export function describeReject(code: number, labels: Labels, timeMs: number, value: number): SampleProblem {
+export function describeReject(code: number, labels: Labels, timeMs: number): SampleProblem {
   const name = labels.find(([label]) => label === "__name__")?.[1] ?? "a series";
   const time = Number.isSafeInteger(timeMs) ? formatRfc3339(timeMs) : String(timeMs);
-  if (code === REJECT_INVALID_VALUE)
-    return { reason: "invalid_value", message: `${name} at ${time} has the value ${value}, which is not finite` };
   if (code === REJECT_TOO_OLD) return { reason: "timestamp_too_old", message: `${name} at ${time} is more than 24 h in the past` };
   return { reason: "timestamp_in_future", message: `${name} at ${time} is more than 10 minutes in the future` };
 }

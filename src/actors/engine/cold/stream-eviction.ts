@@ -81,8 +81,8 @@ export class StreamEviction {
   }
 
   #isIdle(slot: number): boolean {
-    const lastTimeMs = this.#dependencies.kernel.records.lastTimeMs(slot);
-    return lastTimeMs > 0 && lastTimeMs < this.#dependencies.wallMs() - this.#options.idleMs;
+    const newestMs = this.#dependencies.kernel.records.newestTimeMs(slot);
+    return newestMs > 0 && newestMs < this.#dependencies.wallMs() - this.#options.idleMs;
   }
 
   #choose(slots: Uint32List): number[] {
@@ -128,7 +128,7 @@ export class StreamEviction {
     const identity = memory.bytes.subarray(records.identityAddress(slot), records.identityAddress(slot) + records.identityBytes(slot));
     const serial = partition.nextSerial++;
     writeColdEntry(this.#sink, { serial, hash, identity }, () => kernel.pack(slot, this.#sink));
-    const id = cold.add({ hash, partition: partition.number, serial, lastTimeMs: records.lastTimeMs(slot) });
+    const id = cold.add({ hash, partition: partition.number, serial, lastTimeMs: records.newestTimeMs(slot) });
     partition.cold.push(id);
     return id;
   }

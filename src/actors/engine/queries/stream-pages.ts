@@ -112,7 +112,7 @@ export class StreamPages {
 
   #streamOf(slot: number, { tenant, environment, serviceId, metricName, attributes }: StreamName): PagedStream {
     const { records } = this.#kernel;
-    const [firstTimeMs, lastTimeMs] = [records.firstTimeMs(slot), records.lastTimeMs(slot)];
+    const [firstTimeMs, lastTimeMs] = [records.firstTimeMs(slot), records.newestTimeMs(slot)];
     return {
       tenant,
       environment,

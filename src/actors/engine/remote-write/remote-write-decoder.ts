@@ -12,7 +12,6 @@ import type { ValidationReason } from "../../../core/layout/counters.ts";
 import {
   REJECT_BYTES,
   REJECT_CODE,
-  REJECT_INVALID_VALUE,
   REJECT_LABELS,
   REJECT_LABELS_BYTES,
   REJECT_TIME,
@@ -303,7 +302,7 @@ export class RemoteWriteDecoder implements BodyDecoder {
     const passedOver = kernel.remoteWritePassedOver();
     counters.add("samplesUnobserved", unobserved);
     counters.add("samplesPassedOver", passedOver);
-    const accepted = sent - this.#refused - unobserved - passedOver - this.#notFinite.count;
+    const accepted = sent - this.#refused - passedOver - this.#notFinite.count;
     counters.accepted("metric", accepted);
     unit.accept(tenantName(body.tenant), body.wallMs, "metric", accepted);
     const answer = this.#answer(sent, requestId(body.admission));
@@ -410,10 +409,9 @@ export class RemoteWriteDecoder implements BodyDecoder {
       const timeMs = view.getFloat64(at + REJECT_TIME, true);
       const value = view.getFloat64(at + REJECT_VALUE, true);
       const code = view.getUint32(at + REJECT_CODE, true);
-      const { reason, message } = describeReject(code, labels, timeMs, value);
+      const { reason, message } = describeReject(code, labels, timeMs);
       const payload = { labels: Object.fromEntries(labels), value: Number.isFinite(value) ? value : String(value), timestamp: timeMs };
-      if (code === REJECT_INVALID_VALUE) this.#notFinite.keepOut(labels, message, payload, body, unit, this.#letters);
-      else this.#refuse(body, unit, 1, reason, message, payload);
+      this.#refuse(body, unit, 1, reason, message, payload);
     }
     kernel.rejectsReset();
   }

@@ -10,8 +10,8 @@ import {
 } from "../../../core/layout/row-frame";
 import { SERVICE_HOUR_MS, SERVICE_HOURS_MAX } from "../../../core/layout/service-age";
 import {
-  FIRST_MAX, FLAG_BUCKET, FLAG_COUNTER, FLAG_ENDED, FLAG_GUESSED, FLAG_HISTORY, FLAG_SERVICE_HOURS_MASK, FLAG_SERVICE_HOURS_SHIFT, FLAG_START_MOVED, RING_INTERVALS, RING_VALUES, SR_CHUNK_AT, SR_COUNT, SR_FIRST_TIME, SR_FLAGS, SR_HEAD, SR_INTERVAL,
-  SR_LAST_RAW, SR_LAST_TIME, SR_LAST_VALUE, SR_MASK, SR_PARTITION, SR_RESOLUTION, SR_SAMPLES, SR_UNCHUNKED, WINDOW_MAX,
+  FIRST_MAX, FLAG_BUCKET, FLAG_COUNTER, FLAG_ENDED, FLAG_GUESSED, FLAG_HISTORY, FLAG_SERVICE_HOURS_MASK, FLAG_SERVICE_HOURS_SHIFT, FLAG_START_MOVED, FLAG_UNJUDGED, RING_INTERVALS, RING_VALUES, SR_CHUNK_AT, SR_COUNT, SR_FIRST_TIME, SR_FLAGS, SR_HEAD, SR_INTERVAL,
+  SR_LAST_RAW, SR_LAST_TIME, SR_LAST_VALUE, SR_MASK, SR_PARTITION, SR_RESOLUTION, SR_SAMPLES, SR_UNCHUNKED, WINDOW_MAX, SR_UNJUDGED_MINUTES,
 } from "../../../core/layout/stream-record";
 import { takeChunk } from "./chunk/chunk-waiting";
 import { insertAs, unjudgedFate } from "./shard/shard-apart";
@@ -44,8 +44,11 @@ export {
 
 /** Prometheus' stale marker: a NaN with this payload. */
 const STALE_BITS: u64 = 0x7ff0000000000002;
+/** What the lane makes of any other NaN that was sent. */
+const NOT_A_NUMBER: u64 = 0x7ff8000000000001;
 const MARKER_BITS: u64 = 0xffffffffffff;
 const GAP_FACTOR: f64 = 10;
+const MINUTE_MS: f64 = 60_000;
 /** Rows ahead whose record's header is touched, so that its cache misses overlap the rows before: 10-30 % where streams come in no order. */
 const HEADERS_AHEAD: u32 = 40;
 /** Where several rows of a stream follow each other, streams that are touched at once instead, with their places in the rings; at most so many rows of them. */
@@ -185,7 +188,7 @@ function take(slot: u32, time: f64, value: f64, arrivalMs: f64): bool {
   const elapsed = last > 0 ? time - last : 0;
   if (!(load<f64>(r, SR_FIRST_TIME) > 0)) storeFirst(r, time);
   const flags = load<u32>(r, SR_FLAGS);
-  if ((flags & (FLAG_ENDED | FLAG_HISTORY)) != 0) store<u32>(r, flags & ~(<u32>(FLAG_ENDED | FLAG_HISTORY)), SR_FLAGS);
+  if ((flags & (FLAG_ENDED | FLAG_HISTORY | FLAG_UNJUDGED)) != 0) store<u32>(r, flags & ~(<u32>(FLAG_ENDED | FLAG_HISTORY | FLAG_UNJUDGED)), SR_FLAGS);
   if ((flags & FLAG_COUNTER) == 0) push(r, slot, time, value, value, takeRestart(r), elapsed, arrivalMs);
   else if ((flags & FLAG_GUESSED) != 0 && isNoCounter(r, value)) {
     emitPlain(EVENT_NO_COUNTER, slot, time, value, 0, arrivalMs);
@@ -268,21 +271,28 @@ function begin(r: usize, slot: u32, time: f64, last: f64, start: f64, arrivalMs:
   else takeStart(r, time, start);
 }
 
-/** What is no value. A stale marker that is not older than the newest value ends the stream; a value that comes later begins it again. */
+/** Has a sample kept for reading, and notes up to when there are such: of a stream without a value there is no other time by which it is idle. */
+function keepUnjudged(r: usize, slot: u32, time: f64, last: f64, value: f64, arrivalMs: f64): void {
+  emitPlain(EVENT_SENT, slot, time, value, 0, arrivalMs);
+  if (last == 0) store<f64>(r, time, SR_LAST_TIME);
+  if (last == 0 || time <= last) return;
+  store<u16>(r, <u16>min(ceil((time - last) / MINUTE_MS), U16.MAX_VALUE), SR_UNJUDGED_MINUTES);
+  store<u32>(r, load<u32>(r, SR_FLAGS) | FLAG_UNJUDGED, SR_FLAGS);
+}
+
+/** What detection has no use for: what is kept for reading, or a marker. A stale marker that is not older than the newest value ends the stream; a value that comes later begins it again. */
 function end(r: usize, slot: u32, time: f64, last: f64, value: f64, arrivalMs: f64): void {
   const bits = reinterpret<u64>(value);
   if (bits != STALE_BITS) {
     if (bits >>> 48 == START_MARKER_HIGH) begin(r, slot, time, last, <f64>(bits & MARKER_BITS), arrivalMs);
     else if (bits >>> 48 == RESTART_MARKER_HIGH) markRestart(r, time);
     else if (bits >>> 48 == WIDTH_MARKER_HIGH) takeWidth(r, time, reinterpret<f64>((bits & MARKER_BITS) << 16));
-    else {
-      countInvalid();
-      emitPlain(EVENT_SENT, slot, time, value, 0, arrivalMs);
-    }
+    else if (bits == NOT_A_NUMBER || abs(value) == Infinity) keepUnjudged(r, slot, time, last, value, arrivalMs);
+    else countInvalid();
     return;
   }
   countStale();
-  emitPlain(EVENT_SENT, slot, time, value, 0, arrivalMs);
+  keepUnjudged(r, slot, time, last, value, arrivalMs);
   const flags = load<u32>(r, SR_FLAGS);
   if ((flags & FLAG_BUCKET) != 0) addBucketSample(slot, time, value, false, arrivalMs);
   if (time < last || (flags & FLAG_ENDED) != 0) return;

@@ -11,12 +11,15 @@ import {
   SR_LAST_VALUE,
   SR_SAMPLES,
   SR_SERVICE_LABEL,
+  SR_UNJUDGED_MINUTES,
   SR_WIDTH,
 } from "../../../core/layout/stream-record.ts";
 import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
 import type { SeriesDataAnswer, SeriesDataQuery, SeriesKey, SeriesQuery, SeriesSummary } from "../../../core/protocol/engine-control.ts";
+import type { PagedStream } from "../../../core/protocol/paged-streams.ts";
 import { KeyBuilder, KeyReader, prefixEnd } from "../../../domain/codec/key.ts";
 import type { ColdEntry } from "../../../domain/kernel/cold-entry.ts";
+import { newestTimeMs } from "../../../domain/kernel/newest-time.ts";
 import { openChunks } from "../../../domain/kernel/open-chunks.ts";
 import { serviceSinceMs } from "../../../domain/kernel/stream-records.ts";
 import { SnapshotReader } from "../../../domain/kernel/stream-snapshot.ts";
@@ -163,14 +166,26 @@ function read({ snapshot }: ColdEntry): SnapshotReader {
   return reader;
 }
 
-/** What named a stream's service, as SR_SERVICE_LABEL has it. */
-export function serviceLabelOfEntry({ snapshot }: ColdEntry): number {
+/** What a query reads of a stream that left memory beside its name. */
+type ColdReading = Pick<PagedStream, "serviceLabel" | "isCounter" | "firstTimeMs" | "lastTimeMs">;
+
+/** What a query reads of an entry. */
+export function readingOf({ snapshot }: ColdEntry): ColdReading {
   if (!reader.decodeHeader({ ...snapshot })) throw new Error("a stored stream does not decode");
-  return reader.header.getUint8(SR_SERVICE_LABEL);
+  const { header } = reader;
+  const flags = header.getUint32(SR_FLAGS, true);
+  const firstTimeMs = header.getFloat64(SR_FIRST_TIME, true);
+  const lastTimeMs = newestTimeMs(header.getFloat64(SR_LAST_TIME, true), flags, header.getUint16(SR_UNJUDGED_MINUTES, true));
+  return {
+    serviceLabel: header.getUint8(SR_SERVICE_LABEL),
+    isCounter: (flags & FLAG_COUNTER) !== 0,
+    firstTimeMs: firstTimeMs > 0 ? firstTimeMs : null,
+    lastTimeMs: lastTimeMs > 0 ? lastTimeMs : null,
+  };
 }
 
 /** What a list says of a stream. */
-export function summaryOf(entry: ColdEntry): SeriesSummary {
+function summaryOf(entry: ColdEntry): SeriesSummary {
   const { header, count } = read(entry);
   const flags = header.getUint32(SR_FLAGS, true);
   const lastTimeMs = header.getFloat64(SR_LAST_TIME, true);

@@ -1,4 +1,4 @@
-// Samples of a remote-write series that are not written the usual way, and what its labels say of a NaN.
+// Samples of a remote-write series that are not written the usual way.
 import { fieldNumber, payload, readField, readVarint, varint } from "../wire/protobuf-wire";
 import { FIELD_SAMPLE_START } from "./remote-write-2-index";
 import { FIELD_SAMPLE_TIME, FIELD_SAMPLE_VALUE } from "./remote-write-index";
@@ -26,16 +26,3 @@ export function readSample(p: usize, end: usize, hasStart: bool): void {
     }
   }
 }
-
-/** A label's tag and the length of its name, and the name: of a summary's quantile. */
-const QUANTILE_HEAD: u16 = 0x080a;
-const QUANTILE: u64 = 0x656c69746e617571;
-
-/** Whether label bytes have a label `quantile`; what their values hold is not told apart from labels. */
-export function haveQuantile(p: usize, bytes: u32): bool {
-  const end = p + bytes;
-  if (p == 0) return false;
-  for (; p + 10 <= end; p++) if (load<u16>(p) == QUANTILE_HEAD && load<u64>(p, 2) == QUANTILE) return true;
-  return false;
-}
-

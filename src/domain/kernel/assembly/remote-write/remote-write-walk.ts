@@ -2,7 +2,7 @@
 // samples -> rows in the staging area.
 // Tags and lengths are trusted here. The walk stops where TypeScript has to act (kernel-status.ts) and goes on from the same place.
 // Sketch for a series with one sample: 5 ns table (20 at a million streams), 10 ns sample.
-import { REJECT_INVALID_VALUE, REJECT_IN_FUTURE, REJECT_TOO_OLD } from "../../../../core/layout/kernel-event";
+import { REJECT_IN_FUTURE, REJECT_TOO_OLD } from "../../../../core/layout/kernel-event";
 import { KEPT_WALK, REPLICA_DECISIONS, SERIES_INDEX } from "../../../../core/layout/memory-map";
 import { ROW_BYTES, START_MARKER_HIGH } from "../../../../core/layout/row-frame";
 import {
@@ -21,13 +21,15 @@ import {
   ENTRY_BYTES, ENTRY_DESTINATION, ENTRY_END, ENTRY_FIELDS, ENTRY_HASH_HIGH, ENTRY_HASH_LOW, ENTRY_KNOWN, ENTRY_REF, ENTRY_SOURCE, ENTRY_SPAN,
   ENTRY_SPAN_BYTES, ENTRY_USUAL, FIELD_SAMPLE, indexBody, indexEnd, indexFurther, isUsualSample, setIndexed, unindexed, USUAL_SAMPLE_BYTES,
 } from "./remote-write-index";
-import { haveQuantile, readSample, sampleBits, sampleStart, sampleTime } from "./remote-write-sample";
+import { readSample, sampleBits, sampleStart, sampleTime } from "./remote-write-sample";
 import { labelsBytes, labelsOf, setSymbols, symbolCount } from "./remote-write-symbols";
 import { definedDestination, definedPartition, finishedRef, finishSeries, preparedIsHeld, prepareSeries } from "../definition/stream-definition";
 import { usualTimeAt } from "./usual-time";
 
 const EXPONENT: u64 = 0x7ff0000000000000;
 const MANTISSA: u64 = 0x000fffffffffffff;
+/** The NaN that Prometheus stores for all but stale markers. */
+const NOT_A_NUMBER: u64 = 0x7ff8000000000001;
 /** ENTRY_USUAL in ENTRY_FIELDS, ENTRY_KNOWN in ENTRY_END. */
 const FLAG_BIT: u32 = ENTRY_USUAL & ENTRY_KNOWN;
 /** What a start marker holds. */
@@ -432,11 +434,6 @@ function admit(): i32 {
   return STATUS_OK;
 }
 
-/** Whether the series at hand has a label `quantile`. */
-function hasQuantile(): bool {
-  return isVersion2 ? haveQuantile(labelsOf(load<u32>(entryAt, ENTRY_SPAN), load<u32>(entryAt, ENTRY_SPAN_BYTES)), labelsBytes()) : haveQuantile(spanPointer, spanBytes);
-}
-
 /** Stages the samples of the series at hand, from fieldsAt on. */
 function stageSamples(): i32 {
   const rows = stagingPointer(destination);
@@ -462,15 +459,8 @@ function stageSamples(): i32 {
       time = sampleTime;
       if (sampleStart != 0 && sampleStart != reportedStart) newStart = reportedStart = sampleStart;
     }
-    const invalid = (bits & EXPONENT) == EXPONENT && bits != STALE_MARKER;
-    if (invalid && (bits & MANTISSA) != 0 && hasQuantile()) {
-      unobserved++;
-      p = next;
-      continue;
-    }
-    if (invalid || <u64>(time - minMs) > admittedMs) {
-      const code = invalid ? REJECT_INVALID_VALUE : time < minMs ? REJECT_TOO_OLD : REJECT_IN_FUTURE;
-      if (!addReject(code, spanPointer, spanBytes, <f64>time, bits)) {
+    if (<u64>(time - minMs) > admittedMs) {
+      if (!addReject(time < minMs ? REJECT_TOO_OLD : REJECT_IN_FUTURE, spanPointer, spanBytes, <f64>time, bits)) {
         status = STATUS_REJECTS_FULL;
         break;
       }
@@ -487,6 +477,11 @@ function stageSamples(): i32 {
           row += ROW_BYTES;
           continue;
         }
+      }
+      if ((bits & EXPONENT) == EXPONENT && bits != STALE_MARKER) {
+        unobserved++;
+        // A shard takes other NaN for what they are: markers of its own.
+        if ((bits & MANTISSA) != 0) bits = NOT_A_NUMBER;
       }
       writeRow(row, ref, <u32>(time - baseMs), bits);
       row += ROW_BYTES;
