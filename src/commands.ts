@@ -102,6 +102,8 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     (await import("./cli/client/alert-actions.ts")).acknowledgeAlerts(line.arguments, settings.environment),
   "alerts resolve": async (line, { settings }) =>
     (await import("./cli/client/alert-actions.ts")).resolveAlerts(line.arguments, settings.environment),
+  "alerts accept": async (line, { settings }) =>
+    (await import("./cli/client/alert-actions.ts")).acceptAlerts(line.arguments, settings.environment),
   "alerts snooze": async (line, { settings, nowMs }) =>
     (await import("./cli/client/alert-actions.ts")).snoozeAlerts(line.arguments, settings.environment, nowMs()),
   anomalies: async (line, { settings }) => (await import("./cli/client/anomalies.ts")).runAnomalies(line.arguments, settings.environment),

@@ -127,6 +127,13 @@ export const COMMAND_TABLE: readonly CommandEntry[] = [
     options: [COMMENT, ...ASKING],
   },
   {
+    name: "alerts accept",
+    operands: "ID...",
+    operandsMax: 100,
+    summary: "Take the levels that alerts tell of for the usual ones; exit code 1 where one of them has none",
+    options: [COMMENT, ...ASKING],
+  },
+  {
     name: "alerts snooze",
     operands: "ID...",
     operandsMax: 100,

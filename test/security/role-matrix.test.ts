@@ -182,6 +182,7 @@ const TABLE: Readonly<Record<string, readonly Asker[]>> = {
   "POST /api/v1/alerts/{alert_id}/assign": OPERATORS,
   "POST /api/v1/alerts/{alert_id}/unacknowledge": OPERATORS,
   "POST /api/v1/alerts/{alert_id}/resolve": OPERATORS,
+  "POST /api/v1/alerts/{alert_id}/accept": OPERATORS,
   "POST /api/v1/alerts/{alert_id}/snooze": OPERATORS,
   "POST /api/v1/alerts/{alert_id}/comments": OPERATORS,
   "POST /api/v1/alerts/actions": OPERATORS,

@@ -201,6 +201,7 @@ export const PROBES: Readonly<Record<string, Probe>> = {
   acknowledgeAlert: byId("alert_id", ({ alertId }) => alertId, { note: "theirs" }),
   assignAlert: byId("alert_id", ({ alertId }) => alertId, { assignee: "theirs" }),
   unacknowledgeAlert: byId("alert_id", ({ alertId }) => alertId, {}),
+  acceptAlert: byId("alert_id", ({ alertId }) => alertId, { comment: "theirs" }),
   resolveAlert: byId("alert_id", ({ alertId }) => alertId, { comment: "theirs" }),
   snoozeAlert: byId("alert_id", ({ alertId }) => alertId, { until: null }),
   commentAlert: byId("alert_id", ({ alertId }) => alertId, { text: "theirs" }),

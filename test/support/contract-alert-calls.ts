@@ -18,8 +18,7 @@ async function ownAlert(driver: ContractDriver, service_id: string): Promise<str
 }
 
 /** An alert of a series that has jumped. */
-async function alertOfSeries(driver: ContractDriver): Promise<string> {
-  const service_id = "pictured";
+async function alertOfSeries(driver: ContractDriver, service_id: string): Promise<string> {
   const body = Array.from({ length: 240 }, (_, at) => ({
     service_id,
     metric_name: "request.duration_ms",
@@ -39,7 +38,7 @@ async function alertOfSeries(driver: ContractDriver): Promise<string> {
 
 export const ALERT_CALLS: Readonly<Record<string, (driver: ContractDriver) => Promise<void>>> = {
   alertChart: async (driver) => {
-    await driver.call("alertChart", 200, { path: { alert_id: await alertOfSeries(driver) } });
+    await driver.call("alertChart", 200, { path: { alert_id: await alertOfSeries(driver, "pictured") } });
     await driver.call("alertChart", 404, { path: { alert_id: "0".repeat(32) } });
   },
   unacknowledgeAlert: async (driver) => {
@@ -94,6 +93,19 @@ export const ALERT_CALLS: Readonly<Record<string, (driver: ContractDriver) => Pr
       });
     }
     await driver.call("resolveAlert", 404, { path: { alert_id: "0".repeat(32) }, body: {} });
+  },
+  acceptAlert: async (driver) => {
+    const path = { alert_id: await ownAlert(driver, "no level") };
+    await driver.call("acceptAlert", 409, { path, body: { comment: "as it is" } });
+    const ofSeries = { alert_id: await alertOfSeries(driver, "moved") };
+    for (let time = 0; time < 2; time++) {
+      expect(await driver.call("acceptAlert", 200, { path: ofSeries, body: { comment: "the new cache" } })).toMatchObject({
+        state: "resolved",
+        resolved_by: "accepted",
+        resolved_by_name: "owner",
+      });
+    }
+    await driver.call("acceptAlert", 404, { path: { alert_id: "0".repeat(32) }, body: {} });
   },
   retireService: async (driver) => {
     await ownAlert(driver, "retired");

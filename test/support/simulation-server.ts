@@ -7,6 +7,7 @@ import { deleteCoveredSegments } from "../../src/adapters/log/log-segment.ts";
 import type { RingSizes } from "../../src/adapters/shared-memory/engine-memory.ts";
 import type { CoordinatorEndpoint } from "../../src/api/endpoints.ts";
 import { COORDINATOR_COUNTERS, COORDINATOR_SLOTS, type CoordinatorCounter } from "../../src/core/layout/counters.ts";
+import { BODY_ACCEPTED_LEVELS, BODY_JSON_OWN } from "../../src/core/protocol/body-kind.ts";
 import type {
   DetectorStatesWanted,
   EngineNotice,
@@ -14,6 +15,7 @@ import type {
   StatePartWanted,
   StreamsWanted,
 } from "../../src/core/protocol/engine-control.ts";
+import type { OwnTelemetry } from "../../src/core/protocol/own-telemetry.ts";
 import type { QueryAnswer } from "../../src/core/protocol/query.ts";
 import { trainService } from "../../src/domain/detection/multivariate/service-training.ts";
 import { readTrainingInput } from "../../src/domain/detection/multivariate/training-input.ts";
@@ -149,6 +151,7 @@ export class SimulatedServer {
       emit: (message) => {
         if (message.type === "answer") this.#answers.get(message.id)?.(message);
         else if (message.type === "stopped") this.#stopped = true;
+        else if (message.type === "own-telemetry") this.#wanted.push(() => this.#submitOwn(message));
       },
       observeLatencySeconds: () => undefined,
       deleteLogSegments: (floor) => {
@@ -166,6 +169,13 @@ export class SimulatedServer {
         return trainService(readTrainingInput(input));
       },
     });
+  }
+
+  #submitOwn({ id, tenant, holds, body }: OwnTelemetry): void {
+    const number = this.#options.tenants?.indexOf(tenant) ?? 0;
+    const kind = holds === "records" ? BODY_JSON_OWN : BODY_ACCEPTED_LEVELS;
+    const answered = (answer: ClusterAnswer) => void this.#coordinator.handle({ type: "own-telemetry-answer", id, ...answer });
+    this.submit(this.engines - 1, kind, body, "", answered, number);
   }
 
   get cluster(): Cluster {

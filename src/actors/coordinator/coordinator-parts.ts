@@ -18,6 +18,7 @@ import type { EndedBackup } from "../../modules/backup/backup-runner.ts";
 import { replayEvent } from "../../modules/dead-letters/replay-handlers.ts";
 import { ReplayRunner } from "../../modules/dead-letters/replay-runner.ts";
 import { EngineClient } from "../../modules/engines/engine-client.ts";
+import { OwnBodies } from "../../modules/engines/own-bodies.ts";
 import { trainingEvent } from "../../modules/models/job-handlers.ts";
 import { incidentTimes } from "../../modules/models/labelled-times.ts";
 import { ModelMessages } from "../../modules/models/model-messages.ts";
@@ -216,6 +217,7 @@ function runningParts(
   });
   const outbound = new Outbound(options.notification, { ...shared, edit });
   const changes = new Changes({ ...shared, store: control, audit: state.configured.audit, edit });
+  const own = new OwnBodies({ emit });
   const cycleEnded = (completed: number) => emit({ type: "cycle-ended", completed });
   return {
     gathering,
@@ -223,9 +225,10 @@ function runningParts(
     messages,
     trainings,
     changes,
+    own,
     drills: new Drills(
       { intervalMs: options.drillIntervalMs },
-      { ...shared, routes: outbound.channels.routes, changes, isStopping: () => turns().isStopping },
+      { ...shared, own, routes: outbound.channels.routes, changes, isStopping: () => turns().isStopping },
     ),
     analysis,
     wording: new SummaryWording({ isOn: options.wordsSummaries === true, counters: shared.counters, emit }),
@@ -276,7 +279,7 @@ function queryContext(
   turns: () => Turns,
 ): NounsContext & QueryContext {
   const { nowMs, yieldTurn, randomBytes, train, compute } = world;
-  const { state, committer, counters, guard, engines, gathering, inputs, messages, changes, dataFaults, outbound, drills } = parts;
+  const { state, committer, counters, guard, engines, gathering, inputs, messages, changes, dataFaults, outbound, drills, own } = parts;
   const edit = <T>(work: () => Promise<T>) => turns().edit(work);
   return {
     options: { ...options, exclusions: options.exclusions ?? new FieldExclusions("") },
@@ -291,6 +294,7 @@ function queryContext(
     ...outbound.parts(),
     drills,
     ruleWorkers: parts.rules.workers,
+    own,
     nowMs,
     yieldTurn,
     pause: () => undefined,

@@ -40,9 +40,9 @@ export class Coordinator {
   readonly #handlers: Handlers<CoordinatorCommand, Promise<void>> = {
     query: (call) => this.query(call),
     "replay-answer": async (answer) => this.takeReplayAnswer(answer),
-    "own-telemetry-answer": async (answer) => this.#parts.drills.take(answer),
     "rule-files": async (files) => this.#parts.rules.directory.take(files),
     "rule-work-done": async (done) => this.#parts.rules.workers.take(done),
+    "own-telemetry-answer": async (answer) => this.#parts.own.take(answer),
     "summary-worded": async (worded) => this.#parts.wording.take(worded),
     "engines-ready": async () => this.markEnginesReady(),
     listeners: async ({ listeners }) => void Object.assign(this.#parts.listeners, listeners),

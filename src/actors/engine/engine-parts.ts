@@ -48,9 +48,9 @@ export function makeParts(options: EngineOptions, dependencies: EngineDependenci
   const { seriesLimit, idleMs, normalizeTemporality: normalize = true } = options;
   const { reply } = dependencies;
   const shared = { ...dependencies, memory, kernel, outbox, tenantIndex, tenants: () => tenants.count, counters, shard, shares };
-  const handlers = new ShardHandlers({ seriesLimit, idleMs, normalize }, shared);
+  const handlers = new ShardHandlers({ seriesLimit, idleMs, normalize }, { ...shared, services });
   const delayed = new DelayedQueries({ returns: shard.returns, outbox, queries: new SeriesQueries(shard, kernel, services), reply });
-  const baselines = new LongBaselines(options, { ...shared, ask: reply });
+  const baselines = new LongBaselines(options, { ...shared, levels: handlers.levels, ask: reply });
   const watchdog = makeEngineWatchdog(options, { pairs: baselines.pass }, { ...shared, services, metadata });
   const recovery = makeRecovery(options, dependencies, base);
   const lane = makeLane(options, dependencies, { ...base, baselines });

@@ -213,7 +213,7 @@ export class Engine {
     this.#nextTickMs = nowMs + TICK_MS;
     this.#publishCounters();
     if (this.#phase === "serving") this.#parts.baselines.tick(nowMs);
-    if (this.#phase === "serving") for (const handler of this.#shard.handlers) handler.tick(this.#dependencies.clock.wallMs());
+    if (this.#phase === "serving") for (const handler of this.#shard.handlers) handler.tick?.(this.#dependencies.clock.wallMs());
     return this.#phase === "serving" && !this.#outbox.isOverLimit && this.#checkpoints?.tick(nowMs) === true;
   }
 

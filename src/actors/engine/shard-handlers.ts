@@ -1,5 +1,6 @@
 // The handlers of one shard, and their time: what is due is done once everything that came before is taken.
 import type { Clock } from "../../adapters/platform/clock.ts";
+import { AcceptedLevels } from "../../domain/detection/pair/accepted-levels.ts";
 import { OperationTimes } from "../../domain/trace/operation-times.ts";
 import type { BucketFamilies } from "./distributions/bucket-families.ts";
 import { addDistributions, type DistributionsOptions } from "./distributions/distributions.ts";
@@ -8,9 +9,11 @@ import type { EngineCounters } from "./report/engine-counters.ts";
 import type { EngineShares } from "./report/engine-shares.ts";
 import type { Outbox } from "./report/outbox.ts";
 import { DerivedSeries, type DerivedSeriesDependencies } from "./shard/derived-series.ts";
+import { LevelHandler } from "./shard/level-handler.ts";
 import { LimitedSeries } from "./shard/limited-series.ts";
 import type { Shard } from "./shard/shard.ts";
 import { SpanHandler } from "./spans/span-handler.ts";
+import type { ServiceIndex } from "./streams/service-index.ts";
 
 /** Wait, at most, of what is due for rows and messages that have come before. */
 const DUE_SLACK_MS = 50;
@@ -21,6 +24,7 @@ export interface ShardHandlersDependencies extends Omit<DerivedSeriesDependencie
   readonly outbox: Outbox;
   readonly clock: Clock;
   readonly shares: EngineShares;
+  readonly services: ServiceIndex;
 }
 
 /** Registers the handlers of this build with a shard. */
@@ -29,11 +33,13 @@ export class ShardHandlers {
   readonly logs: LogHandler;
   readonly spans: SpanHandler;
   readonly operationTimes: OperationTimes;
+  /** Levels that people have taken for the usual ones. */
+  readonly levels = new AcceptedLevels();
   readonly #shard: Shard;
   readonly #clock: Clock;
 
   constructor(options: DistributionsOptions, dependencies: ShardHandlersDependencies) {
-    const { shard, counters, outbox, clock, shares } = dependencies;
+    const { shard, counters, outbox, clock, shares, services, kernel } = dependencies;
     this.#shard = shard;
     this.#clock = clock;
     const series = new DerivedSeries(dependencies);
@@ -56,6 +62,8 @@ export class ShardHandlers {
     shard.addHandler(this.spans);
     this.logs = new LogHandler({ series: limited, counters, shares: windowShares("log") });
     shard.addHandler(this.logs);
+    const nameOf = (slot: number) => shard.nameOf(slot);
+    shard.addHandler(new LevelHandler({ levels: this.levels, services, records: kernel.records, nameOf }));
   }
 
   /** Does a slice of what is due by time, such as closing windows; while the engine is busy a little later. False when there was nothing. */

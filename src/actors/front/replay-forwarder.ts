@@ -2,7 +2,7 @@
 // bodies wait, a batch is refused at once and comes again later.
 import type { Clock } from "../../adapters/platform/clock.ts";
 import { REPLAY_BODIES_WAITING_MAX } from "../../core/config/limits.ts";
-import { BODY_JSON_OWN, BODY_REPLAY, BODY_REPLAY_HISTORY } from "../../core/protocol/body-kind.ts";
+import { BODY_ACCEPTED_LEVELS, BODY_JSON_OWN, BODY_REPLAY, BODY_REPLAY_HISTORY } from "../../core/protocol/body-kind.ts";
 import type { OwnTelemetry, OwnTelemetryAnswer } from "../../core/protocol/own-telemetry.ts";
 import type { ReplayAnswer, ReplayBatch } from "../../core/protocol/query.ts";
 import type { BodyPort } from "./body-port.ts";
@@ -32,10 +32,11 @@ export class ReplayForwarder {
     this.#submit(kind, tenant, body, (status, text) => answer({ type: "replay-answer", batch, status, body: text }));
   }
 
-  /** The same for telemetry of the server itself. */
-  takeOwn({ id, tenant, body }: OwnTelemetry): void {
+  /** The same for what the server sends itself. */
+  takeOwn({ id, tenant, holds, body }: OwnTelemetry): void {
     const { answer } = this.#dependencies;
-    this.#submit(BODY_JSON_OWN, tenant, body, (status, text) => answer({ type: "own-telemetry-answer", id, status, body: text }));
+    const kind = holds === "records" ? BODY_JSON_OWN : BODY_ACCEPTED_LEVELS;
+    this.#submit(kind, tenant, body, (status, text) => answer({ type: "own-telemetry-answer", id, status, body: text }));
   }
 
   #submit(kind: number, tenant: string, bytes: Uint8Array, answer: (status: number, text: string | null) => void): void {

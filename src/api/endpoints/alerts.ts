@@ -39,6 +39,13 @@ const RESOLVED_EXAMPLE = {
   resolution: "resolved by ada@example.com",
 };
 
+const ACCEPTED_EXAMPLE = {
+  ...RESOLVED_EXAMPLE,
+  resolved_by: "accepted",
+  accepted_level: { from: 180, to: 402 },
+  resolution: "new level: from 180 to 402, accepted by ada@example.com",
+};
+
 /** Endpoints of alerts. */
 export const ALERTS_ENDPOINTS = [
   {
@@ -222,6 +229,22 @@ export const ALERTS_ENDPOINTS = [
       "Ends an alert with all that is open in it, and tells its channels. Nothing is learned as normal; what is still so stays quiet until it was over once, or for the dedup age",
   },
   {
+    name: "acceptAlert",
+    method: "POST",
+    path: "/api/v1/alerts/{alert_id}/accept",
+    access: "operator",
+    handledBy: "coordinator",
+    query: NO_QUERY,
+    parameters: PARAMETERS,
+    body: z.strictObject({ comment: COMMENT.optional() }),
+    bodyOptional: true,
+    responses: { 200: ALERT },
+    errors: ["conflict", "overloaded"],
+    examples: { body: { comment: "the cache is off for good" }, response: ACCEPTED_EXAMPLE },
+    summary:
+      "Takes the level that a metric alert tells of for the usual one: it ends as accepted, and its series are judged by the new level from the next value on. 409 for alerts that are of no level",
+  },
+  {
     name: "snoozeAlert",
     method: "POST",
     path: "/api/v1/alerts/{alert_id}/snooze",
@@ -278,6 +301,7 @@ export const ALERTS_ENDPOINTS = [
       z.strictObject({ ...MANY, action: z.literal("acknowledge"), note: COMMENT.optional() }),
       z.strictObject({ ...MANY, action: z.literal("unacknowledge"), comment: COMMENT.optional() }),
       z.strictObject({ ...MANY, action: z.literal("resolve"), comment: COMMENT.optional() }),
+      z.strictObject({ ...MANY, action: z.literal("accept"), comment: COMMENT.optional() }),
       z.strictObject({ ...MANY, action: z.literal("snooze"), until: UNTIL, comment: COMMENT.optional() }),
       z.strictObject({ ...MANY, action: z.literal("comment"), text: TEXT }),
       z.strictObject({ ...MANY, action: z.literal("assign"), assignee: PERSON.nullable() }),

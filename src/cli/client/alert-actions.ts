@@ -1,4 +1,4 @@
-// `vedette alerts ack`, `resolve`, `snooze`: what people do about alerts of a running server.
+// `vedette alerts ack`, `resolve`, `accept`, `snooze`: what people do about alerts of a running server.
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 import { EXIT, UsageError } from "../../server/exit-code.ts";
 import { writeLine } from "../../server/terminal.ts";
@@ -32,6 +32,11 @@ export function acknowledgeAlerts(given: CommandArguments, environment: Environm
 /** Ends each of them. */
 export function resolveAlerts(given: CommandArguments, environment: Environment): Promise<number> {
   return act(given, environment, { action: "resolve", ...commentOf(given) });
+}
+
+/** Takes the level of each of them for the usual one. */
+export function acceptAlerts(line: CommandArguments, environment: Environment): Promise<number> {
+  return act(line, environment, { action: "accept", ...commentOf(line) });
 }
 
 /** Snoozes each of them, or ends their snooze. */

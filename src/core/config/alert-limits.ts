@@ -8,6 +8,14 @@ export const TIMELINE_LINES_MAX = 400;
 export const TIMELINE_LINES_FIRST = 75;
 /** Alerts that one request may change: a page of a list, each with its own row and its lines. */
 export const ALERT_ACTIONS_MAX = 100;
+/**
+ * Levels that one acceptance tells an engine in a body: 300 KB of names of 1 KiB. Anomalies of an alert whose newest values are read for what it says of the level, two
+ * questions each; those of others are accepted without numbers.
+ */
+export const ACCEPTED_PAIRS_PER_BODY = 100;
+export const ACCEPTED_LEVELS_READ_MAX = 20;
+/** Values of which the median is the level: as many as a detector judges a level by. */
+export const ACCEPTED_LEVEL_VALUES = 12;
 /** Services that people have retired, over all tenants, 200 B each: a row goes with the retention of what the service has sent. */
 export const RETIRED_SERVICES_MAX = 20_000;
 /** Days ahead that an alert may be snoozed for: what is quiet for longer is a silence, which is listed. */

@@ -1,6 +1,7 @@
 // Bounds of fire drills, each with its reason.
 
 import { SECOND_MS } from "../time/durations.ts";
+import { OWN_BODY_ANSWER_MS_MAX } from "./limits.ts";
 
 /** From the first sample to the last receiver: what the contract of the drill allows. */
 export const DRILL_TOLD_MS_MAX = 120 * SECOND_MS;
@@ -12,8 +13,7 @@ export const DRILL_ANSWER_MS_MAX = DRILL_TOLD_MS_MAX + DRILL_ENDED_MS_MAX + 10 *
 export const DRILL_DECIDED_MS = SECOND_MS;
 /** Interval at which a drill looks for its outcome: a read of some rows. One drill per tenant is under way, and it holds one of the tenant's query turns. */
 export const DRILL_LOOK_MS = 20;
-/** An engine's answer to the samples, and the wait where it has none to give. */
-export const DRILL_INGEST_ANSWER_MS_MAX = 15 * SECOND_MS;
+/** Wait where an engine has no answer to the samples to give. */
 export const DRILL_RETRY_MS = 500;
 /** After a start, before the first of DRILL_INTERVAL_HOURS where one is due: receivers that start with the server are there by then. */
 export const DRILL_FIRST_MS = 300 * SECOND_MS;
@@ -27,7 +27,7 @@ export const DRILL_CALM_VALUES = 8;
 export const DRILL_REASON_CHARACTERS_MAX = 500;
 
 const ties: Array<[boolean, string]> = [
-  [DRILL_INGEST_ANSWER_MS_MAX < DRILL_TOLD_MS_MAX, "an engine that gives no answer leaves time to try again"],
+  [OWN_BODY_ANSWER_MS_MAX < DRILL_TOLD_MS_MAX, "an engine that gives no answer leaves time to try again"],
   [(DRILL_QUIET_VALUES + DRILL_SPIKE_VALUES) * DRILL_VALUE_INTERVAL_MS <= 300 * SECOND_MS, "no value is late"],
 ];
 for (const [holds, what] of ties) if (!holds) throw new Error(`drill-limits.ts: it must hold that ${what}`);

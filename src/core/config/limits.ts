@@ -181,6 +181,8 @@ export const REPLAY_DEAD_LETTERS_PER_SECOND_MAX = 10_000;
 export const REPLAY_BUSY_SHARE = 0.5;
 /** Bodies that may wait for every engine before a replay waits too. */
 export const REPLAY_BODIES_WAITING_MAX = 32;
+/** An engine's answer to a body that the server sends itself: it comes behind those that wait. */
+export const OWN_BODY_ANSWER_MS_MAX = 15_000;
 /** Milliseconds that a replay waits for engines that are behind: doubled from the first to the last. */
 export const REPLAY_RETRY_MS_FIRST = 50;
 export const REPLAY_RETRY_MS_MAX = 5_000;
@@ -367,6 +369,8 @@ export const DETECTOR_STATES_ANSWER_BYTES = 1024 * 1024;
 export const LONG_BASELINE_UNCLAIMED_CYCLES = 5;
 /** Services whose last deployment an engine remembers, 150 B each; the oldest is forgotten first. */
 export const DEPLOYMENTS_REMEMBERED_MAX = 20_000;
+/** Pairs whose accepted level an engine remembers, 300 B each; those of the service that was named longest ago are forgotten first. */
+export const ACCEPTED_LEVELS_REMEMBERED_MAX = 20_000;
 /** Alerts of cycle detectors that are closed in one transaction because no engine reports them any more. */
 export const OPEN_CLOSED_PER_CYCLE = 1_000;
 /** Streams that an engine gives a changed threshold between two bodies: some 20 us, 0.5 ms where metrics have settings of their own. */

@@ -62,6 +62,7 @@ export const SECTION_MESSAGES = 16;
 export const SECTION_DISTRIBUTION = 16; // histograms and summaries
 export const SECTION_SPANS = 17; // spans
 export const SECTION_LOGS = 18; // counts of logs
+export const SECTION_ACCEPTED_LEVELS = 19; // levels that people take for the usual ones (JSON)
 export const SECTION_BUCKET_FAMILIES = 20; // no messages: only what a checkpoint keeps of families of classic buckets
 export const SECTION_ARRIVALS = 21; // no messages: only what a checkpoint keeps of how often services send
 export const SECTION_SERVICE_LABELS = 9; // labels that telemetry says of a service (JSON)

@@ -86,6 +86,7 @@ export const FLAG_SETTLED = 8192; // its kind came with it or was shown by its v
 export const FLAG_APART = 16384; // the statistics do not follow from the ring alone
 export const FLAG_ACCEPTED = 32768; // the window is of a level that was accepted: between SR_CLAMP_LOW and SR_CLAMP_HIGH lies what was usual before it
 export const FLAG_WAY_BACK = 0x200000; // the newest value lay there
+export const FLAG_ACCEPT = 0x40000000; // somebody takes the level of the open episode for the usual one: the next value on it ends the episode so
 export const FLAG_PROFILE_SHIFT = 16; // bits 16..20: threshold profile that the stream is judged by; in no checkpoint
 export const FLAG_PROFILE_MASK = 0x1f0000;
 export const FLAG_SERVICE_HOURS_SHIFT = 22; // bits 22..29: hours that the stream's service was known before its first value (service-age.ts)

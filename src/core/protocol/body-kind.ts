@@ -6,6 +6,8 @@ export const BODY_REMOTE_WRITE_1 = 3;
 export const BODY_REMOTE_WRITE_2 = 4;
 /** A batch that the server sends itself (own-telemetry.ts): taken like one of a sender, and not billed. */
 export const BODY_JSON_OWN = 5;
+/** Levels that people take for the usual ones (accepted-level.ts). */
+export const BODY_ACCEPTED_LEVELS = 6;
 /** Dead letters again, as JSON; their records are of the last day. */
 export const BODY_REPLAY = 8;
 /** The same with records that are older: they are history. */

@@ -1,13 +1,18 @@
-// Telemetry that the server sends itself, for fire drills: it takes the way of anybody's, and is not billed.
+// Bodies that the server sends its engines itself: telemetry of fire drills, and levels that people take for the usual ones. They take the way of anybody's, and are
+// not billed.
 
 /** The service of fire drills: not watched for silence, not analysed, in no budget of pages. */
 export const DRILL_SERVICE = "vedette.drill";
 
-/** A body of records (JSON, as POST /api/v1/telemetry/batch takes it) for an engine; it is answered by an OwnTelemetryAnswer. */
+/**
+ * A body for an engine: records (JSON, as POST /api/v1/telemetry/batch takes it), or the AcceptedPairs of accepted-level.ts. It is answered by an
+ * OwnTelemetryAnswer.
+ */
 export interface OwnTelemetry {
   readonly type: "own-telemetry";
   readonly id: number;
   readonly tenant: string;
+  readonly holds: "records" | "accepted_levels";
   readonly body: Uint8Array;
 }
 

@@ -1,10 +1,12 @@
-// Episodes that end although no sample ended them: of a stream that is no longer evaluated.
+// Episodes that end although no sample ended them: of a stream that is no longer evaluated, or on a level that somebody takes for the usual one.
 import { EVENT_CLOSE, EVENT_FLAG_HIGH } from "../../core/layout/kernel-event.ts";
 import {
+  FLAG_ACCEPT,
   FLAG_CONSTANT_SUSPECT_HIGH,
   FLAG_CONSTANT_SUSPECT_LOW,
   SR_BEHIND,
   SR_BEYOND,
+  SR_FLAGS,
   SR_PEAK_HIGH,
   SR_PEAK_LOW,
   SR_START_HIGH,
@@ -51,4 +53,13 @@ export function endEpisodes(kernel: Pick<ShardKernel, "records" | "baseline">, s
   records.view.setUint8(at + SR_BEYOND, 0);
   records.clearFlags(slot, FLAG_CONSTANT_SUSPECT_HIGH | FLAG_CONSTANT_SUSPECT_LOW);
   return closings;
+}
+
+/** Has the next value on the level of an open episode that began by then end it as the usual one; once more changes nothing. */
+export function acceptLevel(records: ShardKernel["records"], slot: number, atMs: number): void {
+  const at = records.address(slot);
+  const state = records.view.getUint32(at + SR_STATE, true);
+  const isOf = (open: number, start: number) => (state & open) !== 0 && records.view.getFloat64(at + start, true) <= atMs;
+  if (!isOf(STATE_OPEN, SR_START_HIGH) && !isOf(STATE_OPEN << STATE_LOW_SHIFT, SR_START_LOW)) return;
+  records.view.setUint32(at + SR_FLAGS, records.flags(slot) | FLAG_ACCEPT, true);
 }

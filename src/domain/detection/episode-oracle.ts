@@ -104,6 +104,11 @@ export class EpisodeOracle {
     return this.#open;
   }
 
+  /** Whether it is open, and began by then. */
+  isOpenSince(atMs: number): boolean {
+    return this.#open && this.#start <= atMs;
+  }
+
   /** Whether one of the last three samples was over. */
   get hasBeenOut(): boolean {
     return this.#out.includes(true);

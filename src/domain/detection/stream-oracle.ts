@@ -50,6 +50,8 @@ export class StreamOracle {
   /** The window is of a level that was accepted; the newest value was what was usual before. */
   #isAccepted = false;
   #isOnWayBack = false;
+  /** Somebody takes the level of the open episode for the usual one. */
+  #isTaken = false;
   #suspect: 1 | -1 | 0 = 0;
   #ended = false;
   #pushes = 0;
@@ -118,6 +120,11 @@ export class StreamOracle {
     const beginning = beginningOf(known, point);
     if (beginning === "young" || beginning === "restarted") this.#startMoved = true;
     this.#start = startAfter(this.#start, point);
+  }
+
+  /** Has the next value on the level of an open episode that began by then end it as the usual one. */
+  accept(atMs: number): void {
+    this.#isTaken ||= this.#episodes.some((episode) => episode.isOpenSince(atMs));
   }
 
   /** A restart marker: counting began anew in the interval of the value that comes next, at `time`. */
@@ -195,23 +202,27 @@ export class StreamOracle {
     if (!wasOpen) {
       this.#window.freeze();
       this.#isOnWayBack = false;
+      this.#isTaken = false;
     }
     return { fate: wasOpen && this.#accepts(sample, events) ? "begins anew" : "stays out", masked: false };
   }
 
-  /** Ends what is open as the new level, once it has lasted and the value is not near what was usual. */
+  /** Ends what is open as the new level, once it has lasted or somebody takes it for the usual one, and the value is not near what was usual. */
   #accepts({ time, score, flags }: OracleSample, events: OracleEvent[]): boolean {
-    if (this.#window.behind < ACCEPTED_VALUES) return false;
     const column = score.constant ? TABLE_COLUMN_Z : score.count;
     if (Math.abs(score.ratio) < this.#level(TABLE_LEVEL_CLEAR, column)) return false;
     const to = this.#window.levelBehind(score.mean);
-    const isNothing = Math.abs(to) * NOTHING_DIVISOR <= Math.abs(score.mean);
-    if (!this.#episodes.some((episode) => episode.hasLasted(time, isNothing))) return false;
+    if (!this.#isTaken && !this.#hasStayed(time, Math.abs(to) * NOTHING_DIVISOR <= Math.abs(score.mean))) return false;
     for (const episode of this.#episodes) episode.accept({ time, to, score, flags }, events);
     const width = score.constant ? this.#departureMin(score.mean) : this.#level(TABLE_LEVEL_STRONG, column) * score.sd;
     this.#window.keepUsual(score.mean - width, score.mean + width);
     this.#isAccepted = true;
+    this.#isTaken = false;
     return true;
+  }
+
+  #hasStayed(time: number, isNothing: boolean): boolean {
+    return this.#window.behind >= ACCEPTED_VALUES && this.#episodes.some((episode) => episode.hasLasted(time, isNothing));
   }
 
   #closedEntry({ score, flags, isUsualBefore }: OracleSample, stored: number): Entry {

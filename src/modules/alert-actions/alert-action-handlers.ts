@@ -1,4 +1,4 @@
-// POST /api/v1/alerts/{alert_id}/acknowledge, /unacknowledge, /assign, /resolve, /snooze, /comments, and /api/v1/alerts/actions for many at once.
+// POST /api/v1/alerts/{alert_id}/acknowledge, /unacknowledge, /assign, /resolve, /accept, /snooze, /comments, and /api/v1/alerts/actions for many at once.
 import { alertFields } from "../../api/alert-view.ts";
 import { created, done, ERROR_STATUS, type Outcome, type Refusal } from "../../api/refusal.ts";
 import type { Alert } from "../../domain/alerting/paging/alert.ts";
@@ -9,6 +9,7 @@ import type { ChangeRequest, QueryRequest } from "../queries/query-context.ts";
 import {
   type ActionScope,
   type AlertAction,
+  accepting,
   acknowledging,
   assigning,
   commenting,
@@ -17,6 +18,7 @@ import {
   unacknowledging,
 } from "./alert-actions.ts";
 import type { AlertActionsContext } from "./alert-actions-context.ts";
+import { acceptedByEngines, type KnownLevels } from "./level-acceptance.ts";
 
 /** A request about the one alert of its path. */
 type OneAlertRequest = ChangeRequest & Pick<QueryRequest<"resolveAlert">, "path">;
@@ -51,6 +53,13 @@ export function resolveAlert(context: AlertActionsContext, request: QueryRequest
   return actOnOne(context, request, { name: "resolve", act: resolving(request.body.comment ?? null) });
 }
 
+/** Takes the level that an alert tells of for the usual one. */
+export async function acceptAlert(context: AlertActionsContext, request: QueryRequest<"acceptAlert">): Handled {
+  const { known, refusal } = await acceptedByEngines(context, request.principal.tenant, [request.path.alert_id ?? ""]);
+  if (refusal !== undefined) return { ok: false, refusal };
+  return actOnOne(context, request, { name: "accept", act: accepting(known, request.body.comment ?? null) });
+}
+
 /** Calls nobody about an alert for a while. */
 export function snoozeAlert(context: AlertActionsContext, request: QueryRequest<"snoozeAlert">): Handled {
   const { until, comment = null } = request.body;
@@ -64,10 +73,16 @@ export async function commentAlert(context: AlertActionsContext, request: QueryR
 }
 
 /** Does to each of several alerts what is asked, in one transaction; what cannot be done to one is said of that one. */
-export function actOnAlerts(context: AlertActionsContext, request: QueryRequest<"actOnAlerts">): Handled {
-  const action = actionOf(request.body);
+export async function actOnAlerts(context: AlertActionsContext, request: QueryRequest<"actOnAlerts">): Handled {
+  const { body, principal } = request;
+  const { known, refusal: failed } =
+    body.action === "accept"
+      ? await acceptedByEngines(context, principal.tenant, body.alert_ids)
+      : { known: new Map(), refusal: undefined };
+  if (failed !== undefined) return { ok: false, refusal: failed };
+  const action = actionOf(body, known);
   return context.change(request, () => {
-    const changes = changesOf(context, request, request.principal.subject);
+    const changes = changesOf(context, request, action.name, principal.subject);
     const results = request.body.alert_ids.map((id) => {
       const { refusal } = changes.act(id, action);
       const status = refusal === undefined ? (action.name === "comment" ? 201 : 200) : ERROR_STATUS[refusal.code];
@@ -77,7 +92,7 @@ export function actOnAlerts(context: AlertActionsContext, request: QueryRequest<
   });
 }
 
-function actionOf(body: QueryRequest<"actOnAlerts">["body"]): NamedAction {
+function actionOf(body: QueryRequest<"actOnAlerts">["body"], known: KnownLevels): NamedAction {
   const { action: name } = body;
   switch (name) {
     case "acknowledge":
@@ -86,6 +101,8 @@ function actionOf(body: QueryRequest<"actOnAlerts">["body"]): NamedAction {
       return { name, act: unacknowledging(body.comment ?? null) };
     case "resolve":
       return { name, act: resolving(body.comment ?? null) };
+    case "accept":
+      return { name, act: accepting(known, body.comment ?? null) };
     case "snooze":
       return { name, act: snoozing(body.until, body.comment ?? null) };
     case "comment":
@@ -97,7 +114,7 @@ function actionOf(body: QueryRequest<"actOnAlerts">["body"]): NamedAction {
 
 function actOnOne(context: AlertActionsContext, request: OneAlertRequest, action: NamedAction, by = request.principal.subject): Handled {
   return context.change(request, () => {
-    const changes = changesOf(context, request, by);
+    const changes = changesOf(context, request, action.name, by);
     const { refusal, after } = changes.act(request.path.alert_id ?? "", action);
     if (refusal !== undefined) return { ok: false, refusal };
     return changes.close(done(context.state.alerts.view(after as Alert)));
@@ -105,10 +122,10 @@ function actOnOne(context: AlertActionsContext, request: OneAlertRequest, action
 }
 
 /** Changes of one request: they are stored together, with a row of the audit log for each. */
-function changesOf(context: AlertActionsContext, { principal }: ChangeRequest, by: string) {
+function changesOf(context: AlertActionsContext, { principal }: ChangeRequest, action: string, by: string) {
   const { tenant, subject } = principal;
   const scope: ActionScope = {
-    ended: new EndedAnomalies(context, tenant, { reason: "person", person: subject }),
+    ended: new EndedAnomalies(context, tenant, { reason: action === "accept" ? "accepted" : "person", person: subject }),
     by,
     atMs: context.nowMs(),
   };

@@ -1,6 +1,7 @@
 // What people do about alerts: it ends anomalies too, so it stands behind both.
 import type { NounModule } from "../state/noun-module.ts";
 import {
+  acceptAlert,
   acknowledgeAlert,
   actOnAlerts,
   assignAlert,
@@ -16,6 +17,7 @@ export const ALERT_ACTIONS = {
     unacknowledgeAlert,
     assignAlert,
     resolveAlert,
+    acceptAlert,
     snoozeAlert,
     commentAlert,
     actOnAlerts,

@@ -6,6 +6,9 @@ import { DAY_MS } from "../../core/time/durations.ts";
 import type { AlertChangeKind } from "../../domain/alerting/alert-changes.ts";
 import { type Alert, isFiring, withChange } from "../../domain/alerting/paging/alert.ts";
 import type { EndedAnomalies } from "../anomalies/ended-anomalies.ts";
+import { type KnownLevels, levelAdvice } from "./level-acceptance.ts";
+
+const RESOLVED_ALREADY = "the alert is resolved already; only one that fires has a level to accept";
 
 /** Somebody who acts, and when. */
 export interface ActionScope {
@@ -42,6 +45,17 @@ export function assigning(assignee: string | null): AlertAction {
   return (alert, { ended, by, atMs }) => {
     if (alert.assignee === assignee) return undefined;
     ended.alerts.keep(changed({ ...alert, assignee }, "assigned", { by, note: assignee, atMs }));
+    return undefined;
+  };
+}
+
+/** Takes the levels that an alert tells of for the usual ones: `known` has what was found out of it before. Repeated, it changes nothing. */
+export function accepting(known: KnownLevels, note: string | null): AlertAction {
+  return (alert, { ended }) => {
+    if (!isFiring(alert)) return alert.ending?.reason === "accepted" ? undefined : refused("conflict", RESOLVED_ALREADY).refusal;
+    const levels = known.get(alert.state.id);
+    if (levels === undefined) return refused("conflict", levelAdvice(alert)).refusal;
+    ended.acceptLevels(alert, levels, note);
     return undefined;
   };
 }

@@ -105,15 +105,15 @@ export class AlertDraft {
     return this.#decide(isLeft ? { ...anomaly, paging: { ...paging, alertId: null } } : anomaly, "raised", read);
   }
 
-  /** An anomaly that belonged to an alert has ended. */
-  end(anomaly: Anomaly): void {
+  /** An anomaly that belonged to an alert has ended; `said` is who says so, where the word of its end does not name them. */
+  end(anomaly: Anomaly, said: { readonly person: string | null; readonly note: string | null } = { person: null, note: null }): void {
     const alertId = anomaly.paging?.alertId ?? null;
     if (alertId === null) return;
     const { id, serviceId, metricName, detector, z, endedAtMs } = anomaly;
     // One that is dropped for want of room ends without a word.
     const { reason, person, level } = endingOf(anomaly.resolvedBy ?? "ended", anomaly.level);
     const of = { anomalyId: id, alertId, serviceId, metricName, detector, z };
-    const end = { ...of, by: person, reason, level, endedAtMs, atMs: this.#nowMs };
+    const end = { ...of, by: person ?? said.person, note: said.note, reason, level, endedAtMs, atMs: this.#nowMs };
     const ended = decideEnd(end, this.#memory);
     if (ended !== undefined) this.#keepOfAlert(ended);
   }

@@ -2,9 +2,10 @@
 // normal, and streams whose episodes go on stay with their anomaly: it is not found again before it was over once.
 import type { StoreOperation } from "../../adapters/storage/key-value-store.ts";
 import { toldAnomalyView } from "../../api/notification-view.ts";
-import type { Alert } from "../../domain/alerting/paging/alert.ts";
+import { type Alert, isFiring } from "../../domain/alerting/paging/alert.ts";
+import { endWords } from "../../domain/alerting/paging/end-words.ts";
 import type { Anomaly } from "../../domain/anomaly/anomaly.ts";
-import { type Ending, endWord } from "../../domain/anomaly/ending.ts";
+import { type AcceptedLevel, type Ending, endWord } from "../../domain/anomaly/ending.ts";
 import type { AlertDraft } from "../alerts/alert-draft.ts";
 import { tenantTimeKey } from "../state/tables.ts";
 import type { EndingContext } from "./anomalies-context.ts";
@@ -55,9 +56,24 @@ export class EndedAnomalies {
     if (now.resolvedAtMs === null) this.put(now, this.#ended(now));
   }
 
+  /** Ends anomalies of an alert as the levels that they are on, the last of them with what is said of the alert; what else is open in it goes on. */
+  acceptLevels(alert: Alert, levels: ReadonlyMap<string, AcceptedLevel | undefined>, note: string | null): void {
+    for (const [id, level] of levels) {
+      const now = this.read(id);
+      if (now === undefined || now.resolvedAtMs !== null) continue;
+      const after = { ...this.#ended(now), ...(level !== undefined && { level }) };
+      this.#changed.set(id, { before: now, after });
+      this.alerts.end(after, { person: this.#ending.person, note });
+    }
+    const now = this.alerts.find(this.#tenant, alert.state.id);
+    if (now === undefined || !isFiring(now)) return;
+    const text = endWords({ ...this.#ending, level: levels.get(alert.peak.anomalyId) }, alert.peak) ?? "";
+    this.alerts.note(now, { atMs: this.#context.nowMs(), kind: "updated", by: this.#ending.person, text });
+  }
+
   /** Ends an alert that fires, with everything that is open in it; `into` is the alert that tells what comes after it. */
   endAlert(alert: Alert, note: string | null, into: string | null = null): void {
-    this.#openByAlert ??= this.#findOpen();
+    this.#openByAlert ??= openByAlert(this.#context.state, this.#tenant);
     for (const id of this.#openByAlert.get(alert.state.id) ?? []) {
       const now = this.read(id);
       if (now !== undefined && now.resolvedAtMs === null) this.#changed.set(id, { before: now, after: this.#ended(now) });
@@ -96,20 +112,19 @@ export class EndedAnomalies {
   #ended(anomaly: Anomaly): Anomaly {
     return { ...anomaly, resolvedAtMs: this.#context.nowMs(), resolvedBy: endWord(this.#ending) };
   }
+}
 
-  /** Open anomalies by the alert that they are in now. */
-  #findOpen(): ReadonlyMap<string, readonly string[]> {
-    const { anomalies, alerts } = this.#context.state;
-    const index = anomalies.index(this.#tenant);
-    const byAlert = new Map<string, string[]>();
-    for (const { tenant, id } of anomalies.openAnomalies()) {
-      const alertId = tenant === this.#tenant ? (index.get(id)?.alertId ?? null) : null;
-      const current = alertId === null ? undefined : alerts.memory.current(alertId)?.state.id;
-      if (current === undefined) continue;
-      const ids = byAlert.get(current);
-      if (ids === undefined) byAlert.set(current, [id]);
-      else ids.push(id);
-    }
-    return byAlert;
+/** Open anomalies of a tenant by the alert that they are in now. */
+export function openByAlert({ anomalies, alerts }: EndingContext["state"], of: string): ReadonlyMap<string, readonly string[]> {
+  const index = anomalies.index(of);
+  const byAlert = new Map<string, string[]>();
+  for (const { tenant, id } of anomalies.openAnomalies()) {
+    const alertId = tenant === of ? (index.get(id)?.alertId ?? null) : null;
+    const current = alertId === null ? undefined : alerts.memory.current(alertId)?.state.id;
+    if (current === undefined) continue;
+    const ids = byAlert.get(current);
+    if (ids === undefined) byAlert.set(current, [id]);
+    else ids.push(id);
   }
+  return byAlert;
 }

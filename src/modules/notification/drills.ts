@@ -1,16 +1,15 @@
 // Fire drills: those that somebody asks for, and those of DRILL_INTERVAL_HOURS for the tenant `default`. The last of each tenant is stored; a failure degrades the
 // status until one passes.
 import { type KeyValueStore, StoreError } from "../../adapters/storage/key-value-store.ts";
-import { Requests } from "../../adapters/threads/requests.ts";
 import { type Outcome, refused } from "../../api/refusal.ts";
-import { DRILL_FIRST_MS, DRILL_INGEST_ANSWER_MS_MAX } from "../../core/config/drill-limits.ts";
+import { DRILL_FIRST_MS } from "../../core/config/drill-limits.ts";
 import { background, task } from "../../core/faults/guard.ts";
-import type { OwnTelemetry, OwnTelemetryAnswer } from "../../core/protocol/own-telemetry.ts";
 import { DEFAULT_TENANT } from "../../domain/access/access-policy.ts";
 import { type Drill, drillEnvironment, failedStage } from "../../domain/notification/drill.ts";
 import type { ChangeOrigin } from "../access/audit-log.ts";
 import type { ChangePlan, Changes } from "../access/changes.ts";
 import type { AnomalyBooks } from "../anomalies/anomalies-context.ts";
+import type { OwnBodies } from "../engines/own-bodies.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import { scan } from "../state/scan.ts";
 import type { StateWith } from "../state/stored-state.ts";
@@ -26,7 +25,7 @@ export interface DrillsDependencies extends Omit<DrillRunDependencies, "ingest">
   readonly state: StateWith<AnomalyBooks>;
   readonly counters: CoordinatorCounters;
   readonly changes: Changes;
-  emit(message: OwnTelemetry): void;
+  readonly own: Pick<OwnBodies, "send">;
   randomBytes(count: number): Uint8Array;
 }
 
@@ -44,16 +43,14 @@ export class Drills {
   readonly #control: KeyValueStore;
   readonly #last = new Map<string, Drill>();
   readonly #running = new Set<string>();
-  readonly #bodies = new Requests<OwnTelemetryAnswer>();
   readonly #run: DrillRunDependencies;
-  #sent = 0;
   #dueMs = Number.POSITIVE_INFINITY;
 
   constructor({ intervalMs }: DrillsOptions, dependencies: DrillsDependencies) {
     this.#intervalMs = intervalMs === undefined || intervalMs === 0 ? Number.POSITIVE_INFINITY : intervalMs;
     this.#dependencies = dependencies;
     this.#control = dependencies.state.control;
-    this.#run = { ...dependencies, ingest: (tenant, body) => this.#ingest(tenant, body) };
+    this.#run = { ...dependencies, ingest: (tenant, body) => dependencies.own.send({ tenant, holds: "records", body }) };
   }
 
   /** Reads the last drills. To be called once, at the start. */
@@ -66,11 +63,6 @@ export class Drills {
     const { nowMs, monotonicMs } = this.#dependencies;
     const sinceMs = nowMs() - (this.#last.get(DEFAULT_TENANT)?.startedAtMs ?? 0);
     this.#dueMs = monotonicMs() + Math.max(DRILL_FIRST_MS, this.#intervalMs - Math.max(0, sinceMs));
-  }
-
-  /** Takes an engine's answer. */
-  take(answer: OwnTelemetryAnswer): void {
-    this.#bodies.settle(answer);
   }
 
   facts(tenant: string): DrillFacts {
@@ -117,14 +109,6 @@ export class Drills {
     this.#last.set(drill.tenant, drill);
     this.#dependencies.counters.add(failedStage(drill) === undefined ? "drillsPassed" : "drillsFailed", 1);
     return [];
-  }
-
-  #ingest(tenant: string, body: Uint8Array): Promise<OwnTelemetryAnswer | undefined> {
-    const id = ++this.#sent;
-    return new Promise((resolve) => {
-      this.#bodies.add(id, DRILL_INGEST_ANSWER_MS_MAX, { answered: resolve, late: () => resolve(undefined) });
-      this.#dependencies.emit({ type: "own-telemetry", id, tenant, body });
-    });
   }
 }
 

@@ -118,7 +118,7 @@ const KEYS = [
   ["j  k", "next and previous row"],
   ["Enter", "open the row"],
   ["a  u", "acknowledge, hand back"],
-  ["r", "resolve"],
+  ["r  l", "resolve, take as the new level"],
   ["z  c  o", "snooze, comment, assign"],
   ["s", "silence"],
   ["x", "choose the row"],

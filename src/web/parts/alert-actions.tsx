@@ -1,4 +1,4 @@
-// What people do to alerts, one or many: take them, hand them back, end them, put them off, say something, give them to somebody.
+// What people do to alerts, one or many: take them, hand them back, end them, take their level for the usual one, put them off, say something, give them to somebody.
 import { useState } from "preact/hooks";
 import { noteChange } from "../client/answers.ts";
 import { call } from "../client/client.ts";
@@ -10,7 +10,7 @@ import type { Alert } from "../view/shapes.ts";
 import { Button } from "./basics.tsx";
 import { Dialog } from "./dialog.tsx";
 
-type ActionName = "acknowledge" | "unacknowledge" | "resolve" | "snooze" | "comment" | "assign";
+type ActionName = "acknowledge" | "unacknowledge" | "resolve" | "accept" | "snooze" | "comment" | "assign";
 
 /** Members of the body besides the alerts and the action. */
 type Body = Readonly<Record<string, string | null>>;
@@ -54,6 +54,12 @@ const ACTIONS: Readonly<Record<ActionName, ActionText>> = {
     done: "resolved; its channels are told",
     field: { name: "comment", label: "What was done (may be empty)" },
   },
+  accept: {
+    label: "This is the new level",
+    key: "l",
+    done: "accepted; its series are judged by the new level",
+    field: { name: "comment", label: "Why it is so from now on (may be empty)" },
+  },
   snooze: { label: "Snooze", key: "z", done: "put off", field: { name: "comment", label: "Why (may be empty)" } },
   comment: { label: "Comment", key: "c", done: "noted", field: { name: "text", label: "Comment", isRequired: true } },
   assign: {
@@ -92,14 +98,15 @@ export function AlertActions({ alerts, isBrief = false, onDone }: { alerts: read
   );
 }
 
-type ActedOn = Pick<Alert, "alert_id" | "state" | "acknowledged_by">;
+type ActedOn = Pick<Alert, "alert_id" | "state" | "acknowledged_by" | "family">;
 
 function offered(firing: readonly ActedOn[], isBrief: boolean): ActionName[] {
   if (firing.length === 0) return ["comment", "assign"];
   const isTaken = firing.every(({ acknowledged_by }) => acknowledged_by !== null);
   const first = isTaken ? "unacknowledge" : "acknowledge";
   if (isBrief) return isTaken ? ["resolve"] : [first, "resolve"];
-  return [first, "resolve", "snooze", "comment", "assign"];
+  const areLevels = firing.every(({ family }) => family === "metric");
+  return [first, "resolve", ...(areLevels ? (["accept"] as const) : []), "snooze", "comment", "assign"];
 }
 
 const HOURS = [1, 4, 8, 24, 72, 168] as const;

@@ -38,6 +38,7 @@ const WITHOUT_A_PAGE: ReadonlySet<string> = new Set([
   "POST /api/v1/alerts/{alert_id}/unacknowledge",
   "POST /api/v1/alerts/{alert_id}/assign",
   "POST /api/v1/alerts/{alert_id}/resolve",
+  "POST /api/v1/alerts/{alert_id}/accept",
   "POST /api/v1/alerts/{alert_id}/snooze",
   "POST /api/v1/alerts/{alert_id}/comments",
   "GET /api/v1/alerts/{alert_id}/chart.png", // for messages; pages draw it themselves

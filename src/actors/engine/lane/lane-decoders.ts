@@ -18,6 +18,7 @@ import type { EngineCounters } from "../report/engine-counters.ts";
 import { SpanSink } from "../spans/span-sink.ts";
 import type { BodyDecoder } from "../unit/body-decoder.ts";
 import { LabelIntake } from "../unit/label-intake.ts";
+import { LevelIntake } from "../unit/level-intake.ts";
 import { MetricDescriptions } from "../unit/metric-descriptions.ts";
 import type { MetricScopes } from "../unit/metric-scopes.ts";
 import { StreamDefiner } from "../unit/stream-definer.ts";
@@ -58,6 +59,7 @@ export interface LaneDecoders {
   readonly exclusions: FieldExclusions;
   readonly replay: ReplayDecoder;
   readonly history: HistoryDecoder;
+  readonly levels: LevelIntake;
   readonly labels: LabelIntake;
   readonly metadata: MetadataBook;
   readonly scopes: MetricScopes;
@@ -89,6 +91,7 @@ export function makeLaneDecoders(options: LaneDecoderOptions, dependencies: Lane
     labels,
     replay: new ReplayDecoder({ ...decoder, json: makeJson() }),
     history: new HistoryDecoder(decoder),
+    levels: new LevelIntake(decoder),
     metadata: dependencies.metadata,
     scopes: dependencies.scopes,
     make: {

@@ -7,6 +7,7 @@ import type { Refusal } from "../../../api/refusal.ts";
 import { BODIES_ASIDE_MAX } from "../../../core/config/body-limits.ts";
 import { BATCH_RECORDS_MAX, WORK_BODY_BYTES_MAX, WORK_ROWS_MAX } from "../../../core/config/limits.ts";
 import {
+  BODY_ACCEPTED_LEVELS,
   BODY_OTLP,
   BODY_REMOTE_WRITE_1,
   BODY_REMOTE_WRITE_2,
@@ -27,6 +28,7 @@ import type { Outbox } from "../report/outbox.ts";
 import { type Body, isLarge, readBody, refusedAnswer } from "../unit/body.ts";
 import type { BodyDecoder } from "../unit/body-decoder.ts";
 import type { LabelIntake } from "../unit/label-intake.ts";
+import type { LevelIntake } from "../unit/level-intake.ts";
 import type { MetricScopes } from "../unit/metric-scopes.ts";
 import { type BodyAnswer, WorkUnit } from "../unit/work-unit.ts";
 import { AsideBodies, type BegunBody } from "./aside-bodies.ts";
@@ -45,6 +47,7 @@ export interface LaneDependencies {
   readonly exclusions: FieldExclusions;
   readonly replay: ReplayDecoder;
   readonly history: HistoryDecoder;
+  readonly levels: LevelIntake;
   readonly labels: LabelIntake;
   readonly scopes: MetricScopes;
   readonly metadata: MetadataBook;
@@ -206,7 +209,7 @@ export class Lane {
 
   /** Decodes a body; `isFirst`: of its unit. */
   #decode(body: Body, isFirst: boolean): void {
-    const { replay, history, counters } = this.#dependencies;
+    const { replay, history, levels, counters } = this.#dependencies;
     const unit = this.#unit;
     unit.admission = body.admission;
     unit.bodies++;
@@ -215,6 +218,10 @@ export class Lane {
     counters.add("bodyBytes", body.bytes);
     if (body.kind === BODY_REPLAY || body.kind === BODY_REPLAY_HISTORY) {
       unit.answers.push(replay.decode(body, unit));
+      return;
+    }
+    if (body.kind === BODY_ACCEPTED_LEVELS) {
+      unit.answers.push(levels.decode(body, unit));
       return;
     }
     const overtaken = isHistoryBody(body.kind) ? undefined : this.#decoderOf(body);

@@ -99,10 +99,6 @@ export class LogHandler implements MessageHandler {
     this.#dependencies.counters.set("logTemplates", templates);
   }
 
-  tick(): void {
-    // Nothing is due but closings.
-  }
-
   save(partition: number): readonly Uint8Array[] {
     return this.#services.save(partition);
   }

@@ -1,5 +1,5 @@
 // How something ended, in words for people: the same in messages, answers and timelines.
-import type { Ending } from "../../anomaly/ending.ts";
+import type { AcceptedLevel, Ending } from "../../anomaly/ending.ts";
 import { figure } from "../../detection/verdict.ts";
 import type { AlertPeak } from "./alert.ts";
 
@@ -11,8 +11,7 @@ export function endWords(ending: Ending | null, peak: Pick<AlertPeak, "detector"
     case "recovered":
       return "recovered: values are what they were before it";
     case "accepted":
-      if (level === undefined) return "new level: it stays so, and is the usual from now on";
-      return `new level: from ${figure(level.from)} to ${figure(level.to)}`;
+      return `${levelText(level)}${person === null ? "" : `, accepted by ${person}`}`;
     case "ended":
       return person === null ? "ended: nothing more is heard of it" : `ended: ${person} has retired the service`;
     case "person":
@@ -22,4 +21,9 @@ export function endWords(ending: Ending | null, peak: Pick<AlertPeak, "detector"
     case "cascade":
       return peak.detector === "stale" ? "goes on as a part of the tenant's silence" : "goes on as a part of another alert";
   }
+}
+
+function levelText(level: AcceptedLevel | undefined): string {
+  if (level === undefined) return "new level: it stays so, and is the usual from now on";
+  return `new level: from ${figure(level.from)} to ${figure(level.to)}`;
 }

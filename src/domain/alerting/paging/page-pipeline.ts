@@ -168,7 +168,7 @@ export function decideEnd(end: AnomalyEnd, memory: PagingMemory): PageDecision |
   const reason = end.reason ?? (end.by === null ? "recovered" : "person");
   const ending: Ending = { reason, person: end.by, ...(end.level !== undefined && { level: end.level }) };
   // What a person has ended is not to wait for anything any more.
-  const snooze = ending.reason === "person" ? null : alert.snooze;
+  const snooze = ending.reason === "person" || end.by !== null ? null : alert.snooze;
   const ended = { ...alert, open, snooze, ending, state: resolveAlert(alert.state, end.atMs) };
   memory.keep(withChange({ ...ended, ...(end.endedAtMs !== undefined && { endedAtMs: end.endedAtMs }) }, change));
   return decisionOn(alert, end, "resolved", []);
@@ -359,7 +359,9 @@ function joined(finding: Finding, newest: Alert | undefined, effect: FireEffect,
   // What a cascade or a tenant's silence says goes before what any of its members does.
   const isOfAll = finding.services.length > 0 || finding.serviceId === INGESTION_SERVICE;
   const isOfMember = known !== undefined && known.services.length > 0 && !isOfAll;
-  const isPeak = known === undefined || isOfAll || (!isOfMember && Math.abs(finding.z) >= Math.abs(known.peak.z));
+  // What was far from a level that is not the usual one any more says nothing of now.
+  const isBeforeLevel = known?.ending?.reason === "accepted";
+  const isPeak = known === undefined || isOfAll || isBeforeLevel || (!isOfMember && Math.abs(finding.z) >= Math.abs(known.peak.z));
   const isMember = known !== undefined && finding.alertId === state.id;
   const alert: Alert = {
     state,

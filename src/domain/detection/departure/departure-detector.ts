@@ -1,15 +1,15 @@
 // Whether a value is worth a page: how improbable it is for this series, by the series' own tail at its own interval, how large in units that matter, and whether the
 // series does so as a rule. One value is enough where the noise is known. A departure goes on until it is over, or has lasted so long that it is the new level.
-import { ACCEPTED_MS, ACCEPTED_VALUES, NOTHING_ACCEPTED_MS } from "../../../core/layout/episode-ends.ts";
 import { DAY_MS, HOUR_MS } from "../../../core/time/durations.ts";
-import { RECENT_VALUES, type RecentValues } from "../rolling/recent-values.ts";
+import { RECENT_VALUES } from "../rolling/recent-values.ts";
 import { countSd, ONE_EVENT_SD, poissonTail } from "./counted-values.ts";
 import { type Departure, KNOWN_DEPARTURES_WORDS, KnownDepartures, type KnownReason, MORE_DEPARTURES_WORDS } from "./known-departures.ts";
 import { LEARNED_SEASON_WORDS, LearnedSeason } from "./learned-season.ts";
 import { LOCAL_LEVELS_WORDS, LocalLevels, mix, SD_PER_MEAN_DEVIATION } from "./local-levels.ts";
+import { hasStayed, isTaken } from "./new-level.ts";
 import { OWN_TAIL_WORDS, OwnTail } from "./own-tail.ts";
 import { pagesPerValue, shareOfOne } from "./page-budget.ts";
-import { isFallToNothing, isTurnOfHours } from "./recurrence.ts";
+import { isTurnOfHours } from "./recurrence.ts";
 import { isBurstLong } from "./short-departures.ts";
 import type { ValueMoment } from "./value-moment.ts";
 import { ValueSteps } from "./value-steps.ts";
@@ -104,6 +104,8 @@ export class DepartureDetector {
   opened = false;
   /** The level that the newest value has made the new one, and what was expected before it, where a departure that was news ended so. */
   accepted: { readonly from: number; readonly to: number } | undefined;
+  /** Of the newest values, those that are of the level with which a departure ended last. */
+  levelValues = 0;
   /** Behind a gap the newest value is as its hour is. */
   rejoins = false;
   #isOfSeason = false;
@@ -400,7 +402,8 @@ export class DepartureDetector {
     const isNear = this.evidence === 0 || Math.abs(this.size) < NEAR_SHARE * Math.min(this.bar, words[PEAK] as number);
     const near = isNear ? (words[NEAR] as number) + 1 : 0;
     words[NEAR] = near;
-    const isAccepted = values >= ACCEPTED_VALUES && moment.localMs - (words[STARTED] as number) >= this.#acceptedMs(moment.newest);
+    const startedMs = words[STARTED] as number;
+    const isAccepted = hasStayed({ values, startedMs, from: words[FROM] as number }, moment) || (!isNear && isTaken(startedMs, moment));
     const isOver = moment.localMs > (words[KNOWN_UNTIL] as number);
     if (words[STATE] === KNOWN && isOver && (this.evidence >= 1 || this.#isStillSo(moment.caution))) {
       words[STATE] = DEPARTED;
@@ -409,21 +412,18 @@ export class DepartureDetector {
     if (near >= NEAR_VALUES || isAccepted) this.#end(value, isAccepted, moment);
   }
 
-  /** Duration after which what lasts is the new level: nobody takes it for one that there is nothing left. */
-  #acceptedMs(newest: RecentValues): number {
-    return isFallToNothing(newest.mean(RECENT_VALUES), this.#words[FROM] as number) ? NOTHING_ACCEPTED_MS : ACCEPTED_MS;
-  }
-
   /** Whether a habit goes on as far out as it went: its own tail, which it has made, does not speak for it then. */
   #isStillSo(caution: number): boolean {
     const size = Math.abs(this.size);
     return size >= DEPARTURE_MIN * caution && size >= (this.#words[PEAK] as number) / 2;
   }
 
-  #end(value: number, isAccepted: boolean, { intervalMs, localMs, newest, hour }: ValueMoment): void {
-    const words = this.#words;
+  #end(value: number, isAccepted: boolean, moment: ValueMoment): void {
+    const [{ intervalMs, localMs, newest, hour }, words] = [moment, this.#words];
     const from = words[FROM] as number;
-    const to = isAccepted && this.known === null ? newest.mean(RECENT_VALUES) : (words[TO] as number); // the first value of a level is chance
+    this.levelValues = Math.min(RECENT_VALUES, (words[VALUES] as number) + 1);
+    const mean = newest.mean(this.levelValues);
+    const to = isAccepted && this.known === null ? mean : (words[TO] as number); // the first value of a level is chance
     const endedMs = isAccepted ? localMs : localMs - (NEAR_VALUES - 1) * intervalMs;
     this.#known.add({
       startedMs: words[STARTED] as number,
@@ -440,13 +440,13 @@ export class DepartureDetector {
     const tail = this.#tailTo(words[SIDE] as number);
     const isBurst = isBurstLong(endedMs - (words[STARTED] as number), intervalMs);
     if (words[STATE] === DEPARTED && isBurst && tail.isHeavy) tail.add(words[PEAK] as number);
-    if (isAccepted && words[STATE] === DEPARTED) this.accepted = { from, to };
+    if (isAccepted && (words[STATE] === DEPARTED || isTaken(words[STARTED] as number, moment))) this.accepted = { from, to };
     words[STATE] = AT_REST;
     if (!isAccepted) return;
     // Of a step that the series has taken before the value itself is the level, whose noise is not known yet; another one brings its own.
     const isKnownStep = this.known !== null;
     const stepSpread = this.known === "known_step" ? STEP_SPREAD_SHARE * Math.abs(to - from) : 0;
-    this.#levels.settle(isKnownStep ? value : newest.mean(RECENT_VALUES), hour, isKnownStep ? stepSpread : newest.spread(RECENT_VALUES));
+    this.#levels.settle(isKnownStep ? value : mean, hour, isKnownStep ? stepSpread : newest.spread(this.levelValues));
   }
 
   #learn(timeMs: number, value: number, { intervalMs, hour }: ValueMoment): void {

@@ -26,4 +26,6 @@ export interface ValueMoment {
   readonly isCounter: boolean;
   /** Of a series of counts, how many of them the value is the mean of; 0 for any other. */
   readonly counts: number;
+  /** Time on the wall at which somebody took the newest level for the usual one; absent for never. */
+  readonly acceptedMs?: number;
 }

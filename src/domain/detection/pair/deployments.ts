@@ -4,7 +4,7 @@ import type { Deployment } from "../../../core/protocol/engine-control.ts";
 import { serviceKey } from "../../series/stream-identity.ts";
 
 /** A detector remembers by itself that a deployment settles; values that are later than this do not need to be informed of it. */
-const REMEMBERED_MS = 25 * 3600 * 1000;
+export const NOTICE_REMEMBERED_MS = 25 * 3600 * 1000;
 
 /** The newest deployment of each service. */
 export class Deployments {
@@ -26,6 +26,6 @@ export class Deployments {
   }
 
   forgetBefore(nowMs: number): void {
-    for (const [key, atMs] of this.#times) if (atMs < nowMs - REMEMBERED_MS) this.#times.delete(key);
+    for (const [key, atMs] of this.#times) if (atMs < nowMs - NOTICE_REMEMBERED_MS) this.#times.delete(key);
   }
 }

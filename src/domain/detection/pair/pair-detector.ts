@@ -114,6 +114,8 @@ export class PairDetector {
   #step = 0;
   /** The newest value is of a finding that goes on, and is no newer level than INCIDENT_MS: the baselines learn nothing of it. */
   #isFrozen = false;
+  /** Level that the newest value has made the usual one. */
+  #level: DepartureDetector["accepted"];
 
   /** `state` of PAIR_STATE_BYTES bytes is used in place. Hours of the day are UTC's plus `offsetMs`. */
   constructor(state: ArrayBuffer = new ArrayBuffer(PAIR_STATE_BYTES), offsetMs: OffsetMs = UTC_OFFSET) {
@@ -159,9 +161,9 @@ export class PairDetector {
     return { n: count, mean: toldValue(mean), sd: toldValue(mean + sd) - toldValue(mean), median: toldValue(this.#valueSample.median) };
   }
 
-  /** Level with which the newest value has ended a departure, as DepartureDetector.accepted. */
+  /** Level with which the newest value has ended a departure or an alert, as DepartureDetector.accepted. */
   get accepted(): DepartureDetector["accepted"] {
-    const level = this.departure.accepted;
+    const level = this.#level;
     return level && { from: toldValue(level.from), to: toldValue(level.to) };
   }
 
@@ -183,7 +185,7 @@ export class PairDetector {
 
   /** Judges a finite value by what came before it, and takes it in. Times must not go back. */
   observe(timeMs: number, observed: number, around: PairSurroundings = SURROUNDED_BY_NOTHING): PairVerdict {
-    const { deployedMs, streams, zThreshold, knownDays } = around;
+    const { deployedMs, acceptedMs = 0, streams, zThreshold, knownDays } = around;
     const value = heldValue(observed);
     this.#lastMs = this.#interval.lastMs;
     this.#interval.add(timeMs);
@@ -215,10 +217,12 @@ export class PairDetector {
       isBehindGap: this.#lastMs > 0 && timeMs - this.#lastMs > Math.max(GAP_MS, GAP_INTERVALS * this.#interval.ms),
       isCounter: around.isCounter === true,
       counts: around.counts ?? 0,
+      ...(acceptedMs > 0 && { acceptedMs: acceptedMs + this.#offsetMs(acceptedMs) }),
     });
+    this.#level = this.departure.accepted;
     this.#isFrozen = this.departure.isOpen || (this.#gate.isFiring && timeMs - this.#gate.openedMs < INCIDENT_MS);
     this.#learnSpike(value);
-    if (this.departure.accepted !== undefined) this.#takeLevel();
+    if (this.#level !== undefined) this.#takeLevel();
     if (this.departure.rejoins) this.#rejoin(value, value - verdict.expected);
     this.#lasting.observe(this.#valueMoments.count === 0 ? 0 : this.#valueMoments.sd, this.departure.leastSd);
     this.#observeLevel(value, value - verdict.expected);
@@ -228,6 +232,7 @@ export class PairDetector {
     verdict.levelBar = bars.level * caution;
     const level = verdict.level / verdict.levelBar;
     verdict.evidence = Math.max(level, Math.min(level / SUPPORTED_LEVEL, verdict.spike / bars.spike));
+    if (acceptedMs > 0 && timeMs >= acceptedMs) this.#acceptAlert(acceptedMs, hour);
     verdict.bar = this.#gate.bar;
     verdict.gate = this.#gate.step(timeMs, verdict.evidence, this.#interval.ms, isLearning);
     this.#conclude(timeMs, value, wasFiring, around, !Number.isNaN(hour));
@@ -385,8 +390,24 @@ export class PairDetector {
 
   /** A departure has become the new level: what was held aside while it was on is learned at once. */
   #takeLevel(): void {
-    const width = widthOf(this.#interval.ms);
+    const width = Math.min(widthOf(this.#interval.ms), Math.max(1, this.departure.levelValues));
     this.#rebase(this.#values.mean(width), this.#residuals.mean(width));
+  }
+
+  /** Somebody has taken the level of an alert that began by then for the usual one: it ends with the next value of it. */
+  #acceptAlert(acceptedMs: number, hour: number): void {
+    const verdict = this.#verdict;
+    if (!this.#gate.isFiring || this.#gate.openedMs > acceptedMs || this.departure.isOpen) return;
+    if (this.#level === undefined) {
+      if (verdict.evidence < 1) return;
+      this.#level = { from: verdict.usual, to: verdict.mean };
+      this.departure.levelValues = verdict.width;
+      this.departure.settle(verdict.mean, hour);
+      this.#takeLevel();
+    }
+    this.#gate.end();
+    this.#lasting.moveTo(this.#level.to);
+    verdict.evidence = 0;
   }
 
   /** The histories of levels go on from here. */

@@ -14,6 +14,8 @@ export interface NewValues {
 /** Context of a value: when its service was last deployed (0 for never), how many streams that has, and the z threshold that is set for it. */
 export interface PairSurroundings {
   readonly deployedMs: number;
+  /** When somebody took its newest level for the usual one; 0 or absent for never. */
+  readonly acceptedMs?: number;
   /** Number of streams of which any may depart by chance. */
   readonly streams: number;
   /** As of layer 1; at the default of 3 the bars of what is reported are as they are measured, else higher or lower by as many times. */

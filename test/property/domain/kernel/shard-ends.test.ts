@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { EVENT_CLOSE, EVENT_EXCURSION, EVENT_FLAG_ACCEPTED, EVENT_OPEN } from "../../../../src/core/layout/kernel-event.ts";
 import { ByteSink } from "../../../../src/domain/codec/byte-sink.ts";
+import { acceptLevel } from "../../../../src/domain/detection/ended-episodes.ts";
 import { StreamOracle } from "../../../../src/domain/detection/stream-oracle.ts";
 import type { ShardEvent } from "../../../../src/domain/kernel/shard-kernel.ts";
 import { generator } from "../../../support/generator.ts";
@@ -54,6 +55,12 @@ class Watched {
       this.#now += this.#stepMs;
       return events;
     });
+  }
+
+  /** Somebody takes the level of what is open for the usual one. */
+  accept(): void {
+    acceptLevel(this.#rig.shard.records, this.#slot, this.#now - this.#stepMs);
+    this.#oracle.accept(this.#now - this.#stepMs);
   }
 
   restart(): void {
@@ -121,5 +128,30 @@ describe("a shift of a stream of any age", () => {
       }),
       { numRuns: 25 },
     );
+  });
+
+  it("is accepted with the next value once somebody says so, at any age of the shift, and the way back is no news, restarted in the middle or not", () => {
+    fc.assert(
+      fc.property(SHIFTS, fc.integer({ min: 2, max: 60 }), fc.boolean(), (shift, lasts, restarts) => {
+        const { watched, usual, level } = shifted({ ...shift, age: Math.max(30, shift.age) });
+        const events = watched.feed(lasts + 1, level);
+        watched.accept();
+        if (restarts) watched.restart();
+        events.push(...watched.feed(1, level));
+        const ends = events.filter(({ kind }) => kind === EVENT_CLOSE);
+        expect(ends.map(({ flags }) => flags & EVENT_FLAG_ACCEPTED)).toEqual([EVENT_FLAG_ACCEPTED]);
+        expect((ends[0]?.value ?? 0) / (100 * shift.factor)).toBeCloseTo(1, 0);
+        watched.accept();
+        expect(kindsOf(watched.feed(40, level)).filter((kind) => kind === EVENT_CLOSE)).toEqual([]);
+        expect(kindsOf(watched.feed(20, usual)).filter((kind) => kind === EVENT_OPEN)).toEqual([]);
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it("is not accepted by a word that was said before it began", () => {
+    const { watched, level } = shifted({ factor: 3, variation: 0.02, stepMs: 10_000, age: 60, seed: 1 });
+    watched.accept();
+    expect(kindsOf(watched.feed(40, level))).not.toContain(EVENT_CLOSE);
   });
 });

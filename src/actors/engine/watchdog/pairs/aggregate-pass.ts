@@ -1,7 +1,7 @@
 // The long baselines of aggregate rings: as those of streams, over what several streams of a pair come to together.
 import type { EpisodeFrame, StreamName } from "../../../../core/protocol/coordinator-frame.ts";
 import type { ConfirmedPair } from "../../../../core/protocol/engine-control.ts";
-import type { KnownDays } from "../../../../domain/calendar/known-days.ts";
+import type { AcceptedLevels } from "../../../../domain/detection/pair/accepted-levels.ts";
 import { type AggregateValue, aggregateLabel } from "../../../../domain/detection/pair/pair-aggregate.ts";
 import type { PairArena } from "../../../../domain/detection/pair/pair-arena.ts";
 import type { PairDetector } from "../../../../domain/detection/pair/pair-detector.ts";
@@ -11,6 +11,7 @@ import { SILENT_STREAM_MS } from "../../../../domain/detection/service/silent-st
 import type { WatchdogSettings } from "../../../../domain/detection/watchdog-settings.ts";
 import type { StreamRecords } from "../../../../domain/kernel/stream-records.ts";
 import { type AggregateRing, AggregateRings } from "./aggregate-rings.ts";
+import type { ServiceAtHand } from "./service-at-hand.ts";
 
 export interface AggregatePassDependencies {
   readonly records: StreamRecords;
@@ -18,6 +19,7 @@ export interface AggregatePassDependencies {
   readonly detector: PairDetector;
   readonly offsetMs: OffsetMs;
   readonly settings: { settingsOf(tenant: string, serviceId: string, metricName: string): WatchdogSettings };
+  readonly levels: AcceptedLevels;
   readonly hashText: (text: string) => string;
   readonly send: (frame: EpisodeFrame) => void;
   /** The pair of a stream. */
@@ -27,14 +29,6 @@ export interface AggregatePassDependencies {
   readonly confirm: (name: StreamName, direction: WatchdogSettings["direction"], reported: Pick<ConfirmedPair, "isAlone" | "side">) => void;
   /** Takes the episode of an aggregate that goes on. */
   readonly isFiring: (episodeId: string) => void;
-}
-
-/** The service at hand. */
-interface AggregatedService {
-  readonly key: string;
-  readonly deployedMs: number;
-  readonly streams: number;
-  readonly knownDays: KnownDays | undefined;
 }
 
 export class AggregatePass {
@@ -54,7 +48,7 @@ export class AggregatePass {
   }
 
   /** Ends the cycle of a service: observes what its rings have come to. */
-  cycle(service: AggregatedService, nowMs: number): void {
+  cycle(service: ServiceAtHand, nowMs: number): void {
     const { arena, isFiring } = this.#dependencies;
     for (const [ring, value] of this.rings.cycle(service.key, nowMs)) {
       this.#ring = ring;
@@ -73,8 +67,8 @@ export class AggregatePass {
     return arena.openedMs(pair) !== 0 && nowMs - arena.lastTimeMs(pair) > SILENT_STREAM_MS;
   }
 
-  #observe(ring: AggregateRing, { timeMs, value, streams }: AggregateValue, service: AggregatedService): void {
-    const { arena, detector, settings, confirm } = this.#dependencies;
+  #observe(ring: AggregateRing, { timeMs, value, streams }: AggregateValue, service: ServiceAtHand): void {
+    const { arena, detector, settings, levels, confirm } = this.#dependencies;
     const { tenant, serviceId, metricName } = ring.name;
     ring.streams = streams;
     if (ring.firstMs === 0) ring.firstMs = timeMs;
@@ -82,7 +76,8 @@ export class AggregatePass {
     const { direction, zThreshold } = settings.settingsOf(tenant, serviceId, metricName);
     arena.load(ring.pair);
     const { deployedMs, knownDays } = service;
-    const around = { deployedMs, streams: service.streams, zThreshold, knownDays, changedMs: ring.aggregate.changedMs };
+    const acceptedMs = levels.at(service.key, () => ring.name);
+    const around = { deployedMs, acceptedMs, streams: service.streams, zThreshold, knownDays, changedMs: ring.aggregate.changedMs };
     const verdict = detector.observe(timeMs, value, around);
     this.#episodes.take({ pair: ring.pair, slot: 0, direction, isNews: true }, timeMs, verdict);
     this.#episodes.flush();

@@ -4,6 +4,7 @@ import { PAIRS_MAX_INITIAL } from "../../../../core/config/shared-limits.ts";
 import { PARTITIONS } from "../../../../core/layout/memory-map.ts";
 import { episodeKind } from "../../../../core/protocol/coordinator-frame.ts";
 import type { DetectorStates, DetectorStatesWanted, StoredDeployments } from "../../../../core/protocol/engine-control.ts";
+import type { AcceptedLevels } from "../../../../domain/detection/pair/accepted-levels.ts";
 import { Deployments } from "../../../../domain/detection/pair/deployments.ts";
 import { TimeZoneHours } from "../../../../domain/detection/seasonal/time-zone-hours.ts";
 import type { ShardKernel } from "../../../../domain/kernel/shard-kernel.ts";
@@ -32,6 +33,7 @@ export interface LongBaselinesDependencies {
   readonly counters: EngineCounters;
   readonly processWords: ProcessWords;
   readonly shares: EngineShares;
+  readonly levels: AcceptedLevels;
   readonly tenantIndex: (tenant: string) => number;
   readonly tenants: () => number;
   readonly ask: (wanted: DetectorStatesWanted) => void;
@@ -47,7 +49,7 @@ export class LongBaselines {
     { engine, engines, timeZone = "UTC", pairsMax = PAIRS_MAX_INITIAL }: LongBaselinesOptions,
     dependencies: LongBaselinesDependencies,
   ) {
-    const { memory, kernel, shard, outbox, counters, shares, ask } = dependencies;
+    const { memory, kernel, shard, outbox, counters, shares, levels, ask } = dependencies;
     this.#counters = counters;
     this.pass = new PairPass(
       { offsetMs: new TimeZoneHours(timeZone).offsetMs },
@@ -56,6 +58,7 @@ export class LongBaselines {
         words: memory.words,
         settings: shard.profiles,
         deployments: this.#deployments,
+        levels,
         places: new PairPlaces(pairsMax, { ...dependencies, shares: shares.ledger("long_baselines") }),
         nameOf: (slot) => shard.nameOf(slot),
         hashText: (text) => shard.hashText(text),

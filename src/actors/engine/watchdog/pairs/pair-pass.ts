@@ -12,6 +12,7 @@ import { EVALUATED, LEARNING, NOT_VISITED } from "../../../../domain/detection/c
 import { countsEach } from "../../../../domain/detection/departure/counted-values.ts";
 import { JUDGED_BY_OTHERS, type LongBaselineSays } from "../../../../domain/detection/departure/own-tail.ts";
 import { YOUNG_VALUES, youngDeparture } from "../../../../domain/detection/departure/young-departure.ts";
+import type { AcceptedLevels } from "../../../../domain/detection/pair/accepted-levels.ts";
 import type { Deployments } from "../../../../domain/detection/pair/deployments.ts";
 import { warmUntil } from "../../../../domain/detection/pair/instance-family.ts";
 import { hashNumber, PairArena } from "../../../../domain/detection/pair/pair-arena.ts";
@@ -31,6 +32,7 @@ import type { WatchdogDetector } from "../cycle/engine-watchdog.ts";
 import { AggregatePass } from "./aggregate-pass.ts";
 import { InstanceFamilies } from "./instance-families.ts";
 import type { PairPlaces } from "./pair-places.ts";
+import { NO_SERVICE, type ServiceAtHand } from "./service-at-hand.ts";
 
 /** Settings of streams. */
 export interface PairSettings {
@@ -53,6 +55,7 @@ export interface PairPassDependencies {
   readonly words: Uint32Array;
   readonly settings: PairSettings;
   readonly deployments: Deployments;
+  readonly levels: AcceptedLevels;
   readonly places: PairPlaces;
   readonly nameOf: (slot: number) => StreamName;
   /** 32 hex digits of a text. */
@@ -60,18 +63,6 @@ export interface PairPassDependencies {
   readonly send: (frame: EpisodeFrame) => void;
   /** True once what is stored is here; asks for it. */
   readonly load: () => boolean;
-}
-
-/** The service whose streams are being visited. */
-interface ServiceAtHand {
-  readonly key: string;
-  readonly tenant: string;
-  readonly serviceId: string;
-  readonly settings: WatchdogSettings;
-  readonly hasMetrics: boolean;
-  readonly deployedMs: number;
-  readonly streams: number;
-  readonly knownDays: KnownDays | undefined;
 }
 
 type Skipped = "ended" | "histogram_bucket" | "excluded" | "pair_limit";
@@ -83,16 +74,6 @@ const CONFIRMED_MS_MAX = 10 * 60_000;
 /** Marks of a pair: its stream counts; it has begun with the baseline of another instance. */
 const COUNTS = 1;
 const INHERITED = 2;
-const NO_SERVICE: ServiceAtHand = {
-  key: "",
-  tenant: "",
-  serviceId: "",
-  settings: {} as WatchdogSettings,
-  hasMetrics: false,
-  deployedMs: 0,
-  streams: 1,
-  knownDays: undefined,
-};
 
 /** The pairs of one engine. */
 export class PairPass implements WatchdogDetector {
@@ -161,6 +142,7 @@ export class PairPass implements WatchdogDetector {
     this.#wasLimited = this.#isLimited;
     this.#isLimited = false;
     this.#dependencies.deployments.forgetBefore(nowMs);
+    this.#dependencies.levels.forgetBefore(nowMs);
   }
 
   visit(key: string, slots: readonly number[], first: number): number {
@@ -324,7 +306,8 @@ export class PairPass implements WatchdogDetector {
     const { streams, knownDays } = this.#service;
     const [warmUntilMs, isCounter] = [this.#warmUntilMs(slot, pair), (flags & FLAG_COUNTER) !== 0];
     const counts = this.#countsOf(slot);
-    const around = { deployedMs, streams, zThreshold: own.zThreshold, warmUntilMs, knownDays, isCounter, counts };
+    const acceptedMs = this.#dependencies.levels.at(this.#service.key, () => nameOf(slot));
+    const around = { deployedMs, acceptedMs, streams, zThreshold: own.zThreshold, warmUntilMs, knownDays, isCounter, counts };
     const taken = this.#observe(slot, pair, untilMs, around, own.direction);
     if (this.arena.count(pair) < YOUNG_VALUES) this.#observeYoung(slot, pair, untilMs, around, own.direction);
     if (this.arena.count(pair) < LEARNING_VALUES) this.#learning++;
@@ -376,10 +359,11 @@ export class PairPass implements WatchdogDetector {
     if (Math.min(untilMs, records.lastTimeMs(slot)) < this.#nowMs - CONFIRMED_MS_MAX) return;
     this.arena.load(pair);
     if (!this.#detector.isYoung) return;
-    const read = this.#readSince(slot, 0, untilMs);
+    const { acceptedMs = 0 } = around;
+    const read = this.#readSince(slot, acceptedMs, untilMs);
     const strictness = around.zThreshold / Z_THRESHOLD_DEFAULT;
     const departure = youngDeparture(this.#times.subarray(0, read), this.#values.subarray(0, read), { ...around, strictness });
-    if (departure === undefined) return;
+    if (departure === undefined || (acceptedMs > 0 && this.#detector.departure.hasHadLevel(departure.observed))) return;
     this.#episodes.take({ pair, slot, direction, isNews: true }, departure.timeMs, this.#detector.depart(departure));
     this.#episodes.flush();
     this.arena.save(pair, this.arena.lastTimeMs(pair), this.#detector.count);

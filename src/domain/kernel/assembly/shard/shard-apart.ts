@@ -4,7 +4,7 @@
 // The statistics are then {SR_PIVOT, SR_MEAN, SR_M2} of SR_COVERED values, of which the newest SR_BEHIND lie in the ring and the others no more: an average one of
 // these leaves with each that enters a full window. Where the ring has all of them, they are taken from it.
 import {
-  FLAG_ACCEPTED, FLAG_APART, FLAG_WAY_BACK, SR_BEHIND, SR_CLAMP_HIGH, SR_CLAMP_LOW, SR_COUNT, SR_COVERED, SR_FLAGS, SR_M2, SR_MASK, SR_MEAN, SR_PENDING,
+  FLAG_ACCEPT, FLAG_ACCEPTED, FLAG_APART, FLAG_WAY_BACK, SR_BEHIND, SR_CLAMP_HIGH, SR_CLAMP_LOW, SR_COUNT, SR_COVERED, SR_FLAGS, SR_M2, SR_MASK, SR_MEAN, SR_PENDING,
   SR_PIVOT, SR_STATE, STATE_LOW_SHIFT, STATE_OPEN,
 } from "../../../../core/layout/stream-record";
 import { effectiveBefore, enterRing, hasMask, insert, recomputeNewest, recomputeRecord, windowValues } from "./shard-statistics";
@@ -57,7 +57,7 @@ export function freeze(r: usize): void {
     store<u8>(r, coveredValues(r), SR_COVERED);
     store<u8>(r, 0, SR_PENDING);
   }
-  setFlags(r, FLAG_APART, FLAG_WAY_BACK);
+  setFlags(r, FLAG_APART, FLAG_WAY_BACK | FLAG_ACCEPT);
   store<u8>(r, load<u8>(r, SR_PENDING), SR_BEHIND);
   store<u8>(r, 0, SR_PENDING);
 }
@@ -76,7 +76,7 @@ export function keepUsual(r: usize, low: f64, high: f64): void {
   store<u64>(r, 0, SR_MASK + 8);
   store<f64>(r, low, SR_CLAMP_LOW);
   store<f64>(r, high, SR_CLAMP_HIGH);
-  setFlags(r, FLAG_ACCEPTED, 0);
+  setFlags(r, FLAG_ACCEPTED, FLAG_ACCEPT);
 }
 
 /** Goes back to what was usual before an accepted level; `width` is half of those bounds in standard deviations. */

@@ -16,7 +16,7 @@ import {
 import { THRESHOLD_TABLES } from "../../../../core/layout/memory-map";
 import { MATURE_FROM_MS, MATURITY_MATURE, MATURITY_SETTLING, MATURITY_YOUNG, SERVICE_HOUR_MS, SETTLING_FROM_MS } from "../../../../core/layout/service-age";
 import {
-  BEYOND_REPORTED, FLAG_ACCEPTED, FLAG_CONSTANT_SUSPECT_HIGH, FLAG_CONSTANT_SUSPECT_LOW, FLAG_OPERATION, FLAG_PROFILE_MASK, FLAG_PROFILE_SHIFT,
+  BEYOND_REPORTED, FLAG_ACCEPT, FLAG_ACCEPTED, FLAG_CONSTANT_SUSPECT_HIGH, FLAG_CONSTANT_SUSPECT_LOW, FLAG_OPERATION, FLAG_PROFILE_MASK, FLAG_PROFILE_SHIFT,
   FLAG_SERVICE_HOURS_MASK, FLAG_SERVICE_HOURS_SHIFT, FLAG_WAY_BACK,
   SR_BEHIND, SR_BEYOND, SR_BEYOND_SINCE, SR_CLAMP_HIGH, SR_CLAMP_LOW, SR_COUNT, SR_FIRST_TIME, SR_FLAGS, SR_HEAD, SR_LAST_TIME, SR_M2, SR_MEAN, SR_PEAK_HIGH, SR_PEAK_LOW,
   SR_PENDING, SR_PIVOT, SR_RESOLUTION, SR_START_HIGH, SR_START_LOW, SR_STATE, STATE_BELOW_MASK,
@@ -321,18 +321,24 @@ function report(kind: u32, slot: u32, time: f64, value: f64, ratio: f64, start: 
   emit(kind, slot, time, value, scoreMean, scoreSd, scoreRawSd, signed, scoreCount, flags, start, peak, arrivalMs);
 }
 
-/** Ends what is open as the new level, once it has lasted and the value is not near what was usual. */
+/** Ends what is open as the new level, once it has lasted or somebody takes it for the usual one, and the value is not near what was usual. */
 function accepts(r: usize, slot: u32, time: f64, table: usize, column: u32, flags: u32, arrivalMs: f64): bool {
-  if (<u32>load<u8>(r, SR_BEHIND) < <u32>ACCEPTED_VALUES || !(lastedMs(r, time) >= <f64>ACCEPTED_MS)) return false;
   if (abs(scoreRatio) < level(table, TABLE_LEVEL_CLEAR, column)) return false;
   const to = levelBehind(r, scoreMean);
-  if (abs(to) * <f64>NOTHING_DIVISOR <= abs(scoreMean) && lastedMs(r, time) < <f64>NOTHING_ACCEPTED_MS) return false;
+  if ((load<u32>(r, SR_FLAGS) & FLAG_ACCEPT) == 0 && !hasStayed(r, time, to)) return false;
   accept(r, slot, time, to, 0, flags | EVENT_FLAG_HIGH | EVENT_FLAG_ACCEPTED, arrivalMs);
   accept(r, slot, time, to, STATE_LOW_SHIFT, flags | EVENT_FLAG_ACCEPTED, arrivalMs);
   store<u8>(r, 0, SR_BEYOND);
   const width = scoreConstant ? departureMin(r) : level(table, TABLE_LEVEL_STRONG, column) * scoreSd;
   keepUsual(r, scoreMean - width, scoreMean + width);
   return true;
+}
+
+/** Whether what is open has lasted for so long that nobody has to say that it is the new level: `to` is its mean. */
+function hasStayed(r: usize, time: f64, to: f64): bool {
+  const lasted = lastedMs(r, time);
+  if (<u32>load<u8>(r, SR_BEHIND) < <u32>ACCEPTED_VALUES || !(lasted >= <f64>ACCEPTED_MS)) return false;
+  return abs(to) * <f64>NOTHING_DIVISOR > abs(scoreMean) || lasted >= <f64>NOTHING_ACCEPTED_MS;
 }
 
 /** Since when the longer of the open episodes lasts. */

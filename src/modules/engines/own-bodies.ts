@@ -1,0 +1,28 @@
+// Bodies that the server sends its engines itself, by the way of the front, and their answers.
+import { Requests } from "../../adapters/threads/requests.ts";
+import { OWN_BODY_ANSWER_MS_MAX } from "../../core/config/limits.ts";
+import type { OwnTelemetry, OwnTelemetryAnswer } from "../../core/protocol/own-telemetry.ts";
+
+export class OwnBodies {
+  readonly #emit: (message: OwnTelemetry) => void;
+  readonly #waiting = new Requests<OwnTelemetryAnswer>();
+  #sent = 0;
+
+  constructor({ emit }: { readonly emit: (message: OwnTelemetry) => void }) {
+    this.#emit = emit;
+  }
+
+  /** Sends one; undefined where no answer came in time. */
+  send({ tenant, holds, body }: Pick<OwnTelemetry, "tenant" | "holds" | "body">): Promise<OwnTelemetryAnswer | undefined> {
+    const id = ++this.#sent;
+    return new Promise((resolve) => {
+      this.#waiting.add(id, OWN_BODY_ANSWER_MS_MAX, { answered: resolve, late: () => resolve(undefined) });
+      this.#emit({ type: "own-telemetry", id, tenant, holds, body });
+    });
+  }
+
+  /** Takes an engine's answer. */
+  take(answer: OwnTelemetryAnswer): void {
+    this.#waiting.settle(answer);
+  }
+}
