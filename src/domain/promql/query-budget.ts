@@ -18,6 +18,7 @@ export class QueryBudget {
   readonly #deadlineMs: number;
   readonly #isCanceledElsewhere: () => boolean;
   #isCanceled = false;
+  #sliceEndMs = Number.POSITIVE_INFINITY;
   #samples = 0;
   #bytes = 0;
 
@@ -37,6 +38,16 @@ export class QueryBudget {
   /** Bytes of values that are in memory. */
   get bytes(): number {
     return this.#bytes;
+  }
+
+  /** Begins a slice of so many ms, in which the query need not let others go on. */
+  beginSlice(ms: number): void {
+    this.#sliceEndMs = this.#nowMs() + ms;
+  }
+
+  /** Whether the slice at hand is over. */
+  get isSliceOver(): boolean {
+    return this.#nowMs() > this.#sliceEndMs;
   }
 
   /** Ends the query at its next series. */

@@ -3,6 +3,7 @@ import { PROMQL_LOOKBACK_MS, PROMQL_STEPS_MAX, PROMQL_SUBQUERY_STEP_MS } from ".
 import { Annotations } from "./annotations.ts";
 import { Evaluator } from "./evaluation/evaluator.ts";
 import type { QueryContext } from "./evaluation/query-context.ts";
+import { collect, type Evaluating, finish } from "./evaluation/slices.ts";
 import { hasValues, type StepSeries } from "./evaluation/step-series.ts";
 import { Steps } from "./evaluation/steps.ts";
 import { Labels, NO_LABELS } from "./labels/labels.ts";
@@ -45,9 +46,14 @@ const DOCUMENTED = { string: "string", matrix: "range vector" } as const;
 
 /** Evaluates a query at a moment. Throws ParseError and QueryError. */
 export function queryInstant(query: string, timeMs: number, options: QueryOptions): QueryResult {
+  return finish(evaluateInstant(query, timeMs, options));
+}
+
+/** The same in slices: others may go on in between. */
+export function* evaluateInstant(query: string, timeMs: number, options: QueryOptions): Evaluating<QueryResult> {
   const expression = parseExpression(query);
   const context = contextOf(new Steps(timeMs, timeMs, 1), false, options);
-  return resultOf(query, instantValue(expression, new Evaluator(context.steps, context)), context);
+  return resultOf(query, yield* instantValue(expression, new Evaluator(context.steps, context)), context);
 }
 
 /** The steps of a range query. Throws QueryError where they are too many, or none. */
@@ -63,6 +69,11 @@ export function rangeSteps(startMs: number, endMs: number, stepMs: number): Step
 
 /** Evaluates a query at each step of a range. Throws ParseError and QueryError. */
 export function queryRange(query: string, steps: Steps, options: QueryOptions): QueryResult {
+  return finish(evaluateRange(query, steps, options));
+}
+
+/** The same in slices: others may go on in between. */
+export function* evaluateRange(query: string, steps: Steps, options: QueryOptions): Evaluating<QueryResult> {
   const expression = parseExpression(query);
   const type = typeOf(expression);
   if (type === "string" || type === "matrix") {
@@ -70,7 +81,8 @@ export function queryRange(query: string, steps: Steps, options: QueryOptions): 
   }
   const context = contextOf(steps, true, options);
   const evaluator = new Evaluator(steps, context);
-  const series = type === "scalar" ? [scalarSeries(evaluator.scalars(expression))] : evaluator.series(expression).filter(hasValues);
+  const series =
+    type === "scalar" ? [scalarSeries(yield* evaluator.scalars(expression))] : (yield* evaluator.series(expression)).filter(hasValues);
   series.sort((a, b) => Labels.compare(a.labels, b.labels));
   const sampled = new SampledSteps(steps);
   return resultOf(query, { type: "matrix", series: series.map((one) => sampled.samplesOf(one)) }, context);
@@ -92,20 +104,20 @@ function resultOf(query: string, value: QueryValue, { annotations }: QueryContex
   return { value, warnings: annotations.warnings(query), infos: annotations.infos(query) };
 }
 
-function instantValue(expression: Expression, evaluator: Evaluator): QueryValue {
+function* instantValue(expression: Expression, evaluator: Evaluator): Evaluating<QueryValue> {
   const bare = withoutParens(expression);
   if (bare.kind === "string") return { type: "string", value: bare.value };
   const type = typeOf(bare);
-  if (type === "scalar") return { type, value: evaluator.scalars(bare)[0] as number };
-  if (type === "matrix") return { type, series: rangeOf(bare, evaluator) };
-  const samples = evaluator.series(bare).filter(hasValues);
+  if (type === "scalar") return { type, value: (yield* evaluator.scalars(bare))[0] as number };
+  if (type === "matrix") return { type, series: yield* rangeOf(bare, evaluator) };
+  const samples = (yield* evaluator.series(bare)).filter(hasValues);
   return { type: "vector", samples: samples.map(({ labels, values }) => ({ labels, value: values[0] as number })) };
 }
 
 /** The samples themselves of a range at the top of a query. */
-function rangeOf(expression: Expression, evaluator: Evaluator): StoredSeries[] {
-  const { series } = evaluator.ranges(expression);
-  return [...series].filter(({ timesMs }) => timesMs.length > 0).sort((a, b) => Labels.compare(a.labels, b.labels));
+function* rangeOf(expression: Expression, evaluator: Evaluator): Evaluating<StoredSeries[]> {
+  const { series } = yield* evaluator.ranges(expression);
+  return (yield* collect(series)).filter(({ timesMs }) => timesMs.length > 0).sort((a, b) => Labels.compare(a.labels, b.labels));
 }
 
 function scalarSeries(values: Float64Array): StepSeries {

@@ -11,6 +11,9 @@ export interface StoredSeries {
 
 /** Where series come from. A storage that reads lazily has one series in memory at a time. */
 export interface SeriesStorage {
-  /** Series that fulfil all matchers with their samples from `fromMs` to `toMs`, both ends included; those without samples may be left out. */
-  select(matchers: readonly LabelMatcher[], fromMs: number, toMs: number): Iterable<StoredSeries>;
+  /**
+   * Series that fulfil all matchers with their samples from `fromMs` to `toMs`, both ends included; those without samples may be left out.
+   * Undefined stands where others may go on.
+   */
+  select(matchers: readonly LabelMatcher[], fromMs: number, toMs: number): Iterable<StoredSeries | undefined>;
 }

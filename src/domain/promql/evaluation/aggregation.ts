@@ -4,6 +4,7 @@ import { METRIC_NAME } from "../labels/labels.ts";
 import type { AggregateExpression } from "../parser/expression.ts";
 import type { Aggregator } from "../parser/token.ts";
 import type { QueryBudget } from "../query-budget.ts";
+import type { Evaluating, Sliced } from "./slices.ts";
 import { makeSeries, type StepSeries } from "./step-series.ts";
 
 /** The labels of a series' group. */
@@ -204,12 +205,21 @@ export function isStreaming(operator: Aggregator): boolean {
 }
 
 /** Aggregates series as they come. */
-export function aggregate(expression: AggregateExpression, series: Iterable<StepSeries>, steps: number, budget: QueryBudget): StepSeries[] {
+export function* aggregate(
+  expression: AggregateExpression,
+  series: Sliced<StepSeries>,
+  steps: number,
+  budget: QueryBudget,
+): Evaluating<StepSeries[]> {
   const labelsOf = groupLabels(expression);
   const make = ACCUMULATORS[expression.operator] as (result: StepSeries) => Accumulator;
   const groups = new Map<string, Accumulator>();
   let bytes = budget.bytes;
   for (const one of series) {
+    if (one === undefined) {
+      yield;
+      continue;
+    }
     // What the series took is free again once it has been added.
     budget.settle(bytes);
     const labels = labelsOf(one.labels);

@@ -9,7 +9,8 @@ import { absentLabels, isCounterName } from "./metric-names.ts";
 import type { QueryContext } from "./query-context.ts";
 import type { WindowFunction } from "./range-window.ts";
 import { overRanges, type RangedSeries, selectInstants } from "./selection.ts";
-import { hasValues, makeSeries, merge, presentSteps, type StepSeries } from "./step-series.ts";
+import { collect, type Evaluating, type Sliced } from "./slices.ts";
+import { hasValues, makeSeries, mergeEach, presentSteps, type StepSeries } from "./step-series.ts";
 import type { Steps } from "./steps.ts";
 import { datePartOf, MATH_FUNCTIONS } from "./value-functions.ts";
 import { WINDOW_FUNCTIONS } from "./window-functions.ts";
@@ -19,16 +20,16 @@ export interface ArgumentEvaluator {
   readonly steps: Steps;
   readonly context: QueryContext;
   /** A scalar at each step. */
-  scalars(expression: Expression): Float64Array;
+  scalars(expression: Expression): Evaluating<Float64Array>;
   /** Series, which belong to the caller. */
-  series(expression: Expression): StepSeries[];
+  series(expression: Expression): Evaluating<StepSeries[]>;
   /** Series one by one. */
-  stream(expression: Expression): Iterable<StepSeries>;
+  stream(expression: Expression): Sliced<StepSeries>;
   /** A range of stored series or of a subquery. */
-  ranges(expression: Expression): RangedSeries;
+  ranges(expression: Expression): Evaluating<RangedSeries>;
 }
 
-type CallFunction = (call: CallExpression, evaluator: ArgumentEvaluator) => Iterable<StepSeries>;
+type CallFunction = (call: CallExpression, evaluator: ArgumentEvaluator) => Evaluating<StepSeries[]>;
 
 /** The argument at an index, without parentheses. */
 function argument({ args }: CallExpression, index: number): Expression {
@@ -43,11 +44,11 @@ function texts({ args }: CallExpression, from: number): string[] {
 }
 
 /** Evaluates a call that returns scalars. */
-export function callScalars(call: CallExpression, evaluator: ArgumentEvaluator): Float64Array {
+export function* callScalars(call: CallExpression, evaluator: ArgumentEvaluator): Evaluating<Float64Array> {
   const values = new Float64Array(evaluator.steps.count);
   if (call.signature.name === "pi") return values.fill(Math.PI);
   if (call.signature.name === "time") return values.map((_, step) => evaluator.steps.timeMs(step) / 1_000);
-  return scalarOf(evaluator.series(argument(call, 0)), values);
+  return scalarOf(yield* evaluator.series(argument(call, 0)), values);
 }
 
 /** scalar(): the value of the only series, NaN where there is none or there are more. */
@@ -59,21 +60,27 @@ function scalarOf(series: readonly StepSeries[], values: Float64Array): Float64A
 }
 
 /** Evaluates a call that returns series. */
-export function callSeries(call: CallExpression, evaluator: ArgumentEvaluator): Iterable<StepSeries> {
+export function* callSeries(call: CallExpression, evaluator: ArgumentEvaluator): Sliced<StepSeries> {
   const { name } = call.signature;
-  if (ownMember(WINDOW_FUNCTIONS, name) !== undefined)
-    return name === "absent_over_time" ? absentOverTime(call, evaluator) : overTime(call, evaluator);
+  if (name !== "absent_over_time" && ownMember(WINDOW_FUNCTIONS, name) !== undefined) {
+    yield* overTime(call, evaluator);
+    return;
+  }
   const compute = ownMember(MATH_FUNCTIONS, name);
-  if (compute !== undefined) return mapValues(evaluator.stream(argument(call, 0)), compute);
-  return (ownMember(CALLS, name) ?? datePart)(call, evaluator);
+  if (compute !== undefined) yield* yield* mapValues(evaluator.stream(argument(call, 0)), compute);
+  else yield* yield* (ownMember(CALLS, name) ?? datePart)(call, evaluator);
 }
 
-function mapValues(series: Iterable<StepSeries>, compute: (value: number, step: number) => number): StepSeries[] {
-  return merge(mapEach(series, compute));
+function mapValues(series: Sliced<StepSeries>, compute: (value: number, step: number) => number): Evaluating<StepSeries[]> {
+  return mergeEach(mapEach(series, compute));
 }
 
-function* mapEach(series: Iterable<StepSeries>, compute: (value: number, step: number) => number): Iterable<StepSeries> {
+function* mapEach(series: Sliced<StepSeries>, compute: (value: number, step: number) => number): Sliced<StepSeries> {
   for (const one of series) {
+    if (one === undefined) {
+      yield;
+      continue;
+    }
     one.labels = one.labels.withoutMetricName();
     const { values } = one;
     for (let i = 0; i < values.length; i++) values[i] = compute(values[i] as number, i);
@@ -82,11 +89,11 @@ function* mapEach(series: Iterable<StepSeries>, compute: (value: number, step: n
 }
 
 /** A function over ranges; two series may not have the same labels without their names, even at different steps. */
-function* overTime(call: CallExpression, evaluator: ArgumentEvaluator): Iterable<StepSeries> {
+function* overTime(call: CallExpression, evaluator: ArgumentEvaluator): Sliced<StepSeries> {
   const { name, takes } = call.signature;
   const matrixIndex = takes.indexOf("matrix");
-  const ranges = evaluator.ranges(argument(call, matrixIndex));
-  const parameter = takes.length > 1 ? evaluator.scalars(argument(call, 1 - matrixIndex)) : undefined;
+  const ranges = yield* evaluator.ranges(argument(call, matrixIndex));
+  const parameter = takes.length > 1 ? yield* evaluator.scalars(argument(call, 1 - matrixIndex)) : undefined;
   // What is absent has no series in the result, so theirs may have any names.
   const keepsName = name === "first_over_time" || name === "last_over_time" || name === "absent_over_time";
   const keys = new Set<string>();
@@ -97,6 +104,10 @@ function* overTime(call: CallExpression, evaluator: ArgumentEvaluator): Iterable
   };
   const compute = ownMember(WINDOW_FUNCTIONS, name) as WindowFunction;
   for (const series of overRanges(ranges, { compute, parameter, labelsOf }, evaluator.steps, evaluator.context)) {
+    if (series === undefined) {
+      yield;
+      continue;
+    }
     if (keys.has(series.labels.key)) throw new QueryError("vector cannot contain metrics with the same labelset");
     keys.add(series.labels.key);
     annotateWindow(call, { metricName, parameter }, evaluator);
@@ -122,8 +133,8 @@ export function annotateQuantiles(quantiles: Float64Array, start: number, { anno
   for (const quantile of quantiles) if (!(quantile >= 0 && quantile <= 1)) annotations.invalidQuantile(quantile, start);
 }
 
-function absentOverTime(call: CallExpression, evaluator: ArgumentEvaluator): StepSeries[] {
-  return absentSeries(argument(call, 0), [...overTime(call, evaluator)], evaluator);
+function* absentOverTime(call: CallExpression, evaluator: ArgumentEvaluator): Evaluating<StepSeries[]> {
+  return absentSeries(argument(call, 0), yield* collect(overTime(call, evaluator)), evaluator);
 }
 
 /** One series with the value 1 at the steps at which others have none. */
@@ -143,9 +154,9 @@ function constantSeries(values: Float64Array, { steps, context }: ArgumentEvalua
   return series;
 }
 
-function datePart(call: CallExpression, evaluator: ArgumentEvaluator): StepSeries[] {
+function* datePart(call: CallExpression, evaluator: ArgumentEvaluator): Evaluating<StepSeries[]> {
   const part = datePartOf(call.signature.name) as (seconds: number) => number;
-  if (call.args.length > 0) return mapValues(evaluator.stream(argument(call, 0)), part);
+  if (call.args.length > 0) return yield* mapValues(evaluator.stream(argument(call, 0)), part);
   const { steps } = evaluator;
   return [
     constantSeries(
@@ -156,16 +167,17 @@ function datePart(call: CallExpression, evaluator: ArgumentEvaluator): StepSerie
 }
 
 /** Values between two bounds; none at steps at which the upper is below the lower. */
-function clamp(series: StepSeries[], least: Float64Array | undefined, most: Float64Array | undefined): StepSeries[] {
+function* clamp(series: StepSeries[], least: Float64Array | undefined, most: Float64Array | undefined): Evaluating<StepSeries[]> {
   const lower = (step: number) => (least === undefined ? -Infinity : (least[step] as number));
   const upper = (step: number) => (most === undefined ? Infinity : (most[step] as number));
   for (const { present } of series) for (let i = 0; i < present.length; i++) if (upper(i) < lower(i)) present[i] = 0;
-  return mapValues(series, (value, step) => Math.max(lower(step), Math.min(upper(step), value))).filter(hasValues);
+  const clamped = yield* mapValues(series, (value, step) => Math.max(lower(step), Math.min(upper(step), value)));
+  return clamped.filter(hasValues);
 }
 
-function round(call: CallExpression, evaluator: ArgumentEvaluator): StepSeries[] {
-  const nearest = call.args.length > 1 ? evaluator.scalars(argument(call, 1)) : undefined;
-  return mapValues(evaluator.stream(argument(call, 0)), (value, step) => {
+function* round(call: CallExpression, evaluator: ArgumentEvaluator): Evaluating<StepSeries[]> {
+  const nearest = call.args.length > 1 ? yield* evaluator.scalars(argument(call, 1)) : undefined;
+  return yield* mapValues(evaluator.stream(argument(call, 0)), (value, step) => {
     const inverse = 1 / (nearest === undefined ? 1 : (nearest[step] as number));
     return Math.floor(value * inverse + 0.5) / inverse;
   });
@@ -173,8 +185,8 @@ function round(call: CallExpression, evaluator: ArgumentEvaluator): StepSeries[]
 
 /** Orders the series of an instant query by value, NaN last; a range query answers in the order of labels. */
 function sort(direction: 1 | -1): CallFunction {
-  return (call, evaluator) => {
-    const series = evaluator.series(argument(call, 0));
+  return function* (call, evaluator) {
+    const series = yield* evaluator.series(argument(call, 0));
     if (evaluator.steps.count > 1) {
       evaluator.context.annotations.ineffectiveSort(call.start);
       return series;
@@ -192,49 +204,68 @@ function compare(a: number, b: number): number {
 }
 
 /** The time of the sample that a selector has found, else that of the step. */
-function timestamp(call: CallExpression, evaluator: ArgumentEvaluator): StepSeries[] {
+function timestamp(call: CallExpression, evaluator: ArgumentEvaluator): Evaluating<StepSeries[]> {
   const { steps, context } = evaluator;
   const of = argument(call, 0);
   if (of.kind !== "selector") return mapValues(evaluator.stream(of), (_, step) => steps.timeMs(step) / 1_000);
   return mapValues(selectInstants(of, steps, context, "time"), (seconds) => seconds);
 }
 
-function histogramInput(call: CallExpression, index: number, { steps, context, series }: ArgumentEvaluator): HistogramInput {
+function* histogramInput(call: CallExpression, index: number, evaluator: ArgumentEvaluator): Evaluating<HistogramInput> {
+  const { steps, context } = evaluator;
   const of = argument(call, index);
-  return { series: series(of), steps, budget: context.budget, annotations: context.annotations, start: of.start };
+  const series = yield* evaluator.series(of);
+  return { series, steps, budget: context.budget, annotations: context.annotations, start: of.start };
 }
 
-function histogramQuantile(call: CallExpression, evaluator: ArgumentEvaluator): StepSeries[] {
-  const quantiles = evaluator.scalars(argument(call, 0));
+function* histogramQuantile(call: CallExpression, evaluator: ArgumentEvaluator): Evaluating<StepSeries[]> {
+  const quantiles = yield* evaluator.scalars(argument(call, 0));
   annotateQuantiles(quantiles, argument(call, 0).start, evaluator.context);
-  return histogramQuantiles(quantiles, histogramInput(call, 1, evaluator));
+  return histogramQuantiles(quantiles, yield* histogramInput(call, 1, evaluator));
 }
 
 /** Functions over native histograms: there are none, so they have no result. Their argument is evaluated for its faults. */
-const withoutHistograms: CallFunction = (call, evaluator) => {
-  evaluator.series(argument(call, 0));
+const withoutHistograms: CallFunction = function* (call, evaluator) {
+  yield* evaluator.series(argument(call, 0));
   return [];
 };
 
 const CALLS: Readonly<Record<string, CallFunction>> = {
-  absent: (call, evaluator) => absentSeries(argument(call, 0), evaluator.series(argument(call, 0)), evaluator),
-  clamp: (call, evaluator) =>
-    clamp(evaluator.series(argument(call, 0)), evaluator.scalars(argument(call, 1)), evaluator.scalars(argument(call, 2))),
-  clamp_max: (call, evaluator) => clamp(evaluator.series(argument(call, 0)), undefined, evaluator.scalars(argument(call, 1))),
-  clamp_min: (call, evaluator) => clamp(evaluator.series(argument(call, 0)), evaluator.scalars(argument(call, 1)), undefined),
+  *absent(call, evaluator) {
+    return absentSeries(argument(call, 0), yield* evaluator.series(argument(call, 0)), evaluator);
+  },
+  absent_over_time: absentOverTime,
+  *clamp(call, evaluator) {
+    const series = yield* evaluator.series(argument(call, 0));
+    return yield* clamp(series, yield* evaluator.scalars(argument(call, 1)), yield* evaluator.scalars(argument(call, 2)));
+  },
+  *clamp_max(call, evaluator) {
+    return yield* clamp(yield* evaluator.series(argument(call, 0)), undefined, yield* evaluator.scalars(argument(call, 1)));
+  },
+  *clamp_min(call, evaluator) {
+    return yield* clamp(yield* evaluator.series(argument(call, 0)), yield* evaluator.scalars(argument(call, 1)), undefined);
+  },
   histogram_avg: withoutHistograms,
   histogram_count: withoutHistograms,
   histogram_sum: withoutHistograms,
   histogram_stddev: withoutHistograms,
   histogram_stdvar: withoutHistograms,
-  histogram_fraction: (call, evaluator) =>
-    histogramFractions(evaluator.scalars(argument(call, 0)), evaluator.scalars(argument(call, 1)), histogramInput(call, 2, evaluator)),
+  *histogram_fraction(call, evaluator) {
+    const lower = yield* evaluator.scalars(argument(call, 0));
+    return histogramFractions(lower, yield* evaluator.scalars(argument(call, 1)), yield* histogramInput(call, 2, evaluator));
+  },
   histogram_quantile: histogramQuantile,
-  label_join: (call, evaluator) => joinLabels(evaluator.series(argument(call, 0)), texts(call, 1)),
-  label_replace: (call, evaluator) => replaceLabels(evaluator.series(argument(call, 0)), texts(call, 1)),
+  *label_join(call, evaluator) {
+    return joinLabels(yield* evaluator.series(argument(call, 0)), texts(call, 1));
+  },
+  *label_replace(call, evaluator) {
+    return replaceLabels(yield* evaluator.series(argument(call, 0)), texts(call, 1));
+  },
   round,
   sort: sort(1),
   sort_desc: sort(-1),
   timestamp,
-  vector: (call, evaluator) => [constantSeries(evaluator.scalars(argument(call, 0)), evaluator)],
+  *vector(call, evaluator) {
+    return [constantSeries(yield* evaluator.scalars(argument(call, 0)), evaluator)];
+  },
 };

@@ -19,6 +19,7 @@ import { isLabelName } from "./label-functions.ts";
 import { type QueryContext, rangeMs } from "./query-context.ts";
 import { aggregateQuantiles, countValues, type GroupedInput, rank } from "./ranking.ts";
 import { type RangedSeries, type Reference, referenceMs, referenceOf, selectInstants, selectRanges } from "./selection.ts";
+import { collect, type Evaluating, type Sliced } from "./slices.ts";
 import { isStepInvariant } from "./step-invariance.ts";
 import { makeSeries, merge, type StepSeries, seriesBytes } from "./step-series.ts";
 import { Steps } from "./steps.ts";
@@ -37,73 +38,88 @@ export class Evaluator implements ArgumentEvaluator {
     this.context = context;
   }
 
-  scalars = (expression: Expression): Float64Array => {
+  *scalars(expression: Expression): Evaluating<Float64Array> {
     if (this.#isOnceEnough(expression)) {
-      const [value] = this.#once().scalars(expression);
+      const [value] = yield* this.#once().scalars(expression);
       return new Float64Array(this.steps.count).fill(value as number);
     }
     switch (expression.kind) {
       case "number":
         return new Float64Array(this.steps.count).fill(expression.value);
       case "paren":
-        return this.scalars(expression.inner);
+        return yield* this.scalars(expression.inner);
       case "unary": {
-        const values = this.scalars(expression.operand);
+        const values = yield* this.scalars(expression.operand);
         return expression.operator === "-" ? values.map((value) => -value) : values;
       }
       case "binary":
-        return combineScalars(expression.operator, this.scalars(expression.left), this.scalars(expression.right));
+        return combineScalars(expression.operator, yield* this.scalars(expression.left), yield* this.scalars(expression.right));
       case "call":
-        return callScalars(expression, this);
+        return yield* callScalars(expression, this);
       default:
         throw new Error(`${expression.kind} is no scalar`);
     }
-  };
+  }
 
-  series = (expression: Expression): StepSeries[] => {
+  *series(expression: Expression): Evaluating<StepSeries[]> {
     const { budget } = this.context;
     const { bytes } = budget;
-    const series = [...this.stream(expression)];
+    const whole = this.#whole(expression);
+    const series = whole === undefined ? yield* collect(this.stream(expression)) : yield* whole;
     budget.settle(bytes + series.length * seriesBytes(this.steps.count));
     return series;
-  };
+  }
 
-  stream = (expression: Expression): Iterable<StepSeries> => {
+  *stream(expression: Expression): Sliced<StepSeries> {
     this.context.budget.check();
-    if (this.#isOnceEnough(expression)) return this.#repeated(this.#once().series(expression));
+    const whole = this.#whole(expression);
+    if (whole !== undefined) {
+      yield* yield* whole;
+      return;
+    }
     switch (expression.kind) {
       case "selector":
-        return selectInstants(expression, this.steps, this.context);
+        return yield* selectInstants(expression, this.steps, this.context);
       case "paren":
-        return this.stream(expression.inner);
+        return yield* this.stream(expression.inner);
       case "unary":
-        return expression.operator === "-" ? this.#negated(expression.operand) : this.stream(expression.operand);
-      case "binary":
-        return this.#binary(expression);
-      case "aggregate":
-        return this.#aggregation(expression);
+        return yield* this.stream(expression.operand);
       case "call":
-        return callSeries(expression, this);
+        return yield* callSeries(expression, this);
       default:
         throw new Error(`${expression.kind} has no series`);
     }
-  };
+  }
 
-  ranges = (expression: Expression): RangedSeries => {
+  /** Of an expression whose series are made together, all of them; asked for before streams are, which take more of the stack a level. */
+  #whole(expression: Expression): Evaluating<StepSeries[]> | undefined {
+    if (this.#isOnceEnough(expression)) return this.#repeated(expression);
+    if (expression.kind === "binary") return this.#binary(expression);
+    if (expression.kind === "aggregate") return this.#aggregation(expression);
+    return expression.kind === "unary" && expression.operator === "-" ? this.#negated(expression.operand) : undefined;
+  }
+
+  *ranges(expression: Expression): Evaluating<RangedSeries> {
     if (expression.kind === "matrix") {
       return selectRanges(expression.selector, rangeMs(expression.range, this.context), this.steps, this.context);
     }
-    if (expression.kind === "subquery") return this.subquery(expression);
+    if (expression.kind === "subquery") return yield* this.subquery(expression);
     throw new Error(`${expression.kind} is no range`);
-  };
+  }
 
-  /** A subquery's series: its operand at multiples of its step since 1970 that lie in the ranges of all steps. */
-  subquery(expression: SubqueryExpression): RangedSeries {
+  /** A subquery's series: its operand at multiples of its step since 1970 that lie in the ranges of all steps. Their samples count as those that are read do. */
+  *subquery(expression: SubqueryExpression): Evaluating<RangedSeries> {
     const reference = referenceOf(expression, this.context);
     const range = rangeMs(expression.range, this.context);
     const steps = this.#subquerySteps(expression, reference, range);
-    const evaluator = new Evaluator(steps, this.context);
-    const series = steps.count === 0 ? [] : evaluator.series(expression.operand).map((one) => toStored(one, steps));
+    const series: StoredSeries[] = [];
+    if (steps.count > 0) {
+      for (const one of yield* new Evaluator(steps, this.context).series(expression.operand)) {
+        const stored = toStored(one, steps);
+        this.context.budget.countSamples(stored.timesMs.length);
+        series.push(stored);
+      }
+    }
     return { series, reference, rangeMs: range };
   }
 
@@ -124,7 +140,8 @@ export class Evaluator implements ArgumentEvaluator {
     return new Evaluator(this.steps.first(), this.context);
   }
 
-  #repeated(series: readonly StepSeries[]): StepSeries[] {
+  *#repeated(expression: Expression): Evaluating<StepSeries[]> {
+    const series = yield* this.#once().series(expression);
     return series.map(({ labels, values }) => {
       const repeated = makeSeries(labels, this.steps.count, this.context.budget);
       repeated.values.fill(values[0] as number);
@@ -133,8 +150,8 @@ export class Evaluator implements ArgumentEvaluator {
     });
   }
 
-  #negated(operand: Expression): StepSeries[] {
-    const series = this.series(operand);
+  *#negated(operand: Expression): Evaluating<StepSeries[]> {
+    const series = yield* this.series(operand);
     for (const one of series) {
       one.labels = one.labels.withoutMetricName();
       for (let i = 0; i < one.values.length; i++) one.values[i] = -(one.values[i] as number);
@@ -142,38 +159,39 @@ export class Evaluator implements ArgumentEvaluator {
     return merge(series);
   }
 
-  #binary(expression: BinaryExpression): StepSeries[] {
+  *#binary(expression: BinaryExpression): Evaluating<StepSeries[]> {
     const { operator, left, right, returnsBool } = expression;
     const isScalarLeft = typeOf(left) === "scalar";
     if (isScalarLeft || typeOf(right) === "scalar") {
       const [scalar, vector] = isScalarLeft ? [left, right] : [right, left];
-      return combineWithScalar(this.series(vector), { operator, scalar: this.scalars(scalar), isScalarLeft, returnsBool });
+      const series = yield* this.series(vector);
+      return combineWithScalar(series, { operator, scalar: yield* this.scalars(scalar), isScalarLeft, returnsBool });
     }
-    const sides = [this.series(left), this.series(right)] as const;
+    const sides = [yield* this.series(left), yield* this.series(right)] as const;
     if (isSetOperator(operator)) return combineSets(expression, sides, this.steps.count);
     return new VectorCombination(expression, this.steps.count, this.context.budget).combine(...sides);
   }
 
-  #aggregation(expression: AggregateExpression): StepSeries[] {
+  *#aggregation(expression: AggregateExpression): Evaluating<StepSeries[]> {
     const { budget } = this.context;
-    if (isStreaming(expression.operator)) return aggregate(expression, this.stream(expression.operand), this.steps.count, budget);
+    if (isStreaming(expression.operator)) return yield* aggregate(expression, this.stream(expression.operand), this.steps.count, budget);
     const parameter = withoutParens(expression.parameter as Expression);
-    if (parameter.kind === "string") return this.#countValues(expression, parameter.value);
-    const values = this.scalars(parameter);
+    if (parameter.kind === "string") return yield* this.#countValues(expression, parameter.value);
+    const values = yield* this.scalars(parameter);
     if (expression.operator === "quantile") {
       annotateQuantiles(values, parameter.start, this.context);
-      return aggregateQuantiles(expression, values, this.#grouped(expression));
+      return aggregateQuantiles(expression, values, yield* this.#grouped(expression));
     }
-    return isAnyRanked(values) ? rank(expression, values, this.#grouped(expression)) : [];
+    return isAnyRanked(values) ? rank(expression, values, yield* this.#grouped(expression)) : [];
   }
 
-  #countValues(expression: AggregateExpression, label: string): StepSeries[] {
+  *#countValues(expression: AggregateExpression, label: string): Evaluating<StepSeries[]> {
     if (!isLabelName(label)) throw new QueryError(`invalid label name ${quote(label)}`);
-    return countValues(expression, label, this.#grouped(expression));
+    return countValues(expression, label, yield* this.#grouped(expression));
   }
 
-  #grouped({ operand }: AggregateExpression): GroupedInput {
-    return { series: this.series(withoutParens(operand)), steps: this.steps.count, budget: this.context.budget };
+  *#grouped({ operand }: AggregateExpression): Evaluating<GroupedInput> {
+    return { series: yield* this.series(withoutParens(operand)), steps: this.steps.count, budget: this.context.budget };
   }
 }
 

@@ -6,6 +6,7 @@ import type { StoredSeries } from "../series-storage.ts";
 import { isStale } from "../stale-marker.ts";
 import { atMs, offsetMs, type QueryContext } from "./query-context.ts";
 import { RangeWindow, type WindowFunction } from "./range-window.ts";
+import type { Evaluating, Sliced } from "./slices.ts";
 import { hasValues, makeSeries, type StepSeries } from "./step-series.ts";
 import type { Steps } from "./steps.ts";
 
@@ -30,16 +31,13 @@ export function referenceMs(reference: Reference, stepMs: number): number {
 type Taken = "value" | "time";
 
 /** The series of an instant selector, one by one. */
-export function* selectInstants(
-  selector: VectorSelector,
-  steps: Steps,
-  context: QueryContext,
-  taken: Taken = "value",
-): Iterable<StepSeries> {
+export function* selectInstants(selector: VectorSelector, steps: Steps, context: QueryContext, taken: Taken = "value"): Sliced<StepSeries> {
   const reference = referenceOf(selector, context);
   const fromMs = referenceMs(reference, steps.startMs) - context.lookbackMs + 1;
   const stored = context.storage.select(selector.matchers, fromMs, referenceMs(reference, steps.endMs));
   for (const series of stored) {
+    if (series === undefined || context.budget.isSliceOver) yield;
+    if (series === undefined) continue;
     context.budget.countSamples(series.timesMs.length);
     const result = makeSeries(series.labels, steps.count, context.budget);
     fillInstants(series, result, { steps, reference, lookbackMs: context.lookbackMs, taken });
@@ -83,7 +81,7 @@ function withoutStale(series: StoredSeries): StoredSeries {
 
 /** Series with ranges: stored ones, or those of a subquery. */
 export interface RangedSeries {
-  readonly series: Iterable<StoredSeries>;
+  readonly series: Sliced<StoredSeries>;
   readonly reference: Reference;
   readonly rangeMs: number;
 }
@@ -96,8 +94,10 @@ export function selectRanges(selector: VectorSelector, range: number, steps: Ste
   return { series: readSeries(context.storage.select(selector.matchers, fromMs, toMs), context), reference, rangeMs: range };
 }
 
-function* readSeries(stored: Iterable<StoredSeries>, { budget }: QueryContext): Iterable<StoredSeries> {
+function* readSeries(stored: Sliced<StoredSeries>, { budget }: QueryContext): Sliced<StoredSeries> {
   for (const series of stored) {
+    if (series === undefined || budget.isSliceOver) yield;
+    if (series === undefined) continue;
     budget.countSamples(series.timesMs.length);
     const left = withoutStale(series);
     if (left.timesMs.length > 0) yield left;
@@ -112,12 +112,14 @@ export interface WindowCall {
 }
 
 /** The results of a function over ranges, series by series. */
-export function* overRanges(ranged: RangedSeries, call: WindowCall, steps: Steps, context: QueryContext): Iterable<StepSeries> {
+export function* overRanges(ranged: RangedSeries, call: WindowCall, steps: Steps, context: QueryContext): Sliced<StepSeries> {
   const window = new RangeWindow(ranged.rangeMs / 1_000);
   for (const series of ranged.series) {
+    if (series === undefined || context.budget.isSliceOver) yield;
+    if (series === undefined) continue;
     context.budget.check();
     const result = makeSeries(call.labelsOf(series.labels), steps.count, context.budget);
-    moveWindow(window, series, { ranged, call, steps, result, budget: context.budget });
+    yield* moveWindow(window, series, { ranged, call, steps, result, budget: context.budget });
     if (hasValues(result)) yield result;
   }
 }
@@ -133,7 +135,11 @@ interface WindowMove {
 /** Steps between two looks at the budget: a step may read all of a series. */
 const STEPS_UNCHECKED = 64;
 
-function moveWindow(window: RangeWindow, { timesMs, values }: StoredSeries, { ranged, call, steps, result, budget }: WindowMove): void {
+function* moveWindow(
+  window: RangeWindow,
+  { timesMs, values }: StoredSeries,
+  { ranged, call, steps, result, budget }: WindowMove,
+): Evaluating<void> {
   window.timesMs = timesMs;
   window.values = values;
   let [from, to] = [0, 0];
@@ -144,7 +150,10 @@ function moveWindow(window: RangeWindow, { timesMs, values }: StoredSeries, { ra
     while (to < timesMs.length && (timesMs[to] as number) <= window.endMs) to++;
     while (from < to && (timesMs[from] as number) <= window.startMs) from++;
     if (from === to) continue;
-    if (step % STEPS_UNCHECKED === 0) budget.check();
+    if (step % STEPS_UNCHECKED === 0) {
+      budget.check();
+      if (budget.isSliceOver) yield;
+    }
     window.from = from;
     window.to = to;
     if (call.parameter !== undefined) window.parameter = call.parameter[step] as number;

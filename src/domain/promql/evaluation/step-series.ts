@@ -2,6 +2,7 @@
 import type { Labels } from "../labels/labels.ts";
 import type { QueryBudget } from "../query-budget.ts";
 import { QueryError } from "../query-error.ts";
+import type { Evaluating, Sliced } from "./slices.ts";
 
 /** `present` is 1 where there is a value. */
 export interface StepSeries {
@@ -67,5 +68,15 @@ export class SeriesMerger {
 export function merge(series: Iterable<StepSeries>): StepSeries[] {
   const merger = new SeriesMerger();
   for (const one of series) merger.add(one);
+  return merger.series;
+}
+
+/** The same of series that come one by one. */
+export function* mergeEach(series: Sliced<StepSeries>): Evaluating<StepSeries[]> {
+  const merger = new SeriesMerger();
+  for (const one of series) {
+    if (one === undefined) yield;
+    else merger.add(one);
+  }
   return merger.series;
 }
