@@ -16,6 +16,7 @@ export const LIMIT_KINDS = {
     MINUTE_CALLS_MAX: "of each tenant and minute",
     PATTERN_MATCHERS_STORED_MAX: "of each tenant",
     PATTERN_TABLE_BYTES_MAX: "a tenant has a sixteenth of them at most",
+    PROMQL_RUNNING_MAX: "a tenant has all but those that are sure for others",
     REPLAY_JOBS_KEPT_MAX: "of each tenant",
     REPLAY_JOBS_MAX: "of each tenant",
     ROUTING_RULES_MAX: "of each tenant",

@@ -16,6 +16,13 @@ const DATA_FAULTS = COORDINATOR_COUNTERS.indexOf("dataFaults");
 const STORES_UNCHECKED = COORDINATOR_COUNTERS.indexOf("storesUnchecked");
 const STORE_READ_ONLY = COORDINATOR_COUNTERS.indexOf("storeReadOnly");
 
+/** What query workers have to do, and have done since the start. */
+interface QueryLoad {
+  readonly running: number;
+  readonly queued: number;
+  readonly counts: { readonly answered: number; readonly refused: number; readonly samples: number; readonly usedMs: number };
+}
+
 export interface VitalsDependencies extends FrontParts {
   readonly clock: Clock;
   readonly startedMs: number;
@@ -28,6 +35,7 @@ export interface VitalsDependencies extends FrontParts {
   readonly engines: readonly Float64Array[];
   readonly coordinator: Float64Array;
   readonly shares: Pick<TenantShares<FrontSharedLimit>, "refusedTotal" | "ledger">;
+  readonly promql: QueryLoad;
   readonly build: MetricsSources["build"];
   readonly log: MetricsSources["log"];
   readonly faults: MetricsSources["faults"];
@@ -68,7 +76,7 @@ export class Vitals {
 
   #front(): MetricsSources["front"] {
     const { clock, startedMs, listeners, residentBytes, streams, queries, ingestion } = this.#dependencies;
-    const { access, tenants, refusals, heartbeat } = this.#dependencies;
+    const { access, tenants, refusals, heartbeat, promql } = this.#dependencies;
     const { authenticator, jwks } = access;
     return {
       residentBytes,
@@ -77,6 +85,12 @@ export class Vitals {
       certificateExpiry: () => listeners.certificateExpiry,
       eventStreams: () => streams.count,
       queriesWaiting: () => queries.waiting,
+      promqlRunning: () => promql.running,
+      promqlQueued: () => promql.queued,
+      promqlAnswered: () => promql.counts.answered,
+      promqlRefused: () => promql.counts.refused,
+      promqlSeconds: () => promql.counts.usedMs / 1_000,
+      promqlSamples: () => promql.counts.samples,
       credentialsCached: () => authenticator.cached,
       authenticationsWaiting: () => authenticator.waiting,
       jwksKeys: () => jwks?.state.keys ?? null,

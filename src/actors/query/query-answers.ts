@@ -2,15 +2,16 @@
 import { invalid } from "../../api/prometheus/form-parameters.ts";
 import { PrometheusError, type Remarks } from "../../api/prometheus/prometheus-envelope.ts";
 import { resultBody } from "../../api/prometheus/query-result.ts";
+import type { Evaluating } from "../../domain/promql/evaluation/sliced-evaluation.ts";
 import type { Steps } from "../../domain/promql/evaluation/steps.ts";
 import { selectorsOf } from "../../domain/promql/parser/expression.ts";
 import { parseExpression } from "../../domain/promql/parser/parser.ts";
 import {
+  evaluateInstant,
+  evaluateRange,
   type QueryOptions,
   type QueryResult,
   type QueryValue,
-  queryInstant,
-  queryRange,
   rangeSteps,
 } from "../../domain/promql/query-engine.ts";
 import { QueryError } from "../../domain/promql/query-error.ts";
@@ -28,7 +29,7 @@ export async function answerQuery(context: CallContext): Promise<CallAnswer> {
   const { limit } = parameters;
   const timeMs = parameters.time("time", context.wallMs());
   const query = parameters.text("query");
-  return evaluated(context, query, timeMs, limit, (options) => queryInstant(query, timeMs, options));
+  return evaluated(context, query, timeMs, limit, (options) => evaluateInstant(query, timeMs, options));
 }
 
 /** The values of an expression over a range. */
@@ -42,7 +43,7 @@ export async function answerQueryRange(context: CallContext): Promise<CallAnswer
   if (stepMs <= 0) throw invalid("step", "zero or negative query resolution step widths are not accepted. Try a positive integer");
   const steps = stepsOf(startMs, endMs, stepMs);
   const query = parameters.text("query");
-  return evaluated(context, query, endMs, limit, (options) => queryRange(query, steps, options));
+  return evaluated(context, query, endMs, limit, (options) => evaluateRange(query, steps, options));
 }
 
 function stepsOf(startMs: number, endMs: number, stepMs: number): Steps {
@@ -59,16 +60,17 @@ async function evaluated(
   query: string,
   timeMs: number,
   limit: number,
-  evaluate: (options: QueryOptions) => QueryResult,
+  evaluate: (options: QueryOptions) => Evaluating<QueryResult>,
 ): Promise<CallAnswer> {
-  const { parameters, budget, reader, monotonicMs } = context;
+  const { call, parameters, budget, reader, scheduler, monotonicMs } = context;
   const { lookbackMs } = parameters;
   const startMs = monotonicMs();
   const summed = new Set<string>();
   const streams = await streamsOf(query, context);
   const preparedMs = monotonicMs();
   const storage = new StoredSeriesStorage({ reader, budget, streams, summed: (name) => void summed.add(name) });
-  const result = evaluate({ storage, budget, ...(lookbackMs !== undefined && { lookbackMs }) });
+  const evaluating = evaluate({ storage, budget, ...(lookbackMs !== undefined && { lookbackMs }) });
+  const result = await scheduler.run(call, budget, evaluating);
   const stats = parameters.text("stats") === "" ? undefined : statsOf(context, preparedMs - startMs, monotonicMs() - preparedMs);
   const cut = limited(result.value, limit);
   const warnings = [...result.warnings, ...sumWarnings(summed), ...(cut === result.value ? [] : ["results truncated due to limit"])];

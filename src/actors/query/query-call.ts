@@ -13,6 +13,8 @@ import { PatternError } from "../../domain/promql/labels/pattern.ts";
 import { ParseError } from "../../domain/promql/parser/position.ts";
 import { QueryBudget } from "../../domain/promql/query-budget.ts";
 import { QueryError } from "../../domain/promql/query-error.ts";
+import type { QueryMemory } from "../../domain/promql/query-memory.ts";
+import type { SliceScheduler } from "./slice-scheduler.ts";
 import type { StreamSelector } from "./stream-selector.ts";
 
 /** Bounds of every query, from the settings. */
@@ -20,6 +22,8 @@ export interface QueryOptions {
   readonly samplesMax: number;
   readonly memoryBytesMax: number;
   readonly timeoutMs: number;
+  /** Queries that one worker evaluates at once. */
+  readonly runningMax: number;
 }
 
 /** What answers are made with. */
@@ -27,6 +31,8 @@ export interface CallDependencies {
   readonly options: QueryOptions;
   readonly selector: StreamSelector;
   readonly reader: LmdbReader;
+  readonly memory: QueryMemory;
+  readonly scheduler: SliceScheduler;
   metadata(tenant: string): Promise<readonly MetricFacts[]>;
   wallMs(): number;
   monotonicMs(): number;
@@ -39,7 +45,7 @@ export interface CallContext extends CallDependencies {
   readonly budget: QueryBudget;
 }
 
-/** Status and finished body of an answer. */
+/** Status and complete body of an answer. */
 export type CallAnswer = Pick<PromqlAnswer, "status" | "body">;
 
 /** The coordinator or an engine does not answer now. */
@@ -48,12 +54,12 @@ export class SourceUnavailableError extends Error {
 }
 
 /** The budget of a call: what the settings allow, and a shorter time where the call names one. It began when the call came. */
-export function budgetOf(call: PromqlCall, parameters: FormParameters, { options, monotonicMs }: CallDependencies): QueryBudget {
+export function budgetOf(call: PromqlCall, parameters: FormParameters, { options, memory, monotonicMs }: CallDependencies): QueryBudget {
   const own = parameters.duration("timeout") ?? Number.POSITIVE_INFINITY;
   const durationMsMax = Math.max(0, Math.min(own, options.timeoutMs) - call.waitedMs);
   const canceled = new CancelFlag(call.cancel);
   const bounds = { samplesMax: options.samplesMax, bytesMax: options.memoryBytesMax, durationMsMax };
-  return new QueryBudget(monotonicMs, bounds, () => canceled.isSet);
+  return new QueryBudget(monotonicMs, bounds, () => canceled.isSet, memory);
 }
 
 /** The answer to what was thrown; undefined where that is a defect of this program. Time that the client itself has bounded is another thing than that of the settings. */

@@ -1,4 +1,4 @@
-// The thread of a query worker: answers calls of PromQL's HTTP API, one after another. It reads the store itself and asks the coordinator for what is in none.
+// The thread of a query worker: answers calls of PromQL's HTTP API, several at once in slices. It reads the store itself and asks the coordinator for what is in none.
 import { join } from "node:path";
 import { systemClock } from "../../adapters/platform/clock.ts";
 import { yieldQueries } from "../../adapters/platform/engine-priority.ts";
@@ -8,10 +8,11 @@ import { Mailbox, type MessagePort } from "../../adapters/threads/mailbox.ts";
 import { Requests } from "../../adapters/threads/requests.ts";
 import { threadData } from "../../adapters/threads/threads.ts";
 import { FormParameters } from "../../api/prometheus/form-parameters.ts";
-import { PROMQL_SOURCE_MS_MAX } from "../../core/config/promql-limits.ts";
+import { PROMQL_SLICE_MS, PROMQL_SOURCE_MS_MAX } from "../../core/config/promql-limits.ts";
 import { afterTurn, answerFault, fatal, type Home, reportFaults } from "../../core/faults/guard.ts";
 import type {
   MetricFacts,
+  PromqlAnswer,
   PromqlCall,
   PromqlCallName,
   QueryWorkerCommand,
@@ -21,6 +22,8 @@ import type {
   SourceValue,
 } from "../../core/protocol/query-worker.ts";
 import { faultReport } from "../../core/telemetry/fault-report.ts";
+import type { QueryBudget } from "../../domain/promql/query-budget.ts";
+import { QueryMemory } from "../../domain/promql/query-memory.ts";
 import { answerLabels, answerLabelValues, answerMetadata, answerSeries } from "./list-answers.ts";
 import { answerQuery, answerQueryRange } from "./query-answers.ts";
 import {
@@ -34,6 +37,7 @@ import {
   SourceUnavailableError,
 } from "./query-call.ts";
 import { answerRuleWork } from "./rule-answers.ts";
+import { SliceScheduler } from "./slice-scheduler.ts";
 import { StreamSelector, type StreamSelectorDependencies } from "./stream-selector.ts";
 
 /** Start data of a query worker. */
@@ -80,18 +84,26 @@ function coordinatorOf(port: MessagePort): StreamSelectorDependencies["ask"] {
 }
 
 /** Answers a call; never rejects. */
-async function answered(call: PromqlCall, dependencies: CallDependencies): Promise<CallAnswer> {
+async function answered(call: PromqlCall, dependencies: CallDependencies): Promise<Omit<PromqlAnswer, "type" | "id">> {
+  const startMs = dependencies.monotonicMs();
   let parameters: FormParameters | undefined;
+  let budget: QueryBudget | undefined;
+  let answer: CallAnswer;
   try {
     parameters = new FormParameters(call.parameters);
-    const budget = budgetOf(call, parameters, dependencies);
-    return await ANSWERS[call.name]({ ...dependencies, call, parameters, budget });
+    budget = budgetOf(call, parameters, dependencies);
+    answer = await ANSWERS[call.name]({ ...dependencies, call, parameters, budget });
   } catch (error) {
-    const refused = refusalOf(error, parameters, dependencies.options);
-    if (refused !== undefined) return refused;
-    answerFault(CALL, error);
-    return refusal("internal", "the server failed on this query; its log has the reason");
+    answer = refusalOf(error, parameters, dependencies.options) ?? defectAnswer(error);
   }
+  budget?.settle(0);
+  const usedMs = dependencies.monotonicMs() - startMs - (budget?.idleMs ?? 0);
+  return { ...answer, usedMs, samples: budget?.samples ?? 0 };
+}
+
+function defectAnswer(error: unknown): CallAnswer {
+  answerFault(CALL, error);
+  return refusal("internal", "the server failed on this query; its log has the reason");
 }
 
 function run({ dataDir, engines, options, mainPort, coordinatorPort }: QueryWorkerData): void {
@@ -103,7 +115,9 @@ function run({ dataDir, engines, options, mainPort, coordinatorPort }: QueryWork
   const ask = coordinatorOf(coordinatorPort);
   const metadata = async (tenant: string) => ((await ask({ type: "metadata", tenant })) ?? []) as readonly MetricFacts[];
   const selector = new StreamSelector({ engines, reader, ask });
-  const dependencies: CallDependencies = { options, selector, reader, metadata, wallMs, monotonicMs };
+  const memory = new QueryMemory(options.memoryBytesMax, options.runningMax);
+  const scheduler = new SliceScheduler({ sliceMs: PROMQL_SLICE_MS }, { memory, monotonicMs });
+  const dependencies: CallDependencies = { options, selector, reader, memory, scheduler, metadata, wallMs, monotonicMs };
   const take = async (call: PromqlCall) => {
     const answer = await answered(call, dependencies);
     main.send({ type: "answer", id: call.id, ...answer }, [answer.body.buffer]);

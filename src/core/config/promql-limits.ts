@@ -22,6 +22,11 @@ export const PROMQL_LINE_SAMPLES_MAX = 5_000_000;
 export const PROMQL_QUERIES_MAX = 120;
 /** Of these, what is sure for each tenant: so many panels are asked for at once. */
 export const PROMQL_QUERIES_SHARE = 8;
+/** Of these, queries that run at once in all workers, as in Prometheus, and what is sure for each tenant; the others wait. */
+export const PROMQL_RUNNING_MAX = 20;
+export const PROMQL_RUNNING_SHARE = 2;
+/** A query has its worker for so long before another of the worker goes on: a short one beside nineteen long ones has its first slice within 0.4 s. */
+export const PROMQL_SLICE_MS = 20;
 /** Bytes of a form: Grafana's longest expressions have some 20 KB, and a list of series 1,000 selectors. */
 export const PROMQL_FORM_BYTES_MAX = 1024 * 1024;
 /** Parameters of a call, repeated ones each. */

@@ -30,6 +30,9 @@ export interface PromqlAnswer {
   readonly id: number;
   readonly status: number;
   readonly body: Uint8Array<ArrayBuffer>;
+  /** Time that the call has had of its worker, and samples that it has read. */
+  readonly usedMs: number;
+  readonly samples: number;
 }
 
 /** Main to a query worker. */

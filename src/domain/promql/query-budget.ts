@@ -1,6 +1,7 @@
 // What one query may take of its thread: samples read, bytes of values in memory at once, and time. It may be canceled from elsewhere between two series.
 import { PROMQL_QUERY_BYTES_MAX, PROMQL_QUERY_MS_MAX, PROMQL_SAMPLES_MAX } from "../../core/config/promql-limits.ts";
 import { QueryError } from "./query-error.ts";
+import { QueryMemory } from "./query-memory.ts";
 
 /** Bounds of one query. */
 export interface QueryBounds {
@@ -17,14 +18,17 @@ export class QueryBudget {
   readonly #nowMs: () => number;
   readonly #deadlineMs: number;
   readonly #isCanceledElsewhere: () => boolean;
+  readonly #memory: QueryMemory;
   #isCanceled = false;
   #sliceEndMs = Number.POSITIVE_INFINITY;
+  #idleMs = 0;
   #samples = 0;
   #bytes = 0;
 
-  /** `nowMs` is a monotonic clock; `isCanceled` is asked whether somebody else has ended the query. */
-  constructor(nowMs: () => number, bounds: Partial<QueryBounds> = {}, isCanceled: () => boolean = () => false) {
+  /** `nowMs` is a monotonic clock; `isCanceled` is asked whether somebody else has ended the query; `memory` is shared with others, where there are any. */
+  constructor(nowMs: () => number, bounds: Partial<QueryBounds> = {}, isCanceled: () => boolean = () => false, memory?: QueryMemory) {
     this.#bounds = { ...BOUNDS, ...bounds };
+    this.#memory = memory ?? new QueryMemory(this.#bounds.bytesMax, 1);
     this.#nowMs = nowMs;
     this.#isCanceledElsewhere = isCanceled;
     this.#deadlineMs = nowMs() + this.#bounds.durationMsMax;
@@ -48,6 +52,16 @@ export class QueryBudget {
   /** Whether the slice at hand is over. */
   get isSliceOver(): boolean {
     return this.#nowMs() > this.#sliceEndMs;
+  }
+
+  /** Time in which other queries had the thread. */
+  get idleMs(): number {
+    return this.#idleMs;
+  }
+
+  /** Counts time in which other queries had the thread. */
+  countIdle(ms: number): void {
+    this.#idleMs += ms;
   }
 
   /** Ends the query at its next series. */
@@ -75,12 +89,20 @@ export class QueryBudget {
   /** Counts bytes that are about to be taken. */
   reserve(bytes: number): void {
     this.#bytes += bytes;
-    if (this.#bytes <= this.#bounds.bytesMax) return;
-    throw new QueryError(`query processing would take too much memory: more than ${this.#bounds.bytesMax} bytes`, "too_much");
+    const isFree = this.#memory.change(bytes, this.#bytes);
+    const { bytesMax } = this.#bounds;
+    if (this.#bytes > bytesMax)
+      throw new QueryError(`query processing would take too much memory: more than ${bytesMax} bytes`, "too_much");
+    if (isFree) return;
+    throw new QueryError(
+      `query processing would take too much memory beside other queries: all together more than ${this.#memory.bytesMax} bytes`,
+      "too_much",
+    );
   }
 
-  /** Sets the count back to what is left after a part of the query is evaluated. */
+  /** Sets the count back to what is left after a part of the query is evaluated; to nothing once it is answered. */
   settle(bytes: number): void {
+    this.#memory.change(bytes - this.#bytes, bytes);
     this.#bytes = bytes;
   }
 }

@@ -3,7 +3,7 @@ import { PROMQL_LOOKBACK_MS, PROMQL_STEPS_MAX, PROMQL_SUBQUERY_STEP_MS } from ".
 import { Annotations } from "./annotations.ts";
 import { Evaluator } from "./evaluation/evaluator.ts";
 import type { QueryContext } from "./evaluation/query-context.ts";
-import { collect, type Evaluating, finish } from "./evaluation/slices.ts";
+import { collect, type Evaluating, finish } from "./evaluation/sliced-evaluation.ts";
 import { hasValues, type StepSeries } from "./evaluation/step-series.ts";
 import { Steps } from "./evaluation/steps.ts";
 import { Labels, NO_LABELS } from "./labels/labels.ts";

@@ -16,7 +16,7 @@ export interface FeedShape {
 }
 
 /** A series' labels: 100 services, ten zones, a pod of its own. */
-export function seriesLabels(name: string, index: number): Array<readonly [string, string]> {
+function seriesLabels(name: string, index: number): Array<readonly [string, string]> {
   return [
     ["__name__", name],
     ["pod", `pod-${index}`],

@@ -4,7 +4,7 @@ import { METRIC_NAME } from "../labels/labels.ts";
 import type { AggregateExpression } from "../parser/expression.ts";
 import type { Aggregator } from "../parser/token.ts";
 import type { QueryBudget } from "../query-budget.ts";
-import type { Evaluating, Sliced } from "./slices.ts";
+import type { Evaluating, Sliced } from "./sliced-evaluation.ts";
 import { makeSeries, type StepSeries } from "./step-series.ts";
 
 /** The labels of a series' group. */

@@ -9,7 +9,7 @@ import { absentLabels, isCounterName } from "./metric-names.ts";
 import type { QueryContext } from "./query-context.ts";
 import type { WindowFunction } from "./range-window.ts";
 import { overRanges, type RangedSeries, selectInstants } from "./selection.ts";
-import { collect, type Evaluating, type Sliced } from "./slices.ts";
+import { collect, type Evaluating, type Sliced } from "./sliced-evaluation.ts";
 import { hasValues, makeSeries, mergeEach, presentSteps, type StepSeries } from "./step-series.ts";
 import type { Steps } from "./steps.ts";
 import { datePartOf, MATH_FUNCTIONS } from "./value-functions.ts";

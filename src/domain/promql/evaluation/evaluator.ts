@@ -19,7 +19,7 @@ import { isLabelName } from "./label-functions.ts";
 import { type QueryContext, rangeMs } from "./query-context.ts";
 import { aggregateQuantiles, countValues, type GroupedInput, rank } from "./ranking.ts";
 import { type RangedSeries, type Reference, referenceMs, referenceOf, selectInstants, selectRanges } from "./selection.ts";
-import { collect, type Evaluating, type Sliced } from "./slices.ts";
+import { collect, type Evaluating, type Sliced } from "./sliced-evaluation.ts";
 import { isStepInvariant } from "./step-invariance.ts";
 import { makeSeries, merge, type StepSeries, seriesBytes } from "./step-series.ts";
 import { Steps } from "./steps.ts";

@@ -6,7 +6,7 @@ import type { StoredSeries } from "../series-storage.ts";
 import { isStale } from "../stale-marker.ts";
 import { atMs, offsetMs, type QueryContext } from "./query-context.ts";
 import { RangeWindow, type WindowFunction } from "./range-window.ts";
-import type { Evaluating, Sliced } from "./slices.ts";
+import type { Evaluating, Sliced } from "./sliced-evaluation.ts";
 import { hasValues, makeSeries, type StepSeries } from "./step-series.ts";
 import type { Steps } from "./steps.ts";
 

@@ -2,7 +2,7 @@
 import type { Labels } from "../labels/labels.ts";
 import type { QueryBudget } from "../query-budget.ts";
 import { QueryError } from "../query-error.ts";
-import type { Evaluating, Sliced } from "./slices.ts";
+import type { Evaluating, Sliced } from "./sliced-evaluation.ts";
 
 /** `present` is 1 where there is a value. */
 export interface StepSeries {

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { QueryWorkers } from "../../../../src/actors/query/query-workers.ts";
+import { PROMQL_RUNNING_MAX, PROMQL_RUNNING_SHARE } from "../../../../src/core/config/promql-limits.ts";
 import { ShareLedger } from "../../../../src/core/fairness/share-ledger.ts";
 import { reportFaults } from "../../../../src/core/faults/guard.ts";
 
@@ -34,17 +35,32 @@ describe("query workers", () => {
   });
 
   it("take no more than there are places, and answer what waits when they stop or when nobody waits", async () => {
-    const { workers } = dyingWorkers(ShareLedger.alone(3));
+    const { workers } = dyingWorkers(ShareLedger.alone(PROMQL_RUNNING_MAX + 2));
     const statuses: number[] = [];
     const ask = () => workers.call(call, (status) => void statuses.push(status));
-    ask();
+    for (let running = 0; running < PROMQL_RUNNING_MAX; running++) ask();
+    expect([workers.running, workers.queued]).toEqual([PROMQL_RUNNING_MAX, 0]);
     const leave = ask();
     ask();
     expect(ask()).toBeUndefined();
+    expect([workers.running, workers.queued, workers.counts.refused]).toEqual([PROMQL_RUNNING_MAX, 2, 1]);
     leave?.();
     expect(statuses).toEqual([503]);
     await workers.stop();
-    expect(statuses).toEqual([503, 503, 503]);
+    expect(statuses).toEqual(Array(PROMQL_RUNNING_MAX + 2).fill(503));
     expect(ask()).toBeUndefined();
+  });
+
+  it("leave running places to a tenant that has none, whatever another asks for", async () => {
+    const places = new ShareLedger({ most: 100, tenants: () => 2 });
+    const { workers } = dyingWorkers(places);
+    for (let asked = 0; asked < 40; asked++) workers.call(call, () => undefined);
+    expect([workers.running, workers.queued]).toEqual([
+      PROMQL_RUNNING_MAX - PROMQL_RUNNING_SHARE,
+      40 - PROMQL_RUNNING_MAX + PROMQL_RUNNING_SHARE,
+    ]);
+    workers.call({ ...call, tenant: "b" }, () => undefined);
+    expect(workers.running).toBe(PROMQL_RUNNING_MAX - PROMQL_RUNNING_SHARE + 1);
+    await workers.stop();
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { PROMQL_NESTING_MAX, PROMQL_OPERATORS_MAX, PROMQL_STEPS_MAX } from "../../../../src/core/config/promql-limits.ts";
 import { MemoryStorage } from "../../../../src/domain/promql/memory-storage.ts";
 import { type QueryBounds, QueryBudget } from "../../../../src/domain/promql/query-budget.ts";
-import { queryInstant, queryRange, rangeSteps } from "../../../../src/domain/promql/query-engine.ts";
+import { evaluateRange, queryInstant, queryRange, rangeSteps } from "../../../../src/domain/promql/query-engine.ts";
 import { QueryError } from "../../../../src/domain/promql/query-error.ts";
 import { loadSeries } from "../../../../src/domain/promql/series-description.ts";
 
@@ -252,5 +252,31 @@ describe("the budget of a query", () => {
     const canceled = budget();
     canceled.cancel();
     expect(() => queryInstant("x", 0, { storage: stored("load 1s\n x 1"), budget: canceled })).toThrow("query was canceled");
+  });
+
+  it("counts samples of subqueries as those that are read", () => {
+    const ask = (samplesMax: number) => {
+      const own = budget({ samplesMax });
+      queryInstant("max_over_time(vector(1)[1d:1s])", 86_400_000, { storage: stored("load 1s\n x 1"), budget: own });
+      return own.samples;
+    };
+    expect(ask(86_400)).toBe(86_400);
+    expect(() => ask(86_399)).toThrow("too many samples");
+  });
+
+  it("lets others go on between series, and within a long one, once its slice is over", () => {
+    let nowMs = 0;
+    const own = new QueryBudget(() => nowMs++);
+    own.beginSlice(0);
+    const series = Array.from({ length: 10 }, (_, index) => ` x{n="${index}"} 0+1x600`).join("\n");
+    const steps = rangeSteps(0, 600_000, 1_000);
+    const evaluating = evaluateRange("sum(rate(x[1m]))", steps, { storage: stored(`load 1s\n${series}`), budget: own });
+    let pauses = 0;
+    let next = evaluating.next();
+    for (; next.done !== true; next = evaluating.next()) pauses++;
+    expect(pauses).toBeGreaterThan(100);
+    expect(next.value.value).toEqual(
+      queryRange("sum(rate(x[1m]))", steps, { storage: stored(`load 1s\n${series}`), budget: budget() }).value,
+    );
   });
 });
