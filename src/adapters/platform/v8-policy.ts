@@ -18,8 +18,8 @@
  *  - threads: on one or two cores those of V8 let others go first ([v8-threads.ts](v8-threads.ts)), and the new space is collected by its own thread alone:
  *    with helpers it waits for them.
  *
- * V8 reads the others whenever it decides, so they count from this call on, also in threads that are started later. V8 complains on standard error of flags that it does not know
- * (interrupt budget: that of Node 22 and later), so Node is asked first which there are, 10 ms: where it does not answer none is set.
+ * V8 reads the others whenever it decides, so they count from this call on, also in threads that are started later. V8 complains on standard error of flags that it does not know:
+ * for the versions of Node 20, 22 and 24 it stands below which these are, and any other is asked, which takes 0.1 s of a start; where it does not answer none is set.
  */
 import { spawnSync } from "node:child_process";
 import { availableParallelism, totalmem } from "node:os";
@@ -30,6 +30,12 @@ import { yieldV8Threads } from "./v8-threads.ts";
 const FLAGS = ["--no-memory-reducer", "--heap-growing-percent=100"] as const;
 const LOADING_BUDGET = `--interrupt-budget=${1024 * 1024}`;
 const SERVING_BUDGET = `--interrupt-budget=${33 * 1024}`;
+/** Flags that a version of V8 does not know, by its first two numbers. */
+const UNKNOWN_FLAGS: ReadonlyMap<string, readonly string[]> = new Map([
+  ["11.3", []],
+  ["12.4", ["interrupt-budget"]],
+  ["13.6", ["interrupt-budget"]],
+]);
 const MIB = 1024 * 1024;
 const ASK_MS_MAX = 10_000;
 const LEAST_LIMIT_MIB_MAX = 128;
@@ -50,19 +56,25 @@ function memoryBytes(): number {
 /** Sets V8's flags, and the nice value of its threads; before threads are started. `cores` are those that the process may use. Returns what is to be called once the threads have loaded their modules. */
 export function applyV8Policy(cores = availableParallelism()): () => void {
   const few = cores > CORES_FEW ? [] : ["--no-concurrent-marking", "--no-parallel-scavenge"];
-  const options = v8Options();
+  const knows = flagsKnownTo(process.versions.v8, v8Options);
   const set = (flags: readonly string[]) => {
-    for (const flag of knownFlags(flags, options)) setFlagsFromString(flag);
+    for (const flag of flags.filter(knows)) setFlagsFromString(flag);
   };
   set([...FLAGS, LOADING_BUDGET, `--initial-old-space-size=${leastLimitMib(memoryBytes())}`, ...few]);
   if (cores <= CORES_FEW) yieldV8Threads();
   return () => set([SERVING_BUDGET]);
 }
 
-/** Those of the flags that stand in a list of V8's options, one a line as `node --v8-options` prints it. */
-export function knownFlags(flags: readonly string[], options: string): string[] {
-  const names = new Set(Array.from(options.matchAll(/^\s*--([\w-]+)/gm), ([, name = ""]) => name.replaceAll("_", "-")));
-  return flags.filter((flag) => names.has(flag.replace(/^--(no-)?/, "").replace(/=.*$/, "")));
+/** Whether a version of V8 knows a flag; `ask` gives its options, one a line as `node --v8-options` prints them, where nothing stands here of the version. */
+export function flagsKnownTo(version: string, ask: () => string): (flag: string) => boolean {
+  const unknown = UNKNOWN_FLAGS.get(version.split(".", 2).join("."));
+  if (unknown !== undefined) return (flag) => !unknown.includes(nameOf(flag));
+  const names = new Set(Array.from(ask().matchAll(/^\s*--([\w-]+)/gm), ([, name = ""]) => name.replaceAll("_", "-")));
+  return (flag) => names.has(nameOf(flag));
+}
+
+function nameOf(flag: string): string {
+  return flag.replace(/^--(no-)?/, "").replace(/=.*$/, "");
 }
 
 function v8Options(): string {

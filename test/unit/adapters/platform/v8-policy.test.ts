@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
-import { leastLimitMib } from "../../../../src/adapters/platform/v8-policy.ts";
+import { flagsKnownTo, leastLimitMib } from "../../../../src/adapters/platform/v8-policy.ts";
 import { v8Threads } from "../../../../src/adapters/platform/v8-threads.ts";
 
 const built = new URL("../../../../dist/adapters/platform/v8-policy.js", import.meta.url);
@@ -17,6 +17,18 @@ describe("the flags of V8", () => {
     expect(run(program)).toEqual({ stdout: "set\n", stderr: "" });
     expect(run('import { setFlagsFromString } from "node:v8"; setFlagsFromString("--no-such-flag");').stderr).toMatch(/unrecognized flag/);
   });
+});
+
+it("asks a V8 of which nothing stands there, and no other", () => {
+  const never = () => expect.unreachable("it was asked");
+  const isKnown = (version: string, ask: () => string) => flagsKnownTo(version, ask)("--interrupt-budget=33792");
+  expect(["11.3.244.8-node.38", "12.4.254.21-node.57", "13.6.233.17-node.53"].map((version) => isKnown(version, never))).toEqual([
+    true,
+    false,
+    false,
+  ]);
+  expect(isKnown("99.9.1", () => "  --interrupt_budget (how far)\n")).toBe(true);
+  expect(isKnown("99.9.1", () => "")).toBe(false);
 });
 
 it("heaps are not collected as a whole below a 32nd of the memory, within bounds", () => {
