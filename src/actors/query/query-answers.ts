@@ -20,8 +20,8 @@ import type { CallAnswer, CallContext } from "./query-call.ts";
 import { StoredSeriesStorage, selectorKey } from "./stored-series.ts";
 import type { SelectedStream } from "./stream-selector.ts";
 
-/** Names of counters that a warning has. */
-const COUNTERS_NAMED_MAX = 5;
+/** Names of metrics that a warning has. */
+const METRICS_NAMED_MAX = 5;
 
 /** The value of an expression at a moment. */
 export async function answerQuery(context: CallContext): Promise<CallAnswer> {
@@ -66,14 +66,26 @@ async function evaluated(
   const { lookbackMs } = parameters;
   const startMs = monotonicMs();
   const summed = new Set<string>();
+  const averaged = new Set<string>();
   const streams = await streamsOf(query, context);
   const preparedMs = monotonicMs();
-  const storage = new StoredSeriesStorage({ reader, budget, streams, summed: (name) => void summed.add(name) });
+  const storage = new StoredSeriesStorage({
+    reader,
+    budget,
+    streams,
+    summed: (name) => void summed.add(name),
+    averaged: (name) => void averaged.add(name),
+  });
   const evaluating = evaluate({ storage, budget, ...(lookbackMs !== undefined && { lookbackMs }) });
   const result = await scheduler.run(call, budget, evaluating);
   const stats = parameters.text("stats") === "" ? undefined : statsOf(context, preparedMs - startMs, monotonicMs() - preparedMs);
   const cut = limited(result.value, limit);
-  const warnings = [...result.warnings, ...sumWarnings(summed), ...(cut === result.value ? [] : ["results truncated due to limit"])];
+  const warnings = [
+    ...result.warnings,
+    ...sumWarnings(summed),
+    ...meanWarnings(averaged),
+    ...(cut === result.value ? [] : ["results truncated due to limit"]),
+  ];
   const remarks: Remarks = { warnings, infos: result.infos };
   return { status: 200, body: resultBody(cut, timeMs, remarks, stats) };
 }
@@ -93,9 +105,18 @@ function limited(value: QueryValue, limit: number): QueryValue {
   return value;
 }
 
+function meanWarnings(names: ReadonlySet<string>): string[] {
+  if (names.size === 0) return [];
+  return [`samples past RETENTION_RAW_DAYS are gone: means of hours stand for them (${namesText(names)})`];
+}
+
+function namesText(names: ReadonlySet<string>): string {
+  return [...names].slice(0, METRICS_NAMED_MAX).join(", ");
+}
+
 function sumWarnings(names: ReadonlySet<string>): string[] {
   if (names.size === 0) return [];
-  const counters = [...names].slice(0, COUNTERS_NAMED_MAX).join(", ");
+  const counters = namesText(names);
   return [`values of an older version are sums of what counters rose by: they say nothing of where counting began (${counters})`];
 }
 

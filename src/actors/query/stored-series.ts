@@ -4,12 +4,14 @@ import { lowerBound } from "../../core/collections/sorted-search.ts";
 import { HOUR_MS } from "../../core/time/durations.ts";
 import { ChunkBlock } from "../../domain/codec/chunk-block.ts";
 import { SentSamples } from "../../domain/codec/sent-samples.ts";
+import type { Evaluating } from "../../domain/promql/evaluation/sliced-evaluation.ts";
 import type { LabelMatcher } from "../../domain/promql/labels/label-matcher.ts";
 import { Labels } from "../../domain/promql/labels/labels.ts";
 import type { QueryBudget } from "../../domain/promql/query-budget.ts";
 import type { SeriesStorage, StoredSeries } from "../../domain/promql/series-storage.ts";
-import { newestSpans } from "../../modules/series/block-rows.ts";
+import { type BlockSpan, newestSpans } from "../../modules/series/block-rows.ts";
 import { blockKey } from "../../modules/state/tables.ts";
+import { type HourSums, readHourSums, withHourlyMeans } from "./hourly-means.ts";
 import { idText, type SelectedStream } from "./stream-selector.ts";
 
 export interface StoredSeriesDependencies {
@@ -19,6 +21,20 @@ export interface StoredSeriesDependencies {
   readonly streams: ReadonlyMap<string, readonly SelectedStream[]>;
   /** Called with each series that has sums where its values were not kept. */
   summed(metricName: string): void;
+  /** Called with each series that has means of hours where its samples are past their retention. */
+  averaged(metricName: string): void;
+}
+
+interface TimeSpan {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** What of some streams lies in the store, by the texts of their ids. */
+interface StoredParts {
+  readonly chunks: StoredChunks;
+  /** Of streams whose partitions have no samples as old as are asked for. */
+  readonly hours: ReadonlyMap<string, HourSums>;
 }
 
 /** Chunks of stored blocks, oldest block first, by the text of their stream's id. */
@@ -40,34 +56,39 @@ export class StoredSeriesStorage implements SeriesStorage {
     this.#dependencies = dependencies;
   }
 
-  *select(matchers: readonly LabelMatcher[], fromMs: number, toMs: number): Iterable<StoredSeries> {
+  *select(matchers: readonly LabelMatcher[], fromMs: number, toMs: number): Iterable<StoredSeries | undefined> {
     const streams = this.#dependencies.streams.get(selectorKey(matchers)) ?? [];
     // What is kept for reading alone may be from before the first value.
     const wanted = streams.filter(({ lastTimeMs }) => (lastTimeMs ?? toMs) >= fromMs);
-    const chunks = this.#chunksOf(wanted, fromMs, toMs);
+    const parts = yield* this.#partsOf(wanted, { fromMs, toMs });
     for (let first = 0; first < wanted.length; ) {
       const { labels } = wanted[first] as SelectedStream;
       let end = first + 1;
       while (end < wanted.length && Labels.compare((wanted[end] as SelectedStream).labels, labels) === 0) end++;
-      const series = this.#seriesOf(wanted.slice(first, end), chunks, fromMs, toMs);
+      const series = this.#seriesOf(wanted.slice(first, end), parts, { fromMs, toMs });
       if (series.timesMs.length > 0) yield series;
       first = end;
     }
   }
 
   /** The series of streams that have the same labels: one, but where attributes differ in what labels do not say. */
-  #seriesOf(streams: readonly SelectedStream[], chunks: StoredChunks, fromMs: number, toMs: number): StoredSeries {
+  #seriesOf(streams: readonly SelectedStream[], { chunks, hours }: StoredParts, span: TimeSpan): StoredSeries {
     const [{ labels, isCounter }] = streams as [SelectedStream];
     const all = streams.flatMap(({ streamId, waiting }) => [...(chunks.get(idText(streamId)) ?? []), ...waiting]);
     const sent = new SentSamples(isCounter, all.length);
     for (const chunk of all) if (!sent.add(chunk)) throw new Error("a stored chunk does not decode");
-    const { timesMs, values, hasSums } = sent.finish();
-    if (hasSums) this.#dependencies.summed(labels.metricName);
-    const [from, to] = [lowerBound(timesMs, fromMs), lowerBound(timesMs, toMs + 0.5)];
+    const raw = sent.finish();
+    if (raw.hasSums) this.#dependencies.summed(labels.metricName);
+    const older = streams.map(({ streamId }) => hours.get(idText(streamId))).find((one) => one !== undefined && one.size > 0);
+    const { timesMs, values } = older === undefined ? raw : withHourlyMeans(raw, older, isCounter, span);
+    const [from, to] = [lowerBound(timesMs, span.fromMs), lowerBound(timesMs, span.toMs + 0.5)];
+    if (timesMs !== raw.timesMs && (timesMs[from] as number) < (raw.timesMs[0] ?? Number.POSITIVE_INFINITY)) {
+      this.#dependencies.averaged(labels.metricName);
+    }
     return { labels, timesMs: timesMs.subarray(from, to), values: values.subarray(from, to) };
   }
 
-  #chunksOf(streams: readonly SelectedStream[], fromMs: number, toMs: number): StoredChunks {
+  *#partsOf(streams: readonly SelectedStream[], span: TimeSpan): Evaluating<StoredParts> {
     const byPartition = new Map<number, SelectedStream[]>();
     for (const stream of streams) {
       const of = byPartition.get(stream.partition);
@@ -75,22 +96,33 @@ export class StoredSeriesStorage implements SeriesStorage {
       else of.push(stream);
     }
     const chunks = new Map<string, Uint8Array[]>();
-    for (const [partition, wanted] of byPartition) this.#addChunks(partition, wanted, { fromMs, toMs }, chunks);
-    return chunks;
+    const hours = new Map<string, HourSums>();
+    for (const [partition, wanted] of byPartition) {
+      const spans = [...newestSpans(this.#dependencies.reader, partition, 0)].reverse();
+      yield* this.#addChunks(spans, wanted, span, chunks);
+      const oldestMs = spans.reduce((oldest, { minMs }) => Math.min(oldest, minMs), Number.POSITIVE_INFINITY);
+      if (span.fromMs < oldestMs) this.#addHours(partition, wanted, span, hours);
+    }
+    return { chunks, hours };
   }
 
-  #addChunks(
-    partition: number,
-    wanted: readonly SelectedStream[],
-    { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
-    chunks: Map<string, Uint8Array[]>,
-  ): void {
+  #addHours(partition: number, wanted: readonly SelectedStream[], span: TimeSpan, hours: Map<string, HourSums>): void {
     const { reader, budget } = this.#dependencies;
-    const spans = [...newestSpans(reader, partition, 0)]
-      .filter(({ minMs, maxMs }) => maxMs >= fromMs - EARLIER_MS && minMs <= toMs)
-      .reverse();
-    for (const { block } of spans) {
+    const ids = wanted.map(({ streamId }) => streamId);
+    for (const [index, sums] of readHourSums({ reader, budget, partition }, ids, span).entries())
+      hours.set(idText(ids[index] as Uint8Array), sums);
+  }
+
+  *#addChunks(
+    spans: readonly BlockSpan[],
+    wanted: readonly SelectedStream[],
+    { fromMs, toMs }: TimeSpan,
+    chunks: Map<string, Uint8Array[]>,
+  ): Evaluating<void> {
+    const { reader, budget } = this.#dependencies;
+    for (const { partition, block } of spans.filter(({ minMs, maxMs }) => maxMs >= fromMs - EARLIER_MS && minMs <= toMs)) {
       budget.check();
+      if (budget.isSliceOver) yield;
       const bytes = reader.get("blocks", blockKey(partition, block));
       if (bytes === undefined) continue; // it went since its span was read: past its time
       const opened = ChunkBlock.openUnchecked(bytes);
