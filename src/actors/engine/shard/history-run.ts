@@ -1,22 +1,25 @@
 // History of one stream that is older than its newest sample, as it comes row after row: stored as chunks of up to 255 values instead of one a value,
-// and put into the ring where that reaches, or has room. About 0.5 us a value.
+// and put into the ring where that reaches, or has room. A counter's chunk has what its first delta is measured from, so that it reads as it was sent. About 0.5 us a value.
 import { FLAG_COUNTER } from "../../../core/layout/stream-record.ts";
 import { CHUNK_SAMPLES_MAX } from "../../../domain/codec/sample-chunk.ts";
 import { CountedValues } from "../../../domain/history/counted-values.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
 import type { EngineCounters } from "../report/engine-counters.ts";
+import type { StreamChunks } from "./stream-chunks.ts";
 
 const NO_SLOT = -1;
+/** As the kernel's for the chunks of rings: so far may a sum be from what was sent. */
+const SUM_TOLERANCE = 1e-12;
 
 export interface HistoryRunDependencies {
   readonly kernel: ShardKernel;
   readonly counters: EngineCounters;
+  readonly chunks: Pick<StreamChunks, "storeHistory" | "storeCounted" | "storeValue" | "keepCumulative">;
 }
 
 /** The run at hand. */
 export class HistoryRun {
   readonly #dependencies: HistoryRunDependencies;
-  readonly #store: (slot: number, times: Float64Array, values: Float64Array, count: number) => void;
   readonly #times = new Float64Array(CHUNK_SAMPLES_MAX);
   readonly #values = new Float64Array(CHUNK_SAMPLES_MAX);
   #slot = NO_SLOT;
@@ -26,15 +29,19 @@ export class HistoryRun {
   #untilMs = 0;
   #lastMs = 0;
   readonly #counted = new CountedValues();
+  /** Of a counter the value before, where the run has one, what a reader's sum is there, and whether no chunk has it yet. */
+  #raw = Number.NaN;
+  #rawMs = 0;
+  #sum = Number.NaN;
+  #isLoose = false;
+  /** What the deltas at hand are measured from, NaN for nothing, and when that was. */
+  #anchor = Number.NaN;
+  #anchorMs = 0;
   /** When counting began as the marker ahead of a counter's value says, and of which value. */
   #start = { slot: NO_SLOT, timeMs: 0, startMs: 0 };
 
-  constructor(
-    dependencies: HistoryRunDependencies,
-    store: (slot: number, times: Float64Array, values: Float64Array, count: number) => void,
-  ) {
+  constructor(dependencies: HistoryRunDependencies) {
     this.#dependencies = dependencies;
-    this.#store = store;
   }
 
   /**
@@ -44,15 +51,54 @@ export class HistoryRun {
    */
   add(slot: number, timeMs: number, value: number): boolean {
     if (slot !== this.#slot || timeMs <= this.#lastMs) this.#begin(slot);
-    if (timeMs >= this.#untilMs) return this.#isCounter;
-    const stored = this.#isCounter ? this.#counted.add(timeMs, value, this.#startOf(slot, timeMs)) : value;
+    if (timeMs >= this.#untilMs) {
+      this.#dependencies.chunks.keepCumulative(slot, timeMs, value);
+      return this.#isCounter;
+    }
     this.#lastMs = timeMs;
-    if (stored === undefined) return true;
+    if (this.#isCounter) this.#addCumulative(slot, timeMs, value);
+    else this.#push(timeMs, value);
+    return true;
+  }
+
+  #push(timeMs: number, value: number): void {
     this.#times[this.#count] = timeMs;
-    this.#values[this.#count] = stored;
+    this.#values[this.#count] = value;
     this.#count++;
     if (this.#count === CHUNK_SAMPLES_MAX) this.#put();
-    return true;
+  }
+
+  #addCumulative(slot: number, timeMs: number, value: number): void {
+    const delta = this.#counted.add(timeMs, value, this.#startOf(slot, timeMs));
+    const sum = (Number.isNaN(this.#sum) ? 0 : this.#sum) + (delta ?? 0);
+    const addsUp = delta !== undefined && Math.abs(sum - value) <= (Number.isInteger(value) ? 0 : SUM_TOLERANCE * Math.abs(value));
+    if (!addsUp) this.#beginAnew(timeMs, value, delta);
+    else {
+      if (this.#count === 0) [this.#anchor, this.#anchorMs] = [this.#raw, this.#rawMs];
+      [this.#raw, this.#rawMs, this.#sum, this.#isLoose] = [value, timeMs, sum, false];
+      this.#push(timeMs, delta);
+    }
+  }
+
+  /** A value that the sum of what was counted does not come to: the next is measured from it. */
+  #beginAnew(timeMs: number, value: number, delta: number | undefined): void {
+    this.#put();
+    this.#keepLoose();
+    if (delta !== undefined) this.#putDelta(timeMs, delta);
+    [this.#raw, this.#rawMs, this.#sum, this.#isLoose] = [value, timeMs, value, true];
+  }
+
+  #putDelta(timeMs: number, delta: number): void {
+    const { chunks, kernel, counters } = this.#dependencies;
+    chunks.storeValue(this.#slot, timeMs, delta);
+    kernel.records.mergeHistory(this.#slot, Float64Array.of(timeMs), Float64Array.of(delta), 1);
+    counters.add("samplesHistory", 1);
+  }
+
+  /** A value that nothing was measured from is kept by itself. */
+  #keepLoose(): void {
+    if (this.#isLoose) this.#dependencies.chunks.keepCumulative(this.#slot, this.#rawMs, this.#raw);
+    this.#isLoose = false;
   }
 
   /** Takes when counting began, of the counter's value that comes next. */
@@ -67,8 +113,10 @@ export class HistoryRun {
   /** Ends the run: the rows that follow have nothing to do with it. */
   flush(): void {
     this.#put();
+    this.#keepLoose();
     this.#slot = NO_SLOT;
     this.#lastMs = 0;
+    [this.#raw, this.#sum] = [Number.NaN, Number.NaN];
   }
 
   #begin(slot: number): void {
@@ -82,9 +130,13 @@ export class HistoryRun {
 
   #put(): void {
     if (this.#count === 0) return;
-    this.#store(this.#slot, this.#times, this.#values, this.#count);
-    this.#dependencies.kernel.records.mergeHistory(this.#slot, this.#times, this.#values, this.#count);
-    this.#dependencies.counters.add("samplesHistory", this.#count);
+    const { chunks, kernel, counters } = this.#dependencies;
+    const from = { anchor: this.#anchor, gapMs: (this.#times[0] as number) - this.#anchorMs };
+    if (this.#isCounter) chunks.storeCounted(this.#slot, from, this.#times, this.#values, this.#count);
+    else chunks.storeHistory(this.#slot, this.#times, this.#values, this.#count);
+    kernel.records.mergeHistory(this.#slot, this.#times, this.#values, this.#count);
+    counters.add("samplesHistory", this.#count);
     this.#count = 0;
+    this.#sum = this.#raw;
   }
 }

@@ -118,7 +118,7 @@ export class Shard {
     this.#collectBuckets = () => dependencies.kernel.bucketSamplesReset();
     this.cold = new ColdStreams(dependencies.memory);
     this.items = tracedItems({ ...dependencies, hashOf: (slot) => this.hashOf(slot) });
-    this.#history = new HistoryRun(dependencies, (slot, times, values, count) => this.chunks.storeHistory(slot, times, values, count));
+    this.#history = new HistoryRun({ ...dependencies, chunks: this.chunks });
     const adoptKind = (slot: number, flags: number) => this.#adoptKind(slot, flags);
     this.profiles = new StreamProfiles(options.settings, {
       ...dependencies,
@@ -318,7 +318,6 @@ export class Shard {
   /** A late value goes into the ring in its place when it is recent, and into the store where the ring does not reach. */
   #takeLate({ slot, timeMs, value, arrivalMs }: ShardEvent): void {
     const { kernel } = this.#dependencies;
-    this.chunks.keepCumulative(slot, timeMs, value);
     if (arrivalMs === ARRIVAL_HISTORY && this.#history.add(slot, timeMs, value)) return;
     if (kernel.records.lastTimeMs(slot) - timeMs > LATE_IN_RING_MS_MAX) {
       this.chunks.storeValue(slot, timeMs, value);

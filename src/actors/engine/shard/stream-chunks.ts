@@ -6,7 +6,7 @@ import { FLAG_COUNTER, WINDOW_MAX } from "../../../core/layout/stream-record.ts"
 import { FRAME_BLOCK } from "../../../core/protocol/coordinator-frame.ts";
 import type { BlockEncoder } from "../../../domain/codec/chunk-block.ts";
 import type { ChunkBlockBuilder } from "../../../domain/codec/chunk-block-builder.ts";
-import { CHUNK_BYTES_MAX, encodeChunkApart, encodeSampleChunk } from "../../../domain/codec/sample-chunk.ts";
+import { CHUNK_BYTES_MAX, encodeChunkApart, encodeCountedChunk, encodeSampleChunk } from "../../../domain/codec/sample-chunk.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
 import type { Outbox } from "../report/outbox.ts";
 import type { Partition } from "../streams/partition.ts";
@@ -54,16 +54,27 @@ export class StreamChunks {
     else this.#storeValues(slot, this.#time, this.#value, 1);
   }
 
-  /** Values of the past, as detection has them, from before those that are in no chunk yet: the ring is about to take them. Of a counter keepCumulative() has what was sent. */
+  /** A gauge's values of the past, from before those that are in no chunk yet: the ring is about to take them. */
   storeHistory(slot: number, times: Float64Array, values: Float64Array, count: number): void {
-    if (!this.#isCounter(slot)) {
-      this.#storeValues(slot, times, values, count);
-      return;
-    }
-    // What the first open delta was measured from will not be just before it in the ring any longer.
+    this.#storeValues(slot, times, values, count);
+  }
+
+  /** Deltas of a counter's past, with what the first was measured from (encodeCountedChunk). */
+  storeCounted(
+    slot: number,
+    from: Parameters<typeof encodeCountedChunk>[0],
+    times: Float64Array,
+    deltas: Float64Array,
+    count: number,
+  ): void {
+    this.#keepAnchor(slot);
+    this.#store(slot, times, count, encodeCountedChunk(from, times, deltas, count, this.#chunk, 0));
+  }
+
+  /** What the first open delta was measured from will not be just before it in the ring any longer. */
+  #keepAnchor(slot: number): void {
     const anchorMs = this.#dependencies.kernel.records.readAnchor(slot, this.#value);
     if (anchorMs > 0) this.#keep(slot, anchorMs);
-    this.#storeApart("deltas", slot, times, values, count);
   }
 
   /** Keeps a value as it was sent, of an event. */

@@ -1,11 +1,15 @@
 // History in a shard: whatever order it and live samples come in, the ring holds the newest of both, every sample is in a chunk or in the ring, nothing of
 // it is declared, and what is live is judged as ever.
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { HistoryRun } from "../../../../src/actors/engine/shard/history-run.ts";
+import { CHUNK_HAS_FORM, FORM_ANCHOR_INTEGER, FORM_COUNTED } from "../../../../src/core/layout/chunk-form.ts";
 import { EVENT_CHUNK_DUE, EVENT_LATE, EVENT_LATE_START, EVENT_OPEN } from "../../../../src/core/layout/kernel-event.ts";
 import { STAGING } from "../../../../src/core/layout/memory-map.ts";
 import { ARRIVAL_HISTORY, ROW_BYTES, START_MARKER_HIGH } from "../../../../src/core/layout/row-frame.ts";
 import { FLAG_COUNTER, WINDOW_MAX } from "../../../../src/core/layout/stream-record.ts";
+import { CHUNK_BYTES_MAX, encodeChunkApart, encodeCountedChunk } from "../../../../src/domain/codec/sample-chunk.ts";
+import { SentSamples } from "../../../../src/domain/codec/sent-samples.ts";
 import { type Generator, generator } from "../../../support/generator.ts";
 import { ShardRig } from "../../../support/shard-rig.ts";
 
@@ -20,15 +24,39 @@ class HistoryRig {
   readonly rig = new ShardRig({ window: 120 });
   readonly slot: number;
   readonly stored = new Map<number, number>();
+  /** Of a counter's past. */
+  readonly chunks: Uint8Array[] = [];
   events = 0;
   readonly #run: HistoryRun;
 
   constructor(flags = 0) {
     this.slot = this.rig.stream(flags);
     const counters = { add: () => undefined };
-    this.#run = new HistoryRun({ kernel: this.rig.shard, counters: counters as never }, (_, times, values, count) => {
+    const note = (times: Float64Array, values: Float64Array, count: number) => {
       for (let i = 0; i < count; i++) this.stored.set(times[i] as number, values[i] as number);
+    };
+    this.#run = new HistoryRun({
+      kernel: this.rig.shard,
+      counters: counters as never,
+      chunks: {
+        storeHistory: (_, times, values, count) => note(times, values, count),
+        storeCounted: (_, from, times, deltas, count) => {
+          note(times, deltas, count);
+          this.#keep((out) => encodeCountedChunk(from, times, deltas, count, out, 0));
+        },
+        storeValue: (_, timeMs, delta) => {
+          note(Float64Array.of(timeMs), Float64Array.of(delta), 1);
+          this.#keep((out) => encodeChunkApart("deltas", Float64Array.of(timeMs), Float64Array.of(delta), 1, out, 0));
+        },
+        keepCumulative: (_, timeMs, value) =>
+          this.#keep((out) => encodeChunkApart("sent", Float64Array.of(timeMs), Float64Array.of(value), 1, out, 0)),
+      },
     });
+  }
+
+  #keep(encode: (out: Uint8Array) => number): void {
+    const out = new Uint8Array(CHUNK_BYTES_MAX);
+    this.chunks.push(out.slice(0, encode(out)));
   }
 
   apply(samples: ReadonlyArray<Sample | StartedSample>, arrivalMs: number): void {
@@ -175,5 +203,54 @@ describe("history of a stream", () => {
     const deltas = new Map([...inOrder.stored, ...inOrder.ring()]);
     expect(deltas.size).toBe(399);
     for (const [timeMs, value] of deltas) expect([timeMs, late.stored.get(timeMs)]).toEqual([timeMs, value]);
+  });
+});
+
+describe("a counter's past", () => {
+  const step = fc.oneof(
+    { weight: 20, arbitrary: fc.record({ by: fc.nat({ max: 1_000 }), to: fc.constant(-1) }) },
+    { weight: 1, arbitrary: fc.record({ by: fc.constant(0), to: fc.nat({ max: 500 }) }) },
+  );
+  const plans = fc.record({
+    unit: fc.constantFrom(1, 1, 0.1, Math.PI),
+    first: fc.nat({ max: 100_000 }),
+    pieces: fc.array(fc.array(step, { maxLength: 300, size: "max" }), { minLength: 1, maxLength: 4 }),
+  });
+
+  it("reads as it was sent, its resets too", () => {
+    fc.assert(
+      fc.property(plans, ({ unit, first, pieces }) => {
+        const rig = new HistoryRig(FLAG_COUNTER);
+        rig.apply([[START_MS, 1]], 0);
+        let [timeMs, value] = [START_MS - 10_000_000_000, first * unit];
+        const sent: Sample[] = [];
+        for (const piece of pieces) {
+          const samples = piece.map(({ by, to }): Sample => {
+            value = to < 0 ? value + by * unit : to * unit;
+            timeMs += STEP_MS;
+            return [timeMs, value];
+          });
+          if (samples.length > 0) rig.apply(samples, ARRIVAL_HISTORY);
+          sent.push(...samples);
+        }
+        const reader = new SentSamples(true);
+        for (const chunk of rig.chunks) expect(reader.add(chunk)).toBe(true);
+        const read = reader.finish();
+        expect([...read.timesMs]).toEqual(sent.map(([time]) => time));
+        for (const [index, [, expected]] of sent.entries())
+          expect(Math.abs((read.values[index] as number) - expected)).toBeLessThanOrEqual(unit === 1 ? 0 : 1e-12 * Math.abs(expected));
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it("has no value twice: 250 whole counts take 250 deltas and the value before them", () => {
+    const rig = new HistoryRig(FLAG_COUNTER);
+    rig.apply([[START_MS, 1]], 0);
+    rig.apply(
+      Array.from({ length: 251 }, (_, i): Sample => [START_MS - 10_000_000 + i * STEP_MS, 1_000 + i * 15 + (i % 7)]),
+      ARRIVAL_HISTORY,
+    );
+    expect(rig.chunks.map(([isForm, form]) => [isForm, form])).toEqual([[CHUNK_HAS_FORM, FORM_COUNTED | FORM_ANCHOR_INTEGER]]);
   });
 });
