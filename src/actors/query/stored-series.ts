@@ -3,6 +3,7 @@ import type { StoreReader } from "../../adapters/storage/key-value-store.ts";
 import { lowerBound } from "../../core/collections/sorted-search.ts";
 import { HOUR_MS } from "../../core/time/durations.ts";
 import { ChunkBlock } from "../../domain/codec/chunk-block.ts";
+import { CHUNK_SAMPLES_MAX, isSentChunk, readSampleChunk } from "../../domain/codec/sample-chunk.ts";
 import { SentSamples } from "../../domain/codec/sent-samples.ts";
 import type { Evaluating } from "../../domain/promql/evaluation/sliced-evaluation.ts";
 import type { LabelMatcher } from "../../domain/promql/labels/label-matcher.ts";
@@ -39,8 +40,9 @@ interface StoredParts {
 
 /** Chunks of stored blocks, oldest block first, by the text of their stream's id. */
 type StoredChunks = ReadonlyMap<string, readonly Uint8Array[]>;
+type ChunkLists = Map<string, Uint8Array[]>;
 
-/** A counter's chunk may begin so long before a range, and count anew there by a value in an earlier block. */
+/** A block whose chunks end so long before a range is read where a counter's chunk began before it: what the chunk counts anew by may be there. */
 const EARLIER_MS = HOUR_MS;
 
 /** The text by which a selector's streams are found. */
@@ -113,14 +115,32 @@ export class StoredSeriesStorage implements SeriesStorage {
       hours.set(idText(ids[index] as Uint8Array), sums);
   }
 
-  *#addChunks(
+  /** Chunks that overlap the span; of counters whose chunks begin long before it also what was sent in place of their sums meanwhile, such as where they began anew. */
+  *#addChunks(spans: readonly BlockSpan[], wanted: readonly SelectedStream[], span: TimeSpan, chunks: ChunkLists): Evaluating<void> {
+    const earlyMs = span.fromMs - EARLIER_MS;
+    const overlapping = spans.filter(({ minMs, maxMs }) => maxMs >= earlyMs && minMs <= span.toMs);
+    yield* this.#readBlocks(overlapping, wanted, () => true, chunks);
+    const long = new Map<SelectedStream, number>();
+    for (const stream of wanted) {
+      const startMs = stream.isCounter ? startOf([chunks.get(idText(stream.streamId))?.[0], stream.waiting[0]]) : earlyMs;
+      if (startMs < earlyMs) long.set(stream, startMs);
+    }
+    if (long.size === 0) return;
+    const longestMs = [...long.values()].reduce((least, ms) => Math.min(least, ms));
+    const before = spans.filter(({ maxMs }) => maxMs < earlyMs && maxMs >= longestMs);
+    const earlier: ChunkLists = new Map();
+    yield* this.#readBlocks(before, [...long.keys()], isSentChunk, earlier);
+    for (const [id, own] of earlier) chunks.set(id, [...own, ...(chunks.get(id) ?? [])]);
+  }
+
+  *#readBlocks(
     spans: readonly BlockSpan[],
     wanted: readonly SelectedStream[],
-    { fromMs, toMs }: TimeSpan,
-    chunks: Map<string, Uint8Array[]>,
+    isWanted: (chunk: Uint8Array) => boolean,
+    chunks: ChunkLists,
   ): Evaluating<void> {
     const { reader, budget } = this.#dependencies;
-    for (const { partition, block } of spans.filter(({ minMs, maxMs }) => maxMs >= fromMs - EARLIER_MS && minMs <= toMs)) {
+    for (const { partition, block } of spans) {
       budget.check();
       if (budget.isSliceOver) yield;
       const bytes = reader.get("blocks", blockKey(partition, block));
@@ -129,6 +149,7 @@ export class StoredSeriesStorage implements SeriesStorage {
       if (opened === undefined) throw new Error("a stored block does not open");
       for (const { streamId } of wanted) {
         for (const { chunk } of opened.chunksOf(streamId)) {
+          if (!isWanted(chunk)) continue;
           const id = idText(streamId);
           const of = chunks.get(id) ?? [];
           chunks.set(id, of);
@@ -138,4 +159,16 @@ export class StoredSeriesStorage implements SeriesStorage {
       }
     }
   }
+}
+
+const times = new Float64Array(CHUNK_SAMPLES_MAX);
+const values = new Float64Array(CHUNK_SAMPLES_MAX);
+
+/** The first time of chunks; of none, or of what does not decode, Infinity. */
+function startOf(chunks: ReadonlyArray<Uint8Array | undefined>): number {
+  let startMs = Number.POSITIVE_INFINITY;
+  for (const chunk of chunks) {
+    if (chunk !== undefined && readSampleChunk(chunk, times, values) !== undefined) startMs = Math.min(startMs, times[0] as number);
+  }
+  return startMs;
 }

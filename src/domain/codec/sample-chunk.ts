@@ -137,6 +137,11 @@ export function readSampleChunk(chunk: Uint8Array, times: Float64Array, values: 
   return { meaning, count, anchor, anchorMs: first - gapMs };
 }
 
+/** Whether a chunk has values for readers alone, which go before what other chunks say of their times. */
+export function isSentChunk(chunk: Uint8Array): boolean {
+  return chunk[0] === CHUNK_HAS_FORM && chunk[1] === FORM_SENT;
+}
+
 function decodeAnchor(cursor: ByteCursor, form: number): number | undefined {
   if ((form & FORM_ANCHOR_INTEGER) !== 0) {
     const raw = readVarint(cursor);
