@@ -164,7 +164,7 @@ export async function serviceMoment(
   const sinceMs = columns.streams.reduce((least, { times }) => Math.min(least, times[0] ?? atMs), atMs);
   if (model === null || state === null)
     return { ...NOTHING, layer, state: LEARNING, reason: LEARNING, value: rows, bar: SERVICE_VECTORS_MIN, sinceMs };
-  const track = new ServiceTrack({ tenant, environment, serviceId, hash }, columns.names);
+  const track = new ServiceTrack({ tenant, environment, serviceId, hash }, columns);
   track.take(model, state, { rows, trainedMs });
   const cursor = new HistoryCursor(columns, intervalMs);
   const values = new Float64Array(columns.names.length);

@@ -126,7 +126,7 @@ async function trackFrames(
   const { intervalMs, sinceMs, untilMs, slices } = options;
   const { tenant, environment, serviceId } = (members[0] as PlacedSeries).series.name;
   const hash = serviceHash(serviceKey(tenant, serviceId), environment);
-  const track = new ServiceTrack({ tenant, environment, serviceId, hash }, columns.names);
+  const track = new ServiceTrack({ tenant, environment, serviceId, hash }, columns);
   const cursor = new HistoryCursor(columns, intervalMs);
   const values = new Float64Array(columns.names.length);
   const found: TimedFrame[] = [];

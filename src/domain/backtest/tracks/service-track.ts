@@ -4,6 +4,7 @@ import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
 import { carryAlert, changeModel, ServiceDetector, type ServiceVerdict } from "../../detection/multivariate/service-detector.ts";
 import { type ServiceEpisodeScope, serviceFrame, serviceTransition } from "../../detection/multivariate/service-episode.ts";
 import { decodeServiceModel } from "../../detection/multivariate/service-model-coding.ts";
+import type { NamedColumns } from "../../detection/multivariate/service-vector.ts";
 import { type ServiceFinding, serviceVerdict, serviceZ } from "../../detection/multivariate/service-verdict.ts";
 
 /** Training of a model. */
@@ -14,7 +15,7 @@ export interface Training {
 
 export class ServiceTrack {
   readonly #place: ServiceEpisodeScope;
-  readonly #metrics: readonly string[];
+  readonly #columns: NamedColumns;
   #words: Float64Array<ArrayBuffer> | undefined;
   #detector: ServiceDetector | undefined;
   #training: Training = { rows: 0, trainedMs: 0 };
@@ -22,10 +23,10 @@ export class ServiceTrack {
   #sampleMs = 0;
   #verdict: ServiceVerdict | undefined;
 
-  /** `metrics` are those of the vector. */
-  constructor(place: ServiceEpisodeScope, metrics: readonly string[]) {
+  /** `columns` are those of the vector. */
+  constructor(place: ServiceEpisodeScope, columns: NamedColumns) {
     this.#place = place;
-    this.#metrics = metrics;
+    this.#columns = columns;
   }
 
   get isTrained(): boolean {
@@ -40,7 +41,7 @@ export class ServiceTrack {
     if (before === undefined || this.#detector?.model.leavesRest !== decoded.leavesRest) this.#words = state;
     if (before !== undefined && this.#words === state) carryAlert(before, state);
     changeModel(this.#words as Float64Array);
-    this.#detector = new ServiceDetector(this.#metrics.length, this.#words, decoded);
+    this.#detector = new ServiceDetector(this.#columns.names.length, this.#words, decoded, this.#columns);
     this.#training = training;
   }
 
@@ -71,7 +72,7 @@ export class ServiceTrack {
   }
 
   #finding(verdict: ServiceVerdict): ServiceFinding {
-    return { names: this.#metrics, verdict, timeMs: this.#sampleMs, ...this.#training };
+    return { names: this.#columns.names, verdict, timeMs: this.#sampleMs, ...this.#training };
   }
 
   #frame(transition: EpisodeFrame["transition"], verdict: ServiceVerdict): EpisodeFrame {

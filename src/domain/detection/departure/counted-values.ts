@@ -35,12 +35,12 @@ export function countSd(expected: number, counts: number): number {
   return Math.max(Math.sqrt(Math.max(0, expected) * counts), ONE_EVENT_SD) / counts;
 }
 
-/** Probability that Poisson's of this mean, below 1, comes to so many or more. */
+/** Probability that Poisson's of this mean, of a few hundred at most, comes to so many or more. */
 export function poissonTail(least: number, mean: number): number {
   let term = Math.exp(-mean);
   for (let i = 1; i <= least; i++) term *= mean / i;
   let [sum, next] = [term, least + 1];
-  for (; term > NEGLIGIBLE * sum; next++) {
+  for (; term > NEGLIGIBLE * sum || next <= mean; next++) {
     term *= mean / next;
     sum += term;
   }

@@ -78,7 +78,8 @@ export class MonitoredService {
   detector(): ServiceDetector | undefined {
     const model = this.#model && decodeServiceModel(this.#model);
     if (model === undefined || this.#words === undefined) return undefined;
-    return new ServiceDetector(this.#plan.shape.names.length, this.#words, model);
+    const { shape } = this.#plan;
+    return new ServiceDetector(shape.names.length, this.#words, model, shape);
   }
 
   /**

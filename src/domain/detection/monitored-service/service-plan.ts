@@ -5,17 +5,12 @@ import { FLAG_BUCKET, FLAG_COUNTER, PROFILE_EXCLUDED, WINDOW_MAX } from "../../.
 import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
 import type { StreamRecords } from "../../kernel/stream-records.ts";
 import { chosenMetrics, startsOf, streamsPerMetric, unevenness } from "../multivariate/service-columns.ts";
-import { aggregationOf } from "../multivariate/service-vector.ts";
+import { aggregationOf, type NamedColumns } from "../multivariate/service-vector.ts";
 
-/** Columns of a vector; services with the same metrics share it. */
-export interface VectorShape {
-  readonly names: readonly string[];
+/** Columns of a vector; services with the same metrics share it. The starts are those of slots. */
+export interface VectorShape extends NamedColumns {
   /** Hash of the names. */
   readonly columns: string;
-  /** AGGREGATION_* by metric. */
-  readonly aggregations: Uint8Array;
-  /** Index of the first slot of each metric; one more for the end of the last. */
-  readonly starts: Uint16Array;
 }
 
 /** The vector of one service in one environment. */

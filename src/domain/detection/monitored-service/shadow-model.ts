@@ -46,7 +46,7 @@ export class ShadowModel {
     if (reader.newestMs <= this.#sampleMs || !isVectorFull(reader.present, this.names.length)) return;
     const model = decodeServiceModel(this.#model);
     if (model === undefined) return;
-    const detector = new ServiceDetector(this.names.length, this.words, model);
+    const detector = new ServiceDetector(this.names.length, this.words, model, plan.shape);
     if (nowMs <= detector.newestMs) return;
     this.#sampleMs = reader.newestMs;
     model.parts.levels.fillGaps(reader.values);

@@ -2,7 +2,6 @@
 // Score and alert ask different things: the score how rare a vector is in training, the alert whether strangeness itself has left its usual range, so
 // that a service that has drifted since training is not one long alert.
 import { anomalyScore } from "../anomaly-score.ts";
-import { poissonTail } from "../departure/counted-values.ts";
 import { OWN_TAIL_WORDS, OwnTail } from "../departure/own-tail.ts";
 import { pagesPerValue } from "../departure/page-budget.ts";
 import { AlertGate, GATE_WORDS, type GateStep } from "../gates/alert-gate.ts";
@@ -10,9 +9,11 @@ import { DriftingMoments, MOMENTS_WORDS } from "../rolling/drifting-moments.ts";
 import { RECENT_WORDS, RecentValues } from "../rolling/recent-values.ts";
 import { INTERVAL_WORDS, UsualInterval } from "../rolling/usual-interval.ts";
 import { normalQuantile, Z_MAX } from "../tail-probability.ts";
+import { areFewEvents } from "./few-events.ts";
 import type { Random } from "./isolation-forest.ts";
 import { FEATURE_ROWS } from "./service-features.ts";
 import { isWhole, ServiceModel, SMOOTHED_VECTORS, type TimedRows } from "./service-model.ts";
+import { countsOfColumn, type NamedColumns } from "./service-vector.ts";
 import type { EigenSolver } from "./symmetric-eigen.ts";
 
 /** Rows that the evidence's history remembers. */
@@ -54,10 +55,6 @@ const OVER_BITS = 0b111;
 const NEAR = 0.8;
 const OWN_SHARE = 0.5;
 const SEVERE = 2;
-/** Events that are few: one may be a share of all, and so many come by chance with this probability. */
-const FEW_EVENTS_MIN = 2;
-const FEW_EVENTS_MAX = 10;
-const FEW_CHANCE = 1e-4;
 const GATE_PLACE = HEAD_WORDS + 2 * RECENT_WORDS + CHANNELS * CHANNEL_WORDS + INTERVAL_WORDS;
 const FIXED_WORDS = HEAD_WORDS + 2 * RECENT_WORDS + CHANNELS * CHANNEL_WORDS + INTERVAL_WORDS + GATE_WORDS + OWN_TAIL_WORDS;
 
@@ -108,6 +105,7 @@ const NO_STEP: GateStep = { isFiring: false, opened: false, suppressedBy: null }
 /** One service with a fixed list of metrics, over caller-owned state of serviceDetectorWords(width) numbers, all 0 at the start. */
 export class ServiceDetector {
   readonly #width: number;
+  readonly #columns: NamedColumns | undefined;
   readonly #head: Float64Array;
   /** The newest FEATURE_ROWS vectors, oldest first. */
   readonly #rows: Float64Array;
@@ -120,10 +118,17 @@ export class ServiceDetector {
   #model: ServiceModel | null;
   readonly #verdict: ServiceVerdict = { score: 0, z: 0, evidence: 0, tail: 0, gate: NO_STEP };
 
-  constructor(width: number, words = new Float64Array(serviceDetectorWords(width)), model: ServiceModel | null = null) {
+  /** Of `columns` that are not known nothing is taken for a count of single events. */
+  constructor(
+    width: number,
+    words = new Float64Array(serviceDetectorWords(width)),
+    model: ServiceModel | null = null,
+    columns?: NamedColumns,
+  ) {
     if (words.length !== serviceDetectorWords(width)) throw new Error(`${words.length} numbers are no state for ${width} metrics`);
     this.#width = width;
     this.#model = model;
+    this.#columns = columns;
     let used = 0;
     const take = (count: number): Float64Array => {
       used += count;
@@ -242,15 +247,14 @@ export class ServiceDetector {
     if (this.#largestShare() < OWN_SHARE) return false;
     const parts = this.model.contributions();
     const column = parts.indexOf(Math.max(...parts));
-    let few = 0;
-    for (let before = 0; before < FEATURE_ROWS; before++) {
-      const row = this.row(before);
-      const count = row[column] as number;
-      const usual = Math.max(0, this.model.parts.levels.fitting(row, column));
-      if (isOfFewEvents(count, usual)) few++;
-      else if (Math.abs(count - usual) >= 1) return false;
-    }
-    return few > 0;
+    const rows = Array.from({ length: FEATURE_ROWS }, (_, before) => this.row(before));
+    const counts = this.#columns === undefined ? 0 : countsOfColumn(this.#columns, column);
+    const usual = rows.map((row) => Math.max(0, this.model.parts.levels.fitting(row, column)));
+    return areFewEvents(
+      rows.map((row) => row[column] as number),
+      usual,
+      counts,
+    );
   }
 
   /** Largest share of one metric in the residuals of the newest vector and step. */
@@ -334,10 +338,4 @@ class EvidenceChannel {
 /** Takes a value in, one far out for no more than LEARNED_SDS_MAX standard deviations. */
 function learn(moments: DriftingMoments, value: number): void {
   moments.add(moments.count >= LEARNED_FROM ? Math.min(value, moments.mean + LEARNED_SDS_MAX * moments.sd) : value, LONG_MEMORY);
-}
-
-/** Whether so many events, more than usual, are few and no more than come by chance. */
-function isOfFewEvents(count: number, usual: number): boolean {
-  const areFew = Number.isInteger(count) && count >= FEW_EVENTS_MIN && count <= FEW_EVENTS_MAX;
-  return areFew && count > usual && poissonTail(count, usual) > FEW_CHANCE;
 }

@@ -1,6 +1,8 @@
 // A service's metrics at one time as one vector: each metric is the newest values of its streams made one, as decisions on pairs of several streams say.
 import { SERVICE_VALUE_AGE_MS_MAX } from "../../../core/config/limits.ts";
+import { FLAG_COUNTER } from "../../../core/layout/stream-record.ts";
 import type { Attributes } from "../../../core/protocol/coordinator-frame.ts";
+import { flagsOfPoint, isOfCounts } from "../../series/classification.ts";
 
 /** Aggregation of a metric's streams to one value: deltas are summed, gauges averaged, of percentiles the largest is taken. */
 const AGGREGATION_SUM = 0;
@@ -19,6 +21,23 @@ export function aggregationOf(isCounter: boolean, metricName: string, attributes
 /** Word that people know the aggregation by. */
 export function aggregationWord(aggregation: number): string {
   return ["sum", "mean", "max"][aggregation] as string;
+}
+
+/** Columns of a vector, as far as they say what their numbers count. */
+export interface NamedColumns {
+  readonly names: readonly string[];
+  /** AGGREGATION_* by metric. */
+  readonly aggregations: Uint8Array;
+  /** Index of the first stream of each metric; one more for the end of the last. */
+  readonly starts: Uint16Array;
+}
+
+/** Counts of events that a number of a column is the mean of; 0 where it counts none. */
+export function countsOfColumn({ names, aggregations, starts }: NamedColumns, column: number): number {
+  const [name, aggregation] = [names[column] as string, aggregations[column] as number];
+  const isCounted = isOfCounts(name, flagsOfPoint(name, false) | (aggregation === AGGREGATION_SUM ? FLAG_COUNTER : 0));
+  if (!isCounted) return 0;
+  return aggregation === AGGREGATION_MEAN ? Math.max(1, (starts[column + 1] as number) - (starts[column] as number)) : 1;
 }
 
 /** A value stands for so long, in ms, where vectors are so far apart. */

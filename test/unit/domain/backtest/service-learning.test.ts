@@ -5,6 +5,8 @@ import { ServiceTrack } from "../../../../src/domain/backtest/tracks/service-tra
 import type { TrainingJob, TrainingResult } from "../../../../src/domain/detection/multivariate/service-training.ts";
 import { decodeTrainingRows, encodeTrainingRows } from "../../../../src/domain/detection/multivariate/training-rows-coding.ts";
 
+const COLUMNS = { names: ["a", "b"], aggregations: Uint8Array.from([1, 1]), starts: Uint16Array.from([0, 1, 2]) };
+
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 const START_MS = Date.UTC(2026, 0, 5);
@@ -23,7 +25,7 @@ function learning(days: number, options: Partial<ServiceLearningOptions> = {}, a
   return { jobs, trainings: new ServiceLearning(history, { intervalMs: MINUTE_MS, hash: HASH, train, mayTrain: () => true, ...options }) };
 }
 
-const track = () => new ServiceTrack({ tenant: "default", environment: "", serviceId: "shop", hash: HASH }, ["a", "b"]);
+const track = () => new ServiceTrack({ tenant: "default", environment: "", serviceId: "shop", hash: HASH }, COLUMNS);
 const daysOf = ({ toMs }: TrainingJob) => (toMs - START_MS) / DAY_MS;
 
 describe("trainings on the way through history", () => {

@@ -7,6 +7,8 @@ import { encodeServiceModel } from "../../../../src/domain/detection/multivariat
 import { symmetricEigen } from "../../../../src/domain/detection/multivariate/symmetric-eigen.ts";
 import { generator } from "../../../support/generator.ts";
 
+const COLUMNS = { names: ["a", "b"], aggregations: Uint8Array.from([1, 1]), starts: Uint16Array.from([0, 1, 2]) };
+
 const MINUTE_MS = 60_000;
 const START_MS = Date.UTC(2026, 0, 5);
 const METRICS = 30;
@@ -124,7 +126,7 @@ describe("a service of many metrics", () => {
       const shared = random.normal();
       return [3.5 + shared + 0.3 * random.normal(), 100 + 10 * shared];
     };
-    const track = new ServiceTrack({ tenant: "t", environment: "", serviceId: "s", hash: "h" }, ["a", "b"]);
+    const track = new ServiceTrack({ tenant: "t", environment: "", serviceId: "s", hash: "h" }, COLUMNS);
     const take = (rows: readonly (readonly number[])[]) => {
       const state = new Float64Array(serviceDetectorWords(2));
       track.take(encodeServiceModel(trained(rows, state).model), state, { rows: rows.length, trainedMs: START_MS });
@@ -142,7 +144,7 @@ describe("a service of many metrics", () => {
   it("takes no other filling of a missing value for a jump when its model changes", () => {
     const random = generator(11);
     const rowsAbout = (level: number) => Array.from({ length: 400 }, () => [level + random.normal(), 100 + 10 * random.normal()]);
-    const track = new ServiceTrack({ tenant: "t", environment: "", serviceId: "s", hash: "h" }, ["a", "b"]);
+    const track = new ServiceTrack({ tenant: "t", environment: "", serviceId: "s", hash: "h" }, COLUMNS);
     const take = (rows: readonly (readonly number[])[]) => {
       const state = new Float64Array(serviceDetectorWords(2));
       track.take(encodeServiceModel(trained(rows, state).model), state, { rows: rows.length, trainedMs: START_MS });
