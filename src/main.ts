@@ -273,6 +273,7 @@ class Server {
       answer: (answer) => this.#queries.answer(answer),
       "replay-batch": (batch) => this.#forwarder.take(batch),
       "own-telemetry": (own) => this.#forwarder.takeOwn(own),
+      "rule-samples": (samples) => this.#forwarder.takeSamples(samples),
       "rule-work": (wanted) => this.#rules.take(wanted),
       access: ({ changes }) => this.#takeAccess(changes),
       "event-chunks": ({ chunks }) => this.#streams.push(chunks),

@@ -17,6 +17,8 @@ const TENANT_ROLES: ReadonlySet<string> = new Set(["viewer", "operator", "admin"
 /** What moves by itself. */
 const VOLATILE: ReadonlySet<string> = new Set([
   "status",
+  "promqlRules",
+  "promqlAlerts",
   "similarReports",
   "pillarScores",
   "coverage",

@@ -11,6 +11,7 @@ export async function answerRuleWork(rig: Rig): Promise<void> {
     const at = rig.messages.findIndex(({ type }) => type === "rule-work");
     if (at < 0) return;
     const [{ id, work }] = rig.messages.splice(at, 1) as unknown as [RuleWorkWanted];
+    if (work.kind !== "read") throw new Error("only files are read here");
     const { groups, problems } = readRuleFile(work.text);
     const body = JSON.stringify({ documents: groups.map((group) => JSON.stringify(documentOf(group))), problems });
     await rig.coordinator.handle({ type: "rule-work-done", id, status: 200, body });

@@ -234,7 +234,7 @@ function runningParts(
     wording: new SummaryWording({ isOn: options.wordsSummaries === true, counters: shared.counters, emit }),
     replay: new ReplayRunner({ ...shared, events: outbound.replays, control, replays: state.replays }),
     outbound,
-    rules: makeRules({ tenant: options.rulesTenant }, { ...shared, log: logOf("rules", (event) => emit({ type: "log", ...event })) }),
+    rules: ruleParts(options, shared, committer, changes),
     vectorizer: new Vectorizer(
       { intervalMs: options.vectorizerIntervalMs },
       { ...shared, control, serviceMap: state.configured.serviceMap, edit },
@@ -242,6 +242,27 @@ function runningParts(
     groupWaits,
     watchdog: new Watchdog({ intervalMs: options.watchdogIntervalMs }, stages, { ...shared, cycleEnded }),
   };
+}
+
+/** Parts that evaluate rules of Prometheus and send their alerts on. */
+function ruleParts(
+  options: CoordinatorOptions,
+  shared: Omit<StoringParts["shared"], "engines">,
+  committer: ControlCommitter,
+  changes: Changes,
+) {
+  const { rulesTenant: tenant, notification } = options;
+  const dependencies = {
+    ...shared,
+    options,
+    change: changes.make.bind(changes),
+    draftAlerts: () => committer.draftAlerts(),
+    draftVerdicts: committer.draftVerdicts.bind(committer),
+    takeAlerts: committer.takeAlerts.bind(committer),
+    takeVerdicts: committer.takeVerdicts.bind(committer),
+    log: logOf("rules", (event) => shared.emit({ type: "log", ...event })),
+  };
+  return makeRules({ tenant, publicUrl: notification?.publicUrl ?? "" }, dependencies);
 }
 
 /** Parts for models that people have had trained. */
@@ -295,6 +316,7 @@ function queryContext(
     drills,
     ruleWorkers: parts.rules.workers,
     own,
+    ruleRuns: parts.rules.schedule,
     nowMs,
     yieldTurn,
     pause: () => undefined,

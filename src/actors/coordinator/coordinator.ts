@@ -41,6 +41,7 @@ export class Coordinator {
     query: (call) => this.query(call),
     "replay-answer": async (answer) => this.takeReplayAnswer(answer),
     "rule-files": async (files) => this.#parts.rules.directory.take(files),
+    "rule-samples-taken": async (taken) => this.#parts.rules.samples.take(taken),
     "rule-work-done": async (done) => this.#parts.rules.workers.take(done),
     "own-telemetry-answer": async (answer) => this.#parts.own.take(answer),
     "summary-worded": async (worded) => this.#parts.wording.take(worded),
@@ -54,9 +55,9 @@ export class Coordinator {
   constructor(options: CoordinatorOptions, dependencies: CoordinatorDependencies) {
     this.#dependencies = dependencies;
     this.#parts = makeParts(options, dependencies, () => this.#rounds);
-    const { state, counters, vectorizer, watchdog, groupWaits, analysis, drills, trainings, news } = this.#parts;
+    const { state, counters, vectorizer, watchdog, groupWaits, analysis, drills, trainings, news, rules } = this.#parts;
     this.#state = state;
-    const ticks = [vectorizer, watchdog, groupWaits, analysis, drills, trainings, news];
+    const ticks = [vectorizer, watchdog, groupWaits, analysis, drills, trainings, news, rules.schedule];
     const count = () => {
       setGauges(state, counters);
       countPlaces(state.shares, counters);

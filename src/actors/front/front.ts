@@ -203,6 +203,12 @@ export class Front {
   }
 
   #query(request: FrontRequest, endpoint: Endpoint, principal: Principal, path: Readonly<Record<string, string>>): void {
+    if (endpoint.envelope === "prometheus") {
+      // Parameters may come more than once there, and are read where they are used.
+      const { query: parameters } = request.exchange.request;
+      this.#call(request, { endpoint: endpoint.name, principal, path: { parameters }, query: {}, body: null, requestId: request.id });
+      return;
+    }
     const split = splitQuery(request.exchange.request.query);
     if (!split.ok) {
       request.refuse(split.refusal);

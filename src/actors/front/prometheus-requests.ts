@@ -97,8 +97,6 @@ export class PrometheusRequests {
   }
 
   #data(endpoint: string): unknown {
-    if (endpoint === "promqlRules") return { groups: [] };
-    if (endpoint === "promqlAlerts") return { alerts: [] };
     if (endpoint === "promqlRuntimeInfo") return { startTime: new Date(this.#options.startedMs).toISOString(), reloadConfigSuccess: true };
     if (endpoint !== "promqlBuildInfo") return [];
     return {

@@ -2,9 +2,16 @@
 // bodies wait, a batch is refused at once and comes again later.
 import type { Clock } from "../../adapters/platform/clock.ts";
 import { REPLAY_BODIES_WAITING_MAX } from "../../core/config/limits.ts";
-import { BODY_ACCEPTED_LEVELS, BODY_JSON_OWN, BODY_REPLAY, BODY_REPLAY_HISTORY } from "../../core/protocol/body-kind.ts";
+import {
+  BODY_ACCEPTED_LEVELS,
+  BODY_JSON_OWN,
+  BODY_REMOTE_WRITE_1,
+  BODY_REPLAY,
+  BODY_REPLAY_HISTORY,
+} from "../../core/protocol/body-kind.ts";
 import type { OwnTelemetry, OwnTelemetryAnswer } from "../../core/protocol/own-telemetry.ts";
 import type { ReplayAnswer, ReplayBatch } from "../../core/protocol/query.ts";
+import type { RuleSamples, RuleSamplesTaken } from "../../core/protocol/rule-work.ts";
 import type { BodyPort } from "./body-port.ts";
 
 export interface ReplayForwarderDependencies {
@@ -12,7 +19,7 @@ export interface ReplayForwarderDependencies {
   readonly ports: readonly BodyPort[];
   readonly schedulePublish: () => void;
   readonly tenantIndex: (name: string) => number;
-  readonly answer: (answer: ReplayAnswer | OwnTelemetryAnswer) => void;
+  readonly answer: (answer: ReplayAnswer | OwnTelemetryAnswer | RuleSamplesTaken) => void;
 }
 
 const BUSY = 503;
@@ -37,6 +44,11 @@ export class ReplayForwarder {
     const { answer } = this.#dependencies;
     const kind = holds === "records" ? BODY_JSON_OWN : BODY_ACCEPTED_LEVELS;
     this.#submit(kind, tenant, body, (status, text) => answer({ type: "own-telemetry-answer", id, status, body: text }));
+  }
+
+  /** The same for samples of rules. */
+  takeSamples({ id, tenant, body }: RuleSamples): void {
+    this.#submit(BODY_REMOTE_WRITE_1, tenant, body, (status) => this.#dependencies.answer({ type: "rule-samples-taken", id, status }));
   }
 
   #submit(kind: number, tenant: string, bytes: Uint8Array, answer: (status: number, text: string | null) => void): void {

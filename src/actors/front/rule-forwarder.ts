@@ -16,7 +16,7 @@ interface RuleCall {
 
 /** The query workers, as rules call them. */
 interface RuleWorkersFront {
-  /** Has one of them do it, in its turn; undefined where too many wait. */
+  /** Has one of them do it, behind others of its tenant; undefined where too many wait. */
   call(call: RuleCall, onAnswer: (status: number, body: string | Uint8Array) => void): unknown;
 }
 

@@ -41,6 +41,15 @@ const METADATA_QUERY = z.object({
   limit_per_metric: text("rows of a metric"),
 });
 
+const RULE_QUERY = z.object({
+  type: text("alert or record; both where it is absent"),
+  "rule_name[]": text("a rule's name; may come more than once"),
+  "rule_group[]": text("a group's name; may come more than once"),
+  "file[]": text("a file of RULES_DIR; may come more than once"),
+  "match[]": text("a selector on labels of rules; may come more than once"),
+  exclude_alerts: text("true: without the alerts of rules"),
+});
+
 const FORM: readonly MediaBody[] = [
   { mediaType: "application/x-www-form-urlencoded", holds: "The parameters, in place of the query or besides it" },
 ];
@@ -160,8 +169,8 @@ export const PROMETHEUS_ENDPOINTS = [
     ...GET,
     name: "promqlRules",
     path: "/prometheus/api/v1/rules",
-    handledBy: "front",
-    query: ANY_QUERY,
+    handledBy: "coordinator",
+    query: RULE_QUERY,
     responses: { 200: PROMETHEUS_RULES },
     examples: success({ groups: [] }),
     summary: "Groups of rules",
@@ -170,7 +179,7 @@ export const PROMETHEUS_ENDPOINTS = [
     ...GET,
     name: "promqlAlerts",
     path: "/prometheus/api/v1/alerts",
-    handledBy: "front",
+    handledBy: "coordinator",
     query: ANY_QUERY,
     responses: { 200: PROMETHEUS_ALERTS },
     examples: success({ alerts: [] }),

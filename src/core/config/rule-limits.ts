@@ -34,3 +34,30 @@ export const RULE_DIRECTORY_INTERVAL_MS = 1_000;
 export const RULE_WORK_MS_MAX = 300_000;
 /** Faults of a file that an answer or the log shows. */
 export const RULE_PROBLEMS_SHOWN_MAX = 20;
+/** How often a group is evaluated that says nothing of it: Prometheus' default. */
+export const RULE_INTERVAL_MS = 60_000;
+/** Groups that query workers evaluate at once or have waiting: a worker each, and as many behind them. */
+export const RULE_EVALUATIONS_UNDER_WAY_MAX = 8;
+/** Time that one rule may take of a worker: a tenth of what Prometheus gives it, as others of the group wait behind it. */
+export const RULE_QUERY_MS_MAX = 10_000;
+/** Alerts of one rule, whatever its group allows: each is a row of the store and a line on pages. */
+export const RULE_ALERTS_MAX = 1_000;
+/** Series of one recording rule, whatever its group allows: 200 bytes each to write them, 4 MB. */
+export const RULE_SERIES_MAX = 20_000;
+/** Times that a rule is evaluated again because its templates have asked for series that were not read yet: public rules ask in one level. */
+export const RULE_TEMPLATE_READS_MAX = 4;
+/** Groups that a worker keeps compiled. */
+export const RULE_GROUPS_COMPILED_MAX = 1_000;
+/** How often an alert that goes on firing is sent again: Prometheus' resend delay. */
+export const RULE_RESEND_MS = 60_000;
+/** Intervals, and of the resend delay as many, after which an alert is over that nobody sends any more: Prometheus' own. */
+export const RULE_SILENT_INTERVALS = 4;
+/** How often series of rules are sent again to an engine that is full, and the wait before. */
+export const RULE_SAMPLE_TRIES_MAX = 5;
+export const RULE_SAMPLE_RETRY_MS = 500;
+/** How long an engine may take to answer: as long as a sender of ours would wait. */
+export const RULE_SAMPLE_ANSWER_MS_MAX = 30_000;
+/** How long a pause may be behind which `for` goes on: Prometheus' default. */
+export const RULE_OUTAGE_TOLERANCE_MS = 3_600_000;
+/** What is left of `for` behind a pause at least, and below which nothing goes on: Prometheus' default. */
+export const RULE_FOR_GRACE_MS = 600_000;

@@ -5,7 +5,7 @@ import type { LogEvent } from "../telemetry/log-event.ts";
 import type { AccessChange, KeyScope, Role } from "./access.ts";
 import type { DataFault } from "./data-fault.ts";
 import type { OwnTelemetry, OwnTelemetryAnswer } from "./own-telemetry.ts";
-import type { RuleFiles, RuleWorkDone, RuleWorkWanted } from "./rule-work.ts";
+import type { RuleFiles, RuleSamples, RuleSamplesTaken, RuleWorkDone, RuleWorkWanted } from "./rule-work.ts";
 import type { SetAsideItem } from "./set-aside.ts";
 import type { ShareRow } from "./shares.ts";
 import type { SummaryWanted, SummaryWorded } from "./summary-wording.ts";
@@ -111,6 +111,7 @@ export type CoordinatorMessage =
   | AccessMessage
   | ReplayBatch
   | OwnTelemetry
+  | RuleSamples
   | RuleWorkWanted
   | StreamEvents
   /** A cycle of the Watchdog has ended: how many have come to their end since the start. One that the disk refuses ends without. */
@@ -143,6 +144,7 @@ export type CoordinatorCommand =
   | ReplayAnswer
   | OwnTelemetryAnswer
   | RuleFiles
+  | RuleSamplesTaken
   | RuleWorkDone
   | SummaryWorded
   /** For the status. */

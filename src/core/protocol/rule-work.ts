@@ -1,13 +1,30 @@
 // What the coordinator has query workers do for rules: they read files and evaluate groups, which would hold its own thread for too long.
 
 /** Reads a file of rules; its groups come back as documents. */
-interface ReadRules {
+export interface ReadRules {
   readonly kind: "read";
   readonly text: string;
 }
 
+/** Evaluates a group at a moment. */
+export interface EvaluateRules {
+  readonly kind: "evaluate";
+  /** The group as JSON of a RuleGroupDocument. */
+  readonly document: string;
+  /** What the evaluation before has left; null for none. */
+  readonly state: Uint8Array | null;
+  readonly timeMs: number;
+  readonly externalUrl: string;
+  /** Whether series of alerts are made from the first evaluation on: nothing of before is to be restored. */
+  readonly isNew: boolean;
+  /** Whether `for` is to be restored behind this evaluation. */
+  readonly restores: boolean;
+  /** Whether all alerts that fire are sent, not only those that begin to. */
+  readonly sendsAll: boolean;
+}
+
 /** A piece of work for a query worker. */
-export type RuleWork = ReadRules;
+export type RuleWork = ReadRules | EvaluateRules;
 
 /** The coordinator to main: work for a query worker, answered by RuleWorkDone. */
 export interface RuleWorkWanted {
@@ -23,6 +40,21 @@ export interface RuleWorkDone {
   readonly id: number;
   readonly status: number;
   readonly body: string | Uint8Array;
+}
+
+/** The coordinator to main: samples of rules for an engine, as a remote-write request; answered by RuleSamplesTaken. */
+export interface RuleSamples {
+  readonly type: "rule-samples";
+  readonly id: number;
+  readonly tenant: string;
+  readonly body: Uint8Array;
+}
+
+/** What an engine has answered to them. */
+export interface RuleSamplesTaken {
+  readonly type: "rule-samples-taken";
+  readonly id: number;
+  readonly status: number;
 }
 
 /** A file of RULES_DIR, by its path below it. */
@@ -44,4 +76,60 @@ export interface ReadRulesResult {
   /** Each group as JSON of a RuleGroupDocument. */
   readonly documents: readonly string[];
   readonly problems: readonly string[];
+}
+
+/** An alert that a rule sends on; one that is pending is only named, where all are. */
+export interface RuleAlertChange {
+  readonly status: "pending" | "firing" | "resolved";
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly firedMs: number;
+  readonly endedMs: number | null;
+}
+
+/** What a rule has come to. */
+export interface EvaluatedRule {
+  readonly lastError: string | null;
+  readonly seconds: number;
+  readonly pending: number;
+  readonly firing: number;
+}
+
+/** What an evaluation of a group has come to, besides its state and its samples. */
+export interface EvaluatedGroup {
+  readonly seconds: number;
+  readonly rules: readonly EvaluatedRule[];
+  readonly changes: readonly RuleAlertChange[];
+  readonly samples: number;
+}
+
+/** An evaluation with the bytes that the coordinator does not look into: the state for the next one, and a remote-write request of the samples. */
+export interface EvaluationParts {
+  readonly group: EvaluatedGroup;
+  readonly state: Uint8Array;
+  readonly request: Uint8Array;
+}
+
+const LENGTHS_BYTES = 8;
+
+/** One run of bytes of all parts: length of the first two as u32, then the three. */
+export function packEvaluation({ group, state, request }: EvaluationParts): Uint8Array<ArrayBuffer> {
+  const head = new TextEncoder().encode(JSON.stringify(group));
+  const bytes = new Uint8Array(LENGTHS_BYTES + head.length + state.length + request.length);
+  const view = new DataView(bytes.buffer);
+  view.setUint32(0, head.length);
+  view.setUint32(4, state.length);
+  bytes.set(head, LENGTHS_BYTES);
+  bytes.set(state, LENGTHS_BYTES + head.length);
+  bytes.set(request, LENGTHS_BYTES + head.length + state.length);
+  return bytes;
+}
+
+/** Gives back what packEvaluation() was given. */
+export function unpackEvaluation(bytes: Uint8Array): EvaluationParts {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const stateAt = LENGTHS_BYTES + view.getUint32(0);
+  const requestAt = stateAt + view.getUint32(4);
+  const group = JSON.parse(new TextDecoder().decode(bytes.subarray(LENGTHS_BYTES, stateAt))) as EvaluatedGroup;
+  return { group, state: bytes.slice(stateAt, requestAt), request: bytes.slice(requestAt) };
 }

@@ -1,5 +1,6 @@
 // POST /api/v1/alerts/webhook: alerts of an Alertmanager are handled as anomalies that the service has found itself (rule 1.1.15). They are committed a few at a
 // time, so that neither queries nor the commits of others wait for all of them. One that was taken before changes nothing: what fails midway is sent again.
+import type { StoreOperation } from "../../adapters/storage/key-value-store.ts";
 import { done, type Outcome } from "../../api/refusal.ts";
 import { WEBHOOK_ALERTS_PER_COMMIT_MAX } from "../../core/config/analysis-limits.ts";
 import { type EpisodeFrame, isClosing } from "../../core/protocol/coordinator-frame.ts";
@@ -8,7 +9,7 @@ import { ofOpenEpisodes, type WebhookAlert, webhookEpisode } from "../../domain/
 import { REPLICA_LABELS, withReplicaLabels } from "../../domain/series/replica-labels.ts";
 import type { OpenEpisode } from "../anomalies/open-episodes.ts";
 import type { VerdictDraft } from "../anomalies/verdict-draft.ts";
-import type { QueryRequest } from "../queries/query-context.ts";
+import type { ChangeRequest, QueryRequest } from "../queries/query-context.ts";
 import { mapInSlices } from "../state/slices.ts";
 import type { AnalysisContext } from "./analysis-context.ts";
 
@@ -18,7 +19,10 @@ export async function takeAlerts(context: AnalysisContext, request: QueryRequest
   const taken: TakenAlert[] = [];
   let isNoted = false;
   for (let from = 0; from < alerts.length; from += WEBHOOK_ALERTS_PER_COMMIT_MAX) {
-    const some = await takeSome(context, request, alerts.slice(from, from + WEBHOOK_ALERTS_PER_COMMIT_MAX), isNoted);
+    const some = await takeSentAlerts(context, request, {
+      alerts: alerts.slice(from, from + WEBHOOK_ALERTS_PER_COMMIT_MAX).map((alert) => withCommon(alert, request.body.commonLabels)),
+      note: isNoted ? null : { alerts: alerts.length },
+    });
     if (!some.ok) return some;
     taken.push(...some.value.named);
     isNoted ||= some.value.isStored;
@@ -28,42 +32,55 @@ export async function takeAlerts(context: AnalysisContext, request: QueryRequest
   return done(answerOf(taken));
 }
 
-function takeSome(
-  context: AnalysisContext,
-  request: QueryRequest<"alertWebhook">,
-  alerts: QueryRequest<"alertWebhook">["body"]["alerts"],
-  isNoted: boolean,
-): Promise<Outcome<TakenAlerts>> {
+function withCommon(alert: WebhookAlert, commonLabels: Readonly<Record<string, string>>): WebhookAlert {
+  return { ...alert, labels: { ...commonLabels, ...alert.labels } };
+}
+
+/** Alerts that are taken in one transaction. */
+export interface SentAlerts {
+  readonly alerts: readonly WebhookAlert[];
+  /** What the audit log shows of them; null where it has a row of them, or needs none. */
+  readonly note: unknown;
+  /** What is stored with them, and what is done once it is. */
+  readonly beside?: { readonly operations: readonly StoreOperation[]; apply(): void };
+}
+
+/** What the taking of alerts uses. */
+export type AlertTaking = Pick<AnalysisContext, "change" | "draftAlerts" | "draftVerdicts" | "nowMs" | "takeAlerts" | "takeVerdicts"> & {
+  readonly options: { readonly replicaLabels?: string };
+};
+
+/** Takes some alerts in one transaction, as an Alertmanager's. */
+export function takeSentAlerts(context: AlertTaking, request: ChangeRequest, sent: SentAlerts): Promise<Outcome<TakenAlerts>> {
   const { tenant, subject } = request.principal;
-  const { commonLabels } = request.body;
+  const { alerts, note, beside } = sent;
   return context.change<TakenAlerts>(request, async (pause) => {
     const draft = context.draftAlerts();
     const verdicts = context.draftVerdicts(draft);
     const nowMs = context.nowMs();
     const episode = (alert: WebhookAlert) => webhookEpisode(tenant, subject, alert, nowMs);
-    const take = (alert: (typeof alerts)[number]) => {
-      const sent = { ...alert, labels: { ...commonLabels, ...alert.labels } };
-      const frame = ofPair(episode(sent), () => episode(withoutReplicas(sent, context.options.replicaLabels)), verdicts);
+    const take = (alert: WebhookAlert) => {
+      const frame = ofPair(episode(alert), () => episode(withoutReplicas(alert, context.options.replicaLabels)), verdicts);
       const frames = ofOpenEpisodes(frame, alert, openEpisodes(verdicts, frame));
       for (const each of frames) verdicts.add(each);
       return { frame: frames[0] ?? frame, status: alert.status };
     };
     const taken = await mapInSlices(alerts, take, pause);
-    const operations = [...verdicts.operations(), ...draft.operations()];
+    const operations = [...verdicts.operations(), ...draft.operations(), ...(beside?.operations ?? [])];
     // Alerts that were resolved before they were ever taken say nothing.
     const named = taken.flatMap(({ frame, status }) => {
       const anomaly = verdicts.anomalyOf(frame);
       return anomaly === undefined ? [] : [{ anomaly, status }];
     });
     if (operations.length === 0) return { ok: "unchanged", outcome: done({ named, isStored: false }) };
-    const note = { action: "alert.take", object: named[0]?.anomaly.id ?? "", before: null, after: { alerts: request.body.alerts.length } };
     return {
       ok: true,
-      note: isNoted ? null : note,
+      note: note === null ? null : { action: "alert.take", object: named[0]?.anomaly.id ?? "", before: null, after: note },
       operations,
       apply: () => {
         context.takeVerdicts(verdicts);
         context.takeAlerts(draft);
+        beside?.apply();
         return [];
       },
       outcome: done({ named, isStored: true }),

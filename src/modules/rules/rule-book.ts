@@ -2,7 +2,14 @@
 import type { KeyValueStore } from "../../adapters/storage/key-value-store.ts";
 import { ShareLedger } from "../../core/fairness/share-ledger.ts";
 import { scan } from "../state/scan.ts";
+import type { RuleAlertBook } from "./rule-alert-book.ts";
 import { groupIdOf, type RuleGroupEntry, readRuleGroup } from "./rule-group-row.ts";
+
+/** The books of rules, as handlers and others find them. */
+export interface RuleBooks {
+  readonly rules: RuleBook;
+  readonly ruleAlerts: RuleAlertBook;
+}
 
 /** Groups of a tenant by their ids, in the order in which they came. */
 type Groups = Map<string, RuleGroupEntry>;
@@ -12,6 +19,7 @@ export class RuleBook {
   readonly shares: ShareLedger;
   readonly #tenants = new Map<string, Groups>();
   #groups = 0;
+  #version = 0;
 
   constructor(shares = ShareLedger.alone()) {
     this.shares = shares;
@@ -19,6 +27,11 @@ export class RuleBook {
 
   load(store: KeyValueStore): void {
     for (const { value } of scan(store, "rule_groups")) this.put(readRuleGroup(value));
+  }
+
+  /** A number that is another after each change of a group. */
+  get version(): number {
+    return this.#version;
   }
 
   /** Number of groups of all tenants. */
@@ -55,6 +68,7 @@ export class RuleBook {
     if (before === undefined) this.#groups++;
     this.shares.add(tenant, document.rules.length - (before?.document.rules.length ?? 0));
     groups.set(id, entry);
+    this.#version++;
   }
 
   remove({ tenant, file, document }: RuleGroupEntry): void {
@@ -63,6 +77,7 @@ export class RuleBook {
     const before = groups?.get(id);
     if (groups === undefined || before === undefined) return;
     groups.delete(id);
+    this.#version++;
     this.#groups--;
     this.shares.give(tenant, before.document.rules.length);
     if (groups.size === 0) this.#tenants.delete(tenant);

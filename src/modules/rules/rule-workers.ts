@@ -1,7 +1,15 @@
 // The query workers as the coordinator has them work for rules: one message there, one back.
 import { Requests } from "../../adapters/threads/requests.ts";
 import { RULE_WORK_MS_MAX } from "../../core/config/rule-limits.ts";
-import type { ReadRulesResult, RuleWork, RuleWorkDone, RuleWorkWanted } from "../../core/protocol/rule-work.ts";
+import {
+  type EvaluateRules,
+  type EvaluationParts,
+  type ReadRulesResult,
+  type RuleWork,
+  type RuleWorkDone,
+  type RuleWorkWanted,
+  unpackEvaluation,
+} from "../../core/protocol/rule-work.ts";
 
 export interface RuleWorkersDependencies {
   emit(message: RuleWorkWanted): void;
@@ -30,6 +38,11 @@ export class RuleWorkers {
   /** Reads a file of rules. Rejects with RuleWorkError. */
   async read(tenant: string, text: string): Promise<ReadRulesResult> {
     return JSON.parse(textOf(await this.#run(tenant, { kind: "read", text }))) as ReadRulesResult;
+  }
+
+  /** Evaluates a group. Rejects with RuleWorkError. */
+  async evaluate(tenant: string, work: Omit<EvaluateRules, "kind">): Promise<EvaluationParts> {
+    return unpackEvaluation((await this.#run(tenant, { kind: "evaluate", ...work })) as Uint8Array);
   }
 
   #run(tenant: string, work: RuleWork): Promise<string | Uint8Array> {

@@ -9,6 +9,7 @@ import { MATURITIES, maturityOf, thresholdFor } from "../../../domain/detection/
 import { SettingsTable } from "../../../domain/detection/settings-table.ts";
 import { ThresholdProfiles } from "../../../domain/detection/threshold-profiles.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
+import { isRuleSeries, mayBeRuleSeries } from "../../../domain/series/rule-series.ts";
 import { serviceKey } from "../../../domain/series/stream-identity.ts";
 import type { ServiceIndex } from "./service-index.ts";
 
@@ -17,6 +18,8 @@ export interface StreamProfilesDependencies {
   readonly services: ServiceIndex;
   readonly tenantIndex: (name: string) => number;
   readonly nameOf: (slot: number) => { readonly tenant: string; readonly serviceId: string; readonly metricName: string };
+  /** The identity of a stream, valid until the next one is made. */
+  readonly identityOf: (slot: number) => Uint8Array;
   /** Ends the episodes of a stream that is no longer evaluated. */
   readonly endEpisodes: (slot: number) => void;
 }
@@ -54,7 +57,8 @@ export class StreamProfiles {
 
   /** The settings in force for a metric of a service. */
   settingsOf(tenant: string, serviceId: string, metricName: string): WatchdogSettings {
-    return this.#table.settingsOf(tenant, serviceId, metricName);
+    const settings = this.#table.settingsOf(tenant, serviceId, metricName);
+    return isRuleSeries(metricName) ? { ...settings, excluded: true } : settings;
   }
 
   /** Whether metrics of the service may have settings of their own. */
@@ -93,10 +97,11 @@ export class StreamProfiles {
 
   /** Gives a stream that has just been made its profile. An episode that a stored state left open is not ended by that. */
   assign(slot: number): void {
-    const { kernel, nameOf } = this.#dependencies;
-    if (this.#tenants.size === 0 || !this.#tenants.has(kernel.records.tenant(slot))) return;
+    const { kernel, nameOf, identityOf } = this.#dependencies;
+    const isPlain = this.#tenants.size === 0 || !this.#tenants.has(kernel.records.tenant(slot));
+    if (isPlain && !mayBeRuleSeries(identityOf(slot))) return;
     const { tenant, serviceId, metricName } = nameOf(slot);
-    kernel.records.setProfile(slot, this.#profiles.profileOf(this.#table.settingsOf(tenant, serviceId, metricName)));
+    kernel.records.setProfile(slot, this.#profiles.profileOf(this.settingsOf(tenant, serviceId, metricName)));
   }
 
   /** Goes on with a walk; false when there is none. */
@@ -132,12 +137,14 @@ export class StreamProfiles {
   #assignAll(slots: readonly number[]): void {
     const first = slots[0];
     if (first === undefined) return;
-    const { nameOf } = this.#dependencies;
+    const { nameOf, identityOf } = this.#dependencies;
     const { tenant, serviceId } = nameOf(first);
     const hasMetrics = this.#table.hasMetrics(tenant, serviceId);
     const common = this.#profiles.profileOf(this.#table.settingsOf(tenant, serviceId, ""));
-    for (const slot of slots)
-      this.#set(slot, hasMetrics ? this.#profiles.profileOf(this.#table.settingsOf(tenant, serviceId, nameOf(slot).metricName)) : common);
+    for (const slot of slots) {
+      const isOwn = hasMetrics || mayBeRuleSeries(identityOf(slot));
+      this.#set(slot, isOwn ? this.#profiles.profileOf(this.settingsOf(tenant, serviceId, nameOf(slot).metricName)) : common);
+    }
   }
 
   #set(slot: number, profile: number): void {

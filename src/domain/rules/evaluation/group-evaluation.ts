@@ -54,7 +54,8 @@ export function evaluateGroup(compiled: CompiledGroup, states: readonly RuleStat
   return compiled.rules.map((rule, index) => evaluateRule(rule, states[index] ?? NEW_RULE_STATE, compiled.group, timeMs, world));
 }
 
-function evaluateRule(rule: CompiledRule, before: RuleState, group: RuleGroup, timeMs: number, world: GroupWorld): RuleState {
+/** Evaluates one rule at a moment; what it records goes to the world, and nothing else changes. */
+export function evaluateRule(rule: CompiledRule, before: RuleState, group: RuleGroup, timeMs: number, world: GroupWorld): RuleState {
   try {
     const { alerts, samples } = outcomeOf(rule, before, group, timeMs, world);
     const series = new Map(samples.map(({ labels }) => [labels.key, labels]));

@@ -39,6 +39,12 @@ export function exponentText(value: number, digits: number): string {
   return `${value < 0 || Object.is(value, -0) ? "-" : ""}${shown}e${exponent < 0 ? "-" : "+"}${exponentDigits}`;
 }
 
+/** Format `e` of as many digits as are needed. */
+export function shortestExponentText(value: number): string {
+  const [mantissa = ""] = Math.abs(value).toExponential().split("e");
+  return exponentText(value, Math.max(0, mantissa.length - 2));
+}
+
 /** Format `g`: so many significant digits without zeros at their end. */
 export function generalText(value: number, significant: number): string {
   if (!Number.isFinite(value)) return formatPlain(value);

@@ -4,7 +4,7 @@ import {
   LONG_BASELINE_UNCLAIMED_CYCLES,
   LONG_BASELINE_VALUES_PER_VISIT,
 } from "../../../../core/config/limits.ts";
-import { FLAG_BUCKET, FLAG_COUNTER, FLAG_ENDED, SR_HASH, WINDOW_MAX } from "../../../../core/layout/stream-record.ts";
+import { FLAG_BUCKET, FLAG_COUNTER, FLAG_ENDED, PROFILE_EXCLUDED, SR_HASH, WINDOW_MAX } from "../../../../core/layout/stream-record.ts";
 import type { EpisodeFrame, StreamName } from "../../../../core/protocol/coordinator-frame.ts";
 import type { ConfirmedPair, FiringEpisodes, WatchdogCounts } from "../../../../core/protocol/engine-control.ts";
 import type { KnownDays } from "../../../../domain/calendar/known-days.ts";
@@ -293,7 +293,7 @@ export class PairPass implements WatchdogDetector {
     const { tenant, serviceId, hasMetrics, deployedMs } = this.#service;
     const own = hasMetrics ? settings.settingsOf(tenant, serviceId, nameOf(slot).metricName) : this.#service.settings;
     const flags = records.flags(slot);
-    if (own.excluded) return this.#skip("excluded", slot);
+    if (own.excluded || records.profile(slot) === PROFILE_EXCLUDED) return this.#skip("excluded", slot);
     if ((flags & FLAG_ENDED) !== 0) return this.#skip("ended", slot);
     if ((flags & FLAG_BUCKET) !== 0) return this.#skip("histogram_bucket", slot);
     const pair = this.#pairAt(slot, true);

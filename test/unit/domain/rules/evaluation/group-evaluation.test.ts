@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { Labels, NO_LABELS } from "../../../../../src/domain/promql/labels/labels.ts";
 import type { QueryValue } from "../../../../../src/domain/promql/query-engine.ts";
 import { QueryError } from "../../../../../src/domain/promql/query-error.ts";
-import type { RuleSample } from "../../../../../src/domain/rules/evaluation/alerting-evaluation.ts";
+import { restoreAlerts } from "../../../../../src/domain/rules/evaluation/alert-restoration.ts";
+import type { RuleAlert, RuleSample } from "../../../../../src/domain/rules/evaluation/alerting-evaluation.ts";
 import {
   compileGroup,
   evaluateGroup,
@@ -128,5 +129,43 @@ describe("a recording rule", () => {
       "vector contains metrics with the same labelset after applying rule labels",
     );
     expect(new Course("{record: r, expr: x}", "  limit: 1\n").step(["x", "y"]).lastError).toBe("exceeded limit of 1 with 2 series");
+  });
+});
+
+describe("`for` behind a restart", () => {
+  const minute = (count: number) => count * MINUTE_MS;
+  const alert: RuleAlert = {
+    labels: NO_LABELS,
+    annotations: NO_LABELS,
+    state: "pending",
+    value: 1,
+    activeAtMs: minute(100),
+    firedAtMs: undefined,
+    resolvedAtMs: undefined,
+    keepFiringSinceMs: undefined,
+  };
+  const active = (holdMinutes: number, found: { down: number; since: number; isStale?: boolean } | undefined) => {
+    const activity = found && { timeMs: minute(found.down), value: found.since * 60, isStale: found.isStale ?? false };
+    const restored = restoreAlerts(new Map([["", alert]]), minute(holdMinutes), minute(100), () => activity);
+    return (restored.get("")?.activeAtMs as number) / MINUTE_MS;
+  };
+
+  it("goes on where it was, without the time of the pause", () => {
+    expect(active(30, { down: 90, since: 85 })).toBe(95);
+  });
+
+  it("leaves ten minutes at least", () => {
+    expect(active(30, { down: 90, since: 62 })).toBe(80);
+  });
+
+  it("fires at once where it had fired", () => {
+    expect(active(30, { down: 90, since: 50 })).toBe(50);
+  });
+
+  it("begins anew where it is short, was not known, or had ended", () => {
+    expect(active(9, { down: 90, since: 85 })).toBe(100);
+    expect(active(30, undefined)).toBe(100);
+    expect(active(90, { down: 39, since: 30 })).toBe(100);
+    expect(active(30, { down: 90, since: 85, isStale: true })).toBe(100);
   });
 });
