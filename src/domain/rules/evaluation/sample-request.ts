@@ -11,8 +11,8 @@ const VALUE_FIELD = 0x12;
 const DOUBLE_FIELD = 0x09;
 const TIME_FIELD = 0x10;
 /** Bits of a stale marker: as a number it would be any NaN. */
-const STALE_HIGH = 0x7ff00000;
-const STALE_LOW = 2;
+const MARKER_HIGH = 0x7ff00000;
+const MARKER_LOW = 2;
 /** A literal of snappy with its length, less one, in two bytes. */
 const LITERAL_TAG = 0xf4;
 const LITERAL_BYTES_MAX = 65_536;
@@ -44,8 +44,8 @@ function addSample(out: ByteSink, { value, timeMs, isStale }: RuleSample): void 
   out.reserve(8);
   out.view.setFloat64(out.at, value, true);
   if (isStale) {
-    out.view.setUint32(out.at, STALE_LOW, true);
-    out.view.setUint32(out.at + 4, STALE_HIGH, true);
+    out.view.setUint32(out.at, MARKER_LOW, true);
+    out.view.setUint32(out.at + 4, MARKER_HIGH, true);
   }
   out.at += 8;
   out.u8(TIME_FIELD);

@@ -51,7 +51,11 @@ class World {
           this.asked.push({ tenant, work, end, fail });
         }),
     },
-    counters: { add: (name, count) => void (this.counts[name] = (this.counts[name] ?? 0) + count) },
+    counters: {
+      add: (name, count) => {
+        this.counts[name] = (this.counts[name] ?? 0) + count;
+      },
+    },
     publicUrl: "",
     nowMs: () => this.nowMs,
     monotonicMs: () => this.nowMs - START_MS,
