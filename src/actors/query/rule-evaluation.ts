@@ -44,6 +44,8 @@ import type { CallContext } from "./query-call.ts";
 import { StoredSeriesStorage, selectorKey } from "./stored-series.ts";
 import type { SelectedStream } from "./stream-selector.ts";
 
+/** Nobody reads what a rule's query could be told besides its value. */
+const UNTOLD = { summed: () => undefined, averaged: () => undefined };
 const compiledGroups = new BoundedMap<string, CompiledGroup>(RULE_GROUPS_COMPILED_MAX);
 
 /** Evaluates a group. Rejects where the streams cannot be selected at all. */
@@ -211,7 +213,7 @@ class GroupEvaluation {
 
   #query(text: string, timeMs: number, budget: QueryBudget): QueryValue {
     const { reader } = this.#context;
-    const storage = new StoredSeriesStorage({ reader, budget, streams: this.#streams, summed: () => undefined });
+    const storage = new StoredSeriesStorage({ reader, budget, streams: this.#streams, ...UNTOLD });
     return queryInstant(text, timeMs, { storage: new OverlaidStorage(storage, this.#recorded), budget }).value;
   }
 
@@ -246,10 +248,10 @@ class GroupEvaluation {
       reader,
       budget,
       streams: new Map([[selectorKey(matchers), streams]]),
-      summed: () => undefined,
+      ...UNTOLD,
     });
     const { timeMs } = this.#work;
-    const found = [...storage.select(matchers, timeMs - RULE_OUTAGE_TOLERANCE_MS, timeMs)];
+    const found = [...storage.select(matchers, timeMs - RULE_OUTAGE_TOLERANCE_MS, timeMs)].filter((series) => series !== undefined);
     return new Map(found.map((series) => [series.labels.withoutMetricName().key, lastActivity(series)]));
   }
 

@@ -13,9 +13,13 @@ export class OverlaidStorage implements SeriesStorage {
     this.#above = above;
   }
 
-  *select(matchers: readonly LabelMatcher[], fromMs: number, toMs: number): Iterable<StoredSeries> {
+  *select(matchers: readonly LabelMatcher[], fromMs: number, toMs: number): Iterable<StoredSeries | undefined> {
     const above = new Map([...this.#above.select(matchers, fromMs, toMs)].map((series) => [series.labels.key, series]));
     for (const series of this.#below.select(matchers, fromMs, toMs)) {
+      if (series === undefined) {
+        yield undefined;
+        continue;
+      }
       const newer = above.get(series.labels.key);
       above.delete(series.labels.key);
       yield newer === undefined ? series : together(series, newer);
