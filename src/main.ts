@@ -293,8 +293,7 @@ class Server {
   #drawn(tenant: string, alertId: string, answer: (body: string | null) => void): void {
     const principal = { tenant, subject: "notifier", role: "viewer" } as const;
     const call = { endpoint: ALERT_CHART, principal, path: { alert_id: alertId }, query: {}, body: null, requestId: this.#nextRequestId() };
-    const isSent = this.#queries.call(call, (status, body) => answer(status === 200 ? body : null));
-    if (!isSent) answer(null);
+    if (!this.#queries.call(call, (status, body) => answer(status === 200 ? body : null))) answer(null);
   }
 
   #takeAccess(changes: readonly AccessChange[]): void {
