@@ -11,6 +11,7 @@ import {
   isEvident,
   isOfOnset,
   isOfTime,
+  ofOneJump,
   traitsOf,
 } from "./incident-joins.ts";
 
@@ -101,7 +102,7 @@ export class RunningIncidents {
   take(given: IncidentAnomaly, nowMs: number): { readonly incident: RunningIncident; readonly isNew: boolean } | undefined {
     const anomaly = { ...given, startedAtMs: Math.max(given.startedAtMs, nowMs - ONSET_AGE_MS_MAX) };
     const { tenant, environment } = anomaly;
-    const known = this.#joined(anomaly);
+    const known = this.#joined(anomaly) ?? this.#jumped(anomaly, nowMs);
     if (known !== undefined) {
       this.#join(known, anomaly, nowMs);
       return { incident: known, isNew: false };
@@ -214,6 +215,15 @@ export class RunningIncidents {
       if (isEvident(incident, incident.onsetMs, anomaly)) return incident;
     }
     return undefined;
+  }
+
+  /** Incidents that the anomaly makes one with it, as one metric has jumped on all of their services. */
+  #jumped(anomaly: IncidentAnomaly, nowMs: number): RunningIncident | undefined {
+    const near = [...(this.#byTenant.get(anomaly.tenant) ?? [])].filter(
+      ({ ends, first, onsetMs }) => !ends && first.environment === anomaly.environment && isOfOnset(onsetMs, anomaly.startedAtMs),
+    );
+    const [first, ...others] = ofOneJump(near, anomaly);
+    return first === undefined ? undefined : this.#unite(first, others, nowMs);
   }
 
   /** Others of its environment that began at about the same time. */

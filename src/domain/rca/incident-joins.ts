@@ -1,5 +1,5 @@
 // What joins an anomaly with an incident: evidence, never time alone. Within a minute and a half of the incident's onset it is the same service, calls, a shared node or
-// instance, one jump of one metric over several services; within five minutes a report whose cause explains it, as a symptom. What begins later, or is not explained,
+// instance, one jump of one metric over three services or more; within five minutes a report whose cause explains it, as a symptom. What begins later, or is not explained,
 // has an onset of its own to be looked at.
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
 import { INSTANCE_NAMES } from "../series/instance-name.ts";
@@ -21,19 +21,26 @@ export interface IncidentTraits {
   readonly services: Set<string>;
   /** Nodes and instances of its anomalies. */
   readonly nodes: Set<string>;
-  /** When each metric jumped last, by metric and direction. */
-  readonly jumps: Map<string, number>;
+  /** Each metric that jumped, by metric and direction. */
+  readonly jumps: Map<string, MetricJump>;
   /** Services that calls join with it; null before the first look. */
   graph: { readonly joined: ReadonlySet<string> } | null;
   /** The first candidate of its newest report, and whom it hits; null where it names no cause. */
   cause: { readonly serviceId: string; readonly explained: ReadonlySet<string> } | null;
 }
 
+/** When a metric jumped last, and on which services, as many as make it one event. */
+export interface MetricJump {
+  readonly atMs: number;
+  readonly services: readonly string[];
+}
+
 /** Onsets of one incident lie so close together: by what they share, and where a cause explains the later one. */
 const JOIN_MS = 90_000;
 const EXPLAINED_MS = 5 * 60_000;
-/** Services whose one metric jumps the same way within so long have one cause. */
+/** So many services whose one metric jumps the same way within so long have one cause; two may be a chance, as names of metrics are everybody's. */
 const JUMP_MS = 10_000;
+const JUMP_SERVICES_MIN = 3;
 /** Attributes that name a machine; of an address the host counts. */
 const NODE_NAMES = [...INSTANCE_NAMES, "node", "host", "k8s.node.name"] as const;
 const PORT = /:\d{1,5}$/;
@@ -43,7 +50,7 @@ export function traitsOf(anomaly: IncidentAnomaly): IncidentTraits {
   return {
     services: new Set([anomaly.serviceId]),
     nodes: new Set(nodesOf(anomaly)),
-    jumps: new Map([[jumpOf(anomaly), anomaly.startedAtMs]]),
+    jumps: new Map([[jumpOf(anomaly), metricJump(anomaly)]]),
     graph: null,
     cause: null,
   };
@@ -62,11 +69,31 @@ function isExplained(cause: IncidentTraits["cause"], { serviceId, metricName }: 
 }
 
 function shares({ services, nodes, jumps, graph }: IncidentTraits, anomaly: IncidentAnomaly): boolean {
-  const { serviceId, startedAtMs } = anomaly;
+  const { serviceId } = anomaly;
   if (services.has(serviceId) || graph?.joined.has(serviceId) === true) return true;
-  const jumpedMs = jumps.get(jumpOf(anomaly));
-  if (jumpedMs !== undefined && Math.abs(startedAtMs - jumpedMs) <= JUMP_MS) return true;
+  if (isOneJump([jumps.get(jumpOf(anomaly)), metricJump(anomaly)])) return true;
   return nodes.size > 0 && nodesOf(anomaly).some((node) => nodes.has(node));
+}
+
+/** Whether what jumped, here and there, is one event together. */
+function isOneJump(jumps: ReadonlyArray<MetricJump | undefined>): boolean {
+  const known = jumps.filter((jump) => jump !== undefined);
+  if (known.length < jumps.length || new Set(known.flatMap(({ services }) => services)).size < JUMP_SERVICES_MIN) return false;
+  const times = known.map(({ atMs }) => atMs);
+  return Math.max(...times) - Math.min(...times) <= JUMP_MS;
+}
+
+/** Those of several incidents that an anomaly makes one by the jump of its metric: none where too few services had it. */
+export function ofOneJump<Incident extends Pick<IncidentTraits, "jumps">>(
+  incidents: readonly Incident[],
+  anomaly: IncidentAnomaly,
+): Incident[] {
+  const own = metricJump(anomaly);
+  const having = incidents.filter(
+    ({ jumps }) => Math.abs((jumps.get(jumpOf(anomaly))?.atMs ?? Number.NEGATIVE_INFINITY) - own.atMs) <= JUMP_MS,
+  );
+  const services = new Set([...own.services, ...having.flatMap(({ jumps }) => jumps.get(jumpOf(anomaly))?.services ?? [])]);
+  return services.size < JUMP_SERVICES_MIN ? [] : having;
 }
 
 /** Whether two onsets are near enough for one incident where one cause explains both. */
@@ -83,7 +110,7 @@ export function isOfOnset(oneMs: number, otherMs: number): boolean {
 export function areOne(one: IncidentTraits, other: IncidentTraits): boolean {
   for (const serviceId of other.services) if (one.services.has(serviceId) || one.graph?.joined.has(serviceId) === true) return true;
   for (const node of other.nodes) if (one.nodes.has(node)) return true;
-  for (const [jump, atMs] of other.jumps) if (Math.abs(atMs - (one.jumps.get(jump) ?? Number.NEGATIVE_INFINITY)) <= JUMP_MS) return true;
+  for (const [name, jump] of other.jumps) if (isOneJump([one.jumps.get(name), jump])) return true;
   return false;
 }
 
@@ -92,8 +119,7 @@ export function addTraits({ services, nodes, jumps }: IncidentTraits, anomaly: I
   const isNew = !services.has(anomaly.serviceId);
   if (services.size < most) services.add(anomaly.serviceId);
   for (const node of nodesOf(anomaly)) if (nodes.size < most) nodes.add(node);
-  const jump = jumpOf(anomaly);
-  if (jumps.has(jump) || jumps.size < most) jumps.set(jump, Math.max(anomaly.startedAtMs, jumps.get(jump) ?? 0));
+  addJump(jumps, jumpOf(anomaly), metricJump(anomaly), most);
   return isNew;
 }
 
@@ -101,7 +127,20 @@ export function addTraits({ services, nodes, jumps }: IncidentTraits, anomaly: I
 export function addAllTraits(into: IncidentTraits, other: IncidentTraits, most: number): void {
   for (const serviceId of other.services) if (into.services.size < most) into.services.add(serviceId);
   for (const node of other.nodes) if (into.nodes.size < most) into.nodes.add(node);
-  for (const [jump, atMs] of other.jumps) if (into.jumps.size < most) into.jumps.set(jump, Math.max(atMs, into.jumps.get(jump) ?? 0));
+  for (const [name, jump] of other.jumps) addJump(into.jumps, name, jump, most);
+}
+
+/** One that comes long behind another of its metric is another jump. */
+function addJump(jumps: Map<string, MetricJump>, name: string, jump: MetricJump, most: number): void {
+  const known = jumps.get(name);
+  if (known === undefined && jumps.size >= most) return;
+  const before = known !== undefined && Math.abs(jump.atMs - known.atMs) <= JUMP_MS ? known.services : [];
+  const services = [...new Set([...before, ...jump.services])].slice(0, JUMP_SERVICES_MIN);
+  jumps.set(name, { atMs: Math.max(jump.atMs, known?.atMs ?? 0), services });
+}
+
+function metricJump({ serviceId, startedAtMs }: IncidentAnomaly): MetricJump {
+  return { atMs: startedAtMs, services: [serviceId] };
 }
 
 function nodesOf({ attributes = {} }: IncidentAnomaly): string[] {

@@ -44,15 +44,44 @@ describe("which anomalies are one incident", () => {
     ["the same service", { serviceId: "orders" }, { serviceId: "orders" }],
     ["a shared node", { attributes: { "host.name": "node-3" } }, { attributes: { "k8s.node.name": "node-3" } }],
     ["one machine by its address", { attributes: { instance: "db-1:9100" } }, { attributes: { instance: "db-1:9187" } }],
-    ["one jump of one metric", { metricName: "up", direction: "low" }, { metricName: "up", direction: "low" }],
   ])("joins by %s, within a minute and a half of the onset", (_, one, other) => {
     const after = (ms: number) => {
       const running = incidents();
       running.take(anomaly("a", one), START);
       return running.take(anomaly("b", { ...other, startedAtMs: START + ms }), START + ms)?.isNew;
     };
-    const lasts = one.metricName === undefined ? 90_000 : 10_000;
-    expect([0, lasts, lasts + 1].map(after)).toEqual([false, false, true]);
+    expect([0, 90_000, 90_001].map(after)).toEqual([false, false, true]);
+  });
+
+  it.each([0, 10, 60, 480])("keeps two services of one metric apart that nothing connects, %s s apart", (seconds) => {
+    const running = incidents();
+    const latency = { metricName: "request.duration_ms", direction: "high" } as const;
+    const first = running.take(anomaly("a", { ...latency, serviceId: "orders" }), START)?.incident as RunningIncident;
+    const at = START + seconds * 1_000;
+    const second = running.take(anomaly("b", { ...latency, serviceId: "printer", startedAtMs: at }), at);
+    expect(second?.isNew).toBe(true);
+    running.settle(first, { joined: new Set(["orders", "db"]) }, at);
+    running.explained(first, { serviceId: "db", explained: new Set(["db", "orders"]) }, at);
+    running.explained(second?.incident as RunningIncident, { serviceId: "printer", explained: new Set(["printer"]) }, at);
+    expect([running.size, first.cause?.serviceId, second?.incident.cause?.serviceId]).toEqual([2, "db", "printer"]);
+  });
+
+  it("joins three services whose one metric jumps within ten seconds, those that came before too", () => {
+    const up = { metricName: "up", direction: "low" } as const;
+    const after = (ms: number) => {
+      const running = incidents();
+      for (const id of ["a", "b"]) running.take(anomaly(id, up), START);
+      const third = running.take(anomaly("c", { ...up, startedAtMs: START + ms }), START + ms);
+      return [third?.isNew, third?.incident.memberCount, running.size];
+    };
+    expect([0, 10_000, 10_001].map(after)).toEqual([
+      [false, 3, 1],
+      [false, 3, 1],
+      [true, 1, 3],
+    ]);
+    const running = incidents();
+    for (const id of ["a", "b", "c"]) running.take(anomaly(id, up), START);
+    expect(running.take(anomaly("d", up), START + 1_000)).toMatchObject({ isNew: false, incident: { memberCount: 4 } });
   });
 
   it("does not take one direction or metric for the other", () => {
