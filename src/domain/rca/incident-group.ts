@@ -86,6 +86,8 @@ export class RunningIncidents {
   readonly #turns = new Map<string, number>();
   #turn = 0;
   #size = 0;
+  /** The incident that was given out last, until it has been looked at. */
+  #lookedAt: RunningIncident | undefined;
 
   constructor(limits: IncidentLimits) {
     this.#limits = limits;
@@ -180,11 +182,13 @@ export class RunningIncidents {
       }
     }
     if (best !== undefined) this.#turns.set(best.first.tenant, ++this.#turn);
+    this.#lookedAt = best;
     return best;
   }
 
   /** Schedules what follows a look: the incident's removal, its last look, or the next one. `isOver`: all its anomalies have ended. */
   looked(incident: RunningIncident, isOver: boolean, nowMs: number): void {
+    this.#lookedAt = undefined;
     if (incident.ends) {
       this.#remove(incident);
       return;
@@ -222,7 +226,9 @@ export class RunningIncidents {
     const near = [...(this.#byTenant.get(anomaly.tenant) ?? [])].filter(
       ({ ends, first, onsetMs }) => !ends && first.environment === anomaly.environment && isOfOnset(onsetMs, anomaly.startedAtMs),
     );
-    const [first, ...others] = ofOneJump(near, anomaly);
+    const having = ofOneJump(near, anomaly);
+    // One whose first report is being made stays by itself.
+    const [first = having[0], ...others] = having.filter((one) => one !== this.#lookedAt || one.revision > 0);
     return first === undefined ? undefined : this.#unite(first, others, nowMs);
   }
 

@@ -84,6 +84,19 @@ describe("which anomalies are one incident", () => {
     expect(running.take(anomaly("d", up), START + 1_000)).toMatchObject({ isNew: false, incident: { memberCount: 4 } });
   });
 
+  it("leaves one that is being looked at where a jump unites others", () => {
+    const up = { metricName: "up", direction: "low" } as const;
+    const running = incidents();
+    for (const id of ["a", "b"]) running.take(anomaly(id, up), START);
+    const first = running.next(START) as RunningIncident;
+    running.take(anomaly("c", up), START);
+    expect([running.has(first), running.size]).toEqual([true, 2]);
+    running.revised(first, 1, START);
+    running.looked(first, false, START);
+    expect(running.take(anomaly("d", up), START)).toMatchObject({ isNew: false, incident: { memberCount: 3 } });
+    expect([running.has(first), running.size, first.memberCount]).toEqual([true, 2, 1]);
+  });
+
   it("does not take one direction or metric for the other", () => {
     const running = incidents();
     running.take(anomaly("a", { metricName: "requests", direction: "low" }), START);
