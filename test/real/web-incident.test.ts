@@ -62,9 +62,10 @@ describe.skipIf(BROWSER_PATH === undefined)("an incident", () => {
     });
     token = readFileSync(join(server.dataDir, "admin-token"), "utf8").trim();
     const startMs = Date.now() - SAMPLES * 10_000;
-    const records = WIDTHS.flatMap((width) =>
+    const services = WIDTHS.flatMap((width) => [`shop-${width}`, `cart-${width}`]);
+    const records = services.flatMap((service_id) =>
       Array.from({ length: SAMPLES }, (_, at) => ({
-        service_id: `shop-${width}`,
+        service_id,
         metric_name: METRIC,
         value: 100 + ((at * 7) % 5) + (at >= SAMPLES - 5 ? 400 : 0),
         timestamp: new Date(startMs + at * 10_000).toISOString(),
@@ -73,7 +74,7 @@ describe.skipIf(BROWSER_PATH === undefined)("an incident", () => {
     const headers = { "content-type": "application/json" };
     const response = await fetch(`${server.origin}/api/v1/telemetry/batch`, { method: "POST", headers, body: JSON.stringify(records) });
     expect(response.status).toBe(200);
-    for (const width of WIDTHS) await vi.waitFor(() => expect(linkOf(`shop-${width}`)).toBeTruthy(), { timeout: PATIENCE_MS });
+    for (const service of services) await vi.waitFor(() => expect(linkOf(service)).toBeTruthy(), { timeout: PATIENCE_MS });
   });
   afterEach(async () => {
     for (const page of pages.splice(0)) await page.context().close();
@@ -136,6 +137,41 @@ describe.skipIf(BROWSER_PATH === undefined)("an incident", () => {
       const alert = await read<{ state: string; resolved_by: string }>(`/api/v1/alerts/${id}`);
       expect(alert).toMatchObject({ state: "resolved", resolved_by: "person" });
       expect(await violations(page)).toEqual([]);
+    });
+
+    it("is taken, handed back, put off, commented, assigned and accepted, each by its button (B21)", async () => {
+      const link = linkOf(`cart-${width}`) as string;
+      const id = link.split("/").at(-1) as string;
+      const { page, hand, button } = await open(here(link));
+      const alert = () => read<Record<string, unknown>>(`/api/v1/alerts/${id}`);
+      const becomes = (fields: object) => vi.waitFor(async () => expect(await alert()).toMatchObject(fields), { timeout: PATIENCE_MS });
+      const dialog = page.locator("dialog");
+      const say = async (name: string, text: string) => {
+        await hand.press(button(name));
+        await dialog.locator("textarea").waitFor();
+        expect(await violations(page)).toEqual([]);
+        await page.keyboard.type(text);
+        await hand.press(dialog.getByRole("button", { name, exact: true }));
+        await dialog.waitFor({ state: "detached" });
+      };
+      await hand.press(button("Acknowledge"));
+      await becomes({ acknowledged_by: expect.any(String) });
+      await hand.press(button("Hand back"));
+      await becomes({ acknowledged_by: null });
+      expect(hand.presses).toBe(2);
+      await say("Snooze", "the supplier is at it");
+      await becomes({ snoozed_until: expect.any(String) });
+      await say("Comment", "a line of mine");
+      await page.locator(".timeline", { hasText: "a line of mine" }).waitFor();
+      await say("Assign", "ada@example.com");
+      await becomes({ assignee: "ada@example.com" });
+      expect(hand.presses).toBe(8);
+      await say("This is the new level", "the new cache");
+      await becomes({ state: "resolved", resolved_by: "accepted", resolution: expect.stringMatching(/^new level: from .*, accepted by /) });
+      expect(hand.presses).toBe(10);
+      await page.locator(".timeline", { hasText: "the new cache" }).waitFor();
+      expect(await violations(page)).toEqual([]);
+      expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
     });
 
     it("was a false alarm: to its threshold in 4 clicks (B14)", async () => {

@@ -108,7 +108,7 @@ const alertsOf = async (watched: WatchedServer) =>
   ((await watched.server.query("alerts", { limit: "100" })) as { alerts: ListedAlert[] }).alerts;
 
 describe("cascades on the whole server", () => {
-  it("tells three services that calls join as one, on the one that the others call", async () => {
+  it("tells three services that calls join as one, on the one that the others call, and names no cause (A6)", async () => {
     const watched = await watchedWithCalls();
     const services = ["web", "shop", "db", "other"];
     await run(watched, 30, (minute) => queues(services, new Set(), minute));

@@ -70,7 +70,8 @@ export const ALERTS_ENDPOINTS = [
     }),
     responses: { 200: ALERT_LIST },
     examples: { response: { alerts: [ALERT_EXAMPLE], total: 1, page_token: "" } },
-    summary: "Alerts by their start, newest first, or with `sort=severity` the most severe first",
+    summary:
+      "Alerts by when they were found, as anomalies are, newest first, or with `sort=severity` the most severe first; `since` and `until` are of that time, so what came late is among what is new",
   },
   {
     name: "alertLedger",

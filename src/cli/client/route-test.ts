@@ -33,7 +33,8 @@ function testBody(given: CommandArguments) {
   return { service_id, labels: rest, ...(environment !== undefined && { environment }), ...(severity !== undefined && { severity }) };
 }
 
-function routeLines({ rule, resolved, skipped }: RouteAnswer): string[] {
+/** What an answer says, in lines. */
+export function routeLines({ rule, resolved, skipped }: RouteAnswer): string[] {
   const channels = resolved.map(({ channel, target, fallback }) => {
     if (target === null) return `  ${channel}: leads nowhere, its notifier is not configured`;
     return `  ${channel}${fallback ? ": its target is not configured, the notifier's default is told" : ""}`;

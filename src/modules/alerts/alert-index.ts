@@ -21,7 +21,7 @@ export interface AlertEntry {
   readonly isAcknowledged: boolean;
 }
 
-/** Filters of the list; an absent one selects all. `sinceMs` is inclusive, `untilMs` exclusive, both of the start. */
+/** Filters of the list; an absent one selects all. `sinceMs` is inclusive, `untilMs` exclusive, both of when it was found: a value that came late began before. */
 export interface AlertFilter {
   readonly state?: "firing" | "resolved" | undefined;
   readonly severity?: Tier | undefined;

@@ -69,7 +69,7 @@ describe("cascade", () => {
     expect(outer.outcome).toBe("paged");
   });
 
-  it("that becomes known after its members have paged takes the identity of the first, and the others close into it", () => {
+  it("that becomes known after its members have paged takes the identity of the first, and the others close into it (O3)", () => {
     const rig = new PagingRig();
     const first = rig.fire({ serviceId: "web", z: 9 });
     const second = rig.fire({ serviceId: "database", z: 30, atMs: START + MINUTE });

@@ -132,6 +132,19 @@ describe("related services", () => {
     ).toEqual(["checkout", "storefront"]);
   });
 
+  it("O2: ranks no service that merely had one spike some minutes apart above one that is called", () => {
+    const spiked = (seed: number, at: number) => {
+      const normal = normals(seed);
+      return Float64Array.from({ length: VALUES }, (_, i) => 100 + normal() + (i === at ? 60 : 0));
+    };
+    for (let seed = 1; seed <= 10; seed++) {
+      const values = { checkout: spiked(seed, 60), orders: spiked(seed + 100, 60), stranger: spiked(seed + 200, 68) };
+      const ranked = relatedServices("checkout", 3, SHOP, rings(values)).map(({ serviceId }) => serviceId);
+      expect(ranked).toContain("orders");
+      expect(ranked.slice(0, ranked.indexOf("orders"))).not.toContain("stranger");
+    }
+  });
+
   it("tells direction by lag without calls: a positive one follows", () => {
     const origin = wave(3);
     const found = relatedServices("a", 3, [], rings({ a: origin, follows: wave(50, origin, 4), apart: wave(77) }));

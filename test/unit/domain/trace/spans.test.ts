@@ -71,7 +71,7 @@ describe("windows of spans", () => {
     expect(times).toEqual(hour.slice(0, -1).map((_, w) => START - 3_600_000 + (w + 1) * 10_000));
   });
 
-  it("have no values where a steady sender stopped or began in the middle of them", () => {
+  it("have no values where a steady sender stopped or began in the middle of them (A7)", () => {
     const rig = new SpanRig();
     const [stopped, began] = [START + 203_000, START + 327_000];
     for (let at = START, id = 1; at < START + 400_000; at += 500, id++) {

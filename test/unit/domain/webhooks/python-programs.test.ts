@@ -16,7 +16,7 @@ function payload(code: string, event: object = { service_id: "shop", score: 0.91
 
 const value = (expression: string) => payload(`def transform(event):\n    return {"x": ${expression}}`);
 
-describe("what the interpreter lacks", () => {
+describe("D6: what the interpreter lacks", () => {
   it.each([
     ['"{} {}".format(1, "a")', '__format("{} {}", 1, "a")'],
     ['"a".format()', '__format("a")'],

@@ -273,6 +273,23 @@ describe("an alert that is held back", () => {
   });
 });
 
+describe("the list of alerts", () => {
+  it("goes by when they were found, as that of anomalies does: what came late is among what is new", async () => {
+    const rig = await open();
+    await rig.take(episode({ startedAtMs: rig.nowMs - 20 * MINUTE, observedAtMs: rig.nowMs - 20 * MINUTE }));
+    const at = (minutes: number) => new Date(rig.nowMs + minutes * MINUTE).toISOString();
+    const [{ started_at }] = (await alerts(rig)).alerts;
+    expect(started_at).toBe(at(-20));
+    const listed = async (query: Record<string, string>) => [
+      (await rig.ask("alerts", query)).body.total,
+      (await rig.ask("anomalies", query)).body.total,
+    ];
+    expect(await listed({ since: at(-1) })).toEqual([1, 1]);
+    expect(await listed({ until: at(-1) })).toEqual([0, 0]);
+    expect(await listed({ since: at(1) })).toEqual([0, 0]);
+  });
+});
+
 describe("two detectors within two minutes", () => {
   it("raise both anomalies, stored and told, and one that only grows raises nothing", async () => {
     const rig = await open();
