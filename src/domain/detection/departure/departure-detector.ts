@@ -146,9 +146,9 @@ export class DepartureDetector {
     return isYoung(this.#words[COUNT] as number, intervalMs);
   }
 
-  /** When a departure was last on, news or not, or waited for its second value, or an hour's edge came; ms, 0 for never. */
-  get busyMs(): number {
-    return this.#words[BUSY] as number;
+  /** When a departure to a side (0: any) was last on, news or not, or waited for its second value, or an hour's edge came; ms, 0 for never. */
+  busyMs(side: -1 | 0 | 1): number {
+    return side * (this.#words[SIDE] as number) < 0 ? 0 : (this.#words[BUSY] as number);
   }
 
   /** Whether a departure with the newest value would be no news, or one that is none is on. */
@@ -199,7 +199,9 @@ export class DepartureDetector {
     const waits = this.#waitsForNext(moment);
     if (words[STATE] !== AT_REST) this.#goOn(value, moment);
     else if (this.evidence >= 1 && !waits) this.#begin(timeMs, value, moment);
-    if (words[STATE] !== AT_REST || waits || (this.#isTurn && this.countSd(value) > 0)) words[BUSY] = timeMs;
+    const isAtEdge = this.#isTurn && this.countSd(value) > 0;
+    if (this.isAtRest && (waits || isAtEdge)) words[SIDE] = waits ? (this.#waits[WAITING_SIDE] as number) : 0;
+    if (!this.isAtRest || waits || isAtEdge) words[BUSY] = timeMs;
     this.#learn(timeMs, value, moment);
   }
 
@@ -457,10 +459,8 @@ export class DepartureDetector {
     // What comes back by the clock, and what goes on, says nothing of the noise; that a short departure has come again does.
     if (this.known === "short_lived") this.#addToTails(this.size);
     else if (!isIncident && count > 1 && !this.isSmallMove) this.#learnTails();
-    const most = LONG_CLIP * this.sd;
-    const error = value - this.expected;
-    const squared = count <= 20 ? error * error : Math.min(error * error, most * most);
-    if (count > 1) words[LONG_VARIANCE] = mix(words[LONG_VARIANCE] as number, squared, Math.max(LONG_WEIGHT, 1 / count));
+    const off = Math.min(Math.abs(value - this.expected), count <= 20 ? Number.POSITIVE_INFINITY : LONG_CLIP * this.sd);
+    if (count > 1) words[LONG_VARIANCE] = mix(words[LONG_VARIANCE] as number, off * off, Math.max(LONG_WEIGHT, 1 / count));
     const errorMax = 4 * SD_PER_MEAN_DEVIATION * Math.max(this.#levels.spread, SD_RELATIVE_MIN * Math.abs(this.expected), SD_MIN);
     this.#learnOnset(count);
     // A small step of a series that hardly strays, as the turn of an hour, is its level at once: learned bit by bit, it would widen what it is taken to stray by.

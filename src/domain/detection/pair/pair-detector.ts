@@ -317,7 +317,7 @@ export class PairDetector {
       streams: around.streams,
       caution: timeMs < this.#lenientUntilMs ? DEPLOYMENT_BAR : 1,
       strictness: around.zThreshold / Z_THRESHOLD_DEFAULT,
-      isReported: verdict.reports || isYoung || this.#isBusy(timeMs),
+      isReported: verdict.reports || isYoung || this.#isBusy(timeMs, lasting.side),
       isIncident: departure.isOpen,
       isOrdinary: (side) =>
         departure.isSmallMove ||
@@ -349,9 +349,9 @@ export class PairDetector {
     this.#levelPeak[0] = 0;
   }
 
-  /** Whether a departure is on, or has been lately: what else is found belongs to it. */
-  #isBusy(timeMs: number): boolean {
-    const { busyMs } = this.departure;
+  /** Whether a departure is on, or has been lately: what else is found to its side belongs to it. */
+  #isBusy(timeMs: number, side: -1 | 0 | 1): boolean {
+    const busyMs = this.departure.busyMs(side);
     return busyMs !== 0 && timeMs - busyMs <= Math.min(DEPARTURE_REST_INTERVALS * this.#interval.ms, DEPARTURE_REST_MS_MAX);
   }
 
@@ -361,7 +361,7 @@ export class PairDetector {
     const { side, usual, scale, levelBar, width, evidence } = this.#verdict;
     const { ms } = this.#interval;
     if (evidence < 1 || timeMs - this.#gate.openedMs > RECENT_VALUES * ms) return false;
-    if (this.#isBusy(timeMs) || this.departure.isSmallMove || this.departure.hasHadLevel(value)) return false;
+    if (this.#isBusy(timeMs, side) || this.departure.isSmallMove || this.departure.hasHadLevel(value)) return false;
     const tail = this.#levelTail.passedWith(highLevels(width * ms, width) * shareOfOne(streams));
     if (this.#verdict.level < (tail * zThreshold) / Z_THRESHOLD_DEFAULT) return false;
     const bar = SHARED_LEVEL * levelBar * scale;
