@@ -25,8 +25,8 @@ const SMOOTHED = 3;
  * among the highest only.
  */
 const PAGES_SHARE = 15;
-/** z of a vector by its model alone that needs no tail of the service's own evidence: once in years of minutes. */
-const SURE_Z = 5;
+/** z of a vector by its model alone that needs no tail of the service's own evidence. Of noise with heavy tails five comes once a month of minutes. */
+const SURE_Z = 6.5;
 /** An alert that is open for so long is of how the service is now: its evidence is learned from then on. */
 const ACCEPTED_MS = 6 * 3_600_000;
 /** Evidence that opens an alert, in standard deviations of its own history. */
