@@ -10,7 +10,9 @@ unexport HOME
 endif
 
 INSTALLED := node_modules/.installed
+TEST_INSTALLED := test/node_modules/.installed
 KERNEL := dist/.kernel
+COMPILED := dist/.compiled
 SERVER := dist/.server
 WEB := dist/.web
 JOINED_SERVER := dist/.joined/.built
@@ -24,65 +26,65 @@ WEB_SOURCES := $(shell find src/web 2>/dev/null) scripts/build-web.mjs
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s%s\n", $$1, $$2 }' Makefile
 
-install: $(INSTALLED) ## Install the locked packages, if the lock file changed
+install: $(INSTALLED) $(TEST_INSTALLED) ## Install the locked packages, if the lock file changed
 
-build: $(SERVER) $(WEB) ## Compile kernel, server and user interface to dist/, if sources changed
-	@:
+build: $(INSTALLED) ## Compile kernel, server and user interface to dist/, if sources changed
+	@exec $(MAKE) --no-print-directory --silent --jobs=3 $(SERVER) $(WEB)
 
-run: $(SERVER) $(WEB) ## Start the server (PORT, DATA_DIR, HOST ...); Ctrl-C stops it
+run: build ## Start the server (PORT, DATA_DIR, HOST ...); Ctrl-C stops it
 	@exec node dist/vedette.js
 
-package: $(SERVER) $(WEB) ## Make a tarball and a Debian package with Node inside, and their SBOM, in dist/package
+package: build ## Make a tarball and a Debian package with Node inside, and their SBOM, in dist/package
 	@exec node scripts/package.mjs
 
 package-test: package ## Install the Debian package over an overlay of this machine, start, feed, upgrade, remove and purge it, and build it again (root, three minutes)
 	@exec packaging/test.sh
 
-test: $(SERVER) $(WEB) $(if $(JOINED),$(JOINED_SERVER)) ## Run all tests that need nothing more; the last line is "N passed, N failed"
+test: build $(TEST_INSTALLED) $(if $(JOINED),$(JOINED_SERVER)) ## Run all tests that need nothing more; the last line is "N passed, N failed"
 	@TEST_SERVER=$(if $(JOINED),dist/.joined/server/main.js) exec node scripts/run-tests.mjs --exclude 'test/real/**'
 
-test-fast: $(INSTALLED) ## Run the unit and property tests that need no build and no server, in a minute on two cores; it names those it leaves out
+test-fast: $(INSTALLED) $(TEST_INSTALLED) ## Run the unit and property tests that need no build and no server, in a minute on two cores; it names those it leaves out
 	@exec node scripts/fast-tests.mjs
 
-test-real: $(SERVER) $(WEB) ## Run the tests with a real Prometheus, node exporter, Alertmanager, nginx and HAProxy, where they are installed
+test-real: build $(TEST_INSTALLED) ## Run the tests with a real Prometheus, node exporter, Alertmanager, nginx and HAProxy, where they are installed
 	@exec node scripts/run-tests.mjs test/real
 
-test-nodes: $(SERVER) $(NODES) ## Run the contract, ingestion and crash suites on Node 22 and 24 too
+test-nodes: $(SERVER) $(TEST_INSTALLED) $(NODES) ## Run the contract, ingestion and crash suites on Node 22 and 24 too
 	@exec node scripts/test-nodes.mjs
 
-web-test: $(SERVER) $(WEB) ## Try the user interface in Chromium: pages, accessibility, journeys
+web-test: build $(TEST_INSTALLED) ## Try the user interface in Chromium: pages, accessibility, journeys
 	@exec node scripts/run-tests.mjs test/real/web
 
-docs-test: $(SERVER) $(WEB) ## Run every command of the README and of docs/*.md, each document over a server of its own
+docs-test: build $(TEST_INSTALLED) ## Run every command of the README and of docs/*.md, each document over a server of its own
 	@exec node scripts/docs-test.mjs $(DOCS)
 
-web-bench: $(SERVER) $(WEB) ## Measure the user interface in Chromium (20 minutes); WEB_BENCH_ROWS=feed,week WEB_BENCH_MINUTES=n
+web-bench: build ## Measure the user interface in Chromium (20 minutes); WEB_BENCH_ROWS=feed,week WEB_BENCH_MINUTES=n
 	@exec node native-bench/web/web-bench.mjs
 
-check: $(INSTALLED) ## Check types, style, floors, unused code and sizes
+check: $(INSTALLED) $(TEST_INSTALLED) ## Check types, style, floors, unused code and sizes
 	@exec node scripts/check.mjs
 
-format: $(INSTALLED) ## Rewrite the files as `make check` wants them
-	@exec node_modules/.bin/biome check --write
+format: $(INSTALLED) $(TEST_INSTALLED) ## Rewrite the files as `make check` wants them
+	@exec test/node_modules/.bin/biome check --write
 
-demo: $(SERVER) $(WEB) ## Show the server at work on made-up telemetry; LIVE=1 goes on until Ctrl-C
+demo: build ## Show the server at work on made-up telemetry; LIVE=1 goes on until Ctrl-C
 	@exec node dist/main.js demo $(if $(LIVE),--live)
 
 demo-incident: $(SERVER) ## Break a made-up shop in five ways and show which causes the server names (two minutes)
 	@exec node dist/main.js demo-incident
 
-sim: $(SERVER) ## Run the simulations and 2,000 seeds of faults (half an hour on two cores); SIM_FROM=n SIM_SEEDS=n, SEED=n replays one
+sim: $(SERVER) $(TEST_INSTALLED) ## Run the simulations and 2,000 seeds of faults (half an hour on two cores); SIM_FROM=n SIM_SEEDS=n, SEED=n replays one
 	@TEST_EXTENT=whole node scripts/run-tests.mjs test/sim
 	@[ -n "$$SEED" ] || exec node --import ./scripts/typescript-loader.mjs test/sim/seeds.ts
 
-crash: $(SERVER) ## Kill and restart the server under load, over 100 times, 200 times while it tells people, 20 times while it analyses, and 1,000 runs of runbooks; CRASH_ROUNDS=n DELIVERY_KILLS=n REPORT_KILLS=n RUNBOOK_KILLED_RUNS=n
+crash: $(SERVER) $(TEST_INSTALLED) ## Kill and restart the server under load, over 100 times, 200 times while it tells people, 20 times while it analyses, and 1,000 runs of runbooks; CRASH_ROUNDS=n DELIVERY_KILLS=n REPORT_KILLS=n RUNBOOK_KILLED_RUNS=n
 	@TEST_EXTENT=whole TEST_SILENCE_MINUTES=30 CRASH_ROUNDS=$${CRASH_ROUNDS:-24} DELIVERY_KILLS=$${DELIVERY_KILLS:-200} REPORT_KILLS=$${REPORT_KILLS:-20} RUNBOOK_KILLED_RUNS=$${RUNBOOK_KILLED_RUNS:-1000} exec node scripts/run-tests.mjs test/fault/crash.test.ts test/fault/deliveries.test.ts test/fault/reports.test.ts test/fault/runbooks.test.ts
 
-fault: $(SERVER) ## Run the tests of faults in full, then damage data folders 2,000 times, and start a server over each (an hour on two cores); FAULT_DAMAGES=n FAULT_SEED=n do the latter alone
+fault: $(SERVER) $(TEST_INSTALLED) ## Run the tests of faults in full, then damage data folders 2,000 times, and start a server over each (an hour on two cores); FAULT_DAMAGES=n FAULT_SEED=n do the latter alone
 	@[ -n "$$FAULT_SEED$$FAULT_DAMAGES" ] || TEST_EXTENT=whole node scripts/run-tests.mjs test/fault
 	@exec node --import ./scripts/typescript-loader.mjs test/fault/damage/damages.ts
 
-fuzz: $(SERVER) ## Feed a million damaged inputs to each decoder; FUZZ_INPUTS=n FUZZ_SEED=n FUZZ_ONLY=name
+fuzz: $(SERVER) $(TEST_INSTALLED) ## Feed a million damaged inputs to each decoder; FUZZ_INPUTS=n FUZZ_SEED=n FUZZ_ONLY=name
 	@exec node --import ./scripts/typescript-loader.mjs test/fuzz/fuzz.ts
 
 # What is asked of the server by those who may not, besides test/security: docs/TESTING.md has the table.
@@ -93,13 +95,13 @@ ATTACKS := test/security test/conformance/access.test.ts test/conformance/bad-in
 	test/unit/adapters/sandbox test/unit/api test/unit/cli/backup test/unit/core/collections test/unit/core/fairness test/unit/core/faults test/unit/core/text test/unit/domain/alerting test/unit/domain/otlp test/unit/domain/runbooks test/unit/domain/series \
 	test/unit/domain/webhooks test/property/core
 
-attack: $(SERVER) ## Run all tests of what attackers send, in full, on both HTTP engines (docs/TESTING.md has the table)
+attack: $(SERVER) $(TEST_INSTALLED) ## Run all tests of what attackers send, in full, on both HTTP engines (docs/TESTING.md has the table)
 	@TEST_EXTENT=whole exec node scripts/run-tests.mjs $(ATTACKS)
 
-chaos: $(SERVER) ## Real senders for half an hour, and beside them cut connections, odd bodies and names, slow peers, full disk, clock jumps, stops and kills; CHAOS_MINUTES=n CHAOS_SEED=n
+chaos: $(SERVER) $(TEST_INSTALLED) ## Real senders for half an hour, and beside them cut connections, odd bodies and names, slow peers, full disk, clock jumps, stops and kills; CHAOS_MINUTES=n CHAOS_SEED=n
 	@exec node --import ./scripts/typescript-loader.mjs test/chaos/chaos.ts
 
-soak: $(SERVER) ## Watch the server for 20 minutes of mixed load; SOAK_MINUTES=n
+soak: $(SERVER) $(TEST_INSTALLED) ## Watch the server for 20 minutes of mixed load; SOAK_MINUTES=n
 	@exec node --import ./scripts/typescript-loader.mjs test/soak/soak.ts
 
 bench: $(SERVER) ## Measure against the peers (35 to 45 minutes, two free cores); results in native-bench/results
@@ -155,6 +157,13 @@ $(INSTALLED): package-lock.json
 	@node -e 'process.exit(Number(process.versions.node.split(".")[0]) >= 20 ? 0 : 1)' || { echo "Vedette needs Node 20 or newer on the PATH." >&2; exit 1; }
 	@echo "Installing packages (1 of 4) ..."
 	@npm ci --ignore-scripts --include=dev --include=optional --no-audit --no-fund --no-progress --loglevel=error --fetch-retries=5 >/dev/null
+	@node scripts/trim-native-http.mjs
+	@touch $@
+
+# What tests and checks alone need: the server's users wait for none of it.
+$(TEST_INSTALLED): test/package-lock.json $(INSTALLED)
+	@echo "Installing the packages of tests and checks ..."
+	@npm ci --prefix test --ignore-scripts --include=dev --include=optional --no-audit --no-fund --no-progress --loglevel=error --fetch-retries=5 >/dev/null
 	@touch $@
 
 # Binaries of Node alone, each a package of the registry that runs nothing at its install.
@@ -171,9 +180,13 @@ $(JOINED_SERVER): $(SERVER) package.json scripts/build-joined.mjs
 	@node scripts/build-joined.mjs
 	@touch $@
 
-$(SERVER): $(INSTALLED) $(KERNEL) $(SERVER_SOURCES)
+# Types are not looked at: `make check` does, and who only runs the server need not wait.
+$(COMPILED): $(INSTALLED) $(SERVER_SOURCES)
 	@echo "Building the server (3 of 4) ..."
-	@node_modules/.bin/tsc -p tsconfig.json --incremental --tsBuildInfoFile dist/.tsbuildinfo
+	@node_modules/.bin/tsc -p tsconfig.json --noCheck --incremental --tsBuildInfoFile dist/.tsbuildinfo
+	@touch $@
+
+$(SERVER): $(KERNEL) $(COMPILED)
 	@touch $@
 
 $(WEB): $(INSTALLED) $(WEB_SOURCES)

@@ -1,8 +1,9 @@
-// Every package of package-lock.json has an integrity hash: npm installs what was locked, or nothing.
+// Every package of package-lock.json, and of the one of tests, has an integrity hash: npm installs what was locked, or nothing.
 import { readFileSync } from "node:fs";
 
-const { packages } = JSON.parse(readFileSync("package-lock.json", "utf8"));
-const entries = Object.entries(packages).filter(([path, { link }]) => path !== "" && !link);
+const locks = ["package-lock.json", "test/package-lock.json"];
+const packages = locks.flatMap((path) => Object.entries(JSON.parse(readFileSync(path, "utf8")).packages));
+const entries = packages.filter(([path, { link }]) => path !== "" && !link);
 const open = entries.filter(([, { integrity }]) => !/^sha512-/.test(integrity ?? ""));
 for (const [path, { version }] of open)
   console.log(`${path} ${version} has no sha512 integrity; npm view NAME@VERSION dist.integrity tells it`);

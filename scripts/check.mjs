@@ -6,6 +6,7 @@ const atOnce = 2;
 const stepMinutesMax = 5;
 const linesShownMax = 200; // of one failed step
 const bin = "node_modules/.bin";
+const testBin = "test/node_modules/.bin";
 
 /** What tsc has found of files that have not changed is kept. */
 const kept = (name) => ["--incremental", "--tsBuildInfoFile", `node_modules/.cache/${name}.tsbuildinfo`];
@@ -15,10 +16,10 @@ const steps = [
   { name: "types of src", command: [`${bin}/tsc`, "-p", "tsconfig.json", "--noEmit", ...kept("src")] },
   { name: "types of tests", command: [`${bin}/tsc`, "-p", "tsconfig.test.json", "--noEmit", ...kept("test")] },
   { name: "types of web", command: [`${bin}/tsc`, "-p", "src/web/tsconfig.json"] },
-  { name: "lint", command: [`${bin}/biome`, "lint", "--error-on-warnings", "--diagnostic-level=warn"] },
-  { name: "format", command: [`${bin}/biome`, "check", "--linter-enabled=false", "--reporter=summary"] },
-  { name: "floors", command: [`${bin}/depcruise`, "src", "--output-type", "err-long"], judge: judgeFloors },
-  { name: "unused code", command: [`${bin}/knip`, "--no-config-hints"] },
+  { name: "lint", command: [`${testBin}/biome`, "lint", "--error-on-warnings", "--diagnostic-level=warn"] },
+  { name: "format", command: [`${testBin}/biome`, "check", "--linter-enabled=false", "--reporter=summary"] },
+  { name: "floors", command: [`${testBin}/depcruise`, "src", "--output-type", "err-long"], judge: judgeFloors },
+  { name: "unused code", command: [`${testBin}/knip`, "--no-config-hints"] },
   { name: "snapshots", command: ["node", "--import", "./scripts/typescript-loader.mjs", "scripts/schema-snapshots.mjs"] },
   { name: "listeners", command: ["node", "scripts/check-listeners.mjs"], judge: judgeListeners },
   { name: "lock", command: ["node", "scripts/check-lock.mjs"] },

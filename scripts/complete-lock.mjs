@@ -1,12 +1,13 @@
-// Adds to package-lock.json the optional packages of other platforms that the registry in use does not offer.
-// usage: node scripts/complete-lock.mjs, after an `npm install` that changed the lock
+// Adds to package-lock.json, or to that of the folder given, the optional packages of other platforms that the registry in use does not offer.
+// usage: node scripts/complete-lock.mjs [test], after an `npm install` that changed the lock
 //
 // A registry that mirrors one platform only makes npm write a lock without the others, and `npm ci` refuses such a lock everywhere
 // ("Missing: ... from lock file"). Version and platform follow from the parent's pin and the package's name; with no integrity hash
 // to be had, npm takes the one of the registry where such a package is installed.
 import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 
-const lockPath = "package-lock.json";
+const lockPath = join(process.argv[2] ?? ".", "package-lock.json");
 const systems = ["aix", "android", "darwin", "freebsd", "linux", "netbsd", "openbsd", "openharmony", "sunos", "win32"];
 const processors = ["arm", "arm64", "ia32", "loong64", "mips64el", "ppc64", "riscv64", "s390x", "wasm32", "x64"];
 
