@@ -2,7 +2,7 @@
 # Settings are environment variables and pass through: PORT=8081 DATA_DIR=/var/lib/vedette make run
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install build run package package-test test test-fast test-real test-nodes web-test docs-test check format demo demo-incident sim crash fault attack chaos fuzz soak bench backup-test bench-quick eval eval-quiet incidents promql-test promql-compare promql-bench rules-test clean
+.PHONY: help install build run package package-test test test-fast test-real test-nodes web-test docs-test check format demo demo-incident sim crash fault attack chaos fuzz soak bench bench-guard backup-test bench-quick eval eval-quiet incidents promql-test promql-compare promql-bench rules-test clean
 
 # npm takes an empty HOME for a folder named ~ in the clone; without one it asks the system.
 ifeq ($(HOME),)
@@ -106,6 +106,9 @@ soak: $(SERVER) $(TEST_INSTALLED) ## Watch the server for 20 minutes of mixed lo
 
 bench: $(SERVER) ## Measure against the peers (35 to 45 minutes, two free cores); results in native-bench/results
 	@exec node native-bench/bench.mjs
+
+bench-guard: $(SERVER) ## Compare CPU of the five main rows with the commit of the last page of benches, in nine pairs; BENCH_BASE=commit names another, BENCH_PAIRS=n (a quarter of an hour)
+	@exec node native-bench/bench-guard.mjs --pairs $${BENCH_PAIRS:-9} $(if $(BENCH_BASE),--base $(BENCH_BASE))
 
 backup-test: $(SERVER) ## Measure backups beside half the load, and the restore of a million streams (ten minutes, two free cores)
 	@exec node native-bench/bench.mjs --only backup --repeats $${BACKUP_REPEATS:-1}

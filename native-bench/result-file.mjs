@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** The page of a run that began then: <date>.md, and <date>-2.md and so on where the day has pages already. No run writes over the page of another. */
@@ -7,5 +7,22 @@ export function resultFile(folder, startedAt, { quick, exists = existsSync }) {
   for (let run = 1; ; run++) {
     const path = join(folder, `${name}${run === 1 ? "" : `-${run}`}.md`);
     if (!exists(path)) return path;
+  }
+}
+
+/**
+ * The newest page of a run of all rows, and the commit that it was of; undefined where there is none. Runs of single rows, and quick ones, say little of the whole.
+ * @param {(folder: string) => string[]} [list]
+ * @param {(path: string) => string} [read]
+ */
+export function lastWholePage(folder, list = (path) => readdirSync(path), read = (path) => readFileSync(path, "utf8")) {
+  const pages = list(folder).flatMap((name) => {
+    const [, day, run = "1"] = /^(\d{4}-\d{2}-\d{2})(?:-(\d+))?\.md$/.exec(name) ?? [];
+    return day === undefined ? [] : [{ name, day, run: Number(run) }];
+  });
+  pages.sort((a, b) => b.day.localeCompare(a.day) || b.run - a.run);
+  for (const { name } of pages) {
+    const [, command, commit] = /^`([^`]*)`, begun .* commit ([0-9a-f]{7,40})/m.exec(read(join(folder, name))) ?? [];
+    if (commit !== undefined && !/--only|--quick/.test(command)) return { name, commit };
   }
 }
