@@ -25,7 +25,7 @@ const SMOOTHED = 3;
  * among the highest only.
  */
 const PAGES_SHARE = 15;
-/** z of a vector by its model alone that needs no tail of the service's own evidence. Of noise with heavy tails five comes once a month of minutes. */
+/** z of a vector by its model alone that needs no tail of the service's own evidence. Five was not enough where noise has heavy tails: 8 pages in 750 service-days. */
 const SURE_Z = 6.5;
 /** An alert that is open for so long is of how the service is now: its evidence is learned from then on. */
 const ACCEPTED_MS = 6 * 3_600_000;
