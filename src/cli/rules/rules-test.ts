@@ -10,7 +10,7 @@ import { EXIT, UsageError } from "../../server/exit-code.ts";
 import { writeError, writeLine } from "../../server/terminal.ts";
 import { writeJson } from "../client/table-text.ts";
 import type { CommandArguments } from "../command-arguments.ts";
-import { matchingPaths } from "./path-pattern.ts";
+import { matchingPaths, PathPatternError } from "./path-pattern.ts";
 import { readRules } from "./rules-check.ts";
 
 interface TestOptions {
@@ -51,7 +51,7 @@ function testFile(path: string, options: TestOptions): string[] {
   try {
     return runFile(path, readRuleTestFile(readFileSync(path, "utf8"), options.canIgnore), options);
   } catch (error) {
-    if (error instanceof RuleFileError) return [error.message];
+    if (error instanceof RuleFileError || error instanceof PathPatternError) return [error.message];
     if (error instanceof Error && "code" in error) return [error.message];
     throw error;
   }
