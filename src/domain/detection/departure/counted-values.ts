@@ -2,7 +2,7 @@
 import { GROUP_MS, GROUPED_BELOW_MS } from "../rolling/observation-groups.ts";
 
 /** A mean of counts is whole within this, times how many they are. */
-const WHOLE_WITHIN = 1e-6;
+export const WHOLE_WITHIN = 1e-6;
 /** Share of values of late that are no counts, as after a missed scrape, from which on a series is none of counts; what one of them adds, and what is left of it a value later. */
 const FRACTIONS_MAX = 0.3;
 const FRACTION_ADDS = 0.2;

@@ -109,7 +109,7 @@ export class DepartureDetector {
   /** Behind a gap the newest value is as its hour is. */
   rejoins = false;
   #isOfSeason = false;
-  #isTurn = false;
+  #isEdge = false;
   #isStill = false; // the series strays by less than the least that its sd is taken for
   /** Why a departure at hand is no news. */
   known: KnownReason | null = null;
@@ -199,7 +199,7 @@ export class DepartureDetector {
     const waits = this.#waitsForNext(moment);
     if (words[STATE] !== AT_REST) this.#goOn(value, moment);
     else if (this.evidence >= 1 && !waits) this.#begin(timeMs, value, moment);
-    const isAtEdge = this.#isTurn && this.countSd(value) > 0;
+    const isAtEdge = this.#isEdge && this.countSd(value) > 0;
     if (this.isAtRest && (waits || isAtEdge)) words[SIDE] = waits ? (this.#waits[WAITING_SIDE] as number) : 0;
     if (!this.isAtRest || waits || isAtEdge) words[BUSY] = timeMs;
     this.#learn(timeMs, value, moment);
@@ -314,9 +314,9 @@ export class DepartureDetector {
     const size = Math.abs(this.size);
     this.bar = DEPARTURE_MIN * moment.caution;
     const isFar = size >= DEPARTURE_MIN && this.isAtRest && !Number.isNaN(moment.hour);
-    this.#isTurn = isFar && isTurnOfHours(value, this.expected, moment.hours.sides(moment.localMs, moment.isHolidayAt));
+    this.#isEdge = isFar && isTurnOfHours(value, this.expected, moment.hours.sides(moment.localMs, moment.isHolidayAt));
     const isFew = this.#countsNothing && this.#isFew(Math.round(size * this.sd * this.#counts));
-    if (isFew || this.isSmallMove || this.#isTurn || (this.#words[COUNT] as number) < DEPARTING_VALUES) this.evidence = 0;
+    if (isFew || this.isSmallMove || this.#isEdge || (this.#words[COUNT] as number) < DEPARTING_VALUES) this.evidence = 0;
     else {
       if (size >= this.bar) this.bar = this.#barTo(this.size);
       this.evidence = size / this.bar;
@@ -464,8 +464,8 @@ export class DepartureDetector {
     const errorMax = 4 * SD_PER_MEAN_DEVIATION * Math.max(this.#levels.spread, SD_RELATIVE_MIN * Math.abs(this.expected), SD_MIN);
     this.#learnOnset(count);
     // A small step of a series that hardly strays, as the turn of an hour, is its level at once: learned bit by bit, it would widen what it is taken to stray by.
-    const isSmallStep = !isIncident && (this.#isTurn || (this.isSmallMove && Math.abs(this.size) >= DEPARTURE_MIN));
-    if (isSmallStep) this.#levels.settle(value, hour, this.#isTurn ? this.countSd(value) / SD_PER_MEAN_DEVIATION : 0);
+    const isSmallStep = !isIncident && (this.#isEdge || (this.isSmallMove && Math.abs(this.size) >= DEPARTURE_MIN));
+    if (isSmallStep) this.#levels.settle(value, hour, this.#isEdge ? this.countSd(value) / SD_PER_MEAN_DEVIATION : 0);
     this.#levels.learn(value, isIncident || isSmallStep, this.#steps.finest);
     this.#season.learn(timeMs, value, { count, intervalMs, isIncident, errorMax });
     if (this.#steps.learn(value, count, isIncident, this.#newest.counts)) this.#known.holdsLevel(value, timeMs);

@@ -1,5 +1,5 @@
 // Whether what a metric of a service counts is no more, and no less, than comes by chance where so many are usual: a rate of few against a rate of few.
-import { poissonTail } from "../departure/counted-values.ts";
+import { poissonTail, WHOLE_WITHIN } from "../departure/counted-values.ts";
 
 /** Of a metric that is not known to count, one may be a share of all, and more than these are not few. */
 const FEW_EVENTS_MIN = 2;
@@ -10,8 +10,6 @@ const USUAL_MAX = 50;
 const FEW_CHANCE = 1e-4;
 /** Events that may come in a vector where none has come so far: two of them are none to hear of by the service, three are. Its metric is judged by itself too. */
 const USUAL_MIN = 0.02;
-/** A mean of counts is whole within this. */
-const WHOLE_WITHIN = 1e-6;
 
 /** Whether the newest values of a metric, newest first, stray by chance from what fits the others, of which each is the mean of `counts` counts, or of no known ones for 0. */
 export function areFewEvents(values: readonly number[], usual: readonly number[], counts: number): boolean {
