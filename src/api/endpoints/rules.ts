@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { RULE_FILE_CHARACTERS_MAX } from "../../core/config/rule-limits.ts";
+import { RULE_GROUP_BODY_BYTES_MAX } from "../../core/config/body-limits.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { RULE_GROUP, RULE_GROUP_LIST } from "../shapes/prometheus-rules.ts";
 import { EXAMPLE_TIME } from "../shapes/scalars.ts";
@@ -76,7 +76,7 @@ export const RULES_ENDPOINTS = [
     parameters: NAME,
     bodyTypes: ["application/yaml", "application/x-yaml", "text/yaml", "application/json"],
     body: z.string(),
-    bodyBytesMax: RULE_FILE_CHARACTERS_MAX,
+    bodyBytesMax: RULE_GROUP_BODY_BYTES_MAX,
     responses: { 200: RULE_GROUP, 201: RULE_GROUP },
     errors: ["conflict", "unprocessable"],
     examples: { body: FILE_EXAMPLE, response: EXAMPLE },

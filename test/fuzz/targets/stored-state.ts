@@ -94,9 +94,8 @@ function mustBeSound(rig: ShardRig, slot: number, memory: Uint8Array): void {
 
 function mustHoldRing({ shard: { records } }: ShardRig, slot: number): void {
   const at = records.address(slot);
-  const [count = 0, head = 0, unchunked = 0, chunkAt = 0] = [SR_COUNT, SR_HEAD, SR_UNCHUNKED, SR_CHUNK_AT].map((field) =>
-    records.view.getUint32(at + field, true),
-  );
+  const [count = 0, head = 0, unchunked = 0] = [SR_COUNT, SR_HEAD, SR_UNCHUNKED].map((field) => records.view.getUint32(at + field, true));
+  const chunkAt = records.view.getUint8(at + SR_CHUNK_AT);
   must(count <= WINDOW_MAX && head < WINDOW_MAX, `restored a ring of ${count} values whose next place is ${head}`);
   must(unchunked <= count && chunkAt <= WINDOW_MAX, `restored ${unchunked} values to be packed of ${count}, due at ${chunkAt}`);
 }

@@ -45,6 +45,7 @@ const WITHOUT_A_PAGE: ReadonlySet<string> = new Set([
   // By Grafana and other clients of Prometheus, and by the command line.
   ...ENDPOINTS.filter(({ path }) => path.startsWith("/prometheus/")).map(({ method, path }) => `${method} ${path}`),
   // By scripts and the command line.
+  ...ENDPOINTS.filter(({ path }) => path.startsWith("/api/v1/rule-groups")).map(({ method, path }) => `${method} ${path}`),
   "POST /api/v1/services/{id}/retire",
   "POST /api/v1/ml/analyze", // made by itself; its report has a page
   "GET /api/v1/rca/scorecard",
