@@ -4,8 +4,6 @@ import { PrometheusError, type Remarks } from "../../api/prometheus/prometheus-e
 import { resultBody } from "../../api/prometheus/query-result.ts";
 import type { Evaluating } from "../../domain/promql/evaluation/sliced-evaluation.ts";
 import type { Steps } from "../../domain/promql/evaluation/steps.ts";
-import { selectorsOf } from "../../domain/promql/parser/expression.ts";
-import { parseExpression } from "../../domain/promql/parser/parser.ts";
 import {
   evaluateInstant,
   evaluateRange,
@@ -15,10 +13,9 @@ import {
   rangeSteps,
 } from "../../domain/promql/query-engine.ts";
 import { QueryError } from "../../domain/promql/query-error.ts";
-import { StreamSelection } from "../../domain/promql/stored-labels.ts";
 import type { CallAnswer, CallContext } from "./query-call.ts";
-import { StoredSeriesStorage, selectorKey } from "./stored-series.ts";
-import type { SelectedStream } from "./stream-selector.ts";
+import { matchersOf, selectStreams } from "./selected-streams.ts";
+import { StoredSeriesStorage } from "./stored-series.ts";
 
 /** Names of metrics that a warning has. */
 const METRICS_NAMED_MAX = 5;
@@ -67,7 +64,7 @@ async function evaluated(
   const startMs = monotonicMs();
   const summed = new Set<string>();
   const averaged = new Set<string>();
-  const streams = await streamsOf(query, context);
+  const streams = await selectStreams(context, matchersOf(query), budget);
   const preparedMs = monotonicMs();
   const storage = new StoredSeriesStorage({
     reader,
@@ -88,15 +85,6 @@ async function evaluated(
   ];
   const remarks: Remarks = { warnings, infos: result.infos };
   return { status: 200, body: resultBody(cut, timeMs, remarks, stats) };
-}
-
-/** The streams of each selector of a query. */
-async function streamsOf(query: string, { selector, call, budget }: CallContext): Promise<ReadonlyMap<string, readonly SelectedStream[]>> {
-  const selectors = new Map(selectorsOf(parseExpression(query)).map(({ matchers }) => [selectorKey(matchers), matchers]));
-  if (selectors.size === 0) return new Map();
-  const selections = [...selectors.values()].map((matchers) => new StreamSelection(matchers));
-  const found = await selector.select({ tenant: call.tenant, selections, withValues: true, budget });
-  return new Map([...selectors.keys()].map((key, index) => [key, found[index] ?? []]));
 }
 
 function limited(value: QueryValue, limit: number): QueryValue {

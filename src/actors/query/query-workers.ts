@@ -8,6 +8,7 @@ import { systemClock } from "../../adapters/platform/clock.ts";
 import { CancelFlag } from "../../adapters/shared-memory/cancel-flag.ts";
 import { PROMETHEUS_STATUS, prometheusErrorBody } from "../../api/prometheus/prometheus-envelope.ts";
 import { PROMQL_RUNNING_MAX, PROMQL_RUNNING_SHARE } from "../../core/config/promql-limits.ts";
+import { HadTime } from "../../core/fairness/had-time.ts";
 import { ShareLedger } from "../../core/fairness/share-ledger.ts";
 import type { QueryOptions } from "./query-call.ts";
 import {
@@ -47,8 +48,7 @@ export class QueryWorkers {
   readonly #workers: QueryWorker[] = [];
   readonly #queue: Waiting[] = [];
   readonly #running: ShareLedger;
-  /** Time that tenants have had, of those that have calls here. */
-  readonly #hadMs = new Map<string, number>();
+  readonly #had = new HadTime();
   readonly counts: QueryCounts = { answered: 0, refused: 0, samples: 0, usedMs: 0 };
   #isStopping = false;
 
@@ -76,8 +76,7 @@ export class QueryWorkers {
       return undefined;
     }
     const waiting = { call, onAnswer, sinceMs: systemClock.monotonicMs(), cancel: new CancelFlag() };
-    // Whoever comes begins with the least that others had: time before does not count.
-    if (!this.#hadMs.has(call.tenant)) this.#hadMs.set(call.tenant, this.#hadMs.size === 0 ? 0 : Math.min(...this.#hadMs.values()));
+    this.#had.begin(call.tenant);
     this.#queue.push(waiting);
     this.#hand();
     return () => this.#cancel(waiting);
@@ -116,7 +115,7 @@ export class QueryWorkers {
 
   /** The oldest call of the tenant that has had least time, of those whose calls may run now. */
   #next(): Waiting | undefined {
-    const had = ({ call }: Waiting) => this.#hadMs.get(call.tenant) ?? 0;
+    const had = ({ call }: Waiting) => this.#had.of(call.tenant);
     const ready = this.#queue.filter(({ call }) => this.#running.room(call.tenant) > 0);
     return ready.length === 0 ? undefined : ready.reduce((least, waiting) => (had(waiting) < had(least) ? waiting : least));
   }
@@ -151,8 +150,8 @@ export class QueryWorkers {
     this.counts.usedMs += usedMs;
     const { places } = this.#dependencies;
     places.give(call.tenant);
-    if (places.held(call.tenant) === 0) this.#hadMs.delete(call.tenant);
-    else this.#hadMs.set(call.tenant, (this.#hadMs.get(call.tenant) ?? 0) + usedMs);
+    if (places.held(call.tenant) === 0) this.#had.end(call.tenant);
+    else this.#had.add(call.tenant, usedMs);
     onAnswer(status, body);
   }
 }

@@ -5,6 +5,7 @@
  * for is not known before: a rule whose templates have asked for streams that were not selected is evaluated again once they are.
  */
 import { BoundedMap } from "../../core/collections/bounded-map.ts";
+import { groupBy } from "../../core/collections/grouping.ts";
 import {
   RULE_ALERTS_MAX,
   RULE_GROUPS_COMPILED_MAX,
@@ -18,14 +19,11 @@ import { LabelMatcher } from "../../domain/promql/labels/label-matcher.ts";
 import { METRIC_NAME, NO_LABELS } from "../../domain/promql/labels/labels.ts";
 import { MemoryStorage } from "../../domain/promql/memory-storage.ts";
 import { OverlaidStorage } from "../../domain/promql/overlaid-storage.ts";
-import { selectorsOf } from "../../domain/promql/parser/expression.ts";
-import { parseExpression } from "../../domain/promql/parser/parser.ts";
 import { QueryBudget } from "../../domain/promql/query-budget.ts";
 import { type QueryValue, queryInstant } from "../../domain/promql/query-engine.ts";
 import { QueryError } from "../../domain/promql/query-error.ts";
 import type { StoredSeries } from "../../domain/promql/series-storage.ts";
 import { isStale, markStale } from "../../domain/promql/stale-marker.ts";
-import { StreamSelection } from "../../domain/promql/stored-labels.ts";
 import { type RecordedActivity, restoreAlerts } from "../../domain/rules/evaluation/alert-restoration.ts";
 import type { RuleAlert, RuleSample } from "../../domain/rules/evaluation/alerting-evaluation.ts";
 import {
@@ -41,6 +39,7 @@ import { sampleRequest } from "../../domain/rules/evaluation/sample-request.ts";
 import { groupOfDocument, type RuleGroupDocument } from "../../domain/rules/file/group-document.ts";
 import type { RuleGroup } from "../../domain/rules/file/rule-group.ts";
 import type { CallContext } from "./query-call.ts";
+import { matchersOf, selectStreams } from "./selected-streams.ts";
 import { StoredSeriesStorage, selectorKey } from "./stored-series.ts";
 import type { SelectedStream } from "./stream-selector.ts";
 
@@ -96,14 +95,14 @@ class GroupEvaluation {
   /** The states of before, each rule's by what it is known by; what has no rule any more ends. */
   #takeStates(): RuleState[] {
     const { state, isNew } = this.#work;
-    const waiting = new Map<string, RuleState[]>();
-    for (const text of state === null ? [] : readStateTexts(state)) {
-      waiting.set(text.key, [...(waiting.get(text.key) ?? []), stateOfText(text)]);
-    }
+    const waiting = groupBy(state === null ? [] : readStateTexts(state), ({ key }) => key);
     const initial = { ...NEW_RULE_STATE, isRestored: isNew };
-    const states = this.#group.rules.map(({ rule }) => waiting.get(ruleKeyOf(rule))?.shift() ?? initial);
+    const states = this.#group.rules.map(({ rule }) => {
+      const text = waiting.get(ruleKeyOf(rule))?.shift();
+      return text === undefined ? initial : stateOfText(text);
+    });
     const series = new Set(states.flatMap((one) => [...one.series.keys()]));
-    for (const gone of [...waiting.values()].flat()) this.#end(gone, series);
+    for (const gone of [...waiting.values()].flat()) this.#end(stateOfText(gone), series);
     return states;
   }
 
@@ -135,17 +134,8 @@ class GroupEvaluation {
   }
 
   async #select(expressions: readonly string[], budget: QueryBudget): Promise<void> {
-    const { selector, call } = this.#context;
-    const matchers = new Map<string, readonly LabelMatcher[]>();
-    for (const text of expressions) {
-      for (const { matchers: one } of selectorsOf(parseExpression(text))) {
-        if (!this.#streams.has(selectorKey(one))) matchers.set(selectorKey(one), one);
-      }
-    }
-    if (matchers.size === 0) return;
-    const selections = [...matchers.values()].map((one) => new StreamSelection(one));
-    const found = await selector.select({ tenant: call.tenant, selections, withValues: true, budget });
-    for (const [index, key] of [...matchers.keys()].entries()) this.#streams.set(key, found[index] ?? []);
+    const wanted = expressions.flatMap(matchersOf).filter((matchers) => !this.#streams.has(selectorKey(matchers)));
+    for (const [key, streams] of await selectStreams(this.#context, wanted, budget)) this.#streams.set(key, streams);
   }
 
   #budget(): QueryBudget {
@@ -208,13 +198,16 @@ class GroupEvaluation {
   }
 
   #isSelected(text: string): boolean {
-    return selectorsOf(parseExpression(text)).every(({ matchers }) => this.#streams.has(selectorKey(matchers)));
+    return matchersOf(text).every((matchers) => this.#streams.has(selectorKey(matchers)));
   }
 
   #query(text: string, timeMs: number, budget: QueryBudget): QueryValue {
-    const { reader } = this.#context;
-    const storage = new StoredSeriesStorage({ reader, budget, streams: this.#streams, ...UNTOLD });
-    return queryInstant(text, timeMs, { storage: new OverlaidStorage(storage, this.#recorded), budget }).value;
+    const storage = new OverlaidStorage(this.#storage(this.#streams, budget), this.#recorded);
+    return queryInstant(text, timeMs, { storage, budget }).value;
+  }
+
+  #storage(streams: ReadonlyMap<string, readonly SelectedStream[]>, budget: QueryBudget): StoredSeriesStorage {
+    return new StoredSeriesStorage({ reader: this.#context.reader, budget, streams, ...UNTOLD });
   }
 
   /** A group's limit, and ours. */
@@ -237,19 +230,7 @@ class GroupEvaluation {
   async #activities(name: string): Promise<ReadonlyMap<string, RecordedActivity>> {
     const matchers = [new LabelMatcher(METRIC_NAME, "=", "ALERTS_FOR_STATE"), new LabelMatcher("alertname", "=", name)];
     const budget = this.#budget();
-    const { reader, selector, call } = this.#context;
-    const [streams = []] = await selector.select({
-      tenant: call.tenant,
-      selections: [new StreamSelection(matchers)],
-      withValues: true,
-      budget,
-    });
-    const storage = new StoredSeriesStorage({
-      reader,
-      budget,
-      streams: new Map([[selectorKey(matchers), streams]]),
-      ...UNTOLD,
-    });
+    const storage = this.#storage(await selectStreams(this.#context, [matchers], budget), budget);
     const { timeMs } = this.#work;
     const found = [...storage.select(matchers, timeMs - RULE_OUTAGE_TOLERANCE_MS, timeMs)].filter((series) => series !== undefined);
     return new Map(found.map((series) => [series.labels.withoutMetricName().key, lastActivity(series)]));

@@ -2,6 +2,7 @@
  * Queries that one worker evaluates at once, slice by slice: the tenant that has had least time goes on, and of its queries the one that has had least, so that a long query
  * delays a short one by slices. Where memory is scarce only the query that has most of it goes on, and those that have little, so that it ends and frees what it has.
  */
+import { HadTime } from "../../core/fairness/had-time.ts";
 import { afterTurn, fatal } from "../../core/faults/guard.ts";
 import type { Evaluating } from "../../domain/promql/evaluation/sliced-evaluation.ts";
 import type { QueryBudget } from "../../domain/promql/query-budget.ts";
@@ -34,8 +35,7 @@ export class SliceScheduler {
   readonly #options: SliceSchedulerOptions;
   readonly #dependencies: SliceSchedulerDependencies;
   readonly #running = new Set<Running>();
-  /** Time that tenants with running queries have had. */
-  readonly #usedMs = new Map<string, number>();
+  readonly #had = new HadTime();
   #isScheduled = false;
 
   constructor(options: SliceSchedulerOptions, dependencies: SliceSchedulerDependencies) {
@@ -48,7 +48,7 @@ export class SliceScheduler {
     return new Promise((resolve, reject) => {
       const end: Running["end"] = (outcome) => ("error" in outcome ? reject(outcome.error) : resolve(outcome.value as Result));
       const sinceMs = this.#dependencies.monotonicMs();
-      if (!this.#usedMs.has(tenant)) this.#usedMs.set(tenant, this.#usedMs.size === 0 ? 0 : Math.min(...this.#usedMs.values()));
+      this.#had.begin(tenant);
       this.#running.add({ tenant, budget, evaluating, sinceMs, usedMs: 0, end });
       this.#schedule();
     });
@@ -66,7 +66,7 @@ export class SliceScheduler {
 
   /** The query that goes on: of those that may, of the tenant with the least time, with the least of its own. */
   #next(): Running {
-    const tenantMs = ({ tenant }: Running) => this.#usedMs.get(tenant) as number;
+    const tenantMs = ({ tenant }: Running) => this.#had.of(tenant);
     return this.#ready().reduce((least, one) => ((tenantMs(one) - tenantMs(least) || one.usedMs - least.usedMs) < 0 ? one : least));
   }
 
@@ -85,10 +85,10 @@ export class SliceScheduler {
     const outcome = stepsOf(evaluating, budget);
     const tookMs = this.#dependencies.monotonicMs() - startMs;
     running.usedMs += tookMs;
-    this.#usedMs.set(tenant, (this.#usedMs.get(tenant) as number) + tookMs);
+    this.#had.add(tenant, tookMs);
     if (outcome === undefined) return;
     this.#running.delete(running);
-    if (![...this.#running].some((one) => one.tenant === tenant)) this.#usedMs.delete(tenant);
+    if (![...this.#running].some((one) => one.tenant === tenant)) this.#had.end(tenant);
     budget.countIdle(this.#dependencies.monotonicMs() - running.sinceMs - running.usedMs);
     running.end(outcome);
   }

@@ -1,5 +1,6 @@
 // The storage of one query: series of the streams that its selectors mean, read from stored blocks partition by partition and decoded one series at a time.
 import type { StoreReader } from "../../adapters/storage/key-value-store.ts";
+import { groupBy } from "../../core/collections/grouping.ts";
 import { lowerBound } from "../../core/collections/sorted-search.ts";
 import { HOUR_MS } from "../../core/time/durations.ts";
 import { ChunkBlock } from "../../domain/codec/chunk-block.ts";
@@ -91,15 +92,9 @@ export class StoredSeriesStorage implements SeriesStorage {
   }
 
   *#partsOf(streams: readonly SelectedStream[], span: TimeSpan): Evaluating<StoredParts> {
-    const byPartition = new Map<number, SelectedStream[]>();
-    for (const stream of streams) {
-      const of = byPartition.get(stream.partition);
-      if (of === undefined) byPartition.set(stream.partition, [stream]);
-      else of.push(stream);
-    }
     const chunks = new Map<string, Uint8Array[]>();
     const hours = new Map<string, HourSums>();
-    for (const [partition, wanted] of byPartition) {
+    for (const [partition, wanted] of groupBy(streams, (stream) => stream.partition)) {
       const spans = [...newestSpans(this.#dependencies.reader, partition, 0)].reverse();
       yield* this.#addChunks(spans, wanted, span, chunks);
       const oldestMs = spans.reduce((oldest, { minMs }) => Math.min(oldest, minMs), Number.POSITIVE_INFINITY);

@@ -36,9 +36,9 @@ export function levelAdvice({ state, peak }: Alert): string {
 }
 
 const INSTEAD: Partial<Record<DetectorFamily, string>> = {
-  saturation: "set the limit that is meant (PUT /api/v1/limits), or resolve it",
+  saturation: "set the limit that is meant (PUT /api/v1/saturation/limits), or resolve it",
   external: "end or silence it where it comes from, or resolve it here",
-  stale: "retire the service (POST /api/v1/services/{service_id}/retire) where its silence is meant, or resolve it",
+  stale: "retire the service (POST /api/v1/services/{id}/retire) where its silence is meant, or resolve it",
   cascade: "accept the alerts of its members, or resolve it",
   slo_burn: "set another objective, or resolve it",
 };

@@ -7,6 +7,7 @@
  */
 import { StoreError } from "../../adapters/storage/key-value-store.ts";
 import { RULE_EVALUATIONS_UNDER_WAY_MAX, RULE_INTERVAL_MS, RULE_RESEND_MS, RULE_SILENT_INTERVALS } from "../../core/config/rule-limits.ts";
+import { ShareLedger } from "../../core/fairness/share-ledger.ts";
 import { background, task } from "../../core/faults/guard.ts";
 import { hash128 } from "../../core/hashing/hash128.ts";
 import type { EvaluatedRule, EvaluationParts, RuleAlertChange } from "../../core/protocol/rule-work.ts";
@@ -74,7 +75,7 @@ const CHECKED_MS = 1_000;
 export class RuleSchedule {
   readonly #dependencies: RuleScheduleDependencies;
   readonly #runs = new Map<string, RuleRun>();
-  readonly #underWay = new Map<string, number>();
+  readonly #underWay = ShareLedger.alone(RULE_EVALUATIONS_UNDER_WAY_MAX);
   readonly #startedMs: number;
   #version = -1;
   #dueMs = 0;
@@ -138,7 +139,7 @@ export class RuleSchedule {
     const wallMs = nowMs();
     this.#endUnknown(wallMs);
     const due = [...this.#runs.values()].filter((run) => !run.isUnderWay && run.nextMs <= wallMs);
-    while (due.length > 0 && this.#count < RULE_EVALUATIONS_UNDER_WAY_MAX) {
+    while (due.length > 0 && this.#underWay.taken < RULE_EVALUATIONS_UNDER_WAY_MAX) {
       const next = due.reduce((first, run) => (this.#goesBefore(run, first) ? run : first));
       due.splice(due.indexOf(next), 1);
       background(EVALUATION, this.#evaluate(next, wallMs));
@@ -148,12 +149,8 @@ export class RuleSchedule {
     this.#dueMs = this.#runs.size === 0 && this.#hasEndedUnknown ? Number.POSITIVE_INFINITY : monotonicMs() + Math.max(0, soonestMs);
   }
 
-  get #count(): number {
-    return [...this.#underWay.values()].reduce((sum, count) => sum + count, 0);
-  }
-
   #goesBefore(run: RuleRun, other: RuleRun): boolean {
-    const [own, others] = [run, other].map(({ entry }) => this.#underWay.get(entry.tenant) ?? 0) as [number, number];
+    const [own, others] = [run, other].map(({ entry }) => this.#underWay.held(entry.tenant)) as [number, number];
     return own < others || (own === others && run.nextMs < other.nextMs);
   }
 
@@ -164,15 +161,13 @@ export class RuleSchedule {
     run.isUnderWay = true;
     run.nextMs = timeMs + run.intervalMs;
     if (skipped > 0 && !run.isDeleted) this.#skip(run, skipped);
-    this.#underWay.set(tenant, (this.#underWay.get(tenant) ?? 0) + 1);
+    this.#underWay.add(tenant);
     const wasDeleted = run.isDeleted;
     try {
       await this.#work(run, timeMs);
     } finally {
       run.isUnderWay = false;
-      const left = (this.#underWay.get(tenant) ?? 1) - 1;
-      if (left === 0) this.#underWay.delete(tenant);
-      else this.#underWay.set(tenant, left);
+      this.#underWay.give(tenant);
       if (wasDeleted && run.isDeleted) this.#runs.delete(runKey(run.entry));
       this.#dueMs = 0;
       this.#dependencies.wake?.();

@@ -1,7 +1,12 @@
 // A level that somebody accepts: told to the engines first, then the alert ends in these words; what has no level answers what to do instead.
+
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import { ENDPOINTS } from "../../../../src/api/endpoints.ts";
 import type { Principal } from "../../../../src/core/protocol/query.ts";
+import { DETECTOR_FAMILIES } from "../../../../src/domain/alerting/ensemble.ts";
+import type { Alert } from "../../../../src/domain/alerting/paging/alert.ts";
+import { levelAdvice } from "../../../../src/modules/alert-actions/level-acceptance.ts";
 import { episode as episodeOfRig, Rig } from "../../../support/coordinator-rig.ts";
 
 const START = Date.UTC(2026, 0, 31, 12);
@@ -128,4 +133,10 @@ describe("accepting the level of an alert", () => {
       { alert_id: "nobody", status: 404, error: "not_found" },
     ]);
   });
+});
+
+it.each(DETECTOR_FAMILIES)("what is advised instead for an alert of %s is there", (family) => {
+  const advice = levelAdvice({ state: { key: { family } }, peak: { metricName: "latency_ms" } } as unknown as Alert);
+  const known = ENDPOINTS.map(({ method, path }) => `${method} ${path}`);
+  for (const [, named] of advice.matchAll(/\(([A-Z]+ \/[^)]+)\)/g)) expect(known).toContain(named);
 });
