@@ -7,6 +7,8 @@ import type { Steps } from "../../domain/promql/evaluation/steps.ts";
 import {
   evaluateInstant,
   evaluateRange,
+  type ParsedQuery,
+  parseQuery,
   type QueryOptions,
   type QueryResult,
   type QueryValue,
@@ -25,7 +27,7 @@ export async function answerQuery(context: CallContext): Promise<CallAnswer> {
   const { parameters } = context;
   const { limit } = parameters;
   const timeMs = parameters.time("time", context.wallMs());
-  const query = parameters.text("query");
+  const query = parseQuery(parameters.text("query"));
   return evaluated(context, query, timeMs, limit, (options) => evaluateInstant(query, timeMs, options));
 }
 
@@ -39,7 +41,7 @@ export async function answerQueryRange(context: CallContext): Promise<CallAnswer
   const stepMs = parameters.neededDuration("step");
   if (stepMs <= 0) throw invalid("step", "zero or negative query resolution step widths are not accepted. Try a positive integer");
   const steps = stepsOf(startMs, endMs, stepMs);
-  const query = parameters.text("query");
+  const query = parseQuery(parameters.text("query"));
   return evaluated(context, query, endMs, limit, (options) => evaluateRange(query, steps, options));
 }
 
@@ -54,7 +56,7 @@ function stepsOf(startMs: number, endMs: number, stepMs: number): Steps {
 
 async function evaluated(
   context: CallContext,
-  query: string,
+  query: ParsedQuery,
   timeMs: number,
   limit: number,
   evaluate: (options: QueryOptions) => Evaluating<QueryResult>,

@@ -1,8 +1,8 @@
 // The streams of a query's selectors, by the texts that its storage finds them by.
 import type { LabelMatcher } from "../../domain/promql/labels/label-matcher.ts";
 import { selectorsOf } from "../../domain/promql/parser/expression.ts";
-import { parseExpression } from "../../domain/promql/parser/parser.ts";
 import type { QueryBudget } from "../../domain/promql/query-budget.ts";
+import { type ParsedQuery, parseQuery } from "../../domain/promql/query-engine.ts";
 import { StreamSelection } from "../../domain/promql/stored-labels.ts";
 import type { CallContext } from "./query-call.ts";
 import { selectorKey } from "./stored-series.ts";
@@ -11,9 +11,10 @@ import type { SelectedStream } from "./stream-selector.ts";
 /** The matchers of a selector. */
 export type Matchers = readonly LabelMatcher[];
 
-/** The selectors of an expression. Throws where it cannot be read. */
-export function matchersOf(expression: string): Matchers[] {
-  return selectorsOf(parseExpression(expression)).map(({ matchers }) => matchers);
+/** The selectors of a query. Throws where it cannot be read. */
+export function matchersOf(query: string | ParsedQuery): Matchers[] {
+  const { expression } = typeof query === "string" ? parseQuery(query) : query;
+  return selectorsOf(expression).map(({ matchers }) => matchers);
 }
 
 /** Selects the streams of selectors with what of their values is in no store, each selector once. */

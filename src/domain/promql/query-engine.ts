@@ -42,18 +42,29 @@ export interface QueryResult {
   readonly infos: readonly string[];
 }
 
+/** A query that has been read: whoever asks it often, or for its selectors too, reads it once. */
+export interface ParsedQuery {
+  readonly text: string;
+  readonly expression: Expression;
+}
+
+/** Reads a query. Throws ParseError. */
+export function parseQuery(text: string): ParsedQuery {
+  return { text, expression: parseExpression(text) };
+}
+
 const DOCUMENTED = { string: "string", matrix: "range vector" } as const;
 
 /** Evaluates a query at a moment. Throws ParseError and QueryError. */
-export function queryInstant(query: string, timeMs: number, options: QueryOptions): QueryResult {
+export function queryInstant(query: string | ParsedQuery, timeMs: number, options: QueryOptions): QueryResult {
   return finish(evaluateInstant(query, timeMs, options));
 }
 
 /** The same in slices: others may go on in between. */
-export function* evaluateInstant(query: string, timeMs: number, options: QueryOptions): Evaluating<QueryResult> {
-  const expression = parseExpression(query);
+export function* evaluateInstant(query: string | ParsedQuery, timeMs: number, options: QueryOptions): Evaluating<QueryResult> {
+  const { text, expression } = parsed(query);
   const context = contextOf(new Steps(timeMs, timeMs, 1), false, options);
-  return resultOf(query, yield* instantValue(expression, new Evaluator(context.steps, context)), context);
+  return resultOf(text, yield* instantValue(expression, new Evaluator(context.steps, context)), context);
 }
 
 /** The steps of a range query. Throws QueryError where they are too many, or none. */
@@ -68,13 +79,13 @@ export function rangeSteps(startMs: number, endMs: number, stepMs: number): Step
 }
 
 /** Evaluates a query at each step of a range. Throws ParseError and QueryError. */
-export function queryRange(query: string, steps: Steps, options: QueryOptions): QueryResult {
+export function queryRange(query: string | ParsedQuery, steps: Steps, options: QueryOptions): QueryResult {
   return finish(evaluateRange(query, steps, options));
 }
 
 /** The same in slices: others may go on in between. */
-export function* evaluateRange(query: string, steps: Steps, options: QueryOptions): Evaluating<QueryResult> {
-  const expression = parseExpression(query);
+export function* evaluateRange(query: string | ParsedQuery, steps: Steps, options: QueryOptions): Evaluating<QueryResult> {
+  const { text, expression } = parsed(query);
   const type = typeOf(expression);
   if (type === "string" || type === "matrix") {
     throw new QueryError(`invalid expression type "${DOCUMENTED[type]}" for range query, must be Scalar or instant Vector`);
@@ -85,7 +96,11 @@ export function* evaluateRange(query: string, steps: Steps, options: QueryOption
     type === "scalar" ? [scalarSeries(yield* evaluator.scalars(expression))] : (yield* evaluator.series(expression)).filter(hasValues);
   series.sort((a, b) => Labels.compare(a.labels, b.labels));
   const sampled = new SampledSteps(steps);
-  return resultOf(query, { type: "matrix", series: series.map((one) => sampled.samplesOf(one)) }, context);
+  return resultOf(text, { type: "matrix", series: series.map((one) => sampled.samplesOf(one)) }, context);
+}
+
+function parsed(query: string | ParsedQuery): ParsedQuery {
+  return typeof query === "string" ? parseQuery(query) : query;
 }
 
 function contextOf(steps: Steps, isRange: boolean, { storage, budget, lookbackMs, subqueryStepMs }: QueryOptions): QueryContext {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { PROMQL_NESTING_MAX, PROMQL_OPERATORS_MAX, PROMQL_STEPS_MAX } from "../../../../src/core/config/promql-limits.ts";
 import { MemoryStorage } from "../../../../src/domain/promql/memory-storage.ts";
 import { type QueryBounds, QueryBudget } from "../../../../src/domain/promql/query-budget.ts";
-import { evaluateRange, queryInstant, queryRange, rangeSteps } from "../../../../src/domain/promql/query-engine.ts";
+import { evaluateRange, parseQuery, queryInstant, queryRange, rangeSteps } from "../../../../src/domain/promql/query-engine.ts";
 import { QueryError } from "../../../../src/domain/promql/query-error.ts";
 import { loadSeries } from "../../../../src/domain/promql/series-description.ts";
 
@@ -46,8 +46,10 @@ describe("ranges", () => {
   });
 
   it("say where a name is no counter's", () => {
-    const { infos } = queryInstant("1 + rate(up[1m])", 60_000, { storage: stored("load 15s\n up 0+1x9"), budget: budget() });
-    expect(infos).toEqual(['PromQL info: metric might not be a counter, name does not end in _total/_sum/_count/_bucket: "up" (1:10)']);
+    for (const query of ["1 + rate(up[1m])", parseQuery("1 + rate(up[1m])")]) {
+      const { infos } = queryInstant(query, 60_000, { storage: stored("load 15s\n up 0+1x9"), budget: budget() });
+      expect(infos).toEqual(['PromQL info: metric might not be a counter, name does not end in _total/_sum/_count/_bucket: "up" (1:10)']);
+    }
   });
 
   it("of subqueries stand on multiples of their step since 1970", () => {
