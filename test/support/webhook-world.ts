@@ -112,7 +112,7 @@ export class WebhookWorld {
       await control.commit([world.state.configured.webhooks.operation(webhook)]);
       world.state.configured.webhooks.put(webhook);
     }
-    world.outbox.load();
+    world.outbox.start();
     world.connect();
     return world;
   }
@@ -234,7 +234,7 @@ export class WebhookWorld {
     this.state = stateOf(this.control);
     await this.state.open(bytesOf, this.nowMs);
     [this.outbox, this.webhooks] = this.#makeOutbox();
-    this.outbox.load();
+    this.outbox.start();
     this.anomalies.clear();
     for (const { id } of this.state.anomalies.index(TENANT).page({}, undefined, 1_000)) {
       this.anomalies.set(id, this.state.anomalies.find(TENANT, id) as Anomaly);

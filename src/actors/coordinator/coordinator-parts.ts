@@ -4,15 +4,12 @@ import { ALERTS_MAX, ANOMALIES_MAX } from "../../core/config/limits.ts";
 import { type EpisodeFrame, FRAME_VERDICT } from "../../core/protocol/coordinator-frame.ts";
 import type { Listeners } from "../../core/protocol/query.ts";
 import { type Log, logOf } from "../../core/telemetry/log-event.ts";
-import type { Anomaly } from "../../domain/anomaly/anomaly.ts";
 import { environmentSettings } from "../../domain/detection/watchdog-settings.ts";
 import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { Changes } from "../../modules/access/changes.ts";
 import { liveSources } from "../../modules/alerts/live-sources.ts";
-import type { AnalysisRunner } from "../../modules/analysis/analysis-runner.ts";
 import type { EvidenceGathering } from "../../modules/analysis/evidence-gathering.ts";
 import { makeAnalysis } from "../../modules/analysis/make-analysis.ts";
-import type { RcaReport } from "../../modules/analysis/report-row.ts";
 import { SummaryWording } from "../../modules/analysis/summary-wording.ts";
 import type { EndedBackup } from "../../modules/backup/backup-runner.ts";
 import { replayEvent } from "../../modules/dead-letters/replay-handlers.ts";
@@ -32,13 +29,15 @@ import { makeRules } from "../../modules/rules/make-rules.ts";
 import { ColdStreamLoader } from "../../modules/series/cold/cold-stream-loader.ts";
 import { QuerySource } from "../../modules/series/query-source.ts";
 import { CoordinatorCounters } from "../../modules/state/coordinator-counters.ts";
+import { countPlaces } from "../../modules/state/coordinator-shares.ts";
+import { PartList } from "../../modules/state/part.ts";
 import { DataFaults } from "../../modules/status/data-faults.ts";
 import { detectionLatency } from "../../modules/status/latency-quantile.ts";
 import { sharedState } from "../../modules/status/status-handler.ts";
 import { StreamNews } from "../../modules/status/stream-news.ts";
 import { CyclePace } from "../../modules/watchdog/cycle-pace.ts";
 import { Watchdog } from "../../modules/watchdog/watchdog.ts";
-import type { ExpiredDelivery } from "../../modules/webhooks/webhook-row.ts";
+import { CommitFollowers } from "./commits/commit-followers.ts";
 import { ControlCommitter } from "./commits/control-committer.ts";
 import { FrameCommits } from "./commits/frame-commits.ts";
 import { SetAsideFrames } from "./commits/set-aside-frames.ts";
@@ -46,16 +45,13 @@ import type { CoordinatorDependencies, CoordinatorOptions } from "./coordinator-
 import { DiskUsage } from "./loop/disk-usage.ts";
 import { Retention } from "./loop/retention.ts";
 import { retentionOptions } from "./loop/retention-options.ts";
-import type { Rounds } from "./loop/rounds.ts";
+import { Rounds } from "./loop/rounds.ts";
 import { StoreGuard } from "./loop/store-guard.ts";
 import { storedNotices } from "./loop/stored-notices.ts";
 import { CommittedState } from "./nouns/committed-state.ts";
-import { HANDLERS, type NounsContext, retentionWork } from "./nouns/modules.ts";
+import { HANDLERS, type NounsContext, retentionWork, setGauges } from "./nouns/modules.ts";
 import { Outbound } from "./outbound.ts";
 import { watchdogStages } from "./watchdog-stages.ts";
-
-/** Calls that the parts make to the rounds that step them. */
-export type Turns = Pick<Rounds, "edit" | "editControl" | "settle" | "isStopping" | "enginesReady" | "lastRunMs">;
 
 /** Parts that store: the state, the commits that change it, and what keeps the store in bounds. */
 type StoringParts = ReturnType<typeof storingParts>;
@@ -63,40 +59,55 @@ type StoringParts = ReturnType<typeof storingParts>;
 type RunningParts = ReturnType<typeof runningParts>;
 
 /** The parts of one coordinator. */
-export interface CoordinatorParts extends Omit<StoringParts, "shared">, Omit<RunningParts, "gathering" | "changes"> {
+export interface CoordinatorParts extends Omit<StoringParts, "shared" | "followers">, Omit<RunningParts, "gathering" | "changes"> {
+  readonly rounds: Rounds;
+  /** What is started, stepped and stopped. */
+  readonly list: PartList;
   readonly runner: QueryRunner<NounsContext>;
   readonly source: QuerySource;
   readonly news: StreamNews;
   readonly listeners: Listeners;
 }
 
-/** Parts that others report what they have done, and that are made after these. */
-interface LateParts {
-  readonly replay?: ReplayRunner;
-  readonly analysis?: AnalysisRunner;
-  readonly outbound?: Outbound;
-}
-
-/** Makes them. `turns` is asked for when the first of them has work, not before. */
-export function makeParts(options: CoordinatorOptions, dependencies: CoordinatorDependencies, turns: () => Turns): CoordinatorParts {
-  const late: LateParts = {};
-  const { shared, ...storing } = storingParts(options, dependencies, late);
+/** Makes them, each with those that it uses: what stores, the rounds, what the rounds step, what answers. */
+export function makeParts(options: CoordinatorOptions, dependencies: CoordinatorDependencies): CoordinatorParts {
+  const { shared, followers, ...storing } = storingParts(options, dependencies);
+  const list = new PartList();
+  const count = () => countState(storing);
+  const rounds = new Rounds({ ...storing, list, count }, dependencies);
   const engines = new EngineClient(dependencies.engines);
-  const { gathering, changes, ...running } = runningParts(options, { ...shared, engines }, storing, turns);
-  Object.assign(late, { replay: running.replay, analysis: running.analysis, outbound: running.outbound });
+  const { gathering, changes, ...running } = runningParts(options, { ...shared, engines }, storing, rounds);
+  const { replay, analysis, outbound } = running;
+  followers.add({ latencyObserved: (seconds) => replay.observeLatency(seconds), analysisDue: (anomalies) => analysis.take(anomalies) });
+  followers.add(outbound);
   const listeners: Listeners = {
     otlp: { state: "closed", port: 0 },
     otlp_grpc: { state: "closed", port: 0 },
     alerts: { state: "closed", port: 0 },
   };
-  const parts = { ...storing, ...running, listeners };
-  const context = queryContext(options, dependencies, { ...parts, gathering, changes, engines }, turns);
+  const parts = { ...storing, ...running, rounds, list, listeners };
+  const context = queryContext(options, dependencies, { ...parts, gathering, changes, engines });
+  const streamed = { news: streamNews(dependencies, context) };
+  addParts(list, { ...running, ...streamed });
   return {
     ...parts,
     runner: new QueryRunner<NounsContext>({ ...shared, nouns: HANDLERS, context }),
     source: new QuerySource(context),
-    news: streamNews(dependencies, context),
+    ...streamed,
   };
+}
+
+/** Adds what has a life of its own to the list, in the order of its start and of its steps. */
+function addParts(list: PartList, parts: Omit<RunningParts, "gathering" | "changes"> & Pick<CoordinatorParts, "news">): void {
+  const { outbound, vectorizer, watchdog, groupWaits, analysis, drills, trainings, news, rules, replay } = parts;
+  for (const part of [outbound, vectorizer, watchdog, groupWaits, analysis, drills, trainings, news, rules.schedule]) list.add(part);
+  list.addWork(replay);
+}
+
+/** Notes how much there is. */
+function countState({ state, counters }: Pick<StoringParts, "state" | "counters">): void {
+  setGauges(state, counters);
+  countPlaces(state.shares, counters);
 }
 
 function streamNews(world: CoordinatorDependencies, context: NounsContext): StreamNews {
@@ -121,7 +132,7 @@ function streamNews(world: CoordinatorDependencies, context: NounsContext): Stre
   });
 }
 
-function storingParts(options: CoordinatorOptions, dependencies: CoordinatorDependencies, late: LateParts) {
+function storingParts(options: CoordinatorOptions, dependencies: CoordinatorDependencies) {
   const { engines, controlStore, seriesStore, emit } = dependencies;
   const counters = new CoordinatorCounters(dependencies.counters);
   const state = new CommittedState(
@@ -132,12 +143,11 @@ function storingParts(options: CoordinatorOptions, dependencies: CoordinatorDepe
   );
   const coldLoader = new ColdStreamLoader(seriesStore, engines);
   const log = logOf("store", (event) => emit({ type: "log", ...event }));
+  const followers = new CommitFollowers();
+  followers.add({ latencyObserved: (seconds) => dependencies.observeLatencySeconds(seconds) });
   const shared = {
     ...dependencies,
-    observeLatencySeconds: (seconds: number) => {
-      dependencies.observeLatencySeconds(seconds);
-      late.replay?.observeLatency(seconds);
-    },
+    ...followers.all,
     paging: liveSources(state, {
       startedAtMs: dependencies.nowMs(),
       warmUpMinutes: options.warmUpMinutes,
@@ -150,9 +160,6 @@ function storingParts(options: CoordinatorOptions, dependencies: CoordinatorDepe
     pace: new CyclePace(options.watchdogIntervalMs ?? Number.POSITIVE_INFINITY),
     checkpointsStored: () => coldLoader.retry(),
     ...storedNotices(engines, state, log),
-    reportStored: (report: RcaReport) => late.outbound?.reportStored(report),
-    expired: (rows: readonly ExpiredDelivery[]) => late.outbound?.webhooks.expired(rows),
-    analysisDue: (anomalies: readonly Anomaly[]) => late.analysis?.take(anomalies),
   };
   const { anomaliesMax = ANOMALIES_MAX, alertsMax = ALERTS_MAX, retentionMs, seriesGatherMs = 0 } = options;
   const committer = new ControlCommitter({ anomaliesMax, alertsMax, retentionMs }, shared);
@@ -160,6 +167,7 @@ function storingParts(options: CoordinatorOptions, dependencies: CoordinatorDepe
   const setAside = new SetAsideFrames({ ...dependencies, counters, dataFaults, log });
   return {
     shared,
+    followers,
     state,
     counters,
     coldLoader,
@@ -186,12 +194,12 @@ function runningParts(
   options: CoordinatorOptions,
   shared: Omit<StoringParts["shared"], "engines"> & { readonly engines: EngineClient },
   { committer, state }: Pick<StoringParts, "committer" | "state">,
-  turns: () => Turns,
+  rounds: Rounds,
 ) {
   const { controlStore: control, emit } = shared;
-  const edit = <T>(work: () => Promise<T>) => turns().edit(work);
-  const { gathering, runner: analysis } = makeAnalysis({ ...shared, control, edit: (work) => turns().editControl(work) });
-  const { inputs, messages, trainings } = requestedModels(options, { ...shared, edit }, turns);
+  const edit = <T>(work: () => Promise<T>) => rounds.edit(work);
+  const { gathering, runner: analysis } = makeAnalysis({ ...shared, control, edit: (work) => rounds.editControl(work) });
+  const { inputs, messages, trainings } = requestedModels(options, { ...shared, edit }, rounds);
   const { stages, groupWaits } = watchdogStages(options, {
     ...shared,
     requested: {
@@ -202,9 +210,9 @@ function runningParts(
     },
     store: (operations) => edit(() => control.commit(operations)),
     declare: (frames) => declareFindings(committer, edit, frames),
-    settle: () => turns().settle(),
+    settle: () => rounds.settle(),
     edit,
-    isStopping: () => turns().isStopping,
+    isStopping: () => rounds.isStopping,
     log: (msg) => emit({ type: "log", level: "warn", component: "coordinator", msg }),
     commits: committer,
     ending: {
@@ -228,7 +236,7 @@ function runningParts(
     own,
     drills: new Drills(
       { intervalMs: options.drillIntervalMs },
-      { ...shared, own, routes: outbound.channels.routes, changes, isStopping: () => turns().isStopping },
+      { ...shared, own, routes: outbound.channels.routes, changes, isStopping: () => rounds.isStopping },
     ),
     analysis,
     wording: new SummaryWording({ isOn: options.wordsSummaries === true, counters: shared.counters, emit }),
@@ -268,12 +276,12 @@ function ruleParts(
 /** Parts for models that people have had trained. */
 function requestedModels(
   options: CoordinatorOptions,
-  shared: Omit<StoringParts["shared"], "engines"> & { readonly engines: EngineClient; readonly edit: Turns["edit"] },
-  turns: () => Turns,
+  shared: Omit<StoringParts["shared"], "engines"> & { readonly engines: EngineClient; readonly edit: Rounds["edit"] },
+  rounds: Rounds,
 ) {
   const { state, engines, controlStore: control, train = () => Promise.reject(new Error("there is no thread for trainings")) } = shared;
-  const isStopping = () => turns().isStopping;
-  const inputs = new ServiceInputs({ ...shared, series: state.series, settle: () => turns().settle(), isStopping });
+  const isStopping = () => rounds.isStopping;
+  const inputs = new ServiceInputs({ ...shared, series: state.series, settle: () => rounds.settle(), isStopping });
   const messages = new ModelMessages({ models: state.configured.models, series: state.series, engines });
   const timing = { intervalMs: options.watchdogIntervalMs, rawRetentionMs: options.rawRetentionMs };
   const trainings = new TrainingJobs(timing, { ...shared, control, inputs, messages, isStopping, train: (input) => train(input) });
@@ -281,27 +289,23 @@ function requestedModels(
 }
 
 /** Stores findings made here and not by an engine like an engine's frames. Rejects with StoreError where the store does not take them. */
-async function declareFindings(committer: ControlCommitter, edit: Turns["edit"], frames: readonly EpisodeFrame[]): Promise<void> {
+async function declareFindings(committer: ControlCommitter, edit: Rounds["edit"], frames: readonly EpisodeFrame[]): Promise<void> {
   if (frames.length === 0) return;
   const verdicts = frames.map((frame) => ({ kind: FRAME_VERDICT, payload: Buffer.from(JSON.stringify(frame)) }) as const);
   await edit(() => committer.commit(verdicts));
 }
 
-interface ContextParts extends Omit<CoordinatorParts, "runner" | "source" | "news"> {
+interface ContextParts extends Omit<CoordinatorParts, "runner" | "source" | "news" | "list"> {
   readonly gathering: EvidenceGathering;
   readonly changes: Changes;
   readonly engines: EngineClient;
 }
 
-function queryContext(
-  options: CoordinatorOptions,
-  world: CoordinatorDependencies,
-  parts: ContextParts,
-  turns: () => Turns,
-): NounsContext & QueryContext {
+function queryContext(options: CoordinatorOptions, world: CoordinatorDependencies, parts: ContextParts): NounsContext & QueryContext {
   const { nowMs, yieldTurn, randomBytes, train, compute } = world;
-  const { state, committer, counters, guard, engines, gathering, inputs, messages, changes, dataFaults, outbound, drills, own } = parts;
-  const edit = <T>(work: () => Promise<T>) => turns().edit(work);
+  const { state, committer, counters, guard, engines, gathering, inputs, messages, changes, dataFaults, outbound, drills, own, rounds } =
+    parts;
+  const edit = <T>(work: () => Promise<T>) => rounds.edit(work);
   return {
     options: { ...options, exclusions: options.exclusions ?? new FieldExclusions("") },
     state,
@@ -321,10 +325,10 @@ function queryContext(
     yieldTurn,
     pause: () => undefined,
     facts: () => ({
-      enginesReady: turns().enginesReady,
+      enginesReady: rounds.enginesReady,
       storeRefusal: guard.reason,
       disk: parts.disk.fill,
-      lastRunMs: turns().lastRunMs,
+      lastRunMs: rounds.lastRunMs,
       framesWaiting: parts.frames.waiting,
       queriesWaiting: state.shares.ledger("queries_running").taken,
       listeners: parts.listeners,
@@ -334,7 +338,7 @@ function queryContext(
       detection: detectionLatency(world.counters),
     }),
     wordSummary: (analysis) => parts.wording.word(analysis),
-    settle: () => turns().settle(),
+    settle: () => rounds.settle(),
     isStoreFailing: () => guard.isReadOnly,
     edit,
     declare: (frames) => declareFindings(committer, edit, frames),

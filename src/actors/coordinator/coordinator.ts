@@ -20,14 +20,12 @@ import type {
 import type { CoordinatorCommand, QueryCall, ReplayAnswer } from "../../core/protocol/query.ts";
 import { storedMetricScopes } from "../../modules/series/metric-scope-rows.ts";
 import type { QuerySource } from "../../modules/series/query-source.ts";
-import { countPlaces } from "../../modules/state/coordinator-shares.ts";
 import type { DataFaults } from "../../modules/status/data-faults.ts";
 import { readDetectorStates } from "../../modules/watchdog/detector-states.ts";
 import type { CoordinatorDependencies, CoordinatorOptions } from "./coordinator-options.ts";
 import { type CoordinatorParts, makeParts } from "./coordinator-parts.ts";
-import { Rounds, type StepReport } from "./loop/rounds.ts";
+import type { Rounds, StepReport } from "./loop/rounds.ts";
 import type { CommittedState } from "./nouns/committed-state.ts";
-import { setGauges } from "./nouns/modules.ts";
 import { countStored } from "./nouns/stored-counts.ts";
 import type { Outbound } from "./outbound.ts";
 
@@ -54,15 +52,9 @@ export class Coordinator {
 
   constructor(options: CoordinatorOptions, dependencies: CoordinatorDependencies) {
     this.#dependencies = dependencies;
-    this.#parts = makeParts(options, dependencies, () => this.#rounds);
-    const { state, counters, vectorizer, watchdog, groupWaits, analysis, drills, trainings, news, rules } = this.#parts;
-    this.#state = state;
-    const ticks = [vectorizer, watchdog, groupWaits, analysis, drills, trainings, news, rules.schedule];
-    const count = () => {
-      setGauges(state, counters);
-      countPlaces(state.shares, counters);
-    };
-    this.#rounds = new Rounds({ ...this.#parts, ticks, count }, dependencies);
+    this.#parts = makeParts(options, dependencies);
+    this.#state = this.#parts.state;
+    this.#rounds = this.#parts.rounds;
   }
 
   get dataFaults(): DataFaults {
@@ -84,10 +76,7 @@ export class Coordinator {
     for (const msg of await this.#state.open(randomBytes, nowMs())) emit({ type: "log", level: "warn", component: "store", msg });
     await this.#state.configured.tenants.found(this.#state.control, nowMs());
     this.#rounds.lastRunMs = nowMs();
-    this.outbound.load();
-    this.#parts.drills.load();
-    this.#parts.analysis.restore();
-    await this.#parts.trainings.restore();
+    await this.#parts.list.start();
     countStored(this.#parts.counters, this.#state);
   }
 
@@ -167,6 +156,5 @@ export class Coordinator {
   /** From now on `step` ends with `stopped`, once everything that the engines have sent is stored, or at once when the store does not take it. */
   stop(): void {
     this.#rounds.stop();
-    this.outbound.stop();
   }
 }

@@ -13,9 +13,12 @@ import { OutboundCalls, type OutboundLink } from "../../modules/notification/out
 import type { NotificationOptions } from "../../modules/notification/routes.ts";
 import { RunbookRunner } from "../../modules/runbooks/runbook-runner.ts";
 import type { RunbookState } from "../../modules/runbooks/runbook-state.ts";
+import type { Part } from "../../modules/state/part.ts";
 import { eventReplays } from "../../modules/webhooks/event-replays.ts";
 import { SandboxFacts } from "../../modules/webhooks/sandbox-facts.ts";
 import { WebhookDeliveries, type WebhookDeliveriesDependencies } from "../../modules/webhooks/webhook-deliveries.ts";
+import type { ExpiredDelivery } from "../../modules/webhooks/webhook-row.ts";
+import type { CommitFollower } from "./commits/commit-followers.ts";
 
 export interface OutboundDependencies extends Omit<OutboxDependencies, "control">, ChannelDeliveriesDependencies {
   readonly state: ChannelDeliveriesDependencies["state"] & WebhookDeliveriesDependencies["state"] & RunbookState;
@@ -25,7 +28,7 @@ export interface OutboundDependencies extends Omit<OutboxDependencies, "control"
 }
 
 /** The parts, connected and stopped together. */
-export class Outbound {
+export class Outbound implements Part, CommitFollower {
   readonly outbox: Outbox;
   readonly channels: ChannelDeliveries;
   readonly webhooks: WebhookDeliveries;
@@ -68,10 +71,10 @@ export class Outbound {
     };
   }
 
-  /** Reads what waits. To be called once, before anything is committed. */
-  load(): void {
-    this.outbox.load();
-    this.runs.load();
+  /** Reads the deliveries and runs that are not done with. */
+  start(): void {
+    this.outbox.start();
+    this.runs.start();
   }
 
   /** A notifier is there. */
@@ -103,6 +106,11 @@ export class Outbound {
     this.channels.reportRevised(report);
     this.webhooks.reportRevised(report);
     this.runs.reportRevised(report);
+  }
+
+  /** Deliveries of webhooks have ended because they are too old. */
+  expired(rows: readonly ExpiredDelivery[]): void {
+    this.webhooks.expired(rows);
   }
 
   /** Nothing is handed over any more. */

@@ -85,7 +85,7 @@ export class AnalysisRunner {
   }
 
   /** Goes on with what a restart has interrupted: reports that are not final, and anomalies that triggered analysis and are in no report. */
-  restore(): void {
+  start(): void {
     const { state, counters, nowMs } = this.#dependencies;
     for (const report of state.analyses.reports.takeRunning()) {
       this.#incidents.restore(keptIncident(report, state), nowMs());

@@ -60,8 +60,8 @@ export class Outbox {
     this.#kinds.push(kind);
   }
 
-  /** Reads what waits. To be called once, before anything is committed. */
-  load(): void {
+  /** Reads the deliveries that wait in the store. */
+  start(): void {
     for (const kind of this.#kinds) {
       kind.load?.();
       kind.count?.();

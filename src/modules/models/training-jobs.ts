@@ -93,7 +93,7 @@ export class TrainingJobs {
   }
 
   /** Says of jobs that ran when the server ended that they were interrupted; to be called once, with the store read. */
-  async restore(): Promise<void> {
+  async start(): Promise<void> {
     const { state, control, nowMs, counters } = this.#dependencies;
     const jobs = state.configured.trainings;
     const ended = jobs.inState("running").map((job): TrainingJobRow => {

@@ -11,7 +11,7 @@ export async function startDrill(context: NotificationContext, request: QueryReq
   const { drills, state } = context;
   const chosen = chosenChannels(context, request.principal.tenant, request.body);
   if (!chosen.ok) return chosen;
-  const ended = await drills.start(request, chosen.value);
+  const ended = await drills.run(request, chosen.value);
   if (!ended.ok) return ended;
   const drill = ended.value;
   const rows = drill.alertId === null ? [] : rowsOfAlert(state.control, drill.tenant, drill.alertId);

@@ -43,18 +43,18 @@ export class Drills {
   readonly #control: KeyValueStore;
   readonly #last = new Map<string, Drill>();
   readonly #running = new Set<string>();
-  readonly #run: DrillRunDependencies;
+  readonly #world: DrillRunDependencies;
   #dueMs = Number.POSITIVE_INFINITY;
 
   constructor({ intervalMs }: DrillsOptions, dependencies: DrillsDependencies) {
     this.#intervalMs = intervalMs === undefined || intervalMs === 0 ? Number.POSITIVE_INFINITY : intervalMs;
     this.#dependencies = dependencies;
     this.#control = dependencies.state.control;
-    this.#run = { ...dependencies, ingest: (tenant, body) => dependencies.own.send({ tenant, holds: "records", body }) };
+    this.#world = { ...dependencies, ingest: (tenant, body) => dependencies.own.send({ tenant, holds: "records", body }) };
   }
 
-  /** Reads the last drills. To be called once, at the start. */
-  load(): void {
+  /** Reads the last drill of each tenant. */
+  start(): void {
     for (const { value } of scan(this.#control, "drills")) {
       const drill = DRILL.decode(value);
       this.#last.set(drill.tenant, drill);
@@ -76,7 +76,7 @@ export class Drills {
     if (this.#dependencies.monotonicMs() < this.#dueMs) return this.#dueMs;
     this.#dueMs += this.#intervalMs;
     const principal = { tenant: DEFAULT_TENANT, subject: "drill-interval", role: "system" } as const;
-    const started = this.start({ principal, requestId: "", address: null }).catch((error: unknown) => {
+    const started = this.run({ principal, requestId: "", address: null }).catch((error: unknown) => {
       if (!(error instanceof StoreError)) throw error; // the status reports the store
     });
     background(task("a drill"), started);
@@ -84,7 +84,7 @@ export class Drills {
   }
 
   /** Resolves with the drill once it has ended; `channels` are told of it instead of those of the rules. Rejects with StoreError where the store does not take it. */
-  async start(request: ChangeOrigin, channels?: readonly string[]): Promise<Outcome<Drill>> {
+  async run(request: ChangeOrigin, channels?: readonly string[]): Promise<Outcome<Drill>> {
     const { changes, randomBytes, routes } = this.#dependencies;
     const { tenant, subject: by } = request.principal;
     if (this.#running.has(tenant)) return refused("conflict", "a drill of this tenant is under way; wait for its end");
@@ -93,7 +93,7 @@ export class Drills {
       const id = Buffer.from(randomBytes(ID_BYTES)).toString("hex");
       await changes.make(request, noted("drill.start", id, [], null));
       const release = routes.chooseFor({ tenant, environment: drillEnvironment(id) }, channels);
-      const drill = await new DrillRun({ id, tenant, by }, this.#run).run().finally(release);
+      const drill = await new DrillRun({ id, tenant, by }, this.#world).run().finally(release);
       const after = { failed_stage: failedStage(drill) ?? null, reason: drill.reason };
       return await changes.make(request, () => ({
         ...noted("drill.end", id, [drillOperation(drill)], after)(),

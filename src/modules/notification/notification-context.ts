@@ -11,7 +11,7 @@ import type { RoutingBooks } from "./routing-book.ts";
 interface Routing {
   readonly channels: Pick<ChannelDeliveries, "facts" | "health" | "noteTest" | "routes" | "view">;
   readonly calls: Pick<OutboundCalls, "tryChannel">;
-  readonly drills: Pick<Drills, "start">;
+  readonly drills: Pick<Drills, "run">;
 }
 
 export type NotificationContext = Using<"nowMs" | "randomBytes", AlertBooks, RoutingBooks> & Changing & Routing;

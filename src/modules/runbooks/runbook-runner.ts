@@ -81,8 +81,8 @@ export class RunbookRunner implements AnomalyFollower {
     this.#steps = new StepDeliveries(dependencies.outbox, { ...dependencies, changed: (execution) => this.place(execution) });
   }
 
-  /** Reads what is not over. To be called once, before anything is committed. */
-  load(): void {
+  /** Reads what is not over. */
+  start(): void {
     for (const { key } of scan(this.#control, "runbook_open")) {
       const { tenant, id } = executionPlace(key);
       const execution = readExecution(this.#control, tenant, id);

@@ -25,7 +25,7 @@ export interface ControlCommitterDependencies {
   /** Anomalies that trigger root-cause analysis have been stored. */
   analysisDue(anomalies: readonly Anomaly[]): void;
   /** From the arrival of the bytes to the stored anomaly. */
-  observeLatencySeconds(seconds: number): void;
+  latencyObserved(seconds: number): void;
 }
 
 /** The one writer of what people wait for. */
@@ -87,14 +87,14 @@ export class ControlCommitter {
   }
 
   #apply({ verdicts, alerts, deadLetters, labels }: ControlTransaction): void {
-    const { state, counters, monotonicMs, observeLatencySeconds } = this.#dependencies;
+    const { state, counters, monotonicMs, latencyObserved } = this.#dependencies;
     counters.add("anomaliesDropped", verdicts.apply());
     countAlerts(counters, state, alerts.apply());
     deadLetters?.apply();
     labels?.apply();
     counters.add("labelsRefused", labels?.refused ?? 0);
     const storedMs = monotonicMs();
-    for (const arrivalMs of verdicts.openedArrivalsMs) if (arrivalMs > 0) observeLatencySeconds((storedMs - arrivalMs) / 1000);
+    for (const arrivalMs of verdicts.openedArrivalsMs) if (arrivalMs > 0) latencyObserved((storedMs - arrivalMs) / 1000);
     counters.add("anomaliesStored", verdicts.openedArrivalsMs.length);
     counters.set("anomaliesOpen", state.anomalies.openCount);
     counters.set("deadLetters", state.deadLetters.total);

@@ -1,10 +1,10 @@
-// The rounds of the coordinator: one transaction of what engines have sent, edits between transactions, one step of retention and replay, and the ticks of
-// what has a pace of its own. It has no timer: each round says when the next is due.
+// The rounds of the coordinator: one transaction of what engines have sent, edits between transactions, one step of retention and replay, and the steps of
+// parts that keep a pace of their own. It has no timer: each round says when the next is due.
 import { StoreError } from "../../../adapters/storage/key-value-store.ts";
 import { failureOf } from "../../../core/faults/guard.ts";
 import type { AwaitedFrames } from "../../../core/protocol/coordinator-frame.ts";
 import type { CoordinatorMessage } from "../../../core/protocol/query.ts";
-import type { ReplayRunner } from "../../../modules/dead-letters/replay-runner.ts";
+import type { PartList } from "../../../modules/state/part.ts";
 import type { FrameCommits } from "../commits/frame-commits.ts";
 import { Attempts } from "./attempts.ts";
 import type { DiskUsage } from "./disk-usage.ts";
@@ -24,15 +24,14 @@ export interface StepReport {
   readonly dueMs: number;
 }
 
-/** Parts that a round steps. */
+/** Parts that a round steps: those that store, and the list of those that keep a pace of their own. */
 export interface RoundParts {
   readonly guard: StoreGuard;
   readonly frames: FrameCommits;
   readonly disk: DiskUsage;
   readonly retention: Retention;
-  readonly replay: ReplayRunner;
-  /** Part with a pace of its own; `step` returns the monotonic time at which the next is due. */
-  readonly ticks: ReadonlyArray<{ step(): number }>;
+  /** More may be added until the first step. */
+  readonly list: PartList;
   /** Takes down, behind each round, how much is configured. */
   count(): void;
 }
@@ -76,7 +75,9 @@ export class Rounds {
 
   /** From now on `step` ends with `stopped`, once everything that the engines have sent is stored, or at once when the store does not take it. */
   stop(): void {
-    if (this.#stopping === "no") this.#stopping = "asked";
+    if (this.#stopping !== "no") return;
+    this.#stopping = "asked";
+    this.#parts.list.stop();
   }
 
   /** Does one round of work; a call during a round gets the round that runs. Rejects only on a defect of this program or a store that was closed. */
@@ -122,13 +123,13 @@ export class Rounds {
     if (pausedUntilMs !== undefined) return this.#finished({ ...paused, dueMs: pausedUntilMs });
     const { more, mayGather } = await this.#write();
     const isServing = this.enginesReady && this.#stopping === "no";
-    const ticksDueMs = isServing ? Math.min(...this.#parts.ticks.map((tick) => tick.step())) : Number.POSITIVE_INFINITY;
+    const partsDueMs = isServing ? this.#parts.list.step() : Number.POSITIVE_INFINITY;
     this.#parts.disk.measure(monotonicMs());
     this.#parts.guard.limit(this.#parts.disk.isOverLimit);
     const retryMs = this.#parts.guard.pausedUntilMs(monotonicMs());
     if (retryMs !== undefined) return this.#finished({ ...paused, dueMs: retryMs });
     const { isGathering } = this.#parts.frames;
-    const dueMs = Math.min(this.#retentionDueMs, this.#parts.disk.dueMs, this.#replayDueMs, ticksDueMs, this.#parts.frames.dueMs);
+    const dueMs = Math.min(this.#retentionDueMs, this.#parts.disk.dueMs, this.#workDueMs, partsDueMs, this.#parts.frames.dueMs);
     return this.#finished({ more, mayGather, isPaused: false, awaits: isGathering ? "prompt" : "any", dueMs });
   }
 
@@ -143,7 +144,7 @@ export class Rounds {
     await this.#controlEdits.run();
     this.lastRunMs = nowMs();
     this.#tookFrames = this.#parts.frames.read(this.#isUrgent) && (await attempts.make(() => this.#parts.frames.commitControl())) === true;
-    const replayed = monotonicMs() >= this.#replayDueMs && (await attempts.make(() => this.#stepReplay()));
+    const worked = monotonicMs() >= this.#workDueMs && (await attempts.make(() => this.#stepWork()));
     const retains = monotonicMs() >= this.#retentionDueMs;
     const retention: RetentionOutcome | undefined = retains ? await attempts.make(() => this.#parts.retention.step(nowMs())) : "idle";
     if (monotonicMs() >= this.#parts.disk.trimDueMs) await attempts.make(() => this.#parts.disk.trim(monotonicMs()));
@@ -154,7 +155,7 @@ export class Rounds {
     // Work of retention that has come to no commit yet says nothing of the store.
     if (failures.length === 0 && (this.#tookFrames || retention !== "worked")) this.#parts.guard.succeeded();
     if (failures.length > 0) this.#parts.guard.failed(failures[0], monotonicMs());
-    const works = replayed === true || retention !== "idle";
+    const works = worked === true || retention !== "idle";
     const more = failures.length === 0 && (this.#tookFrames || works);
     return { more, mayGather: more && !works && this.#parts.frames.isCaughtUp && this.#stopping === "no" };
   }
@@ -171,15 +172,17 @@ export class Rounds {
     return this.#settling > 0 || this.isStopping || this.#parts.guard.isReadOnly || this.#parts.frames.series.isAwaited;
   }
 
-  get #replayDueMs(): number {
-    const mayReplay = this.enginesReady && this.#stopping === "no" && !this.#parts.guard.refusesWrites;
-    return mayReplay ? this.#parts.replay.dueMs : Number.POSITIVE_INFINITY;
+  get #workDueMs(): number {
+    const mayWork = this.enginesReady && this.#stopping === "no" && !this.#parts.guard.refusesWrites;
+    return mayWork ? this.#parts.list.workDueMs : Number.POSITIVE_INFINITY;
   }
 
-  /** True when it may go on at once. */
-  async #stepReplay(): Promise<boolean> {
-    await this.#parts.replay.step(!this.#tookFrames && !this.#parts.frames.isGathering);
-    return this.#parts.replay.dueMs <= this.#dependencies.monotonicMs();
+  /** Returns whether it may go on at once. */
+  async #stepWork(): Promise<boolean> {
+    const { list, frames } = this.#parts;
+    const { monotonicMs } = this.#dependencies;
+    await list.stepWork(monotonicMs(), !this.#tookFrames && !frames.isGathering);
+    return list.workDueMs <= monotonicMs();
   }
 
   #finished(report: StepReport): StepReport {
