@@ -10,7 +10,8 @@ import { askedServer, askingHeaders } from "./client/asked-server.ts";
 import type { Environment, ServerConnection } from "./client/server-connection.ts";
 import type { CommandArguments } from "./command-arguments.ts";
 import { type DemoRecord, demoTicks, endOfSeries, PLANTED, type PlantedAnomaly, TICK_SECONDS, TICKS } from "./demo-telemetry.ts";
-import { latencyHistogram, quantileOf } from "./histogram-reader.ts";
+
+const BUCKET = /^svc_detection_latency_seconds_bucket\{le="([^"]+)"\} (\S+)$/gm;
 
 /** Milliseconds between two requests of the sender; the whole demo takes about eight seconds. */
 const SEND_EVERY_MS = 50;
@@ -188,4 +189,29 @@ export async function runDemo(given: CommandArguments, environment: Environment)
     await end();
   }
   return judged.isGood ? 0 : 1;
+}
+
+// Reads the detection latency histogram back from the text of /metrics.
+
+interface HistogramBucket {
+  /** Upper bound in seconds. */
+  readonly bound: number;
+  /** Observations at or below the bound. */
+  readonly count: number;
+}
+
+/** The buckets, by ascending bound. */
+function latencyHistogram(text: string): HistogramBucket[] {
+  return [...text.matchAll(BUCKET)].map(([, bound, count]) => ({
+    bound: bound === "+Inf" ? Number.POSITIVE_INFINITY : Number(bound),
+    count: Number(count),
+  }));
+}
+
+/** The bucket that holds a quantile, as text for people: "at most 5 ms". */
+function quantileOf(buckets: readonly HistogramBucket[], quantile: number): string {
+  const total = buckets.at(-1)?.count ?? 0;
+  if (total === 0) return "unknown (nothing observed)";
+  const bucket = buckets.find(({ count }) => count >= quantile * total) as HistogramBucket;
+  return bucket.bound === Number.POSITIVE_INFINITY ? "over 10 s" : `at most ${bucket.bound * 1000} ms`;
 }

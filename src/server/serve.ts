@@ -1,6 +1,6 @@
 // `vedette serve`: the life of the server's process. It takes the data folder, starts the server, says so, and on a signal takes it down in order.
 import { randomBytes } from "node:crypto";
-import { removeSignInLink } from "../adapters/credentials/own-secret.ts";
+import { removeSignInLink, storeSignInLink } from "../adapters/credentials/own-secret.ts";
 import { lockFolder } from "../adapters/log/folder-lock.ts";
 import { ownFolder } from "../adapters/log/folder-owner.ts";
 import { type Meta, openMeta } from "../adapters/log/meta-file.ts";
@@ -16,7 +16,6 @@ import { checkSettings } from "./checked-settings.ts";
 import { exitCodeOf } from "./exit-code.ts";
 import { endStart } from "./failed-start.ts";
 import { closeDataFolder, type FoundData, findData, keepFaults } from "./found-data.ts";
-import { signInLine } from "./sign-in-link.ts";
 import { followStart, reportOpening } from "./start-report.ts";
 import { writeLine } from "./terminal.ts";
 
@@ -130,4 +129,14 @@ function greet(config: Config, { engineText, signInTarget }: ServedServer, start
     writeLine(line); // it holds the link, which belongs in no log
   else if (line !== undefined) log("info", line);
   if (isTerminal) writeLine(`try first:  curl ${address}/healthz    or, in another terminal:  make demo`);
+}
+
+// The sign-in link makes whoever opens it first the owner of the machine's data. A terminal shows it to the person who started the server; what is not a
+// terminal is mostly a log that others read and that is kept, so there a file of the owner's holds it.
+
+/** The line that tells of the link; where it is not for a terminal the link is in a file that the line names. */
+function signInLine(link: string, dataDir: string, isTerminal: boolean): string {
+  removeSignInLink(dataDir); // of a start before
+  if (isTerminal) return `sign in, once within 15 minutes:  ${link}`;
+  return `sign in, once within 15 minutes: the link is in ${storeSignInLink(dataDir, link)}, which only its owner can read`;
 }

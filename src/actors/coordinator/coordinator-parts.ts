@@ -1,9 +1,20 @@
 // The parts of a coordinator, made and tied together: what commits, what keeps, what runs in cycles, what answers.
 import { NEWS_UNREAD_MS } from "../../core/config/interface-limits.ts";
-import { ALERTS_MAX, ANOMALIES_MAX } from "../../core/config/limits.ts";
-import { type EpisodeFrame, FRAME_VERDICT } from "../../core/protocol/coordinator-frame.ts";
+import {
+  ALERTS_MAX,
+  ANOMALIES_MAX,
+  AUDIT_ROWS_MAX,
+  DEAD_LETTER_AGE_MS_MAX,
+  DEAD_LETTER_BYTES_MAX,
+  EPISODES_MAX,
+  RETENTION_BLOCKS_PER_STEP,
+  RETENTION_INTERVAL_MS,
+  RETENTION_ROWS_PER_STEP,
+} from "../../core/config/limits.ts";
+import { type EpisodeFrame, FRAME_VERDICT, type MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
 import type { Listeners } from "../../core/protocol/query.ts";
 import { type Log, logOf } from "../../core/telemetry/log-event.ts";
+import { deploymentsAmong, type ServiceChange } from "../../domain/anomaly/change-event.ts";
 import { environmentSettings } from "../../domain/detection/watchdog-settings.ts";
 import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { Changes } from "../../modules/access/changes.ts";
@@ -15,6 +26,7 @@ import type { EndedBackup } from "../../modules/backup/backup-runner.ts";
 import { replayEvent } from "../../modules/dead-letters/replay-handlers.ts";
 import { ReplayRunner } from "../../modules/dead-letters/replay-runner.ts";
 import { EngineClient } from "../../modules/engines/engine-client.ts";
+import type { EngineLink } from "../../modules/engines/engine-link.ts";
 import { OwnBodies } from "../../modules/engines/own-bodies.ts";
 import { trainingEvent } from "../../modules/models/job-handlers.ts";
 import { incidentTimes } from "../../modules/models/labelled-times.ts";
@@ -43,15 +55,18 @@ import { FrameCommits } from "./commits/frame-commits.ts";
 import { SetAsideFrames } from "./commits/set-aside-frames.ts";
 import type { CoordinatorDependencies, CoordinatorOptions } from "./coordinator-options.ts";
 import { DiskUsage } from "./loop/disk-usage.ts";
-import { Retention } from "./loop/retention.ts";
-import { retentionOptions } from "./loop/retention-options.ts";
+import { Retention, type RetentionOptions } from "./loop/retention.ts";
 import { Rounds } from "./loop/rounds.ts";
 import { StoreGuard } from "./loop/store-guard.ts";
-import { storedNotices } from "./loop/stored-notices.ts";
 import { CommittedState } from "./nouns/committed-state.ts";
 import { HANDLERS, type NounsContext, retentionWork, setGauges } from "./nouns/modules.ts";
 import { Outbound } from "./outbound.ts";
 import { watchdogStages } from "./watchdog-stages.ts";
+
+/** Characters of a name in a line of the log. */
+const NAME_CHARACTERS_MAX = 60;
+
+const AUDIT_RETENTION_MS = 365 * 24 * 3600 * 1000;
 
 /** Parts that store: the state, the commits that change it, and what keeps the store in bounds. */
 type StoringParts = ReturnType<typeof storingParts>;
@@ -351,5 +366,54 @@ function queryContext(options: CoordinatorOptions, world: CoordinatorDependencie
     ...(train !== undefined && { train }),
     ...(compute !== undefined && { compute }),
     randomBytes,
+  };
+}
+
+// What retention keeps by, from the coordinator's options.
+
+/** Options that operators set; the rest has its limits. */
+type KeptByChoice = Pick<RetentionOptions, "retentionMs" | "rawRetentionMs"> &
+  Partial<Pick<RetentionOptions, "auditRetentionMs" | "auditRowsMax" | "deadLetterBytesMax" | "episodesMax">>;
+
+function retentionOptions(options: KeptByChoice): RetentionOptions {
+  return {
+    retentionMs: options.retentionMs,
+    rawRetentionMs: options.rawRetentionMs,
+    auditRetentionMs: options.auditRetentionMs ?? AUDIT_RETENTION_MS,
+    auditRowsMax: options.auditRowsMax ?? AUDIT_ROWS_MAX,
+    deadLetterAgeMs: DEAD_LETTER_AGE_MS_MAX,
+    deadLetterBytesMax: options.deadLetterBytesMax ?? DEAD_LETTER_BYTES_MAX,
+    episodesMax: options.episodesMax ?? EPISODES_MAX,
+    intervalMs: RETENTION_INTERVAL_MS,
+    rowsPerStep: RETENTION_ROWS_PER_STEP,
+    blocksPerStep: RETENTION_BLOCKS_PER_STEP,
+  };
+}
+
+// What others are sent once it is stored: types of metrics and deployments for engines, services that cannot be listed for the log.
+
+/** Senders of them. */
+function storedNotices(engines: readonly EngineLink[], { analyses }: CommittedState, log: Log) {
+  let saidUnlisted = false;
+  return {
+    servicesUnlisted: (services: readonly string[]) => {
+      const [first] = services;
+      if (first === undefined || saidUnlisted) return;
+      saidUnlisted = true;
+      const name = first.length > NAME_CHARACTERS_MAX ? `${first.slice(0, NAME_CHARACTERS_MAX)}...` : first;
+      log(
+        "warn",
+        `left out of the lists of series that left memory: services with names that an earlier version took and that no key can hold (first: ${name}); their samples are stored`,
+      );
+    },
+    metadataStored: (metadata: readonly MetricMetadataEnvelope[]) => {
+      for (const engine of engines) engine.tell({ type: "metric-metadata", metadata });
+      for (const { metricName, type } of metadata) log("debug", `${metricName} is of type ${type}`);
+    },
+    changesStored: (changes: readonly ServiceChange[]) => {
+      analyses.changes.take(changes);
+      const deployments = deploymentsAmong(changes);
+      if (deployments.length > 0) for (const engine of engines) engine.tell({ type: "deployments", deployments });
+    },
   };
 }

@@ -20,13 +20,13 @@ import type {
 import type { CoordinatorCommand, QueryCall, ReplayAnswer } from "../../core/protocol/query.ts";
 import { storedMetricScopes } from "../../modules/series/metric-scope-rows.ts";
 import type { QuerySource } from "../../modules/series/query-source.ts";
+import type { CoordinatorCounters } from "../../modules/state/coordinator-counters.ts";
 import type { DataFaults } from "../../modules/status/data-faults.ts";
 import { readDetectorStates } from "../../modules/watchdog/detector-states.ts";
 import type { CoordinatorDependencies, CoordinatorOptions } from "./coordinator-options.ts";
 import { type CoordinatorParts, makeParts } from "./coordinator-parts.ts";
 import type { Rounds, StepReport } from "./loop/rounds.ts";
 import type { CommittedState } from "./nouns/committed-state.ts";
-import { countStored } from "./nouns/stored-counts.ts";
 import type { Outbound } from "./outbound.ts";
 
 /** One server's coordinator. Call `open` first, once. */
@@ -157,4 +157,17 @@ export class Coordinator {
   stop(): void {
     this.#rounds.stop();
   }
+}
+
+// Gauges of what the store held at the start; what changes them later counts on from there.
+
+/** Sets them, once the state has been read. */
+function countStored(counters: CoordinatorCounters, { anomalies, alerts, deadLetters, metadata, analyses }: CommittedState): void {
+  counters.set("anomaliesOpen", anomalies.openCount);
+  counters.set("alertsFiring", alerts.firingCount);
+  counters.set("ledgerRows", alerts.ledger.size);
+  counters.set("deadLetters", deadLetters.total);
+  counters.set("deadLetterBytes", deadLetters.bytes);
+  counters.set("metadataStored", metadata.size);
+  counters.set("rcaReports", analyses.reports.size);
 }

@@ -1,16 +1,18 @@
 // The parts of an engine, made and tied together: what takes bodies, what applies rows, what reads the logs, what asks and answers.
 import type { EngineMemory } from "../../adapters/shared-memory/engine-memory.ts";
 import { InboxReader } from "../../adapters/shared-memory/inbox-ring.ts";
+import { dispatch, type Handlers } from "../../adapters/threads/mailbox.ts";
 import { BLOCK_BYTES } from "../../core/config/limits.ts";
 import { finished } from "../../core/fairness/steps.ts";
 import { PROFILE_ENVIRONMENT } from "../../core/layout/stream-record.ts";
 import type { MetricScopeEnvelope } from "../../core/protocol/coordinator-frame.ts";
+import type { EngineCommand } from "../../core/protocol/engine-control.ts";
+import { KnownTenants } from "../../domain/access/known-tenants.ts";
 import { profileTableSteps } from "../../domain/detection/thresholds.ts";
 import { environmentSettings } from "../../domain/detection/watchdog-settings.ts";
 import { ShardKernel } from "../../domain/kernel/shard-kernel.ts";
 import { partitionOf } from "../../domain/placement/partition.ts";
 import { MetadataBook } from "../../domain/series/metadata-book.ts";
-import { EngineCommands } from "./engine-commands.ts";
 import { EngineInbox } from "./engine-inbox.ts";
 import type { EngineDependencies, EngineOptions } from "./engine-options.ts";
 import { Lane } from "./lane/lane.ts";
@@ -198,4 +200,39 @@ function applyOwn(shard: Shard, engine: number, unit: WorkUnit, rowBytes: number
   shard.define(unit);
   if (rowBytes > 0) shard.applyStaged(unit, rowBytes, engine);
   shard.takeOwnMessages(unit);
+}
+
+// What main tells an engine: tenants, and to stop.
+
+/** Commands of one engine, and what is known by them. */
+class EngineCommands {
+  readonly tenants: KnownTenants;
+  readonly #take: () => EngineCommand | undefined;
+  #isStopAsked = false;
+  readonly #handlers: Handlers<EngineCommand> = {
+    tenant: ({ index, name }) => this.tenants.learn(index, name),
+    stop: () => {
+      this.#isStopAsked = true;
+    },
+  };
+
+  /** `names` are those of the tenants that are known at the start, by number. */
+  constructor(names: readonly string[], take: () => EngineCommand | undefined) {
+    this.#take = take;
+    this.tenants = new KnownTenants(names, () => this.takeAll());
+  }
+
+  get isStopAsked(): boolean {
+    return this.#isStopAsked;
+  }
+
+  /** Takes all that have come; true when there were any. */
+  takeAll(): boolean {
+    let any = false;
+    for (let command = this.#take(); command !== undefined; command = this.#take()) {
+      any = true;
+      dispatch(this.#handlers, command);
+    }
+    return any;
+  }
 }

@@ -1,9 +1,11 @@
 // The handlers of one shard, and their time: what is due is done once everything that came before is taken.
 import type { Clock } from "../../adapters/platform/clock.ts";
+import type { EngineMemory, ProcessWords } from "../../adapters/shared-memory/engine-memory.ts";
 import { AcceptedLevels } from "../../domain/detection/pair/accepted-levels.ts";
+import type { ShardKernel } from "../../domain/kernel/shard-kernel.ts";
 import { OperationTimes } from "../../domain/trace/operation-times.ts";
-import type { BucketFamilies } from "./distributions/bucket-families.ts";
-import { addDistributions, type DistributionsOptions } from "./distributions/distributions.ts";
+import { BucketFamilies } from "./distributions/bucket-families.ts";
+import { DistributionHandler } from "./distributions/distribution-handler.ts";
 import { LogHandler } from "./logs/log-handler.ts";
 import type { EngineCounters } from "./report/engine-counters.ts";
 import type { EngineShares } from "./report/engine-shares.ts";
@@ -84,4 +86,36 @@ export class ShardHandlers {
     for (const handler of this.#shard.handlers) dueMs = Math.min(dueMs, handler.dueMs ?? dueMs);
     return Math.max(1, dueMs - this.#clock.wallMs());
   }
+}
+
+// Histograms and summaries in one engine's shard: points that come as messages, and families of classic buckets that come as streams.
+
+interface DistributionsOptions {
+  readonly seriesLimit: number;
+  /** STREAM_IDLE_HOURS in ms. */
+  readonly idleMs: number;
+  /** OTEL_TEMPORALITY_NORMALIZE. */
+  readonly normalize: boolean;
+}
+
+interface DistributionsDependencies {
+  readonly memory: EngineMemory;
+  readonly kernel: ShardKernel;
+  readonly processWords: ProcessWords;
+  readonly counters: EngineCounters;
+  readonly tenantIndex: (tenant: string) => number;
+  readonly shard: Shard;
+  readonly shares: EngineShares;
+}
+
+/** Gives a shard the handlers of histograms and summaries; the families are to be settled after rows have been applied. */
+function addDistributions(options: DistributionsOptions, dependencies: DistributionsDependencies): BucketFamilies {
+  const { shard, kernel, counters, shares } = dependencies;
+  const series = new DerivedSeries(dependencies);
+  const families = new BucketFamilies(options, { kernel, series, counters, shares: shares.ledger("bucket_families") });
+  const ofPoints = { series: shares.ledger("histograms"), bytes: shares.ledger("histogram_bytes") };
+  shard.addHandler(new DistributionHandler(options, { series, counters, shares: ofPoints }));
+  shard.addHandler(families);
+  shard.collectBucketsWith(() => families.collect());
+  return families;
 }

@@ -1,13 +1,14 @@
 // The front: routes a request, decides who asks, and passes it on: ingestion to an engine, queries to the coordinator, the rest it answers.
 import { isUtf8 } from "node:buffer";
-import type { HttpExchange, HttpHeaders } from "../../adapters/http/http-server.ts";
+import type { HttpExchange, HttpHeaders, HttpRequest } from "../../adapters/http/http-server.ts";
 import type { Clock } from "../../adapters/platform/clock.ts";
 import type { Endpoint } from "../../api/endpoint.ts";
+import { ANY_QUERY } from "../../api/endpoints/query-shapes.ts";
 import type { EndpointName } from "../../api/endpoints.ts";
 import { refuseGrpc } from "../../api/grpc-refusal.ts";
 import { otlpDialect } from "../../api/otlp-answer.ts";
-import { splitQuery } from "../../api/query-parsing.ts";
-import { type Refusal, shown } from "../../api/refusal.ts";
+import { parseQuery, splitQuery } from "../../api/query-parsing.ts";
+import { done, type Outcome, type Refusal, shown } from "../../api/refusal.ts";
 import { matchRoute } from "../../api/route-match.ts";
 import { TELEMETRY_TYPES_BODY } from "../../api/telemetry-types.ts";
 import { OBJECT_BODY_BYTES_MAX } from "../../core/config/body-limits.ts";
@@ -24,21 +25,38 @@ import type { AlertCharts } from "./alert-charts.ts";
 import { JSON_HEADERS, NO_HEADERS } from "./answer-headers.ts";
 import { hasNoBody, mediaTypeOf, refuseBodyHeaders } from "./body-headers.ts";
 import { type DocumentAnswer, Documents } from "./documents.ts";
-import type { EventStreams } from "./event-streams.ts";
+import type { EventStreams, StreamWish } from "./event-streams.ts";
 import { fileRequest } from "./file-request.ts";
 import { FrontRequest } from "./front-request.ts";
 import type { Ingestion } from "./ingestion.ts";
 import { type PrometheusFront, PrometheusRequests } from "./prometheus-requests.ts";
 import type { QueryLink } from "./query-link.ts";
-import { refuseQuery } from "./query-refusal.ts";
 import type { RefusedBodies } from "./refused-bodies.ts";
 import type { RequestHistogram } from "./request-histogram.ts";
-import { streamWish } from "./stream-wish.ts";
 import { AlertGate } from "./tenants/alert-gate.ts";
 import type { RefusalQueue } from "./tenants/refusal-queue.ts";
 import type { TenantGate } from "./tenants/tenant-gate.ts";
 import type { WebFiles } from "./web-files.ts";
-import { LINKS } from "./web-links.ts";
+
+const TEXT = `Vedette, anomaly detection and incident analysis. Open this address in a browser for the user interface.
+
+/docs                       the API, for people
+/openapi.json               the API, for machines
+/healthz  /readyz           the process
+/metrics                    self-telemetry for Prometheus
+/api/v1/status              what runs and what does not
+/api/v1/anomalies           what was found, newest first
+/api/v1/alerts              what people are notified of
+/api/v1/stream              both as server-sent events, as they come
+
+Send a value:  curl -H 'Content-Type: application/json' -d '{"service_id":"checkout","metric_name":"queue.depth","value":17,"timestamp":"2026-01-31T12:00:00Z"}' <this address>/api/v1/telemetry
+`;
+const HEADERS: HttpHeaders = [
+  ["Content-Type", "text/plain; charset=utf-8"],
+  ["Vary", "Accept"],
+];
+/** The page of links. */
+const LINKS = { headers: HEADERS, body: TEXT } as const;
 
 /** State shown by /healthz. */
 export interface Health {
@@ -371,4 +389,26 @@ export class Front {
       streams.add(principal.tenant, stream, credential, wish.value);
     }
   }
+}
+
+// What a request for the event stream asks for.
+
+/** A browser that connects again by itself says in a header what it had last; a page that opens another stream says it in the query. */
+function streamWish(head: HttpRequest): Outcome<StreamWish> {
+  const split = splitQuery(head.query);
+  const parsed = split.ok ? parseQuery("stream", split.value) : split;
+  if (!parsed.ok) return parsed;
+  const { types, last_event_id } = parsed.value;
+  return done({ names: types, lastEventId: head.header("last-event-id") ?? last_event_id });
+}
+
+// The parameters of what the front and the engines answer; the coordinator parses those of its own.
+
+/** Why a query of an endpoint that takes no parameters, or any, is refused; undefined where it is not. */
+function refuseQuery({ name, query: schema }: Endpoint, query: string): Refusal | undefined {
+  if (query === "" || schema === ANY_QUERY) return undefined;
+  const split = splitQuery(query);
+  if (!split.ok) return split.refusal;
+  const parsed = parseQuery(name as EndpointName, split.value);
+  return parsed.ok ? undefined : parsed.refusal;
 }

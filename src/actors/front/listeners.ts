@@ -2,18 +2,31 @@
 import type { BodyShares } from "../../adapters/http/body-shares.ts";
 import { GrpcServer } from "../../adapters/http/grpc/grpc-server.ts";
 import { createHttpServer } from "../../adapters/http/http-engine.ts";
-import type { HttpHandler, HttpRequest, HttpServer, HttpServerOptions, RefusalCode } from "../../adapters/http/http-server.ts";
+import type { HttpHandler, HttpHeaders, HttpRequest, HttpServer, HttpServerOptions, RefusalCode } from "../../adapters/http/http-server.ts";
 import type { TlsIdentity } from "../../adapters/http/tls/tls-identity.ts";
 import { TlsSource } from "../../adapters/http/tls/tls-source.ts";
+import { errorAnswer } from "../../api/error-answer.ts";
+import { otlpDialect, otlpError } from "../../api/otlp-answer.ts";
+import { errorTypeOf, isPrometheusPath, prometheusErrorBody } from "../../api/prometheus/prometheus-envelope.ts";
+import { ERROR_STATUS } from "../../api/refusal.ts";
+import { matchRoute } from "../../api/route-match.ts";
 import { ConfigError } from "../../core/config/config-error.ts";
 import type { Config } from "../../core/config/load-config.ts";
 import { background, fatal } from "../../core/faults/guard.ts";
 import type { ListenerState, Listeners as ListenerStates } from "../../core/protocol/query.ts";
 import { errorFields, type Log, type LogComponent } from "../../core/telemetry/log-event.ts";
-import { commonHeaders } from "./common-headers.ts";
+import { JSON_HEADERS, retryHeaders } from "./answer-headers.ts";
 import type { Front } from "./front.ts";
-import { refusalAnswer } from "./refusal-answer.ts";
 import type { RefusedBodies } from "./refused-bodies.ts";
+
+/** Nothing that the server says is to be taken for another kind of file, or kept by a cache. */
+const ALWAYS: HttpHeaders = [
+  ["X-Content-Type-Options", "nosniff"],
+  ["Cache-Control", "no-store"],
+];
+/** RFC 6797; a year. Without includeSubDomains: other hosts are not ours to speak for. */
+const STRICT_TRANSPORT = ["Strict-Transport-Security", "max-age=31536000"] as const;
+const HTTPS_PORT = 443;
 
 type Settings = Pick<
   Config,
@@ -212,4 +225,48 @@ export class Listeners {
     this.#faultIds.set(request, id);
     this.#log("error", "a request failed", { request_id: id, method: request.method, path: request.path, ...errorFields(error) });
   }
+}
+
+// Headers of every answer.
+
+/**
+ * Browsers take Strict-Transport-Security for all ports of a host: said on port 8080 it would shut out plain servers beside this one. So it is said only where people reach
+ * the server at https's own port.
+ */
+function commonHeaders(server: { readonly isTls: boolean; readonly port: number; readonly publicUrl: string }): HttpHeaders {
+  const { isTls, port, publicUrl } = server;
+  const isAtOwnPort = port === HTTPS_PORT || (URL.canParse(publicUrl) && isHttpsRoot(new URL(publicUrl)));
+  return isTls && isAtOwnPort ? [...ALWAYS, STRICT_TRANSPORT] : ALWAYS;
+}
+
+function isHttpsRoot({ protocol, port }: URL): boolean {
+  return protocol === "https:" && port === "";
+}
+
+// Answers that the HTTP adapter gives by itself: they look like all others.
+
+interface RefusalSources {
+  readonly refusedBodies: RefusedBodies;
+  /** Id of the request as its log line names it, else a new one. */
+  requestId(request: HttpRequest | undefined): string;
+}
+
+/** Answer to a request that was refused before it reached the front; `request` where its head was read. */
+function refusalAnswer(
+  refused: { readonly code: RefusalCode; readonly message: string; readonly request: HttpRequest | undefined },
+  { refusedBodies, requestId }: RefusalSources,
+): { readonly headers: HttpHeaders; readonly body: string | Uint8Array } {
+  const { code, message, request } = refused;
+  const refusal = { code: code === "body_too_large" ? "payload_too_large" : code, message } as const;
+  const route = request === undefined ? undefined : matchRoute(request.method, request.path);
+  if (route?.found === true && route.endpoint.handledBy === "engine") refusedBodies.count(refusal.code);
+  if (request !== undefined && isPrometheusPath(request.path)) {
+    const status = ERROR_STATUS[refusal.code];
+    return { headers: [...JSON_HEADERS, ...retryHeaders(status)], body: prometheusErrorBody(errorTypeOf(status), message) };
+  }
+  const dialect = request === undefined ? undefined : otlpDialect(request.path, request.header("content-type"));
+  const answer = dialect === undefined ? errorAnswer(refusal, requestId(request), undefined) : otlpError(dialect, refusal);
+  const headers: Array<readonly [string, string]> = [["Content-Type", answer.contentType]];
+  if (answer.status === 503) headers.push(["Retry-After", "1"]);
+  return { headers, body: answer.body };
 }

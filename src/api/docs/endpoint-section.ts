@@ -1,7 +1,6 @@
 // One endpoint of the documentation.
 import type { Endpoint } from "../endpoint.ts";
 import type { JsonObject } from "../openapi/json-schema.ts";
-import { curlLine } from "./curl-line.ts";
 import { type Html, html, NOTHING, text } from "./html.ts";
 import { membersOf, schemaText } from "./schema-text.ts";
 
@@ -112,4 +111,23 @@ function successPart(status: string, response: JsonObject, components: JsonObjec
 <p class="quiet">${text(response.description)}${mediaType === undefined ? NOTHING : html` <code>${text(mediaType)}</code>`}</p>
 ${shown}
 ${members === NOTHING ? NOTHING : html`<details><summary>Members</summary>${members}</details>`}`;
+}
+
+// A request that can be pasted into a shell. $VEDETTE is the server's address, $TOKEN a credential.
+
+/** The command; `example` is the body where there is one. */
+function curlLine({ method, path, access, body, bodyTypes, takes }: Endpoint, example: unknown): string {
+  const parts = ["curl", ...(method === "GET" ? [] : ["-X", method]), `"$VEDETTE${path.replaceAll(/\{[^}]+\}/g, "ID")}"`];
+  if (needsCredential(access)) parts.push('-H "Authorization: Bearer $TOKEN"');
+  const mediaType = takes?.[0]?.mediaType ?? (body === undefined ? undefined : (bodyTypes?.[0] ?? "application/json"));
+  if (mediaType !== undefined) parts.push(`-H 'Content-Type: ${mediaType}'`);
+  if (typeof example === "string") parts.push("--data-binary @FILE");
+  else if (example !== undefined) parts.push(`-d '${JSON.stringify(example).replaceAll("'", "'\\''")}'`);
+  else if (mediaType !== undefined) parts.push("--data-binary @FILE");
+  return parts.join(" ");
+}
+
+/** On this machine reading and operating need none, nor does writing telemetry, by the defaults of READ_AUTH and INGEST_AUTH. */
+function needsCredential(access: Endpoint["access"]): boolean {
+  return access === "admin" || access === "super_admin" || access === "system";
 }

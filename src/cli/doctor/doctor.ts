@@ -8,10 +8,13 @@ import { readBlocks } from "../../adapters/log/log-reader.ts";
 import { listSegments } from "../../adapters/log/log-segment.ts";
 import { logDirectory } from "../../adapters/log/meta-file.ts";
 import { KEPT_FILES } from "../../adapters/log/stored-parts.ts";
-import { dataFileOf, findingText, walkBeside } from "../../adapters/storage/store-check.ts";
+import type { StoreOperation } from "../../adapters/storage/key-value-store.ts";
+import { openLmdbStore } from "../../adapters/storage/lmdb-store.ts";
+import { dataFileOf, findingText, walkBeside, walkRows } from "../../adapters/storage/store-check.ts";
 import { UsageError } from "../../server/exit-code.ts";
 import { writeError, writeLine } from "../../server/terminal.ts";
-import { type RescuedStore, rescueStore } from "./rescue.ts";
+
+const COMMIT_BYTES = 4 * 1024 * 1024;
 
 const USAGE = "vedette doctor --data DIR [--rescue NEW_DIR] [--json]";
 
@@ -123,4 +126,46 @@ async function writeRescued(data: string, rescue: string, stores: readonly Rescu
   for (const { path } of listSegments(logDirectory(data)))
     copyFileSync(path, join(logDirectory(rescue), path.slice(logDirectory(data).length + 1)));
   say(`written to ${rescue}: start the server with DATA_DIR=${rescue}, and keep ${data} until you have seen that it holds what you need`);
+}
+
+// Writes the rows of a damaged store that can be read into a new one.
+
+/** Amendments to the rows of a store so that a server can start over them. */
+interface RowMender {
+  take(table: string, key: Uint8Array, value: Uint8Array): void;
+  /** Call it once, when all rows are in; `partitions` are those whose state is lost. */
+  replacements(): { readonly partitions: readonly number[]; readonly operations: readonly StoreOperation[] };
+}
+
+/** A store of a data folder. */
+interface RescuedStore {
+  /** Name of its folder. */
+  readonly name: string;
+  readonly tables: readonly string[];
+  readonly mender: RowMender | undefined;
+}
+
+/** Writes `file` into the new folder `path` and says what came of it. */
+async function rescueStore(file: string, path: string, { tables, mender }: RescuedStore): Promise<string> {
+  const store = openLmdbStore({ path, tables });
+  try {
+    let rows = 0;
+    let batch: StoreOperation[] = [];
+    let bytes = 0;
+    for await (const { table, key, value } of walkRows(file, tables, { isThorough: true, sendsRows: true })) {
+      mender?.take(table, key, value);
+      batch.push({ table, key, value });
+      bytes += value.length;
+      rows++;
+      if (bytes < COMMIT_BYTES) continue;
+      await store.commit(batch);
+      [batch, bytes] = [[], 0];
+    }
+    const { partitions, operations } = mender?.replacements() ?? { partitions: [], operations: [] };
+    await store.commit([...batch, ...operations], { sync: true });
+    const lost = partitions.length === 0 ? "" : `; the baselines of partitions ${partitions.join(", ")} are lost and learned anew`;
+    return `${rows} rows written${lost}`;
+  } finally {
+    await store.close();
+  }
 }

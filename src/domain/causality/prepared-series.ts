@@ -6,7 +6,6 @@ import { unitRootTest } from "../forecast/autocorrelation.ts";
 import { leastSquares } from "../forecast/linear-system.ts";
 import { mean } from "../forecast/mean.ts";
 import { fTail } from "./probability-tails.ts";
-import { standardised } from "./standardised-series.ts";
 
 export interface PreparationOptions {
   /** Distance of the values. */
@@ -92,4 +91,17 @@ function clip(values: Float64Array): Float64Array {
 /** One value shorter; the first is left out so that series of equal ends stay aligned from the end. */
 function differences(values: Float64Array): Float64Array {
   return Float64Array.from({ length: values.length }, (_, t) => (t === 0 ? 0 : (values[t] as number) - (values[t - 1] as number)));
+}
+
+// A series in units of its own standard deviation.
+
+/** Mean 0 and sd 1; zeros for a constant series. */
+function standardised(values: ArrayLike<number>): Float64Array {
+  const n = values.length;
+  let mean = 0;
+  for (let t = 0; t < n; t++) mean += (values[t] as number) / n;
+  let square = 0;
+  for (let t = 0; t < n; t++) square += ((values[t] as number) - mean) ** 2;
+  const sd = Math.sqrt(square / n);
+  return Float64Array.from({ length: n }, (_, t) => (sd > 0 ? ((values[t] as number) - mean) / sd : 0));
 }

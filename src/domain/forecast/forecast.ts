@@ -1,15 +1,25 @@
 // The forecast of a series: by one method, or by the best of all of them in a rolling-origin trial, combined; with intervals from the errors of the same
 // trial, within what the metric can be. 720 hours and 24 ahead take about 50 ms.
+
+import { median } from "../detection/robust.ts";
 import { arima } from "./arima-method.ts";
 import { halfWidths } from "./conformal-interval.ts";
 import type { ForecastMethod, ForecastTask } from "./forecast-method.ts";
 import { holtWinters } from "./holt-winters.ts";
 import { lagRegression } from "./lag-regression.ts";
-import { withinReach } from "./reach.ts";
 import { naive, seasonalMean, seasonalNaive } from "./repeating-methods.ts";
 import { runTrials, type Trials, trialOrigins } from "./rolling-origin.ts";
 import { dampedTrend, theta } from "./smoothing-methods.ts";
 import { temperedHistory } from "./tempered-history.ts";
+
+/** The slope may be so many times what was seen. */
+const SLOPE_FACTOR = 1.5;
+/** Room beyond the extremes, as a share of their distance. */
+const ROOM = 0.1;
+/** Fewest values that a slope is read from. */
+const VALUES_MIN = 16;
+/** The slope is the steepest of the whole history and of its last half and quarter. */
+const PARTS = [1, 2, 4] as const;
 
 export const FORECAST_ALGORITHMS = ["auto", "arima", "exponential_smoothing"] as const;
 export type ForecastAlgorithm = (typeof FORECAST_ALGORITHMS)[number];
@@ -127,4 +137,31 @@ function weighted(parts: readonly { readonly weight: number; readonly values: Fl
 function rangeWidths(values: Float64Array, horizon: number): Float64Array {
   const spread = Math.max(...values) - Math.min(...values);
   return Float64Array.from({ length: horizon }, (_, step) => spread * Math.sqrt(step + 1));
+}
+
+// How far a forecast may go beyond what has been: as far as the slope that the history really has would take it. A method that follows its last values away, or
+// whose coefficients explode, is held there.
+
+/** The forecast, each step within the reach of its history. `periods` are lengths of seasons in steps. */
+function withinReach(forecast: Float64Array, values: Float64Array, periods: readonly number[]): Float64Array {
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const value of values) [low, high] = [Math.min(low, value), Math.max(high, value)];
+  const room = ROOM * (high - low);
+  const slopes = PARTS.map((part) => slopeOf(values.subarray(values.length - Math.floor(values.length / part)), periods));
+  const up = SLOPE_FACTOR * Math.max(0, ...slopes);
+  const down = SLOPE_FACTOR * Math.min(0, ...slopes);
+  // The last peak of a season may lie a season back.
+  const back = Math.max(0, ...periods);
+  return forecast.map((value, step) =>
+    Math.min(high + room + up * (step + 1 + back), Math.max(low - room + down * (step + 1 + back), value)),
+  );
+}
+
+/** Median slope a step over half of the values, whole seasons where they fit. */
+function slopeOf(values: Float64Array, periods: readonly number[]): number {
+  if (values.length < VALUES_MIN) return 0;
+  const half = Math.floor(values.length / 2);
+  const period = Math.max(1, ...periods.filter((one) => one <= half));
+  const span = half - (half % period);
+  return median(values.subarray(span).map((value, at) => value - (values[at] as number))) / span;
 }

@@ -1,10 +1,9 @@
 // Which metrics of a service are about to leave their usual band: the forecast of each against what its history was like.
 
 import { robustStatistics } from "../detection/robust.ts";
-import { normalQuantile } from "../detection/tail-probability.ts";
+import { logNormalTail, normalQuantile } from "../detection/tail-probability.ts";
 import { forecastSeries } from "../forecast/forecast.ts";
 import { seasonalAdjustment } from "../forecast/seasonal-adjustment.ts";
-import { normalShare } from "./normal-share.ts";
 
 export interface OutlookSeries {
   readonly metricName: string;
@@ -85,4 +84,12 @@ function outlookOf(
     predicted: forecast.mean[at] as number,
     bound: edge(at, isAbove ? 1 : -1),
   };
+}
+
+// The distribution function of the standard normal.
+
+/** P(Z <= z). */
+function normalShare(z: number): number {
+  const tail = Math.exp(logNormalTail(z)) / 2;
+  return z < 0 ? tail : 1 - tail;
 }

@@ -1,10 +1,9 @@
 // Candidates for the cause of an incident, by service. Each source is measured by what it usually reaches without an incident, so that a source that is
 // loud by nature does not drown one that is not: ln(1 + x^2) of x = strength / usual strength, and the sum over the sources.
 import { median } from "../detection/robust.ts";
-import { callersOf } from "../topology/reach.ts";
+import { callersOf, joinedWith } from "../topology/reach.ts";
 import type { ChangeEvidence, IncidentEvidence } from "./evidence.ts";
 import { type LineFinding, lineFindings } from "./line-findings.ts";
-import { mayBeLinked } from "./linked-services.ts";
 import { SYMPTOM_MIN } from "./metric-kind.ts";
 import { withPeers } from "./peers.ts";
 import { type MetricsView, metricsView, type ServiceMetrics } from "./service-metrics.ts";
@@ -218,4 +217,24 @@ function changesBefore({ changes, onsetMs }: IncidentEvidence): Map<string, Chan
     if (known === undefined || known.atMs < change.atMs) last.set(change.serviceId, change);
   }
   return last;
+}
+
+// Who may be the cause of an incident by what is known of calls and machines: two systems that break in the same second and do not call each other have a cause each.
+
+type Links = Pick<IncidentEvidence, "target" | "members" | "edges" | "series">;
+
+/**
+ * Whether a service may be the cause: calls, by whatever way, or a machine join it with the services of the incident. Of whom no calls are known, nothing speaks
+ * against it; where none are known of the incident's own services, against nobody.
+ */
+function mayBeLinked({ target, members, edges, series }: Links): (serviceId: string) => boolean {
+  const placed = new Set(edges.flat());
+  const own = new Set(target === null ? members : [target.serviceId, ...members]);
+  if (![...own].some((serviceId) => placed.has(serviceId))) return () => true;
+  const joined = joinedWith(edges, own);
+  const nodes = new Set<string>();
+  for (const { serviceId, node } of series) if (node !== null && joined.has(serviceId)) nodes.add(node);
+  const beside = new Set<string>();
+  for (const { serviceId, node } of series) if (node !== null && nodes.has(node)) beside.add(serviceId);
+  return (serviceId) => !placed.has(serviceId) || joined.has(serviceId) || beside.has(serviceId);
 }

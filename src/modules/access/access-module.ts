@@ -1,13 +1,16 @@
 // What the coordinator folds of keys, users, tenants and the audit log.
+
+import { done, type Outcome } from "../../api/refusal.ts";
+import { levelOf, permissionsOf } from "../../domain/access/roles.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
 import type { NounModule } from "../state/noun-module.ts";
 import type { RetentionTerms } from "../state/retention-step.ts";
-import type { AccessBooks } from "./access-context.ts";
+import type { AccessBooks, AccessContext } from "./access-context.ts";
 import { AuditBook } from "./audit-book.ts";
 import { listAudit } from "./audit-handler.ts";
 import { expireAudit } from "./audit-retention.ts";
 import { KeyBook } from "./key-book.ts";
 import { createKey, listKeys, revokeKey, rotateKey } from "./key-handlers.ts";
-import { permissions } from "./permission-handler.ts";
 import { TenantBook } from "./tenant-book.ts";
 import { changeTenant, createTenant, listTenants } from "./tenant-handlers.ts";
 import { UserBook } from "./user-book.ts";
@@ -45,3 +48,11 @@ export const ACCESS = {
     audit: listAudit,
   },
 } as const satisfies NounModule;
+
+// GET /api/v1/rbac/permissions: who the caller is.
+
+/** The permissions record (contract, 2.6). */
+function permissions(_context: AccessContext, { principal }: QueryRequest<"permissions">): Outcome<unknown> {
+  const { tenant, subject, role } = principal;
+  return done({ tenant_id: tenant, user_id: subject, role, level: levelOf(role), permissions: permissionsOf(role) });
+}

@@ -1,16 +1,22 @@
 // POST /api/v1/backtest.
 import { backtestView } from "../../api/backtest-view.ts";
-import { done, type Outcome, refused } from "../../api/refusal.ts";
+import { done, type Outcome, refused, shown } from "../../api/refusal.ts";
+import { ruleFrom } from "../../api/shapes/routing.ts";
 import { BACKTEST_CYCLES_MAX, BACKTEST_MS_MAX, BACKTEST_WAIT_MS_MAX, BACKTESTS_PER_TENANT_MAX } from "../../core/config/backtest-limits.ts";
 import { TurnGate } from "../../core/fairness/turn-gate.ts";
+import type { PageDecision } from "../../domain/alerting/paging/page-decision.ts";
 import { backtest, cycles, firstCycle } from "../../domain/backtest/backtest.ts";
+import type { BacktestSeries } from "../../domain/backtest/history.ts";
+import type { IncidentLabel } from "../../domain/backtest/labelled-incidents.ts";
+import type { PageDifference } from "../../domain/backtest/page-difference.ts";
+import { type RoutedPages, routedPages } from "../../domain/backtest/routed-pages.ts";
 import { TimeZoneHours } from "../../domain/detection/seasonal/time-zone-hours.ts";
+import { inOrder, type RoutingRule, routeOf, sourceOf } from "../../domain/notification/routing-rule.ts";
+import { CATCH_ALL_ID } from "../../domain/notification/routing-rules.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { matchersProblem, patternSumProblem } from "../silences/pattern-room.ts";
 import type { BacktestContext } from "./backtest-context.ts";
 import { backtestFacts } from "./backtest-facts.ts";
-import { backtestLabels } from "./backtest-labels.ts";
-import { routedOf, routingProblem } from "./backtest-routing.ts";
 import { selectedSamples } from "./backtest-samples.ts";
 import { variantsOf, wantsTraffic } from "./backtest-variants.ts";
 
@@ -126,4 +132,72 @@ async function compare(
   const outcome = await backtest(series, { ...facts, counting, labels }, both, options, pause);
   const routed = routedOf(context, request, outcome);
   return done(backtestView({ ...outcome, routed }, { sinceMs, untilMs, series: series.length, samples }));
+}
+
+// What people have labelled in the time of a backtest: anomalies that they called true or false positives, and incidents that come with the question.
+
+/** Labels of the services and environments of the series that are gone over. */
+function backtestLabels(
+  { state }: BacktestContext,
+  { principal, body }: QueryRequest<"backtest">,
+  series: readonly BacktestSeries[],
+  { sinceMs, untilMs }: { readonly sinceMs: number; readonly untilMs: number },
+): IncidentLabel[] {
+  const places = new Set(series.map(({ name }) => JSON.stringify([name.serviceId, name.environment])));
+  const isWithin = ({ serviceId, environment, startedMs, endedMs }: IncidentLabel) =>
+    places.has(JSON.stringify([serviceId, environment])) && startedMs < untilMs && endedMs >= sinceMs;
+  const services = new Set(series.map(({ name }) => name.serviceId));
+  const said = [...services].flatMap((serviceId) => state.alerts.feedback.of(principal.tenant, serviceId));
+  const judged = said.flatMap(({ anomalyId, opinion }): IncidentLabel[] => {
+    const anomaly = state.anomalies.find(principal.tenant, anomalyId);
+    if (anomaly === undefined || (body.metric_name !== undefined && anomaly.metricName !== body.metric_name)) return [];
+    const { serviceId, environment, metricName, startedAtMs, resolvedAtMs, observedAtMs } = anomaly;
+    const endedMs = Math.max(observedAtMs, resolvedAtMs ?? untilMs);
+    return [{ anomalyId, serviceId, environment, metricName, startedMs: startedAtMs, endedMs, isIncident: opinion === "true_positive" }];
+  });
+  const given = (body.incidents ?? []).map(
+    ({ service_id, environment, starts_at, ends_at }): IncidentLabel => ({
+      anomalyId: null,
+      serviceId: service_id,
+      environment: environment ?? body.environment ?? "",
+      metricName: null,
+      startedMs: starts_at,
+      endedMs: ends_at,
+      isIncident: true,
+    }),
+  );
+  return [...judged, ...given].filter(isWithin);
+}
+
+// Where the pages of a backtest would have gone: by the rules as they are, and as the request would have them. What alerts are labelled with besides their
+// service, severity and environment is not kept in decisions, so matchers of other labels than team and owner do not hold here.
+
+type Request = QueryRequest<"backtest">;
+
+/** Why the rules of a request cannot be asked; undefined where they can. */
+function routingProblem({ state }: BacktestContext, { principal, body }: Request) {
+  const { remove = [] } = body.routing ?? {};
+  if (remove.includes(CATCH_ALL_ID))
+    return refused("bad_request", "the catch-all cannot be removed; add a rule before it", "routing.remove");
+  const { routing } = state.configured;
+  const unknown = remove.find((id) => routing.find(principal.tenant, id) === undefined);
+  return unknown === undefined ? undefined : refused("bad_request", `no routing rule has the id ${shown(unknown)}`, "routing.remove");
+}
+
+function routedOf(context: BacktestContext, request: Request, difference: PageDifference): RoutedPages[] {
+  const { tenant } = request.principal;
+  const present = context.state.configured.routing.rulesOf(tenant);
+  const { add = [], remove = [] } = request.body.routing ?? {};
+  // They are the youngest of their priority; the catch-all stays behind all of them.
+  const added = add.map((body, place) => ruleFrom(`added ${place + 1}`, body, context.nowMs() + place));
+  const changed = inOrder([...present.filter(({ id }) => !remove.includes(id)), ...added]);
+  return routedPages(difference, routerOf(context, tenant, present), routerOf(context, tenant, changed));
+}
+
+function routerOf({ channels }: BacktestContext, tenant: string, rules: readonly RoutingRule[]) {
+  return ({ serviceId, environment, tier: severity, family, metricName }: PageDecision) => {
+    const labels = { service_id: serviceId, metric_name: metricName, environment, severity, family };
+    const subject = channels.routes.subject(tenant, { serviceId, severity, environment, source: sourceOf(family), labels });
+    return { team: subject.labels.team ?? "", channels: routeOf(rules, subject).rule?.channels ?? [] };
+  };
 }

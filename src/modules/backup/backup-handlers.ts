@@ -1,9 +1,9 @@
 // POST and GET /api/v1/backup: begins a backup of the whole folder, and lists those there are.
 import { done, type Outcome, refused } from "../../api/refusal.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
+import type { Changing } from "../access/changes.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
-import type { BackupContext } from "./backup-context.ts";
-import type { RunningBackup } from "./backup-runner.ts";
+import type { BackupRunner, RunningBackup } from "./backup-runner.ts";
 
 /** Begins one, with a row of the audit log. */
 export async function startBackup(context: BackupContext, request: QueryRequest<"startBackup">): Promise<Outcome<unknown>> {
@@ -44,4 +44,11 @@ export function listBackups({ backups }: BackupContext): Outcome<unknown> {
 
 function runningView({ name, startedAtMs, phase, bytes, bytesTotal }: RunningBackup) {
   return { name, started_at: formatRfc3339(startedAtMs), phase, bytes, bytes_total: bytesTotal };
+}
+
+// What the handlers of backups use.
+
+interface BackupContext extends Changing {
+  /** Backups of the folder; none where the coordinator has no folder. */
+  readonly backups?: Pick<BackupRunner, "isConfigured" | "running" | "last" | "list" | "start">;
 }

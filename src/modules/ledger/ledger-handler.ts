@@ -13,14 +13,15 @@ import { type LayerMoment, SAMPLE_AGE_MS_MAX, skippedMoment } from "../../domain
 import { maturityOf, thresholdFor } from "../../domain/detection/gates/baseline-maturity.ts";
 import { type MomentVerdict, momentVerdict } from "../../domain/detection/moment-verdict.ts";
 import { isOfCounts } from "../../domain/series/classification.ts";
+import type { AlertBooks } from "../alerts/alerts-context.ts";
 import { decodeDecision } from "../alerts/rows/decision-row.ts";
 import { settleLedger } from "../alerts/settled-ledger.ts";
+import type { MomentsContext } from "../backtest/backtest-context.ts";
 import { MomentLayers } from "../backtest/moment-layers.ts";
-import type { QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest, Using } from "../queries/query-context.ts";
 import { timeRange } from "../queries/time-range.ts";
 import { scanNewest } from "../state/scan.ts";
 import { tenantTimeBound, tenantTimeOf } from "../state/tables.ts";
-import type { LedgerContext } from "./ledger-context.ts";
 
 const ROWS_PER_READ = 500;
 /** Decisions of a moment: those on an alert that pages are a little later than its sample, those of an episode that goes on earlier. */
@@ -158,3 +159,7 @@ function layerView({ layer, state, reason, declared, atMs, value, bar, verdict, 
   const time = (ms: number | null) => (ms === null ? null : formatRfc3339(ms));
   return { layer, state, reason, declared, at: time(atMs), value, bar, verdict, made_again_since: time(sinceMs) };
 }
+
+// What the ledger's handler uses.
+
+type LedgerContext = MomentsContext & Using<"edit", AlertBooks>;

@@ -1,15 +1,18 @@
 // GET /api/v1/ml/models, POST /api/v1/ml/promote and POST /api/v1/ml/rollback.
 import { cutPage, type PageScope, readPageToken } from "../../api/page-token.ts";
 import { done, type Outcome, refused, shown } from "../../api/refusal.ts";
+import { SERVICE_VECTORS_MAX } from "../../core/config/limits.ts";
 import { compareTexts } from "../../core/text/text-order.ts";
+import { MINUTE_MS } from "../../core/time/durations.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 import type { ModelComparison } from "../../domain/models/model-comparison.ts";
+import { computeFor } from "../prediction/computing.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { servicesOf } from "../services/service-list.ts";
 import { automaticId } from "./automatic-model.ts";
 import { environmentOf } from "./job-handlers.ts";
+import { labelledTimes } from "./labelled-times.ts";
 import type { ModelledService } from "./model-book.ts";
-import { type Compared, compareWithProduction } from "./model-comparisons.ts";
 import { type ModelRow, modelOperation } from "./model-row.ts";
 import type { ModelsContext } from "./models-context.ts";
 
@@ -231,4 +234,41 @@ function comparisonView({ comparison }: Compared) {
     candidate: record(comparison.candidate),
     production: record(comparison.production),
   };
+}
+
+// A requested model beside the one in production, over the history that is kept.
+
+/** A comparison, or why there is none. */
+type Compared = { readonly comparison: ModelComparison } | { readonly comparison: null; readonly why: string };
+
+/** Refused where the thread for computations has no room. Rejects with EngineUnavailableError. */
+async function compareWithProduction(context: ModelsContext, candidate: ModelRow): Promise<Outcome<Compared>> {
+  const { state, options, inputs, messages, nowMs } = context;
+  const { models } = state.configured;
+  const none = (why: string): Outcome<Compared> => done({ comparison: null, why });
+  const promoted = models.production(candidate);
+  const before = promoted === undefined ? messages.automatic(candidate) : { ...promoted, bytes: models.content(promoted)?.model };
+  const ours = models.content(candidate)?.model;
+  if (before?.bytes === undefined) return none("no model is in production to compare it with");
+  if (ours === undefined) return none("its bytes are gone");
+  const { watchdogIntervalMs: intervalMs = MINUTE_MS, rawRetentionMs } = options;
+  const toMs = nowMs();
+  const range = { fromMs: toMs - Math.min(rawRetentionMs, SERVICE_VECTORS_MAX * intervalMs), toMs, intervalMs };
+  const { tenant, serviceId, environment, id: modelId } = candidate;
+  const [wanted, judged] = [
+    await inputs.of({ tenant, serviceId, environment, modelId, ...range }),
+    await inputs.of({ tenant, serviceId, environment, ...range }),
+  ];
+  if (wanted?.columns !== candidate.columns) return none("its metrics are not those that the service sends today");
+  if (judged?.columns !== before.columns)
+    return none("the model in production is of other metrics than those that the service sends today");
+  const computed = await computeFor(context, tenant, {
+    kind: "comparison",
+    request: {
+      candidate: { model: ours, input: wanted.input },
+      production: { model: before.bytes, input: judged.input },
+      labels: labelledTimes(state, candidate, toMs),
+    },
+  });
+  return computed.ok ? done({ comparison: computed.value.comparison }) : computed;
 }

@@ -1,9 +1,19 @@
 // What the coordinator folds of accepted events.
+
+import { cutPage, type PageScope, readPageToken } from "../../api/page-token.ts";
+import { done, type Outcome } from "../../api/refusal.ts";
+import { USAGE_MONTHS_KEPT } from "../../core/config/limits.ts";
+import { RECORD_TYPES } from "../../core/layout/counters.ts";
+import { formatRfc3339 } from "../../core/time/rfc3339.ts";
+import { monthOf, monthStartMs, monthText } from "../../domain/access/billing-month.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
 import type { NounModule } from "../state/noun-module.ts";
-import type { RetentionTerms } from "../state/retention-step.ts";
+import type { RetentionStep, RetentionTerms } from "../state/retention-step.ts";
 import type { StoredState } from "../state/stored-state.ts";
-import { billingUsage } from "./billing-handler.ts";
-import { expireUsage } from "./usage-retention.ts";
+import { TABLE_START } from "../state/tables.ts";
+import { takeCounts } from "./current-usage.ts";
+import type { ListedTenant, UsageContext } from "./usage-context.ts";
+import { eventsOf, readUsage, totalOf, usageBound } from "./usage-rows.ts";
 
 export const USAGE = {
   tables: {
@@ -16,3 +26,43 @@ export const USAGE = {
     billingUsage,
   },
 } as const satisfies NounModule;
+
+// Forgets the counts of accepted events of months that no bill asks for any more.
+
+/** Deletes the months before those that are kept, `rowsPerStep` a commit. */
+function* expireUsage({ series }: Pick<StoredState, "series">, nowMs: number, rowsPerStep: number): Generator<RetentionStep> {
+  const to = usageBound(Math.max(0, monthOf(nowMs) - USAGE_MONTHS_KEPT));
+  for (;;) {
+    const entries = series.range("usage", { from: TABLE_START, to, limit: rowsPerStep });
+    if (entries.length === 0) return;
+    yield { store: series, operations: entries.map(({ key }) => ({ table: "usage", key, value: undefined })), apply: () => undefined };
+  }
+}
+
+// GET /api/v1/billing/usage: accepted events by tenant in one calendar month (UTC, by arrival), this one where none is named.
+
+/** Every tenant, those without events too, by id; `total_events` is of all of them whatever the page. */
+async function billingUsage(context: UsageContext, { principal, query }: QueryRequest<"billingUsage">): Promise<Outcome<unknown>> {
+  const { state } = context;
+  const { limit, month = monthOf(context.nowMs()) } = query;
+  const scope: PageScope = { tenant: principal.tenant, endpoint: "billingUsage", filters: { month: query.month } };
+  const token = readPageToken(state.pageSecret, scope, query.page_token);
+  if (!token.ok) return token;
+  const complete = await takeCounts(context);
+  const found = state.configured.tenants.page((token.value?.[0] as string | undefined) ?? "", limit + 1);
+  const { page, page_token } = cutPage(state.pageSecret, scope, found, limit, ({ id }) => [id]);
+  return done({
+    period: { month: monthText(month), start: formatRfc3339(monthStartMs(month)), end: formatRfc3339(monthStartMs(month + 1)) },
+    total_events: totalOf(state.series, month),
+    tenants: page.map((tenant) => usageView(context, tenant, month)),
+    total: state.configured.tenants.size,
+    complete,
+    page_token,
+  });
+}
+
+function usageView({ state }: UsageContext, { id, name, plan }: ListedTenant, month: number) {
+  const row = readUsage(state.series, month, id);
+  const types = RECORD_TYPES.map((type, place) => [type, row.counts[place] ?? 0] as const);
+  return { tenant_id: id, name, plan, events: eventsOf(row), by_type: Object.fromEntries(types) };
+}

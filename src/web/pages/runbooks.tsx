@@ -1,13 +1,13 @@
 // Runbooks: what is done about a finding, by itself or after an approval; and their runs.
 import { useState } from "preact/hooks";
 import { noteChange, useAnswer } from "../client/answers.ts";
-import { call } from "../client/client.ts";
+import { ApiError, call } from "../client/client.ts";
 import { Button, Empty, Head, Name, Panel, Shown, Tag, When } from "../parts/basics.tsx";
 import { Choice } from "../parts/choice.tsx";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
-import { Document } from "../parts/document.tsx";
 import { ExecutionPanel, ExecutionTable } from "../parts/executions.tsx";
 import { MoreRows, usePages } from "../parts/pages-of.tsx";
+import { Send } from "../parts/send.tsx";
 import { Facts, Table } from "../parts/table.tsx";
 import { notify } from "../state/notices.tsx";
 import { link, place } from "../state/place.ts";
@@ -188,4 +188,39 @@ function RunbookParts({ runbook }: { runbook: Runbook }) {
 function ExecutionPage({ id }: { id: string }) {
   const answer = useAnswer<Execution>("GET /api/v1/runbooks/executions/{id}", { path: { id } }, 2_000);
   return <Shown of={answer}>{(execution) => <ExecutionPanel execution={execution} />}</Shown>;
+}
+
+// A JSON document that is written by hand and sent; what was typed stays where the server refuses it.
+
+function Document({
+  label,
+  initial,
+  action,
+  submit,
+}: {
+  label: string;
+  initial: unknown;
+  action: string;
+  submit: (body: unknown) => Promise<unknown>;
+}) {
+  const [text, setText] = useState(() => JSON.stringify(initial, null, 2));
+  const [fault, setFault] = useState("");
+  const send = async () => {
+    setFault("");
+    try {
+      await submit(JSON.parse(text));
+    } catch (error) {
+      if (error instanceof ApiError) setFault(error.field === null ? error.message : `${error.field}: ${error.message}`);
+      else setFault(`This is no JSON: ${(error as Error).message}`);
+    }
+  };
+  return (
+    <div class="stack">
+      <label class="field">
+        <span>{label}</span>
+        <textarea rows={14} value={text} spellcheck={false} onInput={(event) => setText(event.currentTarget.value)} />
+      </label>
+      <Send fault={fault} action={action} onSend={send} />
+    </div>
+  );
 }

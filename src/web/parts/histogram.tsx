@@ -1,6 +1,5 @@
 // Counts by severity over time; a bar leads to its part of the range. The figures stand in each bar's name.
 import { now, place, zone } from "../state/place.ts";
-import { barTotal } from "../view/histogram.ts";
 import { placeLink } from "../view/location.ts";
 import { shortTime } from "../view/time-text.ts";
 
@@ -37,4 +36,18 @@ export function Histogram({ bars, fromMs, toMs }: { bars: readonly Bucket[]; fro
       </div>
     </>
   );
+}
+
+// Counts over time, as bars.
+
+/** One bar. */
+interface Bar {
+  readonly low: number;
+  readonly medium: number;
+  readonly high: number;
+}
+
+/** All of a bar. */
+function barTotal({ low, medium, high }: Bar): number {
+  return low + medium + high;
 }

@@ -6,9 +6,7 @@ import type { AwaitedFrames } from "../../../core/protocol/coordinator-frame.ts"
 import type { CoordinatorMessage } from "../../../core/protocol/query.ts";
 import type { PartList } from "../../../modules/state/part.ts";
 import type { FrameCommits } from "../commits/frame-commits.ts";
-import { Attempts } from "./attempts.ts";
 import type { DiskUsage } from "./disk-usage.ts";
-import { EditQueue } from "./edit-queue.ts";
 import type { Retention, RetentionOutcome } from "./retention.ts";
 import type { StoreGuard } from "./store-guard.ts";
 
@@ -208,4 +206,57 @@ export class Rounds {
 /** A step that throws is the end of the coordinator, also where a query has asked for it. */
 function failed(error: unknown): never {
   throw error instanceof StoreError ? error : failureOf("a step of the coordinator", error);
+}
+
+/** Parts of a round of which each may fail without taking the others' turn. */
+class Attempts {
+  /** Why parts have failed, in their order. */
+  readonly failures: unknown[] = [];
+
+  /** Does a part; undefined where it failed. */
+  async make<T>(part: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await part();
+    } catch (error) {
+      this.failures.push(error);
+      return undefined;
+    }
+  }
+}
+
+// Writes that queries ask for. They wait for their turn between transactions, because a transaction works on counts as they were when it began.
+
+interface Edit {
+  readonly run: () => Promise<void>;
+  readonly refuse: (error: Error) => void;
+}
+
+/** Edits in the order in which they came; each belongs to a query, so there are at most QUERIES_WAITING_MAX. */
+class EditQueue {
+  #edits: Edit[] = [];
+
+  /** Resolves or rejects with what the work does once it has had its turn. */
+  add<T>(work: () => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#edits.push({ run: () => work().then(resolve, reject), refuse: reject });
+    });
+  }
+
+  get isWaiting(): boolean {
+    return this.#edits.length > 0;
+  }
+
+  /** Gives each its turn. */
+  async run(): Promise<void> {
+    const edits = this.#edits;
+    this.#edits = [];
+    for (const edit of edits) await edit.run();
+  }
+
+  /** The store takes no writes now. */
+  refuse(): void {
+    const edits = this.#edits;
+    this.#edits = [];
+    for (const edit of edits) edit.refuse(new StoreError("write", "READ_ONLY"));
+  }
 }

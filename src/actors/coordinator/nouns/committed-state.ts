@@ -2,9 +2,11 @@
 import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
 import { PAGE_SECRET_BYTES } from "../../../api/page-token.ts";
 import { PARTITIONS } from "../../../core/layout/memory-map.ts";
+import type { AccessChange } from "../../../core/protocol/access.ts";
 import type { CheckpointHeader } from "../../../core/protocol/coordinator-frame.ts";
 import type { StatePartWanted, StoredCheckpoint } from "../../../core/protocol/engine-control.ts";
 import { ServiceFacts } from "../../../domain/alerting/paging/service-facts.ts";
+import { PatternCache } from "../../../domain/alerting/pattern/pattern-cache.ts";
 import { KeyBuilder } from "../../../domain/codec/key.ts";
 import { AlertBook } from "../../../modules/alerts/alert-book.ts";
 import { AnalysisBook } from "../../../modules/analysis/analysis-book.ts";
@@ -16,6 +18,7 @@ import type { RoutingSettings } from "../../../modules/notification/routing-book
 import { ForecastBook } from "../../../modules/prediction/forecast-book.ts";
 import { MetadataTable } from "../../../modules/series/metadata-table.ts";
 import { RollupBook } from "../../../modules/series/rollups/rollup-book.ts";
+import { admitStored } from "../../../modules/silences/pattern-room.ts";
 import { decodeCheckpointRow } from "../../../modules/state/checkpoint-row.ts";
 import { type CoordinatorShares, type CoordinatorSharesOptions, makeCoordinatorShares } from "../../../modules/state/coordinator-shares.ts";
 import { LogCoverage } from "../../../modules/state/log-coverage.ts";
@@ -25,7 +28,7 @@ import { blockKey, checkpointPartKey, partitionKey } from "../../../modules/stat
 import { SloBook } from "../../../modules/watchdog/slo/slo-book.ts";
 import { TrainingRowsBook } from "../../../modules/watchdog/training/training-rows-book.ts";
 import type { WatchdogEnvironment } from "../../../modules/watchdog/watchdog-book.ts";
-import { type ControlState, makeControlState } from "./control-state.ts";
+import { type ConfiguredBooks, configuredBooks } from "./modules.ts";
 
 /** Keys that one step of the clean-up at start deletes; spans are small, blocks are deleted one page chain each. */
 const VOID_BLOCKS_PER_STEP = 500;
@@ -173,4 +176,35 @@ export class CommittedState {
     this.#pageSecret = stored ?? randomBytes(PAGE_SECRET_BYTES);
     if (stored === undefined) await this.control.commit([{ table: "secrets", key: PAGE_SECRET_KEY, value: this.#pageSecret }]);
   }
+}
+
+// What people have configured: Books held in memory, each read from its table at the start and changed after the commit of a change.
+
+/** A Book of one noun. */
+interface ControlBook {
+  /** Reads what is stored. */
+  load(store: KeyValueStore): void;
+}
+
+/** The configuration of one server. */
+type ControlState = ConfiguredBooks & {
+  readonly patterns: PatternCache;
+  /** Reads all Books. Returns lines for the log on what cannot be in force any more. */
+  load(store: KeyValueStore, nowMs: number): string[];
+  /** Everything that the front has to know, as changes from nothing. */
+  accessChanges(): AccessChange[];
+};
+
+export function makeControlState(watchdog: WatchdogEnvironment, shares: CoordinatorShares, routing?: RoutingSettings): ControlState {
+  const patterns = new PatternCache();
+  const books = configuredBooks({ share: (limit) => shares.ledger(limit), patterns, watchdog, routing });
+  return {
+    ...books,
+    patterns,
+    load(store, nowMs) {
+      for (const book of Object.values<ControlBook>(books)) book.load(store);
+      return admitStored({ ...books, patterns }, nowMs);
+    },
+    accessChanges: () => [...books.tenants.accessChanges(), ...books.keys.accessChanges(), ...books.users.accessChanges()],
+  };
 }

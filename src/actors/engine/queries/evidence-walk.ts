@@ -11,16 +11,15 @@ import type { EvidenceMinutes } from "../../../domain/logs/minute-counts.ts";
 import { departureOf } from "../../../domain/rca/departure.ts";
 import { SeriesPacker } from "../../../domain/rca/evidence-packing.ts";
 import { type MetricKind, meaningOf, peerOf } from "../../../domain/rca/metric-kind.ts";
-import type { NamedOperations } from "../../../domain/rca/operation-packing.ts";
+import { type NamedOperations, operationMinutes, packOperation } from "../../../domain/rca/operation-packing.ts";
 import { ringWindows } from "../../../domain/rca/ring-windows.ts";
 import { packName } from "../../../domain/rca/series-names.ts";
 import { instanceOf, nodeOf } from "../../../domain/series/instance-name.ts";
 import { serviceIdOf } from "../../../domain/series/stream-identity.ts";
-import type { OperationTimes } from "../../../domain/trace/operation-times.ts";
+import type { OperationSums, OperationTimes } from "../../../domain/trace/operation-times.ts";
 import type { ServiceName } from "../../../domain/window/window-message.ts";
 import { MINUTES_KEPT } from "../../../domain/window/window-time.ts";
 import type { ServiceIndex } from "../streams/service-index.ts";
-import { OperationSlices } from "./operation-slices.ts";
 
 const STREAMS_PER_SLICE = 48;
 /** 4 ms, and so long wait questions and cycles, which are not looked for between slices. */
@@ -318,4 +317,45 @@ function nothingFound(): Found {
 function lastInterval(times: Float64Array, count: number): number {
   const from = Math.max(0, count - 1 - INTERVALS_MEANT);
   return from === count - 1 ? 0 : (times[count - 1]! - times[from]!) / (count - 1 - from);
+}
+
+// The part of an evidence walk behind its services: what operations took by themselves, of the traces that this engine joins. About 2 us an operation.
+
+/** Findings of a slice. */
+interface FoundOperations {
+  readonly operations: string[];
+  readonly operationNumbers: number[];
+}
+
+class OperationSlices {
+  readonly #times: Pick<OperationTimes, "of">;
+  #rest: Iterator<OperationSums> | undefined;
+
+  constructor(times: Pick<OperationTimes, "of">) {
+    this.#times = times;
+  }
+
+  begin(query: EvidenceQuery): void {
+    const { tenant, environment, wants } = query;
+    this.#rest = wants === "departures" ? this.#times.of(tenant, environment, operationMinutes(query)) : undefined;
+  }
+
+  get isDone(): boolean {
+    return this.#rest === undefined;
+  }
+
+  /** Takes so many operations; those of services that were not asked for are passed over. */
+  take(count: number, { services }: EvidenceQuery, found: FoundOperations): void {
+    for (let left = count; left > 0; left--) {
+      const step = this.#rest?.next();
+      if (step === undefined || step.done === true) {
+        this.#rest = undefined;
+        return;
+      }
+      const { name, hash, sums } = step.value;
+      if (services !== null && !services.includes(name.serviceId)) continue;
+      found.operations.push(name.serviceId);
+      packOperation({ hash, sums }, found.operationNumbers);
+    }
+  }
 }

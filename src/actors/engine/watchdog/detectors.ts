@@ -1,5 +1,7 @@
 // The detectors of an engine's Watchdog, put together.
 import type { Clock } from "../../../adapters/platform/clock.ts";
+import { hash128 } from "../../../core/hashing/hash128.ts";
+import { encodeStatesFrame, episodeKind, FRAME_DETECTOR_STATES } from "../../../core/protocol/coordinator-frame.ts";
 import { TimeZoneHours } from "../../../domain/detection/seasonal/time-zone-hours.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
 import type { MetadataBook } from "../../../domain/series/metadata-book.ts";
@@ -12,8 +14,11 @@ import { EngineWatchdog } from "./cycle/engine-watchdog.ts";
 import type { PairPass } from "./pairs/pair-pass.ts";
 import { ArrivalRhythms } from "./passes/arrival-rhythms.ts";
 import { ArrivalsPass } from "./passes/arrivals-pass.ts";
-import { makeServicesPass, type ServicesSettings } from "./passes/make-services-pass.ts";
 import { SaturationPass } from "./passes/saturation-pass.ts";
+import { ServicesPass } from "./passes/services-pass.ts";
+
+/** Between cycles of the Watchdog where nothing is set. */
+const DEFAULT_INTERVAL_MS = 60_000;
 
 export interface DetectorDependencies {
   readonly kernel: ShardKernel;
@@ -70,5 +75,45 @@ export function makeEngineWatchdog(
   return new EngineWatchdog(
     { ...detectors, services: makeServicesPass(options, dependencies), arrivals, saturation },
     { services, records: kernel.records, samplesMin: options.samplesMin, nameOf: streams.nameOf, monotonicMs: () => clock.monotonicMs() },
+  );
+}
+
+// The pass over services within an engine.
+
+interface ServicesSettings {
+  readonly engines: number;
+  readonly servicesMax?: number;
+  readonly watchdogIntervalMs?: number;
+}
+
+interface EngineParts {
+  readonly kernel: ShardKernel;
+  readonly shard: Shard;
+  readonly outbox: Outbox;
+  readonly counters: EngineCounters;
+  readonly shares: EngineShares;
+}
+
+/** Connects the pass with the engine's streams, its outbox and its counters. */
+function makeServicesPass(
+  { watchdogIntervalMs: intervalMs = DEFAULT_INTERVAL_MS }: ServicesSettings,
+  { kernel, shard, outbox, counters, shares }: EngineParts,
+): ServicesPass {
+  return new ServicesPass(
+    { intervalMs },
+    {
+      shares: shares.ledger("monitored_services"),
+      records: kernel.records,
+      nameOf: (slot) => shard.nameOf(slot),
+      hashOf: (slot) => shard.hashOf(slot),
+      partition: (number) => shard.streams.partition(number),
+      hashText: hash128,
+      send: (frame) => outbox.sendJson(episodeKind(frame), frame),
+      store: (at, row) => outbox.send(FRAME_DETECTOR_STATES, encodeStatesFrame(at, row)),
+      publish: ({ services, bytes }) => {
+        counters.set("servicesMonitored", services);
+        counters.set("serviceModelBytes", bytes);
+      },
+    },
   );
 }

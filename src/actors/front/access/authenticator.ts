@@ -9,6 +9,7 @@ import { isPrometheusPath } from "../../../api/prometheus/prometheus-envelope.ts
 import { BoundedMap } from "../../../core/collections/bounded-map.ts";
 import { AUTHENTICATIONS_WAITING_MAX, CREDENTIALS_CACHED_MAX } from "../../../core/config/limits.ts";
 import type { AccessChange } from "../../../core/protocol/access.ts";
+import type { Principal } from "../../../core/protocol/query.ts";
 import { DEFAULT_TENANT, isOwnOrigin } from "../../../domain/access/access-policy.ts";
 import { keyIdIn, resemblesApiKey } from "../../../domain/access/api-key.ts";
 import { rightsOf } from "../../../domain/access/key-scopes.ts";
@@ -16,7 +17,6 @@ import { presentedCredential } from "../../../domain/access/presented-credential
 import { type ClaimNames, readClaims } from "../../../domain/access/token-claims.ts";
 import { boundRole } from "../../../domain/access/user-role.ts";
 import type { CredentialDirectory } from "./credential-directory.ts";
-import type { KnownCredential } from "./known-credential.ts";
 
 /** No credential came. */
 export interface Anonymous {
@@ -245,4 +245,18 @@ function isFromForeignPage(request: HttpRequest): boolean {
 export function isAskedByForeignPage(request: HttpRequest): boolean {
   const saysWho = request.header("origin") !== undefined || request.header("sec-fetch-site") !== undefined;
   return saysWho && isFromForeignPage(request);
+}
+
+// A credential that was found genuine: a request with one of them costs one look-up.
+
+/** A genuine credential. */
+interface KnownCredential {
+  readonly kind: "known";
+  readonly principal: Principal;
+  /** Expiry, wall time. */
+  readonly validUntilMs: number;
+  /** Expiry without the allowance for clocks that differ: what it opened ends then. */
+  readonly expiresMs: number;
+  /** It was checked with the keys of tokens, so it goes when those change. */
+  readonly isToken: boolean;
 }

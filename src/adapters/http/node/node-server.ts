@@ -1,23 +1,19 @@
 /** The port on node:http. */
 
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
-import type { AddressInfo, Socket } from "node:net";
-import { Server as NetServer } from "node:net";
+import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import { after, connection, type Home, listen, listenOnce, run } from "../../../core/faults/guard.ts";
 import { statusLine } from "../answer-head.ts";
 import { http2Refusal, isHttp2Preface } from "../grpc/grpc-advice.ts";
 import type { HttpHandler, HttpServer, HttpServerOptions, RefusalCode } from "../http-server.ts";
-import type { ServerContext } from "../server-context.ts";
-import { createServerContext } from "../server-context.ts";
+import { createServerContext, type ServerContext } from "../server-context.ts";
 import type { TlsIdentity } from "../tls/tls-identity.ts";
 import { renewIdentity, tlsOptions } from "../tls/tls-options.ts";
 import { claimSocketPath, withPrivateFiles } from "../unix-socket.ts";
 import { ConnectionLane } from "./connection-lane.ts";
 import { listening } from "./listening.ts";
 import { NodeExchange } from "./node-exchange.ts";
-import { TlsHandshakes } from "./tls-handshakes.ts";
 
 /** Length of the kernel's queue of connections not yet accepted; Linux cuts it to net.core.somaxconn, 4096 by default. */
 const LISTEN_BACKLOG = 4096;
@@ -218,4 +214,37 @@ function socketHome(socket: Socket): Home {
 
 function messageHome({ socket }: IncomingMessage): Home {
   return connection("the beginning of a request over HTTP", () => socket.destroy());
+}
+
+// Connections whose TLS handshake is not over: the server of node:https knows no way to close them, and waits for them when it closes.
+
+/** Raw sockets by the address of their peer, which the TLS socket over one has too. Bounded by the server's connections and its time for handshakes. */
+class TlsHandshakes {
+  readonly #sockets = new Map<string, Socket>();
+
+  add(socket: Socket): void {
+    const peer = peerOf(socket);
+    this.#sockets.set(peer, socket);
+    listenOnce(
+      socket,
+      "close",
+      connection("a handshake of TLS", () => socket.destroy()),
+      () => {
+        if (this.#sockets.get(peer) === socket) this.#sockets.delete(peer);
+      },
+    );
+  }
+
+  /** The handshake of this TLS socket is over. */
+  end(socket: Socket): void {
+    this.#sockets.delete(peerOf(socket));
+  }
+
+  destroyAll(): void {
+    for (const socket of this.#sockets.values()) socket.destroy();
+  }
+}
+
+function peerOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { makeControlState } from "../../../../src/actors/coordinator/nouns/control-state.ts";
+import { makeControlState } from "../../../../src/actors/coordinator/nouns/committed-state.ts";
 import {
   PATTERN_MATCHERS_PER_TENANT_MAX,
   PATTERN_MATCHERS_STORED_MAX,

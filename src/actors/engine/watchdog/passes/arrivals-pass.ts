@@ -5,7 +5,7 @@
  */
 import { ownMember, setMember } from "../../../../core/collections/own-member.ts";
 import type { ShareLedger } from "../../../../core/fairness/share-ledger.ts";
-import { FLAG_HISTORY, WINDOW_MAX } from "../../../../core/layout/stream-record.ts";
+import { FLAG_HISTORY, SR_HASH, WINDOW_MAX } from "../../../../core/layout/stream-record.ts";
 import type { ArrivalsFound, ServiceInEnvironment, SilentService } from "../../../../core/protocol/arrivals.ts";
 import type { WatchdogCounts } from "../../../../core/protocol/engine-control.ts";
 import { DRILL_SERVICE } from "../../../../core/protocol/own-telemetry.ts";
@@ -14,11 +14,14 @@ import { maturityOf } from "../../../../domain/detection/gates/baseline-maturity
 import { OVERDUE_MS_MIN, overdueFromMs } from "../../../../domain/detection/service/arrival-rhythm.ts";
 import { SilentStreams } from "../../../../domain/detection/service/silent-streams.ts";
 import type { ShardKernel } from "../../../../domain/kernel/shard-kernel.ts";
+import type { StreamRecords } from "../../../../domain/kernel/stream-records.ts";
 import { RequestTally } from "../../../../domain/pillars/request-tally.ts";
 import type { EngineCounters } from "../../report/engine-counters.ts";
 import type { WatchdogDetector } from "../cycle/engine-watchdog.ts";
 import type { ArrivalRhythms, KnownArrivals } from "./arrival-rhythms.ts";
-import { EnvironmentSlots } from "./environment-slots.ts";
+
+/** Environments of one engine; further ones count as one. */
+const ENVIRONMENTS_MAX = 65_535;
 
 export interface ArrivalsPassOptions {
   /** WATCHDOG_INTERVAL_SECONDS in ms. */
@@ -272,5 +275,56 @@ export class ArrivalsPass implements WatchdogDetector {
     for (let i = 0; i < count; i++) rhythm.observe(this.#times[i] as number);
     // A stale marker or a first cumulative value is an arrival without a place in the ring.
     rhythm.observe(records.lastTimeMs(slot));
+  }
+}
+
+// The environment of each slot's stream, remembered since reading it means reading the identity. A slot that has another stream now is known by the first word
+// of its identity hash.
+
+class EnvironmentSlots {
+  readonly #records: StreamRecords;
+  readonly #read: (slot: number) => string;
+  readonly #codes = new Map<string, number>();
+  readonly #names: string[] = [];
+  #tags = new Uint32Array(1024);
+  /** One more than the place in #names; 0 = not read. */
+  #places = new Uint16Array(1024);
+
+  /** `read` reads the environment out of the slot's identity. */
+  constructor(records: StreamRecords, read: (slot: number) => string) {
+    this.#records = records;
+    this.#read = read;
+  }
+
+  /** Code of the slot's environment; `looked` is true where its identity had to be read. */
+  codeOf(slot: number): { readonly code: number; readonly looked: boolean } {
+    if (slot >= this.#tags.length) this.#grow(slot);
+    const tag = this.#records.view.getUint32(this.#records.address(slot) + SR_HASH, true);
+    const looked = this.#tags[slot] !== tag || this.#places[slot] === 0;
+    if (looked) {
+      this.#tags[slot] = tag;
+      this.#places[slot] = this.#place(this.#read(slot)) + 1;
+    }
+    return { code: (this.#places[slot] as number) - 1, looked };
+  }
+
+  nameOf(code: number): string {
+    return this.#names[code] as string;
+  }
+
+  #place(name: string): number {
+    const known = this.#codes.get(name);
+    if (known !== undefined) return known;
+    if (this.#names.length >= ENVIRONMENTS_MAX - 1) return this.#names.length - 1;
+    this.#codes.set(name, this.#names.length);
+    return this.#names.push(name) - 1;
+  }
+
+  #grow(slot: number): void {
+    const size = 2 ** Math.ceil(Math.log2(slot + 1));
+    const [tags, places] = [new Uint32Array(size), new Uint16Array(size)];
+    tags.set(this.#tags);
+    places.set(this.#places);
+    [this.#tags, this.#places] = [tags, places];
   }
 }
