@@ -5,7 +5,7 @@
  *
  *   effect    doublings
  *   ------    ---------
- *   a rise    log2 of times the usual. The usual is at least two standard deviations of the baseline, of whole numbers about nothing at least 2: one of them is not many times none
+ *   a rise    log2 of times the usual. The usual is at least three standard deviations of the baseline, which ordinary values reach; of whole numbers about nothing at least 2: one of them is not many times none
  *   a fall    the same of how many times less it is; to nothing (a tenth) at least 2
  *   a share   of what has an end (cpu_percent, pool_used_ratio) four times the share of the way to it; within a twentieth of its end at least 2
  *   success   what is left of it: the times of what fails
@@ -16,7 +16,7 @@
  *   errors                0.5
  *   the better way        -1: faster, fewer errors, less used
  *   several instances     a quarter of each doubling of them, up to 0.75
- *   it lasts              0.5 from 30 minutes, 1 from two hours; what then rises is an update of its alert
+ *   it lasts              0.5 from 30 minutes, 1 from two hours, besides the values that its end waits for; what then rises is an update of its alert
  *
  *   high     from 1.8 doublings (three and a half times) with all of it, of an effect of 0.58 (half as much again) by itself, and |z| 3 (rule 1.1.7)
  *   medium   from 1 (twice), of an effect of 0.07 (a twentieth)
@@ -37,8 +37,8 @@ const MEDIUM_DOUBLINGS = 1;
 /** Effects below which nothing else makes a finding medium, or high. */
 const MEDIUM_EFFECT = Math.log2(1.05);
 const HIGH_EFFECT = Math.log2(1.5);
-/** Standard deviations that the usual is at least. */
-const USUAL_SD = 2;
+/** Standard deviations that the usual is at least: as far as ordinary values reach. */
+const USUAL_SD = 3;
 /** Whole numbers where fewer than one is to be expected are counts, of which so many are usual. */
 const COUNTED = 1;
 const USUAL_COUNT = 2;
@@ -60,6 +60,8 @@ const OF_DURATION: ReadonlyArray<readonly [fromMs: number, doublings: number]> =
   [120 * MINUTE_MS, 1],
   [30 * MINUTE_MS, 0.5],
 ];
+/** Values that an end waits for: what was over with its second value is open for so many more. */
+const END_VALUES = 5;
 const PERCENT = 100;
 
 /** Words of shares that have an end: of a hundred, of one or a hundred, and of those in which more is better. */
@@ -81,6 +83,8 @@ export interface Effect {
   readonly streams: number;
   /** When it began. */
   readonly startedAtMs: number;
+  /** Usual time between values of its baseline; 0 where that is not known. */
+  readonly intervalMs: number;
 }
 
 /** Finding as its severity is asked for; `effect` is absent where a rule, a person or another system says it. */
@@ -95,7 +99,7 @@ export function severityOf({ metricName, z, effect }: Weighed, atMs: number): Ti
   const band = tierOfZ(z);
   if (effect === undefined || band === "low") return band;
   const own = effectOf(metricName, effect);
-  const doublings = own + circumstances(metricName, effect) + ofDuration(atMs - effect.startedAtMs);
+  const doublings = own + circumstances(metricName, effect) + ofDuration(atMs - lastsFromMs(effect));
   if (doublings >= HIGH_DOUBLINGS && own >= HIGH_EFFECT && band === "high") return "high";
   return doublings >= MEDIUM_DOUBLINGS && own >= MEDIUM_EFFECT ? "medium" : "low";
 }
@@ -115,7 +119,7 @@ export function risesAtMs(weighed: Weighed, tier: Tier): number | null {
   const { effect } = weighed;
   if (effect === undefined || tier === "high") return null;
   for (const [fromMs] of [...OF_DURATION].reverse()) {
-    const atMs = effect.startedAtMs + fromMs;
+    const atMs = lastsFromMs(effect) + fromMs;
     if (tierRank(severityOf(weighed, atMs)) > tierRank(tier)) return atMs;
   }
   return null;
@@ -167,6 +171,11 @@ function circumstances(metricName: string, { observed, expected, streams }: Effe
 /** Whether less of a resource is used: not where all of it is given back, as by what has stopped. */
 function isLessUsed(metricName: string, observed: number, expected: number): boolean {
   return factsOf(metricName).isResource && observed < expected && Math.abs(observed) > NOTHING_SHARE * Math.abs(expected);
+}
+
+/** From when on it counts how long a finding lasts. */
+function lastsFromMs({ startedAtMs, intervalMs }: Effect): number {
+  return startedAtMs + END_VALUES * intervalMs;
 }
 
 function ofDuration(lastedMs: number): number {

@@ -14,7 +14,7 @@ interface VerdictNumbers {
   readonly expected?: unknown;
   readonly upper?: unknown;
   readonly threshold?: unknown;
-  readonly baseline?: { readonly n?: unknown; readonly sd?: unknown } | null;
+  readonly baseline?: { readonly n?: unknown; readonly sd?: unknown; readonly age_seconds?: unknown } | null;
   readonly gates?: unknown;
   readonly contributions?: unknown;
 }
@@ -103,5 +103,11 @@ function effectOf({ detector, verdict, streams, startedAtMs }: Anomaly): Effect 
   const isJoint = family === "multivariate";
   const sd = isJoint ? upper : baseline?.sd;
   if (typeof observed !== "number" || typeof expected !== "number" || typeof sd !== "number") return undefined;
-  return { observed, expected, sd, isJoint, streams, startedAtMs };
+  return { observed, expected, sd, isJoint, streams, startedAtMs, intervalMs: isJoint ? 0 : intervalOf(baseline) };
+}
+
+/** Usual time between values of a baseline, in ms. */
+function intervalOf(baseline: VerdictNumbers["baseline"]): number {
+  const { n, age_seconds: age } = baseline ?? {};
+  return typeof n === "number" && typeof age === "number" && n > 0 ? (1_000 * age) / n : 0;
 }

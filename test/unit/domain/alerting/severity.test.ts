@@ -8,7 +8,7 @@ import { PagingRig, PAGING_START_MS as START } from "../../../support/paging-rig
 const MINUTE = 60_000;
 
 function effect(observed: number, expected: number, change: Partial<Effect> = {}): Effect {
-  return { observed, expected, sd: 0.05 * Math.abs(expected), isJoint: false, streams: 1, startedAtMs: START, ...change };
+  return { observed, expected, sd: 0.05 * Math.abs(expected), isJoint: false, streams: 1, startedAtMs: START, intervalMs: 0, ...change };
 }
 
 /** Severity of a value of z 30, a minute after it began. */
