@@ -57,7 +57,7 @@ const floors = [
     name: "domain",
     path: "^src/domain/",
     // biome-ignore format: one row reads as an order
-    ordered: ["calendar", "codec", "picture", "rollup", "kernel", "placement", "series", "access", "labels", "catalog", "otlp", "remote-write", "promql", "rules", "distribution", "history", "window", "trace", "logs", "detection", "saturation", "forecast", "causality", "drift", "models", "prediction", "anomaly", "topology", "correlation", "rca", "alerting", "delivery", "notification", "webhooks", "runbooks", "pillars", "backtest"],
+    ordered: ["calendar", "codec", "picture", "rollup", "kernel", "placement", "series", "access", "labels", "catalog", "otlp", "remote-write", "promql", "series-index", "rules", "distribution", "history", "window", "trace", "logs", "detection", "saturation", "forecast", "causality", "drift", "models", "prediction", "anomaly", "topology", "correlation", "rca", "alerting", "delivery", "notification", "webhooks", "runbooks", "pillars", "backtest"],
   },
   {
     name: "core",

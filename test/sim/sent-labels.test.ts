@@ -1,9 +1,14 @@
 // Labels of series as they were sent by remote-write, after kills, stops and away from memory; of what came otherwise those that this server gives.
 import { compressSync } from "snappy";
 import { expect, it } from "vitest";
+import { type AskSource, EngineSource } from "../../src/actors/query/engine-source.ts";
+import { TenantIndex } from "../../src/actors/query/tenant-index.ts";
 import { BODY_JSON_BATCH, BODY_REMOTE_WRITE_1 } from "../../src/core/protocol/body-kind.ts";
 import type { PagedStream, StreamPageAnswer } from "../../src/core/protocol/paged-streams.ts";
+import type { SourceValue } from "../../src/core/protocol/query-worker.ts";
 import { formatRfc3339 } from "../../src/core/time/rfc3339.ts";
+import { finish } from "../../src/domain/promql/evaluation/sliced-evaluation.ts";
+import { QueryBudget } from "../../src/domain/promql/query-budget.ts";
 import { labelsOfStream } from "../../src/domain/promql/stored-labels.ts";
 import { coldStreams, readingOf } from "../../src/modules/series/cold/cold-series.ts";
 import { VirtualClock } from "../support/cluster.ts";
@@ -15,6 +20,7 @@ const START = Date.UTC(2026, 0, 5, 12);
 const HOUR_MS = 3_600_000;
 const BUCKETS = ["0.1", "1", "+Inf"];
 
+type EngineQuestion = Parameters<SimulatedServer["cluster"]["ask"]>[1];
 type LabelList = ReadonlyArray<readonly [string, string]>;
 
 /** Of each series what is sent, and what is read where that is something else. */
@@ -150,9 +156,6 @@ class Rig {
     const query = {
       type: "stream-page",
       tenant: "default",
-      serviceId: null,
-      conditions: [],
-      withValues: false,
       after: null,
       limit: 100,
     } as const;
@@ -163,6 +166,20 @@ class Rig {
         for (const stream of JSON.parse(row) as PagedStream[]) found.push(labelText(stream));
     }
     return found.sort();
+  }
+
+  /** An index as a query worker has it, of this run of the server. */
+  newIndex(): TenantIndex {
+    const ask: AskSource = async (question) => {
+      if (!("engine" in question)) return null;
+      const { type, engine, query } = question;
+      const asked = this.server.cluster.ask(engine, { type, ...query } as EngineQuestion);
+      await this.server.rest();
+      return (await asked) as SourceValue;
+    };
+    const { series } = this.server;
+    const reader = { get: series.get.bind(series), range: series.range.bind(series), renew: () => undefined };
+    return new TenantIndex("default", { source: new EngineSource(this.#engines, ask), reader });
   }
 
   /** Labels of the streams that left it. */
@@ -177,6 +194,42 @@ class Rig {
 function labelText(stream: Parameters<typeof labelsOfStream>[0]): string {
   return textOf([...labelsOfStream(stream).entries()]);
 }
+
+/** Labels of all series of an index, and how many of them are in memory. */
+async function indexed(index: TenantIndex): Promise<{ readonly labels: string[]; readonly hot: number }> {
+  const fresh = await index.fresh();
+  const found = finish(fresh.select([], new QueryBudget(() => 0)));
+  const labels = found.map((series) => textOf([...fresh.labels(series).entries()])).sort();
+  return { labels, hot: found.filter((series) => fresh.isInMemory(series)).length };
+}
+
+it("an index follows series that come, leave memory and return, as one that is made anew has them", async () => {
+  const rig = new Rig();
+  await rig.start(2);
+  const [early, late] = [rig.newIndex(), rig.newIndex()];
+  expect(await indexed(early)).toEqual({ labels: [], hot: 0 });
+  for (let value = 1; value <= 4; value++) await rig.send(value);
+  expect(await indexed(early)).toEqual({ labels: EXPECTED, hot: EXPECTED.length });
+  expect((await Promise.all([indexed(early), indexed(early), indexed(early)])).map(({ labels }) => labels)).toEqual([1, 2, 3].map(() => EXPECTED));
+  await rig.idle();
+  expect(await indexed(early)).toEqual({ labels: EXPECTED, hot: 0 });
+  expect(await indexed(late)).toEqual({ labels: EXPECTED, hot: 0 });
+  await rig.send(5);
+  const back = EXPECTED.length - DERIVED.length;
+  expect(await indexed(early)).toEqual({ labels: EXPECTED, hot: back });
+  expect(await indexed(late)).toEqual({ labels: EXPECTED, hot: back });
+  expect(await indexed(rig.newIndex())).toEqual({ labels: EXPECTED, hot: back });
+});
+
+it("an index finds what came and left between two looks at it", async () => {
+  const rig = new Rig();
+  await rig.start(1);
+  const index = rig.newIndex();
+  expect(await indexed(index)).toEqual({ labels: [], hot: 0 });
+  for (let value = 1; value <= 4; value++) await rig.send(value);
+  await rig.idle();
+  expect(await indexed(index)).toEqual({ labels: EXPECTED, hot: 0 });
+});
 
 it("series have the labels that they were sent with, whatever becomes of the server and of their place", async () => {
   const rig = new Rig();

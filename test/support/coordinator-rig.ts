@@ -133,7 +133,7 @@ export class FakeEngine implements EngineLink {
         rows: [...services.values()].map((s) => [s.serviceId, s.environment, 1, s.firstTimeMs ?? 0, s.lastTimeMs ?? 0] as const),
       };
     }
-    if (query.type === "coverage" || query.type === "stream-page" || query.type === "waiting-chunks")
+    if (query.type === "coverage" || query.type === "stream-page" || query.type === "stream-changes" || query.type === "stream-values")
       throw new Error("these streams have no detectors");
     if (query.type === "stream-count") {
       return { type: "stream-count", id: query.id, streams: this.streams.filter(({ summary: s }) => s.tenant === query.tenant).length };

@@ -171,7 +171,8 @@ function engineHandlers(
     "series-data": settle,
     "service-list": settle,
     "stream-page": settle,
-    "waiting-chunks": settle,
+    "stream-changes": settle,
+    "stream-values": settle,
     "stream-count": settle,
     "pending-chunks": settle,
     "lane-mark": settle,
@@ -190,7 +191,8 @@ function connectQueryWorker(coordinator: Coordinator, raw: MessagePort, wake: ()
     mailbox.send(await coordinator.source.answer(question));
     wake();
   };
-  mailbox.serve({ "stream-page": take, "waiting-chunks": take, settle: take, metadata: take }, task("a question of a query worker"));
+  const handlers = { "stream-page": take, "stream-changes": take, "stream-values": take, settle: take, metadata: take };
+  mailbox.serve(handlers, task("a question of a query worker"));
 }
 
 /** Each command wakes whoever steps, once it has been taken. */

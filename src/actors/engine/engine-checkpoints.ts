@@ -46,6 +46,10 @@ function makeEviction(
     shard.chunks.storeSent(slots);
     handlers.families.removeSlots(slots);
     baselines.pass.removeSlots(slots);
+    for (const slot of slots) {
+      const { records } = kernel;
+      shard.changes.left(shard.hashOf(slot), records.tenant(slot), records.firstTimeMs(slot), records.newestTimeMs(slot));
+    }
   };
   return new StreamEviction(
     { idleMs, retentionMs },

@@ -32,7 +32,8 @@ const TAKEN_FROM: { readonly [T in EngineRequest["type"]]: InboxPhase } = {
   "stream-count": "serving",
   "service-list": "serving",
   "stream-page": "serving",
-  "waiting-chunks": "serving",
+  "stream-changes": "serving",
+  "stream-values": "serving",
   "lane-mark": "serving",
   behaviour: "serving",
   evidence: "serving",
@@ -87,7 +88,8 @@ export class EngineInbox {
       "stream-count": delay,
       "service-list": delay,
       "stream-page": delay,
-      "waiting-chunks": delay,
+      "stream-changes": delay,
+      "stream-values": delay,
       "lane-mark": (query) => {
         markLane();
         delayed.add(query);

@@ -1,40 +1,42 @@
 // Answers to labels, label values, series and metadata.
-import { invalid, type SelectedRange } from "../../api/prometheus/form-parameters.ts";
+import { invalid } from "../../api/prometheus/form-parameters.ts";
 import { unescapeLabelName } from "../../api/prometheus/label-names.ts";
 import { PrometheusError, type Remarks } from "../../api/prometheus/prometheus-envelope.ts";
 import { successBody } from "../../api/prometheus/query-result.ts";
 import { compareTexts } from "../../core/text/text-order.ts";
-import { Labels } from "../../domain/promql/labels/labels.ts";
 import { quote } from "../../domain/promql/parser/quoted-text.ts";
-import { StreamSelection } from "../../domain/promql/stored-labels.ts";
 import type { CallAnswer, CallContext } from "./query-call.ts";
-import type { SelectedStream } from "./stream-selector.ts";
+import type { SelectedSeries } from "./stream-selector.ts";
 
 /** Answers with the names that labels of series have. */
 export async function answerLabels(context: CallContext): Promise<CallAnswer> {
-  const names = new Set<string>();
-  for (const labels of await selectedLabels(context)) for (const [name] of labels.entries()) names.add(name);
-  return listAnswer([...names].sort(compareTexts), context.parameters.limit);
+  const { index, series } = await selectedSeries(context);
+  return listAnswer([...index.names(series)].sort(compareTexts), context.parameters.limit);
 }
 
 /** Answers with the values that one label has. */
 export async function answerLabelValues(context: CallContext): Promise<CallAnswer> {
   const name = unescapeLabelName(context.call.label ?? "");
   if (name === undefined) throw new PrometheusError("bad_data", `invalid label name: ${quote(context.call.label ?? "")}`);
-  const values = new Set<string>();
-  for (const labels of await selectedLabels(context)) values.add(labels.get(name));
-  values.delete("");
-  return listAnswer([...values].sort(compareTexts), context.parameters.limit);
+  const { index, series } = await selectedSeries(context);
+  return listAnswer([...index.values(name, series)].sort(compareTexts), context.parameters.limit);
 }
 
 /** Answers with the series that selectors mean, by their labels. */
 export async function answerSeries(context: CallContext): Promise<CallAnswer> {
   if (context.parameters.selectors.length === 0) throw new PrometheusError("bad_data", "no match[] parameter provided");
-  const series = await selectedLabels(context);
-  return listAnswer(
-    series.map((labels) => labels.toObject()),
-    context.parameters.limit,
-  );
+  const { limit } = context.parameters;
+  const { index, series } = await selectedSeries(context);
+  const rows: Array<Record<string, string>> = [];
+  let last = "";
+  for (const one of index.sorted(series)) {
+    const labels = index.labels(one);
+    if (rows.length > 0 && labels.key === last) continue; // attributes may differ in what labels do not say
+    if (rows.length > limit) break;
+    rows.push(labels.toObject());
+    last = labels.key;
+  }
+  return listAnswer(rows, limit);
 }
 
 /** Types, units and helps of metrics. */
@@ -61,19 +63,11 @@ function wholeNumber(text: string): number {
   return number > 0 ? number : Number.POSITIVE_INFINITY;
 }
 
-/** The labels of series that have samples of the asked time, each once, in their order. */
-async function selectedLabels({ selector, call, parameters, budget }: CallContext): Promise<Labels[]> {
+/** The series that are meant and have samples of the asked time. */
+function selectedSeries({ selector, call, parameters, budget }: CallContext): Promise<SelectedSeries> {
   const { range, selectors } = parameters;
-  const selections = selectors.length === 0 ? [new StreamSelection([])] : selectors.map((matchers) => new StreamSelection(matchers));
-  const found = await selector.select({ tenant: call.tenant, selections, withValues: false, budget });
-  const byKey = new Map<string, Labels>();
-  for (const stream of found.flat()) if (isWithin(stream, range)) byKey.set(stream.labels.key, stream.labels);
-  const labels = [...byKey.values()];
-  return selections.length === 1 ? labels : labels.sort((a, b) => Labels.compare(a, b));
-}
-
-function isWithin({ firstTimeMs, lastTimeMs }: SelectedStream, { fromMs, toMs }: SelectedRange): boolean {
-  return (firstTimeMs ?? fromMs) <= toMs && (lastTimeMs ?? toMs) >= fromMs;
+  const selections = selectors.length === 0 ? [[]] : selectors;
+  return selector.list({ tenant: call.tenant, selections, budget }, range);
 }
 
 function listAnswer(rows: readonly unknown[], limit: number): CallAnswer {

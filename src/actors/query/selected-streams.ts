@@ -3,7 +3,6 @@ import type { LabelMatcher } from "../../domain/promql/labels/label-matcher.ts";
 import { selectorsOf } from "../../domain/promql/parser/expression.ts";
 import type { QueryBudget } from "../../domain/promql/query-budget.ts";
 import { type ParsedQuery, parseQuery } from "../../domain/promql/query-engine.ts";
-import { StreamSelection } from "../../domain/promql/stored-labels.ts";
 import type { CallContext } from "./query-call.ts";
 import { selectorKey } from "./stored-series.ts";
 import type { SelectedStream } from "./stream-selector.ts";
@@ -25,7 +24,6 @@ export async function selectStreams(
 ): Promise<Map<string, readonly SelectedStream[]>> {
   const byKey = new Map(wanted.map((matchers) => [selectorKey(matchers), matchers]));
   if (byKey.size === 0) return new Map();
-  const selections = [...byKey.values()].map((matchers) => new StreamSelection(matchers));
-  const found = await selector.select({ tenant: call.tenant, selections, withValues: true, budget });
+  const found = await selector.select({ tenant: call.tenant, selections: [...byKey.values()], budget });
   return new Map([...byKey.keys()].map((key, index) => [key, found[index] ?? []]));
 }

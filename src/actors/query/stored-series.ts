@@ -3,7 +3,7 @@ import type { StoreReader } from "../../adapters/storage/key-value-store.ts";
 import { groupBy } from "../../core/collections/grouping.ts";
 import { lowerBound } from "../../core/collections/sorted-search.ts";
 import { HOUR_MS } from "../../core/time/durations.ts";
-import { ChunkBlock } from "../../domain/codec/chunk-block.ts";
+import { ChunkBlock, idText } from "../../domain/codec/chunk-block.ts";
 import { CHUNK_SAMPLES_MAX, isSentChunk, readSampleChunk } from "../../domain/codec/sample-chunk.ts";
 import { SentSamples } from "../../domain/codec/sent-samples.ts";
 import type { Evaluating } from "../../domain/promql/evaluation/sliced-evaluation.ts";
@@ -14,7 +14,7 @@ import type { SeriesStorage, StoredSeries } from "../../domain/promql/series-sto
 import { type BlockSpan, newestSpans } from "../../modules/series/block-rows.ts";
 import { blockKey } from "../../modules/state/tables.ts";
 import { type HourSums, readHourSums, withHourlyMeans } from "./hourly-means.ts";
-import { idText, type SelectedStream } from "./stream-selector.ts";
+import type { SelectedStream } from "./stream-selector.ts";
 
 export interface StoredSeriesDependencies {
   readonly reader: StoreReader;

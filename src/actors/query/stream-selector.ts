@@ -1,19 +1,23 @@
 /**
- * The streams that selectors mean, from the engines' memory and from the store: their labels, and where their samples lie.
+ * The streams that selectors mean: which they are says the tenant's index, what of their samples is in no stored block say engines, and of streams that left memory the
+ * store.
  *
  * Engines are asked first, then what they have sent is committed, then the store is read: so whatever left an engine meanwhile is found there. Sketch: a stream
  * takes 600 bytes here and its chunks 200 or more, which the query's budget counts.
  */
 import type { LmdbReader } from "../../adapters/storage/lmdb-reader.ts";
 import { PROMQL_PAGE_CHUNKS_MAX, PROMQL_PAGE_STREAMS_MAX } from "../../core/config/promql-limits.ts";
-import type { PagedStream, StreamCursor, StreamPageAnswer, WaitingChunks } from "../../core/protocol/paged-streams.ts";
-import type { SourceQuestion, SourceValue } from "../../core/protocol/query-worker.ts";
+import { type StreamValuesAnswer, VALUES_COUNTER, VALUES_IN_MEMORY } from "../../core/protocol/paged-streams.ts";
 import { STREAM_ID_BYTES } from "../../domain/codec/chunk-block.ts";
-import { engineOf, partitionOf } from "../../domain/placement/partition.ts";
-import { Labels } from "../../domain/promql/labels/labels.ts";
+import { engineOf } from "../../domain/placement/partition.ts";
+import type { Evaluating } from "../../domain/promql/evaluation/sliced-evaluation.ts";
+import type { LabelMatcher } from "../../domain/promql/labels/label-matcher.ts";
+import type { Labels } from "../../domain/promql/labels/labels.ts";
 import type { QueryBudget } from "../../domain/promql/query-budget.ts";
-import { labelsOfStream, type StreamSelection } from "../../domain/promql/stored-labels.ts";
-import { coldStreams, openChunksOf, readingOf } from "../../modules/series/cold/cold-series.ts";
+import type { SeriesIndex } from "../../domain/series-index/series-index.ts";
+import { coldEntries, openChunksOf, readingOf } from "../../modules/series/cold/cold-series.ts";
+import type { EngineSource } from "./engine-source.ts";
+import type { TenantIndexes } from "./tenant-indexes.ts";
 
 /** A stream with what of its samples is in no stored block. */
 export interface SelectedStream {
@@ -27,28 +31,39 @@ export interface SelectedStream {
   readonly waiting: readonly Uint8Array[];
 }
 
-/** A question without its number. */
-type Unnumbered<Question> = Question extends unknown ? Omit<Question, "id"> : never;
-
 export interface StreamSelectorDependencies {
-  readonly engines: number;
+  readonly indexes: TenantIndexes;
+  readonly source: EngineSource;
   readonly reader: LmdbReader;
-  /** Asks the coordinator; rejects where it does not answer. */
-  ask(question: Unnumbered<SourceQuestion>): Promise<SourceValue>;
+  /** Does work in slices beside that of others. */
+  run<Result>(call: { readonly tenant: string }, budget: QueryBudget, evaluating: Evaluating<Result>): Promise<Result>;
 }
 
-/** Which streams of a tenant are wanted, and whether with values. */
+/** Which streams of a tenant are wanted. */
 export interface SelectionRequest {
   readonly tenant: string;
-  readonly selections: readonly StreamSelection[];
-  readonly withValues: boolean;
+  readonly selections: ReadonlyArray<readonly LabelMatcher[]>;
   readonly budget: QueryBudget;
 }
 
-const STREAM_BYTES = 600;
+/** Series of an index, by their numbers. */
+export interface SelectedSeries {
+  readonly index: SeriesIndex;
+  readonly series: readonly number[];
+}
 
-/** Streams by the text of their ids. */
-type Found = Map<string, SelectedStream>;
+interface TimeRange {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** What is known of a stream now. */
+type Reading = Omit<SelectedStream, "labels" | "partition" | "streamId">;
+type Readings = Map<number, Reading>;
+
+const STREAM_BYTES = 600;
+/** Streams put in order, or made, between two looks at the budget. */
+const STREAMS_UNCHECKED = 1_024;
 
 /** Finds streams for one worker. */
 export class StreamSelector {
@@ -58,123 +73,139 @@ export class StreamSelector {
     this.#dependencies = dependencies;
   }
 
-  /** The streams of each selection, in the order of their labels. */
+  /** The streams of each selection with their values, in the order of their labels. */
   async select(request: SelectionRequest): Promise<SelectedStream[][]> {
-    const found = await Promise.all(request.selections.map((selection) => this.#fromEngines(request, selection)));
-    await this.#dependencies.ask({ type: "settle" });
+    const { run } = this.#dependencies;
+    const { index, found } = await this.#find(request);
+    const readings = await this.#read(request, index, [...new Set(found.flat())]);
+    return run(request, request.budget, streamsOf(index, found, readings, request.budget));
+  }
+
+  /** The series that any selection means and that have samples of a range, in no order. */
+  async list(request: SelectionRequest, range: TimeRange): Promise<SelectedSeries> {
+    const { index, found } = await this.#find(request);
+    const series = [...new Set(found.flat())];
+    await this.#readTimes(request, index, series, range);
+    return { index, series: series.filter((one) => index.table.isWithin(one, range.fromMs, range.toMs)) };
+  }
+
+  async #find({ tenant, selections, budget }: SelectionRequest): Promise<{ readonly index: SeriesIndex; readonly found: number[][] }> {
+    const { indexes, run } = this.#dependencies;
+    const index = await indexes.fresh(tenant);
+    const found: number[][] = [];
+    for (const matchers of selections) found.push(await run({ tenant }, budget, index.select(matchers, budget)));
+    return { index, found };
+  }
+
+  /** Times that are known only grow: those that say yes need not be asked for again. */
+  async #readTimes(request: SelectionRequest, index: SeriesIndex, series: readonly number[], { fromMs, toMs }: TimeRange): Promise<void> {
+    const unsure = series.filter((one) => index.isInMemory(one) && !index.table.isWithin(one, fromMs, toMs));
+    await this.#ask(request, index, unsure, false, ({ flags, times }, asked) => {
+      for (const [at, one] of asked.entries()) {
+        if (flags[at] !== 0) index.table.setTimes(one, timesAt(times, at));
+      }
+    });
+  }
+
+  async #read(request: SelectionRequest, index: SeriesIndex, series: readonly number[]): Promise<Readings> {
+    const readings: Readings = new Map();
+    /** Chunks of streams that left memory while a block waited for more. */
+    const apart = new Map<number, readonly Uint8Array[]>();
+    await this.#ask(request, index, series, true, (answer, asked) => {
+      const chunks = chunksOf(answer);
+      for (const [at, one] of asked.entries()) {
+        const waiting = chunks.get(at) ?? [];
+        request.budget.reserve(STREAM_BYTES + waiting.reduce((sum, { length }) => sum + length, 0));
+        const flags = answer.flags[at] as number;
+        if ((flags & VALUES_IN_MEMORY) === 0) apart.set(one, waiting);
+        else readings.set(one, { isCounter: (flags & VALUES_COUNTER) !== 0, ...timesAt(answer.times, at), waiting });
+      }
+    });
+    await this.#dependencies.source.settle();
     this.#dependencies.reader.renew();
-    await this.#addCold(request, found);
-    return found.map((streams) => [...streams.values()].sort((a, b) => Labels.compare(a.labels, b.labels)));
+    if (apart.size > 0) await this.#addCold(request, index, apart, readings);
+    return readings;
   }
 
-  async #fromEngines(request: SelectionRequest, selection: StreamSelection): Promise<Found> {
-    const found: Found = new Map();
-    const { engines } = this.#dependencies;
-    const { serviceId } = selection;
-    const asked =
-      serviceId === null
-        ? Array.from({ length: engines }, (_, engine) => engine)
-        : [engineOf(partitionOf(request.tenant, serviceId), engines)];
-    await Promise.all(asked.map((engine) => this.#addPages(request, selection, engine, found)));
-    return found;
-  }
-
-  async #addPages(
-    { tenant, withValues, budget }: SelectionRequest,
-    selection: StreamSelection,
-    engine: number,
-    found: Found,
+  /** Asks the engines of some series, page by page. */
+  async #ask(
+    { tenant, budget }: SelectionRequest,
+    index: SeriesIndex,
+    series: readonly number[],
+    withChunks: boolean,
+    take: (answer: StreamValuesAnswer, asked: readonly number[]) => void,
   ): Promise<void> {
-    const { conditions, serviceId } = selection;
-    const limit = withValues ? PROMQL_PAGE_CHUNKS_MAX : PROMQL_PAGE_STREAMS_MAX;
-    let after: StreamCursor | null = null;
-    do {
-      budget.check();
-      const query = { tenant, serviceId, conditions, withValues, after, limit };
-      const page = (await this.#dependencies.ask({ type: "stream-page", engine, query })) as StreamPageAnswer;
-      addPage(page, found, budget);
-      after = page.next;
-    } while (after !== null);
+    const { source } = this.#dependencies;
+    const { table } = index;
+    const limit = withChunks ? PROMQL_PAGE_CHUNKS_MAX : PROMQL_PAGE_STREAMS_MAX;
+    const byEngine = Array.from({ length: source.engines }, (): number[] => []);
+    for (const one of series) byEngine[engineOf(table.partition(one), source.engines)]?.push(one);
+    const askOne = async (own: number[], engine: number) => {
+      own.sort((a, b) => table.partition(a) - table.partition(b));
+      for (let from = 0; from < own.length; from += limit) {
+        budget.check();
+        const asked = own.slice(from, from + limit);
+        const streamIds = new Uint8Array(asked.length * STREAM_ID_BYTES);
+        for (const [at, one] of asked.entries()) streamIds.set(table.hash(one), at * STREAM_ID_BYTES);
+        const partitions = Uint8Array.from(asked, (one) => table.partition(one));
+        take(await source.values(engine, { tenant, streamIds, partitions, withChunks }), asked);
+      }
+    };
+    await Promise.all(byEngine.map(askOne));
   }
 
-  /** Streams that left memory; those that an engine has are passed over. */
-  async #addCold({ tenant, selections, withValues, budget }: SelectionRequest, found: readonly Found[]): Promise<void> {
+  /** What the store has of streams that are in no engine's memory. */
+  async #addCold(
+    { tenant, budget }: SelectionRequest,
+    index: SeriesIndex,
+    apart: ReadonlyMap<number, readonly Uint8Array[]>,
+    readings: Readings,
+  ): Promise<void> {
     const context = { state: { series: this.#dependencies.reader }, yieldTurn: async () => budget.check() };
-    const [only = null, ...others] = new Set(selections.map(({ serviceId }) => serviceId));
-    const cold: Array<{ readonly into: Found; readonly id: string; readonly stream: SelectedStream }> = [];
-    for await (const { entry, name } of coldStreams(context, tenant, others.length === 0 ? only : null)) {
-      const id = idText(entry.hash);
-      const paged = { ...name, ...readingOf(entry) };
-      for (const [index, selection] of selections.entries()) {
-        const into = found[index] as Found;
-        if (into.has(id) || !selection.means(paged)) continue;
-        const open = withValues ? openChunksOf(entry) : [];
-        budget.reserve(streamBytes(open));
-        cold.push({ into, id, stream: selected(paged, entry.hash.slice(), open) });
-      }
+    const partitions = new Set([...apart.keys()].map((one) => index.table.partition(one)));
+    for await (const entry of coldEntries(context, tenant, partitions)) {
+      const one = index.table.find(entry.hash);
+      const waiting = apart.get(one);
+      if (waiting === undefined) continue;
+      const open = openChunksOf(entry);
+      budget.reserve(open.reduce((sum, { length }) => sum + length, 0));
+      readings.set(one, { ...readingOf(entry), waiting: [...waiting, ...open] });
     }
-    const chunks = withValues
-      ? await this.#chunksOf(
-          tenant,
-          cold.map(({ stream }) => stream),
-          budget,
-        )
-      : new Map<string, Uint8Array[]>();
-    for (const { into, id, stream } of cold) into.set(id, { ...stream, waiting: [...(chunks.get(id) ?? []), ...stream.waiting] });
-  }
-
-  /** Chunks of streams that left memory while a block waited for more. */
-  async #chunksOf(tenant: string, streams: readonly SelectedStream[], budget: QueryBudget): Promise<ReadonlyMap<string, Uint8Array[]>> {
-    const byPartition = new Map<number, Map<string, Uint8Array>>();
-    for (const { partition, streamId } of streams) {
-      const ids = byPartition.get(partition) ?? new Map<string, Uint8Array>();
-      byPartition.set(partition, ids.set(idText(streamId), streamId));
-    }
-    const chunks = new Map<string, Uint8Array[]>();
-    for (const [partition, ids] of byPartition) {
-      budget.check();
-      const query = { partition, streamIds: new Uint8Array(Buffer.concat([...ids.values()])) };
-      const engine = engineOf(partition, this.#dependencies.engines);
-      const waiting = (await this.#dependencies.ask({ type: "waiting-chunks", engine, tenant, query })) as WaitingChunks;
-      const texts = [...ids.keys()];
-      for (const [index, owner] of waiting.owners.entries()) {
-        const id = texts[owner] as string;
-        chunks.set(id, [...(chunks.get(id) ?? []), waiting.chunks[index] as Uint8Array]);
-      }
-    }
-    return chunks;
   }
 }
 
-function addPage({ rows, streamIds, waiting }: StreamPageAnswer, found: Found, budget: QueryBudget): void {
+/** The streams of each selection, sorted. */
+function* streamsOf(index: SeriesIndex, found: readonly number[][], readings: Readings, budget: QueryBudget): Evaluating<SelectedStream[][]> {
+  const all: SelectedStream[][] = [];
+  for (const series of found) {
+    const streams: SelectedStream[] = [];
+    for (const [at, one] of index.sorted(series).entries()) {
+      const reading = readings.get(one);
+      if (reading === undefined) continue; // the store has dropped it meanwhile
+      const { table } = index;
+      streams.push({ ...reading, labels: index.labels(one), partition: table.partition(one), streamId: table.hash(one).slice() });
+      if (at % STREAMS_UNCHECKED > 0) continue;
+      budget.check();
+      if (budget.isSliceOver) yield;
+    }
+    all.push(streams);
+  }
+  return all;
+}
+
+function timesAt(times: Float64Array, at: number): Pick<Reading, "firstTimeMs" | "lastTimeMs"> {
+  const [first, last] = [times[2 * at] as number, times[2 * at + 1] as number];
+  return { firstTimeMs: first > 0 ? first : null, lastTimeMs: last > 0 ? last : null };
+}
+
+function chunksOf({ chunks: { owners, ends, bytes } }: StreamValuesAnswer): Map<number, Uint8Array[]> {
   const chunks = new Map<number, Uint8Array[]>();
-  for (const [index, owner] of waiting.owners.entries()) {
+  let from = 0;
+  for (const [at, owner] of owners.entries()) {
     const of = chunks.get(owner) ?? [];
     chunks.set(owner, of);
-    of.push(waiting.chunks[index] as Uint8Array);
+    of.push(bytes.subarray(from, ends[at]));
+    from = ends[at] as number;
   }
-  let index = 0;
-  for (const row of rows) {
-    for (const stream of JSON.parse(row) as PagedStream[]) {
-      const id = streamIds.subarray(index * STREAM_ID_BYTES, (index + 1) * STREAM_ID_BYTES);
-      const own = chunks.get(index++) ?? [];
-      budget.reserve(streamBytes(own));
-      found.set(idText(id), selected(stream, id, own));
-    }
-  }
-}
-
-function selected(stream: PagedStream, streamId: Uint8Array, waiting: readonly Uint8Array[]): SelectedStream {
-  const { isCounter, firstTimeMs, lastTimeMs } = stream;
-  const partition = partitionOf(stream.tenant, stream.serviceId);
-  return { labels: labelsOfStream(stream), isCounter, firstTimeMs, lastTimeMs, partition, streamId, waiting };
-}
-
-function streamBytes(waiting: readonly Uint8Array[]): number {
-  return STREAM_BYTES + waiting.reduce((sum, chunk) => sum + chunk.length, 0);
-}
-
-/** The text of a stream's id, as a key. */
-export function idText(id: Uint8Array): string {
-  return Buffer.from(id.buffer, id.byteOffset, id.byteLength).toString("latin1");
+  return chunks;
 }

@@ -24,6 +24,7 @@ import type {
 import { faultReport } from "../../core/telemetry/fault-report.ts";
 import type { QueryBudget } from "../../domain/promql/query-budget.ts";
 import { QueryMemory } from "../../domain/promql/query-memory.ts";
+import { type AskSource, EngineSource } from "./engine-source.ts";
 import { answerLabels, answerLabelValues, answerMetadata, answerSeries } from "./list-answers.ts";
 import { answerQuery, answerQueryRange } from "./query-answers.ts";
 import {
@@ -38,7 +39,8 @@ import {
 } from "./query-call.ts";
 import { answerRuleWork } from "./rule-answers.ts";
 import { SliceScheduler } from "./slice-scheduler.ts";
-import { StreamSelector, type StreamSelectorDependencies } from "./stream-selector.ts";
+import { StreamSelector } from "./stream-selector.ts";
+import { TenantIndexes } from "./tenant-indexes.ts";
 
 /** Start data of a query worker. */
 export interface QueryWorkerData {
@@ -66,7 +68,7 @@ const ANSWERS: Readonly<Record<PromqlCallName, (context: CallContext) => Promise
 const CALL: Home = { where: "request", name: "a query of PromQL" };
 
 /** The coordinator's end of this worker. */
-function coordinatorOf(port: MessagePort): StreamSelectorDependencies["ask"] {
+function coordinatorOf(port: MessagePort): AskSource {
   const mailbox = new Mailbox<SourceAnswer, SourceQuestion>(port);
   const requests = new Requests<SourceAnswer>();
   let next = 1;
@@ -114,9 +116,11 @@ function run({ dataDir, engines, options, mainPort, coordinatorPort }: QueryWork
   const reader = new LmdbReader({ path: join(dataDir, "series"), tables: TABLES, monotonicMs });
   const ask = coordinatorOf(coordinatorPort);
   const metadata = async (tenant: string) => ((await ask({ type: "metadata", tenant })) ?? []) as readonly MetricFacts[];
-  const selector = new StreamSelector({ engines, reader, ask });
+  const source = new EngineSource(engines, ask);
   const memory = new QueryMemory(options.memoryBytesMax, options.runningMax);
   const scheduler = new SliceScheduler({ sliceMs: PROMQL_SLICE_MS }, { memory, monotonicMs });
+  const indexes = new TenantIndexes({ source, reader });
+  const selector = new StreamSelector({ indexes, source, reader, run: (...work) => scheduler.run(...work) });
   const dependencies: CallDependencies = { options, selector, reader, memory, scheduler, metadata, wallMs, monotonicMs };
   const take = async (call: PromqlCall) => {
     const answer = await answered(call, dependencies);

@@ -33,10 +33,14 @@ export const PROMQL_FORM_BYTES_MAX = 1024 * 1024;
 export const PROMQL_PARAMETERS_MAX = 1_000;
 /** A read transaction of a query worker holds the pages that it sees; the file grows by what is written meanwhile, 5 MB at 20 MB a second. */
 export const READ_TRANSACTION_MS = 250;
-/** Streams of a page without values: 300 bytes each, 1.2 MB; an engine makes it in 64 slices. */
+/** Streams of a page, or whose times are asked for: 300 bytes each, 1.2 MB; an engine makes it in 64 slices. */
 export const PROMQL_PAGE_STREAMS_MAX = 4_096;
-/** Streams of a page with what of them is in no block, 1 KB each: 1 MB. */
+/** Streams whose values are asked for at once, with what of them is in no block, 1 KB each: 1 MB. */
 export const PROMQL_PAGE_CHUNKS_MAX = 1_024;
+/** Streams that came or went since an index has looked: 2.4 MB of names at most in one answer. Where there are more all streams are read again, which takes hardly longer. */
+export const STREAM_CHANGES_MAX = 8_192;
+/** Series in the indexes of all tenants of a worker, 120 bytes each and their texts; the index of the tenant that has asked longest ago goes first, that of one alone stays. */
+export const PROMQL_INDEXED_SERIES_MAX = 2_000_000;
 /** How long a query worker waits for the coordinator: engines have 5 s each, and a page may be asked for behind others of the tenant. */
 export const PROMQL_SOURCE_MS_MAX = 30_000;
 /** Wait before the first restart of a query worker that ended, and the longest; a run of so long was sound. */

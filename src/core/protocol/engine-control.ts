@@ -4,7 +4,14 @@ import type { CheckpointHeader, MetricMetadataEnvelope, StreamName } from "./coo
 import type { CoverageAnswer, CoverageQuery, LayerCounts } from "./coverage.ts";
 import type { LogFlaw } from "./data-fault.ts";
 import type { EvidenceAnswer, EvidenceQuery } from "./evidence.ts";
-import type { StreamPageAnswer, StreamPageQuery, WaitingChunksAnswer, WaitingChunksQuery } from "./paged-streams.ts";
+import type {
+  StreamChangesAnswer,
+  StreamChangesQuery,
+  StreamPageAnswer,
+  StreamPageQuery,
+  StreamValuesAnswer,
+  StreamValuesQuery,
+} from "./paged-streams.ts";
 import type { SaturationHistories, SaturationUpdate } from "./saturation.ts";
 import type { ServiceListAnswer, ServiceListQuery } from "./service-list.ts";
 import type { SetAsideItem } from "./set-aside.ts";
@@ -68,7 +75,8 @@ export type StreamQuery =
   | StreamCountQuery
   | ServiceListQuery
   | StreamPageQuery
-  | WaitingChunksQuery;
+  | StreamChangesQuery
+  | StreamValuesQuery;
 
 /** Asks for the next slice of a walk over all services: how they behave from `sinceMs` on. Another number begins a new walk. */
 export interface BehaviourQuery {
@@ -387,7 +395,8 @@ export interface ServiceHistoryAnswer {
 
 export type EngineAnswer =
   | StreamPageAnswer
-  | WaitingChunksAnswer
+  | StreamChangesAnswer
+  | StreamValuesAnswer
   | ServiceHistoryAnswer
   | StreamCountAnswer
   | ServiceListAnswer

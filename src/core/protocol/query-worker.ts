@@ -1,6 +1,13 @@
 // Messages of query workers: calls of PromQL's HTTP API from main, and what they ask the coordinator for.
 import type { FaultReport } from "../telemetry/fault-report.ts";
-import type { StreamPageAnswer, StreamPageQuery, WaitingChunks, WaitingChunksQuery } from "./paged-streams.ts";
+import type {
+  StreamChangesAnswer,
+  StreamChangesQuery,
+  StreamPageAnswer,
+  StreamPageQuery,
+  StreamValuesAnswer,
+  StreamValuesQuery,
+} from "./paged-streams.ts";
 import type { RuleWork } from "./rule-work.ts";
 
 /** Calls that a query worker answers. */
@@ -41,16 +48,19 @@ export type QueryWorkerCommand = PromqlCall | { readonly type: "stop" };
 /** A query worker to main. */
 export type QueryWorkerReport = PromqlAnswer | FaultReport;
 
-/** A query worker asks the coordinator: a page of an engine, chunks, or that what engines have sent is committed. */
+/** A question to one engine. */
+interface EngineQuestion<Query extends { readonly type: string }> {
+  readonly type: Query["type"];
+  readonly id: number;
+  readonly engine: number;
+  readonly query: Omit<Query, "type" | "id">;
+}
+
+/** A query worker asks the coordinator: for what an engine knows of streams, or that what engines have sent is committed. */
 export type SourceQuestion =
-  | { readonly type: "stream-page"; readonly id: number; readonly engine: number; readonly query: Omit<StreamPageQuery, "type" | "id"> }
-  | {
-      readonly type: "waiting-chunks";
-      readonly id: number;
-      readonly engine: number;
-      readonly tenant: string;
-      readonly query: Omit<WaitingChunksQuery, "type" | "id">;
-    }
+  | EngineQuestion<StreamPageQuery>
+  | EngineQuestion<StreamChangesQuery>
+  | EngineQuestion<StreamValuesQuery>
   | { readonly type: "settle"; readonly id: number }
   | { readonly type: "metadata"; readonly id: number; readonly tenant: string };
 
@@ -70,4 +80,4 @@ export interface SourceAnswer {
   readonly error: string | null;
 }
 
-export type SourceValue = StreamPageAnswer | WaitingChunks | readonly MetricFacts[] | null;
+export type SourceValue = StreamPageAnswer | StreamChangesAnswer | StreamValuesAnswer | readonly MetricFacts[] | null;

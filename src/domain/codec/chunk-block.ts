@@ -29,6 +29,11 @@ import { CR_CHUNK, CR_CHUNK_BYTES, CR_FIRST_TIME, CR_LAST_TIME, CR_STREAM } from
 
 /** Bytes of a stream id in a block. */
 export const STREAM_ID_BYTES = 16;
+
+/** The text of a stream's id, as a key. */
+export function idText(id: Uint8Array): string {
+  return Buffer.from(id.buffer, id.byteOffset, id.byteLength).toString("latin1");
+}
 /** Size of a chunk in a block besides its own bytes, at most: when it is the first of its stream. */
 export const CHUNK_OVERHEAD_BYTES = 22;
 

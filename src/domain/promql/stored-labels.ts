@@ -2,12 +2,9 @@
 import { ownMember } from "../../core/collections/own-member.ts";
 import { SERVICE_LABEL_FOREIGN } from "../../core/layout/stream-record.ts";
 import type { AttributeValue, StreamName } from "../../core/protocol/coordinator-frame.ts";
-import type { LabelCondition } from "../../core/protocol/paged-streams.ts";
 import { serviceLabelOf } from "../series/stream-identity.ts";
-import { LabelMatcher } from "./labels/label-matcher.ts";
 import { Labels, METRIC_NAME } from "./labels/labels.ts";
 
-const SERVICE = "service_id";
 const ENVIRONMENT = "environment";
 
 /** What of a stream becomes labels; `serviceLabel` is SR_SERVICE_LABEL of its record. */
@@ -35,34 +32,4 @@ function valueText(value: AttributeValue): string {
   if (typeof value === "string") return value;
   if (value === null) return "";
   return typeof value === "object" ? JSON.stringify(value) : String(value);
-}
-
-/** Streams that a selector means. */
-export class StreamSelection {
-  readonly #matchers: readonly LabelMatcher[];
-
-  constructor(matchers: readonly LabelMatcher[]) {
-    this.#matchers = matchers;
-  }
-
-  /** The selection of conditions that were sent. Throws PatternError. */
-  static of(conditions: readonly LabelCondition[]): StreamSelection {
-    return new StreamSelection(conditions.map(({ name, operator, value }) => new LabelMatcher(name, operator, value)));
-  }
-
-  /** What is sent of it. */
-  get conditions(): LabelCondition[] {
-    return this.#matchers.map(({ name, operator, value }) => ({ name, operator, value }));
-  }
-
-  /** The one service whose streams it can mean; null where there may be several. */
-  get serviceId(): string | null {
-    const exact = this.#matchers.find(({ name, operator, value }) => name === SERVICE && operator === "=" && value !== "");
-    return exact?.value ?? null;
-  }
-
-  /** Whether it means a stream. */
-  means(name: NamedStream): boolean {
-    return this.#matchers.every((matcher) => matcher.matches(labelOfStream(name, matcher.name)));
-  }
 }

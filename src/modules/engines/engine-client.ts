@@ -22,11 +22,12 @@ import type {
 } from "../../core/protocol/engine-control.ts";
 import type { EvidenceAnswer, EvidenceQuery } from "../../core/protocol/evidence.ts";
 import type {
+  StreamChangesAnswer,
+  StreamChangesQuery,
   StreamPageAnswer,
   StreamPageQuery,
-  WaitingChunks,
-  WaitingChunksAnswer,
-  WaitingChunksQuery,
+  StreamValuesAnswer,
+  StreamValuesQuery,
 } from "../../core/protocol/paged-streams.ts";
 import type { ListedService, ServiceListAnswer } from "../../core/protocol/service-list.ts";
 import type { ShareRow, SharesAnswer } from "../../core/protocol/shares.ts";
@@ -116,15 +117,19 @@ export class EngineClient {
     return (await this.#ask(engine, { type: "pending-chunks", id: this.#ids.next++, ...query })) as PendingChunksAnswer;
   }
 
-  /** A page of the streams of one engine that a selector means, for a query worker. */
+  /** A page of the streams of one engine, for a query worker. */
   async streamPage(engine: number, query: Omit<StreamPageQuery, "type" | "id">): Promise<StreamPageAnswer> {
     return (await this.#ask(engine, { type: "stream-page", id: this.#ids.next++, ...query })) as StreamPageAnswer;
   }
 
-  /** Chunks of streams that are in no stored block. */
-  async waitingChunks(engine: number, query: Omit<WaitingChunksQuery, "type" | "id">): Promise<WaitingChunks> {
-    const { owners, chunks } = (await this.#ask(engine, { type: "waiting-chunks", id: this.#ids.next++, ...query })) as WaitingChunksAnswer;
-    return { owners, chunks };
+  /** Which streams of one engine came and went. */
+  async streamChanges(engine: number, query: Omit<StreamChangesQuery, "type" | "id">): Promise<StreamChangesAnswer> {
+    return (await this.#ask(engine, { type: "stream-changes", id: this.#ids.next++, ...query })) as StreamChangesAnswer;
+  }
+
+  /** What an engine holds of streams that is in no stored block. */
+  async streamValues(engine: number, query: Omit<StreamValuesQuery, "type" | "id">): Promise<StreamValuesAnswer> {
+    return (await this.#ask(engine, { type: "stream-values", id: this.#ids.next++, ...query })) as StreamValuesAnswer;
   }
 
   /** Has an engine's lane tell what it has counted; it is in the engine's ring when this resolves. */

@@ -1,4 +1,4 @@
-// What query workers ask the coordinator for: streams that engines have in memory, chunks that are in no stored block, and what is known of metrics. The workers
+// What query workers ask the coordinator for: streams that engines have in memory, what of them is in no stored block, and what is known of metrics. The workers
 // read all else from the store themselves, so that a query costs this thread a message a page.
 import type { SourceAnswer, SourceQuestion, SourceValue } from "../../core/protocol/query-worker.ts";
 import { EngineAsks } from "../engines/engine-asks.ts";
@@ -41,10 +41,11 @@ export class QuerySource {
       await settle();
       return null;
     }
-    const { engine } = question;
-    if (question.type === "stream-page") {
-      return this.#asks.one(engine, question.query.tenant, () => engines.streamPage(engine, question.query));
-    }
-    return this.#asks.one(engine, question.tenant, () => engines.waitingChunks(engine, question.query));
+    const { engine, query } = question;
+    return this.#asks.one(engine, query.tenant, (): Promise<SourceValue> => {
+      if (question.type === "stream-page") return engines.streamPage(engine, question.query);
+      if (question.type === "stream-changes") return engines.streamChanges(engine, question.query);
+      return engines.streamValues(engine, question.query);
+    });
   }
 }

@@ -22,7 +22,8 @@ import type { Shard } from "../shard/shard.ts";
 import type { Partition } from "../streams/partition.ts";
 import type { ServiceIndex } from "../streams/service-index.ts";
 import { listServices } from "./service-list.ts";
-import { StreamPages } from "./stream-pages.ts";
+import { StreamPages, type StreamPagesDependencies } from "./stream-pages.ts";
+import { StreamValues } from "./stream-values.ts";
 
 interface Candidate {
   readonly slot: number;
@@ -52,21 +53,24 @@ export class SeriesQueries {
   readonly #kernel: ShardKernel;
   readonly #services: ServiceIndex;
   readonly #pages: StreamPages;
+  readonly #values: StreamValues;
   /** Streams that the slice at hand has looked at. */
   #looked = 0;
 
-  constructor(shard: Shard, kernel: ShardKernel, services: ServiceIndex) {
+  constructor({ shard, kernel, services, tenantIndex }: StreamPagesDependencies) {
     this.#shard = shard;
     this.#kernel = kernel;
     this.#services = services;
-    this.#pages = new StreamPages(shard, kernel, services);
+    this.#pages = new StreamPages({ shard, kernel, services, tenantIndex });
+    this.#values = new StreamValues(shard, kernel, tenantIndex);
   }
 
   *answer(query: StreamQuery): AnswerWalk {
-    if (query.type === "waiting-chunks") return this.#pages.waiting(query);
+    if (query.type === "stream-values") return yield* this.#values.answer(query);
+    if (query.type === "stream-changes") return yield* this.#pages.changes(query);
     if (query.type !== "pending-chunks") yield* this.#enterAll();
     if (query.type === "pending-chunks") return this.#pending(query);
-    if (query.type === "stream-page") return yield* this.#pages.answer(query);
+    if (query.type === "stream-page") return yield* this.#pages.page(query);
     if (query.type === "service-list") {
       const rows = yield* listServices(this.#services, this.#kernel, query.tenant);
       return { type: "service-list", id: query.id, rows };

@@ -295,7 +295,7 @@ export class Checkpoints {
   /** Streams that are back, and those that are forgotten, are in this checkpoint no longer. */
   #clearCold(draft: Draft, cold: ColdStreams): void {
     const { partition } = draft;
-    const { eviction, counters } = this.#dependencies;
+    const { eviction, counters, shard } = this.#dependencies;
     const forgotten = eviction.forgotten(partition);
     counters.add("streamsForgotten", forgotten.length);
     draft.returned = partition.returned.length;
@@ -304,7 +304,10 @@ export class Checkpoints {
     const kept = new Uint32List();
     for (const id of partition.cold.words) if (!gone.has(id)) kept.push(id);
     partition.cold = kept;
-    for (const id of forgotten) cold.forget(id);
+    for (const id of forgotten) {
+      shard.changes.forgotten(cold.hash(id));
+      cold.forget(id);
+    }
   }
 
   /** One part, or the last one with the header. */

@@ -49,6 +49,7 @@ import type { EngineCounters } from "../report/engine-counters.ts";
 import type { Outbox } from "../report/outbox.ts";
 import type { Partition } from "../streams/partition.ts";
 import type { ServiceIndex } from "../streams/service-index.ts";
+import { StreamChanges } from "../streams/stream-changes.ts";
 import { StreamProfiles } from "../streams/stream-profiles.ts";
 import { decodeDefinition, type WorkUnit } from "../unit/work-unit.ts";
 import { HistoryRun } from "./history-run.ts";
@@ -100,6 +101,8 @@ export class Shard {
   readonly profiles: StreamProfiles;
   /** What is at hand, and the names of its parts. */
   readonly work = new WorkTrace();
+  /** Which streams came and went last. */
+  readonly changes = new StreamChanges();
   readonly items: TracedItems;
   /** What of its streams is stored. */
   readonly chunks: StreamChunks;
@@ -130,7 +133,7 @@ export class Shard {
       this.profiles.assign(slot);
       if (!isRestored) this.#noteService(slot);
     };
-    this.streams = new StreamRegistry(options, { ...dependencies, cold: this.cold, adoptKind, created });
+    this.streams = new StreamRegistry(options, { ...dependencies, cold: this.cold, changes: this.changes, adoptKind, created });
     this.returns = new StreamReturns({
       ...dependencies,
       cold: this.cold,

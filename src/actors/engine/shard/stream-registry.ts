@@ -21,6 +21,7 @@ import {
   BINDING_SLOT,
   DEFINE_COUNTED,
 } from "../../../core/layout/row-frame.ts";
+import { SR_HASH } from "../../../core/layout/stream-record.ts";
 import { WC_STATE_BYTES } from "../../../core/layout/waiting-chunks.ts";
 import type { WaitingPlace } from "../../../domain/codec/chunk-block-builder.ts";
 import { startsAnew } from "../../../domain/kernel/guessed-kind.ts";
@@ -30,6 +31,7 @@ import type { ColdStreams } from "../cold/cold-streams.ts";
 import type { EngineCounters } from "../report/engine-counters.ts";
 import { Partition } from "../streams/partition.ts";
 import type { ServiceIndex } from "../streams/service-index.ts";
+import type { StreamChanges } from "../streams/stream-changes.ts";
 import { type Definition, decodeDefinition, definitionBytes } from "../unit/work-unit.ts";
 
 const HASH_BYTES = 16;
@@ -47,6 +49,7 @@ export interface StreamRegistryDependencies {
   readonly counters: EngineCounters;
   readonly cold: ColdStreams;
   readonly services: ServiceIndex;
+  readonly changes: StreamChanges;
   /** Gives a stream, in memory or not, the kind that its sender says, behind the rows that came before. */
   readonly adoptKind: (slot: number, flags: number) => void;
   /** Told of each stream that was made, of one of a stored state behind that. */
@@ -237,6 +240,7 @@ export class StreamRegistry {
         this.#dependencies.created(slot, isRestored);
         streams++;
       }
+      this.#came(slot);
       visit(partition, words[(at + BINDING_REF) >> 2] as number, slot);
     }
     counters.add("streams", streams);
@@ -250,6 +254,7 @@ export class StreamRegistry {
     if (known < 0) return this.#createAt(definition);
     if (known >= COLD_SLOTS || startsAnew(kernel.records.flags(known), definition.flags)) adoptKind(known, definition.flags);
     else kernel.records.setKind(known, definition.flags);
+    this.#came(known);
     return known;
   }
 
@@ -270,7 +275,16 @@ export class StreamRegistry {
     this.partition(partition).slots.push(slot);
     this.#dependencies.services.again(slot);
     this.#dependencies.created(slot, false);
+    this.#came(slot);
     return slot;
+  }
+
+  /** A stream is there, or has been defined once more: what named its service may have become known. */
+  #came(slot: number): void {
+    const { changes, memory, kernel } = this.#dependencies;
+    if (changes.isIdle || slot >= COLD_SLOTS) return;
+    const at = kernel.records.address(slot) + SR_HASH;
+    changes.came(memory.bytes.subarray(at, at + HASH_BYTES), kernel.records.tenant(slot), slot);
   }
 
   /** Tells the lanes of other engines how large the table is that they look streams up in. */

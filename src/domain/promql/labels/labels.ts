@@ -25,6 +25,11 @@ export class Labels {
     return new Labels(sorted.flat());
   }
 
+  /** Labels of names and values, one after the other: each name once, ascending, and no empty value. */
+  static ofSorted(pairs: readonly string[]): Labels {
+    return new Labels(pairs);
+  }
+
   /** A text that is the same for the same labels alone. */
   get key(): string {
     this.#key ??= this.#pairs.join(SEPARATOR);

@@ -141,16 +141,28 @@ interface ColdStream {
   readonly name: StreamName;
 }
 
-async function* entriesOf(context: ColdContext, tenant: string, { serviceId, batches }: ColdService): AsyncGenerator<ColdStream> {
+async function* entriesOf(context: ColdContext, tenant: string, service: ColdService): AsyncGenerator<ColdStream> {
+  for await (const entry of batchedEntries(context, tenant, service)) {
+    const name = identityName(Buffer.from(entry.identity).toString("utf8"));
+    if (name.tenant === tenant && name.serviceId === service.serviceId) yield { entry, name };
+  }
+}
+
+/** Entries of the batches in which a service has streams; others may be among them. */
+async function* batchedEntries(context: ColdContext, tenant: string, { serviceId, batches }: ColdService): AsyncGenerator<ColdEntry> {
   const partition = partitionOf(tenant, serviceId);
   for (const [index, firstSerial] of batches.entries()) {
     if (index % BATCHES_PER_TURN === BATCHES_PER_TURN - 1) await context.yieldTurn();
     const batchKey = coldKey(partition, firstSerial);
     const value = context.state.series.get("cold_streams", batchKey);
-    for (const entry of value === undefined ? [] : decodeColdBatch(batchKey, value).entries) {
-      const name = identityName(Buffer.from(entry.identity).toString("utf8"));
-      if (name.tenant === tenant && name.serviceId === serviceId) yield { entry, name };
-    }
+    if (value !== undefined) yield* decodeColdBatch(batchKey, value).entries;
+  }
+}
+
+/** Entries of a tenant's streams that left memory, in some partitions; others may be among them, and one may come more than once. */
+export async function* coldEntries(context: ColdContext, tenant: string, partitions: ReadonlySet<number>): AsyncGenerator<ColdEntry> {
+  for (const service of coldServices(context, tenant, null)) {
+    if (partitions.has(partitionOf(tenant, service.serviceId))) yield* batchedEntries(context, tenant, service);
   }
 }
 
@@ -167,7 +179,9 @@ function read({ snapshot }: ColdEntry): SnapshotReader {
 }
 
 /** What a query reads of a stream that left memory beside its name. */
-type ColdReading = Pick<PagedStream, "serviceLabel" | "isCounter" | "firstTimeMs" | "lastTimeMs">;
+interface ColdReading extends Pick<PagedStream, "serviceLabel" | "firstTimeMs" | "lastTimeMs"> {
+  readonly isCounter: boolean;
+}
 
 /** What a query reads of an entry. */
 export function readingOf({ snapshot }: ColdEntry): ColdReading {

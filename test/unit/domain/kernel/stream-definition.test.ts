@@ -3,6 +3,7 @@ import { ColdStreams } from "../../../../src/actors/engine/cold/cold-streams.ts"
 import { EngineCounters } from "../../../../src/actors/engine/report/engine-counters.ts";
 import { StreamRegistry } from "../../../../src/actors/engine/shard/stream-registry.ts";
 import { ServiceIndex } from "../../../../src/actors/engine/streams/service-index.ts";
+import { StreamChanges } from "../../../../src/actors/engine/streams/stream-changes.ts";
 import { decodeDefinition } from "../../../../src/actors/engine/unit/work-unit.ts";
 import { EngineMemory, ProcessWords } from "../../../../src/adapters/shared-memory/engine-memory.ts";
 import { ATTRIBUTES_MAX, IDENTITY_BYTES_MAX, NAME_BYTES_MAX, VALUE_BYTES_MAX } from "../../../../src/core/config/limits.ts";
@@ -166,6 +167,7 @@ class RegistryRig {
       services: new ServiceIndex(this.memory, this.lane.kernel),
       adoptKind: (slot) => this.restarted.push(slot),
       created: () => undefined,
+      changes: new StreamChanges(),
     },
   );
 
