@@ -210,7 +210,9 @@ it("an index follows series that come, leave memory and return, as one that is m
   expect(await indexed(early)).toEqual({ labels: [], hot: 0 });
   for (let value = 1; value <= 4; value++) await rig.send(value);
   expect(await indexed(early)).toEqual({ labels: EXPECTED, hot: EXPECTED.length });
-  expect((await Promise.all([indexed(early), indexed(early), indexed(early)])).map(({ labels }) => labels)).toEqual([1, 2, 3].map(() => EXPECTED));
+  expect((await Promise.all([indexed(early), indexed(early), indexed(early)])).map(({ labels }) => labels)).toEqual(
+    [1, 2, 3].map(() => EXPECTED),
+  );
   await rig.idle();
   expect(await indexed(early)).toEqual({ labels: EXPECTED, hot: 0 });
   expect(await indexed(late)).toEqual({ labels: EXPECTED, hot: 0 });

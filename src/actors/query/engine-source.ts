@@ -47,10 +47,7 @@ export class EngineSource {
   }
 
   /** What is known of streams now. */
-  async values(
-    engine: number,
-    query: Extract<SourceQuestion, { readonly type: "stream-values" }>["query"],
-  ): Promise<StreamValuesAnswer> {
+  async values(engine: number, query: Extract<SourceQuestion, { readonly type: "stream-values" }>["query"]): Promise<StreamValuesAnswer> {
     return (await this.#ask({ type: "stream-values", engine, query })) as StreamValuesAnswer;
   }
 
@@ -60,7 +57,7 @@ export class EngineSource {
   }
 }
 
-/** Streams one by one. */
+/** The streams of a page or of changes, each with its hash beside its name. */
 export function* namedStreams({ rows, streamIds }: NamedStreams): Iterable<NamedStream> {
   let index = 0;
   for (const row of rows) {
@@ -68,7 +65,7 @@ export function* namedStreams({ rows, streamIds }: NamedStreams): Iterable<Named
   }
 }
 
-/** Each of some ids. */
+/** Identity hashes that lie one behind the other, 16 bytes each. */
 export function* idsOf(streamIds: Uint8Array): Iterable<Uint8Array> {
   for (let index = 0; index * STREAM_ID_BYTES < streamIds.length; index++) yield idAt(streamIds, index);
 }

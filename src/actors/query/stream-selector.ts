@@ -175,7 +175,12 @@ export class StreamSelector {
 }
 
 /** The streams of each selection, sorted. */
-function* streamsOf(index: SeriesIndex, found: readonly number[][], readings: Readings, budget: QueryBudget): Evaluating<SelectedStream[][]> {
+function* streamsOf(
+  index: SeriesIndex,
+  found: readonly number[][],
+  readings: Readings,
+  budget: QueryBudget,
+): Evaluating<SelectedStream[][]> {
   const all: SelectedStream[][] = [];
   for (const series of found) {
     const streams: SelectedStream[] = [];

@@ -21,7 +21,7 @@ export interface TenantIndexDependencies {
 const GONE_SHARE = 1 / 3;
 const GONE_MIN = 10_000;
 
-/** One tenant's index. */
+/** An index with how far the changes of each engine are in it. */
 export class TenantIndex {
   readonly #tenant: string;
   readonly #dependencies: TenantIndexDependencies;

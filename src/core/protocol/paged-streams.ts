@@ -26,7 +26,7 @@ export interface PagedStream extends StreamName {
   readonly lastTimeMs: number | null;
 }
 
-/** Streams with their names. */
+/** Names of streams as text that engines make in slices, beside their hashes. */
 export interface NamedStreams {
   /** JSON arrays of PagedStream. */
   readonly rows: readonly string[];
@@ -34,7 +34,7 @@ export interface NamedStreams {
   readonly streamIds: Uint8Array;
 }
 
-/** A page of streams. */
+/** A page: streams of some services, in the order of the walk. */
 export interface StreamPageAnswer extends NamedStreams {
   readonly type: "stream-page";
   readonly id: number;

@@ -1,7 +1,7 @@
 // Numbers of series by a number that they have in common, ascending. Most values of labels are one series' own, so a single one is no list.
 import { Uint32List } from "../../core/collections/uint32-list.ts";
 
-/** Lists by number. */
+/** For each pair of a label and a value the series that have it. */
 export class Postings {
   readonly #lists: Array<number | Uint32List> = [];
 

@@ -26,7 +26,7 @@ interface ResolvedMatcher {
   readonly pairs: ReadonlySet<number>;
   /** Whether a series without the label fulfils it. */
   readonly matchesEmpty: boolean;
-  /** Series of the pairs. */
+  /** How many series have one of these pairs, those that have gone among them. */
   readonly series: number;
 }
 
@@ -40,7 +40,7 @@ export class SeriesIndex {
   readonly #byPair = new Postings();
   #gone = 0;
 
-  /** Series that are there. */
+  /** How many series a selection of everything finds. */
   get size(): number {
     return this.table.size - this.#gone;
   }
@@ -83,7 +83,7 @@ export class SeriesIndex {
     return true;
   }
 
-  /** Takes a series out. */
+  /** No selection finds the series any more; its number stays taken. */
   forget(hash: Uint8Array): void {
     const series = this.table.find(hash);
     if (series >= 0) this.#forget(series);
@@ -100,10 +100,10 @@ export class SeriesIndex {
     const resolved: ResolvedMatcher[] = [];
     for (const matcher of matchers) resolved.push(yield* this.#resolve(matcher, budget));
     const found: number[] = [];
-    let looked = 0;
+    let visited = 0;
     for (const series of this.#candidates(resolved)) {
       if (this.table.state(series) !== SERIES_GONE && this.#fulfils(series, resolved)) found.push(series);
-      if (++looked % SERIES_UNCHECKED > 0) continue;
+      if (++visited % SERIES_UNCHECKED > 0) continue;
       budget.check();
       if (budget.isSliceOver) yield;
     }

@@ -4,14 +4,14 @@
  */
 
 const FIRST_CAPACITY = 256;
-const HASH_WORDS = 4;
+const HASH_UINTS = 4;
 const GROWTH = 1.5;
 /** Labels of a series, for the first capacity. */
 const LABELS_EXPECTED = 8;
 
 /** In an engine's memory. */
 export const SERIES_HOT = 1;
-/** In the store alone. */
+/** Left memory: the store has its last values. */
 export const SERIES_COLD = 2;
 /** In neither any more, or known by another number. */
 export const SERIES_GONE = 3;
@@ -27,7 +27,7 @@ export interface SeriesTimes {
 /** Columns of series; numbers are given in order and never again. */
 export class SeriesTable {
   #capacity = FIRST_CAPACITY;
-  #hashes = new Uint32Array(HASH_WORDS * FIRST_CAPACITY);
+  #hashes = new Uint32Array(HASH_UINTS * FIRST_CAPACITY);
   #states = new Uint8Array(FIRST_CAPACITY);
   #partitions = new Uint8Array(FIRST_CAPACITY);
   /** Seconds since 1970, downwards and upwards: lists look at them, values do not. */
@@ -45,7 +45,7 @@ export class SeriesTable {
     return this.#size;
   }
 
-  /** Bytes of all columns. */
+  /** What the columns take of memory, with room that is not used yet. */
   get bytes(): number {
     const columns = [this.#hashes, this.#states, this.#partitions, this.#firstSeconds, this.#lastSeconds, this.#ends, this.#pairs];
     return columns.reduce((sum, { byteLength }) => sum + byteLength, this.#byHash.byteLength);
@@ -59,7 +59,7 @@ export class SeriesTable {
     if (start + pairs.length > this.#pairs.length) this.#pairs = larger(this.#pairs, Math.ceil(GROWTH * (start + pairs.length)));
     this.#pairs.set(pairs, start);
     this.#ends[series] = start + pairs.length;
-    this.#hashes.set(wordsOf(hash), HASH_WORDS * series);
+    this.#hashes.set(hashOf(hash), HASH_UINTS * series);
     this.#partitions[series] = partition;
     this.#enter(series);
     return series;
@@ -67,7 +67,7 @@ export class SeriesTable {
 
   /** The number of the series with a hash, or -1. */
   find(hash: Uint8Array): number {
-    return (this.#byHash[this.#place(wordsOf(hash))] as number) - 1;
+    return (this.#byHash[this.#bucket(hashOf(hash))] as number) - 1;
   }
 
   state(series: number): number {
@@ -84,7 +84,7 @@ export class SeriesTable {
 
   /** The 16 bytes of a series' hash; valid until the next is added. */
   hash(series: number): Uint8Array {
-    return new Uint8Array(this.#hashes.buffer, HASH_WORDS * 4 * series, HASH_WORDS * 4);
+    return new Uint8Array(this.#hashes.buffer, HASH_UINTS * 4 * series, HASH_UINTS * 4);
   }
 
   /** Numbers of a series' pairs, in the order of their names; valid until the next is added. */
@@ -109,26 +109,26 @@ export class SeriesTable {
 
   /** A series of the same hash that was there before is found no more. */
   #enter(series: number): void {
-    this.#byHash[this.#place(this.#hashes.subarray(HASH_WORDS * series, HASH_WORDS * (series + 1)))] = series + 1;
+    this.#byHash[this.#bucket(this.#hashes.subarray(HASH_UINTS * series, HASH_UINTS * (series + 1)))] = series + 1;
   }
 
-  #place(words: Uint32Array): number {
+  #bucket(hash: Uint32Array): number {
     const mask = this.#byHash.length - 1;
-    for (let at = (words[0] as number) & mask; ; at = (at + 1) & mask) {
+    for (let at = (hash[0] as number) & mask; ; at = (at + 1) & mask) {
       const series = (this.#byHash[at] as number) - 1;
-      if (series < 0 || this.#hasHash(series, words)) return at;
+      if (series < 0 || this.#hasHash(series, hash)) return at;
     }
   }
 
-  #hasHash(series: number, words: Uint32Array): boolean {
-    const at = HASH_WORDS * series;
-    for (let word = 0; word < HASH_WORDS; word++) if (this.#hashes[at + word] !== words[word]) return false;
+  #hasHash(series: number, hash: Uint32Array): boolean {
+    const start = HASH_UINTS * series;
+    for (let at = 0; at < HASH_UINTS; at++) if (this.#hashes[start + at] !== hash[at]) return false;
     return true;
   }
 
   #grow(): void {
     const capacity = Math.ceil(GROWTH * this.#capacity);
-    this.#hashes = larger(this.#hashes, HASH_WORDS * capacity);
+    this.#hashes = larger(this.#hashes, HASH_UINTS * capacity);
     this.#states = larger(this.#states, capacity);
     this.#partitions = larger(this.#partitions, capacity);
     this.#firstSeconds = larger(this.#firstSeconds, capacity);
@@ -147,6 +147,6 @@ function larger<Column extends Uint8Array | Uint32Array>(column: Column, length:
   return grown;
 }
 
-function wordsOf(hash: Uint8Array): Uint32Array {
+function hashOf(hash: Uint8Array): Uint32Array {
   return new Uint32Array(hash.slice().buffer);
 }

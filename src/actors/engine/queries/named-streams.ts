@@ -3,7 +3,7 @@ import type { NamedStreams, PagedStream } from "../../../core/protocol/paged-str
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
 import type { Shard } from "../shard/shard.ts";
 
-/** Streams that a slice looks at, about 10 us each with their names: a body of others that comes meanwhile waits for 0.6 ms. */
+/** Streams that a slice reads, about 10 us each with their names, or makes text of: a body of others that comes meanwhile waits for 0.6 ms. */
 export const STREAMS_PER_SLICE = 64;
 
 /** Collects streams; others of the engine may have their turn whenever it has made a row. */
@@ -53,7 +53,7 @@ export class NamedStreamList {
     this.#streams = [];
   }
 
-  /** All that were added. */
+  /** The answer's part, of all streams that were added so far. */
   finish(): NamedStreams {
     this.#makeRow();
     return { rows: this.#rows, streamIds: new Uint8Array(Buffer.concat(this.#ids)) };

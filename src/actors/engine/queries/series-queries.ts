@@ -21,6 +21,7 @@ import { RETURNED } from "../cold/cold-streams.ts";
 import type { Shard } from "../shard/shard.ts";
 import type { Partition } from "../streams/partition.ts";
 import type { ServiceIndex } from "../streams/service-index.ts";
+import { STREAMS_PER_SLICE } from "./named-streams.ts";
 import { listServices } from "./service-list.ts";
 import { StreamPages, type StreamPagesDependencies } from "./stream-pages.ts";
 import { StreamValues } from "./stream-values.ts";
@@ -42,8 +43,6 @@ const ENTERED_PER_SLICE = 256;
 const ENTERING_SLICES_MAX = 16;
 /** Keys of services that a slice looks at, 0.3 ms. */
 const SERVICES_PER_SLICE = 2_048;
-/** Streams that a slice looks at, about 10 us each with their names, or makes text of: a body of others that comes meanwhile waits for 0.6 ms. */
-const STREAMS_PER_SLICE = 64;
 /** Looks at one service that streams leave meanwhile; the last is in one step. */
 const LOOKS_MAX = 4;
 

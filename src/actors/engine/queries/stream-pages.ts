@@ -127,7 +127,7 @@ function numberOf(hash: Uint8Array): number {
   return Buffer.from(hash.buffer, hash.byteOffset, hash.byteLength).readUIntBE(0, 6);
 }
 
-/** Changes that are collected. */
+/** Changes on their way into an answer: of each stream the newest, since older ones say what it was. */
 class ChangesAnswer {
   readonly list: NamedStreamList;
   readonly #seen = new Set<string>();

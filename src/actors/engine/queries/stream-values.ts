@@ -38,7 +38,7 @@ export class StreamValues {
     const perSlice = withChunks ? PACKED_PER_SLICE : LOOKED_PER_SLICE;
     for (let first = 0, index = 0; index < partitions.length; index++) {
       const slot = this.#shard.streams.findSlot(idAt(streamIds, index), tenant);
-      if (slot >= 0) this.#look(slot, index, flags, times);
+      if (slot >= 0) this.#readRecord(slot, index, flags, times);
       // What is open is read before chunks that wait are: what becomes one meanwhile is in both, and not in none.
       if (slot >= 0 && withChunks) for (const chunk of this.#shard.chunks.open(slot)) chunks.addOpen(index, chunk);
       if (withChunks && partitions[index] !== partitions[index + 1]) {
@@ -50,7 +50,7 @@ export class StreamValues {
     return { type: "stream-values", id, flags, times, chunks: chunks.finish() };
   }
 
-  #look(slot: number, index: number, flags: Uint8Array, times: Float64Array): void {
+  #readRecord(slot: number, index: number, flags: Uint8Array, times: Float64Array): void {
     const { records } = this.#kernel;
     const isCounter = (records.flags(slot) & FLAG_COUNTER) !== 0;
     flags[index] = VALUES_IN_MEMORY | (isCounter ? VALUES_COUNTER : 0);

@@ -65,7 +65,14 @@ describe("an index of series", () => {
 
   it("knows times in seconds, those that are unknown as any", () => {
     const index = new SeriesIndex();
-    index.add({ hash: hashOf(1), partition: 0, labels: Labels.of([["job", "a"]]), isInMemory: true, firstTimeMs: 10_500, lastTimeMs: 20_500 });
+    index.add({
+      hash: hashOf(1),
+      partition: 0,
+      labels: Labels.of([["job", "a"]]),
+      isInMemory: true,
+      firstTimeMs: 10_500,
+      lastTimeMs: 20_500,
+    });
     index.add({ hash: hashOf(2), partition: 0, labels: Labels.of([["job", "b"]]), isInMemory: true, ...UNKNOWN });
     const within = (fromMs: number, toMs: number) => [0, 1].filter((series) => index.table.isWithin(series, fromMs, toMs));
     expect(within(0, 9_999)).toEqual([1]);
