@@ -6,6 +6,8 @@
  */
 export const TIMELINE_LINES_MAX = 400;
 export const TIMELINE_LINES_FIRST = 75;
+/** Timelines of which it is known how many lines they have at most, 100 B each: as many as alerts that were resolved lately are kept whole. Of any other the lines are counted. */
+export const TIMELINE_COUNTS_MAX = 10_000;
 /** Alerts that one request may change: a page of a list, each with its own row and its lines. */
 export const ALERT_ACTIONS_MAX = 100;
 /**

@@ -1,7 +1,8 @@
 // Timelines of alerts as they are stored: table `timeline`, a row a line. A line is stored in the transaction that stores what it tells, and its key follows from
 // what it says: whatever is stored again after a crash stands there once.
 import type { KeyValueStore, StoreOperation } from "../../adapters/storage/key-value-store.ts";
-import { TIMELINE_LINES_FIRST, TIMELINE_LINES_MAX } from "../../core/config/alert-limits.ts";
+import { BoundedMap } from "../../core/collections/bounded-map.ts";
+import { TIMELINE_COUNTS_MAX, TIMELINE_LINES_FIRST, TIMELINE_LINES_MAX } from "../../core/config/alert-limits.ts";
 import { hash128 } from "../../core/hashing/hash128.ts";
 import { TIMELINE_KINDS, type TimelineKind } from "../../domain/alerting/alert-changes.ts";
 import type { TimelineLine } from "../../domain/alerting/timeline.ts";
@@ -27,6 +28,8 @@ export interface StoredLine extends TimelineLine {
 
 export class TimelineBook {
   readonly #store: KeyValueStore;
+  /** Lines that the timeline of an alert has at most, by the alert's id: a commit that failed, or a line that stands there already, has added none. */
+  readonly #counts = new BoundedMap<string, number>(TIMELINE_COUNTS_MAX);
 
   constructor(control: KeyValueStore) {
     this.#store = control;
@@ -41,14 +44,21 @@ export class TimelineBook {
   operations(tenant: string, alertId: string, lines: readonly TimelineLine[], isNew = false): StoreOperation[] {
     if (lines.length === 0) return [];
     const added = lines.map((line) => ({ table: TABLE, key: keyOf(tenant, alertId, line), value: encodeLine(line) }));
-    const rows = isNew ? [] : this.#rows(tenant, alertId);
+    const known = isNew ? 0 : this.#counts.get(alertId);
+    if (known !== undefined && known + added.length <= TIMELINE_LINES_MAX) {
+      this.#counts.set(alertId, known + added.length);
+      return added;
+    }
+    const rows = this.#rows(tenant, alertId);
     const over = Math.max(0, rows.length + added.length - TIMELINE_LINES_MAX);
     const dropped = rows.slice(TIMELINE_LINES_FIRST, TIMELINE_LINES_FIRST + over);
+    this.#counts.set(alertId, rows.length - dropped.length + added.length);
     return [...dropped.map(({ key }) => ({ table: TABLE, key, value: undefined })), ...added];
   }
 
   /** Operations that delete the timeline of an alert with the alert. */
   removal(tenant: string, alertId: string): StoreOperation[] {
+    this.#counts.delete(alertId);
     return this.#rows(tenant, alertId).map(({ key }) => ({ table: TABLE, key, value: undefined }));
   }
 

@@ -2,7 +2,7 @@
 // Two families of evidence: the mean of the last hour against its own long history and against the hour of the day (shifts, ramps), and the
 // value, its short mean and its step against medians (spikes, in a past that holds anomalies itself).
 import { HOUR_MS } from "../../../core/time/durations.ts";
-import { endOfDay } from "../../calendar/known-days.ts";
+import { endOfDay, type KnownDays } from "../../calendar/known-days.ts";
 import {
   DEPARTING_VALUES,
   DEPARTURE_DETECTOR_WORDS,
@@ -24,6 +24,7 @@ import { LASTING_WORDS, LastingEvidence } from "./lasting-evidence.ts";
 import { scaleOf, shiftOf } from "./level-shift.ts";
 import { barsOf, highLevels, SHARED_VALUES, widthOf } from "./pair-bars.ts";
 import { evidenceOf, PairVerdict } from "./pair-finding.ts";
+import { lastingMomentOf, momentOf } from "./pair-moments.ts";
 import { type NewValues, type PairSurroundings, SURROUNDED_BY_NOTHING, Z_THRESHOLD_DEFAULT } from "./pair-surroundings.ts";
 import { heldValue, toldValue } from "./value-range.ts";
 
@@ -58,9 +59,6 @@ const INCIDENT_MS = 6 * HOUR_MS;
 
 /** The tail of levels, and the highest of the stretch at hand. */
 const LEVEL_TAIL_WORDS = OWN_TAIL_WORDS + 1;
-
-/** Values in a row of which what lasts must be rare together. */
-const IN_ROW_VALUES = 5;
 
 /** Time without a value behind which the hour may be another one. */
 const GAP_MS = HOUR_MS / 2;
@@ -116,6 +114,14 @@ export class PairDetector {
   #isFrozen = false;
   /** Level that the newest value has made the usual one. */
   #level: DepartureDetector["accepted"];
+  #newest = 0;
+  #knownDays: KnownDays | undefined;
+  /** Contexts of the newest value, written anew for each: a cycle judges millions of values, and an object each was most of what it allocated. */
+  readonly #moment: ReturnType<typeof momentOf>;
+  readonly #lastingMoment: ReturnType<typeof lastingMomentOf>;
+  /** The state before values that are foreseen. */
+  readonly #kept = new Uint8Array(PAIR_STATE_BYTES);
+  readonly #bytes: Uint8Array;
 
   /** `state` of PAIR_STATE_BYTES bytes is used in place. Hours of the day are UTC's plus `offsetMs`. */
   constructor(state: ArrayBuffer = new ArrayBuffer(PAIR_STATE_BYTES), offsetMs: OffsetMs = UTC_OFFSET) {
@@ -148,6 +154,9 @@ export class PairDetector {
     this.#levelPeak = take(1);
     this.#lasting = new LastingEvidence(take(LASTING_WORDS), this.#values);
     this.#offsetMs = offsetMs;
+    this.#bytes = new Uint8Array(state);
+    this.#moment = momentOf(this.#profile, this.#values, (ms) => this.#knownDays?.kindAt(ms) === "weekend");
+    this.#lastingMoment = lastingMomentOf(this.departure, this.#values, () => this.#newest);
   }
 
   /** Values taken in; fewer than LEARNING_VALUES are too few to open anything. */
@@ -204,21 +213,20 @@ export class PairDetector {
     const isSettling = this.#settles(timeMs, Math.max(deployedMs, around.changedMs ?? 0), hour);
     if ((around.changedMs ?? 0) > this.#lastMs) this.#moveTo(value, value - verdict.expected, hour);
     const caution = isSettling || isLenient ? DEPLOYMENT_BAR : 1;
-    this.departure.observe(timeMs, value, {
-      intervalMs: this.#interval.ms,
-      localMs,
-      hour,
-      hours: this.#profile,
-      isHolidayAt: (ms) => knownDays?.kindAt(ms) === "weekend",
-      newest: this.#values,
-      caution: ((isSettling ? DEPLOYMENT_BAR : 1) * zThreshold) / Z_THRESHOLD_DEFAULT,
-      lenientUntilMs: this.#lenientUntilMs,
-      streams,
-      isBehindGap: this.#lastMs > 0 && timeMs - this.#lastMs > Math.max(GAP_MS, GAP_INTERVALS * this.#interval.ms),
-      isCounter: around.isCounter === true,
-      counts: around.counts ?? 0,
-      ...(acceptedMs > 0 && { acceptedMs: acceptedMs + this.#offsetMs(acceptedMs) }),
-    });
+    const moment = this.#moment;
+    moment.intervalMs = this.#interval.ms;
+    moment.localMs = localMs;
+    moment.hour = hour;
+    moment.caution = ((isSettling ? DEPLOYMENT_BAR : 1) * zThreshold) / Z_THRESHOLD_DEFAULT;
+    moment.lenientUntilMs = this.#lenientUntilMs;
+    moment.streams = streams;
+    moment.isBehindGap = this.#lastMs > 0 && timeMs - this.#lastMs > Math.max(GAP_MS, GAP_INTERVALS * this.#interval.ms);
+    moment.isCounter = around.isCounter === true;
+    moment.counts = around.counts ?? 0;
+    moment.acceptedMs = acceptedMs > 0 ? acceptedMs + this.#offsetMs(acceptedMs) : 0;
+    this.#knownDays = knownDays;
+    this.#newest = value;
+    this.departure.observe(timeMs, value, moment);
     this.#level = this.departure.accepted;
     this.#isFrozen = this.departure.isOpen || (this.#gate.isFiring && timeMs - this.#gate.openedMs < INCIDENT_MS);
     this.#learnSpike(value);
@@ -280,11 +288,11 @@ export class PairDetector {
 
   /** Report that the first `count` of these values would lead to on a side, each as the next cycle would judge it; none of them is taken in. */
   foresee({ times, values, count, pending }: NewValues, around: PairSurroundings, side: 1 | -1): TailEvidence | undefined {
-    const kept = new Uint8Array(this.state.slice(0));
+    this.#kept.set(this.#bytes);
     let evidence: TailEvidence | undefined;
     for (let i = 0; i < count; i++) evidence = evidenceOf(this.observe(times[i] as number, values[i] as number, around), side) ?? evidence;
     if (pending !== undefined && this.count >= DEPARTING_VALUES) evidence = this.#foreseePending(pending, around, side) ?? evidence;
-    new Uint8Array(this.state).set(kept);
+    this.#bytes.set(this.#kept);
     return evidence;
   }
 
@@ -310,20 +318,16 @@ export class PairDetector {
     verdict.reports = departure.opened || (!isYoung && verdict.gate.isFiring && this.#isShared(timeMs, value, around, isHourKnown));
     const intervalMs = this.#interval.ms;
     const lasting = this.#lasting;
-    lasting.judge({
-      timeMs,
-      intervalMs,
-      count: this.count,
-      streams: around.streams,
-      caution: timeMs < this.#lenientUntilMs ? DEPLOYMENT_BAR : 1,
-      strictness: around.zThreshold / Z_THRESHOLD_DEFAULT,
-      isReported: verdict.reports || isYoung || this.#isBusy(timeMs, lasting.side),
-      isIncident: departure.isOpen,
-      isOrdinary: (side) =>
-        departure.isSmallMove ||
-        departure.wouldBeKnown(value) ||
-        (side !== 0 && !departure.isRareInRow(side, IN_ROW_VALUES, (back) => this.#values.before(back))),
-    });
+    const moment = this.#lastingMoment;
+    moment.timeMs = timeMs;
+    moment.intervalMs = intervalMs;
+    moment.count = this.count;
+    moment.streams = around.streams;
+    moment.caution = timeMs < this.#lenientUntilMs ? DEPLOYMENT_BAR : 1;
+    moment.strictness = around.zThreshold / Z_THRESHOLD_DEFAULT;
+    moment.isReported = verdict.reports || isYoung || this.#isBusy(timeMs, lasting.side);
+    moment.isIncident = departure.isOpen;
+    lasting.judge(moment);
     verdict.shares = lasting.shares;
     if (lasting.side !== 0 && (lasting.reports || lasting.shares)) verdict.side = lasting.side;
     if (lasting.reports && !this.isFiring && lasting.side !== 0) this.#beginLasting(timeMs, value, lasting.side);
