@@ -43,8 +43,6 @@ export function lastingMomentOf(departure: DepartureDetector, values: RecentValu
     isReported: false,
     isIncident: false,
     isOrdinary: (side) =>
-      departure.isSmallMove ||
-      departure.wouldBeKnown(newest()) ||
-      (side !== 0 && !departure.isRareInRow(side, IN_ROW_VALUES, before)),
+      departure.isSmallMove || departure.wouldBeKnown(newest()) || (side !== 0 && !departure.isRareInRow(side, IN_ROW_VALUES, before)),
   };
 }
