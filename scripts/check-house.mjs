@@ -1,5 +1,5 @@
 // Counts what nobody wants more of, and compares with house-ceilings.json, whose figures only fall: base names that two files of src have, refused words in
-// the identifiers that src declares, doc comments that say nothing, constants that stand in two files, words of the documents. A path that a comment or a page
+// the identifiers that src declares, doc comments that say nothing, constants that stand in two files, short files with one importer, words of the documents. A path that a comment or a page
 // names and nothing has is a finding at once. usage: node scripts/check-house.mjs [--lower | --list]; --lower writes the figures of now where they are
 // lower (no option raises one), --list prints what is counted.
 import { execFileSync } from "node:child_process";
@@ -7,6 +7,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import ts from "typescript";
 import { compare, lowered } from "./house-ceilings.mjs";
 import { constantsOf, declaredNames, emptyComments, pageWords, refusedWords, repeatedConstants, twinNames } from "./house-guards.mjs";
+import { slivers } from "./slivers.mjs";
 import { commentsOf, stalePaths, Tree } from "./stale-paths.mjs";
 
 const CEILINGS = "scripts/house-ceilings.json";
@@ -48,6 +49,12 @@ function findStale(paths) {
     });
 }
 
+/** The texts of src and of what imports it. */
+function sourcesAndTests(paths) {
+  const all = paths.filter((path) => /^(?:src|test|scripts|native-bench)\/.*\.(?:tsx?|mjs)$/.test(path));
+  return all.map((path) => ({ path, text: readFileSync(path, "utf8") }));
+}
+
 function count(paths) {
   const sources = paths.filter((path) => /^src\/.*\.tsx?$/.test(path));
   const names = [];
@@ -68,6 +75,7 @@ function count(paths) {
       emptyComments: comments.length,
       repeatedConstants: repeated.length,
       refusedWords: refusedWords(names),
+      slivers: slivers(sourcesAndTests(paths)),
       twinNames: twinNames(sources),
     },
     lists: { emptyComments: comments, repeatedConstants: repeated },

@@ -83,7 +83,7 @@ function isDeclaration(node) {
 export function refusedWords(names) {
   const counts = Object.fromEntries(REFUSED_WORDS.map((word) => [word, 0]));
   for (const name of names) {
-    for (const word of new Set(wordsOf(name))) if (word in counts) counts[word]++;
+    for (const word of new Set(wordsOf(name))) if (Object.hasOwn(counts, word)) counts[word]++;
   }
   return counts;
 }

@@ -2,12 +2,16 @@ import { z } from "zod";
 import { NAME_BYTES_MAX } from "../../core/config/limits.ts";
 import { RECORD_TYPES } from "../../core/layout/counters.ts";
 import { PLANS } from "../../domain/access/plans.ts";
-import { TENANT_ID, TENANT_ID_RULE } from "../../domain/access/tenant-id.ts";
 import { flawText, nameFlaw } from "../../domain/series/name-rule.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { monthParameter } from "../parameters.ts";
 import { COUNT, EXAMPLE_TIME, TIMESTAMP } from "../shapes/scalars.ts";
 import { NO_QUERY, PAGE } from "./query-shapes.ts";
+
+/** Letters, digits and . _ - , the first one a letter or digit. */
+const TENANT_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
+/** Requirements of an id, for messages. */
+const TENANT_ID_RULE = "must have 1 to 63 letters, digits, dots, underscores or hyphens, and begin with a letter or digit";
 
 /** Longest address that mail is delivered to (RFC 5321, 4.5.3.1.3). */
 const EMAIL_CHARACTERS_MAX = 254;

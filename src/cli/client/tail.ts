@@ -1,6 +1,5 @@
 // `vedette tail`: anomalies and alerts as they come, one a line, from the server's event stream.
 import { serverStream } from "../../adapters/http/server-fetch.ts";
-import { EventLines } from "../../core/text/event-lines.ts";
 import { CommandError, EXIT } from "../../server/exit-code.ts";
 import { writeLine } from "../../server/terminal.ts";
 import type { CommandArguments } from "../command-arguments.ts";
@@ -76,4 +75,38 @@ function eventLine(event: string, data: unknown): string {
     return plain(`${started_at} alert ${state} ${severity} ${service_id} ${family}: ${explanation}`);
   }
   return plain(`${event} ${JSON.stringify(data)}`);
+}
+
+// Server-sent events (WHATWG HTML 9.2.6) out of pieces of bytes: names and JSON data; comments, ids and retry times are left out.
+
+/** One event. */
+interface ServerEvent {
+  readonly event: string;
+  readonly data: unknown;
+}
+
+/** Keeps what a piece leaves unfinished: at most one event. */
+class EventLines {
+  readonly #decoder = new TextDecoder();
+  #rest = "";
+
+  /** The events that a piece completes; one whose data is no JSON is left out. */
+  push(piece: Uint8Array): ServerEvent[] {
+    const parts = (this.#rest + this.#decoder.decode(piece, { stream: true })).split(/\r?\n\r?\n/);
+    this.#rest = parts.pop() ?? "";
+    return parts.flatMap(parseEvent);
+  }
+}
+
+function parseEvent(text: string): ServerEvent[] {
+  const lines = text.split(/\r?\n/);
+  const values = (field: string) =>
+    lines.filter((line) => line.startsWith(`${field}:`)).map((line) => line.slice(field.length + 1).replace(/^ /, ""));
+  const data = values("data").join("\n");
+  if (data === "") return [];
+  try {
+    return [{ event: values("event").at(-1) ?? "message", data: JSON.parse(data) as unknown }];
+  } catch {
+    return [];
+  }
 }

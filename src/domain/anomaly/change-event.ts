@@ -1,5 +1,5 @@
 // Event records that report that somebody changed a service: a deployment, its configuration, a flag. All of them are evidence of causes; a deployment alone, of which
-// deployment.ts knows, is borne in mind by detectors.
+// backtest-facts.ts knows, is borne in mind by detectors.
 import type { RecordEnvelope } from "../../core/protocol/coordinator-frame.ts";
 import type { Deployment } from "../../core/protocol/engine-control.ts";
 import { environmentOf } from "../series/stream-identity.ts";

@@ -2,10 +2,11 @@
 
 import { BACKTEST_RECORDS_MAX } from "../../core/config/backtest-limits.ts";
 import { hash128 } from "../../core/hashing/hash128.ts";
+import type { RecordEnvelope } from "../../core/protocol/coordinator-frame.ts";
+import type { Deployment } from "../../core/protocol/engine-control.ts";
 import { serviceHash } from "../../core/protocol/service-rows.ts";
 import { DAY_MS } from "../../core/time/durations.ts";
 import type { Call } from "../../domain/alerting/cascade.ts";
-import { deploymentOf } from "../../domain/anomaly/deployment.ts";
 import type { BacktestFacts, BacktestLayer } from "../../domain/backtest/history.ts";
 import { KeyReader } from "../../domain/codec/key.ts";
 import { writeTrainingInput } from "../../domain/detection/multivariate/training-input.ts";
@@ -149,4 +150,13 @@ function callReader(context: BacktestContext): BacktestFacts["calls"] {
     kept = { key, calls: [...calls.values()] };
     return kept.calls;
   };
+}
+
+// Event records that report a deployment (attribute event_type = deployment).
+
+/** The deployment that a record reports; undefined for any other record. */
+function deploymentOf({ tenant, timeMs, record }: Pick<RecordEnvelope, "tenant" | "timeMs" | "record">): Deployment | undefined {
+  const { type, service_id: serviceId, attributes } = record;
+  if (type !== "event" || typeof serviceId !== "string" || typeof attributes !== "object" || attributes === null) return undefined;
+  return (attributes as Record<string, unknown>).event_type === "deployment" ? { tenant, serviceId, atMs: timeMs } : undefined;
 }

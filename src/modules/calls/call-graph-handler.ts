@@ -8,9 +8,8 @@ import { CALL_EDGES_MAX, CALL_MINUTES_READ_MAX } from "../../core/config/limits.
 import { MINUTE_MS } from "../../core/time/durations.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 import { type CallEdge, serviceText } from "../../domain/trace/call-edges.ts";
-import type { QueryRequest } from "../queries/query-context.ts";
+import type { QueryRequest, Using } from "../queries/query-context.ts";
 import { timeRange } from "../queries/time-range.ts";
-import type { CallsContext } from "./calls-context.ts";
 import { readCalls } from "./stored-calls.ts";
 
 const DEFAULT_SPAN_MS = 3_600_000;
@@ -119,3 +118,7 @@ export function edgeView({ edge, calls, errors, microseconds }: CallSum, byMinut
     duration_ms: microseconds / 1000,
   };
 }
+
+// What the handlers of the call graph use.
+
+export type CallsContext = Using<"nowMs" | "yieldTurn">;

@@ -7,8 +7,7 @@ import { JSON_ELEMENT_BYTES_MAX } from "../../core/config/body-limits.ts";
 import { CONFIGURATION_ENTRIES_PER_COMMIT } from "../../core/config/declaration-limits.ts";
 import type { ChangeRequest, QueryRequest } from "../queries/query-context.ts";
 import { inSlices } from "../state/slices.ts";
-import type { ConfigurationContext } from "./configuration-context.ts";
-import type { ConfigurationEntry, ConfigurationSection } from "./configuration-section.ts";
+import type { ConfigurationContext, ConfigurationEntry, ConfigurationSection } from "./configuration-section.ts";
 import { CONFIGURATION_SECTIONS } from "./configuration-sections.ts";
 
 /** Version of the document. */

@@ -6,8 +6,16 @@ import { parseQuery } from "../../api/query-parsing.ts";
 import type { Outcome } from "../../api/refusal.ts";
 import { ownMember } from "../../core/collections/own-member.ts";
 import { PAGE_ROWS_MAX } from "../../core/config/limits.ts";
+import type { LabelsContext } from "../labels/labels-context.ts";
+import type { NotificationContext } from "../notification/notification-context.ts";
+import type { PageReportContext } from "../notification/page-report-context.ts";
+import type { PillarsContext } from "../pillars/service-map-handlers.ts";
 import type { ChangeRequest, QueryHandler, QueryRequest } from "../queries/query-context.ts";
-import type { ConfigurationContext } from "./configuration-context.ts";
+import type { RunbooksContext } from "../runbooks/runbooks-context.ts";
+import type { SaturationContext } from "../saturation/saturation-context.ts";
+import type { SilencesContext } from "../silences/silences-context.ts";
+import type { WatchdogContext } from "../watchdog/watchdog-context.ts";
+import type { WebhooksContext } from "../webhooks/webhooks-context.ts";
 
 /** One setting as it stands in a file. */
 export type ConfigurationEntry = Readonly<Record<string, unknown>>;
@@ -106,3 +114,15 @@ export const keyOf =
   (...names: readonly string[]) =>
   (entry: ConfigurationEntry) =>
     JSON.stringify(names.map((name) => ownMember(entry, name) ?? null));
+
+// What export and import of a configuration use: what the handlers of all its kinds do.
+
+export type ConfigurationContext = LabelsContext &
+  NotificationContext &
+  PageReportContext &
+  PillarsContext &
+  RunbooksContext &
+  SaturationContext &
+  SilencesContext &
+  WatchdogContext &
+  WebhooksContext;

@@ -11,7 +11,7 @@ import { declareLimits, listLimits } from "../saturation/limit-handlers.ts";
 import { createInhibition, listInhibitions } from "../silences/inhibition-handlers.ts";
 import { listWatchdogSettings, setSettings } from "../watchdog/watchdog-settings-handlers.ts";
 import { changeWebhook, createWebhook, listWebhooks } from "../webhooks/webhook-handlers.ts";
-import type { ConfigurationContext } from "./configuration-context.ts";
+import type { ConfigurationContext } from "./configuration-section.ts";
 import {
   type ConfigurationEntry,
   type ConfigurationSection,

@@ -1,20 +1,36 @@
 // Fire drills: those that somebody asks for, and those of DRILL_INTERVAL_HOURS for the tenant `default`. The last of each tenant is stored; a failure degrades the
 // status until one passes.
-import { type KeyValueStore, StoreError } from "../../adapters/storage/key-value-store.ts";
+import { type KeyValueStore, StoreError, type StoreOperation } from "../../adapters/storage/key-value-store.ts";
 import { type Outcome, refused } from "../../api/refusal.ts";
 import { DRILL_FIRST_MS } from "../../core/config/drill-limits.ts";
 import { background, task } from "../../core/faults/guard.ts";
 import { DEFAULT_TENANT } from "../../domain/access/access-policy.ts";
-import { type Drill, drillEnvironment, failedStage } from "../../domain/notification/drill.ts";
+import { KeyBuilder } from "../../domain/codec/key.ts";
+import { DRILL_STAGES, type Drill, type DrillStage, drillEnvironment, failedStage } from "../../domain/notification/drill.ts";
 import type { ChangeOrigin } from "../access/audit-log.ts";
 import type { ChangePlan, Changes } from "../access/changes.ts";
 import type { AnomalyBooks } from "../anomalies/anomalies-context.ts";
 import type { OwnBodies } from "../engines/own-bodies.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import { scan } from "../state/scan.ts";
+import { list, nullable, number, object, oneOf, StoredForm, text } from "../state/stored-json.ts";
 import type { StateWith } from "../state/stored-state.ts";
-import { DRILL, drillOperation } from "./drill-row.ts";
 import { DrillRun, type DrillRunDependencies } from "./drill-run.ts";
+
+const DRILL = new StoredForm<Drill>("drills", {
+  id: text,
+  tenant: text,
+  by: text,
+  startedAtMs: number,
+  endedAtMs: number,
+  stages: list(
+    object<DrillStage>({ stage: oneOf(DRILL_STAGES), state: oneOf(["passed", "failed", "not_reached"]), afterMs: nullable(number) }),
+  ),
+  reason: nullable(text),
+  environment: text,
+  anomalyId: nullable(text),
+  alertId: nullable(text),
+});
 
 export interface DrillsOptions {
   /** DRILL_INTERVAL_HOURS in ms; none runs by itself where it is 0 or not given. */
@@ -120,4 +136,10 @@ function noted(action: string, object: string, operations: ReadonlyArray<ReturnT
     apply: () => [],
     outcome: { ok: true, value: null },
   })) satisfies ChangePlan<null>;
+}
+
+// The last fire drill of each tenant as it is stored: table `drills`.
+
+function drillOperation(drill: Drill): StoreOperation {
+  return { table: "drills", key: new KeyBuilder().text(drill.tenant).finish(), value: DRILL.encode(drill) };
 }

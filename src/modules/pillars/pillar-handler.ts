@@ -7,7 +7,7 @@ import { FAMILIES } from "../../domain/series/metric-family.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { maturityOf } from "../series/series-handler.ts";
 import { inSlices, mapInSlices } from "../state/slices.ts";
-import type { PillarsContext } from "./pillars-context.ts";
+import type { PillarsContext } from "./service-map-handlers.ts";
 
 /** A page of scores. */
 export async function pillarScores(context: PillarsContext, { principal, query }: QueryRequest<"pillarScores">): Promise<Outcome<unknown>> {

@@ -3,9 +3,9 @@ import { cutPage, type PageScope, readPageToken } from "../../api/page-token.ts"
 import { done, type Outcome, refused } from "../../api/refusal.ts";
 import { SERVICE_MAP_TENANT_ENTRIES_MAX } from "../../core/config/declaration-limits.ts";
 import { isSameEntry, type ServiceEntry } from "../../domain/pillars/service-entry.ts";
-import type { QueryRequest } from "../queries/query-context.ts";
+import type { Changing } from "../access/changes.ts";
+import type { QueryRequest, Using } from "../queries/query-context.ts";
 import { mapInSlices } from "../state/slices.ts";
-import type { PillarsContext } from "./pillars-context.ts";
 import { entryRow, type ServiceMapBook, storedEntries, storedEntry } from "./service-map-book.ts";
 
 type SetRequest = QueryRequest<"setServiceMap">;
@@ -103,3 +103,11 @@ function auditViews(changes: readonly EntryChange[], created: number) {
     after: { created, updated: changes.length - created, entries: shown.map(({ after }) => entryView(after)) },
   };
 }
+
+// What the handlers of pillars and the service map use.
+
+interface PillarBooks {
+  readonly serviceMap: ServiceMapBook;
+}
+
+export type PillarsContext = Using<"nowMs" | "pause", unknown, PillarBooks> & Changing;

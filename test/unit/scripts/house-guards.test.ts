@@ -50,6 +50,7 @@ it("counts words of declared names, however they are written, and not those of i
     'import { heldRow } from "x"; const HELD_MAX = heldRow; class A { #heldRows = 1; upheld(held: number) { return held; } }',
   );
   expect(guards.refusedWords(guards.declaredNames(source))).toMatchObject({ held: 3, lane: 0 });
+  expect(guards.refusedWords(["constructor", "toString"])).toEqual(guards.refusedWords([]));
 });
 
 it("finds doc comments that say nothing", () => {

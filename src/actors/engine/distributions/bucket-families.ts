@@ -15,16 +15,18 @@ import { BUCKET_SAMPLES, PARTITIONS } from "../../../core/layout/memory-map.ts";
 import { DEFINE_SERVICE_LABEL_SHIFT, SECTION_BUCKET_FAMILIES } from "../../../core/layout/row-frame.ts";
 import { FLAG_BUCKET, SERVICE_LABEL_FOREIGN } from "../../../core/layout/stream-record.ts";
 import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
-import { bucketName } from "../../../domain/distribution/bucket-name.ts";
 import { pieceReader, StatePieces } from "../../../domain/distribution/series-state.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
-import { identityName, identityText } from "../../../domain/series/stream-identity.ts";
+import { identityName, identityText, ownAttribute } from "../../../domain/series/stream-identity.ts";
 import type { EngineCounters } from "../report/engine-counters.ts";
 import type { DerivedSeries } from "../shard/derived-series.ts";
 import type { MessageHandler } from "../shard/message-handler.ts";
 import { BucketFamily } from "./bucket-family.ts";
 import { DerivedQuantiles } from "./derived-quantiles.ts";
 import { readFamily, writeFamily } from "./family-state.ts";
+
+const SUFFIX = "_bucket";
+const BOUND = "le";
 
 export interface BucketFamiliesOptions {
   readonly seriesLimit: number;
@@ -232,4 +234,24 @@ export class BucketFamilies implements MessageHandler {
       counters.set("bucketFamilies", shares.taken);
     }
   }
+}
+
+// How the names of a classic histogram's buckets and of its family belong together.
+
+/** The base name that quantiles of the bucket's family go under, and the bucket's upper bound; undefined for a stream that is no bucket. */
+function bucketName(name: StreamName): { readonly family: StreamName; readonly bound: number } | undefined {
+  const { metricName, attributes } = name;
+  const le = ownAttribute(attributes, BOUND);
+  if (!metricName.endsWith(SUFFIX) || metricName.length === SUFFIX.length) return undefined;
+  const bound = boundOf(le);
+  if (Number.isNaN(bound)) return undefined;
+  const others = Object.fromEntries(Object.entries(attributes).filter(([attribute]) => attribute !== BOUND));
+  return { family: { ...name, metricName: metricName.slice(0, -SUFFIX.length), attributes: others }, bound };
+}
+
+/** NaN for what is no bound. */
+function boundOf(le: unknown): number {
+  if (le === "+Inf" || le === "Inf") return Number.POSITIVE_INFINITY;
+  const bound = typeof le === "string" && le.trim() !== "" ? Number(le) : le;
+  return typeof bound === "number" && Number.isFinite(bound) ? bound : Number.NaN;
 }

@@ -1,15 +1,26 @@
 // What became of the items of one OTLP request: counts, dead letters, and the answer.
 import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
+import { ownMember } from "../../../core/collections/own-member.ts";
 import type { RecordType } from "../../../core/layout/counters.ts";
 import type { OtlpSignal } from "../../../core/protocol/otlp-kind.ts";
 import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
 import type { ItemRefusal } from "../../../domain/otlp/otlp-items.ts";
-import { recordField } from "../../../domain/otlp/record-field.ts";
 import { DeadLetterGroups } from "../../../domain/series/dead-letter-groups.ts";
 import type { EngineCounters } from "../report/engine-counters.ts";
 import type { Body } from "../unit/body.ts";
 import { NotFiniteSamples } from "../unit/not-finite-samples.ts";
 import type { BodyAnswer, WorkUnit } from "../unit/work-unit.ts";
+
+/** By the names that protobuf messages have for them. */
+const RECORD_FIELDS: Readonly<Record<string, string>> = {
+  "service.name": "service_id",
+  name: "metric_name",
+  timeUnixNano: "timestamp",
+  endTimeUnixNano: "timestamp",
+  traceId: "trace_id",
+  spanId: "attributes.span_id",
+  asDouble: "value",
+};
 
 /** Record type that a signal's items are counted as. */
 const RECORD_TYPE: Readonly<Record<OtlpSignal, RecordType>> = { metrics: "metric", traces: "trace", logs: "log" };
@@ -91,4 +102,11 @@ function seriesOf(payload: unknown): unknown {
 function bounded(payload: unknown): unknown {
   const characters = JSON.stringify(payload)?.length ?? 0;
   return characters <= PAYLOAD_CHARACTERS_MAX ? payload : { left_out: `the item has ${characters} characters as JSON` };
+}
+
+// Fields of OTLP items as those of telemetry records (section 2.1 of the contract): the form in which dead letters are shown, corrected and taken again.
+
+/** The field of a record that a field of an OTLP item becomes. */
+function recordField(field: string | null): string | null {
+  return field === null ? null : (ownMember(RECORD_FIELDS, field) ?? field);
 }

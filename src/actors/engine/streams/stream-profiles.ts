@@ -9,9 +9,14 @@ import { MATURITIES, maturityOf, thresholdFor } from "../../../domain/detection/
 import { SettingsTable } from "../../../domain/detection/settings-table.ts";
 import { ThresholdProfiles } from "../../../domain/detection/threshold-profiles.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
-import { isRuleSeries, mayBeRuleSeries } from "../../../domain/series/rule-series.ts";
 import { serviceKey } from "../../../domain/series/stream-identity.ts";
 import type { ServiceIndex } from "./service-index.ts";
+
+// Series in which rules keep their own alerts, here or in a Prometheus that sends them: they are stored, and nothing judges them.
+
+const RULE_SERIES: ReadonlySet<string> = new Set(["ALERTS", "ALERTS_FOR_STATE"]);
+/** What the identity of each of them has in it (stream-identity.ts). */
+const MARK = Buffer.from('"ALERTS');
 
 export interface StreamProfilesDependencies {
   readonly kernel: ShardKernel;
@@ -177,4 +182,14 @@ export class StreamProfiles {
       if (serviceId !== null && !whole.has(tenant)) yield services.servicesOf(tenant).get(serviceKey(tenant, serviceId)) ?? [];
     for (const tenant of whole) yield* services.servicesOf(tenant).values();
   }
+}
+
+/** Whether a metric is one of them. */
+function isRuleSeries(metricName: string): boolean {
+  return RULE_SERIES.has(metricName);
+}
+
+/** Whether an identity may be of one: quick to say, before its names are read. */
+function mayBeRuleSeries(identity: Uint8Array): boolean {
+  return Buffer.from(identity.buffer, identity.byteOffset, identity.byteLength).includes(MARK);
 }
