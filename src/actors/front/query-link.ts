@@ -5,6 +5,7 @@ import { ownMember } from "../../core/collections/own-member.ts";
 import { BACKTEST_ANSWER_MS_MAX } from "../../core/config/backtest-limits.ts";
 import { DRILL_ANSWER_MS_MAX } from "../../core/config/drill-limits.ts";
 import { PROMOTION_ANSWER_MS_MAX } from "../../core/config/model-limits.ts";
+import { RULE_TRIAL_ANSWER_MS_MAX } from "../../core/config/rule-limits.ts";
 import { SHARE_REFUSALS_REPORTED_MAX } from "../../core/config/shared-limits.ts";
 import type { ShareLedger } from "../../core/fairness/share-ledger.ts";
 import type { FrontSharedLimit } from "../../core/layout/counters.ts";
@@ -22,6 +23,7 @@ const ANSWER_MS_MAX_OF: Readonly<Record<string, number>> = {
   backtest: BACKTEST_ANSWER_MS_MAX,
   drill: DRILL_ANSWER_MS_MAX,
   promoteModel: PROMOTION_ANSWER_MS_MAX,
+  tryRuleGroup: RULE_TRIAL_ANSWER_MS_MAX,
 };
 
 function lateAnswer(ms: number): Pick<QueryAnswer, "status" | "body"> {

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { RULE_GROUP_BODY_BYTES_MAX } from "../../core/config/body-limits.ts";
 import type { Endpoint } from "../endpoint.ts";
-import { RULE_GROUP, RULE_GROUP_LIST } from "../shapes/prometheus-rules.ts";
+import { timeField } from "../parameters.ts";
+import { RULE_GROUP, RULE_GROUP_LIST, RULE_TRIAL } from "../shapes/prometheus-rules.ts";
 import { EXAMPLE_TIME } from "../shapes/scalars.ts";
 import { NO_QUERY, PAGE } from "./query-shapes.ts";
 
@@ -38,6 +39,33 @@ const EXAMPLE = {
       },
     ],
   },
+};
+
+const TRIAL_EXAMPLE = {
+  since: "2026-01-31T00:00:00.000Z",
+  until: EXAMPLE_TIME,
+  interval_seconds: 30,
+  evaluations: 1445,
+  rules: [
+    { name: "service_id:requests:rate5m", type: "recording" as const, fired: 0, failed: 0, last_error: null },
+    { name: "Down", type: "alerting" as const, fired: 1, failed: 0, last_error: null },
+  ],
+  fired: 1,
+  pages: 1,
+  outcomes: { paged: 1 },
+  routing: [{ team: "payments", channel: "pager:payments", pages: 1 }],
+  alerts: [
+    {
+      rule: "Down",
+      labels: { alertname: "Down", service_id: "checkout", severity: "critical" },
+      annotations: { summary: "checkout is down" },
+      active_at: "2026-01-31T03:00:10.000Z",
+      fired_at: "2026-01-31T03:02:10.000Z",
+      ended_at: "2026-01-31T03:20:10.000Z",
+      outcome: "paged",
+      channels: ["pager:payments"],
+    },
+  ],
 };
 
 /** Endpoints of groups of alerting and recording rules. */
@@ -93,5 +121,23 @@ export const RULES_ENDPOINTS = [
     responses: { 204: null },
     errors: ["not_found", "conflict"],
     summary: "Ends a group of rules",
+  },
+  {
+    name: "tryRuleGroup",
+    method: "POST",
+    path: "/api/v1/rule-groups/trial",
+    access: "operator",
+    handledBy: "coordinator",
+    query: NO_QUERY,
+    body: z.strictObject({
+      group: z.string().describe("a file of one group, as PUT takes it"),
+      since: timeField(),
+      until: timeField(),
+    }),
+    bodyBytesMax: RULE_GROUP_BODY_BYTES_MAX,
+    responses: { 200: RULE_TRIAL },
+    errors: ["unprocessable", "overloaded"],
+    examples: { body: { group: FILE_EXAMPLE, since: "2026-01-31T00:00:00Z", until: EXAMPLE_TIME }, response: TRIAL_EXAMPLE },
+    summary: "When a group of rules would have fired over stored samples, and whom it would have told; nothing is stored",
   },
 ] as const satisfies readonly Endpoint[];

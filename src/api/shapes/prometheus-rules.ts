@@ -1,6 +1,6 @@
 // Shapes of groups of rules, as files of Prometheus have them.
 import { z } from "zod";
-import { COUNT, NEXT_PAGE, TIMESTAMP } from "./scalars.ts";
+import { COUNT, COUNTS, NEXT_PAGE, TIMESTAMP } from "./scalars.ts";
 
 const TEXTS = z.record(z.string(), z.string());
 const DURATION = z.string().describe("as Prometheus writes durations, such as 1m30s");
@@ -40,3 +40,40 @@ export const RULE_GROUP = z
 
 /** A page of the groups of a tenant. */
 export const RULE_GROUP_LIST = z.strictObject({ rule_groups: z.array(RULE_GROUP), total: COUNT, page_token: NEXT_PAGE });
+
+/** What a trial of a group has found. */
+export const RULE_TRIAL = z
+  .strictObject({
+    since: TIMESTAMP,
+    until: TIMESTAMP,
+    interval_seconds: z.number(),
+    evaluations: COUNT.describe("moments at which the group was evaluated; they begin the longest `for` before since"),
+    rules: z.array(
+      z.strictObject({
+        name: z.string(),
+        type: z.enum(["alerting", "recording"]),
+        fired: COUNT,
+        failed: COUNT.describe("moments at which it failed"),
+        last_error: z.string().nullable(),
+      }),
+    ),
+    fired: COUNT.describe("alerts that fired"),
+    pages: COUNT.describe("of them those that people would have been told"),
+    outcomes: COUNTS.describe("alerts by what became of them: paged, absorbed, logged, or the gate that held them back"),
+    routing: z.array(z.strictObject({ team: z.string().nullable(), channel: z.string(), pages: COUNT })),
+    alerts: z
+      .array(
+        z.strictObject({
+          rule: z.string(),
+          labels: TEXTS,
+          annotations: TEXTS.describe("as they were when it fired"),
+          active_at: TIMESTAMP,
+          fired_at: TIMESTAMP,
+          ended_at: TIMESTAMP.nullable(),
+          outcome: z.string().nullable().describe("null for one that fired before since"),
+          channels: z.array(z.string()),
+        }),
+      )
+      .describe("the first hundred"),
+  })
+  .meta({ id: "RuleGroupTrial" });

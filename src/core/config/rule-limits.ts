@@ -46,6 +46,8 @@ export const RULE_ALERTS_MAX = 1_000;
 export const RULE_SERIES_MAX = 20_000;
 /** Times that a rule is evaluated again because its templates have asked for series that were not read yet: public rules ask in one level. */
 export const RULE_TEMPLATE_READS_MAX = 4;
+/** Queries that a worker keeps parsed: a thousand rules, with the queries of their templates; 2 kB each. */
+export const RULE_QUERIES_PARSED_MAX = 4_000;
 /** Groups that a worker keeps compiled. */
 export const RULE_GROUPS_COMPILED_MAX = 1_000;
 /** How often an alert that goes on firing is sent again: Prometheus' resend delay. */
@@ -61,3 +63,15 @@ export const RULE_SAMPLE_ANSWER_MS_MAX = 30_000;
 export const RULE_OUTAGE_TOLERANCE_MS = 3_600_000;
 /** What is left of `for` behind a pause at least, and below which nothing goes on: Prometheus' default. */
 export const RULE_FOR_GRACE_MS = 600_000;
+/** Moments at which a trial evaluates a group: those of a range query, a week of minutes. */
+export const RULE_TRIAL_STEPS_MAX = 11_000;
+/** Values that the rules of a trial may answer: 100 bytes each while their rule is gone over. */
+export const RULE_TRIAL_VALUES_MAX = 1_000_000;
+/** Alerts that fire in a trial: each goes through the pipeline to a page, 50 us. */
+export const RULE_TRIAL_ALERTS_MAX = 5_000;
+/** Alerts that the answer of a trial shows. */
+export const RULE_TRIAL_ALERTS_SHOWN_MAX = 100;
+/** Time that a trial may take of a worker: as long as a backtest. */
+export const RULE_TRIAL_MS_MAX = 60_000;
+/** Timeout of a trial's answer: its own time, and that it waits for a worker and for the pipeline. */
+export const RULE_TRIAL_ANSWER_MS_MAX = 90_000;

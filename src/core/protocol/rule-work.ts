@@ -23,8 +23,47 @@ export interface EvaluateRules {
   readonly sendsAll: boolean;
 }
 
+/** Evaluates a group at each moment of the past, of which nothing comes but its answer. */
+export interface TryRules {
+  readonly kind: "try";
+  /** The group as JSON of a RuleGroupDocument. */
+  readonly document: string;
+  readonly firstMs: number;
+  readonly stepMs: number;
+  readonly steps: number;
+  readonly externalUrl: string;
+}
+
+/** An alert that fired in a trial. */
+export interface TriedAlert {
+  /** Place of its rule in the group. */
+  readonly rule: number;
+  readonly labels: Readonly<Record<string, string>>;
+  /** As they were when it began to fire. */
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly activeMs: number;
+  readonly firedMs: number;
+  /** null where it fires still. */
+  readonly endedMs: number | null;
+}
+
+/** What a rule has come to in a trial. */
+export interface TriedRule {
+  /** Moments at which it failed. */
+  readonly failures: number;
+  readonly lastError: string | null;
+}
+
+/** What a trial has come to. */
+export interface TriedGroup {
+  /** Why it did not come to its end, and how far it came; null where it did. */
+  readonly problem: string | null;
+  readonly rules: readonly TriedRule[];
+  readonly alerts: readonly TriedAlert[];
+}
+
 /** A piece of work for a query worker. */
-export type RuleWork = ReadRules | EvaluateRules;
+export type RuleWork = ReadRules | EvaluateRules | TryRules;
 
 /** The coordinator to main: work for a query worker, answered by RuleWorkDone. */
 export interface RuleWorkWanted {

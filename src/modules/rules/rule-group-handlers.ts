@@ -1,13 +1,12 @@
 // GET /api/v1/rule-groups and GET, PUT, DELETE /api/v1/rule-groups/{name}.
 import { cutPage, type PageScope, readPageToken } from "../../api/page-token.ts";
 import { created, done, noContent, type Outcome, refused, shown } from "../../api/refusal.ts";
-import { RULE_PROBLEMS_SHOWN_MAX, RULES_PER_GROUP_MAX } from "../../core/config/rule-limits.ts";
 import type { RuleGroupDocument } from "../../domain/rules/file/group-document.ts";
 import type { Change } from "../access/changes.ts";
 import type { ChangeRequest, QueryRequest } from "../queries/query-context.ts";
+import { readOneGroup } from "./one-group.ts";
 import { groupIdOf, type RuleGroupEntry, ruleGroupOperation } from "./rule-group-row.ts";
 import { ruleGroupView } from "./rule-group-view.ts";
-import { RuleWorkError } from "./rule-workers.ts";
 import type { RulesContext } from "./rules-context.ts";
 
 /** A page of the tenant's groups. */
@@ -56,41 +55,6 @@ export function deleteRuleGroup(context: RulesContext, request: QueryRequest<"de
       outcome: noContent(),
     };
   });
-}
-
-async function readOneGroup(
-  { ruleWorkers }: RulesContext,
-  { principal }: ChangeRequest,
-  text: string,
-  name: string,
-): Promise<Outcome<RuleGroupDocument>> {
-  try {
-    const { documents, problems } = await ruleWorkers.read(principal.tenant, text);
-    if (problems.length > 0) return refused("bad_request", problems.slice(0, RULE_PROBLEMS_SHOWN_MAX).join("\n"));
-    return theOne(
-      documents.map((document) => JSON.parse(document) as RuleGroupDocument),
-      name,
-    );
-  } catch (error) {
-    if (error instanceof RuleWorkError) return refused("overloaded", `${error.message}; try again`);
-    throw error;
-  }
-}
-
-function theOne(documents: readonly RuleGroupDocument[], name: string): Outcome<RuleGroupDocument> {
-  const found = documents.find((document) => document.name === name);
-  if (found === undefined || documents.length > 1) {
-    const names = documents.map((document) => shown(document.name)).join(", ");
-    return refused(
-      "bad_request",
-      `the file must have one group, ${shown(name)}; it has ${names === "" ? "none" : names}: write each by its own name`,
-    );
-  }
-  if (found.rules.length <= RULES_PER_GROUP_MAX) return done(found);
-  return refused(
-    "unprocessable",
-    `a group has at most ${RULES_PER_GROUP_MAX} rules, this one has ${found.rules.length}: make several of it`,
-  );
 }
 
 function storedGroup(context: RulesContext, { principal }: ChangeRequest, document: RuleGroupDocument): PlannedGroup {

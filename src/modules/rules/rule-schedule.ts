@@ -6,18 +6,17 @@
  * a second; each costs this thread the reading of its result, a few kB.
  */
 import { StoreError } from "../../adapters/storage/key-value-store.ts";
-import { RULE_EVALUATIONS_UNDER_WAY_MAX, RULE_INTERVAL_MS, RULE_RESEND_MS, RULE_SILENT_INTERVALS } from "../../core/config/rule-limits.ts";
+import { RULE_EVALUATIONS_UNDER_WAY_MAX, RULE_RESEND_MS, RULE_SILENT_INTERVALS } from "../../core/config/rule-limits.ts";
 import { ShareLedger } from "../../core/fairness/share-ledger.ts";
 import { background, task } from "../../core/faults/guard.ts";
-import { hash128 } from "../../core/hashing/hash128.ts";
 import type { EvaluatedRule, EvaluationParts, RuleAlertChange } from "../../core/protocol/rule-work.ts";
-import { groupOfDocument } from "../../domain/rules/file/group-document.ts";
 import type { RuleGroup } from "../../domain/rules/file/rule-group.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import type { RuleAlertBook } from "./rule-alert-book.ts";
 import type { RuleAlerts } from "./rule-alerts.ts";
 import type { RuleBook } from "./rule-book.ts";
 import { groupIdOf, type RuleGroupEntry } from "./rule-group-row.ts";
+import { evaluationsOf, runKey } from "./rule-moments.ts";
 import type { RuleSampleSender } from "./rule-samples.ts";
 import { RuleWorkError, type RuleWorkers } from "./rule-workers.ts";
 
@@ -94,6 +93,11 @@ export class RuleSchedule {
     return this.#dueMs;
   }
 
+  /** Where this server is found; empty where nobody says. */
+  get externalUrl(): string {
+    return this.#dependencies.publicUrl;
+  }
+
   /** The last evaluation of a group. */
   factsOf(entry: RuleGroupEntry): RuleGroupFacts {
     return this.#runs.get(runKey(entry))?.facts ?? NO_FACTS;
@@ -123,9 +127,7 @@ export class RuleSchedule {
   }
 
   #planned(entry: RuleGroupEntry) {
-    const group = groupOfDocument(entry.document);
-    const intervalMs = group.intervalMs === undefined || group.intervalMs === 0 ? RULE_INTERVAL_MS : group.intervalMs;
-    return { entry, group, text: entry.text, intervalMs, nextMs: nextMoment(entry, intervalMs, this.#dependencies.nowMs()) };
+    return { entry, text: entry.text, ...evaluationsOf(entry, this.#dependencies.nowMs()) };
   }
 
   /** One more evaluation, without rules, ends its series and its alerts. */
@@ -234,14 +236,4 @@ export class RuleSchedule {
       background(EVALUATION, alerts.endUnseen(tenant, group));
     }
   }
-}
-
-function runKey({ tenant, file, document }: RuleGroupEntry): string {
-  return JSON.stringify([tenant, groupIdOf(file, document.name)]);
-}
-
-/** The first moment of a group behind now. */
-function nextMoment(entry: RuleGroupEntry, intervalMs: number, nowMs: number): number {
-  const offsetMs = Number.parseInt(hash128(runKey(entry)).slice(0, 8), 16) % intervalMs;
-  return Math.floor((nowMs - offsetMs) / intervalMs) * intervalMs + offsetMs + intervalMs;
 }

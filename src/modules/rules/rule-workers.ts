@@ -8,6 +8,8 @@ import {
   type RuleWork,
   type RuleWorkDone,
   type RuleWorkWanted,
+  type TriedGroup,
+  type TryRules,
   unpackEvaluation,
 } from "../../core/protocol/rule-work.ts";
 
@@ -43,6 +45,11 @@ export class RuleWorkers {
   /** Evaluates a group. Rejects with RuleWorkError. */
   async evaluate(tenant: string, work: Omit<EvaluateRules, "kind">): Promise<EvaluationParts> {
     return unpackEvaluation((await this.#run(tenant, { kind: "evaluate", ...work })) as Uint8Array);
+  }
+
+  /** Tries a group over the past. Rejects with RuleWorkError. */
+  async tried(tenant: string, work: Omit<TryRules, "kind">): Promise<TriedGroup> {
+    return JSON.parse(textOf(await this.#run(tenant, { kind: "try", ...work }))) as TriedGroup;
   }
 
   #run(tenant: string, work: RuleWork): Promise<string | Uint8Array> {

@@ -4,6 +4,7 @@ import { promqlAlerts, promqlRules } from "./prometheus-rules-handlers.ts";
 import { RuleAlertBook } from "./rule-alert-book.ts";
 import { RuleBook, type RuleBooks } from "./rule-book.ts";
 import { deleteRuleGroup, listRuleGroups, oneRuleGroup, setRuleGroup } from "./rule-group-handlers.ts";
+import { tryRuleGroup } from "./rule-trial-handler.ts";
 
 export const RULES = {
   tables: {
@@ -17,5 +18,5 @@ export const RULES = {
     rules: configured.rules.shares.taken,
     ruleGroups: configured.rules.size,
   }),
-  handlers: { ruleGroups: listRuleGroups, ruleGroup: oneRuleGroup, setRuleGroup, deleteRuleGroup, promqlRules, promqlAlerts },
+  handlers: { ruleGroups: listRuleGroups, ruleGroup: oneRuleGroup, setRuleGroup, deleteRuleGroup, tryRuleGroup, promqlRules, promqlAlerts },
 } as const satisfies NounModule;
