@@ -43,7 +43,7 @@ async function answersOf(rig: Rig, endpoint: Endpoint, name: string): Promise<st
   const failed: string[] = [];
   const ask = async (what: string, content: string | undefined, query: Record<string, string> = {}, path = pathOf(endpoint, "w1")) => {
     const answer = rig.askAs(PRINCIPAL, endpoint.name, { content, query, path });
-    if (endpoint.name === "setRuleGroup") {
+    if (endpoint.name === "setRuleGroup" || endpoint.name === "tryRuleGroup") {
       await settled();
       await answerRuleWork(rig);
     }

@@ -137,6 +137,7 @@ const TABLE: Readonly<Record<string, readonly Asker[]>> = {
   "GET /api/v1/rule-groups/{name}": READERS,
   "PUT /api/v1/rule-groups/{name}": ADMINS,
   "DELETE /api/v1/rule-groups/{name}": ADMINS,
+  "POST /api/v1/rule-groups/trial": OPERATORS,
   "PUT /api/v1/routing/budgets/{team}": ADMINS,
   "GET /api/v1/reports/pages": READERS,
   "GET /api/v1/runbooks": READERS,

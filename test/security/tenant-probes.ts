@@ -316,6 +316,16 @@ export const PROBES: Readonly<Record<string, Probe>> = {
       statuses: [201],
     },
   ],
+  tryRuleGroup: () => [
+    {
+      body: {
+        group: JSON.stringify({ groups: [{ name: RULE_GROUP, rules: [{ alert: "Theirs", expr: "absent_metric" }] }] }),
+        since: "2026-01-01T00:00:00Z",
+        until: "2026-01-01T01:00:00Z",
+      },
+      statuses: [200],
+    },
+  ],
   deleteRuleGroup: () => [
     { path: { name: RULE_GROUP }, statuses: [204] },
     { path: { name: RULE_GROUP }, statuses: [404] },

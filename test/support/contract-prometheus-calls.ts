@@ -76,6 +76,13 @@ export const PROMETHEUS_CALLS: Readonly<Record<string, (bound: Bound) => Promise
     await call("setRuleGroup", 200, { path: { name: "contract" }, body });
     await call("ruleGroup", 404, { path: { name: "nobody" } });
   },
+  tryRuleGroup: async ({ call }) => {
+    const body = { group: ruleFile("contract"), since: "2026-01-01T00:00:00Z", until: "2026-01-01T01:00:00Z" };
+    const { evaluations, rules } = await call("tryRuleGroup", 200, { body });
+    expect([evaluations >= 60, rules.length > 0]).toEqual([true, true]);
+    await call("tryRuleGroup", 400, { body: { ...body, until: body.since } });
+    await call("tryRuleGroup", 422, { body: { ...body, since: "2020-01-01T00:00:00Z" } });
+  },
   deleteRuleGroup: async ({ call }) => {
     await call("deleteRuleGroup", 204, { path: { name: "contract-2" } });
     await call("deleteRuleGroup", 404, { path: { name: "contract-2" } });

@@ -51,7 +51,15 @@ export function queryRig(series: readonly RigSeries[], startMs: number, stepMs: 
 
 function streamOf(labels: RigSeries["labels"], waiting: readonly Uint8Array[], index: number): SelectedStream {
   const streamId = new Uint8Array(16).fill(index + 1);
-  return { labels: Labels.of(Object.entries(labels)), isCounter: false, firstTimeMs: null, lastTimeMs: null, partition: 0, streamId, waiting };
+  return {
+    labels: Labels.of(Object.entries(labels)),
+    isCounter: false,
+    firstTimeMs: null,
+    lastTimeMs: null,
+    partition: 0,
+    streamId,
+    waiting,
+  };
 }
 
 function chunksOf(values: readonly number[], startMs: number, stepMs: number): Uint8Array[] {

@@ -195,9 +195,9 @@ class GroupEvaluation {
     const { sendsAll, timeMs } = this.#work;
     const { began, ended } = firingChanges(before.alerts, after.alerts, timeMs);
     const all = [...after.alerts.values()];
-    const told = sendsAll ? all.filter(({ state }) => state === "firing") : began;
+    const sent = sendsAll ? all.filter(({ state }) => state === "firing") : began;
     if (sendsAll) for (const alert of all) if (alert.state === "pending") this.#changes.push(changeOf(alert, "pending"));
-    for (const alert of told) this.#changes.push(changeOf(alert, "firing"));
+    for (const alert of sent) this.#changes.push(changeOf(alert, "firing"));
     for (const alert of ended) this.#changes.push(changeOf(alert, "resolved"));
   }
 }

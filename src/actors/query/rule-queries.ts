@@ -142,7 +142,7 @@ export class RuleQueries {
     }
   }
 
-  /** Lets other queries have their turn where the slice at hand is over. */
+  /** Lets other queries go on where the slice at hand is over. */
   async pause(budget: QueryBudget): Promise<void> {
     if (budget.isSliceOver) await this.#context.scheduler.run(this.#context.call, budget, nothing());
   }

@@ -31,7 +31,7 @@ class TrialTooLongError extends Error {
 
 /** A rule on its way through the moments. */
 interface RuleTrial {
-  readonly place: number;
+  readonly index: number;
   readonly rule: CompiledRule;
   state: RuleState;
   failures: number;
@@ -58,7 +58,7 @@ class GroupTrial {
     this.#work = work;
     this.#group = compiledGroup(work.document);
     const state = { ...NEW_RULE_STATE, isRestored: true };
-    this.#trials = this.#group.rules.map((rule, place) => ({ place, rule, state, failures: 0 }));
+    this.#trials = this.#group.rules.map((rule, index) => ({ index, rule, state, failures: 0 }));
     this.#monotonicMs = monotonicMs;
     this.#endMs = monotonicMs() + RULE_TRIAL_MS_MAX;
   }
@@ -91,8 +91,8 @@ class GroupTrial {
   /** Whether a rule reads what itself or a rule behind it makes. */
   #readsBack(): boolean {
     const made = this.#group.rules.map(({ rule }) => (rule.kind === "recording" ? [rule.name] : ["ALERTS", "ALERTS_FOR_STATE"]));
-    return this.#group.rules.some(({ rule }, place) => {
-      const names = made.slice(place).flat();
+    return this.#group.rules.some(({ rule }, index) => {
+      const names = made.slice(index).flat();
       return matchersOf(queryOf(rule.expression)).some((matchers) => {
         const ofName = matchers.filter(({ name }) => name === METRIC_NAME);
         return names.some((name) => ofName.every((matcher) => matcher.matches(name)));
@@ -162,9 +162,9 @@ class GroupTrial {
     return samples;
   }
 
-  #takeChanges({ place, state }: RuleTrial, before: RuleState, timeMs: number): void {
+  #takeChanges({ index, state }: RuleTrial, before: RuleState, timeMs: number): void {
     const { began, ended } = firingChanges(before.alerts, state.alerts, timeMs);
-    const keyOf = ({ labels }: RuleAlert) => `${place} ${labels.key}`;
+    const keyOf = ({ labels }: RuleAlert) => `${index} ${labels.key}`;
     for (const alert of ended) {
       const open = this.#open.get(keyOf(alert));
       if (open !== undefined) open.endedMs = timeMs;
@@ -174,7 +174,7 @@ class GroupTrial {
       if (this.#alerts.length === RULE_TRIAL_ALERTS_MAX) throw new TrialTooLongError(`more than ${RULE_TRIAL_ALERTS_MAX} alerts fire`);
       const { labels, annotations, activeAtMs: activeMs } = alert;
       const texts = { labels: labels.toObject(), annotations: annotations.toObject() };
-      const opened: OpenAlert = { rule: place, ...texts, activeMs, firedMs: timeMs, endedMs: null };
+      const opened: OpenAlert = { rule: index, ...texts, activeMs, firedMs: timeMs, endedMs: null };
       this.#alerts.push(opened);
       this.#open.set(keyOf(alert), opened);
     }

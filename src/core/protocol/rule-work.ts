@@ -36,7 +36,7 @@ export interface TryRules {
 
 /** An alert that fired in a trial. */
 export interface TriedAlert {
-  /** Place of its rule in the group. */
+  /** Index of its rule in the group. */
   readonly rule: number;
   readonly labels: Readonly<Record<string, string>>;
   /** As they were when it began to fire. */

@@ -21,7 +21,7 @@ import { selectedSamples } from "./backtest-samples.ts";
 import { variantsOf, wantsTraffic } from "./backtest-variants.ts";
 
 /** Interval of the Watchdog where nothing is set. */
-const CYCLE_MS = 60_000;
+export const CYCLE_MS = 60_000;
 
 /** The backtests of a server: one at a time, since a second would take the time of the first, and both would be late. */
 interface Backtests {

@@ -17,7 +17,7 @@ export interface RuleAlertsDependencies extends AlertTaking {
 }
 
 /** Who alerts of rules come from. */
-const SENDER = "rules";
+export const SENDER = "rules";
 
 /** Sends alerts of rules on. */
 export class RuleAlerts {

@@ -20,18 +20,15 @@ import { WorkSlices } from "../../domain/backtest/work-slices.ts";
 import { TimeZoneHours } from "../../domain/detection/seasonal/time-zone-hours.ts";
 import { sourceOf } from "../../domain/notification/routing-rule.ts";
 import { groupOfDocument, type RuleGroupDocument } from "../../domain/rules/file/group-document.ts";
+import { CYCLE_MS } from "../backtest/backtest-handler.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { mapInSlices } from "../state/slices.ts";
 import { readOneGroup } from "./one-group.ts";
+import { SENDER } from "./rule-alerts.ts";
 import { evaluationsOf } from "./rule-moments.ts";
 import { type TriedPage, trialView } from "./rule-trial-view.ts";
 import { RuleWorkError } from "./rule-workers.ts";
 import type { RuleTrialContext } from "./rules-context.ts";
-
-/** Who alerts of a trial come from. */
-const SENDER = "rules";
-/** Interval of the Watchdog where nothing is set. */
-const CYCLE_MS = 60_000;
 
 /** The range of a trial, and the moments at which its group is evaluated: `for` counts from before the range on. */
 interface TrialRange {
@@ -98,16 +95,16 @@ async function answerOf(
 /** What becomes of each alert on its way to a page. */
 async function pagesOf(context: RuleTrialContext, tenant: string, alerts: readonly TriedAlert[], range: TrialRange): Promise<TriedPage[]> {
   const opened = alerts.map((alert) => frameOf(tenant, alert, "firing", alert.firedMs));
-  const frames: TimedFrame[] = alerts.flatMap((alert, place) => {
+  const frames: TimedFrame[] = alerts.flatMap((alert, index) => {
     const stage = STAGE_SAMPLES;
-    const open = { frame: opened[place] as EpisodeFrame, atMs: alert.firedMs, stage, place };
+    const open = { frame: opened[index] as EpisodeFrame, atMs: alert.firedMs, stage, index };
     if (alert.endedMs === null) return [open];
-    return [open, { frame: frameOf(tenant, alert, "resolved", alert.endedMs), atMs: alert.endedMs, stage, place }];
+    return [open, { frame: frameOf(tenant, alert, "resolved", alert.endedMs), atMs: alert.endedMs, stage, index }];
   });
   const decisions = await decide(frames, variantOf(context, tenant), timelineOf(context, range));
   const byAnomaly = groupBy(decisions, ({ anomalyId }) => anomalyId);
   return mapInSlices(
-    alerts.map((alert, place) => ({ alert, frame: opened[place] as EpisodeFrame })),
+    alerts.map((alert, index) => ({ alert, frame: opened[index] as EpisodeFrame })),
     ({ alert, frame }) => ({ alert, ...outcomeOf(byAnomaly.get(anomalyIdOf(frame)) ?? [], frame, context.channels) }),
     context.pause,
   );
@@ -135,16 +132,16 @@ function variantOf({ state }: RuleTrialContext, tenant: string): BacktestVariant
 }
 
 /** Nothing else is known of the past: the alerts of the group are alone. */
-function timelineOf({ options, state, yieldTurn }: RuleTrialContext, { firstMs, sinceMs, untilMs }: TrialRange) {
-  const { window, samplesMin, confirmation, timeZone, watchdogIntervalMs: intervalMs = CYCLE_MS } = options;
+function timelineOf(context: RuleTrialContext, { firstMs, sinceMs, untilMs }: TrialRange) {
+  const { window, samplesMin, confirmation, timeZone, watchdogIntervalMs: intervalMs = CYCLE_MS } = context.options;
   const { offsetMs } = new TimeZoneHours(timeZone ?? "UTC");
-  const opinions: typeof NO_FACTS.opinions = (tenant, serviceId) => state.alerts.feedback.of(tenant, serviceId);
+  const opinions: typeof NO_FACTS.opinions = (tenant, serviceId) => context.state.alerts.feedback.of(tenant, serviceId);
   return {
     ...{ window, samplesMin, confirmation, intervalMs, offsetMs, sinceMs, untilMs },
     facts: { ...NO_FACTS, opinions },
     requests: new RequestCounts([], intervalMs),
     rules: [],
-    slices: new WorkSlices(yieldTurn),
+    slices: new WorkSlices(() => context.yieldTurn()),
     firstMs: Math.floor(firstMs / intervalMs) * intervalMs,
   };
 }

@@ -28,12 +28,12 @@ export function trialView({ document, rules, pages, range }: Trial) {
     until: formatRfc3339(range.untilMs),
     interval_seconds: range.stepMs / 1_000,
     evaluations: range.steps,
-    rules: document.rules.map(({ alert, record }, place) => ({
+    rules: document.rules.map(({ alert, record }, index) => ({
       name: alert ?? record ?? "",
       type: alert === undefined ? "recording" : "alerting",
-      fired: pages.filter((page) => page.alert.rule === place).length,
-      failed: rules[place]?.failures ?? 0,
-      last_error: rules[place]?.lastError ?? null,
+      fired: pages.filter((page) => page.alert.rule === index).length,
+      failed: rules[index]?.failures ?? 0,
+      last_error: rules[index]?.lastError ?? null,
     })),
     fired: pages.length,
     pages: pages.filter(isPage).length,
@@ -48,7 +48,8 @@ function isPage({ decision }: TriedPage): boolean {
 }
 
 function outcomeName({ decision }: TriedPage): string | null {
-  return decision === null ? null : (decision.suppressedBy ?? decision.outcome);
+  if (decision === null) return null;
+  return decision.outcome === "suppressed" ? decision.suppressedBy : decision.outcome;
 }
 
 function outcomesOf(pages: readonly TriedPage[]): Record<string, number> {

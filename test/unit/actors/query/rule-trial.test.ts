@@ -6,7 +6,10 @@ import { queryRig, type RigSeries } from "../../../support/rule-queries-rig.ts";
 
 const START_MS = Date.UTC(2026, 0, 31, 12);
 const MINUTE_MS = 60_000;
-const UP: RigSeries = { labels: { __name__: "up", job: "shop" }, values: Array.from({ length: 60 }, (_, at) => (at >= 10 && at < 30 ? 0 : 1)) };
+const UP: RigSeries = {
+  labels: { __name__: "up", job: "shop" },
+  values: Array.from({ length: 60 }, (_, at) => (at >= 10 && at < 30 ? 0 : 1)),
+};
 
 function tried(rules: RuleGroupDocument["rules"], series: readonly RigSeries[] = [UP], clock?: () => number) {
   const rig = queryRig(series, START_MS, MINUTE_MS, clock);
@@ -16,7 +19,9 @@ function tried(rules: RuleGroupDocument["rules"], series: readonly RigSeries[] =
 }
 
 const minutes = (alerts: ReadonlyArray<{ readonly activeMs: number; readonly firedMs: number; readonly endedMs: number | null }>) =>
-  alerts.map(({ activeMs, firedMs, endedMs }) => [activeMs, firedMs, endedMs].map((ms) => (ms === null ? null : (ms - START_MS) / MINUTE_MS)));
+  alerts.map(({ activeMs, firedMs, endedMs }) =>
+    [activeMs, firedMs, endedMs].map((ms) => (ms === null ? null : (ms - START_MS) / MINUTE_MS)),
+  );
 
 describe("a trial of rules", () => {
   it("says since when an alert would have been active, when it would have fired and ended, with its texts", async () => {
@@ -46,7 +51,13 @@ describe("a trial of rules", () => {
 
   it("tells of a rule that fails, and goes on with others", async () => {
     const two = { labels: { __name__: "up", job: "other" }, values: UP.values };
-    const { outcome } = tried([{ alert: "Bad", expr: "up == on() up" }, { alert: "Down", expr: "sum(up) == 0", for: "1m" }], [UP, two]);
+    const { outcome } = tried(
+      [
+        { alert: "Bad", expr: "up == on() up" },
+        { alert: "Down", expr: "sum(up) == 0", for: "1m" },
+      ],
+      [UP, two],
+    );
     const { rules, alerts } = await outcome;
     expect(rules).toEqual([
       { failures: 60, lastError: expect.stringContaining("many-to-many matching not allowed") },
@@ -57,10 +68,17 @@ describe("a trial of rules", () => {
 
   it("ends where it takes too long or too many alerts fire, and says how far it came", async () => {
     let nowMs = 0;
-    const slow = await tried([{ alert: "A", expr: "up == 0" }, { alert: "B", expr: "up == 0" }], [UP], () => {
-      nowMs += RULE_TRIAL_MS_MAX / 200;
-      return nowMs;
-    }).outcome;
+    const slow = await tried(
+      [
+        { alert: "A", expr: "up == 0" },
+        { alert: "B", expr: "up == 0" },
+      ],
+      [UP],
+      () => {
+        nowMs += RULE_TRIAL_MS_MAX / 200;
+        return nowMs;
+      },
+    ).outcome;
     expect(slow.problem).toMatch(/^the trial took 60 s; \d+ % of the evaluations were done/);
     const flapping = Array.from({ length: 1 + RULE_TRIAL_ALERTS_MAX / 30 }, (_, index) => ({
       labels: { __name__: "up", job: `job-${index}` },
