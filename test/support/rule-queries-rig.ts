@@ -3,7 +3,6 @@ import type { CallContext } from "../../src/actors/query/query-call.ts";
 import { SliceScheduler } from "../../src/actors/query/slice-scheduler.ts";
 import type { SelectedStream, SelectionRequest } from "../../src/actors/query/stream-selector.ts";
 import { CHUNK_BYTES_MAX, encodeChunkApart } from "../../src/domain/codec/sample-chunk.ts";
-import { LabelMatcher } from "../../src/domain/promql/labels/label-matcher.ts";
 import { Labels } from "../../src/domain/promql/labels/labels.ts";
 import { QueryBudget } from "../../src/domain/promql/query-budget.ts";
 import { QueryMemory } from "../../src/domain/promql/query-memory.ts";
@@ -32,10 +31,9 @@ export function queryRig(series: readonly RigSeries[], startMs: number, stepMs: 
   const selector = {
     select: async (request: SelectionRequest) => {
       selections.push(request);
-      return request.selections.map(({ conditions }) => {
-        const matchers = conditions.map(({ name, operator, value }) => new LabelMatcher(name, operator, value));
-        return streams.filter(({ labels }) => matchers.every((matcher) => matcher.matches(labels.get(matcher.name))));
-      });
+      return request.selections.map((matchers) =>
+        streams.filter(({ labels }) => matchers.every((matcher) => matcher.matches(labels.get(matcher.name)))),
+      );
     },
   };
   const options = { samplesMax: 1e7, memoryBytesMax: 2 ** 28, timeoutMs: 120_000, runningMax: 20 };
