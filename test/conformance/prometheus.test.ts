@@ -143,6 +143,32 @@ describe("queries", () => {
     expect(warnings).toBeUndefined();
   });
 
+  it("read history that was imported as remote-write, of whatever age, once where it was sent twice", async () => {
+    const labels = [
+      ["__name__", "old_requests_total"],
+      ["job", "past"],
+      ["zone", "b"],
+    ] as const;
+    const atS = END - 20 * 86_400;
+    const samples = [10, 25, 5].map((value, index) => ({ time: (atS - (2 - index) * STEP_S) * 1_000, value }));
+    const token = readFileSync(join(dataDir, "admin-token"), "utf8").trim();
+    const body = compressSync(Buffer.from(encodeBody([{ labels, samples }])));
+    const headers = { "Content-Type": "application/x-protobuf", "Content-Encoding": "snappy", Authorization: `Bearer ${token}` };
+    for (let time = 0; time < 2; time++) {
+      const answer = await client.ask({ method: "POST", path: "/api/v1/import", headers, body });
+      expect(answer.json()).toEqual({ status: "ok", imported: 3, series: 1, failed: 0, failures: [] });
+    }
+    const query = (expression: string) =>
+      get("query", [
+        ["query", expression],
+        ["time", String(atS)],
+      ]).then((answer) => answer.json().data.result);
+    expect(await query("old_requests_total[1m]")).toEqual([
+      { metric: Object.fromEntries(labels), values: samples.map(({ time, value }) => [time / 1_000, String(value)]) },
+    ]);
+    expect(await query('resets(old_requests_total{job="past"}[1m])')).toMatchObject([{ value: [atS, "1"] }]);
+  });
+
   it("say what is wrong in Prometheus' words", async () => {
     const range = (step: string): Parameters => [
       ["query", "up"],

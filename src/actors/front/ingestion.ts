@@ -17,6 +17,8 @@ import { run } from "../../core/faults/guard.ts";
 import {
   BODY_IMPORT_CSV,
   BODY_IMPORT_JSON,
+  BODY_IMPORT_REMOTE_WRITE_1,
+  BODY_IMPORT_REMOTE_WRITE_2,
   BODY_JSON_BATCH,
   BODY_JSON_SINGLE,
   BODY_OTLP,
@@ -121,7 +123,7 @@ export class Ingestion {
   }
 
   #collect(kind: number, sender: Sender, idempotencyKey: string, { exchange, collect }: SentBody, sink: IngestionSink): void {
-    const isSnappy = kind === BODY_REMOTE_WRITE_1 || kind === BODY_REMOTE_WRITE_2;
+    const isSnappy = SNAPPY_KINDS.has(kind);
     const encoding = isSnappy ? undefined : exchange.request.header("content-encoding");
     const coding = encoding === undefined ? undefined : CODINGS.get(codingName(encoding));
     const { tenant, isAnonymous, subject } = sender;
@@ -176,9 +178,17 @@ export class Ingestion {
   }
 }
 
+/** Bodies that are compressed as their format says, whatever their headers do. */
+const SNAPPY_KINDS = new Set([BODY_REMOTE_WRITE_1, BODY_REMOTE_WRITE_2, BODY_IMPORT_REMOTE_WRITE_1, BODY_IMPORT_REMOTE_WRITE_2]);
+
 /** Kind of the body by its headers, or why it is not read. */
 function importKind(exchange: HttpExchange): number | Refusal {
   const type = exchange.request.header("content-type") ?? "";
+  if (/^\s*application\/x-protobuf\s*(?:;|$)/i.test(type)) {
+    const written = remoteWriteKind(exchange.request);
+    if (!written.ok) return written.refusal;
+    return written.value === BODY_REMOTE_WRITE_1 ? BODY_IMPORT_REMOTE_WRITE_1 : BODY_IMPORT_REMOTE_WRITE_2;
+  }
   const kind = /^text\/csv\s*(?:;|$)/i.test(type)
     ? BODY_IMPORT_CSV
     : /^application\/json\s*(?:;|$)/i.test(type)
@@ -186,7 +196,10 @@ function importKind(exchange: HttpExchange): number | Refusal {
       : undefined;
   if (kind !== undefined) return refuseEncoding(exchange) ?? kind;
   const got = type === "" ? "none" : JSON.stringify(type.slice(0, 80));
-  return { code: "unsupported_media_type", message: `Content-Type must be text/csv or application/json, got ${got}` };
+  return {
+    code: "unsupported_media_type",
+    message: `Content-Type must be text/csv, application/json or application/x-protobuf, got ${got}`,
+  };
 }
 
 function refuseJsonHeaders(exchange: HttpExchange): Refusal | undefined {

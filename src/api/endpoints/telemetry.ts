@@ -37,6 +37,7 @@ const IMPORT_BODIES: readonly MediaBody[] = [
     holds: "The answer of a Prometheus range query, or ExportMetricsServiceRequest of OTLP",
     schema: z.looseObject({}),
   },
+  ...REMOTE_WRITE_BODIES,
 ];
 const OTLP_ANSWERS = {
   200: [
@@ -193,6 +194,6 @@ export const TELEMETRY_ENDPOINTS = [
     headers: { "Content-Encoding": ENCODINGS },
     responses: { 200: IMPORTED },
     examples: { response: { status: "ok", imported: 1440, series: 1, failed: 0, failures: [] } },
-    summary: "Stores samples of the past as history: CSV, Prometheus query JSON, OTLP JSON, up to 10,000 and 4 MiB a request",
+    summary: "Stores samples of the past as history: CSV, Prometheus query JSON, OTLP JSON, remote-write, up to 10,000 and 4 MiB a request",
   },
 ] as const satisfies readonly Endpoint[];

@@ -197,6 +197,8 @@ export const REPLAY_JOBS_KEPT_MAX = 100;
 export const REPLAY_IDS_MAX = 1_000;
 /** Body of one request of an import: 10,000 samples at most, 100 bytes each as a rule, which an engine reads in 15 ms, and 400 where their labels are long. */
 export const IMPORT_BODY_BYTES_MAX = 4 * 1024 * 1024;
+/** The same of remote-write behind snappy, which halves labels as a rule, and hardly ever quarters them. */
+export const IMPORT_DECOMPRESSED_BYTES_MAX = 16 * 1024 * 1024;
 /** Bodies that may wait for every engine before an import gets 503: live telemetry goes first. */
 export const IMPORT_BODIES_WAITING_MAX = 32;
 /** Age of the oldest sample of an import. */

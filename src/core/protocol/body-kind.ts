@@ -15,12 +15,15 @@ export const BODY_REPLAY_HISTORY = 9;
 /** Samples of the past as CSV, or as one of the JSON formats of domain/history. */
 export const BODY_IMPORT_CSV = 10;
 export const BODY_IMPORT_JSON = 11;
+/** The same as remote-write, 1.0 and 2.0. */
+export const BODY_IMPORT_REMOTE_WRITE_1 = 12;
+export const BODY_IMPORT_REMOTE_WRITE_2 = 13;
 /** One kind for each signal and encoding: BODY_OTLP + 2 * place in OTLP_SIGNALS + 1 for JSON. */
 export const BODY_OTLP = 16;
 
 /** Whether the rows of such a body are history, which keeps to units of work of its own. */
 export function isHistoryBody(kind: number): boolean {
-  return kind >= BODY_REPLAY_HISTORY && kind <= BODY_IMPORT_JSON;
+  return kind >= BODY_REPLAY_HISTORY && kind <= BODY_IMPORT_REMOTE_WRITE_2;
 }
 
 /** Whether a JSON body is an array of records. */

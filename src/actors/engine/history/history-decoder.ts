@@ -2,16 +2,18 @@
 // unit holds 49 days; a body that spans more takes one unit after the other. 10,000 samples of CSV take about 15 ms.
 import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
 import { JSON_COUNTED_ANY } from "../../../core/config/body-limits.ts";
-import { BATCH_RECORDS_MAX, JSON_DEPTH_MAX } from "../../../core/config/limits.ts";
+import { BATCH_RECORDS_MAX, IMPORT_DECOMPRESSED_BYTES_MAX, JSON_DEPTH_MAX } from "../../../core/config/limits.ts";
 import { finished } from "../../../core/fairness/steps.ts";
 import { DEFINE_SERVICE_LABEL_SHIFT } from "../../../core/layout/row-frame.ts";
 import { SERVICE_LABEL_FOREIGN } from "../../../core/layout/stream-record.ts";
-import { BODY_IMPORT_CSV } from "../../../core/protocol/body-kind.ts";
+import { BODY_IMPORT_CSV, BODY_IMPORT_REMOTE_WRITE_1, BODY_IMPORT_REMOTE_WRITE_2 } from "../../../core/protocol/body-kind.ts";
 import { holdsHalfCharacter } from "../../../domain/codec/json-body.ts";
 import { type JsonBounds, scanJson } from "../../../domain/codec/json-scan.ts";
+import { readSnappyBlock } from "../../../domain/codec/snappy-block.ts";
 import { CsvHistory } from "../../../domain/history/csv-history.ts";
 import { HistoryCollector, HistoryError, type HistorySeries } from "../../../domain/history/history-collector.ts";
 import { readJsonHistory } from "../../../domain/history/json-history.ts";
+import { readRemoteWriteHistory } from "../../../domain/history/remote-write-history.ts";
 import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
 import { flagsOfRecord } from "../../../domain/series/classification.ts";
 import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
@@ -30,6 +32,7 @@ export interface HistoryDecoderDependencies {
   readonly counters: EngineCounters;
   readonly exclusions: FieldExclusions;
   readonly scopes: MetricScopes;
+  readonly replicaLabels: ReadonlySet<string>;
   readonly tenantName: (index: number) => string;
   readonly requestId: (admission: number) => string;
 }
@@ -86,6 +89,7 @@ export class HistoryDecoder {
   }
 
   #read(body: Body): void {
+    if (body.kind === BODY_IMPORT_REMOTE_WRITE_1 || body.kind === BODY_IMPORT_REMOTE_WRITE_2) return this.#readRemoteWrite(body);
     const text = textOfBody(body, this.#dependencies);
     if (text === undefined) throw new HistoryError("unprocessable", "the body is not valid UTF-8");
     if (body.kind === BODY_IMPORT_CSV) {
@@ -102,6 +106,16 @@ export class HistoryDecoder {
       throw new HistoryError("invalid_json", "the body holds half of a surrogate pair, which is no character; send whole characters");
     }
     readJsonHistory(decoded.value, this.#collector);
+  }
+
+  #readRemoteWrite(body: Body): void {
+    const { memory, replicaLabels } = this.#dependencies;
+    const bytes = readSnappyBlock(memory.slice(body.pointer, body.bytes), IMPORT_DECOMPRESSED_BYTES_MAX);
+    if (bytes === undefined) {
+      const most = IMPORT_DECOMPRESSED_BYTES_MAX / 2 ** 20;
+      throw new HistoryError("unprocessable", `the body is not a snappy block of ${most} MiB at most; nothing of it was stored`);
+    }
+    readRemoteWriteHistory(bytes, body.kind === BODY_IMPORT_REMOTE_WRITE_1 ? 1 : 2, replicaLabels, this.#collector);
   }
 
   #stripped(series: HistorySeries): HistorySeries {

@@ -90,7 +90,7 @@ export function makeLaneDecoders(options: LaneDecoderOptions, dependencies: Lane
     exclusions,
     labels,
     replay: new ReplayDecoder({ ...decoder, json: makeJson() }),
-    history: new HistoryDecoder(decoder),
+    history: new HistoryDecoder({ ...decoder, replicaLabels }),
     levels: new LevelIntake(decoder),
     metadata: dependencies.metadata,
     scopes: dependencies.scopes,
