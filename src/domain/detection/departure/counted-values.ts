@@ -10,6 +10,9 @@ const FRACTION_LEFT = 0.98;
 
 /** Standard deviation of how many events there are where hardly any are usual: one of them is three, five equal ones hold together. */
 export const ONE_EVENT_SD = 1 / 3;
+/** Counts of what hardly ever happens: one of it is no departure. */
+export const NOTHING = 0.5;
+const DEPARTING_COUNT = 1.5;
 /** Terms of a tail that are smaller than this share of it add nothing. */
 const NEGLIGIBLE = 1e-9;
 
@@ -45,6 +48,20 @@ export function poissonTail(least: number, mean: number): number {
     sum += term;
   }
   return Math.min(1, sum);
+}
+
+/** What a series of hardly any events has shown: counts that a value is the mean of, values, and the mean square of what they strayed by. */
+interface HardlyAny {
+  readonly counts: number;
+  readonly values: number;
+  readonly squares: number;
+}
+
+/** Whether so many events where hardly any are usual are one, or of counts what comes by chance as often as people may be told for nothing. */
+export function areFewByChance(events: number, { counts, values, squares }: HardlyAny, probability: number): boolean {
+  if (events < DEPARTING_COUNT || counts === 0) return events < DEPARTING_COUNT;
+  const mean = Math.min(NOTHING, Math.max(squares * counts ** 2, 1 / values));
+  return poissonTail(events, mean) > probability;
 }
 
 /** Whether it is the mean of so many counts, or of fewer: a minute may lack some. */

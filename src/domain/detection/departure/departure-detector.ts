@@ -2,14 +2,15 @@
 // series does so as a rule. One value is enough where the noise is known. A departure goes on until it is over, or has lasted so long that it is the new level.
 import { DAY_MS, HOUR_MS } from "../../../core/time/durations.ts";
 import { RECENT_VALUES } from "../rolling/recent-values.ts";
-import { countSd, ONE_EVENT_SD, poissonTail } from "./counted-values.ts";
+import { areFewByChance, countSd, NOTHING, ONE_EVENT_SD } from "./counted-values.ts";
 import { type Departure, KNOWN_DEPARTURES_WORDS, KnownDepartures, type KnownReason, MORE_DEPARTURES_WORDS } from "./known-departures.ts";
 import { LEARNED_SEASON_WORDS, LearnedSeason } from "./learned-season.ts";
 import { LOCAL_LEVELS_WORDS, LocalLevels, mix, SD_PER_MEAN_DEVIATION } from "./local-levels.ts";
 import { hasStayed, isTaken } from "./new-level.ts";
-import { OWN_TAIL_WORDS, OwnTail } from "./own-tail.ts";
+import { OWN_TAIL_WORDS } from "./own-tail.ts";
+import { OwnTails } from "./own-tails.ts";
 import { pagesPerValue, shareOfOne } from "./page-budget.ts";
-import { isTurnOfHours } from "./recurrence.ts";
+import { isFallToNothing, isTurnOfHours } from "./recurrence.ts";
 import { isBurstLong } from "./short-departures.ts";
 import type { ValueMoment } from "./value-moment.ts";
 import { ValueSteps } from "./value-steps.ts";
@@ -39,11 +40,10 @@ const SD_MIN = 1e-9;
 const STEP_SPREAD_SHARE = 0.1;
 /** Share of what was expected below which a move of a series that hardly strays is too small to matter. */
 const SMALL_MOVE_SHARE = 0.05;
+/** A habit of an hour may last so long, as `longer` says of minutes. */
+const BRIEF_MS_MAX = 1.5 * HOUR_MS;
 /** Multiple of the bar from which on a departure is reported at once while a new instance warms up, or on an unusual day. */
 const LENIENT_BAR = 3;
-/** Counts of what hardly ever happens: one of it is no departure. */
-const NOTHING = 0.5;
-const DEPARTING_COUNT = 1.5;
 /** Weight of a value in how often a series goes far out: that is what it has done in a day and a half of minutes. */
 const ONSET_WEIGHT = 1 / 2000;
 const PEAK_VALUES = 30;
@@ -89,8 +89,7 @@ export class DepartureDetector {
   readonly #steps: ValueSteps;
   readonly #season: LearnedSeason;
   readonly #known: KnownDepartures;
-  readonly #above: OwnTail;
-  readonly #below: OwnTail;
+  readonly #tails: OwnTails;
   /** Value that was expected, the standard deviation of such values, and the bar in these. */
   expected = 0;
   sd = 0;
@@ -110,6 +109,7 @@ export class DepartureDetector {
   rejoins = false;
   #isOfSeason = false;
   #isEdge = false;
+  #isMissed = false;
   #isStill = false; // the series strays by less than the least that its sd is taken for
   /** Why a departure at hand is no news. */
   known: KnownReason | null = null;
@@ -127,8 +127,7 @@ export class DepartureDetector {
     this.#levels = new LocalLevels(take(LOCAL_LEVELS_WORDS));
     this.#season = new LearnedSeason(take(LEARNED_SEASON_WORDS));
     this.#known = new KnownDepartures(take(KNOWN_DEPARTURES_WORDS), more);
-    this.#above = new OwnTail(take(OWN_TAIL_WORDS));
-    this.#below = new OwnTail(take(OWN_TAIL_WORDS));
+    this.#tails = new OwnTails(take(OWN_TAIL_WORDS), take(OWN_TAIL_WORDS), this.#waits.subarray(FAR_PEAK, FAR_PEAK + 1));
   }
 
   /** Whether a departure that was news goes on. */
@@ -144,6 +143,11 @@ export class DepartureDetector {
   /** The series has no tail of its own yet: what departs of it is for its newest values together to say. */
   isYoung(intervalMs: number): boolean {
     return isYoung(this.#words[COUNT] as number, intervalMs);
+  }
+
+  /** Whether a habit is on that is over sooner than the hour: no level of its hour. */
+  get isBrief(): boolean {
+    return this.#words[STATE] === KNOWN && (this.#words[KNOWN_UNTIL] as number) - (this.#words[STARTED] as number) <= BRIEF_MS_MAX;
   }
 
   /** When a departure to a side (0: any) was last on, news or not, or waited for its second value, or an hour's edge came; ms, 0 for never. */
@@ -167,7 +171,7 @@ export class DepartureDetector {
     let far = 0;
     for (let back = 0; back < most; back++) if (sizeOf(back) >= DEPARTURE_MIN) far++;
     if (far > 0 && (this.#words[side < 0 ? ONSETS_BELOW : ONSETS_ABOVE] as number) ** far > probability) return false;
-    const tail = this.#tailTo(side);
+    const tail = this.#tails.to(side);
     if (!tail.isHeavy) return true;
     let least = Number.POSITIVE_INFINITY;
     for (let back = 0; back < most; back++) {
@@ -191,8 +195,8 @@ export class DepartureDetector {
     this.known = null;
     this.#newest = moment;
     this.#levels.forecast(moment.hour, moment.isBehindGap);
-    this.#season.lookUp(timeMs, moment.intervalMs);
-    this.#measure(value);
+    this.#season.lookUp(timeMs, moment.intervalMs, this.#steps.jumpTo(value));
+    this.#measure(timeMs, value, moment);
     this.#weigh(value, moment);
     this.rejoins = moment.isBehindGap && !Number.isNaN(moment.hour) && this.isAtRest && this.evidence < 1;
     if (this.rejoins) this.#levels.rejoin(this.expected);
@@ -228,14 +232,10 @@ export class DepartureDetector {
     return pagesPerValue(this.#newest.intervalMs) * shareOfOne(this.#newest.streams);
   }
 
-  #tailTo(side: number): OwnTail {
-    return side < 0 ? this.#below : this.#above;
-  }
-
   /** Standard deviations from which on a value to a side departs. */
   #barTo(side: number): number {
     const { caution, streams } = this.#newest;
-    return caution * Math.max(DEPARTURE_MIN, this.#tailTo(side).passedWith(this.#pageProbability, streams));
+    return caution * Math.max(DEPARTURE_MIN, this.#tails.to(side).passedWith(this.#pageProbability, streams));
   }
 
   /** Takes the level for usual, as after a deployment. */
@@ -250,8 +250,10 @@ export class DepartureDetector {
     this.#words[STATE] = AT_REST;
   }
 
-  #measure(value: number): void {
+  #measure(timeMs: number, value: number, { intervalMs, newest }: ValueMoment): void {
     const season = this.#season.expected;
+    this.#isMissed = this.#season.isMissedBy(newest, timeMs, intervalMs, DEPARTURE_MIN);
+    if (this.#isMissed) return this.#compare(value, season, this.#season.spread, 0);
     const isSeason = !Number.isNaN(season) && this.#season.error < SEASON_SHARE * this.#levels.error;
     const spread = isSeason ? Math.max(this.#season.spread, SEASON_SPREAD_SHARE * this.#season.error) : this.#levels.spread;
     this.#isOfSeason = isSeason && this.#season.error < SHARP_SEASON_SHARE * this.#levels.error;
@@ -276,14 +278,14 @@ export class DepartureDetector {
     this.#compare(value, this.expected, this.#levels.spread);
   }
 
-  #compare(value: number, expected: number, spread: number): void {
+  #compare(value: number, expected: number, spread: number, finest = this.#steps.finest): void {
     const words = this.#words;
     this.expected = expected;
     const floor = Math.max(SD_RELATIVE_MIN * Math.abs(expected), SD_MIN, value > expected ? this.countSd(expected) : 0);
     const own = Math.max(SD_PER_MEAN_DEVIATION * spread, LONG_SD_SHARE * Math.sqrt(words[LONG_VARIANCE] as number));
     this.sd = Math.max(own, floor);
     this.#isStill = own <= floor;
-    if (this.#steps.areWhole) this.sd = Math.max(this.sd, this.#steps.finest);
+    if (this.#steps.areWhole) this.sd = Math.max(this.sd, finest);
     this.size = (words[COUNT] as number) < 5 ? 0 : (value - expected) / this.sd;
   }
 
@@ -315,21 +317,17 @@ export class DepartureDetector {
     this.bar = DEPARTURE_MIN * moment.caution;
     const isFar = size >= DEPARTURE_MIN && this.isAtRest && !Number.isNaN(moment.hour);
     this.#isEdge = isFar && isTurnOfHours(value, this.expected, moment.hours.sides(moment.localMs, moment.isHolidayAt));
-    const isFew = this.#countsNothing && this.#isFew(Math.round(size * this.sd * this.#counts));
+    // A habit that goes up from nothing goes on being one: the way back from an edge would be a fall to nothing.
+    if (this.#isEdge && isFallToNothing(this.expected, value) && this.#known.find(this.#departure(value, moment))?.reason === "recurring")
+      this.#isEdge = false;
+    const seen = { counts: this.#newest.counts, values: this.#words[COUNT] as number, squares: this.#words[LONG_VARIANCE] as number };
+    const isFew = this.#countsNothing && areFewByChance(Math.round(size * this.sd * this.#counts), seen, this.#pageProbability);
     if (isFew || this.isSmallMove || this.#isEdge || (this.#words[COUNT] as number) < DEPARTING_VALUES) this.evidence = 0;
     else {
-      if (size >= this.bar) this.bar = this.#barTo(this.size);
+      if (size >= this.bar && !this.#isMissed) this.bar = this.#barTo(this.size);
       this.evidence = size / this.bar;
     }
-    this.chance = this.evidence < 1 ? 1 : this.#tailTo(this.size).chanceOf(size);
-  }
-
-  /** Whether so many events where hardly any are usual are one, or of counts what comes by chance as often as people may be told for nothing. */
-  #isFew(events: number): boolean {
-    if (events < DEPARTING_COUNT || this.#newest.counts === 0) return events < DEPARTING_COUNT;
-    const perObservation = (this.#words[LONG_VARIANCE] as number) * this.#counts ** 2;
-    const mean = Math.min(NOTHING, Math.max(perObservation, 1 / (this.#words[COUNT] as number)));
-    return poissonTail(events, mean) > this.#pageProbability;
+    this.chance = this.evidence < 1 ? 1 : this.#tails.to(this.size).chanceOf(size);
   }
 
   #begin(timeMs: number, value: number, moment: ValueMoment): void {
@@ -374,7 +372,7 @@ export class DepartureDetector {
 
   #set(startedMs: number, value: number, { side, size, expected }: Pick<Departure, "side" | "size" | "expected">, state: number): void {
     const words = this.#words;
-    this.#waits[FAR_PEAK] = 0;
+    this.#tails.endRow();
     words[STATE] = state;
     words[NEAR] = 0;
     words[VALUES] = 0;
@@ -390,8 +388,10 @@ export class DepartureDetector {
     const { expected, sd, size } = this;
     const hasLevels = this.#steps.areLevels;
     const isYoung = (this.#words[COUNT] as number) * intervalMs < DAY_MS;
-    const isOfSeason = this.#isOfSeason;
-    return { timeMs, value, expected, sd, size: Math.abs(size), side: Math.sign(size), intervalMs, hasLevels, isOfSeason, isYoung };
+    const isMissed = this.#isMissed;
+    const isOfSeason = this.#isOfSeason || isMissed;
+    const side = Math.sign(size);
+    return { timeMs, value, expected, sd, size: Math.abs(size), side, intervalMs, hasLevels, isOfSeason, isMissed, isYoung };
   }
 
   #goOn(value: number, moment: ValueMoment): void {
@@ -414,9 +414,9 @@ export class DepartureDetector {
     if (near >= NEAR_VALUES || isAccepted) this.#end(value, isAccepted, moment);
   }
 
-  /** Whether a habit goes on as far out as it went: its own tail, which it has made, does not speak for it then. */
+  /** Whether a habit goes on as far out, to its side, as it went: its own tail, which it has made, does not speak for it then. */
   #isStillSo(caution: number): boolean {
-    const size = Math.abs(this.size);
+    const size = this.size * (this.#words[SIDE] as number);
     return size >= DEPARTURE_MIN * caution && size >= (this.#words[PEAK] as number) / 2;
   }
 
@@ -439,7 +439,7 @@ export class DepartureDetector {
       hasStayed: isAccepted || Math.abs(value - to) < Math.abs(value - from) / 2,
     });
     // A burst of a few values that was reported speaks for a tail that is heavy; of any other it was an incident.
-    const tail = this.#tailTo(words[SIDE] as number);
+    const tail = this.#tails.to(words[SIDE] as number);
     const isBurst = isBurstLong(endedMs - (words[STARTED] as number), intervalMs);
     if (words[STATE] === DEPARTED && isBurst && tail.isHeavy) tail.add(words[PEAK] as number);
     if (isAccepted && (words[STATE] === DEPARTED || isTaken(words[STARTED] as number, moment))) this.accepted = { from, to };
@@ -454,11 +454,12 @@ export class DepartureDetector {
   #learn(timeMs: number, value: number, { intervalMs, hour }: ValueMoment): void {
     const words = this.#words;
     const isIncident = words[STATE] !== AT_REST || this.#waits[WAITING_SIDE] !== 0;
+    const isStrange = isIncident && !(words[STATE] === KNOWN && this.#season.hasEvents(intervalMs)); // what is known belongs to such a season
     const count = (words[COUNT] as number) + 1;
     words[COUNT] = count;
     // What comes back by the clock, and what goes on, says nothing of the noise; that a short departure has come again does.
-    if (this.known === "short_lived") this.#addToTails(this.size);
-    else if (!isIncident && count > 1 && !this.isSmallMove) this.#learnTails();
+    if (this.known === "short_lived") this.#tails.add(this.size);
+    else if (!isIncident && count > 1 && !this.isSmallMove) this.#tails.learn(this.size, DEPARTURE_MIN);
     const off = Math.min(Math.abs(value - this.expected), count <= 20 ? Number.POSITIVE_INFINITY : LONG_CLIP * this.sd);
     if (count > 1) words[LONG_VARIANCE] = mix(words[LONG_VARIANCE] as number, off * off, Math.max(LONG_WEIGHT, 1 / count));
     const errorMax = 4 * SD_PER_MEAN_DEVIATION * Math.max(this.#levels.spread, SD_RELATIVE_MIN * Math.abs(this.expected), SD_MIN);
@@ -467,24 +468,8 @@ export class DepartureDetector {
     const isSmallStep = !isIncident && (this.#isEdge || (this.isSmallMove && Math.abs(this.size) >= DEPARTURE_MIN));
     if (isSmallStep) this.#levels.settle(value, hour, this.#isEdge ? this.countSd(value) / SD_PER_MEAN_DEVIATION : 0);
     this.#levels.learn(value, isIncident || isSmallStep, this.#steps.finest);
-    this.#season.learn(timeMs, value, { count, intervalMs, isIncident, errorMax });
+    this.#season.learn(timeMs, value, { count, intervalMs, isIncident: isStrange, errorMax });
     if (this.#steps.learn(value, count, isIncident, this.#newest.counts)) this.#known.holdsLevel(value, timeMs);
-  }
-
-  /** Values in a row that are far out are one event, which does not speak for itself while it goes on: the furthest of them counts once they are over. */
-  #learnTails(): void {
-    const { size } = this;
-    const far = this.#waits[FAR_PEAK] as number;
-    if (Math.abs(size) < DEPARTURE_MIN || far * size < 0) {
-      this.#addToTails(far !== 0 ? far : size);
-      this.#waits[FAR_PEAK] = 0;
-    }
-    if (Math.abs(size) >= DEPARTURE_MIN && Math.abs(size) > Math.abs(far)) this.#waits[FAR_PEAK] = size;
-  }
-
-  #addToTails(size: number): void {
-    this.#above.add(Math.max(0, size));
-    this.#below.add(Math.max(0, -size));
   }
 
   /** Learns how often the series goes far out: values that go on with it do not count. */

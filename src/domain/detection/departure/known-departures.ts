@@ -1,7 +1,7 @@
 // What a series has done before and people need not hear of again: departures that come back at the same time of day or week, or at equal gaps; short ones that end by
 // themselves, while they go on coming; steps to a level that it has had. One departure that people were told of is no habit. Two weeks are remembered.
 import { DAY_MS, HOUR_MS } from "../../../core/time/durations.ts";
-import { type EarlierDeparture, isFallToNothing, longer, mondayMs, recurringMs, weekendMs } from "./recurrence.ts";
+import { clockMs, type EarlierDeparture, isFallToNothing, longer, mondayMs, recurringMs, weekendMs } from "./recurrence.ts";
 import { MORE_SHORT_WORDS, SHORT_MS, SHORT_WORDS, ShortDepartures } from "./short-departures.ts";
 
 /** Records in the first part of the state, and in the second one, which stands behind all that pairs were stored with before. */
@@ -65,6 +65,8 @@ export interface Departure {
   readonly hasLevels: boolean;
   /** A season of the series' own says what the value should have been: a level that it has at other times is news at this one. */
   readonly isOfSeason: boolean;
+  /** The event of a season of the series' own is missing, or another one: what came at its gaps is in the season. */
+  readonly isMissed: boolean;
   /** Less than a day of the series is known: a burst of few values that it has for the second time may be its habit. */
   readonly isYoung: boolean;
 }
@@ -106,12 +108,13 @@ export class KnownDepartures {
   find(of: Departure): Known | null {
     const shorts = this.#shortsTo(of.side);
     const burstMs = Math.min(SHORT_MS, longer(BURST_INTERVALS * of.intervalMs, of.intervalMs));
-    if (shorts.isBurst(of)) return { reason: "short_lived", lastsMs: burstMs };
+    if (!of.isMissed && shorts.isBurst(of)) return { reason: "short_lived", lastsMs: burstMs };
     const isFall = isFallToNothing(of.value, of.expected);
     if (!isFall && !of.isOfSeason && this.#isKnownStep(of)) return { reason: of.hasLevels ? "known_level" : "known_step", lastsMs: 0 };
     const earlier = this.#like(of);
+    const habitMs = of.isMissed ? clockMs : recurringMs;
     const weekMs = isFall ? 0 : mondayMs(of.timeMs, earlier, of.intervalMs);
-    const lastedMs = Math.max(recurringMs(earlier, of.intervalMs, isFall ? 1 : 0), shorts.longestMs(of), weekMs);
+    const lastedMs = Math.max(habitMs(earlier, of.intervalMs, isFall ? 1 : 0), of.isMissed ? 0 : shorts.longestMs(of), weekMs);
     // What comes each evening is over a weekend as long as that is.
     const lastsMs = Math.max(lastedMs > 0 ? longer(lastedMs, of.intervalMs) : 0, weekendMs(of.timeMs, earlier));
     return lastsMs > 0 ? { reason: "recurring", lastsMs } : null;
@@ -149,14 +152,14 @@ export class KnownDepartures {
   }
 
   /** Departures before to the same side, no less than half as far. */
-  #like({ timeMs, side, size, value, expected }: Departure): EarlierDeparture[] {
+  #like({ timeMs, side, size, value, expected, isMissed }: Departure): EarlierDeparture[] {
     const found: EarlierDeparture[] = [];
     for (let i = 0; i < DEPARTURES_KEPT; i++) {
       const ageMs = timeMs - this.#time(i);
       const peak = side * this.#number(i, PEAK);
       if (this.#time(i) === 0 || ageMs <= 0 || peak <= 0) continue;
       const step = Math.abs(this.#number(i, TO) - this.#number(i, FROM));
-      if (size >= LIKE_SIZE * peak && Math.abs(value - expected) >= LIKE_VALUE * step) continue;
+      if ((isMissed || size >= LIKE_SIZE * peak) && Math.abs(value - expected) >= LIKE_VALUE * step) continue;
       found.push({ ageMs, lastedMs: Math.abs(this.#number(i, LASTED)) });
     }
     return found;

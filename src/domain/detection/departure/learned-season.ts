@@ -1,6 +1,7 @@
 // A season of any period that a series shows: hourly jobs, duty cycles, saw-teeth. The period is found from the series' own crossings of its long mean: where
 // three in a row come equally far apart, that is the period, and each part of it gets a level and a spread of its own.
 import { HOUR_MS, MINUTE_MS } from "../../../core/time/durations.ts";
+import type { RecentValues } from "../rolling/recent-values.ts";
 import { SD_PER_MEAN_DEVIATION } from "./local-levels.ts";
 
 /** Parts of a period. */
@@ -17,7 +18,8 @@ const LAST_RISE = 2;
 /** The last two gaps between rises. */
 const GAP = 3;
 const BEFORE_GAP = 4;
-const IS_UP = 5;
+/** Whether the series is up, or what its periods begin with; and four times the side and the second of an edge that may be the first of many. */
+const STATE = 5;
 const MEAN = 6;
 const VARIANCE = 7;
 const VALUES = 8;
@@ -43,8 +45,23 @@ const BIN_VALUES_MIN = 3;
 const BIN_UNCLIPPED = 4;
 const BIN_CLIP = 3;
 const COUNT_MAX = 255;
-/** Periods before the season speaks. */
+/** Periods before the season speaks, and before what it misses is news; values in a row that miss it. */
 const PERIODS_MIN = 3;
+const MISSED_PERIODS_MIN = 6;
+const MISSED_VALUES = 3;
+/** Of how much the series strays on the whole the season may be off for that. */
+const MISSED_ERROR_SHARE = 0.4;
+/** Share of the bar that each of those values has to be off by; all of them are off by it on the whole. */
+const MISSED_VALUE_SHARE = 0.5;
+/** An event that did not come, or was not seen, makes a gap of two periods. */
+const REGULAR_PERIODS_MAX = 2;
+/** A step of so many standard deviations is an edge: a drop, or a jump, which says when a period begins to the value, where a level that noise crosses does not. */
+const EDGE = 2;
+/** What STATE says: of a series whose periods begin with rises whether it is up, else the side of the edges that they begin with. */
+const UP = 1;
+const EDGES_UP = 2;
+const EDGES_DOWN = 3;
+const STATES = 4;
 
 /** Circumstances of a value: how many the series has had with it, its interval, whether an incident is on, and what an error counts for at most. */
 interface SeasonLesson {
@@ -62,6 +79,8 @@ export class LearnedSeason {
   readonly #counts: Uint8Array;
   #bin = -1;
   #bins = 0;
+  /** Side of the edge that the newest value came by; 0 for none. */
+  #edge = 0;
 
   constructor(words: Float64Array) {
     this.#words = words;
@@ -85,31 +104,97 @@ export class LearnedSeason {
     return this.#spreads[this.#bin] ?? 0;
   }
 
+  /** The period is none of the clock's. */
+  get #isOwn(): boolean {
+    return this.periodMs !== 0 && this.#words[ANCHOR] !== 0;
+  }
+
   /** Infinite until the season has been seen for some periods. */
   get error(): number {
     const isSeen = (this.#words[VALUES] as number) > PERIODS_MIN * this.#bins;
     return isSeen ? (this.#words[ERROR] as number) : Number.POSITIVE_INFINITY;
   }
 
-  /** Finds the part of the period that a value of this time belongs to. */
-  lookUp(timeMs: number, intervalMs: number): void {
+  /** Finds the part of the period that a value of this time belongs to, which has come by such a jump, or 0: an edge at about its time begins the period. */
+  lookUp(timeMs: number, intervalMs: number, jump: number): void {
     const period = this.periodMs;
+    const bar = EDGE * Math.sqrt(this.#words[VARIANCE] as number);
+    this.#edge = bar > 0 && Math.abs(jump) >= bar ? Math.sign(jump) : 0;
     this.#bin = -1;
     if (period === 0) return;
+    if (this.#isOwn && this.#edge !== 0 && this.#edge === this.#edges)
+      this.#keepPhase(timeMs, Math.max(PHASE_SHARE, (1.01 * intervalMs) / period));
     this.#bins = Math.max(BINS_MIN, Math.min(BINS_MAX, Math.round(period / intervalMs)));
-    const elapsed = (timeMs - (this.#words[ANCHOR] as number)) % period;
-    const phase = (elapsed < 0 ? elapsed + period : elapsed) / period;
-    this.#bin = Math.min(this.#bins - 1, Math.floor(phase * this.#bins + 1e-6));
+    this.#bin = this.#binAt(timeMs);
   }
 
-  /** Takes the value that was looked up, the `count`th of its series; nothing of an incident, but its rises. `errorMax` is what an error counts for at most. */
+  /** Side of the edges that the series' periods begin with; 0 where they begin with rises. */
+  get #edges(): number {
+    const state = this.#state;
+    return state === EDGES_UP ? 1 : state === EDGES_DOWN ? -1 : 0;
+  }
+
+  #binAt(timeMs: number): number {
+    const period = this.periodMs;
+    const elapsed = (timeMs - (this.#words[ANCHOR] as number)) % period;
+    const phase = (elapsed < 0 ? elapsed + period : elapsed) / period;
+    return Math.min(this.#bins - 1, Math.floor(phase * this.#bins + 1e-6));
+  }
+
+  /**
+   * Whether the newest values all lie to one side of what the season has at their times, on the whole by so many of their spreads and by more than the series strays on
+   * the whole: its event did not come, or is another one. Those values together are rarer than the one that the series' own tail is asked of. A period that moves the
+   * series by less than that has no such event, and one of the clock is judged by others.
+   */
+  isMissedBy(newest: RecentValues, timeMs: number, intervalMs: number, sds: number): boolean {
+    if (this.#bin < 0 || !this.hasEvents(intervalMs) || (this.#words[VALUES] as number) <= MISSED_PERIODS_MIN * this.#bins) return false;
+    const swing = Math.sqrt(this.#words[VARIANCE] as number);
+    if ((this.#words[ERROR] as number) > MISSED_ERROR_SHARE * swing) return false;
+    let [side, off, bar] = [0, 0, 0];
+    for (let back = 0; back < MISSED_VALUES; back++) {
+      const bin = this.#binAt(timeMs - back * intervalMs);
+      if ((this.#counts[bin] as number) < BIN_VALUES_MIN) return false;
+      const by = newest.before(back) - (this.#levels[bin] as number);
+      const least = Math.max(sds * SD_PER_MEAN_DEVIATION * (this.#spreads[bin] as number), swing);
+      if (Math.abs(by) < MISSED_VALUE_SHARE * least || by * side < 0) return false;
+      side = Math.sign(by);
+      off += Math.abs(by);
+      bar += least;
+    }
+    return off >= bar && this.#swing() >= swing;
+  }
+
+  /** Whether the period is none of the clock's, and begins with edges that came at its gaps of late, one of them perhaps not seen. */
+  hasEvents(intervalMs: number): boolean {
+    const period = this.periodMs;
+    if (!this.#isOwn || this.#edges === 0) return false;
+    const slack = Math.max(1.01 * intervalMs, EQUAL_SHARE * period);
+    return [GAP, BEFORE_GAP].every((which) => {
+      const gap = this.#words[which] as number;
+      const periods = Math.round(gap / period);
+      return periods >= 1 && periods <= REGULAR_PERIODS_MAX && Math.abs(gap - periods * period) <= periods * slack;
+    });
+  }
+
+  /** Between the highest and the lowest part that are known. */
+  #swing(): number {
+    let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+    for (let bin = 0; bin < this.#bins; bin++) {
+      if ((this.#counts[bin] as number) < BIN_VALUES_MIN) continue;
+      least = Math.min(least, this.#levels[bin] as number);
+      most = Math.max(most, this.#levels[bin] as number);
+    }
+    return most - least;
+  }
+
+  /** Takes the value that was looked up, the `count`th of its series; nothing of an incident that is news, but its rises. `errorMax` is what an error counts for at most. */
   learn(timeMs: number, value: number, { count, intervalMs, isIncident, errorMax }: SeasonLesson): void {
     if (this.#bin >= 0 && !isIncident) this.#learnBin(value, errorMax);
     const weight = Math.max(MEAN_WEIGHT, 1 / count);
     this.#words[MEAN] = (this.#words[MEAN] as number) + weight * (value - (this.#words[MEAN] as number));
     const deviation = value - (this.#words[MEAN] as number);
     this.#words[VARIANCE] = (this.#words[VARIANCE] as number) + weight * (deviation * deviation - (this.#words[VARIANCE] as number));
-    this.#watchRises(timeMs, deviation, intervalMs);
+    this.#watchBegins(timeMs, deviation, intervalMs);
   }
 
   #learnBin(value: number, errorMax: number): void {
@@ -132,14 +217,52 @@ export class LearnedSeason {
     if (count > 1) this.#spreads[bin] = spread + Math.max(1 / (count - 1), BIN_WEIGHT) * (Math.min(size, most) - spread);
   }
 
-  #watchRises(timeMs: number, deviation: number, intervalMs: number): void {
+  get #state(): number {
+    return (this.#words[STATE] as number) % STATES;
+  }
+
+  #watchBegins(timeMs: number, deviation: number, intervalMs: number): void {
     const words = this.#words;
-    const isUp = words[IS_UP] === 1;
-    if (isUp && deviation < 0) words[IS_UP] = 0;
-    if (isUp || deviation <= RISE * Math.sqrt(words[VARIANCE] as number)) return;
-    words[IS_UP] = 1;
-    if (words[LAST_RISE] !== 0) this.#rise(timeMs, timeMs - (words[LAST_RISE] as number), intervalMs);
-    words[LAST_RISE] = timeMs;
+    if (this.#edges !== 0 && timeMs - (words[LAST_RISE] as number) > PERIOD_MS_MAX) this.#beginWith(0);
+    if (this.#edges === 0 && this.#edge !== 0 && this.#isEdgeAgain(timeMs, intervalMs))
+      this.#beginWith(this.#edge > 0 ? EDGES_UP : EDGES_DOWN);
+    if (this.#edges !== 0 ? this.#edge === this.#edges : this.#isRise(deviation)) {
+      if (words[LAST_RISE] !== 0) this.#rise(timeMs, timeMs - (words[LAST_RISE] as number), intervalMs);
+      words[LAST_RISE] = timeMs;
+    }
+  }
+
+  /**
+   * Whether an edge of this side has come no longer than a period before, but not just now: else it is the first of what may come again. What has one a day begins with
+   * none, and steps that follow each other are one edge.
+   */
+  #isEdgeAgain(timeMs: number, intervalMs: number): boolean {
+    const side = this.#edge > 0 ? 1 : 0;
+    const first = Math.floor((this.#words[STATE] as number) / STATES);
+    const ageMs = timeMs - Math.floor(first / 2) * 1_000;
+    const isOpen = first !== 0 && ageMs <= PERIOD_MS_MAX;
+    if (isOpen && first % 2 !== side) return false;
+    if (isOpen && ageMs >= PERIOD_VALUES_MIN * intervalMs) return true;
+    this.#words[STATE] = this.#state + STATES * (2 * Math.floor(timeMs / 1_000) + side);
+    return false;
+  }
+
+  /** Periods begin in another way: gaps between what they began with say nothing of it, nor does a season of the series' own. */
+  #beginWith(state: number): void {
+    if (this.#isOwn) this.forget();
+    this.#words[STATE] = state;
+    this.#words[LAST_RISE] = 0;
+    this.#words[GAP] = 0;
+    this.#words[BEFORE_GAP] = 0;
+  }
+
+  #isRise(deviation: number): boolean {
+    const words = this.#words;
+    const isUp = this.#state === UP;
+    if (isUp && deviation < 0) words[STATE] = (words[STATE] as number) - UP;
+    if (isUp || deviation <= RISE * Math.sqrt(words[VARIANCE] as number)) return false;
+    words[STATE] = (words[STATE] as number) + UP;
+    return true;
   }
 
   #rise(timeMs: number, gap: number, intervalMs: number): void {
@@ -152,7 +275,7 @@ export class LearnedSeason {
     const slack = Math.max(1.01 * intervalMs, EQUAL_SHARE * median);
     const areEqual = [gap, before, earlier].every((one) => Math.abs(one - median) <= slack);
     if (areEqual && median >= PERIOD_VALUES_MIN * intervalMs && median <= PERIOD_MS_MAX) this.#adopt(timeMs, mean, intervalMs);
-    else if (words[PERIOD] !== 0 && words[ANCHOR] !== 0) this.#keepPhase(timeMs);
+    else if (words[PERIOD] !== 0 && words[ANCHOR] !== 0) this.#keepPhase(timeMs, PHASE_SHARE);
   }
 
   #adopt(timeMs: number, mean: number, intervalMs: number): void {
@@ -180,9 +303,9 @@ export class LearnedSeason {
     this.#bin = -1;
   }
 
-  #keepPhase(timeMs: number): void {
+  #keepPhase(timeMs: number, slack: number): void {
     const words = this.#words;
     const phase = ((timeMs - (words[ANCHOR] as number)) % (words[PERIOD] as number)) / (words[PERIOD] as number);
-    if (phase < PHASE_SHARE || phase > 1 - PHASE_SHARE) words[ANCHOR] = timeMs;
+    if (phase < slack || phase > 1 - slack) words[ANCHOR] = timeMs;
   }
 }

@@ -63,11 +63,17 @@ export function longer(lastedMs: number, intervalMs: number): number {
 
 /** Longest of the departures that one comes back of, ms; 0 where it is no habit yet. `extra` are the times that its kind must have come beyond those of others. */
 export function recurringMs(earlier: readonly EarlierDeparture[], intervalMs: number, extra: number): number {
+  const lastedMs = clockMs(earlier, intervalMs, extra);
+  return lastedMs > 0 ? lastedMs : equalGapsMs(earlier, intervalMs, GAP_TIMES + extra);
+}
+
+/** As `recurringMs`, by the time of day or week alone. */
+export function clockMs(earlier: readonly EarlierDeparture[], intervalMs: number, extra: number): number {
   for (const clock of CLOCKS) {
     const lastedMs = ofClock(earlier, clock, intervalMs, CLOCK_TIMES + extra);
     if (lastedMs > 0) return lastedMs;
   }
-  return equalGapsMs(earlier, intervalMs, GAP_TIMES + extra);
+  return 0;
 }
 
 function ofClock(

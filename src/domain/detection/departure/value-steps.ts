@@ -10,6 +10,8 @@ const STILL_WEIGHT = 0.002;
 const STEP_SD_SHARE = 0.3;
 const STEP_WEIGHT = 0.05;
 const STEP_CLIP = 3;
+/** Multiple of the usual step from which on one is a jump: noise hardly makes any. */
+const JUMP = 4;
 /** Equal values in a row that make a level; of one in a departure. */
 const LEVEL_RUN = 5;
 const LEVEL_RUN_DEPARTED = 60;
@@ -34,6 +36,13 @@ export class ValueSteps {
   /** The newest value that was learned. */
   get previous(): number {
     return this.#words[PREVIOUS] as number;
+  }
+
+  /** The step to a value, signed, where it is larger than those that the series takes all the time; 0 for any other. */
+  jumpTo(value: number): number {
+    const step = value - this.previous;
+    const usual = (1 - (this.#words[STILL] as number)) * (this.#words[STEP] as number);
+    return usual > 0 && Math.abs(step) >= JUMP * usual ? step : 0;
   }
 
   /** Values are whole numbers, of late where they are counts. */

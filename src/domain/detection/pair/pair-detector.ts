@@ -234,7 +234,7 @@ export class PairDetector {
     if (this.departure.rejoins) this.#rejoin(value, value - verdict.expected);
     this.#lasting.observe(this.#valueMoments.count === 0 ? 0 : this.#valueMoments.sd, this.departure.leastSd);
     this.#observeLevel(value, value - verdict.expected);
-    if (!this.#isFrozen && day !== "unusual") this.#profile.add(localMs, value, this.#interval.ms, isHoliday);
+    if (!this.#isFrozen && !this.departure.isBrief && day !== "unusual") this.#profile.add(localMs, value, this.#interval.ms, isHoliday);
     verdict.sign = Math.sign(value - verdict.expected);
     const bars = barsOf(this.#interval.ms);
     verdict.levelBar = bars.level * caution;
