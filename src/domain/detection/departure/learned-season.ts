@@ -257,11 +257,10 @@ export class LearnedSeason {
   }
 
   #isRise(deviation: number): boolean {
-    const words = this.#words;
     const isUp = this.#state === UP;
-    if (isUp && deviation < 0) words[STATE] = (words[STATE] as number) - UP;
-    if (isUp || deviation <= RISE * Math.sqrt(words[VARIANCE] as number)) return false;
-    words[STATE] = (words[STATE] as number) + UP;
+    if (isUp && deviation < 0) this.#words[STATE] = (this.#words[STATE] as number) - UP;
+    if (isUp || deviation <= RISE * Math.sqrt(this.#words[VARIANCE] as number)) return false;
+    this.#words[STATE] = (this.#words[STATE] as number) + UP;
     return true;
   }
 

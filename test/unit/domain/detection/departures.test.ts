@@ -83,6 +83,7 @@ describe("departures that are no news", () => {
     hasLevels: false,
     isOfSeason: false,
     isYoung: false,
+    isMissed: false,
     ...change,
   });
   const ended = (startedMs: number, minutes: number, change = {}) => ({
