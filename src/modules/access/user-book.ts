@@ -1,10 +1,12 @@
 // Users: what the tokens of a subject may do at most in their tenant.
+
 import type { KeyValueStore, StoreOperation } from "../../adapters/storage/key-value-store.ts";
 import { type AccessChange, ROLES } from "../../core/protocol/access.ts";
 import type { UserBinding } from "../../domain/access/user-role.ts";
 import { KeyBuilder } from "../../domain/codec/key.ts";
 import { scan } from "../state/scan.ts";
 import { flag, number, oneOf, StoredForm, text } from "../state/stored-json.ts";
+import { TenantTable } from "../state/tenant-table.ts";
 
 /** A stored user. */
 export interface User extends UserBinding {
@@ -43,7 +45,7 @@ function storeKey({ tenant, subject }: User): Uint8Array {
 
 /** The users of all tenants: at most USERS_PER_TENANT_MAX each. */
 export class UserBook {
-  readonly #tenants = new Map<string, Map<string, User>>();
+  readonly #users = new TenantTable<User>(({ subject }) => subject);
 
   load(store: KeyValueStore): void {
     for (const { value } of scan(store, "users")) this.put(USER.decode(value));
@@ -51,32 +53,30 @@ export class UserBook {
 
   /** Takes a user over; gives what the front has to know. */
   put(user: User): AccessChange {
-    const users = this.#tenants.get(user.tenant) ?? new Map<string, User>();
-    users.set(user.subject, user);
-    this.#tenants.set(user.tenant, users);
+    this.#users.put(user);
     return accessChange(user);
   }
 
   remove({ tenant, subject }: User): AccessChange {
-    this.#tenants.get(tenant)?.delete(subject);
+    this.#users.remove(tenant, subject);
     return { type: "user-gone", tenant, subject };
   }
 
   find(tenant: string, subject: string): User | undefined {
-    return this.#tenants.get(tenant)?.get(subject);
+    return this.#users.find(tenant, subject);
   }
 
   count(tenant: string): number {
-    return this.#tenants.get(tenant)?.size ?? 0;
+    return this.#users.sizeOf(tenant);
   }
 
   /** Users of a tenant in the order of their subjects. */
   of(tenant: string): User[] {
-    return [...(this.#tenants.get(tenant)?.values() ?? [])].sort((a, b) => (a.subject < b.subject ? -1 : 1));
+    return this.#users.of(tenant).sort((a, b) => (a.subject < b.subject ? -1 : 1));
   }
 
   accessChanges(): AccessChange[] {
-    return [...this.#tenants.values()].flatMap((users) => [...users.values()].map(accessChange));
+    return [...this.#users.all()].map(accessChange);
   }
 }
 

@@ -1,9 +1,11 @@
 // Replay jobs: what each is to replay, how far it is, and what became of its letters. Stored in the transactions that move them on.
+
 import type { KeyValueStore } from "../../adapters/storage/key-value-store.ts";
 import { KeyBuilder } from "../../domain/codec/key.ts";
 import { scan } from "../state/scan.ts";
 import { list, nullable, number, object, optional, record, StoredForm, text } from "../state/stored-json.ts";
 import { idBytes } from "../state/tables.ts";
+import { TenantTable } from "../state/tenant-table.ts";
 
 /** Which letters: those named, or all that match. Received times, `fromMs` inclusive, `toMs` exclusive. */
 export interface DeadLetterSelection {
@@ -77,7 +79,7 @@ const ENDED_MAX = 16;
 
 /** The committed jobs of all tenants: at most REPLAY_JOBS_KEPT_MAX each. */
 export class ReplayBook {
-  readonly #tenants = new Map<string, Map<string, ReplayJob>>();
+  readonly #jobs = new TenantTable<ReplayJob>(({ id }) => id);
   /** By tenant and id. */
   readonly #unfinished = new Map<string, ReplayJob>();
   #ended: readonly ReplayJob[] = [];
@@ -88,25 +90,23 @@ export class ReplayBook {
   }
 
   put(job: ReplayJob): void {
-    const jobs = this.#tenants.get(job.tenant) ?? new Map<string, ReplayJob>();
-    jobs.set(job.id, job);
-    this.#tenants.set(job.tenant, jobs);
+    this.#jobs.put(job);
     if (job.finishedMs === null) this.#unfinished.set(jobText(job), job);
     else if (this.#unfinished.delete(jobText(job))) this.#ended = [...this.#ended, job].slice(-ENDED_MAX);
   }
 
   remove(job: Pick<ReplayJob, "tenant" | "id">): void {
-    this.#tenants.get(job.tenant)?.delete(job.id);
+    this.#jobs.remove(job.tenant, job.id);
     this.#unfinished.delete(jobText(job));
   }
 
   find(tenant: string, id: string): ReplayJob | undefined {
-    return this.#tenants.get(tenant)?.get(id);
+    return this.#jobs.find(tenant, id);
   }
 
   /** Jobs of a tenant, oldest first. */
   of(tenant: string): ReplayJob[] {
-    return [...(this.#tenants.get(tenant)?.values() ?? [])];
+    return this.#jobs.of(tenant);
   }
 
   /** Whether any tenant has a job that is not done. */

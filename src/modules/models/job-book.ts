@@ -1,4 +1,5 @@
 // Training jobs as they are stored, and all of them in memory: those that wait or run, and the newest of each tenant that have ended.
+
 import type { KeyValueStore, StoreOperation } from "../../adapters/storage/key-value-store.ts";
 import { JOB_STATES, MODEL_TYPES } from "../../api/shapes/models.ts";
 import { TRAINING_JOBS_KEPT_PER_TENANT_MAX } from "../../core/config/model-limits.ts";
@@ -7,6 +8,7 @@ import { KeyBuilder } from "../../domain/codec/key.ts";
 import { scan } from "../state/scan.ts";
 import { list, nullable, number, oneOf, StoredForm, text } from "../state/stored-json.ts";
 import { idBytes } from "../state/tables.ts";
+import { TenantTable } from "../state/tenant-table.ts";
 
 export interface TrainingJobRow {
   /** 32 hex digits. */
@@ -67,7 +69,7 @@ export function jobOperation(of: TrainingJobRow, job: TrainingJobRow | undefined
 export class TrainingJobBook {
   /** Who has how many that wait or run. */
   readonly shares: ShareLedger;
-  readonly #tenants = new Map<string, Map<string, TrainingJobRow>>();
+  readonly #jobs = new TenantTable<TrainingJobRow>(({ id }) => id);
 
   constructor(shares = ShareLedger.alone()) {
     this.shares = shares;
@@ -78,40 +80,32 @@ export class TrainingJobBook {
   }
 
   get tenants(): Iterable<string> {
-    return this.#tenants.keys();
+    return this.#jobs.tenants;
   }
 
   put(job: TrainingJobRow): void {
-    const jobs = this.#tenants.get(job.tenant) ?? new Map<string, TrainingJobRow>();
-    this.#tenants.set(job.tenant, jobs);
-    const before = jobs.get(job.id);
+    const before = this.#jobs.put(job);
     const change = Number(!isEnded(job)) - Number(before !== undefined && !isEnded(before));
     if (change !== 0) this.shares.add(job.tenant, change);
-    jobs.set(job.id, job);
   }
 
   remove({ tenant, id }: Pick<TrainingJobRow, "tenant" | "id">): void {
-    const jobs = this.#tenants.get(tenant);
-    const job = jobs?.get(id);
-    if (jobs === undefined || job === undefined) return;
-    if (!isEnded(job)) this.shares.give(tenant);
-    jobs.delete(id);
-    if (jobs.size === 0) this.#tenants.delete(tenant);
+    const job = this.#jobs.remove(tenant, id);
+    if (job !== undefined && !isEnded(job)) this.shares.give(tenant);
   }
 
   find(tenant: string, id: string): TrainingJobRow | undefined {
-    return this.#tenants.get(tenant)?.get(id);
+    return this.#jobs.find(tenant, id);
   }
 
   /** All of a tenant, the newest first. */
   listOf(tenant: string): TrainingJobRow[] {
-    return [...(this.#tenants.get(tenant)?.values() ?? [])].sort((a, b) => b.createdMs - a.createdMs || (a.id < b.id ? -1 : 1));
+    return this.#jobs.of(tenant).sort((a, b) => b.createdMs - a.createdMs || (a.id < b.id ? -1 : 1));
   }
 
   /** Jobs of all tenants in a state, oldest first. */
   inState(state: TrainingJobRow["state"]): TrainingJobRow[] {
-    const all = [...this.#tenants.values()].flatMap((jobs) => [...jobs.values()].filter((job) => job.state === state));
-    return all.sort((a, b) => a.createdMs - b.createdMs || (a.id < b.id ? -1 : 1));
+    return [...this.#jobs.all()].filter((job) => job.state === state).sort((a, b) => a.createdMs - b.createdMs || (a.id < b.id ? -1 : 1));
   }
 
   /** Those that have ended and are no longer kept when one more comes. */

@@ -1,4 +1,5 @@
 // POST /api/v1/ml/train, GET /api/v1/ml/jobs, GET /api/v1/ml/jobs/{id} and POST /api/v1/ml/jobs/{id}/cancel.
+
 import { cutPage, type PageScope, readPageToken } from "../../api/page-token.ts";
 import { done, type Outcome, refused, shown } from "../../api/refusal.ts";
 import type { JobEvent } from "../../api/shapes/stream-events.ts";
@@ -6,10 +7,9 @@ import { TRAININGS_PER_TENANT_MAX } from "../../core/config/model-limits.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { askSeries } from "../series/series-handler.ts";
+import { newId } from "../state/tables.ts";
 import { isEnded, jobOperation, type TrainingJobRow } from "./job-book.ts";
 import type { ModelsContext } from "./models-context.ts";
-
-const ID_BYTES = 16;
 
 /** Takes a training; its job says what becomes of it. */
 export async function trainModel(context: ModelsContext, request: QueryRequest<"trainModel">): Promise<Outcome<unknown>> {
@@ -18,7 +18,7 @@ export async function trainModel(context: ModelsContext, request: QueryRequest<"
   const environment = await environmentOf(context, { tenant, serviceId, environment: request.body.environment });
   if (!environment.ok) return environment;
   const jobs = context.state.configured.trainings;
-  const id = Buffer.from(context.randomBytes(ID_BYTES)).toString("hex");
+  const id = newId(context);
   return context.change(request, () => {
     const held = jobs.shares.held(tenant);
     if (held >= TRAININGS_PER_TENANT_MAX || jobs.shares.room(tenant) < 1) {

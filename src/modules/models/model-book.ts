@@ -1,8 +1,10 @@
 // The requested models of all tenants: rows in memory, their bytes in the store.
+
 import type { KeyValueStore } from "../../adapters/storage/key-value-store.ts";
 import { MODELS_PER_SERVICE_MAX } from "../../core/config/model-limits.ts";
 import { ShareLedger } from "../../core/fairness/share-ledger.ts";
 import { scan } from "../state/scan.ts";
+import { TenantTable } from "../state/tenant-table.ts";
 import { decodeModel, type ModelContent, type ModelRow, readContent } from "./model-row.ts";
 
 /** One service in one environment. */
@@ -16,7 +18,7 @@ export class ModelBook {
   /** Who holds how many models, and of them shadows. */
   readonly shares: ShareLedger;
   readonly shadowShares: ShareLedger;
-  readonly #tenants = new Map<string, Map<string, ModelRow>>();
+  readonly #models = new TenantTable<ModelRow>(({ id }) => id);
   #store: KeyValueStore | undefined;
 
   constructor(shares = ShareLedger.alone(), shadowShares = ShareLedger.alone()) {
@@ -30,37 +32,31 @@ export class ModelBook {
   }
 
   get tenants(): Iterable<string> {
-    return this.#tenants.keys();
+    return this.#models.tenants;
   }
 
   put(model: ModelRow): void {
-    const { tenant, id } = model;
-    const models = this.#tenants.get(tenant) ?? new Map<string, ModelRow>();
-    this.#tenants.set(tenant, models);
-    const before = models.get(id);
+    const { tenant } = model;
+    const before = this.#models.put(model);
     if (before === undefined) this.shares.add(tenant);
     const change = Number(model.state === "shadow") - Number(before?.state === "shadow");
     if (change !== 0) this.shadowShares.add(tenant, change);
-    models.set(id, model);
   }
 
   remove({ tenant, id }: Pick<ModelRow, "tenant" | "id">): void {
-    const models = this.#tenants.get(tenant);
-    const model = models?.get(id);
-    if (models === undefined || model === undefined) return;
-    models.delete(id);
+    const model = this.#models.remove(tenant, id);
+    if (model === undefined) return;
     this.shares.give(tenant);
     if (model.state === "shadow") this.shadowShares.give(tenant);
-    if (models.size === 0) this.#tenants.delete(tenant);
   }
 
   find(tenant: string, id: string): ModelRow | undefined {
-    return this.#tenants.get(tenant)?.get(id);
+    return this.#models.find(tenant, id);
   }
 
   /** All of a tenant, the newest first. */
   listOf(tenant: string): ModelRow[] {
-    return [...(this.#tenants.get(tenant)?.values() ?? [])].sort((a, b) => b.trainedMs - a.trainedMs || (a.id < b.id ? -1 : 1));
+    return this.#models.of(tenant).sort((a, b) => b.trainedMs - a.trainedMs || (a.id < b.id ? -1 : 1));
   }
 
   ofService({ tenant, serviceId, environment }: ModelledService): ModelRow[] {

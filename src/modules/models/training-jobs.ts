@@ -15,6 +15,7 @@ import type { SelectionSummary, TrainingResult } from "../../domain/detection/mu
 import type { TrainingInput } from "../../domain/detection/multivariate/training-input.ts";
 import { EngineUnavailableError } from "../engines/engine-client.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
+import { newId } from "../state/tables.ts";
 import { isEnded, jobOperation, type TrainingJobRow } from "./job-book.ts";
 import { incidentTimes } from "./labelled-times.ts";
 import type { ModelMessages } from "./model-messages.ts";
@@ -22,7 +23,6 @@ import { contentOperations, type ModelContent, type ModelRow, modelOperation, re
 import type { ModelsState } from "./models-context.ts";
 import type { ServiceInput, ServiceInputs } from "./service-inputs.ts";
 
-const ID_BYTES = 16;
 /** Between attempts of a job that an engine or the store did not let go on. */
 const RETRY_MS = 5_000;
 /** Progress of the stages. */
@@ -248,7 +248,7 @@ export class TrainingJobs {
     const { model, state: detector, reference, rows, selected } = result;
     if (model === null || detector === null || reference === undefined) throw new Error("a training gave no model");
     const { tenant, serviceId, environment, modelType, windowDays } = job;
-    const id = Buffer.from(randomBytes(ID_BYTES)).toString("hex");
+    const id = newId({ randomBytes });
     const { names, columns } = of;
     const made: ModelRow = {
       ...{ id, tenant, serviceId, environment, modelType, jobId: job.id, windowDays, names, columns, trainedMs, rows },

@@ -1,4 +1,5 @@
 // GET /api/v1/routing/channels and POST /api/v1/routing/channels/test.
+
 import { notificationView } from "../../api/notification-view.ts";
 import { done, type Outcome, refused, shown } from "../../api/refusal.ts";
 import { CHANNELS_LISTED_MAX } from "../../core/config/notification-limits.ts";
@@ -9,10 +10,9 @@ import { testMessages } from "../../domain/notification/channel-test.ts";
 import { type DestinationSettings, resolveChannel, usableChannels } from "../../domain/notification/destinations.ts";
 import type { Notification } from "../../domain/notification/notification-state.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
+import { newId } from "../state/tables.ts";
 import type { NotificationContext } from "./notification-context.ts";
 import { TOO_MANY_CALLS } from "./outbound-calls.ts";
-
-const ID_BYTES = 16;
 
 /** Channels that rules name or that are configured for the tenant, each once. */
 export function listChannels(context: NotificationContext, { principal }: QueryRequest<"channels">): Outcome<unknown> {
@@ -56,7 +56,7 @@ async function tested(context: NotificationContext, tenant: string, by: string, 
   const notTold = (reason: string): Notification => ({ state: "not_told", channel, atMs: null, reason });
   const destination = resolvedOf(state.configured.routing.destinations, tenant, channel)?.destination ?? null;
   if (destination === null) return notTold(`${channel} leads nowhere: its notifier is not configured`);
-  const id = Buffer.from(randomBytes(ID_BYTES)).toString("hex");
+  const id = newId({ randomBytes });
   const answer = await calls.tryChannel(tenant, destination, testMessages(destination.notifier, { tenant, by, id }, nowMs()));
   if (answer === "full") return "full";
   if (answer === undefined) return notTold("the notifier gave no answer; try again in a moment");

@@ -1,5 +1,6 @@
 // Fire drills: those that somebody asks for, and those of DRILL_INTERVAL_HOURS for the tenant `default`. The last of each tenant is stored; a failure degrades the
 // status until one passes.
+
 import { type KeyValueStore, StoreError, type StoreOperation } from "../../adapters/storage/key-value-store.ts";
 import { type Outcome, refused } from "../../api/refusal.ts";
 import { DRILL_FIRST_MS } from "../../core/config/drill-limits.ts";
@@ -15,6 +16,7 @@ import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import { scan } from "../state/scan.ts";
 import { list, nullable, number, object, oneOf, StoredForm, text } from "../state/stored-json.ts";
 import type { StateWith } from "../state/stored-state.ts";
+import { newId } from "../state/tables.ts";
 import { DrillRun, type DrillRunDependencies } from "./drill-run.ts";
 
 const DRILL = new StoredForm<Drill>("drills", {
@@ -50,8 +52,6 @@ export interface DrillFacts {
   readonly state: "disabled" | "ok" | "failed";
   readonly last: Drill | undefined;
 }
-
-const ID_BYTES = 16;
 
 export class Drills {
   readonly #intervalMs: number;
@@ -106,7 +106,7 @@ export class Drills {
     if (this.#running.has(tenant)) return refused("conflict", "a drill of this tenant is under way; wait for its end");
     this.#running.add(tenant);
     try {
-      const id = Buffer.from(randomBytes(ID_BYTES)).toString("hex");
+      const id = newId({ randomBytes });
       await changes.make(request, noted("drill.start", id, [], null));
       const release = routes.chooseFor({ tenant, environment: drillEnvironment(id) }, channels);
       const drill = await new DrillRun({ id, tenant, by }, this.#world).run().finally(release);

@@ -1,4 +1,5 @@
 // GET, POST /api/v1/routing/rules, PUT, DELETE /{id} and POST /api/v1/routing/test.
+
 import type { BodyOf } from "../../api/endpoints.ts";
 import { cutPage, type PageScope, readPageToken } from "../../api/page-token.ts";
 import { done, noContent, type Outcome, refused, shown } from "../../api/refusal.ts";
@@ -18,17 +19,16 @@ import { type RoutingRule, type RoutingSubject, sourceOf } from "../../domain/no
 import { CATCH_ALL_ID } from "../../domain/notification/routing-rules.ts";
 import type { Change } from "../access/changes.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
+import { newId } from "../state/tables.ts";
 import type { NotificationContext } from "./notification-context.ts";
 import { ruleOperation } from "./routing-book.ts";
-
-const ID_BYTES = 16;
 
 type RuleBody = BodyOf<"createRoutingRule">;
 
 export function createRoutingRule(context: NotificationContext, request: QueryRequest<"createRoutingRule">): Promise<Outcome<unknown>> {
   const { routing } = context.state.configured;
   const { tenant } = request.principal;
-  const id = Buffer.from(context.randomBytes(ID_BYTES)).toString("hex");
+  const id = newId(context);
   return context.change(request, () => {
     const problem = priorityProblem(request.body) ?? patternProblem(context, tenant, id, request.body);
     if (problem !== undefined) return problem;

@@ -1,4 +1,5 @@
 // GET /api/v1/ml/forecast: the next values of a metric from now on, hour by hour, in steps of five minutes for a few hours, of a quarter of an hour while history is short.
+
 import { StoreError } from "../../adapters/storage/key-value-store.ts";
 import { done, type Outcome, refused, shown } from "../../api/refusal.ts";
 import type { SeriesSummary } from "../../core/protocol/engine-control.ts";
@@ -7,12 +8,12 @@ import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 import { FORECAST_VALUES_MIN } from "../../domain/forecast/forecast.ts";
 import { stepsAhead } from "../../domain/prediction/steps-ahead.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
+import { newId } from "../state/tables.ts";
 import { computeFor } from "./computing.ts";
 import type { GivenForecast } from "./forecast-book.ts";
 import { type CalmHistory, calmHistoryOf, endOf, rangeOf, streamsOf } from "./metric-history.ts";
 import type { PredictionContext } from "./prediction-context.ts";
 
-const ID_BYTES = 16;
 const LEVEL = 0.95;
 /** Up to so many hours ahead values are of five minutes. */
 const SHORT_HOURS = 5;
@@ -61,7 +62,7 @@ export async function forecast(context: PredictionContext, { principal, query }:
   })).slice(skipped);
   const key = JSON.stringify([serviceId, metricName, first.environment, stepMs]);
   const score = scoreOf(context, tenant, key, history);
-  const id = Buffer.from(context.randomBytes(ID_BYTES)).toString("hex");
+  const id = newId(context);
   await remember(context, { id, tenant, key, madeAtMs: nowMs, points });
   return done({
     service_id: serviceId,

@@ -1,10 +1,12 @@
 // POST /api/v1/runbooks/{id}/execute, GET /api/v1/runbooks/executions, GET /{id}, POST /{id}/approve, /reject and /cancel.
+
 import { cutPage, type PageScope, readPageToken } from "../../api/page-token.ts";
 import { created, done, type Outcome, refused, shown } from "../../api/refusal.ts";
 import { cancelled, currentStep, type Decision, decided, type Execution, newExecution } from "../../domain/runbooks/execution.ts";
 import { unknownAnomaly } from "../anomalies/anomaly-handlers.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { scanNewest } from "../state/scan.ts";
+import { newId } from "../state/tables.ts";
 import { factsOf } from "./execution-facts.ts";
 import { executionOperations, readExecution } from "./execution-store.ts";
 import { unknownRunbook } from "./runbook-handlers.ts";
@@ -12,7 +14,6 @@ import { EXECUTION, executionBound, executionId, executionsEnd } from "./runbook
 import { contentDigest, type DigestState, executionView } from "./runbook-view.ts";
 import type { RunbooksContext } from "./runbooks-context.ts";
 
-const ID_BYTES = 10;
 const ROWS_PER_READ = 100;
 
 export async function executeRunbook(context: RunbooksContext, request: QueryRequest<"executeRunbook">): Promise<Outcome<unknown>> {
@@ -28,7 +29,7 @@ export async function executeRunbook(context: RunbooksContext, request: QueryReq
     const dryRun = query.dry_run === "true" || body.dry_run;
     const problem = runs.problem(runbook, dryRun);
     if (problem !== null) return refused("rate_limit_exceeded", problem);
-    const id = executionId(nowMs(), Buffer.from(randomBytes(ID_BYTES)).toString("hex"));
+    const id = executionId(nowMs(), newId({ randomBytes }));
     const facts = factsOf(state, { tenant, runbook, executionId: id, startedBy, anomaly });
     const starter = state.configured.keys.personOf(tenant, startedBy);
     const execution = newExecution({ id, tenant, runbook, anomalyId, facts, startedBy, starter, dryRun, nowMs: nowMs() });

@@ -1,18 +1,19 @@
 // The runbooks of all tenants, in memory as they are stored.
+
 import type { KeyValueStore, StoreOperation } from "../../adapters/storage/key-value-store.ts";
 import { ShareLedger } from "../../core/fairness/share-ledger.ts";
 import type { PatternCache } from "../../domain/alerting/pattern/pattern-cache.ts";
 import { matchesRunbook, matchWeight, type Runbook, type RunbookSubject } from "../../domain/runbooks/runbook.ts";
 import { searched } from "../../domain/webhooks/webhook.ts";
 import { scan } from "../state/scan.ts";
+import { TenantTable } from "../state/tenant-table.ts";
 import { RUNBOOK, runbookKey } from "./runbook-row.ts";
 
 export class RunbookBook {
   /** Who holds how many. */
   readonly shares: ShareLedger;
   readonly #patterns: PatternCache;
-  readonly #tenants = new Map<string, Map<string, Runbook>>();
-  #size = 0;
+  readonly #runbooks = new TenantTable<Runbook>(({ id }) => id);
 
   constructor(patterns: PatternCache, shares = ShareLedger.alone()) {
     this.#patterns = patterns;
@@ -24,20 +25,20 @@ export class RunbookBook {
   }
 
   get size(): number {
-    return this.#size;
+    return this.#runbooks.size;
   }
 
   /** Runbooks of a tenant, by id. */
   of(tenant: string): Runbook[] {
-    return [...(this.#tenants.get(tenant)?.values() ?? [])].sort((a, b) => (a.id < b.id ? -1 : 1));
+    return this.#runbooks.of(tenant).sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
   has(tenant: string): boolean {
-    return this.#tenants.has(tenant);
+    return this.#runbooks.has(tenant);
   }
 
   find(tenant: string, id: string): Runbook | undefined {
-    return this.#tenants.get(tenant)?.get(id);
+    return this.#runbooks.find(tenant, id);
   }
 
   /** Those that are for a subject, the one that names most of it first. */
@@ -61,20 +62,10 @@ export class RunbookBook {
   }
 
   put(runbook: Runbook): void {
-    const own = this.#tenants.get(runbook.tenant) ?? new Map<string, Runbook>();
-    this.#tenants.set(runbook.tenant, own);
-    if (!own.has(runbook.id)) {
-      this.shares.add(runbook.tenant);
-      this.#size++;
-    }
-    own.set(runbook.id, runbook);
+    if (this.#runbooks.put(runbook) === undefined) this.shares.add(runbook.tenant);
   }
 
   remove({ tenant, id }: Runbook): void {
-    const own = this.#tenants.get(tenant);
-    if (own?.delete(id) !== true) return;
-    this.shares.give(tenant, 1);
-    this.#size--;
-    if (own.size === 0) this.#tenants.delete(tenant);
+    if (this.#runbooks.remove(tenant, id) !== undefined) this.shares.give(tenant, 1);
   }
 }

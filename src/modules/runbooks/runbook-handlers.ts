@@ -1,15 +1,15 @@
 // GET, POST /api/v1/runbooks and GET, PUT, DELETE /api/v1/runbooks/{id}.
+
 import { cutPage, type PageScope, readPageToken } from "../../api/page-token.ts";
 import { created, done, noContent, type Outcome, refused, shown } from "../../api/refusal.ts";
 import { RUNBOOKS_PER_TENANT_MAX } from "../../core/config/runbook-limits.ts";
 import type { Runbook } from "../../domain/runbooks/runbook.ts";
 import type { Change } from "../access/changes.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
+import { newId } from "../state/tables.ts";
 import { fieldsOf, runbookProblem } from "./runbook-definition.ts";
 import { runbookView } from "./runbook-view.ts";
 import type { RunbooksContext } from "./runbooks-context.ts";
-
-const ID_BYTES = 16;
 
 export async function createRunbook(context: RunbooksContext, request: QueryRequest<"createRunbook">): Promise<Outcome<unknown>> {
   const { runbooks } = context.state.configured;
@@ -17,7 +17,7 @@ export async function createRunbook(context: RunbooksContext, request: QueryRequ
   const { body } = request;
   const problem = await runbookProblem(context, request.principal.tenant, body, undefined);
   if (problem !== undefined) return problem;
-  const id = body.id ?? Buffer.from(context.randomBytes(ID_BYTES)).toString("hex");
+  const id = body.id ?? newId(context);
   return context.change(request, () => {
     if (runbooks.find(tenant, id) !== undefined) {
       return refused("conflict", `there is a runbook with the id ${shown(id)}; change it, or give another id`, "id");

@@ -1,14 +1,14 @@
 // GET, POST /api/v1/inhibitions and GET, DELETE /api/v1/inhibitions/{id}.
+
 import { cutPage, type PageScope, readPageToken } from "../../api/page-token.ts";
 import { done, noContent, type Outcome, refused, shown } from "../../api/refusal.ts";
 import { INHIBITIONS_PER_TENANT_MAX } from "../../core/config/limits.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
+import { newId } from "../state/tables.ts";
 import { inhibitionOperation, type StoredInhibition } from "./inhibition-book.ts";
 import { matchersProblem, patternRoomProblem } from "./pattern-room.ts";
 import type { SilencesContext } from "./silences-context.ts";
-
-const ID_BYTES = 16;
 
 /** Makes a rule; alerts that fire already keep others quiet by it from now on. */
 export async function createInhibition(context: SilencesContext, request: QueryRequest<"createInhibition">): Promise<Outcome<unknown>> {
@@ -20,7 +20,7 @@ export async function createInhibition(context: SilencesContext, request: QueryR
     const problem = await matchersProblem(matchers, configured.patterns, context.yieldTurn);
     if (problem !== null) return refused("invalid_parameter", problem, name);
   }
-  const id = Buffer.from(context.randomBytes(ID_BYTES)).toString("hex");
+  const id = newId(context);
   const nowMs = context.nowMs();
   return context.change(request, () => {
     const own = inhibitions.rulesOf(tenant).length;

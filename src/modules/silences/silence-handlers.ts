@@ -1,4 +1,5 @@
 // GET, POST /api/v1/silences and GET, DELETE /api/v1/silences/{id}.
+
 import { cutPage, type PageScope, readPageToken } from "../../api/page-token.ts";
 import { done, noContent, type Outcome, refused, shown } from "../../api/refusal.ts";
 import { matcherFrom } from "../../api/shapes/matcher.ts";
@@ -8,13 +9,13 @@ import { emptyMatchersProblem } from "../../domain/alerting/label-matcher.ts";
 import { type RecurringWindow, windowProblem } from "../../domain/alerting/maintenance-window.ts";
 import { type Silence, silenceState } from "../../domain/alerting/silence.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
+import { newId } from "../state/tables.ts";
 import { matchersProblem, patternRoomProblem } from "./pattern-room.ts";
 import { type StoredSilence, silenceOperation } from "./silence-book.ts";
 import type { SilencesContext } from "./silences-context.ts";
 
 const DAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const;
 const DAY_MINUTES = 1440;
-const ID_BYTES = 16;
 
 /** Makes a silence, or a window that comes again. */
 export async function createSilence(context: SilencesContext, request: QueryRequest<"createSilence">): Promise<Outcome<unknown>> {
@@ -28,7 +29,7 @@ export async function createSilence(context: SilencesContext, request: QueryRequ
   const problem = await matchersProblem(matchers, configured.patterns, context.yieldTurn);
   const refusal = problem ?? emptyMatchersProblem(matchers, configured.patterns);
   if (refusal !== null) return refused("invalid_parameter", refusal, "matchers");
-  const id = Buffer.from(context.randomBytes(ID_BYTES)).toString("hex");
+  const id = newId(context);
   const comment = commentOf(request.body, subject);
   return context.change(request, () => {
     const past = silences.pastOf(tenant, nowMs);

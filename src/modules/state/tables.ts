@@ -34,6 +34,11 @@ function noId(id: string): RangeError {
   return new RangeError(`an id has 32 hex digits, got ${JSON.stringify(id.slice(0, 40))}`);
 }
 
+/** Makes an id of random bytes. */
+export function newId(source: { randomBytes(count: number): Uint8Array }): string {
+  return idText(source.randomBytes(ID_BYTES));
+}
+
 /** The bytes of an id. */
 export function idBytes(id: string): Uint8Array {
   if (!HEX_ID.test(id)) throw noId(id);

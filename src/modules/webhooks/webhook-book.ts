@@ -1,15 +1,17 @@
 // The webhooks of all tenants, in memory as they are stored.
+
 import type { KeyValueStore, StoreOperation } from "../../adapters/storage/key-value-store.ts";
 import { ShareLedger } from "../../core/fairness/share-ledger.ts";
 import type { PatternCache } from "../../domain/alerting/pattern/pattern-cache.ts";
 import type { Webhook } from "../../domain/webhooks/webhook.ts";
 import { scan } from "../state/scan.ts";
+import { TenantTable } from "../state/tenant-table.ts";
 import { WEBHOOK, webhookKey } from "./webhook-row.ts";
 
 export class WebhookBook {
   /** Who holds how many. */
   readonly shares: ShareLedger;
-  readonly #tenants = new Map<string, Map<string, Webhook>>();
+  readonly #webhooks = new TenantTable<Webhook>(({ name }) => name);
   readonly #byId = new Map<string, Webhook>();
 
   constructor(shares = ShareLedger.alone()) {
@@ -30,15 +32,15 @@ export class WebhookBook {
 
   /** Webhooks of a tenant, by name. */
   of(tenant: string): Webhook[] {
-    return [...(this.#tenants.get(tenant)?.values() ?? [])].sort((a, b) => (a.name < b.name ? -1 : 1));
+    return this.#webhooks.of(tenant).sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   has(tenant: string): boolean {
-    return this.#tenants.has(tenant);
+    return this.#webhooks.has(tenant);
   }
 
   find(tenant: string, name: string): Webhook | undefined {
-    return this.#tenants.get(tenant)?.get(name);
+    return this.#webhooks.find(tenant, name);
   }
 
   byId(id: string): Webhook | undefined {
@@ -54,19 +56,14 @@ export class WebhookBook {
   }
 
   put(webhook: Webhook): void {
-    const own = this.#tenants.get(webhook.tenant) ?? new Map<string, Webhook>();
-    this.#tenants.set(webhook.tenant, own);
-    if (!own.has(webhook.name)) this.shares.add(webhook.tenant);
-    own.set(webhook.name, webhook);
+    if (this.#webhooks.put(webhook) === undefined) this.shares.add(webhook.tenant);
     this.#byId.set(webhook.id, webhook);
   }
 
   remove({ tenant, name, id }: Webhook): void {
-    const own = this.#tenants.get(tenant);
-    if (own?.delete(name) !== true) return;
+    if (this.#webhooks.remove(tenant, name) === undefined) return;
     this.#byId.delete(id);
     this.shares.give(tenant, 1);
-    if (own.size === 0) this.#tenants.delete(tenant);
   }
 }
 

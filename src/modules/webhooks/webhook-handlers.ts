@@ -1,4 +1,5 @@
 // GET, POST /api/v1/webhooks, GET, PUT, DELETE /{name}, POST /test, GET /{name}/deliveries and GET /public-key.
+
 import { secretBytes } from "../../adapters/webhooks/webhook-signature.ts";
 import type { BodyOf } from "../../api/endpoints.ts";
 import { cutPage, type PageScope, readPageToken } from "../../api/page-token.ts";
@@ -11,13 +12,12 @@ import type { Transform } from "../../domain/webhooks/transform.ts";
 import { RESERVED_NAMES, searched, type Webhook, type WebhookPattern } from "../../domain/webhooks/webhook.ts";
 import type { Change } from "../access/changes.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
+import { newId } from "../state/tables.ts";
 import { boundToOrigin, nameOfNothing, originOf, unhidden } from "./hidden-values.ts";
 import { type TransformTrial, tryTransform } from "./transform-trial.ts";
 import { WebhookDeliveries } from "./webhook-deliveries.ts";
 import { shownUrl, webhookView } from "./webhook-view.ts";
 import type { WebhooksContext } from "./webhooks-context.ts";
-
-const ID_BYTES = 16;
 
 type WebhookBody = BodyOf<"createWebhook">;
 
@@ -29,7 +29,7 @@ export async function createWebhook(context: WebhooksContext, request: QueryRequ
   if (problem !== undefined) return problem;
   const tried = await tryTransform(context, { tenant, ...fieldsOf(body) });
   if (!tried.ok) return tried;
-  const id = Buffer.from(context.randomBytes(ID_BYTES)).toString("hex");
+  const id = newId(context);
   return context.change(request, () => {
     if (webhooks.find(tenant, body.name) !== undefined) return taken(body.name);
     const own = webhooks.of(tenant).length;
