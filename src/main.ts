@@ -276,7 +276,7 @@ class Server {
       "rule-samples": (samples) => this.#forwarder.takeSamples(samples),
       "rule-work": (wanted) => this.#rules.take(wanted),
       access: ({ changes }) => this.#takeAccess(changes),
-      "event-chunks": ({ chunks }) => this.#streams.push(chunks),
+      "event-chunks": ({ chunks, arrivalsMs }) => this.#streams.push(chunks, arrivalsMs),
       "summary-wanted": (wanted) => this.#summaries.word(wanted),
       "notifier-wanted": () => this.#notifier.want(),
       "notifier-hung": () => this.#notifier.replace(),

@@ -9,6 +9,8 @@ import { quietWindows, watchEdges } from "./quiet-windows.mjs";
 
 const watchFile = fileURLToPath(new URL("./event-watch.mjs", import.meta.url));
 const histogram = "svc_detection_latency_seconds_bucket";
+/** Stages of vedette_detection_stage_seconds, in order. */
+export const STAGES = ["received", "decoded", "judged", "framed", "committed", "streamed"];
 const readyMsMax = 10_000;
 /** After the last answer: anomalies may still be on their way, for as long as one more comes in this time. */
 const settleMs = 1_500;
@@ -30,6 +32,7 @@ export function clientCore({ pin }) {
  * @property {number} heard             planted ones that came over the event stream
  * @property {{p99Ms: number, boundMs: number, count: number}} server  of its own histogram without the cold plants: interpolated in the bucket, and the bucket's
  *   upper bound
+ * @property {Record<string, number>} stages  mean milliseconds from the arrival of the bytes to the end of each stage, without the cold plants
  * @property {{p50Ms: number, p99Ms: number, maxMs: number}} seen      from the time a request was sent (open loop: was due) to its event, without the cold plants
  * @property {{p50Ms: number, p99Ms: number, maxMs: number}} coldSeen  the same of the cold plants
  * @property {Quiet} [quiet]           where windows were asked for: what was seen of the plants of moments in which the hypervisor left us our cores
@@ -80,7 +83,9 @@ export async function detectionTurn(
     const listed = await listedPairs(server.port);
     const stored = [...dueMs.keys()].filter((pair) => listed.pairs.has(pair)).length;
     const others = listed.total - stored;
-    result = { ...sent, planted: dueMs.size, stored, others, server: histogramP99(metrics.text, await coldText), dueMs, windows };
+    const cold = await coldText;
+    const measured = { server: histogramP99(metrics.text, cold), stages: stageMeans(metrics.text, cold) };
+    result = { ...sent, planted: dueMs.size, stored, others, ...measured, dueMs, windows };
   } finally {
     await server.kill();
     rmSync(timesFile, { force: true });
@@ -172,6 +177,14 @@ export function bucketsOf(/** @type {string} */ text) {
 /** p99 of a Prometheus histogram as histogram_quantile() takes it, of what came since `before`, and the bound of its bucket, both in milliseconds. */
 export function histogramP99(/** @type {string} */ text, /** @type {string} */ before = "") {
   return quantileOf(bucketsBetween(before, text), 0.99);
+}
+
+/** Mean milliseconds of each stage of the detections that came since `before`; NaN for one that had none. */
+export function stageMeans(/** @type {string} */ text, /** @type {string} */ before = "") {
+  const read = (page, end, stage) =>
+    Number(new RegExp(`^vedette_detection_stage_seconds_${end}\\{stage="${stage}"\\} (\\S+)$`, "m").exec(page)?.[1] ?? 0);
+  const since = (end, stage) => read(text, end, stage) - read(before, end, stage);
+  return Object.fromEntries(STAGES.map((stage) => [stage, (1000 * since("sum", stage)) / since("count", stage)]));
 }
 
 /** The buckets of what came between two pages. */

@@ -1,7 +1,7 @@
 // Row 8: how long an anomaly takes from its bytes to the store, and to a client that listens.
 import { coldPlantCount } from "../bodies/planted.mjs";
-import { detectionTurn } from "../clients/detection-turn.mjs";
-import { shown } from "../measure.mjs";
+import { detectionTurn, STAGES } from "../clients/detection-turn.mjs";
+import { median, shown } from "../measure.mjs";
 import { saturationTurn, takeTurns } from "../turns.mjs";
 
 const samplesPerRequest = 2_000;
@@ -79,6 +79,12 @@ function detectionLines(load, turns, { bar, goal }) {
       values: turns.map(({ coldSeen }) => coldSeen.p99Ms),
       unit: "ms",
       note: "left out above",
+    },
+    {
+      label: `${load} saturation, committed, mean`,
+      values: turns.map(({ stages }) => stages.committed),
+      unit: "ms",
+      note: `from the arrival of the bytes to the end of each stage, medians: ${STAGES.map((stage) => `${stage} ${shown(median(turns.map(({ stages }) => stages[stage])))}`).join(", ")} ms`,
     },
     {
       label: `${load} saturation, planted anomalies stored`,

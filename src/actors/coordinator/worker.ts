@@ -24,7 +24,7 @@ import { SERIES_GATHER_MS_MAX, TRAINING_HEAP_MB_MAX, TRAINING_IDLE_MS, TRAINING_
 import { COMPUTATION_HEAP_MB_MAX, COMPUTATION_MS_MAX, COMPUTATIONS_WAITING_MAX } from "../../core/config/prediction-limits.ts";
 import { type CoordinatorSlice, coordinatorSettings, folderSettings } from "../../core/config/thread-settings.ts";
 import { background, fatal, listen, reportFaults, sleep, task, turnEnd } from "../../core/faults/guard.ts";
-import { LATENCY_BOUNDS_SECONDS, SLOT_LATENCY } from "../../core/layout/counters.ts";
+import { observeLatency, SLOT_LATENCY } from "../../core/layout/counters.ts";
 import type { CoordinatorReport, LoadedState, LogLost } from "../../core/protocol/coordinator-report.ts";
 import type { DataFault } from "../../core/protocol/data-fault.ts";
 import type { EngineAnswer, EngineReply, EngineRequest, FramesPlaced } from "../../core/protocol/engine-control.ts";
@@ -97,14 +97,6 @@ const NOTIFIER = task("the connection to another thread");
 
 /** Named in a fault. */
 const LOST_NAMES_MAX = 4;
-
-function observe(slots: Float64Array, seconds: number): void {
-  const found = LATENCY_BOUNDS_SECONDS.findIndex((bound) => seconds <= bound);
-  const places = [SLOT_LATENCY + (found < 0 ? LATENCY_BOUNDS_SECONDS.length : found), SLOT_LATENCY + LATENCY_BOUNDS_SECONDS.length + 2];
-  for (const place of places) slots[place] = (slots[place] as number) + 1;
-  const sum = SLOT_LATENCY + LATENCY_BOUNDS_SECONDS.length + 1;
-  slots[sum] = (slots[sum] as number) + seconds;
-}
 
 /** DURABILITY=process: a loss of power costs at most what was written since the last flush. */
 const LOG_FLUSH_MS = 1_000;
@@ -236,10 +228,10 @@ function reportHandlers(main: MainMailbox, close: () => Promise<void>): Handlers
     "notifier-wanted": report,
     "notifier-hung": report,
     log: report,
-    events: ({ events }) => {
+    events: ({ events, arrivalsMs }) => {
       const chunks = eventChunks(events, ids, systemClock.wallMs());
       main.send(
-        { type: "event-chunks", chunks },
+        { type: "event-chunks", chunks, arrivalsMs },
         chunks.map(({ bytes }) => bytes.buffer),
       );
     },
@@ -334,7 +326,7 @@ async function run(data: CoordinatorThreadData): Promise<void> {
     monotonicMs: () => systemClock.monotonicMs(),
     emit: (message) => dispatch(reports, message),
     hasSubscribers: () => readers.value > 0,
-    observeLatencySeconds: (seconds) => observe(slots, seconds),
+    observeLatencySeconds: (seconds) => observeLatency(slots, SLOT_LATENCY, seconds),
     deleteLogSegments: (floor) => {
       for (const { path } of coveredSegments(directory, floor)) archive.retire(path);
     },

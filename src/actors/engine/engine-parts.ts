@@ -23,6 +23,7 @@ import { DelayedQueries } from "./queries/delayed-queries.ts";
 import { EvidenceWalk } from "./queries/evidence-walk.ts";
 import { SeriesQueries } from "./queries/series-queries.ts";
 import { Recovery } from "./recovery/recovery.ts";
+import { DetectionStages } from "./report/detection-stages.ts";
 import { EngineCounters } from "./report/engine-counters.ts";
 import { makeEngineShares } from "./report/engine-shares.ts";
 import { Outbox } from "./report/outbox.ts";
@@ -101,12 +102,13 @@ function makeBase(options: EngineOptions, dependencies: EngineDependencies) {
   const settings = environmentSettings(options);
   const services = new ServiceIndex(memory, dependencies.kernel);
   const tenantIndex = (name: string) => tenants.number(name);
+  const stages = new DetectionStages(counters, () => dependencies.clock.monotonicMs());
   const shard = new Shard(
     { engine, engines, settings, samplesMin, confirmation, blockBytes: options.blockBytes ?? BLOCK_BYTES },
-    { memory, kernel, processWords, outbox, counters, services, tenantIndex, askForStreams: dependencies.reply },
+    { memory, kernel, processWords, outbox, counters, stages, services, tenantIndex, askForStreams: dependencies.reply },
   );
   if (options.watchdogSettings !== undefined) shard.profiles.take(options.watchdogSettings);
-  return { commands, memory, counters, shares, metadata, scopes, outbox, placement, readers, kernel, services, shard };
+  return { commands, memory, counters, stages, shares, metadata, scopes, outbox, placement, readers, kernel, services, shard };
 }
 
 function makeScopes(
@@ -163,7 +165,7 @@ function makeRecovery(
 
 function makeLane(options: EngineOptions, dependencies: EngineDependencies, parts: Base & { readonly baselines: LongBaselines }): Lane {
   const { kernel, log, clock, processWords, memories, report } = dependencies;
-  const { memory, counters, metadata, scopes, placement, outbox, shard, commands, baselines } = parts;
+  const { memory, counters, stages, metadata, scopes, placement, outbox, shard, commands, baselines } = parts;
   const requestId = (admission: number) => `${options.epoch.toString(16).padStart(7, "0")}-${admission.toString(16).padStart(13, "0")}`;
   const shared = { memory, memories, processWords, kernel, counters, requestId, metadata, scopes };
   const decoders = makeLaneDecoders(options, {
@@ -180,6 +182,7 @@ function makeLane(options: EngineOptions, dependencies: EngineDependencies, part
       kernel,
       log,
       counters,
+      stages,
       requestId,
       placement,
       outbox,

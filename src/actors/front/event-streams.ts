@@ -7,6 +7,7 @@ import { ReaderCount } from "../../adapters/shared-memory/reader-count.ts";
 import { EVENT_STREAM_LAG_BYTES_MAX } from "../../core/config/limits.ts";
 import { ShareLedger } from "../../core/fairness/share-ledger.ts";
 import { after, connection, type Home, run, task } from "../../core/faults/guard.ts";
+import { LATENCY_SLOTS, observeLatency } from "../../core/layout/counters.ts";
 import type { EventChunk, StreamEventName } from "../../core/protocol/query.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 
@@ -60,6 +61,10 @@ export class EventStreams {
   readonly #shares: ShareLedger;
   readonly #readers = new Set<Reader>();
   #waiting: EventChunk[] = [];
+  /** Arrival of the bytes behind each new anomaly among them. */
+  #arrivalsMs: number[] = [];
+  /** Histogram of detections, from the arrival of the bytes until their events leave; slots as those of observeLatency. */
+  readonly streamed = new Float64Array(LATENCY_SLOTS);
   /** Tells other threads how many readers there are. */
   readonly readerCount = new ReaderCount();
   #isFlushDue = false;
@@ -114,9 +119,11 @@ export class EventStreams {
   }
 
   /** Keeps events until the next flush; those of tenants without a reader are dropped at once. */
-  push(chunks: readonly EventChunk[]): void {
+  push(chunks: readonly EventChunk[], arrivalsMs: readonly number[] = []): void {
     for (const chunk of chunks) if (this.#isRead(chunk)) this.#waiting.push(chunk);
-    if (this.#waiting.length === 0 || this.#isFlushDue) return;
+    if (this.#waiting.length === 0) return;
+    this.#arrivalsMs.push(...arrivalsMs);
+    if (this.#isFlushDue) return;
     const waitMs = this.#nextFlushMs - this.#clock.monotonicMs();
     if (waitMs <= 0) this.#flush();
     else this.#flushIn(waitMs);
@@ -145,6 +152,8 @@ export class EventStreams {
       if (chunk.count > 0) run(reader.home, () => this.#send(reader, chunk.bytes, chunk.count));
     }
     this.#waiting = [];
+    const nowMs = this.#clock.monotonicMs();
+    for (const arrivalMs of this.#arrivalsMs.splice(0)) observeLatency(this.streamed, 0, (nowMs - arrivalMs) / 1000);
   }
 
   #send(reader: Reader, bytes: Uint8Array, count: number): void {

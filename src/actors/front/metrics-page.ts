@@ -10,7 +10,9 @@ import {
   COORDINATOR_SHARED_LIMITS,
   type CoordinatorCounter,
   ENGINE_SHARED_LIMITS,
+  ENGINE_STAGES,
   LATENCY_BOUNDS_SECONDS,
+  LATENCY_SLOTS,
   RECORD_TYPES,
   SLOT_ACCEPTED,
   SLOT_BATCH,
@@ -21,6 +23,7 @@ import {
   SLOT_NOTIFY_LATENCY,
   SLOT_REASONS,
   SLOT_REJECTED,
+  SLOT_STAGES,
   SLOT_TURN,
   VALIDATION_REASONS,
 } from "../../core/layout/counters.ts";
@@ -36,6 +39,8 @@ export interface MetricsSources {
   readonly build: { readonly version: string; readonly node_version: string };
   readonly engines: ReadonlyArray<Float64Array>;
   readonly coordinator: Float64Array;
+  /** Detections whose events have left, as EventStreams counts them. */
+  readonly streamed: Float64Array;
   readonly requests: RequestHistogram;
   readonly refusedBodies: RefusedBodies;
   /** Values of the front and the process; null for what this server has none of. */
@@ -63,6 +68,7 @@ export function registerMetrics(registry: MetricsRegistry, sources: MetricsSourc
   registerStoreFill(registry, sources);
   const notifyLatency = sources.coordinator.subarray(SLOT_NOTIFY_LATENCY, SLOT_NOTIFY_LATENCY + LATENCY_BOUNDS_SECONDS.length + 2);
   const turns = sources.coordinator.subarray(SLOT_TURN, SLOT_TURN + LATENCY_BOUNDS_SECONDS.length + 2);
+  registry.addHistogram(HISTOGRAMS.detectionStage, () => stageReadings(sources));
   registry.addHistogram(HISTOGRAMS.coordinatorTurn, () => [{ labels: {}, bounds: LATENCY_BOUNDS_SECONDS, slots: turns }]);
   registry.addHistogram(HISTOGRAMS.notifyLatency, () => [{ labels: {}, bounds: LATENCY_BOUNDS_SECONDS, slots: notifyLatency }]);
   for (const [name, read] of Object.entries(sources.front)) registry.add(FRONT_METRICS[name as FrontMetric], [{ labels: {}, read }]);
@@ -130,6 +136,21 @@ function registerContract(registry: MetricsRegistry, sources: MetricsSources): v
   registry.add(CONTRACT_METRICS.validationFailures, reasons);
   registry.addHistogram(CONTRACT_METRICS.requestSeconds, requestReadings(requests));
   registry.addHistogram(CONTRACT_METRICS.detectionLatency, () => [{ labels: none, bounds: LATENCY_BOUNDS_SECONDS, slots: latency }]);
+}
+
+/** Stages of detections; the coordinator's is the contract's latency. */
+function stageReadings({ engines, coordinator, streamed }: MetricsSources): HistogramReading[] {
+  const ofEngines = ENGINE_STAGES.map((stage, at) => {
+    const from = SLOT_STAGES + at * LATENCY_SLOTS;
+    const slots = Array.from({ length: LATENCY_SLOTS - 1 }, (_, slot) => sumOf(engines, from + slot));
+    return { labels: { stage }, bounds: LATENCY_BOUNDS_SECONDS, slots };
+  });
+  const committed = coordinator.subarray(SLOT_LATENCY, SLOT_LATENCY + LATENCY_SLOTS - 1);
+  return [
+    ...ofEngines,
+    { labels: { stage: "committed" }, bounds: LATENCY_BOUNDS_SECONDS, slots: committed },
+    { labels: { stage: "streamed" }, bounds: LATENCY_BOUNDS_SECONDS, slots: streamed.subarray(0, LATENCY_SLOTS - 1) },
+  ];
 }
 
 /** Durations by the path that a client calls; methods of one path are one series. */

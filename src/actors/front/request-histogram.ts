@@ -1,5 +1,5 @@
 // Durations of requests by endpoint, from headers read to answer given. Written and read by the front alone.
-import { LATENCY_BOUNDS_SECONDS } from "../../core/layout/counters.ts";
+import { LATENCY_SLOTS, observeLatency } from "../../core/layout/counters.ts";
 
 /** In place of an endpoint's name: what no endpoint matches. */
 export const UNMATCHED = "unmatched";
@@ -11,16 +11,11 @@ export class RequestHistogram {
   /** Observes one request; endpoints are names of the endpoint table, or UNMATCHED, so their number is bounded. */
   observe(endpoint: string, seconds: number): void {
     const slots = this.#series.get(endpoint) ?? this.#begin(endpoint);
-    const found = LATENCY_BOUNDS_SECONDS.findIndex((bound) => seconds <= bound);
-    const bucket = found < 0 ? LATENCY_BOUNDS_SECONDS.length : found;
-    slots[bucket] = (slots[bucket] as number) + 1;
-    const sum = LATENCY_BOUNDS_SECONDS.length + 1;
-    slots[sum] = (slots[sum] as number) + seconds;
-    slots[sum + 1] = (slots[sum + 1] as number) + 1;
+    observeLatency(slots, 0, seconds);
   }
 
   #begin(endpoint: string): Float64Array {
-    const slots = new Float64Array(LATENCY_BOUNDS_SECONDS.length + 3);
+    const slots = new Float64Array(LATENCY_SLOTS);
     this.#series.set(endpoint, slots);
     return slots;
   }

@@ -62,6 +62,7 @@ export class Vitals {
       build,
       engines,
       coordinator,
+      streamed: this.#dependencies.streams.streamed,
       requests,
       refusedBodies,
       ports,

@@ -76,6 +76,24 @@ export type FrontSharedLimit = (typeof FRONT_SHARED_LIMITS)[number];
 /** Upper bounds in seconds of the latency histograms. */
 export const LATENCY_BOUNDS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
+/** Slots of such a histogram: one a bound, +Inf, sum and count. */
+export const LATENCY_SLOTS = LATENCY_BOUNDS_SECONDS.length + 3;
+
+/** Observes a duration in the latency histogram that begins at a slot. */
+export function observeLatency(slots: Float64Array, histogram: number, seconds: number): void {
+  const bounds = LATENCY_BOUNDS_SECONDS.length;
+  const found = LATENCY_BOUNDS_SECONDS.findIndex((bound) => seconds <= bound);
+  const bucket = histogram + (found < 0 ? bounds : found);
+  const sum = histogram + bounds + 1;
+  slots[bucket] = (slots[bucket] as number) + 1;
+  slots[sum] = (slots[sum] as number) + seconds;
+  slots[sum + 1] = (slots[sum + 1] as number) + 1;
+}
+
+/** Stages of a detection whose ends an engine sees; then the coordinator commits it, and the front streams it. */
+export const ENGINE_STAGES = ["received", "decoded", "judged", "framed"] as const;
+export type EngineStage = (typeof ENGINE_STAGES)[number];
+
 /** Record types of the contract, in order; a counter per type and outcome follows the engine's plain counters. */
 export const RECORD_TYPES = ["metric", "log", "trace", "event", "profile", "slo"] as const;
 export type RecordType = (typeof RECORD_TYPES)[number];
@@ -106,18 +124,19 @@ export type ValidationReason = (typeof VALIDATION_REASONS)[number];
 /** Upper bounds of svc_ingestion_batch_size, records. */
 export const BATCH_BOUNDS = [1, 10, 100, 500, 1000, 2000, 5000, 10000] as const;
 
-/** Slots of one engine: counters, accepted by type, rejected by type, rejected by reason, batch histogram, refusals by shared limit. */
+/** Slots of one engine: counters, accepted by type, rejected by type, rejected by reason, batch histogram, refusals by shared limit, histograms of stages. */
 export const SLOT_ACCEPTED = ENGINE_COUNTERS.length;
 export const SLOT_REJECTED = SLOT_ACCEPTED + RECORD_TYPES.length;
 export const SLOT_REASONS = SLOT_REJECTED + RECORD_TYPES.length;
 export const SLOT_BATCH = SLOT_REASONS + VALIDATION_REASONS.length;
 export const SLOT_ENGINE_SHARES = SLOT_BATCH + BATCH_BOUNDS.length + 3;
-export const ENGINE_SLOTS = SLOT_ENGINE_SHARES + ENGINE_SHARED_LIMITS.length;
+export const SLOT_STAGES = SLOT_ENGINE_SHARES + ENGINE_SHARED_LIMITS.length;
+export const ENGINE_SLOTS = SLOT_STAGES + ENGINE_STAGES.length * LATENCY_SLOTS;
 
 /** Slots of the coordinator: counters, detection latency histogram, refusals by shared limit, histogram of what people are told, of turns, shared places in use. */
 export const SLOT_LATENCY = COORDINATOR_COUNTERS.length;
-export const SLOT_COORDINATOR_SHARES = SLOT_LATENCY + LATENCY_BOUNDS_SECONDS.length + 3;
+export const SLOT_COORDINATOR_SHARES = SLOT_LATENCY + LATENCY_SLOTS;
 export const SLOT_NOTIFY_LATENCY = SLOT_COORDINATOR_SHARES + COORDINATOR_SHARED_LIMITS.length;
-export const SLOT_TURN = SLOT_NOTIFY_LATENCY + LATENCY_BOUNDS_SECONDS.length + 3;
-export const SLOT_COORDINATOR_PLACES = SLOT_TURN + LATENCY_BOUNDS_SECONDS.length + 3;
+export const SLOT_TURN = SLOT_NOTIFY_LATENCY + LATENCY_SLOTS;
+export const SLOT_COORDINATOR_PLACES = SLOT_TURN + LATENCY_SLOTS;
 export const COORDINATOR_SLOTS = SLOT_COORDINATOR_PLACES + COORDINATOR_SHARED_LIMITS.length;

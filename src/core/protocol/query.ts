@@ -60,12 +60,15 @@ export type StreamEventName = (typeof STREAM_EVENT_NAMES)[number];
 export interface StreamEvents {
   readonly type: "events";
   readonly events: ReadonlyArray<{ readonly event: StreamEventName; readonly tenant: string | null; readonly data: string }>;
+  /** Monotonic arrival of the bytes behind each anomaly that is new among them. */
+  readonly arrivalsMs?: readonly number[] | undefined;
 }
 
 /** The same as the bytes that a tenant's readers are sent: what leaves the coordinator's thread. */
 export interface StreamChunks {
   readonly type: "event-chunks";
   readonly chunks: readonly EventChunk[];
+  readonly arrivalsMs?: readonly number[] | undefined;
 }
 
 /** Events of one name that follow each other, for the readers of a tenant, or of all (null). */

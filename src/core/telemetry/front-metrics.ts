@@ -51,6 +51,11 @@ export const HISTOGRAMS = {
     "vedette_notify_latency_seconds",
     "From the decision on a message to the first byte of the attempt that arrived",
   ),
+  detectionStage: histogram(
+    "vedette_detection_stage_seconds",
+    "From the arrival of the bytes of an anomaly until each stage of its detection was over",
+    ["stage"],
+  ),
   coordinatorTurn: histogram(
     "vedette_coordinator_turn_seconds",
     "Turns of the coordinator's thread in which queries or changes worked: others wait for so long",

@@ -4,7 +4,7 @@ import {
   COORDINATOR_SHARED_LIMITS,
   type CoordinatorCounter,
   type CoordinatorSharedLimit,
-  LATENCY_BOUNDS_SECONDS,
+  observeLatency,
   SLOT_COORDINATOR_PLACES,
   SLOT_COORDINATOR_SHARES,
   SLOT_NOTIFY_LATENCY,
@@ -47,25 +47,13 @@ export class CoordinatorCounters {
 
   /** From a decision to the first byte of the message that arrived. */
   notifyLatency(seconds: number): void {
-    this.#observe(SLOT_NOTIFY_LATENCY, seconds);
+    observeLatency(this.#slots, SLOT_NOTIFY_LATENCY, seconds);
   }
 
   /** Time of a turn in which queries or changes have worked. */
   turn(seconds: number): void {
-    this.#observe(SLOT_TURN, seconds);
+    observeLatency(this.#slots, SLOT_TURN, seconds);
     this.set("turnMaxSeconds", Math.max(this.get("turnMaxSeconds"), seconds));
-  }
-
-  #observe(histogram: number, seconds: number): void {
-    const bounds = LATENCY_BOUNDS_SECONDS.length;
-    const found = LATENCY_BOUNDS_SECONDS.findIndex((bound) => seconds <= bound);
-    this.#count(histogram + (found < 0 ? bounds : found));
-    this.#count(histogram + bounds + 1, seconds);
-    this.#count(histogram + bounds + 2);
-  }
-
-  #count(slot: number, by = 1): void {
-    this.#slots[slot] = (this.#slots[slot] as number) + by;
   }
 
   /** Counts a commit that took so long. */

@@ -82,8 +82,9 @@ export class ControlCommitter {
     this.tell(draft.events());
   }
 
-  tell(events: StreamEvents["events"]): void {
-    if (events.length > 0) this.#dependencies.emit({ type: "events", events });
+  /** `arrivalsMs`: as in StreamEvents. */
+  tell(events: StreamEvents["events"], arrivalsMs: readonly number[] = []): void {
+    if (events.length > 0) this.#dependencies.emit({ type: "events", events, ...(arrivalsMs.length > 0 && { arrivalsMs }) });
   }
 
   #apply({ verdicts, alerts, deadLetters, labels }: ControlTransaction): void {
@@ -94,13 +95,14 @@ export class ControlCommitter {
     labels?.apply();
     counters.add("labelsRefused", labels?.refused ?? 0);
     const storedMs = monotonicMs();
-    for (const arrivalMs of verdicts.openedArrivalsMs) if (arrivalMs > 0) latencyObserved((storedMs - arrivalMs) / 1000);
+    const arrivalsMs = verdicts.openedArrivalsMs.filter((arrivalMs) => arrivalMs > 0);
+    for (const arrivalMs of arrivalsMs) latencyObserved((storedMs - arrivalMs) / 1000);
     counters.add("anomaliesStored", verdicts.openedArrivalsMs.length);
     counters.set("anomaliesOpen", state.anomalies.openCount);
     counters.set("deadLetters", state.deadLetters.total);
     counters.set("deadLetterBytes", state.deadLetters.bytes);
     counters.add("deadLettersReplayed", deadLetters?.replayed ?? 0);
     this.#dependencies.analysisDue(alerts.triggered);
-    if (this.#dependencies.hasSubscribers?.() !== false) this.tell([...verdicts.events(), ...alerts.events()]);
+    if (this.#dependencies.hasSubscribers?.() !== false) this.tell([...verdicts.events(), ...alerts.events()], arrivalsMs);
   }
 }

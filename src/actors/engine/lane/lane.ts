@@ -23,6 +23,7 @@ import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts
 import type { MetadataBook } from "../../../domain/series/metadata-book.ts";
 import type { HistoryDecoder } from "../history/history-decoder.ts";
 import type { ReplayDecoder } from "../history/replay-decoder.ts";
+import type { DetectionStages } from "../report/detection-stages.ts";
 import type { EngineCounters } from "../report/engine-counters.ts";
 import type { Outbox } from "../report/outbox.ts";
 import { type Body, isLarge, readBody, refusedAnswer } from "../unit/body.ts";
@@ -56,6 +57,7 @@ export interface LaneDependencies {
   /** False while history has to wait. */
   readonly takesHistory: () => boolean;
   readonly counters: EngineCounters;
+  readonly stages: DetectionStages;
   readonly monotonicMs: () => number;
   readonly requestId: (admission: number) => string;
   /** Hands this engine's own share of a committed unit to its shard. */
@@ -154,6 +156,7 @@ export class Lane {
   #begin(): void {
     const body = this.#takeBody();
     this.#unit.begin(body.admission, body.wallMs, body.arrivalMs);
+    this.#dependencies.stages.received(body.arrivalMs);
     this.#decode(body, true);
   }
 
@@ -238,6 +241,7 @@ export class Lane {
   #commit(): void {
     const { kernel, placement, outbox, counters } = this.#dependencies;
     const unit = this.#unit;
+    this.#dependencies.stages.decoded();
     const rowBytes = (destination: number) => kernel.stagedBytes(destination);
     const parts = unit.logParts(rowBytes);
     const position = parts.length === 0 ? undefined : this.#append(parts);

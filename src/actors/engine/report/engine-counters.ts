@@ -5,8 +5,12 @@ import {
   ENGINE_COUNTERS,
   ENGINE_SHARED_LIMITS,
   ENGINE_SLOTS,
+  ENGINE_STAGES,
   type EngineCounter,
   type EngineSharedLimit,
+  type EngineStage,
+  LATENCY_SLOTS,
+  observeLatency,
   RECORD_TYPES,
   type RecordType,
   SLOT_ACCEPTED,
@@ -14,6 +18,7 @@ import {
   SLOT_ENGINE_SHARES,
   SLOT_REASONS,
   SLOT_REJECTED,
+  SLOT_STAGES,
   VALIDATION_REASONS,
   type ValidationReason,
 } from "../../../core/layout/counters.ts";
@@ -83,6 +88,11 @@ export class EngineCounters {
     this.#bump(SLOT_BATCH + (found < 0 ? BATCH_BOUNDS.length : found), 1);
     this.#bump(SLOT_BATCH + BATCH_BOUNDS.length + 1, records);
     this.#bump(SLOT_BATCH + BATCH_BOUNDS.length + 2, 1);
+  }
+
+  /** Observes how long a detection took until a stage was over. */
+  stage(stage: EngineStage, seconds: number): void {
+    observeLatency(this.#slots, SLOT_STAGES + ENGINE_STAGES.indexOf(stage) * LATENCY_SLOTS, seconds);
   }
 
   /** Counts places of a shared limit that a tenant was refused. */

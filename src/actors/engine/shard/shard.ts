@@ -45,6 +45,7 @@ import { isOfCounts } from "../../../domain/series/classification.ts";
 import { identityName } from "../../../domain/series/stream-identity.ts";
 import { ColdStreams } from "../cold/cold-streams.ts";
 import { StreamReturns } from "../cold/stream-returns.ts";
+import type { DetectionStages } from "../report/detection-stages.ts";
 import type { EngineCounters } from "../report/engine-counters.ts";
 import type { Outbox } from "../report/outbox.ts";
 import type { Partition } from "../streams/partition.ts";
@@ -74,6 +75,7 @@ export interface ShardDependencies {
   readonly processWords: ProcessWords;
   readonly outbox: Outbox;
   readonly counters: EngineCounters;
+  readonly stages: DetectionStages;
   readonly services: ServiceIndex;
   readonly tenantIndex: (name: string) => number;
   readonly askForStreams: (wanted: StreamsWanted) => void;
@@ -355,7 +357,7 @@ export class Shard {
 
   /** `isEnd`: that nobody has seen what closes recover. */
   #report(event: ShardEvent, isEnd = false): void {
-    const { kernel, outbox } = this.#dependencies;
+    const { kernel, outbox, stages } = this.#dependencies;
     const { slot } = event;
     const frame = episodeFrame(event, {
       identity: this.identityOf(slot),
@@ -371,7 +373,11 @@ export class Shard {
       longBaseline: (side) => this.#reportsNow(slot, side),
       hashText: (text) => this.#hashBytes(text),
     });
-    if (frame !== undefined) outbox.send(episodeKind(frame), encodeEpisode(isEnd ? { ...frame, transition: "end" } : frame));
+    if (frame === undefined) return;
+    const isFound = frame.transition === "open";
+    if (isFound) stages.judged(event.arrivalMs);
+    outbox.send(episodeKind(frame), encodeEpisode(isEnd ? { ...frame, transition: "end" } : frame));
+    if (isFound) stages.framed(event.arrivalMs);
   }
 
   /** Whether an episode of the stream's own detector is open. */

@@ -46,7 +46,7 @@ describe("an anomaly", () => {
     expect((await rig.ask("anomaly", {}, { id: anomalies[0].anomaly_id })).body).toMatchObject(anomalies[0]);
     expect(rig.latencies).toEqual([0.03]);
     expect(rig.messages.filter(({ type }) => type === "events")).toEqual([
-      { type: "events", events: [{ event: "anomaly", tenant: "default", data: JSON.stringify(anomalies[0]) }] },
+      { type: "events", events: [{ event: "anomaly", tenant: "default", data: JSON.stringify(anomalies[0]) }], arrivalsMs: [4_970] },
     ]);
   });
 
