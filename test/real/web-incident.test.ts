@@ -116,6 +116,30 @@ describe.skipIf(BROWSER_PATH === undefined)("an incident", () => {
       await vi.waitFor(async () => expect(await said()).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d: \d/), { timeout: PATIENCE_MS });
     });
 
+    it("keeps what is below its chart in its place while the chart comes (A3)", async () => {
+      let letChartCome = () => {};
+      const asked = new Promise<void>((resolve) => {
+        letChartCome = resolve;
+      });
+      const context = await browser.newContext({ viewport: { width, height: 844 } });
+      await context.request.post(`${server.origin}/sign-in`, { headers: { authorization: `Bearer ${token}` } });
+      const page = await context.newPage();
+      pages.push(page);
+      await page.route(/\/api\/v1\/(anomalies|series)\//, async (route) => {
+        await asked;
+        await route.continue();
+      });
+      await page.goto(here(linkOf(`shop-${width}`) as string));
+      const below = page.getByRole("heading", { name: /^Anomalies/ });
+      const top = async () => Math.round((await below.boundingBox())?.y ?? 0);
+      const distance = async () => (await top()) - Math.round((await page.locator("p.reason").first().boundingBox())?.y ?? 0);
+      await page.getByRole("link", { name: "Evidence and impact" }).waitFor();
+      const before = await distance();
+      letChartCome();
+      await page.locator(".chart .u-over").first().waitFor();
+      expect(await distance()).toBe(before);
+    });
+
     it("is found at its cause in 3 clicks and resolved in 6 (A3)", async () => {
       const link = linkOf(`shop-${width}`) as string;
       const id = link.split("/").at(-1) as string;

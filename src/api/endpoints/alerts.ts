@@ -243,7 +243,7 @@ export const ALERTS_ENDPOINTS = [
     errors: ["conflict", "overloaded"],
     examples: { body: { comment: "the cache is off for good" }, response: ACCEPTED_EXAMPLE },
     summary:
-      "Takes the level that a metric alert tells of for the usual one: it ends as accepted, and its series are judged by the new level from the next value on. 409 for alerts that are of no level",
+      "Takes the levels of an alert's metrics for the usual ones: they end as accepted, and their series are judged by the new levels from the next value on. The alert ends unless something else is open in it. 409 where it has none",
   },
   {
     name: "snoozeAlert",

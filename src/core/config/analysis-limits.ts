@@ -1,9 +1,11 @@
 // Bounds of root-cause analysis.
 
-/** Incidents that are looked at, of all tenants: 1,000 of 20 KiB at most, 20 MB. Beyond, an anomaly triggers nothing, and says so. */
+/** Incidents that are looked at, of all tenants: 1,000 of 20 KiB at most, 20 MB. What comes beyond them waits. */
 export const RUNNING_INCIDENTS_MAX = 1_000;
-/** Incidents of a tenant that wait for their first look, at 50 ms each: 1.6 s of them. What comes beyond them joins the newest: a storm is few analyses. */
+/** Incidents of a tenant that wait for their first look, at 50 ms each: 1.6 s of them. What comes beyond them waits for room. */
 export const PENDING_INCIDENTS_PER_TENANT_MAX = 32;
+/** Anomalies of a tenant that wait for room to begin an incident, in 300 bytes each: 13 s of first looks. Beyond, and after 15 minutes, one has no analysis, rather than another's. */
+export const WAITING_ANOMALIES_PER_TENANT_MAX = 256;
 /** Anomalies and services of an incident that its report names; further anomalies have a row each, by which the report is found. */
 export const INCIDENT_MEMBERS_PER_INCIDENT_MAX = 200;
 /** Anomalies beyond those, of one incident: a storm of as many pairs. 100 B each in memory and stored; more are counted. */

@@ -14,6 +14,7 @@ import {
   ofOneJump,
   traitsOf,
 } from "./incident-joins.ts";
+import { WaitingAnomalies } from "./waiting-anomalies.ts";
 
 /** An incident that is being looked at. */
 export interface RunningIncident extends IncidentTraits {
@@ -72,8 +73,10 @@ const LASTS_MS_MAX = 3_600_000;
 export interface IncidentLimits {
   readonly membersMax: number;
   readonly joinedMax: number;
-  /** Incidents of a tenant that wait for their first look; what comes beyond them joins the newest. */
+  /** Incidents of a tenant that wait for their first look; what evidence joins with none waits beyond them. */
   readonly pendingMax: number;
+  /** Anomalies of a tenant that wait for room to begin an incident. */
+  readonly waitingMax: number;
   /** Who has how many of the incidents. */
   readonly shares: Pick<ShareLedger, "take" | "give">;
 }
@@ -81,16 +84,19 @@ export interface IncidentLimits {
 /** The incidents of all tenants. */
 export class RunningIncidents {
   readonly #limits: IncidentLimits;
+  readonly #waiting: WaitingAnomalies;
   readonly #byTenant = new Map<string, Set<RunningIncident>>();
   /** When a tenant last had its turn. */
   readonly #turns = new Map<string, number>();
   #turn = 0;
   #size = 0;
+  #dropped = 0;
   /** The incident that was given out last, until it has been looked at. */
   #lookedAt: RunningIncident | undefined;
 
   constructor(limits: IncidentLimits) {
     this.#limits = limits;
+    this.#waiting = new WaitingAnomalies(limits.waitingMax, ONSET_AGE_MS_MAX);
   }
 
   get size(): number {
@@ -98,23 +104,35 @@ export class RunningIncidents {
   }
 
   /**
-   * Takes an anomaly in: the incident that it joins or begins. A tenant that has its share of incidents has it join the newest of its environment; undefined
-   * where there is none either.
+   * Takes an anomaly in: the incident that evidence joins it with, or that it begins. Where a tenant has its share of incidents it is undefined: the anomaly waits for
+   * room, and joins nothing by its time.
    */
   take(given: IncidentAnomaly, nowMs: number): { readonly incident: RunningIncident; readonly isNew: boolean } | undefined {
     const anomaly = { ...given, startedAtMs: Math.max(given.startedAtMs, nowMs - ONSET_AGE_MS_MAX) };
-    const { tenant, environment } = anomaly;
+    const taken = this.#takeNow(anomaly, nowMs);
+    if (taken === undefined && !this.#waiting.add(anomaly, nowMs)) this.#dropped++;
+    return taken;
+  }
+
+  /** Takes in what waits, as far as there is room by now. To be called behind a look. */
+  takeWaiting(nowMs: number): void {
+    this.#dropped += this.#waiting.handOver((anomaly) => this.#takeNow(anomaly, nowMs) !== undefined, nowMs);
+  }
+
+  /** Number of anomalies that have no analysis: they found no room in time, nor any to wait for it. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  #takeNow(anomaly: IncidentAnomaly, nowMs: number): { readonly incident: RunningIncident; readonly isNew: boolean } | undefined {
+    const { tenant } = anomaly;
     const known = this.#joined(anomaly) ?? this.#jumped(anomaly, nowMs);
     if (known !== undefined) {
       this.#join(known, anomaly, nowMs);
       return { incident: known, isNew: false };
     }
     const hasRoom = this.#pendingCount(tenant) < this.#limits.pendingMax && this.#limits.shares.take(tenant);
-    if (hasRoom) return { incident: this.#add(begun(anomaly, nowMs)), isNew: true };
-    const newest = this.#newest(tenant, environment);
-    if (newest === undefined) return undefined;
-    this.#join(newest, anomaly, nowMs);
-    return { incident: newest, isNew: false };
+    return hasRoom ? { incident: this.#add(begun(anomaly, nowMs)), isNew: true } : undefined;
   }
 
   /** Goes on with an incident after a restart; not where there is no room. */
@@ -290,11 +308,6 @@ export class RunningIncidents {
     this.#byTenant.set(tenant, ofTenant);
     this.#size++;
     return incident;
-  }
-
-  #newest(tenant: string, environment: string): RunningIncident | undefined {
-    const ofTenant = [...(this.#byTenant.get(tenant) ?? [])];
-    return ofTenant.findLast(({ ends, first }) => !ends && first.environment === environment);
   }
 
   #remove(incident: RunningIncident): void {

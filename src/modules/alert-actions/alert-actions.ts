@@ -6,7 +6,7 @@ import { DAY_MS } from "../../core/time/durations.ts";
 import type { AlertChangeKind } from "../../domain/alerting/alert-changes.ts";
 import { type Alert, isFiring, withChange } from "../../domain/alerting/paging/alert.ts";
 import type { EndedAnomalies } from "../anomalies/ended-anomalies.ts";
-import { type KnownLevels, levelAdvice } from "./level-acceptance.ts";
+import { hasAccepted, type KnownLevels, levelAdvice } from "./level-acceptance.ts";
 
 const RESOLVED_ALREADY = "the alert is resolved already; only one that fires has a level to accept";
 
@@ -54,7 +54,8 @@ export function accepting(known: KnownLevels, note: string | null): AlertAction 
   return (alert, { ended }) => {
     if (!isFiring(alert)) return alert.ending?.reason === "accepted" ? undefined : refused("conflict", RESOLVED_ALREADY).refusal;
     const levels = known.get(alert.state.id);
-    if (levels === undefined) return refused("conflict", levelAdvice(alert)).refusal;
+    if (levels === undefined)
+      return hasAccepted(alert, (id) => ended.read(id)) ? undefined : refused("conflict", levelAdvice(alert)).refusal;
     ended.acceptLevels(alert, levels, note);
     return undefined;
   };

@@ -7,6 +7,7 @@ import type { DetectorFamily } from "../../domain/alerting/ensemble.ts";
 import { type Alert, isFiring, isOfCascade } from "../../domain/alerting/paging/alert.ts";
 import type { Anomaly } from "../../domain/anomaly/anomaly.ts";
 import type { AcceptedLevel } from "../../domain/anomaly/ending.ts";
+import { METRIC_OF_SERVICE } from "../../domain/detection/multivariate/service-verdict.ts";
 import { DETECTOR_ADAPTIVE } from "../../domain/detection/pair/pair-verdict.ts";
 import { median } from "../../domain/detection/robust.ts";
 import { DETECTOR_Z_SCORE, type Verdict } from "../../domain/detection/verdict.ts";
@@ -26,7 +27,7 @@ interface PairLevel {
 /** Detectors that judge a series of numbers by what was usual. */
 const OF_LEVELS: ReadonlySet<string> = new Set([DETECTOR_Z_SCORE, DETECTOR_ADAPTIVE]);
 
-/** What to do about an alert that has no level to accept. */
+/** What to do about an alert in which nothing is open that has a level to accept. */
 export function levelAdvice({ state, peak }: Alert): string {
   const { family } = state.key;
   const instead = INSTEAD[family as DetectorFamily] ?? `resolve it (POST /api/v1/alerts/{alert_id}/resolve)`;
@@ -53,21 +54,35 @@ export async function acceptedByEngines(
   const pairs: AcceptedPair[] = [];
   const known = new Map<string, ReadonlyMap<string, AcceptedLevel | undefined>>();
   for (const id of new Set(ids)) {
-    const anomalies = levelAnomalies(context, tenant, id, open.get(id) ?? []);
+    const { anomalies, joint } = levelAnomalies(context, tenant, id, open.get(id) ?? []);
     if (anomalies.length === 0) continue;
     const found = await levelsOf(context, anomalies);
-    known.set(id, new Map(found.map(({ level }, i) => [(anomalies[i] as Anomaly).id, level])));
+    const levels = found.map(({ level }, i) => [(anomalies[i] as Anomaly).id, level] as const);
+    known.set(id, new Map([...joint.map((one) => [one.id, undefined] as const), ...levels]));
     pairs.push(...found.map(({ pair }) => pair));
   }
   const refusal = await logAcceptance(context, tenant, pairs);
   return refusal === undefined ? { known } : { known, refusal };
 }
 
-function levelAnomalies({ state }: AlertActionsContext, tenant: string, id: string, open: readonly string[]): Anomaly[] {
+/** What is open in an alert and has a level, and what was found of the service's metrics together, which ends with it. How full a resource is goes on. */
+interface LevelAnomalies {
+  readonly anomalies: Anomaly[];
+  readonly joint: readonly Anomaly[];
+}
+
+function levelAnomalies({ state }: AlertActionsContext, tenant: string, id: string, open: readonly string[]): LevelAnomalies {
   const alert = state.alerts.find(tenant, id);
-  if (alert === undefined || !isFiring(alert) || isOfCascade(alert) || alert.state.key.family !== "metric") return [];
-  const anomalies = open.flatMap((one) => state.anomalies.find(tenant, one) ?? []).filter(({ detector }) => OF_LEVELS.has(detector));
-  return anomalies.sort((a, b) => Number(a.id === alert.peak.anomalyId) - Number(b.id === alert.peak.anomalyId));
+  if (alert === undefined || !isFiring(alert) || isOfCascade(alert)) return { anomalies: [], joint: [] };
+  const found = open.flatMap((one) => state.anomalies.find(tenant, one) ?? []);
+  const anomalies = found.filter(({ detector }) => OF_LEVELS.has(detector));
+  const joint = found.filter(({ metricName }) => metricName === METRIC_OF_SERVICE);
+  return { anomalies: anomalies.sort((a, b) => Number(a.id === alert.peak.anomalyId) - Number(b.id === alert.peak.anomalyId)), joint };
+}
+
+/** Whether somebody has accepted a level of an alert before. */
+export function hasAccepted({ members }: Alert, read: (id: string) => Anomaly | undefined): boolean {
+  return members.some(({ anomalyId }) => read(anomalyId)?.resolvedBy === "accepted");
 }
 
 /** The newest first: what stands for the alert is the last. */

@@ -12,6 +12,7 @@ import {
   JOINED_MEMBERS_PER_COMMIT_MAX,
   JOINED_MEMBERS_PER_INCIDENT_MAX,
   PENDING_INCIDENTS_PER_TENANT_MAX,
+  WAITING_ANOMALIES_PER_TENANT_MAX,
 } from "../../core/config/analysis-limits.ts";
 import type { ShareLedger } from "../../core/fairness/share-ledger.ts";
 import { background, task } from "../../core/faults/guard.ts";
@@ -80,6 +81,7 @@ export class AnalysisRunner {
       membersMax: INCIDENT_MEMBERS_PER_INCIDENT_MAX,
       joinedMax: JOINED_MEMBERS_PER_INCIDENT_MAX,
       pendingMax: PENDING_INCIDENTS_PER_TENANT_MAX,
+      waitingMax: WAITING_ANOMALIES_PER_TENANT_MAX,
       shares: dependencies.shares,
     });
   }
@@ -111,8 +113,8 @@ export class AnalysisRunner {
     const { counters, nowMs } = this.#dependencies;
     const taken = this.#incidents.take(anomaly, nowMs());
     counters.add("rcaTriggered", 1);
-    if (taken === undefined) counters.add("rcaRefused", 1);
-    else if (!taken.isNew) counters.add("rcaJoined", 1);
+    if (taken?.isNew === false) counters.add("rcaJoined", 1);
+    counters.set("rcaRefused", this.#incidents.dropped);
   }
 
   facts(): AnalysisFacts {
@@ -147,6 +149,8 @@ export class AnalysisRunner {
     } finally {
       this.#running = false;
       if (!this.#incidents.has(incident)) this.#looked.delete(incident);
+      this.#incidents.takeWaiting(nowMs());
+      counters.set("rcaRefused", this.#incidents.dropped);
       counters.add("rcaSeconds", (monotonicMs() - startMs) / 1000);
       counters.set("rcaIncidents", this.#incidents.size);
       wake?.();

@@ -32,6 +32,7 @@ export function changeAnomaly(context: AnomaliesContext, request: QueryRequest<"
     const ended = new EndedAnomalies(context, tenant, { reason: "person", person: subject });
     ended.put(before, after);
     if (request.body.feedback === "false_positive") endFalseAlarm(ended, after);
+    if (before.resolvedAtMs === null && after.resolvedAtMs !== null) ended.noteMember(after);
     return {
       ok: true,
       note: { action: "anomaly.change", object: id, before: byHand(before), after: byHand(after) },

@@ -65,9 +65,23 @@ export class EndedAnomalies {
       this.#changed.set(id, { before: now, after });
       this.alerts.end(after, { person: this.#ending.person, note });
     }
-    const now = this.alerts.find(this.#tenant, alert.state.id);
+    const level = levels.get(alert.peak.anomalyId) ?? [...levels.values()].findLast((one) => one !== undefined);
+    this.#noteOpen(alert.state.id, endWords({ ...this.#ending, level }, alert.peak) ?? "");
+  }
+
+  /** Notes in the alert of an anomaly that somebody has ended, where it goes on, that it does. */
+  noteMember({ serviceId, metricName, paging }: Anomaly): void {
+    if (paging?.alertId == null) return;
+    const { state } = this.#context;
+    const alert = state.alerts.memory.current(paging.alertId);
+    if (alert !== undefined) this.#noteOpen(alert.state.id, `${metricName} of ${serviceId}: ${endWords(this.#ending, alert.peak)}`);
+  }
+
+  /** Notes what has ended in an alert that goes on with what else is open in it. */
+  #noteOpen(alertId: string, ended: string): void {
+    const now = this.alerts.find(this.#tenant, alertId);
     if (now === undefined || !isFiring(now)) return;
-    const text = endWords({ ...this.#ending, level: levels.get(alert.peak.anomalyId) }, alert.peak) ?? "";
+    const text = `${ended}; the alert goes on, ${now.open} more open in it`;
     this.alerts.note(now, { atMs: this.#context.nowMs(), kind: "updated", by: this.#ending.person, text });
   }
 

@@ -127,7 +127,13 @@ const TAIL_MS = 15 * 60_000;
 
 function PeakChart({ alert }: { alert: AlertDetail }) {
   const metric = alert.labels.metric_name ?? "";
-  return metric === "" || !hasSeries(metric) ? null : <MetricChart alert={alert} metric={metric} />;
+  if (metric === "" || !hasSeries(metric)) return null;
+  // As high before it comes as with it: what is below stays where somebody is about to press it.
+  return (
+    <div class="chart-frame">
+      <MetricChart alert={alert} metric={metric} />
+    </div>
+  );
 }
 
 /** The series of its first anomaly of that metric. */

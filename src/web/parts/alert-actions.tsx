@@ -100,12 +100,15 @@ export function AlertActions({ alerts, isBrief = false, onDone }: { alerts: read
 
 type ActedOn = Pick<Alert, "alert_id" | "state" | "acknowledged_by" | "family">;
 
+/** Families whose alerts have, or may have taken in, series with a level. */
+const WITH_LEVELS: ReadonlySet<string> = new Set(["metric", "saturation", "multivariate"]);
+
 function offered(firing: readonly ActedOn[], isBrief: boolean): ActionName[] {
   if (firing.length === 0) return ["comment", "assign"];
   const isTaken = firing.every(({ acknowledged_by }) => acknowledged_by !== null);
   const first = isTaken ? "unacknowledge" : "acknowledge";
   if (isBrief) return isTaken ? ["resolve"] : [first, "resolve"];
-  const areLevels = firing.every(({ family }) => family === "metric");
+  const areLevels = firing.every(({ family }) => WITH_LEVELS.has(family));
   return [first, "resolve", ...(areLevels ? (["accept"] as const) : []), "snooze", "comment", "assign"];
 }
 

@@ -2,31 +2,13 @@
 import { useAnswer } from "../client/answers.ts";
 import { link } from "../state/place.ts";
 import { plural } from "../view/number-text.ts";
+import { KEY_TO_COME, sendLines } from "../view/send-lines.ts";
 import type { Status } from "../view/shapes.ts";
 import { CopyButton, Panel } from "./basics.tsx";
 
-/** Lines with the address of this server. */
-function ways(needsKey: boolean): ReadonlyArray<{ readonly title: string; readonly about: string; readonly text: string }> {
-  const base = `${location.origin}${location.pathname}`.replace(/\/$/, "");
-  const sample = '{"service_id":"checkout","metric_name":"queue.depth","value":17,"timestamp":"\'$(date -u +%FT%TZ)\'"}';
-  const header = needsKey ? ` -H 'X-API-Key: YOUR_KEY' \\\n ` : "";
-  return [
-    {
-      title: "A value",
-      about: "With curl, from anywhere.",
-      text: `curl${header} -H 'Content-Type: application/json' \\\n  -d '${sample}' \\\n  ${base}/api/v1/telemetry`,
-    },
-    {
-      title: "Prometheus",
-      about: "In prometheus.yml; every series is judged as it comes.",
-      text: `remote_write:\n  - url: ${base}/api/v1/rwmetrics/write${needsKey ? "\n    authorization:\n      credentials: YOUR_KEY" : ""}`,
-    },
-    {
-      title: "OpenTelemetry",
-      about: "Collector or SDK: metrics, traces and logs.",
-      text: `export OTEL_EXPORTER_OTLP_ENDPOINT=${base}\nexport OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf${needsKey ? "\nexport OTEL_EXPORTER_OTLP_HEADERS=X-API-Key=YOUR_KEY" : ""}`,
-    },
-  ];
+/** Address of this server, as senders take it. */
+function ownAddress(): string {
+  return `${location.origin}${location.pathname}`.replace(/\/$/, "");
 }
 
 export function FirstSteps() {
@@ -48,11 +30,12 @@ export function FirstSteps() {
       )}
       {needsKey && (
         <p class="note">
-          Senders need a key here: <a href={link(["keys"], { new: "1" })}>make one</a> of scope ingestion and put it in place of YOUR_KEY.
+          Senders need a key here: <a href={link(["keys"], { new: "1" })}>make one</a> of scope ingestion and put it in place of{" "}
+          {KEY_TO_COME}.
         </p>
       )}
       <ol class="steps">
-        {ways(needsKey).map(({ title, about, text }) => (
+        {sendLines(ownAddress(), needsKey).map(({ title, about, text }) => (
           <li key={title}>
             <h3>{title}</h3>
             <p class="soft">{about}</p>

@@ -19,8 +19,8 @@ const sharesOf = (most: number) => {
   };
 };
 
-const incidents = (most = 100, membersMax = 200, joinedMax = 1_000, pendingMax = 32) =>
-  new RunningIncidents({ membersMax, joinedMax, pendingMax, shares: sharesOf(most) });
+const incidents = (most = 100, membersMax = 200, joinedMax = 1_000, pendingMax = 32, waitingMax = 1_000) =>
+  new RunningIncidents({ membersMax, joinedMax, pendingMax, waitingMax, shares: sharesOf(most) });
 
 const anomaly = (id: string, change: Partial<IncidentAnomaly> = {}): IncidentAnomaly => ({
   id,
@@ -202,20 +202,56 @@ describe("which anomalies are one incident", () => {
     expect(running.of("default", "a0")).toMatchObject({ memberCount: 10_000, members: { size: 200 }, services: { size: 200 } });
   });
 
-  it("makes few analyses of a storm that nothing joins: what waits for its first look has a bound", () => {
+  /** First looks at what is due, with what they learn of calls. */
+  function look(running: RunningIncidents, nowMs: number, joined: readonly string[] = []): RunningIncident {
+    const incident = running.next(nowMs) as RunningIncident;
+    running.settle(incident, { joined: new Set([...incident.services, ...joined]) }, nowMs);
+    running.revised(incident, 1, nowMs);
+    running.looked(incident, false, nowMs);
+    running.takeWaiting(nowMs);
+    return incident;
+  }
+
+  it("gives each anomaly of a storm that nothing joins an incident of its own, as there is room, and none another's", () => {
     const running = incidents(100, 200, 1_000, 8);
-    for (let i = 0; i < 1_000; i++) running.take(anomaly(`a${i}`), START + i);
-    expect(running.size).toBe(8);
+    const begun = Array.from({ length: 40 }, (_, i) => running.take(anomaly(`a${i}`), START)?.isNew ?? false);
+    expect([begun.filter((isNew) => isNew).length, running.size]).toEqual([8, 8]);
+    const looked = Array.from({ length: 40 }, () => look(running, START));
+    expect(looked.map(({ first, memberCount }) => [first.id, memberCount])).toEqual(begun.map((_, i) => [`a${i}`, 1]));
+    expect([running.size, running.dropped]).toEqual([40, 0]);
   });
 
-  it("joins the newest of its environment where a tenant has its share, and none where there is none", () => {
+  it("joins what waits by evidence that is found meanwhile, with the onset that it had", () => {
+    const running = incidents(100, 200, 1_000, 1);
+    const first = running.take(anomaly("a", { serviceId: "orders" }), START)?.incident;
+    expect(running.take(anomaly("b", { serviceId: "web" }), START + 1_000)).toBeUndefined();
+    expect(running.take(anomaly("c", { serviceId: "printer", startedAtMs: START - 1_000 }), START + 1_000)).toBeUndefined();
+    look(running, START + 60_000, ["web"]);
+    expect(running.of("default", "b")).toBe(first);
+    expect(running.of("default", "c")).toMatchObject({ onsetMs: START - 1_000, memberCount: 1 });
+  });
+
+  it("has no more wait than may, no longer than there is a beginning to look at, and counts the others", () => {
+    const running = incidents(1, 200, 1_000, 1, 2);
+    for (let i = 0; i < 5; i++) running.take(anomaly(`a${i}`), START);
+    expect(running.dropped).toBe(2);
+    look(running, START + 16 * MINUTE_MS);
+    expect([running.size, running.dropped]).toEqual([1, 4]);
+  });
+
+  it("has it wait where a tenant has its share, and no other tenant or environment for it", () => {
     const running = incidents(2);
     const at = (minutes: number) => START + minutes * MINUTE_MS;
-    running.take(anomaly("a"), at(0));
-    const second = running.take(anomaly("b", { startedAtMs: at(10) }), at(10))!.incident;
-    expect(running.take(anomaly("c", { startedAtMs: at(20) }), at(20))).toEqual({ incident: second, isNew: false });
+    const first = running.take(anomaly("a"), at(0))!.incident;
+    running.take(anomaly("b", { startedAtMs: at(10) }), at(10));
+    expect(running.take(anomaly("c", { startedAtMs: at(20) }), at(20))).toBeUndefined();
     expect(running.take(anomaly("d", { environment: "staging", startedAtMs: at(20) }), at(20))).toBeUndefined();
     expect(running.take(anomaly("e", { tenant: "other", startedAtMs: at(20) }), at(20))?.isNew).toBe(true);
+    first.ends = true;
+    running.looked(first, true, at(21));
+    running.takeWaiting(at(21));
+    expect(running.of("default", "c")).toMatchObject({ memberCount: 1 });
+    expect(running.of("default", "d")).toBeUndefined();
   });
 });
 

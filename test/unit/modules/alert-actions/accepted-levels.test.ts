@@ -38,11 +38,17 @@ async function ask(rig: Rig, endpoint: string, given: object, status = 200) {
 const accept = (rig: Rig, alert_id: string, status = 200) =>
   ask(rig, "acceptAlert", { path: { alert_id }, content: { comment: "the new cache" } }, status);
 
-async function firing() {
+/** A server that has values of a metric. */
+async function quiet() {
   const rig = await Rig.open({ watchdogIntervalMs: MINUTE });
   const summary = { tenant: "default", environment: "prod", serviceId: "checkout", metricName: "latency_ms", attributes: {} };
   const values = [180, 181, 300, 304, 308];
   rig.engines[0]?.streams.push({ summary, times: values.map((_, i) => START + (i - 3) * 1_000), values } as never);
+  return { rig };
+}
+
+async function firing() {
+  const { rig } = await quiet();
   await rig.take(episode({ z: 7 }), episode({ metricName: "errors", z: 5 }));
   const [{ alert_id: id }] = await alerts(rig);
   rig.nowMs += MINUTE;
@@ -90,6 +96,30 @@ describe("accepting the level of an alert", () => {
     const again = await accept(rig, id);
     expect([again.status, again.body.resolved_by, bodies(rig).length]).toEqual([200, "accepted", 1]);
     expect(await rig.restarted().then(alerts)).toMatchObject([{ resolved_by: "accepted", resolved_by_name: "ada" }]);
+  });
+
+  it.each([
+    ["saturation", { detector: "saturation", metricName: "latency_ms", z: 5 }, "firing", 1],
+    ["multivariate", { detector: "isolation_forest", metricName: "service.multivariate", z: 6 }, "resolved", 0],
+  ] as const)("of a metric in an alert of %s is taken, and what is no level goes on", async (family, found, state, open) => {
+    const { rig } = await quiet();
+    // Behind the warm-up.
+    rig.nowMs += 10 * MINUTE;
+    const now = { startedAtMs: rig.nowMs, observedAtMs: rig.nowMs };
+    await rig.take(episode({ ...found, ...now }));
+    await rig.take(episode({ z: 4 }));
+    const [{ alert_id: id, family: of, open_anomalies }, ...more] = await alerts(rig);
+    expect([of, open_anomalies, more]).toEqual([family, 2, []]);
+    expect((await accept(rig, id)).body).toMatchObject({ state, open_anomalies: open });
+    const { entries } = (await rig.ask("alertTimeline", {}, { alert_id: id })).body;
+    const goesOn = "; the alert goes on, 1 more open in it";
+    expect(entries.filter(({ by }: Record<string, unknown>) => by === "ada").map(({ text }: Record<string, unknown>) => text)).toEqual([
+      state === "firing"
+        ? `new level: from 180 to 304, accepted by ada${goesOn}`
+        : "new level: from 180 to 304, accepted by ada: the new cache",
+    ]);
+    expect((await accept(rig, id)).status).toBe(200);
+    expect(bodies(rig)).toHaveLength(1);
   });
 
   it("changes nothing where the engines take nothing", async () => {

@@ -212,6 +212,17 @@ describe("reports", () => {
     expect([await found(restarted), restarted.control.contents.get("incident_members")?.size ?? 0]).toEqual([0, 0]);
   });
 
+  it("are one for each of forty findings at once that nothing joins, of its own service and onset", async () => {
+    const rig = await Rig.open();
+    const many = Array.from({ length: 40 }, (_, i) => alert(`Down${i}`, {}, { service: `s${i}` }));
+    const { anomalies } = await fire(rig, ...many);
+    for (let i = 0; i < many.length; i++) await settle(rig);
+    const own = await Promise.all(anomalies.map(({ anomaly_id }: Json) => reports(rig, { anomaly_id })));
+    expect(own.map((of) => of.map(({ service_id, anomaly_count }: Json) => [service_id, anomaly_count]))).toEqual(
+      many.map((_, i) => [[`s${i}`, 1]]),
+    );
+  });
+
   it("go on after a restart, also one before the first", async () => {
     const rig = await Rig.open();
     await fire(rig, alert("Slow"));
