@@ -40,6 +40,10 @@ export class PrometheusProcess {
     throw new Error(`${started.origin} is not ready`);
   }
 
+  get pid(): number {
+    return this.#child.pid as number;
+  }
+
   end(): void {
     this.#child.kill("SIGKILL");
     rmSync(this.#folder, { recursive: true, force: true });

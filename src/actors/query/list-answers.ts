@@ -8,6 +8,9 @@ import { quote } from "../../domain/promql/parser/quoted-text.ts";
 import type { CallAnswer, CallContext } from "./query-call.ts";
 import type { SelectedSeries } from "./stream-selector.ts";
 
+/** Of a series in a list, as an object and as text. */
+const ROW_BYTES = 600;
+
 /** Answers with the names that labels of series have. */
 export async function answerLabels(context: CallContext): Promise<CallAnswer> {
   const { index, series } = await selectedSeries(context);
@@ -27,14 +30,14 @@ export async function answerSeries(context: CallContext): Promise<CallAnswer> {
   if (context.parameters.selectors.length === 0) throw new PrometheusError("bad_data", "no match[] parameter provided");
   const { limit } = context.parameters;
   const { index, series } = await selectedSeries(context);
+  context.budget.reserve(Math.min(series.length, limit + 1) * ROW_BYTES);
   const rows: Array<Record<string, string>> = [];
-  let last = "";
+  let last: number | undefined;
   for (const one of index.sorted(series)) {
-    const labels = index.labels(one);
-    if (rows.length > 0 && labels.key === last) continue; // attributes may differ in what labels do not say
+    if (last !== undefined && index.compare(one, last) === 0) continue; // attributes may differ in what labels do not say
     if (rows.length > limit) break;
-    rows.push(labels.toObject());
-    last = labels.key;
+    rows.push(index.labels(one).toObject());
+    last = one;
   }
   return listAnswer(rows, limit);
 }

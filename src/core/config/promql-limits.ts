@@ -1,5 +1,9 @@
 // Bounds of PromQL queries, each with its reason: a query is text of anybody who may read, and must end neither the stack nor the memory of its thread.
 
+/** Characters of a regular expression: RE2 compiles such a one in 0.2 s at most. Grafana sends lists of texts, which are none and have no bound. */
+export const PROMQL_PATTERN_CHARACTERS_MAX = 10_000;
+/** Instructions of a regular expression times characters of a value: 0.7 us each where all are alive at once, so a match takes 0.2 s at most, and usual ones a thousandth. */
+export const PROMQL_PATTERN_STEPS_MAX = 250_000;
 /** Levels of parentheses, calls and signs: each takes some five frames of the parser and of the evaluator, and the stack has 10,000. Generated queries have 30. */
 export const PROMQL_NESTING_MAX = 250;
 /** Operators between expressions: the tree of a + b + c ... is as deep as they are many, three frames each. */

@@ -1,4 +1,5 @@
-// Names and values of labels by number: a pair of both once for all series that have it.
+// Names and values of labels by number: a pair of both once for all series that have it, and which these are.
+import { Uint32List } from "../../core/collections/uint32-list.ts";
 
 const NO_VALUES: ReadonlyMap<string, number> = new Map();
 
@@ -40,5 +41,34 @@ export class LabelPairs {
   /** Numbers of the pairs of a name, by their values. */
   ofName(name: string): ReadonlyMap<string, number> {
     return this.#byName.get(name) ?? NO_VALUES;
+  }
+}
+
+/** For each pair of a label and a value the series that have it, ascending. Most values of labels are one series' own, so a single one is no list. */
+export class Postings {
+  readonly #lists: Array<number | Uint32List> = [];
+
+  /** Adds a series, which is greater than those before, to a list; lists begin in order. */
+  add(list: number, series: number): void {
+    const known = this.#lists[list];
+    if (known === undefined) this.#lists[list] = series;
+    else if (typeof known !== "number") known.push(series);
+    else {
+      const several = new Uint32List();
+      several.push(known);
+      several.push(series);
+      this.#lists[list] = several;
+    }
+  }
+
+  length(list: number): number {
+    const known = this.#lists[list];
+    return typeof known === "number" ? 1 : (known as Uint32List).length;
+  }
+
+  /** The series of a list; valid until the next is added. */
+  of(list: number): Uint32Array {
+    const known = this.#lists[list];
+    return typeof known === "number" ? Uint32Array.of(known) : (known as Uint32List).words;
   }
 }

@@ -7,8 +7,7 @@ import type { Evaluating } from "../promql/evaluation/sliced-evaluation.ts";
 import type { LabelMatcher } from "../promql/labels/label-matcher.ts";
 import { Labels } from "../promql/labels/labels.ts";
 import type { QueryBudget } from "../promql/query-budget.ts";
-import { LabelPairs } from "./label-pairs.ts";
-import { Postings } from "./postings.ts";
+import { LabelPairs, Postings } from "./label-pairs.ts";
 import { SERIES_COLD, SERIES_GONE, SERIES_HOT, SeriesTable, type SeriesTimes } from "./series-table.ts";
 
 /** A series as it is added. */
@@ -143,20 +142,25 @@ export class SeriesIndex {
   }
 
   #fulfils(series: number, resolved: readonly ResolvedMatcher[]): boolean {
-    const own = this.table.pairs(series);
-    return resolved.every(({ name, pairs, matchesEmpty }) => {
-      for (const pair of own) {
-        if (pairs.has(pair)) return true;
-        if (matchesEmpty && this.#pairs.name(pair) === name) return false;
-      }
-      return matchesEmpty;
-    });
+    return resolved.every((matcher) => this.#fulfilsOne(series, matcher));
+  }
+
+  #fulfilsOne(series: number, { name, pairs, matchesEmpty }: ResolvedMatcher): boolean {
+    for (let at = this.table.start(series), end = this.table.end(series); at < end; at++) {
+      const pair = this.table.pair(at);
+      if (pairs.has(pair)) return true;
+      if (matchesEmpty && this.#pairs.name(pair) === name) return false;
+    }
+    return matchesEmpty;
   }
 
   /** The labels of a series. */
   labels(series: number): Labels {
     const pairs: string[] = [];
-    for (const pair of this.table.pairs(series)) pairs.push(this.#pairs.name(pair), this.#pairs.value(pair));
+    for (let at = this.table.start(series), end = this.table.end(series); at < end; at++) {
+      const pair = this.table.pair(at);
+      pairs.push(this.#pairs.name(pair), this.#pairs.value(pair));
+    }
     return Labels.ofSorted(pairs);
   }
 
@@ -177,24 +181,28 @@ export class SeriesIndex {
   /** Each pair that some series have, once. */
   *#pairsOf(series: readonly number[]): Iterable<number> {
     const seen = new Uint8Array(this.#pairs.size);
-    for (const one of series) for (const pair of this.table.pairs(one)) seen[pair] = 1;
+    for (const one of series) {
+      for (let at = this.table.start(one), end = this.table.end(one); at < end; at++) seen[this.table.pair(at)] = 1;
+    }
     for (let pair = 0; pair < seen.length; pair++) if (seen[pair] === 1) yield pair;
   }
 
   /** Series in the order of their labels. */
   sorted(series: readonly number[]): number[] {
-    return series.toSorted((a, b) => this.#compare(a, b));
+    return series.toSorted((a, b) => this.compare(a, b));
   }
 
   /** The order of Labels.compare: texts are compared where pairs begin to differ. */
-  #compare(a: number, b: number): number {
-    const [pairsOfA, pairsOfB] = [this.table.pairs(a), this.table.pairs(b)];
-    const length = Math.min(pairsOfA.length, pairsOfB.length);
-    for (let at = 0; at < length; at++) {
-      const [pairOfA, pairOfB] = [pairsOfA[at] as number, pairsOfB[at] as number];
+  compare(a: number, b: number): number {
+    const { table } = this;
+    const [startOfA, startOfB] = [table.start(a), table.start(b)];
+    const [lengthOfA, lengthOfB] = [table.end(a) - startOfA, table.end(b) - startOfB];
+    for (let at = 0; at < lengthOfA && at < lengthOfB; at++) {
+      const pairOfA = table.pair(startOfA + at);
+      const pairOfB = table.pair(startOfB + at);
       if (pairOfA !== pairOfB) return this.#comparePairs(pairOfA, pairOfB);
     }
-    return pairsOfA.length - pairsOfB.length;
+    return lengthOfA - lengthOfB;
   }
 
   #comparePairs(a: number, b: number): number {

@@ -55,7 +55,7 @@ export class SeriesTable {
   add(hash: Uint8Array, partition: number, pairs: readonly number[]): number {
     if (this.#size === this.#capacity) this.#grow();
     const series = this.#size++;
-    const start = this.#start(series);
+    const start = this.start(series);
     if (start + pairs.length > this.#pairs.length) this.#pairs = larger(this.#pairs, Math.ceil(GROWTH * (start + pairs.length)));
     this.#pairs.set(pairs, start);
     this.#ends[series] = start + pairs.length;
@@ -89,7 +89,20 @@ export class SeriesTable {
 
   /** Numbers of a series' pairs, in the order of their names; valid until the next is added. */
   pairs(series: number): Uint32Array {
-    return this.#pairs.subarray(this.#start(series), this.#ends[series]);
+    return this.#pairs.subarray(this.start(series), this.#ends[series]);
+  }
+
+  /** The number of a series' pair; they stand from `start` up to before `end`. */
+  pair(at: number): number {
+    return this.#pairs[at] as number;
+  }
+
+  start(series: number): number {
+    return series === 0 ? 0 : (this.#ends[series - 1] as number);
+  }
+
+  end(series: number): number {
+    return this.#ends[series] as number;
   }
 
   setTimes(series: number, { firstTimeMs, lastTimeMs }: SeriesTimes): void {
@@ -101,10 +114,6 @@ export class SeriesTable {
   isWithin(series: number, fromMs: number, toMs: number): boolean {
     const last = this.#lastSeconds[series] as number;
     return (this.#firstSeconds[series] as number) * 1_000 <= toMs && (last === UNKNOWN_LAST || last * 1_000 >= fromMs);
-  }
-
-  #start(series: number): number {
-    return series === 0 ? 0 : (this.#ends[series - 1] as number);
   }
 
   /** A series of the same hash that was there before is found no more. */

@@ -259,7 +259,7 @@ const CALLS: Readonly<Record<string, CallFunction>> = {
     return joinLabels(yield* evaluator.series(argument(call, 0)), texts(call, 1));
   },
   *label_replace(call, evaluator) {
-    return replaceLabels(yield* evaluator.series(argument(call, 0)), texts(call, 1));
+    return yield* replaceLabels(yield* evaluator.series(argument(call, 0)), texts(call, 1), evaluator.context.budget);
   },
   round,
   sort: sort(1),

@@ -1,6 +1,8 @@
 // label_replace and label_join (evalLabelReplace and evalLabelJoin in promql/functions.go of Prometheus).
 import { compileGroups, expandTemplate, PatternError } from "../labels/pattern.ts";
+import type { QueryBudget } from "../query-budget.ts";
 import { QueryError } from "../query-error.ts";
+import type { Evaluating } from "./sliced-evaluation.ts";
 import { merge, type StepSeries } from "./step-series.ts";
 
 /** Whether a text may be the name of a label: any well-formed text but the empty one. */
@@ -9,11 +11,13 @@ export function isLabelName(name: string): boolean {
 }
 
 /** Sets a label of each series whose source label matches the pattern as a whole. */
-export function replaceLabels(series: readonly StepSeries[], texts: readonly string[]): StepSeries[] {
+export function* replaceLabels(series: readonly StepSeries[], texts: readonly string[], budget: QueryBudget): Evaluating<StepSeries[]> {
   const [target = "", template = "", source = "", pattern = ""] = texts;
   const groupsOf = compileReplacement(pattern);
   if (!isLabelName(target)) throw new QueryError(`invalid destination label name in label_replace(): ${target}`);
   for (const one of series) {
+    budget.check();
+    if (budget.isSliceOver) yield;
     const groups = groupsOf(one.labels.get(source));
     if (groups !== undefined) one.labels = one.labels.with(target, expandTemplate(template, groups));
   }

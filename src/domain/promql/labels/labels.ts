@@ -1,4 +1,5 @@
 // Labels of a series: names and values ascending by name, no empty value (model/labels of Prometheus). Each set of labels has a key, by which series are found.
+import { setMember } from "../../../core/collections/own-member.ts";
 import { compareTexts } from "../../../core/text/text-order.ts";
 import { quote } from "../parser/quoted-text.ts";
 import { labelNameText } from "./label-matcher.ts";
@@ -78,7 +79,9 @@ export class Labels {
 
   /** As Prometheus' answers have them. */
   toObject(): Record<string, string> {
-    return Object.fromEntries(this.entries());
+    const labels: Record<string, string> = {};
+    for (let i = 0; i < this.#pairs.length; i += 2) setMember(labels, this.#pairs[i] as string, this.#pairs[i + 1] as string);
+    return labels;
   }
 
   /** As messages say them: {__name__="name", label="value"}. */

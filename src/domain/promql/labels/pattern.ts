@@ -1,31 +1,44 @@
-// Patterns of matchers and of label_replace: RE2, so that no pattern takes more than linear time; lists of literal texts become sets.
+// Patterns of matchers and of label_replace: RE2, so that no pattern takes more than linear time, and of a value only so much; lists of literal texts, escaped ones too, become
+// sets, which have no bounds.
 import { type Matcher, RE2JS, RE2JSException } from "re2js";
 import { ownMember } from "../../../core/collections/own-member.ts";
+import { PROMQL_PATTERN_CHARACTERS_MAX, PROMQL_PATTERN_STEPS_MAX } from "../../../core/config/promql-limits.ts";
+import { QueryError } from "../query-error.ts";
 
 /** A pattern that cannot be read. */
 export class PatternError extends Error {
   override readonly name = "PatternError";
 }
 
-const LITERALS = /^[A-Za-z0-9_ :/@,"'`<>=~!#%&;-]+(?:\|[A-Za-z0-9_ :/@,"'`<>=~!#%&;-]+)*$/;
+/** A text that means itself, or characters that are escaped to mean themselves. */
+const LITERAL = /(?:[A-Za-z0-9_ :/@,"'`<>=~!#%&;-]|\\[.+*?()[\]{}^$|\\-])+/;
+const LITERALS = new RegExp(`^${LITERAL.source}(?:\\|${LITERAL.source})*$`);
+const ESCAPED = /\\(.)/g;
 
 /** A test whether a whole text matches; throws PatternError. */
 export function compilePattern(pattern: string): (text: string) => boolean {
   if (LITERALS.test(pattern)) {
-    const texts = new Set(pattern.split("|"));
+    const texts = new Set(pattern.split(/(?<!\\)\|/).map((text) => text.replace(ESCAPED, "$1")));
     return (text) => texts.has(text);
   }
   if (pattern === ".*") return () => true;
   if (pattern === ".+") return (text) => text !== "";
   const compiled = compile(pattern);
-  return (text) => compiled.matches(text);
+  return (text) => boundedBy(compiled, text).matches(text);
+}
+
+/** The pattern itself. Throws QueryError where to match a text could take longer than a query may have its worker. */
+function boundedBy(compiled: RE2JS, text: string): RE2JS {
+  if (compiled.programSize() * text.length <= PROMQL_PATTERN_STEPS_MAX) return compiled;
+  const size = `${compiled.programSize()} instructions over a value of ${text.length} characters`;
+  throw new QueryError(`the regular expression would take too long: ${size}`, "too_much");
 }
 
 /** Finds the groups of a whole text that matches; throws PatternError. */
 export function compileGroups(pattern: string): (text: string) => Matcher | undefined {
   const compiled = compile(pattern);
   return (text) => {
-    const matcher = compiled.matcher(text);
+    const matcher = boundedBy(compiled, text).matcher(text);
     return matcher.matches() ? matcher : undefined;
   };
 }
@@ -35,6 +48,11 @@ function compile(pattern: string): RE2JS {
 }
 
 function compileSource(pattern: string): RE2JS {
+  if (pattern.length > PROMQL_PATTERN_CHARACTERS_MAX) {
+    throw new PatternError(
+      `a regular expression that is no list of texts may have ${PROMQL_PATTERN_CHARACTERS_MAX} characters, got ${pattern.length}`,
+    );
+  }
   try {
     return RE2JS.compile(pattern);
   } catch (error) {
@@ -57,12 +75,12 @@ export function expandTemplate(template: string, groups: Matcher): string {
 
 /** Whether a pattern matches anywhere in a text; throws PatternError. */
 export function findPattern(pattern: string, text: string): boolean {
-  return compileSource(pattern).matcher(text).find();
+  return boundedBy(compileSource(pattern), text).matcher(text).find();
 }
 
 /** A text with each match of a pattern replaced by a template, as Go's regexp.ReplaceAllString does; throws PatternError. */
 export function replacePattern(pattern: string, template: string, text: string): string {
-  const matcher = compileSource(pattern).matcher(text);
+  const matcher = boundedBy(compileSource(pattern), text).matcher(text);
   let [result, at] = ["", 0];
   while (matcher.find()) {
     result += text.slice(at, matcher.start()) + expandTemplate(template, matcher);
