@@ -11,6 +11,8 @@ const METRICS = 10;
 const HISTORY_RECORDS = 1_000;
 /** The server may still store what it found, for as long as one more comes in this time. */
 const SETTLE_MS = 2_000;
+/** A neighbour sends so often. */
+const NEIGHBOUR_MS = 25;
 
 /**
  * How the values come. `anomalies` series get one value far from their history, `services` bear them; requests of `records` records each, `perSecond` of them.
@@ -28,6 +30,7 @@ export const BURSTS = {
  * @property {number} ordinaryMs the same of an ordinary record
  * @property {number} stored
  * @property {number} seenMs     from the last request's answer until all were stored
+ * @property {{aloneMs: number, besideMs: number}} neighbour  p99 of single ordinary requests for another service, beside the ordinary values and beside the anomalies
  */
 
 /**
@@ -53,6 +56,7 @@ export async function anomalyTurn(context, burst, starting) {
       ordinaryMs: (plain.cpuSeconds * 1000) / burst.anomalies,
       stored: spiked.stored - warm.stored,
       seenMs: spiked.seenMs,
+      neighbour: { aloneMs: plain.neighbourMs, besideMs: spiked.neighbourMs },
     };
   } finally {
     agent.destroy();
@@ -82,6 +86,7 @@ async function sendHistory(send, burst, beginMs) {
 async function phase(server, send, burst, timestamp, draw) {
   const cpuBefore = server.cpuSeconds();
   const waiting = [];
+  const neighbour = startNeighbour(send, timestamp);
   const beginMs = performance.now();
   const step = Date.parse(timestamp) / STEP_MS;
   for (let from = 0, index = 0; from < burst.anomalies; from += burst.records, index++) {
@@ -94,7 +99,31 @@ async function phase(server, send, burst, timestamp, draw) {
   await Promise.all(waiting);
   const answeredMs = performance.now();
   const { stored, atMs } = await settled(server);
-  return { cpuSeconds: server.cpuSeconds() - cpuBefore, stored, seenMs: Math.max(0, atMs - answeredMs) };
+  const neighbourMs = await neighbour.end();
+  return { cpuSeconds: server.cpuSeconds() - cpuBefore, stored, seenMs: Math.max(0, atMs - answeredMs), neighbourMs };
+}
+
+/** Sends ordinary values of another service, one after another; `end` resolves with the p99 of their answers. */
+function startNeighbour(send, timestamp) {
+  const tookMs = [];
+  let isOver = false;
+  const loop = async () => {
+    for (let at = 0; !isOver; at++) {
+      const startMs = performance.now();
+      const time = new Date(Date.parse(timestamp) + at).toISOString();
+      await send([{ service_id: "neighbour", metric_name: "metric", value: 100 + (at % 7), timestamp: time }]);
+      tookMs.push(performance.now() - startMs);
+      await pause(NEIGHBOUR_MS);
+    }
+    return tookMs.sort((a, b) => a - b)[Math.floor(0.99 * tookMs.length)];
+  };
+  const ended = loop();
+  return {
+    end: () => {
+      isOver = true;
+      return ended;
+    },
+  };
 }
 
 /** What is stored once no more comes, and when the last came. */

@@ -98,15 +98,14 @@ export class AnalysisRunner {
     counters.set("rcaIncidents", this.#incidents.size);
   }
 
-  /** Anomalies that have been stored and trigger analysis. */
+  /** Anomalies that have been stored and trigger analysis; the round that has stored them steps the runner behind it. */
   take(anomalies: readonly Anomaly[]): void {
     if (anomalies.length === 0) return;
-    const { counters, time, wake } = this.#dependencies;
+    const { counters, time } = this.#dependencies;
     time.spend(() => {
       for (const anomaly of anomalies) this.#take(anomaly);
     });
     counters.set("rcaIncidents", this.#incidents.size);
-    wake?.();
   }
 
   #take(anomaly: Anomaly): void {

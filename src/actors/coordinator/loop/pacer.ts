@@ -48,8 +48,8 @@ export class Pacer {
 
   /** The same, but frames may go on gathering: there will be a step when they have. */
   nudge(): void {
-    if (this.#running) this.#isNudged = true;
-    else if (!this.#gathers) this.wake();
+    if (this.#running || this.#gathers) this.#isNudged = true;
+    else this.wake();
   }
 
   async #run(): Promise<void> {
@@ -77,7 +77,19 @@ export class Pacer {
     if (this.#stopped) return;
     this.#gathers = report.mayGather || framesWait;
     const sleepMs = this.#gathers ? gatherMs(tookMs) : report.dueMs - monotonicMs();
-    this.#timer = after(Math.min(SLEEP_MS_MAX, Math.max(1, sleepMs)), STEP, () => this.wake());
+    this.#sleep(sleepMs, () => (report.mayGather ? this.#endGathering(report) : this.wake()));
+  }
+
+  /** Steps where something has gathered. Where nothing has a step would find nothing: word comes of the next frame, and nothing is due before it was. */
+  #endGathering({ awaits, dueMs }: StepReport): void {
+    const { awaitFrames, monotonicMs } = this.#dependencies;
+    this.#gathers = false;
+    if (this.#isNudged || awaitFrames(awaits)) this.wake();
+    else this.#sleep(dueMs - monotonicMs(), () => this.wake());
+  }
+
+  #sleep(ms: number, then: () => void): void {
+    this.#timer = after(Math.min(SLEEP_MS_MAX, Math.max(1, ms)), STEP, then);
   }
 
   stop(): void {

@@ -33,7 +33,7 @@ describe("the pacer", () => {
   const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
   it("steps at once when it is woken, and then waits for what is gathered", async () => {
-    const { pacer, sinceFirst } = paced([COMMITTED, COMMITTED]);
+    const { pacer, sinceFirst } = paced([COMMITTED, COMMITTED], { frames: [true, true] });
     pacer.wake();
     await pass(1);
     expect(sinceFirst()).toEqual([0]);
@@ -41,12 +41,29 @@ describe("the pacer", () => {
     expect(sinceFirst()).toEqual([0, 2, 4]);
   });
 
+  it("does not step where nothing has gathered, but rests until it is due, or nudged or woken", async () => {
+    const dueMs = performance.now() + 100;
+    const { pacer, sinceFirst } = paced([{ ...COMMITTED, dueMs }]);
+    pacer.wake();
+    await pass(99);
+    expect(sinceFirst()).toEqual([0]);
+    await pass(2);
+    expect(sinceFirst()).toEqual([0, 100]);
+    const woken = paced([COMMITTED]);
+    woken.pacer.wake();
+    await pass(10);
+    woken.pacer.nudge();
+    await pass(1);
+    expect(woken.sinceFirst()).toEqual([0, 10]);
+    for (const { pacer: each } of [{ pacer }, woken]) each.stop();
+  });
+
   it("gathers for twice as long as the commit took, within bounds", async () => {
-    const { pacer, sinceFirst } = paced([COMMITTED, COMMITTED], { takesMs: 2 });
+    const { pacer, sinceFirst } = paced([COMMITTED, COMMITTED], { takesMs: 2, frames: [true, true] });
     pacer.wake();
     await pass(30);
     expect(sinceFirst()).toEqual([0, 4, 8]);
-    const slow = paced([COMMITTED], { takesMs: 50 });
+    const slow = paced([COMMITTED], { takesMs: 50, frames: [true] });
     slow.pacer.wake();
     await pass(200);
     expect(slow.sinceFirst()).toEqual([0, 5]);
