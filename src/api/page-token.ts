@@ -47,6 +47,42 @@ export function cutPage<T>(
   return { page, page_token: rows.length > limit ? issuePageToken(secret, scope, positionOf(page.at(-1) as T)) : "" };
 }
 
+/** What a client asks a list for, and what its tokens are sealed for. */
+export interface PageRequest {
+  readonly secret: Uint8Array;
+  readonly scope: PageScope;
+  readonly limit: number;
+  /** The token of the page before; empty for the first page. */
+  readonly token: string;
+}
+
+/** Order of a list: the parts of a row's position, of which the first falls where `newestFirst`, and all others rise. */
+export interface PageOrder<Row> {
+  readonly newestFirst?: boolean;
+  positionOf(row: Row): PagePosition;
+}
+
+/** Returns the page of a list that is held whole, `rows` in their order; refused where the token is not of this list. */
+export function pageOf<Row>(
+  { secret, scope, limit, token }: PageRequest,
+  rows: readonly Row[],
+  { newestFirst = false, positionOf }: PageOrder<Row>,
+): Outcome<{ readonly page: readonly Row[]; readonly page_token: string }> {
+  const after = readPageToken(secret, scope, token);
+  if (!after.ok) return after;
+  const { value } = after;
+  const rest = value === undefined ? rows : rows.filter((row) => isBehind(positionOf(row), value, newestFirst));
+  return done(cutPage(secret, scope, rest, limit, positionOf));
+}
+
+/** Returns whether a position comes later in the list than another. */
+function isBehind(position: PagePosition, after: PagePosition, newestFirst: boolean): boolean {
+  const index = position.findIndex((part, at) => part !== after[at]);
+  if (index < 0) return false;
+  const rises = (position[index] as string) > (after[index] as string);
+  return newestFirst && index === 0 ? !rises : rises;
+}
+
 /** Opens a token: the position, undefined for the empty token (the first page), or a refusal. */
 export function readPageToken(secret: Uint8Array, scope: PageScope, token: string): Outcome<PagePosition | undefined> {
   if (token === "") return done(undefined);

@@ -4,7 +4,7 @@
  * A rotation deletes the old key and stores the new one in one transaction, and tells the front of both in one message, so at no moment do both count, or neither.
  */
 import { credentialDigest } from "../../adapters/credentials/credential-hash.ts";
-import { cutPage, type PageScope, readPageToken } from "../../api/page-token.ts";
+import { type PageScope, pageOf } from "../../api/page-token.ts";
 import { created, done, noContent, type Outcome, refused, shown } from "../../api/refusal.ts";
 import { KEYS_PER_TENANT_MAX } from "../../core/config/limits.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
@@ -63,14 +63,15 @@ export async function createKey(context: AccessContext, request: QueryRequest<"c
 
 /** The tenant's keys. */
 export function listKeys({ state }: AccessContext, { principal, query }: QueryRequest<"keys">): Outcome<unknown> {
-  const { limit } = query;
+  const { limit, page_token: token } = query;
   const scope: PageScope = { tenant: principal.tenant, endpoint: "keys", filters: {} };
-  const token = readPageToken(state.pageSecret, scope, query.page_token);
-  if (!token.ok) return token;
-  const [afterMs, afterId] = (token.value as [number, string] | undefined) ?? [Number.POSITIVE_INFINITY, ""];
   const all = state.configured.keys.of(principal.tenant);
-  const rest = all.filter(({ createdMs, keyId }) => createdMs < afterMs || (createdMs === afterMs && keyId > afterId));
-  const { page, page_token } = cutPage(state.pageSecret, scope, rest, limit, ({ createdMs, keyId }) => [createdMs, keyId]);
+  const paged = pageOf({ secret: state.pageSecret, scope, limit, token }, all, {
+    newestFirst: true,
+    positionOf: ({ createdMs, keyId }) => [createdMs, keyId],
+  });
+  if (!paged.ok) return paged;
+  const { page, page_token } = paged.value;
   return done({ keys: page.map(keyView), total: all.length, page_token });
 }
 

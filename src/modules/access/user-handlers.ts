@@ -1,6 +1,6 @@
 // GET, POST /api/v1/users and PUT, PATCH, DELETE /api/v1/users/{user_id}: who may do what at most with a token. Who changes them is checked in
 // domain/access/user-role.ts, when it is the change's turn.
-import { cutPage, type PageScope, readPageToken } from "../../api/page-token.ts";
+import { type PageScope, pageOf } from "../../api/page-token.ts";
 import { created, done, noContent, type Outcome, refused, shown } from "../../api/refusal.ts";
 import { SUBJECT_CHARACTERS_MAX } from "../../core/config/key-limits.ts";
 import { USERS_PER_TENANT_MAX } from "../../core/config/limits.ts";
@@ -15,14 +15,12 @@ import { putUserRow, removeUserRow, type User } from "./user-book.ts";
 
 /** The tenant's users. */
 export function listUsers({ state }: AccessContext, { principal, query }: QueryRequest<"users">): Outcome<unknown> {
-  const { limit, user_id } = query;
+  const { limit, user_id, page_token: token } = query;
   const scope: PageScope = { tenant: principal.tenant, endpoint: "users", filters: { user_id } };
-  const token = readPageToken(state.pageSecret, scope, query.page_token);
-  if (!token.ok) return token;
-  const [after] = (token.value as [string] | undefined) ?? [""];
   const all = state.configured.users.of(principal.tenant).filter(({ subject }) => user_id === undefined || subject === user_id);
-  const rest = all.filter(({ subject }) => subject > after);
-  const { page, page_token } = cutPage(state.pageSecret, scope, rest, limit, ({ subject }) => [subject]);
+  const paged = pageOf({ secret: state.pageSecret, scope, limit, token }, all, { positionOf: ({ subject }) => [subject] });
+  if (!paged.ok) return paged;
+  const { page, page_token } = paged.value;
   return done({ users: page.map(userView), total: all.length, page_token });
 }
 

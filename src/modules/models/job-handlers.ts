@@ -1,6 +1,6 @@
 // POST /api/v1/ml/train, GET /api/v1/ml/jobs, GET /api/v1/ml/jobs/{id} and POST /api/v1/ml/jobs/{id}/cancel.
 
-import { cutPage, type PageScope, readPageToken } from "../../api/page-token.ts";
+import { type PageScope, pageOf } from "../../api/page-token.ts";
 import { done, type Outcome, refused, shown } from "../../api/refusal.ts";
 import type { JobEvent } from "../../api/shapes/stream-events.ts";
 import { TRAININGS_PER_TENANT_MAX } from "../../core/config/model-limits.ts";
@@ -75,18 +75,18 @@ export async function environmentOf(
 
 /** A page of the tenant's jobs. */
 export function listTrainings({ state }: ModelsContext, { principal, query }: QueryRequest<"trainings">): Outcome<unknown> {
-  const { limit, page_token: given, ...filters } = query;
+  const { limit, page_token: token, ...filters } = query;
   const scope: PageScope = { tenant: principal.tenant, endpoint: "trainings", filters };
-  const token = readPageToken(state.pageSecret, scope, given);
-  if (!token.ok) return token;
   const matching = state.configured.trainings
     .listOf(principal.tenant)
     .filter((job) => (query.service_id ?? job.serviceId) === job.serviceId && (query.state ?? job.state) === job.state)
     .filter(({ environment }) => (query.environment ?? environment) === environment);
-  const after = token.value as readonly [createdMs: number, id: string] | undefined;
-  const isBehind = ({ createdMs, id }: TrainingJobRow) =>
-    after === undefined || createdMs < after[0] || (createdMs === after[0] && id > after[1]);
-  const { page, page_token } = cutPage(state.pageSecret, scope, matching.filter(isBehind), limit, ({ createdMs, id }) => [createdMs, id]);
+  const paged = pageOf({ secret: state.pageSecret, scope, limit, token }, matching, {
+    newestFirst: true,
+    positionOf: ({ createdMs, id }) => [createdMs, id],
+  });
+  if (!paged.ok) return paged;
+  const { page, page_token } = paged.value;
   return done({ jobs: page.map(jobView), total: matching.length, page_token });
 }
 

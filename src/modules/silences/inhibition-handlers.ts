@@ -1,6 +1,6 @@
 // GET, POST /api/v1/inhibitions and GET, DELETE /api/v1/inhibitions/{id}.
 
-import { cutPage, type PageScope, readPageToken } from "../../api/page-token.ts";
+import { type PageScope, pageOf } from "../../api/page-token.ts";
 import { done, noContent, type Outcome, refused, shown } from "../../api/refusal.ts";
 import { INHIBITIONS_PER_TENANT_MAX } from "../../core/config/limits.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
@@ -79,16 +79,13 @@ export function oneInhibition({ state }: SilencesContext, { principal, path }: Q
 
 /** A page of the tenant's rules. */
 export function listInhibitions({ state }: SilencesContext, { principal, query }: QueryRequest<"inhibitions">): Outcome<unknown> {
-  const { limit, page_token: given } = query;
+  const { limit, page_token: token } = query;
   const scope: PageScope = { tenant: principal.tenant, endpoint: "inhibitions", filters: {} };
-  const token = readPageToken(state.pageSecret, scope, given);
-  if (!token.ok) return token;
   const rules = state.configured.inhibitions.rulesOf(principal.tenant).map(({ rule }) => rule);
-  const after = token.value as readonly [createdMs: number, id: string] | undefined;
-  const rows = rules.filter(
-    ({ createdMs, id }) => after === undefined || createdMs > after[0] || (createdMs === after[0] && id > after[1]),
-  );
-  const { page, page_token } = cutPage(state.pageSecret, scope, rows, limit, ({ createdMs, id }) => [createdMs, id]);
+  const order = { positionOf: ({ createdMs, id }: StoredInhibition) => [createdMs, id] };
+  const paged = pageOf({ secret: state.pageSecret, scope, limit, token }, rules, order);
+  if (!paged.ok) return paged;
+  const { page, page_token } = paged.value;
   return done({ inhibitions: page.map(inhibitionView), total: rules.length, page_token });
 }
 

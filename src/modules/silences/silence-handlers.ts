@@ -1,6 +1,6 @@
 // GET, POST /api/v1/silences and GET, DELETE /api/v1/silences/{id}.
 
-import { cutPage, type PageScope, readPageToken } from "../../api/page-token.ts";
+import { type PageScope, pageOf } from "../../api/page-token.ts";
 import { done, noContent, type Outcome, refused, shown } from "../../api/refusal.ts";
 import { matcherFrom } from "../../api/shapes/matcher.ts";
 import { SILENCES_PER_TENANT_MAX } from "../../core/config/limits.ts";
@@ -88,19 +88,18 @@ export function oneSilence({ state, nowMs }: SilencesContext, { principal, path 
 
 /** A page of the tenant's silences. */
 export function listSilences({ state, nowMs }: SilencesContext, { principal, query }: QueryRequest<"silences">): Outcome<unknown> {
-  const { limit, page_token: given, ...filters } = query;
+  const { limit, page_token: token, ...filters } = query;
   const scope: PageScope = { tenant: principal.tenant, endpoint: "silences", filters };
-  const token = readPageToken(state.pageSecret, scope, given);
-  if (!token.ok) return token;
   const now = nowMs();
   const matching = state.configured.silences
     .listOf(principal.tenant)
     .filter((silence) => query.state === undefined || silenceState(silence, now) === query.state);
-  const after = token.value as readonly [createdMs: number, id: string] | undefined;
-  const isBehind = ({ createdMs, id }: StoredSilence) =>
-    after === undefined || createdMs < after[0] || (createdMs === after[0] && id > after[1]);
-  const rows = matching.filter(isBehind);
-  const { page, page_token } = cutPage(state.pageSecret, scope, rows, limit, ({ createdMs, id }) => [createdMs, id]);
+  const paged = pageOf({ secret: state.pageSecret, scope, limit, token }, matching, {
+    newestFirst: true,
+    positionOf: ({ createdMs, id }) => [createdMs, id],
+  });
+  if (!paged.ok) return paged;
+  const { page, page_token } = paged.value;
   return done({ silences: page.map((silence) => silenceView(silence, now)), total: matching.length, page_token });
 }
 

@@ -20,7 +20,7 @@ export class TenantTable<Row extends TenantRow> {
     return this.#size;
   }
 
-  /** Tenants that have rows. */
+  /** Tenants that have at least one row. */
   get tenants(): Iterable<string> {
     return this.#tenants.keys();
   }
