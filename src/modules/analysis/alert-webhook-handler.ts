@@ -5,7 +5,7 @@ import { done, type Outcome } from "../../api/refusal.ts";
 import { WEBHOOK_ALERTS_PER_COMMIT_MAX } from "../../core/config/analysis-limits.ts";
 import { type EpisodeFrame, isClosing } from "../../core/protocol/coordinator-frame.ts";
 import type { Anomaly } from "../../domain/anomaly/anomaly.ts";
-import { ofOpenEpisodes, type WebhookAlert, webhookEpisode } from "../../domain/anomaly/webhook-alert.ts";
+import { alertFingerprint, ofOpenEpisodes, type WebhookAlert, webhookEpisode } from "../../domain/anomaly/webhook-alert.ts";
 import { REPLICA_LABELS, withReplicaLabels } from "../../domain/series/replica-labels.ts";
 import type { OpenEpisode } from "../anomalies/open-episodes.ts";
 import type { VerdictDraft } from "../anomalies/verdict-draft.ts";
@@ -16,11 +16,14 @@ import type { AnalysisContext } from "./analysis-context.ts";
 /** Takes alerts. */
 export async function takeAlerts(context: AnalysisContext, request: QueryRequest<"alertWebhook">): Promise<Outcome<unknown>> {
   const { alerts } = request.body;
+  const sent = alerts.map((alert) => withCommon(alert, request.body.commonLabels));
+  const firing = firingFingerprints(context, request.principal.tenant, sent);
   const taken: TakenAlert[] = [];
   let isNoted = false;
   for (let from = 0; from < alerts.length; from += WEBHOOK_ALERTS_PER_COMMIT_MAX) {
     const some = await takeSentAlerts(context, request, {
-      alerts: alerts.slice(from, from + WEBHOOK_ALERTS_PER_COMMIT_MAX).map((alert) => withCommon(alert, request.body.commonLabels)),
+      alerts: sent.slice(from, from + WEBHOOK_ALERTS_PER_COMMIT_MAX),
+      firing,
       note: isNoted ? null : { alerts: alerts.length },
     });
     if (!some.ok) return some;
@@ -36,9 +39,19 @@ function withCommon(alert: WebhookAlert, commonLabels: Readonly<Record<string, s
   return { ...alert, labels: { ...commonLabels, ...alert.labels } };
 }
 
+/** Fingerprints of what fires among alerts of which others have ended: of the two servers of a pair one may say that it goes on. */
+function firingFingerprints(context: AlertTaking, tenant: string, alerts: readonly WebhookAlert[]): ReadonlySet<string | undefined> {
+  if (alerts.every(({ status }) => status === "firing")) return new Set();
+  const firing = alerts.filter(({ status }) => status === "firing");
+  const forms = firing.flatMap((alert) => [alert, withoutReplicas(alert, context.options.replicaLabels)]);
+  return new Set(forms.map(({ labels }) => alertFingerprint(tenant, labels)));
+}
+
 /** Alerts that are taken in one transaction. */
 export interface SentAlerts {
   readonly alerts: readonly WebhookAlert[];
+  /** Fingerprints of what fires in the same request: an end of these ends nothing. */
+  readonly firing?: ReadonlySet<string | undefined>;
   /** What the audit log shows of them; null where it has a row of them, or needs none. */
   readonly note: unknown;
   /** What is stored with them, and what is done once it is. */
@@ -53,7 +66,7 @@ export type AlertTaking = Pick<AnalysisContext, "change" | "draftAlerts" | "draf
 /** Takes some alerts in one transaction, as an Alertmanager's. */
 export function takeSentAlerts(context: AlertTaking, request: ChangeRequest, sent: SentAlerts): Promise<Outcome<TakenAlerts>> {
   const { tenant, subject } = request.principal;
-  const { alerts, note, beside } = sent;
+  const { alerts, note, beside, firing } = sent;
   return context.change<TakenAlerts>(request, async (pause) => {
     const draft = context.draftAlerts();
     const verdicts = context.draftVerdicts(draft);
@@ -62,7 +75,8 @@ export function takeSentAlerts(context: AlertTaking, request: ChangeRequest, sen
     const take = (alert: WebhookAlert) => {
       const frame = ofPair(episode(alert), () => episode(withoutReplicas(alert, context.options.replicaLabels)), verdicts);
       const frames = ofOpenEpisodes(frame, alert, openEpisodes(verdicts, frame));
-      for (const each of frames) verdicts.add(each);
+      const goesOn = isClosing(frame.transition) && firing?.has(frame.fingerprint) === true;
+      if (!goesOn) for (const each of frames) verdicts.add(each);
       return { frame: frames[0] ?? frame, status: alert.status };
     };
     const taken = await mapInSlices(alerts, take, pause);

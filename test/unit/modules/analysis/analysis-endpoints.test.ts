@@ -98,6 +98,22 @@ describe("alerts of others", () => {
     expect(await state()).toEqual(["resolved"]);
   });
 
+  it.each([0, 1])(
+    "go on while one server of a pair says so in the request in which the other's ends, which comes first: %i",
+    async (first) => {
+      const rig = await Rig.open({});
+      const of = (replica: string, change: Record<string, unknown> = {}) => alert("Down", change, { replica });
+      const { anomaly_id } = await fire(rig, of("a"), of("b", { startsAt: new Date(START_MS - MINUTE_MS + 7).toISOString() }));
+      const ended = { status: "resolved", endsAt: new Date(rig.nowMs).toISOString() };
+      const both = [of("a"), of("b", ended)];
+      const { anomalies } = await fire(rig, ...(first === 0 ? both : both.reverse()));
+      expect(anomalies.map((one: Json) => one.anomaly_id)).toEqual([anomaly_id, anomaly_id]);
+      expect((await ask(rig, "alerts", {})).body.alerts).toMatchObject([{ state: "firing", pages: 1, anomalies: 1 }]);
+      await fire(rig, of("a", ended), of("b", ended));
+      expect((await ask(rig, "alerts", {})).body.alerts).toMatchObject([{ state: "resolved", pages: 1 }]);
+    },
+  );
+
   it("case 27: two instances are two pages, and the end of one is not that of the other, over a restart too", async () => {
     const before = await Rig.open({});
     const of = (instance: string, change: Record<string, unknown> = {}) => alert("Down", change, { instance });
