@@ -315,7 +315,7 @@ export class DepartureDetector {
   #weigh(value: number, moment: ValueMoment): void {
     const size = Math.abs(this.size);
     this.bar = DEPARTURE_MIN * moment.caution;
-    const isFar = size >= DEPARTURE_MIN && this.isAtRest && !Number.isNaN(moment.hour);
+    const isFar = size >= DEPARTURE_MIN && this.isAtRest && !this.#isMissed && !Number.isNaN(moment.hour);
     this.#isEdge = isFar && isTurnOfHours(value, this.expected, moment.hours.sides(moment.localMs, moment.isHolidayAt));
     // A habit that goes up from nothing goes on being one: the way back from an edge would be a fall to nothing.
     if (this.#isEdge && isFallToNothing(this.expected, value) && this.#known.find(this.#departure(value, moment))?.reason === "recurring")

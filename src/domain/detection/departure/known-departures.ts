@@ -152,14 +152,14 @@ export class KnownDepartures {
   }
 
   /** Departures before to the same side, no less than half as far. */
-  #like({ timeMs, side, size, value, expected, isMissed }: Departure): EarlierDeparture[] {
+  #like({ timeMs, side, size, value, expected, hasLevels, isMissed }: Departure): EarlierDeparture[] {
     const found: EarlierDeparture[] = [];
     for (let i = 0; i < DEPARTURES_KEPT; i++) {
       const ageMs = timeMs - this.#time(i);
       const peak = side * this.#number(i, PEAK);
       if (this.#time(i) === 0 || ageMs <= 0 || peak <= 0) continue;
       const step = Math.abs(this.#number(i, TO) - this.#number(i, FROM));
-      if ((isMissed || size >= LIKE_SIZE * peak) && Math.abs(value - expected) >= LIKE_VALUE * step) continue;
+      if ((isMissed || hasLevels || size >= LIKE_SIZE * peak) && Math.abs(value - expected) >= LIKE_VALUE * step) continue;
       found.push({ ageMs, lastedMs: Math.abs(this.#number(i, LASTED)) });
     }
     return found;

@@ -53,6 +53,8 @@ const MISSED_VALUES = 3;
 const MISSED_ERROR_SHARE = 0.4;
 /** Share of the bar that each of those values has to be off by; all of them are off by it on the whole. */
 const MISSED_VALUE_SHARE = 0.5;
+/** Intervals of a part from which on an edge may lie within it. */
+const SHARP_INTERVALS = 2;
 /** An event that did not come, or was not seen, makes a gap of two periods. */
 const REGULAR_PERIODS_MAX = 2;
 /** A step of so many standard deviations is an edge: a drop, or a jump, which says when a period begins to the value, where a level that noise crosses does not. */
@@ -154,7 +156,7 @@ export class LearnedSeason {
     for (let back = 0; back < MISSED_VALUES; back++) {
       const bin = this.#binAt(timeMs - back * intervalMs);
       if ((this.#counts[bin] as number) < BIN_VALUES_MIN) return false;
-      const by = newest.before(back) - (this.#levels[bin] as number);
+      const by = this.#offBy(newest.before(back), bin, intervalMs);
       const least = Math.max(sds * SD_PER_MEAN_DEVIATION * (this.#spreads[bin] as number), swing);
       if (Math.abs(by) < MISSED_VALUE_SHARE * least || by * side < 0) return false;
       side = Math.sign(by);
@@ -162,6 +164,16 @@ export class LearnedSeason {
       bar += least;
     }
     return off >= bar && this.#swing() >= swing;
+  }
+
+  /** How far a value is off what a part has, signed; 0 where it lies between that and the next one: an edge within the period may lie within a part, and is of either. */
+  #offBy(value: number, bin: number, intervalMs: number): number {
+    const off = value - (this.#levels[bin] as number);
+    const next = (bin + 1) % this.#bins;
+    if (this.periodMs <= SHARP_INTERVALS * this.#bins * intervalMs || (this.#counts[next] as number) < BIN_VALUES_MIN) return off;
+    const offNext = value - (this.#levels[next] as number);
+    if (off * offNext <= 0) return 0;
+    return Math.abs(offNext) < Math.abs(off) ? offNext : off;
   }
 
   /** Whether the period is none of the clock's, and begins with edges that came at its gaps of late, one of them perhaps not seen. */
