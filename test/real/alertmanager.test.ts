@@ -11,6 +11,32 @@ if (!installed)
     "alertmanager.test.ts is skipped: prometheus-alertmanager is not installed (apt-get install prometheus-alertmanager)\n",
   );
 
+type Until = <T>(ask: () => Promise<T | undefined>) => Promise<T>;
+
+/** Two servers evaluate one rule and send each its own start: one page, which ends with the last of them. */
+async function pair(peer: AlertmanagerPeer, client: ServerClient, until: Until): Promise<void> {
+  const startMs = Date.now();
+  const of = (replica: string, end: object = {}) => ({
+    labels: { alertname: "DiskFull", service: "storage", severity: "critical", replica },
+    startsAt: new Date(startMs - (replica === "a" ? 60_000 : 53_000)).toISOString(),
+    ...end,
+  });
+  const alert = async () => (await client.get("/api/v1/alerts?service_id=storage")).json().alerts[0];
+  const anomalies = async () => (await client.get("/api/v1/anomalies?service_id=storage")).json().anomalies;
+  await peer.post(of("a"));
+  await peer.post(of("b"));
+  const { alert_id } = await until(alert);
+  await peer.post(of("b", { endsAt: new Date().toISOString() }));
+  // What is posted behind it has come, and so has the end of the one replica.
+  await peer.post({ ...of("a"), labels: { ...of("a").labels, instance: "later" } });
+  await until(async () => ((await anomalies()).length === 2 ? true : undefined));
+  const own = async () => (await client.get(`/api/v1/alerts/${alert_id}`)).json();
+  expect(await own()).toMatchObject({ state: "firing", pages: 1, anomalies: 1 });
+  await peer.post(of("a", { endsAt: new Date().toISOString() }));
+  await until(async () => ((await own()).state === "resolved" ? true : undefined));
+  expect(await own()).toMatchObject({ pages: 1, anomalies: 1, resolved_by: "upstream" });
+}
+
 describe.skipIf(!installed)("a real Alertmanager", () => {
   const bench = new ServerBench();
   const peer = new AlertmanagerPeer();
@@ -19,7 +45,7 @@ describe.skipIf(!installed)("a real Alertmanager", () => {
     await bench.close();
   });
 
-  it("has its alert taken as an anomaly that is analysed, and resolved with it", async () => {
+  it("has its alert taken as an anomaly that is analysed, and resolved with it; two replicas of a rule are one page until the last ends", async () => {
     const port = await freePort();
     const client = new ServerClient((await bench.start({ ALERTS_PORT: String(port) })).origin);
     await peer.start(`http://127.0.0.1:${port}/api/v1/alerts/webhook`);
@@ -62,6 +88,7 @@ describe.skipIf(!installed)("a real Alertmanager", () => {
     expect([(await anomalies()).length, ended.anomaly_id]).toEqual([1, anomaly.anomaly_id]);
     const other = await fetch(`http://127.0.0.1:${port}/api/v1/anomalies`);
     expect(other.status).toBe(404);
+    await pair(peer, client, until);
     client.close();
   });
 });
