@@ -24,7 +24,7 @@ export class TenantIndexes {
     return index;
   }
 
-  /** How many series all have. */
+  /** Series of all tenants, those that are gone but take room among them. */
   get size(): number {
     return [...this.#byTenant.values()].reduce((sum, { size }) => sum + size, 0);
   }

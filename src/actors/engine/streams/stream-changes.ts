@@ -5,7 +5,7 @@
 import { STREAM_CHANGES_MAX } from "../../../core/config/promql-limits.ts";
 import { STREAM_ID_BYTES } from "../../../domain/codec/chunk-block.ts";
 
-/** What became of a stream. */
+/** A stream came into memory, left it for the store, or was dropped from there. */
 export type StreamChange =
   | { readonly kind: "came"; readonly tenant: number; readonly slot: number }
   | { readonly kind: "left"; readonly tenant: number; readonly firstTimeMs: number; readonly lastTimeMs: number }
@@ -74,7 +74,7 @@ export class StreamChanges {
     return this.#ids.subarray(at, at + STREAM_ID_BYTES);
   }
 
-  /** A change that is there. */
+  /** What became of the stream of a change; has() says whether the change is still noted. */
   change(change: number): StreamChange {
     const at = change % STREAM_CHANGES_MAX;
     const [tenant, slot] = [this.#tenants[at] as number, this.#slots[at] as number];
