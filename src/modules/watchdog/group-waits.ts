@@ -1,9 +1,11 @@
-// The clock of waits for a group: when that of an alert is over, it is asked, with what turns out to be one with it. Where three services of an environment wait, it is
-// looked first whether calls make them a cascade.
+// The clock of waits for a group: when that of an alert is over, it is asked, with what turns out to be one with it. Where services of an environment wait that may be a
+// cascade, or a part of one that people know of, it is looked first whether calls make them one.
 import { StoreError } from "../../adapters/storage/key-value-store.ts";
 import { background, task } from "../../core/faults/guard.ts";
 import { CASCADE_SERVICES_MIN } from "../../domain/alerting/cascade.ts";
 import type { Alert } from "../../domain/alerting/paging/alert.ts";
+import { GROUP_LATELY_MS } from "../../domain/alerting/paging/group-wait.ts";
+import type { PagingMemory } from "../../domain/alerting/paging/paging-memory.ts";
 import { placeText } from "../../domain/alerting/paging/service-scope.ts";
 import { EngineUnavailableError } from "../engines/engine-client.ts";
 import type { WatchdogStage } from "../state/watchdog-stage.ts";
@@ -29,7 +31,7 @@ export class GroupWaits {
   step(): number {
     const { state, paging, nowMs, monotonicMs } = this.#context;
     if (this.#running) return Number.POSITIVE_INFINITY;
-    const dueMs = state.alerts.memory.waiting.firstOpenedMs + paging.groupWaitMs;
+    const dueMs = state.alerts.memory.waiting.firstSinceMs + paging.groupWaitMs;
     const inMs = Math.max(dueMs, this.#notBeforeMs) - nowMs();
     if (inMs > 0) return monotonicMs() + inMs;
     this.#running = true;
@@ -39,10 +41,11 @@ export class GroupWaits {
 
   async #ask(): Promise<void> {
     const { state, paging, nowMs, wake } = this.#context;
-    const { waiting } = state.alerts.memory;
+    const { memory } = state.alerts;
+    const { waiting } = memory;
     try {
-      if (mayBeCascade(waiting)) await this.#cascade.run({ number: 0, nowMs: nowMs() });
-      await askInSteps(this.#context, waiting.openedBy(nowMs() - paging.groupWaitMs));
+      if (mayBeCascade(waiting, memory, nowMs())) await this.#cascade.run({ number: 0, nowMs: nowMs() });
+      await askInSteps(this.#context, waiting.waitingBy(nowMs() - paging.groupWaitMs));
     } catch (error) {
       if (!(error instanceof EngineUnavailableError || error instanceof StoreError)) throw error;
       this.#notBeforeMs = nowMs() + RETRY_MS;
@@ -53,11 +56,12 @@ export class GroupWaits {
   }
 }
 
-/** Whether so many services of one environment wait as make a cascade; one of them may have been told at once. */
-function mayBeCascade(waiting: Iterable<Alert>): boolean {
+/** Whether so many services of one environment wait as make a cascade, of which one may have been told at once, or one where a group was told lately. */
+function mayBeCascade(waiting: Iterable<Alert>, memory: Pick<PagingMemory, "isGroupToldSince">, nowMs: number): boolean {
   const services = new Map<string, Set<string>>();
   for (const { state } of waiting) {
     const { tenant, environment, serviceId } = state.key;
+    if (memory.isGroupToldSince({ tenant, environment }, nowMs - GROUP_LATELY_MS)) return true;
     const place = placeText({ tenant, environment, serviceId: "" });
     const found = (services.get(place) ?? new Set()).add(serviceId);
     if (found.size >= CASCADE_SERVICES_MIN - 1) return true;

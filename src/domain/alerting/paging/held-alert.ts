@@ -16,5 +16,5 @@ export function askAlert(id: string, sources: PagingSources, memory: PagingMemor
   if (alert.snooze !== null) return [decideAgain(alert, sources, memory, nowMs) ?? []].flat();
   if (alert.heldBy === null) return [decideRepeat(alert, sources, memory, nowMs) ?? []].flat();
   if (alert.heldBy !== GROUP_GATE) return [decideAgain(alert, sources, memory, nowMs) ?? []].flat();
-  return waitIsOver(alert, nowMs, sources.groupWaitMs) ? decideGroup(alert, sources, memory, nowMs) : [];
+  return waitIsOver(memory.waitsSinceMs(alert), nowMs, sources.groupWaitMs) ? decideGroup(alert, sources, memory, nowMs) : [];
 }

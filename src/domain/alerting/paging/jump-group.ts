@@ -4,7 +4,7 @@ import { type Tier, tierRank } from "../../detection/anomaly-score.ts";
 import { holdGates } from "../inhibition/hold-gates.ts";
 import { severityOfServices } from "../severity.ts";
 import { type Alert, withChange } from "./alert.ts";
-import { openedMs } from "./group-wait.ts";
+import { GROUP_LATELY_MS } from "./group-wait.ts";
 import { isTold } from "./jump-index.ts";
 import { mergedAlert, withMembersOf } from "./merged-alerts.ts";
 import type { PageDecision } from "./page-decision.ts";
@@ -48,9 +48,11 @@ export function decideGroup(alert: Alert, sources: PagingSources, memory: Paging
 }
 
 function jumpGroup(alert: Alert, sources: PagingSources, memory: PagingMemory, nowMs: number): JumpGroup | undefined {
-  const sinceMs = openedMs(alert) - sources.groupWaitMs;
+  const sinceMs = memory.waitsSinceMs(alert) - sources.groupWaitMs;
   const peers = [...memory.jumps.of(alert)];
-  const told = peers.filter((other) => isTold(other) && (other.state.flap.pagedMs ?? 0) >= sinceMs).sort(byOpening);
+  // A group goes on taking in what departs with it for as long as the onsets of a cascade may be apart.
+  const lateMs = (other: Alert) => (other.services.length >= JUMP_SERVICES_MIN ? nowMs - GROUP_LATELY_MS : sinceMs);
+  const told = peers.filter((other) => isTold(other) && (other.state.flap.pagedMs ?? 0) >= lateMs(other)).sort(byOpening);
   const others = peers.filter((other) => other !== alert && isWaiting(other) && !isHeld(other, sources, memory, nowMs));
   const waiting = [alert, ...others].sort(byOpening);
   const leader = told[0] ?? (waiting[0] as Alert);

@@ -31,7 +31,7 @@ import { CONFIRMATION_GATE, confirmationGate, needsConfirmation } from "./confir
 import { familyOfDetector } from "./detector-family.ts";
 import { type Finding, labelsOf } from "./finding.ts";
 import { type FindingCase, passesFindingGates } from "./finding-gates.ts";
-import { GROUP_GATE, groupGate, openedMs } from "./group-wait.ts";
+import { confirmedGroupGate, GROUP_GATE, groupGate } from "./group-wait.ts";
 import { SNOOZED_GATE, waitingSentence } from "./hold-words.ts";
 import { memberAlerts, mergedAlert, withMembersOf } from "./merged-alerts.ts";
 import type { PageDecision } from "./page-decision.ts";
@@ -186,6 +186,8 @@ export function decideAgain(alert: Alert, sources: PagingSources, memory: Paging
     ...asked.gates,
     pauseGate(alert.state.flap, nowMs),
   ];
+  if (alert.heldBy === CONFIRMATION_GATE && alert.snooze === null && firstFailed(gates) === undefined)
+    gates.push(...[confirmedGroupGate(alert, memory, sources.groupWaitMs, nowMs) ?? []].flat());
   const failed = firstFailed(gates)?.name;
   const by: AnomalyEnd = { ...alert.peak, alertId: alert.state.id, by: null, atMs: nowMs };
   if (failed === undefined) {
@@ -298,9 +300,9 @@ function fire(of: AskedCase, tier: Tier): Fired {
     gates.push(holds("acknowledged", tier === "high" && RANK[tier] > RANK[last.state.tier]));
   }
   const failed = firstFailed(gates)?.name;
-  const openedAtMs = effect.kind === "opened" || effect.kind === "renewed" || effect.kind === "reopened" ? atMs : openedMs(alert);
+  const sinceMs = last !== undefined && effect.kind !== "reopened" && last.heldBy === GROUP_GATE ? memory.waitsSinceMs(last) : atMs;
   const group =
-    failed === undefined && first === undefined ? groupGate({ finding, family, tier, openedAtMs }, memory, sources.groupWaitMs) : undefined;
+    failed === undefined && first === undefined ? groupGate({ finding, family, tier, sinceMs }, memory, sources.groupWaitMs) : undefined;
   if (group?.passed === false) {
     gates.push(group);
     const state = { ...effect.alert, flap: newest?.state.flap ?? CALM };

@@ -42,6 +42,8 @@ export class PagingMemory {
   readonly #rcaMs = new Map<string, number>();
   /** When people were last told of anything in a tenant's environment that we have found. */
   readonly #toldMs = new Map<string, number>();
+  /** The same of cascades and groups, and of what has joined them. */
+  readonly #groupsMs = new Map<string, number>();
   /** The cascade or group that each service was last a member of. */
   readonly #cascades = new Map<string, string>();
   /** Alerts by state, of a base alone: a memory over it is made for every transaction, and goes through the few that it has changed. */
@@ -108,6 +110,16 @@ export class PagingMemory {
   isToldSince({ tenant, environment }: { readonly tenant: string; readonly environment: string }, sinceMs: number): boolean {
     const place = placeText({ tenant, environment, serviceId: "" });
     return this.#toldAt(place) > sinceMs;
+  }
+
+  /** Whether anybody was told since of a group of services in that environment, or one has grown that people know of. */
+  isGroupToldSince({ tenant, environment }: { readonly tenant: string; readonly environment: string }, sinceMs: number): boolean {
+    return this.#groupAt(placeText({ tenant, environment, serviceId: "" })) > sinceMs;
+  }
+
+  /** When an alert that waits for a group began to; it is as old as its last change where it began just now. */
+  waitsSinceMs({ state, updatedAtMs }: Alert): number {
+    return this.waiting.sinceMs(state.id) ?? this.#base?.waiting.sinceMs(state.id) ?? updatedAtMs;
   }
 
   /** Tenants with firing alerts; of a base alone. */
@@ -195,12 +207,18 @@ export class PagingMemory {
     for (const [text, atMs] of changes.#rcaMs) putLast(this.#rcaMs, text, atMs, RCA_PAIRS_MAX);
   }
 
-  #noteTold({ state, pages }: Alert): void {
+  #noteTold({ state, pages, services, heldBy, history }: Alert): void {
     const { tenant, environment, family } = state.key;
     const { pagedMs } = state.flap;
     if (pages === 0 || pagedMs === null || OWN_IDENTITY.has(family)) return;
     const place = placeText({ tenant, environment, serviceId: "" });
     if (pagedMs > this.#toldAt(place)) putLast(this.#toldMs, place, pagedMs, SIGNAL_SERVICES_MAX);
+    const changedMs = services.length > 0 && heldBy === null && state.resolvedAtMs === null ? (history.at(-1)?.atMs ?? pagedMs) : 0;
+    if (changedMs > this.#groupAt(place)) putLast(this.#groupsMs, place, changedMs, SIGNAL_SERVICES_MAX);
+  }
+
+  #groupAt(place: string): number {
+    return this.#groupsMs.get(place) ?? (this.#base === undefined ? Number.NEGATIVE_INFINITY : this.#base.#groupAt(place));
   }
 
   #toldAt(place: string): number {

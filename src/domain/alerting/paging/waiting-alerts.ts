@@ -1,43 +1,50 @@
-// Alerts whose page waits for a group, the first that opened first: a step of the coordinator asks when the next is due, and never goes through those that are not.
+// Alerts whose page waits for a group, the first that waits first: a step of the coordinator asks when the next is due, and never goes through those that are not.
 import { firstPlace } from "../../../core/collections/sorted-search.ts";
 import type { Alert } from "./alert.ts";
-import { GROUP_GATE, openedMs } from "./group-wait.ts";
+import { GROUP_GATE } from "./group-wait.ts";
 
 interface Entry {
-  readonly openedMs: number;
+  readonly sinceMs: number;
   readonly alert: Alert;
 }
 
 export class WaitingAlerts {
-  /** Ascending by opening, then by id. */
+  /** Ascending by when they began to wait, then by id. */
   readonly #order: Entry[] = [];
   readonly #byId = new Map<string, Entry>();
 
-  /** When the first of them opened; infinite where none waits. */
-  get firstOpenedMs(): number {
-    return this.#order[0]?.openedMs ?? Number.POSITIVE_INFINITY;
+  /** When the first of them began to wait; infinite where none does. */
+  get firstSinceMs(): number {
+    return this.#order[0]?.sinceMs ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Those that opened by then, the first to open first. */
-  openedBy(atMs: number): Alert[] {
+  /** Those that waited by then, the first of them first. */
+  waitingBy(atMs: number): Alert[] {
     const due: Alert[] = [];
     for (const entry of this.#order) {
-      if (entry.openedMs > atMs) break;
+      if (entry.sinceMs > atMs) break;
       due.push(entry.alert);
     }
     return due;
   }
 
-  /** All of them, the first to open first. */
+  /** When one of this id began to wait; undefined where it does not. */
+  sinceMs(id: string): number | undefined {
+    return this.#byId.get(id)?.sinceMs;
+  }
+
+  /** All of them, the first that waits first. */
   *[Symbol.iterator](): Generator<Alert> {
     for (const { alert } of this.#order) yield alert;
   }
 
   /** Takes an alert as it is now. */
   put(alert: Alert): void {
+    const known = this.#byId.get(alert.state.id);
     this.remove(alert.state.id);
     if (!isWaiting(alert)) return;
-    const entry = { openedMs: openedMs(alert), alert };
+    // What joins it while it waits changes it, and prolongs nothing.
+    const entry = { sinceMs: known?.sinceMs ?? alert.updatedAtMs, alert };
     this.#byId.set(alert.state.id, entry);
     this.#order.splice(this.#lowerBound(entry), 0, entry);
   }
@@ -62,5 +69,5 @@ export function isWaiting({ heldBy, state }: Alert): boolean {
 }
 
 function comesBefore(one: Entry, other: Entry): boolean {
-  return one.openedMs < other.openedMs || (one.openedMs === other.openedMs && one.alert.state.id < other.alert.state.id);
+  return one.sinceMs < other.sinceMs || (one.sinceMs === other.sinceMs && one.alert.state.id < other.alert.state.id);
 }

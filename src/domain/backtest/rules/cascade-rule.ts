@@ -3,6 +3,8 @@ import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
 import { MINUTE_MS } from "../../../core/time/durations.ts";
 import { CASCADE_SERVICES_MIN, type Call, type Cascade, findCascades, type ServiceOnset } from "../../alerting/cascade.ts";
 import { CASCADE_CALLS_MINUTES, CASCADE_METRIC, cascadeFinding, DETECTOR_CASCADE } from "../../alerting/cascade-finding.ts";
+import { mayNameCallee, namedCalls } from "../../alerting/named-calls.ts";
+import type { Anomaly } from "../../anomaly/anomaly.ts";
 import { RuleEpisodeSet, type RuleFinding } from "../../detection/service/rule-episode-set.ts";
 import type { BacktestFacts } from "../history.ts";
 import type { BacktestRule, RuleCycle } from "./rule.ts";
@@ -11,6 +13,7 @@ interface Place {
   readonly tenant: string;
   readonly environment: string;
   readonly onsets: ServiceOnset[];
+  readonly ofCalls: Anomaly[];
 }
 
 export class CascadeRule implements BacktestRule {
@@ -30,7 +33,7 @@ export class CascadeRule implements BacktestRule {
       const to = Math.ceil(nowMs / MINUTE_MS) + 1;
       const calls = await this.#calls(place.tenant, place.environment, to - CASCADE_CALLS_MINUTES, to);
       const among = calls.filter(({ caller, callee }: Call) => services.has(caller) && services.has(callee));
-      for (const cascade of findCascades(place.onsets, among))
+      for (const cascade of findCascades(place.onsets, [...among, ...namedCalls(place.ofCalls, services)]))
         findings.push(cascadeFinding(place, this.#withKnownRoot(place, cascade), nowMs));
     }
     if (findings.length === 0 && this.#episodes.openCount === 0) return [];
@@ -50,12 +53,14 @@ export class CascadeRule implements BacktestRule {
 
 function placesOf(anomalies: ReturnType<RuleCycle["openAnomalies"]>): Iterable<Place> {
   const places = new Map<string, Place>();
-  for (const { tenant, environment, serviceId, detector, startedAtMs } of anomalies) {
+  for (const anomaly of anomalies) {
+    const { tenant, environment, serviceId, metricName, detector, startedAtMs } = anomaly;
     if (detector === DETECTOR_CASCADE) continue;
     const key = JSON.stringify([tenant, environment]);
-    const place = places.get(key) ?? { tenant, environment, onsets: [] };
+    const place = places.get(key) ?? { tenant, environment, onsets: [], ofCalls: [] };
     places.set(key, place);
     place.onsets.push({ serviceId, onsetMs: startedAtMs });
+    if (mayNameCallee(metricName)) place.ofCalls.push(anomaly);
   }
   return places.values();
 }

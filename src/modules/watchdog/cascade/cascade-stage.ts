@@ -1,10 +1,12 @@
-// The Watchdog's stage over services that fail together: three or more of a tenant and environment that calls join and whose anomalies began within five minutes
+// The Watchdog's stage over services that fail together: three or more of a tenant and environment that calls join, of spans or named by the findings, and whose anomalies began within five minutes
 // are one cascade, on the service that the others most likely fail because of.
 import { CASCADE_EDGES_MAX, CASCADE_ONSETS_MAX } from "../../../core/config/limits.ts";
 import { MINUTE_MS } from "../../../core/time/durations.ts";
 import { CASCADE_SERVICES_MIN, type Call, type Cascade, findCascades, type ServiceOnset } from "../../../domain/alerting/cascade.ts";
 import { CASCADE_CALLS_MINUTES, CASCADE_METRIC, cascadeFinding, DETECTOR_CASCADE } from "../../../domain/alerting/cascade-finding.ts";
+import { mayNameCallee, namedCalls } from "../../../domain/alerting/named-calls.ts";
 import type { RuleFinding } from "../../../domain/detection/service/rule-episode-set.ts";
+import type { OpenAnomaly } from "../../anomalies/anomaly-book.ts";
 import { RuleEpisodes } from "../../anomalies/rule-episodes.ts";
 import { readCalls } from "../../calls/stored-calls.ts";
 import type { Cycle, StageOutcome, WatchdogStage } from "../../state/watchdog-stage.ts";
@@ -15,6 +17,8 @@ interface Place {
   readonly tenant: string;
   readonly environment: string;
   readonly onsets: ServiceOnset[];
+  /** Those of them on series that may name whom they call. */
+  readonly ofCalls: OpenAnomaly[];
 }
 
 export class CascadeStage implements WatchdogStage {
@@ -57,12 +61,15 @@ export class CascadeStage implements WatchdogStage {
 
   #places(): Iterable<Place> {
     const places = new Map<string, Place>();
-    for (const { tenant, environment, serviceId, detector, startedAtMs } of this.#context.state.anomalies.openAnomalies()) {
+    for (const open of this.#context.state.anomalies.openAnomalies()) {
+      const { tenant, environment, serviceId, metricName, detector, startedAtMs } = open;
       if (detector === DETECTOR_CASCADE) continue;
       const key = JSON.stringify([tenant, environment]);
-      const place = places.get(key) ?? { tenant, environment, onsets: [] };
+      const place = places.get(key) ?? { tenant, environment, onsets: [], ofCalls: [] };
       places.set(key, place);
-      if (place.onsets.length < CASCADE_ONSETS_MAX) place.onsets.push({ serviceId, onsetMs: startedAtMs });
+      if (place.onsets.length >= CASCADE_ONSETS_MAX) continue;
+      place.onsets.push({ serviceId, onsetMs: startedAtMs });
+      if (mayNameCallee(metricName)) place.ofCalls.push(open);
     }
     return places.values();
   }
@@ -75,7 +82,7 @@ export class CascadeStage implements WatchdogStage {
     return known === undefined ? cascade : { ...cascade, root: known };
   }
 
-  async #callsAmong({ tenant, environment }: Place, services: ReadonlySet<string>, nowMs: number): Promise<Call[]> {
+  async #callsAmong({ tenant, environment, ofCalls }: Place, services: ReadonlySet<string>, nowMs: number): Promise<Call[]> {
     const to = Math.ceil(nowMs / MINUTE_MS) + 1;
     const calls = new Map<string, Call>();
     await readCalls(this.#context, tenant, { from: to - CASCADE_CALLS_MINUTES, to }, ({ caller, callee }) => {
@@ -83,6 +90,11 @@ export class CascadeStage implements WatchdogStage {
       if (!services.has(caller.serviceId) || !services.has(callee.serviceId)) return;
       calls.set(JSON.stringify([caller.serviceId, callee.serviceId]), { caller: caller.serviceId, callee: callee.serviceId });
     });
-    return [...calls.values()];
+    const { anomalies } = this.#context.state;
+    const named = namedCalls(
+      ofCalls.flatMap((open) => anomalies.read(open) ?? []),
+      services,
+    );
+    return [...calls.values(), ...named];
   }
 }
