@@ -18,5 +18,5 @@ export function namedCalls(findings: readonly CallFinding[], services: ReadonlyS
     const peer = peerOf(metricName, attributes);
     return peer === null ? [] : [[serviceId, peer] as const];
   });
-  return namedEdges(named, services, []).map(([caller, callee]) => ({ caller, callee }));
+  return namedEdges(named, services, []).flatMap(([caller, callee]) => (services.has(callee) ? [{ caller, callee }] : []));
 }

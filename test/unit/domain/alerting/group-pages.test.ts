@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Finding } from "../../../../src/domain/alerting/paging/finding.ts";
+import { ServiceConfirmations } from "../../../../src/domain/alerting/paging/service-confirmations.ts";
 import { PagingRig, PAGING_START_MS as START } from "../../../support/paging-rig.ts";
 
 const SECOND = 1_000;
@@ -101,6 +102,39 @@ describe("the wait for a group", () => {
         .filter(({ state }) => state.key.environment === "prod")
         .reduce((sum, { pages }) => sum + pages, 0),
     ).toBe(1);
+  });
+  it("begins anew for what confirmation had held: services of one jump that are confirmed one after the other are one page", () => {
+    const confirmations = new ServiceConfirmations();
+    const rig = new PagingRig({ groupWaitMs: WAIT, confirmations });
+    const services = [0, 1, 2, 3].map((i) => `svc-${i}`);
+    for (const serviceId of services) expect(rig.fire({ serviceId, z: 5 }).suppressedBy).toBe("confirmation");
+    const confirm = (serviceId: string, atMs: number) => {
+      const pair = { tenant: "default", environment: "prod", serviceId, metricName: "queue_depth", isAlone: true, side: 1 } as const;
+      confirmations.take({ ...pair, direction: null }, atMs);
+      return rig.again(atMs).map(({ serviceId: of, outcome, suppressedBy }) => `${of} ${outcome} ${suppressedBy}`);
+    };
+    expect(services.map((serviceId, i) => confirm(serviceId, START + MINUTE + i * SECOND))).toEqual([
+      ["svc-0 paged null"],
+      ["svc-1 suppressed group_wait"],
+      ["svc-2 suppressed group_wait"],
+      ["svc-3 suppressed group_wait"],
+    ]);
+    for (let ms = MINUTE; ms <= MINUTE + 3 * WAIT; ms += 500) rig.again(START + ms);
+    expect([...rig.memory.firing("default")]).toMatchObject([{ pages: 1, services: { length: 4 }, heldBy: null }]);
+  });
+  it("goes on for five minutes where a group was told: what departs with it later joins it, and what does not is told then", () => {
+    const rig = grouping();
+    const [first] = [0, 1, 2].map((i) => jump(rig, i));
+    rig.again(START + WAIT);
+    const known = { baselineValues: 120, atMs: START + 2 * MINUTE };
+    expect(jump(rig, 5, known).suppressedBy).toBe("group_wait");
+    expect(jump(rig, 6, { ...known, metricName: "cpu_percent" }).suppressedBy).toBe("group_wait");
+    rig.again(START + 2 * MINUTE + WAIT);
+    expect([...rig.memory.firing("default")].map(({ state, pages }) => [state.key.serviceId, pages])).toEqual([
+      [first?.serviceId, 1],
+      ["svc-6", 1],
+    ]);
+    expect(jump(rig, 7, { ...known, atMs: START + 10 * MINUTE }).outcome).toBe("paged");
   });
   it("ends within itself, whatever comes: every alert that still fires is told or part of one that is", () => {
     const arrivals = fc.array(

@@ -73,6 +73,19 @@ describe("severity", () => {
     expect(severityOf(small, START + 600 * MINUTE)).toBe("low");
   });
 
+  it("of noise begins where its ordinary values end, at three standard deviations", () => {
+    const noisy = (observed: number) => severity("queue_depth", observed, 1, { sd: 10 });
+    expect([20, 35, 70, 90].map(noisy)).toEqual(["low", "medium", "medium", "high"]);
+    expect(severity("queue_depth", 40, 10, { sd: 3 })).toBe("high");
+  });
+
+  it("does not grow by the values that an end waits for", () => {
+    const hourly = { metricName: "queue_depth", z: 30, effect: effect(55, 20, { intervalMs: 60 * MINUTE }) };
+    const hours = (count: number) => severityOf(hourly, START + count * 60 * MINUTE);
+    expect([1, 2, 5, 6].map(hours)).toEqual(["medium", "medium", "medium", "high"]);
+    expect(risesAtMs(hourly, "medium")).toBe(START + 330 * MINUTE);
+  });
+
   it("of metrics together goes by their evidence", () => {
     const joint = (evidence: number) => severity("service.multivariate", evidence, 0, { sd: 10, isJoint: true });
     expect([11, 25, 60].map(joint)).toEqual(["low", "medium", "high"]);
