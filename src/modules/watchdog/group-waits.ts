@@ -57,11 +57,11 @@ export class GroupWaits {
 }
 
 /** Whether so many services of one environment wait as make a cascade, of which one may have been told at once, or one where a group was told lately. */
-function mayBeCascade(waiting: Iterable<Alert>, memory: Pick<PagingMemory, "isGroupToldSince">, nowMs: number): boolean {
+function mayBeCascade(waiting: Iterable<Alert>, memory: Pick<PagingMemory, "isGroupKnownSince">, nowMs: number): boolean {
   const services = new Map<string, Set<string>>();
   for (const { state } of waiting) {
     const { tenant, environment, serviceId } = state.key;
-    if (memory.isGroupToldSince({ tenant, environment }, nowMs - GROUP_LATELY_MS)) return true;
+    if (memory.isGroupKnownSince({ tenant, environment }, nowMs - GROUP_LATELY_MS)) return true;
     const place = placeText({ tenant, environment, serviceId: "" });
     const found = (services.get(place) ?? new Set()).add(serviceId);
     if (found.size >= CASCADE_SERVICES_MIN - 1) return true;

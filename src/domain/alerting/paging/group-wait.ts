@@ -38,7 +38,7 @@ interface ToldTimes {
   /** Whether anybody was told since of something in the environment of a finding. */
   isToldSince(finding: GroupedFinding, sinceMs: number): boolean;
   /** The same of a group of services. */
-  isGroupToldSince(finding: GroupedFinding, sinceMs: number): boolean;
+  isGroupKnownSince(finding: GroupedFinding, sinceMs: number): boolean;
 }
 
 /** Fails while the page of an alert waits for a group; undefined where it need not wait. Value and limit in seconds. */
@@ -47,21 +47,21 @@ export function groupGate(of: Grouped, told: ToldTimes, groupWaitMs: number): Ga
   const { serviceId, services, atMs } = finding;
   if (groupWaitMs <= 0 || AT_ONCE.has(family) || services.length > 0 || serviceId === DRILL_SERVICE || serviceId === INGESTION_SERVICE)
     return undefined;
-  const isToldOf = told.isToldSince(finding, atMs - groupWaitMs) || told.isGroupToldSince(finding, atMs - GROUP_LATELY_MS);
-  if (tier === "high" && isOfKnown(finding, family) && !isToldOf) return undefined;
+  const mayBePart = told.isToldSince(finding, atMs - groupWaitMs) || told.isGroupKnownSince(finding, atMs - GROUP_LATELY_MS);
+  if (tier === "high" && isOfKnown(finding, family) && !mayBePart) return undefined;
   return waitGate(sinceMs, atMs, groupWaitMs);
 }
 
 /** The same of an alert that was held for confirmation until now: the long baselines know what they confirm. */
-export function confirmedGroupGate(
+export function confirmedGroupWait(
   { state, services }: Alert,
-  told: ToldTimes,
+  times: ToldTimes,
   groupWaitMs: number,
   nowMs: number,
 ): GateResult | undefined {
   const { tenant, environment, serviceId, family } = state.key;
   const finding = { tenant, environment, serviceId, services, atMs: nowMs, isRare: true, baselineValues: 0 };
-  return groupGate({ finding, family: family as DetectorFamily, tier: state.tier, sinceMs: nowMs }, told, groupWaitMs);
+  return groupGate({ finding, family: family as DetectorFamily, tier: state.tier, sinceMs: nowMs }, times, groupWaitMs);
 }
 
 /** Whether a wait that began then is over. */

@@ -31,7 +31,7 @@ import { CONFIRMATION_GATE, confirmationGate, needsConfirmation } from "./confir
 import { familyOfDetector } from "./detector-family.ts";
 import { type Finding, labelsOf } from "./finding.ts";
 import { type FindingCase, passesFindingGates } from "./finding-gates.ts";
-import { confirmedGroupGate, GROUP_GATE, groupGate } from "./group-wait.ts";
+import { confirmedGroupWait, GROUP_GATE, groupGate } from "./group-wait.ts";
 import { SNOOZED_GATE, waitingSentence } from "./hold-words.ts";
 import { memberAlerts, mergedAlert, withMembersOf } from "./merged-alerts.ts";
 import type { PageDecision } from "./page-decision.ts";
@@ -187,7 +187,7 @@ export function decideAgain(alert: Alert, sources: PagingSources, memory: Paging
     pauseGate(alert.state.flap, nowMs),
   ];
   if (alert.heldBy === CONFIRMATION_GATE && alert.snooze === null && firstFailed(gates) === undefined)
-    gates.push(...[confirmedGroupGate(alert, memory, sources.groupWaitMs, nowMs) ?? []].flat());
+    gates.push(...[confirmedGroupWait(alert, memory, sources.groupWaitMs, nowMs) ?? []].flat());
   const failed = firstFailed(gates)?.name;
   const by: AnomalyEnd = { ...alert.peak, alertId: alert.state.id, by: null, atMs: nowMs };
   if (failed === undefined) {

@@ -113,7 +113,7 @@ export class PagingMemory {
   }
 
   /** Whether anybody was told since of a group of services in that environment, or one has grown that people know of. */
-  isGroupToldSince({ tenant, environment }: { readonly tenant: string; readonly environment: string }, sinceMs: number): boolean {
+  isGroupKnownSince({ tenant, environment }: { readonly tenant: string; readonly environment: string }, sinceMs: number): boolean {
     return this.#groupAt(placeText({ tenant, environment, serviceId: "" })) > sinceMs;
   }
 
@@ -207,18 +207,19 @@ export class PagingMemory {
     for (const [text, atMs] of changes.#rcaMs) putLast(this.#rcaMs, text, atMs, RCA_PAIRS_MAX);
   }
 
-  #noteTold({ state, pages, services, heldBy, history }: Alert): void {
+  #noteTold(alert: Alert): void {
+    const { state, pages, services, history } = alert;
     const { tenant, environment, family } = state.key;
     const { pagedMs } = state.flap;
     if (pages === 0 || pagedMs === null || OWN_IDENTITY.has(family)) return;
     const place = placeText({ tenant, environment, serviceId: "" });
     if (pagedMs > this.#toldAt(place)) putLast(this.#toldMs, place, pagedMs, SIGNAL_SERVICES_MAX);
-    const changedMs = services.length > 0 && heldBy === null && state.resolvedAtMs === null ? (history.at(-1)?.atMs ?? pagedMs) : 0;
+    const changedMs = services.length > 0 && alert.heldBy === null && state.resolvedAtMs === null ? (history.at(-1)?.atMs ?? pagedMs) : 0;
     if (changedMs > this.#groupAt(place)) putLast(this.#groupsMs, place, changedMs, SIGNAL_SERVICES_MAX);
   }
 
-  #groupAt(place: string): number {
-    return this.#groupsMs.get(place) ?? (this.#base === undefined ? Number.NEGATIVE_INFINITY : this.#base.#groupAt(place));
+  #groupAt(scope: string): number {
+    return this.#groupsMs.get(scope) ?? (this.#base === undefined ? Number.NEGATIVE_INFINITY : this.#base.#groupAt(scope));
   }
 
   #toldAt(place: string): number {
