@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { CALM } from "../../../../src/domain/alerting/flap-control.ts";
 import { type Alert, isFiring, isOfCascade } from "../../../../src/domain/alerting/paging/alert.ts";
-import { GROUP_GATE, openedMs } from "../../../../src/domain/alerting/paging/group-wait.ts";
+import { GROUP_GATE } from "../../../../src/domain/alerting/paging/group-wait.ts";
 import { PagingMemory } from "../../../../src/domain/alerting/paging/paging-memory.ts";
 import { baseNameOf } from "../../../../src/domain/distribution/derived-values.ts";
 
@@ -76,7 +76,7 @@ function slowJump(memory: PagingMemory, one: Alert): string[] {
 }
 
 describe("alerts that wait for a group", () => {
-  it("are found by jump and by opening as by going through all that fires", () => {
+  it("are found by jump and by when they began to wait as by going through all that fires", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), kept, (steps, other) => {
         const base = new PagingMemory();
@@ -94,12 +94,13 @@ describe("alerts that wait for a group", () => {
           for (const alert of [...all, alertOf(other)])
             expect([...memory.jumps.of(alert)].map(({ state }) => state.id).sort()).toEqual(slowJump(memory, alert));
         const waiting = all.filter(isWaiting);
-        expect(base.waiting.firstOpenedMs).toBe(Math.min(...waiting.map(openedMs)));
+        const sinceMs = (alert: Alert) => base.waitsSinceMs(alert);
+        expect(base.waiting.firstSinceMs).toBe(Math.min(...waiting.map(sinceMs)));
         expect(new Set(base.waiting)).toEqual(new Set(waiting));
         for (const atMs of [-1, 0, 7, 20]) {
-          const due = base.waiting.openedBy(atMs);
-          expect(due.map(openedMs)).toEqual(due.map(openedMs).sort((a, b) => a - b));
-          expect(new Set(due)).toEqual(new Set(waiting.filter((alert) => openedMs(alert) <= atMs)));
+          const due = base.waiting.waitingBy(atMs);
+          expect(due.map(sinceMs)).toEqual(due.map(sinceMs).sort((a, b) => a - b));
+          expect(new Set(due)).toEqual(new Set(waiting.filter((alert) => sinceMs(alert) <= atMs)));
         }
       }),
       { numRuns: 300 },
