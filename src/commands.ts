@@ -88,6 +88,10 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     (await import("./cli/client/configuration.ts")).exportConfiguration(line.arguments, settings.environment),
   "config import": async (line, { settings }) =>
     (await import("./cli/client/configuration.ts")).importConfiguration(line.arguments, settings.environment),
+  "config plan": async (line, { settings }) =>
+    (await import("./cli/client/configuration.ts")).planConfiguration(line.arguments, settings.environment),
+  "config apply": async (line, { settings }) =>
+    (await import("./cli/client/configuration.ts")).applyConfiguration(line.arguments, settings.environment),
   "check-config": async (line, world) => {
     const { settings } = world;
     const file = settings.file(line.arguments.operands[0]);

@@ -353,6 +353,20 @@ export const COMMAND_TABLE: readonly CommandEntry[] = [
     options: [{ name: "dry-run", meaning: "say what would change, and change nothing" }, ...ASKING],
   },
   {
+    name: "config plan",
+    operands: "FILE",
+    operandsMax: 1,
+    summary: "Say what of a running server differs from such a document; exit code 2 where something does, 1 where an entry cannot be used",
+    options: [{ name: "prune", meaning: "what the document lacks is to be deleted" }, ...ASKING],
+  },
+  {
+    name: "config apply",
+    operands: "FILE",
+    operandsMax: 1,
+    summary: "Write what differs of such a document into a running server; exit code 1 where an entry is refused",
+    options: [{ name: "prune", meaning: "delete what the document lacks" }, ...ASKING],
+  },
+  {
     name: "check-config",
     operands: "[FILE]",
     operandsMax: 1,

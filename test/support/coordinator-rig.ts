@@ -316,11 +316,13 @@ export class Rig {
       path = {},
       content = undefined,
       mediaType = "application/json",
+      ifMatch = undefined,
     }: {
       readonly query?: Record<string, string>;
       readonly path?: Record<string, string>;
       readonly content?: unknown;
       readonly mediaType?: string;
+      readonly ifMatch?: string | undefined;
     } = {},
   ) {
     const id = this.#nextCall++;
@@ -334,6 +336,7 @@ export class Rig {
       body: content === undefined ? null : typeof content === "string" ? content : JSON.stringify(content),
       requestId: "test",
       mediaType,
+      ...(ifMatch !== undefined && { ifMatch }),
       address: "127.0.0.1",
     });
     const answer = this.messages.find((message): message is QueryAnswer => message.type === "answer" && message.id === id);

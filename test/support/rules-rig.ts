@@ -1,10 +1,11 @@
 // A coordinator whose work for rules is done at once, in this thread.
 
-import type { RuleWorkWanted, TriedGroup, TryRules } from "../../src/core/protocol/rule-work.ts";
+import type { ReadRules, RuleWorkWanted, TriedGroup, TryRules } from "../../src/core/protocol/rule-work.ts";
 import { documentOf } from "../../src/domain/rules/file/group-document.ts";
 import { readRuleFile } from "../../src/domain/rules/file/rule-file.ts";
 import type { Rig } from "./coordinator-rig.ts";
 
+const NOT_EVALUATED = { status: 503, body: JSON.stringify({ error: "nothing is evaluated here" }) };
 const NOTHING_FIRED: TriedGroup = { problem: null, rules: [], alerts: [] };
 
 /** Answers each piece of work as it comes; a trial with what `tried` says. */
@@ -13,11 +14,14 @@ export async function answerRuleWork(rig: Rig, tried: (work: TryRules) => TriedG
     const at = rig.messages.findIndex(({ type }) => type === "rule-work");
     if (at < 0) return;
     const [{ id, work }] = rig.messages.splice(at, 1) as unknown as [RuleWorkWanted];
-    if (work.kind === "evaluate") throw new Error("nothing is evaluated here");
-    const result = work.kind === "try" ? tried(work) : readResult(work.text);
-    await rig.coordinator.handle({ type: "rule-work-done", id, status: 200, body: JSON.stringify(result) });
+    const done = work.kind === "evaluate" ? NOT_EVALUATED : { status: 200, body: resultOf(work, tried) };
+    await rig.coordinator.handle({ type: "rule-work-done", id, ...done });
     await settled();
   }
+}
+
+function resultOf(work: ReadRules | TryRules, tried: (work: TryRules) => TriedGroup): string {
+  return JSON.stringify(work.kind === "try" ? tried(work) : readResult(work.text));
 }
 
 function readResult(text: string) {

@@ -235,7 +235,9 @@ export class Front {
     const call = { endpoint: endpoint.name, principal, path, query: { ...split.value }, body: null, requestId: request.id };
     const { exchange } = request;
     const isChange = exchange.request.method !== "GET" && exchange.request.method !== "HEAD";
-    const from = isChange ? { ...call, address: exchange.request.remoteAddress } : call;
+    const ifMatch = exchange.request.header("if-match");
+    const known = { address: exchange.request.remoteAddress, ...(ifMatch !== undefined && { ifMatch }) };
+    const from = isChange ? { ...call, ...known } : call;
     if (endpoint.body === undefined) {
       this.#call(request, from);
       return;

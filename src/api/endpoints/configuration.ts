@@ -7,7 +7,13 @@ import { NO_QUERY } from "./query-shapes.ts";
 
 const ENTRIES = z.array(z.record(z.string(), z.unknown()));
 const GIVEN = ENTRIES.max(CONFIGURATION_ENTRIES_MAX).optional();
-const SECTION_COUNTS = z.strictObject({ created: COUNT, changed: COUNT, unchanged: COUNT, refused: COUNT });
+const SECTION_COUNTS = z.strictObject({
+  created: COUNT,
+  changed: COUNT,
+  unchanged: COUNT,
+  refused: COUNT,
+  deleted: COUNT.optional().describe("with prune=true"),
+});
 
 const DOCUMENT_EXAMPLE = {
   format: 1,
@@ -22,7 +28,9 @@ const DOCUMENT_EXAMPLE = {
   runbooks: [],
   page_budgets: [{ team: "payments", pages_per_week: 10 }],
   calendar: [{ date: "2026-12-25", name: "Christmas", like: "weekend", yearly: true }],
+  rule_groups: [{ name: "shop", rules: [{ alert: "Down", expr: "up == 0", for: "2m" }] }],
 };
+const HASH_EXAMPLE = "6f1c0d2b9a3e4f5c8d7e6b5a4c3d2e1f";
 
 /** The configuration of a tenant as one document. */
 export const CONFIGURATION_ENDPOINTS = [
@@ -47,9 +55,11 @@ export const CONFIGURATION_ENDPOINTS = [
         runbooks: ENTRIES.describe("told apart by id; secrets and headers are ***"),
         page_budgets: ENTRIES.describe("told apart by team"),
         calendar: ENTRIES.describe("days as PUT /api/v1/settings/calendar takes them"),
+        rule_groups: ENTRIES.describe("groups of rules that came by the API, told apart by name"),
+        hash: z.string().describe("of all this, for If-Match of an import"),
       }),
     },
-    examples: { response: DOCUMENT_EXAMPLE },
+    examples: { response: { ...DOCUMENT_EXAMPLE, hash: HASH_EXAMPLE } },
     summary: "The settings, labels, rules, webhooks, runbooks, budgets and known days of the own tenant, without secrets",
   },
   {
@@ -58,7 +68,12 @@ export const CONFIGURATION_ENDPOINTS = [
     path: "/api/v1/config",
     access: "admin",
     handledBy: "coordinator",
-    query: z.strictObject({ dry_run: choiceParameter("dry_run", ["true", "false"]).optional() }),
+    query: z.strictObject({
+      dry_run: choiceParameter("dry_run", ["true", "false"]).optional(),
+      prune: choiceParameter("prune", ["true", "false"]).optional(),
+    }),
+    headers: { "If-Match": "hash of an export: nothing is written where the configuration is another by now" },
+    errors: ["precondition_failed"],
     body: z.strictObject({
       format: z.literal(1),
       tenant_id: z.string().optional().describe("of the export; what is imported goes to the own tenant"),
@@ -72,12 +87,23 @@ export const CONFIGURATION_ENDPOINTS = [
       runbooks: GIVEN,
       page_budgets: GIVEN,
       calendar: GIVEN,
+      rule_groups: GIVEN,
+      hash: z.string().optional().describe("of the export; it is not read"),
     }),
     bodyBytesMax: CONFIGURATION_BODY_BYTES_MAX,
     responses: {
       200: z.strictObject({
         dry_run: z.boolean(),
         sections: z.record(z.string(), SECTION_COUNTS),
+        changes: z
+          .array(
+            z.strictObject({
+              section: z.string(),
+              action: z.enum(["create", "change", "delete"]),
+              key: z.string().describe("what tells the entry apart in its section, as JSON"),
+            }),
+          )
+          .describe("the first thousand"),
         problems: z.array(z.strictObject({ section: z.string(), index: COUNT, message: z.string() })).describe("the first hundred"),
         problems_total: COUNT,
       }),
@@ -87,10 +113,12 @@ export const CONFIGURATION_ENDPOINTS = [
       response: {
         dry_run: false,
         sections: { labels: { created: 1, changed: 0, unchanged: 0, refused: 0 } },
+        changes: [{ section: "labels", action: "create", key: '["checkout","team"]' }],
         problems: [],
         problems_total: 0,
       },
     },
-    summary: "Writes what differs of such a document, entry by entry, and deletes nothing; dry_run=true says what would change",
+    summary:
+      "Writes what differs of such a document, entry by entry; prune=true deletes what its sections lack, but of the service map; dry_run=true says what would change",
   },
 ] as const satisfies readonly Endpoint[];

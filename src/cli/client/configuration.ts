@@ -8,9 +8,12 @@ import { plain, tableLines, writeJson } from "./table-text.ts";
 
 const PATH = "/api/v1/config";
 
+type Counts = Readonly<Record<"created" | "changed" | "unchanged" | "refused", number>>;
+
 interface Imported {
   readonly dry_run: boolean;
-  readonly sections: Readonly<Record<string, Readonly<Record<"created" | "changed" | "unchanged" | "refused", number>>>>;
+  readonly sections: Readonly<Record<string, Counts>>;
+  readonly changes: ReadonlyArray<{ readonly section: string; readonly action: string; readonly key: string }>;
   readonly problems: ReadonlyArray<{ readonly section: string; readonly index: number; readonly message: string }>;
   readonly problems_total: number;
 }
@@ -35,6 +38,40 @@ export async function importConfiguration(given: CommandArguments, environment: 
   return answer.problems_total === 0 ? EXIT.ok : EXIT.problems;
 }
 
+/** What a plan ends with where the configuration is another than the document's. */
+const DIFFERS = 2;
+
+/** Says what would change; 2 where something would. Throws UsageError, UnreachableError, CommandError. */
+export async function planConfiguration(line: CommandArguments, environment: Environment): Promise<number> {
+  const answer = await sendDocument(line, environment, true);
+  if (answer.problems_total > 0) return EXIT.problems;
+  return answer.changes.length > 0 ? DIFFERS : EXIT.ok;
+}
+
+/** Makes the configuration what the document says. Throws UsageError, UnreachableError, CommandError. */
+export async function applyConfiguration(line: CommandArguments, environment: Environment): Promise<number> {
+  const answer = await sendDocument(line, environment, false);
+  return answer.problems_total > 0 ? EXIT.problems : EXIT.ok;
+}
+
+async function sendDocument(line: CommandArguments, environment: Environment, isDry: boolean): Promise<Imported> {
+  const [file] = line.operands;
+  if (file === undefined) throw new UsageError(`name the file: vedette config ${isDry ? "plan" : "apply"} FILE [--prune]`);
+  const query = new URLSearchParams({ dry_run: String(isDry), prune: String(line.has("prune")) });
+  const answer = await ask<Imported>(connectTo(line, environment), `${PATH}?${query}`, readDocument(file));
+  if (line.has("json")) writeJson(answer);
+  else showChanges(answer);
+  return answer;
+}
+
+const SIGNS: Readonly<Record<string, string>> = { create: "+", change: "~", delete: "-" };
+
+function showChanges({ changes, ...answer }: Imported): void {
+  for (const { section, action, key } of changes) writeLine(`${SIGNS[action] ?? action} ${section} ${plain(key)}`);
+  if (changes.length === 0) writeLine("nothing differs");
+  showProblems(answer);
+}
+
 function readDocument(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, "utf8"));
@@ -43,13 +80,17 @@ function readDocument(file: string): unknown {
   }
 }
 
-function show({ dry_run: isDry, sections, problems, problems_total: total }: Imported): void {
+function show({ dry_run: isDry, sections, ...answer }: Imported): void {
   const rows = Object.entries(sections).map(([name, { created, changed, unchanged, refused }]) => [
     name,
     ...[created, changed, unchanged, refused].map(String),
   ]);
   for (const line of tableLines(["section", isDry ? "would be new" : "new", isDry ? "would change" : "changed", "same", "refused"], rows))
     writeLine(line);
+  showProblems(answer);
+}
+
+function showProblems({ problems, problems_total: total }: Pick<Imported, "problems" | "problems_total">): void {
   for (const { section, index, message } of problems) writeError(`${section}[${index}]: ${plain(message)}`);
   if (total > problems.length) writeError(`... and ${total - problems.length} more`);
 }

@@ -37,6 +37,8 @@ export interface QueryCall {
   readonly body: string | null;
   /** Content type of the body, in lower case without parameters. */
   readonly mediaType?: string;
+  /** If-Match as it was sent; absent where it was not. */
+  readonly ifMatch?: string;
   /** Address of the connection, of requests that may change something. */
   readonly address?: string;
   /** Usage of shared limits as the front knows it; for questions about them. */

@@ -1,10 +1,11 @@
 // GET and POST /api/v1/config: the configuration of the caller's tenant as one document, without secrets, and its way back in.
 
 import type { BodyOf } from "../../api/endpoints.ts";
-import { done, type Outcome } from "../../api/refusal.ts";
+import { done, type Outcome, refused } from "../../api/refusal.ts";
 import { setMember } from "../../core/collections/own-member.ts";
 import { JSON_ELEMENT_BYTES_MAX } from "../../core/config/body-limits.ts";
 import { CONFIGURATION_ENTRIES_PER_COMMIT } from "../../core/config/declaration-limits.ts";
+import { hash128 } from "../../core/hashing/hash128.ts";
 import type { ChangeRequest, QueryRequest } from "../queries/query-context.ts";
 import { inSlices } from "../state/slices.ts";
 import type { ConfigurationContext, ConfigurationEntry, ConfigurationSection } from "./configuration-section.ts";
@@ -20,13 +21,31 @@ export async function exportConfiguration(
   context: ConfigurationContext,
   request: QueryRequest<"exportConfiguration">,
 ): Promise<Outcome<unknown>> {
-  const { tenant } = request.principal;
-  const document: Record<string, unknown> = { format: FORMAT, tenant_id: tenant };
+  const document = await documentOf(context, request);
+  return done({ ...document, hash: hashOf(document) });
+}
+
+async function documentOf(context: ConfigurationContext, request: ChangeRequest): Promise<Record<string, unknown>> {
+  const document: Record<string, unknown> = { format: FORMAT, tenant_id: request.principal.tenant };
   for (const section of CONFIGURATION_SECTIONS) {
     setMember(document, section.name, await section.list(context, request));
     await context.pause();
   }
-  return done(document);
+  return document;
+}
+
+function hashOf(document: Record<string, unknown>): string {
+  return hash128(canonical(document));
+}
+
+/** Changes that the answer names. */
+const CHANGES_MAX = 1_000;
+
+interface ImportChange {
+  readonly section: string;
+  readonly action: "create" | "change" | "delete";
+  /** What tells the entry apart from others of its section. */
+  readonly key: string;
 }
 
 interface Problem {
@@ -41,60 +60,103 @@ interface SectionCounts {
   changed: number;
   unchanged: number;
   refused: number;
+  deleted?: number;
 }
 
 /**
- * Writes what differs, each entry as its own endpoint would, many of them in one transaction where their kind allows it; nothing is deleted. With dry_run the same is found and nothing written. An entry that cannot be used is reported and the others are taken.
+ * Writes what differs, each entry as its own endpoint would, many of them in one transaction where their kind allows it. With prune=true what a section of the document
+ * lacks is deleted, where all its entries could be used. With dry_run the same is found and nothing written. An entry that cannot be used is reported and the others are
+ * taken.
  */
 export async function importConfiguration(
   context: ConfigurationContext,
   request: QueryRequest<"importConfiguration">,
 ): Promise<Outcome<unknown>> {
   const isDry = request.query.dry_run === "true";
+  const prunes = request.query.prune === "true";
+  if (request.ifMatch !== null && request.ifMatch.replaceAll('"', "") !== hashOf(await documentOf(context, request)))
+    return refused("precondition_failed", "the configuration is another than that of the hash in If-Match: export it again");
   const sections: Record<string, SectionCounts> = {};
   const problems: Problem[] = [];
+  const changes: ImportChange[] = [];
   for (const section of CONFIGURATION_SECTIONS) {
     const given = request.body[section.name as keyof BodyOf<"importConfiguration">] as ConfigurationEntry[] | undefined;
     if (given === undefined) continue;
     const tell = (index: number, message: string) => problems.push({ section: section.name, index, message });
-    setMember(sections, section.name, await importSection(context, request, { section, given, isDry, tell }));
+    const note = (action: ImportChange["action"], key: string) => changes.push({ section: section.name, action, key });
+    setMember(sections, section.name, await importSection(context, request, { section, given, isDry, prunes, tell, note }));
   }
-  return done({ dry_run: isDry, sections, problems: problems.slice(0, PROBLEMS_MAX), problems_total: problems.length });
+  return done({
+    dry_run: isDry,
+    sections,
+    changes: changes.slice(0, CHANGES_MAX),
+    problems: problems.slice(0, PROBLEMS_MAX),
+    problems_total: problems.length,
+  });
 }
 
 interface SectionImport {
   readonly section: ConfigurationSection;
   readonly given: readonly ConfigurationEntry[];
   readonly isDry: boolean;
+  readonly prunes: boolean;
   readonly tell: (index: number, message: string) => void;
+  readonly note: (action: ImportChange["action"], key: string) => void;
 }
 
-async function importSection(context: ConfigurationContext, request: ChangeRequest, { section, given, isDry, tell }: SectionImport) {
+async function importSection(
+  context: ConfigurationContext,
+  request: ChangeRequest,
+  { section, given, isDry, prunes, tell, note }: SectionImport,
+) {
   const counts: SectionCounts = { created: 0, changed: 0, unchanged: 0, refused: 0 };
   const refuse = (index: number, message: string) => {
     counts.refused++;
     tell(index, message);
   };
   const there = new Map<string, string>();
+  const lacking = new Map<string, ConfigurationEntry>();
   for (const entry of await section.list(context, request)) {
     await context.pause();
     const parsed = await inSlices(section.parse(entry), context.pause);
-    there.set(section.key(parsed.ok ? parsed.value : entry), canonical(parsed.ok ? parsed.value : entry));
+    const key = section.key(parsed.ok ? parsed.value : entry);
+    there.set(key, canonical(parsed.ok ? parsed.value : entry));
+    if (section.stays?.(entry) !== true) lacking.set(key, entry);
   }
   let gathered = new Map<string, Gathered>();
   for (const [index, raw] of given.entries()) {
-    const read = await inSlices(readSteps(section, raw, there), context.pause);
+    const read = await readEntry(context, request, { section, raw, there });
     if (typeof read === "string") refuse(index, read);
     else if (gathered.has(read.key)) {
       await write();
-      take(index, await inSlices(readSteps(section, raw, there), context.pause));
+      take(index, await readEntry(context, request, { section, raw, there }));
     } else take(index, read);
     if (section.writeAll === undefined && gathered.size >= gatheredMax(section)) await write();
   }
   await write();
+  if (prunes && section.remove !== undefined) counts.deleted = await prune();
   return counts;
 
+  /** What a section lacks of which an entry was refused is not known. */
+  async function prune(): Promise<number> {
+    if (counts.refused > 0) {
+      tell(0, "nothing of this section is deleted, as not all of its entries can be used");
+      return 0;
+    }
+    let deleted = 0;
+    for (const [key, entry] of lacking) {
+      const outcome = isDry ? done(null) : await section.remove?.(context, request, entry);
+      if (outcome?.ok === false) tell(0, outcome.refusal.message);
+      else {
+        deleted++;
+        note("delete", key);
+      }
+    }
+    return deleted;
+  }
+
   function take(index: number, read: ReadEntry | string): void {
+    if (typeof read !== "string") lacking.delete(read.key);
     if (typeof read === "string") refuse(index, read);
     else if (read.isSame) counts.unchanged++;
     else gathered.set(read.key, { ...read, index });
@@ -111,6 +173,7 @@ async function importSection(context: ConfigurationContext, request: ChangeReque
         continue;
       }
       counts[isThere ? "changed" : "created"]++;
+      note(isThere ? "change" : "create", key);
       there.set(key, text);
     }
   }
@@ -129,15 +192,20 @@ interface Gathered extends ReadEntry {
   readonly index: number;
 }
 
-function* readSteps(
-  section: ConfigurationSection,
-  raw: ConfigurationEntry,
-  there: ReadonlyMap<string, string>,
-): Generator<void, ReadEntry | string> {
-  if (yield* isLongerThan(raw, JSON_ELEMENT_BYTES_MAX))
+interface SectionEntry {
+  readonly section: ConfigurationSection;
+  readonly raw: ConfigurationEntry;
+  readonly there: ReadonlyMap<string, string>;
+}
+
+async function readEntry(
+  context: ConfigurationContext,
+  request: ChangeRequest,
+  { section, raw, there }: SectionEntry,
+): Promise<ReadEntry | string> {
+  if (await inSlices(isLongerThan(raw, JSON_ELEMENT_BYTES_MAX), context.pause))
     return `has more than ${JSON_ELEMENT_BYTES_MAX} characters: write it by its own endpoint`;
-  yield;
-  const parsed = yield* section.parse(raw);
+  const parsed = (await section.read?.(context, request, raw)) ?? (await inSlices(section.parse(raw), context.pause));
   if (!parsed.ok) return parsed.refusal.message;
   const key = section.key(parsed.value);
   const text = canonical(parsed.value);

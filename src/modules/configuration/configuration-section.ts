@@ -11,6 +11,7 @@ import type { NotificationContext } from "../notification/notification-context.t
 import type { PageReportContext } from "../notification/page-report-context.ts";
 import type { PillarsContext } from "../pillars/service-map-handlers.ts";
 import type { ChangeRequest, QueryHandler, QueryRequest } from "../queries/query-context.ts";
+import type { RulesContext } from "../rules/rules-context.ts";
 import type { RunbooksContext } from "../runbooks/runbooks-context.ts";
 import type { SaturationContext } from "../saturation/saturation-context.ts";
 import type { SilencesContext } from "../silences/silences-context.ts";
@@ -32,6 +33,12 @@ export interface ConfigurationSection {
   key(entry: ConfigurationEntry): string;
   /** As it will be stored: defaults filled in; yields between steps. */
   parse(entry: ConfigurationEntry): EntrySteps;
+  /** The same for what only a query worker can read; then `parse` is asked for what is there alone. */
+  read?(context: ConfigurationContext, request: ChangeRequest, entry: ConfigurationEntry): Promise<Outcome<ConfigurationEntry>>;
+  /** Deletes one that is there, with a row of the audit log; absent where nothing of the kind can be deleted. */
+  remove?(context: ConfigurationContext, request: ChangeRequest, entry: ConfigurationEntry): Promise<Outcome<unknown>>;
+  /** Whether one that is there stays whatever a document says. */
+  stays?(entry: ConfigurationEntry): boolean;
   /** Writes one, with a row of the audit log. */
   write?(context: ConfigurationContext, request: ChangeRequest, entry: ConfigurationEntry, isThere: boolean): Promise<Outcome<unknown>>;
   /** Writes some of different keys in one transaction, with rows of the audit log; an outcome of each. Then `write` is not asked. */
@@ -68,7 +75,17 @@ export async function readAll<N extends CoordinatorEndpoint>(
 }
 
 function whole({ principal, requestId, address }: ChangeRequest) {
-  return { principal, requestId, address, path: {}, query: {}, body: null, mediaType: null, shares: [] };
+  return { principal, requestId, address, path: {}, query: {}, body: null, mediaType: null, ifMatch: null, shares: [] };
+}
+
+/** Asks the handler of an endpoint for what it does with a path, a query or a text. */
+export function askHandler<N extends CoordinatorEndpoint>(
+  [, handler]: readonly [endpoint: N, handler: QueryHandler<N, ConfigurationContext>],
+  context: ConfigurationContext,
+  request: ChangeRequest,
+  asked: { readonly path?: unknown; readonly query?: unknown; readonly body?: unknown },
+): Promise<Outcome<unknown>> {
+  return Promise.resolve(handler(context, { ...whole(request), ...asked } as unknown as QueryRequest<N>));
 }
 
 /** Writes one as the endpoint of its kind would, body checked. */
@@ -121,6 +138,7 @@ export type ConfigurationContext = LabelsContext &
   NotificationContext &
   PageReportContext &
   PillarsContext &
+  RulesContext &
   RunbooksContext &
   SaturationContext &
   SilencesContext &

@@ -3,16 +3,17 @@ import { bodySteps } from "../../api/body-parsing.ts";
 import type { Outcome } from "../../api/refusal.ts";
 import { ROUTING_CATCH_ALL_PRIORITY } from "../../core/config/notification-limits.ts";
 import { HIDDEN } from "../../core/text/hidden-value.ts";
-import { listLabels, setLabels } from "../labels/label-handlers.ts";
-import { changeRoutingRule, createRoutingRule, listRoutingRules } from "../notification/routing-handlers.ts";
+import { deleteLabel, listLabels, setLabels } from "../labels/label-handlers.ts";
+import { changeRoutingRule, createRoutingRule, deleteRoutingRule, listRoutingRules } from "../notification/routing-handlers.ts";
 import { listServiceMap, setServiceMap } from "../pillars/service-map-handlers.ts";
 import type { ChangeRequest } from "../queries/query-context.ts";
-import { declareLimits, listLimits } from "../saturation/limit-handlers.ts";
-import { createInhibition, listInhibitions } from "../silences/inhibition-handlers.ts";
-import { listWatchdogSettings, setSettings } from "../watchdog/watchdog-settings-handlers.ts";
-import { changeWebhook, createWebhook, listWebhooks } from "../webhooks/webhook-handlers.ts";
+import { declareLimits, deleteLimit, listLimits } from "../saturation/limit-handlers.ts";
+import { createInhibition, deleteInhibition, listInhibitions } from "../silences/inhibition-handlers.ts";
+import { deleteWatchdogSettings, listWatchdogSettings, setSettings } from "../watchdog/watchdog-settings-handlers.ts";
+import { changeWebhook, createWebhook, deleteWebhook, listWebhooks } from "../webhooks/webhook-handlers.ts";
 import type { ConfigurationContext } from "./configuration-section.ts";
 import {
+  askHandler,
   type ConfigurationEntry,
   type ConfigurationSection,
   keyOf,
@@ -23,7 +24,7 @@ import {
   writeBodies,
   writeBody,
 } from "./configuration-section.ts";
-import { calendar, pageBudgets, runbooks } from "./operating-sections.ts";
+import { calendar, pageBudgets, ruleGroups, runbooks } from "./operating-sections.ts";
 
 const detectionSettings: ConfigurationSection = {
   name: "detection_settings",
@@ -34,6 +35,8 @@ const detectionSettings: ConfigurationSection = {
   key: keyOf("service_id", "metric_name"),
   parse: parsedBy("setWatchdogSettings"),
   writeSome: (context, request, entries) => writeBodies("setWatchdogSettings", (bodies) => setSettings(context, request, bodies), entries),
+  remove: (context, request, { service_id, metric_name }) =>
+    askHandler(["deleteWatchdogSettings", deleteWatchdogSettings], context, request, { query: { service_id, metric_name } }),
 };
 
 const labels: ConfigurationSection = {
@@ -49,6 +52,8 @@ const labels: ConfigurationSection = {
   key: keyOf("service_id", "key"),
   parse: parsedBy("setLabel"),
   writeSome: (context, request, entries) => writeBodies("setLabel", (bodies) => setLabels(context, request, bodies), entries),
+  remove: (context, request, { service_id, key }) =>
+    askHandler(["deleteLabel", deleteLabel], context, request, { query: { service_id, key } }),
 };
 
 const saturationLimits: ConfigurationSection = {
@@ -60,6 +65,8 @@ const saturationLimits: ConfigurationSection = {
   key: keyOf("service_id", "metric"),
   parse: parsedBy("declareLimit"),
   writeSome: (context, request, entries) => writeBodies("declareLimit", (bodies) => declareLimits(context, request, bodies), entries),
+  remove: (context, request, { service_id, metric }) =>
+    askHandler(["deleteLimit", deleteLimit], context, request, { query: { service: service_id, metric } }),
 };
 
 const serviceMap: ConfigurationSection = {
@@ -93,6 +100,11 @@ const inhibitions: ConfigurationSection = {
   parse: parsedBy("createInhibition"),
   write: async (context, request, body, isThere) =>
     isThere ? { ok: true, value: null } : writeBody(["createInhibition", createInhibition], context, request, { body }),
+  remove: async (context, request, entry) => {
+    const rows = await readAll(["inhibitions", listInhibitions, "inhibitions"], context, request);
+    const id = rows.find((row) => inhibitions.key(row) === inhibitions.key(entry))?.inhibition_id;
+    return askHandler(["deleteInhibition", deleteInhibition], context, request, { path: { id } });
+  },
 };
 
 const RULE_MEMBERS = ["name", "priority", "label_matchers", "service_pattern", "severity", "source", "environment", "channels"];
@@ -111,6 +123,11 @@ const routingRules: ConfigurationSection = {
     const id = (await rulesOf(context, request)).find((rule) => ruleKey(rule) === ruleKey(body))?.id;
     if (id === undefined) return writeBody(["createRoutingRule", createRoutingRule], context, request, { body });
     return writeBody(["changeRoutingRule", changeRoutingRule], context, request, { body, path: { id: String(id) } });
+  },
+  stays: ({ priority }) => priority === ROUTING_CATCH_ALL_PRIORITY,
+  remove: async (context, request, entry) => {
+    const id = (await rulesOf(context, request)).find((rule) => ruleKey(rule) === ruleKey(entry))?.id;
+    return askHandler(["deleteRoutingRule", deleteRoutingRule], context, request, { path: { id } });
   },
 };
 
@@ -139,6 +156,7 @@ const webhooks: ConfigurationSection = {
     const hidden = [url, secret, ...Object.values((headers ?? {}) as object)].some((value) => String(value).includes(HIDDEN));
     return hidden ? `url, headers or secret are ${HIDDEN} in the file, and there is no such webhook yet: put them in` : undefined;
   },
+  remove: (context, request, { name }) => askHandler(["deleteWebhook", deleteWebhook], context, request, { path: { name } }),
 };
 
 /** In the order in which they are imported. */
@@ -153,4 +171,5 @@ export const CONFIGURATION_SECTIONS: readonly ConfigurationSection[] = [
   runbooks,
   pageBudgets,
   calendar,
+  ruleGroups,
 ];

@@ -4,10 +4,20 @@ import { done, type Outcome, refused, shown } from "../../api/refusal.ts";
 import { HIDDEN } from "../../core/text/hidden-value.ts";
 import { isName } from "../../domain/series/name-rule.ts";
 import { type GivenBudget, setPageBudgets } from "../notification/page-report-handlers.ts";
+import { readOneGroup } from "../rules/one-group.ts";
+import { deleteRuleGroup, setRuleGroup } from "../rules/rule-group-handlers.ts";
 import { HTTP_STEP, stepName } from "../runbooks/runbook-definition.ts";
-import { changeRunbook, createRunbook, listRunbooks } from "../runbooks/runbook-handlers.ts";
+import { changeRunbook, createRunbook, deleteRunbook, listRunbooks } from "../runbooks/runbook-handlers.ts";
 import { setCalendar } from "../watchdog/calendar-handlers.ts";
-import { type ConfigurationEntry, type ConfigurationSection, keyOf, only, readAll, writeBody } from "./configuration-section.ts";
+import {
+  askHandler,
+  type ConfigurationEntry,
+  type ConfigurationSection,
+  keyOf,
+  only,
+  readAll,
+  writeBody,
+} from "./configuration-section.ts";
 
 const RUNBOOK_MEMBERS = ["id", "name", "match", "dry_run", "approval_required", "auto", "steps", "secrets"];
 
@@ -39,6 +49,7 @@ export const runbooks: ConfigurationSection = {
     const isHidden = named.some((values) => Object.values((values ?? {}) as object).includes(HIDDEN));
     return isHidden ? `secrets or headers are ${HIDDEN} in the file, and there is no such runbook yet: put them in` : undefined;
   },
+  remove: (context, request, { id }) => askHandler(["deleteRunbook", deleteRunbook], context, request, { path: { id } }),
 };
 
 export const pageBudgets: ConfigurationSection = {
@@ -56,6 +67,10 @@ export const pageBudgets: ConfigurationSection = {
     return done({ team, ...parsed.value }) as Outcome<ConfigurationEntry>;
   },
   writeSome: (context, request, entries) => setPageBudgets(context, request, entries as unknown as readonly GivenBudget[]),
+  remove: async (context, request, { team }) => {
+    const [outcome] = await setPageBudgets(context, request, [{ team: String(team), pages_per_week: null }]);
+    return outcome ?? done(null);
+  },
 };
 
 /** By their dates. They are stored as one, so that one change writes all. */
@@ -71,6 +86,10 @@ export const calendar: ConfigurationSection = {
       : parsed;
   },
   writeAll: (context, request, entries) => writeDays(entries, context, request),
+  remove: async (context, request, { date }) => {
+    const days = (await calendar.list(context, request)).filter((day) => day.date !== date);
+    return writeBody(["setCalendar", setCalendar], context, request, { body: { days } });
+  },
 };
 
 const writeDays = async (entries: readonly ConfigurationEntry[], ...[context, request]: Parameters<ConfigurationSection["list"]>) => {
@@ -78,3 +97,30 @@ const writeDays = async (entries: readonly ConfigurationEntry[], ...[context, re
   for (const entry of entries) days.set(entry.date, entry);
   return writeBody(["setCalendar", setCalendar], context, request, { body: { days: [...days.values()] } });
 };
+
+/** By their names: those that came by the API, as RULES_DIR is a folder of its server. */
+export const ruleGroups: ConfigurationSection = {
+  name: "rule_groups",
+  list: async ({ state }, { principal }) => {
+    const entries = state.configured.rules.of(principal.tenant).filter(({ file }) => file === "");
+    return entries.map(({ document }) => document as unknown as ConfigurationEntry);
+  },
+  key: keyOf("name"),
+  parse: function* (entry) {
+    return done(entry);
+  },
+  read: async (context, request, entry) => {
+    const read = await readOneGroup(context, request, fileOf(entry));
+    const there = read.ok ? context.state.configured.rules.find(request.principal.tenant, read.value.name) : undefined;
+    if (there !== undefined && there.file !== "")
+      return refused("conflict", `a file of RULES_DIR has a group of the name ${shown(there.document.name)}`);
+    return read as Outcome<ConfigurationEntry>;
+  },
+  write: (context, request, entry) =>
+    askHandler(["setRuleGroup", setRuleGroup], context, request, { path: { name: String(entry.name) }, body: fileOf(entry) }),
+  remove: (context, request, { name }) => askHandler(["deleteRuleGroup", deleteRuleGroup], context, request, { path: { name } }),
+};
+
+function fileOf(group: ConfigurationEntry): string {
+  return JSON.stringify({ groups: [group] });
+}

@@ -53,7 +53,7 @@ async function handle<N extends CoordinatorEndpoint, Context extends Pick<QueryC
     if (!body.ok) return body;
     await turn();
     if (afterCommit.has(endpoint)) await context.settle();
-    const { principal, path, requestId, address = null, mediaType = null, shares = [] } = call;
+    const { principal, path, requestId, address = null, mediaType = null, ifMatch = null, shares = [] } = call;
     return await handlers[endpoint](context, {
       principal,
       requestId,
@@ -62,6 +62,7 @@ async function handle<N extends CoordinatorEndpoint, Context extends Pick<QueryC
       query: query.value,
       body: body.value,
       mediaType,
+      ifMatch,
       shares,
     });
   } catch (error) {

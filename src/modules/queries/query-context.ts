@@ -92,6 +92,8 @@ export interface QueryRequest<N extends CoordinatorEndpoint> extends ChangeReque
   readonly body: BodyOf<N>;
   /** Content type of the body, in lower case without parameters; null where none is taken. */
   readonly mediaType: string | null;
+  /** The version of what is to be changed, as the caller knows it: If-Match. */
+  readonly ifMatch: string | null;
   /** Usage, known to the front, of the limits that tenants share there. */
   readonly shares: readonly ShareRow[];
 }

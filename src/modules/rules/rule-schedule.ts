@@ -165,12 +165,13 @@ export class RuleSchedule {
     if (skipped > 0 && !run.isDeleted) this.#skip(run, skipped);
     this.#underWay.add(tenant);
     const wasDeleted = run.isDeleted;
+    let isDone = false;
     try {
-      await this.#work(run, timeMs);
+      isDone = await this.#work(run, timeMs);
     } finally {
       run.isUnderWay = false;
       this.#underWay.give(tenant);
-      if (wasDeleted && run.isDeleted) this.#runs.delete(runKey(run.entry));
+      if (isDone && wasDeleted && run.isDeleted) this.#runs.delete(runKey(run.entry));
       this.#dueMs = 0;
       this.#dependencies.wake?.();
     }
@@ -181,7 +182,8 @@ export class RuleSchedule {
     this.#dependencies.counters.add("ruleEvaluationsMissed", count);
   }
 
-  async #work(run: RuleRun, timeMs: number): Promise<void> {
+  /** Whether the evaluation came to its end: what a group that is deleted has begun is ended until then. */
+  async #work(run: RuleRun, timeMs: number): Promise<boolean> {
     const { workers, counters, publicUrl } = this.#dependencies;
     const { tenant } = run.entry;
     const sendsAll = timeMs - run.sentAllMs >= RULE_RESEND_MS;
@@ -193,9 +195,10 @@ export class RuleSchedule {
       if (!(error instanceof RuleWorkError)) throw error;
       counters.add("ruleFailures", run.group.rules.length);
       run.facts = { ...run.facts, evaluatedMs: timeMs, problem: error.message };
-      return;
+      return false;
     }
     await this.#take(run, timeMs, parts, sendsAll);
+    return true;
   }
 
   async #take(run: RuleRun, timeMs: number, { group, state, request }: EvaluationParts, sendsAll: boolean): Promise<void> {

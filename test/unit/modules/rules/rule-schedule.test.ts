@@ -148,8 +148,11 @@ describe("the schedule of rules", () => {
     world.rules.remove(group("shop"));
     await world.pass(1);
     expect(JSON.parse(world.asked[2]?.work.document ?? "")).toEqual({ name: "shop", rules: [] });
-    await world.asked[2]?.end();
+    await world.asked[2]?.fail();
+    await world.pass(20);
+    expect(world.asked[3]?.work).toMatchObject({ state: Uint8Array.of(1), document: world.asked[2]?.work.document });
+    await world.asked[3]?.end();
     await world.pass(60);
-    expect(world.asked).toHaveLength(3);
+    expect(world.asked).toHaveLength(4);
   });
 });
