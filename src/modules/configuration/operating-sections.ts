@@ -107,6 +107,7 @@ export const ruleGroups: ConfigurationSection = {
   },
   key: keyOf("name"),
   parse: function* (entry) {
+    yield; // each entry is a step
     return done(entry);
   },
   read: async (context, request, entry) => {
