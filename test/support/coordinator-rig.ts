@@ -44,7 +44,6 @@ import type { FaultKeeper, SetAsideKeeper } from "../../src/modules/status/data-
 import { MemoryStore, type MemoryStoreContents } from "./memory-store.ts";
 
 const encoder = new TextEncoder();
-
 /** Wall clock at which every rig starts: 2026-01-31T12:00:00Z. */
 export const START_MS = Date.UTC(2026, 0, 31, 12);
 export const DAY_MS = 24 * 3600 * 1000;
@@ -316,7 +315,7 @@ export class Rig {
       path = {},
       content = undefined,
       mediaType = "application/json",
-      ifMatch = undefined,
+      ifMatch,
     }: {
       readonly query?: Record<string, string>;
       readonly path?: Record<string, string>;

@@ -114,15 +114,7 @@ async function importSection(
     counts.refused++;
     tell(index, message);
   };
-  const there = new Map<string, string>();
-  const lacking = new Map<string, ConfigurationEntry>();
-  for (const entry of await section.list(context, request)) {
-    await context.pause();
-    const parsed = await inSlices(section.parse(entry), context.pause);
-    const key = section.key(parsed.ok ? parsed.value : entry);
-    there.set(key, canonical(parsed.ok ? parsed.value : entry));
-    if (section.stays?.(entry) !== true) lacking.set(key, entry);
-  }
+  const { there, lacking } = await entriesThere(context, request, section);
   let gathered = new Map<string, Gathered>();
   for (const [index, raw] of given.entries()) {
     const read = await readEntry(context, request, { section, raw, there });
@@ -177,6 +169,20 @@ async function importSection(
       there.set(key, text);
     }
   }
+}
+
+/** The entries of a section by their keys: as texts, and those that the document may lack, which what stays is not among. */
+async function entriesThere(context: ConfigurationContext, request: ChangeRequest, section: ConfigurationSection) {
+  const there = new Map<string, string>();
+  const lacking = new Map<string, ConfigurationEntry>();
+  for (const entry of await section.list(context, request)) {
+    await context.pause();
+    const parsed = await inSlices(section.parse(entry), context.pause);
+    const key = section.key(parsed.ok ? parsed.value : entry);
+    there.set(key, canonical(parsed.ok ? parsed.value : entry));
+    if (section.stays?.(entry) !== true) lacking.set(key, entry);
+  }
+  return { there, lacking };
 }
 
 /** An entry that may be written, beside what is there. */
