@@ -91,11 +91,7 @@ export class PagingRig {
   outcome(change: Partial<Finding> = {}) {
     const finding = this.finding(change);
     this.#findings.set(finding.anomalyId, finding);
-    const openFinding = (id: string): Finding | undefined => {
-      const open = this.#findings.get(id);
-      return open === undefined ? undefined : { ...open, kind: "raised", atMs: finding.atMs };
-    };
-    const { raised, ...own } = decideFire(finding, this.sources, this.memory, openFinding);
+    const { raised, ...own } = decideFire(finding, this.sources, this.memory, this.#openFinding(finding.atMs));
     for (const { decision } of [own, ...raised]) {
       const { anomalyId, alertId, tier } = decision;
       this.#heldBy.set(anomalyId, alertId === null ? decision.suppressedBy : null);
@@ -109,7 +105,14 @@ export class PagingRig {
   end(of: PageDecision, atMs: number, by: string | null = null): PageDecision | undefined {
     this.#findings.delete(of.anomalyId);
     const end: AnomalyEnd = { ...of, alertId: of.alertId ?? "", by, atMs };
-    return decideEnd(end, this.memory);
+    return decideEnd(end, this.memory, this.#openFinding(atMs));
+  }
+
+  #openFinding(atMs: number): (id: string) => Finding | undefined {
+    return (id) => {
+      const open = this.#findings.get(id);
+      return open === undefined ? undefined : { ...open, kind: "raised", atMs };
+    };
   }
 
   /** A cycle: asks all that fire again, then open findings that are held or left behind; what has changed. */

@@ -92,7 +92,8 @@ export class IncidentRun {
     this.#decisions.delete(anomaly.id);
     if (alertId == null) return;
     const { id: anomalyId, serviceId, metricName, detector, z, endedAtMs } = anomaly;
-    const ended = decideEnd({ anomalyId, alertId, serviceId, metricName, detector, z, endedAtMs, by: null, atMs: nowMs }, this.#memory);
+    const end = { anomalyId, alertId, serviceId, metricName, detector, z, endedAtMs, by: null, atMs: nowMs };
+    const ended = decideEnd(end, this.#memory, this.#openFinding(nowMs));
     if (ended !== undefined) this.#decided(ended);
   }
 
@@ -112,11 +113,14 @@ export class IncidentRun {
   }
 
   #fire(finding: Finding): EnsembleOutcome {
-    const openFinding = (id: string) => {
+    return decideFire(finding, this.#sources, this.#memory, this.#openFinding(finding.atMs));
+  }
+
+  #openFinding(atMs: number): (id: string) => Finding | undefined {
+    return (id) => {
       const other = this.#anomalies.get(id);
-      return other === undefined ? undefined : findingOf(other, "raised", this.#decisions.get(id) ?? null, finding.atMs);
+      return other === undefined ? undefined : findingOf(other, "raised", this.#decisions.get(id) ?? null, atMs);
     };
-    return decideFire(finding, this.#sources, this.#memory, openFinding);
   }
 
   #keep({ decision, ended, merged }: FireOutcome): void {

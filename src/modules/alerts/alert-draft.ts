@@ -30,6 +30,12 @@ import { encodeAlert } from "./rows/alert-row.ts";
 /** An anomaly of a tenant as it is now, changes that are not stored yet included. */
 export type ReadAnomaly = (tenant: string, id: string) => Anomaly | undefined;
 
+/** Who says that an anomaly has ended, and what of it. */
+interface SaidOfEnd {
+  readonly person: string | null;
+  readonly note: string | null;
+}
+
 /** Outcome of a frame: the anomaly that it has changed, and those that the ensemble has raised with it. */
 interface DecidedAnomalies {
   readonly anomaly: Anomaly | undefined;
@@ -71,7 +77,7 @@ export class AlertDraft {
   take({ kind, anomaly }: EpisodeEffect, before: Anomaly | undefined, read: ReadAnomaly): DecidedAnomalies {
     if (anomaly === undefined || kind === "left") return { anomaly, raised: [] };
     if (kind === "resolved") {
-      this.end(anomaly);
+      this.end(anomaly, read);
       return { anomaly, raised: [] };
     }
     const isReopened = before !== undefined && before.resolvedAtMs !== null;
@@ -105,8 +111,8 @@ export class AlertDraft {
     return this.#decide(isLeft ? { ...anomaly, paging: { ...paging, alertId: null } } : anomaly, "raised", read);
   }
 
-  /** An anomaly that belonged to an alert has ended; `said` is who says so, where the word of its end does not name them. */
-  end(anomaly: Anomaly, said: { readonly person: string | null; readonly note: string | null } = { person: null, note: null }): void {
+  /** An anomaly that belonged to an alert has ended; `said` is who says so, where the word of its end does not name them. `read` finds what else is open in it. */
+  end(anomaly: Anomaly, read: ReadAnomaly, said: SaidOfEnd = { person: null, note: null }): void {
     const alertId = anomaly.paging?.alertId ?? null;
     if (alertId === null) return;
     const { id, serviceId, metricName, detector, z, endedAtMs } = anomaly;
@@ -114,14 +120,14 @@ export class AlertDraft {
     const { reason, person, level } = endingOf(anomaly.resolvedBy ?? "ended", anomaly.level);
     const of = { anomalyId: id, alertId, serviceId, metricName, detector, z };
     const end = { ...of, by: person ?? said.person, note: said.note, reason, level, endedAtMs, atMs: this.#nowMs };
-    const ended = decideEnd(end, this.#memory);
+    const ended = decideEnd(end, this.#memory, (other) => this.#openFinding(read(anomaly.tenant, other)));
     if (ended !== undefined) this.#keepOfAlert(ended);
   }
 
   /** Ends an alert, whatever is open in it. */
   endAlert(alert: Alert, { reason, person }: Ending, note: string | null): void {
     const end = { ...alert.peak, alertId: alert.state.id, by: person, reason, note, endsAlert: true, atMs: this.#nowMs };
-    const ended = decideEnd(end, this.#memory);
+    const ended = decideEnd(end, this.#memory, () => undefined);
     if (ended !== undefined) this.#keepOfAlert(ended);
   }
 
@@ -252,9 +258,8 @@ export class AlertDraft {
     const others = new Map<string, Anomaly>();
     const openFinding = (id: string) => {
       const other = read(anomaly.tenant, id);
-      if (other === undefined || other.resolvedAtMs !== null) return undefined;
-      others.set(id, other);
-      return findingOf(other, "raised", other.paging, this.#nowMs);
+      if (other !== undefined) others.set(id, other);
+      return this.#openFinding(other);
     };
     const finding = findingOf(anomaly, kind, anomaly.paging, this.#nowMs);
     const { raised, ...own } = decideFire(finding, this.#sources, this.#memory, openFinding);
@@ -266,6 +271,11 @@ export class AlertDraft {
         return after === other ? [] : [after];
       }),
     };
+  }
+
+  #openFinding(anomaly: Anomaly | undefined): Finding | undefined {
+    const isOpen = anomaly !== undefined && anomaly.resolvedAtMs === null;
+    return isOpen ? findingOf(anomaly, "raised", anomaly.paging, this.#nowMs) : undefined;
   }
 
   /** The anomaly with what was decided on it. */

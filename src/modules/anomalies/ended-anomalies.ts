@@ -42,7 +42,7 @@ export class EndedAnomalies {
   /** Stores an anomaly that was changed; where it has ended by that, its alert hears of it. */
   put(before: Anomaly, after: Anomaly): void {
     this.#changed.set(after.id, { before: this.#changed.get(after.id)?.before ?? before, after });
-    if (before.resolvedAtMs === null && after.resolvedAtMs !== null) this.alerts.end(after);
+    if (before.resolvedAtMs === null && after.resolvedAtMs !== null) this.alerts.end(after, (_, other) => this.read(other));
   }
 
   /** An anomaly as this change leaves it. */
@@ -58,13 +58,14 @@ export class EndedAnomalies {
 
   /** Ends anomalies of an alert as the levels that they are on, the last of them with what is said of the alert; what else is open in it goes on. */
   acceptLevels(alert: Alert, levels: ReadonlyMap<string, AcceptedLevel | undefined>, note: string | null): void {
-    for (const [id, level] of levels) {
+    const accepted = [...levels].flatMap(([id, level]) => {
       const now = this.read(id);
-      if (now === undefined || now.resolvedAtMs !== null) continue;
+      if (now === undefined || now.resolvedAtMs !== null) return [];
       const after = { ...this.#ended(now), ...(level !== undefined && { level }) };
       this.#changed.set(id, { before: now, after });
-      this.alerts.end(after, { person: this.#ending.person, note });
-    }
+      return [after];
+    });
+    for (const after of accepted) this.alerts.end(after, (_, other) => this.read(other), { person: this.#ending.person, note });
     const level = levels.get(alert.peak.anomalyId) ?? [...levels.values()].findLast((one) => one !== undefined);
     this.#noteOpen(alert.state.id, endWords({ ...this.#ending, level }, alert.peak) ?? "");
   }

@@ -273,7 +273,7 @@ export class VerdictDraft {
   /** An anomaly that is dropped while it is open keeps no alert firing. */
   #leaveAlert(tenant: string, { id, openKey }: AnomalyEntry): void {
     const anomaly = openKey === null ? undefined : this.#read(tenant, id);
-    if (anomaly?.resolvedAtMs === null) this.#alerts.end(anomaly);
+    if (anomaly?.resolvedAtMs === null) this.#alerts.end(anomaly, (of, other) => this.#read(of, other));
   }
 
   #chooseEvicted(): Array<{ tenant: string; entry: AnomalyEntry }> {

@@ -34,6 +34,7 @@ import { type FindingCase, passesFindingGates } from "./finding-gates.ts";
 import { confirmedGroupWait, GROUP_GATE, groupGate } from "./group-wait.ts";
 import { SNOOZED_GATE, waitingSentence } from "./hold-words.ts";
 import { memberAlerts, mergedAlert, withMembersOf } from "./merged-alerts.ts";
+import { type OpenFindings, withOpenPeak } from "./open-peak.ts";
 import type { PageDecision } from "./page-decision.ts";
 import type { FiredSignal, PagingMemory } from "./paging-memory.ts";
 import type { PagingSources } from "./paging-sources.ts";
@@ -76,9 +77,6 @@ export interface FireOutcome {
 export interface EnsembleOutcome extends FireOutcome {
   readonly raised: readonly FireOutcome[];
 }
-
-/** The finding of an open anomaly, as raised; undefined where it has ended. */
-export type OpenFindings = (anomalyId: string) => Finding | undefined;
 
 interface AskedCase extends FindingCase {
   readonly openFindings: OpenFindings;
@@ -150,23 +148,23 @@ function decideTier(of: AskedCase): FireOutcome {
   });
   memory.keep(others.reduce(withMembersOf, alert));
   const hasMoved = finding.kind === "raised" && finding.alertId !== null && finding.alertId !== alert.state.id;
-  const ended = hasMoved ? decideEnd({ ...finding, alertId: finding.alertId, by: null, reason: "ended" }, memory) : undefined;
+  const ended = hasMoved ? decideEnd({ ...finding, alertId: finding.alertId, by: null, reason: "ended" }, memory, of.openFindings) : undefined;
   return { decision: decisionOf(of, tier, outcome, alert.state.id, hold), ended, merged };
 }
 
 /** Takes an anomaly out of its alert; the decision where it was the last that was open. One that was held back keeps why nobody was told. */
-export function decideEnd(end: AnomalyEnd, memory: PagingMemory): PageDecision | undefined {
+export function decideEnd(end: AnomalyEnd, memory: PagingMemory, openFindings: OpenFindings): PageDecision | undefined {
   const alert = memory.current(end.alertId);
   if (alert === undefined) return undefined;
   const open = end.endsAlert === true ? 0 : Math.max(0, alert.open - 1);
+  const reason = end.reason ?? (end.by === null ? "recovered" : "person");
+  const ending: Ending = { reason, person: end.by, ...(end.level !== undefined && { level: end.level }) };
   if (open > 0 || !isFiring(alert)) {
-    memory.keep({ ...alert, open });
+    memory.keep({ ...(isFiring(alert) ? withOpenPeak(alert, { ...end, ending }, openFindings, memory) : alert), open });
     return undefined;
   }
   const { tier } = alert.state;
   const change = { atMs: end.atMs, kind: "resolved", tier, by: end.by, note: end.note ?? null } as const;
-  const reason = end.reason ?? (end.by === null ? "recovered" : "person");
-  const ending: Ending = { reason, person: end.by, ...(end.level !== undefined && { level: end.level }) };
   // What a person has ended is not to wait for anything any more.
   const snooze = ending.reason === "person" || end.by !== null ? null : alert.snooze;
   const ended = { ...alert, open, snooze, ending, state: resolveAlert(alert.state, end.atMs) };

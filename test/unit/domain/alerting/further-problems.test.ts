@@ -131,7 +131,7 @@ describe("a member that was absorbed", () => {
       endsAlert: true,
       atMs: START + 3 * MINUTE,
     } as const;
-    expect(decideEnd(end, rig.memory)?.outcome).toBe("resolved");
+    expect(decideEnd(end, rig.memory, () => undefined)?.outcome).toBe("resolved");
     rig.end(first, START + 3 * MINUTE);
     const told = rig.again(START + 4 * MINUTE);
     expect(told).toMatchObject([{ outcome: "paged", anomalyId: member.anomalyId, metricName: "cpu_percent" }]);
