@@ -2,7 +2,7 @@
 import { done, type Outcome, refused } from "../../api/refusal.ts";
 import { OPINIONS_PER_SERVICE_MAX } from "../../core/config/limits.ts";
 import { withOpinion } from "../../domain/alerting/feedback.ts";
-import { isFiring } from "../../domain/alerting/paging/alert.ts";
+import { type Alert, isFiring } from "../../domain/alerting/paging/alert.ts";
 import { familyOfDetector } from "../../domain/alerting/paging/detector-family.ts";
 import type { Anomaly } from "../../domain/anomaly/anomaly.ts";
 import { endWord } from "../../domain/anomaly/ending.ts";
@@ -30,8 +30,9 @@ export function changeAnomaly(context: AnomaliesContext, request: QueryRequest<"
     if (opinions === "full")
       return refused("unprocessable", `${state.alerts.feedback.shares.taken} services have opinions already; they wear off in two weeks`);
     const ended = new EndedAnomalies(context, tenant, { reason: "person", person: subject });
-    ended.put(before, after);
-    if (request.body.feedback === "false_positive") endFalseAlarm(ended, after);
+    const falseAlarm = request.body.feedback === "false_positive" ? alertOfPeak(context, before) : undefined;
+    if (falseAlarm === undefined) ended.put(before, after);
+    else ended.endWithAlert({ before, after }, falseAlarm, "a false alarm");
     if (before.resolvedAtMs === null && after.resolvedAtMs !== null) ended.noteMember(after);
     return {
       ok: true,
@@ -47,11 +48,10 @@ export function changeAnomaly(context: AnomaliesContext, request: QueryRequest<"
   });
 }
 
-/** The alert of a false alarm ends where it stands for that alone; what else is open in it goes on otherwise. */
-function endFalseAlarm(ended: EndedAnomalies, anomaly: Anomaly): void {
-  const alertId = anomaly.paging?.alertId ?? null;
-  const alert = alertId === null ? undefined : ended.alerts.find(anomaly.tenant, alertId);
-  if (alert !== undefined && isFiring(alert) && alert.peak.anomalyId === anomaly.id) ended.endAlert(alert, "a false alarm");
+/** The firing alert that an anomaly stands for: it ends with it where that is a false alarm. */
+function alertOfPeak({ state }: AnomaliesContext, { id, tenant, paging }: Anomaly): Alert | undefined {
+  const alert = paging?.alertId == null ? undefined : state.alerts.find(tenant, paging.alertId);
+  return alert !== undefined && isFiring(alert) && alert.peak.anomalyId === id ? alert : undefined;
 }
 
 /** Declares an anomaly by hand. */

@@ -41,8 +41,18 @@ export class EndedAnomalies {
 
   /** Stores an anomaly that was changed; where it has ended by that, its alert hears of it. */
   put(before: Anomaly, after: Anomaly): void {
-    this.#changed.set(after.id, { before: this.#changed.get(after.id)?.before ?? before, after });
+    this.#keep({ before, after });
     if (before.resolvedAtMs === null && after.resolvedAtMs !== null) this.alerts.end(after, (_, other) => this.read(other));
+  }
+
+  /** Stores an anomaly that was changed, and ends the alert that it stands for, with everything that is open in it. */
+  endWithAlert(changed: ChangedAnomaly, alert: Alert, note: string): void {
+    this.#keep(changed);
+    this.endAlert(alert, note);
+  }
+
+  #keep({ before, after }: ChangedAnomaly): void {
+    this.#changed.set(after.id, { before: this.#changed.get(after.id)?.before ?? before, after });
   }
 
   /** An anomaly as this change leaves it. */
@@ -91,7 +101,7 @@ export class EndedAnomalies {
     this.#openByAlert ??= openByAlert(this.#context.state, this.#tenant);
     for (const id of this.#openByAlert.get(alert.state.id) ?? []) {
       const now = this.read(id);
-      if (now !== undefined && now.resolvedAtMs === null) this.#changed.set(id, { before: now, after: this.#ended(now) });
+      if (now !== undefined && now.resolvedAtMs === null) this.#keep({ before: now, after: this.#ended(now) });
     }
     this.alerts.endAlert(alert, this.#ending, note);
     const now = into === null ? undefined : this.alerts.find(this.#tenant, alert.state.id);

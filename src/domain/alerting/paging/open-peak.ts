@@ -29,12 +29,7 @@ export function withOpenPeak(alert: Alert, end: MemberEnd, openFindings: OpenFin
   return withChange({ ...alert, peak: peakOf(next), labels: labelsOf(next, tier) }, change);
 }
 
-function highestOpen(
-  { members, state }: Alert,
-  endedId: string,
-  openFindings: OpenFindings,
-  memory: PagingMemory,
-): Finding | undefined {
+function highestOpen({ members, state }: Alert, endedId: string, openFindings: OpenFindings, memory: PagingMemory): Finding | undefined {
   const open = members.flatMap(({ anomalyId }) => (anomalyId === endedId ? [] : (openFindings(anomalyId) ?? [])));
   const own = open.filter(({ alertId }) => alertId !== null && memory.current(alertId)?.state.id === state.id);
   return own.sort((one, other) => Math.abs(other.z) - Math.abs(one.z) || (one.anomalyId < other.anomalyId ? -1 : 1))[0];

@@ -148,7 +148,9 @@ function decideTier(of: AskedCase): FireOutcome {
   });
   memory.keep(others.reduce(withMembersOf, alert));
   const hasMoved = finding.kind === "raised" && finding.alertId !== null && finding.alertId !== alert.state.id;
-  const ended = hasMoved ? decideEnd({ ...finding, alertId: finding.alertId, by: null, reason: "ended" }, memory, of.openFindings) : undefined;
+  const ended = hasMoved
+    ? decideEnd({ ...finding, alertId: finding.alertId, by: null, reason: "ended" }, memory, of.openFindings)
+    : undefined;
   return { decision: decisionOf(of, tier, outcome, alert.state.id, hold), ended, merged };
 }
 

@@ -1,7 +1,7 @@
 // An alert of several anomalies speaks of what is open in it: in its headline, its repeats and its messages.
 import { describe, expect, it } from "vitest";
 import { decidedMessages } from "../../../../src/domain/notification/decided-messages.ts";
-import { PAGING_START_MS as START, PagingRig } from "../../../support/paging-rig.ts";
+import { PagingRig, PAGING_START_MS as START } from "../../../support/paging-rig.ts";
 
 const MINUTE = 60_000;
 const SLOW = { metricName: "latency_ms", explanation: "latency is 4 times the usual", z: 6 };

@@ -235,7 +235,8 @@ describe("a timeline", () => {
   it("tells how the alert was found, who was told what, and how it ended", async () => {
     const { rig, id } = await firing();
     await rig.take(episode({ transition: "close" }), episode({ metricName: "errors", transition: "close" }));
-    expect((await timeline(rig, id)).map(([kind]) => kind)).toEqual(["found", "joined", "paged", "updated", "resolved"]);
+    expect((await timeline(rig, id)).map(([kind]) => kind)).toEqual(["found", "joined", "paged", "updated", "updated", "resolved"]);
+    expect((await timeline(rig, id)).at(-2)?.[2]).toContain("latency_ms of checkout recovered");
     expect((await timeline(rig, id)).at(-1)?.[2]).toContain("recovered");
   });
 
