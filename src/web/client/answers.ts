@@ -35,6 +35,11 @@ export function noteChange(): void {
   changes.value++;
 }
 
+/** Whether an answer is what the server says now: one that cannot be read, or not any more, says nothing about what fires. */
+export function isRead({ data, error }: Pick<Answer<unknown>, "data" | "error">): boolean {
+  return data !== undefined && error === undefined && !isSignedOut.value;
+}
+
 /** The answer to a call; null asks nothing. `everyMs` asks again. */
 export function useAnswer<T>(key: CallKey | null, options: CallOptions = {}, everyMs = 0): Answer<T> {
   const address = key === null ? "" : addressOf(key, options);

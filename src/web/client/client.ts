@@ -99,14 +99,15 @@ async function read<T>(response: Response): Promise<T> {
   const isJson = (response.headers.get("content-type") ?? "").includes("json");
   const value = isJson && text !== "" ? (JSON.parse(text) as unknown) : text;
   if (response.ok) return value as T;
-  const { error, message, request_id, field } = (typeof value === "object" && value !== null ? value : {}) as Record<
+  const { error, errorType, message, request_id, field } = (typeof value === "object" && value !== null ? value : {}) as Record<
     string,
     string | undefined
   >;
+  // Prometheus' envelope has the kind of an error in errorType, and its words in error.
   throw new ApiError(
     response.status,
-    error ?? "failed",
-    message ?? `the server answered ${response.status}`,
+    errorType ?? error ?? "failed",
+    (errorType === undefined ? message : error) ?? `the server answered ${response.status}`,
     request_id ?? null,
     field ?? null,
   );

@@ -15,6 +15,7 @@ import { setTitle } from "../state/title.ts";
 import { numberText } from "../view/number-text.ts";
 import { openText } from "../view/open-text.ts";
 import { gateText, hasSeries } from "../view/reason.ts";
+import { isOfRule, type RulesAnswer } from "../view/rules.ts";
 import type { AlertDetail, AnomalyDetail, Report } from "../view/shapes.ts";
 
 export function AlertPage({ rest }: { rest: readonly string[] }) {
@@ -110,6 +111,7 @@ function Side({ alert }: { alert: AlertDetail }) {
             ["Note", alert.note ?? "–"],
             ["Told", <ToldState of={alert.notification} key="told" />],
             ["When", <When at={alert.notification.at} key="when" />],
+            ...(alert.family === "external" ? [["Rule", <RuleLink alert={alert} key="rule" />] as const] : []),
           ]}
         />
       </Panel>
@@ -119,6 +121,20 @@ function Side({ alert }: { alert: AlertDetail }) {
         <Facts facts={Object.entries(alert.labels).map(([name, value]) => [name, <Name text={value} key={name} />] as const)} />
       </Panel>
     </div>
+  );
+}
+
+/** The rule of this server that it is of; a dash where it is none's, or nobody may know. */
+function RuleLink({ alert: { labels } }: { alert: AlertDetail }) {
+  const name = labels.alertname ?? "";
+  const options = { query: { "rule_name[]": name, exclude_alerts: true } };
+  const answer = useAnswer<RulesAnswer>(name === "" ? null : "GET /prometheus/api/v1/rules", options);
+  const rules = answer.data?.data.groups.flatMap((group) => group.rules) ?? [];
+  if (!rules.some((rule) => isOfRule(rule, labels))) return <span class="faint">–</span>;
+  return (
+    <a href={link(["rules", name])}>
+      <Name text={name} />
+    </a>
   );
 }
 

@@ -1,6 +1,6 @@
 // The first page: what fires, worst first, and who has it; how the server does; where nothing has come yet, how to send something.
 import { useEffect } from "preact/hooks";
-import { isSignedOut, useAnswer } from "../client/answers.ts";
+import { isRead, useAnswer } from "../client/answers.ts";
 import { listen } from "../live/stream.ts";
 import { AlertRow } from "../parts/alert-row.tsx";
 import { AnomalyItem } from "../parts/anomaly-item.tsx";
@@ -80,11 +80,6 @@ export function Now() {
       <Silent />
     </>
   );
-}
-
-/** Whether the list is what the server says now: one that cannot be read, or not any more, says nothing about what fires. */
-function isRead({ data, error }: { readonly data: unknown; readonly error: unknown }): boolean {
-  return data !== undefined && error === undefined && !isSignedOut.value;
 }
 
 function worstFirst(a: Alert, b: Alert): number {

@@ -43,7 +43,9 @@ const WITHOUT_A_PAGE: ReadonlySet<string> = new Set([
   "POST /api/v1/alerts/{alert_id}/comments",
   "GET /api/v1/alerts/{alert_id}/chart.png", // for messages; pages draw it themselves
   // By Grafana and other clients of Prometheus, and by the command line.
-  ...ENDPOINTS.filter(({ path }) => path.startsWith("/prometheus/")).map(({ method, path }) => `${method} ${path}`),
+  ...ENDPOINTS.filter(({ path }) => path.startsWith("/prometheus/") && path !== "/prometheus/api/v1/rules").map(
+    ({ method, path }) => `${method} ${path}`,
+  ),
   // By scripts and the command line.
   ...ENDPOINTS.filter(({ path }) => path.startsWith("/api/v1/rule-groups")).map(({ method, path }) => `${method} ${path}`),
   "POST /api/v1/services/{id}/retire",
