@@ -1,6 +1,7 @@
 // The user interface in a real browser: every page without errors and without what axe finds, at two sizes and in both themes; journeys by mouse and by keys.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { BROWSER_PATH, launchBrowser } from "../support/browser.ts";
@@ -197,6 +198,48 @@ describe.skipIf(BROWSER_PATH === undefined)("the user interface", () => {
       ["unheard", ""],
     ]);
     await close();
+  });
+
+  it("leads from a rule to its alert's page and back, says why another fails, and dashes where nobody may know", async () => {
+    const group = {
+      name: "shop",
+      interval: "1s",
+      rules: [
+        { alert: "ShopDown", expr: "vector(1) > 0", labels: { service_id: "ruled" }, annotations: { summary: "the shop is down" } },
+        { alert: "ShopBroken", expr: 'label_replace(vector(1), "a", "b", "a", "(")' },
+      ],
+    };
+    const authorization = `Bearer ${readFileSync(join(server.dataDir, "admin-token"), "utf8").trim()}`;
+    const body = JSON.stringify({ groups: [group] });
+    const made = await fetch(`${server.origin}/api/v1/rule-groups/shop`, {
+      method: "PUT",
+      headers: { ...JSON_TYPE, authorization },
+      body,
+    });
+    expect([made.status, made.ok ? "" : await made.text()]).toEqual([201, ""]);
+    const isTaken = async () => (await anomalies()).some(({ service_id }) => service_id === "ruled");
+    await vi.waitFor(async () => expect(await isTaken()).toBe(true), { timeout: PATIENCE_MS });
+    for (const width of [1440, 390]) {
+      const { page, errors, close } = await open("#/rules", { width, theme: "light" });
+      await page.locator(".item", { hasText: "ShopBroken" }).locator(".note.bad", { hasText: "It fails: " }).waitFor();
+      await page.locator(".item", { hasText: "ShopDown" }).getByText("firing", { exact: true }).waitFor();
+      expect(await page.locator(".figure dd").allTextContents()).toEqual(["2", "1", "0", "1"]);
+      expect(await violations(page)).toBe("");
+      expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+      await page.getByRole("link", { name: "ShopDown" }).click();
+      await page.getByRole("link", { name: /service_id="ruled"/ }).waitFor();
+      expect(await violations(page)).toBe("");
+      await page.getByRole("link", { name: /service_id="ruled"/ }).click();
+      await page.locator(".reason", { hasText: "the shop is down" }).waitFor();
+      await page.locator("dd").getByRole("link", { name: "ShopDown" }).click();
+      await page.locator("h1", { hasText: "ShopDown" }).waitFor();
+      expect(errors.join("; ")).toBe("");
+      await page.route("**/prometheus/api/v1/rules*", (route) => route.fulfill({ status: 401, json: {} }));
+      await page.goto(`${server.origin}/#/rules`);
+      await page.getByText("Sign in first").waitFor();
+      expect(await page.locator(".figure dd").allTextContents()).toEqual(["–", "–", "–", "–"]);
+      await close();
+    }
   });
 
   it("opens ten tabs over plain HTTP, which share one stream", async () => {

@@ -64,7 +64,7 @@ export const PAGES: readonly PageEntry[] = [
     group: "Tune",
     load: async () => (await import("../pages/settings.tsx")).Settings,
   },
-  { path: "rules", title: "Rules", icon: "flag", group: "Tune", load: async () => (await import("../pages/rules.tsx")).Rules },
+  { path: "rules", title: "Rules", icon: "flag", group: "Tune", load: async () => (await import("../pages/rule-groups.tsx")).Rules },
   { path: "silences", title: "Silences", icon: "mute", group: "Tune", load: async () => (await import("../pages/silences.tsx")).Silences },
   { path: "inhibitions", title: "Inhibitions", icon: "mute", group: "Tune", load: resource("inhibitions") },
   { path: "pillars", title: "Pillars", icon: "layers", group: "Tune", load: async () => (await import("../pages/pillars.tsx")).Pillars },

@@ -15,7 +15,7 @@ import { setTitle } from "../state/title.ts";
 import { numberText } from "../view/number-text.ts";
 import { openText } from "../view/open-text.ts";
 import { gateText, hasSeries } from "../view/reason.ts";
-import { isOfRule, type RulesAnswer } from "../view/rules.ts";
+import { isOfRule, type RulesAnswer } from "../view/rule-text.ts";
 import type { AlertDetail, AnomalyDetail, Report } from "../view/shapes.ts";
 
 export function AlertPage({ rest }: { rest: readonly string[] }) {
@@ -143,7 +143,7 @@ const TAIL_MS = 15 * 60_000;
 
 function PeakChart({ alert }: { alert: AlertDetail }) {
   const metric = alert.labels.metric_name ?? "";
-  if (metric === "" || !hasSeries(metric)) return null;
+  if (metric === "" || !hasSeries(metric) || alert.family === "external") return null;
   // As high before it comes as with it: what is below stays where somebody is about to press it.
   return (
     <div class="chart-frame">

@@ -47,10 +47,10 @@ export interface RulesAnswer {
 
 /** What a list of rules can be narrowed to. */
 export const RULE_STATES = ["firing", "pending", "inactive", "recording", "failing"] as const;
-type RuleWord = (typeof RULE_STATES)[number];
+type RuleState = (typeof RULE_STATES)[number];
 
 /** The state of a rule in words: of one that fails, what else it is too. */
-export function ruleWords({ type, state, health }: Rule): readonly RuleWord[] {
+export function statesOf({ type, state, health }: Rule): readonly RuleState[] {
   const own = type === "recording" ? "recording" : (state ?? "inactive");
   return health === "err" ? ["failing", own] : [own];
 }
@@ -64,7 +64,7 @@ export function chosenGroups(groups: readonly RuleGroup[], { state = "", q = "" 
     const isNamed = has(group.name) || has(group.file);
     const rules = group.rules.filter(
       (rule) =>
-        (state === "" || ruleWords(rule).some((word) => word === state)) && (part === "" || isNamed || has(rule.name) || has(rule.query)),
+        (state === "" || statesOf(rule).some((own) => own === state)) && (part === "" || isNamed || has(rule.name) || has(rule.query)),
     );
     return rules.length === 0 ? [] : [{ ...group, rules }];
   });
@@ -72,9 +72,9 @@ export function chosenGroups(groups: readonly RuleGroup[], { state = "", q = "" 
 
 /** Numbers of rules, of all and in states that people look for. */
 export function ruleCounts(groups: readonly RuleGroup[]) {
-  const words = groups.flatMap(({ rules }) => rules.map(ruleWords));
-  const count = (word: RuleWord) => words.filter((own) => own.includes(word)).length;
-  return { rules: words.length, firing: count("firing"), pending: count("pending"), failing: count("failing") };
+  const states = groups.flatMap(({ rules }) => rules.map(statesOf));
+  const count = (state: RuleState) => states.filter((own) => own.includes(state)).length;
+  return { rules: states.length, firing: count("firing"), pending: count("pending"), failing: count("failing") };
 }
 
 /** Where a group comes from. */
@@ -85,6 +85,11 @@ export function sourceText(file: string): string {
 /** A duration in seconds as rules have it: 15 s, 0.4 ms. */
 export function secondsText(seconds: number): string {
   return seconds !== 0 && seconds < 1 ? `${numberText(Number((seconds * 1000).toPrecision(2)))} ms` : `${numberText(seconds)} s`;
+}
+
+/** The value that an alert was evaluated with, which may be no number. */
+export function valueText(value: string): string {
+  return Number.isFinite(Number(value)) ? numberText(Number(value)) : value;
 }
 
 /** A moment; null for Prometheus' year 1, which is never. */

@@ -7,9 +7,10 @@ import {
   momentOf,
   type Rule,
   ruleCounts,
-  ruleWords,
   secondsText,
-} from "../../../../src/web/view/rules.ts";
+  statesOf,
+  valueText,
+} from "../../../../src/web/view/rule-text.ts";
 
 const rule = (name: string, more: Partial<Rule> = {}): Rule => ({
   type: "alerting",
@@ -31,7 +32,7 @@ const groups = [group("shop", down, slow), group("records", rate)];
 
 describe("rules", () => {
   it("have a state, recordings their own word, and what fails says so beside it", () => {
-    expect([down, slow, rate, rule("Idle")].map(ruleWords)).toEqual([["firing"], ["failing", "pending"], ["recording"], ["inactive"]]);
+    expect([down, slow, rate, rule("Idle")].map(statesOf)).toEqual([["firing"], ["failing", "pending"], ["recording"], ["inactive"]]);
     expect(ruleCounts(groups)).toEqual({ rules: 3, firing: 1, pending: 1, failing: 1 });
   });
 
@@ -48,6 +49,7 @@ describe("rules", () => {
 
   it("say durations in seconds or below, and never where never is meant", () => {
     expect([0, 0.000_412, 0.0126, 15, 90].map(secondsText)).toEqual(["0 s", "0.41 ms", "13 ms", "15 s", "90 s"]);
+    expect(["1.7e+01", "+Inf", "NaN"].map(valueText)).toEqual(["17", "+Inf", "NaN"]);
     expect(momentOf("0001-01-01T00:00:00Z")).toBeNull();
     expect(momentOf(down.lastEvaluation)).toBe(down.lastEvaluation);
   });

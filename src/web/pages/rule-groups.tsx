@@ -18,10 +18,11 @@ import {
   type RuleGroup,
   type RulesAnswer,
   ruleCounts,
-  ruleWords,
   secondsText,
   sourceText,
-} from "../view/rules.ts";
+  statesOf,
+  valueText,
+} from "../view/rule-text.ts";
 import type { Anomaly } from "../view/shapes.ts";
 
 const EVERY_MS = 10_000;
@@ -151,7 +152,9 @@ function RuleRow({ rule }: { rule: Rule }) {
   const { name, query, alerts = [], lastEvaluation, evaluationTime } = rule;
   return (
     <li class="item" data-row>
-      <RuleTags rule={rule} />
+      <div>
+        <RuleTags rule={rule} />
+      </div>
       <div class="stack-tight">
         <a class="item-title" href={link(["rules", name])}>
           <Name text={name} />
@@ -171,13 +174,13 @@ function RuleRow({ rule }: { rule: Rule }) {
 
 function RuleTags({ rule }: { rule: Rule }) {
   return (
-    <div class="row">
-      {ruleWords(rule).map((word) => (
-        <Tag key={word} tone={TONES[word]}>
-          {word}
+    <span class="row">
+      {statesOf(rule).map((state) => (
+        <Tag key={state} tone={TONES[state]}>
+          {state}
         </Tag>
       ))}
-    </div>
+    </span>
   );
 }
 
@@ -237,7 +240,10 @@ function OneRule({ rule, group, taken }: OneRuleProps) {
   return (
     <>
       <section class="panel stack" aria-label={`${rule.name} in ${group.name}`}>
-        <RuleTags rule={rule} />
+        <div class="row">
+          <RuleTags rule={rule} />
+          <Evaluated at={rule.lastEvaluation} seconds={rule.evaluationTime} />
+        </div>
         <pre>{rule.query}</pre>
         <LastError rule={rule} />
         <Facts facts={ruleFacts(rule, group)} />
@@ -256,11 +262,10 @@ function OneRule({ rule, group, taken }: OneRuleProps) {
 }
 
 function ruleFacts(rule: Rule, { name, file, interval }: RuleGroup): ReadonlyArray<readonly [string, ComponentChildren]> {
-  const { duration = 0, keepFiringFor = 0, labels, annotations = {}, lastEvaluation, evaluationTime } = rule;
+  const { duration = 0, keepFiringFor = 0, labels, annotations = {} } = rule;
   return [
     ["Group", <Name text={name} key="group" />],
     ["Source", sourceText(file)],
-    ["Evaluated", <Evaluated at={lastEvaluation} seconds={evaluationTime} key="at" />],
     ["Interval", secondsText(interval)],
     ...(duration > 0 ? [["For", secondsText(duration)] as const] : []),
     ...(keepFiringFor > 0 ? [["Keeps firing for", secondsText(keepFiringFor)] as const] : []),
@@ -275,7 +280,7 @@ function alertColumns(taken: readonly Anomaly[]) {
     { head: "State", isTight: true, show: ({ state }: RuleAlert) => <Tag tone={TONES[state]}>{state}</Tag> },
     { head: "Alert", show: ({ labels }: RuleAlert) => <AlertLink labels={labels} id={alertIdOf(labels, taken)} /> },
     { head: "Since", isTight: true, show: ({ activeAt }: RuleAlert) => <When at={activeAt} /> },
-    { head: "Value", isNumber: true, show: ({ value }: RuleAlert) => value },
+    { head: "Value", isNumber: true, show: ({ value }: RuleAlert) => valueText(value) },
   ];
 }
 
