@@ -201,6 +201,9 @@ describe.skipIf(BROWSER_PATH === undefined)("the user interface", () => {
   });
 
   it("leads from a rule to its alert's page and back, says why another fails, and dashes where nobody may know", async () => {
+    const empty = await open("#/rules");
+    await empty.page.locator(".empty", { hasText: "RULES_DIR" }).waitFor();
+    await empty.close();
     const group = {
       name: "shop",
       interval: "1s",
@@ -223,6 +226,7 @@ describe.skipIf(BROWSER_PATH === undefined)("the user interface", () => {
       const { page, errors, close } = await open("#/rules", { width, theme: "light" });
       await page.locator(".item", { hasText: "ShopBroken" }).locator(".note.bad", { hasText: "It fails: " }).waitFor();
       await page.locator(".item", { hasText: "ShopDown" }).getByText("firing", { exact: true }).waitFor();
+      await page.locator(".panel-head", { hasText: "shop" }).getByText("by the API").waitFor();
       expect(await page.locator(".figure dd").allTextContents()).toEqual(["2", "1", "0", "1"]);
       expect(await violations(page)).toBe("");
       expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
@@ -231,6 +235,8 @@ describe.skipIf(BROWSER_PATH === undefined)("the user interface", () => {
       expect(await violations(page)).toBe("");
       await page.getByRole("link", { name: /service_id="ruled"/ }).click();
       await page.locator(".reason", { hasText: "the shop is down" }).waitFor();
+      await page.locator("dd").getByRole("link", { name: "ShopDown" }).waitFor();
+      expect(await page.locator(".failure").count()).toBe(0);
       await page.locator("dd").getByRole("link", { name: "ShopDown" }).click();
       await page.locator("h1", { hasText: "ShopDown" }).waitFor();
       expect(errors.join("; ")).toBe("");
