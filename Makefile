@@ -77,8 +77,8 @@ sim: $(SERVER) $(TEST_INSTALLED) ## Run the simulations and 2,000 seeds of fault
 	@TEST_EXTENT=whole node scripts/run-tests.mjs test/sim
 	@[ -n "$$SEED" ] || exec node --import ./scripts/typescript-loader.mjs test/sim/seeds.ts
 
-crash: $(SERVER) $(TEST_INSTALLED) ## Kill and restart the server under load, over 100 times, 200 times while it tells people, 20 times while it analyses, and 1,000 runs of runbooks; CRASH_ROUNDS=n DELIVERY_KILLS=n REPORT_KILLS=n RUNBOOK_KILLED_RUNS=n
-	@TEST_EXTENT=whole TEST_SILENCE_MINUTES=30 CRASH_ROUNDS=$${CRASH_ROUNDS:-24} DELIVERY_KILLS=$${DELIVERY_KILLS:-200} REPORT_KILLS=$${REPORT_KILLS:-20} RUNBOOK_KILLED_RUNS=$${RUNBOOK_KILLED_RUNS:-1000} exec node scripts/run-tests.mjs test/fault/crash.test.ts test/fault/deliveries.test.ts test/fault/reports.test.ts test/fault/runbooks.test.ts
+crash: $(SERVER) $(TEST_INSTALLED) ## Kill and restart the server under load, over 100 times, 200 times while it tells people, 20 times while it analyses or has rules, and 1,000 runs of runbooks; CRASH_ROUNDS=n DELIVERY_KILLS=n REPORT_KILLS=n RULES_KILLS=n RUNBOOK_KILLED_RUNS=n
+	@TEST_EXTENT=whole TEST_SILENCE_MINUTES=30 CRASH_ROUNDS=$${CRASH_ROUNDS:-24} DELIVERY_KILLS=$${DELIVERY_KILLS:-200} REPORT_KILLS=$${REPORT_KILLS:-20} RULES_KILLS=$${RULES_KILLS:-20} RUNBOOK_KILLED_RUNS=$${RUNBOOK_KILLED_RUNS:-1000} exec node scripts/run-tests.mjs test/fault/crash.test.ts test/fault/deliveries.test.ts test/fault/reports.test.ts test/fault/rules.test.ts test/fault/runbooks.test.ts
 
 fault: $(SERVER) $(TEST_INSTALLED) ## Run the tests of faults in full, then damage data folders 2,000 times, and start a server over each (an hour on two cores); FAULT_DAMAGES=n FAULT_SEED=n do the latter alone
 	@[ -n "$$FAULT_SEED$$FAULT_DAMAGES" ] || TEST_EXTENT=whole node scripts/run-tests.mjs test/fault
