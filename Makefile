@@ -139,7 +139,7 @@ rules-test: $(SERVER) ## Exit codes of `vedette rules` over promtool's data, RUL
 promql-compare: $(SERVER) ## Ask Debian's Prometheus and this server the same generated queries over one feed; PROMQL_SEED=n PROMQL_QUERIES=n (a minute)
 	@exec node --import ./scripts/typescript-loader.mjs test/promql/compare.ts
 
-promql-bench: $(SERVER) ## Time queries beside Debian's Prometheus, lists over 10,000 series, and detection beside queries; PROMQL_BENCH_ROWS=rate,lists,detection (six minutes)
+promql-bench: $(SERVER) ## Time queries beside Debian's Prometheus, lists over 10,000 series, and detection beside queries and rules; PROMQL_BENCH_ROWS=rate,lists,detection,rules (12 minutes)
 	@exec node --import ./scripts/typescript-loader.mjs test/promql/bench/promql-bench.ts
 
 incidents: $(SERVER) ## Score root causes of generated incidents against this server; INCIDENTS_TOOL=folder of the generator (run.py), INCIDENTS_SEED=n INCIDENTS_CASES=n (15 minutes)

@@ -171,9 +171,9 @@ export class RulesRound {
   }
 
   #change(): void {
-    for (const [service, { fault, life }] of this.faults) {
+    for (const [service, { life }] of this.faults) {
       const isOver = this.kills - life >= 1 + Math.floor(FAULT_LIVES_MAX * this.#random.uniform());
-      if (!HOLDS[fault].endsWith("s") || !isOver) continue;
+      if (!this.#isShort(service) || !isOver) continue;
       this.#levels.set(service, OVER);
       this.endedEarly.add(service);
     }
@@ -207,11 +207,23 @@ export class RulesRound {
       return [...this.#levels].every(([service, level]) => Number.isNaN(level) || level === LEVELS.In1h || firing.has(service));
     };
     await until("what is due fires", () => this.shown(server), isFiring, { patienceMs: PATIENCE_MS });
-    for (const [service, { fault }] of this.faults) if (HOLDS[fault].endsWith("s")) this.#levels.set(service, OVER);
+    for (const service of this.faults.keys()) if (this.#isShort(service)) this.#levels.set(service, OVER);
     const isOver = (alerts: readonly ShownAlert[]) => alerts.length === 2;
     await until("what is short is over", () => this.shown(server), isOver, { patienceMs: PATIENCE_MS });
-    const depth = async () => /^vedette_outbox_depth (\d+)/m.exec(await (await fetch(`${server.origin}/metrics`)).text())?.[1];
-    await until("no messages are left", depth, (left) => left === "0", { patienceMs: PATIENCE_MS });
+    const open = () => {
+      const isOpen = ({ service, action, key }: Page) =>
+        action === "trigger" && this.#isShort(service) && !this.endedEarly.has(service) && !this.#isResolved(key);
+      return this.pages.filter(isOpen);
+    };
+    await until("the pager has heard that it is over", open, ({ length }) => length === 0, { patienceMs: PATIENCE_MS });
+  }
+
+  #isShort(service: string): boolean {
+    return HOLDS[this.faults.get(service)?.fault ?? "In1h"].endsWith("s");
+  }
+
+  #isResolved(key: string): boolean {
+    return this.pages.some((page) => page.key === key && page.action === "resolve");
   }
 }
 

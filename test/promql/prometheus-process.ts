@@ -17,20 +17,21 @@ export class PrometheusProcess {
   readonly #folder = mkdtempSync(join(tmpdir(), "vedette-compare-"));
   readonly #child: ChildProcess;
 
-  private constructor(port: number) {
+  private constructor(port: number, config: string, more: readonly string[]) {
     this.origin = `http://127.0.0.1:${port}`;
     const flags = [
       "--web.enable-remote-write-receiver",
       `--storage.tsdb.path=${this.#folder}`,
-      "--config.file=/dev/null",
+      `--config.file=${config}`,
       "--log.level=error",
+      ...more,
     ];
     this.#child = spawn("prometheus", [...flags, `--web.listen-address=127.0.0.1:${port}`], { stdio: ["ignore", "ignore", "inherit"] });
   }
 
-  /** Starts it and waits until it is ready. */
-  static async start(): Promise<PrometheusProcess> {
-    const started = new PrometheusProcess(20_000 + (process.pid % 10_000));
+  /** Starts it with a file of its configuration and further flags, and waits until it is ready. */
+  static async start(config = "/dev/null", more: readonly string[] = []): Promise<PrometheusProcess> {
+    const started = new PrometheusProcess(20_000 + (process.pid % 10_000), config, more);
     for (let attempts = 0; attempts < READY_ATTEMPTS_MAX; attempts++) {
       const answer = await fetch(`${started.origin}/-/ready`).catch(() => undefined);
       if (answer?.ok === true) return started;

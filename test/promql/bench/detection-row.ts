@@ -17,7 +17,7 @@ const HEAVY_TERMS = 695;
 const SETTLE_MS = 3_000;
 
 /** Milliseconds from sending to the event, by the metric of the spiked series. */
-class Spikes {
+export class Spikes {
   readonly #sentMs = new Map<string, number>();
   readonly latenciesMs = new Map<string, number>();
 
@@ -32,7 +32,7 @@ class Spikes {
 }
 
 /** Reads the event stream until it is ended. */
-async function listen(origin: string, spikes: Spikes, end: AbortSignal): Promise<void> {
+export async function listen(origin: string, spikes: Spikes, end: AbortSignal): Promise<void> {
   const answer = await fetch(`${origin}/api/v1/stream`, { signal: end });
   let rest = "";
   const decoder = new TextDecoder();
@@ -86,14 +86,15 @@ async function askUntil(url: string, end: AbortSignal): Promise<Map<number, numb
   return statuses;
 }
 
-interface Minutes {
+/** What some seconds of spikes came to. */
+export interface Minutes {
   readonly latenciesMs: readonly number[];
   readonly planted: number;
   readonly statuses: ReadonlyMap<number, number>;
 }
 
 /** Runs phases one after another on one server. */
-class DetectionTurns {
+export class DetectionTurns {
   readonly #server: ServerProcess;
   readonly #spikes: Spikes;
   readonly #seconds: number;
@@ -124,13 +125,18 @@ class DetectionTurns {
 async function fill(origin: string): Promise<number> {
   const endMs = Date.now() - 60_000;
   for (const body of counterBodies({ ...QUERIED, endMs })) await sendBody(origin + WRITE_PATHS.ours, body);
+  await fillGauges(origin);
+  return endMs;
+}
+
+/** Gives every gauge a past without spikes. */
+export async function fillGauges(origin: string): Promise<void> {
   const { uniform } = generator(3);
   const fromMs = Date.now() - QUIET_ROUNDS * 1_000;
   for (let round = 0; round < QUIET_ROUNDS; round++) {
     const indexes = Array.from({ length: GAUGES }, (_, index) => index);
     await sendBody(origin + WRITE_PATHS.ours, gaugeBody(indexes, fromMs + round * 1_000, uniform));
   }
-  return endMs;
 }
 
 function queryUrls(origin: string, endMs: number) {

@@ -29,7 +29,7 @@ async function answerMs(url: string): Promise<number> {
 }
 
 /** Seconds of processor time that a process has had so far, in hundredths. */
-function processorSeconds(pid: number): number {
+export function processorSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "latin1").split(") ")[1]?.split(" ") ?? [];
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
