@@ -10,8 +10,10 @@ import type { ServerBench, ServerProcess } from "../support/server-process.ts";
 import { until } from "../support/until.ts";
 
 const KEY = "0123456789abcdef0123456789abcdef";
-const LIFE_MS_MIN = 300;
-const LIFE_MS_SPREAD = 2_500;
+/** A kill comes so long after the start at most, or after the first evaluation. */
+const LIFE_MS_MAX = 2_500;
+/** Share of lives with an evaluation, however slow the machine is. */
+const EVALUATED_SHARE = 0.8;
 const FEED_MS = 150;
 /** Lives that a fault lasts: some end within a pause, some while it is told. */
 const FAULT_LIVES_MAX = 3;
@@ -131,7 +133,8 @@ export class RulesRound {
     await this.#beginLasting(server);
     while (this.kills < kills) {
       this.#change();
-      await pause(LIFE_MS_MIN + LIFE_MS_SPREAD * this.#random.uniform());
+      if (this.#random.uniform() < EVALUATED_SHARE) await this.#evaluated(server);
+      await pause(LIFE_MS_MAX * this.#random.uniform());
       await server.kill();
       this.killedMs.push(Date.now());
       server = await this.#start();
@@ -162,6 +165,11 @@ export class RulesRound {
     const hasBoth = (alerts: readonly ShownAlert[]) =>
       alerts.filter(({ activeAt }) => Date.parse(activeAt) < this.beganMs - 60_000).length === 2;
     await until("`for` goes on from before the start", () => this.shown(server), hasBoth, { patienceMs: PATIENCE_MS });
+  }
+
+  async #evaluated(server: ServerProcess): Promise<void> {
+    const hasAlerts = (alerts: readonly ShownAlert[]) => alerts.length > 0;
+    await until("rules are evaluated", () => this.shown(server), hasAlerts, { patienceMs: PATIENCE_MS });
   }
 
   #begin(fault: Fault): void {
