@@ -25,6 +25,8 @@ export interface Endpoint {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Parameters stand in braces and take one whole segment: /api/v1/anomalies/{id}. */
   readonly path: string;
+  /** Its last segment may be a name too: other methods of the path are of what has that name. */
+  readonly isBesideNames?: true;
   readonly access: EndpointAccess;
   readonly handledBy: EndpointHandler;
   /** Form of its errors where it is not the usual one. */

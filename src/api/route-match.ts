@@ -29,15 +29,15 @@ const NO_PARAMETERS = Object.freeze({});
 
 /** Matches a method and a path without its query, not decoded. HEAD is answered as GET. */
 export function matchRoute(method: string, path: string): RouteMatch {
-  const exact = EXACT.get(path);
-  if (exact !== undefined) return chooseMethod(method, path, exact, NO_PARAMETERS);
+  const exact = EXACT.get(path) ?? [];
+  if (exact.length > 0 && !isOfName(method, exact)) return chooseMethod(method, path, exact, NO_PARAMETERS);
   const segments = path.split("/");
   for (const pattern of PATTERNS) {
     const parameters = matchSegments(pattern.segments, segments);
     if (parameters === undefined) continue;
     const flawed = Object.keys(parameters).find((name) => nameFlaw(ownMember(parameters, name) as string) !== undefined);
     return flawed === undefined
-      ? chooseMethod(method, path, pattern.endpoints, parameters)
+      ? chooseMethod(method, path, [...exact, ...pattern.endpoints], parameters)
       : refuseParameter(flawed, ownMember(parameters, flawed) as string);
   }
   return {
@@ -53,6 +53,11 @@ export function matchRoute(method: string, path: string): RouteMatch {
 function refuseParameter(field: string, value: string): RouteMatch {
   const message = `${field} in the path ${flawText(nameFlaw(value) as NameFlaw)}; got ${shown(value)}`;
   return { found: false, refusal: { code: "invalid_parameter", message, field } };
+}
+
+/** Whether the path is rather that of what is named so: /api/v1/rule-groups/trial is a group's too. */
+function isOfName(method: string, exact: readonly Endpoint[]): boolean {
+  return exact.every((endpoint) => endpoint.isBesideNames === true && endpoint.method !== endpointMethod(method));
 }
 
 function endpointMethod(method: string): string {

@@ -126,6 +126,7 @@ export const RULES_ENDPOINTS = [
     name: "tryRuleGroup",
     method: "POST",
     path: "/api/v1/rule-groups/trial",
+    isBesideNames: true,
     access: "operator",
     handledBy: "coordinator",
     query: NO_QUERY,

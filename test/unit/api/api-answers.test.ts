@@ -50,6 +50,17 @@ describe("routes", () => {
     expect(matchRoute("DELETE", "/api/v1/anomalies/x")).toMatchObject({ found: false, allow: "GET, HEAD, PATCH" });
   });
 
+  it("leaves the methods that a trial of groups has not to a group of that name", () => {
+    const path = "/api/v1/rule-groups/trial";
+    expect(matchRoute("POST", path)).toMatchObject({ found: true, endpoint: { name: "tryRuleGroup" }, path: {} });
+    const named = { GET: "ruleGroup", HEAD: "ruleGroup", PUT: "setRuleGroup", DELETE: "deleteRuleGroup" };
+    for (const [method, name] of Object.entries(named)) {
+      expect(matchRoute(method, path)).toMatchObject({ found: true, endpoint: { name }, path: { name: "trial" } });
+    }
+    expect(matchRoute("PATCH", path)).toMatchObject({ found: false, allow: "POST, GET, HEAD, PUT, DELETE" });
+    expect(matchRoute("GET", "/api/v1/dlq/replay")).toMatchObject({ found: false, allow: "POST" });
+  });
+
   it("finds what was built last of the contract", () => {
     expect(matchRoute("POST", "/api/v1/alerts/webhook")).toMatchObject({ found: true });
     expect(matchRoute("GET", "/sign-in")).toMatchObject({ found: true });
