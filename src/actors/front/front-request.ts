@@ -103,7 +103,8 @@ export class FrontRequest implements IngestionSink, SentBody {
     else if (status < 400 && body !== null && this.#isWorthPacking(body)) this.#respondPacked(status, body);
     else if (status < 400) this.respond(status, body === null || status === NO_CONTENT ? NO_HEADERS : JSON_HEADERS, body ?? "");
     else {
-      const known = JSON.parse(body as string) as { request_id?: string };
+      const known = JSON.parse(body as string) as { message: string; request_id?: string };
+      if (isPrometheusPath(this.exchange.request.path)) return this.#refusePrometheus(status, known.message);
       const answer = completeError(body as string, known.request_id ?? this.id, this.exchange.request.header("accept"));
       this.respond(answer.status, [["Content-Type", answer.contentType], ...retryHeaders(answer.status)], answer.body);
     }
@@ -165,15 +166,15 @@ export class FrontRequest implements IngestionSink, SentBody {
       return;
     }
     if (isPrometheusPath(this.exchange.request.path)) {
-      const status = ERROR_STATUS[refusal.code];
-      this.respond(
-        status,
-        [...JSON_HEADERS, ...retryHeaders(status), ...headers],
-        prometheusErrorBody(errorTypeOf(status), refusal.message),
-      );
+      this.#refusePrometheus(ERROR_STATUS[refusal.code], refusal.message, headers);
       return;
     }
     const answer = errorAnswer(refusal, this.id, this.exchange.request.header("accept"));
     this.respond(answer.status, refusalHeaders(answer, headers), answer.body);
+  }
+
+  #refusePrometheus(status: number, message: string, headers: HttpHeaders = []): void {
+    const body = prometheusErrorBody(errorTypeOf(status), message);
+    this.respond(status, [...JSON_HEADERS, ...retryHeaders(status), ...headers], body);
   }
 }

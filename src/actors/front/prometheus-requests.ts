@@ -41,6 +41,7 @@ const CALLS: ReadonlyMap<string, PromqlCallName> = new Map([
   ["promqlLabelValues", "label_values"],
   ["promqlSeries", "series"],
   ["promqlMetadata", "metadata"],
+  ["promqlExemplars", "query_exemplars"],
 ]);
 
 /** Serves requests to Prometheus' API that the gate has let in. */
@@ -57,13 +58,12 @@ export class PrometheusRequests {
   take(request: FrontRequest, endpoint: Endpoint, { tenant }: Principal, path: Readonly<Record<string, string>>): void {
     if (endpoint.name === "promqlHealthy") request.respond(200, TEXT_HEADERS, "Vedette is Healthy.\n");
     else if (endpoint.name === "promqlReady") this.#ready(request);
-    else if (endpoint.handledBy === "front" && endpoint.takes === undefined) this.#answer(request, endpoint.name);
+    else if (endpoint.handledBy === "front") this.#answer(request, endpoint.name);
     else {
       const call = { name: CALLS.get(endpoint.name.replace(/Form$/, "")) as PromqlCallName, tenant, label: path.name ?? null };
       const { query } = request.exchange.request;
       this.#withForm(request, endpoint, (form) => {
-        if (endpoint.handledBy === "front") this.#answer(request, endpoint.name);
-        else this.#call(request, { ...call, parameters: query === "" || form === "" ? query + form : `${query}&${form}` });
+        this.#call(request, { ...call, parameters: query === "" || form === "" ? query + form : `${query}&${form}` });
       });
     }
   }
@@ -98,7 +98,6 @@ export class PrometheusRequests {
 
   #data(endpoint: string): unknown {
     if (endpoint === "promqlRuntimeInfo") return { startTime: new Date(this.#options.startedMs).toISOString(), reloadConfigSuccess: true };
-    if (endpoint !== "promqlBuildInfo") return [];
     return {
       version: PROMETHEUS_VERSION,
       revision: `vedette-${this.#options.version}`,

@@ -1,10 +1,11 @@
 // Answers to labels, label values, series and metadata.
-import { invalid } from "../../api/prometheus/form-parameters.ts";
+import type { FormParameters } from "../../api/prometheus/form-parameters.ts";
 import { unescapeLabelName } from "../../api/prometheus/label-names.ts";
 import { PrometheusError, type Remarks } from "../../api/prometheus/prometheus-envelope.ts";
 import { successBody } from "../../api/prometheus/query-result.ts";
 import { compareTexts } from "../../core/text/text-order.ts";
 import { quote } from "../../domain/promql/parser/quoted-text.ts";
+import { parseQuery } from "../../domain/promql/query-engine.ts";
 import type { CallAnswer, CallContext } from "./query-call.ts";
 import type { SelectedSeries } from "./stream-selector.ts";
 
@@ -44,9 +45,9 @@ export async function answerSeries(context: CallContext): Promise<CallAnswer> {
 
 /** Types, units and helps of metrics. */
 export async function answerMetadata({ call, parameters, metadata }: CallContext): Promise<CallAnswer> {
-  const { limit } = parameters;
+  const limit = boundOf(parameters, "limit");
   const metric = parameters.text("metric");
-  const perMetric = wholeNumber(parameters.text("limit_per_metric"));
+  const perMetric = boundOf(parameters, "limit_per_metric");
   const byName = new Map<string, Array<{ type: string; help: string; unit: string }>>();
   for (const { name, type, help, unit } of await metadata(call.tenant)) {
     if (metric !== "" && name !== metric) continue;
@@ -59,9 +60,17 @@ export async function answerMetadata({ call, parameters, metadata }: CallContext
   return { status: 200, body: successBody(Object.fromEntries(byName), { warnings: [], infos: [] }) };
 }
 
-function wholeNumber(text: string): number {
+/** Answers that no exemplars are kept, where they are asked for as they should. */
+export async function answerExemplars({ parameters }: CallContext): Promise<CallAnswer> {
+  void parameters.range; // refused where it is none
+  parseQuery(parameters.text("query"));
+  return listAnswer([], 0);
+}
+
+function boundOf(parameters: FormParameters, name: string): number {
+  const text = parameters.text(name);
   if (text === "") return Number.POSITIVE_INFINITY;
-  if (!/^[+-]?\d+$/.test(text)) throw invalid("limit_per_metric", `strconv.Atoi: parsing ${quote(text)}: invalid syntax`);
+  if (!/^[+-]?\d+$/.test(text)) throw new PrometheusError("bad_data", `${name} must be a number`);
   const number = Number(text);
   return number > 0 ? number : Number.POSITIVE_INFINITY;
 }

@@ -25,7 +25,7 @@ import { faultReport } from "../../core/telemetry/fault-report.ts";
 import type { QueryBudget } from "../../domain/promql/query-budget.ts";
 import { QueryMemory } from "../../domain/promql/query-memory.ts";
 import { type AskSource, EngineSource } from "./engine-source.ts";
-import { answerLabels, answerLabelValues, answerMetadata, answerSeries } from "./list-answers.ts";
+import { answerExemplars, answerLabels, answerLabelValues, answerMetadata, answerSeries } from "./list-answers.ts";
 import { answerQuery, answerQueryRange } from "./query-answers.ts";
 import {
   budgetOf,
@@ -57,6 +57,7 @@ const TABLES = ["blocks", "block_spans", "rollups", "rollup_spans", "rollup_mark
 const ANSWERS: Readonly<Record<PromqlCallName, (context: CallContext) => Promise<CallAnswer>>> = {
   query: answerQuery,
   query_range: answerQueryRange,
+  query_exemplars: answerExemplars,
   labels: answerLabels,
   label_values: answerLabelValues,
   series: answerSeries,

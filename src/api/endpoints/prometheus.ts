@@ -116,7 +116,7 @@ const SERIES = {
 } as const;
 const EXEMPLARS = {
   path: "/prometheus/api/v1/query_exemplars",
-  handledBy: "front",
+  handledBy: "query",
   query: EXEMPLAR_QUERY,
   responses: { 200: PROMETHEUS_EXEMPLARS },
   examples: success([]),

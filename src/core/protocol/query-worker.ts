@@ -11,7 +11,7 @@ import type {
 import type { RuleWork } from "./rule-work.ts";
 
 /** Calls that a query worker answers. */
-export type PromqlCallName = "query" | "query_range" | "labels" | "label_values" | "series" | "metadata" | "rule_work";
+export type PromqlCallName = "query" | "query_range" | "labels" | "label_values" | "series" | "metadata" | "query_exemplars" | "rule_work";
 
 /** A call of PromQL's HTTP API on its way to a worker. */
 export interface PromqlCall {

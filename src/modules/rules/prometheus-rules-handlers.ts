@@ -72,7 +72,7 @@ class RuleFilter {
     if (!["", "alert", "record"].includes(this.#type)) throw invalid("type", `not supported value ${quote(this.#type)}`);
     [this.#names, this.#groups, this.#files] = [texts("rule_name[]"), texts("rule_group[]"), texts("file[]")];
     this.#selectors = parameters.selectors;
-    this.excludesAlerts = /^(?:1|t|T|true|TRUE|True)$/.test(parameters.text("exclude_alerts"));
+    this.excludesAlerts = isTrue("exclude_alerts", parameters.text("exclude_alerts"));
     this.isEmpty = this.#type === "" && this.#names.size === 0 && this.#selectors.length === 0;
   }
 
@@ -86,6 +86,13 @@ class RuleFilter {
     const fulfils = (matchers: readonly LabelMatcher[]) => matchers.every((matcher) => matcher.matches(labels.get(matcher.name)));
     return this.#selectors.length === 0 || this.#selectors.some(fulfils);
   }
+}
+
+/** Whether a text is one of those that Go reads as true; it must be one of true or false. */
+function isTrue(name: string, text: string): boolean {
+  const isBoolean = /^(?:1|t|true|0|f|false|)$/i.test(text);
+  if (!isBoolean) throw invalid(name, `error converting ${name}: strconv.ParseBool: parsing ${quote(text)}: invalid syntax`);
+  return /^(?:1|t|true)$/i.test(text);
 }
 
 function groupView({ file, document }: RuleGroupEntry, { evaluatedMs, seconds }: RuleGroupFacts, rules: readonly object[]) {
