@@ -43,6 +43,7 @@ const NEEDED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   promqlQuery: { query: '{__name__!=""}', lookback_delta: "1h", time: String(AT_SECONDS) },
   promqlQueryRange: { query: '{__name__!=""}', lookback_delta: "1h", start: String(AT_SECONDS), end: String(AT_SECONDS), step: "60" },
   promqlSeries: { "match[]": '{__name__!=""}' },
+  promqlExemplars: { query: "up" },
   correlations: { service_id: SERVICE },
   blastRadius: { service_id: SERVICE },
   callGraph: { since: new Date(Date.now() - HOUR_MS).toISOString(), until: new Date(Date.now() + HOUR_MS).toISOString() },
