@@ -64,10 +64,14 @@ async function sendDocument(line: CommandArguments, environment: Environment, is
   return answer;
 }
 
-const SIGNS: Readonly<Record<string, string>> = { create: "+", change: "~", delete: "-" };
+const SIGNS = new Map([
+  ["create", "+"],
+  ["change", "~"],
+  ["delete", "-"],
+]);
 
 function showChanges({ changes, ...answer }: Imported): void {
-  for (const { section, action, key } of changes) writeLine(`${SIGNS[action] ?? action} ${section} ${plain(key)}`);
+  for (const { section, action, key } of changes) writeLine(`${SIGNS.get(action) ?? action} ${section} ${plain(key)}`);
   if (changes.length === 0) writeLine("nothing differs");
   showProblems(answer);
 }
