@@ -348,7 +348,8 @@ function bytesOf(count: number): Uint8Array {
   return new Uint8Array(count).fill(7);
 }
 
-function reportOf(anomalyId: string, category: CauseCategory | null, isFinal: boolean, nowMs: number, revision: number): RcaReport {
+/** The report of an incident of one anomaly, with a cause or without enough evidence for one. */
+export function reportOf(anomalyId: string, category: CauseCategory | null, isFinal: boolean, nowMs: number, revision: number): RcaReport {
   const evidence = [{ source: "metric", text: "it rose first", strength: 1 }] as const;
   return {
     id: reportIdOf(TENANT, anomalyId),

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { ALERT_CHANGE_KINDS, TIMELINE_KINDS } from "../../domain/alerting/alert-changes.ts";
 import { DETECTOR_FAMILIES } from "../../domain/alerting/ensemble.ts";
 import { END_REASONS } from "../../domain/anomaly/ending.ts";
+import { CATEGORY } from "./analysis.ts";
 import { DELIVERY } from "./delivery.ts";
 import { NOTIFICATION, NOTIFICATION_EXAMPLE } from "./notification.ts";
 import { COUNT, EXAMPLE_TIME, NEXT_PAGE, SEVERITY_COUNTS, TIMESTAMP } from "./scalars.ts";
@@ -112,6 +113,20 @@ export const ALERT_DETAIL = z
         note: z.string().nullable(),
       }),
     ),
+    root_cause: z
+      .strictObject({
+        report_id: z.string(),
+        revision: z.int(),
+        anomaly_id: z.string().describe("that began the incident"),
+        enough: z.boolean().describe("whether the evidence is enough to name a cause"),
+        category: CATEGORY,
+        confidence: z.number().min(0).max(1),
+        summary: z.string(),
+      })
+      .nullable()
+      .describe(
+        "as messages name it: of the incident of what stands for the alert, else the newest of its members that has one; null before an analysis",
+      ),
     deliveries: z.array(DELIVERY).describe("what channels have received of it, or are to be"),
     delivery_note: z.string().nullable().describe("why nobody is notified, where it is for want of settings"),
     decisions: z.array(DECISION).describe("oldest first"),

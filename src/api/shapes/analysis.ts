@@ -3,7 +3,8 @@ import { z } from "zod";
 import { PREDICTION, RELATIONSHIP } from "./prediction.ts";
 import { COUNT, EXAMPLE_TIME, NEXT_PAGE, TIMESTAMP } from "./scalars.ts";
 
-const CATEGORY = z.enum(["infrastructure", "application", "external", "unknown"]);
+/** Category of a cause; unknown where the evidence is not enough. */
+export const CATEGORY = z.enum(["infrastructure", "application", "external", "unknown"]);
 const SHARE = z.number().min(0).max(1);
 
 const EVIDENCE = z.object({

@@ -122,6 +122,13 @@ export class ReportBook {
     return entry === undefined ? undefined : this.#read(entry);
   }
 
+  /** The reports of the incidents that several anomalies are parts of, each once; the newest incident first. */
+  ofAnomalies(tenant: string, anomalyIds: readonly string[]): RcaReport[] {
+    const byAnomaly = this.#tenants.get(tenant)?.byAnomaly;
+    const entries = [...new Set(anomalyIds.flatMap((id) => byAnomaly?.get(id) ?? []))];
+    return entries.sort((a, b) => compare(b, a)).flatMap((entry) => this.#read(entry) ?? []);
+  }
+
   /** All anomalies of the incident that an anomaly is a part of; none where there is no report. */
   membersOf(tenant: string, anomalyId: string): readonly string[] {
     const entry = this.#tenants.get(tenant)?.byAnomaly.get(anomalyId);

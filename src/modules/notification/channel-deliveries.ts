@@ -21,6 +21,8 @@ import { isSameCause, summaryOf } from "../../domain/rca/advice.ts";
 import type { DeliveryReport, LeavingDelivery } from "../../domain/webhooks/outbound-messages.ts";
 import type { AlertFollower } from "../alerts/alert-follower.ts";
 import type { AlertBooks } from "../alerts/alerts-context.ts";
+import { alertCauseView, reportOfAlert } from "../analysis/alert-cause.ts";
+import type { AnalysisBooks } from "../analysis/analysis-context.ts";
 import type { RcaReport } from "../analysis/report-row.ts";
 import type { AnomalyBooks } from "../anomalies/anomalies-context.ts";
 import { DeadLetterDraft } from "../dead-letters/dead-letter-draft.ts";
@@ -44,7 +46,7 @@ import type { RoutingBooks } from "./routing-book.ts";
 import { CHANNEL_ROW, CHANNEL_TABLES, rowsOfAlert } from "./stored-channel.ts";
 
 export interface ChannelDeliveriesDependencies {
-  readonly state: StateWith<AlertBooks & AnomalyBooks & DeadLetterBooks, LabelBooks & RoutingBooks>;
+  readonly state: StateWith<AlertBooks & AnalysisBooks & AnomalyBooks & DeadLetterBooks, LabelBooks & RoutingBooks>;
   readonly counters: CoordinatorCounters;
   nowMs(): number;
   randomBytes(count: number): Uint8Array;
@@ -214,13 +216,21 @@ export class ChannelDeliveries implements AlertFollower, DeliveryKind {
     return notificationOf(alert, rows, this.routes.isAnyConfigured);
   }
 
-  /** Deliveries of an alert to channels, as its answer shows them. */
-  view({ state }: Alert) {
-    const rows = rowsOfAlert(this.#control, state.key.tenant, state.id).map(({ row }) => row);
+  /** What channels are told of an alert, as its answer shows it: deliveries, and the cause that messages name. */
+  view(alert: Alert) {
+    const { id, key } = alert.state;
+    const rows = rowsOfAlert(this.#control, key.tenant, id).map(({ row }) => row);
     return {
+      root_cause: alertCauseView(this.#dependencies.state, alert),
       deliveries: rows.map(deliveryView),
       delivery_note: rows.length === 0 && !this.routes.isAnyConfigured ? NOBODY : null,
     };
+  }
+
+  /** Of several incidents in one alert, people hear of the cause that its page names. */
+  #hasOtherCause(alert: Alert, { id }: RcaReport): boolean {
+    const own = reportOfAlert(this.#dependencies.state, alert);
+    return own?.analysis.enough === true && own.id !== id;
   }
 
   #reportCause(draft: ChannelDraft, report: RcaReport): void {
@@ -229,7 +239,7 @@ export class ChannelDeliveries implements AlertFollower, DeliveryKind {
     const alertIds = new Set(anomalies.map((id) => state.anomalies.find(tenant, id)?.paging?.alertId));
     for (const alertId of alertIds) {
       const alert = alertId == null ? undefined : state.alerts.find(tenant, alertId);
-      if (alert === undefined || !isFiring(alert)) continue;
+      if (alert === undefined || !isFiring(alert) || this.#hasOtherCause(alert, report)) continue;
       const text = summaryOf(analysis);
       // A revision that says the same is no line more, and one that names another cause is told again.
       const known = state.alerts.timeline.read(tenant, alert.state.id).flatMap((line) => (line.kind === "cause" ? line.text : []));

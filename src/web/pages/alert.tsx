@@ -188,10 +188,10 @@ function Actions({ alert }: { alert: AlertDetail }) {
 }
 
 function Cause({ alert }: { alert: AlertDetail }) {
-  const first = alert.anomaly_ids[0];
+  const anomaly_id = alert.root_cause?.anomaly_id;
   const answer = useAnswer<{ reports: Report[] }>(
-    first === undefined ? null : "GET /api/v1/rca/reports",
-    { query: { anomaly_id: first, limit: 1 } },
+    anomaly_id === undefined ? null : "GET /api/v1/rca/reports",
+    { query: { anomaly_id, limit: 1 } },
     15_000,
   );
   const report = answer.data?.reports[0];

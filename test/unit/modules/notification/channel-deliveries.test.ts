@@ -2,8 +2,10 @@
 import { describe, expect, it } from "vitest";
 import type { AttemptOutcome } from "../../../../src/domain/delivery/delivery.ts";
 import type { HandedDelivery } from "../../../../src/domain/webhooks/outbound-messages.ts";
+import { ReportBook } from "../../../../src/modules/analysis/report-book.ts";
 import type { RcaReport } from "../../../../src/modules/analysis/report-row.ts";
 import { Rig } from "../../../support/coordinator-rig.ts";
+import { reportOf } from "../../../support/webhook-world.ts";
 
 const NONE = { named: [], enabled: false, initial: null };
 const DESTINATIONS = {
@@ -198,5 +200,26 @@ describe("what is told, in the timeline", () => {
     expect(causes()).toBe(2);
     for (let i = 0; i < 10; i++) await revise(i % 2 === 0 ? "db" : "cache");
     expect(causes()).toBe(6);
+  });
+
+  it("is the cause that the alert's page names, and not that of another incident in it", async () => {
+    const before = await open(() => ({ kind: "delivered" }));
+    await before.ask("createRoutingRule", { name: "r", priority: 1, channels: ["pager"] });
+    const { anomaly_id } = await before.declare();
+    const { control, series, nowMs } = before.rig;
+    await control.commit(new ReportBook(control).operations(reportOf(anomaly_id, "infrastructure", true, nowMs, 1)));
+    const after = { control: control.contents, series: series.contents, nowMs: nowMs + 60_000, draws: 500 };
+    const { rig, told, settle } = await open(() => ({ kind: "delivered" }), after);
+    const causes = async (report: Partial<RcaReport>) => {
+      rig.coordinator.outbound.channels.reportRevised({ tenant: "default", anomalies: [anomaly_id], ...report } as RcaReport);
+      await settle();
+      return told.filter(({ kind }) => kind === "cause").length;
+    };
+    const other = { id: "another incident", analysis: causeOf("db", 0.9) } as unknown as RcaReport;
+    expect(await causes(other)).toBe(0);
+    expect(await causes(reportOf(anomaly_id, "infrastructure", true, nowMs, 2))).toBe(1);
+    const [{ alert_id }] = (await rig.ask("alerts")).body.alerts;
+    const { root_cause } = (await rig.ask("alert", {}, { alert_id })).body;
+    expect(root_cause).toMatchObject({ anomaly_id, enough: true, category: "infrastructure", summary: expect.stringContaining("shop") });
   });
 });
