@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { StoredSeriesStorage, selectorKey } from "../../../../src/actors/query/stored-series.ts";
-import { CHUNK_BYTES_MAX, encodeChunkApart, encodeCountedChunk } from "../../../../src/domain/codec/sample-chunk.ts";
+import { CHUNK_BYTES_MAX, encodeChunkApart, encodeCountedChunk, encodeSampleChunk } from "../../../../src/domain/codec/sample-chunk.ts";
 import { Labels } from "../../../../src/domain/promql/labels/labels.ts";
 import { QueryBudget } from "../../../../src/domain/promql/query-budget.ts";
 import { blockOperations } from "../../../../src/modules/series/block-rows.ts";
@@ -41,5 +41,23 @@ describe("stored series", () => {
     expect(read([])).toEqual([[90, 100]]);
     await reader.deleteRange("block_spans", block(1, counted, HOUR, 12 * HOUR)[1]?.key as Uint8Array, Uint8Array.of(255), 10);
     expect(read([counted])).toEqual([[90, 100]]);
+  });
+
+  it("of a counter that an older version stored are running sums, and are named for the warning", async () => {
+    const times = Float64Array.from({ length: 4 }, (_, hour) => (hour + 1) * HOUR);
+    const risen = out.slice(0, encodeSampleChunk(times, Float64Array.of(15, 15, 10, 15), 4, out, 0));
+    const reader = new MemoryStore({ tables: ["blocks", "block_spans", "rollups", "rollup_spans", "rollup_marks"] });
+    await reader.commit(block(0, risen, HOUR, 4 * HOUR));
+    const read = (isCounter: boolean) => {
+      const labels = Labels.of([["__name__", "x_total"]]);
+      const stream = { labels, isCounter, firstTimeMs: null, lastTimeMs: 4 * HOUR, partition: PARTITION, streamId, waiting: [] };
+      const named: string[] = [];
+      const notes = { summed: (name: string) => void named.push(name), averaged: () => undefined };
+      const streams = new Map([[selectorKey([]), [stream]]]);
+      const storage = new StoredSeriesStorage({ reader, budget: new QueryBudget(() => 0), streams, ...notes });
+      return { values: [...storage.select([], 0, 4 * HOUR)].map((series) => [...(series?.values ?? [])]), named };
+    };
+    expect(read(true)).toEqual({ values: [[15, 30, 40, 55]], named: ["x_total"] });
+    expect(read(false)).toEqual({ values: [[15, 15, 10, 15]], named: [] });
   });
 });
