@@ -6,6 +6,8 @@ import { endWords } from "./end-words.ts";
 import { type Finding, labelsOf } from "./finding.ts";
 import type { PagingMemory } from "./paging-memory.ts";
 
+const GOES_ON = "; the alert goes on with ";
+
 /** The finding of an open anomaly, as raised; undefined where it has ended. */
 export type OpenFindings = (anomalyId: string) => Finding | undefined;
 
@@ -35,6 +37,11 @@ function highestOpen({ members, state }: Alert, endedId: string, openFindings: O
   return own.sort((one, other) => Math.abs(other.z) - Math.abs(one.z) || (one.anomalyId < other.anomalyId ? -1 : 1))[0];
 }
 
+/** Whether a note tells that a metric has ended while its alert goes on. */
+export function isEndNote(note: string, metricName: string): boolean {
+  return note.startsWith(`${metricName} of `) && note.includes(GOES_ON);
+}
+
 function endNote({ peak }: Alert, { serviceId, metricName, ending }: MemberEnd, next: Finding): string {
-  return `${metricName} of ${serviceId} ${endWords(ending, peak)}; the alert goes on with ${next.metricName} of ${next.serviceId}`;
+  return `${metricName} of ${serviceId} ${endWords(ending, peak)}${GOES_ON}${next.metricName} of ${next.serviceId}`;
 }

@@ -4,10 +4,12 @@ import { ALERT_MEMBERS_MAX } from "../../../core/config/limits.ts";
 import { doublingsOf, type Weighed } from "../severity.ts";
 import { type Alert, isFiring } from "./alert.ts";
 import type { Finding } from "./finding.ts";
+import { isEndNote } from "./open-peak.ts";
 
 /** Doublings beyond what was said last from which on it is news: four times as much of the usual, or half of the whole way of what has an end. */
 const FAR_WORSE_DOUBLINGS = 2;
 const FAR_WORSE = " is far worse: ";
+const ALSO = "also ";
 
 /** Whether people who know of the alert have heard of the metric when it was far less. */
 export function isFarWorse(finding: Pick<Weighed, "metricName" | "effect">, known: Alert): boolean {
@@ -23,10 +25,16 @@ export function worseUpdate({ metricName, explanation }: Finding): string {
   return `${metricName}${FAR_WORSE}${explanation}`;
 }
 
-/** Notes of updates without those that a later one of the same metric has overtaken. */
+/** Notes of updates without those that a later one of the same metric has overtaken, or its end. */
 export function withoutOvertaken(notes: readonly string[]): string[] {
   const newest = new Map(notes.map((note) => [subjectOf(note), note]));
-  return notes.filter((note) => newest.get(subjectOf(note)) === note);
+  return notes.filter((note, at) => newest.get(subjectOf(note)) === note && !isEnded(note, notes.slice(at + 1)));
+}
+
+/** Whether a later note tells the end of what a note has told. */
+function isEnded(note: string, later: readonly string[]): boolean {
+  const metricName = note.startsWith(ALSO) ? note.slice(ALSO.length, note.indexOf(": ")) : null;
+  return metricName !== null && later.some((other) => isEndNote(other, metricName));
 }
 
 function subjectOf(note: string): string {

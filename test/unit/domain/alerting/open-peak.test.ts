@@ -37,6 +37,19 @@ describe("an alert whose peak ends while others are open", () => {
     expect(message).toMatchObject({ kind: "updated", metricName: "queue_depth" });
     expect(message?.explanation).toBe(`also queue_depth: the queue is twice as long; ${ended}`);
   });
+  it("does not go on telling of a member that has ended", () => {
+    const rig = new PagingRig();
+    const full = rig.fire(FULL);
+    const slow = rig.fire({ ...SLOW, atMs: START + MINUTE });
+    const before = rig.memory.alert(full.alertId as string);
+    rig.end(slow, START + 2 * MINUTE);
+    const [message] = decidedMessages(
+      { before, after: rig.memory.alert(full.alertId as string) ?? expect.unreachable(), renews: false },
+      FACTS,
+    );
+    const ended = "latency_ms of checkout recovered: values are what they were before it; the alert goes on with queue_depth of checkout";
+    expect(message?.explanation).toBe(`the queue is twice as long; ${ended}`);
+  });
   it("is repeated and resolved as what is open", () => {
     const { rig, slow, full, alert } = twoOpen();
     rig.sources = { ...rig.sources, repeatMs: 60 * MINUTE };
