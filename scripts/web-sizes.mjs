@@ -6,7 +6,8 @@ import { join } from "node:path";
 await import("./build-web.mjs");
 
 const folder = "dist/web";
-const wholeBytesMax = 120_000;
+/** Each page is fetched with the first look at it: the whole grows with the pages, the first view does not. */
+const wholeBytesMax = 130_000;
 const firstBytesMax = 50_000;
 const firstRequestsMax = 8;
 
