@@ -34,6 +34,8 @@ const TEXTS = [
   "{{ humanizePercentage 0.1234567 }} {{ humanizePercentage 1.0 }} {{ humanizePercentage 0.0 }} {{ humanizePercentage -0.5 }}",
   "{{ humanizeTimestamp 1435065584.128 }} {{ humanizeTimestamp 0.0 }}",
   "{{ toTime 1435065584.128 }} {{ $value | toTime }}",
+  "{{ (toTime 1435065584.128).Year }} {{ (toTime 1435065584.128).Month }} {{ (1435065584.0 | toTime).Weekday }} {{ (toTime 1435065584.128).YearDay }}",
+  '{{ (toTime 1435065584.128).Format "2006-01-02T15:04:05.000Z07:00 Mon Jan _2 3:04PM MST -0700, Monday 02-January-06 .999" }}',
   '{{ title "some words here" }} {{ toUpper "shOuT" }} {{ toLower "HuSh" }}',
   '{{ match "^db-[0-9]+" $labels.instance }} {{ match "web" $labels.instance }}',
   '{{ reReplaceAll "(.*):.*" "$1" $labels.instance }}',

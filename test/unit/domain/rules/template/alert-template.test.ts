@@ -39,6 +39,16 @@ describe("a template of an alert", () => {
     ["{{ humanizeDuration 90061 }} {{ humanizeDuration -3661 }} {{ humanizeDuration 0.0005 }}", "1d 1h 1m 1s -1h 1m 1s 500us"],
     ["{{ humanizeTimestamp 1435065584.128 }} {{ humanize 0.000123 }}", "2015-06-23 13:19:44.128 +0000 UTC 123u"],
     ["{{ now }} {{ toTime 1500000000 }} {{ toDuration 5400.5 }}", "1.5000000005e+09 2017-07-14 02:40:00 +0000 UTC 1h30m0.5s"],
+    ["{{ (toTime 1435065584.128).Year }} {{ (toTime 1435065584.128).Month }} {{ (1435065584.0 | toTime).Weekday }}", "2015 June Tuesday"],
+    [
+      "{{ $t := toTime 1435065584.128 }}{{ $t.Day }} {{ $t.Hour }}:{{ $t.Minute }}:{{ $t.Second }} {{ $t.YearDay }} {{ $t.Unix }}",
+      "23 13:19:44 174 1435065584",
+    ],
+    [
+      '{{ (toTime 1435065584.128).Format "2006-01-02T15:04:05.000Z07:00 Mon Jan _2 3:04PM MST -0700" }}',
+      "2015-06-23T13:19:44.128Z Tue Jun 23 1:19PM UTC +0000",
+    ],
+    ['{{ (toTime 1435065584).Format "Monday, 02-Jan-06 15:04:05.999 002 January" }}', "Tuesday, 23-Jun-15 13:19:44 174 June"],
     ['{{ printf "%.0f %.0f %.0f %.1f" 0.5 1.5 2.5 0.25 }}', "0 2 2 0.2"],
     ['{{ printf "%5.1f|%-8.2f|%08.3f|%+.1f" 2.5 2.5 2.5 2.5 }}', "  2.5|2.50    |0002.500|+2.5"],
     ['{{ printf "%e %g %.3g" $value $value $value }}', "1.234568e+06 1.234567891e+06 1.23e+06"],
