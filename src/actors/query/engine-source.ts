@@ -8,7 +8,7 @@ import type {
   StreamValuesAnswer,
 } from "../../core/protocol/paged-streams.ts";
 import type { SourceQuestion, SourceValue } from "../../core/protocol/query-worker.ts";
-import { STREAM_ID_BYTES } from "../../domain/codec/chunk-block.ts";
+import { idAt, STREAM_ID_BYTES } from "../../domain/codec/chunk-block.ts";
 
 /** A question without its number. */
 type Unnumbered<Question> = Question extends unknown ? Omit<Question, "id"> : never;
@@ -68,8 +68,4 @@ export function* namedStreams({ rows, streamIds }: NamedStreams): Iterable<Named
 /** Identity hashes that lie one behind the other, 16 bytes each. */
 export function* idsOf(streamIds: Uint8Array): Iterable<Uint8Array> {
   for (let index = 0; index * STREAM_ID_BYTES < streamIds.length; index++) yield idAt(streamIds, index);
-}
-
-function idAt(streamIds: Uint8Array, index: number): Uint8Array {
-  return streamIds.subarray(index * STREAM_ID_BYTES, (index + 1) * STREAM_ID_BYTES);
 }

@@ -5,6 +5,7 @@
  * called again. Each text is parsed once, however often it is asked.
  */
 import { BoundedMap } from "../../core/collections/bounded-map.ts";
+import { groupBy } from "../../core/collections/grouping.ts";
 import { RULE_QUERIES_PARSED_MAX, RULE_QUERY_MS_MAX, RULE_TEMPLATE_READS_MAX } from "../../core/config/rule-limits.ts";
 import type { Evaluating } from "../../domain/promql/evaluation/sliced-evaluation.ts";
 import type { Steps } from "../../domain/promql/evaluation/steps.ts";
@@ -95,7 +96,7 @@ export class RuleQueries {
   #budget(durationMsMax: number): QueryBudget {
     const { options, monotonicMs, memory, budget: whole } = this.#context;
     const bounds = { samplesMax: options.samplesMax, bytesMax: options.memoryBytesMax, durationMsMax };
-    return new QueryBudget(monotonicMs, bounds, () => isOver(whole), memory);
+    return new QueryBudget(monotonicMs, bounds, () => whole.reasonToEnd !== undefined, memory);
   }
 
   /** Selects the streams of some queries at once; where that is too much, each query selects its own. */
@@ -149,13 +150,7 @@ export class RuleQueries {
 
   /** Adds what a rule has made: rules behind it see it. Samples of a series are ascending. */
   record(samples: readonly RuleSample[]): void {
-    const bySeries = new Map<string, RuleSample[]>();
-    for (const sample of samples) {
-      const own = bySeries.get(sample.labels.key);
-      if (own === undefined) bySeries.set(sample.labels.key, [sample]);
-      else own.push(sample);
-    }
-    for (const own of bySeries.values()) {
+    for (const own of groupBy(samples, ({ labels }) => labels.key).values()) {
       const values = Float64Array.from(own, ({ value }) => value);
       for (const [index, { isStale: isMarker }] of own.entries()) if (isMarker) markStale(values, index);
       const times = Float64Array.from(own, ({ timeMs }) => timeMs);
@@ -204,14 +199,3 @@ export class RuleQueries {
 }
 
 function* nothing(): Evaluating<void> {}
-
-/** Whether the call that an evaluation is of has no time any more, or nobody waits for it. */
-function isOver(budget: QueryBudget): boolean {
-  try {
-    budget.check();
-    return false;
-  } catch (error) {
-    if (error instanceof QueryError) return true;
-    throw error;
-  }
-}

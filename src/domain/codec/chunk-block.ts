@@ -34,6 +34,12 @@ export const STREAM_ID_BYTES = 16;
 export function idText(id: Uint8Array): string {
   return Buffer.from(id.buffer, id.byteOffset, id.byteLength).toString("latin1");
 }
+
+/** One of ids that lie one behind the other; a view. */
+export function idAt(ids: Uint8Array, index: number): Uint8Array {
+  return ids.subarray(index * STREAM_ID_BYTES, (index + 1) * STREAM_ID_BYTES);
+}
+
 /** Size of a chunk in a block besides its own bytes, at most: when it is the first of its stream. */
 export const CHUNK_OVERHEAD_BYTES = 22;
 

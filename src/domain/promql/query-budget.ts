@@ -69,10 +69,17 @@ export class QueryBudget {
     this.#isCanceled = true;
   }
 
+  /** Why the query is to end now; undefined where it may go on. */
+  get reasonToEnd(): QueryError | undefined {
+    if (this.#isCanceled || this.#isCanceledElsewhere()) return new QueryError("query was canceled in expression evaluation", "canceled");
+    if (this.#nowMs() > this.#deadlineMs) return new QueryError("query timed out in expression evaluation", "timeout");
+    return undefined;
+  }
+
   /** Asked once a series, and once a step where many series are looked at together. */
   check(): void {
-    if (this.#isCanceled || this.#isCanceledElsewhere()) throw new QueryError("query was canceled in expression evaluation", "canceled");
-    if (this.#nowMs() > this.#deadlineMs) throw new QueryError("query timed out in expression evaluation", "timeout");
+    const reason = this.reasonToEnd;
+    if (reason !== undefined) throw reason;
   }
 
   /** Counts samples of a series that is about to be evaluated. */

@@ -13,13 +13,20 @@ export async function readOneGroup(
   text: string,
   name?: string,
 ): Promise<Outcome<RuleGroupDocument>> {
+  const read = await workDone(ruleWorkers.read(principal.tenant, text));
+  if (!read.ok) return read;
+  const { documents, problems } = read.value;
+  if (problems.length > 0) return refused("bad_request", problems.slice(0, RULE_PROBLEMS_SHOWN_MAX).join("\n"));
+  return theOne(
+    documents.map((document) => JSON.parse(document) as RuleGroupDocument),
+    name,
+  );
+}
+
+/** What a query worker has made for a request; `overloaded` where none does the work. */
+export async function workDone<T>(work: Promise<T>): Promise<Outcome<T>> {
   try {
-    const { documents, problems } = await ruleWorkers.read(principal.tenant, text);
-    if (problems.length > 0) return refused("bad_request", problems.slice(0, RULE_PROBLEMS_SHOWN_MAX).join("\n"));
-    return theOne(
-      documents.map((document) => JSON.parse(document) as RuleGroupDocument),
-      name,
-    );
+    return done(await work);
   } catch (error) {
     if (error instanceof RuleWorkError) return refused("overloaded", `${error.message}; try again`);
     throw error;

@@ -23,11 +23,10 @@ import { groupOfDocument, type RuleGroupDocument } from "../../domain/rules/file
 import { CYCLE_MS } from "../backtest/backtest-handler.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { mapInSlices } from "../state/slices.ts";
-import { readOneGroup } from "./one-group.ts";
+import { readOneGroup, workDone } from "./one-group.ts";
 import { SENDER } from "./rule-alerts.ts";
 import { evaluationsOf } from "./rule-moments.ts";
 import { type TriedPage, trialView } from "./rule-trial-view.ts";
-import { RuleWorkError } from "./rule-workers.ts";
 import type { RuleTrialContext } from "./rules-context.ts";
 
 /** The range of a trial, and the moments at which its group is evaluated: `for` counts from before the range on. */
@@ -45,32 +44,25 @@ export async function tryRuleGroup(context: RuleTrialContext, request: QueryRequ
   if (since >= until) return refused("bad_request", "since must be before until");
   const read = await readOneGroup(context, request, text);
   if (!read.ok) return read;
-  const range = rangeOf(read.value, request.principal.tenant, since, Math.min(until, context.nowMs()));
-  if (range.steps > RULE_TRIAL_STEPS_MAX) {
-    return refused(
-      "unprocessable",
-      `the group would be evaluated ${range.steps} times, and a trial does it ${RULE_TRIAL_STEPS_MAX} times; give a shorter time, or a longer interval`,
-    );
-  }
-  const cycleMs = context.options.watchdogIntervalMs ?? CYCLE_MS;
-  const cycleCount = Math.ceil((range.untilMs - range.firstMs) / cycleMs);
-  if (cycleCount > BACKTEST_CYCLES_MAX) {
-    return refused(
-      "unprocessable",
-      `the time has ${cycleCount} cycles of the Watchdog, and a trial takes ${BACKTEST_CYCLES_MAX}; give a shorter time`,
-    );
-  }
-  try {
-    const { firstMs, stepMs, steps } = range;
-    const work = { document: JSON.stringify(read.value), firstMs, stepMs, steps, externalUrl: context.ruleRuns.externalUrl };
-    const tried = await context.ruleWorkers.tried(request.principal.tenant, work);
-    return tried.problem === null
-      ? done(await answerOf(context, request, read.value, { ...tried, range }))
-      : refused("unprocessable", tried.problem);
-  } catch (error) {
-    if (error instanceof RuleWorkError) return refused("overloaded", `${error.message}; try again`);
-    throw error;
-  }
+  const { tenant } = request.principal;
+  const range = rangeOf(read.value, tenant, since, Math.min(until, context.nowMs()));
+  const problem = rangeProblem(range, context.options.watchdogIntervalMs ?? CYCLE_MS);
+  if (problem !== undefined) return refused("unprocessable", problem);
+  const { firstMs, stepMs, steps } = range;
+  const work = { document: JSON.stringify(read.value), firstMs, stepMs, steps, externalUrl: context.ruleRuns.externalUrl };
+  const tried = await workDone(context.ruleWorkers.tried(tenant, work));
+  if (!tried.ok) return tried;
+  if (tried.value.problem !== null) return refused("unprocessable", tried.value.problem);
+  return done(await answerOf(context, request, read.value, { ...tried.value, range }));
+}
+
+/** Why a range is too long to be tried; undefined where it is not. */
+function rangeProblem({ firstMs, untilMs, steps }: TrialRange, cycleMs: number): string | undefined {
+  if (steps > RULE_TRIAL_STEPS_MAX)
+    return `the group would be evaluated ${steps} times, and a trial does it ${RULE_TRIAL_STEPS_MAX} times; give a shorter time, or a longer interval`;
+  const cycles = Math.ceil((untilMs - firstMs) / cycleMs);
+  if (cycles <= BACKTEST_CYCLES_MAX) return undefined;
+  return `the time has ${cycles} cycles of the Watchdog, and a trial takes ${BACKTEST_CYCLES_MAX}; give a shorter time`;
 }
 
 function rangeOf(document: RuleGroupDocument, tenant: string, sinceMs: number, untilMs: number): TrialRange {

@@ -7,7 +7,7 @@ import {
   VALUES_COUNTER,
   VALUES_IN_MEMORY,
 } from "../../../core/protocol/paged-streams.ts";
-import { idText, STREAM_ID_BYTES } from "../../../domain/codec/chunk-block.ts";
+import { idAt, idText } from "../../../domain/codec/chunk-block.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
 import type { Shard } from "../shard/shard.ts";
 
@@ -69,10 +69,6 @@ export class StreamValues {
       if (index !== undefined) chunks.add(index, chunk.slice());
     }
   }
-}
-
-function idAt(streamIds: Uint8Array, index: number): Uint8Array {
-  return streamIds.subarray(index * STREAM_ID_BYTES, (index + 1) * STREAM_ID_BYTES);
 }
 
 /** Chunks that are collected: those that wait, and behind them the open ones. */

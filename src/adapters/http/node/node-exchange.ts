@@ -244,8 +244,6 @@ export class NodeExchange implements HttpExchange, Expiring {
 }
 
 /** The head of a request on node:http, in the port's terms. */
-
-/** The head of a request on node:http. */
 class NodeRequestHead implements HttpRequest {
   readonly method: string;
   readonly path: string;

@@ -8,8 +8,8 @@ import {
 import { utf8Bytes } from "../../../core/text/utf8.ts";
 import { quote } from "../../promql/parser/quoted-text.ts";
 import { FunctionError } from "./go-comparison.ts";
-import { dateOf, type TimeMethod, timeMethod } from "./go-time-methods.ts";
-import { GoStruct, GoTime, type GoValue, goText, goType, isGoList, isGoMap, isTrue } from "./go-value.ts";
+import { methodOf, type ValueMethod } from "./go-time-methods.ts";
+import { GoStruct, type GoValue, goText, goType, isGoList, isGoMap, isTrue } from "./go-value.ts";
 import { RULE_FUNCTIONS } from "./rule-functions.ts";
 import { TemplateError } from "./template-error.ts";
 import type { TemplateFunction, TemplateWorld } from "./template-function.ts";
@@ -183,28 +183,27 @@ class TemplateExpansion {
   #command(command: Command, dot: GoValue, last: readonly GoValue[]): GoValue {
     const [head, ...rest] = command.operands;
     if (head.kind === "function") return this.#function(head.function, command, dot, last);
-    if (rest.length > 0 || last.length > 0)
-      return this.#method(head, [...rest.map((operand) => this.#operand(operand, dot)), ...last], dot);
+    if (rest.length > 0 || last.length > 0) return this.#methodCall(head, rest, dot, last);
     if (head.kind === "nil") throw this.#fault(head, "nil is not a command");
     return this.#operand(head, dot);
   }
 
   /** An operand with arguments that is no function: times alone have methods that take some. */
-  #method(head: Operand, args: readonly GoValue[], dot: GoValue): GoValue {
+  #methodCall(head: Operand, operands: readonly Operand[], dot: GoValue, last: readonly GoValue[]): GoValue {
     const name = "fields" in head ? head.fields.at(-1) : undefined;
     if (!("fields" in head) || name === undefined) throw this.#fault(head, `can't give argument to non-function ${head.text}`);
     const receiver = this.#operand({ ...head, fields: head.fields.slice(0, -1) }, dot);
-    if (receiver instanceof GoTime && timeMethod(name) !== undefined) return this.#callOfTime(head, receiver, name, args);
+    const method = methodOf(receiver, name);
+    if (method !== undefined) return this.#called(head, name, method, [...operands.map((operand) => this.#operand(operand, dot)), ...last]);
     this.#field(head, receiver, name);
     throw this.#fault(head, `${name} is not a method but has arguments`);
   }
 
-  #callOfTime(node: Named, time: GoTime, name: string, args: readonly GoValue[]): GoValue {
-    const { count, call } = timeMethod(name) as TimeMethod;
+  #called(node: Named, name: string, { count, call }: ValueMethod, args: readonly GoValue[]): GoValue {
     if (args.length !== count) throw this.#fault(node, `wrong number of args for ${name}: want ${count} got ${args.length}`);
     const texts = args.filter((arg) => typeof arg === "string");
     if (texts.length < count) throw this.#fault(node, `wrong type for value; expected string; got ${goType(args[0])}`);
-    return call(dateOf(time), texts);
+    return call(texts);
   }
 
   #operand(operand: Operand, dot: GoValue): GoValue {
@@ -240,7 +239,8 @@ class TemplateExpansion {
   #field(node: Named, value: GoValue, name: string): GoValue {
     if (isGoMap(value)) return value.get(name) ?? "";
     if (value instanceof GoStruct && value.fields.has(name)) return value.fields.get(name);
-    if (value instanceof GoTime && timeMethod(name) !== undefined) return this.#callOfTime(node, value, name, []);
+    const method = methodOf(value, name);
+    if (method !== undefined) return this.#called(node, name, method, []);
     if (value === null || value === undefined) throw this.#fault(node, `nil data; no entry for key ${quote(name)}`);
     throw this.#fault(node, `can't evaluate field ${name} in type ${goType(value)}`);
   }
