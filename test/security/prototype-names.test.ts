@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import type { Endpoint } from "../../src/api/endpoint.ts";
 import { ENDPOINTS } from "../../src/api/endpoints.ts";
 import { Rig } from "../support/coordinator-rig.ts";
-import { answerRuleWork, settled } from "../support/rules-rig.ts";
+import { withRuleWork } from "../support/rules-rig.ts";
 
 const NAMES = ["constructor", "toString", "hasOwnProperty", "__proto__"];
 const PRINCIPAL = { tenant: "default", subject: "test", role: "super_admin" } as const;
@@ -42,12 +42,7 @@ const pathOf = ({ path }: Endpoint, value: string) =>
 async function answersOf(rig: Rig, endpoint: Endpoint, name: string): Promise<string[]> {
   const failed: string[] = [];
   const ask = async (what: string, content: string | undefined, query: Record<string, string> = {}, path = pathOf(endpoint, "w1")) => {
-    const answer = rig.askAs(PRINCIPAL, endpoint.name, { content, query, path });
-    if (endpoint.name === "setRuleGroup" || endpoint.name === "tryRuleGroup") {
-      await settled();
-      await answerRuleWork(rig);
-    }
-    const { status, body } = await answer;
+    const { status, body } = await withRuleWork(rig, rig.askAs(PRINCIPAL, endpoint.name, { content, query, path }));
     if (status >= 500 && status !== 503 && status !== 501) failed.push(`${endpoint.name} ${what}: ${status} ${JSON.stringify(body)}`);
   };
   const body = endpoint.examples?.body;

@@ -29,6 +29,21 @@ function readResult(text: string) {
   return { documents: groups.map((group) => JSON.stringify(documentOf(group))), problems };
 }
 
+/** What `answer` becomes, where pieces of work for rules are done meanwhile, however many. */
+export async function withRuleWork<Answer>(rig: Rig, answer: Promise<Answer>): Promise<Answer> {
+  let pending = true;
+  const ended = answer.finally(() => {
+    pending = false;
+  });
+  ended.catch(() => {});
+  await settled();
+  while (pending) {
+    await answerRuleWork(rig);
+    await settled();
+  }
+  return await ended;
+}
+
 /** Lets what waits for an answer go on. */
 export async function settled(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
