@@ -129,14 +129,17 @@ async function fill(origin: string): Promise<number> {
   return endMs;
 }
 
+/** Sends every gauge one value, no spike. */
+export async function sendOrdinary(origin: string, timeMs: number, { uniform } = generator(timeMs)): Promise<void> {
+  const indexes = Array.from({ length: GAUGES }, (_, index) => index);
+  await sendBody(origin + WRITE_PATHS.ours, gaugeBody(indexes, timeMs, uniform));
+}
+
 /** Gives every gauge a past without spikes. */
 export async function fillGauges(origin: string): Promise<void> {
-  const { uniform } = generator(3);
+  const random = generator(3);
   const fromMs = Date.now() - QUIET_ROUNDS * 1_000;
-  for (let round = 0; round < QUIET_ROUNDS; round++) {
-    const indexes = Array.from({ length: GAUGES }, (_, index) => index);
-    await sendBody(origin + WRITE_PATHS.ours, gaugeBody(indexes, fromMs + round * 1_000, uniform));
-  }
+  for (let round = 0; round < QUIET_ROUNDS; round++) await sendOrdinary(origin, fromMs + round * 1_000, random);
 }
 
 function queryUrls(origin: string, endMs: number) {

@@ -10,7 +10,7 @@ import { ServerBench, type ServerProcess } from "../../support/server-process.ts
 import { until } from "../../support/until.ts";
 import { sendBody, WRITE_PATHS } from "../prometheus-process.ts";
 import { type Figure, quantile } from "./bench-figure.ts";
-import { DetectionTurns, fillGauges, listen, type Minutes, Spikes } from "./detection-row.ts";
+import { DetectionTurns, fillGauges, listen, type Minutes, Spikes, sendOrdinary } from "./detection-row.ts";
 import { processorSeconds } from "./query-rows.ts";
 
 const SERIES = 10_000;
@@ -95,6 +95,15 @@ async function evaluations(server: ServerProcess): Promise<{ readonly done: numb
   return { done: of("ok"), failed: of("err"), rules: rules.length };
 }
 
+/** Waits for a state of the rules. Gauges go on meanwhile: a value behind a gap is judged by those that follow it only, and none follows a spike. */
+async function untilRules(description: string, server: ServerProcess, is: (state: Awaited<ReturnType<typeof evaluations>>) => boolean) {
+  const asked = async () => {
+    await sendOrdinary(server.origin, Date.now());
+    return await evaluations(server);
+  };
+  await until(description, asked, is, { patienceMs: PATIENCE_MS, everyMs: 1_000 });
+}
+
 /** What rules add to the share of a core and to the delay of detection. */
 export async function rulesRow(seconds: number): Promise<Figure[]> {
   const bench = new ServerBench();
@@ -111,17 +120,11 @@ export async function rulesRow(seconds: number): Promise<Figure[]> {
     await turns.run(); // what a first anomaly runs through is compiled meanwhile
     const before = await turns.run();
     writeFileSync(join(folder, "bench.json"), rulesFile());
-    const isDone = ({ done, failed, rules }: { done: number; failed: number; rules: number }) => rules > 0 && done + failed === rules;
-    await until("each rule has been evaluated once", () => evaluations(server), isDone, { patienceMs: PATIENCE_MS, everyMs: 1_000 });
+    await untilRules("each rule has been evaluated once", server, ({ done, failed, rules }) => rules > 0 && done + failed === rules);
     const beside = await turns.run();
     const { failed } = await evaluations(server);
     rmSync(join(folder, "bench.json"));
-    await until(
-      "there are no rules",
-      () => evaluations(server),
-      ({ rules }) => rules === 0,
-      { patienceMs: PATIENCE_MS, everyMs: 1_000 },
-    );
+    await untilRules("there are no rules", server, ({ rules }) => rules === 0);
     const between = await turns.run();
     end.abort();
     await listening;
