@@ -1,4 +1,5 @@
 // What Grafana's Prometheus data source asks, in its order: on saving it, on opening the editor, on drawing a panel, in the list of alerts. One server, one feed.
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { compressSync } from "snappy";
@@ -15,6 +16,7 @@ const END = Math.floor(Date.now() / 60_000) * 60 - 120;
 /** Around the feed, as a dashboard's range. */
 const RANGE = { start: String(END - 700), end: `${END}.5` };
 const COUNTER = 1;
+const PUT = { method: "PUT" } as const;
 
 const bench = new ServerBench();
 let client: ServerClient;
@@ -125,7 +127,7 @@ it("alerts: rules by their kind, alerts that fire", async () => {
   const rules = "  - {record: x, expr: vector(1)}\n  - {alert: Always, expr: vector(1), labels: {severity: low}}\n";
   const group = `groups:\n- name: trial\n  interval: 10s\n  rules:\n${rules}`;
   const path = "/api/v1/rule-groups/trial";
-  const put = await client.ask({ method: "PUT", path, headers: { ...admin, "Content-Type": "application/yaml" }, body: group });
+  const put = await client.ask({ ...PUT, path, headers: { ...admin, "Content-Type": "application/yaml" }, body: group });
   expect([put.status, (await client.get(path)).json().name]).toEqual([201, "trial"]);
   const firing = await until(
     "an alert",
@@ -145,8 +147,48 @@ it("alerts: rules by their kind, alerts that fire", async () => {
   expect(await kinds({ type: "alert" })).toEqual([alerting]);
   expect(await kinds({ type: "record" })).toEqual([recording]);
   expect(await kinds({ exclude_alerts: "TRUE", "rule_name[]": "Always", "rule_group[]": "trial" })).toEqual([["alerting", 0]]);
-  expect((await client.ask({ method: "DELETE", path, headers: admin })).status).toBe(204);
+  const second = { ...PUT, path: "/api/v1/rule-groups/second", headers: { ...admin, "Content-Type": "application/yaml" } };
+  expect((await client.ask({ ...second, body: group.replaceAll("trial", "second").replace("severity: low", "team: two") })).status).toBe(
+    201,
+  );
+  const page = async (parameters: Parameters) => {
+    const { groups, groupNextToken } = await data(get("rules", parameters));
+    return [groups.map(({ name }: { name: string }) => name), groupNextToken];
+  };
+  const [[first], token] = (await page({ group_limit: "1" })) as [string[], string];
+  expect([first, token]).toEqual(["second", createHash("sha1").update(";trial").digest("hex")]);
+  expect(await page({ group_limit: "1", group_next_token: token })).toEqual([["trial"], undefined]);
+  expect(await page({ group_limit: "2" })).toEqual([["second", "trial"], undefined]);
+  expect(await page({ "rule_group[]": ["trial", "second", "third"] })).toEqual([["second", "trial"], undefined]);
+  expect(await page({ "rule_name[]": ["x", "y"] })).toEqual([["second", "trial"], undefined]);
+  expect(await page({ "file[]": "" })).toEqual([["second", "trial"], undefined]);
+  expect(await page({ "file[]": "a.yml" })).toEqual([[], undefined]);
+  expect(await page({ "match[]": ['{severity="low"}', '{severity="high"}'] })).toEqual([["trial"], undefined]);
+  expect(await page({ "match[]": '{team=~"t.*",severity=""}', group_limit: "1" })).toEqual([["second"], undefined]);
+  for (const name of ["trial", "second"])
+    expect((await client.ask({ method: "DELETE", path: `/api/v1/rule-groups/${name}`, headers: admin })).status).toBe(204);
 });
+
+it("wrong parameters of rules, each as Prometheus says it", async () => {
+  const token = "group_next_token";
+  const refusals: ReadonlyArray<readonly [Parameters, string, string]> = [
+    [{ [token]: "a" }, token, "group_limit needs to be present in order to paginate over the groups"],
+    [{ [token]: "a", group_limit: "1" }, token, "invalid group_next_token 'a'. were rule groups changed?"],
+    [{ group_limit: "0" }, "group_limit", "group_limit needs to be greater than 0"],
+    [{ group_limit: "-1" }, "group_limit", "group_limit needs to be greater than 0"],
+    [{ group_limit: "one" }, "group_limit", notNumber("one", "invalid syntax")],
+    [{ group_limit: "2147483648" }, "group_limit", notNumber("2147483648", "value out of range")],
+    [{ exclude_alerts: "Yes" }, "exclude_alerts", 'error converting exclude_alerts: strconv.ParseBool: parsing "yes": invalid syntax'],
+    [{ type: "Alerts" }, "type", 'not supported value "alerts"'],
+  ];
+  for (const [parameters, name, message] of refusals)
+    expect(await refused(get("rules", parameters))).toEqual(badData(`invalid parameter "${name}": ${message}`));
+  expect(await refused(get("rules", { "match[]": "{" }))).toMatchObject([400, {}, { errorType: "bad_data" }]);
+});
+
+function notNumber(text: string, why: string): string {
+  return `group_limit needs to be a valid number: strconv.ParseInt: parsing "${text}": ${why}`;
+}
 
 it("what is wrong, in Prometheus' form whoever answers it", async () => {
   expect(await refused(get("rules", { type: "alerts" }))).toEqual(badData('invalid parameter "type": not supported value "alerts"'));

@@ -8,6 +8,7 @@ import {
   type PrometheusErrorType,
   prometheusErrorBody,
 } from "../../api/prometheus/prometheus-envelope.ts";
+import { RULE_GROUP_MS_MAX } from "../../core/config/rule-limits.ts";
 import type { MetricFacts, PromqlAnswer, PromqlCall } from "../../core/protocol/query-worker.ts";
 import { PatternError } from "../../domain/promql/labels/pattern.ts";
 import { ParseError } from "../../domain/promql/parser/position.ts";
@@ -53,10 +54,11 @@ export class SourceUnavailableError extends Error {
   override readonly name = "SourceUnavailableError";
 }
 
-/** The budget of a call: what the settings allow, and a shorter time where the call names one. It began when the call came. */
+/** The budget of a call: what the settings allow, and a shorter time where the call names one. It began when the call came. Queries of rules have times of their own. */
 export function budgetOf(call: PromqlCall, parameters: FormParameters, { options, memory, monotonicMs }: CallDependencies): QueryBudget {
   const own = parameters.duration("timeout") ?? Number.POSITIVE_INFINITY;
-  const durationMsMax = Math.max(0, Math.min(own, options.timeoutMs) - call.waitedMs);
+  const most = call.work === undefined ? options.timeoutMs : RULE_GROUP_MS_MAX;
+  const durationMsMax = Math.max(0, Math.min(own, most) - call.waitedMs);
   const canceled = new CancelFlag(call.cancel);
   const bounds = { samplesMax: options.samplesMax, bytesMax: options.memoryBytesMax, durationMsMax };
   return new QueryBudget(monotonicMs, bounds, () => canceled.isSet, memory);

@@ -7,9 +7,10 @@ import { BoundedMap } from "../../core/collections/bounded-map.ts";
 import { groupBy } from "../../core/collections/grouping.ts";
 import {
   RULE_ALERTS_MAX,
+  RULE_GROUP_MS_MAX,
   RULE_GROUPS_COMPILED_MAX,
+  RULE_LATE_INTERVALS_MAX,
   RULE_OUTAGE_TOLERANCE_MS,
-  RULE_QUERY_MS_MAX,
   RULE_SERIES_MAX,
 } from "../../core/config/rule-limits.ts";
 import { type EvaluatedRule, type EvaluateRules, packEvaluation, type RuleAlertChange } from "../../core/protocol/rule-work.ts";
@@ -73,8 +74,37 @@ export function outcomeOf(rule: CompiledRule, before: RuleState, group: RuleGrou
   return { state, samples };
 }
 
+/** A rule's state behind an evaluation, and the samples that it has made. */
+interface RuleOutcome {
+  readonly state: RuleState;
+  readonly samples: readonly RuleSample[];
+}
+
+const GROUP_LATE = `not evaluated: the rules before it took the ${RULE_GROUP_MS_MAX / 1_000} s of the group`;
+
+function failed(before: RuleState, error: unknown): RuleOutcome {
+  if (!(error instanceof QueryError)) throw error;
+  return { state: { ...before, lastError: error.message }, samples: [] };
+}
+
+function isSkipped({ late }: RuleState): boolean {
+  return late !== undefined && late.skips > 0;
+}
+
+function skippedOnce(state: RuleState): RuleState {
+  const { late } = state;
+  return late === undefined ? state : { ...state, late: { ...late, skips: late.skips - 1 } };
+}
+
+function lateState(state: RuleState, { rule: { expression } }: CompiledRule, timeoutsBefore: number, tookMs: number): RuleState {
+  const timeouts = timeoutsBefore + 1;
+  const next = Math.min(2 ** timeouts, RULE_LATE_INTERVALS_MAX);
+  const lastError = `query timed out in expression evaluation: more than ${tookMs / 1_000} s; it is tried with one evaluation of ${next}`;
+  return { ...state, lastError, late: { expression, timeouts, skips: next - 1 } };
+}
+
 class GroupEvaluation {
-  readonly #context: Pick<CallContext, "monotonicMs">;
+  readonly #context: Pick<CallContext, "budget" | "monotonicMs">;
   readonly #queries: RuleQueries;
   readonly #work: EvaluateRules;
   readonly #group: CompiledGroup;
@@ -82,7 +112,7 @@ class GroupEvaluation {
   readonly #changes: RuleAlertChange[] = [];
   readonly #rules: EvaluatedRule[] = [];
 
-  constructor(context: Pick<CallContext, "monotonicMs">, queries: RuleQueries, work: EvaluateRules) {
+  constructor(context: Pick<CallContext, "budget" | "monotonicMs">, queries: RuleQueries, work: EvaluateRules) {
     this.#context = context;
     this.#queries = queries;
     this.#work = work;
@@ -92,8 +122,9 @@ class GroupEvaluation {
   async run(): Promise<Uint8Array<ArrayBuffer>> {
     const { monotonicMs } = this.#context;
     const startMs = monotonicMs();
-    await this.#queries.selectAll(this.#group.rules.map(({ rule }) => rule.expression));
     const before = this.#takeStates();
+    const tried = this.#group.rules.filter((_, index) => !isSkipped(before[index] as RuleState));
+    await this.#queries.selectAll(tried.map(({ rule }) => rule.expression));
     const states: RuleState[] = [];
     for (const [index, rule] of this.#group.rules.entries()) states.push(await this.#evaluate(rule, before[index] as RuleState));
     const rules = this.#group.rules.map(({ rule }) => rule);
@@ -112,7 +143,9 @@ class GroupEvaluation {
     const initial = { ...NEW_RULE_STATE, isRestored: isNew };
     const states = this.#group.rules.map(({ rule }) => {
       const text = waiting.get(ruleKeyOf(rule))?.shift();
-      return text === undefined ? initial : stateOfText(text);
+      if (text === undefined) return initial;
+      const { late, ...known } = stateOfText(text);
+      return late?.expression === rule.expression ? { ...known, late } : known;
     });
     const series = new Set(states.flatMap((one) => [...one.series.keys()]));
     for (const gone of [...waiting.values()].flat()) this.#end(stateOfText(gone), series);
@@ -150,16 +183,20 @@ class GroupEvaluation {
   }
 
   /** A rule with the values that its query and its templates ask for; where they cannot be had at all its state stays. */
-  async #evaluated(rule: CompiledRule, before: RuleState): Promise<{ readonly state: RuleState; readonly samples: readonly RuleSample[] }> {
-    try {
-      return await this.#queries.withBudget(RULE_QUERY_MS_MAX, (budget) => this.#answered(rule, before, budget));
-    } catch (error) {
-      if (!(error instanceof QueryError)) throw error;
-      return { state: { ...before, lastError: error.message }, samples: [] };
-    }
+  async #evaluated(rule: CompiledRule, before: RuleState): Promise<RuleOutcome> {
+    if (isSkipped(before)) return { state: skippedOnce(before), samples: [] };
+    const { ruleMsMax } = this.#queries;
+    return this.#queries.withBudget(ruleMsMax, async (budget) => {
+      const { state, samples } = await this.#answered(rule, before, budget).catch((error) => failed(before, error));
+      const { late: _, ...current } = state;
+      if (state.lastError === undefined) return { state: current, samples };
+      if (this.#context.budget.reasonToEnd !== undefined) return { state: { ...current, lastError: GROUP_LATE }, samples };
+      const isLate = budget.reasonToEnd?.kind === "timeout";
+      return { state: isLate ? lateState(current, rule, before.late?.timeouts ?? 0, ruleMsMax) : current, samples };
+    });
   }
 
-  async #answered(rule: CompiledRule, before: RuleState, budget: QueryBudget) {
+  async #answered(rule: CompiledRule, before: RuleState, budget: QueryBudget): Promise<RuleOutcome> {
     const { externalUrl, timeMs } = this.#work;
     const { expression } = rule.rule;
     const known = new KnownValues();
@@ -172,7 +209,9 @@ class GroupEvaluation {
   async #restored({ rule }: CompiledRule, state: RuleState): Promise<RuleState> {
     if (rule.kind !== "alerting" || state.isRestored || !this.#work.restores) return state;
     const { timeMs } = this.#work;
-    const series = await this.#activities(rule.name);
+    const series = await this.#activities(rule.name).catch((error) => error);
+    // As in Prometheus it is tried once: where it is too much, `for` begins anew.
+    if (series instanceof QueryError) return { ...state, isRestored: true, lastError: `"for" is not restored: ${series.message}` };
     const activity = ({ labels }: RuleAlert) => series.get(labels.key);
     return { ...state, isRestored: true, alerts: restoreAlerts(state.alerts, rule.holdMs, timeMs, activity) };
   }
@@ -181,7 +220,7 @@ class GroupEvaluation {
   #activities(name: string) {
     const matchers = [new LabelMatcher(METRIC_NAME, "=", "ALERTS_FOR_STATE"), new LabelMatcher("alertname", "=", name)];
     const { timeMs } = this.#work;
-    return this.#queries.withBudget(RULE_QUERY_MS_MAX, (budget) =>
+    return this.#queries.withBudget(this.#queries.ruleMsMax, (budget) =>
       this.#queries.lastSamples(matchers, timeMs - RULE_OUTAGE_TOLERANCE_MS, timeMs, budget),
     );
   }

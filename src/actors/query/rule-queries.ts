@@ -26,10 +26,12 @@ import { QueryError } from "../../domain/promql/query-error.ts";
 import { isStale, markStale } from "../../domain/promql/stale-marker.ts";
 import type { RuleSample } from "../../domain/rules/evaluation/alerting-evaluation.ts";
 import type { CallContext } from "./query-call.ts";
-import { matchersOf, selectStreams } from "./selected-streams.ts";
+import { type Matchers, matchersOf, selectStreams } from "./selected-streams.ts";
 import { StoredSeriesStorage, selectorKey } from "./stored-series.ts";
 import type { SelectedStream } from "./stream-selector.ts";
 
+/** Of the memory of queries, what streams may take that are selected for all rules of a group at once: the rest is for their values. */
+const SHARED_STREAMS_SHARE = 0.25;
 /** Nobody reads what a rule's query could be told besides its value. */
 const UNTOLD = { summed: () => undefined, averaged: () => undefined };
 const parsedQueries = new BoundedMap<string, ParsedQuery>(RULE_QUERIES_PARSED_MAX);
@@ -62,14 +64,17 @@ export class KnownValues {
 /** The queries of one evaluation of a group. */
 export class RuleQueries {
   readonly #context: CallContext;
-  readonly #streams = new Map<string, readonly SelectedStream[]>();
-  /** Memory that the streams take which have been selected. */
-  readonly #streamsBudget: QueryBudget;
+  /** Streams of many queries, selected at once; their memory is counted apart. */
+  #shared: ReadonlyMap<string, readonly SelectedStream[]> = new Map();
+  readonly #sharedBudget: QueryBudget;
+  /** Streams that the rule at hand has selected besides, with their memory in its own budget: what one rule takes is free for the next. */
+  readonly #own = new Map<string, readonly SelectedStream[]>();
+  #ownBytes = 0;
   readonly #recorded = new MemoryStorage();
 
   private constructor(context: CallContext) {
     this.#context = context;
-    this.#streamsBudget = this.#budget(Number.POSITIVE_INFINITY);
+    this.#sharedBudget = this.#budget(Number.POSITIVE_INFINITY);
   }
 
   /** Does the work of an evaluation; what its queries hold is free behind it. */
@@ -78,8 +83,13 @@ export class RuleQueries {
     try {
       return await work(queries);
     } finally {
-      queries.#streamsBudget.settle(0);
+      queries.#sharedBudget.settle(0);
     }
+  }
+
+  /** The longest that a rule may take: no longer than any query. */
+  get ruleMsMax(): number {
+    return Math.min(RULE_QUERY_MS_MAX, this.#context.options.timeoutMs);
   }
 
   /** Does work with a budget of its own, whose memory is free again behind it. */
@@ -88,25 +98,30 @@ export class RuleQueries {
     try {
       return await work(budget);
     } finally {
+      this.#own.clear();
+      this.#ownBytes = 0;
       budget.settle(0);
       this.#context.budget.countIdle(budget.idleMs);
     }
   }
 
-  #budget(durationMsMax: number): QueryBudget {
+  #budget(durationMsMax: number, memoryShare = 1): QueryBudget {
     const { options, monotonicMs, memory, budget: whole } = this.#context;
-    const bounds = { samplesMax: options.samplesMax, bytesMax: options.memoryBytesMax, durationMsMax };
+    const bounds = { samplesMax: options.samplesMax, bytesMax: options.memoryBytesMax * memoryShare, durationMsMax };
     return new QueryBudget(monotonicMs, bounds, () => whole.reasonToEnd !== undefined, memory);
   }
 
   /** Selects the streams of some queries at once; where that is too much, each query selects its own. */
   async selectAll(texts: readonly string[]): Promise<void> {
+    const budget = this.#budget(this.ruleMsMax, SHARED_STREAMS_SHARE);
     try {
-      await this.withBudget(RULE_QUERY_MS_MAX, (budget) => this.#select(texts, budget));
+      this.#shared = await selectStreams(this.#context, this.#unknown(texts), budget);
+      this.#sharedBudget.settle(budget.bytes);
     } catch (error) {
       if (!(error instanceof QueryError)) throw error;
-      this.#streams.clear();
-      this.#streamsBudget.settle(0);
+    } finally {
+      budget.settle(0);
+      this.#context.budget.countIdle(budget.idleMs);
     }
   }
 
@@ -176,21 +191,25 @@ export class RuleQueries {
     budget: QueryBudget,
     evaluate: (query: ParsedQuery, options: QueryOptions) => Evaluating<QueryResult>,
   ): Promise<QueryResult> {
-    await this.#select([text], budget);
-    const storage = new OverlaidStorage(this.#stored(this.#streams, budget), this.#recorded);
+    const streams = await this.#streamsOf(text, budget);
+    const storage = new OverlaidStorage(this.#stored(streams, budget), this.#recorded);
     const result = await this.#context.scheduler.run(this.#context.call, budget, evaluate(queryOf(text), { storage, budget }));
-    budget.settle(0);
+    budget.settle(this.#ownBytes);
     return result;
   }
 
-  async #select(texts: readonly string[], budget: QueryBudget): Promise<void> {
-    const wanted = texts.flatMap((text) => matchersOf(queryOf(text))).filter((matchers) => !this.#streams.has(selectorKey(matchers)));
-    if (wanted.length === 0) return;
-    const bytes = budget.bytes;
-    for (const [key, streams] of await selectStreams(this.#context, wanted, budget)) this.#streams.set(key, streams);
-    const taken = budget.bytes - bytes;
-    budget.settle(bytes);
-    this.#streamsBudget.reserve(taken);
+  async #streamsOf(text: string, budget: QueryBudget): Promise<ReadonlyMap<string, readonly SelectedStream[]>> {
+    const wanted = this.#unknown([text]);
+    if (wanted.length > 0) {
+      for (const [key, streams] of await selectStreams(this.#context, wanted, budget)) this.#own.set(key, streams);
+      this.#ownBytes = budget.bytes;
+    }
+    return this.#own.size === 0 ? this.#shared : new Map([...this.#shared, ...this.#own]);
+  }
+
+  #unknown(texts: readonly string[]): Matchers[] {
+    const isUnknown = (key: string) => !this.#shared.has(key) && !this.#own.has(key);
+    return texts.flatMap((text) => matchersOf(queryOf(text))).filter((matchers) => isUnknown(selectorKey(matchers)));
   }
 
   #stored(streams: ReadonlyMap<string, readonly SelectedStream[]>, budget: QueryBudget): StoredSeriesStorage {

@@ -48,6 +48,8 @@ const RULE_QUERY = z.object({
   "file[]": text("a file of RULES_DIR; may come more than once"),
   "match[]": text("a selector on labels of rules; may come more than once"),
   exclude_alerts: text("true: without the alerts of rules"),
+  group_limit: text("groups of the answer"),
+  group_next_token: text("groupNextToken of the answer before: the groups behind it"),
 });
 
 const FORM: readonly MediaBody[] = [

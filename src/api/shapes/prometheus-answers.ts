@@ -40,7 +40,9 @@ export const PROMETHEUS_METADATA = success(
 /** A list that is empty here. */
 export const PROMETHEUS_EXEMPLARS = success(z.array(z.never())).meta({ id: "PrometheusExemplars" });
 /** Groups of rules as clients list them. */
-export const PROMETHEUS_RULES = success(z.strictObject({ groups: z.array(z.looseObject({})) })).meta({ id: "PrometheusRules" });
+export const PROMETHEUS_RULES = success(
+  z.strictObject({ groups: z.array(z.looseObject({})), groupNextToken: z.string().optional().describe("absent where no more follow") }),
+).meta({ id: "PrometheusRules" });
 /** Alerts that rules have raised. */
 export const PROMETHEUS_ALERTS = success(z.strictObject({ alerts: z.array(z.looseObject({})) })).meta({ id: "PrometheusAlerts" });
 /** Facts of the server, by name. */

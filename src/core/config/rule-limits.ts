@@ -30,16 +30,22 @@ export const RULE_DIRECTORY_FILES_MAX = 1_000;
 export const RULE_DIRECTORY_BYTES_MAX = 32 * 1024 * 1024;
 /** Time between two reads of the names in RULES_DIR, as of the file of JWKS. */
 export const RULE_DIRECTORY_INTERVAL_MS = 1_000;
-/** How long the coordinator waits for a query worker that reads a file or evaluates a group: PROMQL_TIMEOUT_SECONDS at most, and what it waits for its turn. */
+/** How long the coordinator waits for a query worker that reads a file or evaluates a group. */
 export const RULE_WORK_MS_MAX = 300_000;
+/** Time of a group's evaluation, with what it waits for its turn: 24 rules that take as long as they may; those behind them have theirs at the next. */
+export const RULE_GROUP_MS_MAX = 240_000;
 /** Faults of a file that an answer or the log shows. */
 export const RULE_PROBLEMS_SHOWN_MAX = 20;
 /** How often a group is evaluated that says nothing of it: Prometheus' default. */
 export const RULE_INTERVAL_MS = 60_000;
 /** Groups that query workers evaluate at once or have waiting: a worker each, and as many behind them. */
 export const RULE_EVALUATIONS_UNDER_WAY_MAX = 8;
+/** Of these, those that are sure for each tenant with rules: groups that take long leave it a worker. */
+export const RULE_EVALUATIONS_UNDER_WAY_SHARE = 2;
 /** Time that one rule may take of a worker: a tenth of what Prometheus gives it, as others of the group wait behind it. */
 export const RULE_QUERY_MS_MAX = 10_000;
+/** A rule that takes too long again and again is tried with one evaluation of so many. */
+export const RULE_LATE_INTERVALS_MAX = 8;
 /** Alerts of one rule, whatever its group allows: each is a row of the store and a line on pages. */
 export const RULE_ALERTS_MAX = 1_000;
 /** Series of one recording rule, whatever its group allows: 200 bytes each to write them, 4 MB. */

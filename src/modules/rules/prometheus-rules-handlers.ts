@@ -1,4 +1,6 @@
 // GET /prometheus/api/v1/rules and /alerts, in Prometheus' shapes (web/api/v1/api.go).
+
+import { createHash } from "node:crypto";
 import { FormParameters, invalid } from "../../api/prometheus/form-parameters.ts";
 import { PrometheusError } from "../../api/prometheus/prometheus-envelope.ts";
 import { done, type Outcome, refused } from "../../api/refusal.ts";
@@ -10,26 +12,54 @@ import { groupOfDocument } from "../../domain/rules/file/group-document.ts";
 import type { Rule } from "../../domain/rules/file/rule-group.ts";
 import { shortestExponentText } from "../../domain/rules/template/go-float-text.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
-import type { RuleGroupEntry } from "./rule-group-row.ts";
+import { groupIdOf, type RuleGroupEntry } from "./rule-group-row.ts";
 import type { RuleGroupFacts } from "./rule-schedule.ts";
 import type { RulesContext } from "./rules-context.ts";
 
+const INT32_MAX = 2 ** 31 - 1;
 /** Time of what never was. */
 const NEVER = "0001-01-01T00:00:00Z";
 
 /** Groups with their rules, states and alerts. */
 export async function promqlRules(context: RulesContext, { principal, path }: QueryRequest<"promqlRules">): Promise<Outcome<unknown>> {
   return answered(async () => {
-    const filter = new RuleFilter(path.parameters ?? "");
+    const parameters = new FormParameters(path.parameters ?? "");
+    const filter = new RuleFilter(path.parameters ?? "", parameters);
+    const { limit, entries } = pageOf(context.state.configured.rules.of(principal.tenant), parameters);
     const groups: object[] = [];
-    for (const entry of context.state.configured.rules.of(principal.tenant)) {
+    for (const entry of entries) {
       await context.pause();
       const rules = filter.hasGroup(entry) ? rulesOf(entry, context.ruleRuns.factsOf(entry), filter) : [];
-      if (rules.length > 0 || (filter.isEmpty && filter.hasGroup(entry)))
-        groups.push(groupView(entry, context.ruleRuns.factsOf(entry), rules));
+      if (rules.length === 0 && !(filter.isEmpty && filter.hasGroup(entry))) continue;
+      if (groups.length === limit) return { groups, groupNextToken: groupToken(entry) };
+      groups.push(groupView(entry, context.ruleRuns.factsOf(entry), rules));
     }
     return { groups };
   });
+}
+
+/** How many groups are asked for at once, and those from the token on. */
+function pageOf(all: readonly RuleGroupEntry[], parameters: FormParameters) {
+  const [limit, token] = [parameters.text("group_limit"), parameters.text("group_next_token")];
+  if (limit === "" && token !== "")
+    throw invalid("group_next_token", "group_limit needs to be present in order to paginate over the groups");
+  if (limit === "") return { limit: Number.POSITIVE_INFINITY, entries: all };
+  const from = token === "" ? 0 : all.findIndex((entry) => groupToken(entry) === token);
+  const most = groupLimit(limit);
+  if (from < 0) throw invalid("group_next_token", `invalid group_next_token '${token}'. were rule groups changed?`);
+  return { limit: most, entries: all.slice(from) };
+}
+
+function groupLimit(text: string): number {
+  const why = !/^[+-]?\d+$/.test(text) ? "invalid syntax" : Math.abs(Number(text)) > INT32_MAX ? "value out of range" : undefined;
+  if (why !== undefined)
+    throw invalid("group_limit", `group_limit needs to be a valid number: strconv.ParseInt: parsing ${quote(text)}: ${why}`);
+  if (Number(text) <= 0) throw invalid("group_limit", "group_limit needs to be greater than 0");
+  return Number(text);
+}
+
+function groupToken({ file, document }: RuleGroupEntry): string {
+  return createHash("sha1").update(groupIdOf(file, document.name)).digest("hex");
 }
 
 /** Alerts that are pending or fire. */
@@ -64,15 +94,14 @@ class RuleFilter {
   readonly #files: ReadonlySet<string>;
   readonly #selectors: ReadonlyArray<readonly LabelMatcher[]>;
 
-  constructor(text: string) {
-    const parameters = new FormParameters(text);
+  constructor(text: string, parameters: FormParameters) {
     const all = new URLSearchParams(text);
     const texts = (name: string) => new Set(all.getAll(name));
     this.#type = parameters.text("type").toLowerCase();
     if (!["", "alert", "record"].includes(this.#type)) throw invalid("type", `not supported value ${quote(this.#type)}`);
     [this.#names, this.#groups, this.#files] = [texts("rule_name[]"), texts("rule_group[]"), texts("file[]")];
     this.#selectors = parameters.selectors;
-    this.excludesAlerts = isTrue("exclude_alerts", parameters.text("exclude_alerts"));
+    this.excludesAlerts = isTrue("exclude_alerts", parameters.text("exclude_alerts").toLowerCase());
     this.isEmpty = this.#type === "" && this.#names.size === 0 && this.#selectors.length === 0;
   }
 
@@ -88,11 +117,11 @@ class RuleFilter {
   }
 }
 
-/** Whether a text is one of those that Go reads as true; it must be one of true or false. */
+/** Whether a text in lower case is one of those that Go reads as true; it must be one of true or false. */
 function isTrue(name: string, text: string): boolean {
-  const isBoolean = /^(?:1|t|true|0|f|false|)$/i.test(text);
+  const isBoolean = /^(?:1|t|true|0|f|false|)$/.test(text);
   if (!isBoolean) throw invalid(name, `error converting ${name}: strconv.ParseBool: parsing ${quote(text)}: invalid syntax`);
-  return /^(?:1|t|true)$/i.test(text);
+  return /^(?:1|t|true)$/.test(text);
 }
 
 function groupView({ file, document }: RuleGroupEntry, { evaluatedMs, seconds }: RuleGroupFacts, rules: readonly object[]) {

@@ -39,6 +39,11 @@ export class RuleBook {
     return this.#groups;
   }
 
+  /** Number of tenants with groups. */
+  get tenants(): number {
+    return this.#tenants.size;
+  }
+
   /** All groups, tenant by tenant. */
   *all(): Iterable<RuleGroupEntry> {
     for (const groups of this.#tenants.values()) yield* groups.values();

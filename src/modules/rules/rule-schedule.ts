@@ -2,11 +2,16 @@
  * When groups of rules are evaluated, and what becomes of it. As in Prometheus a group has moments of its own, whole intervals from an offset that follows from its name, so
  * that groups do not all come at once; moments that went by while its evaluation before was under way, or nobody had time, are skipped and counted.
  *
- * Evaluations run in query workers, a few at once, and the tenant goes first that has fewest under way. Sketch: 1,000 rules in 100 groups of a minute are two evaluations
+ * Evaluations run in query workers, a few at once, of which each tenant has a share; the tenant goes first that has fewest under way. Sketch: 1,000 rules in 100 groups of a minute are two evaluations
  * a second; each costs this thread the reading of its result, a few kB.
  */
 import { StoreError } from "../../adapters/storage/key-value-store.ts";
-import { RULE_EVALUATIONS_UNDER_WAY_MAX, RULE_RESEND_MS, RULE_SILENT_INTERVALS } from "../../core/config/rule-limits.ts";
+import {
+  RULE_EVALUATIONS_UNDER_WAY_MAX,
+  RULE_EVALUATIONS_UNDER_WAY_SHARE,
+  RULE_RESEND_MS,
+  RULE_SILENT_INTERVALS,
+} from "../../core/config/rule-limits.ts";
 import { ShareLedger } from "../../core/fairness/share-ledger.ts";
 import { background, task } from "../../core/faults/guard.ts";
 import type { EvaluatedRule, EvaluationParts, RuleAlertChange } from "../../core/protocol/rule-work.ts";
@@ -74,7 +79,7 @@ const CHECKED_MS = 1_000;
 export class RuleSchedule {
   readonly #dependencies: RuleScheduleDependencies;
   readonly #runs = new Map<string, RuleRun>();
-  readonly #underWay = ShareLedger.alone(RULE_EVALUATIONS_UNDER_WAY_MAX);
+  readonly #underWay: ShareLedger;
   readonly #startedMs: number;
   #version = -1;
   #dueMs = 0;
@@ -83,6 +88,8 @@ export class RuleSchedule {
   constructor(dependencies: RuleScheduleDependencies) {
     this.#dependencies = dependencies;
     this.#startedMs = dependencies.nowMs();
+    const [most, share] = [RULE_EVALUATIONS_UNDER_WAY_MAX, RULE_EVALUATIONS_UNDER_WAY_SHARE];
+    this.#underWay = new ShareLedger({ most, share, tenants: () => dependencies.rules.tenants });
   }
 
   /** Begins what is due; the monotonic time at which it is to be called again. */
@@ -141,14 +148,19 @@ export class RuleSchedule {
     const wallMs = nowMs();
     this.#endUnknown(wallMs);
     const due = [...this.#runs.values()].filter((run) => !run.isUnderWay && run.nextMs <= wallMs);
-    while (due.length > 0 && this.#underWay.taken < RULE_EVALUATIONS_UNDER_WAY_MAX) {
-      const next = due.reduce((first, run) => (this.#goesBefore(run, first) ? run : first));
+    for (let next = this.#next(due); next !== undefined; next = this.#next(due)) {
       due.splice(due.indexOf(next), 1);
       background(EVALUATION, this.#evaluate(next, wallMs));
     }
     const waiting = [...this.#runs.values()].filter((run) => !run.isUnderWay).map((run) => run.nextMs - wallMs);
     const soonestMs = due.length > 0 ? CHECKED_MS : Math.min(CHECKED_MS, ...waiting);
     this.#dueMs = this.#runs.size === 0 && this.#hasEndedUnknown ? Number.POSITIVE_INFINITY : monotonicMs() + Math.max(0, soonestMs);
+  }
+
+  /** What goes first of those whose tenants have a place. */
+  #next(due: readonly RuleRun[]): RuleRun | undefined {
+    const ready = due.filter(({ entry }) => this.#underWay.room(entry.tenant) > 0);
+    return ready.length === 0 ? undefined : ready.reduce((first, run) => (this.#goesBefore(run, first) ? run : first));
   }
 
   #goesBefore(run: RuleRun, other: RuleRun): boolean {

@@ -26,6 +26,17 @@ export interface RuleState {
   readonly series: ReadonlyMap<string, Labels>;
   /** Why the last evaluation failed. */
   readonly lastError: string | undefined;
+  /** Of one that took too long when it was evaluated last. */
+  readonly late?: LateRule;
+}
+
+/** A rule that takes too long: it is tried again with every second, fourth, eighth evaluation, so that rules beside it have their time. */
+export interface LateRule {
+  readonly expression: string;
+  /** How often in a row. */
+  readonly timeouts: number;
+  /** Evaluations without it before the next try. */
+  readonly skips: number;
 }
 
 /** A rule of which nothing is known yet. */

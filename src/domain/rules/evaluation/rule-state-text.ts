@@ -3,7 +3,7 @@
 import { Labels } from "../../promql/labels/labels.ts";
 import type { Rule } from "../file/rule-group.ts";
 import type { AlertState, RuleAlert } from "./alerting-evaluation.ts";
-import type { RuleState } from "./group-evaluation.ts";
+import type { LateRule, RuleState } from "./group-evaluation.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -27,6 +27,7 @@ export interface RuleStateText {
   readonly series: readonly Texts[];
   readonly isRestored: boolean;
   readonly lastError: string | null;
+  readonly late?: LateRule;
 }
 
 /** What a rule is known by. */
@@ -40,13 +41,14 @@ export function stateBytes(rules: readonly Rule[], states: readonly RuleState[])
   return new Uint8Array(Buffer.from(JSON.stringify(texts)));
 }
 
-function stateText(key: string, { alerts, series, isRestored, lastError }: RuleState): RuleStateText {
+function stateText(key: string, { alerts, series, isRestored, lastError, late }: RuleState): RuleStateText {
   return {
     key,
     alerts: [...alerts.values()].map(alertText),
     series: [...series.values()].map((labels) => labels.toObject()),
     isRestored,
     lastError: lastError ?? null,
+    ...(late !== undefined && { late }),
   };
 }
 
@@ -68,7 +70,7 @@ export function readStateTexts(bytes: Uint8Array): readonly RuleStateText[] {
 }
 
 /** The state of a rule as it was written. */
-export function stateOfText({ alerts, series, isRestored, lastError }: RuleStateText): RuleState {
+export function stateOfText({ alerts, series, isRestored, lastError, late }: RuleStateText): RuleState {
   const read = alerts.map(alertOf);
   const labels = series.map(labelsOf);
   return {
@@ -76,6 +78,7 @@ export function stateOfText({ alerts, series, isRestored, lastError }: RuleState
     series: new Map(labels.map((one) => [one.key, one])),
     isRestored,
     lastError: lastError ?? undefined,
+    ...(late !== undefined && { late }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { RULE_EVALUATIONS_UNDER_WAY_MAX } from "../../../../src/core/config/rule-limits.ts";
+import { RULE_EVALUATIONS_UNDER_WAY_MAX, RULE_EVALUATIONS_UNDER_WAY_SHARE } from "../../../../src/core/config/rule-limits.ts";
 import type { EvaluateRules, EvaluationParts } from "../../../../src/core/protocol/rule-work.ts";
 import { RuleAlertBook } from "../../../../src/modules/rules/rule-alert-book.ts";
 import { RuleBook } from "../../../../src/modules/rules/rule-book.ts";
@@ -132,6 +132,20 @@ describe("the schedule of rules", () => {
     await world.pass(2);
     await world.asked[0]?.end();
     await world.pass(1);
+    expect(world.asked.at(-1)?.tenant).toBe("few");
+  });
+
+  it("leaves each tenant a share of what is evaluated at once", async () => {
+    const world = new World();
+    for (let i = 0; i < 3 * RULE_EVALUATIONS_UNDER_WAY_MAX; i++) world.rules.put(group(`g${i}`, "many", "1s"));
+    world.rules.put(group("one", "few", "1h"));
+    world.schedule.step();
+    await world.pass(2);
+    expect(world.asked.map(({ tenant }) => tenant)).toEqual(
+      Array(RULE_EVALUATIONS_UNDER_WAY_MAX - RULE_EVALUATIONS_UNDER_WAY_SHARE).fill("many"),
+    );
+    world.rules.put(group("two", "few", "1s"));
+    await world.pass(2);
     expect(world.asked.at(-1)?.tenant).toBe("few");
   });
 
