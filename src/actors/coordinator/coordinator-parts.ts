@@ -11,10 +11,9 @@ import {
   RETENTION_INTERVAL_MS,
   RETENTION_ROWS_PER_STEP,
 } from "../../core/config/limits.ts";
-import { type EpisodeFrame, FRAME_VERDICT, type MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
+import { type EpisodeFrame, FRAME_VERDICT } from "../../core/protocol/coordinator-frame.ts";
 import type { Listeners } from "../../core/protocol/query.ts";
-import { type Log, logOf } from "../../core/telemetry/log-event.ts";
-import { deploymentsAmong, type ServiceChange } from "../../domain/anomaly/change-event.ts";
+import { logOf } from "../../core/telemetry/log-event.ts";
 import { environmentSettings } from "../../domain/detection/watchdog-settings.ts";
 import { FieldExclusions } from "../../domain/series/field-exclusions.ts";
 import { Changes } from "../../modules/access/changes.ts";
@@ -22,11 +21,11 @@ import { liveSources } from "../../modules/alerts/live-sources.ts";
 import type { EvidenceGathering } from "../../modules/analysis/evidence-gathering.ts";
 import { makeAnalysis } from "../../modules/analysis/make-analysis.ts";
 import { SummaryWording } from "../../modules/analysis/summary-wording.ts";
-import type { EndedBackup } from "../../modules/backup/backup-runner.ts";
+import { noteBackup } from "../../modules/backup/backup-module.ts";
 import { replayEvent } from "../../modules/dead-letters/replay-handlers.ts";
 import { ReplayRunner } from "../../modules/dead-letters/replay-runner.ts";
 import { EngineClient } from "../../modules/engines/engine-client.ts";
-import type { EngineLink } from "../../modules/engines/engine-link.ts";
+import { storedNotices } from "../../modules/engines/engine-link.ts";
 import { OwnBodies } from "../../modules/engines/own-bodies.ts";
 import { trainingEvent } from "../../modules/models/job-handlers.ts";
 import { incidentTimes } from "../../modules/models/labelled-times.ts";
@@ -62,9 +61,6 @@ import { CommittedState } from "./nouns/committed-state.ts";
 import { HANDLERS, type NounsContext, retentionWork, setGauges } from "./nouns/modules.ts";
 import { Outbound } from "./outbound.ts";
 import { watchdogStages } from "./watchdog-stages.ts";
-
-/** Characters of a name in a line of the log. */
-const NAME_CHARACTERS_MAX = 60;
 
 const AUDIT_RETENTION_MS = 365 * 24 * 3600 * 1000;
 
@@ -174,7 +170,7 @@ function storingParts(options: CoordinatorOptions, dependencies: CoordinatorDepe
     counters,
     pace: new CyclePace(options.watchdogIntervalMs ?? Number.POSITIVE_INFINITY),
     checkpointsStored: () => coldLoader.retry(),
-    ...storedNotices(engines, state, log),
+    ...storedNotices(engines, state.analyses.changes, log),
   };
   const { anomaliesMax = ANOMALIES_MAX, alertsMax = ALERTS_MAX, retentionMs, seriesGatherMs = 0 } = options;
   const committer = new ControlCommitter({ anomaliesMax, alertsMax, retentionMs }, shared);
@@ -194,15 +190,6 @@ function storingParts(options: CoordinatorOptions, dependencies: CoordinatorDepe
     backups: dependencies.makeBackups?.((ended) => noteBackup(ended, counters, log)),
     disk: new DiskUsage(options.diskLimitBytes ?? Number.POSITIVE_INFINITY, { ...dependencies, counters }),
   };
-}
-
-function noteBackup({ name, error, seconds, bytes, endedAtMs }: EndedBackup, counters: CoordinatorCounters, log: Log): void {
-  counters.add(error === null ? "backupsMade" : "backupsFailed", 1);
-  counters.set("backupSeconds", seconds);
-  if (error !== null) return log("error", `the backup ${name} was not made: ${error}`);
-  counters.set("backupBytes", bytes);
-  counters.set("backupTime", endedAtMs / 1_000);
-  log("info", `the backup ${name} is made`, { seconds, bytes });
 }
 
 function runningParts(
@@ -387,33 +374,5 @@ function retentionOptions(options: KeptByChoice): RetentionOptions {
     intervalMs: RETENTION_INTERVAL_MS,
     rowsPerStep: RETENTION_ROWS_PER_STEP,
     blocksPerStep: RETENTION_BLOCKS_PER_STEP,
-  };
-}
-
-// What others are sent once it is stored: types of metrics and deployments for engines, services that cannot be listed for the log.
-
-/** Senders of them. */
-function storedNotices(engines: readonly EngineLink[], { analyses }: CommittedState, log: Log) {
-  let saidUnlisted = false;
-  return {
-    servicesUnlisted: (services: readonly string[]) => {
-      const [first] = services;
-      if (first === undefined || saidUnlisted) return;
-      saidUnlisted = true;
-      const name = first.length > NAME_CHARACTERS_MAX ? `${first.slice(0, NAME_CHARACTERS_MAX)}...` : first;
-      log(
-        "warn",
-        `left out of the lists of series that left memory: services with names that an earlier version took and that no key can hold (first: ${name}); their samples are stored`,
-      );
-    },
-    metadataStored: (metadata: readonly MetricMetadataEnvelope[]) => {
-      for (const engine of engines) engine.tell({ type: "metric-metadata", metadata });
-      for (const { metricName, type } of metadata) log("debug", `${metricName} is of type ${type}`);
-    },
-    changesStored: (changes: readonly ServiceChange[]) => {
-      analyses.changes.take(changes);
-      const deployments = deploymentsAmong(changes);
-      if (deployments.length > 0) for (const engine of engines) engine.tell({ type: "deployments", deployments });
-    },
   };
 }

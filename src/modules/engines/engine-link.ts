@@ -1,6 +1,11 @@
-// The coordinator's end of one engine.
-import type { EngineFrame } from "../../core/protocol/coordinator-frame.ts";
+// The coordinator's end of one engine. What is stored is sent on to all of them.
+import type { EngineFrame, MetricMetadataEnvelope } from "../../core/protocol/coordinator-frame.ts";
 import type { EngineAnswer, EngineNotice, EngineQuery, ReturnedStreams } from "../../core/protocol/engine-control.ts";
+import type { Log } from "../../core/telemetry/log-event.ts";
+import { deploymentsAmong, type ServiceChange } from "../../domain/anomaly/change-event.ts";
+
+/** Characters of a name in a line of the log. */
+const NAME_CHARACTERS_MAX = 60;
 
 /** Where frames come from. */
 export interface FrameSource {
@@ -20,4 +25,35 @@ export interface EngineLink extends FrameSource, ColdRecipient {
   ask(query: EngineQuery): Promise<EngineAnswer>;
   /** Sends what is not answered. */
   tell(message: EngineNotice): void;
+}
+
+/** Where changes are kept that analyses use. */
+interface ChangeBook {
+  take(changes: readonly ServiceChange[]): void;
+}
+
+/** Makes the senders of them; services that cannot be listed are in the log once. */
+export function storedNotices(engines: readonly EngineLink[], book: ChangeBook, log: Log) {
+  let saidUnlisted = false;
+  return {
+    servicesUnlisted: (services: readonly string[]) => {
+      const [first] = services;
+      if (first === undefined || saidUnlisted) return;
+      saidUnlisted = true;
+      const name = first.length > NAME_CHARACTERS_MAX ? `${first.slice(0, NAME_CHARACTERS_MAX)}...` : first;
+      log(
+        "warn",
+        `left out of the lists of series that left memory: services with names that an earlier version took and that no key can hold (first: ${name}); their samples are stored`,
+      );
+    },
+    metadataStored: (metadata: readonly MetricMetadataEnvelope[]) => {
+      for (const engine of engines) engine.tell({ type: "metric-metadata", metadata });
+      for (const { metricName, type } of metadata) log("debug", `${metricName} is of type ${type}`);
+    },
+    changesStored: (changes: readonly ServiceChange[]) => {
+      book.take(changes);
+      const deployments = deploymentsAmong(changes);
+      if (deployments.length > 0) for (const engine of engines) engine.tell({ type: "deployments", deployments });
+    },
+  };
 }
