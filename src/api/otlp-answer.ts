@@ -1,8 +1,9 @@
 // Answers of the OTLP endpoints, in the encoding of the request: Export*ServiceResponse with what was rejected, google.rpc.Status on errors.
 // https://opentelemetry.io/docs/specs/otlp/#otlphttp-response
+// A call of gRPC that reaches a port of HTTP/1.1.
+import { GRPC_ADVICE } from "../adapters/http/grpc/grpc-advice.ts";
 import { OTLP_SIGNALS, type OtlpEncoding, type OtlpSignal } from "../core/protocol/otlp-kind.ts";
 import { google, otlp } from "./generated/otlp-answers.ts";
-import { refuseGrpc } from "./grpc-refusal.ts";
 import { ERROR_STATUS, type ErrorCode, type Refusal } from "./refusal.ts";
 
 /** Which signal a request has, and how its answer is to be written. */
@@ -108,4 +109,10 @@ const INVALID_ARGUMENT = 3;
 
 function rpcCode(code: ErrorCode): number {
   return RPC_CODES[ERROR_STATUS[code]] ?? INVALID_ARGUMENT;
+}
+
+/** The refusal of a request by its Content-Type, with where to send it; undefined for what is no gRPC. */
+export function refuseGrpc(request: { header(name: "content-type"): string | undefined }): Refusal | undefined {
+  if (request.header("content-type")?.trim().toLowerCase().startsWith("application/grpc") !== true) return undefined;
+  return { code: "unsupported_media_type", message: GRPC_ADVICE };
 }

@@ -2,14 +2,13 @@
 import { compressSync } from "snappy";
 import { expect, it } from "vitest";
 import { type AskSource, EngineSource } from "../../src/actors/query/engine-source.ts";
-import { TenantIndex } from "../../src/actors/query/tenant-index.ts";
+import { labelsOfStream, TenantIndex } from "../../src/actors/query/tenant-index.ts";
 import { BODY_JSON_BATCH, BODY_REMOTE_WRITE_1 } from "../../src/core/protocol/body-kind.ts";
 import type { PagedStream, StreamPageAnswer } from "../../src/core/protocol/paged-streams.ts";
 import type { SourceValue } from "../../src/core/protocol/query-worker.ts";
 import { formatRfc3339 } from "../../src/core/time/rfc3339.ts";
 import { finish } from "../../src/domain/promql/evaluation/sliced-evaluation.ts";
 import { QueryBudget } from "../../src/domain/promql/query-budget.ts";
-import { labelsOfStream } from "../../src/domain/promql/stored-labels.ts";
 import { coldStreams, readingOf } from "../../src/modules/series/cold/cold-series.ts";
 import { VirtualClock } from "../support/cluster.ts";
 import { MemoryDisk } from "../support/memory-log.ts";

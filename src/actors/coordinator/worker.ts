@@ -1,7 +1,7 @@
 // The thread of the coordinator: opens the stores, hands the checkpoints to main, then steps the coordinator whenever there is work or time is due.
 import { randomBytes } from "node:crypto";
 import { statfsSync } from "node:fs";
-import { forbiddenTarget } from "../../adapters/http-client/resolved-address.ts";
+import { forbiddenTarget } from "../../adapters/http-client/address-guard.ts";
 import { DataFaultFile } from "../../adapters/log/data-fault-file.ts";
 import { FlushRounds } from "../../adapters/log/flush-rounds.ts";
 import { archiveDirectory, LogArchive } from "../../adapters/log/log-archive.ts";

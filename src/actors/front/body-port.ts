@@ -33,7 +33,7 @@ export interface OutgoingBody {
   readonly wallMs: number;
   /** The request had no credential. */
   readonly isAnonymous: boolean;
-  /** Number of who sent it (body-sender.ts); 0 where nobody asks. */
+  /** Number of who sent it (ingestion.ts); 0 where nobody asks. */
   readonly sender: number;
 }
 

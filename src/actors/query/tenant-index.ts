@@ -1,16 +1,24 @@
 /**
- * The index of a tenant's series in one worker. It is made of all streams in memory and in the store when the tenant asks first, and from then on of what engines say
+ * * The index of a tenant's series in one worker. It is made of all streams in memory and in the store when the tenant asks first, and from then on of what engines say
  * has changed; calls that come while it is brought up to date wait for the next time.
+ *
+ * Labels of stored streams: what a series of PromQL is called here. Everything that knows how names are stored for PromQL stands in this file.
  */
 import type { StoreReader } from "../../adapters/storage/key-value-store.ts";
 import type { LmdbReader } from "../../adapters/storage/lmdb-reader.ts";
+import { ownMember } from "../../core/collections/own-member.ts";
 import { PROMQL_PAGE_STREAMS_MAX } from "../../core/config/promql-limits.ts";
+import { SERVICE_LABEL_FOREIGN } from "../../core/layout/stream-record.ts";
+import type { AttributeValue, StreamName } from "../../core/protocol/coordinator-frame.ts";
 import type { PagedStream, StreamChangesAnswer } from "../../core/protocol/paged-streams.ts";
 import { partitionOf } from "../../domain/placement/partition.ts";
-import { labelsOfStream } from "../../domain/promql/stored-labels.ts";
+import { Labels, METRIC_NAME } from "../../domain/promql/labels/labels.ts";
+import { serviceLabelOf } from "../../domain/series/stream-identity.ts";
 import { SeriesIndex } from "../../domain/series-index/series-index.ts";
 import { coldStreams, readingOf } from "../../modules/series/cold/cold-series.ts";
 import { type EngineSource, idsOf, namedStreams } from "./engine-source.ts";
+
+const ENVIRONMENT = "environment";
 
 export interface TenantIndexDependencies {
   readonly source: EngineSource;
@@ -128,4 +136,31 @@ function add(index: SeriesIndex, stream: PagedStream, hash: Uint8Array, isInMemo
 
 function ignore(): void {
   // Whoever has begun it is told.
+}
+
+/** What of a stream becomes labels; `serviceLabel` is SR_SERVICE_LABEL of its record. */
+type NamedStream = Pick<StreamName, "serviceId" | "environment" | "metricName" | "attributes"> & { readonly serviceLabel: number };
+
+/**
+ * The labels of a stream. Of a series of remote-write those that were sent, but for labels of replicas; of any other its metric's name, `service_id`, `environment` and
+ * its attributes.
+ */
+export function labelsOfStream(name: NamedStream): Labels {
+  const serviceLabel = serviceLabelOf(name.serviceLabel);
+  const labels = [...Object.keys(name.attributes), METRIC_NAME, ENVIRONMENT, ...(serviceLabel === undefined ? [] : [serviceLabel])];
+  return Labels.of([...new Set(labels)].map((label) => [label, labelOfStream(name, label)] as const));
+}
+
+/** One label of a stream; empty where it has none of that name. */
+function labelOfStream(name: NamedStream, label: string): string {
+  if (label === METRIC_NAME) return name.metricName;
+  if (label === serviceLabelOf(name.serviceLabel)) return name.serviceId;
+  if (label === ENVIRONMENT && name.serviceLabel === SERVICE_LABEL_FOREIGN && name.environment !== "") return name.environment;
+  return valueText(ownMember(name.attributes, label) ?? null);
+}
+
+function valueText(value: AttributeValue): string {
+  if (typeof value === "string") return value;
+  if (value === null) return "";
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
 }

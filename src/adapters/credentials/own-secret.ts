@@ -3,7 +3,7 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError } from "../../core/config/config-error.ts";
-import { CLOSE_IT, isOpenToOthers } from "./secret-mode.ts";
+import { CLOSE_IT, isOpenToOthers } from "./setting-file.ts";
 
 /** Names of the files in the data folder. */
 export const ADMIN_TOKEN_FILE = "admin-token";

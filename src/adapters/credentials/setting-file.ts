@@ -1,6 +1,15 @@
 // Files that hold a secret of the settings, named by NAME_FILE: Docker's and Kubernetes' mounts, systemd's credentials, a pipe of the shell.
-import { closeSync, openSync, readSync } from "node:fs";
-import { CLOSE_IT, isOpenToOthers, OPEN_TO_OTHERS } from "./secret-mode.ts";
+// Who can read a file with a secret.
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+
+const GROUP = 0o070;
+const WORLD = 0o007;
+
+/** Advice for such a file. */
+export const CLOSE_IT = "other users of this machine can read it: chmod 600 it (Kubernetes: defaultMode 0400)";
+
+/** The `code` of the error that says so. */
+const OPEN_TO_OTHERS = "OPEN_TO_OTHERS";
 
 /** The first `bytesMax` bytes of a file or pipe. Throws the system's error, or one of code OPEN_TO_OTHERS. */
 export function readSettingFile(path: string, bytesMax: number): Uint8Array {
@@ -19,4 +28,14 @@ export function readSettingFile(path: string, bytesMax: number): Uint8Array {
   } finally {
     closeSync(file);
   }
+}
+
+/**
+ * Whether others than the server's user can read or write an open file. Pipes and devices are nobody's. A file of another owner that is open to its group, as Kubernetes mounts
+ * secrets for `fsGroup`, is one that the server could not read otherwise.
+ */
+export function isOpenToOthers(file: number): boolean {
+  const stat = fstatSync(file);
+  if (!stat.isFile()) return false;
+  return (stat.mode & WORLD) !== 0 || ((stat.mode & GROUP) !== 0 && stat.uid === process.geteuid?.());
 }

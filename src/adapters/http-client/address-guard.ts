@@ -1,8 +1,14 @@
 /**
- * Which addresses a URL that a tenant has set may lead to. IPv4 and IPv6; addresses that carry an IPv4 address (mapped, compatible, NAT64, 6to4) are judged by
+ * * Which addresses a URL that a tenant has set may lead to. IPv4 and IPv6; addresses that carry an IPv4 address (mapped, compatible, NAT64, 6to4) are judged by
  * that one too, since a gateway or the kernel may unpack it. The registries are IANA's of special-purpose addresses (RFC 6890 and its successors).
+ *
+ * The guard's look at a URL before it is stored: its host, and where its name leads now.
  */
+import { lookup } from "node:dns/promises";
 import { BlockList, isIP } from "node:net";
+import { sleep } from "../../core/faults/guard.ts";
+
+const LOOKUP_MS_MAX = 2_000;
 
 /** Addresses that give credentials to whoever asks from inside: never, whatever is allowed. */
 const METADATA = listOf([
@@ -134,4 +140,15 @@ function listOf(ranges: readonly Range[]): BlockList {
   const list = new BlockList();
   for (const [address, bits] of ranges) list.addSubnet(address, bits, address.includes(":") ? "ipv6" : "ipv4");
   return list;
+}
+
+/** Why a URL may not be stored, in a few words; null where it may. A name that cannot be resolved now is taken: each request asks again. */
+export async function forbiddenTarget(url: string, allowPrivate: boolean): Promise<string | null> {
+  const problem = forbiddenUrl(url, allowPrivate);
+  if (problem !== null) return problem;
+  const host = new URL(url).hostname.replace(/^\[|\]$/g, "");
+  const late = sleep(LOOKUP_MS_MAX, { unref: true }).then(() => []);
+  const found = await Promise.race([lookup(host, { all: true }).catch(() => []), late]);
+  const allowed = found.filter(({ address }) => forbiddenAddress(address, allowPrivate) === null);
+  return found.length > 0 && allowed.length === 0 ? forbiddenAddress(found[0]?.address ?? "", allowPrivate) : null;
 }

@@ -1,13 +1,20 @@
 /**
- * Requests to other servers: kept connections, no redirects, an answer of at most ANSWER_BYTES_MAX, one deadline for all of it. A guarded client connects only to
+ * * Requests to other servers: kept connections, no redirects, an answer of at most ANSWER_BYTES_MAX, one deadline for all of it. A guarded client connects only to
  * addresses that the guard lets through, asked three times: of the URL's own host, of each address its name resolves to, and of the socket's other end before a byte
  * is written. undici's `connect.lookup` is never asked about address literals, and a name may resolve to another address the next time.
+ *
+ * Retry-After (RFC 9110, section 10.2.3): seconds, or a date.
  */
 import { type LookupAddress, lookup } from "node:dns";
 import { Agent, buildConnector, errors, request } from "undici";
 import { connection, guarded } from "../../core/faults/guard.ts";
+import { SECOND_MS } from "../../core/time/durations.ts";
 import { forbiddenAddress, forbiddenUrl } from "./address-guard.ts";
-import { retryAfterMs } from "./retry-after.ts";
+
+const RETRY_AFTER_MS_MAX = 86_400 * SECOND_MS;
+
+/** An HTTP date in any of its three forms: it begins with the day of the week. */
+const HTTP_DATE = /^(mon|tue|wed|thu|fri|sat|sun)[a-z]*,? /i;
 
 /** Size of an answer's body, for error messages: a line of text. What is longer is not read. */
 const ANSWER_BYTES_MAX = 2_048;
@@ -181,4 +188,23 @@ function codeOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0]);
   const code = typeof error === "object" && error !== null && "code" in error ? error.code : "";
   return typeof code === "string" ? code : "";
+}
+
+/**
+ * Milliseconds that a receiver asks for, a day at most; null where it says nothing that can be read. A date counts from the answer's own `Date`, where there is one:
+ * clocks of receivers are off. `nowMs` is wall time.
+ */
+export function retryAfterMs(retryAfter: string | undefined, date: string | undefined, nowMs: number): number | null {
+  const text = retryAfter?.trim() ?? "";
+  if (/^\d{1,9}$/.test(text)) return Math.min(Number(text) * SECOND_MS, RETRY_AFTER_MS_MAX);
+  const atMs = httpDateMs(text);
+  if (atMs === null) return null;
+  const sinceMs = (date === undefined ? null : httpDateMs(date.trim())) ?? nowMs;
+  return Math.min(Math.max(0, atMs - sinceMs), RETRY_AFTER_MS_MAX);
+}
+
+function httpDateMs(text: string): number | null {
+  if (!HTTP_DATE.test(text)) return null;
+  const ms = Date.parse(/gmt$/i.test(text) ? text : `${text} GMT`);
+  return Number.isNaN(ms) ? null : ms;
 }

@@ -4,7 +4,7 @@
  * A nice value of 4 leaves an engine 29 % of a core that all others want; more was no better (docs/adr/0078-v8-lets-others-go-first.md).
  */
 import { availableParallelism, setPriority } from "node:os";
-import { CORES_FEW } from "./few-cores.ts";
+import { CORES_FEW } from "./v8-policy.ts";
 
 const NICE = 4;
 /** Queries wait for nothing but cores: detection and answers go first on any machine, as they do before trainings. */

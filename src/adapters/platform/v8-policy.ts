@@ -15,17 +15,36 @@
  *    the first 1,000 anomalies of a server had 1,084 functions compiled, 2.1 of the 4.1 s of the processor that they took; with these, 0.7 of 2.6 (row
  *    `anomalies`; [ADR 78](../../../docs/adr/0078-v8-lets-others-go-first.md)). With four times as many the functions themselves take more than is saved. Not while
  *    threads load their modules: what runs then is the loader, which runs no more later, and its compilations were a fifth of what a start takes of the processor.
- *  - threads: on one or two cores those of V8 let others go first ([v8-threads.ts](v8-threads.ts)), and the new space is collected by its own thread alone:
+ *  - threads: on one or two cores those of V8 let others go first (yieldV8Threads), and the new space is collected by its own thread alone:
  *    with helpers it waits for them.
  *
  * V8 reads the others whenever it decides, so they count from this call on, also in threads that are started later. V8 complains on standard error of flags that it does not know:
  * for the versions of Node 20, 22 and 24 it stands below which these are, and any other is asked, which takes 0.1 s of a start; where it does not answer none is set.
+ *
+ * The threads of V8 that compile functions and help to collect garbage. On one or two cores they take the turns of the threads that somebody waits for: a
+ * function of 13 ms held requests and verdicts up for 20. With a nice value they get a tenth of a core that an engine wants too (engine-priority.ts: 10 less), and
+ * all of one that nobody wants. Much more is too much: a collection waits for its helpers, and did so for 100 ms where the engine left them nothing.
+ *
+ * Node 20 does not name its threads, so they are found by the order in which they are made: the main thread, the one that delays Node's tasks, V8's. Wrong
+ * ones would be slower, no more.
  */
 import { spawnSync } from "node:child_process";
-import { availableParallelism, totalmem } from "node:os";
+import { readdirSync } from "node:fs";
+import { availableParallelism, setPriority, totalmem } from "node:os";
 import { setFlagsFromString } from "node:v8";
-import { CORES_FEW } from "./few-cores.ts";
-import { yieldV8Threads } from "./v8-threads.ts";
+
+/** With so many cores or fewer the threads of the process take one another's turns, and it matters who goes first. */
+export const CORES_FEW = 2;
+
+/** Node's `--v8-pool-size` unless somebody sets it. */
+const POOL_THREADS = 4;
+
+/** The main thread, and that of delayed tasks. */
+const THREADS_BEFORE = 2;
+
+/** Beyond every id of a thread: these begin again at the low ones. */
+const THREAD_IDS_MAX = 2 ** 22;
+const NICE = 14;
 
 const FLAGS = ["--no-memory-reducer", "--heap-growing-percent=100"] as const;
 const LOADING_BUDGET = `--interrupt-budget=${1024 * 1024}`;
@@ -80,4 +99,22 @@ function nameOf(flag: string): string {
 function v8Options(): string {
   const { NODE_OPTIONS: _, ...env } = process.env;
   return spawnSync(process.execPath, ["--v8-options"], { encoding: "utf8", env, timeout: ASK_MS_MAX }).stdout ?? "";
+}
+
+/** V8's among the ids of all threads of a process: none where there are too few, or where `nodeOptions` set their number. */
+export function v8Threads(ids: readonly number[], processId: number, nodeOptions: string): number[] {
+  if (/v8[-_]pool[-_]size/.test(nodeOptions)) return [];
+  const age = (id: number) => (id < processId ? id + THREAD_IDS_MAX : id);
+  const found = ids.toSorted((a, b) => age(a) - age(b)).slice(THREADS_BEFORE, THREADS_BEFORE + POOL_THREADS);
+  return found.length === POOL_THREADS ? found : [];
+}
+
+/** Lets other threads go before V8's. To be called before any thread is started; where the system does not report threads nothing happens. */
+function yieldV8Threads(): void {
+  try {
+    const ids = readdirSync("/proc/self/task").map(Number);
+    for (const id of v8Threads(ids, process.pid, [...process.execArgv, process.env.NODE_OPTIONS].join(" "))) setPriority(id, NICE);
+  } catch {
+    // No such folder: not Linux.
+  }
 }

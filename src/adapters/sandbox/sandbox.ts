@@ -1,15 +1,24 @@
 /**
- * Sandbox: runs the transforms of tenants, which are hostile until shown otherwise, each in a process of its tenant's own behind three walls: the interpreter,
+ * * Sandbox: runs the transforms of tenants, which are hostile until shown otherwise, each in a process of its tenant's own behind three walls: the interpreter,
  * the limits of the process, and a filter of system calls ([ADR 108](../../../docs/adr/0108-programs-of-tenants.md)). No process runs before somebody has a transform.
+ *
+ * Overruns of programs: one that overran its limits three times in ten minutes is suspended until the first of them is ten minutes old.
  */
-
-import { SANDBOX_IDLE_LOOK_MS, TRANSFORM_INPUT_BYTES_MAX, TRANSFORM_PROGRAM_CHARACTERS_MAX } from "../../core/config/sandbox-limits.ts";
+import { createHash } from "node:crypto";
+import { BoundedMap } from "../../core/collections/bounded-map.ts";
+import {
+  SANDBOX_IDLE_LOOK_MS,
+  TRANSFORM_INPUT_BYTES_MAX,
+  TRANSFORM_KILLS_MAX,
+  TRANSFORM_KILLS_PERIOD_MS,
+  TRANSFORM_PENALTIES_MAX,
+  TRANSFORM_PROGRAM_CHARACTERS_MAX,
+} from "../../core/config/sandbox-limits.ts";
 import { after, background, every, task } from "../../core/faults/guard.ts";
 import type { SandboxReport, SandboxWalls } from "../../domain/webhooks/sandbox-state.ts";
 import type { EventTransforms, Transform, TransformOutcome } from "../../domain/webhooks/transform.ts";
 import { systemClock } from "../platform/clock.ts";
 import type { Request } from "./frames.ts";
-import { Overruns, programKey } from "./overruns.ts";
 import { payloadProblem } from "./payload-text.ts";
 import { ProcessPool } from "./process-pool.ts";
 import { type ProcessWalls, type RunEnd, SandboxProcess, sandboxWrapper } from "./sandbox-process.ts";
@@ -165,4 +174,29 @@ function requestOf({ type, expression, code }: Transform, event: string): Reques
     return `it has ${program.length} characters, more than ${TRANSFORM_PROGRAM_CHARACTERS_MAX}`;
   if (Buffer.byteLength(event) > TRANSFORM_INPUT_BYTES_MAX) return `the event has more than ${TRANSFORM_INPUT_BYTES_MAX} bytes`;
   return { language: type, program, event };
+}
+
+export class Overruns {
+  readonly #momentsMs = new BoundedMap<string, readonly number[]>(TRANSFORM_PENALTIES_MAX);
+
+  /** When a program that is suspended may run again; undefined where it may now. */
+  suspendedUntilMs(key: string, nowMs: number): number | undefined {
+    const [first, ...others] = this.#within(key, nowMs);
+    return first !== undefined && others.length + 1 >= TRANSFORM_KILLS_MAX ? first + TRANSFORM_KILLS_PERIOD_MS : undefined;
+  }
+
+  add(key: string, nowMs: number): void {
+    this.#momentsMs.set(key, [...this.#within(key, nowMs), nowMs]);
+  }
+
+  #within(key: string, nowMs: number): readonly number[] {
+    return (this.#momentsMs.get(key) ?? []).filter((momentMs) => momentMs > nowMs - TRANSFORM_KILLS_PERIOD_MS);
+  }
+}
+
+/** Key of a tenant's program. */
+export function programKey(tenant: string, { language, program }: Pick<Request, "language" | "program">): string {
+  return createHash("sha256")
+    .update(JSON.stringify([tenant, language, program]))
+    .digest("base64");
 }

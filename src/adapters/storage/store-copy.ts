@@ -1,11 +1,14 @@
 // Copies a store beside the server that writes to it, page by page at a pace of its own: a transaction is held from before the first page to behind the last, so that LMDB writes over none that it needs.
 // LMDB's own copy (mdb_env_copy2) is one call that cannot be paced, and compacted it writes page 0 with transaction 0, which lmdb-file.ts takes for damage.
+// Holds what a store has now while a server goes on writing to it: its pages are not used again until the snapshot is closed.
+
 import { closeSync, fsyncSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { open } from "lmdb";
+import { background, task } from "../../core/faults/guard.ts";
 import { systemClock } from "../platform/clock.ts";
 import { LmdbFile, type Snapshot } from "./lmdb-file.ts";
-import { type LiveSnapshot, openLiveSnapshot } from "./lmdb-snapshot.ts";
 import { openLmdbStore } from "./lmdb-store.ts";
 import { SEALED_KEY, SEALED_TABLE, SEALED_VALUE } from "./sealed-stores.ts";
 
@@ -118,4 +121,21 @@ async function sayFlushed(path: string, folder: string): Promise<void> {
   } finally {
     copy.close();
   }
+}
+
+/** A snapshot that is held. */
+interface LiveSnapshot {
+  close(): void;
+}
+
+/** Holds the newest transaction of a data file, as a reader beside its server. Throws LMDB's error. */
+export function openLiveSnapshot(file: string): LiveSnapshot {
+  const root = open({ path: dirname(file), noSubdir: false, readOnly: true, keyEncoding: "binary", encoding: "binary" });
+  const transaction = root.useReadTransaction();
+  return {
+    close: () => {
+      transaction.done();
+      background(task("the end of a snapshot"), root.close());
+    },
+  };
 }

@@ -1,6 +1,6 @@
 // The process that walks a store's file for store-check.ts: one order as its argument; on standard output rows, where they are wanted, and last a report (walk-frames.ts).
 import { writeSync } from "node:fs";
-import { openLiveSnapshot } from "./lmdb-snapshot.ts";
+import { openLiveSnapshot } from "./store-copy.ts";
 import { walkStore } from "./store-walk.ts";
 import { FrameWriter, type WalkOrder } from "./walk-frames.ts";
 

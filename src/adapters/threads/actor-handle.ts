@@ -1,7 +1,6 @@
 // An actor as whoever started it sees it: its mailbox, whether it is ready, and its orderly stop.
 import type { Home } from "../../core/faults/guard.ts";
 import type { Handlers, Mailbox, Message } from "./mailbox.ts";
-import { Signal } from "./signal.ts";
 
 /** Tells an actor to bring to its end what is under way; it answers with Stopped. */
 export interface StopCommand {
@@ -37,5 +36,23 @@ export class ActorHandle<Incoming extends Message, Outgoing extends Message> {
   /** Resolves when it has stopped. */
   get stopped(): Promise<void> {
     return this.#stopped.given;
+  }
+}
+
+/** A promise that somebody else fulfils. */
+export class Signal {
+  readonly given: Promise<void>;
+  isGiven = false;
+  #resolve: () => void = () => {};
+
+  constructor() {
+    this.given = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+  }
+
+  give(): void {
+    this.isGiven = true;
+    this.#resolve();
   }
 }

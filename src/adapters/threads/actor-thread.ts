@@ -1,9 +1,9 @@
 // The thread of an actor as others see it: started, ended, failed, and started again where its policy says so.
+// Waits between the starts of an actor that keeps ending.
 import { after, background, fatal } from "../../core/faults/guard.ts";
 import { systemClock } from "../platform/clock.ts";
-import { BackOff, type RestartPolicy } from "./back-off.ts";
+import { Signal } from "./actor-handle.ts";
 import type { MessagePort } from "./mailbox.ts";
-import { Signal } from "./signal.ts";
 import { spawn, type Thread } from "./threads.ts";
 
 const START = fatal("the start of a thread");
@@ -110,5 +110,33 @@ export class ActorThread {
       this.#restarts++;
       this.#run();
     });
+  }
+}
+
+/** Restart policy of an actor that may be started again. */
+interface RestartPolicy {
+  /** Wait before the first restart, which doubles from one to the next up to `mostMs`. */
+  readonly firstMs: number;
+  readonly mostMs: number;
+  /** A run of so long was sound: the next wait is the first again. */
+  readonly soundMs: number;
+}
+
+/** Back-off: says how long the next start has to wait. */
+export class BackOff {
+  readonly #policy: RestartPolicy;
+  #nextMs: number;
+
+  constructor(policy: RestartPolicy) {
+    this.#policy = policy;
+    this.#nextMs = policy.firstMs;
+  }
+
+  /** After a run of so many milliseconds. */
+  waitMs(ranMs: number): number {
+    const { firstMs, mostMs, soundMs } = this.#policy;
+    const waitMs = ranMs >= soundMs ? firstMs : this.#nextMs;
+    this.#nextMs = Math.min(mostMs, 2 * waitMs);
+    return waitMs;
   }
 }

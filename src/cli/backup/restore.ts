@@ -1,8 +1,25 @@
 /**
- * `vedette restore`: checks a backup, every byte of it, and makes a data folder of it. With --log it puts the log behind it that another folder still has, up to --until: the next start reads it as after a kill.
+ * * `vedette restore`: checks a backup, every byte of it, and makes a data folder of it. With --log it puts the log behind it that another folder still has, up to --until: the next start reads it as after a kill.
  * What people changed behind the backup (silences, acknowledgements, settings) stands in the stores alone and is not in the log.
+ *
+ * The files of a backup against its manifest, and their copies.
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
+import { createHash } from "node:crypto";
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { writeInventory } from "../../adapters/log/log-inventory.ts";
 import { listSegments } from "../../adapters/log/log-segment.ts";
@@ -14,8 +31,12 @@ import { CommandError, EXIT, UsageError } from "../../server/exit-code.ts";
 import { writeLine } from "../../server/terminal.ts";
 import { writeJson } from "../client/table-text.ts";
 import type { CommandArguments } from "../command-arguments.ts";
-import { copyFiles, verifyFiles } from "./backup-files.ts";
 import { addLaterLog, type LaterLog } from "./later-log.ts";
+
+const STEP_BYTES = 4 * 1024 * 1024;
+
+/** Without them there is nothing to start over. */
+const NEEDED = ["meta.json", "series/data.mdb", "control/data.mdb"];
 
 /** A store and its tables. */
 export interface RestoredStore {
@@ -135,4 +156,58 @@ function show(given: CommandArguments, { backup, data }: RestoreOrder, manifest:
   if (data === undefined) return;
   if (later !== undefined) writeLine(`of the log behind it: ${later.blocks} blocks, ${later.rows} rows, up to ${later.until ?? "its cut"}`);
   writeLine(`restored to ${data}: start the server with DATA_DIR=${data}`);
+}
+
+/** Files that are not as they were written, a line each. */
+export function verifyFiles(backup: string, { files }: BackupManifest): string[] {
+  const listed = new Set(files.map(({ path }) => path));
+  const unlisted = NEEDED.filter((path) => !listed.has(path)).map((path) => `${path} is not in the manifest`);
+  const wrong = files.flatMap(({ path, bytes, sha256 }) => {
+    const file = join(backup, path);
+    if (!existsSync(file)) return [`${path} is missing`];
+    const other = notOwn(backup, path);
+    if (other !== undefined) return [`${other} is a link or a device: a backup has files and folders of its own only`];
+    const { size } = statSync(file);
+    if (size !== bytes) return [`${path} has ${size} bytes, not ${bytes}`];
+    return sha256Of(file) === sha256 ? [] : [`${path} is not what was written: its SHA-256 differs`];
+  });
+  return [...unlisted, ...wrong];
+}
+
+/** The first part of a path in the backup that is neither a folder nor a file, such as a link to what is elsewhere. */
+function notOwn(backup: string, path: string): string | undefined {
+  const parts = path.split("/");
+  return parts
+    .map((_, depth) => parts.slice(0, depth + 1).join("/"))
+    .find((part, depth) => {
+      const state = lstatSync(join(backup, part));
+      return depth === parts.length - 1 ? !state.isFile() : !state.isDirectory();
+    });
+}
+
+function sha256Of(path: string): string {
+  const descriptor = openSync(path, "r");
+  try {
+    const hash = createHash("sha256");
+    const piece = Buffer.alloc(STEP_BYTES);
+    for (let read = readSync(descriptor, piece); read > 0; read = readSync(descriptor, piece)) hash.update(piece.subarray(0, read));
+    return hash.digest("hex");
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Copies the files into a folder, each flushed: copies and not links, as a server writes to them. */
+function copyFiles(backup: string, into: string, { files }: BackupManifest): void {
+  for (const { path } of files) {
+    const target = join(into, path);
+    mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
+    copyFileSync(join(backup, path), target);
+    const descriptor = openSync(target, "r+");
+    try {
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+  }
 }

@@ -1,10 +1,15 @@
 // The ports that a server would open: whether each is free, and else whose it is: of the server that has the data folder, or of another process.
+// Which process listens on a port of TCP, by /proc: the socket's inode in net/tcp, and the process that holds it open.
+
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { createServer } from "node:net";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { holderOf } from "../../adapters/log/folder-lock.ts";
 import type { Config } from "../../core/config/load-config.ts";
 import { type FindingState, finding, type MachineFinding } from "./machine-finding.ts";
-import { listenerOf, type PortListener } from "./port-listener.ts";
+
+const PROC = "/proc";
+const LISTENING = "0A";
 
 type Ports = Pick<Config, "HOST" | "PORT" | "OTLP_PORT" | "OTLP_GRPC_PORT" | "ALERTS_HOST" | "ALERTS_PORT" | "DATA_DIR">;
 
@@ -53,4 +58,62 @@ function listenError(host: string, port: number): Promise<string | undefined> {
     server.once("error", (error: NodeJS.ErrnoException) => done(error.code ?? error.message));
     server.listen(port, host, () => server.close(() => done(undefined)));
   });
+}
+
+/** A process that listens. */
+interface PortListener {
+  readonly pid: number;
+  readonly parentPid: number;
+  /** Its name, as the kernel has it. */
+  readonly command: string;
+}
+
+/** The process; undefined where none is seen, as of another user. */
+function listenerOf(port: number): PortListener | undefined {
+  const inodes = new Set(["tcp", "tcp6"].flatMap((name) => listeningInodes(readOr(join(PROC, "net", name)), port)));
+  if (inodes.size === 0) return undefined;
+  for (const pid of entriesOf(PROC).filter((name) => /^[0-9]+$/.test(name))) {
+    if (holdsSocket(pid, inodes)) return { pid: Number(pid), parentPid: parentOf(pid), command: readOr(join(PROC, pid, "comm")).trim() };
+  }
+  return undefined;
+}
+
+/** Inodes of the sockets that listen on the port, of the text of /proc/net/tcp (proc(5)). */
+export function listeningInodes(table: string, port: number): string[] {
+  const hex = port.toString(16).toUpperCase().padStart(4, "0");
+  return table.split("\n").flatMap((line) => {
+    const [, local = "", , state, , , , , , inode = ""] = line.trim().split(/\s+/);
+    return state === LISTENING && local.endsWith(`:${hex}`) ? [inode] : [];
+  });
+}
+
+function holdsSocket(pid: string, inodes: ReadonlySet<string>): boolean {
+  const folder = join(PROC, pid, "fd");
+  return entriesOf(folder).some((name) => {
+    try {
+      return inodes.has(/^socket:\[(\d+)\]$/.exec(readlinkSync(join(folder, name)))?.[1] ?? "");
+    } catch {
+      return false; // it was closed meanwhile
+    }
+  });
+}
+
+function parentOf(pid: string): number {
+  return Number(/^PPid:\s*(\d+)/m.exec(readOr(join(PROC, pid, "status")))?.[1] ?? 0);
+}
+
+function entriesOf(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return []; // gone, or not ours to see
+  }
+}
+
+function readOr(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
 }

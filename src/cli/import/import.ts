@@ -1,12 +1,17 @@
 // `vedette import FILE`: sends a file of history to a running server, shows how far it is, and goes on where it was when it was broken off.
+// How far an import is: in a small file beside the one that is imported, so that a broken-off import goes on, and on the terminal.
+
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { systemClock } from "../../adapters/platform/clock.ts";
 import { IMPORT_FILE_SAMPLES_MAX } from "../../core/config/limits.ts";
 import { writeError, writeLine, writeText } from "../../server/terminal.ts";
 import { type HistoryFile, readHistoryFile } from "./history-file.ts";
 import { ImportError, type ImportOptions, readImportOptions } from "./import-options.ts";
-import { ProgressBar, readMark, removeMark, writeMark } from "./import-progress.ts";
 import { importRequests } from "./import-requests.ts";
 import { ImportSender } from "./import-sender.ts";
+
+const BAR_CELLS = 30;
+const CLEAR_LINE = "\r\x1b[2K";
 
 const PROBLEMS_SHOWN = 10;
 
@@ -75,4 +80,61 @@ async function sendAll(options: ImportOptions, history: HistoryFile, isTerminal:
   removeMark(progressFile);
   say(`done: ${history.samples - failed} samples are in, ${failed + history.refused} left out`);
   return failed;
+}
+
+/** Which import it is, and the samples that the server has acknowledged. */
+interface ImportMark {
+  readonly file: string;
+  readonly url: string;
+  readonly version: string;
+  readonly samples: number;
+}
+
+/** The mark in a file; 0 samples where there is none, or one of another import. */
+function readMark(path: string, import_: Omit<ImportMark, "samples">): number {
+  try {
+    const mark = JSON.parse(readFileSync(path, "utf8")) as Partial<ImportMark>;
+    const isSame = mark.file === import_.file && mark.url === import_.url && mark.version === import_.version;
+    return isSame && Number.isSafeInteger(mark.samples) ? (mark.samples as number) : 0;
+  } catch {
+    return 0;
+  }
+}
+
+/** Replaces the mark; the file holds the old or the new one. */
+function writeMark(path: string, mark: ImportMark): void {
+  writeFileSync(`${path}.new`, `${JSON.stringify(mark)}\n`);
+  renameSync(`${path}.new`, path);
+}
+
+/** The import is done. */
+function removeMark(path: string): void {
+  rmSync(path, { force: true });
+}
+
+/** Shows progress: a bar on a terminal, else a line every tenth. */
+class ProgressBar {
+  readonly #total: number;
+  readonly #isTerminal: boolean;
+  readonly #write: (text: string) => void;
+  #tenth = -1;
+
+  constructor(options: { readonly total: number; readonly isTerminal: boolean }, write: (text: string) => void) {
+    this.#total = options.total;
+    this.#isTerminal = options.isTerminal;
+    this.#write = write;
+  }
+
+  show(samples: number, samplesPerSecond: number): void {
+    const share = this.#total === 0 ? 1 : samples / this.#total;
+    const line = `${String(Math.floor(share * 100)).padStart(3)} %  ${samples} of ${this.#total} samples, ${Math.round(samplesPerSecond)}/s`;
+    const tenth = Math.floor(share * 10);
+    if (this.#isTerminal) this.#write(`${CLEAR_LINE}[${"#".repeat(Math.floor(share * BAR_CELLS)).padEnd(BAR_CELLS, ".")}] ${line}`);
+    else if (tenth > this.#tenth) this.#write(`${line}\n`);
+    this.#tenth = tenth;
+  }
+
+  end(): void {
+    if (this.#isTerminal) this.#write("\n");
+  }
 }

@@ -1,19 +1,27 @@
 // `vedette replay FILE|FOLDER`: files of samples through what the server runs, on a virtual clock: a score, the state of the alert and whether people were told, a row.
+// The rows of a replayed file as a server would have had them: a stream for each column, and the times at which samples came.
 
 import { once } from "node:events";
 import { createWriteStream, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Writable } from "node:stream";
+import { BACKTEST_FILE_SAMPLES_MAX } from "../../core/config/backtest-limits.ts";
 import type { Config } from "../../core/config/load-config.ts";
 import { INHIBITIONS } from "../../domain/alerting/inhibition/built-in-inhibitions.ts";
 import { NO_INHIBITION_RULES } from "../../domain/alerting/inhibition/inhibition-rule.ts";
+import type { BacktestSeries } from "../../domain/backtest/history.ts";
 import { type ReplayedRows, replayRun } from "../../domain/backtest/replay-run.ts";
 import { TimeZoneHours } from "../../domain/detection/seasonal/time-zone-hours.ts";
+import { flagsOfRecord } from "../../domain/series/classification.ts";
 import { FILE_FACTS, type FileEnvironment, fileEnvironment } from "../file-environment.ts";
-import { CsvRows, type LateRows } from "./csv-rows.ts";
+import { type CsvRow, CsvRows, type LateRows } from "./csv-rows.ts";
 import { type ReplayFile, replayFiles } from "./replay-files.ts";
 import { ReplayError, type ReplayOptions, readReplayOptions } from "./replay-options.ts";
-import { ReplayTable } from "./replay-table.ts";
+
+const TENANT = "default";
+
+/** Service of a table, which names none. */
+const TABLE_SERVICE = "file";
 
 const HEADER = "timestamp,score,alert,page\n";
 
@@ -208,5 +216,49 @@ class ReplayProgress {
 
   #show(): void {
     if (this.#isTerminal) process.stderr.write(`${CLEAR_LINE}${this.#what}${this.#rows > 0 ? `, ${this.#rows} rows` : ""}`);
+  }
+}
+
+interface Column {
+  readonly times: number[];
+  readonly values: number[];
+}
+
+/** Rows in order; one that is late is passed over: a server stores late samples and does not judge them. */
+class ReplayTable {
+  #columns: Column[] = [];
+  #samples = 0;
+  /** Distinct times of the rows that are judged, and of each row of output its text and the place of its time. */
+  readonly times: number[] = [];
+  readonly rows: Array<{ readonly timestamp: string; readonly place: number }> = [];
+
+  /** Takes a row; of the history before the replay it is `isHistory`. Throws ReplayError where there are too many. */
+  take(path: string, { isLate, timestamp, timeMs, values }: CsvRow, isHistory: boolean): void {
+    if (!isLate) {
+      for (const [column, value] of values.entries()) this.#add(column, timeMs, value);
+      if (!isHistory && this.times.at(-1) !== timeMs) this.times.push(timeMs);
+      if (this.#samples > BACKTEST_FILE_SAMPLES_MAX)
+        throw new ReplayError(`${path} has more than ${BACKTEST_FILE_SAMPLES_MAX} values; give a shorter one`);
+    }
+    if (!isHistory) this.rows.push({ timestamp, place: this.times.length - 1 });
+  }
+
+  series(metrics: readonly string[]): BacktestSeries[] {
+    return this.#columns.flatMap(({ times, values }, column): BacktestSeries[] => {
+      if (times.length === 0) return [];
+      const metricName = metrics[column] as string;
+      const name = { tenant: TENANT, environment: "", serviceId: TABLE_SERVICE, metricName, attributes: {} };
+      const flags = flagsOfRecord("metric", metricName, {});
+      return [{ name, flags, times: Float64Array.from(times), values: Float64Array.from(values) }];
+    });
+  }
+
+  #add(place: number, timeMs: number, value: number): void {
+    this.#columns[place] ??= { times: [], values: [] };
+    if (Number.isNaN(value)) return;
+    const column = this.#columns[place];
+    column.times.push(timeMs);
+    column.values.push(value);
+    this.#samples++;
   }
 }

@@ -29,7 +29,7 @@ export interface BodyDescriptor {
   readonly arrivalMs: number;
   /** Wall clock milliseconds of the same moment. */
   readonly wallMs: number;
-  /** Number of who sent it (front/body-sender.ts); 0 where nobody asks. */
+  /** Number of who sent it (front/ingestion.ts); 0 where nobody asks. */
   readonly sender: number;
 }
 

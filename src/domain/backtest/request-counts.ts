@@ -2,7 +2,7 @@
 import { groupBy } from "../../core/collections/grouping.ts";
 import { FLAG_COUNTER } from "../../core/layout/stream-record.ts";
 import { isRequestCount } from "../pillars/request-metric.ts";
-import { requestsInCycle } from "../pillars/requests-in-cycle.ts";
+import { requestsInCycle } from "../pillars/request-tally.ts";
 import type { BacktestSeries } from "./history.ts";
 
 export class RequestCounts {

@@ -1,9 +1,11 @@
 // What one entity of a Backstage catalog says of a service: a Component's owner. https://backstage.io/docs/features/software-catalog/descriptor-format
-
+// The owner of a Backstage entity: [<kind>:][<namespace>/]<name>. https://backstage.io/docs/features/software-catalog/references
 import { ownMember } from "../../core/collections/own-member.ts";
 import type { RoutingKey } from "../labels/service-label.ts";
 import { isName } from "../series/name-rule.ts";
-import { labelOfOwner } from "./owner-reference.ts";
+
+const DEFAULT_NAMESPACE = "default";
+const KEYS: Readonly<Record<string, RoutingKey>> = { group: "team", user: "owner" };
 
 /** Why an entity sets nothing. */
 export type SkipReason =
@@ -68,4 +70,25 @@ export function readEntity(entity: unknown): ComponentLabel | SkippedEntity {
   const namespace = member(metadata, "namespace");
   const label = labelOfOwner(owner, typeof namespace === "string" && namespace !== "" ? namespace : "default");
   return typeof label === "string" ? skip("invalid_owner", `spec.owner ${label}`) : { kind, name, ...label };
+}
+
+/** The label that an owner gives. */
+interface OwnerLabel {
+  readonly key: RoutingKey;
+  readonly value: string;
+}
+
+/**
+ * The label of an owner of an entity in `namespace`, or what is wrong with the reference. Without a kind it is a group, without a namespace one of the
+ * entity's own. The default namespace is left out, another kept: "group:default/payments" is payments, "group:retail/payments" is retail/payments.
+ */
+export function labelOfOwner(reference: string, namespace: string): OwnerLabel | string {
+  const [, kind = "group", prefix, name = ""] = /^(?:([^:/]*):)?(?:([^:/]*)\/)?([^:/]*)$/.exec(reference.trim()) ?? [];
+  const lowerKind = kind.toLowerCase();
+  const key = ownMember(KEYS, lowerKind);
+  if (name === "" || kind === "" || prefix === "") return `is no reference of the form [kind:][namespace/]name`;
+  if (key === undefined) return `names an owner of kind ${JSON.stringify(kind.slice(0, 40))}; a group or a user is needed`;
+  const space = prefix ?? namespace;
+  const value = space.toLowerCase() === DEFAULT_NAMESPACE ? name : `${space}/${name}`;
+  return isName(value) ? { key, value } : "holds control characters or is too long for a label";
 }

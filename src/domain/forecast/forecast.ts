@@ -1,16 +1,18 @@
 // The forecast of a series: by one method, or by the best of all of them in a rolling-origin trial, combined; with intervals from the errors of the same
 // trial, within what the metric can be. 720 hours and 24 ahead take about 50 ms.
-
+// Forecasts that repeat what was: the last value, the last cycle, the mean of the last cycles.
 import { median } from "../detection/robust.ts";
 import { arima } from "./arima-method.ts";
 import { halfWidths } from "./conformal-interval.ts";
 import type { ForecastMethod, ForecastTask } from "./forecast-method.ts";
 import { holtWinters } from "./holt-winters.ts";
 import { lagRegression } from "./lag-regression.ts";
-import { naive, seasonalMean, seasonalNaive } from "./repeating-methods.ts";
+import { mean } from "./mean.ts";
 import { runTrials, type Trials, trialOrigins } from "./rolling-origin.ts";
 import { dampedTrend, theta } from "./smoothing-methods.ts";
 import { temperedHistory } from "./tempered-history.ts";
+
+const CYCLES = 4;
 
 /** The slope may be so many times what was seen. */
 const SLOPE_FACTOR = 1.5;
@@ -165,3 +167,38 @@ function slopeOf(values: Float64Array, periods: readonly number[]): number {
   const span = half - (half % period);
   return median(values.subarray(span).map((value, at) => value - (values[at] as number))) / span;
 }
+
+const naive: ForecastMethod = {
+  name: "naive",
+  forecast: ({ values, horizon }) => (values.length === 0 ? undefined : new Float64Array(horizon).fill(values.at(-1) as number)),
+};
+
+/** The last cycle of the period at this place of the task's list. */
+function seasonalNaive(place: number): ForecastMethod {
+  return {
+    name: `seasonal_naive_${place + 1}`,
+    forecast({ values, periods, horizon }) {
+      const period = periods[place];
+      if (period === undefined || values.length < period) return undefined;
+      return Float64Array.from({ length: horizon }, (_, step) => values[values.length - period + (step % period)] as number);
+    },
+  };
+}
+
+/** Mean of the last four cycles of the longest period, moved to the level of the last one. */
+const seasonalMean: ForecastMethod = {
+  name: "seasonal_mean",
+  forecast({ values, periods, horizon }) {
+    const period = periods.findLast((length) => values.length >= 2 * length);
+    if (period === undefined) return undefined;
+    const cycles = Math.min(CYCLES, Math.floor(values.length / period));
+    const from = values.length - cycles * period;
+    const profile = Float64Array.from({ length: period }, (_, phase) => {
+      let sum = 0;
+      for (let cycle = 0; cycle < cycles; cycle++) sum += values[from + cycle * period + phase] as number;
+      return sum / cycles;
+    });
+    const shift = mean(values.subarray(values.length - period)) - mean(profile);
+    return Float64Array.from({ length: horizon }, (_, step) => (profile[step % period] as number) + shift);
+  },
+};

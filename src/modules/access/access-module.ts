@@ -1,14 +1,17 @@
 // What the coordinator folds of keys, users, tenants and the audit log.
-
+// Rows of the audit log leave by age, and beyond a maximum the oldest of the tenant that has most: one tenant's flood takes no other's rows.
 import { done, type Outcome } from "../../api/refusal.ts";
+import type { CoordinatorMessage } from "../../core/protocol/query.ts";
 import { levelOf, permissionsOf } from "../../domain/access/roles.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
+import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import type { NounModule } from "../state/noun-module.ts";
-import type { RetentionTerms } from "../state/retention-step.ts";
+import type { RetentionStep, RetentionTerms } from "../state/retention-step.ts";
+import type { StateWith } from "../state/stored-state.ts";
+import { tenantTimeBound } from "../state/tables.ts";
 import type { AccessBooks, AccessContext } from "./access-context.ts";
 import { AuditBook } from "./audit-book.ts";
 import { listAudit } from "./audit-handler.ts";
-import { expireAudit } from "./audit-retention.ts";
 import { KeyBook } from "./key-book.ts";
 import { createKey, listKeys, revokeKey, rotateKey } from "./key-handlers.ts";
 import { TenantBook } from "./tenant-book.ts";
@@ -55,4 +58,55 @@ export const ACCESS = {
 function permissions(_context: AccessContext, { principal }: QueryRequest<"permissions">): Outcome<unknown> {
   const { tenant, subject, role } = principal;
   return done({ tenant_id: tenant, user_id: subject, role, level: levelOf(role), permissions: permissionsOf(role) });
+}
+
+interface AuditRetention {
+  readonly state: StateWith<unknown, Pick<AccessBooks, "audit">>;
+  readonly counters: CoordinatorCounters;
+  emit(message: CoordinatorMessage): void;
+}
+
+/** Deletes what is older than `beforeMs`, then what is beyond `rowsMax`. */
+function* expireAudit(
+  { state, counters, emit }: AuditRetention,
+  beforeMs: number,
+  rowsMax: number,
+  rowsPerStep: number,
+): Generator<RetentionStep> {
+  const { audit } = state.configured;
+  for (const tenant of [...audit.tenants]) {
+    for (let step = oldest(state, tenant, beforeMs, rowsPerStep); step !== undefined; step = oldest(state, tenant, beforeMs, rowsPerStep)) {
+      const { rows, operations, apply } = step;
+      const expired = () => {
+        apply();
+        counters.add("auditRowsExpired", rows);
+      };
+      yield { store: state.control, operations, apply: expired };
+    }
+  }
+  for (let excess = audit.size - rowsMax; excess > 0; excess = audit.size - rowsMax) {
+    const tenant = audit.largestTenant;
+    const step = tenant && oldest(state, tenant, Number.POSITIVE_INFINITY, Math.min(excess, rowsPerStep));
+    if (!step) return;
+    const { rows, operations, apply } = step;
+    const msg = `the audit log holds ${rowsMax} rows: the oldest ${rows} of tenant ${JSON.stringify(tenant)} were dropped`;
+    const dropped = () => {
+      apply();
+      counters.add("auditRowsDropped", rows);
+      emit({ type: "log", level: "warn", component: "retention", msg });
+    };
+    yield { store: state.control, operations, apply: dropped };
+  }
+}
+
+function oldest({ control, configured }: StateWith<unknown, Pick<AccessBooks, "audit">>, tenant: string, beforeMs: number, limit: number) {
+  const from = tenantTimeBound(tenant, Number.NEGATIVE_INFINITY);
+  const entries = control.range("audit", { from, to: tenantTimeBound(tenant, beforeMs), limit });
+  if (entries.length === 0) return undefined;
+  const rows = entries.length;
+  return {
+    rows,
+    operations: [...entries.map(({ key }) => ({ table: "audit", key, value: undefined })), configured.audit.operation(tenant, -rows)],
+    apply: () => configured.audit.add(tenant, -rows),
+  };
 }

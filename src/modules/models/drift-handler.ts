@@ -8,10 +8,10 @@ import type { VectorReference } from "../../domain/detection/multivariate/vector
 import type { ColumnDrift } from "../../domain/models/model-drift.ts";
 import { computeFor } from "../prediction/computing.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
-import { automaticId } from "./automatic-model.ts";
 import { environmentOf } from "./job-handlers.ts";
 import type { ModelledService } from "./model-book.ts";
 import type { ModelsContext } from "./models-context.ts";
+import { automaticId } from "./service-key.ts";
 
 interface JudgedModel {
   readonly modelId: string;

@@ -9,12 +9,12 @@ import type { ModelComparison } from "../../domain/models/model-comparison.ts";
 import { computeFor } from "../prediction/computing.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { servicesOf } from "../services/service-list.ts";
-import { automaticId } from "./automatic-model.ts";
 import { environmentOf } from "./job-handlers.ts";
 import { labelledTimes } from "./labelled-times.ts";
 import type { ModelledService } from "./model-book.ts";
 import { type ModelRow, modelOperation } from "./model-row.ts";
 import type { ModelsContext } from "./models-context.ts";
+import { automaticId } from "./service-key.ts";
 
 const TURN_SERVICES = 64;
 

@@ -1,12 +1,11 @@
 // GET /api/v1/ml/forecast: the next values of a metric from now on, hour by hour, in steps of five minutes for a few hours, of a quarter of an hour while history is short.
-
+// Which steps a forecast is about: those ahead of now, whenever its history ended.
 import { StoreError } from "../../adapters/storage/key-value-store.ts";
 import { done, type Outcome, refused, shown } from "../../api/refusal.ts";
 import type { SeriesSummary } from "../../core/protocol/engine-control.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../core/time/durations.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 import { FORECAST_VALUES_MIN } from "../../domain/forecast/forecast.ts";
-import { stepsAhead } from "../../domain/prediction/steps-ahead.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { newId } from "../state/tables.ts";
 import { computeFor } from "./computing.ts";
@@ -140,4 +139,22 @@ function tooShort({ values, stepMs }: History): Outcome<never> {
 /** 404, for a metric or for the service. */
 export function unknownMetric(serviceId: string, metricName: string, field: string): Outcome<never> {
   return refused("not_found", `no series ${shown(metricName)} of ${shown(serviceId)} is known; /api/v1/series lists what there is`, field);
+}
+
+/** Steps behind the end of a history. */
+interface StepsAhead {
+  /** Steps that begin before now: foretold on the way, and left out. */
+  readonly skipped: number;
+  /** All of them, to the first that begins `hours` after now or later. */
+  readonly horizon: number;
+}
+
+/** Steps from the first that does not begin before `nowMs` to the first that begins `hours` after it or later. */
+export function stepsAhead(
+  endMs: number,
+  nowMs: number,
+  { stepMs, hours }: { readonly stepMs: number; readonly hours: number },
+): StepsAhead {
+  const skipped = Math.max(0, Math.ceil((nowMs - endMs) / stepMs));
+  return { skipped, horizon: Math.ceil((nowMs + hours * HOUR_MS - endMs) / stepMs) + 1 };
 }

@@ -1,15 +1,25 @@
 // Takes queries: each has a place, its tenant's share of the coordinator's time and of the engines', and an answer.
+// How long one turn of the coordinator's thread takes at a time, whatever worked in it: nobody else is served meanwhile.
+// From a call to its answer: validation by the endpoint's schema, the handler by name, and what went wrong as a status.
 import type { Clock } from "../../adapters/platform/clock.ts";
-import { answerFault, type Home } from "../../core/faults/guard.ts";
+import { StoreError } from "../../adapters/storage/key-value-store.ts";
+import { bodySteps } from "../../api/body-parsing.ts";
+import type { CoordinatorEndpoint } from "../../api/endpoints.ts";
+import { refusalBody } from "../../api/error-answer.ts";
+import { parseQuery } from "../../api/query-parsing.ts";
+import { ERROR_STATUS, type Outcome, type Refusal, refused } from "../../api/refusal.ts";
+import { answerFault, background, type Home, task } from "../../core/faults/guard.ts";
 import type { CoordinatorMessage, QueryCall } from "../../core/protocol/query.ts";
 import { errorFields } from "../../core/telemetry/log-event.ts";
+import { jsonTextSteps } from "../../domain/codec/json-text.ts";
 import { EngineAsks } from "../engines/engine-asks.ts";
+import { EngineUnavailableError } from "../engines/engine-client.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
-import { Slices } from "../state/slices.ts";
-import { TurnClock } from "../state/turn-clock.ts";
-import { type Answered, answerQuery, refusalAnswer } from "./answer-query.ts";
-import type { QueryHandlers, Using } from "./query-context.ts";
-import { type QueryTicket, QueryTurns } from "./query-turns.ts";
+import { inSlices, Slices } from "../state/slices.ts";
+import type { QueryContext, QueryHandlers, Using } from "./query-context.ts";
+import { type QueryTicket, QueryTurns, ShareOfTimeError } from "./query-turns.ts";
+
+const NO_CONTENT = 204;
 
 /** Members that every query uses, whatever its noun. */
 type AnyContext = Using<"engines" | "pause" | "settle" | "yieldTurn">;
@@ -90,5 +100,94 @@ export class QueryRunner<Context extends AnyContext> {
       pause: slices.pause,
       settle: () => goOn(context.settle()),
     };
+  }
+}
+
+interface TurnClockDependencies {
+  readonly counters: { turn(seconds: number): void };
+  monotonicMs(): number;
+  /** Resolves after a turn of the event loop. */
+  yieldTurn(): Promise<void>;
+}
+
+/** Measures the turns in which queries and changes work. */
+export class TurnClock {
+  readonly #dependencies: TurnClockDependencies;
+  #isRunning = false;
+
+  constructor(dependencies: TurnClockDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Work begins or goes on in this turn; all of it is one measurement. */
+  begin(): void {
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    const { counters, monotonicMs, yieldTurn } = this.#dependencies;
+    const startMs = monotonicMs();
+    const ended = yieldTurn().then(() => {
+      this.#isRunning = false;
+      counters.turn((monotonicMs() - startMs) / 1_000);
+    });
+    background(task("the measure of turns"), ended);
+  }
+}
+
+/** Status and body of an answer. */
+interface Answered {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** The answer to a refusal; the front completes it with the request's id. */
+function refusalAnswer(refusal: Refusal): Answered {
+  return { status: ERROR_STATUS[refusal.code], body: refusalBody(refusal) };
+}
+
+/** Answers a call once its turn has come. Rejects only on a defect of this program. */
+async function answerQuery<Context extends Pick<QueryContext, "pause" | "settle">>(
+  nouns: QueryHandlers<Context>,
+  context: Context,
+  call: QueryCall,
+  turn: () => Promise<void>,
+): Promise<Answered> {
+  if (!Object.hasOwn(nouns.handlers, call.endpoint)) throw new RangeError(`the coordinator does not answer ${call.endpoint}`);
+  const outcome = await handle(nouns, context, call.endpoint as CoordinatorEndpoint, call, turn);
+  if (!outcome.ok) return refusalAnswer(outcome.refusal);
+  const { status: code = 200, value } = outcome;
+  return { status: code, body: code === NO_CONTENT ? "" : await inSlices(jsonTextSteps(value), context.pause) };
+}
+
+async function handle<N extends CoordinatorEndpoint, Context extends Pick<QueryContext, "pause" | "settle">>(
+  { handlers, afterCommit }: QueryHandlers<Context>,
+  context: Context,
+  endpoint: N,
+  call: QueryCall,
+  turn: () => Promise<void>,
+): Promise<Outcome<unknown>> {
+  const query = parseQuery(endpoint, call.query);
+  if (!query.ok) return query;
+  try {
+    const body = await inSlices(bodySteps(endpoint, call.body), context.pause);
+    if (!body.ok) return body;
+    await turn();
+    if (afterCommit.has(endpoint)) await context.settle();
+    const { principal, path, requestId, address = null, mediaType = null, ifMatch = null, shares = [] } = call;
+    return await handlers[endpoint](context, {
+      principal,
+      requestId,
+      address,
+      path,
+      query: query.value,
+      body: body.value,
+      mediaType,
+      ifMatch,
+      shares,
+    });
+  } catch (error) {
+    if (error instanceof EngineUnavailableError) return refused("overloaded", `${error.message} in time; try again`);
+    if (error instanceof ShareOfTimeError) return refused("overloaded", `${error.message} while others ask; try again shortly`);
+    if (error instanceof StoreError) return refused("store_unavailable", `the store cannot be read now (${error.code}); try again`);
+    throw error;
   }
 }

@@ -20,7 +20,7 @@ import { WorkSlices } from "../../domain/backtest/work-slices.ts";
 import { TimeZoneHours } from "../../domain/detection/seasonal/time-zone-hours.ts";
 import { sourceOf } from "../../domain/notification/routing-rule.ts";
 import { groupOfDocument, type RuleGroupDocument } from "../../domain/rules/file/group-document.ts";
-import { CYCLE_MS } from "../backtest/backtest-handler.ts";
+import { CYCLE_MS } from "../backtest/backtest-module.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { mapInSlices } from "../state/slices.ts";
 import { readOneGroup, workDone } from "./one-group.ts";

@@ -1,8 +1,18 @@
 // What the coordinator folds of series.
+// Retention of blocks of samples and of roll-ups.
+import type { CoordinatorCounter } from "../../core/layout/counters.ts";
+import { PARTITIONS } from "../../core/layout/memory-map.ts";
+import { HOUR_MS } from "../../core/time/durations.ts";
+import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import type { NounModule } from "../state/noun-module.ts";
-import type { RetentionTerms } from "../state/retention-step.ts";
-import { expireBlocks } from "./block-retention.ts";
+import { setOldest } from "../state/oldest-gauge.ts";
+import { PARTITIONS_PER_STEP, type RetentionStep, type RetentionTerms, yieldStep } from "../state/retention-step.ts";
+import type { StateWith } from "../state/stored-state.ts";
+import { partitionKey } from "../state/tables.ts";
+import { type BlockSpan, decodeSpan } from "./block-rows.ts";
 import { type RollupDependencies, rollUp } from "./rollups/rollup-retention.ts";
+import { decodeRollupSpan, type RollupSpan } from "./rollups/rollup-rows.ts";
+import type { SeriesBooks } from "./series-context.ts";
 import { seriesData } from "./series-data-handler.ts";
 import { listSeries } from "./series-handler.ts";
 
@@ -27,3 +37,75 @@ export const SERIES = {
     seriesData,
   },
 } as const satisfies NounModule;
+
+interface Sources {
+  readonly state: StateWith<Pick<SeriesBooks, "rollups">>;
+  readonly counters: CoordinatorCounters;
+}
+
+/** Blocks of one partition that are past their time: the table of their spans, then that of their values. */
+interface Expiry<S> {
+  readonly tables: readonly [string, string];
+  readonly counter: CoordinatorCounter;
+  readonly partition: number;
+  readonly decode: (key: Uint8Array, value: Uint8Array) => S;
+  readonly isOld: (span: S) => boolean;
+}
+
+function* expireBlocks(sources: Sources, terms: RetentionTerms): Generator<RetentionStep> {
+  yield* blocks(sources, terms, terms.rawKeptFromMs, terms.keptFromMs);
+  yield* rollups(sources, terms, terms.keptFromMs);
+}
+
+/** Blocks that are not rolled up yet stay, unless their hours would be too old as well. */
+function* blocks(sources: Sources, terms: RetentionTerms, beforeMs: number, rollupsBeforeMs: number): Generator<RetentionStep> {
+  const { rollups } = sources.state;
+  let oldestMs = Number.POSITIVE_INFINITY;
+  for (let partition = 0; partition < PARTITIONS; partition++) {
+    const { firstBlock } = rollups.mark(partition);
+    const isOld = (span: BlockSpan) => span.maxMs < (span.block < firstBlock ? beforeMs : Math.min(beforeMs, rollupsBeforeMs));
+    const kept = yield* expire(sources, terms, {
+      tables: ["block_spans", "blocks"],
+      counter: "blocksExpired",
+      partition,
+      decode: decodeSpan,
+      isOld,
+    });
+    oldestMs = Math.min(oldestMs, kept?.minMs ?? oldestMs);
+  }
+  setOldest(sources.counters, "oldestSampleSeconds", oldestMs);
+}
+
+function* rollups(sources: Sources, terms: RetentionTerms, beforeMs: number): Generator<RetentionStep> {
+  const beforeHour = Math.floor(beforeMs / HOUR_MS);
+  const isOld = (span: RollupSpan) => span.lastHour < beforeHour;
+  let oldestHour = Number.POSITIVE_INFINITY;
+  for (let partition = 0; partition < PARTITIONS; partition++) {
+    const tables = ["rollup_spans", "rollups"] as const;
+    const kept = yield* expire(sources, terms, { tables, counter: "rollupsExpired", partition, decode: decodeRollupSpan, isOld });
+    oldestHour = Math.min(oldestHour, kept?.firstHour ?? oldestHour);
+  }
+  setOldest(sources.counters, "oldestRollupSeconds", oldestHour * HOUR_MS);
+}
+
+/** Both kinds of blocks are numbered as time goes, so the first that is young enough ends its partition; it is returned. */
+function* expire<S>(
+  sources: Sources,
+  terms: RetentionTerms,
+  { tables, counter, partition, decode, isOld }: Expiry<S>,
+): Generator<RetentionStep, S | undefined> {
+  const { series } = sources.state;
+  const oldest = (limit: number) => series.range(tables[0], { from: partitionKey(partition), to: partitionKey(partition + 1), limit });
+  if (partition % PARTITIONS_PER_STEP === 0) yield yieldStep(series);
+  for (;;) {
+    const [first] = oldest(1);
+    if (first === undefined) return undefined;
+    const span = decode(first.key, first.value);
+    if (!isOld(span)) return span;
+    const entries = oldest(terms.blocksPerStep);
+    const young = entries.findIndex(({ key, value }) => !isOld(decode(key, value)));
+    const old = young < 0 ? entries : entries.slice(0, young);
+    const operations = old.flatMap(({ key }) => tables.map((table) => ({ table, key, value: undefined })));
+    yield { store: series, operations, apply: () => sources.counters.add(counter, old.length) };
+  }
+}

@@ -1,4 +1,5 @@
 // The points of an answer of /api/v1/series/data: which of the values that were read, and with which bounds.
+// Which of many values a picture needs: of each of equal parts of the time the least and the greatest, so that no peak is lost, and the first and the last of all.
 import type { SeriesSummary } from "../../core/protocol/engine-control.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 import { type JudgedBounds, type JudgedPoint, judgePoints } from "../../domain/backtest/point-judge.ts";
@@ -6,7 +7,6 @@ import { WorkSlices } from "../../domain/backtest/work-slices.ts";
 import { type ExpectationOptions, expectationAt, type ValueSeries } from "../../domain/detection/expected-values.ts";
 import { TimeZoneHours } from "../../domain/detection/seasonal/time-zone-hours.ts";
 import { flagsOfPoint, isOfCounts } from "../../domain/series/classification.ts";
-import { drawnPlaces } from "../../domain/series/drawn-points.ts";
 import { type MetricRange, rangeOfMetric, rangeOver } from "../../domain/series/metric-range.ts";
 import type { TimeRange } from "../queries/time-range.ts";
 import type { SeriesContext } from "./series-context.ts";
@@ -105,4 +105,29 @@ function boundsOf(point: JudgedPoint, range: MetricRange) {
   const [statistical, adaptive] = [within(point.statistical), within(point.adaptive)];
   const shown = point.judgedBy === "adaptive" ? adaptive : statistical;
   return { ...(shown ?? { expected: null, lower: null, upper: null }), statistical, adaptive, judged_by: point.judgedBy };
+}
+
+/** Places of `values` in [first, end), ascending; at most two a part and two more. */
+export function drawnPlaces(times: Float64Array, values: Float64Array, first: number, parts: number): number[] {
+  const end = times.length;
+  if (end - first <= 2 * parts) return Array.from({ length: Math.max(0, end - first) }, (_, at) => first + at);
+  const fromMs = times[first] as number;
+  const widthMs = Math.max(1, ((times[end - 1] as number) - fromMs + 1) / parts);
+  const places: number[] = [first];
+  const take = (place: number) => {
+    if (place !== places.at(-1)) places.push(place);
+  };
+  for (let at = first; at < end; ) {
+    const part = Math.floor(((times[at] as number) - fromMs) / widthMs);
+    let least = at;
+    let most = at;
+    for (; at < end && Math.floor(((times[at] as number) - fromMs) / widthMs) === part; at++) {
+      if ((values[at] as number) < (values[least] as number)) least = at;
+      if ((values[at] as number) > (values[most] as number)) most = at;
+    }
+    take(Math.min(least, most));
+    take(Math.max(least, most));
+  }
+  take(end - 1);
+  return places;
 }

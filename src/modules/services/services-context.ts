@@ -1,7 +1,7 @@
 // What the handlers of services use.
 import type { Changing } from "../access/changes.ts";
 import type { AnomalyBooks, EndingContext } from "../anomalies/anomalies-context.ts";
-import type { CallsContext } from "../calls/call-graph-handler.ts";
+import type { CallsContext } from "../calls/calls-module.ts";
 import type { LabelBooks } from "../labels/labels-context.ts";
 import type { Using } from "../queries/query-context.ts";
 import type { StateWith } from "../state/stored-state.ts";

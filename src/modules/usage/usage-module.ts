@@ -11,8 +11,7 @@ import type { NounModule } from "../state/noun-module.ts";
 import type { RetentionStep, RetentionTerms } from "../state/retention-step.ts";
 import type { StoredState } from "../state/stored-state.ts";
 import { TABLE_START } from "../state/tables.ts";
-import { takeCounts } from "./current-usage.ts";
-import type { ListedTenant, UsageContext } from "./usage-context.ts";
+import { type ListedTenant, takeCounts, type UsageContext } from "./usage-context.ts";
 import { eventsOf, readUsage, totalOf, usageBound } from "./usage-rows.ts";
 
 export const USAGE = {

@@ -1,11 +1,17 @@
 // What the coordinator folds of the Watchdog.
+// Retention of vectors that trainings have kept: those of a service that is not trained any more go with all else of it, after RETENTION_DAYS.
+import type { KeyValueStore } from "../../adapters/storage/key-value-store.ts";
+import { SERVICE_MODEL_AGE_MS_MAX } from "../../core/config/limits.ts";
 import type { BookSources, NounModule } from "../state/noun-module.ts";
-import type { RetentionTerms } from "../state/retention-step.ts";
+import type { RetentionStep, RetentionTerms } from "../state/retention-step.ts";
 import { readCalendar, setCalendar } from "./calendar-handlers.ts";
-import { expireTrainingRows, type RowsExpiry } from "./training/training-rows-retention.ts";
+import { rowsRemoval, type TrainingRowsBook } from "./training/training-rows-book.ts";
 import { WatchdogBook, type WatchdogEnvironment } from "./watchdog-book.ts";
 import type { WatchdogBooks } from "./watchdog-context.ts";
 import { deleteWatchdogSettings, listWatchdogSettings, setWatchdogSettings } from "./watchdog-settings-handlers.ts";
+
+/** A service that is watched is trained anew within half of this. */
+const TRAINED_WITHIN_MS = 2 * SERVICE_MODEL_AGE_MS_MAX;
 
 export const WATCHDOG = {
   tables: {
@@ -39,3 +45,19 @@ export const WATCHDOG = {
     setCalendar,
   },
 } as const satisfies NounModule;
+
+interface RowsExpiry {
+  readonly state: { readonly series: KeyValueStore; readonly trainingRows: TrainingRowsBook };
+}
+
+export function* expireTrainingRows(
+  { state: { series: store, trainingRows } }: RowsExpiry,
+  { keptFromMs, wallNowMs }: Pick<RetentionTerms, "keptFromMs" | "wallNowMs">,
+): Generator<RetentionStep> {
+  const beforeMs = Math.min(keptFromMs, wallNowMs - TRAINED_WITHIN_MS);
+  for (;;) {
+    const kept = trainingRows.expired(beforeMs);
+    if (kept === undefined) return;
+    yield { store, operations: rowsRemoval(kept), apply: () => trainingRows.remove(kept) };
+  }
+}

@@ -1,17 +1,19 @@
 // The feed of anomalies: folded by alert and burst, filtered by the server, live.
+// Counts by severity over time; a bar leads to its part of the range. The figures stand in each bar's name.
 import { AnomalyItem } from "../parts/anomaly-item.tsx";
 import { Button, Empty, Head, Shown } from "../parts/basics.tsx";
 import { Choice } from "../parts/choice.tsx";
 import { FreshButton } from "../parts/fresh-button.tsx";
-import { Histogram } from "../parts/histogram.tsx";
 import { type LiveList, useLiveList } from "../parts/live-list.ts";
 import { LongList, ReadsOn } from "../parts/long-list.tsx";
 import { RangePicker, useRange } from "../parts/range-picker.tsx";
 import { SearchField } from "../parts/search-field.tsx";
-import { link, place, setQuery } from "../state/place.ts";
+import { link, now, place, setQuery, zone } from "../state/place.ts";
 import { feedRows, singleRows } from "../view/feed.ts";
+import { placeLink } from "../view/location.ts";
 import { plural } from "../view/number-text.ts";
 import type { Anomaly } from "../view/shapes.ts";
+import { shortTime } from "../view/time-text.ts";
 
 const INITIAL_RANGE = "1d";
 const ROWS = 200;
@@ -136,4 +138,53 @@ function More({ of: { rows, total, hasMore, readOn } }: { of: LiveList<Anomaly> 
       {!hasMore && rows.length < total && "A shorter range or a filter shows the others."}
     </p>
   );
+}
+
+interface Bucket {
+  readonly start: string;
+  readonly low: number;
+  readonly medium: number;
+  readonly high: number;
+}
+
+function Histogram({ bars, fromMs, toMs }: { bars: readonly Bucket[]; fromMs: number; toMs: number }) {
+  const most = Math.max(1, ...bars.map(barTotal));
+  const widthMs = bars.length < 2 ? toMs - fromMs : Date.parse(bars[1]?.start ?? "") - Date.parse(bars[0]?.start ?? "");
+  const time = (ms: number) => shortTime(ms, now.value, zone.value);
+  return (
+    <>
+      <div class="histogram">
+        {bars.map((bar) => {
+          const startMs = Date.parse(bar.start);
+          const ends = { from: bar.start, to: new Date(startMs + widthMs).toISOString(), range: undefined };
+          const text = `${time(startMs)}: ${bar.high} high, ${bar.medium} medium, ${bar.low} low`;
+          return (
+            <a href={placeLink(place.value.path, { ...place.value.query, ...ends })} key={bar.start} title={text} aria-label={text}>
+              {(["low", "medium", "high"] as const).map((severity) => (
+                <i class={severity} key={severity} style={{ height: `${(bar[severity] / most) * 100}%` }} />
+              ))}
+            </a>
+          );
+        })}
+      </div>
+      <div class="axis">
+        <span>{time(fromMs)}</span>
+        <span>{time(toMs)}</span>
+      </div>
+    </>
+  );
+}
+
+// Counts over time, as bars.
+
+/** One bar. */
+interface Bar {
+  readonly low: number;
+  readonly medium: number;
+  readonly high: number;
+}
+
+/** All of a bar. */
+function barTotal({ low, medium, high }: Bar): number {
+  return low + medium + high;
 }

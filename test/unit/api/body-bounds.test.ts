@@ -1,7 +1,7 @@
 // What holds for the body of every endpoint, by their declarations: bounded lists, objects of any names without a prototype, a size of its own.
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { boundsOf, partsOf } from "../../../src/api/body-bounds.ts";
+import { boundsOf, partsOf } from "../../../src/api/body-parsing.ts";
 import type { Endpoint } from "../../../src/api/endpoint.ts";
 import { ENDPOINTS } from "../../../src/api/endpoints.ts";
 import { readSteps } from "../../../src/api/schema-steps.ts";

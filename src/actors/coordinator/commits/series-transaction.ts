@@ -47,7 +47,7 @@ import {
 import { LANE_MARK } from "../../../modules/state/shared-forms.ts";
 import { decodePayload } from "../../../modules/state/stored-json.ts";
 import { checkpointPartKey, idText, partitionKey, tenantTimeKey } from "../../../modules/state/tables.ts";
-import { UsageDraft } from "../../../modules/usage/usage-draft.ts";
+import { UsageDraft } from "../../../modules/usage/usage-rows.ts";
 import { detectorStatesOperation } from "../../../modules/watchdog/detector-states.ts";
 import { SLO_WINDOW_MS, sloOperation, sloRecordOf } from "../../../modules/watchdog/slo/slo-book.ts";
 import { type CommittedState, laneMarkKey } from "../nouns/committed-state.ts";

@@ -1,5 +1,6 @@
 // Tenants on the main thread: the numbers that bodies carry, and how many requests each tenant and each API key may still send. Both are asked before a
 // body is collected, so that a request too many costs little and stores nothing.
+// What those are told who are beyond one rate, and how much of it they hear at once.
 import { PreparedRefusal } from "../../../api/prepared-refusal.ts";
 import { KEY_BUCKETS_MAX } from "../../../core/config/limits.ts";
 import type { AccessChange } from "../../../core/protocol/access.ts";
@@ -7,7 +8,6 @@ import { DEFAULT_TENANT } from "../../../domain/access/access-policy.ts";
 import { isPlan, PLANS, type Plan, type PlanRates } from "../../../domain/access/plans.ts";
 import { TenantDirectory } from "../../../domain/access/tenant-directory.ts";
 import { TokenBucket } from "../../../domain/access/token-bucket.ts";
-import { Excess } from "./excess.ts";
 
 /** Whose request it is. */
 export interface Sender {
@@ -151,4 +151,24 @@ function planRefusal(tenant: string, plan: Plan, rate: number): PreparedRefusal 
 function keyRefusal(rate: number): PreparedRefusal {
   const message = `this API key allows ${ratePer(rate)} (its rate_limit_rps); nothing of this request was done, send it again in a second, or send fewer and larger requests`;
   return new PreparedRefusal("rate_limit_exceeded", message);
+}
+
+/**
+ * Requests beyond one rate. As many refusals a second as the rate allows requests are prompt, so that a refusal costs a tenant's neighbours no more than what
+ * the tenant may send; the others are paced. And whoever sends more always hears of enough refusals to send again and use up what it is allowed.
+ */
+export class Excess {
+  readonly refusal: PreparedRefusal;
+  readonly #prompt: TokenBucket;
+
+  /** `rate` in requests a second. */
+  constructor(refusal: PreparedRefusal, rate: number, nowMs: number) {
+    this.refusal = refusal;
+    this.#prompt = new TokenBucket(rate, nowMs);
+  }
+
+  /** Whether one more request is refused without delay; counts it. */
+  isPrompt(nowMs: number): boolean {
+    return this.#prompt.take(nowMs);
+  }
 }

@@ -17,9 +17,8 @@ import type { Expiring } from "../deadline-sweep.ts";
 import type { HttpHandler, HttpServer, HttpServerOptions } from "../http-server.ts";
 import { listening } from "../node/listening.ts";
 import { createServerContext, type ServerContext } from "../server-context.ts";
-import { showsCertificate } from "../tls/shown-certificate.ts";
 import type { TlsIdentity } from "../tls/tls-identity.ts";
-import { renewIdentity, tlsOptions } from "../tls/tls-options.ts";
+import { renewIdentity, showsCertificate, tlsOptions } from "../tls/tls-options.ts";
 import { GrpcExchange } from "./grpc-exchange.ts";
 import type { GrpcPeer } from "./grpc-request.ts";
 

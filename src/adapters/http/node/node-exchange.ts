@@ -9,7 +9,7 @@ import type { Expiring } from "../deadline-sweep.ts";
 import type { BodyReceiver, HttpExchange, HttpHeaders, HttpRequest, HttpStream, RefusalCode } from "../http-server.ts";
 import { RequestHeaders } from "../request-headers.ts";
 import type { ServerContext } from "../server-context.ts";
-import { showsCertificate } from "../tls/shown-certificate.ts";
+import { showsCertificate } from "../tls/tls-options.ts";
 import { NodeStream } from "./node-stream.ts";
 
 /** Both sides of a request as node:http gives them. */

@@ -1,11 +1,11 @@
 // Calls of functions: which arguments they evaluate and what becomes of them (FunctionCalls in promql/functions.go of Prometheus).
+// What a query's text says of its metrics: whether a name is a counter's, and the labels that a missing series would have had.
 import { ownMember } from "../../../core/collections/own-member.ts";
-import { type Labels, NO_LABELS } from "../labels/labels.ts";
+import { Labels, METRIC_NAME, NO_LABELS } from "../labels/labels.ts";
 import { type CallExpression, type Expression, withoutParens } from "../parser/expression.ts";
 import { QueryError } from "../query-error.ts";
 import { type HistogramInput, histogramFractions, histogramQuantiles } from "./histogram-functions.ts";
 import { joinLabels, replaceLabels } from "./label-functions.ts";
-import { absentLabels, isCounterName } from "./metric-names.ts";
 import type { QueryContext } from "./query-context.ts";
 import type { WindowFunction } from "./range-window.ts";
 import { overRanges, type RangedSeries, selectInstants } from "./selection.ts";
@@ -269,3 +269,20 @@ const CALLS: Readonly<Record<string, CallFunction>> = {
     return [constantSeries(yield* evaluator.scalars(argument(call, 0)), evaluator)];
   },
 };
+
+/** Whether a name ends as those of counters do. */
+function isCounterName(name: string): boolean {
+  return /_(?:total|sum|count|bucket)$/.test(name);
+}
+
+/** Labels that a selector says with `=`; one that it says in several ways is left out (createLabelsForAbsentFunction in promql/functions.go of Prometheus). */
+function absentLabels(expression: Expression): Labels {
+  const selector = expression.kind === "matrix" ? expression.selector : expression;
+  if (selector.kind !== "selector") return NO_LABELS;
+  const labels = new Map<string, string>();
+  for (const { name, operator, value } of selector.matchers) {
+    if (name === METRIC_NAME) continue;
+    labels.set(name, operator === "=" && !labels.has(name) ? value : "");
+  }
+  return Labels.of(labels);
+}

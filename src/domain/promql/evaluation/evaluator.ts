@@ -1,4 +1,5 @@
 // Evaluates the tree of a query at steps. A part's series are made one by one where the part above takes them so: `sum(rate(x[5m]))` has one series of x in memory at a time.
+// Which parts of a query have the same value at every step: those are evaluated once (PreprocessExpr in promql/engine.go of Prometheus).
 import {
   type AggregateExpression,
   type BinaryExpression,
@@ -20,10 +21,24 @@ import { type QueryContext, rangeMs } from "./query-context.ts";
 import { aggregateQuantiles, countValues, type GroupedInput, rank } from "./ranking.ts";
 import { type RangedSeries, type Reference, referenceMs, referenceOf, selectInstants, selectRanges } from "./selection.ts";
 import { collect, type Evaluating, type Sliced } from "./sliced-evaluation.ts";
-import { isStepInvariant } from "./step-invariance.ts";
 import { makeSeries, merge, type StepSeries, seriesBytes } from "./step-series.ts";
 import { Steps } from "./steps.ts";
 import { combineSets, VectorCombination } from "./vector-matching.ts";
+
+/** Functions of the moment of evaluation, whatever their arguments are. */
+const OF_THE_MOMENT: ReadonlySet<string> = new Set([
+  "days_in_month",
+  "day_of_month",
+  "day_of_week",
+  "day_of_year",
+  "hour",
+  "minute",
+  "month",
+  "year",
+  "predict_linear",
+  "time",
+  "timestamp",
+]);
 
 /** Integers that a count of series may be. */
 const COUNT_MAX = 2 ** 63;
@@ -216,4 +231,28 @@ function toStored({ labels, values, present }: StepSeries, steps: Steps): Stored
     stored.values[to++] = values[step] as number;
   }
   return stored;
+}
+
+/** Whether all of an expression's selectors and subqueries say their own moment. */
+function isStepInvariant(expression: Expression): boolean {
+  switch (expression.kind) {
+    case "number":
+    case "string":
+      return true;
+    case "paren":
+      return isStepInvariant(expression.inner);
+    case "unary":
+      return isStepInvariant(expression.operand);
+    case "binary":
+      return isStepInvariant(expression.left) && isStepInvariant(expression.right);
+    case "aggregate":
+      return isStepInvariant(expression.operand) && (expression.parameter === undefined || isStepInvariant(expression.parameter));
+    case "call":
+      return !OF_THE_MOMENT.has(expression.signature.name) && expression.args.every(isStepInvariant);
+    case "matrix":
+      return expression.selector.at !== undefined;
+    case "selector":
+    case "subquery":
+      return expression.at !== undefined;
+  }
 }

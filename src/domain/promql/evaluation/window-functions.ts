@@ -1,9 +1,11 @@
-// Functions over ranges by name (promql/functions.go of Prometheus). Those over the time of each sample are in rate.ts and regression.ts.
+// Functions over ranges by name (promql/functions.go of Prometheus). Lines through samples are deriv and predict_linear (linearRegression there), rates are rate,
+// increase, delta, irate and idelta (extrapolatedRate and instantValue).
 import { quantileOf } from "./quantile.ts";
 import type { RangeWindow, WindowFunction } from "./range-window.ts";
-import { extrapolatedChange, lastChange } from "./rate.ts";
-import { deriv, predictLinear } from "./regression.ts";
 import { KahanSum, Mean } from "./summation.ts";
+
+/** Samples that stand further from an end of the range than 1.1 of their spacing are not extrapolated up to it. */
+const EXTRAPOLATION_SPACINGS = 1.1;
 
 /** A function whose result is always there. */
 function always(compute: (window: RangeWindow) => number): WindowFunction {
@@ -95,3 +97,100 @@ export const WINDOW_FUNCTIONS: Readonly<Record<string, WindowFunction>> = {
   resets: always(resets),
   changes: always(changes),
 };
+
+interface Line {
+  readonly slope: number;
+  readonly intercept: number;
+}
+
+/** The slope of a range, a second. */
+function deriv(window: RangeWindow): boolean {
+  if (window.count < 2) return false;
+  window.result = regress(window, window.timesMs[window.from] as number).slope;
+  return true;
+}
+
+/** The value that the line of a range has so many seconds after the step. */
+function predictLinear(window: RangeWindow): boolean {
+  if (window.count < 2) return false;
+  const { slope, intercept } = regress(window, window.evaluationMs);
+  window.result = slope * window.parameter + intercept;
+  return true;
+}
+
+/** Least squares; the intercept is the line's value at `originMs`. */
+function regress({ timesMs, values, from, to }: RangeWindow, originMs: number): Line {
+  const first = values[from] as number;
+  let isConstant = true;
+  const [sumX, sumY, sumXY, sumXX] = [new KahanSum(), new KahanSum(), new KahanSum(), new KahanSum()];
+  for (let i = from; i < to; i++) {
+    const y = values[i] as number;
+    const x = ((timesMs[i] as number) - originMs) / 1_000;
+    if (y !== first && i > from) isConstant = false;
+    sumX.add(x);
+    sumY.add(y);
+    sumXY.add(x * y);
+    sumXX.add(x * x);
+  }
+  if (isConstant) return Math.abs(first) === Infinity ? { slope: Number.NaN, intercept: Number.NaN } : { slope: 0, intercept: first };
+  const count = to - from;
+  const slope = (sumXY.total - (sumX.total * sumY.total) / count) / (sumXX.total - (sumX.total * sumX.total) / count);
+  return { slope, intercept: sumY.total / count - (slope * sumX.total) / count };
+}
+
+/** The change over the whole range, extrapolated to its ends. */
+function extrapolatedChange(isCounter: boolean, isPerSecond: boolean): WindowFunction {
+  return (window) => {
+    const { timesMs, from, to } = window;
+    if (to - from < 2) return false;
+    const change = isCounter ? counterChange(window) : gaugeChange(window);
+    const sampledSeconds = ((timesMs[to - 1] as number) - (timesMs[from] as number)) / 1_000;
+    const spacing = sampledSeconds / (to - from - 1);
+    let toStart = ((timesMs[from] as number) - window.startMs) / 1_000;
+    let toEnd = (window.endMs - (timesMs[to - 1] as number)) / 1_000;
+    if (toStart >= spacing * EXTRAPOLATION_SPACINGS) toStart = spacing / 2;
+    if (isCounter) toStart = Math.min(toStart, secondsToZero(window, change, sampledSeconds, toStart));
+    if (toEnd >= spacing * EXTRAPOLATION_SPACINGS) toEnd = spacing / 2;
+    const factor = (sampledSeconds + toStart + toEnd) / sampledSeconds;
+    window.result = change * (isPerSecond ? factor / window.rangeSeconds : factor);
+    return true;
+  };
+}
+
+function gaugeChange({ values, from, to }: RangeWindow): number {
+  return (values[to - 1] as number) - (values[from] as number);
+}
+
+/** A value below the one before is a reset to zero. */
+function counterChange({ values, from, to }: RangeWindow): number {
+  let before = values[from] as number;
+  let change = (values[to - 1] as number) - before;
+  for (let i = from + 1; i < to; i++) {
+    const value = values[i] as number;
+    if (value < before) change += before;
+    before = value;
+  }
+  return change;
+}
+
+/** A counter was never below zero: when it was zero, at its mean slope. */
+function secondsToZero({ values, from }: RangeWindow, change: number, sampledSeconds: number, otherwise: number): number {
+  const first = values[from] as number;
+  if (!(change > 0 && first >= 0)) return otherwise;
+  const seconds = sampledSeconds * (first / change);
+  return seconds < otherwise ? seconds : otherwise;
+}
+
+/** The change between the last two samples. */
+function lastChange(isCounter: boolean): WindowFunction {
+  return (window) => {
+    const { timesMs, values, from, to } = window;
+    if (to - from < 2) return false;
+    const last = values[to - 1] as number;
+    const before = values[to - 2] as number;
+    const change = isCounter && last < before ? last : last - before;
+    const intervalMs = (timesMs[to - 1] as number) - (timesMs[to - 2] as number);
+    window.result = isCounter ? change / (intervalMs / 1_000) : change;
+    return true;
+  };
+}

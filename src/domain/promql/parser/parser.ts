@@ -1,15 +1,20 @@
 // Reads a query into its tree: a Pratt parser of the grammar in promql/parser/generated_parser.y of Prometheus, with its messages. The first fault that Prometheus would tell is thrown.
-import { LabelMatcher } from "../labels/label-matcher.ts";
+// Label matchers in braces and lists of grouping labels, with Prometheus' messages (label_match_list and grouping_labels of promql/parser/generated_parser.y).
+import { LabelMatcher, type MatchOperator } from "../labels/label-matcher.ts";
+import { PatternError } from "../labels/pattern.ts";
 import { parseNumberLiteral } from "./duration-parser.ts";
 import type { AggregateExpression, BinaryExpression, Expression, VectorMatching, VectorSelector } from "./expression.ts";
 import { FUNCTIONS } from "./function-table.ts";
-import { parseGroupingLabels, parseMatchers, textOf } from "./label-parser.ts";
 import { parseModifiers } from "./modifier-parser.ts";
 import { ParseError } from "./position.ts";
-import { quote } from "./quoted-text.ts";
-import { type Aggregator, type BinaryOperator, canNameMetric, isAggregator, isBinaryOperator, type Token } from "./token.ts";
+import { quote, unquote } from "./quoted-text.ts";
+import { type Aggregator, type BinaryOperator, canNameLabel, canNameMetric, isAggregator, isBinaryOperator, type Token } from "./token.ts";
 import { TokenReader } from "./token-reader.ts";
 import { checkTypes } from "./type-check.ts";
+
+const METRIC_NAME = "__name__";
+const MATCHING = "label matching";
+const GROUPING = "grouping opts";
 
 // biome-ignore format: one row a level
 const PRECEDENCE: Readonly<Record<BinaryOperator, number>> = {
@@ -208,4 +213,73 @@ function parseAggregation(tokens: TokenReader, { start, kind }: Token): Aggregat
 function parseGrouping(tokens: TokenReader): { readonly labels: readonly string[]; readonly isWithout: boolean } | undefined {
   const word = tokens.accept("by") ?? tokens.accept("without");
   return word === undefined ? undefined : { labels: parseGroupingLabels(tokens), isWithout: word.kind === "without" };
+}
+
+/** A string token's text. */
+function textOf(tokens: TokenReader, { start, text }: Token): string {
+  const unquoted = unquote(text);
+  if (unquoted === undefined) tokens.note(start, `error unquoting string ${quote(text)}: invalid syntax`);
+  return unquoted ?? "";
+}
+
+/** Matchers of `{...}`, whose opening brace is ahead. */
+function parseMatchers(tokens: TokenReader): LabelMatcher[] {
+  tokens.expect("{");
+  const matchers: LabelMatcher[] = [];
+  if (tokens.accept("}") !== undefined) return matchers;
+  for (;;) {
+    const matcher = parseMatcher(tokens);
+    if (matcher !== undefined) matchers.push(matcher);
+    if (tokens.accept("}") !== undefined) return matchers;
+    tokens.expect(",", MATCHING, '"," or "}"');
+    if (tokens.accept("}") !== undefined) return matchers;
+  }
+}
+
+function parseMatcher(tokens: TokenReader): LabelMatcher | undefined {
+  const first = tokens.ahead;
+  if (first.kind !== "identifier" && first.kind !== "string") throw tokens.unexpected(MATCHING, 'identifier or "}"');
+  tokens.take();
+  const name = first.kind === "string" ? textOf(tokens, first) : first.text;
+  if (!isMatchOperator(tokens.ahead.kind)) {
+    if (first.kind === "identifier") throw tokens.unexpected(MATCHING, "label matching operator");
+    return new LabelMatcher(METRIC_NAME, "=", name);
+  }
+  const operator = tokens.take().kind as MatchOperator;
+  const value = textOf(tokens, tokens.expect("string", MATCHING, "string"));
+  return makeMatcher(tokens, first, [name, operator, value]);
+}
+
+function makeMatcher(tokens: TokenReader, { start }: Token, parts: ConstructorParameters<typeof LabelMatcher>): LabelMatcher | undefined {
+  try {
+    return new LabelMatcher(...parts);
+  } catch (error) {
+    if (!(error instanceof PatternError)) throw error;
+    tokens.note(start, error.message);
+    return undefined;
+  }
+}
+
+function isMatchOperator(kind: string): boolean {
+  return kind === "=" || kind === "!=" || kind === "=~" || kind === "!~";
+}
+
+/** Labels in parentheses behind by, on and the like. */
+function parseGroupingLabels(tokens: TokenReader): string[] {
+  tokens.expect("(", GROUPING, '"("');
+  const labels: string[] = [];
+  if (tokens.accept(")") !== undefined) return labels;
+  for (;;) {
+    labels.push(parseGroupingLabel(tokens));
+    if (tokens.accept(")") !== undefined) return labels;
+    tokens.expect(",", GROUPING, '"," or ")"');
+    if (tokens.accept(")") !== undefined) return labels;
+  }
+}
+
+function parseGroupingLabel(tokens: TokenReader): string {
+  const token = tokens.ahead;
+  if (token.kind === "string") return textOf(tokens, tokens.take());
+  if (!canNameLabel(token) || token.text.includes(":")) throw tokens.unexpected(GROUPING, "label");
+  return tokens.take().text;
 }

@@ -1,5 +1,5 @@
 /**
- * Rolls blocks up into hours, a partition at a time, in steps of some twenty thousand samples (0.5 ms), some hundred streams (0.6 ms), or a commit of
+ * * Rolls blocks up into hours, a partition at a time, in steps of some twenty thousand samples (0.5 ms), some hundred streams (0.6 ms), or a commit of
  * about ROLLUP_COMMIT_BYTES.
  *
  *   1. the partition's settled blocks behind its mark are folded, in memory
@@ -8,9 +8,12 @@
  *
  * The blocks themselves stay for as long as raw samples are kept. A partition's turn comes once every ROLLUP_INTERVAL_MS, each at another time, so that
  * work and roll-ups come evenly; a block that is younger than that waits, so that an hour seldom lies in more than two roll-ups.
+ *
+ * How much of the coordinator's time roll-ups take: what the blocks of a round need to be rolled up before the next one begins, spread over that time.
  */
-
 import { ROLLUP_BLOCK_BYTES, ROLLUP_COMMIT_BYTES, ROLLUP_ENTRIES_MAX, ROLLUP_INTERVAL_MS } from "../../../core/config/limits.ts";
+import { ROLLUP_ROUND_SHARE, ROLLUP_SHARE_MAX, ROLLUP_SHARE_MIN } from "../../../core/config/pace-limits.ts";
+import { pauseMsAfter } from "../../../core/fairness/paced-work.ts";
 import { PARTITIONS } from "../../../core/layout/memory-map.ts";
 import { HOUR_MS } from "../../../core/time/durations.ts";
 import { ChunkBlock } from "../../../domain/codec/chunk-block.ts";
@@ -21,8 +24,11 @@ import type { StateWith } from "../../state/stored-state.ts";
 import { blockKey, partitionKey } from "../../state/tables.ts";
 import { decodeSpan } from "../block-rows.ts";
 import type { SeriesBooks } from "../series-context.ts";
-import { RollupPace } from "./rollup-pace.ts";
 import { deleteRollup, markOperation, type RollupMark, rollupOperations } from "./rollup-rows.ts";
+
+/** Estimate of the time for folding a block of 64 KiB and storing its hours, until so many blocks have been measured; on a core that others use too it takes longer. */
+const BLOCK_MS = 1;
+const BLOCKS_TELLING = 20;
 
 type RollupState = StateWith<Pick<SeriesBooks, "rollups">>;
 
@@ -160,4 +166,39 @@ function* storeRollups({ state, counters }: RollupDependencies, partition: numbe
   }
   if (operations.length > 0) yield commit();
   return nextRollup;
+}
+
+/** The pace of one round. */
+export class RollupPace {
+  readonly #endMs: number;
+  readonly #monotonicMs: () => number;
+  #left: number;
+  #blocks = BLOCKS_TELLING;
+  #workMs = BLOCKS_TELLING * BLOCK_MS;
+
+  /** `intervalMs` is that from one round to the next, `blocks` how many are to be rolled up. */
+  constructor({ intervalMs, blocks, monotonicMs }: { readonly intervalMs: number; readonly blocks: number; monotonicMs(): number }) {
+    this.#monotonicMs = monotonicMs;
+    this.#endMs = monotonicMs() + ROLLUP_ROUND_SHARE * intervalMs;
+    this.#left = blocks;
+  }
+
+  /** A block is folded. */
+  folded(): void {
+    this.#left--;
+    this.#blocks++;
+  }
+
+  /** Pause in which others have the thread, now that roll-ups have had it for `workMs`. */
+  pauseAfterMs(workMs: number): number {
+    this.#workMs += workMs;
+    return pauseMsAfter(workMs, this.share);
+  }
+
+  /** Share of the thread's time from now on. */
+  get share(): number {
+    const leftMs = this.#endMs - this.#monotonicMs();
+    const neededMs = (this.#workMs / this.#blocks) * this.#left;
+    return leftMs <= 0 ? ROLLUP_SHARE_MAX : Math.min(ROLLUP_SHARE_MAX, Math.max(ROLLUP_SHARE_MIN, neededMs / leftMs));
+  }
 }

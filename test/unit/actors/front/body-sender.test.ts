@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { senderNumber } from "../../../../src/actors/front/body-sender.ts";
+import { senderNumber } from "../../../../src/actors/front/ingestion.ts";
 
 it("is the credential's, of requests without one the address's, and the same after a restart", () => {
   const never = () => {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { retryAfterMs } from "../../../../src/adapters/http-client/retry-after.ts";
+import { retryAfterMs } from "../../../../src/adapters/http-client/outbound-http.ts";
 
 const NOW_MS = Date.UTC(2026, 0, 31, 12, 0, 0);
 const AT = "Sat, 31 Jan 2026 12:00:07 GMT";

@@ -1,7 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
-import { flagsKnownTo, leastLimitMib } from "../../../../src/adapters/platform/v8-policy.ts";
-import { v8Threads } from "../../../../src/adapters/platform/v8-threads.ts";
+import { flagsKnownTo, leastLimitMib, v8Threads } from "../../../../src/adapters/platform/v8-policy.ts";
 
 const built = new URL("../../../../dist/adapters/platform/v8-policy.js", import.meta.url);
 

@@ -1,7 +1,6 @@
 // The log of the process: what stands in a line, which lines are written, and what never stands in one.
 import { describe, expect, it } from "vitest";
-import { LineOutput } from "../../../../src/adapters/telemetry/line-output.ts";
-import { ProcessLog, type ProcessLogOptions } from "../../../../src/adapters/telemetry/process-log.ts";
+import { LineOutput, ProcessLog, type ProcessLogOptions } from "../../../../src/adapters/telemetry/process-log.ts";
 import { LOG_LINES_PER_SECOND_MAX } from "../../../../src/core/config/limits.ts";
 import { errorFields, type LogEvent } from "../../../../src/core/telemetry/log-event.ts";
 import { Secret } from "../../../../src/core/text/secret.ts";

@@ -1,8 +1,7 @@
 import { afterEach, expect, it, vi } from "vitest";
 import { EngineInbox, type EngineInboxDependencies } from "../../../../src/actors/engine/engine-inbox.ts";
 import { ActorHandle } from "../../../../src/adapters/threads/actor-handle.ts";
-import { type ActorFailure, ActorThread } from "../../../../src/adapters/threads/actor-thread.ts";
-import { BackOff } from "../../../../src/adapters/threads/back-off.ts";
+import { type ActorFailure, ActorThread, BackOff } from "../../../../src/adapters/threads/actor-thread.ts";
 import { createChannel, dispatch, type Handlers } from "../../../../src/adapters/threads/mailbox.ts";
 import { Requests } from "../../../../src/adapters/threads/requests.ts";
 import { task } from "../../../../src/core/faults/guard.ts";

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { verifyFiles } from "../../../../src/cli/backup/backup-files.ts";
+import { verifyFiles } from "../../../../src/cli/backup/restore.ts";
 import type { BackupManifest } from "../../../../src/core/protocol/backup.ts";
 
 const TEXT = "content";

@@ -7,8 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { lockFolder } from "../../../../src/adapters/log/folder-lock.ts";
-import { portFindings } from "../../../../src/cli/doctor/port-check.ts";
-import { listeningInodes } from "../../../../src/cli/doctor/port-listener.ts";
+import { listeningInodes, portFindings } from "../../../../src/cli/doctor/port-check.ts";
 
 let server: Server;
 let port = 0;

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { Labels } from "../../../../src/cli/eval/labels.ts";
+import { Labels } from "../../../../src/cli/eval/eval.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "vedette-labels-"));
 afterAll(() => rmSync(folder, { recursive: true }));

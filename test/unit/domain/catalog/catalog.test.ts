@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { CATALOG_DOCUMENT_CHARACTERS_MAX, CATALOG_TOKENS_MAX } from "../../../../src/core/config/declaration-limits.ts";
+import { labelOfOwner } from "../../../../src/domain/catalog/catalog-entity.ts";
 import { CatalogError, type CatalogFormat, isLabel, readCatalog } from "../../../../src/domain/catalog/catalog-reader.ts";
-import { labelOfOwner } from "../../../../src/domain/catalog/owner-reference.ts";
 
 const entitiesOf = (text: string, format: CatalogFormat) => [...readCatalog(text, format)].filter((entity) => entity !== null);
 

@@ -5,7 +5,7 @@ import { predictAnomalies } from "../../../../src/domain/prediction/anomaly-outl
 import { computed } from "../../../../src/domain/prediction/computation.ts";
 import { degradationTrend, withoutSeason } from "../../../../src/domain/prediction/degradation.ts";
 import { evenGrid, joinedGrid } from "../../../../src/domain/prediction/even-grid.ts";
-import { stepsAhead } from "../../../../src/domain/prediction/steps-ahead.ts";
+import { stepsAhead } from "../../../../src/modules/prediction/forecast-handler.ts";
 import { generator } from "../../../support/generator.ts";
 
 const DAY = 288;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { drawnPlaces } from "../../../../src/domain/series/drawn-points.ts";
+import { drawnPlaces } from "../../../../src/modules/series/series-points.ts";
 
 const EVERY_MS = 15_000;
 

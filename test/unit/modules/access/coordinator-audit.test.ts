@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { AUDIT_VIEW_BYTES_MAX } from "../../../../src/core/config/limits.ts";
-import { auditedView } from "../../../../src/domain/access/audited-view.ts";
+import { auditedView } from "../../../../src/modules/access/audit-log.ts";
 import { answerSchema } from "../../../support/answer-schema.ts";
 import { Rig, START_MS } from "../../../support/coordinator-rig.ts";
 

@@ -1,7 +1,7 @@
 // What roll-ups take of the coordinator's time, on a virtual clock.
 import { describe, expect, it } from "vitest";
 import { ROLLUP_ROUND_SHARE, ROLLUP_SHARE_MAX, ROLLUP_SHARE_MIN } from "../../../../src/core/config/pace-limits.ts";
-import { RollupPace } from "../../../../src/modules/series/rollups/rollup-pace.ts";
+import { RollupPace } from "../../../../src/modules/series/rollups/rollup-retention.ts";
 
 const INTERVAL_MS = 60_000;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { SLICE_MS } from "../../../../src/core/config/limits.ts";
+import { TurnClock } from "../../../../src/modules/queries/query-runner.ts";
 import { inSlices, mapInSlices, Slices } from "../../../../src/modules/state/slices.ts";
-import { TurnClock } from "../../../../src/modules/state/turn-clock.ts";
 
 /** A thread whose clock goes on by what is worked, and that counts turns. */
 function thread() {

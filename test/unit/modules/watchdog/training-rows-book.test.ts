@@ -7,7 +7,7 @@ import { PacedWork } from "../../../../src/core/fairness/paced-work.ts";
 import { ShareLedger } from "../../../../src/core/fairness/share-ledger.ts";
 import { keepRows } from "../../../../src/modules/watchdog/training/training-past.ts";
 import { type RowsOwner, TrainingRowsBook } from "../../../../src/modules/watchdog/training/training-rows-book.ts";
-import { expireTrainingRows } from "../../../../src/modules/watchdog/training/training-rows-retention.ts";
+import { expireTrainingRows } from "../../../../src/modules/watchdog/watchdog-module.ts";
 import { MemoryStore } from "../../../support/memory-store.ts";
 
 const DAY_MS = 86_400_000;

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { Excess } from "../../../../../src/actors/front/tenants/excess.ts";
 import { RefusalQueue } from "../../../../../src/actors/front/tenants/refusal-queue.ts";
-import { TenantGate } from "../../../../../src/actors/front/tenants/tenant-gate.ts";
+import { Excess, TenantGate } from "../../../../../src/actors/front/tenants/tenant-gate.ts";
 import { errorAnswer } from "../../../../../src/api/error-answer.ts";
 import { PreparedRefusal } from "../../../../../src/api/prepared-refusal.ts";
 import {
