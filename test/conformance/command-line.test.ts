@@ -41,12 +41,18 @@ function vedette(words: readonly string[], environment: Readonly<Record<string, 
 }
 
 /** Declares an anomaly by hand, which fires an alert at once. */
-async function declare(service: string): Promise<void> {
+async function declare(service: string, environment = ""): Promise<void> {
   const { out } = await vedette(["token", "--role", "operator"]);
   const answer = await fetch(`${server.origin}/api/v1/anomalies`, {
     method: "POST",
     headers: { Authorization: `Bearer ${out.trim()}`, "Content-Type": "application/json" },
-    body: JSON.stringify({ service_id: service, metric_name: "errors", severity: "high", explanation: "checkout \u001b[31mfails" }),
+    body: JSON.stringify({
+      service_id: service,
+      metric_name: "errors",
+      severity: "high",
+      explanation: "checkout \u001b[31mfails",
+      environment,
+    }),
   });
   expect(answer.status, await answer.text()).toBeLessThan(300);
 }
@@ -82,7 +88,19 @@ describe("the command line", () => {
     const list = await vedette(["alerts", "--service", "checkout"]);
     expect(list.out).toMatch(/^ID +STATE +SEVERITY[^\n]*\n[0-9a-f]{32} +firing +high +checkout/);
     expect(list.out).not.toContain("\u001b");
+    for (const asked of ["alerts", "anomalies"])
+      expect((await vedette([asked, "--service", "checkout"])).out).toMatch(/ TOLD .*\n.*nobody told: no channel is configured/);
     expect((await vedette(["alerts", "--service", "nobody"])).out).toBe("no alerts\n");
+  });
+
+  it("shows the environment of what comes, and whether anybody was told (points 1 and 7)", async () => {
+    const tail = vedette(["tail", "--only", "alert", "--count", "1", "--service", "till"]);
+    for (let open = 0; open === 0; ) {
+      const page = await (await fetch(`${server.origin}/metrics`)).text();
+      open = Number(/^vedette_event_streams (\d+)/m.exec(page)?.[1] ?? 0);
+    }
+    await declare("till", "staging");
+    expect((await tail).out).toMatch(/ alert firing high till \(staging\) .*\(nobody told: no channel is configured\)\n$/);
   });
 
   it("makes, lists and ends a silence", async () => {
@@ -126,6 +144,7 @@ describe("the command line", () => {
   const failures: Array<[words: string[], environment: Record<string, string>, code: number, message: RegExp]> = [
     [["sttus"], {}, 2, /unknown command "sttus"; did you mean vedette status\?/],
     [["status", "--jsn"], {}, 2, /no option --jsn; did you mean --json\?/],
+    [["alerts", "snooze", "0".repeat(32), "--for", "8d"], {}, 2, /--for takes 7d at most, got "8d"/],
     [["token", "--expires", "soon"], {}, 2, /--expires must be a time/],
     [["status"], { VEDETTE_PORT: "1" }, 69, /no server answers at http:\/\/127\.0\.0\.1:1 /],
     [["demo", "http://127.0.0.1:1"], {}, 69, /no server is ready/],

@@ -39,13 +39,23 @@ export class MessageCharts {
 
   /** PNG files of the first alerts of a message, by the alert's id; those that come in time. */
   async files(messages: readonly AlertMessage[]): Promise<ReadonlyMap<string, Buffer>> {
-    const wanted = new Map(messages.filter(({ kind }) => WITH_PICTURE.has(kind)).map((message) => [message.alertId, message]));
-    const first = [...wanted.values()].slice(0, CHARTS_PER_MESSAGE_MAX);
     const files = new Map<string, Buffer>();
-    for (const [alertId, body] of await Promise.all(first.map(async (message) => [message.alertId, await this.#ask(message)] as const))) {
-      if (body !== null) files.set(alertId, await pngFile(drawSeries(JSON.parse(body) as SeriesPicture), COLOURS));
+    for (const [alertId, body] of await this.#bodies(messages)) {
+      files.set(alertId, await pngFile(drawSeries(JSON.parse(body) as SeriesPicture), COLOURS));
     }
     return files;
+  }
+
+  /** The first alerts of a message of which there is something to draw: a chat refuses a message for good whose picture it cannot fetch. */
+  async drawable(messages: readonly AlertMessage[]): Promise<ReadonlySet<string>> {
+    return new Set((await this.#bodies(messages)).map(([alertId]) => alertId));
+  }
+
+  async #bodies(messages: readonly AlertMessage[]): Promise<Array<readonly [alertId: string, body: string]>> {
+    const wanted = new Map(messages.filter(({ kind }) => WITH_PICTURE.has(kind)).map((message) => [message.alertId, message]));
+    const first = [...wanted.values()].slice(0, CHARTS_PER_MESSAGE_MAX);
+    const found = await Promise.all(first.map(async (message) => [message.alertId, await this.#ask(message)] as const));
+    return found.flatMap(([alertId, body]) => (body === null ? [] : [[alertId, body] as const]));
   }
 
   #ask({ tenant, alertId }: AlertMessage): Promise<string | null> {

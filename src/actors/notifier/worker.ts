@@ -1,7 +1,7 @@
 // The notifier's thread: senders, a timer, and the port to the coordinator. The secrets of destinations are here and in main alone.
 import { chartTarget } from "../../adapters/credentials/chart-signature.ts";
 import { OutboundHttp } from "../../adapters/http-client/outbound-http.ts";
-import { chatSender } from "../../adapters/notify/chat-sender.ts";
+import { type ChatPictures, chatSender } from "../../adapters/notify/chat-sender.ts";
 import { emailSender } from "../../adapters/notify/email-sender.ts";
 import { oncallSender } from "../../adapters/notify/oncall-sender.ts";
 import { pagerSender } from "../../adapters/notify/pager-sender.ts";
@@ -13,7 +13,6 @@ import { WebhookSender } from "../../adapters/webhooks/webhook-sender.ts";
 import { after, afterTurn, every, fatal, type Home, reportFaults, task } from "../../core/faults/guard.ts";
 import { type FaultReport, faultReport } from "../../core/telemetry/fault-report.ts";
 import type { AttemptOutcome } from "../../domain/delivery/delivery.ts";
-import type { AlertMessage } from "../../domain/notification/alert-message.ts";
 import type { DestinationSecrets, NotifyLimits } from "../../domain/notification/destination-secrets.ts";
 import type { Destination } from "../../domain/notification/destinations.ts";
 import type { NamedSecret } from "../../domain/notification/named-destinations.ts";
@@ -65,10 +64,15 @@ function secretOf(named: readonly NamedSecret[], initial: string | undefined) {
   return ({ tenant, target }: Destination) => (target === "" ? initial : byName.get(JSON.stringify([tenant, target])));
 }
 
-/** The address of an alert's picture, signed as a message leaves. */
-function chartAddresses(charts: NotifierThreadData["charts"]): (message: AlertMessage) => string | null {
-  if (charts === null) return () => null;
-  return ({ tenant, alertId }) => `${charts.origin}${chartTarget(charts.key, { tenant, alertId }, systemClock.wallMs())}`;
+/** Addresses of the pictures of alerts that have one, signed as a message leaves. */
+function chatPictures(addresses: NotifierThreadData["charts"], charts: MessageCharts): ChatPictures {
+  if (addresses === null) return async () => () => null;
+  const { origin, key } = addresses;
+  return async (messages) => {
+    const drawable = await charts.drawable(messages);
+    return ({ tenant, alertId }) =>
+      drawable.has(alertId) ? `${origin}${chartTarget(key, { tenant, alertId }, systemClock.wallMs())}` : null;
+  };
 }
 
 function sendersOf(
@@ -83,7 +87,7 @@ function sendersOf(
     wallMs: () => systemClock.wallMs(),
   });
   return {
-    chat: chat && chatSender(http, secretOf(chat.named, chat.initial), chartAddresses(addresses)),
+    chat: chat && chatSender(http, secretOf(chat.named, chat.initial), chatPictures(addresses, charts)),
     pager: pager && pagerSender(http, pager.url, secretOf(pager.named, pager.initial)),
     email: email && emailSender(email.url, email.from, (messages) => charts.files(messages)),
     oncall: oncall && oncallSender(http, oncall.baseUrl, oncall.key),

@@ -1,4 +1,6 @@
 // `vedette alerts ack`, `resolve`, `accept`, `snooze`: what people do about alerts of a running server.
+import { SNOOZE_DAYS_MAX } from "../../core/config/alert-limits.ts";
+import { DAY_MS } from "../../core/time/durations.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 import { EXIT, UsageError } from "../../server/exit-code.ts";
 import { writeLine } from "../../server/terminal.ts";
@@ -41,7 +43,11 @@ export function acceptAlerts(line: CommandArguments, environment: Environment): 
 
 /** Snoozes each of them, or ends their snooze. */
 export function snoozeAlerts(given: CommandArguments, environment: Environment, nowMs: number): Promise<number> {
-  const until = given.has("end") ? null : formatRfc3339(nowMs + readLength("for", given.text("for") ?? SNOOZED));
+  const length = given.text("for") ?? SNOOZED;
+  const lengthMs = readLength("for", length);
+  if (lengthMs > SNOOZE_DAYS_MAX * DAY_MS)
+    throw new UsageError(`--for takes ${SNOOZE_DAYS_MAX}d at most, got ${JSON.stringify(length)}; vedette silence add holds for longer`);
+  const until = given.has("end") ? null : formatRfc3339(nowMs + lengthMs);
   return act(given, environment, { action: "snooze", until, ...commentOf(given) });
 }
 

@@ -21,9 +21,16 @@ export interface ListedAlert {
   readonly family: string;
   readonly started_at: string;
   readonly explanation: string;
-  readonly pages: number;
   readonly acknowledged_by: string | null;
   readonly held_back_by: string | null;
+  readonly notification: ListedNotification;
+}
+
+/** Whether anybody was told, as lists and the stream say it. */
+export interface ListedNotification {
+  readonly state: "to_be_told" | "told" | "not_told";
+  readonly channel: string | null;
+  readonly reason: string | null;
 }
 
 interface AlertPage {
@@ -45,9 +52,9 @@ function alertLines({ alerts, total }: AlertPage): string[] {
     alert.alert_id,
     alert.state,
     alert.severity,
-    plain(alert.environment === "" ? alert.service_id : `${alert.service_id} (${alert.environment})`),
+    serviceText(alert),
     alert.started_at,
-    notified(alert),
+    takenText(alert),
     plain(alert.explanation),
   ]);
   return [
@@ -56,9 +63,21 @@ function alertLines({ alerts, total }: AlertPage): string[] {
   ];
 }
 
-/** Outcome of its page. */
-function notified({ pages, acknowledged_by, held_back_by }: ListedAlert): string {
+/** Who has it, or whether anybody was told; what holds it in one word, since its reason is a sentence. */
+function takenText({ acknowledged_by, held_back_by, notification }: ListedAlert): string {
   if (acknowledged_by !== null) return `acknowledged by ${plain(acknowledged_by)}`;
-  if (pages > 0) return pages === 1 ? "1 page" : `${pages} pages`;
-  return held_back_by === null ? "not yet" : `held: ${held_back_by}`;
+  if (notification.state === "to_be_told" && held_back_by !== null) return `held: ${held_back_by}`;
+  return notificationText(notification);
+}
+
+/** Whether anybody was told, and by which channel or why not. */
+export function notificationText({ state, channel, reason }: ListedNotification): string {
+  if (state === "told") return plain(`told: ${channel}`);
+  const why = reason === null ? "" : `: ${reason}`;
+  return plain(state === "not_told" ? `nobody told${why}` : `to be told${why}`);
+}
+
+/** The service, and its environment where it has one. */
+export function serviceText({ service_id, environment }: Pick<ListedAlert, "service_id" | "environment">): string {
+  return plain(environment === "" ? service_id : `${service_id} (${environment})`);
 }

@@ -2,6 +2,7 @@
 import { EXIT } from "../../server/exit-code.ts";
 import { writeLine } from "../../server/terminal.ts";
 import type { CommandArguments } from "../command-arguments.ts";
+import { type ListedNotification, notificationText, serviceText } from "./alerts.ts";
 import { listQuery, moreLines } from "./list-query.ts";
 import { ask, connectTo, type Environment } from "./server-connection.ts";
 import { plain, tableLines, writeJson } from "./table-text.ts";
@@ -20,6 +21,8 @@ interface ListedAnomaly {
   readonly metric_name: string;
   readonly detected_at: string;
   readonly explanation: string;
+  readonly suppressed_by: string | null;
+  readonly notification: ListedNotification;
 }
 
 interface AnomalyPage {
@@ -41,13 +44,16 @@ function anomalyLines({ anomalies, total }: AnomalyPage): string[] {
     one.anomaly_id,
     one.resolved ? "resolved" : "open",
     one.severity,
-    plain(one.environment === "" ? one.service_id : `${one.service_id} (${one.environment})`),
+    serviceText(one),
     plain(one.metric_name),
     one.detected_at,
+    one.notification.state === "to_be_told" && one.suppressed_by !== null
+      ? `held: ${one.suppressed_by}`
+      : notificationText(one.notification),
     plain(one.explanation),
   ]);
   return [
-    ...tableLines(["ID", "STATE", "SEVERITY", "SERVICE", "METRIC", "DETECTED", "EXPLANATION"], rows),
+    ...tableLines(["ID", "STATE", "SEVERITY", "SERVICE", "METRIC", "DETECTED", "TOLD", "EXPLANATION"], rows),
     ...moreLines(anomalies.length, total),
   ];
 }

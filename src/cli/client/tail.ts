@@ -3,7 +3,7 @@ import { serverStream } from "../../adapters/http/server-fetch.ts";
 import { CommandError, EXIT } from "../../server/exit-code.ts";
 import { writeLine } from "../../server/terminal.ts";
 import type { CommandArguments } from "../command-arguments.ts";
-import type { ListedAlert } from "./alerts.ts";
+import { type ListedAlert, notificationText, serviceText } from "./alerts.ts";
 import { readCount } from "./label-operand.ts";
 import { connectTo, type Environment, unreachable } from "./server-connection.ts";
 import { plain } from "./table-text.ts";
@@ -67,12 +67,16 @@ function filterOf(given: CommandArguments): (event: string, data: unknown) => bo
 
 function eventLine(event: string, data: unknown): string {
   if (event === "anomaly") {
-    const { detected_at, severity, service_id, metric_name, resolved, explanation } = data as StreamedAnomaly;
-    return plain(`${detected_at} anomaly ${resolved ? "resolved" : severity} ${service_id} ${metric_name}: ${explanation}`);
+    const anomaly = data as StreamedAnomaly;
+    const { detected_at, severity, metric_name, resolved, explanation } = anomaly;
+    return plain(`${detected_at} anomaly ${resolved ? "resolved" : severity} ${serviceText(anomaly)} ${metric_name}: ${explanation}`);
   }
   if (event === "alert") {
-    const { started_at, severity, service_id, state, family, explanation } = data as ListedAlert;
-    return plain(`${started_at} alert ${state} ${severity} ${service_id} ${family}: ${explanation}`);
+    const alert = data as ListedAlert;
+    const { started_at, severity, state, family, explanation, notification } = alert;
+    return plain(
+      `${started_at} alert ${state} ${severity} ${serviceText(alert)} ${family}: ${explanation} (${notificationText(notification)})`,
+    );
   }
   return plain(`${event} ${JSON.stringify(data)}`);
 }

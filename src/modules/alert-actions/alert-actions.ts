@@ -27,7 +27,8 @@ export function acknowledging(note: string | null): AlertAction {
   return (alert, { ended, by, atMs }) => {
     if (!isFiring(alert)) return refused("conflict", "the alert is resolved already; only one that fires can be acknowledged").refusal;
     const { acknowledged } = alert;
-    if (acknowledged?.by === by && acknowledged.note === note) return undefined;
+    // Said again without a note, it is a repeat: what was said before stays.
+    if (acknowledged?.by === by && (note === null || acknowledged.note === note)) return undefined;
     ended.alerts.keep(changed({ ...alert, acknowledged: { by, note, atMs }, heldBy: null }, "acknowledged", { by, note, atMs }));
     return undefined;
   };

@@ -94,7 +94,7 @@ function Figures({ status, firing }: { status: Status | undefined; firing: { tol
     <dl class="figures">
       <div class="figure">
         <dt>Firing</dt>
-        <dd class={firing === undefined ? "" : firing.told > 0 ? "bad" : "good"}>
+        <dd class={firing === undefined ? "" : firing.told > 0 ? "bad" : firing.held > 0 ? "" : "good"}>
           {firing === undefined ? "–" : firing.told}{" "}
           <small>{firing !== undefined && firing.held > 0 ? `and ${firing.held} nobody was told of` : "alerts"}</small>
         </dd>

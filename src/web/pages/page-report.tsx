@@ -77,6 +77,7 @@ const SERVICE_COLUMNS = [
   { head: "Team", show: ({ team }: Row) => <Name text={team} /> },
   { head: "Pages", isNumber: true, show: ({ pages }: Row) => pages },
   { head: "a day", isNumber: true, show: ({ per_service_day }: Row) => per_service_day.toFixed(2) },
+  { head: "Nobody told", isNumber: true, show: (row: Row) => row.not_told },
   {
     head: "Taken",
     isNumber: true,

@@ -59,13 +59,15 @@ export function StateTags({ alert }: { alert: Alert }) {
   const { state, notification, held_back_by, held_back_until, acknowledged_by, assignee, severity, resolution, snoozed_until } = alert;
   const isFiring = state === "firing";
   const isHeld = held_back_by !== null && snoozed_until === null;
+  // What waits to be told says itself what holds it, and until when.
+  const isSaid = notification.state === "to_be_told";
   return (
     <span class="row">
       <Tag tone={isFiring ? severity : "good"}>{isFiring ? "firing" : "resolved"}</Tag>
       <ToldState of={notification} />
       {!isFiring && resolution !== null && <span class="soft">{resolution}</span>}
       {isHeld && <Tag>{heldText(held_back_by)}</Tag>}
-      {isHeld && held_back_until !== null && <span class="faint">until {held_back_until}</span>}
+      {isHeld && !isSaid && held_back_until !== null && <span class="faint">{held_back_until}</span>}
       {isFiring && snoozed_until !== null && (
         <Tag tone="accent">
           snoozed until <When at={snoozed_until} />

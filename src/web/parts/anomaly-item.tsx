@@ -6,6 +6,7 @@ import { burstText, outcomeText } from "../view/reason.ts";
 import type { Anomaly } from "../view/shapes.ts";
 import { Name, SeverityMark, Tag, When } from "./basics.tsx";
 import { InEnvironment } from "./environment.tsx";
+import { NotificationTag } from "./told-state.tsx";
 
 /** An anomaly alone, or several under one heading. */
 export function AnomalyItem({ row }: { row: FeedRow<Anomaly> }) {
@@ -16,7 +17,8 @@ export function AnomalyItem({ row }: { row: FeedRow<Anomaly> }) {
       : row.kind === "alert" && worst.alert_id !== null
         ? link(["alert", worst.alert_id])
         : link(["anomaly", worst.anomaly_id]);
-  const outcome = outcomeText(worst.outcome, worst.suppressed_by);
+  // Whether anybody was told is said by itself.
+  const outcome = worst.outcome === "paged" ? null : outcomeText(worst.outcome, worst.suppressed_by);
   return (
     <li class={`item ${worst.severity} ${row.open > 0 ? "open" : ""}`} data-row>
       <SeverityMark severity={worst.severity} />
@@ -40,7 +42,8 @@ export function AnomalyItem({ row }: { row: FeedRow<Anomaly> }) {
         <div class="row end">
           {row.members.length > 1 && <Tag>{plural(row.members.length, "anomaly", "anomalies")}</Tag>}
           {row.open > 0 ? <Tag tone={worst.severity}>open</Tag> : <Tag>resolved</Tag>}
-          {outcome !== null && <Tag tone={worst.outcome === "paged" ? "accent" : ""}>{outcome}</Tag>}
+          {outcome !== null && <Tag>{outcome}</Tag>}
+          <NotificationTag of={worst.notification} />
         </div>
       </div>
     </li>

@@ -10,15 +10,23 @@ const STATES: Readonly<Record<Notification["state"], readonly [icon: IconName, w
   not_told: ["mute", "nobody told", ""],
 };
 
-/** The state, and by which channel or why. */
-export function ToldState({ of: { state, channel, reason } }: { of: Notification }) {
+/** The state alone. */
+export function NotificationTag({ of: { state } }: { of: Notification }) {
   const [icon, words, tone] = STATES[state];
+  return (
+    <span class={`tag ${tone}`}>
+      <Icon name={icon} size={12} /> {words}
+    </span>
+  );
+}
+
+/** The state, and by which channel or why. */
+export function ToldState({ of }: { of: Notification }) {
+  const { state, channel, reason } = of;
   const more = state === "told" ? [channel, reason].filter((one) => one !== null).join(", ") : (reason ?? channel);
   return (
     <span class="row">
-      <span class={`tag ${tone}`}>
-        <Icon name={icon} size={12} /> {words}
-      </span>
+      <NotificationTag of={of} />
       {more !== null && more !== "" && <span class="faint">{more}</span>}
     </span>
   );

@@ -36,6 +36,11 @@ describe("pictures of messages", () => {
     ]);
   });
 
+  it("have an address in chat only where there is something to draw: one that cannot be fetched has the message refused (point 2)", async () => {
+    const { charts } = chartsOver((id) => (id === "a" ? PICTURE : null));
+    expect([...(await charts.drawable([message("a"), message("b"), message("c", "cause")]))]).toEqual(["a"]);
+  });
+
   it("are a few of one mail", async () => {
     const { charts } = chartsOver(() => PICTURE);
     const files = await charts.files(Array.from({ length: 8 }, (_, i) => message(String(i))));

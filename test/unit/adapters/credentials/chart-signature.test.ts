@@ -25,7 +25,14 @@ describe("the address of a chart", () => {
     expect(isChartSignature(KEY, { ...CHART, alertId: "9a3d" }, signature, NOW_MS)).toBe(false);
     expect(isChartSignature(KEY, { ...CHART, tenant: "acme" }, signature, NOW_MS)).toBe(false);
     expect(isChartSignature(chartKey("other"), CHART, signature, NOW_MS)).toBe(false);
-    for (const odd of ["", "zz", signature.signature.slice(2), `${signature.signature}00`])
+    for (const odd of [
+      "",
+      "zz",
+      signature.signature.slice(2),
+      `${signature.signature}00`,
+      `${signature.signature}0`,
+      `${signature.signature}zz`,
+    ])
       expect(isChartSignature(KEY, CHART, { ...signature, signature: odd }, NOW_MS)).toBe(false);
     for (const odd of ["", "NaN", "1e99", "Infinity"])
       expect(isChartSignature(KEY, CHART, { ...signature, expires: odd }, NOW_MS)).toBe(false);
