@@ -3,7 +3,7 @@
 import type { DetectorFamily } from "../alerting/ensemble.ts";
 import { type Alert, type AlertChange, beginOfAlert, endOfAlert, knownHistory } from "../alerting/paging/alert.ts";
 import { endWords } from "../alerting/paging/end-words.ts";
-import { withoutOvertaken } from "../alerting/paging/worse-update.ts";
+import { isFurther, withoutOvertaken } from "../alerting/paging/worse-update.ts";
 import type { AlertMessage, MessageKind } from "./alert-message.ts";
 import { alertPage } from "./page-link.ts";
 import { sourceOf } from "./routing-rule.ts";
@@ -64,7 +64,9 @@ function updateText({ peak, history }: Alert, atMs: number): string {
     .slice(beganAt + 1)
     .flatMap((change) => (change.kind === "updated" && change.atMs <= atMs ? (change.note ?? []) : []));
   const first = notes.find((note) => note.endsWith(peak.explanation)) ?? peak.explanation;
-  return [...new Set([first, ...withoutOvertaken(notes)])].join("; ");
+  // What stands for the alert by now was a further problem once.
+  const further = withoutOvertaken(notes).filter((note) => first !== peak.explanation || !isFurther(note, peak.metricName));
+  return [...new Set([first, ...further])].join("; ");
 }
 
 /** A message of an alert as it is now. */

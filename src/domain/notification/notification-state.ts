@@ -1,7 +1,6 @@
 // Whether people were told of an alert, in three states: it waits or is held (`to_be_told`), a receiver took it (`told`), or nobody was (`not_told`), and why.
 import type { Alert } from "../alerting/paging/alert.ts";
-import { ENDING_GATES } from "../alerting/paging/asked-again.ts";
-import { holdWords } from "../alerting/paging/hold-words.ts";
+import { holdName, holdWords, SNOOZED_GATE } from "../alerting/paging/hold-words.ts";
 import { type ChannelDelivery, isPage } from "./channel-delivery.ts";
 
 /** Whether anybody was told. */
@@ -43,9 +42,8 @@ export function asPartOf(own: Notification, alertId: string, other: Notification
 export function withoutAlert(suppressedBy: string | null, isResolved: boolean): Notification {
   if (suppressedBy === null) return nobody("it is in no alert: it paged nobody");
   if (suppressedBy === "tier") return nobody("mild: a score below 0.4 alerts nobody");
-  if (isResolved) return nobody(`${suppressedBy} held it back until it ended`);
-  const mayPass = holdWords(suppressedBy, null) !== null || ENDING_GATES.has(suppressedBy);
-  return mayPass ? held(suppressedBy, null) : nobody(`${suppressedBy} keeps it from paging`);
+  if (isResolved) return nobody(`${holdName(suppressedBy)} held it back until it ended`);
+  return holdWords(suppressedBy, null) === null ? nobody(`${suppressedBy} keeps it from paging`) : held(suppressedBy, null);
 }
 
 /** The first that took it. */
@@ -76,15 +74,16 @@ function notTold(deliveries: readonly ToldChannel[]): Notification | undefined {
 }
 
 function undelivered({ pages, heldBy, mergedInto, snooze, state }: ToldAlert, isAnyConfigured: boolean): Notification {
-  if (heldBy !== null) return state.resolvedAtMs === null ? held(heldBy, snooze) : nobody(`${heldBy} held it back until it ended`);
+  if (heldBy !== null)
+    return state.resolvedAtMs === null ? held(heldBy, snooze) : nobody(`${holdName(heldBy)} held it back until it ended`);
   if (mergedInto !== null) return nobody(`it is a part of alert ${mergedInto}`);
   if (pages === 0) return nobody("it paged nobody");
   return nobody(isAnyConfigured ? "its routing rule names no channel that leads anywhere" : NO_CHANNEL);
 }
 
 function held(gate: string, snooze: Alert["snooze"]): Notification {
-  const words = holdWords(gate, snooze);
-  return { state: "to_be_told", channel: null, atMs: null, reason: words === null ? `held by ${gate}` : `held by ${gate} ${words}` };
+  const reason = ["held by", holdName(snooze === null ? gate : SNOOZED_GATE), holdWords(gate, snooze) ?? ""].join(" ").trimEnd();
+  return { state: "to_be_told", channel: null, atMs: null, reason };
 }
 
 function nobody(reason: string, channel: string | null = null): Notification {

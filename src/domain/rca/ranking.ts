@@ -19,6 +19,8 @@ export const STALE_METRIC = "service.stale";
 const SILENCE = 3;
 const SATURATION = 2;
 const CHANGE = 1.5;
+/** Spreads above what is usual from which on a resource near its end departs. */
+const RESOURCE_DEPARTS_MIN = 1.5;
 /** A change counts when it came so long before the onset at most, and its service has something else to show. */
 const CHANGE_MINUTES_MAX = 30;
 const CHANGE_SUPPORT_MIN = 0.7;
@@ -86,7 +88,7 @@ export function rankServices(given: IncidentEvidence): Ranking {
     spans: firstByService(spans),
     felt: feltOfPeers(evidence, peers, metrics),
     silent: new Set(silentServices(evidence, metrics)),
-    saturated: new Set(evidence.saturated.map(({ serviceId }) => serviceId)),
+    saturated: new Set(saturatedServices(evidence, metrics)),
     changes: changesBefore(evidence),
   };
   const serviceIds = new Set([...parts.metrics.keys(), ...parts.lines.keys(), ...parts.spans.keys(), ...parts.silent, ...parts.saturated]);
@@ -166,6 +168,13 @@ function silentServices({ silent, target, members, edges }: IncidentEvidence, me
   });
 }
 
+/** Services whose resource near its end may explain the incident: one that departs, or of a service that calls or the incident itself join with it. Disks fill for days. */
+function saturatedServices({ saturated, target, members, edges }: IncidentEvidence, { services }: MetricsView): readonly string[] {
+  const joined = joinedWith(edges, ownServices({ target, members }));
+  const departs = new Set(services.filter(({ resource }) => resource >= RESOURCE_DEPARTS_MIN).map(({ serviceId }) => serviceId));
+  return saturated.map(({ serviceId }) => serviceId).filter((serviceId) => joined.has(serviceId) || departs.has(serviceId));
+}
+
 /** A rise of requests. */
 export interface Surge {
   readonly serviceId: string;
@@ -221,20 +230,31 @@ function changesBefore({ changes, onsetMs }: IncidentEvidence): Map<string, Chan
 
 // Who may be the cause of an incident by what is known of calls and machines: two systems that break in the same second and do not call each other have a cause each.
 
-type Links = Pick<IncidentEvidence, "target" | "members" | "edges" | "series">;
+type Links = Pick<IncidentEvidence, "target" | "members" | "edges" | "series" | "lines" | "operations">;
 
 /**
  * Whether a service may be the cause: calls, by whatever way, or a machine join it with the services of the incident. Of whom no calls are known, nothing speaks
- * against it; where none are known of the incident's own services, against nobody.
+ * against it; where none are known of the incident's own services, against nobody. But of services that show nothing themselves nothing tells that another has hit them.
  */
-function mayBeLinked({ target, members, edges, series }: Links): (serviceId: string) => boolean {
+function mayBeLinked(evidence: Links): (serviceId: string) => boolean {
+  const { edges, series } = evidence;
   const placed = new Set(edges.flat());
-  const own = new Set(target === null ? members : [target.serviceId, ...members]);
-  if (![...own].some((serviceId) => placed.has(serviceId))) return () => true;
+  const own = ownServices(evidence);
+  const hides = showsNothing(own, evidence);
+  if (!hides && ![...own].some((serviceId) => placed.has(serviceId))) return () => true;
   const joined = joinedWith(edges, own);
   const nodes = new Set<string>();
   for (const { serviceId, node } of series) if (node !== null && joined.has(serviceId)) nodes.add(node);
   const beside = new Set<string>();
   for (const { serviceId, node } of series) if (node !== null && nodes.has(node)) beside.add(serviceId);
-  return (serviceId) => !placed.has(serviceId) || joined.has(serviceId) || beside.has(serviceId);
+  return (serviceId) => (!hides && !placed.has(serviceId)) || joined.has(serviceId) || beside.has(serviceId);
+}
+
+function ownServices({ target, members }: Pick<IncidentEvidence, "target" | "members">): ReadonlySet<string> {
+  return new Set(target === null ? members : [target.serviceId, ...members]);
+}
+
+/** Whether nothing has come of any of an incident's services since its onset: an alert of another system, a person's, or of what fell silent. */
+function showsNothing(own: ReadonlySet<string>, { series, lines, operations }: Links): boolean {
+  return own.size > 0 && ![series, lines, operations].some((all) => all.some(({ serviceId }) => own.has(serviceId)));
 }

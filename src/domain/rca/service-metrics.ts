@@ -8,6 +8,7 @@
 // What half of all services have is no departure of one. The same sum of the windows before says how large it gets without an incident.
 import { selectPlace } from "../../core/collections/selection.ts";
 import { familyOfMetric } from "../series/metric-family.ts";
+import { joinedWith } from "../topology/reach.ts";
 import { waitShares } from "./callee-waits.ts";
 import type { IncidentEvidence } from "./evidence.ts";
 import { type MetricKind, meaningOf, RESOURCE_KINDS, SYMPTOM_KINDS, SYMPTOM_MIN } from "./metric-kind.ts";
@@ -24,7 +25,6 @@ const POOL_BY_WAIT = 0.7;
 /** What fills while nothing else of the service departs waits for somebody else: who takes from it too slowly. */
 const POOL_ALONE = 0.6;
 const ALONE_MAX = 2;
-const SYMPTOMS_OWN: readonly MetricKind[] = ["latency", "errors"];
 const NOT_POOLS: readonly MetricKind[] = ["cpu", "memory", "disk", "latency", "errors"];
 /** Weight of the other symptom, when one of a known kind is asked for. */
 const OTHER_SYMPTOM = 0.3;
@@ -104,17 +104,20 @@ function starvedOf(table: NoveltyTable, series: IncidentEvidence["series"]): num
   });
 }
 
-/** Part of a departure that may be the cause's. */
-function timelyPart(table: NoveltyTable, service: number, kind: MetricKind, window: number, lateMs: number): number {
+/** Novelty that may be the cause's: of what began late a part, which is never enough to be one. */
+function timelyNovelty(table: NoveltyTable, service: number, kind: MetricKind, window: number, lateMs: number): number {
+  const novelty = table.novelty(service, kind, window);
   const series = window === 0 ? table.leading(service, kind) : undefined;
-  return series !== undefined && series.onsetMs > lateMs + LATE_INTERVALS * series.intervalMs ? OF_LATE : 1;
+  const isLate = series !== undefined && series.onsetMs > lateMs + LATE_INTERVALS * series.intervalMs;
+  return isLate ? Math.min(OF_LATE * novelty, OF_LATE_MAX) : novelty;
 }
 
-/** When the large symptoms began: the anomaly that asks may have been a small one before them. */
-function symptomsMs({ series, onsetMs }: IncidentEvidence): number {
-  const symptoms = series.filter(({ metricName, departure: { novelty, shift } }) => {
+/** When the large symptoms of the incident began: the anomaly that asks may have been a small one before them. */
+function symptomsMs({ series, onsetMs, target, members, edges }: IncidentEvidence): number {
+  const joined = joinedWith(edges, target === null ? members : [target.serviceId, ...members]);
+  const symptoms = series.filter(({ serviceId, metricName, departure: { novelty, shift } }) => {
     const { kind, harm } = meaningOf(metricName);
-    return novelty >= SYMPTOM_MIN && SYMPTOM_KINDS.some((each) => each === kind) && Math.sign(shift) === harm;
+    return joined.has(serviceId) && novelty >= SYMPTOM_MIN && SYMPTOM_KINDS.some((each) => each === kind) && Math.sign(shift) === harm;
   });
   const largest = symptoms.reduce((most, { departure }) => Math.max(most, departure.novelty), 0);
   const large = symptoms.filter(({ departure }) => departure.novelty >= LARGE * largest);
@@ -132,6 +135,7 @@ const LARGE = 0.5;
 const LATE_MS = 60_000;
 const LATE_INTERVALS = 2;
 const OF_LATE = 0.25;
+const OF_LATE_MAX = 1;
 
 /** What metrics say; `ties` are the services that have taken a machine's resource from others. */
 export function metricsView(
@@ -214,9 +218,8 @@ function symptomOf(target: IncidentEvidence["target"]): Symptom {
   return kind === "latency" || kind === "errors" ? kind : null;
 }
 
-function symptomAt(table: NoveltyTable, service: number, symptom: Symptom, window: number): number {
-  const latency = table.novelty(service, "latency", window);
-  const errors = table.novelty(service, "errors", window);
+function symptomOfKinds(noveltyOf: (kind: "latency" | "errors") => number, symptom: Symptom): number {
+  const [latency, errors] = [noveltyOf("latency"), noveltyOf("errors")];
   if (symptom === null) return Math.max(latency, errors);
   return symptom === "latency" ? latency + OTHER_SYMPTOM * errors : errors + OTHER_SYMPTOM * latency;
 }
@@ -231,7 +234,9 @@ function scoresOf(
   symptom: Symptom,
   window: number,
 ): ServiceMetrics[] {
-  const symptoms = Float64Array.from(table.services, (_, service) => symptomAt(table, service, symptom, window));
+  const symptoms = Float64Array.from(table.services, (_, service) =>
+    symptomOfKinds((kind) => table.novelty(service, kind, window), symptom),
+  );
   return table.services.map((serviceId, service) => {
     // What is known of waiting is known of now alone.
     const ownShare = window === 0 ? 1 - WAITED * shares[service]! : 1;
@@ -243,8 +248,9 @@ function scoresOf(
     const own = symptoms[service]!;
     // Time that a service says it waits for somebody outside is not its own.
     const waited = peers[service]!.reduce((most, peer) => Math.max(most, symptoms[peer]!), 0);
-    const timely = Math.max(...SYMPTOMS_OWN.map((kind) => timelyPart(table, service, kind, window, lateMs)));
-    const shown = timely * ownShare * Math.max(0, Math.max(own, FELT_ITSELF * table.novelty(service, "dependency", window)) - waited);
+    const timely = symptomOfKinds((kind) => timelyNovelty(table, service, kind, window, lateMs), symptom);
+    const felts = FELT_ITSELF * table.novelty(service, "dependency", window);
+    const shown = ownShare * Math.max(0, Math.max(timely, felts) - waited);
     let felt = callers[service]!.length === 0 ? 0 : Number.POSITIVE_INFINITY;
     let explained = 0;
     for (const caller of callers[service]!) {
@@ -271,7 +277,7 @@ function strongest(table: NoveltyTable, service: number, window: number, { ownSh
   let most = 0;
   const isAlone = NOT_POOLS.every((kind) => table.novelty(service, kind, window) < ALONE_MAX);
   for (const kind of RESOURCE_KINDS) {
-    const known = timelyPart(table, service, kind, window, lateMs) * table.novelty(service, kind, window);
+    const known = timelyNovelty(table, service, kind, window, lateMs);
     const byWait = POOL_BY_WAIT * Math.max(calls, table.novelty(service, "dependency", window));
     const novelty = kind === "pool" ? (isAlone ? POOL_ALONE : 1) * Math.max(0, ownShare * known - byWait) : known;
     if (novelty <= most) continue;

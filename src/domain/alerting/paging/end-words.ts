@@ -1,7 +1,17 @@
 // How something ended, in words for people: the same in messages, answers and timelines.
 import type { AcceptedLevel, Ending } from "../../anomaly/ending.ts";
 import { figure } from "../../detection/verdict.ts";
+import type { DetectorFamily } from "../ensemble.ts";
 import type { AlertPeak } from "./alert.ts";
+import { familyOfDetector } from "./detector-family.ts";
+
+/** What is over where rules look at something else than values. */
+const RECOVERIES: ReadonlyMap<DetectorFamily, string> = new Map<DetectorFamily, string>([
+  ["stale", "it sends again"],
+  ["saturation", "it does not run full any more"],
+  ["slo_burn", "its error budget burns no faster than it may"],
+  ["cascade", "its services do not fail together any more"],
+]);
 
 /** Null while it goes on. */
 export function endWords(ending: Ending | null, peak: Pick<AlertPeak, "detector">): string | null {
@@ -9,7 +19,7 @@ export function endWords(ending: Ending | null, peak: Pick<AlertPeak, "detector"
   const { reason, person, level } = ending;
   switch (reason) {
     case "recovered":
-      return "recovered: values are what they were before it";
+      return `recovered: ${RECOVERIES.get(familyOfDetector(peak.detector)) ?? "values are what they were before it"}`;
     case "accepted":
       return `${levelText(level)}${person === null ? "" : `, accepted by ${person}`}`;
     case "ended":

@@ -16,8 +16,26 @@ const UNTIL: Readonly<Record<string, string>> = {
   [INHIBITED_GATE]: "until what inhibits it is over; asked each cycle while the alert fires",
   [SILENCED_GATE]: "until the silence ends; asked each cycle while the alert fires",
   [SNOOZED_GATE]: "until the next cycle: its snooze is over",
+  warmup: "until the warm-up is over (WATCHDOG_WARMUP_MINUTES after the start); then it is asked again",
+  minimum_traffic: "until its service counts as many requests in a cycle as its setting asks for",
+  exclusion: "until its settings exclude it no more",
   [FLAPPING_GATE]: "until the pause after its last page is over, an hour at most; asked each cycle while the alert fires",
 };
+
+const NAMES: Readonly<Record<string, string>> = {
+  [GROUP_GATE]: "the wait for a group",
+  [INHIBITED_GATE]: "an inhibition",
+  [SILENCED_GATE]: "a silence",
+  [SNOOZED_GATE]: "a snooze",
+  [FLAPPING_GATE]: "the pause of what comes and goes",
+  warmup: "the warm-up",
+  minimum_traffic: "too little traffic",
+};
+
+/** What held something, behind "held by". */
+export function holdName(by: string): string {
+  return ownMember(NAMES, by) ?? by;
+}
 
 /** Until when a gate holds, and what for; null where nothing holds or it is not asked again. A snooze holds whatever else does. */
 export function holdWords(gate: string | null, snooze: Snooze | null): string | null {

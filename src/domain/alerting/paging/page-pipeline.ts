@@ -365,6 +365,8 @@ function joined(finding: Finding, newest: Alert | undefined, effect: FireEffect,
   const isBeforeLevel = known?.ending?.reason === "accepted";
   const isPeak = known === undefined || isOfAll || isBeforeLevel || (!isOfMember && Math.abs(finding.z) >= Math.abs(known.peak.z));
   const isMember = known !== undefined && finding.alertId === state.id;
+  // What fires again is as old as what it fires for; its history has the former times.
+  const isNew = known === undefined || kind === "reopened";
   const alert: Alert = {
     state,
     labels: isPeak ? labels : known.labels,
@@ -381,7 +383,7 @@ function joined(finding: Finding, newest: Alert | undefined, effect: FireEffect,
     snooze: known?.snooze ?? null,
     ending: null,
     ...(known?.notifiedEffects !== undefined && kind !== "reopened" && { notifiedEffects: known.notifiedEffects }),
-    beganAtMs: Math.min(finding.startedAtMs, known === undefined ? finding.startedAtMs : beginOfAlert(known)),
+    beganAtMs: isNew ? finding.startedAtMs : Math.min(finding.startedAtMs, beginOfAlert(known)),
     updatedAtMs: finding.atMs,
     history: known?.history ?? [],
   };

@@ -37,6 +37,11 @@ function isEnded(note: string, later: readonly string[]): boolean {
   return metricName !== null && later.some((other) => isEndNote(other, metricName));
 }
 
+/** Whether a note tells that the metric departs as well. */
+export function isFurther(note: string, metricName: string): boolean {
+  return note.startsWith(`${ALSO}${metricName}: `);
+}
+
 function subjectOf(note: string): string {
   const end = note.indexOf(FAR_WORSE);
   return end < 0 ? note : note.slice(0, end + FAR_WORSE.length);

@@ -50,6 +50,21 @@ describe("an alert whose peak ends while others are open", () => {
     const ended = "latency_ms of checkout recovered: values are what they were before it; the alert goes on with queue_depth of checkout";
     expect(message?.explanation).toBe(`the queue is twice as long; ${ended}`);
   });
+  it("says what goes on once, as it is by then", () => {
+    const { rig, slow, full, alert } = twoOpen();
+    rig.fire({
+      ...FULL,
+      anomalyId: full.anomalyId,
+      alertId: full.alertId,
+      kind: "raised",
+      explanation: "the queue is thrice as long",
+      atMs: START + 2 * MINUTE,
+    });
+    const before = alert();
+    rig.end(slow, START + 3 * MINUTE);
+    const [message] = decidedMessages({ before, after: alert(), renews: false }, FACTS);
+    expect(message?.explanation).toMatch(/^the queue is thrice as long; latency_ms of checkout recovered/);
+  });
   it("is repeated and resolved as what is open", () => {
     const { rig, slow, full, alert } = twoOpen();
     rig.sources = { ...rig.sources, repeatMs: 60 * MINUTE };

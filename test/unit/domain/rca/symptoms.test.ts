@@ -1,6 +1,6 @@
 // What is a symptom of others is no cause: waiting, what fills meanwhile, lines of failed calls, load, silence that is to be explained, what begins later.
 import { describe, expect, it } from "vitest";
-import { analyse } from "../../../../src/domain/rca/analysis.ts";
+import { type Analysis, analyse } from "../../../../src/domain/rca/analysis.ts";
 import { departureOf } from "../../../../src/domain/rca/departure.ts";
 import type { IncidentEvidence, LineEvidence, OperationEvidence, SeriesEvidence } from "../../../../src/domain/rca/evidence.ts";
 import { lineFindings } from "../../../../src/domain/rca/line-findings.ts";
@@ -87,8 +87,8 @@ describe("a line of a failed call", () => {
 
   it("is outweighed by a line of one's own that names what is missing", () => {
     const lines = [line("rooms", "call to <*> failed: status <num>"), line("files", "could not extend file: No space left on device")];
-    expect(firstOf({ lines })).toBe("files");
-    expect(analyse(evidence({ lines })).category).toBe("infrastructure");
+    expect(firstOf({ lines, members: ["rooms"] })).toBe("files");
+    expect(analyse(evidence({ lines, members: ["rooms"] })).category).toBe("infrastructure");
   });
 });
 
@@ -153,6 +153,38 @@ describe("what is no cause by itself", () => {
   });
 });
 
+describe("whom nothing joins with the incident", () => {
+  const disk = { serviceId: "archive", metricName: "disk_used_percent", instance: null, used: 1 };
+  const own = series("front", "latency_ms", 12);
+  const level = series("archive", "disk_used_percent", 0.5);
+  const edges = [["front", "archive"]] as const;
+
+  it("is no cause by a disk that has been filling for days; who is called is, and whose disk departs", () => {
+    expect(firstOf({ series: [own, level], saturated: [disk] })).not.toBe("archive");
+    const isNamed = ({ candidates }: Analysis) =>
+      candidates.some(({ serviceId, evidence: [of] }) => serviceId === "archive" && of?.source === "saturation");
+    expect(isNamed(analyse(evidence({ series: [own, level], saturated: [disk], edges })))).toBe(true);
+    expect(firstOf({ series: [own, series("archive", "disk_used_percent", 9)], saturated: [disk] })).toBe("archive");
+  });
+
+  it("is no cause of what nothing is seen of: an alert of another system, a person's, a silence", () => {
+    const other = [series("batch", "cpu_percent", 20), series("archive", "disk_used_percent", 9)];
+    expect(analyse(evidence({ series: other, saturated: [disk] })).candidates).toEqual([]);
+    expect(firstOf({ series: other, edges: [["front", "batch"]] })).toBe("batch");
+    expect(firstOf({ series: [...other, own] })).toBe("batch");
+  });
+
+  it("is no cause by what begins minutes later, however far it departs, also where it sends nothing else", () => {
+    const late = { onsetMs: ONSET + 90_000 };
+    for (const metricName of ["error_count", "disk_used_percent", "latency_ms"]) {
+      const { enough, candidates } = analyse(
+        evidence({ series: [series("front", "queue_depth", 6), series("batch", metricName, 60, late)] }),
+      );
+      expect(enough && candidates[0]?.serviceId, metricName).not.toBe("batch");
+    }
+  });
+});
+
 describe("who was hit", () => {
   it("B7: are those with an anomaly of the incident too, in the first revision, whoever calls whom", () => {
     const of = { series: [series("disk-server", "disk_used_percent", 12)], members: ["disk-server", "reports", "mail"] };
@@ -194,7 +226,7 @@ describe("whom a cause reaches", () => {
     const times = [series("store", "latency_ms", 6), series("cart", "latency_ms", 0.2), series("pay", "latency_ms", 0.3)];
     const { candidates, affected } = analyse(evidence({ series: [...rates, ...times], edges: edges.slice(0, 4) }));
     expect([candidates[0]?.serviceId, affected]).toEqual(["front", ["store"]]);
-    expect(analyse(evidence({ series: [...rates, ...times].map(named) })).affected).toEqual(["store"]);
+    expect(analyse(evidence({ series: [...rates, ...times].map(named), members: ["store"] })).affected).toEqual(["store"]);
   });
 });
 
@@ -241,7 +273,7 @@ describe("a machine", () => {
   ];
 
   it("names the service that has taken what its neighbours lack, though nobody calls it", () => {
-    const { candidates, category, affected } = analyse(evidence({ series: shared }));
+    const { candidates, category, affected } = analyse(evidence({ series: shared, members: ["cart"] }));
     expect([candidates[0]?.serviceId, category, affected]).toEqual(["batch", "infrastructure", ["cart", "mail"]]);
     expect(candidates[0]?.evidence.some(({ text }) => text.includes("shares node-1"))).toBe(true);
   });

@@ -1,0 +1,51 @@
+// What alerts and messages say of holds and ends.
+import { describe, expect, it } from "vitest";
+import { endWords } from "../../../../src/domain/alerting/paging/end-words.ts";
+import { holdName, holdWords } from "../../../../src/domain/alerting/paging/hold-words.ts";
+import { decidedMessages } from "../../../../src/domain/notification/decided-messages.ts";
+import { PagingRig, PAGING_START_MS as START } from "../../../support/paging-rig.ts";
+
+describe("how something ended", () => {
+  const recovered = { reason: "recovered", person: null } as const;
+  it.each([
+    ["z_score", /values are what they were/],
+    ["adaptive", /values are what they were/],
+    ["stale", /it sends again/],
+    ["saturation", /does not run full/],
+    ["slo_burn", /budget/],
+    ["cascade", /together/],
+  ])("is said of what the detector looks at: %s", (detector, words) => {
+    expect(endWords(recovered, { detector })).toMatch(words);
+    expect(endWords(recovered, { detector })).toMatch(/^recovered: /);
+  });
+});
+
+describe("what holds a page", () => {
+  it("says until when, whatever holds it", () => {
+    for (const gate of ["group_wait", "confirmation", "inhibited", "silenced", "flapping", "warmup", "minimum_traffic", "exclusion"])
+      expect(holdWords(gate, null), gate).toMatch(/^until /);
+    expect(holdWords("direction", null)).toBeNull();
+  });
+  it("has a name that follows 'held by'", () => {
+    expect(["warmup", "silenced", "inhibited", "confirmation"].map(holdName)).toEqual([
+      "the warm-up",
+      "a silence",
+      "an inhibition",
+      "confirmation",
+    ]);
+  });
+});
+
+describe("since when it fires", () => {
+  it("is the begin of the episode at hand, where it fires again after its end", () => {
+    const rig = new PagingRig();
+    const first = rig.fire();
+    rig.end(first, START + 60_000);
+    const before = rig.memory.alert(first.alertId as string);
+    const again = rig.fire({ atMs: START + 1_800_000 });
+    const after = rig.memory.alert(first.alertId as string) ?? expect.unreachable();
+    expect(again.alertId).toBe(first.alertId);
+    const [message] = decidedMessages({ before, after, renews: false }, { team: null, publicUrl: null });
+    expect(message).toMatchObject({ kind: "reopened", startedAtMs: START + 1_800_000 });
+  });
+});
