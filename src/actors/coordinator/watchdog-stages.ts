@@ -40,6 +40,7 @@ export function watchdogStages(options: StagesOptions, context: AllStagesContext
   const cascade = new CascadeStage(context);
   const adaptive = new OpenAlerts(DETECTOR_ADAPTIVE, {
     openEpisodes: context.state.anomalies.openEpisodes,
+    settle: () => context.settle(),
     declare: (frames) => context.declare(frames),
   });
   const pairs = {

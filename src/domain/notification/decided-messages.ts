@@ -46,10 +46,15 @@ function kindOf({ after, renews }: AlertStep, change: AlertChange, place: number
   return change.kind === "paged" ? pageKind(after.history.slice(0, place), renews) : undefined;
 }
 
-/** A page is for what came last before it; one that was held back, too. What nobody has heard of is neither worse nor fires again. */
+/**
+ * A page is for what came last before it; one that was held back, too. What nobody has heard of is neither worse nor fires again, and what people were told of is
+ * told again because it still fires.
+ */
 function pageKind(before: readonly AlertChange[], renews: boolean): MessageKind {
   if (!before.some(({ kind }) => kind === "paged")) return renews ? "renewed" : "opened";
-  const reason = before.findLast(({ kind }) => kind === "opened" || kind === "raised" || kind === "reopened")?.kind;
+  const at = before.findLastIndex(({ kind }) => kind === "opened" || kind === "raised" || kind === "reopened");
+  if (before.slice(at + 1).some(({ kind }) => kind === "paged" || kind === "updated")) return "renewed";
+  const reason = before[at]?.kind;
   if (reason === "raised" || reason === "reopened") return reason;
   return renews ? "renewed" : "opened";
 }

@@ -6,7 +6,9 @@ import type { OpenEpisodes } from "../anomalies/open-episodes.ts";
 import type { Cycle, WatchdogStage } from "../state/watchdog-stage.ts";
 
 export interface OpenAlertsDependencies {
-  readonly openEpisodes: OpenEpisodes;
+  readonly openEpisodes: Pick<OpenEpisodes, "othersOf">;
+  /** Commits what the engines have sent so far. */
+  settle(): Promise<void>;
   /** Rejects with StoreError. */
   declare(frames: readonly EpisodeFrame[]): Promise<void>;
 }
@@ -41,8 +43,12 @@ export class OpenAlerts {
   }
 
   async #closeOthers({ nowMs }: Cycle): Promise<void> {
-    const { openEpisodes, declare } = this.#dependencies;
-    const over = openEpisodes.othersOf(this.#detector, this.#named, OPEN_CLOSED_PER_CYCLE);
+    const { openEpisodes, settle, declare } = this.#dependencies;
+    const others = () => openEpisodes.othersOf(this.#detector, this.#named, OPEN_CLOSED_PER_CYCLE);
+    if (others().length === 0) return;
+    // What an engine says of an end, and of how, may be behind its answer on the way here.
+    await settle();
+    const over = others();
     // Its engine has lost it: nobody has seen it recover.
     const closing = { transition: "end", observedAtMs: nowMs, z: 0, verdict: null, explanation: "", arrivalMs: 0 } as const;
     await declare(over.map((episode) => ({ ...episode, ...closing })));

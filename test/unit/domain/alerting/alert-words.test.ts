@@ -36,6 +36,22 @@ describe("what holds a page", () => {
   });
 });
 
+describe("a repeat", () => {
+  it("says that it still fires, also where it became worse before", () => {
+    const rig = new PagingRig({ repeatMs: 3_600_000 });
+    const first = rig.fire({ z: 9 });
+    const alert = () => rig.memory.alert(first.alertId as string) ?? expect.unreachable();
+    const repeated = (atMs: number) => {
+      const before = alert();
+      rig.again(atMs);
+      return decidedMessages({ before, after: alert(), renews: false }, { team: null, publicUrl: null }).map(({ kind }) => kind);
+    };
+    expect(repeated(START + 3_600_000)).toEqual(["renewed"]);
+    rig.fire({ z: 12, anomalyId: first.anomalyId, alertId: first.alertId, kind: "raised", tierBefore: "high", atMs: START + 4_000_000 });
+    expect(repeated(START + 7_200_000)).toEqual(["renewed"]);
+  });
+});
+
 describe("since when it fires", () => {
   it("is the begin of the episode at hand, where it fires again after its end", () => {
     const rig = new PagingRig();
