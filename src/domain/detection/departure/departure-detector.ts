@@ -320,14 +320,19 @@ export class DepartureDetector {
     // A habit that goes up from nothing goes on being one: the way back from an edge would be a fall to nothing.
     if (this.#isEdge && isFallToNothing(this.expected, value) && this.#known.find(this.#departure(value, moment))?.reason === "recurring")
       this.#isEdge = false;
-    const seen = { counts: this.#newest.counts, values: this.#words[COUNT] as number, squares: this.#words[LONG_VARIANCE] as number };
-    const isFew = this.#countsNothing && areFewByChance(Math.round(size * this.sd * this.#counts), seen, this.#pageProbability);
-    if (isFew || this.isSmallMove || this.#isEdge || (this.#words[COUNT] as number) < DEPARTING_VALUES) this.evidence = 0;
+    if (this.#areFewByChance() || this.isSmallMove || this.#isEdge || (this.#words[COUNT] as number) < DEPARTING_VALUES) this.evidence = 0;
     else {
       if (size >= this.bar && !this.#isMissed) this.bar = this.#barTo(this.size);
       this.evidence = size / this.bar;
     }
     this.chance = this.evidence < 1 ? 1 : this.#tails.to(this.size).chanceOf(size);
+  }
+
+  /** Whether the newest value is of a few events where hardly any are usual, as many as come by chance. */
+  #areFewByChance(): boolean {
+    if (!this.#countsNothing) return false;
+    const seen = { counts: this.#newest.counts, values: this.#words[COUNT] as number, squares: this.#words[LONG_VARIANCE] as number };
+    return areFewByChance(Math.round(Math.abs(this.size) * this.sd * this.#counts), seen, this.#pageProbability);
   }
 
   #begin(timeMs: number, value: number, moment: ValueMoment): void {
