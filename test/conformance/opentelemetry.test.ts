@@ -41,6 +41,27 @@ async function valuesOf(server: ServerProcess, service: string, metric: string):
   return points.map(({ value }) => value);
 }
 
+type Vector = ReadonlyArray<readonly [labels: Record<string, string>, value: number]>;
+
+/** The answer to an expression now. */
+async function query(server: ServerProcess, expression: string): Promise<Vector> {
+  const { data } = await server.get<{ data: { result: ReadonlyArray<{ metric: Record<string, string>; value: [number, string] }> } }>(
+    "/prometheus/api/v1/query",
+    { query: expression },
+  );
+  return data.result.map(({ metric, value }) => [metric, Number(value[1])]);
+}
+
+/** What queries find of a histogram that has one series: its labels without bounds, counts by bound, all and their sum. */
+async function classicHistogram(server: ServerProcess, service: string, metric: string) {
+  const [buckets, counts, sums] = await Promise.all(
+    ["bucket", "count", "sum"].map((part) => query(server, `{"${metric}_${part}", service_id="${service}"}`)),
+  );
+  const [[{ __name__: _, ...labels }, count] = [{}, 0], ...others] = counts ?? [];
+  expect([others.length, sums?.length]).toEqual([0, 1]);
+  return { labels, count, sum: sums?.[0]?.[1], buckets: Object.fromEntries((buckets ?? []).map(([{ le }, value]) => [le, value])) };
+}
+
 describe.each([
   ["proto", "cumulative"],
   ["http", "delta"],
@@ -65,6 +86,16 @@ describe.each([
     expect((await valuesOf(server, "backend", "orders")).at(-1)).toBe(2 * REQUESTS);
     expect((await valuesOf(server, "backend", "basket.size.count")).at(-1)).toBe(REQUESTS);
     expect(await valuesOf(server, "backend", "queue.depth")).toEqual([7, 7]);
+
+    const histogram = await classicHistogram(server, "backend", "basket.size");
+    expect(histogram.labels).toEqual({ service_id: "backend", environment: "test", "deployment.environment.name": "test" });
+    // Of 1 to 2 * REQUESTS the last digits, cumulative whatever the sender's temporality.
+    expect(histogram.buckets).toEqual({ "1": 8, "2": 12, "5": 24, "10": 40, "+Inf": 40 });
+    expect([histogram.count, histogram.sum]).toEqual([2 * REQUESTS, 180]);
+    expect(await query(server, 'histogram_quantile(0.9, sum by (le) ({"basket.size_bucket", service_id="backend"}))')).toEqual([
+      [{}, 8.75],
+    ]);
+    expect([...names].filter((name) => name.startsWith("basket.size_"))).toEqual([]);
 
     await expect
       .poll(async () =>
@@ -93,5 +124,9 @@ describe.each([
     expect(spans.records.length).toBeGreaterThan(0);
     const dead = await server.get<{ total_failed: number }>("/api/v1/debug/dlq-stats");
     expect(dead.total_failed).toBe(0);
+
+    await server.kill();
+    const again = await bench.start({ ENGINES: "1", OTLP_PORT: "0", ALERTS_PORT: "0", DATA_DIR: server.dataDir });
+    expect(await classicHistogram(again, "backend", "basket.size")).toEqual(histogram);
   });
 });

@@ -92,10 +92,21 @@ describe("OTLP over gRPC", () => {
     const spans = new NodeTracerProvider({ resource, spanProcessors: [new SimpleSpanProcessor(new OTLPTraceExporter(options))] });
     const logs = new LoggerProvider({ resource, processors: [new SimpleLogRecordProcessor({ exporter: new OTLPLogExporter(options) })] });
     meters.getMeter("m").createGauge("queue.depth").record(7);
+    const boundaries = { advice: { explicitBucketBoundaries: [1, 2.5] } };
+    for (const value of [1, 2, 3, 4]) meters.getMeter("m").createHistogram("wait", boundaries).record(value);
     spans.getTracer("t").startSpan("GET /").end();
     logs.getLogger("l").emit({ body: "a line", severityNumber: 17 });
     await Promise.all([meters.forceFlush(), spans.forceFlush(), logs.forceFlush()]);
     expect(await namesOf(service)).toContain("queue.depth");
+    const expression = `sum by (le) (wait_bucket{service_id="${service}"})`;
+    const { data } = await server.get<{ data: { result: unknown[] } }>("/prometheus/api/v1/query", { query: expression });
+    expect(data.result).toMatchObject(
+      [
+        ["+Inf", "4"],
+        ["1", "1"],
+        ["2.5", "2"],
+      ].map(([le, value]) => ({ metric: { le }, value: [expect.any(Number), value] })),
+    );
     const page = await (await fetch(`${server.origin}/metrics`)).text();
     for (const signal of ["trace", "log"])
       expect(page).toMatch(new RegExp(`svc_ingestion_events_total\\{type="${signal}s?",status="accepted"\\} [1-9]`));

@@ -208,7 +208,8 @@ describe("points and their bounds", () => {
     );
     const all = ["p50", "p95", "p99", "count", "sum"].map((suffix) => `latency.${suffix}`);
     expect((await ended()).sort()).toEqual([...all, "wait.p90"].sort());
-    expect(machine.server.cluster.counter("streams")).toBe(6);
+    const queryOnly = BOUNDS.length + 3;
+    expect(machine.server.cluster.counter("streams")).toBe(6 + queryOnly);
     expect(machine.server.cluster.counter("distributions")).toBe(2);
     for (let second = 0; second < 200; second++) {
       machine.clock.advance(1000);
@@ -226,11 +227,13 @@ describe("points and their bounds", () => {
       {
         series: {
           openWithin: ({ metricName }: StreamName) => ({ ref: metricName }),
+          open: ({ metricName }: StreamName) => ({ ref: metricName }),
           write: ({ ref }: { ref: string }, timeMs: number, value: number) => void series.push([ref, timeMs, value]),
           writeWidth: () => undefined,
           flush: () => undefined,
         } as unknown as DerivedSeries,
         counters: { add: () => undefined, set: () => undefined } as unknown as EngineCounters,
+        streams: () => 0,
         shares: { series: openLedger(), bytes: openLedger() },
       },
     );

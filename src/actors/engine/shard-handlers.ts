@@ -114,7 +114,7 @@ function addDistributions(options: DistributionsOptions, dependencies: Distribut
   const series = new DerivedSeries(dependencies);
   const families = new BucketFamilies(options, { kernel, series, counters, shares: shares.ledger("bucket_families") });
   const ofPoints = { series: shares.ledger("histograms"), bytes: shares.ledger("histogram_bytes") };
-  shard.addHandler(new DistributionHandler(options, { series, counters, shares: ofPoints }));
+  shard.addHandler(new DistributionHandler(options, { series, counters, streams: () => kernel.streams, shares: ofPoints }));
   shard.addHandler(families);
   shard.collectBucketsWith(() => families.collect());
   return families;

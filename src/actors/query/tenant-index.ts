@@ -8,12 +8,12 @@ import type { StoreReader } from "../../adapters/storage/key-value-store.ts";
 import type { LmdbReader } from "../../adapters/storage/lmdb-reader.ts";
 import { ownMember } from "../../core/collections/own-member.ts";
 import { PROMQL_PAGE_STREAMS_MAX } from "../../core/config/promql-limits.ts";
-import { SERVICE_LABEL_FOREIGN } from "../../core/layout/stream-record.ts";
 import type { AttributeValue, StreamName } from "../../core/protocol/coordinator-frame.ts";
 import type { PagedStream, StreamChangesAnswer } from "../../core/protocol/paged-streams.ts";
 import { partitionOf } from "../../domain/placement/partition.ts";
 import { Labels, METRIC_NAME } from "../../domain/promql/labels/labels.ts";
-import { serviceLabelOf } from "../../domain/series/stream-identity.ts";
+import { QUERY_ONLY } from "../../domain/series/query-only-series.ts";
+import { isNamedHere, serviceLabelOf } from "../../domain/series/stream-identity.ts";
 import { SeriesIndex } from "../../domain/series-index/series-index.ts";
 import { coldStreams, readingOf } from "../../modules/series/cold/cold-series.ts";
 import { type EngineSource, idsOf, namedStreams } from "./engine-source.ts";
@@ -147,7 +147,8 @@ type NamedStream = Pick<StreamName, "serviceId" | "environment" | "metricName" |
  */
 export function labelsOfStream(name: NamedStream): Labels {
   const serviceLabel = serviceLabelOf(name.serviceLabel);
-  const labels = [...Object.keys(name.attributes), METRIC_NAME, ENVIRONMENT, ...(serviceLabel === undefined ? [] : [serviceLabel])];
+  const attributes = Object.keys(name.attributes).filter((attribute) => attribute !== QUERY_ONLY);
+  const labels = [...attributes, METRIC_NAME, ENVIRONMENT, ...(serviceLabel === undefined ? [] : [serviceLabel])];
   return Labels.of([...new Set(labels)].map((label) => [label, labelOfStream(name, label)] as const));
 }
 
@@ -155,7 +156,7 @@ export function labelsOfStream(name: NamedStream): Labels {
 function labelOfStream(name: NamedStream, label: string): string {
   if (label === METRIC_NAME) return name.metricName;
   if (label === serviceLabelOf(name.serviceLabel)) return name.serviceId;
-  if (label === ENVIRONMENT && name.serviceLabel === SERVICE_LABEL_FOREIGN && name.environment !== "") return name.environment;
+  if (label === ENVIRONMENT && isNamedHere(name.serviceLabel) && name.environment !== "") return name.environment;
   return valueText(ownMember(name.attributes, label) ?? null);
 }
 

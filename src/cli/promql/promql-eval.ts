@@ -1,9 +1,9 @@
 // `vedette promql eval`: a query over series that a file says in promqltest's notation, as a table or as Prometheus' API answers.
 import { readFileSync } from "node:fs";
+import { formatPlain } from "../../core/text/plain-number.ts";
 import { parseRfc3339 } from "../../core/time/rfc3339.ts";
 import { MemoryStorage } from "../../domain/promql/memory-storage.ts";
 import { parseDurationMs } from "../../domain/promql/parser/duration-text.ts";
-import { formatPlain } from "../../domain/promql/parser/number-text.ts";
 import { ParseError } from "../../domain/promql/parser/position.ts";
 import { QueryBudget } from "../../domain/promql/query-budget.ts";
 import { type QueryResult, type QueryValue, queryInstant } from "../../domain/promql/query-engine.ts";

@@ -55,3 +55,5 @@ export const PROMQL_SOUND_MS = 60_000;
 export const PROMQL_OVERDUE_MS = 10_000;
 /** A stop waits so long for a query that has been told to end; then its thread is ended. */
 export const PROMQL_STOP_MS_MAX = 2_000;
+/** Of a tenant's and of an engine's streams, the share within which histograms of OTLP get series for queries alone: what is judged always has the rest. */
+export const QUERY_ONLY_SHARE = 0.5;

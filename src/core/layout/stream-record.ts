@@ -60,6 +60,7 @@ export const STREAM_RECORD_BYTES = 256;
 // SR_SERVICE_LABEL: the number of the label, from 1 on, in the order of SERVICE_LABELS (domain/series/stream-identity.ts), or one of these.
 export const SERVICE_LABEL_FOREIGN = 0; // the stream came otherwise, or an older version stored it
 export const SERVICE_LABEL_ABSENT = 6; // no label named one
+export const SERVICE_LABEL_QUERY_ONLY = 7; // the stream is for queries alone (domain/series/query-only-series.ts): nothing judges or lists it
 
 /** Values that lie in the record itself; the ring takes all with the next one. */
 export const FIRST_MAX = 2;

@@ -126,6 +126,11 @@ export const ENGINE_METRICS = {
     "Points of new histogram series for which there was no room",
     PER_ENGINE,
   ),
+  histogramsNotQueried: counter(
+    "vedette_histograms_not_queried_total",
+    "Points of OTLP histograms whose buckets, count and sum no query finds, because the tenant or the engine has too many series",
+    PER_ENGINE,
+  ),
   bucketFamilies: gauge("vedette_bucket_families", "Families of classic histogram buckets that are evaluated together", PER_ENGINE),
   bucketFamiliesRefused: counter("vedette_bucket_families_refused_total", "Bucket streams for whose family there was no room", PER_ENGINE),
   bucketsLate: counter("vedette_buckets_late_total", "Bucket samples that came too late for their family", PER_ENGINE),

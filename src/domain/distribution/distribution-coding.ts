@@ -11,13 +11,15 @@
  *
  * Ten buckets of an explicit histogram take about 110 bytes.
  */
-import type { ByteSink } from "../codec/byte-sink.ts";
+import { ByteSink } from "../codec/byte-sink.ts";
 import type { ByteCursor } from "../codec/varint.ts";
 import { readVarint, unzigzag, zigzag } from "../codec/varint.ts";
 import { BUCKETS_MAX, type Distribution, EMPTY_DISTRIBUTION, type ExponentialBuckets, QUANTILES_MAX } from "./distribution.ts";
 
 const VERSION = 1;
-const KINDS = ["explicit", "exponential", "summary"] as const;
+const KINDS = ["explicit", "exponential", "summary", "explicit"] as const;
+/** The number of an explicit one that is a native histogram of Prometheus. */
+const KIND_NATIVE = 3;
 const KIND_MASK = 3;
 const FLAG_CUMULATIVE = 4;
 const FLAG_SUM = 8;
@@ -39,7 +41,7 @@ export function writeDistribution(sink: ByteSink, point: Distribution): void {
   sink.reserve(2);
   sink.bytes[sink.at++] = VERSION;
   sink.bytes[sink.at++] =
-    KINDS.indexOf(point.kind) |
+    kindNumber(point) |
     (point.temporality === "cumulative" ? FLAG_CUMULATIVE : 0) |
     (sum === null ? 0 : FLAG_SUM) |
     (min === null ? 0 : FLAG_MIN) |
@@ -53,6 +55,10 @@ export function writeDistribution(sink: ByteSink, point: Distribution): void {
   if (point.kind === "explicit") writeExplicit(sink, point, whole);
   else if (point.kind === "exponential") writeExponential(sink, point, whole);
   else writeQuantiles(sink, point);
+}
+
+function kindNumber({ kind, isNative = false }: Distribution): number {
+  return kind === "explicit" && isNative ? KIND_NATIVE : KINDS.indexOf(kind);
 }
 
 function finite(value: number | null): number | null {
@@ -144,6 +150,7 @@ class Numbers {
 export function readDistribution(cursor: ByteCursor): Distribution | undefined {
   const { bytes, at, end } = cursor;
   const flags = bytes[at + 1] as number;
+  const isNative = (flags & KIND_MASK) === KIND_NATIVE;
   const kind = KINDS[flags & KIND_MASK];
   if (at + 2 > end || bytes[at] !== VERSION || kind === undefined) return undefined;
   cursor.at += 2;
@@ -153,6 +160,7 @@ export function readDistribution(cursor: ByteCursor): Distribution | undefined {
   const head = {
     ...EMPTY_DISTRIBUTION,
     kind,
+    ...(isNative ? { isNative } : {}),
     temporality: (flags & FLAG_CUMULATIVE) !== 0 ? ("cumulative" as const) : ("delta" as const),
     isStale: (flags & FLAG_STALE) !== 0,
     timeMs,
@@ -191,4 +199,19 @@ function readBody(kind: Distribution["kind"], numbers: Numbers): Partial<Distrib
 function readBuckets(numbers: Numbers): ExponentialBuckets {
   const offset = numbers.signed();
   return { offset, counts: numbers.list(numbers.varint(BUCKETS_MAX), () => numbers.count()) };
+}
+
+/** A distribution as text of one byte a character, which is the smallest form that the heap has for it. */
+export function distributionText(point: Distribution): string {
+  const text = new ByteSink();
+  writeDistribution(text, point);
+  return Buffer.from(text.bytes.buffer, text.bytes.byteOffset, text.at).toString("latin1");
+}
+
+/** Reads one from such a text; throws where there is none. */
+export function readDistributionText(text: string): Distribution {
+  const bytes = Buffer.from(text, "latin1");
+  const point = readDistribution({ bytes, at: 0, end: bytes.length });
+  if (point === undefined) throw new Error("a kept point cannot be read");
+  return point;
 }

@@ -3,7 +3,7 @@
 import { POINTS_KEPT_BYTES_MAX, POINTS_KEPT_MAX } from "../../core/config/limits.ts";
 import { startAfter } from "./counting-start.ts";
 import type { Distribution } from "./distribution.ts";
-import { readDistribution } from "./distribution-coding.ts";
+import { readDistributionText } from "./distribution-coding.ts";
 import { countedInterval, firstInterval, type Interval, intervalBetween } from "./interval.ts";
 
 /** Late points within this are taken, as late values of a stream are. */
@@ -55,7 +55,7 @@ export class PointHistory {
   restore(texts: readonly string[], isTrimmed: boolean): void {
     this.#isTrimmed = isTrimmed;
     for (const text of texts) {
-      const point = decode(text);
+      const point = readDistributionText(text);
       this.#points.push({ timeMs: point.timeMs, text, startMs: startAfter(this.#startBefore(this.#points.length), point) });
       this.#bytes += text.length;
     }
@@ -115,7 +115,7 @@ export class PointHistory {
 
   #decode(index: number): Distribution {
     const { text } = this.#points[index] as KeptPoint;
-    return this.#newest?.text === text ? this.#newest.point : decode(text);
+    return this.#newest?.text === text ? this.#newest.point : readDistributionText(text);
   }
 
   #trim(): void {
@@ -129,11 +129,4 @@ export class PointHistory {
 
 function latin1(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
-}
-
-function decode(text: string): Distribution {
-  const bytes = Buffer.from(text, "latin1");
-  const point = readDistribution({ bytes, at: 0, end: bytes.length });
-  if (point === undefined) throw new Error("a kept point cannot be read");
-  return point;
 }

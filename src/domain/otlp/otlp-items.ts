@@ -75,6 +75,8 @@ export interface DistributionPoint {
   /** When counting began; 0 = unknown. */
   readonly startMs: number;
   readonly kind: "explicit" | "exponential" | "summary";
+  /** Explicit buckets of a native histogram of Prometheus: no series of their own. */
+  readonly isNative?: boolean;
   readonly count: number;
   readonly sum: number | null;
   readonly min: number | null;

@@ -84,6 +84,7 @@ export function decodeNativeHistogram(content: Uint8Array, createdMs: number): N
   const hasBuckets = !isCustom && !isStale;
   return {
     kind: isCustom ? "explicit" : "exponential",
+    ...(isCustom ? { isNative: true } : {}),
     temporality: message.resetHint === RESET_HINT_GAUGE ? "delta" : "cumulative", // what a gauge histogram says stands for itself
     timeMs: message.timestamp.toNumber(),
     startMs: startMs > 0 ? startMs : Math.max(0, createdMs),

@@ -1,6 +1,6 @@
 // The identity of a stream: (tenant, environment, service, metric, identity attributes), and its canonical bytes.
 import { ownMember } from "../../core/collections/own-member.ts";
-import { SERVICE_LABEL_ABSENT, SERVICE_LABEL_FOREIGN } from "../../core/layout/stream-record.ts";
+import { SERVICE_LABEL_ABSENT, SERVICE_LABEL_FOREIGN, SERVICE_LABEL_QUERY_ONLY } from "../../core/layout/stream-record.ts";
 import type { Attributes, AttributeValue, StreamName } from "../../core/protocol/coordinator-frame.ts";
 import { REPLICA_LABELS } from "./replica-labels.ts";
 
@@ -22,7 +22,12 @@ export function serviceLabelNumber(labels: ReadonlyArray<readonly [string, strin
 
 /** The label of a number that SR_SERVICE_LABEL has; undefined where none named the service, `service_id` where the stream came otherwise. */
 export function serviceLabelOf(number: number): string | undefined {
-  return number === SERVICE_LABEL_FOREIGN ? SERVICE_LABELS[0] : SERVICE_LABELS[number - 1];
+  return isNamedHere(number) ? SERVICE_LABELS[0] : SERVICE_LABELS[number - 1];
+}
+
+/** Whether a stream has the labels that this server gives, since no labels came with it. */
+export function isNamedHere(number: number): boolean {
+  return number === SERVICE_LABEL_FOREIGN || number === SERVICE_LABEL_QUERY_ONLY;
 }
 
 /** Attributes that describe a value rather than identify its stream. */

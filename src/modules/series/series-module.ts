@@ -25,7 +25,10 @@ export const SERIES = {
       rollup_spans: { key: "partition, roll-up", value: "hours and streams of the roll-up, so that it need not be read to skip it" },
       rollup_marks: { key: "partition", value: "how far the blocks are rolled up, and which roll-ups count" },
       cold_streams: { key: "partition, first serial", value: "cold-batch.ts: streams that left memory, up to the next key's serial" },
-      cold_services: { key: "tenant, service, first serial", value: "u32: how many of a batch's streams are the service's" },
+      cold_services: {
+        key: "tenant, service, first serial",
+        value: "u32: how many of a batch's streams are the service's; u32: of them for queries alone, where there are such",
+      },
       metric_metadata: { key: "tenant, metric name, perhaps sender", value: "MetricMetadataEnvelope" },
       metric_scopes: { key: "tenant, hash of service and metric", value: "MetricScopeEnvelope" },
     },

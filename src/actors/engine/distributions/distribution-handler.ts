@@ -1,10 +1,13 @@
 // The shard's side of histograms and summaries: points become the series `<metric>.p50 .p95 .p99 .count .sum`, per interval; an interval without values
 // gives none. Of each series with cumulative points the newest few are kept, and written into checkpoints, so that a start goes on where it was; a
-// point that comes again changes nothing.
+// point that comes again changes nothing. Of a histogram of OTLP with explicit buckets there are series for queries as well; of one of delta temporality the total is kept
+// for them, among the points of the checkpoint.
+import { QUERY_ONLY_SHARE } from "../../../core/config/promql-limits.ts";
 import type { ShareLedger } from "../../../core/fairness/share-ledger.ts";
-import { PARTITIONS } from "../../../core/layout/memory-map.ts";
+import { PARTITIONS, STREAM_SLOTS_MAX } from "../../../core/layout/memory-map.ts";
 import { SECTION_DISTRIBUTION } from "../../../core/layout/row-frame.ts";
 import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
+import { totalWith } from "../../../domain/distribution/classic-buckets.ts";
 import {
   COUNT_SUFFIX,
   deriveQuantiles,
@@ -14,7 +17,7 @@ import {
   suffixOf,
 } from "../../../domain/distribution/derived-values.ts";
 import type { Distribution } from "../../../domain/distribution/distribution.ts";
-import { readDistribution } from "../../../domain/distribution/distribution-coding.ts";
+import { distributionText, readDistribution, readDistributionText } from "../../../domain/distribution/distribution-coding.ts";
 import type { Interval } from "../../../domain/distribution/interval.ts";
 import { PointHistory } from "../../../domain/distribution/point-history.ts";
 import { readPointMessage } from "../../../domain/distribution/point-message.ts";
@@ -24,6 +27,7 @@ import type { EngineCounters } from "../report/engine-counters.ts";
 import type { DerivedSeries } from "../shard/derived-series.ts";
 import type { MessageArrival, MessageHandler } from "../shard/message-handler.ts";
 import { DerivedQuantiles } from "./derived-quantiles.ts";
+import { QueriedHistogram, type QueriedHistogramDependencies } from "./queried-histogram.ts";
 
 export interface DistributionHandlerOptions {
   readonly seriesLimit: number;
@@ -36,6 +40,8 @@ export interface DistributionHandlerOptions {
 export interface DistributionHandlerDependencies {
   readonly series: DerivedSeries;
   readonly counters: EngineCounters;
+  /** How many streams the engine has in memory. */
+  readonly streams: () => number;
   /** Who holds how many series, and bytes of them. */
   readonly shares: { readonly series: ShareLedger; readonly bytes: ShareLedger };
 }
@@ -44,7 +50,10 @@ export interface DistributionHandlerDependencies {
 interface PointSeries {
   readonly tenant: string;
   readonly derived: DerivedQuantiles;
+  readonly queried: QueriedHistogram;
   readonly history: PointHistory;
+  /** Sum of the points of delta temporality so far, for queries. */
+  total: Distribution | undefined;
   /** Time of the newest point, of whatever temporality. */
   newestMs: number;
   /** Wall clock of the tick before its last point. */
@@ -60,12 +69,18 @@ export class DistributionHandler implements MessageHandler {
   readonly #dependencies: DistributionHandlerDependencies;
   /** By partition and identity. */
   readonly #series: ReadonlyArray<Map<string, PointSeries>> = Array.from({ length: PARTITIONS }, () => new Map());
+  readonly #ofQueried: QueriedHistogramDependencies;
   #sweeping = 0;
   #wallMs = 0;
 
   constructor(options: DistributionHandlerOptions, dependencies: DistributionHandlerDependencies) {
     this.#options = options;
     this.#dependencies = dependencies;
+    this.#ofQueried = {
+      series: dependencies.series,
+      streamsMax: () => this.#queryOnlyStreamsMax(),
+      countRefused: () => dependencies.counters.add("histogramsNotQueried", 1),
+    };
   }
 
   take(partition: number, payload: Uint8Array, { arrivalMs }: MessageArrival): void {
@@ -77,6 +92,7 @@ export class DistributionHandler implements MessageHandler {
     if (point.isStale) this.#end(series, point, arrivalMs);
     else if (point.temporality === "cumulative" && this.#options.normalize) this.#takeCumulative(series, point, bytes, arrivalMs);
     else this.#emit(series, { added: point, restart: "none" }, arrivalMs);
+    if (point.kind === "explicit" && point.isNative !== true && !point.isStale) this.#writeQueried(series, point, arrivalMs);
     series.newestMs = Math.max(series.newestMs, point.timeMs);
     series.touchedMs = this.#wallMs;
     this.#dependencies.series.flush();
@@ -104,7 +120,8 @@ export class DistributionHandler implements MessageHandler {
       seriesLimit: this.#options.seriesLimit,
       countRefused: () => counters.add("derivedRefused", 1),
     });
-    const added = { tenant, derived, history: new PointHistory(), newestMs: 0, touchedMs: this.#wallMs };
+    const queried = new QueriedHistogram(name, this.#ofQueried);
+    const added = { tenant, derived, queried, history: new PointHistory(), total: undefined, newestMs: 0, touchedMs: this.#wallMs };
     all.set(identity, added);
     this.#account(tenant, 1, identity.length);
     return added;
@@ -116,6 +133,22 @@ export class DistributionHandler implements MessageHandler {
     shares.bytes.add(tenant, bytes);
     counters.set("distributions", shares.series.taken);
     counters.set("distributionBytes", shares.bytes.taken);
+  }
+
+  /** What is for queries alone leaves room for what is judged, in the tenant's share and in the engine. */
+  #queryOnlyStreamsMax(): number {
+    const isEngineFull = this.#dependencies.streams() >= QUERY_ONLY_SHARE * STREAM_SLOTS_MAX;
+    return isEngineFull ? 0 : QUERY_ONLY_SHARE * this.#options.seriesLimit;
+  }
+
+  /** Writes what queries read: a cumulative point as it is, one of delta temporality added to those before. */
+  #writeQueried(series: PointSeries, point: Distribution, arrivalMs: number): void {
+    if (point.temporality === "cumulative") return series.queried.write(point, arrivalMs);
+    const total = totalWith(series.total, point);
+    if (total === undefined) return;
+    this.#account(series.tenant, 0, totalBytes(total) - totalBytes(series.total));
+    series.total = total;
+    series.queried.write(total, arrivalMs);
   }
 
   #takeCumulative(series: PointSeries, point: Distribution, bytes: Uint8Array, arrivalMs: number): void {
@@ -135,19 +168,21 @@ export class DistributionHandler implements MessageHandler {
     deriveValues(added, (suffix, value, width) => derived.write(suffix, { timeMs: added.timeMs, value, width, arrivalMs, isRestart }));
   }
 
-  #end({ derived, history }: PointSeries, { timeMs }: Distribution, arrivalMs: number): void {
+  #end({ derived, queried, history }: PointSeries, { timeMs }: Distribution, arrivalMs: number): void {
     const last = history.newest;
     const isSummary = last?.kind === "summary";
     const suffixes = isSummary
       ? [...last.quantiles.map(({ quantile }) => suffixOf(quantile)), COUNT_SUFFIX, SUM_SUFFIX]
       : STANDARD_SUFFIXES;
     derived.end(suffixes, timeMs, arrivalMs);
+    queried.end(timeMs, arrivalMs);
   }
 
   *save(partition: number): Generator<Uint8Array> {
     const pieces = new StatePieces();
-    for (const [identity, { history, newestMs }] of this.#series[partition] as Map<string, PointSeries>) {
-      const { isTrimmed, texts: points } = history;
+    for (const [identity, { history, total, newestMs }] of this.#series[partition] as Map<string, PointSeries>) {
+      const { isTrimmed, texts } = history;
+      const points = total === undefined ? texts : [...texts, distributionText(total)];
       writeSeriesState(pieces.sink, { identity, newestMs, isTrimmed, points });
       yield* pieces.full();
     }
@@ -159,8 +194,10 @@ export class DistributionHandler implements MessageHandler {
     for (const { identity, newestMs, isTrimmed, points } of readSeriesState(piece)) {
       const series = this.#add(all, identity, streamName(identity));
       series.newestMs = newestMs;
-      series.history.restore(points, isTrimmed);
-      this.#account(series.tenant, 0, series.history.bytes);
+      const last = points.length === 0 ? undefined : readDistributionText(points.at(-1) as string);
+      series.total = last?.temporality === "delta" ? last : undefined; // the points before are cumulative ones
+      series.history.restore(series.total === undefined ? points : points.slice(0, -1), isTrimmed);
+      this.#account(series.tenant, 0, series.history.bytes + totalBytes(series.total));
     }
   }
 
@@ -169,12 +206,17 @@ export class DistributionHandler implements MessageHandler {
     const all = this.#series[this.#sweeping] as Map<string, PointSeries>;
     this.#sweeping = (this.#sweeping + 1) % PARTITIONS;
     this.#wallMs = wallMs;
-    for (const [identity, { tenant, history, newestMs, touchedMs }] of all) {
+    for (const [identity, { tenant, history, total, newestMs, touchedMs }] of all) {
       if (Math.max(newestMs, touchedMs) >= wallMs - this.#options.idleMs) continue;
       all.delete(identity);
-      this.#account(tenant, -1, -identity.length - history.bytes);
+      this.#account(tenant, -1, -identity.length - history.bytes - totalBytes(total));
     }
   }
+}
+
+/** Bytes that a total takes, about: its bounds and counts, and 100 for what else it has. */
+function totalBytes(total: Distribution | undefined): number {
+  return total === undefined ? 0 : 100 + 16 * total.bounds.length;
 }
 
 function streamName(identity: string): StreamName {

@@ -15,6 +15,7 @@ import type {
 } from "../../../core/protocol/engine-control.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
 import { partitionOf } from "../../../domain/placement/partition.ts";
+import { isQueryOnly } from "../../../domain/series/query-only-series.ts";
 import { compareSeriesKeys, matchesNames, seriesKey } from "../../../domain/series/series-order.ts";
 import { serviceIdOf, serviceKey } from "../../../domain/series/stream-identity.ts";
 import { RETURNED } from "../cold/cold-streams.ts";
@@ -126,7 +127,7 @@ export class SeriesQueries {
       .flatMap((number) => Array.from(streams.partition(number).returned.words))
       .filter((id) => cold.state(id) === RETURNED)
       .map((id) => this.#shard.nameOf(cold.slot(id)))
-      .filter((name) => name.tenant === tenant && (serviceId === null || name.serviceId === serviceId))
+      .filter((name) => name.tenant === tenant && !isQueryOnly(name) && (serviceId === null || name.serviceId === serviceId))
       .filter((name) => matchesNames(name, names));
   }
 

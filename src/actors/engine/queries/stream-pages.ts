@@ -51,8 +51,9 @@ export class StreamPages {
   }
 
   #serviceIds({ tenant, after }: StreamPageQuery): string[] {
-    const known = this.#dependencies.services.servicesOf(tenant);
-    const ids = Array.from(known.keys(), serviceIdOf).filter((id) => after === null || id >= after.serviceId);
+    const { services } = this.#dependencies;
+    const keys = new Set([...services.servicesOf(tenant).keys(), ...services.queryOnlyOf(tenant).keys()]);
+    const ids = Array.from(keys, serviceIdOf).filter((id) => after === null || id >= after.serviceId);
     return ids.sort((a, b) => (a < b ? -1 : 1));
   }
 
@@ -80,7 +81,7 @@ export class StreamPages {
   *#numbered(tenant: string, key: string, after: number): Generator<void, Numbered[]> {
     const { services, shard } = this.#dependencies;
     for (;;) {
-      const slots = services.servicesOf(tenant).get(key) ?? [];
+      const slots = [...(services.servicesOf(tenant).get(key) ?? []), ...(services.queryOnlyOf(tenant).get(key) ?? [])];
       const { removals } = services;
       const found: Numbered[] = [];
       for (let index = 0; index < slots.length && services.removals === removals; index++) {

@@ -51,6 +51,7 @@ import type { ByteCursor } from "../../../domain/codec/varint.ts";
 import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
 import type { DefinitionTenant, ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
 import { engineOf, partitionOf, serviceSeed } from "../../../domain/placement/partition.ts";
+import { storedFlags } from "../../../domain/series/query-only-series.ts";
 import { identityHead, identityName } from "../../../domain/series/stream-identity.ts";
 import type { ColdStream } from "../cold/cold-streams.ts";
 import type { Outbox } from "../report/outbox.ts";
@@ -250,7 +251,8 @@ export class Recovery {
     const { shard, kernel } = this.#dependencies;
     const tenant = this.#tenantOf(identity);
     const hash = this.#identityHash(identity);
-    const slot = shard.streams.restore({ ref: 0, partition, flags: 0, tenant, hash, identity });
+    const flags = storedFlags(identityName(Buffer.from(identity).toString("utf8")));
+    const slot = shard.streams.restore({ ref: 0, partition, flags, tenant, hash, identity });
     if (slot < 0) throw new Error(`engine ${this.#options.engine} cannot hold the streams of its partitions; start with more engines`);
     if (!kernel.unpack(slot, cursor)) throw new Error("a checkpoint holds a stream that this build cannot read");
     return slot;

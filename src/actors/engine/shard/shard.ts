@@ -42,6 +42,7 @@ import type { ShardEvent } from "../../../domain/kernel/shard-events.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
 import type { Correction } from "../../../domain/kernel/stream-records.ts";
 import { isOfCounts } from "../../../domain/series/classification.ts";
+import { storedFlags } from "../../../domain/series/query-only-series.ts";
 import { identityName } from "../../../domain/series/stream-identity.ts";
 import { ColdStreams } from "../cold/cold-streams.ts";
 import { StreamReturns } from "../cold/stream-returns.ts";
@@ -143,8 +144,9 @@ export class Shard {
       applyRows: (batch) => this.applyRows(batch),
       restartStream: (slot, flags) => this.#restart(slot, flags),
       createStream: ({ hash, identity, partition }) => {
-        const { tenant } = identityName(Buffer.from(identity).toString("utf8"));
-        return this.streams.createReturned({ ref: 0, partition, flags: 0, tenant: dependencies.tenantIndex(tenant), hash, identity });
+        const name = identityName(Buffer.from(identity).toString("utf8"));
+        const tenant = dependencies.tenantIndex(name.tenant);
+        return this.streams.createReturned({ ref: 0, partition, flags: storedFlags(name), tenant, hash, identity });
       },
     });
   }

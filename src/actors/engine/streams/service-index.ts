@@ -4,6 +4,8 @@
 import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
 import { ByteMap } from "../../../core/collections/byte-map.ts";
 import { INDEXED_SERVICES_KEPT_MAX } from "../../../core/config/limits.ts";
+import { STREAM_RECORDS } from "../../../core/layout/memory-map.ts";
+import { SERVICE_LABEL_QUERY_ONLY, SR_SERVICE_LABEL, STREAM_RECORD_BYTES } from "../../../core/layout/stream-record.ts";
 import type { ShardExports } from "../../../domain/kernel/shard-kernel.ts";
 
 /** Streams that a step of the engine with nothing else to do enters: about 100 us. */
@@ -20,8 +22,10 @@ type Services = Pick<ShardExports, "slots" | "findService" | "foundTenant" | "fo
 /** Index of one tenant. */
 interface Tenant {
   streams: number;
-  /** Slots by serviceKey(). */
+  /** Slots by serviceKey(), without those for queries alone. */
   readonly services: Map<string, number[]>;
+  /** Those for queries alone likewise, of services that have such. */
+  readonly queryOnly: Map<string, number[]>;
 }
 
 /** A service in an environment. */
@@ -93,18 +97,29 @@ export class ServiceIndex {
     }
     let isForgotten = false;
     for (const { key, slots: list, tenant } of touched.values()) {
-      let kept = 0;
-      for (const slot of list) if (!gone.has(slot)) list[kept++] = slot;
-      list.length = kept;
-      if (kept === 0) isForgotten = tenant.services.delete(key) || isForgotten;
+      for (const [slots, services] of [
+        [list, tenant.services],
+        [tenant.queryOnly.get(key) ?? [], tenant.queryOnly],
+      ] as const) {
+        keepOthers(slots, gone);
+        if (slots.length === 0) isForgotten = services.delete(key) || isForgotten;
+      }
     }
     if (isForgotten) this.#named.clear();
   }
 
   #enter(slot: number): void {
-    const service = this.#serviceOf(slot);
-    service.slots.push(slot);
-    service.tenant.streams++;
+    const { key, slots, tenant } = this.#serviceOf(slot);
+    tenant.streams++;
+    const label = this.#memory.bytes[STREAM_RECORDS + slot * STREAM_RECORD_BYTES + SR_SERVICE_LABEL];
+    if (label === SERVICE_LABEL_QUERY_ONLY) {
+      const known = tenant.queryOnly.get(key);
+      if (known === undefined) tenant.queryOnly.set(key, [slot]);
+      else known.push(slot);
+    } else {
+      if (slots.length === 0) tenant.services.set(key, slots);
+      slots.push(slot);
+    }
   }
 
   #serviceOf(slot: number): Service {
@@ -124,10 +139,9 @@ export class ServiceIndex {
     const kernel = this.#kernel;
     const tenantText = this.#memory.slice(kernel.foundTenant(), kernel.foundTenantBytes()).toString();
     const key = `[${tenantText},${this.#memory.slice(kernel.foundService(), kernel.foundServiceBytes()).toString()}]`;
-    const tenant = this.#tenants.get(tenantText) ?? { streams: 0, services: new Map() };
+    const tenant = this.#tenants.get(tenantText) ?? { streams: 0, services: new Map(), queryOnly: new Map() };
     this.#tenants.set(tenantText, tenant);
     const slots = tenant.services.get(key) ?? [];
-    tenant.services.set(key, slots);
     return { key, slots, tenant };
   }
 
@@ -166,4 +180,15 @@ export class ServiceIndex {
   servicesOf(tenant: string): ReadonlyMap<string, readonly number[]> {
     return this.#tenants.get(JSON.stringify(tenant))?.services ?? NO_SERVICES;
   }
+
+  /** The same of streams for queries alone. */
+  queryOnlyOf(tenant: string): ReadonlyMap<string, readonly number[]> {
+    return this.#tenants.get(JSON.stringify(tenant))?.queryOnly ?? NO_SERVICES;
+  }
+}
+
+function keepOthers(list: number[], gone: ReadonlySet<number>): void {
+  let kept = 0;
+  for (const slot of list) if (!gone.has(slot)) list[kept++] = slot;
+  list.length = kept;
 }

@@ -1,7 +1,7 @@
 // The Watchdog's settings as one engine knows them, and the threshold profile of each of its streams that follows from them. A new stream is given its
 // profile when it is made; when settings change, the streams that they are for are walked, in slices between bodies.
 import { PROFILE_SLOTS_PER_STEP } from "../../../core/config/limits.ts";
-import { PROFILE_EXCLUDED } from "../../../core/layout/stream-record.ts";
+import { PROFILE_EXCLUDED, SERVICE_LABEL_QUERY_ONLY } from "../../../core/layout/stream-record.ts";
 import type { SettingsUpdate } from "../../../core/protocol/engine-control.ts";
 import type { ScopedOverrides, WatchdogSettings } from "../../../core/protocol/watchdog-settings.ts";
 import { KnownDays } from "../../../domain/calendar/known-days.ts";
@@ -100,9 +100,10 @@ export class StreamProfiles {
     else this.#begin(reported);
   }
 
-  /** Gives a stream that has just been made its profile. An episode that a stored state left open is not ended by that. */
+  /** Gives a stream that has just been made its profile; one for queries alone keeps it, since no walk comes to it. An episode that a stored state left open is not ended by that. */
   assign(slot: number): void {
     const { kernel, nameOf, identityOf } = this.#dependencies;
+    if (kernel.records.serviceLabel(slot) === SERVICE_LABEL_QUERY_ONLY) return kernel.records.setProfile(slot, PROFILE_EXCLUDED);
     const isPlain = this.#tenants.size === 0 || !this.#tenants.has(kernel.records.tenant(slot));
     if (isPlain && !mayBeRuleSeries(identityOf(slot))) return;
     const { tenant, serviceId, metricName } = nameOf(slot);

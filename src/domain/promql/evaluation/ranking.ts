@@ -1,7 +1,8 @@
 // topk, bottomk, quantile and count_values: aggregations that look at all series of a group at each step (aggregationK and aggregationCountValues in promql/engine.go of Prometheus).
+
+import { formatPlain } from "../../../core/text/plain-number.ts";
 import type { Labels } from "../labels/labels.ts";
 import type { AggregateExpression } from "../parser/expression.ts";
-import { formatPlain } from "../parser/number-text.ts";
 import type { QueryBudget } from "../query-budget.ts";
 import { groupLabels } from "./aggregation.ts";
 import { quantileOf } from "./quantile.ts";

@@ -1,4 +1,6 @@
 // The canonical text of a query, as Prometheus prints it (promql/parser/printer.go).
+
+import { formatPlain } from "../../../core/text/plain-number.ts";
 import { labelNameText } from "../labels/label-matcher.ts";
 import { formatDuration } from "./duration-text.ts";
 import type {
@@ -12,7 +14,6 @@ import type {
   SubqueryExpression,
   VectorSelector,
 } from "./expression.ts";
-import { formatPlain } from "./number-text.ts";
 import { quote } from "./quoted-text.ts";
 
 /** Prints an expression. */

@@ -1,5 +1,6 @@
 // Floats with so many digits, as Go's strconv writes them: rounded to even where exactly half is left, which toFixed() of the language is not.
-import { formatPlain, formatShortest } from "../../promql/parser/number-text.ts";
+import { formatPlain } from "../../../core/text/plain-number.ts";
+import { formatShortest } from "../../promql/parser/number-text.ts";
 
 /** More digits than any tie needs at the digits that are asked for. */
 const EXACT_DIGITS = 100;

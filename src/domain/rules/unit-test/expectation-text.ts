@@ -1,7 +1,8 @@
 // What a failed test of rules says, as promtool writes it (cmd/promtool/unittest.go).
+
+import { formatPlain } from "../../../core/text/plain-number.ts";
 import type { Labels } from "../../promql/labels/labels.ts";
 import { formatDuration } from "../../promql/parser/duration-text.ts";
-import { formatPlain } from "../../promql/parser/number-text.ts";
 import { quote } from "../../promql/parser/quoted-text.ts";
 
 /** An alert as tests compare it. */

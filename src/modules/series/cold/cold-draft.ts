@@ -4,6 +4,7 @@ import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/ke
 import { COLD_BATCH_BYTES } from "../../../core/config/limits.ts";
 import { fitsKey, KeyBuilder } from "../../../domain/codec/key.ts";
 import { type ColdEntry, readColdEntries } from "../../../domain/kernel/cold-entry.ts";
+import { isQueryOnly } from "../../../domain/series/query-only-series.ts";
 import { identityName } from "../../../domain/series/stream-identity.ts";
 import { coldKey } from "../../state/tables.ts";
 import { type ColdBatch, coldBatchOf, encodeColdBatch } from "./cold-batch.ts";
@@ -101,10 +102,10 @@ function operationsOf({ partition, firstSerial, before, entries }: Change): Stor
 function serviceOperations(firstSerial: number, before: readonly ColdEntry[], entries: readonly ColdEntry[]): StoreOperation[] {
   const counts = countServices(entries);
   const gone = [...countServices(before).keys()].filter((service) => !counts.has(service));
-  return [...gone.map((service) => [service, 0] as const), ...counts].flatMap(([service, count]) => {
+  return [...gone.map((service) => [service, NONE] as const), ...counts].flatMap(([service, { all, queryOnly }]) => {
     const [tenant, serviceId] = JSON.parse(service) as [string, string];
     if (!canBeListed(tenant, serviceId)) return [];
-    const value = count === 0 ? undefined : new Uint8Array(Uint32Array.of(count).buffer);
+    const value = all === 0 ? undefined : new Uint8Array(Uint32Array.from(queryOnly === 0 ? [all] : [all, queryOnly]).buffer);
     return { table: "cold_services", key: coldServiceKey(tenant, serviceId, firstSerial), value };
   });
 }
@@ -114,13 +115,28 @@ export function canBeListed(tenant: string, serviceId: string): boolean {
   return fitsKey(serviceId, Buffer.byteLength(tenant) + TENANT_END_AND_SERIAL_BYTES);
 }
 
+/** Streams of a service in a batch, and those of them that no list has. */
+interface ServiceCount {
+  readonly all: number;
+  readonly queryOnly: number;
+}
+
+const NONE: ServiceCount = { all: 0, queryOnly: 0 };
+
+/** How many streams of a service a row of `cold_services` says that lists have. */
+export function listedOf(row: Uint8Array): number {
+  const view = new DataView(row.buffer, row.byteOffset, row.byteLength);
+  return view.getUint32(0, true) - (row.byteLength > 4 ? view.getUint32(4, true) : 0);
+}
+
 /** Number of entries of each service, by tenant and service as JSON. */
-function countServices(entries: readonly ColdEntry[]): Map<string, number> {
-  const counts = new Map<string, number>();
+function countServices(entries: readonly ColdEntry[]): Map<string, ServiceCount> {
+  const counts = new Map<string, ServiceCount>();
   for (const { identity } of entries) {
-    const { tenant, serviceId } = identityName(Buffer.from(identity).toString("utf8"));
-    const service = JSON.stringify([tenant, serviceId]);
-    counts.set(service, (counts.get(service) ?? 0) + 1);
+    const name = identityName(Buffer.from(identity).toString("utf8"));
+    const service = JSON.stringify([name.tenant, name.serviceId]);
+    const { all, queryOnly } = counts.get(service) ?? NONE;
+    counts.set(service, { all: all + 1, queryOnly: queryOnly + (isQueryOnly(name) ? 1 : 0) });
   }
   return counts;
 }

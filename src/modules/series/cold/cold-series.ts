@@ -24,13 +24,14 @@ import { openChunks } from "../../../domain/kernel/open-chunks.ts";
 import { serviceSinceMs } from "../../../domain/kernel/stream-records.ts";
 import { SnapshotReader } from "../../../domain/kernel/stream-snapshot.ts";
 import { partitionOf } from "../../../domain/placement/partition.ts";
+import { isQueryOnly } from "../../../domain/series/query-only-series.ts";
 import { compareSeriesKeys, matchesNames, seriesKey } from "../../../domain/series/series-order.ts";
 import { identityName } from "../../../domain/series/stream-identity.ts";
 import { scan } from "../../state/scan.ts";
 import { coldKey, TABLE_END } from "../../state/tables.ts";
 import type { SeriesContext } from "../series-context.ts";
 import { decodeColdBatch } from "./cold-batch.ts";
-import { canBeListed } from "./cold-draft.ts";
+import { canBeListed, listedOf } from "./cold-draft.ts";
 
 /** Batches read before others of the thread get a turn: 16 x 64 KiB are about 5 ms with their names. */
 const BATCHES_PER_TURN = 16;
@@ -121,7 +122,7 @@ function coldServices({ state }: ColdContext, tenant: string, serviceId: string 
     const known = services.get(name) ?? { serviceId: name, batches: [], total: 0 };
     services.set(name, known);
     known.batches.push(found.u32());
-    known.total += new DataView(value.buffer, value.byteOffset).getUint32(0, true);
+    known.total += listedOf(value);
   }
   return [...services.values()];
 }
@@ -130,7 +131,7 @@ function coldServices({ state }: ColdContext, tenant: string, serviceId: string 
 async function streamsOf(context: SeriesContext, filter: Filter, service: ColdService): Promise<Candidate[]> {
   const streams: Candidate[] = [];
   for await (const { entry, name } of entriesOf(context, filter.tenant, service)) {
-    if (matchesNames(name, filter)) streams.push({ entry, key: seriesKey(name) });
+    if (!isQueryOnly(name) && matchesNames(name, filter)) streams.push({ entry, key: seriesKey(name) });
   }
   return streams.sort((a, b) => compareSeriesKeys(a.key, b.key));
 }

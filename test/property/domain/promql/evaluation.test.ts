@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { formatPlain } from "../../../../src/core/text/plain-number.ts";
 import { Labels } from "../../../../src/domain/promql/labels/labels.ts";
 import { MemoryStorage } from "../../../../src/domain/promql/memory-storage.ts";
-import { formatPlain } from "../../../../src/domain/promql/parser/number-text.ts";
 import { parseExpression } from "../../../../src/domain/promql/parser/parser.ts";
 import { ParseError } from "../../../../src/domain/promql/parser/position.ts";
 import { printExpression } from "../../../../src/domain/promql/parser/printer.ts";

@@ -17,9 +17,11 @@ import {
 } from "../../../../src/core/layout/kernel-status.ts";
 import { DEFINITIONS, DEFINITIONS_BYTES, PROCESS_WORDS_BYTES, SCRATCH } from "../../../../src/core/layout/memory-map.ts";
 import { DEFINE_COUNTED, DEFINE_SERVICE_LABEL_SHIFT } from "../../../../src/core/layout/row-frame.ts";
-import { FLAG_COUNTER } from "../../../../src/core/layout/stream-record.ts";
+import { FLAG_BUCKET, FLAG_COUNTER } from "../../../../src/core/layout/stream-record.ts";
+import type { StreamName } from "../../../../src/core/protocol/coordinator-frame.ts";
 import { ShardKernel } from "../../../../src/domain/kernel/shard-kernel.ts";
 import { partitionOf, serviceSeed } from "../../../../src/domain/placement/partition.ts";
+import { QUERY_ONLY_COUNTER, queryOnlyName } from "../../../../src/domain/series/query-only-series.ts";
 import { identityHead, identityText, serviceKey } from "../../../../src/domain/series/stream-identity.ts";
 import { DefinitionRig } from "../../../support/definition-rig.ts";
 import { bytesField, labelField, sampleField } from "../../../support/remote-write-body.ts";
@@ -321,6 +323,42 @@ describe("the index by service", () => {
     expect(of(key)).toEqual(slots);
     expect(index.size).toBe(expected.size);
   });
+});
+
+it("streams for queries alone are in the index of services apart, and no buckets that are judged", () => {
+  const rig = new RegistryRig();
+  const index = new ServiceIndex(rig.memory, rig.lane.kernel);
+  const name = { tenant: "default", environment: "", serviceId: "a", metricName: "wait_bucket", attributes: { le: "1" } };
+  const define = (ref: number, of: StreamName, flags: number) => rig.define(identityText(of), { ref, flags });
+  define(1, queryOnlyName({ ...name, metricName: "wait" }, "_bucket", { le: "1" }), QUERY_ONLY_COUNTER);
+  define(2, name, FLAG_COUNTER);
+  define(3, queryOnlyName({ ...name, serviceId: "b" }, "", {}), QUERY_ONLY_COUNTER);
+  rig.take();
+  index.catchUp(Number.POSITIVE_INFINITY);
+  const { records } = rig.kernel;
+  expect([0, 1, 2].map((slot) => records.flags(slot) & FLAG_BUCKET)).toEqual([0, FLAG_BUCKET, 0]);
+  const [a, b] = [serviceKey("default", "a"), serviceKey("default", "b")];
+  const found = () => [[...index.servicesOf("default")], [...index.queryOnlyOf("default")], index.streamsOf("default")];
+  expect(found()).toEqual([
+    [[a, [1]]],
+    [
+      [a, [0]],
+      [b, [2]],
+    ],
+    3,
+  ]);
+  index.remove([1]);
+  expect(found()).toEqual([
+    [],
+    [
+      [a, [0]],
+      [b, [2]],
+    ],
+    2,
+  ]);
+  index.again(1);
+  index.remove([0, 2]);
+  expect(found()).toEqual([[[a, [1]]], [], 1]);
 });
 
 it("a definition is read back as it was written", () => {

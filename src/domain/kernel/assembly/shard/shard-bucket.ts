@@ -6,7 +6,7 @@ import {
 import { EVENT_BUCKETS_DUE } from "../../../../core/layout/kernel-event";
 import { BUCKET_SAMPLES, BUCKET_SAMPLES_BYTES } from "../../../../core/layout/memory-map";
 import {
-  FLAG_BUCKET, FLAG_COUNTER, SR_FLAGS, SR_IDENTITY, SR_IDENTITY_BYTES, SR_LAST_TIME, SR_WIDTH,
+  FLAG_BUCKET, FLAG_COUNTER, SERVICE_LABEL_QUERY_ONLY, SR_FLAGS, SR_IDENTITY, SR_IDENTITY_BYTES, SR_LAST_TIME, SR_SERVICE_LABEL, SR_WIDTH,
 } from "../../../../core/layout/stream-record";
 import { emitPlain } from "./shard-event";
 import { recordOf } from "./shard-table";
@@ -30,11 +30,11 @@ export function bucketSamplesReset(): void {
   count = 0;
 }
 
-/** Gives a stream FLAG_BUCKET if it is a counter with such a name. About 1 ns a byte of a counter's identity. */
+/** Gives a stream FLAG_BUCKET if it is a counter with such a name that is judged. About 1 ns a byte of a counter's identity. */
 export function markBucket(slot: u32): void {
   const r = recordOf(slot);
   const flags = load<u32>(r, SR_FLAGS);
-  if ((flags & FLAG_COUNTER) == 0) return;
+  if ((flags & FLAG_COUNTER) == 0 || load<u8>(r, SR_SERVICE_LABEL) == SERVICE_LABEL_QUERY_ONLY) return;
   let p = <usize>load<u32>(r, SR_IDENTITY);
   for (const stop = p + load<u32>(r, SR_IDENTITY_BYTES); p + 8 <= stop; p++) {
     if (load<u64>(p) != SUFFIX) continue;
