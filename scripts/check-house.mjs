@@ -1,5 +1,5 @@
 // Counts what nobody wants more of, and compares with house-ceilings.json, whose figures only fall: base names that two files of src have, refused words in
-// the identifiers that src declares, doc comments that say nothing, constants that stand in two files, short files with one importer, words of the documents. A path that a comment or a page
+// the identifiers that src declares, doc comments that say nothing, constants that stand in two files, short files with one importer, modules in the longest chain, words of the documents. A path that a comment or a page
 // names and nothing has is a finding at once. usage: node scripts/check-house.mjs [--lower | --list]; --lower writes the figures of now where they are
 // lower (no option raises one), --list prints what is counted.
 import { execFileSync } from "node:child_process";
@@ -7,6 +7,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import ts from "typescript";
 import { compare, lowered } from "./house-ceilings.mjs";
 import { constantsOf, declaredNames, emptyComments, pageWords, refusedWords, repeatedConstants, twinNames } from "./house-guards.mjs";
+import { importedModules, longestChain } from "./module-chain.mjs";
 import { slivers } from "./slivers.mjs";
 import { commentsOf, stalePaths, Tree } from "./stale-paths.mjs";
 
@@ -69,16 +70,19 @@ function count(paths) {
   }
   const repeated = repeatedConstants(files);
   const documentWords = paths.filter((path) => DOCUMENTS.test(path)).reduce((sum, path) => sum + pageWords(readFileSync(path, "utf8")), 0);
+  const all = sourcesAndTests(paths);
+  const chain = longestChain(importedModules(all));
   return {
     counts: {
       documentWords,
       emptyComments: comments.length,
+      moduleChain: chain.length,
       repeatedConstants: repeated.length,
       refusedWords: refusedWords(names),
-      slivers: slivers(sourcesAndTests(paths)),
+      slivers: slivers(all),
       twinNames: twinNames(sources),
     },
-    lists: { emptyComments: comments, repeatedConstants: repeated },
+    lists: { emptyComments: comments, moduleChain: chain, repeatedConstants: repeated },
   };
 }
 

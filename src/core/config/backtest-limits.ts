@@ -1,5 +1,8 @@
 // Bounds of backtests (POST /api/v1/backtest, and on the command line), each with its reason.
 
+/** Interval of the Watchdog where nothing is set. */
+export const CYCLE_MS = 60_000;
+
 /** Samples of one backtest, those for its baselines included: at 10 us each it answers before clients give up. */
 export const BACKTEST_SAMPLES_MAX = 300_000;
 /** Values of a file that one on the command line takes: 50 s, and 16 bytes each. */

@@ -2,7 +2,13 @@
 import { backtestView } from "../../api/backtest-view.ts";
 import { done, type Outcome, refused, shown } from "../../api/refusal.ts";
 import { ruleFrom } from "../../api/shapes/routing.ts";
-import { BACKTEST_CYCLES_MAX, BACKTEST_MS_MAX, BACKTEST_WAIT_MS_MAX, BACKTESTS_PER_TENANT_MAX } from "../../core/config/backtest-limits.ts";
+import {
+  BACKTEST_CYCLES_MAX,
+  BACKTEST_MS_MAX,
+  BACKTEST_WAIT_MS_MAX,
+  BACKTESTS_PER_TENANT_MAX,
+  CYCLE_MS,
+} from "../../core/config/backtest-limits.ts";
 import { TurnGate } from "../../core/fairness/turn-gate.ts";
 import type { PageDecision } from "../../domain/alerting/paging/page-decision.ts";
 import { backtest, cycles, firstCycle } from "../../domain/backtest/backtest.ts";
@@ -20,9 +26,6 @@ import type { BacktestContext } from "./backtest-context.ts";
 import { backtestFacts } from "./backtest-facts.ts";
 import { selectedSamples } from "./backtest-samples.ts";
 import { variantsOf, wantsTraffic } from "./backtest-variants.ts";
-
-/** Interval of the Watchdog where nothing is set. */
-export const CYCLE_MS = 60_000;
 
 export const BACKTEST = {
   handlers: {

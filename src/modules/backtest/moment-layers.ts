@@ -3,6 +3,7 @@
  * backtest makes them. Bounded: the newest LEDGER_HISTORY_SAMPLES_MAX samples of a stream, and for the model of its service LEDGER_SERVICE_SAMPLES_MAX of all.
  */
 
+import { CYCLE_MS } from "../../core/config/backtest-limits.ts";
 import { LEDGER_HISTORY_SAMPLES_MAX, LEDGER_SERVICE_SAMPLES_MAX, LEDGER_SERVICE_STREAMS_MAX } from "../../core/config/limits.ts";
 import type { SeriesSummary } from "../../core/protocol/engine-control.ts";
 import { DAY_MS } from "../../core/time/durations.ts";
@@ -27,7 +28,6 @@ import { readSamples } from "../series/stored-samples.ts";
 import type { MomentsContext } from "./backtest-context.ts";
 import { deploymentsOf } from "./backtest-facts.ts";
 
-const CYCLE_MS = 60_000;
 /** A model learns a day: enough vectors at a cycle of a minute. */
 const MODEL_HISTORY_MS = DAY_MS;
 /** Deployments before the oldest sample say nothing any more. */

@@ -3,7 +3,7 @@
 
 import { done, type Outcome, refused } from "../../api/refusal.ts";
 import { groupBy } from "../../core/collections/grouping.ts";
-import { BACKTEST_CYCLES_MAX } from "../../core/config/backtest-limits.ts";
+import { BACKTEST_CYCLES_MAX, CYCLE_MS } from "../../core/config/backtest-limits.ts";
 import { RULE_TRIAL_STEPS_MAX } from "../../core/config/rule-limits.ts";
 import type { EpisodeFrame } from "../../core/protocol/coordinator-frame.ts";
 import type { TriedAlert, TriedGroup } from "../../core/protocol/rule-work.ts";
@@ -20,7 +20,6 @@ import { WorkSlices } from "../../domain/backtest/work-slices.ts";
 import { TimeZoneHours } from "../../domain/detection/seasonal/time-zone-hours.ts";
 import { sourceOf } from "../../domain/notification/routing-rule.ts";
 import { groupOfDocument, type RuleGroupDocument } from "../../domain/rules/file/group-document.ts";
-import { CYCLE_MS } from "../backtest/backtest-module.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { mapInSlices } from "../state/slices.ts";
 import { readOneGroup, workDone } from "./one-group.ts";
