@@ -1,6 +1,6 @@
 // GET /api/v1/alerts/{alert_id}/timeline: oldest first.
 import { timelineEntryView } from "../../api/alert-view.ts";
-import { cutPage, type PageScope, readPageToken } from "../../api/page-token.ts";
+import { type PageScope, pageOf } from "../../api/page-token.ts";
 import { done, type Outcome } from "../../api/refusal.ts";
 import type { Alert } from "../../domain/alerting/paging/alert.ts";
 import { lineOf, type TimelineLine } from "../../domain/alerting/timeline.ts";
@@ -17,11 +17,11 @@ export function alertTimeline(context: AlertsContext, { principal, path, query }
   const alert = state.alerts.find(tenant, id);
   if (alert === undefined) return unknownAlert(id);
   const scope: PageScope = { tenant, endpoint: "alertTimeline", filters: { alert_id: id } };
-  const token = readPageToken(state.pageSecret, scope, query.page_token);
-  if (!token.ok) return token;
-  const [after = ""] = (token.value ?? []) as string[];
-  const lines = linesOfAlert(alert, state.alerts.timeline.read(tenant, id)).filter(({ place }) => place > after);
-  const { page, page_token } = cutPage(state.pageSecret, scope, lines, query.limit, ({ place }) => [place]);
+  const lines = linesOfAlert(alert, state.alerts.timeline.read(tenant, id));
+  const request = { secret: state.pageSecret, scope, limit: query.limit, token: query.page_token };
+  const paged = pageOf(request, lines, { positionOf: ({ place }) => [place] });
+  if (!paged.ok) return paged;
+  const { page, page_token } = paged.value;
   return done({ entries: page.map(timelineEntryView), page_token });
 }
 

@@ -1,7 +1,7 @@
 // GET, POST /api/v1/routing/rules, PUT, DELETE /{id} and POST /api/v1/routing/test.
 
 import type { BodyOf } from "../../api/endpoints.ts";
-import { cutPage, type PageScope, readPageToken } from "../../api/page-token.ts";
+import { type PageScope, pageOf } from "../../api/page-token.ts";
 import { done, noContent, type Outcome, refused, shown } from "../../api/refusal.ts";
 import { channelTexts, ruleFrom } from "../../api/shapes/routing.ts";
 import {
@@ -81,20 +81,16 @@ export function deleteRoutingRule(context: NotificationContext, request: QueryRe
 }
 
 export function listRoutingRules({ state }: NotificationContext, { principal, query }: QueryRequest<"routingRules">): Outcome<unknown> {
-  const { limit, page_token: given } = query;
+  const { limit, page_token: token } = query;
   const { tenant } = principal;
   const { routing } = state.configured;
   const scope: PageScope = { tenant, endpoint: "routing_rules", filters: {} };
-  const token = readPageToken(state.pageSecret, scope, given);
-  if (!token.ok) return token;
   const rules = routing.rulesOf(tenant);
-  const after = token.value as readonly [priority: number, createdAtMs: number, id: string] | undefined;
-  const rows = after === undefined ? rules : rules.filter((rule) => isBehind(rule, after));
-  const { page, page_token } = cutPage(state.pageSecret, scope, rows, limit, ({ priority, createdAtMs, id }) => [
-    priority,
-    createdAtMs,
-    id,
-  ]);
+  const paged = pageOf({ secret: state.pageSecret, scope, limit, token }, rules, {
+    positionOf: ({ priority, createdAtMs, id }) => [priority, createdAtMs, id],
+  });
+  if (!paged.ok) return paged;
+  const { page, page_token } = paged.value;
   const unresolved = rules.flatMap(({ channels }) => unresolvedChannels(routing.destinations, tenant, channels));
   return done({
     rules: page.map((rule) => ruleView(routing.destinations, tenant, rule)),
@@ -212,14 +208,6 @@ function warningsOf(destinations: DestinationSettings, tenant: string, channels:
     const why = isMail ? "is of a domain that EMAIL_ALLOWED_DOMAINS does not name" : "names nothing that is configured";
     return `${text} ${why}: ${instead}`;
   });
-}
-
-function isBehind(
-  { priority, createdAtMs, id }: RoutingRule,
-  [afterPriority, afterMs, afterId]: readonly [number, number, string],
-): boolean {
-  if (priority !== afterPriority) return priority > afterPriority;
-  return createdAtMs > afterMs || (createdAtMs === afterMs && id > afterId);
 }
 
 function unknownRule(id: string) {

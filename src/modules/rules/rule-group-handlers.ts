@@ -1,5 +1,5 @@
 // GET /api/v1/rule-groups and GET, PUT, DELETE /api/v1/rule-groups/{name}.
-import { cutPage, type PageScope, readPageToken } from "../../api/page-token.ts";
+import { type PageScope, pageOf } from "../../api/page-token.ts";
 import { created, done, noContent, type Outcome, refused, shown } from "../../api/refusal.ts";
 import type { RuleGroupDocument } from "../../domain/rules/file/group-document.ts";
 import type { Change } from "../access/changes.ts";
@@ -12,13 +12,11 @@ import type { RulesContext } from "./rules-context.ts";
 /** A page of the tenant's groups. */
 export function listRuleGroups({ state }: RulesContext, { principal, query }: QueryRequest<"ruleGroups">): Outcome<unknown> {
   const scope: PageScope = { tenant: principal.tenant, endpoint: "ruleGroups", filters: {} };
-  const token = readPageToken(state.pageSecret, scope, query.page_token);
-  if (!token.ok) return token;
   const all = state.configured.rules.of(principal.tenant);
-  const after = token.value as readonly [id: string] | undefined;
-  const idOf = ({ file, document }: RuleGroupEntry) => groupIdOf(file, document.name);
-  const rows = after === undefined ? all : all.filter((entry) => idOf(entry) > after[0]);
-  const { page, page_token } = cutPage(state.pageSecret, scope, rows, query.limit, (entry) => [idOf(entry)]);
+  const request = { secret: state.pageSecret, scope, limit: query.limit, token: query.page_token };
+  const paged = pageOf(request, all, { positionOf: ({ file, document }) => [groupIdOf(file, document.name)] });
+  if (!paged.ok) return paged;
+  const { page, page_token } = paged.value;
   return done({ rule_groups: page.map(ruleGroupView), total: all.length, page_token });
 }
 

@@ -1,6 +1,6 @@
 // GET, POST /api/v1/runbooks and GET, PUT, DELETE /api/v1/runbooks/{id}.
 
-import { cutPage, type PageScope, readPageToken } from "../../api/page-token.ts";
+import { type PageScope, pageOf } from "../../api/page-token.ts";
 import { created, done, noContent, type Outcome, refused, shown } from "../../api/refusal.ts";
 import { RUNBOOKS_PER_TENANT_MAX } from "../../core/config/runbook-limits.ts";
 import type { Runbook } from "../../domain/runbooks/runbook.ts";
@@ -87,12 +87,11 @@ export function oneRunbook({ state, runs }: RunbooksContext, { principal, path }
 
 export function listRunbooks({ state, runs }: RunbooksContext, { principal, query }: QueryRequest<"runbooks">): Outcome<unknown> {
   const scope: PageScope = { tenant: principal.tenant, endpoint: "runbooks", filters: {} };
-  const token = readPageToken(state.pageSecret, scope, query.page_token);
-  if (!token.ok) return token;
   const all = state.configured.runbooks.of(principal.tenant);
-  const after = token.value as readonly [id: string] | undefined;
-  const rows = after === undefined ? all : all.filter(({ id }) => id > after[0]);
-  const { page, page_token } = cutPage(state.pageSecret, scope, rows, query.limit, ({ id }) => [id]);
+  const request = { secret: state.pageSecret, scope, limit: query.limit, token: query.page_token };
+  const paged = pageOf(request, all, { positionOf: ({ id }) => [id] });
+  if (!paged.ok) return paged;
+  const { page, page_token } = paged.value;
   return done({ runbooks: page.map((runbook) => runbookView(state, runbook, runs.pause(runbook))), total: all.length, page_token });
 }
 

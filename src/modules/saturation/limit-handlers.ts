@@ -1,12 +1,12 @@
 // PUT, GET and DELETE /api/v1/saturation/limits.
 import type { BodyOf } from "../../api/endpoints.ts";
-import { cutPage, type PagePosition, type PageScope, readPageToken } from "../../api/page-token.ts";
+import { type PagePosition, type PageScope, pageOf } from "../../api/page-token.ts";
 import { done, noContent, type Outcome, refused, shown } from "../../api/refusal.ts";
 import { SATURATION_LIMITS_PER_TENANT_MAX } from "../../core/config/declaration-limits.ts";
 import { ShareDraft } from "../../core/fairness/share-ledger.ts";
 import type { SaturationLimit } from "../../core/protocol/saturation.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
-import { compareLimits, type SaturationLimits } from "../../domain/saturation/saturation-limits.ts";
+import type { SaturationLimits } from "../../domain/saturation/saturation-limits.ts";
 import type { ChangeNote } from "../access/audit-log.ts";
 import type { ChangeRequest, QueryRequest } from "../queries/query-context.ts";
 import { mapInSlices } from "../state/slices.ts";
@@ -103,26 +103,20 @@ export function deleteLimit(context: SaturationContext, request: QueryRequest<"d
 
 /** A page of the tenant's declarations. */
 export function listLimits({ state }: SaturationContext, { principal, query }: QueryRequest<"limits">): Outcome<unknown> {
-  const { limit, page_token: given, ...filters } = query;
+  const { limit, page_token: token, ...filters } = query;
   const scope: PageScope = { tenant: principal.tenant, endpoint: "limits", filters };
-  const token = readPageToken(state.pageSecret, scope, given);
-  if (!token.ok) return token;
   const { service, metric } = query;
   const matching = state.configured.saturation.limits
     .listOf(principal.tenant)
     .filter((each) => (service === undefined || each.serviceId === service) && (metric === undefined || each.metric === metric));
-  const after = token.value && placeOf(token.value);
-  const rows = after === undefined ? matching : matching.filter((each) => compareLimits(each, after) > 0);
-  const { page, page_token } = cutPage(state.pageSecret, scope, rows, limit, positionOf);
+  const paged = pageOf({ secret: state.pageSecret, scope, limit, token }, matching, { positionOf });
+  if (!paged.ok) return paged;
+  const { page, page_token } = paged.value;
   return done({ limits: page.map(limitView), total: matching.length, page_token });
 }
 
 function positionOf({ metric, serviceId }: SaturationLimit): PagePosition {
   return [metric, serviceId !== null, serviceId ?? ""];
-}
-
-function placeOf([metric, isOfService, serviceId]: readonly unknown[]): Pick<SaturationLimit, "metric" | "serviceId"> {
-  return { metric: metric as string, serviceId: isOfService === true ? (serviceId as string) : null };
 }
 
 function nameOf({ serviceId, metric }: Pick<SaturationLimit, "metric" | "serviceId">): string {

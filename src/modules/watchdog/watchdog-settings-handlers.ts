@@ -1,12 +1,11 @@
 // GET, PUT and DELETE /api/v1/settings/watchdog.
 import type { BodyOf } from "../../api/endpoints.ts";
-import { cutPage, type PagePosition, type PageScope, readPageToken } from "../../api/page-token.ts";
+import { type PagePosition, type PageScope, pageOf } from "../../api/page-token.ts";
 import { done, noContent, type Outcome, refused, shown } from "../../api/refusal.ts";
 import { changedOverrides, effectiveView, SETTING_NAMES, settingsView } from "../../api/shapes/watchdog-settings.ts";
 import { WATCHDOG_PLACES_PER_TENANT_MAX } from "../../core/config/limits.ts";
 import { ShareDraft } from "../../core/fairness/share-ledger.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
-import { compareScopes } from "../../domain/detection/settings-table.ts";
 import { THRESHOLDS_MAX } from "../../domain/detection/threshold-profiles.ts";
 import type { ScopedOverrides, SettingsScope } from "../../domain/detection/watchdog-settings.ts";
 import type { ChangeNote } from "../access/audit-log.ts";
@@ -118,17 +117,15 @@ export function listWatchdogSettings(
   { state, nowMs }: WatchdogContext,
   { principal, query }: QueryRequest<"watchdogSettings">,
 ): Outcome<unknown> {
-  const { limit, page_token: given, ...filters } = query;
+  const { limit, page_token: token, ...filters } = query;
   if (query.metric_name !== undefined && query.service_id === undefined) return refused("invalid_parameter", METRIC_NEEDS_SERVICE);
   const book = state.configured.watchdog;
   const place = placeOf(principal.tenant, query.service_id, query.metric_name);
   const scope: PageScope = { tenant: principal.tenant, endpoint: "watchdogSettings", filters };
-  const token = readPageToken(state.pageSecret, scope, given);
-  if (!token.ok) return token;
   const matching = book.table.listOf(principal.tenant).filter((each) => isWithin(each, place));
-  const after = token.value && readPosition(token.value);
-  const rows = after === undefined ? matching : matching.filter((each) => compareScopes(each, after) > 0);
-  const { page, page_token } = cutPage(state.pageSecret, scope, rows, limit, positionOf);
+  const paged = pageOf({ secret: state.pageSecret, scope, limit, token }, matching, { positionOf: (each) => positionOf(each) });
+  if (!paged.ok) return paged;
+  const { page, page_token } = paged.value;
   const overrides = page.map((each) => ({ ...namesOf(each), set: settingsView(each.overrides), updated_at: updatedAt(book, each) }));
   const feedback = place.serviceId === null ? [] : state.alerts.feedback.effects(principal.tenant, place.serviceId, nowMs());
   const inForce = book.settingsOf(principal.tenant, place.serviceId ?? "", place.metricName ?? "").zThreshold;
@@ -194,10 +191,6 @@ function updatedAt(book: WatchdogBook, place: SettingsScope): string | null {
 
 function positionOf({ serviceId, metricName }: SettingsScope): PagePosition {
   return [serviceId ?? "", metricName ?? ""];
-}
-
-function readPosition([serviceId, metricName]: readonly unknown[]): Pick<SettingsScope, "serviceId" | "metricName"> {
-  return { serviceId: serviceId as string, metricName: metricName as string };
 }
 
 function nameOf({ serviceId, metricName }: SettingsScope): string {

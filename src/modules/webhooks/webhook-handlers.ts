@@ -2,7 +2,7 @@
 
 import { secretBytes } from "../../adapters/webhooks/webhook-signature.ts";
 import type { BodyOf } from "../../api/endpoints.ts";
-import { cutPage, type PageScope, readPageToken } from "../../api/page-token.ts";
+import { type PageScope, pageOf } from "../../api/page-token.ts";
 import { done, noContent, type Outcome, refused, shown } from "../../api/refusal.ts";
 import { WEBHOOKS_PER_TENANT_MAX } from "../../core/config/webhook-limits.ts";
 import { HIDDEN } from "../../core/text/hidden-value.ts";
@@ -94,14 +94,12 @@ export function oneWebhook({ state, webhooks }: WebhooksContext, { principal, pa
 }
 
 export function listWebhooks({ state, webhooks }: WebhooksContext, { principal, query }: QueryRequest<"webhooks">): Outcome<unknown> {
-  const { limit, page_token: given } = query;
+  const { limit, page_token: token } = query;
   const scope: PageScope = { tenant: principal.tenant, endpoint: "webhooks", filters: {} };
-  const token = readPageToken(state.pageSecret, scope, given);
-  if (!token.ok) return token;
   const all = state.configured.webhooks.of(principal.tenant);
-  const after = token.value as readonly [name: string] | undefined;
-  const rows = after === undefined ? all : all.filter(({ name }) => name > after[0]);
-  const { page, page_token } = cutPage(state.pageSecret, scope, rows, limit, ({ name }) => [name]);
+  const paged = pageOf({ secret: state.pageSecret, scope, limit, token }, all, { positionOf: ({ name }) => [name] });
+  if (!paged.ok) return paged;
+  const { page, page_token } = paged.value;
   return done({ webhooks: page.map((webhook) => webhookView(webhook, webhooks.pause(webhook))), total: all.length, page_token });
 }
 
