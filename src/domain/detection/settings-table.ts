@@ -116,6 +116,6 @@ export class SettingsTable {
 }
 
 /** Order of lists within a tenant. */
-export function compareScopes(a: Omit<SettingsScope, "tenant">, b: Omit<SettingsScope, "tenant">): number {
+function compareScopes(a: Omit<SettingsScope, "tenant">, b: Omit<SettingsScope, "tenant">): number {
   return compareTexts(a.serviceId ?? "", b.serviceId ?? "") || compareTexts(a.metricName ?? "", b.metricName ?? "");
 }
