@@ -1,5 +1,6 @@
 // Young services are somewhat more sensitive (rule 1.1.13), in layer 1 too. Through the whole server on a virtual clock.
 import { expect, it } from "vitest";
+import { seededRandom } from "../../src/domain/detection/multivariate/seeded-random.ts";
 import { MINUTE_MS, WatchedServer } from "../support/watched-server.ts";
 
 const START = Date.UTC(2026, 0, 5, 6);
@@ -27,3 +28,22 @@ it("D9: the lower threshold of a young service counts in layer 1", async () => {
   expect(moment?.verdict.threshold).toBeCloseTo(2.7, 12);
   expect(moment?.verdict.z).toBeLessThan(3);
 }, 60_000);
+
+it("the way back of a young series from what people were told of is its end, and no fall", async () => {
+  const watched = await WatchedServer.open(START, 1);
+  const noise = seededRandom(7);
+  const minutes = async (count: number, level: number) => {
+    for (let minute = 0; minute < count; minute++) {
+      for (let at = 0; at < 12; at++) {
+        await watched.send([{ service: "api", metric: "cpu_percent", value: level + noise() + noise() - 1, atMs: watched.nowMs + 5_000 * at }]);
+      }
+      await watched.minute();
+    }
+  };
+  await minutes(12, 30);
+  await minutes(6, 90);
+  await minutes(15, 30);
+  const { anomalies } = (await watched.server.query("anomalies", { service_id: "api" })) as { anomalies: Array<Record<string, unknown>> };
+  const told = anomalies.filter(({ outcome }) => outcome === "paged" || outcome === "absorbed");
+  expect(told.map(({ direction, resolved_by }) => [direction, resolved_by])).toEqual([["high", "recovered"]]);
+}, 120_000);

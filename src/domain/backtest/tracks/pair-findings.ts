@@ -61,7 +61,7 @@ export class PairFindings {
   observeYoung(times: Float64Array, values: Float64Array, around: YoungSurroundings, cycleMs: number): void {
     const isRecent = (times.at(-1) ?? 0) >= cycleMs - CONFIRMED_MS_MAX;
     const departure = isRecent && this.#detector.isYoung ? youngDeparture(times, values, around) : undefined;
-    if (departure === undefined) return;
+    if (departure === undefined || this.#detector.departure.isWayBack(times[0] as number, departure.observed)) return;
     this.#lastMs = departure.timeMs;
     this.#take(this.#detector.depart(departure));
   }

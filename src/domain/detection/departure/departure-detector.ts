@@ -187,6 +187,12 @@ export class DepartureDetector {
     return known === "known_level" || known === "known_step";
   }
 
+  /** Whether a value is what was usual before a departure that was on since then: values of that are no level which it has fallen from. */
+  isWayBack(sinceMs: number, value: number): boolean {
+    const wasOn = this.isAtRest && (this.#words[BUSY] as number) >= sinceMs;
+    return wasOn && Math.abs(value - this.expected) < DEPARTURE_MIN * this.sd;
+  }
+
   /** Judges a value by those before it, and takes it in. Times must not go back. */
   observe(timeMs: number, value: number, moment: ValueMoment): void {
     const words = this.#words;

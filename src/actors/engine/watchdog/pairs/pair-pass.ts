@@ -364,6 +364,7 @@ export class PairPass implements WatchdogDetector {
     const strictness = around.zThreshold / Z_THRESHOLD_DEFAULT;
     const departure = youngDeparture(this.#times.subarray(0, read), this.#values.subarray(0, read), { ...around, strictness });
     if (departure === undefined || (acceptedMs > 0 && this.#detector.departure.hasHadLevel(departure.observed))) return;
+    if (this.#detector.departure.isWayBack(this.#times[0] as number, departure.observed)) return;
     this.#episodes.take({ pair, slot, direction, isNews: true }, departure.timeMs, this.#detector.depart(departure));
     this.#episodes.flush();
     this.arena.save(pair, this.arena.lastTimeMs(pair), this.#detector.count);
