@@ -35,7 +35,9 @@ it("the way back of a young series from what people were told of is its end, and
   const minutes = async (count: number, level: number) => {
     for (let minute = 0; minute < count; minute++) {
       for (let at = 0; at < 12; at++) {
-        await watched.send([{ service: "api", metric: "cpu_percent", value: level + noise() + noise() - 1, atMs: watched.nowMs + 5_000 * at }]);
+        await watched.send([
+          { service: "api", metric: "cpu_percent", value: level + noise() + noise() - 1, atMs: watched.nowMs + 5_000 * at },
+        ]);
       }
       await watched.minute();
     }

@@ -1,6 +1,7 @@
 // Whether people were told of an alert, in three states: it waits or is held (`to_be_told`), a receiver took it (`told`), or nobody was (`not_told`), and why.
 import type { Alert } from "../alerting/paging/alert.ts";
 import { holdName, holdWords, SNOOZED_GATE } from "../alerting/paging/hold-words.ts";
+import { RELIEF } from "../alerting/paging/relief.ts";
 import { type ChannelDelivery, isPage } from "./channel-delivery.ts";
 
 /** Whether anybody was told. */
@@ -42,6 +43,7 @@ export function asPartOf(own: Notification, alertId: string, other: Notification
 export function withoutAlert(suppressedBy: string | null, isResolved: boolean): Notification {
   if (suppressedBy === null) return nobody("it is in no alert: it paged nobody");
   if (suppressedBy === "tier") return nobody("mild: a score below 0.4 alerts nobody");
+  if (suppressedBy === RELIEF) return nobody("it is the end of what ran full");
   if (isResolved) return nobody(`${holdName(suppressedBy)} held it back until it ended`);
   return holdWords(suppressedBy, null) === null ? nobody(`${suppressedBy} keeps it from paging`) : held(suppressedBy, null);
 }

@@ -68,6 +68,7 @@ const HELD_WORDS: Readonly<Record<string, string>> = {
   tier: "it is not serious enough",
   minimum_traffic: "there is too little traffic to judge by",
   direction: "departures in this direction do not alert",
+  relief: "it is the end of what ran full",
   feedback: "people have called such findings false alarms",
   acknowledged: "somebody has it in hand",
   not_a_habit: "it has come before at this time, as long and as deep",

@@ -38,6 +38,7 @@ import { type OpenFindings, withOpenPeak } from "./open-peak.ts";
 import type { PageDecision } from "./page-decision.ts";
 import type { FiredSignal, PagingMemory } from "./paging-memory.ts";
 import type { PagingSources } from "./paging-sources.ts";
+import { isRelief, RELIEF } from "./relief.ts";
 import { placeText } from "./service-scope.ts";
 import { isFarWorse, withNotifiedEffect, worseUpdate } from "./worse-update.ts";
 
@@ -141,6 +142,10 @@ function decideTier(of: AskedCase): FireOutcome {
   const isAlert = atLeast("tier", RANK[raised(tierOfScore(of.score)).tier], RANK.medium);
   of.gates.push(isAlert);
   if (!isAlert.passed) return { decision: decisionOf(of, tier, "logged", null), ended: undefined, merged: [] };
+  if (isRelief(of)) {
+    of.gates.push(holds(RELIEF, false));
+    return { decision: decisionOf(of, tier, "suppressed", null), ended: undefined, merged: [] };
+  }
   const { alert, outcome, hold, others } = fire(of, tier);
   const merged = others.map((other) => {
     memory.keep(mergedAlert(other, alert, finding.atMs));
