@@ -29,7 +29,7 @@ export async function alertChart(context: AlertsContext & SeriesContext, request
   const drawn = attributes === null ? undefined : canonicalAttributes(attributes);
   const query = { service_id, metric_name, environment, attributes: drawn, points: PICTURE_PARTS, limit: SERIES_POINTS_DEFAULT, ...range };
   const data = await seriesData(context, { ...request, query } as unknown as QueryRequest<"seriesData">);
-  return data.ok ? done(pictureOf(data.value as SeriesData, range)) : data;
+  return data.ok ? done(pictureOf(data.value as SeriesData, range, endOfAlert(alert))) : data;
 }
 
 function drawnSeries({ state }: AlertsContext, alert: Alert): NonNullable<ReturnType<typeof seriesOf>> | undefined {
@@ -50,11 +50,17 @@ function rangeOf(alert: Alert, nowMs: number): { readonly since: number; readonl
   return { since: startMs - Math.max(LEAD_MS, lengthMs), until: Math.min(nowMs, startMs + lengthMs + TAIL_MS) + 1 };
 }
 
-function pictureOf({ points, anomalies }: SeriesData, { since, until }: { since: number; until: number }): SeriesPicture {
+/** With a mark without a value where the alert has ended. */
+function pictureOf(
+  { points, anomalies }: SeriesData,
+  { since, until }: { since: number; until: number },
+  endedMs: number | null,
+): SeriesPicture {
+  const ends = endedMs === null ? [] : [{ atMs: endedMs, value: null }];
   return {
     fromMs: since,
     toMs: until,
     points: points.map(({ timestamp, value, lower, upper }) => ({ atMs: Date.parse(timestamp), value, lower, upper })),
-    marks: anomalies.map(({ observed_at, observed }) => ({ atMs: Date.parse(observed_at), value: observed })),
+    marks: [...anomalies.map(({ observed_at, observed }) => ({ atMs: Date.parse(observed_at), value: observed })), ...ends],
   };
 }

@@ -6,7 +6,7 @@ import { StateTags, shortLabels } from "../parts/alert-row.tsx";
 import { Button, CopyButton, Empty, Head, Name, Panel, SeverityMark, Shown, Tag, When } from "../parts/basics.tsx";
 import { CauseSummary } from "../parts/cause-summary.tsx";
 import { decisionKey, OUTCOME, WHEN, Z_SCORE } from "../parts/decision-columns.tsx";
-import { SeriesChart } from "../parts/series-chart.tsx";
+import { SeriesChart, useEndMark } from "../parts/series-chart.tsx";
 import { SilenceDialog } from "../parts/silence-dialog.tsx";
 import { Facts, Table } from "../parts/table.tsx";
 import { ToldState } from "../parts/told-state.tsx";
@@ -160,6 +160,7 @@ function MetricChart({ alert, metric }: { alert: AlertDetail; metric: string }) 
   const answer = useAnswer<AnomalyDetail>(member === undefined ? null : "GET /api/v1/anomalies/{id}", {
     path: { id: member?.anomaly_id ?? "" },
   });
+  const changes = useEndMark(alert.resolved_at, alert.resolution);
   if (member !== undefined && answer.data === undefined && answer.error === undefined) return null;
   const range = { since: new Date(startMs - LEAD_MS).toISOString(), until: new Date(endMs + TAIL_MS).toISOString() };
   return (
@@ -169,6 +170,7 @@ function MetricChart({ alert, metric }: { alert: AlertDetail; metric: string }) 
       environment={alert.environment}
       attributes={answer.data?.series?.attributes ?? undefined}
       {...range}
+      changes={changes}
       height={220}
     />
   );

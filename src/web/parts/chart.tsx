@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { theme, zone } from "../state/place.ts";
-import { type ChartMark, type ChartPoint, columnsOf, timeScale } from "../view/chart-columns.ts";
+import { type ChartMark, type ChartPoint, changeTexts, columnsOf, timeScale } from "../view/chart-columns.ts";
 import { pointerText } from "../view/chart-pointer.ts";
 import { numberText } from "../view/number-text.ts";
 import { clockTime, dayText, fullTime, minuteTime } from "../view/time-text.ts";
@@ -66,11 +66,11 @@ export function Chart({ points, marks = NO_MARKS, unit = "", height = 260, label
             <i class="swatch mark" /> anomaly
           </span>
         )}
-        {marks.some(({ kind }) => kind === "change") && (
-          <span>
-            <i class="swatch dash" /> change
+        {changeTexts(marks).map((text) => (
+          <span key={text}>
+            <i class="swatch dash" /> {text}
           </span>
-        )}
+        ))}
         {onZoom !== undefined && <span class="faint">drag to look closer</span>}
         <span class="num" data-pointed ref={pointed} />
       </div>

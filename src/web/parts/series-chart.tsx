@@ -92,6 +92,15 @@ function episodeOf({ started_at, resolved_at, detector, expected, lower, upper }
   return [{ startMs: Date.parse(started_at), endMs, expected, lower, upper }];
 }
 
+/** How an alert or an anomaly has ended, where it has. */
+export function useEndMark(resolvedAt: string | null, resolution: string | null): readonly ChartMark[] {
+  return useMemo(
+    () =>
+      resolvedAt === null ? NO_MARKS : [{ atMs: Date.parse(resolvedAt), value: null, kind: "change", text: resolution ?? "resolved" }],
+    [resolvedAt, resolution],
+  );
+}
+
 function markOf({ observed_at, observed }: AnomalyMark): ChartMark {
   return { atMs: Date.parse(observed_at), value: observed, kind: "anomaly" };
 }

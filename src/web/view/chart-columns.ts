@@ -14,6 +14,13 @@ export interface ChartMark {
   readonly atMs: number;
   readonly value: number | null;
   readonly kind: "anomaly" | "change";
+  /** What a change is, in the legend. */
+  readonly text?: string;
+}
+
+/** What the legend says of changes, each once. */
+export function changeTexts(marks: readonly ChartMark[]): string[] {
+  return [...new Set(marks.flatMap(({ kind, text = "change" }) => (kind === "change" ? [text] : [])))];
 }
 
 type Column = Array<number | null>;

@@ -31,12 +31,20 @@ const FUNCTIONS: Readonly<Record<string, string>> = {
   ...namesTo(NOWHERE, "open input exit quit breakpoint"),
   ...namesTo("write the expression itself", "eval exec compile __import__"),
   ...namesTo("write a dict", "globals locals vars"),
+  ...namesTo("write two floats", "complex"),
   ...namesTo("write isinstance, or keep the function in a dict", "callable"),
   ...namesTo("write repr", "ascii"),
 };
 const METHODS: Readonly<Record<string, string>> = {
   ...namesTo("write replace for each character", "translate maketrans"),
+  ...namesTo("write datetime.fromisoformat", "utcfromtimestamp combine"),
+  ...namesTo("write year, month, day, hour, minute and second", "timetuple utctimetuple"),
+  ...namesTo("write the function that calls it, as next or len", "__next__ __len__ __getitem__ __str__"),
 };
+/** Types whose methods have no value of their own: `key=str.lower`. */
+const TYPES = new Set("str list dict set int float bytes tuple".split(" "));
+/** Functions of a type that there are. */
+const OF_TYPES = new Set("format fromkeys".split(" "));
 const THOUSANDS = /\{[^{}]*:[^{}]*[,_][^{}]*\}/;
 const F_STRING = /^[rR]?[fF][rR]?["']/;
 
@@ -58,13 +66,61 @@ function refusalAt(tokens: readonly PythonToken[], at: number, defined: Readonly
   if (token.kind === "number" && /^[\d._]+[jJ]$/.test(token.text)) return "complex numbers are not there; write two floats";
   if (token.kind === "string" && F_STRING.test(token.text) && THOUSANDS.test(token.text))
     return `"," in a format of an f-string is not there; write "{:,}".format(value)`;
+  if (token.kind === "operator") return operatorRefusal(tokens, at);
   if (token.kind !== "name") return undefined;
+  if (TYPES.has(token.text) && before?.text !== "." && behind?.text === "." && !OF_TYPES.has(tokens[at + 2]?.text ?? ""))
+    return `${token.text}.${tokens[at + 2]?.text ?? ""} is not there; write a lambda that calls it: lambda x: x.${tokens[at + 2]?.text ?? ""}()`;
+  if (behind?.text === "(" && !defined.has(token.text)) {
+    const text = argumentRefusal(tokens, at);
+    if (text !== undefined) return text;
+  }
   if (token.text === "match" && startsStatement(before) && isMatch(tokens, at)) return "match is not there; write if and elif";
   if (behind?.text !== "(") return undefined;
   const isMethod = before?.text === ".";
   const advice = ownMember(isMethod ? METHODS : FUNCTIONS, token.text);
   if (advice === undefined || defined.has(token.text)) return undefined;
   return `${isMethod ? "." : ""}${token.text}() is not there; ${advice}`;
+}
+
+/** Decorators, items of slices that are set, and dicts that are joined by a bar. */
+function operatorRefusal(tokens: readonly PythonToken[], at: number): string | undefined {
+  const { text, depth } = tokens[at] as PythonToken;
+  if (text === "@" && startsStatement(tokens[at - 1])) return "decorators are not there; call the function on what the other returns";
+  if (text === "|" && (tokens[at - 1]?.text === "}" || tokens[at + 1]?.text === "{")) return "| of dicts is not there; write {**a, **b}";
+  if (text !== "[" || !isOperand(tokens[at - 1])) return undefined;
+  const end = closeOf(tokens, at);
+  const isSlice = tokens.slice(at, end).some((one) => one.text === ":" && one.depth === depth + 1);
+  return isSlice && tokens[end + 1]?.text === "=" ? "a slice that is set is not there; write a new list: a[:1] + b + a[2:]" : undefined;
+}
+
+/** Arguments that functions do not take. */
+function argumentRefusal(tokens: readonly PythonToken[], at: number): string | undefined {
+  const [name, before] = [tokens[at]?.text, tokens[at - 1]?.text];
+  const open = at + 1;
+  const end = closeOf(tokens, open);
+  const within = tokens.slice(open + 1, end);
+  const own = within.filter(({ depth }) => depth === (tokens[open]?.depth ?? 0) + 1);
+  if (before === ".") {
+    const isCalled =
+      name === "sub" && tokens[at - 2]?.text === "re" && own[own.findIndex(({ text }) => text === ",") + 1]?.text === "lambda";
+    return isCalled ? "re.sub with a function is not there; write finditer and join" : undefined;
+  }
+  if (name === "enumerate" && own.some(({ text }, i) => text === "start" && own[i + 1]?.text === "="))
+    return "enumerate(start=...) is not there; write enumerate(xs, 1)";
+  if (name === "int" && own.some(({ text }) => text === ",")) return "int of another base is not there; add up its digits";
+  const isOfWords = within[0]?.text === "(" && within.slice(0, closeOf(within, 0)).some(({ text }) => text === "for");
+  return name === "next" && isOfWords ? "next of a comprehension is not there; write [... for ...] and take its first" : undefined;
+}
+
+/** The place of the bracket that closes another; that of the end where none does. */
+function closeOf(tokens: readonly PythonToken[], open: number): number {
+  const depth = tokens[open]?.depth;
+  for (let at = open + 1; at < tokens.length; at++) if (tokens[at]?.depth === depth && /^[)\]}]$/.test(tokens[at]?.text ?? "")) return at;
+  return tokens.length;
+}
+
+function isOperand(token: PythonToken | undefined): boolean {
+  return token !== undefined && (token.kind === "name" || token.text === "]" || token.text === ")");
 }
 
 function keywordRefusal(tokens: readonly PythonToken[], at: number): string | undefined {

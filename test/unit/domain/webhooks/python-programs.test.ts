@@ -84,6 +84,17 @@ describe("D6: what the interpreter lacks", () => {
     ['str.format("{}-{}", 1, 2)', "1-2"],
   ])("works: %s", (expression, expected) => expect(value(expression)).toEqual({ x: expected }));
 
+  it.runIf(isOffered).each([
+    ["[1, 2, 3][:1] + [9, 9] + [1, 2, 3][2:]", [1, 9, 9, 3]],
+    ['{**{"a": 1}, **{"b": 2}}', { a: 1, b: 2 }],
+    ['sorted(["b", "A"], key=lambda x: x.lower())', ["A", "b"]],
+    ["[y for y in [1, 2, 3] if y > 1][0]", 2],
+    ['list(enumerate(["a"], 1))', [[1, "a"]]],
+    ['[m.group(0) for m in __import_re.finditer("a.", "abacad")]', ["ab", "ac", "ad"]],
+  ])("works as it is advised in place of what cannot be: %s", (expression, expected) => {
+    expect(payload(`import re as __import_re\ndef transform(event):\n    return {"x": ${expression}}`)).toEqual({ x: expected });
+  });
+
   it.runIf(isOffered)("works in statements: del, and the clock", () => {
     const program = `from datetime import datetime, timedelta, timezone
 def transform(event):
@@ -123,6 +134,15 @@ describe("what cannot be there", () => {
     ['x = f"{n:,.2f}"', 1, /"{:,}".format/],
     ["x = 'a'.translate({})", 1, /translate/],
     ["x = 3j", 1, /complex/],
+    ["l = [1, 2]\nl[1:2] = [3]", 2, /slice .*new list/],
+    ["@f\ndef g():\n    pass", 1, /decorators/],
+    ["x = {'a': 1} | y", 1, /\{\*\*a, \*\*b\}/],
+    ["x = sorted(xs, key=str.lower)", 1, /str\.lower .*lambda/],
+    ["x = next((y for y in ys if y > 1), None)", 1, /next of a comprehension/],
+    ["for i, x in enumerate(xs, start=1):\n    pass", 1, /enumerate\(xs, 1\)/],
+    ["x = int(y, 16)", 1, /another base/],
+    ["x = re.sub('a', lambda m: m.group(0), y)", 1, /finditer/],
+    ["x = d.timetuple()[0]", 1, /timetuple/],
   ])("is named with its line and what to write instead: %s", (code, line, text) => {
     expect(pythonRefusal(code)).toEqual({ line, text: expect.stringMatching(text) });
   });
@@ -136,5 +156,10 @@ describe("what cannot be there", () => {
     "class_name = 1\nx = '{:,}'.format(1)",
     "del d['a']\ndel x",
     "raise ValueError('x') from None",
+    "x = l[1:2]\nl[1] = l[0:1] == [2]\nd['a'] = 1",
+    "x = 1 | 2\ny = a | b",
+    "x = str.format('{}', 1)\ny = dict.fromkeys(a)\nz = isinstance(a, str)",
+    "x = next(iter(a))\ny = int(a)\nz = enumerate(a, 1)\nw = re.sub('a', 'b', c)",
+    "def f(a: str, b: dict[str, int] = {}) -> str:\n    return a",
   ])("is not found where there is none: %s", (code) => expect(pythonRefusal(code)).toBeUndefined());
 });

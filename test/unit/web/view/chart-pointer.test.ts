@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { timeScale } from "../../../../src/web/view/chart-columns.ts";
+import { changeTexts, timeScale } from "../../../../src/web/view/chart-columns.ts";
 import { pointerText } from "../../../../src/web/view/chart-pointer.ts";
 import { isLate, openText } from "../../../../src/web/view/open-text.ts";
 
@@ -28,4 +28,11 @@ it("B9: an alert and its anomaly were open for one time, however late their data
   expect(openText({ startedAt, resolvedAt }, AT + 3_600_000)).toBe("was open for 1 min");
   expect(openText({ startedAt: foundAt, resolvedAt: null }, AT + 120_000)).toBe("open for 2 min");
   expect([isLate(startedAt, foundAt), isLate("2026-01-31T11:59:50.000Z", foundAt)]).toEqual([true, false]);
+});
+
+it("a chart says of each mark of a change what it is: how an alert has ended", () => {
+  const ended = { atMs: AT, value: null, kind: "change", text: "new level: from 100 to 400" } as const;
+  const change = { atMs: AT, value: null, kind: "change" } as const;
+  expect(changeTexts([ended, ended, { atMs: AT, value: 1, kind: "anomaly" }, change])).toEqual(["new level: from 100 to 400", "change"]);
+  expect(changeTexts([])).toEqual([]);
 });
