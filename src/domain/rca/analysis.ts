@@ -82,7 +82,7 @@ export function analyse(evidence: IncidentEvidence): Analysis {
   const ranking = rankServices(evidence);
   const [first, second] = ranking.services;
   const margin = (first?.score ?? 0) - (second?.score ?? 0);
-  const basis = first === undefined ? "none" : basisOf(ranking, first, margin);
+  const basis = first === undefined ? "none" : basisOf(ranking, first, margin, evidence.target);
   const enough = first !== undefined && basis !== "none";
   return {
     enough,
@@ -114,7 +114,7 @@ function logistic(of: number): number {
 type Basis = "evidence" | "symptoms" | "none";
 
 /** Whether something departs that usually does not, and the first candidate has more to show than symptoms, or sends nothing else and is far ahead. */
-function basisOf(ranking: Ranking, first: RankedService, margin: number): Basis {
+function basisOf(ranking: Ranking, first: RankedService, margin: number, target: IncidentEvidence["target"]): Basis {
   const { metrics, lines, spans, usualLine, usualSpan, surge, peers } = ranking;
   const isUnusual =
     metrics.tailShare <= TAIL_SHARE_MAX ||
@@ -135,7 +135,12 @@ function basisOf(ranking: Ranking, first: RankedService, margin: number): Basis 
   const scoreMin = knowsFew(ranking) ? SCORE_MIN_OF_FEW : SCORE_MIN;
   if (!isUnusual || (first.score < scoreMin && !speaksByItself(ranking, first))) return "none";
   if (hasCause) return "evidence";
-  return sendsSymptomsAlone(ranking, first) && margin >= FAR_AHEAD_MIN ? "symptoms" : "none";
+  return sendsSymptomsAlone(ranking, first) && margin >= FAR_AHEAD_MIN && !isOwnResource(target, first) ? "symptoms" : "none";
+}
+
+/** Whether what is asked about is a resource of another service: that somebody is slow fills no disk of others. */
+function isOwnResource(target: IncidentEvidence["target"], { serviceId }: RankedService): boolean {
+  return target !== null && target.serviceId !== serviceId && RESOURCE_KINDS.some((kind) => kind === meaningOf(target.metricName).kind);
 }
 
 /** Whether a line, a span or silence speaks for a candidate, and not metrics alone. */

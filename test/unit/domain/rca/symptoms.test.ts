@@ -174,6 +174,13 @@ describe("whom nothing joins with the incident", () => {
     expect(firstOf({ series: [...other, own] })).toBe("batch");
   });
 
+  it("is no cause of a resource by being slow", () => {
+    const of = { series: [series("api", "response_ms", 40), series("archive", "disk_used_percent", 0.5)], saturated: [disk] };
+    const asked = (metricName: string) => analyse(evidence({ ...of, target: { serviceId: "archive", metricName } }));
+    expect(asked("disk_used_percent")).toMatchObject({ enough: false });
+    expect(asked("latency_ms").candidates[0]?.serviceId).toBe("api");
+  });
+
   it("is no cause by what begins minutes later, however far it departs, also where it sends nothing else", () => {
     const late = { onsetMs: ONSET + 90_000 };
     for (const metricName of ["error_count", "disk_used_percent", "latency_ms"]) {
