@@ -70,9 +70,9 @@ function told(observed: number, expected: number, width: number) {
   };
 }
 
-/** Whether a value departs whose level is none of note yet, or with which it has begun: the mean of the newest values says less of that. */
-function isDeparture({ departure, departs, evidence }: PairVerdict): boolean {
-  return departure !== 0 && (evidence < 1 || departs);
+/** Whether a value departs whose level is not beyond its own bar, or with which it has begun: the mean of the newest values says less of that. */
+function isDeparture({ departure, departs, level, levelBar }: PairVerdict): boolean {
+  return departure !== 0 && (level < levelBar || departs);
 }
 
 /** The record of an observation. Observed is what was judged: a value, or the mean of the newest ones; `baseline.bucket` names the hour where it was of one. */

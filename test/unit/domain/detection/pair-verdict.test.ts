@@ -56,6 +56,24 @@ function firstWhere(
 }
 
 describe("the verdict of a pair", () => {
+  it("of what departs is outside of the bounds that it names, though the level is none of note by itself", () => {
+    const next = noise(4);
+    const detector = new PairDetector();
+    feed(detector, [0, 400], () => 100 + next());
+    let departed: PairVerdict | undefined;
+    feed(
+      detector,
+      [400, 420],
+      () => 300 + next(),
+      (_, verdict) => {
+        departed = changed(verdict);
+      },
+    );
+    const verdict = changed(departed as PairVerdict, { departs: false, evidence: 1.1, level: 2.9, levelBar: 3.7, scale: 68 });
+    expect(verdict.departure).toBeGreaterThan(0);
+    const { observed, upper } = pairVerdict(observation(detector, verdict, 419));
+    expect(observed).toBeGreaterThan(upper);
+  });
   it("of a shift has the mean for the value, its bounds, and passes all gates", () => {
     const next = noise(1);
     const detector = new PairDetector();
