@@ -13,6 +13,8 @@ export const ALERT_CHANGE_KINDS = [
   "unacknowledged",
   "snoozed",
   "snooze_ended",
+  "worse",
+  "member_ended",
 ] as const;
 export type AlertChangeKind = (typeof ALERT_CHANGE_KINDS)[number];
 
@@ -35,6 +37,7 @@ export const TIMELINE_KINDS = [
   "snooze_ended",
   "comment",
   "cause",
+  "member_ended",
   "resolved",
 ] as const;
 export type TimelineKind = (typeof TIMELINE_KINDS)[number];

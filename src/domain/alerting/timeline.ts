@@ -27,6 +27,8 @@ const KIND_OF: Readonly<Record<AlertChangeKind, TimelineKind>> = {
   unacknowledged: "unacknowledged",
   snoozed: "snoozed",
   snooze_ended: "snooze_ended",
+  worse: "updated",
+  member_ended: "member_ended",
 };
 
 /** Lines that a change of an alert adds; `before` is undefined for a new one. */

@@ -1,9 +1,9 @@
 // What people are to be told about a change of an alert: each new line of its history that says so is a message.
 
 import type { DetectorFamily } from "../alerting/ensemble.ts";
-import { type Alert, type AlertChange, beginOfAlert, endOfAlert, knownHistory } from "../alerting/paging/alert.ts";
+import { type Alert, type AlertChange, beginOfAlert, endOfAlert, knownHistory, updatesOf } from "../alerting/paging/alert.ts";
 import { endWords } from "../alerting/paging/end-words.ts";
-import { isFurther, withoutOvertaken } from "../alerting/paging/worse-update.ts";
+import { withoutOvertaken } from "../alerting/paging/worse-update.ts";
 import type { AlertMessage, MessageKind } from "./alert-message.ts";
 import { alertPage } from "./page-link.ts";
 import { sourceOf } from "./routing-rule.ts";
@@ -42,6 +42,7 @@ export function causeMessage(alert: Alert, cause: string, atMs: number, facts: M
 
 function kindOf({ after, renews }: AlertStep, change: AlertChange, place: number): MessageKind | undefined {
   if (change.kind === "acknowledged" || change.kind === "resolved") return change.kind;
+  if (change.kind === "worse" || change.kind === "member_ended") return change.note === null ? undefined : "updated";
   if (change.kind === "updated") return change.note !== null || after.history[place - 1]?.kind === "raised" ? "updated" : undefined;
   return change.kind === "paged" ? pageKind(after.history.slice(0, place), renews) : undefined;
 }
@@ -65,13 +66,12 @@ function pageKind(before: readonly AlertChange[], renews: boolean): MessageKind 
  */
 function updateText({ peak, history }: Alert, atMs: number): string {
   const beganAt = history.findLastIndex(({ kind }) => kind === "opened" || kind === "reopened");
-  const notes = history
-    .slice(beganAt + 1)
-    .flatMap((change) => (change.kind === "updated" && change.atMs <= atMs ? (change.note ?? []) : []));
-  const first = notes.find((note) => note.endsWith(peak.explanation)) ?? peak.explanation;
+  const updates = updatesOf(history.slice(beganAt + 1)).filter((change) => change.atMs <= atMs);
+  const first = updates.find(({ note }) => note.endsWith(peak.explanation))?.note ?? peak.explanation;
   // What stands for the alert by now was a further problem once.
-  const further = withoutOvertaken(notes).filter((note) => first !== peak.explanation || !isFurther(note, peak.metricName));
-  return [...new Set([first, ...further])].join("; ");
+  const isPeak = ({ kind, metricName }: AlertChange) => kind === "updated" && metricName === peak.metricName;
+  const further = withoutOvertaken(updates).filter((update) => first !== peak.explanation || !isPeak(update));
+  return [...new Set([first, ...further.map(({ note }) => note)])].join("; ");
 }
 
 /** A message of an alert as it is now. */

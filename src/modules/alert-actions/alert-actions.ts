@@ -57,7 +57,7 @@ export function accepting(known: KnownLevels, note: string | null): AlertAction 
     const levels = known.get(alert.state.id);
     if (levels === undefined)
       return hasAccepted(alert, (id) => ended.read(id)) ? undefined : refused("conflict", levelAdvice(alert)).refusal;
-    ended.acceptLevels(alert, levels, note);
+    ended.acceptLevels(levels, note);
     return undefined;
   };
 }

@@ -6,11 +6,12 @@ import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
 import type { StreamEvents } from "../../core/protocol/query.ts";
 import { type Alert, isFiring, restated } from "../../domain/alerting/paging/alert.ts";
 import { findingOf, isFarWorseThanNotified, severityOfAnomaly } from "../../domain/alerting/paging/anomaly-finding.ts";
+import { endWords } from "../../domain/alerting/paging/end-words.ts";
 import type { Finding } from "../../domain/alerting/paging/finding.ts";
 import { askAlert } from "../../domain/alerting/paging/held-alert.ts";
 import { type JoinedInstances, withInstances } from "../../domain/alerting/paging/instance-update.ts";
 import type { PageDecision } from "../../domain/alerting/paging/page-decision.ts";
-import { decideEnd, decideFire, type FireOutcome } from "../../domain/alerting/paging/page-pipeline.ts";
+import { type AnomalyEnd, decideEnd, decideFire, type FireOutcome } from "../../domain/alerting/paging/page-pipeline.ts";
 import { PagingMemory } from "../../domain/alerting/paging/paging-memory.ts";
 import type { PagingSources } from "../../domain/alerting/paging/paging-sources.ts";
 import { linesOf, type TimelineLine } from "../../domain/alerting/timeline.ts";
@@ -116,12 +117,26 @@ export class AlertDraft {
     const alertId = anomaly.paging?.alertId ?? null;
     if (alertId === null) return;
     const { id, serviceId, metricName, detector, z, endedAtMs } = anomaly;
+    const before = this.#memory.current(alertId);
     // One that is dropped for want of room ends without a word.
     const { reason, person, level } = endingOf(anomaly.resolvedBy ?? "ended", anomaly.level);
     const of = { anomalyId: id, alertId, serviceId, metricName, detector, z };
     const end = { ...of, by: person ?? said.person, note: said.note, reason, level, endedAtMs, atMs: this.#nowMs };
     const ended = decideEnd(end, this.#memory, (other) => this.#openFinding(read(anomaly.tenant, other)));
     if (ended !== undefined) this.#keepOfAlert(ended);
+    else if (before !== undefined && isFiring(before)) this.#noteMember(before, end);
+  }
+
+  /** The line of a member that has ended in an alert that goes on, where its history has none: what does not stand for the alert is no news to people. */
+  #noteMember(before: Alert, { serviceId, metricName, by, reason, level, note }: AnomalyEnd): void {
+    const after = this.#memory.current(before.state.id) ?? before;
+    const change = after.history.at(-1);
+    const of = { atMs: this.#nowMs, by };
+    if (change?.kind !== "member_ended" || change === before.history.at(-1)) {
+      const end = endWords({ reason: reason ?? "ended", person: by, ...(level !== undefined && { level }) }, after.peak);
+      this.note(after, { ...of, kind: "member_ended", text: `${metricName} of ${serviceId} ${end}; ${after.open} more open in the alert` });
+    }
+    if (note != null && note !== "") this.note(after, { ...of, kind: "comment", text: note });
   }
 
   /** Ends an alert, whatever is open in it. */

@@ -33,7 +33,6 @@ export function changeAnomaly(context: AnomaliesContext, request: QueryRequest<"
     const falseAlarm = request.body.feedback === "false_positive" ? alertOfPeak(context, before) : undefined;
     if (falseAlarm === undefined) ended.put(before, after);
     else ended.endWithAlert({ before, after }, falseAlarm, "a false alarm");
-    if (before.resolvedAtMs === null && after.resolvedAtMs !== null) ended.noteMember(after);
     return {
       ok: true,
       note: { action: "anomaly.change", object: id, before: byHand(before), after: byHand(after) },

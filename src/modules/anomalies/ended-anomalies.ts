@@ -2,8 +2,7 @@
 // normal, and streams whose episodes go on stay with their anomaly: it is not found again before it was over once.
 import type { StoreOperation } from "../../adapters/storage/key-value-store.ts";
 import { toldAnomalyView } from "../../api/notification-view.ts";
-import { type Alert, isFiring } from "../../domain/alerting/paging/alert.ts";
-import { endWords } from "../../domain/alerting/paging/end-words.ts";
+import type { Alert } from "../../domain/alerting/paging/alert.ts";
 import type { Anomaly } from "../../domain/anomaly/anomaly.ts";
 import { type AcceptedLevel, type Ending, endWord } from "../../domain/anomaly/ending.ts";
 import type { AlertDraft } from "../alerts/alert-draft.ts";
@@ -67,7 +66,7 @@ export class EndedAnomalies {
   }
 
   /** Ends anomalies of an alert as the levels that they are on, the last of them with what is said of the alert; what else is open in it goes on. */
-  acceptLevels(alert: Alert, levels: ReadonlyMap<string, AcceptedLevel | undefined>, note: string | null): void {
+  acceptLevels(levels: ReadonlyMap<string, AcceptedLevel | undefined>, note: string | null): void {
     const accepted = [...levels].flatMap(([id, level]) => {
       const now = this.read(id);
       if (now === undefined || now.resolvedAtMs !== null) return [];
@@ -76,24 +75,6 @@ export class EndedAnomalies {
       return [after];
     });
     for (const after of accepted) this.alerts.end(after, (_, other) => this.read(other), { person: this.#ending.person, note });
-    const level = levels.get(alert.peak.anomalyId) ?? [...levels.values()].findLast((one) => one !== undefined);
-    this.#noteOpen(alert.state.id, endWords({ ...this.#ending, level }, alert.peak) ?? "");
-  }
-
-  /** Notes in the alert of an anomaly that somebody has ended, where it goes on, that it does. */
-  noteMember({ serviceId, metricName, paging }: Anomaly): void {
-    if (paging?.alertId == null) return;
-    const { state } = this.#context;
-    const alert = state.alerts.memory.current(paging.alertId);
-    if (alert !== undefined) this.#noteOpen(alert.state.id, `${metricName} of ${serviceId}: ${endWords(this.#ending, alert.peak)}`);
-  }
-
-  /** Notes what has ended in an alert that goes on with what else is open in it. */
-  #noteOpen(alertId: string, ended: string): void {
-    const now = this.alerts.find(this.#tenant, alertId);
-    if (now === undefined || !isFiring(now)) return;
-    const text = `${ended}; the alert goes on, ${now.open} more open in it`;
-    this.alerts.note(now, { atMs: this.#context.nowMs(), kind: "updated", by: this.#ending.person, text });
   }
 
   /** Ends an alert that fires, with everything that is open in it; `into` is the alert that tells what comes after it. */

@@ -1,10 +1,9 @@
 // Which alert a finding belongs to. What only rises stays where it is. Else it is the alert of the cascade that takes its service in, of the same event (same-event.ts),
 // or of its service and family; of an Alertmanager one alert for each fingerprint. A high problem beside a lower alert that people know of is an alert of its own.
-import { ALERT_UPDATES_MAX } from "../../../core/config/alert-limits.ts";
 import { alertFingerprint } from "../../anomaly/webhook-alert.ts";
 import type { Tier } from "../../detection/anomaly-score.ts";
 import type { AlertKey } from "../alert-identity.ts";
-import { type Alert, isFiring, isOfCascade, takesIn } from "./alert.ts";
+import { type Alert, hasUpdatesLeft, isFiring, isOfCascade, takesIn } from "./alert.ts";
 import { OWN_IDENTITY } from "./detector-family.ts";
 import type { Finding } from "./finding.ts";
 import { isSameEvent, type Neighbouring, sameEventAlert, speaksOf } from "./same-event.ts";
@@ -59,6 +58,5 @@ export function isOwnProblem(of: Pick<Neighbouring, "finding" | "family" | "open
 /** What people who know of the alert are told of a further problem in it; null where it is none, or where they have heard of many. */
 export function memberUpdate({ kind, metricName, explanation }: Finding, known: Alert): string | null {
   if (kind === "raised" || known.services.length > 0 || speaksOf(known, metricName)) return null;
-  const updates = known.history.filter((change) => change.kind === "updated" && change.note !== null).length;
-  return updates >= ALERT_UPDATES_MAX ? null : `also ${metricName}: ${explanation}`;
+  return hasUpdatesLeft(known) ? `also ${metricName}: ${explanation}` : null;
 }

@@ -1,4 +1,5 @@
 // An alert as it is kept: its identity and state, the anomalies that belong to it, and what people did about it.
+import { ALERT_UPDATES_MAX } from "../../../core/config/alert-limits.ts";
 import { ALERT_HISTORY_MAX, ALERT_MEMBERS_MAX } from "../../../core/config/limits.ts";
 import { MINUTE_MS } from "../../../core/time/durations.ts";
 import type { Ending } from "../../anomaly/ending.ts";
@@ -23,6 +24,8 @@ export interface AlertChange {
   /** Who did it; null where the service did. */
   readonly by: string | null;
   readonly note: string | null;
+  /** The metric that has joined, become worse or ended, where people hear of that; absent in rows of before. */
+  readonly metricName?: string;
 }
 
 /** The finding that stands for an alert: the one with the highest |z|. */
@@ -87,6 +90,18 @@ export interface Alert {
 /** The alert with a line more in its history. */
 export function withChange(alert: Alert, change: AlertChange): Alert {
   return { ...alert, updatedAtMs: change.atMs, history: [...alert.history, change].slice(-ALERT_HISTORY_MAX) };
+}
+
+const UPDATES: ReadonlySet<AlertChangeKind> = new Set(["updated", "worse", "member_ended"]);
+
+/** Changes of which people hear as an update of what they know. */
+export function updatesOf(history: readonly AlertChange[]): Array<AlertChange & { readonly note: string }> {
+  return history.flatMap((change) => (change.note !== null && UPDATES.has(change.kind) ? [{ ...change, note: change.note }] : []));
+}
+
+/** Whether people may hear of one more. */
+export function hasUpdatesLeft({ history }: Pick<Alert, "history">): boolean {
+  return updatesOf(history).length < ALERT_UPDATES_MAX;
 }
 
 /** Lines of the alert's history that it has had before; `before` may be a copy of it as it is stored. */

@@ -1,6 +1,6 @@
 // Further instances of a metric that people know of: told as an update of its alert, one for all that a transaction brings.
 import { ALERT_UPDATES_MAX } from "../../../core/config/alert-limits.ts";
-import { type Alert, isFiring, withChange } from "./alert.ts";
+import { type Alert, isFiring, updatesOf, withChange } from "./alert.ts";
 import { OWN_IDENTITY } from "./detector-family.ts";
 import { isTold } from "./jump-index.ts";
 
@@ -16,7 +16,7 @@ export interface JoinedInstances {
 export function withInstances(alert: Alert, { metricName, instances }: JoinedInstances, atMs: number): Alert | undefined {
   const isOurs = alert.services.length === 0 && !OWN_IDENTITY.has(alert.state.key.family);
   if (!isOurs || !isFiring(alert) || !isTold(alert) || alert.snooze !== null) return undefined;
-  const notes = alert.history.flatMap(({ kind, note }) => (kind === "updated" && note !== null ? note : []));
+  const notes = updatesOf(alert.history).map(({ note }) => note);
   const further = instances.filter((instance) => !notes.some((note) => isNamed(note, metricName, instance)));
   if (further.length === 0 || notes.length >= ALERT_UPDATES_MAX) return undefined;
   const rest = further.length - NAMED_MAX;

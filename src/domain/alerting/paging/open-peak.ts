@@ -1,12 +1,9 @@
 // An alert speaks of what is open in it: where the anomaly that stands for it ends, the highest of those that go on takes its place. Its severity stays what people know.
-import { ALERT_UPDATES_MAX } from "../../../core/config/alert-limits.ts";
 import type { Ending } from "../../anomaly/ending.ts";
-import { type Alert, peakOf, withChange } from "./alert.ts";
+import { type Alert, type AlertChange, hasUpdatesLeft, peakOf, withChange } from "./alert.ts";
 import { endWords } from "./end-words.ts";
 import { type Finding, labelsOf } from "./finding.ts";
 import type { PagingMemory } from "./paging-memory.ts";
-
-const GOES_ON = "; the alert goes on with ";
 
 /** The finding of an open anomaly, as raised; undefined where it has ended. */
 export type OpenFindings = (anomalyId: string) => Finding | undefined;
@@ -25,9 +22,10 @@ export function withOpenPeak(alert: Alert, end: MemberEnd, openFindings: OpenFin
   const next = highestOpen(alert, end.anomalyId, openFindings, memory);
   if (next === undefined) return alert;
   const { tier } = alert.state;
-  const updates = alert.history.filter(({ kind, note }) => kind === "updated" && note !== null).length;
-  const note = updates < ALERT_UPDATES_MAX ? endNote(alert, end, next) : null;
-  const change = { atMs: end.atMs, kind: "updated", tier, by: end.ending.person, note } as const;
+  const of = { atMs: end.atMs, tier, by: end.ending.person };
+  const change: AlertChange = hasUpdatesLeft(alert)
+    ? { ...of, kind: "member_ended", note: endNote(alert, end, next), metricName: end.metricName }
+    : { ...of, kind: "updated", note: null };
   return withChange({ ...alert, peak: peakOf(next), labels: labelsOf(next, tier) }, change);
 }
 
@@ -37,11 +35,6 @@ function highestOpen({ members, state }: Alert, endedId: string, openFindings: O
   return own.sort((one, other) => Math.abs(other.z) - Math.abs(one.z) || (one.anomalyId < other.anomalyId ? -1 : 1))[0];
 }
 
-/** Whether a note tells that a metric has ended while its alert goes on. */
-export function isEndNote(note: string, metricName: string): boolean {
-  return note.startsWith(`${metricName} of `) && note.includes(GOES_ON);
-}
-
 function endNote({ peak }: Alert, { serviceId, metricName, ending }: MemberEnd, next: Finding): string {
-  return `${metricName} of ${serviceId} ${endWords(ending, peak)}${GOES_ON}${next.metricName} of ${next.serviceId}`;
+  return `${metricName} of ${serviceId} ${endWords(ending, peak)}; the alert goes on with ${next.metricName} of ${next.serviceId}`;
 }

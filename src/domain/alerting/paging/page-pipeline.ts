@@ -25,7 +25,7 @@ import { heldSentence, holdGates } from "../inhibition/hold-gates.ts";
 import type { Labels } from "../label-matcher.ts";
 import { rcaCooldownGate } from "../rca-cooldown.ts";
 import { severityOf } from "../severity.ts";
-import { type Alert, beginOfAlert, isFiring, peakOf, withChange, withMember } from "./alert.ts";
+import { type Alert, type AlertChange, beginOfAlert, isFiring, peakOf, withChange, withMember } from "./alert.ts";
 import { chosenAlert, isOwnProblem, memberUpdate } from "./alert-choice.ts";
 import { CONFIRMATION_GATE, confirmationGate, needsConfirmation } from "./confirmation-gate.ts";
 import { familyOfDetector } from "./detector-family.ts";
@@ -314,13 +314,11 @@ function fire(of: AskedCase, tier: Tier): Fired {
     return { alert: { ...alert, state, heldBy: GROUP_GATE }, outcome: "suppressed", others };
   }
   if (failed === undefined) return { alert: notified(alert, atMs), outcome: "paged", others };
-  const update = isReported && newest !== undefined ? updateOf(finding, tier, newest) : null;
-  if (isReported && (effect.kind === "raised" || update !== null))
-    return {
-      alert: withChange(withNotifiedEffect(alert, finding), { atMs, kind: "updated", tier: effect.alert.tier, by: null, note: update }),
-      outcome: "absorbed",
-      others,
-    };
+  const update = isReported && newest !== undefined ? updateOf(finding, tier, newest) : undefined;
+  if (isReported && (effect.kind === "raised" || update !== undefined)) {
+    const change = { atMs, tier: effect.alert.tier, by: null, ...(update ?? { kind: "updated", note: null }) } as const;
+    return { alert: withChange(withNotifiedEffect(alert, finding), change), outcome: "absorbed", others };
+  }
   return {
     // What held it back before it was resolved is over with it.
     alert: { ...alert, heldBy: failed === FLAPPING_GATE ? failed : effect.kind === "reopened" ? null : alert.heldBy },
@@ -329,11 +327,12 @@ function fire(of: AskedCase, tier: Tier): Fired {
   };
 }
 
-/** What people who know of the alert are told of a finding in it: a further problem, or one that they know and that is far worse; null where it is neither. */
-function updateOf(finding: Finding, tier: Tier, known: Alert): string | null {
-  const further = memberUpdate(finding, known);
-  if (further !== null || tier !== "high") return further;
-  return isFarWorse(finding, known) ? worseUpdate(finding) : null;
+/** What people who know of the alert are told of a finding in it: a further problem, or one that they know and that is far worse; undefined where it is neither. */
+function updateOf(finding: Finding, tier: Tier, known: Alert): Pick<AlertChange, "kind" | "note" | "metricName"> | undefined {
+  const { metricName } = finding;
+  const note = memberUpdate(finding, known);
+  if (note !== null) return { kind: "updated", note, metricName };
+  return tier === "high" && isFarWorse(finding, known) ? { kind: "worse", note: worseUpdate(finding), metricName } : undefined;
 }
 
 /** Age up to which the newest alert takes the finding in: what goes on at any, and a problem of its own at none. */

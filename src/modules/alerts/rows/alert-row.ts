@@ -94,8 +94,9 @@ function handMessage({ by, note, atMs }: Acknowledgement) {
   return { by: storedText(by), note: optionalText(note), atMs };
 }
 
-function changeMessage({ atMs, kind, tier, by, note }: AlertChange) {
-  return { atMs, kind, tier: TIERS.indexOf(tier), by: optionalText(by), note: optionalText(note) };
+function changeMessage({ atMs, kind, tier, by, note, metricName }: AlertChange) {
+  const of = { atMs, kind, tier: TIERS.indexOf(tier), by: optionalText(by), note: optionalText(note) };
+  return metricName === undefined ? of : { ...of, metricName: storedText(metricName) };
 }
 
 function optionalText(text: string | null): string | null {
@@ -160,8 +161,9 @@ function endingOf({ reason, person, level }: Message): Ending {
   return { reason: known(END_REASONS, reason), person, ...(level && { level: { from: level.from, to: level.to } }) };
 }
 
-function changeOf({ atMs, kind, tier, by, note }: Message): AlertChange {
-  return { atMs, kind: known(ALERT_CHANGE_KINDS, kind), tier: oneOf(TIERS, tier), by, note };
+function changeOf({ atMs, kind, tier, by, note, metricName }: Message): AlertChange {
+  const of = { atMs, kind: known(ALERT_CHANGE_KINDS, kind), tier: oneOf(TIERS, tier), by, note };
+  return metricName === null ? of : { ...of, metricName };
 }
 
 function oneOf<T>(all: readonly T[], place: number): T {

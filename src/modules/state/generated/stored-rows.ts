@@ -1518,6 +1518,7 @@ export const stored: any = $root.stored = (() => {
         AlertChange.prototype.tier = 0;
         AlertChange.prototype.by = null;
         AlertChange.prototype.note = null;
+        AlertChange.prototype.metricName = null;
 
         let $oneOfFields;
 
@@ -1530,6 +1531,12 @@ export const stored: any = $root.stored = (() => {
         // Virtual OneOf for proto3 optional field
         $Object.defineProperty(AlertChange.prototype, "_note", {
             get: $util.oneOfGetter($oneOfFields = ["note"]),
+            set: $util.oneOfSetter($oneOfFields)
+        });
+
+        // Virtual OneOf for proto3 optional field
+        $Object.defineProperty(AlertChange.prototype, "_metricName", {
+            get: $util.oneOfGetter($oneOfFields = ["metricName"]),
             set: $util.oneOfSetter($oneOfFields)
         });
 
@@ -1550,6 +1557,8 @@ export const stored: any = $root.stored = (() => {
                 writer.uint32(34).string(message.by);
             if (message.note != null && $Object.hasOwnProperty.call(message, "note"))
                 writer.uint32(42).string(message.note);
+            if (message.metricName != null && $Object.hasOwnProperty.call(message, "metricName"))
+                writer.uint32(50).string(message.metricName);
             if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                 for (let i = 0; i < message.$unknowns.length; ++i)
                     writer.raw(message.$unknowns[i]);
@@ -1622,6 +1631,13 @@ export const stored: any = $root.stored = (() => {
                             break;
                         message.note = reader.stringVerify();
                         message._note = "note";
+                        continue;
+                    }
+                case 6: {
+                        if (wireType !== 2)
+                            break;
+                        message.metricName = reader.stringVerify();
+                        message._metricName = "metricName";
                         continue;
                     }
                 }

@@ -32,7 +32,7 @@ describe("an alert whose peak ends while others are open", () => {
     const before = alert();
     rig.end(slow, START + 3 * MINUTE);
     const ended = "latency_ms of checkout recovered: values are what they were before it; the alert goes on with queue_depth of checkout";
-    expect(alert().history.at(-1)).toMatchObject({ kind: "updated", by: null, note: ended });
+    expect(alert().history.at(-1)).toMatchObject({ kind: "member_ended", by: null, note: ended, metricName: "latency_ms" });
     const [message] = decidedMessages({ before, after: alert(), renews: false }, FACTS);
     expect(message).toMatchObject({ kind: "updated", metricName: "queue_depth" });
     expect(message?.explanation).toBe(`also queue_depth: the queue is twice as long; ${ended}`);
@@ -65,6 +65,16 @@ describe("an alert whose peak ends while others are open", () => {
     const [message] = decidedMessages({ before, after: alert(), renews: false }, FACTS);
     expect(message?.explanation).toMatch(/^the queue is thrice as long; latency_ms of checkout recovered/);
   });
+  it("knows by its history, and not by words, what has ended", () => {
+    const rig = new PagingRig();
+    const odd = "queue; the alert goes on with it";
+    const full = rig.fire(FULL);
+    const before = rig.memory.alert(full.alertId as string);
+    rig.fire({ ...SLOW, metricName: odd, explanation: "odd is 4 times the usual", z: 4, atMs: START + MINUTE });
+    const after = rig.memory.alert(full.alertId as string) ?? expect.unreachable();
+    const [message] = decidedMessages({ before, after, renews: false }, FACTS);
+    expect(message?.explanation).toBe(`the queue is twice as long; also ${odd}: odd is 4 times the usual`);
+  });
   it("is repeated and resolved as what is open", () => {
     const { rig, slow, full, alert } = twoOpen();
     rig.sources = { ...rig.sources, repeatMs: 60 * MINUTE };
@@ -91,7 +101,7 @@ describe("an alert whose peak ends while others are open", () => {
     const all = Array.from({ length: 14 }, (_, i) => rig.fire({ ...FULL, z: 20 - i, explanation: `why ${i}`, atMs: START + i }));
     all.slice(0, 13).forEach((one, i) => rig.end(one, START + MINUTE + i));
     const alert = rig.memory.alert(all[0]?.alertId as string);
-    expect(alert?.history.filter(({ kind, note }) => kind === "updated" && note !== null)).toHaveLength(10);
+    expect(alert?.history.filter(({ kind }) => kind === "member_ended")).toHaveLength(10);
     expect(alert?.peak.explanation).toBe("why 13");
   });
 });

@@ -112,11 +112,16 @@ describe("accepting the level of an alert", () => {
     expect([of, open_anomalies, more]).toEqual([family, 2, []]);
     expect((await accept(rig, id)).body).toMatchObject({ state, open_anomalies: open });
     const { entries } = (await rig.ask("alertTimeline", {}, { alert_id: id })).body;
-    const goesOn = "; the alert goes on, 1 more open in it";
-    expect(entries.filter(({ by }: Record<string, unknown>) => by === "ada").map(({ text }: Record<string, unknown>) => text)).toEqual([
-      state === "firing"
-        ? `new level: from 180 to 304, accepted by ada${goesOn}`
-        : "new level: from 180 to 304, accepted by ada: the new cache",
+    const level = "new level: from 180 to 304, accepted by ada";
+    const said = entries
+      .filter(({ by }: Record<string, unknown>) => by === "ada")
+      .map(({ kind, text }: Record<string, unknown>) => [kind, text]);
+    const ended = (metric: string, words: string) => ["member_ended", `${metric} of checkout ${words}; 1 more open in the alert`];
+    const stays = "new level: it stays so, and is the usual from now on, accepted by ada";
+    expect(said).toEqual([
+      ["comment", "the new cache"],
+      state === "firing" ? ended("latency_ms", level) : ended("service.multivariate", stays),
+      ...(state === "firing" ? [] : [["resolved", `${level}: the new cache`]]),
     ]);
     expect((await accept(rig, id)).status).toBe(200);
     expect(bodies(rig)).toHaveLength(1);

@@ -236,9 +236,18 @@ describe("a timeline", () => {
   it("tells how the alert was found, who was told what, and how it ended", async () => {
     const { rig, id } = await firing();
     await rig.take(episode({ transition: "close" }), episode({ metricName: "errors", transition: "close" }));
-    expect((await timeline(rig, id)).map(([kind]) => kind)).toEqual(["found", "joined", "paged", "updated", "updated", "resolved"]);
+    expect((await timeline(rig, id)).map(([kind]) => kind)).toEqual(["found", "joined", "paged", "updated", "member_ended", "resolved"]);
     expect((await timeline(rig, id)).at(-2)?.[2]).toContain("latency_ms of checkout recovered");
     expect((await timeline(rig, id)).at(-1)?.[2]).toContain("recovered");
+  });
+
+  it("has a line of a member that ends without standing for the alert, of which people are not told (point 3)", async () => {
+    const { rig, id } = await firing();
+    const before = (await alertOf(rig)).history;
+    await rig.take(episode({ metricName: "errors", transition: "close" }));
+    const words = "errors of checkout recovered: values are what they were before it; 1 more open in the alert";
+    expect((await timeline(rig, id)).at(-1)).toEqual(["member_ended", null, words]);
+    expect((await alertOf(rig)).history).toEqual(before);
   });
 
   it("says what holds a page and until when", async () => {

@@ -109,6 +109,11 @@ describe("members that grow", () => {
   });
   const alert = (id: string, members: Alert["members"]): Alert => ({ ...ALERT, state: { ...ALERT.state, id }, members });
 
+  it("keeps of an update which metric it is about", () => {
+    const change = { atMs: 8, kind: "member_ended", tier: "high", by: null, note: "errors ended", metricName: "errors" } as const;
+    expect(decodeAlert(encodeAlert({ ...ALERT, history: [...ALERT.history, change] })).history).toEqual([...ALERT.history, change]);
+  });
+
   it("are all there after each, also where other alerts grow between", () => {
     let members: Alert["members"] = [];
     for (let i = 0; i < 50; i++) {
