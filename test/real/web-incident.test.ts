@@ -198,6 +198,21 @@ describe.skipIf(BROWSER_PATH === undefined)("an incident", () => {
       expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
     });
 
+    it("of a service that is not to come back ends as that is retired on its page (point 3)", async () => {
+      const service_id = `gone-${width}`;
+      const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+      const declared = { service_id, severity: "high", explanation: "it is silent", environment: "staging" };
+      const response = await fetch(`${server.origin}/api/v1/anomalies`, { method: "POST", headers, body: JSON.stringify(declared) });
+      const { alert_id } = (await response.json()) as { alert_id: string };
+      const { page, hand, button } = await open(`${server.origin}/#/service/${service_id}?environment=staging`);
+      await hand.press(button("Retire"));
+      await hand.press(button("Its alerts end, and it is not missed: retire it?"));
+      const alert = () => read<Record<string, unknown>>(`/api/v1/alerts/${alert_id}`);
+      const ended = { state: "resolved", resolved_by: "ended" };
+      await vi.waitFor(async () => expect(await alert()).toMatchObject(ended), { timeout: PATIENCE_MS });
+      expect(await violations(page)).toEqual([]);
+    });
+
     it("was a false alarm: to its threshold in 4 clicks (B14)", async () => {
       const { anomalies } = await read<{ anomalies: Array<{ anomaly_id: string }> }>(`/api/v1/anomalies?service_id=shop-${width}`);
       const { page, hand, button } = await open(`${server.origin}/#/anomaly/${anomalies[0]?.anomaly_id}`);

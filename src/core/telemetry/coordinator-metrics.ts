@@ -111,6 +111,7 @@ export const COORDINATOR_METRICS = {
   alertsDropped: counter("vedette_alerts_dropped_total", "Alerts dropped by number"),
   alertsExpired: counter("vedette_alerts_expired_total", "Alerts deleted by retention"),
   pagesDecided: counter("vedette_pages_total", "Decisions to notify people"),
+  pagesUnreachable: counter("vedette_pages_without_channel_total", "Pages of which nobody was told, since no channel led anywhere"),
   pagesHeldBack: counter("vedette_pages_held_back_total", "Decisions by which a gate held a finding back"),
   rcaTriggered: counter("vedette_rca_triggered_total", "Anomalies that triggered root-cause analysis"),
   rcaJoined: counter("vedette_rca_joined_total", "Of them, anomalies that joined an incident under way"),

@@ -26,7 +26,14 @@ export type ToldAlert = Pick<Alert, "pages" | "heldBy" | "mergedInto" | "snooze"
   readonly state: Pick<Alert["state"], "resolvedAtMs">;
 };
 
+/** Why nobody is told while there is no channel at all, and of what was to be told before one led anywhere. */
 const NO_CHANNEL = "no channel is configured";
+const NO_CHANNEL_THEN = "no channel of its routing rule led anywhere when people were to be told";
+
+/** Why a page leads nowhere now. */
+export function nowhereReason(isAnyConfigured: boolean): string {
+  return isAnyConfigured ? "its routing rule names no channel that leads anywhere" : NO_CHANNEL;
+}
 
 /** What is said of an alert with these deliveries; `isAnyConfigured` says whether any channel is. */
 export function notificationOf(alert: ToldAlert, deliveries: readonly ToldChannel[], isAnyConfigured: boolean): Notification {
@@ -80,7 +87,7 @@ function undelivered({ pages, heldBy, mergedInto, snooze, state }: ToldAlert, is
     return state.resolvedAtMs === null ? held(heldBy, snooze) : nobody(`${holdName(heldBy)} held it back until it ended`);
   if (mergedInto !== null) return nobody(`it is a part of alert ${mergedInto}`);
   if (pages === 0) return nobody("it paged nobody");
-  return nobody(isAnyConfigured ? "its routing rule names no channel that leads anywhere" : NO_CHANNEL);
+  return nobody(isAnyConfigured ? NO_CHANNEL_THEN : NO_CHANNEL);
 }
 
 function held(gate: string, snooze: Alert["snooze"]): Notification {

@@ -258,6 +258,7 @@ export class ChannelDeliveries implements AlertFollower, DeliveryKind {
       if (latencyMs !== null) counters.notifyLatency(latencyMs / 1_000);
       if (outcome === "exhausted") this.#exhaustedMs.set(tenant, nowMs());
     }
+    counters.add("pagesUnreachable", draft.unreachable);
     for (const key of draft.back) this.#outbox.queue.release(key);
     for (const changed of draft.changed) this.#place(changed);
     for (const join of draft.joins) this.#outbox.send(join);

@@ -19,6 +19,7 @@ import {
 import type { ForgottenChannel } from "../../domain/notification/channel-health.ts";
 import { type AlertStep, decidedMessages } from "../../domain/notification/decided-messages.ts";
 import { type Destination, destinationKey } from "../../domain/notification/destinations.ts";
+import { nowhereReason } from "../../domain/notification/notification-state.ts";
 import type { DeliveryCommand, DeliveryReport } from "../../domain/webhooks/outbound-messages.ts";
 import type { FollowingDraft } from "../alerts/alert-follower.ts";
 import type { TimelineBook } from "../alerts/timeline-book.ts";
@@ -72,6 +73,8 @@ export class ChannelDraft implements FollowingDraft {
   readonly #back = new Set<string>();
   #letters: DeadLetterDraft | undefined;
   readonly settled: SettledAttempt[] = [];
+  /** Pages that had no channel to go to. */
+  unreachable = 0;
   /** By destination and tenant. */
   readonly #successes = new Map<string, StoreOperation>();
   /** Lines for timelines, by the id of the alert. */
@@ -224,8 +227,17 @@ export class ChannelDraft implements FollowingDraft {
   }
 
   #page(message: AlertMessage, labels: Readonly<Record<string, string>>): void {
-    const { ruleId, channels } = this.#sources.routes.of(message, labels);
+    const { routes, nowMs } = this.#sources;
+    const { ruleId, channels } = routes.of(message, labels);
     this.#send(message, ruleId, channels);
+    if (channels.length > 0) return;
+    this.unreachable++;
+    this.note(message, {
+      atMs: nowMs(),
+      kind: "not_told",
+      by: null,
+      text: `${headline(message)}: ${nowhereReason(routes.isAnyConfigured)}`,
+    });
   }
 
   #send(message: AlertMessage, ruleId: string | null, channels: readonly RoutedChannel[]): void {

@@ -1,9 +1,11 @@
 // One service: what is open, its series with their bands, labels, who it calls, what it sent.
 import { useState } from "preact/hooks";
 import { useAnswer } from "../client/answers.ts";
+import { call } from "../client/client.ts";
 import { AnomalyItem } from "../parts/anomaly-item.tsx";
 import { Button, Empty, Head, Name, Panel, Shown, Skeleton, Tag, When } from "../parts/basics.tsx";
 import { CauseSummary } from "../parts/cause-summary.tsx";
+import { ConfirmButton } from "../parts/confirm-button.tsx";
 import { ForecastChart } from "../parts/forecast-chart.tsx";
 import { LimitForm } from "../parts/limit-form.tsx";
 import { MoreRows, usePages } from "../parts/pages-of.tsx";
@@ -108,9 +110,23 @@ function More({ of }: { of: { service_id: string; environment: string | undefine
         <li>
           <a href={link(["models"], of)}>Models</a>
         </li>
+        <li class="row">
+          <ConfirmButton
+            question="Its alerts end, and it is not missed: retire it?"
+            done="Retired; what it sends later brings it back"
+            work={() => retire(of)}
+          >
+            Retire
+          </ConfirmButton>{" "}
+          <span class="soft">where it is not to come back</span>
+        </li>
       </ul>
     </Panel>
   );
+}
+
+function retire({ service_id: id, environment }: { service_id: string; environment: string | undefined }) {
+  return call("POST /api/v1/services/{id}/retire", { path: { id }, body: environment === undefined ? {} : { environment } });
 }
 
 function Open({ id, environment }: { id: string; environment: string | undefined }) {

@@ -48,7 +48,6 @@ const WITHOUT_A_PAGE: ReadonlySet<string> = new Set([
   ),
   // By scripts and the command line.
   ...ENDPOINTS.filter(({ path }) => path.startsWith("/api/v1/rule-groups")).map(({ method, path }) => `${method} ${path}`),
-  "POST /api/v1/services/{id}/retire",
   "POST /api/v1/ml/analyze", // made by itself; its report has a page
   "GET /api/v1/rca/scorecard",
   "GET /api/v1/settings/calendar", // a list of dates, set as a whole

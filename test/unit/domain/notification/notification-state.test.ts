@@ -57,7 +57,7 @@ describe("an alert (A2)", () => {
     const bare = (change: Partial<ToldAlert>, isAnyConfigured = true) => notificationOf({ ...ALERT, ...change }, [], isAnyConfigured);
     const resolved = { resolvedAtMs: 5 };
     expect(bare({}, false)).toMatchObject({ state: "not_told", reason: "no channel is configured" });
-    expect(bare({}).reason).toMatch(/routing rule names no channel/);
+    expect(bare({}).reason).toMatch(/^no channel of its routing rule led anywhere when people were to be told$/);
     expect(bare({ pages: 0, heldBy: "silenced" })).toMatchObject({
       state: "to_be_told",
       reason: expect.stringMatching(/until the silence ends/),

@@ -236,7 +236,9 @@ describe("a timeline", () => {
   it("tells how the alert was found, who was told what, and how it ended", async () => {
     const { rig, id } = await firing();
     await rig.take(episode({ transition: "close" }), episode({ metricName: "errors", transition: "close" }));
-    expect((await timeline(rig, id)).map(([kind]) => kind)).toEqual(["found", "joined", "paged", "updated", "member_ended", "resolved"]);
+    const kinds = ["found", "joined", "paged", "updated", "not_told", "member_ended", "resolved"];
+    expect((await timeline(rig, id)).map(([kind]) => kind)).toEqual(kinds);
+    expect((await timeline(rig, id))[4]?.[2]).toBe("Firing: high, checkout (prod), latency_ms: no channel is configured");
     expect((await timeline(rig, id)).at(-2)?.[2]).toContain("latency_ms of checkout recovered");
     expect((await timeline(rig, id)).at(-1)?.[2]).toContain("recovered");
   });
@@ -272,7 +274,7 @@ describe("a timeline", () => {
     } while (page_token !== "");
     expect(texts).toHaveLength(400);
     expect(texts.at(-1)).toBe("comment 449");
-    expect(texts.slice(4, 75)).toEqual(Array.from({ length: 71 }, (_, i) => `comment ${i}`));
+    expect(texts.slice(5, 75)).toEqual(Array.from({ length: 70 }, (_, i) => `comment ${i}`));
   });
 
   it("goes with its alert", async () => {
